@@ -1,0 +1,23 @@
+# Every third-party library as an imported target. Debian packages by their own config files or
+# pkg-config; LibTorch and libsumo from the wheels in TRAFFIC_DEPS by the find-modules beside this file.
+find_package(PkgConfig REQUIRED)
+find_package(Threads REQUIRED)
+find_package(MPI REQUIRED COMPONENTS C)
+find_package(spdlog REQUIRED)
+find_package(tomlplusplus REQUIRED)
+find_package(pugixml REQUIRED)
+find_package(EXPAT REQUIRED)
+find_package(ZLIB REQUIRED)
+find_package(Protobuf REQUIRED)
+find_package(Torch2 REQUIRED)
+find_package(Libsumo REQUIRED)
+pkg_check_modules(hdf5 REQUIRED IMPORTED_TARGET hdf5)
+pkg_check_modules(xxhash REQUIRED IMPORTED_TARGET libxxhash)
+
+if(TRAFFIC_TESTS OR TRAFFIC_BENCHMARKS)
+  find_package(GTest REQUIRED)
+  find_package(benchmark REQUIRED)
+endif()
+if(TRAFFIC_CUDA)
+  find_package(Nccl REQUIRED)
+endif()

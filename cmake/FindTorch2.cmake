@@ -1,0 +1,38 @@
+# LibTorch without the CUDA toolkit that its own TorchConfig.cmake insists on.
+# Input:  TORCH_ROOT (cache; a folder with include/ and lib/), default the wheel in TRAFFIC_DEPS.
+# Output: target Torch::Torch (CPU; with TRAFFIC_CUDA also the CUDA libraries).
+set(TORCH_ROOT "${TRAFFIC_DEPS}/torch/torch" CACHE PATH "LibTorch: a folder with include/ and lib/")
+find_path(TORCH_INCLUDE_DIR torch/version.h PATHS "${TORCH_ROOT}/include/torch/csrc/api/include"
+          "${TORCH_ROOT}/include" NO_DEFAULT_PATH)
+foreach(lib torch_cpu c10)
+  find_library(TORCH_${lib}_LIBRARY ${lib} PATHS "${TORCH_ROOT}/lib" NO_DEFAULT_PATH)
+  list(APPEND _torch_required TORCH_${lib}_LIBRARY)
+endforeach()
+if(TRAFFIC_CUDA)
+  foreach(lib torch_cuda c10_cuda)
+    find_library(TORCH_${lib}_LIBRARY ${lib} PATHS "${TORCH_ROOT}/lib" NO_DEFAULT_PATH)
+    list(APPEND _torch_required TORCH_${lib}_LIBRARY)
+  endforeach()
+endif()
+include(FindPackageHandleStandardArgs)
+find_package_handle_standard_args(Torch2 REQUIRED_VARS TORCH_INCLUDE_DIR ${_torch_required}
+  REASON_FAILURE_MESSAGE "run ./launch/setup.sh first, or pass -DTORCH_ROOT=/path/to/libtorch")
+
+if(Torch2_FOUND AND NOT TARGET Torch::Torch)
+  add_library(Torch::Torch INTERFACE IMPORTED)
+  target_include_directories(Torch::Torch SYSTEM INTERFACE
+    "${TORCH_ROOT}/include" "${TORCH_ROOT}/include/torch/csrc/api/include")
+  target_link_directories(Torch::Torch INTERFACE "${TORCH_ROOT}/lib")
+  target_link_libraries(Torch::Torch INTERFACE "${TORCH_torch_cpu_LIBRARY}" "${TORCH_c10_LIBRARY}")
+  set(_torch_rpath "${TORCH_ROOT}/lib" "${TORCH_ROOT}/../nvidia/cu13/lib")
+  if(TRAFFIC_CUDA)
+    # --no-as-needed: torch_cuda registers its kernels when it is loaded, no symbol of it is named.
+    target_link_libraries(Torch::Torch INTERFACE
+      "-Wl,--no-as-needed" "${TORCH_torch_cuda_LIBRARY}" "${TORCH_c10_cuda_LIBRARY}" "-Wl,--as-needed")
+    target_include_directories(Torch::Torch SYSTEM INTERFACE "${TORCH_ROOT}/../nvidia/cu13/include")
+    target_compile_definitions(Torch::Torch INTERFACE TRAFFIC_CUDA=1)
+  endif()
+  foreach(dir IN LISTS _torch_rpath)
+    target_link_options(Torch::Torch INTERFACE "-Wl,-rpath,${dir}" "-Wl,-rpath-link,${dir}")
+  endforeach()
+endif()

@@ -1,0 +1,1 @@
+// Exists so that CMake builds the shared precompiled header once (see TrafficTargets.cmake).

@@ -1,0 +1,108 @@
+/// The configuration as typed structs. Their keys, defaults, ranges, units and help are rows of the schema
+/// (src/config/schema.cpp): a field without a row there cannot be set, and a test compares the two.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace traffic::config {
+
+struct Run {
+  std::string name = "traffic";
+  std::string dir;  ///< empty: runs/<name>/<time>
+  std::int64_t phase = 1;
+  std::int64_t seed = 42;
+  std::string device = "auto";        ///< auto | cuda | cpu
+  std::int64_t threads_per_rank = 0;  ///< 0: the node's cores over its ranks
+  std::string resume = "auto";        ///< auto | never | a checkpoint's path
+  std::string init_from;              ///< weights to start from: a checkpoint's path
+};
+
+struct Model {
+  std::int64_t hidden_dim = 256;
+  std::int64_t gnn_layers = 3;
+  std::int64_t num_heads = 8;
+  std::int64_t lstm_hidden = 256;
+  std::int64_t lstm_layers = 2;
+  std::int64_t latent_dim = 32;  ///< of z_flow and of z_risk
+};
+
+struct Augmentation {
+  bool enabled = false;
+  std::int64_t time_shift_frames = 10;
+  double speed_noise_mps = 0.1;
+  double position_jitter_m = 5.0;
+  double edge_dropout = 0.1;
+  double feature_mask = 0.05;
+};
+
+struct Data {
+  std::vector<std::string> files;  ///< paths or globs
+  std::int64_t history_frames = 10;
+  std::int64_t horizon_frames = 5;
+  std::int64_t max_vehicles = 16;
+  std::int64_t sample_stride_frames = 5;
+  std::int64_t batch_size = 32;  ///< samples a rank and step
+  bool shuffle = true;
+  bool drop_last = true;
+  std::int64_t num_workers = 1;      ///< reader threads a rank
+  std::int64_t prefetch_factor = 2;  ///< batches ahead a reader thread
+  std::int64_t shuffle_chunks = 8;   ///< chunks in the buffer in which samples are shuffled
+  std::int64_t cache_mb = 256;       ///< limit of the decoded-chunk cache a rank
+  std::vector<double> rank_weights;  ///< share of each rank; empty: equal
+  double conflict_ttc_s = 2.0;       ///< conflict label: time-to-collision under this within the horizon
+  Augmentation augmentation;
+};
+
+struct Train {
+  std::int64_t epochs = 50;
+  std::int64_t max_steps = 0;  ///< optimiser steps after which training ends; 0: no limit
+  double learning_rate = 1e-3;
+  double min_learning_rate = 1e-6;
+  double warmup_epochs = 5;
+  double weight_decay = 1e-4;
+  double adam_beta1 = 0.9;
+  double adam_beta2 = 0.999;
+  double adam_eps = 1e-8;
+  double clip_norm = 1.0;
+  std::int64_t accumulation_steps = 1;
+  std::string precision = "fp32";  ///< fp32 | bf16
+  double stage1_share = 0.2;       ///< share of the epochs that train the next state only
+  double future_weight = 0.5;
+  double conflict_weight = 0.1;
+  std::int64_t eval_max_batches = 0;  ///< of a validation; 0: all
+};
+
+struct Comm {
+  double timeout_s = 1800;
+  double init_timeout_s = 60;
+  double bucket_cap_mb = 25;
+  std::string compression = "none";  ///< none | fp16 | bf16
+};
+
+struct Checkpoint {
+  std::int64_t save_interval_epochs = 5;
+  std::int64_t save_interval_steps = 0;  ///< 0: at epochs only
+  std::int64_t keep_last = 3;
+  std::int64_t max_save_failures = 3;
+};
+
+struct Log {
+  std::string level = "info";
+  std::int64_t interval_steps = 10;
+  bool tensorboard = true;
+  std::string progress = "auto";  ///< auto | on | off
+};
+
+struct Config {
+  Run run;
+  Model model;
+  Data data;
+  Train train;
+  Comm comm;
+  Checkpoint checkpoint;
+  Log log;
+};
+
+}  // namespace traffic::config
