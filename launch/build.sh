@@ -1,0 +1,18 @@
+#!/usr/bin/env bash
+# Configures and builds. Usage: launch/build.sh PRESET [TARGET...]   (presets: release dev asan tsan cuda)
+set -euo pipefail
+cd "$(dirname "$0")/.."
+preset=${1:?usage: launch/build.sh PRESET [TARGET...]}; shift
+log="build/$preset.log"
+mkdir -p build
+# A compile of the torch headers takes about 1.2 GB; fewer jobs than cores where memory is short.
+jobs=$(nproc)
+memory_jobs=$(awk '/MemAvailable/ {print int($2 / 1300000)}' /proc/meminfo)
+if [ "$memory_jobs" -lt "$jobs" ]; then jobs=$((memory_jobs > 0 ? memory_jobs : 1)); fi
+echo "[build] preset $preset, $jobs jobs, log in $log"
+if ! { cmake --preset "$preset" && cmake --build "build/$preset" -j "$jobs" ${1+--target "$@"}; } >"$log" 2>&1; then
+  grep -E 'error|Error|FAILED' "$log" | head -n 20 >&2 || true
+  echo "[build] failed; the whole log is $log" >&2
+  exit 1
+fi
+echo "[build] done in ${SECONDS} s"

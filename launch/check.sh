@@ -1,0 +1,55 @@
+#!/usr/bin/env bash
+# Static checks: includes follow the module order, sources are formatted. Usage: launch/check.sh [--tidy]
+set -euo pipefail
+cd "$(dirname "$0")/.."
+status=0
+
+# What each module may include, besides itself (docs/architecture.md).
+declare -A allowed=(
+  [core]="" [config]="core" [scene]="config core" [sim]="scene config core" [comm]="config core"
+  [data]="scene config core" [model]="config core" [rl]="config core" [checkpoint]="config core"
+  [report]="config core" [rollout]="comm sim scene config core"
+  [train]="data model rl rollout checkpoint report comm sim scene config core"
+  [apps]="train data model rl rollout checkpoint report comm sim scene config core"
+  [data_prep]="data report sim scene config core")
+# Third-party headers that stay inside one module.
+declare -A owner=([mpi.h]="comm rollout" [nccl.h]="comm" [hdf5.h]="data checkpoint" [libsumo/]="sim")
+
+module_of() {  # path -> module
+  case "$1" in
+    include/traffic/*) echo "$1" | cut -d/ -f3 ;;
+    src/*) echo "$1" | cut -d/ -f2 ;;
+    data_prep/*) echo data_prep ;;
+  esac
+}
+while IFS= read -r file; do
+  module=$(module_of "$file")
+  while IFS=: read -r line include; do
+    target=$(sed -n 's|.*[<"]traffic/\([a-z]*\)/.*|\1|p' <<<"$include")
+    if [ -n "$target" ] && [ "$target" != "$module" ] && [[ " ${allowed[$module]} " != *" $target "* ]]; then
+      echo "$file:$line: module '$module' may not include '$target' (may: ${allowed[$module]:-nothing})"; status=1
+    fi
+    for header in "${!owner[@]}"; do
+      if [[ $include == *"<$header"* ]] && [[ " ${owner[$header]} " != *" $module "* ]]; then
+        echo "$file:$line: <$header> belongs into module ${owner[$header]} only"; status=1
+      fi
+      if [[ $include == *"<$header"* && $file == include/* ]]; then
+        echo "$file:$line: <$header> may not appear in a public header"; status=1
+      fi
+    done
+  done < <(grep -n '^#include' "$file")
+done < <(git ls-files 'include/**/*.h' 'src/**/*.h' 'src/**/*.cpp' 'data_prep/*.h' 'data_prep/*.cpp')
+
+mapfile -t sources < <(git ls-files '*.h' '*.cpp')
+if ! clang-format --dry-run --Werror "${sources[@]}"; then
+  echo "not formatted: run clang-format -i on the files above"; status=1
+fi
+
+if [ "${1:-}" = --tidy ]; then
+  # Sources without the torch headers: those take 20 s each and share their headers' checks with the rest.
+  mapfile -t light < <(git ls-files 'src/core/*.cpp' 'src/config/*.cpp' 'src/scene/*.cpp' 'src/sim/*.cpp' \
+    'src/report/*.cpp' 'data_prep/*.cpp')
+  printf '%s\n' "${light[@]}" | xargs -P "$(nproc)" -n 4 clang-tidy -p build/release --quiet || status=1
+fi
+if [ $status = 0 ]; then echo "checks passed"; fi
+exit $status

@@ -1,0 +1,80 @@
+#!/usr/bin/env bash
+# Installs what the project builds on: Debian packages (system-wide) and pinned PyPI wheels (into .deps/).
+# Usage: launch/setup.sh [--cuda] [--tests]
+#   --cuda   also the CUDA libraries of the torch wheel (automatic when an NVIDIA GPU is there)
+#   --tests  also what only the tests need
+# Safe to run again: what is there already is left alone, and then no network is touched.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+readonly TORCH_VERSION=2.15.0 SUMO_VERSION=1.28.0 CUDART_VERSION=13.5.37 CUPTI_VERSION=13.5.25
+readonly TENSORBOARD_VERSION=2.20.0
+readonly PACKAGES=(g++ cmake ninja-build ccache pkg-config git python3 python3-pip
+  libopenmpi-dev openmpi-bin libhdf5-dev libtomlplusplus-dev libspdlog-dev libfmt-dev libcli11-dev
+  nlohmann-json3-dev libpugixml-dev libexpat1-dev zlib1g-dev libxxhash-dev libprotobuf-dev protobuf-compiler
+  libgtest-dev libgmock-dev libbenchmark-dev)
+readonly TEST_PACKAGES=(clang-format clang-tidy)
+
+say() { printf '[setup] %s\n' "$*"; }
+die() { printf '[setup] error: %s\n' "$*" >&2; exit 1; }
+
+cuda=false tests=false
+for arg in "$@"; do
+  case "$arg" in
+    --cuda) cuda=true ;;
+    --tests) tests=true ;;
+    *) die "unknown argument '$arg' (known: --cuda --tests)" ;;
+  esac
+done
+if command -v nvidia-smi >/dev/null && nvidia-smi -L 2>/dev/null | grep -q GPU; then cuda=true; fi
+
+install_packages() {
+  local wanted=("${PACKAGES[@]}") missing=()
+  if $tests; then wanted+=("${TEST_PACKAGES[@]}"); fi
+  for package in "${wanted[@]}"; do
+    dpkg-query -W -f='${Status}' "$package" 2>/dev/null | grep -q 'ok installed' || missing+=("$package")
+  done
+  if [ ${#missing[@]} = 0 ]; then say "Debian packages: all there"; return; fi
+  command -v apt-get >/dev/null || die "this script knows Debian and Ubuntu only; install by hand: ${missing[*]}"
+  local sudo=()
+  if [ "$(id -u)" != 0 ]; then
+    command -v sudo >/dev/null || die "not root and no sudo: ask an administrator to install ${missing[*]}"
+    sudo=(sudo)
+  fi
+  say "Debian packages: installing ${missing[*]}"
+  "${sudo[@]}" apt-get update -qq || die "apt-get update failed: is this machine online?"
+  "${sudo[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "${missing[@]}" \
+    >/dev/null || die "apt-get could not install ${missing[*]}: is this machine online, is the disk full?"
+}
+
+# install_wheels FOLDER [pip arguments...]: into .deps/FOLDER, once for each list of arguments
+install_wheels() {
+  local folder=".deps/$1"; shift
+  local stamp="$folder/.installed"
+  if [ -f "$stamp" ] && [ "$(cat "$stamp")" = "$*" ]; then say "$folder: all there"; return; fi
+  say "$folder: installing $*"
+  rm -rf "$folder" "$folder.part"
+  python3 -m pip install --quiet --disable-pip-version-check --root-user-action=ignore --no-warn-conflicts \
+    --no-compile --target "$folder.part" "$@" ||
+    { rm -rf "$folder.part"; die "pip could not install $*: is this machine online (PyPI), is the disk full?"; }
+  mv "$folder.part" "$folder"
+  printf '%s' "$*" >"$stamp"
+}
+
+install_packages
+mkdir -p .deps
+free_mb=$(df -Pm .deps | awk 'NR==2 {print $4}')
+if [ ! -d .deps/torch ] && [ "$free_mb" -lt 6000 ]; then
+  die "$free_mb MB free for $PWD/.deps, needed: 6000 (12000 with --cuda)"
+fi
+if $cuda; then
+  install_wheels torch "torch==$TORCH_VERSION"
+elif [ -d .deps/torch/nvidia/nccl ]; then
+  say ".deps/torch: the CUDA set is there and serves the CPU too"
+else
+  install_wheels torch --no-deps "torch==$TORCH_VERSION" "nvidia-cuda-runtime==$CUDART_VERSION" \
+    "nvidia-cuda-cupti==$CUPTI_VERSION"
+fi
+install_wheels sumo --no-deps "eclipse-sumo==$SUMO_VERSION"
+if $tests; then install_wheels tools "tensorboard==$TENSORBOARD_VERSION"; fi
+say "done"
