@@ -1,7 +1,8 @@
 /// Errors of the whole program: what happened, what was found and expected, where, and what to do.
 ///
-/// Every error that a person may see is a traffic::Error or a subclass; the subclass decides the exit code of the
-/// program. An error is logged once, where it is handled (main, or the supervisor that recovers from it).
+/// Every error that a person may see is a traffic::Error or a subclass; the subclass decides the
+/// exit code of the program. An error is logged once, where it is handled (main, or the supervisor
+/// that recovers from it).
 #pragma once
 
 #include <fmt/format.h>
@@ -37,34 +38,35 @@ class Error : public std::runtime_error {
 };
 
 /// Defines a subclass of Error with its exit code and a fmt-style constructor.
-#define TRAFFIC_DEFINE_ERROR(Name, exit_code)                                    \
-  class Name : public Error {                                                    \
-   public:                                                                       \
-    explicit Name(const std::string& what) : Error(what, exit_code) {}           \
-    template <typename... Args>                                                  \
-      requires(sizeof...(Args) > 0)                                              \
-    explicit Name(fmt::format_string<Args...> format, Args&&... args)            \
-        : Error(fmt::format(format, std::forward<Args>(args)...), exit_code) {}  \
+#define TRAFFIC_DEFINE_ERROR(Name, exit_code)                                       \
+  class Name : public Error {                                                       \
+   public:                                                                          \
+    explicit Name(const std::string& what) : Error(what, exit_code) {}              \
+    template <typename... Args>                                                     \
+    requires(sizeof...(Args) > 0) explicit Name(fmt::format_string<Args...> format, \
+                                                Args&&... args)                     \
+        : Error(fmt::format(format, std::forward<Args>(args)...), exit_code) {}     \
   }
 
 TRAFFIC_DEFINE_ERROR(ConfigError, ExitCode::kConfig);          ///< configuration or usage
 TRAFFIC_DEFINE_ERROR(DataError, ExitCode::kData);              ///< data sets and scenarios
 TRAFFIC_DEFINE_ERROR(CheckpointError, ExitCode::kCheckpoint);  ///< none loadable, wrong shapes
-TRAFFIC_DEFINE_ERROR(NumericError, ExitCode::kNumeric);        ///< NaN or infinity that cannot be skipped
-TRAFFIC_DEFINE_ERROR(WorkerError, ExitCode::kWorkers);         ///< simulations or rollout workers
-TRAFFIC_DEFINE_ERROR(CommError, ExitCode::kPeerLost);          ///< lost peer, deadline
-TRAFFIC_DEFINE_ERROR(ResourceError, ExitCode::kResources);     ///< disk, memory, devices
-TRAFFIC_DEFINE_ERROR(ShapeError, ExitCode::kInternal);         ///< tensors that do not fit each other
+TRAFFIC_DEFINE_ERROR(NumericError, ExitCode::kNumeric);  ///< NaN or infinity that cannot be skipped
+TRAFFIC_DEFINE_ERROR(WorkerError, ExitCode::kWorkers);   ///< simulations or rollout workers
+TRAFFIC_DEFINE_ERROR(CommError, ExitCode::kPeerLost);    ///< lost peer, deadline
+TRAFFIC_DEFINE_ERROR(ResourceError, ExitCode::kResources);  ///< disk, memory, devices
+TRAFFIC_DEFINE_ERROR(ShapeError, ExitCode::kInternal);      ///< tensors that do not fit each other
 
 namespace detail {
-[[noreturn]] void check_failed(const char* condition, const char* file, int line, const std::string& message);
+[[noreturn]] void check_failed(const char* condition, const char* file, int line,
+                               const std::string& message);
 }  // namespace detail
 
 /// Internal invariant, checked in Release too: TRAFFIC_CHECK(n > 0, "batch {} is empty", i).
-#define TRAFFIC_CHECK(condition, ...)                                                                     \
-  do {                                                                                                    \
-    if (!(condition)) [[unlikely]]                                                                        \
-      ::traffic::detail::check_failed(#condition, __FILE__, __LINE__, ::fmt::format(__VA_ARGS__));        \
+#define TRAFFIC_CHECK(condition, ...)                                                              \
+  do {                                                                                             \
+    if (!(condition)) [[unlikely]]                                                                 \
+      ::traffic::detail::check_failed(#condition, __FILE__, __LINE__, ::fmt::format(__VA_ARGS__)); \
   } while (false)
 
 }  // namespace traffic

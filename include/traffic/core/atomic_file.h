@@ -1,0 +1,51 @@
+/// Files that are either the old or the new one, never half of one: written beside, fsynced,
+/// renamed.
+#pragma once
+
+#include <cstddef>
+#include <filesystem>
+#include <span>
+#include <string_view>
+
+#include "traffic/core/error.h"
+
+namespace traffic {
+
+/// The error for a failed system call on a path, with what to do about it: io_error("write", path,
+/// errno).
+ResourceError io_error(std::string_view action, const std::filesystem::path& path,
+                       int error_number);
+
+/// Replaces the file at `path` by `bytes`. On any failure the old file is untouched and nothing is
+/// left beside it.
+/// @throws ResourceError with path, cause and remedy
+void write_file_atomically(const std::filesystem::path& path, std::span<const std::byte> bytes);
+void write_file_atomically(const std::filesystem::path& path, std::string_view text);
+
+/// For writers that need a path of their own (HDF5): write and close temp_path(), then commit().
+/// Without commit() the destructor removes the temporary file.
+class AtomicFile {
+ public:
+  explicit AtomicFile(std::filesystem::path target);
+  ~AtomicFile();
+  AtomicFile(const AtomicFile&) = delete;
+  AtomicFile& operator=(const AtomicFile&) = delete;
+
+  [[nodiscard]] const std::filesystem::path& temp_path() const noexcept { return temp_path_; }
+  /// Makes the temporary file durable and gives it the target's name.
+  /// @throws ResourceError; the target is then untouched, unless only making the rename durable
+  /// failed
+  void commit();
+
+ private:
+  std::filesystem::path target_;
+  std::filesystem::path temp_path_;
+  bool committed_ = false;
+};
+
+/// Removes what writers of this module left in `dir` (not below it) when they were killed. Files of
+/// processes that still run are kept, those of other machines until they are a day old.
+/// @return number of files removed
+int remove_stale_temporaries(const std::filesystem::path& dir);
+
+}  // namespace traffic

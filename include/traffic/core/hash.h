@@ -1,0 +1,38 @@
+/// XXH3, 64 bits: for checksums and for telling whether two ranks hold the same bytes; not against
+/// malice.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace traffic {
+
+std::uint64_t xxh3_64(std::span<const std::byte> bytes);
+std::uint64_t xxh3_64(std::string_view text);
+
+/// Sixteen hexadecimal digits.
+std::string hex64(std::uint64_t value);
+
+/// The same hash of bytes that come in pieces.
+class Hasher {
+ public:
+  Hasher();
+  ~Hasher();
+  Hasher(Hasher&&) noexcept;
+  Hasher& operator=(Hasher&&) noexcept;
+
+  void update(std::span<const std::byte> bytes);
+  void update(std::string_view text);
+  /// Hash of everything so far; more may follow.
+  [[nodiscard]] std::uint64_t digest() const;
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace traffic

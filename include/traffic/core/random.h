@@ -1,0 +1,55 @@
+/// Random numbers that repeat to the bit: the same seed gives the same sequence with every compiler
+/// and library, and a generator's whole state fits a checkpoint.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <initializer_list>
+#include <span>
+#include <utility>
+
+namespace traffic {
+
+/// A seed of its own for every stream of random numbers, e.g. derive_seed(run.seed, {kSampler,
+/// epoch, rank}). Different streams, also of different length, give unrelated seeds.
+std::uint64_t derive_seed(std::uint64_t base, std::initializer_list<std::uint64_t> stream);
+
+/// xoshiro256** (Blackman and Vigna 2018, arXiv:1805.01407), seeded by splitmix64. Not thread-safe.
+class Rng {
+ public:
+  using State = std::array<std::uint64_t, 4>;
+
+  explicit Rng(std::uint64_t seed);
+
+  std::uint64_t next_u64();
+  /// Uniform in [0, 1) with 53 random bits.
+  double uniform();
+  /// Uniform in [low, high).
+  double uniform(double low, double high) { return low + (high - low) * uniform(); }
+  /// Uniform in [0, n) without bias; n > 0. Lemire 2019, arXiv:1805.10941.
+  std::uint64_t uniform_int(std::uint64_t n);
+  /// Standard normal (Box-Muller). Draws two numbers each time, so that nothing but state() is to
+  /// be saved.
+  double normal();
+
+  /// Fisher-Yates.
+  template <typename T>
+  void shuffle(std::span<T> items) {
+    for (std::size_t i = items.size(); i > 1; --i) {
+      const auto j = static_cast<std::size_t>(uniform_int(i));
+      using std::swap;
+      swap(items[i - 1], items[j]);
+    }
+  }
+
+  [[nodiscard]] const State& state() const noexcept { return state_; }
+  /// Continues exactly where the generator that state() was taken from would.
+  /// @throws Error if all words are zero, which no generator has
+  void set_state(const State& state);
+
+ private:
+  State state_;
+};
+
+}  // namespace traffic

@@ -1,0 +1,27 @@
+/// Small things about text for people: nearest names, sizes and durations.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace traffic {
+
+/// Insertions, deletions, replacements and swaps of neighbours between two names (optimal string
+/// alignment).
+std::size_t edit_distance(std::string_view a, std::string_view b);
+
+/// The candidate that was probably meant by `name`; nothing if none is near (more than a third of
+/// it differs).
+std::optional<std::string_view> nearest_name(std::string_view name,
+                                             std::span<const std::string_view> candidates);
+
+/// "512 B", "1.5 KiB", "12.0 GiB"
+std::string human_bytes(std::int64_t bytes);
+/// "340 ms", "12.3 s", "4 min 05 s", "3 h 07 min", "2 d 03 h"
+std::string human_duration(double seconds);
+
+}  // namespace traffic

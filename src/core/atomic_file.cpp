@@ -1,0 +1,176 @@
+#include "traffic/core/atomic_file.h"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cerrno>
+#include <chrono>
+#include <cstdint>
+#include <cstdio>
+#include <cstring>
+#include <string>
+#include <system_error>
+#include <utility>
+
+#include "traffic/core/hash.h"
+#include "traffic/core/process.h"
+
+namespace traffic {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// File descriptor that is closed in the end; close() reports what a deferred write may say only
+/// then.
+class Descriptor {
+ public:
+  Descriptor(const fs::path& path, int flags) : path_(path) {
+    do {
+      fd_ = ::open(path.c_str(), flags | O_CLOEXEC, 0644);
+    } while (fd_ < 0 && errno == EINTR);
+    if (fd_ < 0) throw io_error("open", path, errno);
+  }
+  ~Descriptor() {
+    if (fd_ >= 0) ::close(fd_);
+  }
+  Descriptor(const Descriptor&) = delete;
+  Descriptor& operator=(const Descriptor&) = delete;
+
+  void write(std::span<const std::byte> bytes) {
+    while (!bytes.empty()) {
+      const ssize_t written = ::write(fd_, bytes.data(), bytes.size());
+      if (written < 0) {
+        if (errno == EINTR) continue;
+        throw io_error("write", path_, errno);
+      }
+      bytes = bytes.subspan(static_cast<std::size_t>(written));
+    }
+  }
+  void sync() {
+    int rc = 0;
+    do {
+      rc = ::fsync(fd_);
+    } while (rc != 0 && errno == EINTR);
+    if (rc != 0) throw io_error("fsync", path_, errno);
+  }
+  void close() {
+    // After EINTR Linux has closed the descriptor all the same.
+    if (::close(std::exchange(fd_, -1)) != 0 && errno != EINTR)
+      throw io_error("close", path_, errno);
+  }
+
+ private:
+  fs::path path_;
+  int fd_ = -1;
+};
+
+fs::path folder_of(const fs::path& path) {
+  return path.has_parent_path() ? path.parent_path() : fs::path(".");
+}
+
+std::uint32_t host_tag() { return static_cast<std::uint32_t>(xxh3_64(hostname())); }
+
+/// ".tmp-<pid>-<start of the process>-<host>-<number>-<name>": tells remove_stale_temporaries whose
+/// it is.
+fs::path temporary_path(const fs::path& target) {
+  static std::atomic<unsigned> counter{0};
+  const pid_t pid = getpid();
+  return folder_of(target) / fmt::format(".tmp-{}-{}-{:08x}-{}-{}", pid, process_start_ticks(pid),
+                                         host_tag(), counter.fetch_add(1),
+                                         target.filename().string());
+}
+
+bool is_stale(const fs::path& path) {
+  int pid = 0;
+  unsigned long long start = 0;
+  unsigned host = 0;
+  if (std::sscanf(path.filename().c_str(), ".tmp-%d-%llu-%8x-", &pid, &start, &host) != 3) {
+    return false;
+  }
+  if (host == host_tag()) return process_start_ticks(pid) != start;
+  std::error_code error;
+  const auto written = fs::last_write_time(path, error);
+  return !error && fs::file_time_type::clock::now() - written > std::chrono::hours(24);
+}
+
+std::string_view remedy(int error_number) {
+  switch (error_number) {
+    case ENOSPC:
+      return "free some space there or choose another folder";
+    case EDQUOT:
+      return "the disk quota is used up: free some space or choose another folder";
+    case EACCES:
+    case EPERM:
+    case EROFS:
+      return "choose a folder that you may write to";
+    case ENOENT:
+      return "check that the folder exists";
+    case ENOTDIR:
+      return "a part of the path is a file, not a folder";
+    case EISDIR:
+      return "the path is a folder, not a file";
+    case EMFILE:
+    case ENFILE:
+      return "too many open files: raise the limit (ulimit -n)";
+    case EIO:
+      return "the disk or network file system is failing: check it (dmesg)";
+    default:
+      return "check the file system";
+  }
+}
+
+}  // namespace
+
+ResourceError io_error(std::string_view action, const fs::path& path, int error_number) {
+  return ResourceError("cannot {} {}: {} (errno {}); {}", action, path.string(),
+                       std::generic_category().message(error_number), error_number,
+                       remedy(error_number));
+}
+
+AtomicFile::AtomicFile(fs::path target)
+    : target_(std::move(target)), temp_path_(temporary_path(target_)) {}
+
+AtomicFile::~AtomicFile() {
+  if (!committed_) ::unlink(temp_path_.c_str());
+}
+
+void AtomicFile::commit() {
+  Descriptor file(temp_path_, O_RDONLY);
+  file.sync();
+  file.close();
+  if (::rename(temp_path_.c_str(), target_.c_str()) != 0) throw io_error("replace", target_, errno);
+  committed_ = true;
+  Descriptor folder(folder_of(target_), O_RDONLY | O_DIRECTORY);
+  folder.sync();
+  folder.close();
+}
+
+void write_file_atomically(const fs::path& path, std::span<const std::byte> bytes) {
+  AtomicFile file(path);
+  Descriptor out(file.temp_path(), O_WRONLY | O_CREAT | O_EXCL);
+  out.write(bytes);
+  out.sync();  // here and not by commit() alone: errors of deferred writes belong to this
+               // descriptor
+  out.close();
+  file.commit();
+}
+
+void write_file_atomically(const fs::path& path, std::string_view text) {
+  write_file_atomically(path, std::as_bytes(std::span(text)));
+}
+
+int remove_stale_temporaries(const fs::path& dir) {
+  int removed = 0;
+  std::error_code error;
+  for (fs::directory_iterator it(dir, error), end; !error && it != end; it.increment(error)) {
+    std::error_code remove_error;
+    if (is_stale(it->path()) && fs::remove(it->path(), remove_error)) ++removed;
+  }
+  if (error && error != std::errc::no_such_file_or_directory) {
+    throw io_error("list", dir, error.value());
+  }
+  return removed;
+}
+
+}  // namespace traffic

@@ -1,0 +1,102 @@
+#include "traffic/core/process.h"
+
+#include <fmt/format.h>
+#include <sched.h>
+#include <sys/resource.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <fstream>
+#include <sstream>
+
+#include "traffic/core/atomic_file.h"
+
+namespace traffic {
+namespace {
+
+/// Value in kB of a row of /proc/self/status; -1 if there is no such row.
+std::int64_t status_kb(const std::string& key) {
+  std::ifstream status("/proc/self/status");
+  std::string word;
+  while (status >> word) {
+    if (word == key) {
+      std::int64_t kb = -1;
+      status >> kb;
+      return status ? kb : -1;
+    }
+  }
+  return -1;
+}
+
+}  // namespace
+
+std::int64_t peak_rss_bytes() {
+  // VmHWM starts anew at exec; getrusage keeps the peak of a parent that forked us, so it comes
+  // second.
+  if (const std::int64_t kb = status_kb("VmHWM:"); kb >= 0) return kb * 1024;
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  return static_cast<std::int64_t>(usage.ru_maxrss) * 1024;
+}
+
+std::int64_t rss_bytes() {
+  std::ifstream statm("/proc/self/statm");
+  std::int64_t size_pages = 0;
+  std::int64_t resident_pages = 0;
+  statm >> size_pages >> resident_pages;
+  return resident_pages * sysconf(_SC_PAGESIZE);
+}
+
+std::int64_t total_memory_bytes() {
+  std::int64_t total = static_cast<std::int64_t>(sysconf(_SC_PHYS_PAGES)) * sysconf(_SC_PAGESIZE);
+  for (const char* path :
+       {"/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"}) {
+    std::ifstream file(path);
+    std::int64_t limit = 0;
+    if (file >> limit && limit > 0) total = std::min(total, limit);
+  }
+  return total;
+}
+
+int num_cpus_available() {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  if (sched_getaffinity(0, sizeof(set), &set) != 0) {
+    // More CPUs than a cpu_set_t holds.
+    return static_cast<int>(std::max(1L, sysconf(_SC_NPROCESSORS_ONLN)));
+  }
+  return std::max(1, CPU_COUNT(&set));
+}
+
+std::string hostname() {
+  std::array<char, 256> name{};
+  if (gethostname(name.data(), name.size() - 1) != 0) return "unknown";
+  const std::string full = name.data();
+  return full.substr(0, full.find('.'));
+}
+
+std::int64_t free_disk_bytes(const std::filesystem::path& path) {
+  struct statvfs info {};
+  if (statvfs(path.c_str(), &info) != 0) throw io_error("look up the free space of", path, errno);
+  return static_cast<std::int64_t>(info.f_bavail) * static_cast<std::int64_t>(info.f_frsize);
+}
+
+std::uint64_t process_start_ticks(pid_t pid) {
+  std::ifstream file(fmt::format("/proc/{}/stat", pid));
+  std::string line;
+  if (!std::getline(file, line)) return 0;
+  const auto name_end =
+      line.rfind(')');  // the second field, the name, may hold spaces and brackets
+  if (name_end == std::string::npos) return 0;
+  std::istringstream fields(line.substr(name_end + 1));
+  std::string skipped;
+  for (int field = 3; field < 22; ++field) fields >> skipped;
+  std::uint64_t ticks = 0;
+  fields >> ticks;
+  return fields ? ticks : 0;
+}
+
+}  // namespace traffic

@@ -1,0 +1,74 @@
+#include "traffic/core/signals.h"
+
+#include <unistd.h>
+
+#include <atomic>
+#include <cerrno>
+#include <csignal>
+
+#include "traffic/core/error.h"
+
+namespace traffic {
+namespace {
+
+std::atomic<int> g_request{0};
+static_assert(std::atomic<int>::is_always_lock_free, "a signal handler may not take a lock");
+
+void note(StopRequest request) noexcept {
+  const int value = static_cast<int>(request);
+  int seen = g_request.load(std::memory_order_relaxed);
+  while (seen < value && !g_request.compare_exchange_weak(seen, value, std::memory_order_relaxed)) {
+  }
+}
+
+void handle(int signal) noexcept {
+  switch (signal) {
+    case SIGUSR1:
+      note(StopRequest::kSave);
+      break;
+    case SIGTERM:
+      note(StopRequest::kTerminate);
+      break;
+    default:
+      if (stop_request() == StopRequest::kInterrupt) ::_exit(130);
+      note(StopRequest::kInterrupt);
+  }
+}
+
+void install(int signal, void (*handler)(int)) {
+  struct sigaction action {};
+  action.sa_handler = handler;
+  action.sa_flags = SA_RESTART;  // libraries that do not expect EINTR go on
+  sigemptyset(&action.sa_mask);
+  TRAFFIC_CHECK(sigaction(signal, &action, nullptr) == 0, "sigaction({}) failed: errno {}", signal,
+                errno);
+}
+
+}  // namespace
+
+void install_stop_handlers() {
+  for (const int signal : {SIGUSR1, SIGTERM, SIGINT}) install(signal, handle);
+  install(SIGPIPE, SIG_IGN);
+}
+
+StopRequest stop_request() noexcept {
+  return static_cast<StopRequest>(g_request.load(std::memory_order_relaxed));
+}
+
+const char* to_string(StopRequest request) noexcept {
+  switch (request) {
+    case StopRequest::kSave:
+      return "SIGUSR1";
+    case StopRequest::kTerminate:
+      return "SIGTERM";
+    case StopRequest::kInterrupt:
+      return "SIGINT";
+    case StopRequest::kNone:
+      break;
+  }
+  return "none";
+}
+
+void clear_stop_request() noexcept { g_request.store(0, std::memory_order_relaxed); }
+
+}  // namespace traffic
