@@ -1,0 +1,106 @@
+#include "traffic/core/fault.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <cstdlib>
+
+#include "traffic/core/clock.h"
+#include "traffic/core/error.h"
+
+namespace traffic::fault {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::ThrowsMessage;
+
+TEST(Fault, ReadsEveryFieldOfEveryPoint) {
+  const auto points = parse("train.step:1:20:kill,save:*:*:slow:500");
+  ASSERT_EQ(points.size(), 2U);
+  EXPECT_EQ(points[0].site, "train.step");
+  EXPECT_EQ(points[0].rank, 1);
+  EXPECT_EQ(points[0].step, 20);
+  EXPECT_EQ(points[0].kind, Kind::kKill);
+  EXPECT_EQ(points[1].rank, -1);
+  EXPECT_EQ(points[1].step, -1);
+  EXPECT_EQ(points[1].kind, Kind::kSlow);
+  EXPECT_EQ(points[1].slow_ms, 500);
+}
+
+TEST(Fault, RefusesWhatItCannotRead) {
+  for (const char* text : {"", "a:0:1", ":0:1:kill", "a:x:1:kill", "a:0:-1:kill", "a:0:1:boom",
+                           "a:0:1:kill:5", "a:0:1:slow", "a:0:1:slow:x", "a:0:1:kill,"}) {
+    EXPECT_THAT([&] { parse(text); }, ThrowsMessage<ConfigError>(HasSubstr("TRAFFIC_FAULT")))
+        << text;
+  }
+}
+
+// The environment is read once, so each case runs in a process of its own.
+[[noreturn]] void hit_and_exit(const char* fault, std::int64_t rank, std::int64_t step) {
+  if (fault != nullptr) setenv("TRAFFIC_FAULT", fault, 1);
+  try {
+    switch (hit("train.step", rank, step)) {
+      case Action::kNone:
+        ::_exit(10);
+      case Action::kNan:
+        ::_exit(11);
+      case Action::kFail:
+        ::_exit(12);
+    }
+  } catch (const ConfigError&) {
+    ::_exit(2);
+  } catch (const Error&) {
+    ::_exit(1);
+  }
+  ::_exit(99);
+}
+
+using ::testing::ExitedWithCode;
+using ::testing::KilledBySignal;
+
+TEST(FaultDeathTest, NothingHappensWithoutTheEnvironment) {
+  EXPECT_EXIT(hit_and_exit(nullptr, 0, 0), ExitedWithCode(10), "^$");
+  EXPECT_EXIT(hit_and_exit("", 0, 0), ExitedWithCode(10), "^$");
+}
+
+TEST(FaultDeathTest, ActsOnlyAtItsSiteRankAndStep) {
+  EXPECT_EXIT(hit_and_exit("train.step:1:5:nan", 1, 5), ExitedWithCode(11),
+              "fault nan at train.step");
+  EXPECT_EXIT(hit_and_exit("train.step:1:5:nan", 0, 5), ExitedWithCode(10), "");
+  EXPECT_EXIT(hit_and_exit("train.step:1:5:nan", 1, 4), ExitedWithCode(10), "");
+  EXPECT_EXIT(hit_and_exit("other:1:5:nan", 1, 5), ExitedWithCode(10), "");
+  EXPECT_EXIT(hit_and_exit("train.step:*:*:nan", 3, 77), ExitedWithCode(11), "");
+}
+
+TEST(FaultDeathTest, EveryKindDoesWhatItSays) {
+  EXPECT_EXIT(hit_and_exit("train.step:0:0:kill", 0, 0), KilledBySignal(SIGKILL), "armed");
+  EXPECT_EXIT(hit_and_exit("train.step:0:0:segv", 0, 0), KilledBySignal(SIGSEGV), "armed");
+  EXPECT_EXIT(hit_and_exit("train.step:0:0:throw", 0, 0), ExitedWithCode(1), "armed");
+  EXPECT_EXIT(hit_and_exit("train.step:0:0:fail", 0, 0), ExitedWithCode(12), "armed");
+  EXPECT_EXIT(
+      {
+        alarm(1);  // ends what would hang for ever
+        hit_and_exit("train.step:0:0:hang", 0, 0);
+      },
+      KilledBySignal(SIGALRM), "armed");
+}
+
+TEST(FaultDeathTest, SlowWaitsAtLeastItsTimeAndGoesOn) {
+  EXPECT_EXIT(
+      {
+        setenv("TRAFFIC_FAULT", "train.step:0:*:slow:50", 1);
+        const Stopwatch watch;
+        const bool went_on = hit("train.step", 0, 3) == Action::kNone;
+        ::_exit(went_on && watch.seconds() >= 0.05 ? 10 : 1);
+      },
+      ExitedWithCode(10), "fault slow");
+}
+
+TEST(FaultDeathTest, AnUnreadableEnvironmentIsAConfigError) {
+  EXPECT_EXIT(hit_and_exit("train.step:0:0:explode", 0, 0), ExitedWithCode(2), "");
+}
+
+}  // namespace
+}  // namespace traffic::fault

@@ -1,0 +1,109 @@
+#include "traffic/core/process.h"
+
+#include <gtest/gtest.h>
+#include <sched.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <vector>
+
+#include "traffic/core/clock.h"
+#include "traffic/core/error.h"
+
+namespace traffic {
+namespace {
+
+TEST(Process, PeakMemoryGrowsWithWhatIsTouchedAndStaysWhenItIsFreed) {
+  const std::int64_t before = rss_bytes();
+  ASSERT_GT(before, 0);
+  {
+    std::vector<char> block(64 << 20, 1);
+    volatile char keep = block[block.size() / 2];
+    (void)keep;
+    EXPECT_GE(rss_bytes(), before + (60 << 20));
+  }
+  EXPECT_GE(peak_rss_bytes(), before + (60 << 20));
+}
+
+TEST(Process, CountsTheCpusOfTheAffinityMask) {
+  cpu_set_t all;
+  CPU_ZERO(&all);
+  ASSERT_EQ(sched_getaffinity(0, sizeof(all), &all), 0);
+  EXPECT_EQ(num_cpus_available(), CPU_COUNT(&all));
+  cpu_set_t one;
+  CPU_ZERO(&one);
+  for (std::size_t cpu = 0; cpu < CPU_SETSIZE; ++cpu) {
+    if (CPU_ISSET(cpu, &all)) {
+      CPU_SET(cpu, &one);
+      break;
+    }
+  }
+  ASSERT_EQ(sched_setaffinity(0, sizeof(one), &one), 0);
+  EXPECT_EQ(num_cpus_available(), 1);
+  ASSERT_EQ(sched_setaffinity(0, sizeof(all), &all), 0);
+}
+
+TEST(Process, KnowsTheMachine) {
+  EXPECT_GE(total_memory_bytes(), peak_rss_bytes());
+  EXPECT_FALSE(hostname().empty());
+  EXPECT_EQ(hostname().find('.'), std::string::npos);
+  EXPECT_GT(free_disk_bytes(std::filesystem::temp_directory_path()), 0);
+  EXPECT_THROW(free_disk_bytes("/no/such/folder"), ResourceError);
+}
+
+TEST(Process, StartTicksNameAProcessAndAreZeroWithoutOne) {
+  EXPECT_GT(process_start_ticks(getpid()), 0U);
+  EXPECT_EQ(process_start_ticks(getpid()), process_start_ticks(getpid()));
+  EXPECT_EQ(process_start_ticks(-5), 0U);
+}
+
+// seconds_since_launch() reads the environment once, so each case runs in a process of its own.
+[[noreturn]] void exit_with_launch_age(const char* launch_time) {
+  setenv("TRAFFIC_LAUNCH_TIME", launch_time, 1);
+  try {
+    const double age = seconds_since_launch();
+    ::_exit(age >= 1000 && age < 2000 ? 10 : age >= 0 && age < 1000 ? 11 : 12);
+  } catch (const ConfigError&) {
+    ::_exit(2);
+  }
+}
+
+TEST(ClockDeathTest, CountsFromTheTimeThatTheLaunchScriptSet) {
+  const std::string thousand_seconds_ago = std::to_string(std::time(nullptr) - 1000) + ".25";
+  EXPECT_EXIT(exit_with_launch_age(thousand_seconds_ago.c_str()), ::testing::ExitedWithCode(10),
+              "");
+}
+
+TEST(ClockDeathTest, CountsFromTheStartOfTheProcessOtherwise) {
+  EXPECT_EXIT(exit_with_launch_age(""), ::testing::ExitedWithCode(11), "");
+  const std::string future = std::to_string(std::time(nullptr) + 5000);
+  EXPECT_EXIT(exit_with_launch_age(future.c_str()), ::testing::ExitedWithCode(11), "");
+}
+
+TEST(ClockDeathTest, ALaunchTimeThatIsNoNumberIsAConfigError) {
+  EXPECT_EXIT(exit_with_launch_age("yesterday"), ::testing::ExitedWithCode(2), "");
+  EXPECT_EXIT(exit_with_launch_age("12x"), ::testing::ExitedWithCode(2), "");
+}
+
+TEST(Clock, StopwatchLapsAddUp) {
+  Stopwatch watch;
+  const double first = watch.lap();
+  EXPECT_GE(first, 0.0);
+  EXPECT_GE(watch.seconds(), 0.0);
+}
+
+TEST(Clock, TimeStampsHaveTheirFixedForm) {
+  const std::string stamp = utc_timestamp();
+  ASSERT_EQ(stamp.size(), 20U);
+  EXPECT_EQ(stamp[4], '-');
+  EXPECT_EQ(stamp[10], 'T');
+  EXPECT_EQ(stamp.back(), 'Z');
+  const std::string file_stamp = utc_file_stamp();
+  ASSERT_EQ(file_stamp.size(), 15U);
+  EXPECT_EQ(file_stamp[8], '-');
+}
+
+}  // namespace
+}  // namespace traffic
