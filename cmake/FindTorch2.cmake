@@ -13,6 +13,8 @@ if(TRAFFIC_CUDA)
     find_library(TORCH_${lib}_LIBRARY ${lib} PATHS "${TORCH_ROOT}/lib" NO_DEFAULT_PATH)
     list(APPEND _torch_required TORCH_${lib}_LIBRARY)
   endforeach()
+  find_file(TORCH_CUDART_LIBRARY libcudart.so.13 PATHS "${TORCH_ROOT}/../nvidia/cu13/lib" NO_DEFAULT_PATH)
+  list(APPEND _torch_required TORCH_CUDART_LIBRARY)
 endif()
 include(FindPackageHandleStandardArgs)
 find_package_handle_standard_args(Torch2 REQUIRED_VARS TORCH_INCLUDE_DIR ${_torch_required}
@@ -28,7 +30,10 @@ if(Torch2_FOUND AND NOT TARGET Torch::Torch)
   if(TRAFFIC_CUDA)
     # --no-as-needed: torch_cuda registers its kernels when it is loaded, no symbol of it is named.
     target_link_libraries(Torch::Torch INTERFACE
-      "-Wl,--no-as-needed" "${TORCH_torch_cuda_LIBRARY}" "${TORCH_c10_cuda_LIBRARY}" "-Wl,--as-needed")
+      "-Wl,--no-as-needed" "${TORCH_torch_cuda_LIBRARY}" "${TORCH_c10_cuda_LIBRARY}" "-Wl,--as-needed"
+      "${TORCH_CUDART_LIBRARY}")
+    # Libraries that torch_cuda needs are found through its own rpath when it is loaded.
+    target_link_options(Torch::Torch INTERFACE "-Wl,--allow-shlib-undefined")
     target_include_directories(Torch::Torch SYSTEM INTERFACE "${TORCH_ROOT}/../nvidia/cu13/include")
     target_compile_definitions(Torch::Torch INTERFACE TRAFFIC_CUDA=1)
   endif()
