@@ -1,0 +1,90 @@
+/// What a controller may ask of vehicles, and how long it stays in force.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "traffic/scene/road_state.h"
+
+namespace traffic::scene {
+
+/// Longitudinal command. All but the last two are categorical.
+enum class Longitudinal : std::uint8_t {
+  kNone,          ///< the vehicle drives on its own model
+  kStop,          ///< target 0
+  kSlow,          ///< target ControlLimits::slow_mps
+  kHold,          ///< target: the speed at which it was picked
+  kFast,          ///< target: as fast as its driver may
+  kArriveLate,    ///< reach the stop line when the conflicting green ends; free when there is none
+  kTargetSpeed,   ///< target `value` m/s
+  kAcceleration,  ///< `value` m/s2
+};
+/// Name in TOML, logs and reports: none, stop, slow, hold, fast, arrive_late, target_speed,
+/// acceleration.
+std::string_view name_of(Longitudinal command);
+/// @throws ConfigError if there is none of that name
+Longitudinal longitudinal_of(std::string_view name);
+
+enum class LaneChange : std::int8_t { kRight = -1, kKeep = 0, kLeft = 1 };
+
+/// A command for one vehicle. It begins with the next step and lasts `hold_s`; it ends earlier when
+/// the vehicle passes the conflict that was ahead when it was given, or when another command for
+/// the same vehicle replaces it. A command that asks for nothing releases the vehicle.
+struct Command {
+  std::uint32_t vehicle_id = 0;
+  Longitudinal longitudinal = Longitudinal::kNone;
+  LaneChange lane_change = LaneChange::kKeep;
+  float value = 0;    ///< of kTargetSpeed and kAcceleration
+  double hold_s = 0;  ///< 0: one step
+
+  [[nodiscard]] bool empty() const {
+    return longitudinal == Longitudinal::kNone && lane_change == LaneChange::kKeep;
+  }
+};
+
+struct ControlLimits {
+  float slow_mps = 3.0F;           ///< target of kSlow
+  float max_slowdown_mps2 = 2.0F;  ///< how fast a target below the present speed is approached
+  float min_accel_mps2 = -3.0F;    ///< kAcceleration is clipped to this range
+  float max_accel_mps2 = 2.0F;
+};
+
+/// A command in force.
+struct ActiveCommand {
+  Command command;
+  double until_s = 0;          ///< simulated time of its end
+  int conflict = -1;           ///< ahead when it was given; -1: none
+  float picked_speed_mps = 0;  ///< speed when it was given
+};
+
+/// Speed to ask for in the next step; nothing when the vehicle is to drive on its own model.
+/// @param allowed_mps what kFast aims at
+std::optional<float> next_speed(const ActiveCommand& active, const Vehicle& vehicle,
+                                const RoadState& state, const ControlLimits& limits,
+                                float allowed_mps);
+
+/// Seconds until the last green of the streams that meet this vehicle's ends; nothing when none of
+/// them has green now.
+std::optional<float> conflicting_green_left_s(const RoadState& state, const Vehicle& vehicle);
+
+/// The commands in force. Keeps Vehicle::commanded and committed_until_s up to date.
+class CommandBook {
+ public:
+  void clear() { active_.clear(); }
+  /// Takes commands in; unknown vehicles (arrived meanwhile) and vehicles that are no CVs are an
+  /// error of the caller.
+  /// @throws Error for a vehicle that is no CV
+  void add(std::span<const Command> commands, RoadState& state);
+  /// Drops commands that are over. @return vehicles still on the road that are to be released
+  const std::vector<std::uint32_t>& expire(RoadState& state);
+  [[nodiscard]] std::span<ActiveCommand> active() { return active_; }
+
+ private:
+  std::vector<ActiveCommand> active_;
+  std::vector<std::uint32_t> released_;
+};
+
+}  // namespace traffic::scene

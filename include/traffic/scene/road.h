@@ -1,0 +1,128 @@
+/// What a SUMO network says about the road, read once: lanes, their links, and the conflicts at
+/// which streams meet.
+///
+/// Everything is an index into the vectors of `Road`; nothing depends on the names of edges. A Road
+/// never changes after it is read and may be shared between threads.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <span>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+namespace traffic::scene {
+
+struct Point {
+  float x = 0;
+  float y = 0;
+};
+
+/// From the end of a lane to the start of a lane of the next edge.
+struct Link {
+  int to_lane = -1;
+  int via_lane = -1;    ///< first lane inside the junction; -1: the network has none
+  int light = -1;       ///< index into Road::lights; -1: no traffic light
+  int light_link = -1;  ///< position in that light's state string
+};
+
+struct Lane {
+  std::string id;
+  int edge = -1;
+  int index = 0;  ///< within the edge, 0 is the rightmost
+  float length_m = 0;
+  float speed_limit_mps = 0;
+  bool drivable = true;  ///< open to passenger cars
+  std::vector<Point> shape;
+  std::vector<Link> links;
+  std::vector<int>
+      from_lanes;      ///< lanes, also those inside junctions, that lead directly onto this one
+  int exit_lane = -1;  ///< inside a junction: the lane of the next edge; otherwise -1
+  float exit_m = 0;    ///< inside a junction: from the end of this lane to the start of exit_lane
+};
+
+struct Edge {
+  std::string id;
+  int first_lane = 0;
+  int num_lanes = 0;
+  float length_m = 0;
+  bool internal = false;  ///< inside a junction
+};
+
+/// A part of an edge.
+struct Stretch {
+  int edge = -1;
+  float from_m = 0;
+  float to_m = 0;
+};
+
+/// One stream that reaches a conflict. The stop line is the end of `edge`.
+struct Approach {
+  int edge = -1;
+  std::vector<int> lanes;        ///< lanes that lead into the conflict
+  std::vector<int> next_edges;   ///< where those lanes lead
+  std::vector<int> conflicting;  ///< the other approaches of this conflict that it meets
+  bool minor = false;            ///< every lane of it has to give way or ends
+  bool major = false;            ///< no lane of it has to
+  int light = -1;
+  std::vector<int> light_links;  ///< positions in the light's state string
+};
+
+/// A place where streams meet: a junction with foes, or an edge on which lanes end.
+struct Conflict {
+  std::string id;  ///< the junction's, or "end of <edge>"
+  std::vector<Approach> approaches;
+  std::vector<Stretch> zone;        ///< right behind the stop lines
+  std::vector<Stretch> downstream;  ///< after the zone
+  float zone_lane_km = 0;           ///< lane kilometres of the zone
+  float downstream_lane_km = 0;
+};
+
+/// Where a lane's coordinate lies in another lane's: a vehicle at `pos` of `lane` is at `pos +
+/// offset_m`.
+struct NearLane {
+  int lane = -1;
+  float offset_m = 0;
+  bool same_path = false;  ///< a vehicle on it may become the other's leader without a lane change
+};
+
+/// Membership of an edge in a conflict's zone or downstream stretch.
+struct StretchOf {
+  int conflict = -1;
+  bool zone = false;  ///< false: downstream
+  float from_m = 0;
+  float to_m = 0;
+};
+
+struct Road {
+  std::vector<Edge> edges;
+  std::vector<Lane> lanes;
+  std::vector<std::string> lights;  ///< ids of the traffic lights
+  std::vector<Conflict> conflicts;
+  std::vector<std::vector<NearLane>>
+      near;  ///< [lanes] lanes within neighbourhood reach, itself first
+  std::vector<std::vector<StretchOf>> stretches;  ///< [edges]
+  std::vector<std::pair<int, int>>
+      lane_approach;  ///< [lanes] (conflict, approach) of a stop line's lane, or -1
+  std::unordered_map<std::string, int> lane_index;  ///< by SUMO id
+  std::unordered_map<std::string, int> edge_index;
+
+  [[nodiscard]] const Edge& edge_of(int lane) const {
+    return edges[static_cast<std::size_t>(lanes[static_cast<std::size_t>(lane)].edge)];
+  }
+  /// The link of a lane that leads onto an edge; null when there is none.
+  [[nodiscard]] const Link* link_to(int lane, int edge) const;
+  /// Point in the plane at a position of a lane (its centre line).
+  [[nodiscard]] Point point_at(int lane, float pos_m) const;
+};
+
+/// Reach of a vehicle's neighbourhood.
+inline constexpr float kNeighbourReach_m = 50.0F;
+
+/// Reads a network as netconvert writes it (.net.xml, also gzip) and finds its conflicts.
+/// @throws DataError if the file is missing or is no SUMO network
+Road read_road(const std::filesystem::path& net_file);
+
+}  // namespace traffic::scene

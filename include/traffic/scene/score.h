@@ -1,0 +1,49 @@
+/// Scores of an episode.
+#pragma once
+
+#include <cstdint>
+
+namespace traffic::scene {
+
+/// Counts since the start of the episode, and the scores that follow from them.
+struct EpisodeScore {
+  double seconds = 0;
+  std::int64_t departed = 0;
+  std::int64_t arrived = 0;
+  std::int64_t removed = 0;   ///< taken off the road before the end of their route (collisions)
+  std::int64_t waiting = 0;   ///< want to enter and cannot, now
+  std::int64_t running = 0;   ///< on the road, now
+  double completion_sum = 0;  ///< over the vehicles on the road, now
+
+  std::int64_t vehicle_steps = 0;
+  double speed_sum = 0;         ///< over vehicle_steps
+  double speed_square_sum = 0;  ///< over vehicle_steps
+  double abs_accel_sum = 0;     ///< over vehicle_steps
+  std::int64_t collisions = 0;
+  std::int64_t emergency_stops = 0;
+  std::int64_t hard_brakes = 0;  ///< times a vehicle began to brake harder than 3 m/s2
+  std::int64_t teleports = 0;
+
+  std::int64_t interventions = 0;  ///< times a vehicle came under control
+  std::int64_t cv_steps = 0;       ///< vehicle-steps under control
+  std::int64_t unsafe_steps =
+      0;  ///< vehicle-steps under the thresholds of the shield, all vehicles
+  std::int64_t unsafe_cv_steps =
+      0;                          ///< cv_steps in which the vehicle or its follower was under them
+  std::int64_t shield_clips = 0;  ///< commands cut to what the vehicle can do (level 1)
+  std::int64_t shield_overrides = 0;  ///< commands replaced by braking (level 2)
+
+  /// Arrived vehicles plus the completion of those on the road: what ocr_all and ocr_departed
+  /// divide.
+  [[nodiscard]] double numerator() const { return static_cast<double>(arrived) + completion_sum; }
+  /// Share of the demand that has got through; vehicles that wait to enter count as demand.
+  [[nodiscard]] double ocr_all() const;
+  /// The same over the departed only: saturates, and rises when vehicles are kept out.
+  [[nodiscard]] double ocr_departed() const;
+  [[nodiscard]] double outflow_vph() const;
+  [[nodiscard]] double mean_speed_mps() const;
+  [[nodiscard]] double speed_deviation_mps() const;
+  [[nodiscard]] double mean_abs_accel_mps2() const;
+};
+
+}  // namespace traffic::scene

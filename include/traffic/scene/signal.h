@@ -1,0 +1,43 @@
+/// Traffic lights: which links are green now and for how long.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace traffic::scene {
+
+/// A change that is further away than this is not foreseen.
+inline constexpr float kSignalHorizon_s = 1000.0F;
+
+/// Whether a link with this letter of SUMO's state string may drive: G, g, s (right on red) and o/O
+/// (switched off) may; red and yellow may not.
+bool may_drive(char state);
+
+struct SignalPhase {
+  double duration_s = 0;
+  std::string state;  ///< one letter a link
+};
+
+/// A light at one moment.
+struct LightState {
+  std::string state;            ///< one letter a link
+  float cycle_position = 0;     ///< 0..1
+  std::vector<float> change_s;  ///< [links] until the link may drive, or may no longer
+};
+
+/// A fixed cycle of phases, prepared so that the state at a moment is a look-up.
+class SignalProgram {
+ public:
+  explicit SignalProgram(std::vector<SignalPhase> phases);
+  /// @param phase current phase; @param left_s seconds until it ends
+  [[nodiscard]] LightState at(int phase, double left_s) const;
+  [[nodiscard]] int num_phases() const { return static_cast<int>(phases_.size()); }
+
+ private:
+  std::vector<SignalPhase> phases_;
+  std::vector<double> start_s_;  ///< [phases] in the cycle
+  double cycle_s_ = 0;
+  std::vector<std::vector<float>> after_end_s_;  ///< [phases][links] from the end of the phase
+};
+
+}  // namespace traffic::scene

@@ -1,0 +1,19 @@
+/// Finds scenarios by name or path.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace traffic::sim {
+
+/// Names of the scenarios that come with the program: the stems of configs/scenarios/*/*.sumocfg.
+std::vector<std::string> shipped_scenarios();
+
+/// Absolute path of a .sumocfg, given its path or the name of a shipped scenario ("merge").
+/// Shipped scenarios are looked for in $TRAFFIC_SCENARIOS, ./configs/scenarios and the source tree.
+/// @throws DataError that lists the shipped names
+std::filesystem::path find_scenario(std::string_view name_or_path);
+
+}  // namespace traffic::sim

@@ -1,0 +1,80 @@
+/// One SUMO simulation in this process, seen as a road state and as graphs.
+///
+///     sim::SumoEnv env({.scenario = "merge"});
+///     for (env.reset(seed); !env.done(); env.step()) {
+///       commands.clear();
+///       controller->decide(env.state(), commands);
+///       env.apply(commands);
+///     }
+///     env.score().ocr_all();
+///
+/// libsumo is one simulation a process: a second SumoEnv while one lives is an error. Not
+/// thread-safe. The same seed, options and commands give the same episode to the bit.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "traffic/scene/action.h"
+#include "traffic/scene/frame.h"
+#include "traffic/scene/road_state.h"
+#include "traffic/scene/shield.h"
+
+namespace traffic::sim {
+
+struct EnvOptions {
+  std::string scenario;                     ///< a .sumocfg or the name of a shipped scenario
+  std::uint64_t seed = 42;                  ///< of the first episode
+  std::vector<std::string> sumo_args;       ///< further arguments of SUMO, e.g. {"--scale", "1.1"}
+  std::vector<std::string> cv_types{"cv"};  ///< vTypes of connected vehicles
+  double cv_share = 0;    ///< above 0: this share of all vehicles instead, drawn by seed and name
+  double max_time_s = 0;  ///< end of the episode; 0: that of the scenario
+  bool shield = true;     ///< level 2 may replace commands by braking
+  scene::ShieldLimits shield_limits;
+  scene::ControlLimits control_limits;
+};
+
+class SumoEnv {
+ public:
+  /// Loads the scenario and begins an episode with options.seed.
+  /// @throws DataError with SUMO's own message if the scenario cannot be loaded
+  explicit SumoEnv(const EnvOptions& options);
+  ~SumoEnv();
+  SumoEnv(const SumoEnv&) = delete;
+  SumoEnv& operator=(const SumoEnv&) = delete;
+
+  /// Begins a new episode.
+  /// @param extra_args for this episode, after options.sumo_args, e.g. another demand
+  void reset(std::uint64_t seed, const std::vector<std::string>& extra_args = {});
+  /// Commands from the next step on. Vehicles whose command ends are released in the step after it.
+  /// @throws Error for a vehicle that is no CV
+  void apply(std::span<const scene::Command> commands);
+  /// Advances the simulation by one step.
+  /// @throws WorkerError with SUMO's own message when the simulation fails
+  void step();
+  /// Whether the episode has reached its end (or no vehicle is left or to come, when it has none).
+  [[nodiscard]] bool done() const;
+
+  /// Valid until the next step or reset.
+  [[nodiscard]] const scene::GraphFrame& frame();
+  [[nodiscard]] const scene::RoadState& state() const;
+  [[nodiscard]] const scene::Road& road() const;
+  [[nodiscard]] const scene::EpisodeScore& score() const;
+  [[nodiscard]] double time_s() const;
+  [[nodiscard]] double step_length_s() const;
+  [[nodiscard]] const std::filesystem::path& scenario() const;
+  /// Number of SUMO steps taken since construction.
+  [[nodiscard]] std::int64_t steps() const;
+  /// SUMO's name of a vehicle of this episode.
+  [[nodiscard]] const std::string& name_of(std::uint32_t vehicle_id) const;
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace traffic::sim
