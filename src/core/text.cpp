@@ -46,6 +46,32 @@ std::optional<std::string_view> nearest_name(std::string_view name,
   return best;
 }
 
+bool is_utf8(std::string_view text) {
+  // Least value of a character of 2, 3, 4 bytes: less is a longer form of a shorter character,
+  // which is not allowed.
+  constexpr std::array<std::uint32_t, 5> kLeast{0, 0, 0x80, 0x800, 0x10000};
+  std::size_t i = 0;
+  while (i < text.size()) {
+    const auto first = static_cast<unsigned char>(text[i]);
+    const std::size_t length = first < 0x80          ? 1
+                               : (first >> 5U) == 6  ? 2
+                               : (first >> 4U) == 14 ? 3
+                               : (first >> 3U) == 30 ? 4
+                                                     : 0;
+    if (length == 0 || i + length > text.size()) return false;
+    std::uint32_t value = length == 1 ? first : first & (0x7fU >> length);
+    for (std::size_t k = 1; k < length; ++k) {
+      const auto byte = static_cast<unsigned char>(text[i + k]);
+      if ((byte & 0xc0U) != 0x80U) return false;
+      value = (value << 6U) | (byte & 0x3fU);
+    }
+    const bool surrogate = value >= 0xd800 && value <= 0xdfff;
+    if (value < kLeast[length] || value > 0x10ffff || surrogate) return false;
+    i += length;
+  }
+  return true;
+}
+
 std::string human_bytes(std::int64_t bytes) {
   constexpr std::array<const char*, 6> kUnits{"B", "KiB", "MiB", "GiB", "TiB", "PiB"};
   auto value = static_cast<double>(bytes);

@@ -1,4 +1,4 @@
-/// Small things about text for people: nearest names, sizes and durations.
+/// Small things about text for people: nearest names, encodings, sizes and durations.
 #pragma once
 
 #include <cstddef>
@@ -18,6 +18,9 @@ std::size_t edit_distance(std::string_view a, std::string_view b);
 /// it differs).
 std::optional<std::string_view> nearest_name(std::string_view name,
                                              std::span<const std::string_view> candidates);
+
+/// Whether every byte belongs to a well-formed UTF-8 character.
+bool is_utf8(std::string_view text);
 
 /// "512 B", "1.5 KiB", "12.0 GiB"
 std::string human_bytes(std::int64_t bytes);

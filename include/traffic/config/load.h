@@ -1,0 +1,41 @@
+/// From files and the command line to a checked Config.
+///
+/// A value is taken from the last of these that has it: the defaults, the file, the preset, the
+/// assignments in their order. The file is what the user wrote some time ago, a preset and --set
+/// what he decided now.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "traffic/config/config.h"
+
+namespace traffic::config {
+
+/// key = value from the command line. The value is in TOML syntax; where a string is expected, or a
+/// list of strings with one item, quotes may be left out.
+struct Assignment {
+  std::string source;  ///< for messages: "--set", "--seed"
+  std::string key;
+  std::string value;
+};
+
+struct Overrides {
+  std::string preset;  ///< empty: none
+  std::vector<Assignment> assignments;
+};
+
+/// @param path a TOML file, or empty for defaults and overrides only
+/// @throws ConfigError with one line for each thing that is wrong: where, key, found, expected
+Config load_config(const std::filesystem::path& path, const Overrides& overrides = {});
+
+/// The same for a text; `name` stands for the file in messages.
+Config parse_config(std::string_view text, std::string_view name, const Overrides& overrides = {});
+
+/// Splits "a.b=value" of --set.
+/// @throws ConfigError if there is no '='
+Assignment parse_assignment(std::string_view text);
+
+}  // namespace traffic::config

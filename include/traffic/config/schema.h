@@ -1,0 +1,70 @@
+/// The schema of the configuration: one row a key. Checks, defaults, help, the printed
+/// configuration and docs/configuration.md all come from it; a default is what config.h initialises
+/// the field with.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <span>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "traffic/config/config.h"
+
+namespace traffic::config {
+
+/// Where a value lives in a Config.
+using Field = std::variant<bool*, std::int64_t*, double*, std::string*, std::vector<std::string>*,
+                           std::vector<double>*>;
+
+/// Allowed numbers; of a list, each of its numbers.
+struct Range {
+  double low = -std::numeric_limits<double>::infinity();
+  double high = std::numeric_limits<double>::infinity();
+  bool low_open = false;
+  bool high_open = false;
+
+  [[nodiscard]] bool contains(double value) const;
+  /// "1 to 64", "> 0", ">= 0 and < 1"; empty if every number is allowed
+  [[nodiscard]] std::string describe() const;
+};
+
+struct Row {
+  std::string_view key;  ///< "train.learning_rate"
+  Field (*field)(Config&);
+  std::string_view help;  ///< one sentence
+  std::string_view unit = {};
+  Range range = {};
+  std::vector<std::string_view> choices = {};  ///< of a string; empty: any
+  /// Why a string that is not one of `choices` is refused; empty if it is allowed. May be null.
+  std::string_view (*refuse)(std::string_view) = nullptr;
+
+  [[nodiscard]] std::string_view section() const { return key.substr(0, key.rfind('.')); }
+  [[nodiscard]] std::string_view name() const { return key.substr(key.rfind('.') + 1); }
+};
+
+/// A TOML table.
+struct Section {
+  std::string_view name;
+  std::string_view help;
+};
+
+/// All rows, those of a section together, sections in the order of sections().
+std::span<const Row> schema();
+std::span<const Section> sections();
+/// The row of a key, or null.
+const Row* find_row(std::string_view key);
+
+/// "integer", "number", "string", "boolean", "list of strings", "list of numbers"
+std::string_view type_name(const Field& field);
+/// What a value must be, for messages and help: "1 to 64", "one of fp32, bf16"; empty if all of its
+/// type is allowed.
+std::string describe_allowed(const Row& row);
+/// The value as TOML writes it; reading it back gives the same bits.
+std::string to_toml_value(const Field& field);
+/// A TOML basic string in quotes.
+std::string quote(std::string_view text);
+
+}  // namespace traffic::config

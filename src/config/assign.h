@@ -1,0 +1,25 @@
+/// A value into a field of the configuration, checked against the field's row.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "toml_reader.h"
+#include "traffic/config/schema.h"
+
+namespace traffic::config {
+
+/// Assigns, or says what was found and what was expected and leaves the field as it is. An integer
+/// is accepted where a number is expected; nothing else is converted.
+std::optional<std::string> assign(const Row& row, const Value& value, Config& config);
+
+/// `text` fit for a message: shortened, control characters and bytes that are not UTF-8 written
+/// out.
+std::string printable(std::string_view text);
+/// The same in single quotes.
+std::string shown(std::string_view text);
+/// "an integer", "a list of strings"
+std::string with_article(std::string_view noun);
+
+}  // namespace traffic::config

@@ -1,0 +1,96 @@
+#include "traffic/config/command_line.h"
+
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+
+#include "traffic/config/help.h"
+#include "traffic/config/presets.h"
+#include "traffic/core/error.h"
+#include "traffic/core/version.h"
+
+namespace traffic::config {
+namespace {
+
+/// An option that stands for a key of the configuration.
+struct KeyOption {
+  std::string_view option;
+  std::string_view key;
+  std::string_view value_name;
+  std::string_view help;
+  std::string value = {};
+  CLI::Option* parsed = nullptr;
+};
+
+std::vector<KeyOption> key_options() {
+  return {
+      {"--run-dir", "run.dir", "DIR", "Folder of the run; default runs/<name>/<time>"},
+      {"--seed", "run.seed", "N", "Seed of all random numbers"},
+      {"--resume", "run.resume", "auto|never|PATH", "Whether to go on from a checkpoint"},
+      {"--phase", "run.phase", "N", "Phase to train"},
+  };
+}
+
+std::string help_config_text(const std::string& format) {
+  if (format == "text") return help_text();
+  if (format == "markdown") return help_markdown();
+  throw ConfigError("--help-config: found '{}', expected text or markdown", format);
+}
+
+}  // namespace
+
+std::variant<CommonOptions, ExitRequest> parse_command_line(int argc, const char* const* argv,
+                                                            const Program& program) {
+  CommonOptions options;
+  std::vector<KeyOption> keys = key_options();
+  std::vector<std::string> assignments;
+  std::string help_config;
+
+  CLI::App app{std::string(program.description), std::string(program.name)};
+  app.add_option("config", options.config_path, "Configuration in TOML")->type_name("FILE");
+  for (KeyOption& key : keys) {
+    key.parsed = app.add_option(std::string(key.option), key.value, std::string(key.help))
+                     ->type_name(std::string(key.value_name));
+  }
+  app.add_option("--preset", options.overrides.preset,
+                 fmt::format("One of {}", fmt::join(preset_names(), ", ")))
+      ->type_name("NAME");
+  // One value each time: a second one would be the configuration file.
+  app.add_option("--set", assignments, "Set a key, e.g. --set train.epochs=5; repeatable")
+      ->type_name("KEY=VALUE")
+      ->allow_extra_args(false);
+  app.add_flag("--dry-run", options.dry_run, "Check everything, then end without training");
+  app.add_flag("--print-config", options.print_config, "Print all values in TOML and end");
+  auto* help_flag =
+      app.add_flag("--help-config{text}", help_config, "Explain all keys and end; also =markdown");
+  app.add_flag("--json", options.json, "Print tables as JSON");
+  app.set_version_flag("--version", fmt::format("{} {}", program.name, version()));
+  if (program.add_options) program.add_options(app);
+
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::CallForHelp&) {
+    return ExitRequest{app.help()};
+  } catch (const CLI::CallForVersion&) {
+    return ExitRequest{app.version() + "\n"};
+  } catch (const CLI::ParseError& error) {
+    throw ConfigError("{}; see {} --help", error.what(), program.name);
+  }
+  if (help_flag->count() > 0) return ExitRequest{help_config_text(help_config)};
+
+  for (const std::string& text : assignments) {
+    options.overrides.assignments.push_back(parse_assignment(text));
+  }
+  for (const KeyOption& key : keys) {
+    if (key.parsed->count() == 0) continue;
+    options.overrides.assignments.push_back(
+        {std::string(key.option), std::string(key.key), key.value});
+  }
+  return options;
+}
+
+Config resolve(const CommonOptions& options) {
+  return load_config(options.config_path, options.overrides);
+}
+
+}  // namespace traffic::config

@@ -1,0 +1,41 @@
+#include "contradictions.h"
+
+#include <fmt/format.h>
+
+namespace traffic::config {
+
+std::vector<Contradiction> find_contradictions(const Config& config) {
+  std::vector<Contradiction> found;
+  const Model& model = config.model;
+  if (model.num_heads > 0 && model.hidden_dim % model.num_heads != 0) {
+    found.push_back({{"model.hidden_dim", "model.num_heads"},
+                     fmt::format("found {}, expected a multiple of model.num_heads, which is {}",
+                                 model.hidden_dim, model.num_heads)});
+  }
+  const Train& train = config.train;
+  if (train.min_learning_rate > train.learning_rate) {
+    found.push_back({{"train.min_learning_rate", "train.learning_rate"},
+                     fmt::format("found {}, expected no more than train.learning_rate, which is {}",
+                                 train.min_learning_rate, train.learning_rate)});
+  }
+  if (train.warmup_epochs > static_cast<double>(train.epochs)) {
+    found.push_back({{"train.warmup_epochs", "train.epochs"},
+                     fmt::format("found {}, expected no more than train.epochs, which is {}",
+                                 train.warmup_epochs, train.epochs)});
+  }
+  if (config.comm.init_timeout_s > config.comm.timeout_s) {
+    found.push_back({{"comm.init_timeout_s", "comm.timeout_s"},
+                     fmt::format("found {}, expected no more than comm.timeout_s, which is {}",
+                                 config.comm.init_timeout_s, config.comm.timeout_s)});
+  }
+  const std::string& resume = config.run.resume;
+  if (!config.run.init_from.empty() && resume != "auto" && resume != "never") {
+    found.push_back(
+        {{"run.init_from", "run.resume"},
+         "a run that goes on from the checkpoint named by run.resume does not start from other "
+         "weights; give one of the two"});
+  }
+  return found;
+}
+
+}  // namespace traffic::config

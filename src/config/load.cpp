@@ -1,0 +1,88 @@
+#include "traffic/config/load.h"
+
+#include <fmt/format.h>
+
+#include <cerrno>
+#include <fstream>
+#include <iterator>
+#include <system_error>
+
+#include "assign.h"
+#include "loader.h"
+#include "traffic/core/error.h"
+
+namespace traffic::config {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::uintmax_t kMaxFileBytes = 1 << 20;
+
+std::string read_file(const fs::path& path) {
+  const std::string name = path.string();
+  std::error_code error;
+  const fs::file_status status = fs::status(path, error);
+  if (status.type() == fs::file_type::not_found) {
+    throw ConfigError("{}: no such file; expected a configuration in TOML", name);
+  }
+  if (status.type() == fs::file_type::directory) {
+    throw ConfigError("{}: is a folder; expected a configuration in TOML", name);
+  }
+  if (status.type() == fs::file_type::none) {
+    throw ConfigError("{}: cannot be looked up: {}", name, error.message());
+  }
+  // A pipe or a device may never end.
+  if (status.type() != fs::file_type::regular) {
+    throw ConfigError("{}: is not a regular file; expected a configuration in TOML", name);
+  }
+  if (const auto size = fs::file_size(path, error); !error && size > kMaxFileBytes) {
+    throw ConfigError("{}: has {} bytes; expected a configuration of 1 MiB at most", name, size);
+  }
+  errno = 0;
+  std::ifstream in(path, std::ios::binary);
+  std::string text((std::istreambuf_iterator<char>(in)), {});
+  if (!in.good() && !in.eof()) {
+    throw ConfigError("{}: cannot be read: {}", name, std::generic_category().message(errno));
+  }
+  return text;
+}
+
+/// A preset has values for each phase, so the phase that the command line asks for comes first.
+void apply_overrides(Loader& loader, const Overrides& overrides) {
+  for (const bool phase_pass : {true, false}) {
+    if (!phase_pass && !overrides.preset.empty()) loader.apply_preset(overrides.preset);
+    for (const Assignment& assignment : overrides.assignments) {
+      if ((assignment.key == "run.phase") == phase_pass) loader.apply(assignment);
+    }
+  }
+}
+
+}  // namespace
+
+Config load_config(const fs::path& path, const Overrides& overrides) {
+  if (path.empty()) return parse_config("", "", overrides);
+  return parse_config(read_file(path), path.string(), overrides);
+}
+
+Config parse_config(std::string_view text, std::string_view name, const Overrides& overrides) {
+  Loader loader;
+  loader.read_text(text, name);
+  apply_overrides(loader, overrides);
+  return loader.finish();
+}
+
+Assignment parse_assignment(std::string_view text) {
+  const auto equals = text.find('=');
+  if (equals == std::string_view::npos) {
+    throw ConfigError("--set: found {}, expected key=value, e.g. --set train.epochs=5",
+                      shown(text));
+  }
+  std::string_view key = text.substr(0, equals);
+  const auto first = key.find_first_not_of(" \t");
+  key = first == std::string_view::npos
+            ? std::string_view()
+            : key.substr(first, key.find_last_not_of(" \t") - first + 1);
+  return {"--set", std::string(key), std::string(text.substr(equals + 1))};
+}
+
+}  // namespace traffic::config

@@ -1,0 +1,178 @@
+#include "loader.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <optional>
+
+#include "contradictions.h"
+#include "traffic/config/presets.h"
+#include "traffic/core/error.h"
+#include "traffic/core/text.h"
+
+namespace traffic::config {
+namespace {
+
+/// More lines than this help nobody; the rest is counted.
+constexpr std::size_t kMaxLines = 50;
+
+bool is_section(std::string_view key) {
+  const auto all = sections();
+  return std::any_of(all.begin(), all.end(), [&](const Section& s) { return s.name == key; });
+}
+
+/// The key that was probably meant: of the same name in another table, or of similar spelling.
+std::optional<std::string_view> nearest_key(std::string_view key) {
+  const std::string_view name = key.substr(key.rfind('.') + 1);
+  std::vector<std::string_view> keys;
+  std::vector<std::string_view> same_name;
+  for (const Row& row : schema()) {
+    keys.push_back(row.key);
+    if (row.name() == name) same_name.push_back(row.key);
+  }
+  if (same_name.size() == 1) return same_name.front();
+  return nearest_name(key, keys);
+}
+
+std::optional<std::string_view> nearest_section(std::string_view key) {
+  std::vector<std::string_view> names;
+  for (const Section& section : sections()) names.push_back(section.name);
+  return nearest_name(key, names);
+}
+
+bool is_string(const Field& field) { return std::holds_alternative<std::string*>(field); }
+bool is_list_of_strings(const Field& field) {
+  return std::holds_alternative<std::vector<std::string>*>(field);
+}
+
+std::string_view trimmed(std::string_view text) {
+  constexpr std::string_view kBlanks = " \t";
+  const auto first = text.find_first_not_of(kBlanks);
+  if (first == std::string_view::npos) return {};
+  return text.substr(first, text.find_last_not_of(kBlanks) - first + 1);
+}
+
+/// A value of the command line: quotes may be left out where nothing else can be meant.
+std::variant<Value, SyntaxError> read_argument(const Field& field, std::string_view text) {
+  auto value = read_toml_value(text);
+  const bool is_toml = std::holds_alternative<Value>(value);
+  const bool quoted = text.starts_with('"') || text.starts_with('\'');
+  if (is_string(field) && !quoted) return read_toml_value(quote(text));
+  if (is_list_of_strings(field) && !is_toml && !quoted && !text.starts_with('[')) {
+    return read_toml_value(fmt::format("[{}]", quote(text)));
+  }
+  return value;
+}
+
+}  // namespace
+
+void Loader::problem(const std::string& source, std::string_view key, std::string_view what) {
+  if (++problems_ > kMaxLines) return;
+  lines_.push_back(key.empty() ? fmt::format("{}: {}", source, what)
+                               : fmt::format("{}: {}: {}", source, key, what));
+}
+
+std::string Loader::unknown(std::string_view key, bool is_table) const {
+  std::string text = is_table ? "unknown table" : "unknown key";
+  if (problems_ >= kMaxLines) return text;  // not shown: do not search
+  if (const auto near = is_table ? nearest_section(key) : nearest_key(key)) {
+    text += fmt::format("; did you mean '{}'?", *near);
+  } else {
+    text += is_table ? "; see --help-config for all tables" : "; see --help-config for all keys";
+  }
+  return text;
+}
+
+void Loader::set(const Row& row, const Value& value, const std::string& source) {
+  origins_[row.key] = {source, ++values_read_};
+  if (const auto what = assign(row, value, config_)) {
+    broken_.insert(row.key);
+    problem(source, row.key, *what);
+  }
+}
+
+void Loader::read_entry(const Entry& entry, std::string_view name) {
+  const auto place = [&](const std::string& at) { return fmt::format("{}:{}", name, at); };
+  if (const Row* row = find_row(entry.key)) {
+    set(*row, entry.value, place(entry.is_table ? entry.key_place : entry.value_place));
+  } else if (is_section(entry.key)) {
+    problem(place(entry.value_place), entry.key,
+            fmt::format("found {}, expected a table", entry.value.type));
+  } else {
+    problem(place(entry.key_place), printable(entry.key), unknown(entry.key, entry.is_table));
+  }
+}
+
+void Loader::read_text(std::string_view text, std::string_view name) {
+  auto parsed = read_toml(text, is_section);
+  if (const auto* error = std::get_if<SyntaxError>(&parsed)) {
+    problem(fmt::format("{}:{}", name, error->place), "", error->message);
+    return;
+  }
+  for (const Entry& entry : std::get<std::vector<Entry>>(parsed)) {
+    if (!entry.is_table || !is_section(entry.key)) read_entry(entry, name);
+  }
+}
+
+void Loader::apply_preset(std::string_view preset) {
+  const auto names = preset_names();
+  if (std::find(names.begin(), names.end(), preset) == names.end()) {
+    std::string what =
+        fmt::format("found {}, expected one of {}", shown(preset), fmt::join(names, ", "));
+    if (const auto near = nearest_name(preset, names)) {
+      what += fmt::format("; did you mean '{}'?", *near);
+    }
+    problem("--preset", "", what);
+    return;
+  }
+  for (const PresetValue& value : preset_values(preset, config_.run.phase)) {
+    apply({fmt::format("--preset {}", preset), std::string(value.key), std::string(value.value)});
+  }
+}
+
+void Loader::apply(const Assignment& assignment) {
+  const Row* row = find_row(assignment.key);
+  if (row == nullptr) {
+    const bool is_table = is_section(assignment.key);
+    problem(assignment.source, printable(assignment.key),
+            is_table ? "is a table; expected a key in it" : unknown(assignment.key, false));
+    return;
+  }
+  const auto value = read_argument(row->field(config_), trimmed(assignment.value));
+  if (const auto* error = std::get_if<SyntaxError>(&value)) {
+    broken_.insert(row->key);
+    problem(assignment.source, row->key,
+            fmt::format("found {}, expected {}: {}", shown(assignment.value),
+                        with_article(type_name(row->field(config_))), error->message));
+    return;
+  }
+  set(*row, std::get<Value>(value), assignment.source);
+}
+
+void Loader::check_contradictions() {
+  for (const Contradiction& contradiction : find_contradictions(config_)) {
+    const Origin* latest = nullptr;
+    bool sound = true;
+    for (const std::string_view key : contradiction.keys) {
+      sound = sound && !broken_.contains(key);
+      const auto origin = origins_.find(key);
+      if (origin == origins_.end()) continue;
+      if (latest == nullptr || origin->second.order > latest->order) latest = &origin->second;
+    }
+    if (!sound) continue;
+    TRAFFIC_CHECK(latest != nullptr, "the defaults contradict themselves: {}: {}",
+                  contradiction.keys.front(), contradiction.message);
+    problem(latest->source, contradiction.keys.front(), contradiction.message);
+  }
+}
+
+Config Loader::finish() {
+  check_contradictions();
+  if (problems_ == 0) return config_;
+  if (problems_ > kMaxLines) {
+    lines_.push_back(fmt::format("... and {} more", problems_ - kMaxLines));
+  }
+  throw ConfigError(fmt::format("{}", fmt::join(lines_, "\n")));
+}
+
+}  // namespace traffic::config

@@ -1,0 +1,46 @@
+/// Collects values from all sources into a Config, and everything that is wrong with them.
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "assign.h"
+#include "toml_reader.h"
+#include "traffic/config/load.h"
+
+namespace traffic::config {
+
+class Loader {
+ public:
+  void read_text(std::string_view text, std::string_view name);
+  void apply_preset(std::string_view preset);
+  void apply(const Assignment& assignment);
+  /// @throws ConfigError if anything was wrong
+  Config finish();
+
+ private:
+  /// Where a key got its value, in the order in which the sources were read.
+  struct Origin {
+    std::string source;
+    std::size_t order = 0;
+  };
+
+  void read_entry(const Entry& entry, std::string_view name);
+  void set(const Row& row, const Value& value, const std::string& source);
+  void problem(const std::string& source, std::string_view key, std::string_view what);
+  [[nodiscard]] std::string unknown(std::string_view key, bool is_table) const;
+  void check_contradictions();
+
+  Config config_;
+  std::map<std::string_view, Origin> origins_;  ///< by key of the schema
+  std::set<std::string_view> broken_;           ///< keys whose value was refused
+  std::vector<std::string> lines_;
+  std::size_t problems_ = 0;
+  std::size_t values_read_ = 0;
+};
+
+}  // namespace traffic::config

@@ -1,0 +1,69 @@
+#include "traffic/config/presets.h"
+
+#include <algorithm>
+#include <array>
+
+#include "traffic/core/error.h"
+
+namespace traffic::config {
+namespace {
+
+constexpr std::array<std::string_view, 5> kNames{"test", "normal", "max", "memory", "vram"};
+
+constexpr std::array<std::string_view, kNames.size()> kHelp{
+    "Shows in minutes that a configuration works: small model, two epochs.",
+    "Steady and reasonably fast.",
+    "Takes all that the machine has: large batches, more readers, larger buckets.",
+    "For little main memory: smaller batches, few readers, a small cache.",
+    "For little GPU memory: small batches.",
+};
+
+/// What a key is set to by each preset, in the order of kNames; empty: the preset leaves the key
+/// alone.
+struct PresetRow {
+  std::int64_t phase;
+  std::string_view key;
+  std::array<std::string_view, kNames.size()> values;
+};
+
+constexpr std::array kRows{
+    //                                        test   normal max    memory vram
+    PresetRow{1, "data.batch_size", {"8", "32", "48", "16", "12"}},
+    PresetRow{1, "data.num_workers", {"1", "4", "6", "2", "2"}},
+    PresetRow{1, "data.prefetch_factor", {"1", "2", "4", "1", "1"}},
+    PresetRow{1, "data.cache_mb", {"", "", "", "64", ""}},
+    PresetRow{1, "train.accumulation_steps", {"1", "1", "1", "1", "1"}},
+    PresetRow{1, "train.epochs", {"2", "50", "50", "50", "50"}},
+    PresetRow{1, "train.warmup_epochs", {"0.5", "", "", "", ""}},
+    PresetRow{1, "checkpoint.save_interval_epochs", {"1", "5", "5", "5", "5"}},
+    PresetRow{1, "comm.bucket_cap_mb", {"", "", "50", "", ""}},
+    PresetRow{1, "model.hidden_dim", {"64", "", "", "", ""}},
+    PresetRow{1, "model.gnn_layers", {"2", "", "", "", ""}},
+    PresetRow{1, "model.num_heads", {"4", "", "", "", ""}},
+    PresetRow{1, "model.lstm_hidden", {"64", "", "", "", ""}},
+    PresetRow{1, "model.lstm_layers", {"1", "", "", "", ""}},
+};
+
+std::size_t index_of(std::string_view preset) {
+  const auto found = std::find(kNames.begin(), kNames.end(), preset);
+  TRAFFIC_CHECK(found != kNames.end(), "no preset '{}'", preset);
+  return static_cast<std::size_t>(found - kNames.begin());
+}
+
+}  // namespace
+
+std::span<const std::string_view> preset_names() { return kNames; }
+
+std::string_view preset_help(std::string_view preset) { return kHelp.at(index_of(preset)); }
+
+std::vector<PresetValue> preset_values(std::string_view preset, std::int64_t phase) {
+  const std::size_t index = index_of(preset);
+  std::vector<PresetValue> values;
+  for (const PresetRow& row : kRows) {
+    const std::string_view value = row.values.at(index);
+    if (row.phase == phase && !value.empty()) values.push_back({row.key, value});
+  }
+  return values;
+}
+
+}  // namespace traffic::config

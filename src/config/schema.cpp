@@ -1,0 +1,254 @@
+#include "traffic/config/schema.h"
+
+#include <algorithm>
+#include <array>
+
+namespace traffic::config {
+namespace {
+
+/// Key and accessor from one token, so that they cannot disagree.
+#define TRAFFIC_KEY(path) \
+  .key = #path, .field = [](Config& config) -> Field { return &config.path; }
+
+Range between(double low, double high) { return {.low = low, .high = high}; }
+Range at_least(double low) { return {.low = low}; }
+Range above(double low, double high) { return {.low = low, .high = high, .low_open = true}; }
+/// Zero up to, without, one: shares of which something must remain.
+Range below_one() { return {.low = 0, .high = 1, .high_open = true}; }
+
+/// run.name becomes a folder.
+std::string_view refuse_as_folder_name(std::string_view text) {
+  constexpr std::size_t kLongest = 100;
+  if (text.empty() || text.size() > kLongest) return "expected 1 to 100 characters";
+  const bool plain = std::all_of(text.begin(), text.end(), [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
+           c == '-' || c == '.';
+  });
+  if (!plain || text.front() == '.') {
+    return "expected letters, digits, '_', '-' and '.', not starting with '.'";
+  }
+  return {};
+}
+
+std::string_view refuse_empty(std::string_view text) {
+  return text.empty() ? std::string_view("expected a text that is not empty") : std::string_view();
+}
+
+std::vector<Row> run_rows() {
+  return {
+      {TRAFFIC_KEY(run.name), .help = "Name of the run and of its folder.",
+       .refuse = refuse_as_folder_name},
+      {TRAFFIC_KEY(run.dir), .help = "Folder of the run; empty: `runs/<name>/<time>`."},
+      {TRAFFIC_KEY(run.phase),
+       .help = "Phase to train; 1 pretrains the graph encoder and the world model.",
+       .range = between(1, 1)},
+      {TRAFFIC_KEY(run.seed), .help = "Seed from which all random numbers are derived.",
+       .range = at_least(0)},
+      {TRAFFIC_KEY(run.device), .help = "Where to compute; auto takes GPUs where there are some.",
+       .choices = {"auto", "cuda", "cpu"}},
+      {TRAFFIC_KEY(run.threads_per_rank),
+       .help = "Compute threads of a rank; 0: the cores of the machine over its ranks.",
+       .range = between(0, 1024)},
+      {TRAFFIC_KEY(run.resume),
+       .help = "`auto` goes on from the newest valid checkpoint of the run folder, `never` starts "
+               "anew, anything else is the path of a checkpoint.",
+       .refuse = refuse_empty},
+      {TRAFFIC_KEY(run.init_from),
+       .help = "Checkpoint whose weights a new run starts from; empty: random weights."},
+  };
+}
+
+std::vector<Row> model_rows() {
+  return {
+      {TRAFFIC_KEY(model.hidden_dim), .help = "Width of the graph encoder.",
+       .range = between(8, 4096)},
+      {TRAFFIC_KEY(model.gnn_layers), .help = "Attention layers of the graph encoder.",
+       .range = between(1, 16)},
+      {TRAFFIC_KEY(model.num_heads), .help = "Attention heads; divides `hidden_dim`.",
+       .range = between(1, 64)},
+      {TRAFFIC_KEY(model.lstm_hidden), .help = "Width of the world model's LSTM.",
+       .range = between(8, 4096)},
+      {TRAFFIC_KEY(model.lstm_layers), .help = "Layers of the world model's LSTM.",
+       .range = between(1, 8)},
+      {TRAFFIC_KEY(model.latent_dim), .help = "Width of each latent, of the flow and of the risk.",
+       .range = between(1, 1024)},
+  };
+}
+
+std::vector<Row> data_rows() {
+  return {
+      {TRAFFIC_KEY(data.files),
+       .help = "HDF5 data sets, as paths or globs relative to the working directory.",
+       .refuse = refuse_empty},
+      {TRAFFIC_KEY(data.history_frames), .help = "Frames that the model sees.", .unit = "frames",
+       .range = between(1, 1000)},
+      {TRAFFIC_KEY(data.horizon_frames), .help = "Frames that the model predicts.",
+       .unit = "frames", .range = between(1, 1000)},
+      {TRAFFIC_KEY(data.max_vehicles), .help = "Vehicles in the region of a sample, at most.",
+       .unit = "vehicles", .range = between(1, 4096)},
+      {TRAFFIC_KEY(data.sample_stride_frames), .help = "Distance between the starts of samples.",
+       .unit = "frames", .range = between(1, 100000)},
+      {TRAFFIC_KEY(data.batch_size), .help = "Samples of a rank in a step.", .unit = "samples",
+       .range = between(1, 65536)},
+      {TRAFFIC_KEY(data.shuffle), .help = "Whether every epoch has an order of its own."},
+      {TRAFFIC_KEY(data.drop_last),
+       .help = "Whether samples that do not fill a step on every rank are left out; otherwise the "
+               "last step is padded."},
+      {TRAFFIC_KEY(data.num_workers), .help = "Threads of a rank that read and decode.",
+       .unit = "threads", .range = between(1, 256)},
+      {TRAFFIC_KEY(data.prefetch_factor), .help = "Batches that a reading thread is ahead.",
+       .unit = "batches", .range = between(1, 64)},
+      {TRAFFIC_KEY(data.shuffle_chunks),
+       .help = "Chunks in the buffer in which samples are shuffled.", .unit = "chunks",
+       .range = between(1, 4096)},
+      {TRAFFIC_KEY(data.cache_mb), .help = "Limit of a rank's cache of decoded chunks.",
+       .unit = "MiB", .range = between(0, 1048576)},
+      {TRAFFIC_KEY(data.rank_weights),
+       .help = "Share of the samples of each rank, for unequal GPUs; empty: equal shares.",
+       .range = above(0, 1e6)},
+      {TRAFFIC_KEY(data.conflict_ttc_s),
+       .help = "A vehicle is labelled as in conflict when its time-to-collision falls below this "
+               "within the horizon.",
+       .unit = "s", .range = above(0, 60)},
+  };
+}
+
+std::vector<Row> augmentation_rows() {
+  return {
+      {TRAFFIC_KEY(data.augmentation.enabled),
+       .help = "Whether training samples are changed at random."},
+      {TRAFFIC_KEY(data.augmentation.time_shift_frames),
+       .help = "Largest shift of a sample's start, either way.", .unit = "frames",
+       .range = between(0, 1000)},
+      {TRAFFIC_KEY(data.augmentation.speed_noise_mps),
+       .help = "Standard deviation of the noise on speeds.", .unit = "m/s",
+       .range = between(0, 20)},
+      {TRAFFIC_KEY(data.augmentation.position_jitter_m),
+       .help = "Standard deviation of the noise on positions.", .unit = "m",
+       .range = between(0, 1000)},
+      {TRAFFIC_KEY(data.augmentation.edge_dropout), .help = "Share of edges that are left out.",
+       .range = below_one()},
+      {TRAFFIC_KEY(data.augmentation.feature_mask),
+       .help = "Share of node features that are set to zero.", .range = below_one()},
+  };
+}
+
+std::vector<Row> train_rows() {
+  return {
+      {TRAFFIC_KEY(train.epochs), .help = "Passes over the training samples.", .unit = "epochs",
+       .range = between(1, 1e6)},
+      {TRAFFIC_KEY(train.max_steps),
+       .help = "Optimiser steps after which training ends; 0: no limit.", .unit = "steps",
+       .range = at_least(0)},
+      {TRAFFIC_KEY(train.learning_rate), .help = "Learning rate after the warm-up.",
+       .range = above(0, 10)},
+      {TRAFFIC_KEY(train.min_learning_rate), .help = "Learning rate at the end of the cosine.",
+       .range = between(0, 10)},
+      {TRAFFIC_KEY(train.warmup_epochs), .help = "Linear rise of the learning rate from zero.",
+       .unit = "epochs", .range = between(0, 1e6)},
+      {TRAFFIC_KEY(train.weight_decay), .help = "L2 penalty added to the gradient.",
+       .range = between(0, 1)},
+      {TRAFFIC_KEY(train.adam_beta1), .help = "Adam's decay of the mean gradient.",
+       .range = below_one()},
+      {TRAFFIC_KEY(train.adam_beta2), .help = "Adam's decay of the mean squared gradient.",
+       .range = below_one()},
+      {TRAFFIC_KEY(train.adam_eps), .help = "Adam's term against division by zero.",
+       .range = above(0, 1)},
+      {TRAFFIC_KEY(train.clip_norm),
+       .help = "Norm to which the gradient of all parameters is clipped.", .range = above(0, 1e6)},
+      {TRAFFIC_KEY(train.accumulation_steps), .help = "Batches of a rank for one optimiser step.",
+       .unit = "batches", .range = between(1, 100000)},
+      {TRAFFIC_KEY(train.precision), .help = "Number format of forward and backward.",
+       .choices = {"fp32", "bf16"}},
+      {TRAFFIC_KEY(train.stage1_share),
+       .help = "Share of the epochs, at the start, that train the next state only.",
+       .range = between(0, 1)},
+      {TRAFFIC_KEY(train.future_weight), .help = "Weight of the loss of the future states.",
+       .range = between(0, 1000)},
+      {TRAFFIC_KEY(train.conflict_weight), .help = "Weight of the loss of the conflict head.",
+       .range = between(0, 1000)},
+      {TRAFFIC_KEY(train.eval_max_batches), .help = "Batches of a validation, at most; 0: all.",
+       .unit = "batches", .range = at_least(0)},
+  };
+}
+
+std::vector<Row> comm_rows() {
+  return {
+      {TRAFFIC_KEY(comm.timeout_s),
+       .help = "Time after which a rank that did not come to a collective counts as lost.",
+       .unit = "s", .range = above(0, 86400)},
+      {TRAFFIC_KEY(comm.init_timeout_s), .help = "The same while ranks find each other.",
+       .unit = "s", .range = above(0, 86400)},
+      {TRAFFIC_KEY(comm.bucket_cap_mb), .help = "Size of a bucket of gradients.", .unit = "MiB",
+       .range = above(0, 1024)},
+      {TRAFFIC_KEY(comm.compression), .help = "Number format in which gradients travel.",
+       .choices = {"none", "fp16", "bf16"}},
+  };
+}
+
+std::vector<Row> checkpoint_rows() {
+  return {
+      {TRAFFIC_KEY(checkpoint.save_interval_epochs), .help = "Epochs between checkpoints.",
+       .unit = "epochs", .range = between(1, 1e6)},
+      {TRAFFIC_KEY(checkpoint.save_interval_steps),
+       .help = "Optimiser steps between checkpoints within an epoch; 0: at epochs only.",
+       .unit = "steps", .range = at_least(0)},
+      {TRAFFIC_KEY(checkpoint.keep_last),
+       .help = "Newest checkpoints that are kept, beside the best and the last of a phase.",
+       .range = between(1, 1000)},
+      {TRAFFIC_KEY(checkpoint.max_save_failures),
+       .help = "Failed saves in a row after which training stops with exit code 8.",
+       .range = between(1, 1000)},
+  };
+}
+
+std::vector<Row> log_rows() {
+  return {
+      {TRAFFIC_KEY(log.level), .help = "Least severity that is logged.",
+       .choices = {"debug", "info", "warning", "error"}},
+      {TRAFFIC_KEY(log.interval_steps), .help = "Steps between lines of the step log.",
+       .unit = "steps", .range = between(1, 1e6)},
+      {TRAFFIC_KEY(log.tensorboard), .help = "Whether TensorBoard event files are written."},
+      {TRAFFIC_KEY(log.progress), .help = "Progress bar of rank 0; auto: on a terminal only.",
+       .choices = {"auto", "on", "off"}},
+  };
+}
+
+#undef TRAFFIC_KEY
+
+constexpr std::array<Section, 8> kSections{{
+    {"run", "The run as a whole."},
+    {"model", "Sizes of the model; a checkpoint fits only the sizes it was made with."},
+    {"data", "Training data and how it is read."},
+    {"data.augmentation", "Random changes of training samples."},
+    {"train", "Optimisation."},
+    {"comm", "Communication between ranks."},
+    {"checkpoint", "When checkpoints are written and which are kept."},
+    {"log", "What is shown and recorded."},
+}};
+
+}  // namespace
+
+std::span<const Section> sections() { return kSections; }
+
+std::span<const Row> schema() {
+  static const std::vector<Row> rows = [] {
+    std::vector<Row> all;
+    for (auto part : {run_rows, model_rows, data_rows, augmentation_rows, train_rows, comm_rows,
+                      checkpoint_rows, log_rows}) {
+      const std::vector<Row> some = part();
+      all.insert(all.end(), some.begin(), some.end());
+    }
+    return all;
+  }();
+  return rows;
+}
+
+const Row* find_row(std::string_view key) {
+  const auto rows = schema();
+  const auto row =
+      std::find_if(rows.begin(), rows.end(), [&](const Row& r) { return r.key == key; });
+  return row == rows.end() ? nullptr : &*row;
+}
+
+}  // namespace traffic::config

@@ -1,0 +1,43 @@
+#include "traffic/config/write.h"
+
+#include <fmt/format.h>
+
+#include "traffic/config/schema.h"
+#include "traffic/core/hash.h"
+
+namespace traffic::config {
+namespace {
+
+/// The rows of a section as lines of TOML. A row's accessor wants a Config that may be changed,
+/// hence the copy.
+std::string section_lines(std::string_view section, Config config) {
+  std::string text = fmt::format("[{}]\n", section);
+  for (const Row& row : schema()) {
+    if (row.section() != section) continue;
+    text += fmt::format("{} = {}\n", row.name(), to_toml_value(row.field(config)));
+  }
+  return text;
+}
+
+}  // namespace
+
+std::string to_toml(const Config& config) {
+  std::string text;
+  for (const Section& section : sections()) {
+    if (!text.empty()) text += '\n';
+    text += section_lines(section.name, config);
+  }
+  return text;
+}
+
+std::map<std::string, std::string> flatten(const Config& config) {
+  Config copy = config;
+  std::map<std::string, std::string> values;
+  for (const Row& row : schema()) values.emplace(row.key, to_toml_value(row.field(copy)));
+  return values;
+}
+
+std::uint64_t model_hash(const Config& config) { return xxh3_64(section_lines("model", config)); }
+std::uint64_t config_hash(const Config& config) { return xxh3_64(to_toml(config)); }
+
+}  // namespace traffic::config

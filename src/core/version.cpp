@@ -1,0 +1,7 @@
+#include "traffic/core/version.h"
+
+namespace traffic {
+
+std::string_view version() { return TRAFFIC_VERSION; }
+
+}  // namespace traffic
