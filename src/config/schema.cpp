@@ -80,6 +80,11 @@ std::vector<Row> data_rows() {
       {TRAFFIC_KEY(data.files),
        .help = "HDF5 data sets, as paths or globs relative to the working directory.",
        .refuse = refuse_empty},
+      {TRAFFIC_KEY(data.max_bad_file_share),
+       .help =
+           "Share of the files that may be unreadable; they are named and skipped. More end the "
+           "program with exit code 3.",
+       .range = below_one()},
       {TRAFFIC_KEY(data.history_frames), .help = "Frames that the model sees.", .unit = "frames",
        .range = between(1, 1000)},
       {TRAFFIC_KEY(data.horizon_frames), .help = "Frames that the model predicts.",

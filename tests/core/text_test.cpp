@@ -42,6 +42,15 @@ TEST(Text, SizesAndDurationsReadLikeAPersonWroteThem) {
   EXPECT_EQ(human_duration(-5), "-5.0 s");
 }
 
+TEST(Text, TellsUtf8FromOtherBytes) {
+  for (const char* good : {"", "plain", "\u00e9\u4e2d\U0001f600"})
+    EXPECT_TRUE(is_utf8(good)) << good;
+  for (const char* bad : {"\xff", "\x80", "\xc3", "a\xe4\xb8", "\xc0\xaf", "\xe0\x80\xaf",
+                          "\xed\xa0\x80", "\xf4\x90\x80\x80", "\xc3\x28"}) {
+    EXPECT_FALSE(is_utf8(bad));
+  }
+}
+
 TEST(Hash, AgreesWithThePublishedValueAndWithItselfInPieces) {
   EXPECT_EQ(hex64(xxh3_64("")), "2d06800538d394c2");
   const std::string text(100000, 'q');

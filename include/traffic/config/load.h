@@ -23,8 +23,8 @@ struct Assignment {
 };
 
 struct Overrides {
-  std::string preset;  ///< empty: none
-  std::vector<Assignment> assignments;
+  std::string preset = {};  ///< empty: none
+  std::vector<Assignment> assignments = {};
 };
 
 /// @param path a TOML file, or empty for defaults and overrides only

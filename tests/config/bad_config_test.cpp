@@ -1,0 +1,248 @@
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "traffic/config/load.h"
+#include "traffic/core/error.h"
+
+namespace traffic::config {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::StartsWith;
+
+std::string errors_of(std::string_view text, const Overrides& overrides = {}) {
+  try {
+    parse_config(text, "bad.toml", overrides);
+  } catch (const ConfigError& error) {
+    EXPECT_EQ(error.code(), ExitCode::kConfig);
+    return error.what();
+  }
+  return "no error";
+}
+
+struct BadConfig {
+  const char* name;
+  std::string text;
+  std::string message;  ///< the only line
+};
+
+class BadConfigTest : public ::testing::TestWithParam<BadConfig> {};
+
+TEST_P(BadConfigTest, IsRefusedWithPlaceKeyFoundAndExpected) {
+  EXPECT_EQ(errors_of(GetParam().text), GetParam().message);
+}
+
+const std::vector<BadConfig> kBadConfigs{
+    {"KeyWithATypo", "[train]\nlearnin_rate = 1e-3\n",
+     "bad.toml:2:1: train.learnin_rate: unknown key; did you mean "
+     "'train.learning_rate'?"},
+    {"KeyOfAnotherTable", "[train]\nbatch_size = 8\n",
+     "bad.toml:2:1: train.batch_size: unknown key; did you mean 'data.batch_size'?"},
+    {"KeyWithoutItsTable", "epochs = 8\n",
+     "bad.toml:1:1: epochs: unknown key; did you mean 'train.epochs'?"},
+    {"KeyThatResemblesNothing", "[train]\nxylophone = 1\n",
+     "bad.toml:2:1: train.xylophone: unknown key; see --help-config for all keys"},
+    {"KeyInOtherCase", "[train]\nEpochs = 1\n",
+     "bad.toml:2:1: train.Epochs: unknown key; did you mean 'train.epochs'?"},
+    {"QuotedKeyThatLooksDotted", "\"train.epochs\" = 3\n",
+     "bad.toml:1:1: \"train.epochs\": unknown key; did you mean 'train.epochs'?"},
+    {"EmptyKey", "\"\" = 3\n", "bad.toml:1:1: \"\": unknown key; see --help-config for all keys"},
+    {"TableWithATypo", "[trian]\nepochs = 8\nlearning_rate = 1\n",
+     "bad.toml:1:2: trian: unknown table; did you mean 'train'?"},
+    {"TableThatResemblesNothing", "[kitchen.sink]\na = 1\n",
+     "bad.toml:1:2: kitchen: unknown table; see --help-config for all tables"},
+    {"TableInsideAKnownOne", "[data.augmentations]\nenabled = true\n",
+     "bad.toml:1:7: data.augmentations: unknown table; did you mean "
+     "'data.augmentation'?"},
+    {"ValueForATable", "train = 3\n", "bad.toml:1:9: train: found an integer, expected a table"},
+    {"ListOfTables", "[[train]]\nepochs = 1\n",
+     "bad.toml:1:1: train: found a list, expected a table"},
+    {"TableForAValue", "[train.epochs]\nn = 1\n",
+     "bad.toml:1:8: train.epochs: found a table, expected an integer"},
+    {"StringForAnInteger", "train.epochs = \"5\"\n",
+     "bad.toml:1:16: train.epochs: found a string, expected an integer"},
+    {"FloatForAnInteger", "train.epochs = 5.0\n",
+     "bad.toml:1:16: train.epochs: found a number with a point, expected an integer"},
+    {"BooleanForAnInteger", "train.epochs = true\n",
+     "bad.toml:1:16: train.epochs: found a boolean, expected an integer"},
+    {"DateForAnInteger", "train.epochs = 1979-05-27\n",
+     "bad.toml:1:16: train.epochs: found a date or time, expected an integer"},
+    {"ListForAnInteger", "train.epochs = [1]\n",
+     "bad.toml:1:16: train.epochs: found a list, expected an integer"},
+    {"StringForANumber", "train.learning_rate = \"fast\"\n",
+     "bad.toml:1:23: train.learning_rate: found a string, expected a number"},
+    {"IntegerForABoolean", "data.shuffle = 1\n",
+     "bad.toml:1:16: data.shuffle: found an integer, expected a boolean (true or "
+     "false)"},
+    {"IntegerForAString", "run.name = 5\n",
+     "bad.toml:1:12: run.name: found an integer, expected a string"},
+    {"StringForAList", "data.files = \"a.h5\"\n",
+     "bad.toml:1:14: data.files: found a string, expected a list of strings"},
+    {"IntegerInAListOfStrings", "data.files = [\"a.h5\", 3]\n",
+     "bad.toml:1:14: data.files: item 2: found an integer, expected a string"},
+    {"NestedList", "data.files = [[\"a.h5\"]]\n",
+     "bad.toml:1:14: data.files: item 1: found a list, expected a string"},
+    {"EmptyFileName", "data.files = [\"\"]\n",
+     "bad.toml:1:14: data.files: item 1: found '', expected a text that is not "
+     "empty"},
+    {"NegativeWeightInAList", "data.rank_weights = [1, -2]\n",
+     "bad.toml:1:21: data.rank_weights: item 2: found -2, expected > 0 and <= "
+     "1000000"},
+    {"ZeroWhereOneIsTheLeast", "data.batch_size = 0\n",
+     "bad.toml:1:19: data.batch_size: found 0, expected 1 to 65536 samples"},
+    {"NegativeInteger", "data.batch_size = -32\n",
+     "bad.toml:1:19: data.batch_size: found -32, expected 1 to 65536 samples"},
+    {"TooLargeInteger", "data.batch_size = 9223372036854775807\n",
+     "bad.toml:1:19: data.batch_size: found 9223372036854775807, expected 1 to 65536 "
+     "samples"},
+    {"ZeroAtAnOpenBound", "train.learning_rate = 0\ntrain.min_learning_rate = 0\n",
+     "bad.toml:1:23: train.learning_rate: found 0, expected > 0 and <= 10"},
+    {"OneAtAnOpenBound", "train.adam_beta1 = 1.0\n",
+     "bad.toml:1:20: train.adam_beta1: found 1, expected >= 0 and < 1"},
+    {"NegativeTime", "comm.timeout_s = -5\n",
+     "bad.toml:1:18: comm.timeout_s: found -5, expected > 0 and <= 86400 s"},
+    {"NegativeSeed", "run.seed = -1\n", "bad.toml:1:12: run.seed: found -1, expected >= 0"},
+    {"PhaseThatDoesNotExist", "run.phase = 7\n", "bad.toml:1:13: run.phase: found 7, expected 1"},
+    {"NotANumber", "train.learning_rate = nan\n",
+     "bad.toml:1:23: train.learning_rate: found nan, expected a finite number"},
+    {"Infinity", "train.clip_norm = inf\n",
+     "bad.toml:1:19: train.clip_norm: found inf, expected a finite number"},
+    {"NegativeInfinity", "train.weight_decay = -inf\n",
+     "bad.toml:1:22: train.weight_decay: found -inf, expected a finite number"},
+    {"ChoiceWithATypo", "train.precision = \"fp23\"\n",
+     "bad.toml:1:19: train.precision: found 'fp23', expected one of fp32, bf16; did "
+     "you mean 'fp32'?"},
+    {"ChoiceThatIsEmpty", "log.level = \"\"\n",
+     "bad.toml:1:13: log.level: found '', expected one of debug, info, warning, "
+     "error"},
+    {"NameThatLeavesItsFolder", "run.name = \"../../etc\"\n",
+     "bad.toml:1:12: run.name: found '../../etc', expected letters, digits, '_', '-' "
+     "and '.', not starting with '.'"},
+    {"NameForAShell", "run.name = \"a; touch x\"\n",
+     "bad.toml:1:12: run.name: found 'a; touch x', expected letters, digits, '_', '-' "
+     "and '.', not starting with '.'"},
+    {"EmptyName", "run.name = \"\"\n",
+     "bad.toml:1:12: run.name: found '', expected 1 to 100 characters"},
+    {"EmptyResume", "run.resume = \"\"\n",
+     "bad.toml:1:14: run.resume: found '', expected a text that is not empty"},
+    {"ZeroByteInAPath", "run.dir = \"a\\u0000b\"\n",
+     "bad.toml:1:11: run.dir: found 'a\\x00b', expected a text without control "
+     "characters"},
+    {"HeadsThatDoNotDivideTheWidth", "[model]\nhidden_dim = 100\n",
+     "bad.toml:2:14: model.hidden_dim: found 100, expected a multiple of "
+     "model.num_heads, which is 8"},
+    {"MinimumAboveTheLearningRate", "[train]\nmin_learning_rate = 1e-2\nlearning_rate = 1e-3\n",
+     "bad.toml:3:17: train.min_learning_rate: found 0.01, expected no more than "
+     "train.learning_rate, which is 0.001"},
+    {"WarmupLongerThanTraining", "[train]\nepochs = 3\n",
+     "bad.toml:2:10: train.warmup_epochs: found 5, expected no more than "
+     "train.epochs, which is 3"},
+    {"InitialTimeoutAboveTheTimeout", "comm.timeout_s = 30\n",
+     "bad.toml:1:18: comm.init_timeout_s: found 60, expected no more than "
+     "comm.timeout_s, which is 30"},
+    {"OtherWeightsForAResumedRun", "run.resume = \"a.h5\"\nrun.init_from = \"b.h5\"\n",
+     "bad.toml:2:17: run.init_from: a run that goes on from the checkpoint named by "
+     "run.resume does not start from other weights; give one of the two"}};
+
+INSTANTIATE_TEST_SUITE_P(Cases, BadConfigTest, ::testing::ValuesIn(kBadConfigs),
+                         [](const auto& test) { return std::string(test.param.name); });
+
+struct BadSyntax {
+  const char* name;
+  std::string text;
+  std::string place;
+  std::string words;  ///< of toml++, which may be put otherwise in another version
+};
+
+class BadSyntaxTest : public ::testing::TestWithParam<BadSyntax> {};
+
+TEST_P(BadSyntaxTest, IsRefusedWithItsPlace) {
+  const std::string message = errors_of(GetParam().text);
+  EXPECT_THAT(message, StartsWith(GetParam().place + ": not valid TOML: "));
+  EXPECT_THAT(message, HasSubstr(GetParam().words));
+  EXPECT_LT(message.size(), 400U);
+}
+
+const std::vector<BadSyntax> kBadSyntaxes{
+    {"NoValue", "[train]\nepochs = \n", "bad.toml:2:10", "value"},
+    {"NoEquals", "[train]\nepochs 5\n", "bad.toml:2:8", "'='"},
+    {"UnclosedTable", "[train\nepochs = 5\n", "bad.toml:1:7", "']'"},
+    {"UnclosedString", "run.name = \"abc\n", "bad.toml:1:16", ""},
+    {"UnclosedList", "data.files = [\"a\"\n", "bad.toml:1:19", "array"},
+    {"BareString", "run.device = cuda\n", "bad.toml:1:14", ""},
+    {"DuplicateKey", "[train]\nepochs = 5\nepochs = 6\n", "bad.toml:3:10", "epochs"},
+    {"DuplicateTable", "[train]\nepochs = 5\n[train]\n", "bad.toml:3:1", "train"},
+    {"IntegerBeyond64Bits", "run.seed = 99999999999999999999\n", "bad.toml:1:32", "64 bits"},
+    {"FloatBeyondDouble", "train.learning_rate = 1e999\n", "bad.toml:1:28", "1e999"},
+    {"NotUtf8", "run.name = \"\xff\"\n", "bad.toml:1:12", "utf-8"},
+    {"ControlCharacter", std::string("run.name = \"a\x01\"\n"), "bad.toml:1:14", ""},
+    {"ZeroBytes", std::string(8, '\0'), "bad.toml:1:1", ""},
+    {"Json", "{\"train\": {\"epochs\": 5}}\n", "bad.toml:1:1", ""},
+    {"Yaml", "train:\n  epochs: 5\n", "bad.toml:1:6", ""},
+    {"DeepLists", "a = " + std::string(100000, '['), "bad.toml:1:261", "nest"},
+    {"LongGarbage", std::string(100000, 'x'), "bad.toml:1:100001", ""}};
+
+INSTANTIATE_TEST_SUITE_P(Cases, BadSyntaxTest, ::testing::ValuesIn(kBadSyntaxes),
+                         [](const auto& test) { return std::string(test.param.name); });
+
+TEST(BadConfig, AllErrorsOfAFileAreNamedAtOnceInTheirOrder) {
+  EXPECT_EQ(errors_of("[train]\n"
+                      "epoch = 5\n"
+                      "learning_rate = -1\n"
+                      "[modle]\n"
+                      "hidden_dim = 3\n"
+                      "[data]\n"
+                      "shuffle = \"yes\"\n"),
+            "bad.toml:2:1: train.epoch: unknown key; did you mean 'train.epochs'?\n"
+            "bad.toml:3:17: train.learning_rate: found -1, expected > 0 and <= 10\n"
+            "bad.toml:4:2: modle: unknown table; did you mean 'model'?\n"
+            "bad.toml:7:11: data.shuffle: found a string, expected a boolean (true or false)");
+}
+
+TEST(BadConfig, AContradictionWithARefusedValueIsNotReportedOnTop) {
+  EXPECT_EQ(errors_of("[model]\nnum_heads = 0\nhidden_dim = 100\n"),
+            "bad.toml:2:13: model.num_heads: found 0, expected 1 to 64");
+}
+
+TEST(BadConfig, ErrorsOfFileAndCommandLineComeTogether) {
+  const Overrides overrides{.preset = "tset", .assignments = {{"--set", "train.epochs", "0"}}};
+  EXPECT_EQ(errors_of("run.seed = -1\n", overrides),
+            "bad.toml:1:12: run.seed: found -1, expected >= 0\n"
+            "--preset: found 'tset', expected one of test, normal, max, memory, vram; did you "
+            "mean 'test'?\n"
+            "--set: train.epochs: found 0, expected 1 to 1000000 epochs");
+}
+
+TEST(BadConfig, ThousandsOfErrorsAreCounted) {
+  std::string text = "[train]\n";
+  for (int i = 0; i < 10000; ++i) text += fmt::format("key{} = 1\n", i);
+  const std::string message = errors_of(text);
+  EXPECT_EQ(std::count(message.begin(), message.end(), '\n'), 50);
+  EXPECT_THAT(message, HasSubstr("... and 9950 more"));
+}
+
+TEST(BadConfig, KeysNestedDeeplyEnoughToOverflowAStackAreRefused) {
+  std::string dotted;
+  for (int i = 0; i < 300000; ++i) dotted += "a.";
+  EXPECT_THAT(errors_of(dotted + "a = 1\n"), HasSubstr("more than 10000 points"));
+  dotted.resize(2 * 9000);
+  EXPECT_EQ(errors_of(dotted + "a = 1\n"),
+            "bad.toml:1:1: a: unknown table; see --help-config for all tables");
+}
+
+TEST(BadConfig, LongAndUnprintableTextsAreShortenedInMessages) {
+  EXPECT_LT(errors_of(fmt::format("run.device = \"{}\"\n", std::string(100000, 'x'))).size(), 300U);
+  EXPECT_LT(errors_of(fmt::format("\"{}\" = 1\n", std::string(100000, 'x'))).size(), 300U);
+  EXPECT_THAT(errors_of("run.device = \"\\u001b[31m\"\n"), HasSubstr("\\x1b[31m"));
+  // 79 one-byte characters and one of three: it is left out as a whole.
+  EXPECT_THAT(errors_of(fmt::format("run.device = \"{}\u4e2d\u4e2d\"\n", std::string(79, 'x'))),
+              HasSubstr(std::string(79, 'x') + "...'"));
+}
+
+}  // namespace
+}  // namespace traffic::config

@@ -1,0 +1,164 @@
+#include "traffic/config/schema.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <concepts>
+#include <cstddef>
+#include <fstream>
+#include <iterator>
+#include <set>
+#include <string>
+#include <utility>
+
+#include "traffic/config/help.h"
+#include "traffic/config/load.h"
+#include "traffic/config/write.h"
+
+namespace traffic::config {
+namespace {
+
+using ::testing::HasSubstr;
+
+/// Stands for any member of an aggregate, to count how many the aggregate has.
+struct Anything {
+  template <typename T>
+  operator T() const;  // NOLINT: implicit on purpose; never defined, never called
+};
+
+template <typename T, std::size_t... I>
+constexpr bool has_members(std::index_sequence<I...> /*indices*/) {
+  return requires { T{((void)I, Anything{})...}; };
+}
+
+template <typename T, std::size_t N = 0>
+constexpr std::size_t count_members() {
+  if constexpr (has_members<T>(std::make_index_sequence<N + 1>{})) {
+    return count_members<T, N + 1>();
+  } else {
+    return N;
+  }
+}
+
+static_assert(count_members<Augmentation>() == 6, "the count itself works");
+static_assert(count_members<Config>() == 7, "a new struct is to be added to the sum below");
+constexpr std::size_t kNested = 1;  // Data::augmentation
+constexpr std::size_t kFields = count_members<Run>() + count_members<Model>() +
+                                count_members<Data>() - kNested + count_members<Augmentation>() +
+                                count_members<Train>() + count_members<Comm>() +
+                                count_members<Checkpoint>() + count_members<Log>();
+
+TEST(Schema, HasARowForEveryFieldOfTheStructs) { EXPECT_EQ(schema().size(), kFields); }
+
+TEST(Schema, NoTwoRowsShareAKeyOrAField) {
+  Config config;
+  std::set<std::string_view> keys;
+  std::set<const void*> fields;
+  for (const Row& row : schema()) {
+    EXPECT_TRUE(keys.insert(row.key).second) << row.key;
+    const void* field =
+        std::visit([](auto* at) { return static_cast<const void*>(at); }, row.field(config));
+    EXPECT_TRUE(fields.insert(field).second) << row.key;
+    EXPECT_GE(field, static_cast<const void*>(&config));
+    EXPECT_LT(field, static_cast<const void*>(&config + 1));
+  }
+}
+
+TEST(Schema, EveryRowIsExplainedAndInAKnownSection) {
+  std::set<std::string_view> names;
+  for (const Section& section : sections()) {
+    EXPECT_FALSE(section.help.empty());
+    names.insert(section.name);
+  }
+  std::set<std::string_view> seen;
+  std::string_view last;
+  for (const Row& row : schema()) {
+    EXPECT_TRUE(names.contains(row.section())) << row.key;
+    EXPECT_TRUE(row.help.ends_with('.')) << row.key;
+    EXPECT_EQ(row.help.find('|'), std::string_view::npos) << row.key;
+    if (row.section() != last) {
+      EXPECT_TRUE(seen.insert(row.section()).second) << "rows of a section stand together";
+    }
+    last = row.section();
+  }
+  EXPECT_EQ(seen, names);
+}
+
+TEST(Schema, DefaultsAreWithinTheirOwnLimits) {
+  // Reading a value checks it, so the printed defaults have to load.
+  EXPECT_NO_THROW(parse_config(to_toml(Config{}), "defaults"));
+}
+
+TEST(Write, AConfigReadsBackToTheSameBits) {
+  Overrides overrides;
+  overrides.preset = "max";
+  for (const char* text : {"train.learning_rate=0.1234567890123456789", "train.adam_eps=1e-300",
+                           "run.seed=9007199254740993", "run.dir=a \"quoted\" \\ \u4e2d path",
+                           "data.files=['x.h5', '\"y\".h5']", "data.rank_weights=[0.1, 3]",
+                           "data.shuffle=false", "log.progress=off"}) {
+    overrides.assignments.push_back(parse_assignment(text));
+  }
+  const Config config = load_config("", overrides);
+  const Config again = parse_config(to_toml(config), "printed");
+  EXPECT_EQ(to_toml(again), to_toml(config));
+  EXPECT_EQ(again.train.learning_rate, config.train.learning_rate);
+  EXPECT_EQ(again.train.adam_eps, 1e-300);
+  EXPECT_EQ(again.run.seed, 9007199254740993);
+  EXPECT_EQ(again.run.dir, config.run.dir);
+  EXPECT_EQ(again.data.files, config.data.files);
+  EXPECT_EQ(config_hash(again), config_hash(config));
+}
+
+TEST(Write, FlattenNamesEveryKeyWithAValueThatSetAccepts) {
+  const auto values = flatten(Config{});
+  EXPECT_EQ(values.size(), schema().size());
+  EXPECT_EQ(values.at("train.epochs"), "50");
+  EXPECT_EQ(values.at("train.clip_norm"), "1.0");
+  EXPECT_EQ(values.at("run.name"), "\"traffic\"");
+  EXPECT_EQ(values.at("data.files"), "[]");
+  Overrides overrides;
+  for (const auto& [key, value] : values) overrides.assignments.push_back({"--set", key, value});
+  EXPECT_EQ(config_hash(load_config("", overrides)), config_hash(Config{}));
+}
+
+TEST(Write, TheModelHashDependsOnTheModelOnly) {
+  Config config;
+  config.train.epochs = 3;
+  config.run.dir = "elsewhere";
+  EXPECT_EQ(model_hash(config), model_hash(Config{}));
+  EXPECT_NE(config_hash(config), config_hash(Config{}));
+  config.model.gnn_layers = 2;
+  EXPECT_NE(model_hash(config), model_hash(Config{}));
+}
+
+TEST(Range, ContainsAndDescribesItsBounds) {
+  EXPECT_EQ((Range{.low = 1, .high = 64}.describe()), "1 to 64");
+  EXPECT_EQ((Range{.low = 0, .high = 1, .high_open = true}.describe()), ">= 0 and < 1");
+  EXPECT_EQ((Range{.low = 0, .low_open = true}.describe()), "> 0");
+  EXPECT_EQ((Range{.high = 0.5}.describe()), "<= 0.5");
+  EXPECT_EQ((Range{}.describe()), "");
+  EXPECT_TRUE((Range{.low = 0, .high = 1}.contains(1)));
+  EXPECT_FALSE((Range{.low = 0, .high = 1, .high_open = true}.contains(1)));
+  EXPECT_FALSE((Range{.low = 0, .low_open = true}.contains(0)));
+}
+
+TEST(Help, ShowsEveryKeyWithItsDefaultAndLimits) {
+  const std::string text = help_text();
+  for (const Row& row : schema()) {
+    EXPECT_THAT(text, HasSubstr("  " + std::string(row.name()) + " = "));
+  }
+  EXPECT_THAT(text, HasSubstr("[data.augmentation]"));
+  EXPECT_THAT(text, HasSubstr("1 to 65536 samples"));
+  EXPECT_THAT(text, HasSubstr("one of fp32, bf16"));
+}
+
+TEST(Help, TheCommittedReferenceIsTheGeneratedOne) {
+  std::ifstream in(TRAFFIC_SOURCE_DIR "/docs/configuration.md");
+  const std::string committed((std::istreambuf_iterator<char>(in)), {});
+  EXPECT_TRUE(committed == help_markdown())
+      << "run: ./traffic_train --help-config=markdown > docs/configuration.md";
+}
+
+}  // namespace
+}  // namespace traffic::config
