@@ -4,6 +4,11 @@ add_library(traffic_flags INTERFACE)
 target_compile_options(traffic_flags INTERFACE -Wall -Wextra -Wshadow -Wconversion -Winvalid-pch
   $<$<BOOL:${TRAFFIC_WERROR}>:-Werror>)
 target_include_directories(traffic_flags INTERFACE "${CMAKE_SOURCE_DIR}/include")
+# The torch wheel brings headers of another fmt than the one that we link: ours must be found first.
+find_path(FMT_INCLUDE_DIR fmt/format.h REQUIRED)
+file(MAKE_DIRECTORY "${CMAKE_BINARY_DIR}/fmt_include")
+file(CREATE_LINK "${FMT_INCLUDE_DIR}/fmt" "${CMAKE_BINARY_DIR}/fmt_include/fmt" SYMBOLIC)
+target_include_directories(traffic_flags SYSTEM INTERFACE "${CMAKE_BINARY_DIR}/fmt_include")
 if(TRAFFIC_SANITIZER)
   target_compile_options(traffic_flags INTERFACE -fsanitize=${TRAFFIC_SANITIZER} -fno-omit-frame-pointer)
   target_link_options(traffic_flags INTERFACE -fsanitize=${TRAFFIC_SANITIZER})
