@@ -1,0 +1,84 @@
+/// MPI for the life of a program: who this rank is, and how a job ends when one rank fails.
+///
+/// One session a process, made first in main (run_mpi_program does it) and destroyed last, in the
+/// thread that makes all MPI calls (MPI_THREAD_SERIALIZED is asked for). It also works without
+/// mpirun, as the only rank.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "traffic/core/error.h"
+
+namespace traffic::comm {
+
+/// Which rank runs on which node. Nodes are numbered in the order of their lowest rank.
+struct Topology {
+  int rank = 0;
+  int size = 1;
+  std::vector<int> node_of_rank = {0};  ///< [size]
+  std::vector<int> local_ranks = {0};   ///< ranks of this rank's node, ascending
+  std::vector<int> leaders = {0};       ///< the lowest rank of each node
+
+  [[nodiscard]] int node() const { return node_of_rank[static_cast<std::size_t>(rank)]; }
+  [[nodiscard]] int num_nodes() const { return static_cast<int>(leaders.size()); }
+  [[nodiscard]] int local_size() const { return static_cast<int>(local_ranks.size()); }
+  [[nodiscard]] int local_rank() const;  ///< position in local_ranks
+  [[nodiscard]] bool is_leader() const { return local_ranks.front() == rank; }
+};
+
+/// @throws CommError if the numbers do not describe nodes
+Topology make_topology(int rank, std::vector<int> node_of_rank);
+
+class MpiSession {
+ public:
+  /// Starts MPI and waits up to a minute for all ranks to say that they are there.
+  /// @throws ConfigError under mpirun --enable-recovery: a dead rank would leave the others waiting
+  /// @throws CommError if MPI does not start or a rank does not come
+  MpiSession(int* argc, char*** argv);
+  /// Ends MPI together with all ranks. While an exception unwinds the stack the others cannot be
+  /// expected to come: then the job is aborted.
+  ~MpiSession();
+  MpiSession(const MpiSession&) = delete;
+  MpiSession& operator=(const MpiSession&) = delete;
+
+  [[nodiscard]] const Topology& topology() const { return topology_; }
+  [[nodiscard]] int rank() const { return topology_.rank; }
+  [[nodiscard]] int size() const { return topology_.size; }
+  [[nodiscard]] int local_rank() const { return topology_.local_rank(); }
+  [[nodiscard]] int local_size() const { return topology_.local_size(); }
+  [[nodiscard]] int num_nodes() const { return topology_.num_nodes(); }
+
+  /// The session's own communicator of all ranks (errors are returned, not fatal) for
+  /// MPI_Comm_f2c: this header stays free of mpi.h.
+  [[nodiscard]] int fortran_comm() const;
+
+  /// Waits until all ranks are here.
+  /// @throws CommError naming the ranks that did not come in time
+  void rendezvous(const std::string& what, double timeout_s) const;
+
+  /// Ends the whole job: one line on stderr that names this rank, then MPI_Abort; mpirun returns
+  /// the code. If another rank of this node failed before, its line and code stand and this rank
+  /// only waits for its end, so that the first failure is the one that is read.
+  [[noreturn]] void abort_job(ExitCode code, const std::string& message) const noexcept;
+
+  /// As abort_job, but touches neither MPI nor any destructor, for any thread and for libraries
+  /// that hang in their own clean-up: mpirun ends the other ranks within about a second.
+  [[noreturn]] void exit_now(ExitCode code, const std::string& message) const noexcept;
+
+ private:
+  struct State;
+  void report_first_failure(ExitCode code, const std::string& message) const noexcept;
+
+  std::unique_ptr<State> state_;
+  Topology topology_;
+};
+
+/// Runs body under a session and turns what it throws into one line on stderr and the exit code of
+/// the whole job (an Error's own code, 8 for lack of memory, 1 for anything else).
+/// @return the program's exit code
+int run_mpi_program(int argc, char** argv, const std::function<int(MpiSession&)>& body);
+
+}  // namespace traffic::comm

@@ -1,0 +1,46 @@
+/// Tensors that live in memory shared by the ranks of a node.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "shared_segment.h"
+
+namespace traffic::comm {
+
+/// Where a tensor lies: the same on all ranks.
+struct ArenaPlace {
+  std::uint64_t arena;
+  std::uint64_t offset;
+  std::byte* segment;  ///< local rank 0's part; the others follow
+  std::size_t bytes_per_rank;
+
+  [[nodiscard]] std::byte* of(int local_rank) const {
+    return segment + static_cast<std::size_t>(local_rank) * bytes_per_rank + offset;
+  }
+};
+
+/// Knows the arenas whose tensors are still alive.
+class ArenaRegistry {
+ public:
+  /// @return the arena's number, from 1
+  std::uint64_t add(const std::shared_ptr<SharedSegment>& segment, int local_rank,
+                    std::size_t bytes_per_rank);
+  /// The arena that holds all of [data, data + bytes) of this rank.
+  [[nodiscard]] std::optional<ArenaPlace> find(const void* data, std::size_t bytes) const;
+
+ private:
+  struct Arena {
+    std::uint64_t number;
+    std::weak_ptr<SharedSegment> segment;
+    std::byte* own;
+    std::size_t bytes_per_rank;
+  };
+  std::vector<Arena> arenas_;
+  std::uint64_t num_added_ = 0;
+};
+
+}  // namespace traffic::comm

@@ -1,0 +1,214 @@
+#include "leader_channel.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+#include <numeric>
+#include <utility>
+
+#include "reduce_kernels.h"
+#include "traffic/core/error.h"
+
+namespace traffic::comm {
+namespace {
+
+constexpr int kDataTag = 7101;
+constexpr int kFailureTag = 7102;
+/// Elements that are reduced at a time: bounds the buffers.
+constexpr std::int64_t kPiece = std::int64_t{1} << 20;
+constexpr double kReportS = 0.2;  ///< for handing a failure report to MPI
+
+struct Range {
+  std::int64_t begin;
+  std::int64_t end;
+  [[nodiscard]] std::int64_t count() const { return end - begin; }
+};
+
+Range part_of(std::int64_t count, int part, int num_parts) {
+  return {count * part / num_parts, count * (part + 1) / num_parts};
+}
+
+}  // namespace
+
+LeaderChannel::LeaderChannel(MpiComm comm, std::vector<int> leaders, int node_index,
+                             const NodeChannel& node)
+    : comm_(std::move(comm)),
+      leaders_(std::move(leaders)),
+      node_index_(node_index),
+      node_(node),
+      headers_(leaders_.size()) {
+  listen();
+}
+
+LeaderChannel::~LeaderChannel() {
+  if (listener_ != MPI_REQUEST_NULL) {
+    MPI_Cancel(&listener_);
+    MPI_Request_free(&listener_);
+  }
+}
+
+void LeaderChannel::listen() {
+  TRAFFIC_MPI(MPI_Irecv(reported_.data(), static_cast<int>(reported_.size()), MPI_CHAR,
+                        MPI_ANY_SOURCE, kFailureTag, comm_.get(), &listener_));
+}
+
+void LeaderChannel::receive(std::byte* data, std::size_t bytes, int peer) {
+  transfers_.push_back({MPI_REQUEST_NULL, peer, true});
+  TRAFFIC_MPI(MPI_Irecv(data, static_cast<int>(bytes), MPI_BYTE, peer, kDataTag, comm_.get(),
+                        &transfers_.back().request));
+}
+
+void LeaderChannel::send(const std::byte* data, std::size_t bytes, int peer) {
+  transfers_.push_back({MPI_REQUEST_NULL, peer, false});
+  TRAFFIC_MPI(MPI_Isend(data, static_cast<int>(bytes), MPI_BYTE, peer, kDataTag, comm_.get(),
+                        &transfers_.back().request));
+}
+
+void LeaderChannel::finish(const OpHeader& header, const Deadline& deadline) {
+  Backoff backoff;
+  for (;;) {
+    for (Transfer& transfer : transfers_) {
+      int done = 0;
+      TRAFFIC_MPI(MPI_Test(&transfer.request, &done, MPI_STATUS_IGNORE));
+    }
+    std::erase_if(transfers_, [](const Transfer& t) { return t.request == MPI_REQUEST_NULL; });
+    if (transfers_.empty()) return;
+    check_health(header, deadline);
+    backoff.pause();
+  }
+}
+
+void LeaderChannel::check_health(const OpHeader& header, const Deadline& deadline) {
+  int reported = 0;
+  TRAFFIC_MPI(MPI_Test(&listener_, &reported, MPI_STATUS_IGNORE));
+  if (reported) throw PeerFailure(std::string(reported_.data()));
+  node_.throw_if_failed();
+  if (!deadline.passed()) return;
+  std::vector<int> missing;
+  for (const Transfer& transfer : transfers_) {
+    missing.push_back(leaders_[static_cast<std::size_t>(transfer.peer)]);
+  }
+  std::ranges::sort(missing);
+  missing.erase(std::unique(missing.begin(), missing.end()), missing.end());
+  throw CommError(
+      "{}: rank {} did not come within {} s (comm.timeout_s); it leads its node, see "
+      "the logs of that node",
+      describe(header), fmt::join(missing, ", rank "), deadline.limit_s());
+}
+
+void LeaderChannel::agree(const OpHeader& header, const Deadline& deadline) {
+  own_header_ = header;
+  for (int peer = 0; peer < static_cast<int>(leaders_.size()); ++peer) {
+    if (peer == node_index_) continue;
+    receive(reinterpret_cast<std::byte*>(&headers_[static_cast<std::size_t>(peer)]),
+            sizeof(OpHeader), peer);
+    send(reinterpret_cast<const std::byte*>(&own_header_), sizeof(OpHeader), peer);
+  }
+  finish(header, deadline);
+  for (std::size_t peer = 0; peer < leaders_.size(); ++peer) {
+    if (static_cast<int>(peer) == node_index_ || same_call(header, headers_[peer])) continue;
+    throw CommError(describe_mismatch(leaders_[static_cast<std::size_t>(node_index_)], header,
+                                      leaders_[peer], headers_[peer]));
+  }
+}
+
+void LeaderChannel::all_reduce(std::byte* data, std::int64_t count, const OpHeader& header,
+                               const Deadline& deadline) {
+  const auto element = static_cast<std::int64_t>(at::elementSize(header.dtype));
+  for (std::int64_t begin = 0; begin < count; begin += kPiece) {
+    reduce_piece(data + begin * element, std::min(kPiece, count - begin), header, deadline);
+  }
+}
+
+void LeaderChannel::reduce_piece(std::byte* data, std::int64_t count, const OpHeader& header,
+                                 const Deadline& deadline) {
+  const int n = static_cast<int>(leaders_.size());
+  const auto element = static_cast<std::int64_t>(at::elementSize(header.dtype));
+  const Range own = part_of(count, node_index_, n);
+  const auto own_bytes = static_cast<std::size_t>(own.count() * element);
+  inbox_.resize(std::max(inbox_.size(), own_bytes * leaders_.size()));
+  std::vector<const std::byte*> sources;
+  for (int peer = 0; peer < n; ++peer) {
+    if (peer == node_index_) {
+      sources.push_back(data + own.begin * element);
+      continue;
+    }
+    std::byte* slot = inbox_.data() + static_cast<std::size_t>(peer) * own_bytes;
+    sources.push_back(slot);
+    const Range theirs = part_of(count, peer, n);
+    receive(slot, own_bytes, peer);
+    send(data + theirs.begin * element, static_cast<std::size_t>(theirs.count() * element), peer);
+  }
+  finish(header, deadline);
+  std::byte* result = data + own.begin * element;
+  reduce(sources, std::span(&result, 1), own.count(), header.dtype, header.reduce);
+  for (int peer = 0; peer < n; ++peer) {
+    if (peer == node_index_) continue;
+    const Range theirs = part_of(count, peer, n);
+    receive(data + theirs.begin * element, static_cast<std::size_t>(theirs.count() * element),
+            peer);
+    send(result, own_bytes, peer);
+  }
+  finish(header, deadline);
+}
+
+void LeaderChannel::broadcast(std::byte* data, std::size_t bytes, int root_node,
+                              const OpHeader& header, const Deadline& deadline) {
+  if (node_index_ != root_node) {
+    receive(data, bytes, root_node);
+  } else {
+    for (int peer = 0; peer < static_cast<int>(leaders_.size()); ++peer) {
+      if (peer != node_index_) send(data, bytes, peer);
+    }
+  }
+  finish(header, deadline);
+}
+
+std::vector<std::byte> LeaderChannel::all_gather(const std::byte* mine,
+                                                 std::span<const std::size_t> bytes_of_node,
+                                                 const OpHeader& header, const Deadline& deadline) {
+  const std::size_t total =
+      std::accumulate(bytes_of_node.begin(), bytes_of_node.end(), std::size_t{0});
+  inbox_.resize(std::max(inbox_.size(), total));
+  std::size_t offset = 0;
+  for (int peer = 0; peer < static_cast<int>(leaders_.size()); ++peer) {
+    const std::size_t bytes = bytes_of_node[static_cast<std::size_t>(peer)];
+    if (peer == node_index_) {
+      std::memcpy(inbox_.data() + offset, mine, bytes);
+    } else {
+      receive(inbox_.data() + offset, bytes, peer);
+      send(mine, bytes_of_node[static_cast<std::size_t>(node_index_)], peer);
+    }
+    offset += bytes;
+  }
+  finish(header, deadline);
+  return {inbox_.begin(), inbox_.begin() + static_cast<std::ptrdiff_t>(total)};
+}
+
+void LeaderChannel::fail(const std::string& message) noexcept {
+  if (std::exchange(failed_, true)) return;
+  const bool was_told = listener_ == MPI_REQUEST_NULL;
+  for (Transfer& transfer : transfers_) {
+    if (transfer.is_receive && transfer.request != MPI_REQUEST_NULL) MPI_Cancel(&transfer.request);
+  }
+  transfers_.clear();
+  const MPI_Comm comm = comm_.get();
+  comm_.release();  // messages may still be under way: its number must not be used again
+  if (was_told) return;
+  std::memcpy(report_.data(), message.data(), std::min(message.size(), report_.size() - 1));
+  std::vector<MPI_Request> requests;
+  for (int peer = 0; peer < static_cast<int>(leaders_.size()); ++peer) {
+    if (peer == node_index_) continue;
+    MPI_Request& request = requests.emplace_back(MPI_REQUEST_NULL);
+    MPI_Isend(report_.data(), static_cast<int>(report_.size()), MPI_CHAR, peer, kFailureTag, comm,
+              &request);
+  }
+  int done = 0;
+  Backoff backoff;
+  for (const Deadline deadline(kReportS); !done && !deadline.passed(); backoff.pause()) {
+    MPI_Testall(static_cast<int>(requests.size()), requests.data(), &done, MPI_STATUSES_IGNORE);
+  }
+}
+
+}  // namespace traffic::comm

@@ -1,0 +1,136 @@
+// Broadcast, scatter and gather of MpiCommunicator.
+#include <ATen/core/Tensor.h>
+
+#include <algorithm>
+#include <cstring>
+#include <vector>
+
+#include "mpi_communicator.h"
+
+namespace traffic::comm {
+namespace {
+
+constexpr std::size_t kStage = NodeChannel::kStageBytes;
+
+std::byte* bytes_of(const at::Tensor& tensor) {
+  return static_cast<std::byte*>(tensor.mutable_data_ptr());
+}
+
+}  // namespace
+
+void MpiCommunicator::do_broadcast(const at::Tensor& tensor, int root) {
+  std::byte* data = bytes_of(tensor);
+  const bool is_root = rank() == root;
+  const OpHeader header{.bytes = tensor.nbytes(),
+                        .root = root,
+                        .op = OpCode::kBroadcast,
+                        .dtype = tensor.scalar_type()};
+  run(header, [&](Call& call) {
+    broadcast_chunks(data, tensor.nbytes(), call,
+                     [&](std::size_t offset, const std::byte* chunk, std::size_t bytes) {
+                       if (!is_root) std::memcpy(data + offset, chunk, bytes);
+                     });
+  });
+}
+
+/// Shows root's bytes to every rank, a stage at a time.
+/// @param source read on root only
+void MpiCommunicator::broadcast_chunks(const std::byte* source, std::size_t bytes, Call& call,
+                                       const Consumer& consumer) {
+  if (bytes == 0) return meet(call);
+  const int root = call.header.root;
+  const int root_node = topology().node_of_rank[static_cast<std::size_t>(root)];
+  const auto found = std::ranges::find(topology().local_ranks, root);
+  const auto root_local = static_cast<int>(found - topology().local_ranks.begin());
+  for (std::size_t begin = 0; begin < bytes; begin += kStage) {
+    const std::size_t n = std::min(kStage, bytes - begin);
+    if (rank() == root) std::memcpy(node_->stage(), source + begin, n);
+    meet(call);
+    if (!has_leaders()) {
+      consumer(begin, node_->staged(root_local), n);
+      continue;
+    }
+    if (leaders_) {
+      if (topology().node() == root_node) std::memcpy(node_->stage(), node_->staged(root_local), n);
+      leaders_->broadcast(node_->stage(), n, root_node, call.header, call.leaders);
+    }
+    meet(call);
+    consumer(begin, node_->staged(0), n);
+  }
+}
+
+void MpiCommunicator::do_scatter(const at::Tensor& source, const at::Tensor& into, int root) {
+  const std::size_t row = into.nbytes();
+  const std::size_t row_begin = row * static_cast<std::size_t>(rank());
+  const std::size_t row_end = row_begin + row;
+  std::byte* out = bytes_of(into);
+  const std::byte* all = rank() == root ? bytes_of(source) : nullptr;
+  const OpHeader header{
+      .bytes = row, .root = root, .op = OpCode::kScatter, .dtype = into.scalar_type()};
+  run(header, [&](Call& call) {
+    const auto take = [&](std::size_t offset, const std::byte* chunk, std::size_t bytes) {
+      const std::size_t begin = std::max(offset, row_begin);
+      const std::size_t end = std::min(offset + bytes, row_end);
+      if (begin < end)
+        std::memcpy(out + (begin - row_begin), chunk + (begin - offset), end - begin);
+    };
+    broadcast_chunks(all, row * static_cast<std::size_t>(size()), call, take);
+  });
+}
+
+void MpiCommunicator::do_all_gather(const at::Tensor& tensor, const at::Tensor& into) {
+  const std::size_t row = tensor.nbytes();
+  const std::byte* mine = bytes_of(tensor);
+  std::byte* out = bytes_of(into);
+  run({.bytes = row, .op = OpCode::kAllGather, .dtype = tensor.scalar_type()}, [&](Call& call) {
+    if (row == 0) return meet(call);
+    for (std::size_t begin = 0; begin < row; begin += kStage) {
+      gather_chunk(mine + begin, std::min(kStage, row - begin), out + begin, row, call);
+    }
+  });
+}
+
+/// Fills `bytes` of every row of `into`.
+void MpiCommunicator::gather_chunk(const std::byte* mine, std::size_t bytes, std::byte* into,
+                                   std::size_t row_bytes, Call& call) {
+  std::memcpy(node_->stage(), mine, bytes);
+  meet(call);
+  for (int local = 0; local < node_->size(); ++local) {
+    const auto row =
+        static_cast<std::size_t>(topology().local_ranks[static_cast<std::size_t>(local)]);
+    std::memcpy(into + row * row_bytes, node_->staged(local), bytes);
+  }
+  if (has_leaders()) gather_from_nodes(bytes, into, row_bytes, call);
+}
+
+void MpiCommunicator::gather_from_nodes(std::size_t bytes, std::byte* into, std::size_t row_bytes,
+                                        Call& call) {
+  // Ranks in the order of nodes, as the leaders concatenate them.
+  std::vector<int> order;
+  std::vector<std::size_t> bytes_of_node(topology().leaders.size(), 0);
+  for (int node = 0; node < topology().num_nodes(); ++node) {
+    for (int r = 0; r < size(); ++r) {
+      if (topology().node_of_rank[static_cast<std::size_t>(r)] != node) continue;
+      order.push_back(r);
+      bytes_of_node[static_cast<std::size_t>(node)] += bytes;
+    }
+  }
+  std::vector<std::byte> all;
+  if (leaders_) {
+    std::vector<std::byte> own;
+    for (const int r : topology().local_ranks) {
+      const std::byte* row = into + static_cast<std::size_t>(r) * row_bytes;
+      own.insert(own.end(), row, row + bytes);
+    }
+    all = leaders_->all_gather(own.data(), bytes_of_node, call.header, call.leaders);
+  }
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    const auto row = static_cast<std::size_t>(order[i]);
+    if (topology().node_of_rank[row] == topology().node()) continue;
+    if (leaders_) std::memcpy(node_->stage(), all.data() + i * bytes, bytes);
+    meet(call);
+    std::memcpy(into + row * row_bytes, node_->staged(0), bytes);
+  }
+}
+
+}  // namespace traffic::comm

@@ -1,0 +1,181 @@
+#include "mpi_communicator.h"
+
+#include <ATen/ops/from_blob.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstring>
+#include <limits>
+#include <utility>
+#include <vector>
+
+#include "node_segment.h"
+#include "traffic/core/error.h"
+
+namespace traffic::comm {
+namespace {
+
+constexpr std::size_t kPageBytes = 4096;
+
+Topology choose_topology(const MpiSession& session, int ranks_per_node) {
+  if (ranks_per_node == 0) return session.topology();
+  std::vector<int> node_of_rank;
+  for (int rank = 0; rank < session.size(); ++rank) node_of_rank.push_back(rank / ranks_per_node);
+  return make_topology(session.rank(), std::move(node_of_rank));
+}
+
+/// How one rank offers its segment to the others, or what kept it from it; goes through a stage.
+struct SegmentOffer {
+  pid_t pid;
+  int descriptor;
+  char problem[512];
+};
+
+void set_problem(SegmentOffer& offer, const std::string& problem) {
+  const std::size_t length = std::min(problem.size(), sizeof(offer.problem) - 1);
+  std::memcpy(offer.problem, problem.data(), length);
+  offer.problem[length] = '\0';
+}
+
+/// Bytes of all ranks of a node; the largest number where that does not fit.
+std::size_t multiply(std::size_t bytes, int local_size) {
+  std::size_t product = 0;
+  const bool overflows =
+      __builtin_mul_overflow(bytes, static_cast<std::size_t>(local_size), &product);
+  return overflows ? std::numeric_limits<std::size_t>::max() : product;
+}
+
+}  // namespace
+
+MpiCommunicator::MpiCommunicator(const MpiSession& session, const MpiCommunicatorOptions& options)
+    : Communicator(choose_topology(session, options.ranks_per_node)),
+      timeout_s_(options.timeout_s) {
+  session.rendezvous("start of a communicator", options.init_timeout_s);
+  const Topology& nodes = topology();
+  const MPI_Comm world = MPI_Comm_f2c(session.fortran_comm());
+  const MpiComm node = MpiComm::split(world, nodes.node(), nodes.rank);
+  node_.emplace(share_on_node(node.get(), NodeChannel::segment_bytes(nodes.local_size())),
+                nodes.local_ranks, nodes.local_rank());
+  if (nodes.num_nodes() == 1) return;
+  MpiComm leaders = MpiComm::split(world, nodes.is_leader() ? 0 : MPI_UNDEFINED, nodes.rank);
+  if (nodes.is_leader()) leaders_.emplace(std::move(leaders), nodes.leaders, nodes.node(), *node_);
+}
+
+void MpiCommunicator::run(OpHeader header, const std::function<void(Call&)>& body) {
+  header.sequence = ++sequence_;
+  if (!broken_.empty()) {
+    throw CommError("{} cannot start, the communicator is broken: {}", describe(header), broken_);
+  }
+  const double grace = has_leaders() ? grace_s(timeout_s_) : 0.0;
+  Call call{header, Deadline(timeout_s_), Deadline(timeout_s_ + grace),
+            Deadline(timeout_s_ + 2 * grace)};
+  try {
+    body(call);
+  } catch (const PeerFailure& error) {
+    give_up(error.what(), error.what());
+    throw;
+  } catch (const Error& error) {
+    give_up(error.what(), fmt::format("rank {} reports: {}", rank(), error.what()));
+    throw;
+  }
+}
+
+void MpiCommunicator::give_up(const std::string& reason, const std::string& report) noexcept {
+  broken_ = reason;
+  node_->fail(report);
+  if (leaders_) leaders_->fail(report);
+}
+
+void MpiCommunicator::meet(Call& call) {
+  const bool is_first = !std::exchange(call.has_met, true);
+  node_->exchange(call.header, is_first ? call.node : call.settle);
+  if (is_first && leaders_) leaders_->agree(call.header, call.leaders);
+}
+
+void MpiCommunicator::barrier() {
+  run({.op = OpCode::kBarrier}, [&](Call& call) {
+    meet(call);
+    if (has_leaders()) meet(call);
+  });
+}
+
+at::Tensor MpiCommunicator::shared_zeros(std::int64_t count, at::ScalarType dtype) {
+  TRAFFIC_CHECK(count > 0, "an arena of {} elements", count);
+  std::size_t bytes = 0;
+  if (__builtin_mul_overflow(static_cast<std::size_t>(count), at::elementSize(dtype), &bytes) ||
+      bytes > std::numeric_limits<std::size_t>::max() - kPageBytes) {
+    throw ShapeError("an arena of {} elements of type {} is too large", count, toString(dtype));
+  }
+  const std::size_t bytes_per_rank = (bytes + kPageBytes - 1) / kPageBytes * kPageBytes;
+  auto segment = std::make_shared<SharedSegment>();
+  std::string problem;
+  run({.bytes = bytes, .op = OpCode::kSharedZeros, .dtype = dtype},
+      [&](Call& call) { problem = map_segment(*segment, bytes_per_rank, call); });
+  if (!problem.empty()) throw ResourceError(problem);
+  const int local = topology().local_rank();
+  arenas_.add(segment, local, bytes_per_rank);
+  std::byte* own = segment->data() + static_cast<std::size_t>(local) * bytes_per_rank;
+  return at::from_blob(
+      own, {count}, [segment](void*) mutable { segment.reset(); },
+      at::TensorOptions().dtype(dtype));
+}
+
+/// @return what went wrong on any rank, the same on all
+std::string MpiCommunicator::map_segment(SharedSegment& segment, std::size_t bytes_per_rank,
+                                         Call& call) {
+  const std::size_t total = multiply(bytes_per_rank, node_->size());
+  SegmentOffer offer{.pid = getpid(), .descriptor = -1, .problem = {}};
+  if (topology().is_leader()) {
+    try {
+      segment = SharedSegment::create(total);
+      offer.descriptor = segment.descriptor();
+    } catch (const ResourceError& error) {
+      set_problem(offer, error.what());
+    }
+  }
+  std::memcpy(node_->stage(), &offer, sizeof(offer));
+  meet(call);
+  std::memcpy(&offer, node_->staged(0), sizeof(offer));
+  std::string problem = offer.problem;
+  if (problem.empty() && !topology().is_leader()) {
+    try {
+      segment = SharedSegment::open(offer.pid, offer.descriptor, total);
+    } catch (const ResourceError& error) {
+      problem = error.what();
+    }
+  }
+  problem = first_problem(problem, call);
+  segment.close_descriptor();
+  return problem;
+}
+
+/// Every rank has a text, mostly empty; all get the first that is not.
+std::string MpiCommunicator::first_problem(const std::string& own, Call& call) {
+  SegmentOffer offer{};
+  set_problem(offer, own);
+  std::memcpy(node_->stage(), &offer, sizeof(offer));
+  meet(call);
+  for (int local = node_->size() - 1; local >= 0; --local) {
+    SegmentOffer other;
+    std::memcpy(&other, node_->staged(local), sizeof(other));
+    if (other.problem[0] != '\0') offer = other;
+  }
+  if (!has_leaders()) return offer.problem;
+  if (leaders_) {
+    const std::vector<std::size_t> sizes(topology().leaders.size(), sizeof(offer));
+    const auto* bytes = reinterpret_cast<const std::byte*>(&offer);
+    const std::vector<std::byte> all =
+        leaders_->all_gather(bytes, sizes, call.header, call.leaders);
+    for (std::size_t node = sizes.size(); node-- > 0;) {
+      SegmentOffer other;
+      std::memcpy(&other, all.data() + node * sizeof(other), sizeof(other));
+      if (other.problem[0] != '\0') offer = other;
+    }
+    std::memcpy(node_->stage(), &offer, sizeof(offer));
+  }
+  meet(call);
+  std::memcpy(&offer, node_->staged(0), sizeof(offer));
+  return offer.problem;
+}
+
+}  // namespace traffic::comm

@@ -1,0 +1,49 @@
+#include <cstdio>
+#include <cstdlib>
+#include <exception>
+#include <new>
+#include <string>
+
+#include "mpi_check.h"
+#include "traffic/comm/mpi_session.h"
+
+namespace traffic::comm {
+namespace {
+
+/// The first line only: torch appends a stack trace to its messages.
+std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
+
+/// A session that did not start. Before MPI runs the ranks fail alike and one of them speaks.
+void report_no_session(const char* message) {
+  int initialized = 0;
+  MPI_Initialized(&initialized);
+  const char* rank = std::getenv("OMPI_COMM_WORLD_RANK");
+  const std::string name = rank == nullptr ? "0" : rank;
+  if (initialized || name == "0") std::fprintf(stderr, "rank %s: %s\n", name.c_str(), message);
+}
+
+int run_body(MpiSession& session, const std::function<int(MpiSession&)>& body) {
+  try {
+    return body(session);
+  } catch (const Error& error) {
+    session.abort_job(error.code(), error.what());
+  } catch (const std::bad_alloc&) {
+    session.abort_job(ExitCode::kResources, "out of memory: use smaller batches or fewer ranks");
+  } catch (const std::exception& error) {
+    session.abort_job(ExitCode::kInternal, first_line(error.what()));
+  }
+}
+
+}  // namespace
+
+int run_mpi_program(int argc, char** argv, const std::function<int(MpiSession&)>& body) {
+  try {
+    MpiSession session(&argc, &argv);
+    return run_body(session, body);
+  } catch (const Error& error) {  // the session did not start
+    report_no_session(error.what());
+    return static_cast<int>(error.code());
+  }
+}
+
+}  // namespace traffic::comm

@@ -1,0 +1,162 @@
+#include "traffic/comm/mpi_session.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <cstdlib>
+#include <cstring>
+#include <exception>
+#include <new>
+#include <thread>
+
+#include "mpi_check.h"
+#include "node_segment.h"
+#include "rendezvous.h"
+#include "traffic/core/process.h"
+
+namespace traffic::comm {
+namespace {
+
+constexpr double kStartTimeoutS = 60;
+constexpr double kEndTimeoutS = 60;
+/// How long a rank that failed second waits for the first to end the job.
+constexpr auto kYieldToFirst = std::chrono::seconds(5);
+
+/// In memory shared by the ranks of a node.
+struct JobBoard {
+  std::atomic<int> failed;  ///< 0; 1 since a rank reports its failure
+};
+static_assert(std::atomic<int>::is_always_lock_free);
+
+void refuse_recovery_mode() {
+  const char* value = std::getenv("OMPI_MCA_orte_enable_recovery");
+  if (value == nullptr || std::strcmp(value, "0") == 0 || std::strcmp(value, "false") == 0) return;
+  throw ConfigError(
+      "mpirun --enable-recovery (OMPI_MCA_orte_enable_recovery={}) keeps a job alive when a rank "
+      "has died, and the others would wait for it: start without it",
+      value);
+}
+
+void write_line(const std::string& text) noexcept {
+  std::size_t written = 0;
+  while (written < text.size()) {
+    const ssize_t n = write(STDERR_FILENO, text.data() + written, text.size() - written);
+    if (n <= 0) return;  // nobody listens; the exit code remains
+    written += static_cast<std::size_t>(n);
+  }
+}
+
+/// Rank of each rank's node leader: equal for ranks that share memory.
+std::vector<int> find_nodes(MPI_Comm world, MPI_Comm node, int rank, int size) {
+  int leader = rank;
+  TRAFFIC_MPI(MPI_Bcast(&leader, 1, MPI_INT, 0, node));
+  std::vector<int> leaders(static_cast<std::size_t>(size));
+  TRAFFIC_MPI(MPI_Allgather(&leader, 1, MPI_INT, leaders.data(), 1, MPI_INT, world));
+  return leaders;
+}
+
+}  // namespace
+
+int Topology::local_rank() const {
+  return static_cast<int>(std::ranges::find(local_ranks, rank) - local_ranks.begin());
+}
+
+Topology make_topology(int rank, std::vector<int> node_of_rank) {
+  Topology topology;
+  topology.rank = rank;
+  topology.size = static_cast<int>(node_of_rank.size());
+  if (rank < 0 || rank >= topology.size) {
+    throw CommError("rank {} is not one of {} ranks", rank, topology.size);
+  }
+  topology.node_of_rank.resize(node_of_rank.size());
+  topology.leaders.clear();
+  topology.local_ranks.clear();
+  std::vector<int> names;  // as given, in the order of their lowest rank
+  for (std::size_t r = 0; r < node_of_rank.size(); ++r) {
+    const auto found = std::ranges::find(names, node_of_rank[r]);
+    topology.node_of_rank[r] = static_cast<int>(found - names.begin());
+    if (found == names.end()) {
+      names.push_back(node_of_rank[r]);
+      topology.leaders.push_back(static_cast<int>(r));
+    }
+    if (node_of_rank[r] == node_of_rank[static_cast<std::size_t>(rank)]) {
+      topology.local_ranks.push_back(static_cast<int>(r));
+    }
+  }
+  return topology;
+}
+
+struct MpiSession::State {
+  MpiComm world;
+  SharedSegment board;
+  int exceptions_before = std::uncaught_exceptions();
+};
+
+MpiSession::MpiSession(int* argc, char*** argv) : state_(std::make_unique<State>()) {
+  refuse_recovery_mode();
+  int provided = 0;
+  check_mpi(MPI_Init_thread(argc, argv, MPI_THREAD_SERIALIZED, &provided), "MPI_Init_thread");
+  if (provided < MPI_THREAD_SERIALIZED) {
+    throw CommError("this MPI gives thread level {} but {} (MPI_THREAD_SERIALIZED) is needed",
+                    provided, MPI_THREAD_SERIALIZED);
+  }
+  MPI_Comm world = MPI_COMM_NULL;
+  check_mpi(MPI_Comm_dup(MPI_COMM_WORLD, &world), "MPI_Comm_dup");
+  state_->world = MpiComm(world);
+  check_mpi(MPI_Comm_set_errhandler(world, MPI_ERRORS_RETURN), "MPI_Comm_set_errhandler");
+  int rank = 0;
+  int size = 1;
+  TRAFFIC_MPI(MPI_Comm_rank(world, &rank));
+  TRAFFIC_MPI(MPI_Comm_size(world, &size));
+  rendezvous("start of the job", kStartTimeoutS);
+
+  MPI_Comm node = MPI_COMM_NULL;
+  TRAFFIC_MPI(MPI_Comm_split_type(world, MPI_COMM_TYPE_SHARED, rank, MPI_INFO_NULL, &node));
+  const MpiComm node_owner(node);
+  topology_ = make_topology(rank, find_nodes(world, node, rank, size));
+  state_->board = share_on_node(node, sizeof(JobBoard));
+}
+
+MpiSession::~MpiSession() {
+  if (std::uncaught_exceptions() > state_->exceptions_before) {
+    abort_job(ExitCode::kInternal, "the MPI session was left by an exception");
+  }
+  try {
+    rendezvous("end of the job", kEndTimeoutS);
+  } catch (const std::exception& error) {
+    abort_job(ExitCode::kPeerLost, error.what());
+  }
+  state_.reset();
+  MPI_Finalize();
+}
+
+int MpiSession::fortran_comm() const { return MPI_Comm_c2f(state_->world.get()); }
+
+void MpiSession::rendezvous(const std::string& what, double timeout_s) const {
+  comm::rendezvous(state_->world.get(), what, timeout_s);
+}
+
+void MpiSession::report_first_failure(ExitCode code, const std::string& message) const noexcept {
+  // The segment is zeroed memory, which is a valid atomic<int> of value 0.
+  auto* board = reinterpret_cast<JobBoard*>(state_->board.data());
+  if (board != nullptr && board->failed.exchange(1) != 0) {
+    std::this_thread::sleep_for(kYieldToFirst);
+  }
+  write_line(fmt::format("rank {} of {} on {}: {} (exit code {})\n", rank(), size(), hostname(),
+                         message, static_cast<int>(code)));
+}
+
+void MpiSession::abort_job(ExitCode code, const std::string& message) const noexcept {
+  report_first_failure(code, message);
+  MPI_Abort(MPI_COMM_WORLD, static_cast<int>(code));
+  _exit(static_cast<int>(code));
+}
+
+void MpiSession::exit_now(ExitCode code, const std::string& message) const noexcept {
+  report_first_failure(code, message);
+  _exit(static_cast<int>(code));
+}
+
+}  // namespace traffic::comm

@@ -1,0 +1,184 @@
+#include "node_channel.h"
+
+#include <fmt/format.h>
+#include <linux/futex.h>
+#include <sched.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <ctime>
+#include <exception>
+#include <limits>
+#include <utility>
+
+#include "traffic/core/process.h"
+
+namespace traffic::comm {
+namespace {
+
+constexpr std::size_t kPageBytes = 4096;
+constexpr int kSpins = 500;  ///< about 10 us
+constexpr double kYieldS = 100e-6;
+constexpr long kSleepNs = 50'000'000;  ///< between two looks at the health of the others
+
+// The futex words are shared between processes: the private variants would not do.
+void futex_wait(const std::atomic<std::uint32_t>& word, std::uint32_t expected) {
+  const timespec limit = {.tv_sec = 0, .tv_nsec = kSleepNs};
+  syscall(SYS_futex, &word, FUTEX_WAIT, expected, &limit, nullptr, 0);
+}
+
+void futex_wake_all(const std::atomic<std::uint32_t>& word) {
+  syscall(SYS_futex, &word, FUTEX_WAKE, std::numeric_limits<int>::max(), nullptr, nullptr, 0);
+}
+
+}  // namespace
+
+// Both lie in zeroed shared memory and are valid as such.
+struct alignas(128) NodeChannel::Slot {
+  std::atomic<std::uint32_t> round;     ///< of the last arrival
+  std::atomic<std::uint32_t> sleepers;  ///< ranks that sleep on `round`
+  std::atomic<std::uint32_t> left;
+  std::atomic<std::int32_t> pid;
+  std::atomic<std::uint64_t> start_ticks;  ///< with the pid names the process
+  OpHeader headers[2];                     ///< by round, as the halves of the stage
+};
+
+struct alignas(128) NodeChannel::Board {
+  std::atomic<std::uint32_t> failure;  ///< 0 none, 1 being written, 2 message is complete
+  char message[1024];
+};
+
+std::size_t NodeChannel::segment_bytes(int local_size) {
+  const auto n = static_cast<std::size_t>(local_size);
+  const std::size_t control = sizeof(Board) + n * sizeof(Slot);
+  return (control + kPageBytes - 1) / kPageBytes * kPageBytes + n * 2 * kStageBytes;
+}
+
+NodeChannel::NodeChannel(SharedSegment segment, std::vector<int> ranks, int local_rank)
+    : segment_(std::move(segment)),
+      ranks_(std::move(ranks)),
+      local_rank_(local_rank),
+      // With more ranks than cores a spinning rank keeps the core from the one it waits for.
+      num_spins_(static_cast<long>(ranks_.size()) <= sysconf(_SC_NPROCESSORS_ONLN) ? kSpins : 0),
+      exceptions_before_(std::uncaught_exceptions()) {
+  TRAFFIC_CHECK(segment_.size() >= segment_bytes(size()), "segment of {} bytes", segment_.size());
+  Slot& mine = slot(local_rank_);
+  mine.start_ticks = process_start_ticks(getpid());
+  mine.pid = getpid();
+}
+
+NodeChannel::~NodeChannel() {
+  if (std::uncaught_exceptions() <= exceptions_before_) slot(local_rank_).left = 1;
+}
+
+NodeChannel::Board& NodeChannel::board() const {
+  return *reinterpret_cast<Board*>(segment_.data());
+}
+
+NodeChannel::Slot& NodeChannel::slot(int local_rank) const {
+  return reinterpret_cast<Slot*>(segment_.data() + sizeof(Board))[local_rank];
+}
+
+std::byte* NodeChannel::half(int local_rank, std::uint32_t round) const {
+  const std::size_t stages = segment_bytes(size()) - ranks_.size() * 2 * kStageBytes;
+  const std::size_t index = 2 * static_cast<std::size_t>(local_rank) + (round & 1U);
+  return segment_.data() + stages + index * kStageBytes;
+}
+
+const OpHeader& NodeChannel::header_of(int local_rank) const {
+  return slot(local_rank).headers[round_ & 1U];
+}
+
+void NodeChannel::exchange(const OpHeader& header, const Deadline& deadline) {
+  arrive(header);
+  for (int peer = 0; peer < size(); ++peer) {
+    if (peer == local_rank_) continue;
+    wait_for(peer, header, deadline);
+    if (!same_call(header, header_of(peer))) {
+      throw CommError(describe_mismatch(ranks_[static_cast<std::size_t>(local_rank_)], header,
+                                        ranks_[static_cast<std::size_t>(peer)], header_of(peer)));
+    }
+  }
+}
+
+void NodeChannel::arrive(const OpHeader& header) {
+  ++round_;
+  Slot& mine = slot(local_rank_);
+  mine.headers[round_ & 1U] = header;
+  // Sequentially consistent, as in wait_for: either this rank sees the sleeper or the sleeper sees
+  // the new round.
+  mine.round.store(round_);
+  if (mine.sleepers.load() != 0) futex_wake_all(mine.round);
+}
+
+bool NodeChannel::has_arrived(int peer) const {
+  // A signed difference, so that the counter may wrap.
+  return static_cast<std::int32_t>(slot(peer).round.load() - round_) >= 0;
+}
+
+void NodeChannel::wait_for(int peer, const OpHeader& header, const Deadline& deadline) const {
+  for (int i = 0; i < num_spins_; ++i) {
+    if (has_arrived(peer)) return;
+    spin_pause();
+  }
+  for (const Deadline yields(kYieldS); !yields.passed();) {
+    if (has_arrived(peer)) return;
+    sched_yield();
+  }
+  Slot& other = slot(peer);
+  for (;;) {
+    other.sleepers.fetch_add(1);
+    const std::uint32_t seen = other.round.load();
+    const bool arrived = has_arrived(peer);
+    if (!arrived) futex_wait(other.round, seen);
+    other.sleepers.fetch_sub(1);
+    if (arrived || has_arrived(peer)) return;
+    check_health(peer, header, deadline);
+  }
+}
+
+void NodeChannel::check_health(int peer, const OpHeader& header, const Deadline& deadline) const {
+  throw_if_failed();
+  const Slot& other = slot(peer);
+  const int rank = ranks_[static_cast<std::size_t>(peer)];
+  const std::int32_t pid = other.pid.load();
+  // Leaving comes after the last arrival, so look again before saying that it did not come.
+  if (other.left.load() != 0 && !has_arrived(peer)) {
+    throw CommError("{}: rank {} (pid {}) has ended its part and does not come", describe(header),
+                    rank, pid);
+  }
+  if (pid != 0 && process_start_ticks(pid) != other.start_ticks.load() && !has_arrived(peer)) {
+    throw CommError("{}: rank {} (pid {}) is dead", describe(header), rank, pid);
+  }
+  if (!deadline.passed()) return;
+  std::vector<std::string> missing;
+  for (int i = 0; i < size(); ++i) {
+    if (i == local_rank_ || has_arrived(i)) continue;
+    missing.push_back(
+        fmt::format("{} (pid {})", ranks_[static_cast<std::size_t>(i)], slot(i).pid.load()));
+  }
+  if (missing.empty()) return;  // came at the last moment
+  throw CommError(
+      "{}: rank {} did not come within {} s (comm.timeout_s): it hangs, is stopped or "
+      "took another path; see its log",
+      describe(header), fmt::join(missing, ", rank "), deadline.limit_s());
+}
+
+void NodeChannel::fail(const std::string& message) noexcept {
+  std::uint32_t none = 0;
+  if (!board().failure.compare_exchange_strong(none, 1)) return;
+  const std::size_t length = std::min(message.size(), sizeof(Board::message) - 1);
+  std::memcpy(board().message, message.data(), length);
+  board().message[length] = '\0';
+  board().failure.store(2);
+}
+
+void NodeChannel::throw_if_failed() const {
+  if (board().failure.load() != 2) return;
+  throw PeerFailure(std::string(board().message));
+}
+
+}  // namespace traffic::comm

@@ -1,0 +1,46 @@
+#include "node_segment.h"
+
+#include <unistd.h>
+
+#include <array>
+#include <string>
+
+#include "traffic/core/error.h"
+
+namespace traffic::comm {
+namespace {
+
+/// Runs action and returns the text of a ResourceError, empty when there was none.
+template <typename Action>
+std::string attempt(Action&& action) {
+  try {
+    action();
+    return {};
+  } catch (const ResourceError& error) {
+    return error.what();
+  }
+}
+
+}  // namespace
+
+SharedSegment share_on_node(MPI_Comm node_comm, std::size_t size_bytes) {
+  int rank = 0;
+  TRAFFIC_MPI(MPI_Comm_rank(node_comm, &rank));
+  SharedSegment segment;
+  std::string problem;
+  if (rank == 0) problem = attempt([&] { segment = SharedSegment::create(size_bytes); });
+  std::array<int, 2> owner = {static_cast<int>(getpid()), segment.descriptor()};
+  TRAFFIC_MPI(MPI_Bcast(owner.data(), 2, MPI_INT, 0, node_comm));
+  if (rank != 0 && owner[1] >= 0) {
+    problem = attempt([&] { segment = SharedSegment::open(owner[0], owner[1], size_bytes); });
+  }
+  const int mine = problem.empty() ? 1 : 0;
+  int all = 0;
+  TRAFFIC_MPI(MPI_Allreduce(&mine, &all, 1, MPI_INT, MPI_MIN, node_comm));
+  segment.close_descriptor();
+  if (!problem.empty()) throw ResourceError(problem);
+  if (all == 0) throw ResourceError("another rank of this node could not set up shared memory");
+  return segment;
+}
+
+}  // namespace traffic::comm

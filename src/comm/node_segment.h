@@ -1,0 +1,13 @@
+/// A shared segment for the ranks of one node, set up over MPI before there is any other channel.
+#pragma once
+
+#include "mpi_check.h"
+#include "shared_segment.h"
+
+namespace traffic::comm {
+
+/// Collective over node_comm: its rank 0 creates, the others map.
+/// @throws ResourceError on all of its ranks if one of them cannot
+SharedSegment share_on_node(MPI_Comm node_comm, std::size_t size_bytes);
+
+}  // namespace traffic::comm

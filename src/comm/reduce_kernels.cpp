@@ -1,0 +1,189 @@
+// Compiled with -O3 -ffp-contract=off: vectorised, and without fused multiply-adds, which would
+// make the bits depend on the processor.
+#include "reduce_kernels.h"
+
+#include <c10/util/BFloat16.h>
+#include <c10/util/Half.h>
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+
+#include "traffic/core/error.h"
+
+// One clone per instruction set, chosen when the program is loaded. Sanitizers are not ready yet
+// when the choice is made.
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define TRAFFIC_VECTORISED
+#else
+#define TRAFFIC_VECTORISED \
+  __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default"), noinline))
+#endif
+
+namespace traffic::comm {
+namespace {
+
+/// Elements that are reduced at a time, so that the running sum stays in the first-level cache.
+constexpr std::int64_t kBlock = 2048;
+/// Independent sums: as many as the widest vector unit keeps in two registers.
+constexpr std::size_t kLanes = 16;
+
+TRAFFIC_VECTORISED void scale_block(const float* __restrict source, float scale,
+                                    float* __restrict sum, std::int64_t count) {
+  for (std::int64_t i = 0; i < count; ++i) sum[i] = scale * source[i];
+}
+
+TRAFFIC_VECTORISED void add_scaled_block(const float* __restrict source, float scale,
+                                         float* __restrict sum, std::int64_t count) {
+  for (std::int64_t i = 0; i < count; ++i) sum[i] += scale * source[i];
+}
+
+TRAFFIC_VECTORISED void add_squares(const float* __restrict values, std::int64_t count,
+                                    double* __restrict lanes) {
+  std::int64_t i = 0;
+  for (; i + static_cast<std::int64_t>(kLanes) <= count; i += kLanes) {
+    for (std::size_t lane = 0; lane < kLanes; ++lane) {
+      const double value = values[i + static_cast<std::int64_t>(lane)];
+      lanes[lane] += value * value;
+    }
+  }
+  for (; i < count; ++i) {
+    lanes[0] += static_cast<double>(values[i]) * static_cast<double>(values[i]);
+  }
+}
+
+TRAFFIC_VECTORISED void add_block(const float* __restrict source, float* __restrict sum,
+                                  std::int64_t count) {
+  for (std::int64_t i = 0; i < count; ++i) sum[i] += source[i];
+}
+
+/// NaN wins over numbers, as in torch.
+template <typename T>
+void combine(const T& value, T& sum, ReduceOp op) {
+  switch (op) {
+    case ReduceOp::kSum:
+      sum = static_cast<T>(sum + value);
+      break;
+    case ReduceOp::kMax:
+      sum = (value > sum || value != value) ? value : sum;
+      break;
+    case ReduceOp::kMin:
+      sum = (value < sum || value != value) ? value : sum;
+      break;
+  }
+}
+
+/// Stored: type in memory; Sum: type of the arithmetic.
+template <typename Stored, typename Sum>
+void reduce_typed(std::span<const std::byte* const> sources,
+                  std::span<std::byte* const> destinations, std::int64_t count, ReduceOp op) {
+  std::array<Sum, kBlock> sum;
+  std::array<Stored, kBlock> result;
+  for (std::int64_t begin = 0; begin < count; begin += kBlock) {
+    const std::int64_t n = std::min(kBlock, count - begin);
+    for (std::size_t s = 0; s < sources.size(); ++s) {
+      const Stored* source = reinterpret_cast<const Stored*>(sources[s]) + begin;
+      if (s == 0) {
+        for (std::int64_t i = 0; i < n; ++i)
+          sum[static_cast<std::size_t>(i)] = static_cast<Sum>(source[i]);
+        continue;
+      }
+      for (std::int64_t i = 0; i < n; ++i) {
+        combine(static_cast<Sum>(source[i]), sum[static_cast<std::size_t>(i)], op);
+      }
+    }
+    for (std::int64_t i = 0; i < n; ++i) {
+      result[static_cast<std::size_t>(i)] = static_cast<Stored>(sum[static_cast<std::size_t>(i)]);
+    }
+    for (std::byte* destination : destinations) {
+      std::memcpy(reinterpret_cast<Stored*>(destination) + begin, result.data(),
+                  static_cast<std::size_t>(n) * sizeof(Stored));
+    }
+  }
+}
+
+/// The common case with vector loops.
+void sum_floats(std::span<const std::byte* const> sources, std::span<std::byte* const> destinations,
+                std::int64_t count) {
+  alignas(64) std::array<float, kBlock> sum;
+  for (std::int64_t begin = 0; begin < count; begin += kBlock) {
+    const std::int64_t n = std::min(kBlock, count - begin);
+    const auto bytes = static_cast<std::size_t>(n) * sizeof(float);
+    std::memcpy(sum.data(), reinterpret_cast<const float*>(sources[0]) + begin, bytes);
+    for (const std::byte* source : sources.subspan(1)) {
+      add_block(reinterpret_cast<const float*>(source) + begin, sum.data(), n);
+    }
+    for (std::byte* destination : destinations) {
+      std::memcpy(reinterpret_cast<float*>(destination) + begin, sum.data(), bytes);
+    }
+  }
+}
+
+double total(const std::array<double, kLanes>& lanes) {
+  double sum = 0.0;
+  for (const double lane : lanes) sum += lane;
+  return sum;
+}
+
+}  // namespace
+
+bool can_reduce(c10::ScalarType dtype) {
+  switch (dtype) {
+    case c10::ScalarType::Float:
+    case c10::ScalarType::Double:
+    case c10::ScalarType::Half:
+    case c10::ScalarType::BFloat16:
+    case c10::ScalarType::Int:
+    case c10::ScalarType::Long:
+      return true;
+    default:
+      return false;
+  }
+}
+
+void reduce(std::span<const std::byte* const> sources, std::span<std::byte* const> destinations,
+            std::int64_t count, c10::ScalarType dtype, ReduceOp op) {
+  switch (dtype) {
+    case c10::ScalarType::Float:
+      if (op == ReduceOp::kSum) return sum_floats(sources, destinations, count);
+      return reduce_typed<float, float>(sources, destinations, count, op);
+    case c10::ScalarType::Double:
+      return reduce_typed<double, double>(sources, destinations, count, op);
+    case c10::ScalarType::Half:
+      return reduce_typed<c10::Half, float>(sources, destinations, count, op);
+    case c10::ScalarType::BFloat16:
+      return reduce_typed<c10::BFloat16, float>(sources, destinations, count, op);
+    case c10::ScalarType::Int:
+      return reduce_typed<std::int32_t, std::int32_t>(sources, destinations, count, op);
+    case c10::ScalarType::Long:
+      return reduce_typed<std::int64_t, std::int64_t>(sources, destinations, count, op);
+    default:
+      TRAFFIC_CHECK(false, "no reduction for type {}", c10::toString(dtype));
+  }
+}
+
+double reduce_scaled(std::span<const float* const> sources, std::span<const float> scales,
+                     std::span<float* const> destinations, std::int64_t count) {
+  alignas(64) std::array<float, kBlock> sum;
+  std::array<double, kLanes> lanes{};
+  for (std::int64_t begin = 0; begin < count; begin += kBlock) {
+    const std::int64_t n = std::min(kBlock, count - begin);
+    scale_block(sources[0] + begin, scales[0], sum.data(), n);
+    for (std::size_t s = 1; s < sources.size(); ++s) {
+      add_scaled_block(sources[s] + begin, scales[s], sum.data(), n);
+    }
+    for (float* destination : destinations) {
+      std::memcpy(destination + begin, sum.data(), static_cast<std::size_t>(n) * sizeof(float));
+    }
+    add_squares(sum.data(), n, lanes.data());
+  }
+  return total(lanes);
+}
+
+double sum_of_squares(const float* values, std::int64_t count) {
+  std::array<double, kLanes> lanes{};
+  add_squares(values, count, lanes.data());
+  return total(lanes);
+}
+
+}  // namespace traffic::comm
