@@ -58,6 +58,7 @@ struct ActiveCommand {
   double until_s = 0;          ///< simulated time of its end
   int conflict = -1;           ///< ahead when it was given; -1: none
   float picked_speed_mps = 0;  ///< speed when it was given
+  bool lane_asked = false;     ///< the owner has passed the lane change on
 };
 
 /// Speed to ask for in the next step; nothing when the vehicle is to drive on its own model.
@@ -74,8 +75,7 @@ std::optional<float> conflicting_green_left_s(const RoadState& state, const Vehi
 class CommandBook {
  public:
   void clear() { active_.clear(); }
-  /// Takes commands in; unknown vehicles (arrived meanwhile) and vehicles that are no CVs are an
-  /// error of the caller.
+  /// Takes commands in. Vehicles that have left the road meanwhile are skipped.
   /// @throws Error for a vehicle that is no CV
   void add(std::span<const Command> commands, RoadState& state);
   /// Drops commands that are over. @return vehicles still on the road that are to be released

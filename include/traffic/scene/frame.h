@@ -1,7 +1,9 @@
-/// One observation of the traffic: a graph whose nodes are the vehicles, and the table of its features.
+/// One observation of the traffic: a graph whose nodes are the vehicles, and the table of its
+/// features.
 ///
-/// Everything here is in physical units; `normalised()` values are what a model sees. The tables are the single
-/// place where a feature gets its name, unit and scale: the data format, the model and the documents read them.
+/// Everything here is in physical units; `normalised()` values are what a model sees. The tables
+/// are the single place where a feature gets its name, unit and scale: the data format, the model
+/// and the documents read them.
 #pragma once
 
 #include <array>
@@ -21,10 +23,11 @@ struct FeatureSpec {
   std::string_view help;
 };
 
-/// Node features in the order of their columns. The first nine are position, speed, acceleration, lane,
-/// remaining distance, completion, is_cv, time as sine and cosine.
+/// Node features in the order of their columns. The first nine are position, speed, acceleration,
+/// lane, remaining distance, completion, is_cv, time as sine and cosine.
 std::span<const FeatureSpec> node_features();
-/// Edge features in the order of their columns: relative distance, relative speed, time-to-collision, time headway.
+/// Edge features in the order of their columns: relative distance, relative speed,
+/// time-to-collision, time headway.
 std::span<const FeatureSpec> edge_features();
 /// The 16 global metrics in the order of their columns.
 std::span<const FeatureSpec> global_features();
@@ -35,17 +38,21 @@ int node_feature_index(std::string_view name);
 /// All vehicles of one control step. N vehicles, E edges, F = node_features().size().
 /// Edges are sorted by destination: the in-edges of node i are edge_ptr[i] .. edge_ptr[i + 1].
 struct GraphFrame {
-  double time_s = 0.0;                     ///< simulated time since the start of the episode
-  std::vector<std::uint32_t> vehicle_id;   ///< [N] unique within the episode, in order of departure
-  std::vector<float> xy_m;                 ///< [N, 2] position in the plane, to crop regions by
-  std::vector<float> node_features;        ///< [N, F] physical units
-  std::vector<std::int32_t> edge_ptr;      ///< [N + 1]
-  std::vector<std::int32_t> edge_src;      ///< [E] node at the tail
-  std::vector<float> edge_features;        ///< [E, 4] physical units
+  double time_s = 0.0;                    ///< simulated time since the start of the episode
+  std::vector<std::uint32_t> vehicle_id;  ///< [N] unique within the episode, in order of departure
+  std::vector<float> xy_m;                ///< [N, 2] position in the plane, to crop regions by
+  std::vector<float> node_features;       ///< [N, F] physical units
+  std::vector<std::int32_t> edge_ptr;     ///< [N + 1]
+  std::vector<std::int32_t> edge_src;     ///< [E] node at the tail
+  std::vector<float> edge_features;       ///< [E, 4] physical units
   std::array<float, 16> global_features{};  ///< physical units
 
-  [[nodiscard]] std::int64_t num_nodes() const { return static_cast<std::int64_t>(vehicle_id.size()); }
-  [[nodiscard]] std::int64_t num_edges() const { return static_cast<std::int64_t>(edge_src.size()); }
+  [[nodiscard]] std::int64_t num_nodes() const {
+    return static_cast<std::int64_t>(vehicle_id.size());
+  }
+  [[nodiscard]] std::int64_t num_edges() const {
+    return static_cast<std::int64_t>(edge_src.size());
+  }
 };
 
 }  // namespace traffic::scene

@@ -23,9 +23,10 @@ struct Point {
 /// From the end of a lane to the start of a lane of the next edge.
 struct Link {
   int to_lane = -1;
-  int via_lane = -1;    ///< first lane inside the junction; -1: the network has none
-  int light = -1;       ///< index into Road::lights; -1: no traffic light
-  int light_link = -1;  ///< position in that light's state string
+  int via_lane = -1;     ///< first lane inside the junction; -1: the network has none
+  int light = -1;        ///< index into Road::lights; -1: no traffic light
+  int light_link = -1;   ///< position in that light's state string
+  char direction = 's';  ///< as SUMO writes it: s straight, l and r turns, t turns round
 };
 
 struct Lane {
@@ -36,6 +37,7 @@ struct Lane {
   float speed_limit_mps = 0;
   bool drivable = true;  ///< open to passenger cars
   std::vector<Point> shape;
+  std::vector<float> shape_m;  ///< lane position of every point of the shape
   std::vector<Link> links;
   std::vector<int>
       from_lanes;      ///< lanes, also those inside junctions, that lead directly onto this one
@@ -61,13 +63,13 @@ struct Stretch {
 /// One stream that reaches a conflict. The stop line is the end of `edge`.
 struct Approach {
   int edge = -1;
-  std::vector<int> lanes;        ///< lanes that lead into the conflict
-  std::vector<int> next_edges;   ///< where those lanes lead
-  std::vector<int> conflicting;  ///< the other approaches of this conflict that it meets
-  bool minor = false;            ///< every lane of it has to give way or ends
-  bool major = false;            ///< no lane of it has to
+  std::vector<int> lanes{};        ///< lanes that lead into the conflict
+  std::vector<int> next_edges{};   ///< where those lanes lead
+  std::vector<int> conflicting{};  ///< the other approaches of this conflict that it meets
+  bool minor = false;              ///< every lane of it has to give way or ends
+  bool major = false;              ///< no lane of it has to
   int light = -1;
-  std::vector<int> light_links;  ///< positions in the light's state string
+  std::vector<int> light_links{};  ///< positions in the light's state string
 };
 
 /// A place where streams meet: a junction with foes, or an edge on which lanes end.

@@ -6,7 +6,6 @@
 /// thread-safe.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <deque>
 #include <memory>
@@ -45,9 +44,7 @@ inline constexpr double kRecent_s = 30.0;
 
 /// What happened in a step, besides the vehicles' motion.
 struct StepEvents {
-  double time_s = 0;  ///< since the start of the episode, after the step
-  std::vector<std::uint32_t> arrived;
-  std::vector<std::uint32_t> removed;     ///< left the road before the end of their route
+  double time_s = 0;                      ///< since the start of the episode, after the step
   std::vector<const RoutePlan*> waiting;  ///< one entry a vehicle that wants to enter and cannot
   std::vector<LightState> lights;         ///< [Road::lights]
   int collisions = 0;
@@ -74,6 +71,12 @@ class RoadState {
   void reset(double step_length_s, double end_s);
   /// A vehicle that has entered the road; its id is larger than all before.
   void depart(const Vehicle& vehicle);
+  /// A vehicle that has reached the end of its route.
+  void arrive(std::uint32_t id) { leave(id, true); }
+  /// A vehicle that departed and arrived within one step.
+  void pass_through();
+  /// A vehicle that was taken off the road before the end of its route.
+  void remove(std::uint32_t id) { leave(id, false); }
   /// Derives everything from the vehicles' lanes, positions and speeds.
   /// Invalidates indices and pointers of vehicles.
   void update(const StepEvents& events);
@@ -87,7 +90,7 @@ class RoadState {
   [[nodiscard]] std::span<const Vehicle> vehicles() const { return vehicles_; }
   /// Departed, not arrived, and not on the road now (lane -1).
   [[nodiscard]] std::span<Vehicle> away() { return away_; }
-  /// Null when it is not on the road.
+  /// Also among those that are away; null when it has left.
   [[nodiscard]] Vehicle* find(std::uint32_t id);
   [[nodiscard]] const LaneOrder& lane_order() const { return order_; }
   [[nodiscard]] std::span<const ConflictState> conflicts() const { return conflicts_; }
@@ -113,18 +116,17 @@ class RoadState {
     int approach;
   };
 
-  void leave(const std::vector<std::uint32_t>& ids, bool arrived);
+  void leave(std::uint32_t id, bool arrived);
   void sort_out_away();
-  void locate(Vehicle& vehicle) const;
   void advance(Vehicle& vehicle);
-  void note_pass(const Vehicle& vehicle, int conflict, int approach, double rest);
+  void locate(Vehicle& vehicle) const;
+  void note_pass(int conflict, int approach, double rest);
   void order_lanes();
   void find_leaders();
-  void find_leader(Vehicle& vehicle, std::size_t rank) const;
-  void judge_safety();
+  void find_leader_beyond_lane(Vehicle& vehicle) const;
   void rank_before_stop_lines();
   void update_conflicts(const StepEvents& events);
-  void forget_old();
+  void tally(const StepEvents& events);
 
   std::shared_ptr<const Road> road_;
   ShieldLimits limits_;

@@ -21,7 +21,8 @@ struct RoutePlan {
   std::vector<int> edges;
   std::vector<float>
       start_m;         ///< [edges] from the start of the route, lanes inside junctions included
-  float length_m = 0;  ///< sum of the edges' lengths: what completion is measured by
+  float length_m = 0;  ///< sum of the lengths of the edges: what completion is measured by
+  float end_m = 0;     ///< of the route, lanes inside junctions included
   std::vector<Ahead> ahead;     ///< [edges]
   std::vector<int> first_slot;  ///< [edges] into the two vectors below, which have one slot a lane
   std::vector<int> stop_lane;  ///< lane of the next stop line when every link is followed; -1: none

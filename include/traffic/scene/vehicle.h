@@ -52,6 +52,7 @@ struct Vehicle {
   bool braking = false;      ///< harder than kHardBrake_mps2
   bool unsafe = false;       ///< under a threshold of the shield
   bool fresh = true;         ///< departed since the last update
+  float previous_speed_mps = 0;
 };
 
 inline constexpr float kHardBrake_mps2 = 3.0F;

@@ -27,15 +27,15 @@
 namespace traffic::sim {
 
 struct EnvOptions {
-  std::string scenario;                     ///< a .sumocfg or the name of a shipped scenario
+  std::string scenario{};                   ///< a .sumocfg or the name of a shipped scenario
   std::uint64_t seed = 42;                  ///< of the first episode
-  std::vector<std::string> sumo_args;       ///< further arguments of SUMO, e.g. {"--scale", "1.1"}
+  std::vector<std::string> sumo_args{};     ///< further arguments of SUMO, e.g. {"--scale", "1.1"}
   std::vector<std::string> cv_types{"cv"};  ///< vTypes of connected vehicles
   double cv_share = 0;    ///< above 0: this share of all vehicles instead, drawn by seed and name
   double max_time_s = 0;  ///< end of the episode; 0: that of the scenario
   bool shield = true;     ///< level 2 may replace commands by braking
-  scene::ShieldLimits shield_limits;
-  scene::ControlLimits control_limits;
+  scene::ShieldLimits shield_limits{};
+  scene::ControlLimits control_limits{};
 };
 
 class SumoEnv {

@@ -1,0 +1,127 @@
+#include "traffic/scene/action.h"
+
+#include <algorithm>
+#include <array>
+
+#include "index.h"
+#include "traffic/core/error.h"
+
+namespace traffic::scene {
+namespace {
+
+constexpr std::array<std::string_view, 8> kNames = {
+    "none", "stop", "slow", "hold", "fast", "arrive_late", "target_speed", "acceleration"};
+
+/// Towards a target, but slowing down no faster than allowed. Speeding up is left to the vehicle.
+float approach_speed(float target, float speed, float max_slowdown, float dt) {
+  return std::max({target, speed - max_slowdown * dt, 0.0F});
+}
+
+}  // namespace
+
+std::string_view name_of(Longitudinal command) { return kNames[static_cast<std::size_t>(command)]; }
+
+Longitudinal longitudinal_of(std::string_view name) {
+  const auto found = std::find(kNames.begin(), kNames.end(), name);
+  if (found == kNames.end())
+    throw ConfigError("there is no longitudinal action '{}'; known are {}", name,
+                      fmt::join(kNames, ", "));
+  return static_cast<Longitudinal>(found - kNames.begin());
+}
+
+std::optional<float> conflicting_green_left_s(const RoadState& state, const Vehicle& vehicle) {
+  if (vehicle.conflict < 0) return std::nullopt;
+  const auto& approaches = at(state.road().conflicts, vehicle.conflict).approaches;
+  std::optional<float> left;
+  for (const int other : at(approaches, vehicle.approach).conflicting) {
+    const Approach& approach = at(approaches, other);
+    if (approach.light < 0) continue;
+    const LightState& light = at(state.lights(), approach.light);
+    for (const int link : approach.light_links)
+      if (link < static_cast<int>(light.state.size()) && may_drive(at(light.state, link)))
+        left = std::max(left.value_or(0.0F), at(light.change_s, link));
+  }
+  return left;
+}
+
+std::optional<float> next_speed(const ActiveCommand& active, const Vehicle& vehicle,
+                                const RoadState& state, const ControlLimits& limits,
+                                float allowed_mps) {
+  const auto dt = static_cast<float>(state.step_length_s());
+  const float speed = vehicle.speed_mps;
+  const auto towards = [&](float target) {
+    return approach_speed(target, speed, limits.max_slowdown_mps2, dt);
+  };
+  switch (active.command.longitudinal) {
+    case Longitudinal::kNone:
+      return std::nullopt;
+    case Longitudinal::kStop:
+      return towards(0.0F);
+    case Longitudinal::kSlow:
+      return towards(limits.slow_mps);
+    case Longitudinal::kHold:
+      return towards(active.picked_speed_mps);
+    case Longitudinal::kFast:
+      return towards(allowed_mps);
+    case Longitudinal::kTargetSpeed:
+      return towards(active.command.value);
+    case Longitudinal::kAcceleration: {
+      const float a =
+          std::clamp(active.command.value, limits.min_accel_mps2, limits.max_accel_mps2);
+      return std::max(0.0F, speed + a * dt);
+    }
+    case Longitudinal::kArriveLate: {
+      const auto left = conflicting_green_left_s(state, vehicle);
+      if (!left) return std::nullopt;
+      return towards(std::min(vehicle.line_m / std::max(*left, dt), allowed_mps));
+    }
+  }
+  return std::nullopt;
+}
+
+void CommandBook::add(std::span<const Command> commands, RoadState& state) {
+  for (const Command& command : commands) {
+    Vehicle* vehicle = state.find(command.vehicle_id);
+    if (vehicle == nullptr || vehicle->lane < 0) continue;
+    if (!vehicle->is_cv)
+      throw Error(fmt::format("a command for vehicle {}, which is no CV", command.vehicle_id));
+    const auto known = std::find_if(active_.begin(), active_.end(), [&](const ActiveCommand& a) {
+      return a.command.vehicle_id == command.vehicle_id;
+    });
+    if (command.empty()) {
+      if (known != active_.end()) known->until_s = state.time_s();
+      continue;
+    }
+    ActiveCommand active;
+    active.command = command;
+    active.until_s = state.time_s() + std::max(command.hold_s, state.step_length_s());
+    active.conflict = vehicle->conflict;
+    active.picked_speed_mps = vehicle->speed_mps;
+    if (known != active_.end()) {
+      *known = active;
+    } else {
+      active_.push_back(active);
+      ++state.score().interventions;
+    }
+    vehicle->commanded = true;
+    vehicle->committed_until_s = active.until_s;
+  }
+}
+
+const std::vector<std::uint32_t>& CommandBook::expire(RoadState& state) {
+  released_.clear();
+  std::erase_if(active_, [&](const ActiveCommand& active) {
+    Vehicle* vehicle = state.find(active.command.vehicle_id);
+    if (vehicle == nullptr) return true;
+    // Step times are sums of step lengths and carry rounding errors.
+    const bool over = active.until_s <= state.time_s() + 1e-6;
+    const bool passed = active.conflict >= 0 && vehicle->conflict != active.conflict;
+    if (!over && !passed) return false;
+    vehicle->commanded = false;
+    released_.push_back(vehicle->id);
+    return true;
+  });
+  return released_;
+}
+
+}  // namespace traffic::scene

@@ -1,0 +1,92 @@
+/// Columns of the feature tables, in their order.
+#pragma once
+
+namespace traffic::scene {
+
+/// Of node_features(); the table in features.cpp says what each is.
+enum NodeColumn : int {
+  kPosition,
+  kSpeed,
+  kAcceleration,
+  kLaneIndex,
+  kRemaining,
+  kCompletion,
+  kIsCv,
+  kTimeSin,
+  kTimeCos,
+  kSpeedLimit,
+  kSpeedRatio,
+  kLineDistance,
+  kLineNear,
+  kOnMinor,
+  kOnMajor,
+  kInZone,
+  kDownstream,
+  kFirstCv,
+  kAhead,
+  kBehind,
+  kLaneEnd,
+  kLaneEnds,
+  kLeaderGap,
+  kLeaderSpeed,
+  kFollowerGap,
+  kFollowerSpeed,
+  kCommanded,
+  kCommitLeft,
+  kOthersHeld,
+  kOwnVehicles,
+  kOwnQueue,
+  kOwnBacklog,
+  kOwnPassed,
+  kOwnDensity,
+  kOwnSpeed,
+  kFoeVehicles,
+  kFoeQueue,
+  kFoeBacklog,
+  kFoePassed,
+  kFoeDensity,
+  kFoeSpeed,
+  kZoneDensity,
+  kZoneSpeed,
+  kDownstreamDensity,
+  kDownstreamSpeed,
+  kSignalRed,
+  kSignalChange,
+  kSignalCycle,
+  kFoeSignal,
+  kFoeGreen,
+  kFoeChange,
+  kFoeCycle,
+  kNumNodeColumns,
+};
+
+enum EdgeColumn : int { kEdgeDistance, kEdgeSpeed, kEdgeTtc, kEdgeThw, kNumEdgeColumns };
+
+enum GlobalColumn : int {
+  kMeanSpeed,
+  kSpeedDeviation,
+  kMinSpeed,
+  kMaxSpeed,
+  kMeanAccel,
+  kMeanAbsAccel,
+  kHardBrakes,
+  kHaltedShare,
+  kSlowShare,
+  kNumVehicles,
+  kNumCvs,
+  kCvSpeed,
+  kMeanCompletion,
+  kWaiting,
+  kArrivedLately,
+  kTimeShare,
+  kNumGlobalColumns,
+};
+
+// Where features are cut off.
+inline constexpr float kLineFar_m = 400.0F;
+inline constexpr float kLineNear_m = 100.0F;
+inline constexpr float kSignalChangeCap_s = 120.0F;
+inline constexpr float kEdgeTimeCap_s = 10.0F;
+inline constexpr double kTimePeriod_s = 3600.0;
+
+}  // namespace traffic::scene

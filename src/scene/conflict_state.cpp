@@ -1,0 +1,89 @@
+// The part of RoadState that counts vehicles before, in and after conflicts.
+#include <algorithm>
+
+#include "index.h"
+#include "traffic/scene/road_state.h"
+
+namespace traffic::scene {
+namespace {
+
+/// A running mean speed.
+struct Group {
+  int count = 0;
+  float speed_sum = 0;
+  void add(float speed) {
+    ++count;
+    speed_sum += speed;
+  }
+  [[nodiscard]] float speed_or(float empty) const {
+    return count > 0 ? speed_sum / static_cast<float>(count) : empty;
+  }
+};
+
+float density(int vehicles, float lane_km) {
+  return lane_km > 0 ? static_cast<float>(vehicles) / lane_km : 0.0F;
+}
+
+float limit_of(const Road& road, int edge) {
+  return at(road.lanes, at(road.edges, edge).first_lane).speed_limit_mps;
+}
+
+float limit_of(const Road& road, const std::vector<Stretch>& stretches) {
+  return stretches.empty() ? 0.0F : limit_of(road, stretches.front().edge);
+}
+
+}  // namespace
+
+void RoadState::update_conflicts(const StepEvents& events) {
+  struct Groups {
+    Group zone, downstream;
+    std::vector<Group> near;  // [approaches]
+  };
+  std::vector<Groups> groups(conflicts_.size());
+  for (std::size_t c = 0; c < conflicts_.size(); ++c) {
+    auto& approaches = conflicts_[c].approaches;
+    std::fill(approaches.begin(), approaches.end(), ApproachState{});
+    groups[c].near.resize(approaches.size());
+  }
+  for (const auto& v : vehicles_) {
+    if (v.conflict >= 0) {
+      auto& approach = at(at(conflicts_, v.conflict).approaches, v.approach);
+      ++approach.vehicles;
+      if (v.speed_mps < kQueueSpeed_mps) ++approach.queue;
+      if (v.line_m <= kNearLine_m) at(at(groups, v.conflict).near, v.approach).add(v.speed_mps);
+    }
+    if (v.edge_pos_m < 0) continue;  // inside a junction: on no stretch
+    for (const auto& s : at(road_->stretches, at(v.plan->edges, v.route_index)))
+      if (v.edge_pos_m >= s.from_m && v.edge_pos_m < s.to_m) {
+        auto& group = at(groups, s.conflict);
+        (s.zone ? group.zone : group.downstream).add(v.speed_mps);
+      }
+  }
+  for (const RoutePlan* plan : events.waiting)
+    if (const int lane = plan->stop_lane.front(); lane >= 0) {
+      const auto [conflict, approach] = at(road_->lane_approach, lane);
+      ++at(at(conflicts_, conflict).approaches, approach).backlog;
+    }
+  while (!passes_.empty() && passes_.front().time_s <= time_s_ - kRecent_s) passes_.pop_front();
+  for (const auto& pass : passes_)
+    ++at(at(conflicts_, pass.conflict).approaches, pass.approach).passed_30s;
+
+  for (std::size_t c = 0; c < conflicts_.size(); ++c) {
+    const Conflict& where = road_->conflicts[c];
+    ConflictState& state = conflicts_[c];
+    state.zone_density = density(groups[c].zone.count, where.zone_lane_km);
+    state.zone_speed_mps = groups[c].zone.speed_or(limit_of(*road_, where.zone));
+    state.downstream_density = density(groups[c].downstream.count, where.downstream_lane_km);
+    state.downstream_speed_mps = groups[c].downstream.speed_or(limit_of(*road_, where.downstream));
+    for (std::size_t a = 0; a < state.approaches.size(); ++a) {
+      const Approach& approach = where.approaches[a];
+      const auto& near = groups[c].near[a];
+      const float lane_km = static_cast<float>(approach.lanes.size()) * kNearLine_m / 1000.0F;
+      state.approaches[a].near_density = density(near.count, lane_km);
+      state.approaches[a].near_speed_mps = near.speed_or(limit_of(*road_, approach.edge));
+      for (const int lane : approach.lanes) state.approaches[a].lanes_held += at(lane_held_, lane);
+    }
+  }
+}
+
+}  // namespace traffic::scene

@@ -1,0 +1,279 @@
+// Finds the places where streams meet. Three kinds, the earlier found wins a lane:
+// 1. an edge whose lane ends and was fed by a stream of its own: an on-ramp with an acceleration
+//    lane. The stop lines lie where the streams come together, the edge is the zone.
+// 2. a junction at which links of different edges are foes: merges, crossings, roundabouts, lights.
+// 3. a lane that ends where no stream joined: its vehicles have to squeeze in.
+#include <algorithm>
+#include <optional>
+#include <set>
+
+#include "index.h"
+#include "net_file.h"
+
+namespace traffic::scene {
+namespace {
+
+constexpr float kMaxMergeZone_m = 600.0F;  // a lane that goes on for longer is no acceleration lane
+constexpr float kZone_m = 150.0F;          // behind a junction or a lane drop
+constexpr float kDownstream_m = 500.0F;
+
+/// A link with the lane that it leaves.
+struct Movement {
+  int lane = -1;
+  const Link* link = nullptr;
+};
+
+bool contains(const std::vector<int>& items, int item) {
+  return std::find(items.begin(), items.end(), item) != items.end();
+}
+
+void insert_once(std::vector<int>& items, int item) {
+  if (!contains(items, item)) items.push_back(item);
+}
+
+class ConflictFinder {
+ public:
+  ConflictFinder(Road& road, const std::vector<NetJunction>& junctions)
+      : road_(road), junctions_(junctions), into_(road.edges.size()) {
+    road_.lane_approach.assign(road_.lanes.size(), {-1, -1});
+    for (int i = 0; i < num_lanes(); ++i)
+      for (const Link& link : lane(i).links)
+        if (!internal(i) && link.direction != 't')
+          at(into_, lane(link.to_lane).edge).push_back({i, &link});
+  }
+
+  void run() {
+    std::vector<std::pair<int, std::vector<int>>> drops;
+    for (int e = 0; e < static_cast<int>(road_.edges.size()); ++e) {
+      const auto ending = ending_lanes(e);
+      if (ending.empty()) continue;
+      if (auto conflict = merge_before(e, ending))
+        take(std::move(*conflict));
+      else
+        drops.emplace_back(e, ending);
+    }
+    for (const auto& junction : junctions_)
+      if (auto conflict = junction_conflict(junction)) take(std::move(*conflict));
+    for (const auto& [edge, ending] : drops) take(lane_drop(edge, ending));
+    index_stretches();
+  }
+
+ private:
+  [[nodiscard]] int num_lanes() const { return static_cast<int>(road_.lanes.size()); }
+  [[nodiscard]] const Lane& lane(int i) const { return at(road_.lanes, i); }
+  [[nodiscard]] const Edge& edge(int i) const { return at(road_.edges, i); }
+  [[nodiscard]] bool internal(int lane_index) const { return edge(lane(lane_index).edge).internal; }
+
+  /// Lanes that lead nowhere although others of their edge go on.
+  [[nodiscard]] std::vector<int> ending_lanes(int e) const {
+    std::vector<int> ending;
+    bool goes_on = false;
+    for (int i = edge(e).first_lane; i < edge(e).first_lane + edge(e).num_lanes; ++i) {
+      if (!lane(i).drivable) continue;
+      if (lane(i).links.empty())
+        ending.push_back(i);
+      else
+        goes_on = true;
+    }
+    return goes_on && !edge(e).internal ? ending : std::vector<int>{};
+  }
+
+  /// Follows ending lanes upstream to where a stream of its own feeds them.
+  std::optional<Conflict> merge_before(int last, std::vector<int> ending) {
+    std::vector<int> chain{last};
+    float length = edge(last).length_m;
+    while (length <= kMaxMergeZone_m) {
+      const auto& feeders = at(into_, chain.back());
+      std::vector<int> edges;
+      for (const auto& movement : feeders) insert_once(edges, lane(movement.lane).edge);
+      if (edges.empty()) return std::nullopt;
+      if (edges.size() > 1) return merge_of(chain, edges, ending);
+      std::vector<int> before;
+      for (const auto& movement : feeders)
+        if (contains(ending, movement.link->to_lane)) insert_once(before, movement.lane);
+      if (before.empty() || contains(chain, edges.front())) return std::nullopt;
+      ending = before;
+      chain.push_back(edges.front());
+      length += edge(edges.front()).length_m;
+    }
+    return std::nullopt;
+  }
+
+  /// @param chain edges of the zone, the last one first; @param edges that feed its first edge
+  std::optional<Conflict> merge_of(const std::vector<int>& chain, const std::vector<int>& edges,
+                                   const std::vector<int>& ending) {
+    Conflict conflict;
+    conflict.id = edge(chain.back()).id;
+    for (const int e : edges) {
+      Approach approach{.edge = e, .minor = true, .major = true};
+      for (const auto& movement : at(into_, chain.back()))
+        if (lane(movement.lane).edge == e) {
+          add_movement(approach, movement);
+          (contains(ending, movement.link->to_lane) ? approach.major : approach.minor) = false;
+        }
+      conflict.approaches.push_back(std::move(approach));
+    }
+    const auto is_minor = [](const Approach& a) { return a.minor; };
+    const auto minors =
+        std::count_if(conflict.approaches.begin(), conflict.approaches.end(), is_minor);
+    if (minors == 0 || minors == static_cast<std::ptrdiff_t>(edges.size())) return std::nullopt;
+    for (auto& a : conflict.approaches)
+      for (int b = 0; b < static_cast<int>(edges.size()); ++b)
+        if (at(conflict.approaches, b).edge != a.edge &&
+            !(a.major && at(conflict.approaches, b).major))
+          a.conflicting.push_back(b);
+    for (const int e : chain) conflict.zone.push_back({e, 0, edge(e).length_m});
+    spread(conflict, next_edges(chain.front()), 0.0F);
+    return conflict;
+  }
+
+  std::optional<Conflict> junction_conflict(const NetJunction& junction) {
+    std::vector<Movement> movements;
+    for (const int l : junction.incoming_lanes)
+      for (const Link& link : lane(l).links) movements.push_back({l, &link});
+    const std::size_t n = std::min(movements.size(), junction.foes.size());
+    // Whether link i meets (or yields to) link j, of different edges and none turning round.
+    const auto bit = [&](const std::vector<std::string>& bits, std::size_t i, std::size_t j) {
+      const std::string& row = bits[i];
+      return j < row.size() && row[row.size() - 1 - j] == '1' &&
+             lane(movements[i].lane).edge != lane(movements[j].lane).edge &&
+             movements[i].link->direction != 't' && movements[j].link->direction != 't';
+    };
+    Conflict conflict;
+    conflict.id = junction.id;
+    std::vector<int> approach_of(n, -1);
+    for (std::size_t i = 0; i < n; ++i) {
+      bool meets = false;
+      bool yields = false;
+      for (std::size_t j = 0; j < n; ++j) {
+        meets |= bit(junction.foes, i, j);
+        yields |= bit(junction.response, i, j);
+      }
+      if (!meets) continue;
+      if (road_.lane_approach[static_cast<std::size_t>(movements[i].lane)].first >= 0)
+        return std::nullopt;
+      approach_of[i] = approach_for(conflict, lane(movements[i].lane).edge);
+      auto& approach = at(conflict.approaches, approach_of[i]);
+      add_movement(approach, movements[i]);
+      (yields ? approach.major : approach.minor) = false;
+    }
+    if (conflict.approaches.size() < 2) return std::nullopt;
+    for (std::size_t i = 0; i < n; ++i)
+      for (std::size_t j = 0; j < n; ++j)
+        if (bit(junction.foes, i, j))
+          insert_once(at(conflict.approaches, approach_of[i]).conflicting, approach_of[j]);
+    std::vector<int> exits;
+    for (const auto& a : conflict.approaches)
+      for (const int e : a.next_edges) insert_once(exits, e);
+    spread(conflict, exits, kZone_m);
+    return conflict;
+  }
+
+  Conflict lane_drop(int e, const std::vector<int>& ending) {
+    Conflict conflict;
+    conflict.id = "end of " + edge(e).id;
+    Approach minor{.edge = e, .conflicting = {1}, .minor = true};
+    minor.lanes = ending;
+    Approach major{.edge = e, .conflicting = {0}, .major = true};
+    for (int i = edge(e).first_lane; i < edge(e).first_lane + edge(e).num_lanes; ++i)
+      for (const Link& link : lane(i).links)
+        if (link.direction != 't') add_movement(major, {i, &link});
+    minor.next_edges = major.next_edges;
+    const auto exits = major.next_edges;
+    conflict.approaches = {std::move(minor), std::move(major)};
+    spread(conflict, exits, kZone_m);
+    return conflict;
+  }
+
+  static int approach_for(Conflict& conflict, int e) {
+    for (std::size_t a = 0; a < conflict.approaches.size(); ++a)
+      if (conflict.approaches[a].edge == e) return static_cast<int>(a);
+    conflict.approaches.push_back({.edge = e, .minor = true, .major = true});
+    return static_cast<int>(conflict.approaches.size()) - 1;
+  }
+
+  void add_movement(Approach& approach, const Movement& movement) const {
+    insert_once(approach.lanes, movement.lane);
+    insert_once(approach.next_edges, lane(movement.link->to_lane).edge);
+    if (movement.link->light < 0) return;
+    approach.light = movement.link->light;
+    insert_once(approach.light_links, movement.link->light_link);
+  }
+
+  [[nodiscard]] std::vector<int> next_edges(int e) const {
+    std::vector<int> edges;
+    for (int i = edge(e).first_lane; i < edge(e).first_lane + edge(e).num_lanes; ++i)
+      for (const Link& link : lane(i).links)
+        if (link.direction != 't') insert_once(edges, lane(link.to_lane).edge);
+    return edges;
+  }
+
+  /// Zone: the first zone_m of everything that `exits` lead to; downstream: what comes after.
+  void spread(Conflict& conflict, const std::vector<int>& exits, float zone_m) const {
+    struct Item {
+      int edge;
+      float travelled_m;
+    };
+    std::set<int> seen;
+    for (const auto& a : conflict.approaches) seen.insert(a.edge);
+    std::vector<Item> queue;
+    for (const int e : exits)
+      if (seen.insert(e).second) queue.push_back({e, 0});
+    for (std::size_t i = 0; i < queue.size(); ++i) {
+      const Item item = queue[i];
+      const float length = edge(item.edge).length_m;
+      const float split = std::clamp(zone_m - item.travelled_m, 0.0F, length);
+      const float end = std::min(length, zone_m + kDownstream_m - item.travelled_m);
+      if (split > 0) conflict.zone.push_back({item.edge, 0, split});
+      if (end > split) conflict.downstream.push_back({item.edge, split, end});
+      if (item.travelled_m + length >= zone_m + kDownstream_m) continue;
+      for (const int e : next_edges(item.edge))
+        if (seen.insert(e).second) queue.push_back({e, item.travelled_m + length});
+    }
+  }
+
+  [[nodiscard]] float lane_km(const std::vector<Stretch>& stretches) const {
+    float km = 0;
+    for (const auto& s : stretches)
+      for (int i = edge(s.edge).first_lane; i < edge(s.edge).first_lane + edge(s.edge).num_lanes;
+           ++i)
+        if (lane(i).drivable) km += (s.to_m - s.from_m) / 1000.0F;
+    return km;
+  }
+
+  /// Keeps a conflict unless an earlier one has one of its lanes.
+  void take(Conflict conflict) {
+    for (const auto& a : conflict.approaches)
+      for (const int l : a.lanes)
+        if (at(road_.lane_approach, l).first >= 0) return;
+    const int c = static_cast<int>(road_.conflicts.size());
+    for (int a = 0; a < static_cast<int>(conflict.approaches.size()); ++a)
+      for (const int l : at(conflict.approaches, a).lanes) at(road_.lane_approach, l) = {c, a};
+    conflict.zone_lane_km = lane_km(conflict.zone);
+    conflict.downstream_lane_km = lane_km(conflict.downstream);
+    road_.conflicts.push_back(std::move(conflict));
+  }
+
+  void index_stretches() {
+    road_.stretches.assign(road_.edges.size(), {});
+    for (int c = 0; c < static_cast<int>(road_.conflicts.size()); ++c) {
+      const Conflict& conflict = at(road_.conflicts, c);
+      for (const auto& s : conflict.zone)
+        at(road_.stretches, s.edge).push_back({c, true, s.from_m, s.to_m});
+      for (const auto& s : conflict.downstream)
+        at(road_.stretches, s.edge).push_back({c, false, s.from_m, s.to_m});
+    }
+  }
+
+  Road& road_;
+  const std::vector<NetJunction>& junctions_;
+  std::vector<std::vector<Movement>> into_;  // [edges] links from normal lanes
+};
+
+}  // namespace
+
+void find_conflicts(Road& road, const std::vector<NetJunction>& junctions) {
+  ConflictFinder(road, junctions).run();
+}
+
+}  // namespace traffic::scene

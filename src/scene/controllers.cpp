@@ -1,0 +1,118 @@
+#include <algorithm>
+#include <array>
+
+#include "index.h"
+#include "traffic/core/error.h"
+#include "traffic/core/random.h"
+#include "traffic/scene/controller.h"
+
+namespace traffic::scene {
+namespace {
+
+class None final : public Controller {
+ public:
+  void reset(std::uint64_t /*seed*/) override {}
+  void decide(const RoadState& /*state*/, std::vector<Command>& /*commands*/) override {}
+  [[nodiscard]] std::string_view name() const override { return "none"; }
+  [[nodiscard]] double period_s() const override { return 1.0; }
+};
+
+class Random final : public Controller {
+ public:
+  explicit Random(const ControllerOptions& options) : options_(options), rng_(0) {}
+  void reset(std::uint64_t seed) override { rng_ = Rng(derive_seed(seed, {kStream})); }
+
+  void decide(const RoadState& state, std::vector<Command>& commands) override {
+    find_candidates(state, options_.candidates, candidates_);
+    rng_.shuffle(std::span(candidates_));
+    int picked = 0;
+    for (const int i : candidates_) {
+      if (picked == options_.top_k) break;
+      if (rng_.uniform() >= options_.random_share) continue;
+      ++picked;
+      constexpr std::array kActions = {Longitudinal::kStop, Longitudinal::kSlow,
+                                       Longitudinal::kHold, Longitudinal::kFast};
+      Command command;
+      command.vehicle_id = at(state.vehicles(), i).id;
+      command.longitudinal = kActions[rng_.uniform_int(kActions.size())];
+      command.lane_change = static_cast<LaneChange>(static_cast<int>(rng_.uniform_int(3)) - 1);
+      command.hold_s = options_.random_period_s;
+      commands.push_back(command);
+    }
+  }
+  [[nodiscard]] std::string_view name() const override { return "random"; }
+  [[nodiscard]] double period_s() const override { return options_.random_period_s; }
+
+ private:
+  static constexpr std::uint64_t kStream = 0x72616e64;  // "rand"
+  ControllerOptions options_;
+  Rng rng_;
+  std::vector<int> candidates_;
+};
+
+class Meter final : public Controller {
+ public:
+  explicit Meter(const ControllerOptions& options) : options_(options) {}
+  void reset(std::uint64_t /*seed*/) override {}
+
+  void decide(const RoadState& state, std::vector<Command>& commands) override {
+    picked_.clear();
+    for (std::size_t i = 0; i < state.vehicles().size(); ++i) {
+      const Vehicle& v = state.vehicles()[i];
+      if (!v.is_cv || v.conflict < 0) continue;
+      if (v.line_m < options_.meter_from_m || v.line_m > options_.meter_to_m) continue;
+      if (!at(at(state.road().conflicts, v.conflict).approaches, v.approach).minor) continue;
+      if (at(state.conflicts(), v.conflict).zone_density <= options_.meter_density) continue;
+      picked_.push_back(static_cast<int>(i));
+    }
+    std::sort(picked_.begin(), picked_.end(), [&](int a, int b) {
+      const auto& va = at(state.vehicles(), a);
+      const auto& vb = at(state.vehicles(), b);
+      return va.line_m != vb.line_m ? va.line_m < vb.line_m : a < b;
+    });
+    if (static_cast<int>(picked_.size()) > options_.top_k)
+      picked_.resize(static_cast<std::size_t>(options_.top_k));
+    for (const int i : picked_) {
+      Command command;
+      command.vehicle_id = at(state.vehicles(), i).id;
+      command.longitudinal = Longitudinal::kStop;
+      command.hold_s = period_s();
+      commands.push_back(command);
+    }
+  }
+  [[nodiscard]] std::string_view name() const override { return "meter"; }
+  [[nodiscard]] double period_s() const override { return 1.0; }
+
+ private:
+  ControllerOptions options_;
+  std::vector<int> picked_;
+};
+
+constexpr std::array<std::string_view, 3> kControllers = {"none", "random", "meter"};
+
+}  // namespace
+
+void find_candidates(const RoadState& state, const CandidateRule& rule, std::vector<int>& out) {
+  out.clear();
+  const auto vehicles = state.vehicles();
+  for (std::size_t i = 0; i < vehicles.size(); ++i) {
+    const Vehicle& v = vehicles[i];
+    if (!v.is_cv || v.conflict < 0 || v.line_m > rule.zone_m) continue;
+    if (rule.lead_only && !v.first_cv) continue;
+    if (v.commanded && v.committed_until_s > state.time_s() + 1e-6) continue;
+    out.push_back(static_cast<int>(i));
+  }
+}
+
+std::span<const std::string_view> controller_names() { return kControllers; }
+
+std::unique_ptr<Controller> make_controller(std::string_view name,
+                                            const ControllerOptions& options) {
+  if (name == "none") return std::make_unique<None>();
+  if (name == "random") return std::make_unique<Random>(options);
+  if (name == "meter") return std::make_unique<Meter>(options);
+  throw ConfigError("there is no controller '{}'; known are {}", name,
+                    fmt::join(kControllers, ", "));
+}
+
+}  // namespace traffic::scene

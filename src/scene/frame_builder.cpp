@@ -1,0 +1,99 @@
+#include "traffic/scene/frame_builder.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "columns.h"
+#include "index.h"
+#include "node_row.h"
+
+namespace traffic::scene {
+
+const GraphFrame& FrameBuilder::build(const RoadState& state) {
+  frame_.time_s = state.time_s();
+  build_nodes(state);
+  build_edges(state);
+  fill_global_row(state, frame_.global_features);
+  return frame_;
+}
+
+void FrameBuilder::build_nodes(const RoadState& state) {
+  const auto vehicles = state.vehicles();
+  frame_.vehicle_id.resize(vehicles.size());
+  frame_.xy_m.resize(2 * vehicles.size());
+  frame_.node_features.resize(kNumNodeColumns * vehicles.size());
+  for (std::size_t i = 0; i < vehicles.size(); ++i) {
+    const Vehicle& v = vehicles[i];
+    const Point point = state.road().point_at(v.lane, v.lane_pos_m);
+    frame_.vehicle_id[i] = v.id;
+    frame_.xy_m[2 * i] = point.x;
+    frame_.xy_m[2 * i + 1] = point.y;
+    fill_node_row(state, v,
+                  std::span(frame_.node_features).subspan(kNumNodeColumns * i, kNumNodeColumns));
+  }
+}
+
+void FrameBuilder::build_edges(const RoadState& state) {
+  frame_.edge_ptr.assign(1, 0);
+  frame_.edge_src.clear();
+  frame_.edge_features.clear();
+  for (std::size_t i = 0; i < state.vehicles().size(); ++i) {
+    gather(state, i);
+    append_edges(state, i);
+    frame_.edge_ptr.push_back(static_cast<std::int32_t>(frame_.edge_src.size()));
+  }
+}
+
+/// Collects the vehicles within reach on the lanes near a vehicle's, the nearest first.
+void FrameBuilder::gather(const RoadState& state, std::size_t vehicle) {
+  near_.clear();
+  const auto vehicles = state.vehicles();
+  const Vehicle& v = vehicles[vehicle];
+  const float x = frame_.xy_m[2 * vehicle];
+  const float y = frame_.xy_m[2 * vehicle + 1];
+  for (const NearLane& lane : at(state.road().near, v.lane)) {
+    const auto on_lane = state.lane_order().on(lane.lane);
+    const float low = v.lane_pos_m - kNeighbourReach_m - lane.offset_m;
+    const float high = v.lane_pos_m + kNeighbourReach_m - lane.offset_m;
+    auto it = std::lower_bound(on_lane.begin(), on_lane.end(), low, [&](int i, float position) {
+      return at(vehicles, i).lane_pos_m < position;
+    });
+    for (; it != on_lane.end() && at(vehicles, *it).lane_pos_m <= high; ++it) {
+      const auto other = static_cast<std::size_t>(*it);
+      if (other == vehicle) continue;
+      const float distance = std::hypot(frame_.xy_m[2 * other] - x, frame_.xy_m[2 * other + 1] - y);
+      if (distance > kNeighbourReach_m) continue;
+      const float ahead = vehicles[other].lane_pos_m + lane.offset_m - v.lane_pos_m;
+      near_.push_back({distance, *it, ahead, lane.same_path});
+    }
+  }
+  const auto nearer = [](const Near& a, const Near& b) {
+    return a.distance_m != b.distance_m ? a.distance_m < b.distance_m : a.vehicle < b.vehicle;
+  };
+  const auto keep = std::min<std::size_t>(near_.size(), kMaxNeighbours);
+  std::partial_sort(near_.begin(), near_.begin() + static_cast<std::ptrdiff_t>(keep), near_.end(),
+                    nearer);
+  near_.resize(keep);
+}
+
+void FrameBuilder::append_edges(const RoadState& state, std::size_t vehicle) {
+  const auto vehicles = state.vehicles();
+  for (const Near& near : near_) {
+    const Vehicle& v = vehicles[vehicle];
+    const Vehicle& other = at(vehicles, near.vehicle);
+    float ttc = kEdgeTimeCap_s;
+    float thw = kEdgeTimeCap_s;
+    if (near.same_path) {
+      const Vehicle& front = near.ahead_m > 0 ? other : v;
+      const Vehicle& rear = near.ahead_m > 0 ? v : other;
+      const float gap = std::fabs(near.ahead_m) - front.length_m;
+      ttc = std::min(ttc, time_to_collision_s(gap, rear.speed_mps, front.speed_mps));
+      thw = std::min(thw, time_headway_s(gap, rear.speed_mps));
+    }
+    frame_.edge_src.push_back(near.vehicle);
+    frame_.edge_features.insert(frame_.edge_features.end(),
+                                {near.ahead_m, other.speed_mps - v.speed_mps, ttc, thw});
+  }
+}
+
+}  // namespace traffic::scene

@@ -1,0 +1,194 @@
+#include "traffic/scene/road_state.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "index.h"
+#include "traffic/core/error.h"
+
+namespace traffic::scene {
+namespace {
+
+std::vector<Vehicle>::iterator position_of(std::vector<Vehicle>& vehicles, std::uint32_t id) {
+  return std::lower_bound(vehicles.begin(), vehicles.end(), id,
+                          [](const Vehicle& v, std::uint32_t wanted) { return v.id < wanted; });
+}
+
+}  // namespace
+
+RoadState::RoadState(std::shared_ptr<const Road> road, ShieldLimits limits)
+    : road_(std::move(road)), limits_(limits) {
+  reset(1.0, 0.0);
+}
+
+void RoadState::reset(double step_length_s, double end_s) {
+  TRAFFIC_CHECK(step_length_s > 0, "step length {} s", step_length_s);
+  step_length_s_ = step_length_s;
+  end_s_ = end_s;
+  time_s_ = 0;
+  vehicles_.clear();
+  away_.clear();
+  lights_.assign(road_->lights.size(), {});
+  lane_held_.assign(road_->lanes.size(), 0);
+  passes_.clear();
+  arrivals_.clear();
+  score_ = {};
+  conflict_numerators_.assign(road_->conflicts.size(), 0.0);
+  conflicts_.assign(road_->conflicts.size(), {});
+  for (std::size_t c = 0; c < conflicts_.size(); ++c)
+    conflicts_[c].approaches.resize(road_->conflicts[c].approaches.size());
+  order_lanes();
+  update_conflicts({});
+}
+
+void RoadState::depart(const Vehicle& vehicle) {
+  TRAFFIC_CHECK(vehicle.plan != nullptr, "vehicle {} has no route", vehicle.id);
+  TRAFFIC_CHECK(vehicles_.empty() || vehicles_.back().id < vehicle.id, "vehicle {} after {}",
+                vehicle.id, vehicles_.back().id);
+  vehicles_.push_back(vehicle);
+  ++score_.departed;
+}
+
+void RoadState::leave(std::uint32_t id, bool arrived) {
+  auto* group = &vehicles_;
+  auto it = position_of(vehicles_, id);
+  if (it == vehicles_.end() || it->id != id) {
+    group = &away_;
+    it = position_of(away_, id);
+  }
+  TRAFFIC_CHECK(it != group->end() && it->id == id, "vehicle {} left but was not there", id);
+  score_.completion_sum -= it->progress;
+  if (arrived) {
+    if (it->conflict >= 0) note_pass(it->conflict, it->approach, 1.0 - it->progress);
+    ++score_.arrived;
+    arrivals_.push_back(time_s_ + step_length_s_);
+  } else {
+    if (it->conflict >= 0) at(conflict_numerators_, it->conflict) -= it->progress;
+    ++score_.removed;
+  }
+  group->erase(it);
+}
+
+void RoadState::pass_through() {
+  ++score_.departed;
+  ++score_.arrived;
+  arrivals_.push_back(time_s_ + step_length_s_);
+}
+
+Vehicle* RoadState::find(std::uint32_t id) {
+  for (auto* group : {&vehicles_, &away_}) {
+    const auto it = position_of(*group, id);
+    if (it != group->end() && it->id == id) return &*it;
+  }
+  return nullptr;
+}
+
+void RoadState::update(const StepEvents& events) {
+  time_s_ = events.time_s;
+  sort_out_away();
+  for (auto& vehicle : vehicles_) advance(vehicle);
+  order_lanes();
+  find_leaders();
+  rank_before_stop_lines();
+  if (!events.lights.empty()) lights_ = events.lights;
+  update_conflicts(events);
+  tally(events);
+}
+
+/// Moves vehicles between vehicles_ and away_ by whether they have a lane.
+void RoadState::sort_out_away() {
+  const auto has_lane = [](const Vehicle& v) { return v.lane >= 0; };
+  for (auto it = away_.begin(); it != away_.end();) {
+    if (has_lane(*it)) {
+      vehicles_.insert(position_of(vehicles_, it->id), *it);
+      it = away_.erase(it);
+    } else {
+      ++it;
+    }
+  }
+  if (std::all_of(vehicles_.begin(), vehicles_.end(), has_lane)) return;
+  for (const auto& v : vehicles_)
+    if (!has_lane(v)) away_.insert(position_of(away_, v.id), v);
+  std::erase_if(vehicles_, [&](const Vehicle& v) { return !has_lane(v); });
+}
+
+/// Where the vehicle is on its route, and what its conflicts get for how far it came.
+void RoadState::advance(Vehicle& v) {
+  const int conflict = v.conflict;
+  const int approach = v.approach;
+  const double progress = v.progress;
+  locate(v);
+  const float covered = at(v.plan->start_m, v.route_index) + v.edge_pos_m;
+  if (v.fresh) v.depart_pos_m = covered;
+  v.accel_mps2 =
+      v.fresh ? 0.0F : (v.speed_mps - v.previous_speed_mps) / static_cast<float>(step_length_s_);
+  v.previous_speed_mps = v.speed_mps;
+  v.fresh = false;
+  const double share = static_cast<double>(covered - v.depart_pos_m) / v.plan->length_m;
+  v.progress = std::clamp(share, progress, 1.0);
+  score_.completion_sum += v.progress - progress;
+  if (conflict < 0) return;
+  if (v.conflict == conflict)
+    at(conflict_numerators_, conflict) += v.progress - progress;
+  else
+    note_pass(conflict, approach, 1.0 - progress);
+}
+
+void RoadState::note_pass(int conflict, int approach, double rest) {
+  at(conflict_numerators_, conflict) += rest;
+  passes_.push_back({time_s_, conflict, approach});
+}
+
+void RoadState::locate(Vehicle& v) const {
+  const Lane& lane = at(road_->lanes, v.lane);
+  const bool inside = lane.exit_lane >= 0;
+  const Lane& target = inside ? at(road_->lanes, lane.exit_lane) : lane;
+  const int k = v.plan->find(target.edge, v.route_index);
+  TRAFFIC_CHECK(k >= 0, "vehicle {} is on lane {}, which is not on its route", v.id, lane.id);
+  v.route_index = k;
+  v.edge_pos_m = inside ? v.lane_pos_m - lane.length_m - lane.exit_m : v.lane_pos_m;
+  const int slot = at(v.plan->first_slot, k) + target.index;
+  v.lane_end_m = at(v.plan->continuation_m, slot) - v.edge_pos_m;
+  v.stop_lane = at(v.plan->stop_lane, slot);
+  v.conflict = v.approach = -1;
+  v.line_m = kFarAhead_m;
+  if (v.stop_lane >= 0) {
+    std::tie(v.conflict, v.approach) = at(road_->lane_approach, v.stop_lane);
+    v.line_m =
+        at(road_->edges, target.edge).length_m - v.edge_pos_m + at(v.plan->ahead, k).to_line_m;
+  }
+  v.passed = -1;
+  v.in_zone = false;
+  const float pos = std::max(v.edge_pos_m, 0.0F);
+  for (const auto& stretch : at(road_->stretches, target.edge))
+    if (pos >= stretch.from_m && pos <= stretch.to_m && (v.passed < 0 || stretch.zone)) {
+      v.passed = stretch.conflict;
+      v.in_zone = stretch.zone;
+    }
+}
+
+void RoadState::tally(const StepEvents& events) {
+  score_.seconds = time_s_;
+  score_.waiting = static_cast<std::int64_t>(events.waiting.size());
+  score_.running = static_cast<std::int64_t>(vehicles_.size() + away_.size());
+  score_.collisions += events.collisions;
+  score_.emergency_stops += events.emergency_stops;
+  score_.teleports += events.teleports;
+  score_.vehicle_steps += static_cast<std::int64_t>(vehicles_.size());
+  for (auto& v : vehicles_) {
+    const double speed = v.speed_mps;
+    score_.speed_sum += speed;
+    score_.speed_square_sum += speed * speed;
+    score_.abs_accel_sum += std::fabs(v.accel_mps2);
+    const bool braking = v.accel_mps2 < -kHardBrake_mps2;
+    if (braking && !v.braking) ++score_.hard_brakes;
+    v.braking = braking;
+    if (v.unsafe) ++score_.unsafe_steps;
+    if (!v.commanded) continue;
+    ++score_.cv_steps;
+    if (v.unsafe || (v.follower >= 0 && at(vehicles_, v.follower).unsafe)) ++score_.unsafe_cv_steps;
+  }
+  while (!arrivals_.empty() && arrivals_.front() <= time_s_ - kRecent_s) arrivals_.pop_front();
+}
+
+}  // namespace traffic::scene

@@ -1,0 +1,53 @@
+#include "traffic/scene/signal.h"
+
+#include <algorithm>
+
+#include "traffic/core/error.h"
+
+namespace traffic::scene {
+
+bool may_drive(char state) {
+  return state == 'G' || state == 'g' || state == 's' || state == 'o' || state == 'O';
+}
+
+SignalProgram::SignalProgram(std::vector<SignalPhase> phases) : phases_(std::move(phases)) {
+  TRAFFIC_CHECK(!phases_.empty(), "a traffic light without phases");
+  const std::size_t links = phases_.front().state.size();
+  for (const auto& phase : phases_) {
+    TRAFFIC_CHECK(phase.state.size() == links, "phases '{}' and '{}' differ in their links",
+                  phases_.front().state, phase.state);
+    start_s_.push_back(cycle_s_);
+    cycle_s_ += phase.duration_s;
+  }
+  const std::size_t n = phases_.size();
+  after_end_s_.assign(n, std::vector<float>(links, kSignalHorizon_s));
+  for (std::size_t p = 0; p < n; ++p)
+    for (std::size_t link = 0; link < links; ++link) {
+      const bool now = may_drive(phases_[p].state[link]);
+      double after = 0;
+      for (std::size_t step = 1; step < n; ++step) {
+        const auto& later = phases_[(p + step) % n];
+        if (may_drive(later.state[link]) != now) {
+          after_end_s_[p][link] = std::min(static_cast<float>(after), kSignalHorizon_s);
+          break;
+        }
+        after += later.duration_s;
+      }
+    }
+}
+
+LightState SignalProgram::at(int phase, double left_s) const {
+  const auto p = static_cast<std::size_t>(std::clamp(phase, 0, num_phases() - 1));
+  LightState light;
+  light.state = phases_[p].state;
+  if (cycle_s_ > 0) {
+    const double elapsed = start_s_[p] + phases_[p].duration_s - left_s;
+    light.cycle_position = static_cast<float>(std::clamp(elapsed / cycle_s_, 0.0, 1.0));
+  }
+  light.change_s = after_end_s_[p];
+  for (float& s : light.change_s)
+    s = std::min(s + static_cast<float>(std::max(left_s, 0.0)), kSignalHorizon_s);
+  return light;
+}
+
+}  // namespace traffic::scene

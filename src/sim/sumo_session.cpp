@@ -1,0 +1,122 @@
+#include "sumo_session.h"
+
+#include <libsumo/Simulation.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <iostream>
+
+#include "traffic/core/error.h"
+
+namespace traffic::sim {
+namespace {
+
+bool g_session_exists = false;  // libsumo is static; not thread-safe, as the whole module
+
+/// Keeps what is written to stderr while it lives: SUMO prints the reason of a failed load there
+/// and throws only "Process Error".
+class StderrCapture {
+ public:
+  StderrCapture() : saved_(dup(STDERR_FILENO)), memory_(memfd_create("sumo-stderr", MFD_CLOEXEC)) {
+    if (saved_ >= 0 && memory_ >= 0) dup2(memory_, STDERR_FILENO);
+  }
+  ~StderrCapture() {
+    restore();
+    if (memory_ >= 0) close(memory_);
+  }
+  StderrCapture(const StderrCapture&) = delete;
+  StderrCapture& operator=(const StderrCapture&) = delete;
+
+  /// Ends the capture. @return what was written
+  std::string restore() {
+    if (saved_ < 0) return {};
+    std::cerr.flush();
+    std::fflush(stderr);
+    dup2(saved_, STDERR_FILENO);
+    close(saved_);
+    saved_ = -1;
+    std::string text;
+    char buffer[4096];
+    ssize_t n = 0;
+    while (memory_ >= 0 &&
+           (n = pread(memory_, buffer, sizeof buffer, static_cast<off_t>(text.size()))) > 0)
+      text.append(buffer, static_cast<std::size_t>(n));
+    return text;
+  }
+
+ private:
+  int saved_;
+  int memory_;
+};
+
+/// SUMO's messages on one line, without its prefix.
+std::string one_line(std::string text) {
+  for (std::size_t at = 0; (at = text.find("Error: ", at)) != std::string::npos;) text.erase(at, 7);
+  std::replace(text.begin(), text.end(), '\n', ' ');
+  const auto is_space = [](char c) { return c == ' '; };
+  text.erase(std::unique(text.begin(), text.end(),
+                         [&](char a, char b) { return is_space(a) && is_space(b); }),
+             text.end());
+  while (!text.empty() && is_space(text.back())) text.pop_back();
+  return text;
+}
+
+}  // namespace
+
+SumoSession::SumoSession() {
+  if (g_session_exists)
+    throw Error("a second simulation in this process: libsumo allows one, start a process for it");
+  g_session_exists = true;
+}
+
+SumoSession::~SumoSession() {
+  close();
+  g_session_exists = false;
+}
+
+void SumoSession::close() noexcept {
+  try {
+    if (libsumo::Simulation::isLoaded()) libsumo::Simulation::close();
+  } catch (const std::exception& e) {
+    std::fprintf(stderr, "closing the simulation: %s\n", e.what());
+  }
+}
+
+void SumoSession::load(const std::filesystem::path& sumocfg, std::uint64_t seed,
+                       const std::vector<std::string>& args) {
+  std::vector<std::string> all = {"-c", sumocfg.string()};
+  all.insert(all.end(), args.begin(), args.end());
+  // SUMO's seeds are 31 bits.
+  const std::vector<std::string> fixed = {"--seed",
+                                          std::to_string(seed & 0x7fffffffU),
+                                          "--random",
+                                          "false",
+                                          "--no-step-log",
+                                          "true",
+                                          "--no-warnings",
+                                          "true",
+                                          "--duration-log.disable",
+                                          "true",
+                                          "--xml-validation",
+                                          "never"};
+  all.insert(all.end(), fixed.begin(), fixed.end());
+  StderrCapture capture;
+  try {
+    if (libsumo::Simulation::isLoaded()) {
+      libsumo::Simulation::load(all);
+    } else {
+      all.insert(all.begin(), "sumo");
+      libsumo::Simulation::start(all);
+    }
+  } catch (const std::exception& e) {
+    const std::string text = one_line(capture.restore());
+    close();
+    throw DataError("SUMO cannot load {}: {}", sumocfg.string(), text.empty() ? e.what() : text);
+  }
+  const std::string text = capture.restore();
+  std::fputs(text.c_str(), stderr);
+}
+
+}  // namespace traffic::sim
