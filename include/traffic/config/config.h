@@ -1,5 +1,6 @@
-/// The configuration as typed structs. Their keys, defaults, ranges, units and help are rows of the schema
-/// (src/config/schema.cpp): a field without a row there cannot be set, and a test compares the two.
+/// The configuration as typed structs. Their keys, defaults, ranges, units and help are rows of the
+/// schema (src/config/schema.cpp): a field without a row there cannot be set, and a test compares
+/// the two.
 #pragma once
 
 #include <cstdint>
@@ -38,7 +39,7 @@ struct Augmentation {
 };
 
 struct Data {
-  std::vector<std::string> files;  ///< paths or globs
+  std::vector<std::string> files;   ///< paths or globs
   double max_bad_file_share = 0.0;  ///< share of the files that may be unreadable and be skipped
   std::int64_t history_frames = 10;
   std::int64_t horizon_frames = 5;
@@ -52,7 +53,7 @@ struct Data {
   std::int64_t shuffle_chunks = 8;   ///< chunks in the buffer in which samples are shuffled
   std::int64_t cache_mb = 256;       ///< limit of the decoded-chunk cache a rank
   std::vector<double> rank_weights;  ///< share of each rank; empty: equal
-  double conflict_ttc_s = 2.0;       ///< conflict label: time-to-collision under this within the horizon
+  double conflict_ttc_s = 2.0;  ///< conflict label: time-to-collision under this within the horizon
   Augmentation augmentation;
 };
 
@@ -73,6 +74,35 @@ struct Train {
   double future_weight = 0.5;
   double conflict_weight = 0.1;
   std::int64_t eval_max_batches = 0;  ///< of a validation; 0: all
+};
+
+struct Env {
+  std::string scenario = "merge";              ///< a .sumocfg or the name of a shipped scenario
+  std::vector<std::string> sumo_args;          ///< further arguments of SUMO
+  std::vector<std::string> cv_types = {"cv"};  ///< vTypes of connected vehicles
+  double cv_share = 0;                         ///< above 0: this share of all vehicles instead
+  double max_time_s = 0;                       ///< end of an episode; 0: that of the scenario
+  double control_period_s = 3.0;
+  double zone_m = 100.0;   ///< CVs this near to their next conflict may be commanded
+  bool lead_only = false;  ///< of each lane only the first
+  double commit_s = 0;     ///< how long a command is kept; 0: for the control period
+  bool shield = true;      ///< level 2 may replace commands by braking
+  double shield_thw_s = 0.7;
+  double shield_ttc_s = 1.5;
+  double shield_brake_mps2 = 4.0;
+  double slow_mps = 3.0;  ///< target speed of the command slow
+  double max_slowdown_mps2 = 2.0;
+  double min_accel_mps2 = -3.0;
+  double max_accel_mps2 = 2.0;
+};
+
+struct Rollout {
+  std::int64_t workers = 6;
+  std::int64_t envs_per_worker = 2;
+  std::int64_t max_concurrent_envs = 0;  ///< simulations at once, at most; 0: no limit
+  std::int64_t max_vehicles = 4096;      ///< of a simulation at once
+  double env_timeout_s = 300;
+  std::int64_t max_restarts = 5;  ///< of a simulation in a row, without an episode finished between
 };
 
 struct Comm {
@@ -101,6 +131,8 @@ struct Config {
   Model model;
   Data data;
   Train train;
+  Env env;
+  Rollout rollout;
   Comm comm;
   Checkpoint checkpoint;
   Log log;

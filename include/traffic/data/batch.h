@@ -1,0 +1,49 @@
+/// What a training step gets: the windows of some samples as packed tensors.
+#pragma once
+
+#include <ATen/ATen.h>
+
+#include <cstdint>
+
+namespace traffic::data {
+
+/// B samples with S vehicles in all, T history frames, H horizon frames, F node features. A vehicle
+/// s is one of a sample's crop at its anchor frame; sample b has vehicles sample_ptr[b] ..
+/// sample_ptr[b + 1]. Row r = t * S + s of the graph is vehicle s in history frame t; frame T - 1
+/// is the anchor. Inputs are normalised, (value - offset) / scale; everything that a loss compares
+/// with is in physical units. CPU tensors, page-locked if the loader was asked for that.
+struct Batch {
+  at::Tensor node_features;  ///< [T, S, F] float32, zeros where the vehicle is not present
+  at::Tensor present;        ///< [T, S] bool: on the road in that frame; true at the anchor
+  at::Tensor edge_ptr;       ///< [T * S + 1] int32: in-edges of a row; none where not present
+  at::Tensor edge_src;       ///< [E] int32: rows; both ends are of one sample and frame
+  at::Tensor edge_features;  ///< [E, 4] float32
+  at::Tensor sample_ptr;     ///< [B + 1] int32
+
+  at::Tensor speed_mps;          ///< [S] float32 at the anchor, as the three below
+  at::Tensor acceleration_mps2;  ///< [S]
+  at::Tensor lane;               ///< [S] index, 0 is the rightmost
+
+  at::Tensor future_displacement_m;     ///< [S, H] float32: growth of the position since the anchor
+  at::Tensor future_speed_mps;          ///< [S, H] float32, as the two below
+  at::Tensor future_acceleration_mps2;  ///< [S, H]
+  at::Tensor future_lane;               ///< [S, H]
+  at::Tensor future_mask;  ///< [S, H] bool: still on the road; the four above are 0 where false
+  at::Tensor conflict;     ///< [S] float32: 1 if time-to-collision with the leader falls under the
+                           ///< limit in any horizon frame
+  at::Tensor conflict_mask;  ///< [S] bool: on the road in any horizon frame
+
+  at::Tensor sample_id;      ///< [B] int64: numbers of the data set
+  at::Tensor sample_weight;  ///< [B] float32: 1, or 0 for a repeated sample that fills a batch
+                             ///< which would be empty
+
+  [[nodiscard]] std::int64_t num_samples() const { return sample_id.size(0); }
+  [[nodiscard]] std::int64_t num_vehicles() const { return present.size(1); }
+  [[nodiscard]] std::int64_t num_edges() const { return edge_src.size(0); }
+  /// Sum of the bytes of all tensors.
+  [[nodiscard]] std::int64_t num_bytes() const;
+  /// The same batch on a device; asynchronous for page-locked batches.
+  [[nodiscard]] Batch to(at::Device device) const;
+};
+
+}  // namespace traffic::data

@@ -1,0 +1,86 @@
+/// The samples of one split over one or several files: an index, no copies.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "traffic/config/config.h"
+#include "traffic/data/format.h"
+#include "traffic/data/reader.h"
+#include "traffic/data/windows.h"
+
+namespace traffic::data {
+
+/// Where a sample lies.
+struct SampleLocation {
+  std::int32_t block = 0;
+  std::int64_t anchor_frame = 0;  ///< row of frames/ in the block's file
+  std::int64_t crop = 0;
+};
+
+/// Consecutive frames of an episode that are read and decoded at once. Its samples have their
+/// anchors in it; first_frame .. first_frame + num_frames holds their histories and horizons too.
+struct BlockRange {
+  std::int32_t file = 0;
+  std::int32_t episode = 0;
+  std::int64_t first_frame = 0;
+  std::int64_t num_frames = 0;
+  std::int64_t first_sample = 0;
+  std::int64_t num_samples = 0;
+  std::int64_t decoded_bytes = 0;
+};
+
+/// Immutable after construction; may be used by several threads.
+class Dataset {
+ public:
+  /// @throws DataError if there is no file, if the files have different features or frame
+  /// intervals, or other features than this program computes (train on data that the controller
+  /// will see); ConfigError if the options are out of range
+  Dataset(std::vector<std::shared_ptr<const DatasetReader>> files, Split split,
+          const WindowOptions& options);
+
+  [[nodiscard]] std::int64_t num_samples() const { return anchor_first_sample_.back(); }
+  /// @param sample 0 .. num_samples() - 1, in the order of file, episode, anchor, crop
+  [[nodiscard]] SampleLocation locate(std::int64_t sample) const;
+  [[nodiscard]] std::span<const BlockRange> blocks() const { return blocks_; }
+  [[nodiscard]] const DatasetReader& file(std::int32_t index) const {
+    return *files_[static_cast<std::size_t>(index)];
+  }
+  [[nodiscard]] std::int64_t num_files() const { return static_cast<std::int64_t>(files_.size()); }
+  [[nodiscard]] Split split() const { return split_; }
+  [[nodiscard]] const WindowOptions& options() const { return options_; }
+  /// Of the first file; all files agree in features and frame interval.
+  [[nodiscard]] const FileInfo& info() const { return files_.front()->info(); }
+  /// Hash of the contents of the files, the split and the windows: two ranks, or a checkpoint and
+  /// a run, with the same value number their samples alike.
+  [[nodiscard]] std::uint64_t fingerprint() const { return fingerprint_; }
+
+ private:
+  void add_episode(std::int32_t file, std::int32_t episode);
+  void compute_fingerprint();
+
+  std::vector<std::shared_ptr<const DatasetReader>> files_;
+  Split split_;
+  WindowOptions options_;
+  std::vector<BlockRange> blocks_;
+  std::vector<std::int64_t> anchor_first_sample_{0};  ///< [anchors + 1]
+  std::vector<std::int64_t> anchor_frame_;            ///< [anchors]
+  std::uint64_t fingerprint_ = 0;
+};
+
+/// The windows that a configuration asks for.
+[[nodiscard]] WindowOptions window_options(const config::Data& data);
+
+struct OpenedFiles {
+  std::vector<std::shared_ptr<const DatasetReader>> files;
+  std::vector<std::string> skipped;  ///< a message for each file that is unreadable
+};
+/// Opens what data.files names. Unreadable files are skipped as long as their share is at most
+/// data.max_bad_file_share; the caller logs them and compares the ranks' fingerprints.
+/// @throws DataError
+[[nodiscard]] OpenedFiles open_data_files(const config::Data& data);
+
+}  // namespace traffic::data

@@ -1,0 +1,147 @@
+/// The data set file, version 1: packed traffic graphs of whole episodes in one HDF5 file.
+/// docs/data-format.md describes it for readers in other languages.
+///
+/// Root attributes say what is in the file (FileInfo). Every data set is chunked along its rows,
+/// with optional shuffle + deflate and always fletcher32, little-endian:
+///
+///   episodes/seed         u64 [P]      frames/time_s           f64 [T]
+///   episodes/first_frame  i64 [P]      frames/node_ptr         i64 [T + 1]
+///   episodes/num_frames   i64 [P]      frames/edge_ptr         i64 [T + 1]
+///   episodes/split        u8  [P]      frames/global_features  f32 [T, G]
+///   episodes/demand_scale f64 [P]
+///   episodes/controller   u8  [P]      edges/src               i32 [E]
+///                                      edges/features          f32 | f16 [E, 4]
+///   nodes/features        f32 | f16 [N, F]   physical units
+///   nodes/position_m      f32 [N]      distance covered; exact where features are float16
+///   nodes/xy_m            f32 [N, 2]   nodes/vehicle_id  u32 [N]   nodes/in_degree  u16 [N]
+///
+/// Frame t has nodes node_ptr[t] .. node_ptr[t + 1] and edges edge_ptr[t] .. edge_ptr[t + 1]. Its
+/// edges are sorted by destination: the first in_degree[0] lead to its first node, and so on.
+/// edges/src counts nodes within the frame. Episodes follow each other without gaps.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "traffic/scene/frame.h"
+
+namespace traffic::data {
+
+inline constexpr std::string_view kFormatName = "traffic-graphs";
+inline constexpr std::int64_t kFormatVersion = 1;
+inline constexpr int kNumEdgeFeatures = 4;
+inline constexpr int kNumGlobalFeatures = 16;
+
+// Node features that targets and labels are computed from, by name.
+inline constexpr std::string_view kPositionFeature = "position_m";
+inline constexpr std::string_view kSpeedFeature = "speed_mps";
+inline constexpr std::string_view kAccelerationFeature = "acceleration_mps2";
+inline constexpr std::string_view kLaneFeature = "lane_index";
+inline constexpr std::string_view kLeaderGapFeature = "leader_gap_m";
+inline constexpr std::string_view kLeaderRelativeSpeedFeature =
+    "leader_speed_mps";  ///< less its own
+
+enum class Split : std::uint8_t { kTrain = 0, kValidation = 1, kTest = 2 };
+inline constexpr int kNumSplits = 3;
+/// "train", "validation" or "test"
+[[nodiscard]] std::string_view to_string(Split split);
+
+/// One feature column as the file describes it; a model sees (value - offset) / scale.
+struct Feature {
+  std::string name;
+  std::string unit;
+  float offset = 0;
+  float scale = 1;
+  bool operator==(const Feature&) const = default;
+};
+using FeatureTable = std::vector<Feature>;
+
+/// Copies a table of the scene module.
+[[nodiscard]] FeatureTable feature_table(std::span<const scene::FeatureSpec> specs);
+/// Column of a feature; throws DataError naming the columns there are.
+[[nodiscard]] int feature_index(const FeatureTable& table, std::string_view name);
+
+/// What the root attributes say.
+struct FileInfo {
+  std::string scenario;
+  double step_length_s = 1.0;     ///< of the simulation
+  double frame_interval_s = 1.0;  ///< between two frames of an episode
+  bool float16 = false;           ///< nodes/features and edges/features; written at creation
+  std::string program_version;    ///< provenance, as the four below
+  std::string sumo_version;
+  std::string command_line;
+  std::string created_utc;
+  std::string splitting;                      ///< the rule by which episodes got their split
+  std::vector<std::string> controller_names;  ///< episodes/controller points here
+  FeatureTable node_features;
+  FeatureTable edge_features;
+  FeatureTable global_features;
+  std::uint64_t content_hash = 0;  ///< XXH3 over all columns; set by DatasetWriter::finish
+};
+
+/// FileInfo with the feature tables of this program.
+[[nodiscard]] FileInfo file_info_of_this_program();
+
+/// One row of episodes/.
+struct Episode {
+  std::uint64_t seed = 0;
+  std::int64_t first_frame = 0;
+  std::int64_t num_frames = 0;
+  Split split = Split::kTrain;
+  double demand_scale = 1.0;
+  std::uint8_t controller = 0;  ///< index into FileInfo::controller_names
+};
+
+enum class Element : std::uint8_t { kU8, kU16, kU32, kU64, kI32, kI64, kF16, kF32, kF64 };
+[[nodiscard]] std::size_t size_of(Element element);
+/// "u8" .. "f64"
+[[nodiscard]] std::string_view to_string(Element element);
+
+/// What the rows of a column are.
+enum class Rows : std::uint8_t { kEpisodes, kFrames, kFramePtr, kNodes, kEdges };
+
+enum class Column : std::uint8_t {
+  kEpisodeSeed,
+  kEpisodeFirstFrame,
+  kEpisodeNumFrames,
+  kEpisodeSplit,
+  kEpisodeDemandScale,
+  kEpisodeController,
+  kFrameTime,
+  kFrameNodePtr,
+  kFrameEdgePtr,
+  kFrameGlobalFeatures,
+  kNodeFeatures,
+  kNodePosition,
+  kNodeXy,
+  kNodeVehicleId,
+  kNodeInDegree,
+  kEdgeSrc,
+  kEdgeFeatures,
+};
+inline constexpr std::size_t kNumColumns = 17;
+
+struct ColumnSpec {
+  Column column;
+  const char* group;
+  const char* name;
+  Element element;  ///< kF32 stands for f32 or f16 where may_be_f16
+  bool may_be_f16;
+  Rows rows;
+  int rank;        ///< 1: [rows], 2: [rows, width]
+  int width;       ///< elements a row; 0: the number of node features
+  int chunk_rows;  ///< as DatasetWriter makes them; readers take what they find
+  /// "nodes/features"
+  [[nodiscard]] std::string path() const;
+};
+/// All columns, in the order of Column.
+[[nodiscard]] std::span<const ColumnSpec, kNumColumns> column_specs();
+[[nodiscard]] const ColumnSpec& column_spec(Column column);
+
+}  // namespace traffic::data

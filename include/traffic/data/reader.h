@@ -1,0 +1,86 @@
+/// Reads a data set file. Everything about its schema is checked when it is opened; what is read
+/// later is checked against its checksums and for dangling indices and NaN.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "traffic/data/format.h"
+#include "traffic/scene/frame.h"
+
+namespace traffic::data {
+
+/// Consecutive frames of a file, decoded, in physical units. n nodes, e edges in all frames.
+struct PackedFrames {
+  std::int64_t first_frame = 0;           ///< row of frames/
+  std::vector<std::int32_t> node_ptr;     ///< [frames + 1]
+  std::vector<std::int32_t> edge_ptr;     ///< [n + 1]: in-edges of a node
+  std::vector<std::uint32_t> vehicle_id;  ///< [n] unique within a frame
+  std::vector<float> node_features;       ///< [n, F]
+  std::vector<float> position_m;          ///< [n]
+  std::vector<float> xy_m;                ///< [n, 2]
+  std::vector<std::int32_t> edge_src;     ///< [e] node within its frame
+  std::vector<float> edge_features;       ///< [e, 4]
+
+  [[nodiscard]] std::int64_t num_frames() const {
+    return static_cast<std::int64_t>(node_ptr.size()) - 1;
+  }
+};
+
+/// How a column lies in the file.
+struct ColumnStorage {
+  std::int64_t rows = 0;
+  std::int64_t row_bytes = 0;
+  std::int64_t chunk_rows = 0;
+  std::int64_t num_chunks = 0;
+  std::int64_t stored_bytes = 0;
+  bool shuffle = false;
+  bool deflate = false;
+  bool fletcher32 = false;
+};
+
+/// An open file. All const functions may be called by several threads at once.
+/// Every DataError names file, data set, found, expected and remedy.
+class DatasetReader {
+ public:
+  /// @throws DataError, ResourceError
+  explicit DatasetReader(std::string path);
+  ~DatasetReader();
+  DatasetReader(const DatasetReader&) = delete;
+  DatasetReader& operator=(const DatasetReader&) = delete;
+
+  [[nodiscard]] const std::string& path() const;
+  [[nodiscard]] std::int64_t file_bytes() const;
+  [[nodiscard]] const FileInfo& info() const;
+  [[nodiscard]] std::span<const Episode> episodes() const;
+  [[nodiscard]] std::int64_t num_frames() const;
+  [[nodiscard]] std::int64_t num_nodes() const;
+  [[nodiscard]] std::int64_t num_edges() const;
+  [[nodiscard]] std::span<const std::int64_t> node_ptr() const;  ///< [T + 1]
+  [[nodiscard]] std::span<const std::int64_t> edge_ptr() const;  ///< [T + 1]
+
+  /// @throws DataError for damaged chunks, dangling indices, values that are not finite
+  [[nodiscard]] PackedFrames read_frames(std::int64_t first_frame, std::int64_t count) const;
+  [[nodiscard]] std::vector<double> read_times(std::int64_t first_frame, std::int64_t count) const;
+  /// One frame as the simulation made it (float16 features rounded).
+  [[nodiscard]] scene::GraphFrame read_graph_frame(std::int64_t frame) const;
+
+  /// Rows of a column as they are in the file, only checksums checked.
+  void read_raw(Column column, std::int64_t first, std::int64_t count,
+                std::span<std::byte> out) const;
+  [[nodiscard]] ColumnStorage storage(Column column) const;
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+/// Paths of the files that the patterns name (a path, or a glob), sorted within each pattern.
+/// @throws DataError if a pattern matches nothing
+[[nodiscard]] std::vector<std::string> find_data_files(std::span<const std::string> patterns);
+
+}  // namespace traffic::data

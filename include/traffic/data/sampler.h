@@ -1,0 +1,107 @@
+/// Which samples a rank gets in which step of an epoch.
+///
+/// An epoch shuffles the blocks, gives each rank a run of them (two neighbours share one block at
+/// most), and mixes each rank's samples within a window of shuffle_chunks blocks that slides over
+/// its run: a block is needed for a while and never again, so it is decoded once. The same
+/// (seed, epoch, batch sizes) give the same order; the number of reader threads has no part in it.
+///
+/// All ranks have equally many steps:
+/// - drop_last: as many as all ranks can fill; the samples that remain are left out.
+/// - otherwise the last step may be short; a rank with nothing left gets one sample a second time,
+///   with weight 0. Each sample has weight 1 exactly once in an epoch.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "traffic/data/dataset.h"
+
+namespace traffic::data {
+
+/// A sample of a batch.
+struct Draw {
+  std::int64_t sample = 0;
+  float weight = 1;
+  bool operator==(const Draw&) const = default;
+};
+
+struct SamplerOptions {
+  std::vector<std::int64_t> batch_sizes;  ///< [ranks] samples a rank and step
+  bool shuffle = true;
+  bool drop_last = true;
+  std::int64_t shuffle_chunks = 8;
+  std::uint64_t seed = 0;
+};
+
+/// Samples a step of each rank: batch_size on average, in proportion to the weights, at least 1.
+/// @param weights one a rank, or none for equal shares
+/// @throws ConfigError if there is not one positive weight a rank
+[[nodiscard]] std::vector<std::int64_t> rank_batch_sizes(std::int64_t batch_size,
+                                                         std::int64_t world_size,
+                                                         std::span<const double> weights);
+
+/// Position within an epoch, the same on all ranks; part of a checkpoint. When training goes on
+/// with other ranks, the samples that are left are dealt out anew, and that is another stage.
+struct SamplerState {
+  struct Stage {
+    std::vector<std::int64_t> batch_sizes;
+    std::int64_t steps = 0;  ///< done
+    bool operator==(const Stage&) const = default;
+  };
+  std::int64_t epoch = 0;
+  std::vector<Stage> stages;      ///< the last is the running one; at least one
+  std::uint64_t fingerprint = 0;  ///< of data and options that decide the order
+
+  [[nodiscard]] std::vector<std::int64_t> encode() const;
+  /// @throws DataError if the numbers are no state
+  [[nodiscard]] static SamplerState decode(std::span<const std::int64_t> numbers);
+  bool operator==(const SamplerState&) const = default;
+};
+
+/// What one rank draws in the running stage of an epoch.
+class EpochShare {
+ public:
+  EpochShare(std::vector<std::int64_t> samples, std::int64_t batch_size, std::int64_t steps,
+             std::int64_t filler)
+      : samples_(std::move(samples)), batch_size_(batch_size), steps_(steps), filler_(filler) {}
+  [[nodiscard]] std::int64_t steps() const { return steps_; }
+  /// @param step 0 .. steps() - 1
+  [[nodiscard]] std::vector<Draw> draws(std::int64_t step) const;
+
+ private:
+  std::vector<std::int64_t> samples_;
+  std::int64_t batch_size_;
+  std::int64_t steps_;
+  std::int64_t filler_;  ///< the sample to repeat when there is none left
+};
+
+class Sampler {
+ public:
+  /// @throws DataError if there is no sample, fewer samples than ranks, or no full step with
+  /// drop_last; ConfigError if an option is out of range
+  Sampler(std::shared_ptr<const Dataset> dataset, SamplerOptions options);
+
+  /// Steps of a whole epoch with these ranks.
+  [[nodiscard]] std::int64_t steps_per_epoch() const;
+  [[nodiscard]] SamplerState start(std::int64_t epoch) const;
+  /// The state to go on from one that was saved, maybe with other ranks.
+  /// @throws DataError if it was saved with other data or options
+  [[nodiscard]] SamplerState resume(const SamplerState& saved) const;
+  /// The share of a rank in the running stage of the state.
+  [[nodiscard]] EpochShare share(const SamplerState& state, std::int64_t rank) const;
+
+ private:
+  struct Deal;
+  [[nodiscard]] Deal deal(std::int64_t samples, std::span<const std::int64_t> batch_sizes) const;
+  [[nodiscard]] std::vector<std::int64_t> first_order(std::int64_t epoch, std::int64_t begin,
+                                                      std::int64_t end) const;
+  [[nodiscard]] std::vector<std::int32_t> block_order(std::int64_t epoch) const;
+  [[nodiscard]] std::vector<std::int64_t> left_over(const SamplerState& state) const;
+
+  std::shared_ptr<const Dataset> dataset_;
+  SamplerOptions options_;
+  std::uint64_t fingerprint_;
+};
+
+}  // namespace traffic::data

@@ -1,0 +1,36 @@
+/// Windows: what a sample is, and which vehicles belong to it.
+///
+/// A sample is (episode, anchor frame, crop). It sees history_frames frames up to and with its
+/// anchor and is to predict horizon_frames frames after it. Its vehicles are a crop of the anchor
+/// frame: the frame's vehicles are cut by recursive bisection into regions with at most
+/// max_vehicles, so every vehicle of an anchor frame is in exactly one of its samples.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace traffic::data {
+
+struct WindowOptions {
+  std::int64_t history_frames = 10;  ///< with the anchor; at least 1
+  std::int64_t horizon_frames = 5;   ///< at least 1
+  std::int64_t max_vehicles = 16;    ///< at least 1
+  std::int64_t stride_frames = 5;    ///< between anchors; at least 1
+  std::int64_t max_time_shift = 0;   ///< frames that augmentation may move an anchor either way
+};
+
+/// Regions that a frame with so many vehicles is cut into: the fewest that are small enough.
+[[nodiscard]] std::int64_t num_crops(std::int64_t vehicles, std::int64_t max_vehicles);
+
+/// Vehicles of one region, as ascending nodes of the frame. A region is halved across the longer
+/// side of its bounding box, so that sizes differ by one at most; ties go by node.
+/// @param xy_m [N, 2]
+/// @param index 0 .. num_crops - 1
+[[nodiscard]] std::vector<std::int32_t> crop_nodes(std::span<const float> xy_m,
+                                                   std::int64_t max_vehicles, std::int64_t index);
+
+/// Anchors of an episode: history_frames - 1, then every stride_frames, while the horizon fits.
+[[nodiscard]] std::int64_t num_anchors(std::int64_t episode_frames, const WindowOptions& options);
+
+}  // namespace traffic::data

@@ -1,0 +1,57 @@
+/// Writes a data set file episode by episode.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+
+#include "traffic/data/format.h"
+#include "traffic/scene/frame.h"
+
+namespace traffic::data {
+
+struct WriterOptions {
+  bool float16 = false;       ///< features as float16: about half the size, 3 decimal digits
+  int compression_level = 4;  ///< of deflate, 1 to 9; 0: neither shuffle nor deflate
+};
+
+/// What begin_episode has to know; where its frames begin and end is counted.
+struct EpisodeLabel {
+  std::uint64_t seed = 0;
+  Split split = Split::kTrain;
+  double demand_scale = 1.0;
+  std::uint8_t controller = 0;  ///< index into FileInfo::controller_names
+};
+
+/// Appends episodes to a new file in bounded memory (some chunks a column). The file appears under
+/// its name only with finish(); until then it is a temporary file beside it, which the destructor
+/// removes. Not thread-safe.
+class DatasetWriter {
+ public:
+  /// @throws ResourceError if the folder cannot be written or is nearly full; DataError if the
+  /// options or the info contradict the format
+  DatasetWriter(const std::filesystem::path& path, FileInfo info, const WriterOptions& options);
+  ~DatasetWriter();
+  DatasetWriter(const DatasetWriter&) = delete;
+  DatasetWriter& operator=(const DatasetWriter&) = delete;
+
+  void begin_episode(const EpisodeLabel& label);
+  /// The next frame of the open episode.
+  /// @throws DataError if the frame is inconsistent, has a value that is not finite, or one that
+  /// float16 cannot hold; ResourceError if the disk is full
+  void append(const scene::GraphFrame& frame);
+  /// @throws DataError if the episode has no frame
+  void end_episode();
+  /// Makes the file durable under its name. Nothing may be called afterwards.
+  /// @throws DataError if there is no episode or one is open; ResourceError
+  void finish();
+
+  [[nodiscard]] std::int64_t num_episodes() const;
+  [[nodiscard]] std::int64_t num_frames() const;
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace traffic::data

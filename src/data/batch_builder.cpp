@@ -1,0 +1,163 @@
+#include "batch_builder.h"
+
+#include <algorithm>
+
+namespace traffic::data {
+namespace {
+
+/// Edges of a batch while they are gathered.
+struct EdgeBuffer {
+  std::vector<std::int32_t> src;
+  std::vector<float> features;
+  std::vector<std::int32_t> batch_row;  ///< [nodes of a frame] row of the batch's graph, or -1
+};
+
+/// Which nodes of frame t are in the batch, and where.
+void find_batch_rows(const BatchPlan& plan, const Window& window, std::size_t t,
+                     std::vector<std::int32_t>& batch_row) {
+  const std::int64_t frame = plan.block_frame(window, t);
+  const std::int32_t first_row = window.block->first_row(frame);
+  batch_row.assign(static_cast<std::size_t>(window.block->first_row(frame + 1) - first_row), -1);
+  for (std::size_t s = window.first; s < window.first + window.vehicles.size(); ++s) {
+    const std::int32_t row = plan.row(t, s);
+    if (row < 0) continue;
+    batch_row[static_cast<std::size_t>(row - first_row)] =
+        static_cast<std::int32_t>(t * plan.num_vehicles + s);
+  }
+}
+
+/// The in-edges of a row of the block whose other end is in the batch too.
+void append_in_edges(Window& window, std::int32_t row, const FeatureTable& table, EdgeBuffer& out) {
+  const PackedFrames& frames = window.block->frames;
+  const auto r = static_cast<std::size_t>(row);
+  for (auto e = static_cast<std::size_t>(frames.edge_ptr[r]);
+       e < static_cast<std::size_t>(frames.edge_ptr[r + 1]); ++e) {
+    const std::int32_t tail = out.batch_row[static_cast<std::size_t>(frames.edge_src[e])];
+    if (tail < 0 || (window.augmenter && window.augmenter->drop_edge())) continue;
+    out.src.push_back(tail);
+    for (std::size_t k = 0; k < kNumEdgeFeatures; ++k) {
+      out.features.push_back((frames.edge_features[e * kNumEdgeFeatures + k] - table[k].offset) /
+                             table[k].scale);
+    }
+  }
+}
+
+}  // namespace
+
+BatchBuilder::BatchBuilder(std::shared_ptr<const Dataset> dataset, BatchOptions options)
+    : dataset_(std::move(dataset)), options_(std::move(options)) {
+  const FeatureTable& table = dataset_->info().node_features;
+  const auto column = [&](std::string_view name) {
+    return static_cast<std::size_t>(feature_index(table, name));
+  };
+  num_features_ = table.size();
+  columns_ = {.speed = column(kSpeedFeature),
+              .acceleration = column(kAccelerationFeature),
+              .lane = column(kLaneFeature),
+              .leader_gap = column(kLeaderGapFeature),
+              .leader_relative_speed = column(kLeaderRelativeSpeedFeature)};
+  targets_.position = column(kPositionFeature);
+  targets_.speed = columns_.speed;
+  targets_.position_scale = table[targets_.position].scale;
+  targets_.speed_offset = table[targets_.speed].offset;
+  targets_.speed_scale = table[targets_.speed].scale;
+}
+
+at::Tensor BatchBuilder::tensor(at::IntArrayRef shape, at::ScalarType type) const {
+  return at::empty(shape, at::TensorOptions().dtype(type).pinned_memory(options_.pin_memory));
+}
+
+Batch BatchBuilder::build(std::span<const Draw> draws, std::int64_t epoch,
+                          BlockCache& blocks) const {
+  AugmentContext augment;
+  if (options_.augmentation.enabled) {
+    augment = {&options_.augmentation, &targets_, options_.seed, epoch};
+  }
+  BatchPlan plan = plan_batch(*dataset_, draws, augment, blocks);
+  Batch batch;
+  fill_samples(plan, draws, batch);
+  fill_nodes(plan, batch);
+  fill_edges(plan, batch);
+  fill_targets(plan, batch);
+  return batch;
+}
+
+void BatchBuilder::fill_samples(const BatchPlan& plan, std::span<const Draw> draws,
+                                Batch& batch) const {
+  const auto count = static_cast<std::int64_t>(draws.size());
+  batch.sample_ptr = tensor({count + 1}, at::kInt);
+  batch.sample_id = tensor({count}, at::kLong);
+  batch.sample_weight = tensor({count}, at::kFloat);
+  auto* ptr = batch.sample_ptr.mutable_data_ptr<std::int32_t>();
+  auto* id = batch.sample_id.mutable_data_ptr<std::int64_t>();
+  auto* weight = batch.sample_weight.mutable_data_ptr<float>();
+  for (std::size_t i = 0; i < draws.size(); ++i) {
+    ptr[i] = static_cast<std::int32_t>(plan.windows[i].first);
+    id[i] = draws[i].sample;
+    weight[i] = draws[i].weight;
+  }
+  ptr[draws.size()] = static_cast<std::int32_t>(plan.num_vehicles);
+}
+
+void BatchBuilder::fill_nodes(BatchPlan& plan, Batch& batch) const {
+  const auto frames = static_cast<std::int64_t>(plan.history);
+  const auto vehicles = static_cast<std::int64_t>(plan.num_vehicles);
+  batch.node_features =
+      tensor({frames, vehicles, static_cast<std::int64_t>(num_features_)}, at::kFloat);
+  batch.present = tensor({frames, vehicles}, at::kBool);
+  auto* out = batch.node_features.mutable_data_ptr<float>();
+  auto* present = batch.present.mutable_data_ptr<bool>();
+  const FeatureTable& table = dataset_->info().node_features;
+  std::vector<float> offset;
+  std::vector<float> scale;
+  for (const auto& feature : table) {
+    offset.push_back(feature.offset);
+    scale.push_back(feature.scale);
+  }
+  for (std::size_t t = 0; t < plan.history; ++t) {
+    for (Window& window : plan.windows) {
+      const float* in = window.block->frames.node_features.data();
+      for (std::size_t i = 0; i < window.vehicles.size(); ++i, out += num_features_) {
+        const std::int32_t row = plan.row(t, window.first + i);
+        *present++ = row >= 0;
+        if (row < 0) {
+          std::fill_n(out, num_features_, 0.0F);
+          continue;
+        }
+        const float* from = in + static_cast<std::size_t>(row) * num_features_;
+        for (std::size_t k = 0; k < num_features_; ++k) out[k] = (from[k] - offset[k]) / scale[k];
+        if (window.augmenter) window.augmenter->change_features(i, {out, num_features_});
+      }
+    }
+  }
+}
+
+void BatchBuilder::fill_edges(BatchPlan& plan, Batch& batch) const {
+  // The number of edges is known only in the end, so they are gathered in buffers that a reader
+  // thread keeps.
+  thread_local EdgeBuffer buffer;
+  buffer.src.clear();
+  buffer.features.clear();
+  const auto rows = static_cast<std::int64_t>(plan.history * plan.num_vehicles);
+  batch.edge_ptr = tensor({rows + 1}, at::kInt);
+  auto* ptr = batch.edge_ptr.mutable_data_ptr<std::int32_t>();
+  *ptr++ = 0;
+  for (std::size_t t = 0; t < plan.history; ++t) {
+    for (Window& window : plan.windows) {
+      find_batch_rows(plan, window, t, buffer.batch_row);
+      for (std::size_t i = 0; i < window.vehicles.size(); ++i) {
+        const std::int32_t row = plan.row(t, window.first + i);
+        if (row >= 0) append_in_edges(window, row, dataset_->info().edge_features, buffer);
+        *ptr++ = static_cast<std::int32_t>(buffer.src.size());
+      }
+    }
+  }
+  const auto count = static_cast<std::int64_t>(buffer.src.size());
+  batch.edge_src = tensor({count}, at::kInt);
+  batch.edge_features = tensor({count, kNumEdgeFeatures}, at::kFloat);
+  std::copy(buffer.src.begin(), buffer.src.end(), batch.edge_src.mutable_data_ptr<std::int32_t>());
+  std::copy(buffer.features.begin(), buffer.features.end(),
+            batch.edge_features.mutable_data_ptr<float>());
+}
+
+}  // namespace traffic::data

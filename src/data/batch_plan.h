@@ -1,0 +1,56 @@
+/// Which rows of which blocks make up a batch: found once, then copied from several times.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "augment.h"
+#include "block_cache.h"
+#include "traffic/data/dataset.h"
+#include "traffic/data/sampler.h"
+
+namespace traffic::data {
+
+/// A drawn sample.
+struct Window {
+  std::shared_ptr<const FrameBlock> block;
+  std::int64_t anchor = 0;             ///< frame of the block
+  std::vector<std::int32_t> vehicles;  ///< at the anchor, rows of the block
+  std::size_t first = 0;               ///< its first vehicle in the batch
+  std::optional<Augmenter> augmenter;  ///< nothing: inputs as recorded
+};
+
+struct BatchPlan {
+  std::vector<Window> windows;
+  std::size_t history = 0;
+  std::size_t horizon = 0;
+  std::size_t num_vehicles = 0;    ///< S
+  std::vector<std::int32_t> rows;  ///< [history + horizon, S] row of the block, -1: not present
+
+  [[nodiscard]] std::int32_t row(std::size_t frame, std::size_t vehicle) const {
+    return rows[frame * num_vehicles + vehicle];
+  }
+  /// The block's frame for frame 0 .. history + horizon - 1 of a window.
+  [[nodiscard]] std::int64_t block_frame(const Window& window, std::size_t frame) const {
+    return window.anchor + static_cast<std::int64_t>(frame) -
+           static_cast<std::int64_t>(history - 1);
+  }
+};
+
+/// What augmentation needs; null pointers in AugmentContext mean none.
+struct AugmentContext {
+  const config::Augmentation* options = nullptr;
+  const Augmenter::Targets* targets = nullptr;
+  std::uint64_t seed = 0;
+  std::int64_t epoch = 0;
+};
+
+/// @throws DataError if a block cannot be decoded
+[[nodiscard]] BatchPlan plan_batch(const Dataset& dataset, std::span<const Draw> draws,
+                                   const AugmentContext& augment, BlockCache& blocks);
+
+}  // namespace traffic::data

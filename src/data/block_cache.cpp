@@ -1,0 +1,55 @@
+#include "block_cache.h"
+
+#include <utility>
+
+namespace traffic::data {
+
+std::shared_ptr<const FrameBlock> BlockCache::get(std::int32_t block) {
+  std::unique_lock lock(mutex_);
+  if (const auto found = entries_.find(block); found != entries_.end()) {
+    by_age_.splice(by_age_.begin(), by_age_, found->second.age);
+    const Future future = found->second.future;
+    lock.unlock();
+    return future.get();
+  }
+  std::promise<std::shared_ptr<const FrameBlock>> promise;
+  const std::uint64_t ticket = ++tickets_;
+  by_age_.push_front(block);
+  entries_.emplace(block, Entry{promise.get_future().share(), by_age_.begin(), ticket});
+  bytes_ += bytes_of(block);
+  evict();
+  lock.unlock();
+  try {
+    const BlockRange& range = dataset_->blocks()[static_cast<std::size_t>(block)];
+    auto decoded =
+        std::make_shared<const FrameBlock>(read_block(dataset_->file(range.file), range));
+    promise.set_value(decoded);
+    return decoded;
+  } catch (...) {
+    promise.set_exception(std::current_exception());
+    lock.lock();
+    const auto found = entries_.find(block);
+    if (found != entries_.end() && found->second.ticket == ticket) {
+      by_age_.erase(found->second.age);
+      entries_.erase(found);
+      bytes_ -= bytes_of(block);
+    }
+    throw;
+  }
+}
+
+void BlockCache::evict() {
+  while (bytes_ > limit_bytes_ && by_age_.size() > 1) {
+    const std::int32_t oldest = by_age_.back();
+    by_age_.pop_back();
+    entries_.erase(oldest);
+    bytes_ -= bytes_of(oldest);
+  }
+}
+
+std::int64_t BlockCache::blocks_decoded() const {
+  const std::lock_guard lock(mutex_);
+  return static_cast<std::int64_t>(tickets_);
+}
+
+}  // namespace traffic::data

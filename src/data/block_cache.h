@@ -1,0 +1,51 @@
+/// Decoded blocks that several reader threads share, within a limit of bytes.
+#pragma once
+
+#include <cstdint>
+#include <future>
+#include <list>
+#include <memory>
+#include <mutex>
+#include <unordered_map>
+
+#include "frame_block.h"
+#include "traffic/data/dataset.h"
+
+namespace traffic::data {
+
+/// Thread-safe. Least recently used blocks go first; a block in use lives on with its users.
+class BlockCache {
+ public:
+  BlockCache(std::shared_ptr<const Dataset> dataset, std::int64_t limit_bytes)
+      : dataset_(std::move(dataset)), limit_bytes_(limit_bytes) {}
+
+  /// Decodes the block unless it is here, or waits for the thread that does.
+  /// @throws DataError; the block is tried anew the next time
+  [[nodiscard]] std::shared_ptr<const FrameBlock> get(std::int32_t block);
+
+  /// Blocks decoded so far, with those that were decoded again.
+  [[nodiscard]] std::int64_t blocks_decoded() const;
+
+ private:
+  using Future = std::shared_future<std::shared_ptr<const FrameBlock>>;
+  struct Entry {
+    Future future;
+    std::list<std::int32_t>::iterator age;
+    std::uint64_t ticket;
+  };
+
+  void evict();
+  [[nodiscard]] std::int64_t bytes_of(std::int32_t block) const {
+    return dataset_->blocks()[static_cast<std::size_t>(block)].decoded_bytes;
+  }
+
+  std::shared_ptr<const Dataset> dataset_;
+  std::int64_t limit_bytes_;
+  mutable std::mutex mutex_;
+  std::unordered_map<std::int32_t, Entry> entries_;
+  std::list<std::int32_t> by_age_;  ///< most recently used first
+  std::int64_t bytes_ = 0;
+  std::uint64_t tickets_ = 0;  ///< blocks decoded
+};
+
+}  // namespace traffic::data

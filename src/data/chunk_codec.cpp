@@ -1,0 +1,117 @@
+#include "chunk_codec.h"
+
+#include <zlib.h>
+
+#include <algorithm>
+#include <cstring>
+
+namespace traffic::data {
+namespace {
+
+/// Byte j of element i is stored at j * n + i.
+template <std::size_t Size>
+void unshuffle_elements(const std::byte* in, std::size_t n, std::byte* out) {
+  for (std::size_t i = 0; i < n; ++i) {
+    for (std::size_t j = 0; j < Size; ++j) out[i * Size + j] = in[j * n + i];
+  }
+}
+
+void unshuffle(std::span<const std::byte> in, std::size_t element_size, std::byte* out) {
+  const std::size_t n = in.size() / element_size;
+  switch (element_size) {
+    case 2:
+      unshuffle_elements<2>(in.data(), n, out);
+      break;
+    case 4:
+      unshuffle_elements<4>(in.data(), n, out);
+      break;
+    case 8:
+      unshuffle_elements<8>(in.data(), n, out);
+      break;
+    default:
+      std::memcpy(out, in.data(), in.size());
+      return;
+  }
+  const std::size_t done = n * element_size;
+  std::memcpy(out + done, in.data() + done, in.size() - done);
+}
+
+/// True if the stream decodes to exactly out.size() bytes.
+bool inflate_exactly(std::span<const std::byte> in, std::span<std::byte> out) {
+  auto length = static_cast<uLongf>(out.size());
+  const int rc =
+      uncompress(reinterpret_cast<Bytef*>(out.data()), &length,
+                 reinterpret_cast<const Bytef*>(in.data()), static_cast<uLong>(in.size()));
+  return rc == Z_OK && length == out.size();
+}
+
+}  // namespace
+
+std::uint32_t fletcher32(std::span<const std::byte> bytes) {
+  // 360 words are as many as the sums hold without overflow between two folds.
+  constexpr std::size_t kWordsPerFold = 360;
+  const auto fold = [](std::uint32_t sum) { return (sum & 0xffffU) + (sum >> 16); };
+  std::uint32_t sum1 = 0;
+  std::uint32_t sum2 = 0;
+  const auto* data = reinterpret_cast<const unsigned char*>(bytes.data());
+  std::size_t words = bytes.size() / 2;
+  while (words > 0) {
+    const std::size_t run = std::min(words, kWordsPerFold);
+    words -= run;
+    for (std::size_t i = 0; i < run; ++i, data += 2) {
+      sum1 += static_cast<std::uint32_t>(data[0]) << 8 | data[1];
+      sum2 += sum1;
+    }
+    sum1 = fold(sum1);
+    sum2 = fold(sum2);
+  }
+  if (bytes.size() % 2 != 0) {
+    sum1 += static_cast<std::uint32_t>(*data) << 8;
+    sum2 += sum1;
+    sum1 = fold(sum1);
+    sum2 = fold(sum2);
+  }
+  sum1 = fold(sum1);
+  sum2 = fold(sum2);
+  return sum2 << 16 | sum1;
+}
+
+std::string_view decode_chunk(std::span<const std::byte> stored, const ChunkFilters& filters,
+                              std::uint32_t skipped, std::size_t element_size,
+                              ChunkScratch& scratch, std::span<std::byte> out) {
+  // Bits of the mask count the filters that the data set has.
+  std::uint32_t bit = 1;
+  const auto applied = [&](bool present) {
+    if (!present) return false;
+    const bool is_applied = (skipped & bit) == 0;
+    bit <<= 1;
+    return is_applied;
+  };
+  const bool shuffled = applied(filters.shuffle) && element_size > 1;
+  const bool deflated = applied(filters.deflate);
+  if (applied(filters.fletcher32)) {
+    if (stored.size() < sizeof(std::uint32_t)) return "the chunk is shorter than its checksum";
+    const auto data = stored.first(stored.size() - sizeof(std::uint32_t));
+    std::uint32_t expected = 0;
+    std::memcpy(&expected, stored.data() + data.size(), sizeof(expected));
+    if (fletcher32(data) != expected) return "the checksum (fletcher32) does not match";
+    stored = data;
+  }
+  if (deflated) {
+    if (!shuffled) {
+      return inflate_exactly(stored, out) ? "" : "the compressed bytes (deflate) are damaged";
+    }
+    scratch.resize(out.size());
+    if (!inflate_exactly(stored, scratch)) return "the compressed bytes (deflate) are damaged";
+    stored = scratch;
+  }
+  if (stored.size() != out.size()) return "the chunk has the wrong number of bytes";
+  if (shuffled) {
+    unshuffle(stored, element_size, out.data());
+  } else {
+    std::memcpy(out.data(), stored.data(), out.size());
+  }
+  return "";
+}
+
+}  // namespace traffic::data

@@ -1,0 +1,125 @@
+#include "traffic/data/format.h"
+
+#include <fmt/ranges.h>
+
+#include "traffic/core/error.h"
+
+namespace traffic::data {
+namespace {
+
+// Rows a chunk: 30 to 260 KiB, so that a block of frames (BlockRange) decodes little it does not
+// need at its two ends.
+constexpr int kNodeChunk = 2048;
+constexpr int kSmallNodeChunk = 8192;
+constexpr int kEdgeChunk = 16384;
+constexpr int kFrameChunk = 4096;
+constexpr int kEpisodeChunk = 256;
+
+using E = Element;
+constexpr std::array<ColumnSpec, kNumColumns> kColumns{{
+    {Column::kEpisodeSeed, "episodes", "seed", E::kU64, false, Rows::kEpisodes, 1, 1,
+     kEpisodeChunk},
+    {Column::kEpisodeFirstFrame, "episodes", "first_frame", E::kI64, false, Rows::kEpisodes, 1, 1,
+     kEpisodeChunk},
+    {Column::kEpisodeNumFrames, "episodes", "num_frames", E::kI64, false, Rows::kEpisodes, 1, 1,
+     kEpisodeChunk},
+    {Column::kEpisodeSplit, "episodes", "split", E::kU8, false, Rows::kEpisodes, 1, 1,
+     kEpisodeChunk},
+    {Column::kEpisodeDemandScale, "episodes", "demand_scale", E::kF64, false, Rows::kEpisodes, 1, 1,
+     kEpisodeChunk},
+    {Column::kEpisodeController, "episodes", "controller", E::kU8, false, Rows::kEpisodes, 1, 1,
+     kEpisodeChunk},
+    {Column::kFrameTime, "frames", "time_s", E::kF64, false, Rows::kFrames, 1, 1, kFrameChunk},
+    {Column::kFrameNodePtr, "frames", "node_ptr", E::kI64, false, Rows::kFramePtr, 1, 1,
+     kFrameChunk},
+    {Column::kFrameEdgePtr, "frames", "edge_ptr", E::kI64, false, Rows::kFramePtr, 1, 1,
+     kFrameChunk},
+    {Column::kFrameGlobalFeatures, "frames", "global_features", E::kF32, false, Rows::kFrames, 2,
+     kNumGlobalFeatures, kFrameChunk / 4},
+    {Column::kNodeFeatures, "nodes", "features", E::kF32, true, Rows::kNodes, 2, 0, kNodeChunk},
+    {Column::kNodePosition, "nodes", "position_m", E::kF32, false, Rows::kNodes, 1, 1,
+     kSmallNodeChunk},
+    {Column::kNodeXy, "nodes", "xy_m", E::kF32, false, Rows::kNodes, 2, 2, kSmallNodeChunk},
+    {Column::kNodeVehicleId, "nodes", "vehicle_id", E::kU32, false, Rows::kNodes, 1, 1,
+     kSmallNodeChunk},
+    {Column::kNodeInDegree, "nodes", "in_degree", E::kU16, false, Rows::kNodes, 1, 1,
+     kSmallNodeChunk},
+    {Column::kEdgeSrc, "edges", "src", E::kI32, false, Rows::kEdges, 1, 1, kEdgeChunk},
+    {Column::kEdgeFeatures, "edges", "features", E::kF32, true, Rows::kEdges, 2, kNumEdgeFeatures,
+     kEdgeChunk},
+}};
+
+}  // namespace
+
+std::string_view to_string(Split split) {
+  switch (split) {
+    case Split::kTrain:
+      return "train";
+    case Split::kValidation:
+      return "validation";
+    case Split::kTest:
+      return "test";
+  }
+  return "unknown";
+}
+
+FeatureTable feature_table(std::span<const scene::FeatureSpec> specs) {
+  FeatureTable table;
+  table.reserve(specs.size());
+  for (const auto& spec : specs) {
+    table.push_back({std::string(spec.name), std::string(spec.unit), spec.offset, spec.scale});
+  }
+  return table;
+}
+
+int feature_index(const FeatureTable& table, std::string_view name) {
+  std::vector<std::string_view> names;
+  for (std::size_t i = 0; i < table.size(); ++i) {
+    if (table[i].name == name) return static_cast<int>(i);
+    names.emplace_back(table[i].name);
+  }
+  throw DataError("there is no feature '{}'; the data have: {}", name, fmt::join(names, ", "));
+}
+
+FileInfo file_info_of_this_program() {
+  FileInfo info;
+  info.node_features = feature_table(scene::node_features());
+  info.edge_features = feature_table(scene::edge_features());
+  info.global_features = feature_table(scene::global_features());
+  return info;
+}
+
+std::size_t size_of(Element element) {
+  switch (element) {
+    case E::kU8:
+      return 1;
+    case E::kU16:
+    case E::kF16:
+      return 2;
+    case E::kU32:
+    case E::kI32:
+    case E::kF32:
+      return 4;
+    case E::kU64:
+    case E::kI64:
+    case E::kF64:
+      return 8;
+  }
+  return 0;
+}
+
+std::string_view to_string(Element element) {
+  constexpr std::array<std::string_view, 9> kNames{"u8",  "u16", "u32", "u64", "i32",
+                                                   "i64", "f16", "f32", "f64"};
+  return kNames.at(static_cast<std::size_t>(element));
+}
+
+std::string ColumnSpec::path() const { return std::string(group) + "/" + name; }
+
+std::span<const ColumnSpec, kNumColumns> column_specs() { return kColumns; }
+
+const ColumnSpec& column_spec(Column column) {
+  return kColumns.at(static_cast<std::size_t>(column));
+}
+
+}  // namespace traffic::data

@@ -1,0 +1,219 @@
+#include "traffic/data/loader.h"
+
+#include <algorithm>
+#include <condition_variable>
+#include <exception>
+#include <map>
+#include <mutex>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "batch_builder.h"
+#include "block_cache.h"
+#include "traffic/core/clock.h"
+#include "traffic/core/error.h"
+
+namespace traffic::data {
+namespace {
+
+constexpr std::int64_t kMiB = 1024 * 1024;
+
+/// Blocks that a batch may come from: the sliding window and the two that enter and leave it.
+std::int64_t blocks_in_use(const config::Data& data) {
+  return (data.shuffle ? data.shuffle_chunks : 1) + 2;
+}
+
+void check_cache(const Dataset& dataset, const config::Data& data) {
+  std::vector<std::int64_t> bytes;
+  for (const auto& block : dataset.blocks()) bytes.push_back(block.decoded_bytes);
+  std::sort(bytes.rbegin(), bytes.rend());
+  const auto in_use = std::min(
+      bytes.size(), static_cast<std::size_t>(std::max(blocks_in_use(data), std::int64_t{1})));
+  std::int64_t needed = 0;
+  for (std::size_t i = 0; i < in_use; ++i) needed += bytes[i];
+  if (needed > data.cache_mb * kMiB) {
+    throw ConfigError(
+        "data.cache_mb is {}, but shuffling over data.shuffle_chunks = {} blocks of "
+        "this data set needs {}; raise the one or lower the other",
+        data.cache_mb, data.shuffle_chunks, needed / kMiB + 1);
+  }
+}
+
+SamplerOptions sampler_options(const LoaderOptions& options) {
+  return {.batch_sizes = rank_batch_sizes(options.data.batch_size, options.world_size,
+                                          options.data.rank_weights),
+          .shuffle = options.data.shuffle,
+          .drop_last = options.data.drop_last,
+          .shuffle_chunks = options.data.shuffle_chunks,
+          .seed = options.seed};
+}
+
+BatchOptions batch_options(const LoaderOptions& options) {
+  return {.conflict_ttc_s = options.data.conflict_ttc_s,
+          .augmentation = options.data.augmentation,
+          .seed = options.seed,
+          .pin_memory = options.pin_memory};
+}
+
+}  // namespace
+
+struct DataLoader::Impl {
+  /// A batch that a reader thread made, or why it could not.
+  struct Outcome {
+    Batch batch;
+    std::exception_ptr error;
+  };
+
+  Impl(std::shared_ptr<const Dataset> dataset, const LoaderOptions& loader_options);
+  ~Impl();
+
+  void begin(const SamplerState& new_state);
+  void read_ahead();
+  [[nodiscard]] Outcome make(const EpochShare& from, std::int64_t epoch, std::int64_t step);
+  [[nodiscard]] Outcome wait_for_next();
+
+  LoaderOptions options;
+  Sampler sampler;
+  BatchBuilder builder;
+  BlockCache cache;
+  std::int64_t ahead;  ///< batches that may be made before they are asked for
+
+  // Of the thread that uses the loader.
+  SamplerState state;
+  std::int64_t next_out = 0;
+  double wait_seconds = 0;
+
+  std::mutex mutex;
+  std::condition_variable work;   ///< for reader threads: there may be something to do
+  std::condition_variable ready;  ///< for next(): an outcome has come
+  std::shared_ptr<const EpochShare> share;
+  std::int64_t generation = 0;  ///< of the share; outcomes of an older one are dropped
+  std::int64_t epoch = 0;
+  std::int64_t next_task = 0;
+  std::int64_t given_out = 0;  ///< next_out, for the reader threads
+  std::map<std::int64_t, Outcome> outcomes;
+  bool stop = false;
+  std::vector<std::thread> threads;
+};
+
+DataLoader::Impl::Impl(std::shared_ptr<const Dataset> dataset, const LoaderOptions& loader_options)
+    : options(loader_options),
+      sampler(dataset, sampler_options(loader_options)),
+      builder(dataset, batch_options(loader_options)),
+      cache(dataset, loader_options.data.cache_mb * kMiB),
+      ahead(loader_options.data.num_workers * loader_options.data.prefetch_factor) {
+  const auto& data = options.data;
+  if (options.rank < 0 || options.rank >= options.world_size) {
+    throw ConfigError("rank {} of {}", options.rank, options.world_size);
+  }
+  if (data.num_workers < 0 || (data.num_workers > 0 && data.prefetch_factor < 1)) {
+    throw ConfigError(
+        "data.num_workers is {} and data.prefetch_factor {}; expected at least 0 and "
+        "1",
+        data.num_workers, data.prefetch_factor);
+  }
+  check_cache(*dataset, data);
+  for (std::int64_t i = 0; i < data.num_workers; ++i) {
+    threads.emplace_back([this] { read_ahead(); });
+  }
+}
+
+DataLoader::Impl::~Impl() {
+  {
+    const std::lock_guard lock(mutex);
+    stop = true;
+  }
+  work.notify_all();
+  for (auto& thread : threads) thread.join();
+}
+
+void DataLoader::Impl::begin(const SamplerState& new_state) {
+  auto new_share = std::make_shared<const EpochShare>(sampler.share(new_state, options.rank));
+  state = new_state;
+  next_out = state.stages.back().steps;
+  {
+    const std::lock_guard lock(mutex);
+    share = std::move(new_share);
+    epoch = state.epoch;
+    next_task = given_out = next_out;
+    outcomes.clear();
+    ++generation;
+  }
+  work.notify_all();
+}
+
+DataLoader::Impl::Outcome DataLoader::Impl::make(const EpochShare& from, std::int64_t of_epoch,
+                                                 std::int64_t step) {
+  Outcome outcome;
+  try {
+    outcome.batch = builder.build(from.draws(step), of_epoch, cache);
+  } catch (...) {
+    outcome.error = std::current_exception();
+  }
+  return outcome;
+}
+
+void DataLoader::Impl::read_ahead() {
+  std::unique_lock lock(mutex);
+  while (true) {
+    work.wait(lock, [&] {
+      return stop ||
+             (share != nullptr && next_task < share->steps() && next_task < given_out + ahead);
+    });
+    if (stop) return;
+    const std::int64_t step = next_task++;
+    const std::int64_t my_generation = generation;
+    const std::int64_t my_epoch = epoch;
+    const auto my_share = share;
+    lock.unlock();
+    Outcome outcome = make(*my_share, my_epoch, step);
+    lock.lock();
+    if (my_generation == generation) {
+      outcomes.emplace(step, std::move(outcome));
+      ready.notify_one();
+    }
+  }
+}
+
+DataLoader::Impl::Outcome DataLoader::Impl::wait_for_next() {
+  if (threads.empty()) return make(*share, epoch, next_out);
+  std::unique_lock lock(mutex);
+  ready.wait(lock, [&] { return outcomes.contains(next_out); });
+  auto node = outcomes.extract(next_out);
+  given_out = next_out + 1;
+  lock.unlock();
+  work.notify_one();
+  return std::move(node.mapped());
+}
+
+DataLoader::DataLoader(std::shared_ptr<const Dataset> dataset, const LoaderOptions& options)
+    : impl_(std::make_unique<Impl>(std::move(dataset), options)) {}
+
+DataLoader::~DataLoader() = default;
+
+void DataLoader::start_epoch(std::int64_t epoch) { impl_->begin(impl_->sampler.start(epoch)); }
+
+void DataLoader::restore(const SamplerState& state) { impl_->begin(impl_->sampler.resume(state)); }
+
+std::optional<Batch> DataLoader::next() {
+  TRAFFIC_CHECK(impl_->share != nullptr, "start_epoch comes before next");
+  if (steps_left() == 0) return std::nullopt;
+  const Stopwatch watch;
+  auto outcome = impl_->wait_for_next();
+  impl_->wait_seconds += watch.seconds();
+  if (outcome.error) std::rethrow_exception(outcome.error);
+  ++impl_->next_out;
+  impl_->state.stages.back().steps = impl_->next_out;
+  return std::move(outcome.batch);
+}
+
+SamplerState DataLoader::state() const { return impl_->state; }
+std::int64_t DataLoader::steps_per_epoch() const { return impl_->sampler.steps_per_epoch(); }
+std::int64_t DataLoader::steps_left() const {
+  return impl_->share == nullptr ? 0 : impl_->share->steps() - impl_->next_out;
+}
+double DataLoader::wait_seconds() const { return impl_->wait_seconds; }
+std::int64_t DataLoader::blocks_decoded() const { return impl_->cache.blocks_decoded(); }
+
+}  // namespace traffic::data

@@ -1,0 +1,187 @@
+#include "traffic/data/reader.h"
+
+#include <glob.h>
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+
+#include "attributes.h"
+#include "reader_impl.h"
+
+namespace traffic::data {
+namespace {
+
+/// Above these a file is refused: no traffic is that large, but a damaged number may be.
+constexpr std::int64_t kMaxVehiclesPerFrame = 1 << 20;
+constexpr std::int64_t kMaxEdgesPerFrame = 1 << 26;
+constexpr std::int64_t kMaxFrames = 1LL << 28;
+
+template <typename T>
+std::vector<T> read_all(const ColumnReader& column) {
+  std::vector<T> values(static_cast<std::size_t>(column.rows()));
+  column.read_values<T>(0, column.rows(), values);
+  return values;
+}
+
+void check_rows(const ColumnReader& column, std::int64_t expected) {
+  if (column.rows() != expected) {
+    throw DataError("{} has {} rows, expected {}; {}", column.where(), column.rows(), expected,
+                    kRemedy);
+  }
+}
+
+/// A pointer column must rise from 0 to the rows it points into.
+void check_ptr(const ColumnReader& column, std::span<const std::int64_t> ptr, std::int64_t rows,
+               std::int64_t most) {
+  if (ptr.front() != 0 || ptr.back() != rows) {
+    throw DataError("{} runs from {} to {}, expected 0 to {}; {}", column.where(), ptr.front(),
+                    ptr.back(), rows, kRemedy);
+  }
+  for (std::size_t i = 1; i < ptr.size(); ++i) {
+    if (ptr[i] < ptr[i - 1] || ptr[i] - ptr[i - 1] > most) {
+      throw DataError("{}: frame {} has {} to {}; expected pointers that rise by at most {}; {}",
+                      column.where(), i - 1, ptr[i - 1], ptr[i], most, kRemedy);
+    }
+  }
+}
+
+}  // namespace
+
+DatasetReader::Impl::Impl(std::string file_path)
+    : path(std::move(file_path)),
+      file(open_data_file(path)),
+      info(read_attributes(file.get(), path)) {
+  file_bytes = static_cast<std::int64_t>(std::filesystem::file_size(path));
+  num_features = info.node_features.size();
+  position_column = static_cast<std::size_t>(feature_index(info.node_features, kPositionFeature));
+  columns.reserve(kNumColumns);
+  for (const ColumnSpec& spec : column_specs()) {
+    const int width = spec.width > 0 ? spec.width : static_cast<int>(num_features);
+    columns.emplace_back(file.get(), path, file_bytes, spec, width);
+  }
+  info.float16 = column(Column::kNodeFeatures).element() == Element::kF16;
+  check_sizes();
+  node_ptr = read_all<std::int64_t>(column(Column::kFrameNodePtr));
+  edge_ptr = read_all<std::int64_t>(column(Column::kFrameEdgePtr));
+  check_ptr(column(Column::kFrameNodePtr), node_ptr, column(Column::kNodeFeatures).rows(),
+            kMaxVehiclesPerFrame);
+  check_ptr(column(Column::kFrameEdgePtr), edge_ptr, column(Column::kEdgeFeatures).rows(),
+            kMaxEdgesPerFrame);
+  read_episodes();
+}
+
+void DatasetReader::Impl::check_sizes() const {
+  const std::int64_t frames = column(Column::kFrameTime).rows();
+  if (frames < 1 || frames > kMaxFrames) {
+    throw DataError("{} has {} rows, expected 1 to {}; {}", column(Column::kFrameTime).where(),
+                    frames, kMaxFrames, kRemedy);
+  }
+  for (const ColumnSpec& spec : column_specs()) {
+    switch (spec.rows) {
+      case Rows::kEpisodes:
+        check_rows(column(spec.column), column(Column::kEpisodeSeed).rows());
+        break;
+      case Rows::kFrames:
+        check_rows(column(spec.column), frames);
+        break;
+      case Rows::kFramePtr:
+        check_rows(column(spec.column), frames + 1);
+        break;
+      case Rows::kNodes:
+        check_rows(column(spec.column), column(Column::kNodeFeatures).rows());
+        break;
+      case Rows::kEdges:
+        check_rows(column(spec.column), column(Column::kEdgeFeatures).rows());
+        break;
+    }
+  }
+}
+
+void DatasetReader::Impl::read_episodes() {
+  const auto seed = read_all<std::uint64_t>(column(Column::kEpisodeSeed));
+  const auto first = read_all<std::int64_t>(column(Column::kEpisodeFirstFrame));
+  const auto frames = read_all<std::int64_t>(column(Column::kEpisodeNumFrames));
+  const auto split = read_all<std::uint8_t>(column(Column::kEpisodeSplit));
+  const auto demand = read_all<double>(column(Column::kEpisodeDemandScale));
+  const auto controller = read_all<std::uint8_t>(column(Column::kEpisodeController));
+  const std::int64_t all_frames = column(Column::kFrameTime).rows();
+  std::int64_t next = 0;
+  for (std::size_t i = 0; i < seed.size(); ++i) {
+    if (first[i] != next || frames[i] < 1 || frames[i] > all_frames - next) {
+      throw DataError(
+          "{}: episode {} has {} frames from frame {}; expected it to begin at {} and "
+          "to end by {}; {}",
+          path, i, frames[i], first[i], next, all_frames, kRemedy);
+    }
+    if (split[i] >= kNumSplits) {
+      throw DataError(
+          "{}: episode {} has split {}, expected 0 (train), 1 (validation) or 2 "
+          "(test); {}",
+          path, i, split[i], kRemedy);
+    }
+    if (controller[i] >= info.controller_names.size() || !std::isfinite(demand[i])) {
+      throw DataError("{}: episode {} has controller {} of {} and demand scale {}; {}", path, i,
+                      controller[i], info.controller_names.size(), demand[i], kRemedy);
+    }
+    episodes.push_back(
+        {seed[i], first[i], frames[i], static_cast<Split>(split[i]), demand[i], controller[i]});
+    next += frames[i];
+  }
+  if (next != all_frames) {
+    throw DataError("{}: the episodes have {} frames in all, but there are {}; {}", path, next,
+                    all_frames, kRemedy);
+  }
+}
+
+DatasetReader::DatasetReader(std::string path) : impl_(std::make_unique<Impl>(std::move(path))) {}
+DatasetReader::~DatasetReader() = default;
+
+const std::string& DatasetReader::path() const { return impl_->path; }
+std::int64_t DatasetReader::file_bytes() const { return impl_->file_bytes; }
+const FileInfo& DatasetReader::info() const { return impl_->info; }
+std::span<const Episode> DatasetReader::episodes() const { return impl_->episodes; }
+std::int64_t DatasetReader::num_frames() const {
+  return static_cast<std::int64_t>(impl_->node_ptr.size()) - 1;
+}
+std::int64_t DatasetReader::num_nodes() const { return impl_->node_ptr.back(); }
+std::int64_t DatasetReader::num_edges() const { return impl_->edge_ptr.back(); }
+std::span<const std::int64_t> DatasetReader::node_ptr() const { return impl_->node_ptr; }
+std::span<const std::int64_t> DatasetReader::edge_ptr() const { return impl_->edge_ptr; }
+
+void DatasetReader::read_raw(Column column, std::int64_t first, std::int64_t count,
+                             std::span<std::byte> out) const {
+  impl_->column(column).read(first, count, out);
+}
+
+ColumnStorage DatasetReader::storage(Column column) const {
+  const ColumnReader& from = impl_->column(column);
+  return {.rows = from.rows(),
+          .row_bytes = static_cast<std::int64_t>(from.row_bytes()),
+          .chunk_rows = from.chunk_rows(),
+          .num_chunks = from.num_chunks(),
+          .stored_bytes = from.stored_bytes(),
+          .shuffle = from.filters().shuffle,
+          .deflate = from.filters().deflate,
+          .fletcher32 = from.filters().fletcher32};
+}
+
+std::vector<std::string> find_data_files(std::span<const std::string> patterns) {
+  if (patterns.empty()) throw DataError("data.files is empty; name at least one data set file");
+  std::vector<std::string> files;
+  for (const auto& pattern : patterns) {
+    glob_t found{};
+    const int rc = ::glob(pattern.c_str(), 0, nullptr, &found);
+    for (std::size_t i = 0; rc == 0 && i < found.gl_pathc; ++i) {
+      files.emplace_back(found.gl_pathv[i]);
+    }
+    ::globfree(&found);
+    if (rc != 0) {
+      throw DataError("no file matches '{}'; check data.files or make one with data_prep record",
+                      pattern);
+    }
+  }
+  return files;
+}
+
+}  // namespace traffic::data

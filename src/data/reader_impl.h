@@ -1,0 +1,37 @@
+/// What an open file consists of; shared by the two source files of DatasetReader.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "column_reader.h"
+#include "hdf5_handle.h"
+#include "traffic/data/reader.h"
+
+namespace traffic::data {
+
+struct DatasetReader::Impl {
+  explicit Impl(std::string file_path);
+
+  [[nodiscard]] const ColumnReader& column(Column name) const {
+    return columns[static_cast<std::size_t>(name)];
+  }
+  void check_sizes() const;
+  void read_episodes();
+  void read_features(Column name, std::int64_t first, std::int64_t count,
+                     std::vector<float>& out) const;
+  void read_edges(std::int64_t first_frame, PackedFrames& out) const;
+
+  std::string path;
+  std::int64_t file_bytes;
+  h5::File file;
+  FileInfo info;
+  std::vector<ColumnReader> columns;
+  std::vector<Episode> episodes;
+  std::vector<std::int64_t> node_ptr;
+  std::vector<std::int64_t> edge_ptr;
+  std::size_t num_features = 0;
+  std::size_t position_column = 0;
+};
+
+}  // namespace traffic::data

@@ -1,0 +1,284 @@
+#include "traffic/data/sampler.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <memory>
+#include <numeric>
+#include <utility>
+
+#include "traffic/core/error.h"
+#include "traffic/core/hash.h"
+#include "traffic/core/random.h"
+
+namespace traffic::data {
+namespace {
+
+constexpr std::uint64_t kBlockStream = 0x626c6f636b73;     // "blocks"
+constexpr std::uint64_t kSampleStream = 0x73616d706c6573;  // "samples"
+
+std::int64_t sum(std::span<const std::int64_t> values) {
+  return std::accumulate(values.begin(), values.end(), std::int64_t{0});
+}
+
+}  // namespace
+
+std::vector<std::int64_t> rank_batch_sizes(std::int64_t batch_size, std::int64_t world_size,
+                                           std::span<const double> weights) {
+  if (batch_size < 1) throw ConfigError("data.batch_size is {}, expected at least 1", batch_size);
+  const auto ranks = static_cast<std::size_t>(world_size);
+  if (weights.empty()) return std::vector<std::int64_t>(ranks, batch_size);
+  const auto usable = [](double w) { return std::isfinite(w) && w > 0; };
+  if (weights.size() != ranks || !std::all_of(weights.begin(), weights.end(), usable)) {
+    throw ConfigError(
+        "data.rank_weights has {} entries for {} ranks; give one positive number for "
+        "each rank, or none",
+        weights.size(), world_size);
+  }
+  // Rounding running sums keeps the total exact; batch_size >= 1 each is kept by giving 1 first.
+  const double total_weight = std::accumulate(weights.begin(), weights.end(), 0.0);
+  const auto extra = static_cast<double>((batch_size - 1) * world_size);
+  std::vector<std::int64_t> sizes;
+  double running = 0;
+  std::int64_t given = 0;
+  for (const double weight : weights) {
+    running += weight;
+    const std::int64_t until = std::llround(extra * running / total_weight);
+    sizes.push_back(1 + until - given);
+    given = until;
+  }
+  return sizes;
+}
+
+std::vector<std::int64_t> SamplerState::encode() const {
+  std::vector<std::int64_t> numbers{epoch, static_cast<std::int64_t>(fingerprint),
+                                    static_cast<std::int64_t>(stages.size())};
+  for (const auto& stage : stages) {
+    numbers.push_back(stage.steps);
+    numbers.push_back(static_cast<std::int64_t>(stage.batch_sizes.size()));
+    numbers.insert(numbers.end(), stage.batch_sizes.begin(), stage.batch_sizes.end());
+  }
+  return numbers;
+}
+
+SamplerState SamplerState::decode(std::span<const std::int64_t> numbers) {
+  std::size_t at = 0;
+  const auto take = [&](std::int64_t least, std::int64_t most) {
+    if (at >= numbers.size() || numbers[at] < least || numbers[at] > most) {
+      throw DataError(
+          "the sampler position is damaged at number {} of {}; resume from another "
+          "checkpoint",
+          at, numbers.size());
+    }
+    return numbers[at++];
+  };
+  constexpr std::int64_t kMost = std::int64_t{1} << 40;
+  SamplerState state;
+  state.epoch = take(0, kMost);
+  state.fingerprint = static_cast<std::uint64_t>(take(INT64_MIN, INT64_MAX));
+  const auto stages = take(1, static_cast<std::int64_t>(numbers.size()));
+  for (std::int64_t i = 0; i < stages; ++i) {
+    Stage stage;
+    stage.steps = take(0, kMost);
+    const auto ranks = take(1, static_cast<std::int64_t>(numbers.size()));
+    for (std::int64_t r = 0; r < ranks; ++r) stage.batch_sizes.push_back(take(1, kMost));
+    state.stages.push_back(std::move(stage));
+  }
+  if (at != numbers.size()) {
+    throw DataError(
+        "the sampler position has {} numbers, expected {}; resume from another "
+        "checkpoint",
+        numbers.size(), at);
+  }
+  return state;
+}
+
+std::vector<Draw> EpochShare::draws(std::int64_t step) const {
+  TRAFFIC_CHECK(step >= 0 && step < steps_, "step {} of {}", step, steps_);
+  const auto size = static_cast<std::int64_t>(samples_.size());
+  const std::int64_t begin = std::min(size, step * batch_size_);
+  const std::int64_t end = std::min(size, begin + batch_size_);
+  std::vector<Draw> draws;
+  for (std::int64_t i = begin; i < end; ++i) {
+    draws.push_back({samples_[static_cast<std::size_t>(i)], 1.0F});
+  }
+  if (draws.empty()) draws.push_back({filler_, 0.0F});
+  return draws;
+}
+
+/// How a list of samples is cut: rank r gets bounds[r] .. bounds[r + 1].
+struct Sampler::Deal {
+  std::int64_t steps = 0;
+  std::vector<std::int64_t> bounds;
+  /// Where the rank is in its part after so many steps.
+  [[nodiscard]] std::int64_t position(std::size_t rank, std::int64_t batch_size,
+                                      std::int64_t steps_done) const {
+    return std::min(bounds[rank + 1], bounds[rank] + steps_done * batch_size);
+  }
+};
+
+Sampler::Sampler(std::shared_ptr<const Dataset> dataset, SamplerOptions options)
+    : dataset_(std::move(dataset)), options_(std::move(options)) {
+  if (options_.shuffle_chunks < 1) {
+    throw ConfigError("data.shuffle_chunks is {}, expected at least 1", options_.shuffle_chunks);
+  }
+  const std::int64_t samples = dataset_->num_samples();
+  const auto ranks = static_cast<std::int64_t>(options_.batch_sizes.size());
+  const auto split = to_string(dataset_->split());
+  if (samples == 0) {
+    throw DataError(
+        "the {} split has no samples in {} files (the first: {}); it needs episodes of "
+        "at least history_frames + horizon_frames = {} frames",
+        split, dataset_->num_files(), dataset_->file(0).path(),
+        dataset_->options().history_frames + dataset_->options().horizon_frames);
+  }
+  if (samples < ranks) {
+    throw DataError("the {} split has {} samples for {} ranks; use fewer ranks or more data", split,
+                    samples, ranks);
+  }
+  if (steps_per_epoch() == 0) {
+    throw DataError(
+        "the {} split has {} samples, less than one step of all {} ranks ({}); lower "
+        "data.batch_size or set data.drop_last = false",
+        split, samples, ranks, sum(options_.batch_sizes));
+  }
+  Hasher hash;
+  const std::array<std::uint64_t, 5> parts{
+      dataset_->fingerprint(), static_cast<std::uint64_t>(options_.shuffle),
+      static_cast<std::uint64_t>(options_.drop_last),
+      static_cast<std::uint64_t>(options_.shuffle_chunks), options_.seed};
+  hash.update(std::as_bytes(std::span(parts)));
+  fingerprint_ = hash.digest();
+}
+
+std::int64_t Sampler::steps_per_epoch() const {
+  return deal(dataset_->num_samples(), options_.batch_sizes).steps;
+}
+
+Sampler::Deal Sampler::deal(std::int64_t samples, std::span<const std::int64_t> batch_sizes) const {
+  const std::int64_t step_size = sum(batch_sizes);
+  Deal deal;
+  deal.steps = options_.drop_last ? samples / step_size : (samples + step_size - 1) / step_size;
+  const std::int64_t dealt = options_.drop_last ? deal.steps * step_size : samples;
+  std::int64_t running = 0;
+  deal.bounds.push_back(0);
+  for (const std::int64_t size : batch_sizes) {
+    running += size;
+    // In proportion, so that no rank has more than `steps` batches nor less than steps - 1.
+    deal.bounds.push_back(
+        static_cast<std::int64_t>(static_cast<__int128>(dealt) * running / step_size));
+  }
+  return deal;
+}
+
+SamplerState Sampler::start(std::int64_t epoch) const {
+  return {.epoch = epoch, .stages = {{options_.batch_sizes, 0}}, .fingerprint = fingerprint_};
+}
+
+SamplerState Sampler::resume(const SamplerState& saved) const {
+  if (saved.fingerprint != fingerprint_) {
+    throw DataError(
+        "the sampler position was saved with other data or options (files, windows, "
+        "seed, shuffle, shuffle_chunks, drop_last), so the rest of its epoch cannot be "
+        "found; use the same ones, or start from its weights with run.init_from");
+  }
+  SamplerState state = saved;
+  if (state.stages.back().batch_sizes == options_.batch_sizes) return state;
+  if (state.stages.back().steps == 0) state.stages.pop_back();
+  state.stages.push_back({options_.batch_sizes, 0});
+  return state;
+}
+
+EpochShare Sampler::share(const SamplerState& state, std::int64_t rank) const {
+  const auto r = static_cast<std::size_t>(rank);
+  const auto& batch_sizes = state.stages.back().batch_sizes;
+  TRAFFIC_CHECK(r < batch_sizes.size(), "rank {} of {}", rank, batch_sizes.size());
+  if (state.stages.size() == 1) {
+    const Deal cut = deal(dataset_->num_samples(), batch_sizes);
+    auto samples = first_order(state.epoch, cut.bounds[r], cut.bounds[r + 1]);
+    return {std::move(samples), batch_sizes[r], cut.steps, 0};
+  }
+  SamplerState before = state;
+  before.stages.pop_back();
+  const auto left = left_over(before);
+  const Deal cut = deal(static_cast<std::int64_t>(left.size()), batch_sizes);
+  std::vector<std::int64_t> samples(left.begin() + cut.bounds[r], left.begin() + cut.bounds[r + 1]);
+  return {std::move(samples), batch_sizes[r], cut.steps, left.empty() ? 0 : left.front()};
+}
+
+/// What nobody has drawn after the stages of the state, in the order in which ranks would have.
+std::vector<std::int64_t> Sampler::left_over(const SamplerState& state) const {
+  std::vector<std::int64_t> order;
+  const std::int64_t all = dataset_->num_samples();
+  for (std::size_t i = 0; i < state.stages.size(); ++i) {
+    const auto& stage = state.stages[i];
+    const Deal cut =
+        deal(i == 0 ? all : static_cast<std::int64_t>(order.size()), stage.batch_sizes);
+    std::vector<std::int64_t> left;
+    for (std::size_t r = 0; r < stage.batch_sizes.size(); ++r) {
+      const std::int64_t skip = cut.position(r, stage.batch_sizes[r], stage.steps) - cut.bounds[r];
+      const auto part = i == 0 ? first_order(state.epoch, cut.bounds[r], cut.bounds[r + 1])
+                               : std::vector<std::int64_t>(order.begin() + cut.bounds[r],
+                                                           order.begin() + cut.bounds[r + 1]);
+      left.insert(left.end(), part.begin() + skip, part.end());
+    }
+    // What drop_last did not deal out in this stage may find a place in the next.
+    const auto rest =
+        i == 0 ? first_order(state.epoch, cut.bounds.back(), all)
+               : std::vector<std::int64_t>(order.begin() + cut.bounds.back(), order.end());
+    left.insert(left.end(), rest.begin(), rest.end());
+    order = std::move(left);
+  }
+  return order;
+}
+
+std::vector<std::int32_t> Sampler::block_order(std::int64_t epoch) const {
+  std::vector<std::int32_t> order(dataset_->blocks().size());
+  std::iota(order.begin(), order.end(), 0);
+  if (options_.shuffle) {
+    Rng rng(derive_seed(options_.seed, {kBlockStream, static_cast<std::uint64_t>(epoch)}));
+    rng.shuffle(std::span(order));
+  }
+  return order;
+}
+
+/// Samples begin .. end of the blocks in the epoch's order, mixed.
+std::vector<std::int64_t> Sampler::first_order(std::int64_t epoch, std::int64_t begin,
+                                               std::int64_t end) const {
+  // A sample's place is its block's place in the run plus a random part of the window.
+  struct Placed {
+    std::uint64_t place;
+    std::int64_t sample;
+  };
+  const auto seed = derive_seed(options_.seed, {kSampleStream, static_cast<std::uint64_t>(epoch)});
+  const double window = static_cast<double>(options_.shuffle_chunks) * 0x1p32;
+  std::vector<Placed> placed;
+  placed.reserve(static_cast<std::size_t>(end - begin));
+  std::int64_t position = 0;
+  std::uint64_t block_place = 0;
+  for (const std::int32_t index : block_order(epoch)) {
+    const BlockRange& block = dataset_->blocks()[static_cast<std::size_t>(index)];
+    const std::int64_t first = std::max(begin - position, std::int64_t{0});
+    const std::int64_t last = std::min(end - position, block.num_samples);
+    position += block.num_samples;
+    if (first >= last) continue;
+    for (std::int64_t s = block.first_sample + first; s < block.first_sample + last; ++s) {
+      std::uint64_t place = block_place << 32;
+      if (options_.shuffle) {
+        Rng rng(derive_seed(seed, {static_cast<std::uint64_t>(s)}));
+        place += static_cast<std::uint64_t>(rng.uniform() * window);
+      }
+      placed.push_back({place, s});
+    }
+    ++block_place;
+  }
+  std::sort(placed.begin(), placed.end(), [](const Placed& a, const Placed& b) {
+    return a.place != b.place ? a.place < b.place : a.sample < b.sample;
+  });
+  std::vector<std::int64_t> samples;
+  samples.reserve(placed.size());
+  for (const auto& p : placed) samples.push_back(p.sample);
+  return samples;
+}
+
+}  // namespace traffic::data

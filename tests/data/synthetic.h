@@ -1,0 +1,57 @@
+/// Made-up traffic for tests: vehicles that come, drive, vanish for some frames and leave.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "traffic/data/format.h"
+#include "traffic/data/writer.h"
+#include "traffic/scene/frame.h"
+
+namespace traffic::data::test {
+
+struct TrafficSpec {
+  std::uint64_t seed = 1;
+  std::int64_t frames = 40;
+  std::int64_t vehicles = 30;  ///< in the whole episode
+};
+
+/// One episode. Positions grow by what the speed says; some vehicles are absent for a frame or two
+/// in between; gaps and relative speeds make conflicts now and then; there are frames without
+/// edges.
+std::vector<scene::GraphFrame> make_traffic(const TrafficSpec& spec);
+
+struct EpisodeSpec {
+  TrafficSpec traffic;
+  Split split = Split::kTrain;
+};
+
+/// Writes episodes to a file.
+void write_file(const std::filesystem::path& path, const std::vector<EpisodeSpec>& episodes,
+                const WriterOptions& options = {});
+
+/// FileInfo as tests write it.
+FileInfo test_info();
+
+std::string read_bytes(const std::filesystem::path& path);
+void write_bytes(const std::filesystem::path& path, const std::string& bytes);
+
+/// A folder that is removed in the end.
+class TempDir {
+ public:
+  TempDir();
+  ~TempDir();
+  TempDir(const TempDir&) = delete;
+  TempDir& operator=(const TempDir&) = delete;
+  [[nodiscard]] std::filesystem::path operator/(const std::string& name) const {
+    return path_ / name;
+  }
+  [[nodiscard]] const std::filesystem::path& path() const { return path_; }
+
+ private:
+  std::filesystem::path path_;
+};
+
+}  // namespace traffic::data::test
