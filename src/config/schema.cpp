@@ -3,18 +3,10 @@
 #include <algorithm>
 #include <array>
 
+#include "rows.h"
+
 namespace traffic::config {
 namespace {
-
-/// Key and accessor from one token, so that they cannot disagree.
-#define TRAFFIC_KEY(path) \
-  .key = #path, .field = [](Config& config) -> Field { return &config.path; }
-
-Range between(double low, double high) { return {.low = low, .high = high}; }
-Range at_least(double low) { return {.low = low}; }
-Range above(double low, double high) { return {.low = low, .high = high, .low_open = true}; }
-/// Zero up to, without, one: shares of which something must remain.
-Range below_one() { return {.low = 0, .high = 1, .high_open = true}; }
 
 /// run.name becomes a folder.
 std::string_view refuse_as_folder_name(std::string_view text) {
@@ -28,10 +20,6 @@ std::string_view refuse_as_folder_name(std::string_view text) {
     return "expected letters, digits, '_', '-' and '.', not starting with '.'";
   }
   return {};
-}
-
-std::string_view refuse_empty(std::string_view text) {
-  return text.empty() ? std::string_view("expected a text that is not empty") : std::string_view();
 }
 
 std::vector<Row> run_rows() {
@@ -219,14 +207,14 @@ std::vector<Row> log_rows() {
   };
 }
 
-#undef TRAFFIC_KEY
-
-constexpr std::array<Section, 8> kSections{{
+constexpr std::array<Section, 10> kSections{{
     {"run", "The run as a whole."},
     {"model", "Sizes of the model; a checkpoint fits only the sizes it was made with."},
     {"data", "Training data and how it is read."},
     {"data.augmentation", "Random changes of training samples."},
     {"train", "Optimisation."},
+    {"env", "The simulated traffic, and who may be asked what."},
+    {"rollout", "Processes that run simulations, phases 2 and 3."},
     {"comm", "Communication between ranks."},
     {"checkpoint", "When checkpoints are written and which are kept."},
     {"log", "What is shown and recorded."},
@@ -239,8 +227,8 @@ std::span<const Section> sections() { return kSections; }
 std::span<const Row> schema() {
   static const std::vector<Row> rows = [] {
     std::vector<Row> all;
-    for (auto part : {run_rows, model_rows, data_rows, augmentation_rows, train_rows, comm_rows,
-                      checkpoint_rows, log_rows}) {
+    for (auto part : {run_rows, model_rows, data_rows, augmentation_rows, train_rows, env_rows,
+                      rollout_rows, comm_rows, checkpoint_rows, log_rows}) {
       const std::vector<Row> some = part();
       all.insert(all.end(), some.begin(), some.end());
     }

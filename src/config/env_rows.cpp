@@ -1,0 +1,74 @@
+/// Rows of [env] and [rollout].
+#include "rows.h"
+
+namespace traffic::config {
+
+std::vector<Row> env_rows() {
+  return {
+      {TRAFFIC_KEY(env.scenario), .help = "Path of a .sumocfg, or the name of a shipped scenario.",
+       .refuse = refuse_empty},
+      {TRAFFIC_KEY(env.sumo_args), .help = "Further arguments of SUMO.", .refuse = refuse_empty},
+      {TRAFFIC_KEY(env.cv_types), .help = "Vehicle types that are connected vehicles.",
+       .refuse = refuse_empty},
+      {TRAFFIC_KEY(env.cv_share),
+       .help = "Share of all vehicles that are connected, drawn by seed; 0: those of "
+               "`env.cv_types`.",
+       .range = between(0, 1)},
+      {TRAFFIC_KEY(env.max_time_s), .help = "End of an episode; 0: the scenario's own.",
+       .unit = "s", .range = between(0, 1e6)},
+      {TRAFFIC_KEY(env.control_period_s),
+       .help = "Time between decisions, a multiple of the scenario's step length.", .unit = "s",
+       .range = above(0, 3600)},
+      {TRAFFIC_KEY(env.zone_m),
+       .help = "Connected vehicles this near to their next conflict or stop line may be "
+               "commanded; about 100 at merges, 200 in corridors.",
+       .unit = "m", .range = above(0, 1e5)},
+      {TRAFFIC_KEY(env.lead_only),
+       .help = "Whether only the first connected vehicle of each lane may be commanded."},
+      {TRAFFIC_KEY(env.commit_s),
+       .help = "How long a command is kept without another decision; 0: for the control period.",
+       .unit = "s", .range = between(0, 3600)},
+      {TRAFFIC_KEY(env.shield),
+       .help = "Whether the shield replaces commands by braking when a vehicle follows its leader "
+               "too closely."},
+      {TRAFFIC_KEY(env.shield_thw_s), .help = "Least time headway.", .unit = "s",
+       .range = between(0, 60)},
+      {TRAFFIC_KEY(env.shield_ttc_s), .help = "Least time-to-collision.", .unit = "s",
+       .range = between(0, 60)},
+      {TRAFFIC_KEY(env.shield_brake_mps2), .help = "With which the shield brakes.", .unit = "m/s2",
+       .range = above(0, 20)},
+      {TRAFFIC_KEY(env.slow_mps), .help = "Target speed of the command slow.", .unit = "m/s",
+       .range = between(0, 100)},
+      {TRAFFIC_KEY(env.max_slowdown_mps2),
+       .help = "How fast a target speed below the present one is approached.", .unit = "m/s2",
+       .range = above(0, 20)},
+      {TRAFFIC_KEY(env.min_accel_mps2), .help = "Least acceleration that may be commanded.",
+       .unit = "m/s2", .range = between(-20, 0)},
+      {TRAFFIC_KEY(env.max_accel_mps2), .help = "Largest acceleration that may be commanded.",
+       .unit = "m/s2", .range = between(0, 20)},
+  };
+}
+
+std::vector<Row> rollout_rows() {
+  return {
+      {TRAFFIC_KEY(rollout.workers), .help = "Processes that keep simulations running.",
+       .unit = "processes", .range = between(1, 1024)},
+      {TRAFFIC_KEY(rollout.envs_per_worker), .help = "Simulations of a worker.",
+       .unit = "simulations", .range = between(1, 256)},
+      {TRAFFIC_KEY(rollout.max_concurrent_envs),
+       .help = "Simulations in all, at most; 0: no limit.", .unit = "simulations",
+       .range = between(0, 65536)},
+      {TRAFFIC_KEY(rollout.max_vehicles),
+       .help = "Vehicles of a simulation at once, at most; unused room costs no memory.",
+       .unit = "vehicles", .range = between(1, 1e6)},
+      {TRAFFIC_KEY(rollout.env_timeout_s),
+       .help = "A simulation that gives no sign of life for this long is killed and replaced.",
+       .unit = "s", .range = above(0, 86400)},
+      {TRAFFIC_KEY(rollout.max_restarts),
+       .help = "Restarts of a simulation in a row, with no episode finished between them, after "
+               "which training stops with exit code 6.",
+       .range = between(0, 1000)},
+  };
+}
+
+}  // namespace traffic::config

@@ -1,0 +1,28 @@
+/// What rows of the schema are written with.
+#pragma once
+
+#include <string_view>
+#include <vector>
+
+#include "traffic/config/schema.h"
+
+namespace traffic::config {
+
+/// Key and accessor from one token, so that they cannot disagree.
+#define TRAFFIC_KEY(path) \
+  .key = #path, .field = [](Config& config) -> Field { return &config.path; }
+
+inline Range between(double low, double high) { return {.low = low, .high = high}; }
+inline Range at_least(double low) { return {.low = low}; }
+inline Range above(double low, double high) { return {.low = low, .high = high, .low_open = true}; }
+/// Zero up to, without, one: shares of which something must remain.
+inline Range below_one() { return {.low = 0, .high = 1, .high_open = true}; }
+
+inline std::string_view refuse_empty(std::string_view text) {
+  return text.empty() ? std::string_view("expected a text that is not empty") : std::string_view();
+}
+
+std::vector<Row> env_rows();
+std::vector<Row> rollout_rows();
+
+}  // namespace traffic::config
