@@ -1,0 +1,96 @@
+/// The checkpoints of a run: one folder, file names that say the step, old ones removed, damaged
+/// ones passed over.
+///
+///   step-000001234.h5   every save; the newest `keep_last` stay
+///   best.h5             the best one so far
+///   phase1.h5 ...       the end of each phase
+///
+/// best and phase ends are hard links to a step's file where the file system has them, else copies.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "traffic/checkpoint/snapshot.h"
+
+namespace traffic::checkpoint {
+
+/// A checkpoint that was passed over, and why.
+struct Rejected {
+  std::filesystem::path path;
+  std::string reason;
+};
+
+/// What to go on from. Without a snapshot there was no checkpoint at all.
+struct ResumePoint {
+  std::optional<Snapshot> snapshot;
+  std::filesystem::path path;
+  std::vector<Rejected> rejected;  ///< newer ones that are damaged; the caller logs them
+};
+
+/// Not thread-safe. Only one process may write to a folder: hold its RunLock.
+class CheckpointManager {
+ public:
+  /// Creates the folder and removes what saves of dead processes left unfinished.
+  /// @param keep_last at least 1
+  /// @throws ResourceError
+  CheckpointManager(std::filesystem::path dir, std::int64_t keep_last);
+
+  /// Saves under the snapshot's step, then removes old ones.
+  /// @return the file
+  /// @throws ResourceError; all checkpoints are then as they were
+  std::filesystem::path save_step(const Snapshot& snapshot);
+  /// Makes the checkpoint of `step` best.h5.
+  /// @throws CheckpointError if there is none, ResourceError
+  std::filesystem::path mark_best(std::int64_t step);
+  /// Makes the checkpoint of `step` phase<phase>.h5.
+  std::filesystem::path mark_phase_end(int phase, std::int64_t step);
+
+  /// The newest checkpoint that is whole, be it a step's, the best or a phase's end; "newest" is by
+  /// step, never by the clock.
+  /// @throws CheckpointError if there are checkpoints but none is whole: a run never starts anew
+  /// silently
+  [[nodiscard]] ResumePoint newest_valid() const;
+
+  /// Steps that have a file of their own, newest first.
+  [[nodiscard]] std::vector<std::int64_t> steps() const;
+  [[nodiscard]] std::filesystem::path step_path(std::int64_t step) const;
+  [[nodiscard]] std::filesystem::path best_path() const { return dir_ / "best.h5"; }
+  [[nodiscard]] std::filesystem::path phase_path(int phase) const;
+  [[nodiscard]] const std::filesystem::path& dir() const { return dir_; }
+
+ private:
+  std::filesystem::path mark(std::int64_t step, const std::filesystem::path& target) const;
+  void prune() const;
+
+  std::filesystem::path dir_;
+  std::int64_t keep_last_;
+};
+
+/// Counts saves that failed in a row, and gives up at a limit.
+class SaveFailures {
+ public:
+  /// @param limit failures in a row at which failed() throws; at least 1
+  explicit SaveFailures(std::int64_t limit);
+  void succeeded() { in_a_row_ = 0; }
+  /// @throws ResourceError at the limit
+  void failed(const std::string& reason);
+  [[nodiscard]] std::int64_t in_a_row() const { return in_a_row_; }
+  [[nodiscard]] std::int64_t total() const { return total_; }
+
+ private:
+  std::int64_t limit_;
+  std::int64_t in_a_row_ = 0;
+  std::int64_t total_ = 0;
+};
+
+/// Finds out before training whether saving will work: creates the folder, asks for room for
+/// `num_files` files of `bytes_per_file`, writes, renames and removes a real file.
+/// @throws ResourceError with the cause and what to do
+void check_folder(const std::filesystem::path& dir, std::int64_t bytes_per_file,
+                  std::int64_t num_files);
+
+}  // namespace traffic::checkpoint

@@ -1,0 +1,71 @@
+/// What a checkpoint holds: named values, in memory. Names form groups by '/', e.g.
+/// "model/encoder.input.weight", "optimizer/exp_avg", "rng/rank0", "sampler/position", "config".
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+namespace traffic::checkpoint {
+
+using Bytes = std::vector<std::byte>;
+using Value = std::variant<at::Tensor, std::int64_t, double, std::string, Bytes>;
+
+/// An ordered set of named values. The put functions check the name (parts of letters, digits and
+/// "_.-+", joined by '/'; none twice, none both a value and a group) and throw Error if it is bad.
+/// The get functions throw CheckpointError that names the file, the part, what was found and what
+/// was expected.
+class Snapshot {
+ public:
+  /// @param step position in training; orders the checkpoints of a run and becomes part of the file
+  explicit Snapshot(std::int64_t step = 0) : step_(step) {}
+
+  [[nodiscard]] std::int64_t step() const { return step_; }
+  /// Where it was loaded from, for messages; "memory" if it was not.
+  [[nodiscard]] const std::string& source() const { return source_; }
+  void set_source(std::string source) { source_ = std::move(source); }
+
+  /// Keeps a CPU tensor itself (what is written into it before saving is saved), copies others.
+  /// float32, float64, int64, int32, uint8 or bool of at most 8 dimensions.
+  void put_tensor(const std::string& name, const at::Tensor& value);
+  void put_int(const std::string& name, std::int64_t value);
+  void put_real(const std::string& name, double value);
+  void put_text(const std::string& name, std::string value);
+  void put_bytes(const std::string& name, Bytes value);
+
+  [[nodiscard]] bool contains(const std::string& name) const { return values_.contains(name); }
+  /// Names of all values whose name starts with `prefix`, sorted.
+  [[nodiscard]] std::vector<std::string> names(std::string_view prefix = "") const;
+  [[nodiscard]] const std::map<std::string, Value, std::less<>>& values() const { return values_; }
+  /// Bytes of all values together; a file is this plus some kilobytes.
+  [[nodiscard]] std::int64_t total_bytes() const;
+
+  [[nodiscard]] at::Tensor tensor(const std::string& name) const;
+  /// The tensor, if it has this shape and type.
+  [[nodiscard]] at::Tensor tensor(const std::string& name, at::IntArrayRef shape,
+                                  at::ScalarType dtype) const;
+  /// Copies the tensor into `out`, which gives shape and type and may be on any device.
+  void copy_tensor(const std::string& name, const at::Tensor& out) const;
+  [[nodiscard]] std::int64_t integer(const std::string& name) const;
+  [[nodiscard]] double real(const std::string& name) const;
+  [[nodiscard]] const std::string& text(const std::string& name) const;
+  [[nodiscard]] const Bytes& bytes(const std::string& name) const;
+
+ private:
+  void put(const std::string& name, Value value);
+  [[nodiscard]] const Value& value(const std::string& name) const;
+  template <typename T>
+  [[nodiscard]] const T& typed(const std::string& name, const char* expected) const;
+
+  std::int64_t step_;
+  std::string source_ = "memory";
+  std::map<std::string, Value, std::less<>> values_;
+};
+
+}  // namespace traffic::checkpoint

@@ -1,0 +1,227 @@
+#include "traffic/checkpoint/manager.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <charconv>
+#include <limits>
+#include <system_error>
+
+#include "traffic/checkpoint/file.h"
+#include "traffic/core/atomic_file.h"
+#include "traffic/core/error.h"
+#include "traffic/core/process.h"
+#include "traffic/core/text.h"
+
+namespace traffic::checkpoint {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::string_view kStepPrefix = "step-";
+constexpr std::string_view kSuffix = ".h5";
+
+/// "step-000001234.h5" -> 1234
+std::optional<std::int64_t> step_of(const std::string& name) {
+  if (!name.starts_with(kStepPrefix) || !name.ends_with(kSuffix)) return std::nullopt;
+  std::int64_t step = 0;
+  const char* begin = name.data() + kStepPrefix.size();
+  const char* end = name.data() + name.size() - kSuffix.size();
+  const auto [stop, error] = std::from_chars(begin, end, step);
+  if (error != std::errc() || stop != end || step < 0) return std::nullopt;
+  return step;
+}
+
+bool is_mark(const std::string& name) {
+  return name == "best.h5" || (name.starts_with("phase") && name.ends_with(kSuffix));
+}
+
+std::vector<std::string> file_names(const fs::path& dir) {
+  std::vector<std::string> names;
+  std::error_code error;
+  for (fs::directory_iterator it(dir, error), end; !error && it != end; it.increment(error)) {
+    names.push_back(it->path().filename().string());
+  }
+  if (error) throw io_error("list", dir, error.value());
+  return names;
+}
+
+void create_folder(const fs::path& dir) {
+  std::error_code error;
+  fs::create_directories(dir, error);
+  if (error) throw io_error("create", dir, error.value());
+  if (!fs::is_directory(dir)) throw io_error("create", dir, ENOTDIR);
+}
+
+void remove_file(const fs::path& path) {
+  if (::unlink(path.c_str()) != 0 && errno != ENOENT) throw io_error("remove", path, errno);
+}
+
+struct Candidate {
+  fs::path path;
+  std::int64_t step = 0;
+  std::string reason;  ///< why even its step cannot be read; empty if it can
+};
+
+/// All checkpoints of the folder, newest step first; at equal steps the step's own file first. A
+/// mark whose step cannot be read comes last.
+std::vector<Candidate> candidates(const fs::path& dir) {
+  std::vector<Candidate> found;
+  for (const std::string& name : file_names(dir)) {
+    if (const auto step = step_of(name)) {
+      found.push_back({dir / name, *step, ""});
+    } else if (is_mark(name)) {
+      Candidate mark{dir / name, std::numeric_limits<std::int64_t>::min(), ""};
+      try {
+        mark.step = read_info(mark.path).step;
+      } catch (const CheckpointError& error) {
+        mark.reason = error.what();
+      }
+      found.push_back(std::move(mark));
+    }
+  }
+  std::sort(found.begin(), found.end(), [](const Candidate& a, const Candidate& b) {
+    if (a.step != b.step) return a.step > b.step;
+    return a.path.filename() > b.path.filename();  // "step-" > "phase" > "best"
+  });
+  return found;
+}
+
+bool is_whole(const fs::path& path) {
+  try {
+    verify(path);
+    return true;
+  } catch (const CheckpointError&) {
+    return false;
+  }
+}
+
+}  // namespace
+
+CheckpointManager::CheckpointManager(fs::path dir, std::int64_t keep_last)
+    : dir_(std::move(dir)), keep_last_(keep_last) {
+  TRAFFIC_CHECK(keep_last_ >= 1, "keep_last is {}, at least 1 expected", keep_last_);
+  create_folder(dir_);
+  remove_stale_temporaries(dir_);
+}
+
+fs::path CheckpointManager::step_path(std::int64_t step) const {
+  return dir_ / fmt::format("{}{:09d}{}", kStepPrefix, step, kSuffix);
+}
+
+fs::path CheckpointManager::phase_path(int phase) const {
+  return dir_ / fmt::format("phase{}{}", phase, kSuffix);
+}
+
+std::vector<std::int64_t> CheckpointManager::steps() const {
+  std::vector<std::int64_t> steps;
+  for (const std::string& name : file_names(dir_)) {
+    if (const auto step = step_of(name)) steps.push_back(*step);
+  }
+  std::sort(steps.rbegin(), steps.rend());
+  return steps;
+}
+
+fs::path CheckpointManager::save_step(const Snapshot& snapshot) {
+  TRAFFIC_CHECK(snapshot.step() >= 0, "a checkpoint of step {}", snapshot.step());
+  const fs::path path = step_path(snapshot.step());
+  save(snapshot, path);
+  prune();
+  return path;
+}
+
+fs::path CheckpointManager::mark_best(std::int64_t step) { return mark(step, best_path()); }
+
+fs::path CheckpointManager::mark_phase_end(int phase, std::int64_t step) {
+  return mark(step, phase_path(phase));
+}
+
+fs::path CheckpointManager::mark(std::int64_t step, const fs::path& target) const {
+  const fs::path source = step_path(step);
+  if (!fs::exists(source)) {
+    throw CheckpointError("no checkpoint {} to become {}; save it first", source.string(),
+                          target.filename().string());
+  }
+  AtomicFile file(target);
+  if (::link(source.c_str(), file.temp_path().c_str()) != 0) {
+    std::error_code error;  // no hard links on this file system
+    fs::copy_file(source, file.temp_path(), error);
+    if (error) throw io_error("copy", source, error.value());
+  }
+  file.commit();
+  // rename() does nothing when both names are links of one file already.
+  remove_file(file.temp_path());
+  return target;
+}
+
+void CheckpointManager::prune() const {
+  const std::vector<std::int64_t> all = steps();
+  const auto keep = static_cast<std::size_t>(keep_last_);
+  if (all.size() <= keep) return;
+  // The newest whole one stays, however old it is; usually it is the one just saved. If none is
+  // whole, nothing is worth removing the others for.
+  const auto newest_whole = std::find_if(
+      all.begin(), all.end(), [this](std::int64_t step) { return is_whole(step_path(step)); });
+  if (newest_whole == all.end()) return;
+  for (std::size_t i = keep; i < all.size(); ++i) {
+    if (all[i] != *newest_whole) remove_file(step_path(all[i]));
+  }
+}
+
+ResumePoint CheckpointManager::newest_valid() const {
+  ResumePoint point;
+  for (const Candidate& candidate : candidates(dir_)) {
+    if (!candidate.reason.empty()) {
+      point.rejected.push_back({candidate.path, candidate.reason});
+      continue;
+    }
+    try {
+      point.snapshot = load(candidate.path);
+      point.path = candidate.path;
+      return point;
+    } catch (const CheckpointError& error) {
+      point.rejected.push_back({candidate.path, error.what()});
+    }
+  }
+  if (!point.rejected.empty()) {
+    std::string list;
+    for (const Rejected& rejected : point.rejected) list += "\n  " + rejected.reason;
+    throw CheckpointError(
+        "none of the {} checkpoints in {} can be loaded; give a good one with --resume PATH, or "
+        "start from scratch with --resume never:{}",
+        point.rejected.size(), dir_.string(), list);
+  }
+  return point;
+}
+
+SaveFailures::SaveFailures(std::int64_t limit) : limit_(limit) {
+  TRAFFIC_CHECK(limit >= 1, "max_save_failures is {}, at least 1 expected", limit);
+}
+
+void SaveFailures::failed(const std::string& reason) {
+  ++total_;
+  if (++in_a_row_ >= limit_) {
+    throw ResourceError(
+        "{} checkpoints in a row could not be saved (checkpoint.max_save_failures), the last "
+        "because: {}",
+        in_a_row_, reason);
+  }
+}
+
+void check_folder(const fs::path& dir, std::int64_t bytes_per_file, std::int64_t num_files) {
+  create_folder(dir);
+  const std::int64_t free = free_disk_bytes(dir);
+  if (free / num_files < bytes_per_file) {
+    throw ResourceError(
+        "not enough room for checkpoints in {}: {} free, {} needed ({} files of {}); free some "
+        "space, lower checkpoint.keep_last or choose another --run-dir",
+        dir.string(), human_bytes(free), human_bytes(bytes_per_file * num_files), num_files,
+        human_bytes(bytes_per_file));
+  }
+  const fs::path probe = dir / ".write-test";
+  write_file_atomically(probe, std::string_view("can this folder be written to?"));
+  remove_file(probe);
+}
+
+}  // namespace traffic::checkpoint

@@ -1,0 +1,28 @@
+/// Which names a part of a checkpoint may have.
+#pragma once
+
+#include <string_view>
+
+#include "traffic/core/error.h"
+
+namespace traffic::checkpoint {
+
+/// One part of a name between slashes: 1 to 255 letters, digits and "_.-+", not "." or "..".
+inline bool is_valid_part(std::string_view part) {
+  constexpr std::string_view kAllowed =
+      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-+";
+  return !part.empty() && part.size() <= 255 && part != "." && part != ".." &&
+         part.find_first_not_of(kAllowed) == std::string_view::npos;
+}
+
+inline void check_name(std::string_view name) {
+  for (std::string_view rest = name;;) {
+    const auto slash = rest.find('/');
+    TRAFFIC_CHECK(is_valid_part(rest.substr(0, slash)), "'{}' is no name for a checkpoint part",
+                  name);
+    if (slash == std::string_view::npos) return;
+    rest.remove_prefix(slash + 1);
+  }
+}
+
+}  // namespace traffic::checkpoint

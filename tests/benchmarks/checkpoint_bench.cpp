@@ -1,0 +1,56 @@
+// Saving, verifying and loading a checkpoint of the default model: 15 M parameters and two moments.
+#include <ATen/ATen.h>
+#include <benchmark/benchmark.h>
+
+#include <filesystem>
+
+#include "traffic/checkpoint/file.h"
+
+namespace traffic::checkpoint {
+namespace {
+
+Snapshot make_snapshot() {
+  constexpr std::int64_t kNumParameters = 15'000'000;
+  Snapshot snapshot(1);
+  for (const char* name : {"model/parameters", "optimizer/exp_avg", "optimizer/exp_avg_sq"}) {
+    snapshot.put_tensor(name, at::rand({kNumParameters}));
+  }
+  return snapshot;
+}
+
+std::filesystem::path file() {
+  return std::filesystem::temp_directory_path() / "bench-checkpoint.h5";
+}
+
+void count_bytes(benchmark::State& state, const Snapshot& snapshot) {
+  state.SetBytesProcessed(state.iterations() * snapshot.total_bytes());
+  std::filesystem::remove(file());
+}
+
+void bm_save(benchmark::State& state) {
+  const Snapshot snapshot = make_snapshot();
+  for (auto _ : state) save(snapshot, file());
+  count_bytes(state, snapshot);
+}
+BENCHMARK(bm_save)->Unit(benchmark::kMillisecond)->UseRealTime();
+
+void bm_verify(benchmark::State& state) {
+  const Snapshot snapshot = make_snapshot();
+  save(snapshot, file());
+  for (auto _ : state) verify(file());
+  count_bytes(state, snapshot);
+}
+BENCHMARK(bm_verify)->Unit(benchmark::kMillisecond)->UseRealTime();
+
+void bm_load(benchmark::State& state) {
+  const Snapshot snapshot = make_snapshot();
+  save(snapshot, file());
+  for (auto _ : state) benchmark::DoNotOptimize(load(file()));
+  count_bytes(state, snapshot);
+}
+BENCHMARK(bm_load)->Unit(benchmark::kMillisecond)->UseRealTime();
+
+}  // namespace
+}  // namespace traffic::checkpoint
+
+BENCHMARK_MAIN();

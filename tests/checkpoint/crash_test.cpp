@@ -1,0 +1,105 @@
+// Saves that are interrupted or that fail: what was there before stays whole.
+#include <gmock/gmock.h>
+#include <signal.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+
+#include "checkpoint/fixtures.h"
+#include "traffic/checkpoint/file.h"
+#include "traffic/checkpoint/manager.h"
+#include "traffic/core/error.h"
+#include "traffic/core/random.h"
+
+namespace traffic::checkpoint {
+namespace {
+
+namespace fs = std::filesystem;
+
+class CrashTest : public FolderTest {
+ protected:
+  static constexpr std::int64_t kNumValues = 100'000;
+};
+
+TEST_F(CrashTest, KillAtAnyPointOfASaveLeavesACompleteCheckpoint) {
+  (void)CheckpointManager(dir_, 2).save_step(small_snapshot(0, kNumValues));
+  Rng rng(7);
+  std::int64_t last_step = 0;
+  for (int trial = 0; trial < 60; ++trial) {
+    const pid_t child = fork();
+    if (child == 0) {
+      CheckpointManager manager(dir_, 2);
+      for (std::int64_t step = last_step + 1;; ++step) {
+        (void)manager.save_step(small_snapshot(step, kNumValues));
+        (void)manager.mark_best(step);
+      }
+    }
+    usleep(static_cast<useconds_t>(1000 + rng.uniform_int(20'000)));
+    kill(child, SIGKILL);
+    int status = 0;
+    waitpid(child, &status, 0);
+    ASSERT_TRUE(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL) << "the child ended by itself";
+
+    CheckpointManager manager(dir_, 2);
+    const ResumePoint point = manager.newest_valid();
+    ASSERT_TRUE(point.snapshot);
+    EXPECT_TRUE(point.rejected.empty()) << point.rejected.front().reason;
+    EXPECT_TRUE(same_bits(*point.snapshot, small_snapshot(point.snapshot->step(), kNumValues)));
+    EXPECT_GE(point.snapshot->step(), last_step);
+    last_step = point.snapshot->step();
+    for (const auto& entry : fs::directory_iterator(dir_)) {
+      EXPECT_EQ(entry.path().extension(), ".h5") << "left behind: " << entry.path();
+    }
+  }
+  EXPECT_GT(last_step, 0) << "no save ever finished: nothing was tested";
+}
+
+// RLIMIT_FSIZE makes write() fail after exactly that many bytes, as a full disk does.
+TEST_F(CrashTest, WriteThatFailsAtAnyByteLeavesOldCheckpointsAndNoRest) {
+  CheckpointManager manager(dir_, 2);
+  (void)manager.save_step(small_snapshot(1, kNumValues));
+  const auto file_bytes = fs::file_size(manager.step_path(1));
+  for (rlim_t limit = 0; limit < file_bytes; limit += 4096) {
+    const pid_t child = fork();
+    if (child == 0) {
+      signal(SIGXFSZ, SIG_IGN);
+      const rlimit bytes{limit, limit};
+      setrlimit(RLIMIT_FSIZE, &bytes);
+      try {
+        (void)manager.save_step(small_snapshot(2, kNumValues));
+      } catch (const ResourceError& error) {
+        const bool says_why = std::string(error.what()).find("File too large") != std::string::npos;
+        _exit(says_why ? 8 : 1);
+      }
+      _exit(0);
+    }
+    int status = 0;
+    waitpid(child, &status, 0);
+    ASSERT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 8) << "limit " << limit;
+    ASSERT_EQ(std::distance(fs::directory_iterator(dir_), {}), 1) << "limit " << limit;
+  }
+  EXPECT_TRUE(same_bits(*manager.newest_valid().snapshot, small_snapshot(1, kNumValues)));
+}
+
+TEST_F(CrashTest, SaveThatFailsOverAnExistingFileKeepsIt) {
+  const fs::path path = dir_ / "best.h5";
+  save(small_snapshot(1, kNumValues), path);
+  const pid_t child = fork();
+  if (child == 0) {
+    signal(SIGXFSZ, SIG_IGN);
+    const rlimit bytes{100'000, 100'000};
+    setrlimit(RLIMIT_FSIZE, &bytes);
+    try {
+      save(small_snapshot(2, kNumValues), path);
+    } catch (const ResourceError&) {
+      _exit(8);
+    }
+    _exit(0);
+  }
+  int status = 0;
+  waitpid(child, &status, 0);
+  EXPECT_EQ(WEXITSTATUS(status), 8);
+  EXPECT_TRUE(same_bits(load(path), small_snapshot(1, kNumValues)));
+}
+
+}  // namespace
+}  // namespace traffic::checkpoint

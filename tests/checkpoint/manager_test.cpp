@@ -1,0 +1,207 @@
+#include "traffic/checkpoint/manager.h"
+
+#include <gmock/gmock.h>
+#include <sys/wait.h>
+
+#include "checkpoint/fixtures.h"
+#include "traffic/checkpoint/file.h"
+#include "traffic/core/atomic_file.h"
+#include "traffic/core/error.h"
+
+namespace traffic::checkpoint {
+namespace {
+
+namespace fs = std::filesystem;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+class ManagerTest : public FolderTest {
+ protected:
+  fs::path folder_ = dir_ / "checkpoints";
+
+  static void damage(const fs::path& path) {
+    std::vector<char> bytes = read_bytes(path);
+    bytes.at(5000) = static_cast<char>(bytes.at(5000) ^ 1);
+    // A new file: the old one may have a second name.
+    fs::remove(path);
+    write_bytes(path, bytes);
+  }
+};
+
+TEST_F(ManagerTest, KeepsTheNewestAndRemovesOlderOnes) {
+  CheckpointManager manager(folder_, 2);
+  for (const std::int64_t step : {10, 20, 30, 40}) (void)manager.save_step(small_snapshot(step));
+  EXPECT_THAT(manager.steps(), ElementsAre(40, 30));
+  EXPECT_EQ(manager.step_path(40).filename(), "step-000000040.h5");
+}
+
+TEST_F(ManagerTest, BestAndPhaseEndsOutliveTheirStep) {
+  CheckpointManager manager(folder_, 1);
+  (void)manager.save_step(small_snapshot(10));
+  (void)manager.mark_best(10);
+  (void)manager.save_step(small_snapshot(20));
+  (void)manager.mark_phase_end(1, 20);
+  (void)manager.save_step(small_snapshot(30));
+  EXPECT_THAT(manager.steps(), ElementsAre(30));
+  EXPECT_EQ(load(manager.best_path()).step(), 10);
+  EXPECT_EQ(load(manager.phase_path(1)).step(), 20);
+}
+
+TEST_F(ManagerTest, MarkingTwiceLeavesNoTemporary) {
+  CheckpointManager manager(folder_, 3);
+  (void)manager.save_step(small_snapshot(10));
+  (void)manager.save_step(small_snapshot(20));
+  (void)manager.mark_best(10);
+  (void)manager.mark_best(10);
+  (void)manager.mark_best(20);
+  EXPECT_EQ(load(manager.best_path()).step(), 20);
+  EXPECT_EQ(std::distance(fs::directory_iterator(folder_), {}), 3);
+}
+
+TEST_F(ManagerTest, MarkingAnUnsavedStepIsAnError) {
+  CheckpointManager manager(folder_, 3);
+  EXPECT_THROW((void)manager.mark_best(10), CheckpointError);
+}
+
+TEST_F(ManagerTest, ResumesFromTheNewestStepWhateverTheClockSays) {
+  CheckpointManager manager(folder_, 3);
+  for (const std::int64_t step : {10, 20, 30}) (void)manager.save_step(small_snapshot(step));
+  fs::last_write_time(manager.step_path(10),
+                      fs::file_time_type::clock::now() + std::chrono::hours(24));
+  fs::last_write_time(manager.step_path(30),
+                      fs::file_time_type::clock::now() - std::chrono::hours(24));
+  const ResumePoint point = manager.newest_valid();
+  ASSERT_TRUE(point.snapshot);
+  EXPECT_TRUE(same_bits(*point.snapshot, small_snapshot(30)));
+  EXPECT_EQ(point.path, manager.step_path(30));
+  EXPECT_TRUE(point.rejected.empty());
+}
+
+TEST_F(ManagerTest, FallsBackThroughDamagedOnesAndSaysWhy) {
+  CheckpointManager manager(folder_, 4);
+  for (const std::int64_t step : {10, 20, 30, 40}) (void)manager.save_step(small_snapshot(step));
+  damage(manager.step_path(40));
+  write_bytes(manager.step_path(30), {});
+  const ResumePoint point = manager.newest_valid();
+  ASSERT_TRUE(point.snapshot);
+  EXPECT_EQ(point.snapshot->step(), 20);
+  ASSERT_EQ(point.rejected.size(), 2);
+  EXPECT_EQ(point.rejected[0].path, manager.step_path(40));
+  EXPECT_THAT(point.rejected[0].reason, HasSubstr("hash"));
+  EXPECT_THAT(point.rejected[1].reason, HasSubstr("0 bytes found"));
+}
+
+TEST_F(ManagerTest, FallsBackToAPhaseEndAndTheBest) {
+  CheckpointManager manager(folder_, 1);
+  (void)manager.save_step(small_snapshot(10));
+  (void)manager.mark_best(10);
+  (void)manager.save_step(small_snapshot(20));
+  (void)manager.mark_phase_end(1, 20);
+  damage(manager.step_path(20));
+  EXPECT_EQ(manager.newest_valid().path, manager.phase_path(1));
+  damage(manager.phase_path(1));
+  EXPECT_EQ(manager.newest_valid().path, manager.best_path());
+}
+
+TEST_F(ManagerTest, NoCheckpointAtAllIsNoError) {
+  const ResumePoint point = CheckpointManager(folder_, 3).newest_valid();
+  EXPECT_FALSE(point.snapshot);
+  EXPECT_TRUE(point.rejected.empty());
+}
+
+TEST_F(ManagerTest, OnlyDamagedOnesStopTheRun) {
+  CheckpointManager manager(folder_, 3);
+  (void)manager.save_step(small_snapshot(10));
+  (void)manager.save_step(small_snapshot(20));
+  (void)manager.mark_best(20);
+  fs::remove(manager.best_path());
+  write_bytes(manager.best_path(), std::vector<char>(9000, 'x'));
+  damage(manager.step_path(10));
+  damage(manager.step_path(20));
+  try {
+    (void)manager.newest_valid();
+    FAIL() << "started from nothing";
+  } catch (const CheckpointError& error) {
+    EXPECT_EQ(error.code(), ExitCode::kCheckpoint);
+    EXPECT_THAT(error.what(), ::testing::AllOf(HasSubstr("none of the 3"), HasSubstr("best.h5"),
+                                               HasSubstr("--resume")));
+  }
+}
+
+TEST_F(ManagerTest, PruningNeverRemovesTheNewestWholeOne) {
+  CheckpointManager manager(folder_, 4);
+  for (const std::int64_t step : {10, 20, 30, 40}) (void)manager.save_step(small_snapshot(step));
+  for (const std::int64_t step : {20, 30, 40}) damage(manager.step_path(step));
+  CheckpointManager other(folder_, 2);
+  // A step lower than the damaged ones, e.g. after falling back to 10.
+  (void)other.save_step(small_snapshot(15));
+  EXPECT_THAT(other.steps(), ElementsAre(40, 30, 15));
+  EXPECT_EQ(other.newest_valid().snapshot->step(), 15);
+}
+
+TEST_F(ManagerTest, CleansTemporariesOfDeadProcessesOnly) {
+  fs::create_directories(folder_);
+  write_bytes(folder_ / "unrelated.txt", {'x'});
+  const pid_t child = fork();
+  if (child == 0) {
+    const AtomicFile unfinished(folder_ / "step-000000001.h5");
+    write_bytes(unfinished.temp_path(), {'x'});
+    _exit(0);  // no destructors, as when killed
+  }
+  waitpid(child, nullptr, 0);
+  const AtomicFile in_progress(folder_ / "best.h5");
+  write_bytes(in_progress.temp_path(), {'x'});
+  ASSERT_EQ(std::distance(fs::directory_iterator(folder_), {}), 3);
+  const CheckpointManager manager(folder_, 1);
+  EXPECT_EQ(std::distance(fs::directory_iterator(folder_), {}), 2);
+  EXPECT_TRUE(fs::exists(folder_ / "unrelated.txt"));
+  EXPECT_TRUE(fs::exists(in_progress.temp_path()));
+}
+
+TEST_F(ManagerTest, FilesOfOtherNamesAreNotCheckpoints) {
+  CheckpointManager manager(folder_, 1);
+  for (const char* name : {"step-.h5", "step-1x.h5", "step--5.h5", "step-5.h5.bak", "notes.h5"}) {
+    write_bytes(folder_ / name, {'x'});
+  }
+  EXPECT_TRUE(manager.steps().empty());
+  EXPECT_FALSE(manager.newest_valid().snapshot);
+}
+
+TEST(SaveFailures, GivesUpAfterTheLimitInARow) {
+  SaveFailures failures(3);
+  failures.failed("disk full");
+  failures.failed("disk full");
+  failures.succeeded();
+  failures.failed("disk full");
+  failures.failed("disk full");
+  EXPECT_THROW(failures.failed("disk full"), ResourceError);
+  EXPECT_EQ(failures.total(), 5);
+}
+
+class CheckFolderTest : public FolderTest {};
+
+TEST_F(CheckFolderTest, CreatesTheFolderAndLeavesItEmpty) {
+  check_folder(dir_ / "a" / "b", 1000, 4);
+  EXPECT_TRUE(fs::is_empty(dir_ / "a" / "b"));
+}
+
+TEST_F(CheckFolderTest, RefusesWhatCannotHoldCheckpoints) {
+  write_bytes(dir_ / "file", {'x'});
+  EXPECT_THROW(check_folder(dir_ / "file", 1, 1), ResourceError);
+  EXPECT_THROW(check_folder(dir_ / "file" / "below", 1, 1), ResourceError);
+  fs::create_symlink(dir_ / "nowhere", dir_ / "dangling");
+  EXPECT_THROW(check_folder(dir_ / "dangling", 1, 1), ResourceError);
+  EXPECT_THROW(check_folder("/proc/checkpoints", 1, 1), ResourceError);
+}
+
+TEST_F(CheckFolderTest, RefusesADiskWithTooLittleRoom) {
+  try {
+    check_folder(dir_, std::int64_t{1} << 60, 4);
+    FAIL() << "accepted";
+  } catch (const ResourceError& error) {
+    EXPECT_THAT(error.what(), ::testing::AllOf(HasSubstr("free"), HasSubstr("keep_last")));
+  }
+}
+
+}  // namespace
+}  // namespace traffic::checkpoint

@@ -1,0 +1,101 @@
+#include "traffic/checkpoint/run_lock.h"
+
+#include <gmock/gmock.h>
+#include <signal.h>
+#include <sys/wait.h>
+
+#include <optional>
+
+#include "checkpoint/fixtures.h"
+#include "traffic/core/error.h"
+#include "traffic/core/process.h"
+
+namespace traffic::checkpoint {
+namespace {
+
+using ::testing::HasSubstr;
+
+class RunLockTest : public FolderTest {
+ protected:
+  /// A child that takes the lock, says so and then waits to be killed.
+  pid_t start_holder() {
+    int ready[2];
+    EXPECT_EQ(pipe(ready), 0);
+    const pid_t child = fork();
+    if (child == 0) {
+      const RunLock lock(dir_);
+      [[maybe_unused]] const ssize_t said = write(ready[1], "x", 1);
+      pause();
+      _exit(0);
+    }
+    char byte = 0;
+    EXPECT_EQ(read(ready[0], &byte, 1), 1);
+    close(ready[0]);
+    close(ready[1]);
+    return child;
+  }
+  static void kill_holder(pid_t child) {
+    kill(child, SIGKILL);
+    waitpid(child, nullptr, 0);
+  }
+};
+
+TEST_F(RunLockTest, SecondRunInTheSameFolderIsRefusedWithTheHolder) {
+  const pid_t holder = start_holder();
+  try {
+    const RunLock lock(dir_);
+    ADD_FAILURE() << "two runs in one folder";
+  } catch (const ResourceError& error) {
+    EXPECT_THAT(error.what(),
+                ::testing::AllOf(HasSubstr(fmt::format("pid {}", holder)), HasSubstr("--run-dir")));
+  }
+  kill_holder(holder);
+}
+
+TEST_F(RunLockTest, LockOfADeadRunIsTakenOverAndReported) {
+  const pid_t holder = start_holder();
+  kill_holder(holder);
+  const RunLock lock(dir_);
+  EXPECT_THAT(lock.taken_over_from(), HasSubstr(fmt::format("pid {} on {}", holder, hostname())));
+}
+
+TEST_F(RunLockTest, LockOfARecycledPidIsTakenOver) {
+  // Init is alive, but did not start at this tick.
+  const std::string text = fmt::format("1 123456789 {} 2025-01-31T00:00:00Z\n", hostname());
+  write_bytes(dir_ / "run.lock", {text.begin(), text.end()});
+  EXPECT_THAT(RunLock(dir_).taken_over_from(), HasSubstr("pid 1 "));
+}
+
+TEST_F(RunLockTest, RunThatEndedProperlyLeavesNothingToTakeOver) {
+  { const RunLock first(dir_); }
+  EXPECT_EQ(RunLock(dir_).taken_over_from(), "");
+}
+
+TEST_F(RunLockTest, UnreadableOwnerIsTakenOverByTheLockAlone) {
+  write_bytes(dir_ / "run.lock", {'\0', 'x', '\n'});
+  EXPECT_EQ(RunLock(dir_).taken_over_from(), "");
+}
+
+TEST_F(RunLockTest, IsNotInheritedByPrograms) {
+  std::optional<RunLock> lock(std::in_place, dir_);
+  const pid_t child = fork();
+  if (child == 0) {
+    execlp("sleep", "sleep", "60", nullptr);
+    _exit(127);
+  }
+  // Wait until it is another program: its descriptors are then those it inherited.
+  for (std::string name; name != "sleep\n";) {
+    const std::vector<char> comm = read_bytes(fmt::format("/proc/{}/comm", child));
+    name.assign(comm.begin(), comm.end());
+  }
+  lock.reset();
+  EXPECT_NO_THROW(RunLock{dir_});
+  kill_holder(child);
+}
+
+TEST_F(RunLockTest, FolderThatCannotBeWrittenIsAResourceError) {
+  EXPECT_THROW(RunLock("/proc/self/nothing"), ResourceError);
+}
+
+}  // namespace
+}  // namespace traffic::checkpoint
