@@ -13,8 +13,8 @@ constexpr std::array<std::string_view, 8> kNames = {
     "none", "stop", "slow", "hold", "fast", "arrive_late", "target_speed", "acceleration"};
 
 /// Towards a target, but slowing down no faster than allowed. Speeding up is left to the vehicle.
-float approach_speed(float target, float speed, float max_slowdown, float dt) {
-  return std::max({target, speed - max_slowdown * dt, 0.0F});
+double approach_speed(double target, double speed, double max_slowdown, double dt) {
+  return std::max({target, speed - max_slowdown * dt, 0.0});
 }
 
 }  // namespace
@@ -29,34 +29,34 @@ Longitudinal longitudinal_of(std::string_view name) {
   return static_cast<Longitudinal>(found - kNames.begin());
 }
 
-std::optional<float> conflicting_green_left_s(const RoadState& state, const Vehicle& vehicle) {
+std::optional<double> conflicting_green_left_s(const RoadState& state, const Vehicle& vehicle) {
   if (vehicle.conflict < 0) return std::nullopt;
   const auto& approaches = at(state.road().conflicts, vehicle.conflict).approaches;
-  std::optional<float> left;
+  std::optional<double> left;
   for (const int other : at(approaches, vehicle.approach).conflicting) {
     const Approach& approach = at(approaches, other);
     if (approach.light < 0) continue;
     const LightState& light = at(state.lights(), approach.light);
     for (const int link : approach.light_links)
       if (link < static_cast<int>(light.state.size()) && may_drive(at(light.state, link)))
-        left = std::max(left.value_or(0.0F), at(light.change_s, link));
+        left = std::max(left.value_or(0.0), at(light.change_s, link));
   }
   return left;
 }
 
-std::optional<float> next_speed(const ActiveCommand& active, const Vehicle& vehicle,
-                                const RoadState& state, const ControlLimits& limits,
-                                float allowed_mps) {
-  const auto dt = static_cast<float>(state.step_length_s());
-  const float speed = vehicle.speed_mps;
-  const auto towards = [&](float target) {
+std::optional<double> next_speed(const ActiveCommand& active, const Vehicle& vehicle,
+                                 const RoadState& state, const ControlLimits& limits,
+                                 double allowed_mps) {
+  const double dt = state.step_length_s();
+  const double speed = vehicle.speed_mps;
+  const auto towards = [&](double target) {
     return approach_speed(target, speed, limits.max_slowdown_mps2, dt);
   };
   switch (active.command.longitudinal) {
     case Longitudinal::kNone:
       return std::nullopt;
     case Longitudinal::kStop:
-      return towards(0.0F);
+      return towards(0.0);
     case Longitudinal::kSlow:
       return towards(limits.slow_mps);
     case Longitudinal::kHold:
@@ -66,9 +66,9 @@ std::optional<float> next_speed(const ActiveCommand& active, const Vehicle& vehi
     case Longitudinal::kTargetSpeed:
       return towards(active.command.value);
     case Longitudinal::kAcceleration: {
-      const float a =
+      const double a =
           std::clamp(active.command.value, limits.min_accel_mps2, limits.max_accel_mps2);
-      return std::max(0.0F, speed + a * dt);
+      return std::max(0.0, speed + a * dt);
     }
     case Longitudinal::kArriveLate: {
       const auto left = conflicting_green_left_s(state, vehicle);

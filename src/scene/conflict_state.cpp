@@ -10,26 +10,26 @@ namespace {
 /// A running mean speed.
 struct Group {
   int count = 0;
-  float speed_sum = 0;
-  void add(float speed) {
+  double speed_sum = 0;
+  void add(double speed) {
     ++count;
     speed_sum += speed;
   }
-  [[nodiscard]] float speed_or(float empty) const {
-    return count > 0 ? speed_sum / static_cast<float>(count) : empty;
+  [[nodiscard]] double speed_or(double empty) const {
+    return count > 0 ? speed_sum / static_cast<double>(count) : empty;
   }
 };
 
-float density(int vehicles, float lane_km) {
-  return lane_km > 0 ? static_cast<float>(vehicles) / lane_km : 0.0F;
+double density(int vehicles, double lane_km) {
+  return lane_km > 0 ? static_cast<double>(vehicles) / lane_km : 0.0;
 }
 
-float limit_of(const Road& road, int edge) {
+double limit_of(const Road& road, int edge) {
   return at(road.lanes, at(road.edges, edge).first_lane).speed_limit_mps;
 }
 
-float limit_of(const Road& road, const std::vector<Stretch>& stretches) {
-  return stretches.empty() ? 0.0F : limit_of(road, stretches.front().edge);
+double limit_of(const Road& road, const std::vector<Stretch>& stretches) {
+  return stretches.empty() ? 0.0 : limit_of(road, stretches.front().edge);
 }
 
 }  // namespace
@@ -78,7 +78,7 @@ void RoadState::update_conflicts(const StepEvents& events) {
     for (std::size_t a = 0; a < state.approaches.size(); ++a) {
       const Approach& approach = where.approaches[a];
       const auto& near = groups[c].near[a];
-      const float lane_km = static_cast<float>(approach.lanes.size()) * kNearLine_m / 1000.0F;
+      const double lane_km = static_cast<double>(approach.lanes.size()) * kNearLine_m / 1000.0;
       state.approaches[a].near_density = density(near.count, lane_km);
       state.approaches[a].near_speed_mps = near.speed_or(limit_of(*road_, approach.edge));
       for (const int lane : approach.lanes) state.approaches[a].lanes_held += at(lane_held_, lane);

@@ -13,9 +13,9 @@
 namespace traffic::scene {
 namespace {
 
-constexpr float kMaxMergeZone_m = 600.0F;  // a lane that goes on for longer is no acceleration lane
-constexpr float kZone_m = 150.0F;          // behind a junction or a lane drop
-constexpr float kDownstream_m = 500.0F;
+constexpr double kMaxMergeZone_m = 600.0;  // a lane that goes on for longer is no acceleration lane
+constexpr double kZone_m = 150.0;          // behind a junction or a lane drop
+constexpr double kDownstream_m = 500.0;
 
 /// A link with the lane that it leaves.
 struct Movement {
@@ -81,7 +81,7 @@ class ConflictFinder {
   /// Follows ending lanes upstream to where a stream of its own feeds them.
   std::optional<Conflict> merge_before(int last, std::vector<int> ending) {
     std::vector<int> chain{last};
-    float length = edge(last).length_m;
+    double length = edge(last).length_m;
     while (length <= kMaxMergeZone_m) {
       const auto& feeders = at(into_, chain.back());
       std::vector<int> edges;
@@ -123,7 +123,7 @@ class ConflictFinder {
             !(a.major && at(conflict.approaches, b).major))
           a.conflicting.push_back(b);
     for (const int e : chain) conflict.zone.push_back({e, 0, edge(e).length_m});
-    spread(conflict, next_edges(chain.front()), 0.0F);
+    spread(conflict, next_edges(chain.front()), 0.0);
     return conflict;
   }
 
@@ -209,10 +209,10 @@ class ConflictFinder {
   }
 
   /// Zone: the first zone_m of everything that `exits` lead to; downstream: what comes after.
-  void spread(Conflict& conflict, const std::vector<int>& exits, float zone_m) const {
+  void spread(Conflict& conflict, const std::vector<int>& exits, double zone_m) const {
     struct Item {
       int edge;
-      float travelled_m;
+      double travelled_m;
     };
     std::set<int> seen;
     for (const auto& a : conflict.approaches) seen.insert(a.edge);
@@ -221,9 +221,9 @@ class ConflictFinder {
       if (seen.insert(e).second) queue.push_back({e, 0});
     for (std::size_t i = 0; i < queue.size(); ++i) {
       const Item item = queue[i];
-      const float length = edge(item.edge).length_m;
-      const float split = std::clamp(zone_m - item.travelled_m, 0.0F, length);
-      const float end = std::min(length, zone_m + kDownstream_m - item.travelled_m);
+      const double length = edge(item.edge).length_m;
+      const double split = std::clamp(zone_m - item.travelled_m, 0.0, length);
+      const double end = std::min(length, zone_m + kDownstream_m - item.travelled_m);
       if (split > 0) conflict.zone.push_back({item.edge, 0, split});
       if (end > split) conflict.downstream.push_back({item.edge, split, end});
       if (item.travelled_m + length >= zone_m + kDownstream_m) continue;
@@ -232,12 +232,12 @@ class ConflictFinder {
     }
   }
 
-  [[nodiscard]] float lane_km(const std::vector<Stretch>& stretches) const {
-    float km = 0;
+  [[nodiscard]] double lane_km(const std::vector<Stretch>& stretches) const {
+    double km = 0;
     for (const auto& s : stretches)
       for (int i = edge(s.edge).first_lane; i < edge(s.edge).first_lane + edge(s.edge).num_lanes;
            ++i)
-        if (lane(i).drivable) km += (s.to_m - s.from_m) / 1000.0F;
+        if (lane(i).drivable) km += (s.to_m - s.from_m) / 1000.0;
     return km;
   }
 

@@ -26,8 +26,8 @@ void FrameBuilder::build_nodes(const RoadState& state) {
     const Vehicle& v = vehicles[i];
     const Point point = state.road().point_at(v.lane, v.lane_pos_m);
     frame_.vehicle_id[i] = v.id;
-    frame_.xy_m[2 * i] = point.x;
-    frame_.xy_m[2 * i + 1] = point.y;
+    frame_.xy_m[2 * i] = static_cast<float>(point.x);
+    frame_.xy_m[2 * i + 1] = static_cast<float>(point.y);
     fill_node_row(state, v,
                   std::span(frame_.node_features).subspan(kNumNodeColumns * i, kNumNodeColumns));
   }
@@ -49,21 +49,22 @@ void FrameBuilder::gather(const RoadState& state, std::size_t vehicle) {
   near_.clear();
   const auto vehicles = state.vehicles();
   const Vehicle& v = vehicles[vehicle];
-  const float x = frame_.xy_m[2 * vehicle];
-  const float y = frame_.xy_m[2 * vehicle + 1];
+  const double x = frame_.xy_m[2 * vehicle];
+  const double y = frame_.xy_m[2 * vehicle + 1];
   for (const NearLane& lane : at(state.road().near, v.lane)) {
     const auto on_lane = state.lane_order().on(lane.lane);
-    const float low = v.lane_pos_m - kNeighbourReach_m - lane.offset_m;
-    const float high = v.lane_pos_m + kNeighbourReach_m - lane.offset_m;
-    auto it = std::lower_bound(on_lane.begin(), on_lane.end(), low, [&](int i, float position) {
+    const double low = v.lane_pos_m - kNeighbourReach_m - lane.offset_m;
+    const double high = v.lane_pos_m + kNeighbourReach_m - lane.offset_m;
+    auto it = std::lower_bound(on_lane.begin(), on_lane.end(), low, [&](int i, double position) {
       return at(vehicles, i).lane_pos_m < position;
     });
     for (; it != on_lane.end() && at(vehicles, *it).lane_pos_m <= high; ++it) {
       const auto other = static_cast<std::size_t>(*it);
       if (other == vehicle) continue;
-      const float distance = std::hypot(frame_.xy_m[2 * other] - x, frame_.xy_m[2 * other + 1] - y);
+      const double distance =
+          std::hypot(frame_.xy_m[2 * other] - x, frame_.xy_m[2 * other + 1] - y);
       if (distance > kNeighbourReach_m) continue;
-      const float ahead = vehicles[other].lane_pos_m + lane.offset_m - v.lane_pos_m;
+      const double ahead = vehicles[other].lane_pos_m + lane.offset_m - v.lane_pos_m;
       near_.push_back({distance, *it, ahead, lane.same_path});
     }
   }
@@ -81,18 +82,18 @@ void FrameBuilder::append_edges(const RoadState& state, std::size_t vehicle) {
   for (const Near& near : near_) {
     const Vehicle& v = vehicles[vehicle];
     const Vehicle& other = at(vehicles, near.vehicle);
-    float ttc = kEdgeTimeCap_s;
-    float thw = kEdgeTimeCap_s;
+    double ttc = kEdgeTimeCap_s;
+    double thw = kEdgeTimeCap_s;
     if (near.same_path) {
       const Vehicle& front = near.ahead_m > 0 ? other : v;
       const Vehicle& rear = near.ahead_m > 0 ? v : other;
-      const float gap = std::fabs(near.ahead_m) - front.length_m;
+      const double gap = std::fabs(near.ahead_m) - front.length_m;
       ttc = std::min(ttc, time_to_collision_s(gap, rear.speed_mps, front.speed_mps));
       thw = std::min(thw, time_headway_s(gap, rear.speed_mps));
     }
     frame_.edge_src.push_back(near.vehicle);
-    frame_.edge_features.insert(frame_.edge_features.end(),
-                                {near.ahead_m, other.speed_mps - v.speed_mps, ttc, thw});
+    for (const double value : {near.ahead_m, other.speed_mps - v.speed_mps, ttc, thw})
+      frame_.edge_features.push_back(static_cast<float>(value));
   }
 }
 

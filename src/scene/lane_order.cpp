@@ -40,7 +40,7 @@ void RoadState::find_leaders() {
       find_leader_beyond_lane(v);
     }
     if (v.leader < 0) continue;
-    v.leader_gap_m = std::max(0.0F, v.leader_gap_m - at(vehicles_, v.leader).length_m);
+    v.leader_gap_m = std::max(0.0, v.leader_gap_m - at(vehicles_, v.leader).length_m);
     if (v.leader_gap_m >= kLeaderReach_m) {
       v.leader = -1;
       v.leader_gap_m = kLeaderReach_m;
@@ -64,7 +64,7 @@ void RoadState::find_leaders() {
 void RoadState::find_leader_beyond_lane(Vehicle& v) const {
   int lane = v.lane;
   int k = v.route_index;
-  float distance = at(road_->lanes, lane).length_m - v.lane_pos_m;
+  double distance = at(road_->lanes, lane).length_m - v.lane_pos_m;
   while (distance < kLeaderReach_m + v.length_m) {
     const bool inside = at(road_->lanes, lane).exit_lane >= 0;
     const Link* link = nullptr;

@@ -25,17 +25,17 @@ class NearLanes {
   }
 
  private:
-  [[nodiscard]] float length(int lane) const { return at(road_.lanes, lane).length_m; }
+  [[nodiscard]] double length(int lane) const { return at(road_.lanes, lane).length_m; }
 
-  bool add(int lane, float offset, bool same_path) {
+  bool add(int lane, double offset, bool same_path) {
     const auto known = [&](const NearLane& n) { return n.lane == lane; };
     if (std::any_of(found_.begin(), found_.end(), known)) return false;
     found_.push_back({lane, offset, same_path});
     return true;
   }
 
-  void downstream(int from, float offset) {
-    const float start = offset + length(from);
+  void downstream(int from, double offset) {
+    const double start = offset + length(from);
     if (start - length(lane_) > kNeighbourReach_m) return;
     for (const Link& link : at(road_.lanes, from).links) {
       const int next = link.via_lane >= 0 ? link.via_lane : link.to_lane;
@@ -43,10 +43,10 @@ class NearLanes {
     }
   }
 
-  void upstream(int to, float offset) {
+  void upstream(int to, double offset) {
     if (offset < -kNeighbourReach_m) return;
     for (const int before : at(road_.lanes, to).from_lanes) {
-      const float start = offset - length(before);
+      const double start = offset - length(before);
       if (add(before, start, true)) upstream(before, start);
     }
   }

@@ -72,13 +72,13 @@ class NetReader {
     std::string token;
     while (stream >> token) {
       Point point;
-      if (std::sscanf(token.c_str(), "%f,%f", &point.x, &point.y) != 2)
+      if (std::sscanf(token.c_str(), "%lf,%lf", &point.x, &point.y) != 2)
         throw DataError("network {}: lane {}: bad shape point '{}'", path_.string(), lane.id,
                         token);
-      const float step = lane.shape.empty() ? 0.0F
-                                            : std::hypot(point.x - lane.shape.back().x,
-                                                         point.y - lane.shape.back().y);
-      lane.shape_m.push_back(lane.shape.empty() ? 0.0F : lane.shape_m.back() + step);
+      const double step = lane.shape.empty() ? 0.0
+                                             : std::hypot(point.x - lane.shape.back().x,
+                                                          point.y - lane.shape.back().y);
+      lane.shape_m.push_back(lane.shape.empty() ? 0.0 : lane.shape_m.back() + step);
       lane.shape.push_back(point);
     }
     if (lane.shape.empty())
@@ -100,8 +100,8 @@ class NetReader {
       lane.id = lane_node.attribute("id").as_string();
       lane.edge = static_cast<int>(road_.edges.size());
       lane.index = edge.num_lanes++;
-      lane.length_m = lane_node.attribute("length").as_float();
-      lane.speed_limit_mps = lane_node.attribute("speed").as_float();
+      lane.length_m = lane_node.attribute("length").as_double();
+      lane.speed_limit_mps = lane_node.attribute("speed").as_double();
       if (!(lane.length_m > 0 && lane.speed_limit_mps > 0))
         throw DataError("network {}: lane {}: length {} m, speed {} m/s", path_.string(), lane.id,
                         lane.length_m, lane.speed_limit_mps);
@@ -192,13 +192,13 @@ const Link* Road::link_to(int lane, int edge) const {
   return nullptr;
 }
 
-Point Road::point_at(int lane, float pos_m) const {
+Point Road::point_at(int lane, double pos_m) const {
   const Lane& l = at(lanes, lane);
   std::size_t i = 1;
   while (i + 1 < l.shape.size() && l.shape_m[i] < pos_m) ++i;
   if (i >= l.shape.size()) return l.shape.front();
-  const float span = l.shape_m[i] - l.shape_m[i - 1];
-  const float t = span > 0 ? std::clamp((pos_m - l.shape_m[i - 1]) / span, 0.0F, 1.0F) : 0.0F;
+  const double span = l.shape_m[i] - l.shape_m[i - 1];
+  const double t = span > 0 ? std::clamp((pos_m - l.shape_m[i - 1]) / span, 0.0, 1.0) : 0.0;
   const Point& a = l.shape[i - 1];
   const Point& b = l.shape[i];
   return {a.x + t * (b.x - a.x), a.y + t * (b.y - a.y)};

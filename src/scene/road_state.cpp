@@ -118,13 +118,12 @@ void RoadState::advance(Vehicle& v) {
   const int approach = v.approach;
   const double progress = v.progress;
   locate(v);
-  const float covered = at(v.plan->start_m, v.route_index) + v.edge_pos_m;
+  const double covered = at(v.plan->start_m, v.route_index) + v.edge_pos_m;
   if (v.fresh) v.depart_pos_m = covered;
-  v.accel_mps2 =
-      v.fresh ? 0.0F : (v.speed_mps - v.previous_speed_mps) / static_cast<float>(step_length_s_);
+  v.accel_mps2 = v.fresh ? 0.0 : (v.speed_mps - v.previous_speed_mps) / step_length_s_;
   v.previous_speed_mps = v.speed_mps;
   v.fresh = false;
-  const double share = static_cast<double>(covered - v.depart_pos_m) / v.plan->length_m;
+  const double share = (covered - v.depart_pos_m) / v.plan->length_m;
   v.progress = std::clamp(share, progress, 1.0);
   score_.completion_sum += v.progress - progress;
   if (conflict < 0) return;
@@ -159,7 +158,7 @@ void RoadState::locate(Vehicle& v) const {
   }
   v.passed = -1;
   v.in_zone = false;
-  const float pos = std::max(v.edge_pos_m, 0.0F);
+  const double pos = std::max(v.edge_pos_m, 0.0);
   for (const auto& stretch : at(road_->stretches, target.edge))
     if (pos >= stretch.from_m && pos <= stretch.to_m && (v.passed < 0 || stretch.zone)) {
       v.passed = stretch.conflict;

@@ -38,12 +38,12 @@ class Planner {
   [[nodiscard]] bool last(std::size_t k) const { return k + 1 == plan_.edges.size(); }
 
   /// Length inside the junction between edges k and k + 1.
-  [[nodiscard]] float junction_m(std::size_t k) const {
+  [[nodiscard]] double junction_m(std::size_t k) const {
     for (int l = edge(k).first_lane; l < edge(k).first_lane + edge(k).num_lanes; ++l)
       if (const Link* link = road_.link_to(l, plan_.edges[k + 1])) return via_m(*link);
     return 0;
   }
-  [[nodiscard]] float via_m(const Link& link) const {
+  [[nodiscard]] double via_m(const Link& link) const {
     if (link.via_lane < 0) return 0;
     const Lane& via = at(road_.lanes, link.via_lane);
     return via.length_m + via.exit_m;
@@ -92,12 +92,12 @@ class Planner {
     const int lane = edge(k).first_lane + index;
     const int next = plan_.edges[k + 1];
     const auto goes_on = [&](int l) { return road_.link_to(l, next) != nullptr; };
-    float& continuation = plan_.continuation_m[slot(k, index)];
+    double& continuation = plan_.continuation_m[slot(k, index)];
     continuation = edge(k).length_m;
     for (const Link& link : at(road_.lanes, lane).links) {
       const Lane& target = at(road_.lanes, link.to_lane);
       if (target.edge != next) continue;
-      const float beyond = plan_.continuation_m[slot(k + 1, target.index)];
+      const double beyond = plan_.continuation_m[slot(k + 1, target.index)];
       continuation =
           std::max(continuation, std::min(kFarAhead_m, edge(k).length_m + via_m(link) + beyond));
     }
@@ -114,11 +114,11 @@ class Planner {
   }
 
   void measure() {
-    float start = 0;
+    double start = 0;
     for (std::size_t k = 0; k < plan_.edges.size(); ++k) {
       plan_.start_m.push_back(start);
       plan_.length_m += edge(k).length_m;
-      start += edge(k).length_m + (last(k) ? 0.0F : junction_m(k));
+      start += edge(k).length_m + (last(k) ? 0.0 : junction_m(k));
     }
     plan_.end_m = start;
   }

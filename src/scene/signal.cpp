@@ -20,7 +20,7 @@ SignalProgram::SignalProgram(std::vector<SignalPhase> phases) : phases_(std::mov
     cycle_s_ += phase.duration_s;
   }
   const std::size_t n = phases_.size();
-  after_end_s_.assign(n, std::vector<float>(links, kSignalHorizon_s));
+  after_end_s_.assign(n, std::vector<double>(links, kSignalHorizon_s));
   for (std::size_t p = 0; p < n; ++p)
     for (std::size_t link = 0; link < links; ++link) {
       const bool now = may_drive(phases_[p].state[link]);
@@ -28,7 +28,7 @@ SignalProgram::SignalProgram(std::vector<SignalPhase> phases) : phases_(std::mov
       for (std::size_t step = 1; step < n; ++step) {
         const auto& later = phases_[(p + step) % n];
         if (may_drive(later.state[link]) != now) {
-          after_end_s_[p][link] = std::min(static_cast<float>(after), kSignalHorizon_s);
+          after_end_s_[p][link] = std::min(after, kSignalHorizon_s);
           break;
         }
         after += later.duration_s;
@@ -42,11 +42,10 @@ LightState SignalProgram::at(int phase, double left_s) const {
   light.state = phases_[p].state;
   if (cycle_s_ > 0) {
     const double elapsed = start_s_[p] + phases_[p].duration_s - left_s;
-    light.cycle_position = static_cast<float>(std::clamp(elapsed / cycle_s_, 0.0, 1.0));
+    light.cycle_position = std::clamp(elapsed / cycle_s_, 0.0, 1.0);
   }
   light.change_s = after_end_s_[p];
-  for (float& s : light.change_s)
-    s = std::min(s + static_cast<float>(std::max(left_s, 0.0)), kSignalHorizon_s);
+  for (double& s : light.change_s) s = std::min(s + std::max(left_s, 0.0), kSignalHorizon_s);
   return light;
 }
 

@@ -108,19 +108,18 @@ struct SumoEnv::Impl {
   void ask_speed(const scene::ActiveCommand& active, const Vehicle& vehicle) {
     const std::string& name = names[vehicle.id];
     const double allowed = SumoVehicle::getAllowedSpeed(name);
-    auto speed = scene::next_speed(active, vehicle, *state, options.control_limits,
-                                   static_cast<float>(allowed));
+    auto speed = scene::next_speed(active, vehicle, *state, options.control_limits, allowed);
     if (speed && active.command.longitudinal == scene::Longitudinal::kAcceleration) {
-      const float possible =
+      const double possible =
           scene::clip_speed(*speed, vehicle.speed_mps, vehicle.ability, state->step_length_s());
       if (possible != *speed) ++state->score().shield_clips;
       speed = possible;
     }
     if (speed && options.shield) speed = shielded(*speed, vehicle);
-    SumoVehicle::setSpeed(name, speed ? static_cast<double>(*speed) : -1.0);
+    SumoVehicle::setSpeed(name, speed.value_or(-1.0));
   }
 
-  float shielded(float wanted, const Vehicle& vehicle) {
+  double shielded(double wanted, const Vehicle& vehicle) {
     if (vehicle.leader < 0) return wanted;
     const Vehicle& leader = state->vehicles()[static_cast<std::size_t>(vehicle.leader)];
     const scene::FollowSituation situation{
@@ -173,10 +172,9 @@ struct SumoEnv::Impl {
     vehicle.plan = waited != waiting_plans.end() ? waited->second : &plan_of(name);
     if (waited != waiting_plans.end()) waiting_plans.erase(waited);
     vehicle.is_cv = is_cv(name);
-    vehicle.length_m = static_cast<float>(SumoVehicle::getLength(name));
-    vehicle.min_gap_m = static_cast<float>(SumoVehicle::getMinGap(name));
-    vehicle.ability = {static_cast<float>(SumoVehicle::getAccel(name)),
-                       static_cast<float>(SumoVehicle::getDecel(name))};
+    vehicle.length_m = SumoVehicle::getLength(name);
+    vehicle.min_gap_m = SumoVehicle::getMinGap(name);
+    vehicle.ability = {SumoVehicle::getAccel(name), SumoVehicle::getDecel(name)};
     names.push_back(name);
     ids[name] = vehicle.id;
     state->depart(vehicle);
@@ -211,8 +209,8 @@ struct SumoEnv::Impl {
     const auto lane = road->lane_index.find(SumoVehicle::getLaneID(name));
     vehicle.lane = lane != road->lane_index.end() ? lane->second : -1;
     if (vehicle.lane < 0) return;
-    vehicle.lane_pos_m = static_cast<float>(SumoVehicle::getLanePosition(name));
-    vehicle.speed_mps = static_cast<float>(SumoVehicle::getSpeed(name));
+    vehicle.lane_pos_m = SumoVehicle::getLanePosition(name);
+    vehicle.speed_mps = SumoVehicle::getSpeed(name);
     const auto& on = road->lanes[static_cast<std::size_t>(vehicle.lane)];
     const int edge =
         on.exit_lane >= 0 ? road->lanes[static_cast<std::size_t>(on.exit_lane)].edge : on.edge;

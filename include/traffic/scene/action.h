@@ -37,7 +37,7 @@ struct Command {
   std::uint32_t vehicle_id = 0;
   Longitudinal longitudinal = Longitudinal::kNone;
   LaneChange lane_change = LaneChange::kKeep;
-  float value = 0;    ///< of kTargetSpeed and kAcceleration
+  double value = 0;   ///< of kTargetSpeed and kAcceleration
   double hold_s = 0;  ///< 0: one step
 
   [[nodiscard]] bool empty() const {
@@ -46,30 +46,30 @@ struct Command {
 };
 
 struct ControlLimits {
-  float slow_mps = 3.0F;           ///< target of kSlow
-  float max_slowdown_mps2 = 2.0F;  ///< how fast a target below the present speed is approached
-  float min_accel_mps2 = -3.0F;    ///< kAcceleration is clipped to this range
-  float max_accel_mps2 = 2.0F;
+  double slow_mps = 3.0;           ///< target of kSlow
+  double max_slowdown_mps2 = 2.0;  ///< how fast a target below the present speed is approached
+  double min_accel_mps2 = -3.0;    ///< kAcceleration is clipped to this range
+  double max_accel_mps2 = 2.0;
 };
 
 /// A command in force.
 struct ActiveCommand {
   Command command;
-  double until_s = 0;          ///< simulated time of its end
-  int conflict = -1;           ///< ahead when it was given; -1: none
-  float picked_speed_mps = 0;  ///< speed when it was given
-  bool lane_asked = false;     ///< the owner has passed the lane change on
+  double until_s = 0;           ///< simulated time of its end
+  int conflict = -1;            ///< ahead when it was given; -1: none
+  double picked_speed_mps = 0;  ///< speed when it was given
+  bool lane_asked = false;      ///< the owner has passed the lane change on
 };
 
 /// Speed to ask for in the next step; nothing when the vehicle is to drive on its own model.
 /// @param allowed_mps what kFast aims at
-std::optional<float> next_speed(const ActiveCommand& active, const Vehicle& vehicle,
-                                const RoadState& state, const ControlLimits& limits,
-                                float allowed_mps);
+std::optional<double> next_speed(const ActiveCommand& active, const Vehicle& vehicle,
+                                 const RoadState& state, const ControlLimits& limits,
+                                 double allowed_mps);
 
 /// Seconds until the last green of the streams that meet this vehicle's ends; nothing when none of
 /// them has green now.
-std::optional<float> conflicting_green_left_s(const RoadState& state, const Vehicle& vehicle);
+std::optional<double> conflicting_green_left_s(const RoadState& state, const Vehicle& vehicle);
 
 /// The commands in force. Keeps Vehicle::commanded and committed_until_s up to date.
 class CommandBook {

@@ -30,7 +30,7 @@ class Controller {
 
 /// Who may be picked.
 struct CandidateRule {
-  float zone_m = 100.0F;   ///< distance to the next stop line, at most
+  double zone_m = 100.0;   ///< distance to the next stop line, at most
   bool lead_only = false;  ///< the first CV of each lane only
 };
 /// Indices of the CVs that the rule admits and that are not committed to a command, in the order of
@@ -42,9 +42,9 @@ struct ControllerOptions {
   double random_period_s = 3.0;  ///< of `random`
   double random_share = 0.5;     ///< of the candidates that `random` commands
   CandidateRule candidates;      ///< of `random`
-  float meter_density = 30.0F;   ///< `meter`: critical density of the zone, veh/km/lane
-  float meter_from_m = 5.0F;     ///< `meter` holds CVs between these distances to the stop line
-  float meter_to_m = 60.0F;
+  double meter_density = 30.0;   ///< `meter`: critical density of the zone, veh/km/lane
+  double meter_from_m = 5.0;     ///< `meter` holds CVs between these distances to the stop line
+  double meter_to_m = 60.0;
 };
 
 /// Names of the controllers that make_controller knows.

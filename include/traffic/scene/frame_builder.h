@@ -21,9 +21,9 @@ class FrameBuilder {
 
  private:
   struct Near {
-    float distance_m;
+    double distance_m;
     std::int32_t vehicle;
-    float ahead_m;  ///< how far the neighbour is ahead, along the road
+    double ahead_m;  ///< how far the neighbour is ahead, along the road
     bool same_path;
   };
 

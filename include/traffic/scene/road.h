@@ -16,8 +16,8 @@
 namespace traffic::scene {
 
 struct Point {
-  float x = 0;
-  float y = 0;
+  double x = 0;
+  double y = 0;
 };
 
 /// From the end of a lane to the start of a lane of the next edge.
@@ -33,31 +33,31 @@ struct Lane {
   std::string id;
   int edge = -1;
   int index = 0;  ///< within the edge, 0 is the rightmost
-  float length_m = 0;
-  float speed_limit_mps = 0;
+  double length_m = 0;
+  double speed_limit_mps = 0;
   bool drivable = true;  ///< open to passenger cars
   std::vector<Point> shape;
-  std::vector<float> shape_m;  ///< lane position of every point of the shape
+  std::vector<double> shape_m;  ///< lane position of every point of the shape
   std::vector<Link> links;
   std::vector<int>
       from_lanes;      ///< lanes, also those inside junctions, that lead directly onto this one
   int exit_lane = -1;  ///< inside a junction: the lane of the next edge; otherwise -1
-  float exit_m = 0;    ///< inside a junction: from the end of this lane to the start of exit_lane
+  double exit_m = 0;   ///< inside a junction: from the end of this lane to the start of exit_lane
 };
 
 struct Edge {
   std::string id;
   int first_lane = 0;
   int num_lanes = 0;
-  float length_m = 0;
+  double length_m = 0;
   bool internal = false;  ///< inside a junction
 };
 
 /// A part of an edge.
 struct Stretch {
   int edge = -1;
-  float from_m = 0;
-  float to_m = 0;
+  double from_m = 0;
+  double to_m = 0;
 };
 
 /// One stream that reaches a conflict. The stop line is the end of `edge`.
@@ -78,15 +78,15 @@ struct Conflict {
   std::vector<Approach> approaches;
   std::vector<Stretch> zone;        ///< right behind the stop lines
   std::vector<Stretch> downstream;  ///< after the zone
-  float zone_lane_km = 0;           ///< lane kilometres of the zone
-  float downstream_lane_km = 0;
+  double zone_lane_km = 0;          ///< lane kilometres of the zone
+  double downstream_lane_km = 0;
 };
 
 /// Where a lane's coordinate lies in another lane's: a vehicle at `pos` of `lane` is at `pos +
 /// offset_m`.
 struct NearLane {
   int lane = -1;
-  float offset_m = 0;
+  double offset_m = 0;
   bool same_path = false;  ///< a vehicle on it may become the other's leader without a lane change
 };
 
@@ -94,8 +94,8 @@ struct NearLane {
 struct StretchOf {
   int conflict = -1;
   bool zone = false;  ///< false: downstream
-  float from_m = 0;
-  float to_m = 0;
+  double from_m = 0;
+  double to_m = 0;
 };
 
 struct Road {
@@ -117,11 +117,11 @@ struct Road {
   /// The link of a lane that leads onto an edge; null when there is none.
   [[nodiscard]] const Link* link_to(int lane, int edge) const;
   /// Point in the plane at a position of a lane (its centre line).
-  [[nodiscard]] Point point_at(int lane, float pos_m) const;
+  [[nodiscard]] Point point_at(int lane, double pos_m) const;
 };
 
 /// Reach of a vehicle's neighbourhood.
-inline constexpr float kNeighbourReach_m = 50.0F;
+inline constexpr double kNeighbourReach_m = 50.0;
 
 /// Reads a network as netconvert writes it (.net.xml, also gzip) and finds its conflicts.
 /// @throws DataError if the file is missing or is no SUMO network

@@ -21,25 +21,25 @@ namespace traffic::scene {
 
 /// Conditions before one stop line at this moment.
 struct ApproachState {
-  int vehicles = 0;          ///< whose next conflict this is
-  int queue = 0;             ///< those of them slower than kQueueSpeed_mps
-  int backlog = 0;           ///< waiting to enter the network towards it
-  float near_density = 0;    ///< veh/km/lane over the last kNearLine_m
-  float near_speed_mps = 0;  ///< mean speed there; the speed limit when it is empty
-  int passed_30s = 0;        ///< crossed the stop line in the last 30 s
-  int lanes_held = 0;        ///< lanes whose first CV is under control
+  int vehicles = 0;           ///< whose next conflict this is
+  int queue = 0;              ///< those of them slower than kQueueSpeed_mps
+  int backlog = 0;            ///< waiting to enter the network towards it
+  double near_density = 0;    ///< veh/km/lane over the last kNearLine_m
+  double near_speed_mps = 0;  ///< mean speed there; the speed limit when it is empty
+  int passed_30s = 0;         ///< crossed the stop line in the last 30 s
+  int lanes_held = 0;         ///< lanes whose first CV is under control
 };
 
 struct ConflictState {
   std::vector<ApproachState> approaches;
-  float zone_density = 0;    ///< veh/km/lane
-  float zone_speed_mps = 0;  ///< mean; the speed limit when it is empty
-  float downstream_density = 0;
-  float downstream_speed_mps = 0;
+  double zone_density = 0;    ///< veh/km/lane
+  double zone_speed_mps = 0;  ///< mean; the speed limit when it is empty
+  double downstream_density = 0;
+  double downstream_speed_mps = 0;
 };
 
-inline constexpr float kQueueSpeed_mps = 5.0F;
-inline constexpr float kNearLine_m = 200.0F;
+inline constexpr double kQueueSpeed_mps = 5.0;
+inline constexpr double kNearLine_m = 200.0;
 inline constexpr double kRecent_s = 30.0;
 
 /// What happened in a step, besides the vehicles' motion.

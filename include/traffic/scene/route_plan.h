@@ -15,18 +15,18 @@ namespace traffic::scene {
 struct RoutePlan {
   /// What lies ahead of one edge of the route.
   struct Ahead {
-    int conflict = -1;    ///< -1: none until the end of the route
-    float to_line_m = 0;  ///< from the end of this edge to the stop line
+    int conflict = -1;     ///< -1: none until the end of the route
+    double to_line_m = 0;  ///< from the end of this edge to the stop line
   };
   std::vector<int> edges;
-  std::vector<float>
-      start_m;         ///< [edges] from the start of the route, lanes inside junctions included
-  float length_m = 0;  ///< sum of the lengths of the edges: what completion is measured by
-  float end_m = 0;     ///< of the route, lanes inside junctions included
+  std::vector<double>
+      start_m;          ///< [edges] from the start of the route, lanes inside junctions included
+  double length_m = 0;  ///< sum of the lengths of the edges: what completion is measured by
+  double end_m = 0;     ///< of the route, lanes inside junctions included
   std::vector<Ahead> ahead;     ///< [edges]
   std::vector<int> first_slot;  ///< [edges] into the two vectors below, which have one slot a lane
   std::vector<int> stop_lane;  ///< lane of the next stop line when every link is followed; -1: none
-  std::vector<float>
+  std::vector<double>
       continuation_m;  ///< from the start of the lane to where it stops serving the route
 
   /// Index in `edges` of an edge at or after `from`; -1 when the route does not pass it.
@@ -47,6 +47,6 @@ class RoutePlans {
 };
 
 /// Distance that stands for "no limit ahead" in continuation_m.
-inline constexpr float kFarAhead_m = 10000.0F;
+inline constexpr double kFarAhead_m = 10000.0;
 
 }  // namespace traffic::scene

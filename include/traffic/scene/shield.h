@@ -8,37 +8,37 @@
 namespace traffic::scene {
 
 struct ShieldLimits {
-  float thw_s = 0.7F;       ///< least time headway
-  float ttc_s = 1.5F;       ///< least time-to-collision
-  float brake_mps2 = 4.0F;  ///< with which level 2 brakes
+  double thw_s = 0.7;       ///< least time headway
+  double ttc_s = 1.5;       ///< least time-to-collision
+  double brake_mps2 = 4.0;  ///< with which level 2 brakes
 };
 
-inline constexpr float kNever_s = std::numeric_limits<float>::infinity();
+inline constexpr double kNever_s = std::numeric_limits<double>::infinity();
 
 /// Time headway; kNever_s at rest.
-float time_headway_s(float gap_m, float speed_mps);
+double time_headway_s(double gap_m, double speed_mps);
 /// Time-to-collision; kNever_s when the gap does not close.
-float time_to_collision_s(float gap_m, float speed_mps, float leader_speed_mps);
+double time_to_collision_s(double gap_m, double speed_mps, double leader_speed_mps);
 /// Whether a follower is under one of the thresholds.
-bool is_unsafe(float gap_m, float speed_mps, float leader_speed_mps, const ShieldLimits& limits);
+bool is_unsafe(double gap_m, double speed_mps, double leader_speed_mps, const ShieldLimits& limits);
 
 /// What a vehicle can do in a step.
 struct Ability {
-  float max_accel_mps2 = 0;
-  float max_decel_mps2 = 0;  ///< positive
+  double max_accel_mps2 = 0;
+  double max_decel_mps2 = 0;  ///< positive
 };
 /// Level 1: the nearest speed that the vehicle can have one step later.
-float clip_speed(float wanted_mps, float speed_mps, const Ability& ability, double step_s);
+double clip_speed(double wanted_mps, double speed_mps, const Ability& ability, double step_s);
 
 /// Level 2: the speed to brake to when going on with `wanted_mps` would end the step under a
 /// threshold; nothing when the command may stand.
 struct FollowSituation {
-  float wanted_mps = 0;
-  float speed_mps = 0;
-  float gap_m = 0;
-  float leader_speed_mps = 0;
+  double wanted_mps = 0;
+  double speed_mps = 0;
+  double gap_m = 0;
+  double leader_speed_mps = 0;
 };
-std::optional<float> braking_override(const FollowSituation& situation, const ShieldLimits& limits,
-                                      double step_s);
+std::optional<double> braking_override(const FollowSituation& situation, const ShieldLimits& limits,
+                                       double step_s);
 
 }  // namespace traffic::scene

@@ -7,7 +7,7 @@
 namespace traffic::scene {
 
 /// A change that is further away than this is not foreseen.
-inline constexpr float kSignalHorizon_s = 1000.0F;
+inline constexpr double kSignalHorizon_s = 1000.0;
 
 /// Whether a link with this letter of SUMO's state string may drive: G, g, s (right on red) and o/O
 /// (switched off) may; red and yellow may not.
@@ -20,9 +20,9 @@ struct SignalPhase {
 
 /// A light at one moment.
 struct LightState {
-  std::string state;            ///< one letter a link
-  float cycle_position = 0;     ///< 0..1
-  std::vector<float> change_s;  ///< [links] until the link may drive, or may no longer
+  std::string state;             ///< one letter a link
+  double cycle_position = 0;     ///< 0..1
+  std::vector<double> change_s;  ///< [links] until the link may drive, or may no longer
 };
 
 /// A fixed cycle of phases, prepared so that the state at a moment is a look-up.
@@ -37,7 +37,7 @@ class SignalProgram {
   std::vector<SignalPhase> phases_;
   std::vector<double> start_s_;  ///< [phases] in the cycle
   double cycle_s_ = 0;
-  std::vector<std::vector<float>> after_end_s_;  ///< [phases][links] from the end of the phase
+  std::vector<std::vector<double>> after_end_s_;  ///< [phases][links] from the end of the phase
 };
 
 }  // namespace traffic::scene

@@ -9,52 +9,52 @@
 namespace traffic::scene {
 
 /// Leaders and followers further away than this are not looked for.
-inline constexpr float kLeaderReach_m = 100.0F;
+inline constexpr double kLeaderReach_m = 100.0;
 
 struct Vehicle {
   // Written by the owner when it departs.
   std::uint32_t id = 0;  ///< number in the order of departure
   const RoutePlan* plan = nullptr;
   bool is_cv = false;
-  float length_m = 5.0F;
-  float min_gap_m = 2.5F;
-  Ability ability{1.5F, 4.5F};
+  double length_m = 5.0;
+  double min_gap_m = 2.5;
+  Ability ability{1.5, 4.5};
 
   // Written by the owner before every update.
   int lane = -1;  ///< also inside junctions; -1: not on the road now (teleporting, parked)
-  float lane_pos_m = 0;
-  float speed_mps = 0;
+  double lane_pos_m = 0;
+  double speed_mps = 0;
 
   // Written by the command book.
   bool commanded = false;        ///< under control
   double committed_until_s = 0;  ///< end of the command in force
 
   // Derived by RoadState::update.
-  float accel_mps2 = 0;
-  int route_index = 0;       ///< of the edge it is on, or enters next when inside a junction
-  float edge_pos_m = 0;      ///< on that edge; negative inside the junction before it
-  float depart_pos_m = 0;    ///< where it entered
-  double progress = 0;       ///< distance covered / route length, in [0, 1]
-  int conflict = -1;         ///< next one on its route; -1: none
-  int approach = -1;         ///< of that conflict
-  int stop_lane = -1;        ///< the stop line's lane that its own leads to
-  float line_m = 0;          ///< distance to that stop line
-  float lane_end_m = 0;      ///< distance to where its lane stops serving its route
-  int passed = -1;           ///< conflict in whose zone or downstream stretch it is; -1: none
-  bool in_zone = false;      ///< in the zone of `passed`, not downstream of it
-  int leader = -1;           ///< index of the next vehicle on its path; -1: none within reach
-  float leader_gap_m = 0;    ///< bumper to bumper; kLeaderReach_m when there is none
-  int follower = -1;         ///< index of the nearest vehicle whose leader this is
-  float follower_gap_m = 0;  ///< bumper to bumper; kLeaderReach_m when there is none
-  bool first_cv = false;     ///< a CV with none between it and the stop line on its lane
-  int ahead = 0;             ///< vehicles between it and the stop line on its lane
-  int behind = 0;            ///< vehicles behind it that lead to the same lane of the stop line
-  bool braking = false;      ///< harder than kHardBrake_mps2
-  bool unsafe = false;       ///< under a threshold of the shield
-  bool fresh = true;         ///< departed since the last update
-  float previous_speed_mps = 0;
+  double accel_mps2 = 0;
+  int route_index = 0;        ///< of the edge it is on, or enters next when inside a junction
+  double edge_pos_m = 0;      ///< on that edge; negative inside the junction before it
+  double depart_pos_m = 0;    ///< where it entered
+  double progress = 0;        ///< distance covered / route length, in [0, 1]
+  int conflict = -1;          ///< next one on its route; -1: none
+  int approach = -1;          ///< of that conflict
+  int stop_lane = -1;         ///< the stop line's lane that its own leads to
+  double line_m = 0;          ///< distance to that stop line
+  double lane_end_m = 0;      ///< distance to where its lane stops serving its route
+  int passed = -1;            ///< conflict in whose zone or downstream stretch it is; -1: none
+  bool in_zone = false;       ///< in the zone of `passed`, not downstream of it
+  int leader = -1;            ///< index of the next vehicle on its path; -1: none within reach
+  double leader_gap_m = 0;    ///< bumper to bumper; kLeaderReach_m when there is none
+  int follower = -1;          ///< index of the nearest vehicle whose leader this is
+  double follower_gap_m = 0;  ///< bumper to bumper; kLeaderReach_m when there is none
+  bool first_cv = false;      ///< a CV with none between it and the stop line on its lane
+  int ahead = 0;              ///< vehicles between it and the stop line on its lane
+  int behind = 0;             ///< vehicles behind it that lead to the same lane of the stop line
+  bool braking = false;       ///< harder than kHardBrake_mps2
+  bool unsafe = false;        ///< under a threshold of the shield
+  bool fresh = true;          ///< departed since the last update
+  double previous_speed_mps = 0;
 };
 
-inline constexpr float kHardBrake_mps2 = 3.0F;
+inline constexpr double kHardBrake_mps2 = 3.0;
 
 }  // namespace traffic::scene

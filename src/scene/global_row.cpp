@@ -1,0 +1,75 @@
+#include <algorithm>
+#include <cmath>
+
+#include "columns.h"
+#include "node_row.h"
+
+namespace traffic::scene {
+namespace {
+
+struct Sums {
+  double speed = 0;
+  double square = 0;
+  double accel = 0;
+  double abs_accel = 0;
+  double completion = 0;
+  double cv_speed = 0;
+  int cvs = 0;
+  int braking = 0;
+  int halted = 0;
+  int slow = 0;
+  double min_speed = 0;
+  double max_speed = 0;
+};
+
+Sums sum_up(std::span<const Vehicle> vehicles) {
+  Sums sums;
+  if (!vehicles.empty()) sums.min_speed = vehicles.front().speed_mps;
+  for (const auto& v : vehicles) {
+    sums.speed += v.speed_mps;
+    sums.square += v.speed_mps * v.speed_mps;
+    sums.accel += v.accel_mps2;
+    sums.abs_accel += std::fabs(v.accel_mps2);
+    sums.completion += v.progress;
+    sums.braking += v.braking ? 1 : 0;
+    sums.halted += v.speed_mps < 0.1 ? 1 : 0;
+    sums.slow += v.speed_mps < kQueueSpeed_mps ? 1 : 0;
+    sums.min_speed = std::min(sums.min_speed, v.speed_mps);
+    sums.max_speed = std::max(sums.max_speed, v.speed_mps);
+    if (!v.is_cv) continue;
+    ++sums.cvs;
+    sums.cv_speed += v.speed_mps;
+  }
+  return sums;
+}
+
+}  // namespace
+
+void fill_global_row(const RoadState& state, std::span<float> row) {
+  const auto set = [&](GlobalColumn column, double value) {
+    row[static_cast<std::size_t>(column)] = static_cast<float>(value);
+  };
+  const auto vehicles = state.vehicles();
+  const Sums sums = sum_up(vehicles);
+  const double n = std::max<double>(1.0, static_cast<double>(vehicles.size()));
+  const double mean = sums.speed / n;
+  const double length = state.end_s() > 0 ? state.end_s() : kTimePeriod_s;
+  set(kMeanSpeed, mean);
+  set(kSpeedDeviation, std::sqrt(std::max(0.0, sums.square / n - mean * mean)));
+  set(kMinSpeed, sums.min_speed);
+  set(kMaxSpeed, sums.max_speed);
+  set(kMeanAccel, sums.accel / n);
+  set(kMeanAbsAccel, sums.abs_accel / n);
+  set(kHardBrakes, sums.braking);
+  set(kHaltedShare, sums.halted / n);
+  set(kSlowShare, sums.slow / n);
+  set(kNumVehicles, static_cast<double>(vehicles.size()));
+  set(kNumCvs, sums.cvs);
+  set(kCvSpeed, sums.cvs > 0 ? sums.cv_speed / sums.cvs : 0.0);
+  set(kMeanCompletion, sums.completion / n);
+  set(kWaiting, state.waiting());
+  set(kArrivedLately, state.arrived_30s());
+  set(kTimeShare, std::min(1.0, state.time_s() / length));
+}
+
+}  // namespace traffic::scene
