@@ -1,0 +1,85 @@
+#include "append_file.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <system_error>
+#include <utility>
+
+#include "traffic/core/clock.h"
+
+namespace traffic::report {
+namespace {
+
+constexpr double kRetryInterval_s = 1.0;
+
+}  // namespace
+
+AppendFile::AppendFile(std::filesystem::path path, std::string preamble)
+    : path_(std::move(path)),
+      preamble_(std::move(preamble)),
+      last_attempt_s_(steady_seconds() - kRetryInterval_s) {
+  open();
+}
+
+AppendFile::~AppendFile() { close(); }
+
+void AppendFile::close() noexcept {
+  if (fd_ >= 0) ::close(std::exchange(fd_, -1));
+}
+
+bool AppendFile::open() noexcept {
+  const double now_s = steady_seconds();
+  if (now_s - last_attempt_s_ < kRetryInterval_s) return false;
+  last_attempt_s_ = now_s;
+  close();
+  try {
+    std::error_code error;
+    if (path_.has_parent_path()) std::filesystem::create_directories(path_.parent_path(), error);
+  } catch (...) {  // no memory for a path
+    return false;
+  }
+  fd_ = ::open(path_.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
+  if (fd_ < 0) return false;
+  struct stat info {};
+  const bool empty = ::fstat(fd_, &info) == 0 && info.st_size == 0;
+  if (empty && !preamble_.empty() && !write_all(preamble_)) {
+    close();
+    return false;
+  }
+  return true;
+}
+
+bool AppendFile::is_removed() const noexcept {
+  struct stat info {};
+  return ::fstat(fd_, &info) != 0 || info.st_nlink == 0;
+}
+
+bool AppendFile::write_all(std::string_view data) noexcept {
+  std::size_t done = 0;
+  while (done < data.size()) {
+    const ssize_t written = ::write(fd_, data.data() + done, data.size() - done);
+    if (written < 0 && errno == EINTR) continue;
+    if (written <= 0) {
+      // Take back the beginning of an entry, which readers of the file would stumble over.
+      const off_t end = ::lseek(fd_, 0, SEEK_END);
+      if (done > 0 && end >= static_cast<off_t>(done)) {
+        [[maybe_unused]] const int rc = ::ftruncate(fd_, end - static_cast<off_t>(done));
+      }
+      return false;
+    }
+    done += static_cast<std::size_t>(written);
+  }
+  return true;
+}
+
+bool AppendFile::append(std::string_view data) noexcept {
+  const bool usable = (fd_ >= 0 && !is_removed()) || open();
+  if (usable && write_all(data)) return true;
+  ++num_lost_;
+  return false;
+}
+
+}  // namespace traffic::report

@@ -1,0 +1,41 @@
+/// A file that is only appended to and whose failures never reach training: logs, metrics, events.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <string_view>
+
+namespace traffic::report {
+
+/// Survives a full disk, a removed folder and a revoked permission: what cannot be written is counted
+/// and dropped, the file is opened again (its folder made again) at most once a second. Never
+/// throws. Not thread-safe; the owner locks.
+class AppendFile {
+ public:
+  /// @param preamble written whenever the file is new and empty, e.g. the header of a CSV file
+  explicit AppendFile(std::filesystem::path path, std::string preamble = "");
+  ~AppendFile();
+  AppendFile(const AppendFile&) = delete;
+  AppendFile& operator=(const AppendFile&) = delete;
+
+  /// Appends all of `data` or, as far as no other process appends to the file, nothing of it.
+  /// @return whether it was written
+  bool append(std::string_view data) noexcept;
+  /// Calls of append() that wrote nothing.
+  [[nodiscard]] std::uint64_t num_lost() const { return num_lost_; }
+
+ private:
+  bool open() noexcept;
+  [[nodiscard]] bool is_removed() const noexcept;
+  bool write_all(std::string_view data) noexcept;
+  void close() noexcept;
+
+  std::filesystem::path path_;
+  std::string preamble_;
+  int fd_ = -1;
+  double last_attempt_s_;
+  std::uint64_t num_lost_ = 0;
+};
+
+}  // namespace traffic::report
