@@ -80,10 +80,7 @@ void LeaderChannel::finish(const OpHeader& header, const Deadline& deadline) {
 }
 
 void LeaderChannel::check_health(const OpHeader& header, const Deadline& deadline) {
-  int reported = 0;
-  TRAFFIC_MPI(MPI_Test(&listener_, &reported, MPI_STATUS_IGNORE));
-  if (reported) throw PeerFailure(std::string(reported_.data()));
-  node_.throw_if_failed();
+  throw_if_failed();
   if (!deadline.passed()) return;
   std::vector<int> missing;
   for (const Transfer& transfer : transfers_) {
@@ -97,7 +94,15 @@ void LeaderChannel::check_health(const OpHeader& header, const Deadline& deadlin
       describe(header), fmt::join(missing, ", rank "), deadline.limit_s());
 }
 
+void LeaderChannel::throw_if_failed() {
+  int reported = 0;
+  TRAFFIC_MPI(MPI_Test(&listener_, &reported, MPI_STATUS_IGNORE));
+  if (reported) throw PeerFailure(std::string(reported_.data()));
+  node_.throw_if_failed();
+}
+
 void LeaderChannel::agree(const OpHeader& header, const Deadline& deadline) {
+  throw_if_failed();
   own_header_ = header;
   for (int peer = 0; peer < static_cast<int>(leaders_.size()); ++peer) {
     if (peer == node_index_) continue;

@@ -57,6 +57,7 @@ class LeaderChannel {
   void receive(std::byte* data, std::size_t bytes, int peer);
   void send(const std::byte* data, std::size_t bytes, int peer);
   void finish(const OpHeader& header, const Deadline& deadline);
+  void throw_if_failed();
   void check_health(const OpHeader& header, const Deadline& deadline);
   void reduce_piece(std::byte* data, std::int64_t count, const OpHeader& header,
                     const Deadline& deadline);

@@ -92,11 +92,16 @@ void MpiCommunicator::meet(Call& call) {
   if (is_first && leaders_) leaders_->agree(call.header, call.leaders);
 }
 
-void MpiCommunicator::barrier() {
-  run({.op = OpCode::kBarrier}, [&](Call& call) {
+void MpiCommunicator::barrier() { announce({.op = OpCode::kBarrier}); }
+
+std::string MpiCommunicator::announce(const OpHeader& header) {
+  std::string name;
+  run(header, [&](Call& call) {
     meet(call);
     if (has_leaders()) meet(call);
+    name = describe(call.header);
   });
+  return name;
 }
 
 at::Tensor MpiCommunicator::shared_zeros(std::int64_t count, at::ScalarType dtype) {

@@ -29,6 +29,9 @@ class MpiCommunicator final : public Communicator {
   MpiCommunicator(const MpiSession& session, const MpiCommunicatorOptions& options);
 
   void barrier() override;
+  /// Meets all ranks and compares what they are about to do elsewhere (on their GPUs).
+  /// @return the operation with its number, for messages
+  std::string announce(const OpHeader& header);
   at::Tensor shared_zeros(std::int64_t count, at::ScalarType dtype) override;
   [[nodiscard]] at::Device device() const override { return at::kCPU; }
 

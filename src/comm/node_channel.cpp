@@ -93,6 +93,7 @@ const OpHeader& NodeChannel::header_of(int local_rank) const {
 }
 
 void NodeChannel::exchange(const OpHeader& header, const Deadline& deadline) {
+  throw_if_failed();  // the others may have given up after they had arrived
   arrive(header);
   for (int peer = 0; peer < size(); ++peer) {
     if (peer == local_rank_) continue;

@@ -5,11 +5,13 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <cstring>
 #include <fstream>
 #include <limits>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "traffic/core/error.h"
@@ -18,6 +20,8 @@
 
 namespace traffic::comm {
 namespace {
+
+constexpr const char* kName = "traffic_comm";
 
 [[noreturn]] void fail(const char* action, std::size_t size_bytes, int error) {
   throw ResourceError(
@@ -51,7 +55,7 @@ SharedSegment SharedSegment::create(std::size_t size_bytes) {
                  available_memory_bytes());
   SharedSegment segment;
   segment.size_ = size_bytes;
-  segment.descriptor_ = memfd_create("traffic_comm", MFD_CLOEXEC);
+  segment.descriptor_ = memfd_create(kName, MFD_CLOEXEC);
   if (segment.descriptor_ < 0) fail("create", size_bytes, errno);
   if (const int error = posix_fallocate(segment.descriptor_, 0, static_cast<off_t>(size_bytes));
       error != 0) {
@@ -63,6 +67,15 @@ SharedSegment SharedSegment::create(std::size_t size_bytes) {
 
 SharedSegment SharedSegment::open(pid_t pid, int descriptor, std::size_t size_bytes) {
   const std::string path = fmt::format("/proc/{}/fd/{}", pid, descriptor);
+  // In another pid namespace the path may lead to someone else's file.
+  std::array<char, 64> target{};
+  if (readlink(path.c_str(), target.data(), target.size() - 1) > 0 &&
+      !std::string_view(target.data()).starts_with(std::string("/memfd:") + kName)) {
+    throw ResourceError(
+        "{} is {} and not the memory shared by the ranks of this node; they must run in one "
+        "container",
+        path, target.data());
+  }
   SharedSegment segment;
   segment.size_ = size_bytes;
   segment.descriptor_ = ::open(path.c_str(), O_RDWR | O_CLOEXEC);

@@ -1,0 +1,13 @@
+/// NCCL behind checked calls. nccl.h stays in src/comm.
+#pragma once
+
+#include <nccl.h>
+
+namespace traffic::comm {
+
+/// @throws CommError with NCCL's own text; ncclInProgress is no error
+void check_nccl(ncclResult_t result, const char* call);
+
+#define TRAFFIC_NCCL(call) ::traffic::comm::check_nccl((call), #call)
+
+}  // namespace traffic::comm

@@ -1,0 +1,61 @@
+/// Communicator for CUDA tensors: NCCL on a high-priority stream of its own, ordered behind and
+/// before the current torch stream by events. CPU tensors go through MPI.
+///
+/// Before an operation is put on the stream the hosts of all ranks meet and compare headers over
+/// the MPI communicator. A rank that is missing or elsewhere is therefore named before NCCL, which
+/// would wait for it for ever, is asked. What can still go wrong on the GPU is the watchdog's
+/// business.
+#pragma once
+
+#include <c10/cuda/CUDAStream.h>
+
+#include <functional>
+#include <memory>
+#include <optional>
+
+#include "mpi_communicator.h"
+#include "nccl_check.h"
+#include "nccl_watchdog.h"
+#include "traffic/comm/communicator.h"
+
+namespace traffic::comm {
+
+class NcclCommunicator final : public Communicator {
+ public:
+  /// Collective over the session, which must outlive this.
+  /// @throws ResourceError on all ranks if two share a GPU or one does not exist
+  NcclCommunicator(const MpiSession& session, std::unique_ptr<MpiCommunicator> host,
+                   at::Device device, const config::Comm& options);
+  ~NcclCommunicator() override;
+
+  void barrier() override { host_->barrier(); }
+  at::Tensor shared_zeros(std::int64_t count, at::ScalarType dtype) override;
+  [[nodiscard]] at::Device device() const override { return device_; }
+
+ protected:
+  void do_all_reduce(const at::Tensor& tensor, ReduceOp op) override;
+  void do_broadcast(const at::Tensor& tensor, int root) override;
+  void do_all_gather(const at::Tensor& tensor, const at::Tensor& into) override;
+  void do_scatter(const at::Tensor& source, const at::Tensor& into, int root) override;
+
+ private:
+  using Enqueue = std::function<ncclResult_t(cudaStream_t)>;
+
+  void check_gpus();
+  void connect(double timeout_s);
+  void close();
+  /// Waits until the communicator has taken in what it was asked; the process ends at the deadline.
+  void settle(const Deadline& deadline, const char* what);
+  void run(const OpHeader& header, const at::Tensor& tensor, const Enqueue& enqueue);
+
+  const MpiSession& session_;
+  std::unique_ptr<MpiCommunicator> host_;
+  at::Device device_;
+  double timeout_s_;
+  int exceptions_before_;
+  c10::cuda::CUDAStream stream_;
+  ncclComm_t comm_ = nullptr;
+  std::optional<NcclWatchdog> watchdog_;
+};
+
+}  // namespace traffic::comm

@@ -1,0 +1,67 @@
+/// The communicators that this machine can offer for the ranks of the test, so that one set of
+/// tests runs over all of them.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "comm/mpi_communicator.h"
+#include "mpi_main.h"
+
+#ifdef TRAFFIC_CUDA
+#include <c10/cuda/CUDAFunctions.h>
+#endif
+
+namespace traffic::comm {
+
+struct Backend {
+  std::string name;
+  int ranks_per_node = 0;  ///< of the MPI backend; 0: all ranks on one node
+  bool on_cuda = false;
+};
+
+inline std::vector<Backend> mpi_backends() {
+  return {{"OneNode", 0}, {"OneRankANode", 1}, {"TwoRanksANode", 2}};
+}
+
+/// NCCL joins where every rank of the node has a GPU.
+inline std::vector<Backend> all_backends() {
+  auto backends = mpi_backends();
+#ifdef TRAFFIC_CUDA
+  const char* local_size = std::getenv("OMPI_COMM_WORLD_LOCAL_SIZE");
+  const int ranks = local_size == nullptr ? 1 : std::atoi(local_size);
+  if (c10::cuda::device_count() >= ranks) backends.push_back({"Nccl", 0, true});
+#endif
+  return backends;
+}
+
+/// Collective.
+inline std::unique_ptr<Communicator> make_backend(const Backend& backend, double timeout_s = 30) {
+  const MpiSession& session = testing::mpi_session();
+  if (backend.on_cuda) {
+    const auto gpu = static_cast<c10::DeviceIndex>(session.local_rank());
+    return make_communicator(session, at::Device(at::kCUDA, gpu), {.timeout_s = timeout_s});
+  }
+  return std::make_unique<MpiCommunicator>(
+      session,
+      MpiCommunicatorOptions{
+          .timeout_s = timeout_s, .init_timeout_s = 30, .ranks_per_node = backend.ranks_per_node});
+}
+
+/// A test on at least two ranks; with one it fails, for it would show nothing.
+class BackendTest : public ::testing::TestWithParam<Backend> {
+ protected:
+  void SetUp() override {
+    ASSERT_GE(testing::mpi_session().size(), 2) << "start this test under mpirun -np 2";
+  }
+};
+
+inline std::string backend_name(const ::testing::TestParamInfo<Backend>& info) {
+  return info.param.name;
+}
+
+}  // namespace traffic::comm

@@ -1,0 +1,170 @@
+#include "traffic/comm/gradient_reducer.h"
+
+#include <gmock/gmock.h>
+#include <torch/torch.h>
+
+#include <limits>
+
+#include "backends.h"
+#include "model_helper.h"
+
+namespace traffic::comm {
+namespace {
+
+/// Rank r has r + 2 samples when batches are uneven, else 4.
+std::int64_t batch_size_of(int rank, bool uneven) { return uneven ? rank + 2 : 4; }
+
+at::Tensor samples(int rank, int step, bool uneven) {
+  torch::manual_seed(static_cast<std::uint64_t>(100 * step + rank));
+  return torch::randn({batch_size_of(rank, uneven), 7});
+}
+
+at::Tensor loss_of(torch::nn::Sequential& model, const at::Tensor& batch) {
+  return model->forward(batch).square().mean();
+}
+
+class GradientReducerTest : public BackendTest {
+ protected:
+  void SetUp() override {
+    BackendTest::SetUp();
+    if (HasFatalFailure()) return;
+    comm_ = make_backend(GetParam());
+    gradients_ = std::make_unique<GradientArena>(parameters_, *comm_);
+  }
+
+  /// What one rank would get for the batches of all ranks and steps at once.
+  [[nodiscard]] at::Tensor joined_gradient(int num_steps, bool uneven) const {
+    torch::nn::Sequential model = small_model();
+    const ParameterArena parameters(named_parameters(model));
+    std::vector<at::Tensor> batches;
+    for (int step = 0; step < num_steps; ++step) {
+      for (int r = 0; r < comm_->size(); ++r) batches.push_back(samples(r, step, uneven));
+    }
+    loss_of(model, torch::cat(batches)).backward();
+    at::Tensor flat = torch::zeros_like(parameters.flat());
+    for (const ArenaEntry& entry : parameters.entries()) {
+      flat.narrow(0, entry.offset, entry.numel)
+          .copy_(model->named_parameters()[entry.name].grad().flatten());
+    }
+    return flat;
+  }
+
+  /// Backward and reduce for each step; the last result.
+  ReduceResult train_step(GradientReducer& reducer, int num_steps, bool uneven) {
+    std::optional<ReduceResult> result;
+    for (int step = 0; step < num_steps; ++step) {
+      const at::Tensor batch = samples(comm_->rank(), step, uneven);
+      loss_of(model_, batch).backward();
+      result = reducer.reduce(static_cast<double>(batch.size(0)));
+      EXPECT_EQ(result.has_value(), step == num_steps - 1);
+    }
+    return *result;
+  }
+
+  std::unique_ptr<Communicator> comm_;
+  torch::nn::Sequential model_ = small_model();
+  ParameterArena parameters_{named_parameters(model_)};
+  std::unique_ptr<GradientArena> gradients_;
+};
+
+// float32 sums in another order: some units of the last place of terms up to 1.
+constexpr double kTolerance = 1e-6;
+
+TEST_P(GradientReducerTest, RanksTogetherEqualOneRankOnTheJoinedBatch) {
+  GradientReducer reducer(*comm_, *gradients_, {});
+  const ReduceResult result = train_step(reducer, 1, false);
+  const at::Tensor expected = joined_gradient(1, false);
+  EXPECT_TRUE(at::allclose(gradients_->flat(), expected, kTolerance, kTolerance));
+  EXPECT_NEAR(result.grad_norm, expected.norm().item<double>(), kTolerance);
+  EXPECT_TRUE(result.finite);
+  EXPECT_EQ(result.clip_factor, 1.0);
+  EXPECT_NO_THROW(check_replicas_equal(*comm_, gradients_->flat(), "gradients"));
+}
+
+TEST_P(GradientReducerTest, UnevenBatchesAreWeightedBySamples) {
+  GradientReducer reducer(*comm_, *gradients_, {});
+  train_step(reducer, 1, true);
+  EXPECT_TRUE(at::allclose(gradients_->flat(), joined_gradient(1, true), kTolerance, kTolerance));
+}
+
+TEST_P(GradientReducerTest, ARankWithoutSamplesCountsForNothing) {
+  GradientReducer reducer(*comm_, *gradients_, {});
+  gradients_->flat().fill_(comm_->rank() + 1.0);
+  reducer.reduce(comm_->rank() == 0 ? 8.0 : 0.0);
+  EXPECT_TRUE((gradients_->flat() == 1.0).all().item<bool>());
+}
+
+TEST_P(GradientReducerTest, AccumulatedStepsEqualTheJoinedBatch) {
+  GradientReducer reducer(*comm_, *gradients_, {.accumulation_steps = 3});
+  train_step(reducer, 3, true);
+  EXPECT_TRUE(at::allclose(gradients_->flat(), joined_gradient(3, true), kTolerance, kTolerance));
+}
+
+TEST_P(GradientReducerTest, CompressionCostsOnlyTheRoundingOfItsType) {
+  const at::Tensor exact = joined_gradient(1, false);
+  for (const auto compression : {Compression::kFp16, Compression::kBf16}) {
+    gradients_->zero();
+    GradientReducer reducer(*comm_, *gradients_, {.compression = compression});
+    const ReduceResult result = train_step(reducer, 1, false);
+    // Each rank's part and each sum is rounded to 11 or 8 bits; parts are no larger than 1.
+    const double tolerance = (compression == Compression::kFp16 ? 0x1p-11 : 0x1p-8) * 2;
+    const at::Tensor& flat = gradients_->flat();
+    EXPECT_LE((flat - exact).abs().max().item<double>(), tolerance);
+    EXPECT_NEAR(result.grad_norm, flat.norm().item<double>(), kTolerance);
+    EXPECT_NO_THROW(check_replicas_equal(*comm_, flat, "gradients"));
+  }
+}
+
+TEST_P(GradientReducerTest, AnOverflowInTheCompressedTypeIsSeen) {
+  GradientReducer reducer(*comm_, *gradients_, {.compression = Compression::kFp16});
+  gradients_->flat().fill_(1e6);  // more than fp16 holds
+  EXPECT_FALSE(reducer.reduce()->finite);
+}
+
+TEST_P(GradientReducerTest, ClipsToTheNormOfTheAverage) {
+  GradientReducer reducer(*comm_, *gradients_, {.clip_norm = 0.01});
+  const ReduceResult result = train_step(reducer, 1, false);
+  EXPECT_GT(result.grad_norm, 0.01);
+  EXPECT_NEAR(result.clip_factor, 0.01 / result.grad_norm, 1e-4);
+  reducer.clip(result);
+  EXPECT_NEAR(gradients_->flat().norm().item<double>(), 0.01, kTolerance);
+}
+
+TEST_P(GradientReducerTest, ASmallGradientIsNotClipped) {
+  GradientReducer reducer(*comm_, *gradients_, {.clip_norm = 1e6});
+  EXPECT_EQ(train_step(reducer, 1, false).clip_factor, 1.0);
+}
+
+TEST_P(GradientReducerTest, ANanOfOneRankIsSeenByAll) {
+  GradientReducer reducer(*comm_, *gradients_, {.clip_norm = 1.0});
+  if (comm_->rank() == comm_->size() - 1) {
+    gradients_->flat()[0] = std::numeric_limits<float>::quiet_NaN();
+  }
+  EXPECT_FALSE(reducer.reduce()->finite);
+  gradients_->zero();
+  EXPECT_TRUE(reducer.reduce()->finite) << "the next step is a new one";
+}
+
+TEST_P(GradientReducerTest, ReplicasThatDriftedApartAreNamed) {
+  EXPECT_NO_THROW(check_replicas_equal(*comm_, parameters_.flat(), "parameters"));
+  if (comm_->rank() == 1) parameters_.flat()[5] += 1e-6;
+  try {
+    check_replicas_equal(*comm_, parameters_.flat(), "parameters");
+    FAIL() << "rank 1 has other parameters";
+  } catch (const CommError& error) {
+    EXPECT_THAT(error.what(), ::testing::HasSubstr("parameters differs"));
+    EXPECT_THAT(error.what(), ::testing::HasSubstr("rank 1 "));
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Backends, GradientReducerTest, ::testing::ValuesIn(mpi_backends()),
+                         backend_name);
+
+TEST(CompressionTest, KnowsItsNames) {
+  EXPECT_EQ(parse_compression("none"), Compression::kNone);
+  EXPECT_EQ(parse_compression("bf16"), Compression::kBf16);
+  EXPECT_THROW(parse_compression("int8"), ConfigError);
+}
+
+}  // namespace
+}  // namespace traffic::comm

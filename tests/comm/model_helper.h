@@ -1,0 +1,25 @@
+/// A model for tests of arenas and reducers.
+#pragma once
+
+#include <torch/torch.h>
+
+#include "traffic/comm/flat_arena.h"
+
+namespace traffic::comm {
+
+/// 7 inputs, 13 hidden, 3 outputs: none a multiple of the alignment. The same on every rank.
+inline torch::nn::Sequential small_model() {
+  torch::manual_seed(3);
+  return torch::nn::Sequential(torch::nn::Linear(7, 13), torch::nn::Tanh(),
+                               torch::nn::Linear(13, 3));
+}
+
+inline NamedTensors named_parameters(const torch::nn::Sequential& model) {
+  NamedTensors parameters;
+  for (const auto& item : model->named_parameters()) {
+    parameters.emplace_back(item.key(), item.value());
+  }
+  return parameters;
+}
+
+}  // namespace traffic::comm

@@ -1,0 +1,56 @@
+#include <gmock/gmock.h>
+
+#include <set>
+
+#include "comm/shared_segment.h"
+#include "mpi_main.h"
+
+namespace traffic::comm {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+TEST(TopologyTest, NumbersNodesByTheirLowestRank) {
+  // As mpirun --map-by node deals ranks out to three nodes.
+  const Topology topology = make_topology(4, {9, 5, 7, 9, 5, 7, 9});
+  EXPECT_THAT(topology.node_of_rank, ElementsAre(0, 1, 2, 0, 1, 2, 0));
+  EXPECT_THAT(topology.leaders, ElementsAre(0, 1, 2));
+  EXPECT_THAT(topology.local_ranks, ElementsAre(1, 4));
+  EXPECT_EQ(topology.local_rank(), 1);
+  EXPECT_EQ(topology.node(), 1);
+  EXPECT_FALSE(topology.is_leader());
+}
+
+TEST(TopologyTest, RefusesARankThatIsNotThere) {
+  EXPECT_THROW(make_topology(2, {0, 0}), CommError);
+}
+
+TEST(MpiSessionTest, FindsAllRanksOnThisMachine) {
+  const MpiSession& session = testing::mpi_session();
+  EXPECT_EQ(session.num_nodes(), 1);
+  EXPECT_EQ(session.local_size(), session.size());
+  EXPECT_EQ(session.local_rank(), session.rank());
+}
+
+TEST(SharedSegmentTest, TooLittleMemoryNamesBothSizesAndARemedy) {
+  EXPECT_NO_THROW(require_memory(100, 100));
+  try {
+    require_memory(std::int64_t{120} << 20, std::int64_t{64} << 20);
+    FAIL();
+  } catch (const ResourceError& error) {
+    EXPECT_THAT(error.what(), HasSubstr("120.0 MiB"));
+    EXPECT_THAT(error.what(), HasSubstr("64.0 MiB"));
+    EXPECT_THAT(error.what(), HasSubstr("--memory"));
+  }
+}
+
+TEST(SharedSegmentTest, IsZeroedAndOutlivesItsDescriptor) {
+  SharedSegment segment = SharedSegment::create(100000);
+  segment.close_descriptor();
+  const std::set<std::byte> values(segment.data(), segment.data() + segment.size());
+  EXPECT_THAT(values, ElementsAre(std::byte{0}));
+}
+
+}  // namespace
+}  // namespace traffic::comm
