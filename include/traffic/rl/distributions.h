@@ -1,0 +1,71 @@
+/// Distributions of the commands of the chosen CVs, and the distance between two policies.
+///
+/// D decisions in one batch, each with its own distribution. Draws take their random numbers as a
+/// tensor of uniforms, so that the caller's stream alone decides them. log_prob and entropy carry
+/// gradients; float32 or float64.
+#pragma once
+
+#include <torch/torch.h>
+
+namespace traffic::rl {
+
+/// One of A actions, of which some may be forbidden: the longitudinal and the lane head.
+class MaskedCategorical {
+ public:
+  /// @param logits [D, A]
+  /// @param allowed [D, A] bool, at least one action of each decision; undefined: all
+  /// @throws ShapeError if shapes, types or devices disagree
+  explicit MaskedCategorical(const torch::Tensor& logits, const torch::Tensor& allowed = {});
+
+  /// @param uniforms [D, A] in [0, 1), of the logits' type
+  /// @return [D] int64, never a forbidden action
+  [[nodiscard]] torch::Tensor sample(const torch::Tensor& uniforms) const;
+  [[nodiscard]] torch::Tensor greedy() const;                                  ///< [D] int64
+  [[nodiscard]] torch::Tensor log_prob(const torch::Tensor& actions) const;    ///< [D]
+  [[nodiscard]] torch::Tensor entropy() const;                                 ///< [D] nats
+  [[nodiscard]] const torch::Tensor& log_probs() const { return log_probs_; }  ///< [D, A]
+
+ private:
+  torch::Tensor log_probs_;
+};
+
+/// Where a continuous command lies, and how a Gaussian's sample gets there.
+struct ActionBounds {
+  enum class Squash { kTanh, kClamp };
+  double low = 0.0;
+  double high = 1.0;
+  Squash squash = Squash::kTanh;
+};
+
+/// A diagonal Gaussian whose sample z is squashed into bounds: target speed or acceleration.
+/// -1 .. 1 of z (kClamp) or of tanh(z) (kTanh) spans low .. high. What is kept with the experience
+/// is z, the raw sample; the environment gets to_action(z).
+class BoundedGaussian {
+ public:
+  /// @param mean [D, A] of z
+  /// @param log_std of z, [D, A] or anything that broadcasts to it
+  BoundedGaussian(torch::Tensor mean, const torch::Tensor& log_std, ActionBounds bounds);
+
+  /// @param uniforms [D, A] in [0, 1), of the mean's type
+  /// @return raw samples z, [D, A]
+  [[nodiscard]] torch::Tensor sample(const torch::Tensor& uniforms) const;
+  [[nodiscard]] torch::Tensor greedy() const;                             ///< z = mean, [D, A]
+  [[nodiscard]] torch::Tensor to_action(const torch::Tensor& raw) const;  ///< [D, A], in bounds
+  /// kTanh: logarithm of the density of to_action(raw). kClamp: of raw itself, the density of what
+  /// was meant before clamping. Summed over A, [D].
+  [[nodiscard]] torch::Tensor log_prob(const torch::Tensor& raw) const;
+  /// Of z, before squashing, summed over A, [D], nats; after tanh there is no closed form.
+  [[nodiscard]] torch::Tensor entropy() const;
+
+ private:
+  torch::Tensor mean_;
+  torch::Tensor log_std_;
+  ActionBounds bounds_;
+};
+
+/// Estimate of KL(old || new) from samples of the old policy: (r - 1) - log r with r = new / old.
+/// Never negative, unbiased. log_ratio = log_prob - old_log_prob, any shape.
+/// Source: Schulman 2020, "Approximating KL divergence" (its estimator k3).
+torch::Tensor kl_k3(const torch::Tensor& log_ratio);
+
+}  // namespace traffic::rl

@@ -1,0 +1,14 @@
+/// The random numbers that every draw of this module is made of.
+#pragma once
+
+#include <torch/torch.h>
+
+#include "traffic/core/random.h"
+
+namespace traffic::rl {
+
+/// The next numbers of a stream as a float32 tensor on the CPU, uniform in [0, 1) with 24 random
+/// bits: what `sample` of the distributions takes.
+torch::Tensor draw_uniforms(Rng& rng, torch::IntArrayRef sizes);
+
+}  // namespace traffic::rl

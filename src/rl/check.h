@@ -1,0 +1,40 @@
+/// Checks that every function of this module makes of its tensors.
+#pragma once
+
+#include <torch/torch.h>
+
+#include <string_view>
+
+#include "traffic/core/error.h"
+
+namespace traffic::rl {
+
+/// "[2, 3] Float on cpu", or "undefined".
+inline std::string describe(const torch::Tensor& x) {
+  if (!x.defined()) return "undefined";
+  std::ostringstream out;
+  out << x.sizes() << ' ' << x.scalar_type() << " on " << x.device();
+  return out.str();
+}
+
+/// x has this shape, type and device.
+inline void check_tensor(std::string_view name, const torch::Tensor& x, torch::IntArrayRef sizes,
+                         torch::ScalarType type, torch::Device device) {
+  if (x.defined() && x.sizes() == sizes && x.scalar_type() == type && x.device() == device) return;
+  std::ostringstream expected;
+  expected << sizes << ' ' << type << " on " << device;
+  throw ShapeError("{} is {}, expected {}", name, describe(x), expected.str());
+}
+
+/// x has the shape, type and device of `model`.
+inline void check_like(std::string_view name, const torch::Tensor& x, const torch::Tensor& model) {
+  check_tensor(name, x, model.sizes(), model.scalar_type(), model.device());
+}
+
+/// x is a float tensor with this number of dimensions.
+inline void check_floating(std::string_view name, const torch::Tensor& x, std::int64_t dims) {
+  if (x.defined() && x.is_floating_point() && x.dim() == dims) return;
+  throw ShapeError("{} is {}, expected {} dimension(s) of floating point", name, describe(x), dims);
+}
+
+}  // namespace traffic::rl

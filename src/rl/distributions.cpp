@@ -1,0 +1,86 @@
+#include "traffic/rl/distributions.h"
+
+#include <cmath>
+#include <numbers>
+#include <utility>
+
+#include "check.h"
+#include "noise.h"
+
+namespace traffic::rl {
+
+MaskedCategorical::MaskedCategorical(const torch::Tensor& logits, const torch::Tensor& allowed) {
+  check_floating("categorical: logits", logits, 2);
+  if (!allowed.defined()) {
+    log_probs_ = logits.log_softmax(1);
+    return;
+  }
+  check_tensor("categorical: allowed", allowed, logits.sizes(), torch::kBool, logits.device());
+  log_probs_ = logits.masked_fill(~allowed, kLogZero).log_softmax(1);
+}
+
+torch::Tensor MaskedCategorical::sample(const torch::Tensor& uniforms) const {
+  const torch::NoGradGuard no_grad;
+  check_like("categorical: uniforms", uniforms, log_probs_);
+  return (log_probs_ + standard_gumbel(uniforms)).argmax(1);
+}
+
+torch::Tensor MaskedCategorical::greedy() const { return log_probs_.detach().argmax(1); }
+
+torch::Tensor MaskedCategorical::log_prob(const torch::Tensor& actions) const {
+  check_tensor("categorical: actions", actions, {log_probs_.size(0)}, torch::kInt64,
+               log_probs_.device());
+  return log_probs_.gather(1, actions.unsqueeze(1)).squeeze(1);
+}
+
+torch::Tensor MaskedCategorical::entropy() const { return -(log_probs_.exp() * log_probs_).sum(1); }
+
+BoundedGaussian::BoundedGaussian(torch::Tensor mean, const torch::Tensor& log_std,
+                                 ActionBounds bounds)
+    : mean_(std::move(mean)), bounds_(bounds) {
+  check_floating("gaussian: mean", mean_, 2);
+  if (!log_std.defined() || !at::is_expandable_to(log_std.sizes(), mean_.sizes())) {
+    throw ShapeError("gaussian: log_std is {}, expected to broadcast to {}", describe(log_std),
+                     describe(mean_));
+  }
+  if (!(bounds.low < bounds.high)) {
+    throw ConfigError("gaussian: bounds {} .. {} are empty", bounds.low, bounds.high);
+  }
+  log_std_ = log_std.expand_as(mean_);
+}
+
+torch::Tensor BoundedGaussian::sample(const torch::Tensor& uniforms) const {
+  const torch::NoGradGuard no_grad;
+  check_like("gaussian: uniforms", uniforms, mean_);
+  return mean_ + log_std_.exp() * standard_normal(uniforms);
+}
+
+torch::Tensor BoundedGaussian::greedy() const { return mean_.detach(); }
+
+torch::Tensor BoundedGaussian::to_action(const torch::Tensor& raw) const {
+  const bool is_tanh = bounds_.squash == ActionBounds::Squash::kTanh;
+  const torch::Tensor unit = is_tanh ? raw.tanh() : raw.clamp(-1.0, 1.0);
+  const torch::Tensor action = (unit + 1.0) * (0.5 * (bounds_.high - bounds_.low)) + bounds_.low;
+  return action.clamp(bounds_.low, bounds_.high);  // rounding may end a bit outside
+}
+
+torch::Tensor BoundedGaussian::log_prob(const torch::Tensor& raw) const {
+  check_like("gaussian: raw", raw, mean_);
+  const torch::Tensor deviation = (raw - mean_) * (-log_std_).exp();
+  const double log_root = 0.5 * std::log(2.0 * std::numbers::pi);
+  torch::Tensor density = -0.5 * deviation.square() - log_std_ - log_root;
+  if (bounds_.squash == ActionBounds::Squash::kTanh) {
+    // log(1 - tanh(z)^2) in a form that does not cancel for large z.
+    const torch::Tensor log_slope = 2.0 * (std::numbers::ln2 - raw - torch::softplus(-2.0 * raw));
+    density = density - log_slope - std::log(0.5 * (bounds_.high - bounds_.low));
+  }
+  return density.sum(1);
+}
+
+torch::Tensor BoundedGaussian::entropy() const {
+  return (log_std_ + 0.5 * std::log(2.0 * std::numbers::pi * std::numbers::e)).sum(1);
+}
+
+torch::Tensor kl_k3(const torch::Tensor& log_ratio) { return log_ratio.expm1() - log_ratio; }
+
+}  // namespace traffic::rl

@@ -1,0 +1,22 @@
+/// Random numbers of other distributions made of uniform ones, so that one stream of uniforms,
+/// owned by the caller, decides every draw.
+#pragma once
+
+#include <torch/torch.h>
+
+namespace traffic::rl {
+
+/// Stands for the logarithm of 0 and stays finite in sums, so that gradients do too.
+inline constexpr double kLogZero = -1e30;
+
+/// u in [0, 1) -> standard Gumbel; 0 counts as half the smallest step of a float uniform.
+inline torch::Tensor standard_gumbel(const torch::Tensor& uniforms) {
+  return -(-uniforms.clamp_min(0x1p-25).log()).log();
+}
+
+/// u in [0, 1) -> standard normal; 0 counts as half the smallest step of a float uniform.
+inline torch::Tensor standard_normal(const torch::Tensor& uniforms) {
+  return torch::special::ndtri(uniforms.clamp_min(0x1p-25));
+}
+
+}  // namespace traffic::rl
