@@ -163,8 +163,10 @@ class ConflictFinder {
         if (bit(junction.foes, i, j))
           insert_once(at(conflict.approaches, approach_of[i]).conflicting, approach_of[j]);
     std::vector<int> exits;
-    for (const auto& a : conflict.approaches)
+    for (auto& a : conflict.approaches) {
+      add_parallel_lanes(a);
       for (const int e : a.next_edges) insert_once(exits, e);
+    }
     spread(conflict, exits, kZone_m);
     return conflict;
   }
@@ -198,6 +200,18 @@ class ConflictFinder {
     if (movement.link->light < 0) return;
     approach.light = movement.link->light;
     insert_once(approach.light_links, movement.link->light_link);
+  }
+
+  /// Lanes beside those that meet somebody and that lead to the same edges: what happens in the
+  /// conflict reaches them by lane changes.
+  void add_parallel_lanes(Approach& approach) const {
+    std::vector<int> lanes;
+    const Edge& from = edge(approach.edge);
+    for (int i = from.first_lane; i < from.first_lane + from.num_lanes; ++i)
+      for (const Link& link : lane(i).links)
+        if (link.direction != 't' && contains(approach.next_edges, lane(link.to_lane).edge))
+          insert_once(lanes, i);
+    approach.lanes = std::move(lanes);
   }
 
   [[nodiscard]] std::vector<int> next_edges(int e) const {

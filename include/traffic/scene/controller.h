@@ -41,7 +41,7 @@ struct ControllerOptions {
   int top_k = 5;                 ///< vehicles under control at once, at most
   double random_period_s = 3.0;  ///< of `random`
   double random_share = 0.5;     ///< of the candidates that `random` commands
-  CandidateRule candidates;      ///< of `random`
+  CandidateRule candidates{};    ///< of `random`
   double meter_density = 30.0;   ///< `meter`: critical density of the zone, veh/km/lane
   double meter_from_m = 5.0;     ///< `meter` holds CVs between these distances to the stop line
   double meter_to_m = 60.0;

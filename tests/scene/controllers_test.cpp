@@ -1,0 +1,132 @@
+#include "traffic/scene/controller.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "traffic/core/error.h"
+#include "traffic_fixture.h"
+
+namespace traffic::scene {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using namespace testing;  // NOLINT: the helpers beside this file
+
+const std::vector<std::string> kMain = {"main", "out"};
+const std::vector<std::string> kRamp = {"ramp", "out"};
+
+std::vector<std::uint32_t> picked(Controller& controller, const RoadState& state) {
+  std::vector<Command> commands;
+  controller.decide(state, commands);
+  std::vector<std::uint32_t> ids;
+  for (const auto& c : commands) ids.push_back(c.vehicle_id);
+  return ids;
+}
+
+/// Fills the zone behind the merge with n vehicles on its 2 x 150 m.
+void crowd_zone(Scene& s, int n) {
+  for (int i = 0; i < n; ++i)
+    s.add(kMain, i % 2 == 0 ? "out_0" : "out_1", 10.0 + 10.0 * (i / 2), 3);
+}
+
+TEST(Candidates, AreCvsWithinTheZoneBeforeAStopLine) {
+  Scene s(priority_merge().road());
+  s.add(kMain, "main_0", 250, 10, false);
+  s.add(kMain, "main_0", 240, 10, true);
+  s.add(kMain, "main_0", 220, 10, true);
+  s.add(kMain, "main_0", 190, 10, true);  // 110 m before the line
+  s.add(kMain, "out_0", 10, 10, true);    // past it
+  s.step();
+  std::vector<int> nodes;
+  find_candidates(s.state(), {.zone_m = 100}, nodes);
+  EXPECT_THAT(nodes, ElementsAre(1, 2));
+  find_candidates(s.state(), {.zone_m = 200, .lead_only = true}, nodes);
+  EXPECT_THAT(nodes, ElementsAre(1));
+}
+
+TEST(Candidates, LeaveOutVehiclesUnderCommitment) {
+  Scene s(priority_merge().road());
+  const auto cv = s.add(kMain, "main_0", 240, 10, true);
+  s.step();
+  CommandBook book;
+  book.add(std::vector{Command{.vehicle_id = cv, .longitudinal = Longitudinal::kSlow, .hold_s = 2}},
+           s.state());
+  std::vector<int> nodes;
+  find_candidates(s.state(), {}, nodes);
+  EXPECT_THAT(nodes, IsEmpty());
+  s.step();
+  s.step();  // the command has just ended: decide again
+  find_candidates(s.state(), {}, nodes);
+  EXPECT_THAT(nodes, ElementsAre(0));
+}
+
+TEST(Meter, HoldsTheMinorApproachWhenTheZoneIsTooDense) {
+  Scene s(priority_merge().road());
+  const auto near = s.add(kRamp, "ramp_0", 280, 10, true);
+  s.add(kRamp, "ramp_0", 230, 10, true);   // too far
+  s.add(kRamp, "ramp_0", 297, 10, true);   // too near
+  s.add(kRamp, "ramp_0", 270, 10, false);  // not connected
+  s.add(kMain, "main_0", 280, 10, true);   // has priority
+  crowd_zone(s, 10);                       // 33 veh/km/lane
+  s.step();
+  auto meter = make_controller("meter");
+  EXPECT_THAT(picked(*meter, s.state()), ElementsAre(near));
+}
+
+TEST(Meter, LeavesTheRampOpenBelowTheCriticalDensity) {
+  Scene s(priority_merge().road());
+  s.add(kRamp, "ramp_0", 280, 10, true);
+  crowd_zone(s, 9);  // 30 veh/km/lane
+  s.step();
+  auto meter = make_controller("meter");
+  EXPECT_THAT(picked(*meter, s.state()), IsEmpty());
+}
+
+TEST(Meter, HoldsAtMostTopKTheNearestFirst) {
+  Scene s(priority_merge().road());
+  const auto far = s.add(kRamp, "ramp_0", 250, 10, true);
+  const auto middle = s.add(kRamp, "ramp_0", 270, 10, true);
+  const auto near = s.add(kRamp, "ramp_0", 290, 10, true);
+  crowd_zone(s, 12);
+  s.step();
+  EXPECT_THAT(picked(*make_controller("meter"), s.state()), ElementsAre(near, middle, far));
+  EXPECT_THAT(picked(*make_controller("meter", {.top_k = 2}), s.state()),
+              ElementsAre(near, middle));
+}
+
+TEST(RandomController, RepeatsWithItsSeedAndKeepsToTopK) {
+  Scene s(priority_merge().road());
+  for (int i = 0; i < 12; ++i) s.add(kMain, "main_0", 295.0 - 7 * i, 10, true);
+  s.step();
+  auto controller = make_controller("random", {.top_k = 3, .random_share = 1.0});
+  controller->reset(7);
+  const auto first = picked(*controller, s.state());
+  const auto second = picked(*controller, s.state());
+  EXPECT_EQ(first.size(), 3U);
+  controller->reset(7);
+  EXPECT_EQ(picked(*controller, s.state()), first);
+  EXPECT_EQ(picked(*controller, s.state()), second);
+  controller->reset(8);
+  EXPECT_NE(picked(*controller, s.state()), first);
+}
+
+TEST(Controllers, NoneAsksForNothing) {
+  Scene s(priority_merge().road());
+  s.add(kRamp, "ramp_0", 280, 10, true);
+  s.step();
+  EXPECT_THAT(picked(*make_controller("none"), s.state()), IsEmpty());
+}
+
+TEST(Controllers, AnUnknownNameListsTheKnownOnes) {
+  try {
+    make_controller("metre");
+    FAIL() << "no error";
+  } catch (const ConfigError& e) {
+    EXPECT_THAT(e.what(), HasSubstr("none, random, meter"));
+  }
+}
+
+}  // namespace
+}  // namespace traffic::scene

@@ -1,0 +1,86 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <zlib.h>
+
+#include "net_text.h"
+#include "traffic/core/error.h"
+
+namespace traffic::scene {
+namespace {
+
+using ::testing::HasSubstr;
+using namespace testing;  // NOLINT: the helpers beside this file
+
+std::string error_of(const std::filesystem::path& path) {
+  try {
+    read_road(path);
+  } catch (const DataError& e) {
+    return e.what();
+  }
+  return "no error";
+}
+
+TEST(NetReader, ReadsLanesLinksAndLanesInsideJunctions) {
+  const Road road = read_road(merge_net());
+  const Lane& ramp = road.lanes.at(static_cast<std::size_t>(lane(road, "ramp_0")));
+  EXPECT_NEAR(ramp.length_m, 323.05, 0.01);
+  EXPECT_DOUBLE_EQ(ramp.speed_limit_mps, 16.7);
+  ASSERT_EQ(ramp.links.size(), 1U);
+  EXPECT_EQ(ramp.links[0].to_lane, lane(road, "mrg_0"));
+  EXPECT_EQ(ramp.links[0].via_lane, lane(road, ":b_0_0"));
+  const Lane& inside = road.lanes.at(static_cast<std::size_t>(lane(road, ":b_0_0")));
+  EXPECT_EQ(inside.exit_lane, lane(road, "mrg_0"));
+  EXPECT_DOUBLE_EQ(inside.exit_m, 0.0);
+  EXPECT_TRUE(road.edge_of(lane(road, ":b_0_0")).internal);
+}
+
+TEST(NetReader, PutsPositionsOntoTheDrawnLine) {
+  const Road road = read_road(merge_net());
+  const int ramp = lane(road, "ramp_0");
+  const Point start = road.point_at(ramp, 0);
+  const Point end = road.point_at(ramp, 323.05);
+  EXPECT_NEAR(start.x, 460.90, 0.01);
+  EXPECT_NEAR(end.x, 773.72, 0.01);
+  const Point middle = road.point_at(ramp, 323.05 / 2);
+  EXPECT_NEAR(middle.x, (start.x + end.x) / 2, 0.01);
+  EXPECT_NEAR(middle.y, (start.y + end.y) / 2, 0.01);
+}
+
+TEST(NetReader, ReadsGzip) {
+  const auto path =
+      std::filesystem::temp_directory_path() / (std::to_string(getpid()) + "_net.xml.gz");
+  const std::string text = priority_merge().text();
+  gzFile file = gzopen(path.c_str(), "wb");
+  gzwrite(file, text.data(), static_cast<unsigned>(text.size()));
+  gzclose(file);
+  EXPECT_EQ(read_road(path).lanes.size(), 5U);
+  std::filesystem::remove(path);
+}
+
+TEST(NetReader, TakesLanesClosedToCarsAsNotDrivable) {
+  NetText net;
+  net.edge("a", 2, 0, 100);
+  std::string text = net.text();
+  text.replace(text.find("id='a_0'"), 8, "id='a_0' allow='pedestrian'");
+  const TempFile file("walk.net.xml", text);
+  const Road road = read_road(file.path());
+  EXPECT_FALSE(road.lanes[0].drivable);
+  EXPECT_TRUE(road.lanes[1].drivable);
+}
+
+TEST(NetReader, SaysWhatIsWrongWithAFile) {
+  EXPECT_THAT(error_of("/nowhere/a.net.xml"), HasSubstr("cannot be opened"));
+  const TempFile cut("cut.net.xml", "<net><edge id='a'>");
+  EXPECT_THAT(error_of(cut.path()), HasSubstr(cut.path().string()));
+  const TempFile other("other.net.xml", "<routes/>");
+  EXPECT_THAT(error_of(other.path()), HasSubstr("no <net> element"));
+  const TempFile empty("empty.net.xml", "<net/>");
+  EXPECT_THAT(error_of(empty.path()), HasSubstr("no lanes"));
+  const TempFile lengthless("zero.net.xml",
+                            "<net><edge id='a'><lane id='a_0' index='0' length='0' speed='1' "
+                            "shape='0,0 1,1'/></edge></net>");
+  EXPECT_THAT(error_of(lengthless.path()), HasSubstr("lane a_0: length 0 m"));
+}
+
+}  // namespace
+}  // namespace traffic::scene

@@ -1,0 +1,39 @@
+#include "traffic/scene/score.h"
+
+#include <gtest/gtest.h>
+
+namespace traffic::scene {
+namespace {
+
+TEST(Score, CountsThoseWhoWaitAsDemand) {
+  EpisodeScore s;
+  s.departed = 80;
+  s.waiting = 20;
+  s.arrived = 50;
+  s.completion_sum = 10;
+  s.seconds = 900;
+  EXPECT_DOUBLE_EQ(s.ocr_all(), 0.6);
+  EXPECT_DOUBLE_EQ(s.ocr_departed(), 0.75);
+  EXPECT_DOUBLE_EQ(s.outflow_vph(), 200);
+}
+
+TEST(Score, OfAnEmptyEpisodeIsZero) {
+  const EpisodeScore s;
+  EXPECT_EQ(s.ocr_all(), 0);
+  EXPECT_EQ(s.mean_speed_mps(), 0);
+  EXPECT_EQ(s.outflow_vph(), 0);
+}
+
+TEST(Score, MeansAreOverVehicleSteps) {
+  EpisodeScore s;
+  s.vehicle_steps = 2;
+  s.speed_sum = 10 + 20;
+  s.speed_square_sum = 100 + 400;
+  s.abs_accel_sum = 3;
+  EXPECT_DOUBLE_EQ(s.mean_speed_mps(), 15);
+  EXPECT_DOUBLE_EQ(s.speed_deviation_mps(), 5);
+  EXPECT_DOUBLE_EQ(s.mean_abs_accel_mps2(), 1.5);
+}
+
+}  // namespace
+}  // namespace traffic::scene

@@ -1,0 +1,39 @@
+#include "traffic/scene/signal.h"
+
+#include <gtest/gtest.h>
+
+#include "traffic/core/error.h"
+
+namespace traffic::scene {
+namespace {
+
+// 0: link 0 green, link 1 red; 1: yellow; 2: link 1 green; 3: yellow. Link 2 is always green.
+SignalProgram program() {
+  return SignalProgram({{30, "GrG"}, {3, "yrG"}, {20, "rGG"}, {3, "ryg"}});
+}
+
+TEST(Signal, GreenEndsWithItsPhase) {
+  const auto light = program().at(0, 12);
+  EXPECT_EQ(light.state, "GrG");
+  EXPECT_DOUBLE_EQ(light.change_s[0], 12);
+}
+
+TEST(Signal, RedEndsWhenTheNextGreenBegins) {
+  EXPECT_DOUBLE_EQ(program().at(0, 12).change_s[1], 12 + 3);
+  EXPECT_DOUBLE_EQ(program().at(1, 2).change_s[0], 2 + 20 + 3);  // yellow may not drive
+}
+
+TEST(Signal, ALinkThatNeverChangesHasNoChangeInSight) {
+  EXPECT_DOUBLE_EQ(program().at(2, 5).change_s[2], kSignalHorizon_s);
+}
+
+TEST(Signal, KnowsThePositionInTheCycle) {
+  EXPECT_NEAR(program().at(2, 15).cycle_position, (30 + 3 + 5) / 56.0, 1e-12);
+}
+
+TEST(Signal, RefusesPhasesOfDifferentWidth) {
+  EXPECT_THROW(SignalProgram({{1, "Gr"}, {1, "G"}}), Error);
+}
+
+}  // namespace
+}  // namespace traffic::scene
