@@ -1,0 +1,14 @@
+/// Checked MPI calls.
+#pragma once
+
+#define OMPI_SKIP_MPICXX 1
+#include <mpi.h>
+
+namespace traffic::rollout {
+
+/// @throws WorkerError with MPI's own text
+void check_mpi(int result, const char* call);
+
+#define TRAFFIC_ROLLOUT_MPI(call) ::traffic::rollout::check_mpi((call), #call)
+
+}  // namespace traffic::rollout

@@ -1,0 +1,150 @@
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cmath>
+#include <cstring>
+#include <functional>
+#include <string_view>
+
+#include "period_codec.h"
+#include "period_records.h"
+#include "traffic/core/error.h"
+
+namespace traffic::rollout {
+namespace {
+
+/// Takes arrays off the front of a buffer, checked.
+class Cursor {
+ public:
+  explicit Cursor(std::span<const std::byte> bytes) : bytes_(bytes) {}
+
+  template <typename T>
+  std::span<const T> take(std::uint64_t count, std::string_view what) {
+    if (count > bytes_.size() / sizeof(T) || padded(count * sizeof(T)) > bytes_.size()) {
+      throw WorkerError("observation is cut off: {} has {} entries, {} bytes are left", what, count,
+                        bytes_.size());
+    }
+    const auto* first = reinterpret_cast<const T*>(bytes_.data());
+    bytes_ = bytes_.subspan(padded(count * sizeof(T)));
+    return {first, count};
+  }
+  [[nodiscard]] bool empty() const { return bytes_.empty(); }
+
+ private:
+  std::span<const std::byte> bytes_;
+};
+
+void require_finite(std::span<const float> values, std::string_view what) {
+  constexpr std::uint32_t kExponent = 0x7f800000;
+  bool spoiled = false;  // no early exit: the loop is vectorised
+  for (const float value : values) {
+    spoiled |= (std::bit_cast<std::uint32_t>(value) & kExponent) == kExponent;
+  }
+  if (spoiled) throw WorkerError("observation holds NaN or infinity in {}", what);
+}
+
+void require_finite(std::span<const double> values, std::string_view what) {
+  if (!std::all_of(values.begin(), values.end(), [](double v) { return std::isfinite(v); })) {
+    throw WorkerError("observation holds NaN or infinity in {}", what);
+  }
+}
+
+void check_graph(const FrameView& frame) {
+  const auto edges = static_cast<std::int32_t>(frame.num_edges());
+  const auto nodes = static_cast<std::int32_t>(frame.num_nodes());
+  if (frame.edge_ptr.front() != 0 || frame.edge_ptr.back() != edges ||
+      !std::is_sorted(frame.edge_ptr.begin(), frame.edge_ptr.end())) {
+    throw WorkerError("observation's edge_ptr does not lead from 0 to {} edges", edges);
+  }
+  for (const std::int32_t source : frame.edge_src) {
+    if (source < 0 || source >= nodes) {
+      throw WorkerError("observation's edge comes from vehicle {} of {}", source, nodes);
+    }
+  }
+  const auto& ids = frame.vehicle_id;
+  if (std::adjacent_find(ids.begin(), ids.end(), std::greater_equal<>()) != ids.end()) {
+    throw WorkerError("observation's vehicle ids are not ascending");
+  }
+}
+
+FrameView read_frame(Cursor& cursor, std::size_t num_features) {
+  const FrameHead& head = cursor.take<FrameHead>(1, "a frame")[0];
+  if (head.mark != kFrameMark || head.features != num_features) {
+    throw WorkerError("observation holds no frame where one was announced");
+  }
+  // Read once: the counts that are checked are the counts that are used.
+  const std::uint64_t nodes = head.nodes;
+  const std::uint64_t edges = head.edges;
+  FrameView frame;
+  frame.time_s = head.time_s;
+  frame.global_features = head.globals;
+  frame.vehicle_id = cursor.take<std::uint32_t>(nodes, "vehicle_id");
+  frame.xy_m = cursor.take<float>(nodes * 2, "xy_m");
+  frame.node_features = cursor.take<float>(nodes * num_features, "node_features");
+  frame.edge_ptr = cursor.take<std::int32_t>(nodes + 1, "edge_ptr");
+  frame.edge_src = cursor.take<std::int32_t>(edges, "edge_src");
+  frame.edge_features = cursor.take<float>(edges * kEdgeFeatures, "edge_features");
+  check_graph(frame);
+  require_finite(std::span(&frame.time_s, 1), "time_s");
+  require_finite(frame.global_features, "global_features");
+  require_finite(frame.xy_m, "xy_m");
+  require_finite(frame.node_features, "node_features");
+  require_finite(frame.edge_features, "edge_features");
+  return frame;
+}
+
+void check_candidates(const Period& period) {
+  const std::int64_t nodes = period.frames.empty() ? 0 : period.frames.back().num_nodes();
+  for (const Candidate& candidate : period.candidates) {
+    if (candidate.node < 0 || candidate.node >= nodes || candidate.conflict < 0 ||
+        candidate.conflict >= period.num_conflicts || candidate.approach < 0) {
+      throw WorkerError("observation's candidate is vehicle {} of {} before conflict {} of {}",
+                        candidate.node, nodes, candidate.conflict, period.num_conflicts);
+    }
+  }
+}
+
+void check_score(const scene::EpisodeScore& score) {
+  const std::array<double, 5> numbers{score.seconds, score.completion_sum, score.speed_sum,
+                                      score.speed_square_sum, score.abs_accel_sum};
+  require_finite(numbers, "the score");
+}
+
+}  // namespace
+
+void read_period(std::span<const std::byte> bytes, Period& out) {
+  Cursor cursor(bytes);
+  const PeriodHead& shared = cursor.take<PeriodHead>(1, "the head")[0];
+  PeriodHead head;
+  std::memcpy(&head, &shared, sizeof(head));
+  if (head.mark != kPeriodMark) throw WorkerError("the answer is no observation");
+  if (head.num_frames > bytes.size() / sizeof(FrameHead)) {
+    throw WorkerError("observation is cut off: {} frames in {} bytes", head.num_frames,
+                      bytes.size());
+  }
+  out.time_s = head.time_s;
+  out.terminated = head.terminated != 0;
+  out.truncated = head.truncated != 0;
+  out.num_conflicts = head.num_conflicts;
+  out.score = head.score;
+  out.frames.clear();
+  const std::size_t num_features = scene::node_features().size();
+  for (std::uint32_t f = 0; f < head.num_frames; ++f) {
+    out.frames.push_back(read_frame(cursor, num_features));
+  }
+  const std::uint64_t steps = head.num_steps;
+  out.growth = cursor.take<double>(steps, "growth");
+  out.conflict_growth = cursor.take<double>(steps * head.num_conflicts, "conflict_growth");
+  out.candidates = cursor.take<Candidate>(head.num_candidates, "candidates");
+  out.controlled = cursor.take<ControlledVehicle>(head.num_controlled, "controlled");
+  out.scripted = cursor.take<scene::Command>(head.num_scripted, "scripted");
+  if (!cursor.empty())
+    throw WorkerError("observation is followed by bytes that are not part of it");
+  require_finite(std::span(&head.time_s, 1), "time_s");
+  require_finite(out.growth, "growth");
+  require_finite(out.conflict_growth, "conflict_growth");
+  check_candidates(out);
+  check_score(out.score);
+}
+
+}  // namespace traffic::rollout

@@ -1,0 +1,190 @@
+#include "sim_loop.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "traffic/core/error.h"
+#include "traffic/core/fault.h"
+
+namespace traffic::rollout {
+namespace {
+
+constexpr double kFrameInterval_s = 1.0;
+constexpr double kTimeTolerance_s = 1e-6;
+
+/// Steps in an interval that must be a whole number of them.
+std::int64_t whole_steps(double interval_s, double step_s) {
+  const auto steps = static_cast<std::int64_t>(std::llround(interval_s / step_s));
+  if (steps < 1 || std::abs(static_cast<double>(steps) * step_s - interval_s) > kTimeTolerance_s) {
+    throw ConfigError(
+        "env.control_period_s is {} s, expected a multiple of the scenario's step length {} s",
+        interval_s, step_s);
+  }
+  return steps;
+}
+
+}  // namespace
+
+sim::EnvOptions env_options(const config::Env& env) {
+  sim::EnvOptions options;
+  options.scenario = env.scenario;
+  options.sumo_args = env.sumo_args;
+  options.cv_types = env.cv_types;
+  options.cv_share = env.cv_share;
+  options.max_time_s = env.max_time_s;
+  options.shield = env.shield;
+  options.shield_limits = {
+      .thw_s = env.shield_thw_s, .ttc_s = env.shield_ttc_s, .brake_mps2 = env.shield_brake_mps2};
+  options.control_limits = {.slow_mps = env.slow_mps,
+                            .max_slowdown_mps2 = env.max_slowdown_mps2,
+                            .min_accel_mps2 = env.min_accel_mps2,
+                            .max_accel_mps2 = env.max_accel_mps2};
+  return options;
+}
+
+SimLoop::SimLoop(const config::Config& config, std::uint32_t env, SimSlot& slot)
+    : options_(config.env),
+      env_index_(env),
+      slot_(slot),
+      sumo_(env_options(config.env)),
+      writer_(slot.reply_buffer()) {
+  steps_per_period_ = whole_steps(options_.control_period_s, sumo_.step_length_s());
+  steps_per_frame_ = std::max<std::int64_t>(
+      1, static_cast<std::int64_t>(std::llround(kFrameInterval_s / sumo_.step_length_s())));
+  slot_.announce_ready();
+}
+
+void SimLoop::serve(double timeout_s) {
+  const auto order = slot_.wait(timeout_s);
+  if (!order) return;
+  if (order->kind == CommandKind::kReset) {
+    reset(read_episode(order->payload));
+  } else if (order->incarnation == slot_.incarnation() && in_episode_) {
+    run_period(read_commands(order->payload));
+  } else {
+    // A step of the episode that died with the process before this one.
+    slot_.answer(ReplyKind::kLost, 0);
+    return;
+  }
+  answer();
+}
+
+void SimLoop::reset(const EpisodeSpec& spec) {
+  const auto episodes = slot_.counters().episodes.load(std::memory_order_relaxed);
+  fault::hit("sumo_env.reset", env_index_, static_cast<std::int64_t>(episodes));
+  episode_ = spec;
+  std::vector<std::string> extra_args;
+  if (spec.demand_scale != 1.0) extra_args = {"--scale", fmt::format("{}", spec.demand_scale)};
+  sumo_.reset(spec.seed, extra_args);
+  in_episode_ = true;
+  controller_.reset();
+  if (!spec.controller.empty()) {
+    controller_ = scene::make_controller(spec.controller);
+    controller_->reset(spec.seed);
+  }
+  next_decision_s_ = 0;
+  const auto numerators = sumo_.state().conflict_numerators();
+  conflict_numerators_.assign(numerators.begin(), numerators.end());
+  growth_.clear();
+  conflict_growth_.clear();
+  controlled_.clear();
+  scripted_.clear();
+  writer_.begin();
+  if (episode_.frames) writer_.add_frame(sumo_.frame());
+}
+
+void SimLoop::run_period(std::span<const scene::Command> commands) {
+  growth_.clear();
+  conflict_growth_.clear();
+  controlled_.clear();
+  scripted_.clear();
+  writer_.begin();
+  if (!commands.empty()) sumo_.apply(commands);
+  for (std::int64_t s = 0; s < steps_per_period_ && !sumo_.done(); ++s) {
+    step();
+    if (episode_.frames && (frame_due(s) || sumo_.done())) writer_.add_frame(sumo_.frame());
+  }
+}
+
+bool SimLoop::frame_due(std::int64_t step) const {
+  return (steps_per_period_ - 1 - step) % steps_per_frame_ == 0;
+}
+
+void SimLoop::step() {
+  if (controller_ && sumo_.time_s() >= next_decision_s_ - kTimeTolerance_s) {
+    const std::size_t decided = scripted_.size();
+    controller_->decide(sumo_.state(), scripted_);
+    sumo_.apply(std::span(scripted_).subspan(decided));
+    next_decision_s_ += controller_->period_s();
+  }
+  const double before = sumo_.score().numerator();
+  auto& steps = slot_.counters().steps;
+  const auto count = static_cast<std::int64_t>(steps.fetch_add(1, std::memory_order_relaxed));
+  const auto action = fault::hit("sumo_env.step", env_index_, count);
+  sumo_.step();
+  double growth = sumo_.score().numerator() - before;
+  if (action == fault::Action::kNan) growth = std::nan("");
+  growth_.push_back(growth);
+  const auto numerators = sumo_.state().conflict_numerators();
+  for (std::size_t c = 0; c < numerators.size(); ++c) {
+    conflict_growth_.push_back(numerators[c] - conflict_numerators_[c]);
+    conflict_numerators_[c] = numerators[c];
+  }
+  note_controlled();
+  slot_.progress();
+}
+
+void SimLoop::note_controlled() {
+  const auto vehicles = sumo_.state().vehicles();
+  for (const scene::Vehicle& vehicle : vehicles) {
+    if (!vehicle.commanded) continue;
+    auto entry = std::find_if(
+        controlled_.begin(), controlled_.end(),
+        [&](const ControlledVehicle& known) { return known.vehicle_id == vehicle.id; });
+    if (entry == controlled_.end()) {
+      entry = controlled_.insert(controlled_.end(), {.vehicle_id = vehicle.id});
+    }
+    const bool followed = vehicle.follower >= 0;
+    const auto& follower = vehicles[followed ? static_cast<std::size_t>(vehicle.follower) : 0];
+    entry->conflict = vehicle.conflict;
+    entry->steps += 1;
+    if (vehicle.braking || (followed && follower.braking)) entry->hard_brakes += 1;
+    if (vehicle.unsafe || (followed && follower.unsafe)) entry->unsafe_steps += 1;
+  }
+}
+
+void SimLoop::list_candidates() {
+  const auto& state = sumo_.state();
+  const scene::CandidateRule rule{.zone_m = options_.zone_m, .lead_only = options_.lead_only};
+  scene::find_candidates(state, rule, candidate_nodes_);
+  for (const int node : candidate_nodes_) {
+    const scene::Vehicle& vehicle = state.vehicles()[static_cast<std::size_t>(node)];
+    candidates_.push_back(
+        {.node = node, .conflict = vehicle.conflict, .approach = vehicle.approach});
+  }
+}
+
+void SimLoop::answer() {
+  candidates_.clear();
+  if (episode_.frames && !sumo_.done()) list_candidates();
+  Period period;
+  period.time_s = sumo_.time_s();
+  if (sumo_.done()) {
+    period.truncated =
+        options_.max_time_s > 0 && sumo_.time_s() >= options_.max_time_s - kTimeTolerance_s;
+    period.terminated = !period.truncated;
+    in_episode_ = false;
+    slot_.counters().episodes.fetch_add(1, std::memory_order_relaxed);
+  }
+  period.num_conflicts = static_cast<std::int64_t>(conflict_numerators_.size());
+  period.growth = growth_;
+  period.conflict_growth = conflict_growth_;
+  period.candidates = candidates_;
+  period.controlled = controlled_;
+  period.scripted = scripted_;
+  period.score = sumo_.score();
+  slot_.answer(ReplyKind::kPeriod, writer_.finish(period));
+}
+
+}  // namespace traffic::rollout

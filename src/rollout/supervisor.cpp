@@ -1,0 +1,183 @@
+#include "supervisor.h"
+
+#include <fmt/format.h>
+#include <poll.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <utility>
+
+#include "futex.h"
+#include "process_watch.h"
+#include "traffic/core/error.h"
+
+namespace traffic::rollout {
+namespace {
+
+constexpr std::int64_t kTickMs = 50;
+constexpr std::int64_t kOrphanCheckNs = 250'000'000;
+constexpr double kFirstPause_s = 0.1;
+constexpr double kLongestPause_s = 2.0;
+
+std::int64_t to_ns(double seconds) { return static_cast<std::int64_t>(seconds * 1e9); }
+
+}  // namespace
+
+double restart_pause_s(std::uint32_t failures_in_row) {
+  if (failures_in_row <= 1) return 0.0;
+  const auto doublings = std::min(failures_in_row - 2, 16U);
+  return std::min(kFirstPause_s * static_cast<double>(1U << doublings), kLongestPause_s);
+}
+
+Supervisor::Supervisor(Descriptor file, std::uint32_t worker)
+    : file_(std::move(file)), worker_(worker), parent_(getppid()) {
+  {
+    const Mapping first(file_, 0, sizeof(PoolHead), Access::kReadOnly);
+    check_head(first.bytes());
+    geometry_ = head_of(first.bytes()).geometry;
+  }
+  TRAFFIC_CHECK(worker_ < geometry_.num_workers(), "worker {} of {}", worker_,
+                geometry_.num_workers());
+  head_ = Mapping(file_, 0, geometry_.head_bytes(), Access::kReadWrite);
+  bells_ = Mapping(file_, geometry_.bells_offset(), geometry_.bells_bytes(), Access::kReadWrite);
+  const std::uint32_t first_env = worker_ * geometry_.envs_per_worker;
+  const std::uint32_t end_env = std::min(first_env + geometry_.envs_per_worker, geometry_.num_envs);
+  for (std::uint32_t e = first_env; e < end_env; ++e) {
+    Mapping mapping(file_, geometry_.slot_offset(e), geometry_.slot_bytes(), Access::kReadWrite);
+    const SlotView view = slot_view(mapping.bytes(), geometry_);
+    Bell& bell = bell_of(bells_.bytes(), geometry_.rank_of_env(e));
+    envs_.push_back({.index = e, .mapping = std::move(mapping), .slot = WorkerSlot(view, bell)});
+  }
+}
+
+Supervisor::End Supervisor::run() {
+  const PoolHead& pool = head_of(head_.bytes());
+  WorkerBlock& block = worker_block(head_.bytes(), worker_);
+  enter_self(block.process);
+  std::int64_t orphan_check_ns = 0;
+  End end = End::kClosed;
+  while (pool.closing.load(std::memory_order_acquire) == 0) {
+    const std::int64_t now_ns = monotonic_ns();
+    block.heartbeat_ns.store(now_ns, std::memory_order_relaxed);
+    block.state.store(WorkerState::kRunning, std::memory_order_release);
+    if (now_ns >= orphan_check_ns) {
+      orphan_check_ns = now_ns + kOrphanCheckNs;
+      if (orphaned()) {
+        end = End::kOrphaned;
+        break;
+      }
+    }
+    for (Env& env : envs_) tend(env);
+    sleep_until_something_happens();
+  }
+  for (Env& env : envs_) {
+    if (env.process) env.process->kill();  // all at once; the destructors wait for each
+  }
+  for (Env& env : envs_) env.process.reset();
+  block.state.store(WorkerState::kStopped, std::memory_order_release);
+  return end;
+}
+
+void Supervisor::tend(Env& env) {
+  if (env.given_up) return;
+  if (!env.process) {
+    if (monotonic_ns() >= env.start_at_ns) start(env);
+    return;
+  }
+  env.process->read_output();
+  if (const auto status = env.process->reap()) {
+    std::string how = env.slot.explanation();
+    if (!env.killed_because.empty()) {
+      how = env.killed_because;
+    } else if (how.empty()) {
+      how = describe_exit(*status);
+      if (!env.process->tail().empty()) how += ", last output: " + env.process->tail();
+    }
+    env.process.reset();
+    handle_death(env, how);
+    return;
+  }
+  kill_if_stuck(env);
+}
+
+void Supervisor::start(Env& env) {
+  const std::uint32_t incarnation = env.slot.begin_incarnation();
+  if (incarnation > 1) env.slot.counters().restarts.fetch_add(1, std::memory_order_relaxed);
+  env.killed_because.clear();
+  env.started_ns = monotonic_ns();
+  try {
+    env.process = std::make_unique<ChildProcess>(
+        ChildSpec{.program = head_of(head_.bytes()).env_program.get(),
+                  .args = {"--env", fmt::format("{}", env.index), "--incarnation",
+                           fmt::format("{}", incarnation), "--parent", fmt::format("{}", getpid())},
+                  .shared_fd = file_.get()});
+    env.slot.set_pid(env.process->pid());
+  } catch (const WorkerError& error) {
+    handle_death(env, error.what());
+  }
+}
+
+void Supervisor::kill_if_stuck(Env& env) {
+  if (!env.killed_because.empty()) return;
+  if (env.slot.rejected()) {
+    env.killed_because = "wrote what is no observation and was replaced";
+  } else if (env.slot.pending() || !env.slot.ready()) {
+    const double limit_s = head_of(head_.bytes()).env_timeout_s;
+    const std::int64_t seen_ns = std::max(env.started_ns, env.slot.last_activity_ns());
+    if (monotonic_ns() - seen_ns <= to_ns(limit_s)) return;
+    env.slot.counters().timeouts.fetch_add(1, std::memory_order_relaxed);
+    env.killed_because = fmt::format(
+        "gave no sign of life for {} s (rollout.env_timeout_s) and was killed", limit_s);
+  } else {
+    return;
+  }
+  env.process->kill();
+}
+
+void Supervisor::handle_death(Env& env, const std::string& how) {
+  const std::uint64_t episodes = env.slot.counters().episodes.load(std::memory_order_relaxed);
+  env.failures_in_row = episodes == env.episodes_at_failure ? env.failures_in_row + 1 : 1;
+  env.episodes_at_failure = episodes;
+  const std::string text = fmt::format("simulation {} {}", env.index, how);
+  const std::uint32_t max_restarts = head_of(head_.bytes()).max_restarts;
+  if (env.failures_in_row > max_restarts) {
+    env.given_up = true;
+    give_up(
+        fmt::format("{}; it failed {} times in a row without finishing an episode "
+                    "(rollout.max_restarts {}), its last words above say why",
+                    text, env.failures_in_row, max_restarts));
+  }
+  env.start_at_ns = monotonic_ns() + to_ns(restart_pause_s(env.failures_in_row));
+  env.slot.report_death(text);
+}
+
+void Supervisor::give_up(const std::string& why) {
+  PoolHead& pool = head_of(head_.bytes());
+  FatalState none = FatalState::kNone;
+  if (!pool.fatal.compare_exchange_strong(none, FatalState::kWriting)) return;  // not the first
+  pool.fatal_text.set(why);
+  pool.fatal.store(FatalState::kWritten, std::memory_order_release);
+  for (std::uint32_t r = 0; r < geometry_.num_ranks; ++r) ring(bell_of(bells_.bytes(), r));
+}
+
+void Supervisor::sleep_until_something_happens() const {
+  std::vector<pollfd> outputs;
+  for (const Env& env : envs_) {
+    if (env.process && env.process->output_fd() >= 0) {
+      outputs.push_back({.fd = env.process->output_fd(), .events = POLLIN, .revents = 0});
+    }
+  }
+  // The end of a process closes its output. What has no descriptor is looked at every tick.
+  poll(outputs.data(), outputs.size(), static_cast<int>(kTickMs));
+}
+
+bool Supervisor::orphaned() const {
+  if (getppid() != parent_) return true;
+  for (std::uint32_t r = 0; r < geometry_.num_ranks; ++r) {
+    if (!is_running_or_unknown(rank_block(head_.bytes(), r).process)) return true;
+  }
+  return false;
+}
+
+}  // namespace traffic::rollout

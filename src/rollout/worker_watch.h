@@ -1,0 +1,20 @@
+/// The rollout workers as a rank sees them.
+#pragma once
+
+#include "pool_memory.h"
+
+namespace traffic::rollout {
+
+/// @throws WorkerError if a worker has given up on a simulation (with its last words), or rank 0
+/// has closed the pool
+void require_open(const PoolMemory& memory);
+
+/// @throws WorkerError if a worker is gone or gives no sign of life
+void require_workers_alive(const PoolMemory& memory);
+
+/// Has the workers end their simulations and themselves, and waits for it; those that do not are
+/// killed. Rank 0 only.
+/// @return whether all have ended well
+bool end_workers(const PoolMemory& memory, double timeout_s);
+
+}  // namespace traffic::rollout

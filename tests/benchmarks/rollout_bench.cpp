@@ -1,0 +1,89 @@
+// Simulation steps per second: SUMO alone, which bounds everything, and the closed loop of ranks,
+// workers and simulations with a decision every second, graphs included, nothing asked for.
+#include <benchmark/benchmark.h>
+#include <libsumo/Simulation.h>
+#include <libsumo/Vehicle.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+#include <vector>
+
+#include "traffic/core/clock.h"
+#include "traffic/sim/scenario.h"
+
+namespace traffic {
+namespace {
+
+constexpr int kSteps = 900;  // an episode of `merge`
+
+void run_episodes(int episodes, int first_seed) {
+  const std::string scenario = sim::find_scenario("merge").string();
+  for (int e = 0; e < episodes; ++e) {
+    libsumo::Simulation::start({"sumo", "-c", scenario, "--seed", std::to_string(first_seed + e),
+                                "--no-step-log", "true", "--no-warnings", "true",
+                                "--duration-log.disable", "true", "--xml-validation", "never"});
+    for (int s = 0; s < kSteps; ++s) libsumo::Simulation::step();
+    libsumo::Simulation::close();
+  }
+}
+
+/// @param state.range(0) processes at once
+void sumo_alone(benchmark::State& state) {
+  constexpr int kEpisodes = 3;
+  const auto processes = static_cast<int>(state.range(0));
+  for (auto _ : state) {
+    const Stopwatch clock;
+    for (int p = 0; p < processes; ++p) {
+      if (fork() == 0) {
+        run_episodes(kEpisodes, p * kEpisodes);
+        _exit(0);
+      }
+    }
+    for (int p = 0; p < processes; ++p) wait(nullptr);
+    state.SetIterationTime(clock.seconds());
+  }
+  state.counters["steps/s"] =
+      benchmark::Counter(static_cast<double>(state.iterations() * processes * kEpisodes * kSteps),
+                         benchmark::Counter::kIsRate);
+}
+
+/// @param state.range(0) ranks; state.range(1) simulations, two a worker
+void closed_loop(benchmark::State& state) {
+  const std::string command =
+      TRAFFIC_SOURCE_DIR "/launch/mpirun.sh -np " + std::to_string(state.range(0)) + " " +
+      TRAFFIC_BIN_DIR "/rollout_driver --control none --set env.control_period_s=1 --episodes " +
+      std::to_string(2 * state.range(1)) +
+      " --set rollout.max_concurrent_envs=" + std::to_string(state.range(1));
+  double steps_per_s = 0;
+  for (auto _ : state) {
+    FILE* output = popen(command.c_str(), "r");
+    std::array<char, 512> line{};
+    double rate = 0;
+    double seconds = 0;
+    while (std::fgets(line.data(), line.size(), output) != nullptr) {
+      // From the first command to the last answer: without the start of MPI.
+      std::sscanf(line.data(), "%lf steps/s over %lf", &rate, &seconds);
+    }
+    if (pclose(output) != 0 || rate == 0) state.SkipWithError("the driver failed");
+    state.SetIterationTime(seconds);
+    steps_per_s += rate;
+  }
+  state.counters["steps/s"] = steps_per_s / static_cast<double>(state.iterations());
+}
+
+BENCHMARK(sumo_alone)->Arg(1)->Arg(2)->UseManualTime()->Unit(benchmark::kSecond);
+BENCHMARK(closed_loop)
+    ->Args({1, 2})
+    ->Args({2, 4})
+    ->Args({2, 12})
+    ->UseManualTime()
+    ->Unit(benchmark::kSecond);
+
+}  // namespace
+}  // namespace traffic
+
+BENCHMARK_MAIN();
