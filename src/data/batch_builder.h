@@ -16,7 +16,7 @@ namespace traffic::data {
 
 struct BatchOptions {
   double conflict_ttc_s = 2.0;
-  config::Augmentation augmentation;
+  config::Augmentation augmentation{};
   std::uint64_t seed = 0;  ///< of augmentation
   bool pin_memory = false;
 };

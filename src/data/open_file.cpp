@@ -58,7 +58,7 @@ void check_readable(const std::string& path) {
   if (says("truncated")) {
     throw DataError("{} is truncated: {}; copy or make it again", path, reason);
   }
-  if (says("lock")) {
+  if (says("unable to lock")) {
     throw DataError(
         "{} cannot be locked: {}; end the program that writes it, or set "
         "HDF5_USE_FILE_LOCKING=FALSE where the file system has no locks",

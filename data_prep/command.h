@@ -1,0 +1,24 @@
+/// The subcommands of data_prep: each adds its options to the command line and runs when chosen.
+#pragma once
+
+#include <functional>
+#include <string>
+
+#include "traffic/core/error.h"
+
+namespace CLI {
+class App;
+}
+
+namespace traffic::data_prep {
+
+/// What to run once the command line is parsed; set by the subcommand that was chosen. Gets the
+/// command line as it was typed.
+using Chosen = std::function<ExitCode(const std::string& command_line)>;
+
+void add_record(CLI::App& app, Chosen& chosen);
+void add_inspect(CLI::App& app, Chosen& chosen);
+void add_verify(CLI::App& app, Chosen& chosen);
+void add_stats(CLI::App& app, Chosen& chosen);
+
+}  // namespace traffic::data_prep

@@ -1,0 +1,57 @@
+/// Makes, checks and describes data sets.
+#include <cstdio>
+#include <exception>
+#include <new>
+
+#include <fmt/ranges.h>
+
+#include <CLI/CLI.hpp>
+
+#include "command.h"
+#include "traffic/core/error.h"
+#include "traffic/core/signals.h"
+#include "traffic/core/version.h"
+#include "traffic/report/logging.h"
+
+namespace {
+
+using namespace traffic;
+
+ExitCode run(int argc, char** argv) {
+  CLI::App app{"Makes, checks and describes the data sets that the world model is trained on.",
+               "data_prep"};
+  app.set_version_flag("--version", fmt::format("data_prep {}", version()));
+  app.require_subcommand(1);
+  data_prep::Chosen chosen;
+  data_prep::add_record(app, chosen);
+  data_prep::add_inspect(app, chosen);
+  data_prep::add_verify(app, chosen);
+  data_prep::add_stats(app, chosen);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    if (error.get_exit_code() != 0) throw ConfigError("{}; see data_prep --help", error.what());
+    app.exit(error);  // prints help or version
+    return ExitCode::kDone;
+  }
+  report::init_logging({});
+  install_stop_handlers();
+  return chosen(fmt::format("{}", fmt::join(argv, argv + argc, " ")));
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  try {
+    return static_cast<int>(run(argc, argv));
+  } catch (const Error& error) {
+    std::fprintf(stderr, "data_prep: %s\n", error.what());
+    return static_cast<int>(error.code());
+  } catch (const std::bad_alloc&) {
+    std::fprintf(stderr, "data_prep: out of memory\n");
+    return static_cast<int>(ExitCode::kResources);
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "data_prep: %s\n", error.what());
+    return static_cast<int>(ExitCode::kInternal);
+  }
+}

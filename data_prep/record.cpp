@@ -1,0 +1,172 @@
+#include <spdlog/spdlog.h>
+
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <filesystem>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "command.h"
+#include "record_pool.h"
+#include "traffic/core/atomic_file.h"
+#include "traffic/core/clock.h"
+#include "traffic/core/process.h"
+#include "traffic/core/text.h"
+#include "traffic/data/reader.h"
+#include "traffic/report/progress_bar.h"
+#include "traffic/report/table.h"
+#include "traffic/sim/scenario.h"
+
+namespace traffic::data_prep {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// The folder for the files, empty of data sets.
+void prepare_folder(const fs::path& folder, bool force) {
+  std::error_code error;
+  fs::create_directories(folder, error);
+  if (error) throw io_error("make the folder", folder, error.value());
+  remove_stale_temporaries(folder);
+  std::vector<fs::path> old;
+  for (const auto& entry : fs::directory_iterator(folder)) {
+    if (entry.path().extension() == ".h5") old.push_back(entry.path());
+  }
+  if (!old.empty() && !force) {
+    throw ConfigError(
+        "--out {}: there are {} data sets already (such as {}); choose another "
+        "folder, or replace them with --force",
+        folder.string(), old.size(), old.front().filename().string());
+  }
+  for (const auto& path : old) {
+    if (!fs::remove(path, error)) throw io_error("remove", path, error.value());
+  }
+}
+
+std::vector<RecordJob> make_jobs(const RecordPlan& plan, const fs::path& scenario,
+                                 const fs::path& folder) {
+  std::vector<RecordJob> jobs;
+  for (std::size_t f = 0; f < plan.num_files(); ++f) {
+    jobs.push_back({.scenario = scenario,
+                    .file = folder / fmt::format("{}-{:04}.h5", scenario.stem().string(), f),
+                    .first_episode = plan.file_begin[f],
+                    .end_episode = plan.file_begin[f + 1]});
+  }
+  return jobs;
+}
+
+void print_result(const PoolResult& result, double seconds, bool json) {
+  report::Table table({"file", "episodes", "frames", "vehicles", "edges", "bytes"});
+  std::int64_t frames = 0;
+  std::int64_t bytes = 0;
+  for (const auto& path : result.files) {
+    const data::DatasetReader file(path);
+    frames += file.num_frames();
+    bytes += file.file_bytes();
+    table.add_row({path, static_cast<std::int64_t>(file.episodes().size()), file.num_frames(),
+                   file.num_nodes(), file.num_edges(), file.file_bytes()});
+  }
+  if (json) {
+    nlohmann::json out{{"files", nlohmann::json::parse(table.to_json())},
+                       {"seconds", seconds},
+                       {"steps", result.steps},
+                       {"retries", result.retries},
+                       {"failed", nlohmann::json::array()}};
+    for (const auto& failed : result.failed) {
+      out["failed"].push_back({{"file", failed.file}, {"reason", failed.reason}});
+    }
+    std::printf("%s\n", out.dump(2).c_str());
+    return;
+  }
+  std::fputs(table.to_text().c_str(), stdout);
+  std::printf("%lld frames, %s, %lld simulation steps in %s (%.0f steps/s)\n",
+              static_cast<long long>(frames), human_bytes(bytes).c_str(),
+              static_cast<long long>(result.steps), human_duration(seconds).c_str(),
+              static_cast<double>(result.steps) / seconds);
+}
+
+ExitCode record(const RecordOptions& options, const std::string& command_line) {
+  if (options.record_every < 1 || options.max_steps < 0 || options.timeout_s <= 0) {
+    throw ConfigError(
+        "--record-every is {}, --steps {}, --timeout {}; expected at least 1, at "
+        "least 0 and a positive time",
+        options.record_every, options.max_steps, options.timeout_s);
+  }
+  const std::int64_t jobs = options.jobs > 0 ? options.jobs : num_cpus_available();
+  const RecordPlan plan = plan_recording(options, jobs);
+  const fs::path scenario = sim::find_scenario(options.scenario);
+  prepare_folder(options.out, options.force);
+  spdlog::info("recording {} episodes of {} into {} files, {} at once", plan.episodes.size(),
+               scenario.stem().string(), plan.num_files(), jobs);
+  const Stopwatch watch;
+  PoolResult result;
+  {
+    report::ProgressBar bar({.label = "record",
+                             .total_steps = static_cast<std::int64_t>(plan.episodes.size()),
+                             .unit = "steps"});
+    result = run_pool(make_jobs(plan, scenario, options.out), static_cast<std::size_t>(jobs), plan,
+                      options, command_line, [&](std::size_t episodes, std::int64_t steps) {
+                        bar.update(static_cast<std::int64_t>(episodes), steps, {});
+                      });
+  }
+  print_result(result, watch.seconds(), options.json);
+  if (result.stopped) {
+    throw Error(fmt::format("stopped by request; {} of {} files are complete, start again with "
+                            "--force",
+                            result.files.size(), plan.num_files()),
+                ExitCode::kStopped);
+  }
+  if (!result.failed.empty()) {
+    const auto& first = result.failed.front();
+    throw Error(fmt::format("{} of {} files could not be recorded; {}: {}", result.failed.size(),
+                            plan.num_files(), first.file, first.reason),
+                first.code);
+  }
+  return ExitCode::kDone;
+}
+
+}  // namespace
+
+void add_record(CLI::App& app, Chosen& chosen) {
+  auto options = std::make_shared<RecordOptions>();
+  CLI::App* command = app.add_subcommand("record", "Simulate traffic with SUMO and record it");
+  command
+      ->add_option("--scenario", options->scenario, "A .sumocfg or the name of a shipped scenario")
+      ->capture_default_str();
+  command->add_option("--out", options->out, "Folder for the files")->required();
+  command->add_option("--episodes", options->episodes, "Number of episodes (default 40)");
+  command->add_option("--seeds", options->seeds, "First seed A, or a range A..B")
+      ->capture_default_str();
+  command->add_option("--jobs", options->jobs, "Simulations at once; 0: one for each CPU")
+      ->capture_default_str();
+  command
+      ->add_option("--demand-scale", options->demand_scales,
+                   "Factors of the demand, dealt out over the episodes")
+      ->delimiter(',')
+      ->capture_default_str();
+  command
+      ->add_option("--control", options->control,
+                   "Controllers and their weights, dealt out over the episodes")
+      ->capture_default_str();
+  command->add_option("--split", options->split, "Shares of train, validation and test episodes")
+      ->capture_default_str();
+  command->add_option("--record-every", options->record_every, "Steps from frame to frame")
+      ->capture_default_str();
+  command->add_option("--steps", options->max_steps, "Steps of an episode; 0: to its end")
+      ->capture_default_str();
+  command->add_flag("--float16", options->float16, "Features as float16: smaller, less exact");
+  command->add_option("--compress", options->compression_level, "Deflate level 1 to 9; 0: none")
+      ->check(CLI::Range(0, 9))
+      ->capture_default_str();
+  command
+      ->add_option("--timeout", options->timeout_s,
+                   "Seconds after which a silent simulation is replaced")
+      ->capture_default_str();
+  command->add_flag("--force", options->force, "Replace the data sets in the folder");
+  command->add_flag("--json", options->json, "Print the result as JSON");
+  command->callback([&chosen, options] {
+    chosen = [options](const std::string& command_line) { return record(*options, command_line); };
+  });
+}
+
+}  // namespace traffic::data_prep

@@ -1,0 +1,58 @@
+/// Which episodes are recorded: their seeds, demand, controllers and splits, and which file each
+/// goes into. The plan depends on the options only.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "traffic/data/format.h"
+
+namespace traffic::data_prep {
+
+/// A controller and its part of the episodes.
+struct ControlShare {
+  std::string name;
+  double weight = 1.0;
+};
+
+struct RecordOptions {
+  std::string scenario = "merge";
+  std::string out;
+  std::int64_t episodes = 0;  ///< 0: as many as there are seeds, or 40
+  std::string seeds = "1";    ///< "A": from A on; "A..B"
+  std::int64_t jobs = 0;      ///< 0: one for each CPU
+  std::vector<double> demand_scales{1.0};
+  std::string control = "none:2,random:1,meter:1";
+  std::string split = "0.8,0.1,0.1";
+  std::int64_t record_every = 1;  ///< steps from frame to frame
+  std::int64_t max_steps = 0;     ///< of an episode; 0: to its end
+  bool float16 = false;
+  int compression_level = 1;
+  double timeout_s = 120;  ///< a worker that is silent for so long is replaced
+  bool force = false;
+  bool json = false;
+};
+
+struct PlannedEpisode {
+  std::uint64_t seed = 0;
+  double demand_scale = 1.0;
+  std::uint8_t controller = 0;  ///< index into RecordPlan::controllers
+  data::Split split = data::Split::kTrain;
+  bool operator==(const PlannedEpisode&) const = default;
+};
+
+struct RecordPlan {
+  std::vector<std::string> controllers;
+  std::vector<PlannedEpisode> episodes;
+  /// Episodes first .. end go into one file; [files + 1].
+  std::vector<std::size_t> file_begin;
+  [[nodiscard]] std::size_t num_files() const { return file_begin.size() - 1; }
+};
+
+/// @param jobs workers, so that files are about equally long
+/// @throws ConfigError naming the option that cannot be understood
+[[nodiscard]] RecordPlan plan_recording(const RecordOptions& options, std::int64_t jobs);
+
+}  // namespace traffic::data_prep

@@ -1,0 +1,38 @@
+/// Worker processes, one for each file: started, watched and tried once more when they crash.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "record_plan.h"
+#include "record_worker.h"
+#include "traffic/core/error.h"
+
+namespace traffic::data_prep {
+
+struct FailedFile {
+  std::string file;
+  std::string reason;
+  ExitCode code = ExitCode::kWorkers;
+};
+
+struct PoolResult {
+  std::vector<std::string> files;  ///< complete, in the order of the plan
+  std::vector<FailedFile> failed;
+  std::int64_t steps = 0;
+  std::int64_t retries = 0;
+  bool stopped = false;  ///< by a signal; unfinished files are neither complete nor failed
+};
+
+/// Told how many episodes are done, and how many simulation steps since the last call.
+using PoolProgress = std::function<void(std::size_t episodes_done, std::int64_t steps)>;
+
+/// Runs the jobs, at most `workers` at once. This process must have one thread only.
+/// A worker that crashes or is silent for options.timeout_s is started once more; errors of
+/// configuration, data and resources are not tried again, since they would come again.
+[[nodiscard]] PoolResult run_pool(const std::vector<RecordJob>& jobs, std::size_t workers,
+                                  const RecordPlan& plan, const RecordOptions& options,
+                                  const std::string& command_line, const PoolProgress& progress);
+
+}  // namespace traffic::data_prep

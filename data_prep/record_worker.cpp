@@ -1,0 +1,107 @@
+#include "record_worker.h"
+
+#include <memory>
+#include <vector>
+
+#include "traffic/core/clock.h"
+#include "traffic/core/error.h"
+#include "traffic/core/fault.h"
+#include "traffic/core/signals.h"
+#include "traffic/core/version.h"
+#include "traffic/data/writer.h"
+#include "traffic/scene/controller.h"
+#include "traffic/sim/sumo_env.h"
+
+namespace traffic::data_prep {
+namespace {
+
+constexpr double kHeartbeat_s = 1.0;
+
+/// Records episodes of one simulation.
+class Recorder {
+ public:
+  Recorder(const RecordJob& job, const RecordPlan& plan, const RecordOptions& options,
+           const Heartbeat& heartbeat)
+      : options_(options),
+        heartbeat_(heartbeat),
+        env_(
+            {.scenario = job.scenario.string(), .seed = plan.episodes.at(job.first_episode).seed}) {
+    for (const auto& name : plan.controllers) {
+      controllers_.push_back(scene::make_controller(name));
+    }
+  }
+
+  [[nodiscard]] double step_length_s() const { return env_.step_length_s(); }
+
+  void record(const PlannedEpisode& episode, data::DatasetWriter& writer) {
+    env_.reset(episode.seed, {"--scale", fmt::format("{}", episode.demand_scale)});
+    scene::Controller& controller = *controllers_[episode.controller];
+    controller.reset(episode.seed);
+    writer.begin_episode({.seed = episode.seed,
+                          .split = episode.split,
+                          .demand_scale = episode.demand_scale,
+                          .controller = episode.controller});
+    std::int64_t steps = 0;
+    double next_decision_s = 0;
+    while (!env_.done() && (options_.max_steps == 0 || steps < options_.max_steps)) {
+      if (stop_requested()) throw Error("stopped by request", ExitCode::kStopped);
+      // Half a step of tolerance: times are sums of step lengths.
+      if (env_.time_s() + 0.5 * env_.step_length_s() >= next_decision_s) {
+        commands_.clear();
+        controller.decide(env_.state(), commands_);
+        env_.apply(commands_);
+        next_decision_s += controller.period_s();
+      }
+      env_.step();
+      ++steps;
+      ++all_steps_;
+      if (steps % options_.record_every == 0) writer.append(env_.frame());
+      beat();
+    }
+    writer.end_episode();
+    ++episodes_done_;
+    heartbeat_(episodes_done_, all_steps_);
+  }
+
+ private:
+  void beat() {
+    fault::hit("record.step", 0, all_steps_);
+    if (since_heartbeat_.seconds() < kHeartbeat_s) return;
+    since_heartbeat_.lap();
+    heartbeat_(episodes_done_, all_steps_);
+  }
+
+  const RecordOptions& options_;
+  const Heartbeat& heartbeat_;
+  sim::SumoEnv env_;
+  std::vector<std::unique_ptr<scene::Controller>> controllers_;
+  std::vector<scene::Command> commands_;
+  Stopwatch since_heartbeat_;
+  std::size_t episodes_done_ = 0;
+  std::int64_t all_steps_ = 0;
+};
+
+}  // namespace
+
+void record_episodes(const RecordJob& job, const RecordPlan& plan, const RecordOptions& options,
+                     const std::string& command_line, const Heartbeat& heartbeat) {
+  Recorder recorder(job, plan, options, heartbeat);
+  data::FileInfo info = data::file_info_of_this_program();
+  info.scenario = job.scenario.stem().string();
+  info.step_length_s = recorder.step_length_s();
+  info.frame_interval_s = recorder.step_length_s() * static_cast<double>(options.record_every);
+  info.program_version = version();
+  info.sumo_version = sim::sumo_version();
+  info.command_line = command_line;
+  info.created_utc = utc_timestamp();
+  info.splitting = fmt::format("by episode, {} for train, validation, test", options.split);
+  info.controller_names = plan.controllers;
+  data::DatasetWriter writer(
+      job.file, info, {.float16 = options.float16, .compression_level = options.compression_level});
+  for (std::size_t i = job.first_episode; i < job.end_episode; ++i) {
+    recorder.record(plan.episodes[i], writer);
+  }
+  writer.finish();
+}
+
+}  // namespace traffic::data_prep

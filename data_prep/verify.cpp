@@ -1,0 +1,124 @@
+#include "traffic/data/verify.h"
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "command.h"
+#include "traffic/data/reader.h"
+#include "traffic/report/table.h"
+
+namespace traffic::data_prep {
+namespace {
+
+struct VerifyOptions {
+  std::vector<std::string> files;
+  bool json = false;
+};
+
+using Problems = std::vector<std::string>;
+
+std::string read_all(int fd) {
+  std::string text;
+  char bytes[4096];
+  ssize_t n = 0;
+  while ((n = read(fd, bytes, sizeof bytes)) != 0) {
+    if (n > 0) text.append(bytes, static_cast<std::size_t>(n));
+    if (n < 0 && errno != EINTR) break;
+  }
+  return text;
+}
+
+void write_all(int fd, const std::string& text) {
+  std::size_t done = 0;
+  while (done < text.size()) {
+    const ssize_t n = write(fd, text.data() + done, text.size() - done);
+    if (n < 0 && errno != EINTR) return;
+    if (n > 0) done += static_cast<std::size_t>(n);
+  }
+}
+
+/// Runs a check in a process of its own, because a crafted file may crash the HDF5 library.
+Problems check_apart(const std::string& what, const std::function<Problems()>& check) {
+  int ends[2];
+  if (pipe(ends) != 0) throw ResourceError("cannot make a pipe: {}", std::strerror(errno));
+  std::fflush(nullptr);
+  const pid_t child = fork();
+  if (child < 0) throw ResourceError("cannot start a process: {}", std::strerror(errno));
+  if (child == 0) {
+    close(ends[0]);
+    Problems problems;
+    try {
+      problems = check();
+    } catch (const std::exception& error) {
+      problems.emplace_back(error.what());
+    }
+    write_all(ends[1], nlohmann::json(problems).dump(-1, ' ', false,
+                                                     nlohmann::json::error_handler_t::replace));
+    _exit(0);
+  }
+  close(ends[1]);
+  const std::string answer = read_all(ends[0]);
+  close(ends[0]);
+  int status = 0;
+  while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
+  }
+  if (!WIFEXITED(status) || WEXITSTATUS(status) != 0) {
+    return {fmt::format("{}: reading it crashed ({}); the file is damaged or made to do harm", what,
+                        WIFSIGNALED(status) ? strsignal(WTERMSIG(status)) : "exit")};
+  }
+  return nlohmann::json::parse(answer).get<Problems>();
+}
+
+ExitCode verify(const VerifyOptions& options) {
+  const auto paths = data::find_data_files(options.files);
+  report::Table table({"file", "problems"});
+  Problems all;
+  std::vector<std::string> readable;
+  for (const auto& path : paths) {
+    const auto problems =
+        check_apart(path, [&] { return data::find_problems(data::DatasetReader(path)); });
+    table.add_row({path, static_cast<std::int64_t>(problems.size())});
+    if (problems.empty()) readable.push_back(path);
+    all.insert(all.end(), problems.begin(), problems.end());
+  }
+  const auto leaks = check_apart("the files together", [&] {
+    std::vector<std::shared_ptr<const data::DatasetReader>> files;
+    for (const auto& path : readable) {
+      files.push_back(std::make_shared<const data::DatasetReader>(path));
+    }
+    return data::find_leaks(files);
+  });
+  table.add_row({std::string("splits and duplicates"), static_cast<std::int64_t>(leaks.size())});
+  all.insert(all.end(), leaks.begin(), leaks.end());
+
+  if (options.json) {
+    const nlohmann::json out{{"checks", nlohmann::json::parse(table.to_json())}, {"problems", all}};
+    std::printf("%s\n", out.dump(2).c_str());
+  } else {
+    std::fputs(table.to_text().c_str(), stdout);
+    for (const auto& problem : all) std::printf("%s\n", problem.c_str());
+    std::printf("%zu files, %zu problems\n", paths.size(), all.size());
+  }
+  return all.empty() ? ExitCode::kDone : ExitCode::kData;
+}
+
+}  // namespace
+
+void add_verify(CLI::App& app, Chosen& chosen) {
+  auto options = std::make_shared<VerifyOptions>();
+  CLI::App* command = app.add_subcommand(
+      "verify", "Find damage, NaN, dangling indices, duplicates and leaks between splits");
+  command->add_option("files", options->files, "Files or globs")->required();
+  command->add_flag("--json", options->json, "Print JSON");
+  command->callback(
+      [&chosen, options] { chosen = [options](const std::string&) { return verify(*options); }; });
+}
+
+}  // namespace traffic::data_prep

@@ -1,0 +1,100 @@
+/// What is in data sets, in figures: ranges of the features, base rates of the conflict label, how
+/// well constant speed predicts.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <unordered_map>
+#include <vector>
+
+#include "traffic/data/reader.h"
+
+namespace traffic::data {
+
+/// Running minimum, mean, standard deviation and maximum (Welford 1962).
+class Moments {
+ public:
+  void add(double value);
+  [[nodiscard]] std::int64_t count() const { return count_; }
+  [[nodiscard]] double min() const { return min_; }
+  [[nodiscard]] double max() const { return max_; }
+  [[nodiscard]] double mean() const { return mean_; }
+  [[nodiscard]] double standard_deviation() const;
+
+ private:
+  std::int64_t count_ = 0;
+  double min_ = 0;
+  double max_ = 0;
+  double mean_ = 0;
+  double squares_ = 0;
+};
+
+/// Share of vehicle-frames with a label.
+struct BaseRate {
+  double ttc_s = 0;
+  std::int64_t positive = 0;
+};
+
+/// Error of the prediction that every vehicle keeps its speed.
+struct ConstantSpeedError {
+  double seconds = 0;
+  std::int64_t frames = 0;  ///< the horizon in frames
+  std::int64_t count = 0;
+  double squares_m2 = 0;
+  [[nodiscard]] double rmse_m() const;
+};
+
+struct StatisticsOptions {
+  std::int64_t horizon_frames = 5;                       ///< of the conflict label
+  std::vector<double> ttc_limits_s{1.0, 1.5, 2.0, 3.0};  ///< conflict labels to count
+  std::vector<double> horizons_s{1.0, 5.0};              ///< of the constant-speed prediction
+};
+
+/// Adds up files that have the same features.
+class Statistics {
+ public:
+  explicit Statistics(StatisticsOptions options) : options_(std::move(options)) {}
+  /// Reads all frames of the file.
+  /// @throws DataError if its features or frame interval are not those of the first file
+  void add(const DatasetReader& file);
+
+  [[nodiscard]] const FeatureTable& node_features() const { return node_table_; }
+  [[nodiscard]] const FeatureTable& edge_features() const { return edge_table_; }
+  [[nodiscard]] std::span<const Moments> node_moments() const { return nodes_; }
+  [[nodiscard]] std::span<const Moments> edge_moments() const { return edges_; }
+  [[nodiscard]] const Moments& vehicles_per_frame() const { return vehicles_; }
+  /// Vehicle-frames with a future within the horizon, of which base_rates() are shares.
+  [[nodiscard]] std::int64_t labelled() const { return labelled_; }
+  [[nodiscard]] std::span<const BaseRate> base_rates() const { return rates_; }
+  [[nodiscard]] std::span<const ConstantSpeedError> constant_speed() const { return errors_; }
+
+ private:
+  struct Vehicle {
+    float position_m;
+    float speed_mps;
+    std::uint32_t conflicts;  ///< bit i: time-to-collision under limit i in this frame
+    std::uint32_t ahead;      ///< the same in the frames of the horizon after it
+    bool has_future;
+  };
+  using Frame = std::unordered_map<std::uint32_t, Vehicle>;
+
+  void prepare(const DatasetReader& file);
+  void add_moments(const PackedFrames& frames);
+  [[nodiscard]] Frame read_vehicles(const PackedFrames& frames, std::size_t frame) const;
+  void compare(const Frame& now, std::vector<Frame>& past);
+  void close(const Frame& frame);
+
+  StatisticsOptions options_;
+  FeatureTable node_table_;
+  FeatureTable edge_table_;
+  double interval_s_ = 0;
+  std::size_t keep_ = 0;  ///< frames of the past that are compared with
+  std::vector<Moments> nodes_;
+  std::vector<Moments> edges_;
+  Moments vehicles_;
+  std::int64_t labelled_ = 0;
+  std::vector<BaseRate> rates_;
+  std::vector<ConstantSpeedError> errors_;
+};
+
+}  // namespace traffic::data

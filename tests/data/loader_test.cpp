@@ -1,0 +1,218 @@
+#include "traffic/data/loader.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <torch/torch.h>
+
+#include <map>
+
+#include "synthetic.h"
+#include "traffic/core/error.h"
+
+namespace traffic::data {
+namespace {
+
+using test::TempDir;
+
+class LoaderTest : public testing::Test {
+ protected:
+  LoaderTest() {
+    std::vector<test::EpisodeSpec> episodes;
+    for (std::uint64_t seed = 1; seed <= 8; ++seed) {
+      episodes.push_back({{.seed = seed, .frames = 50, .vehicles = 30}});
+    }
+    test::write_file(dir_ / "a.h5", episodes);
+    data_.files = {dir_ / "*.h5"};
+    data_.history_frames = 4;
+    data_.horizon_frames = 3;
+    data_.max_vehicles = 5;
+    data_.sample_stride_frames = 3;
+    data_.batch_size = 6;
+    data_.shuffle_chunks = 3;
+    data_.drop_last = false;
+    open();
+  }
+
+  void open() {
+    dataset_ = std::make_shared<const Dataset>(open_data_files(data_).files, Split::kTrain,
+                                               window_options(data_));
+  }
+
+  [[nodiscard]] std::unique_ptr<DataLoader> make(std::int64_t workers, std::int64_t rank = 0,
+                                                 std::int64_t ranks = 1) const {
+    LoaderOptions options{.data = data_, .seed = 11, .rank = rank, .world_size = ranks};
+    options.data.num_workers = workers;
+    return std::make_unique<DataLoader>(dataset_, options);
+  }
+
+  static std::vector<Batch> epoch(DataLoader& loader, std::int64_t number) {
+    loader.start_epoch(number);
+    std::vector<Batch> batches;
+    while (auto batch = loader.next()) batches.push_back(*batch);
+    return batches;
+  }
+
+  static void expect_equal(const Batch& a, const Batch& b) {
+    EXPECT_TRUE(torch::equal(a.sample_id, b.sample_id));
+    EXPECT_TRUE(torch::equal(a.sample_weight, b.sample_weight));
+    EXPECT_TRUE(torch::equal(a.node_features, b.node_features));
+    EXPECT_TRUE(torch::equal(a.present, b.present));
+    EXPECT_TRUE(torch::equal(a.edge_ptr, b.edge_ptr));
+    EXPECT_TRUE(torch::equal(a.edge_src, b.edge_src));
+    EXPECT_TRUE(torch::equal(a.edge_features, b.edge_features));
+    EXPECT_TRUE(torch::equal(a.future_displacement_m, b.future_displacement_m));
+    EXPECT_TRUE(torch::equal(a.conflict, b.conflict));
+  }
+
+  static void count(const Batch& batch, std::map<std::int64_t, int>& counts) {
+    for (std::int64_t b = 0; b < batch.num_samples(); ++b) {
+      if (batch.sample_weight[b].item<float>() > 0)
+        ++counts[batch.sample_id[b].item<std::int64_t>()];
+    }
+  }
+
+  void expect_each_once(const std::map<std::int64_t, int>& counts) const {
+    EXPECT_EQ(static_cast<std::int64_t>(counts.size()), dataset_->num_samples());
+    for (const auto& [sample, times] : counts) ASSERT_EQ(times, 1) << sample;
+  }
+
+  TempDir dir_;
+  config::Data data_;
+  std::shared_ptr<const Dataset> dataset_;
+};
+
+TEST_F(LoaderTest, BatchesDoNotDependOnTheNumberOfThreads) {
+  data_.augmentation.enabled = true;
+  open();
+  const auto expected = epoch(*make(0), 2);
+  ASSERT_GT(expected.size(), 20U);
+  for (const std::int64_t workers : {1, 2, 5}) {
+    const auto found = epoch(*make(workers), 2);
+    ASSERT_EQ(found.size(), expected.size());
+    for (std::size_t i = 0; i < found.size(); ++i) expect_equal(found[i], expected[i]);
+  }
+}
+
+TEST_F(LoaderTest, EverySampleComesOnceOverAllRanksAndThreads) {
+  for (const std::int64_t ranks : {1, 2, 3}) {
+    for (const std::int64_t workers : {0, 2}) {
+      std::map<std::int64_t, int> counts;
+      std::size_t steps = 0;
+      for (std::int64_t r = 0; r < ranks; ++r) {
+        const auto batches = epoch(*make(workers, r, ranks), 0);
+        if (r == 0) steps = batches.size();
+        EXPECT_EQ(batches.size(), steps);
+        for (const auto& batch : batches) count(batch, counts);
+      }
+      expect_each_once(counts);
+    }
+  }
+}
+
+TEST_F(LoaderTest, ARunThatIsResumedGetsTheBatchesOfOneThatIsNot) {
+  const auto whole = epoch(*make(1), 3);
+  SamplerState saved;
+  {
+    const auto loader = make(2);
+    loader->start_epoch(3);
+    for (int i = 0; i < 7; ++i) expect_equal(*loader->next(), whole[static_cast<std::size_t>(i)]);
+    saved = SamplerState::decode(loader->state().encode());
+  }
+  const auto loader = make(1);
+  loader->restore(saved);
+  EXPECT_EQ(loader->steps_left(), static_cast<std::int64_t>(whole.size()) - 7);
+  for (std::size_t i = 7; i < whole.size(); ++i) expect_equal(*loader->next(), whole[i]);
+  EXPECT_FALSE(loader->next().has_value());
+}
+
+TEST_F(LoaderTest, ResumingWithOtherRanksSeesTheRestOnce) {
+  std::map<std::int64_t, int> counts;
+  SamplerState state;
+  for (std::int64_t r = 0; r < 2; ++r) {
+    const auto loader = make(1, r, 2);
+    loader->start_epoch(1);
+    for (int i = 0; i < 5; ++i) count(*loader->next(), counts);
+    state = loader->state();
+  }
+  for (std::int64_t r = 0; r < 3; ++r) {
+    const auto loader = make(1, r, 3);
+    loader->restore(state);
+    while (auto batch = loader->next()) count(*batch, counts);
+  }
+  expect_each_once(counts);
+}
+
+TEST_F(LoaderTest, ANewEpochMayBeginBeforeTheOldOneEnds) {
+  const auto loader = make(2);
+  loader->start_epoch(0);
+  expect_equal(*loader->next(), epoch(*make(0), 0)[0]);
+  const auto expected = epoch(*make(0), 1);
+  const auto found = epoch(*loader, 1);
+  ASSERT_EQ(found.size(), expected.size());
+  for (std::size_t i = 0; i < found.size(); ++i) expect_equal(found[i], expected[i]);
+}
+
+TEST_F(LoaderTest, ABlockIsDecodedOnceAnEpochThoughTheCacheHoldsFew) {
+  std::vector<test::EpisodeSpec> episodes;
+  for (std::uint64_t seed = 1; seed <= 16; ++seed) {
+    episodes.push_back({{.seed = seed, .frames = 60, .vehicles = 80}});
+  }
+  test::write_file(dir_ / "a.h5", episodes);
+  open();
+  std::int64_t bytes = 0;
+  for (const auto& block : dataset_->blocks()) bytes += block.decoded_bytes;
+  data_.cache_mb = bytes / 1024 / 1024 / 2;  // half of the data
+  ASSERT_GE(data_.cache_mb, 1);
+  const auto loader = make(2);
+  epoch(*loader, 0);
+  const auto blocks = static_cast<std::int64_t>(dataset_->blocks().size());
+  EXPECT_EQ(loader->blocks_decoded(), blocks);
+  epoch(*loader, 1);
+  // The next epoch begins with what the cache still has.
+  EXPECT_GT(loader->blocks_decoded(), blocks + blocks / 4);
+  EXPECT_LE(loader->blocks_decoded(), 2 * blocks);
+}
+
+TEST_F(LoaderTest, DamageThatAppearsLaterSurfacesInNext) {
+  std::string bytes = test::read_bytes(dir_ / "a.h5");
+  const auto loader = make(2);
+  for (std::size_t at = bytes.size() / 8; at < bytes.size() * 7 / 8; at += 4096) bytes[at] ^= 1;
+  test::write_bytes(dir_ / "a.h5", bytes);
+  EXPECT_THAT([&] { epoch(*loader, 0); },
+              testing::ThrowsMessage<DataError>(testing::HasSubstr("a.h5: data set")));
+}
+
+TEST_F(LoaderTest, UnreadableFilesAreSkippedUpToTheAllowedShare) {
+  test::write_bytes(dir_ / "b.h5", "broken");
+  EXPECT_THROW(open_data_files(data_), DataError);
+  data_.max_bad_file_share = 0.3;
+  EXPECT_THROW(open_data_files(data_), DataError);
+  data_.max_bad_file_share = 0.5;
+  const auto opened = open_data_files(data_);
+  EXPECT_EQ(opened.files.size(), 1U);
+  EXPECT_THAT(opened.skipped, testing::ElementsAre(testing::HasSubstr("b.h5")));
+}
+
+TEST_F(LoaderTest, ACacheThatIsTooSmallIsRefusedWithTheSizeThatIsNeeded) {
+  data_.cache_mb = 0;
+  EXPECT_THAT([&] { static_cast<void>(make(1)); },
+              testing::ThrowsMessage<ConfigError>(testing::HasSubstr("data.cache_mb is 0")));
+}
+
+TEST_F(LoaderTest, FilesOfOtherFeaturesAreRefused) {
+  FileInfo info = test::test_info();
+  info.node_features[4].scale = 17;
+  {
+    DatasetWriter writer(dir_ / "b.h5", info, {});
+    writer.begin_episode({.seed = 1});
+    writer.append(test::make_traffic({.seed = 1})[0]);
+    writer.end_episode();
+    writer.finish();
+  }
+  EXPECT_THAT([&] { open(); },
+              testing::ThrowsMessage<DataError>(testing::AllOf(
+                  testing::HasSubstr("b.h5"), testing::HasSubstr(info.node_features[4].name))));
+}
+
+}  // namespace
+}  // namespace traffic::data
