@@ -67,9 +67,9 @@ struct SumoEnv::Impl {
       give_commands();
       Simulation::step();
       observe();
-    } catch (const libsumo::TraCIException& e) {
-      fail(e.what());
-    } catch (const libsumo::FatalTraCIError& e) {
+    } catch (const Error&) {
+      throw;
+    } catch (const std::exception& e) {  // SUMO also throws types that its headers do not show
       fail(e.what());
     }
     ++steps;
@@ -298,5 +298,7 @@ const std::string& SumoEnv::name_of(std::uint32_t vehicle_id) const {
                 impl_->names.size());
   return impl_->names[vehicle_id];
 }
+
+std::string sumo_version() { return Simulation::getVersion().second; }
 
 }  // namespace traffic::sim

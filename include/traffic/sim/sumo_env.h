@@ -38,6 +38,9 @@ struct EnvOptions {
   scene::ControlLimits control_limits{};
 };
 
+/// "SUMO 1.28.0", of the library that this program is linked with.
+[[nodiscard]] std::string sumo_version();
+
 class SumoEnv {
  public:
   /// Loads the scenario and begins an episode with options.seed.
