@@ -64,18 +64,24 @@ class ConflictFinder {
   [[nodiscard]] const Edge& edge(int i) const { return at(road_.edges, i); }
   [[nodiscard]] bool internal(int lane_index) const { return edge(lane(lane_index).edge).internal; }
 
+  [[nodiscard]] bool goes_on(int lane_index) const {
+    const auto& links = lane(lane_index).links;
+    return std::any_of(links.begin(), links.end(),
+                       [](const Link& l) { return l.direction != 't'; });
+  }
+
   /// Lanes that lead nowhere although others of their edge go on.
   [[nodiscard]] std::vector<int> ending_lanes(int e) const {
     std::vector<int> ending;
-    bool goes_on = false;
+    bool others_go_on = false;
     for (int i = edge(e).first_lane; i < edge(e).first_lane + edge(e).num_lanes; ++i) {
       if (!lane(i).drivable) continue;
-      if (lane(i).links.empty())
-        ending.push_back(i);
+      if (goes_on(i))
+        others_go_on = true;
       else
-        goes_on = true;
+        ending.push_back(i);
     }
-    return goes_on && !edge(e).internal ? ending : std::vector<int>{};
+    return others_go_on && !edge(e).internal ? ending : std::vector<int>{};
   }
 
   /// Follows ending lanes upstream to where a stream of its own feeds them.

@@ -91,6 +91,13 @@ TEST(Conflicts, StreamsThatOnlyTurnRoundMeetNobody) {
   EXPECT_TRUE(net.road()->conflicts.empty());
 }
 
+TEST(Conflicts, ALaneBesideOneThatOnlyTurnsRoundDoesNotEnd) {
+  NetText net;
+  net.edge("out", 2, 0, 100).edge("back", 2, 0, 100, 8);
+  net.link("out", 1, "back", 1, "dir='t'");
+  EXPECT_TRUE(net.road()->conflicts.empty());
+}
+
 TEST(Conflicts, LanesClosedToCarsDoNotEnd) {
   std::string text = lane_drop().text();
   text.replace(text.find("id='wide_0'"), 11, "id='wide_0' disallow='all'");

@@ -1,0 +1,22 @@
+#include "traffic/sim/env_options.h"
+
+namespace traffic::sim {
+
+EnvOptions env_options(const config::Env& env) {
+  EnvOptions options;
+  options.scenario = env.scenario;
+  options.sumo_args = env.sumo_args;
+  options.cv_types = env.cv_types;
+  options.cv_share = env.cv_share;
+  options.max_time_s = env.max_time_s;
+  options.shield = env.shield;
+  options.shield_limits = {
+      .thw_s = env.shield_thw_s, .ttc_s = env.shield_ttc_s, .brake_mps2 = env.shield_brake_mps2};
+  options.control_limits = {.slow_mps = env.slow_mps,
+                            .max_slowdown_mps2 = env.max_slowdown_mps2,
+                            .min_accel_mps2 = env.min_accel_mps2,
+                            .max_accel_mps2 = env.max_accel_mps2};
+  return options;
+}
+
+}  // namespace traffic::sim

@@ -1,0 +1,34 @@
+#include "traffic/sim/scenario.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "traffic/core/error.h"
+
+namespace traffic::sim {
+namespace {
+
+using ::testing::Contains;
+using ::testing::HasSubstr;
+
+TEST(Scenario, IsFoundByNameAndByPath) {
+  EXPECT_THAT(shipped_scenarios(), Contains("merge"));
+  EXPECT_THAT(shipped_scenarios(), Contains("merge_quick"));
+  const auto path = find_scenario("merge");
+  EXPECT_TRUE(path.is_absolute());
+  EXPECT_EQ(path.filename(), "merge.sumocfg");
+  EXPECT_EQ(find_scenario(path.string()), path);
+}
+
+TEST(Scenario, AnUnknownNameListsTheShippedOnes) {
+  try {
+    find_scenario("marge");
+    FAIL() << "no error";
+  } catch (const DataError& e) {
+    EXPECT_THAT(e.what(), HasSubstr("'marge'"));
+    EXPECT_THAT(e.what(), HasSubstr("merge, merge_quick"));
+  }
+}
+
+}  // namespace
+}  // namespace traffic::sim

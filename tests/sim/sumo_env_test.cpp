@@ -1,0 +1,318 @@
+#include "traffic/sim/sumo_env.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstring>
+
+#include "sumo_files.h"
+#include "traffic/core/error.h"
+#include "traffic/core/hash.h"
+#include "traffic/scene/controller.h"
+
+namespace traffic::sim {
+namespace {
+
+using scene::Longitudinal;
+using ::testing::HasSubstr;
+using testing::ScenarioFolder;
+
+void run_controlled(SumoEnv& env, std::string_view controller_name, std::uint64_t seed) {
+  const auto controller = scene::make_controller(controller_name);
+  controller->reset(seed);
+  std::vector<scene::Command> commands;
+  double next_s = 0;
+  for (env.reset(seed); !env.done(); env.step()) {
+    if (env.time_s() < next_s) continue;
+    next_s = env.time_s() + controller->period_s();
+    commands.clear();
+    controller->decide(env.state(), commands);
+    env.apply(commands);
+  }
+}
+
+template <typename T>
+std::span<const std::byte> bytes_of(const T& items) {
+  return std::as_bytes(std::span(items));
+}
+
+std::uint64_t hash_of(const scene::GraphFrame& frame) {
+  Hasher hasher;
+  hasher.update(bytes_of(frame.vehicle_id));
+  hasher.update(bytes_of(frame.xy_m));
+  hasher.update(bytes_of(frame.node_features));
+  hasher.update(bytes_of(frame.edge_ptr));
+  hasher.update(bytes_of(frame.edge_src));
+  hasher.update(bytes_of(frame.edge_features));
+  hasher.update(bytes_of(frame.global_features));
+  return hasher.digest();
+}
+
+/// Hash over the frames of an episode under the random controller.
+std::uint64_t episode_hash(SumoEnv& env, std::uint64_t seed, int steps) {
+  const auto controller = scene::make_controller("random");
+  controller->reset(seed);
+  env.reset(seed);
+  Hasher hasher;
+  std::vector<scene::Command> commands;
+  for (int i = 0; i < steps; ++i) {
+    if (i % 3 == 0) {
+      commands.clear();
+      controller->decide(env.state(), commands);
+      env.apply(commands);
+    }
+    env.step();
+    const std::uint64_t frame = hash_of(env.frame());
+    hasher.update(bytes_of(std::span(&frame, 1)));
+  }
+  return hasher.digest();
+}
+
+TEST(SumoEnv, RepeatsAnEpisodeToTheBit) {
+  SumoEnv env({.scenario = "merge"});
+  const auto first = episode_hash(env, 5, 300);
+  const auto other = episode_hash(env, 6, 300);
+  EXPECT_EQ(episode_hash(env, 5, 300), first);
+  EXPECT_NE(first, other);
+}
+
+TEST(SumoEnv, RepeatsAnEpisodeInAFreshEnvironment) {
+  std::uint64_t first = 0;
+  {
+    SumoEnv env({.scenario = "merge"});
+    first = episode_hash(env, 5, 120);
+  }
+  SumoEnv env({.scenario = "merge", .seed = 99});
+  EXPECT_EQ(episode_hash(env, 5, 120), first);
+}
+
+TEST(SumoEnv, RunsTheMergeAsPlainSumoDoes) {
+  // Seed 10 without control, measured with SUMO's own Python interface on the same files: 0.8307.
+  SumoEnv env({.scenario = "merge"});
+  run_controlled(env, "none", 10);
+  EXPECT_NEAR(env.score().ocr_all(), 0.8307, 5e-5);
+  EXPECT_DOUBLE_EQ(env.time_s(), 900);
+  EXPECT_EQ(env.score().collisions, 0);
+  EXPECT_EQ(env.score().cv_steps, 0);
+}
+
+TEST(SumoEnv, MeterBeatsNone) {
+  // Means of four seeds; the gain on ten others is 7.6 %, with a deviation of 2.7 over seeds.
+  SumoEnv env({.scenario = "merge"});
+  double none = 0;
+  double meter = 0;
+  for (std::uint64_t seed = 20; seed < 24; ++seed) {
+    run_controlled(env, "none", seed);
+    none += env.score().ocr_all() / 4;
+    run_controlled(env, "meter", seed);
+    meter += env.score().ocr_all() / 4;
+    EXPECT_EQ(env.score().collisions, 0);
+    EXPECT_GT(env.score().cv_steps, 0);
+  }
+  EXPECT_GT(100 * (meter - none) / none, 3.0);
+}
+
+TEST(SumoEnv, FramesAreFiniteAndWithinRange) {
+  SumoEnv env({.scenario = "merge"});
+  env.reset(3);
+  const auto specs = scene::node_features();
+  for (int i = 0; i < 600; ++i) {
+    env.step();
+    if (i % 20 != 0) continue;
+    const auto& frame = env.frame();
+    const auto n = static_cast<std::size_t>(frame.num_nodes());
+    ASSERT_EQ(frame.node_features.size(), n * specs.size());
+    ASSERT_EQ(frame.edge_ptr.size(), n + 1);
+    ASSERT_EQ(frame.edge_ptr.back(), frame.num_edges());
+    for (std::size_t k = 0; k < frame.node_features.size(); ++k) {
+      const auto& spec = specs[k % specs.size()];
+      const float x = (frame.node_features[k] - spec.offset) / spec.scale;
+      // Counts of long queues go highest: 160 vehicles on the main road are 8.
+      ASSERT_TRUE(std::isfinite(x) && std::fabs(x) < 10) << spec.name << " " << x;
+    }
+    for (std::size_t k = 0; k < frame.edge_features.size(); ++k) {
+      const auto& spec = scene::edge_features()[k % 4];
+      const float x = frame.edge_features[k] / spec.scale;
+      ASSERT_TRUE(std::isfinite(x) && std::fabs(x) < 4) << spec.name << " " << x;
+    }
+    for (const int src : frame.edge_src) ASSERT_TRUE(src >= 0 && src < frame.num_nodes());
+  }
+  EXPECT_GT(env.frame().num_edges(), env.frame().num_nodes());
+}
+
+TEST(SumoEnv, GrowthOfTheNumeratorAddsUpToTheScore) {
+  SumoEnv env({.scenario = "merge"});
+  env.reset(4);
+  double sum = 0;
+  double last = 0;
+  while (!env.done()) {
+    env.step();
+    const double growth = env.score().numerator() - last;
+    EXPECT_GE(growth, -1e-9);
+    sum += growth;
+    last = env.score().numerator();
+  }
+  const auto& score = env.score();
+  double on_the_road = 0;
+  for (const auto& v : env.state().vehicles()) on_the_road += v.progress;
+  const double expected = (static_cast<double>(score.arrived) + on_the_road) /
+                          static_cast<double>(score.departed + score.waiting);
+  EXPECT_NEAR(sum / static_cast<double>(score.departed + score.waiting), score.ocr_all(), 1e-9);
+  EXPECT_NEAR(score.ocr_all(), expected, 1e-9);
+  EXPECT_EQ(score.departed, score.arrived + score.running);
+}
+
+/// One CV alone on the mainline of the merge.
+class OneVehicle : public ::testing::Test {
+ protected:
+  OneVehicle() {
+    folder_.use_merge_network();
+    scenario_ = folder_.config(
+        "<vType id='cv' sigma='0' accel='0.8'/><route id='r' edges='up mrg down'/>"
+        "<vehicle id='a' type='cv' route='r' depart='0' departLane='0' departSpeed='15'/>",
+        300);
+  }
+  [[nodiscard]] static const scene::Vehicle& car(const SumoEnv& env) {
+    return env.state().vehicles().front();
+  }
+  static void command(SumoEnv& env, Longitudinal kind, double value, double hold_s,
+                      scene::LaneChange lane = scene::LaneChange::kKeep) {
+    const scene::Command c{.vehicle_id = car(env).id,
+                           .longitudinal = kind,
+                           .lane_change = lane,
+                           .value = value,
+                           .hold_s = hold_s};
+    env.apply(std::span(&c, 1));
+  }
+  ScenarioFolder folder_;
+  std::string scenario_;
+};
+
+TEST_F(OneVehicle, StopsBySteps) {
+  SumoEnv env({.scenario = scenario_});
+  env.step();
+  command(env, Longitudinal::kStop, 0, 100);
+  const double before = car(env).speed_mps;
+  env.step();
+  EXPECT_NEAR(car(env).speed_mps, before - 2, 1e-9);
+  for (int i = 0; i < 10; ++i) env.step();
+  EXPECT_NEAR(car(env).speed_mps, 0, 1e-9);
+  EXPECT_EQ(env.score().cv_steps, 11);
+  EXPECT_EQ(env.score().interventions, 1);
+}
+
+TEST_F(OneVehicle, IsReleasedWhenItsCommandEnds) {
+  SumoEnv env({.scenario = scenario_});
+  env.step();
+  command(env, Longitudinal::kStop, 0, 3);
+  for (int i = 0; i < 3; ++i) env.step();
+  const double slowest = car(env).speed_mps;
+  EXPECT_TRUE(car(env).commanded);
+  for (int i = 0; i < 20; ++i) env.step();
+  EXPECT_FALSE(car(env).commanded);
+  EXPECT_GT(car(env).speed_mps, slowest + 5);  // drives on its own again
+  EXPECT_EQ(env.score().cv_steps, 3);
+}
+
+TEST_F(OneVehicle, IsReleasedBehindTheConflict) {
+  SumoEnv env({.scenario = scenario_});
+  env.step();
+  command(env, Longitudinal::kTargetSpeed, 10, 1000);
+  while (car(env).conflict >= 0) env.step();
+  EXPECT_NEAR(car(env).speed_mps, 10, 0.1);
+  for (int i = 0; i < 10; ++i) env.step();
+  EXPECT_FALSE(car(env).commanded);
+  EXPECT_GT(car(env).speed_mps, 14);
+}
+
+TEST_F(OneVehicle, AcceleratesNoFasterThanItsTypeAndTheShieldCountsTheClip) {
+  SumoEnv env({.scenario = scenario_});
+  env.step();
+  command(env, Longitudinal::kTargetSpeed, 5, 5);
+  for (int i = 0; i < 5; ++i) env.step();
+  const double before = car(env).speed_mps;
+  command(env, Longitudinal::kAcceleration, 2.0, 1);
+  env.step();
+  EXPECT_NEAR(car(env).speed_mps, before + 0.8, 1e-6);
+  EXPECT_EQ(env.score().shield_clips, 1);
+}
+
+TEST_F(OneVehicle, ChangesLanes) {
+  SumoEnv env({.scenario = scenario_});
+  env.step();
+  const auto lane_of = [&] {
+    return env.road().lanes[static_cast<std::size_t>(car(env).lane)].index;
+  };
+  EXPECT_EQ(lane_of(), 0);
+  command(env, Longitudinal::kNone, 0, 5, scene::LaneChange::kLeft);
+  env.step();
+  env.step();
+  EXPECT_EQ(lane_of(), 1);
+  command(env, Longitudinal::kNone, 0, 5, scene::LaneChange::kLeft);  // there is no further lane
+  env.step();
+  EXPECT_EQ(lane_of(), 1);
+}
+
+TEST_F(OneVehicle, ArrivesAndTheEpisodeOfAScenarioWithoutEndIsOver) {
+  folder_.write("open.sumocfg",
+                "<configuration><input><net-file value='net.net.xml'/><route-files "
+                "value='s.rou.xml'/></input></configuration>");
+  SumoEnv env({.scenario = (folder_.path() / "open.sumocfg").string()});
+  while (!env.done() && env.time_s() < 1000) env.step();
+  EXPECT_LT(env.time_s(), 200);
+  EXPECT_EQ(env.score().arrived, 1);
+  EXPECT_NEAR(env.score().numerator(), 1, 1e-9);
+  EXPECT_DOUBLE_EQ(env.score().ocr_all(), 1);
+}
+
+TEST_F(OneVehicle, CommandedByOthersThanCvsIsAnError) {
+  SumoEnv env({.scenario = scenario_, .cv_types = {"robot"}});
+  env.step();
+  EXPECT_FALSE(car(env).is_cv);
+  EXPECT_THROW(command(env, Longitudinal::kStop, 0, 1), Error);
+}
+
+TEST_F(OneVehicle, ASecondSimulationInTheProcessIsAnError) {
+  const SumoEnv env({.scenario = scenario_});
+  EXPECT_THROW(SumoEnv({.scenario = scenario_}), Error);
+}
+
+TEST(SumoEnv, DrawsConnectedVehiclesBySeedAndName) {
+  const auto cvs = [](SumoEnv& env, std::uint64_t seed) {
+    env.reset(seed);
+    for (int i = 0; i < 200; ++i) env.step();
+    std::vector<std::string> names;
+    for (const auto& v : env.state().vehicles())
+      if (v.is_cv) names.push_back(env.name_of(v.id));
+    return names;
+  };
+  SumoEnv env({.scenario = "merge", .cv_share = 0.4});
+  const auto first = cvs(env, 1);
+  const double share =
+      static_cast<double>(first.size()) / static_cast<double>(env.state().vehicles().size());
+  EXPECT_NEAR(share, 0.4, 0.15);  // about 130 vehicles: three deviations are 0.13
+  EXPECT_EQ(cvs(env, 1), first);
+  EXPECT_NE(cvs(env, 2), first);
+}
+
+TEST(SumoEnv, TakesOtherDemandForOneEpisode) {
+  SumoEnv env({.scenario = "merge"});
+  const auto demand = [&](const std::vector<std::string>& args) {
+    env.reset(1, args);
+    for (int i = 0; i < 300; ++i) env.step();
+    return env.score().departed + env.score().waiting;
+  };
+  const auto usual = demand({});
+  EXPECT_LT(demand({"--scale", "0.5"}), usual * 6 / 10);
+  EXPECT_EQ(demand({}), usual);
+}
+
+TEST(SumoEnv, EndsWhereTheOptionsSay) {
+  SumoEnv env({.scenario = "merge", .max_time_s = 60});
+  while (!env.done()) env.step();
+  EXPECT_DOUBLE_EQ(env.time_s(), 60);
+}
+
+}  // namespace
+}  // namespace traffic::sim

@@ -1,0 +1,67 @@
+/// Scenarios that a test writes for itself, in a folder that goes with it.
+#pragma once
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <string>
+
+namespace traffic::sim::testing {
+
+class ScenarioFolder {
+ public:
+  ScenarioFolder() {
+    std::string name = (std::filesystem::temp_directory_path() / "scenario-XXXXXX").string();
+    if (mkdtemp(name.data()) == nullptr) throw std::runtime_error("mkdtemp failed");
+    path_ = name;
+  }
+  ~ScenarioFolder() {
+    std::error_code error;
+    std::filesystem::remove_all(path_, error);
+  }
+  ScenarioFolder(const ScenarioFolder&) = delete;
+  ScenarioFolder& operator=(const ScenarioFolder&) = delete;
+
+  void write(const std::string& file, const std::string& text) const {
+    std::ofstream(path_ / file) << text;
+  }
+  /// Writes s.sumocfg over net.net.xml and s.rou.xml. @param processing extra options as XML
+  [[nodiscard]] std::string config(const std::string& routes, int end_s,
+                                   const std::string& processing = "") const {
+    write("s.rou.xml", "<routes>" + routes + "</routes>");
+    write("s.sumocfg",
+          "<configuration><input><net-file value='net.net.xml'/><route-files value='s.rou.xml'/>"
+          "</input><time><end value='" +
+              std::to_string(end_s) +
+              "'/></time><processing>"
+              "<time-to-teleport value='-1'/>" +
+              processing + "</processing></configuration>");
+    return (path_ / "s.sumocfg").string();
+  }
+  /// Builds net.net.xml from nodes, edges and connections.
+  void build_network(const std::string& nodes, const std::string& edges,
+                     const std::string& connections = "") const {
+    write("n.nod.xml", "<nodes>" + nodes + "</nodes>");
+    write("e.edg.xml", "<edges>" + edges + "</edges>");
+    write("c.con.xml", "<connections>" + connections + "</connections>");
+    const std::string at = path_.string() + "/";
+    const std::string command = std::string(TRAFFIC_NETCONVERT) + " -n " + at + "n.nod.xml -e " +
+                                at + "e.edg.xml -x " + at + "c.con.xml -o " + at +
+                                "net.net.xml --xml-validation never >/dev/null 2>&1";
+    if (std::system(command.c_str()) != 0) throw std::runtime_error("netconvert failed");
+  }
+  void use_merge_network() const {
+    std::filesystem::copy_file(
+        std::filesystem::path(TRAFFIC_SOURCE_DIR) / "configs/scenarios/merge/merge.net.xml",
+        path_ / "net.net.xml");
+  }
+  [[nodiscard]] const std::filesystem::path& path() const { return path_; }
+
+ private:
+  std::filesystem::path path_;
+};
+
+}  // namespace traffic::sim::testing
