@@ -8,9 +8,9 @@
 
 namespace traffic::report {
 
-/// Survives a full disk, a removed folder and a revoked permission: what cannot be written is counted
-/// and dropped, the file is opened again (its folder made again) at most once a second. Never
-/// throws. Not thread-safe; the owner locks.
+/// Survives a full disk, a removed folder and a revoked permission: what cannot be written is
+/// counted and dropped, the file is opened again (its folder made again) at most once a second.
+/// Never throws. Not thread-safe; the owner locks.
 class AppendFile {
  public:
   /// @param preamble written whenever the file is new and empty, e.g. the header of a CSV file

@@ -22,7 +22,7 @@ namespace {
 
 std::atomic<std::uint64_t> num_lost_lines{0};
 
-/// Sorts out what spdlog formats; subclasses say where it goes.
+/// Counts what cannot be written; subclasses say where lines go.
 class LineSink : public spdlog::sinks::base_sink<std::mutex> {
  protected:
   virtual bool write_line(std::string_view line) = 0;
@@ -81,37 +81,56 @@ void ignore_sigpipe() {
   }
 }
 
-template <typename Sink, typename... Args>
-void add_sink(std::vector<spdlog::sink_ptr>& sinks, spdlog::level::level_enum level,
-              const std::string& pattern, Args&&... args) {
-  auto sink = std::make_shared<Sink>(std::forward<Args>(args)...);
-  sink->set_level(level);
-  sink->set_formatter(
-      std::make_unique<spdlog::pattern_formatter>(pattern, spdlog::pattern_time_type::utc));
-  sinks.push_back(std::move(sink));
+/// %* in a pattern: which rank it is that reports an error, nothing in front of other lines.
+class RankOfErrors final : public spdlog::custom_flag_formatter {
+ public:
+  explicit RankOfErrors(std::string tag) : tag_(std::move(tag)) {}
+  void format(const spdlog::details::log_msg& message, const std::tm& /*time*/,
+              spdlog::memory_buf_t& line) override {
+    if (message.level >= spdlog::level::err) line.append(tag_.data(), tag_.data() + tag_.size());
+  }
+  [[nodiscard]] std::unique_ptr<custom_flag_formatter> clone() const override {
+    return std::make_unique<RankOfErrors>(tag_);
+  }
+
+ private:
+  std::string tag_;
+};
+
+std::shared_ptr<spdlog::sinks::sink> console_sink(const std::string& rank_tag) {
+  auto sink = std::make_shared<ConsoleSink>();
+  auto formatter = std::make_unique<spdlog::pattern_formatter>(spdlog::pattern_time_type::utc);
+  formatter->add_flag<RankOfErrors>('*', rank_tag).set_pattern("%H:%M:%S %*%l: %v");
+  sink->set_formatter(std::move(formatter));
+  return sink;
+}
+
+std::shared_ptr<spdlog::sinks::sink> file_sink(const std::filesystem::path& path,
+                                               const std::string& rank_tag) {
+  auto sink = std::make_shared<FileSink>(path);
+  sink->set_formatter(std::make_unique<spdlog::pattern_formatter>(
+      "%Y-%m-%dT%H:%M:%S.%eZ " + rank_tag + "%l: %v", spdlog::pattern_time_type::utc));
+  return sink;
 }
 
 }  // namespace
 
 void init_logging(const LogOptions& options) {
   const auto level = level_of(options.level);
+  const bool first = options.rank == 0;
+  const std::string tag = options.world_size > 1 ? fmt::format("[rank {}] ", options.rank) : "";
   occupy_standard_descriptors();
   ignore_sigpipe();
-  const std::string file_pattern =
-      fmt::format("%Y-%m-%dT%H:%M:%S.%eZ [rank {}] %l: %v", options.rank);
   std::vector<spdlog::sink_ptr> sinks;
-  if (options.console && options.rank == 0) {
-    add_sink<ConsoleSink>(sinks, level, "%H:%M:%S %l: %v");
-  } else if (options.console) {
-    add_sink<ConsoleSink>(sinks, spdlog::level::err,
-                          fmt::format("%H:%M:%S [rank {}] %l: %v", options.rank));
+  if (options.console) {
+    sinks.push_back(console_sink(tag));
+    if (!first) sinks.back()->set_level(spdlog::level::err);
   }
   if (!options.dir.empty()) {
-    add_sink<FileSink>(sinks, level, file_pattern,
-                       options.dir / fmt::format("rank-{}.log", options.rank));
-    add_sink<FileSink>(sinks, spdlog::level::warn, file_pattern, options.dir / "error.log");
-    if (options.rank == 0)
-      add_sink<FileSink>(sinks, level, file_pattern, options.dir / "train.log");
+    sinks.push_back(file_sink(options.dir / "error.log", tag));
+    sinks.back()->set_level(spdlog::level::warn);
+    if (first) sinks.push_back(file_sink(options.dir / "train.log", tag));
+    sinks.push_back(file_sink(options.dir / fmt::format("rank-{}.log", options.rank), tag));
   }
   auto logger = std::make_shared<spdlog::logger>("traffic", sinks.begin(), sinks.end());
   logger->set_level(level);

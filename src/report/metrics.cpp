@@ -1,55 +1,71 @@
 #include "traffic/report/metrics.h"
 
-#include <cmath>
+#include <chrono>
 #include <nlohmann/json.hpp>
 
-#include "traffic/core/atomic_file.h"
-#include "traffic/core/clock.h"
-#include "traffic/core/error.h"
-#include "traffic/report/tensorboard.h"
+#include "append_file.h"
+#include "line_filter.h"
 
 namespace traffic::report {
 namespace {
 
-/// Keeps the lines of steps up to last_step; a line that is cut off or unreadable goes too.
-void drop_later_lines(const std::filesystem::path& path, std::int64_t last_step) {
-  std::ifstream in(path);
-  if (!in) return;
-  std::string kept;
-  for (std::string line; std::getline(in, line);) {
-    const auto json = nlohmann::json::parse(line, nullptr, false);
-    if (!json.is_discarded() && json.value("step", last_step + 1) <= last_step) kept += line + '\n';
-  }
-  write_file_atomically(path, kept);
+double unix_seconds() {
+  return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
+}
+
+/// Whether a line of metrics.jsonl is of a step up to `last_step`; lines that are no JSON are not.
+bool is_up_to(std::string_view line, std::int64_t last_step) {
+  const auto json = nlohmann::json::parse(line, nullptr, false);
+  return json.is_object() && json.contains("step") && json["step"].is_number_integer() &&
+         json["step"].get<std::int64_t>() <= last_step;
 }
 
 }  // namespace
 
-Metrics::Metrics() = default;
-Metrics::~Metrics() = default;
-Metrics::Metrics(Metrics&&) noexcept = default;
-Metrics& Metrics::operator=(Metrics&&) noexcept = default;
-
-Metrics::Metrics(const MetricsOptions& options) : active_(true) {
-  const std::filesystem::path path = options.dir / "metrics.jsonl";
-  if (options.resume_step >= 0) drop_later_lines(path, options.resume_step);
-  lines_.open(path, options.resume_step >= 0 ? std::ios::app : std::ios::trunc);
-  if (!lines_) throw ResourceError("cannot write {}: choose another --run-dir", path.string());
-  if (options.tensorboard) {
-    events_ = std::make_unique<EventWriter>(options.dir / "tensorboard", options.resume_step);
+MetricsWriter::MetricsWriter(const std::filesystem::path& path,
+                             std::optional<std::int64_t> resumed_step) {
+  if (resumed_step) {
+    keep_lines(path, [&](std::string_view line) { return is_up_to(line, *resumed_step); });
   }
+  file_ = std::make_unique<AppendFile>(path);
 }
 
-void Metrics::write(std::int64_t step, const Values& values) {
-  if (!active_) return;
-  nlohmann::ordered_json line{{"step", step}, {"time", utc_timestamp()}};
-  for (const auto& [name, value] : values) {
-    line[name] = std::isfinite(value) ? nlohmann::ordered_json(value) : nlohmann::ordered_json();
+MetricsWriter::~MetricsWriter() = default;
+MetricsWriter::MetricsWriter(MetricsWriter&&) noexcept = default;
+
+void MetricsWriter::write(std::int64_t step, double wall_time_s, const NamedValues& values) {
+  nlohmann::ordered_json json;
+  json["step"] = step;
+  json["time"] = wall_time_s;
+  for (const auto& [name, value] : values) json[name] = value;
+  file_->append(json.dump() + "\n");
+}
+
+std::uint64_t MetricsWriter::num_lost() const { return file_->num_lost(); }
+
+Scalars::Scalars(MetricsWriter metrics, std::unique_ptr<EventWriter> events)
+    : metrics_(std::move(metrics)), events_(std::move(events)) {}
+
+void Scalars::set(const std::string& name, double value) {
+  for (auto& [known, old] : values_) {
+    if (known == name) {
+      old = value;
+      return;
+    }
   }
-  lines_.clear();
-  lines_ << line.dump() << '\n' << std::flush;
-  if (!lines_) ++lost_lines_;
-  if (events_ && !events_->add_scalars(step, values)) ++lost_lines_;
+  values_.emplace_back(name, value);
+}
+
+void Scalars::write(std::int64_t step) {
+  if (values_.empty()) return;
+  const double now_s = unix_seconds();
+  metrics_.write(step, now_s, values_);
+  if (events_) events_->write(step, now_s, values_);
+  values_.clear();
+}
+
+std::uint64_t Scalars::num_lost() const {
+  return metrics_.num_lost() + (events_ ? events_->num_lost() : 0);
 }
 
 }  // namespace traffic::report

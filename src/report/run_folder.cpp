@@ -1,48 +1,87 @@
 #include "traffic/report/run_folder.h"
 
+#include <fmt/format.h>
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include <cerrno>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <system_error>
 
 #include "traffic/core/atomic_file.h"
 #include "traffic/core/clock.h"
 #include "traffic/core/error.h"
 #include "traffic/core/process.h"
-#include "traffic/core/version.h"
 
 namespace traffic::report {
 namespace {
 
+namespace fs = std::filesystem;
+
+void make_folders(const fs::path& path) {
+  std::error_code error;
+  fs::create_directories(path, error);
+  if (error) throw io_error("create", path, error.value());
+}
+
+/// A folder that no other run has: mkdir decides between runs that start in the same second.
+fs::path make_new_folder(const fs::path& parent) {
+  make_folders(parent);
+  const std::string stamp = utc_file_stamp();
+  for (int attempt = 1;; ++attempt) {
+    const fs::path path = parent / (attempt == 1 ? stamp : fmt::format("{}-{}", stamp, attempt));
+    std::error_code error;
+    if (fs::create_directory(path, error)) return path;
+    if (error) throw io_error("create", path, error.value());
+  }
+}
+
 std::string cpu_model() {
-  std::ifstream info("/proc/cpuinfo");
-  for (std::string line; std::getline(info, line);) {
-    if (line.starts_with("model name")) return line.substr(line.find(':') + 2);
+  std::ifstream file("/proc/cpuinfo");
+  for (std::string line; std::getline(file, line);) {
+    const auto colon = line.find(": ");
+    if (line.starts_with("model name") && colon != std::string::npos) return line.substr(colon + 2);
   }
   return "unknown";
 }
 
-}  // namespace
-
-std::filesystem::path default_run_dir(const std::string& name) {
-  return std::filesystem::path("runs") / name / utc_file_stamp();
+std::string operating_system() {
+  utsname names{};
+  if (::uname(&names) != 0) return "unknown";
+  return fmt::format("{} {} {}", names.sysname, names.release, names.machine);
 }
 
-void write_run_folder(const std::filesystem::path& dir, const std::string& config_toml,
-                      const std::map<std::string, std::string>& facts) {
-  std::error_code error;
-  std::filesystem::create_directories(dir, error);
-  if (error) {
-    throw ResourceError("cannot create the run folder {}: {}; choose another --run-dir",
-                        dir.string(), error.message());
+}  // namespace
+
+RunFolder create_run_folder(const std::string& dir, const std::string& name) {
+  const RunFolder folder(dir.empty() ? make_new_folder(fs::path("runs") / name) : fs::path(dir));
+  for (const fs::path& path :
+       {folder.root(), folder.logs(), folder.tensorboard(), folder.checkpoints()}) {
+    make_folders(path);
   }
-  write_file_atomically(dir / "config.toml", config_toml);
-  nlohmann::ordered_json environment{{"program_version", version()},
-                                     {"compiler", __VERSION__},
-                                     {"hostname", hostname()},
-                                     {"cpu", cpu_model()},
-                                     {"cpus_available", num_cpus_available()},
-                                     {"memory_bytes", total_memory_bytes()}};
-  for (const auto& [name, value] : facts) environment[name] = value;
-  write_file_atomically(dir / "environment.json", environment.dump(2) + "\n");
+  return folder;
+}
+
+void write_environment(const RunFolder& folder, const Environment& environment) {
+  nlohmann::ordered_json json;
+  json["program"] = environment.program;
+  json["version"] = environment.version;
+  json["build_type"] = environment.build_type;
+  json["compiler"] = environment.compiler;
+  json["command_line"] = environment.command_line;
+  json["world_size"] = environment.world_size;
+  json["libraries"] = nlohmann::ordered_json::object();
+  for (const auto& [library, version] : environment.libraries) json["libraries"][library] = version;
+  json["hostname"] = hostname();
+  json["operating_system"] = operating_system();
+  json["cpu_model"] = cpu_model();
+  json["cpus_online"] = ::sysconf(_SC_NPROCESSORS_ONLN);
+  json["cpus_available"] = num_cpus_available();
+  json["memory_bytes"] = total_memory_bytes();
+  json["gpus"] = environment.gpus;
+  json["time"] = utc_timestamp();
+  write_file_atomically(folder.environment(), json.dump(2) + "\n");
 }
 
 }  // namespace traffic::report

@@ -1,39 +1,49 @@
 #include "traffic/report/summary.h"
 
 #include <cmath>
-#include <nlohmann/json.hpp>
 #include <numeric>
 
 #include "traffic/core/atomic_file.h"
-#include "traffic/core/hash.h"
+#include "traffic/core/clock.h"
 
 namespace traffic::report {
+namespace {
 
-void write_summary(const std::filesystem::path& dir, const Summary& summary) {
-  nlohmann::ordered_json json{{"status", summary.status},
-                              {"phase", summary.phase},
-                              {"steps", summary.steps},
-                              {"seconds", summary.seconds},
-                              {"samples_per_s", summary.samples_per_s},
-                              {"env_steps_per_s", summary.env_steps_per_s},
-                              {"startup_s", summary.startup_s}};
-  const std::int64_t total = std::accumulate(summary.peak_rss_bytes.begin(),
-                                             summary.peak_rss_bytes.end(), std::int64_t{0});
-  json["peak_rss_bytes"] = {{"per_rank", summary.peak_rss_bytes}, {"total", total}};
-  double all_seconds = 0.0;
-  for (const auto& [part, seconds] : summary.time_seconds) all_seconds += seconds;
-  auto share = nlohmann::ordered_json::object();
-  for (const auto& [part, seconds] : summary.time_seconds)
-    share[part] = seconds / std::max(all_seconds, 1e-9);
-  json["time_share"] = share;
-  auto result = nlohmann::ordered_json::object();
-  for (const auto& [name, value] : summary.result) {
-    result[name] = std::isfinite(value) ? nlohmann::ordered_json(value) : nlohmann::ordered_json();
+nlohmann::ordered_json or_null(const std::optional<double>& value) {
+  if (!value) return nullptr;
+  return *value;
+}
+
+}  // namespace
+
+void write_summary(const std::filesystem::path& path, const Summary& summary) {
+  nlohmann::ordered_json json;
+  json["format_version"] = 1;
+  json["status"] = summary.status;
+  json["message"] = summary.message;
+  json["exit_code"] = summary.exit_code;
+  if (summary.phase == 0) {
+    json["phase"] = "all";
+  } else {
+    json["phase"] = summary.phase;
   }
-  json["result"] = result;
-  json["parameters_xxh3"] = hex64(summary.parameters_xxh3);
+  json["world_size"] = summary.world_size;
+  json["steps"] = summary.steps;
+  json["seconds"] = summary.seconds;
+  json["samples_per_s"] = or_null(summary.samples_per_s);
+  json["env_steps_per_s"] = or_null(summary.env_steps_per_s);
+  json["startup_s"] = or_null(summary.startup_s);
+  const auto& rss = summary.peak_rss_bytes;
+  json["peak_rss_bytes"] = {{"per_rank", rss},
+                            {"total", std::accumulate(rss.begin(), rss.end(), std::int64_t{0})}};
+  json["time_share"] = summary.time_share;
+  json["result"] = summary.result;
+  json["parameters_xxh3"] = summary.parameters_xxh3;
   json["faults"] = summary.faults;
-  write_file_atomically(dir / "summary.json", json.dump(2) + "\n");
+  json["written_at"] = utc_timestamp();
+  // Text from elsewhere (a library's error message) may not be UTF-8: replaced, not thrown.
+  constexpr auto kReplace = nlohmann::ordered_json::error_handler_t::replace;
+  write_file_atomically(path, json.dump(2, ' ', false, kReplace) + "\n");
 }
 
 }  // namespace traffic::report

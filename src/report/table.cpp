@@ -1,7 +1,8 @@
 #include "traffic/report/table.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
-#include <cstdlib>
 #include <nlohmann/json.hpp>
 
 #include "traffic/core/error.h"
@@ -9,15 +10,49 @@
 namespace traffic::report {
 namespace {
 
-bool is_number(const std::string& cell) {
-  char* end = nullptr;
-  std::strtod(cell.c_str(), &end);
-  return !cell.empty() && *end == '\0';
+struct TextVisitor {
+  std::string operator()(std::monostate) const { return "-"; }
+  std::string operator()(const std::string& text) const { return text; }
+  std::string operator()(std::int64_t value) const { return fmt::format("{}", value); }
+  std::string operator()(double value) const { return fmt::format("{:.4g}", value); }
+  std::string operator()(bool value) const { return value ? "yes" : "no"; }
+};
+
+struct JsonVisitor {
+  nlohmann::ordered_json operator()(std::monostate) const { return nullptr; }
+  template <typename T>
+  nlohmann::ordered_json operator()(const T& value) const {
+    return value;  // a real that is not finite is printed as null
+  }
+};
+
+bool is_number(const Table::Cell& cell) {
+  return std::holds_alternative<std::int64_t>(cell) || std::holds_alternative<double>(cell);
+}
+
+/// Characters, not bytes, of UTF-8.
+std::size_t width_of(const std::string& text) {
+  return static_cast<std::size_t>(std::count_if(text.begin(), text.end(), [](char c) {
+    return (static_cast<unsigned char>(c) & 0xC0) != 0x80;
+  }));
+}
+
+void append_padded(std::string& line, const std::string& text, std::size_t width, bool right) {
+  const std::string padding(width - width_of(text), ' ');
+  if (!line.empty()) line += "  ";
+  line += right ? padding + text : text + padding;
+}
+
+void finish_line(std::string& out, std::string line) {
+  line.erase(line.find_last_not_of(' ') + 1);
+  out += line + "\n";
 }
 
 }  // namespace
 
-void Table::add_row(std::vector<std::string> cells) {
+Table::Table(std::vector<std::string> columns) : columns_(std::move(columns)) {}
+
+void Table::add_row(std::vector<Cell> cells) {
   TRAFFIC_CHECK(cells.size() == columns_.size(), "{} cells for {} columns", cells.size(),
                 columns_.size());
   rows_.push_back(std::move(cells));
@@ -25,45 +60,46 @@ void Table::add_row(std::vector<std::string> cells) {
 
 std::string Table::to_text() const {
   std::vector<std::size_t> widths;
+  std::vector<bool> right;
   for (std::size_t c = 0; c < columns_.size(); ++c) {
-    std::size_t width = columns_[c].size();
-    for (const auto& row : rows_) width = std::max(width, row[c].size());
-    widths.push_back(width);
-  }
-  std::string text;
-  const auto append = [&](const std::vector<std::string>& cells, bool header) {
-    std::string line;
-    for (std::size_t c = 0; c < cells.size(); ++c) {
-      const bool right = c > 0 && (header || is_number(cells[c]));
-      line += right ? fmt::format("{:>{}}", cells[c], widths[c])
-                    : fmt::format("{:<{}}", cells[c], widths[c]);
-      line += "  ";
+    std::size_t width = width_of(columns_[c]);
+    bool numbers = false;
+    for (const auto& row : rows_) {
+      width = std::max(width, width_of(std::visit(TextVisitor{}, row[c])));
+      numbers = numbers || is_number(row[c]);
     }
-    line.erase(line.find_last_not_of(' ') + 1);
-    text += line + '\n';
-  };
-  append(columns_, true);
-  std::vector<std::string> rule;
-  for (const std::size_t width : widths) rule.emplace_back(width, '-');
-  append(rule, false);
-  for (const auto& row : rows_) append(row, false);
-  return text;
+    widths.push_back(width);
+    right.push_back(numbers);
+  }
+  std::string out;
+  std::string header;
+  std::string rule;
+  for (std::size_t c = 0; c < columns_.size(); ++c) {
+    append_padded(header, columns_[c], widths[c], right[c]);
+    append_padded(rule, std::string(widths[c], '-'), widths[c], false);
+  }
+  finish_line(out, header);
+  finish_line(out, rule);
+  for (const auto& row : rows_) {
+    std::string line;
+    for (std::size_t c = 0; c < columns_.size(); ++c) {
+      append_padded(line, std::visit(TextVisitor{}, row[c]), widths[c], right[c]);
+    }
+    finish_line(out, line);
+  }
+  return out;
 }
 
-nlohmann::json Table::to_json() const {
-  nlohmann::json array = nlohmann::json::array();
+std::string Table::to_json() const {
+  auto rows = nlohmann::ordered_json::array();
   for (const auto& row : rows_) {
-    nlohmann::json object = nlohmann::json::object();
-    for (std::size_t c = 0; c < row.size(); ++c) {
-      if (is_number(row[c])) {
-        object[columns_[c]] = std::strtod(row[c].c_str(), nullptr);
-      } else {
-        object[columns_[c]] = row[c];
-      }
+    auto object = nlohmann::ordered_json::object();
+    for (std::size_t c = 0; c < columns_.size(); ++c) {
+      object[columns_[c]] = std::visit(JsonVisitor{}, row[c]);
     }
-    array.push_back(std::move(object));
+    rows.push_back(std::move(object));
   }
-  return array;
+  return rows.dump(2) + "\n";
 }
 
 }  // namespace traffic::report

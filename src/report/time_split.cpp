@@ -1,37 +1,48 @@
 #include "traffic/report/time_split.h"
 
+#include <numeric>
+
 #include "traffic/core/clock.h"
 
 namespace traffic::report {
+namespace {
 
-void TimeSplit::start(std::string_view part) {
-  const double now = steady_seconds();
-  if (running_ != kNone) seconds_[running_].second += now - started_;
-  started_ = now;
-  for (std::size_t i = 0; i < seconds_.size(); ++i) {
-    if (seconds_[i].first == part) {
-      running_ = i;
-      return;
-    }
-  }
-  running_ = seconds_.size();
-  seconds_.emplace_back(part, 0.0);
+constexpr std::array<const char*, kNumShares> kNames = {
+    "data", "forward", "backward", "reduce", "optimizer", "simulate", "infer", "learn", "other"};
+
+}  // namespace
+
+const char* to_string(Share share) { return kNames.at(static_cast<std::size_t>(share)); }
+
+TimeSplit::TimeSplit() : since_s_(steady_seconds()) {}
+
+Share TimeSplit::start(Share share) {
+  const double now_s = steady_seconds();
+  seconds_[static_cast<std::size_t>(current_)] += now_s - since_s_;
+  since_s_ = now_s;
+  const Share before = current_;
+  current_ = share;
+  return before;
 }
 
-void TimeSplit::stop() {
-  if (running_ != kNone) seconds_[running_].second += steady_seconds() - started_;
-  running_ = kNone;
+double TimeSplit::seconds(Share share) const {
+  const double running = share == current_ ? steady_seconds() - since_s_ : 0.0;
+  return seconds_[static_cast<std::size_t>(share)] + running;
 }
 
 double TimeSplit::total_seconds() const {
-  double total = 0.0;
-  for (const auto& [part, seconds] : seconds_) total += seconds;
-  return total;
+  return std::accumulate(seconds_.begin(), seconds_.end(), steady_seconds() - since_s_);
 }
 
-void TimeSplit::reset() {
-  seconds_.clear();
-  running_ = kNone;
+std::map<std::string, double> TimeSplit::shares() const {
+  TimeSplit now = *this;
+  now.start(current_);
+  const double total = std::accumulate(now.seconds_.begin(), now.seconds_.end(), 0.0);
+  std::map<std::string, double> shares;
+  for (std::size_t i = 0; i < kNumShares; ++i) {
+    shares[kNames[i]] = total > 0.0 ? now.seconds_[i] / total : 0.0;
+  }
+  return shares;
 }
 
 }  // namespace traffic::report

@@ -8,17 +8,18 @@
 namespace traffic::report {
 
 struct LogOptions {
-  std::filesystem::path dir;   ///< of the log files; empty: no files
+  std::filesystem::path dir;  ///< of the log files; empty: no files
   int rank = 0;
+  int world_size = 1;          ///< from 2 on, lines in files and errors on stderr name their rank
   std::string level = "info";  ///< trace | debug | info | warning | error
   bool console = true;         ///< rank 0: everything, other ranks: errors, on stderr
 };
 
 /// Every rank writes rank-N.log; rank 0 also train.log; warnings and errors of all ranks go to
-/// error.log. All logging goes to stderr, never to stdout, which belongs to results. A closed
-/// stderr, a full disk or a removed folder costs lines, nothing else. Also keeps file descriptors 0
-/// to 2 occupied, so that no data file ever gets the number of a closed stderr, and ignores SIGPIPE.
-/// May be called again, e.g. once the run folder is known.
+/// error.log. All logging goes to stderr, never to stdout, which
+/// belongs to results. A closed stderr, a full disk or a removed folder costs lines, nothing else.
+/// Also keeps file descriptors 0 to 2 occupied, so that no data file ever gets the number of a
+/// closed stderr, and ignores SIGPIPE. May be called again, e.g. once the run folder is known.
 /// @throws ConfigError if the level is unknown
 void init_logging(const LogOptions& options);
 

@@ -1,49 +1,73 @@
-/// Figures over steps: one call a figure, kept as JSON lines and as TensorBoard events.
+/// Figures over steps: metrics.jsonl for scripts, event files for TensorBoard, and Scalars that
+/// feeds both. None of them ever fails training: what cannot be written is counted.
+///
+/// A run that is resumed at step s passes it as `resumed_step`: what the stopped run wrote about
+/// later steps is dropped, so that no curve folds back.
 #pragma once
 
 #include <cstdint>
 #include <filesystem>
-#include <fstream>
 #include <memory>
+#include <optional>
 #include <string>
-#include <string_view>
 #include <utility>
 #include <vector>
 
 namespace traffic::report {
 
-class EventWriter;
+class AppendFile;
 
-struct MetricsOptions {
-  std::filesystem::path dir;  ///< metrics.jsonl and tensorboard/ go here
-  bool tensorboard = true;
-  std::int64_t resume_step = -1;  ///< >= 0: lines of later steps are from a lost part of the run
-};
+using NamedValues = std::vector<std::pair<std::string, double>>;
 
-/// Names are the ones users know from other trainers, in groups by '/': "train/loss".
-class Metrics {
+/// One JSON object a line: {"step":100,"time":1738343109.25,"train/loss":0.5}. Values that are not
+/// finite are null.
+class MetricsWriter {
  public:
-  using Values = std::vector<std::pair<std::string, double>>;
+  /// @throws ResourceError if an old file cannot be shortened
+  explicit MetricsWriter(const std::filesystem::path& path,
+                         std::optional<std::int64_t> resumed_step = std::nullopt);
+  ~MetricsWriter();
+  MetricsWriter(MetricsWriter&&) noexcept;
 
-  /// Writes nothing; for ranks that do not report.
-  Metrics();
-  /// On resume, drops the lines of steps after resume_step so that curves do not fold back.
-  /// @throws ResourceError
-  explicit Metrics(const MetricsOptions& options);
-  ~Metrics();
-  Metrics(Metrics&&) noexcept;
-  Metrics& operator=(Metrics&&) noexcept;
-
-  /// One line: {"step": 10, "time": ..., "train/loss": 0.5, ...}; NaN and infinity become null. A
-  /// line that cannot be written is counted, not fatal.
-  void write(std::int64_t step, const Values& values);
-  [[nodiscard]] std::int64_t lost_lines() const { return lost_lines_; }
+  void write(std::int64_t step, double wall_time_s, const NamedValues& values);
+  [[nodiscard]] std::uint64_t num_lost() const;
 
  private:
-  std::ofstream lines_;
+  std::unique_ptr<AppendFile> file_;
+};
+
+/// An event file as TensorBoard reads it; each run and each resumption has its own.
+class EventWriter {
+ public:
+  explicit EventWriter(const std::filesystem::path& dir,
+                       std::optional<std::int64_t> resumed_step = std::nullopt);
+  ~EventWriter();
+  EventWriter(EventWriter&&) noexcept;
+
+  void write(std::int64_t step, double wall_time_s, const NamedValues& values);
+  [[nodiscard]] std::uint64_t num_lost() const;
+
+ private:
+  std::unique_ptr<AppendFile> file_;
+};
+
+/// Collects the figures of a step under the names that users know ("train/loss",
+/// "rollout/ep_rew_mean") and writes them everywhere at once.
+class Scalars {
+ public:
+  /// @param events null: no TensorBoard
+  Scalars(MetricsWriter metrics, std::unique_ptr<EventWriter> events);
+
+  /// The last value of a name counts.
+  void set(const std::string& name, double value);
+  /// Writes what was set since the last call, if anything.
+  void write(std::int64_t step);
+  [[nodiscard]] std::uint64_t num_lost() const;
+
+ private:
+  MetricsWriter metrics_;
   std::unique_ptr<EventWriter> events_;
-  bool active_ = false;
-  std::int64_t lost_lines_ = 0;
+  NamedValues values_;
 };
 
 }  // namespace traffic::report

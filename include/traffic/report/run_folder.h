@@ -1,19 +1,52 @@
-/// The folder of a run: what is in it is described in docs/run-folder.md.
+/// The folder of a run: where everything that it writes lies (docs/run-folder.md).
 #pragma once
 
 #include <filesystem>
-#include <map>
 #include <string>
+#include <utility>
+#include <vector>
 
 namespace traffic::report {
 
-/// runs/<name>/<UTC time>, not yet created.
-std::filesystem::path default_run_dir(const std::string& name);
+/// Paths only; making one touches no disk.
+class RunFolder {
+ public:
+  explicit RunFolder(std::filesystem::path root) : root_(std::move(root)) {}
 
-/// Creates the folder and writes config.toml and environment.json (versions, hardware) into it.
-/// @param facts further entries of environment.json, e.g. versions of libraries
+  [[nodiscard]] const std::filesystem::path& root() const { return root_; }
+  [[nodiscard]] std::filesystem::path config() const { return root_ / "config.toml"; }
+  [[nodiscard]] std::filesystem::path environment() const { return root_ / "environment.json"; }
+  [[nodiscard]] std::filesystem::path summary() const { return root_ / "summary.json"; }
+  [[nodiscard]] std::filesystem::path metrics() const { return root_ / "metrics.jsonl"; }
+  [[nodiscard]] std::filesystem::path episodes() const { return root_ / "episodes.csv"; }
+  [[nodiscard]] std::filesystem::path report() const { return root_ / "report.html"; }
+  [[nodiscard]] std::filesystem::path logs() const { return root_ / "logs"; }
+  [[nodiscard]] std::filesystem::path tensorboard() const { return root_ / "tensorboard"; }
+  [[nodiscard]] std::filesystem::path checkpoints() const { return root_ / "checkpoints"; }
+
+ private:
+  std::filesystem::path root_;
+};
+
+/// Makes the folder and those below it: `dir` if it is given (it may be there already, as when a
+/// run is resumed), else a new one, runs/<name>/<UTC time>.
+/// @throws ResourceError naming the path that cannot be made
+RunFolder create_run_folder(const std::string& dir, const std::string& name);
+
+/// What the caller knows about program and machine beyond what this module finds out by itself.
+struct Environment {
+  std::string program;
+  std::string version;
+  std::string build_type;
+  std::string compiler;
+  std::vector<std::string> command_line;
+  int world_size = 1;
+  std::vector<std::pair<std::string, std::string>> libraries;  ///< name, version
+  std::vector<std::string> gpus;
+};
+
+/// Writes environment.json: the above, and host, operating system, CPU model, CPUs, memory, time.
 /// @throws ResourceError
-void write_run_folder(const std::filesystem::path& dir, const std::string& config_toml,
-                      const std::map<std::string, std::string>& facts);
+void write_environment(const RunFolder& folder, const Environment& environment);
 
 }  // namespace traffic::report

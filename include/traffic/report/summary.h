@@ -1,32 +1,35 @@
-/// summary.json: what a run came to, for programs to read. Fields are described in
-/// docs/run-folder.md.
+/// summary.json: what came out of a run, for scripts (docs/run-folder.md has every field).
 #pragma once
 
 #include <cstdint>
 #include <filesystem>
 #include <map>
+#include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
-#include <utility>
 #include <vector>
 
 namespace traffic::report {
 
 struct Summary {
-  std::string status;  ///< done | stopped | failed
-  std::int64_t phase = 0;
-  std::int64_t steps = 0;                    ///< optimiser steps since the start of the phase
-  double seconds = 0.0;                      ///< of training in this process
-  double samples_per_s = 0.0;                ///< of all ranks
-  double env_steps_per_s = 0.0;              ///< of all simulations; 0 where there are none
-  double startup_s = 0.0;                    ///< from launch to the end of the first step
-  std::vector<std::int64_t> peak_rss_bytes;  ///< a rank
-  std::vector<std::pair<std::string, double>> time_seconds;  ///< of rank 0, see TimeSplit
-  std::map<std::string, double> result;                      ///< the phase's figures
-  std::uint64_t parameters_xxh3 = 0;                         ///< hash of the final parameters
-  std::map<std::string, std::int64_t> faults;                ///< what was survived, counted
+  std::string status;   ///< running | done | stopped | failed
+  std::string message;  ///< why it stopped or failed
+  int exit_code = 0;
+  int phase = 1;  ///< 0: all phases in turn
+  int world_size = 1;
+  std::int64_t steps = 0;
+  double seconds = 0.0;
+  std::optional<double> samples_per_s;       ///< phase 1
+  std::optional<double> env_steps_per_s;     ///< phases 2 and 3
+  std::optional<double> startup_s;           ///< launch to first step done
+  std::vector<std::int64_t> peak_rss_bytes;  ///< of each rank
+  std::map<std::string, double> time_share;  ///< TimeSplit::shares()
+  nlohmann::ordered_json result = nlohmann::ordered_json::object();
+  std::string parameters_xxh3;                 ///< 16 hexadecimal digits
+  std::map<std::string, std::int64_t> faults;  ///< e.g. restarted environments, lost log lines
 };
 
 /// @throws ResourceError
-void write_summary(const std::filesystem::path& dir, const Summary& summary);
+void write_summary(const std::filesystem::path& path, const Summary& summary);
 
 }  // namespace traffic::report

@@ -1,27 +1,31 @@
-/// Small tables for people, and the same as JSON for programs.
+/// A table for people and, with the same rows, for programs.
 #pragma once
 
-#include <nlohmann/json_fwd.hpp>
+#include <cstdint>
 #include <string>
+#include <variant>
 #include <vector>
 
 namespace traffic::report {
 
-/// Rows of cells under column titles. Cells that look like numbers are aligned to the right.
+/// Columns of numbers are aligned right, others left.
 class Table {
  public:
-  explicit Table(std::vector<std::string> columns) : columns_(std::move(columns)) {}
-  /// @throws Error if the row has another number of cells than there are columns
-  void add_row(std::vector<std::string> cells);
-  /// Aligned text; every line ends with a newline.
-  [[nodiscard]] std::string to_text() const;
-  /// An array of objects, column title to cell; numbers as numbers.
-  [[nodiscard]] nlohmann::json to_json() const;
+  using Cell = std::variant<std::monostate, std::string, std::int64_t, double, bool>;
+
+  explicit Table(std::vector<std::string> columns);
+  /// @throws Error if there are not as many cells as columns
+  void add_row(std::vector<Cell> cells);
   [[nodiscard]] std::size_t num_rows() const { return rows_.size(); }
+  /// Header, rule and rows, each ending in a newline. Reals have four significant digits, empty
+  /// cells are "-".
+  [[nodiscard]] std::string to_text() const;
+  /// An array with one object a row; empty cells and reals that are not finite are null.
+  [[nodiscard]] std::string to_json() const;
 
  private:
   std::vector<std::string> columns_;
-  std::vector<std::vector<std::string>> rows_;
+  std::vector<std::vector<Cell>> rows_;
 };
 
 }  // namespace traffic::report

@@ -1,33 +1,61 @@
-/// Where the time of a run goes: one named part after the other, on the steady clock.
+/// Where the time of a rank goes.
 #pragma once
 
+#include <array>
+#include <cstddef>
+#include <map>
 #include <string>
-#include <string_view>
-#include <utility>
-#include <vector>
 
 namespace traffic::report {
 
-/// Parts are data, forward, backward, reduce, optimizer, simulate, infer, learn. Used by one
-/// thread; a start costs one reading of the clock.
+enum class Share {
+  kData,
+  kForward,
+  kBackward,
+  kReduce,
+  kOptimizer,
+  kSimulate,
+  kInfer,
+  kLearn,
+  kOther,
+};
+inline constexpr std::size_t kNumShares = static_cast<std::size_t>(Share::kOther) + 1;
+
+/// "data", "forward", ...
+const char* to_string(Share share);
+
+/// Every moment belongs to exactly one share, at first kOther. A change of shares costs one reading
+/// of the clock. For one thread.
 class TimeSplit {
  public:
-  /// Ends the running part, if any, and begins this one.
-  void start(std::string_view part);
-  /// Ends the running part.
-  void stop();
-  /// Seconds of each part since construction or reset, in order of first use.
-  [[nodiscard]] const std::vector<std::pair<std::string, double>>& seconds() const {
-    return seconds_;
-  }
+  /// Measures until it goes out of scope; the share that was running pauses meanwhile.
+  class Scope {
+   public:
+    Scope(TimeSplit& split, Share share) : split_(split), outer_(split.start(share)) {}
+    ~Scope() { split_.start(outer_); }
+    Scope(const Scope&) = delete;
+    Scope& operator=(const Scope&) = delete;
+
+   private:
+    TimeSplit& split_;
+    Share outer_;
+  };
+
+  TimeSplit();
+  /// Time belongs to this share from now on.
+  /// @return the share to which it belonged until now
+  Share start(Share share);
+  [[nodiscard]] Scope measure(Share share) { return {*this, share}; }
+  /// Seconds of one share so far, the running scope included.
+  [[nodiscard]] double seconds(Share share) const;
   [[nodiscard]] double total_seconds() const;
-  void reset();
+  /// Each share's part of the total, by name; they add up to 1 (all 0 before any time has passed).
+  [[nodiscard]] std::map<std::string, double> shares() const;
 
  private:
-  std::vector<std::pair<std::string, double>> seconds_;
-  std::size_t running_ = kNone;
-  double started_ = 0.0;
-  static constexpr std::size_t kNone = static_cast<std::size_t>(-1);
+  std::array<double, kNumShares> seconds_{};
+  Share current_ = Share::kOther;
+  double since_s_;
 };
 
 }  // namespace traffic::report

@@ -1,0 +1,55 @@
+/// How far a phase is, for the person who waits for it.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace traffic::report {
+
+struct ProgressOptions {
+  std::string label;              ///< e.g. "phase 1"
+  std::int64_t total_steps = 0;   ///< 0: not known
+  std::int64_t first_step = 0;    ///< where a resumed run goes on
+  std::string unit = "samples";   ///< of what update() counts
+  std::string mode = "auto";      ///< on: the bar, off: plain lines, auto: the bar on a terminal
+  double line_interval_s = 10.0;  ///< of the plain lines
+};
+
+/// On a terminal one line that is redrawn ten times a second at most; elsewhere a log line (info)
+/// every `line_interval_s`. For one thread.
+class ProgressBar {
+ public:
+  explicit ProgressBar(ProgressOptions options);
+  /// Removes the bar.
+  ~ProgressBar();
+  ProgressBar(const ProgressBar&) = delete;
+  ProgressBar& operator=(const ProgressBar&) = delete;
+
+  /// @param step steps done, of total_steps
+  /// @param items processed since the last call, in `unit`
+  /// @param values shown behind the throughput, e.g. {{"loss", 0.5}}
+  void update(std::int64_t step, std::int64_t items,
+              const std::vector<std::pair<std::string, double>>& values);
+  /// What update() last showed: "phase 1: 50 % (5/10), 512 samples/s, loss 0.5, 3 min 05 s left".
+  [[nodiscard]] const std::string& text() const { return text_; }
+
+ private:
+  [[nodiscard]] std::string describe(
+      std::int64_t step, const std::vector<std::pair<std::string, double>>& values) const;
+  void measure(std::int64_t step, double now_s);
+
+  ProgressOptions options_;
+  bool on_terminal_;
+  std::string text_;
+  double last_shown_s_;
+  double last_measured_s_;
+  std::int64_t last_step_;
+  std::int64_t pending_items_ = 0;
+  double items_per_s_ = 0.0;
+  double steps_per_s_ = 0.0;
+};
+
+}  // namespace traffic::report

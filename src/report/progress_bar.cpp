@@ -1,0 +1,101 @@
+#include "traffic/report/progress_bar.h"
+
+#include <fmt/format.h>
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "console.h"
+#include "traffic/core/clock.h"
+#include "traffic/core/error.h"
+#include "traffic/core/text.h"
+
+namespace traffic::report {
+namespace {
+
+constexpr double kRedrawInterval_s = 0.1;
+/// Rates are means in which what is this old weighs 1/e.
+constexpr double kMemory_s = 15.0;
+constexpr std::size_t kBarWidth = 20;
+
+std::string drawing(double share) {
+  const auto filled = static_cast<std::size_t>(std::lround(share * static_cast<double>(kBarWidth)));
+  return "[" + std::string(filled, '=') + std::string(kBarWidth - filled, ' ') + "] ";
+}
+
+bool wants_terminal(const std::string& mode) {
+  if (mode == "auto") return Console::is_terminal();
+  if (mode != "on" && mode != "off") {
+    throw ConfigError("log.progress is '{}', expected: auto, on or off", mode);
+  }
+  return mode == "on";
+}
+
+}  // namespace
+
+ProgressBar::ProgressBar(ProgressOptions options)
+    : options_(std::move(options)),
+      on_terminal_(wants_terminal(options_.mode)),
+      last_shown_s_(steady_seconds()),
+      last_measured_s_(last_shown_s_),
+      last_step_(options_.first_step) {}
+
+ProgressBar::~ProgressBar() {
+  if (on_terminal_) Console::instance().progress("");
+}
+
+void ProgressBar::update(std::int64_t step, std::int64_t items,
+                         const std::vector<std::pair<std::string, double>>& values) {
+  pending_items_ += items;
+  const double now_s = steady_seconds();
+  const bool last = options_.total_steps > 0 && step >= options_.total_steps;
+  const double interval_s = on_terminal_ ? kRedrawInterval_s : options_.line_interval_s;
+  if (now_s - last_shown_s_ < interval_s && !last) return;
+  last_shown_s_ = now_s;
+  measure(step, now_s);
+  text_ = describe(step, values);
+  if (!on_terminal_) {
+    spdlog::info("{}", text_);
+    return;
+  }
+  const double share = options_.total_steps > 0
+                           ? static_cast<double>(step) / static_cast<double>(options_.total_steps)
+                           : 0.0;
+  std::string line = drawing(std::clamp(share, 0.0, 1.0)) + text_;
+  // A line that wraps could not be overwritten.
+  line.resize(std::min(line.size(), static_cast<std::size_t>(std::max(1, Console::width() - 1))));
+  Console::instance().progress(std::move(line));
+}
+
+void ProgressBar::measure(std::int64_t step, double now_s) {
+  const double interval_s = now_s - last_measured_s_;
+  if (interval_s <= 0.0) return;
+  const bool first = steps_per_s_ == 0.0 && items_per_s_ == 0.0;
+  const double weight = first ? 1.0 : 1.0 - std::exp(-interval_s / kMemory_s);
+  items_per_s_ += weight * (static_cast<double>(pending_items_) / interval_s - items_per_s_);
+  steps_per_s_ += weight * (static_cast<double>(step - last_step_) / interval_s - steps_per_s_);
+  pending_items_ = 0;
+  last_step_ = step;
+  last_measured_s_ = now_s;
+}
+
+std::string ProgressBar::describe(std::int64_t step,
+                                  const std::vector<std::pair<std::string, double>>& values) const {
+  std::string text = options_.label;
+  if (options_.total_steps > 0) {
+    text += fmt::format(": {} % ({}/{})", 100 * step / options_.total_steps, step,
+                        options_.total_steps);
+  } else {
+    text += fmt::format(": step {}", step);
+  }
+  text += fmt::format(", {:.4g} {}/s", items_per_s_, options_.unit);
+  for (const auto& [name, value] : values) text += fmt::format(", {} {:.4g}", name, value);
+  if (options_.total_steps > step && steps_per_s_ > 0.0) {
+    const double left_s = static_cast<double>(options_.total_steps - step) / steps_per_s_;
+    text += fmt::format(", {} left", human_duration(left_s));
+  }
+  return text;
+}
+
+}  // namespace traffic::report

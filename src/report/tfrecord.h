@@ -1,0 +1,17 @@
+/// The record format of TensorBoard's event files.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace traffic::report {
+
+/// CRC-32C (Castagnoli), RFC 3720.
+std::uint32_t crc32c(std::string_view data);
+
+/// Length, its masked CRC, data, its masked CRC; little-endian.
+/// Source: https://www.tensorflow.org/tutorials/load_data/tfrecord
+std::string frame_tfrecord(std::string_view data);
+
+}  // namespace traffic::report

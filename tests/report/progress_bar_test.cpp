@@ -1,0 +1,83 @@
+#include "traffic/report/progress_bar.h"
+
+#include <gmock/gmock.h>
+#include <spdlog/spdlog.h>
+
+#include "report/fixtures.h"
+#include "traffic/core/error.h"
+#include "traffic/report/logging.h"
+
+namespace traffic::report {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::MatchesRegex;
+using ::testing::Not;
+
+TEST(ProgressBar, PlainLinesElsewhereThanOnATerminal) {
+  const ChildResult child = run_child([] {
+    init_logging({});
+    ProgressBar bar({.label = "phase 1", .total_steps = 4, .line_interval_s = 0.0});
+    for (int step = 1; step <= 4; ++step) {
+      usleep(2000);
+      bar.update(step, 32, {{"loss", 0.5}});
+    }
+    return 0;
+  });
+  EXPECT_EQ(child.exit_code, 0);
+  EXPECT_THAT(child.stderr_text, Not(HasSubstr("\r")));
+  EXPECT_THAT(child.stderr_text, HasSubstr("info: phase 1: 25 % (1/4), "));
+  EXPECT_THAT(child.stderr_text, MatchesRegex(".*samples/s, loss 0.5, .* left\n(.|\n)*"));
+  EXPECT_THAT(child.stderr_text,
+              MatchesRegex("(.|\n)*100 % \\(4/4\\), [0-9.e+]+ samples/s, loss 0.5\n"));
+}
+
+TEST(ProgressBar, LinesAreRareButTheLastStepIsAlwaysShown) {
+  const ChildResult child = run_child([] {
+    init_logging({});
+    ProgressBar bar({.label = "phase 2", .total_steps = 1000, .line_interval_s = 3600.0});
+    for (int step = 1; step <= 1000; ++step) bar.update(step, 1, {});
+    return 0;
+  });
+  EXPECT_THAT(child.stderr_text, MatchesRegex("[^\n]*phase 2: 100 % \\(1000/1000\\)[^\n]*\n"));
+}
+
+TEST(ProgressBar, BarGivesWayToLogLinesAndGoesAway) {
+  const ChildResult child = run_child([] {
+    init_logging({});
+    ProgressBar bar({.label = "phase 1", .total_steps = 2, .mode = "on"});
+    bar.update(2, 32, {});
+    spdlog::warn("careful");
+    return 0;
+  });
+  // Clear, draw; clear, log line, draw again. The child ends by _exit, so nothing removes the bar.
+  EXPECT_THAT(
+      child.stderr_text,
+      MatchesRegex(
+          "\r\033\\[K\\[=*\\] phase 1[^\n\r]*\r\033\\[K[^\n\r]*careful\n\\[=*\\] phase 1[^\r\n]*"));
+}
+
+TEST(ProgressBar, UnknownTotalShowsTheStep) {
+  ProgressBar bar({.label = "phase 2", .unit = "steps", .mode = "off", .line_interval_s = 0.0});
+  bar.update(12, 100, {});
+  EXPECT_THAT(bar.text(), MatchesRegex("phase 2: step 12, [0-9.e+]+ steps/s"));
+}
+
+TEST(ProgressBar, RatesOfAResumedRunCountFromItsFirstStep) {
+  ProgressBar bar({.label = "p",
+                   .total_steps = 1'000'000'000,
+                   .first_step = 999'999'000,
+                   .mode = "off",
+                   .line_interval_s = 0.0});
+  usleep(20'000);
+  bar.update(999'999'001, 1, {});
+  // One step took at least 20 ms, so the 999 that are left take at least 19 s.
+  EXPECT_THAT(bar.text(), Not(HasSubstr("ms left")));
+}
+
+TEST(ProgressBar, UnknownModeIsAConfigError) {
+  EXPECT_THROW(ProgressBar({.label = "p", .mode = "maybe"}), ConfigError);
+}
+
+}  // namespace
+}  // namespace traffic::report

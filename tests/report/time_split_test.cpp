@@ -1,0 +1,70 @@
+#include "traffic/report/time_split.h"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <numeric>
+
+namespace traffic::report {
+namespace {
+
+TEST(TimeSplit, SharesAddUpToOneAndHaveTheirNames) {
+  TimeSplit split;
+  {
+    const auto scope = split.measure(Share::kForward);
+    usleep(5000);
+  }
+  usleep(1000);
+  const auto shares = split.shares();
+  for (const char* name : {"data", "forward", "backward", "reduce", "optimizer", "simulate",
+                           "infer", "learn", "other"}) {
+    EXPECT_TRUE(shares.contains(name)) << name;
+  }
+  const double sum =
+      std::accumulate(shares.begin(), shares.end(), 0.0,
+                      [](double total, const auto& share) { return total + share.second; });
+  EXPECT_NEAR(sum, 1.0, 1e-12);  // rounding of nine additions
+  EXPECT_GE(split.seconds(Share::kForward), 0.005);
+  EXPECT_GE(split.seconds(Share::kOther), 0.001);
+  EXPECT_EQ(split.seconds(Share::kData), 0.0);
+}
+
+TEST(TimeSplit, InnerScopePausesTheOuterOne) {
+  TimeSplit split;
+  {
+    const auto backward = split.measure(Share::kBackward);
+    usleep(2000);
+    {
+      const auto reduce = split.measure(Share::kReduce);
+      usleep(20'000);
+    }
+    usleep(2000);
+  }
+  const double backward_s = split.seconds(Share::kBackward);
+  const double reduce_s = split.seconds(Share::kReduce);
+  EXPECT_GE(backward_s, 0.004);
+  EXPECT_GE(reduce_s, 0.02);
+  // The inner time is not counted twice: all together is no more than what passed.
+  EXPECT_LE(backward_s + reduce_s, split.total_seconds() + 1e-9);
+}
+
+TEST(TimeSplit, StartEndsTheShareBefore) {
+  TimeSplit split;
+  EXPECT_EQ(split.start(Share::kData), Share::kOther);
+  usleep(2000);
+  EXPECT_EQ(split.start(Share::kForward), Share::kData);
+  const double data_s = split.seconds(Share::kData);
+  EXPECT_GE(data_s, 0.002);
+  usleep(2000);
+  EXPECT_EQ(split.seconds(Share::kData), data_s);
+}
+
+TEST(TimeSplit, RunningScopeCounts) {
+  TimeSplit split;
+  const auto scope = split.measure(Share::kSimulate);
+  usleep(2000);
+  EXPECT_GE(split.seconds(Share::kSimulate), 0.002);
+}
+
+}  // namespace
+}  // namespace traffic::report
