@@ -28,6 +28,12 @@ std::vector<Contradiction> find_contradictions(const Config& config) {
                      fmt::format("found {}, expected no more than comm.timeout_s, which is {}",
                                  config.comm.init_timeout_s, config.comm.timeout_s)});
   }
+  const auto& commands = config.action.commands;
+  if (config.action.longitudinal == "categorical" &&
+      (commands.size() < 2 || commands.front() != "none")) {
+    found.push_back(
+        {{"action.commands"}, "expected none first and at least one other command after it"});
+  }
   const std::string& resume = config.run.resume;
   if (!config.run.init_from.empty() && resume != "auto" && resume != "never") {
     found.push_back(

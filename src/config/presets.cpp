@@ -42,6 +42,22 @@ constexpr std::array kRows{
     PresetRow{1, "model.num_heads", {"4", "", "", "", ""}},
     PresetRow{1, "model.lstm_hidden", {"64", "", "", "", ""}},
     PresetRow{1, "model.lstm_layers", {"1", "", "", "", ""}},
+    PresetRow{2, "rollout.workers", {"2", "6", "8", "3", "3"}},
+    PresetRow{2, "rollout.envs_per_worker", {"1", "2", "2", "1", "1"}},
+    PresetRow{2, "rollout.max_concurrent_envs", {"", "", "16", "3", "2"}},
+    PresetRow{2, "ppo.train_batch_size", {"500", "4000", "8000", "2000", "1000"}},
+    PresetRow{2, "ppo.minibatch_size", {"64", "128", "256", "64", "32"}},
+    PresetRow{2, "ppo.num_epochs", {"2", "10", "15", "5", "3"}},
+    PresetRow{2, "ppo.iterations", {"5", "200", "200", "200", "200"}},
+    PresetRow{2, "ppo.eval_interval", {"2", "10", "10", "10", "10"}},
+    PresetRow{2, "ppo.eval_episodes", {"2", "", "", "", ""}},
+    PresetRow{2, "ppo.baseline_episodes", {"8", "", "", "", ""}},
+    PresetRow{2, "model.hidden_dim", {"64", "", "", "", ""}},
+    PresetRow{2, "model.gnn_layers", {"2", "", "", "", ""}},
+    PresetRow{2, "model.num_heads", {"4", "", "", "", ""}},
+    PresetRow{2, "model.lstm_hidden", {"64", "", "", "", ""}},
+    PresetRow{2, "model.lstm_layers", {"1", "", "", "", ""}},
+    PresetRow{2, "controller.hidden_dim", {"64", "", "", "", ""}},
 };
 
 std::size_t index_of(std::string_view preset) {

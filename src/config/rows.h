@@ -24,5 +24,8 @@ inline std::string_view refuse_empty(std::string_view text) {
 
 std::vector<Row> env_rows();
 std::vector<Row> rollout_rows();
+std::vector<Row> action_rows();
+std::vector<Row> controller_rows();
+std::vector<Row> ppo_rows();
 
 }  // namespace traffic::config

@@ -28,8 +28,9 @@ std::vector<Row> run_rows() {
        .refuse = refuse_as_folder_name},
       {TRAFFIC_KEY(run.dir), .help = "Folder of the run; empty: `runs/<name>/<time>`."},
       {TRAFFIC_KEY(run.phase),
-       .help = "Phase to train; 1 pretrains the graph encoder and the world model.",
-       .range = between(1, 1)},
+       .help = "Phase to train; 1 pretrains the graph encoder and the world model, 2 trains the "
+               "controller in simulations.",
+       .range = between(1, 2)},
       {TRAFFIC_KEY(run.seed), .help = "Seed from which all random numbers are derived.",
        .range = at_least(0)},
       {TRAFFIC_KEY(run.device), .help = "Where to compute; auto takes GPUs where there are some.",
@@ -207,7 +208,7 @@ std::vector<Row> log_rows() {
   };
 }
 
-constexpr std::array<Section, 10> kSections{{
+constexpr std::array<Section, 13> kSections{{
     {"run", "The run as a whole."},
     {"model", "Sizes of the model; a checkpoint fits only the sizes it was made with."},
     {"data", "Training data and how it is read."},
@@ -215,6 +216,9 @@ constexpr std::array<Section, 10> kSections{{
     {"train", "Optimisation."},
     {"env", "The simulated traffic, and who may be asked what."},
     {"rollout", "Processes that run simulations, phases 2 and 3."},
+    {"action", "What the controller may ask of a vehicle."},
+    {"controller", "The controller: what it sees and how it picks."},
+    {"ppo", "Learning of phases 2 and 3: reward, proximal policy optimisation, evaluation."},
     {"comm", "Communication between ranks."},
     {"checkpoint", "When checkpoints are written and which are kept."},
     {"log", "What is shown and recorded."},
@@ -227,8 +231,9 @@ std::span<const Section> sections() { return kSections; }
 std::span<const Row> schema() {
   static const std::vector<Row> rows = [] {
     std::vector<Row> all;
-    for (auto part : {run_rows, model_rows, data_rows, augmentation_rows, train_rows, env_rows,
-                      rollout_rows, comm_rows, checkpoint_rows, log_rows}) {
+    for (auto part :
+         {run_rows, model_rows, data_rows, augmentation_rows, train_rows, env_rows, rollout_rows,
+          action_rows, controller_rows, ppo_rows, comm_rows, checkpoint_rows, log_rows}) {
       const std::vector<Row> some = part();
       all.insert(all.end(), some.begin(), some.end());
     }

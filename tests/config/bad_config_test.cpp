@@ -107,7 +107,7 @@ const std::vector<BadConfig> kBadConfigs{
     {"NegativeTime", "comm.timeout_s = -5\n",
      "bad.toml:1:18: comm.timeout_s: found -5, expected > 0 and <= 86400 s"},
     {"NegativeSeed", "run.seed = -1\n", "bad.toml:1:12: run.seed: found -1, expected >= 0"},
-    {"PhaseThatDoesNotExist", "run.phase = 7\n", "bad.toml:1:13: run.phase: found 7, expected 1"},
+    {"PhaseThatDoesNotExist", "run.phase = 7\n", "bad.toml:1:13: run.phase: found 7, expected 1 to 2"},
     {"NotANumber", "train.learning_rate = nan\n",
      "bad.toml:1:23: train.learning_rate: found nan, expected a finite number"},
     {"Infinity", "train.clip_norm = inf\n",

@@ -105,6 +105,50 @@ struct Rollout {
   std::int64_t max_restarts = 5;  ///< of a simulation in a row, without an episode finished between
 };
 
+struct Action {
+  std::string longitudinal = "categorical";  ///< categorical | target_speed | acceleration
+  std::vector<std::string> commands = {"none", "stop", "slow", "hold", "fast"};  ///< of categorical
+  bool lane_change = true;  ///< whether lane changes may be asked for
+};
+
+struct Controller {
+  /// features | globals | encoding | pooled | latents
+  std::vector<std::string> inputs = {"features", "globals", "encoding", "pooled", "latents"};
+  std::int64_t hidden_dim = 256;
+  std::int64_t layers = 2;
+  std::int64_t top_k = 5;                   ///< CVs under control at once, at most
+  double importance_weight = 1.0;           ///< alpha of the influence score
+  double impact_weight = 0.5;               ///< beta of the influence score
+  double first_command_probability = 0.35;  ///< of an untrained controller
+};
+
+struct Ppo {
+  std::int64_t iterations = 200;
+  std::int64_t train_batch_size = 4000;        ///< control steps of all ranks in an iteration
+  std::int64_t minibatch_size = 128;           ///< states of all ranks in a policy step
+  std::int64_t num_epochs = 10;                ///< passes over the batch in an iteration
+  std::int64_t rollout_fragment_length = 200;  ///< control steps; 0: whole episodes
+  std::int64_t value_first_epochs = 12;  ///< passes of the value alone before the first update
+  double learning_rate = 3e-4;
+  double final_learning_rate = 3e-4;  ///< at the last iteration, reached in a straight line
+  double gamma = 0.99;
+  double gae_lambda = 0.95;
+  double clip_range = 0.2;
+  double vf_clip_range = 10.0;  ///< in standardised units; 0: no clipping
+  double ent_coef = 0.01;
+  double vf_coef = 0.5;
+  double target_kl = 0.02;  ///< 0: no early stop
+  double clip_norm = 0.5;
+  std::string credit = "conflict";  ///< conflict | global
+  double reward_scale = 100.0;      ///< of the growth over the expected demand
+  double intervention_cost = 4e-4;  ///< of a second under control, in units of the reward
+  double hard_brake_cost = 0.0;     ///< of a second of hard braking
+  std::int64_t baseline_episodes = 64;
+  std::string baseline_cache = ".cache/baselines";  ///< folder; empty: measured in every run
+  std::int64_t eval_interval = 10;                  ///< iterations
+  std::int64_t eval_episodes = 20;
+};
+
 struct Comm {
   double timeout_s = 1800;
   double init_timeout_s = 60;
@@ -133,6 +177,9 @@ struct Config {
   Train train;
   Env env;
   Rollout rollout;
+  Action action;
+  Controller controller;
+  Ppo ppo;
   Comm comm;
   Checkpoint checkpoint;
   Log log;

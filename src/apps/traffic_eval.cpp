@@ -1,0 +1,111 @@
+/// Compares controllers with the uncontrolled traffic and with each other on the same seeds.
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "traffic/config/command_line.h"
+#include "traffic/config/write.h"
+#include "traffic/core/atomic_file.h"
+#include "traffic/core/error.h"
+#include "traffic/core/process.h"
+#include "traffic/train/evaluation.h"
+
+namespace {
+
+using namespace traffic;
+
+struct Arguments {
+  std::string scenario;
+  std::vector<std::string> controllers;
+  std::string seeds = "0..9";
+  int jobs = 0;
+  double demand_scale = 1.0;
+  std::string csv;
+  std::string replay;
+};
+
+config::Program program(Arguments& arguments) {
+  return {
+      .name = "traffic_eval",
+      .description =
+          "Runs controllers on the same seeds and compares them with the uncontrolled traffic.",
+      .add_options =
+          [&arguments](CLI::App& app) {
+            app.add_option("--scenario", arguments.scenario,
+                           "A .sumocfg or the name of a shipped scenario")
+                ->type_name("FILE");
+            app.add_option("--controller", arguments.controllers,
+                           "none, random, meter or checkpoint:PATH; repeatable")
+                ->type_name("NAME")
+                ->allow_extra_args(false);
+            app.add_option("--seeds", arguments.seeds, "Seeds: 100..119, both ends, or 1,5,9")
+                ->type_name("A..B");
+            app.add_option("--jobs", arguments.jobs, "Processes; 0: one for each CPU")
+                ->check(CLI::Range(0, 1024));
+            app.add_option("--demand-scale", arguments.demand_scale,
+                           "Factor on the scenario's demand")
+                ->check(CLI::Range(0.01, 100.0));
+            app.add_option("--csv", arguments.csv, "Write the episodes to FILE")->type_name("FILE");
+            app.add_option("--replay", arguments.replay,
+                           "Write trajectories and files for sumo-gui to DIR")
+                ->type_name("DIR");
+          },
+      .json_to_file = true};
+}
+
+train::EvaluationPlan make_plan(const Arguments& arguments, const config::CommonOptions& options) {
+  train::EvaluationPlan plan;
+  plan.config = config::resolve(options);
+  if (!arguments.scenario.empty()) plan.config.env.scenario = arguments.scenario;
+  plan.controllers = arguments.controllers;
+  if (plan.controllers.empty()) plan.controllers = {"none", "meter"};
+  plan.seeds = train::parse_seeds(arguments.seeds);
+  plan.jobs = arguments.jobs > 0 ? arguments.jobs : num_cpus_available();
+  plan.demand_scale = arguments.demand_scale;
+  plan.replay_dir = arguments.replay;
+  return plan;
+}
+
+int evaluate(const Arguments& arguments, const config::CommonOptions& options) {
+  const train::EvaluationPlan plan = make_plan(arguments, options);
+  if (options.print_config) {
+    std::fputs(config::to_toml(plan.config).c_str(), stdout);
+    return 0;
+  }
+  const auto episodes = train::run_evaluation(plan);
+  const std::string json = train::evaluation_json(plan, episodes);
+  if (!options.json_path.empty()) write_file_atomically(options.json_path, json);
+  if (!arguments.csv.empty()) {
+    write_file_atomically(arguments.csv, train::episodes_csv(plan, episodes));
+  }
+  if (options.json && options.json_path.empty()) {
+    std::fputs(json.c_str(), stdout);
+    return 0;
+  }
+  std::fputs(train::comparison_table(plan, episodes).to_text().c_str(), stdout);
+  const report::Table differences = train::difference_table(plan, episodes);
+  if (differences.num_rows() > 0) std::fputs(("\n" + differences.to_text()).c_str(), stdout);
+  return 0;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  try {
+    Arguments arguments;
+    const auto parsed = config::parse_command_line(argc, argv, program(arguments));
+    if (const auto* exit = std::get_if<config::ExitRequest>(&parsed)) {
+      std::fputs(exit->text.c_str(), stdout);
+      return 0;
+    }
+    return evaluate(arguments, std::get<config::CommonOptions>(parsed));
+  } catch (const Error& error) {
+    std::fprintf(stderr, "traffic_eval: %s\n", error.what());
+    return static_cast<int>(error.code());
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "traffic_eval: %s\n", error.what());
+    return static_cast<int>(ExitCode::kInternal);
+  }
+}

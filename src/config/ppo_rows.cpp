@@ -1,0 +1,130 @@
+/// Rows of [action], [controller] and [ppo].
+#include <algorithm>
+#include <array>
+
+#include "rows.h"
+
+namespace traffic::config {
+namespace {
+
+constexpr std::array<std::string_view, 6> kCommands{"none", "stop", "slow",
+                                                    "hold", "fast", "arrive_late"};
+constexpr std::array<std::string_view, 5> kInputs{"features", "globals", "encoding", "pooled",
+                                                  "latents"};
+
+std::string_view refuse_as_command(std::string_view text) {
+  if (std::find(kCommands.begin(), kCommands.end(), text) != kCommands.end()) return {};
+  return "expected none, stop, slow, hold, fast or arrive_late";
+}
+
+std::string_view refuse_as_input(std::string_view text) {
+  if (std::find(kInputs.begin(), kInputs.end(), text) != kInputs.end()) return {};
+  return "expected features, globals, encoding, pooled or latents";
+}
+
+}  // namespace
+
+std::vector<Row> action_rows() {
+  return {
+      {TRAFFIC_KEY(action.longitudinal),
+       .help = "How a vehicle is told to drive: by one of `action.commands`, by a target speed or "
+               "by an acceleration.",
+       .choices = {"categorical", "target_speed", "acceleration"}},
+      {TRAFFIC_KEY(action.commands),
+       .help = "Commands to choose from; none, which asks for nothing, comes first.",
+       .refuse = refuse_as_command},
+      {TRAFFIC_KEY(action.lane_change), .help = "Whether lane changes may be asked for."},
+  };
+}
+
+std::vector<Row> controller_rows() {
+  return {
+      {TRAFFIC_KEY(controller.inputs),
+       .help = "What the controller sees: a vehicle's own named features, the global metrics, the "
+               "graph encoder's encoding of it, the mean encoding of all, the world model's "
+               "latents. Parts of the model that nothing needs are not run.",
+       .refuse = refuse_as_input},
+      {TRAFFIC_KEY(controller.hidden_dim), .help = "Width of the controller.",
+       .range = between(4, 4096)},
+      {TRAFFIC_KEY(controller.layers), .help = "Hidden layers of the controller.",
+       .range = between(1, 8)},
+      {TRAFFIC_KEY(controller.top_k), .help = "Vehicles under control at once, at most.",
+       .unit = "vehicles", .range = between(1, 1000)},
+      {TRAFFIC_KEY(controller.importance_weight),
+       .help = "Weight of a vehicle's importance in the score by which vehicles are picked.",
+       .range = between(0, 1000)},
+      {TRAFFIC_KEY(controller.impact_weight),
+       .help = "Weight of the predicted impact in that score.", .range = between(0, 1000)},
+      {TRAFFIC_KEY(controller.first_command_probability),
+       .help = "Probability with which an untrained controller commands a picked vehicle.",
+       .range = {.low = 0, .high = 1, .low_open = true, .high_open = true}},
+  };
+}
+
+std::vector<Row> ppo_rows() {
+  return {
+      {TRAFFIC_KEY(ppo.iterations), .help = "Rollouts, each followed by an update.",
+       .unit = "iterations", .range = between(1, 1e6)},
+      {TRAFFIC_KEY(ppo.train_batch_size),
+       .help = "Control steps of all ranks in an iteration, at least; rounded up to whole "
+               "fragments or episodes.",
+       .unit = "steps", .range = between(1, 1e7)},
+      {TRAFFIC_KEY(ppo.minibatch_size), .help = "Control steps of all ranks in a policy step.",
+       .unit = "steps", .range = between(1, 1e7)},
+      {TRAFFIC_KEY(ppo.num_epochs), .help = "Passes over the batch in an iteration.",
+       .range = between(1, 1000)},
+      {TRAFFIC_KEY(ppo.rollout_fragment_length),
+       .help = "Control steps that an environment contributes at a time; 0: whole episodes.",
+       .unit = "steps", .range = between(0, 1e6)},
+      {TRAFFIC_KEY(ppo.value_first_epochs),
+       .help = "Passes over the first batch that fit the value alone, before the first policy "
+               "step.",
+       .range = between(0, 1000)},
+      {TRAFFIC_KEY(ppo.learning_rate), .help = "Learning rate at the start.",
+       .range = above(0, 10)},
+      {TRAFFIC_KEY(ppo.final_learning_rate),
+       .help = "Learning rate at the end, reached in a straight line.", .range = between(0, 10)},
+      {TRAFFIC_KEY(ppo.gamma), .help = "Discount of a control step.", .range = between(0, 1)},
+      {TRAFFIC_KEY(ppo.gae_lambda),
+       .help = "Decay of the generalised advantage estimation in a control step.",
+       .range = between(0, 1)},
+      {TRAFFIC_KEY(ppo.clip_range),
+       .help = "How far a probability ratio may leave 1 before it is clipped.",
+       .range = above(0, 1)},
+      {TRAFFIC_KEY(ppo.vf_clip_range),
+       .help = "How far a value may move in an update, in deviations of the returns; 0: any way.",
+       .range = between(0, 1e6)},
+      {TRAFFIC_KEY(ppo.ent_coef), .help = "Weight of the entropy bonus.", .range = between(0, 10)},
+      {TRAFFIC_KEY(ppo.vf_coef), .help = "Weight of the value loss.", .range = between(0, 100)},
+      {TRAFFIC_KEY(ppo.target_kl),
+       .help = "The epochs of an iteration end when the policy has moved 1.5 times this far; 0: "
+               "never early.",
+       .unit = "nats", .range = between(0, 100)},
+      {TRAFFIC_KEY(ppo.clip_norm), .help = "Norm to which the gradient is clipped.",
+       .range = above(0, 1e6)},
+      {TRAFFIC_KEY(ppo.credit),
+       .help = "Whether reward, value and advantage are kept for each conflict or for the whole "
+               "network.",
+       .choices = {"conflict", "global"}},
+      {TRAFFIC_KEY(ppo.reward_scale),
+       .help = "Reward for getting the whole expected demand through.", .range = above(0, 1e6)},
+      {TRAFFIC_KEY(ppo.intervention_cost),
+       .help = "What a second under control costs the decision that asked for it.",
+       .range = between(0, 1000)},
+      {TRAFFIC_KEY(ppo.hard_brake_cost),
+       .help = "What a second of hard braking of a commanded vehicle or its follower costs.",
+       .range = between(0, 1000)},
+      {TRAFFIC_KEY(ppo.baseline_episodes),
+       .help = "Uncontrolled episodes whose mean growth of the score is taken off the reward.",
+       .unit = "episodes", .range = between(1, 100000)},
+      {TRAFFIC_KEY(ppo.baseline_cache),
+       .help = "Folder in which that is kept for later runs; empty: it is measured in every run."},
+      {TRAFFIC_KEY(ppo.eval_interval),
+       .help = "Iterations between evaluations on seeds that are not trained on.",
+       .unit = "iterations", .range = between(1, 1e6)},
+      {TRAFFIC_KEY(ppo.eval_episodes), .help = "Episodes of an evaluation.", .unit = "episodes",
+       .range = between(1, 100000)},
+  };
+}
+
+}  // namespace traffic::config
