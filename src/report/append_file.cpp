@@ -13,14 +13,14 @@
 namespace traffic::report {
 namespace {
 
-constexpr double kRetryInterval_s = 1.0;
+constexpr double kRetryIntervalSeconds = 1.0;
 
 }  // namespace
 
 AppendFile::AppendFile(std::filesystem::path path, std::string preamble)
     : path_(std::move(path)),
       preamble_(std::move(preamble)),
-      last_attempt_s_(steady_seconds() - kRetryInterval_s) {
+      last_attempt_s_(steady_seconds() - kRetryIntervalSeconds) {
   open();
 }
 
@@ -32,7 +32,7 @@ void AppendFile::close() noexcept {
 
 bool AppendFile::open() noexcept {
   const double now_s = steady_seconds();
-  if (now_s - last_attempt_s_ < kRetryInterval_s) return false;
+  if (now_s - last_attempt_s_ < kRetryIntervalSeconds) return false;
   last_attempt_s_ = now_s;
   close();
   try {

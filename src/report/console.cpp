@@ -1,5 +1,6 @@
 #include "console.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
@@ -15,33 +16,49 @@ namespace {
 constexpr std::string_view kClearLine = "\r\033[K";
 constexpr int kDefaultWidth = 80;
 
-/// Under mpirun stderr is a pipe and what counts is where mpirun, our parent, prints it.
-bool mpirun_prints_to_terminal() {
-  if (std::getenv("OMPI_COMM_WORLD_RANK") == nullptr) return false;
+/// Under mpirun stderr is a pipe and what counts is where mpirun, our parent, prints it: that
+/// file's path, empty when not under mpirun.
+std::string stderr_of_mpirun() {
+  if (std::getenv("OMPI_COMM_WORLD_RANK") == nullptr) return "";
+  return fmt::format("/proc/{}/fd/2", ::getppid());
+}
+
+bool is_terminal_device(const std::string& link) {
   std::array<char, 64> target{};
-  const ssize_t length = ::readlink(fmt::format("/proc/{}/fd/2", ::getppid()).c_str(),
-                                    target.data(), target.size() - 1);
+  const ssize_t length = ::readlink(link.c_str(), target.data(), target.size() - 1);
   const std::string_view name(target.data(), length > 0 ? static_cast<std::size_t>(length) : 0);
   return name.starts_with("/dev/pts/") || name.starts_with("/dev/tty");
+}
+
+/// Columns of the terminal that a descriptor belongs to; 0 if it belongs to none.
+int columns_of(int fd) {
+  winsize size{};
+  return ::ioctl(fd, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
 }
 
 }  // namespace
 
 Console& Console::instance() {
-  static Console* const console = new Console();  // never destroyed: exit handlers may still log
+  static auto* const console = new Console();  // never destroyed: exit handlers may still log
   return *console;
 }
 
 bool Console::is_terminal() {
   const char* kind = std::getenv("TERM");
   if (kind == nullptr || std::string_view(kind) == "dumb") return false;
-  return ::isatty(STDERR_FILENO) == 1 || mpirun_prints_to_terminal();
+  return ::isatty(STDERR_FILENO) == 1 || is_terminal_device(stderr_of_mpirun());
 }
 
 int Console::width() {
-  winsize size{};
-  if (::ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0) return size.ws_col;
-  return kDefaultWidth;
+  int columns = columns_of(STDERR_FILENO);
+  if (const std::string link = stderr_of_mpirun(); columns == 0 && !link.empty()) {
+    const int fd = ::open(link.c_str(), O_WRONLY | O_NOCTTY | O_NONBLOCK | O_CLOEXEC);
+    if (fd >= 0) {
+      columns = columns_of(fd);
+      ::close(fd);
+    }
+  }
+  return columns > 0 ? columns : kDefaultWidth;
 }
 
 std::uint64_t Console::num_lost() const {

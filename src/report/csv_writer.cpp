@@ -45,7 +45,7 @@ bool is_up_to(std::string_view line, std::int64_t last_step) {
 
 }  // namespace
 
-CsvWriter::CsvWriter(const std::filesystem::path& path, std::vector<std::string> columns,
+CsvWriter::CsvWriter(const std::filesystem::path& path, const std::vector<std::string>& columns,
                      std::optional<std::int64_t> resumed_step)
     : num_columns_(columns.size()) {
   if (resumed_step) {

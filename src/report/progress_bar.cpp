@@ -14,14 +14,14 @@
 namespace traffic::report {
 namespace {
 
-constexpr double kRedrawInterval_s = 0.1;
+constexpr double kRedrawIntervalSeconds = 0.1;
 /// Rates are means in which what is this old weighs 1/e.
-constexpr double kMemory_s = 15.0;
+constexpr double kMemorySeconds = 15.0;
 constexpr std::size_t kBarWidth = 20;
 
 std::string drawing(double share) {
   const auto filled = static_cast<std::size_t>(std::lround(share * static_cast<double>(kBarWidth)));
-  return "[" + std::string(filled, '=') + std::string(kBarWidth - filled, ' ') + "] ";
+  return fmt::format("[{:<{}}] ", std::string(filled, '='), kBarWidth);
 }
 
 bool wants_terminal(const std::string& mode) {
@@ -50,7 +50,7 @@ void ProgressBar::update(std::int64_t step, std::int64_t items,
   pending_items_ += items;
   const double now_s = steady_seconds();
   const bool last = options_.total_steps > 0 && step >= options_.total_steps;
-  const double interval_s = on_terminal_ ? kRedrawInterval_s : options_.line_interval_s;
+  const double interval_s = on_terminal_ ? kRedrawIntervalSeconds : options_.line_interval_s;
   if (now_s - last_shown_s_ < interval_s && !last) return;
   last_shown_s_ = now_s;
   measure(step, now_s);
@@ -62,9 +62,10 @@ void ProgressBar::update(std::int64_t step, std::int64_t items,
   const double share = options_.total_steps > 0
                            ? static_cast<double>(step) / static_cast<double>(options_.total_steps)
                            : 0.0;
+  // A line that wraps could not be overwritten: the drawing gives way to the figures.
+  const auto width = static_cast<std::size_t>(std::max(1, Console::width() - 1));
   std::string line = drawing(std::clamp(share, 0.0, 1.0)) + text_;
-  // A line that wraps could not be overwritten.
-  line.resize(std::min(line.size(), static_cast<std::size_t>(std::max(1, Console::width() - 1))));
+  if (line.size() > width) line = text_.substr(0, width);
   Console::instance().progress(std::move(line));
 }
 
@@ -72,7 +73,7 @@ void ProgressBar::measure(std::int64_t step, double now_s) {
   const double interval_s = now_s - last_measured_s_;
   if (interval_s <= 0.0) return;
   const bool first = steps_per_s_ == 0.0 && items_per_s_ == 0.0;
-  const double weight = first ? 1.0 : 1.0 - std::exp(-interval_s / kMemory_s);
+  const double weight = first ? 1.0 : 1.0 - std::exp(-interval_s / kMemorySeconds);
   items_per_s_ += weight * (static_cast<double>(pending_items_) / interval_s - items_per_s_);
   steps_per_s_ += weight * (static_cast<double>(step - last_step_) / interval_s - steps_per_s_);
   pending_items_ = 0;

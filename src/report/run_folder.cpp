@@ -30,7 +30,7 @@ fs::path make_new_folder(const fs::path& parent) {
   make_folders(parent);
   const std::string stamp = utc_file_stamp();
   for (int attempt = 1;; ++attempt) {
-    const fs::path path = parent / (attempt == 1 ? stamp : fmt::format("{}-{}", stamp, attempt));
+    fs::path path = parent / (attempt == 1 ? stamp : fmt::format("{}-{}", stamp, attempt));
     std::error_code error;
     if (fs::create_directory(path, error)) return path;
     if (error) throw io_error("create", path, error.value());
@@ -55,7 +55,7 @@ std::string operating_system() {
 }  // namespace
 
 RunFolder create_run_folder(const std::string& dir, const std::string& name) {
-  const RunFolder folder(dir.empty() ? make_new_folder(fs::path("runs") / name) : fs::path(dir));
+  RunFolder folder(dir.empty() ? make_new_folder(fs::path("runs") / name) : fs::path(dir));
   for (const fs::path& path :
        {folder.root(), folder.logs(), folder.tensorboard(), folder.checkpoints()}) {
     make_folders(path);

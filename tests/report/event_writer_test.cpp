@@ -1,3 +1,4 @@
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 
 #include <array>
@@ -6,6 +7,7 @@
 
 #include "report/fixtures.h"
 #include "report/tfrecord.h"
+#include "traffic/core/process.h"
 #include "traffic/report/metrics.h"
 
 namespace traffic::report {
@@ -52,9 +54,9 @@ TEST_F(EventWriterTest, CurvesDoNotFoldBackWhenARunIsResumed) {
   for (const int step : {10, 20, 30, 40}) first.write(step, step, {{"loss", 1.0}});
   EventWriter second(dir_, 20);
   for (const int step : {30, 40, 50}) second.write(step, 100 + step, {{"loss", 2.0}});
+  const nlohmann::json scalars = read_with_tensorboard(dir_);
   std::vector<std::pair<int, double>> points;
-  for (const auto& event : read_with_tensorboard(dir_)["loss"])
-    points.emplace_back(event[0], event[2]);
+  for (const auto& event : scalars["loss"]) points.emplace_back(event[0], event[2]);
   EXPECT_THAT(points, ElementsAre(std::pair(10, 1.0), std::pair(20, 1.0), std::pair(30, 2.0),
                                   std::pair(40, 2.0), std::pair(50, 2.0)));
 }
@@ -62,14 +64,9 @@ TEST_F(EventWriterTest, CurvesDoNotFoldBackWhenARunIsResumed) {
 TEST_F(EventWriterTest, FilesSortByTheOrderOfRunsEvenIfTheClockWentBack) {
   write_text(dir_ / "events.out.tfevents.9000000000.host.1", "");
   EventWriter writer(dir_);
-  EXPECT_TRUE(std::filesystem::exists(dir_ / ("events.out.tfevents.9000000001." +
-                                              [] {
-                                                std::array<char, 256> name{};
-                                                gethostname(name.data(), name.size() - 1);
-                                                const std::string full = name.data();
-                                                return full.substr(0, full.find('.'));
-                                              }() +
-                                              "." + std::to_string(getpid()))));
+  const std::string name =
+      fmt::format("events.out.tfevents.9000000001.{}.{}", hostname(), getpid());
+  EXPECT_TRUE(std::filesystem::exists(dir_ / name));
 }
 
 TEST_F(EventWriterTest, FolderThatCannotBeMadeIsCountedNotThrown) {

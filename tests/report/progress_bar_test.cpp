@@ -50,11 +50,11 @@ TEST(ProgressBar, BarGivesWayToLogLinesAndGoesAway) {
     spdlog::warn("careful");
     return 0;
   });
-  // Clear, draw; clear, log line, draw again. The child ends by _exit, so nothing removes the bar.
-  EXPECT_THAT(
-      child.stderr_text,
-      MatchesRegex(
-          "\r\033\\[K\\[=*\\] phase 1[^\n\r]*\r\033\\[K[^\n\r]*careful\n\\[=*\\] phase 1[^\r\n]*"));
+  // Clear and draw; clear, log line, draw again; clear in the end.
+  const std::string clear = "\r\033\\[K";
+  const std::string drawn = "\\[=*\\] phase 1[^\n\r]*";
+  EXPECT_THAT(child.stderr_text,
+              MatchesRegex(clear + drawn + clear + "[^\n\r]*careful\n" + drawn + clear));
 }
 
 TEST(ProgressBar, UnknownTotalShowsTheStep) {

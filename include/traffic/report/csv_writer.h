@@ -22,7 +22,7 @@ class CsvWriter {
   /// @param columns without "step"
   /// @param resumed_step drop the rows of later steps that the stopped run wrote
   /// @throws ResourceError if an old file cannot be shortened
-  CsvWriter(const std::filesystem::path& path, std::vector<std::string> columns,
+  CsvWriter(const std::filesystem::path& path, const std::vector<std::string>& columns,
             std::optional<std::int64_t> resumed_step = std::nullopt);
   ~CsvWriter();
   CsvWriter(CsvWriter&&) noexcept;
