@@ -1,6 +1,7 @@
 #include "traffic/comm/communicator.h"
 
 #include <ATen/ATen.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cstring>

@@ -1,6 +1,6 @@
 #include "leader_channel.h"
 
-#include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cstring>

@@ -19,8 +19,10 @@ constexpr std::size_t kPageBytes = 4096;
 
 Topology choose_topology(const MpiSession& session, int ranks_per_node) {
   if (ranks_per_node == 0) return session.topology();
-  std::vector<int> node_of_rank;
-  for (int rank = 0; rank < session.size(); ++rank) node_of_rank.push_back(rank / ranks_per_node);
+  std::vector<int> node_of_rank(static_cast<std::size_t>(session.size()));
+  for (std::size_t r = 0; r < node_of_rank.size(); ++r) {
+    node_of_rank[r] = static_cast<int>(r) / ranks_per_node;
+  }
   return make_topology(session.rank(), std::move(node_of_rank));
 }
 

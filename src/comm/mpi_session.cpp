@@ -1,5 +1,8 @@
 #include "traffic/comm/mpi_session.h"
 
+#include <ifaddrs.h>
+#include <net/if.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -37,6 +40,26 @@ void refuse_recovery_mode() {
       "mpirun --enable-recovery (OMPI_MCA_orte_enable_recovery={}) keeps a job alive when a rank "
       "has died, and the others would wait for it: start without it",
       value);
+}
+
+bool has_network() {
+  ifaddrs* list = nullptr;
+  if (getifaddrs(&list) != 0) return false;
+  bool found = false;
+  for (const ifaddrs* i = list; i != nullptr; i = i->ifa_next) {
+    found = found || (i->ifa_addr != nullptr && i->ifa_addr->sa_family == AF_INET &&
+                      (i->ifa_flags & IFF_UP) != 0 && (i->ifa_flags & IFF_LOOPBACK) == 0);
+  }
+  freeifaddrs(list);
+  return found;
+}
+
+/// Open MPI's shared-memory transport keeps files in /dev/shm and leaves them there when mpirun is
+/// killed. Our bulk data has memory of its own, so messages may go over TCP, where that works.
+/// (Open MPI's default is "^ofi": that transport takes a second to find out that it has no
+/// hardware.)
+void avoid_files_in_dev_shm() {
+  if (has_network()) setenv("OMPI_MCA_btl", "^vader,ofi", /*overwrite=*/0);
 }
 
 void write_line(const std::string& text) noexcept {
@@ -96,11 +119,12 @@ struct MpiSession::State {
 
 MpiSession::MpiSession(int* argc, char*** argv) : state_(std::make_unique<State>()) {
   refuse_recovery_mode();
+  avoid_files_in_dev_shm();
   int provided = 0;
   check_mpi(MPI_Init_thread(argc, argv, MPI_THREAD_SERIALIZED, &provided), "MPI_Init_thread");
   if (provided < MPI_THREAD_SERIALIZED) {
     throw CommError("this MPI gives thread level {} but {} (MPI_THREAD_SERIALIZED) is needed",
-                    provided, MPI_THREAD_SERIALIZED);
+                    provided, static_cast<int>(MPI_THREAD_SERIALIZED));
   }
   MPI_Comm world = MPI_COMM_NULL;
   check_mpi(MPI_Comm_dup(MPI_COMM_WORLD, &world), "MPI_Comm_dup");

@@ -1,6 +1,6 @@
 #include "node_channel.h"
 
-#include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <linux/futex.h>
 #include <sched.h>
 #include <sys/syscall.h>

@@ -40,7 +40,7 @@ int work(MpiSession& session, const std::string& how) {
     arena.fill_(1.0);
     communicator.all_reduce(arena);
     if (arena[step].item<float>() != static_cast<float>(session.size())) return 99;
-    usleep(2000);
+    usleep(5000);
   }
   if (session.rank() == 0) std::puts("all steps done");
   return 0;

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 
 #include <cmath>
+#include <ctime>
 #include <limits>
 #include <thread>
 
@@ -169,6 +170,20 @@ TEST_P(ConformanceTest, NoRankLeavesABarrierBeforeTheLastHasCome) {
   comm_->barrier();
   const double left = steady_seconds();
   EXPECT_GE(left, comm_->all_reduce_scalar(came, ReduceOp::kMax));
+}
+
+double cpu_seconds() {
+  timespec t{};
+  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+  return static_cast<double>(t.tv_sec) + 1e-9 * static_cast<double>(t.tv_nsec);
+}
+
+TEST_P(ConformanceTest, AWaitingRankLeavesTheCoreToOthers) {
+  const double before = cpu_seconds();
+  if (rank_ == size_ - 1) std::this_thread::sleep_for(std::chrono::milliseconds(400));
+  comm_->barrier();
+  // Of the processor's time, not of the clock's: a spinning rank would use all 0.4 s.
+  EXPECT_LT(cpu_seconds() - before, 0.2);
 }
 
 TEST_P(ConformanceTest, HostValuesAreEqualOnAllRanks) {

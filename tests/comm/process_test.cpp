@@ -139,6 +139,12 @@ TEST_F(ProcessTest, AKilledRankEndsTheJob) {
   }
 }
 
+TEST_F(ProcessTest, AKilledLauncherTakesItsRanksAlong) {
+  const Outcome outcome =
+      run(kLauncher + " -np 2 " + kProbe + " none " + token() + " & sleep 0.7; kill -9 $!; wait");
+  EXPECT_THAT(outcome.output, Not(HasSubstr("all steps done")));
+}
+
 TEST_F(ProcessTest, TheRankThatThrewIsTheOneThatIsRead) {
   for (int i = 0; i < 5; ++i) {
     const Outcome outcome = run_job(3, "throw");
