@@ -24,11 +24,14 @@ function(_traffic_use_torch target visibility)
   target_precompile_headers(${target} REUSE_FROM traffic_torch_pch)
 endfunction()
 
-# traffic_module(NAME SOURCES a.cpp ... [DEPENDS targets...] [PRIVATE_DEPENDS targets...] [TORCH])
-# -> static library traffic_NAME
+# traffic_module(NAME SOURCES a.cpp ... [DEPENDS targets...] [PRIVATE_DEPENDS targets...] [TORCH] [TARGET target])
+# -> static library traffic_NAME, or TARGET where a program has that name
 function(traffic_module name)
-  cmake_parse_arguments(M "TORCH" "" "SOURCES;DEPENDS;PRIVATE_DEPENDS" ${ARGN})
+  cmake_parse_arguments(M "TORCH" "TARGET" "SOURCES;DEPENDS;PRIVATE_DEPENDS" ${ARGN})
   set(target traffic_${name})
+  if(M_TARGET)
+    set(target ${M_TARGET})
+  endif()
   if(M_SOURCES)
     add_library(${target} STATIC ${M_SOURCES})
     target_link_libraries(${target} PUBLIC traffic_flags ${M_DEPENDS} PRIVATE ${M_PRIVATE_DEPENDS})

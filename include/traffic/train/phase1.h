@@ -1,0 +1,25 @@
+/// Phase 1: pretrains the graph encoder and the world model on recorded traffic.
+#pragma once
+
+#include "traffic/core/error.h"
+#include "traffic/train/run.h"
+
+namespace traffic::train {
+
+/// How a phase ended.
+enum class PhaseEnd { kDone, kStopped };
+/// What the program ends with.
+constexpr ExitCode exit_code(PhaseEnd end) {
+  return end == PhaseEnd::kDone ? ExitCode::kDone : ExitCode::kStopped;
+}
+
+/// Trains, or goes on training, until train.epochs or train.max_steps are done or a stop is
+/// requested; then evaluates the best parameters on the test split, prints the table and writes the
+/// summary. Collective.
+/// @throws DataError, CheckpointError, NumericError, ResourceError, CommError
+PhaseEnd run_phase1(Run& run);
+
+/// What --dry-run checks: the data, the model's shapes, room for checkpoints. Collective.
+void dry_run_phase1(Run& run);
+
+}  // namespace traffic::train

@@ -1,0 +1,228 @@
+#include "traffic/train/phase1.h"
+
+#include <spdlog/spdlog.h>
+#include <torch/torch.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include "phase1_data.h"
+#include "phase1_model.h"
+#include "phase1_report.h"
+#include "phase1_trainer.h"
+#include "phase1_validation.h"
+#include "traffic/checkpoint/file.h"
+#include "traffic/config/write.h"
+#include "traffic/core/clock.h"
+#include "traffic/core/error.h"
+#include "traffic/core/fault.h"
+#include "traffic/core/hash.h"
+#include "traffic/report/progress_bar.h"
+#include "traffic/report/time_split.h"
+
+namespace traffic::train {
+namespace {
+
+std::int64_t total_steps(const config::Train& train, std::int64_t batches_per_epoch) {
+  const std::int64_t steps = train.epochs * (batches_per_epoch / train.accumulation_steps);
+  if (steps < 1) {
+    throw ConfigError(
+        "train.accumulation_steps: {} batches to accumulate, but an epoch has {}; lower it, "
+        "data.batch_size or the "
+        "number of ranks, or record more data",
+        train.accumulation_steps, batches_per_epoch);
+  }
+  return train.max_steps > 0 ? std::min(steps, train.max_steps) : steps;
+}
+
+/// The phase on this rank: everything that lives as long as it.
+class Phase1 {
+ public:
+  explicit Phase1(Run& run)
+      : run_(run),
+        communicator_(run.communicator()),
+        data_(open_phase1_data(run.config(), communicator_)),
+        train_loader_(make_train_loader(data_, run.config(), communicator_)),
+        model_(run.config(), data_.train->info().frame_interval_s, communicator_.device()),
+        trainer_(run.config(), model_, communicator_, time_split_,
+                 total_steps(run.config().train, train_loader_->steps_per_epoch())) {
+    run.check_room(snapshot().total_bytes());
+  }
+
+  PhaseEnd train();
+  void finish(PhaseEnd end);
+
+ private:
+  void resume();
+  [[nodiscard]] bool train_epoch();  // false: a stop was requested
+  void after_step(const StepResult& result);
+  void after_epoch();
+  void save_now();
+  [[nodiscard]] bool is_complete() const {
+    return trainer_.global_step() >= trainer_.total_steps();
+  }
+  [[nodiscard]] checkpoint::Snapshot snapshot() const;
+  [[nodiscard]] std::uint64_t parameters_hash() const;
+
+  Run& run_;
+  comm::Communicator& communicator_;
+  Phase1Data data_;
+  std::unique_ptr<data::DataLoader> train_loader_;
+  report::TimeSplit time_split_;
+  Phase1Model model_;
+  Phase1Trainer trainer_;
+  std::unique_ptr<report::ProgressBar> progress_;
+  StepRates rates_;
+  std::int64_t epoch_ = 0;
+  double best_loss_ = std::numeric_limits<double>::infinity();
+  bool epoch_running_ = false;
+};
+
+PhaseEnd Phase1::train() {
+  resume();
+  progress_ = std::make_unique<report::ProgressBar>(
+      report::ProgressOptions{.label = "phase 1",
+                              .total_steps = trainer_.total_steps(),
+                              .first_step = trainer_.global_step(),
+                              .mode = run_.config().log.progress});
+  if (is_complete()) spdlog::info("phase 1 is complete already: {} steps", trainer_.global_step());
+  while (!is_complete()) {
+    if (!epoch_running_) train_loader_->start_epoch(epoch_);
+    epoch_running_ = true;
+    if (!train_epoch()) {
+      save_now();
+      spdlog::info("stopped by request at step {}; start again with the same --run-dir to go on",
+                   trainer_.global_step());
+      return PhaseEnd::kStopped;
+    }
+    epoch_running_ = false;
+    ++epoch_;
+    after_epoch();
+  }
+  progress_.reset();
+  return PhaseEnd::kDone;
+}
+
+bool Phase1::train_epoch() {
+  while (!is_complete()) {
+    const auto result = trainer_.step(*train_loader_);
+    if (!result) break;
+    after_step(*result);
+    if (result->stop_requested) return false;
+  }
+  return true;
+}
+
+void Phase1::after_step(const StepResult& result) {
+  const std::int64_t step = trainer_.global_step();
+  rates_.add(result);
+  if (run_.is_reporter()) {
+    progress_->update(step, static_cast<std::int64_t>(result.samples), {{"loss", result.loss}});
+  }
+  if (step % run_.config().log.interval_steps == 0 || is_complete()) {
+    run_.write_metrics(step, step_metrics(result, rates_, time_split_));
+  }
+  const std::int64_t interval = run_.config().checkpoint.save_interval_steps;
+  if (interval > 0 && step % interval == 0) save_now();
+}
+
+void Phase1::after_epoch() {
+  comm::check_replicas_equal(communicator_, trainer_.parameters().flat(),
+                             "the parameters after an epoch");
+  const auto loader = make_evaluation_loader(data_.validation, run_.config(), communicator_);
+  const Evaluation evaluation =
+      evaluate(model_, *loader, communicator_, run_.config().train.eval_max_batches);
+  log_evaluation(epoch_, evaluation);
+  run_.write_metrics(trainer_.global_step(), evaluation_metrics("validation/", evaluation));
+  const bool best = evaluation.loss < best_loss_;
+  if (best) best_loss_ = evaluation.loss;
+  if (best || is_complete() || epoch_ % run_.config().checkpoint.save_interval_epochs == 0) {
+    if (run_.save(snapshot()) && best) run_.mark_best(trainer_.global_step());
+  }
+  rates_.skip_pause();
+}
+
+void Phase1::save_now() {
+  run_.save(snapshot());
+  rates_.skip_pause();
+}
+
+checkpoint::Snapshot Phase1::snapshot() const {
+  checkpoint::Snapshot snapshot(trainer_.global_step());
+  trainer_.save_to(snapshot);
+  const std::vector<std::int64_t> sampler =
+      (epoch_running_ ? train_loader_->state() : data::SamplerState{}).encode();
+  snapshot.put_tensor("sampler", torch::tensor(sampler));
+  snapshot.put_int("train/epoch", epoch_);
+  snapshot.put_int("train/epoch_running", epoch_running_ ? 1 : 0);
+  snapshot.put_real("train/best_loss", best_loss_);
+  snapshot.put_int("phase", 1);
+  snapshot.put_text("model_hash", hex64(config::model_hash(run_.config())));
+  snapshot.put_text("config", config::to_toml(run_.config()));
+  return snapshot;
+}
+
+void Phase1::resume() {
+  const auto snapshot = run_.take_resume_point();
+  if (!snapshot) return;
+  check_resumable(*snapshot, run_.config(), trainer_.total_steps());
+  trainer_.restore_from(*snapshot);
+  epoch_ = snapshot->integer("train/epoch");
+  epoch_running_ = snapshot->integer("train/epoch_running") != 0;
+  best_loss_ = snapshot->real("train/best_loss");
+  if (epoch_running_) {
+    const at::Tensor sampler = snapshot->tensor("sampler");
+    const std::vector<std::int64_t> numbers(sampler.data_ptr<std::int64_t>(),
+                                            sampler.data_ptr<std::int64_t>() + sampler.numel());
+    train_loader_->restore(data::SamplerState::decode(numbers));
+  }
+}
+
+std::uint64_t Phase1::parameters_hash() const {
+  const at::Tensor flat = trainer_.parameters().flat().to(at::kCPU);
+  return xxh3_64(std::as_bytes(
+      std::span(flat.const_data_ptr<float>(), static_cast<std::size_t>(flat.numel()))));
+}
+
+void Phase1::finish(PhaseEnd end) {
+  report::Summary summary;
+  summary.status = end == PhaseEnd::kDone ? "done" : "stopped";
+  summary.exit_code = static_cast<int>(exit_code(end));
+  summary.phase = 1;
+  summary.steps = trainer_.global_step();
+  summary.seconds = rates_.seconds();
+  summary.samples_per_s = rates_.mean_samples_per_s();
+  summary.startup_s = rates_.startup_s();
+  summary.time_share = time_split_.shares();
+  summary.parameters_xxh3 = hex64(parameters_hash());
+  summary.faults["skipped_steps"] = trainer_.skipped_steps();
+  if (end == PhaseEnd::kDone) {
+    trainer_.restore_from(checkpoint::load(run_.best_path()));
+    const auto loader = make_evaluation_loader(data_.test, run_.config(), communicator_);
+    const Evaluation evaluation = evaluate(model_, *loader, communicator_, 0);
+    summary.result = summary_result(evaluation);
+    if (run_.is_reporter()) print_evaluation(evaluation, run_.config().data, model_.frame_s());
+    run_.keep_phase_result(1);
+  }
+  run_.write_summary(std::move(summary));
+}
+
+}  // namespace
+
+PhaseEnd run_phase1(Run& run) {
+  Phase1 phase(run);
+  const PhaseEnd end = phase.train();
+  phase.finish(end);
+  return end;
+}
+
+void dry_run_phase1(Run& run) {
+  const Phase1 phase(run);
+  spdlog::info("dry run: configuration, data, model, communication and disk are fine");
+}
+
+}  // namespace traffic::train

@@ -1,0 +1,32 @@
+/// The three splits of the recorded data as this rank sees them.
+#pragma once
+
+#include <memory>
+
+#include "traffic/comm/communicator.h"
+#include "traffic/config/config.h"
+#include "traffic/data/loader.h"
+
+namespace traffic::train {
+
+struct Phase1Data {
+  std::shared_ptr<const data::Dataset> train;
+  std::shared_ptr<const data::Dataset> validation;
+  std::shared_ptr<const data::Dataset> test;
+};
+
+/// Opens data.files and checks that all ranks see the same. Collective.
+/// @throws DataError, CommError if the ranks' files differ
+Phase1Data open_phase1_data(const config::Config& config, comm::Communicator& communicator);
+
+/// Shuffled and augmented, without end: start_epoch begins each epoch.
+std::unique_ptr<data::DataLoader> make_train_loader(const Phase1Data& data,
+                                                    const config::Config& config,
+                                                    const comm::Communicator& communicator);
+
+/// In order, unaugmented, every sample once over all ranks.
+std::unique_ptr<data::DataLoader> make_evaluation_loader(
+    std::shared_ptr<const data::Dataset> dataset, const config::Config& config,
+    const comm::Communicator& communicator);
+
+}  // namespace traffic::train

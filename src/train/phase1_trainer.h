@@ -1,0 +1,71 @@
+/// One optimiser step of phase 1, and the state that a checkpoint keeps of it.
+#pragma once
+
+#include <optional>
+
+#include "phase1_model.h"
+#include "traffic/checkpoint/snapshot.h"
+#include "traffic/comm/communicator.h"
+#include "traffic/comm/flat_arena.h"
+#include "traffic/comm/gradient_reducer.h"
+#include "traffic/config/config.h"
+#include "traffic/data/loader.h"
+#include "traffic/report/time_split.h"
+#include "traffic/train/adam.h"
+#include "traffic/train/lr_schedule.h"
+
+namespace traffic::train {
+
+/// What a step did; equal on all ranks.
+struct StepResult {
+  double loss = 0.0;  ///< mean over the vehicles of all ranks
+  double grad_norm = 0.0;
+  double learning_rate = 0.0;
+  double samples = 0.0;         ///< of all ranks
+  bool skipped = false;         ///< the gradient was not finite: no update
+  bool stop_requested = false;  ///< on any rank
+};
+
+class Phase1Trainer {
+ public:
+  /// Collective. @param total_steps of the whole phase
+  Phase1Trainer(const config::Config& config, Phase1Model& model, comm::Communicator& communicator,
+                report::TimeSplit& time_split, std::int64_t total_steps);
+
+  /// zero_grad, forward, backward, reduce, clip, step. Collective.
+  /// @return nothing when the epoch has no whole step left
+  /// @throws NumericError after too many steps in a row without a finite gradient
+  std::optional<StepResult> step(data::DataLoader& loader);
+
+  [[nodiscard]] std::int64_t global_step() const { return global_step_; }
+  [[nodiscard]] std::int64_t total_steps() const { return schedule_.total_steps; }
+  [[nodiscard]] std::int64_t skipped_steps() const { return skipped_steps_; }
+  [[nodiscard]] const comm::ParameterArena& parameters() const { return parameters_; }
+
+  void save_to(checkpoint::Snapshot& snapshot) const;
+  /// @throws CheckpointError if a part is missing or does not fit
+  void restore_from(const checkpoint::Snapshot& snapshot);
+
+ private:
+  [[nodiscard]] Stage stage() const;
+  [[nodiscard]] data::Batch next_batch(data::DataLoader& loader);
+  [[nodiscard]] Phase1Forward run_forward(const data::Batch& batch);
+  void run_backward(const Phase1Forward& forward);
+  void count_skipped();
+
+  Phase1Model& model_;
+  comm::Communicator& communicator_;
+  report::TimeSplit& time_split_;
+  std::int64_t accumulation_steps_;
+  std::int64_t stage1_steps_;
+  comm::ParameterArena parameters_;
+  comm::GradientArena gradients_;
+  comm::GradientReducer reducer_;
+  Adam adam_;
+  LrSchedule schedule_;
+  std::int64_t global_step_ = 0;
+  std::int64_t skipped_steps_ = 0;
+  std::int64_t skipped_in_a_row_ = 0;
+};
+
+}  // namespace traffic::train

@@ -1,0 +1,79 @@
+#include "run_folder_choice.h"
+
+#include <algorithm>
+#include <fstream>
+#include <iterator>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "traffic/config/write.h"
+#include "traffic/core/clock.h"
+#include "traffic/core/error.h"
+
+namespace traffic::train {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string read_text(const fs::path& path) {
+  std::ifstream in(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
+}
+
+bool has_checkpoints(const fs::path& dir) {
+  std::error_code error;
+  for (const auto& entry : fs::directory_iterator(dir / "checkpoints", error)) {
+    if (entry.path().extension() == ".h5") return true;
+  }
+  return false;
+}
+
+bool is_done(const fs::path& dir) {
+  const auto summary = nlohmann::json::parse(read_text(dir / "summary.json"), nullptr, false);
+  return summary.is_object() && summary.value("status", "") == "done";
+}
+
+fs::path newest_unfinished(const fs::path& runs, const std::string& identity) {
+  std::vector<fs::path> dirs;
+  std::error_code error;
+  for (const auto& entry : fs::directory_iterator(runs, error)) {
+    if (entry.is_directory(error)) dirs.push_back(entry.path());
+  }
+  std::sort(dirs.rbegin(), dirs.rend());  // names are times
+  for (const fs::path& dir : dirs) {
+    if (has_checkpoints(dir) && !is_done(dir) && read_text(dir / "config.toml") == identity)
+      return dir;
+  }
+  return {};
+}
+
+}  // namespace
+
+std::string run_identity(const config::Config& config) {
+  config::Config identity = config;
+  identity.run.dir.clear();
+  identity.run.resume = config::Run{}.resume;
+  return config::to_toml(identity);
+}
+
+fs::path choose_run_dir(const config::Config& config) {
+  if (!config.run.dir.empty()) {
+    if (config.run.resume == "never" && has_checkpoints(config.run.dir)) {
+      throw ConfigError(
+          "run.dir: {} has checkpoints of an earlier run, and run.resume = \"never\" would "
+          "overwrite them; choose "
+          "another --run-dir, or go on with --resume auto",
+          config.run.dir);
+    }
+    return config.run.dir;
+  }
+  const fs::path fresh = fs::path("runs") / config.run.name / utc_file_stamp();
+  if (config.run.resume == "auto") {
+    const fs::path unfinished = newest_unfinished(fresh.parent_path(), run_identity(config));
+    if (!unfinished.empty()) return unfinished;
+  }
+  return fresh;
+}
+
+}  // namespace traffic::train

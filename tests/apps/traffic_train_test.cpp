@@ -1,0 +1,142 @@
+#include "train_fixture.h"
+
+namespace traffic::test {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::SizeIs;
+
+class TrainsOnRanks : public TrainTest, public ::testing::WithParamInterface<int> {};
+
+TEST_P(TrainsOnRanks, PrintsTheTableAndWritesTheWholeSummary) {
+  const Outcome outcome = run_program(command(GetParam(), "run"));
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.output;
+  EXPECT_THAT(outcome.output,
+              AllOf(HasSubstr("RMSE on the test episodes"), HasSubstr("constant velocity"),
+                    HasSubstr("conflict (time-to-collision under 2 s")));
+  const nlohmann::json s = summary("run");
+  EXPECT_EQ(s["status"], "done");
+  EXPECT_EQ(s["steps"], 12);
+  EXPECT_GT(s["samples_per_s"], 0.0);
+  EXPECT_GT(s["startup_s"], 0.0);
+  EXPECT_THAT(s["peak_rss_bytes"]["per_rank"], SizeIs(GetParam()));
+  for (const char* part : {"data", "forward", "backward", "reduce", "optimizer"}) {
+    EXPECT_GT(s["time_share"][part], 0.0) << part;
+  }
+  EXPECT_TRUE(s["result"].contains("speed_rmse_mps_frame5"));
+  for (const char* file : {"config.toml", "environment.json", "metrics.jsonl", "logs/train.log",
+                           "logs/rank-0.log", "checkpoints/phase1.h5", "checkpoints/best.h5"}) {
+    EXPECT_TRUE(fs::exists(dir_ / "run" / file)) << file;
+  }
+}
+INSTANTIATE_TEST_SUITE_P(Ranks, TrainsOnRanks, ::testing::Values(1, 2, 3));
+
+TEST_F(TrainTest, RepeatsToTheBit) {
+  ASSERT_EQ(run_program(command(2, "a")).exit_code, 0);
+  ASSERT_EQ(run_program(command(2, "b")).exit_code, 0);
+  EXPECT_EQ(summary("a")["parameters_xxh3"], summary("b")["parameters_xxh3"]);
+}
+
+TEST_F(TrainTest, LearnsThatTheseVehiclesKeepTheirAcceleration) {
+  ASSERT_EQ(run_program(
+                command(2, "run",
+                        "--set train.max_steps=0 --set train.epochs=8 --set train.warmup_epochs=1"))
+                .exit_code,
+            0);
+  const nlohmann::json result = summary("run")["result"];
+  EXPECT_LT(result["speed_rmse_mps_frame5"],
+            0.7 * result["constant_velocity_speed_rmse_mps_frame5"].get<double>());
+}
+
+TEST_F(TrainTest, KilledAtAStepAndResumedEndsWithTheBitsOfAnUninterruptedRun) {
+  const std::string saving = "--set checkpoint.save_interval_steps=2";
+  ASSERT_EQ(run_program(command(2, "whole", saving)).exit_code, 0);
+  const Outcome killed =
+      run_program(command(2, "cut", saving, "TRAFFIC_FAULT=train.step:1:7:kill"));
+  ASSERT_NE(killed.exit_code, 0);
+  const Outcome resumed = run_program(command(2, "cut", saving));
+  ASSERT_EQ(resumed.exit_code, 0) << resumed.output;
+  EXPECT_THAT(resumed.output, HasSubstr("going on from checkpoint"));
+  EXPECT_EQ(summary("whole")["parameters_xxh3"], summary("cut")["parameters_xxh3"]);
+}
+
+TEST_F(TrainTest, SigUsr1SavesAndStopsWith75AndTheResumedRunEndsWithTheSameBits) {
+  ASSERT_EQ(run_program(command(2, "whole")).exit_code, 0);
+  BackgroundProgram program(command(2, "cut", "", "TRAFFIC_FAULT=train.step:0:*:slow:200"));
+  ASSERT_TRUE(wait_for_step("cut", 3));
+  program.send(SIGUSR1);  // to mpirun, which forwards it to the ranks
+  ASSERT_EQ(program.wait(), 75);
+  EXPECT_EQ(summary("cut")["status"], "stopped");
+  const Outcome resumed = run_program(command(2, "cut"));
+  ASSERT_EQ(resumed.exit_code, 0) << resumed.output;
+  EXPECT_EQ(summary("whole")["parameters_xxh3"], summary("cut")["parameters_xxh3"]);
+}
+
+TEST_F(TrainTest, GoesOnWithAnotherNumberOfRanks) {
+  const std::string saving = "--set checkpoint.save_interval_steps=2";
+  ASSERT_NE(run_program(command(2, "run", saving, "TRAFFIC_FAULT=train.step:0:5:kill")).exit_code,
+            0);
+  const Outcome resumed = run_program(command(1, "run", saving));
+  ASSERT_EQ(resumed.exit_code, 0) << resumed.output;
+  EXPECT_EQ(summary("run")["steps"], 12);
+}
+
+TEST_F(TrainTest, GoesOnFromTheCheckpointBeforeADamagedOne) {
+  const std::string saving = "--set checkpoint.save_interval_steps=2";
+  ASSERT_EQ(run_program(command(1, "run", saving)).exit_code, 0);
+  for (const char* name : {"step-000000012.h5", "phase1.h5", "best.h5"}) {
+    std::fstream file(dir_ / "run/checkpoints" / name,
+                      std::ios::in | std::ios::out | std::ios::binary);
+    file.seekp(5000);
+    file.put('\x55');
+  }
+  const Outcome resumed = run_program(command(1, "run", saving));
+  ASSERT_EQ(resumed.exit_code, 0) << resumed.output;
+  EXPECT_THAT(resumed.output, AllOf(HasSubstr("passed over"), HasSubstr("step-000000010.h5")));
+}
+
+TEST_F(TrainTest, NeverStartsAnewWhenAllCheckpointsAreDamaged) {
+  ASSERT_EQ(run_program(command(1, "run")).exit_code, 0);
+  for (const auto& entry : fs::directory_iterator(dir_ / "run/checkpoints"))
+    fs::resize_file(entry.path(), 6000);
+  EXPECT_EQ(run_program(command(1, "run")).exit_code, 4);
+}
+
+TEST_F(TrainTest, SkipsAnUpdateWithANanGradientOnAllRanks) {
+  const Outcome outcome = run_program(command(2, "run", "", "TRAFFIC_FAULT=train.step:1:4:nan"));
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.output;
+  EXPECT_EQ(summary("run")["faults"]["skipped_steps"], 1);
+}
+
+TEST_F(TrainTest, EndsWith5WhenEveryGradientIsNan) {
+  const Outcome outcome = run_program(command(2, "run", "", "TRAFFIC_FAULT=train.step:1:*:nan"));
+  EXPECT_EQ(outcome.exit_code, 5);
+  EXPECT_THAT(outcome.output, HasSubstr("updates in a row"));
+}
+
+TEST_F(TrainTest, EndsWith7AndNamesTheRankThatHangs) {
+  const Outcome outcome = run_program(
+      command(2, "run", "--set comm.timeout_s=3", "TRAFFIC_FAULT=train.step:1:3:hang"), 60);
+  EXPECT_EQ(outcome.exit_code, 7) << outcome.output;
+  EXPECT_THAT(outcome.output, HasSubstr("rank 1"));
+}
+
+TEST_F(TrainTest, RefusesASecondRunInTheSameFolder) {
+  BackgroundProgram first(command(1, "run", "", "TRAFFIC_FAULT=train.step:0:*:slow:300"));
+  ASSERT_TRUE(wait_for_step("run", 1));
+  const Outcome second = run_program(command(1, "run"));
+  EXPECT_EQ(second.exit_code, 8) << second.output;
+  EXPECT_EQ(first.wait(), 0);
+}
+
+TEST_F(TrainTest, DryRunChecksAndTrainsNothing) {
+  const Outcome outcome = run_program(command(2, "run", "--dry-run"));
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.output;
+  EXPECT_THAT(outcome.output, HasSubstr("dry run"));
+  EXPECT_FALSE(fs::exists(dir_ / "run/summary.json"));
+}
+
+}  // namespace
+}  // namespace traffic::test

@@ -1,0 +1,119 @@
+/// traffic_train as users start it, on a small data set of vehicles that keep their acceleration.
+#pragma once
+
+#include <gmock/gmock.h>
+#include <unistd.h>
+
+#include <cmath>
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "support/run_program.h"
+#include "traffic/core/random.h"
+#include "traffic/data/writer.h"
+#include "traffic/scene/frame.h"
+
+namespace traffic::test {
+
+namespace fs = std::filesystem;
+
+/// `vehicles` in a row on one lane, each with the one before it as its neighbour.
+inline scene::GraphFrame make_train_frame(int index, int vehicles, double acceleration) {
+  scene::GraphFrame frame;
+  const std::size_t columns = scene::node_features().size();
+  frame.time_s = index;
+  frame.edge_ptr.push_back(0);
+  for (int i = 0; i < vehicles; ++i) {
+    const double speed = 10.0 + 0.2 * i + acceleration * index;
+    const double position =
+        30.0 * i + (10.0 + 0.2 * i) * index + 0.5 * acceleration * index * index;
+    frame.vehicle_id.push_back(static_cast<std::uint32_t>(i));
+    frame.xy_m.insert(frame.xy_m.end(), {static_cast<float>(position), 0.0F});
+    std::vector<float> row(columns, 0.0F);
+    row[static_cast<std::size_t>(scene::node_feature_index("position_m"))] =
+        static_cast<float>(position);
+    row[static_cast<std::size_t>(scene::node_feature_index("speed_mps"))] =
+        static_cast<float>(speed);
+    row[static_cast<std::size_t>(scene::node_feature_index("acceleration_mps2"))] =
+        static_cast<float>(acceleration);
+    row[static_cast<std::size_t>(scene::node_feature_index("leader_gap_m"))] =
+        i % 3 == 0 ? 5.0F : 25.0F;
+    row[static_cast<std::size_t>(scene::node_feature_index("leader_speed_mps"))] =
+        i % 3 == 0 ? -5.0F : 1.0F;
+    frame.node_features.insert(frame.node_features.end(), row.begin(), row.end());
+    if (i > 0) {
+      frame.edge_src.push_back(i - 1);
+      frame.edge_features.insert(frame.edge_features.end(), {30.0F, 0.2F, 10.0F, 2.0F});
+    }
+    frame.edge_ptr.push_back(static_cast<std::int32_t>(frame.edge_src.size()));
+  }
+  return frame;
+}
+
+inline void write_train_data(const fs::path& path) {
+  data::FileInfo info = data::file_info_of_this_program();
+  info.scenario = "row";
+  info.controller_names = {"none"};
+  data::DatasetWriter writer(path, info, {});
+  int seed = 0;
+  for (const auto split : {data::Split::kTrain, data::Split::kTrain, data::Split::kTrain,
+                           data::Split::kValidation, data::Split::kTest}) {
+    writer.begin_episode({.seed = static_cast<std::uint64_t>(seed), .split = split});
+    for (int t = 0; t < 60; ++t) writer.append(make_train_frame(t, 20, 0.05 * (seed - 2)));
+    writer.end_episode();
+    ++seed;
+  }
+  writer.finish();
+}
+
+/// A folder of its own for each test, with the data set in it.
+class TrainTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    const auto* info = ::testing::UnitTest::GetInstance()->current_test_info();
+    dir_ = fs::temp_directory_path() /
+           ("traffic_train_" + std::string(info->name()) + "_" + std::to_string(getpid()));
+    fs::remove_all(dir_);
+    fs::create_directories(dir_);
+    write_train_data(dir_ / "row.h5");
+  }
+  void TearDown() override { fs::remove_all(dir_); }
+
+  /// A tiny model and few steps; later arguments win.
+  [[nodiscard]] std::string command(int ranks, const std::string& run,
+                                    const std::string& arguments = "",
+                                    const std::string& environment = "") const {
+    return "env " + environment + " " TRAFFIC_SOURCE_DIR "/launch/mpirun.sh -np " +
+           std::to_string(ranks) + " " +
+           TRAFFIC_BIN_DIR "/traffic_train " TRAFFIC_SOURCE_DIR
+                           "/configs/phase1.toml --preset test --run-dir " +
+           (dir_ / run).string() + " --set 'data.files=[\"" + (dir_ / "row.h5").string() +
+           "\"]' --set model.hidden_dim=32 --set model.num_heads=2 --set model.lstm_hidden=32 "
+           "--set train.max_steps=12 "
+           "--set data.batch_size=4 --set data.sample_stride_frames=2 --set log.interval_steps=1 "
+           "--set comm.timeout_s=20 " +
+           arguments;
+  }
+  /// Whether the run writes figures of this step within half a minute.
+  [[nodiscard]] bool wait_for_step(const std::string& run, int step) const {
+    const std::string wanted = "{\"step\":" + std::to_string(step) + ",";
+    for (int i = 0; i < 300; ++i) {
+      std::ifstream in(dir_ / run / "metrics.jsonl");
+      for (std::string line; std::getline(in, line);) {
+        if (line.starts_with(wanted)) return true;
+      }
+      usleep(100'000);
+    }
+    return false;
+  }
+  [[nodiscard]] nlohmann::json summary(const std::string& run) const {
+    std::ifstream in(dir_ / run / "summary.json");
+    return nlohmann::json::parse(in, nullptr, false);
+  }
+
+  fs::path dir_;
+};
+
+}  // namespace traffic::test

@@ -1,0 +1,111 @@
+#!/usr/bin/env python3
+"""Phase 1 beside PyTorch DDP: whole programs, in turn, same model sizes, batch and graph shapes.
+
+  tests/benchmarks/compare_phase1.py [--peer-python PY --peer-script ddp_phase1.py] [--rounds 3]
+
+Both sides: `--ranks` ranks with one thread each, batch 32 a rank, windows of 10 frames x 16 vehicles with 8 in-edges
+each. The peer's columns are left out, and that is said, where its interpreter or script is not given. Figures are
+medians over rounds; the machine's speed drifts, so only ratios of one call mean something.
+"""
+import argparse, json, os, re, statistics, subprocess, sys, tempfile, time
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+BIN = ROOT / "build/release/bin"
+SIZES = {"full": dict(hidden_dim=256, gnn_layers=3, num_heads=8), "small": dict(hidden_dim=64, gnn_layers=2, num_heads=4)}
+
+
+def environment():
+    env = dict(os.environ, OMP_NUM_THREADS="1", MKL_NUM_THREADS="1")
+    if os.geteuid() == 0:
+        env.update(OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1")
+    return env
+
+
+def ours(args, size, precision, ranks, data, folder):
+    run_dir = Path(tempfile.mkdtemp(dir=folder))
+    command = [str(ROOT / "launch/mpirun.sh"), "-np", str(ranks), str(BIN / "traffic_train"), str(ROOT / "configs/phase1.toml"),
+               "--run-dir", str(run_dir), "--resume", "never",
+               "--set", f"data.files=[\"{data}\"]", "--set", f"train.max_steps={args.steps + args.warmup}",
+               "--set", f"train.precision={precision}", "--set", "train.stage1_share=0", "--set", "data.batch_size=32",
+               "--set", "data.sample_stride_frames=1", "--set", "train.eval_max_batches=1", "--set", "run.threads_per_rank=1",
+               "--set", "log.tensorboard=false", "--set", "train.epochs=100", "--set", "log.interval_steps=1"]
+    for key, value in SIZES[size].items():
+        command += ["--set", f"model.{key}={value}"]
+    launch = time.time()
+    subprocess.run(command, env=dict(environment(), TRAFFIC_LAUNCH_TIME=f"{launch:.3f}"), check=True,
+                   stdout=subprocess.DEVNULL)
+    summary = json.loads((run_dir / "summary.json").read_text())
+    steps = [json.loads(line) for line in (run_dir / "metrics.jsonl").read_text().splitlines()]
+    seconds = [s["time/step_s"] for s in steps if "time/step_s" in s][args.warmup:]
+    return dict(samples_per_s=32 * ranks / statistics.median(seconds), first_step_s=summary["startup_s"],
+                rss_mb=max(summary["peak_rss_bytes"]["per_rank"]) / 2**20)
+
+
+def peer(args, size, precision, ranks):
+    script = Path(args.peer_script).resolve()
+    launcher = [args.peer_python]
+    if ranks > 1:
+        launcher += ["-m", "torch.distributed.run", f"--nproc_per_node={ranks}"]
+    command = launcher + [str(script), "--size", size, "--dtype", precision, "--steps", str(args.steps),
+                          "--warmup", str(args.warmup)]
+    env = dict(environment(), PEER_T0=f"{time.time():.3f}")
+    out = subprocess.run(command, env=env, check=True, capture_output=True, text=True, cwd=script.parent).stdout
+    line = next(l for l in out.splitlines() if l.startswith("RESULT"))
+    figure = lambda pattern: float(re.search(pattern, line).group(1))
+    return dict(samples_per_s=figure(r"samples/s=([\d.]+)"), first_step_s=figure(r"first_step=([\d.]+)"),
+                rss_mb=figure(r"rss=([\d.]+)MB"))
+
+
+def gemm_bound(size, precision):
+    """samples/s a rank if a step were nothing but its matrix products, at the rate measured for their shapes."""
+    out = subprocess.run([str(BIN / "bench_phase1_step"), "--gemm-bound", size, precision], env=environment(),
+                         capture_output=True, text=True)
+    return float(out.stdout.split()[-1]) if out.returncode == 0 and out.stdout.split() else None
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--peer-python")
+    parser.add_argument("--peer-script")
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--steps", type=int, default=8)
+    parser.add_argument("--warmup", type=int, default=2)
+    parser.add_argument("--sizes", nargs="+", default=["full"], choices=SIZES)
+    parser.add_argument("--precisions", nargs="+", default=["fp32", "bf16"])
+    parser.add_argument("--ranks", nargs="+", type=int, default=[1, 2])
+    args = parser.parse_args()
+    with_peer = bool(args.peer_python and args.peer_script)
+    if not with_peer:
+        print("no --peer-python and --peer-script: the peer's columns are left out")
+    with tempfile.TemporaryDirectory() as folder:
+        data = Path(folder) / "synthetic.h5"
+        subprocess.run([str(BIN / "synthetic_dataset"), str(data)], check=True)
+        for size in args.sizes:
+            for precision in args.precisions:
+                rate = {}
+                for ranks in args.ranks:
+                    mine, theirs = [], []
+                    for _ in range(args.rounds):
+                        mine.append(ours(args, size, precision, ranks, data, folder))
+                        if with_peer:
+                            theirs.append(peer(args, size, precision, ranks))
+                    median = lambda rows, key: statistics.median(r[key] for r in rows)
+                    rate[ranks] = median(mine, "samples_per_s")
+                    text = (f"{size} {precision} ranks={ranks}: {rate[ranks]:.1f} samples/s, first step after "
+                            f"{median(mine, 'first_step_s'):.1f} s, {median(mine, 'rss_mb'):.0f} MB a rank")
+                    if with_peer:
+                        ratios = [a["samples_per_s"] / b["samples_per_s"] for a, b in zip(mine, theirs)]
+                        text += (f" | peer {median(theirs, 'samples_per_s'):.1f} samples/s, "
+                                 f"{median(theirs, 'first_step_s'):.1f} s, {median(theirs, 'rss_mb'):.0f} MB"
+                                 f" | ratio {statistics.median(ratios):.2f} ({min(ratios):.2f}-{max(ratios):.2f})")
+                    bound = gemm_bound(size, precision)
+                    if bound:
+                        text += f" | matrix products alone, one rank: {bound:.1f} samples/s"
+                    print(text, flush=True)
+                if 1 in rate and 2 in rate:
+                    print(f"{size} {precision}: two ranks over one {rate[2] / rate[1]:.2f}", flush=True)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
