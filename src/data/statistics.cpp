@@ -68,9 +68,9 @@ void Statistics::add(const DatasetReader& file) {
         vehicles_.add(static_cast<double>(now.size()));
         compare(now, past);
         past.push_back(std::move(now));
-        if (past.size() > keep_) past.erase(past.begin());
         const auto horizon = static_cast<std::size_t>(options_.horizon_frames);
         if (past.size() > horizon) close(past[past.size() - 1 - horizon]);
+        if (past.size() > keep_) past.erase(past.begin());
       }
     }
   }

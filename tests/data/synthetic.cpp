@@ -62,13 +62,13 @@ void append_node(const Car& car, float acceleration, Rng& rng, scene::GraphFrame
   frame.node_features.insert(frame.node_features.end(), row.begin(), row.end());
 }
 
-void append_edges(Rng& rng, scene::GraphFrame& frame) {
+void append_edges(double share, Rng& rng, scene::GraphFrame& frame) {
   frame.edge_ptr.push_back(0);
   const auto nodes = static_cast<std::int32_t>(frame.vehicle_id.size());
   const bool no_edges = rng.uniform() < 0.1;
   for (std::int32_t node = 0; node < nodes; ++node) {
     for (std::int32_t other = 0; other < nodes && !no_edges; ++other) {
-      if (other == node || rng.uniform() > 0.4) continue;
+      if (other == node || rng.uniform() > share) continue;
       frame.edge_src.push_back(other);
       for (int k = 0; k < kNumEdgeFeatures; ++k) {
         frame.edge_features.push_back(static_cast<float>(rng.uniform(0, 50)));
@@ -96,7 +96,7 @@ std::vector<scene::GraphFrame> make_traffic(const TrafficSpec& spec) {
       const bool absent = t >= car.absent_from && t < car.absent_until;
       if (on_road && !absent) append_node(car, acceleration, rng, frame);
     }
-    append_edges(rng, frame);
+    append_edges(spec.edge_share, rng, frame);
     for (float& value : frame.global_features) value = static_cast<float>(rng.uniform(0, 20));
     frames.push_back(std::move(frame));
   }

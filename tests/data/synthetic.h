@@ -16,6 +16,7 @@ struct TrafficSpec {
   std::uint64_t seed = 1;
   std::int64_t frames = 40;
   std::int64_t vehicles = 30;  ///< in the whole episode
+  double edge_share = 0.4;     ///< of the pairs of a frame
 };
 
 /// One episode. Positions grow by what the speed says; some vehicles are absent for a frame or two

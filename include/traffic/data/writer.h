@@ -12,7 +12,7 @@ namespace traffic::data {
 
 struct WriterOptions {
   bool float16 = false;       ///< features as float16: about half the size, 3 decimal digits
-  int compression_level = 4;  ///< of deflate, 1 to 9; 0: neither shuffle nor deflate
+  int compression_level = 1;  ///< of deflate, 1 to 9; 0: neither shuffle nor deflate
 };
 
 /// What begin_episode has to know; where its frames begin and end is counted.

@@ -1,0 +1,129 @@
+/// How fast batches come, against how fast their bytes can be copied.
+/// BENCH_DATA=GLOB measures on these files instead of made-up traffic.
+#include <benchmark/benchmark.h>
+
+#include <cstdlib>
+#include <cstring>
+#include <memory>
+#include <vector>
+
+#include "data/synthetic.h"
+#include "traffic/data/dataset.h"
+#include "traffic/data/loader.h"
+
+namespace {
+
+using namespace traffic;
+
+/// Files as large as recordings of the merge scenario: about 250 vehicles, 8 neighbours each.
+const config::Data& bench_data() {
+  static const data::test::TempDir dir;
+  static const config::Data options = [] {
+    config::Data data;
+    if (const char* files = std::getenv("BENCH_DATA")) {
+      data.files = {files};
+      return data;
+    }
+    for (std::uint64_t seed = 1; seed <= 4; ++seed) {
+      const auto path = dir / ("bench-" + std::to_string(seed) + ".h5");
+      data::test::write_file(path,
+                             {{{.seed = seed, .frames = 600, .vehicles = 500, .edge_share = 0.05}}},
+                             {.compression_level = 1});
+      data.files.push_back(path);
+    }
+    return data;
+  }();
+  return options;
+}
+
+std::shared_ptr<const data::Dataset> bench_dataset(const config::Data& options) {
+  return std::make_shared<const data::Dataset>(data::open_data_files(options).files,
+                                               data::Split::kTrain, data::window_options(options));
+}
+
+/// One epoch: decoding, cropping and packing. range(0): reader threads, range(1): augmentation.
+void loader_epoch(benchmark::State& state) {
+  data::LoaderOptions options{.data = bench_data(), .seed = 1};
+  options.data.num_workers = state.range(0);
+  options.data.augmentation.enabled = state.range(1) != 0;
+  const auto dataset = bench_dataset(options.data);
+  std::int64_t samples = 0;
+  std::int64_t batches = 0;
+  std::int64_t bytes = 0;
+  std::int64_t blocks = 0;
+  for (auto _ : state) {
+    data::DataLoader loader(dataset, options);
+    loader.start_epoch(0);
+    while (const auto batch = loader.next()) {
+      samples += batch->num_samples();
+      bytes += batch->num_bytes();
+      ++batches;
+    }
+    blocks += loader.blocks_decoded();
+  }
+  state.SetItemsProcessed(samples);
+  state.SetBytesProcessed(bytes);
+  state.counters["ms_per_batch"] =
+      benchmark::Counter(static_cast<double>(batches) / 1000.0,
+                         benchmark::Counter::kIsRate | benchmark::Counter::kInvert);
+  state.counters["blocks_per_epoch"] =
+      static_cast<double>(blocks) / static_cast<double>(state.iterations());
+  state.counters["blocks"] = static_cast<double>(dataset->blocks().size());
+}
+BENCHMARK(loader_epoch)
+    ->ArgsProduct({{0, 1, 2}, {0, 1}})
+    ->ArgNames({"threads", "augment"})
+    ->Unit(benchmark::kMillisecond)
+    ->UseRealTime();
+
+/// The same with every block in the cache: cropping and packing only.
+void loader_epoch_cached(benchmark::State& state) {
+  data::LoaderOptions options{.data = bench_data(), .seed = 1};
+  options.data.num_workers = 0;
+  options.data.cache_mb = 1 << 20;
+  const auto dataset = bench_dataset(options.data);
+  data::DataLoader loader(dataset, options);
+  std::int64_t epoch = 0;
+  const auto run_epoch = [&](auto&& count) {
+    loader.start_epoch(epoch++);
+    while (const auto batch = loader.next()) count(*batch);
+  };
+  run_epoch([](const data::Batch&) {});
+  std::int64_t samples = 0;
+  std::int64_t batches = 0;
+  std::int64_t bytes = 0;
+  for (auto _ : state) {
+    run_epoch([&](const data::Batch& batch) {
+      samples += batch.num_samples();
+      bytes += batch.num_bytes();
+      ++batches;
+    });
+  }
+  state.SetItemsProcessed(samples);
+  state.SetBytesProcessed(bytes);
+  state.counters["ms_per_batch"] =
+      benchmark::Counter(static_cast<double>(batches) / 1000.0,
+                         benchmark::Counter::kIsRate | benchmark::Counter::kInvert);
+}
+BENCHMARK(loader_epoch_cached)->Unit(benchmark::kMillisecond)->UseRealTime();
+
+/// The bound: copying the bytes of a batch.
+void copy_batch(benchmark::State& state) {
+  const data::LoaderOptions options{.data = bench_data(), .seed = 1};
+  data::DataLoader loader(bench_dataset(options.data), options);
+  loader.start_epoch(0);
+  const auto bytes = static_cast<std::size_t>(loader.next()->num_bytes());
+  const std::vector<char> from(bytes, 1);
+  std::vector<char> to(bytes);
+  for (auto _ : state) {
+    std::memcpy(to.data(), from.data(), bytes);
+    benchmark::DoNotOptimize(to.data());
+    benchmark::ClobberMemory();
+  }
+  state.SetBytesProcessed(static_cast<std::int64_t>(bytes) * state.iterations());
+}
+BENCHMARK(copy_batch);
+
+}  // namespace
+
+BENCHMARK_MAIN();
