@@ -5,8 +5,8 @@
 // 3. a lane that ends where no stream joined: its vehicles have to squeeze in.
 #include <algorithm>
 #include <optional>
-#include <set>
 
+#include "conflict_extent.h"
 #include "index.h"
 #include "net_file.h"
 
@@ -15,7 +15,6 @@ namespace {
 
 constexpr double kMaxMergeZone_m = 600.0;  // a lane that goes on for longer is no acceleration lane
 constexpr double kZone_m = 150.0;          // behind a junction or a lane drop
-constexpr double kDownstream_m = 500.0;
 
 /// A link with the lane that it leaves.
 struct Movement {
@@ -55,7 +54,7 @@ class ConflictFinder {
     for (const auto& junction : junctions_)
       if (auto conflict = junction_conflict(junction)) take(std::move(*conflict));
     for (const auto& [edge, ending] : drops) take(lane_drop(edge, ending));
-    index_stretches();
+    index_stretches(road_);
   }
 
  private:
@@ -129,7 +128,7 @@ class ConflictFinder {
             !(a.major && at(conflict.approaches, b).major))
           a.conflicting.push_back(b);
     for (const int e : chain) conflict.zone.push_back({e, 0, edge(e).length_m});
-    spread(conflict, next_edges(chain.front()), 0.0);
+    spread_conflict(road_, conflict, next_edges(road_, chain.front()), 0.0);
     return conflict;
   }
 
@@ -173,7 +172,7 @@ class ConflictFinder {
       add_parallel_lanes(a);
       for (const int e : a.next_edges) insert_once(exits, e);
     }
-    spread(conflict, exits, kZone_m);
+    spread_conflict(road_, conflict, exits, kZone_m);
     return conflict;
   }
 
@@ -189,7 +188,7 @@ class ConflictFinder {
     minor.next_edges = major.next_edges;
     const auto exits = major.next_edges;
     conflict.approaches = {std::move(minor), std::move(major)};
-    spread(conflict, exits, kZone_m);
+    spread_conflict(road_, conflict, exits, kZone_m);
     return conflict;
   }
 
@@ -220,69 +219,18 @@ class ConflictFinder {
     approach.lanes = std::move(lanes);
   }
 
-  [[nodiscard]] std::vector<int> next_edges(int e) const {
-    std::vector<int> edges;
-    for (int i = edge(e).first_lane; i < edge(e).first_lane + edge(e).num_lanes; ++i)
-      for (const Link& link : lane(i).links)
-        if (link.direction != 't') insert_once(edges, lane(link.to_lane).edge);
-    return edges;
-  }
-
-  /// Zone: the first zone_m of everything that `exits` lead to; downstream: what comes after.
-  void spread(Conflict& conflict, const std::vector<int>& exits, double zone_m) const {
-    struct Item {
-      int edge;
-      double travelled_m;
-    };
-    std::set<int> seen;
-    for (const auto& a : conflict.approaches) seen.insert(a.edge);
-    std::vector<Item> queue;
-    for (const int e : exits)
-      if (seen.insert(e).second) queue.push_back({e, 0});
-    for (std::size_t i = 0; i < queue.size(); ++i) {
-      const Item item = queue[i];
-      const double length = edge(item.edge).length_m;
-      const double split = std::clamp(zone_m - item.travelled_m, 0.0, length);
-      const double end = std::min(length, zone_m + kDownstream_m - item.travelled_m);
-      if (split > 0) conflict.zone.push_back({item.edge, 0, split});
-      if (end > split) conflict.downstream.push_back({item.edge, split, end});
-      if (item.travelled_m + length >= zone_m + kDownstream_m) continue;
-      for (const int e : next_edges(item.edge))
-        if (seen.insert(e).second) queue.push_back({e, item.travelled_m + length});
-    }
-  }
-
-  [[nodiscard]] double lane_km(const std::vector<Stretch>& stretches) const {
-    double km = 0;
-    for (const auto& s : stretches)
-      for (int i = edge(s.edge).first_lane; i < edge(s.edge).first_lane + edge(s.edge).num_lanes;
-           ++i)
-        if (lane(i).drivable) km += (s.to_m - s.from_m) / 1000.0;
-    return km;
-  }
-
   /// Keeps a conflict unless an earlier one has one of its lanes.
   void take(Conflict conflict) {
     for (const auto& a : conflict.approaches)
       for (const int l : a.lanes)
         if (at(road_.lane_approach, l).first >= 0) return;
+    for (auto& a : conflict.approaches) add_release_light(road_, a);
     const int c = static_cast<int>(road_.conflicts.size());
     for (int a = 0; a < static_cast<int>(conflict.approaches.size()); ++a)
       for (const int l : at(conflict.approaches, a).lanes) at(road_.lane_approach, l) = {c, a};
-    conflict.zone_lane_km = lane_km(conflict.zone);
-    conflict.downstream_lane_km = lane_km(conflict.downstream);
+    conflict.zone_lane_km = lane_km(road_, conflict.zone);
+    conflict.downstream_lane_km = lane_km(road_, conflict.downstream);
     road_.conflicts.push_back(std::move(conflict));
-  }
-
-  void index_stretches() {
-    road_.stretches.assign(road_.edges.size(), {});
-    for (int c = 0; c < static_cast<int>(road_.conflicts.size()); ++c) {
-      const Conflict& conflict = at(road_.conflicts, c);
-      for (const auto& s : conflict.zone)
-        at(road_.stretches, s.edge).push_back({c, true, s.from_m, s.to_m});
-      for (const auto& s : conflict.downstream)
-        at(road_.stretches, s.edge).push_back({c, false, s.from_m, s.to_m});
-    }
   }
 
   Road& road_;

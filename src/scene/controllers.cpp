@@ -9,6 +9,11 @@
 namespace traffic::scene {
 namespace {
 
+bool is_committed(const Vehicle& v, const RoadState& state) {
+  // Step times are sums of step lengths and carry rounding errors.
+  return v.commanded && v.committed_until_s > state.time_s() + 1e-6;
+}
+
 class None final : public Controller {
  public:
   void reset(std::uint64_t /*seed*/) override {}
@@ -88,7 +93,38 @@ class Meter final : public Controller {
   std::vector<int> picked_;
 };
 
-constexpr std::array<std::string_view, 3> kControllers = {"none", "random", "meter"};
+class Yield final : public Controller {
+ public:
+  explicit Yield(const ControllerOptions& options) : options_(options) {}
+  void reset(std::uint64_t /*seed*/) override {}
+
+  void decide(const RoadState& state, std::vector<Command>& commands) override {
+    int controlled = 0;
+    for (const Vehicle& v : state.vehicles()) controlled += is_committed(v, state) ? 1 : 0;
+    for (const Vehicle& v : state.vehicles()) {
+      if (controlled >= options_.top_k) return;
+      if (!v.first_cv || is_committed(v, state)) continue;
+      if (v.line_m < options_.yield_from_m || v.line_m > options_.yield_to_m) continue;
+      if (!at(at(state.road().conflicts, v.conflict).approaches, v.approach).major) continue;
+      const auto left = conflicting_green_left_s(state, v);
+      // A green without an end in sight is no release.
+      if (!left || *left < options_.yield_left_s || *left >= kSignalHorizon_s) continue;
+      ++controlled;
+      Command command;
+      command.vehicle_id = v.id;
+      command.longitudinal = Longitudinal::kArriveLate;
+      command.hold_s = *left;
+      commands.push_back(command);
+    }
+  }
+  [[nodiscard]] std::string_view name() const override { return "yield"; }
+  [[nodiscard]] double period_s() const override { return 5.0; }
+
+ private:
+  ControllerOptions options_;
+};
+
+constexpr std::array<std::string_view, 4> kControllers = {"none", "random", "meter", "yield"};
 
 }  // namespace
 
@@ -99,7 +135,7 @@ void find_candidates(const RoadState& state, const CandidateRule& rule, std::vec
     const Vehicle& v = vehicles[i];
     if (!v.is_cv || v.conflict < 0 || v.line_m > rule.zone_m) continue;
     if (rule.lead_only && !v.first_cv) continue;
-    if (v.commanded && v.committed_until_s > state.time_s() + 1e-6) continue;
+    if (is_committed(v, state)) continue;
     out.push_back(static_cast<int>(i));
   }
 }
@@ -111,6 +147,7 @@ std::unique_ptr<Controller> make_controller(std::string_view name,
   if (name == "none") return std::make_unique<None>();
   if (name == "random") return std::make_unique<Random>(options);
   if (name == "meter") return std::make_unique<Meter>(options);
+  if (name == "yield") return std::make_unique<Yield>(options);
   throw ConfigError("there is no controller '{}'; known are {}", name,
                     fmt::join(kControllers, ", "));
 }

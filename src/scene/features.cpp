@@ -57,7 +57,7 @@ constexpr std::array<FeatureSpec, kNumNodeColumns> kNode = {{
     {"zone_speed_mps", "m/s", 0, 20, "mean speed there"},
     {"downstream_density", "veh/km", 0, 40, "per lane, after the zone"},
     {"downstream_speed_mps", "m/s", 0, 20, "mean speed there"},
-    {"signal_red", "1", 0, 1, "its lane's signal forbids to drive"},
+    {"signal_red", "1", 0, 1, "the signal at its lane's stop line, or upstream, is red"},
     {"signal_change_s", "s", 0, 60, "until that changes, at most 120; 0 without a signal"},
     {"signal_cycle", "1", 0, 1, "position of that signal in its cycle"},
     {"conflicting_signal", "1", 0, 1, "a conflicting approach has a signal"},

@@ -61,15 +61,16 @@ void FrameBuilder::gather(const RoadState& state, std::size_t vehicle) {
     for (; it != on_lane.end() && at(vehicles, *it).lane_pos_m <= high; ++it) {
       const auto other = static_cast<std::size_t>(*it);
       if (other == vehicle) continue;
-      const double distance =
-          std::hypot(frame_.xy_m[2 * other] - x, frame_.xy_m[2 * other + 1] - y);
-      if (distance > kNeighbourReach_m) continue;
+      const double dx = frame_.xy_m[2 * other] - x;
+      const double dy = frame_.xy_m[2 * other + 1] - y;
+      const double square = dx * dx + dy * dy;
+      if (square > kNeighbourReach_m * kNeighbourReach_m) continue;
       const double ahead = vehicles[other].lane_pos_m + lane.offset_m - v.lane_pos_m;
-      near_.push_back({distance, *it, ahead, lane.same_path});
+      near_.push_back({square, *it, ahead, lane.same_path});
     }
   }
   const auto nearer = [](const Near& a, const Near& b) {
-    return a.distance_m != b.distance_m ? a.distance_m < b.distance_m : a.vehicle < b.vehicle;
+    return a.square_m2 != b.square_m2 ? a.square_m2 < b.square_m2 : a.vehicle < b.vehicle;
   };
   const auto keep = std::min<std::size_t>(near_.size(), kMaxNeighbours);
   std::partial_sort(near_.begin(), near_.begin() + static_cast<std::ptrdiff_t>(keep), near_.end(),

@@ -150,20 +150,31 @@ class NodeRow {
     const int other_lanes = static_cast<int>(where.lanes.size()) - 1;
     const int others_held = now.lanes_held - (state_.lane_held(v_.stop_lane) ? 1 : 0);
     if (other_lanes > 0) set(kOthersHeld, static_cast<double>(others_held) / other_lanes);
-    own_signal();
+    if (where.light >= 0) own_signal(where);
   }
 
-  void own_signal() {
-    for (const Link& link : at(state_.road().lanes, v_.stop_lane).links) {
-      if (link.light < 0) continue;
-      const LightState& light = at(state_.lights(), link.light);
-      if (link.light_link < 0 || link.light_link >= static_cast<int>(light.state.size())) continue;
-      const bool green = may_drive(at(light.state, link.light_link));
-      set(kSignalRed, !green);
-      set(kSignalChange, std::min(at(light.change_s, link.light_link), kSignalChangeCap_s));
-      set(kSignalCycle, light.cycle_position);
-      if (green) return;  // a lane with several links may drive when one of them may
-    }
+  /// Of its lane's links at the stop line; where the light stands further upstream, of its stream.
+  void own_signal(const Approach& where) {
+    const LightState& light = at(state_.lights(), where.light);
+    set(kSignalCycle, light.cycle_position);
+    bool at_line = false;
+    for (const Link& link : at(state_.road().lanes, v_.stop_lane).links)
+      if (link.light == where.light) {
+        at_line = true;
+        if (show_signal(light, link.light_link)) return;
+      }
+    if (at_line) return;
+    for (const int link : where.light_links)
+      if (show_signal(light, link)) return;
+  }
+
+  /// @return whether the link may drive: of several, one that may decides
+  bool show_signal(const LightState& light, int link) {
+    if (link < 0 || link >= static_cast<int>(light.state.size())) return false;
+    const bool green = may_drive(at(light.state, link));
+    set(kSignalRed, !green);
+    set(kSignalChange, std::min(at(light.change_s, link), kSignalChangeCap_s));
+    return green;
   }
 
   void conflicting(const Conflicting& sum) {

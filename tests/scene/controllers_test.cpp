@@ -96,6 +96,30 @@ TEST(Meter, HoldsAtMostTopKTheNearestFirst) {
               ElementsAre(near, middle));
 }
 
+TEST(Yield, HoldsTheLeadingCvOfEachMainLaneWhileTheRampIsReleased) {
+  Scene s(priority_merge().road());
+  s.add(kMain, "main_0", 290, 10);  // not connected
+  const auto right = s.add(kMain, "main_0", 200, 10, true);
+  s.add(kMain, "main_0", 150, 10, true);  // behind another
+  const auto left = s.add(kMain, "main_1", 120, 10, true);
+  s.add(kRamp, "ramp_0", 150, 10, true);
+  auto yield = make_controller("yield");
+  s.events().lights = {LightState{"r", 0, {20}}};
+  s.step();
+  EXPECT_THAT(picked(*yield, s.state()), IsEmpty());
+  s.events().lights = {LightState{"G", 0, {40}}};
+  s.step();
+  EXPECT_THAT(picked(*yield, s.state()), ElementsAre(right, left));
+  EXPECT_THAT(picked(*make_controller("yield", {.top_k = 1}), s.state()), ElementsAre(right));
+  std::vector<Command> commands;
+  yield->decide(s.state(), commands);
+  EXPECT_EQ(commands[0].longitudinal, Longitudinal::kArriveLate);
+  EXPECT_DOUBLE_EQ(commands[0].hold_s, 40);
+  s.events().lights = {LightState{"G", 0, {5}}};  // too late to begin
+  s.step();
+  EXPECT_THAT(picked(*yield, s.state()), IsEmpty());
+}
+
 TEST(RandomController, RepeatsWithItsSeedAndKeepsToTopK) {
   Scene s(priority_merge().road());
   for (int i = 0; i < 12; ++i) s.add(kMain, "main_0", 295.0 - 7 * i, 10, true);
@@ -124,7 +148,7 @@ TEST(Controllers, AnUnknownNameListsTheKnownOnes) {
     make_controller("metre");
     FAIL() << "no error";
   } catch (const ConfigError& e) {
-    EXPECT_THAT(e.what(), HasSubstr("none, random, meter"));
+    EXPECT_THAT(e.what(), HasSubstr("none, random, meter, yield"));
   }
 }
 

@@ -138,6 +138,7 @@ TEST(AnyNetwork, ARampReleasedByALightGivesWayToTheMainRoad) {
     EXPECT_EQ(a.major, is_main);
     EXPECT_EQ(a.minor, !is_main);
     EXPECT_EQ(a.lanes.size(), is_main ? 2U : 1U);
+    EXPECT_EQ(a.light, is_main ? -1 : 0);  // the ramp's light stands 110 m before the merge
   }
   while (!env.done()) env.step();
   EXPECT_GT(env.state().conflict_numerators()[0], 20);

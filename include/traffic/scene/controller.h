@@ -45,13 +45,17 @@ struct ControllerOptions {
   double meter_density = 30.0;   ///< `meter`: critical density of the zone, veh/km/lane
   double meter_from_m = 5.0;     ///< `meter` holds CVs between these distances to the stop line
   double meter_to_m = 60.0;
+  double yield_from_m = 80.0;  ///< `yield` picks CVs between these distances to the stop line
+  double yield_to_m = 200.0;
+  double yield_left_s = 10.0;  ///< `yield`: least time left of the conflicting green
 };
 
 /// Names of the controllers that make_controller knows.
 std::span<const std::string_view> controller_names();
 /// none: asks for nothing. random: random categorical commands for random candidates. meter: while
 /// the zone behind a conflict is over its critical density, CVs on its minor approaches are
-/// stopped.
+/// stopped. yield: while a light releases a minor approach, the leading CV of each lane of the
+/// major one arrives late, when that green ends.
 /// @throws ConfigError if there is none of that name
 std::unique_ptr<Controller> make_controller(std::string_view name,
                                             const ControllerOptions& options = {});

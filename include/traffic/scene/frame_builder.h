@@ -21,7 +21,7 @@ class FrameBuilder {
 
  private:
   struct Near {
-    double distance_m;
+    double square_m2;  ///< of the distance in the plane
     std::int32_t vehicle;
     double ahead_m;  ///< how far the neighbour is ahead, along the road
     bool same_path;

@@ -68,7 +68,7 @@ struct Approach {
   std::vector<int> conflicting{};  ///< the other approaches of this conflict that it meets
   bool minor = false;              ///< every lane of it has to give way or ends
   bool major = false;              ///< no lane of it has to
-  int light = -1;
+  int light = -1;                  ///< at the stop line, or the one upstream that releases it
   std::vector<int> light_links{};  ///< positions in the light's state string
 };
 
