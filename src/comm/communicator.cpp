@@ -120,7 +120,9 @@ std::string Communicator::broadcast_string(const std::string& text, int root) {
   const at::Tensor length = at::scalar_tensor(static_cast<std::int64_t>(text.size()), at::kLong);
   broadcast(length, root);
   const at::Tensor bytes = at::empty({length.item<std::int64_t>()}, at::kByte);
-  if (rank() == root) std::memcpy(bytes.mutable_data_ptr(), text.data(), text.size());
+  if (rank() == root && !text.empty()) {
+    std::memcpy(bytes.mutable_data_ptr(), text.data(), text.size());
+  }
   broadcast(bytes, root);
   return {static_cast<const char*>(bytes.const_data_ptr()),
           static_cast<std::size_t>(bytes.numel())};
@@ -131,7 +133,7 @@ std::vector<std::string> Communicator::gather_strings(const std::string& text, i
   const auto own = static_cast<std::int64_t>(text.size());
   const at::Tensor lengths = all_gather(at::scalar_tensor(own, at::kLong));
   const at::Tensor padded = at::zeros({lengths.max().item<std::int64_t>()}, at::kByte);
-  std::memcpy(padded.mutable_data_ptr(), text.data(), text.size());
+  if (!text.empty()) std::memcpy(padded.mutable_data_ptr(), text.data(), text.size());
   const at::Tensor rows = all_gather(padded);
   std::vector<std::string> texts;
   if (rank() != root) return texts;

@@ -51,7 +51,7 @@ void MpiCommunicator::do_all_reduce(const at::Tensor& tensor, ReduceOp op) {
   run(header, [&](Call& call) {
     if (place) {
       reduce_in_arena(*place, tensor.numel(), call);
-    } else if (bytes <= kSmallBytes && !has_leaders()) {
+    } else if (bytes > 0 && bytes <= kSmallBytes && !has_leaders()) {
       reduce_small(data, bytes, call);
     } else {
       reduce_staged(data, bytes, call);

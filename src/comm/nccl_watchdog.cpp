@@ -47,8 +47,10 @@ void NcclWatchdog::run(const std::stop_token& stop) {
       std::unique_lock lock(mutex_);
       changed_.wait_for(lock, stop, kInterval, [] { return false; });
     }
-  } catch (const std::exception& error) {  // of CUDA: the device is lost
-    session_.exit_now(ExitCode::kPeerLost, error.what());
+  } catch (const std::exception& error) {
+    // Of NCCL, or of CUDA when the device is lost; torch appends a stack trace.
+    const std::string text = error.what();
+    session_.exit_now(ExitCode::kPeerLost, text.substr(0, text.find('\n')));
   }
 }
 
