@@ -83,10 +83,10 @@ enum GlobalColumn : int {
 };
 
 // Where features are cut off.
-inline constexpr double kLineFar_m = 400.0;
-inline constexpr double kLineNear_m = 100.0;
-inline constexpr double kSignalChangeCap_s = 120.0;
-inline constexpr double kEdgeTimeCap_s = 10.0;
-inline constexpr double kTimePeriod_s = 3600.0;
+inline constexpr double kLineFarM = 400.0;
+inline constexpr double kLineNearM = 100.0;
+inline constexpr double kSignalChangeCapS = 120.0;
+inline constexpr double kEdgeTimeCapS = 10.0;
+inline constexpr double kTimePeriodS = 3600.0;
 
 }  // namespace traffic::scene

@@ -8,8 +8,8 @@
 namespace traffic::scene {
 namespace {
 
-constexpr double kDownstream_m = 500.0;
-constexpr double kReleaseReach_m = 300.0;  // a light further upstream does not time the arrivals
+constexpr double kDownstreamM = 500.0;
+constexpr double kReleaseReachM = 300.0;  // a light further upstream does not time the arrivals
 
 /// Links of normal lanes that lead onto an edge.
 std::vector<Link> links_into(const Road& road, int edge) {
@@ -75,10 +75,10 @@ void spread_conflict(const Road& road, Conflict& conflict, const std::vector<int
     const Item item = queue[i];
     const double length = at(road.edges, item.edge).length_m;
     const double split = std::clamp(zone_m - item.travelled_m, 0.0, length);
-    const double end = std::min(length, zone_m + kDownstream_m - item.travelled_m);
+    const double end = std::min(length, zone_m + kDownstreamM - item.travelled_m);
     if (split > 0) conflict.zone.push_back({item.edge, 0, split});
     if (end > split) conflict.downstream.push_back({item.edge, split, end});
-    if (item.travelled_m + length >= zone_m + kDownstream_m) continue;
+    if (item.travelled_m + length >= zone_m + kDownstreamM) continue;
     for (const int e : next_edges(road, item.edge))
       if (seen.insert(e).second) queue.push_back({e, item.travelled_m + length});
   }
@@ -99,7 +99,7 @@ void add_release_light(const Road& road, Approach& approach) {
   double distance = 0;
   while (edge >= 0 && approach.light < 0) {
     distance += at(road.edges, edge).length_m;
-    if (distance > kReleaseReach_m) return;
+    if (distance > kReleaseReachM) return;
     const auto links = links_into(road, edge);
     const auto is_lit = [&](const Link& l) {
       return l.light >= 0 && l.light == links.front().light;

@@ -49,8 +49,8 @@ void RoadState::update_conflicts(const StepEvents& events) {
     if (v.conflict >= 0) {
       auto& approach = at(at(conflicts_, v.conflict).approaches, v.approach);
       ++approach.vehicles;
-      if (v.speed_mps < kQueueSpeed_mps) ++approach.queue;
-      if (v.line_m <= kNearLine_m) at(at(groups, v.conflict).near, v.approach).add(v.speed_mps);
+      if (v.speed_mps < kQueueSpeedMps) ++approach.queue;
+      if (v.line_m <= kNearLineM) at(at(groups, v.conflict).near, v.approach).add(v.speed_mps);
     }
     if (v.edge_pos_m < 0) continue;  // inside a junction: on no stretch
     for (const auto& s : at(road_->stretches, at(v.plan->edges, v.route_index)))
@@ -64,7 +64,7 @@ void RoadState::update_conflicts(const StepEvents& events) {
       const auto [conflict, approach] = at(road_->lane_approach, lane);
       ++at(at(conflicts_, conflict).approaches, approach).backlog;
     }
-  while (!passes_.empty() && passes_.front().time_s <= time_s_ - kRecent_s) passes_.pop_front();
+  while (!passes_.empty() && passes_.front().time_s <= time_s_ - kRecentS) passes_.pop_front();
   for (const auto& pass : passes_)
     ++at(at(conflicts_, pass.conflict).approaches, pass.approach).passed_30s;
 
@@ -78,7 +78,7 @@ void RoadState::update_conflicts(const StepEvents& events) {
     for (std::size_t a = 0; a < state.approaches.size(); ++a) {
       const Approach& approach = where.approaches[a];
       const auto& near = groups[c].near[a];
-      const double lane_km = static_cast<double>(approach.lanes.size()) * kNearLine_m / 1000.0;
+      const double lane_km = static_cast<double>(approach.lanes.size()) * kNearLineM / 1000.0;
       state.approaches[a].near_density = density(near.count, lane_km);
       state.approaches[a].near_speed_mps = near.speed_or(limit_of(*road_, approach.edge));
       for (const int lane : approach.lanes) state.approaches[a].lanes_held += at(lane_held_, lane);

@@ -13,8 +13,8 @@
 namespace traffic::scene {
 namespace {
 
-constexpr double kMaxMergeZone_m = 600.0;  // a lane that goes on for longer is no acceleration lane
-constexpr double kZone_m = 150.0;          // behind a junction or a lane drop
+constexpr double kMaxMergeZoneM = 600.0;  // a lane that goes on for longer is no acceleration lane
+constexpr double kZoneM = 150.0;          // behind a junction or a lane drop
 
 /// A link with the lane that it leaves.
 struct Movement {
@@ -87,7 +87,7 @@ class ConflictFinder {
   std::optional<Conflict> merge_before(int last, std::vector<int> ending) {
     std::vector<int> chain{last};
     double length = edge(last).length_m;
-    while (length <= kMaxMergeZone_m) {
+    while (length <= kMaxMergeZoneM) {
       const auto& feeders = at(into_, chain.back());
       std::vector<int> edges;
       for (const auto& movement : feeders) insert_once(edges, lane(movement.lane).edge);
@@ -172,7 +172,7 @@ class ConflictFinder {
       add_parallel_lanes(a);
       for (const int e : a.next_edges) insert_once(exits, e);
     }
-    spread_conflict(road_, conflict, exits, kZone_m);
+    spread_conflict(road_, conflict, exits, kZoneM);
     return conflict;
   }
 
@@ -188,7 +188,7 @@ class ConflictFinder {
     minor.next_edges = major.next_edges;
     const auto exits = major.next_edges;
     conflict.approaches = {std::move(minor), std::move(major)};
-    spread_conflict(road_, conflict, exits, kZone_m);
+    spread_conflict(road_, conflict, exits, kZoneM);
     return conflict;
   }
 

@@ -108,7 +108,7 @@ class Yield final : public Controller {
       if (!at(at(state.road().conflicts, v.conflict).approaches, v.approach).major) continue;
       const auto left = conflicting_green_left_s(state, v);
       // A green without an end in sight is no release.
-      if (!left || *left < options_.yield_left_s || *left >= kSignalHorizon_s) continue;
+      if (!left || *left < options_.yield_left_s || *left >= kSignalHorizonS) continue;
       ++controlled;
       Command command;
       command.vehicle_id = v.id;

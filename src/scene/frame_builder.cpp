@@ -53,8 +53,8 @@ void FrameBuilder::gather(const RoadState& state, std::size_t vehicle) {
   const double y = frame_.xy_m[2 * vehicle + 1];
   for (const NearLane& lane : at(state.road().near, v.lane)) {
     const auto on_lane = state.lane_order().on(lane.lane);
-    const double low = v.lane_pos_m - kNeighbourReach_m - lane.offset_m;
-    const double high = v.lane_pos_m + kNeighbourReach_m - lane.offset_m;
+    const double low = v.lane_pos_m - kNeighbourReachM - lane.offset_m;
+    const double high = v.lane_pos_m + kNeighbourReachM - lane.offset_m;
     auto it = std::lower_bound(on_lane.begin(), on_lane.end(), low, [&](int i, double position) {
       return at(vehicles, i).lane_pos_m < position;
     });
@@ -64,7 +64,7 @@ void FrameBuilder::gather(const RoadState& state, std::size_t vehicle) {
       const double dx = frame_.xy_m[2 * other] - x;
       const double dy = frame_.xy_m[2 * other + 1] - y;
       const double square = dx * dx + dy * dy;
-      if (square > kNeighbourReach_m * kNeighbourReach_m) continue;
+      if (square > kNeighbourReachM * kNeighbourReachM) continue;
       const double ahead = vehicles[other].lane_pos_m + lane.offset_m - v.lane_pos_m;
       near_.push_back({square, *it, ahead, lane.same_path});
     }
@@ -83,8 +83,8 @@ void FrameBuilder::append_edges(const RoadState& state, std::size_t vehicle) {
   for (const Near& near : near_) {
     const Vehicle& v = vehicles[vehicle];
     const Vehicle& other = at(vehicles, near.vehicle);
-    double ttc = kEdgeTimeCap_s;
-    double thw = kEdgeTimeCap_s;
+    double ttc = kEdgeTimeCapS;
+    double thw = kEdgeTimeCapS;
     if (near.same_path) {
       const Vehicle& front = near.ahead_m > 0 ? other : v;
       const Vehicle& rear = near.ahead_m > 0 ? v : other;

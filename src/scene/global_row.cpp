@@ -33,7 +33,7 @@ Sums sum_up(std::span<const Vehicle> vehicles) {
     sums.completion += v.progress;
     sums.braking += v.braking ? 1 : 0;
     sums.halted += v.speed_mps < 0.1 ? 1 : 0;
-    sums.slow += v.speed_mps < kQueueSpeed_mps ? 1 : 0;
+    sums.slow += v.speed_mps < kQueueSpeedMps ? 1 : 0;
     sums.min_speed = std::min(sums.min_speed, v.speed_mps);
     sums.max_speed = std::max(sums.max_speed, v.speed_mps);
     if (!v.is_cv) continue;
@@ -53,7 +53,7 @@ void fill_global_row(const RoadState& state, std::span<float> row) {
   const Sums sums = sum_up(vehicles);
   const double n = std::max<double>(1.0, static_cast<double>(vehicles.size()));
   const double mean = sums.speed / n;
-  const double length = state.end_s() > 0 ? state.end_s() : kTimePeriod_s;
+  const double length = state.end_s() > 0 ? state.end_s() : kTimePeriodS;
   set(kMeanSpeed, mean);
   set(kSpeedDeviation, std::sqrt(std::max(0.0, sums.square / n - mean * mean)));
   set(kMinSpeed, sums.min_speed);

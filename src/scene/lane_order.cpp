@@ -29,7 +29,7 @@ void RoadState::order_lanes() {
 void RoadState::find_leaders() {
   for (auto& v : vehicles_) {
     v.leader = v.follower = -1;
-    v.leader_gap_m = v.follower_gap_m = kLeaderReach_m;
+    v.leader_gap_m = v.follower_gap_m = kLeaderReachM;
   }
   for (std::size_t rank = 0; rank < order_.vehicle.size(); ++rank) {
     Vehicle& v = at(vehicles_, order_.vehicle[rank]);
@@ -41,9 +41,9 @@ void RoadState::find_leaders() {
     }
     if (v.leader < 0) continue;
     v.leader_gap_m = std::max(0.0, v.leader_gap_m - at(vehicles_, v.leader).length_m);
-    if (v.leader_gap_m >= kLeaderReach_m) {
+    if (v.leader_gap_m >= kLeaderReachM) {
       v.leader = -1;
-      v.leader_gap_m = kLeaderReach_m;
+      v.leader_gap_m = kLeaderReachM;
     }
   }
   for (std::size_t i = 0; i < vehicles_.size(); ++i) {
@@ -65,7 +65,7 @@ void RoadState::find_leader_beyond_lane(Vehicle& v) const {
   int lane = v.lane;
   int k = v.route_index;
   double distance = at(road_->lanes, lane).length_m - v.lane_pos_m;
-  while (distance < kLeaderReach_m + v.length_m) {
+  while (distance < kLeaderReachM + v.length_m) {
     const bool inside = at(road_->lanes, lane).exit_lane >= 0;
     const Link* link = nullptr;
     if (inside) {

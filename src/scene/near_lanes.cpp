@@ -36,7 +36,7 @@ class NearLanes {
 
   void downstream(int from, double offset) {
     const double start = offset + length(from);
-    if (start - length(lane_) > kNeighbourReach_m) return;
+    if (start - length(lane_) > kNeighbourReachM) return;
     for (const Link& link : at(road_.lanes, from).links) {
       const int next = link.via_lane >= 0 ? link.via_lane : link.to_lane;
       if (add(next, start, true)) downstream(next, start);
@@ -44,7 +44,7 @@ class NearLanes {
   }
 
   void upstream(int to, double offset) {
-    if (offset < -kNeighbourReach_m) return;
+    if (offset < -kNeighbourReachM) return;
     for (const int before : at(road_.lanes, to).from_lanes) {
       const double start = offset - length(before);
       if (add(before, start, true)) upstream(before, start);

@@ -41,7 +41,7 @@ struct Conflicting {
     for (const int link : where.light_links) {
       if (link >= static_cast<int>(light.state.size())) continue;
       const bool drives = may_drive(at(light.state, link));
-      const double change = std::min(at(light.change_s, link), kSignalChangeCap_s);
+      const double change = std::min(at(light.change_s, link), kSignalChangeCapS);
       if (!signal || (drives && !green))
         change_s = change;
       else if (drives == green)
@@ -65,7 +65,7 @@ class NodeRow {
     set(kCommanded, v_.commanded);
     if (v_.commanded) set(kCommitLeft, std::max(0.0, v_.committed_until_s - state_.time_s()));
     // The conflict ahead decides, but right behind one with none near ahead the one just passed.
-    if (v_.conflict >= 0 && (v_.line_m <= kLineFar_m || v_.passed < 0))
+    if (v_.conflict >= 0 && (v_.line_m <= kLineFarM || v_.passed < 0))
       conflict(v_.conflict, v_.approach);
     else if (v_.passed >= 0)
       conflict(v_.passed, -1);
@@ -79,7 +79,7 @@ class NodeRow {
   void motion() {
     const Lane& lane = at(state_.road().lanes, v_.lane);
     const double on_route = at(v_.plan->start_m, v_.route_index) + v_.edge_pos_m;
-    const double angle = 2 * std::numbers::pi * state_.time_s() / kTimePeriod_s;
+    const double angle = 2 * std::numbers::pi * state_.time_s() / kTimePeriodS;
     set(kPosition, on_route - v_.depart_pos_m);
     set(kSpeed, v_.speed_mps);
     set(kAcceleration, v_.accel_mps2);
@@ -94,8 +94,8 @@ class NodeRow {
   }
 
   void path() {
-    set(kLineDistance, std::clamp(v_.line_m, 0.0, kLineFar_m));
-    set(kLineNear, std::clamp(v_.line_m, 0.0, kLineNear_m));
+    set(kLineDistance, std::clamp(v_.line_m, 0.0, kLineFarM));
+    set(kLineNear, std::clamp(v_.line_m, 0.0, kLineNearM));
     if (v_.conflict >= 0) {
       const auto& approach = at(at(state_.road().conflicts, v_.conflict).approaches, v_.approach);
       set(kOnMinor, approach.minor);
@@ -106,8 +106,8 @@ class NodeRow {
     set(kFirstCv, v_.first_cv);
     set(kAhead, v_.ahead);
     set(kBehind, v_.behind);
-    set(kLaneEnd, std::clamp(v_.lane_end_m, 0.0, kLineFar_m));
-    set(kLaneEnds, v_.lane_end_m < kLineFar_m);
+    set(kLaneEnd, std::clamp(v_.lane_end_m, 0.0, kLineFarM));
+    set(kLaneEnds, v_.lane_end_m < kLineFarM);
   }
 
   void neighbours() {
@@ -173,7 +173,7 @@ class NodeRow {
     if (link < 0 || link >= static_cast<int>(light.state.size())) return false;
     const bool green = may_drive(at(light.state, link));
     set(kSignalRed, !green);
-    set(kSignalChange, std::min(at(light.change_s, link), kSignalChangeCap_s));
+    set(kSignalChange, std::min(at(light.change_s, link), kSignalChangeCapS));
     return green;
   }
 

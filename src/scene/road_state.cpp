@@ -150,7 +150,7 @@ void RoadState::locate(Vehicle& v) const {
   v.lane_end_m = at(v.plan->continuation_m, slot) - v.edge_pos_m;
   v.stop_lane = at(v.plan->stop_lane, slot);
   v.conflict = v.approach = -1;
-  v.line_m = kFarAhead_m;
+  v.line_m = kFarAheadM;
   if (v.stop_lane >= 0) {
     std::tie(v.conflict, v.approach) = at(road_->lane_approach, v.stop_lane);
     v.line_m =
@@ -179,7 +179,7 @@ void RoadState::tally(const StepEvents& events) {
     score_.speed_sum += speed;
     score_.speed_square_sum += speed * speed;
     score_.abs_accel_sum += std::fabs(v.accel_mps2);
-    const bool braking = v.accel_mps2 < -kHardBrake_mps2;
+    const bool braking = v.accel_mps2 < -kHardBrakeMps2;
     if (braking && !v.braking) ++score_.hard_brakes;
     v.braking = braking;
     if (v.unsafe) ++score_.unsafe_steps;
@@ -187,7 +187,7 @@ void RoadState::tally(const StepEvents& events) {
     ++score_.cv_steps;
     if (v.unsafe || (v.follower >= 0 && at(vehicles_, v.follower).unsafe)) ++score_.unsafe_cv_steps;
   }
-  while (!arrivals_.empty() && arrivals_.front() <= time_s_ - kRecent_s) arrivals_.pop_front();
+  while (!arrivals_.empty() && arrivals_.front() <= time_s_ - kRecentS) arrivals_.pop_front();
 }
 
 }  // namespace traffic::scene

@@ -25,7 +25,7 @@ class Planner {
       slots += edge(k).num_lanes;
     }
     plan_.stop_lane.assign(static_cast<std::size_t>(slots), -1);
-    plan_.continuation_m.assign(static_cast<std::size_t>(slots), kFarAhead_m);
+    plan_.continuation_m.assign(static_cast<std::size_t>(slots), kFarAheadM);
     for (std::size_t k = n; k-- > 0;) {
       look_ahead(k);
       for (int i = 0; i < edge(k).num_lanes; ++i) fill_slot(k, i);
@@ -73,7 +73,7 @@ class Planner {
   }
 
   [[nodiscard]] std::size_t slot(std::size_t k, int index) const {
-    return static_cast<std::size_t>(plan_.first_slot[k] + index);
+    return static_cast<std::size_t>(plan_.first_slot[k]) + static_cast<std::size_t>(index);
   }
 
   /// Lane of edge k nearest to `index` for which `fits` holds; -1 when there is none.
@@ -99,7 +99,7 @@ class Planner {
       if (target.edge != next) continue;
       const double beyond = plan_.continuation_m[slot(k + 1, target.index)];
       continuation =
-          std::max(continuation, std::min(kFarAhead_m, edge(k).length_m + via_m(link) + beyond));
+          std::max(continuation, std::min(kFarAheadM, edge(k).length_m + via_m(link) + beyond));
     }
     if (plan_.ahead[k].conflict < 0) return;
     int& stop = plan_.stop_lane[slot(k, index)];
@@ -130,7 +130,7 @@ class Planner {
 }  // namespace
 
 int RoutePlan::find(int edge, int from) const {
-  for (std::size_t k = static_cast<std::size_t>(from); k < edges.size(); ++k)
+  for (auto k = static_cast<std::size_t>(from); k < edges.size(); ++k)
     if (edges[k] == edge) return static_cast<int>(k);
   return -1;
 }

@@ -5,12 +5,12 @@
 namespace traffic::scene {
 
 double time_headway_s(double gap_m, double speed_mps) {
-  return speed_mps > 0 ? std::max(gap_m, 0.0) / speed_mps : kNever_s;
+  return speed_mps > 0 ? std::max(gap_m, 0.0) / speed_mps : kNeverS;
 }
 
 double time_to_collision_s(double gap_m, double speed_mps, double leader_speed_mps) {
   const double closing = speed_mps - leader_speed_mps;
-  return closing > 0 ? std::max(gap_m, 0.0) / closing : kNever_s;
+  return closing > 0 ? std::max(gap_m, 0.0) / closing : kNeverS;
 }
 
 bool is_unsafe(double gap_m, double speed_mps, double leader_speed_mps,

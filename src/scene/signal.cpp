@@ -20,7 +20,7 @@ SignalProgram::SignalProgram(std::vector<SignalPhase> phases) : phases_(std::mov
     cycle_s_ += phase.duration_s;
   }
   const std::size_t n = phases_.size();
-  after_end_s_.assign(n, std::vector<double>(links, kSignalHorizon_s));
+  after_end_s_.assign(n, std::vector<double>(links, kSignalHorizonS));
   for (std::size_t p = 0; p < n; ++p)
     for (std::size_t link = 0; link < links; ++link) {
       const bool now = may_drive(phases_[p].state[link]);
@@ -28,7 +28,7 @@ SignalProgram::SignalProgram(std::vector<SignalPhase> phases) : phases_(std::mov
       for (std::size_t step = 1; step < n; ++step) {
         const auto& later = phases_[(p + step) % n];
         if (may_drive(later.state[link]) != now) {
-          after_end_s_[p][link] = std::min(after, kSignalHorizon_s);
+          after_end_s_[p][link] = std::min(after, kSignalHorizonS);
           break;
         }
         after += later.duration_s;
@@ -45,7 +45,7 @@ LightState SignalProgram::at(int phase, double left_s) const {
     light.cycle_position = std::clamp(elapsed / cycle_s_, 0.0, 1.0);
   }
   light.change_s = after_end_s_[p];
-  for (double& s : light.change_s) s = std::min(s + std::max(left_s, 0.0), kSignalHorizon_s);
+  for (double& s : light.change_s) s = std::min(s + std::max(left_s, 0.0), kSignalHorizonS);
   return light;
 }
 

@@ -32,7 +32,7 @@ void SignalReader::read(double time_s, std::vector<scene::LightState>& lights) {
     if (light.program.empty()) {  // switched off: what shows now, and no change in sight
       lights[i] = {};
       lights[i].state = Sumo::getRedYellowGreenState(light.id);
-      lights[i].change_s.assign(lights[i].state.size(), scene::kSignalHorizon_s);
+      lights[i].change_s.assign(lights[i].state.size(), scene::kSignalHorizonS);
       continue;
     }
     lights[i] =

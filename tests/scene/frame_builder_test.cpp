@@ -49,7 +49,7 @@ TEST(FrameBuilder, NeighboursAreTheNearestEightWithinReach) {
     for (std::size_t j = 0; j < 120; ++j) {
       const float d = std::hypot(frame.xy_m[2 * i] - frame.xy_m[2 * j],
                                  frame.xy_m[2 * i + 1] - frame.xy_m[2 * j + 1]);
-      if (j != i && d <= kNeighbourReach_m) all.emplace_back(d, static_cast<int>(j));
+      if (j != i && d <= kNeighbourReachM) all.emplace_back(d, static_cast<int>(j));
     }
     std::sort(all.begin(), all.end());
     if (all.size() > 8) all.resize(8);

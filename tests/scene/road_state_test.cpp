@@ -26,7 +26,7 @@ TEST(RoadState, FindsLeadersOnTheLaneAndBeyondIt) {
   EXPECT_EQ(s.at(middle).leader, static_cast<int>(front));
   EXPECT_DOUBLE_EQ(s.at(middle).leader_gap_m, 40 + 20 - 5);
   EXPECT_EQ(s.at(beside).leader, -1);
-  EXPECT_DOUBLE_EQ(s.at(beside).leader_gap_m, kLeaderReach_m);
+  EXPECT_DOUBLE_EQ(s.at(beside).leader_gap_m, kLeaderReachM);
   EXPECT_EQ(s.at(front).follower, static_cast<int>(middle));
   EXPECT_DOUBLE_EQ(s.at(front).follower_gap_m, 55);
   EXPECT_EQ(s.at(rear).follower, -1);

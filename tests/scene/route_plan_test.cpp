@@ -43,7 +43,7 @@ TEST_F(MergePlan, KnowsWhereALaneStopsServingTheRoute) {
   const auto& ramp = plan({"ramp", "mrg", "down"});
   EXPECT_NEAR(ramp.continuation_m[0], 323.05 + 3.40 + 168.93, 1e-6);  // the ramp's lane ends at c
   const auto& main = plan({"up", "mrg", "down"});
-  EXPECT_DOUBLE_EQ(main.continuation_m[0], kFarAhead_m);
+  EXPECT_DOUBLE_EQ(main.continuation_m[0], kFarAheadM);
 }
 
 TEST_F(MergePlan, IsBuiltOncePerRoute) {

@@ -10,8 +10,8 @@ constexpr ShieldLimits kLimits{.thw_s = 0.7, .ttc_s = 1.5, .brake_mps2 = 4.0};
 TEST(Shield, MeasuresHeadwayAndTimeToCollision) {
   EXPECT_DOUBLE_EQ(time_headway_s(14, 20), 0.7);
   EXPECT_DOUBLE_EQ(time_to_collision_s(15, 20, 10), 1.5);
-  EXPECT_EQ(time_headway_s(0, 0), kNever_s);               // at rest
-  EXPECT_EQ(time_to_collision_s(1, 10, 10), kNever_s);     // the gap does not close
+  EXPECT_EQ(time_headway_s(0, 0), kNeverS);                // at rest
+  EXPECT_EQ(time_to_collision_s(1, 10, 10), kNeverS);      // the gap does not close
   EXPECT_DOUBLE_EQ(time_to_collision_s(-0.5, 20, 10), 0);  // overlapping
 }
 

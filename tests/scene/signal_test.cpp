@@ -24,7 +24,7 @@ TEST(Signal, RedEndsWhenTheNextGreenBegins) {
 }
 
 TEST(Signal, ALinkThatNeverChangesHasNoChangeInSight) {
-  EXPECT_DOUBLE_EQ(program().at(2, 5).change_s[2], kSignalHorizon_s);
+  EXPECT_DOUBLE_EQ(program().at(2, 5).change_s[2], kSignalHorizonS);
 }
 
 TEST(Signal, KnowsThePositionInTheCycle) {

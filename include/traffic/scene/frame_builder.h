@@ -10,7 +10,7 @@
 namespace traffic::scene {
 
 /// A vehicle's in-edges come from this many neighbours at most, the nearest, within
-/// kNeighbourReach_m.
+/// kNeighbourReachM.
 inline constexpr int kMaxNeighbours = 8;
 
 /// Builds frames into buffers that it reuses. One per simulation.

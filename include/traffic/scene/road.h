@@ -121,7 +121,7 @@ struct Road {
 };
 
 /// Reach of a vehicle's neighbourhood.
-inline constexpr double kNeighbourReach_m = 50.0;
+inline constexpr double kNeighbourReachM = 50.0;
 
 /// Reads a network as netconvert writes it (.net.xml, also gzip) and finds its conflicts.
 /// @throws DataError if the file is missing or is no SUMO network

@@ -22,9 +22,9 @@ namespace traffic::scene {
 /// Conditions before one stop line at this moment.
 struct ApproachState {
   int vehicles = 0;           ///< whose next conflict this is
-  int queue = 0;              ///< those of them slower than kQueueSpeed_mps
+  int queue = 0;              ///< those of them slower than kQueueSpeedMps
   int backlog = 0;            ///< waiting to enter the network towards it
-  double near_density = 0;    ///< veh/km/lane over the last kNearLine_m
+  double near_density = 0;    ///< veh/km/lane over the last kNearLineM
   double near_speed_mps = 0;  ///< mean speed there; the speed limit when it is empty
   int passed_30s = 0;         ///< crossed the stop line in the last 30 s
   int lanes_held = 0;         ///< lanes whose first CV is under control
@@ -38,9 +38,9 @@ struct ConflictState {
   double downstream_speed_mps = 0;
 };
 
-inline constexpr double kQueueSpeed_mps = 5.0;
-inline constexpr double kNearLine_m = 200.0;
-inline constexpr double kRecent_s = 30.0;
+inline constexpr double kQueueSpeedMps = 5.0;
+inline constexpr double kNearLineM = 200.0;
+inline constexpr double kRecentS = 30.0;
 
 /// What happened in a step, besides the vehicles' motion.
 struct StepEvents {

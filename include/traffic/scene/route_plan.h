@@ -47,6 +47,6 @@ class RoutePlans {
 };
 
 /// Distance that stands for "no limit ahead" in continuation_m.
-inline constexpr double kFarAhead_m = 10000.0;
+inline constexpr double kFarAheadM = 10000.0;
 
 }  // namespace traffic::scene

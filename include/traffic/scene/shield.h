@@ -13,11 +13,11 @@ struct ShieldLimits {
   double brake_mps2 = 4.0;  ///< with which level 2 brakes
 };
 
-inline constexpr double kNever_s = std::numeric_limits<double>::infinity();
+inline constexpr double kNeverS = std::numeric_limits<double>::infinity();
 
-/// Time headway; kNever_s at rest.
+/// Time headway; kNeverS at rest.
 double time_headway_s(double gap_m, double speed_mps);
-/// Time-to-collision; kNever_s when the gap does not close.
+/// Time-to-collision; kNeverS when the gap does not close.
 double time_to_collision_s(double gap_m, double speed_mps, double leader_speed_mps);
 /// Whether a follower is under one of the thresholds.
 bool is_unsafe(double gap_m, double speed_mps, double leader_speed_mps, const ShieldLimits& limits);

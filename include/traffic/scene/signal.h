@@ -7,7 +7,7 @@
 namespace traffic::scene {
 
 /// A change that is further away than this is not foreseen.
-inline constexpr double kSignalHorizon_s = 1000.0;
+inline constexpr double kSignalHorizonS = 1000.0;
 
 /// Whether a link with this letter of SUMO's state string may drive: G, g, s (right on red) and o/O
 /// (switched off) may; red and yellow may not.

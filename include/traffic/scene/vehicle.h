@@ -9,7 +9,7 @@
 namespace traffic::scene {
 
 /// Leaders and followers further away than this are not looked for.
-inline constexpr double kLeaderReach_m = 100.0;
+inline constexpr double kLeaderReachM = 100.0;
 
 struct Vehicle {
   // Written by the owner when it departs.
@@ -43,18 +43,18 @@ struct Vehicle {
   int passed = -1;            ///< conflict in whose zone or downstream stretch it is; -1: none
   bool in_zone = false;       ///< in the zone of `passed`, not downstream of it
   int leader = -1;            ///< index of the next vehicle on its path; -1: none within reach
-  double leader_gap_m = 0;    ///< bumper to bumper; kLeaderReach_m when there is none
+  double leader_gap_m = 0;    ///< bumper to bumper; kLeaderReachM when there is none
   int follower = -1;          ///< index of the nearest vehicle whose leader this is
-  double follower_gap_m = 0;  ///< bumper to bumper; kLeaderReach_m when there is none
+  double follower_gap_m = 0;  ///< bumper to bumper; kLeaderReachM when there is none
   bool first_cv = false;      ///< a CV with none between it and the stop line on its lane
   int ahead = 0;              ///< vehicles between it and the stop line on its lane
   int behind = 0;             ///< vehicles behind it that lead to the same lane of the stop line
-  bool braking = false;       ///< harder than kHardBrake_mps2
+  bool braking = false;       ///< harder than kHardBrakeMps2
   bool unsafe = false;        ///< under a threshold of the shield
   bool fresh = true;          ///< departed since the last update
   double previous_speed_mps = 0;
 };
 
-inline constexpr double kHardBrake_mps2 = 3.0;
+inline constexpr double kHardBrakeMps2 = 3.0;
 
 }  // namespace traffic::scene
