@@ -40,7 +40,9 @@ h5::File create_file(const fs::path& path) {
   // The newest layout of HDF5 1.10 has checksums in all its own structures.
   h5::check(H5Pset_libver_bounds(access.get(), H5F_LIBVER_V110, H5F_LIBVER_V110),
             "file properties");
-  return h5::File(h5::check(H5Fcreate(path.c_str(), H5F_ACC_EXCL, H5P_DEFAULT, access.get()),
+  const h5::Properties creation(h5::check(H5Pcreate(H5P_FILE_CREATE), "file properties"));
+  h5::check(H5Pset_obj_track_times(creation.get(), false), "file properties");
+  return h5::File(h5::check(H5Fcreate(path.c_str(), H5F_ACC_EXCL, creation.get(), access.get()),
                             "cannot create " + path.string()));
 }
 
@@ -112,8 +114,10 @@ DatasetWriter::Impl::Impl(const fs::path& path, FileInfo file_info, const Writer
   check_free_space(folder);
   info.float16 = options.float16;
   file = create_file(target.temp_path());
+  const h5::Properties timeless(h5::check(H5Pcreate(H5P_GROUP_CREATE), "group properties"));
+  h5::check(H5Pset_obj_track_times(timeless.get(), false), "group properties");
   for (const char* group : {"episodes", "frames", "nodes", "edges"}) {
-    h5::Group(h5::check(H5Gcreate2(file.get(), group, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT),
+    h5::Group(h5::check(H5Gcreate2(file.get(), group, H5P_DEFAULT, timeless.get(), H5P_DEFAULT),
                         fmt::format("create group {}", group)));
   }
   columns.reserve(kNumColumns);

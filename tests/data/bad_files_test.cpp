@@ -1,7 +1,11 @@
 /// Every kind of file that is no good data set, and what is said about it.
+#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <hdf5.h>
+#include <sys/file.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <array>
 #include <functional>
@@ -124,6 +128,31 @@ TEST_F(BadFiles, TruncationIsFoundWhereverItIs) {
     EXPECT_THAT(open_and_read(path_), testing::AnyOf(HasSubstr("truncated"), HasSubstr("damaged")))
         << size;
   }
+}
+
+TEST_F(BadFiles, AFileThatAnotherProgramWritesIsLocked) {
+  const int fd = ::open(path_.c_str(), O_RDWR);
+  ASSERT_GE(fd, 0);
+  ASSERT_EQ(flock(fd, LOCK_EX), 0);
+  EXPECT_THAT(open_and_read(path_),
+              AllOf(HasSubstr("cannot be locked"), HasSubstr("HDF5_USE_FILE_LOCKING=FALSE")));
+  close(fd);
+  EXPECT_EQ(open_and_read(path_), "no error");
+}
+
+TEST_F(BadFiles, AFileThatAWriterLeftOpenSaysHowToClearIt) {
+  const pid_t child = fork();
+  if (child == 0) {
+    const h5::Properties access(H5Pcreate(H5P_FILE_ACCESS));
+    H5Pset_libver_bounds(access.get(), H5F_LIBVER_V110, H5F_LIBVER_V110);
+    const h5::File file(H5Fopen(path_.c_str(), H5F_ACC_RDWR, access.get()));
+    H5Fflush(file.get(), H5F_SCOPE_GLOBAL);
+    _exit(file.get() < 0 ? 1 : 0);  // without closing it
+  }
+  int status = 0;
+  ASSERT_EQ(waitpid(child, &status, 0), child);
+  ASSERT_EQ(status, 0);
+  EXPECT_THAT(open_and_read(path_), HasSubstr("h5clear -s " + path_));
 }
 
 TEST_F(BadFiles, AFlippedBitInAChunkIsAChecksumError) {

@@ -182,6 +182,16 @@ TEST_F(LoaderTest, DamageThatAppearsLaterSurfacesInNext) {
               testing::ThrowsMessage<DataError>(testing::HasSubstr("a.h5: data set")));
 }
 
+TEST_F(LoaderTest, AFileThatIsDeletedOrReplacedWhileItIsReadStaysWhatItWas) {
+  const auto expected = epoch(*make(0), 0);
+  const auto loader = make(1);
+  test::write_file(dir_ / "other.h5", {{{.seed = 77, .frames = 50}}});
+  std::filesystem::rename(dir_ / "other.h5", dir_ / "a.h5");
+  const auto found = epoch(*loader, 0);
+  ASSERT_EQ(found.size(), expected.size());
+  for (std::size_t i = 0; i < found.size(); ++i) expect_equal(found[i], expected[i]);
+}
+
 TEST_F(LoaderTest, UnreadableFilesAreSkippedUpToTheAllowedShare) {
   test::write_bytes(dir_ / "b.h5", "broken");
   EXPECT_THROW(open_data_files(data_), DataError);
