@@ -151,6 +151,10 @@ std::uint64_t hash_frame(const PackedFrames& frames, std::size_t f, std::size_t 
   return hash.digest();
 }
 
+/// Frames with fewer vehicles may well be alike: many episodes begin with the same first
+/// departures.
+constexpr std::int32_t kTellingVehicles = 8;
+
 /// Reports each pair of episodes that share a frame once.
 class DuplicateFinder {
  public:
@@ -165,7 +169,7 @@ class DuplicateFinder {
       const auto frames = reader.read_frames(range.first_frame + frame,
                                              std::min(kFramesAtOnce, range.num_frames - frame));
       for (std::size_t f = 0; f + 1 < frames.node_ptr.size(); ++f) {
-        if (frames.node_ptr[f + 1] == frames.node_ptr[f]) continue;
+        if (frames.node_ptr[f + 1] - frames.node_ptr[f] < kTellingVehicles) continue;
         add_frame(hash_frame(frames, f, width),
                   {file, episode, frame + static_cast<std::int64_t>(f)}, problems);
       }
