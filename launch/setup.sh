@@ -8,7 +8,7 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 
 readonly TORCH_VERSION=2.15.0 SUMO_VERSION=1.28.0 CUDART_VERSION=13.5.37 CUPTI_VERSION=13.5.25
-readonly TENSORBOARD_VERSION=2.20.0
+readonly TENSORBOARD=(tensorboard==2.20.0 protobuf==6.33.1 numpy==2.2.6 absl-py==2.3.1 packaging==25.0)
 readonly PACKAGES=(g++ cmake ninja-build ccache pkg-config git python3 python3-pip
   libopenmpi-dev openmpi-bin libhdf5-dev libtomlplusplus-dev libspdlog-dev libfmt-dev libcli11-dev
   nlohmann-json3-dev libpugixml-dev libexpat1-dev zlib1g-dev libxxhash-dev libprotobuf-dev protobuf-compiler
@@ -76,5 +76,5 @@ else
     "nvidia-cuda-cupti==$CUPTI_VERSION"
 fi
 install_wheels sumo --no-deps "eclipse-sumo==$SUMO_VERSION"
-if $tests; then install_wheels tools "tensorboard==$TENSORBOARD_VERSION"; fi
+if $tests; then install_wheels tools --no-deps "${TENSORBOARD[@]}"; fi
 say "done"
