@@ -132,6 +132,8 @@ EnvPool::EnvPool(const comm::MpiSession& session, const config::Config& config,
       outcome = failure(error.code(), error.what());
     }
   }
+  // Unlike a broadcast it sleeps while it waits, and leaves the cores to what is being started.
+  session.rendezvous("the start of the rollout workers", 2 * kStart_s);
   broadcast_from_rank0(session.fortran_comm(), &outcome, sizeof(outcome));
   if (outcome.code != 0) {
     throw Error(outcome.message.data(), static_cast<ExitCode>(outcome.code));
@@ -231,7 +233,7 @@ std::optional<Event> EnvPool::wait_any(std::span<const int> envs, double timeout
   while (true) {
     // First the bell, then the slots: an answer in between ends the sleep at once.
     const auto rings = bell.rings.load(std::memory_order_acquire);
-    require_open(*state_->memory);
+    require_open(*state_->memory, kClose_s + kGlance_s);
     for (const int env : envs) {
       if (auto event = state_->look(env)) return event;
     }

@@ -104,6 +104,17 @@ void check_candidates(const Period& period) {
   }
 }
 
+void check_scripted(std::span<const scene::Command> commands) {
+  for (const scene::Command& command : commands) {
+    if (command.longitudinal > scene::Longitudinal::kAcceleration ||
+        command.lane_change < scene::LaneChange::kRight ||
+        command.lane_change > scene::LaneChange::kLeft || !std::isfinite(command.value) ||
+        !std::isfinite(command.hold_s)) {
+      throw WorkerError("observation's command for vehicle {} is none", command.vehicle_id);
+    }
+  }
+}
+
 void check_score(const scene::EpisodeScore& score) {
   const std::array<double, 5> numbers{score.seconds, score.completion_sum, score.speed_sum,
                                       score.speed_square_sum, score.abs_accel_sum};
@@ -144,6 +155,7 @@ void read_period(std::span<const std::byte> bytes, Period& out) {
   require_finite(out.growth, "growth");
   require_finite(out.conflict_growth, "conflict_growth");
   check_candidates(out);
+  check_scripted(out.scripted);
   check_score(out.score);
 }
 

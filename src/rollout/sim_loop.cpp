@@ -80,7 +80,9 @@ void SimLoop::reset(const EpisodeSpec& spec) {
   in_episode_ = true;
   controller_.reset();
   if (!spec.controller.empty()) {
-    controller_ = scene::make_controller(spec.controller);
+    scene::ControllerOptions options;
+    options.candidates = candidate_rule();
+    controller_ = scene::make_controller(spec.controller, options);
     controller_->reset(spec.seed);
   }
   next_decision_s_ = 0;
@@ -154,10 +156,13 @@ void SimLoop::note_controlled() {
   }
 }
 
+scene::CandidateRule SimLoop::candidate_rule() const {
+  return {.zone_m = options_.zone_m, .lead_only = options_.lead_only};
+}
+
 void SimLoop::list_candidates() {
   const auto& state = sumo_.state();
-  const scene::CandidateRule rule{.zone_m = options_.zone_m, .lead_only = options_.lead_only};
-  scene::find_candidates(state, rule, candidate_nodes_);
+  scene::find_candidates(state, candidate_rule(), candidate_nodes_);
   for (const int node : candidate_nodes_) {
     const scene::Vehicle& vehicle = state.vehicles()[static_cast<std::size_t>(node)];
     candidates_.push_back(

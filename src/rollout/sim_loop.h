@@ -35,6 +35,7 @@ class SimLoop {
   void step();
   void note_controlled();
   void list_candidates();
+  [[nodiscard]] scene::CandidateRule candidate_rule() const;
   void answer();
   [[nodiscard]] bool frame_due(std::int64_t step) const;
 

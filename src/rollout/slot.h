@@ -92,7 +92,8 @@ class WorkerSlot {
   [[nodiscard]] std::int64_t last_activity_ns() const;
   /// What the process itself said about its end; empty if nothing.
   [[nodiscard]] std::string explanation() const { return view_.head->error.get(); }
-  /// The process is dead (reaped): answers a command that waits for it.
+  /// The process is dead (reaped): answers a command that waits for it, unless that may as well
+  /// wait for the next process.
   void report_death(std::string_view why);
   [[nodiscard]] SlotCounters& counters() const { return view_.head->counters; }
 

@@ -80,25 +80,24 @@ Supervisor::End Supervisor::run() {
 }
 
 void Supervisor::tend(Env& env) {
-  if (env.given_up) return;
-  if (!env.process) {
-    if (monotonic_ns() >= env.start_at_ns) start(env);
-    return;
-  }
-  env.process->read_output();
-  if (const auto status = env.process->reap()) {
-    std::string how = env.slot.explanation();
-    if (!env.killed_because.empty()) {
-      how = env.killed_because;
-    } else if (how.empty()) {
-      how = describe_exit(*status);
-      if (!env.process->tail().empty()) how += ", last output: " + env.process->tail();
+  if (env.process) {
+    env.process->read_output();
+    if (const auto status = env.process->reap()) {
+      const std::string how = how_it_ended(env, *status);
+      env.process.reset();
+      handle_death(env, how);
+    } else {
+      kill_if_stuck(env);
     }
-    env.process.reset();
-    handle_death(env, how);
-    return;
   }
-  kill_if_stuck(env);
+  if (!env.process && !env.given_up && monotonic_ns() >= env.start_at_ns) start(env);
+}
+
+std::string Supervisor::how_it_ended(const Env& env, int wait_status) {
+  if (!env.killed_because.empty()) return env.killed_because;
+  if (std::string own_words = env.slot.explanation(); !own_words.empty()) return own_words;
+  const std::string& output = env.process->tail();
+  return describe_exit(wait_status) + (output.empty() ? "" : ", last output: " + output);
 }
 
 void Supervisor::start(Env& env) {
@@ -144,8 +143,8 @@ void Supervisor::handle_death(Env& env, const std::string& how) {
   if (env.failures_in_row > max_restarts) {
     env.given_up = true;
     give_up(
-        fmt::format("{}; it failed {} times in a row without finishing an episode "
-                    "(rollout.max_restarts {}), its last words above say why",
+        fmt::format("{} ({} failures in a row without a finished episode, "
+                    "rollout.max_restarts is {})",
                     text, env.failures_in_row, max_restarts));
   }
   env.start_at_ns = monotonic_ns() + to_ns(restart_pause_s(env.failures_in_row));

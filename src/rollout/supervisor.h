@@ -46,6 +46,7 @@ class Supervisor {
   };
 
   void tend(Env& env);
+  static std::string how_it_ended(const Env& env, int wait_status);
   void start(Env& env);
   void kill_if_stuck(Env& env);
   void handle_death(Env& env, const std::string& how);

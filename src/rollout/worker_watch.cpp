@@ -21,13 +21,15 @@ constexpr auto kPause = std::chrono::milliseconds(5);
 
 }  // namespace
 
-void require_open(const PoolMemory& memory) {
+void require_open(const PoolMemory& memory, double grace_s) {
   const PoolHead& pool = memory.pool();
   if (pool.fatal.load(std::memory_order_acquire) == FatalState::kWritten) {
     throw WorkerError("{}", pool.fatal_text.get());
   }
   if (pool.closing.load(std::memory_order_acquire) != 0) {
-    throw WorkerError("rank 0 has ended the simulations");
+    // An error of rank 0 that unwinds its stack: its message shall be the first.
+    std::this_thread::sleep_for(std::chrono::duration<double>(grace_s));
+    throw WorkerError("rank 0 has ended the simulations while this rank waited for them");
   }
 }
 

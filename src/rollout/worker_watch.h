@@ -5,9 +5,10 @@
 
 namespace traffic::rollout {
 
+/// @param grace_s how long rank 0, when it has closed the pool, gets to end the job itself
 /// @throws WorkerError if a worker has given up on a simulation (with its last words), or rank 0
 /// has closed the pool
-void require_open(const PoolMemory& memory);
+void require_open(const PoolMemory& memory, double grace_s);
 
 /// @throws WorkerError if a worker is gone or gives no sign of life
 void require_workers_alive(const PoolMemory& memory);

@@ -29,7 +29,7 @@ std::string read_file(const fs::path& path) {
   std::vector<char*> argv;
   for (const std::string& word : words) argv.push_back(const_cast<char*>(word.c_str()));
   argv.push_back(nullptr);
-  execv(argv[0], argv.data());
+  execvp(argv[0], argv.data());
   _exit(127);
 }
 
@@ -44,7 +44,8 @@ Job::Job(const Options& options) : ranks_(options.ranks) {
   output_ += ".out";
   std::vector<std::string> words;
   if (ranks_ > 0) {
-    words = {TRAFFIC_SOURCE_DIR "/launch/mpirun.sh", "-np", std::to_string(ranks_)};
+    words = {options.plain_mpirun ? "mpirun" : TRAFFIC_SOURCE_DIR "/launch/mpirun.sh", "-np",
+             std::to_string(ranks_)};
   }
   words.emplace_back(TRAFFIC_BIN_DIR "/rollout_driver");
   words.insert(words.end(), options.args.begin(), options.args.end());

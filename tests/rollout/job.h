@@ -16,6 +16,8 @@ namespace traffic::rollout::testing {
 class Job {
  public:
   struct Options {
+    /// launch/mpirun.sh, or mpirun as users type it, which binds each rank to a core.
+    bool plain_mpirun = false;
     int ranks = 2;           ///< 0: without mpirun
     std::string fault = {};  ///< TRAFFIC_FAULT
     std::vector<std::string> args = {};
@@ -37,7 +39,7 @@ class Job {
   [[nodiscard]] int count(std::string_view text) const;
   /// Whether `condition` comes true within the limit.
   template <typename Condition>
-  [[nodiscard]] bool eventually(Condition condition, double limit_s = 60) const {
+  [[nodiscard]] bool eventually(Condition condition, double limit_s = 120) const {
     for (double waited_s = 0; waited_s < limit_s; waited_s += 0.01) {
       if (condition()) return true;
       pause();
@@ -52,7 +54,7 @@ class Job {
 
   void signal(int number) const;  ///< to mpirun
   /// Exit code of mpirun, 128 + n after signal n, -1 if it does not end within the limit.
-  [[nodiscard]] int wait(double limit_s = 60);
+  [[nodiscard]] int wait(double limit_s = 120);
   /// Names of files in the job's folder for temporary files and shared memory.
   [[nodiscard]] std::vector<std::string> files_left() const;
 

@@ -158,6 +158,18 @@ TEST(PeriodCodec, RefusesGraphsThatAreNone) {
   EXPECT_FALSE(readable(candidate.bytes()));
 }
 
+TEST(PeriodCodec, RefusesCommandsThatAreNone) {
+  PeriodFixture speed;
+  speed.scripted[0].longitudinal = static_cast<scene::Longitudinal>(200);
+  EXPECT_FALSE(readable(speed.bytes()));
+  PeriodFixture lane;
+  lane.scripted[0].lane_change = static_cast<scene::LaneChange>(2);
+  EXPECT_FALSE(readable(lane.bytes()));
+  PeriodFixture hold;
+  hold.scripted[0].hold_s = std::nan("");
+  EXPECT_FALSE(readable(hold.bytes()));
+}
+
 TEST(PeriodCodec, SaysSoWhenAnObservationDoesNotFit) {
   std::vector<std::byte> small(2048);
   PeriodWriter writer(small);

@@ -18,6 +18,7 @@
 #include "traffic/config/load.h"
 #include "traffic/core/clock.h"
 #include "traffic/core/error.h"
+#include "traffic/core/fault.h"
 #include "traffic/core/hash.h"
 #include "traffic/core/signals.h"
 #include "traffic/rollout/env_pool.h"
@@ -76,7 +77,6 @@ class Driver {
         next_seed_(session.rank()) {}
 
   void run() {
-    const Stopwatch clock;
     for (const int env : pool_.my_envs()) begin_next(env);
     std::size_t first_answers = pool_.my_envs().size();
     bool any = true;
@@ -86,14 +86,15 @@ class Driver {
         for (const Event& event : pool_.wait_all(group)) {
           if (first_answers > 0 && --first_answers == 0) {
             print_line(fmt::format("rank {} all answered after {:.3f} s, {:.3f} s since launch",
-                                   session_.rank(), clock.seconds(), seconds_since_launch()));
+                                   session_.rank(), clock_.seconds(), seconds_since_launch()));
+            clock_ = Stopwatch();
           }
           handle(event);
         }
         for (const int env : group) any = any || pool_.busy(env);
       }
     }
-    const double seconds = clock.seconds();
+    const double seconds = clock_.seconds();
     pool_.close();
     if (session_.rank() == 0) report(seconds);
   }
@@ -113,6 +114,7 @@ class Driver {
   }
 
   void handle(const Event& event) {
+    fault::hit("driver.answer", session_.rank(), answers_++);
     if (event.lost) {
       print_line(fmt::format("lost {} seed {}: {}", event.env, seed_of_[event.env], event.why));
       begin(event.env, seed_of_[event.env]);
@@ -184,11 +186,13 @@ class Driver {
                            static_cast<double>(c.steps) / seconds, seconds, pool_.num_envs()));
   }
 
+  Stopwatch clock_;  ///< first of the start, then of the episodes
   const comm::MpiSession& session_;
   const Options& options_;
   double period_s_;
   EnvPool pool_;
   std::int64_t next_seed_;
+  std::int64_t answers_ = 0;
   std::map<int, std::int64_t> seed_of_;
   std::map<int, Hasher> hash_of_;
   std::map<int, double> sum_of_growth_;

@@ -68,6 +68,7 @@ TEST_F(SlotTest, ASleepingSimulationIsWokenByTheCommand) {
 }
 
 TEST_F(SlotTest, TheWorkerAnswersForADeadSimulation) {
+  sim_.announce_ready();
   rank_.post(CommandKind::kStep, incarnation_, 0);
   worker_.report_death("simulation 0 was killed");
   ASSERT_FALSE(rank_.busy());
@@ -85,9 +86,10 @@ TEST_F(SlotTest, ADeathBetweenCommandsIsNoAnswer) {
   EXPECT_EQ(rings(), rings_before);
 }
 
-TEST_F(SlotTest, ACommandOutlivesTheProcessThatShouldHaveTakenIt) {
-  worker_.report_death("died before the command");
+TEST_F(SlotTest, AnEpisodeToBeginOutlivesAProcessThatDiesAtItsStart) {
   rank_.post(CommandKind::kReset, 0, 0);
+  worker_.report_death("died before it was ready");
+  EXPECT_TRUE(rank_.busy());
   const std::uint32_t next = worker_.begin_incarnation();
   EXPECT_EQ(next, incarnation_ + 1);
   SimSlot successor(memory_.slot(0), memory_.bell(0), next);

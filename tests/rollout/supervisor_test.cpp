@@ -93,7 +93,7 @@ TEST_F(SupervisorTest, ASimulationThatFailsAtEveryStartIsGivenUpWithItsOwnWords)
   const std::string text = memory_->pool().fatal_text.get();
   EXPECT_THAT(text, HasSubstr("ended with exit code 3"));
   EXPECT_THAT(text, HasSubstr("Network 'missing.net.xml' could not be loaded"));
-  EXPECT_THAT(text, HasSubstr("failed 3 times in a row"));
+  EXPECT_THAT(text, HasSubstr("3 failures in a row"));
   EXPECT_GT(memory_->bell(0).rings, 0U);
   EXPECT_EQ(head().incarnation, 3U);
 }
