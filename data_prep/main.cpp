@@ -9,7 +9,6 @@
 
 #include "command.h"
 #include "traffic/core/error.h"
-#include "traffic/core/signals.h"
 #include "traffic/core/version.h"
 #include "traffic/report/logging.h"
 
@@ -35,7 +34,6 @@ ExitCode run(int argc, char** argv) {
     return ExitCode::kDone;
   }
   report::init_logging({});
-  install_stop_handlers();
   return chosen(fmt::format("{}", fmt::join(argv, argv + argc, " ")));
 }
 

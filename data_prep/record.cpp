@@ -11,6 +11,7 @@
 #include "traffic/core/atomic_file.h"
 #include "traffic/core/clock.h"
 #include "traffic/core/process.h"
+#include "traffic/core/signals.h"
 #include "traffic/core/text.h"
 #include "traffic/data/reader.h"
 #include "traffic/report/progress_bar.h"
@@ -98,6 +99,7 @@ ExitCode record(const RecordOptions& options, const std::string& command_line) {
   prepare_folder(options.out, options.force);
   spdlog::info("recording {} episodes of {} into {} files, {} at once", plan.episodes.size(),
                scenario.stem().string(), plan.num_files(), jobs);
+  install_stop_handlers();
   const Stopwatch watch;
   PoolResult result;
   {

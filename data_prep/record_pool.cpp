@@ -2,7 +2,6 @@
 
 #include <fcntl.h>
 #include <poll.h>
-#include <signal.h>
 #include <spdlog/spdlog.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
@@ -10,6 +9,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <csignal>
 #include <cstdio>
 #include <cstring>
 #include <deque>
@@ -23,9 +23,9 @@
 namespace traffic::data_prep {
 namespace {
 
-constexpr int kPoll_ms = 200;
+constexpr int kPollMilliseconds = 200;
 /// How long workers may take to end after a request to stop.
-constexpr double kGrace_s = 10.0;
+constexpr double kGraceSeconds = 10.0;
 
 /// The writing end of a worker's pipe. Lines: "P episodes steps" and "E code message".
 void send_line(int fd, std::string line) {
@@ -217,7 +217,7 @@ void Pool::end(Worker& worker) {
 void Pool::listen() {
   std::vector<pollfd> fds;
   for (const auto& worker : workers_) fds.push_back({worker.fd, POLLIN, 0});
-  if (poll(fds.data(), fds.size(), kPoll_ms) <= 0) return;
+  if (poll(fds.data(), fds.size(), kPollMilliseconds) <= 0) return;
   for (std::size_t i = 0; i < fds.size(); ++i) {
     if (fds[i].revents != 0) read_lines(workers_[i]);
   }
@@ -227,7 +227,7 @@ void Pool::listen() {
 void Pool::watch() {
   const double now = steady_seconds();
   for (auto& worker : workers_) {
-    const bool late_to_stop = stopping_since_s_ && now - *stopping_since_s_ > kGrace_s;
+    const bool late_to_stop = stopping_since_s_ && now - *stopping_since_s_ > kGraceSeconds;
     if (now - worker.last_heard_s > options_.timeout_s || late_to_stop) {
       worker.timed_out = true;
       kill(worker.pid, SIGKILL);

@@ -15,7 +15,7 @@
 namespace traffic::data_prep {
 namespace {
 
-constexpr double kHeartbeat_s = 1.0;
+constexpr double kHeartbeatSeconds = 1.0;
 
 /// Records episodes of one simulation.
 class Recorder {
@@ -66,7 +66,7 @@ class Recorder {
  private:
   void beat() {
     fault::hit("record.step", 0, all_steps_);
-    if (since_heartbeat_.seconds() < kHeartbeat_s) return;
+    if (since_heartbeat_.seconds() < kHeartbeatSeconds) return;
     since_heartbeat_.lap();
     heartbeat_(episodes_done_, all_steps_);
   }

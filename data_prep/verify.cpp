@@ -90,6 +90,7 @@ ExitCode verify(const VerifyOptions& options) {
   }
   const auto leaks = check_apart("the files together", [&] {
     std::vector<std::shared_ptr<const data::DatasetReader>> files;
+    files.reserve(readable.size());
     for (const auto& path : readable) {
       files.push_back(std::make_shared<const data::DatasetReader>(path));
     }

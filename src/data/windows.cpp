@@ -8,16 +8,20 @@
 namespace traffic::data {
 namespace {
 
+float coordinate(std::span<const float> xy_m, std::int32_t node, std::size_t axis) {
+  return xy_m[2 * static_cast<std::size_t>(node) + axis];
+}
+
 /// 0 (x) or 1 (y): along which coordinate the box around the nodes is longer.
-int longer_axis(std::span<const float> xy_m, std::span<const std::int32_t> nodes) {
+std::size_t longer_axis(std::span<const float> xy_m, std::span<const std::int32_t> nodes) {
   float low[2]{};
   float high[2]{};
-  for (int axis = 0; axis < 2; ++axis) {
-    low[axis] = high[axis] = xy_m[static_cast<std::size_t>(2 * nodes[0] + axis)];
+  for (std::size_t axis = 0; axis < 2; ++axis) {
+    low[axis] = high[axis] = coordinate(xy_m, nodes[0], axis);
   }
   for (const auto node : nodes) {
-    for (int axis = 0; axis < 2; ++axis) {
-      const float value = xy_m[static_cast<std::size_t>(2 * node + axis)];
+    for (std::size_t axis = 0; axis < 2; ++axis) {
+      const float value = coordinate(xy_m, node, axis);
       low[axis] = std::min(low[axis], value);
       high[axis] = std::max(high[axis], value);
     }
@@ -44,10 +48,10 @@ std::vector<std::int32_t> crop_nodes(std::span<const float> xy_m, std::int64_t m
   while (cells > 1) {
     const std::size_t left_cells = cells / 2;
     const std::size_t left_size = region.size() * left_cells / cells;
-    const int axis = longer_axis(xy_m, region);
+    const std::size_t axis = longer_axis(xy_m, region);
     const auto before = [&](std::int32_t a, std::int32_t b) {
-      const float at_a = xy_m[static_cast<std::size_t>(2 * a + axis)];
-      const float at_b = xy_m[static_cast<std::size_t>(2 * b + axis)];
+      const float at_a = coordinate(xy_m, a, axis);
+      const float at_b = coordinate(xy_m, b, axis);
       return at_a != at_b ? at_a < at_b : a < b;
     };
     std::nth_element(region.begin(), region.begin() + static_cast<std::ptrdiff_t>(left_size),
