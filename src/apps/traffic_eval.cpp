@@ -1,7 +1,9 @@
 /// Compares controllers with the uncontrolled traffic and with each other on the same seeds.
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cstdio>
 #include <string>
+#include <string_view>
 #include <variant>
 #include <vector>
 
@@ -11,6 +13,7 @@
 #include "traffic/core/error.h"
 #include "traffic/core/process.h"
 #include "traffic/train/evaluation.h"
+#include "traffic/train/policy_controller.h"
 
 namespace {
 
@@ -58,6 +61,15 @@ config::Program program(Arguments& arguments) {
 train::EvaluationPlan make_plan(const Arguments& arguments, const config::CommonOptions& options) {
   train::EvaluationPlan plan;
   plan.config = config::resolve(options);
+  // What a controller was trained in is what it is evaluated in, unless something else is said.
+  constexpr std::string_view kCheckpoint = "checkpoint:";
+  const auto trained =
+      std::find_if(arguments.controllers.begin(), arguments.controllers.end(),
+                   [&](const std::string& name) { return name.starts_with(kCheckpoint); });
+  if (options.config_path.empty() && options.overrides.assignments.empty() &&
+      trained != arguments.controllers.end()) {
+    plan.config = train::config_of_checkpoint(trained->substr(kCheckpoint.size()));
+  }
   if (!arguments.scenario.empty()) plan.config.env.scenario = arguments.scenario;
   plan.controllers = arguments.controllers;
   if (plan.controllers.empty()) plan.controllers = {"none", "meter"};

@@ -14,6 +14,7 @@
 #include "traffic/core/error.h"
 #include "traffic/core/signals.h"
 #include "traffic/train/phase1.h"
+#include "traffic/train/phase2.h"
 #include "traffic/train/run.h"
 
 namespace {
@@ -53,11 +54,13 @@ int run_training(const Start& start, comm::MpiSession& session) {
   install_stop_handlers();
   torch::set_num_threads(train::choose_threads(start.config.run.threads_per_rank, session));
   train::Run run(start.config, session);
+  const bool simulates = start.config.run.phase == 2;
   if (start.dry_run) {
-    train::dry_run_phase1(run);
+    simulates ? train::dry_run_phase2(run, session) : train::dry_run_phase1(run);
     return static_cast<int>(ExitCode::kDone);
   }
-  return static_cast<int>(train::exit_code(train::run_phase1(run)));
+  return static_cast<int>(
+      train::exit_code(simulates ? train::run_phase2(run, session) : train::run_phase1(run)));
 }
 
 }  // namespace

@@ -1,19 +1,33 @@
 #include "evaluation_episode.h"
 
+#include <torch/utils.h>
+
 #include <algorithm>
+#include <filesystem>
 #include <string_view>
 
+#include "traffic/checkpoint/file.h"
 #include "traffic/core/error.h"
 #include "traffic/sim/env_options.h"
+#include "traffic/train/policy_controller.h"
 
 namespace traffic::train {
 namespace {
 
 constexpr double kTimeTolerance_s = 1e-6;
+constexpr std::string_view kCheckpoint = "checkpoint:";
+
+std::filesystem::path checkpoint_path(std::string_view name) {
+  return name.substr(kCheckpoint.size());
+}
 
 }  // namespace
 
 void check_controller(const std::string& name) {
+  if (name.starts_with(kCheckpoint)) {
+    checkpoint::verify(checkpoint_path(name));
+    return;
+  }
   const auto known = scene::controller_names();
   if (std::find(known.begin(), known.end(), name) != known.end()) return;
   throw ConfigError("--controller: found '{}', expected {} or checkpoint:PATH", name,
@@ -22,16 +36,20 @@ void check_controller(const std::string& name) {
 
 EpisodeRunner::EpisodeRunner(const EvaluationPlan& plan) : plan_(plan) {
   controllers_.resize(plan.controllers.size());
+  torch::set_num_threads(1);  // the processes share the cores
 }
 
 scene::Controller& EpisodeRunner::controller(std::size_t index) {
   auto& known = controllers_[index];
-  if (!known) {
+  const std::string& name = plan_.controllers[index];
+  if (!known && name.starts_with(kCheckpoint)) {
+    known = make_policy_controller(checkpoint_path(name));
+  } else if (!known) {
     const config::Env& env = plan_.config.env;
     scene::ControllerOptions options;
     options.candidates = {.zone_m = env.zone_m, .lead_only = env.lead_only};
     options.random_period_s = env.control_period_s;
-    known = scene::make_controller(plan_.controllers[index], options);
+    known = scene::make_controller(name, options);
   }
   return *known;
 }

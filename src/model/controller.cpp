@@ -1,0 +1,104 @@
+#include "traffic/model/controller.h"
+
+#include <torch/torch.h>
+
+#include <cmath>
+#include <string>
+
+#include "traffic/core/error.h"
+#include "traffic/model/initialise.h"
+
+namespace traffic::model {
+namespace {
+
+constexpr std::int64_t kLanes = 3;
+constexpr std::int64_t kKeep = 1;
+constexpr double kFirstKeep = 0.9;  ///< probability of keeping the lane at first
+constexpr float kSmall = 0.01F;     ///< what the heads' first weights are multiplied with
+
+/// Logit of one of n choices that gives it this probability when the others have logit 0.
+double logit_of(double probability, std::int64_t choices) {
+  return std::log(probability / (1.0 - probability) * static_cast<double>(choices - 1));
+}
+
+}  // namespace
+
+ControllerImpl::ControllerImpl(const config::Controller& controller, const config::Action& action,
+                               const ControllerInputs& inputs)
+    : inputs_(inputs),
+      importance_weight_(controller.importance_weight),
+      impact_weight_(controller.impact_weight),
+      first_command_probability_(controller.first_command_probability),
+      categorical_(action.longitudinal == "categorical") {
+  TRAFFIC_CHECK(inputs.own + inputs.shared > 0 && inputs.impact <= inputs.own, "a controller that sees nothing");
+  using torch::nn::Linear;
+  using torch::nn::LinearOptions;
+  const std::int64_t width = controller.hidden_dim;
+  if (inputs.own > 0) own_ = register_module("own", Linear(inputs.own, width));
+  if (inputs.shared > 0) shared_ = register_module("shared", Linear(inputs.shared, width));
+  for (std::int64_t i = 1; i < controller.layers; ++i) {
+    hidden_.push_back(register_module("hidden" + std::to_string(i), Linear(width, width)));
+  }
+  const auto commands = categorical_ ? static_cast<std::int64_t>(action.commands.size()) : 1;
+  longitudinal_ = register_module("longitudinal", Linear(width, commands));
+  if (!categorical_) log_std_ = register_parameter("log_std", torch::zeros({1}));
+  if (action.lane_change) lane_ = register_module("lane", Linear(width, kLanes));
+  importance_ = register_module("importance", Linear(LinearOptions(width, 1).bias(false)));
+  if (inputs.impact > 0) impact_ = register_module("impact", Linear(LinearOptions(inputs.impact, 1).bias(false)));
+  for (std::int64_t i = 0; i < controller.layers; ++i) {
+    const std::int64_t in = i == 0 ? inputs.conflict : width;
+    value_hidden_.push_back(register_module("value_hidden" + std::to_string(i), Linear(in, width)));
+  }
+  value_ = register_module("value", Linear(width, 1));
+}
+
+void ControllerImpl::reset(std::uint64_t seed) {
+  initialise(*this, seed);
+  const torch::NoGradGuard no_grad;
+  for (auto* head : {&longitudinal_, &lane_, &importance_, &impact_, &value_}) {
+    if (head->is_empty()) continue;
+    (*head)->weight.mul_(kSmall);
+    if ((*head)->bias.defined()) (*head)->bias.zero_();
+  }
+  if (categorical_) {
+    const double none = 1.0 - first_command_probability_;
+    longitudinal_->bias[0] = logit_of(none, longitudinal_->bias.size(0));
+  }
+  if (!lane_.is_empty()) lane_->bias[kKeep] = logit_of(kFirstKeep, kLanes);
+}
+
+ControllerOutput ControllerImpl::forward(const CandidateBatch& candidates) {
+  torch::Tensor x;
+  if (!own_.is_empty()) x = own_(candidates.own);
+  if (!shared_.is_empty()) {
+    const torch::Tensor shared = shared_(candidates.shared).index_select(0, candidates.state);
+    x = x.defined() ? x + shared : shared;
+  }
+  x = torch::tanh(x);
+  for (auto& layer : hidden_) x = torch::tanh(layer(x));
+
+  ControllerOutput out;
+  out.longitudinal = longitudinal_(x);
+  torch::Tensor importance = importance_(x).squeeze(1);
+  if (categorical_) {
+    const torch::Tensor commanded = out.longitudinal.narrow(1, 1, out.longitudinal.size(1) - 1);
+    importance = importance + torch::logsumexp(commanded, 1) - out.longitudinal.select(1, 0);
+  } else {
+    out.log_std = log_std_;
+  }
+  out.score = importance_weight_ * importance;
+  if (!impact_.is_empty()) {
+    const torch::Tensor latents = candidates.own.narrow(1, inputs_.own - inputs_.impact, inputs_.impact);
+    out.score = out.score + impact_weight_ * impact_(latents).squeeze(1);
+  }
+  if (!lane_.is_empty()) out.lane = lane_(x);
+  return out;
+}
+
+torch::Tensor ControllerImpl::value(const torch::Tensor& conflicts) {
+  torch::Tensor x = conflicts;
+  for (auto& layer : value_hidden_) x = torch::tanh(layer(x));
+  return value_(x).squeeze(1);
+}
+
+}  // namespace traffic::model

@@ -1,0 +1,137 @@
+#include "phase2_experience.h"
+
+#include "traffic/core/error.h"
+#include "traffic/rl/gae.h"
+
+namespace traffic::train {
+namespace {
+
+/// Rows of parts one below the other, also when there are none.
+torch::Tensor join(const std::vector<torch::Tensor>& parts, torch::IntArrayRef empty,
+                   torch::ScalarType type = torch::kFloat) {
+  return parts.empty() ? torch::empty(empty, type) : torch::cat(parts);
+}
+
+rl::Segments segments(const std::vector<std::int64_t>& ptr) {
+  return rl::Segments(torch::tensor(ptr, torch::kLong));
+}
+
+/// Columns of all trajectories while they are put together.
+struct Columns {
+  std::vector<torch::Tensor> own, shared, conflict, final_conflict, picks, action, lane;
+  std::vector<std::int64_t> candidate_ptr{0}, decision_ptr{0}, row, state, decision_state,
+      decision_conflict;
+  std::vector<float> own_cost, rewards;
+  std::vector<std::uint8_t> decides;
+
+  void add(const Step& step, std::int64_t global_state) {
+    const auto local = static_cast<std::int64_t>(state.size());
+    for (const std::int64_t place : step.place) {
+      row.push_back(candidate_ptr.back() + place);
+      decision_state.push_back(local);
+    }
+    state.push_back(global_state);
+    own.push_back(step.own);
+    shared.push_back(step.shared);
+    conflict.push_back(step.conflict.unsqueeze(0));
+    picks.push_back(step.picks);
+    action.push_back(step.action);
+    lane.push_back(step.lane);
+    candidate_ptr.push_back(candidate_ptr.back() + step.own.size(0));
+    decision_ptr.push_back(static_cast<std::int64_t>(row.size()));
+    decision_conflict.insert(decision_conflict.end(), step.decision_conflict.begin(),
+                             step.decision_conflict.end());
+    own_cost.insert(own_cost.end(), step.own_cost.begin(), step.own_cost.end());
+    rewards.insert(rewards.end(), step.reward.begin(), step.reward.end());
+    decides.push_back(step.selection_decides ? 1 : 0);
+  }
+};
+
+}  // namespace
+
+Experience pack(const std::vector<Trajectory>& trajectories,
+                const std::vector<std::int64_t>& first_state, const model::ControllerInputs& widths,
+                std::int64_t conflicts, std::int64_t top_k) {
+  Columns all;
+  std::vector<std::int64_t> trajectory_ptr{0};
+  std::vector<bool> terminated;
+  for (std::size_t t = 0; t < trajectories.size(); ++t) {
+    const Trajectory& trajectory = trajectories[t];
+    TRAFFIC_CHECK(!trajectory.steps.empty(), "a trajectory without steps");
+    for (std::size_t s = 0; s < trajectory.steps.size(); ++s) {
+      all.add(trajectory.steps[s], first_state[t] + static_cast<std::int64_t>(s));
+    }
+    all.final_conflict.push_back(trajectory.final_conflict.unsqueeze(0));
+    trajectory_ptr.push_back(static_cast<std::int64_t>(all.state.size()));
+    terminated.push_back(trajectory.terminated);
+  }
+  const auto s = static_cast<std::int64_t>(all.state.size());
+  Experience out{.global_state = torch::tensor(all.state, torch::kLong),
+                 .own = join(all.own, {0, widths.own}),
+                 .shared = join(all.shared, {0, widths.shared}),
+                 .candidates = segments(all.candidate_ptr),
+                 .decided = segments(all.decision_ptr),
+                 .conflict = join(all.conflict, {0, conflicts, widths.conflict}),
+                 .final_conflict = join(all.final_conflict, {0, conflicts, widths.conflict}),
+                 .decisions = {.picks = join(all.picks, {0, top_k}, torch::kLong),
+                               .row = torch::tensor(all.row, torch::kLong),
+                               .action = join(all.action, {0}),
+                               .lane = join(all.lane, {0}, torch::kLong)},
+                 .decision_state = torch::tensor(all.decision_state, torch::kLong),
+                 .decision_conflict = torch::tensor(all.decision_conflict, torch::kLong),
+                 .own_cost = torch::tensor(all.own_cost),
+                 .selection_decides = torch::tensor(all.decides).to(torch::kBool),
+                 .rewards = torch::tensor(all.rewards).view({s, conflicts}),
+                 .trajectory_ptr = std::move(trajectory_ptr),
+                 .terminated = std::move(terminated)};
+  return out;
+}
+
+torch::Tensor advantages_of(const Experience& experience, const torch::Tensor& values,
+                            const torch::Tensor& final_values, double gamma, double gae_lambda) {
+  std::vector<torch::Tensor> parts;
+  for (std::size_t t = 0; t < experience.terminated.size(); ++t) {
+    const std::int64_t first = experience.trajectory_ptr[t];
+    const std::int64_t n = experience.trajectory_ptr[t + 1] - first;
+    const torch::Tensor of_t = values.narrow(0, first, n);
+    const torch::Tensor last = final_values.narrow(0, static_cast<std::int64_t>(t), 1);
+    const torch::Tensor next = torch::cat({of_t.narrow(0, 1, n - 1), last});
+    torch::Tensor ends = torch::zeros({n, 1}, torch::kBool);
+    ends[n - 1] = true;
+    const torch::Tensor never = torch::zeros({n, 1}, torch::kBool);
+    const bool terminated = experience.terminated[t];
+    parts.push_back(rl::gae({.rewards = experience.rewards.narrow(0, first, n).unsqueeze(1),
+                             .values = of_t.unsqueeze(1),
+                             .next_values = next.unsqueeze(1),
+                             .terminated = terminated ? ends : never,
+                             .truncated = terminated ? never : ends},
+                            gamma, gae_lambda)
+                        .squeeze(1));
+  }
+  return parts.empty() ? torch::zeros_like(values) : torch::cat(parts);
+}
+
+Minibatch take(const Experience& experience, const torch::Tensor& states, torch::Device device) {
+  const auto candidates = rl::select_segments(experience.candidates, states);
+  const auto decided = rl::select_segments(experience.decided, states);
+  const torch::Tensor chosen = decided.rows;
+  const Decisions& all = experience.decisions;
+  // A decision's row: its place within its state's candidates, behind those of the states before.
+  const torch::Tensor old_start =
+      experience.candidates.starts().index_select(0, states).index_select(0,
+                                                                          decided.segments.index());
+  const torch::Tensor new_start =
+      candidates.segments.starts().index_select(0, decided.segments.index());
+  const torch::Tensor row = all.row.index_select(0, chosen) - old_start + new_start;
+  return {.input = {.own = experience.own.index_select(0, candidates.rows).to(device),
+                    .shared = experience.shared.index_select(0, states).to(device),
+                    .segments = rl::Segments(candidates.segments.ptr(), device)},
+          .decisions = {.picks = all.picks.index_select(0, states).to(device),
+                        .row = row.to(device),
+                        .action = all.action.index_select(0, chosen).to(device),
+                        .lane = all.lane.index_select(0, chosen).to(device)},
+          .decision_of = chosen,
+          .states = states};
+}
+
+}  // namespace traffic::train

@@ -1,0 +1,98 @@
+/// The update of phase 2: advantages, value fit, clipped policy steps on all ranks together.
+#pragma once
+
+#include <torch/torch.h>
+
+#include <cstdint>
+
+#include "phase2_experience.h"
+#include "phase2_policy.h"
+#include "traffic/checkpoint/snapshot.h"
+#include "traffic/comm/communicator.h"
+#include "traffic/comm/flat_arena.h"
+#include "traffic/config/config.h"
+#include "traffic/rl/ppo_loss.h"
+#include "traffic/rl/ppo_statistics.h"
+#include "traffic/rl/running_mean_std.h"
+#include "traffic/train/adam.h"
+
+namespace traffic::train {
+
+/// What an update did; equal on all ranks.
+struct UpdateResult {
+  rl::PpoStatistics statistics;  ///< of the last epoch
+  double grad_norm = 0.0;        ///< mean over policy steps, before clipping
+  double learning_rate = 0.0;
+  double mean_return = 0.0;  ///< of states and conflicts
+  std::int64_t epochs = 0;
+  std::int64_t steps = 0;
+};
+
+class Learner {
+ public:
+  /// Collective.
+  Learner(const config::Config& config, Policy& policy, comm::Communicator& communicator,
+          std::int64_t conflicts);
+
+  /// Collective. The same experience gives the same parameters up to rounding, however it is spread
+  /// over ranks.
+  /// @param total_states of all ranks
+  /// @throws NumericError after too many policy steps in a row without a finite gradient
+  UpdateResult update(const Experience& experience, std::int64_t total_states,
+                      std::int64_t iteration);
+
+  [[nodiscard]] const comm::ParameterArena& parameters() const { return parameters_; }
+  [[nodiscard]] std::int64_t skipped_steps() const { return skipped_steps_; }
+
+  void save_to(checkpoint::Snapshot& snapshot) const;
+  /// @throws CheckpointError if a part is missing or does not fit
+  void restore_from(const checkpoint::Snapshot& snapshot);
+
+ private:
+  /// The terms of a whole experience that stay fixed during an update.
+  struct Targets {
+    torch::Tensor returns;        ///< [S, C] standardised
+    torch::Tensor old_values;     ///< [S, C] standardised
+    torch::Tensor advantages;     ///< [D]
+    torch::Tensor selection;      ///< [S]
+    torch::Tensor old_log_prob;   ///< [D]
+    torch::Tensor old_selection;  ///< [S]
+  };
+  struct Values {
+    torch::Tensor states;  ///< [S, C] standardised
+    torch::Tensor final;   ///< [trajectories, C]
+  };
+  [[nodiscard]] Values values_of(const Experience& experience);
+  /// Lambda-returns and advantages in units of the reward.
+  [[nodiscard]] torch::Tensor advantages(const Experience& experience, const Values& values,
+                                         double gae_lambda) const;
+  torch::Tensor reduced_moments(const torch::Tensor& x, std::int64_t conflicts);
+  void fit_value_first(const Experience& experience, std::int64_t total_states);
+  Targets make_targets(const Experience& experience, UpdateResult& result);
+  void add_policy_targets(const Experience& experience, const torch::Tensor& advantages,
+                          Targets& targets);
+  std::vector<torch::Tensor> minibatches(const Experience& experience, std::int64_t total_states,
+                                         std::uint64_t stream, std::int64_t iteration,
+                                         std::int64_t epoch) const;
+  torch::Tensor run_epoch(const Experience& experience, const Targets& targets,
+                          const std::vector<torch::Tensor>& parts, UpdateResult& result);
+  rl::PpoLoss loss_of(const Experience& experience, const Targets& targets,
+                      const torch::Tensor& states, const rl::PpoDenominators& denominators);
+  /// Sums the gradient over ranks, clips, steps. @return norm before clipping
+  double step(double learning_rate);
+
+  config::Ppo ppo_;
+  std::uint64_t seed_;
+  std::int64_t conflicts_;
+  Policy& policy_;
+  comm::Communicator& communicator_;
+  comm::ParameterArena parameters_;
+  comm::GradientArena gradients_;
+  Adam adam_;
+  rl::RunningMeanStd value_scale_;
+  bool value_fitted_ = false;
+  std::int64_t skipped_steps_ = 0;
+  std::int64_t skipped_in_a_row_ = 0;
+};
+
+}  // namespace traffic::train

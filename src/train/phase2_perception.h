@@ -1,0 +1,92 @@
+/// From observed frames to what the controller reads: features, encodings, latents.
+#pragma once
+
+#include <torch/torch.h>
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "traffic/comm/flat_arena.h"
+#include "traffic/config/config.h"
+#include "traffic/model/controller.h"
+#include "traffic/model/graph_encoder.h"
+#include "traffic/model/world_model.h"
+#include "traffic/rollout/period.h"
+
+namespace traffic::train {
+
+/// Which of controller.inputs are given.
+struct InputGroups {
+  bool features = false;
+  bool globals = false;
+  bool encoding = false;
+  bool pooled = false;
+  bool latents = false;
+
+  explicit InputGroups(const std::vector<std::string>& names);
+  [[nodiscard]] bool any_encoding() const { return encoding || pooled || latents; }
+};
+
+/// What the world model remembers of the vehicles of one simulation.
+struct Memory {
+  std::vector<std::uint32_t> vehicle_id;  ///< [N] ascending
+  model::LstmState state;                 ///< of these vehicles
+};
+
+/// One simulation's answer, and where its memory is kept.
+struct Sighting {
+  const rollout::Period* period = nullptr;
+  Memory* memory = nullptr;
+};
+
+/// B observations; M candidates in all, C conflicts in each. All on the CPU.
+struct ObservationBatch {
+  torch::Tensor own;                        ///< [M, own]
+  torch::Tensor shared;                     ///< [B, shared]
+  torch::Tensor conflict;                   ///< [B, C, conflict]
+  std::vector<std::int64_t> candidate_ptr;  ///< [B + 1]
+
+  [[nodiscard]] std::int64_t num_states() const {
+    return static_cast<std::int64_t>(candidate_ptr.size()) - 1;
+  }
+};
+
+/// The frozen part of the model. Runs under InferenceMode, once for every observation.
+class Perception {
+ public:
+  /// Random weights from run.seed. @param conflicts C, the conflicts of the road, 1 with global
+  /// credit
+  Perception(const config::Config& config, std::int64_t conflicts, torch::Device device);
+
+  [[nodiscard]] const model::ControllerInputs& widths() const { return widths_; }
+  [[nodiscard]] std::int64_t conflicts() const { return conflicts_; }
+  /// Of the parts that are used, by their names in checkpoints.
+  [[nodiscard]] comm::NamedTensors parameters() const;
+  /// To be called when the parameters have their values: rearranges them for speed.
+  void freeze();
+
+  /// Takes the frames of each period in, oldest first. A period without frames is not allowed.
+  ObservationBatch observe(std::span<const Sighting> sightings);
+
+ private:
+  struct Encoded {
+    torch::Tensor encoding;  ///< [N, hidden] of the last frames; undefined if not wanted
+    torch::Tensor latents;   ///< [N, 2 * latent]
+  };
+  [[nodiscard]] Encoded encode(std::span<const Sighting> sightings);
+  [[nodiscard]] model::WorldModelOutput remember(std::span<const Sighting> sightings,
+                                                 std::size_t round, const torch::Tensor& encoding);
+
+  InputGroups groups_;
+  std::int64_t conflicts_;
+  torch::Device device_;
+  model::ControllerInputs widths_;
+  model::GraphEncoder encoder_{nullptr};
+  model::WorldModel world_model_{nullptr};
+};
+
+/// Number of CVs under control that are not among the candidates: they keep their command.
+std::int64_t count_committed(const rollout::Period& period);
+
+}  // namespace traffic::train
