@@ -2,13 +2,13 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
-#include <signal.h>
 #include <spawn.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <array>
 #include <cerrno>
+#include <csignal>
 #include <cstring>
 
 #include "traffic/core/error.h"
@@ -85,6 +85,7 @@ ChildProcess::ChildProcess(const ChildSpec& spec) {
   std::vector<std::string> words = spec.args;
   words.insert(words.begin(), spec.program);
   std::vector<char*> argv;
+  argv.reserve(words.size() + 1);
   for (std::string& word : words) argv.push_back(word.data());
   argv.push_back(nullptr);
   check_spawn(posix_spawn(&pid_, spec.program.c_str(), &spawn.actions, &spawn.attributes,

@@ -23,10 +23,10 @@
 namespace traffic::rollout {
 namespace {
 
-constexpr double kStart_s = 60.0;  ///< for MPI to start the workers
-constexpr double kGlance_s = 0.5;  ///< between looks at the workers while waiting
-constexpr double kClose_s = 10.0;  ///< for the workers to end
-constexpr double kMeet_s = 600.0;  ///< for the ranks to meet before the end
+constexpr double kStartS = 60.0;  ///< for MPI to start the workers
+constexpr double kGlanceS = 0.5;  ///< between looks at the workers while waiting
+constexpr double kCloseS = 10.0;  ///< for the workers to end
+constexpr double kMeetS = 600.0;  ///< for the ranks to meet before the end
 
 /// One environment of this rank.
 struct MyEnv {
@@ -94,13 +94,13 @@ void EnvPool::State::start(const config::Config& config, const Programs& program
        .count = static_cast<int>(memory->geometry().num_workers()),
        .memory_pid = getpid(),
        .memory_fd = memory->file().get(),
-       .timeout_s = kStart_s,
+       .timeout_s = kStartS,
        .on_timeout = [this] {
          session.exit_now(
              ExitCode::kWorkers,
              fmt::format("MPI has not started the rollout workers within {} s: is there "
                          "a free slot, and does mpirun see this machine?",
-                         kStart_s));
+                         kStartS));
        }});
 }
 
@@ -133,7 +133,7 @@ EnvPool::EnvPool(const comm::MpiSession& session, const config::Config& config,
     }
   }
   // Unlike a broadcast it sleeps while it waits, and leaves the cores to what is being started.
-  session.rendezvous("the start of the rollout workers", 2 * kStart_s);
+  session.rendezvous("the start of the rollout workers", 2 * kStartS);
   broadcast_from_rank0(session.fortran_comm(), &outcome, sizeof(outcome));
   if (outcome.code != 0) {
     throw Error(outcome.message.data(), static_cast<ExitCode>(outcome.code));
@@ -149,14 +149,14 @@ EnvPool::~EnvPool() {
 }
 
 void EnvPool::close() {
-  state_->session.rendezvous("the end of the simulations", kMeet_s);
+  state_->session.rendezvous("the end of the simulations", kMeetS);
   if (state_->session.rank() == 0) state_->end_workers();
 }
 
 void EnvPool::State::end_workers() {
   if (std::exchange(closed, true) || !memory) return;
   // Workers that were killed never take leave; mpirun ends the job then.
-  if (rollout::end_workers(*memory, kClose_s)) workers.disconnect();
+  if (rollout::end_workers(*memory, kCloseS)) workers.disconnect();
 }
 
 MyEnv& EnvPool::State::mine(int env) {
@@ -233,13 +233,13 @@ std::optional<Event> EnvPool::wait_any(std::span<const int> envs, double timeout
   while (true) {
     // First the bell, then the slots: an answer in between ends the sleep at once.
     const auto rings = bell.rings.load(std::memory_order_acquire);
-    require_open(*state_->memory, kClose_s + kGlance_s);
+    require_open(*state_->memory, kCloseS + kGlanceS);
     for (const int env : envs) {
       if (auto event = state_->look(env)) return event;
     }
     const double left_s = timeout_s - waited.seconds();
     if (left_s <= 0) return std::nullopt;
-    if (!sleep_while_equal(bell.rings, rings, std::min(left_s, kGlance_s))) {
+    if (!sleep_while_equal(bell.rings, rings, std::min(left_s, kGlanceS))) {
       require_workers_alive(*state_->memory);
     }
   }

@@ -10,13 +10,13 @@
 namespace traffic::rollout {
 namespace {
 
-constexpr double kFrameInterval_s = 1.0;
-constexpr double kTimeTolerance_s = 1e-6;
+constexpr double kFrameIntervalS = 1.0;
+constexpr double kTimeToleranceS = 1e-6;
 
 /// Steps in an interval that must be a whole number of them.
 std::int64_t whole_steps(double interval_s, double step_s) {
   const auto steps = static_cast<std::int64_t>(std::llround(interval_s / step_s));
-  if (steps < 1 || std::abs(static_cast<double>(steps) * step_s - interval_s) > kTimeTolerance_s) {
+  if (steps < 1 || std::abs(static_cast<double>(steps) * step_s - interval_s) > kTimeToleranceS) {
     throw ConfigError(
         "env.control_period_s is {} s, expected a multiple of the scenario's step length {} s",
         interval_s, step_s);
@@ -51,7 +51,7 @@ SimLoop::SimLoop(const config::Config& config, std::uint32_t env, SimSlot& slot)
       writer_(slot.reply_buffer()) {
   steps_per_period_ = whole_steps(options_.control_period_s, sumo_.step_length_s());
   steps_per_frame_ = std::max<std::int64_t>(
-      1, static_cast<std::int64_t>(std::llround(kFrameInterval_s / sumo_.step_length_s())));
+      1, static_cast<std::int64_t>(std::llround(kFrameIntervalS / sumo_.step_length_s())));
   slot_.announce_ready();
 }
 
@@ -114,7 +114,7 @@ bool SimLoop::frame_due(std::int64_t step) const {
 }
 
 void SimLoop::step() {
-  if (controller_ && sumo_.time_s() >= next_decision_s_ - kTimeTolerance_s) {
+  if (controller_ && sumo_.time_s() >= next_decision_s_ - kTimeToleranceS) {
     const std::size_t decided = scripted_.size();
     controller_->decide(sumo_.state(), scripted_);
     sumo_.apply(std::span(scripted_).subspan(decided));
@@ -177,7 +177,7 @@ void SimLoop::answer() {
   period.time_s = sumo_.time_s();
   if (sumo_.done()) {
     period.truncated =
-        options_.max_time_s > 0 && sumo_.time_s() >= options_.max_time_s - kTimeTolerance_s;
+        options_.max_time_s > 0 && sumo_.time_s() >= options_.max_time_s - kTimeToleranceS;
     period.terminated = !period.truncated;
     in_episode_ = false;
     slot_.counters().episodes.fetch_add(1, std::memory_order_relaxed);

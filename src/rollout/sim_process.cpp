@@ -24,7 +24,7 @@
 namespace traffic::rollout {
 namespace {
 
-constexpr double kParentCheck_s = 1.0;
+constexpr double kParentCheckS = 1.0;
 
 struct Arguments {
   std::uint32_t env = 0;
@@ -82,7 +82,7 @@ void serve(const Arguments& arguments) {
     const auto config =
         config::parse_config(std::string_view(text.data(), text.size()), "the resolved config");
     loop = std::make_unique<SimLoop>(config, arguments.env, slot);
-    while (getppid() == arguments.parent) loop->serve(kParentCheck_s);
+    while (getppid() == arguments.parent) loop->serve(kParentCheckS);
   } catch (const std::exception& error) {
     slot.explain_end(fmt::format("failed: {}", error.what()));
     fail(error);

@@ -17,8 +17,8 @@ namespace {
 
 constexpr std::int64_t kTickMs = 50;
 constexpr std::int64_t kOrphanCheckNs = 250'000'000;
-constexpr double kFirstPause_s = 0.1;
-constexpr double kLongestPause_s = 2.0;
+constexpr double kFirstPauseS = 0.1;
+constexpr double kLongestPauseS = 2.0;
 
 std::int64_t to_ns(double seconds) { return static_cast<std::int64_t>(seconds * 1e9); }
 
@@ -27,7 +27,7 @@ std::int64_t to_ns(double seconds) { return static_cast<std::int64_t>(seconds * 
 double restart_pause_s(std::uint32_t failures_in_row) {
   if (failures_in_row <= 1) return 0.0;
   const auto doublings = std::min(failures_in_row - 2, 16U);
-  return std::min(kFirstPause_s * static_cast<double>(1U << doublings), kLongestPause_s);
+  return std::min(kFirstPauseS * static_cast<double>(1U << doublings), kLongestPauseS);
 }
 
 Supervisor::Supervisor(Descriptor file, std::uint32_t worker)

@@ -1,9 +1,9 @@
 #include "worker_watch.h"
 
 #include <fmt/format.h>
-#include <signal.h>
 
 #include <chrono>
+#include <csignal>
 #include <cstdio>
 #include <thread>
 
@@ -16,7 +16,7 @@ namespace traffic::rollout {
 namespace {
 
 /// A worker gives a sign of life every 50 ms; a machine may be very busy.
-constexpr double kSilence_s = 60.0;
+constexpr double kSilenceS = 60.0;
 constexpr auto kPause = std::chrono::milliseconds(5);
 
 }  // namespace
@@ -46,7 +46,7 @@ void require_workers_alive(const PoolMemory& memory) {
     }
     const auto seen_ns = worker.heartbeat_ns.load(std::memory_order_relaxed);
     const double silence_s = static_cast<double>(monotonic_ns() - seen_ns) * 1e-9;
-    if (silence_s > kSilence_s) {
+    if (silence_s > kSilenceS) {
       throw WorkerError(
           "rollout_worker {} (pid {}) has given no sign of life for {:.0f} s: is it "
           "stopped?",

@@ -3,9 +3,9 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sched.h>
-#include <signal.h>
 #include <unistd.h>
 
+#include <csignal>
 #include <filesystem>
 #include <fstream>
 #include <set>
@@ -121,10 +121,10 @@ TEST(RolloutFaults, SimulationsMayUseAllCoresOfABoundRank) {
 }
 
 TEST(RolloutFaults, AStoppedSimulationIsKilledAndReplaced) {
-  Job job({.ranks = 2, .args = small({"--forever", "--set", "rollout.env_timeout_s=1"})});
+  Job job({.ranks = 2, .args = small({"--forever", "--set", "rollout.env_timeout_s=10"})});
   ASSERT_TRUE(job.ready()) << job.output();
   kill(job.pids("sumo_env").at(0), SIGSTOP);
-  EXPECT_TRUE(job.says("gave no sign of life for 1 s")) << job.output();
+  EXPECT_TRUE(job.says("gave no sign of life for 10 s")) << job.output();
   job.signal(SIGUSR1);
   EXPECT_EQ(job.wait(), 0) << job.output();
   EXPECT_THAT(job.output(), HasSubstr("lost 1 restarts 1 timeouts 1"));

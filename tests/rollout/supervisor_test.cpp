@@ -2,10 +2,10 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <signal.h>
 #include <sys/wait.h>
 
 #include <chrono>
+#include <csignal>
 #include <cstdlib>
 #include <string>
 #include <thread>
@@ -106,20 +106,20 @@ TEST_F(SupervisorTest, AProgramThatIsMissingIsReportedAsSuch) {
 }
 
 TEST_F(SupervisorTest, ASimulationThatDoesNotAnswerIsKilledAndReplaced) {
-  plan_.env_timeout_s = 0.2;
+  plan_.env_timeout_s = 2;
   start("mute");
   ASSERT_TRUE(running());
   rank().post(CommandKind::kReset, 0, 0);
   ASSERT_TRUE(answered());
-  EXPECT_THAT(rank().death(), HasSubstr("no sign of life for 0.2 s"));
+  EXPECT_THAT(rank().death(), HasSubstr("no sign of life for 2 s"));
   EXPECT_EQ(rank().counters().timeouts, 1U);
 }
 
 TEST_F(SupervisorTest, AnIdleSimulationIsNotKilledForItsSilence) {
-  plan_.env_timeout_s = 0.1;
+  plan_.env_timeout_s = 2;
   start("mute");
   ASSERT_TRUE(running());
-  std::this_thread::sleep_for(std::chrono::milliseconds(500));
+  std::this_thread::sleep_for(std::chrono::milliseconds(3000));
   EXPECT_EQ(rank().counters().timeouts, 0U);
   EXPECT_EQ(rank().counters().restarts, 0U);
 }
