@@ -1,0 +1,61 @@
+/// The graph encoder: from the observed traffic graph to one encoding a vehicle.
+#pragma once
+
+#include <torch/nn/module.h>
+#include <torch/nn/modules/linear.h>
+#include <torch/nn/modules/normalization.h>
+#include <torch/nn/pimpl.h>
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "traffic/config/config.h"
+#include "traffic/model/graph_batch.h"
+
+namespace traffic::model {
+
+class EncoderLayerImpl;
+struct ThinInput;
+
+/// h = LayerNorm(W x), then gnn_layers times attention over in-edges (segment_attention.h) and a feed-forward block of
+/// width 4 d with GELU, each with residual and LayerNorm behind it.
+///
+/// On the CPU a layer is one fused node of the autograd graph if a head has a multiple of 16 channels and there are at
+/// most 16 heads; otherwise, and on other devices, it is made of ATen operations. Not thread-safe.
+class GraphEncoderImpl : public torch::nn::Module {
+ public:
+  /// @throws ShapeError if hidden_dim is no multiple of num_heads
+  GraphEncoderImpl(const config::Model& model, std::int64_t num_node_features);
+
+  /// Differentiable in the parameters, not in the graph.
+  /// @return [N, hidden_dim] float32 (of the parameters' type)
+  torch::Tensor forward(const GraphBatch& graph);
+
+  /// Type of the matrix products: kFloat (default) or kBFloat16. Parameters, sums, softmax and LayerNorm stay float32.
+  void set_compute_type(torch::ScalarType type);
+  /// Keep only the inputs of layers and compute the rest again in the backward pass.
+  void set_checkpointing(bool on) { checkpointing_ = on; }
+  /// For frozen weights: rearranges them once, not in every forward without gradients. The weights must not change
+  /// until unpack() is called.
+  void pack_for_inference();
+  void unpack();
+
+  [[nodiscard]] std::int64_t hidden_dim() const { return hidden_dim_; }
+
+ private:
+  /// Whether forward takes the fused path for graphs with such features.
+  [[nodiscard]] bool fused(const torch::Tensor& features) const;
+  /// The first layer's input, LayerNorm(W x + b), as a product of matrices with few columns.
+  [[nodiscard]] ThinInput thin_input(const torch::Tensor& features) const;
+
+  std::int64_t hidden_dim_;
+  torch::ScalarType compute_type_ = torch::kFloat;
+  bool checkpointing_ = false;
+  torch::nn::Linear input_{nullptr};
+  torch::nn::LayerNorm norm_{nullptr};
+  std::vector<std::shared_ptr<EncoderLayerImpl>> layers_;
+};
+TORCH_MODULE(GraphEncoder);
+
+}  // namespace traffic::model

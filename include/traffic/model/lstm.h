@@ -1,0 +1,65 @@
+/// An LSTM over the encodings of vehicles that come and go.
+#pragma once
+
+#include <torch/nn/module.h>
+#include <torch/nn/pimpl.h>
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+namespace traffic::model {
+
+/// Recurrent state of S vehicles.
+struct LstmState {
+  torch::Tensor hidden;  ///< [layers, S, hidden]
+  torch::Tensor cell;    ///< [layers, S, hidden]
+};
+
+struct LstmOptions {
+  std::int64_t input_size = 0;
+  std::int64_t hidden_size = 0;
+  std::int64_t num_layers = 1;
+};
+
+struct PackedLstm;
+
+/// The recurrence of torch::nn::LSTM with the same parameter names and layout. A vehicle that is not present has zero
+/// state: it starts from zero in the frame in which it appears.
+///
+/// On the CPU with sizes that are multiples of 16 both passes are fused: products and gates of a block of vehicles stay
+/// in the cache, and all time steps share one product for each weight's gradient. Elsewhere ATen operations.
+class LstmImpl : public torch::nn::Module {
+ public:
+  explicit LstmImpl(const LstmOptions& options);
+
+  /// Output of the last layer at the last time step, from a zero state; differentiable in x and the parameters.
+  /// @param x [T, S, input_size], T > 0
+  /// @param present [T, S] bool; undefined: all are
+  /// @return [S, hidden_size]
+  torch::Tensor forward(const torch::Tensor& x, const torch::Tensor& present = {});
+
+  /// One time step without gradients; `state` becomes the state behind it.
+  /// @param x [S, input_size]
+  /// @return [S, hidden_size]
+  torch::Tensor step(const torch::Tensor& x, LstmState& state);
+
+  [[nodiscard]] LstmState zero_state(std::int64_t vehicles) const;
+
+  /// As GraphEncoderImpl's.
+  void set_compute_type(torch::ScalarType type);
+  void pack_for_inference();
+  void unpack() { packed_.reset(); }
+
+ private:
+  [[nodiscard]] bool fused_on(const torch::Tensor& x) const;
+  [[nodiscard]] const torch::Tensor& parameter(std::int64_t layer, std::int64_t which) const;
+
+  LstmOptions options_;
+  torch::ScalarType compute_type_ = torch::kFloat;
+  std::vector<torch::Tensor> parameters_;  ///< by layer: weight_ih, weight_hh, bias_ih, bias_hh
+  std::shared_ptr<PackedLstm> packed_;     ///< set while packed for inference
+};
+TORCH_MODULE(Lstm);
+
+}  // namespace traffic::model

@@ -1,0 +1,64 @@
+/// The world model: what each vehicle will do, from its encodings over time.
+#pragma once
+
+#include <torch/nn/module.h>
+#include <torch/nn/modules/container/sequential.h>
+#include <torch/nn/modules/linear.h>
+#include <torch/nn/pimpl.h>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "traffic/config/config.h"
+#include "traffic/model/lstm.h"
+
+namespace traffic::model {
+
+/// Motion is in residuals (targets.h): displacement, speed, acceleration, lane.
+struct WorldModelOutput {
+  torch::Tensor next;            ///< [S, 4] the next frame
+  torch::Tensor future;          ///< [S, H, 4] the frames of the horizon
+  torch::Tensor conflict_logit;  ///< [S]
+  torch::Tensor z_flow;          ///< [S, latent_dim]
+  torch::Tensor z_risk;          ///< [S, latent_dim]
+};
+
+/// An LSTM over each vehicle's encodings; heads on its last output. The latents are bottlenecks, so that they carry
+/// what the controller needs: the future is read from z_flow alone, the conflict from z_risk alone.
+class WorldModelImpl : public torch::nn::Module {
+ public:
+  WorldModelImpl(const config::Model& model, std::int64_t horizon_frames);
+
+  /// @param encodings [T, S, hidden_dim]; @param present [T, S] bool, undefined: all are (see LstmImpl)
+  WorldModelOutput forward(const torch::Tensor& encodings, const torch::Tensor& present = {});
+
+  /// One frame for inference: carries the recurrent state of S vehicles on, without gradients.
+  /// @param encodings [S, hidden_dim]
+  WorldModelOutput step(const torch::Tensor& encodings, LstmState& state);
+  [[nodiscard]] LstmState zero_state(std::int64_t vehicles) const { return lstm_->zero_state(vehicles); }
+
+  /// Names of the parameters that phase1_loss gives no gradient to in a stage (1 or 2).
+  [[nodiscard]] std::vector<std::string> parameters_without_gradient(std::int64_t stage) const;
+
+  /// As GraphEncoderImpl's; they concern the LSTM, the heads are always computed in float32.
+  void set_compute_type(torch::ScalarType type) { lstm_->set_compute_type(type); }
+  void pack_for_inference() { lstm_->pack_for_inference(); }
+  void unpack() { lstm_->unpack(); }
+
+  [[nodiscard]] std::int64_t horizon_frames() const { return horizon_frames_; }
+
+ private:
+  WorldModelOutput heads(const torch::Tensor& h);
+
+  std::int64_t horizon_frames_;
+  Lstm lstm_{nullptr};
+  torch::nn::Sequential next_{nullptr};
+  torch::nn::Linear z_flow_{nullptr};
+  torch::nn::Linear z_risk_{nullptr};
+  torch::nn::Sequential future_{nullptr};
+  torch::nn::Sequential conflict_{nullptr};
+};
+TORCH_MODULE(WorldModel);
+
+}  // namespace traffic::model

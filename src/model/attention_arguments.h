@@ -1,0 +1,39 @@
+/// From tensors to what the attention kernels read.
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include "edge_index.h"
+#include "kernels/kernels.h"
+#include "traffic/model/segment_attention.h"
+
+namespace traffic::model {
+
+/// Owns the rearranged parameters that `edges` points into.
+class AttentionArguments {
+ public:
+  AttentionArguments(const EdgeIndex& index, const EdgeParameters& parameters, std::int64_t heads);
+  kernels::AttentionEdges edges;
+
+ private:
+  at::Tensor storage_[5];
+};
+
+/// Gradients of EdgeParameters: a sum of its own for each group of nodes, so that the total does not depend on threads.
+class AttentionGradients {
+ public:
+  AttentionGradients(std::int64_t groups, std::int64_t width, std::int64_t heads);
+  [[nodiscard]] kernels::AttentionSums group(std::int64_t g) const;
+  [[nodiscard]] EdgeParameters total() const;
+
+ private:
+  std::int64_t width_;
+  std::int64_t heads_;
+  at::Tensor sums_;  ///< [groups, all sums of one group]
+};
+
+/// The backward pass of one group of nodes.
+void attention_backward(const kernels::AttentionBackward& args, const EdgeIndex& index, std::int64_t group,
+                        const AttentionGradients& gradients);
+
+}  // namespace traffic::model

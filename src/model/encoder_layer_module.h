@@ -1,0 +1,51 @@
+/// The parameters of an encoder layer as a module, and the choice of its implementation.
+#pragma once
+
+#include <torch/nn/module.h>
+#include <torch/nn/modules/linear.h>
+#include <torch/nn/modules/normalization.h>
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+
+#include "encoder_layer.h"
+
+namespace traffic::model {
+
+struct LayerContext {
+  const GraphBatch& graph;
+  std::shared_ptr<const EdgeIndex> edges;  ///< null: not on the CPU
+  at::ScalarType compute_type;
+  bool checkpointing;
+};
+
+class EncoderLayerImpl : public torch::nn::Module {
+ public:
+  EncoderLayerImpl(std::int64_t width, std::int64_t heads);
+
+  /// @param thin how x is made, where that is known and fused_on(x)
+  torch::Tensor forward(const torch::Tensor& x, const LayerContext& context, const std::optional<ThinInput>& thin = {});
+
+  void pack_for_inference(at::ScalarType compute_type, bool with_qkv);
+  void unpack();
+  [[nodiscard]] bool fused_on(const torch::Tensor& x, at::ScalarType compute_type) const;
+
+ private:
+  [[nodiscard]] LayerParameters parameters_of_layer() const;
+
+  std::int64_t heads_;
+  torch::nn::Linear qkv_{nullptr};
+  torch::nn::Linear edge_{nullptr};
+  torch::nn::Linear risk_in_{nullptr};
+  torch::nn::Linear risk_out_{nullptr};
+  torch::nn::Linear out_{nullptr};
+  torch::nn::LayerNorm norm1_{nullptr};
+  torch::nn::Linear up_{nullptr};
+  torch::nn::Linear down_{nullptr};
+  torch::nn::LayerNorm norm2_{nullptr};
+  std::optional<PackedLayer<float>> packed_float_;
+  std::optional<PackedLayer<kernels::Bf16>> packed_bf16_;
+};
+
+}  // namespace traffic::model

@@ -1,0 +1,34 @@
+#include "kernels/kernels.h"
+
+namespace traffic::model::kernels {
+
+namespace x86_64 {
+extern const InstructionSet kTables;
+}
+namespace avx2 {
+extern const InstructionSet kTables;
+}
+namespace avx512 {
+extern const InstructionSet kTables;
+}
+
+namespace {
+
+bool has_avx512() {
+  return __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512bw") &&
+         __builtin_cpu_supports("avx512dq") && __builtin_cpu_supports("avx512vl") &&
+         __builtin_cpu_supports("avx512cd") && __builtin_cpu_supports("fma");
+}
+bool has_avx2() {
+  return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("bmi2");
+}
+
+}  // namespace
+
+const InstructionSet& instruction_set() {
+  static const InstructionSet& chosen =
+      has_avx512() ? avx512::kTables : (has_avx2() ? avx2::kTables : x86_64::kTables);
+  return chosen;
+}
+
+}  // namespace traffic::model::kernels

@@ -1,0 +1,64 @@
+/// The fused passes of an LSTM over blocks of kBlockRows vehicles. Gates go by panels: 64 columns hold input, forget, cell
+/// and output gate of sixteen units. What is kept for the backward pass lies in the order in which that reads it: by step
+/// and block, within these by panels, [panels, rows, kPanel] for gates and [panels, rows, 16] for cells.
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "packed_weight.h"
+
+namespace traffic::model {
+
+inline constexpr RowOrder kGateOrder{4};
+
+enum LstmParameter : std::size_t { kWeightIh, kWeightHh, kBiasIh, kBiasHh, kNumLstmParameters };
+using LstmLayerParameters = std::array<at::Tensor, kNumLstmParameters>;
+
+template <typename T>
+struct PackedLstmLayer {
+  PackedWeight<T> input;   ///< weight_ih
+  PackedWeight<T> hidden;  ///< weight_hh
+  at::Tensor bias;         ///< [4 H] by panels: bias_ih + bias_hh
+};
+template <typename T>
+PackedLstmLayer<T> pack_lstm_layer(const LstmLayerParameters& parameters);
+
+/// What a layer leaves for its backward pass.
+struct LstmLayerTape {
+  at::Tensor gates;   ///< [T, S * 4 H] of the products' type, by blocks and panels; undefined without a backward pass
+  at::Tensor cell;    ///< [T, S * H] float32, by blocks and panels
+  at::Tensor output;  ///< [T, S, H] of the products' type
+};
+
+struct LstmInput {
+  at::Tensor x;        ///< [T, S, input] float32
+  at::Tensor present;  ///< [T, S] uint8; undefined: all are present
+  at::Tensor hidden;   ///< [layers, S, H] float32 before the first step; undefined, as cell: zero
+  at::Tensor cell;     ///< [layers, S, H] float32
+};
+
+struct LstmOutput {
+  at::Tensor last;    ///< [S, H] float32: of the last layer at the last step
+  at::Tensor hidden;  ///< [layers, S, H] float32: state behind the last step
+  at::Tensor cell;    ///< [layers, S, H] float32
+};
+
+/// @param tape filled with one entry for each layer unless null
+template <typename T>
+LstmOutput lstm_forward(const LstmInput& input, const std::vector<PackedLstmLayer<T>>& layers,
+                        std::vector<LstmLayerTape>* tape);
+
+struct LstmGradients {
+  at::Tensor x;  ///< [T, S, input]
+  std::vector<LstmLayerParameters> parameters;
+};
+/// For a forward pass from the zero state. @param grad_out of LstmOutput::last
+template <typename T>
+LstmGradients lstm_backward(const LstmInput& input, const std::vector<LstmLayerParameters>& parameters,
+                            const std::vector<LstmLayerTape>& tape, const at::Tensor& grad_out);
+
+}  // namespace traffic::model

@@ -1,0 +1,75 @@
+/// Weights of linear layers, y = x W^T + b with W [out, in], as right-hand sides of products.
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+#include <cstdint>
+#include <type_traits>
+
+#include "buffer_pool.h"
+#include "gemm.h"
+
+namespace traffic::model {
+
+/// In which order a product has the rows of a weight, sixteen at a time.
+struct RowOrder {
+  std::int64_t gates = 1;  ///< 4: an LSTM's, so that a panel holds all four gates of sixteen units
+
+  /// First row of the weight in group g of sixteen rows; `rows` of the whole weight.
+  [[nodiscard]] std::int64_t first_row(std::int64_t g, std::int64_t rows) const {
+    return g % gates * (rows / gates) + g / gates * kernels::kWidthUnit;
+  }
+};
+
+template <typename T>
+struct PackedWeight {
+  Operand<T> operand;
+  at::Tensor storage;  ///< what operand.data points into
+};
+
+/// W^T [in, out], for y = x W^T.
+/// @param weight [out, in] float32, contiguous, both multiples of kernels::kWidthUnit
+template <typename T>
+PackedWeight<T> pack_forward(const at::Tensor& weight, RowOrder order = {});
+
+/// W [out, in], for grad_x = grad_y W.
+template <typename T>
+PackedWeight<T> pack_backward(const at::Tensor& weight, RowOrder order = {});
+
+/// A weight's gradient from some rows: grad[out, in] (+)= grad_y^T x.
+template <typename T>
+struct WeightGradient {
+  kernels::Rows<const T> grad_y_transposed;  ///< [out, rows]
+  const Operand<T>& x;                       ///< [rows, in]
+  at::Tensor grad;                           ///< [out, in] float32 contiguous
+  bool accumulate;                           ///< false: overwrites
+};
+template <typename T>
+void add_weight_gradient(const WeightGradient<T>& args);
+
+/// Writes rows of grad_y as columns of grad_y^T, [out, rows], from column `first` of it on.
+/// @param order of the columns of grad_y; the rows of the result are those of the weight
+template <typename T>
+void transpose_rows(kernels::Rows<const T> grad_y, std::int64_t rows, std::int64_t out, RowOrder order,
+                    kernels::Rows<T> transposed);
+
+/// Rows of float activations as the left-hand side of a product: as they are, or rounded into scratch.
+template <typename T>
+kernels::Rows<const T> left_operand(kernels::Rows<const float> x, std::int64_t rows, std::int64_t columns,
+                                    Scratch& scratch) {
+  if constexpr (std::is_same_v<T, float>) {
+    return x;
+  } else {
+    T* converted = scratch.take<T>(rows * columns);
+    kernels::table<T>().convert({x.data, rows, columns, x.stride}, {converted, columns});
+    return {converted, columns};
+  }
+}
+
+/// Depth of a sum over rows as a product sees it.
+template <typename T>
+std::int64_t product_depth(std::int64_t rows) {
+  return sizeof(T) == 2 ? (rows + 1) / 2 * 2 : rows;
+}
+
+}  // namespace traffic::model

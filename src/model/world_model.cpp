@@ -1,0 +1,61 @@
+#include "traffic/model/world_model.h"
+
+#include <torch/torch.h>
+
+#include "traffic/core/error.h"
+
+namespace traffic::model {
+namespace {
+
+constexpr std::int64_t kHeadHidden = 256;
+constexpr std::int64_t kConflictHidden = 128;
+constexpr std::int64_t kMotion = 4;  // displacement, speed, acceleration, lane
+
+torch::nn::Sequential head(std::int64_t in, std::int64_t hidden, std::int64_t out) {
+  return torch::nn::Sequential(torch::nn::Linear(in, hidden), torch::nn::ReLU(), torch::nn::Linear(hidden, out));
+}
+
+}  // namespace
+
+WorldModelImpl::WorldModelImpl(const config::Model& model, std::int64_t horizon_frames)
+    : horizon_frames_(horizon_frames) {
+  const std::int64_t h = model.lstm_hidden;
+  lstm_ = register_module("lstm", Lstm(LstmOptions{model.hidden_dim, h, model.lstm_layers}));
+  next_ = register_module("next", head(h, kHeadHidden, kMotion));
+  z_flow_ = register_module("z_flow", torch::nn::Linear(h, model.latent_dim));
+  z_risk_ = register_module("z_risk", torch::nn::Linear(h, model.latent_dim));
+  future_ = register_module("future", head(model.latent_dim, kHeadHidden, horizon_frames * kMotion));
+  conflict_ = register_module("conflict", head(model.latent_dim, kConflictHidden, 1));
+}
+
+WorldModelOutput WorldModelImpl::forward(const torch::Tensor& encodings, const torch::Tensor& present) {
+  return heads(lstm_->forward(encodings, present));
+}
+
+WorldModelOutput WorldModelImpl::step(const torch::Tensor& encodings, LstmState& state) {
+  const torch::NoGradGuard no_grad;
+  return heads(lstm_->step(encodings, state));
+}
+
+WorldModelOutput WorldModelImpl::heads(const torch::Tensor& h) {
+  WorldModelOutput out;
+  out.next = next_->forward(h);
+  out.z_flow = z_flow_(h);
+  out.z_risk = z_risk_(h);
+  out.future = future_->forward(out.z_flow).view({h.size(0), horizon_frames_, kMotion});
+  out.conflict_logit = conflict_->forward(out.z_risk).squeeze(1);
+  return out;
+}
+
+std::vector<std::string> WorldModelImpl::parameters_without_gradient(std::int64_t stage) const {
+  TRAFFIC_CHECK(stage == 1 || stage == 2, "stage {} is neither 1 nor 2", stage);
+  std::vector<std::string> names;
+  if (stage == 2) return names;
+  for (const auto& parameter : named_parameters()) {
+    const std::string& name = parameter.key();
+    if (!name.starts_with("lstm.") && !name.starts_with("next.")) names.push_back(name);
+  }
+  return names;
+}
+
+}  // namespace traffic::model
