@@ -63,9 +63,8 @@ void loader_epoch(benchmark::State& state) {
   }
   state.SetItemsProcessed(samples);
   state.SetBytesProcessed(bytes);
-  state.counters["ms_per_batch"] =
-      benchmark::Counter(static_cast<double>(batches) / 1000.0,
-                         benchmark::Counter::kIsRate | benchmark::Counter::kInvert);
+  state.counters["seconds_per_batch"] = benchmark::Counter(
+      static_cast<double>(batches), benchmark::Counter::kIsRate | benchmark::Counter::kInvert);
   state.counters["blocks_per_epoch"] =
       static_cast<double>(blocks) / static_cast<double>(state.iterations());
   state.counters["blocks"] = static_cast<double>(dataset->blocks().size());
@@ -101,9 +100,8 @@ void loader_epoch_cached(benchmark::State& state) {
   }
   state.SetItemsProcessed(samples);
   state.SetBytesProcessed(bytes);
-  state.counters["ms_per_batch"] =
-      benchmark::Counter(static_cast<double>(batches) / 1000.0,
-                         benchmark::Counter::kIsRate | benchmark::Counter::kInvert);
+  state.counters["seconds_per_batch"] = benchmark::Counter(
+      static_cast<double>(batches), benchmark::Counter::kIsRate | benchmark::Counter::kInvert);
 }
 BENCHMARK(loader_epoch_cached)->Unit(benchmark::kMillisecond)->UseRealTime();
 
