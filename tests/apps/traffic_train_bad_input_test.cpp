@@ -12,6 +12,7 @@ struct BadInput {
   const char* arguments;  ///< of traffic_train; DIR stands for the test's folder
   int exit_code;
   const char* message;
+  const char* run = "run";  ///< folder
 };
 
 class RefusesBadInput : public TrainTest, public ::testing::WithParamInterface<BadInput> {
@@ -34,7 +35,7 @@ std::string with_folder(std::string text, const std::string& dir) {
 TEST_P(RefusesBadInput, WithAClearMessageAndItsExitCode) {
   const BadInput& input = GetParam();
   const Outcome outcome =
-      run_program(command(input.ranks, "run", with_folder(input.arguments, dir_.string())), 60);
+      run_program(command(input.ranks, input.run, with_folder(input.arguments, dir_.string())), 60);
   EXPECT_EQ(outcome.exit_code, input.exit_code) << outcome.output;
   EXPECT_THAT(outcome.output, HasSubstr(input.message));
 }
@@ -56,10 +57,10 @@ INSTANTIATE_TEST_SUITE_P(
                  "data.drop_last=false "
                  "--set data.history_frames=50",
                  3, "ranks"},
-        BadInput{"run_folder_cannot_be_made", 1, "--run-dir /proc/nowhere/run", 8, "/proc/nowhere"},
+        BadInput{"run_folder_cannot_be_made", 1, "", 8, "/proc/nowhere", "/proc/nowhere/run"},
         BadInput{"no_such_checkpoint", 1, "--resume DIR/missing.h5", 4, "missing.h5"},
         BadInput{"no_gpu", 1, "--set run.device=cuda", 8, "run.device"}),
-    [](const auto& info) { return std::string(info.param.name); });
+    [](const auto& test) { return std::string(test.param.name); });
 
 }  // namespace
 }  // namespace traffic::test

@@ -117,8 +117,10 @@ TEST_F(TrainTest, EndsWith5WhenEveryGradientIsNan) {
 }
 
 TEST_F(TrainTest, EndsWith7AndNamesTheRankThatHangs) {
-  const Outcome outcome = run_program(
-      command(2, "run", "--set comm.timeout_s=3", "TRAFFIC_FAULT=train.step:1:3:hang"), 60);
+  const Outcome outcome =
+      run_program(command(2, "run", "--set comm.timeout_s=10 --set comm.init_timeout_s=10",
+                          "TRAFFIC_FAULT=train.step:1:3:hang"),
+                  60);
   EXPECT_EQ(outcome.exit_code, 7) << outcome.output;
   EXPECT_THAT(outcome.output, HasSubstr("rank 1"));
 }

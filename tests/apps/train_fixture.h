@@ -93,7 +93,7 @@ class TrainTest : public ::testing::Test {
            "\"]' --set model.hidden_dim=32 --set model.num_heads=2 --set model.lstm_hidden=32 "
            "--set train.max_steps=12 "
            "--set data.batch_size=4 --set data.sample_stride_frames=2 --set log.interval_steps=1 "
-           "--set comm.timeout_s=20 " +
+           "--set comm.timeout_s=60 " +
            arguments;
   }
   /// Whether the run writes figures of this step within half a minute.
