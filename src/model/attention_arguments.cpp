@@ -20,11 +20,13 @@ at::Tensor transposed(const at::Tensor& weight, std::int64_t columns) {
   return out;
 }
 
-constexpr std::int64_t kRiskSums = kEdgeFeatures * kRiskHidden + kRiskHidden + kMaxHeads * kRiskHidden + kMaxHeads;
+constexpr std::int64_t kRiskSums =
+    kEdgeFeatures * kRiskHidden + kRiskHidden + kMaxHeads * kRiskHidden + kMaxHeads;
 
 }  // namespace
 
-AttentionArguments::AttentionArguments(const EdgeIndex& index, const EdgeParameters& parameters, std::int64_t heads) {
+AttentionArguments::AttentionArguments(const EdgeIndex& index, const EdgeParameters& parameters,
+                                       std::int64_t heads) {
   const std::int64_t width = parameters.edge_weight.size(0);
   storage_[0] = transposed(parameters.edge_weight, width);
   storage_[1] = transposed(parameters.risk_in_weight, kRiskHidden);
@@ -58,8 +60,9 @@ kernels::AttentionSums AttentionGradients::group(std::int64_t g) const {
 }
 
 EdgeParameters AttentionGradients::total() const {
-  const auto parts = sums_.sum(0).split_with_sizes(
-      {kEdgeFeatures * width_, kEdgeFeatures * kRiskHidden, kRiskHidden, kMaxHeads * kRiskHidden, kMaxHeads});
+  const auto parts =
+      sums_.sum(0).split_with_sizes({kEdgeFeatures * width_, kEdgeFeatures * kRiskHidden,
+                                     kRiskHidden, kMaxHeads * kRiskHidden, kMaxHeads});
   return {.edge_weight = parts[0].view({kEdgeFeatures, width_}).t().contiguous(),
           .risk_in_weight = parts[1].view({kEdgeFeatures, kRiskHidden}).t().contiguous(),
           .risk_in_bias = parts[2],
@@ -67,8 +70,8 @@ EdgeParameters AttentionGradients::total() const {
           .risk_out_bias = parts[4].narrow(0, 0, heads_)};
 }
 
-void attention_backward(const kernels::AttentionBackward& args, const EdgeIndex& index, std::int64_t group,
-                        const AttentionGradients& gradients) {
+void attention_backward(const kernels::AttentionBackward& args, const EdgeIndex& index,
+                        std::int64_t group, const AttentionGradients& gradients) {
   const std::int64_t first = index.group_ptr[static_cast<std::size_t>(group)];
   const std::int64_t last = index.group_ptr[static_cast<std::size_t>(group) + 1];
   Scratch scratch;

@@ -19,7 +19,8 @@ class AttentionArguments {
   at::Tensor storage_[5];
 };
 
-/// Gradients of EdgeParameters: a sum of its own for each group of nodes, so that the total does not depend on threads.
+/// Gradients of EdgeParameters: a sum of its own for each group of nodes, so that the total does
+/// not depend on threads.
 class AttentionGradients {
  public:
   AttentionGradients(std::int64_t groups, std::int64_t width, std::int64_t heads);
@@ -33,7 +34,7 @@ class AttentionGradients {
 };
 
 /// The backward pass of one group of nodes.
-void attention_backward(const kernels::AttentionBackward& args, const EdgeIndex& index, std::int64_t group,
-                        const AttentionGradients& gradients);
+void attention_backward(const kernels::AttentionBackward& args, const EdgeIndex& index,
+                        std::int64_t group, const AttentionGradients& gradients);
 
 }  // namespace traffic::model

@@ -19,13 +19,14 @@ constexpr std::size_t kHugePage = std::size_t{2} << 20;
 
 void* map_pages(std::size_t bytes) {
   void* p = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  if (p == MAP_FAILED) throw ResourceError("out of memory: {} bytes for activations; use a smaller batch_size", bytes);
+  if (p == MAP_FAILED)
+    throw ResourceError("out of memory: {} bytes for activations; use a smaller batch_size", bytes);
   madvise(p, bytes, MADV_HUGEPAGE);  // only a hint: fewer page faults where the kernel grants it
   return p;
 }
 
-/// Blocks that no tensor uses, by size. Sizes are rounded up to an eighth of their power of two, so that batches of
-/// slightly different size share blocks.
+/// Blocks that no tensor uses, by size. Sizes are rounded up to an eighth of their power of two, so
+/// that batches of slightly different size share blocks.
 class Pool {
  public:
   static Pool& instance() {
@@ -34,7 +35,8 @@ class Pool {
   }
 
   static std::size_t block_bytes(std::size_t bytes) {
-    const std::size_t step = std::max(kHugePage, std::bit_floor(std::max<std::size_t>(bytes, 1)) / 8);
+    const std::size_t step =
+        std::max(kHugePage, std::bit_floor(std::max<std::size_t>(bytes, 1)) / 8);
     return (bytes + step - 1) / step * step;
   }
 
@@ -88,7 +90,8 @@ at::Tensor pooled_empty(at::IntArrayRef sizes) {
   const std::size_t bytes = Pool::block_bytes(count * sizeof(T));
   void* p = Pool::instance().take(bytes);
   return at::from_blob(
-      p, sizes, [bytes](void* block) { Pool::instance().give(block, bytes); }, at::TensorOptions(kScalarType<T>));
+      p, sizes, [bytes](void* block) { Pool::instance().give(block, bytes); },
+      at::TensorOptions(kScalarType<T>));
 }
 template at::Tensor pooled_empty<float>(at::IntArrayRef);
 template at::Tensor pooled_empty<kernels::Bf16>(at::IntArrayRef);
@@ -102,13 +105,15 @@ Scratch::~Scratch() {
 
 void* Scratch::take_bytes(std::size_t bytes) {
   bytes = (bytes + 63) / 64 * 64;
-  while (scratch.block < scratch.blocks.size() && scratch.used + bytes > scratch.blocks[scratch.block].nbytes()) {
+  while (scratch.block < scratch.blocks.size() &&
+         scratch.used + bytes > scratch.blocks[scratch.block].nbytes()) {
     ++scratch.block;
     scratch.used = 0;
   }
   if (scratch.block == scratch.blocks.size()) {
     const std::size_t size = Pool::block_bytes(std::max(bytes, 2 * kHugePage));
-    scratch.blocks.push_back(pooled_empty<float>({static_cast<std::int64_t>(size / sizeof(float))}));
+    scratch.blocks.push_back(
+        pooled_empty<float>({static_cast<std::int64_t>(size / sizeof(float))}));
     scratch.used = 0;
   }
   auto* start = static_cast<std::byte*>(scratch.blocks[scratch.block].data_ptr());
@@ -117,6 +122,8 @@ void* Scratch::take_bytes(std::size_t bytes) {
   return p;
 }
 
-std::int64_t release_cached_memory() { return static_cast<std::int64_t>(Pool::instance().release()); }
+std::int64_t release_cached_memory() {
+  return static_cast<std::int64_t>(Pool::instance().release());
+}
 
 }  // namespace traffic::model

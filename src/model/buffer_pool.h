@@ -1,4 +1,5 @@
-/// Memory for activations: tensors whose pages are used again by the next step, and scratch of one thread.
+/// Memory for activations: tensors whose pages are used again by the next step, and scratch of one
+/// thread.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -15,7 +16,8 @@ inline constexpr at::ScalarType kScalarType = at::kFloat;
 template <>
 inline constexpr at::ScalarType kScalarType<kernels::Bf16> = at::kBFloat16;
 
-/// Uninitialised CPU tensor of type T, 64-byte aligned, whose memory returns to the pool when it dies. Thread-safe.
+/// Uninitialised CPU tensor of type T, 64-byte aligned, whose memory returns to the pool when it
+/// dies. Thread-safe.
 template <typename T>
 at::Tensor pooled_empty(at::IntArrayRef sizes);
 
@@ -24,7 +26,8 @@ T* data(const at::Tensor& tensor) {
   return static_cast<T*>(tensor.mutable_data_ptr());
 }
 
-/// Memory of the calling thread, taken piece by piece and given back all at once at the end of the scope. Scopes nest.
+/// Memory of the calling thread, taken piece by piece and given back all at once at the end of the
+/// scope. Scopes nest.
 class Scratch {
  public:
   Scratch();

@@ -30,7 +30,8 @@ ControllerImpl::ControllerImpl(const config::Controller& controller, const confi
       impact_weight_(controller.impact_weight),
       first_command_probability_(controller.first_command_probability),
       categorical_(action.longitudinal == "categorical") {
-  TRAFFIC_CHECK(inputs.own + inputs.shared > 0 && inputs.impact <= inputs.own, "a controller that sees nothing");
+  TRAFFIC_CHECK(inputs.own + inputs.shared > 0 && inputs.impact <= inputs.own,
+                "a controller that sees nothing");
   using torch::nn::Linear;
   using torch::nn::LinearOptions;
   const std::int64_t width = controller.hidden_dim;
@@ -44,7 +45,8 @@ ControllerImpl::ControllerImpl(const config::Controller& controller, const confi
   if (!categorical_) log_std_ = register_parameter("log_std", torch::zeros({1}));
   if (action.lane_change) lane_ = register_module("lane", Linear(width, kLanes));
   importance_ = register_module("importance", Linear(LinearOptions(width, 1).bias(false)));
-  if (inputs.impact > 0) impact_ = register_module("impact", Linear(LinearOptions(inputs.impact, 1).bias(false)));
+  if (inputs.impact > 0)
+    impact_ = register_module("impact", Linear(LinearOptions(inputs.impact, 1).bias(false)));
   for (std::int64_t i = 0; i < controller.layers; ++i) {
     const std::int64_t in = i == 0 ? inputs.conflict : width;
     value_hidden_.push_back(register_module("value_hidden" + std::to_string(i), Linear(in, width)));
@@ -88,7 +90,8 @@ ControllerOutput ControllerImpl::forward(const CandidateBatch& candidates) {
   }
   out.score = importance_weight_ * importance;
   if (!impact_.is_empty()) {
-    const torch::Tensor latents = candidates.own.narrow(1, inputs_.own - inputs_.impact, inputs_.impact);
+    const torch::Tensor latents =
+        candidates.own.narrow(1, inputs_.own - inputs_.impact, inputs_.impact);
     out.score = out.score + impact_weight_ * impact_(latents).squeeze(1);
   }
   if (!lane_.is_empty()) out.lane = lane_(x);

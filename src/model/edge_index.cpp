@@ -15,30 +15,36 @@ void check_cpu_values(const GraphBatch& graph) {
   const std::int64_t nodes = graph.num_nodes();
   const std::int64_t edges = graph.num_edges();
   if (ptr[0] != 0 || ptr[nodes] != edges || !std::is_sorted(ptr, ptr + nodes + 1)) {
-    throw ShapeError("edge_ptr goes from {} to {} and must rise from 0 to the {} edges", ptr[0], ptr[nodes], edges);
+    throw ShapeError("edge_ptr goes from {} to {} and must rise from 0 to the {} edges", ptr[0],
+                     ptr[nodes], edges);
   }
-  const auto* wrong = std::find_if(src, src + edges, [&](std::int32_t s) { return s < 0 || s >= nodes; });
-  if (wrong != src + edges) throw ShapeError("edge {} comes from node {} of {}", wrong - src, *wrong, nodes);
+  const auto* wrong =
+      std::find_if(src, src + edges, [&](std::int32_t s) { return s < 0 || s >= nodes; });
+  if (wrong != src + edges)
+    throw ShapeError("edge {} comes from node {} of {}", wrong - src, *wrong, nodes);
 }
 
 }  // namespace
 
 void check_graph(const GraphBatch& graph) {
   const auto& x = graph.node_features;
-  if (x.dim() != 2 || x.scalar_type() != at::kFloat) throw ShapeError("node_features must be [N, F] float32");
+  if (x.dim() != 2 || x.scalar_type() != at::kFloat)
+    throw ShapeError("node_features must be [N, F] float32");
   const auto fits = [&](const at::Tensor& t, at::ScalarType type) {
     return t.scalar_type() == type && t.device() == x.device() && t.is_contiguous();
   };
-  if (graph.edge_ptr.dim() != 1 || graph.edge_ptr.size(0) != x.size(0) + 1 || !fits(graph.edge_ptr, at::kInt)) {
-    throw ShapeError("edge_ptr must be [{}] int32, contiguous and on {}", x.size(0) + 1, x.device().str());
+  if (graph.edge_ptr.dim() != 1 || graph.edge_ptr.size(0) != x.size(0) + 1 ||
+      !fits(graph.edge_ptr, at::kInt)) {
+    throw ShapeError("edge_ptr must be [{}] int32, contiguous and on {}", x.size(0) + 1,
+                     x.device().str());
   }
   if (graph.edge_src.dim() != 1 || !fits(graph.edge_src, at::kInt)) {
     throw ShapeError("edge_src must be [E] int32, contiguous and on {}", x.device().str());
   }
   if (graph.edge_features.dim() != 2 || graph.edge_features.size(0) != graph.num_edges() ||
       graph.edge_features.size(1) != 4 || !fits(graph.edge_features, at::kFloat)) {
-    throw ShapeError("edge_features must be [{}, 4] float32, contiguous and on {}", graph.num_edges(),
-                     x.device().str());
+    throw ShapeError("edge_features must be [{}, 4] float32, contiguous and on {}",
+                     graph.num_edges(), x.device().str());
   }
   if (x.is_cpu()) check_cpu_values(graph);
 }
@@ -49,7 +55,8 @@ std::vector<std::int64_t> group_nodes(const EdgeIndex& index) {
   const std::int64_t nodes = index.num_nodes();
   const auto* ptr = index.edge_ptr.const_data_ptr<std::int32_t>();
   const auto* src = index.edge_src.const_data_ptr<std::int32_t>();
-  std::vector<std::int64_t> reach(static_cast<std::size_t>(nodes));  // the last node joined with this one or later
+  std::vector<std::int64_t> reach(
+      static_cast<std::size_t>(nodes));  // the last node joined with this one or later
   for (std::int64_t i = 0; i < nodes; ++i) {
     auto& own = reach[static_cast<std::size_t>(i)];
     own = std::max(own, i);
@@ -62,7 +69,8 @@ std::vector<std::int64_t> group_nodes(const EdgeIndex& index) {
   std::int64_t joined = 0;
   for (std::int64_t i = 0; i < nodes; ++i) {
     joined = std::max(joined, reach[static_cast<std::size_t>(i)]);
-    if (joined == i && (i + 1 - groups.back() >= kGroupNodes || i + 1 == nodes)) groups.push_back(i + 1);
+    if (joined == i && (i + 1 - groups.back() >= kGroupNodes || i + 1 == nodes))
+      groups.push_back(i + 1);
   }
   return groups;
 }
@@ -89,8 +97,10 @@ EdgeIndex make_edge_index(const GraphBatch& graph, bool by_source) {
   }
   for (std::int64_t e = 0; e < edges; ++e) ++out_ptr[src[e] + 1];
   for (std::int64_t i = 0; i < nodes; ++i) out_ptr[i + 1] += out_ptr[i];
-  // Filling moves each start to its end, which is the next one's start: afterwards all are one place too far left.
-  for (std::int64_t e = 0; e < edges; ++e) out_edge[out_ptr[src[e]]++] = static_cast<std::int32_t>(e);
+  // Filling moves each start to its end, which is the next one's start: afterwards all are one
+  // place too far left.
+  for (std::int64_t e = 0; e < edges; ++e)
+    out_edge[out_ptr[src[e]]++] = static_cast<std::int32_t>(e);
   std::copy_backward(out_ptr, out_ptr + nodes, out_ptr + nodes + 1);
   out_ptr[0] = 0;
   return index;

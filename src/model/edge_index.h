@@ -10,7 +10,8 @@
 
 namespace traffic::model {
 
-/// Edges by destination (as they come) and, for the backward pass, by source. One for all layers of a forward pass.
+/// Edges by destination (as they come) and, for the backward pass, by source. One for all layers of
+/// a forward pass.
 struct EdgeIndex {
   at::Tensor edge_ptr;       ///< [N + 1] int32
   at::Tensor edge_src;       ///< [E] int32
@@ -18,13 +19,16 @@ struct EdgeIndex {
   at::Tensor edge_dst;       ///< [E] int32; undefined if not asked for, as the two below
   at::Tensor out_ptr;        ///< [N + 1] int32: out-edges of a node, positions in out_edge
   at::Tensor out_edge;       ///< [E] int32: index of an edge; ascending for each node
-  /// Nodes in groups that no edge joins, of kGroupNodes nodes or little more where the graphs allow it: group g is nodes
-  /// group_ptr[g] .. group_ptr[g + 1]. A layer works through one group after the other, in the cache.
+  /// Nodes in groups that no edge joins, of kGroupNodes nodes or little more where the graphs allow
+  /// it: group g is nodes group_ptr[g] .. group_ptr[g + 1]. A layer works through one group after
+  /// the other, in the cache.
   std::vector<std::int64_t> group_ptr;
 
   [[nodiscard]] std::int64_t num_nodes() const { return edge_ptr.size(0) - 1; }
   [[nodiscard]] std::int64_t num_edges() const { return edge_src.size(0); }
-  [[nodiscard]] std::int64_t num_groups() const { return static_cast<std::int64_t>(group_ptr.size()) - 1; }
+  [[nodiscard]] std::int64_t num_groups() const {
+    return static_cast<std::int64_t>(group_ptr.size()) - 1;
+  }
 };
 
 inline constexpr std::int64_t kGroupNodes = 128;

@@ -1,7 +1,9 @@
-/// One layer of the graph encoder: attention and feed-forward block, each with residual and LayerNorm.
+/// One layer of the graph encoder: attention and feed-forward block, each with residual and
+/// LayerNorm.
 ///
-/// Two implementations of the same function: plain ATen operations (any device, any type, any sizes), and a fused
-/// one for the CPU with a backward pass of its own, which works through blocks of rows that stay in the cache.
+/// Two implementations of the same function: plain ATen operations (any device, any type, any
+/// sizes), and a fused one for the CPU with a backward pass of its own, which works through blocks
+/// of rows that stay in the cache.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -50,8 +52,8 @@ inline EdgeParameters edge_parameters(const LayerParameters& p) {
 /// Sizes for which the fused path exists; others take the plain one.
 bool fused_layer_fits(std::int64_t hidden_dim, std::int64_t heads);
 
-/// An input known to be of low rank, x = rows * basis + offset, as that of the first layer is: then queries, keys and
-/// values are made from `rows`, and no product with the d columns of x is needed.
+/// An input known to be of low rank, x = rows * basis + offset, as that of the first layer is: then
+/// queries, keys and values are made from `rows`, and no product with the d columns of x is needed.
 struct ThinInput {
   at::Tensor rows;    ///< [N, R] float32, R a multiple of kernels::kWidthUnit
   at::Tensor basis;   ///< [R, d]
@@ -70,7 +72,8 @@ struct PackedLayer {
 template <typename T>
 PackedLayer<T> pack_layer(const LayerParameters& parameters, bool with_qkv);
 
-/// What a fused forward pass leaves for its backward pass. Matrices are of the type of the products.
+/// What a fused forward pass leaves for its backward pass. Matrices are of the type of the
+/// products.
 struct LayerTape {
   at::Tensor qkv;          ///< [N, 3 d]
   at::Tensor probability;  ///< [E, heads] float32
@@ -96,15 +99,19 @@ template <typename T>
 at::Tensor layer_forward(const LayerInput& input, const PackedLayer<T>& packed, LayerTape* tape);
 
 struct LayerGradients {
-  at::Tensor x;  ///< with a thin input: without the share of queries, keys and values, which is that of `thin`
+  at::Tensor x;  ///< with a thin input: without the share of queries, keys and values, which is
+                 ///< that of `thin`
   LayerParameters parameters;
   ThinInput thin;  ///< undefined for an input that is not thin
 };
 template <typename T>
-LayerGradients layer_backward(const LayerInput& input, const LayerTape& tape, const at::Tensor& grad_out);
+LayerGradients layer_backward(const LayerInput& input, const LayerTape& tape,
+                              const at::Tensor& grad_out);
 
-/// The same function in ATen operations, differentiable by autograd. Products are computed in `compute_type`.
-at::Tensor layer_reference(const at::Tensor& x, const GraphBatch& graph, const LayerParameters& parameters,
-                           std::int64_t heads, at::ScalarType compute_type);
+/// The same function in ATen operations, differentiable by autograd. Products are computed in
+/// `compute_type`.
+at::Tensor layer_reference(const at::Tensor& x, const GraphBatch& graph,
+                           const LayerParameters& parameters, std::int64_t heads,
+                           at::ScalarType compute_type);
 
 }  // namespace traffic::model

@@ -1,6 +1,7 @@
-// The backward pass goes through chunks of whole groups. Each group of a chunk is taken all the way from the gradient of
-// the layer's output to that of its input; what the gradients of the weights need of it is left in the chunk's buffers,
-// and these gradients are made once a chunk is complete, while the buffers are still in the cache.
+// The backward pass goes through chunks of whole groups. Each group of a chunk is taken all the way
+// from the gradient of the layer's output to that of its input; what the gradients of the weights
+// need of it is left in the chunk's buffers, and these gradients are made once a chunk is complete,
+// while the buffers are still in the cache.
 #include <ATen/Parallel.h>
 #include <ATen/ops/empty_like.h>
 #include <ATen/ops/zeros.h>
@@ -32,7 +33,8 @@ struct Group {
 
 struct ChunkPlan {
   std::vector<Group> groups;
-  std::int64_t rows = 0;  ///< of the buffers: the groups' rows, each rounded up to what a product's depth must be
+  std::int64_t rows =
+      0;  ///< of the buffers: the groups' rows, each rounded up to what a product's depth must be
 };
 
 template <typename T>
@@ -48,13 +50,16 @@ std::vector<ChunkPlan> plan_chunks(const EdgeIndex& index) {
   return chunks;
 }
 
-/// Gradients of one-dimensional parameters: a sum for each group, so that the total does not depend on threads.
+/// Gradients of one-dimensional parameters: a sum for each group, so that the total does not depend
+/// on threads.
 class VectorSums {
  public:
-  VectorSums(std::int64_t groups, std::int64_t width) : width_(width), sums_(at::zeros({groups, kLength * width})) {}
+  VectorSums(std::int64_t groups, std::int64_t width)
+      : width_(width), sums_(at::zeros({groups, kLength * width})) {}
 
   struct Parts {
-    float *norm2_weight, *norm2_bias, *down_bias, *norm1_weight, *norm1_bias, *out_bias, *up_bias, *qkv_bias;
+    float *norm2_weight, *norm2_bias, *down_bias, *norm1_weight, *norm1_bias, *out_bias, *up_bias,
+        *qkv_bias;
   };
   [[nodiscard]] Parts group(std::int64_t g) const {
     float* p = data<float>(sums_) + g * sums_.size(1);
@@ -75,11 +80,13 @@ class VectorSums {
   at::Tensor sums_;
 };
 
-/// Both sides of the products that make the gradients of weights: gradients behind the weights, transposed, and inputs of
-/// the weights as right-hand sides. Where groups are padded the former are zero.
+/// Both sides of the products that make the gradients of weights: gradients behind the weights,
+/// transposed, and inputs of the weights as right-hand sides. Where groups are padded the former
+/// are zero.
 template <typename T>
 struct Chunk {
-  Chunk(std::int64_t rows_, std::int64_t width, Scratch& scratch) : rows(rows_), stride(padded(rows)) {
+  Chunk(std::int64_t rows_, std::int64_t width, Scratch& scratch)
+      : rows(rows_), stride(padded(rows)) {
     constexpr bool kPacked = !std::is_same_v<T, float>;
     grad_down = scratch.take<T>(width * stride);
     grad_up = scratch.take<T>(4 * width * stride);
@@ -123,15 +130,16 @@ struct Pass {
 
 /// A block of rows within a group and within the chunk's buffers.
 struct Block {
-  std::int64_t row;    ///< first node
+  std::int64_t row;  ///< first node
   std::int64_t rows;
   std::int64_t place;  ///< where they begin in the chunk
 };
 
-/// Through the feed-forward block and its LayerNorm; leaves the gradient of the block's input in grad_normed.
+/// Through the feed-forward block and its LayerNorm; leaves the gradient of the block's input in
+/// grad_normed.
 template <typename T>
-void feed_forward_backward(const Pass<T>& pass, const Chunk<T>& chunk, const VectorSums::Parts& sums,
-                           const Block& block, float* grad_normed) {
+void feed_forward_backward(const Pass<T>& pass, const Chunk<T>& chunk,
+                           const VectorSums::Parts& sums, const Block& block, float* grad_normed) {
   Scratch scratch;
   const std::int64_t width = pass.width;
   const std::int64_t inner = 4 * width;
@@ -149,27 +157,31 @@ void feed_forward_backward(const Pass<T>& pass, const Chunk<T>& chunk, const Vec
                              .grad_gamma = sums.norm2_weight,
                              .grad_beta = sums.norm2_bias,
                              .grad_bias = sums.down_bias});
-  transpose_rows<T>({grad_down.data, grad_down.stride}, rows, width, {}, {chunk.grad_down + block.place, chunk.stride});
+  transpose_rows<T>({grad_down.data, grad_down.stride}, rows, width, {},
+                    {chunk.grad_down + block.place, chunk.stride});
 
   auto* tile = scratch.take<float>(rows * kPanel);
   const Rows<T> grad_up{scratch.take<T>(rows * padded(inner)), padded(inner)};
   const T* before = data<T>(pass.tape.up) + block.row * inner;
   for (std::int64_t p = 0; p < pass.down.operand.panels(); ++p) {
     const std::int64_t column = p * kPanel;
-    multiply_panel<T>({grad_down.data, grad_down.stride}, rows, pass.down.operand, p, {tile, kPanel}, false);
+    multiply_panel<T>({grad_down.data, grad_down.stride}, rows, pass.down.operand, p,
+                      {tile, kPanel}, false);
     table.gelu_backward({tile, rows, kPanel, kPanel}, {before + p * rows * kPanel, kPanel},
                         {grad_up.data + column, grad_up.stride},
-                        chunk.activated + column * chunk.rows + block.place * kPanel, sums.up_bias + column);
+                        chunk.activated + column * chunk.rows + block.place * kPanel,
+                        sums.up_bias + column);
     table.transpose({grad_up.data + column, grad_up.stride}, rows, kPanel,
                     {chunk.grad_up + column * chunk.stride + block.place, chunk.stride});
   }
   multiply<T>({grad_up.data, grad_up.stride}, rows, pass.up.operand, {grad_normed, width}, true);
 }
 
-/// Through the first LayerNorm and the output projection: the residual's share of grad_x and grad_attended.
+/// Through the first LayerNorm and the output projection: the residual's share of grad_x and
+/// grad_attended.
 template <typename T>
-void output_backward(const Pass<T>& pass, const Chunk<T>& chunk, const VectorSums::Parts& sums, const Block& block,
-                     const float* grad_normed, float* grad_attended) {
+void output_backward(const Pass<T>& pass, const Chunk<T>& chunk, const VectorSums::Parts& sums,
+                     const Block& block, const float* grad_normed, float* grad_attended) {
   Scratch scratch;
   const std::int64_t width = pass.width;
   const auto& table = kernels::table<T>();
@@ -188,14 +200,16 @@ void output_backward(const Pass<T>& pass, const Chunk<T>& chunk, const VectorSum
                              .grad_bias = sums.out_bias});
   transpose_rows<T>({grad_out.data, grad_out.stride}, block.rows, width, {},
                     {chunk.grad_out + block.place, chunk.stride});
-  table.scale_shift_pairs(xhat, pass.parameter(kNorm1Weight), pass.parameter(kNorm1Bias), block.rows, width,
-                          chunk.normed + block.place * width);
-  multiply<T>({grad_out.data, grad_out.stride}, block.rows, pass.out.operand, {grad_attended, width}, false);
+  table.scale_shift_pairs(xhat, pass.parameter(kNorm1Weight), pass.parameter(kNorm1Bias),
+                          block.rows, width, chunk.normed + block.place * width);
+  multiply<T>({grad_out.data, grad_out.stride}, block.rows, pass.out.operand,
+              {grad_attended, width}, false);
 }
 
 /// Through attention; `grad_qkv` is [nodes of the group, 3 d].
 template <typename T>
-void attention_backward_of(const Pass<T>& pass, const Group& group, const float* grad_attended, float* grad_qkv) {
+void attention_backward_of(const Pass<T>& pass, const Group& group, const float* grad_attended,
+                           float* grad_qkv) {
   Scratch scratch;
   const EdgeIndex& index = pass.input.edges;
   const std::int64_t columns = 3 * pass.width;
@@ -223,15 +237,18 @@ void attention_backward_of(const Pass<T>& pass, const Group& group, const float*
 
 /// From queries, keys and values to the layer's input.
 template <typename T>
-void projection_backward(const Pass<T>& pass, const Chunk<T>& chunk, const Block& block, const float* grad_qkv) {
+void projection_backward(const Pass<T>& pass, const Chunk<T>& chunk, const Block& block,
+                         const float* grad_qkv) {
   Scratch scratch;
   const std::int64_t columns = 3 * pass.width;
   const Rows<const T> operand = left_operand<T>({grad_qkv, columns}, block.rows, columns, scratch);
-  multiply<T>(operand, block.rows, pass.qkv.operand, {pass.grad_x + block.row * pass.width, pass.width}, true);
+  multiply<T>(operand, block.rows, pass.qkv.operand,
+              {pass.grad_x + block.row * pass.width, pass.width}, true);
   transpose_rows<T>(operand, block.rows, columns, {}, {chunk.grad_qkv + block.place, chunk.stride});
 }
 
-/// Packs what the tape and the input hold as right-hand sides, and zeroes the padding of the gradients.
+/// Packs what the tape and the input hold as right-hand sides, and zeroes the padding of the
+/// gradients.
 template <typename T>
 void pack_group(const Pass<T>& pass, const Chunk<T>& chunk, const Group& group) {
   if constexpr (!std::is_same_v<T, float>) {
@@ -241,8 +258,9 @@ void pack_group(const Pass<T>& pass, const Chunk<T>& chunk, const Group& group) 
     table.pack_pairs({data<T>(pass.tape.attended) + group.first * width, width}, rows, width,
                      {chunk.attended + group.offset * width, width});
     if (pass.thin == nullptr) {
-      table.pack_pairs_float({pass.input.x.template const_data_ptr<float>() + group.first * width, width}, rows, width,
-                             {chunk.x + group.offset * width, width});
+      table.pack_pairs_float(
+          {pass.input.x.template const_data_ptr<float>() + group.first * width, width}, rows, width,
+          {chunk.x + group.offset * width, width});
     }
   }
 }
@@ -279,20 +297,22 @@ void run_group(const Pass<T>& pass, const Chunk<T>& chunk, const Group& group) {
 }
 
 template <typename T>
-void add_weight_gradients(const Pass<T>& pass, const Chunk<T>& chunk, std::int64_t first_row, bool accumulate,
-                          LayerParameters& grads) {
+void add_weight_gradients(const Pass<T>& pass, const Chunk<T>& chunk, std::int64_t first_row,
+                          bool accumulate, LayerParameters& grads) {
   const std::int64_t width = pass.width;
   const std::int64_t rows = chunk.rows;
   const auto add = [&](LayerParameter weight, const T* grad, const Operand<T>& input) {
     add_weight_gradient<T>({{grad, chunk.stride}, input, grads[weight], accumulate});
   };
   const auto plain = [&](const T* input) { return plain_operand<T>(input, rows, width, width); };
-  add(kDownWeight, chunk.grad_down, {chunk.activated, rows, 4 * width, kPanel, kPanel, kPanel * rows});
+  add(kDownWeight, chunk.grad_down,
+      {chunk.activated, rows, 4 * width, kPanel, kPanel, kPanel * rows});
   add(kUpWeight, chunk.grad_up, plain(chunk.normed));
   if constexpr (std::is_same_v<T, float>) {
     add(kOutWeight, chunk.grad_out, plain(data<T>(pass.tape.attended) + first_row * width));
     if (pass.thin) return;
-    add(kQkvWeight, chunk.grad_qkv, plain(pass.input.x.template const_data_ptr<float>() + first_row * width));
+    add(kQkvWeight, chunk.grad_qkv,
+        plain(pass.input.x.template const_data_ptr<float>() + first_row * width));
   } else {
     add(kOutWeight, chunk.grad_out, plain(chunk.attended));
     if (pass.thin) return;
@@ -306,10 +326,12 @@ void run_chunks(const Pass<T>& pass, LayerParameters& grads) {
   for (const ChunkPlan& plan : plan_chunks<T>(pass.input.edges)) {
     Scratch scratch;
     const Chunk<T> chunk(plan.rows, pass.width, scratch);
-    at::parallel_for(0, static_cast<std::int64_t>(plan.groups.size()), 1, [&](std::int64_t first, std::int64_t last) {
-      for (std::int64_t g = first; g < last; ++g) run_group(pass, chunk, plan.groups[static_cast<std::size_t>(g)]);
-      finish_products<T>();
-    });
+    at::parallel_for(0, static_cast<std::int64_t>(plan.groups.size()), 1,
+                     [&](std::int64_t first, std::int64_t last) {
+                       for (std::int64_t g = first; g < last; ++g)
+                         run_group(pass, chunk, plan.groups[static_cast<std::size_t>(g)]);
+                       finish_products<T>();
+                     });
     add_weight_gradients(pass, chunk, plan.groups.front().first, accumulate, grads);
     accumulate = true;
   }
@@ -318,7 +340,8 @@ void run_chunks(const Pass<T>& pass, LayerParameters& grads) {
 }  // namespace
 
 template <typename T>
-LayerGradients layer_backward(const LayerInput& input, const LayerTape& tape, const at::Tensor& grad_out) {
+LayerGradients layer_backward(const LayerInput& input, const LayerTape& tape,
+                              const at::Tensor& grad_out) {
   const std::int64_t nodes = input.x.size(0);
   const std::int64_t width = input.x.size(1);
   const std::int64_t groups = input.edges.num_groups();
@@ -330,7 +353,8 @@ LayerGradients layer_backward(const LayerInput& input, const LayerTape& tape, co
   std::optional<ThinGradients> thin;
   if (input.thin != nullptr) thin.emplace(*input.thin, p, groups);
   for (const LayerParameter weight : {kQkvWeight, kOutWeight, kUpWeight, kDownWeight}) {
-    grads.parameters[weight] = nodes > 0 ? pooled_empty<float>(p[weight].sizes()) : at::zeros_like(p[weight]);
+    grads.parameters[weight] =
+        nodes > 0 ? pooled_empty<float>(p[weight].sizes()) : at::zeros_like(p[weight]);
   }
   const Pass<T> pass{input,
                      tape,
@@ -356,7 +380,9 @@ LayerGradients layer_backward(const LayerInput& input, const LayerTape& tape, co
   grads.parameters[kRiskOutBias] = edge_grads.risk_out_bias;
   return grads;
 }
-template LayerGradients layer_backward<float>(const LayerInput&, const LayerTape&, const at::Tensor&);
-template LayerGradients layer_backward<kernels::Bf16>(const LayerInput&, const LayerTape&, const at::Tensor&);
+template LayerGradients layer_backward<float>(const LayerInput&, const LayerTape&,
+                                              const at::Tensor&);
+template LayerGradients layer_backward<kernels::Bf16>(const LayerInput&, const LayerTape&,
+                                                      const at::Tensor&);
 
 }  // namespace traffic::model

@@ -35,8 +35,8 @@ struct Pass {
   }
 };
 
-/// Where queries, keys and values of a group go: to the tape as operands, to attention in float; with float operands
-/// one matrix is both.
+/// Where queries, keys and values of a group go: to the tape as operands, to attention in float;
+/// with float operands one matrix is both.
 template <typename T>
 struct QkvRows {
   Rows<T> operand;  ///< null: not kept
@@ -57,9 +57,10 @@ void project(Rows<const S> operand, std::int64_t rows, const Operand<S>& weight,
   for (std::int64_t p = 0; p < weight.panels(); ++p) {
     const std::int64_t c = p * kPanel;
     multiply_panel(operand, rows, weight, p, {tile, kPanel}, false);
-    kernels::table<T>().add_bias({tile, rows, weight.panel_columns(p), kPanel}, bias + c,
-                                 {qkv.operand.data ? qkv.operand.data + c : nullptr, qkv.operand.stride},
-                                 {qkv.values.data ? qkv.values.data + c : nullptr, qkv.values.stride});
+    kernels::table<T>().add_bias(
+        {tile, rows, weight.panel_columns(p), kPanel}, bias + c,
+        {qkv.operand.data ? qkv.operand.data + c : nullptr, qkv.operand.stride},
+        {qkv.values.data ? qkv.values.data + c : nullptr, qkv.values.stride});
   }
 }
 
@@ -76,27 +77,29 @@ void project_qkv(const Pass<T>& pass, std::int64_t row, std::int64_t rows, const
 
 /// Behind attention: output projection, residual, LayerNorm.
 template <typename T>
-void finish_attention(const Pass<T>& pass, std::int64_t row, std::int64_t rows, const T* attended, float* normed,
-                      Rows<T> normed_operand) {
+void finish_attention(const Pass<T>& pass, std::int64_t row, std::int64_t rows, const T* attended,
+                      float* normed, Rows<T> normed_operand) {
   Scratch scratch;
   const std::int64_t width = pass.width;
   auto* product = scratch.take<float>(rows * width);
   multiply<T>({attended, width}, rows, pass.packed.out.operand, {product, width}, false);
-  kernels::table<T>().layer_norm({.rows = rows,
-                                  .width = width,
-                                  .product = product,
-                                  .bias = pass.parameter(kOutBias),
-                                  .residual = pass.x(row),
-                                  .gamma = pass.parameter(kNorm1Weight),
-                                  .beta = pass.parameter(kNorm1Bias),
-                                  .eps = static_cast<float>(kNormEps),
-                                  .xhat = pass.tape ? data<T>(pass.tape->xhat1) + row * width : nullptr,
-                                  .rstd = pass.tape ? data<float>(pass.tape->rstd1) + row : nullptr,
-                                  .out = normed,
-                                  .out_operand = normed_operand});
+  kernels::table<T>().layer_norm(
+      {.rows = rows,
+       .width = width,
+       .product = product,
+       .bias = pass.parameter(kOutBias),
+       .residual = pass.x(row),
+       .gamma = pass.parameter(kNorm1Weight),
+       .beta = pass.parameter(kNorm1Bias),
+       .eps = static_cast<float>(kNormEps),
+       .xhat = pass.tape ? data<T>(pass.tape->xhat1) + row * width : nullptr,
+       .rstd = pass.tape ? data<float>(pass.tape->rstd1) + row : nullptr,
+       .out = normed,
+       .out_operand = normed_operand});
 }
 
-/// The feed-forward block, residual, LayerNorm. The tape has each panel of a block on its own, [panels, rows, kPanel].
+/// The feed-forward block, residual, LayerNorm. The tape has each panel of a block on its own,
+/// [panels, rows, kPanel].
 template <typename T>
 void feed_forward(const Pass<T>& pass, std::int64_t row, std::int64_t rows, const float* normed,
                   Rows<const T> normed_operand) {
@@ -109,23 +112,25 @@ void feed_forward(const Pass<T>& pass, std::int64_t row, std::int64_t rows, cons
   for (std::int64_t p = 0; p < up.panels(); ++p) {
     multiply_panel(normed_operand, rows, up, p, {tile, kPanel}, false);
     T* before = pass.tape ? data<T>(pass.tape->up) + row * inner + p * rows * kPanel : nullptr;
-    kernels::table<T>().gelu({tile, rows, kPanel, kPanel}, pass.parameter(kUpBias) + p * kPanel, {before, kPanel},
-                             {activated.data + p * kPanel, activated.stride});
+    kernels::table<T>().gelu({tile, rows, kPanel, kPanel}, pass.parameter(kUpBias) + p * kPanel,
+                             {before, kPanel}, {activated.data + p * kPanel, activated.stride});
   }
   auto* product = scratch.take<float>(rows * width);
-  multiply<T>({activated.data, activated.stride}, rows, pass.packed.down.operand, {product, width}, false);
-  kernels::table<T>().layer_norm({.rows = rows,
-                                  .width = width,
-                                  .product = product,
-                                  .bias = pass.parameter(kDownBias),
-                                  .residual = normed,
-                                  .gamma = pass.parameter(kNorm2Weight),
-                                  .beta = pass.parameter(kNorm2Bias),
-                                  .eps = static_cast<float>(kNormEps),
-                                  .xhat = pass.tape ? data<T>(pass.tape->xhat2) + row * width : nullptr,
-                                  .rstd = pass.tape ? data<float>(pass.tape->rstd2) + row : nullptr,
-                                  .out = pass.out + row * width,
-                                  .out_operand = {nullptr, 0}});
+  multiply<T>({activated.data, activated.stride}, rows, pass.packed.down.operand, {product, width},
+              false);
+  kernels::table<T>().layer_norm(
+      {.rows = rows,
+       .width = width,
+       .product = product,
+       .bias = pass.parameter(kDownBias),
+       .residual = normed,
+       .gamma = pass.parameter(kNorm2Weight),
+       .beta = pass.parameter(kNorm2Bias),
+       .eps = static_cast<float>(kNormEps),
+       .xhat = pass.tape ? data<T>(pass.tape->xhat2) + row * width : nullptr,
+       .rstd = pass.tape ? data<float>(pass.tape->rstd2) + row : nullptr,
+       .out = pass.out + row * width,
+       .out_operand = {nullptr, 0}});
 }
 
 /// Behind attention, for a block of rows. @param attended their float output, [rows, d]
@@ -138,7 +143,8 @@ void finish_block(const Pass<T>& pass, std::int64_t row, std::int64_t rows, floa
     finish_attention<T>(pass, row, rows, attended, normed, {nullptr, 0});
     feed_forward<T>(pass, row, rows, normed, {normed, width});
   } else {
-    T* operand = pass.tape ? data<T>(pass.tape->attended) + row * width : scratch.take<T>(rows * width);
+    T* operand =
+        pass.tape ? data<T>(pass.tape->attended) + row * width : scratch.take<T>(rows * width);
     kernels::table<T>().convert({attended, rows, width, width}, {operand, width});
     const Rows<T> normed_operand{scratch.take<T>(rows * width), width};
     finish_attention<T>(pass, row, rows, operand, normed, normed_operand);
@@ -151,12 +157,14 @@ template <typename T>
 void run_group(const Pass<T>& pass, std::int64_t first, std::int64_t last) {
   Scratch scratch;
   const std::int64_t width = pass.width;
-  QkvRows<T> qkv{{pass.tape ? data<T>(pass.tape->qkv) + first * 3 * width : nullptr, 3 * width}, {nullptr, 3 * width}};
+  QkvRows<T> qkv{{pass.tape ? data<T>(pass.tape->qkv) + first * 3 * width : nullptr, 3 * width},
+                 {nullptr, 3 * width}};
   float* attended = nullptr;
   const float* values = nullptr;
   if constexpr (std::is_same_v<T, float>) {
     if (!pass.tape) qkv.operand.data = scratch.take<T>((last - first) * 3 * width);
-    attended = pass.tape ? data<T>(pass.tape->attended) + first * width : scratch.take<T>((last - first) * width);
+    attended = pass.tape ? data<T>(pass.tape->attended) + first * width
+                         : scratch.take<T>((last - first) * width);
     values = qkv.operand.data;
   } else {
     qkv.values.data = scratch.take<float>((last - first) * 3 * width);
@@ -167,16 +175,17 @@ void run_group(const Pass<T>& pass, std::int64_t first, std::int64_t last) {
     project_qkv(pass, row, rows, qkv.from(row - first));
   });
   const std::int64_t edges = pass.edges.edge_ptr[last] - pass.edges.edge_ptr[first];
-  kernels::float_table().attention(
-      {pass.edges, first, values, attended, pass.tape ? data<float>(pass.tape->probability) : nullptr}, first, last,
-      scratch.take<float>(edges * kMaxHeads));
+  kernels::float_table().attention({pass.edges, first, values, attended,
+                                    pass.tape ? data<float>(pass.tape->probability) : nullptr},
+                                   first, last, scratch.take<float>(edges * kMaxHeads));
   for_row_blocks(first, last, [&](std::int64_t row, std::int64_t rows) {
     finish_block(pass, row, rows, attended + (row - first) * width);
   });
 }
 
 template <typename T>
-void allocate(LayerTape& tape, std::int64_t nodes, std::int64_t edges, std::int64_t width, std::int64_t heads) {
+void allocate(LayerTape& tape, std::int64_t nodes, std::int64_t edges, std::int64_t width,
+              std::int64_t heads) {
   tape.qkv = pooled_empty<T>({nodes, 3 * width});
   tape.probability = pooled_empty<float>({edges, heads});
   tape.attended = pooled_empty<T>({nodes, width});
@@ -190,13 +199,15 @@ void allocate(LayerTape& tape, std::int64_t nodes, std::int64_t edges, std::int6
 }  // namespace
 
 bool fused_layer_fits(std::int64_t hidden_dim, std::int64_t heads) {
-  return heads <= kMaxHeads && hidden_dim % heads == 0 && hidden_dim / heads % kernels::kWidthUnit == 0;
+  return heads <= kMaxHeads && hidden_dim % heads == 0 &&
+         hidden_dim / heads % kernels::kWidthUnit == 0;
 }
 
 template <typename T>
 PackedLayer<T> pack_layer(const LayerParameters& parameters, bool with_qkv) {
-  return {with_qkv ? pack_forward<T>(parameters[kQkvWeight]) : PackedWeight<T>{}, pack_forward<T>(parameters[kOutWeight]),
-          pack_forward<T>(parameters[kUpWeight]), pack_forward<T>(parameters[kDownWeight])};
+  return {with_qkv ? pack_forward<T>(parameters[kQkvWeight]) : PackedWeight<T>{},
+          pack_forward<T>(parameters[kOutWeight]), pack_forward<T>(parameters[kUpWeight]),
+          pack_forward<T>(parameters[kDownWeight])};
 }
 
 template <typename T>
@@ -208,7 +219,8 @@ at::Tensor layer_forward(const LayerInput& input, const PackedLayer<T>& packed, 
   const AttentionArguments arguments(input.edges, edge_parameters(input.parameters), input.heads);
   std::optional<ThinProjection> thin;
   if (input.thin != nullptr) thin.emplace(*input.thin, input.parameters);
-  const Pass<T> pass{input, packed, arguments.edges, thin ? &*thin : nullptr, tape, width, data<float>(out)};
+  const Pass<T> pass{input, packed, arguments.edges, thin ? &*thin : nullptr,
+                     tape,  width,  data<float>(out)};
   const auto& groups = input.edges.group_ptr;
   at::parallel_for(0, input.edges.num_groups(), 1, [&](std::int64_t first, std::int64_t last) {
     for (auto g = static_cast<std::size_t>(first); g < static_cast<std::size_t>(last); ++g) {

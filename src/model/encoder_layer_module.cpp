@@ -44,37 +44,44 @@ struct LayerVariables {
 
 template <typename T>
 Tensor run_forward(const LayerVariables& variables, LayerState& state) {
-  return layer_forward<T>(variables.input(state), pack_layer<T>(variables.parameters, !variables.thin),
+  return layer_forward<T>(variables.input(state),
+                          pack_layer<T>(variables.parameters, !variables.thin),
                           state.keep_tape ? &state.tape : nullptr);
 }
 
 template <typename T>
-LayerGradients run_backward(const LayerVariables& variables, LayerState& state, const Tensor& grad_out) {
+LayerGradients run_backward(const LayerVariables& variables, LayerState& state,
+                            const Tensor& grad_out) {
   if (state.keep_tape) return layer_backward<T>(variables.input(state), state.tape, grad_out);
   LayerTape tape;
-  layer_forward<T>(variables.input(state), pack_layer<T>(variables.parameters, !variables.thin), &tape);
+  layer_forward<T>(variables.input(state), pack_layer<T>(variables.parameters, !variables.thin),
+                   &tape);
   return layer_backward<T>(variables.input(state), tape, grad_out);
 }
 
 class FusedLayer : public torch::autograd::Function<FusedLayer> {
  public:
-  static Tensor forward(AutogradContext* ctx, at::TensorList all, const c10::intrusive_ptr<LayerState>& state) {
+  static Tensor forward(AutogradContext* ctx, at::TensorList all,
+                        const c10::intrusive_ptr<LayerState>& state) {
     ctx->save_for_backward(all.vec());
     ctx->saved_data["state"] = at::IValue::make_capsule(state);
     const LayerVariables variables(all);
-    return state->bf16 ? run_forward<Bf16>(variables, *state) : run_forward<float>(variables, *state);
+    return state->bf16 ? run_forward<Bf16>(variables, *state)
+                       : run_forward<float>(variables, *state);
   }
 
   static variable_list backward(AutogradContext* ctx, const variable_list& grads) {
     const LayerVariables variables(ctx->get_saved_variables());
-    const auto state = c10::static_intrusive_pointer_cast<LayerState>(ctx->saved_data["state"].toCapsule());
+    const auto state =
+        c10::static_intrusive_pointer_cast<LayerState>(ctx->saved_data["state"].toCapsule());
     const Tensor grad_out = grads[0].contiguous();
     LayerGradients result = state->bf16 ? run_backward<Bf16>(variables, *state, grad_out)
                                         : run_backward<float>(variables, *state, grad_out);
     if (!torch::autograd::get_current_graph_task_keep_graph()) state->tape = {};
     variable_list out{std::move(result.x)};
     out.insert(out.end(), result.parameters.begin(), result.parameters.end());
-    if (variables.thin) out.insert(out.end(), {result.thin.rows, result.thin.basis, result.thin.offset});
+    if (variables.thin)
+      out.insert(out.end(), {result.thin.rows, result.thin.basis, result.thin.offset});
     out.emplace_back();
     return out;
   }
@@ -85,7 +92,9 @@ class FusedLayer : public torch::autograd::Function<FusedLayer> {
 EncoderLayerImpl::EncoderLayerImpl(std::int64_t width, std::int64_t heads) : heads_(heads) {
   using torch::nn::Linear;
   using torch::nn::LinearOptions;
-  const auto norm = [&] { return torch::nn::LayerNorm(torch::nn::LayerNormOptions({width}).eps(kNormEps)); };
+  const auto norm = [&] {
+    return torch::nn::LayerNorm(torch::nn::LayerNormOptions({width}).eps(kNormEps));
+  };
   qkv_ = register_module("qkv", Linear(width, 3 * width));
   edge_ = register_module("edge", Linear(LinearOptions(kernels::kEdgeFeatures, width).bias(false)));
   risk_in_ = register_module("risk_in", Linear(kernels::kEdgeFeatures, kernels::kRiskHidden));
@@ -98,18 +107,22 @@ EncoderLayerImpl::EncoderLayerImpl(std::int64_t width, std::int64_t heads) : hea
 }
 
 LayerParameters EncoderLayerImpl::parameters_of_layer() const {
-  return {qkv_->weight,      qkv_->bias,      edge_->weight,  risk_in_->weight, risk_in_->bias, risk_out_->weight,
-          risk_out_->bias,   out_->weight,    out_->bias,     norm1_->weight,   norm1_->bias,   up_->weight,
-          up_->bias,         down_->weight,   down_->bias,    norm2_->weight,   norm2_->bias};
+  return {qkv_->weight,      qkv_->bias,      edge_->weight, risk_in_->weight, risk_in_->bias,
+          risk_out_->weight, risk_out_->bias, out_->weight,  out_->bias,       norm1_->weight,
+          norm1_->bias,      up_->weight,     up_->bias,     down_->weight,    down_->bias,
+          norm2_->weight,    norm2_->bias};
 }
 
 bool EncoderLayerImpl::fused_on(const Tensor& x, at::ScalarType compute_type) const {
-  return x.is_cpu() && x.scalar_type() == torch::kFloat && qkv_->weight.scalar_type() == torch::kFloat &&
+  return x.is_cpu() && x.scalar_type() == torch::kFloat &&
+         qkv_->weight.scalar_type() == torch::kFloat &&
          fused_layer_fits(qkv_->weight.size(1), heads_) &&
-         (compute_type == torch::kFloat || (compute_type == torch::kBFloat16 && has_bf16_products()));
+         (compute_type == torch::kFloat ||
+          (compute_type == torch::kBFloat16 && has_bf16_products()));
 }
 
-Tensor EncoderLayerImpl::forward(const Tensor& x, const LayerContext& context, const std::optional<ThinInput>& thin) {
+Tensor EncoderLayerImpl::forward(const Tensor& x, const LayerContext& context,
+                                 const std::optional<ThinInput>& thin) {
   const LayerParameters p = parameters_of_layer();
   if (context.edges == nullptr || !fused_on(x, context.compute_type)) {
     return layer_reference(x, context.graph, p, heads_, context.compute_type);
@@ -117,8 +130,11 @@ Tensor EncoderLayerImpl::forward(const Tensor& x, const LayerContext& context, c
   const bool bf16 = context.compute_type == torch::kBFloat16;
   if (!torch::GradMode::is_enabled()) {
     const LayerInput input{x, *context.edges, p, heads_, thin ? &*thin : nullptr};
-    if (bf16) return layer_forward<Bf16>(input, packed_bf16_ ? *packed_bf16_ : pack_layer<Bf16>(p, !thin), nullptr);
-    return layer_forward<float>(input, packed_float_ ? *packed_float_ : pack_layer<float>(p, !thin), nullptr);
+    if (bf16)
+      return layer_forward<Bf16>(input, packed_bf16_ ? *packed_bf16_ : pack_layer<Bf16>(p, !thin),
+                                 nullptr);
+    return layer_forward<float>(input, packed_float_ ? *packed_float_ : pack_layer<float>(p, !thin),
+                                nullptr);
   }
   auto state = c10::make_intrusive<LayerState>();
   state->edges = context.edges;

@@ -25,7 +25,8 @@ class EncoderLayerImpl : public torch::nn::Module {
   EncoderLayerImpl(std::int64_t width, std::int64_t heads);
 
   /// @param thin how x is made, where that is known and fused_on(x)
-  torch::Tensor forward(const torch::Tensor& x, const LayerContext& context, const std::optional<ThinInput>& thin = {});
+  torch::Tensor forward(const torch::Tensor& x, const LayerContext& context,
+                        const std::optional<ThinInput>& thin = {});
 
   void pack_for_inference(at::ScalarType compute_type, bool with_qkv);
   void unpack();

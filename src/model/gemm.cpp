@@ -9,7 +9,9 @@ namespace {
 
 namespace blas = at::native::cpublas;
 
-const at::BFloat16* torch_type(const kernels::Bf16* p) { return reinterpret_cast<const at::BFloat16*>(p); }
+const at::BFloat16* torch_type(const kernels::Bf16* p) {
+  return reinterpret_cast<const at::BFloat16*>(p);
+}
 const float* torch_type(const float* p) { return p; }
 
 template <typename T>
@@ -21,7 +23,8 @@ constexpr std::int64_t kDepth = 1024;
 }  // namespace
 
 template <typename T>
-Operand<T> plain_operand(const T* data, std::int64_t depth, std::int64_t columns, std::int64_t stride) {
+Operand<T> plain_operand(const T* data, std::int64_t depth, std::int64_t columns,
+                         std::int64_t stride) {
   // Panels of a wide matrix are a part of its rows; 256 columns measured best.
   constexpr std::int64_t kWide = 256;
   return {.data = data,
@@ -33,8 +36,8 @@ Operand<T> plain_operand(const T* data, std::int64_t depth, std::int64_t columns
 }
 
 template <typename T>
-void multiply_panel(kernels::Rows<const T> a, std::int64_t rows, const Operand<T>& b, std::int64_t p,
-                    kernels::Rows<float> c, bool accumulate) {
+void multiply_panel(kernels::Rows<const T> a, std::int64_t rows, const Operand<T>& b,
+                    std::int64_t p, kernels::Rows<float> c, bool accumulate) {
   const T* panel = b.data + p * b.panel_stride;
   for (std::int64_t k = 0; k < b.depth; k += kDepth) {
     const std::int64_t depth = std::min(kDepth, b.depth - k);
@@ -44,8 +47,8 @@ void multiply_panel(kernels::Rows<const T> a, std::int64_t rows, const Operand<T
 }
 
 template <typename T>
-void multiply(kernels::Rows<const T> a, std::int64_t rows, const Operand<T>& b, kernels::Rows<float> c,
-              bool accumulate) {
+void multiply(kernels::Rows<const T> a, std::int64_t rows, const Operand<T>& b,
+              kernels::Rows<float> c, bool accumulate) {
   for (std::int64_t p = 0; p < b.panels(); ++p) {
     multiply_panel(a, rows, b, p, {c.data + p * b.panel, c.stride}, accumulate);
   }
@@ -64,13 +67,16 @@ bool has_bf16_products() {
 }
 
 template Operand<float> plain_operand(const float*, std::int64_t, std::int64_t, std::int64_t);
-template Operand<kernels::Bf16> plain_operand(const kernels::Bf16*, std::int64_t, std::int64_t, std::int64_t);
-template void multiply_panel(kernels::Rows<const float>, std::int64_t, const Operand<float>&, std::int64_t,
-                             kernels::Rows<float>, bool);
-template void multiply_panel(kernels::Rows<const kernels::Bf16>, std::int64_t, const Operand<kernels::Bf16>&,
+template Operand<kernels::Bf16> plain_operand(const kernels::Bf16*, std::int64_t, std::int64_t,
+                                              std::int64_t);
+template void multiply_panel(kernels::Rows<const float>, std::int64_t, const Operand<float>&,
                              std::int64_t, kernels::Rows<float>, bool);
-template void multiply(kernels::Rows<const float>, std::int64_t, const Operand<float>&, kernels::Rows<float>, bool);
-template void multiply(kernels::Rows<const kernels::Bf16>, std::int64_t, const Operand<kernels::Bf16>&,
+template void multiply_panel(kernels::Rows<const kernels::Bf16>, std::int64_t,
+                             const Operand<kernels::Bf16>&, std::int64_t, kernels::Rows<float>,
+                             bool);
+template void multiply(kernels::Rows<const float>, std::int64_t, const Operand<float>&,
                        kernels::Rows<float>, bool);
+template void multiply(kernels::Rows<const kernels::Bf16>, std::int64_t,
+                       const Operand<kernels::Bf16>&, kernels::Rows<float>, bool);
 
 }  // namespace traffic::model

@@ -11,11 +11,12 @@ namespace traffic::model {
 GraphEncoderImpl::GraphEncoderImpl(const config::Model& model, std::int64_t num_node_features)
     : hidden_dim_(model.hidden_dim) {
   if (hidden_dim_ % model.num_heads != 0) {
-    throw ShapeError("model.hidden_dim is {}, not a multiple of model.num_heads {}", hidden_dim_, model.num_heads);
+    throw ShapeError("model.hidden_dim is {}, not a multiple of model.num_heads {}", hidden_dim_,
+                     model.num_heads);
   }
   input_ = register_module("input", torch::nn::Linear(num_node_features, hidden_dim_));
-  norm_ = register_module("norm",
-                          torch::nn::LayerNorm(torch::nn::LayerNormOptions({hidden_dim_}).eps(kNormEps)));
+  norm_ = register_module(
+      "norm", torch::nn::LayerNorm(torch::nn::LayerNormOptions({hidden_dim_}).eps(kNormEps)));
   const auto list = register_module("layers", torch::nn::ModuleList());
   for (std::int64_t i = 0; i < model.gnn_layers; ++i) {
     layers_.push_back(std::make_shared<EncoderLayerImpl>(hidden_dim_, model.num_heads));
@@ -26,13 +27,15 @@ GraphEncoderImpl::GraphEncoderImpl(const config::Model& model, std::int64_t num_
 torch::Tensor GraphEncoderImpl::forward(const GraphBatch& graph) {
   check_graph(graph);
   const auto type = input_->weight.scalar_type();
-  LayerContext context{graph, nullptr, type == torch::kDouble ? type : compute_type_, checkpointing_};
+  LayerContext context{graph, nullptr, type == torch::kDouble ? type : compute_type_,
+                       checkpointing_};
   if (!fused(graph.node_features)) {
     torch::Tensor h = norm_(input_(graph.node_features.to(type)));
     for (const auto& layer : layers_) h = layer->forward(h, context);
     return h;
   }
-  context.edges = std::make_shared<const EdgeIndex>(make_edge_index(graph, torch::GradMode::is_enabled()));
+  context.edges =
+      std::make_shared<const EdgeIndex>(make_edge_index(graph, torch::GradMode::is_enabled()));
   const ThinInput thin = thin_input(graph.node_features);
   torch::Tensor h = torch::addmm(thin.offset, thin.rows, thin.basis);
   for (std::size_t l = 0; l < layers_.size(); ++l) {
@@ -42,34 +45,39 @@ torch::Tensor GraphEncoderImpl::forward(const GraphBatch& graph) {
 }
 
 ThinInput GraphEncoderImpl::thin_input(const torch::Tensor& features) const {
-  // h = LayerNorm(W x + b) is linear in (x, 1) but for the row's own scale. With the columns of (W, b) centred, the
-  // mean over channels is zero and the variance is a quadratic form of (x, 1).
+  // h = LayerNorm(W x + b) is linear in (x, 1) but for the row's own scale. With the columns of (W,
+  // b) centred, the mean over channels is zero and the variance is a quadratic form of (x, 1).
   const std::int64_t used = features.size(1) + 1;
-  const std::int64_t rank = (used + kernels::kWidthUnit - 1) / kernels::kWidthUnit * kernels::kWidthUnit;
+  const std::int64_t rank =
+      (used + kernels::kWidthUnit - 1) / kernels::kWidthUnit * kernels::kWidthUnit;
   const torch::Tensor weight = torch::cat({input_->weight.t(), input_->bias.unsqueeze(0)});
   const torch::Tensor centred = weight - weight.mean(1, true);
   const torch::Tensor gram = centred.mm(centred.t()) / static_cast<double>(hidden_dim_);
-  const torch::Tensor x = torch::cat({features, torch::ones({features.size(0), 1}, features.options())}, 1);
+  const torch::Tensor x =
+      torch::cat({features, torch::ones({features.size(0), 1}, features.options())}, 1);
   const torch::Tensor variance = (x.mm(gram) * x).sum(1, true);
   const torch::Tensor rows = x * (variance + kNormEps).rsqrt();
   const torch::Tensor basis = centred * norm_->weight;
-  return {torch::constant_pad_nd(rows, {0, rank - used}), torch::constant_pad_nd(basis, {0, 0, 0, rank - used}),
-          norm_->bias};
+  return {torch::constant_pad_nd(rows, {0, rank - used}),
+          torch::constant_pad_nd(basis, {0, 0, 0, rank - used}), norm_->bias};
 }
 
 bool GraphEncoderImpl::fused(const torch::Tensor& features) const {
-  return features.is_cpu() && !layers_.empty() && layers_.front()->fused_on(input_->weight, compute_type_) &&
+  return features.is_cpu() && !layers_.empty() &&
+         layers_.front()->fused_on(input_->weight, compute_type_) &&
          features.size(1) < hidden_dim_ / 2;
 }
 
 void GraphEncoderImpl::set_compute_type(torch::ScalarType type) {
-  TRAFFIC_CHECK(type == torch::kFloat || type == torch::kBFloat16, "products are computed in float32 or bfloat16");
+  TRAFFIC_CHECK(type == torch::kFloat || type == torch::kBFloat16,
+                "products are computed in float32 or bfloat16");
   unpack();
   compute_type_ = type;
 }
 
 void GraphEncoderImpl::pack_for_inference() {
-  for (std::size_t l = 0; l < layers_.size(); ++l) layers_[l]->pack_for_inference(compute_type_, l > 0);
+  for (std::size_t l = 0; l < layers_.size(); ++l)
+    layers_[l]->pack_for_inference(compute_type_, l > 0);
 }
 
 void GraphEncoderImpl::unpack() {

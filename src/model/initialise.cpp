@@ -16,16 +16,19 @@ void fill_uniform(torch::Tensor& parameter, double bound, std::uint64_t seed) {
   Rng rng(seed);
   torch::Tensor values = torch::empty(parameter.sizes(), torch::kFloat);
   auto* out = values.data_ptr<float>();
-  for (std::int64_t i = 0; i < values.numel(); ++i) out[i] = static_cast<float>(rng.uniform(-bound, bound));
+  for (std::int64_t i = 0; i < values.numel(); ++i)
+    out[i] = static_cast<float>(rng.uniform(-bound, bound));
   parameter.copy_(values);
 }
 
-/// Half the width of the uniform distribution for a module's own parameters; zero: not a random one.
+/// Half the width of the uniform distribution for a module's own parameters; zero: not a random
+/// one.
 double bound_of(const torch::nn::Module& module, const torch::Tensor& parameter) {
   if (const auto* linear = module.as<torch::nn::LinearImpl>()) {
     return 1.0 / std::sqrt(static_cast<double>(linear->options.in_features()));
   }
-  if (module.as<LstmImpl>() != nullptr) return 1.0 / std::sqrt(static_cast<double>(parameter.size(0)) / 4.0);
+  if (module.as<LstmImpl>() != nullptr)
+    return 1.0 / std::sqrt(static_cast<double>(parameter.size(0)) / 4.0);
   return 0.0;
 }
 
@@ -38,7 +41,8 @@ void initialise(torch::nn::Module& module, std::uint64_t seed) {
     for (auto& parameter : item.value()->named_parameters(/*recurse=*/false)) {
       const double bound = bound_of(*item.value(), parameter.value());
       if (bound > 0) {
-        fill_uniform(parameter.value(), bound, derive_seed(seed, {xxh3_64(prefix + parameter.key())}));
+        fill_uniform(parameter.value(), bound,
+                     derive_seed(seed, {xxh3_64(prefix + parameter.key())}));
       } else {
         parameter.value().fill_(parameter.key() == "weight" ? 1.0 : 0.0);
       }

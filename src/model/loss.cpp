@@ -7,8 +7,9 @@
 namespace traffic::model {
 namespace {
 
-/// Mean over all entries, those where mask is false counting as zero; `mask` broadcasts to `values`. The denominator
-/// depends on the shape only, so that parts of a batch, weighted by their vehicles, add up to the whole.
+/// Mean over all entries, those where mask is false counting as zero; `mask` broadcasts to
+/// `values`. The denominator depends on the shape only, so that parts of a batch, weighted by their
+/// vehicles, add up to the whole.
 torch::Tensor masked_mean(const torch::Tensor& values, const torch::Tensor& mask) {
   // where() rather than a product: a masked entry may be anything, NaN too.
   return torch::where(mask.expand_as(values), values, torch::zeros_like(values)).mean();
@@ -24,15 +25,15 @@ void check(const WorldModelOutput& output, const Phase1Targets& targets, std::in
       targets.future_mask.sizes() != output.future.sizes().slice(0, 2) ||
       targets.conflict.sizes() != output.conflict_logit.sizes() ||
       targets.conflict_mask.sizes() != output.conflict_logit.sizes()) {
-    throw ShapeError("targets do not fit predictions for {} vehicles and {} frames", output.future.size(0),
-                     output.future.size(1));
+    throw ShapeError("targets do not fit predictions for {} vehicles and {} frames",
+                     output.future.size(0), output.future.size(1));
   }
 }
 
 }  // namespace
 
-Phase1Loss phase1_loss(const WorldModelOutput& output, const Phase1Targets& targets, std::int64_t stage,
-                       const Phase1LossWeights& weights) {
+Phase1Loss phase1_loss(const WorldModelOutput& output, const Phase1Targets& targets,
+                       std::int64_t stage, const Phase1LossWeights& weights) {
   check(output, targets, stage);
   Phase1Loss loss;
   loss.total = masked_mean(smooth_l1(output.next, targets.future.select(1, 0)),
@@ -44,9 +45,10 @@ Phase1Loss phase1_loss(const WorldModelOutput& output, const Phase1Targets& targ
 
   const torch::Tensor future =
       masked_mean(smooth_l1(output.future, targets.future), targets.future_mask.unsqueeze(2));
-  const torch::Tensor conflict = masked_mean(
-      torch::binary_cross_entropy_with_logits(output.conflict_logit, targets.conflict, {}, {}, at::Reduction::None),
-      targets.conflict_mask);
+  const torch::Tensor conflict =
+      masked_mean(torch::binary_cross_entropy_with_logits(output.conflict_logit, targets.conflict,
+                                                          {}, {}, at::Reduction::None),
+                  targets.conflict_mask);
   loss.total = loss.total + weights.future * future + weights.conflict * conflict;
   loss.future = future.detach();
   loss.conflict = conflict.detach();

@@ -13,7 +13,8 @@
 namespace traffic::model {
 
 struct PackedLstm {
-  std::variant<std::vector<PackedLstmLayer<float>>, std::vector<PackedLstmLayer<kernels::Bf16>>> layers;
+  std::variant<std::vector<PackedLstmLayer<float>>, std::vector<PackedLstmLayer<kernels::Bf16>>>
+      layers;
 };
 
 namespace {
@@ -34,7 +35,8 @@ std::vector<LstmLayerParameters> by_layer(at::TensorList parameters) {
 template <typename T>
 std::vector<PackedLstmLayer<T>> pack(at::TensorList parameters) {
   std::vector<PackedLstmLayer<T>> packed;
-  for (const LstmLayerParameters& layer : by_layer(parameters)) packed.push_back(pack_lstm_layer<T>(layer));
+  for (const LstmLayerParameters& layer : by_layer(parameters))
+    packed.push_back(pack_lstm_layer<T>(layer));
   return packed;
 }
 
@@ -60,12 +62,14 @@ class FusedLstm : public torch::autograd::Function<FusedLstm> {
 
   static variable_list backward(AutogradContext* ctx, const variable_list& grads) {
     const auto saved = ctx->get_saved_variables();
-    const auto tape = c10::static_intrusive_pointer_cast<LstmTape>(ctx->saved_data["tape"].toCapsule());
+    const auto tape =
+        c10::static_intrusive_pointer_cast<LstmTape>(ctx->saved_data["tape"].toCapsule());
     const auto parameters = by_layer(at::TensorList(saved).slice(1));
     const LstmInput input{saved[0], tape->present, {}, {}};
     const Tensor grad_out = grads[0].contiguous();
-    LstmGradients result = tape->bf16 ? lstm_backward<Bf16>(input, parameters, tape->layers, grad_out)
-                                      : lstm_backward<float>(input, parameters, tape->layers, grad_out);
+    LstmGradients result = tape->bf16
+                               ? lstm_backward<Bf16>(input, parameters, tape->layers, grad_out)
+                               : lstm_backward<float>(input, parameters, tape->layers, grad_out);
     if (!torch::autograd::get_current_graph_task_keep_graph()) tape->layers.clear();
     variable_list out{std::move(result.x)};
     for (auto& layer : result.parameters) out.insert(out.end(), layer.begin(), layer.end());
@@ -92,8 +96,8 @@ StepTensors reference_step(const Tensor& x, const StepTensors& before, const Lst
   return {gates[3].sigmoid() * cell.tanh(), cell};
 }
 
-Tensor reference_forward(const Tensor& x, const Tensor& present, const std::vector<LstmLayerParameters>& layers,
-                         at::ScalarType type) {
+Tensor reference_forward(const Tensor& x, const Tensor& present,
+                         const std::vector<LstmLayerParameters>& layers, at::ScalarType type) {
   Tensor input = x;
   for (const LstmLayerParameters& layer : layers) {
     const Tensor zero = at::zeros({x.size(1), layer[kWeightHh].size(1)}, x.options());
@@ -113,8 +117,10 @@ Tensor reference_forward(const Tensor& x, const Tensor& present, const std::vect
 }
 
 template <typename T>
-Tensor fused_step(const Tensor& x, LstmState& state, const std::vector<PackedLstmLayer<T>>& layers) {
-  const LstmOutput out = lstm_forward<T>({x.unsqueeze(0), {}, state.hidden, state.cell}, layers, nullptr);
+Tensor fused_step(const Tensor& x, LstmState& state,
+                  const std::vector<PackedLstmLayer<T>>& layers) {
+  const LstmOutput out =
+      lstm_forward<T>({x.unsqueeze(0), {}, state.hidden, state.cell}, layers, nullptr);
   state = {out.hidden, out.cell};
   return out.last;
 }
@@ -127,7 +133,8 @@ LstmImpl::LstmImpl(const LstmOptions& options) : options_(options) {
   for (std::int64_t l = 0; l < options.num_layers; ++l) {
     const std::string suffix = "_l" + std::to_string(l);
     const auto add = [&](const std::string& name, at::IntArrayRef sizes) {
-      parameters_.push_back(register_parameter(name + suffix, torch::empty(sizes).uniform_(-bound, bound)));
+      parameters_.push_back(
+          register_parameter(name + suffix, torch::empty(sizes).uniform_(-bound, bound)));
     };
     add("weight_ih", {gates, l == 0 ? options.input_size : options.hidden_size});
     add("weight_hh", {gates, options.hidden_size});
@@ -137,12 +144,15 @@ LstmImpl::LstmImpl(const LstmOptions& options) : options_(options) {
 }
 
 const Tensor& LstmImpl::parameter(std::int64_t layer, std::int64_t which) const {
-  return parameters_[static_cast<std::size_t>(layer) * kNumLstmParameters + static_cast<std::size_t>(which)];
+  return parameters_[static_cast<std::size_t>(layer) * kNumLstmParameters +
+                     static_cast<std::size_t>(which)];
 }
 
 bool LstmImpl::fused_on(const Tensor& x) const {
-  return x.is_cpu() && x.scalar_type() == torch::kFloat && parameters_.front().scalar_type() == torch::kFloat &&
-         options_.input_size % kernels::kWidthUnit == 0 && options_.hidden_size % kernels::kWidthUnit == 0 &&
+  return x.is_cpu() && x.scalar_type() == torch::kFloat &&
+         parameters_.front().scalar_type() == torch::kFloat &&
+         options_.input_size % kernels::kWidthUnit == 0 &&
+         options_.hidden_size % kernels::kWidthUnit == 0 &&
          (compute_type_ == torch::kFloat || has_bf16_products());
 }
 
@@ -150,7 +160,8 @@ Tensor LstmImpl::forward(const Tensor& x, const Tensor& present) {
   if (x.dim() != 3 || x.size(0) == 0 || x.size(2) != options_.input_size) {
     throw ShapeError("an LSTM's input must be [T, S, {}] with T > 0", options_.input_size);
   }
-  if (present.defined() && (present.sizes() != x.sizes().slice(0, 2) || present.scalar_type() != torch::kBool)) {
+  if (present.defined() &&
+      (present.sizes() != x.sizes().slice(0, 2) || present.scalar_type() != torch::kBool)) {
     throw ShapeError("present must be [{}, {}] bool", x.size(0), x.size(1));
   }
   if (!fused_on(x)) {
@@ -160,7 +171,8 @@ Tensor LstmImpl::forward(const Tensor& x, const Tensor& present) {
   auto tape = c10::make_intrusive<LstmTape>();
   tape->bf16 = compute_type_ == torch::kBFloat16;
   if (present.defined()) tape->present = present.contiguous().view(torch::kByte);
-  if (torch::GradMode::is_enabled()) return FusedLstm::apply(x.contiguous(), at::TensorList(parameters_), tape);
+  if (torch::GradMode::is_enabled())
+    return FusedLstm::apply(x.contiguous(), at::TensorList(parameters_), tape);
   const LstmInput input{x.contiguous(), tape->present, {}, {}};
   return tape->bf16 ? lstm_forward(input, pack<Bf16>(parameters_), nullptr).last
                     : lstm_forward(input, pack<float>(parameters_), nullptr).last;
@@ -169,17 +181,19 @@ Tensor LstmImpl::forward(const Tensor& x, const Tensor& present) {
 Tensor LstmImpl::step(const Tensor& x, LstmState& state) {
   const torch::NoGradGuard no_grad;
   if (x.dim() != 2 || x.size(1) != options_.input_size || state.hidden.size(1) != x.size(0)) {
-    throw ShapeError("a step's input must be [S, {}] with S = {} as in the state", options_.input_size,
-                     state.hidden.size(1));
+    throw ShapeError("a step's input must be [S, {}] with S = {} as in the state",
+                     options_.input_size, state.hidden.size(1));
   }
   if (fused_on(x)) {
     state = {state.hidden.contiguous(), state.cell.contiguous()};
     if (packed_) {
-      return std::visit([&](const auto& layers) { return fused_step(x.contiguous(), state, layers); },
-                        packed_->layers);
+      return std::visit(
+          [&](const auto& layers) { return fused_step(x.contiguous(), state, layers); },
+          packed_->layers);
     }
-    return compute_type_ == torch::kBFloat16 ? fused_step(x.contiguous(), state, pack<Bf16>(parameters_))
-                                             : fused_step(x.contiguous(), state, pack<float>(parameters_));
+    return compute_type_ == torch::kBFloat16
+               ? fused_step(x.contiguous(), state, pack<Bf16>(parameters_))
+               : fused_step(x.contiguous(), state, pack<float>(parameters_));
   }
   const auto layers = by_layer(parameters_);
   const auto type = x.scalar_type() == torch::kDouble ? torch::kDouble : compute_type_;
@@ -188,7 +202,8 @@ Tensor LstmImpl::step(const Tensor& x, LstmState& state) {
   std::vector<Tensor> cell;
   for (std::size_t l = 0; l < layers.size(); ++l) {
     const auto i = static_cast<std::int64_t>(l);
-    const StepTensors after = reference_step(input, {state.hidden[i], state.cell[i]}, layers[l], type);
+    const StepTensors after =
+        reference_step(input, {state.hidden[i], state.cell[i]}, layers[l], type);
     hidden.push_back(after.hidden);
     cell.push_back(after.cell);
     input = after.hidden;
@@ -198,13 +213,15 @@ Tensor LstmImpl::step(const Tensor& x, LstmState& state) {
 }
 
 LstmState LstmImpl::zero_state(std::int64_t vehicles) const {
-  const Tensor zero =
-      torch::zeros({options_.num_layers, vehicles, options_.hidden_size}, parameters_.front().options()).detach();
+  const Tensor zero = torch::zeros({options_.num_layers, vehicles, options_.hidden_size},
+                                   parameters_.front().options())
+                          .detach();
   return {zero, zero.clone()};
 }
 
 void LstmImpl::set_compute_type(torch::ScalarType type) {
-  TRAFFIC_CHECK(type == torch::kFloat || type == torch::kBFloat16, "products are computed in float32 or bfloat16");
+  TRAFFIC_CHECK(type == torch::kFloat || type == torch::kBFloat16,
+                "products are computed in float32 or bfloat16");
   unpack();
   compute_type_ = type;
 }

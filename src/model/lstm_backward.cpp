@@ -1,6 +1,7 @@
-// Blocks of vehicles go back through all steps on their own. The gradients of their gates are left transposed, and the
-// inputs of the weights packed, for the products that make the weights' gradients: these run once some blocks are done
-// (as many as there are threads), while all that is still in the cache.
+// Blocks of vehicles go back through all steps on their own. The gradients of their gates are left
+// transposed, and the inputs of the weights packed, for the products that make the weights'
+// gradients: these run once some blocks are done (as many as there are threads), while all that is
+// still in the cache.
 #include <ATen/Parallel.h>
 #include <ATen/ops/zeros.h>
 #include <ATen/ops/zeros_like.h>
@@ -38,16 +39,17 @@ struct Pass {
   std::int64_t hidden;
 };
 
-/// What one block leaves for the weights' gradients. Each step takes `step_rows` columns or rows: the block's vehicles, up
-/// to even where operands are pairs.
+/// What one block leaves for the weights' gradients. Each step takes `step_rows` columns or rows:
+/// the block's vehicles, up to even where operands are pairs.
 template <typename T>
 struct BlockBuffers {
   std::int64_t first;
   std::int64_t rows;
   std::int64_t step_rows;
-  std::int64_t stride;                ///< of grad_gates
-  std::vector<T*> grad_gates;         ///< by layer: [4 H, T * step_rows], rows as the weights'
-  std::vector<T*> inputs;             ///< by layer, and behind the last its output: [T * step_rows, width] in row pairs
+  std::int64_t stride;         ///< of grad_gates
+  std::vector<T*> grad_gates;  ///< by layer: [4 H, T * step_rows], rows as the weights'
+  std::vector<T*>
+      inputs;  ///< by layer, and behind the last its output: [T * step_rows, width] in row pairs
 };
 
 template <typename T>
@@ -69,16 +71,18 @@ void pack_inputs(const Pass<T>& pass, const BlockBuffers<T>& b) {
     const std::int64_t row = t * pass.vehicles + b.first;
     const std::int64_t width = pass.input.x.size(2);
     const std::int64_t hidden = pass.hidden;
-    kernels::table<T>().pack_pairs_float({pass.input.x.template const_data_ptr<float>() + row * width, width}, b.rows,
-                                         width, {b.inputs[0] + t * b.step_rows * width, width});
+    kernels::table<T>().pack_pairs_float(
+        {pass.input.x.template const_data_ptr<float>() + row * width, width}, b.rows, width,
+        {b.inputs[0] + t * b.step_rows * width, width});
     for (std::size_t l = 0; l < pass.layers.size(); ++l) {
-      kernels::table<T>().pack_pairs({data<T>(pass.tape[l].output) + row * hidden, hidden}, b.rows, hidden,
-                                     {b.inputs[l + 1] + t * b.step_rows * hidden, hidden});
+      kernels::table<T>().pack_pairs({data<T>(pass.tape[l].output) + row * hidden, hidden}, b.rows,
+                                     hidden, {b.inputs[l + 1] + t * b.step_rows * hidden, hidden});
     }
   }
 }
 
-/// The gradients of one layer's gates at one step, as rows (returned) and transposed (in the buffers).
+/// The gradients of one layer's gates at one step, as rows (returned) and transposed (in the
+/// buffers).
 template <typename T>
 void gates_backward(const Pass<T>& pass, const BlockBuffers<T>& b, std::size_t l, std::int64_t t,
                     const float* grad_output, float* grad_cell, Rows<T> grad_gates) {
@@ -95,16 +99,19 @@ void gates_backward(const Pass<T>& pass, const BlockBuffers<T>& b, std::size_t l
          .gates = data<T>(tape.gates) + row * 4 * hidden + 4 * panel,
          .cell = cell,
          .previous_cell = t > 0 ? cell - pass.vehicles * hidden : nullptr,
-         .present = pass.input.present.defined() ? data<std::uint8_t>(pass.input.present) + row : nullptr,
+         .present =
+             pass.input.present.defined() ? data<std::uint8_t>(pass.input.present) + row : nullptr,
          .grad_gates = {grad_gates.data + p * kPanel, grad_gates.stride},
-         .grad_bias = data<float>(pass.layers[l].bias_sums) + b.first / kBlockRows * 4 * hidden + p * kPanel});
+         .grad_bias = data<float>(pass.layers[l].bias_sums) + b.first / kBlockRows * 4 * hidden +
+                      p * kPanel});
   }
   transpose_rows<T>({grad_gates.data, grad_gates.stride}, b.rows, 4 * hidden, kGateOrder,
                     {b.grad_gates[l] + t * b.step_rows, b.stride});
 }
 
 /// One layer over one block, last step first.
-/// @param grad_output [T, rows, H]: gradients of this layer's outputs; complete at the last step, and at the others
+/// @param grad_output [T, rows, H]: gradients of this layer's outputs; complete at the last step,
+/// and at the others
 ///     what the layer above has added, or nothing yet where this is the last layer
 /// @param grad_input where step t's gradient of the layer's input goes
 template <typename T, typename GradInput>
@@ -148,7 +155,8 @@ void run_block(const Pass<T>& pass, const BlockBuffers<T>& b) {
 
 /// Adds a block's share to the gradients of the weights.
 template <typename T>
-void add_weight_gradients(const Pass<T>& pass, const BlockBuffers<T>& b, std::vector<LstmLayerParameters>& grads) {
+void add_weight_gradients(const Pass<T>& pass, const BlockBuffers<T>& b,
+                          std::vector<LstmLayerParameters>& grads) {
   const bool accumulate = b.first > 0;
   for (std::size_t l = 0; l < pass.layers.size(); ++l) {
     const Rows<const T> grad_gates{b.grad_gates[l], b.stride};
@@ -158,8 +166,10 @@ void add_weight_gradients(const Pass<T>& pass, const BlockBuffers<T>& b, std::ve
     add_weight_gradient<T>({grad_gates, x, grads[l][kWeightIh], accumulate});
     // The first step starts from zero: its gates add nothing to weight_hh.
     if (pass.steps == 1) continue;
-    const Operand<T> before = plain_operand<T>(b.inputs[l + 1], rows - b.step_rows, pass.hidden, pass.hidden);
-    add_weight_gradient<T>({{grad_gates.data + b.step_rows, b.stride}, before, grads[l][kWeightHh], accumulate});
+    const Operand<T> before =
+        plain_operand<T>(b.inputs[l + 1], rows - b.step_rows, pass.hidden, pass.hidden);
+    add_weight_gradient<T>(
+        {{grad_gates.data + b.step_rows, b.stride}, before, grads[l][kWeightHh], accumulate});
   }
 }
 
@@ -173,10 +183,12 @@ void run_blocks(const Pass<T>& pass, std::vector<LstmLayerParameters>& grads) {
     for (std::int64_t block = start; block < std::min(blocks, start + at_once); ++block) {
       buffers.push_back(make_buffers(pass, block * kBlockRows, scratch));
     }
-    at::parallel_for(0, static_cast<std::int64_t>(buffers.size()), 1, [&](std::int64_t first, std::int64_t last) {
-      for (std::int64_t i = first; i < last; ++i) run_block(pass, buffers[static_cast<std::size_t>(i)]);
-      finish_products<T>();
-    });
+    at::parallel_for(0, static_cast<std::int64_t>(buffers.size()), 1,
+                     [&](std::int64_t first, std::int64_t last) {
+                       for (std::int64_t i = first; i < last; ++i)
+                         run_block(pass, buffers[static_cast<std::size_t>(i)]);
+                       finish_products<T>();
+                     });
     for (const auto& b : buffers) add_weight_gradients(pass, b, grads);
   }
 }
@@ -190,20 +202,24 @@ at::Tensor bias_gradient(const at::Tensor& sums) {
 }  // namespace
 
 template <typename T>
-LstmGradients lstm_backward(const LstmInput& input, const std::vector<LstmLayerParameters>& parameters,
+LstmGradients lstm_backward(const LstmInput& input,
+                            const std::vector<LstmLayerParameters>& parameters,
                             const std::vector<LstmLayerTape>& tape, const at::Tensor& grad_out) {
   const std::int64_t steps = input.x.size(0);
   const std::int64_t vehicles = input.x.size(1);
   const std::int64_t hidden = grad_out.size(1);
   LstmGradients grads{pooled_empty<float>(input.x.sizes()), {}};
-  Pass<T> pass{input,    tape,    {}, grad_out.const_data_ptr<float>(), data<float>(grads.x), steps,
-               vehicles, hidden};
+  Pass<T> pass{input, tape,     {},    grad_out.const_data_ptr<float>(), data<float>(grads.x),
+               steps, vehicles, hidden};
   for (const LstmLayerParameters& p : parameters) {
-    pass.layers.push_back({pack_backward<T>(p[kWeightIh], kGateOrder), pack_backward<T>(p[kWeightHh], kGateOrder),
+    pass.layers.push_back({pack_backward<T>(p[kWeightIh], kGateOrder),
+                           pack_backward<T>(p[kWeightHh], kGateOrder),
                            at::zeros({(vehicles + kBlockRows - 1) / kBlockRows, 4 * hidden})});
     LstmLayerParameters& g = grads.parameters.emplace_back();
-    g[kWeightIh] = vehicles > 0 ? pooled_empty<float>(p[kWeightIh].sizes()) : at::zeros_like(p[kWeightIh]);
-    g[kWeightHh] = vehicles > 0 && steps > 1 ? pooled_empty<float>(p[kWeightHh].sizes()) : at::zeros_like(p[kWeightHh]);
+    g[kWeightIh] =
+        vehicles > 0 ? pooled_empty<float>(p[kWeightIh].sizes()) : at::zeros_like(p[kWeightIh]);
+    g[kWeightHh] = vehicles > 0 && steps > 1 ? pooled_empty<float>(p[kWeightHh].sizes())
+                                             : at::zeros_like(p[kWeightHh]);
   }
   run_blocks(pass, grads.parameters);
   for (std::size_t l = 0; l < parameters.size(); ++l) {
@@ -213,9 +229,12 @@ LstmGradients lstm_backward(const LstmInput& input, const std::vector<LstmLayerP
   return grads;
 }
 
-template LstmGradients lstm_backward<float>(const LstmInput&, const std::vector<LstmLayerParameters>&,
+template LstmGradients lstm_backward<float>(const LstmInput&,
+                                            const std::vector<LstmLayerParameters>&,
                                             const std::vector<LstmLayerTape>&, const at::Tensor&);
-template LstmGradients lstm_backward<kernels::Bf16>(const LstmInput&, const std::vector<LstmLayerParameters>&,
-                                                    const std::vector<LstmLayerTape>&, const at::Tensor&);
+template LstmGradients lstm_backward<kernels::Bf16>(const LstmInput&,
+                                                    const std::vector<LstmLayerParameters>&,
+                                                    const std::vector<LstmLayerTape>&,
+                                                    const at::Tensor&);
 
 }  // namespace traffic::model

@@ -1,6 +1,7 @@
-/// The fused passes of an LSTM over blocks of kBlockRows vehicles. Gates go by panels: 64 columns hold input, forget, cell
-/// and output gate of sixteen units. What is kept for the backward pass lies in the order in which that reads it: by step
-/// and block, within these by panels, [panels, rows, kPanel] for gates and [panels, rows, 16] for cells.
+/// The fused passes of an LSTM over blocks of kBlockRows vehicles. Gates go by panels: 64 columns
+/// hold input, forget, cell and output gate of sixteen units. What is kept for the backward pass
+/// lies in the order in which that reads it: by step and block, within these by panels, [panels,
+/// rows, kPanel] for gates and [panels, rows, 16] for cells.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -29,7 +30,8 @@ PackedLstmLayer<T> pack_lstm_layer(const LstmLayerParameters& parameters);
 
 /// What a layer leaves for its backward pass.
 struct LstmLayerTape {
-  at::Tensor gates;   ///< [T, S * 4 H] of the products' type, by blocks and panels; undefined without a backward pass
+  at::Tensor gates;   ///< [T, S * 4 H] of the products' type, by blocks and panels; undefined
+                      ///< without a backward pass
   at::Tensor cell;    ///< [T, S * H] float32, by blocks and panels
   at::Tensor output;  ///< [T, S, H] of the products' type
 };
@@ -58,7 +60,8 @@ struct LstmGradients {
 };
 /// For a forward pass from the zero state. @param grad_out of LstmOutput::last
 template <typename T>
-LstmGradients lstm_backward(const LstmInput& input, const std::vector<LstmLayerParameters>& parameters,
+LstmGradients lstm_backward(const LstmInput& input,
+                            const std::vector<LstmLayerParameters>& parameters,
                             const std::vector<LstmLayerTape>& tape, const at::Tensor& grad_out);
 
 }  // namespace traffic::model

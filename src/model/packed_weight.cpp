@@ -18,9 +18,11 @@ using kernels::kWidthUnit;
 constexpr std::int64_t kTileRows = 128;
 
 void check_weight(const at::Tensor& weight) {
-  TRAFFIC_CHECK(weight.is_contiguous() && weight.scalar_type() == at::kFloat, "weights are contiguous float32");
+  TRAFFIC_CHECK(weight.is_contiguous() && weight.scalar_type() == at::kFloat,
+                "weights are contiguous float32");
   TRAFFIC_CHECK(weight.size(0) % kWidthUnit == 0 && weight.size(1) % kWidthUnit == 0,
-                "weight is {} x {}, not multiples of {}", weight.size(0), weight.size(1), kWidthUnit);
+                "weight is {} x {}, not multiples of {}", weight.size(0), weight.size(1),
+                kWidthUnit);
 }
 
 }  // namespace
@@ -69,8 +71,9 @@ PackedWeight<T> pack_backward(const at::Tensor& weight, RowOrder order) {
     for (std::int64_t g = first; g < last; ++g) {
       const float* group = rows + order.first_row(g, out) * in;
       for (std::int64_t p = 0; p < panels; ++p) {
-        kernels::table<T>().pack_pairs_float({group + p * kPanel, in}, kWidthUnit, packed.operand.panel_columns(p),
-                                             {data<T>(packed.storage) + (p * out + g * kWidthUnit) * kPanel, kPanel});
+        kernels::table<T>().pack_pairs_float(
+            {group + p * kPanel, in}, kWidthUnit, packed.operand.panel_columns(p),
+            {data<T>(packed.storage) + (p * out + g * kWidthUnit) * kPanel, kPanel});
       }
     }
   });
@@ -81,20 +84,23 @@ template <typename T>
 void add_weight_gradient(const WeightGradient<T>& args) {
   const std::int64_t out = args.grad.size(0);
   const std::int64_t in = args.grad.size(1);
-  at::parallel_for(0, (out + kTileRows - 1) / kTileRows, 1, [&](std::int64_t first, std::int64_t last) {
-    for (std::int64_t row = first * kTileRows; row < std::min(last * kTileRows, out); row += kTileRows) {
-      const kernels::Rows<const T> tile{args.grad_y_transposed.data + row * args.grad_y_transposed.stride,
-                                        args.grad_y_transposed.stride};
-      multiply<T>(tile, std::min(kTileRows, out - row), args.x, {data<float>(args.grad) + row * in, in},
-                  args.accumulate);
-    }
-    finish_products<T>();
-  });
+  at::parallel_for(0, (out + kTileRows - 1) / kTileRows, 1,
+                   [&](std::int64_t first, std::int64_t last) {
+                     for (std::int64_t row = first * kTileRows;
+                          row < std::min(last * kTileRows, out); row += kTileRows) {
+                       const kernels::Rows<const T> tile{
+                           args.grad_y_transposed.data + row * args.grad_y_transposed.stride,
+                           args.grad_y_transposed.stride};
+                       multiply<T>(tile, std::min(kTileRows, out - row), args.x,
+                                   {data<float>(args.grad) + row * in, in}, args.accumulate);
+                     }
+                     finish_products<T>();
+                   });
 }
 
 template <typename T>
-void transpose_rows(kernels::Rows<const T> grad_y, std::int64_t rows, std::int64_t out, RowOrder order,
-                    kernels::Rows<T> transposed) {
+void transpose_rows(kernels::Rows<const T> grad_y, std::int64_t rows, std::int64_t out,
+                    RowOrder order, kernels::Rows<T> transposed) {
   for (std::int64_t g = 0; g < out / kWidthUnit; ++g) {
     kernels::table<T>().transpose(
         {grad_y.data + g * kWidthUnit, grad_y.stride}, rows, kWidthUnit,
@@ -108,7 +114,9 @@ template PackedWeight<float> pack_backward<float>(const at::Tensor&, RowOrder);
 template PackedWeight<Bf16> pack_backward<Bf16>(const at::Tensor&, RowOrder);
 template void add_weight_gradient<float>(const WeightGradient<float>&);
 template void add_weight_gradient<Bf16>(const WeightGradient<Bf16>&);
-template void transpose_rows(kernels::Rows<const float>, std::int64_t, std::int64_t, RowOrder, kernels::Rows<float>);
-template void transpose_rows(kernels::Rows<const Bf16>, std::int64_t, std::int64_t, RowOrder, kernels::Rows<Bf16>);
+template void transpose_rows(kernels::Rows<const float>, std::int64_t, std::int64_t, RowOrder,
+                             kernels::Rows<float>);
+template void transpose_rows(kernels::Rows<const Bf16>, std::int64_t, std::int64_t, RowOrder,
+                             kernels::Rows<Bf16>);
 
 }  // namespace traffic::model

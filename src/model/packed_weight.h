@@ -50,13 +50,14 @@ void add_weight_gradient(const WeightGradient<T>& args);
 /// Writes rows of grad_y as columns of grad_y^T, [out, rows], from column `first` of it on.
 /// @param order of the columns of grad_y; the rows of the result are those of the weight
 template <typename T>
-void transpose_rows(kernels::Rows<const T> grad_y, std::int64_t rows, std::int64_t out, RowOrder order,
-                    kernels::Rows<T> transposed);
+void transpose_rows(kernels::Rows<const T> grad_y, std::int64_t rows, std::int64_t out,
+                    RowOrder order, kernels::Rows<T> transposed);
 
-/// Rows of float activations as the left-hand side of a product: as they are, or rounded into scratch.
+/// Rows of float activations as the left-hand side of a product: as they are, or rounded into
+/// scratch.
 template <typename T>
-kernels::Rows<const T> left_operand(kernels::Rows<const float> x, std::int64_t rows, std::int64_t columns,
-                                    Scratch& scratch) {
+kernels::Rows<const T> left_operand(kernels::Rows<const float> x, std::int64_t rows,
+                                    std::int64_t columns, Scratch& scratch) {
   if constexpr (std::is_same_v<T, float>) {
     return x;
   } else {

@@ -27,18 +27,19 @@ torch::Tensor residual_scales(int64_t horizon_frames, double step_s) {
 
 torch::Tensor to_residuals(const FutureMotion& future, const CurrentMotion& now, double step_s) {
   const int64_t frames = future.displacement_m.size(1);
-  const torch::Tensor raw = torch::stack({future.displacement_m - free_displacement(now, frames, step_s),
-                                          future.speed_mps - now.speed_mps.unsqueeze(1), future.acceleration_mps2,
-                                          future.lane - now.lane.unsqueeze(1)},
-                                         2);
+  const torch::Tensor raw =
+      torch::stack({future.displacement_m - free_displacement(now, frames, step_s),
+                    future.speed_mps - now.speed_mps.unsqueeze(1), future.acceleration_mps2,
+                    future.lane - now.lane.unsqueeze(1)},
+                   2);
   return raw / residual_scales(frames, step_s).to(raw.device());
 }
 
 FutureMotion to_motion(const torch::Tensor& residuals, const CurrentMotion& now, double step_s) {
   const int64_t frames = residuals.size(1);
   const auto raw = (residuals * residual_scales(frames, step_s).to(residuals.device())).unbind(2);
-  return {raw[0] + free_displacement(now, frames, step_s), raw[1] + now.speed_mps.unsqueeze(1), raw[2],
-          raw[3] + now.lane.unsqueeze(1)};
+  return {raw[0] + free_displacement(now, frames, step_s), raw[1] + now.speed_mps.unsqueeze(1),
+          raw[2], raw[3] + now.lane.unsqueeze(1)};
 }
 
 }  // namespace traffic::model

@@ -1,5 +1,5 @@
-/// Queries, keys and values of a thin input x = rows * basis + offset: rows * (basis W^T) + (offset W^T + b). With the
-/// nine features of a vehicle the product has depth 16 and not d.
+/// Queries, keys and values of a thin input x = rows * basis + offset: rows * (basis W^T) + (offset
+/// W^T + b). With the nine features of a vehicle the product has depth 16 and not d.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -34,7 +34,8 @@ class ThinGradients {
   ThinGradients(const ThinInput& input, const LayerParameters& parameters, std::int64_t groups);
 
   /// Adds group `group`: `rows` nodes from `first` on. Different threads may add different groups.
-  void add_group(kernels::Rows<const float> grad_qkv, std::int64_t group, std::int64_t first, std::int64_t rows);
+  void add_group(kernels::Rows<const float> grad_qkv, std::int64_t group, std::int64_t first,
+                 std::int64_t rows);
   /// Fills grads.thin and the gradient of the weight. `grads` must have that of the bias.
   void finish(LayerGradients& grads) const;
 

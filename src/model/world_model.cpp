@@ -12,7 +12,8 @@ constexpr std::int64_t kConflictHidden = 128;
 constexpr std::int64_t kMotion = 4;  // displacement, speed, acceleration, lane
 
 torch::nn::Sequential head(std::int64_t in, std::int64_t hidden, std::int64_t out) {
-  return torch::nn::Sequential(torch::nn::Linear(in, hidden), torch::nn::ReLU(), torch::nn::Linear(hidden, out));
+  return torch::nn::Sequential(torch::nn::Linear(in, hidden), torch::nn::ReLU(),
+                               torch::nn::Linear(hidden, out));
 }
 
 }  // namespace
@@ -24,11 +25,13 @@ WorldModelImpl::WorldModelImpl(const config::Model& model, std::int64_t horizon_
   next_ = register_module("next", head(h, kHeadHidden, kMotion));
   z_flow_ = register_module("z_flow", torch::nn::Linear(h, model.latent_dim));
   z_risk_ = register_module("z_risk", torch::nn::Linear(h, model.latent_dim));
-  future_ = register_module("future", head(model.latent_dim, kHeadHidden, horizon_frames * kMotion));
+  future_ =
+      register_module("future", head(model.latent_dim, kHeadHidden, horizon_frames * kMotion));
   conflict_ = register_module("conflict", head(model.latent_dim, kConflictHidden, 1));
 }
 
-WorldModelOutput WorldModelImpl::forward(const torch::Tensor& encodings, const torch::Tensor& present) {
+WorldModelOutput WorldModelImpl::forward(const torch::Tensor& encodings,
+                                         const torch::Tensor& present) {
   return heads(lstm_->forward(encodings, present));
 }
 

@@ -1,5 +1,6 @@
-/// Writes a data set whose windows all have 16 vehicles with 4 to 12 in-edges (8 on average) each: the work of the
-/// reference model of the comparison with PyTorch DDP. Usage: synthetic_dataset OUT.h5 [FRAMES]
+/// Writes a data set whose windows all have 16 vehicles with 4 to 12 in-edges (8 on average) each:
+/// the work of the reference model of the comparison with PyTorch DDP. Usage: synthetic_dataset
+/// OUT.h5 [FRAMES]
 #include <cstdio>
 #include <exception>
 #include <numeric>
@@ -31,7 +32,8 @@ traffic::scene::GraphFrame make_frame(int index, Rng& rng) {
     std::iota(sources.begin(), sources.end(), 0);
     rng.shuffle(std::span<int>(sources));
     std::erase(sources, i);
-    const int degree = kMinInDegree + static_cast<int>(rng.uniform_int(kMaxInDegree - kMinInDegree + 1));
+    const int degree =
+        kMinInDegree + static_cast<int>(rng.uniform_int(kMaxInDegree - kMinInDegree + 1));
     for (int k = 0; k < degree; ++k) {
       frame.edge_src.push_back(sources[static_cast<std::size_t>(k)]);
       for (int f = 0; f < traffic::data::kEdgeFeatures; ++f) {

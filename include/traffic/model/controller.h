@@ -14,9 +14,9 @@ namespace traffic::model {
 
 /// Widths of what the controller reads.
 struct ControllerInputs {
-  std::int64_t own = 0;       ///< columns of a candidate
-  std::int64_t shared = 0;    ///< columns of its state
-  std::int64_t impact = 0;    ///< last columns of `own`, from which the impact is predicted; 0: none
+  std::int64_t own = 0;     ///< columns of a candidate
+  std::int64_t shared = 0;  ///< columns of its state
+  std::int64_t impact = 0;  ///< last columns of `own`, from which the impact is predicted; 0: none
   std::int64_t conflict = 0;  ///< columns of a conflict, for the value
 };
 
@@ -34,18 +34,20 @@ struct ControllerOutput {
   torch::Tensor score;         ///< [M] influence score, by which candidates are picked
 };
 
-/// A perceptron for each candidate, with one head for the commands, one for lane changes and one for the score; one of
-/// its own for the value of a conflict.
+/// A perceptron for each candidate, with one head for the commands, one for lane changes and one
+/// for the score; one of its own for the value of a conflict.
 ///
-/// score = importance_weight * importance + impact_weight * predicted impact. Importance is the log-odds of being
-/// commanded (so that those are picked who are to be asked for something) plus what a head adds; the impact is a linear
-/// function of the world model's latents.
+/// score = importance_weight * importance + impact_weight * predicted impact. Importance is the
+/// log-odds of being commanded (so that those are picked who are to be asked for something) plus
+/// what a head adds; the impact is a linear function of the world model's latents.
 class ControllerImpl : public torch::nn::Module {
  public:
-  ControllerImpl(const config::Controller& controller, const config::Action& action, const ControllerInputs& inputs);
+  ControllerImpl(const config::Controller& controller, const config::Action& action,
+                 const ControllerInputs& inputs);
 
-  /// First parameters, from the seed alone. The heads start small, so that an untrained controller commands with
-  /// controller.first_command_probability whatever it sees. Not part of the constructor, which has no owner yet.
+  /// First parameters, from the seed alone. The heads start small, so that an untrained controller
+  /// commands with controller.first_command_probability whatever it sees. Not part of the
+  /// constructor, which has no owner yet.
   void reset(std::uint64_t seed);
 
   ControllerOutput forward(const CandidateBatch& candidates);

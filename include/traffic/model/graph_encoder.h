@@ -18,11 +18,12 @@ namespace traffic::model {
 class EncoderLayerImpl;
 struct ThinInput;
 
-/// h = LayerNorm(W x), then gnn_layers times attention over in-edges (segment_attention.h) and a feed-forward block of
-/// width 4 d with GELU, each with residual and LayerNorm behind it.
+/// h = LayerNorm(W x), then gnn_layers times attention over in-edges (segment_attention.h) and a
+/// feed-forward block of width 4 d with GELU, each with residual and LayerNorm behind it.
 ///
-/// On the CPU a layer is one fused node of the autograd graph if a head has a multiple of 16 channels and there are at
-/// most 16 heads; otherwise, and on other devices, it is made of ATen operations. Not thread-safe.
+/// On the CPU a layer is one fused node of the autograd graph if a head has a multiple of 16
+/// channels and there are at most 16 heads; otherwise, and on other devices, it is made of ATen
+/// operations. Not thread-safe.
 class GraphEncoderImpl : public torch::nn::Module {
  public:
   /// @throws ShapeError if hidden_dim is no multiple of num_heads
@@ -32,12 +33,13 @@ class GraphEncoderImpl : public torch::nn::Module {
   /// @return [N, hidden_dim] float32 (of the parameters' type)
   torch::Tensor forward(const GraphBatch& graph);
 
-  /// Type of the matrix products: kFloat (default) or kBFloat16. Parameters, sums, softmax and LayerNorm stay float32.
+  /// Type of the matrix products: kFloat (default) or kBFloat16. Parameters, sums, softmax and
+  /// LayerNorm stay float32.
   void set_compute_type(torch::ScalarType type);
   /// Keep only the inputs of layers and compute the rest again in the backward pass.
   void set_checkpointing(bool on) { checkpointing_ = on; }
-  /// For frozen weights: rearranges them once, not in every forward without gradients. The weights must not change
-  /// until unpack() is called.
+  /// For frozen weights: rearranges them once, not in every forward without gradients. The weights
+  /// must not change until unpack() is called.
   void pack_for_inference();
   void unpack();
 

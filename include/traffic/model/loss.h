@@ -29,11 +29,12 @@ struct Phase1Loss {
   torch::Tensor conflict;  ///< zero in stage 1
 };
 
-/// smooth-L1(next) in stage 1; in stage 2 also weights.future * smooth-L1(future) + weights.conflict * BCE(conflict).
-/// Each is a mean over all S vehicles, what a mask leaves out counting as zero: so the gradients of parts of a batch,
-/// weighted by their numbers of vehicles, average to those of the whole. Smooth-L1 has its knee at 1.
+/// smooth-L1(next) in stage 1; in stage 2 also weights.future * smooth-L1(future) +
+/// weights.conflict * BCE(conflict). Each is a mean over all S vehicles, what a mask leaves out
+/// counting as zero: so the gradients of parts of a batch, weighted by their numbers of vehicles,
+/// average to those of the whole. Smooth-L1 has its knee at 1.
 /// @throws ShapeError if the targets do not fit the output
-Phase1Loss phase1_loss(const WorldModelOutput& output, const Phase1Targets& targets, std::int64_t stage,
-                       const Phase1LossWeights& weights = {});
+Phase1Loss phase1_loss(const WorldModelOutput& output, const Phase1Targets& targets,
+                       std::int64_t stage, const Phase1LossWeights& weights = {});
 
 }  // namespace traffic::model

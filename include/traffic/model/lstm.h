@@ -24,16 +24,18 @@ struct LstmOptions {
 
 struct PackedLstm;
 
-/// The recurrence of torch::nn::LSTM with the same parameter names and layout. A vehicle that is not present has zero
-/// state: it starts from zero in the frame in which it appears.
+/// The recurrence of torch::nn::LSTM with the same parameter names and layout. A vehicle that is
+/// not present has zero state: it starts from zero in the frame in which it appears.
 ///
-/// On the CPU with sizes that are multiples of 16 both passes are fused: products and gates of a block of vehicles stay
-/// in the cache, and all time steps share one product for each weight's gradient. Elsewhere ATen operations.
+/// On the CPU with sizes that are multiples of 16 both passes are fused: products and gates of a
+/// block of vehicles stay in the cache, and all time steps share one product for each weight's
+/// gradient. Elsewhere ATen operations.
 class LstmImpl : public torch::nn::Module {
  public:
   explicit LstmImpl(const LstmOptions& options);
 
-  /// Output of the last layer at the last time step, from a zero state; differentiable in x and the parameters.
+  /// Output of the last layer at the last time step, from a zero state; differentiable in x and the
+  /// parameters.
   /// @param x [T, S, input_size], T > 0
   /// @param present [T, S] bool; undefined: all are
   /// @return [S, hidden_size]

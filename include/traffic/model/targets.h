@@ -1,9 +1,11 @@
-/// What the world model predicts: motion relative to driving on at constant velocity, in units in which every horizon
-/// weighs about the same.
+/// What the world model predicts: motion relative to driving on at constant velocity, in units in
+/// which every horizon weighs about the same.
 ///
-///   residual[h] = (displacement - v * t, speed - v, acceleration, lane - lane now) / scale(t),   t = (h + 1) * step
+///   residual[h] = (displacement - v * t, speed - v, acceleration, lane - lane now) / scale(t),   t
+///   = (h + 1) * step
 ///
-/// scale(t) = 0.85 t^1.4 m, 0.86 t^0.7 m/s, 1 m/s2, 1 lane, t in seconds: about how the spread of the residuals grows.
+/// scale(t) = 0.85 t^1.4 m, 0.86 t^0.7 m/s, 1 m/s2, 1 lane, t in seconds: about how the spread of
+/// the residuals grows.
 #pragma once
 
 #include <torch/types.h>

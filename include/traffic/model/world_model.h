@@ -24,19 +24,23 @@ struct WorldModelOutput {
   torch::Tensor z_risk;          ///< [S, latent_dim]
 };
 
-/// An LSTM over each vehicle's encodings; heads on its last output. The latents are bottlenecks, so that they carry
-/// what the controller needs: the future is read from z_flow alone, the conflict from z_risk alone.
+/// An LSTM over each vehicle's encodings; heads on its last output. The latents are bottlenecks, so
+/// that they carry what the controller needs: the future is read from z_flow alone, the conflict
+/// from z_risk alone.
 class WorldModelImpl : public torch::nn::Module {
  public:
   WorldModelImpl(const config::Model& model, std::int64_t horizon_frames);
 
-  /// @param encodings [T, S, hidden_dim]; @param present [T, S] bool, undefined: all are (see LstmImpl)
+  /// @param encodings [T, S, hidden_dim]; @param present [T, S] bool, undefined: all are (see
+  /// LstmImpl)
   WorldModelOutput forward(const torch::Tensor& encodings, const torch::Tensor& present = {});
 
   /// One frame for inference: carries the recurrent state of S vehicles on, without gradients.
   /// @param encodings [S, hidden_dim]
   WorldModelOutput step(const torch::Tensor& encodings, LstmState& state);
-  [[nodiscard]] LstmState zero_state(std::int64_t vehicles) const { return lstm_->zero_state(vehicles); }
+  [[nodiscard]] LstmState zero_state(std::int64_t vehicles) const {
+    return lstm_->zero_state(vehicles);
+  }
 
   /// Names of the parameters that phase1_loss gives no gradient to in a stage (1 or 2).
   [[nodiscard]] std::vector<std::string> parameters_without_gradient(std::int64_t stage) const;

@@ -1,8 +1,9 @@
-/// Attention over the in-edges of each node. Logits, probabilities and all that is per head lives in one vector, head
-/// h in lane h; keys and values are read row by row from the neighbours, so no [E, d] matrix is ever made.
+/// Attention over the in-edges of each node. Logits, probabilities and all that is per head lives
+/// in one vector, head h in lane h; keys and values are read row by row from the neighbours, so no
+/// [E, d] matrix is ever made.
 ///
-///   score[e, h] = scale * q[i, h] . (k[j, h] + W_h f[e]) + risk[e, h]       edge e from j to i with features f
-///   out[i, h]   = sum over e of softmax(score)[e, h] * (v[j, h] + W_h f[e])
+///   score[e, h] = scale * q[i, h] . (k[j, h] + W_h f[e]) + risk[e, h]       edge e from j to i
+///   with features f out[i, h]   = sum over e of softmax(score)[e, h] * (v[j, h] + W_h f[e])
 ///
 /// W_h f is never formed: q . (W f) = (q W) . f, and the sum of a (W f) is W (sum of a f).
 #pragma once
@@ -12,11 +13,12 @@
 
 namespace traffic::model::kernels::TRAFFIC_ISA {
 
-/// Sizes of the heads. `Lanes` >= heads is 4, 8 or 16; with Vectors > 0 there are exactly Lanes heads of Vectors * 16
-/// channels, known to the compiler.
+/// Sizes of the heads. `Lanes` >= heads is 4, 8 or 16; with Vectors > 0 there are exactly Lanes
+/// heads of Vectors * 16 channels, known to the compiler.
 template <int Lanes, int Vectors>
 struct Heads {
-  explicit Heads(const AttentionEdges& edges) : heads_(edges.heads), vectors_(edges.head_dim / kLanes) {}
+  explicit Heads(const AttentionEdges& edges)
+      : heads_(edges.heads), vectors_(edges.head_dim / kLanes) {}
   [[nodiscard]] std::int64_t heads() const { return Vectors > 0 ? Lanes : heads_; }
   [[nodiscard]] std::int64_t vectors() const { return Vectors > 0 ? Vectors : vectors_; }
   [[nodiscard]] std::int64_t width() const { return heads() * vectors() * kLanes; }
@@ -31,7 +33,8 @@ TRAFFIC_INLINE V head_dots(Heads<Lanes, Vectors> shape, const float* a, const fl
   V m[Lanes] = {};
   for (std::int64_t h = 0; h < shape.heads(); ++h) {
     V total = load(a) * load(b);
-    for (std::int64_t v = 1; v < shape.vectors(); ++v) total += load(a + v * kLanes) * load(b + v * kLanes);
+    for (std::int64_t v = 1; v < shape.vectors(); ++v)
+      total += load(a + v * kLanes) * load(b + v * kLanes);
     m[h] = total;
     a += shape.vectors() * kLanes;
     b += shape.vectors() * kLanes;
@@ -42,14 +45,18 @@ TRAFFIC_INLINE V head_dots(Heads<Lanes, Vectors> shape, const float* a, const fl
 /// Heads in one go of weighted_rows: their sums stay in registers over all edges.
 template <int Lanes, int Vectors>
 inline constexpr int kHeadsAtOnce =
-    Vectors > 0 && Vectors <= 2 ? (8 / (static_cast<int>(kLanes) / kNativeLanes) / Vectors < Lanes ? 8 / (static_cast<int>(kLanes) / kNativeLanes) / Vectors : Lanes) : 1;
+    Vectors > 0 && Vectors <= 2 ? (8 / (static_cast<int>(kLanes) / kNativeLanes) / Vectors < Lanes
+                                       ? 8 / (static_cast<int>(kLanes) / kNativeLanes) / Vectors
+                                       : Lanes)
+                                : 1;
 
-/// out = factor * (sum over the in-edges of weight[e][h] * row of the neighbour, and the edge features' share).
-/// `weights` has kMaxHeads floats an edge, `shares` kMaxHeads floats a feature.
+/// out = factor * (sum over the in-edges of weight[e][h] * row of the neighbour, and the edge
+/// features' share). `weights` has kMaxHeads floats an edge, `shares` kMaxHeads floats a feature.
 template <int Lanes, int Vectors>
-TRAFFIC_INLINE void weighted_rows(Heads<Lanes, Vectors> shape, const AttentionEdges& edges, const float* rows,
-                                  std::int64_t base, std::int64_t first, std::int64_t last, const float* weights,
-                                  const float* shares, float factor, float* out) {
+TRAFFIC_INLINE void weighted_rows(Heads<Lanes, Vectors> shape, const AttentionEdges& edges,
+                                  const float* rows, std::int64_t base, std::int64_t first,
+                                  std::int64_t last, const float* weights, const float* shares,
+                                  float factor, float* out) {
   constexpr int kHeads = kHeadsAtOnce<Lanes, Vectors>;
   constexpr int kVectors = Vectors > 0 ? Vectors : 1;
   const std::int64_t width = shape.width();
@@ -62,7 +69,8 @@ TRAFFIC_INLINE void weighted_rows(Heads<Lanes, Vectors> shape, const AttentionEd
         for (int i = 0; i < kHeads; ++i) {
           const float share = shares[f * kMaxHeads + h + i];
           for (int v = 0; v < kVectors; ++v) {
-            total[i][v] += load(edges.edge_weight + f * width + c + (i * kVectors + v) * kLanes) * share;
+            total[i][v] +=
+                load(edges.edge_weight + f * width + c + (i * kVectors + v) * kLanes) * share;
           }
         }
       }
@@ -70,11 +78,13 @@ TRAFFIC_INLINE void weighted_rows(Heads<Lanes, Vectors> shape, const AttentionEd
         const float* row = rows + (edges.edge_src[e] - base) * 3 * width + c;
         const float* weight = weights + (e - first) * kMaxHeads + h;
         for (int i = 0; i < kHeads; ++i) {
-          for (int v = 0; v < kVectors; ++v) total[i][v] += load(row + (i * kVectors + v) * kLanes) * weight[i];
+          for (int v = 0; v < kVectors; ++v)
+            total[i][v] += load(row + (i * kVectors + v) * kLanes) * weight[i];
         }
       }
       for (int i = 0; i < kHeads; ++i) {
-        for (int v = 0; v < kVectors; ++v) store(out + c + (i * kVectors + v) * kLanes, total[i][v] * factor);
+        for (int v = 0; v < kVectors; ++v)
+          store(out + c + (i * kVectors + v) * kLanes, total[i][v] * factor);
       }
     }
   }
@@ -105,7 +115,8 @@ void attend(const Attention& a, std::int64_t first_node, std::int64_t last_node,
     float* weights = scratch + (first - first_edge) * kMaxHeads;
     const float* query = a.qkv + (i - a.base) * 3 * width;
     V along[kEdgeFeatures];
-    for (int f = 0; f < kEdgeFeatures; ++f) along[f] = head_dots(shape, query, edges.edge_weight + f * width);
+    for (int f = 0; f < kEdgeFeatures; ++f)
+      along[f] = head_dots(shape, query, edges.edge_weight + f * width);
     V highest = splat(-3e38F);
     for (std::int64_t e = first; e < last; ++e) {
       const float* features = edges.edge_features + e * kEdgeFeatures;
@@ -122,7 +133,8 @@ void attend(const Attention& a, std::int64_t first_node, std::int64_t last_node,
       float* weight = weights + (e - first) * kMaxHeads;
       const V p = exponential(load(weight) - highest);
       total += p;
-      for (int f = 0; f < kEdgeFeatures; ++f) share[f] += p * edges.edge_features[e * kEdgeFeatures + f];
+      for (int f = 0; f < kEdgeFeatures; ++f)
+        share[f] += p * edges.edge_features[e * kEdgeFeatures + f];
       store(weight, p);
     }
     const V inverse = 1.0F / total;
@@ -130,10 +142,12 @@ void attend(const Attention& a, std::int64_t first_node, std::int64_t last_node,
       float* weight = weights + (e - first) * kMaxHeads;
       const V p = load(weight) * inverse;
       store(weight, p);
-      if (a.probability != nullptr) store_heads(a.probability + e * shape.heads(), p, shape.heads());
+      if (a.probability != nullptr)
+        store_heads(a.probability + e * shape.heads(), p, shape.heads());
     }
     float shares[kEdgeFeatures * kMaxHeads];
-    for (int f = 0; f < kEdgeFeatures; ++f) store(shares + f * kMaxHeads, first < last ? share[f] * inverse : V{});
+    for (int f = 0; f < kEdgeFeatures; ++f)
+      store(shares + f * kMaxHeads, first < last ? share[f] * inverse : V{});
     weighted_rows(shape, edges, a.qkv + 2 * width, a.base, first, last, weights, shares, 1.0F,
                   a.out + (i - a.base) * width);
   }

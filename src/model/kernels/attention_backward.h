@@ -1,16 +1,18 @@
-/// Gradients of attention.h for a group of nodes that no edge leaves or enters, in three passes without races: over
-/// destinations (probabilities to scores and queries), over edges (the risk bias), over sources (keys and values,
-/// gathered over a node's out-edges).
+/// Gradients of attention.h for a group of nodes that no edge leaves or enters, in three passes
+/// without races: over destinations (probabilities to scores and queries), over edges (the risk
+/// bias), over sources (keys and values, gathered over a node's out-edges).
 #pragma once
 
 #include "kernels/attention.h"
 
 namespace traffic::model::kernels::TRAFFIC_ISA {
 
-/// edge_weight[f] += scale * query * (sum of grad_score * feature) + grad_out * (sum of probability * feature)
+/// edge_weight[f] += scale * query * (sum of grad_score * feature) + grad_out * (sum of probability
+/// * feature)
 template <int Lanes, int Vectors>
-TRAFFIC_INLINE void edge_weight_backward(Heads<Lanes, Vectors> shape, const AttentionEdges& edges, const float* query,
-                                         const float* grad_out, const float* score_shares, const float* value_shares,
+TRAFFIC_INLINE void edge_weight_backward(Heads<Lanes, Vectors> shape, const AttentionEdges& edges,
+                                         const float* query, const float* grad_out,
+                                         const float* score_shares, const float* value_shares,
                                          float* grad) {
   const std::int64_t width = shape.width();
   for (std::int64_t h = 0; h < shape.heads(); ++h) {
@@ -20,7 +22,8 @@ TRAFFIC_INLINE void edge_weight_backward(Heads<Lanes, Vectors> shape, const Atte
       const V g = load(grad_out + c);
       for (int f = 0; f < kEdgeFeatures; ++f) {
         float* out = grad + f * width + c;
-        store(out, load(out) + q * score_shares[f * kMaxHeads + h] + g * value_shares[f * kMaxHeads + h]);
+        store(out, load(out) + q * score_shares[f * kMaxHeads + h] +
+                       g * value_shares[f * kMaxHeads + h]);
       }
     }
   }
@@ -41,13 +44,15 @@ void attend_backward(const AttentionBackward& a, const AttentionSums& sums, std:
     const float* query = a.qkv + (i - a.base) * 3 * width;
     const float* grad_out = a.grad_out + (i - a.base) * width;
     V along[kEdgeFeatures];
-    for (int f = 0; f < kEdgeFeatures; ++f) along[f] = head_dots(shape, grad_out, edges.edge_weight + f * width);
+    for (int f = 0; f < kEdgeFeatures; ++f)
+      along[f] = head_dots(shape, grad_out, edges.edge_weight + f * width);
     V expected = V{};  // sum of probability * its gradient
     V value_share[kEdgeFeatures] = {};
     for (std::int64_t e = first; e < last; ++e) {
       const float* features = edges.edge_features + e * kEdgeFeatures;
       const V p = load_heads(a.probability + e * shape.heads(), shape.heads());
-      V grad = head_dots(shape, grad_out, a.qkv + (edges.edge_src[e] - a.base) * 3 * width + 2 * width);
+      V grad =
+          head_dots(shape, grad_out, a.qkv + (edges.edge_src[e] - a.base) * 3 * width + 2 * width);
       for (int f = 0; f < kEdgeFeatures; ++f) {
         grad += along[f] * features[f];
         value_share[f] += p * features[f];
@@ -59,7 +64,8 @@ void attend_backward(const AttentionBackward& a, const AttentionSums& sums, std:
     for (std::int64_t e = first; e < last; ++e) {
       const float* features = edges.edge_features + e * kEdgeFeatures;
       float* grad = grads + (e - first) * kMaxHeads;
-      const V score = load_heads(a.probability + e * shape.heads(), shape.heads()) * (load(grad) - expected);
+      const V score =
+          load_heads(a.probability + e * shape.heads(), shape.heads()) * (load(grad) - expected);
       for (int f = 0; f < kEdgeFeatures; ++f) score_share[f] += score * features[f];
       store(grad, score);
     }
@@ -69,9 +75,10 @@ void attend_backward(const AttentionBackward& a, const AttentionSums& sums, std:
       store(score_shares + f * kMaxHeads, score_share[f]);
       store(value_shares + f * kMaxHeads, value_share[f]);
     }
-    weighted_rows(shape, edges, a.qkv + width, a.base, first, last, grads, score_shares, edges.scale,
-                  a.grad_qkv + (i - a.base) * 3 * width);
-    edge_weight_backward(shape, edges, query, grad_out, score_shares, value_shares, sums.edge_weight);
+    weighted_rows(shape, edges, a.qkv + width, a.base, first, last, grads, score_shares,
+                  edges.scale, a.grad_qkv + (i - a.base) * 3 * width);
+    edge_weight_backward(shape, edges, query, grad_out, score_shares, value_shares,
+                         sums.edge_weight);
   }
 }
 
@@ -119,10 +126,11 @@ void sources_backward(const AttentionBackward& a, std::int64_t first_node, std::
 }
 
 template <int Lanes, int Vectors>
-void attention_backward(const AttentionBackward& a, const AttentionSums& sums, std::int64_t first_node,
-                        std::int64_t last_node, float* scratch) {
+void attention_backward(const AttentionBackward& a, const AttentionSums& sums,
+                        std::int64_t first_node, std::int64_t last_node, float* scratch) {
   attend_backward<Lanes, Vectors>(a, sums, first_node, last_node, scratch);
-  risk_backward<Lanes>(a.edges, sums, a.edges.edge_ptr[first_node], a.edges.edge_ptr[last_node], scratch);
+  risk_backward<Lanes>(a.edges, sums, a.edges.edge_ptr[first_node], a.edges.edge_ptr[last_node],
+                       scratch);
   sources_backward<Lanes, Vectors>(a, first_node, last_node, scratch);
 }
 

@@ -20,7 +20,8 @@ bool has_avx512() {
          __builtin_cpu_supports("avx512cd") && __builtin_cpu_supports("fma");
 }
 bool has_avx2() {
-  return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") && __builtin_cpu_supports("bmi2");
+  return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") &&
+         __builtin_cpu_supports("bmi2");
 }
 
 }  // namespace

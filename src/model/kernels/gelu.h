@@ -31,7 +31,8 @@ void gelu(const Tile& tile, const float* bias, Rows<T> before, Rows<T> after) {
 }
 
 template <typename T>
-void gelu_backward(const Tile& tile, Rows<const T> before, Rows<T> grad_before, T* after, float* grad_bias) {
+void gelu_backward(const Tile& tile, Rows<const T> before, Rows<T> grad_before, T* after,
+                   float* grad_bias) {
   for (std::int64_t c = 0; c < tile.columns; c += kLanes) {
     V total = load(grad_bias + c);
     for (std::int64_t r = 0; r < tile.rows; r += 2) {

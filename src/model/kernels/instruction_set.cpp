@@ -28,13 +28,15 @@ void for_shape(const AttentionEdges& edges, const F& f) {
 }
 
 void attention_of(const Attention& a, std::int64_t first, std::int64_t last, float* scratch) {
-  for_shape(a.edges, [&]<int Lanes, int Vectors>() { attend<Lanes, Vectors>(a, first, last, scratch); });
+  for_shape(a.edges,
+            [&]<int Lanes, int Vectors>() { attend<Lanes, Vectors>(a, first, last, scratch); });
 }
 
-void attention_backward_of(const AttentionBackward& a, const AttentionSums& sums, std::int64_t first,
-                           std::int64_t last, float* scratch) {
-  for_shape(a.edges,
-            [&]<int Lanes, int Vectors>() { attention_backward<Lanes, Vectors>(a, sums, first, last, scratch); });
+void attention_backward_of(const AttentionBackward& a, const AttentionSums& sums,
+                           std::int64_t first, std::int64_t last, float* scratch) {
+  for_shape(a.edges, [&]<int Lanes, int Vectors>() {
+    attention_backward<Lanes, Vectors>(a, sums, first, last, scratch);
+  });
 }
 
 template <typename T>
@@ -58,10 +60,11 @@ constexpr Table<T> make_table() {
 }  // namespace
 
 extern const InstructionSet kTables;
-constinit const InstructionSet kTables = {
-    .name = TRAFFIC_TEXT(TRAFFIC_ISA),
-    .common = {.attention = attention_of, .attention_backward = attention_backward_of, .column_sums = column_sums},
-    .for_float = make_table<float>(),
-    .for_bf16 = make_table<Bf16>()};
+constinit const InstructionSet kTables = {.name = TRAFFIC_TEXT(TRAFFIC_ISA),
+                                          .common = {.attention = attention_of,
+                                                     .attention_backward = attention_backward_of,
+                                                     .column_sums = column_sums},
+                                          .for_float = make_table<float>(),
+                                          .for_bf16 = make_table<Bf16>()};
 
 }  // namespace traffic::model::kernels::TRAFFIC_ISA

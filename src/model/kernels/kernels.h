@@ -1,8 +1,9 @@
-/// The arithmetic beneath the fused layers: plain functions over pointers, compiled for several instruction sets, and
-/// the table of them that fits this machine. No torch here.
+/// The arithmetic beneath the fused layers: plain functions over pointers, compiled for several
+/// instruction sets, and the table of them that fits this machine. No torch here.
 ///
-/// T is the type of operands of matrix products and of what is kept for the backward pass: float or Bf16. Everything
-/// that is summed, exponentiated or normalised is float. Widths (columns) are multiples of kWidthUnit.
+/// T is the type of operands of matrix products and of what is kept for the backward pass: float or
+/// Bf16. Everything that is summed, exponentiated or normalised is float. Widths (columns) are
+/// multiples of kWidthUnit.
 #pragma once
 
 #include <cstdint>
@@ -13,8 +14,9 @@ struct Bf16 {
   std::uint16_t bits;
 };
 
-inline constexpr std::int64_t kWidthUnit = 16;   ///< widths of matrices are multiples of it
-inline constexpr std::int64_t kPanel = 64;       ///< columns of one panel of the right-hand side of a product
+inline constexpr std::int64_t kWidthUnit = 16;  ///< widths of matrices are multiples of it
+inline constexpr std::int64_t kPanel =
+    64;  ///< columns of one panel of the right-hand side of a product
 inline constexpr std::int64_t kMaxHeads = 16;    ///< attention heads
 inline constexpr std::int64_t kRiskHidden = 32;  ///< hidden units of the MLP behind the risk bias
 inline constexpr std::int64_t kEdgeFeatures = 4;
@@ -45,9 +47,9 @@ struct LayerNorm {
   const float* gamma;
   const float* beta;
   float eps;
-  T* xhat;         ///< [rows, width] kept for the backward pass; null: not kept
-  float* rstd;     ///< [rows]; null with xhat
-  float* out;      ///< [rows, width]
+  T* xhat;              ///< [rows, width] kept for the backward pass; null: not kept
+  float* rstd;          ///< [rows]; null with xhat
+  float* out;           ///< [rows, width]
   Rows<T> out_operand;  ///< [rows, width], out as an operand; null: not wanted
 };
 
@@ -60,11 +62,11 @@ struct LayerNormBackward {
   const T* xhat;
   const float* rstd;
   const float* gamma;
-  float* grad;         ///< [rows, width]
+  float* grad;           ///< [rows, width]
   Rows<T> grad_operand;  ///< [rows, width], the same as an operand; null: not wanted
-  float* grad_gamma;   ///< [width], added to
-  float* grad_beta;    ///< [width], added to
-  float* grad_bias;    ///< [width], added to
+  float* grad_gamma;     ///< [width], added to
+  float* grad_beta;      ///< [width], added to
+  float* grad_bias;      ///< [width], added to
 };
 
 /// What the attention of one layer reads beside queries, keys and values.
@@ -78,8 +80,8 @@ struct AttentionEdges {
   const float* edge_weight;   ///< [4, d]: the linear map of the edge features, by feature
   const float* risk_in;       ///< [4, kRiskHidden], by feature
   const float* risk_in_bias;  ///< [kRiskHidden]
-  const float* risk_out;      ///< [kRiskHidden, kMaxHeads], by hidden unit, zero behind the last head
-  const float* risk_out_bias; ///< [kMaxHeads], zero behind the last head
+  const float* risk_out;  ///< [kRiskHidden, kMaxHeads], by hidden unit, zero behind the last head
+  const float* risk_out_bias;  ///< [kMaxHeads], zero behind the last head
 };
 
 /// Matrices with a row for each node begin with the row of node `base`.
@@ -91,7 +93,8 @@ struct Attention {
   float* probability;  ///< [E, heads]; null: not kept
 };
 
-/// Gradients that every edge adds to; one of these for each group of nodes, added up in order afterwards.
+/// Gradients that every edge adds to; one of these for each group of nodes, added up in order
+/// afterwards.
 struct AttentionSums {
   float* edge_weight;    ///< [4, d]
   float* risk_in;        ///< [4, kRiskHidden]
@@ -113,12 +116,13 @@ struct AttentionBackward {
   const std::int32_t* edge_dst;  ///< [E]
 };
 
-/// One time step of an LSTM for 16 units (one panel: 16 columns of each of input, forget, cell and output gate).
+/// One time step of an LSTM for 16 units (one panel: 16 columns of each of input, forget, cell and
+/// output gate).
 template <typename T>
 struct LstmGates {
   std::int64_t rows;
-  const float* product;  ///< [rows, kPanel] sums of both products
-  const float* bias;     ///< [kPanel]
+  const float* product;             ///< [rows, kPanel] sums of both products
+  const float* bias;                ///< [kPanel]
   Rows<const float> previous_cell;  ///< [rows, 16]; null: zero
   const std::uint8_t* present;      ///< [rows]; null: all
   Rows<float> cell;                 ///< [rows, 16]
@@ -132,21 +136,22 @@ template <typename T>
 struct LstmGatesBackward {
   std::int64_t rows;
   Rows<const float> grad_output;  ///< [rows, 16]
-  float* grad_cell;               ///< [rows, 16] in: of the cell, from the step behind; out: of the previous cell
-  const T* gates;                 ///< [rows, kPanel]
-  const float* cell;              ///< [rows, 16]
-  const float* previous_cell;     ///< [rows, 16]; null: zero
-  const std::uint8_t* present;    ///< [rows]; null: all
-  Rows<T> grad_gates;             ///< [rows, kPanel]
-  float* grad_bias;               ///< [kPanel], added to
+  float*
+      grad_cell;   ///< [rows, 16] in: of the cell, from the step behind; out: of the previous cell
+  const T* gates;  ///< [rows, kPanel]
+  const float* cell;            ///< [rows, 16]
+  const float* previous_cell;   ///< [rows, 16]; null: zero
+  const std::uint8_t* present;  ///< [rows]; null: all
+  Rows<T> grad_gates;           ///< [rows, kPanel]
+  float* grad_bias;             ///< [kPanel], added to
 };
 
 /// What does not depend on the type of operands.
 struct FloatTable {
   /// Nodes [first, last). `scratch`: kMaxHeads floats for each of their in-edges.
   void (*attention)(const Attention& args, std::int64_t first, std::int64_t last, float* scratch);
-  void (*attention_backward)(const AttentionBackward& args, const AttentionSums& sums, std::int64_t first,
-                             std::int64_t last, float* scratch);
+  void (*attention_backward)(const AttentionBackward& args, const AttentionSums& sums,
+                             std::int64_t first, std::int64_t last, float* scratch);
   /// total[c] += sum of in[r][c]
   void (*column_sums)(Rows<const float> in, std::int64_t rows, std::int64_t columns, float* total);
 };
@@ -157,8 +162,10 @@ struct Table {
   void (*add_bias)(const Tile& tile, const float* bias, Rows<T> out, Rows<float> out_float);
   /// before = tile + bias (where kept), after = GELU(before), exact (erf) form
   void (*gelu)(const Tile& tile, const float* bias, Rows<T> before, Rows<T> after);
-  /// grad_before = tile * GELU'(before); after = GELU(before) in row pairs of stride kPanel; adds up grad_bias
-  void (*gelu_backward)(const Tile& tile, Rows<const T> before, Rows<T> grad_before, T* after, float* grad_bias);
+  /// grad_before = tile * GELU'(before); after = GELU(before) in row pairs of stride kPanel; adds
+  /// up grad_bias
+  void (*gelu_backward)(const Tile& tile, Rows<const T> before, Rows<T> grad_before, T* after,
+                        float* grad_bias);
   void (*layer_norm)(const LayerNorm<T>& args);
   void (*layer_norm_backward)(const LayerNormBackward<T>& args);
   /// out = xhat * gamma + beta in row pairs of stride `width`
@@ -176,7 +183,8 @@ struct Table {
   void (*pack_weight_rows)(const float* in, std::int64_t stride, std::int64_t depth, T* out);
   /// Row pairs from rows
   void (*pack_pairs)(Rows<const T> in, std::int64_t rows, std::int64_t columns, Rows<T> out);
-  void (*pack_pairs_float)(Rows<const float> in, std::int64_t rows, std::int64_t columns, Rows<T> out);
+  void (*pack_pairs_float)(Rows<const float> in, std::int64_t rows, std::int64_t columns,
+                           Rows<T> out);
   /// out[c][r] = in[r][c]; Bf16: rows are filled up to even with zeros
   void (*transpose)(Rows<const T> in, std::int64_t rows, std::int64_t columns, Rows<T> out);
 };

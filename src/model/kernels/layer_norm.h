@@ -31,7 +31,8 @@ void layer_norm(const LayerNorm<T>& a) {
       const V xhat = (load(out + c) - mean) * rstd;
       const V y = xhat * load(a.gamma + c) + load(a.beta + c);
       if (a.xhat != nullptr) store(a.xhat + row + c, xhat);
-      if (a.out_operand.data != nullptr) store(a.out_operand.data + r * a.out_operand.stride + c, y);
+      if (a.out_operand.data != nullptr)
+        store(a.out_operand.data + r * a.out_operand.stride + c, y);
       store(out + c, y);
     }
   }
@@ -60,15 +61,16 @@ void layer_norm_backward(const LayerNormBackward<T>& a) {
       const V scaled = load(a.grad_out + row + c) * load(a.gamma + c);
       const V grad = (scaled - mean - load(a.xhat + row + c) * slope) * rstd;
       store(a.grad + row + c, grad);
-      if (a.grad_operand.data != nullptr) store(a.grad_operand.data + r * a.grad_operand.stride + c, grad);
+      if (a.grad_operand.data != nullptr)
+        store(a.grad_operand.data + r * a.grad_operand.stride + c, grad);
       store(a.grad_bias + c, load(a.grad_bias + c) + grad);
     }
   }
 }
 
 template <typename T>
-void scale_shift_pairs(const T* xhat, const float* gamma, const float* beta, std::int64_t rows, std::int64_t width,
-                       T* out) {
+void scale_shift_pairs(const T* xhat, const float* gamma, const float* beta, std::int64_t rows,
+                       std::int64_t width, T* out) {
   for (std::int64_t r = 0; r < rows; r += 2) {
     const T* first = xhat + r * width;
     T* pair = out + r * width;

@@ -1,5 +1,5 @@
-/// The element-wise part of an LSTM step. An absent row has zero state: its cell and output are zero, and so are all
-/// its gradients.
+/// The element-wise part of an LSTM step. An absent row has zero state: its cell and output are
+/// zero, and so are all its gradients.
 #pragma once
 
 #include "kernels/simd.h"
@@ -19,12 +19,14 @@ void lstm_gates(const LstmGates<T>& a) {
     const V candidate = hyperbolic_tangent(load(product + 2 * kLanes) + bias_cell);
     const V gate = sigmoid(load(product + 3 * kLanes) + bias_output);
     V cell = input * candidate;
-    if (a.previous_cell.data != nullptr) cell += forget * load(a.previous_cell.data + r * a.previous_cell.stride);
+    if (a.previous_cell.data != nullptr)
+      cell += forget * load(a.previous_cell.data + r * a.previous_cell.stride);
     V output = gate * hyperbolic_tangent(cell);
     if (a.present != nullptr && a.present[r] == 0) cell = output = V{};
     store(a.cell.data + r * a.cell.stride, cell);
     store(a.output.data + r * a.output.stride, output);
-    if (a.output_float.data != nullptr) store(a.output_float.data + r * a.output_float.stride, output);
+    if (a.output_float.data != nullptr)
+      store(a.output_float.data + r * a.output_float.stride, output);
     if (a.gates != nullptr) {
       T* gates = a.gates + r * kPanel;
       store(gates, input);
@@ -61,7 +63,8 @@ void lstm_gates_backward(const LstmGatesBackward<T>& a) {
       sums[g] += grad[g];
     }
   }
-  for (int g = 0; g < 4; ++g) store(a.grad_bias + g * kLanes, load(a.grad_bias + g * kLanes) + sums[g]);
+  for (int g = 0; g < 4; ++g)
+    store(a.grad_bias + g * kLanes, load(a.grad_bias + g * kLanes) + sums[g]);
 }
 
 }  // namespace traffic::model::kernels::TRAFFIC_ISA

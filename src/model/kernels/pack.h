@@ -32,7 +32,8 @@ inline void pack_weight_rows(const float* in, std::int64_t stride, std::int64_t 
   }
 }
 
-/// Pairs of consecutive elements of a row, rounded to bfloat16, as one 32-bit element: 32 floats to 16 pairs.
+/// Pairs of consecutive elements of a row, rounded to bfloat16, as one 32-bit element: 32 floats to
+/// 16 pairs.
 TRAFFIC_INLINE V bf16_pairs(const float* in) {
   Bf16 half[32];
   store(half, load(in));
@@ -66,7 +67,8 @@ void pack_pairs(Rows<const S> in, std::int64_t rows, std::int64_t columns, Rows<
   }
 }
 
-inline void column_sums(Rows<const float> in, std::int64_t rows, std::int64_t columns, float* total) {
+inline void column_sums(Rows<const float> in, std::int64_t rows, std::int64_t columns,
+                        float* total) {
   for (std::int64_t c = 0; c < columns; c += kLanes) {
     V sums = load(total + c);
     for (std::int64_t r = 0; r < rows; ++r) sums += load(in.data + r * in.stride + c);
@@ -86,18 +88,21 @@ TRAFFIC_INLINE void store_part(T* p, V v, std::int64_t count) {
   }
 }
 
-inline void transpose(Rows<const float> in, std::int64_t rows, std::int64_t columns, Rows<float> out) {
+inline void transpose(Rows<const float> in, std::int64_t rows, std::int64_t columns,
+                      Rows<float> out) {
   for (std::int64_t r = 0; r < rows; r += kLanes) {
     for (std::int64_t c = 0; c < columns; c += kLanes) {
       V m[16];
-      for (int i = 0; i < 16; ++i) m[i] = r + i < rows ? load(in.data + (r + i) * in.stride + c) : V{};
+      for (int i = 0; i < 16; ++i)
+        m[i] = r + i < rows ? load(in.data + (r + i) * in.stride + c) : V{};
       transpose_16(m);
       for (int i = 0; i < 16; ++i) store_part(out.data + (c + i) * out.stride + r, m[i], rows - r);
     }
   }
 }
 
-inline void transpose(Rows<const Bf16> in, std::int64_t rows, std::int64_t columns, Rows<Bf16> out) {
+inline void transpose(Rows<const Bf16> in, std::int64_t rows, std::int64_t columns,
+                      Rows<Bf16> out) {
   const auto pair_of_rows = [&](std::int64_t r, std::int64_t c) __attribute__((always_inline)) {
     const Bits first = r < rows ? load_upper(in.data + r * in.stride + c) : Bits{};
     const Bits second = r + 1 < rows ? load_upper(in.data + (r + 1) * in.stride + c) : Bits{};
@@ -108,7 +113,8 @@ inline void transpose(Rows<const Bf16> in, std::int64_t rows, std::int64_t colum
       V m[16];
       for (int i = 0; i < 16; ++i) m[i] = pair_of_rows(r + 2 * i, c);
       transpose_16(m);
-      for (int i = 0; i < 16; ++i) store_part(out.data + (c + i) * out.stride + r, m[i], (rows - r + 1) / 2);
+      for (int i = 0; i < 16; ++i)
+        store_part(out.data + (c + i) * out.stride + r, m[i], (rows - r + 1) / 2);
     }
   }
 }

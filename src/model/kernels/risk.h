@@ -6,7 +6,8 @@
 namespace traffic::model::kernels::TRAFFIC_ISA {
 
 /// The features of up to sixteen edges, one vector a feature; zero behind the last edge.
-TRAFFIC_INLINE void load_features(const float* features, std::int64_t count, V (&out)[kEdgeFeatures]) {
+TRAFFIC_INLINE void load_features(const float* features, std::int64_t count,
+                                  V (&out)[kEdgeFeatures]) {
   float by_feature[kEdgeFeatures][kLanes] = {};
   for (std::int64_t e = 0; e < count; ++e) {
     for (int f = 0; f < kEdgeFeatures; ++f) by_feature[f][e] = features[e * kEdgeFeatures + f];
@@ -15,7 +16,8 @@ TRAFFIC_INLINE void load_features(const float* features, std::int64_t count, V (
 }
 
 /// Hidden unit j of sixteen edges.
-TRAFFIC_INLINE V risk_hidden(const AttentionEdges& edges, const V (&features)[kEdgeFeatures], int j) {
+TRAFFIC_INLINE V risk_hidden(const AttentionEdges& edges, const V (&features)[kEdgeFeatures],
+                             int j) {
   V x = splat(edges.risk_in_bias[j]);
   for (int f = 0; f < kEdgeFeatures; ++f) x += features[f] * edges.risk_in[f * kRiskHidden + j];
   return maximum(x, V{});
@@ -39,11 +41,13 @@ void risk_bias(const AttentionEdges& edges, std::int64_t first, std::int64_t las
   }
 }
 
-/// Adds up the gradients of the MLP over edges [first, last), from those of the scores, kMaxHeads floats an edge.
+/// Adds up the gradients of the MLP over edges [first, last), from those of the scores, kMaxHeads
+/// floats an edge.
 template <int Lanes>
-void risk_backward(const AttentionEdges& edges, const AttentionSums& sums, std::int64_t first, std::int64_t last,
-                   const float* grad_scores) {
-  constexpr int kTerms = Lanes + kEdgeFeatures + 1;  // products with the hidden unit and with its gradient
+void risk_backward(const AttentionEdges& edges, const AttentionSums& sums, std::int64_t first,
+                   std::int64_t last, const float* grad_scores) {
+  constexpr int kTerms =
+      Lanes + kEdgeFeatures + 1;  // products with the hidden unit and with its gradient
   V total[kRiskHidden][kTerms] = {};
   V bias = V{};
   for (std::int64_t e = first; e < last; e += kLanes) {
@@ -70,8 +74,10 @@ void risk_backward(const AttentionEdges& edges, const AttentionSums& sums, std::
   }
   store(sums.risk_out_bias, load(sums.risk_out_bias) + bias);
   for (int j = 0; j < kRiskHidden; ++j) {
-    for (int h = 0; h < Lanes && h < edges.heads; ++h) sums.risk_out[h * kRiskHidden + j] += sum(total[j][h]);
-    for (int f = 0; f < kEdgeFeatures; ++f) sums.risk_in[f * kRiskHidden + j] += sum(total[j][Lanes + f]);
+    for (int h = 0; h < Lanes && h < edges.heads; ++h)
+      sums.risk_out[h * kRiskHidden + j] += sum(total[j][h]);
+    for (int f = 0; f < kEdgeFeatures; ++f)
+      sums.risk_in[f * kRiskHidden + j] += sum(total[j][Lanes + f]);
     sums.risk_in_bias[j] += sum(total[j][Lanes + kEdgeFeatures]);
   }
 }

@@ -7,19 +7,20 @@ namespace traffic::model::kernels::TRAFFIC_ISA {
 
 #ifdef __AVX512F__
 
-/// In each quarter (four lanes) of the result: elements A, B, C, D of the quarters of `a` (0 .. 3) and `b` (16 .. 19).
+/// In each quarter (four lanes) of the result: elements A, B, C, D of the quarters of `a` (0 .. 3)
+/// and `b` (16 .. 19).
 template <int A, int B, int C, int D>
 TRAFFIC_INLINE V shuffle_quarters(V a, V b) {
-  return __builtin_shufflevector(a, b, A, B, C, D, A + 4, B + 4, C + 4, D + 4, A + 8, B + 8, C + 8, D + 8, A + 12,
-                                 B + 12, C + 12, D + 12);
+  return __builtin_shufflevector(a, b, A, B, C, D, A + 4, B + 4, C + 4, D + 4, A + 8, B + 8, C + 8,
+                                 D + 8, A + 12, B + 12, C + 12, D + 12);
 }
 /// Quarters Q and R of `a`, then the same of `b`.
 template <int Q, int R>
 TRAFFIC_INLINE V pick_quarters(V a, V b) {
   constexpr int q = 4 * Q;
   constexpr int r = 4 * R;
-  return __builtin_shufflevector(a, b, q, q + 1, q + 2, q + 3, r, r + 1, r + 2, r + 3, 16 + q, 17 + q, 18 + q, 19 + q,
-                                 16 + r, 17 + r, 18 + r, 19 + r);
+  return __builtin_shufflevector(a, b, q, q + 1, q + 2, q + 3, r, r + 1, r + 2, r + 3, 16 + q,
+                                 17 + q, 18 + q, 19 + q, 16 + r, 17 + r, 18 + r, 19 + r);
 }
 
 /// m[i] lane j becomes m[j] lane i.
@@ -47,7 +48,8 @@ TRAFFIC_INLINE void transpose_16(V (&m)[16]) {
   }
 }
 
-/// Lane h of the result is the sum of the lanes of m[h]; Count is 4, 8 or 16, further lanes repeat or are zero.
+/// Lane h of the result is the sum of the lanes of m[h]; Count is 4, 8 or 16, further lanes repeat
+/// or are zero.
 template <int Count>
 TRAFFIC_INLINE V sum_each(const V (&m)[Count]) {
   V pair[Count / 2];
@@ -72,8 +74,9 @@ TRAFFIC_INLINE V sum_each(const V (&m)[Count]) {
     for (int i = 0; i < Count / 8; ++i) {
       const V a = quad[2 * i];
       const V b = quad[2 * i + 1];
-      half[i] = __builtin_shufflevector(a, b, 0, 1, 2, 3, 16, 17, 18, 19, 8, 9, 10, 11, 24, 25, 26, 27) +
-                __builtin_shufflevector(a, b, 4, 5, 6, 7, 20, 21, 22, 23, 12, 13, 14, 15, 28, 29, 30, 31);
+      half[i] =
+          __builtin_shufflevector(a, b, 0, 1, 2, 3, 16, 17, 18, 19, 8, 9, 10, 11, 24, 25, 26, 27) +
+          __builtin_shufflevector(a, b, 4, 5, 6, 7, 20, 21, 22, 23, 12, 13, 14, 15, 28, 29, 30, 31);
     }
     return pick_quarters<0, 1>(half[0], half[1]) + pick_quarters<2, 3>(half[0], half[1]);
   }

@@ -1,6 +1,6 @@
-/// Sixteen floats as one value: one register of AVX-512, two of AVX2, four of SSE. Sources that include this are
-/// compiled once for each instruction set, each in its own namespace TRAFFIC_ISA, and must not include headers with
-/// inline functions that other sources could get to see.
+/// Sixteen floats as one value: one register of AVX-512, two of AVX2, four of SSE. Sources that
+/// include this are compiled once for each instruction set, each in its own namespace TRAFFIC_ISA,
+/// and must not include headers with inline functions that other sources could get to see.
 #pragma once
 
 #include <cstddef>
@@ -58,21 +58,17 @@ inline constexpr bool kIsScalar<int> = true;
 template <>
 inline constexpr bool kIsScalar<unsigned> = true;
 
-#define TRAFFIC_OPERATOR(op)                                                                       \
-  template <typename T>                                                                            \
-  TRAFFIC_INLINE Pair<T> operator op(const Pair<T>& a, const Pair<T>& b) {                         \
-    return {a.low op b.low, a.high op b.high};                                                     \
-  }                                                                                                \
-  template <typename T, typename S>                                                                \
-    requires(kIsScalar<S>)                                                                         \
-  TRAFFIC_INLINE Pair<T> operator op(const Pair<T>& a, S b) {                                      \
-    return {a.low op b, a.high op b};                                                              \
-  }                                                                                                \
-  template <typename T, typename S>                                                                \
-    requires(kIsScalar<S>)                                                                         \
-  TRAFFIC_INLINE Pair<T> operator op(S a, const Pair<T>& b) {                                      \
-    return {a op b.low, a op b.high};                                                              \
-  }
+#define TRAFFIC_OPERATOR(op)                                               \
+  template <typename T>                                                    \
+  TRAFFIC_INLINE Pair<T> operator op(const Pair<T>& a, const Pair<T>& b) { \
+    return {a.low op b.low, a.high op b.high};                             \
+  }                                                                        \
+  template <typename T, typename S>                                        \
+  requires(kIsScalar<S>) TRAFFIC_INLINE Pair<T>                            \
+  operator op(const Pair<T>& a, S b) { return {a.low op b, a.high op b}; } \
+  template <typename T, typename S>                                        \
+  requires(kIsScalar<S>) TRAFFIC_INLINE Pair<T>                            \
+  operator op(S a, const Pair<T>& b) { return {a op b.low, a op b.high}; }
 TRAFFIC_OPERATOR(+)
 TRAFFIC_OPERATOR(-)
 TRAFFIC_OPERATOR(*)
@@ -91,7 +87,8 @@ TRAFFIC_INLINE Pair<T>& operator+=(Pair<T>& a, const Pair<T>& b) {
   return a = a + b;
 }
 
-// Memory is read and written native value by native value: copying a Pair as a whole would go through the stack.
+// Memory is read and written native value by native value: copying a Pair as a whole would go
+// through the stack.
 template <typename T>
 inline constexpr bool kIsPair = false;
 template <typename T>
@@ -184,12 +181,10 @@ TRAFFIC_INLINE Bits round_to_bf16(V x) {
   const Bits u = bits(x);
   return u + (((u >> 16) & 1U) + 0x7fffU);
 }
-TRAFFIC_INLINE void store(Bf16* p, V v) {
-  store_as(p, narrow(round_to_bf16(v) >> 16));
-}
+TRAFFIC_INLINE void store(Bf16* p, V v) { store_as(p, narrow(round_to_bf16(v) >> 16)); }
 
-/// Stores lanes of two consecutive rows of the right-hand side of a product (see gemm.h): two rows of float, or
-/// pairs of bfloat16 side by side. `stride` is the length of a row.
+/// Stores lanes of two consecutive rows of the right-hand side of a product (see gemm.h): two rows
+/// of float, or pairs of bfloat16 side by side. `stride` is the length of a row.
 TRAFFIC_INLINE void store_row_pair(float* p, std::int64_t stride, V first, V second) {
   store(p, first);
   store(p + stride, second);
@@ -201,7 +196,9 @@ TRAFFIC_INLINE void store_row_pair(Bf16* p, std::int64_t /*stride*/, V first, V 
 TRAFFIC_INLINE std::int64_t pair_column(const float*, std::int64_t c) { return c; }
 TRAFFIC_INLINE std::int64_t pair_column(const Bf16*, std::int64_t c) { return 2 * c; }
 
-TRAFFIC_INLINE float sum(__attribute__((vector_size(16))) float v) { return (v[0] + v[2]) + (v[1] + v[3]); }
+TRAFFIC_INLINE float sum(__attribute__((vector_size(16))) float v) {
+  return (v[0] + v[2]) + (v[1] + v[3]);
+}
 #ifdef __AVX2__
 TRAFFIC_INLINE float sum(__attribute__((vector_size(32))) float v) {
   return sum(__builtin_shufflevector(v, v, 0, 1, 2, 3) + __builtin_shufflevector(v, v, 4, 5, 6, 7));
@@ -218,10 +215,12 @@ TRAFFIC_INLINE float sum(const Pair<T>& v) {
   return sum(v.low + v.high);
 }
 
-/// e^x, relative error under 2e-7 (polynomial of Cephes' expf); x is clamped to the range of float, NaN stays NaN.
+/// e^x, relative error under 2e-7 (polynomial of Cephes' expf); x is clamped to the range of float,
+/// NaN stays NaN.
 TRAFFIC_INLINE V exponential(V x) {
   x = maximum(splat(-87.0F), minimum(splat(88.0F), x));
-  constexpr float kRound = 12582912.0F;  // 1.5 * 2^23: adding it rounds to an integer in the low bits
+  constexpr float kRound =
+      12582912.0F;  // 1.5 * 2^23: adding it rounds to an integer in the low bits
   const V shifted = x * 1.44269504088896341F + kRound;
   const V n = shifted - kRound;
   const V r = (x - n * 0.693359375F) + n * 2.12194440e-4F;
@@ -239,7 +238,8 @@ TRAFFIC_INLINE V sigmoid(V x) { return 1.0F / (1.0F + exponential(-x)); }
 /// Absolute error under 2e-7.
 TRAFFIC_INLINE V hyperbolic_tangent(V x) { return 2.0F / (1.0F + exponential(-2.0F * x)) - 1.0F; }
 
-/// Standard normal distribution function and density. Abramowitz and Stegun 7.1.26: error of `cdf` under 1e-7.
+/// Standard normal distribution function and density. Abramowitz and Stegun 7.1.26: error of `cdf`
+/// under 1e-7.
 struct Normal {
   V cdf;
   V pdf;
