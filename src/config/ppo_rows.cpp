@@ -65,6 +65,12 @@ std::vector<Row> ppo_rows() {
   return {
       {TRAFFIC_KEY(ppo.iterations), .help = "Rollouts, each followed by an update.",
        .unit = "iterations", .range = between(1, 1e6)},
+      {TRAFFIC_KEY(ppo.imitation_iterations),
+       .help = "Of the iterations, the first ones, in which the controller learns to do what "
+               "`ppo.imitation_controller` does.",
+       .unit = "iterations", .range = between(0, 1e6)},
+      {TRAFFIC_KEY(ppo.imitation_controller), .help = "The scripted controller to imitate.",
+       .choices = {"random", "meter", "yield"}},
       {TRAFFIC_KEY(ppo.train_batch_size),
        .help = "Control steps of all ranks in an iteration, at least; rounded up to whole "
                "fragments or episodes.",
@@ -80,6 +86,14 @@ std::vector<Row> ppo_rows() {
        .help = "Passes over the first batch that fit the value alone, before the first policy "
                "step.",
        .range = between(0, 1000)},
+      {TRAFFIC_KEY(ppo.value_epochs),
+       .help = "Passes over the batch of every iteration that fit the value alone, before its "
+               "policy steps.",
+       .range = between(0, 1000)},
+      {TRAFFIC_KEY(ppo.value_lambda),
+       .help = "Decay of the returns that those passes fit; near 1, so that the value does not "
+               "learn from its own errors.",
+       .range = between(0, 1)},
       {TRAFFIC_KEY(ppo.learning_rate), .help = "Learning rate at the start.",
        .range = above(0, 10)},
       {TRAFFIC_KEY(ppo.final_learning_rate),

@@ -25,8 +25,8 @@ constexpr std::int64_t kDepth = 1024;
 template <typename T>
 Operand<T> plain_operand(const T* data, std::int64_t depth, std::int64_t columns,
                          std::int64_t stride) {
-  // Panels of a wide matrix are a part of its rows; 256 columns measured best.
-  constexpr std::int64_t kWide = 256;
+  // Panels of a wide matrix are a part of its rows; 64 columns measured best.
+  constexpr std::int64_t kWide = 64;
   return {.data = data,
           .depth = depth,
           .columns = columns,

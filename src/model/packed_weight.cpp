@@ -101,6 +101,10 @@ void add_weight_gradient(const WeightGradient<T>& args) {
 template <typename T>
 void transpose_rows(kernels::Rows<const T> grad_y, std::int64_t rows, std::int64_t out,
                     RowOrder order, kernels::Rows<T> transposed) {
+  if (order.gates == 1) {
+    kernels::table<T>().transpose(grad_y, rows, out, transposed);
+    return;
+  }
   for (std::int64_t g = 0; g < out / kWidthUnit; ++g) {
     kernels::table<T>().transpose(
         {grad_y.data + g * kWidthUnit, grad_y.stride}, rows, kWidthUnit,

@@ -12,11 +12,11 @@
 #include <span>
 #include <utility>
 
-#include "phase2_collector.h"
 #include "phase2_learner.h"
 #include "phase2_perception.h"
 #include "phase2_policy.h"
 #include "phase2_report.h"
+#include "phase2_rollouts.h"
 #include "phase2_setup.h"
 #include "traffic/checkpoint/file.h"
 #include "traffic/config/write.h"
@@ -32,9 +32,6 @@
 namespace traffic::train {
 namespace {
 
-constexpr std::uint64_t kTrafficStream = 31;
-constexpr std::uint64_t kSamplingStream = 32;
-
 /// The phase on this rank: everything that lives as long as it.
 class Phase2 {
  public:
@@ -42,65 +39,43 @@ class Phase2 {
       : run_(run),
         config_(run.config()),
         communicator_(run.communicator()),
-        pool_(session, config_),
-        collector_(config_, pool_, time_split_),
-        baseline_(get_baseline(config_, collector_, communicator_)),
-        curve_(baseline_.growth),
-        reward_(curve_, baseline_.expected_demand, config_.ppo.reward_scale),
-        perception_(config_, curve_.conflicts(), communicator_.device()),
+        rollouts_(config_, session, communicator_, time_split_),
+        perception_(config_, rollouts_.conflicts(), communicator_.device()),
         policy_(config_, perception_.widths(), communicator_.device()),
-        learner_(config_, policy_, communicator_, curve_.conflicts()) {
+        learner_(config_, policy_, communicator_, rollouts_.conflicts()) {
     run.check_room(snapshot().total_bytes());
   }
 
   PhaseEnd train();
   void finish(PhaseEnd end);
-  void close() { pool_.close(); }
+  void close() { rollouts_.close(); }
 
  private:
   void resume();
   [[nodiscard]] bool iterate();  // false: a stop was requested
-  [[nodiscard]] std::int64_t episodes_per_iteration() const;
-  [[nodiscard]] Experience share_experience(const std::vector<Trajectory>& trajectories,
-                                            std::int64_t episodes, std::int64_t& total) const;
-  [[nodiscard]] GreedyEvaluation evaluate();
   void evaluate_and_save();
-  void log_iteration(const std::vector<EpisodeOutcome>& outcomes, const UpdateResult& update,
-                     std::int64_t env_steps, double seconds);
+  void log_iteration(const RolloutBatch& batch, const UpdateResult& update, double seconds);
   [[nodiscard]] bool is_complete() const { return iteration_ >= config_.ppo.iterations; }
-  [[nodiscard]] checkpoint::Snapshot snapshot() const;
+  [[nodiscard]] checkpoint::Snapshot snapshot() const;  // collective
   [[nodiscard]] std::uint64_t parameters_hash() const;
 
   Run& run_;
   config::Config config_;
   comm::Communicator& communicator_;
   report::TimeSplit time_split_;
-  rollout::EnvPool pool_;
-  Collector collector_;
-  Baseline baseline_;
-  rl::BaselineCurve curve_;
-  Reward reward_;
+  Rollouts rollouts_;
   Perception perception_;
   Policy policy_;
   Learner learner_;
   std::unique_ptr<report::ProgressBar> progress_;  ///< of the reporter
   std::optional<EpisodeLog> episodes_;
-  std::vector<EpisodeOutcome> uncontrolled_;  ///< of the selection seeds
   std::int64_t iteration_ = 0;
   std::int64_t total_steps_ = 0;      ///< control steps of all ranks
   std::int64_t total_env_steps_ = 0;  ///< simulation steps of all ranks in training
   double best_gain_ = -std::numeric_limits<double>::infinity();
-  std::optional<GreedyEvaluation> last_evaluation_;
   double trained_s_ = 0;
   double startup_s_ = 0;
 };
-
-std::int64_t Phase2::episodes_per_iteration() const {
-  const double steps = std::ceil(curve_.duration_s() / config_.env.control_period_s - 1e-9);
-  const auto episodes = static_cast<std::int64_t>(
-      std::ceil(static_cast<double>(config_.ppo.train_batch_size) / std::max(1.0, steps)));
-  return std::max<std::int64_t>(episodes, communicator_.size());
-}
 
 void Phase2::resume() {
   const auto snapshot = run_.take_resume_point();
@@ -119,6 +94,7 @@ void Phase2::resume() {
   check_phase2_resumable(*snapshot, config_);
   load_perception(*snapshot, config_, perception_);
   learner_.restore_from(*snapshot);
+  rollouts_.restore_from(*snapshot);
   iteration_ = snapshot->integer("ppo/iteration");
   total_steps_ = snapshot->integer("ppo/total_steps");
   total_env_steps_ = snapshot->integer("ppo/total_env_steps");
@@ -136,13 +112,9 @@ PhaseEnd Phase2::train() {
                                 .unit = "env steps",
                                 .mode = config_.log.progress});
   }
-  const std::int64_t total = config_.ppo.eval_episodes;
-  uncontrolled_ = share_outcomes(
-      collector_.run_uncontrolled(requests_of_rank(
-          total, communicator_,
-          [](std::int64_t i) { return kFirstSelectionSeed + static_cast<std::uint64_t>(i); })),
-      total, communicator_);
-  if (episodes_ && iteration_ == 0) episodes_->write(0, "none", uncontrolled_);
+  if (const auto& uncontrolled = rollouts_.uncontrolled(); episodes_ && iteration_ == 0) {
+    episodes_->write(0, "none", uncontrolled);
+  }
   if (is_complete()) spdlog::info("phase 2 is complete already: {} iterations", iteration_);
   while (!is_complete()) {
     if (!iterate()) {
@@ -160,74 +132,26 @@ PhaseEnd Phase2::train() {
 
 bool Phase2::iterate() {
   const Stopwatch clock;
-  const auto seed = static_cast<std::uint64_t>(config_.run.seed);
-  const auto iteration = static_cast<std::uint64_t>(iteration_);
-  const std::int64_t episodes = episodes_per_iteration();
-  const std::int64_t env_steps_before = collector_.env_steps();
-  const auto collected =
-      collector_.run(requests_of_rank(episodes, communicator_,
-                                      [&](std::int64_t i) {
-                                        return kFirstTrainingSeed +
-                                               derive_seed(seed, {kTrafficStream, iteration,
-                                                                  static_cast<std::uint64_t>(i)}) %
-                                                   kNumTrainingSeeds;
-                                      }),
-                     {.perception = &perception_,
-                      .policy = &policy_,
-                      .reward = &reward_,
-                      .sampling_seed = derive_seed(seed, {kSamplingStream, iteration})});
-  const auto learning = time_split_.measure(report::Share::kLearn);
-  const auto outcomes = share_outcomes(collected.outcomes, episodes, communicator_);
-  std::int64_t states = 0;
-  const Experience experience = share_experience(collected.trajectories, episodes, states);
-  const UpdateResult update = learner_.update(experience, states, iteration_);
+  const RolloutBatch batch = rollouts_.collect(iteration_, perception_, policy_);
+  UpdateResult update;
+  {
+    const auto learning = time_split_.measure(report::Share::kLearn);
+    update = learner_.update(batch.experience, batch.states, iteration_);
+  }
   ++iteration_;
-  total_steps_ += states;
-  const auto env_steps = static_cast<std::int64_t>(communicator_.all_reduce_scalar(
-      static_cast<double>(collector_.env_steps() - env_steps_before)));
-  total_env_steps_ += env_steps;
+  total_steps_ += batch.states;
+  total_env_steps_ += batch.env_steps;
   trained_s_ += clock.seconds();
   if (startup_s_ == 0.0) startup_s_ = seconds_since_launch();
-  if (episodes_) episodes_->write(iteration_, "train", outcomes);
-  log_iteration(outcomes, update, env_steps, clock.seconds());
+  if (episodes_) episodes_->write(iteration_, "train", batch.outcomes);
+  log_iteration(batch, update, clock.seconds());
   return communicator_.all_reduce_scalar(stop_requested() ? 1.0 : 0.0) == 0.0;
-}
-
-Experience Phase2::share_experience(const std::vector<Trajectory>& trajectories,
-                                    std::int64_t episodes, std::int64_t& total) const {
-  torch::Tensor lengths = torch::zeros({episodes}, torch::kLong);
-  for (const Trajectory& trajectory : trajectories) {
-    lengths[trajectory.order] = static_cast<std::int64_t>(trajectory.steps.size());
-  }
-  communicator_.all_reduce(lengths);
-  const torch::Tensor first = lengths.cumsum(0) - lengths;
-  std::vector<std::int64_t> first_state;
-  for (const Trajectory& trajectory : trajectories) {
-    first_state.push_back(first[trajectory.order].item<std::int64_t>());
-  }
-  total = lengths.sum().item<std::int64_t>();
-  return pack(trajectories, first_state, perception_.widths(), perception_.conflicts(),
-              policy_.top_k());
-}
-
-GreedyEvaluation Phase2::evaluate() {
-  const std::int64_t total = config_.ppo.eval_episodes;
-  const auto collected = collector_.run(
-      requests_of_rank(
-          total, communicator_,
-          [](std::int64_t i) { return kFirstSelectionSeed + static_cast<std::uint64_t>(i); }),
-      {.perception = &perception_, .policy = &policy_, .reward = &reward_});
-  GreedyEvaluation result;
-  result.controlled = share_outcomes(collected.outcomes, total, communicator_);
-  result.gain =
-      mean_interval(paired_gains(ocr_all_of(result.controlled), ocr_all_of(uncontrolled_)));
-  return result;
 }
 
 void Phase2::evaluate_and_save() {
   comm::check_replicas_equal(communicator_, learner_.parameters().flat(),
                              "the parameters after an iteration");
-  GreedyEvaluation evaluation = evaluate();
+  const GreedyEvaluation evaluation = rollouts_.evaluate(perception_, policy_);
   spdlog::info(
       "iteration {}: gain of ocr_all over no control {:+.2f} +- {:.2f} % on {} selection seeds "
       "(worst {:+.2f}), {:.0f} vehicle-seconds under control",
@@ -238,35 +162,29 @@ void Phase2::evaluate_and_save() {
   const bool best = evaluation.gain.mean > best_gain_;
   if (best) best_gain_ = evaluation.gain.mean;
   if (run_.save(snapshot()) && best) run_.mark_best(iteration_);
-  last_evaluation_ = std::move(evaluation);
 }
 
-void Phase2::log_iteration(const std::vector<EpisodeOutcome>& outcomes, const UpdateResult& update,
-                           std::int64_t env_steps, double seconds) {
-  report::NamedValues values = rollout_figures(outcomes, baseline_.mean_ocr_all);
-  const double gain = values.back().second;
-  const double reward = values.front().second;
+void Phase2::log_iteration(const RolloutBatch& batch, const UpdateResult& update, double seconds) {
+  report::NamedValues values = rollout_figures(batch.outcomes, rollouts_.baseline().mean_ocr_all);
+  std::vector<std::pair<std::string, double>> shown;
+  if (!values.empty()) shown = {{"reward", values.front().second}, {"gain", values.back().second}};
+  shown.insert(shown.end(), {{"kl", update.statistics.approx_kl},
+                             {"entropy", update.statistics.entropy},
+                             {"explained", update.statistics.explained_variance}});
   const report::NamedValues more = update_figures(update);
   values.insert(values.end(), more.begin(), more.end());
   values.emplace_back("time/iterations", static_cast<double>(iteration_));
   values.emplace_back("time/total_timesteps", static_cast<double>(total_steps_));
-  values.emplace_back("time/env_steps_per_s", static_cast<double>(env_steps) / seconds);
+  values.emplace_back("time/env_steps_per_s", static_cast<double>(batch.env_steps) / seconds);
   values.emplace_back("time/iteration_s", seconds);
   for (const auto& [name, share] : time_split_.shares()) {
     values.emplace_back("time_share/" + name, share);
   }
-  const rollout::PoolCounters counters = pool_.counters();
+  const rollout::PoolCounters counters = rollouts_.counters();
   values.emplace_back("rollout/lost_episodes", static_cast<double>(counters.lost_episodes));
   values.emplace_back("rollout/restarts", static_cast<double>(counters.restarts));
   run_.write_metrics(iteration_, values);
-  if (progress_) {
-    progress_->update(iteration_, env_steps,
-                      {{"reward", reward},
-                       {"gain", gain},
-                       {"kl", update.statistics.approx_kl},
-                       {"entropy", update.statistics.entropy},
-                       {"explained", update.statistics.explained_variance}});
-  }
+  if (progress_) progress_->update(iteration_, batch.env_steps, shown);
 }
 
 checkpoint::Snapshot Phase2::snapshot() const {
@@ -275,10 +193,11 @@ checkpoint::Snapshot Phase2::snapshot() const {
     snapshot.put_tensor("model/" + name, parameter.detach());
   }
   learner_.save_to(snapshot);
+  rollouts_.save_to(snapshot);
   snapshot.put_int("ppo/iteration", iteration_);
   snapshot.put_int("ppo/total_steps", total_steps_);
   snapshot.put_int("ppo/total_env_steps", total_env_steps_);
-  snapshot.put_int("ppo/conflicts", curve_.conflicts());
+  snapshot.put_int("ppo/conflicts", rollouts_.conflicts());
   snapshot.put_real("ppo/best_gain", best_gain_);
   snapshot.put_int("phase", 2);
   snapshot.put_text("model_hash", hex64(config::model_hash(config_)));
@@ -305,13 +224,13 @@ void Phase2::finish(PhaseEnd end) {
   summary.startup_s = startup_s_;
   summary.time_share = time_split_.shares();
   summary.parameters_xxh3 = hex64(parameters_hash());
-  const rollout::PoolCounters counters = pool_.counters();
+  const rollout::PoolCounters counters = rollouts_.counters();
   summary.faults["lost_episodes"] = static_cast<std::int64_t>(counters.lost_episodes);
   summary.faults["restarted_environments"] = static_cast<std::int64_t>(counters.restarts);
   summary.faults["skipped_steps"] = learner_.skipped_steps();
   if (end == PhaseEnd::kDone) {
     learner_.restore_from(checkpoint::load(run_.best_path()));
-    const GreedyEvaluation evaluation = evaluate();
+    const GreedyEvaluation evaluation = rollouts_.evaluate(perception_, policy_);
     for (const auto& [name, value] : evaluation_figures(evaluation)) {
       summary.result[name.substr(name.find('/') + 1)] = value;
     }

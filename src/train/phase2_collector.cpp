@@ -36,9 +36,11 @@ std::vector<float> Reward::operator()(const rollout::Period& period, double from
 }
 
 struct Collector::Job {
-  const std::vector<EpisodeRequest>& requests;
+  const std::vector<EpisodeRequest>* requests = nullptr;  ///< null: fragments
   std::function<void(std::size_t, const rollout::Period&)> on_period;
   Driver driver;  ///< without a policy: uncontrolled
+  std::int64_t steps = 0;
+  std::function<std::uint64_t(int, std::int64_t)> seed_of;
   std::size_t next = 0;
   std::map<int, Slot> slots{};
   Collected collected{};
@@ -46,32 +48,71 @@ struct Collector::Job {
   [[nodiscard]] bool keeps() const { return driver.sampling_seed.has_value(); }
 };
 
+Collector::Collector(const config::Config& config, rollout::EnvPool& pool,
+                     report::TimeSplit& time_split)
+    : config_(config), pool_(pool), time_split_(time_split) {
+  for (const int env : pool.my_envs()) fragments_[env] = {};
+}
+
 std::vector<EpisodeOutcome> Collector::run_uncontrolled(
     const std::vector<EpisodeRequest>& requests,
     const std::function<void(std::size_t, const rollout::Period&)>& on_period) {
-  Job job{.requests = requests, .on_period = on_period, .driver = {}};
+  Job job;
+  job.requests = &requests;
+  job.on_period = on_period;
   drive(job);
   return std::move(job.collected.outcomes);
 }
 
-Collector::Collected Collector::run(const std::vector<EpisodeRequest>& requests,
-                                    const Driver& driver) {
-  Job job{.requests = requests, .on_period = {}, .driver = driver};
+Collected Collector::run(const std::vector<EpisodeRequest>& requests, const Driver& driver) {
+  Job job;
+  job.requests = &requests;
+  job.driver = driver;
   drive(job);
   return std::move(job.collected);
 }
 
+Collected Collector::run_fragments(std::int64_t steps, const Driver& driver,
+                                   const std::function<std::uint64_t(int, std::int64_t)>& seed_of) {
+  TRAFFIC_CHECK(driver.sampling_seed.has_value(), "fragments are there to be kept");
+  Job job;
+  job.driver = driver;
+  job.steps = steps;
+  job.seed_of = seed_of;
+  job.slots = std::move(fragments_);
+  drive(job);
+  fragments_ = std::move(job.slots);
+  return std::move(job.collected);
+}
+
+void Collector::restore_fragment(int env, Slot slot) {
+  fragments_.at(env) = std::move(slot);
+  simulations_are_theirs_ = false;
+}
+
 void Collector::drive(Job& job) {
-  job.collected.outcomes.resize(job.requests.size());
-  if (job.keeps()) job.collected.trajectories.resize(job.requests.size());
-  for (const int env : pool_.my_envs()) begin(job, env);
+  const bool fragments = job.requests == nullptr;
+  if (!fragments) {
+    job.collected.outcomes.resize(job.requests->size());
+    if (job.keeps()) job.collected.trajectories.resize(job.requests->size());
+  }
+  std::vector<int> ready;
+  for (const int env : pool_.my_envs()) {
+    if (!fragments) {
+      begin(job, env);
+    } else if (resume_fragment(job, env)) {
+      ready.push_back(env);
+    }
+  }
+  simulations_are_theirs_ = fragments;
+  if (!ready.empty()) decide(job, std::move(ready));
   bool any = true;
   while (any) {
     any = false;
     for (const auto& group : pool_.groups()) {
-      const bool busy =
-          std::any_of(group.begin(), group.end(), [this](int env) { return pool_.busy(env); });
-      if (!busy) continue;
+      if (std::none_of(group.begin(), group.end(), [this](int env) { return pool_.busy(env); })) {
+        continue;
+      }
       any = true;
       std::vector<rollout::Event> events;
       {
@@ -81,44 +122,92 @@ void Collector::drive(Job& job) {
       const auto inferring = time_split_.measure(report::Share::kInfer);
       std::vector<int> deciding;
       for (const rollout::Event& event : events) handle(job, event, deciding);
-      if (!deciding.empty()) decide(job, deciding);
+      if (!deciding.empty()) decide(job, std::move(deciding));
     }
   }
 }
 
+/// The next of the requests, or the same again when its simulation was lost.
 void Collector::begin(Job& job, int env) {
   Slot& slot = job.slots[env];
-  if (!slot.request) {
-    if (job.next == job.requests.size()) return;
-    slot = Slot{.request = job.next++};
+  if (!slot.running) {
+    if (job.next == job.requests->size()) return;
+    slot = {};
+    slot.request = job.next++;
   }
-  const EpisodeRequest& request = job.requests[*slot.request];
-  std::uint64_t seed = request.seed;
+  const EpisodeRequest& request = (*job.requests)[slot.request];
+  const Slot old = std::exchange(slot, {});
+  slot.request = old.request;
+  slot.losses = old.losses;
+  slot.outcome.order = request.order;
+  slot.trajectory.order = request.order;
+  if (job.keeps()) {
+    slot.sampling_seed =
+        derive_seed(*job.driver.sampling_seed, {static_cast<std::uint64_t>(request.order)});
+  }
+  start(job, env, request.seed);
+}
+
+void Collector::begin_fragment(Job& job, int env) {
+  Slot& slot = job.slots.at(env);
+  if (slot.steps_left == 0) return;
+  const Slot old = std::exchange(slot, {});
+  slot.episode = old.running ? old.episode : old.episode + 1;
+  slot.losses = old.losses;
+  slot.steps_left = old.steps_left;
+  slot.trajectory.order = env * job.steps + (job.steps - slot.steps_left);
+  slot.outcome.order = slot.trajectory.order;
+  slot.sampling_seed =
+      derive_seed(*job.driver.sampling_seed,
+                  {static_cast<std::uint64_t>(env), static_cast<std::uint64_t>(slot.episode)});
+  start(job, env, job.seed_of(env, slot.episode));
+}
+
+void Collector::start(Job& job, int env, std::uint64_t seed) {
+  Slot& slot = job.slots.at(env);
+  slot.running = true;
   if (slot.losses > 0) {
     seed = derive_seed(seed, {kRetryStream, static_cast<std::uint64_t>(slot.losses)});
   }
-  slot = Slot{.request = slot.request, .losses = slot.losses};
-  slot.outcome.order = request.order;
   slot.outcome.seed = seed;
-  slot.trajectory.order = request.order;
   const bool controlled = job.driver.policy != nullptr;
   pool_.start_episode(env,
                       {.seed = seed, .controller = controlled ? "" : "none", .frames = controlled});
 }
 
+/// @return whether the environment waits for a decision
+bool Collector::resume_fragment(Job& job, int env) {
+  Slot& slot = job.slots.at(env);
+  slot.steps_left = job.steps;
+  if (!slot.running) {
+    begin_fragment(job, env);
+    return false;
+  }
+  slot.trajectory = {};
+  slot.trajectory.order = env * job.steps;
+  slot.outcome.order = slot.trajectory.order;
+  if (simulations_are_theirs_) return true;
+  slot.replayed = 0;
+  pool_.start_episode(env, {.seed = slot.outcome.seed, .controller = "", .frames = true});
+  return false;
+}
+
 void Collector::handle(Job& job, const rollout::Event& event, std::vector<int>& deciding) {
   Slot& slot = job.slots.at(event.env);
+  const bool fragments = job.requests == nullptr;
   if (event.lost) {
-    ++lost_episodes_;
-    ++slot.losses;
     spdlog::warn("episode lost (seed {}): {}", slot.outcome.seed, event.why);
-    begin(job, event.env);
+    ++slot.losses;
+    slot.steps_left += static_cast<std::int64_t>(slot.trajectory.steps.size());
+    fragments ? begin_fragment(job, event.env) : begin(job, event.env);
     return;
   }
+  if (replay(slot, event.env)) return;
   const rollout::Period& period = pool_.period(event.env);
-  take_in(job, slot, period);
+  if (!slot.pending) take_in(job, slot, period);
   if (period.done()) {
     end(job, event.env, period);
+    fragments ? begin_fragment(job, event.env) : begin(job, event.env);
   } else if (job.driver.policy != nullptr) {
     deciding.push_back(event.env);
   } else {
@@ -126,8 +215,15 @@ void Collector::handle(Job& job, const rollout::Event& event, std::vector<int>& 
   }
 }
 
+/// Repeats what was commanded before, if this simulation has not seen it yet.
+bool Collector::replay(Slot& slot, int env) {
+  if (slot.replayed >= slot.given.size()) return false;
+  pool_.act(env, slot.given[slot.replayed++]);
+  return true;
+}
+
 void Collector::take_in(Job& job, Slot& slot, const rollout::Period& period) {
-  if (job.on_period) job.on_period(*slot.request, period);
+  if (job.on_period) job.on_period(slot.request, period);
   env_steps_ += static_cast<std::int64_t>(period.growth.size());
   const double from_s = std::exchange(slot.time_s, period.time_s);
   if (job.driver.reward == nullptr || period.growth.empty()) return;
@@ -151,58 +247,95 @@ void Collector::end(Job& job, int env, const rollout::Period& period) {
   Slot& slot = job.slots.at(env);
   slot.outcome.score = period.score;
   if (job.keeps()) {
+    const Perception& perception = *job.driver.perception;
     slot.trajectory.terminated = period.terminated;
-    const auto& widths = job.driver.perception->widths();
     slot.trajectory.final_conflict =
-        torch::zeros({job.driver.perception->conflicts(), widths.conflict});
+        torch::zeros({perception.conflicts(), perception.widths().conflict});
     if (!period.terminated) {
-      const Sighting last{.period = &period, .memory = &slot.memory};
-      slot.trajectory.final_conflict =
-          job.driver.perception->observe(std::span(&last, 1)).conflict[0];
+      observe(job, {env});
+      slot.trajectory.final_conflict = slot.pending->conflict;
     }
-    job.collected.trajectories[*slot.request] = std::move(slot.trajectory);
   }
-  job.collected.outcomes[*slot.request] = slot.outcome;
-  slot = Slot{};
-  begin(job, env);
+  if (job.requests == nullptr) {
+    job.collected.outcomes.push_back(slot.outcome);
+    job.collected.trajectories.push_back(std::move(slot.trajectory));
+  } else {
+    job.collected.outcomes[slot.request] = slot.outcome;
+    if (job.keeps()) job.collected.trajectories[slot.request] = std::move(slot.trajectory);
+  }
+  slot.running = false;
+  slot.losses = 0;
 }
 
-void Collector::decide(Job& job, const std::vector<int>& envs) {
+/// The fragment has its steps: the episode waits for the next iteration.
+void Collector::cut(Job& job, Slot& slot) {
+  slot.trajectory.final_conflict = slot.pending->conflict;
+  job.collected.trajectories.push_back(std::exchange(slot.trajectory, {}));
+  slot.charges.clear();
+}
+
+void Collector::observe(Job& job, const std::vector<int>& envs) {
   std::vector<Sighting> sightings;
-  std::vector<std::int64_t> may_pick;
-  std::vector<torch::Tensor> uniforms;
-  const Policy& policy = *job.driver.policy;
+  std::vector<Slot*> of;
   for (const int env : envs) {
     Slot& slot = job.slots.at(env);
-    const rollout::Period& period = pool_.period(env);
-    sightings.push_back({.period = &period, .memory = &slot.memory});
-    may_pick.push_back(std::max<std::int64_t>(0, policy.top_k() - count_committed(period)));
-    if (job.keeps()) {
-      // A stream for each step of each episode: nothing depends on which simulations share a batch.
-      Rng rng(derive_seed(*job.driver.sampling_seed,
-                          {static_cast<std::uint64_t>(slot.outcome.order),
-                           static_cast<std::uint64_t>(slot.trajectory.steps.size())}));
-      uniforms.push_back(rl::draw_uniforms(
-          rng, {static_cast<std::int64_t>(period.candidates.size()), policy.uniform_columns()}));
-    }
+    if (slot.pending) continue;
+    sightings.push_back({.period = &pool_.period(env), .memory = &slot.memory});
+    of.push_back(&slot);
   }
+  if (of.empty()) return;
   const ObservationBatch seen = job.driver.perception->observe(sightings);
+  for (std::size_t b = 0; b < of.size(); ++b) {
+    of[b]->pending = part_of(seen, static_cast<std::int64_t>(b));
+  }
+}
+
+void Collector::decide(Job& job, std::vector<int> envs) {
+  observe(job, envs);
+  if (job.requests == nullptr) {
+    std::erase_if(envs, [&](int env) {
+      Slot& slot = job.slots.at(env);
+      if (slot.steps_left > 0) return false;
+      cut(job, slot);
+      return true;
+    });
+    if (envs.empty()) return;
+  }
+  std::vector<torch::Tensor> own;
+  std::vector<torch::Tensor> shared;
+  std::vector<torch::Tensor> uniforms;
+  std::vector<std::int64_t> ptr{0};
+  std::vector<std::int64_t> may_pick;
+  Policy& policy = *job.driver.policy;
+  for (const int env : envs) {
+    const Slot& slot = job.slots.at(env);
+    own.push_back(slot.pending->own);
+    shared.push_back(slot.pending->shared);
+    const std::int64_t m = own.back().size(0);
+    ptr.push_back(ptr.back() + m);
+    const std::int64_t left = policy.top_k() - count_committed(pool_.period(env));
+    may_pick.push_back(std::max<std::int64_t>(0, left));
+    if (!job.keeps()) continue;
+    // A stream for each step of each episode: nothing depends on which simulations share a batch.
+    Rng rng(derive_seed(slot.sampling_seed, {static_cast<std::uint64_t>(slot.outcome.steps)}));
+    uniforms.push_back(rl::draw_uniforms(rng, {m, policy.uniform_columns()}));
+  }
   const torch::Device device = policy.device();
-  const PolicyInput input{.own = seen.own.to(device),
-                          .shared = seen.shared.to(device),
-                          .segments = rl::Segments(torch::tensor(seen.candidate_ptr), device)};
   MaybeUniforms random;
   if (job.keeps()) random = torch::cat(uniforms).to(device);
-  Decisions made = job.driver.policy->decide(input, torch::tensor(may_pick).to(device), random);
+  Decisions made = policy.decide({.own = torch::cat(own).to(device),
+                                  .shared = torch::cat(shared).to(device),
+                                  .segments = rl::Segments(torch::tensor(ptr), device)},
+                                 torch::tensor(may_pick).to(device), random);
   made.picks = made.picks.to(torch::kCPU);
   made.action = made.action.to(torch::kCPU);
   made.lane = made.lane.to(torch::kCPU);
   std::int64_t first = 0;
   for (std::size_t b = 0; b < envs.size(); ++b) {
-    const auto row = static_cast<std::int64_t>(b);
-    const std::int64_t n = (made.picks[row] >= 0).sum().item<std::int64_t>();
-    act(job, envs[b], seen, row,
-        {.picks = made.picks.narrow(0, row, 1),
+    const torch::Tensor picks = made.picks.narrow(0, static_cast<std::int64_t>(b), 1);
+    const std::int64_t n = (picks >= 0).sum().item<std::int64_t>();
+    act(job, envs[b],
+        {.picks = picks,
          .row = {},
          .action = made.action.narrow(0, first, n),
          .lane = made.lane.narrow(0, first, n)});
@@ -210,8 +343,7 @@ void Collector::decide(Job& job, const std::vector<int>& envs) {
   }
 }
 
-void Collector::act(Job& job, int env, const ObservationBatch& seen, std::int64_t b,
-                    const Decisions& decisions) {
+void Collector::act(Job& job, int env, const Decisions& decisions) {
   Slot& slot = job.slots.at(env);
   const rollout::Period& period = pool_.period(env);
   const rollout::FrameView& frame = period.frames.back();
@@ -225,26 +357,29 @@ void Collector::act(Job& job, int env, const ObservationBatch& seen, std::int64_
     step.place.push_back(picks[d]);
     step.decision_conflict.push_back(per_conflict ? candidate.conflict : 0);
     step.own_cost.push_back(0.0F);
-    const auto command = policy.command(frame, candidate, decisions.action[d].item<float>(),
-                                        decisions.lane[d].item<std::int64_t>());
     const std::uint32_t vehicle = frame.vehicle_id[static_cast<std::size_t>(candidate.node)];
     slot.charges.erase(vehicle);
+    const auto command = policy.command(frame, candidate, decisions.action[d].item<float>(),
+                                        decisions.lane[d].item<std::int64_t>());
     if (!command) continue;
     commands.push_back(*command);
     slot.charges[vehicle] = {.step = slot.trajectory.steps.size(),
                              .decision = step.place.size() - 1};
   }
   if (job.keeps()) {
-    const auto at = static_cast<std::size_t>(b);
-    const std::int64_t m = seen.candidate_ptr[at + 1] - seen.candidate_ptr[at];
-    step.own = seen.own.narrow(0, seen.candidate_ptr[at], m);
-    step.shared = seen.shared.narrow(0, b, 1);
-    step.conflict = seen.conflict[b];
+    const std::int64_t picked = decisions.action.numel();
+    step.selection_decides = picked > 0 && slot.pending->own.size(0) > picked;
+    step.seen = *slot.pending;
     step.picks = decisions.picks;
     step.action = decisions.action;
     step.lane = decisions.lane;
-    step.selection_decides = decisions.action.numel() > 0 && m > decisions.action.numel();
     slot.trajectory.steps.push_back(std::move(step));
+  }
+  slot.pending.reset();
+  if (job.requests == nullptr) {
+    --slot.steps_left;
+    slot.given.push_back(commands);
+    slot.replayed = slot.given.size();
   }
   pool_.act(env, commands);
 }

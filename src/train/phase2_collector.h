@@ -4,21 +4,19 @@
 #include <torch/torch.h>
 
 #include <cstdint>
-#include <deque>
 #include <functional>
 #include <map>
 #include <optional>
-#include <string>
 #include <vector>
 
 #include "phase2_experience.h"
 #include "phase2_perception.h"
 #include "phase2_policy.h"
+#include "phase2_slot.h"
 #include "traffic/config/config.h"
 #include "traffic/report/time_split.h"
 #include "traffic/rl/baseline_curve.h"
 #include "traffic/rollout/env_pool.h"
-#include "traffic/scene/score.h"
 
 namespace traffic::train {
 
@@ -26,15 +24,6 @@ namespace traffic::train {
 struct EpisodeRequest {
   std::int64_t order = 0;  ///< place among the requests of all ranks
   std::uint64_t seed = 0;  ///< of the traffic
-};
-
-/// What became of it.
-struct EpisodeOutcome {
-  std::int64_t order = 0;
-  std::uint64_t seed = 0;
-  std::int64_t steps = 0;  ///< control steps
-  double reward = 0;       ///< sum over steps and conflicts
-  scene::EpisodeScore score;
 };
 
 /// The reward of a control period: growth of the score's numerator less what uncontrolled traffic
@@ -49,64 +38,68 @@ class Reward {
   double scale_;
 };
 
+/// Who decides.
+struct Driver {
+  Perception* perception = nullptr;
+  Policy* policy = nullptr;
+  const Reward* reward = nullptr;
+  std::optional<std::uint64_t> sampling_seed{};  ///< nothing: greedy, and nothing is kept
+};
+
+struct Collected {
+  std::vector<EpisodeOutcome> outcomes;  ///< of the episodes that ended
+  std::vector<Trajectory> trajectories;  ///< none when greedy
+};
+
 class Collector {
  public:
-  Collector(const config::Config& config, rollout::EnvPool& pool, report::TimeSplit& time_split)
-      : config_(config), pool_(pool), time_split_(time_split) {}
+  Collector(const config::Config& config, rollout::EnvPool& pool, report::TimeSplit& time_split);
 
   /// Uncontrolled episodes; on_period is called with the place in `requests` and each period.
+  /// @return in the order of the requests, as with run()
   std::vector<EpisodeOutcome> run_uncontrolled(
       const std::vector<EpisodeRequest>& requests,
       const std::function<void(std::size_t, const rollout::Period&)>& on_period = {});
 
-  struct Driver {
-    Perception* perception = nullptr;
-    Policy* policy = nullptr;
-    const Reward* reward = nullptr;
-    std::optional<std::uint64_t> sampling_seed{};  ///< nothing: greedy, and nothing is kept
-  };
-  struct Collected {
-    std::vector<EpisodeOutcome> outcomes;  ///< in the order of the requests
-    std::vector<Trajectory> trajectories;  ///< likewise; none when greedy
-  };
-  /// Episodes of the policy.
+  /// Whole episodes.
   Collected run(const std::vector<EpisodeRequest>& requests, const Driver& driver);
+
+  /// Every environment goes on where the last call left it and contributes this many control steps.
+  /// Orders are environment * steps + the steps that it had contributed before.
+  /// @param seed_of traffic of an environment's episode, both counted from 0
+  Collected run_fragments(std::int64_t steps, const Driver& driver,
+                          const std::function<std::uint64_t(int, std::int64_t)>& seed_of);
+
+  /// Where the fragments of an environment of this rank stand.
+  [[nodiscard]] const Slot& fragment_state(int env) const { return fragments_.at(env); }
+  void restore_fragment(int env, Slot slot);
 
   /// Simulation steps of this rank's episodes so far.
   [[nodiscard]] std::int64_t env_steps() const { return env_steps_; }
-  [[nodiscard]] std::int64_t lost_episodes() const { return lost_episodes_; }
 
  private:
-  /// Where a command's costs are to be charged.
-  struct Charge {
-    std::size_t step = 0;
-    std::size_t decision = 0;
-  };
-  struct Slot {
-    std::optional<std::size_t> request = std::nullopt;  ///< running
-    std::int64_t losses = 0;                            ///< of this request
-    double time_s = 0;
-    EpisodeOutcome outcome{};
-    Trajectory trajectory{};
-    Memory memory{};
-    std::map<std::uint32_t, Charge> charges{};
-  };
-  struct Job;  ///< one call of run or run_uncontrolled
+  struct Job;  ///< one call of the above
 
   void drive(Job& job);
   void begin(Job& job, int env);
-  void end(Job& job, int env, const rollout::Period& period);
+  void begin_fragment(Job& job, int env);
+  void start(Job& job, int env, std::uint64_t seed);
+  bool resume_fragment(Job& job, int env);
   void handle(Job& job, const rollout::Event& event, std::vector<int>& deciding);
+  bool replay(Slot& slot, int env);
   void take_in(Job& job, Slot& slot, const rollout::Period& period);
-  void decide(Job& job, const std::vector<int>& envs);
-  void act(Job& job, int env, const ObservationBatch& seen, std::int64_t b,
-           const Decisions& decisions);
+  void end(Job& job, int env, const rollout::Period& period);
+  void cut(Job& job, Slot& slot);
+  void observe(Job& job, const std::vector<int>& envs);
+  void decide(Job& job, std::vector<int> envs);
+  void act(Job& job, int env, const Decisions& decisions);
 
   config::Config config_;
   rollout::EnvPool& pool_;
   report::TimeSplit& time_split_;
+  std::map<int, Slot> fragments_;
+  bool simulations_are_theirs_ = false;  ///< of the fragments; otherwise they are to be replayed
   std::int64_t env_steps_ = 0;
-  std::int64_t lost_episodes_ = 0;
 };
 
 }  // namespace traffic::train

@@ -31,13 +31,13 @@ struct Columns {
       decision_state.push_back(local);
     }
     state.push_back(global_state);
-    own.push_back(step.own);
-    shared.push_back(step.shared);
-    conflict.push_back(step.conflict.unsqueeze(0));
+    own.push_back(step.seen.own);
+    shared.push_back(step.seen.shared);
+    conflict.push_back(step.seen.conflict.unsqueeze(0));
     picks.push_back(step.picks);
     action.push_back(step.action);
     lane.push_back(step.lane);
-    candidate_ptr.push_back(candidate_ptr.back() + step.own.size(0));
+    candidate_ptr.push_back(candidate_ptr.back() + step.seen.own.size(0));
     decision_ptr.push_back(static_cast<std::int64_t>(row.size()));
     decision_conflict.insert(decision_conflict.end(), step.decision_conflict.begin(),
                              step.decision_conflict.end());

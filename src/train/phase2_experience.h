@@ -13,9 +13,7 @@ namespace traffic::train {
 
 /// One control step of one environment.
 struct Step {
-  torch::Tensor own;                            ///< [M, own]
-  torch::Tensor shared;                         ///< [1, shared]
-  torch::Tensor conflict;                       ///< [C, conflict]
+  Seen seen;
   torch::Tensor picks;                          ///< [1, K]
   std::vector<std::int64_t> place;              ///< [D] of the picked among the candidates
   torch::Tensor action;                         ///< [D]
@@ -29,9 +27,9 @@ struct Step {
 /// Consecutive steps of one environment.
 struct Trajectory {
   std::int64_t order = 0;  ///< place in the iteration's batch, unique over the ranks
-  std::vector<Step> steps;
-  bool terminated = false;       ///< else its last step bootstraps from `final_conflict`
-  torch::Tensor final_conflict;  ///< [C, conflict] of the observation after the last step
+  std::vector<Step> steps{};
+  bool terminated = false;         ///< else its last step bootstraps from `final_conflict`
+  torch::Tensor final_conflict{};  ///< [C, conflict] of the observation after the last step
 };
 
 /// The trajectories of a rank, packed: S states, M candidates, D decisions, C conflicts.

@@ -18,6 +18,7 @@ namespace {
 constexpr std::uint64_t kMinibatchStream = 11;
 constexpr std::uint64_t kValueStream = 12;
 constexpr std::int64_t kMaxSkippedInARow = 10;
+constexpr std::int64_t kValueMinibatch = 256;  ///< states; the value alone has no noisy decisions
 
 }  // namespace
 
@@ -40,9 +41,20 @@ UpdateResult Learner::update(const Experience& experience, std::int64_t total_st
   result.learning_rate =
       schedule.at(static_cast<double>(iteration) / static_cast<double>(ppo_.iterations));
   if (!value_fitted_) fit_value_first(experience, total_states);
+  if (ppo_.value_epochs > 0) {
+    const Values values = values_of(experience);
+    const torch::Tensor returns =
+        advantages(experience, values, ppo_.value_lambda) + value_scale_.restore(values.states);
+    fit_value(experience, total_states, value_scale_.standardise(returns).to(torch::kFloat),
+              iteration + 1, ppo_.value_epochs);
+  }
   const Targets targets = make_targets(experience, result);
   for (std::int64_t epoch = 0; epoch < ppo_.num_epochs; ++epoch) {
-    const auto parts = minibatches(experience, total_states, kMinibatchStream, iteration, epoch);
+    const auto parts = minibatches(experience, total_states,
+                                   {.stream = kMinibatchStream,
+                                    .iteration = iteration,
+                                    .epoch = epoch,
+                                    .size = ppo_.minibatch_size});
     torch::Tensor sums = run_epoch(experience, targets, parts, result);
     communicator_.all_reduce(sums);
     result.statistics = rl::ppo_statistics(sums);
@@ -75,13 +87,14 @@ torch::Tensor Learner::reduced_moments(const torch::Tensor& x, std::int64_t conf
 }
 
 std::vector<torch::Tensor> Learner::minibatches(const Experience& experience,
-                                                std::int64_t total_states, std::uint64_t stream,
-                                                std::int64_t iteration, std::int64_t epoch) const {
+                                                std::int64_t total_states,
+                                                const EpochKey& key) const {
   // One permutation of the joined batch, of which each rank takes what it has: which states form a
   // minibatch does not depend on the number of ranks.
-  const std::int64_t count = rl::count_minibatches(total_states, ppo_.minibatch_size);
-  const std::uint64_t seed = derive_seed(
-      seed_, {stream, static_cast<std::uint64_t>(iteration), static_cast<std::uint64_t>(epoch)});
+  const std::int64_t count = rl::count_minibatches(total_states, key.size);
+  const std::uint64_t seed =
+      derive_seed(seed_, {key.stream, static_cast<std::uint64_t>(key.iteration),
+                          static_cast<std::uint64_t>(key.epoch)});
   torch::Tensor mine = torch::full({total_states}, -1, torch::kLong);
   mine.index_put_({experience.global_state}, torch::arange(experience.num_states()));
   std::vector<torch::Tensor> parts;
@@ -98,9 +111,19 @@ void Learner::fit_value_first(const Experience& experience, std::int64_t total_s
   const torch::Tensor returns =
       advantages(experience, values, 1.0) + value_scale_.restore(values.states);
   value_scale_.update(reduced_moments(returns, conflicts_));
-  const torch::Tensor targets = value_scale_.standardise(returns).to(torch::kFloat);
-  for (std::int64_t epoch = 0; epoch < ppo_.value_first_epochs; ++epoch) {
-    const auto parts = minibatches(experience, total_states, kValueStream, 0, epoch);
+  fit_value(experience, total_states, value_scale_.standardise(returns).to(torch::kFloat), 0,
+            ppo_.value_first_epochs);
+  value_fitted_ = true;
+}
+
+void Learner::fit_value(const Experience& experience, std::int64_t total_states,
+                        const torch::Tensor& returns, std::int64_t iteration, std::int64_t epochs) {
+  for (std::int64_t epoch = 0; epoch < epochs; ++epoch) {
+    const auto parts = minibatches(experience, total_states,
+                                   {.stream = kValueStream,
+                                    .iteration = iteration,
+                                    .epoch = epoch,
+                                    .size = std::min(ppo_.minibatch_size, kValueMinibatch)});
     torch::Tensor counts = torch::empty({static_cast<std::int64_t>(parts.size())}, torch::kDouble);
     for (std::size_t i = 0; i < parts.size(); ++i) {
       counts[static_cast<std::int64_t>(i)] = static_cast<double>(parts[i].numel() * conflicts_);
@@ -110,7 +133,7 @@ void Learner::fit_value_first(const Experience& experience, std::int64_t total_s
       gradients_.zero();
       const torch::Tensor rows =
           experience.conflict.index_select(0, parts[i]).flatten(0, 1).to(policy_.device());
-      const torch::Tensor wanted = targets.index_select(0, parts[i]).to(policy_.device());
+      const torch::Tensor wanted = returns.index_select(0, parts[i]).to(policy_.device());
       const torch::Tensor now = policy_.value(rows).view({-1, conflicts_});
       const torch::Tensor loss =
           rl::value_loss_sum({.values = now, .old_values = now.detach(), .returns = wanted}, 0.0);
@@ -119,7 +142,6 @@ void Learner::fit_value_first(const Experience& experience, std::int64_t total_s
       step(ppo_.learning_rate);
     }
   }
-  value_fitted_ = true;
 }
 
 Learner::Targets Learner::make_targets(const Experience& experience, UpdateResult& result) {

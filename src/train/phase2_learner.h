@@ -71,9 +71,19 @@ class Learner {
   Targets make_targets(const Experience& experience, UpdateResult& result);
   void add_policy_targets(const Experience& experience, const torch::Tensor& advantages,
                           Targets& targets);
-  std::vector<torch::Tensor> minibatches(const Experience& experience, std::int64_t total_states,
-                                         std::uint64_t stream, std::int64_t iteration,
-                                         std::int64_t epoch) const;
+  /// Passes of the value alone towards standardised returns [S, C].
+  void fit_value(const Experience& experience, std::int64_t total_states,
+                 const torch::Tensor& returns, std::int64_t iteration, std::int64_t epochs);
+  /// Which order, and how many states of all ranks at a time.
+  struct EpochKey {
+    std::uint64_t stream = 0;
+    std::int64_t iteration = 0;
+    std::int64_t epoch = 0;
+    std::int64_t size = 1;
+  };
+  [[nodiscard]] std::vector<torch::Tensor> minibatches(const Experience& experience,
+                                                       std::int64_t total_states,
+                                                       const EpochKey& key) const;
   torch::Tensor run_epoch(const Experience& experience, const Targets& targets,
                           const std::vector<torch::Tensor>& parts, UpdateResult& result);
   rl::PpoLoss loss_of(const Experience& experience, const Targets& targets,

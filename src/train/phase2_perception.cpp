@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <string>
 
+#include "phase2_pooling.h"
 #include "traffic/core/error.h"
 #include "traffic/core/random.h"
 #include "traffic/model/initialise.h"
@@ -70,51 +71,8 @@ model::GraphBatch to_device(const model::GraphBatch& graph, torch::Device device
           .edge_features = graph.edge_features.to(device)};
 }
 
-/// Means of rows ptr[b] .. ptr[b + 1], zero where there are none.
-torch::Tensor segment_means(const torch::Tensor& rows, const std::vector<std::int64_t>& ptr) {
-  const auto count = static_cast<std::int64_t>(ptr.size()) - 1;
-  std::vector<torch::Tensor> means;
-  for (std::int64_t b = 0; b < count; ++b) {
-    const auto i = static_cast<std::size_t>(b);
-    const std::int64_t n = ptr[i + 1] - ptr[i];
-    means.push_back(n > 0 ? rows.narrow(0, ptr[i], n).mean(0) : torch::zeros({rows.size(1)}));
-  }
-  return torch::stack(means);
-}
-
 torch::Tensor join(const std::vector<torch::Tensor>& parts, std::int64_t rows) {
   return parts.empty() ? torch::empty({rows, 0}) : torch::cat(parts, 1);
-}
-
-/// Which rows of the packed last frames are candidates, and where those of each conflict are.
-struct Candidates {
-  std::vector<std::int64_t> ptr{0};
-  std::vector<std::int64_t> row;  ///< [M]
-  torch::Tensor to_conflict;      ///< [B * C, M] 1 / number in that conflict, or 0
-  torch::Tensor count;            ///< [B * C, 1]
-};
-
-Candidates find(std::span<const Sighting> sightings, const std::vector<std::int64_t>& node_ptr,
-                std::int64_t conflicts) {
-  Candidates out;
-  std::vector<std::int64_t> place;  // b * C + conflict
-  for (std::size_t b = 0; b < sightings.size(); ++b) {
-    for (const rollout::Candidate& candidate : sightings[b].period->candidates) {
-      out.row.push_back(node_ptr[b] + candidate.node);
-      const std::int64_t conflict = conflicts > 1 ? candidate.conflict : 0;
-      place.push_back(static_cast<std::int64_t>(b) * conflicts + conflict);
-    }
-    out.ptr.push_back(static_cast<std::int64_t>(out.row.size()));
-  }
-  const auto rows = static_cast<std::int64_t>(sightings.size()) * conflicts;
-  const auto m = static_cast<std::int64_t>(out.row.size());
-  out.to_conflict = torch::zeros({rows, m});
-  if (m > 0) {
-    out.to_conflict.index_put_({torch::tensor(place), torch::arange(m)}, torch::ones({m}));
-  }
-  out.count = out.to_conflict.sum(1, /*keepdim=*/true);
-  out.to_conflict /= out.count.clamp_min(1.0);
-  return out;
 }
 
 }  // namespace
@@ -141,7 +99,8 @@ Perception::Perception(const config::Config& config, std::int64_t conflicts, tor
   widths_.own =
       (groups_.features ? features : 0) + (groups_.encoding ? hidden : 0) + widths_.impact;
   widths_.shared = (groups_.globals ? globals : 0) + (groups_.pooled ? hidden : 0);
-  widths_.conflict = 1 + widths_.shared + widths_.own + (groups_.features ? features : 0);
+  widths_.conflict =
+      widths_.shared + 2 * (1 + widths_.own) + (groups_.features ? kNumPlaces * (1 + features) : 0);
   const auto seed = static_cast<std::uint64_t>(config.run.seed);
   if (groups_.any_encoding()) {
     encoder_ = model::GraphEncoder(config.model, features);
@@ -271,28 +230,33 @@ Perception::Encoded Perception::encode(std::span<const Sighting> sightings) {
 
 ObservationBatch Perception::observe(std::span<const Sighting> sightings) {
   const torch::InferenceMode inference;
+  std::vector<const rollout::Period*> periods;
   std::vector<const rollout::FrameView*> last;
   std::vector<std::int64_t> node_ptr{0};
   std::vector<torch::Tensor> globals;
   const auto num_globals = static_cast<std::int64_t>(scene::global_features().size());
   for (const Sighting& sighting : sightings) {
     TRAFFIC_CHECK(!sighting.period->frames.empty(), "an observation without a frame");
+    periods.push_back(sighting.period);
     last.push_back(&sighting.period->frames.back());
     node_ptr.push_back(node_ptr.back() + last.back()->num_nodes());
     globals.push_back(view_of(last.back()->global_features, {1, num_globals}));
   }
   const Encoded encoded = encode(sightings);
-  const Candidates candidates = find(sightings, node_ptr, conflicts_);
+  const Candidates candidates = find_candidates_of(periods, node_ptr, conflicts_);
   const torch::Tensor rows = torch::tensor(candidates.row, torch::kLong);
   const auto b = static_cast<std::int64_t>(sightings.size());
 
   std::vector<torch::Tensor> own;
   std::vector<torch::Tensor> shared;
-  std::vector<torch::Tensor> of_conflict;  // what a conflict knows beside its candidates
+  std::vector<torch::Tensor> state;  // what the value knows beside the candidates
+  constexpr double kMany = 20.0;
   if (groups_.features) {
     const torch::Tensor nodes = node_features(last);
+    const Pooling vehicles = pool_vehicles(last);
     own.push_back(nodes.index_select(0, rows));
-    of_conflict.push_back(segment_means(nodes, node_ptr));
+    state.push_back(vehicles.mean(nodes).view({b, -1}));
+    state.push_back(vehicles.counts.view({b, -1}) / kMany);
   }
   if (groups_.globals) {
     shared.push_back(normalised(torch::cat(globals), scene::global_features()));
@@ -305,14 +269,22 @@ ObservationBatch Perception::observe(std::span<const Sighting> sightings) {
   out.own = join(own, rows.size(0));
   out.shared = join(shared, b);
   out.candidate_ptr = candidates.ptr;
-  of_conflict.push_back(out.shared);
-  const torch::Tensor state = torch::cat(of_conflict, 1).repeat_interleave(conflicts_, 0);
-  constexpr double kMany = 10.0;
-  out.conflict =
-      torch::cat({candidates.count / kMany, state, torch::matmul(candidates.to_conflict, out.own)},
-                 1)
-          .view({b, conflicts_, widths_.conflict});
+  state.push_back(out.shared);
+  const Pooling picked(candidates.group, b * conflicts_ * 2);
+  out.conflict = torch::cat({torch::cat(state, 1).repeat_interleave(conflicts_, 0),
+                             picked.mean(out.own).view({b * conflicts_, -1}),
+                             picked.counts.view({b * conflicts_, 2}) / kMany},
+                            1)
+                     .view({b, conflicts_, widths_.conflict});
   return out;
+}
+
+Seen part_of(const ObservationBatch& batch, std::int64_t b) {
+  const auto first = batch.candidate_ptr[static_cast<std::size_t>(b)];
+  const auto end = batch.candidate_ptr[static_cast<std::size_t>(b) + 1];
+  return {.own = batch.own.narrow(0, first, end - first),
+          .shared = batch.shared.narrow(0, b, 1),
+          .conflict = batch.conflict[b]};
 }
 
 std::int64_t count_committed(const rollout::Period& period) {

@@ -52,6 +52,14 @@ struct ObservationBatch {
   }
 };
 
+/// The part of it that belongs to one simulation.
+struct Seen {
+  torch::Tensor own;       ///< [M, own]
+  torch::Tensor shared;    ///< [1, shared]
+  torch::Tensor conflict;  ///< [C, conflict]
+};
+Seen part_of(const ObservationBatch& batch, std::int64_t b);
+
 /// The frozen part of the model. Runs under InferenceMode, once for every observation.
 class Perception {
  public:

@@ -95,6 +95,7 @@ double mean_cv_steps(const std::vector<EpisodeOutcome>& outcomes) {
 
 report::NamedValues rollout_figures(const std::vector<EpisodeOutcome>& outcomes,
                                     double uncontrolled_ocr_all) {
+  if (outcomes.empty()) return {};  // fragments may be shorter than any episode
   report::NamedValues values{
       {"rollout/ep_rew_mean", mean_of(outcomes, [](const EpisodeOutcome& o) { return o.reward; })},
       {"rollout/ep_len_mean",

@@ -22,6 +22,8 @@ struct Measured {
 
   void add(std::size_t episode, const rollout::Period& period, double from_s, bool global) {
     if (period.growth.empty()) return;
+    // With one conflict its credit is the score's own growth.
+    global = global || period.num_conflicts <= 1;
     conflicts = global ? 1 : period.num_conflicts;
     bin_s = (period.time_s - from_s) / static_cast<double>(period.growth.size());
     const auto& part = global ? period.growth : period.conflict_growth;

@@ -36,7 +36,7 @@ traffic::scene::GraphFrame make_frame(int index, Rng& rng) {
         kMinInDegree + static_cast<int>(rng.uniform_int(kMaxInDegree - kMinInDegree + 1));
     for (int k = 0; k < degree; ++k) {
       frame.edge_src.push_back(sources[static_cast<std::size_t>(k)]);
-      for (int f = 0; f < traffic::data::kEdgeFeatures; ++f) {
+      for (int f = 0; f < traffic::data::kNumEdgeFeatures; ++f) {
         frame.edge_features.push_back(static_cast<float>(rng.normal()));
       }
     }

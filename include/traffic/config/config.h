@@ -124,11 +124,15 @@ struct Controller {
 
 struct Ppo {
   std::int64_t iterations = 200;
+  std::int64_t imitation_iterations = 0;       ///< of those, the first ones
+  std::string imitation_controller = "meter";  ///< the scripted one that they imitate
   std::int64_t train_batch_size = 4000;        ///< control steps of all ranks in an iteration
   std::int64_t minibatch_size = 128;           ///< states of all ranks in a policy step
   std::int64_t num_epochs = 10;                ///< passes over the batch in an iteration
   std::int64_t rollout_fragment_length = 200;  ///< control steps; 0: whole episodes
   std::int64_t value_first_epochs = 12;  ///< passes of the value alone before the first update
+  std::int64_t value_epochs = 0;         ///< the same before the updates of every iteration
+  double value_lambda = 0.97;            ///< decay of the returns that those passes fit
   double learning_rate = 3e-4;
   double final_learning_rate = 3e-4;  ///< at the last iteration, reached in a straight line
   double gamma = 0.99;

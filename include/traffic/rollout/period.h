@@ -25,13 +25,13 @@ struct EpisodeSpec {
 /// A scene::GraphFrame in shared memory: same fields, same order, physical units.
 struct FrameView {
   double time_s = 0;
-  std::span<const std::uint32_t> vehicle_id;  ///< [N] ascending
-  std::span<const float> xy_m;                ///< [N, 2]
-  std::span<const float> node_features;       ///< [N, F]
-  std::span<const std::int32_t> edge_ptr;     ///< [N + 1]
-  std::span<const std::int32_t> edge_src;     ///< [E]
-  std::span<const float> edge_features;       ///< [E, 4]
-  std::span<const float> global_features;     ///< [16]
+  std::span<const std::uint32_t> vehicle_id{};  ///< [N] ascending
+  std::span<const float> xy_m{};                ///< [N, 2]
+  std::span<const float> node_features{};       ///< [N, F]
+  std::span<const std::int32_t> edge_ptr{};     ///< [N + 1]
+  std::span<const std::int32_t> edge_src{};     ///< [E]
+  std::span<const float> edge_features{};       ///< [E, 4]
+  std::span<const float> global_features{};     ///< [16]
 
   [[nodiscard]] std::int64_t num_nodes() const {
     return static_cast<std::int64_t>(vehicle_id.size());

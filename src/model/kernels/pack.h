@@ -88,10 +88,22 @@ TRAFFIC_INLINE void store_part(T* p, V v, std::int64_t count) {
   }
 }
 
+/// Asks for the cache lines that sixteen columns of a transposed matrix will be written to.
+template <typename T>
+TRAFFIC_INLINE void prefetch_columns(Rows<T> out, std::int64_t column, std::int64_t rows) {
+  constexpr std::int64_t kLine = 64 / static_cast<std::int64_t>(sizeof(T));
+  for (std::int64_t i = 0; i < kLanes; ++i) {
+    for (std::int64_t r = 0; r < rows; r += kLine)
+      __builtin_prefetch(out.data + (column + i) * out.stride + r, 1);
+  }
+}
+
 inline void transpose(Rows<const float> in, std::int64_t rows, std::int64_t columns,
                       Rows<float> out) {
-  for (std::int64_t r = 0; r < rows; r += kLanes) {
-    for (std::int64_t c = 0; c < columns; c += kLanes) {
+  prefetch_columns(out, 0, rows);
+  for (std::int64_t c = 0; c < columns; c += kLanes) {
+    if (c + kLanes < columns) prefetch_columns(out, c + kLanes, rows);
+    for (std::int64_t r = 0; r < rows; r += kLanes) {
       V m[16];
       for (int i = 0; i < 16; ++i)
         m[i] = r + i < rows ? load(in.data + (r + i) * in.stride + c) : V{};
@@ -108,8 +120,10 @@ inline void transpose(Rows<const Bf16> in, std::int64_t rows, std::int64_t colum
     const Bits second = r + 1 < rows ? load_upper(in.data + (r + 1) * in.stride + c) : Bits{};
     return from_bits((first >> 16) | second);
   };
-  for (std::int64_t r = 0; r < rows; r += 2 * kLanes) {
-    for (std::int64_t c = 0; c < columns; c += kLanes) {
+  prefetch_columns(out, 0, rows);
+  for (std::int64_t c = 0; c < columns; c += kLanes) {
+    if (c + kLanes < columns) prefetch_columns(out, c + kLanes, rows);
+    for (std::int64_t r = 0; r < rows; r += 2 * kLanes) {
       V m[16];
       for (int i = 0; i < 16; ++i) m[i] = pair_of_rows(r + 2 * i, c);
       transpose_16(m);

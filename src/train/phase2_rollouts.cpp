@@ -1,0 +1,151 @@
+#include "phase2_rollouts.h"
+
+#include <algorithm>
+#include <cmath>
+#include <span>
+#include <string>
+#include <utility>
+
+#include "phase2_setup.h"
+#include "traffic/core/random.h"
+
+namespace traffic::train {
+namespace {
+
+constexpr std::uint64_t kTrafficStream = 31;
+constexpr std::uint64_t kSamplingStream = 32;
+
+std::uint64_t selection_seed(std::int64_t i) {
+  return kFirstSelectionSeed + static_cast<std::uint64_t>(i);
+}
+
+std::uint64_t training_seed(std::uint64_t run_seed, std::uint64_t major, std::int64_t minor) {
+  const std::uint64_t drawn =
+      derive_seed(run_seed, {kTrafficStream, major, static_cast<std::uint64_t>(minor)});
+  return kFirstTrainingSeed + drawn % kNumTrainingSeeds;
+}
+
+std::string entry_of(int env) { return fmt::format("rollout/env{:04}", env); }
+
+}  // namespace
+
+Rollouts::Rollouts(const config::Config& config, const comm::MpiSession& session,
+                   comm::Communicator& communicator, report::TimeSplit& time_split)
+    : config_(config),
+      communicator_(communicator),
+      pool_(session, config_),
+      collector_(config_, pool_, time_split),
+      baseline_(get_baseline(config_, collector_, communicator_)),
+      curve_(baseline_.growth),
+      reward_(curve_, baseline_.expected_demand, config_.ppo.reward_scale) {}
+
+std::int64_t Rollouts::episodes_per_iteration() const {
+  const double steps = std::ceil(curve_.duration_s() / config_.env.control_period_s - 1e-9);
+  const auto episodes = static_cast<std::int64_t>(
+      std::ceil(static_cast<double>(config_.ppo.train_batch_size) / std::max(1.0, steps)));
+  return std::max<std::int64_t>(episodes, communicator_.size());
+}
+
+std::int64_t Rollouts::steps_per_env() const {
+  const std::int64_t length = config_.ppo.rollout_fragment_length;
+  const std::int64_t together = length * pool_.num_envs();
+  return length * ((config_.ppo.train_batch_size + together - 1) / together);
+}
+
+Collected Rollouts::collect_episodes(std::int64_t iteration, const Driver& driver) {
+  const auto seed = static_cast<std::uint64_t>(config_.run.seed);
+  return collector_.run(requests_of_rank(episodes_per_iteration(), communicator_,
+                                         [&](std::int64_t i) {
+                                           return training_seed(
+                                               seed, static_cast<std::uint64_t>(iteration), i);
+                                         }),
+                        driver);
+}
+
+Collected Rollouts::collect_fragments(const Driver& driver) {
+  const auto seed = static_cast<std::uint64_t>(config_.run.seed);
+  return collector_.run_fragments(steps_per_env(), driver, [&](int env, std::int64_t episode) {
+    return training_seed(seed, static_cast<std::uint64_t>(env), episode);
+  });
+}
+
+RolloutBatch Rollouts::collect(std::int64_t iteration, Perception& perception, Policy& policy) {
+  const auto seed = static_cast<std::uint64_t>(config_.run.seed);
+  const std::int64_t steps_before = collector_.env_steps();
+  Driver driver{.perception = &perception, .policy = &policy, .reward = &reward_};
+  driver.sampling_seed =
+      whole_episodes() ? derive_seed(seed, {kSamplingStream, static_cast<std::uint64_t>(iteration)})
+                       : derive_seed(seed, {kSamplingStream});
+  const Collected collected =
+      whole_episodes() ? collect_episodes(iteration, driver) : collect_fragments(driver);
+  const std::int64_t orders =
+      whole_episodes() ? episodes_per_iteration() : pool_.num_envs() * steps_per_env();
+
+  torch::Tensor lengths = torch::zeros({orders}, torch::kLong);
+  for (const Trajectory& trajectory : collected.trajectories) {
+    lengths[trajectory.order] = static_cast<std::int64_t>(trajectory.steps.size());
+  }
+  communicator_.all_reduce(lengths);
+  const torch::Tensor first = lengths.cumsum(0) - lengths;
+  std::vector<std::int64_t> first_state;
+  for (const Trajectory& trajectory : collected.trajectories) {
+    first_state.push_back(first[trajectory.order].item<std::int64_t>());
+  }
+  auto outcomes = share_outcomes(collected.outcomes, orders, communicator_);
+  std::erase_if(outcomes, [](const EpisodeOutcome& outcome) { return outcome.steps == 0; });
+  const double env_steps =
+      communicator_.all_reduce_scalar(static_cast<double>(collector_.env_steps() - steps_before));
+  return {.experience = pack(collected.trajectories, first_state, perception.widths(),
+                             perception.conflicts(), policy.top_k()),
+          .states = lengths.sum().item<std::int64_t>(),
+          .env_steps = static_cast<std::int64_t>(env_steps),
+          .outcomes = std::move(outcomes)};
+}
+
+const std::vector<EpisodeOutcome>& Rollouts::uncontrolled() {
+  if (uncontrolled_.empty()) {
+    const std::int64_t total = config_.ppo.eval_episodes;
+    uncontrolled_ = share_outcomes(
+        collector_.run_uncontrolled(requests_of_rank(total, communicator_, selection_seed)), total,
+        communicator_);
+  }
+  return uncontrolled_;
+}
+
+GreedyEvaluation Rollouts::evaluate(Perception& perception, Policy& policy) {
+  const std::int64_t total = config_.ppo.eval_episodes;
+  const auto collected =
+      collector_.run(requests_of_rank(total, communicator_, selection_seed),
+                     {.perception = &perception, .policy = &policy, .reward = &reward_});
+  GreedyEvaluation result;
+  result.controlled = share_outcomes(collected.outcomes, total, communicator_);
+  result.gain =
+      mean_interval(paired_gains(ocr_all_of(result.controlled), ocr_all_of(uncontrolled())));
+  return result;
+}
+
+void Rollouts::save_to(checkpoint::Snapshot& snapshot) const {
+  if (whole_episodes()) return;
+  // Every rank knows its own simulations; rank 0 writes.
+  for (int env = 0; env < pool_.num_envs(); ++env) {
+    std::string text;
+    if (env % communicator_.size() == communicator_.rank()) {
+      const checkpoint::Bytes bytes = to_bytes(collector_.fragment_state(env));
+      text.assign(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+    }
+    text = communicator_.broadcast_string(text, env % communicator_.size());
+    const auto bytes = std::as_bytes(std::span(text));
+    snapshot.put_bytes(entry_of(env), {bytes.begin(), bytes.end()});
+  }
+}
+
+void Rollouts::restore_from(const checkpoint::Snapshot& snapshot) {
+  if (whole_episodes()) return;
+  for (const int env : pool_.my_envs()) {
+    if (!snapshot.contains(entry_of(env))) continue;  // there were fewer: it begins anew
+    collector_.restore_fragment(env,
+                                slot_from(snapshot.bytes(entry_of(env)), communicator_.device()));
+  }
+}
+
+}  // namespace traffic::train

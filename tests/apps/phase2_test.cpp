@@ -1,0 +1,129 @@
+/// traffic_train in phase 2, as users start it: short episodes on the shipped merge.
+#include <gmock/gmock.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "support/run_program.h"
+
+namespace traffic::test {
+namespace {
+
+namespace fs = std::filesystem;
+using ::testing::HasSubstr;
+
+class Phase2Test : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    const auto* info = ::testing::UnitTest::GetInstance()->current_test_info();
+    dir_ = fs::temp_directory_path() /
+           ("phase2_" + std::string(info->name()) + "_" + std::to_string(getpid()));
+    fs::remove_all(dir_);
+    fs::create_directories(dir_);
+  }
+  void TearDown() override { fs::remove_all(dir_); }
+
+  /// Episodes of a minute, a tiny model; later arguments win.
+  [[nodiscard]] std::string command(int ranks, const std::string& run,
+                                    const std::string& arguments = "",
+                                    const std::string& environment = "") const {
+    return "env " + environment + " " TRAFFIC_SOURCE_DIR "/launch/mpirun.sh -np " +
+           std::to_string(ranks) + " " +
+           TRAFFIC_BIN_DIR "/traffic_train " TRAFFIC_SOURCE_DIR "/configs/phase2.toml --run-dir " +
+           (dir_ / run).string() +
+           " --set env.max_time_s=60 --set rollout.workers=1 --set rollout.envs_per_worker=3 "
+           "--set model.hidden_dim=32 --set model.gnn_layers=1 --set model.num_heads=2 "
+           "--set model.lstm_hidden=32 --set model.latent_dim=8 --set controller.hidden_dim=16 "
+           "--set ppo.iterations=3 --set ppo.train_batch_size=100 --set ppo.minibatch_size=50 "
+           "--set ppo.num_epochs=2 --set ppo.eval_interval=2 --set ppo.eval_episodes=2 "
+           "--set ppo.baseline_episodes=4 --set ppo.baseline_cache=" +
+           (dir_ / "cache").string() + " --set comm.timeout_s=60 " + arguments;
+  }
+  [[nodiscard]] bool wait_for_step(const std::string& run, int step) const {
+    const std::string wanted = "{\"step\":" + std::to_string(step) + ",";
+    for (int i = 0; i < 600; ++i) {
+      std::ifstream in(dir_ / run / "metrics.jsonl");
+      for (std::string line; std::getline(in, line);) {
+        if (line.starts_with(wanted)) return true;
+      }
+      usleep(100'000);
+    }
+    return false;
+  }
+  [[nodiscard]] nlohmann::json summary(const std::string& run) const {
+    std::ifstream in(dir_ / run / "summary.json");
+    return nlohmann::json::parse(in, nullptr, false);
+  }
+  [[nodiscard]] std::string text(const fs::path& path) const {
+    std::ifstream in(path);
+    return {std::istreambuf_iterator<char>(in), {}};
+  }
+
+  fs::path dir_;
+};
+
+TEST_F(Phase2Test, TwoRunsOfTheSameSeedEndWithTheSameBitsAfterThreeIterations) {
+  const Outcome outcome = run_program(command(2, "a"));
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.output;
+  ASSERT_EQ(run_program(command(2, "b")).exit_code, 0);
+  EXPECT_EQ(summary("a")["parameters_xxh3"], summary("b")["parameters_xxh3"]);
+  EXPECT_EQ(summary("a")["status"], "done");
+  EXPECT_EQ(summary("a")["phase"], 2);
+  EXPECT_GT(summary("a")["env_steps_per_s"], 0.0);
+  EXPECT_EQ(text(dir_ / "a" / "episodes.csv"), text(dir_ / "b" / "episodes.csv"));
+  const std::string metrics = text(dir_ / "a" / "metrics.jsonl");
+  for (const char* name : {"rollout/ep_rew_mean", "rollout/ep_len_mean", "train/approx_kl",
+                           "train/clip_fraction", "train/explained_variance", "train/value_loss",
+                           "train/entropy_loss", "train/policy_gradient_loss", "eval/gain"}) {
+    EXPECT_THAT(metrics, HasSubstr(name));
+  }
+  for (const char* file : {"checkpoints/best.h5", "checkpoints/phase2.h5", "episodes.csv"}) {
+    EXPECT_TRUE(fs::exists(dir_ / "a" / file)) << file;
+  }
+}
+
+TEST_F(Phase2Test, StoppedAndResumedEndsWithTheBitsOfAnUninterruptedRun) {
+  ASSERT_EQ(run_program(command(2, "whole", "--set ppo.iterations=4")).exit_code, 0);
+  BackgroundProgram program(
+      command(2, "cut", "--set ppo.iterations=4", "TRAFFIC_FAULT=train.step:0:*:slow:200"));
+  ASSERT_TRUE(wait_for_step("cut", 1));
+  program.send(SIGUSR1);  // to mpirun, which forwards it to the ranks
+  ASSERT_EQ(program.wait(), 75);
+  EXPECT_EQ(summary("cut")["status"], "stopped");
+  const Outcome resumed = run_program(command(2, "cut", "--set ppo.iterations=4"));
+  ASSERT_EQ(resumed.exit_code, 0) << resumed.output;
+  EXPECT_THAT(resumed.output, HasSubstr("going on from checkpoint"));
+  EXPECT_EQ(summary("whole")["parameters_xxh3"], summary("cut")["parameters_xxh3"]);
+  EXPECT_EQ(text(dir_ / "whole" / "episodes.csv"), text(dir_ / "cut" / "episodes.csv"));
+}
+
+TEST_F(Phase2Test, AControllerOfACheckpointIsEvaluatedBesideTheScriptedOnes) {
+  ASSERT_EQ(run_program(command(1, "run")).exit_code, 0);
+  const std::string best = (dir_ / "run" / "checkpoints" / "best.h5").string();
+  const Outcome outcome =
+      run_program(TRAFFIC_BIN_DIR
+                  "/traffic_eval --controller none --controller meter --controller checkpoint:" +
+                  best + " --seeds 1..2 --json " + (dir_ / "e.json").string());
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.output;
+  EXPECT_THAT(outcome.output, HasSubstr("checkpoint:" + best));
+}
+
+TEST_F(Phase2Test, ACrashOfASimulationCostsItsEpisodeOnly) {
+  const Outcome outcome =
+      run_program(command(2, "run", "", "TRAFFIC_FAULT=sumo_env.step:0:100:kill"));
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.output;
+  EXPECT_THAT(outcome.output, HasSubstr("episode lost"));
+  EXPECT_GE(summary("run")["faults"]["lost_episodes"], 1);
+}
+
+TEST_F(Phase2Test, RefusesAScenarioThatIsNotThere) {
+  const Outcome outcome = run_program(command(2, "run", "--set env.scenario=nowhere"));
+  EXPECT_THAT(outcome.exit_code, ::testing::AnyOf(3, 6)) << outcome.output;
+  EXPECT_THAT(outcome.output, HasSubstr("merge"));
+}
+
+}  // namespace
+}  // namespace traffic::test

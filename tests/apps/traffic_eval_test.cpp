@@ -1,0 +1,100 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "support/run_program.h"
+
+namespace traffic::test {
+namespace {
+
+namespace fs = std::filesystem;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+class TrafficEval : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    dir_ = fs::temp_directory_path() / ("traffic_eval_test_" + std::to_string(getpid()));
+    fs::remove_all(dir_);
+    fs::create_directories(dir_);
+  }
+  void TearDown() override { fs::remove_all(dir_); }
+
+  /// Episodes of a minute and a half.
+  [[nodiscard]] static std::string command(const std::string& arguments) {
+    return TRAFFIC_BIN_DIR "/traffic_eval --scenario merge --set env.max_time_s=90 " + arguments;
+  }
+  [[nodiscard]] nlohmann::json json(const std::string& name) const {
+    std::ifstream in(dir_ / name);
+    return nlohmann::json::parse(in, nullptr, false);
+  }
+
+  fs::path dir_;
+};
+
+TEST_F(TrafficEval, PrintsATableAndWritesJsonAndCsv) {
+  const Outcome outcome =
+      run_program(command("--controller none --controller meter --controller random --seeds 3..5 "
+                          "--jobs 2 --csv " +
+                          (dir_ / "e.csv").string() + " --json " + (dir_ / "e.json").string()));
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.output;
+  EXPECT_THAT(outcome.output, HasSubstr("gain_%"));
+  EXPECT_THAT(outcome.output, HasSubstr("difference_of_gains"));
+  const nlohmann::json all = json("e.json");
+  ASSERT_EQ(all["episodes"].size(), 9);
+  EXPECT_EQ(all["episodes"][0]["controller"], "none");
+  EXPECT_EQ(all["episodes"][2]["seed"], 5);
+  EXPECT_EQ(all["controllers"][0]["cv_steps"], 0.0);
+  EXPECT_GT(all["controllers"][2]["cv_steps"], 0.0);
+  EXPECT_LE(all["controllers"][2]["max_controlled"], 5.0);
+  std::ifstream csv(dir_ / "e.csv");
+  std::string line;
+  int lines = 0;
+  while (std::getline(csv, line)) ++lines;
+  EXPECT_EQ(lines, 10);
+}
+
+TEST_F(TrafficEval, GivesTheSameNumbersWhateverTheNumberOfProcesses) {
+  for (const char* jobs : {"1", "3"}) {
+    ASSERT_EQ(run_program(command("--controller none --controller random --seeds 7..9 --jobs " +
+                                  std::string(jobs) + " --json " +
+                                  (dir_ / (std::string(jobs) + ".json")).string()))
+                  .exit_code,
+              0);
+  }
+  EXPECT_EQ(json("1.json"), json("3.json"));
+}
+
+TEST_F(TrafficEval, PrintsOnlyJsonOnStandardOutputWhenAskedTo) {
+  const Outcome outcome = run_program(command("--controller none --seeds 1 --json"));
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.output;
+  EXPECT_FALSE(nlohmann::json::parse(outcome.output, nullptr, false).is_discarded());
+}
+
+TEST_F(TrafficEval, SaysWhatIsWrongBeforeASimulationStarts) {
+  const auto fails = [&](const std::string& arguments, int code, const std::string& text) {
+    const Outcome outcome = run_program(command(arguments));
+    EXPECT_EQ(outcome.exit_code, code) << arguments << outcome.output;
+    EXPECT_THAT(outcome.output, HasSubstr(text)) << arguments;
+  };
+  fails("--controller nobody", 2, "expected none, random, meter");
+  fails("--controller none --seeds 5..3", 2, "--seeds");
+  fails("--controller none --seeds x", 2, "--seeds");
+  fails("--controller none --controller none", 2, "found one twice");
+  fails("--controller checkpoint:/nowhere.h5", 4, "/nowhere.h5");
+}
+
+TEST_F(TrafficEval, NamesTheScenarioThatIsNotThere) {
+  const Outcome outcome =
+      run_program(TRAFFIC_BIN_DIR "/traffic_eval --scenario nowhere --controller none --seeds 1");
+  EXPECT_EQ(outcome.exit_code, 3) << outcome.output;
+  EXPECT_THAT(outcome.output, HasSubstr("merge"));
+}
+
+}  // namespace
+}  // namespace traffic::test

@@ -1,0 +1,67 @@
+#include "train/phase2_experience.h"
+
+#include <gtest/gtest.h>
+
+#include "phase2_fixture.h"
+
+namespace traffic::train {
+namespace {
+
+using namespace testing;  // NOLINT: the helpers beside this file
+
+Trajectory two_steps() {
+  Trajectory trajectory;
+  for (int t = 0; t < 2; ++t) {
+    Step step;
+    step.seen.own = torch::full({3 - t, kOwn}, 10.0 * t);
+    step.seen.shared = torch::full({1, kShared}, 1.0 * t);
+    step.seen.conflict = torch::zeros({1, kConflictWidth});
+    step.picks = torch::tensor({{t == 0 ? 2 : 1, t == 0 ? 0 : -1}}, torch::kLong);
+    step.place = t == 0 ? std::vector<std::int64_t>{2, 0} : std::vector<std::int64_t>{1};
+    const auto d = static_cast<std::int64_t>(step.place.size());
+    step.action = torch::ones({d});
+    step.lane = torch::ones({d}, torch::kLong);
+    step.decision_conflict.assign(step.place.size(), 0);
+    step.own_cost.assign(step.place.size(), 0.5F);
+    step.reward = {t == 0 ? 1.0F : 2.0F};
+    trajectory.steps.push_back(std::move(step));
+  }
+  trajectory.final_conflict = torch::zeros({1, kConflictWidth});
+  return trajectory;
+}
+
+TEST(Experience, AMinibatchHoldsWhatBelongsToItsStates) {
+  const Experience all = pack({two_steps(), two_steps()}, {0, 2}, kWidths, 1, 2);
+  ASSERT_EQ(all.num_states(), 4);
+  EXPECT_EQ(all.own.size(0), 10);
+  EXPECT_TRUE(torch::equal(all.decisions.row, torch::tensor({2, 0, 4, 7, 5, 9}, torch::kLong)));
+  // The second step of the second trajectory, then the first of the first.
+  const Minibatch part = take(all, torch::tensor({3, 0}, torch::kLong), torch::kCPU);
+  EXPECT_EQ(part.input.own.size(0), 5);
+  EXPECT_EQ(part.input.own[0][0].item<float>(), 10.0F);
+  EXPECT_EQ(part.input.own[2][0].item<float>(), 0.0F);
+  EXPECT_TRUE(torch::equal(part.decisions.row, torch::tensor({1, 4, 2}, torch::kLong)));
+  EXPECT_TRUE(torch::equal(part.decision_of, torch::tensor({5, 0, 1}, torch::kLong)));
+}
+
+TEST(Experience, ATerminatedTrajectoryDoesNotBootstrapATruncatedOneDoes) {
+  Trajectory terminated = two_steps();
+  terminated.terminated = true;
+  const Experience all = pack({terminated, two_steps()}, {0, 2}, kWidths, 1, 2);
+  const torch::Tensor values = torch::tensor({{3.0F}, {4.0F}, {3.0F}, {4.0F}});
+  const torch::Tensor ends = torch::tensor({{100.0F}, {10.0F}});
+  // gamma .5, lambda 1: A_1 = 2 [+ .5 * 10] - 4; A_0 = 1 + .5 * 4 - 3 + .5 * A_1.
+  const torch::Tensor expected = torch::tensor({{-1.0F}, {-2.0F}, {1.5F}, {3.0F}});
+  EXPECT_TRUE(torch::allclose(advantages_of(all, values, ends, 0.5, 1.0), expected));
+}
+
+TEST(Experience, ARankWithoutTrajectoriesHasAnEmptyOne) {
+  const Experience none = pack({}, {}, kWidths, 2, 2);
+  EXPECT_EQ(none.num_states(), 0);
+  EXPECT_EQ(none.own.sizes(), (std::vector<std::int64_t>{0, kOwn}));
+  const Minibatch part = take(none, torch::empty({0}, torch::kLong), torch::kCPU);
+  EXPECT_EQ(part.decisions.row.numel(), 0);
+}
+
+}  // namespace
+}  // namespace traffic::train

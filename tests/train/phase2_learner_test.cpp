@@ -1,0 +1,146 @@
+/// Runs on 1, 2 and 3 ranks.
+#include "train/phase2_learner.h"
+
+#include <gtest/gtest.h>
+
+#include "mpi_main.h"
+#include "phase2_fixture.h"
+
+namespace traffic::train {
+namespace {
+
+using namespace testing;  // NOLINT: the helpers beside this file
+
+/// What a job of one rank does, on whichever rank it runs.
+class AloneCommunicator final : public comm::Communicator {
+ public:
+  AloneCommunicator() : Communicator(comm::make_topology(0, {0})) {}
+  void barrier() override {}
+  at::Tensor shared_zeros(std::int64_t count, at::ScalarType dtype) override {
+    return torch::zeros({count}, dtype);
+  }
+  [[nodiscard]] at::Device device() const override { return at::kCPU; }
+
+ protected:
+  void do_all_reduce(const at::Tensor& /*tensor*/, comm::ReduceOp /*op*/) override {}
+  void do_broadcast(const at::Tensor& /*tensor*/, int /*root*/) override {}
+  void do_all_gather(const at::Tensor& tensor, const at::Tensor& into) override {
+    into[0].copy_(tensor);
+  }
+  void do_scatter(const at::Tensor& source, const at::Tensor& into, int /*root*/) override {
+    into.copy_(source[0]);
+  }
+};
+
+constexpr std::int64_t kLength = 15;
+
+/// This rank's share of the trajectories, packed.
+Experience share(const std::vector<Trajectory>& all, int rank, int size, std::int64_t conflicts,
+                 std::int64_t top_k) {
+  std::vector<Trajectory> mine;
+  std::vector<std::int64_t> first;
+  for (const Trajectory& trajectory : all) {
+    if (trajectory.order % size != rank) continue;
+    mine.push_back(trajectory);
+    first.push_back(trajectory.order * kLength);
+  }
+  return pack(mine, first, kWidths, conflicts, top_k);
+}
+
+std::vector<Trajectory> play_all(std::int64_t count, std::int64_t conflicts, Policy& policy,
+                                 std::uint64_t seed) {
+  std::vector<Trajectory> all;
+  for (std::int64_t i = 0; i < count; ++i) {
+    all.push_back(play(i, kLength, conflicts, policy, seed));
+  }
+  return all;
+}
+
+class LearnerOnRanks : public ::testing::TestWithParam<std::int64_t> {};
+
+TEST_P(LearnerOnRanks, AnUpdateIsThatOfOneRankOnTheSameExperience) {
+  const std::int64_t conflicts = GetParam();
+  const config::Config config = small_config();
+  const auto communicator =
+      comm::make_communicator(traffic::testing::mpi_session(), at::kCPU, config.comm);
+  AloneCommunicator alone;
+  Policy joint_policy(config, kWidths, torch::kCPU);
+  Policy lone_policy(config, kWidths, torch::kCPU);
+  Learner joint(config, joint_policy, *communicator, conflicts);
+  Learner lone(config, lone_policy, alone, conflicts);
+  // Seven trajectories: no two ranks of two or three have as many.
+  const auto all = play_all(7, conflicts, lone_policy, 5);
+  const std::int64_t states = 7 * kLength;
+  for (std::int64_t iteration = 0; iteration < 2; ++iteration) {
+    const UpdateResult a = joint.update(
+        share(all, communicator->rank(), communicator->size(), conflicts, 2), states, iteration);
+    const UpdateResult b = lone.update(share(all, 0, 1, conflicts, 2), states, iteration);
+    EXPECT_NEAR(a.statistics.approx_kl, b.statistics.approx_kl, 1e-4);
+    EXPECT_NEAR(a.statistics.value_loss, b.statistics.value_loss, 1e-3);
+    EXPECT_EQ(a.statistics.decisions, b.statistics.decisions);
+  }
+  // Sums are taken in another order, and Adam divides by the root of small squares: what rounding
+  // makes of a step is small beside the step, which is the learning rate of 1e-2.
+  const double worst =
+      (joint.parameters().flat() - lone.parameters().flat()).abs().max().item<double>();
+  EXPECT_LT(worst, 1e-3);
+  comm::check_replicas_equal(*communicator, joint.parameters().flat(), "parameters");
+}
+INSTANTIATE_TEST_SUITE_P(Conflicts, LearnerOnRanks, ::testing::Values(1, 3));
+
+TEST(Learner, SolvesATaskOfWhomToCommand) {
+  config::Config config = small_config();
+  const auto communicator =
+      comm::make_communicator(traffic::testing::mpi_session(), at::kCPU, config.comm);
+  Policy policy(config, kWidths, torch::kCPU);
+  Learner learner(config, policy, *communicator, 1);
+  constexpr std::int64_t kTrajectories = 12;
+  for (std::int64_t iteration = 0; iteration < 30; ++iteration) {
+    const auto all =
+        play_all(kTrajectories, 1, policy, 100 + static_cast<std::uint64_t>(iteration));
+    learner.update(share(all, communicator->rank(), communicator->size(), 1, 2),
+                   kTrajectories * kLength, iteration);
+  }
+  // Clear cases must be decided right: stop where the first feature is positive.
+  torch::Tensor own = torch::zeros({20, kOwn});
+  for (std::int64_t i = 0; i < 20; ++i)
+    own[i][0] =
+        i < 10 ? 0.3 + 0.07 * static_cast<double>(i) : -0.3 - 0.07 * static_cast<double>(i - 10);
+  const torch::Tensor ptr = torch::arange(21);
+  const Decisions made = policy.decide(
+      {.own = own, .shared = torch::zeros({20, kShared}), .segments = rl::Segments(ptr)},
+      torch::full({20}, 2, torch::kLong), std::nullopt);
+  EXPECT_TRUE((made.action.narrow(0, 0, 10) == 1.0).all().item<bool>());
+  EXPECT_FALSE((made.action.narrow(0, 10, 10) == 1.0).any().item<bool>());
+}
+
+TEST(Learner, RestoredGoesOnWithTheSameBits) {
+  const config::Config config = small_config();
+  AloneCommunicator alone;
+  Policy policy(config, kWidths, torch::kCPU);
+  Learner learner(config, policy, alone, 1);
+  const auto all = play_all(4, 1, policy, 9);
+  const Experience experience = share(all, 0, 1, 1, 2);
+  learner.update(experience, 4 * kLength, 0);
+  checkpoint::Snapshot snapshot(1);
+  learner.save_to(snapshot);
+  // A snapshot shares memory with the parameters until it is written: keep it apart.
+  checkpoint::Snapshot kept(1);
+  for (const auto& [name, value] : snapshot.values()) {
+    if (const auto* tensor = std::get_if<at::Tensor>(&value)) {
+      kept.put_tensor(name, tensor->clone());
+    } else if (const auto* number = std::get_if<std::int64_t>(&value)) {
+      kept.put_int(name, *number);
+    }
+  }
+  learner.update(experience, 4 * kLength, 1);
+
+  Policy other_policy(config, kWidths, torch::kCPU);
+  Learner other(config, other_policy, alone, 1);
+  other.restore_from(kept);
+  other.update(experience, 4 * kLength, 1);
+  EXPECT_TRUE(torch::equal(other.parameters().flat(), learner.parameters().flat()));
+}
+
+}  // namespace
+}  // namespace traffic::train
