@@ -35,8 +35,8 @@ class Pool {
   }
 
   static std::size_t block_bytes(std::size_t bytes) {
-    const std::size_t step =
-        std::max(kHugePage, std::bit_floor(std::max<std::size_t>(bytes, 1)) / 8);
+    bytes = std::max<std::size_t>(bytes, 1);  // an empty tensor, of a road without vehicles
+    const std::size_t step = std::max(kHugePage, std::bit_floor(bytes) / 8);
     return (bytes + step - 1) / step * step;
   }
 
