@@ -109,10 +109,12 @@ struct SumoEnv::Impl {
     const std::string& name = names[vehicle.id];
     const double allowed = SumoVehicle::getAllowedSpeed(name);
     auto speed = scene::next_speed(active, vehicle, *state, options.control_limits, allowed);
-    if (speed && active.command.longitudinal == scene::Longitudinal::kAcceleration) {
+    if (speed) {
       const double possible =
           scene::clip_speed(*speed, vehicle.speed_mps, vehicle.ability, state->step_length_s());
-      if (possible != *speed) ++state->score().shield_clips;
+      // A target speed says where to get to; only an acceleration asks for a single step.
+      const bool asked = active.command.longitudinal == scene::Longitudinal::kAcceleration;
+      if (asked && possible != *speed) ++state->score().shield_clips;
       speed = possible;
     }
     if (speed && options.shield) speed = shielded(*speed, vehicle);
@@ -122,8 +124,13 @@ struct SumoEnv::Impl {
   double shielded(double wanted, const Vehicle& vehicle) {
     if (vehicle.leader < 0) return wanted;
     const Vehicle& leader = state->vehicles()[static_cast<std::size_t>(vehicle.leader)];
-    const scene::FollowSituation situation{
-        wanted, vehicle.speed_mps, vehicle.leader_gap_m - vehicle.min_gap_m, leader.speed_mps};
+    const double gap_m = vehicle.leader_gap_m - vehicle.min_gap_m;
+    // What the command leads to: its driver still follows no faster than is safe.
+    const double followed =
+        SumoVehicle::getFollowSpeed(names[vehicle.id], vehicle.speed_mps, gap_m, leader.speed_mps,
+                                    leader.ability.max_decel_mps2, names[leader.id]);
+    const scene::FollowSituation situation{std::min(wanted, followed), vehicle.speed_mps, gap_m,
+                                           leader.speed_mps};
     const auto braked =
         scene::braking_override(situation, options.shield_limits, state->step_length_s());
     if (!braked) return wanted;

@@ -170,7 +170,7 @@ void Phase2::log_iteration(const RolloutBatch& batch, const UpdateResult& update
   if (!values.empty()) shown = {{"reward", values.front().second}, {"gain", values.back().second}};
   shown.insert(shown.end(), {{"kl", update.statistics.approx_kl},
                              {"entropy", update.statistics.entropy},
-                             {"explained", update.statistics.explained_variance}});
+                             {"explained", update.explained_variance}});
   const report::NamedValues more = update_figures(update);
   values.insert(values.end(), more.begin(), more.end());
   values.emplace_back("time/iterations", static_cast<double>(iteration_));

@@ -41,10 +41,11 @@ UpdateResult Learner::update(const Experience& experience, std::int64_t total_st
   result.learning_rate =
       schedule.at(static_cast<double>(iteration) / static_cast<double>(ppo_.iterations));
   if (!value_fitted_) fit_value_first(experience, total_states);
+  const Values values = values_of(experience);
+  const torch::Tensor before = value_scale_.restore(values.states);
+  const torch::Tensor returns = advantages(experience, values, ppo_.value_lambda) + before;
+  result.explained_variance = explained_variance(returns, before);
   if (ppo_.value_epochs > 0) {
-    const Values values = values_of(experience);
-    const torch::Tensor returns =
-        advantages(experience, values, ppo_.value_lambda) + value_scale_.restore(values.states);
     fit_value(experience, total_states, value_scale_.standardise(returns).to(torch::kFloat),
               iteration + 1, ppo_.value_epochs);
   }
@@ -55,11 +56,9 @@ UpdateResult Learner::update(const Experience& experience, std::int64_t total_st
                                     .iteration = iteration,
                                     .epoch = epoch,
                                     .size = ppo_.minibatch_size});
-    torch::Tensor sums = run_epoch(experience, targets, parts, result);
-    communicator_.all_reduce(sums);
-    result.statistics = rl::ppo_statistics(sums);
+    const bool went_on = run_epoch(experience, targets, parts, result);
     ++result.epochs;
-    if (rl::is_kl_over(result.statistics.approx_kl, ppo_.target_kl)) break;
+    if (!went_on) break;
   }
   result.grad_norm /= static_cast<double>(std::max<std::int64_t>(1, result.steps));
   return result;
@@ -78,6 +77,14 @@ torch::Tensor Learner::advantages(const Experience& experience, const Values& va
                                   double gae_lambda) const {
   return advantages_of(experience, value_scale_.restore(values.states),
                        value_scale_.restore(values.final), ppo_.gamma, gae_lambda);
+}
+
+double Learner::explained_variance(const torch::Tensor& returns, const torch::Tensor& values) {
+  const auto variance = [&](const torch::Tensor& x) {
+    const torch::Tensor deviation = rl::scale_of(reduced_moments(x, conflicts_)).deviation;
+    return deviation.square().sum().item<double>();
+  };
+  return 1.0 - variance(returns - values) / variance(returns);
 }
 
 torch::Tensor Learner::reduced_moments(const torch::Tensor& x, std::int64_t conflicts) {
@@ -222,8 +229,8 @@ rl::PpoLoss Learner::loss_of(const Experience& experience, const Targets& target
        .vf_coef = ppo_.vf_coef});
 }
 
-torch::Tensor Learner::run_epoch(const Experience& experience, const Targets& targets,
-                                 const std::vector<torch::Tensor>& parts, UpdateResult& result) {
+bool Learner::run_epoch(const Experience& experience, const Targets& targets,
+                        const std::vector<torch::Tensor>& parts, UpdateResult& result) {
   const auto n = static_cast<std::int64_t>(parts.size());
   torch::Tensor counts = torch::zeros({n, 2}, torch::kDouble);
   const torch::Tensor decided = experience.decided.sizes().to(torch::kCPU);
@@ -235,20 +242,26 @@ torch::Tensor Learner::run_epoch(const Experience& experience, const Targets& ta
   communicator_.all_reduce(counts);
   counts.clamp_min_(1.0);
   torch::Tensor sums = torch::zeros({rl::kNumPpoSums}, torch::kDouble);
+  bool went_on = true;
   for (std::int64_t i = 0; i < n; ++i) {
     gradients_.zero();
     const rl::PpoLoss loss =
         loss_of(experience, targets, parts[static_cast<std::size_t>(i)],
                 {.decisions = counts[i][0].item<double>(), .values = counts[i][1].item<double>()});
+    torch::Tensor of_part = loss.sums.to(torch::kCPU);
+    communicator_.all_reduce(of_part);
+    sums += of_part;
+    went_on = !rl::is_kl_over(rl::ppo_statistics(of_part).approx_kl, ppo_.target_kl);
+    if (!went_on) break;
     loss.loss.backward();
-    sums += loss.sums.to(torch::kCPU);
     if (fault::hit("train.step", communicator_.rank(), adam_.num_steps()) == fault::Action::kNan) {
       gradients_.flat().narrow(0, 0, 1).fill_(std::nan(""));
     }
     result.grad_norm += step(result.learning_rate);
     ++result.steps;
   }
-  return sums;
+  result.statistics = rl::ppo_statistics(sums);
+  return went_on;
 }
 
 double Learner::step(double learning_rate) {

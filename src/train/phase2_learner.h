@@ -23,7 +23,8 @@ struct UpdateResult {
   rl::PpoStatistics statistics;  ///< of the last epoch
   double grad_norm = 0.0;        ///< mean over policy steps, before clipping
   double learning_rate = 0.0;
-  double mean_return = 0.0;  ///< of states and conflicts
+  double mean_return = 0.0;         ///< of states and conflicts
+  double explained_variance = 0.0;  ///< of the returns by values that had not seen them
   std::int64_t epochs = 0;
   std::int64_t steps = 0;
 };
@@ -66,6 +67,9 @@ class Learner {
   /// Lambda-returns and advantages in units of the reward.
   [[nodiscard]] torch::Tensor advantages(const Experience& experience, const Values& values,
                                          double gae_lambda) const;
+  /// Collective. @return 1 - variance of what values miss of the returns / variance of the returns
+  [[nodiscard]] double explained_variance(const torch::Tensor& returns,
+                                          const torch::Tensor& values);
   torch::Tensor reduced_moments(const torch::Tensor& x, std::int64_t conflicts);
   void fit_value_first(const Experience& experience, std::int64_t total_states);
   Targets make_targets(const Experience& experience, UpdateResult& result);
@@ -84,8 +88,9 @@ class Learner {
   [[nodiscard]] std::vector<torch::Tensor> minibatches(const Experience& experience,
                                                        std::int64_t total_states,
                                                        const EpochKey& key) const;
-  torch::Tensor run_epoch(const Experience& experience, const Targets& targets,
-                          const std::vector<torch::Tensor>& parts, UpdateResult& result);
+  /// @return false: the policy has moved as far as ppo.target_kl allows
+  bool run_epoch(const Experience& experience, const Targets& targets,
+                 const std::vector<torch::Tensor>& parts, UpdateResult& result);
   rl::PpoLoss loss_of(const Experience& experience, const Targets& targets,
                       const torch::Tensor& states, const rl::PpoDenominators& denominators);
   /// Sums the gradient over ranks, clips, steps. @return norm before clipping

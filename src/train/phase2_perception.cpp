@@ -99,8 +99,10 @@ Perception::Perception(const config::Config& config, std::int64_t conflicts, tor
   widths_.own =
       (groups_.features ? features : 0) + (groups_.encoding ? hidden : 0) + widths_.impact;
   widths_.shared = (groups_.globals ? globals : 0) + (groups_.pooled ? hidden : 0);
+  const auto road = groups_.features ? static_cast<std::int64_t>(road_columns().size()) : 0;
+  const std::int64_t seen = road + (groups_.encoding ? hidden : 0) + widths_.impact;
   widths_.conflict =
-      widths_.shared + 2 * (1 + widths_.own) + (groups_.features ? kNumPlaces * (1 + features) : 0);
+      widths_.shared + 2 * (1 + seen) + (groups_.features ? kNumPlaces * (1 + road) : 0);
   const auto seed = static_cast<std::uint64_t>(config.run.seed);
   if (groups_.any_encoding()) {
     encoder_ = model::GraphEncoder(config.model, features);
@@ -249,14 +251,17 @@ ObservationBatch Perception::observe(std::span<const Sighting> sightings) {
 
   std::vector<torch::Tensor> own;
   std::vector<torch::Tensor> shared;
-  std::vector<torch::Tensor> state;  // what the value knows beside the candidates
+  std::vector<torch::Tensor> state;      // what the value knows beside the candidates
+  std::vector<torch::Tensor> of_picked;  // what it knows of them
   constexpr double kMany = 20.0;
   if (groups_.features) {
     const torch::Tensor nodes = node_features(last);
-    const Pooling vehicles = pool_vehicles(last);
     own.push_back(nodes.index_select(0, rows));
-    state.push_back(vehicles.mean(nodes).view({b, -1}));
+    const torch::Tensor road = nodes.index_select(1, torch::tensor(road_columns()));
+    const Pooling vehicles = pool_vehicles(last);
+    state.push_back(vehicles.mean(road).view({b, -1}));
     state.push_back(vehicles.counts.view({b, -1}) / kMany);
+    of_picked.push_back(road.index_select(0, rows));
   }
   if (groups_.globals) {
     shared.push_back(normalised(torch::cat(globals), scene::global_features()));
@@ -264,6 +269,7 @@ ObservationBatch Perception::observe(std::span<const Sighting> sightings) {
   if (groups_.encoding) own.push_back(encoded.encoding.index_select(0, rows));
   if (groups_.pooled) shared.push_back(segment_means(encoded.encoding, node_ptr));
   if (groups_.latents) own.push_back(encoded.latents.index_select(0, rows));
+  of_picked.insert(of_picked.end(), own.begin() + (groups_.features ? 1 : 0), own.end());
 
   ObservationBatch out;
   out.own = join(own, rows.size(0));
@@ -272,7 +278,7 @@ ObservationBatch Perception::observe(std::span<const Sighting> sightings) {
   state.push_back(out.shared);
   const Pooling picked(candidates.group, b * conflicts_ * 2);
   out.conflict = torch::cat({torch::cat(state, 1).repeat_interleave(conflicts_, 0),
-                             picked.mean(out.own).view({b * conflicts_, -1}),
+                             picked.mean(join(of_picked, rows.size(0))).view({b * conflicts_, -1}),
                              picked.counts.view({b * conflicts_, 2}) / kMany},
                             1)
                      .view({b, conflicts_, widths_.conflict});

@@ -43,6 +43,22 @@ Pooling pool_vehicles(std::span<const rollout::FrameView* const> frames) {
   return {group, static_cast<std::int64_t>(frames.size()) * kNumPlaces};
 }
 
+const std::vector<std::int64_t>& road_columns() {
+  static const std::vector<std::int64_t> columns = [] {
+    std::vector<std::int64_t> all;
+    for (const char* name : {"speed_ratio", "commanded", "others_held"}) {
+      all.push_back(scene::node_feature_index(name));
+    }
+    // From here on, features are those of a vehicle's road.
+    for (std::int64_t i = scene::node_feature_index("own_vehicles");
+         i < static_cast<std::int64_t>(scene::node_features().size()); ++i) {
+      all.push_back(i);
+    }
+    return all;
+  }();
+  return columns;
+}
+
 Candidates find_candidates_of(std::span<const rollout::Period* const> periods,
                               const std::vector<std::int64_t>& node_ptr, std::int64_t conflicts) {
   Candidates out;

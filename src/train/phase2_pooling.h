@@ -32,6 +32,10 @@ enum VehiclePlace : std::int64_t { kMinorApproach, kOtherApproach, kElsewhere, k
 /// Vehicles of each frame by place: groups frame * kNumPlaces + place.
 Pooling pool_vehicles(std::span<const rollout::FrameView* const> frames);
 
+/// Columns of the node features that say how the road is and whether a command is given: what a
+/// value needs. Those of single vehicles only let it learn its few episodes by heart.
+const std::vector<std::int64_t>& road_columns();
+
 /// The candidates of several observations.
 struct Candidates {
   std::vector<std::int64_t> ptr{0};  ///< [B + 1]
