@@ -99,8 +99,7 @@ template <typename T>
 at::Tensor layer_forward(const LayerInput& input, const PackedLayer<T>& packed, LayerTape* tape);
 
 struct LayerGradients {
-  at::Tensor x;  ///< with a thin input: without the share of queries, keys and values, which is
-                 ///< that of `thin`
+  at::Tensor x;  ///< undefined with a thin input, whose gradient is all in `thin`
   LayerParameters parameters;
   ThinInput thin;  ///< undefined for an input that is not thin
 };

@@ -119,7 +119,7 @@ struct Pass {
   std::int64_t width;
   const kernels::AttentionEdges& edges;
   PackedWeight<T> down, up, out, qkv;
-  ThinGradients* thin;  ///< null: the gradient of queries, keys and values goes to x
+  ThinGradients* thin;  ///< null: gradients go to x
   const VectorSums& vectors;
   const AttentionGradients& attention;
 
@@ -287,7 +287,11 @@ void run_group(const Pass<T>& pass, const Chunk<T>& chunk, const Group& group) {
   attention_backward_of(pass, group, grad_attended, grad_qkv);
   kernels::float_table().column_sums({grad_qkv, 3 * width}, nodes, 3 * width, sums.qkv_bias);
   if (pass.thin != nullptr) {
-    pass.thin->add_group({grad_qkv, 3 * width}, group.index, group.first, nodes);
+    pass.thin->add_group({.index = group.index,
+                          .first = group.first,
+                          .rows = nodes,
+                          .grad_qkv = {grad_qkv, 3 * width},
+                          .grad_x = {pass.grad_x + group.first * width, width}});
   } else {
     for_blocks([&](const Block& block, std::int64_t row) {
       projection_backward(pass, chunk, block, grad_qkv + row * 3 * width);
@@ -371,7 +375,10 @@ LayerGradients layer_backward(const LayerInput& input, const LayerTape& tape,
                      attention};
   run_chunks(pass, grads.parameters);
   vectors.write_total(grads.parameters);
-  if (thin) thin->finish(grads);
+  if (thin) {
+    thin->finish(grads);
+    grads.x.reset();
+  }
   const EdgeParameters edge_grads = attention.total();
   grads.parameters[kEdgeWeight] = edge_grads.edge_weight;
   grads.parameters[kRiskInWeight] = edge_grads.risk_in_weight;

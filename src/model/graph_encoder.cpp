@@ -4,6 +4,7 @@
 
 #include "edge_index.h"
 #include "encoder_layer_module.h"
+#include "thin_rows.h"
 #include "traffic/core/error.h"
 
 namespace traffic::model {
@@ -37,7 +38,8 @@ torch::Tensor GraphEncoderImpl::forward(const GraphBatch& graph) {
   context.edges =
       std::make_shared<const EdgeIndex>(make_edge_index(graph, torch::GradMode::is_enabled()));
   const ThinInput thin = thin_input(graph.node_features);
-  torch::Tensor h = torch::addmm(thin.offset, thin.rows, thin.basis);
+  // The first layer gives the gradient of its input to the three tensors that this is made of.
+  torch::Tensor h = torch::addmm(thin.offset.detach(), thin.rows.detach(), thin.basis.detach());
   for (std::size_t l = 0; l < layers_.size(); ++l) {
     h = layers_[l]->forward(h, context, l == 0 ? std::optional(thin) : std::nullopt);
   }
@@ -52,11 +54,11 @@ ThinInput GraphEncoderImpl::thin_input(const torch::Tensor& features) const {
       (used + kernels::kWidthUnit - 1) / kernels::kWidthUnit * kernels::kWidthUnit;
   const torch::Tensor weight = torch::cat({input_->weight.t(), input_->bias.unsqueeze(0)});
   const torch::Tensor centred = weight - weight.mean(1, true);
-  const torch::Tensor gram = centred.mm(centred.t()) / static_cast<double>(hidden_dim_);
+  // Not mm: MKL rounds small products differently with another number of threads.
+  const torch::Tensor gram = (centred.unsqueeze(0) * centred.unsqueeze(1)).mean(2);
   const torch::Tensor x =
       torch::cat({features, torch::ones({features.size(0), 1}, features.options())}, 1);
-  const torch::Tensor variance = (x.mm(gram) * x).sum(1, true);
-  const torch::Tensor rows = x * (variance + kNormEps).rsqrt();
+  const torch::Tensor rows = thin_rows(x, gram);
   const torch::Tensor basis = centred * norm_->weight;
   return {torch::constant_pad_nd(rows, {0, rank - used}),
           torch::constant_pad_nd(basis, {0, 0, 0, rank - used}), norm_->bias};

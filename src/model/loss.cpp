@@ -7,16 +7,24 @@
 namespace traffic::model {
 namespace {
 
-/// Mean over all entries, those where mask is false counting as zero; `mask` broadcasts to
-/// `values`. The denominator depends on the shape only, so that parts of a batch, weighted by their
-/// vehicles, add up to the whole.
-torch::Tensor masked_mean(const torch::Tensor& values, const torch::Tensor& mask) {
-  // where() rather than a product: a masked entry may be anything, NaN too.
-  return torch::where(mask.expand_as(values), values, torch::zeros_like(values)).mean();
+/// Mean of `loss`(prediction, target) over all entries, those where mask is false counting as zero;
+/// `mask` broadcasts to `prediction`. The denominator depends on the shape only, so that parts of a
+/// batch, weighted by their vehicles, add up to the whole. What stands in a masked target is never
+/// computed with: it may be NaN, and its gradient too.
+template <typename Loss>
+torch::Tensor masked_mean(const Loss& loss, const torch::Tensor& prediction,
+                          const torch::Tensor& target, const torch::Tensor& mask) {
+  const torch::Tensor known = mask.expand_as(prediction);
+  const torch::Tensor zero = torch::zeros({}, prediction.options());
+  return torch::where(known, loss(prediction, torch::where(known, target, zero)), zero).mean();
 }
 
 torch::Tensor smooth_l1(const torch::Tensor& prediction, const torch::Tensor& target) {
   return torch::smooth_l1_loss(prediction, target, at::Reduction::None);
+}
+
+torch::Tensor cross_entropy(const torch::Tensor& logit, const torch::Tensor& target) {
+  return torch::binary_cross_entropy_with_logits(logit, target, {}, {}, at::Reduction::None);
 }
 
 void check(const WorldModelOutput& output, const Phase1Targets& targets, std::int64_t stage) {
@@ -36,7 +44,7 @@ Phase1Loss phase1_loss(const WorldModelOutput& output, const Phase1Targets& targ
                        std::int64_t stage, const Phase1LossWeights& weights) {
   check(output, targets, stage);
   Phase1Loss loss;
-  loss.total = masked_mean(smooth_l1(output.next, targets.future.select(1, 0)),
+  loss.total = masked_mean(smooth_l1, output.next, targets.future.select(1, 0),
                            targets.future_mask.select(1, 0).unsqueeze(1));
   loss.next = loss.total.detach();
   loss.future = torch::zeros_like(loss.next);
@@ -44,11 +52,9 @@ Phase1Loss phase1_loss(const WorldModelOutput& output, const Phase1Targets& targ
   if (stage == 1) return loss;
 
   const torch::Tensor future =
-      masked_mean(smooth_l1(output.future, targets.future), targets.future_mask.unsqueeze(2));
+      masked_mean(smooth_l1, output.future, targets.future, targets.future_mask.unsqueeze(2));
   const torch::Tensor conflict =
-      masked_mean(torch::binary_cross_entropy_with_logits(output.conflict_logit, targets.conflict,
-                                                          {}, {}, at::Reduction::None),
-                  targets.conflict_mask);
+      masked_mean(cross_entropy, output.conflict_logit, targets.conflict, targets.conflict_mask);
   loss.total = loss.total + weights.future * future + weights.conflict * conflict;
   loss.future = future.detach();
   loss.conflict = conflict.detach();

@@ -5,8 +5,8 @@
 #include <ATen/ops/empty.h>
 #include <ATen/ops/empty_like.h>
 #include <ATen/ops/mm.h>
-#include <ATen/ops/mv.h>
 #include <ATen/ops/outer.h>
+#include <ATen/ops/zeros.h>
 
 #include "buffer_pool.h"
 
@@ -22,22 +22,33 @@ ThinGradients::ThinGradients(const ThinInput& input, const LayerParameters& para
     : input_(input),
       qkv_weight_(parameters[kQkvWeight]),
       transposed_(pack_backward<float>(qkv_weight_.mm(input.basis.t()))),
+      basis_(pack_forward<float>(input.basis)),
       grad_rows_(at::empty_like(input.rows)),
-      grad_weight_(at::empty({groups, input.rows.size(1), qkv_weight_.size(0)})) {}
+      grad_weight_(at::empty({groups, input.rows.size(1), qkv_weight_.size(0)})),
+      grad_basis_(at::empty({groups, input.rows.size(1), input.basis.size(1)})),
+      grad_offset_(at::zeros({groups, input.basis.size(1)})) {}
 
-void ThinGradients::add_group(kernels::Rows<const float> grad_qkv, std::int64_t group,
-                              std::int64_t first, std::int64_t rows) {
+void ThinGradients::add_group(const ThinGroup& group) {
   const std::int64_t rank = input_.rows.size(1);
-  const std::int64_t width = qkv_weight_.size(0);
-  multiply<float>(grad_qkv, rows, transposed_.operand,
-                  {data<float>(grad_rows_) + first * rank, rank}, false);
+  const std::int64_t width = input_.basis.size(1);
+  const std::int64_t rows = group.rows;
+  const kernels::Rows<float> grad_rows{data<float>(grad_rows_) + group.first * rank, rank};
+  multiply<float>(group.grad_qkv, rows, transposed_.operand, grad_rows, false);
+  multiply<float>(group.grad_x, rows, basis_.operand, grad_rows, true);
   Scratch scratch;
   const kernels::Rows<float> transposed{scratch.take<float>(rank * padded(rows)), padded(rows)};
-  transpose_rows<float>({input_.rows.const_data_ptr<float>() + first * rank, rank}, rows, rank, {},
-                        transposed);
-  multiply<float>({transposed.data, transposed.stride}, rank,
-                  plain_operand<float>(grad_qkv.data, rows, width, grad_qkv.stride),
-                  {data<float>(grad_weight_) + group * rank * width, width}, false);
+  transpose_rows<float>({input_.rows.const_data_ptr<float>() + group.first * rank, rank}, rows,
+                        rank, {}, transposed);
+  const auto sum_into = [&](const at::Tensor& sums, kernels::Rows<const float> grad,
+                            std::int64_t columns) {
+    multiply<float>({transposed.data, transposed.stride}, rank,
+                    plain_operand<float>(grad.data, rows, columns, grad.stride),
+                    {data<float>(sums) + group.index * rank * columns, columns}, false);
+  };
+  sum_into(grad_weight_, group.grad_qkv, 3 * width);
+  sum_into(grad_basis_, group.grad_x, width);
+  kernels::float_table().column_sums(group.grad_x, rows, width,
+                                     data<float>(grad_offset_) + group.index * width);
 }
 
 void ThinGradients::finish(LayerGradients& grads) const {
@@ -45,7 +56,8 @@ void ThinGradients::finish(LayerGradients& grads) const {
   const at::Tensor& grad_bias = grads.parameters[kQkvBias];
   grads.parameters[kQkvWeight] =
       at::addmm(at::outer(grad_bias, input_.offset), grad_weight.t(), input_.basis);
-  grads.thin = {grad_rows_, grad_weight.mm(qkv_weight_), qkv_weight_.t().mv(grad_bias)};
+  grads.thin = {grad_rows_, at::addmm(grad_basis_.sum(0), grad_weight, qkv_weight_),
+                at::addmv(grad_offset_.sum(0), qkv_weight_.t(), grad_bias)};
 }
 
 }  // namespace traffic::model

@@ -28,14 +28,23 @@ class ThinProjection {
   at::Tensor bias_;  ///< [3 d]
 };
 
-/// The backward pass of a ThinProjection.
+/// What a group of nodes leaves: `rows` nodes from `first` on.
+struct ThinGroup {
+  std::int64_t index;
+  std::int64_t first;
+  std::int64_t rows;
+  kernels::Rows<const float> grad_qkv;  ///< [rows, 3 d]
+  kernels::Rows<const float> grad_x;    ///< [rows, d] the residual's share
+};
+
+/// The backward pass of a ThinProjection and of x itself. Sums over nodes are taken by groups, in
+/// their order, so that they do not depend on threads.
 class ThinGradients {
  public:
   ThinGradients(const ThinInput& input, const LayerParameters& parameters, std::int64_t groups);
 
-  /// Adds group `group`: `rows` nodes from `first` on. Different threads may add different groups.
-  void add_group(kernels::Rows<const float> grad_qkv, std::int64_t group, std::int64_t first,
-                 std::int64_t rows);
+  /// Different threads may add different groups.
+  void add_group(const ThinGroup& group);
   /// Fills grads.thin and the gradient of the weight. `grads` must have that of the bias.
   void finish(LayerGradients& grads) const;
 
@@ -43,8 +52,11 @@ class ThinGradients {
   ThinInput input_;
   at::Tensor qkv_weight_;
   PackedWeight<float> transposed_;  ///< [3 d, rank] as an operand
+  PackedWeight<float> basis_;       ///< [d, rank] as an operand
   at::Tensor grad_rows_;            ///< [N, rank]
   at::Tensor grad_weight_;          ///< [groups, rank, 3 d]
+  at::Tensor grad_basis_;           ///< [groups, rank, d] the residual's share
+  at::Tensor grad_offset_;          ///< [groups, d] the residual's share
 };
 
 }  // namespace traffic::model

@@ -26,9 +26,20 @@ bool has_avx2() {
 
 }  // namespace
 
+const InstructionSet* usable_instruction_set(int i) {
+  const struct {
+    bool usable;
+    const InstructionSet* tables;
+  } all[] = {
+      {has_avx512(), &avx512::kTables}, {has_avx2(), &avx2::kTables}, {true, &x86_64::kTables}};
+  for (const auto& set : all) {
+    if (set.usable && i-- == 0) return set.tables;
+  }
+  return nullptr;
+}
+
 const InstructionSet& instruction_set() {
-  static const InstructionSet& chosen =
-      has_avx512() ? avx512::kTables : (has_avx2() ? avx2::kTables : x86_64::kTables);
+  static const InstructionSet& chosen = *usable_instruction_set(0);
   return chosen;
 }
 

@@ -47,7 +47,7 @@ void gelu_backward(const Tile& tile, Rows<const T> before, Rows<T> grad_before, 
         total += grad;
       }
       T* out = after + r * kPanel;
-      store_row_pair(out + pair_column(out, c), kPanel, value[0], value[1]);
+      store_row_pair(out + pair_column(out, c), kPanel, value[0], value[1], pair == 2);
     }
     store(grad_bias + c, total);
   }

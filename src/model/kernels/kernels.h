@@ -198,6 +198,8 @@ struct InstructionSet {
 
 /// The instruction set for this processor: AVX-512 (x86-64-v4), AVX2 (x86-64-v3) or plain x86-64.
 const InstructionSet& instruction_set();
+/// Those that this processor can run, the best first; null behind the last.
+const InstructionSet* usable_instruction_set(int i);
 
 inline const FloatTable& float_table() { return instruction_set().common; }
 template <typename T>

@@ -77,8 +77,9 @@ void scale_shift_pairs(const T* xhat, const float* gamma, const float* beta, std
     for (std::int64_t c = 0; c < width; c += kLanes) {
       const V g = load(gamma + c);
       const V b = load(beta + c);
-      const V second = r + 1 < rows ? load(first + width + c) * g + b : V{};
-      store_row_pair(pair + pair_column(pair, c), width, load(first + c) * g + b, second);
+      const bool both = r + 1 < rows;
+      const V second = both ? load(first + width + c) * g + b : V{};
+      store_row_pair(pair + pair_column(pair, c), width, load(first + c) * g + b, second, both);
     }
   }
 }

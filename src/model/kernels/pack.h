@@ -61,8 +61,9 @@ void pack_pairs(Rows<const S> in, std::int64_t rows, std::int64_t columns, Rows<
     const S* first = in.data + r * in.stride;
     T* pair = out.data + r * out.stride;
     for (std::int64_t c = 0; c < columns; c += kLanes) {
-      const V second = r + 1 < rows ? load(first + in.stride + c) : V{};
-      store_row_pair(pair + pair_column(pair, c), out.stride, load(first + c), second);
+      const bool both = r + 1 < rows;
+      const V second = both ? load(first + in.stride + c) : V{};
+      store_row_pair(pair + pair_column(pair, c), out.stride, load(first + c), second, both);
     }
   }
 }

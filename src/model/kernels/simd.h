@@ -184,12 +184,14 @@ TRAFFIC_INLINE Bits round_to_bf16(V x) {
 TRAFFIC_INLINE void store(Bf16* p, V v) { store_as(p, narrow(round_to_bf16(v) >> 16)); }
 
 /// Stores lanes of two consecutive rows of the right-hand side of a product (see gemm.h): two rows
-/// of float, or pairs of bfloat16 side by side. `stride` is the length of a row.
-TRAFFIC_INLINE void store_row_pair(float* p, std::int64_t stride, V first, V second) {
+/// of float, or pairs of bfloat16 side by side. `stride` is the length of a row. Without a second
+/// row (`both` false) pairs are filled up with zeros, and nothing is written behind a row of float.
+TRAFFIC_INLINE void store_row_pair(float* p, std::int64_t stride, V first, V second, bool both) {
   store(p, first);
-  store(p + stride, second);
+  if (both) store(p + stride, second);
 }
-TRAFFIC_INLINE void store_row_pair(Bf16* p, std::int64_t /*stride*/, V first, V second) {
+TRAFFIC_INLINE void store_row_pair(Bf16* p, std::int64_t /*stride*/, V first, V second,
+                                   bool /*both*/) {
   store_as(p, (round_to_bf16(first) >> 16) | (round_to_bf16(second) & 0xffff0000U));
 }
 /// Where column `c` of the first row of a pair lies behind the pair's start.

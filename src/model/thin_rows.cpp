@@ -1,0 +1,60 @@
+#include "thin_rows.h"
+
+#include <torch/csrc/autograd/custom_function.h>
+#include <torch/torch.h>
+
+#include <vector>
+
+#include "encoder_layer.h"
+
+namespace traffic::model {
+namespace {
+
+using at::Tensor;
+using torch::autograd::AutogradContext;
+using torch::autograd::variable_list;
+
+Tensor inverse_norms(const Tensor& x, const Tensor& gram) {
+  return ((x.mm(gram) * x).sum(1, true) + kNormEps).rsqrt();
+}
+
+/// sum over n of scale[n] * x[n]^T x[n]
+Tensor weighted_gram(const Tensor& x, const Tensor& scale) {
+  const std::int64_t width = x.size(1);
+  const auto* row = x.const_data_ptr<float>();
+  const auto* factor = scale.const_data_ptr<float>();
+  Tensor total = at::zeros({width, width}, at::kDouble);
+  auto* sums = total.mutable_data_ptr<double>();
+  for (std::int64_t n = 0; n < x.size(0); ++n, row += width) {
+    for (std::int64_t i = 0; i < width; ++i) {
+      const double left = static_cast<double>(factor[n]) * row[i];
+      for (std::int64_t j = 0; j < width; ++j) sums[i * width + j] += left * row[j];
+    }
+  }
+  return total.to(at::kFloat);
+}
+
+class ThinRows : public torch::autograd::Function<ThinRows> {
+ public:
+  static Tensor forward(AutogradContext* ctx, const Tensor& x, const Tensor& gram) {
+    const Tensor inverse = inverse_norms(x, gram);
+    ctx->save_for_backward({x, inverse});
+    return x * inverse;
+  }
+
+  static variable_list backward(AutogradContext* ctx, const variable_list& grads) {
+    const auto saved = ctx->get_saved_variables();
+    const Tensor& x = saved[0];
+    const Tensor& inverse = saved[1];
+    const Tensor scale = (grads[0] * x).sum(1, true) * inverse.pow(3) * -0.5;
+    return {Tensor(), weighted_gram(x, scale.contiguous())};
+  }
+};
+
+}  // namespace
+
+Tensor thin_rows(const Tensor& x, const Tensor& gram) {
+  return ThinRows::apply(x.contiguous(), gram);
+}
+
+}  // namespace traffic::model

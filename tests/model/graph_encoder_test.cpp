@@ -1,0 +1,221 @@
+#include "traffic/model/graph_encoder.h"
+
+#include <ATen/Parallel.h>
+#include <gtest/gtest.h>
+
+#include "model/gemm.h"
+#include "references.h"
+#include "traffic/core/error.h"
+#include "traffic/model/initialise.h"
+
+namespace traffic::model {
+namespace {
+
+using namespace testing;  // NOLINT: the references beside this file
+using torch::Tensor;
+
+struct Sizes {
+  std::int64_t hidden;
+  std::int64_t layers;
+  std::int64_t heads;
+};
+
+config::Model config_of(Sizes sizes) {
+  config::Model model;
+  model.hidden_dim = sizes.hidden;
+  model.gnn_layers = sizes.layers;
+  model.num_heads = sizes.heads;
+  return model;
+}
+
+GraphEncoder make_encoder(const config::Model& model, std::uint64_t seed = 3) {
+  GraphEncoder encoder(model, 9);
+  initialise(*encoder, seed);
+  // Biases and norms that are neither zero nor one.
+  torch::manual_seed(seed);
+  const torch::NoGradGuard no_grad;
+  for (auto& p : encoder->parameters()) {
+    if (p.dim() == 1) p.add_(0.1 * torch::randn_like(p));
+  }
+  return encoder;
+}
+
+/// Several groups and chunks of the fused passes, with odd sizes, single nodes and one large graph.
+GraphBatch mixed_graphs() { return random_graphs({16, 1, 33, 7, 301, 2, 16, 64, 129, 15}, 9, 11); }
+
+struct Passes {
+  Tensor out;
+  NamedTensors gradients;
+};
+Passes run(GraphEncoder& encoder, const GraphBatch& graph, const Tensor& cotangent) {
+  zero_gradients(*encoder);
+  const Tensor out = encoder->forward(graph);
+  (out * cotangent).sum().backward();
+  return {out.detach(), gradients_of(*encoder)};
+}
+
+void expect_same_bits(const Passes& a, const Passes& b) {
+  EXPECT_TRUE(same_bits(a.out, b.out));
+  for (const auto& [name, gradient] : a.gradients) {
+    EXPECT_TRUE(same_bits(gradient, b.gradients.at(name))) << name;
+  }
+}
+
+class GraphEncoderOfSize : public ::testing::TestWithParam<Sizes> {};
+
+TEST_P(GraphEncoderOfSize, EqualsTheReferenceForwardAndInAllGradients) {
+  const Sizes sizes = GetParam();
+  GraphEncoder encoder = make_encoder(config_of(sizes));
+  const GraphBatch graph = mixed_graphs();
+  const Tensor cotangent = torch::randn({graph.num_nodes(), sizes.hidden});
+  const Passes fused = run(encoder, graph, cotangent);
+  const NamedTensors p = in_double(*encoder);
+  const Tensor expected = encoder_by_node(graph, p, sizes.layers, sizes.heads);
+  (expected * cotangent.to(torch::kDouble)).sum().backward();
+  EXPECT_LT(difference(fused.out, expected), kFloatTolerance);
+  ASSERT_EQ(fused.gradients.size(), p.size());
+  for (const auto& [name, parameter] : p) {
+    // Zero in exact arithmetic: a softmax does not see a constant.
+    if (name.ends_with("risk_out.bias")) continue;
+    EXPECT_LT(difference(fused.gradients.at(name), parameter.grad()), kGradientTolerance) << name;
+  }
+}
+INSTANTIATE_TEST_SUITE_P(Sizes, GraphEncoderOfSize,
+                         ::testing::Values(Sizes{64, 2, 4}, Sizes{256, 1, 8}, Sizes{96, 2, 3},
+                                           Sizes{48, 2, 1}, Sizes{256, 2, 16}, Sizes{32, 1, 2},
+                                           Sizes{40, 2, 4}),
+                         [](const auto& test) {
+                           return "d" + std::to_string(test.param.hidden) + "layers" +
+                                  std::to_string(test.param.layers) + "heads" +
+                                  std::to_string(test.param.heads);
+                         });
+
+TEST(GraphEncoder, OfAGraphInAPackEqualsThatOfTheGraphAlone) {
+  GraphEncoder encoder = make_encoder(small_model());
+  const std::vector<std::int64_t> sizes{5, 1, 140, 17, 40};
+  const GraphBatch packed = random_graphs(sizes, 9, 21);
+  const torch::NoGradGuard no_grad;
+  const Tensor together = encoder->forward(packed);
+  std::int64_t first = 0;
+  for (const std::int64_t size : sizes) {
+    const Tensor alone = encoder->forward(part_of(packed, first, first + size));
+    // Blocks differ, and with them kernels and the order of their sums.
+    EXPECT_LT(difference(together.slice(0, first, first + size), alone.to(torch::kDouble)),
+              kFloatTolerance);
+    first += size;
+  }
+}
+
+TEST(GraphEncoder, FollowsAPermutationOfTheNodes) {
+  GraphEncoder encoder = make_encoder(small_model());
+  const GraphBatch graph = random_graphs({60}, 9, 22);
+  const Tensor order = torch::randperm(60);  // node order[i] becomes node i
+  const Tensor place = order.argsort();
+  std::vector<std::int32_t> ptr{0};
+  std::vector<Tensor> src;
+  std::vector<Tensor> features;
+  for (std::int64_t i = 0; i < 60; ++i) {
+    const auto old = order[i].item<std::int64_t>();
+    const auto first = graph.edge_ptr[old].item<std::int64_t>();
+    const auto last = graph.edge_ptr[old + 1].item<std::int64_t>();
+    // In-edges in the opposite order too.
+    src.push_back(place.index({graph.edge_src.slice(0, first, last).to(torch::kLong)}).flip(0));
+    features.push_back(graph.edge_features.slice(0, first, last).flip(0));
+    ptr.push_back(ptr.back() + static_cast<std::int32_t>(last - first));
+  }
+  const GraphBatch permuted{graph.node_features.index({order}), torch::tensor(ptr, torch::kInt),
+                            torch::cat(src).to(torch::kInt), torch::cat(features)};
+  const torch::NoGradGuard no_grad;
+  EXPECT_LT(difference(encoder->forward(permuted),
+                       encoder->forward(graph).index({order}).to(torch::kDouble)),
+            kFloatTolerance);
+}
+
+TEST(GraphEncoder, TakesGraphsWithoutNodesOrEdges) {
+  GraphEncoder encoder = make_encoder(small_model());
+  const GraphBatch empty = random_graphs({}, 9, 1);
+  const Passes nothing = run(encoder, empty, torch::zeros({0, 96}));
+  EXPECT_EQ(nothing.out.sizes(), torch::IntArrayRef({0, 96}));
+  for (const auto& [name, g] : nothing.gradients)
+    EXPECT_EQ(g.abs().max().item<float>(), 0.0F) << name;
+  const GraphBatch apart = without_edges(random_graphs({20}, 9, 2));
+  const Passes alone = run(encoder, apart, torch::ones({20, 96}));
+  EXPECT_LT(difference(alone.out, encoder_by_node(apart, in_double(*encoder), 2, 3)),
+            kFloatTolerance);
+}
+
+TEST_P(GraphEncoderOfSize, RepeatsToTheBitWithAnyNumberOfThreads) {
+  GraphEncoder encoder = make_encoder(config_of(GetParam()));
+  const GraphBatch graph = mixed_graphs();
+  const Tensor cotangent = torch::randn({graph.num_nodes(), GetParam().hidden});
+  const int before = at::get_num_threads();
+  for (const auto type : {torch::kFloat, torch::kBFloat16}) {
+    encoder->set_compute_type(type);
+    at::set_num_threads(1);
+    const Passes first = run(encoder, graph, cotangent);
+    expect_same_bits(run(encoder, graph, cotangent), first);
+    if (GetParam().hidden == 40) continue;  // not fused: ATen promises nothing for other threads
+    for (const int threads : {2, 3}) {
+      at::set_num_threads(threads);
+      expect_same_bits(run(encoder, graph, cotangent), first);
+    }
+  }
+  at::set_num_threads(before);
+}
+
+TEST(GraphEncoder, GivesTheSameBitsWithCheckpointing) {
+  GraphEncoder encoder = make_encoder(small_model());
+  const GraphBatch graph = mixed_graphs();
+  const Tensor cotangent = torch::randn({graph.num_nodes(), 96});
+  const Passes kept = run(encoder, graph, cotangent);
+  encoder->set_checkpointing(true);
+  expect_same_bits(run(encoder, graph, cotangent), kept);
+}
+
+TEST(GraphEncoder, PackedForInferenceGivesTheBitsOfTheTrainingPath) {
+  GraphEncoder encoder = make_encoder(small_model());
+  const GraphBatch graph = mixed_graphs();
+  for (const auto type : {torch::kFloat, torch::kBFloat16}) {
+    encoder->set_compute_type(type);
+    const Tensor training = encoder->forward(graph).detach();
+    const torch::NoGradGuard no_grad;
+    EXPECT_TRUE(same_bits(encoder->forward(graph), training));
+    encoder->pack_for_inference();
+    EXPECT_TRUE(same_bits(encoder->forward(graph), training));
+    encoder->unpack();
+  }
+}
+
+TEST(GraphEncoder, InBf16StaysCloseToFloat) {
+  GraphEncoder encoder = make_encoder(small_model());
+  const GraphBatch graph = mixed_graphs();
+  const Tensor cotangent = torch::randn({graph.num_nodes(), 96});
+  const Passes exact = run(encoder, graph, cotangent);
+  encoder->set_compute_type(torch::kBFloat16);
+  const Passes rounded = run(encoder, graph, cotangent);
+  EXPECT_FALSE(same_bits(rounded.out, exact.out));
+  // Operands are rounded to 8 bits, an error of 2^-9 = 0.2 % each; some ten of them, independent,
+  // lie between input and output, and twice as many in the way of a gradient.
+  EXPECT_LT(mean_difference(rounded.out, exact.out.to(torch::kDouble)), 0.01);
+  for (const auto& [name, gradient] : exact.gradients) {
+    if (name.ends_with("risk_out.bias")) continue;
+    EXPECT_LT(mean_difference(rounded.gradients.at(name), gradient.to(torch::kDouble)), 0.03)
+        << name;
+  }
+}
+
+TEST(GraphEncoder, InBf16WithoutFusedKernelsIsAlsoCloseToFloat) {
+  GraphEncoder encoder = make_encoder(config_of({40, 2, 4}));
+  const GraphBatch graph = mixed_graphs();
+  const torch::NoGradGuard no_grad;
+  const Tensor exact = encoder->forward(graph);
+  encoder->set_compute_type(torch::kBFloat16);
+  EXPECT_LT(mean_difference(encoder->forward(graph), exact.to(torch::kDouble)), 0.01);
+}
+
+TEST(GraphEncoder, RefusesHeadsThatDoNotDivideTheWidth) {
+  EXPECT_THROW(GraphEncoder(config_of({64, 2, 5}), 9), ShapeError);
+}
+
+}  // namespace
+}  // namespace traffic::model
