@@ -1,5 +1,6 @@
 /// Rows of [env] and [rollout].
 #include "rows.h"
+#include "traffic/config/scenario_mix.h"
 
 namespace traffic::config {
 
@@ -7,6 +8,10 @@ std::vector<Row> env_rows() {
   return {
       {TRAFFIC_KEY(env.scenario), .help = "Path of a .sumocfg, or the name of a shipped scenario.",
        .refuse = refuse_empty},
+      {TRAFFIC_KEY(env.scenarios),
+       .help = "Scenarios that training draws each episode from, as `\"merge:3\"`: path or name, "
+               "and a weight (1 without one); empty: `env.scenario` alone.",
+       .refuse = refuse_scenario_entry},
       {TRAFFIC_KEY(env.sumo_args), .help = "Further arguments of SUMO.", .refuse = refuse_empty},
       {TRAFFIC_KEY(env.cv_types), .help = "Vehicle types that are connected vehicles.",
        .refuse = refuse_empty},

@@ -17,8 +17,9 @@ constexpr std::size_t kSlack = std::size_t{1} << 20;
 struct EpisodeRecord {
   std::uint64_t seed;
   double demand_scale;
+  std::uint32_t scenario;
   std::uint32_t frames;
-  std::array<char, 60> controller;
+  std::array<char, 56> controller;
 };
 static_assert(sizeof(EpisodeRecord) == kEpisodeBytes);
 
@@ -94,6 +95,7 @@ std::size_t PeriodWriter::finish(const Period& period) {
 std::size_t write_episode(const EpisodeSpec& spec, std::span<std::byte> buffer) {
   EpisodeRecord record{.seed = spec.seed,
                        .demand_scale = spec.demand_scale,
+                       .scenario = spec.scenario,
                        .frames = spec.frames ? 1U : 0U,
                        .controller = {}};
   TRAFFIC_CHECK(
@@ -113,6 +115,7 @@ EpisodeSpec read_episode(std::span<const std::byte> bytes) {
   std::memcpy(&record, bytes.data(), sizeof(record));
   record.controller.back() = '\0';
   return {.seed = record.seed,
+          .scenario = record.scenario,
           .demand_scale = record.demand_scale,
           .controller = record.controller.data(),
           .frames = record.frames != 0};

@@ -6,6 +6,7 @@
 
 #include "traffic/core/error.h"
 #include "traffic/core/fault.h"
+#include "traffic/sim/env_options.h"
 
 namespace traffic::rollout {
 namespace {
@@ -24,35 +25,34 @@ std::int64_t whole_steps(double interval_s, double step_s) {
   return steps;
 }
 
-}  // namespace
-
-sim::EnvOptions env_options(const config::Env& env) {
-  sim::EnvOptions options;
-  options.scenario = env.scenario;
-  options.sumo_args = env.sumo_args;
-  options.cv_types = env.cv_types;
-  options.cv_share = env.cv_share;
-  options.max_time_s = env.max_time_s;
-  options.shield = env.shield;
-  options.shield_limits = {
-      .thw_s = env.shield_thw_s, .ttc_s = env.shield_ttc_s, .brake_mps2 = env.shield_brake_mps2};
-  options.control_limits = {.slow_mps = env.slow_mps,
-                            .max_slowdown_mps2 = env.max_slowdown_mps2,
-                            .min_accel_mps2 = env.min_accel_mps2,
-                            .max_accel_mps2 = env.max_accel_mps2};
+/// What the configuration says, for the first of its scenarios.
+sim::EnvOptions first_options(const config::Env& env,
+                              const std::vector<config::ScenarioShare>& mix) {
+  sim::EnvOptions options = sim::env_options(env);
+  options.scenario = mix.front().scenario;
   return options;
 }
 
+}  // namespace
+
 SimLoop::SimLoop(const config::Config& config, std::uint32_t env, SimSlot& slot)
     : options_(config.env),
+      mix_(config::scenario_mix(config.env)),
+      rule_(sim::candidate_rule(config)),
+      top_k_(static_cast<int>(config.controller.top_k)),
       env_index_(env),
       slot_(slot),
-      sumo_(env_options(config.env)),
+      sumo_(first_options(config.env, mix_)),
       writer_(slot.reply_buffer()) {
+  count_steps();
+  slot_.announce_ready();
+}
+
+/// By the step length of the scenario that is loaded.
+void SimLoop::count_steps() {
   steps_per_period_ = whole_steps(options_.control_period_s, sumo_.step_length_s());
   steps_per_frame_ = std::max<std::int64_t>(
       1, static_cast<std::int64_t>(std::llround(kFrameIntervalS / sumo_.step_length_s())));
-  slot_.announce_ready();
 }
 
 void SimLoop::serve(double timeout_s) {
@@ -76,12 +76,18 @@ void SimLoop::reset(const EpisodeSpec& spec) {
   episode_ = spec;
   std::vector<std::string> extra_args;
   if (spec.demand_scale != 1.0) extra_args = {"--scale", fmt::format("{}", spec.demand_scale)};
+  if (spec.scenario >= mix_.size()) {
+    throw WorkerError("an episode of scenario {}, there are {}", spec.scenario, mix_.size());
+  }
+  sumo_.set_scenario(mix_[spec.scenario].scenario);
   sumo_.reset(spec.seed, extra_args);
+  count_steps();
   in_episode_ = true;
   controller_.reset();
   if (!spec.controller.empty()) {
     scene::ControllerOptions options;
-    options.candidates = candidate_rule();
+    options.candidates = rule_;
+    options.top_k = top_k_;
     controller_ = scene::make_controller(spec.controller, options);
     controller_->reset(spec.seed);
   }
@@ -156,13 +162,9 @@ void SimLoop::note_controlled() {
   }
 }
 
-scene::CandidateRule SimLoop::candidate_rule() const {
-  return {.zone_m = options_.zone_m, .lead_only = options_.lead_only};
-}
-
 void SimLoop::list_candidates() {
   const auto& state = sumo_.state();
-  scene::find_candidates(state, candidate_rule(), candidate_nodes_);
+  scene::find_candidates(state, rule_, candidate_nodes_);
   for (const int node : candidate_nodes_) {
     const scene::Vehicle& vehicle = state.vehicles()[static_cast<std::size_t>(node)];
     candidates_.push_back(

@@ -9,14 +9,12 @@
 #include "period_codec.h"
 #include "slot.h"
 #include "traffic/config/config.h"
+#include "traffic/config/scenario_mix.h"
 #include "traffic/rollout/period.h"
 #include "traffic/scene/controller.h"
 #include "traffic/sim/sumo_env.h"
 
 namespace traffic::rollout {
-
-/// What config.env says to the simulation.
-sim::EnvOptions env_options(const config::Env& env);
 
 /// Runs one simulation as the slot commands. Not thread-safe.
 class SimLoop {
@@ -31,15 +29,18 @@ class SimLoop {
 
  private:
   void reset(const EpisodeSpec& spec);
+  void count_steps();
   void run_period(std::span<const scene::Command> commands);
   void step();
   void note_controlled();
   void list_candidates();
-  [[nodiscard]] scene::CandidateRule candidate_rule() const;
   void answer();
   [[nodiscard]] bool frame_due(std::int64_t step) const;
 
   config::Env options_;
+  std::vector<config::ScenarioShare> mix_;
+  scene::CandidateRule rule_;
+  int top_k_;
   std::uint32_t env_index_;
   SimSlot& slot_;
   sim::SumoEnv sumo_;

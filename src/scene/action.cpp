@@ -41,6 +41,7 @@ std::optional<double> conflicting_green_left_s(const RoadState& state, const Veh
       if (link < static_cast<int>(light.state.size()) && may_drive(at(light.state, link)))
         left = std::max(left.value_or(0.0), at(light.change_s, link));
   }
+  if (left && *left >= kSignalHorizonS) return std::nullopt;
   return left;
 }
 

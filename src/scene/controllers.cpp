@@ -107,8 +107,7 @@ class Yield final : public Controller {
       if (v.line_m < options_.yield_from_m || v.line_m > options_.yield_to_m) continue;
       if (!at(at(state.road().conflicts, v.conflict).approaches, v.approach).major) continue;
       const auto left = conflicting_green_left_s(state, v);
-      // A green without an end in sight is no release.
-      if (!left || *left < options_.yield_left_s || *left >= kSignalHorizonS) continue;
+      if (!left || *left < options_.yield_left_s) continue;
       ++controlled;
       Command command;
       command.vehicle_id = v.id;
@@ -136,6 +135,7 @@ void find_candidates(const RoadState& state, const CandidateRule& rule, std::vec
     if (!v.is_cv || v.conflict < 0 || v.line_m > rule.zone_m) continue;
     if (rule.lead_only && !v.first_cv) continue;
     if (is_committed(v, state)) continue;
+    if (rule.released_only && !conflicting_green_left_s(state, v)) continue;
     out.push_back(static_cast<int>(i));
   }
 }

@@ -1,5 +1,7 @@
 #include "traffic/sim/env_options.h"
 
+#include <algorithm>
+
 namespace traffic::sim {
 
 EnvOptions env_options(const config::Env& env) {
@@ -17,6 +19,17 @@ EnvOptions env_options(const config::Env& env) {
                             .min_accel_mps2 = env.min_accel_mps2,
                             .max_accel_mps2 = env.max_accel_mps2};
   return options;
+}
+
+scene::CandidateRule candidate_rule(const config::Config& config) {
+  const config::Action& action = config.action;
+  const bool only_late =
+      action.longitudinal == "categorical" && !action.lane_change &&
+      std::all_of(action.commands.begin(), action.commands.end(), [](const std::string& command) {
+        return command == "none" || command == "arrive_late";
+      });
+  return {
+      .zone_m = config.env.zone_m, .lead_only = config.env.lead_only, .released_only = only_late};
 }
 
 }  // namespace traffic::sim

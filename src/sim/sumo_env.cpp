@@ -8,6 +8,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "networks.h"
 #include "signals.h"
 #include "sumo_session.h"
 #include "traffic/core/error.h"
@@ -29,7 +30,9 @@ constexpr std::uint64_t kCvStream = 0x6376;  // "cv"
 
 struct SumoEnv::Impl {
   explicit Impl(const EnvOptions& env_options)
-      : options(env_options), scenario(find_scenario(env_options.scenario)) {
+      : options(env_options),
+        scenario(find_scenario(env_options.scenario)),
+        networks(env_options.shield_limits) {
     reset(options.seed, {});
   }
 
@@ -57,9 +60,10 @@ struct SumoEnv::Impl {
   void read_network(const std::string& file) {
     if (road && file == net_file) return;
     net_file = file;
-    road = std::make_shared<scene::Road>(scene::read_road(file));
-    plans = std::make_unique<scene::RoutePlans>(*road);
-    state = std::make_unique<scene::RoadState>(road, options.shield_limits);
+    const Network& network = networks.of(file);
+    road = network.road;
+    plans = network.plans;
+    state = network.state;
   }
 
   void step() {
@@ -252,9 +256,10 @@ struct SumoEnv::Impl {
   SumoSession session;
   std::uint64_t seed = 0;
   std::string net_file;
+  Networks networks;
   std::shared_ptr<const scene::Road> road;
-  std::unique_ptr<scene::RoutePlans> plans;
-  std::unique_ptr<scene::RoadState> state;
+  std::shared_ptr<scene::RoutePlans> plans;
+  std::shared_ptr<scene::RoadState> state;
   scene::CommandBook book;
   scene::FrameBuilder frames;
   SignalReader signals;
@@ -273,6 +278,9 @@ struct SumoEnv::Impl {
 SumoEnv::SumoEnv(const EnvOptions& options) : impl_(std::make_unique<Impl>(options)) {}
 SumoEnv::~SumoEnv() = default;
 
+void SumoEnv::set_scenario(std::string_view name_or_path) {
+  impl_->scenario = find_scenario(name_or_path);
+}
 void SumoEnv::reset(std::uint64_t seed, const std::vector<std::string>& extra_args) {
   impl_->reset(seed, extra_args);
 }

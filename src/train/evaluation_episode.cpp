@@ -48,6 +48,7 @@ scene::Controller& EpisodeRunner::controller(std::size_t index) {
     const config::Env& env = plan_.config.env;
     scene::ControllerOptions options;
     options.candidates = {.zone_m = env.zone_m, .lead_only = env.lead_only};
+    options.top_k = static_cast<int>(plan_.config.controller.top_k);
     options.random_period_s = env.control_period_s;
     known = scene::make_controller(name, options);
   }

@@ -14,6 +14,7 @@
 #include "traffic/config/load.h"
 #include "traffic/core/error.h"
 #include "traffic/scene/frame_builder.h"
+#include "traffic/sim/env_options.h"
 
 namespace traffic::train {
 namespace {
@@ -90,8 +91,7 @@ class PolicyController final : public scene::Controller {
 
  private:
   [[nodiscard]] rollout::Period observe(const scene::RoadState& state) {
-    scene::find_candidates(
-        state, {.zone_m = config_.env.zone_m, .lead_only = config_.env.lead_only}, nodes_);
+    scene::find_candidates(state, sim::candidate_rule(config_), nodes_);
     candidates_.clear();
     for (const int node : nodes_) {
       const scene::Vehicle& vehicle = state.vehicles()[static_cast<std::size_t>(node)];

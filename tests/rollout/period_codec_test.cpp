@@ -193,11 +193,15 @@ TEST(PeriodCodec, HasRoomForTheVehiclesItWasMadeFor) {
 
 TEST(EpisodeCodec, ReturnsWhatWasWritten) {
   std::vector<std::byte> buffer(kEpisodeBytes);
-  const EpisodeSpec spec{
-      .seed = 0xfedcba9876543210, .demand_scale = 1.25, .controller = "meter", .frames = false};
+  const EpisodeSpec spec{.seed = 0xfedcba9876543210,
+                         .scenario = 2,
+                         .demand_scale = 1.25,
+                         .controller = "meter",
+                         .frames = false};
   const std::size_t size = write_episode(spec, buffer);
   const EpisodeSpec read = read_episode(std::span(buffer).first(size));
   EXPECT_EQ(read.seed, spec.seed);
+  EXPECT_EQ(read.scenario, spec.scenario);
   EXPECT_EQ(read.demand_scale, spec.demand_scale);
   EXPECT_EQ(read.controller, spec.controller);
   EXPECT_EQ(read.frames, spec.frames);

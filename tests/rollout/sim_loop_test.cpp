@@ -7,6 +7,7 @@
 
 #include "rollout/pool_fixture.h"
 #include "traffic/core/error.h"
+#include "traffic/sim/env_options.h"
 
 namespace traffic::rollout {
 namespace {
@@ -138,7 +139,7 @@ TEST_F(SimLoopTest, AScriptedControllerDoesWhatItDoesWithoutThePool) {
   config_.env.max_time_s = 450;
   scene::EpisodeScore expected;
   {
-    sim::SumoEnv env(env_options(config_.env));
+    sim::SumoEnv env(sim::env_options(config_.env));
     const auto controller = scene::make_controller("meter");
     controller->reset(5);
     std::vector<scene::Command> commands;

@@ -62,6 +62,11 @@ TEST_F(Commands, ArriveLateLeavesVehiclesAloneWithoutAConflictingGreen) {
   EXPECT_FALSE(speed_for(Longitudinal::kArriveLate).has_value());
 }
 
+TEST_F(Commands, ArriveLateLeavesVehiclesAloneWhenTheConflictingGreenNeverEnds) {
+  set_light("G", kSignalHorizonS);
+  EXPECT_FALSE(speed_for(Longitudinal::kArriveLate).has_value());
+}
+
 TEST_F(Commands, LastAsLongAsTheyWereGivenFor) {
   scene_.step();
   CommandBook book;

@@ -62,6 +62,21 @@ TEST(Candidates, LeaveOutVehiclesUnderCommitment) {
   EXPECT_THAT(nodes, ElementsAre(0));
 }
 
+TEST(Candidates, AreOnRequestOnlyThoseWhoCanArriveLate) {
+  Scene s(priority_merge().road());
+  s.add(kMain, "main_0", 200, 10, true);
+  s.add(kRamp, "ramp_0", 150, 10, true);  // the main road has no light: nothing to wait for
+  std::vector<int> nodes;
+  s.events().lights = {LightState{"G", 0, {40}}};
+  s.step();
+  find_candidates(s.state(), {.zone_m = 200, .released_only = true}, nodes);
+  EXPECT_THAT(nodes, ElementsAre(0));
+  s.events().lights = {LightState{"r", 0, {20}}};
+  s.step();
+  find_candidates(s.state(), {.zone_m = 200, .released_only = true}, nodes);
+  EXPECT_THAT(nodes, IsEmpty());
+}
+
 TEST(Meter, HoldsTheMinorApproachWhenTheZoneIsTooDense) {
   Scene s(priority_merge().road());
   const auto near = s.add(kRamp, "ramp_0", 280, 10, true);

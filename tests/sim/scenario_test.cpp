@@ -12,6 +12,7 @@ using ::testing::Contains;
 using ::testing::HasSubstr;
 
 TEST(Scenario, IsFoundByNameAndByPath) {
+  EXPECT_THAT(shipped_scenarios(), Contains("corridor"));
   EXPECT_THAT(shipped_scenarios(), Contains("merge"));
   EXPECT_THAT(shipped_scenarios(), Contains("merge_quick"));
   const auto path = find_scenario("merge");
@@ -26,7 +27,7 @@ TEST(Scenario, AnUnknownNameListsTheShippedOnes) {
     FAIL() << "no error";
   } catch (const DataError& e) {
     EXPECT_THAT(e.what(), HasSubstr("'marge'"));
-    EXPECT_THAT(e.what(), HasSubstr("merge, merge_quick"));
+    EXPECT_THAT(e.what(), HasSubstr("corridor, merge, merge_quick"));
   }
 }
 

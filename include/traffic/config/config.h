@@ -78,6 +78,7 @@ struct Train {
 
 struct Env {
   std::string scenario = "merge";              ///< a .sumocfg or the name of a shipped scenario
+  std::vector<std::string> scenarios;          ///< "scenario:weight" to draw episodes from
   std::vector<std::string> sumo_args;          ///< further arguments of SUMO
   std::vector<std::string> cv_types = {"cv"};  ///< vTypes of connected vehicles
   double cv_share = 0;                         ///< above 0: this share of all vehicles instead

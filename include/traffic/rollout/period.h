@@ -16,7 +16,8 @@ namespace traffic::rollout {
 /// runs it.
 struct EpisodeSpec {
   std::uint64_t seed = 0;
-  double demand_scale = 1.0;  ///< factor on the scenario's demand
+  std::uint32_t scenario = 0;  ///< which of config::scenario_mix
+  double demand_scale = 1.0;   ///< factor on the scenario's demand
   std::string controller =
       {};              ///< a scripted one that decides within the simulation; empty: the rank
   bool frames = true;  ///< whether graphs are wanted; scores alone cost less

@@ -68,7 +68,7 @@ std::optional<double> next_speed(const ActiveCommand& active, const Vehicle& veh
                                  double allowed_mps);
 
 /// Seconds until the last green of the streams that meet this vehicle's ends; nothing when none of
-/// them has green now.
+/// them has green now, or one has a green without an end in sight.
 std::optional<double> conflicting_green_left_s(const RoadState& state, const Vehicle& vehicle);
 
 /// The commands in force. Keeps Vehicle::commanded and committed_until_s up to date.

@@ -32,6 +32,8 @@ class Controller {
 struct CandidateRule {
   double zone_m = 100.0;   ///< distance to the next stop line, at most
   bool lead_only = false;  ///< the first CV of each lane only
+  /// Only those for whom a conflicting stream has a green that ends: others cannot arrive late.
+  bool released_only = false;
 };
 /// Indices of the CVs that the rule admits and that are not committed to a command, in the order of
 /// the frame's nodes.

@@ -2,11 +2,15 @@
 #pragma once
 
 #include "traffic/config/config.h"
+#include "traffic/scene/controller.h"
 #include "traffic/sim/sumo_env.h"
 
 namespace traffic::sim {
 
 /// What [env] says about the simulation itself.
 EnvOptions env_options(const config::Env& env);
+
+/// Who a trained controller may pick: [env], and of whom the commands of [action] can ask anything.
+scene::CandidateRule candidate_rule(const config::Config& config);
 
 }  // namespace traffic::sim

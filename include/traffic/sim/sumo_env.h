@@ -17,6 +17,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "traffic/scene/action.h"
@@ -50,6 +51,9 @@ class SumoEnv {
   SumoEnv(const SumoEnv&) = delete;
   SumoEnv& operator=(const SumoEnv&) = delete;
 
+  /// The scenario of the next reset and of those after it; what is loaded now stays till then.
+  /// @throws DataError if there is none of that name
+  void set_scenario(std::string_view name_or_path);
   /// Begins a new episode.
   /// @param extra_args for this episode, after options.sumo_args, e.g. another demand
   void reset(std::uint64_t seed, const std::vector<std::string>& extra_args = {});

@@ -1,0 +1,24 @@
+/// Which scenarios a training draws its episodes from.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "traffic/config/config.h"
+
+namespace traffic::config {
+
+struct ScenarioShare {
+  std::string scenario;  ///< a .sumocfg or the name of a shipped scenario
+  double share = 1.0;    ///< of the episodes
+};
+
+/// env.scenarios with shares that add up to 1; without them env.scenario alone.
+/// @throws ConfigError if an entry is not "scenario" or "scenario:weight"
+std::vector<ScenarioShare> scenario_mix(const Env& env);
+
+/// Why an entry of env.scenarios is refused; empty if it is allowed.
+std::string_view refuse_scenario_entry(std::string_view entry);
+
+}  // namespace traffic::config

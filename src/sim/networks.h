@@ -1,0 +1,29 @@
+/// The networks of the scenarios that a simulation has run so far, read once each.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+
+#include "traffic/scene/road_state.h"
+
+namespace traffic::sim {
+
+struct Network {
+  std::shared_ptr<const scene::Road> road;
+  std::shared_ptr<scene::RoutePlans> plans;
+  std::shared_ptr<scene::RoadState> state;
+};
+
+class Networks {
+ public:
+  explicit Networks(const scene::ShieldLimits& limits) : limits_(limits) {}
+  /// @throws DataError if the file cannot be read
+  const Network& of(const std::string& file);
+
+ private:
+  scene::ShieldLimits limits_;
+  std::map<std::string, Network> known_;
+};
+
+}  // namespace traffic::sim
