@@ -33,6 +33,37 @@ TEST_P(TrainsOnRanks, PrintsTheTableAndWritesTheWholeSummary) {
 }
 INSTANTIATE_TEST_SUITE_P(Ranks, TrainsOnRanks, ::testing::Values(1, 2, 3));
 
+TEST_F(TrainTest, LearnsThatTheseVehiclesKeepTheirAcceleration) {
+  const Outcome outcome = run_program(command(
+      2, "run", "--set train.max_steps=0 --set train.epochs=8 --set train.warmup_epochs=1"));
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.output;
+  const nlohmann::json result = summary("run")["result"];
+  const double model = result["speed_rmse_mps_frame5"];
+  const double constant_velocity = result["constant_velocity_speed_rmse_mps_frame5"];
+  // The acceleration is a feature of each vehicle: a model that reads it is far better.
+  EXPECT_LT(model, 0.7 * constant_velocity);
+}
+
+TEST_F(TrainTest, EndsWith8BeforeAnyStepWhenThereIsNoRoomForTheCheckpoints) {
+  // A folder in memory, so that a moderate model times a thousand checkpoints is too much for it.
+  const fs::path run = "/dev/shm/" + dir_.filename().string();
+  const auto available = static_cast<double>(fs::space("/dev/shm").available);
+  int width = 64;
+  // At least 32 width^2 parameters of 4 bytes, with two moments each.
+  while (1000.0 * 3 * 4 * 32 * width * width < available) width *= 2;
+  const std::string size = std::to_string(width);
+  const Outcome outcome =
+      run_program(command(2, run.string(),
+                          "--set checkpoint.keep_last=1000 --set model.hidden_dim=" + size +
+                              " --set model.num_heads=4 --set model.lstm_hidden=" + size));
+  const bool stepped = fs::exists(run / "metrics.jsonl");
+  fs::remove_all(run);
+  EXPECT_EQ(outcome.exit_code, 8) << outcome.output;
+  EXPECT_THAT(outcome.output,
+              AllOf(HasSubstr("not enough room"), HasSubstr("checkpoint.keep_last")));
+  EXPECT_FALSE(stepped);
+}
+
 TEST_F(TrainTest, RepeatsToTheBit) {
   ASSERT_EQ(run_program(command(2, "a")).exit_code, 0);
   ASSERT_EQ(run_program(command(2, "b")).exit_code, 0);

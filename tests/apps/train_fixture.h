@@ -7,6 +7,7 @@
 #include <cmath>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <nlohmann/json.hpp>
 #include <string>
 
@@ -19,16 +20,22 @@ namespace traffic::test {
 
 namespace fs = std::filesystem;
 
-/// `vehicles` in a row on one lane, each with the one before it as its neighbour.
-inline scene::GraphFrame make_train_frame(int index, int vehicles, double acceleration) {
+/// Every episode has vehicles with each of these.
+inline constexpr double kAccelerations[] = {-0.3, -0.2, -0.1, 0.0, 0.1, 0.2, 0.3};
+
+/// `vehicles` in a row on one lane, each with the one before it as its neighbour, each keeping its
+/// acceleration.
+inline scene::GraphFrame make_train_frame(int index, int vehicles, int episode) {
   scene::GraphFrame frame;
   const std::size_t columns = scene::node_features().size();
   frame.time_s = index;
   frame.edge_ptr.push_back(0);
   for (int i = 0; i < vehicles; ++i) {
-    const double speed = 10.0 + 0.2 * i + acceleration * index;
-    const double position =
-        30.0 * i + (10.0 + 0.2 * i) * index + 0.5 * acceleration * index * index;
+    const double acceleration =
+        kAccelerations[static_cast<std::size_t>(i + 2 * episode) % std::size(kAccelerations)];
+    const double first_speed = 25.0 + 0.2 * i;
+    const double speed = first_speed + acceleration * index;
+    const double position = 30.0 * i + first_speed * index + 0.5 * acceleration * index * index;
     frame.vehicle_id.push_back(static_cast<std::uint32_t>(i));
     frame.xy_m.insert(frame.xy_m.end(), {static_cast<float>(position), 0.0F});
     std::vector<float> row(columns, 0.0F);
@@ -61,7 +68,7 @@ inline void write_train_data(const fs::path& path) {
   for (const auto split : {data::Split::kTrain, data::Split::kTrain, data::Split::kTrain,
                            data::Split::kValidation, data::Split::kTest}) {
     writer.begin_episode({.seed = static_cast<std::uint64_t>(seed), .split = split});
-    for (int t = 0; t < 60; ++t) writer.append(make_train_frame(t, 20, 0.05 * (seed - 2)));
+    for (int t = 0; t < 60; ++t) writer.append(make_train_frame(t, 20, seed));
     writer.end_episode();
     ++seed;
   }

@@ -1,6 +1,7 @@
 // One process: whole training steps of phase 1 (forward, backward, clip, Adam) on synthetic
 // windows.
 //   bench_phase1_step [full|small] [fp32|bf16] [steps]
+//   bench_phase1_step --gemm-bound [full|small] [fp32|bf16]   only samples/s of that bound
 // Prints the best and the median step, where its time went, and the bound that matrix products
 // alone would set. Times are CPU time of the process, so that other load on the machine counts
 // less.
@@ -140,17 +141,39 @@ StepTimes run_step(model::GraphEncoder& encoder, model::WorldModel& world, Adam&
   return t;
 }
 
+/// What the products of a step take and compute.
+struct Bound {
+  double ms = 0;
+  double gflop = 0;
+};
+Bound gemm_bound(const config::Model& m, const benchmarks::Windows& w, bool bf16) {
+  Bound bound;
+  for (const Product& p : products(m, w)) {
+    bound.gflop += p.gflop() * p.times;
+    bound.ms += p.times * (bf16 ? product_ms<Bf16>(p) : product_ms<float>(p));
+  }
+  return bound;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
-  const std::string size = argc > 1 ? argv[1] : "full";
-  const bool bf16 = argc > 2 && std::string(argv[2]) == "bf16";
-  const int steps = argc > 3 ? std::stoi(argv[3]) : 8;
+  std::vector<std::string> arguments(argv + 1, argv + argc);
+  const bool only_bound = !arguments.empty() && arguments[0] == "--gemm-bound";
+  if (only_bound) arguments.erase(arguments.begin());
+  const std::string size = !arguments.empty() ? arguments[0] : "full";
+  const bool bf16 = arguments.size() > 1 && arguments[1] == "bf16";
+  const int steps = arguments.size() > 2 ? std::stoi(arguments[2]) : 8;
   at::set_num_threads(1);
   config::Model m;
   if (size == "small") m = {.hidden_dim = 64, .gnn_layers = 2, .num_heads = 4};
   constexpr std::int64_t kBatch = 32;
   const auto w = benchmarks::make_windows(kBatch);
+  const Bound bound = gemm_bound(m, w, bf16);
+  if (only_bound) {
+    fmt::print("{:.1f}\n", kBatch / bound.ms * 1e3);
+    return 0;
+  }
   model::GraphEncoder encoder(m, w.graph.node_features.size(1));
   model::WorldModel world(m, 5);
   model::initialise(*encoder, 1);
@@ -171,12 +194,6 @@ int main(int argc, char** argv) {
   std::sort(times.begin(), times.end(),
             [](const auto& a, const auto& b) { return a.total() < b.total(); });
   const StepTimes& best = times.front();
-  double gflop = 0;
-  double bound = 0;
-  for (const Product& p : products(m, w)) {
-    gflop += p.gflop() * p.times;
-    bound += p.times * (bf16 ? product_ms<Bf16>(p) : product_ms<float>(p));
-  }
   fmt::print(
       "{} {}: {} parameters, best {:.1f} ms ({:.1f} samples/s), median {:.1f} ms; encoder {:.1f} + "
       "{:.1f}, "
@@ -185,6 +202,6 @@ int main(int argc, char** argv) {
       "{:.1f} ms ({:.0f} GFLOP/s); loss {:.4f}\n",
       size, bf16 ? "bf16" : "fp32", count, best.total(), kBatch / best.total() * 1e3,
       times[times.size() / 2].total(), best.encoder, best.encoder_back, best.world, best.world_back,
-      best.adam, gflop, bound, gflop / bound * 1e3, times.back().loss);
+      best.adam, bound.gflop, bound.ms, bound.gflop / bound.ms * 1e3, times.back().loss);
   return 0;
 }
