@@ -308,6 +308,28 @@ TEST(SumoEnv, TakesOtherDemandForOneEpisode) {
   EXPECT_EQ(demand({}), usual);
 }
 
+TEST(SumoEnv, ShieldLeavesVehiclesAloneThatFollowAsTheyAlwaysDo) {
+  // "Fast" asks for the speed limit, in a queue too: drivers then follow as without a command, and
+  // there is nothing to override but what uncontrolled traffic also does (some 3 % of the time).
+  SumoEnv env({.scenario = "merge"});
+  env.reset(10);
+  std::vector<scene::Command> commands;
+  while (env.time_s() < 600) {
+    commands.clear();
+    for (const auto& v : env.state().vehicles()) {
+      if (v.is_cv && v.lane >= 0) {
+        commands.push_back(
+            {.vehicle_id = v.id, .longitudinal = scene::Longitudinal::kFast, .hold_s = 1});
+      }
+    }
+    env.apply(commands);
+    env.step();
+  }
+  EXPECT_GT(env.score().cv_steps, 5000);
+  EXPECT_LT(env.score().shield_overrides, env.score().cv_steps * 5 / 100);
+  EXPECT_EQ(env.score().collisions, 0);
+}
+
 TEST(SumoEnv, EndsWhereTheOptionsSay) {
   SumoEnv env({.scenario = "merge", .max_time_s = 60});
   while (!env.done()) env.step();
