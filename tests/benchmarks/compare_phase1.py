@@ -7,7 +7,7 @@ Both sides: `--ranks` ranks with one thread each, batch 32 a rank, windows of 10
 each. The peer's columns are left out, and that is said, where its interpreter or script is not given. Figures are
 medians over rounds; the machine's speed drifts, so only ratios of one call mean something.
 """
-import argparse, json, os, re, statistics, subprocess, sys, tempfile, time
+import argparse, json, os, re, socket, statistics, subprocess, sys, tempfile, time
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -34,7 +34,7 @@ def ours(args, size, precision, ranks, data, folder):
         command += ["--set", f"model.{key}={value}"]
     launch = time.time()
     subprocess.run(command, env=dict(environment(), TRAFFIC_LAUNCH_TIME=f"{launch:.3f}"), check=True,
-                   stdout=subprocess.DEVNULL)
+                   stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     summary = json.loads((run_dir / "summary.json").read_text())
     steps = [json.loads(line) for line in (run_dir / "metrics.jsonl").read_text().splitlines()]
     seconds = [s["time/step_s"] for s in steps if "time/step_s" in s][args.warmup:]
@@ -43,14 +43,19 @@ def ours(args, size, precision, ranks, data, folder):
 
 
 def peer(args, size, precision, ranks):
+    """Its ranks are started directly: torchrun would add its own seconds to their start."""
     script = Path(args.peer_script).resolve()
-    launcher = [args.peer_python]
-    if ranks > 1:
-        launcher += ["-m", "torch.distributed.run", f"--nproc_per_node={ranks}"]
-    command = launcher + [str(script), "--size", size, "--dtype", precision, "--steps", str(args.steps),
-                          "--warmup", str(args.warmup)]
-    env = dict(environment(), PEER_T0=f"{time.time():.3f}")
-    out = subprocess.run(command, env=env, check=True, capture_output=True, text=True, cwd=script.parent).stdout
+    command = [args.peer_python, str(script), "--size", size, "--dtype", precision, "--steps", str(args.steps),
+               "--warmup", str(args.warmup)]
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    shared = dict(environment(), PEER_T0=f"{time.time():.3f}")
+    group = dict(WORLD_SIZE=str(ranks), MASTER_ADDR="127.0.0.1", MASTER_PORT=str(port)) if ranks > 1 else {}
+    running = [subprocess.Popen(command, cwd=script.parent, text=True, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+                                env=dict(shared, **group, **({"RANK": str(r), "LOCAL_RANK": str(r)} if group else {})))
+               for r in range(ranks)]
+    out = [process.communicate()[0] for process in running][0]
     line = next(l for l in out.splitlines() if l.startswith("RESULT"))
     figure = lambda pattern: float(re.search(pattern, line).group(1))
     return dict(samples_per_s=figure(r"samples/s=([\d.]+)"), first_step_s=figure(r"first_step=([\d.]+)"),
