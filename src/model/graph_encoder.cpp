@@ -30,13 +30,15 @@ torch::Tensor GraphEncoderImpl::forward(const GraphBatch& graph) {
   const auto type = input_->weight.scalar_type();
   LayerContext context{graph, nullptr, type == torch::kDouble ? type : compute_type_,
                        checkpointing_};
-  if (!fused(graph.node_features)) {
+  if (fused()) {
+    context.edges =
+        std::make_shared<const EdgeIndex>(make_edge_index(graph, torch::GradMode::is_enabled()));
+  }
+  if (!fused() || !has_thin_input()) {
     torch::Tensor h = norm_(input_(graph.node_features.to(type)));
     for (const auto& layer : layers_) h = layer->forward(h, context);
     return h;
   }
-  context.edges =
-      std::make_shared<const EdgeIndex>(make_edge_index(graph, torch::GradMode::is_enabled()));
   const ThinInput thin = thin_input(graph.node_features);
   // The first layer gives the gradient of its input to the three tensors that this is made of.
   torch::Tensor h = torch::addmm(thin.offset.detach(), thin.rows.detach(), thin.basis.detach());
@@ -64,10 +66,12 @@ ThinInput GraphEncoderImpl::thin_input(const torch::Tensor& features) const {
           torch::constant_pad_nd(basis, {0, 0, 0, rank - used}), norm_->bias};
 }
 
-bool GraphEncoderImpl::fused(const torch::Tensor& features) const {
-  return features.is_cpu() && !layers_.empty() &&
-         layers_.front()->fused_on(input_->weight, compute_type_) &&
-         features.size(1) < hidden_dim_ / 2;
+bool GraphEncoderImpl::fused() const {
+  return !layers_.empty() && layers_.front()->fused_on(input_->weight, compute_type_);
+}
+
+bool GraphEncoderImpl::has_thin_input() const {
+  return fused() && input_->weight.size(1) < hidden_dim_ / 2;
 }
 
 void GraphEncoderImpl::set_compute_type(torch::ScalarType type) {
@@ -79,7 +83,7 @@ void GraphEncoderImpl::set_compute_type(torch::ScalarType type) {
 
 void GraphEncoderImpl::pack_for_inference() {
   for (std::size_t l = 0; l < layers_.size(); ++l)
-    layers_[l]->pack_for_inference(compute_type_, l > 0);
+    layers_[l]->pack_for_inference(compute_type_, l > 0 || !has_thin_input());
 }
 
 void GraphEncoderImpl::unpack() {

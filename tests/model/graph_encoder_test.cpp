@@ -83,7 +83,7 @@ TEST_P(GraphEncoderOfSize, EqualsTheReferenceForwardAndInAllGradients) {
 INSTANTIATE_TEST_SUITE_P(Sizes, GraphEncoderOfSize,
                          ::testing::Values(Sizes{64, 2, 4}, Sizes{256, 1, 8}, Sizes{96, 2, 3},
                                            Sizes{48, 2, 1}, Sizes{256, 2, 16}, Sizes{32, 1, 2},
-                                           Sizes{40, 2, 4}),
+                                           Sizes{40, 2, 4}, Sizes{16, 2, 1}),
                          [](const auto& test) {
                            return "d" + std::to_string(test.param.hidden) + "layers" +
                                   std::to_string(test.param.layers) + "heads" +

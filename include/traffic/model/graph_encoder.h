@@ -46,8 +46,9 @@ class GraphEncoderImpl : public torch::nn::Module {
   [[nodiscard]] std::int64_t hidden_dim() const { return hidden_dim_; }
 
  private:
-  /// Whether forward takes the fused path for graphs with such features.
-  [[nodiscard]] bool fused(const torch::Tensor& features) const;
+  /// Whether layers are fused, and whether the first of them takes thin_input() (of few features).
+  [[nodiscard]] bool fused() const;
+  [[nodiscard]] bool has_thin_input() const;
   /// The first layer's input, LayerNorm(W x + b), as a product of matrices with few columns.
   [[nodiscard]] ThinInput thin_input(const torch::Tensor& features) const;
 
