@@ -21,6 +21,7 @@
 #include "traffic/core/error.h"
 #include "traffic/core/fault.h"
 #include "traffic/core/hash.h"
+#include "traffic/model/memory.h"
 #include "traffic/report/progress_bar.h"
 #include "traffic/report/time_split.h"
 
@@ -62,6 +63,7 @@ class Phase1 {
   void after_step(const StepResult& result);
   void after_epoch();
   void save_now();
+  bool save();
   [[nodiscard]] bool is_complete() const {
     return trainer_.global_step() >= trainer_.total_steps();
   }
@@ -141,14 +143,20 @@ void Phase1::after_epoch() {
   const bool best = evaluation.loss < best_loss_;
   if (best) best_loss_ = evaluation.loss;
   if (best || is_complete() || epoch_ % run_.config().checkpoint.save_interval_epochs == 0) {
-    if (run_.save(snapshot()) && best) run_.mark_best(trainer_.global_step());
+    if (save() && best) run_.mark_best(trainer_.global_step());
   }
   rates_.skip_pause();
 }
 
 void Phase1::save_now() {
-  run_.save(snapshot());
+  save();
   rates_.skip_pause();
+}
+
+bool Phase1::save() {
+  // A checkpoint is built in memory: in the place of idle activations, not beside them.
+  model::release_cached_memory();
+  return run_.save(snapshot());
 }
 
 checkpoint::Snapshot Phase1::snapshot() const {
@@ -201,6 +209,7 @@ void Phase1::finish(PhaseEnd end) {
   summary.parameters_xxh3 = hex64(parameters_hash());
   summary.faults["skipped_steps"] = trainer_.skipped_steps();
   if (end == PhaseEnd::kDone) {
+    model::release_cached_memory();
     trainer_.restore_from(checkpoint::load(run_.best_path()));
     const auto loader = make_evaluation_loader(data_.test, run_.config(), communicator_);
     const Evaluation evaluation = evaluate(model_, *loader, communicator_, 0);
