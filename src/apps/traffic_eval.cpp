@@ -8,10 +8,12 @@
 #include <vector>
 
 #include "traffic/config/command_line.h"
+#include "traffic/config/scenario_mix.h"
 #include "traffic/config/write.h"
 #include "traffic/core/atomic_file.h"
 #include "traffic/core/error.h"
 #include "traffic/core/process.h"
+#include "traffic/sim/scenario.h"
 #include "traffic/train/evaluation.h"
 #include "traffic/train/policy_controller.h"
 
@@ -20,7 +22,7 @@ namespace {
 using namespace traffic;
 
 struct Arguments {
-  std::string scenario;
+  std::vector<std::string> scenarios;
   std::vector<std::string> controllers;
   std::string seeds = "0..9";
   int jobs = 0;
@@ -36,11 +38,12 @@ config::Program program(Arguments& arguments) {
           "Runs controllers on the same seeds and compares them with the uncontrolled traffic.",
       .add_options =
           [&arguments](CLI::App& app) {
-            app.add_option("--scenario", arguments.scenario,
-                           "A .sumocfg or the name of a shipped scenario")
-                ->type_name("FILE");
+            app.add_option("--scenario", arguments.scenarios,
+                           "A .sumocfg or the name of a shipped scenario; repeatable")
+                ->type_name("FILE")
+                ->allow_extra_args(false);
             app.add_option("--controller", arguments.controllers,
-                           "none, random, meter or checkpoint:PATH; repeatable")
+                           "none, random, meter, yield or checkpoint:PATH; repeatable")
                 ->type_name("NAME")
                 ->allow_extra_args(false);
             app.add_option("--seeds", arguments.seeds, "Seeds: 100..119, both ends, or 1,5,9")
@@ -70,7 +73,6 @@ train::EvaluationPlan make_plan(const Arguments& arguments, const config::Common
       trained != arguments.controllers.end()) {
     plan.config = train::config_of_checkpoint(trained->substr(kCheckpoint.size()));
   }
-  if (!arguments.scenario.empty()) plan.config.env.scenario = arguments.scenario;
   plan.controllers = arguments.controllers;
   if (plan.controllers.empty()) plan.controllers = {"none", "meter"};
   plan.seeds = train::parse_seeds(arguments.seeds);
@@ -80,25 +82,58 @@ train::EvaluationPlan make_plan(const Arguments& arguments, const config::Common
   return plan;
 }
 
-int evaluate(const Arguments& arguments, const config::CommonOptions& options) {
-  const train::EvaluationPlan plan = make_plan(arguments, options);
-  if (options.print_config) {
-    std::fputs(config::to_toml(plan.config).c_str(), stdout);
-    return 0;
+/// One for each scenario: those asked for, or what the controllers are trained in.
+std::vector<train::EvaluationPlan> plans_of_scenarios(const train::EvaluationPlan& plan,
+                                                      const Arguments& arguments) {
+  std::vector<std::string> scenarios = arguments.scenarios;
+  if (scenarios.empty()) {
+    for (const auto& part : config::scenario_mix(plan.config.env)) {
+      scenarios.push_back(part.scenario);
+    }
   }
-  const auto episodes = train::run_evaluation(plan);
-  const std::string json = train::evaluation_json(plan, episodes);
-  if (!options.json_path.empty()) write_file_atomically(options.json_path, json);
-  if (!arguments.csv.empty()) {
-    write_file_atomically(arguments.csv, train::episodes_csv(plan, episodes));
+  std::vector<train::EvaluationPlan> plans;
+  for (const std::string& scenario : scenarios) {
+    sim::find_scenario(scenario);  // before the first of them runs
+    plans.push_back(plan);
+    plans.back().config.env.scenario = scenario;
+    plans.back().config.env.scenarios.clear();
   }
-  if (options.json && options.json_path.empty()) {
-    std::fputs(json.c_str(), stdout);
-    return 0;
-  }
+  return plans;
+}
+
+void print_tables(const train::EvaluationPlan& plan,
+                  const std::vector<train::EvaluatedEpisode>& episodes) {
   std::fputs(train::comparison_table(plan, episodes).to_text().c_str(), stdout);
   const report::Table differences = train::difference_table(plan, episodes);
   if (differences.num_rows() > 0) std::fputs(("\n" + differences.to_text()).c_str(), stdout);
+}
+
+int evaluate(const Arguments& arguments, const config::CommonOptions& options) {
+  const auto plans = plans_of_scenarios(make_plan(arguments, options), arguments);
+  if (options.print_config) {
+    std::fputs(config::to_toml(plans.front().config).c_str(), stdout);
+    return 0;
+  }
+  const bool as_json = options.json && options.json_path.empty();
+  std::vector<std::string> jsons;
+  std::string csv;
+  for (const train::EvaluationPlan& plan : plans) {
+    const auto episodes = train::run_evaluation(plan);
+    jsons.push_back(train::evaluation_json(plan, episodes));
+    csv += train::episodes_csv(plan, episodes, csv.empty());
+    if (as_json) continue;
+    if (plans.size() > 1) {
+      std::fputs(
+          fmt::format("{}{}\n\n", jsons.size() > 1 ? "\n" : "", plan.config.env.scenario).c_str(),
+          stdout);
+    }
+    print_tables(plan, episodes);
+    std::fflush(stdout);
+  }
+  const std::string json = train::join_evaluations(jsons);
+  if (!options.json_path.empty()) write_file_atomically(options.json_path, json);
+  if (!arguments.csv.empty()) write_file_atomically(arguments.csv, csv);
+  if (as_json) std::fputs(json.c_str(), stdout);
   return 0;
 }
 

@@ -78,6 +78,15 @@ std::vector<double> gains_of(const EvaluationPlan& plan, const Episodes& episode
   return paired_gains(scores_of(plan, episodes, controller), scores_of(plan, episodes, none));
 }
 
+/// As a field of a CSV file, in quotes where it needs them.
+std::string csv_field(std::string text) {
+  if (text.find_first_of(",\"\n") == std::string::npos) return text;
+  for (std::size_t at = 0; (at = text.find('"', at)) != std::string::npos; at += 2) {
+    text.insert(at, 1, '"');
+  }
+  return '"' + text + '"';
+}
+
 }  // namespace
 
 report::Table comparison_table(const EvaluationPlan& plan, const Episodes& episodes) {
@@ -122,19 +131,16 @@ report::Table difference_table(const EvaluationPlan& plan, const Episodes& episo
   return table;
 }
 
-std::string episodes_csv(const EvaluationPlan& plan, const Episodes& episodes) {
-  std::string text = "controller,seed";
-  for (const Figure& figure : figures()) text += fmt::format(",{}", figure.name);
-  text += '\n';
+std::string episodes_csv(const EvaluationPlan& plan, const Episodes& episodes, bool with_header) {
+  std::string text;
+  if (with_header) {
+    text = "scenario,controller,seed";
+    for (const Figure& figure : figures()) text += fmt::format(",{}", figure.name);
+    text += '\n';
+  }
   for (const EvaluatedEpisode& episode : episodes) {
-    std::string name = plan.controllers[episode.controller];
-    if (name.find_first_of(",\"\n") != std::string::npos) {
-      for (std::size_t at = 0; (at = name.find('"', at)) != std::string::npos; at += 2) {
-        name.insert(at, 1, '"');
-      }
-      name = '"' + name + '"';
-    }
-    text += fmt::format("{},{}", name, episode.seed);
+    text += fmt::format("{},{},{}", csv_field(plan.config.env.scenario),
+                        csv_field(plan.controllers[episode.controller]), episode.seed);
     for (const Figure& figure : figures()) text += fmt::format(",{}", figure.of(episode));
     text += '\n';
   }
@@ -163,6 +169,22 @@ std::string evaluation_json(const EvaluationPlan& plan, const Episodes& episodes
     rows.push_back(std::move(row));
   }
   all["episodes"] = std::move(rows);
+  return all.dump(2) + "\n";
+}
+
+std::string join_evaluations(const std::vector<std::string>& jsons) {
+  using nlohmann::ordered_json;
+  if (jsons.size() == 1) return jsons.front();
+  ordered_json all{{"scenarios", ordered_json::array()}, {"controllers", ordered_json::array()}};
+  for (const std::string& json : jsons) {
+    all["scenarios"].push_back(ordered_json::parse(json));
+    const ordered_json& one = all["scenarios"].back();
+    for (const ordered_json& row : one["controllers"]) {
+      ordered_json named{{"scenario", one["scenario"]}};
+      named.update(row);
+      all["controllers"].push_back(std::move(named));
+    }
+  }
   return all.dump(2) + "\n";
 }
 

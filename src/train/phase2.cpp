@@ -165,7 +165,8 @@ void Phase2::evaluate_and_save() {
 }
 
 void Phase2::log_iteration(const RolloutBatch& batch, const UpdateResult& update, double seconds) {
-  report::NamedValues values = rollout_figures(batch.outcomes, rollouts_.baseline().mean_ocr_all);
+  report::NamedValues values =
+      rollout_figures(batch.outcomes, rollouts_.uncontrolled_ocr_all(batch.outcomes));
   std::vector<std::pair<std::string, double>> shown;
   if (!values.empty()) shown = {{"reward", values.front().second}, {"gain", values.back().second}};
   shown.insert(shown.end(), {{"kl", update.statistics.approx_kl},

@@ -16,21 +16,33 @@ constexpr std::uint64_t kRetryStream = 21;
 
 }  // namespace
 
-Reward::Reward(const rl::BaselineCurve& baseline, double expected_demand, double scale)
-    : baseline_(baseline), scale_(scale / std::max(1.0, expected_demand)) {}
+Reward::Reward(const std::vector<Baseline>& baselines, double scale) {
+  for (const Baseline& baseline : baselines) {
+    scenarios_.push_back({.curve = rl::BaselineCurve(baseline.growth),
+                          .scale = scale / std::max(1.0, baseline.expected_demand)});
+  }
+}
 
-std::vector<float> Reward::operator()(const rollout::Period& period, double from_s) const {
-  const auto conflicts = static_cast<std::size_t>(baseline_.conflicts());
-  const double end = baseline_.duration_s();
-  std::vector<float> rewards;
+std::int64_t Reward::conflicts() const {
+  std::int64_t most = 1;
+  for (const OfScenario& s : scenarios_) most = std::max(most, s.curve.conflicts());
+  return most;
+}
+
+std::vector<float> Reward::operator()(std::int64_t scenario, const rollout::Period& period,
+                                      double from_s) const {
+  const auto& [curve, scale] = scenarios_.at(static_cast<std::size_t>(scenario));
+  const auto conflicts = static_cast<std::size_t>(curve.conflicts());
+  const double end = curve.duration_s();
+  std::vector<float> rewards(static_cast<std::size_t>(this->conflicts()), 0.0F);
   for (std::size_t c = 0; c < conflicts; ++c) {
     double growth = 0.0;
     for (std::size_t s = 0; s < period.growth.size(); ++s) {
       growth += conflicts == 1 ? period.growth[s] : period.conflict_growth[s * conflicts + c];
     }
-    const double expected = baseline_.growth(std::min(from_s, end), std::min(period.time_s, end),
-                                             static_cast<std::int64_t>(c));
-    rewards.push_back(static_cast<float>(scale_ * (growth - expected)));
+    const double expected = curve.growth(std::min(from_s, end), std::min(period.time_s, end),
+                                         static_cast<std::int64_t>(c));
+    rewards[c] = static_cast<float>(scale * (growth - expected));
   }
   return rewards;
 }
@@ -40,7 +52,7 @@ struct Collector::Job {
   std::function<void(std::size_t, const rollout::Period&)> on_period;
   Driver driver;  ///< without a policy: uncontrolled
   std::int64_t steps = 0;
-  std::function<std::uint64_t(int, std::int64_t)> seed_of;
+  std::function<Traffic(int, std::int64_t)> traffic_of;
   std::size_t next = 0;
   std::map<int, Slot> slots{};
   Collected collected{};
@@ -73,12 +85,12 @@ Collected Collector::run(const std::vector<EpisodeRequest>& requests, const Driv
 }
 
 Collected Collector::run_fragments(std::int64_t steps, const Driver& driver,
-                                   const std::function<std::uint64_t(int, std::int64_t)>& seed_of) {
+                                   const std::function<Traffic(int, std::int64_t)>& traffic_of) {
   TRAFFIC_CHECK(driver.sampling_seed.has_value(), "fragments are there to be kept");
   Job job;
   job.driver = driver;
   job.steps = steps;
-  job.seed_of = seed_of;
+  job.traffic_of = traffic_of;
   job.slots = std::move(fragments_);
   drive(job);
   fragments_ = std::move(job.slots);
@@ -145,7 +157,7 @@ void Collector::begin(Job& job, int env) {
     slot.sampling_seed =
         derive_seed(*job.driver.sampling_seed, {static_cast<std::uint64_t>(request.order)});
   }
-  start(job, env, request.seed);
+  start(job, env, {.seed = request.seed, .scenario = request.scenario});
 }
 
 void Collector::begin_fragment(Job& job, int env) {
@@ -160,19 +172,23 @@ void Collector::begin_fragment(Job& job, int env) {
   slot.sampling_seed =
       derive_seed(*job.driver.sampling_seed,
                   {static_cast<std::uint64_t>(env), static_cast<std::uint64_t>(slot.episode)});
-  start(job, env, job.seed_of(env, slot.episode));
+  start(job, env, job.traffic_of(env, slot.episode));
 }
 
-void Collector::start(Job& job, int env, std::uint64_t seed) {
+void Collector::start(Job& job, int env, const Traffic& traffic) {
   Slot& slot = job.slots.at(env);
   slot.running = true;
+  std::uint64_t seed = traffic.seed;
   if (slot.losses > 0) {
     seed = derive_seed(seed, {kRetryStream, static_cast<std::uint64_t>(slot.losses)});
   }
   slot.outcome.seed = seed;
+  slot.outcome.scenario = traffic.scenario;
   const bool controlled = job.driver.policy != nullptr;
-  pool_.start_episode(env,
-                      {.seed = seed, .controller = controlled ? "" : "none", .frames = controlled});
+  pool_.start_episode(env, {.seed = seed,
+                            .scenario = static_cast<std::uint32_t>(traffic.scenario),
+                            .controller = controlled ? "" : "none",
+                            .frames = controlled});
 }
 
 /// @return whether the environment waits for a decision
@@ -188,7 +204,10 @@ bool Collector::resume_fragment(Job& job, int env) {
   slot.outcome.order = slot.trajectory.order;
   if (simulations_are_theirs_) return true;
   slot.replayed = 0;
-  pool_.start_episode(env, {.seed = slot.outcome.seed, .controller = "", .frames = true});
+  pool_.start_episode(env, {.seed = slot.outcome.seed,
+                            .scenario = static_cast<std::uint32_t>(slot.outcome.scenario),
+                            .controller = "",
+                            .frames = true});
   return false;
 }
 
@@ -228,7 +247,7 @@ void Collector::take_in(Job& job, Slot& slot, const rollout::Period& period) {
   const double from_s = std::exchange(slot.time_s, period.time_s);
   if (job.driver.reward == nullptr || period.growth.empty()) return;
   ++slot.outcome.steps;
-  const std::vector<float> reward = (*job.driver.reward)(period, from_s);
+  const std::vector<float> reward = (*job.driver.reward)(slot.outcome.scenario, period, from_s);
   for (const float r : reward) slot.outcome.reward += static_cast<double>(r);
   if (!job.keeps()) return;
   slot.trajectory.steps.back().reward = reward;
@@ -368,6 +387,8 @@ void Collector::act(Job& job, int env, const Decisions& decisions) {
   }
   if (job.keeps()) {
     const std::int64_t picked = decisions.action.numel();
+    step.conflicts =
+        per_conflict ? std::max<std::int64_t>(1, period.num_conflicts) : std::int64_t{1};
     step.selection_decides = picked > 0 && slot.pending->own.size(0) > picked;
     step.seen = *slot.pending;
     step.picks = decisions.picks;

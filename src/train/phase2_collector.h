@@ -9,6 +9,7 @@
 #include <optional>
 #include <vector>
 
+#include "phase2_baseline.h"
 #include "phase2_experience.h"
 #include "phase2_perception.h"
 #include "phase2_policy.h"
@@ -22,20 +23,39 @@ namespace traffic::train {
 
 /// An episode to run.
 struct EpisodeRequest {
-  std::int64_t order = 0;  ///< place among the requests of all ranks
-  std::uint64_t seed = 0;  ///< of the traffic
+  std::int64_t order = 0;     ///< place among the requests of all ranks
+  std::uint64_t seed = 0;     ///< of the traffic
+  std::int64_t scenario = 0;  ///< which of config::scenario_mix
+};
+/// What is to be run, without its place.
+struct Traffic {
+  std::uint64_t seed = 0;
+  std::int64_t scenario = 0;
 };
 
 /// The reward of a control period: growth of the score's numerator less what uncontrolled traffic
-/// gains at that time, over the expected demand.
+/// of that scenario gains at that time, over its expected demand.
 class Reward {
  public:
-  Reward(const rl::BaselineCurve& baseline, double expected_demand, double scale);
-  [[nodiscard]] std::vector<float> operator()(const rollout::Period& period, double from_s) const;
+  /// @param baselines of the scenarios
+  Reward(const std::vector<Baseline>& baselines, double scale);
+
+  /// C: the most that a scenario has.
+  [[nodiscard]] std::int64_t conflicts() const;
+  /// Length of a scenario's episodes.
+  [[nodiscard]] double duration_s(std::size_t scenario) const {
+    return scenarios_.at(scenario).curve.duration_s();
+  }
+  /// @return [C], 0 for conflicts that the scenario has not
+  [[nodiscard]] std::vector<float> operator()(std::int64_t scenario, const rollout::Period& period,
+                                              double from_s) const;
 
  private:
-  const rl::BaselineCurve& baseline_;
-  double scale_;
+  struct OfScenario {
+    rl::BaselineCurve curve;
+    double scale;
+  };
+  std::vector<OfScenario> scenarios_;
 };
 
 /// Who decides.
@@ -66,9 +86,9 @@ class Collector {
 
   /// Every environment goes on where the last call left it and contributes this many control steps.
   /// Orders are environment * steps + the steps that it had contributed before.
-  /// @param seed_of traffic of an environment's episode, both counted from 0
+  /// @param traffic_of an environment's episode, both counted from 0
   Collected run_fragments(std::int64_t steps, const Driver& driver,
-                          const std::function<std::uint64_t(int, std::int64_t)>& seed_of);
+                          const std::function<Traffic(int, std::int64_t)>& traffic_of);
 
   /// Where the fragments of an environment of this rank stand.
   [[nodiscard]] const Slot& fragment_state(int env) const { return fragments_.at(env); }
@@ -83,7 +103,7 @@ class Collector {
   void drive(Job& job);
   void begin(Job& job, int env);
   void begin_fragment(Job& job, int env);
-  void start(Job& job, int env, std::uint64_t seed);
+  void start(Job& job, int env, const Traffic& traffic);
   bool resume_fragment(Job& job, int env);
   void handle(Job& job, const rollout::Event& event, std::vector<int>& deciding);
   bool replay(Slot& slot, int env);

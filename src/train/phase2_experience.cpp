@@ -23,6 +23,7 @@ struct Columns {
       decision_conflict;
   std::vector<float> own_cost, rewards;
   std::vector<std::uint8_t> decides;
+  std::vector<std::int64_t> conflicts;
 
   void add(const Step& step, std::int64_t global_state) {
     const auto local = static_cast<std::int64_t>(state.size());
@@ -44,6 +45,7 @@ struct Columns {
     own_cost.insert(own_cost.end(), step.own_cost.begin(), step.own_cost.end());
     rewards.insert(rewards.end(), step.reward.begin(), step.reward.end());
     decides.push_back(step.selection_decides ? 1 : 0);
+    conflicts.push_back(step.conflicts);
   }
 };
 
@@ -82,6 +84,8 @@ Experience pack(const std::vector<Trajectory>& trajectories,
                  .own_cost = torch::tensor(all.own_cost),
                  .selection_decides = torch::tensor(all.decides).to(torch::kBool),
                  .rewards = torch::tensor(all.rewards).view({s, conflicts}),
+                 .exists = torch::arange(conflicts).unsqueeze(0) <
+                           torch::tensor(all.conflicts, torch::kLong).unsqueeze(1),
                  .trajectory_ptr = std::move(trajectory_ptr),
                  .terminated = std::move(terminated)};
   return out;

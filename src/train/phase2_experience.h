@@ -4,6 +4,7 @@
 #include <torch/torch.h>
 
 #include <cstdint>
+#include <limits>
 #include <vector>
 
 #include "phase2_policy.h"
@@ -22,6 +23,8 @@ struct Step {
   std::vector<float> own_cost;                  ///< [D] grows while a command lasts
   bool selection_decides = false;               ///< more candidates than could be picked
   std::vector<float> reward;                    ///< [C]
+  /// Conflicts of its road, where they are fewer than C; the others do not exist.
+  std::int64_t conflicts = std::numeric_limits<std::int64_t>::max();
 };
 
 /// Consecutive steps of one environment.
@@ -47,6 +50,7 @@ struct Experience {
   torch::Tensor own_cost;           ///< [D]
   torch::Tensor selection_decides;  ///< [S] bool
   torch::Tensor rewards;            ///< [S, C]
+  torch::Tensor exists;             ///< [S, C] bool: the state's road has this conflict
   std::vector<std::int64_t> trajectory_ptr;  ///< [trajectories + 1]
   std::vector<bool> terminated;              ///< [trajectories]
 

@@ -44,7 +44,7 @@ UpdateResult Learner::update(const Experience& experience, std::int64_t total_st
   const Values values = values_of(experience);
   const torch::Tensor before = value_scale_.restore(values.states);
   const torch::Tensor returns = advantages(experience, values, ppo_.value_lambda) + before;
-  result.explained_variance = explained_variance(returns, before);
+  result.explained_variance = explained_variance(returns, before, experience.exists);
   if (ppo_.value_epochs > 0) {
     fit_value(experience, total_states, value_scale_.standardise(returns).to(torch::kFloat),
               iteration + 1, ppo_.value_epochs);
@@ -79,16 +79,17 @@ torch::Tensor Learner::advantages(const Experience& experience, const Values& va
                        value_scale_.restore(values.final), ppo_.gamma, gae_lambda);
 }
 
-double Learner::explained_variance(const torch::Tensor& returns, const torch::Tensor& values) {
+double Learner::explained_variance(const torch::Tensor& returns, const torch::Tensor& values,
+                                   const torch::Tensor& exists) {
   const auto variance = [&](const torch::Tensor& x) {
-    const torch::Tensor deviation = rl::scale_of(reduced_moments(x, conflicts_)).deviation;
+    const torch::Tensor deviation = rl::scale_of(reduced_moments(x, exists)).deviation;
     return deviation.square().sum().item<double>();
   };
   return 1.0 - variance(returns - values) / variance(returns);
 }
 
-torch::Tensor Learner::reduced_moments(const torch::Tensor& x, std::int64_t conflicts) {
-  torch::Tensor moments = rl::moments_of(x, conflicts);
+torch::Tensor Learner::reduced_moments(const torch::Tensor& x, const torch::Tensor& exists) {
+  torch::Tensor moments = rl::moments_of(x, conflicts_, exists);
   communicator_.all_reduce(moments);
   return moments;
 }
@@ -117,7 +118,7 @@ void Learner::fit_value_first(const Experience& experience, std::int64_t total_s
   const Values values = values_of(experience);
   const torch::Tensor returns =
       advantages(experience, values, 1.0) + value_scale_.restore(values.states);
-  value_scale_.update(reduced_moments(returns, conflicts_));
+  value_scale_.update(reduced_moments(returns, experience.exists));
   fit_value(experience, total_states, value_scale_.standardise(returns).to(torch::kFloat), 0,
             ppo_.value_first_epochs);
   value_fitted_ = true;
@@ -133,7 +134,8 @@ void Learner::fit_value(const Experience& experience, std::int64_t total_states,
                                     .size = std::min(ppo_.minibatch_size, kValueMinibatch)});
     torch::Tensor counts = torch::empty({static_cast<std::int64_t>(parts.size())}, torch::kDouble);
     for (std::size_t i = 0; i < parts.size(); ++i) {
-      counts[static_cast<std::int64_t>(i)] = static_cast<double>(parts[i].numel() * conflicts_);
+      counts[static_cast<std::int64_t>(i)] =
+          experience.exists.index_select(0, parts[i]).sum().to(torch::kDouble);
     }
     communicator_.all_reduce(counts);
     for (std::size_t i = 0; i < parts.size(); ++i) {
@@ -142,8 +144,12 @@ void Learner::fit_value(const Experience& experience, std::int64_t total_states,
           experience.conflict.index_select(0, parts[i]).flatten(0, 1).to(policy_.device());
       const torch::Tensor wanted = returns.index_select(0, parts[i]).to(policy_.device());
       const torch::Tensor now = policy_.value(rows).view({-1, conflicts_});
-      const torch::Tensor loss =
-          rl::value_loss_sum({.values = now, .old_values = now.detach(), .returns = wanted}, 0.0);
+      const torch::Tensor loss = rl::value_loss_sum(
+          {.values = now,
+           .old_values = now.detach(),
+           .returns = wanted,
+           .mask = experience.exists.index_select(0, parts[i]).to(policy_.device())},
+          0.0);
       const double count = counts[static_cast<std::int64_t>(i)].item<double>();
       (ppo_.vf_coef * loss / count).backward();
       step(ppo_.learning_rate);
@@ -156,7 +162,7 @@ Learner::Targets Learner::make_targets(const Experience& experience, UpdateResul
   const Values values = values_of(experience);
   const torch::Tensor in_units = advantages(experience, values, ppo_.gae_lambda);
   const torch::Tensor returns = in_units + value_scale_.restore(values.states);
-  const torch::Tensor moments = reduced_moments(returns, conflicts_);
+  const torch::Tensor moments = reduced_moments(returns, experience.exists);
   result.mean_return = moments[rl::kSum].sum().item<double>() /
                        std::max(1.0, moments[rl::kCount].sum().item<double>());
   value_scale_.update(moments);
@@ -188,7 +194,10 @@ void Learner::add_policy_targets(const Experience& experience, const torch::Tens
   const torch::Tensor standard = (in_units - scale.mean) / scale.deviation;
   const torch::Tensor cost = torch::zeros({experience.num_states()})
                                  .index_add(0, experience.decision_state, experience.own_cost);
-  targets.selection = (standard.mean(1) - cost / scale.deviation.mean()).to(torch::kFloat);
+  const auto mean = [&](const torch::Tensor& of_conflicts) {
+    return (of_conflicts * experience.exists).sum(1) / experience.exists.sum(1);
+  };
+  targets.selection = (mean(standard) - cost / mean(scale.deviation)).to(torch::kFloat);
 
   const torch::Tensor everything = torch::arange(experience.num_states());
   const Minibatch all = take(experience, everything, policy_.device());
@@ -221,7 +230,8 @@ rl::PpoLoss Learner::loss_of(const Experience& experience, const Targets& target
                       .mask = of_states(experience.selection_decides)},
        .values = {.values = policy_.value(conflicts.flatten(0, 1)).view({-1, conflicts_}),
                   .old_values = of_states(targets.old_values),
-                  .returns = of_states(targets.returns)}},
+                  .returns = of_states(targets.returns),
+                  .mask = of_states(experience.exists)}},
       denominators,
       {.clip_range = ppo_.clip_range,
        .vf_clip_range = ppo_.vf_clip_range,
@@ -237,7 +247,7 @@ bool Learner::run_epoch(const Experience& experience, const Targets& targets,
   for (std::int64_t i = 0; i < n; ++i) {
     const torch::Tensor& states = parts[static_cast<std::size_t>(i)];
     counts[i][0] = decided.index_select(0, states).sum().to(torch::kDouble);
-    counts[i][1] = static_cast<double>(states.numel() * conflicts_);
+    counts[i][1] = experience.exists.index_select(0, states).sum().to(torch::kDouble);
   }
   communicator_.all_reduce(counts);
   counts.clamp_min_(1.0);

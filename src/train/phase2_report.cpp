@@ -45,7 +45,7 @@ constexpr std::array kFigures{
 };
 
 std::vector<std::string> columns() {
-  std::vector<std::string> names{"kind", "seed", "control_steps", "reward"};
+  std::vector<std::string> names{"kind", "scenario", "seed", "control_steps", "reward"};
   for (const Figure& figure : kFigures) names.emplace_back(figure.name);
   return names;
 }
@@ -129,6 +129,9 @@ report::NamedValues evaluation_figures(const GreedyEvaluation& evaluation) {
   report::NamedValues values{{"eval/gain", evaluation.gain.mean},
                              {"eval/gain_half_width", evaluation.gain.half_width},
                              {"eval/gain_worst", evaluation.gain.least}};
+  for (const auto& [scenario, gain] : evaluation.by_scenario) {
+    values.emplace_back("eval/gain_" + std::filesystem::path(scenario).stem().string(), gain.mean);
+  }
   append_scores("eval/", evaluation.controlled, values);
   return values;
 }
@@ -139,7 +142,8 @@ EpisodeLog::EpisodeLog(const std::filesystem::path& path, std::optional<std::int
 void EpisodeLog::write(std::int64_t iteration, const std::string& kind,
                        const std::vector<EpisodeOutcome>& outcomes) {
   for (const EpisodeOutcome& outcome : outcomes) {
-    std::vector<report::CsvWriter::Field> fields{kind, static_cast<std::int64_t>(outcome.seed),
+    std::vector<report::CsvWriter::Field> fields{kind, outcome.scenario,
+                                                 static_cast<std::int64_t>(outcome.seed),
                                                  outcome.steps, outcome.reward};
     for (const Figure& figure : kFigures) fields.emplace_back(figure.of(outcome));
     csv_.write(iteration, fields);

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "phase2_collector.h"
@@ -30,6 +31,8 @@ double mean_cv_steps(const std::vector<EpisodeOutcome>& outcomes);
 struct GreedyEvaluation {
   std::vector<EpisodeOutcome> controlled;
   MeanInterval gain;  ///< of ocr_all, %
+  /// The same of each scenario; empty when there is but one.
+  std::vector<std::pair<std::string, MeanInterval>> by_scenario{};
 };
 
 report::NamedValues rollout_figures(const std::vector<EpisodeOutcome>& outcomes,

@@ -14,16 +14,7 @@ namespace {
 
 constexpr std::uint64_t kTrafficStream = 31;
 constexpr std::uint64_t kSamplingStream = 32;
-
-std::uint64_t selection_seed(std::int64_t i) {
-  return kFirstSelectionSeed + static_cast<std::uint64_t>(i);
-}
-
-std::uint64_t training_seed(std::uint64_t run_seed, std::uint64_t major, std::int64_t minor) {
-  const std::uint64_t drawn =
-      derive_seed(run_seed, {kTrafficStream, major, static_cast<std::uint64_t>(minor)});
-  return kFirstTrainingSeed + drawn % kNumTrainingSeeds;
-}
+constexpr std::uint64_t kScenarioStream = 33;
 
 std::string entry_of(int env) { return fmt::format("rollout/env{:04}", env); }
 
@@ -32,15 +23,50 @@ std::string entry_of(int env) { return fmt::format("rollout/env{:04}", env); }
 Rollouts::Rollouts(const config::Config& config, const comm::MpiSession& session,
                    comm::Communicator& communicator, report::TimeSplit& time_split)
     : config_(config),
+      mix_(config::scenario_mix(config.env)),
       communicator_(communicator),
       pool_(session, config_),
       collector_(config_, pool_, time_split),
-      baseline_(get_baseline(config_, collector_, communicator_)),
-      curve_(baseline_.growth),
-      reward_(curve_, baseline_.expected_demand, config_.ppo.reward_scale) {}
+      baselines_(get_baselines(config_, collector_, communicator_)),
+      reward_(baselines_, config_.ppo.reward_scale) {}
+
+/// The scenario is drawn by its share.
+Traffic Rollouts::training_traffic(std::uint64_t major, std::int64_t minor) const {
+  const auto run_seed = static_cast<std::uint64_t>(config_.run.seed);
+  const auto counter = static_cast<std::uint64_t>(minor);
+  const std::uint64_t drawn = derive_seed(run_seed, {kTrafficStream, major, counter});
+  Traffic traffic{.seed = kFirstTrainingSeed + drawn % kNumTrainingSeeds};
+  double left = Rng(derive_seed(run_seed, {kScenarioStream, major, counter})).uniform();
+  for (std::size_t i = 0; i + 1 < mix_.size(); ++i) {
+    left -= mix_[i].share;
+    if (left < 0.0) break;
+    ++traffic.scenario;
+  }
+  return traffic;
+}
+
+/// The scenarios in turn, each with the same seeds.
+Traffic Rollouts::selection_traffic(std::int64_t i) const {
+  const auto scenarios = static_cast<std::int64_t>(mix_.size());
+  return {.seed = kFirstSelectionSeed + static_cast<std::uint64_t>(i / scenarios),
+          .scenario = i % scenarios};
+}
+
+double Rollouts::uncontrolled_ocr_all(const std::vector<EpisodeOutcome>& outcomes) const {
+  if (baselines_.size() == 1 || outcomes.empty()) return baselines_.front().mean_ocr_all;
+  double sum = 0.0;
+  for (const EpisodeOutcome& outcome : outcomes) {
+    sum += baselines_.at(static_cast<std::size_t>(outcome.scenario)).mean_ocr_all;
+  }
+  return sum / static_cast<double>(outcomes.size());
+}
 
 std::int64_t Rollouts::episodes_per_iteration() const {
-  const double steps = std::ceil(curve_.duration_s() / config_.env.control_period_s - 1e-9);
+  double duration_s = 0.0;
+  for (std::size_t i = 0; i < mix_.size(); ++i) {
+    duration_s += mix_[i].share * reward_.duration_s(i);
+  }
+  const double steps = std::ceil(duration_s / config_.env.control_period_s - 1e-9);
   const auto episodes = static_cast<std::int64_t>(
       std::ceil(static_cast<double>(config_.ppo.train_batch_size) / std::max(1.0, steps)));
   return std::max<std::int64_t>(episodes, communicator_.size());
@@ -53,19 +79,15 @@ std::int64_t Rollouts::steps_per_env() const {
 }
 
 Collected Rollouts::collect_episodes(std::int64_t iteration, const Driver& driver) {
-  const auto seed = static_cast<std::uint64_t>(config_.run.seed);
-  return collector_.run(requests_of_rank(episodes_per_iteration(), communicator_,
-                                         [&](std::int64_t i) {
-                                           return training_seed(
-                                               seed, static_cast<std::uint64_t>(iteration), i);
-                                         }),
-                        driver);
+  const auto requests = requests_of_rank(
+      episodes_per_iteration(), communicator_,
+      [&](std::int64_t i) { return training_traffic(static_cast<std::uint64_t>(iteration), i); });
+  return collector_.run(requests, driver);
 }
 
 Collected Rollouts::collect_fragments(const Driver& driver) {
-  const auto seed = static_cast<std::uint64_t>(config_.run.seed);
   return collector_.run_fragments(steps_per_env(), driver, [&](int env, std::int64_t episode) {
-    return training_seed(seed, static_cast<std::uint64_t>(env), episode);
+    return training_traffic(static_cast<std::uint64_t>(env), episode);
   });
 }
 
@@ -106,21 +128,31 @@ const std::vector<EpisodeOutcome>& Rollouts::uncontrolled() {
   if (uncontrolled_.empty()) {
     const std::int64_t total = config_.ppo.eval_episodes;
     uncontrolled_ = share_outcomes(
-        collector_.run_uncontrolled(requests_of_rank(total, communicator_, selection_seed)), total,
-        communicator_);
+        collector_.run_uncontrolled(requests_of_rank(
+            total, communicator_, [&](std::int64_t i) { return selection_traffic(i); })),
+        total, communicator_);
   }
   return uncontrolled_;
 }
 
 GreedyEvaluation Rollouts::evaluate(Perception& perception, Policy& policy) {
   const std::int64_t total = config_.ppo.eval_episodes;
-  const auto collected =
-      collector_.run(requests_of_rank(total, communicator_, selection_seed),
-                     {.perception = &perception, .policy = &policy, .reward = &reward_});
+  const auto collected = collector_.run(
+      requests_of_rank(total, communicator_, [&](std::int64_t i) { return selection_traffic(i); }),
+      {.perception = &perception, .policy = &policy, .reward = &reward_});
   GreedyEvaluation result;
   result.controlled = share_outcomes(collected.outcomes, total, communicator_);
-  result.gain =
-      mean_interval(paired_gains(ocr_all_of(result.controlled), ocr_all_of(uncontrolled())));
+  const std::vector<double> gains =
+      paired_gains(ocr_all_of(result.controlled), ocr_all_of(uncontrolled()));
+  result.gain = mean_interval(gains);
+  if (mix_.size() == 1) return result;
+  for (std::size_t s = 0; s < mix_.size(); ++s) {
+    std::vector<double> of_scenario;
+    for (std::size_t i = s; i < gains.size(); i += mix_.size()) of_scenario.push_back(gains[i]);
+    if (!of_scenario.empty()) {
+      result.by_scenario.emplace_back(mix_[s].scenario, mean_interval(of_scenario));
+    }
+  }
   return result;
 }
 

@@ -11,6 +11,7 @@
 #include "traffic/comm/communicator.h"
 #include "traffic/comm/mpi_session.h"
 #include "traffic/config/config.h"
+#include "traffic/config/scenario_mix.h"
 #include "traffic/report/time_split.h"
 #include "traffic/rollout/env_pool.h"
 
@@ -27,12 +28,14 @@ struct RolloutBatch {
 /// Everything is collective unless it is const.
 class Rollouts {
  public:
-  /// Starts the simulations and measures the baseline, unless it is known.
+  /// Starts the simulations and measures the scenarios' baselines, unless they are known.
   Rollouts(const config::Config& config, const comm::MpiSession& session,
            comm::Communicator& communicator, report::TimeSplit& time_split);
 
-  [[nodiscard]] const Baseline& baseline() const { return baseline_; }
-  [[nodiscard]] std::int64_t conflicts() const { return curve_.conflicts(); }
+  /// What these episodes would have scored without control, by their scenarios' means.
+  [[nodiscard]] double uncontrolled_ocr_all(const std::vector<EpisodeOutcome>& outcomes) const;
+  /// The most that a scenario has.
+  [[nodiscard]] std::int64_t conflicts() const { return reward_.conflicts(); }
   [[nodiscard]] rollout::PoolCounters counters() const { return pool_.counters(); }
 
   RolloutBatch collect(std::int64_t iteration, Perception& perception, Policy& policy);
@@ -50,15 +53,17 @@ class Rollouts {
   [[nodiscard]] bool whole_episodes() const { return config_.ppo.rollout_fragment_length == 0; }
   [[nodiscard]] std::int64_t episodes_per_iteration() const;
   [[nodiscard]] std::int64_t steps_per_env() const;
+  [[nodiscard]] Traffic training_traffic(std::uint64_t major, std::int64_t minor) const;
+  [[nodiscard]] Traffic selection_traffic(std::int64_t i) const;
   Collected collect_episodes(std::int64_t iteration, const Driver& driver);
   Collected collect_fragments(const Driver& driver);
 
   config::Config config_;
+  std::vector<config::ScenarioShare> mix_;
   comm::Communicator& communicator_;
   rollout::EnvPool pool_;
   Collector collector_;
-  Baseline baseline_;
-  rl::BaselineCurve curve_;
+  std::vector<Baseline> baselines_;  ///< of the scenarios
   Reward reward_;
   std::vector<EpisodeOutcome> uncontrolled_;  ///< of the selection seeds
 };

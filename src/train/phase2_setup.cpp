@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "traffic/checkpoint/file.h"
+#include "traffic/config/scenario_mix.h"
 #include "traffic/config/write.h"
 #include "traffic/core/clock.h"
 #include "traffic/core/error.h"
@@ -31,12 +32,13 @@ struct Measured {
   }
 };
 
-Baseline measure(const config::Config& config, Collector& collector,
+Baseline measure(const config::Config& config, std::int64_t scenario, Collector& collector,
                  comm::Communicator& communicator) {
   const Stopwatch clock;
   const std::int64_t total = config.ppo.baseline_episodes;
-  const auto requests = requests_of_rank(total, communicator, [](std::int64_t i) {
-    return kFirstBaselineSeed + static_cast<std::uint64_t>(i);
+  const auto requests = requests_of_rank(total, communicator, [&](std::int64_t i) {
+    return Traffic{.seed = kFirstBaselineSeed + static_cast<std::uint64_t>(i),
+                   .scenario = scenario};
   });
   Measured measured;
   measured.growth.resize(requests.size());
@@ -74,25 +76,13 @@ Baseline measure(const config::Config& config, Collector& collector,
   baseline.growth.growth.assign(sum, sum + bins);
   baseline.expected_demand = sum[bins] / sum[bins + 2];
   baseline.mean_ocr_all = sum[bins + 1] / sum[bins + 2];
-  spdlog::info("measured {} uncontrolled episodes in {:.1f} s: ocr_all {:.3f}, demand {:.0f}",
-               baseline.growth.episodes, clock.seconds(), baseline.mean_ocr_all,
-               baseline.expected_demand);
+  spdlog::info("measured {} uncontrolled episodes of {} in {:.1f} s: ocr_all {:.3f}, demand {:.0f}",
+               baseline.growth.episodes, config.env.scenario, clock.seconds(),
+               baseline.mean_ocr_all, baseline.expected_demand);
   return baseline;
 }
 
-}  // namespace
-
-std::vector<EpisodeRequest> requests_of_rank(
-    std::int64_t total, const comm::Communicator& communicator,
-    const std::function<std::uint64_t(std::int64_t)>& seed_of) {
-  std::vector<EpisodeRequest> requests;
-  for (std::int64_t i = communicator.rank(); i < total; i += communicator.size()) {
-    requests.push_back({.order = i, .seed = seed_of(i)});
-  }
-  return requests;
-}
-
-Baseline get_baseline(const config::Config& config, Collector& collector,
+Baseline get_baseline(const config::Config& config, std::int64_t scenario, Collector& collector,
                       comm::Communicator& communicator) {
   const std::string key = baseline_key(config);
   const std::filesystem::path path = baseline_path(config);
@@ -101,15 +91,40 @@ Baseline get_baseline(const config::Config& config, Collector& collector,
   const double use = communicator.all_reduce_scalar(communicator.rank() == 0 && known ? 1.0 : 0.0,
                                                     comm::ReduceOp::kMax);
   if (use > 0.0) {
-    spdlog::info("uncontrolled runs are known from {}", path.string());
+    spdlog::info("uncontrolled runs of {} are known from {}", config.env.scenario, path.string());
     return baseline_from(checkpoint::load(path), key);
   }
-  const Baseline baseline = measure(config, collector, communicator);
+  const Baseline baseline = measure(config, scenario, collector, communicator);
   if (communicator.rank() == 0 && !path.empty()) {
     std::filesystem::create_directories(path.parent_path());
     checkpoint::save(to_snapshot(baseline, key), path);
   }
   return baseline;
+}
+
+}  // namespace
+
+std::vector<EpisodeRequest> requests_of_rank(
+    std::int64_t total, const comm::Communicator& communicator,
+    const std::function<Traffic(std::int64_t)>& traffic_of) {
+  std::vector<EpisodeRequest> requests;
+  for (std::int64_t i = communicator.rank(); i < total; i += communicator.size()) {
+    const Traffic traffic = traffic_of(i);
+    requests.push_back({.order = i, .seed = traffic.seed, .scenario = traffic.scenario});
+  }
+  return requests;
+}
+
+std::vector<Baseline> get_baselines(const config::Config& config, Collector& collector,
+                                    comm::Communicator& communicator) {
+  std::vector<Baseline> baselines;
+  config::Config of_scenario = config;
+  for (const config::ScenarioShare& part : config::scenario_mix(config.env)) {
+    of_scenario.env.scenario = part.scenario;
+    baselines.push_back(get_baseline(of_scenario, static_cast<std::int64_t>(baselines.size()),
+                                     collector, communicator));
+  }
+  return baselines;
 }
 
 void load_perception(const checkpoint::Snapshot& snapshot, const config::Config& config,

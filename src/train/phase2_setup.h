@@ -16,14 +16,15 @@ inline constexpr std::uint64_t kFirstSelectionSeed = 900'000'000;
 inline constexpr std::uint64_t kFirstTrainingSeed = 1'000'000'000;
 inline constexpr std::uint64_t kNumTrainingSeeds = 1'000'000'000;
 
-/// Every size-th of `total` requests, those of this rank; the seed of each is given by seed_of.
+/// Every size-th of `total` requests, those of this rank; what each runs is given by traffic_of.
 std::vector<EpisodeRequest> requests_of_rank(
     std::int64_t total, const comm::Communicator& communicator,
-    const std::function<std::uint64_t(std::int64_t)>& seed_of);
+    const std::function<Traffic(std::int64_t)>& traffic_of);
 
-/// From the cache or, where it is not there yet, from uncontrolled runs. Collective.
-Baseline get_baseline(const config::Config& config, Collector& collector,
-                      comm::Communicator& communicator);
+/// Of every scenario of config::scenario_mix, from the cache or, where it is not there yet, from
+/// uncontrolled runs. Collective.
+std::vector<Baseline> get_baselines(const config::Config& config, Collector& collector,
+                                    comm::Communicator& communicator);
 
 /// Copies weights that a checkpoint of phase 1 (or of phase 2) holds into the perception.
 /// @throws CheckpointError if it was made with another [model] table

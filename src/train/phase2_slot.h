@@ -19,10 +19,11 @@ namespace traffic::train {
 
 /// What became of an episode.
 struct EpisodeOutcome {
-  std::int64_t order = 0;  ///< place among those of all ranks
-  std::uint64_t seed = 0;  ///< of the traffic
-  std::int64_t steps = 0;  ///< control steps
-  double reward = 0;       ///< sum over steps and conflicts
+  std::int64_t order = 0;     ///< place among those of all ranks
+  std::uint64_t seed = 0;     ///< of the traffic
+  std::int64_t scenario = 0;  ///< which of config::scenario_mix
+  std::int64_t steps = 0;     ///< control steps
+  double reward = 0;          ///< sum over steps and conflicts
   scene::EpisodeScore score;
 };
 

@@ -119,6 +119,25 @@ TEST_F(Phase2Test, ACrashOfASimulationCostsItsEpisodeOnly) {
   EXPECT_GE(summary("run")["faults"]["lost_episodes"], 1);
 }
 
+TEST_F(Phase2Test, TrainsOnAMixtureOfScenarios) {
+  const std::string mixture =
+      "--set 'env.scenarios=[\"merge:2\",\"corridor\"]' --set ppo.train_batch_size=160 "
+      "--set ppo.eval_episodes=4 --set ppo.iterations=2";
+  const Outcome outcome = run_program(command(2, "a", mixture));
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.output;
+  ASSERT_EQ(run_program(command(2, "b", mixture)).exit_code, 0);
+  EXPECT_EQ(summary("a")["parameters_xxh3"], summary("b")["parameters_xxh3"]);
+  EXPECT_EQ(text(dir_ / "a" / "episodes.csv"), text(dir_ / "b" / "episodes.csv"));
+  const std::string metrics = text(dir_ / "a" / "metrics.jsonl");
+  EXPECT_THAT(metrics, HasSubstr("eval/gain_merge"));
+  EXPECT_THAT(metrics, HasSubstr("eval/gain_corridor"));
+  // Both are trained on, and both baselines are kept.
+  const std::string episodes = text(dir_ / "a" / "episodes.csv");
+  EXPECT_THAT(episodes, HasSubstr(",train,0,"));
+  EXPECT_THAT(episodes, HasSubstr(",train,1,"));
+  EXPECT_EQ(std::distance(fs::directory_iterator(dir_ / "cache"), fs::directory_iterator()), 2);
+}
+
 TEST_F(Phase2Test, RefusesAScenarioThatIsNotThere) {
   const Outcome outcome = run_program(command(2, "run", "--set env.scenario=nowhere"));
   EXPECT_THAT(outcome.exit_code, ::testing::AnyOf(3, 6)) << outcome.output;

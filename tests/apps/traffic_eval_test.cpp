@@ -59,6 +59,28 @@ TEST_F(TrafficEval, PrintsATableAndWritesJsonAndCsv) {
   EXPECT_EQ(lines, 10);
 }
 
+TEST_F(TrafficEval, ComparesInEachOfSeveralScenarios) {
+  const Outcome outcome = run_program(
+      command("--scenario corridor --controller none --controller yield --seeds 3..4 --csv " +
+              (dir_ / "e.csv").string() + " --json " + (dir_ / "e.json").string()));
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.output;
+  EXPECT_LT(outcome.output.find("merge"), outcome.output.find("corridor"));
+  const nlohmann::json all = json("e.json");
+  ASSERT_EQ(all["scenarios"].size(), 2);
+  EXPECT_EQ(all["scenarios"][0]["scenario"], "merge");
+  EXPECT_EQ(all["scenarios"][1]["episodes"].size(), 4);
+  ASSERT_EQ(all["controllers"].size(), 4);
+  EXPECT_EQ(all["controllers"][3]["scenario"], "corridor");
+  EXPECT_EQ(all["controllers"][3]["controller"], "yield");
+  std::ifstream csv(dir_ / "e.csv");
+  std::string line;
+  std::vector<std::string> lines;
+  while (std::getline(csv, line)) lines.push_back(line);
+  ASSERT_EQ(lines.size(), 9U);
+  EXPECT_TRUE(lines[0].starts_with("scenario,controller,seed,"));
+  EXPECT_TRUE(lines[8].starts_with("corridor,yield,4,"));
+}
+
 TEST_F(TrafficEval, GivesTheSameNumbersWhateverTheNumberOfProcesses) {
   for (const char* jobs : {"1", "3"}) {
     ASSERT_EQ(run_program(command("--controller none --controller random --seeds 7..9 --jobs " +

@@ -55,6 +55,19 @@ TEST(Experience, ATerminatedTrajectoryDoesNotBootstrapATruncatedOneDoes) {
   EXPECT_TRUE(torch::allclose(advantages_of(all, values, ends, 0.5, 1.0), expected));
 }
 
+TEST(Experience, ARoadWithFewerConflictsHasOnlyTheFirst) {
+  Trajectory trajectory = two_steps();
+  for (Step& step : trajectory.steps) {
+    step.seen.conflict = torch::zeros({3, kConflictWidth});
+    step.reward = {1.0F, 2.0F, 0.0F};
+  }
+  trajectory.final_conflict = torch::zeros({3, kConflictWidth});
+  trajectory.steps[0].conflicts = 2;
+  const Experience all = pack({trajectory}, {0}, kWidths, 3, 2);
+  const auto expected = torch::tensor({1, 1, 0, 1, 1, 1}).view({2, 3}).to(torch::kBool);
+  EXPECT_TRUE(torch::equal(all.exists, expected));
+}
+
 TEST(Experience, ARankWithoutTrajectoriesHasAnEmptyOne) {
   const Experience none = pack({}, {}, kWidths, 2, 2);
   EXPECT_EQ(none.num_states(), 0);

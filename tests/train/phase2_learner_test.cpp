@@ -114,6 +114,32 @@ TEST(Learner, SolvesATaskOfWhomToCommand) {
   EXPECT_FALSE((made.action.narrow(0, 10, 10) == 1.0).any().item<bool>());
 }
 
+TEST(Learner, ConflictsThatARoadHasNotChangeNothing) {
+  const config::Config config = small_config();
+  AloneCommunicator alone;
+  Policy policy(config, kWidths, torch::kCPU);
+  Learner learner(config, policy, alone, 1);
+  const auto all = play_all(4, 1, policy, 9);
+  auto padded = all;
+  for (Trajectory& trajectory : padded) {
+    const torch::Tensor noise = torch::full({1, kConflictWidth}, 7.0);
+    for (Step& step : trajectory.steps) {
+      step.seen.conflict = torch::cat({step.seen.conflict, noise});
+      step.reward.push_back(100.0F);
+      step.conflicts = 1;
+    }
+    trajectory.final_conflict = torch::cat({trajectory.final_conflict, noise});
+  }
+  learner.update(share(all, 0, 1, 1, 2), 4 * kLength, 0);
+
+  Policy other_policy(config, kWidths, torch::kCPU);
+  Learner other(config, other_policy, alone, 2);
+  const UpdateResult result = other.update(share(padded, 0, 1, 2, 2), 4 * kLength, 0);
+  // Twice the rows in a matrix product add up in another order.
+  EXPECT_TRUE(torch::allclose(other.parameters().flat(), learner.parameters().flat(), 1e-3, 1e-5));
+  EXPECT_LT(result.mean_return, 50.0);
+}
+
 TEST(Learner, RestoredGoesOnWithTheSameBits) {
   const config::Config config = small_config();
   AloneCommunicator alone;

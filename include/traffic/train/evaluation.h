@@ -49,10 +49,15 @@ report::Table comparison_table(const EvaluationPlan& plan,
 report::Table difference_table(const EvaluationPlan& plan,
                                const std::vector<EvaluatedEpisode>& episodes);
 /// A row for each episode.
-std::string episodes_csv(const EvaluationPlan& plan, const std::vector<EvaluatedEpisode>& episodes);
+std::string episodes_csv(const EvaluationPlan& plan, const std::vector<EvaluatedEpisode>& episodes,
+                         bool with_header = true);
 /// Everything of the above as one JSON object.
 std::string evaluation_json(const EvaluationPlan& plan,
                             const std::vector<EvaluatedEpisode>& episodes);
+
+/// The JSON objects of several scenarios as one: {"scenarios": [those], "controllers": [their rows,
+/// each with its scenario]}. One stays as it is.
+std::string join_evaluations(const std::vector<std::string>& jsons);
 
 /// "100..119" (both ends), "7" or "1,5,9..12".
 /// @throws ConfigError
