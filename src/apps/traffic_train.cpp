@@ -13,9 +13,7 @@
 #include "traffic/config/write.h"
 #include "traffic/core/error.h"
 #include "traffic/core/signals.h"
-#include "traffic/train/phase1.h"
-#include "traffic/train/phase2.h"
-#include "traffic/train/run.h"
+#include "traffic/train/coordinator.h"
 
 namespace {
 
@@ -27,7 +25,7 @@ const config::Program kProgram{.name = "traffic_train",
                                    "mpirun, one rank per GPU or per CPU share."};
 
 struct Start {
-  config::Config config;
+  config::Plan plan;
   bool dry_run = false;
 };
 
@@ -40,9 +38,9 @@ std::optional<Start> read_command_line(int argc, char** argv, bool speaks) {
     text = exit->text;
   } else {
     const auto& options = std::get<config::CommonOptions>(parsed);
-    start = Start{.config = config::resolve(options), .dry_run = options.dry_run};
+    start = Start{.plan = config::resolve_plan(options), .dry_run = options.dry_run};
     if (options.print_config) {
-      text = config::to_toml(start->config);
+      text = config::to_toml(start->plan);
       start.reset();
     }
   }
@@ -52,15 +50,13 @@ std::optional<Start> read_command_line(int argc, char** argv, bool speaks) {
 
 int run_training(const Start& start, comm::MpiSession& session) {
   install_stop_handlers();
-  torch::set_num_threads(train::choose_threads(start.config.run.threads_per_rank, session));
-  train::Run run(start.config, session);
-  const bool simulates = start.config.run.phase == 2;
+  torch::set_num_threads(train::choose_threads(start.plan.whole.run.threads_per_rank, session));
+  train::Job job(start.plan, session);
   if (start.dry_run) {
-    simulates ? train::dry_run_phase2(run, session) : train::dry_run_phase1(run);
+    train::dry_run_plan(job, start.plan);
     return static_cast<int>(ExitCode::kDone);
   }
-  return static_cast<int>(
-      train::exit_code(simulates ? train::run_phase2(run, session) : train::run_phase1(run)));
+  return static_cast<int>(train::exit_code(train::run_plan(job, start.plan)));
 }
 
 }  // namespace

@@ -35,7 +35,8 @@ Problem check_string(const Row& row, const std::string& value) {
       return std::nullopt;
     }
     std::string text = fmt::format("found {}, expected {}", shown(value), describe_allowed(row));
-    if (const auto near = nearest_name(value, row.choices)) {
+    const auto near = nearest_name(value, row.choices);
+    if (near && value.size() > 1) {
       text += fmt::format("; did you mean '{}'?", *near);
     }
     return text;
@@ -85,6 +86,16 @@ Problem read(const Row& row, const Value& value, double& out) {
 }
 
 Problem read(const Row& row, const Value& value, std::string& out) {
+  // Where some of the choices are numbers (run.phase) a number needs no quotes.
+  const bool has_numbers = std::any_of(
+      row.choices.begin(), row.choices.end(),
+      [](std::string_view choice) { return choice.front() >= '0' && choice.front() <= '9'; });
+  if (const auto* number = std::get_if<std::int64_t>(&value.data); number && has_numbers) {
+    std::string digits = std::to_string(*number);
+    auto problem = check_string(row, digits);
+    if (!problem) out = std::move(digits);
+    return problem;
+  }
   const auto* text = std::get_if<std::string>(&value.data);
   if (text == nullptr) return wrong_type(value.type, "string");
   if (auto problem = check_string(row, *text)) return problem;

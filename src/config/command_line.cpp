@@ -27,7 +27,7 @@ std::vector<KeyOption> key_options() {
       {"--run-dir", "run.dir", "DIR", "Folder of the run; default runs/<name>/<time>"},
       {"--seed", "run.seed", "N", "Seed of all random numbers"},
       {"--resume", "run.resume", "auto|never|PATH", "Whether to go on from a checkpoint"},
-      {"--phase", "run.phase", "N", "Phase to train"},
+      {"--phase", "run.phase", "all|1|2|3", "Phase to train"},
   };
 }
 
@@ -98,6 +98,10 @@ std::variant<CommonOptions, ExitRequest> parse_command_line(int argc, const char
 
 Config resolve(const CommonOptions& options) {
   return load_config(options.config_path, options.overrides);
+}
+
+Plan resolve_plan(const CommonOptions& options) {
+  return load_plan(options.config_path, options.overrides);
 }
 
 }  // namespace traffic::config

@@ -42,6 +42,10 @@ has it:
 
 The file is what was decided once, the command line what is decided now; so the command line wins.
 
+A table of a phase, such as `[phase2.ppo]` or `--set phase2.ppo.gamma=0.9`, holds in that phase only, whichever way it is
+started (`--phase 2` or `--phase all`), and wins over the same table without a phase. `[run]`, `[comm]`, `[log]` and
+`[model]` are the same for all phases of a run.
+
 The value of `--set` is in TOML syntax; where a string is expected the quotes may be left out:
 `--set train.epochs=5 --set run.name=trial --set 'data.files=["a.h5", "b.h5"]'`.
 
@@ -67,13 +71,9 @@ std::string markdown_section(const Section& section) {
 /// Presets side by side for a phase: one column a preset.
 std::string markdown_presets(std::int64_t phase) {
   const auto names = preset_names();
-  std::string text = "\n## Presets\n\n";
-  for (const std::string_view name : names) {
-    text += fmt::format("- `{}`: {}\n", name, preset_help(name));
-  }
-  text += fmt::format("\nWhat they set in phase {}:\n\n| key | {} |\n|{}\n", phase,
-                      fmt::join(names, " | "),
-                      fmt::join(std::vector<std::string_view>(names.size() + 1, " --- |"), ""));
+  std::string text = fmt::format(
+      "\nWhat they set in phase {}:\n\n| key | {} |\n|{}\n", phase, fmt::join(names, " | "),
+      fmt::join(std::vector<std::string_view>(names.size() + 1, " --- |"), ""));
   for (const Row& row : schema()) {
     std::string cells;
     bool any = false;
@@ -127,7 +127,11 @@ std::string help_text() {
 
 std::string help_markdown() {
   std::string text(kIntroduction);
-  text += markdown_presets(1);
+  text += "\n## Presets\n\n";
+  for (const std::string_view name : preset_names()) {
+    text += fmt::format("- `{}`: {}\n", name, preset_help(name));
+  }
+  for (const std::int64_t phase : {1, 2, 3}) text += markdown_presets(phase);
   for (const Section& section : sections()) text += markdown_section(section);
   return text;
 }

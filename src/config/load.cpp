@@ -9,6 +9,7 @@
 
 #include "assign.h"
 #include "loader.h"
+#include "traffic/config/write.h"
 #include "traffic/core/error.h"
 
 namespace traffic::config {
@@ -65,10 +66,46 @@ Config load_config(const fs::path& path, const Overrides& overrides) {
 }
 
 Config parse_config(std::string_view text, std::string_view name, const Overrides& overrides) {
-  Loader loader;
-  loader.read_text(text, name);
-  apply_overrides(loader, overrides);
-  return loader.finish();
+  return parse_plan(text, name, overrides).whole;
+}
+
+Plan load_plan(const fs::path& path, const Overrides& overrides) {
+  if (path.empty()) return parse_plan("", "", overrides);
+  return parse_plan(read_file(path), path.string(), overrides);
+}
+
+Plan parse_plan(std::string_view text, std::string_view name, const Overrides& overrides) {
+  const auto read = [&](std::string_view phase) {
+    Loader loader(phase);
+    loader.read_text(text, name);
+    apply_overrides(loader, overrides);
+    Config config = loader.finish(!phase.empty());
+    if (!phase.empty()) config.run.phase = phase;
+    return config;
+  };
+  // Only the whole text says which phase is wanted, and so whose tables count.
+  Plan plan{.whole = read({}), .phases = {}};
+  if (plan.whole.run.phase != "all") {
+    plan.whole = read(plan.whole.run.phase);
+    plan.phases.push_back(plan.whole);
+    return plan;
+  }
+  const std::string& resume = plan.whole.run.resume;
+  if (resume != "auto" && resume != "never") {
+    throw ConfigError(
+        "run.resume: found {}, expected auto or never with run.phase = \"all\": a "
+        "checkpoint is of one phase; give --phase, too",
+        shown(resume));
+  }
+  for (const std::string_view phase : {"1", "2", "3"}) plan.phases.push_back(read(phase));
+  for (const Config& config : plan.phases) {
+    if (model_hash(config) == model_hash(plan.phases.front())) continue;
+    throw ConfigError(
+        "{}: [model] differs between phase 1 and phase {}; weights only fit the "
+        "sizes they were trained with: give it once, outside the tables of a phase",
+        name.empty() ? "--set" : name, config.run.phase);
+  }
+  return plan;
 }
 
 Assignment parse_assignment(std::string_view text) {

@@ -16,9 +16,33 @@ namespace {
 /// More lines than this help nobody; the rest is counted.
 constexpr std::size_t kMaxLines = 50;
 
+/// A key with the phase whose table it stands in.
+struct PhasedKey {
+  std::string_view phase;  ///< "2" of phase2.ppo.gamma; empty: it holds for all
+  std::string_view key;    ///< ppo.gamma; empty for phase2 alone
+};
+
+PhasedKey split_phase(std::string_view key) {
+  for (const std::string_view prefix : {"phase1", "phase2", "phase3"}) {
+    if (!key.starts_with(prefix)) continue;
+    const std::string_view rest = key.substr(prefix.size());
+    if (rest.empty()) return {prefix.substr(prefix.size() - 1), {}};
+    if (rest.front() == '.') return {prefix.substr(prefix.size() - 1), rest.substr(1)};
+  }
+  return {{}, key};
+}
+
+/// What the ranks, the folder and the logs are is settled before the first phase begins.
+bool is_of_the_whole_run(std::string_view key) {
+  return key == "run" || key == "comm" || key == "log" || key.starts_with("run.") ||
+         key.starts_with("comm.") || key.starts_with("log.");
+}
+
 bool is_section(std::string_view key) {
+  const auto [phase, inner] = split_phase(key);
+  if (!phase.empty() && inner.empty()) return true;
   const auto all = sections();
-  return std::any_of(all.begin(), all.end(), [&](const Section& s) { return s.name == key; });
+  return std::any_of(all.begin(), all.end(), [&](const Section& s) { return s.name == inner; });
 }
 
 /// The key that was probably meant: of the same name in another table, or of similar spelling.
@@ -83,7 +107,17 @@ std::string Loader::unknown(std::string_view key, bool is_table) const {
   return text;
 }
 
-void Loader::set(const Row& row, const Value& value, const std::string& source) {
+void Loader::set(const Row& row, const Value& value, const std::string& source,
+                 std::string_view phase) {
+  if (!phase.empty() && is_of_the_whole_run(row.key)) {
+    problem(source, row.key, "is the same for all phases; give it outside the tables of a phase");
+    return;
+  }
+  if (!phase.empty() && phase != phase_) {
+    Config scratch = config_;
+    if (const auto what = assign(row, value, scratch)) problem(source, row.key, *what);
+    return;
+  }
   origins_[row.key] = {source, ++values_read_};
   if (const auto what = assign(row, value, config_)) {
     broken_.insert(row.key);
@@ -93,13 +127,14 @@ void Loader::set(const Row& row, const Value& value, const std::string& source) 
 
 void Loader::read_entry(const Entry& entry, std::string_view name) {
   const auto place = [&](const std::string& at) { return fmt::format("{}:{}", name, at); };
-  if (const Row* row = find_row(entry.key)) {
-    set(*row, entry.value, place(entry.is_table ? entry.key_place : entry.value_place));
+  const auto [phase, key] = split_phase(entry.key);
+  if (const Row* row = find_row(key)) {
+    set(*row, entry.value, place(entry.is_table ? entry.key_place : entry.value_place), phase);
   } else if (is_section(entry.key)) {
     problem(place(entry.value_place), entry.key,
             fmt::format("found {}, expected a table", entry.value.type));
   } else {
-    problem(place(entry.key_place), printable(entry.key), unknown(entry.key, entry.is_table));
+    problem(place(entry.key_place), printable(entry.key), unknown(key, entry.is_table));
   }
 }
 
@@ -109,8 +144,11 @@ void Loader::read_text(std::string_view text, std::string_view name) {
     problem(fmt::format("{}:{}", name, error->place), "", error->message);
     return;
   }
-  for (const Entry& entry : std::get<std::vector<Entry>>(parsed)) {
-    if (!entry.is_table || !is_section(entry.key)) read_entry(entry, name);
+  for (const bool of_phases : {false, true}) {
+    for (const Entry& entry : std::get<std::vector<Entry>>(parsed)) {
+      if (split_phase(entry.key).phase.empty() == of_phases) continue;
+      if (!entry.is_table || !is_section(entry.key)) read_entry(entry, name);
+    }
   }
 }
 
@@ -125,17 +163,20 @@ void Loader::apply_preset(std::string_view preset) {
     problem("--preset", "", what);
     return;
   }
-  for (const PresetValue& value : preset_values(preset, config_.run.phase)) {
+  const std::string phase = phase_.empty() ? config_.run.phase : phase_;
+  if (phase == "all") return;  // each phase has its own
+  for (const PresetValue& value : preset_values(preset, phase.front() - '0')) {
     apply({fmt::format("--preset {}", preset), std::string(value.key), std::string(value.value)});
   }
 }
 
 void Loader::apply(const Assignment& assignment) {
-  const Row* row = find_row(assignment.key);
+  const auto [phase, key] = split_phase(assignment.key);
+  const Row* row = find_row(key);
   if (row == nullptr) {
     const bool is_table = is_section(assignment.key);
     problem(assignment.source, printable(assignment.key),
-            is_table ? "is a table; expected a key in it" : unknown(assignment.key, false));
+            is_table ? "is a table; expected a key in it" : unknown(key, false));
     return;
   }
   const auto value = read_argument(row->field(config_), trimmed(assignment.value));
@@ -146,7 +187,7 @@ void Loader::apply(const Assignment& assignment) {
                         with_article(type_name(row->field(config_))), error->message));
     return;
   }
-  set(*row, std::get<Value>(value), assignment.source);
+  set(*row, std::get<Value>(value), assignment.source, phase);
 }
 
 void Loader::check_contradictions() {
@@ -166,8 +207,8 @@ void Loader::check_contradictions() {
   }
 }
 
-Config Loader::finish() {
-  check_contradictions();
+Config Loader::finish(bool whole) {
+  if (whole) check_contradictions();
   if (problems_ == 0) return config_;
   if (problems_ > kMaxLines) {
     lines_.push_back(fmt::format("... and {} more", problems_ - kMaxLines));

@@ -16,11 +16,16 @@ namespace traffic::config {
 
 class Loader {
  public:
+  /// @param phase whose tables ([phase2.ppo]) count; those of other phases are only checked
+  explicit Loader(std::string_view phase = {}) : phase_(phase) {}
+
   void read_text(std::string_view text, std::string_view name);
   void apply_preset(std::string_view preset);
   void apply(const Assignment& assignment);
+  /// @param whole whether this is the configuration of a phase; without the tables of its phase a
+  /// configuration may still contradict itself
   /// @throws ConfigError if anything was wrong
-  Config finish();
+  Config finish(bool whole = true);
 
  private:
   /// Where a key got its value, in the order in which the sources were read.
@@ -30,11 +35,12 @@ class Loader {
   };
 
   void read_entry(const Entry& entry, std::string_view name);
-  void set(const Row& row, const Value& value, const std::string& source);
+  void set(const Row& row, const Value& value, const std::string& source, std::string_view phase);
   void problem(const std::string& source, std::string_view key, std::string_view what);
   [[nodiscard]] std::string unknown(std::string_view key, bool is_table) const;
   void check_contradictions();
 
+  std::string phase_;
   Config config_;
   std::map<std::string_view, Origin> origins_;  ///< by key of the schema
   std::set<std::string_view> broken_;           ///< keys whose value was refused

@@ -77,6 +77,10 @@ std::vector<Row> ppo_rows() {
        .unit = "steps", .range = between(1, 1e7)},
       {TRAFFIC_KEY(ppo.minibatch_size), .help = "Control steps of all ranks in a policy step.",
        .unit = "steps", .range = between(1, 1e7)},
+      {TRAFFIC_KEY(ppo.accumulation_steps),
+       .help = "Parts in which a policy step's states go forward and backward, one after the "
+               "other: less memory, the same gradient.",
+       .unit = "parts", .range = between(1, 10000)},
       {TRAFFIC_KEY(ppo.num_epochs), .help = "Passes over the batch in an iteration.",
        .range = between(1, 1000)},
       {TRAFFIC_KEY(ppo.rollout_fragment_length),

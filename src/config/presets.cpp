@@ -21,7 +21,7 @@ constexpr std::array<std::string_view, kNames.size()> kHelp{
 /// What a key is set to by each preset, in the order of kNames; empty: the preset leaves the key
 /// alone.
 struct PresetRow {
-  std::int64_t phase;
+  std::int64_t phase;  ///< what holds in phase 2 holds in phase 3, too
   std::string_view key;
   std::array<std::string_view, kNames.size()> values;
 };
@@ -58,6 +58,8 @@ constexpr std::array kRows{
     PresetRow{2, "model.lstm_hidden", {"64", "", "", "", ""}},
     PresetRow{2, "model.lstm_layers", {"1", "", "", "", ""}},
     PresetRow{2, "controller.hidden_dim", {"64", "", "", "", ""}},
+    PresetRow{2, "evaluation.seeds", {"100..103", "", "", "", ""}},
+    PresetRow{3, "ppo.accumulation_steps", {"2", "2", "2", "4", "4"}},
 };
 
 std::size_t index_of(std::string_view preset) {
@@ -77,7 +79,8 @@ std::vector<PresetValue> preset_values(std::string_view preset, std::int64_t pha
   std::vector<PresetValue> values;
   for (const PresetRow& row : kRows) {
     const std::string_view value = row.values.at(index);
-    if (row.phase == phase && !value.empty()) values.push_back({row.key, value});
+    const bool applies = row.phase == phase || (row.phase == 2 && phase == 3);
+    if (applies && !value.empty()) values.push_back({row.key, value});
   }
   return values;
 }

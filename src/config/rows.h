@@ -27,5 +27,7 @@ std::vector<Row> rollout_rows();
 std::vector<Row> action_rows();
 std::vector<Row> controller_rows();
 std::vector<Row> ppo_rows();
+std::vector<Row> lagrange_rows();
+std::vector<Row> evaluation_rows();
 
 }  // namespace traffic::config

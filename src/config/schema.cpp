@@ -29,8 +29,9 @@ std::vector<Row> run_rows() {
       {TRAFFIC_KEY(run.dir), .help = "Folder of the run; empty: `runs/<name>/<time>`."},
       {TRAFFIC_KEY(run.phase),
        .help = "Phase to train; 1 pretrains the graph encoder and the world model, 2 trains the "
-               "controller in simulations.",
-       .range = between(1, 2)},
+               "controller in simulations, 3 goes on with it under a limit on its cost, all runs "
+               "the three in turn.",
+       .choices = {"all", "1", "2", "3"}},
       {TRAFFIC_KEY(run.seed), .help = "Seed from which all random numbers are derived.",
        .range = at_least(0)},
       {TRAFFIC_KEY(run.device), .help = "Where to compute; auto takes GPUs where there are some.",
@@ -43,7 +44,11 @@ std::vector<Row> run_rows() {
                "anew, anything else is the path of a checkpoint.",
        .refuse = refuse_empty},
       {TRAFFIC_KEY(run.init_from),
-       .help = "Checkpoint whose weights a new run starts from; empty: random weights."},
+       .help = "Checkpoint whose weights a new run starts from; empty: random weights. With "
+               "phase all each phase starts from the best of the one before."},
+      {TRAFFIC_KEY(run.max_retries),
+       .help = "How often a phase that failed is tried again, from its newest good checkpoint.",
+       .range = between(0, 100)},
   };
 }
 
@@ -208,7 +213,7 @@ std::vector<Row> log_rows() {
   };
 }
 
-constexpr std::array<Section, 13> kSections{{
+constexpr std::array<Section, 15> kSections{{
     {"run", "The run as a whole."},
     {"model", "Sizes of the model; a checkpoint fits only the sizes it was made with."},
     {"data", "Training data and how it is read."},
@@ -219,6 +224,8 @@ constexpr std::array<Section, 13> kSections{{
     {"action", "What the controller may ask of a vehicle."},
     {"controller", "The controller: what it sees and how it picks."},
     {"ppo", "Learning of phases 2 and 3: reward, proximal policy optimisation, evaluation."},
+    {"lagrange", "The limit of phase 3: what costs, how much is allowed, how hard it presses."},
+    {"evaluation", "What is compared at the end of phases 2 and 3."},
     {"comm", "Communication between ranks."},
     {"checkpoint", "When checkpoints are written and which are kept."},
     {"log", "What is shown and recorded."},
@@ -231,9 +238,9 @@ std::span<const Section> sections() { return kSections; }
 std::span<const Row> schema() {
   static const std::vector<Row> rows = [] {
     std::vector<Row> all;
-    for (auto part :
-         {run_rows, model_rows, data_rows, augmentation_rows, train_rows, env_rows, rollout_rows,
-          action_rows, controller_rows, ppo_rows, comm_rows, checkpoint_rows, log_rows}) {
+    for (auto part : {run_rows, model_rows, data_rows, augmentation_rows, train_rows, env_rows,
+                      rollout_rows, action_rows, controller_rows, ppo_rows, lagrange_rows,
+                      evaluation_rows, comm_rows, checkpoint_rows, log_rows}) {
       const std::vector<Row> some = part();
       all.insert(all.end(), some.begin(), some.end());
     }

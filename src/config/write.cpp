@@ -30,6 +30,25 @@ std::string to_toml(const Config& config) {
   return text;
 }
 
+std::string to_toml(const Plan& plan) {
+  std::string text = to_toml(plan.whole);
+  const auto shared = flatten(plan.whole);
+  for (const Config& phase : plan.phases) {
+    Config copy = phase;
+    std::string_view section;
+    for (const Row& row : schema()) {
+      const std::string value = to_toml_value(row.field(copy));
+      if (row.key == "run.phase" || value == shared.at(std::string(row.key))) continue;
+      if (row.section() != section) {
+        section = row.section();
+        text += fmt::format("\n[phase{}.{}]\n", phase.run.phase, section);
+      }
+      text += fmt::format("{} = {}\n", row.name(), value);
+    }
+  }
+  return text;
+}
+
 std::map<std::string, std::string> flatten(const Config& config) {
   Config copy = config;
   std::map<std::string, std::string> values;

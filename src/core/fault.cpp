@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <array>
+#include <atomic>
 #include <charconv>
 #include <chrono>
 #include <csignal>
@@ -132,11 +133,16 @@ std::vector<Point> parse(std::string_view text) {
 
 Action hit(std::string_view site, std::int64_t rank, std::int64_t step) {
   Action left = Action::kNone;
-  for (const Point& point : armed_points()) {
+  const std::vector<Point>& points = armed_points();
+  static std::vector<std::atomic<bool>> spent(points.size());
+  for (std::size_t i = 0; i < points.size(); ++i) {
+    const Point& point = points[i];
     if (point.site != site || (point.rank >= 0 && point.rank != rank) ||
         (point.step >= 0 && point.step != step)) {
       continue;
     }
+    // A fault at a step is one event: when the step is tried again it is over.
+    if (point.step >= 0 && spent[i].exchange(true)) continue;
     if (const Action action = act(point, rank, step); action != Action::kNone) left = action;
   }
   return left;

@@ -6,7 +6,7 @@
 
 #include "traffic/core/error.h"
 #include "traffic/core/process.h"
-#include "traffic/train/run.h"
+#include "traffic/train/job.h"
 
 namespace traffic::train {
 

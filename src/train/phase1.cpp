@@ -176,7 +176,11 @@ checkpoint::Snapshot Phase1::snapshot() const {
 
 void Phase1::resume() {
   const auto snapshot = run_.take_resume_point();
-  if (!snapshot) return;
+  if (!snapshot) {
+    const std::string& init_from = run_.config().run.init_from;
+    if (!init_from.empty()) trainer_.start_from(checkpoint::load(init_from));
+    return;
+  }
   check_resumable(*snapshot, run_.config(), trainer_.total_steps());
   trainer_.restore_from(*snapshot);
   epoch_ = snapshot->integer("train/epoch");

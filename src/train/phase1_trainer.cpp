@@ -8,6 +8,7 @@
 #include <limits>
 #include <string>
 
+#include "together.h"
 #include "traffic/core/error.h"
 #include "traffic/core/fault.h"
 #include "traffic/core/signals.h"
@@ -26,6 +27,12 @@ LrSchedule make_schedule(const config::Train& train, std::int64_t total_steps) {
           .total_steps = total_steps};
 }
 
+void spoil(const at::Tensor& gradients) {
+  gradients.narrow(0, 0, 1).fill_(std::numeric_limits<float>::quiet_NaN());
+}
+
+}  // namespace
+
 /// What every step tells all ranks in one small all_reduce.
 class StepTotals {
  public:
@@ -34,9 +41,14 @@ class StepTotals {
     sums_[1] += vehicles;
     sums_[2] += batch.sample_weight.sum().item<double>();
   }
+  void fail(const Error& error) {
+    if (!failure_) failure_ = error;
+  }
   void reduce(comm::Communicator& communicator) {
     sums_[3] = stop_requested() ? 1.0 : 0.0;
-    communicator.all_reduce(torch::from_blob(sums_.data(), {4}, torch::kDouble));
+    sums_[4] = failure_ ? 1.0 : 0.0;
+    communicator.all_reduce(torch::from_blob(sums_.data(), {5}, torch::kDouble));
+    if (sums_[4] > 0.0) throw_together(communicator, failure_);
   }
   [[nodiscard]] double loss() const { return sums_[0] / std::max(1.0, sums_[1]); }
   [[nodiscard]] double vehicles() const { return sums_[1]; }
@@ -44,14 +56,9 @@ class StepTotals {
   [[nodiscard]] bool stop() const { return sums_[3] > 0.0; }
 
  private:
-  std::array<double, 4> sums_{};
+  std::array<double, 5> sums_{};
+  std::optional<Error> failure_;
 };
-
-void spoil(const at::Tensor& gradients) {
-  gradients.narrow(0, 0, 1).fill_(std::numeric_limits<float>::quiet_NaN());
-}
-
-}  // namespace
 
 Phase1Trainer::Phase1Trainer(const config::Config& config, Phase1Model& model,
                              comm::Communicator& communicator, report::TimeSplit& time_split,
@@ -79,14 +86,7 @@ std::optional<StepResult> Phase1Trainer::step(data::DataLoader& loader) {
   StepTotals totals;
   std::optional<comm::ReduceResult> reduced;
   for (std::int64_t part = 0; part < accumulation_steps_; ++part) {
-    const data::Batch batch = next_batch(loader);
-    const double vehicles = vehicle_weights(batch).sum().item<double>();
-    const Phase1Forward forward = run_forward(batch);
-    run_backward(forward);
-    totals.add(forward, batch, vehicles);
-    if (fault::hit("train.step", communicator_.rank(), global_step_) == fault::Action::kNan) {
-      spoil(gradients_.flat());
-    }
+    const double vehicles = run_part(loader, totals);
     const auto scope = time_split_.measure(report::Share::kReduce);
     reduced = reducer_.reduce(vehicles);
     if (reduced) totals.reduce(communicator_);
@@ -106,6 +106,25 @@ std::optional<StepResult> Phase1Trainer::step(data::DataLoader& loader) {
                     .samples = totals.samples(),
                     .skipped = !reduced->finite,
                     .stop_requested = totals.stop()};
+}
+
+/// Forward and backward of a batch. What fails is told to all ranks with the totals.
+/// @return its vehicles
+double Phase1Trainer::run_part(data::DataLoader& loader, StepTotals& totals) {
+  try {
+    const data::Batch batch = next_batch(loader);
+    const double vehicles = vehicle_weights(batch).sum().item<double>();
+    const Phase1Forward forward = run_forward(batch);
+    run_backward(forward);
+    totals.add(forward, batch, vehicles);
+    if (fault::hit("train.step", communicator_.rank(), global_step_) == fault::Action::kNan) {
+      spoil(gradients_.flat());
+    }
+    return vehicles;
+  } catch (const Error& error) {
+    totals.fail(error);
+    return 0.0;
+  }
 }
 
 data::Batch Phase1Trainer::next_batch(data::DataLoader& loader) {
@@ -142,6 +161,13 @@ void Phase1Trainer::count_skipped() {
   }
 }
 
+void Phase1Trainer::start_from(const checkpoint::Snapshot& snapshot) {
+  const torch::NoGradGuard no_grad;
+  for (const auto& [name, parameter] : parameters_.parameters()) {
+    snapshot.copy_tensor("model/" + name, parameter);
+  }
+}
+
 void Phase1Trainer::save_to(checkpoint::Snapshot& snapshot) const {
   for (const auto& [name, parameter] : parameters_.parameters()) {
     snapshot.put_tensor("model/" + name, parameter.detach());
@@ -156,10 +182,7 @@ void Phase1Trainer::save_to(checkpoint::Snapshot& snapshot) const {
 }
 
 void Phase1Trainer::restore_from(const checkpoint::Snapshot& snapshot) {
-  const torch::NoGradGuard no_grad;
-  for (const auto& [name, parameter] : parameters_.parameters()) {
-    snapshot.copy_tensor("model/" + name, parameter);
-  }
+  start_from(snapshot);
   const std::int64_t size = parameters_.flat().numel();
   adam_.restore(snapshot.tensor("optimizer/exp_avg", {size}, torch::kFloat),
                 snapshot.tensor("optimizer/exp_avg_sq", {size}, torch::kFloat),

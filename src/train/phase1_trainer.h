@@ -26,6 +26,8 @@ struct StepResult {
   bool stop_requested = false;  ///< on any rank
 };
 
+class StepTotals;
+
 class Phase1Trainer {
  public:
   /// Collective. @param total_steps of the whole phase
@@ -42,6 +44,9 @@ class Phase1Trainer {
   [[nodiscard]] std::int64_t skipped_steps() const { return skipped_steps_; }
   [[nodiscard]] const comm::ParameterArena& parameters() const { return parameters_; }
 
+  /// Copies the weights alone.
+  /// @throws CheckpointError if they are missing or do not fit
+  void start_from(const checkpoint::Snapshot& snapshot);
   void save_to(checkpoint::Snapshot& snapshot) const;
   /// @throws CheckpointError if a part is missing or does not fit
   void restore_from(const checkpoint::Snapshot& snapshot);
@@ -51,6 +56,7 @@ class Phase1Trainer {
   [[nodiscard]] data::Batch next_batch(data::DataLoader& loader);
   [[nodiscard]] Phase1Forward run_forward(const data::Batch& batch);
   void run_backward(const Phase1Forward& forward);
+  double run_part(data::DataLoader& loader, StepTotals& totals);
   void count_skipped();
 
   Phase1Model& model_;

@@ -32,17 +32,18 @@
 namespace traffic::train {
 namespace {
 
-/// The phase on this rank: everything that lives as long as it.
-class Phase2 {
+/// Phase 2 or 3 on this rank: everything that lives as long as it.
+class ControllerPhase {
  public:
-  Phase2(Run& run, const comm::MpiSession& session)
+  explicit ControllerPhase(Run& run)
       : run_(run),
         config_(run.config()),
         communicator_(run.communicator()),
-        rollouts_(config_, session, communicator_, time_split_),
+        rollouts_(config_, run.session(), communicator_, time_split_),
         perception_(config_, rollouts_.conflicts(), communicator_.device()),
         policy_(config_, perception_.widths(), communicator_.device()),
-        learner_(config_, policy_, communicator_, rollouts_.conflicts()) {
+        constraint_(make_constraint()),
+        learner_(config_, policy_, communicator_, rollouts_.conflicts(), constraint_.get()) {
     run.check_room(snapshot().total_bytes());
   }
 
@@ -51,10 +52,13 @@ class Phase2 {
   void close() { rollouts_.close(); }
 
  private:
+  [[nodiscard]] std::unique_ptr<Constraint> make_constraint();
+  void start();
   void resume();
   [[nodiscard]] bool iterate();  // false: a stop was requested
   void evaluate_and_save();
   void log_iteration(const RolloutBatch& batch, const UpdateResult& update, double seconds);
+  [[nodiscard]] double merit(const GreedyEvaluation& evaluation) const;
   [[nodiscard]] bool is_complete() const { return iteration_ >= config_.ppo.iterations; }
   [[nodiscard]] checkpoint::Snapshot snapshot() const;  // collective
   [[nodiscard]] std::uint64_t parameters_hash() const;
@@ -66,47 +70,73 @@ class Phase2 {
   Rollouts rollouts_;
   Perception perception_;
   Policy policy_;
+  std::unique_ptr<Constraint> constraint_;  ///< of phase 3
   Learner learner_;
   std::unique_ptr<report::ProgressBar> progress_;  ///< of the reporter
   std::optional<EpisodeLog> episodes_;
   std::int64_t iteration_ = 0;
   std::int64_t total_steps_ = 0;      ///< control steps of all ranks
   std::int64_t total_env_steps_ = 0;  ///< simulation steps of all ranks in training
-  double best_gain_ = -std::numeric_limits<double>::infinity();
+  double best_merit_ = -std::numeric_limits<double>::infinity();
   double trained_s_ = 0;
   double startup_s_ = 0;
 };
 
-void Phase2::resume() {
+std::unique_ptr<Constraint> ControllerPhase::make_constraint() {
+  if (config_.run.phase != "3") return nullptr;
+  return std::make_unique<Constraint>(config_, perception_.widths().conflict, rollouts_.conflicts(),
+                                      communicator_);
+}
+
+/// A new run: with the weights of another one, as far as that has them.
+void ControllerPhase::start() {
+  const std::string& path = config_.run.init_from;
+  if (path.empty()) {
+    if (!perception_.parameters().empty()) {
+      spdlog::warn("run.init_from is empty: encoder and world model keep their random weights");
+    }
+    if (constraint_) spdlog::warn("run.init_from is empty: phase 3 starts with no controller");
+    return;
+  }
+  const checkpoint::Snapshot snapshot = checkpoint::load(path);
+  load_perception(snapshot, config_, perception_);
+  const bool has_controller = snapshot.contains("policy_hash");
+  if (has_controller) {
+    check_policy_fits(snapshot, config_);
+    learner_.start_from(snapshot);
+  } else if (constraint_) {
+    throw CheckpointError(
+        "checkpoint {}: holds no controller, which phase 3 goes on with; give one of phase 2",
+        snapshot.source());
+  }
+  spdlog::info("starting from {}, of phase {}: {}", path, snapshot.integer("phase"),
+               has_controller ? "perception and controller" : "perception");
+}
+
+void ControllerPhase::resume() {
   const auto snapshot = run_.take_resume_point();
   if (run_.is_reporter()) {
     episodes_.emplace(run_.dir() / "episodes.csv",
                       snapshot ? std::optional(snapshot->step()) : std::nullopt);
   }
-  if (!snapshot) {
-    if (!config_.run.init_from.empty()) {
-      load_perception(checkpoint::load(config_.run.init_from), config_, perception_);
-    } else if (!perception_.parameters().empty()) {
-      spdlog::warn("run.init_from is empty: encoder and world model keep their random weights");
-    }
-    return;
-  }
+  if (!snapshot) return start();
   check_phase2_resumable(*snapshot, config_);
   load_perception(*snapshot, config_, perception_);
   learner_.restore_from(*snapshot);
+  if (constraint_) constraint_->restore_from(*snapshot);
   rollouts_.restore_from(*snapshot);
   iteration_ = snapshot->integer("ppo/iteration");
   total_steps_ = snapshot->integer("ppo/total_steps");
   total_env_steps_ = snapshot->integer("ppo/total_env_steps");
-  best_gain_ = snapshot->real("ppo/best_gain");
+  best_merit_ = snapshot->real("ppo/best_merit");
 }
 
-PhaseEnd Phase2::train() {
+PhaseEnd ControllerPhase::train() {
   resume();
   perception_.freeze();
   if (run_.is_reporter()) {
     progress_ = std::make_unique<report::ProgressBar>(
-        report::ProgressOptions{.label = "phase 2",
+        report::ProgressOptions{.label = "phase " + config_.run.phase,
                                 .total_steps = config_.ppo.iterations,
                                 .first_step = iteration_,
                                 .unit = "env steps",
@@ -115,7 +145,9 @@ PhaseEnd Phase2::train() {
   if (const auto& uncontrolled = rollouts_.uncontrolled(); episodes_ && iteration_ == 0) {
     episodes_->write(0, "none", uncontrolled);
   }
-  if (is_complete()) spdlog::info("phase 2 is complete already: {} iterations", iteration_);
+  if (is_complete()) {
+    spdlog::info("phase {} is complete already: {} iterations", config_.run.phase, iteration_);
+  }
   while (!is_complete()) {
     if (!iterate()) {
       run_.save(snapshot());
@@ -130,9 +162,12 @@ PhaseEnd Phase2::train() {
   return PhaseEnd::kDone;
 }
 
-bool Phase2::iterate() {
+bool ControllerPhase::iterate() {
   const Stopwatch clock;
   const RolloutBatch batch = rollouts_.collect(iteration_, perception_, policy_);
+  // The price follows what was done at the old one; fragments may have brought no episode to its
+  // end.
+  if (constraint_ && !batch.outcomes.empty()) constraint_->observe(mean_cost(batch.outcomes));
   UpdateResult update;
   {
     const auto learning = time_split_.measure(report::Share::kLearn);
@@ -148,7 +183,7 @@ bool Phase2::iterate() {
   return communicator_.all_reduce_scalar(stop_requested() ? 1.0 : 0.0) == 0.0;
 }
 
-void Phase2::evaluate_and_save() {
+void ControllerPhase::evaluate_and_save() {
   comm::check_replicas_equal(communicator_, learner_.parameters().flat(),
                              "the parameters after an iteration");
   const GreedyEvaluation evaluation = rollouts_.evaluate(perception_, policy_);
@@ -157,14 +192,27 @@ void Phase2::evaluate_and_save() {
       "(worst {:+.2f}), {:.0f} vehicle-seconds under control",
       iteration_, evaluation.gain.mean, evaluation.gain.half_width, evaluation.gain.count,
       evaluation.gain.least, mean_cv_steps(evaluation.controlled));
+  if (constraint_) {
+    spdlog::info("iteration {}: cost of a control step {:.3f}, limit {:.3f}, multiplier {:.2f}",
+                 iteration_, mean_cost(evaluation.controlled), config_.lagrange.cost_limit,
+                 constraint_->multiplier());
+  }
   if (episodes_) episodes_->write(iteration_, "eval", evaluation.controlled);
   run_.write_metrics(iteration_, evaluation_figures(evaluation));
-  const bool best = evaluation.gain.mean > best_gain_;
-  if (best) best_gain_ = evaluation.gain.mean;
+  const bool best = merit(evaluation) > best_merit_;
+  if (best) best_merit_ = merit(evaluation);
   if (run_.save(snapshot()) && best) run_.mark_best(iteration_);
 }
 
-void Phase2::log_iteration(const RolloutBatch& batch, const UpdateResult& update, double seconds) {
+/// By what the best is chosen: the gain; in phase 3 first of all whether the limit is kept.
+double ControllerPhase::merit(const GreedyEvaluation& evaluation) const {
+  const double over = mean_cost(evaluation.controlled) - config_.lagrange.cost_limit;
+  constexpr double kUnderAnyGain = -1e6;
+  return constraint_ && over > 0.0 ? kUnderAnyGain * (1.0 + over) : evaluation.gain.mean;
+}
+
+void ControllerPhase::log_iteration(const RolloutBatch& batch, const UpdateResult& update,
+                                    double seconds) {
   report::NamedValues values =
       rollout_figures(batch.outcomes, rollouts_.uncontrolled_ocr_all(batch.outcomes));
   std::vector<std::pair<std::string, double>> shown;
@@ -174,6 +222,13 @@ void Phase2::log_iteration(const RolloutBatch& batch, const UpdateResult& update
                              {"explained", update.explained_variance}});
   const report::NamedValues more = update_figures(update);
   values.insert(values.end(), more.begin(), more.end());
+  if (constraint_) {
+    values.emplace_back("Metrics/EpCost", mean_cost(batch.outcomes));
+    values.emplace_back("Metrics/LagrangeMultiplier", constraint_->multiplier());
+    values.emplace_back("train/cost_value_loss", constraint_->critic_loss());
+    shown.insert(shown.end(),
+                 {{"cost", mean_cost(batch.outcomes)}, {"lambda", constraint_->multiplier()}});
+  }
   values.emplace_back("time/iterations", static_cast<double>(iteration_));
   values.emplace_back("time/total_timesteps", static_cast<double>(total_steps_));
   values.emplace_back("time/env_steps_per_s", static_cast<double>(batch.env_steps) / seconds);
@@ -188,36 +243,37 @@ void Phase2::log_iteration(const RolloutBatch& batch, const UpdateResult& update
   if (progress_) progress_->update(iteration_, batch.env_steps, shown);
 }
 
-checkpoint::Snapshot Phase2::snapshot() const {
+checkpoint::Snapshot ControllerPhase::snapshot() const {
   checkpoint::Snapshot snapshot(iteration_);
   for (const auto& [name, parameter] : perception_.parameters()) {
     snapshot.put_tensor("model/" + name, parameter.detach());
   }
   learner_.save_to(snapshot);
+  if (constraint_) constraint_->save_to(snapshot);
   rollouts_.save_to(snapshot);
   snapshot.put_int("ppo/iteration", iteration_);
   snapshot.put_int("ppo/total_steps", total_steps_);
   snapshot.put_int("ppo/total_env_steps", total_env_steps_);
   snapshot.put_int("ppo/conflicts", rollouts_.conflicts());
-  snapshot.put_real("ppo/best_gain", best_gain_);
-  snapshot.put_int("phase", 2);
+  snapshot.put_real("ppo/best_merit", best_merit_);
+  snapshot.put_int("phase", std::stoi(config_.run.phase));
   snapshot.put_text("model_hash", hex64(config::model_hash(config_)));
   snapshot.put_text("policy_hash", policy_hash(config_));
   snapshot.put_text("config", config::to_toml(config_));
   return snapshot;
 }
 
-std::uint64_t Phase2::parameters_hash() const {
+std::uint64_t ControllerPhase::parameters_hash() const {
   const at::Tensor flat = learner_.parameters().flat().to(at::kCPU);
   return xxh3_64(std::as_bytes(
       std::span(flat.const_data_ptr<float>(), static_cast<std::size_t>(flat.numel()))));
 }
 
-void Phase2::finish(PhaseEnd end) {
+void ControllerPhase::finish(PhaseEnd end) {
   report::Summary summary;
   summary.status = end == PhaseEnd::kDone ? "done" : "stopped";
   summary.exit_code = static_cast<int>(exit_code(end));
-  summary.phase = 2;
+  summary.phase = std::stoi(config_.run.phase);
   summary.steps = iteration_;
   summary.seconds = trained_s_;
   summary.env_steps_per_s =
@@ -236,6 +292,7 @@ void Phase2::finish(PhaseEnd end) {
       summary.result[name.substr(name.find('/') + 1)] = value;
     }
     summary.result["total_timesteps"] = total_steps_;
+    if (constraint_) summary.result["lagrange_multiplier"] = constraint_->multiplier();
     if (run_.is_reporter()) {
       std::fputs(
           fmt::format("best controller on {} selection seeds: gain of ocr_all {:+.2f} +- "
@@ -247,23 +304,23 @@ void Phase2::finish(PhaseEnd end) {
           stdout);
       std::fflush(stdout);
     }
-    run_.keep_phase_result(2);
+    run_.keep_phase_result(summary.phase);
   }
   run_.write_summary(std::move(summary));
 }
 
 }  // namespace
 
-PhaseEnd run_phase2(Run& run, const comm::MpiSession& session) {
-  Phase2 phase(run, session);
+PhaseEnd run_phase2(Run& run) {
+  ControllerPhase phase(run);
   const PhaseEnd end = phase.train();
   phase.finish(end);
   phase.close();
   return end;
 }
 
-void dry_run_phase2(Run& run, const comm::MpiSession& session) {
-  Phase2 phase(run, session);
+void dry_run_phase2(Run& run) {
+  ControllerPhase phase(run);
   phase.close();
   spdlog::info("dry run: configuration, scenario, simulations, model and disk are fine");
 }

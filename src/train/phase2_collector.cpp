@@ -249,8 +249,12 @@ void Collector::take_in(Job& job, Slot& slot, const rollout::Period& period) {
   ++slot.outcome.steps;
   const std::vector<float> reward = (*job.driver.reward)(slot.outcome.scenario, period, from_s);
   for (const float r : reward) slot.outcome.reward += static_cast<double>(r);
+  const std::vector<float> costs = (*job.driver.cost)(period, slot.outcome.score);
+  for (const float c : costs) slot.outcome.cost += static_cast<double>(c);
+  slot.outcome.score = period.score;
   if (!job.keeps()) return;
   slot.trajectory.steps.back().reward = reward;
+  slot.trajectory.steps.back().cost = costs;
   const double step_s = (period.time_s - from_s) / static_cast<double>(period.growth.size());
   for (const rollout::ControlledVehicle& vehicle : period.controlled) {
     const auto found = slot.charges.find(vehicle.vehicle_id);

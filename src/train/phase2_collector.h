@@ -9,6 +9,7 @@
 #include <optional>
 #include <vector>
 
+#include "cost.h"
 #include "phase2_baseline.h"
 #include "phase2_experience.h"
 #include "phase2_perception.h"
@@ -63,6 +64,7 @@ struct Driver {
   Perception* perception = nullptr;
   Policy* policy = nullptr;
   const Reward* reward = nullptr;
+  const Cost* cost = nullptr;                    ///< given where a reward is
   std::optional<std::uint64_t> sampling_seed{};  ///< nothing: greedy, and nothing is kept
 };
 

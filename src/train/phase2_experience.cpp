@@ -21,7 +21,7 @@ struct Columns {
   std::vector<torch::Tensor> own, shared, conflict, final_conflict, picks, action, lane;
   std::vector<std::int64_t> candidate_ptr{0}, decision_ptr{0}, row, state, decision_state,
       decision_conflict;
-  std::vector<float> own_cost, rewards;
+  std::vector<float> own_cost, rewards, costs;
   std::vector<std::uint8_t> decides;
   std::vector<std::int64_t> conflicts;
 
@@ -44,6 +44,7 @@ struct Columns {
                              step.decision_conflict.end());
     own_cost.insert(own_cost.end(), step.own_cost.begin(), step.own_cost.end());
     rewards.insert(rewards.end(), step.reward.begin(), step.reward.end());
+    costs.insert(costs.end(), step.cost.begin(), step.cost.end());
     decides.push_back(step.selection_decides ? 1 : 0);
     conflicts.push_back(step.conflicts);
   }
@@ -86,25 +87,26 @@ Experience pack(const std::vector<Trajectory>& trajectories,
                  .rewards = torch::tensor(all.rewards).view({s, conflicts}),
                  .exists = torch::arange(conflicts).unsqueeze(0) <
                            torch::tensor(all.conflicts, torch::kLong).unsqueeze(1),
+                 .costs = torch::tensor(all.costs).view({s, conflicts}),
                  .trajectory_ptr = std::move(trajectory_ptr),
                  .terminated = std::move(terminated)};
   return out;
 }
 
-torch::Tensor advantages_of(const Experience& experience, const torch::Tensor& values,
-                            const torch::Tensor& final_values, double gamma, double gae_lambda) {
+torch::Tensor advantages_of(const Experience& experience, const torch::Tensor& signal,
+                            const Expected& values, double gamma, double gae_lambda) {
   std::vector<torch::Tensor> parts;
   for (std::size_t t = 0; t < experience.terminated.size(); ++t) {
     const std::int64_t first = experience.trajectory_ptr[t];
     const std::int64_t n = experience.trajectory_ptr[t + 1] - first;
-    const torch::Tensor of_t = values.narrow(0, first, n);
-    const torch::Tensor last = final_values.narrow(0, static_cast<std::int64_t>(t), 1);
+    const torch::Tensor of_t = values.states.narrow(0, first, n);
+    const torch::Tensor last = values.final.narrow(0, static_cast<std::int64_t>(t), 1);
     const torch::Tensor next = torch::cat({of_t.narrow(0, 1, n - 1), last});
     torch::Tensor ends = torch::zeros({n, 1}, torch::kBool);
     ends[n - 1] = true;
     const torch::Tensor never = torch::zeros({n, 1}, torch::kBool);
     const bool terminated = experience.terminated[t];
-    parts.push_back(rl::gae({.rewards = experience.rewards.narrow(0, first, n).unsqueeze(1),
+    parts.push_back(rl::gae({.rewards = signal.narrow(0, first, n).unsqueeze(1),
                              .values = of_t.unsqueeze(1),
                              .next_values = next.unsqueeze(1),
                              .terminated = terminated ? ends : never,
@@ -112,7 +114,7 @@ torch::Tensor advantages_of(const Experience& experience, const torch::Tensor& v
                             gamma, gae_lambda)
                         .squeeze(1));
   }
-  return parts.empty() ? torch::zeros_like(values) : torch::cat(parts);
+  return parts.empty() ? torch::zeros_like(values.states) : torch::cat(parts);
 }
 
 Minibatch take(const Experience& experience, const torch::Tensor& states, torch::Device device) {

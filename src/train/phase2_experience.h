@@ -25,6 +25,7 @@ struct Step {
   std::vector<float> reward;                    ///< [C]
   /// Conflicts of its road, where they are fewer than C; the others do not exist.
   std::int64_t conflicts = std::numeric_limits<std::int64_t>::max();
+  std::vector<float> cost;  ///< [C]
 };
 
 /// Consecutive steps of one environment.
@@ -51,6 +52,7 @@ struct Experience {
   torch::Tensor selection_decides;  ///< [S] bool
   torch::Tensor rewards;            ///< [S, C]
   torch::Tensor exists;             ///< [S, C] bool: the state's road has this conflict
+  torch::Tensor costs;              ///< [S, C]
   std::vector<std::int64_t> trajectory_ptr;  ///< [trajectories + 1]
   std::vector<bool> terminated;              ///< [trajectories]
 
@@ -62,10 +64,16 @@ Experience pack(const std::vector<Trajectory>& trajectories,
                 const std::vector<std::int64_t>& first_state, const model::ControllerInputs& widths,
                 std::int64_t conflicts, std::int64_t top_k);
 
-/// @param values, final_values in units of the reward: [S, C], [trajectories, C]
+/// What is expected of the states, in units of a signal.
+struct Expected {
+  torch::Tensor states;  ///< [S, C]
+  torch::Tensor final;   ///< [trajectories, C] of the observations after their last steps
+};
+
+/// @param signal [S, C] rewards or costs
 /// @return [S, C]
-torch::Tensor advantages_of(const Experience& experience, const torch::Tensor& values,
-                            const torch::Tensor& final_values, double gamma, double gae_lambda);
+torch::Tensor advantages_of(const Experience& experience, const torch::Tensor& signal,
+                            const Expected& values, double gamma, double gae_lambda);
 
 /// Some states of an experience, with everything that belongs to them.
 struct Minibatch {

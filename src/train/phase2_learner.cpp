@@ -7,9 +7,7 @@
 
 #include "traffic/core/error.h"
 #include "traffic/core/fault.h"
-#include "traffic/core/random.h"
 #include "traffic/rl/advantages.h"
-#include "traffic/rl/minibatch.h"
 #include "traffic/rl/schedule.h"
 
 namespace traffic::train {
@@ -23,12 +21,13 @@ constexpr std::int64_t kValueMinibatch = 256;  ///< states; the value alone has 
 }  // namespace
 
 Learner::Learner(const config::Config& config, Policy& policy, comm::Communicator& communicator,
-                 std::int64_t conflicts)
+                 std::int64_t conflicts, Constraint* constraint)
     : ppo_(config.ppo),
       seed_(static_cast<std::uint64_t>(config.run.seed)),
       conflicts_(conflicts),
       policy_(policy),
       communicator_(communicator),
+      constraint_(constraint),
       parameters_(policy.parameters()),
       gradients_(parameters_, communicator),
       adam_(parameters_.flat(), {.weight_decay = 0.0}),
@@ -49,13 +48,13 @@ UpdateResult Learner::update(const Experience& experience, std::int64_t total_st
     fit_value(experience, total_states, value_scale_.standardise(returns).to(torch::kFloat),
               iteration + 1, ppo_.value_epochs);
   }
-  const Targets targets = make_targets(experience, result);
+  const Targets targets = make_targets(experience, total_states, iteration, result);
   for (std::int64_t epoch = 0; epoch < ppo_.num_epochs; ++epoch) {
-    const auto parts = minibatches(experience, total_states,
-                                   {.stream = kMinibatchStream,
-                                    .iteration = iteration,
-                                    .epoch = epoch,
-                                    .size = ppo_.minibatch_size});
+    const auto parts = split_minibatches(experience, total_states, seed_,
+                                         {.stream = kMinibatchStream,
+                                          .iteration = iteration,
+                                          .epoch = epoch,
+                                          .size = ppo_.minibatch_size});
     const bool went_on = run_epoch(experience, targets, parts, result);
     ++result.epochs;
     if (!went_on) break;
@@ -75,8 +74,9 @@ Learner::Values Learner::values_of(const Experience& experience) {
 
 torch::Tensor Learner::advantages(const Experience& experience, const Values& values,
                                   double gae_lambda) const {
-  return advantages_of(experience, value_scale_.restore(values.states),
-                       value_scale_.restore(values.final), ppo_.gamma, gae_lambda);
+  return advantages_of(experience, experience.rewards,
+                       {value_scale_.restore(values.states), value_scale_.restore(values.final)},
+                       ppo_.gamma, gae_lambda);
 }
 
 double Learner::explained_variance(const torch::Tensor& returns, const torch::Tensor& values,
@@ -94,25 +94,6 @@ torch::Tensor Learner::reduced_moments(const torch::Tensor& x, const torch::Tens
   return moments;
 }
 
-std::vector<torch::Tensor> Learner::minibatches(const Experience& experience,
-                                                std::int64_t total_states,
-                                                const EpochKey& key) const {
-  // One permutation of the joined batch, of which each rank takes what it has: which states form a
-  // minibatch does not depend on the number of ranks.
-  const std::int64_t count = rl::count_minibatches(total_states, key.size);
-  const std::uint64_t seed =
-      derive_seed(seed_, {key.stream, static_cast<std::uint64_t>(key.iteration),
-                          static_cast<std::uint64_t>(key.epoch)});
-  torch::Tensor mine = torch::full({total_states}, -1, torch::kLong);
-  mine.index_put_({experience.global_state}, torch::arange(experience.num_states()));
-  std::vector<torch::Tensor> parts;
-  for (const torch::Tensor& part : rl::permuted_minibatches(total_states, count, seed)) {
-    const torch::Tensor local = mine.index_select(0, part);
-    parts.push_back(local.masked_select(local >= 0));
-  }
-  return parts;
-}
-
 void Learner::fit_value_first(const Experience& experience, std::int64_t total_states) {
   // Without a value to bootstrap from, the returns are those of whole trajectories.
   const Values values = values_of(experience);
@@ -127,11 +108,11 @@ void Learner::fit_value_first(const Experience& experience, std::int64_t total_s
 void Learner::fit_value(const Experience& experience, std::int64_t total_states,
                         const torch::Tensor& returns, std::int64_t iteration, std::int64_t epochs) {
   for (std::int64_t epoch = 0; epoch < epochs; ++epoch) {
-    const auto parts = minibatches(experience, total_states,
-                                   {.stream = kValueStream,
-                                    .iteration = iteration,
-                                    .epoch = epoch,
-                                    .size = std::min(ppo_.minibatch_size, kValueMinibatch)});
+    const auto parts = split_minibatches(experience, total_states, seed_,
+                                         {.stream = kValueStream,
+                                          .iteration = iteration,
+                                          .epoch = epoch,
+                                          .size = std::min(ppo_.minibatch_size, kValueMinibatch)});
     torch::Tensor counts = torch::empty({static_cast<std::int64_t>(parts.size())}, torch::kDouble);
     for (std::size_t i = 0; i < parts.size(); ++i) {
       counts[static_cast<std::int64_t>(i)] =
@@ -157,7 +138,8 @@ void Learner::fit_value(const Experience& experience, std::int64_t total_states,
   }
 }
 
-Learner::Targets Learner::make_targets(const Experience& experience, UpdateResult& result) {
+Learner::Targets Learner::make_targets(const Experience& experience, std::int64_t total_states,
+                                       std::int64_t iteration, UpdateResult& result) {
   Targets targets;
   const Values values = values_of(experience);
   const torch::Tensor in_units = advantages(experience, values, ppo_.gae_lambda);
@@ -168,13 +150,20 @@ Learner::Targets Learner::make_targets(const Experience& experience, UpdateResul
   value_scale_.update(moments);
   targets.returns = value_scale_.standardise(returns).to(torch::kFloat);
   targets.old_values = values.states;
-  add_policy_targets(experience, in_units, targets);
+  const Climb climb = constraint_ == nullptr
+                          ? Climb{.advantages = in_units, .own_cost = experience.own_cost}
+                          : constraint_->weigh({.experience = experience,
+                                                .reward_advantages = in_units,
+                                                .total_states = total_states,
+                                                .iteration = iteration});
+  add_policy_targets(experience, climb, targets);
   return targets;
 }
 
-void Learner::add_policy_targets(const Experience& experience, const torch::Tensor& in_units,
+void Learner::add_policy_targets(const Experience& experience, const Climb& climb,
                                  Targets& targets) {
   const torch::NoGradGuard no_grad;
+  const torch::Tensor& in_units = climb.advantages;
   // The scale is that of the states in which something was decided.
   const torch::Tensor flat = in_units.flatten().index_select(
       0, experience.decision_state * conflicts_ + experience.decision_conflict);
@@ -189,11 +178,11 @@ void Learner::add_policy_targets(const Experience& experience, const torch::Tens
   targets.advantages = rl::decision_advantages({.advantages = in_units,
                                                 .state = experience.decision_state,
                                                 .conflict = experience.decision_conflict,
-                                                .own_cost = experience.own_cost},
+                                                .own_cost = climb.own_cost},
                                                scale);
   const torch::Tensor standard = (in_units - scale.mean) / scale.deviation;
   const torch::Tensor cost = torch::zeros({experience.num_states()})
-                                 .index_add(0, experience.decision_state, experience.own_cost);
+                                 .index_add(0, experience.decision_state, climb.own_cost);
   const auto mean = [&](const torch::Tensor& of_conflicts) {
     return (of_conflicts * experience.exists).sum(1) / experience.exists.sum(1);
   };
@@ -239,6 +228,18 @@ rl::PpoLoss Learner::loss_of(const Experience& experience, const Targets& target
        .vf_coef = ppo_.vf_coef});
 }
 
+torch::Tensor Learner::accumulate(const Experience& experience, const Targets& targets,
+                                  const torch::Tensor& states,
+                                  const rl::PpoDenominators& denominators) {
+  torch::Tensor sums = torch::zeros({rl::kNumPpoSums}, torch::kDouble);
+  for (const torch::Tensor& part : states.tensor_split(ppo_.accumulation_steps)) {
+    const rl::PpoLoss loss = loss_of(experience, targets, part, denominators);
+    loss.loss.backward();
+    sums += loss.sums.to(torch::kCPU);
+  }
+  return sums;
+}
+
 bool Learner::run_epoch(const Experience& experience, const Targets& targets,
                         const std::vector<torch::Tensor>& parts, UpdateResult& result) {
   const auto n = static_cast<std::int64_t>(parts.size());
@@ -255,15 +256,13 @@ bool Learner::run_epoch(const Experience& experience, const Targets& targets,
   bool went_on = true;
   for (std::int64_t i = 0; i < n; ++i) {
     gradients_.zero();
-    const rl::PpoLoss loss =
-        loss_of(experience, targets, parts[static_cast<std::size_t>(i)],
-                {.decisions = counts[i][0].item<double>(), .values = counts[i][1].item<double>()});
-    torch::Tensor of_part = loss.sums.to(torch::kCPU);
+    torch::Tensor of_part = accumulate(
+        experience, targets, parts[static_cast<std::size_t>(i)],
+        {.decisions = counts[i][0].item<double>(), .values = counts[i][1].item<double>()});
     communicator_.all_reduce(of_part);
     sums += of_part;
     went_on = !rl::is_kl_over(rl::ppo_statistics(of_part).approx_kl, ppo_.target_kl);
     if (!went_on) break;
-    loss.loss.backward();
     if (fault::hit("train.step", communicator_.rank(), adam_.num_steps()) == fault::Action::kNan) {
       gradients_.flat().narrow(0, 0, 1).fill_(std::nan(""));
     }
@@ -310,17 +309,21 @@ void Learner::save_to(checkpoint::Snapshot& snapshot) const {
   snapshot.put_int("ppo/skipped_in_a_row", skipped_in_a_row_);
 }
 
-void Learner::restore_from(const checkpoint::Snapshot& snapshot) {
+void Learner::start_from(const checkpoint::Snapshot& snapshot) {
   const torch::NoGradGuard no_grad;
   for (const auto& [name, parameter] : parameters_.parameters()) {
     snapshot.copy_tensor("model/" + name, parameter);
   }
+  value_scale_.load_state(snapshot.tensor("ppo/value_scale", {3, conflicts_}, torch::kDouble));
+  value_fitted_ = snapshot.integer("ppo/value_fitted") != 0;
+}
+
+void Learner::restore_from(const checkpoint::Snapshot& snapshot) {
+  start_from(snapshot);
   const std::int64_t size = parameters_.flat().numel();
   adam_.restore(snapshot.tensor("optimizer/exp_avg", {size}, torch::kFloat),
                 snapshot.tensor("optimizer/exp_avg_sq", {size}, torch::kFloat),
                 snapshot.integer("optimizer/num_steps"));
-  value_scale_.load_state(snapshot.tensor("ppo/value_scale", {3, conflicts_}, torch::kDouble));
-  value_fitted_ = snapshot.integer("ppo/value_fitted") != 0;
   skipped_steps_ = snapshot.integer("ppo/skipped_steps");
   skipped_in_a_row_ = snapshot.integer("ppo/skipped_in_a_row");
 }

@@ -5,6 +5,8 @@
 
 #include <cstdint>
 
+#include "constraint.h"
+#include "minibatches.h"
 #include "phase2_experience.h"
 #include "phase2_policy.h"
 #include "traffic/checkpoint/snapshot.h"
@@ -31,9 +33,9 @@ struct UpdateResult {
 
 class Learner {
  public:
-  /// Collective.
+  /// Collective. @param constraint weighs cost against reward, in phase 3; may be null
   Learner(const config::Config& config, Policy& policy, comm::Communicator& communicator,
-          std::int64_t conflicts);
+          std::int64_t conflicts, Constraint* constraint = nullptr);
 
   /// Collective. The same experience gives the same parameters up to rounding, however it is spread
   /// over ranks.
@@ -45,6 +47,9 @@ class Learner {
   [[nodiscard]] const comm::ParameterArena& parameters() const { return parameters_; }
   [[nodiscard]] std::int64_t skipped_steps() const { return skipped_steps_; }
 
+  /// Takes over what another run has learnt, but not how its optimiser stood.
+  /// @throws CheckpointError if a part is missing or does not fit
+  void start_from(const checkpoint::Snapshot& snapshot);
   void save_to(checkpoint::Snapshot& snapshot) const;
   /// @throws CheckpointError if a part is missing or does not fit
   void restore_from(const checkpoint::Snapshot& snapshot);
@@ -72,25 +77,18 @@ class Learner {
                                           const torch::Tensor& exists);
   torch::Tensor reduced_moments(const torch::Tensor& x, const torch::Tensor& exists);
   void fit_value_first(const Experience& experience, std::int64_t total_states);
-  Targets make_targets(const Experience& experience, UpdateResult& result);
-  void add_policy_targets(const Experience& experience, const torch::Tensor& advantages,
-                          Targets& targets);
+  Targets make_targets(const Experience& experience, std::int64_t total_states,
+                       std::int64_t iteration, UpdateResult& result);
+  void add_policy_targets(const Experience& experience, const Climb& climb, Targets& targets);
   /// Passes of the value alone towards standardised returns [S, C].
   void fit_value(const Experience& experience, std::int64_t total_states,
                  const torch::Tensor& returns, std::int64_t iteration, std::int64_t epochs);
-  /// Which order, and how many states of all ranks at a time.
-  struct EpochKey {
-    std::uint64_t stream = 0;
-    std::int64_t iteration = 0;
-    std::int64_t epoch = 0;
-    std::int64_t size = 1;
-  };
-  [[nodiscard]] std::vector<torch::Tensor> minibatches(const Experience& experience,
-                                                       std::int64_t total_states,
-                                                       const EpochKey& key) const;
   /// @return false: the policy has moved as far as ppo.target_kl allows
   bool run_epoch(const Experience& experience, const Targets& targets,
                  const std::vector<torch::Tensor>& parts, UpdateResult& result);
+  /// Forward and backward of a minibatch, in ppo.accumulation_steps parts. @return its sums
+  torch::Tensor accumulate(const Experience& experience, const Targets& targets,
+                           const torch::Tensor& states, const rl::PpoDenominators& denominators);
   rl::PpoLoss loss_of(const Experience& experience, const Targets& targets,
                       const torch::Tensor& states, const rl::PpoDenominators& denominators);
   /// Sums the gradient over ranks, clips, steps. @return norm before clipping
@@ -101,6 +99,7 @@ class Learner {
   std::int64_t conflicts_;
   Policy& policy_;
   comm::Communicator& communicator_;
+  Constraint* constraint_;
   comm::ParameterArena parameters_;
   comm::GradientArena gradients_;
   Adam adam_;

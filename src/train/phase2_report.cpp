@@ -1,5 +1,6 @@
 #include "phase2_report.h"
 
+#include <algorithm>
 #include <array>
 #include <cstring>
 #include <type_traits>
@@ -38,6 +39,15 @@ constexpr std::array kFigures{
            [](const EpisodeOutcome& o) { return static_cast<double>(o.score.interventions); }},
     Figure{"cv_steps",
            [](const EpisodeOutcome& o) { return static_cast<double>(o.score.cv_steps); }},
+    Figure{"cost",
+           [](const EpisodeOutcome& o) {
+             return o.steps > 0 ? o.cost / static_cast<double>(o.steps) : 0.0;
+           }},
+    Figure{"unsafe_share",
+           [](const EpisodeOutcome& o) {
+             return static_cast<double>(o.score.unsafe_steps) /
+                    static_cast<double>(std::max<std::int64_t>(1, o.score.vehicle_steps));
+           }},
     Figure{"unsafe_cv_steps",
            [](const EpisodeOutcome& o) { return static_cast<double>(o.score.unsafe_cv_steps); }},
     Figure{"shield_overrides",
@@ -91,6 +101,12 @@ std::vector<double> ocr_all_of(const std::vector<EpisodeOutcome>& outcomes) {
 double mean_cv_steps(const std::vector<EpisodeOutcome>& outcomes) {
   return mean_of(outcomes,
                  [](const EpisodeOutcome& o) { return static_cast<double>(o.score.cv_steps); });
+}
+
+double mean_cost(const std::vector<EpisodeOutcome>& outcomes) {
+  return mean_of(outcomes, [](const EpisodeOutcome& o) {
+    return o.cost / static_cast<double>(std::max<std::int64_t>(1, o.steps));
+  });
 }
 
 report::NamedValues rollout_figures(const std::vector<EpisodeOutcome>& outcomes,

@@ -27,6 +27,9 @@ std::vector<double> ocr_all_of(const std::vector<EpisodeOutcome>& outcomes);
 /// Vehicle-steps under control, mean of an episode.
 double mean_cv_steps(const std::vector<EpisodeOutcome>& outcomes);
 
+/// Cost of a control step, mean of the episodes.
+double mean_cost(const std::vector<EpisodeOutcome>& outcomes);
+
 /// A greedy evaluation beside the uncontrolled runs of the same seeds.
 struct GreedyEvaluation {
   std::vector<EpisodeOutcome> controlled;

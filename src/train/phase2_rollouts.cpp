@@ -7,6 +7,8 @@
 #include <utility>
 
 #include "phase2_setup.h"
+#include "together.h"
+#include "traffic/core/fault.h"
 #include "traffic/core/random.h"
 
 namespace traffic::train {
@@ -28,7 +30,8 @@ Rollouts::Rollouts(const config::Config& config, const comm::MpiSession& session
       pool_(session, config_),
       collector_(config_, pool_, time_split),
       baselines_(get_baselines(config_, collector_, communicator_)),
-      reward_(baselines_, config_.ppo.reward_scale) {}
+      reward_(baselines_, config_.ppo.reward_scale),
+      cost_(config_.lagrange, reward_.conflicts()) {}
 
 /// The scenario is drawn by its share.
 Traffic Rollouts::training_traffic(std::uint64_t major, std::int64_t minor) const {
@@ -94,12 +97,15 @@ Collected Rollouts::collect_fragments(const Driver& driver) {
 RolloutBatch Rollouts::collect(std::int64_t iteration, Perception& perception, Policy& policy) {
   const auto seed = static_cast<std::uint64_t>(config_.run.seed);
   const std::int64_t steps_before = collector_.env_steps();
-  Driver driver{.perception = &perception, .policy = &policy, .reward = &reward_};
+  Driver driver{.perception = &perception, .policy = &policy, .reward = &reward_, .cost = &cost_};
   driver.sampling_seed =
       whole_episodes() ? derive_seed(seed, {kSamplingStream, static_cast<std::uint64_t>(iteration)})
                        : derive_seed(seed, {kSamplingStream});
-  const Collected collected =
-      whole_episodes() ? collect_episodes(iteration, driver) : collect_fragments(driver);
+  Collected collected;
+  together(communicator_, [&] {
+    fault::hit("phase" + config_.run.phase + ".collect", communicator_.rank(), iteration);
+    collected = whole_episodes() ? collect_episodes(iteration, driver) : collect_fragments(driver);
+  });
   const std::int64_t orders =
       whole_episodes() ? episodes_per_iteration() : pool_.num_envs() * steps_per_env();
 
@@ -127,19 +133,25 @@ RolloutBatch Rollouts::collect(std::int64_t iteration, Perception& perception, P
 const std::vector<EpisodeOutcome>& Rollouts::uncontrolled() {
   if (uncontrolled_.empty()) {
     const std::int64_t total = config_.ppo.eval_episodes;
-    uncontrolled_ = share_outcomes(
-        collector_.run_uncontrolled(requests_of_rank(
-            total, communicator_, [&](std::int64_t i) { return selection_traffic(i); })),
-        total, communicator_);
+    std::vector<EpisodeOutcome> mine;
+    together(communicator_, [&] {
+      mine = collector_.run_uncontrolled(requests_of_rank(
+          total, communicator_, [&](std::int64_t i) { return selection_traffic(i); }));
+    });
+    uncontrolled_ = share_outcomes(mine, total, communicator_);
   }
   return uncontrolled_;
 }
 
 GreedyEvaluation Rollouts::evaluate(Perception& perception, Policy& policy) {
   const std::int64_t total = config_.ppo.eval_episodes;
-  const auto collected = collector_.run(
-      requests_of_rank(total, communicator_, [&](std::int64_t i) { return selection_traffic(i); }),
-      {.perception = &perception, .policy = &policy, .reward = &reward_});
+  Collected collected;
+  together(communicator_, [&] {
+    collected = collector_.run(
+        requests_of_rank(total, communicator_,
+                         [&](std::int64_t i) { return selection_traffic(i); }),
+        {.perception = &perception, .policy = &policy, .reward = &reward_, .cost = &cost_});
+  });
   GreedyEvaluation result;
   result.controlled = share_outcomes(collected.outcomes, total, communicator_);
   const std::vector<double> gains =

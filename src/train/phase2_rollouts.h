@@ -65,6 +65,7 @@ class Rollouts {
   Collector collector_;
   std::vector<Baseline> baselines_;  ///< of the scenarios
   Reward reward_;
+  Cost cost_;
   std::vector<EpisodeOutcome> uncontrolled_;  ///< of the selection seeds
 };
 

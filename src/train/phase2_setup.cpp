@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "together.h"
 #include "traffic/checkpoint/file.h"
 #include "traffic/config/scenario_mix.h"
 #include "traffic/config/write.h"
@@ -44,12 +45,13 @@ Baseline measure(const config::Config& config, std::int64_t scenario, Collector&
   measured.growth.resize(requests.size());
   std::vector<double> times(requests.size(), 0.0);
   const bool global = config.ppo.credit == "global";
-  const auto outcomes =
-      collector.run_uncontrolled(requests, [&](std::size_t i, const rollout::Period& period) {
-        if (period.growth.empty()) measured.growth[i].clear();  // the episode has begun (again)
-        measured.add(i, period, period.growth.empty() ? 0.0 : times[i], global);
-        times[i] = period.time_s;
-      });
+  std::vector<EpisodeOutcome> outcomes;
+  const auto keep = [&](std::size_t i, const rollout::Period& period) {
+    if (period.growth.empty()) measured.growth[i].clear();  // the episode has begun (again)
+    measured.add(i, period, period.growth.empty() ? 0.0 : times[i], global);
+    times[i] = period.time_s;
+  };
+  together(communicator, [&] { outcomes = collector.run_uncontrolled(requests, keep); });
   // Episodes may end early, when all have arrived; from then on nothing grows.
   std::size_t longest = 0;
   for (const auto& episode : measured.growth) longest = std::max(longest, episode.size());
@@ -155,18 +157,27 @@ std::string policy_hash(const config::Config& config) {
   return hex64(xxh3_64(text));
 }
 
+namespace {
+
+[[noreturn]] void refuse(const checkpoint::Snapshot& snapshot, const char* what,
+                         const std::string& found, const std::string& expected) {
+  throw CheckpointError(
+      "checkpoint {}: {} is {}, this run has {}; go on with the configuration it was made with "
+      "(the entry 'config' in it), or start anew with --resume never in another --run-dir",
+      snapshot.source(), what, found, expected);
+}
+
+}  // namespace
+
 void check_phase2_resumable(const checkpoint::Snapshot& snapshot, const config::Config& config) {
-  const auto refuse = [&](const char* what, const std::string& found, const std::string& expected) {
-    throw CheckpointError(
-        "checkpoint {}: {} is {}, this run has {}; go on with the configuration it was made with "
-        "(the entry 'config' in it), or start anew with --resume never in another --run-dir",
-        snapshot.source(), what, found, expected);
-  };
-  if (snapshot.integer("phase") != 2) {
-    refuse("the phase", std::to_string(snapshot.integer("phase")), "2");
-  }
+  const std::string phase = std::to_string(snapshot.integer("phase"));
+  if (phase != config.run.phase) refuse(snapshot, "the phase", phase, config.run.phase);
+  check_policy_fits(snapshot, config);
+}
+
+void check_policy_fits(const checkpoint::Snapshot& snapshot, const config::Config& config) {
   if (snapshot.text("policy_hash") != policy_hash(config)) {
-    refuse("the hash of [model], [controller], [action] and ppo.credit",
+    refuse(snapshot, "the hash of [model], [controller], [action] and ppo.credit",
            snapshot.text("policy_hash"), policy_hash(config));
   }
 }

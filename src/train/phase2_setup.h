@@ -33,6 +33,8 @@ void load_perception(const checkpoint::Snapshot& snapshot, const config::Config&
 
 /// @throws CheckpointError saying which setting differs
 void check_phase2_resumable(const checkpoint::Snapshot& snapshot, const config::Config& config);
+/// @throws CheckpointError if its controller is not one of this configuration
+void check_policy_fits(const checkpoint::Snapshot& snapshot, const config::Config& config);
 /// What must be equal for parameters to fit: hash of [model], [controller], [action] and env.
 std::string policy_hash(const config::Config& config);
 

@@ -24,6 +24,7 @@ struct EpisodeOutcome {
   std::int64_t scenario = 0;  ///< which of config::scenario_mix
   std::int64_t steps = 0;     ///< control steps
   double reward = 0;          ///< sum over steps and conflicts
+  double cost = 0;            ///< likewise
   scene::EpisodeScore score;
 };
 

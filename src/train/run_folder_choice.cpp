@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "traffic/config/write.h"
+#include "traffic/core/atomic_file.h"
 #include "traffic/core/clock.h"
 #include "traffic/core/error.h"
 
@@ -21,10 +22,13 @@ std::string read_text(const fs::path& path) {
   return {std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
 }
 
+/// Of a run, in its own folder or in those of its phases.
 bool has_checkpoints(const fs::path& dir) {
   std::error_code error;
-  for (const auto& entry : fs::directory_iterator(dir / "checkpoints", error)) {
-    if (entry.path().extension() == ".h5") return true;
+  for (const char* part : {"", "phase1", "phase2", "phase3"}) {
+    for (const auto& entry : fs::directory_iterator(dir / part / "checkpoints", error)) {
+      if (entry.path().extension() == ".h5") return true;
+    }
   }
   return false;
 }
@@ -50,14 +54,25 @@ fs::path newest_unfinished(const fs::path& runs, const std::string& identity) {
 
 }  // namespace
 
-std::string run_identity(const config::Config& config) {
-  config::Config identity = config;
-  identity.run.dir.clear();
-  identity.run.resume = config::Run{}.resume;
+std::string run_identity(const config::Plan& plan) {
+  config::Plan identity = plan;
+  const auto strip = [](config::Config& config) {
+    config.run.dir.clear();
+    config.run.resume = config::Run{}.resume;
+  };
+  strip(identity.whole);
+  for (config::Config& phase : identity.phases) strip(phase);
   return config::to_toml(identity);
 }
 
-fs::path choose_run_dir(const config::Config& config) {
+void create_folder(const fs::path& dir) {
+  std::error_code error;
+  fs::create_directories(dir, error);
+  if (error) throw io_error("create", dir, error.value());
+}
+
+fs::path choose_run_dir(const config::Plan& plan) {
+  const config::Config& config = plan.whole;
   if (!config.run.dir.empty()) {
     if (config.run.resume == "never" && has_checkpoints(config.run.dir)) {
       throw ConfigError(
@@ -70,7 +85,7 @@ fs::path choose_run_dir(const config::Config& config) {
   }
   const fs::path fresh = fs::path("runs") / config.run.name / utc_file_stamp();
   if (config.run.resume == "auto") {
-    const fs::path unfinished = newest_unfinished(fresh.parent_path(), run_identity(config));
+    const fs::path unfinished = newest_unfinished(fresh.parent_path(), run_identity(plan));
     if (!unfinished.empty()) return unfinished;
   }
   return fresh;

@@ -3,17 +3,21 @@
 
 #include <filesystem>
 
-#include "traffic/config/config.h"
+#include "traffic/config/load.h"
 
 namespace traffic::train {
 
 /// What config.toml of a run folder holds: the configuration less what says where and how it was
 /// started, so that the same run is recognised.
-std::string run_identity(const config::Config& config);
+std::string run_identity(const config::Plan& plan);
 
 /// run.dir if it is set; else, with resume = "auto", the newest folder in runs/<name> that is an
 /// unfinished run of the same configuration with a checkpoint; else a new folder.
 /// @throws ConfigError if resume = "never" would overwrite the checkpoints in run.dir
-std::filesystem::path choose_run_dir(const config::Config& config);
+std::filesystem::path choose_run_dir(const config::Plan& plan);
+
+/// Makes it and the folders above it.
+/// @throws ResourceError
+void create_folder(const std::filesystem::path& dir);
 
 }  // namespace traffic::train

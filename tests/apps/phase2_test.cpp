@@ -39,7 +39,7 @@ class Phase2Test : public ::testing::Test {
            "--set model.lstm_hidden=32 --set model.latent_dim=8 --set controller.hidden_dim=16 "
            "--set ppo.iterations=3 --set ppo.train_batch_size=100 --set ppo.minibatch_size=50 "
            "--set ppo.num_epochs=2 --set ppo.eval_interval=2 --set ppo.eval_episodes=2 "
-           "--set ppo.baseline_episodes=4 --set ppo.baseline_cache=" +
+           "--set ppo.baseline_episodes=4 --set evaluation.seeds= --set ppo.baseline_cache=" +
            (dir_ / "cache").string() + " --set comm.timeout_s=60 " + arguments;
   }
   [[nodiscard]] bool wait_for_step(const std::string& run, int step) const {

@@ -72,7 +72,7 @@ TEST(CommandLine, AnOptionForAKeyWinsOverSet) {
 TEST(CommandLine, ErrorsNameTheOption) {
   EXPECT_EQ(error_of({"--seed", "-1"}), "--seed: run.seed: found -1, expected >= 0");
   EXPECT_THAT(error_of({"--seed", "many"}), HasSubstr("--seed: run.seed: found 'many'"));
-  EXPECT_THAT(error_of({"--phase", "9"}), HasSubstr("--phase: run.phase: found 9"));
+  EXPECT_THAT(error_of({"--phase", "9"}), HasSubstr("--phase: run.phase: found '9'"));
   EXPECT_THAT(error_of({"--preset", "tests"}), HasSubstr("did you mean 'test'?"));
   EXPECT_THAT(error_of({"--set", "nonsense"}), HasSubstr("expected key=value"));
   EXPECT_THAT(error_of({"--sed", "5"}), HasSubstr("--sed"));

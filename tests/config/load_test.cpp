@@ -84,7 +84,7 @@ TEST_F(LoadFile, RefusesAFileThatIsTooLargeWithoutReadingIt) {
 TEST_F(LoadFile, TheShippedConfigurationIsValidAndMostlyDefaults) {
   const Config config = load_config(fs::path(TRAFFIC_SOURCE_DIR) / "configs/phase1.toml");
   EXPECT_EQ(config.run.name, "phase1");
-  EXPECT_EQ(config.run.phase, 1);
+  EXPECT_EQ(config.run.phase, "1");
   EXPECT_THAT(config.data.files, ElementsAre("data/merge/*.h5"));
 }
 
@@ -112,6 +112,64 @@ TEST(Load, PresetWinsOverFileAndSetOverPreset) {
   EXPECT_EQ(parse_config(file, "t", overrides).data.max_vehicles, 5);
   overrides.assignments = {{"--set", "data.batch_size", "11"}, {"--set", "data.batch_size", "12"}};
   EXPECT_EQ(parse_config(file, "t", overrides).data.batch_size, 12);
+}
+
+TEST(Load, ATableOfAPhaseHoldsInThatPhaseOnlyWhereverItStands) {
+  const std::string text =
+      "[phase2.ppo]\ngamma = 0.5\n[run]\nphase = \"all\"\n[ppo]\ngamma = 0.9\n";
+  const Plan plan = parse_plan(text, "three.toml");
+  ASSERT_EQ(plan.phases.size(), 3U);
+  EXPECT_EQ(plan.whole.run.phase, "all");
+  EXPECT_EQ(plan.whole.ppo.gamma, 0.9);
+  EXPECT_EQ(plan.phases[0].ppo.gamma, 0.9);
+  EXPECT_EQ(plan.phases[1].ppo.gamma, 0.5);
+  EXPECT_EQ(plan.phases[1].run.phase, "2");
+  const Plan two = parse_plan(text, "three.toml", {.assignments = {{"--phase", "run.phase", "2"}}});
+  ASSERT_EQ(two.phases.size(), 1U);
+  EXPECT_EQ(two.phases[0].ppo.gamma, 0.5);
+}
+
+TEST(Load, SetReachesOnePhaseOrAll) {
+  Overrides overrides{.preset = "test"};
+  overrides.assignments = {parse_assignment("run.phase=all"), parse_assignment("ppo.gamma=0.25"),
+                           parse_assignment("phase3.ppo.gamma=0.75")};
+  const Plan plan = load_plan("", overrides);
+  ASSERT_EQ(plan.phases.size(), 3U);
+  EXPECT_EQ(plan.phases[0].train.epochs, 2);  // of the preset in phase 1
+  EXPECT_EQ(plan.phases[1].ppo.iterations, 5);
+  EXPECT_EQ(plan.phases[1].ppo.gamma, 0.25);
+  EXPECT_EQ(plan.phases[2].ppo.gamma, 0.75);
+}
+
+TEST(Load, APlanReadsBackToItself) {
+  const Plan plan = parse_plan(
+      "run.phase = \"all\"\n[phase1.data.augmentation]\nenabled = true\n[phase3.ppo]\ngamma = "
+      "0.5\n",
+      "three.toml", {.preset = "test"});
+  const Plan again = parse_plan(to_toml(plan), "printed");
+  EXPECT_EQ(to_toml(again), to_toml(plan));
+  for (std::size_t i = 0; i < 3; ++i) {
+    EXPECT_EQ(config_hash(again.phases[i]), config_hash(plan.phases[i])) << i + 1;
+  }
+}
+
+TEST(Load, RefusesPhasesWithModelsOfDifferentSizes) {
+  EXPECT_THROW(parse_plan("run.phase = \"all\"\n[phase2.model]\nhidden_dim = 64\n", "three.toml"),
+               ConfigError);
+}
+
+TEST(Load, ReadsEveryShippedConfiguration) {
+  int found = 0;
+  for (const auto& entry : fs::directory_iterator(fs::path(TRAFFIC_SOURCE_DIR) / "configs")) {
+    if (entry.path().extension() != ".toml") continue;
+    ++found;
+    EXPECT_NO_THROW(load_plan(entry.path())) << entry.path();
+    for (const std::string_view preset : preset_names()) {
+      EXPECT_NO_THROW(load_plan(entry.path(), {.preset = std::string(preset)}))
+          << entry.path() << " " << preset;
+    }
+  }
+  EXPECT_GE(found, 2);
 }
 
 TEST(Load, EveryPresetIsValidOnItsOwnAndSetsOnlyKnownKeys) {

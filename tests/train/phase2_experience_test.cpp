@@ -24,6 +24,7 @@ Trajectory two_steps() {
     step.decision_conflict.assign(step.place.size(), 0);
     step.own_cost.assign(step.place.size(), 0.5F);
     step.reward = {t == 0 ? 1.0F : 2.0F};
+    step.cost = {0.0F};
     trajectory.steps.push_back(std::move(step));
   }
   trajectory.final_conflict = torch::zeros({1, kConflictWidth});
@@ -52,7 +53,7 @@ TEST(Experience, ATerminatedTrajectoryDoesNotBootstrapATruncatedOneDoes) {
   const torch::Tensor ends = torch::tensor({{100.0F}, {10.0F}});
   // gamma .5, lambda 1: A_1 = 2 [+ .5 * 10] - 4; A_0 = 1 + .5 * 4 - 3 + .5 * A_1.
   const torch::Tensor expected = torch::tensor({{-1.0F}, {-2.0F}, {1.5F}, {3.0F}});
-  EXPECT_TRUE(torch::allclose(advantages_of(all, values, ends, 0.5, 1.0), expected));
+  EXPECT_TRUE(torch::allclose(advantages_of(all, all.rewards, {values, ends}, 0.5, 1.0), expected));
 }
 
 TEST(Experience, ARoadWithFewerConflictsHasOnlyTheFirst) {
@@ -60,6 +61,7 @@ TEST(Experience, ARoadWithFewerConflictsHasOnlyTheFirst) {
   for (Step& step : trajectory.steps) {
     step.seen.conflict = torch::zeros({3, kConflictWidth});
     step.reward = {1.0F, 2.0F, 0.0F};
+    step.cost = {0.0F, 0.0F, 0.0F};
   }
   trajectory.final_conflict = torch::zeros({3, kConflictWidth});
   trajectory.steps[0].conflicts = 2;

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "traffic/comm/communicator.h"
 #include "traffic/config/config.h"
 #include "traffic/core/random.h"
 #include "traffic/rl/uniforms.h"
@@ -59,6 +60,7 @@ inline Trajectory play(std::int64_t order, std::int64_t length, std::int64_t con
     step.lane = made.lane;
     step.selection_decides = m > made.row.numel();
     step.reward.assign(static_cast<std::size_t>(conflicts), 0.0F);
+    step.cost.assign(static_cast<std::size_t>(conflicts), 0.0F);
     for (std::int64_t d = 0; d < made.row.numel(); ++d) {
       const auto place = made.row[d].item<std::int64_t>();
       const auto conflict =
@@ -76,6 +78,51 @@ inline Trajectory play(std::int64_t order, std::int64_t length, std::int64_t con
   trajectory.terminated = order % 2 == 0;
   trajectory.final_conflict = draw(conflicts, kConflictWidth);
   return trajectory;
+}
+
+/// What a job of one rank does, on whichever rank it runs.
+class AloneCommunicator final : public comm::Communicator {
+ public:
+  AloneCommunicator() : Communicator(comm::make_topology(0, {0})) {}
+  void barrier() override {}
+  at::Tensor shared_zeros(std::int64_t count, at::ScalarType dtype) override {
+    return torch::zeros({count}, dtype);
+  }
+  [[nodiscard]] at::Device device() const override { return at::kCPU; }
+
+ protected:
+  void do_all_reduce(const at::Tensor& /*tensor*/, comm::ReduceOp /*op*/) override {}
+  void do_broadcast(const at::Tensor& /*tensor*/, int /*root*/) override {}
+  void do_all_gather(const at::Tensor& tensor, const at::Tensor& into) override {
+    into[0].copy_(tensor);
+  }
+  void do_scatter(const at::Tensor& source, const at::Tensor& into, int /*root*/) override {
+    into.copy_(source[0]);
+  }
+};
+
+constexpr std::int64_t kLength = 15;
+
+/// This rank's share of the trajectories, packed.
+inline Experience share(const std::vector<Trajectory>& all, int rank, int size,
+                        std::int64_t conflicts, std::int64_t top_k) {
+  std::vector<Trajectory> mine;
+  std::vector<std::int64_t> first;
+  for (const Trajectory& trajectory : all) {
+    if (trajectory.order % size != rank) continue;
+    mine.push_back(trajectory);
+    first.push_back(trajectory.order * kLength);
+  }
+  return pack(mine, first, kWidths, conflicts, top_k);
+}
+
+inline std::vector<Trajectory> play_all(std::int64_t count, std::int64_t conflicts, Policy& policy,
+                                        std::uint64_t seed) {
+  std::vector<Trajectory> all;
+  for (std::int64_t i = 0; i < count; ++i) {
+    all.push_back(play(i, kLength, conflicts, policy, seed));
+  }
+  return all;
 }
 
 }  // namespace traffic::train::testing

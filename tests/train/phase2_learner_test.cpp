@@ -11,51 +11,6 @@ namespace {
 
 using namespace testing;  // NOLINT: the helpers beside this file
 
-/// What a job of one rank does, on whichever rank it runs.
-class AloneCommunicator final : public comm::Communicator {
- public:
-  AloneCommunicator() : Communicator(comm::make_topology(0, {0})) {}
-  void barrier() override {}
-  at::Tensor shared_zeros(std::int64_t count, at::ScalarType dtype) override {
-    return torch::zeros({count}, dtype);
-  }
-  [[nodiscard]] at::Device device() const override { return at::kCPU; }
-
- protected:
-  void do_all_reduce(const at::Tensor& /*tensor*/, comm::ReduceOp /*op*/) override {}
-  void do_broadcast(const at::Tensor& /*tensor*/, int /*root*/) override {}
-  void do_all_gather(const at::Tensor& tensor, const at::Tensor& into) override {
-    into[0].copy_(tensor);
-  }
-  void do_scatter(const at::Tensor& source, const at::Tensor& into, int /*root*/) override {
-    into.copy_(source[0]);
-  }
-};
-
-constexpr std::int64_t kLength = 15;
-
-/// This rank's share of the trajectories, packed.
-Experience share(const std::vector<Trajectory>& all, int rank, int size, std::int64_t conflicts,
-                 std::int64_t top_k) {
-  std::vector<Trajectory> mine;
-  std::vector<std::int64_t> first;
-  for (const Trajectory& trajectory : all) {
-    if (trajectory.order % size != rank) continue;
-    mine.push_back(trajectory);
-    first.push_back(trajectory.order * kLength);
-  }
-  return pack(mine, first, kWidths, conflicts, top_k);
-}
-
-std::vector<Trajectory> play_all(std::int64_t count, std::int64_t conflicts, Policy& policy,
-                                 std::uint64_t seed) {
-  std::vector<Trajectory> all;
-  for (std::int64_t i = 0; i < count; ++i) {
-    all.push_back(play(i, kLength, conflicts, policy, seed));
-  }
-  return all;
-}
-
 class LearnerOnRanks : public ::testing::TestWithParam<std::int64_t> {};
 
 TEST_P(LearnerOnRanks, AnUpdateIsThatOfOneRankOnTheSameExperience) {
@@ -126,6 +81,7 @@ TEST(Learner, ConflictsThatARoadHasNotChangeNothing) {
     for (Step& step : trajectory.steps) {
       step.seen.conflict = torch::cat({step.seen.conflict, noise});
       step.reward.push_back(100.0F);
+      step.cost.push_back(0.0F);
       step.conflicts = 1;
     }
     trajectory.final_conflict = torch::cat({trajectory.final_conflict, noise});

@@ -49,5 +49,7 @@ std::variant<CommonOptions, ExitRequest> parse_command_line(int argc, const char
 /// The configuration that the options ask for.
 /// @throws ConfigError with one line for each thing that is wrong
 Config resolve(const CommonOptions& options);
+/// One for each phase that they ask for.
+Plan resolve_plan(const CommonOptions& options);
 
 }  // namespace traffic::config

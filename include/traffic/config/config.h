@@ -11,13 +11,14 @@ namespace traffic::config {
 
 struct Run {
   std::string name = "traffic";
-  std::string dir;  ///< empty: runs/<name>/<time>
-  std::int64_t phase = 1;
+  std::string dir;          ///< empty: runs/<name>/<time>
+  std::string phase = "1";  ///< 1 | 2 | 3 | all
   std::int64_t seed = 42;
   std::string device = "auto";        ///< auto | cuda | cpu
   std::int64_t threads_per_rank = 0;  ///< 0: the node's cores over its ranks
   std::string resume = "auto";        ///< auto | never | a checkpoint's path
   std::string init_from;              ///< weights to start from: a checkpoint's path
+  std::int64_t max_retries = 2;       ///< of a phase that failed, from its newest good checkpoint
 };
 
 struct Model {
@@ -129,6 +130,7 @@ struct Ppo {
   std::string imitation_controller = "meter";  ///< the scripted one that they imitate
   std::int64_t train_batch_size = 4000;        ///< control steps of all ranks in an iteration
   std::int64_t minibatch_size = 128;           ///< states of all ranks in a policy step
+  std::int64_t accumulation_steps = 1;         ///< parts in which a minibatch goes through
   std::int64_t num_epochs = 10;                ///< passes over the batch in an iteration
   std::int64_t rollout_fragment_length = 200;  ///< control steps; 0: whole episodes
   std::int64_t value_first_epochs = 12;  ///< passes of the value alone before the first update
@@ -152,6 +154,24 @@ struct Ppo {
   std::string baseline_cache = ".cache/baselines";  ///< folder; empty: measured in every run
   std::int64_t eval_interval = 10;                  ///< iterations
   std::int64_t eval_episodes = 20;
+};
+
+struct Lagrange {
+  double cost_limit = 0.1;      ///< mean cost of a control step that is aimed for
+  double learning_rate = 2.0;   ///< change of the multiplier for each unit of cost over the limit
+  double initial = 0.0;         ///< multiplier to start from
+  double max = 10.0;            ///< of the multiplier
+  double collision_cost = 1.0;  ///< of a collision, in control steps that are wholly unsafe
+  double emergency_stop_cost = 1.0;
+  std::int64_t critic_hidden_dim = 128;
+  std::int64_t critic_layers = 2;
+  std::int64_t critic_epochs = 4;  ///< passes over the batch in an iteration
+  double critic_learning_rate = 1e-3;
+};
+
+struct Evaluation {
+  std::string seeds = "100..119";  ///< empty: none
+  std::vector<std::string> controllers = {"none", "meter"};
 };
 
 struct Comm {
@@ -185,6 +205,8 @@ struct Config {
   Action action;
   Controller controller;
   Ppo ppo;
+  Lagrange lagrange;
+  Evaluation evaluation;
   Comm comm;
   Checkpoint checkpoint;
   Log log;

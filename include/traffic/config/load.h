@@ -1,8 +1,9 @@
 /// From files and the command line to a checked Config.
 ///
 /// A value is taken from the last of these that has it: the defaults, the file, the preset, the
-/// assignments in their order. The file is what the user wrote some time ago, a preset and --set
-/// what he decided now.
+/// assignments in their order. A table of a phase ([phase2.ppo]) counts as written after the others
+/// where that phase is trained, and is only checked elsewhere. The file is what the user wrote some
+/// time ago, a preset and --set what he decided now.
 #pragma once
 
 #include <filesystem>
@@ -33,6 +34,17 @@ Config load_config(const std::filesystem::path& path, const Overrides& overrides
 
 /// The same for a text; `name` stands for the file in messages.
 Config parse_config(std::string_view text, std::string_view name, const Overrides& overrides = {});
+
+/// One configuration for each phase that is to be trained, in their order; `whole` is what they
+/// share (with run.phase = "all": without the tables of single phases, [phase2.ppo] and the like).
+struct Plan {
+  Config whole;
+  std::vector<Config> phases;
+};
+
+/// As load_config.
+Plan load_plan(const std::filesystem::path& path, const Overrides& overrides = {});
+Plan parse_plan(std::string_view text, std::string_view name, const Overrides& overrides = {});
 
 /// Splits "a.b=value" of --set.
 /// @throws ConfigError if there is no '='

@@ -1,9 +1,9 @@
 /// Faults on demand, to prove that they are survived. Nothing happens unless the environment has
 ///   TRAFFIC_FAULT=site:rank:step:kind[,site:rank:step:kind...]
 /// e.g. TRAFFIC_FAULT=train.step:1:20:kill or TRAFFIC_FAULT=train.step:0:*:slow:500.
-/// rank and step may be '*' (any). Kinds: kill, segv, hang, throw act in hit() itself, slow:MS
-/// waits there; nan and fail are handed to the caller, who spoils a value or lets the operation
-/// fail.
+/// rank and step may be '*' (any); with a step given it happens once in a process. Kinds: kill,
+/// segv, hang, throw act in hit() itself, slow:MS waits there; nan and fail are handed to the
+/// caller, who spoils a value or lets the operation fail.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-/// What the phases of a run share: ranks, device, run folder, logs, figures, checkpoints.
+/// What a phase needs beside what it learns: ranks, a folder, figures, checkpoints.
 #pragma once
 
 #include <cstdint>
@@ -9,27 +9,28 @@
 #include <vector>
 
 #include "traffic/checkpoint/manager.h"
-#include "traffic/checkpoint/run_lock.h"
-#include "traffic/comm/communicator.h"
 #include "traffic/config/config.h"
 #include "traffic/report/metrics.h"
 #include "traffic/report/run_folder.h"
 #include "traffic/report/summary.h"
+#include "traffic/train/job.h"
 
 namespace traffic::train {
 
-/// One a rank and process. Everything that only one rank may do (write checkpoints, figures, the
+/// One a rank and phase. Everything that only one rank may do (write checkpoints, figures, the
 /// summary) is done by rank 0 inside; callers call it on all ranks.
 class Run {
  public:
-  /// Collective. Chooses the run folder (run.dir, an unfinished run of the same configuration, or a
-  /// new one), locks it, opens logs and figures, and finds the checkpoint to go on from.
-  /// @throws ConfigError, ResourceError, CheckpointError, CommError
-  Run(const config::Config& config, comm::MpiSession& session);
+  /// Collective. Finds the checkpoint to go on from.
+  /// @param config of the phase
+  /// @param dir the folder of the job or one below it
+  /// @throws ResourceError, CheckpointError
+  Run(Job& job, const config::Config& config, const std::filesystem::path& dir);
 
   [[nodiscard]] const config::Config& config() const { return config_; }
-  [[nodiscard]] comm::Communicator& communicator() { return *communicator_; }
-  [[nodiscard]] bool is_reporter() const { return communicator_->rank() == 0; }
+  [[nodiscard]] comm::Communicator& communicator() { return job_.communicator(); }
+  [[nodiscard]] const comm::MpiSession& session() const { return job_.session(); }
+  [[nodiscard]] bool is_reporter() const { return job_.is_reporter(); }
   [[nodiscard]] const std::filesystem::path& dir() const { return folder_.root(); }
 
   /// The checkpoint to go on from, loaded by every rank; nothing for a new run.
@@ -54,28 +55,15 @@ class Run {
   void write_summary(report::Summary summary);
 
  private:
-  void choose_folder();
-  void write_environment() const;
-  void open_folder();
   void find_resume_point();
 
+  Job& job_;
   config::Config config_;
-  std::unique_ptr<comm::Communicator> communicator_;
-  report::RunFolder folder_{{}};
+  report::RunFolder folder_;
   std::filesystem::path resume_path_;  ///< empty: a new run
-  std::unique_ptr<checkpoint::RunLock> lock_;
   std::unique_ptr<checkpoint::CheckpointManager> checkpoints_;
   checkpoint::SaveFailures save_failures_;
   std::unique_ptr<report::Scalars> scalars_;
 };
-
-/// The device that run.device asks for: cuda, cpu, or with auto the GPU of the node-local rank
-/// where there is one for each rank.
-/// @throws ConfigError, ResourceError
-at::Device choose_device(const std::string& device, const comm::MpiSession& session);
-
-/// Threads of a rank: run.threads_per_rank, or the node's cores shared evenly. Lifts mpirun's
-/// binding of this process to a core; to be called before other threads are started.
-int choose_threads(std::int64_t threads_per_rank, const comm::MpiSession& session);
 
 }  // namespace traffic::train

@@ -1,0 +1,39 @@
+#include "traffic/model/cost_critic.h"
+
+#include <torch/torch.h>
+
+#include <string>
+
+#include "traffic/model/initialise.h"
+
+namespace traffic::model {
+namespace {
+
+constexpr float kSmall = 0.01F;  ///< what the last layer's first weights are multiplied with
+
+}  // namespace
+
+CostCriticImpl::CostCriticImpl(const config::Lagrange& sizes, std::int64_t inputs) {
+  using torch::nn::Linear;
+  const std::int64_t width = sizes.critic_hidden_dim;
+  for (std::int64_t i = 0; i < sizes.critic_layers; ++i) {
+    hidden_.push_back(
+        register_module("hidden" + std::to_string(i), Linear(i == 0 ? inputs : width, width)));
+  }
+  value_ = register_module("value", Linear(width, 1));
+}
+
+void CostCriticImpl::reset(std::uint64_t seed) {
+  initialise(*this, seed);
+  const torch::NoGradGuard no_grad;
+  value_->weight.mul_(kSmall);
+  value_->bias.zero_();
+}
+
+torch::Tensor CostCriticImpl::forward(const torch::Tensor& conflicts) {
+  torch::Tensor x = conflicts;
+  for (auto& layer : hidden_) x = torch::tanh(layer(x));
+  return value_(x).squeeze(1);
+}
+
+}  // namespace traffic::model

@@ -1,0 +1,184 @@
+#include "constraint.h"
+
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "minibatches.h"
+#include "traffic/core/random.h"
+#include "traffic/rl/ppo_loss.h"
+
+namespace traffic::train {
+namespace {
+
+constexpr std::uint64_t kCriticStream = 5;
+constexpr std::uint64_t kMinibatchStream = 13;
+constexpr std::int64_t kMinibatch = 256;  ///< states, as where the value alone is fitted
+
+model::CostCritic make_critic(const config::Config& config, std::int64_t width,
+                              torch::Device device) {
+  model::CostCritic critic(config.lagrange, width);
+  critic->reset(derive_seed(static_cast<std::uint64_t>(config.run.seed), {kCriticStream}));
+  critic->to(device);
+  return critic;
+}
+
+comm::NamedTensors parameters_of(const model::CostCritic& critic) {
+  comm::NamedTensors all;
+  for (const auto& item : critic->named_parameters()) {
+    all.emplace_back("cost_critic." + item.key(), item.value());
+  }
+  return all;
+}
+
+}  // namespace
+
+Constraint::Constraint(const config::Config& config, std::int64_t width, std::int64_t conflicts,
+                       comm::Communicator& communicator)
+    : ppo_(config.ppo),
+      lagrange_(config.lagrange),
+      seed_(static_cast<std::uint64_t>(config.run.seed)),
+      conflicts_(conflicts),
+      communicator_(communicator),
+      multiplier_({.cost_limit = lagrange_.cost_limit,
+                   .lagrange_lr = lagrange_.learning_rate,
+                   .lagrange_init = lagrange_.initial,
+                   .lagrange_max = lagrange_.max}),
+      critic_(make_critic(config, width, communicator.device())),
+      parameters_(parameters_of(critic_)),
+      gradients_(parameters_, communicator),
+      adam_(parameters_.flat(), {.weight_decay = 0.0}),
+      scale_(conflicts) {}
+
+void Constraint::observe(double mean_cost) {
+  const bool was_at_max = is_at_max();
+  multiplier_.update(mean_cost);
+  if (is_at_max() && !was_at_max) {
+    spdlog::warn(
+        "the Lagrange multiplier is at lagrange.max = {}: a cost of {:.3f} is not brought under "
+        "lagrange.cost_limit = {} at this price; raise one of the two",
+        lagrange_.max, mean_cost, lagrange_.cost_limit);
+  }
+}
+
+Climb Constraint::weigh(const Weighed& in) {
+  fit(in);
+  const torch::Tensor cost = advantages(in.experience, values_of(in.experience), ppo_.gae_lambda);
+  const rl::Scale of_reward = rl::scale_of(reduced_moments(in.reward_advantages, in.experience));
+  const rl::Scale of_cost = rl::scale_of(reduced_moments(cost, in.experience));
+  const torch::Tensor comparable =
+      (cost * (of_reward.deviation / of_cost.deviation)).to(in.reward_advantages.scalar_type());
+  return {.advantages = rl::constrained_advantages(in.reward_advantages, comparable, multiplier()),
+          .own_cost = in.experience.own_cost / (1.0 + multiplier())};
+}
+
+Expected Constraint::values_of(const Experience& experience) {
+  const torch::NoGradGuard no_grad;
+  const auto compute = [&](const torch::Tensor& conflicts) {
+    const auto rows = conflicts.flatten(0, 1).to(communicator_.device());
+    return scale_.restore(critic_->forward(rows).to(torch::kCPU).view({-1, conflicts_}));
+  };
+  return {.states = compute(experience.conflict), .final = compute(experience.final_conflict)};
+}
+
+torch::Tensor Constraint::advantages(const Experience& experience, const Expected& values,
+                                     double gae_lambda) const {
+  return advantages_of(experience, experience.costs, values, ppo_.gamma, gae_lambda);
+}
+
+torch::Tensor Constraint::reduced_moments(const torch::Tensor& x, const Experience& experience) {
+  torch::Tensor moments = rl::moments_of(x, conflicts_, experience.exists);
+  communicator_.all_reduce(moments);
+  return moments;
+}
+
+void Constraint::fit(const Weighed& in) {
+  // Without a critic to bootstrap from, the returns are those of whole trajectories.
+  const Expected values = values_of(in.experience);
+  const torch::Tensor returns =
+      advantages(in.experience, values, fitted_ ? ppo_.value_lambda : 1.0) + values.states;
+  scale_.update(reduced_moments(returns, in.experience));
+  const torch::Tensor wanted = scale_.standardise(returns).to(torch::kFloat);
+  const std::int64_t epochs = fitted_ ? lagrange_.critic_epochs
+                                      : std::max(lagrange_.critic_epochs, ppo_.value_first_epochs);
+  for (std::int64_t epoch = 0; epoch < epochs; ++epoch) fit_epoch(in, wanted, epoch);
+  fitted_ = true;
+}
+
+void Constraint::fit_epoch(const Weighed& in, const torch::Tensor& returns, std::int64_t epoch) {
+  const auto parts = split_minibatches(in.experience, in.total_states, seed_,
+                                       {.stream = kMinibatchStream,
+                                        .iteration = in.iteration,
+                                        .epoch = epoch,
+                                        .size = std::min(ppo_.minibatch_size, kMinibatch)});
+  const auto n = static_cast<std::int64_t>(parts.size());
+  torch::Tensor sums = torch::zeros({2, n}, torch::kDouble);  // terms, losses
+  for (std::int64_t i = 0; i < n; ++i) {
+    const torch::Tensor& states = parts[static_cast<std::size_t>(i)];
+    sums[0][i] = in.experience.exists.index_select(0, states).sum().to(torch::kDouble);
+  }
+  torch::Tensor terms = sums[0].clone();
+  communicator_.all_reduce(terms);
+  terms.clamp_min_(1.0);
+  for (std::int64_t i = 0; i < n; ++i) {
+    const torch::Tensor& states = parts[static_cast<std::size_t>(i)];
+    const torch::Device device = communicator_.device();
+    gradients_.zero();
+    const torch::Tensor rows =
+        in.experience.conflict.index_select(0, states).flatten(0, 1).to(device);
+    const torch::Tensor wanted = returns.index_select(0, states).to(device);
+    const torch::Tensor now = critic_->forward(rows).view({-1, conflicts_});
+    const torch::Tensor loss =
+        rl::value_loss_sum({.values = now,
+                            .old_values = now.detach(),
+                            .returns = wanted,
+                            .mask = in.experience.exists.index_select(0, states).to(device)},
+                           0.0);
+    (loss / terms[i].item<double>()).backward();
+    sums[1][i] = loss.item<double>();
+    step();
+  }
+  communicator_.all_reduce(sums);
+  critic_loss_ = sums[1].sum().item<double>() / sums[0].sum().item<double>();
+}
+
+void Constraint::step() {
+  gradients_.check_views();
+  const double squares = communicator_.all_reduce_scaled(gradients_.flat(), 1.0);
+  if (!std::isfinite(squares)) {
+    spdlog::warn("cost critic: the gradient is not finite; all ranks skip the step");
+    return;
+  }
+  const double norm = std::sqrt(squares);
+  adam_.step(gradients_.flat(), lagrange_.critic_learning_rate,
+             norm > ppo_.clip_norm ? ppo_.clip_norm / norm : 1.0);
+}
+
+void Constraint::save_to(checkpoint::Snapshot& snapshot) const {
+  for (const auto& [name, parameter] : parameters_.parameters()) {
+    snapshot.put_tensor("model/" + name, parameter.detach());
+  }
+  snapshot.put_tensor("lagrange/exp_avg", adam_.exp_avg());
+  snapshot.put_tensor("lagrange/exp_avg_sq", adam_.exp_avg_sq());
+  snapshot.put_int("lagrange/num_steps", adam_.num_steps());
+  snapshot.put_tensor("lagrange/value_scale", scale_.state());
+  snapshot.put_int("lagrange/fitted", fitted_ ? 1 : 0);
+  snapshot.put_real("lagrange/multiplier", multiplier_.value());
+}
+
+void Constraint::restore_from(const checkpoint::Snapshot& snapshot) {
+  const torch::NoGradGuard no_grad;
+  for (const auto& [name, parameter] : parameters_.parameters()) {
+    snapshot.copy_tensor("model/" + name, parameter);
+  }
+  const std::int64_t size = parameters_.flat().numel();
+  adam_.restore(snapshot.tensor("lagrange/exp_avg", {size}, torch::kFloat),
+                snapshot.tensor("lagrange/exp_avg_sq", {size}, torch::kFloat),
+                snapshot.integer("lagrange/num_steps"));
+  scale_.load_state(snapshot.tensor("lagrange/value_scale", {3, conflicts_}, torch::kDouble));
+  fitted_ = snapshot.integer("lagrange/fitted") != 0;
+  multiplier_.set_value(std::min(snapshot.real("lagrange/multiplier"), lagrange_.max));
+}
+
+}  // namespace traffic::train

@@ -1,0 +1,137 @@
+/// traffic_train with all phases in one run, as users start it: few steps, short episodes.
+#include "traffic/checkpoint/file.h"
+#include "train_fixture.h"
+
+namespace traffic::test {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+
+constexpr int kPhases = 3;
+
+class HybridTest : public TrainTest {
+ protected:
+  [[nodiscard]] std::string all_phases(const std::string& run, const std::string& arguments = "",
+                                       const std::string& environment = "") const {
+    return "env " + environment + " " TRAFFIC_SOURCE_DIR "/launch/mpirun.sh -np 2 " +
+           TRAFFIC_BIN_DIR "/traffic_train " TRAFFIC_SOURCE_DIR "/configs/hybrid.toml --run-dir " +
+           (dir_ / run).string() + " --set 'data.files=[\"" + (dir_ / "row.h5").string() +
+           "\"]' --set model.hidden_dim=16 --set model.gnn_layers=1 --set model.num_heads=2 "
+           "--set model.lstm_hidden=16 --set model.latent_dim=4 --set controller.hidden_dim=16 "
+           "--set phase1.train.max_steps=6 --set data.batch_size=4 "
+           "--set checkpoint.save_interval_steps=2 --set env.max_time_s=45 "
+           "--set rollout.workers=1 --set rollout.envs_per_worker=2 --set ppo.train_batch_size=30 "
+           "--set ppo.minibatch_size=15 --set ppo.num_epochs=1 --set ppo.eval_interval=1 "
+           "--set ppo.eval_episodes=2 --set ppo.baseline_episodes=2 --set phase2.ppo.iterations=2 "
+           "--set phase3.ppo.iterations=2 --set evaluation.seeds=1..2 --set comm.timeout_s=60 "
+           "--set ppo.baseline_cache=" +
+           (dir_ / "cache").string() + " " + arguments;
+  }
+  [[nodiscard]] static std::string result_of(const std::string& run, int phase) {
+    const std::string number = std::to_string(phase);
+    return run + "/phase" + number + "/checkpoints/phase" + number + ".h5";
+  }
+};
+
+TEST_F(HybridTest, HandsTheBestOfEachPhaseToTheNextAndLeavesFrozenPartsAsTheyAre) {
+  const Outcome outcome = run_program(all_phases("run"));
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.output;
+  EXPECT_THAT(outcome.output, AllOf(HasSubstr("RMSE on the test episodes"), HasSubstr("gain_%"),
+                                    HasSubstr("phase 1 has let go"), HasSubstr("meter")));
+  const nlohmann::json whole = summary("run");
+  EXPECT_EQ(whole["phase"], "all");
+  EXPECT_EQ(whole["status"], "done");
+  EXPECT_EQ(whole["faults"]["retries"], 0);
+  EXPECT_TRUE(whole["result"]["phase1"].contains("speed_rmse_mps_frame5"));
+  const auto first = checkpoint::load(dir_ / result_of("run", 1));
+  for (int phase = 2; phase <= kPhases; ++phase) {
+    const auto later = checkpoint::load(dir_ / result_of("run", phase));
+    EXPECT_EQ(later.integer("phase"), phase);
+    int frozen = 0;
+    for (const auto& [name, value] : first.values()) {
+      if (!name.starts_with("model/") || !later.contains(name)) continue;
+      EXPECT_TRUE(at::equal(first.tensor(name), later.tensor(name))) << name;
+      ++frozen;
+    }
+    EXPECT_GT(frozen, 10);
+    const nlohmann::json summary_of_phase = summary("run/phase" + std::to_string(phase));
+    EXPECT_EQ(summary_of_phase["result"]["evaluation"].size(), 3U);
+    EXPECT_TRUE(whole["result"]["phase" + std::to_string(phase)].contains("evaluation"));
+    EXPECT_TRUE(fs::exists(dir_ / "run" / ("phase" + std::to_string(phase)) / "evaluation.json"));
+  }
+  // Nothing is left to do, and nothing is done twice.
+  const Outcome again = run_program(all_phases("run"));
+  EXPECT_EQ(again.exit_code, 0);
+  EXPECT_THAT(again.output, HasSubstr("phase 2 is done"));
+  EXPECT_EQ(summary("run")["parameters_xxh3"], whole["parameters_xxh3"]);
+}
+
+TEST_F(HybridTest, KilledInEachPhaseTheSameCommandGoesOnToTheBitsOfAnUninterruptedRun) {
+  ASSERT_EQ(run_program(all_phases("whole")).exit_code, 0);
+  for (const char* fault :
+       {"train.step:1:5:kill", "phase2.collect:1:1:kill", "phase3.collect:0:1:kill"}) {
+    const Outcome killed =
+        run_program(all_phases("cut", "", std::string("TRAFFIC_FAULT=") + fault));
+    ASSERT_NE(killed.exit_code, 0) << fault;
+  }
+  const Outcome resumed = run_program(all_phases("cut"));
+  ASSERT_EQ(resumed.exit_code, 0) << resumed.output;
+  for (int phase = 1; phase <= kPhases; ++phase) {
+    const std::string folder = "/phase" + std::to_string(phase);
+    EXPECT_EQ(summary("cut" + folder)["parameters_xxh3"],
+              summary("whole" + folder)["parameters_xxh3"])
+        << phase;
+  }
+}
+
+TEST_F(HybridTest, AFailedPhaseIsTriedAgainFromItsCheckpointAndTheRunEndsWithTheSameBits) {
+  ASSERT_EQ(run_program(all_phases("whole")).exit_code, 0);
+  const Outcome outcome =
+      run_program(all_phases("run", "",
+                             "TRAFFIC_FAULT=train.step:1:5:throw,phase2.collect:1:1:throw,"
+                             "phase3.collect:0:1:throw"));
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.output;
+  EXPECT_THAT(outcome.output,
+              AllOf(HasSubstr("phase 1 failed: rank 1: fault throw at train.step"),
+                    HasSubstr("phase 2 failed: rank 1: fault throw at phase2.collect"),
+                    HasSubstr("phase 3 failed: rank 0: fault throw at phase3.collect")));
+  EXPECT_EQ(summary("run")["faults"]["retries"], kPhases);
+  EXPECT_EQ(summary("run")["parameters_xxh3"], summary("whole")["parameters_xxh3"]);
+}
+
+TEST_F(HybridTest, GivesUpAfterMaxRetriesAndSaysWhy) {
+  const Outcome outcome = run_program(
+      all_phases("run", "--set run.max_retries=1", "TRAFFIC_FAULT=train.step:0:*:throw"));
+  EXPECT_EQ(outcome.exit_code, 1) << outcome.output;
+  EXPECT_EQ(summary("run")["status"], "failed");
+  EXPECT_THAT(summary("run")["message"], HasSubstr("fault throw"));
+  EXPECT_EQ(summary("run")["faults"]["retries"], 1);
+}
+
+TEST_F(HybridTest, SaysBeforePhase2ThatSimulationsDoNotRun) {
+  const Outcome outcome =
+      run_program(all_phases("run", "--set 'env.sumo_args=[\"--no-such-option\"]'"));
+  EXPECT_NE(outcome.exit_code, 0);
+  EXPECT_THAT(outcome.output, HasSubstr("health check of the simulations failed"));
+  EXPECT_TRUE(fs::exists(dir_ / result_of("run", 1)));
+}
+
+TEST_F(HybridTest, EveryShippedConfigurationPassesTheDryRun) {
+  for (const auto& entry : fs::directory_iterator(fs::path(TRAFFIC_SOURCE_DIR) / "configs")) {
+    if (entry.path().extension() != ".toml") continue;
+    const std::string name = entry.path().stem().string();
+    const Outcome outcome = run_program(
+        TRAFFIC_SOURCE_DIR "/launch/mpirun.sh -np 1 " TRAFFIC_BIN_DIR "/traffic_train " +
+        entry.path().string() + " --dry-run --run-dir " + (dir_ / name).string() +
+        " --set 'data.files=[\"" + (dir_ / "row.h5").string() +
+        "\"]' --set env.max_time_s=30 --set rollout.workers=1 --set rollout.envs_per_worker=1 "
+        "--set ppo.baseline_episodes=1 --set ppo.baseline_cache=" +
+        (dir_ / "cache").string());
+    EXPECT_EQ(outcome.exit_code, 0) << name << ": " << outcome.output;
+    EXPECT_THAT(outcome.output, HasSubstr("dry run")) << name;
+  }
+}
+
+}  // namespace
+}  // namespace traffic::test
