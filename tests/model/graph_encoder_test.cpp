@@ -154,7 +154,8 @@ TEST_P(GraphEncoderOfSize, RepeatsToTheBitWithAnyNumberOfThreads) {
     at::set_num_threads(1);
     const Passes first = run(encoder, graph, cotangent);
     expect_same_bits(run(encoder, graph, cotangent), first);
-    if (GetParam().hidden == 40) continue;  // not fused: ATen promises nothing for other threads
+    // Not all fused (40: nothing, 16: not the input): ATen promises nothing for other threads.
+    if (GetParam().hidden == 40 || GetParam().hidden == 16) continue;
     for (const int threads : {2, 3}) {
       at::set_num_threads(threads);
       expect_same_bits(run(encoder, graph, cotangent), first);
