@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# From a fresh Debian 12 machine to a trained world model: set up, build, record traffic, train, report.
+# From a fresh Debian 12 machine to a trained controller: set up, build, record traffic, train all three phases, and
+# compare the result with no control and with a scripted controller.
 # Usage: launch/quickstart.sh [RANKS]   (default 2)
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -9,7 +10,7 @@ say() { printf '\n[quickstart %4d s] %s\n' "$SECONDS" "$*"; }
 say "1/4 set up (Debian packages, wheels)"
 ./launch/setup.sh
 say "2/4 build"
-./launch/build.sh release traffic_train data_prep scenarios
+./launch/build.sh release traffic_train traffic_eval rollout_worker sumo_env data_prep scenarios
 say "3/4 record SUMO traffic on the merge scenario"
 if [ -f data/merge/complete ]; then
   echo "data/merge is there already"
@@ -19,6 +20,8 @@ else
   touch data/merge/complete
 fi
 ./data_prep/data_prep verify 'data/merge/*.h5'
-say "4/4 train phase 1 on $ranks ranks, test preset"
-./launch/mpirun.sh -np "$ranks" ./traffic_train configs/phase1.toml --preset test --resume never
+say "4/4 train all three phases on $ranks ranks: fewer epochs and iterations than configs/hybrid.toml has"
+./launch/mpirun.sh -np "$ranks" ./traffic_train configs/hybrid.toml --resume never --set run.name=quickstart \
+  --set phase1.train.epochs=3 --set phase2.ppo.iterations=14 --set phase3.ppo.iterations=4 \
+  --set phase3.ppo.eval_interval=2 --set evaluation.seeds=100..109
 say "done"

@@ -1,6 +1,8 @@
 #include "traffic/model/cost_critic.h"
 
-#include <torch/torch.h>
+#include <torch/nn/modules/linear.h>
+#include <torch/types.h>
+#include <torch/utils.h>
 
 #include <string>
 

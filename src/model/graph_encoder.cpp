@@ -1,6 +1,10 @@
 #include "traffic/model/graph_encoder.h"
 
-#include <torch/torch.h>
+#include <torch/nn/modules/container/modulelist.h>
+#include <torch/nn/modules/linear.h>
+#include <torch/nn/modules/normalization.h>
+#include <torch/types.h>
+#include <torch/utils.h>
 
 #include "edge_index.h"
 #include "encoder_layer_module.h"

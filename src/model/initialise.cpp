@@ -1,6 +1,9 @@
 #include "traffic/model/initialise.h"
 
-#include <torch/torch.h>
+#include <torch/nn.h>
+#include <torch/nn/module.h>
+#include <torch/types.h>
+#include <torch/utils.h>
 
 #include <cmath>
 #include <string>

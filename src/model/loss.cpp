@@ -1,6 +1,6 @@
 #include "traffic/model/loss.h"
 
-#include <torch/torch.h>
+#include <torch/types.h>
 
 #include "traffic/core/error.h"
 

@@ -1,7 +1,7 @@
 #include "traffic/model/segment_attention.h"
 
 #include <torch/csrc/autograd/custom_function.h>
-#include <torch/torch.h>
+#include <torch/types.h>
 
 #include <algorithm>
 #include <cmath>

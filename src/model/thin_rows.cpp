@@ -1,7 +1,7 @@
 #include "thin_rows.h"
 
 #include <torch/csrc/autograd/custom_function.h>
-#include <torch/torch.h>
+#include <torch/types.h>
 
 #include <vector>
 

@@ -1,6 +1,10 @@
 #include "traffic/model/world_model.h"
 
-#include <torch/torch.h>
+#include <torch/nn.h>
+#include <torch/nn/modules/container/sequential.h>
+#include <torch/nn/modules/linear.h>
+#include <torch/types.h>
+#include <torch/utils.h>
 
 #include "traffic/core/error.h"
 

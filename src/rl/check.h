@@ -1,7 +1,7 @@
 /// Checks that every function of this module makes of its tensors.
 #pragma once
 
-#include <torch/torch.h>
+#include <torch/types.h>
 
 #include <string_view>
 

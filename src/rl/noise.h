@@ -2,7 +2,8 @@
 /// owned by the caller, decides every draw.
 #pragma once
 
-#include <torch/torch.h>
+#include <torch/special.h>
+#include <torch/types.h>
 
 namespace traffic::rl {
 

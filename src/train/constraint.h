@@ -4,7 +4,7 @@
 ///     const Climb climb = constraint.weigh({experience, reward_advantages, total_states, i});
 #pragma once
 
-#include <torch/torch.h>
+#include <torch/types.h>
 
 #include <cstdint>
 

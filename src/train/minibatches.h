@@ -1,7 +1,7 @@
 /// Which states go through an optimiser step together.
 #pragma once
 
-#include <torch/torch.h>
+#include <torch/types.h>
 
 #include <cstdint>
 #include <vector>

@@ -1,7 +1,7 @@
 #include "traffic/train/phase1.h"
 
 #include <spdlog/spdlog.h>
-#include <torch/torch.h>
+#include <torch/types.h>
 
 #include <algorithm>
 #include <cmath>

@@ -1,7 +1,7 @@
 /// The model of phase 1: from a batch to predictions, loss and physical units.
 #pragma once
 
-#include <torch/torch.h>
+#include <torch/types.h>
 
 #include <cstdint>
 

@@ -1,6 +1,7 @@
 #include "phase1_validation.h"
 
-#include <torch/torch.h>
+#include <torch/types.h>
+#include <torch/utils.h>
 
 #include <algorithm>
 

@@ -1,7 +1,7 @@
 #include "traffic/train/phase2.h"
 
 #include <spdlog/spdlog.h>
-#include <torch/torch.h>
+#include <torch/types.h>
 
 #include <algorithm>
 #include <cmath>
@@ -149,14 +149,16 @@ PhaseEnd ControllerPhase::train() {
     spdlog::info("phase {} is complete already: {} iterations", config_.run.phase, iteration_);
   }
   while (!is_complete()) {
-    if (!iterate()) {
-      run_.save(snapshot());
+    const bool going_on = iterate();
+    const bool due = iteration_ % config_.ppo.eval_interval == 0 || is_complete();
+    if (due) evaluate_and_save();
+    if (!going_on && !is_complete()) {
+      if (!due) run_.save(snapshot());
       spdlog::info(
           "stopped by request at iteration {}; start again with the same --run-dir to go on",
           iteration_);
       return PhaseEnd::kStopped;
     }
-    if (iteration_ % config_.ppo.eval_interval == 0 || is_complete()) evaluate_and_save();
   }
   progress_.reset();
   return PhaseEnd::kDone;

@@ -1,6 +1,6 @@
 #include "phase2_baseline.h"
 
-#include <torch/torch.h>
+#include <torch/types.h>
 
 #include <fstream>
 #include <iterator>

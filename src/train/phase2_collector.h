@@ -1,7 +1,7 @@
 /// Runs episodes in the pool of simulations, deciding for all of a group in one batch.
 #pragma once
 
-#include <torch/torch.h>
+#include <torch/types.h>
 
 #include <cstdint>
 #include <functional>

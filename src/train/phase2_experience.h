@@ -1,7 +1,7 @@
 /// What a rank has lived through in an iteration, and the advantages that follow from it.
 #pragma once
 
-#include <torch/torch.h>
+#include <torch/types.h>
 
 #include <cstdint>
 #include <limits>

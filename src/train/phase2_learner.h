@@ -1,7 +1,7 @@
 /// The update of phase 2: advantages, value fit, clipped policy steps on all ranks together.
 #pragma once
 
-#include <torch/torch.h>
+#include <torch/types.h>
 
 #include <cstdint>
 

@@ -1,7 +1,7 @@
 /// From observed frames to what the controller reads: features, encodings, latents.
 #pragma once
 
-#include <torch/torch.h>
+#include <torch/types.h>
 
 #include <cstdint>
 #include <span>

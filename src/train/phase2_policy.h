@@ -1,7 +1,7 @@
 /// The learning part of phase 2: what the controller's outputs mean as distributions and commands.
 #pragma once
 
-#include <torch/torch.h>
+#include <torch/types.h>
 
 #include <cstdint>
 #include <optional>

@@ -1,7 +1,7 @@
 /// Means over the vehicles of a conflict, for its value.
 #pragma once
 
-#include <torch/torch.h>
+#include <torch/types.h>
 
 #include <cstdint>
 #include <span>

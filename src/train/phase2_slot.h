@@ -1,7 +1,7 @@
 /// Where the episode of one simulation stands, between control steps and between iterations.
 #pragma once
 
-#include <torch/torch.h>
+#include <torch/types.h>
 
 #include <cstddef>
 #include <cstdint>

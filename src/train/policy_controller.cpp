@@ -1,6 +1,7 @@
 #include "traffic/train/policy_controller.h"
 
-#include <torch/torch.h>
+#include <torch/types.h>
+#include <torch/utils.h>
 
 #include <algorithm>
 #include <span>

@@ -8,7 +8,8 @@
 #include <ATen/Parallel.h>
 #include <ATen/ops/_fused_adam.h>
 #include <fmt/format.h>
-#include <torch/torch.h>
+#include <torch/types.h>
+#include <torch/utils.h>
 
 #include <algorithm>
 #include <ctime>

@@ -1,7 +1,8 @@
 /// What an iteration of phase 2 spends in this module: 200 steps of 20 environments with four
 /// conflicts, minibatches of 128 states with 20 candidates each, of which five are picked.
 #include <benchmark/benchmark.h>
-#include <torch/torch.h>
+#include <torch/types.h>
+#include <torch/utils.h>
 
 #include "traffic/rl/distributions.h"
 #include "traffic/rl/gae.h"

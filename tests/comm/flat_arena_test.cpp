@@ -1,7 +1,8 @@
 #include "traffic/comm/flat_arena.h"
 
 #include <gmock/gmock.h>
-#include <torch/torch.h>
+#include <torch/nn/modules/container/sequential.h>
+#include <torch/types.h>
 
 #include "backends.h"
 #include "model_helper.h"

@@ -1,7 +1,9 @@
 #include "traffic/comm/gradient_reducer.h"
 
 #include <gmock/gmock.h>
-#include <torch/torch.h>
+#include <torch/nn/modules/container/sequential.h>
+#include <torch/types.h>
+#include <torch/utils.h>
 
 #include <limits>
 

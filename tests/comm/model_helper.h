@@ -1,7 +1,11 @@
 /// A model for tests of arenas and reducers.
 #pragma once
 
-#include <torch/torch.h>
+#include <torch/nn.h>
+#include <torch/nn/modules/container/sequential.h>
+#include <torch/nn/modules/linear.h>
+#include <torch/types.h>
+#include <torch/utils.h>
 
 #include "traffic/comm/flat_arena.h"
 

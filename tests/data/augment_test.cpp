@@ -1,7 +1,7 @@
 #include "data/augment.h"
 
 #include <gtest/gtest.h>
-#include <torch/torch.h>
+#include <torch/types.h>
 
 #include "data/batch_builder.h"
 #include "synthetic.h"

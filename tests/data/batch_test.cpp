@@ -1,7 +1,7 @@
 /// Batches against a plain computation from the frames themselves.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <torch/torch.h>
+#include <torch/types.h>
 
 #include <algorithm>
 #include <map>

@@ -2,7 +2,9 @@
 /// what the tests of this folder compare with them.
 #pragma once
 
-#include <torch/torch.h>
+#include <torch/nn.h>
+#include <torch/nn/module.h>
+#include <torch/types.h>
 
 #include <cstdint>
 #include <map>

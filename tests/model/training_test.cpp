@@ -1,5 +1,6 @@
 /// Encoder, world model and loss together, as phase 1 trains them.
 #include <gtest/gtest.h>
+#include <torch/optim/adam.h>
 
 #include <cmath>
 

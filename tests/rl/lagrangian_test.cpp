@@ -1,6 +1,7 @@
 #include "traffic/rl/lagrangian.h"
 
 #include <gtest/gtest.h>
+#include <torch/optim/sgd.h>
 
 #include <limits>
 

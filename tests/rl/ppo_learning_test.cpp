@@ -1,5 +1,6 @@
 /// Whole training loops on tasks whose best policy is known, from this module alone.
 #include <gtest/gtest.h>
+#include <torch/optim/adam.h>
 
 #include <cmath>
 

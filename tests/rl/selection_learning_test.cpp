@@ -1,5 +1,7 @@
 /// A task of the product's shape: pick some of the candidates, command each, be paid per conflict.
 #include <gtest/gtest.h>
+#include <torch/optim/adam.h>
+#include <torch/optim/optimizer.h>
 
 #include "helpers.h"
 #include "traffic/rl/advantages.h"

@@ -1,7 +1,9 @@
 #include "traffic/train/adam.h"
 
 #include <gmock/gmock.h>
-#include <torch/torch.h>
+#include <torch/optim/adam.h>
+#include <torch/types.h>
+#include <torch/utils.h>
 
 #include "traffic/core/error.h"
 

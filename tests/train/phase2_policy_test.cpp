@@ -58,7 +58,11 @@ TEST(Policy, GivesTheDecisionsThatItMadeTheProbabilityThatItMadeThemWith) {
     Rng rng(5);
     const Decisions made = policy.decide(in, torch::tensor({2, 2}, torch::kLong),
                                          rl::draw_uniforms(rng, {6, policy.uniform_columns()}));
-    const PolicyTermsOf terms = policy.evaluate(in, made);
+    // What is kept of decisions are copies, outside of the inference mode that they are made in.
+    const PolicyTermsOf terms = policy.evaluate(in, {.picks = made.picks.clone(),
+                                                     .row = made.row.clone(),
+                                                     .action = made.action.clone(),
+                                                     .lane = made.lane.clone()});
     EXPECT_EQ(terms.log_prob.numel(), 4);
     EXPECT_TRUE(torch::isfinite(terms.log_prob).all().item<bool>()) << kind;
     EXPECT_TRUE((terms.selection_log_prob < 0).all().item<bool>()) << kind;

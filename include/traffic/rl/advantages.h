@@ -4,7 +4,7 @@
 /// decision_advantages.
 #pragma once
 
-#include <torch/torch.h>
+#include <torch/types.h>
 
 #include <cstdint>
 

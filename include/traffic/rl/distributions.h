@@ -5,7 +5,7 @@
 /// gradients; float32 or float64.
 #pragma once
 
-#include <torch/torch.h>
+#include <torch/types.h>
 
 namespace traffic::rl {
 

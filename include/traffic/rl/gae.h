@@ -1,7 +1,7 @@
 /// Advantages of a rollout, of rewards and of costs alike.
 #pragma once
 
-#include <torch/torch.h>
+#include <torch/types.h>
 
 namespace traffic::rl {
 

@@ -1,7 +1,7 @@
 /// The constraint of phase 3: a price on cost that rises until the limit is kept.
 #pragma once
 
-#include <torch/torch.h>
+#include <torch/types.h>
 
 #include "traffic/rl/parameters.h"
 

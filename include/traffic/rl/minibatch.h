@@ -1,7 +1,7 @@
 /// In which order an epoch goes through the states of a rollout.
 #pragma once
 
-#include <torch/torch.h>
+#include <torch/types.h>
 
 #include <cstdint>
 #include <vector>

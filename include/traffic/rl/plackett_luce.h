@@ -1,7 +1,7 @@
 /// Selection of at most K of a state's candidates, one after the other, without replacement.
 #pragma once
 
-#include <torch/torch.h>
+#include <torch/types.h>
 
 #include <cstdint>
 

@@ -6,7 +6,7 @@
 /// accumulation over parts of a minibatch.
 #pragma once
 
-#include <torch/torch.h>
+#include <torch/types.h>
 
 #include <cstdint>
 

@@ -1,7 +1,7 @@
 /// What the logs show of policy steps, and the decision to stop early, from sums over all ranks.
 #pragma once
 
-#include <torch/torch.h>
+#include <torch/types.h>
 
 namespace traffic::rl {
 

@@ -1,7 +1,7 @@
 /// Mean and deviation of everything seen so far: the scale of value targets.
 #pragma once
 
-#include <torch/torch.h>
+#include <torch/types.h>
 
 #include <cstdint>
 

@@ -2,7 +2,7 @@
 /// other, and a pointer to where each state begins.
 #pragma once
 
-#include <torch/torch.h>
+#include <torch/types.h>
 
 #include <cstdint>
 

@@ -1,7 +1,7 @@
 /// The random numbers that every draw of this module is made of.
 #pragma once
 
-#include <torch/torch.h>
+#include <torch/types.h>
 
 #include "traffic/core/random.h"
 
