@@ -6,15 +6,15 @@
 #include <cmath>
 
 #include "minibatches.h"
+#include "snapshot_parts.h"
 #include "traffic/core/random.h"
-#include "traffic/rl/ppo_loss.h"
+#include "value_fit.h"
 
 namespace traffic::train {
 namespace {
 
 constexpr std::uint64_t kCriticStream = 5;
 constexpr std::uint64_t kMinibatchStream = 13;
-constexpr std::int64_t kMinibatch = 256;  ///< states, as where the value alone is fitted
 
 model::CostCritic make_critic(const config::Config& config, std::int64_t width,
                               torch::Device device) {
@@ -65,8 +65,9 @@ void Constraint::observe(double mean_cost) {
 Climb Constraint::weigh(const Weighed& in) {
   fit(in);
   const torch::Tensor cost = advantages(in.experience, values_of(in.experience), ppo_.gae_lambda);
-  const rl::Scale of_reward = rl::scale_of(reduced_moments(in.reward_advantages, in.experience));
-  const rl::Scale of_cost = rl::scale_of(reduced_moments(cost, in.experience));
+  const rl::Scale of_reward =
+      rl::scale_of(moments_over_ranks(in.reward_advantages, in.experience, communicator_));
+  const rl::Scale of_cost = rl::scale_of(moments_over_ranks(cost, in.experience, communicator_));
   const torch::Tensor comparable =
       (cost * (of_reward.deviation / of_cost.deviation)).to(in.reward_advantages.scalar_type());
   return {.advantages = rl::constrained_advantages(in.reward_advantages, comparable, multiplier()),
@@ -87,18 +88,12 @@ torch::Tensor Constraint::advantages(const Experience& experience, const Expecte
   return advantages_of(experience, experience.costs, values, ppo_.gamma, gae_lambda);
 }
 
-torch::Tensor Constraint::reduced_moments(const torch::Tensor& x, const Experience& experience) {
-  torch::Tensor moments = rl::moments_of(x, conflicts_, experience.exists);
-  communicator_.all_reduce(moments);
-  return moments;
-}
-
 void Constraint::fit(const Weighed& in) {
   // Without a critic to bootstrap from, the returns are those of whole trajectories.
   const Expected values = values_of(in.experience);
   const torch::Tensor returns =
       advantages(in.experience, values, fitted_ ? ppo_.value_lambda : 1.0) + values.states;
-  scale_.update(reduced_moments(returns, in.experience));
+  scale_.update(moments_over_ranks(returns, in.experience, communicator_));
   const torch::Tensor wanted = scale_.standardise(returns).to(torch::kFloat);
   const std::int64_t epochs = fitted_ ? lagrange_.critic_epochs
                                       : std::max(lagrange_.critic_epochs, ppo_.value_first_epochs);
@@ -111,34 +106,13 @@ void Constraint::fit_epoch(const Weighed& in, const torch::Tensor& returns, std:
                                        {.stream = kMinibatchStream,
                                         .iteration = in.iteration,
                                         .epoch = epoch,
-                                        .size = std::min(ppo_.minibatch_size, kMinibatch)});
-  const auto n = static_cast<std::int64_t>(parts.size());
-  torch::Tensor sums = torch::zeros({2, n}, torch::kDouble);  // terms, losses
-  for (std::int64_t i = 0; i < n; ++i) {
-    const torch::Tensor& states = parts[static_cast<std::size_t>(i)];
-    sums[0][i] = in.experience.exists.index_select(0, states).sum().to(torch::kDouble);
-  }
-  torch::Tensor terms = sums[0].clone();
-  communicator_.all_reduce(terms);
-  terms.clamp_min_(1.0);
-  for (std::int64_t i = 0; i < n; ++i) {
-    const torch::Tensor& states = parts[static_cast<std::size_t>(i)];
-    const torch::Device device = communicator_.device();
-    gradients_.zero();
-    const torch::Tensor rows =
-        in.experience.conflict.index_select(0, states).flatten(0, 1).to(device);
-    const torch::Tensor wanted = returns.index_select(0, states).to(device);
-    const torch::Tensor now = critic_->forward(rows).view({-1, conflicts_});
-    const torch::Tensor loss =
-        rl::value_loss_sum({.values = now,
-                            .old_values = now.detach(),
-                            .returns = wanted,
-                            .mask = in.experience.exists.index_select(0, states).to(device)},
-                           0.0);
-    (loss / terms[i].item<double>()).backward();
-    sums[1][i] = loss.item<double>();
-    step();
-  }
+                                        .size = std::min(ppo_.minibatch_size, kValueMinibatch)});
+  torch::Tensor sums =
+      fit_pass(in.experience, returns, parts,
+               {.value = [this](const torch::Tensor& rows) { return critic_->forward(rows); },
+                .zero_gradients = [this] { gradients_.zero(); },
+                .step = [this] { step(); }},
+               communicator_);
   communicator_.all_reduce(sums);
   critic_loss_ = sums[1].sum().item<double>() / sums[0].sum().item<double>();
 }
@@ -156,26 +130,16 @@ void Constraint::step() {
 }
 
 void Constraint::save_to(checkpoint::Snapshot& snapshot) const {
-  for (const auto& [name, parameter] : parameters_.parameters()) {
-    snapshot.put_tensor("model/" + name, parameter.detach());
-  }
-  snapshot.put_tensor("lagrange/exp_avg", adam_.exp_avg());
-  snapshot.put_tensor("lagrange/exp_avg_sq", adam_.exp_avg_sq());
-  snapshot.put_int("lagrange/num_steps", adam_.num_steps());
+  put_parameters(snapshot, parameters_.parameters());
+  put_adam(snapshot, "lagrange", adam_);
   snapshot.put_tensor("lagrange/value_scale", scale_.state());
   snapshot.put_int("lagrange/fitted", fitted_ ? 1 : 0);
   snapshot.put_real("lagrange/multiplier", multiplier_.value());
 }
 
 void Constraint::restore_from(const checkpoint::Snapshot& snapshot) {
-  const torch::NoGradGuard no_grad;
-  for (const auto& [name, parameter] : parameters_.parameters()) {
-    snapshot.copy_tensor("model/" + name, parameter);
-  }
-  const std::int64_t size = parameters_.flat().numel();
-  adam_.restore(snapshot.tensor("lagrange/exp_avg", {size}, torch::kFloat),
-                snapshot.tensor("lagrange/exp_avg_sq", {size}, torch::kFloat),
-                snapshot.integer("lagrange/num_steps"));
+  copy_parameters(snapshot, parameters_.parameters());
+  restore_adam(snapshot, "lagrange", adam_);
   scale_.load_state(snapshot.tensor("lagrange/value_scale", {3, conflicts_}, torch::kDouble));
   fitted_ = snapshot.integer("lagrange/fitted") != 0;
   multiplier_.set_value(std::min(snapshot.real("lagrange/multiplier"), lagrange_.max));

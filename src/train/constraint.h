@@ -61,7 +61,6 @@ class Constraint {
   [[nodiscard]] Expected values_of(const Experience& experience);
   [[nodiscard]] torch::Tensor advantages(const Experience& experience, const Expected& values,
                                          double gae_lambda) const;
-  [[nodiscard]] torch::Tensor reduced_moments(const torch::Tensor& x, const Experience& experience);
   void fit(const Weighed& in);
   void fit_epoch(const Weighed& in, const torch::Tensor& returns, std::int64_t epoch);
   void step();

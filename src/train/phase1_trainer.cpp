@@ -2,13 +2,13 @@
 
 #include <spdlog/spdlog.h>
 #include <torch/types.h>
-#include <torch/utils.h>
 
 #include <algorithm>
 #include <cmath>
 #include <limits>
 #include <string>
 
+#include "snapshot_parts.h"
 #include "together.h"
 #include "traffic/core/error.h"
 #include "traffic/core/fault.h"
@@ -163,19 +163,12 @@ void Phase1Trainer::count_skipped() {
 }
 
 void Phase1Trainer::start_from(const checkpoint::Snapshot& snapshot) {
-  const torch::NoGradGuard no_grad;
-  for (const auto& [name, parameter] : parameters_.parameters()) {
-    snapshot.copy_tensor("model/" + name, parameter);
-  }
+  copy_parameters(snapshot, parameters_.parameters());
 }
 
 void Phase1Trainer::save_to(checkpoint::Snapshot& snapshot) const {
-  for (const auto& [name, parameter] : parameters_.parameters()) {
-    snapshot.put_tensor("model/" + name, parameter.detach());
-  }
-  snapshot.put_tensor("optimizer/exp_avg", adam_.exp_avg());
-  snapshot.put_tensor("optimizer/exp_avg_sq", adam_.exp_avg_sq());
-  snapshot.put_int("optimizer/num_steps", adam_.num_steps());
+  put_parameters(snapshot, parameters_.parameters());
+  put_adam(snapshot, "optimizer", adam_);
   snapshot.put_int("train/global_step", global_step_);
   snapshot.put_int("train/total_steps", schedule_.total_steps);
   snapshot.put_int("train/skipped_steps", skipped_steps_);
@@ -184,10 +177,7 @@ void Phase1Trainer::save_to(checkpoint::Snapshot& snapshot) const {
 
 void Phase1Trainer::restore_from(const checkpoint::Snapshot& snapshot) {
   start_from(snapshot);
-  const std::int64_t size = parameters_.flat().numel();
-  adam_.restore(snapshot.tensor("optimizer/exp_avg", {size}, torch::kFloat),
-                snapshot.tensor("optimizer/exp_avg_sq", {size}, torch::kFloat),
-                snapshot.integer("optimizer/num_steps"));
+  restore_adam(snapshot, "optimizer", adam_);
   global_step_ = snapshot.integer("train/global_step");
   skipped_steps_ = snapshot.integer("train/skipped_steps");
   skipped_in_a_row_ = snapshot.integer("train/skipped_in_a_row");

@@ -18,6 +18,7 @@
 #include "phase2_report.h"
 #include "phase2_rollouts.h"
 #include "phase2_setup.h"
+#include "snapshot_parts.h"
 #include "traffic/checkpoint/file.h"
 #include "traffic/config/write.h"
 #include "traffic/core/clock.h"
@@ -247,9 +248,7 @@ void ControllerPhase::log_iteration(const RolloutBatch& batch, const UpdateResul
 
 checkpoint::Snapshot ControllerPhase::snapshot() const {
   checkpoint::Snapshot snapshot(iteration_);
-  for (const auto& [name, parameter] : perception_.parameters()) {
-    snapshot.put_tensor("model/" + name, parameter.detach());
-  }
+  put_parameters(snapshot, perception_.parameters());
   learner_.save_to(snapshot);
   if (constraint_) constraint_->save_to(snapshot);
   rollouts_.save_to(snapshot);

@@ -5,10 +5,12 @@
 #include <algorithm>
 #include <cmath>
 
+#include "snapshot_parts.h"
 #include "traffic/core/error.h"
 #include "traffic/core/fault.h"
 #include "traffic/rl/advantages.h"
 #include "traffic/rl/schedule.h"
+#include "value_fit.h"
 
 namespace traffic::train {
 namespace {
@@ -16,7 +18,6 @@ namespace {
 constexpr std::uint64_t kMinibatchStream = 11;
 constexpr std::uint64_t kValueStream = 12;
 constexpr std::int64_t kMaxSkippedInARow = 10;
-constexpr std::int64_t kValueMinibatch = 256;  ///< states; the value alone has no noisy decisions
 
 }  // namespace
 
@@ -43,7 +44,7 @@ UpdateResult Learner::update(const Experience& experience, std::int64_t total_st
   const Values values = values_of(experience);
   const torch::Tensor before = value_scale_.restore(values.states);
   const torch::Tensor returns = advantages(experience, values, ppo_.value_lambda) + before;
-  result.explained_variance = explained_variance(returns, before, experience.exists);
+  result.explained_variance = explained_variance(experience, returns, before);
   if (ppo_.value_epochs > 0) {
     fit_value(experience, total_states, value_scale_.standardise(returns).to(torch::kFloat),
               iteration + 1, ppo_.value_epochs);
@@ -79,19 +80,14 @@ torch::Tensor Learner::advantages(const Experience& experience, const Values& va
                        ppo_.gamma, gae_lambda);
 }
 
-double Learner::explained_variance(const torch::Tensor& returns, const torch::Tensor& values,
-                                   const torch::Tensor& exists) {
+double Learner::explained_variance(const Experience& experience, const torch::Tensor& returns,
+                                   const torch::Tensor& values) {
   const auto variance = [&](const torch::Tensor& x) {
-    const torch::Tensor deviation = rl::scale_of(reduced_moments(x, exists)).deviation;
+    const torch::Tensor deviation =
+        rl::scale_of(moments_over_ranks(x, experience, communicator_)).deviation;
     return deviation.square().sum().item<double>();
   };
   return 1.0 - variance(returns - values) / variance(returns);
-}
-
-torch::Tensor Learner::reduced_moments(const torch::Tensor& x, const torch::Tensor& exists) {
-  torch::Tensor moments = rl::moments_of(x, conflicts_, exists);
-  communicator_.all_reduce(moments);
-  return moments;
 }
 
 void Learner::fit_value_first(const Experience& experience, std::int64_t total_states) {
@@ -99,7 +95,7 @@ void Learner::fit_value_first(const Experience& experience, std::int64_t total_s
   const Values values = values_of(experience);
   const torch::Tensor returns =
       advantages(experience, values, 1.0) + value_scale_.restore(values.states);
-  value_scale_.update(reduced_moments(returns, experience.exists));
+  value_scale_.update(moments_over_ranks(returns, experience, communicator_));
   fit_value(experience, total_states, value_scale_.standardise(returns).to(torch::kFloat), 0,
             ppo_.value_first_epochs);
   value_fitted_ = true;
@@ -107,34 +103,17 @@ void Learner::fit_value_first(const Experience& experience, std::int64_t total_s
 
 void Learner::fit_value(const Experience& experience, std::int64_t total_states,
                         const torch::Tensor& returns, std::int64_t iteration, std::int64_t epochs) {
+  const ValueFit fit{.value = [this](const torch::Tensor& rows) { return policy_.value(rows); },
+                     .zero_gradients = [this] { gradients_.zero(); },
+                     .step = [this] { step(ppo_.learning_rate); },
+                     .weight = ppo_.vf_coef};
   for (std::int64_t epoch = 0; epoch < epochs; ++epoch) {
     const auto parts = split_minibatches(experience, total_states, seed_,
                                          {.stream = kValueStream,
                                           .iteration = iteration,
                                           .epoch = epoch,
                                           .size = std::min(ppo_.minibatch_size, kValueMinibatch)});
-    torch::Tensor counts = torch::empty({static_cast<std::int64_t>(parts.size())}, torch::kDouble);
-    for (std::size_t i = 0; i < parts.size(); ++i) {
-      counts[static_cast<std::int64_t>(i)] =
-          experience.exists.index_select(0, parts[i]).sum().to(torch::kDouble);
-    }
-    communicator_.all_reduce(counts);
-    for (std::size_t i = 0; i < parts.size(); ++i) {
-      gradients_.zero();
-      const torch::Tensor rows =
-          experience.conflict.index_select(0, parts[i]).flatten(0, 1).to(policy_.device());
-      const torch::Tensor wanted = returns.index_select(0, parts[i]).to(policy_.device());
-      const torch::Tensor now = policy_.value(rows).view({-1, conflicts_});
-      const torch::Tensor loss = rl::value_loss_sum(
-          {.values = now,
-           .old_values = now.detach(),
-           .returns = wanted,
-           .mask = experience.exists.index_select(0, parts[i]).to(policy_.device())},
-          0.0);
-      const double count = counts[static_cast<std::int64_t>(i)].item<double>();
-      (ppo_.vf_coef * loss / count).backward();
-      step(ppo_.learning_rate);
-    }
+    fit_pass(experience, returns, parts, fit, communicator_);
   }
 }
 
@@ -144,7 +123,7 @@ Learner::Targets Learner::make_targets(const Experience& experience, std::int64_
   const Values values = values_of(experience);
   const torch::Tensor in_units = advantages(experience, values, ppo_.gae_lambda);
   const torch::Tensor returns = in_units + value_scale_.restore(values.states);
-  const torch::Tensor moments = reduced_moments(returns, experience.exists);
+  const torch::Tensor moments = moments_over_ranks(returns, experience, communicator_);
   result.mean_return = moments[rl::kSum].sum().item<double>() /
                        std::max(1.0, moments[rl::kCount].sum().item<double>());
   value_scale_.update(moments);
@@ -297,12 +276,8 @@ double Learner::step(double learning_rate) {
 }
 
 void Learner::save_to(checkpoint::Snapshot& snapshot) const {
-  for (const auto& [name, parameter] : parameters_.parameters()) {
-    snapshot.put_tensor("model/" + name, parameter.detach());
-  }
-  snapshot.put_tensor("optimizer/exp_avg", adam_.exp_avg());
-  snapshot.put_tensor("optimizer/exp_avg_sq", adam_.exp_avg_sq());
-  snapshot.put_int("optimizer/num_steps", adam_.num_steps());
+  put_parameters(snapshot, parameters_.parameters());
+  put_adam(snapshot, "optimizer", adam_);
   snapshot.put_tensor("ppo/value_scale", value_scale_.state());
   snapshot.put_int("ppo/value_fitted", value_fitted_ ? 1 : 0);
   snapshot.put_int("ppo/skipped_steps", skipped_steps_);
@@ -310,20 +285,14 @@ void Learner::save_to(checkpoint::Snapshot& snapshot) const {
 }
 
 void Learner::start_from(const checkpoint::Snapshot& snapshot) {
-  const torch::NoGradGuard no_grad;
-  for (const auto& [name, parameter] : parameters_.parameters()) {
-    snapshot.copy_tensor("model/" + name, parameter);
-  }
+  copy_parameters(snapshot, parameters_.parameters());
   value_scale_.load_state(snapshot.tensor("ppo/value_scale", {3, conflicts_}, torch::kDouble));
   value_fitted_ = snapshot.integer("ppo/value_fitted") != 0;
 }
 
 void Learner::restore_from(const checkpoint::Snapshot& snapshot) {
   start_from(snapshot);
-  const std::int64_t size = parameters_.flat().numel();
-  adam_.restore(snapshot.tensor("optimizer/exp_avg", {size}, torch::kFloat),
-                snapshot.tensor("optimizer/exp_avg_sq", {size}, torch::kFloat),
-                snapshot.integer("optimizer/num_steps"));
+  restore_adam(snapshot, "optimizer", adam_);
   skipped_steps_ = snapshot.integer("ppo/skipped_steps");
   skipped_in_a_row_ = snapshot.integer("ppo/skipped_in_a_row");
 }

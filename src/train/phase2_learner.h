@@ -73,9 +73,9 @@ class Learner {
   [[nodiscard]] torch::Tensor advantages(const Experience& experience, const Values& values,
                                          double gae_lambda) const;
   /// Collective. @return 1 - variance of what values miss of the returns / variance of the returns
-  [[nodiscard]] double explained_variance(const torch::Tensor& returns, const torch::Tensor& values,
-                                          const torch::Tensor& exists);
-  torch::Tensor reduced_moments(const torch::Tensor& x, const torch::Tensor& exists);
+  [[nodiscard]] double explained_variance(const Experience& experience,
+                                          const torch::Tensor& returns,
+                                          const torch::Tensor& values);
   void fit_value_first(const Experience& experience, std::int64_t total_states);
   Targets make_targets(const Experience& experience, std::int64_t total_states,
                        std::int64_t iteration, UpdateResult& result);

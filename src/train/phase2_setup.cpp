@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "snapshot_parts.h"
 #include "together.h"
 #include "traffic/checkpoint/file.h"
 #include "traffic/config/scenario_mix.h"
@@ -131,7 +132,6 @@ std::vector<Baseline> get_baselines(const config::Config& config, Collector& col
 
 void load_perception(const checkpoint::Snapshot& snapshot, const config::Config& config,
                      Perception& perception) {
-  const torch::NoGradGuard no_grad;
   const auto parameters = perception.parameters();
   if (parameters.empty()) return;
   const std::string expected = hex64(config::model_hash(config));
@@ -141,9 +141,7 @@ void load_perception(const checkpoint::Snapshot& snapshot, const config::Config&
         "[model] table that the checkpoint was made with (the entry 'config' in it)",
         snapshot.source(), snapshot.text("model_hash"), expected);
   }
-  for (const auto& [name, parameter] : parameters) {
-    snapshot.copy_tensor("model/" + name, parameter);
-  }
+  copy_parameters(snapshot, parameters);
 }
 
 std::string policy_hash(const config::Config& config) {

@@ -1,7 +1,6 @@
 #include "traffic/train/policy_controller.h"
 
 #include <torch/types.h>
-#include <torch/utils.h>
 
 #include <algorithm>
 #include <span>
@@ -11,6 +10,7 @@
 #include "phase2_perception.h"
 #include "phase2_policy.h"
 #include "phase2_setup.h"
+#include "snapshot_parts.h"
 #include "traffic/checkpoint/file.h"
 #include "traffic/config/load.h"
 #include "traffic/core/error.h"
@@ -50,10 +50,7 @@ class PolicyController final : public scene::Controller {
     }
     load_perception(snapshot, config_, perception_);
     perception_.freeze();
-    const torch::NoGradGuard no_grad;
-    for (const auto& [name, parameter] : policy_.parameters()) {
-      snapshot.copy_tensor("model/" + name, parameter);
-    }
+    copy_parameters(snapshot, policy_.parameters());
   }
 
   void reset(std::uint64_t /*seed*/) override {

@@ -1,0 +1,34 @@
+#include "snapshot_parts.h"
+
+#include <torch/types.h>
+#include <torch/utils.h>
+
+namespace traffic::train {
+
+void put_parameters(checkpoint::Snapshot& snapshot, const comm::NamedTensors& parameters) {
+  for (const auto& [name, parameter] : parameters) {
+    snapshot.put_tensor("model/" + name, parameter.detach());
+  }
+}
+
+void copy_parameters(const checkpoint::Snapshot& snapshot, const comm::NamedTensors& parameters) {
+  const torch::NoGradGuard no_grad;
+  for (const auto& [name, parameter] : parameters) {
+    snapshot.copy_tensor("model/" + name, parameter);
+  }
+}
+
+void put_adam(checkpoint::Snapshot& snapshot, const std::string& prefix, const Adam& adam) {
+  snapshot.put_tensor(prefix + "/exp_avg", adam.exp_avg());
+  snapshot.put_tensor(prefix + "/exp_avg_sq", adam.exp_avg_sq());
+  snapshot.put_int(prefix + "/num_steps", adam.num_steps());
+}
+
+void restore_adam(const checkpoint::Snapshot& snapshot, const std::string& prefix, Adam& adam) {
+  const at::IntArrayRef sizes = adam.exp_avg().sizes();
+  adam.restore(snapshot.tensor(prefix + "/exp_avg", sizes, torch::kFloat),
+               snapshot.tensor(prefix + "/exp_avg_sq", sizes, torch::kFloat),
+               snapshot.integer(prefix + "/num_steps"));
+}
+
+}  // namespace traffic::train
