@@ -1,31 +1,22 @@
 /// traffic_train in phase 2, as users start it: short episodes on the shipped merge.
 #include <gmock/gmock.h>
-#include <unistd.h>
 
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <string>
 
-#include "support/run_program.h"
+#include "support/run_folder_test.h"
 
 namespace traffic::test {
 namespace {
 
-namespace fs = std::filesystem;
 using ::testing::HasSubstr;
 
-class Phase2Test : public ::testing::Test {
- protected:
-  void SetUp() override {
-    const auto* info = ::testing::UnitTest::GetInstance()->current_test_info();
-    dir_ = fs::temp_directory_path() /
-           ("phase2_" + std::string(info->name()) + "_" + std::to_string(getpid()));
-    fs::remove_all(dir_);
-    fs::create_directories(dir_);
-  }
-  void TearDown() override { fs::remove_all(dir_); }
+constexpr int kStepTimeout_s = 60;
 
+class Phase2Test : public RunFolderTest {
+ protected:
   /// Episodes of a minute, a tiny model; later arguments win.
   [[nodiscard]] std::string command(int ranks, const std::string& run,
                                     const std::string& arguments = "",
@@ -42,27 +33,10 @@ class Phase2Test : public ::testing::Test {
            "--set ppo.baseline_episodes=4 --set evaluation.seeds= --set ppo.baseline_cache=" +
            (dir_ / "cache").string() + " --set comm.timeout_s=60 " + arguments;
   }
-  [[nodiscard]] bool wait_for_step(const std::string& run, int step) const {
-    const std::string wanted = "{\"step\":" + std::to_string(step) + ",";
-    for (int i = 0; i < 600; ++i) {
-      std::ifstream in(dir_ / run / "metrics.jsonl");
-      for (std::string line; std::getline(in, line);) {
-        if (line.starts_with(wanted)) return true;
-      }
-      usleep(100'000);
-    }
-    return false;
-  }
-  [[nodiscard]] nlohmann::json summary(const std::string& run) const {
-    std::ifstream in(dir_ / run / "summary.json");
-    return nlohmann::json::parse(in, nullptr, false);
-  }
   [[nodiscard]] std::string text(const fs::path& path) const {
     std::ifstream in(path);
     return {std::istreambuf_iterator<char>(in), {}};
   }
-
-  fs::path dir_;
 };
 
 TEST_F(Phase2Test, TwoRunsOfTheSameSeedEndWithTheSameBitsAfterThreeIterations) {
@@ -89,7 +63,7 @@ TEST_F(Phase2Test, StoppedAndResumedEndsWithTheBitsOfAnUninterruptedRun) {
   ASSERT_EQ(run_program(command(2, "whole", "--set ppo.iterations=4")).exit_code, 0);
   BackgroundProgram program(
       command(2, "cut", "--set ppo.iterations=4", "TRAFFIC_FAULT=train.step:0:*:slow:200"));
-  ASSERT_TRUE(wait_for_step("cut", 1));
+  ASSERT_TRUE(wait_for_step("cut", 1, kStepTimeout_s));
   program.send(SIGUSR1);  // to mpirun, which forwards it to the ranks
   ASSERT_EQ(program.wait(), 75);
   EXPECT_EQ(summary("cut")["status"], "stopped");

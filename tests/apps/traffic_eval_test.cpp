@@ -1,40 +1,25 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <string>
 
-#include "support/run_program.h"
+#include "support/run_folder_test.h"
 
 namespace traffic::test {
 namespace {
 
-namespace fs = std::filesystem;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-class TrafficEval : public ::testing::Test {
+class TrafficEval : public RunFolderTest {
  protected:
-  void SetUp() override {
-    dir_ = fs::temp_directory_path() / ("traffic_eval_test_" + std::to_string(getpid()));
-    fs::remove_all(dir_);
-    fs::create_directories(dir_);
-  }
-  void TearDown() override { fs::remove_all(dir_); }
-
   /// Episodes of a minute and a half.
   [[nodiscard]] static std::string command(const std::string& arguments) {
     return TRAFFIC_BIN_DIR "/traffic_eval --scenario merge --set env.max_time_s=90 " + arguments;
   }
-  [[nodiscard]] nlohmann::json json(const std::string& name) const {
-    std::ifstream in(dir_ / name);
-    return nlohmann::json::parse(in, nullptr, false);
-  }
-
-  fs::path dir_;
 };
 
 TEST_F(TrafficEval, PrintsATableAndWritesJsonAndCsv) {

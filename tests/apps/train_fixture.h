@@ -1,24 +1,15 @@
 /// traffic_train as users start it, on a small data set of vehicles that keep their acceleration.
 #pragma once
 
-#include <gmock/gmock.h>
-#include <unistd.h>
-
-#include <cmath>
-#include <filesystem>
-#include <fstream>
 #include <iterator>
-#include <nlohmann/json.hpp>
 #include <string>
 
-#include "support/run_program.h"
+#include "support/run_folder_test.h"
 #include "traffic/core/random.h"
 #include "traffic/data/writer.h"
 #include "traffic/scene/frame.h"
 
 namespace traffic::test {
-
-namespace fs = std::filesystem;
 
 /// Every episode has vehicles with each of these.
 inline constexpr double kAccelerations[] = {-0.3, -0.2, -0.1, 0.0, 0.1, 0.2, 0.3};
@@ -75,18 +66,13 @@ inline void write_train_data(const fs::path& path) {
   writer.finish();
 }
 
-/// A folder of its own for each test, with the data set in it.
-class TrainTest : public ::testing::Test {
+/// With the data set in the folder.
+class TrainTest : public RunFolderTest {
  protected:
   void SetUp() override {
-    const auto* info = ::testing::UnitTest::GetInstance()->current_test_info();
-    dir_ = fs::temp_directory_path() /
-           ("traffic_train_" + std::string(info->name()) + "_" + std::to_string(getpid()));
-    fs::remove_all(dir_);
-    fs::create_directories(dir_);
+    RunFolderTest::SetUp();
     write_train_data(dir_ / "row.h5");
   }
-  void TearDown() override { fs::remove_all(dir_); }
 
   /// A tiny model and few steps; later arguments win.
   [[nodiscard]] std::string command(int ranks, const std::string& run,
@@ -103,24 +89,6 @@ class TrainTest : public ::testing::Test {
            "--set comm.timeout_s=60 " +
            arguments;
   }
-  /// Whether the run writes figures of this step within half a minute.
-  [[nodiscard]] bool wait_for_step(const std::string& run, int step) const {
-    const std::string wanted = "{\"step\":" + std::to_string(step) + ",";
-    for (int i = 0; i < 300; ++i) {
-      std::ifstream in(dir_ / run / "metrics.jsonl");
-      for (std::string line; std::getline(in, line);) {
-        if (line.starts_with(wanted)) return true;
-      }
-      usleep(100'000);
-    }
-    return false;
-  }
-  [[nodiscard]] nlohmann::json summary(const std::string& run) const {
-    std::ifstream in(dir_ / run / "summary.json");
-    return nlohmann::json::parse(in, nullptr, false);
-  }
-
-  fs::path dir_;
 };
 
 }  // namespace traffic::test
