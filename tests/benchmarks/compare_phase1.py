@@ -7,36 +7,20 @@ Both sides: `--ranks` ranks with one thread each, batch 32 a rank, windows of 10
 each. The peer's columns are left out, and that is said, where its interpreter or script is not given. Figures are
 medians over rounds; the machine's speed drifts, so only ratios of one call mean something.
 """
-import argparse, json, os, re, socket, statistics, subprocess, sys, tempfile, time
+import argparse, socket, statistics, subprocess, sys, tempfile, time
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[2]
-BIN = ROOT / "build/release/bin"
+from whole_programs import BIN, add_peer_arguments, environment, figure, has_peer, median, ratio_text, train
+
 SIZES = {"full": dict(hidden_dim=256, gnn_layers=3, num_heads=8), "small": dict(hidden_dim=64, gnn_layers=2, num_heads=4)}
 
 
-def environment():
-    env = dict(os.environ, OMP_NUM_THREADS="1", MKL_NUM_THREADS="1")
-    if os.geteuid() == 0:
-        env.update(OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1")
-    return env
-
-
 def ours(args, size, precision, ranks, data, folder):
-    run_dir = Path(tempfile.mkdtemp(dir=folder))
-    command = [str(ROOT / "launch/mpirun.sh"), "-np", str(ranks), str(BIN / "traffic_train"), str(ROOT / "configs/phase1.toml"),
-               "--run-dir", str(run_dir), "--resume", "never",
-               "--set", f"data.files=[\"{data}\"]", "--set", f"train.max_steps={args.steps + args.warmup}",
-               "--set", f"train.precision={precision}", "--set", "train.stage1_share=0", "--set", "data.batch_size=32",
-               "--set", "data.sample_stride_frames=1", "--set", "train.eval_max_batches=1", "--set", "run.threads_per_rank=1",
-               "--set", "log.tensorboard=false", "--set", "train.epochs=100", "--set", "log.interval_steps=1"]
-    for key, value in SIZES[size].items():
-        command += ["--set", f"model.{key}={value}"]
-    launch = time.time()
-    subprocess.run(command, env=dict(environment(), TRAFFIC_LAUNCH_TIME=f"{launch:.3f}"), check=True,
-                   stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-    summary = json.loads((run_dir / "summary.json").read_text())
-    steps = [json.loads(line) for line in (run_dir / "metrics.jsonl").read_text().splitlines()]
+    settings = {"data.files": f'["{data}"]', "train.max_steps": args.steps + args.warmup, "train.precision": precision,
+                "train.stage1_share": 0, "data.batch_size": 32, "data.sample_stride_frames": 1, "train.eval_max_batches": 1,
+                "run.threads_per_rank": 1, "log.tensorboard": "false", "train.epochs": 100, "log.interval_steps": 1,
+                **{f"model.{key}": value for key, value in SIZES[size].items()}}
+    steps, summary = train("phase1.toml", ranks, settings, folder)
     seconds = [s["time/step_s"] for s in steps if "time/step_s" in s][args.warmup:]
     return dict(samples_per_s=32 * ranks / statistics.median(seconds), first_step_s=summary["startup_s"],
                 rss_mb=max(summary["peak_rss_bytes"]["per_rank"]) / 2**20)
@@ -50,16 +34,15 @@ def peer(args, size, precision, ranks):
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
-    shared = dict(environment(), PEER_T0=f"{time.time():.3f}")
+    shared = environment(PEER_T0=f"{time.time():.3f}")
     group = dict(WORLD_SIZE=str(ranks), MASTER_ADDR="127.0.0.1", MASTER_PORT=str(port)) if ranks > 1 else {}
     running = [subprocess.Popen(command, cwd=script.parent, text=True, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
                                 env=dict(shared, **group, **({"RANK": str(r), "LOCAL_RANK": str(r)} if group else {})))
                for r in range(ranks)]
     out = [process.communicate()[0] for process in running][0]
     line = next(l for l in out.splitlines() if l.startswith("RESULT"))
-    figure = lambda pattern: float(re.search(pattern, line).group(1))
-    return dict(samples_per_s=figure(r"samples/s=([\d.]+)"), first_step_s=figure(r"first_step=([\d.]+)"),
-                rss_mb=figure(r"rss=([\d.]+)MB"))
+    return dict(samples_per_s=figure(line, r"samples/s=([\d.]+)"), first_step_s=figure(line, r"first_step=([\d.]+)"),
+                rss_mb=figure(line, r"rss=([\d.]+)MB"))
 
 
 def gemm_bound(size, precision):
@@ -71,18 +54,14 @@ def gemm_bound(size, precision):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--peer-python")
-    parser.add_argument("--peer-script")
-    parser.add_argument("--rounds", type=int, default=3)
+    add_peer_arguments(parser)
     parser.add_argument("--steps", type=int, default=8)
     parser.add_argument("--warmup", type=int, default=2)
     parser.add_argument("--sizes", nargs="+", default=["full"], choices=SIZES)
     parser.add_argument("--precisions", nargs="+", default=["fp32", "bf16"])
     parser.add_argument("--ranks", nargs="+", type=int, default=[1, 2])
     args = parser.parse_args()
-    with_peer = bool(args.peer_python and args.peer_script)
-    if not with_peer:
-        print("no --peer-python and --peer-script: the peer's columns are left out")
+    with_peer = has_peer(args)
     with tempfile.TemporaryDirectory() as folder:
         data = Path(folder) / "synthetic.h5"
         subprocess.run([str(BIN / "synthetic_dataset"), str(data)], check=True)
@@ -95,15 +74,13 @@ def main():
                         mine.append(ours(args, size, precision, ranks, data, folder))
                         if with_peer:
                             theirs.append(peer(args, size, precision, ranks))
-                    median = lambda rows, key: statistics.median(r[key] for r in rows)
                     rate[ranks] = median(mine, "samples_per_s")
                     text = (f"{size} {precision} ranks={ranks}: {rate[ranks]:.1f} samples/s, first step after "
                             f"{median(mine, 'first_step_s'):.1f} s, {median(mine, 'rss_mb'):.0f} MB a rank")
                     if with_peer:
-                        ratios = [a["samples_per_s"] / b["samples_per_s"] for a, b in zip(mine, theirs)]
                         text += (f" | peer {median(theirs, 'samples_per_s'):.1f} samples/s, "
                                  f"{median(theirs, 'first_step_s'):.1f} s, {median(theirs, 'rss_mb'):.0f} MB"
-                                 f" | ratio {statistics.median(ratios):.2f} ({min(ratios):.2f}-{max(ratios):.2f})")
+                                 f" | {ratio_text(mine, theirs, 'samples_per_s', 2)}")
                     bound = gemm_bound(size, precision)
                     if bound:
                         text += f" | matrix products alone, one rank: {bound:.1f} samples/s"

@@ -7,36 +7,21 @@ Both sides: encoder and world model of the small size (hidden 64, 2 layers, 4 he
 4000 steps an iteration in fragments of 200, minibatches of 128, 10 epochs. The peer's columns are left out, and that
 is said, where its interpreter or script is not given. Figures are medians; only ratios of one call mean something.
 """
-import argparse, json, os, re, statistics, subprocess, sys, tempfile, time
+import argparse, statistics, subprocess, sys, tempfile, time
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[2]
-BIN = ROOT / "build/release/bin"
-
-
-def environment(**more):
-    env = dict(os.environ, OMP_NUM_THREADS="1", MKL_NUM_THREADS="1", **more)
-    if os.geteuid() == 0:
-        env.update(OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1")
-    return env
+from whole_programs import ROOT, add_peer_arguments, environment, figure, has_peer, median, ratio_text, train
 
 
 def ours(args, folder):
-    run_dir = Path(tempfile.mkdtemp(dir=folder))
     settings = {"env.scenario": f'"{args.scenario}"', "env.control_period_s": 1.0, "model.hidden_dim": 64, "model.gnn_layers": 2,
                 "model.num_heads": 4, "model.lstm_hidden": 64, "model.lstm_layers": 1, "ppo.train_batch_size": args.batch,
                 "ppo.minibatch_size": 128, "ppo.num_epochs": 10, "ppo.rollout_fragment_length": 200, "ppo.target_kl": 0.0,
                 "ppo.iterations": args.iterations, "ppo.eval_interval": 1000, "ppo.eval_episodes": 1,
                 "ppo.baseline_episodes": 2, "ppo.baseline_cache": f'"{folder}"', "rollout.workers": 6,
                 "rollout.envs_per_worker": 2, "run.threads_per_rank": 1, "log.tensorboard": "false"}
-    command = [str(ROOT / "launch/mpirun.sh"), "-np", "2", str(BIN / "traffic_train"), str(ROOT / "configs/phase2.toml"),
-               "--run-dir", str(run_dir), "--resume", "never"]
-    for key, value in settings.items():
-        command += ["--set", f"{key}={value}"]
-    subprocess.run(command, env=environment(TRAFFIC_LAUNCH_TIME=f"{time.time():.3f}"), check=True, stdout=subprocess.DEVNULL)
-    rows = [json.loads(line) for line in (run_dir / "metrics.jsonl").read_text().splitlines()]
+    rows, summary = train("phase2.toml", 2, settings, folder)
     rates = [r["time/env_steps_per_s"] for r in rows if "time/env_steps_per_s" in r][1:]
-    summary = json.loads((run_dir / "summary.json").read_text())
     share = summary["time_share"]
     return dict(steps_per_s=statistics.median(rates), startup_s=summary["startup_s"],
                 rss_mb=sum(summary["peak_rss_bytes"]["per_rank"]) / 2**20,
@@ -51,38 +36,31 @@ def peer(args):
                       PEER_T0=f"{time.time():.3f}")
     out = subprocess.run(command, env=env, check=True, capture_output=True, text=True, cwd=script.parent).stdout
     line = next(l for l in out.splitlines() if l.startswith("RESULT rllib"))
-    figure = lambda pattern: float(re.search(pattern, line).group(1))
-    return dict(steps_per_s=figure(r" steps/s=([\d.]+)"), startup_s=figure(r"first_iter_done=([\d.]+)"),
-                rss_mb=figure(r"peakRSS=([\d.]+)MB"))
+    return dict(steps_per_s=figure(line, r" steps/s=([\d.]+)"), startup_s=figure(line, r"first_iter_done=([\d.]+)"),
+                rss_mb=figure(line, r"peakRSS=([\d.]+)MB"))
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--peer-python")
-    parser.add_argument("--peer-script")
-    parser.add_argument("--rounds", type=int, default=3)
+    add_peer_arguments(parser)
     parser.add_argument("--iterations", type=int, default=4)
     parser.add_argument("--batch", type=int, default=4000)
     parser.add_argument("--peer-batch", type=int, default=800, help="smaller: its rate does not depend on it, its time does")
     parser.add_argument("--scenario", default="merge")
     args = parser.parse_args()
-    with_peer = bool(args.peer_python and args.peer_script)
-    if not with_peer:
-        print("no --peer-python and --peer-script: the peer's columns are left out")
+    with_peer = has_peer(args)
     mine, theirs = [], []
     with tempfile.TemporaryDirectory() as folder:
         for _ in range(args.rounds):
             mine.append(ours(args, folder))
             if with_peer:
                 theirs.append(peer(args))
-    median = lambda rows, key: statistics.median(r[key] for r in rows)
     print(f"{median(mine, 'steps_per_s'):.0f} environment steps/s, first iteration after {median(mine, 'startup_s'):.1f} s, "
           f"ranks {median(mine, 'rss_mb'):.0f} MB, time shares {mine[-1]['share']}")
     if with_peer:
-        ratios = [a["steps_per_s"] / b["steps_per_s"] for a, b in zip(mine, theirs)]
         print(f"peer {median(theirs, 'steps_per_s'):.0f} environment steps/s, first iteration after "
               f"{median(theirs, 'startup_s'):.1f} s, {median(theirs, 'rss_mb'):.0f} MB | "
-              f"ratio {statistics.median(ratios):.1f} ({min(ratios):.1f}-{max(ratios):.1f})")
+              f"{ratio_text(mine, theirs, 'steps_per_s', 1)}")
 
 
 if __name__ == "__main__":

@@ -1,0 +1,54 @@
+"""Runs traffic_train and a peer as whole programs, for the comparisons beside this file."""
+import json, os, re, statistics, subprocess, sys, tempfile, time
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+BIN = ROOT / "build/release/bin"
+
+
+def environment(**more):
+    """One thread a process; mpirun may run as root where we are root."""
+    env = dict(os.environ, OMP_NUM_THREADS="1", MKL_NUM_THREADS="1", **more)
+    if os.geteuid() == 0:
+        env.update(OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1")
+    return env
+
+
+def train(config, ranks, settings, folder):
+    """-> (rows of metrics.jsonl, summary.json) of a run from scratch; settings: key -> value as TOML writes it."""
+    run_dir = Path(tempfile.mkdtemp(dir=folder))
+    command = [str(ROOT / "launch/mpirun.sh"), "-np", str(ranks), str(BIN / "traffic_train"), str(ROOT / "configs" / config),
+               "--run-dir", str(run_dir), "--resume", "never"]
+    for key, value in settings.items():
+        command += ["--set", f"{key}={value}"]
+    ended = subprocess.run(command, env=environment(TRAFFIC_LAUNCH_TIME=f"{time.time():.3f}"), capture_output=True, text=True)
+    if ended.returncode:
+        sys.exit(f"{' '.join(command)}: exit code {ended.returncode}\n{ended.stderr}")
+    rows = [json.loads(line) for line in (run_dir / "metrics.jsonl").read_text().splitlines()]
+    return rows, json.loads((run_dir / "summary.json").read_text())
+
+
+def add_peer_arguments(parser):
+    parser.add_argument("--peer-python")
+    parser.add_argument("--peer-script")
+    parser.add_argument("--rounds", type=int, default=3)
+
+
+def has_peer(args):
+    given = bool(args.peer_python and args.peer_script)
+    if not given:
+        print("no --peer-python and --peer-script: the peer's columns are left out")
+    return given
+
+
+def figure(line, pattern):
+    return float(re.search(pattern, line).group(1))
+
+
+def median(rows, key):
+    return statistics.median(row[key] for row in rows)
+
+
+def ratio_text(mine, theirs, key, digits):
+    ratios = [a[key] / b[key] for a, b in zip(mine, theirs)]
+    return f"ratio {statistics.median(ratios):.{digits}f} ({min(ratios):.{digits}f}-{max(ratios):.{digits}f})"
