@@ -5,6 +5,7 @@
 #include <sys/wait.h>
 
 #include "checkpoint/fixtures.h"
+#include "support/fork_child.h"
 #include "traffic/checkpoint/file.h"
 #include "traffic/checkpoint/manager.h"
 #include "traffic/core/error.h"
@@ -25,7 +26,7 @@ TEST_F(CrashTest, KillAtAnyPointOfASaveLeavesACompleteCheckpoint) {
   Rng rng(7);
   std::int64_t last_step = 0;
   for (int trial = 0; trial < 60; ++trial) {
-    const pid_t child = fork();
+    const pid_t child = traffic::test::fork_child();
     if (child == 0) {
       CheckpointManager manager(dir_, 2);
       for (std::int64_t step = last_step + 1;; ++step) {
@@ -59,7 +60,7 @@ TEST_F(CrashTest, WriteThatFailsAtAnyByteLeavesOldCheckpointsAndNoRest) {
   (void)manager.save_step(small_snapshot(1, kNumValues));
   const auto file_bytes = fs::file_size(manager.step_path(1));
   for (rlim_t limit = 0; limit < file_bytes; limit += 4096) {
-    const pid_t child = fork();
+    const pid_t child = traffic::test::fork_child();
     if (child == 0) {
       signal(SIGXFSZ, SIG_IGN);
       const rlimit bytes{limit, limit};
@@ -83,7 +84,7 @@ TEST_F(CrashTest, WriteThatFailsAtAnyByteLeavesOldCheckpointsAndNoRest) {
 TEST_F(CrashTest, SaveThatFailsOverAnExistingFileKeepsIt) {
   const fs::path path = dir_ / "best.h5";
   save(small_snapshot(1, kNumValues), path);
-  const pid_t child = fork();
+  const pid_t child = traffic::test::fork_child();
   if (child == 0) {
     signal(SIGXFSZ, SIG_IGN);
     const rlimit bytes{100'000, 100'000};

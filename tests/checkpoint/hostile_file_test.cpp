@@ -9,6 +9,7 @@
 
 #include "checkpoint/fixtures.h"
 #include "checkpoint/header.h"
+#include "support/fork_child.h"
 #include "traffic/checkpoint/file.h"
 #include "traffic/core/error.h"
 #include "traffic/core/process.h"
@@ -57,7 +58,7 @@ class HostileFileTest : public FolderTest {
   /// Loads variants of a file, each with up to four bytes changed and hashes that are right.
   void expect_no_crash(const std::vector<char>& whole) {
     for (std::uint64_t seed = 0; seed < 3; ++seed) {
-      const pid_t child = fork();
+      const pid_t child = traffic::test::fork_child();
       if (child == 0) {
         const std::int64_t limit_bytes = peak_rss_bytes() + kMemoryAllowance;
         Rng rng(seed);

@@ -1,4 +1,5 @@
 #include "traffic/checkpoint/manager.h"
+#include "support/fork_child.h"
 
 #include <gmock/gmock.h>
 #include <sys/wait.h>
@@ -142,7 +143,7 @@ TEST_F(ManagerTest, PruningNeverRemovesTheNewestWholeOne) {
 TEST_F(ManagerTest, CleansTemporariesOfDeadProcessesOnly) {
   fs::create_directories(folder_);
   write_bytes(folder_ / "unrelated.txt", {'x'});
-  const pid_t child = fork();
+  const pid_t child = traffic::test::fork_child();
   if (child == 0) {
     const AtomicFile unfinished(folder_ / "step-000000001.h5");
     write_bytes(unfinished.temp_path(), {'x'});

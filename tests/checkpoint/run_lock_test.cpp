@@ -1,4 +1,5 @@
 #include "traffic/checkpoint/run_lock.h"
+#include "support/fork_child.h"
 
 #include <gmock/gmock.h>
 #include <signal.h>
@@ -21,7 +22,7 @@ class RunLockTest : public FolderTest {
   pid_t start_holder() {
     int ready[2];
     EXPECT_EQ(pipe(ready), 0);
-    const pid_t child = fork();
+    const pid_t child = traffic::test::fork_child();
     if (child == 0) {
       const RunLock lock(dir_);
       [[maybe_unused]] const ssize_t said = write(ready[1], "x", 1);
@@ -78,7 +79,7 @@ TEST_F(RunLockTest, UnreadableOwnerIsTakenOverByTheLockAlone) {
 
 TEST_F(RunLockTest, IsNotInheritedByPrograms) {
   std::optional<RunLock> lock(std::in_place, dir_);
-  const pid_t child = fork();
+  const pid_t child = traffic::test::fork_child();
   if (child == 0) {
     execlp("sleep", "sleep", "60", nullptr);
     _exit(127);

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "data/hdf5_handle.h"
+#include "support/fork_child.h"
 #include "synthetic.h"
 #include "traffic/core/error.h"
 #include "traffic/core/process.h"
@@ -141,7 +142,7 @@ TEST_F(BadFiles, AFileThatAnotherProgramWritesIsLocked) {
 }
 
 TEST_F(BadFiles, AFileThatAWriterLeftOpenSaysHowToClearIt) {
-  const pid_t child = fork();
+  const pid_t child = traffic::test::fork_child();
   if (child == 0) {
     const h5::Properties access(H5Pcreate(H5P_FILE_ACCESS));
     H5Pset_libver_bounds(access.get(), H5F_LIBVER_V110, H5F_LIBVER_V110);

@@ -4,6 +4,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "support/fork_child.h"
 #include "synthetic.h"
 #include "traffic/core/error.h"
 #include "traffic/core/random.h"
@@ -58,7 +59,7 @@ int read_everything(const std::string& path) {
 /// Reads mutations in a child process; @return its status.
 int run_child(const std::string& original, const std::string& path, std::uint64_t seed,
               int rounds) {
-  const pid_t child = fork();
+  const pid_t child = traffic::test::fork_child();
   if (child == 0) {
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)  // those map terabytes
     const rlimit memory{2ULL << 30, 2ULL << 30};

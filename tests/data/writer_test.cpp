@@ -1,4 +1,5 @@
 #include "traffic/data/writer.h"
+#include "support/fork_child.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -109,7 +110,7 @@ TEST_F(WriterTest, AFolderThatIsMissingIsNamed) {
 
 /// The child may write files of at most `limit` bytes, as on a full disk.
 int exit_status_with_file_limit(const TempDir& dir, rlim_t limit) {
-  const pid_t child = fork();
+  const pid_t child = traffic::test::fork_child();
   if (child == 0) {
     std::signal(SIGXFSZ, SIG_IGN);
     const rlimit size{limit, limit};

@@ -12,6 +12,8 @@
 #include <string>
 #include <vector>
 
+#include "support/fork_child.h"
+
 namespace traffic::report {
 
 class FolderTest : public ::testing::Test {
@@ -50,7 +52,7 @@ struct ChildResult {
 inline ChildResult run_child(const std::function<int()>& body) {
   int ends[2];
   EXPECT_EQ(pipe(ends), 0);
-  const pid_t child = fork();
+  const pid_t child = traffic::test::fork_child();
   if (child == 0) {
     dup2(ends[1], STDERR_FILENO);
     close(ends[0]);

@@ -12,6 +12,8 @@
 #include <iterator>
 #include <thread>
 
+#include "support/fork_child.h"
+
 namespace traffic::rollout::testing {
 namespace {
 
@@ -49,7 +51,7 @@ Job::Job(const Options& options) : ranks_(options.ranks) {
   }
   words.emplace_back(TRAFFIC_BIN_DIR "/rollout_driver");
   words.insert(words.end(), options.args.begin(), options.args.end());
-  pid_ = fork();
+  pid_ = traffic::test::fork_child();
   if (pid_ != 0) return;
   putenv(const_cast<char*>(mark_.c_str()));
   setenv("TRAFFIC_FAULT", options.fault.c_str(), 1);

@@ -1,4 +1,5 @@
 #include "rollout/supervisor.h"
+#include "support/fork_child.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -165,7 +166,7 @@ TEST_F(SupervisorTest, EndsItsSimulationsWhenARankIsGone) {
   start("mute");
   ASSERT_TRUE(running());
   const pid_t simulation = head().pid;
-  const pid_t rank = fork();
+  const pid_t rank = traffic::test::fork_child();
   if (rank == 0) _exit(0);
   waitpid(rank, nullptr, 0);
   rank_block(memory_->head(), 0).process.pid = rank;
@@ -182,7 +183,7 @@ TEST(RestartPause, GrowsFromNothingToItsLimit) {
 }
 
 TEST(ProcessWatch, AZombieDoesNotRun) {
-  const pid_t child = fork();
+  const pid_t child = traffic::test::fork_child();
   if (child == 0) _exit(0);
   siginfo_t info{};
   ASSERT_EQ(waitid(P_PID, static_cast<id_t>(child), &info, WEXITED | WNOWAIT), 0);

@@ -1,4 +1,5 @@
 #include "rollout/worker_watch.h"
+#include "support/fork_child.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -23,7 +24,7 @@ using ::testing::ThrowsMessage;
 class WorkerWatchTest : public ::testing::Test {
  protected:
   void SetUp() override {
-    pid_ = fork();
+    pid_ = traffic::test::fork_child();
     if (pid_ == 0) {
       enter_self(block().process);
       block().heartbeat_ns = monotonic_ns();

@@ -9,6 +9,8 @@
 #include <cstdio>
 #include <string>
 
+#include "support/fork_child.h"
+
 namespace traffic::test {
 
 struct Outcome {
@@ -36,7 +38,7 @@ inline Outcome run_program(const std::string& command, int timeout_s = 120) {
 /// execs.
 class BackgroundProgram {
  public:
-  explicit BackgroundProgram(const std::string& command) : pid_(fork()) {
+  explicit BackgroundProgram(const std::string& command) : pid_(fork_child()) {
     if (pid_ == 0) {
       const std::string line = "exec " + command + " >/dev/null 2>&1 </dev/null";
       execl("/bin/sh", "sh", "-c", line.c_str(), nullptr);
