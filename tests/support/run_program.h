@@ -54,7 +54,11 @@ class BackgroundProgram {
   BackgroundProgram(const BackgroundProgram&) = delete;
   BackgroundProgram& operator=(const BackgroundProgram&) = delete;
 
-  void send(int signal_number) const { kill(pid_, signal_number); }
+  /// Only before wait(): there is nobody to send to after it.
+  void send(int signal_number) const {
+    ASSERT_GT(pid_, 0);
+    ASSERT_EQ(kill(pid_, signal_number), 0);
+  }
   /// @return its exit code; -1 if it did not end in time
   int wait(int timeout_s = 60) {
     for (int i = 0; i < timeout_s * 20; ++i) {
