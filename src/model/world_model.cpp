@@ -39,9 +39,12 @@ WorldModelOutput WorldModelImpl::forward(const torch::Tensor& encodings,
   return heads(lstm_->forward(encodings, present));
 }
 
-WorldModelOutput WorldModelImpl::step(const torch::Tensor& encodings, LstmState& state) {
-  const torch::NoGradGuard no_grad;
-  return heads(lstm_->step(encodings, state));
+torch::Tensor WorldModelImpl::step(const torch::Tensor& encodings, LstmState& state) {
+  return lstm_->step(encodings, state);
+}
+
+torch::Tensor WorldModelImpl::latents(const torch::Tensor& hidden) {
+  return torch::cat({z_flow_(hidden), z_risk_(hidden)}, 1);
 }
 
 WorldModelOutput WorldModelImpl::heads(const torch::Tensor& h) {

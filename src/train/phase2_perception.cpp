@@ -143,8 +143,8 @@ void Perception::freeze() {
   if (!world_model_.is_empty()) world_model_->pack_for_inference();
 }
 
-model::WorldModelOutput Perception::remember(std::span<const Sighting> sightings, std::size_t round,
-                                             const torch::Tensor& encoding) {
+torch::Tensor Perception::remember(std::span<const Sighting> sightings, std::size_t round,
+                                   const torch::Tensor& encoding) {
   std::vector<torch::Tensor> hidden;
   std::vector<torch::Tensor> cell;
   std::vector<std::int64_t> from;  // row of the old state, -1: a vehicle that has just appeared
@@ -172,7 +172,7 @@ model::WorldModelOutput Perception::remember(std::span<const Sighting> sightings
   rows = torch::where(rows < 0, torch::full_like(rows, known), rows).to(device_);
   model::LstmState state{.hidden = torch::cat(hidden, 1).index_select(1, rows),
                          .cell = torch::cat(cell, 1).index_select(1, rows)};
-  auto out = world_model_->step(encoding, state);
+  const torch::Tensor out = world_model_->step(encoding, state);
   std::int64_t row = 0;
   for (const Sighting& sighting : sightings) {
     if (round >= sighting.period->frames.size()) continue;
@@ -208,15 +208,14 @@ Perception::Encoded Perception::encode(std::span<const Sighting> sightings) {
     round_rows.push_back(row - start);
   }
   const torch::Tensor all = encoder_->forward(to_device(pack(frames), device_));
-  std::vector<torch::Tensor> latents(sightings.size());
+  std::vector<torch::Tensor> hidden(sightings.size());
   row = 0;
   for (std::size_t round = 0; groups_.latents && round < rounds; ++round) {
-    const auto step = remember(sightings, round, all.narrow(0, row, round_rows[round]));
-    const torch::Tensor both = torch::cat({step.z_flow, step.z_risk}, 1).to(torch::kCPU);
+    const torch::Tensor step = remember(sightings, round, all.narrow(0, row, round_rows[round]));
     for (std::size_t b = 0; b < sightings.size(); ++b) {
       const auto& of_b = sightings[b].period->frames;
       if (round + 1 != of_b.size()) continue;
-      latents[b] = both.narrow(0, first_row[b].back() - row, of_b.back().num_nodes());
+      hidden[b] = step.narrow(0, first_row[b].back() - row, of_b.back().num_nodes());
     }
     row += round_rows[round];
   }
@@ -226,7 +225,7 @@ Perception::Encoded Perception::encode(std::span<const Sighting> sightings) {
     last.push_back(all.narrow(0, first_row[b].back(), n));
   }
   out.encoding = torch::cat(last).to(torch::kCPU);
-  if (groups_.latents) out.latents = torch::cat(latents);
+  if (groups_.latents) out.hidden = torch::cat(hidden);
   return out;
 }
 
@@ -268,7 +267,10 @@ ObservationBatch Perception::observe(std::span<const Sighting> sightings) {
   }
   if (groups_.encoding) own.push_back(encoded.encoding.index_select(0, rows));
   if (groups_.pooled) shared.push_back(segment_means(encoded.encoding, node_ptr));
-  if (groups_.latents) own.push_back(encoded.latents.index_select(0, rows));
+  if (groups_.latents) {
+    const torch::Tensor of_rows = encoded.hidden.index_select(0, rows.to(device_));
+    own.push_back(world_model_->latents(of_rows).to(torch::kCPU));
+  }
   of_picked.insert(of_picked.end(), own.begin() + (groups_.features ? 1 : 0), own.end());
 
   ObservationBatch out;

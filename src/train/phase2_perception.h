@@ -80,11 +80,11 @@ class Perception {
  private:
   struct Encoded {
     torch::Tensor encoding;  ///< [N, hidden] of the last frames; undefined if not wanted
-    torch::Tensor latents;   ///< [N, 2 * latent]
+    torch::Tensor hidden;    ///< [N, lstm_hidden], on the device
   };
   [[nodiscard]] Encoded encode(std::span<const Sighting> sightings);
-  [[nodiscard]] model::WorldModelOutput remember(std::span<const Sighting> sightings,
-                                                 std::size_t round, const torch::Tensor& encoding);
+  [[nodiscard]] torch::Tensor remember(std::span<const Sighting> sightings, std::size_t round,
+                                       const torch::Tensor& encoding);
 
   InputGroups groups_;
   std::int64_t conflicts_;

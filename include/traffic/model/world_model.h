@@ -37,7 +37,11 @@ class WorldModelImpl : public torch::nn::Module {
 
   /// One frame for inference: carries the recurrent state of S vehicles on, without gradients.
   /// @param encodings [S, hidden_dim]
-  WorldModelOutput step(const torch::Tensor& encodings, LstmState& state);
+  /// @return [S, lstm_hidden]: what latents() reads
+  torch::Tensor step(const torch::Tensor& encodings, LstmState& state);
+  /// @param hidden [S, lstm_hidden]
+  /// @return [S, 2 * latent_dim]: z_flow, then z_risk
+  torch::Tensor latents(const torch::Tensor& hidden);
   [[nodiscard]] LstmState zero_state(std::int64_t vehicles) const {
     return lstm_->zero_state(vehicles);
   }
