@@ -20,7 +20,7 @@ struct Outcome {
 
 /// @param command for the shell; it is ended by force after timeout_s, so that a hang fails the
 /// test and nothing more
-inline Outcome run_program(const std::string& command, int timeout_s = 120) {
+inline Outcome run_program(const std::string& command, int timeout_s = 400) {
   Outcome outcome;
   const std::string bounded =
       "timeout -k 1 " + std::to_string(timeout_s) + " " + command + " 2>&1 </dev/null";
