@@ -17,6 +17,7 @@
 #include "traffic/core/process.h"
 #include "traffic/core/signals.h"
 #include "traffic/core/text.h"
+#include "traffic/report/html_report.h"
 #include "traffic/train/phase2.h"
 
 namespace traffic::train {
@@ -60,6 +61,7 @@ class Coordinator {
   bool is_finished(const PhaseTask& task);
   void retry_or_throw(PhaseTask& task, const Error& error);
   void log_release(const PhaseTask& task, std::int64_t before);
+  void write_report();
 
   Job& job_;
   std::vector<PhaseTask> tasks_;
@@ -72,11 +74,13 @@ PhaseEnd Coordinator::run() {
       write_plan_summary(job_, tasks_, end == PhaseEnd::kDone ? "done" : "stopped", {},
                          exit_code(end));
     }
+    write_report();
     return end;
   } catch (const Error& error) {
     if (job_.is_reporter()) {
       write_plan_summary(job_, tasks_, "failed", error.what(), error.code());
     }
+    write_report();
     throw;
   }
 }
@@ -91,8 +95,19 @@ PhaseEnd Coordinator::run_tasks() {
       continue;
     }
     if (run_task(task) == PhaseEnd::kStopped) return PhaseEnd::kStopped;
+    if (&task != &tasks_.back()) write_report();
   }
   return PhaseEnd::kDone;
+}
+
+/// Of all phases so far. No reason to fail: the figures are in other files, too.
+void Coordinator::write_report() {
+  if (!job_.is_reporter()) return;
+  try {
+    report::write_html_report(job_.folder());
+  } catch (const ResourceError& error) {
+    spdlog::warn("no report.html: {}", error.what());
+  }
 }
 
 PhaseEnd Coordinator::run_task(PhaseTask& task) {

@@ -44,6 +44,10 @@ TEST_F(HybridTest, HandsTheBestOfEachPhaseToTheNextAndLeavesFrozenPartsAsTheyAre
   EXPECT_EQ(whole["status"], "done");
   EXPECT_EQ(whole["faults"]["retries"], 0);
   EXPECT_TRUE(whole["result"]["phase1"].contains("speed_rmse_mps_frame5"));
+  std::ifstream page(dir_ / "run/report.html");
+  const std::string html{std::istreambuf_iterator<char>(page), std::istreambuf_iterator<char>()};
+  EXPECT_THAT(html, AllOf(HasSubstr("<h2>phase1</h2>"), HasSubstr("Metrics/LagrangeMultiplier"),
+                          HasSubstr("Metrics/EpCost"), HasSubstr("Beside other controllers")));
   const auto first = checkpoint::load(dir_ / result_of("run", 1));
   for (int phase = 2; phase <= kPhases; ++phase) {
     const auto later = checkpoint::load(dir_ / result_of("run", phase));

@@ -7,7 +7,7 @@ Both sides: encoder and world model of the small size (hidden 64, 2 layers, 4 he
 4000 steps an iteration in fragments of 200, minibatches of 128, 10 epochs. The peer's columns are left out, and that
 is said, where its interpreter or script is not given. Figures are medians; only ratios of one call mean something.
 """
-import argparse, statistics, subprocess, sys, tempfile, time
+import argparse, re, statistics, subprocess, sys, tempfile, time
 from pathlib import Path
 
 from whole_programs import ROOT, add_peer_arguments, environment, figure, has_peer, median, ratio_text, train
@@ -28,12 +28,22 @@ def ours(args, folder):
                 share={k: share[k] for k in ("simulate", "infer", "learn")})
 
 
-def peer(args):
+def endless(scenario, folder):
+    """The scenario with an hour of demand: the peer cannot go on after the end that a .sumocfg names."""
+    source = ROOT / f"configs/scenarios/{scenario}"
+    for path in source.glob(f"{scenario}.*"):
+        text = path.read_text()
+        if path.suffix in (".sumocfg", ".xml"):
+            text = re.sub(r'(<end value=|\bend=)"900"', r'\1"3600"', text)
+        (Path(folder) / path.name).write_text(text)
+    return Path(folder) / f"{scenario}.sumocfg"
+
+
+def peer(args, folder):
     script = Path(args.peer_script).resolve()
     command = [args.peer_python, str(script), "--runners", "2", "--model", "reference", "--size", "small",
                "--train-batch", str(args.peer_batch), "--iters", "2"]
-    env = environment(SUMO_CFG=str(ROOT / f"configs/scenarios/{args.scenario}/{args.scenario}.sumocfg"),
-                      PEER_T0=f"{time.time():.3f}")
+    env = environment(SUMO_CFG=str(endless(args.scenario, folder)), PEER_T0=f"{time.time():.3f}")
     out = subprocess.run(command, env=env, check=True, capture_output=True, text=True, cwd=script.parent).stdout
     line = next(l for l in out.splitlines() if l.startswith("RESULT rllib"))
     return dict(steps_per_s=figure(line, r" steps/s=([\d.]+)"), startup_s=figure(line, r"first_iter_done=([\d.]+)"),
@@ -54,7 +64,7 @@ def main():
         for _ in range(args.rounds):
             mine.append(ours(args, folder))
             if with_peer:
-                theirs.append(peer(args))
+                theirs.append(peer(args, folder))
     print(f"{median(mine, 'steps_per_s'):.0f} environment steps/s, first iteration after {median(mine, 'startup_s'):.1f} s, "
           f"ranks {median(mine, 'rss_mb'):.0f} MB, time shares {mine[-1]['share']}")
     if with_peer:
