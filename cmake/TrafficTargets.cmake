@@ -3,6 +3,10 @@
 add_library(traffic_flags INTERFACE)
 target_compile_options(traffic_flags INTERFACE -Wall -Wextra -Wshadow -Wconversion -Winvalid-pch
   $<$<BOOL:${TRAFFIC_WERROR}>:-Werror>)
+if(CMAKE_UNITY_BUILD)
+  # Warns of types in unnamed namespaces of included files, which the joined sources are.
+  target_compile_options(traffic_flags INTERFACE -Wno-subobject-linkage)
+endif()
 target_include_directories(traffic_flags INTERFACE "${CMAKE_SOURCE_DIR}/include")
 # The torch wheel brings headers of another fmt than the one that we link: ours must be found first.
 find_path(FMT_INCLUDE_DIR fmt/format.h REQUIRED)

@@ -8,15 +8,6 @@
 #include "mpi_communicator.h"
 
 namespace traffic::comm {
-namespace {
-
-constexpr std::size_t kStage = NodeChannel::kStageBytes;
-
-std::byte* bytes_of(const at::Tensor& tensor) {
-  return static_cast<std::byte*>(tensor.mutable_data_ptr());
-}
-
-}  // namespace
 
 void MpiCommunicator::do_broadcast(const at::Tensor& tensor, int root) {
   std::byte* data = bytes_of(tensor);

@@ -15,8 +15,6 @@
 namespace traffic::comm {
 namespace {
 
-constexpr std::size_t kPageBytes = 4096;
-
 Topology choose_topology(const MpiSession& session, int ranks_per_node) {
   if (ranks_per_node == 0) return session.topology();
   std::vector<int> node_of_rank(static_cast<std::size_t>(session.size()));
@@ -48,6 +46,10 @@ std::size_t multiply(std::size_t bytes, int local_size) {
 }
 
 }  // namespace
+
+std::byte* MpiCommunicator::bytes_of(const at::Tensor& tensor) {
+  return static_cast<std::byte*>(tensor.mutable_data_ptr());
+}
 
 MpiCommunicator::MpiCommunicator(const MpiSession& session, const MpiCommunicatorOptions& options)
     : Communicator(choose_topology(session, options.ranks_per_node)),
@@ -110,10 +112,11 @@ at::Tensor MpiCommunicator::shared_zeros(std::int64_t count, at::ScalarType dtyp
   TRAFFIC_CHECK(count > 0, "an arena of {} elements", count);
   std::size_t bytes = 0;
   if (__builtin_mul_overflow(static_cast<std::size_t>(count), at::elementSize(dtype), &bytes) ||
-      bytes > std::numeric_limits<std::size_t>::max() - kPageBytes) {
+      bytes > std::numeric_limits<std::size_t>::max() - NodeChannel::kPageBytes) {
     throw ShapeError("an arena of {} elements of type {} is too large", count, toString(dtype));
   }
-  const std::size_t bytes_per_rank = (bytes + kPageBytes - 1) / kPageBytes * kPageBytes;
+  const std::size_t bytes_per_rank =
+      (bytes + NodeChannel::kPageBytes - 1) / NodeChannel::kPageBytes * NodeChannel::kPageBytes;
   auto segment = std::make_shared<SharedSegment>();
   std::string problem;
   run({.bytes = bytes, .op = OpCode::kSharedZeros, .dtype = dtype},

@@ -52,9 +52,11 @@ class MpiCommunicator final : public Communicator {
     Deadline settle;
     bool has_met = false;
   };
+  static constexpr std::size_t kStage = NodeChannel::kStageBytes;
   using Consumer =
       std::function<void(std::size_t offset, const std::byte* data, std::size_t bytes)>;
 
+  static std::byte* bytes_of(const at::Tensor& tensor);
   /// Numbers and runs one operation; an Error in it breaks the communicator, here and for the other
   /// ranks.
   void run(OpHeader header, const std::function<void(Call&)>& body);

@@ -11,7 +11,6 @@
 namespace traffic::comm {
 namespace {
 
-constexpr std::size_t kStage = NodeChannel::kStageBytes;
 /// Up to here every rank reduces everything by itself, which saves a round.
 constexpr std::size_t kSmallBytes = std::size_t{16} * 1024;
 constexpr std::int64_t kLineBytes = 64;
@@ -28,10 +27,6 @@ Slice slice_of(std::int64_t bytes, int part, int num_parts) {
     return i == num_parts ? bytes : bytes / kLineBytes * i / num_parts * kLineBytes;
   };
   return {cut(part), cut(part + 1)};
-}
-
-std::byte* bytes_of(const at::Tensor& tensor) {
-  return static_cast<std::byte*>(tensor.mutable_data_ptr());
 }
 
 std::int64_t signed_size(std::size_t bytes) { return static_cast<std::int64_t>(bytes); }

@@ -19,7 +19,6 @@
 namespace traffic::comm {
 namespace {
 
-constexpr std::size_t kPageBytes = 4096;
 constexpr int kSpins = 500;  ///< about 10 us
 constexpr double kYieldS = 100e-6;
 constexpr long kSleepNs = 50'000'000;  ///< between two looks at the health of the others

@@ -32,6 +32,7 @@ class PeerFailure : public CommError {
 class NodeChannel {
  public:
   static constexpr std::size_t kStageBytes = std::size_t{512} * 1024;
+  static constexpr std::size_t kPageBytes = 4096;
   /// Of the segment that all ranks of the node map.
   static std::size_t segment_bytes(int local_size);
 

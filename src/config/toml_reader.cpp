@@ -76,7 +76,7 @@ std::string shortened(std::string_view text) {
                                  : fmt::format("{}...", text.substr(0, kLongest));
 }
 
-std::variant<toml::table, SyntaxError> parse(std::string_view text) {
+std::variant<toml::table, SyntaxError> parse_text(std::string_view text) {
   if (std::count(text.begin(), text.end(), '.') > kMaxPoints) {
     return SyntaxError{"1:1", fmt::format("more than {} points in the text; expected fewer (name "
                                           "many files by a glob)",
@@ -93,7 +93,7 @@ std::variant<toml::table, SyntaxError> parse(std::string_view text) {
 }  // namespace
 
 std::variant<std::vector<Entry>, SyntaxError> read_toml(std::string_view text, IsKnown is_known) {
-  auto parsed = parse(text);
+  auto parsed = parse_text(text);
   if (auto* error = std::get_if<SyntaxError>(&parsed)) return *error;
   std::vector<Entry> entries;
   flatten_table(std::get<toml::table>(parsed), "", is_known, entries);
@@ -104,7 +104,7 @@ std::variant<std::vector<Entry>, SyntaxError> read_toml(std::string_view text, I
 }
 
 std::variant<Value, SyntaxError> read_toml_value(std::string_view text) {
-  const auto parsed = parse(fmt::format("value = {}\n", text));
+  const auto parsed = parse_text(fmt::format("value = {}\n", text));
   if (const auto* error = std::get_if<SyntaxError>(&parsed)) return *error;
   const auto& table = std::get<toml::table>(parsed);
   if (table.size() != 1) return SyntaxError{"1:1", "more than one value"};

@@ -16,7 +16,7 @@ namespace traffic::data {
 namespace {
 
 constexpr std::size_t kMaxProblems = 20;
-constexpr std::int64_t kFramesAtOnce = 64;
+constexpr std::int64_t kFramesOfACheck = 64;
 
 /// Keeps the first problems and counts the others.
 class Problems {
@@ -87,8 +87,8 @@ void check_unique_vehicles(const DatasetReader& file, const PackedFrames& frames
 }
 
 void check_frames(const DatasetReader& file, Problems& problems) {
-  for (std::int64_t frame = 0; frame < file.num_frames(); frame += kFramesAtOnce) {
-    const std::int64_t count = std::min(kFramesAtOnce, file.num_frames() - frame);
+  for (std::int64_t frame = 0; frame < file.num_frames(); frame += kFramesOfACheck) {
+    const std::int64_t count = std::min(kFramesOfACheck, file.num_frames() - frame);
     try {
       check_unique_vehicles(file, file.read_frames(frame, count), problems);
     } catch (const DataError& error) {
@@ -165,9 +165,9 @@ class DuplicateFinder {
     const DatasetReader& reader = *files_[file];
     const Episode& range = reader.episodes()[episode];
     const std::size_t width = reader.info().node_features.size();
-    for (std::int64_t frame = 0; frame < range.num_frames; frame += kFramesAtOnce) {
+    for (std::int64_t frame = 0; frame < range.num_frames; frame += kFramesOfACheck) {
       const auto frames = reader.read_frames(range.first_frame + frame,
-                                             std::min(kFramesAtOnce, range.num_frames - frame));
+                                             std::min(kFramesOfACheck, range.num_frames - frame));
       for (std::size_t f = 0; f + 1 < frames.node_ptr.size(); ++f) {
         if (frames.node_ptr[f + 1] - frames.node_ptr[f] < kTellingVehicles) continue;
         add_frame(hash_frame(frames, f, width),

@@ -79,7 +79,7 @@ struct ThreadScratch {
   std::size_t block = 0;
   std::size_t used = 0;
 };
-thread_local ThreadScratch scratch;
+thread_local ThreadScratch thread_scratch;
 
 }  // namespace
 
@@ -96,29 +96,29 @@ at::Tensor pooled_empty(at::IntArrayRef sizes) {
 template at::Tensor pooled_empty<float>(at::IntArrayRef);
 template at::Tensor pooled_empty<kernels::Bf16>(at::IntArrayRef);
 
-Scratch::Scratch() : block_(scratch.block), used_(scratch.used) {}
+Scratch::Scratch() : block_(thread_scratch.block), used_(thread_scratch.used) {}
 
 Scratch::~Scratch() {
-  scratch.block = block_;
-  scratch.used = used_;
+  thread_scratch.block = block_;
+  thread_scratch.used = used_;
 }
 
 void* Scratch::take_bytes(std::size_t bytes) {
   bytes = (bytes + 63) / 64 * 64;
-  while (scratch.block < scratch.blocks.size() &&
-         scratch.used + bytes > scratch.blocks[scratch.block].nbytes()) {
-    ++scratch.block;
-    scratch.used = 0;
+  while (thread_scratch.block < thread_scratch.blocks.size() &&
+         thread_scratch.used + bytes > thread_scratch.blocks[thread_scratch.block].nbytes()) {
+    ++thread_scratch.block;
+    thread_scratch.used = 0;
   }
-  if (scratch.block == scratch.blocks.size()) {
+  if (thread_scratch.block == thread_scratch.blocks.size()) {
     const std::size_t size = Pool::block_bytes(std::max(bytes, 2 * kHugePage));
-    scratch.blocks.push_back(
+    thread_scratch.blocks.push_back(
         pooled_empty<float>({static_cast<std::int64_t>(size / sizeof(float))}));
-    scratch.used = 0;
+    thread_scratch.used = 0;
   }
-  auto* start = static_cast<std::byte*>(scratch.blocks[scratch.block].data_ptr());
-  void* p = start + scratch.used;
-  scratch.used += bytes;
+  auto* start = static_cast<std::byte*>(thread_scratch.blocks[thread_scratch.block].data_ptr());
+  void* p = start + thread_scratch.used;
+  thread_scratch.used += bytes;
   return p;
 }
 

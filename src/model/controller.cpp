@@ -16,7 +16,7 @@ namespace {
 constexpr std::int64_t kLanes = 3;
 constexpr std::int64_t kKeep = 1;
 constexpr double kFirstKeep = 0.9;  ///< probability of keeping the lane at first
-constexpr float kSmall = 0.01F;     ///< what the heads' first weights are multiplied with
+constexpr float kFirstHeadScale = 0.01F;     ///< what the heads' first weights are multiplied with
 
 /// Logit of one of n choices that gives it this probability when the others have logit 0.
 double logit_of(double probability, std::int64_t choices) {
@@ -61,7 +61,7 @@ void ControllerImpl::reset(std::uint64_t seed) {
   const torch::NoGradGuard no_grad;
   for (auto* head : {&longitudinal_, &lane_, &importance_, &impact_, &value_}) {
     if (head->is_empty()) continue;
-    (*head)->weight.mul_(kSmall);
+    (*head)->weight.mul_(kFirstHeadScale);
     if ((*head)->bias.defined()) (*head)->bias.zero_();
   }
   if (categorical_) {

@@ -11,7 +11,7 @@
 namespace traffic::model {
 namespace {
 
-constexpr float kSmall = 0.01F;  ///< what the last layer's first weights are multiplied with
+constexpr float kFirstValueScale = 0.01F;  ///< what the last layer's first weights are multiplied with
 
 }  // namespace
 
@@ -28,7 +28,7 @@ CostCriticImpl::CostCriticImpl(const config::Lagrange& sizes, std::int64_t input
 void CostCriticImpl::reset(std::uint64_t seed) {
   initialise(*this, seed);
   const torch::NoGradGuard no_grad;
-  value_->weight.mul_(kSmall);
+  value_->weight.mul_(kFirstValueScale);
   value_->bias.zero_();
 }
 

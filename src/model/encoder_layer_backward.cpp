@@ -111,7 +111,7 @@ struct Chunk {
 };
 
 template <typename T>
-struct Pass {
+struct BackwardPass {
   const LayerInput& input;
   const LayerTape& tape;
   const float* grad_out;  ///< [N, d]
@@ -138,7 +138,7 @@ struct Block {
 /// Through the feed-forward block and its LayerNorm; leaves the gradient of the block's input in
 /// grad_normed.
 template <typename T>
-void feed_forward_backward(const Pass<T>& pass, const Chunk<T>& chunk,
+void feed_forward_backward(const BackwardPass<T>& pass, const Chunk<T>& chunk,
                            const VectorSums::Parts& sums, const Block& block, float* grad_normed) {
   Scratch scratch;
   const std::int64_t width = pass.width;
@@ -180,7 +180,7 @@ void feed_forward_backward(const Pass<T>& pass, const Chunk<T>& chunk,
 /// Through the first LayerNorm and the output projection: the residual's share of grad_x and
 /// grad_attended.
 template <typename T>
-void output_backward(const Pass<T>& pass, const Chunk<T>& chunk, const VectorSums::Parts& sums,
+void output_backward(const BackwardPass<T>& pass, const Chunk<T>& chunk, const VectorSums::Parts& sums,
                      const Block& block, const float* grad_normed, float* grad_attended) {
   Scratch scratch;
   const std::int64_t width = pass.width;
@@ -208,7 +208,7 @@ void output_backward(const Pass<T>& pass, const Chunk<T>& chunk, const VectorSum
 
 /// Through attention; `grad_qkv` is [nodes of the group, 3 d].
 template <typename T>
-void attention_backward_of(const Pass<T>& pass, const Group& group, const float* grad_attended,
+void attention_backward_of(const BackwardPass<T>& pass, const Group& group, const float* grad_attended,
                            float* grad_qkv) {
   Scratch scratch;
   const EdgeIndex& index = pass.input.edges;
@@ -237,7 +237,7 @@ void attention_backward_of(const Pass<T>& pass, const Group& group, const float*
 
 /// From queries, keys and values to the layer's input.
 template <typename T>
-void projection_backward(const Pass<T>& pass, const Chunk<T>& chunk, const Block& block,
+void projection_backward(const BackwardPass<T>& pass, const Chunk<T>& chunk, const Block& block,
                          const float* grad_qkv) {
   Scratch scratch;
   const std::int64_t columns = 3 * pass.width;
@@ -250,7 +250,7 @@ void projection_backward(const Pass<T>& pass, const Chunk<T>& chunk, const Block
 /// Packs what the tape and the input hold as right-hand sides, and zeroes the padding of the
 /// gradients.
 template <typename T>
-void pack_group(const Pass<T>& pass, const Chunk<T>& chunk, const Group& group) {
+void pack_group(const BackwardPass<T>& pass, const Chunk<T>& chunk, const Group& group) {
   if constexpr (!std::is_same_v<T, float>) {
     const std::int64_t width = pass.width;
     const std::int64_t rows = group.last - group.first;
@@ -266,7 +266,7 @@ void pack_group(const Pass<T>& pass, const Chunk<T>& chunk, const Group& group) 
 }
 
 template <typename T>
-void run_group(const Pass<T>& pass, const Chunk<T>& chunk, const Group& group) {
+void run_group(const BackwardPass<T>& pass, const Chunk<T>& chunk, const Group& group) {
   Scratch scratch;
   const std::int64_t width = pass.width;
   const std::int64_t nodes = group.last - group.first;
@@ -301,7 +301,7 @@ void run_group(const Pass<T>& pass, const Chunk<T>& chunk, const Group& group) {
 }
 
 template <typename T>
-void add_weight_gradients(const Pass<T>& pass, const Chunk<T>& chunk, std::int64_t first_row,
+void add_weight_gradients(const BackwardPass<T>& pass, const Chunk<T>& chunk, std::int64_t first_row,
                           bool accumulate, LayerParameters& grads) {
   const std::int64_t width = pass.width;
   const std::int64_t rows = chunk.rows;
@@ -325,7 +325,7 @@ void add_weight_gradients(const Pass<T>& pass, const Chunk<T>& chunk, std::int64
 }
 
 template <typename T>
-void run_chunks(const Pass<T>& pass, LayerParameters& grads) {
+void run_chunks(const BackwardPass<T>& pass, LayerParameters& grads) {
   bool accumulate = false;
   for (const ChunkPlan& plan : plan_chunks<T>(pass.input.edges)) {
     Scratch scratch;
@@ -360,7 +360,7 @@ LayerGradients layer_backward(const LayerInput& input, const LayerTape& tape,
     grads.parameters[weight] =
         nodes > 0 ? pooled_empty<float>(p[weight].sizes()) : at::zeros_like(p[weight]);
   }
-  const Pass<T> pass{input,
+  const BackwardPass<T> pass{input,
                      tape,
                      grad_out.const_data_ptr<float>(),
                      data<float>(grads.x),

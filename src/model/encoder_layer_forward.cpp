@@ -18,7 +18,7 @@ using kernels::Rows;
 
 /// What the groups of one forward pass share.
 template <typename T>
-struct Pass {
+struct ForwardPass {
   const LayerInput& input;
   const PackedLayer<T>& packed;
   const kernels::AttentionEdges& edges;
@@ -65,7 +65,7 @@ void project(Rows<const S> operand, std::int64_t rows, const Operand<S>& weight,
 }
 
 template <typename T>
-void project_qkv(const Pass<T>& pass, std::int64_t row, std::int64_t rows, const QkvRows<T>& qkv) {
+void project_qkv(const ForwardPass<T>& pass, std::int64_t row, std::int64_t rows, const QkvRows<T>& qkv) {
   if (pass.thin != nullptr) {
     project<float, T>(pass.thin->rows(row), rows, pass.thin->weight(), pass.thin->bias(), qkv);
     return;
@@ -77,7 +77,7 @@ void project_qkv(const Pass<T>& pass, std::int64_t row, std::int64_t rows, const
 
 /// Behind attention: output projection, residual, LayerNorm.
 template <typename T>
-void finish_attention(const Pass<T>& pass, std::int64_t row, std::int64_t rows, const T* attended,
+void finish_attention(const ForwardPass<T>& pass, std::int64_t row, std::int64_t rows, const T* attended,
                       float* normed, Rows<T> normed_operand) {
   Scratch scratch;
   const std::int64_t width = pass.width;
@@ -101,7 +101,7 @@ void finish_attention(const Pass<T>& pass, std::int64_t row, std::int64_t rows, 
 /// The feed-forward block, residual, LayerNorm. The tape has each panel of a block on its own,
 /// [panels, rows, kPanel].
 template <typename T>
-void feed_forward(const Pass<T>& pass, std::int64_t row, std::int64_t rows, const float* normed,
+void feed_forward(const ForwardPass<T>& pass, std::int64_t row, std::int64_t rows, const float* normed,
                   Rows<const T> normed_operand) {
   Scratch scratch;
   const std::int64_t width = pass.width;
@@ -135,7 +135,7 @@ void feed_forward(const Pass<T>& pass, std::int64_t row, std::int64_t rows, cons
 
 /// Behind attention, for a block of rows. @param attended their float output, [rows, d]
 template <typename T>
-void finish_block(const Pass<T>& pass, std::int64_t row, std::int64_t rows, float* attended) {
+void finish_block(const ForwardPass<T>& pass, std::int64_t row, std::int64_t rows, float* attended) {
   Scratch scratch;
   const std::int64_t width = pass.width;
   auto* normed = scratch.take<float>(rows * width);
@@ -154,7 +154,7 @@ void finish_block(const Pass<T>& pass, std::int64_t row, std::int64_t rows, floa
 
 /// The whole layer for nodes [first, last), a group.
 template <typename T>
-void run_group(const Pass<T>& pass, std::int64_t first, std::int64_t last) {
+void run_group(const ForwardPass<T>& pass, std::int64_t first, std::int64_t last) {
   Scratch scratch;
   const std::int64_t width = pass.width;
   QkvRows<T> qkv{{pass.tape ? data<T>(pass.tape->qkv) + first * 3 * width : nullptr, 3 * width},
@@ -219,7 +219,7 @@ at::Tensor layer_forward(const LayerInput& input, const PackedLayer<T>& packed, 
   const AttentionArguments arguments(input.edges, edge_parameters(input.parameters), input.heads);
   std::optional<ThinProjection> thin;
   if (input.thin != nullptr) thin.emplace(*input.thin, input.parameters);
-  const Pass<T> pass{input, packed, arguments.edges, thin ? &*thin : nullptr,
+  const ForwardPass<T> pass{input, packed, arguments.edges, thin ? &*thin : nullptr,
                      tape,  width,  data<float>(out)};
   const auto& groups = input.edges.group_ptr;
   at::parallel_for(0, input.edges.num_groups(), 1, [&](std::int64_t first, std::int64_t last) {

@@ -28,7 +28,7 @@ struct Layer {
 };
 
 template <typename T>
-struct Pass {
+struct BackwardPass {
   const LstmInput& input;
   const std::vector<LstmLayerTape>& tape;
   std::vector<Layer<T>> layers;
@@ -53,7 +53,7 @@ struct BlockBuffers {
 };
 
 template <typename T>
-BlockBuffers<T> make_buffers(const Pass<T>& pass, std::int64_t first, Scratch& scratch) {
+BlockBuffers<T> make_buffers(const BackwardPass<T>& pass, std::int64_t first, Scratch& scratch) {
   BlockBuffers<T> b{first, std::min(kBlockRows, pass.vehicles - first), 0, 0, {}, {}};
   b.step_rows = product_depth<T>(b.rows);
   b.stride = padded(pass.steps * b.step_rows);
@@ -66,7 +66,7 @@ BlockBuffers<T> make_buffers(const Pass<T>& pass, std::int64_t first, Scratch& s
 }
 
 template <typename T>
-void pack_inputs(const Pass<T>& pass, const BlockBuffers<T>& b) {
+void pack_inputs(const BackwardPass<T>& pass, const BlockBuffers<T>& b) {
   for (std::int64_t t = 0; t < pass.steps; ++t) {
     const std::int64_t row = t * pass.vehicles + b.first;
     const std::int64_t width = pass.input.x.size(2);
@@ -84,7 +84,7 @@ void pack_inputs(const Pass<T>& pass, const BlockBuffers<T>& b) {
 /// The gradients of one layer's gates at one step, as rows (returned) and transposed (in the
 /// buffers).
 template <typename T>
-void gates_backward(const Pass<T>& pass, const BlockBuffers<T>& b, std::size_t l, std::int64_t t,
+void gates_backward(const BackwardPass<T>& pass, const BlockBuffers<T>& b, std::size_t l, std::int64_t t,
                     const float* grad_output, float* grad_cell, Rows<T> grad_gates) {
   const std::int64_t hidden = pass.hidden;
   const LstmLayerTape& tape = pass.tape[l];
@@ -115,7 +115,7 @@ void gates_backward(const Pass<T>& pass, const BlockBuffers<T>& b, std::size_t l
 ///     what the layer above has added, or nothing yet where this is the last layer
 /// @param grad_input where step t's gradient of the layer's input goes
 template <typename T, typename GradInput>
-void run_layer(const Pass<T>& pass, const BlockBuffers<T>& b, std::size_t l, float* grad_output,
+void run_layer(const BackwardPass<T>& pass, const BlockBuffers<T>& b, std::size_t l, float* grad_output,
                const GradInput& grad_input) {
   Scratch scratch;
   const std::int64_t hidden = pass.hidden;
@@ -135,7 +135,7 @@ void run_layer(const Pass<T>& pass, const BlockBuffers<T>& b, std::size_t l, flo
 }
 
 template <typename T>
-void run_block(const Pass<T>& pass, const BlockBuffers<T>& b) {
+void run_block(const BackwardPass<T>& pass, const BlockBuffers<T>& b) {
   Scratch scratch;
   const std::int64_t hidden = pass.hidden;
   const std::int64_t width = pass.input.x.size(2);
@@ -155,7 +155,7 @@ void run_block(const Pass<T>& pass, const BlockBuffers<T>& b) {
 
 /// Adds a block's share to the gradients of the weights.
 template <typename T>
-void add_weight_gradients(const Pass<T>& pass, const BlockBuffers<T>& b,
+void add_weight_gradients(const BackwardPass<T>& pass, const BlockBuffers<T>& b,
                           std::vector<LstmLayerParameters>& grads) {
   const bool accumulate = b.first > 0;
   for (std::size_t l = 0; l < pass.layers.size(); ++l) {
@@ -174,7 +174,7 @@ void add_weight_gradients(const Pass<T>& pass, const BlockBuffers<T>& b,
 }
 
 template <typename T>
-void run_blocks(const Pass<T>& pass, std::vector<LstmLayerParameters>& grads) {
+void run_blocks(const BackwardPass<T>& pass, std::vector<LstmLayerParameters>& grads) {
   const std::int64_t blocks = (pass.vehicles + kBlockRows - 1) / kBlockRows;
   const std::int64_t at_once = at::get_num_threads();
   for (std::int64_t start = 0; start < blocks; start += at_once) {
@@ -209,7 +209,7 @@ LstmGradients lstm_backward(const LstmInput& input,
   const std::int64_t vehicles = input.x.size(1);
   const std::int64_t hidden = grad_out.size(1);
   LstmGradients grads{pooled_empty<float>(input.x.sizes()), {}};
-  Pass<T> pass{input, tape,     {},    grad_out.const_data_ptr<float>(), data<float>(grads.x),
+  BackwardPass<T> pass{input, tape,     {},    grad_out.const_data_ptr<float>(), data<float>(grads.x),
                steps, vehicles, hidden};
   for (const LstmLayerParameters& p : parameters) {
     pass.layers.push_back({pack_backward<T>(p[kWeightIh], kGateOrder),

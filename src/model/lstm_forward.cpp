@@ -16,7 +16,7 @@ using kernels::kWidthUnit;
 using kernels::Rows;
 
 template <typename T>
-struct Pass {
+struct ForwardPass {
   const LstmInput& input;
   const std::vector<PackedLstmLayer<T>>& layers;
   std::vector<LstmLayerTape>& tape;  ///< without gates if there is no backward pass
@@ -34,7 +34,7 @@ struct Block {
 };
 
 template <typename T>
-Rows<const T> input_rows(const Pass<T>& pass, const Block& b, std::int64_t t, Scratch& scratch) {
+Rows<const T> input_rows(const ForwardPass<T>& pass, const Block& b, std::int64_t t, Scratch& scratch) {
   const std::int64_t row = t * pass.vehicles + b.first;
   if (b.layer > 0) return {data<T>(pass.tape[b.layer - 1].output) + row * pass.hidden, pass.hidden};
   const std::int64_t width = pass.input.x.size(2);
@@ -44,7 +44,7 @@ Rows<const T> input_rows(const Pass<T>& pass, const Block& b, std::int64_t t, Sc
 
 /// Output of the step before; null for a zero state.
 template <typename T>
-Rows<const T> output_before(const Pass<T>& pass, const Block& b, std::int64_t t, Scratch& scratch) {
+Rows<const T> output_before(const ForwardPass<T>& pass, const Block& b, std::int64_t t, Scratch& scratch) {
   const std::int64_t hidden = pass.hidden;
   if (t > 0)
     return {data<T>(pass.tape[b.layer].output) + ((t - 1) * pass.vehicles + b.first) * hidden,
@@ -57,7 +57,7 @@ Rows<const T> output_before(const Pass<T>& pass, const Block& b, std::int64_t t,
 
 /// Cells of panel p before step t; null for a zero state.
 template <typename T>
-Rows<const float> cell_before(const Pass<T>& pass, const Block& b, std::int64_t t, std::int64_t p) {
+Rows<const float> cell_before(const ForwardPass<T>& pass, const Block& b, std::int64_t t, std::int64_t p) {
   const std::int64_t hidden = pass.hidden;
   if (t > 0) {
     const auto* cell =
@@ -70,7 +70,7 @@ Rows<const float> cell_before(const Pass<T>& pass, const Block& b, std::int64_t 
 }
 
 template <typename T>
-void run_step(const Pass<T>& pass, const Block& b, std::int64_t t) {
+void run_step(const ForwardPass<T>& pass, const Block& b, std::int64_t t) {
   Scratch scratch;
   const std::int64_t hidden = pass.hidden;
   const std::int64_t row = t * pass.vehicles + b.first;
@@ -104,7 +104,7 @@ void run_step(const Pass<T>& pass, const Block& b, std::int64_t t) {
 
 /// Copies the state behind the last step out of the tape.
 template <typename T>
-void write_state(const Pass<T>& pass, const Block& b) {
+void write_state(const ForwardPass<T>& pass, const Block& b) {
   const std::int64_t hidden = pass.hidden;
   const std::int64_t row = (pass.steps - 1) * pass.vehicles + b.first;
   const std::int64_t to = (static_cast<std::int64_t>(b.layer) * pass.vehicles + b.first) * hidden;
@@ -147,7 +147,7 @@ LstmOutput lstm_forward(const LstmInput& input, const std::vector<PackedLstmLaye
     layer.cell = pooled_empty<float>({steps, vehicles * hidden});
     layer.output = pooled_empty<T>({steps, vehicles, hidden});
   }
-  const Pass<T> pass{input, layers, states, out, steps, vehicles, hidden};
+  const ForwardPass<T> pass{input, layers, states, out, steps, vehicles, hidden};
   at::parallel_for(0, (vehicles + kBlockRows - 1) / kBlockRows, 1,
                    [&](std::int64_t begin, std::int64_t end) {
                      for (std::int64_t block = begin; block < end; ++block) {

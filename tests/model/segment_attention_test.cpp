@@ -13,7 +13,7 @@ namespace {
 using namespace testing;  // NOLINT: the references beside this file
 using torch::Tensor;
 
-struct Heads {
+struct AttentionHeads {
   std::int64_t heads;
   std::int64_t channels;
 };
@@ -47,7 +47,7 @@ Result run(const Operation& operation, const Tensor& qkv, const EdgeParameters& 
   return result;
 }
 
-void expect_equals_reference(const GraphBatch& graph, Heads shape) {
+void expect_equals_reference(const GraphBatch& graph, AttentionHeads shape) {
   const std::int64_t width = shape.heads * shape.channels;
   const EdgeParameters p = random_parameters(width, shape.heads);
   const Tensor qkv = torch::randn({graph.num_nodes(), 3 * width});
@@ -74,7 +74,7 @@ void expect_equals_reference(const GraphBatch& graph, Heads shape) {
   }
 }
 
-class SegmentAttention : public ::testing::TestWithParam<Heads> {};
+class SegmentAttention : public ::testing::TestWithParam<AttentionHeads> {};
 
 TEST_P(SegmentAttention, OfPackedGraphsEqualsTheReferenceForwardAndBackward) {
   expect_equals_reference(random_graphs({1, 40, 7, 150, 3, 2}, 9, 5), GetParam());
@@ -106,9 +106,10 @@ TEST_P(SegmentAttention, StaysFiniteWithVeryLargeScores) {
 // The sizes of the presets, whose loops the compiler knows, others up to the 16 heads of the fused
 // operation, and one that it does not take.
 INSTANTIATE_TEST_SUITE_P(Sizes, SegmentAttention,
-                         ::testing::Values(Heads{8, 32}, Heads{4, 16}, Heads{3, 16}, Heads{1, 48},
-                                           Heads{2, 64}, Heads{11, 32}, Heads{16, 16},
-                                           Heads{2, 10}),
+                         ::testing::Values(AttentionHeads{8, 32}, AttentionHeads{4, 16},
+                                           AttentionHeads{3, 16}, AttentionHeads{1, 48},
+                                           AttentionHeads{2, 64}, AttentionHeads{11, 32},
+                                           AttentionHeads{16, 16}, AttentionHeads{2, 10}),
                          [](const auto& test) {
                            return std::to_string(test.param.heads) + "heads" +
                                   std::to_string(test.param.channels) + "channels";

@@ -14,9 +14,6 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using namespace testing;  // NOLINT: the helpers beside this file
 
-const std::vector<std::string> kMain = {"main", "out"};
-const std::vector<std::string> kRamp = {"ramp", "out"};
-
 std::vector<std::uint32_t> picked(Controller& controller, const RoadState& state) {
   std::vector<Command> commands;
   controller.decide(state, commands);

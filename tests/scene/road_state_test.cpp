@@ -11,9 +11,6 @@ namespace {
 
 using namespace testing;  // NOLINT: the helpers beside this file
 
-const std::vector<std::string> kMain = {"main", "out"};
-const std::vector<std::string> kRamp = {"ramp", "out"};
-
 TEST(RoadState, FindsLeadersOnTheLaneAndBeyondIt) {
   Scene s(priority_merge().road());
   const auto rear = s.add(kMain, "main_0", 200, 15);

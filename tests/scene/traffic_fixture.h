@@ -10,6 +10,10 @@
 
 namespace traffic::scene::testing {
 
+/// Routes of the little merge that net_text.h describes.
+inline const std::vector<std::string> kMain = {"main", "out"};
+inline const std::vector<std::string> kRamp = {"ramp", "out"};
+
 class Scene {
  public:
   explicit Scene(std::shared_ptr<const Road> road)
