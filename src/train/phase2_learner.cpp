@@ -1,14 +1,11 @@
 #include "phase2_learner.h"
 
-#include <spdlog/spdlog.h>
-
 #include <algorithm>
 #include <cmath>
 
 #include "snapshot_parts.h"
 #include "traffic/core/error.h"
 #include "traffic/core/fault.h"
-#include "traffic/rl/advantages.h"
 #include "traffic/rl/schedule.h"
 #include "value_fit.h"
 
@@ -17,7 +14,18 @@ namespace {
 
 constexpr std::uint64_t kMinibatchStream = 11;
 constexpr std::uint64_t kValueStream = 12;
-constexpr std::int64_t kMaxSkippedInARow = 10;
+
+bool is_of_value(const comm::ArenaEntry& entry) {
+  return entry.name.starts_with("controller.value");
+}
+
+/// Where the value begins, behind the parameters of the policy.
+std::int64_t begin_of_value(const comm::ParameterArena& parameters) {
+  const auto& entries = parameters.entries();
+  const auto first = std::find_if(entries.begin(), entries.end(), is_of_value);
+  TRAFFIC_CHECK(std::all_of(first, entries.end(), is_of_value), "the value's parameters are last");
+  return first == entries.end() ? parameters.flat().numel() : first->offset;
+}
 
 }  // namespace
 
@@ -31,8 +39,18 @@ Learner::Learner(const config::Config& config, Policy& policy, comm::Communicato
       constraint_(constraint),
       parameters_(policy.parameters()),
       gradients_(parameters_, communicator),
-      adam_(parameters_.flat(), {.weight_decay = 0.0}),
+      policy_optimiser_(stretch("policy", 0, begin_of_value(parameters_)), ppo_.clip_norm,
+                        communicator),
+      value_optimiser_(stretch("value", begin_of_value(parameters_), parameters_.flat().numel()),
+                       ppo_.clip_norm, communicator),
       value_scale_(conflicts) {}
+
+StretchOptimiser::Stretch Learner::stretch(const char* name, std::int64_t begin,
+                                           std::int64_t end) const {
+  return {.name = name,
+          .parameters = parameters_.flat().slice(0, begin, end),
+          .gradients = gradients_.flat().slice(0, begin, end)};
+}
 
 UpdateResult Learner::update(const Experience& experience, std::int64_t total_states,
                              std::int64_t iteration) {
@@ -64,32 +82,6 @@ UpdateResult Learner::update(const Experience& experience, std::int64_t total_st
   return result;
 }
 
-Learner::Values Learner::values_of(const Experience& experience) {
-  const torch::NoGradGuard no_grad;
-  const auto compute = [&](const torch::Tensor& conflicts) {
-    const auto rows = conflicts.flatten(0, 1).to(policy_.device());
-    return policy_.value(rows).to(torch::kCPU).view({-1, conflicts_});
-  };
-  return {.states = compute(experience.conflict), .final = compute(experience.final_conflict)};
-}
-
-torch::Tensor Learner::advantages(const Experience& experience, const Values& values,
-                                  double gae_lambda) const {
-  return advantages_of(experience, experience.rewards,
-                       {value_scale_.restore(values.states), value_scale_.restore(values.final)},
-                       ppo_.gamma, gae_lambda);
-}
-
-double Learner::explained_variance(const Experience& experience, const torch::Tensor& returns,
-                                   const torch::Tensor& values) {
-  const auto variance = [&](const torch::Tensor& x) {
-    const torch::Tensor deviation =
-        rl::scale_of(moments_over_ranks(x, experience, communicator_)).deviation;
-    return deviation.square().sum().item<double>();
-  };
-  return 1.0 - variance(returns - values) / variance(returns);
-}
-
 void Learner::fit_value_first(const Experience& experience, std::int64_t total_states) {
   // Without a value to bootstrap from, the returns are those of whole trajectories.
   const Values values = values_of(experience);
@@ -105,7 +97,11 @@ void Learner::fit_value(const Experience& experience, std::int64_t total_states,
                         const torch::Tensor& returns, std::int64_t iteration, std::int64_t epochs) {
   const ValueFit fit{.value = [this](const torch::Tensor& rows) { return policy_.value(rows); },
                      .zero_gradients = [this] { gradients_.zero(); },
-                     .step = [this] { step(ppo_.learning_rate); },
+                     .step =
+                         [this] {
+                           gradients_.check_views();
+                           value_optimiser_.step(ppo_.learning_rate);
+                         },
                      .weight = ppo_.vf_coef};
   for (std::int64_t epoch = 0; epoch < epochs; ++epoch) {
     const auto parts = split_minibatches(experience, total_states, seed_,
@@ -115,63 +111,6 @@ void Learner::fit_value(const Experience& experience, std::int64_t total_states,
                                           .size = std::min(ppo_.minibatch_size, kValueMinibatch)});
     fit_pass(experience, returns, parts, fit, communicator_);
   }
-}
-
-Learner::Targets Learner::make_targets(const Experience& experience, std::int64_t total_states,
-                                       std::int64_t iteration, UpdateResult& result) {
-  Targets targets;
-  const Values values = values_of(experience);
-  const torch::Tensor in_units = advantages(experience, values, ppo_.gae_lambda);
-  const torch::Tensor returns = in_units + value_scale_.restore(values.states);
-  const torch::Tensor moments = moments_over_ranks(returns, experience, communicator_);
-  result.mean_return = moments[rl::kSum].sum().item<double>() /
-                       std::max(1.0, moments[rl::kCount].sum().item<double>());
-  value_scale_.update(moments);
-  targets.returns = value_scale_.standardise(returns).to(torch::kFloat);
-  targets.old_values = values.states;
-  const Climb climb = constraint_ == nullptr
-                          ? Climb{.advantages = in_units, .own_cost = experience.own_cost}
-                          : constraint_->weigh({.experience = experience,
-                                                .reward_advantages = in_units,
-                                                .total_states = total_states,
-                                                .iteration = iteration});
-  add_policy_targets(experience, climb, targets);
-  return targets;
-}
-
-void Learner::add_policy_targets(const Experience& experience, const Climb& climb,
-                                 Targets& targets) {
-  const torch::NoGradGuard no_grad;
-  const torch::Tensor& in_units = climb.advantages;
-  // The scale is that of the states in which something was decided.
-  const torch::Tensor flat = in_units.flatten().index_select(
-      0, experience.decision_state * conflicts_ + experience.decision_conflict);
-  torch::Tensor per_conflict = torch::zeros({flat.size(0), conflicts_});
-  per_conflict.scatter_(1, experience.decision_conflict.unsqueeze(1), flat.unsqueeze(1));
-  torch::Tensor moments =
-      rl::moments_of(per_conflict, conflicts_,
-                     torch::zeros({flat.size(0), conflicts_}, torch::kBool)
-                         .scatter_(1, experience.decision_conflict.unsqueeze(1), true));
-  communicator_.all_reduce(moments);
-  const rl::Scale scale = rl::scale_of(moments);
-  targets.advantages = rl::decision_advantages({.advantages = in_units,
-                                                .state = experience.decision_state,
-                                                .conflict = experience.decision_conflict,
-                                                .own_cost = climb.own_cost},
-                                               scale);
-  const torch::Tensor standard = (in_units - scale.mean) / scale.deviation;
-  const torch::Tensor cost = torch::zeros({experience.num_states()})
-                                 .index_add(0, experience.decision_state, climb.own_cost);
-  const auto mean = [&](const torch::Tensor& of_conflicts) {
-    return (of_conflicts * experience.exists).sum(1) / experience.exists.sum(1);
-  };
-  targets.selection = (mean(standard) - cost / mean(scale.deviation)).to(torch::kFloat);
-
-  const torch::Tensor everything = torch::arange(experience.num_states());
-  const Minibatch all = take(experience, everything, policy_.device());
-  const PolicyTermsOf terms = policy_.evaluate(all.input, all.decisions);
-  targets.old_log_prob = terms.log_prob.to(torch::kCPU);
-  targets.old_selection = terms.selection_log_prob.to(torch::kCPU);
 }
 
 rl::PpoLoss Learner::loss_of(const Experience& experience, const Targets& targets,
@@ -242,7 +181,8 @@ bool Learner::run_epoch(const Experience& experience, const Targets& targets,
     sums += of_part;
     went_on = !rl::is_kl_over(rl::ppo_statistics(of_part).approx_kl, ppo_.target_kl);
     if (!went_on) break;
-    if (fault::hit("train.step", communicator_.rank(), adam_.num_steps()) == fault::Action::kNan) {
+    if (fault::hit("train.step", communicator_.rank(), policy_optimiser_.num_steps()) ==
+        fault::Action::kNan) {
       gradients_.flat().narrow(0, 0, 1).fill_(std::nan(""));
     }
     result.grad_norm += step(result.learning_rate);
@@ -254,34 +194,16 @@ bool Learner::run_epoch(const Experience& experience, const Targets& targets,
 
 double Learner::step(double learning_rate) {
   gradients_.check_views();
-  const double squares = communicator_.all_reduce_scaled(gradients_.flat(), 1.0);
-  if (!std::isfinite(squares)) {
-    ++skipped_steps_;
-    if (++skipped_in_a_row_ >= kMaxSkippedInARow) {
-      throw NumericError(
-          "{} policy steps in a row had a gradient that is not finite; the checkpoints from before "
-          "are whole: resume with a lower ppo.learning_rate",
-          skipped_in_a_row_);
-    }
-    spdlog::warn("policy step {}: the gradient is not finite; all ranks skip it",
-                 adam_.num_steps());
-    return 0.0;
-  }
-  skipped_in_a_row_ = 0;
-  const double norm = std::sqrt(squares);
-  constexpr double kEps = 1e-6;
-  adam_.step(gradients_.flat(), learning_rate,
-             norm > ppo_.clip_norm ? ppo_.clip_norm / (norm + kEps) : 1.0);
-  return norm;
+  value_optimiser_.step(learning_rate);
+  return policy_optimiser_.step(learning_rate);
 }
 
 void Learner::save_to(checkpoint::Snapshot& snapshot) const {
   put_parameters(snapshot, parameters_.parameters());
-  put_adam(snapshot, "optimizer", adam_);
+  policy_optimiser_.save_to(snapshot, "optimizer/policy");
+  value_optimiser_.save_to(snapshot, "optimizer/value");
   snapshot.put_tensor("ppo/value_scale", value_scale_.state());
   snapshot.put_int("ppo/value_fitted", value_fitted_ ? 1 : 0);
-  snapshot.put_int("ppo/skipped_steps", skipped_steps_);
-  snapshot.put_int("ppo/skipped_in_a_row", skipped_in_a_row_);
 }
 
 void Learner::start_from(const checkpoint::Snapshot& snapshot) {
@@ -292,9 +214,8 @@ void Learner::start_from(const checkpoint::Snapshot& snapshot) {
 
 void Learner::restore_from(const checkpoint::Snapshot& snapshot) {
   start_from(snapshot);
-  restore_adam(snapshot, "optimizer", adam_);
-  skipped_steps_ = snapshot.integer("ppo/skipped_steps");
-  skipped_in_a_row_ = snapshot.integer("ppo/skipped_in_a_row");
+  policy_optimiser_.restore_from(snapshot, "optimizer/policy");
+  value_optimiser_.restore_from(snapshot, "optimizer/value");
 }
 
 }  // namespace traffic::train

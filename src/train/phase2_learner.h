@@ -9,6 +9,7 @@
 #include "minibatches.h"
 #include "phase2_experience.h"
 #include "phase2_policy.h"
+#include "stretch_optimiser.h"
 #include "traffic/checkpoint/snapshot.h"
 #include "traffic/comm/communicator.h"
 #include "traffic/comm/flat_arena.h"
@@ -16,7 +17,6 @@
 #include "traffic/rl/ppo_loss.h"
 #include "traffic/rl/ppo_statistics.h"
 #include "traffic/rl/running_mean_std.h"
-#include "traffic/train/adam.h"
 
 namespace traffic::train {
 
@@ -45,7 +45,9 @@ class Learner {
                       std::int64_t iteration);
 
   [[nodiscard]] const comm::ParameterArena& parameters() const { return parameters_; }
-  [[nodiscard]] std::int64_t skipped_steps() const { return skipped_steps_; }
+  [[nodiscard]] std::int64_t skipped_steps() const {
+    return policy_optimiser_.skipped_steps() + value_optimiser_.skipped_steps();
+  }
 
   /// Takes over what another run has learnt, but not how its optimiser stood.
   /// @throws CheckpointError if a part is missing or does not fit
@@ -91,8 +93,10 @@ class Learner {
                            const torch::Tensor& states, const rl::PpoDenominators& denominators);
   rl::PpoLoss loss_of(const Experience& experience, const Targets& targets,
                       const torch::Tensor& states, const rl::PpoDenominators& denominators);
-  /// Sums the gradient over ranks, clips, steps. @return norm before clipping
+  /// @return norm of the policy's gradient before clipping
   double step(double learning_rate);
+  [[nodiscard]] StretchOptimiser::Stretch stretch(const char* name, std::int64_t begin,
+                                                  std::int64_t end) const;
 
   config::Ppo ppo_;
   std::uint64_t seed_;
@@ -102,11 +106,10 @@ class Learner {
   Constraint* constraint_;
   comm::ParameterArena parameters_;
   comm::GradientArena gradients_;
-  Adam adam_;
+  StretchOptimiser policy_optimiser_;
+  StretchOptimiser value_optimiser_;
   rl::RunningMeanStd value_scale_;
   bool value_fitted_ = false;
-  std::int64_t skipped_steps_ = 0;
-  std::int64_t skipped_in_a_row_ = 0;
 };
 
 }  // namespace traffic::train

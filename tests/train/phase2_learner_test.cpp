@@ -96,6 +96,32 @@ TEST(Learner, ConflictsThatARoadHasNotChangeNothing) {
   EXPECT_LT(result.mean_return, 50.0);
 }
 
+TEST(Learner, FittingTheValueLeavesThePolicyWhereItIs) {
+  config::Config config = small_config();
+  config.ppo.final_learning_rate = 0.0;  // of the policy; the value is fitted at the first one
+  config.ppo.iterations = 1;
+  config.ppo.value_epochs = 2;
+  AloneCommunicator alone;
+  Policy policy(config, kWidths, torch::kCPU);
+  Learner learner(config, policy, alone, 1);
+  const Experience experience = share(play_all(4, 1, policy, 9), 0, 1, 1, 2);
+  const auto changed = [&](std::int64_t iteration) {
+    std::vector<torch::Tensor> before;
+    for (const auto& [name, p] : policy.parameters()) before.push_back(p.detach().clone());
+    learner.update(experience, 4 * kLength, iteration);
+    bool of_policy = false;
+    bool of_value = false;
+    std::size_t i = 0;
+    for (const auto& [name, p] : policy.parameters()) {
+      const bool moved = !torch::equal(p, before[i++]);
+      (name.starts_with("controller.value") ? of_value : of_policy) |= moved;
+    }
+    return std::pair(of_policy, of_value);
+  };
+  EXPECT_EQ(changed(0), std::pair(true, true));
+  EXPECT_EQ(changed(1), std::pair(false, true));
+}
+
 TEST(Learner, RestoredGoesOnWithTheSameBits) {
   const config::Config config = small_config();
   AloneCommunicator alone;
@@ -104,6 +130,7 @@ TEST(Learner, RestoredGoesOnWithTheSameBits) {
   const auto all = play_all(4, 1, policy, 9);
   const Experience experience = share(all, 0, 1, 1, 2);
   learner.update(experience, 4 * kLength, 0);
+  learner.update(experience, 4 * kLength, 1);
   checkpoint::Snapshot snapshot(1);
   learner.save_to(snapshot);
   // A snapshot shares memory with the parameters until it is written: keep it apart.
@@ -115,12 +142,12 @@ TEST(Learner, RestoredGoesOnWithTheSameBits) {
       kept.put_int(name, *number);
     }
   }
-  learner.update(experience, 4 * kLength, 1);
+  learner.update(experience, 4 * kLength, 2);
 
   Policy other_policy(config, kWidths, torch::kCPU);
   Learner other(config, other_policy, alone, 1);
   other.restore_from(kept);
-  other.update(experience, 4 * kLength, 1);
+  other.update(experience, 4 * kLength, 2);
   EXPECT_TRUE(torch::equal(other.parameters().flat(), learner.parameters().flat()));
 }
 
