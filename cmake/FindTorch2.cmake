@@ -1,6 +1,7 @@
 # LibTorch without the CUDA toolkit that its own TorchConfig.cmake insists on.
 # Input:  TORCH_ROOT (cache; a folder with include/ and lib/), default the wheel in TRAFFIC_DEPS.
-# Output: target Torch::Torch (CPU; with TRAFFIC_CUDA also the CUDA libraries).
+# Output: target Torch::Torch (CPU; with TRAFFIC_CUDA also the CUDA libraries), with TRAFFIC_CUDA also Nvrtc::Nvrtc,
+#         the compiler of CUDA C++ at run time.
 set(TORCH_ROOT "${TRAFFIC_DEPS}/torch/torch" CACHE PATH "LibTorch: a folder with include/ and lib/")
 find_path(TORCH_INCLUDE_DIR torch/version.h PATHS "${TORCH_ROOT}/include/torch/csrc/api/include"
           "${TORCH_ROOT}/include" NO_DEFAULT_PATH)
@@ -14,7 +15,8 @@ if(TRAFFIC_CUDA)
     list(APPEND _torch_required TORCH_${lib}_LIBRARY)
   endforeach()
   find_file(TORCH_CUDART_LIBRARY libcudart.so.13 PATHS "${TORCH_ROOT}/../nvidia/cu13/lib" NO_DEFAULT_PATH)
-  list(APPEND _torch_required TORCH_CUDART_LIBRARY)
+  find_file(TORCH_NVRTC_LIBRARY libnvrtc.so.13 PATHS "${TORCH_ROOT}/../nvidia/cu13/lib" NO_DEFAULT_PATH)
+  list(APPEND _torch_required TORCH_CUDART_LIBRARY TORCH_NVRTC_LIBRARY)
 endif()
 include(FindPackageHandleStandardArgs)
 find_package_handle_standard_args(Torch2 REQUIRED_VARS TORCH_INCLUDE_DIR ${_torch_required}
@@ -36,6 +38,10 @@ if(Torch2_FOUND AND NOT TARGET Torch::Torch)
     target_link_options(Torch::Torch INTERFACE "-Wl,--allow-shlib-undefined")
     target_include_directories(Torch::Torch SYSTEM INTERFACE "${TORCH_ROOT}/../nvidia/cu13/include")
     target_compile_definitions(Torch::Torch INTERFACE TRAFFIC_CUDA=1)
+  endif()
+  if(TRAFFIC_CUDA)
+    add_library(Nvrtc::Nvrtc INTERFACE IMPORTED)
+    target_link_libraries(Nvrtc::Nvrtc INTERFACE "${TORCH_NVRTC_LIBRARY}")
   endif()
   foreach(dir IN LISTS _torch_rpath)
     target_link_options(Torch::Torch INTERFACE "-Wl,-rpath,${dir}" "-Wl,-rpath-link,${dir}")

@@ -64,7 +64,7 @@ const ArenaEntry& ParameterArena::find(std::string_view name) const {
 }
 
 GradientArena::GradientArena(const ParameterArena& parameters, Communicator& communicator)
-    : parameters_(parameters.parameters()) {
+    : parameters_(parameters.parameters()), entries_(parameters.entries()) {
   for (const auto& [name, parameter] : parameters_) {
     if (!parameter.requires_grad()) {
       throw ShapeError("parameter {} needs no gradient: leave it out of the arena", name);
@@ -72,7 +72,7 @@ GradientArena::GradientArena(const ParameterArena& parameters, Communicator& com
   }
   flat_ = communicator.shared_zeros(parameters.flat().numel(), at::kFloat);
   for (std::size_t i = 0; i < parameters_.size(); ++i) {
-    views_.push_back(view_of(flat_, parameters.entries()[i]));
+    views_.push_back(view_of(flat_, entries_[i]));
     parameters_[i].second.mutable_grad() = views_.back();
   }
 }

@@ -3,7 +3,9 @@
 #include <ATen/ATen.h>
 
 #include <cmath>
+#include <utility>
 
+#include "bucket_reduction.h"
 #include "squared_norm.h"
 #include "traffic/core/error.h"
 
@@ -23,29 +25,60 @@ Compression parse_compression(std::string_view name) {
 }
 
 GradientReducer::GradientReducer(Communicator& communicator, GradientArena& gradients,
-                                 GradientReducerOptions options)
+                                 GradientReducerOptions options, std::unique_ptr<SideStream> side)
     : communicator_(communicator), gradients_(gradients), options_(options) {
   TRAFFIC_CHECK(options_.accumulation_steps >= 1, "accumulation_steps = {}",
                 options_.accumulation_steps);
   TRAFFIC_CHECK(options_.clip_norm >= 0.0, "clip_norm = {}", options_.clip_norm);
-  if (options_.compression == Compression::kNone || communicator_.size() == 1) return;
-  const at::ScalarType type =
-      options_.compression == Compression::kFp16 ? at::kHalf : at::kBFloat16;
-  compressed_ = communicator_.shared_zeros(gradients_.flat().numel(), type);
+  if (communicator_.size() == 1) return;
+  if (options_.compression != Compression::kNone) {
+    const at::ScalarType type =
+        options_.compression == Compression::kFp16 ? at::kHalf : at::kBFloat16;
+    compressed_ = communicator_.shared_zeros(gradients_.flat().numel(), type);
+  }
+  if (side == nullptr) return;
+  buckets_ = std::make_unique<BucketReduction>(communicator_, gradients_, compressed_,
+                                               std::move(side), options_.bucket_cap_mb);
 }
 
-std::optional<ReduceResult> GradientReducer::reduce(double local_weight) {
+GradientReducer::~GradientReducer() = default;
+
+void GradientReducer::declare_unused(const std::vector<std::string>& names) {
+  if (buckets_) buckets_->declare_unused(names);
+}
+
+void GradientReducer::before_backward(double local_weight, double loss_scale) {
   TRAFFIC_CHECK(local_weight >= 0.0 && std::isfinite(local_weight), "weight {}", local_weight);
+  TRAFFIC_CHECK(!announced_, "after_backward comes before the next before_backward");
   weight_ += local_weight;
-  if (++num_backwards_ < options_.accumulation_steps) return std::nullopt;
-  gradients_.check_views();
+  loss_scale_ = loss_scale;
+  ++num_backwards_;
+  announced_ = true;
+  if (buckets_ && is_last_pass()) buckets_->start(total_scale());
+}
+
+/// What this rank's sum of gradients is multiplied with. Collective.
+double GradientReducer::total_scale() {
   const double total = communicator_.all_reduce_scalar(weight_);
-  TRAFFIC_CHECK(total > 0.0, "no rank had a sample");
-  const double scale = weight_ / total / static_cast<double>(num_backwards_);
+  if (total == 0.0) return 0.0;
+  return weight_ / total / static_cast<double>(num_backwards_) / loss_scale_;
+}
+
+std::optional<ReduceResult> GradientReducer::after_backward() {
+  if (!announced_) before_backward(0.0, loss_scale_);
+  announced_ = false;
+  if (!is_last_pass()) return std::nullopt;
+  gradients_.check_views();
+  double squares = 0.0;
+  if (buckets_) {
+    buckets_->finish();
+    squares = squared_norm(gradients_.flat());
+  } else {
+    const double scale = total_scale();
+    squares = compressed_.defined() ? reduce_compressed(scale) : reduce_full(scale);
+  }
   num_backwards_ = 0;
   weight_ = 0.0;
-
-  const double squares = compressed_.defined() ? reduce_compressed(scale) : reduce_full(scale);
   ReduceResult result;
   result.finite = std::isfinite(squares);
   result.grad_norm = std::sqrt(squares);
@@ -53,6 +86,11 @@ std::optional<ReduceResult> GradientReducer::reduce(double local_weight) {
     result.clip_factor = options_.clip_norm / (result.grad_norm + kNormEps);
   }
   return result;
+}
+
+std::optional<ReduceResult> GradientReducer::reduce(double local_weight, double loss_scale) {
+  before_backward(local_weight, loss_scale);
+  return after_backward();
 }
 
 double GradientReducer::reduce_full(double scale) {

@@ -1,3 +1,5 @@
+#include <c10/util/Exception.h>
+
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
@@ -29,6 +31,12 @@ int run_body(MpiSession& session, const std::function<int(MpiSession&)>& body) {
     session.abort_job(error.code(), error.what());
   } catch (const std::bad_alloc&) {
     session.abort_job(ExitCode::kResources, "out of memory: use smaller batches or fewer ranks");
+  } catch (const c10::OutOfMemoryError& error) {
+    session.abort_job(ExitCode::kResources,
+                      "out of GPU memory: " + first_line(error.what_without_backtrace()));
+  } catch (const c10::AcceleratorError& error) {
+    session.abort_job(ExitCode::kResources,
+                      "the GPU failed: " + first_line(error.what_without_backtrace()));
   } catch (const std::exception& error) {
     session.abort_job(ExitCode::kInternal, first_line(error.what()));
   }

@@ -23,6 +23,14 @@ std::vector<Contradiction> find_contradictions(const Config& config) {
                      fmt::format("found {}, expected no more than train.epochs, which is {}",
                                  train.warmup_epochs, train.epochs)});
   }
+  const LossScale& scale = config.loss_scale;
+  if (scale.min > scale.max || scale.initial < scale.min || scale.initial > scale.max) {
+    found.push_back(
+        {{"loss_scale.initial", "loss_scale.min", "loss_scale.max"},
+         fmt::format("found {}, expected between loss_scale.min, which is {}, and loss_scale.max, "
+                     "which is {}",
+                     scale.initial, scale.min, scale.max)});
+  }
   if (config.comm.init_timeout_s > config.comm.timeout_s) {
     found.push_back({{"comm.init_timeout_s", "comm.timeout_s"},
                      fmt::format("found {}, expected no more than comm.timeout_s, which is {}",

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <optional>
 
 #include "contradictions.h"
@@ -34,8 +35,8 @@ PhasedKey split_phase(std::string_view key) {
 
 /// What the ranks, the folder and the logs are is settled before the first phase begins.
 bool is_of_the_whole_run(std::string_view key) {
-  return key == "run" || key == "comm" || key == "log" || key.starts_with("run.") ||
-         key.starts_with("comm.") || key.starts_with("log.");
+  constexpr std::array<std::string_view, 4> kShared{"run", "comm", "gpu", "log"};
+  return std::ranges::find(kShared, key.substr(0, key.find('.'))) != kShared.end();
 }
 
 bool is_section(std::string_view key) {

@@ -15,7 +15,7 @@ constexpr std::array<std::string_view, kNames.size()> kHelp{
     "Steady and reasonably fast.",
     "Takes all that the machine has: large batches, more readers, larger buckets.",
     "For little main memory: smaller batches, few readers, a small cache.",
-    "For little GPU memory: small batches.",
+    "For little GPU memory: small batches, layers computed again in the backward pass.",
 };
 
 /// What a key is set to by each preset, in the order of kNames; empty: the preset leaves the key
@@ -33,6 +33,10 @@ constexpr std::array kRows{
     PresetRow{1, "data.prefetch_factor", {"1", "2", "4", "1", "1"}},
     PresetRow{1, "data.cache_mb", {"", "", "", "64", ""}},
     PresetRow{1, "train.accumulation_steps", {"1", "1", "1", "1", "1"}},
+    PresetRow{1, "train.gradient_checkpointing", {"", "", "", "true", "true"}},
+    PresetRow{1, "loss_scale.initial", {"", "65536", "65536", "32768", "16384"}},
+    PresetRow{1, "loss_scale.growth_interval", {"", "2000", "2000", "1000", "500"}},
+    PresetRow{1, "gpu.empty_cache_epochs", {"1", "1", "5", "1", "1"}},
     PresetRow{1, "train.epochs", {"2", "50", "50", "50", "50"}},
     PresetRow{1, "train.warmup_epochs", {"0.5", "", "", "", ""}},
     PresetRow{1, "checkpoint.save_interval_epochs", {"1", "5", "5", "5", "5"}},

@@ -22,6 +22,8 @@ inline std::string_view refuse_empty(std::string_view text) {
   return text.empty() ? std::string_view("expected a text that is not empty") : std::string_view();
 }
 
+std::vector<Row> loss_scale_rows();
+std::vector<Row> gpu_rows();
 std::vector<Row> env_rows();
 std::vector<Row> rollout_rows();
 std::vector<Row> action_rows();

@@ -34,7 +34,9 @@ std::vector<Row> run_rows() {
        .choices = {"all", "1", "2", "3"}},
       {TRAFFIC_KEY(run.seed), .help = "Seed from which all random numbers are derived.",
        .range = at_least(0)},
-      {TRAFFIC_KEY(run.device), .help = "Where to compute; auto takes GPUs where there are some.",
+      {TRAFFIC_KEY(run.device),
+       .help =
+           "Where to compute; auto takes a GPU for each rank where there are some, else the CPU.",
        .choices = {"auto", "cuda", "cpu"}},
       {TRAFFIC_KEY(run.threads_per_rank),
        .help = "Compute threads of a rank; 0: the cores of the machine over its ranks.",
@@ -157,8 +159,13 @@ std::vector<Row> train_rows() {
        .help = "Norm to which the gradient of all parameters is clipped.", .range = above(0, 1e6)},
       {TRAFFIC_KEY(train.accumulation_steps), .help = "Batches of a rank for one optimiser step.",
        .unit = "batches", .range = between(1, 100000)},
-      {TRAFFIC_KEY(train.precision), .help = "Number format of forward and backward.",
-       .choices = {"fp32", "bf16"}},
+      {TRAFFIC_KEY(train.precision),
+       .help = "Number format of the products in forward and backward; fp16, with the scaled loss "
+               "of [loss_scale], needs GPUs.",
+       .choices = {"fp32", "bf16", "fp16"}},
+      {TRAFFIC_KEY(train.gradient_checkpointing),
+       .help = "Whether layers keep their input only and are computed again in the backward pass: "
+               "less memory, a longer step, the same gradients."},
       {TRAFFIC_KEY(train.stage1_share),
        .help = "Share of the epochs, at the start, that train the next state only.",
        .range = between(0, 1)},
@@ -178,8 +185,12 @@ std::vector<Row> comm_rows() {
        .unit = "s", .range = above(0, 86400)},
       {TRAFFIC_KEY(comm.init_timeout_s), .help = "The same while ranks find each other.",
        .unit = "s", .range = above(0, 86400)},
-      {TRAFFIC_KEY(comm.bucket_cap_mb), .help = "Size of a bucket of gradients.", .unit = "MiB",
-       .range = above(0, 1024)},
+      {TRAFFIC_KEY(comm.bucket_cap_mb),
+       .help = "Size of a bucket of gradients that are reduced while backward goes on.",
+       .unit = "MiB", .range = above(0, 1024)},
+      {TRAFFIC_KEY(comm.overlap),
+       .help = "Whether gradients are reduced in buckets while backward goes on; auto: on GPUs.",
+       .choices = {"auto", "on", "off"}},
       {TRAFFIC_KEY(comm.compression), .help = "Number format in which gradients travel.",
        .choices = {"none", "fp16", "bf16"}},
   };
@@ -213,12 +224,14 @@ std::vector<Row> log_rows() {
   };
 }
 
-constexpr std::array<Section, 15> kSections{{
+constexpr std::array<Section, 17> kSections{{
     {"run", "The run as a whole."},
     {"model", "Sizes of the model; a checkpoint fits only the sizes it was made with."},
     {"data", "Training data and how it is read."},
     {"data.augmentation", "Random changes of training samples."},
     {"train", "Optimisation."},
+    {"loss_scale", "Scaling of the loss with `train.precision = \"fp16\"`."},
+    {"gpu", "Memory and arithmetic of the GPUs; without effect on the CPU."},
     {"env", "The simulated traffic, and who may be asked what."},
     {"rollout", "Processes that run simulations, phases 2 and 3."},
     {"action", "What the controller may ask of a vehicle."},
@@ -238,9 +251,10 @@ std::span<const Section> sections() { return kSections; }
 std::span<const Row> schema() {
   static const std::vector<Row> rows = [] {
     std::vector<Row> all;
-    for (auto part : {run_rows, model_rows, data_rows, augmentation_rows, train_rows, env_rows,
-                      rollout_rows, action_rows, controller_rows, ppo_rows, lagrange_rows,
-                      evaluation_rows, comm_rows, checkpoint_rows, log_rows}) {
+    for (auto part :
+         {run_rows, model_rows, data_rows, augmentation_rows, train_rows, loss_scale_rows, gpu_rows,
+          env_rows, rollout_rows, action_rows, controller_rows, ppo_rows, lagrange_rows,
+          evaluation_rows, comm_rows, checkpoint_rows, log_rows}) {
       const std::vector<Row> some = part();
       all.insert(all.end(), some.begin(), some.end());
     }

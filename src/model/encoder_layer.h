@@ -11,6 +11,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <vector>
 
@@ -107,10 +108,12 @@ template <typename T>
 LayerGradients layer_backward(const LayerInput& input, const LayerTape& tape,
                               const at::Tensor& grad_out);
 
-/// The same function in ATen operations, differentiable by autograd. Products are computed in
-/// `compute_type`.
-at::Tensor layer_reference(const at::Tensor& x, const GraphBatch& graph,
-                           const LayerParameters& parameters, std::int64_t heads,
-                           at::ScalarType compute_type);
+/// Attention over the edges of one graph: qkv [N, 3 d] to [N, d], with a layer's parameters.
+using AttentionFunction = std::function<at::Tensor(const at::Tensor&, const EdgeParameters&)>;
+
+/// The same function in ATen operations around an attention, differentiable by autograd. Products
+/// are computed in `compute_type`.
+at::Tensor layer_reference(const at::Tensor& x, const LayerParameters& parameters,
+                           const AttentionFunction& attention, at::ScalarType compute_type);
 
 }  // namespace traffic::model

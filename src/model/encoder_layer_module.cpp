@@ -10,6 +10,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "recomputed.h"
+
 namespace traffic::model {
 namespace {
 
@@ -128,7 +130,7 @@ Tensor EncoderLayerImpl::forward(const Tensor& x, const LayerContext& context,
                                  const std::optional<ThinInput>& thin) {
   const LayerParameters p = parameters_of_layer();
   if (context.edges == nullptr || !fused_on(x, context.compute_type)) {
-    return layer_reference(x, context.graph, p, heads_, context.compute_type);
+    return forward_unfused(x, context, p);
   }
   const bool bf16 = context.compute_type == torch::kBFloat16;
   if (!torch::GradMode::is_enabled()) {
@@ -150,10 +152,38 @@ Tensor EncoderLayerImpl::forward(const Tensor& x, const LayerContext& context,
   return FusedLayer::apply(at::TensorList(all), state);
 }
 
+AttentionFunction EncoderLayerImpl::attention_of(const LayerContext& context,
+                                                 torch::Device where) const {
+  if (context.on_device == nullptr) {
+    return [graph = context.graph, heads = heads_](const Tensor& qkv, const EdgeParameters& p) {
+      return segment_attention_reference(qkv, graph, p, heads);
+    };
+  }
+  return
+      [edges = context.on_device, heads = heads_, &kernels = device::attention_kernels_of(where)](
+          const Tensor& qkv, const EdgeParameters& p) {
+        return device::device_attention(qkv, *edges, p, heads, kernels);
+      };
+}
+
+Tensor EncoderLayerImpl::forward_unfused(const Tensor& x, const LayerContext& context,
+                                         const LayerParameters& p) const {
+  const auto forward = [attention = attention_of(context, x.device()),
+                        type = context.compute_type](at::TensorList all) {
+    LayerParameters parameters;
+    std::copy_n(all.begin() + 1, kNumLayerParameters, parameters.begin());
+    return layer_reference(all[0], parameters, attention, type);
+  };
+  variable_list all{x};
+  all.insert(all.end(), p.begin(), p.end());
+  return context.checkpointing ? recomputed(forward, all) : forward(all);
+}
+
 void EncoderLayerImpl::pack_for_inference(at::ScalarType compute_type, bool with_qkv) {
   const torch::NoGradGuard no_grad;
   const LayerParameters p = parameters_of_layer();
   unpack();
+  if (!fused_on(qkv_->weight, compute_type)) return;
   if (compute_type == torch::kBFloat16) {
     packed_bf16_ = pack_layer<Bf16>(p, with_qkv);
   } else {

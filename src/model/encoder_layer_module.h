@@ -9,13 +9,15 @@
 #include <memory>
 #include <optional>
 
+#include "device/device_attention.h"
 #include "encoder_layer.h"
 
 namespace traffic::model {
 
 struct LayerContext {
   const GraphBatch& graph;
-  std::shared_ptr<const EdgeIndex> edges;  ///< null: not on the CPU
+  std::shared_ptr<const EdgeIndex> edges;                ///< of fused layers, else null
+  std::shared_ptr<const device::DeviceEdges> on_device;  ///< with kernels for a GPU, else null
   at::ScalarType compute_type;
   bool checkpointing;
 };
@@ -34,6 +36,10 @@ class EncoderLayerImpl : public torch::nn::Module {
 
  private:
   [[nodiscard]] LayerParameters parameters_of_layer() const;
+  [[nodiscard]] AttentionFunction attention_of(const LayerContext& context,
+                                               torch::Device where) const;
+  [[nodiscard]] torch::Tensor forward_unfused(const torch::Tensor& x, const LayerContext& context,
+                                              const LayerParameters& p) const;
 
   std::int64_t heads_;
   torch::nn::Linear qkv_{nullptr};

@@ -14,7 +14,7 @@
 namespace traffic::model {
 
 GraphEncoderImpl::GraphEncoderImpl(const config::Model& model, std::int64_t num_node_features)
-    : hidden_dim_(model.hidden_dim) {
+    : hidden_dim_(model.hidden_dim), num_heads_(model.num_heads) {
   if (hidden_dim_ % model.num_heads != 0) {
     throw ShapeError("model.hidden_dim is {}, not a multiple of model.num_heads {}", hidden_dim_,
                      model.num_heads);
@@ -32,11 +32,15 @@ GraphEncoderImpl::GraphEncoderImpl(const config::Model& model, std::int64_t num_
 torch::Tensor GraphEncoderImpl::forward(const GraphBatch& graph) {
   check_graph(graph);
   const auto type = input_->weight.scalar_type();
-  LayerContext context{graph, nullptr, type == torch::kDouble ? type : compute_type_,
+  LayerContext context{graph, nullptr, nullptr, type == torch::kDouble ? type : compute_type_,
                        checkpointing_};
   if (fused()) {
     context.edges =
         std::make_shared<const EdgeIndex>(make_edge_index(graph, torch::GradMode::is_enabled()));
+  }
+  if (layers_run_on_gpu()) {
+    context.on_device = std::make_shared<const device::DeviceEdges>(
+        device::make_device_edges(graph, torch::GradMode::is_enabled()));
   }
   if (!fused() || !has_thin_input()) {
     torch::Tensor h = norm_(input_(graph.node_features.to(type)));
@@ -74,13 +78,18 @@ bool GraphEncoderImpl::fused() const {
   return !layers_.empty() && layers_.front()->fused_on(input_->weight, compute_type_);
 }
 
+bool GraphEncoderImpl::layers_run_on_gpu() const {
+  return input_->weight.is_cuda() && input_->weight.scalar_type() == torch::kFloat &&
+         device::device_attention_fits(hidden_dim_, num_heads_);
+}
+
 bool GraphEncoderImpl::has_thin_input() const {
   return fused() && input_->weight.size(1) < hidden_dim_ / 2;
 }
 
 void GraphEncoderImpl::set_compute_type(torch::ScalarType type) {
-  TRAFFIC_CHECK(type == torch::kFloat || type == torch::kBFloat16,
-                "products are computed in float32 or bfloat16");
+  TRAFFIC_CHECK(type == torch::kFloat || type == torch::kBFloat16 || type == torch::kHalf,
+                "products are computed in float32, bfloat16 or float16");
   unpack();
   compute_type_ = type;
 }

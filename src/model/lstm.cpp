@@ -9,6 +9,7 @@
 #include <variant>
 
 #include "lstm_passes.h"
+#include "recomputed.h"
 #include "traffic/core/error.h"
 
 namespace traffic::model {
@@ -44,6 +45,7 @@ std::vector<PackedLstmLayer<T>> pack(at::TensorList parameters) {
 /// What a fused LSTM keeps beside its input and parameters.
 struct LstmTape : torch::CustomClassHolder {
   bool bf16 = false;
+  bool keep = true;  ///< layers, for the backward pass; else they are computed again in it
   Tensor present;
   std::vector<LstmLayerTape> layers;
 };
@@ -56,9 +58,7 @@ class FusedLstm : public torch::autograd::Function<FusedLstm> {
     saved.insert(saved.end(), parameters.begin(), parameters.end());
     ctx->save_for_backward(saved);
     ctx->saved_data["tape"] = at::IValue::make_capsule(tape);
-    const LstmInput input{x, tape->present, {}, {}};
-    return tape->bf16 ? lstm_forward(input, pack<Bf16>(parameters), &tape->layers).last
-                      : lstm_forward(input, pack<float>(parameters), &tape->layers).last;
+    return run(x, parameters, *tape, tape->keep ? &tape->layers : nullptr);
   }
 
   static variable_list backward(AutogradContext* ctx, const variable_list& grads) {
@@ -67,15 +67,24 @@ class FusedLstm : public torch::autograd::Function<FusedLstm> {
         c10::static_intrusive_pointer_cast<LstmTape>(ctx->saved_data["tape"].toCapsule());
     const auto parameters = by_layer(at::TensorList(saved).slice(1));
     const LstmInput input{saved[0], tape->present, {}, {}};
+    if (!tape->keep) run(saved[0], at::TensorList(saved).slice(1), *tape, &tape->layers);
     const Tensor grad_out = grads[0].contiguous();
     LstmGradients result = tape->bf16
                                ? lstm_backward<Bf16>(input, parameters, tape->layers, grad_out)
                                : lstm_backward<float>(input, parameters, tape->layers, grad_out);
-    if (!torch::autograd::get_current_graph_task_keep_graph()) tape->layers.clear();
+    if (!tape->keep || !torch::autograd::get_current_graph_task_keep_graph()) tape->layers.clear();
     variable_list out{std::move(result.x)};
     for (auto& layer : result.parameters) out.insert(out.end(), layer.begin(), layer.end());
     out.emplace_back();
     return out;
+  }
+
+ private:
+  static Tensor run(const Tensor& x, at::TensorList parameters, const LstmTape& tape,
+                    std::vector<LstmLayerTape>* layers) {
+    const LstmInput input{x, tape.present, {}, {}};
+    return tape.bf16 ? lstm_forward(input, pack<Bf16>(parameters), layers).last
+                     : lstm_forward(input, pack<float>(parameters), layers).last;
   }
 };
 
@@ -150,11 +159,12 @@ const Tensor& LstmImpl::parameter(std::int64_t layer, std::int64_t which) const 
 }
 
 bool LstmImpl::fused_on(const Tensor& x) const {
-  return x.is_cpu() && x.scalar_type() == torch::kFloat &&
+  return x.is_cpu() && parameters_.front().is_cpu() && x.scalar_type() == torch::kFloat &&
          parameters_.front().scalar_type() == torch::kFloat &&
          options_.input_size % kernels::kWidthUnit == 0 &&
          options_.hidden_size % kernels::kWidthUnit == 0 &&
-         (compute_type_ == torch::kFloat || has_bf16_products());
+         (compute_type_ == torch::kFloat ||
+          (compute_type_ == torch::kBFloat16 && has_bf16_products()));
 }
 
 Tensor LstmImpl::forward(const Tensor& x, const Tensor& present) {
@@ -167,10 +177,16 @@ Tensor LstmImpl::forward(const Tensor& x, const Tensor& present) {
   }
   if (!fused_on(x)) {
     const auto type = x.scalar_type() == torch::kDouble ? torch::kDouble : compute_type_;
-    return reference_forward(x, present, by_layer(parameters_), type);
+    const auto forward = [present, type](at::TensorList all) {
+      return reference_forward(all[0], present, by_layer(all.slice(1)), type);
+    };
+    variable_list all{x};
+    all.insert(all.end(), parameters_.begin(), parameters_.end());
+    return checkpointing_ ? recomputed(forward, all) : forward(all);
   }
   auto tape = c10::make_intrusive<LstmTape>();
   tape->bf16 = compute_type_ == torch::kBFloat16;
+  tape->keep = !checkpointing_;
   if (present.defined()) tape->present = present.contiguous().view(torch::kByte);
   if (torch::GradMode::is_enabled())
     return FusedLstm::apply(x.contiguous(), at::TensorList(parameters_), tape);
@@ -221,8 +237,8 @@ LstmState LstmImpl::zero_state(std::int64_t vehicles) const {
 }
 
 void LstmImpl::set_compute_type(torch::ScalarType type) {
-  TRAFFIC_CHECK(type == torch::kFloat || type == torch::kBFloat16,
-                "products are computed in float32 or bfloat16");
+  TRAFFIC_CHECK(type == torch::kFloat || type == torch::kBFloat16 || type == torch::kHalf,
+                "products are computed in float32, bfloat16 or float16");
   unpack();
   compute_type_ = type;
 }

@@ -5,25 +5,16 @@
 #include <cmath>
 #include <utility>
 
+#include "adam_update.h"
 #include "traffic/core/error.h"
 
 namespace traffic::train {
 namespace {
 
-struct Coefficients {
-  float gradient_scale;
-  float weight_decay;
-  float beta1;
-  float beta2;
-  float step_size;      // learning rate / first bias correction
-  float second_moment;  // 1 / sqrt(second bias correction)
-  float eps;
-};
-
 __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default"))) void update_cpu(
     float* __restrict parameter, const float* __restrict gradient, float* __restrict exp_avg,
-    float* __restrict exp_avg_sq, std::int64_t size, const Coefficients& coefficients) {
-  const Coefficients c = coefficients;
+    float* __restrict exp_avg_sq, std::int64_t size, const AdamCoefficients& coefficients) {
+  const AdamCoefficients c = coefficients;
   for (std::int64_t i = 0; i < size; ++i) {
     const float g = gradient[i] * c.gradient_scale + c.weight_decay * parameter[i];
     const float m = c.beta1 * exp_avg[i] + (1.0F - c.beta1) * g;
@@ -34,15 +25,6 @@ __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default"))) vo
   }
 }
 
-/// The same on any device, out of tensor operations.
-void update_device(at::Tensor& parameters, const at::Tensor& gradients, at::Tensor& exp_avg,
-                   at::Tensor& exp_avg_sq, const Coefficients& c) {
-  const at::Tensor g = at::add(gradients * c.gradient_scale, parameters, c.weight_decay);
-  exp_avg.mul_(c.beta1).add_(g, 1.0F - c.beta1);
-  exp_avg_sq.mul_(c.beta2).addcmul_(g, g, 1.0F - c.beta2);
-  parameters.addcdiv_(exp_avg, exp_avg_sq.sqrt().mul_(c.second_moment).add_(c.eps), -c.step_size);
-}
-
 void check_flat(const at::Tensor& tensor, const char* what) {
   if (tensor.dim() != 1 || tensor.scalar_type() != at::kFloat || !tensor.is_contiguous()) {
     throw ShapeError("Adam: {} must be flat, contiguous float32; found {} dimensions of {}", what,
@@ -51,6 +33,15 @@ void check_flat(const at::Tensor& tensor, const char* what) {
 }
 
 }  // namespace
+
+void adam_by_operations(const at::Tensor& parameters, const at::Tensor& gradients,
+                        const at::Tensor& exp_avg, const at::Tensor& exp_avg_sq,
+                        const AdamCoefficients& c) {
+  const at::Tensor g = at::add(gradients * c.gradient_scale, parameters, c.weight_decay);
+  exp_avg.mul_(c.beta1).add_(g, 1.0F - c.beta1);
+  exp_avg_sq.mul_(c.beta2).addcmul_(g, g, 1.0F - c.beta2);
+  parameters.addcdiv_(exp_avg, exp_avg_sq.sqrt().mul_(c.second_moment).add_(c.eps), -c.step_size);
+}
 
 Adam::Adam(at::Tensor parameters, AdamOptions options)
     : parameters_(std::move(parameters)), options_(options) {
@@ -68,7 +59,7 @@ void Adam::step(const at::Tensor& gradients, double learning_rate, double gradie
   const at::NoGradGuard no_grad;
   ++num_steps_;
   const auto t = static_cast<double>(num_steps_);
-  const Coefficients c{
+  const AdamCoefficients c{
       .gradient_scale = static_cast<float>(gradient_scale),
       .weight_decay = static_cast<float>(options_.weight_decay),
       .beta1 = static_cast<float>(options_.beta1),
@@ -81,7 +72,7 @@ void Adam::step(const at::Tensor& gradients, double learning_rate, double gradie
                exp_avg_.mutable_data_ptr<float>(), exp_avg_sq_.mutable_data_ptr<float>(),
                parameters_.numel(), c);
   } else {
-    update_device(parameters_, gradients, exp_avg_, exp_avg_sq_, c);
+    adam_by_operations(parameters_, gradients, exp_avg_, exp_avg_sq_, c);
   }
 }
 

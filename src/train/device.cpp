@@ -1,26 +1,26 @@
 #include <sched.h>
-#include <torch/cuda.h>
 
 #include <algorithm>
+#include <cstdlib>
 #include <cstring>
 
-#include "traffic/core/error.h"
+#include "gpu.h"
 #include "traffic/core/process.h"
 #include "traffic/train/job.h"
 
 namespace traffic::train {
 
-at::Device choose_device(const std::string& device, const comm::MpiSession& session) {
-  const int gpus = torch::cuda::is_available() ? static_cast<int>(torch::cuda::device_count()) : 0;
-  if (device == "cpu" || (device == "auto" && gpus == 0)) return at::kCPU;
-  if (gpus < session.local_size()) {
-    throw ResourceError(
-        "run.device: {} ranks on this node, but {} GPUs can be used; start {} ranks a node, or set "
-        "run.device = "
-        "\"cpu\"",
-        session.local_size(), gpus, gpus > 0 ? std::to_string(gpus) : "CPU");
-  }
-  return {at::kCUDA, static_cast<at::DeviceIndex>(session.local_rank())};
+DeviceChoice choose_device(const std::string& wish, const comm::MpiSession& session) {
+  // The driver is not even asked where nobody wants a GPU.
+  const GpuInventory gpus = wish == "cpu" ? GpuInventory{} : find_gpus();
+  const char* visible = std::getenv("CUDA_VISIBLE_DEVICES");
+  return decide_device({.wish = wish,
+                        .built_with_cuda = gpus.built_with_cuda,
+                        .num_gpus = gpus.count,
+                        .why_no_gpus = gpus.problem,
+                        .ranks_on_node = session.local_size(),
+                        .local_rank = session.local_rank(),
+                        .visible_gpus = visible == nullptr ? "" : visible});
 }
 
 int choose_threads(std::int64_t threads_per_rank, const comm::MpiSession& session) {

@@ -6,6 +6,7 @@
 #include <fstream>
 #include <vector>
 
+#include "gpu.h"
 #include "run_folder_choice.h"
 #include "traffic/config/write.h"
 #include "traffic/core/atomic_file.h"
@@ -51,13 +52,22 @@ report::Environment environment_of(const comm::Communicator& communicator) {
 
 Job::Job(const config::Plan& plan, const comm::MpiSession& session)
     : config_(plan.whole), session_(session) {
-  communicator_ =
-      comm::make_communicator(session, choose_device(config_.run.device, session), config_.comm);
+  const DeviceChoice choice = choose_device(config_.run.device, session);
+  prepare_gpu(choice.device, config_.gpu);
+  communicator_ = comm::make_communicator(session, choice.device, config_.comm);
   check_same_program(plan, *communicator_);
   std::string dir;
   if (is_reporter()) dir = choose_run_dir(plan).string();
   folder_ = report::RunFolder(communicator_->broadcast_string(dir, 0));
   open_folder(plan);
+  log_device(choice.reason);
+}
+
+void Job::log_device(const std::string& reason) const {
+  spdlog::info("device {} ({})", communicator_->device().str(), reason);
+  if (!communicator_->device().is_cuda()) return;
+  spdlog::info("GPU: {}", describe_gpu(communicator_->device()));
+  for (const std::string& setting : environment_settings("NCCL_")) spdlog::info("{}", setting);
 }
 
 void Job::open_folder(const config::Plan& plan) {
@@ -74,9 +84,8 @@ void Job::open_folder(const config::Plan& plan) {
   log.world_size = communicator_->size();
   log.level = config_.log.level;
   report::init_logging(log);
-  spdlog::info("run folder {}, {} ranks on {} nodes, device {}", folder_.root().string(),
-               communicator_->size(), communicator_->topology().num_nodes(),
-               communicator_->device().str());
+  spdlog::info("run folder {}, {} ranks on {} nodes", folder_.root().string(),
+               communicator_->size(), communicator_->topology().num_nodes());
   if (lock_ && !lock_->taken_over_from().empty()) {
     spdlog::warn("the last run in this folder ended without letting go ({})",
                  lock_->taken_over_from());

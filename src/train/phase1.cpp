@@ -10,6 +10,8 @@
 #include <utility>
 #include <vector>
 
+#include "batch_feeder.h"
+#include "gpu.h"
 #include "phase1_data.h"
 #include "phase1_model.h"
 #include "phase1_report.h"
@@ -24,6 +26,7 @@
 #include "traffic/model/memory.h"
 #include "traffic/report/progress_bar.h"
 #include "traffic/report/time_split.h"
+#include "traffic/train/memory_watch.h"
 
 namespace traffic::train {
 namespace {
@@ -40,6 +43,11 @@ std::int64_t total_steps(const config::Train& train, std::int64_t batches_per_ep
   return train.max_steps > 0 ? std::min(steps, train.max_steps) : steps;
 }
 
+/// Where the next batch is copied while one is computed with; the CPU has nothing to copy.
+std::unique_ptr<comm::SideStream> make_copy_stream(torch::Device device) {
+  return device.is_cpu() ? nullptr : comm::make_side_stream(device);
+}
+
 /// The phase on this rank: everything that lives as long as it.
 class Phase1 {
  public:
@@ -48,9 +56,12 @@ class Phase1 {
         communicator_(run.communicator()),
         data_(open_phase1_data(run.config(), communicator_)),
         train_loader_(make_train_loader(data_, run.config(), communicator_)),
+        batches_(*train_loader_, communicator_.device(), make_copy_stream(communicator_.device())),
         model_(run.config(), data_.train->info().frame_interval_s, communicator_.device()),
         trainer_(run.config(), model_, communicator_, time_split_,
-                 total_steps(run.config().train, train_loader_->steps_per_epoch())) {
+                 total_steps(run.config().train, train_loader_->steps_per_epoch())),
+        memory_watch_({.allocated_gb = run.config().gpu.allocated_limit_gb,
+                       .reserved_gb = run.config().gpu.reserved_limit_gb}) {
     run.check_room(snapshot().total_bytes());
   }
 
@@ -62,6 +73,7 @@ class Phase1 {
   [[nodiscard]] bool train_epoch();  // false: a stop was requested
   void after_step(const StepResult& result);
   void after_epoch();
+  void watch_memory();
   void save_now();
   bool save();
   [[nodiscard]] bool is_complete() const {
@@ -74,11 +86,13 @@ class Phase1 {
   comm::Communicator& communicator_;
   Phase1Data data_;
   std::unique_ptr<data::DataLoader> train_loader_;
+  BatchFeeder batches_;
   report::TimeSplit time_split_;
   Phase1Model model_;
   Phase1Trainer trainer_;
   std::unique_ptr<report::ProgressBar> progress_;
   StepRates rates_;
+  MemoryWatch memory_watch_;
   std::int64_t epoch_ = 0;
   double best_loss_ = std::numeric_limits<double>::infinity();
   bool epoch_running_ = false;
@@ -93,7 +107,7 @@ PhaseEnd Phase1::train() {
                               .mode = run_.config().log.progress});
   if (is_complete()) spdlog::info("phase 1 is complete already: {} steps", trainer_.global_step());
   while (!is_complete()) {
-    if (!epoch_running_) train_loader_->start_epoch(epoch_);
+    if (!epoch_running_) batches_.start_epoch(epoch_);
     epoch_running_ = true;
     if (!train_epoch()) {
       save_now();
@@ -111,7 +125,7 @@ PhaseEnd Phase1::train() {
 
 bool Phase1::train_epoch() {
   while (!is_complete()) {
-    const auto result = trainer_.step(*train_loader_);
+    const auto result = trainer_.step(batches_);
     if (!result) break;
     after_step(*result);
     if (result->stop_requested) return false;
@@ -127,6 +141,7 @@ void Phase1::after_step(const StepResult& result) {
   }
   if (step % run_.config().log.interval_steps == 0 || is_complete()) {
     run_.write_metrics(step, step_metrics(result, rates_, time_split_));
+    watch_memory();
   }
   const std::int64_t interval = run_.config().checkpoint.save_interval_steps;
   if (interval > 0 && step % interval == 0) save_now();
@@ -145,7 +160,19 @@ void Phase1::after_epoch() {
   if (best || is_complete() || epoch_ % run_.config().checkpoint.save_interval_epochs == 0) {
     if (save() && best) run_.mark_best(trainer_.global_step());
   }
+  const std::int64_t empty_cache_epochs = run_.config().gpu.empty_cache_epochs;
+  if (empty_cache_epochs > 0 && epoch_ % empty_cache_epochs == 0) {
+    empty_gpu_cache(communicator_.device());
+  }
   rates_.skip_pause();
+}
+
+void Phase1::watch_memory() {
+  const torch::Device device = communicator_.device();
+  if (!device.is_cuda()) return;
+  const MemoryActions actions = memory_watch_.look(gpu_memory(device));
+  for (const std::string& warning : actions.warnings) spdlog::warn("{}", warning);
+  if (actions.clear_cache) empty_gpu_cache(device);
 }
 
 void Phase1::save_now() {
@@ -163,7 +190,7 @@ checkpoint::Snapshot Phase1::snapshot() const {
   checkpoint::Snapshot snapshot(trainer_.global_step());
   trainer_.save_to(snapshot);
   const std::vector<std::int64_t> sampler =
-      (epoch_running_ ? train_loader_->state() : data::SamplerState{}).encode();
+      (epoch_running_ ? batches_.state() : data::SamplerState{}).encode();
   snapshot.put_tensor("sampler", torch::tensor(sampler));
   snapshot.put_int("train/epoch", epoch_);
   snapshot.put_int("train/epoch_running", epoch_running_ ? 1 : 0);
@@ -190,7 +217,7 @@ void Phase1::resume() {
     const at::Tensor sampler = snapshot->tensor("sampler");
     const std::vector<std::int64_t> numbers(sampler.data_ptr<std::int64_t>(),
                                             sampler.data_ptr<std::int64_t>() + sampler.numel());
-    train_loader_->restore(data::SamplerState::decode(numbers));
+    batches_.restore(data::SamplerState::decode(numbers));
   }
 }
 
@@ -227,6 +254,7 @@ void Phase1::finish(PhaseEnd end) {
 }  // namespace
 
 PhaseEnd run_phase1(Run& run) {
+  check_precision(run.config().train.precision, run.communicator().device());
   Phase1 phase(run);
   const PhaseEnd end = phase.train();
   phase.finish(end);
@@ -234,6 +262,7 @@ PhaseEnd run_phase1(Run& run) {
 }
 
 void dry_run_phase1(Run& run) {
+  check_precision(run.config().train.precision, run.communicator().device());
   const Phase1 phase(run);
   spdlog::info("dry run: configuration, data, model, communication and disk are fine");
 }

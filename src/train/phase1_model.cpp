@@ -1,5 +1,6 @@
 #include "phase1_model.h"
 
+#include "traffic/core/error.h"
 #include "traffic/core/random.h"
 #include "traffic/model/initialise.h"
 #include "traffic/model/loss.h"
@@ -11,6 +12,8 @@ namespace {
 
 constexpr std::uint64_t kEncoderStream = 2;
 constexpr std::uint64_t kWorldModelStream = 3;
+constexpr const char* kEncoderPrefix = "encoder.";
+constexpr const char* kWorldModelPrefix = "world_model.";
 
 /// The batch's rows in the order of frames, as the encoder takes them.
 model::GraphBatch graph_of(const data::Batch& batch) {
@@ -32,6 +35,11 @@ model::Phase1Targets targets_of(const data::Batch& batch, double frame_s) {
       .conflict_mask = batch.conflict_mask};
 }
 
+torch::ScalarType compute_type(const std::string& precision) {
+  if (precision == "bf16") return torch::kBFloat16;
+  return precision == "fp16" ? torch::kHalf : torch::kFloat;
+}
+
 void append_parameters(const torch::nn::Module& module, const std::string& prefix,
                        comm::NamedTensors& parameters) {
   for (const auto& item : module.named_parameters())
@@ -46,7 +54,8 @@ torch::Tensor vehicle_weights(const data::Batch& batch) {
 }
 
 Phase1Model::Phase1Model(const config::Config& config, double frame_s, torch::Device device)
-    : horizons_(config.data.horizon_frames),
+    : device_(device),
+      horizons_(config.data.horizon_frames),
       frame_s_(frame_s),
       future_weight_(config.train.future_weight),
       conflict_weight_(config.train.conflict_weight),
@@ -57,9 +66,19 @@ Phase1Model::Phase1Model(const config::Config& config, double frame_s, torch::De
   model::initialise(*world_model_, derive_seed(seed, {kWorldModelStream}));
   encoder_->to(device);
   world_model_->to(device);
-  const auto compute = config.train.precision == "bf16" ? torch::kBFloat16 : torch::kFloat;
+  const torch::ScalarType compute = compute_type(config.train.precision);
   encoder_->set_compute_type(compute);
   world_model_->set_compute_type(compute);
+  encoder_->set_checkpointing(config.train.gradient_checkpointing);
+  world_model_->set_checkpointing(config.train.gradient_checkpointing);
+}
+
+void check_precision(const std::string& precision, torch::Device device) {
+  if (precision != "fp16" || device.is_cuda()) return;
+  throw ConfigError(
+      "train.precision = \"fp16\": found no GPU ({}), expected one; on the CPU set "
+      "train.precision = \"bf16\" or \"fp32\"",
+      device.str());
 }
 
 Phase1Forward Phase1Model::forward(const data::Batch& batch, Stage stage) {
@@ -84,10 +103,17 @@ PhysicalPrediction Phase1Model::to_physical(const model::WorldModelOutput& outpu
           .speed_mps = motion.speed_mps.clamp_min(0.0)};
 }
 
+std::vector<std::string> Phase1Model::parameters_without_gradient(Stage stage) const {
+  std::vector<std::string> names =
+      world_model_->parameters_without_gradient(stage == Stage::kNextState ? 1 : 2);
+  for (std::string& name : names) name.insert(0, kWorldModelPrefix);
+  return names;
+}
+
 comm::NamedTensors Phase1Model::trainable_parameters() const {
   comm::NamedTensors parameters;
-  append_parameters(*encoder_, "encoder.", parameters);
-  append_parameters(*world_model_, "world_model.", parameters);
+  append_parameters(*encoder_, kEncoderPrefix, parameters);
+  append_parameters(*world_model_, kWorldModelPrefix, parameters);
   return parameters;
 }
 

@@ -4,6 +4,8 @@
 #include <torch/types.h>
 
 #include <cstdint>
+#include <string>
+#include <vector>
 
 #include "traffic/comm/flat_arena.h"
 #include "traffic/config/config.h"
@@ -30,6 +32,11 @@ struct PhysicalPrediction {
 /// [S] float32 on the CPU: 1 for each vehicle of a sample, 0 for those of a repeated sample.
 torch::Tensor vehicle_weights(const data::Batch& batch);
 
+/// Half precision is for GPUs: the CPU has no fast products in it.
+/// @param precision train.precision
+/// @throws ConfigError
+void check_precision(const std::string& precision, torch::Device device);
+
 class Phase1Model {
  public:
   /// Parameters are drawn from the seed alone, the same on all ranks.
@@ -42,10 +49,14 @@ class Phase1Model {
                                                const data::Batch& batch) const;
 
   [[nodiscard]] comm::NamedTensors trainable_parameters() const;
+  /// Names among them that the loss of a stage gives no gradient to.
+  [[nodiscard]] std::vector<std::string> parameters_without_gradient(Stage stage) const;
+  [[nodiscard]] torch::Device device() const { return device_; }
   [[nodiscard]] std::int64_t horizons() const { return horizons_; }
   [[nodiscard]] double frame_s() const { return frame_s_; }
 
  private:
+  torch::Device device_;
   std::int64_t horizons_;
   double frame_s_;
   double future_weight_;

@@ -46,6 +46,7 @@ report::NamedValues step_metrics(const StepResult& result, const StepRates& rate
   report::NamedValues values{{"train/loss", result.loss},
                              {"train/grad_norm", result.grad_norm},
                              {"train/learning_rate", result.learning_rate},
+                             {"train/loss_scale", result.loss_scale},
                              {"time/step_s", rates.last_step_s()},
                              {"time/samples_per_s", rates.recent_samples_per_s()}};
   for (const auto& [part, share] : time_split.shares()) {

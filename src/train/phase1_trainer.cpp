@@ -10,9 +10,11 @@
 
 #include "snapshot_parts.h"
 #include "together.h"
+#include "traffic/comm/side_stream.h"
 #include "traffic/core/error.h"
 #include "traffic/core/fault.h"
 #include "traffic/core/signals.h"
+#include "traffic/train/memory_watch.h"
 
 namespace traffic::train {
 namespace {
@@ -28,8 +30,17 @@ LrSchedule make_schedule(const config::Train& train, std::int64_t total_steps) {
           .total_steps = total_steps};
 }
 
-void spoil(const at::Tensor& gradients) {
-  gradients.narrow(0, 0, 1).fill_(std::numeric_limits<float>::quiet_NaN());
+/// Where buckets of gradients are reduced while backward goes on; null: after it.
+std::unique_ptr<comm::SideStream> make_overlap(const std::string& wish, at::Device device) {
+  const bool on = wish == "on" || (wish == "auto" && device.is_cuda());
+  return on ? comm::make_side_stream(device) : nullptr;
+}
+
+/// An allocation that the GPU refused, as an error that all ranks hear of.
+ResourceError out_of_gpu_memory(const c10::OutOfMemoryError& error) {
+  const std::string what = error.what_without_backtrace();
+  return ResourceError("out of GPU memory: {}; {}", what.substr(0, what.find('\n')),
+                       advise_after_out_of_memory().text);
 }
 
 }  // namespace
@@ -37,10 +48,10 @@ void spoil(const at::Tensor& gradients) {
 /// What every step tells all ranks in one small all_reduce.
 class StepTotals {
  public:
-  void add(const Phase1Forward& forward, const data::Batch& batch, double vehicles) {
-    sums_[0] += forward.loss.item<double>() * vehicles;
-    sums_[1] += vehicles;
-    sums_[2] += batch.sample_weight.sum().item<double>();
+  void add(const Phase1Forward& forward, const FedBatch& fed) {
+    sums_[0] += forward.loss.item<double>() * fed.vehicles;
+    sums_[1] += fed.vehicles;
+    sums_[2] += fed.samples;
   }
   void fail(const Error& error) {
     if (!failure_) failure_ = error;
@@ -74,26 +85,33 @@ Phase1Trainer::Phase1Trainer(const config::Config& config, Phase1Model& model,
       reducer_(communicator, gradients_,
                {.accumulation_steps = accumulation_steps_,
                 .compression = comm::parse_compression(config.comm.compression),
-                .clip_norm = config.train.clip_norm}),
+                .clip_norm = config.train.clip_norm,
+                .bucket_cap_mb = config.comm.bucket_cap_mb},
+               make_overlap(config.comm.overlap, communicator.device())),
+      scales_loss_(config.train.precision == "fp16"),
+      scaler_(scales_loss_ ? LossScaler(config.loss_scale) : LossScaler()),
       adam_(parameters_.flat(), {.beta1 = config.train.adam_beta1,
                                  .beta2 = config.train.adam_beta2,
                                  .eps = config.train.adam_eps,
                                  .weight_decay = config.train.weight_decay}),
       schedule_(make_schedule(config.train, total_steps)) {}
 
-std::optional<StepResult> Phase1Trainer::step(data::DataLoader& loader) {
-  if (loader.steps_left() < accumulation_steps_) return std::nullopt;
+std::optional<StepResult> Phase1Trainer::step(BatchFeeder& batches) {
+  if (batches.steps_left() < accumulation_steps_) return std::nullopt;
+  declare_unused_parameters();
   gradients_.zero();
   StepTotals totals;
   std::optional<comm::ReduceResult> reduced;
   for (std::int64_t part = 0; part < accumulation_steps_; ++part) {
-    const double vehicles = run_part(loader, totals);
+    run_part(batches, totals);
     const auto scope = time_split_.measure(report::Share::kReduce);
-    reduced = reducer_.reduce(vehicles);
+    reduced = reducer_.after_backward();
     if (reduced) totals.reduce(communicator_);
   }
   const auto scope = time_split_.measure(report::Share::kOptimizer);
   const double learning_rate = schedule_.at(global_step_);
+  const double loss_scale = scaler_.scale();
+  scaler_.update(!reduced->finite);
   if (reduced->finite) {
     adam_.step(gradients_.flat(), learning_rate, reduced->clip_factor);
     skipped_in_a_row_ = 0;
@@ -105,32 +123,35 @@ std::optional<StepResult> Phase1Trainer::step(data::DataLoader& loader) {
                     .grad_norm = reduced->grad_norm,
                     .learning_rate = learning_rate,
                     .samples = totals.samples(),
+                    .loss_scale = loss_scale,
                     .skipped = !reduced->finite,
                     .stop_requested = totals.stop()};
 }
 
 /// Forward and backward of a batch. What fails is told to all ranks with the totals.
-/// @return its vehicles
-double Phase1Trainer::run_part(data::DataLoader& loader, StepTotals& totals) {
+void Phase1Trainer::run_part(BatchFeeder& batches, StepTotals& totals) {
   try {
-    const data::Batch batch = next_batch(loader);
-    const double vehicles = vehicle_weights(batch).sum().item<double>();
-    const Phase1Forward forward = run_forward(batch);
-    run_backward(forward);
-    totals.add(forward, batch, vehicles);
-    if (fault::hit("train.step", communicator_.rank(), global_step_) == fault::Action::kNan) {
-      spoil(gradients_.flat());
-    }
-    return vehicles;
+    const FedBatch fed = next_batch(batches);
+    const Phase1Forward forward = run_forward(fed.batch);
+    reducer_.before_backward(fed.vehicles, scaler_.scale());
+    run_backward(forward.loss);
+    totals.add(forward, fed);
   } catch (const Error& error) {
     totals.fail(error);
-    return 0.0;
+  } catch (const c10::OutOfMemoryError& error) {
+    totals.fail(out_of_gpu_memory(error));
   }
 }
 
-data::Batch Phase1Trainer::next_batch(data::DataLoader& loader) {
+void Phase1Trainer::declare_unused_parameters() {
+  if (declared_stage_ == stage()) return;
+  declared_stage_ = stage();
+  reducer_.declare_unused(model_.parameters_without_gradient(stage()));
+}
+
+FedBatch Phase1Trainer::next_batch(BatchFeeder& batches) {
   const auto scope = time_split_.measure(report::Share::kData);
-  return loader.next().value().to(communicator_.device());
+  return batches.next().value();
 }
 
 Phase1Forward Phase1Trainer::run_forward(const data::Batch& batch) {
@@ -138,9 +159,13 @@ Phase1Forward Phase1Trainer::run_forward(const data::Batch& batch) {
   return model_.forward(batch, stage());
 }
 
-void Phase1Trainer::run_backward(const Phase1Forward& forward) {
+void Phase1Trainer::run_backward(const torch::Tensor& loss) {
   const auto scope = time_split_.measure(report::Share::kBackward);
-  forward.loss.backward();
+  double factor = scaler_.scale();
+  if (fault::hit("train.step", communicator_.rank(), global_step_) == fault::Action::kNan) {
+    factor = std::numeric_limits<double>::quiet_NaN();
+  }
+  (factor == 1.0 ? loss : loss * factor).backward();
 }
 
 Stage Phase1Trainer::stage() const {
@@ -149,10 +174,11 @@ Stage Phase1Trainer::stage() const {
 
 void Phase1Trainer::count_skipped() {
   ++skipped_steps_;
-  ++skipped_in_a_row_;
   spdlog::warn(
-      "step {}: the gradient is not finite on at least one rank; all ranks skip this update",
-      global_step_);
+      "step {}: the gradient is not finite on at least one rank; all ranks skip this update{}",
+      global_step_, scales_loss_ ? fmt::format(" (loss scale now {})", scaler_.scale()) : "");
+  if (scaler_.can_back_off()) return;
+  ++skipped_in_a_row_;
   if (skipped_in_a_row_ >= kMaxSkippedInARow) {
     throw NumericError(
         "step {}: {} updates in a row had a gradient that is not finite; the checkpoints from "
@@ -173,6 +199,7 @@ void Phase1Trainer::save_to(checkpoint::Snapshot& snapshot) const {
   snapshot.put_int("train/total_steps", schedule_.total_steps);
   snapshot.put_int("train/skipped_steps", skipped_steps_);
   snapshot.put_int("train/skipped_in_a_row", skipped_in_a_row_);
+  if (scales_loss_) put_loss_scale(snapshot, scaler_);
 }
 
 void Phase1Trainer::restore_from(const checkpoint::Snapshot& snapshot) {
@@ -181,6 +208,7 @@ void Phase1Trainer::restore_from(const checkpoint::Snapshot& snapshot) {
   global_step_ = snapshot.integer("train/global_step");
   skipped_steps_ = snapshot.integer("train/skipped_steps");
   skipped_in_a_row_ = snapshot.integer("train/skipped_in_a_row");
+  if (scales_loss_) restore_loss_scale(snapshot, scaler_);
 }
 
 }  // namespace traffic::train

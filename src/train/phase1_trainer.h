@@ -3,15 +3,16 @@
 
 #include <optional>
 
+#include "batch_feeder.h"
 #include "phase1_model.h"
 #include "traffic/checkpoint/snapshot.h"
 #include "traffic/comm/communicator.h"
 #include "traffic/comm/flat_arena.h"
 #include "traffic/comm/gradient_reducer.h"
 #include "traffic/config/config.h"
-#include "traffic/data/loader.h"
 #include "traffic/report/time_split.h"
 #include "traffic/train/adam.h"
+#include "traffic/train/loss_scaler.h"
 #include "traffic/train/lr_schedule.h"
 
 namespace traffic::train {
@@ -21,7 +22,8 @@ struct StepResult {
   double loss = 0.0;  ///< mean over the vehicles of all ranks
   double grad_norm = 0.0;
   double learning_rate = 0.0;
-  double samples = 0.0;         ///< of all ranks
+  double samples = 0.0;  ///< of all ranks
+  double loss_scale = 1.0;
   bool skipped = false;         ///< the gradient was not finite: no update
   bool stop_requested = false;  ///< on any rank
 };
@@ -37,7 +39,7 @@ class Phase1Trainer {
   /// zero_grad, forward, backward, reduce, clip, step. Collective.
   /// @return nothing when the epoch has no whole step left
   /// @throws NumericError after too many steps in a row without a finite gradient
-  std::optional<StepResult> step(data::DataLoader& loader);
+  std::optional<StepResult> step(BatchFeeder& batches);
 
   [[nodiscard]] std::int64_t global_step() const { return global_step_; }
   [[nodiscard]] std::int64_t total_steps() const { return schedule_.total_steps; }
@@ -53,10 +55,11 @@ class Phase1Trainer {
 
  private:
   [[nodiscard]] Stage stage() const;
-  [[nodiscard]] data::Batch next_batch(data::DataLoader& loader);
+  [[nodiscard]] FedBatch next_batch(BatchFeeder& batches);
   [[nodiscard]] Phase1Forward run_forward(const data::Batch& batch);
-  void run_backward(const Phase1Forward& forward);
-  double run_part(data::DataLoader& loader, StepTotals& totals);
+  void run_backward(const torch::Tensor& loss);
+  void run_part(BatchFeeder& batches, StepTotals& totals);
+  void declare_unused_parameters();
   void count_skipped();
 
   Phase1Model& model_;
@@ -67,8 +70,11 @@ class Phase1Trainer {
   comm::ParameterArena parameters_;
   comm::GradientArena gradients_;
   comm::GradientReducer reducer_;
+  bool scales_loss_;
+  LossScaler scaler_;
   Adam adam_;
   LrSchedule schedule_;
+  std::optional<Stage> declared_stage_;  ///< whose unused parameters the reducer knows
   std::int64_t global_step_ = 0;
   std::int64_t skipped_steps_ = 0;
   std::int64_t skipped_in_a_row_ = 0;

@@ -80,11 +80,12 @@ Evaluation evaluate(Phase1Model& model, data::DataLoader& loader, comm::Communic
     const auto batch = loader.next();
     if (!batch) break;
     const torch::Tensor weights = vehicle_weights(*batch);
-    const Phase1Forward forward = model.forward(*batch, Stage::kFuture);
+    const data::Batch there = batch->to(model.device());
+    const Phase1Forward forward = model.forward(there, Stage::kFuture);
     const double vehicles = weights.sum().item<double>();
     loss_and_vehicles[0] += forward.loss.item<double>() * vehicles;
     loss_and_vehicles[1] += vehicles;
-    add_errors(*batch, weights, model.to_physical(forward.output, *batch), model.frame_s(),
+    add_errors(*batch, weights, model.to_physical(forward.output, there), model.frame_s(),
                result.errors);
     add_conflicts(*batch, weights, torch::sigmoid(forward.output.conflict_logit), result.conflicts);
   }

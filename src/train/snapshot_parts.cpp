@@ -31,4 +31,19 @@ void restore_adam(const checkpoint::Snapshot& snapshot, const std::string& prefi
                snapshot.integer(prefix + "/num_steps"));
 }
 
+void put_loss_scale(checkpoint::Snapshot& snapshot, const LossScaler& scaler) {
+  snapshot.put_real("loss_scale/scale", scaler.state().scale);
+  snapshot.put_int("loss_scale/good_in_a_row", scaler.state().good_in_a_row);
+  snapshot.put_int("loss_scale/overflows_in_a_row", scaler.state().overflows_in_a_row);
+  snapshot.put_int("loss_scale/overflows", scaler.state().overflows);
+}
+
+void restore_loss_scale(const checkpoint::Snapshot& snapshot, LossScaler& scaler) {
+  if (!snapshot.contains("loss_scale/scale")) return;
+  scaler.restore({.scale = snapshot.real("loss_scale/scale"),
+                  .good_in_a_row = snapshot.integer("loss_scale/good_in_a_row"),
+                  .overflows_in_a_row = snapshot.integer("loss_scale/overflows_in_a_row"),
+                  .overflows = snapshot.integer("loss_scale/overflows")});
+}
+
 }  // namespace traffic::train

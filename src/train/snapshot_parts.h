@@ -6,6 +6,7 @@
 #include "traffic/checkpoint/snapshot.h"
 #include "traffic/comm/flat_arena.h"
 #include "traffic/train/adam.h"
+#include "traffic/train/loss_scaler.h"
 
 namespace traffic::train {
 
@@ -19,5 +20,10 @@ void copy_parameters(const checkpoint::Snapshot& snapshot, const comm::NamedTens
 void put_adam(checkpoint::Snapshot& snapshot, const std::string& prefix, const Adam& adam);
 /// @throws CheckpointError if a part is missing or does not fit
 void restore_adam(const checkpoint::Snapshot& snapshot, const std::string& prefix, Adam& adam);
+
+/// As "loss_scale/...".
+void put_loss_scale(checkpoint::Snapshot& snapshot, const LossScaler& scaler);
+/// Of a checkpoint without it, from a run in another precision, nothing is taken over.
+void restore_loss_scale(const checkpoint::Snapshot& snapshot, LossScaler& scaler);
 
 }  // namespace traffic::train

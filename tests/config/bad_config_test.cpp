@@ -124,7 +124,7 @@ const std::vector<BadConfig> kBadConfigs{
     {"NegativeInfinity", "train.weight_decay = -inf\n",
      "bad.toml:1:22: train.weight_decay: found -inf, expected a finite number"},
     {"ChoiceWithATypo", "train.precision = \"fp23\"\n",
-     "bad.toml:1:19: train.precision: found 'fp23', expected one of fp32, bf16; did "
+     "bad.toml:1:19: train.precision: found 'fp23', expected one of fp32, bf16, fp16; did "
      "you mean 'fp32'?"},
     {"ChoiceThatIsEmpty", "log.level = \"\"\n",
      "bad.toml:1:13: log.level: found '', expected one of debug, info, warning, "

@@ -165,12 +165,38 @@ TEST_P(GraphEncoderOfSize, RepeatsToTheBitWithAnyNumberOfThreads) {
 }
 
 TEST(GraphEncoder, GivesTheSameBitsWithCheckpointing) {
+  struct Case {
+    config::Model model;
+    torch::ScalarType type;
+  };
+  const config::Model not_fused = config_of({40, 2, 4});
+  const GraphBatch graph = mixed_graphs();
+  for (const auto& [model, type] :
+       {Case{small_model(), torch::kFloat}, Case{not_fused, torch::kFloat},
+        Case{not_fused, torch::kHalf}}) {
+    GraphEncoder encoder = make_encoder(model);
+    encoder->set_compute_type(type);
+    const Tensor cotangent = torch::randn({graph.num_nodes(), model.hidden_dim});
+    const Passes kept = run(encoder, graph, cotangent);
+    encoder->set_checkpointing(true);
+    expect_same_bits(run(encoder, graph, cotangent), kept);
+  }
+}
+
+TEST(GraphEncoder, InHalfPrecisionIsCloseToFloat) {
   GraphEncoder encoder = make_encoder(small_model());
   const GraphBatch graph = mixed_graphs();
   const Tensor cotangent = torch::randn({graph.num_nodes(), 96});
-  const Passes kept = run(encoder, graph, cotangent);
-  encoder->set_checkpointing(true);
-  expect_same_bits(run(encoder, graph, cotangent), kept);
+  const Passes exact = run(encoder, graph, cotangent);
+  encoder->set_compute_type(torch::kHalf);
+  const Passes rounded = run(encoder, graph, cotangent);
+  // As in bf16 below, with operands rounded to 11 bits.
+  EXPECT_LT(mean_difference(rounded.out, exact.out.to(torch::kDouble)), 0.002);
+  for (const auto& [name, gradient] : exact.gradients) {
+    if (name.ends_with("risk_out.bias")) continue;
+    EXPECT_LT(mean_difference(rounded.gradients.at(name), gradient.to(torch::kDouble)), 0.01)
+        << name;
+  }
 }
 
 TEST(GraphEncoder, PackedForInferenceGivesTheBitsOfTheTrainingPath) {

@@ -177,6 +177,27 @@ TEST(Lstm, InBf16StaysCloseToFloat) {
     EXPECT_LT(mean_difference(rounded.gradients.at(name), g.to(torch::kDouble)), 0.02) << name;
 }
 
+TEST(Lstm, GivesTheSameBitsWithCheckpointing) {
+  for (const Shape& shape : {Shape{64, 64, 2, 5, 37}, Shape{20, 24, 2, 4, 9}}) {  // fused and not
+    Lstm lstm = make_lstm(shape);
+    torch::manual_seed(8);
+    const Tensor x = torch::randn({shape.steps, shape.vehicles, shape.input});
+    const Tensor present = random_presence(shape);
+    const Tensor cotangent = torch::randn({shape.vehicles, shape.hidden});
+    for (const auto type : {torch::kFloat, torch::kBFloat16, torch::kHalf}) {
+      lstm->set_compute_type(type);
+      lstm->set_checkpointing(false);
+      const Passes kept = run(lstm, x, present, cotangent);
+      lstm->set_checkpointing(true);
+      const Passes again = run(lstm, x, present, cotangent);
+      EXPECT_TRUE(same_bits(again.out, kept.out));
+      EXPECT_TRUE(same_bits(again.grad_x, kept.grad_x));
+      for (const auto& [name, g] : kept.gradients)
+        EXPECT_TRUE(same_bits(g, again.gradients.at(name))) << name;
+    }
+  }
+}
+
 TEST(Lstm, TakesNoVehicles) {
   Lstm lstm = make_lstm({64, 64, 2, 3, 0});
   const LstmPasses nothing = run(lstm, torch::zeros({3, 0, 64}), {}, torch::zeros({0, 64}));

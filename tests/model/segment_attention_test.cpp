@@ -4,7 +4,7 @@
 
 #include <limits>
 
-#include "references.h"
+#include "attention_comparison.h"
 #include "traffic/core/error.h"
 
 namespace traffic::model {
@@ -13,65 +13,10 @@ namespace {
 using namespace testing;  // NOLINT: the references beside this file
 using torch::Tensor;
 
-struct AttentionHeads {
-  std::int64_t heads;
-  std::int64_t channels;
-};
-
-EdgeParameters random_parameters(std::int64_t width, std::int64_t heads) {
-  return {torch::randn({width, 4}) * 0.3, torch::randn({32, 4}) * 0.5, torch::randn({32}) * 0.5,
-          torch::randn({heads, 32}) * 0.3, torch::randn({heads}) * 0.3};
-}
-
-/// Inputs of the operation that are differentiated, and their gradients for a random cotangent.
-struct Result {
-  Tensor out;
-  std::vector<Tensor> gradients;
-};
-
-template <typename Operation>
-Result run(const Operation& operation, const Tensor& qkv, const EdgeParameters& p,
-           const Tensor& cotangent, at::ScalarType type) {
-  std::vector<Tensor> inputs;
-  for (const Tensor& t :
-       {qkv, p.edge_weight, p.risk_in_weight, p.risk_in_bias, p.risk_out_weight, p.risk_out_bias}) {
-    inputs.push_back(t.detach().to(type).clone().requires_grad_(true));
-  }
-  const Tensor out =
-      operation(inputs[0], EdgeParameters{inputs[1], inputs[2], inputs[3], inputs[4], inputs[5]});
-  (out * cotangent.to(type)).sum().backward();
-  Result result{out.detach(), {}};
-  for (const Tensor& t : inputs) {
-    result.gradients.push_back(t.grad().defined() ? t.grad() : torch::zeros_like(t));
-  }
-  return result;
-}
-
 void expect_equals_reference(const GraphBatch& graph, AttentionHeads shape) {
-  const std::int64_t width = shape.heads * shape.channels;
-  const EdgeParameters p = random_parameters(width, shape.heads);
-  const Tensor qkv = torch::randn({graph.num_nodes(), 3 * width});
-  const Tensor cotangent = torch::randn({graph.num_nodes(), width});
-  const Result fused =
-      run([&](const Tensor& in,
-              const EdgeParameters& e) { return segment_attention(in, graph, e, shape.heads); },
-          qkv, p, cotangent, torch::kFloat);
-  const Result expected =
-      run([&](const Tensor& in,
-              const EdgeParameters& e) { return attention_by_node(in, graph, e, shape.heads); },
-          qkv, p, cotangent, torch::kDouble);
-  EXPECT_LT(difference(fused.out, expected.out), kFloatTolerance);
-  const char* names[] = {"qkv",          "edge_weight",     "risk_in_weight",
-                         "risk_in_bias", "risk_out_weight", "risk_out_bias"};
-  for (std::size_t i = 0; i < expected.gradients.size(); ++i) {
-    // The gradient of risk_out_bias is zero in exact arithmetic (a softmax does not see a constant)
-    // and small in float: it is compared with the size of the gradient of the weights beside it.
-    const double scale = i == 5 ? expected.gradients[4].abs().max().item<double>()
-                                : expected.gradients[i].abs().max().item<double>();
-    const double error =
-        (fused.gradients[i].to(torch::kDouble) - expected.gradients[i]).abs().max().item<double>();
-    EXPECT_LE(error, kGradientTolerance * scale) << names[i];
-  }
+  expect_equals_reference(graph, shape, [&](const Tensor& qkv, const EdgeParameters& p) {
+    return segment_attention(qkv, graph, p, shape.heads);
+  });
 }
 
 class SegmentAttention : public ::testing::TestWithParam<AttentionHeads> {};
@@ -85,7 +30,7 @@ TEST_P(SegmentAttention, OfOneNodeOrNoEdgesIsZeroAndGivesNoGradient) {
     ASSERT_EQ(graph.num_edges(), 0);
     const std::int64_t width = GetParam().heads * GetParam().channels;
     const EdgeParameters p = random_parameters(width, GetParam().heads);
-    const Result result = run(
+    const AttentionResult result = run(
         [&](const Tensor& in, const EdgeParameters& e) {
           return segment_attention(in, graph, e, GetParam().heads);
         },

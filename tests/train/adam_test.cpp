@@ -5,7 +5,10 @@
 #include <torch/types.h>
 #include <torch/utils.h>
 
+#include <cmath>
+
 #include "traffic/core/error.h"
+#include "train/adam_update.h"
 
 namespace traffic::train {
 namespace {
@@ -25,6 +28,32 @@ TEST(Adam, EqualsTorchAdamWithL2PenaltyOverManySteps) {
   }
   // Same formula in another order of float32 operations: a few units in the last place a step.
   EXPECT_TRUE(torch::allclose(ours, theirs.detach(), 1e-5, 1e-6));
+}
+
+TEST(Adam, OutOfTensorOperationsAsOnGpusDoesTheSame) {
+  torch::manual_seed(2);
+  const torch::Tensor start = torch::randn({777});
+  torch::Tensor fused = start.clone();
+  const torch::Tensor made = start.clone();
+  const torch::Tensor exp_avg = torch::zeros({777});
+  const torch::Tensor exp_avg_sq = torch::zeros({777});
+  Adam adam(fused, {.beta1 = 0.8, .beta2 = 0.9, .eps = 1e-6, .weight_decay = 1e-2});
+  for (int step = 1; step <= 20; ++step) {
+    const torch::Tensor gradient = torch::randn({777});
+    adam.step(gradient, 1e-2, 0.5);
+    adam_by_operations(
+        made, gradient, exp_avg, exp_avg_sq,
+        {.gradient_scale = 0.5F,
+         .weight_decay = 1e-2F,
+         .beta1 = 0.8F,
+         .beta2 = 0.9F,
+         .step_size = static_cast<float>(1e-2 / (1.0 - std::pow(0.8, step))),
+         .second_moment = static_cast<float>(1.0 / std::sqrt(1.0 - std::pow(0.9, step))),
+         .eps = 1e-6F});
+  }
+  // As above: the order of float32 operations.
+  EXPECT_TRUE(torch::allclose(made, fused, 1e-5, 1e-6));
+  EXPECT_TRUE(torch::allclose(exp_avg, adam.exp_avg(), 1e-5, 1e-6));
 }
 
 TEST(Adam, ContinuesToTheBitFromARestoredState) {

@@ -6,7 +6,7 @@
 ///
 /// Tensors are contiguous. The order of reduction is fixed by rank, so results repeat to the bit
 /// and are equal on all ranks. CPU tensors are done when a call returns; CUDA tensors follow the
-/// current stream like any torch operation. One thread, the one that owns the MpiSession.
+/// current stream like any torch operation. One thread at a time.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -89,8 +89,9 @@ class Communicator {
 
 /// MPI and shared memory for device cpu, NCCL for cuda (CPU tensors then still go through MPI).
 /// Collective over the session.
-/// @throws ConfigError for cuda in a build without it, ResourceError with too few GPUs, CommError
-///     naming the ranks that did not come within comm.init_timeout_s
+/// @throws ConfigError for cuda in a build without it, ResourceError with too few GPUs or where
+/// only
+///     some ranks have one, CommError naming the ranks that did not come within comm.init_timeout_s
 std::unique_ptr<Communicator> make_communicator(const MpiSession& session, at::Device device,
                                                 const config::Comm& options);
 

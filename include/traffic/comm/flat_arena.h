@@ -61,6 +61,9 @@ class GradientArena {
   GradientArena& operator=(const GradientArena&) = delete;
 
   [[nodiscard]] const at::Tensor& flat() const { return flat_; }  ///< [P]
+  [[nodiscard]] const NamedTensors& parameters() const { return parameters_; }
+  /// Where the gradient of each parameter lies.
+  [[nodiscard]] const std::vector<ArenaEntry>& entries() const { return entries_; }
   void zero();
   /// Multiplies all gradients; for optimisers that cannot take a factor themselves.
   void scale(double factor);
@@ -70,6 +73,7 @@ class GradientArena {
 
  private:
   NamedTensors parameters_;
+  std::vector<ArenaEntry> entries_;
   std::vector<at::Tensor> views_;
   at::Tensor flat_;
 };

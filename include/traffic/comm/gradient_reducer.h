@@ -1,14 +1,22 @@
-/// Averages the gradients of all ranks.
+/// Averages the gradients of all ranks, after backward or while it goes on.
+///
+///     reducer.before_backward(num_samples);
+///     loss.backward();
+///     if (const auto result = reducer.after_backward()) { ... }  // the last of accumulation_steps
 #pragma once
 
 #include <ATen/core/Tensor.h>
 
 #include <cstdint>
+#include <memory>
 #include <optional>
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include "traffic/comm/communicator.h"
 #include "traffic/comm/flat_arena.h"
+#include "traffic/comm/side_stream.h"
 
 namespace traffic::comm {
 
@@ -20,7 +28,8 @@ Compression parse_compression(std::string_view name);
 struct GradientReducerOptions {
   std::int64_t accumulation_steps = 1;
   Compression compression = Compression::kNone;
-  double clip_norm = 0.0;  ///< 0: no clipping
+  double clip_norm = 0.0;       ///< 0: no clipping
+  double bucket_cap_mb = 25.0;  ///< of what is reduced at once while backward goes on
 };
 
 /// Equal on all ranks, so decisions taken from it are too.
@@ -30,25 +39,51 @@ struct ReduceResult {
   bool finite = true;        ///< false: the gradient has a NaN or infinity, skip this update
 };
 
+class BucketReduction;
+
 /// Keeps references to its communicator and arena; they must outlive it.
 class GradientReducer {
  public:
+  /// Collective.
+  /// @param side where buckets of gradients are reduced as soon as they are ready, while backward
+  ///     goes on; null: all at once, after it. A rank alone never needs one. Between
+  ///     before_backward and after_backward of a last pass the communicator is in use.
   GradientReducer(Communicator& communicator, GradientArena& gradients,
-                  GradientReducerOptions options);
+                  GradientReducerOptions options, std::unique_ptr<SideStream> side = nullptr);
+  ~GradientReducer();
+  GradientReducer(const GradientReducer&) = delete;
+  GradientReducer& operator=(const GradientReducer&) = delete;
 
-  /// To be called after every backward; collective. On the last of accumulation_steps the arena
-  /// becomes sum_r(w_r * g_r) / sum_r(w_r), where g_r is rank r's gradient averaged over its
-  /// backward passes (the loss is a mean over the samples) and w_r the sum of the weights that it
-  /// gave. Clipping is left to the caller: to the optimiser's gradient scale, or clip().
+  /// Names of parameters that backward gives no gradient from now on, so that no bucket waits for
+  /// them; the same on all ranks. @throws ShapeError for an unknown name
+  void declare_unused(const std::vector<std::string>& names);
+
+  /// To be called before every backward; collective with a side stream.
   /// @param local_weight samples of this rank's batch; may be 0 on a rank that has none left
+  /// @param loss_scale what the loss is multiplied with; the same in all passes of an update
+  void before_backward(double local_weight, double loss_scale = 1.0);
+
+  /// To be called after every backward, also after one that failed or was left out (then without
+  /// before_backward, if it did not come to that, which counts as a weight of 0); collective. On
+  /// the last of accumulation_steps the arena becomes sum_r(w_r * g_r) / sum_r(w_r) / loss_scale,
+  /// where g_r is rank r's gradient averaged over its backward passes (the loss is a mean over the
+  /// samples) and w_r the sum of the weights that it gave. Clipping is left to the caller: to the
+  /// optimiser's gradient scale, or clip().
   /// @return nothing on inner steps, where no rank communicates
-  std::optional<ReduceResult> reduce(double local_weight = 1.0);
+  std::optional<ReduceResult> after_backward();
+
+  /// Both at once, for gradients that are there already.
+  std::optional<ReduceResult> reduce(double local_weight = 1.0, double loss_scale = 1.0);
 
   /// Applies the factor to the arena; a pass over memory that an optimiser with a gradient scale
   /// does not need.
   void clip(const ReduceResult& result);
 
+  [[nodiscard]] bool overlaps() const { return buckets_ != nullptr; }
+
  private:
+  [[nodiscard]] bool is_last_pass() const { return num_backwards_ == options_.accumulation_steps; }
+  double total_scale();
   double reduce_full(double scale);
   double reduce_compressed(double scale);
 
@@ -57,7 +92,10 @@ class GradientReducer {
   GradientReducerOptions options_;
   at::Tensor compressed_;  ///< [P] in the half type; undefined without compression
   std::int64_t num_backwards_ = 0;
+  bool announced_ = false;  ///< before_backward was called for this pass
   double weight_ = 0.0;
+  double loss_scale_ = 1.0;
+  std::unique_ptr<BucketReduction> buckets_;  ///< null: all at once
 };
 
 }  // namespace traffic::comm

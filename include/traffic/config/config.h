@@ -70,11 +70,32 @@ struct Train {
   double adam_eps = 1e-8;
   double clip_norm = 1.0;
   std::int64_t accumulation_steps = 1;
-  std::string precision = "fp32";  ///< fp32 | bf16
-  double stage1_share = 0.2;       ///< share of the epochs that train the next state only
+  std::string precision = "fp32";  ///< fp32 | bf16 | fp16
+  bool gradient_checkpointing = false;
+  double stage1_share = 0.2;  ///< share of the epochs that train the next state only
   double future_weight = 0.5;
   double conflict_weight = 0.1;
   std::int64_t eval_max_batches = 0;  ///< of a validation; 0: all
+};
+
+struct LossScale {
+  std::string strategy = "dynamic";     ///< dynamic | static
+  double initial = 65536;               ///< of dynamic scaling
+  double growth_factor = 2.0;           ///< after growth_interval updates without an overflow
+  double backoff_factor = 0.5;          ///< after hysteresis overflows in a row
+  std::int64_t growth_interval = 2000;  ///< updates
+  std::int64_t hysteresis = 2;          ///< overflows
+  double min = 1;
+  double max = 16777216;
+  double fixed = 8192;  ///< of static scaling
+};
+
+struct Gpu {
+  double memory_fraction = 1.0;         ///< of the GPU's memory that a rank may take
+  double allocated_limit_gb = 20;       ///< above: advice on the batch size
+  double reserved_limit_gb = 21;        ///< above: cached memory is given back
+  std::int64_t empty_cache_epochs = 1;  ///< epochs between two clearings of the cache; 0: none
+  bool allow_tf32 = false;
 };
 
 struct Env {
@@ -178,6 +199,7 @@ struct Comm {
   double timeout_s = 1800;
   double init_timeout_s = 60;
   double bucket_cap_mb = 25;
+  std::string overlap = "auto";      ///< auto | on | off
   std::string compression = "none";  ///< none | fp16 | bf16
 };
 
@@ -200,6 +222,8 @@ struct Config {
   Model model;
   Data data;
   Train train;
+  LossScale loss_scale;
+  Gpu gpu;
   Env env;
   Rollout rollout;
   Action action;

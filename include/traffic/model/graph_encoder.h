@@ -23,7 +23,8 @@ struct ThinInput;
 ///
 /// On the CPU a layer is one fused node of the autograd graph if a head has a multiple of 16
 /// channels and there are at most 16 heads; otherwise, and on other devices, it is made of ATen
-/// operations. Not thread-safe.
+/// operations, with kernels for the attention on GPUs (heads of at most 128 channels). Not
+/// thread-safe.
 class GraphEncoderImpl : public torch::nn::Module {
  public:
   /// @throws ShapeError if hidden_dim is no multiple of num_heads
@@ -33,10 +34,11 @@ class GraphEncoderImpl : public torch::nn::Module {
   /// @return [N, hidden_dim] float32 (of the parameters' type)
   torch::Tensor forward(const GraphBatch& graph);
 
-  /// Type of the matrix products: kFloat (default) or kBFloat16. Parameters, sums, softmax and
-  /// LayerNorm stay float32.
+  /// Type of the matrix products: kFloat (default), kBFloat16 or kHalf. Parameters, sums, softmax
+  /// and LayerNorm stay float32.
   void set_compute_type(torch::ScalarType type);
-  /// Keep only the inputs of layers and compute the rest again in the backward pass.
+  /// Keep only the inputs of layers and compute the rest again in the backward pass, to the same
+  /// bits. (Nothing in the model is random, so there is no random state to restore.)
   void set_checkpointing(bool on) { checkpointing_ = on; }
   /// For frozen weights: rearranges them once, not in every forward without gradients. The weights
   /// must not change until unpack() is called.
@@ -49,10 +51,12 @@ class GraphEncoderImpl : public torch::nn::Module {
   /// Whether layers are fused, and whether the first of them takes thin_input() (of few features).
   [[nodiscard]] bool fused() const;
   [[nodiscard]] bool has_thin_input() const;
+  [[nodiscard]] bool layers_run_on_gpu() const;
   /// The first layer's input, LayerNorm(W x + b), as a product of matrices with few columns.
   [[nodiscard]] ThinInput thin_input(const torch::Tensor& features) const;
 
   std::int64_t hidden_dim_;
+  std::int64_t num_heads_;
   torch::ScalarType compute_type_ = torch::kFloat;
   bool checkpointing_ = false;
   torch::nn::Linear input_{nullptr};

@@ -50,6 +50,7 @@ class LstmImpl : public torch::nn::Module {
 
   /// As GraphEncoderImpl's.
   void set_compute_type(torch::ScalarType type);
+  void set_checkpointing(bool on) { checkpointing_ = on; }
   void pack_for_inference();
   void unpack() { packed_.reset(); }
 
@@ -59,6 +60,7 @@ class LstmImpl : public torch::nn::Module {
 
   LstmOptions options_;
   torch::ScalarType compute_type_ = torch::kFloat;
+  bool checkpointing_ = false;
   std::vector<torch::Tensor> parameters_;  ///< by layer: weight_ih, weight_hh, bias_ih, bias_hh
   std::shared_ptr<PackedLstm> packed_;     ///< set while packed for inference
 };

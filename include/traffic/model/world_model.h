@@ -51,6 +51,7 @@ class WorldModelImpl : public torch::nn::Module {
 
   /// As GraphEncoderImpl's; they concern the LSTM, the heads are always computed in float32.
   void set_compute_type(torch::ScalarType type) { lstm_->set_compute_type(type); }
+  void set_checkpointing(bool on) { lstm_->set_checkpointing(on); }
   void pack_for_inference() { lstm_->pack_for_inference(); }
   void unpack() { lstm_->unpack(); }
 

@@ -9,6 +9,7 @@
 #include "traffic/comm/communicator.h"
 #include "traffic/config/load.h"
 #include "traffic/report/run_folder.h"
+#include "traffic/train/device_choice.h"
 
 namespace traffic::train {
 
@@ -28,6 +29,7 @@ class Job {
 
  private:
   void open_folder(const config::Plan& plan);
+  void log_device(const std::string& reason) const;
 
   config::Config config_;  ///< what the phases share
   const comm::MpiSession& session_;
@@ -36,10 +38,10 @@ class Job {
   std::unique_ptr<checkpoint::RunLock> lock_;
 };
 
-/// The device that run.device asks for: cuda, cpu, or with auto the GPU of the node-local rank
-/// where there is one for each rank.
+/// decide_device for this rank and what this machine has.
+/// @param wish run.device
 /// @throws ConfigError, ResourceError
-at::Device choose_device(const std::string& device, const comm::MpiSession& session);
+DeviceChoice choose_device(const std::string& wish, const comm::MpiSession& session);
 
 /// Threads of a rank: run.threads_per_rank, or the node's cores shared evenly. Lifts mpirun's
 /// binding of this process to a core; to be called before other threads are started.

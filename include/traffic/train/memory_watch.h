@@ -1,0 +1,52 @@
+/// Watches the memory of a GPU: warns, gives cached memory back, advises what to change.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace traffic::train {
+
+/// Bytes, as the allocator of torch counts them.
+struct GpuMemory {
+  std::int64_t allocated = 0;  ///< in tensors
+  std::int64_t reserved = 0;   ///< in tensors or cached
+  std::int64_t peak_allocated = 0;
+  std::int64_t total = 0;  ///< of the GPU
+};
+
+struct MemoryLimits {
+  double allocated_gb = 20;
+  double reserved_gb = 21;
+};
+
+/// How the batch of a rank should change where so much of the memory is used at the peak.
+struct BatchAdvice {
+  std::int64_t least = 0;  ///< samples; both negative: fewer
+  std::int64_t most = 0;
+  std::string text;
+};
+/// @param used_share peak over total
+BatchAdvice advise_batch(double used_share);
+/// After an allocation failed.
+BatchAdvice advise_after_out_of_memory();
+
+/// What a look at the memory asks for.
+struct MemoryActions {
+  bool clear_cache = false;
+  std::vector<std::string> warnings;
+};
+
+/// Says each thing once, and again only after it had ceased.
+class MemoryWatch {
+ public:
+  explicit MemoryWatch(MemoryLimits limits) : limits_(limits) {}
+  MemoryActions look(const GpuMemory& memory);
+
+ private:
+  MemoryLimits limits_;
+  bool said_allocated_ = false;
+  bool said_peak_ = false;
+};
+
+}  // namespace traffic::train

@@ -1,0 +1,35 @@
+/// A SideStream for CPU tensors.
+#pragma once
+
+#include <condition_variable>
+#include <deque>
+#include <exception>
+#include <functional>
+#include <mutex>
+#include <thread>
+
+#include "traffic/comm/side_stream.h"
+
+namespace traffic::comm {
+
+class ThreadStream final : public SideStream {
+ public:
+  ThreadStream();
+  /// Waits for the work that runs; drops what has not begun.
+  ~ThreadStream() override = default;
+
+  void submit(std::function<void()> work) override;
+  void join() override;
+
+ private:
+  void run(const std::stop_token& stop);
+
+  std::mutex mutex_;
+  std::condition_variable_any changed_;
+  std::deque<std::function<void()>> queue_;
+  bool busy_ = false;
+  std::exception_ptr failure_;
+  std::jthread thread_;  ///< last, so that it ends before what it uses
+};
+
+}  // namespace traffic::comm

@@ -1,0 +1,59 @@
+/// Rows of [loss_scale] and [gpu].
+#include "rows.h"
+
+namespace traffic::config {
+
+std::vector<Row> loss_scale_rows() {
+  return {
+      {TRAFFIC_KEY(loss_scale.strategy),
+       .help = "`dynamic` looks for the largest scale that does not overflow, `static` keeps "
+               "`loss_scale.fixed`.",
+       .choices = {"dynamic", "static"}},
+      {TRAFFIC_KEY(loss_scale.initial), .help = "First factor of the loss with dynamic scaling.",
+       .range = above(0, 1e30)},
+      {TRAFFIC_KEY(loss_scale.growth_factor),
+       .help =
+           "What the factor is multiplied with after `growth_interval` updates in a row without "
+           "an overflow.",
+       .range = between(1, 1000)},
+      {TRAFFIC_KEY(loss_scale.backoff_factor),
+       .help =
+           "What the factor is multiplied with after `hysteresis` overflows in a row, and after "
+           "each further one.",
+       .range = {.low = 0, .high = 1, .low_open = true, .high_open = true}},
+      {TRAFFIC_KEY(loss_scale.growth_interval), .help = "Updates before the factor grows.",
+       .unit = "steps", .range = between(1, 1e9)},
+      {TRAFFIC_KEY(loss_scale.hysteresis),
+       .help = "Overflows in a row before the factor is lowered; their updates are left out.",
+       .unit = "steps", .range = between(1, 1000)},
+      {TRAFFIC_KEY(loss_scale.min), .help = "Smallest factor of dynamic scaling.",
+       .range = above(0, 1e30)},
+      {TRAFFIC_KEY(loss_scale.max), .help = "Largest factor of dynamic scaling.",
+       .range = above(0, 1e30)},
+      {TRAFFIC_KEY(loss_scale.fixed), .help = "The factor of static scaling.",
+       .range = above(0, 1e30)},
+  };
+}
+
+std::vector<Row> gpu_rows() {
+  return {
+      {TRAFFIC_KEY(gpu.memory_fraction),
+       .help = "Share of its GPU's memory that a rank may take; more is an error.",
+       .range = {.low = 0, .high = 1, .low_open = true}},
+      {TRAFFIC_KEY(gpu.allocated_limit_gb),
+       .help = "Memory in use from which on the log advises a smaller batch.", .unit = "GiB",
+       .range = above(0, 1e6)},
+      {TRAFFIC_KEY(gpu.reserved_limit_gb),
+       .help = "Memory in use or cached from which on the cache is cleared; where the peak in use "
+               "is above it, the log advises gradient checkpointing.",
+       .unit = "GiB", .range = above(0, 1e6)},
+      {TRAFFIC_KEY(gpu.empty_cache_epochs),
+       .help = "Epochs after which cached memory is given back to the GPU; 0: never.",
+       .unit = "epochs", .range = between(0, 1e6)},
+      {TRAFFIC_KEY(gpu.allow_tf32),
+       .help = "Whether float32 products may be computed in TF32, where the GPU can (Ampere and "
+               "later): faster, with 10 bits of mantissa."},
+  };
+}
+
+}  // namespace traffic::config

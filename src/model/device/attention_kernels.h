@@ -1,0 +1,71 @@
+/// The kernels of attention_kernels.cuh as the host sees them.
+#pragma once
+
+#include <c10/core/Device.h>
+
+#include <cstdint>
+
+namespace traffic::model::device {
+
+/// Layout and meaning as in attention_kernels.cuh; pointers are to memory of the device.
+struct AttentionEdges {
+  const std::int32_t* edge_ptr;
+  const std::int32_t* edge_src;
+  const float* edge_features;
+  const float* qkv;
+  const float* edge_weight;
+  std::int32_t nodes;
+  std::int32_t heads;
+  std::int32_t head_dim;
+  float scale;
+};
+struct ForwardArguments {
+  AttentionEdges in;
+  const float* risk_in_weight;
+  const float* risk_in_bias;
+  const float* risk_out_weight;
+  const float* risk_out_bias;
+  float* out;
+  float* probability;
+};
+struct DestinationArguments {
+  AttentionEdges in;
+  const float* grad_out;
+  const float* probability;
+  float* grad_qkv;
+  float* grad_score;
+  float* score_features;
+  float* value_features;
+};
+struct SourceArguments {
+  AttentionEdges in;
+  const std::int32_t* out_ptr;
+  const std::int32_t* out_edge;
+  const std::int32_t* edge_dst;
+  const float* grad_out;
+  const float* probability;
+  const float* grad_score;
+  float* grad_qkv;
+};
+
+/// Channels of a head, at most.
+inline constexpr std::int64_t kMaxHeadDim = 128;
+
+/// Runs the kernels on a device, in its current stream.
+class AttentionKernels {
+ public:
+  AttentionKernels() = default;
+  virtual ~AttentionKernels() = default;
+  AttentionKernels(const AttentionKernels&) = delete;
+  AttentionKernels& operator=(const AttentionKernels&) = delete;
+
+  virtual void forward(const ForwardArguments& arguments) const = 0;
+  virtual void backward_destination(const DestinationArguments& arguments) const = 0;
+  virtual void backward_source(const SourceArguments& arguments) const = 0;
+};
+
+/// Compiled for the device at the first call; all GPUs of a process are taken to be of one kind.
+/// @throws ResourceError if they cannot be compiled or loaded; in a program without CUDA
+const AttentionKernels& attention_kernels_of(c10::Device device);
+
+}  // namespace traffic::model::device

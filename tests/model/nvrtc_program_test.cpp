@@ -1,0 +1,49 @@
+/// Needs the wheels with CUDA, but no GPU.
+#include "model/device/nvrtc_program.h"
+
+#include <gmock/gmock.h>
+
+#include "attention_source.h"
+#include "traffic/core/error.h"
+
+namespace traffic::model::device {
+namespace {
+
+class CompilesTheKernels : public ::testing::TestWithParam<int> {};
+
+TEST_P(CompilesTheKernels, ToMachineCode) {
+  const std::vector<char> code = compile_cuda(kAttentionSource, "attention", GetParam());
+  EXPECT_THAT(std::string(code.data() + 1, 3), "ELF");
+  const std::string text(code.begin(), code.end());
+  for (const char* kernel :
+       {"attention_forward", "attention_backward_destination", "attention_backward_source"}) {
+    EXPECT_NE(text.find(kernel), std::string::npos) << kernel;
+  }
+}
+// RTX 2080 Ti, A100, RTX 4090, H100.
+INSTANTIATE_TEST_SUITE_P(Gpus, CompilesTheKernels, ::testing::Values(75, 80, 89, 90));
+
+TEST(Nvrtc, TranslatesForAnArchitectureThatItDoesNotKnow) {
+  const std::vector<char> code = compile_cuda(kAttentionSource, "attention", 93);
+  EXPECT_THAT(std::string(code.begin(), code.end()), ::testing::HasSubstr(".target sm_90"));
+}
+
+TEST(Nvrtc, SaysWhatIsWrongWithASource) {
+  EXPECT_THROW(
+      {
+        try {
+          compile_cuda("__global__ void f() { nonsense; }", "f.cu", 75);
+        } catch (const ResourceError& error) {
+          EXPECT_THAT(error.what(), ::testing::HasSubstr("identifier \"nonsense\" is undefined"));
+          throw;
+        }
+      },
+      ResourceError);
+}
+
+TEST(Nvrtc, RefusesAGpuThatIsTooOld) {
+  EXPECT_THROW(compile_cuda(kAttentionSource, "attention", 30), ResourceError);
+}
+
+}  // namespace
+}  // namespace traffic::model::device

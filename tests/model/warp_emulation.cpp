@@ -1,0 +1,128 @@
+#include "warp_emulation.h"
+
+#include <ucontext.h>
+
+#include <array>
+#include <bit>
+#include <cmath>
+#include <cstddef>
+#include <functional>
+#include <memory>
+
+namespace traffic::model::testing {
+namespace {
+
+constexpr unsigned kLanes = 32;
+constexpr std::size_t kStackBytes = std::size_t{64} << 10;
+
+struct Index {
+  unsigned x = 0;
+};
+
+/// Runs one warp: resumes its lanes in turn, each until its next exchange or its end.
+class Warp {
+ public:
+  explicit Warp(const std::function<void()>& kernel) : kernel_(kernel) {}
+
+  void run();
+  /// All lanes give a value, each gets that of the lane `mask` away.
+  float exchange(float value, unsigned mask);
+  [[nodiscard]] unsigned lane() const { return lane_; }
+
+ private:
+  static void enter(unsigned low, unsigned high);
+
+  const std::function<void()>& kernel_;
+  unsigned lane_ = 0;
+  std::array<unsigned, kLanes> exchanges_{};
+  // Lanes are at most one exchange apart, so two sets of values suffice.
+  std::array<std::array<float, kLanes>, 2> values_{};
+  std::array<bool, kLanes> done_{};
+  std::array<ucontext_t, kLanes> fibers_{};
+  ucontext_t scheduler_{};
+  std::unique_ptr<std::byte[]> stacks_ =
+      std::make_unique_for_overwrite<std::byte[]>(kLanes * kStackBytes);
+};
+
+Warp* running_warp = nullptr;  // NOLINT: what a GPU has in registers
+Index threadIdx;               // NOLINT
+Index blockIdx;                // NOLINT
+Index blockDim;                // NOLINT
+
+void Warp::enter(unsigned low, unsigned high) {
+  const auto address = (static_cast<std::uintptr_t>(high) << 32U) | low;
+  auto* warp = reinterpret_cast<Warp*>(address);
+  warp->kernel_();
+  warp->done_[warp->lane_] = true;  // uc_link goes back to the scheduler
+}
+
+void Warp::run() {
+  running_warp = this;
+  const auto address = reinterpret_cast<std::uintptr_t>(this);
+  for (unsigned lane = 0; lane < kLanes; ++lane) {
+    getcontext(&fibers_[lane]);
+    fibers_[lane].uc_stack.ss_sp = stacks_.get() + lane * kStackBytes;
+    fibers_[lane].uc_stack.ss_size = kStackBytes;
+    fibers_[lane].uc_link = &scheduler_;
+    makecontext(&fibers_[lane], reinterpret_cast<void (*)()>(&Warp::enter), 2,
+                static_cast<unsigned>(address), static_cast<unsigned>(address >> 32U));
+  }
+  for (unsigned left = kLanes; left > 0;) {
+    for (lane_ = 0; lane_ < kLanes; ++lane_) {
+      if (done_[lane_]) continue;
+      threadIdx.x = lane_;
+      swapcontext(&scheduler_, &fibers_[lane_]);
+      if (done_[lane_]) --left;
+    }
+  }
+}
+
+float Warp::exchange(float value, unsigned mask) {
+  const unsigned me = lane_;
+  auto& values = values_[exchanges_[me]++ % 2];
+  values[me] = value;
+  swapcontext(&fibers_[me], &scheduler_);
+  return values[me ^ mask];
+}
+
+float __shfl_xor_sync(unsigned /*lanes*/, float value, int mask) {  // NOLINT: CUDA's name
+  return running_warp->exchange(value, static_cast<unsigned>(mask));
+}
+void __syncwarp() { running_warp->exchange(0.0F, 0); }  // NOLINT: CUDA's name
+
+#define __device__
+#define __global__
+namespace cuda {
+#pragma GCC diagnostic push
+#pragma GCC diagnostic ignored "-Wconversion"  // CUDA C++ is compiled without this warning
+#include "model/device/attention_kernels.cuh"
+#pragma GCC diagnostic pop
+}  // namespace cuda
+#undef __device__
+#undef __global__
+
+/// A block of one warp for each (node, head). The arguments are copied byte by byte, as for a GPU.
+template <typename Theirs, typename Ours>
+void launch(void (*kernel)(Theirs), const Ours& arguments) {
+  static_assert(sizeof(Theirs) == sizeof(Ours));
+  const auto theirs = std::bit_cast<Theirs>(arguments);
+  const std::function<void()> body = [&] { kernel(theirs); };
+  blockDim.x = kLanes;
+  // One warp more than there is work for, as a GPU has where blocks have several.
+  const auto warps = static_cast<unsigned>(arguments.in.nodes * arguments.in.heads + 1);
+  for (blockIdx.x = 0; blockIdx.x < warps; ++blockIdx.x) Warp(body).run();
+}
+
+}  // namespace
+
+void EmulatedKernels::forward(const device::ForwardArguments& arguments) const {
+  launch(cuda::attention_forward, arguments);
+}
+void EmulatedKernels::backward_destination(const device::DestinationArguments& arguments) const {
+  launch(cuda::attention_backward_destination, arguments);
+}
+void EmulatedKernels::backward_source(const device::SourceArguments& arguments) const {
+  launch(cuda::attention_backward_source, arguments);
+}
+
+}  // namespace traffic::model::testing
