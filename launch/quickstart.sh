@@ -24,6 +24,6 @@ say "4/4 train all three phases on $ranks ranks: fewer epochs and iterations tha
 # For the same reason the controller reads named features alone: an iteration takes half as long without encodings.
 ./launch/mpirun.sh -np "$ranks" ./traffic_train configs/hybrid.toml --resume never --set run.name=quickstart \
   --set 'controller.inputs=["features","globals"]' \
-  --set phase1.train.epochs=3 --set phase2.ppo.iterations=28 --set phase3.ppo.iterations=4 \
-  --set phase3.ppo.eval_interval=2 --set evaluation.seeds=100..109
+  --set phase1.train.epochs=3 --set phase2.ppo.iterations=28 --set phase3.ppo.iterations=6 \
+  --set phase3.ppo.eval_interval=3 --set phase3.lagrange.learning_rate=1 --set evaluation.seeds=100..109
 say "done"

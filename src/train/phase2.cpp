@@ -227,6 +227,7 @@ void ControllerPhase::log_iteration(const RolloutBatch& batch, const UpdateResul
   values.insert(values.end(), more.begin(), more.end());
   if (constraint_) {
     values.emplace_back("Metrics/EpCost", mean_cost(batch.outcomes));
+    values.emplace_back("Metrics/CostLimit", config_.lagrange.cost_limit);
     values.emplace_back("Metrics/LagrangeMultiplier", constraint_->multiplier());
     values.emplace_back("train/cost_value_loss", constraint_->critic_loss());
     shown.insert(shown.end(),

@@ -145,10 +145,12 @@ void load_perception(const checkpoint::Snapshot& snapshot, const config::Config&
 }
 
 std::string policy_hash(const config::Config& config) {
+  // Of a controller that reads no encodings the model is no part.
+  const bool has_model = InputGroups(config.controller.inputs).any_encoding();
   std::string text;
   for (const auto& [key, value] : config::flatten(config)) {
-    if (key.starts_with("controller.") || key.starts_with("action.") || key.starts_with("model.") ||
-        key == "ppo.credit") {
+    if (key.starts_with("controller.") || key.starts_with("action.") || key == "ppo.credit" ||
+        (has_model && key.starts_with("model."))) {
       text += key + "=" + value + "\n";
     }
   }

@@ -13,7 +13,7 @@ namespace {
 
 using namespace testing;  // NOLINT: the helpers beside this file
 
-constexpr std::int64_t kTrajectories = 12;
+constexpr std::int64_t kEpisodes = 12;
 constexpr double kLimit = 0.05;
 
 config::Config constrained_config() {
@@ -55,11 +55,11 @@ double learn(comm::Communicator& communicator, const config::Config& config, Pol
   Learner learner(config, policy, communicator, 1, constraint);
   double cost = 0.0;
   for (std::int64_t iteration = 0; iteration < 40; ++iteration) {
-    auto all = play_all(kTrajectories, 1, policy, 100 + static_cast<std::uint64_t>(iteration));
+    auto all = play_all(kEpisodes, 1, policy, 100 + static_cast<std::uint64_t>(iteration));
     cost = set_costly_task(all);
     if (constraint != nullptr) constraint->observe(cost);
-    learner.update(share(all, communicator.rank(), communicator.size(), 1, 2),
-                   kTrajectories * kLength, iteration);
+    learner.update(share(all, communicator.rank(), communicator.size(), 1, 2), kEpisodes * kLength,
+                   iteration);
   }
   return cost;
 }
