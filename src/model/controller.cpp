@@ -15,8 +15,8 @@ namespace {
 
 constexpr std::int64_t kLanes = 3;
 constexpr std::int64_t kKeep = 1;
-constexpr double kFirstKeep = 0.9;  ///< probability of keeping the lane at first
-constexpr float kFirstHeadScale = 0.01F;     ///< what the heads' first weights are multiplied with
+constexpr double kFirstKeep = 0.9;        ///< probability of keeping the lane at first
+constexpr float kFirstHeadScale = 0.01F;  ///< what the heads' first weights are multiplied with
 
 /// Logit of one of n choices that gives it this probability when the others have logit 0.
 double logit_of(double probability, std::int64_t choices) {

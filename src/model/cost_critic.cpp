@@ -11,7 +11,8 @@
 namespace traffic::model {
 namespace {
 
-constexpr float kFirstValueScale = 0.01F;  ///< what the last layer's first weights are multiplied with
+constexpr float kFirstValueScale =
+    0.01F;  ///< what the last layer's first weights are multiplied with
 
 }  // namespace
 

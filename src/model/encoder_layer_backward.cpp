@@ -180,8 +180,9 @@ void feed_forward_backward(const BackwardPass<T>& pass, const Chunk<T>& chunk,
 /// Through the first LayerNorm and the output projection: the residual's share of grad_x and
 /// grad_attended.
 template <typename T>
-void output_backward(const BackwardPass<T>& pass, const Chunk<T>& chunk, const VectorSums::Parts& sums,
-                     const Block& block, const float* grad_normed, float* grad_attended) {
+void output_backward(const BackwardPass<T>& pass, const Chunk<T>& chunk,
+                     const VectorSums::Parts& sums, const Block& block, const float* grad_normed,
+                     float* grad_attended) {
   Scratch scratch;
   const std::int64_t width = pass.width;
   const auto& table = kernels::table<T>();
@@ -208,8 +209,8 @@ void output_backward(const BackwardPass<T>& pass, const Chunk<T>& chunk, const V
 
 /// Through attention; `grad_qkv` is [nodes of the group, 3 d].
 template <typename T>
-void attention_backward_of(const BackwardPass<T>& pass, const Group& group, const float* grad_attended,
-                           float* grad_qkv) {
+void attention_backward_of(const BackwardPass<T>& pass, const Group& group,
+                           const float* grad_attended, float* grad_qkv) {
   Scratch scratch;
   const EdgeIndex& index = pass.input.edges;
   const std::int64_t columns = 3 * pass.width;
@@ -301,8 +302,8 @@ void run_group(const BackwardPass<T>& pass, const Chunk<T>& chunk, const Group& 
 }
 
 template <typename T>
-void add_weight_gradients(const BackwardPass<T>& pass, const Chunk<T>& chunk, std::int64_t first_row,
-                          bool accumulate, LayerParameters& grads) {
+void add_weight_gradients(const BackwardPass<T>& pass, const Chunk<T>& chunk,
+                          std::int64_t first_row, bool accumulate, LayerParameters& grads) {
   const std::int64_t width = pass.width;
   const std::int64_t rows = chunk.rows;
   const auto add = [&](LayerParameter weight, const T* grad, const Operand<T>& input) {
@@ -361,18 +362,18 @@ LayerGradients layer_backward(const LayerInput& input, const LayerTape& tape,
         nodes > 0 ? pooled_empty<float>(p[weight].sizes()) : at::zeros_like(p[weight]);
   }
   const BackwardPass<T> pass{input,
-                     tape,
-                     grad_out.const_data_ptr<float>(),
-                     data<float>(grads.x),
-                     width,
-                     arguments.edges,
-                     pack_backward<T>(p[kDownWeight]),
-                     pack_backward<T>(p[kUpWeight]),
-                     pack_backward<T>(p[kOutWeight]),
-                     thin ? PackedWeight<T>{} : pack_backward<T>(p[kQkvWeight]),
-                     thin ? &*thin : nullptr,
-                     vectors,
-                     attention};
+                             tape,
+                             grad_out.const_data_ptr<float>(),
+                             data<float>(grads.x),
+                             width,
+                             arguments.edges,
+                             pack_backward<T>(p[kDownWeight]),
+                             pack_backward<T>(p[kUpWeight]),
+                             pack_backward<T>(p[kOutWeight]),
+                             thin ? PackedWeight<T>{} : pack_backward<T>(p[kQkvWeight]),
+                             thin ? &*thin : nullptr,
+                             vectors,
+                             attention};
   run_chunks(pass, grads.parameters);
   vectors.write_total(grads.parameters);
   if (thin) {

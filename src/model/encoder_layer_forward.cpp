@@ -65,7 +65,8 @@ void project(Rows<const S> operand, std::int64_t rows, const Operand<S>& weight,
 }
 
 template <typename T>
-void project_qkv(const ForwardPass<T>& pass, std::int64_t row, std::int64_t rows, const QkvRows<T>& qkv) {
+void project_qkv(const ForwardPass<T>& pass, std::int64_t row, std::int64_t rows,
+                 const QkvRows<T>& qkv) {
   if (pass.thin != nullptr) {
     project<float, T>(pass.thin->rows(row), rows, pass.thin->weight(), pass.thin->bias(), qkv);
     return;
@@ -77,8 +78,8 @@ void project_qkv(const ForwardPass<T>& pass, std::int64_t row, std::int64_t rows
 
 /// Behind attention: output projection, residual, LayerNorm.
 template <typename T>
-void finish_attention(const ForwardPass<T>& pass, std::int64_t row, std::int64_t rows, const T* attended,
-                      float* normed, Rows<T> normed_operand) {
+void finish_attention(const ForwardPass<T>& pass, std::int64_t row, std::int64_t rows,
+                      const T* attended, float* normed, Rows<T> normed_operand) {
   Scratch scratch;
   const std::int64_t width = pass.width;
   auto* product = scratch.take<float>(rows * width);
@@ -101,8 +102,8 @@ void finish_attention(const ForwardPass<T>& pass, std::int64_t row, std::int64_t
 /// The feed-forward block, residual, LayerNorm. The tape has each panel of a block on its own,
 /// [panels, rows, kPanel].
 template <typename T>
-void feed_forward(const ForwardPass<T>& pass, std::int64_t row, std::int64_t rows, const float* normed,
-                  Rows<const T> normed_operand) {
+void feed_forward(const ForwardPass<T>& pass, std::int64_t row, std::int64_t rows,
+                  const float* normed, Rows<const T> normed_operand) {
   Scratch scratch;
   const std::int64_t width = pass.width;
   const std::int64_t inner = 4 * width;
@@ -135,7 +136,8 @@ void feed_forward(const ForwardPass<T>& pass, std::int64_t row, std::int64_t row
 
 /// Behind attention, for a block of rows. @param attended their float output, [rows, d]
 template <typename T>
-void finish_block(const ForwardPass<T>& pass, std::int64_t row, std::int64_t rows, float* attended) {
+void finish_block(const ForwardPass<T>& pass, std::int64_t row, std::int64_t rows,
+                  float* attended) {
   Scratch scratch;
   const std::int64_t width = pass.width;
   auto* normed = scratch.take<float>(rows * width);
@@ -220,7 +222,7 @@ at::Tensor layer_forward(const LayerInput& input, const PackedLayer<T>& packed, 
   std::optional<ThinProjection> thin;
   if (input.thin != nullptr) thin.emplace(*input.thin, input.parameters);
   const ForwardPass<T> pass{input, packed, arguments.edges, thin ? &*thin : nullptr,
-                     tape,  width,  data<float>(out)};
+                            tape,  width,  data<float>(out)};
   const auto& groups = input.edges.group_ptr;
   at::parallel_for(0, input.edges.num_groups(), 1, [&](std::int64_t first, std::int64_t last) {
     for (auto g = static_cast<std::size_t>(first); g < static_cast<std::size_t>(last); ++g) {

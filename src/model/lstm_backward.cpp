@@ -84,8 +84,9 @@ void pack_inputs(const BackwardPass<T>& pass, const BlockBuffers<T>& b) {
 /// The gradients of one layer's gates at one step, as rows (returned) and transposed (in the
 /// buffers).
 template <typename T>
-void gates_backward(const BackwardPass<T>& pass, const BlockBuffers<T>& b, std::size_t l, std::int64_t t,
-                    const float* grad_output, float* grad_cell, Rows<T> grad_gates) {
+void gates_backward(const BackwardPass<T>& pass, const BlockBuffers<T>& b, std::size_t l,
+                    std::int64_t t, const float* grad_output, float* grad_cell,
+                    Rows<T> grad_gates) {
   const std::int64_t hidden = pass.hidden;
   const LstmLayerTape& tape = pass.tape[l];
   const std::int64_t row = t * pass.vehicles + b.first;
@@ -115,8 +116,8 @@ void gates_backward(const BackwardPass<T>& pass, const BlockBuffers<T>& b, std::
 ///     what the layer above has added, or nothing yet where this is the last layer
 /// @param grad_input where step t's gradient of the layer's input goes
 template <typename T, typename GradInput>
-void run_layer(const BackwardPass<T>& pass, const BlockBuffers<T>& b, std::size_t l, float* grad_output,
-               const GradInput& grad_input) {
+void run_layer(const BackwardPass<T>& pass, const BlockBuffers<T>& b, std::size_t l,
+               float* grad_output, const GradInput& grad_input) {
   Scratch scratch;
   const std::int64_t hidden = pass.hidden;
   const bool is_last = l + 1 == pass.layers.size();
@@ -209,8 +210,9 @@ LstmGradients lstm_backward(const LstmInput& input,
   const std::int64_t vehicles = input.x.size(1);
   const std::int64_t hidden = grad_out.size(1);
   LstmGradients grads{pooled_empty<float>(input.x.sizes()), {}};
-  BackwardPass<T> pass{input, tape,     {},    grad_out.const_data_ptr<float>(), data<float>(grads.x),
-               steps, vehicles, hidden};
+  BackwardPass<T> pass{
+      input, tape,     {},    grad_out.const_data_ptr<float>(), data<float>(grads.x),
+      steps, vehicles, hidden};
   for (const LstmLayerParameters& p : parameters) {
     pass.layers.push_back({pack_backward<T>(p[kWeightIh], kGateOrder),
                            pack_backward<T>(p[kWeightHh], kGateOrder),

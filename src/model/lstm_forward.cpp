@@ -34,7 +34,8 @@ struct Block {
 };
 
 template <typename T>
-Rows<const T> input_rows(const ForwardPass<T>& pass, const Block& b, std::int64_t t, Scratch& scratch) {
+Rows<const T> input_rows(const ForwardPass<T>& pass, const Block& b, std::int64_t t,
+                         Scratch& scratch) {
   const std::int64_t row = t * pass.vehicles + b.first;
   if (b.layer > 0) return {data<T>(pass.tape[b.layer - 1].output) + row * pass.hidden, pass.hidden};
   const std::int64_t width = pass.input.x.size(2);
@@ -44,7 +45,8 @@ Rows<const T> input_rows(const ForwardPass<T>& pass, const Block& b, std::int64_
 
 /// Output of the step before; null for a zero state.
 template <typename T>
-Rows<const T> output_before(const ForwardPass<T>& pass, const Block& b, std::int64_t t, Scratch& scratch) {
+Rows<const T> output_before(const ForwardPass<T>& pass, const Block& b, std::int64_t t,
+                            Scratch& scratch) {
   const std::int64_t hidden = pass.hidden;
   if (t > 0)
     return {data<T>(pass.tape[b.layer].output) + ((t - 1) * pass.vehicles + b.first) * hidden,
@@ -57,7 +59,8 @@ Rows<const T> output_before(const ForwardPass<T>& pass, const Block& b, std::int
 
 /// Cells of panel p before step t; null for a zero state.
 template <typename T>
-Rows<const float> cell_before(const ForwardPass<T>& pass, const Block& b, std::int64_t t, std::int64_t p) {
+Rows<const float> cell_before(const ForwardPass<T>& pass, const Block& b, std::int64_t t,
+                              std::int64_t p) {
   const std::int64_t hidden = pass.hidden;
   if (t > 0) {
     const auto* cell =
