@@ -59,7 +59,7 @@ INSTANTIATE_TEST_SUITE_P(
                  3, "ranks"},
         BadInput{"run_folder_cannot_be_made", 1, "", 8, "/proc/nowhere", "/proc/nowhere/run"},
         BadInput{"no_such_checkpoint", 1, "--resume DIR/missing.h5", 4, "missing.h5"},
-        BadInput{"no_gpu", 1, "--set run.device=cuda", 8, "run.device"}),
+        BadInput{"built_without_cuda", 1, "--set run.device=cuda", 2, "built without CUDA"}),
     [](const auto& test) { return std::string(test.param.name); });
 
 }  // namespace
