@@ -23,7 +23,7 @@
 namespace traffic::rollout {
 namespace {
 
-constexpr double kStartS = 60.0;  ///< for MPI to start the workers
+constexpr double kStartS = 90.0;  ///< for MPI to start the workers (start_watch.h)
 constexpr double kGlanceS = 0.5;  ///< between looks at the workers while waiting
 constexpr double kCloseS = 10.0;  ///< for the workers to end
 constexpr double kMeetS = 600.0;  ///< for the ranks to meet before the end

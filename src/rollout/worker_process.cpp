@@ -7,33 +7,51 @@
 #include <cstdio>
 #include <exception>
 #include <optional>
+#include <span>
 #include <string_view>
 
 #include "memory_file.h"
 #include "mpi_call.h"
+#include "start_watch.h"
 #include "supervisor.h"
 #include "traffic/core/error.h"
+#include "traffic/core/fault.h"
 #include "traffic/rollout/processes.h"
 
 namespace traffic::rollout {
 namespace {
 
-struct Memory {
-  pid_t pid = 0;
-  int fd = -1;
+struct Arguments {
+  pid_t memory_pid = 0;
+  int memory_fd = -1;
+  int attempt = 1;  ///< to start
 };
 
-/// --memory PID:FD
-std::optional<Memory> parse(int argc, char** argv) {
-  if (argc != 3 || std::string_view(argv[1]) != "--memory") return std::nullopt;
-  const std::string_view text(argv[2]);
-  const char* const stop = text.data() + text.size();
-  Memory memory;
-  const auto [colon, pid_error] = std::from_chars(text.data(), stop, memory.pid);
-  if (pid_error != std::errc{} || colon == stop || *colon != ':') return std::nullopt;
-  const auto [end, fd_error] = std::from_chars(colon + 1, stop, memory.fd);
-  if (fd_error != std::errc{} || end != stop) return std::nullopt;
-  return memory;
+/// @return where the number ends, nullptr if there is none
+template <typename Number>
+const char* read_number(const char* text, const char* stop, Number& number) {
+  const auto [end, error] = std::from_chars(text, stop, number);
+  return error == std::errc{} ? end : nullptr;
+}
+
+/// --memory PID:FD [--attempt N]
+std::optional<Arguments> parse(std::span<char* const> argv) {
+  if (argv.size() != 3 && argv.size() != 5) return std::nullopt;
+  if (std::string_view(argv[1]) != "--memory") return std::nullopt;
+  Arguments arguments;
+  const std::string_view memory(argv[2]);
+  const char* const stop = memory.data() + memory.size();
+  const char* const colon = read_number(memory.data(), stop, arguments.memory_pid);
+  if (colon == nullptr || colon == stop || *colon != ':') return std::nullopt;
+  if (read_number(colon + 1, stop, arguments.memory_fd) != stop) return std::nullopt;
+  if (argv.size() == 3) return arguments;
+  const std::string_view attempt(argv[4]);
+  const char* const end = attempt.data() + attempt.size();
+  if (std::string_view(argv[3]) != "--attempt" ||
+      read_number(attempt.data(), end, arguments.attempt) != end || arguments.attempt < 1) {
+    return std::nullopt;
+  }
+  return arguments;
 }
 
 /// The ranks decide what a signal means; a worker that ends by one takes the whole job along. The
@@ -55,20 +73,24 @@ void use_all_cpus() {
 }  // namespace
 
 int run_rollout_worker(int argc, char** argv) {
-  const auto memory = parse(argc, argv);
-  if (!memory) {
+  const auto arguments = parse({argv, static_cast<std::size_t>(argc)});
+  if (!arguments) {
     fmt::print(stderr, "rollout_worker is started by the trainer, through MPI\n");
     return static_cast<int>(ExitCode::kConfig);
   }
   leave_signals_to_ranks();
   use_all_cpus();
-  MPI_Init(&argc, &argv);
+  {
+    const StartWatch watch(argv[2], arguments->attempt);
+    fault::hit("rollout_worker.start", 0, arguments->attempt);
+    MPI_Init(&argc, &argv);
+  }
   MPI_Comm ranks = MPI_COMM_NULL;
   int worker = 0;
   MPI_Comm_get_parent(&ranks);
   MPI_Comm_rank(MPI_COMM_WORLD, &worker);
   try {
-    Supervisor supervisor(open_memory_file_of(memory->pid, memory->fd),
+    Supervisor supervisor(open_memory_file_of(arguments->memory_pid, arguments->memory_fd),
                           static_cast<std::uint32_t>(worker));
     // Nobody is left to take leave of, and MPI_Finalize would wait for them.
     if (supervisor.run() == Supervisor::End::kOrphaned)

@@ -48,6 +48,16 @@ std::set<std::string> episodes(const Job& job) {
   return found;
 }
 
+TEST(RolloutFaults, AWorkerThatMpiDoesNotAnswerAsksAgain) {
+  Job job({.plain_mpirun = true,
+           .fault = "rollout_worker.start:*:1:hang",
+           .args = small({"--episodes", "2"})});
+  EXPECT_EQ(job.wait(), 0) << job.output();
+  EXPECT_EQ(job.count("MPI_Init has not returned for long, starting over"), 2) << job.output();
+  EXPECT_EQ(job.count("episode seed"), 2) << job.output();
+  EXPECT_THAT(job.files_left(), IsEmpty());
+}
+
 TEST(RolloutFaults, AKilledSimulationCostsItsEpisodeOnly) {
   Job job({.ranks = 2, .args = small({"--forever"})});
   ASSERT_TRUE(job.ready()) << job.output();
