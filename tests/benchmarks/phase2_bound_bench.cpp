@@ -15,6 +15,7 @@
 #include <functional>
 
 #include "benchmarks/synthetic_windows.h"
+#include "sim/sumo_session.h"
 #include "traffic/model/controller.h"
 #include "traffic/model/graph_encoder.h"
 #include "traffic/model/world_model.h"
@@ -44,9 +45,8 @@ struct Sumo {
 
 Sumo sumo_alone(const std::string& scenario) {
   constexpr int kSteps = 900;
-  libsumo::Simulation::start({"sumo", "-c", sim::find_scenario(scenario).string(), "--no-step-log",
-                              "true", "--no-warnings", "true", "--duration-log.disable", "true",
-                              "--xml-validation", "never"});
+  sim::SumoSession session;
+  session.load(sim::find_scenario(scenario), 0, {});
   Sumo result;
   const double start = cpu_s();
   for (int s = 0; s < kSteps; ++s) {
@@ -54,7 +54,6 @@ Sumo sumo_alone(const std::string& scenario) {
     result.vehicles += static_cast<double>(libsumo::Vehicle::getIDCount()) / kSteps;
   }
   result.step_s = (cpu_s() - start) / kSteps;
-  libsumo::Simulation::close();
   return result;
 }
 

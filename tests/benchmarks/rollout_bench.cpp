@@ -2,7 +2,6 @@
 // workers and simulations with a decision every second, graphs included, nothing asked for.
 #include <benchmark/benchmark.h>
 #include <libsumo/Simulation.h>
-#include <libsumo/Vehicle.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -12,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "sim/sumo_session.h"
 #include "traffic/core/clock.h"
 #include "traffic/sim/scenario.h"
 
@@ -21,13 +21,10 @@ namespace {
 constexpr int kSteps = 900;  // an episode of `merge`
 
 void run_episodes(int episodes, int first_seed) {
-  const std::string scenario = sim::find_scenario("merge").string();
   for (int e = 0; e < episodes; ++e) {
-    libsumo::Simulation::start({"sumo", "-c", scenario, "--seed", std::to_string(first_seed + e),
-                                "--no-step-log", "true", "--no-warnings", "true",
-                                "--duration-log.disable", "true", "--xml-validation", "never"});
+    sim::SumoSession session;
+    session.load(sim::find_scenario("merge"), static_cast<std::uint64_t>(first_seed + e), {});
     for (int s = 0; s < kSteps; ++s) libsumo::Simulation::step();
-    libsumo::Simulation::close();
   }
 }
 

@@ -7,8 +7,7 @@
 
 #include <limits>
 
-#include "backends.h"
-#include "model_helper.h"
+#include "reducer_fixture.h"
 
 namespace traffic::comm {
 namespace {
@@ -25,14 +24,9 @@ at::Tensor loss_of(torch::nn::Sequential& model, const at::Tensor& batch) {
   return model->forward(batch).square().mean();
 }
 
-class GradientReducerTest : public BackendTest {
+class GradientReducerTest : public ReducerTest {
  protected:
-  void SetUp() override {
-    BackendTest::SetUp();
-    if (HasFatalFailure()) return;
-    comm_ = make_backend(GetParam());
-    gradients_ = std::make_unique<GradientArena>(parameters_, *comm_);
-  }
+  GradientReducerTest() : ReducerTest(small_model()) {}
 
   /// What one rank would get for the batches of all ranks and steps at once.
   [[nodiscard]] at::Tensor joined_gradient(int num_steps, bool uneven) const {
@@ -62,11 +56,6 @@ class GradientReducerTest : public BackendTest {
     }
     return *result;
   }
-
-  std::unique_ptr<Communicator> comm_;
-  torch::nn::Sequential model_ = small_model();
-  ParameterArena parameters_{named_parameters(model_)};
-  std::unique_ptr<GradientArena> gradients_;
 };
 
 // float32 sums in another order: some units of the last place of terms up to 1.

@@ -7,8 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "backends.h"
-#include "model_helper.h"
+#include "reducer_fixture.h"
 #include "traffic/comm/gradient_reducer.h"
 
 namespace traffic::comm {
@@ -39,14 +38,9 @@ class WatchedStream final : public SideStream {
   std::function<void()> look_;
 };
 
-class OverlapTest : public BackendTest {
+class OverlapTest : public ReducerTest {
  protected:
-  void SetUp() override {
-    BackendTest::SetUp();
-    if (HasFatalFailure()) return;
-    comm_ = make_backend(GetParam());
-    gradients_ = std::make_unique<GradientArena>(parameters_, *comm_);
-  }
+  OverlapTest() : ReducerTest(deep_model()) {}
 
   GradientReducerOptions small_buckets() const { return {.bucket_cap_mb = 0.04}; }
 
@@ -68,11 +62,6 @@ class OverlapTest : public BackendTest {
     gradients_->zero();
     return flat;
   }
-
-  std::unique_ptr<Communicator> comm_;
-  torch::nn::Sequential model_ = deep_model();
-  ParameterArena parameters_{named_parameters(model_)};
-  std::unique_ptr<GradientArena> gradients_;
 };
 
 TEST_P(OverlapTest, GivesTheBitsOfTheReductionAfterBackward) {

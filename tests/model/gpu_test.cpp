@@ -21,22 +21,6 @@ GraphBatch on_gpu(const GraphBatch& graph) {
           .edge_features = graph.edge_features.to(kGpu)};
 }
 
-struct Passes {
-  Tensor out;
-  NamedTensors gradients;
-};
-
-Passes run(GraphEncoder& encoder, const GraphBatch& graph, const Tensor& cotangent) {
-  zero_gradients(*encoder);
-  const Tensor out = encoder->forward(graph);
-  (out * cotangent).sum().backward();
-  Passes passes{out.detach().cpu(), {}};
-  for (const auto& [name, gradient] : gradients_of(*encoder)) {
-    passes.gradients[name] = gradient.cpu();
-  }
-  return passes;
-}
-
 GraphEncoder make_encoder() {
   GraphEncoder encoder(small_model(), 9);
   initialise(*encoder, 3);
@@ -44,7 +28,7 @@ GraphEncoder make_encoder() {
 }
 
 /// @param tolerance of gradients, relative in the Frobenius norm
-void expect_close(const Passes& actual, const Passes& expected, double tolerance) {
+void expect_close(const EncoderPasses& actual, const EncoderPasses& expected, double tolerance) {
   EXPECT_LT(mean_difference(actual.out, expected.out.to(torch::kDouble)), tolerance);
   for (const auto& [name, gradient] : expected.gradients) {
     if (name.ends_with("risk_out.bias")) continue;  // zero but for rounding
@@ -69,10 +53,10 @@ TEST_F(EncoderOnGpu, EqualsTheCpuForwardAndInAllGradients) {
 }
 
 TEST_F(EncoderOnGpu, RepeatsToTheBitAlsoWithCheckpointing) {
-  const Passes first = run(gpu_, on_gpu(graph_), cotangent_.to(kGpu));
+  const EncoderPasses first = run(gpu_, on_gpu(graph_), cotangent_.to(kGpu));
   for (const bool checkpointing : {false, true}) {
     gpu_->set_checkpointing(checkpointing);
-    const Passes again = run(gpu_, on_gpu(graph_), cotangent_.to(kGpu));
+    const EncoderPasses again = run(gpu_, on_gpu(graph_), cotangent_.to(kGpu));
     EXPECT_TRUE(same_bits(again.out, first.out));
     for (const auto& [name, gradient] : first.gradients) {
       EXPECT_TRUE(same_bits(again.gradients.at(name), gradient)) << name;
@@ -81,7 +65,7 @@ TEST_F(EncoderOnGpu, RepeatsToTheBitAlsoWithCheckpointing) {
 }
 
 TEST_F(EncoderOnGpu, InHalfPrecisionStaysCloseToFloat) {
-  const Passes exact = run(cpu_, graph_, cotangent_);
+  const EncoderPasses exact = run(cpu_, graph_, cotangent_);
   gpu_->set_compute_type(torch::kHalf);
   // Operands rounded to 11 bits, 2^-12 each, some twenty of them in the way of a gradient.
   expect_close(run(gpu_, on_gpu(graph_), cotangent_.to(kGpu)), exact, 0.01);

@@ -43,18 +43,7 @@ GraphEncoder make_encoder(const config::Model& model, std::uint64_t seed = 3) {
 /// Several groups and chunks of the fused passes, with odd sizes, single nodes and one large graph.
 GraphBatch mixed_graphs() { return random_graphs({16, 1, 33, 7, 301, 2, 16, 64, 129, 15}, 9, 11); }
 
-struct Passes {
-  Tensor out;
-  NamedTensors gradients;
-};
-Passes run(GraphEncoder& encoder, const GraphBatch& graph, const Tensor& cotangent) {
-  zero_gradients(*encoder);
-  const Tensor out = encoder->forward(graph);
-  (out * cotangent).sum().backward();
-  return {out.detach(), gradients_of(*encoder)};
-}
-
-void expect_same_bits(const Passes& a, const Passes& b) {
+void expect_same_bits(const EncoderPasses& a, const EncoderPasses& b) {
   EXPECT_TRUE(same_bits(a.out, b.out));
   for (const auto& [name, gradient] : a.gradients) {
     EXPECT_TRUE(same_bits(gradient, b.gradients.at(name))) << name;
@@ -68,7 +57,7 @@ TEST_P(GraphEncoderOfSize, EqualsTheReferenceForwardAndInAllGradients) {
   GraphEncoder encoder = make_encoder(config_of(sizes));
   const GraphBatch graph = mixed_graphs();
   const Tensor cotangent = torch::randn({graph.num_nodes(), sizes.hidden});
-  const Passes fused = run(encoder, graph, cotangent);
+  const EncoderPasses fused = run(encoder, graph, cotangent);
   const NamedTensors p = in_double(*encoder);
   const Tensor expected = encoder_by_node(graph, p, sizes.layers, sizes.heads);
   (expected * cotangent.to(torch::kDouble)).sum().backward();
@@ -134,12 +123,12 @@ TEST(GraphEncoder, FollowsAPermutationOfTheNodes) {
 TEST(GraphEncoder, TakesGraphsWithoutNodesOrEdges) {
   GraphEncoder encoder = make_encoder(small_model());
   const GraphBatch empty = random_graphs({}, 9, 1);
-  const Passes nothing = run(encoder, empty, torch::zeros({0, 96}));
+  const EncoderPasses nothing = run(encoder, empty, torch::zeros({0, 96}));
   EXPECT_EQ(nothing.out.sizes(), torch::IntArrayRef({0, 96}));
   for (const auto& [name, g] : nothing.gradients)
     EXPECT_EQ(g.abs().max().item<float>(), 0.0F) << name;
   const GraphBatch apart = without_edges(random_graphs({20}, 9, 2));
-  const Passes alone = run(encoder, apart, torch::ones({20, 96}));
+  const EncoderPasses alone = run(encoder, apart, torch::ones({20, 96}));
   EXPECT_LT(difference(alone.out, encoder_by_node(apart, in_double(*encoder), 2, 3)),
             kFloatTolerance);
 }
@@ -152,7 +141,7 @@ TEST_P(GraphEncoderOfSize, RepeatsToTheBitWithAnyNumberOfThreads) {
   for (const auto type : {torch::kFloat, torch::kBFloat16}) {
     encoder->set_compute_type(type);
     at::set_num_threads(1);
-    const Passes first = run(encoder, graph, cotangent);
+    const EncoderPasses first = run(encoder, graph, cotangent);
     expect_same_bits(run(encoder, graph, cotangent), first);
     // Not all fused (40: nothing, 16: not the input): ATen promises nothing for other threads.
     if (GetParam().hidden == 40 || GetParam().hidden == 16) continue;
@@ -177,7 +166,7 @@ TEST(GraphEncoder, GivesTheSameBitsWithCheckpointing) {
     GraphEncoder encoder = make_encoder(model);
     encoder->set_compute_type(type);
     const Tensor cotangent = torch::randn({graph.num_nodes(), model.hidden_dim});
-    const Passes kept = run(encoder, graph, cotangent);
+    const EncoderPasses kept = run(encoder, graph, cotangent);
     encoder->set_checkpointing(true);
     expect_same_bits(run(encoder, graph, cotangent), kept);
   }
@@ -187,9 +176,9 @@ TEST(GraphEncoder, InHalfPrecisionIsCloseToFloat) {
   GraphEncoder encoder = make_encoder(small_model());
   const GraphBatch graph = mixed_graphs();
   const Tensor cotangent = torch::randn({graph.num_nodes(), 96});
-  const Passes exact = run(encoder, graph, cotangent);
+  const EncoderPasses exact = run(encoder, graph, cotangent);
   encoder->set_compute_type(torch::kHalf);
-  const Passes rounded = run(encoder, graph, cotangent);
+  const EncoderPasses rounded = run(encoder, graph, cotangent);
   // As in bf16 below, with operands rounded to 11 bits.
   EXPECT_LT(mean_difference(rounded.out, exact.out.to(torch::kDouble)), 0.002);
   for (const auto& [name, gradient] : exact.gradients) {
@@ -217,9 +206,9 @@ TEST(GraphEncoder, InBf16StaysCloseToFloat) {
   GraphEncoder encoder = make_encoder(small_model());
   const GraphBatch graph = mixed_graphs();
   const Tensor cotangent = torch::randn({graph.num_nodes(), 96});
-  const Passes exact = run(encoder, graph, cotangent);
+  const EncoderPasses exact = run(encoder, graph, cotangent);
   encoder->set_compute_type(torch::kBFloat16);
-  const Passes rounded = run(encoder, graph, cotangent);
+  const EncoderPasses rounded = run(encoder, graph, cotangent);
   EXPECT_FALSE(same_bits(rounded.out, exact.out));
   // Operands are rounded to 8 bits, an error of 2^-9 = 0.2 % each; some ten of them, independent,
   // lie between input and output, and twice as many in the way of a gradient.

@@ -156,6 +156,15 @@ NamedTensors gradients_of(const torch::nn::Module& module) {
 
 void zero_gradients(torch::nn::Module& module) { module.zero_grad(); }
 
+EncoderPasses run(GraphEncoder& encoder, const GraphBatch& graph, const Tensor& cotangent) {
+  zero_gradients(*encoder);
+  const Tensor out = encoder->forward(graph);
+  (out * cotangent).sum().backward();
+  EncoderPasses passes{out.detach().cpu(), gradients_of(*encoder)};
+  for (auto& [name, gradient] : passes.gradients) gradient = gradient.cpu();
+  return passes;
+}
+
 double difference(const Tensor& actual, const Tensor& expected) {
   if (expected.numel() == 0) return actual.numel() == 0 ? 0.0 : 1e30;
   const double scale = expected.detach().abs().max().item<double>();

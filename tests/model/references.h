@@ -13,6 +13,7 @@
 
 #include "traffic/config/config.h"
 #include "traffic/model/graph_batch.h"
+#include "traffic/model/graph_encoder.h"
 #include "traffic/model/loss.h"
 #include "traffic/model/segment_attention.h"
 
@@ -47,6 +48,13 @@ NamedTensors in_double(const torch::nn::Module& module);
 /// Gradients by name; a parameter without one is missing.
 NamedTensors gradients_of(const torch::nn::Module& module);
 void zero_gradients(torch::nn::Module& module);
+
+/// What a forward and a backward pass give, on the CPU.
+struct EncoderPasses {
+  torch::Tensor out;
+  NamedTensors gradients;
+};
+EncoderPasses run(GraphEncoder& encoder, const GraphBatch& graph, const torch::Tensor& cotangent);
 
 /// Largest difference, relative to the largest entry of `expected`.
 double difference(const torch::Tensor& actual, const torch::Tensor& expected);

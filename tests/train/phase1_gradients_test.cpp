@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "mpi_main.h"
+#include "phase1_fixture.h"
 #include "traffic/comm/gradient_reducer.h"
 #include "traffic/core/random.h"
 #include "traffic/scene/frame.h"
@@ -16,23 +17,8 @@
 namespace traffic::train {
 namespace {
 
+using namespace testing;  // NOLINT: the helpers beside this file
 using torch::Tensor;
-
-constexpr std::int64_t kFrames = 4;
-constexpr std::int64_t kHorizon = 5;
-
-config::Config small_config(const std::string& precision) {
-  config::Config config;
-  config.model.hidden_dim = 64;
-  config.model.gnn_layers = 2;
-  config.model.num_heads = 4;
-  config.model.lstm_hidden = 48;
-  config.model.latent_dim = 16;
-  config.data.history_frames = kFrames;
-  config.data.horizon_frames = kHorizon;
-  config.train.precision = precision;
-  return config;
-}
 
 /// One sample as a batch of its own; depends on the index alone.
 data::Batch make_sample(std::int64_t index, std::int64_t vehicles, float weight) {
@@ -170,7 +156,7 @@ class Phase1Gradients : public ::testing::TestWithParam<Case> {
 
 TEST_P(Phase1Gradients, OfAllRanksAreThoseOfOneRankOnTheJoinedBatch) {
   const auto& session = traffic::testing::mpi_session();
-  const config::Config config = small_config(GetParam().precision);
+  const config::Config config = small_phase1_config(GetParam().precision);
   // Shares of different numbers of vehicles, odd ones too.
   std::vector<data::Batch> samples;
   for (const std::int64_t vehicles : {3, 16, 9, 21, 1, 40})
@@ -185,7 +171,7 @@ TEST_P(Phase1Gradients, OfAllRanksAreThoseOfOneRankOnTheJoinedBatch) {
 
 TEST_P(Phase1Gradients, OfARankWithNothingButARepeatedSampleDoNotCount) {
   const auto& session = traffic::testing::mpi_session();
-  const config::Config config = small_config(GetParam().precision);
+  const config::Config config = small_phase1_config(GetParam().precision);
   const data::Batch real = make_sample(0, 17, 1.0F);
   const data::Batch repeated = make_sample(1, 11, 0.0F);
   expect_equal(together(config, session.rank() == 0 ? real : repeated, GetParam().stage),

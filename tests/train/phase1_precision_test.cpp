@@ -8,6 +8,7 @@
 
 #include "apps/train_fixture.h"
 #include "mpi_main.h"
+#include "phase1_fixture.h"
 #include "traffic/core/error.h"
 #include "traffic/model/memory.h"
 #include "train/phase1_data.h"
@@ -17,26 +18,9 @@
 namespace traffic::train {
 namespace {
 
-constexpr std::int64_t kSteps = 8;
+using namespace testing;  // NOLINT: the helpers beside this file
 
-config::Config small_config(const std::string& file, const std::string& precision) {
-  config::Config config;
-  config.data.files = {file};
-  config.data.history_frames = 4;
-  config.data.horizon_frames = 3;
-  config.data.batch_size = 2;
-  config.data.sample_stride_frames = 5;
-  config.data.num_workers = 0;
-  config.model.hidden_dim = 32;
-  config.model.gnn_layers = 2;
-  config.model.num_heads = 2;
-  config.model.lstm_hidden = 32;
-  config.model.lstm_layers = 1;
-  config.model.latent_dim = 16;
-  config.train.precision = precision;
-  config.comm.timeout_s = 60;
-  return config;
-}
+constexpr std::int64_t kSteps = 8;
 
 /// What a rank needs for some steps of phase 1.
 struct Training {
@@ -74,7 +58,13 @@ class Phase1Precision : public ::testing::Test {
   void TearDown() override { std::filesystem::remove(file_); }
 
   [[nodiscard]] config::Config config(const std::string& precision) const {
-    return small_config(file_.string(), precision);
+    config::Config config = small_phase1_config(precision);
+    config.data.files = {file_.string()};
+    config.data.batch_size = 2;
+    config.data.sample_stride_frames = 5;
+    config.data.num_workers = 0;
+    config.comm.timeout_s = 60;
+    return config;
   }
 
   std::filesystem::path file_;
