@@ -13,19 +13,18 @@ double gib(std::int64_t bytes) { return static_cast<double>(bytes) / kGiB; }
 
 }  // namespace
 
-BatchAdvice advise_batch(double used_share) {
-  if (used_share < 0.80) return {4, 8, "data.batch_size can grow by 4 to 8"};
-  if (used_share <= 0.90) return {0, 0, "data.batch_size is right"};
+std::string_view advise_batch(double used_share) {
+  if (used_share < 0.80) return "data.batch_size can grow by 4 to 8";
+  if (used_share <= 0.90) return "data.batch_size is right";
   if (used_share <= 0.95) {
-    return {-8, -4, "lower data.batch_size by 4 to 8, or set train.gradient_checkpointing = true"};
+    return "lower data.batch_size by 4 to 8, or set train.gradient_checkpointing = true";
   }
-  return {-12, -8, "lower data.batch_size by 8 to 12"};
+  return "lower data.batch_size by 8 to 12";
 }
 
-BatchAdvice advise_after_out_of_memory() {
-  return {-16, -12,
-          "lower data.batch_size by 12 to 16 (and raise train.accumulation_steps), or set "
-          "train.gradient_checkpointing = true, or use --preset vram"};
+std::string_view advise_after_out_of_memory() {
+  return "lower data.batch_size by 12 to 16 (and raise train.accumulation_steps), or set "
+         "train.gradient_checkpointing = true, or use --preset vram";
 }
 
 MemoryActions MemoryWatch::look(const GpuMemory& memory) {
@@ -46,7 +45,7 @@ MemoryActions MemoryWatch::look(const GpuMemory& memory) {
     actions.warnings.push_back(
         fmt::format("GPU memory: {:.1f} GiB in use at the peak ({:.0f} % of the GPU); set "
                     "train.gradient_checkpointing = true; {}",
-                    gib(memory.peak_allocated), 100.0 * used_share, advise_batch(used_share).text));
+                    gib(memory.peak_allocated), 100.0 * used_share, advise_batch(used_share)));
   }
   // Clearing gives back what no tensor uses; without anything to give it would only cost time.
   actions.clear_cache =

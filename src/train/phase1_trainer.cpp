@@ -40,7 +40,7 @@ std::unique_ptr<comm::SideStream> make_overlap(const std::string& wish, at::Devi
 ResourceError out_of_gpu_memory(const c10::OutOfMemoryError& error) {
   const std::string what = error.what_without_backtrace();
   return ResourceError("out of GPU memory: {}; {}", what.substr(0, what.find('\n')),
-                       advise_after_out_of_memory().text);
+                       advise_after_out_of_memory());
 }
 
 }  // namespace

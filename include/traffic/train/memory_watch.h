@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace traffic::train {
@@ -21,15 +22,10 @@ struct MemoryLimits {
 };
 
 /// How the batch of a rank should change where so much of the memory is used at the peak.
-struct BatchAdvice {
-  std::int64_t least = 0;  ///< samples; both negative: fewer
-  std::int64_t most = 0;
-  std::string text;
-};
 /// @param used_share peak over total
-BatchAdvice advise_batch(double used_share);
+std::string_view advise_batch(double used_share);
 /// After an allocation failed.
-BatchAdvice advise_after_out_of_memory();
+std::string_view advise_after_out_of_memory();
 
 /// What a look at the memory asks for.
 struct MemoryActions {
