@@ -10,18 +10,17 @@
 #include "traffic/core/error.h"
 
 namespace traffic::comm {
-namespace {
-
-/// As torch.nn.utils.clip_grad_norm_ does, against division by zero.
-constexpr double kNormEps = 1e-6;
-
-}  // namespace
 
 Compression parse_compression(std::string_view name) {
   if (name == "none") return Compression::kNone;
   if (name == "fp16") return Compression::kFp16;
   if (name == "bf16") return Compression::kBf16;
   throw ConfigError("comm.compression = {}: expected none, fp16 or bf16", name);
+}
+
+double clip_factor(double grad_norm, double clip_norm) {
+  constexpr double kEps = 1e-6;  // as in torch.nn.utils.clip_grad_norm_
+  return grad_norm > clip_norm ? clip_norm / (grad_norm + kEps) : 1.0;
 }
 
 GradientReducer::GradientReducer(Communicator& communicator, GradientArena& gradients,
@@ -82,8 +81,8 @@ std::optional<ReduceResult> GradientReducer::after_backward() {
   ReduceResult result;
   result.finite = std::isfinite(squares);
   result.grad_norm = std::sqrt(squares);
-  if (options_.clip_norm > 0.0 && result.grad_norm > options_.clip_norm) {
-    result.clip_factor = options_.clip_norm / (result.grad_norm + kNormEps);
+  if (options_.clip_norm > 0.0) {
+    result.clip_factor = clip_factor(result.grad_norm, options_.clip_norm);
   }
   return result;
 }
@@ -105,10 +104,6 @@ double GradientReducer::reduce_compressed(double scale) {
   communicator_.all_reduce(compressed_);
   flat.copy_(compressed_);
   return squared_norm(flat);
-}
-
-void GradientReducer::clip(const ReduceResult& result) {
-  if (result.clip_factor < 1.0) gradients_.scale(result.clip_factor);
 }
 
 }  // namespace traffic::comm

@@ -3,7 +3,6 @@
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
-#include <cmath>
 
 #include "minibatches.h"
 #include "snapshot_parts.h"
@@ -48,7 +47,11 @@ Constraint::Constraint(const config::Config& config, std::int64_t width, std::in
       critic_(make_critic(config, width, communicator.device())),
       parameters_(parameters_of(critic_)),
       gradients_(parameters_, communicator),
-      adam_(parameters_.flat(), {.weight_decay = 0.0}),
+      optimiser_({.name = "cost critic",
+                  .learning_rate_key = "lagrange.critic_learning_rate",
+                  .parameters = parameters_.flat(),
+                  .gradients = gradients_.flat()},
+                 ppo_.clip_norm, communicator),
       scale_(conflicts) {}
 
 void Constraint::observe(double mean_cost) {
@@ -111,27 +114,19 @@ void Constraint::fit_epoch(const Weighed& in, const torch::Tensor& returns, std:
       fit_pass(in.experience, returns, parts,
                {.value = [this](const torch::Tensor& rows) { return critic_->forward(rows); },
                 .zero_gradients = [this] { gradients_.zero(); },
-                .step = [this] { step(); }},
+                .step =
+                    [this] {
+                      gradients_.check_views();
+                      optimiser_.step(lagrange_.critic_learning_rate);
+                    }},
                communicator_);
   communicator_.all_reduce(sums);
   critic_loss_ = sums[1].sum().item<double>() / sums[0].sum().item<double>();
 }
 
-void Constraint::step() {
-  gradients_.check_views();
-  const double squares = communicator_.all_reduce_scaled(gradients_.flat(), 1.0);
-  if (!std::isfinite(squares)) {
-    spdlog::warn("cost critic: the gradient is not finite; all ranks skip the step");
-    return;
-  }
-  const double norm = std::sqrt(squares);
-  adam_.step(gradients_.flat(), lagrange_.critic_learning_rate,
-             norm > ppo_.clip_norm ? ppo_.clip_norm / norm : 1.0);
-}
-
 void Constraint::save_to(checkpoint::Snapshot& snapshot) const {
   put_parameters(snapshot, parameters_.parameters());
-  put_adam(snapshot, "lagrange", adam_);
+  optimiser_.save_to(snapshot, "lagrange");
   snapshot.put_tensor("lagrange/value_scale", scale_.state());
   snapshot.put_int("lagrange/fitted", fitted_ ? 1 : 0);
   snapshot.put_real("lagrange/multiplier", multiplier_.value());
@@ -139,7 +134,7 @@ void Constraint::save_to(checkpoint::Snapshot& snapshot) const {
 
 void Constraint::restore_from(const checkpoint::Snapshot& snapshot) {
   copy_parameters(snapshot, parameters_.parameters());
-  restore_adam(snapshot, "lagrange", adam_);
+  optimiser_.restore_from(snapshot, "lagrange");
   scale_.load_state(snapshot.tensor("lagrange/value_scale", {3, conflicts_}, torch::kDouble));
   fitted_ = snapshot.integer("lagrange/fitted") != 0;
   multiplier_.set_value(std::min(snapshot.real("lagrange/multiplier"), lagrange_.max));

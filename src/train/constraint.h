@@ -9,6 +9,7 @@
 #include <cstdint>
 
 #include "phase2_experience.h"
+#include "stretch_optimiser.h"
 #include "traffic/checkpoint/snapshot.h"
 #include "traffic/comm/communicator.h"
 #include "traffic/comm/flat_arena.h"
@@ -16,7 +17,6 @@
 #include "traffic/model/cost_critic.h"
 #include "traffic/rl/lagrangian.h"
 #include "traffic/rl/running_mean_std.h"
-#include "traffic/train/adam.h"
 
 namespace traffic::train {
 
@@ -50,6 +50,7 @@ class Constraint {
   [[nodiscard]] bool is_at_max() const { return multiplier_.is_at_max(); }
   /// Of the last passes, in standardised units.
   [[nodiscard]] double critic_loss() const { return critic_loss_; }
+  [[nodiscard]] std::int64_t skipped_steps() const { return optimiser_.skipped_steps(); }
   [[nodiscard]] const comm::ParameterArena& parameters() const { return parameters_; }
 
   void save_to(checkpoint::Snapshot& snapshot) const;
@@ -63,7 +64,6 @@ class Constraint {
                                          double gae_lambda) const;
   void fit(const Weighed& in);
   void fit_epoch(const Weighed& in, const torch::Tensor& returns, std::int64_t epoch);
-  void step();
 
   config::Ppo ppo_;
   config::Lagrange lagrange_;
@@ -74,7 +74,7 @@ class Constraint {
   model::CostCritic critic_;
   comm::ParameterArena parameters_;
   comm::GradientArena gradients_;
-  Adam adam_;
+  StretchOptimiser optimiser_;
   rl::RunningMeanStd scale_;
   bool fitted_ = false;
   double critic_loss_ = 0.0;

@@ -19,8 +19,6 @@
 namespace traffic::train {
 namespace {
 
-constexpr std::int64_t kMaxSkippedInARow = 10;
-
 LrSchedule make_schedule(const config::Train& train, std::int64_t total_steps) {
   const double warmup_share =
       train.warmup_epochs / static_cast<double>(std::max<std::int64_t>(1, train.epochs));
@@ -114,7 +112,7 @@ std::optional<StepResult> Phase1Trainer::step(BatchFeeder& batches) {
   scaler_.update(!reduced->finite);
   if (reduced->finite) {
     adam_.step(gradients_.flat(), learning_rate, reduced->clip_factor);
-    skipped_in_a_row_ = 0;
+    skipped_.in_a_row = 0;
   } else {
     count_skipped();
   }
@@ -173,19 +171,13 @@ Stage Phase1Trainer::stage() const {
 }
 
 void Phase1Trainer::count_skipped() {
-  ++skipped_steps_;
+  ++skipped_.total;
   spdlog::warn(
       "step {}: the gradient is not finite on at least one rank; all ranks skip this update{}",
       global_step_, scales_loss_ ? fmt::format(" (loss scale now {})", scaler_.scale()) : "");
   if (scaler_.can_back_off()) return;
-  ++skipped_in_a_row_;
-  if (skipped_in_a_row_ >= kMaxSkippedInARow) {
-    throw NumericError(
-        "step {}: {} updates in a row had a gradient that is not finite; the checkpoints from "
-        "before are whole: "
-        "resume with a lower train.learning_rate or with train.precision = \"fp32\"",
-        global_step_, skipped_in_a_row_);
-  }
+  skipped_.count_in_a_row(fmt::format("step {}", global_step_),
+                          "a lower train.learning_rate or with train.precision = \"fp32\"");
 }
 
 void Phase1Trainer::start_from(const checkpoint::Snapshot& snapshot) {
@@ -197,8 +189,8 @@ void Phase1Trainer::save_to(checkpoint::Snapshot& snapshot) const {
   put_adam(snapshot, "optimizer", adam_);
   snapshot.put_int("train/global_step", global_step_);
   snapshot.put_int("train/total_steps", schedule_.total_steps);
-  snapshot.put_int("train/skipped_steps", skipped_steps_);
-  snapshot.put_int("train/skipped_in_a_row", skipped_in_a_row_);
+  snapshot.put_int("train/skipped_steps", skipped_.total);
+  snapshot.put_int("train/skipped_in_a_row", skipped_.in_a_row);
   if (scales_loss_) put_loss_scale(snapshot, scaler_);
 }
 
@@ -206,8 +198,8 @@ void Phase1Trainer::restore_from(const checkpoint::Snapshot& snapshot) {
   start_from(snapshot);
   restore_adam(snapshot, "optimizer", adam_);
   global_step_ = snapshot.integer("train/global_step");
-  skipped_steps_ = snapshot.integer("train/skipped_steps");
-  skipped_in_a_row_ = snapshot.integer("train/skipped_in_a_row");
+  skipped_.total = snapshot.integer("train/skipped_steps");
+  skipped_.in_a_row = snapshot.integer("train/skipped_in_a_row");
   if (scales_loss_) restore_loss_scale(snapshot, scaler_);
 }
 

@@ -5,6 +5,7 @@
 
 #include "batch_feeder.h"
 #include "phase1_model.h"
+#include "skipped_steps.h"
 #include "traffic/checkpoint/snapshot.h"
 #include "traffic/comm/communicator.h"
 #include "traffic/comm/flat_arena.h"
@@ -43,7 +44,7 @@ class Phase1Trainer {
 
   [[nodiscard]] std::int64_t global_step() const { return global_step_; }
   [[nodiscard]] std::int64_t total_steps() const { return schedule_.total_steps; }
-  [[nodiscard]] std::int64_t skipped_steps() const { return skipped_steps_; }
+  [[nodiscard]] std::int64_t skipped_steps() const { return skipped_.total; }
   [[nodiscard]] const comm::ParameterArena& parameters() const { return parameters_; }
 
   /// Copies the weights alone.
@@ -76,8 +77,7 @@ class Phase1Trainer {
   LrSchedule schedule_;
   std::optional<Stage> declared_stage_;  ///< whose unused parameters the reducer knows
   std::int64_t global_step_ = 0;
-  std::int64_t skipped_steps_ = 0;
-  std::int64_t skipped_in_a_row_ = 0;
+  SkippedSteps skipped_;
 };
 
 }  // namespace traffic::train

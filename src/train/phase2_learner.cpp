@@ -48,6 +48,7 @@ Learner::Learner(const config::Config& config, Policy& policy, comm::Communicato
 StretchOptimiser::Stretch Learner::stretch(const char* name, std::int64_t begin,
                                            std::int64_t end) const {
   return {.name = name,
+          .learning_rate_key = "ppo.learning_rate",
           .parameters = parameters_.flat().slice(0, begin, end),
           .gradients = gradients_.flat().slice(0, begin, end)};
 }

@@ -6,14 +6,9 @@
 #include <utility>
 
 #include "snapshot_parts.h"
-#include "traffic/core/error.h"
+#include "traffic/comm/gradient_reducer.h"
 
 namespace traffic::train {
-namespace {
-
-constexpr std::int64_t kMaxSkippedInARow = 10;
-
-}  // namespace
 
 StretchOptimiser::StretchOptimiser(Stretch stretch, double clip_norm,
                                    comm::Communicator& communicator)
@@ -25,36 +20,29 @@ StretchOptimiser::StretchOptimiser(Stretch stretch, double clip_norm,
 double StretchOptimiser::step(double learning_rate) {
   const double squares = communicator_.all_reduce_scaled(stretch_.gradients, 1.0);
   if (!std::isfinite(squares)) {
-    ++skipped_;
-    if (++skipped_in_a_row_ >= kMaxSkippedInARow) {
-      throw NumericError(
-          "{} steps of the {} in a row had a gradient that is not finite; the checkpoints from "
-          "before are whole: resume with a lower ppo.learning_rate",
-          skipped_in_a_row_, stretch_.name);
-    }
     spdlog::warn("step {} of the {}: the gradient is not finite; all ranks skip it",
                  adam_.num_steps(), stretch_.name);
+    ++skipped_.total;
+    skipped_.count_in_a_row(stretch_.name, "a lower " + stretch_.learning_rate_key);
     return 0.0;
   }
-  skipped_in_a_row_ = 0;
+  skipped_.in_a_row = 0;
   const double norm = std::sqrt(squares);
-  constexpr double kEps = 1e-6;
-  adam_.step(stretch_.gradients, learning_rate,
-             norm > clip_norm_ ? clip_norm_ / (norm + kEps) : 1.0);
+  adam_.step(stretch_.gradients, learning_rate, comm::clip_factor(norm, clip_norm_));
   return norm;
 }
 
 void StretchOptimiser::save_to(checkpoint::Snapshot& snapshot, const std::string& prefix) const {
   put_adam(snapshot, prefix, adam_);
-  snapshot.put_int(prefix + "/skipped", skipped_);
-  snapshot.put_int(prefix + "/skipped_in_a_row", skipped_in_a_row_);
+  snapshot.put_int(prefix + "/skipped", skipped_.total);
+  snapshot.put_int(prefix + "/skipped_in_a_row", skipped_.in_a_row);
 }
 
 void StretchOptimiser::restore_from(const checkpoint::Snapshot& snapshot,
                                     const std::string& prefix) {
   restore_adam(snapshot, prefix, adam_);
-  skipped_ = snapshot.integer(prefix + "/skipped");
-  skipped_in_a_row_ = snapshot.integer(prefix + "/skipped_in_a_row");
+  skipped_.total = snapshot.integer(prefix + "/skipped");
+  skipped_.in_a_row = snapshot.integer(prefix + "/skipped_in_a_row");
 }
 
 }  // namespace traffic::train

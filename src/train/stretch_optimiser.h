@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <string>
 
+#include "skipped_steps.h"
 #include "traffic/checkpoint/snapshot.h"
 #include "traffic/comm/communicator.h"
 #include "traffic/train/adam.h"
@@ -18,7 +19,8 @@ namespace traffic::train {
 class StretchOptimiser {
  public:
   struct Stretch {
-    std::string name;          ///< for messages
+    std::string name;  ///< for messages, as is the key of its learning rate
+    std::string learning_rate_key;
     torch::Tensor parameters;  ///< [P] flat, changed in place
     torch::Tensor gradients;   ///< [P] of this rank
   };
@@ -31,7 +33,7 @@ class StretchOptimiser {
 
   [[nodiscard]] const torch::Tensor& parameters() const { return stretch_.parameters; }
   [[nodiscard]] std::int64_t num_steps() const { return adam_.num_steps(); }
-  [[nodiscard]] std::int64_t skipped_steps() const { return skipped_; }
+  [[nodiscard]] std::int64_t skipped_steps() const { return skipped_.total; }
 
   void save_to(checkpoint::Snapshot& snapshot, const std::string& prefix) const;
   /// @throws CheckpointError if a part is missing or does not fit
@@ -42,8 +44,7 @@ class StretchOptimiser {
   double clip_norm_;
   comm::Communicator& communicator_;
   Adam adam_;
-  std::int64_t skipped_ = 0;
-  std::int64_t skipped_in_a_row_ = 0;
+  SkippedSteps skipped_;
 };
 
 }  // namespace traffic::train

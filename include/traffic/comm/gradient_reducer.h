@@ -25,6 +25,9 @@ enum class Compression : std::uint8_t { kNone, kFp16, kBf16 };
 /// @throws ConfigError for anything but none, fp16, bf16
 Compression parse_compression(std::string_view name);
 
+/// What clipping to clip_norm multiplies a gradient of this norm with, <= 1.
+double clip_factor(double grad_norm, double clip_norm);
+
 struct GradientReducerOptions {
   std::int64_t accumulation_steps = 1;
   Compression compression = Compression::kNone;
@@ -68,18 +71,12 @@ class GradientReducer {
   /// the last of accumulation_steps the arena becomes sum_r(w_r * g_r) / sum_r(w_r) / loss_scale,
   /// where g_r is rank r's gradient averaged over its backward passes (the loss is a mean over the
   /// samples) and w_r the sum of the weights that it gave. Clipping is left to the caller: to the
-  /// optimiser's gradient scale, or clip().
+  /// optimiser's gradient scale.
   /// @return nothing on inner steps, where no rank communicates
   std::optional<ReduceResult> after_backward();
 
   /// Both at once, for gradients that are there already.
   std::optional<ReduceResult> reduce(double local_weight = 1.0, double loss_scale = 1.0);
-
-  /// Applies the factor to the arena; a pass over memory that an optimiser with a gradient scale
-  /// does not need.
-  void clip(const ReduceResult& result);
-
-  [[nodiscard]] bool overlaps() const { return buckets_ != nullptr; }
 
  private:
   [[nodiscard]] bool is_last_pass() const { return num_backwards_ == options_.accumulation_steps; }
