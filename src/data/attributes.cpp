@@ -192,13 +192,13 @@ void check_format(const AttributeReader& reader, const std::string& path) {
   if (!reader.has("format")) {
     throw DataError(
         "{} is an HDF5 file but not a traffic data set (no attribute 'format'); data_prep record "
-        "or convert makes one",
+        "makes one",
         path);
   }
   const std::string format = reader.text("format");
   if (format != kFormatName) {
-    throw DataError("{} has the format '{}', expected '{}'; data_prep record or convert makes one",
-                    path, format.substr(0, 60), kFormatName);
+    throw DataError("{} has the format '{}', expected '{}'; data_prep record makes one", path,
+                    format.substr(0, 60), kFormatName);
   }
   const auto version = reader.number<std::int64_t>("format_version", Element::kI64);
   if (version > kFormatVersion) {

@@ -55,8 +55,8 @@ void check_compatible(const DatasetReader& file, const FileInfo& program, double
     const std::string problem = difference(*found, *expected);
     if (!problem.empty()) {
       throw DataError(
-          "{}: its {} features are not those of this program: {}; record or convert "
-          "it again with this version",
+          "{}: its {} features are not those of this program: {}; record it "
+          "again with this version",
           file.path(), kind, problem);
     }
   }

@@ -46,8 +46,7 @@ void check_readable(const std::string& path) {
   }
   if (!has_signature(file, size)) {
     throw DataError(
-        "{} is not an HDF5 file (its signature is missing); data_prep convert reads "
-        "other formats",
+        "{} is not an HDF5 file (its signature is missing); data_prep record makes data sets",
         path);
   }
 }
