@@ -27,6 +27,8 @@ struct Arguments {
   std::string seeds = "0..9";
   int jobs = 0;
   double demand_scale = 1.0;
+  bool prints_json = false;
+  std::string json_path;
   std::string csv;
   std::string replay;
 };
@@ -53,12 +55,21 @@ config::Program program(Arguments& arguments) {
             app.add_option("--demand-scale", arguments.demand_scale,
                            "Factor on the scenario's demand")
                 ->check(CLI::Range(0.01, 100.0));
+            app.add_option_function<std::string>(
+                   "--json",
+                   [&arguments](const std::string& file) {
+                     arguments.prints_json = file.empty();
+                     arguments.json_path = file;
+                   },
+                   "Print tables as JSON, or write them to FILE")
+                ->type_name("[FILE]")
+                ->expected(0, 1);
             app.add_option("--csv", arguments.csv, "Write the episodes to FILE")->type_name("FILE");
             app.add_option("--replay", arguments.replay,
                            "Write trajectories and files for sumo-gui to DIR")
                 ->type_name("DIR");
           },
-      .json_to_file = true};
+      .trains = false};
 }
 
 train::EvaluationPlan make_plan(const Arguments& arguments, const config::CommonOptions& options) {
@@ -114,14 +125,13 @@ int evaluate(const Arguments& arguments, const config::CommonOptions& options) {
     std::fputs(config::to_toml(plans.front().config).c_str(), stdout);
     return 0;
   }
-  const bool as_json = options.json && options.json_path.empty();
   std::vector<std::string> jsons;
   std::string csv;
   for (const train::EvaluationPlan& plan : plans) {
     const auto episodes = train::run_evaluation(plan);
     jsons.push_back(train::evaluation_json(plan, episodes));
     csv += train::episodes_csv(plan, episodes, csv.empty());
-    if (as_json) continue;
+    if (arguments.prints_json) continue;
     if (plans.size() > 1) {
       std::fputs(
           fmt::format("{}{}\n\n", jsons.size() > 1 ? "\n" : "", plan.config.env.scenario).c_str(),
@@ -131,9 +141,9 @@ int evaluate(const Arguments& arguments, const config::CommonOptions& options) {
     std::fflush(stdout);
   }
   const std::string json = train::join_evaluations(jsons);
-  if (!options.json_path.empty()) write_file_atomically(options.json_path, json);
+  if (!arguments.json_path.empty()) write_file_atomically(arguments.json_path, json);
   if (!arguments.csv.empty()) write_file_atomically(arguments.csv, csv);
-  if (as_json) std::fputs(json.c_str(), stdout);
+  if (arguments.prints_json) std::fputs(json.c_str(), stdout);
   return 0;
 }
 

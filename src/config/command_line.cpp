@@ -42,7 +42,7 @@ std::string help_config_text(const std::string& format) {
 std::variant<CommonOptions, ExitRequest> parse_command_line(int argc, const char* const* argv,
                                                             const Program& program) {
   CommonOptions options;
-  std::vector<KeyOption> keys = key_options();
+  std::vector<KeyOption> keys = program.trains ? key_options() : std::vector<KeyOption>{};
   std::vector<std::string> assignments;
   std::string help_config;
 
@@ -59,17 +59,12 @@ std::variant<CommonOptions, ExitRequest> parse_command_line(int argc, const char
   app.add_option("--set", assignments, "Set a key, e.g. --set train.epochs=5; repeatable")
       ->type_name("KEY=VALUE")
       ->allow_extra_args(false);
-  app.add_flag("--dry-run", options.dry_run, "Check everything, then end without training");
+  if (program.trains) {
+    app.add_flag("--dry-run", options.dry_run, "Check everything, then end without training");
+  }
   app.add_flag("--print-config", options.print_config, "Print all values in TOML and end");
   auto* help_flag =
       app.add_flag("--help-config{text}", help_config, "Explain all keys and end; also =markdown");
-  if (program.json_to_file) {
-    app.add_option("--json", options.json_path, "Print tables as JSON, or write them to FILE")
-        ->type_name("[FILE]")
-        ->expected(0, 1);
-  } else {
-    app.add_flag("--json", options.json, "Print tables as JSON");
-  }
   app.set_version_flag("--version", fmt::format("{} {}", program.name, version()));
   if (program.add_options) program.add_options(app);
 
@@ -82,7 +77,6 @@ std::variant<CommonOptions, ExitRequest> parse_command_line(int argc, const char
   } catch (const CLI::ParseError& error) {
     throw ConfigError("{}; see {} --help", error.what(), program.name);
   }
-  options.json = app.count("--json") > 0;
   if (help_flag->count() > 0) return ExitRequest{help_config_text(help_config)};
 
   for (const std::string& text : assignments) {

@@ -43,7 +43,7 @@ std::string error_of(std::vector<const char*> arguments) {
 TEST(CommandLine, WithoutArgumentsGivesTheDefaults) {
   const CommonOptions options = options_of({});
   EXPECT_EQ(options.config_path, "");
-  EXPECT_FALSE(options.dry_run || options.print_config || options.json);
+  EXPECT_FALSE(options.dry_run || options.print_config);
   EXPECT_EQ(resolve(options).train.epochs, Config{}.train.epochs);
 }
 
@@ -51,11 +51,10 @@ TEST(CommandLine, ReadsEveryOptionInAnyOrder) {
   const CommonOptions options =
       options_of({"--set", "train.epochs=7", "configs/phase1.toml", "--run-dir", "out dir",
                   "--seed=5", "--set", "data.files=[\"a.h5\",\"b.h5\"]", "--preset", "test",
-                  "--resume", "never", "--phase", "1", "--dry-run", "--print-config", "--json"});
+                  "--resume", "never", "--phase", "1", "--dry-run", "--print-config"});
   EXPECT_EQ(options.config_path, "configs/phase1.toml");
   EXPECT_TRUE(options.dry_run);
   EXPECT_TRUE(options.print_config);
-  EXPECT_TRUE(options.json);
   const Config config = load_config("", options.overrides);
   EXPECT_EQ(config.train.epochs, 7);
   EXPECT_EQ(config.model.hidden_dim, 64);
@@ -98,6 +97,13 @@ TEST(CommandLine, AProgramAddsOptionsOfItsOwn) {
   program.add_options = [&](CLI::App& app) { app.add_option("--controller", controllers); };
   parse({"--controller", "none", "--controller", "meter", "--seed", "3"}, program);
   EXPECT_THAT(controllers, ElementsAre("none", "meter"));
+}
+
+TEST(CommandLine, AProgramThatDoesNotTrainRefusesWhatOnlyTrainingHas) {
+  const Program program{.name = "traffic_eval", .description = "Evaluates.", .trains = false};
+  EXPECT_NO_THROW(parse({"--set", "env.scenario=corridor", "--preset", "test"}, program));
+  EXPECT_THROW(parse({"--dry-run"}, program), ConfigError);
+  EXPECT_THROW(parse({"--phase", "2"}, program), ConfigError);
 }
 
 }  // namespace

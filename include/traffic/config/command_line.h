@@ -22,8 +22,6 @@ struct CommonOptions {
   Overrides overrides;      ///< --preset, --set, --run-dir, --seed, --resume, --phase
   bool dry_run = false;
   bool print_config = false;
-  bool json = false;           ///< print a table as JSON
-  std::string json_path = {};  ///< or write it to this file; see Program::json_to_file
 };
 
 /// The program has nothing more to do than to print `text` and end with 0 (--help, --version,
@@ -38,8 +36,8 @@ struct Program {
   /// Adds options of this program's own; may be empty. The targets must outlive
   /// parse_command_line().
   std::function<void(CLI::App&)> add_options = {};
-  /// Whether --json may be followed by a file's name.
-  bool json_to_file = false;
+  /// Whether it trains, and so has --run-dir, --seed, --resume, --phase and --dry-run.
+  bool trains = true;
 };
 
 /// @throws ConfigError if the command line cannot be understood
