@@ -43,7 +43,6 @@ ParameterArena::ParameterArena(NamedTensors parameters) : parameters_(std::move(
   for (const auto& [name, parameter] : parameters_) {
     entries_.push_back({name, align(end), parameter.sizes().vec(), parameter.numel()});
     end = entries_.back().offset + parameter.numel();
-    num_elements_ += parameter.numel();
   }
   const at::NoGradGuard no_grad;
   const at::TensorOptions options = parameters_.front().second.options().requires_grad(false);
@@ -82,8 +81,6 @@ GradientArena::~GradientArena() {
 }
 
 void GradientArena::zero() { flat_.zero_(); }
-
-void GradientArena::scale(double factor) { flat_.mul_(factor); }
 
 void GradientArena::check_views() const {
   for (std::size_t i = 0; i < parameters_.size(); ++i) {

@@ -57,6 +57,5 @@ std::map<std::string, std::string> flatten(const Config& config) {
 }
 
 std::uint64_t model_hash(const Config& config) { return xxh3_64(section_lines("model", config)); }
-std::uint64_t config_hash(const Config& config) { return xxh3_64(to_toml(config)); }
 
 }  // namespace traffic::config

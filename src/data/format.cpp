@@ -118,8 +118,4 @@ std::string ColumnSpec::path() const { return std::string(group) + "/" + name; }
 
 std::span<const ColumnSpec, kNumColumns> column_specs() { return kColumns; }
 
-const ColumnSpec& column_spec(Column column) {
-  return kColumns.at(static_cast<std::size_t>(column));
-}
-
 }  // namespace traffic::data

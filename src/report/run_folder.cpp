@@ -4,38 +4,15 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
-#include <cerrno>
 #include <fstream>
 #include <nlohmann/json.hpp>
-#include <system_error>
 
 #include "traffic/core/atomic_file.h"
 #include "traffic/core/clock.h"
-#include "traffic/core/error.h"
 #include "traffic/core/process.h"
 
 namespace traffic::report {
 namespace {
-
-namespace fs = std::filesystem;
-
-void make_folders(const fs::path& path) {
-  std::error_code error;
-  fs::create_directories(path, error);
-  if (error) throw io_error("create", path, error.value());
-}
-
-/// A folder that no other run has: mkdir decides between runs that start in the same second.
-fs::path make_new_folder(const fs::path& parent) {
-  make_folders(parent);
-  const std::string stamp = utc_file_stamp();
-  for (int attempt = 1;; ++attempt) {
-    fs::path path = parent / (attempt == 1 ? stamp : fmt::format("{}-{}", stamp, attempt));
-    std::error_code error;
-    if (fs::create_directory(path, error)) return path;
-    if (error) throw io_error("create", path, error.value());
-  }
-}
 
 std::string cpu_model() {
   std::ifstream file("/proc/cpuinfo");
@@ -53,15 +30,6 @@ std::string operating_system() {
 }
 
 }  // namespace
-
-RunFolder create_run_folder(const std::string& dir, const std::string& name) {
-  RunFolder folder(dir.empty() ? make_new_folder(fs::path("runs") / name) : fs::path(dir));
-  for (const fs::path& path :
-       {folder.root(), folder.logs(), folder.tensorboard(), folder.checkpoints()}) {
-    make_folders(path);
-  }
-  return folder;
-}
 
 void write_environment(const RunFolder& folder, const Environment& environment) {
   nlohmann::ordered_json json;

@@ -64,8 +64,4 @@ torch::Tensor gae(const GaeInputs& in, double gamma, double gae_lambda) {
   return advantages.to(in.rewards.device());
 }
 
-double rescale_discount(double discount, double step_s, double new_step_s) {
-  return std::pow(discount, new_step_s / step_s);
-}
-
 }  // namespace traffic::rl

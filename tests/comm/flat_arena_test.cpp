@@ -30,7 +30,6 @@ TEST(ParameterArenaTest, AlignsEveryParameterTo64Bytes) {
     end = entry.offset + entry.numel;
   }
   EXPECT_GE(arena.flat().numel(), end);
-  EXPECT_EQ(arena.num_elements(), 7 * 13 + 13 + 13 * 3 + 3);
   EXPECT_EQ(arena.find("2.bias").sizes, std::vector<std::int64_t>{3});
   EXPECT_THROW(static_cast<void>(arena.find("3.bias")), ShapeError);
 }

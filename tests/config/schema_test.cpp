@@ -110,7 +110,6 @@ TEST(Write, AConfigReadsBackToTheSameBits) {
   EXPECT_EQ(again.run.seed, 9007199254740993);
   EXPECT_EQ(again.run.dir, config.run.dir);
   EXPECT_EQ(again.data.files, config.data.files);
-  EXPECT_EQ(config_hash(again), config_hash(config));
 }
 
 TEST(Write, FlattenNamesEveryKeyWithAValueThatSetAccepts) {
@@ -122,7 +121,7 @@ TEST(Write, FlattenNamesEveryKeyWithAValueThatSetAccepts) {
   EXPECT_EQ(values.at("data.files"), "[]");
   Overrides overrides;
   for (const auto& [key, value] : values) overrides.assignments.push_back({"--set", key, value});
-  EXPECT_EQ(config_hash(load_config("", overrides)), config_hash(Config{}));
+  EXPECT_EQ(to_toml(load_config("", overrides)), to_toml(Config{}));
 }
 
 TEST(Write, TheModelHashDependsOnTheModelOnly) {
@@ -130,7 +129,6 @@ TEST(Write, TheModelHashDependsOnTheModelOnly) {
   config.train.epochs = 3;
   config.run.dir = "elsewhere";
   EXPECT_EQ(model_hash(config), model_hash(Config{}));
-  EXPECT_NE(config_hash(config), config_hash(Config{}));
   config.model.gnn_layers = 2;
   EXPECT_NE(model_hash(config), model_hash(Config{}));
 }

@@ -5,46 +5,12 @@
 #include <nlohmann/json.hpp>
 
 #include "report/fixtures.h"
-#include "traffic/core/error.h"
 #include "traffic/report/summary.h"
 
 namespace traffic::report {
 namespace {
 
-namespace fs = std::filesystem;
-
 class RunFolderTest : public FolderTest {};
-
-TEST_F(RunFolderTest, GivenFolderIsMadeWithItsSubfoldersAndMayBeThere) {
-  for (int i = 0; i < 2; ++i) {
-    const RunFolder folder = create_run_folder((dir_ / "a" / "run").string(), "x");
-    EXPECT_EQ(folder.root(), dir_ / "a" / "run");
-    EXPECT_TRUE(fs::is_directory(folder.logs()));
-    EXPECT_TRUE(fs::is_directory(folder.checkpoints()));
-    EXPECT_TRUE(fs::is_directory(folder.tensorboard()));
-  }
-}
-
-TEST_F(RunFolderTest, NewFoldersOfTheSameSecondDiffer) {
-  const ChildResult child = run_child([this] {
-    fs::current_path(dir_);
-    const RunFolder a = create_run_folder("", "merge");
-    const RunFolder b = create_run_folder("", "merge");
-    const bool named = a.root().parent_path() == fs::path("runs/merge");
-    return named && a.root() != b.root() && fs::is_directory(b.logs()) ? 0 : 1;
-  });
-  EXPECT_EQ(child.exit_code, 0);
-}
-
-TEST_F(RunFolderTest, FolderThatCannotBeMadeIsAResourceErrorWithThePath) {
-  write_text(dir_ / "file", "");
-  try {
-    (void)create_run_folder((dir_ / "file" / "run").string(), "x");
-    FAIL() << "accepted";
-  } catch (const ResourceError& error) {
-    EXPECT_THAT(error.what(), ::testing::HasSubstr((dir_ / "file" / "run").string()));
-  }
-}
 
 TEST_F(RunFolderTest, EnvironmentHasWhatIsGivenAndWhatIsFound) {
   const RunFolder folder(dir_);

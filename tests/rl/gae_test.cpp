@@ -135,10 +135,5 @@ TEST(Gae, RefusesTensorsThatDoNotFit) {
   EXPECT_THROW(gae(in, 0.99, 0.95), ShapeError);
 }
 
-TEST(RescaleDiscount, TakesTheSameOffInASecond) {
-  EXPECT_NEAR(rescale_discount(0.8, 5.0, 3.0), 0.8747, 1e-4);  // to the four digits written
-  EXPECT_NEAR(std::pow(rescale_discount(0.8, 5.0, 3.0), 5.0), std::pow(0.8, 3.0), 1e-12);
-}
-
 }  // namespace
 }  // namespace traffic::rl

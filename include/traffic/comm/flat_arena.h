@@ -38,14 +38,11 @@ class ParameterArena {
   /// @throws ShapeError if there is no such parameter
   [[nodiscard]] const ArenaEntry& find(std::string_view name) const;
   [[nodiscard]] const NamedTensors& parameters() const { return parameters_; }
-  /// Elements of the parameters, without gaps.
-  [[nodiscard]] std::int64_t num_elements() const { return num_elements_; }
 
  private:
   NamedTensors parameters_;
   std::vector<ArenaEntry> entries_;
   at::Tensor flat_;
-  std::int64_t num_elements_ = 0;
 };
 
 /// Owns the gradients of an arena's parameters in the communicator's shared memory, same layout.
@@ -65,8 +62,6 @@ class GradientArena {
   /// Where the gradient of each parameter lies.
   [[nodiscard]] const std::vector<ArenaEntry>& entries() const { return entries_; }
   void zero();
-  /// Multiplies all gradients; for optimisers that cannot take a factor themselves.
-  void scale(double factor);
   /// @throws Error naming a parameter whose gradient was replaced (zero_grad(set_to_none) and
   ///     create_graph do that), which would leave it unreduced
   void check_views() const;

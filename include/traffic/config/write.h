@@ -22,7 +22,5 @@ std::map<std::string, std::string> flatten(const Config& config);
 
 /// Equal if the parameters of one fit the model of the other: a hash of the [model] table.
 std::uint64_t model_hash(const Config& config);
-/// Equal if every value is the same.
-std::uint64_t config_hash(const Config& config);
 
 }  // namespace traffic::config

@@ -142,6 +142,5 @@ struct ColumnSpec {
 };
 /// All columns, in the order of Column.
 [[nodiscard]] std::span<const ColumnSpec, kNumColumns> column_specs();
-[[nodiscard]] const ColumnSpec& column_spec(Column column);
 
 }  // namespace traffic::data

@@ -28,11 +28,6 @@ class RunFolder {
   std::filesystem::path root_;
 };
 
-/// Makes the folder and those below it: `dir` if it is given (it may be there already, as when a
-/// run is resumed), else a new one, runs/<name>/<UTC time>.
-/// @throws ResourceError naming the path that cannot be made
-RunFolder create_run_folder(const std::string& dir, const std::string& name);
-
 /// What the caller knows about program and machine beyond what this module finds out by itself.
 struct Environment {
   std::string program;

@@ -25,8 +25,4 @@ struct GaeInputs {
 /// Source: Schulman et al. 2016, arXiv:1506.02438.
 torch::Tensor gae(const GaeInputs& in, double gamma, double gae_lambda);
 
-/// A discount per step (gamma, gae_lambda) for steps of another length: what it takes off in a
-/// second stays the same. Both lengths in seconds, over 0.
-double rescale_discount(double discount, double step_s, double new_step_s);
-
 }  // namespace traffic::rl
