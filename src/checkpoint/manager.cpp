@@ -97,6 +97,22 @@ bool is_whole(const fs::path& path) {
   }
 }
 
+void link_or_copy(const fs::path& source, const fs::path& target) {
+  if (!fs::exists(source)) {
+    throw CheckpointError("no checkpoint {} to become {}; save it first", source.string(),
+                          target.filename().string());
+  }
+  AtomicFile file(target);
+  if (::link(source.c_str(), file.temp_path().c_str()) != 0) {
+    std::error_code error;  // no hard links on this file system
+    fs::copy_file(source, file.temp_path(), error);
+    if (error) throw io_error("copy", source, error.value());
+  }
+  file.commit();
+  // rename() does nothing when both names are links of one file already.
+  remove_file(file.temp_path());
+}
+
 }  // namespace
 
 CheckpointManager::CheckpointManager(fs::path dir, std::int64_t keep_last)
@@ -131,28 +147,14 @@ fs::path CheckpointManager::save_step(const Snapshot& snapshot) {
   return path;
 }
 
-fs::path CheckpointManager::mark_best(std::int64_t step) { return mark(step, best_path()); }
-
-fs::path CheckpointManager::mark_phase_end(int phase, std::int64_t step) {
-  return mark(step, phase_path(phase));
+fs::path CheckpointManager::mark_best(std::int64_t step) {
+  link_or_copy(step_path(step), best_path());
+  return best_path();
 }
 
-fs::path CheckpointManager::mark(std::int64_t step, const fs::path& target) const {
-  const fs::path source = step_path(step);
-  if (!fs::exists(source)) {
-    throw CheckpointError("no checkpoint {} to become {}; save it first", source.string(),
-                          target.filename().string());
-  }
-  AtomicFile file(target);
-  if (::link(source.c_str(), file.temp_path().c_str()) != 0) {
-    std::error_code error;  // no hard links on this file system
-    fs::copy_file(source, file.temp_path(), error);
-    if (error) throw io_error("copy", source, error.value());
-  }
-  file.commit();
-  // rename() does nothing when both names are links of one file already.
-  remove_file(file.temp_path());
-  return target;
+fs::path CheckpointManager::mark_phase_end(int phase) {
+  link_or_copy(best_path(), phase_path(phase));
+  return phase_path(phase);
 }
 
 void CheckpointManager::prune() const {

@@ -114,10 +114,7 @@ void Run::mark_best(std::int64_t step) {
 fs::path Run::best_path() const { return folder_.checkpoints() / "best.h5"; }
 
 void Run::keep_phase_result(std::int64_t phase) {
-  if (is_reporter()) {
-    checkpoint::save(checkpoint::load(best_path()),
-                     checkpoints_->phase_path(static_cast<int>(phase)));
-  }
+  if (is_reporter()) checkpoints_->mark_phase_end(static_cast<int>(phase));
   communicator().barrier();
 }
 

@@ -40,12 +40,13 @@ TEST_F(ManagerTest, BestAndPhaseEndsOutliveTheirStep) {
   CheckpointManager manager(folder_, 1);
   (void)manager.save_step(small_snapshot(10));
   (void)manager.mark_best(10);
+  (void)manager.mark_phase_end(1);
   (void)manager.save_step(small_snapshot(20));
-  (void)manager.mark_phase_end(1, 20);
+  (void)manager.mark_best(20);
   (void)manager.save_step(small_snapshot(30));
   EXPECT_THAT(manager.steps(), ElementsAre(30));
-  EXPECT_EQ(load(manager.best_path()).step(), 10);
-  EXPECT_EQ(load(manager.phase_path(1)).step(), 20);
+  EXPECT_EQ(load(manager.best_path()).step(), 20);
+  EXPECT_EQ(load(manager.phase_path(1)).step(), 10);
 }
 
 TEST_F(ManagerTest, MarkingTwiceLeavesNoTemporary) {
@@ -92,16 +93,17 @@ TEST_F(ManagerTest, FallsBackThroughDamagedOnesAndSaysWhy) {
   EXPECT_THAT(point.rejected[1].reason, HasSubstr("0 bytes found"));
 }
 
-TEST_F(ManagerTest, FallsBackToAPhaseEndAndTheBest) {
+TEST_F(ManagerTest, FallsBackToTheBestAndAPhaseEnd) {
   CheckpointManager manager(folder_, 1);
   (void)manager.save_step(small_snapshot(10));
   (void)manager.mark_best(10);
+  (void)manager.mark_phase_end(1);
   (void)manager.save_step(small_snapshot(20));
-  (void)manager.mark_phase_end(1, 20);
+  (void)manager.mark_best(20);
   damage(manager.step_path(20));
-  EXPECT_EQ(manager.newest_valid().path, manager.phase_path(1));
-  damage(manager.phase_path(1));
   EXPECT_EQ(manager.newest_valid().path, manager.best_path());
+  damage(manager.best_path());
+  EXPECT_EQ(manager.newest_valid().path, manager.phase_path(1));
 }
 
 TEST_F(ManagerTest, NoCheckpointAtAllIsNoError) {

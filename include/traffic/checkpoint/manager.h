@@ -3,9 +3,9 @@
 ///
 ///   step-000001234.h5   every save; the newest `keep_last` stay
 ///   best.h5             the best one so far
-///   phase1.h5 ...       the end of each phase
+///   phase1.h5 ...       the best one of a phase that has ended
 ///
-/// best and phase ends are hard links to a step's file where the file system has them, else copies.
+/// These are hard links to a step's file where the file system has them, else copies.
 #pragma once
 
 #include <cstdint>
@@ -46,8 +46,8 @@ class CheckpointManager {
   /// Makes the checkpoint of `step` best.h5.
   /// @throws CheckpointError if there is none, ResourceError
   std::filesystem::path mark_best(std::int64_t step);
-  /// Makes the checkpoint of `step` phase<phase>.h5.
-  std::filesystem::path mark_phase_end(int phase, std::int64_t step);
+  /// Makes the best one phase<phase>.h5.
+  std::filesystem::path mark_phase_end(int phase);
 
   /// The newest checkpoint that is whole, be it a step's, the best or a phase's end; "newest" is by
   /// step, never by the clock.
@@ -63,7 +63,6 @@ class CheckpointManager {
   [[nodiscard]] const std::filesystem::path& dir() const { return dir_; }
 
  private:
-  std::filesystem::path mark(std::int64_t step, const std::filesystem::path& target) const;
   void prune() const;
 
   std::filesystem::path dir_;
