@@ -17,6 +17,7 @@
 #include "phase1_report.h"
 #include "phase1_trainer.h"
 #include "phase1_validation.h"
+#include "snapshot_parts.h"
 #include "traffic/checkpoint/file.h"
 #include "traffic/config/write.h"
 #include "traffic/core/clock.h"
@@ -80,7 +81,6 @@ class Phase1 {
     return trainer_.global_step() >= trainer_.total_steps();
   }
   [[nodiscard]] checkpoint::Snapshot snapshot() const;
-  [[nodiscard]] std::uint64_t parameters_hash() const;
 
   Run& run_;
   comm::Communicator& communicator_;
@@ -221,12 +221,6 @@ void Phase1::resume() {
   }
 }
 
-std::uint64_t Phase1::parameters_hash() const {
-  const at::Tensor flat = trainer_.parameters().flat().to(at::kCPU);
-  return xxh3_64(std::as_bytes(
-      std::span(flat.const_data_ptr<float>(), static_cast<std::size_t>(flat.numel()))));
-}
-
 void Phase1::finish(PhaseEnd end) {
   report::Summary summary;
   summary.status = end == PhaseEnd::kDone ? "done" : "stopped";
@@ -237,7 +231,7 @@ void Phase1::finish(PhaseEnd end) {
   summary.samples_per_s = rates_.mean_samples_per_s();
   summary.startup_s = rates_.startup_s();
   summary.time_share = time_split_.shares();
-  summary.parameters_xxh3 = hex64(parameters_hash());
+  summary.parameters_xxh3 = parameters_hash(trainer_.parameters());
   summary.faults["skipped_steps"] = trainer_.skipped_steps();
   if (end == PhaseEnd::kDone) {
     model::release_cached_memory();

@@ -8,11 +8,10 @@
 #include <cstdio>
 #include <limits>
 #include <memory>
-#include <optional>
-#include <span>
 #include <utility>
 
 #include "phase2_learner.h"
+#include "phase2_log.h"
 #include "phase2_perception.h"
 #include "phase2_policy.h"
 #include "phase2_report.h"
@@ -26,8 +25,6 @@
 #include "traffic/core/hash.h"
 #include "traffic/core/random.h"
 #include "traffic/core/signals.h"
-#include "traffic/report/progress_bar.h"
-#include "traffic/report/table.h"
 #include "traffic/report/time_split.h"
 
 namespace traffic::train {
@@ -44,7 +41,8 @@ class ControllerPhase {
         perception_(config_, rollouts_.conflicts(), communicator_.device()),
         policy_(config_, perception_.widths(), communicator_.device()),
         constraint_(make_constraint()),
-        learner_(config_, policy_, communicator_, rollouts_.conflicts(), constraint_.get()) {
+        learner_(config_, policy_, communicator_, rollouts_.conflicts(), constraint_.get()),
+        log_(run, {rollouts_, constraint_.get(), time_split_}) {
     run.check_room(snapshot().total_bytes());
   }
 
@@ -58,11 +56,9 @@ class ControllerPhase {
   void resume();
   [[nodiscard]] bool iterate();  // false: a stop was requested
   void evaluate_and_save();
-  void log_iteration(const RolloutBatch& batch, const UpdateResult& update, double seconds);
   [[nodiscard]] double merit(const GreedyEvaluation& evaluation) const;
   [[nodiscard]] bool is_complete() const { return iteration_ >= config_.ppo.iterations; }
   [[nodiscard]] checkpoint::Snapshot snapshot() const;  // collective
-  [[nodiscard]] std::uint64_t parameters_hash() const;
 
   Run& run_;
   config::Config config_;
@@ -73,8 +69,7 @@ class ControllerPhase {
   Policy policy_;
   std::unique_ptr<Constraint> constraint_;  ///< of phase 3
   Learner learner_;
-  std::unique_ptr<report::ProgressBar> progress_;  ///< of the reporter
-  std::optional<EpisodeLog> episodes_;
+  ControllerLog log_;
   std::int64_t iteration_ = 0;
   std::int64_t total_steps_ = 0;      ///< control steps of all ranks
   std::int64_t total_env_steps_ = 0;  ///< simulation steps of all ranks in training
@@ -116,10 +111,6 @@ void ControllerPhase::start() {
 
 void ControllerPhase::resume() {
   const auto snapshot = run_.take_resume_point();
-  if (run_.is_reporter()) {
-    episodes_.emplace(run_.dir() / "episodes.csv",
-                      snapshot ? std::optional(snapshot->step()) : std::nullopt);
-  }
   if (!snapshot) return start();
   check_phase2_resumable(*snapshot, config_);
   load_perception(*snapshot, config_, perception_);
@@ -135,17 +126,7 @@ void ControllerPhase::resume() {
 PhaseEnd ControllerPhase::train() {
   resume();
   perception_.freeze();
-  if (run_.is_reporter()) {
-    progress_ = std::make_unique<report::ProgressBar>(
-        report::ProgressOptions{.label = "phase " + config_.run.phase,
-                                .total_steps = config_.ppo.iterations,
-                                .first_step = iteration_,
-                                .unit = "env steps",
-                                .mode = config_.log.progress});
-  }
-  if (const auto& uncontrolled = rollouts_.uncontrolled(); episodes_ && iteration_ == 0) {
-    episodes_->write(0, "none", uncontrolled);
-  }
+  log_.start(iteration_, rollouts_.uncontrolled());
   if (is_complete()) {
     spdlog::info("phase {} is complete already: {} iterations", config_.run.phase, iteration_);
   }
@@ -161,7 +142,7 @@ PhaseEnd ControllerPhase::train() {
       return PhaseEnd::kStopped;
     }
   }
-  progress_.reset();
+  log_.end();
   return PhaseEnd::kDone;
 }
 
@@ -181,8 +162,11 @@ bool ControllerPhase::iterate() {
   total_env_steps_ += batch.env_steps;
   trained_s_ += clock.seconds();
   if (startup_s_ == 0.0) startup_s_ = seconds_since_launch();
-  if (episodes_) episodes_->write(iteration_, "train", batch.outcomes);
-  log_iteration(batch, update, clock.seconds());
+  log_.iterated({.iteration = iteration_,
+                 .batch = batch,
+                 .update = update,
+                 .total_steps = total_steps_,
+                 .seconds = clock.seconds()});
   return communicator_.all_reduce_scalar(stop_requested() ? 1.0 : 0.0) == 0.0;
 }
 
@@ -190,18 +174,7 @@ void ControllerPhase::evaluate_and_save() {
   comm::check_replicas_equal(communicator_, learner_.parameters().flat(),
                              "the parameters after an iteration");
   const GreedyEvaluation evaluation = rollouts_.evaluate(perception_, policy_);
-  spdlog::info(
-      "iteration {}: gain of ocr_all over no control {:+.2f} +- {:.2f} % on {} selection seeds "
-      "(worst {:+.2f}), {:.0f} vehicle-seconds under control",
-      iteration_, evaluation.gain.mean, evaluation.gain.half_width, evaluation.gain.count,
-      evaluation.gain.least, mean_cv_steps(evaluation.controlled));
-  if (constraint_) {
-    spdlog::info("iteration {}: cost of a control step {:.3f}, limit {:.3f}, multiplier {:.2f}",
-                 iteration_, mean_cost(evaluation.controlled), config_.lagrange.cost_limit,
-                 constraint_->multiplier());
-  }
-  if (episodes_) episodes_->write(iteration_, "eval", evaluation.controlled);
-  run_.write_metrics(iteration_, evaluation_figures(evaluation));
+  log_.evaluated(iteration_, evaluation);
   const bool best = merit(evaluation) > best_merit_;
   if (best) best_merit_ = merit(evaluation);
   if (run_.save(snapshot()) && best) run_.mark_best(iteration_);
@@ -212,39 +185,6 @@ double ControllerPhase::merit(const GreedyEvaluation& evaluation) const {
   const double over = mean_cost(evaluation.controlled) - config_.lagrange.cost_limit;
   constexpr double kUnderAnyGain = -1e6;
   return constraint_ && over > 0.0 ? kUnderAnyGain * (1.0 + over) : evaluation.gain.mean;
-}
-
-void ControllerPhase::log_iteration(const RolloutBatch& batch, const UpdateResult& update,
-                                    double seconds) {
-  report::NamedValues values =
-      rollout_figures(batch.outcomes, rollouts_.uncontrolled_ocr_all(batch.outcomes));
-  std::vector<std::pair<std::string, double>> shown;
-  if (!values.empty()) shown = {{"reward", values.front().second}, {"gain", values.back().second}};
-  shown.insert(shown.end(), {{"kl", update.statistics.approx_kl},
-                             {"entropy", update.statistics.entropy},
-                             {"explained", update.explained_variance}});
-  const report::NamedValues more = update_figures(update);
-  values.insert(values.end(), more.begin(), more.end());
-  if (constraint_) {
-    values.emplace_back("Metrics/EpCost", mean_cost(batch.outcomes));
-    values.emplace_back("Metrics/CostLimit", config_.lagrange.cost_limit);
-    values.emplace_back("Metrics/LagrangeMultiplier", constraint_->multiplier());
-    values.emplace_back("train/cost_value_loss", constraint_->critic_loss());
-    shown.insert(shown.end(),
-                 {{"cost", mean_cost(batch.outcomes)}, {"lambda", constraint_->multiplier()}});
-  }
-  values.emplace_back("time/iterations", static_cast<double>(iteration_));
-  values.emplace_back("time/total_timesteps", static_cast<double>(total_steps_));
-  values.emplace_back("time/env_steps_per_s", static_cast<double>(batch.env_steps) / seconds);
-  values.emplace_back("time/iteration_s", seconds);
-  for (const auto& [name, share] : time_split_.shares()) {
-    values.emplace_back("time_share/" + name, share);
-  }
-  const rollout::PoolCounters counters = rollouts_.counters();
-  values.emplace_back("rollout/lost_episodes", static_cast<double>(counters.lost_episodes));
-  values.emplace_back("rollout/restarts", static_cast<double>(counters.restarts));
-  run_.write_metrics(iteration_, values);
-  if (progress_) progress_->update(iteration_, batch.env_steps, shown);
 }
 
 checkpoint::Snapshot ControllerPhase::snapshot() const {
@@ -265,12 +205,6 @@ checkpoint::Snapshot ControllerPhase::snapshot() const {
   return snapshot;
 }
 
-std::uint64_t ControllerPhase::parameters_hash() const {
-  const at::Tensor flat = learner_.parameters().flat().to(at::kCPU);
-  return xxh3_64(std::as_bytes(
-      std::span(flat.const_data_ptr<float>(), static_cast<std::size_t>(flat.numel()))));
-}
-
 void ControllerPhase::finish(PhaseEnd end) {
   report::Summary summary;
   summary.status = end == PhaseEnd::kDone ? "done" : "stopped";
@@ -282,11 +216,12 @@ void ControllerPhase::finish(PhaseEnd end) {
       trained_s_ > 0.0 ? static_cast<double>(total_env_steps_) / trained_s_ : 0.0;
   summary.startup_s = startup_s_;
   summary.time_share = time_split_.shares();
-  summary.parameters_xxh3 = hex64(parameters_hash());
+  summary.parameters_xxh3 = parameters_hash(learner_.parameters());
   const rollout::PoolCounters counters = rollouts_.counters();
   summary.faults["lost_episodes"] = static_cast<std::int64_t>(counters.lost_episodes);
   summary.faults["restarted_environments"] = static_cast<std::int64_t>(counters.restarts);
-  summary.faults["skipped_steps"] = learner_.skipped_steps();
+  summary.faults["skipped_steps"] =
+      learner_.skipped_steps() + (constraint_ ? constraint_->skipped_steps() : 0);
   if (end == PhaseEnd::kDone) {
     learner_.restore_from(checkpoint::load(run_.best_path()));
     const GreedyEvaluation evaluation = rollouts_.evaluate(perception_, policy_);

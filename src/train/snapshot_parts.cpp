@@ -3,6 +3,10 @@
 #include <torch/types.h>
 #include <torch/utils.h>
 
+#include <span>
+
+#include "traffic/core/hash.h"
+
 namespace traffic::train {
 
 void put_parameters(checkpoint::Snapshot& snapshot, const comm::NamedTensors& parameters) {
@@ -16,6 +20,12 @@ void copy_parameters(const checkpoint::Snapshot& snapshot, const comm::NamedTens
   for (const auto& [name, parameter] : parameters) {
     snapshot.copy_tensor("model/" + name, parameter);
   }
+}
+
+std::string parameters_hash(const comm::ParameterArena& parameters) {
+  const at::Tensor flat = parameters.flat().to(at::kCPU);
+  return hex64(xxh3_64(std::as_bytes(
+      std::span(flat.const_data_ptr<float>(), static_cast<std::size_t>(flat.numel())))));
 }
 
 void put_adam(checkpoint::Snapshot& snapshot, const std::string& prefix, const Adam& adam) {

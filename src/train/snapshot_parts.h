@@ -16,6 +16,9 @@ void put_parameters(checkpoint::Snapshot& snapshot, const comm::NamedTensors& pa
 /// @throws CheckpointError if one is missing or has another shape
 void copy_parameters(const checkpoint::Snapshot& snapshot, const comm::NamedTensors& parameters);
 
+/// Of all their bits, 16 hexadecimal digits: equal runs end with equal ones.
+std::string parameters_hash(const comm::ParameterArena& parameters);
+
 /// As "<prefix>/exp_avg", "<prefix>/exp_avg_sq" and "<prefix>/num_steps".
 void put_adam(checkpoint::Snapshot& snapshot, const std::string& prefix, const Adam& adam);
 /// @throws CheckpointError if a part is missing or does not fit
