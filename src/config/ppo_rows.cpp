@@ -65,6 +65,12 @@ std::vector<Row> ppo_rows() {
   return {
       {TRAFFIC_KEY(ppo.iterations), .help = "Rollouts, each followed by an update.",
        .unit = "iterations", .range = between(1, 1e6)},
+      {TRAFFIC_KEY(ppo.imitation_iterations),
+       .help = "Of the iterations, the first ones, in which the controller learns to do what "
+               "`ppo.imitation_controller` does.",
+       .unit = "iterations", .range = between(0, 1e6)},
+      {TRAFFIC_KEY(ppo.imitation_controller), .help = "The scripted controller to imitate.",
+       .choices = {"random", "meter", "yield"}},
       {TRAFFIC_KEY(ppo.train_batch_size),
        .help = "Control steps of all ranks in an iteration, at least; rounded up to whole "
                "fragments or episodes.",
