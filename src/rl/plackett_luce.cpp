@@ -1,6 +1,10 @@
 #include "traffic/rl/plackett_luce.h"
 
+#include <algorithm>
+#include <cmath>
+#include <limits>
 #include <utility>
+#include <vector>
 
 #include "check.h"
 #include "noise.h"
@@ -33,21 +37,33 @@ void PlackettLuce::check_picks(const torch::Tensor& picks) const {
   }
 }
 
+/// In a plain loop on the CPU: a state has a few candidates, for which sorting by tensor operations
+/// costs more than everything else in a decision.
 torch::Tensor PlackettLuce::top_of(const torch::Tensor& keys, std::int64_t top_k) const {
   if (top_k < 1) throw ShapeError("plackett_luce: top_k is {}, must be over 0", top_k);
-  // Sorted by key, then stably by segment: row i of the result is place positions()[i] of the
-  // ranking of segment index()[i], because segments are contiguous.
-  torch::Tensor order = keys.argsort(/*stable=*/true, 0, /*descending=*/true);
-  const torch::Tensor by_segment = segments_.index().index_select(0, order);
-  order = order.index_select(0, by_segment.argsort(/*stable=*/true, 0, false));
-
-  const std::int64_t slots = segments_.count() * top_k;
-  const torch::Tensor& rank = segments_.positions();
-  const torch::Tensor picked = (rank < top_k).logical_and(allowed_.index_select(0, order));
-  const torch::Tensor slot = (segments_.index() * top_k + rank).where(picked, slots);
-  torch::Tensor picks = torch::full({slots + 1}, -1, slot.options());  // the last takes the rest
-  picks.scatter_(0, slot, rank.index_select(0, order));
-  return picks.slice(0, 0, slots).view({segments_.count(), top_k});
+  const torch::Tensor key_of = keys.to(torch::kCPU, torch::kFloat64).contiguous();
+  const torch::Tensor allowed_of = allowed_.to(torch::kCPU).contiguous();
+  const auto* key = key_of.const_data_ptr<double>();
+  const auto* allowed = allowed_of.const_data_ptr<bool>();
+  const auto* ptr = segments_.ptr().const_data_ptr<std::int64_t>();
+  torch::Tensor picks = torch::full({segments_.count(), top_k}, -1, torch::kInt64);
+  auto* pick = picks.mutable_data_ptr<std::int64_t>();
+  std::vector<std::pair<double, std::int64_t>> order;  // highest key first, then the earlier
+  for (std::int64_t b = 0; b < segments_.count(); ++b, pick += top_k) {
+    order.clear();
+    for (std::int64_t row = ptr[b]; row < ptr[b + 1]; ++row) {
+      if (!allowed[row]) continue;
+      // What is not a number goes first: it cannot be compared, and its loss will tell.
+      const bool number = !std::isnan(key[row]);
+      order.emplace_back(number ? -key[row] : -std::numeric_limits<double>::infinity(),
+                         row - ptr[b]);
+    }
+    const auto picked = std::min(order.size(), static_cast<std::size_t>(top_k));
+    std::partial_sort(order.begin(), order.begin() + static_cast<std::ptrdiff_t>(picked),
+                      order.end());
+    for (std::size_t i = 0; i < picked; ++i) pick[i] = order[i].second;
+  }
+  return picks.to(keys.device());
 }
 
 torch::Tensor PlackettLuce::sample(const torch::Tensor& uniforms, std::int64_t top_k) const {

@@ -1,5 +1,6 @@
 #include "traffic/rl/segments.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "check.h"
@@ -22,17 +23,11 @@ Segments::Segments(torch::Tensor ptr, torch::Device device) : ptr_(std::move(ptr
   rows_ = at[count()];
 
   torch::Tensor index = torch::empty({rows_}, torch::kInt64);
-  torch::Tensor positions = torch::empty({rows_}, torch::kInt64);
   auto* index_of = index.mutable_data_ptr<std::int64_t>();
-  auto* position_of = positions.mutable_data_ptr<std::int64_t>();
   for (std::int64_t b = 0; b < count(); ++b) {
-    for (std::int64_t row = at[b]; row < at[b + 1]; ++row) {
-      index_of[row] = b;
-      position_of[row] = row - at[b];
-    }
+    std::fill(index_of + at[b], index_of + at[b + 1], b);
   }
   index_ = index.to(device);
-  positions_ = positions.to(device);
   device_ptr_ = ptr_.to(device);
 }
 

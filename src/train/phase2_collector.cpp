@@ -1,4 +1,4 @@
-#include "phase2_collector.h"
+#include "phase2_collector_job.h"
 
 #include <spdlog/spdlog.h>
 
@@ -7,7 +7,6 @@
 
 #include "traffic/core/error.h"
 #include "traffic/core/random.h"
-#include "traffic/rl/uniforms.h"
 
 namespace traffic::train {
 namespace {
@@ -15,50 +14,6 @@ namespace {
 constexpr std::uint64_t kRetryStream = 21;
 
 }  // namespace
-
-Reward::Reward(const std::vector<Baseline>& baselines, double scale) {
-  for (const Baseline& baseline : baselines) {
-    scenarios_.push_back({.curve = rl::BaselineCurve(baseline.growth),
-                          .scale = scale / std::max(1.0, baseline.expected_demand)});
-  }
-}
-
-std::int64_t Reward::conflicts() const {
-  std::int64_t most = 1;
-  for (const OfScenario& s : scenarios_) most = std::max(most, s.curve.conflicts());
-  return most;
-}
-
-std::vector<float> Reward::operator()(std::int64_t scenario, const rollout::Period& period,
-                                      double from_s) const {
-  const auto& [curve, scale] = scenarios_.at(static_cast<std::size_t>(scenario));
-  const auto conflicts = static_cast<std::size_t>(curve.conflicts());
-  const double end = curve.duration_s();
-  std::vector<float> rewards(static_cast<std::size_t>(this->conflicts()), 0.0F);
-  for (std::size_t c = 0; c < conflicts; ++c) {
-    double growth = 0.0;
-    for (std::size_t s = 0; s < period.growth.size(); ++s) {
-      growth += conflicts == 1 ? period.growth[s] : period.conflict_growth[s * conflicts + c];
-    }
-    const double expected = curve.growth(std::min(from_s, end), std::min(period.time_s, end),
-                                         static_cast<std::int64_t>(c));
-    rewards[c] = static_cast<float>(scale * (growth - expected));
-  }
-  return rewards;
-}
-
-struct Collector::Job {
-  const std::vector<EpisodeRequest>* requests = nullptr;  ///< null: fragments
-  std::function<void(std::size_t, const rollout::Period&)> on_period;
-  Driver driver;  ///< without a policy: uncontrolled
-  std::int64_t steps = 0;
-  std::function<Traffic(int, std::int64_t)> traffic_of;
-  std::size_t next = 0;
-  std::map<int, Slot> slots{};
-  Collected collected{};
-
-  [[nodiscard]] bool keeps() const { return driver.sampling_seed.has_value(); }
-};
 
 Collector::Collector(const config::Config& config, rollout::EnvPool& pool,
                      report::TimeSplit& time_split)
@@ -295,118 +250,6 @@ void Collector::cut(Job& job, Slot& slot) {
   slot.trajectory.final_conflict = slot.pending->conflict;
   job.collected.trajectories.push_back(std::exchange(slot.trajectory, {}));
   slot.charges.clear();
-}
-
-void Collector::observe(Job& job, const std::vector<int>& envs) {
-  std::vector<Sighting> sightings;
-  std::vector<Slot*> of;
-  for (const int env : envs) {
-    Slot& slot = job.slots.at(env);
-    if (slot.pending) continue;
-    sightings.push_back({.period = &pool_.period(env), .memory = &slot.memory});
-    of.push_back(&slot);
-  }
-  if (of.empty()) return;
-  const ObservationBatch seen = job.driver.perception->observe(sightings);
-  for (std::size_t b = 0; b < of.size(); ++b) {
-    of[b]->pending = part_of(seen, static_cast<std::int64_t>(b));
-  }
-}
-
-void Collector::decide(Job& job, std::vector<int> envs) {
-  observe(job, envs);
-  if (job.requests == nullptr) {
-    std::erase_if(envs, [&](int env) {
-      Slot& slot = job.slots.at(env);
-      if (slot.steps_left > 0) return false;
-      cut(job, slot);
-      return true;
-    });
-    if (envs.empty()) return;
-  }
-  std::vector<torch::Tensor> own;
-  std::vector<torch::Tensor> shared;
-  std::vector<torch::Tensor> uniforms;
-  std::vector<std::int64_t> ptr{0};
-  std::vector<std::int64_t> may_pick;
-  Policy& policy = *job.driver.policy;
-  for (const int env : envs) {
-    const Slot& slot = job.slots.at(env);
-    own.push_back(slot.pending->own);
-    shared.push_back(slot.pending->shared);
-    const std::int64_t m = own.back().size(0);
-    ptr.push_back(ptr.back() + m);
-    const std::int64_t left = policy.top_k() - count_committed(pool_.period(env));
-    may_pick.push_back(std::max<std::int64_t>(0, left));
-    if (!job.keeps()) continue;
-    // A stream for each step of each episode: nothing depends on which simulations share a batch.
-    Rng rng(derive_seed(slot.sampling_seed, {static_cast<std::uint64_t>(slot.outcome.steps)}));
-    uniforms.push_back(rl::draw_uniforms(rng, {m, policy.uniform_columns()}));
-  }
-  const torch::Device device = policy.device();
-  MaybeUniforms random;
-  if (job.keeps()) random = torch::cat(uniforms).to(device);
-  Decisions made = policy.decide({.own = torch::cat(own).to(device),
-                                  .shared = torch::cat(shared).to(device),
-                                  .segments = rl::Segments(torch::tensor(ptr), device)},
-                                 torch::tensor(may_pick).to(device), random);
-  made.picks = made.picks.to(torch::kCPU);
-  made.action = made.action.to(torch::kCPU);
-  made.lane = made.lane.to(torch::kCPU);
-  std::int64_t first = 0;
-  for (std::size_t b = 0; b < envs.size(); ++b) {
-    const torch::Tensor picks = made.picks.narrow(0, static_cast<std::int64_t>(b), 1);
-    const std::int64_t n = (picks >= 0).sum().item<std::int64_t>();
-    act(job, envs[b],
-        {.picks = picks,
-         .row = {},
-         .action = made.action.narrow(0, first, n),
-         .lane = made.lane.narrow(0, first, n)});
-    first += n;
-  }
-}
-
-void Collector::act(Job& job, int env, const Decisions& decisions) {
-  Slot& slot = job.slots.at(env);
-  const rollout::Period& period = pool_.period(env);
-  const rollout::FrameView& frame = period.frames.back();
-  const Policy& policy = *job.driver.policy;
-  const bool per_conflict = job.driver.perception->conflicts() > 1;
-  Step step;
-  std::vector<scene::Command> commands;
-  const auto* picks = decisions.picks.const_data_ptr<std::int64_t>();
-  for (std::int64_t d = 0; d < decisions.action.numel(); ++d) {
-    const rollout::Candidate& candidate = period.candidates[static_cast<std::size_t>(picks[d])];
-    step.place.push_back(picks[d]);
-    step.decision_conflict.push_back(per_conflict ? candidate.conflict : 0);
-    step.own_cost.push_back(0.0F);
-    const std::uint32_t vehicle = frame.vehicle_id[static_cast<std::size_t>(candidate.node)];
-    slot.charges.erase(vehicle);
-    const auto command = policy.command(frame, candidate, decisions.action[d].item<float>(),
-                                        decisions.lane[d].item<std::int64_t>());
-    if (!command) continue;
-    commands.push_back(*command);
-    slot.charges[vehicle] = {.step = slot.trajectory.steps.size(),
-                             .decision = step.place.size() - 1};
-  }
-  if (job.keeps()) {
-    const std::int64_t picked = decisions.action.numel();
-    step.conflicts =
-        per_conflict ? std::max<std::int64_t>(1, period.num_conflicts) : std::int64_t{1};
-    step.selection_decides = picked > 0 && slot.pending->own.size(0) > picked;
-    step.seen = *slot.pending;
-    step.picks = decisions.picks;
-    step.action = decisions.action;
-    step.lane = decisions.lane;
-    slot.trajectory.steps.push_back(std::move(step));
-  }
-  slot.pending.reset();
-  if (job.requests == nullptr) {
-    --slot.steps_left;
-    slot.given.push_back(commands);
-    slot.replayed = slot.given.size();
-  }
-  pool_.act(env, commands);
 }
 
 }  // namespace traffic::train

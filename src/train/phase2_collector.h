@@ -7,17 +7,17 @@
 #include <functional>
 #include <map>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "cost.h"
-#include "phase2_baseline.h"
 #include "phase2_experience.h"
 #include "phase2_perception.h"
 #include "phase2_policy.h"
+#include "phase2_reward.h"
 #include "phase2_slot.h"
 #include "traffic/config/config.h"
 #include "traffic/report/time_split.h"
-#include "traffic/rl/baseline_curve.h"
 #include "traffic/rollout/env_pool.h"
 
 namespace traffic::train {
@@ -34,31 +34,6 @@ struct Traffic {
   std::int64_t scenario = 0;
 };
 
-/// The reward of a control period: growth of the score's numerator less what uncontrolled traffic
-/// of that scenario gains at that time, over its expected demand.
-class Reward {
- public:
-  /// @param baselines of the scenarios
-  Reward(const std::vector<Baseline>& baselines, double scale);
-
-  /// C: the most that a scenario has.
-  [[nodiscard]] std::int64_t conflicts() const;
-  /// Length of a scenario's episodes.
-  [[nodiscard]] double duration_s(std::size_t scenario) const {
-    return scenarios_.at(scenario).curve.duration_s();
-  }
-  /// @return [C], 0 for conflicts that the scenario has not
-  [[nodiscard]] std::vector<float> operator()(std::int64_t scenario, const rollout::Period& period,
-                                              double from_s) const;
-
- private:
-  struct OfScenario {
-    rl::BaselineCurve curve;
-    double scale;
-  };
-  std::vector<OfScenario> scenarios_;
-};
-
 /// Who decides.
 struct Driver {
   Perception* perception = nullptr;
@@ -71,6 +46,13 @@ struct Driver {
 struct Collected {
   std::vector<EpisodeOutcome> outcomes;  ///< of the episodes that ended
   std::vector<Trajectory> trajectories;  ///< none when greedy
+};
+
+/// What was decided in one state, D decisions.
+struct DecisionsOfState {
+  std::span<const std::int64_t> place;  ///< [D] among its candidates
+  std::span<const float> action;        ///< [D]
+  std::span<const std::int64_t> lane;   ///< [D]
 };
 
 class Collector {
@@ -114,7 +96,9 @@ class Collector {
   void cut(Job& job, Slot& slot);
   void observe(Job& job, const std::vector<int>& envs);
   void decide(Job& job, std::vector<int> envs);
-  void act(Job& job, int env, const Decisions& decisions);
+  [[nodiscard]] MaybeUniforms draw(const Job& job, const std::vector<int>& envs,
+                                   const std::vector<std::int64_t>& candidate_ptr) const;
+  void act(Job& job, int env, const DecisionsOfState& made);
 
   config::Config config_;
   rollout::EnvPool& pool_;

@@ -7,9 +7,8 @@ namespace traffic::train {
 namespace {
 
 /// Rows of parts one below the other, also when there are none.
-torch::Tensor join(const std::vector<torch::Tensor>& parts, torch::IntArrayRef empty,
-                   torch::ScalarType type = torch::kFloat) {
-  return parts.empty() ? torch::empty(empty, type) : torch::cat(parts);
+torch::Tensor join(const std::vector<torch::Tensor>& parts, torch::IntArrayRef empty) {
+  return parts.empty() ? torch::empty(empty) : torch::cat(parts);
 }
 
 rl::Segments segments(const std::vector<std::int64_t>& ptr) {
@@ -18,10 +17,11 @@ rl::Segments segments(const std::vector<std::int64_t>& ptr) {
 
 /// Columns of all trajectories while they are put together.
 struct Columns {
-  std::vector<torch::Tensor> own, shared, conflict, final_conflict, picks, action, lane;
+  std::size_t top_k = 0;
+  std::vector<torch::Tensor> own, shared, conflict, final_conflict;
   std::vector<std::int64_t> candidate_ptr{0}, decision_ptr{0}, row, state, decision_state,
-      decision_conflict;
-  std::vector<float> own_cost, rewards, costs;
+      decision_conflict, picks, lane;
+  std::vector<float> action, own_cost, rewards, costs;
   std::vector<std::uint8_t> decides;
   std::vector<std::int64_t> conflicts;
 
@@ -35,9 +35,10 @@ struct Columns {
     own.push_back(step.seen.own);
     shared.push_back(step.seen.shared);
     conflict.push_back(step.seen.conflict.unsqueeze(0));
-    picks.push_back(step.picks);
-    action.push_back(step.action);
-    lane.push_back(step.lane);
+    picks.insert(picks.end(), step.place.begin(), step.place.end());
+    picks.resize(state.size() * top_k, -1);
+    action.insert(action.end(), step.action.begin(), step.action.end());
+    lane.insert(lane.end(), step.lane.begin(), step.lane.end());
     candidate_ptr.push_back(candidate_ptr.back() + step.seen.own.size(0));
     decision_ptr.push_back(static_cast<std::int64_t>(row.size()));
     decision_conflict.insert(decision_conflict.end(), step.decision_conflict.begin(),
@@ -56,6 +57,7 @@ Experience pack(const std::vector<Trajectory>& trajectories,
                 const std::vector<std::int64_t>& first_state, const model::ControllerInputs& widths,
                 std::int64_t conflicts, std::int64_t top_k) {
   Columns all;
+  all.top_k = static_cast<std::size_t>(top_k);
   std::vector<std::int64_t> trajectory_ptr{0};
   std::vector<bool> terminated;
   for (std::size_t t = 0; t < trajectories.size(); ++t) {
@@ -76,10 +78,10 @@ Experience pack(const std::vector<Trajectory>& trajectories,
                  .decided = segments(all.decision_ptr),
                  .conflict = join(all.conflict, {0, conflicts, widths.conflict}),
                  .final_conflict = join(all.final_conflict, {0, conflicts, widths.conflict}),
-                 .decisions = {.picks = join(all.picks, {0, top_k}, torch::kLong),
+                 .decisions = {.picks = torch::tensor(all.picks, torch::kLong).view({s, top_k}),
                                .row = torch::tensor(all.row, torch::kLong),
-                               .action = join(all.action, {0}),
-                               .lane = join(all.lane, {0}, torch::kLong)},
+                               .action = torch::tensor(all.action),
+                               .lane = torch::tensor(all.lane, torch::kLong)},
                  .decision_state = torch::tensor(all.decision_state, torch::kLong),
                  .decision_conflict = torch::tensor(all.decision_conflict, torch::kLong),
                  .own_cost = torch::tensor(all.own_cost),

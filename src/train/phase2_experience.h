@@ -15,10 +15,9 @@ namespace traffic::train {
 /// One control step of one environment.
 struct Step {
   Seen seen;
-  torch::Tensor picks;                          ///< [1, K]
   std::vector<std::int64_t> place;              ///< [D] of the picked among the candidates
-  torch::Tensor action;                         ///< [D]
-  torch::Tensor lane;                           ///< [D]
+  std::vector<float> action;                    ///< [D]
+  std::vector<std::int64_t> lane;               ///< [D]
   std::vector<std::int64_t> decision_conflict;  ///< [D]
   std::vector<float> own_cost;                  ///< [D] grows while a command lasts
   bool selection_decides = false;               ///< more candidates than could be picked

@@ -7,6 +7,7 @@
 #include <span>
 #include <vector>
 
+#include "phase2_pooling.h"
 #include "traffic/comm/flat_arena.h"
 #include "traffic/config/config.h"
 #include "traffic/model/controller.h"
@@ -78,13 +79,26 @@ class Perception {
   ObservationBatch observe(std::span<const Sighting> sightings);
 
  private:
+  /// The N vehicles of the last frames.
   struct Encoded {
-    torch::Tensor encoding;  ///< [N, hidden] of the last frames; undefined if not wanted
-    torch::Tensor hidden;    ///< [N, lstm_hidden], on the device
+    torch::Tensor nodes;     ///< [N, F] normalised
+    torch::Tensor encoding;  ///< [N, hidden], on the CPU; undefined if not wanted
+    torch::Tensor hidden;    ///< [N, lstm_hidden], on the device; undefined if not wanted
   };
   [[nodiscard]] Encoded encode(std::span<const Sighting> sightings);
-  [[nodiscard]] torch::Tensor remember(std::span<const Sighting> sightings, std::size_t round,
+  [[nodiscard]] torch::Tensor remember(std::span<const Sighting> sightings, std::size_t ago,
                                        const torch::Tensor& encoding);
+  /// What is known of the last frames, from which observations are written.
+  struct Known {
+    std::vector<const rollout::FrameView*> last;
+    std::vector<std::int64_t> node_ptr;  ///< [B + 1]
+    Candidates candidates;
+    Encoded encoded;
+    torch::Tensor latents;  ///< [M, impact], on the CPU; undefined if not wanted
+  };
+  void write_own(const Known& known, const torch::Tensor& own) const;
+  void write_shared(const Known& known, const torch::Tensor& shared) const;
+  void write_conflicts(const Known& known, const ObservationBatch& batch) const;
 
   InputGroups groups_;
   std::int64_t conflicts_;
@@ -92,6 +106,7 @@ class Perception {
   model::ControllerInputs widths_;
   model::GraphEncoder encoder_{nullptr};
   model::WorldModel world_model_{nullptr};
+  model::LstmState unseen_;  ///< of a vehicle that has just appeared
 };
 
 /// Number of CVs under control that are not among the candidates: they keep their command.

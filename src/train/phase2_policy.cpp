@@ -12,10 +12,27 @@ constexpr std::uint64_t kControllerStream = 4;
 constexpr std::int64_t kLanes = 3;
 constexpr std::int64_t kKeep = 1;
 
-/// Rows of the picked candidates: [D].
-torch::Tensor picked_rows(const torch::Tensor& picks, const rl::Segments& segments) {
-  const torch::Tensor rows = picks + segments.starts().unsqueeze(1);
-  return rows.masked_select(picks >= 0);
+model::ControllerOutput to_cpu(model::ControllerOutput out) {
+  for (torch::Tensor* tensor : {&out.longitudinal, &out.log_std, &out.lane, &out.score}) {
+    if (tensor->defined()) *tensor = tensor->to(torch::kCPU);
+  }
+  return out;
+}
+
+/// Takes picks back where a state has had its own. @return rows of the others: [D]
+torch::Tensor limit_picks(torch::Tensor& picks, const torch::Tensor& may_pick,
+                          const rl::Segments& segments) {
+  auto* pick = picks.mutable_data_ptr<std::int64_t>();
+  const auto* left = may_pick.const_data_ptr<std::int64_t>();
+  const auto* ptr = segments.ptr().const_data_ptr<std::int64_t>();
+  std::vector<std::int64_t> rows;
+  for (std::int64_t b = 0; b < picks.size(0); ++b) {
+    for (std::int64_t k = 0; k < picks.size(1); ++k, ++pick) {
+      if (k >= left[b]) *pick = -1;
+      if (*pick >= 0) rows.push_back(ptr[b] + *pick);
+    }
+  }
+  return torch::tensor(rows, torch::kLong);
 }
 
 }  // namespace
@@ -58,15 +75,13 @@ rl::BoundedGaussian Policy::gaussian(const model::ControllerOutput& out,
 Decisions Policy::decide(const PolicyInput& in, const torch::Tensor& may_pick,
                          const MaybeUniforms& uniforms) {
   const torch::InferenceMode inference;
-  const auto out =
-      controller_->forward({.own = in.own, .shared = in.shared, .state = in.segments.index()});
-  const rl::PlackettLuce selection(out.score, in.segments);
+  const auto out = to_cpu(
+      controller_->forward({.own = in.own, .shared = in.shared, .state = in.segments.index()}));
+  const rl::PlackettLuce selection(out.score, in.segments.on(torch::kCPU));
   Decisions made;
-  const torch::Tensor picks =
+  made.picks =
       uniforms ? selection.sample(uniforms->select(1, 0), top_k()) : selection.greedy(top_k());
-  const torch::Tensor order = torch::arange(top_k(), picks.options());
-  made.picks = picks.masked_fill(order.unsqueeze(0) >= may_pick.unsqueeze(1), -1);
-  made.row = picked_rows(made.picks, in.segments);
+  made.row = limit_picks(made.picks, may_pick, in.segments);
   torch::Tensor mine;
   if (uniforms) mine = uniforms->index_select(0, made.row);
   const std::int64_t command_columns = uniform_columns() - 1 - kLanes;

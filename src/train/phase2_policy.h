@@ -41,7 +41,7 @@ struct PolicyTermsOf {
   torch::Tensor selection_entropy;   ///< [B]
 };
 
-/// Random numbers for a state's candidates; nothing: decide greedily.
+/// Random numbers for a state's candidates, on the CPU; nothing: decide greedily.
 using MaybeUniforms = std::optional<torch::Tensor>;  ///< [M, uniform_columns()]
 
 class Policy {
@@ -56,7 +56,8 @@ class Policy {
 
   [[nodiscard]] std::int64_t uniform_columns() const;
 
-  /// @param may_pick [B] picks that are left in each state
+  /// @param may_pick [B] int64 on the CPU: picks that are left in each state
+  /// @return on the CPU
   Decisions decide(const PolicyInput& in, const torch::Tensor& may_pick,
                    const MaybeUniforms& uniforms);
   /// Differentiable in the parameters.

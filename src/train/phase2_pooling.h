@@ -1,8 +1,6 @@
 /// Means over the vehicles of a conflict, for its value.
 #pragma once
 
-#include <torch/types.h>
-
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -11,30 +9,38 @@
 
 namespace traffic::train {
 
-/// Means of rows ptr[b] .. ptr[b + 1], zero where there are none. @return [B, columns]
-torch::Tensor segment_means(const torch::Tensor& rows, const std::vector<std::int64_t>& ptr);
+/// Means of rows over groups of them. Rows are added in plain loops: with a few hundred of some
+/// dozen columns, tensor operations cost more than the sums.
+class GroupMeans {
+ public:
+  GroupMeans(std::int64_t groups, std::size_t columns)
+      : columns_(columns),
+        sums_(static_cast<std::size_t>(groups) * columns),
+        rows_(static_cast<std::size_t>(groups)) {}
 
-/// A weighted sum of rows for each group of them, and how many rows a group has.
-struct Pooling {
-  torch::Tensor weights;  ///< [groups, N] 1 / number of rows in the group, or 0
-  torch::Tensor counts;   ///< [groups]
-
-  /// @param group [N] of each row. Groups without rows have means of zero.
-  Pooling(const std::vector<std::int64_t>& group, std::int64_t groups);
-  [[nodiscard]] torch::Tensor mean(const torch::Tensor& rows) const {
-    return torch::matmul(weights, rows);
+  /// Another row of the group: where its columns are to be added.
+  float* add_row(std::int64_t group) {
+    ++rows_[static_cast<std::size_t>(group)];
+    return sums_.data() + static_cast<std::size_t>(group) * columns_;
   }
+  /// Means of some groups, one behind the other, zero where a group has no rows; then how many rows
+  /// each has, in units of 20. @return where that ends
+  float* write(std::int64_t first_group, std::int64_t groups, float* to) const;
+
+ private:
+  std::size_t columns_;
+  std::vector<float> sums_;
+  std::vector<std::int32_t> rows_;
 };
 
 /// Before a stop line on an approach that gives way, before one on another, or behind a conflict.
 enum VehiclePlace : std::int64_t { kMinorApproach, kOtherApproach, kElsewhere, kNumPlaces };
 
-/// Vehicles of each frame by place: groups frame * kNumPlaces + place.
-Pooling pool_vehicles(std::span<const rollout::FrameView* const> frames);
+VehiclePlace place_of(const rollout::FrameView& frame, std::size_t node);
 
 /// Columns of the node features that say how the road is and whether a command is given: what a
 /// value needs. Those of single vehicles only let it learn its few episodes by heart.
-const std::vector<std::int64_t>& road_columns();
+const std::vector<std::size_t>& road_columns();
 
 /// The candidates of several observations.
 struct Candidates {

@@ -8,26 +8,37 @@
 #include <fmt/format.h>
 #include <libsumo/Simulation.h>
 #include <libsumo/Vehicle.h>
+#include <sys/wait.h>
 #include <torch/types.h>
 #include <torch/utils.h>
+#include <unistd.h>
 
+#include <array>
 #include <ctime>
 #include <functional>
+#include <list>
+#include <numeric>
+#include <span>
+#include <vector>
 
 #include "benchmarks/synthetic_windows.h"
 #include "sim/sumo_session.h"
+#include "traffic/core/error.h"
 #include "traffic/model/controller.h"
 #include "traffic/model/graph_encoder.h"
 #include "traffic/model/world_model.h"
+#include "traffic/rl/uniforms.h"
 #include "traffic/scene/frame.h"
 #include "traffic/sim/scenario.h"
 #include "train/phase2_perception.h"
+#include "train/phase2_policy.h"
 
 namespace {
 
 using namespace traffic;
 
-constexpr std::int64_t kSimulations = 3;  // of a batch: 12 on two ranks, in two groups
+constexpr std::size_t kProcesses = 12;    // simulations in all
+constexpr std::int64_t kSimulations = 3;  // of a batch: those of two ranks, in two groups
 constexpr std::int64_t kCandidates = 6;   // of a simulation, about
 constexpr std::int64_t kMinibatch = 64;   // of a rank: 128 on two
 constexpr int kEpochs = 10;
@@ -43,18 +54,67 @@ struct Sumo {
   double vehicles = 0;
 };
 
-Sumo sumo_alone(const std::string& scenario) {
-  constexpr int kSteps = 900;
+/// @param before_step is called before every step and once behind the last
+Sumo simulate(const std::string& scenario, int seed, const std::function<void()>& before_step) {
+  constexpr int kSteps = 600;
   sim::SumoSession session;
-  session.load(sim::find_scenario(scenario), 0, {});
+  session.load(sim::find_scenario(scenario), static_cast<std::uint64_t>(seed), {});
   Sumo result;
-  const double start = cpu_s();
   for (int s = 0; s < kSteps; ++s) {
+    before_step();
+    const double start = cpu_s();
     libsumo::Simulation::step();
+    result.step_s += (cpu_s() - start) / kSteps;
     result.vehicles += static_cast<double>(libsumo::Vehicle::getIDCount()) / kSteps;
   }
-  result.step_s = (cpu_s() - start) / kSteps;
+  before_step();
   return result;
+}
+
+using Pipe = std::array<int, 2>;
+
+template <typename T>
+T take(const Pipe& from) {
+  T value{};
+  TRAFFIC_CHECK(read(from[0], &value, sizeof(T)) == sizeof(T), "a simulation has ended early");
+  return value;
+}
+
+template <typename T>
+void put(const T& value, const Pipe& into) {
+  TRAFFIC_CHECK(write(into[1], &value, sizeof(T)) == sizeof(T), "nobody reads");
+}
+
+/// Simulations in processes of their own that take turns, as the loop's do: a step finds in the
+/// caches what the others have left there. The mean of all.
+Sumo simulate_in_turn(const std::string& scenario) {
+  std::array<Pipe, kProcesses> turns{};
+  Pipe results{};
+  TRAFFIC_CHECK(pipe(results.data()) == 0, "no pipe");
+  for (Pipe& turn : turns) TRAFFIC_CHECK(pipe(turn.data()) == 0, "no pipe");
+  for (std::size_t p = 0; p < kProcesses; ++p) {
+    const pid_t child = fork();
+    TRAFFIC_CHECK(child >= 0, "no process");
+    if (child > 0) continue;
+    bool is_mine = false;
+    const auto pass_on_and_wait = [&] {
+      if (is_mine) put('.', turns[(p + 1) % kProcesses]);
+      is_mine = take<char>(turns[p]) != 0;
+    };
+    put(simulate(scenario, static_cast<int>(p), pass_on_and_wait), results);
+    put('.', turns[(p + 1) % kProcesses]);
+    _exit(0);
+  }
+  put('.', turns[0]);
+  Sumo mean;
+  for (std::size_t p = 0; p < kProcesses; ++p) {
+    const auto one = take<Sumo>(results);
+    mean.step_s += one.step_s / kProcesses;
+    mean.vehicles += one.vehicles / kProcesses;
+  }
+  while (wait(nullptr) > 0) {
+  }
+  return mean;
 }
 
 double seconds_of(const std::function<void()>& work) {
@@ -65,8 +125,8 @@ double seconds_of(const std::function<void()>& work) {
   return (cpu_s() - start) / kTimes;
 }
 
-/// Of an environment step, on one core.
-double model_s(double vehicles) {
+/// Sizes as in compare_phase2.py.
+config::Config small() {
   config::Config config;
   config.model = {.hidden_dim = 64,
                   .gnn_layers = 2,
@@ -75,6 +135,72 @@ double model_s(double vehicles) {
                   .lstm_layers = 1,
                   .latent_dim = 32};
   config.controller.hidden_dim = 64;
+  return config;
+}
+
+/// An answer of a simulation with random traffic.
+struct Answer {
+  Answer(std::uint64_t seed, std::int64_t vehicles)
+      : graph(benchmarks::make_windows(1, static_cast<std::int64_t>(scene::node_features().size()),
+                                       seed, 1, vehicles)
+                  .graph),
+        ids(static_cast<std::size_t>(vehicles)) {
+    std::iota(ids.begin(), ids.end(), 0U);
+    for (int c = 0; c < kCandidates; ++c) candidates.push_back({.node = c});
+    const auto all = [](const torch::Tensor& t, const auto* data) {
+      return std::span(data, static_cast<std::size_t>(t.numel()));
+    };
+    period.frames.push_back(
+        {.vehicle_id = ids,
+         .node_features = all(graph.node_features, graph.node_features.const_data_ptr<float>()),
+         .edge_ptr = all(graph.edge_ptr, graph.edge_ptr.const_data_ptr<std::int32_t>()),
+         .edge_src = all(graph.edge_src, graph.edge_src.const_data_ptr<std::int32_t>()),
+         .edge_features = all(graph.edge_features, graph.edge_features.const_data_ptr<float>()),
+         .global_features = globals});
+    period.candidates = candidates;
+  }
+
+  model::GraphBatch graph;
+  std::vector<std::uint32_t> ids;
+  std::vector<float> globals = std::vector<float>(scene::global_features().size());
+  std::vector<rollout::Candidate> candidates;
+  rollout::Period period;
+  train::Memory memory;
+};
+
+/// From answers to decisions as the loop does it, of an environment step.
+double perceive_and_decide_s(double vehicles) {
+  const config::Config config = small();
+  train::Perception perception(config, 1, torch::kCPU);
+  perception.freeze();
+  train::Policy policy(config, perception.widths(), torch::kCPU);
+  std::list<Answer> answers;
+  std::vector<train::Sighting> sightings;
+  for (std::int64_t i = 0; i < kSimulations; ++i) {
+    Answer& answer =
+        answers.emplace_back(static_cast<std::uint64_t>(i), static_cast<std::int64_t>(vehicles));
+    sightings.push_back({.period = &answer.period, .memory = &answer.memory});
+  }
+  const torch::Tensor may_pick = torch::full({kSimulations}, policy.top_k(), torch::kLong);
+  Rng rng(1);
+  return seconds_of([&] {
+           const train::ObservationBatch seen = perception.observe(sightings);
+           policy.decide({.own = seen.own,
+                          .shared = seen.shared,
+                          .segments = rl::Segments(torch::tensor(seen.candidate_ptr))},
+                         may_pick,
+                         rl::draw_uniforms(rng, {seen.own.size(0), policy.uniform_columns()}));
+         }) /
+         static_cast<double>(kSimulations);
+}
+
+struct Model {
+  double infer_s = 0;  ///< of an environment step, on one core
+  double learn_s = 0;  ///< likewise
+};
+
+Model arithmetic(double vehicles) {
+  const config::Config config = small();
   const auto features = static_cast<std::int64_t>(scene::node_features().size());
   const model::ControllerInputs widths = train::Perception(config, 1, torch::kCPU).widths();
   model::GraphEncoder encoder(config.model, features);
@@ -108,7 +234,7 @@ double model_s(double vehicles) {
      controller->value(conflicts).square().sum())
         .backward();
   });
-  return infer_s / kSimulations + kEpochs * learn_s / kMinibatch;
+  return {infer_s / kSimulations, kEpochs * learn_s / kMinibatch};
 }
 
 }  // namespace
@@ -116,10 +242,16 @@ double model_s(double vehicles) {
 int main(int argc, char** argv) {
   at::set_num_threads(1);
   torch::manual_seed(1);
-  const Sumo sumo = sumo_alone(argc > 1 ? argv[1] : "merge");
-  const double model = model_s(sumo.vehicles);
+  const std::string scenario = argc > 1 ? argv[1] : "merge";
+  const Sumo in_turn = simulate_in_turn(scenario);
+  const Sumo sumo = simulate(scenario, 0, [] {});
+  const Model model = arithmetic(sumo.vehicles);
+  const double model_s = model.infer_s + model.learn_s;
   fmt::print(
-      "{:.0f} vehicles: SUMO {:.3f} ms, model {:.3f} ms an environment step; bound on two cores, "
-      "steps/s: {:.0f}\n",
-      sumo.vehicles, sumo.step_s * 1e3, model * 1e3, 2.0 / (sumo.step_s + model));
+      "{:.0f} vehicles, ms of an environment step: SUMO {:.3f}, {} simulations in turn {:.3f}; "
+      "inference {:.3f}, with perception and decision around it {:.3f}; learning {:.3f}\n"
+      "bound on two cores, steps/s: {:.0f}, with simulations in turn {:.0f}\n",
+      sumo.vehicles, sumo.step_s * 1e3, kProcesses, in_turn.step_s * 1e3, model.infer_s * 1e3,
+      perceive_and_decide_s(sumo.vehicles) * 1e3, model.learn_s * 1e3,
+      2.0 / (sumo.step_s + model_s), 2.0 / (in_turn.step_s + model_s));
 }

@@ -16,7 +16,6 @@ TEST(Segments, SayWhichSegmentEachRowBelongsToAndItsPlace) {
   EXPECT_EQ(segments.count(), 3);
   EXPECT_EQ(segments.rows(), 5);
   EXPECT_TRUE(torch::equal(segments.index(), i64({0, 0, 2, 2, 2})));
-  EXPECT_TRUE(torch::equal(segments.positions(), i64({0, 1, 0, 1, 2})));
   EXPECT_TRUE(torch::equal(segments.starts(), i64({0, 2, 2})));
   EXPECT_TRUE(torch::equal(segments.sizes(), i64({2, 0, 3})));
 }

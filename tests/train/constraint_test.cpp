@@ -34,7 +34,7 @@ double set_costly_task(std::vector<Trajectory>& all) {
       double stops = 0.0;
       double unsafe = 0.0;
       for (std::size_t d = 0; d < step.place.size(); ++d) {
-        if (step.action[static_cast<std::int64_t>(d)].item<float>() != 1.0F) continue;
+        if (step.action[d] != 1.0F) continue;
         stops += 1.0;
         if (step.seen.own[step.place[d]][1].item<float>() > 0.0F) unsafe += 1.0;
       }

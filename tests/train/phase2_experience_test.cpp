@@ -16,11 +16,9 @@ Trajectory two_steps() {
     step.seen.own = torch::full({3 - t, kOwn}, 10.0 * t);
     step.seen.shared = torch::full({1, kShared}, 1.0 * t);
     step.seen.conflict = torch::zeros({1, kConflictWidth});
-    step.picks = torch::tensor({{t == 0 ? 2 : 1, t == 0 ? 0 : -1}}, torch::kLong);
     step.place = t == 0 ? std::vector<std::int64_t>{2, 0} : std::vector<std::int64_t>{1};
-    const auto d = static_cast<std::int64_t>(step.place.size());
-    step.action = torch::ones({d});
-    step.lane = torch::ones({d}, torch::kLong);
+    step.action.assign(step.place.size(), 1.0F);
+    step.lane.assign(step.place.size(), 1);
     step.decision_conflict.assign(step.place.size(), 0);
     step.own_cost.assign(step.place.size(), 0.5F);
     step.reward = {t == 0 ? 1.0F : 2.0F};
@@ -43,6 +41,7 @@ TEST(Experience, AMinibatchHoldsWhatBelongsToItsStates) {
   EXPECT_EQ(part.input.own[2][0].item<float>(), 0.0F);
   EXPECT_TRUE(torch::equal(part.decisions.row, torch::tensor({1, 4, 2}, torch::kLong)));
   EXPECT_TRUE(torch::equal(part.decision_of, torch::tensor({5, 0, 1}, torch::kLong)));
+  EXPECT_TRUE(torch::equal(part.decisions.picks, torch::tensor({{1, -1}, {2, 0}}, torch::kLong)));
 }
 
 TEST(Experience, ATerminatedTrajectoryDoesNotBootstrapATruncatedOneDoes) {

@@ -55,9 +55,6 @@ inline Trajectory play(std::int64_t order, std::int64_t length, std::int64_t con
     const Decisions made = policy.decide(
         {.own = step.seen.own, .shared = step.seen.shared, .segments = rl::Segments(ptr)},
         torch::tensor({policy.top_k()}), rl::draw_uniforms(rng, {m, policy.uniform_columns()}));
-    step.picks = made.picks;
-    step.action = made.action;
-    step.lane = made.lane;
     step.selection_decides = m > made.row.numel();
     step.reward.assign(static_cast<std::size_t>(conflicts), 0.0F);
     step.cost.assign(static_cast<std::size_t>(conflicts), 0.0F);
@@ -66,6 +63,8 @@ inline Trajectory play(std::int64_t order, std::int64_t length, std::int64_t con
       const auto conflict =
           static_cast<std::int64_t>(rng.uniform_int(static_cast<std::uint64_t>(conflicts)));
       step.place.push_back(place);
+      step.action.push_back(made.action[d].item<float>());
+      step.lane.push_back(made.lane[d].item<std::int64_t>());
       step.decision_conflict.push_back(conflict);
       const bool stopped = made.action[d].item<float>() == 1.0F;
       step.own_cost.push_back(stopped ? 0.01F : 0.0F);

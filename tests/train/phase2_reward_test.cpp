@@ -2,7 +2,7 @@
 
 #include <array>
 
-#include "train/phase2_collector.h"
+#include "train/phase2_reward.h"
 
 namespace traffic::train {
 namespace {

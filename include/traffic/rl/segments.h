@@ -14,18 +14,21 @@ namespace traffic::rl {
 class Segments {
  public:
   /// @param ptr [B + 1] int64 on the CPU, from 0, not falling
-  /// @param device where index(), positions(), starts() and sizes() live
+  /// @param device where index(), starts() and sizes() live
   /// @throws ShapeError if ptr is anything else
   explicit Segments(torch::Tensor ptr, torch::Device device = torch::kCPU);
 
+  /// The same on another device; itself when it is there.
+  [[nodiscard]] Segments on(torch::Device device) const {
+    return device == this->device() ? *this : Segments(ptr_, device);
+  }
   [[nodiscard]] std::int64_t count() const { return ptr_.size(0) - 1; }  ///< B
   [[nodiscard]] std::int64_t rows() const { return rows_; }              ///< M
   [[nodiscard]] torch::Device device() const { return index_.device(); }
-  [[nodiscard]] const torch::Tensor& ptr() const { return ptr_; }              ///< [B + 1] CPU
-  [[nodiscard]] const torch::Tensor& index() const { return index_; }          ///< [M] its segment
-  [[nodiscard]] const torch::Tensor& positions() const { return positions_; }  ///< [M] place in it
-  [[nodiscard]] torch::Tensor starts() const;                                  ///< [B] first row
-  [[nodiscard]] torch::Tensor sizes() const;                                   ///< [B] rows
+  [[nodiscard]] const torch::Tensor& ptr() const { return ptr_; }      ///< [B + 1] CPU
+  [[nodiscard]] const torch::Tensor& index() const { return index_; }  ///< [M] its segment
+  [[nodiscard]] torch::Tensor starts() const;                          ///< [B] first row
+  [[nodiscard]] torch::Tensor sizes() const;                           ///< [B] rows
 
   /// Sum of x [M] over each segment, [B]; 0 for an empty one. Differentiable, order fixed.
   [[nodiscard]] torch::Tensor sum(const torch::Tensor& x) const;
@@ -38,7 +41,6 @@ class Segments {
   torch::Tensor ptr_;
   torch::Tensor device_ptr_;
   torch::Tensor index_;
-  torch::Tensor positions_;
   std::int64_t rows_ = 0;
 };
 

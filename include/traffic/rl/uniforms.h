@@ -3,12 +3,15 @@
 
 #include <torch/types.h>
 
+#include <span>
+
 #include "traffic/core/random.h"
 
 namespace traffic::rl {
 
-/// The next numbers of a stream as a float32 tensor on the CPU, uniform in [0, 1) with 24 random
-/// bits: what `sample` of the distributions takes.
+/// The next numbers of a stream, uniform in [0, 1) with 24 random bits.
+void fill_uniforms(Rng& rng, std::span<float> out);
+/// The same as a float32 tensor on the CPU: what `sample` of the distributions takes.
 torch::Tensor draw_uniforms(Rng& rng, torch::IntArrayRef sizes);
 
 }  // namespace traffic::rl

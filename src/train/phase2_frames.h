@@ -1,0 +1,41 @@
+/// Frames in shared memory as the tensors that a model reads.
+#pragma once
+
+#include <torch/types.h>
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "traffic/model/graph_batch.h"
+#include "traffic/rollout/period.h"
+#include "traffic/scene/frame.h"
+
+namespace traffic::train {
+
+/// (value - offset) / scale of every column of a table.
+class Normaliser {
+ public:
+  explicit Normaliser(std::span<const scene::FeatureSpec> specs);
+
+  [[nodiscard]] std::size_t columns() const { return offset_.size(); }
+  /// @param values whole rows
+  /// @param to room for as many; where it ends is returned
+  float* write(std::span<const float> values, float* to) const;
+
+ private:
+  std::vector<float> offset_;
+  std::vector<float> scale_;
+};
+
+const Normaliser& node_normaliser();
+const Normaliser& global_normaliser();
+
+using FrameViews = std::span<const rollout::FrameView* const>;
+
+/// Normalised features of the nodes of several frames, one below the other: [N, F].
+torch::Tensor pack_nodes(FrameViews frames);
+/// The graphs of several frames as one, on the CPU.
+model::GraphBatch pack_graphs(FrameViews frames);
+
+}  // namespace traffic::train
