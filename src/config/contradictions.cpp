@@ -2,7 +2,42 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <string>
+
+#include "traffic/config/scenario_mix.h"
+
 namespace traffic::config {
+namespace {
+
+/// What there is to imitate must be among the actions.
+void check_imitation(const Config& config, std::vector<Contradiction>& found) {
+  const auto& controllers = config.ppo.imitation_controllers;
+  const std::size_t scenarios = scenario_mix(config.env).size();
+  if (controllers.size() != 1 && controllers.size() != scenarios) {
+    found.push_back(
+        {{"ppo.imitation_controllers", "env.scenarios"},
+         fmt::format("found {}, expected one or as many as there are scenarios, which is {}",
+                     controllers.size(), scenarios)});
+  }
+  if (config.action.longitudinal != "categorical") {
+    found.push_back(
+        {{"action.longitudinal", "ppo.imitation_iterations"},
+         fmt::format("found \"{}\", expected \"categorical\", for a scripted controller "
+                     "is to be imitated",
+                     config.action.longitudinal)});
+    return;
+  }
+  const auto& commands = config.action.commands;
+  for (const std::string& controller : controllers) {
+    const std::string asked = controller == "yield" ? "arrive_late" : "stop";
+    if (std::find(commands.begin(), commands.end(), asked) != commands.end()) continue;
+    found.push_back({{"action.commands", "ppo.imitation_controllers"},
+                     fmt::format("expected {} among them, which {} asks for", asked, controller)});
+  }
+}
+
+}  // namespace
 
 std::vector<Contradiction> find_contradictions(const Config& config) {
   std::vector<Contradiction> found;
@@ -42,6 +77,7 @@ std::vector<Contradiction> find_contradictions(const Config& config) {
     found.push_back(
         {{"action.commands"}, "expected none first and at least one other command after it"});
   }
+  if (config.ppo.imitation_iterations > 0) check_imitation(config, found);
   const std::string& resume = config.run.resume;
   if (!config.run.init_from.empty() && resume != "auto" && resume != "never") {
     found.push_back(

@@ -67,10 +67,11 @@ std::vector<Row> ppo_rows() {
        .unit = "iterations", .range = between(1, 1e6)},
       {TRAFFIC_KEY(ppo.imitation_iterations),
        .help = "Of the iterations, the first ones, in which the controller learns to do what "
-               "`ppo.imitation_controller` does.",
+               "`ppo.imitation_controllers` do.",
        .unit = "iterations", .range = between(0, 1e6)},
-      {TRAFFIC_KEY(ppo.imitation_controller), .help = "The scripted controller to imitate.",
-       .choices = {"random", "meter", "yield"}},
+      {TRAFFIC_KEY(ppo.imitation_controllers),
+       .help = "The scripted controllers to imitate: one, or one for each of `env.scenarios`.",
+       .choices = {"meter", "yield"}},
       {TRAFFIC_KEY(ppo.train_batch_size),
        .help = "Control steps of all ranks in an iteration, at least; rounded up to whole "
                "fragments or episodes.",

@@ -155,7 +155,9 @@ bool ControllerPhase::iterate() {
   UpdateResult update;
   {
     const auto learning = time_split_.measure(report::Share::kLearn);
-    update = learner_.update(batch.experience, batch.states, iteration_);
+    update = rollouts_.imitates(iteration_)
+                 ? learner_.imitate(batch.experience, batch.states, iteration_)
+                 : learner_.update(batch.experience, batch.states, iteration_);
   }
   ++iteration_;
   total_steps_ += batch.states;

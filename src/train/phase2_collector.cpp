@@ -19,6 +19,9 @@ Collector::Collector(const config::Config& config, rollout::EnvPool& pool,
                      report::TimeSplit& time_split)
     : config_(config), pool_(pool), time_split_(time_split) {
   for (const int env : pool.my_envs()) fragments_[env] = {};
+  for (const auto& name : config.action.commands) {
+    commands_.push_back(scene::longitudinal_of(name));
+  }
 }
 
 std::vector<EpisodeOutcome> Collector::run_uncontrolled(
@@ -140,9 +143,13 @@ void Collector::start(Job& job, int env, const Traffic& traffic) {
   slot.outcome.seed = seed;
   slot.outcome.scenario = traffic.scenario;
   const bool controlled = job.driver.policy != nullptr;
+  std::string scripted = controlled ? "" : "none";
+  if (!job.driver.experts.empty()) {
+    scripted = job.driver.experts.at(static_cast<std::size_t>(traffic.scenario));
+  }
   pool_.start_episode(env, {.seed = seed,
                             .scenario = static_cast<std::uint32_t>(traffic.scenario),
-                            .controller = controlled ? "" : "none",
+                            .controller = scripted,
                             .frames = controlled});
 }
 
@@ -208,6 +215,7 @@ void Collector::take_in(Job& job, Slot& slot, const rollout::Period& period) {
   for (const float c : costs) slot.outcome.cost += static_cast<double>(c);
   slot.outcome.score = period.score;
   if (!job.keeps()) return;
+  if (!job.driver.experts.empty()) take_over(slot, period);
   slot.trajectory.steps.back().reward = reward;
   slot.trajectory.steps.back().cost = costs;
   const double step_s = (period.time_s - from_s) / static_cast<double>(period.growth.size());

@@ -8,6 +8,7 @@
 #include <map>
 #include <optional>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "cost.h"
@@ -41,6 +42,9 @@ struct Driver {
   const Reward* reward = nullptr;
   const Cost* cost = nullptr;                    ///< given where a reward is
   std::optional<std::uint64_t> sampling_seed{};  ///< nothing: greedy, and nothing is kept
+  /// Of each scenario: a scripted controller that drives in the policy's place, and whose commands
+  /// are kept as its decisions.
+  std::vector<std::string> experts{};
 };
 
 struct Collected {
@@ -99,11 +103,14 @@ class Collector {
   [[nodiscard]] MaybeUniforms draw(const Job& job, const std::vector<int>& envs,
                                    const std::vector<std::int64_t>& candidate_ptr) const;
   void act(Job& job, int env, const DecisionsOfState& made);
+  void follow(Job& job, int env);
+  void take_over(Slot& slot, const rollout::Period& period) const;
 
   config::Config config_;
   rollout::EnvPool& pool_;
   report::TimeSplit& time_split_;
   std::map<int, Slot> fragments_;
+  std::vector<scene::Longitudinal> commands_;  ///< of the categorical actions
   bool simulations_are_theirs_ = false;  ///< of the fragments; otherwise they are to be replayed
   std::int64_t env_steps_ = 0;
 };

@@ -35,6 +35,10 @@ void Collector::decide(Job& job, std::vector<int> envs) {
     });
     if (envs.empty()) return;
   }
+  if (!job.driver.experts.empty()) {
+    for (const int env : envs) follow(job, env);
+    return;
+  }
   Policy& policy = *job.driver.policy;
   std::vector<torch::Tensor> own;
   std::vector<torch::Tensor> shared;

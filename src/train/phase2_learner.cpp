@@ -59,15 +59,7 @@ UpdateResult Learner::update(const Experience& experience, std::int64_t total_st
   const rl::LinearSchedule schedule{.start = ppo_.learning_rate, .end = ppo_.final_learning_rate};
   result.learning_rate =
       schedule.at(static_cast<double>(iteration) / static_cast<double>(ppo_.iterations));
-  if (!value_fitted_) fit_value_first(experience, total_states);
-  const Values values = values_of(experience);
-  const torch::Tensor before = value_scale_.restore(values.states);
-  const torch::Tensor returns = advantages(experience, values, ppo_.value_lambda) + before;
-  result.explained_variance = explained_variance(experience, returns, before);
-  if (ppo_.value_epochs > 0) {
-    fit_value(experience, total_states, value_scale_.standardise(returns).to(torch::kFloat),
-              iteration + 1, ppo_.value_epochs);
-  }
+  follow_returns(experience, total_states, iteration, result);
   const Targets targets = make_targets(experience, total_states, iteration, result);
   for (std::int64_t epoch = 0; epoch < ppo_.num_epochs; ++epoch) {
     const auto parts = split_minibatches(experience, total_states, seed_,
@@ -81,6 +73,19 @@ UpdateResult Learner::update(const Experience& experience, std::int64_t total_st
   }
   result.grad_norm /= static_cast<double>(std::max<std::int64_t>(1, result.steps));
   return result;
+}
+
+void Learner::follow_returns(const Experience& experience, std::int64_t total_states,
+                             std::int64_t iteration, UpdateResult& result) {
+  if (!value_fitted_) fit_value_first(experience, total_states);
+  const Values values = values_of(experience);
+  const torch::Tensor before = value_scale_.restore(values.states);
+  const torch::Tensor returns = advantages(experience, values, ppo_.value_lambda) + before;
+  result.explained_variance = explained_variance(experience, returns, before);
+  if (ppo_.value_epochs > 0) {
+    fit_value(experience, total_states, value_scale_.standardise(returns).to(torch::kFloat),
+              iteration + 1, ppo_.value_epochs);
+  }
 }
 
 void Learner::fit_value_first(const Experience& experience, std::int64_t total_states) {

@@ -27,6 +27,7 @@ struct UpdateResult {
   double learning_rate = 0.0;
   double mean_return = 0.0;         ///< of states and conflicts
   double explained_variance = 0.0;  ///< of the returns by values that had not seen them
+  double imitation_loss = 0.0;      ///< of a decision, nats; 0 when nothing was imitated
   std::int64_t epochs = 0;
   std::int64_t steps = 0;
 };
@@ -43,6 +44,12 @@ class Learner {
   /// @throws NumericError after too many policy steps in a row without a finite gradient
   UpdateResult update(const Experience& experience, std::int64_t total_states,
                       std::int64_t iteration);
+
+  /// Collective. Makes what the experience holds, decided by a scripted controller, more probable;
+  /// the value learns as in update().
+  /// @throws NumericError as update()
+  UpdateResult imitate(const Experience& experience, std::int64_t total_states,
+                       std::int64_t iteration);
 
   [[nodiscard]] const comm::ParameterArena& parameters() const { return parameters_; }
   [[nodiscard]] std::int64_t skipped_steps() const {
@@ -78,6 +85,9 @@ class Learner {
   [[nodiscard]] double explained_variance(const Experience& experience,
                                           const torch::Tensor& returns,
                                           const torch::Tensor& values);
+  /// Fits the value to the returns, the first time from scratch.
+  void follow_returns(const Experience& experience, std::int64_t total_states,
+                      std::int64_t iteration, UpdateResult& result);
   void fit_value_first(const Experience& experience, std::int64_t total_states);
   Targets make_targets(const Experience& experience, std::int64_t total_states,
                        std::int64_t iteration, UpdateResult& result);
@@ -93,6 +103,8 @@ class Learner {
                            const torch::Tensor& states, const rl::PpoDenominators& denominators);
   rl::PpoLoss loss_of(const Experience& experience, const Targets& targets,
                       const torch::Tensor& states, const rl::PpoDenominators& denominators);
+  /// Sum over the decisions of these states.
+  torch::Tensor imitation_loss(const Experience& experience, const torch::Tensor& states);
   /// @return norm of the policy's gradient before clipping
   double step(double learning_rate);
   [[nodiscard]] StretchOptimiser::Stretch stretch(const char* name, std::int64_t begin,

@@ -135,6 +135,7 @@ report::NamedValues update_figures(const UpdateResult& result) {
           {"train/learning_rate", result.learning_rate},
           {"train/grad_norm", result.grad_norm},
           {"train/mean_return", result.mean_return},
+          {"train/imitation_loss", result.imitation_loss},
           {"train/epochs", static_cast<double>(result.epochs)},
           {"train/n_updates", static_cast<double>(result.steps)},
           {"train/decisions", s.decisions},

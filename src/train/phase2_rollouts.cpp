@@ -94,20 +94,28 @@ Collected Rollouts::collect_fragments(const Driver& driver) {
   });
 }
 
+/// Of each scenario.
+std::vector<std::string> Rollouts::experts() const {
+  std::vector<std::string> experts = config_.ppo.imitation_controllers;
+  experts.resize(mix_.size(), experts.front());
+  return experts;
+}
+
 RolloutBatch Rollouts::collect(std::int64_t iteration, Perception& perception, Policy& policy) {
   const auto seed = static_cast<std::uint64_t>(config_.run.seed);
   const std::int64_t steps_before = collector_.env_steps();
   Driver driver{.perception = &perception, .policy = &policy, .reward = &reward_, .cost = &cost_};
+  if (imitates(iteration)) driver.experts = experts();
+  const bool whole = whole_episodes() || imitates(iteration);
   driver.sampling_seed =
-      whole_episodes() ? derive_seed(seed, {kSamplingStream, static_cast<std::uint64_t>(iteration)})
-                       : derive_seed(seed, {kSamplingStream});
+      whole ? derive_seed(seed, {kSamplingStream, static_cast<std::uint64_t>(iteration)})
+            : derive_seed(seed, {kSamplingStream});
   Collected collected;
   together(communicator_, [&] {
     fault::hit("phase" + config_.run.phase + ".collect", communicator_.rank(), iteration);
-    collected = whole_episodes() ? collect_episodes(iteration, driver) : collect_fragments(driver);
+    collected = whole ? collect_episodes(iteration, driver) : collect_fragments(driver);
   });
-  const std::int64_t orders =
-      whole_episodes() ? episodes_per_iteration() : pool_.num_envs() * steps_per_env();
+  const std::int64_t orders = whole ? episodes_per_iteration() : pool_.num_envs() * steps_per_env();
 
   torch::Tensor lengths = torch::zeros({orders}, torch::kLong);
   for (const Trajectory& trajectory : collected.trajectories) {

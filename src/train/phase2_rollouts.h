@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "phase2_baseline.h"
@@ -38,6 +39,10 @@ class Rollouts {
   [[nodiscard]] std::int64_t conflicts() const { return reward_.conflicts(); }
   [[nodiscard]] rollout::PoolCounters counters() const { return pool_.counters(); }
 
+  /// Whether scripted controllers drive in this iteration, to be imitated.
+  [[nodiscard]] bool imitates(std::int64_t iteration) const {
+    return iteration < config_.ppo.imitation_iterations;
+  }
   RolloutBatch collect(std::int64_t iteration, Perception& perception, Policy& policy);
 
   /// The uncontrolled runs of the selection seeds, run when first asked for.
@@ -55,6 +60,7 @@ class Rollouts {
   [[nodiscard]] std::int64_t steps_per_env() const;
   [[nodiscard]] Traffic training_traffic(std::uint64_t major, std::int64_t minor) const;
   [[nodiscard]] Traffic selection_traffic(std::int64_t i) const;
+  [[nodiscard]] std::vector<std::string> experts() const;
   Collected collect_episodes(std::int64_t iteration, const Driver& driver);
   Collected collect_fragments(const Driver& driver);
 

@@ -34,6 +34,13 @@ struct Charge {
   std::size_t decision = 0;
 };
 
+/// Whom an expert could command in a state.
+struct Commandable {
+  std::vector<std::uint32_t> vehicle_id{};  ///< of the candidates
+  std::vector<std::int64_t> conflict{};     ///< ahead of them
+  std::int64_t may_pick = 0;
+};
+
 struct Slot {
   bool running = false;
   std::size_t request = 0;    ///< which of those asked for
@@ -45,6 +52,7 @@ struct Slot {
   Memory memory{};
   Trajectory trajectory{};
   std::map<std::uint32_t, Charge> charges{};
+  Commandable commandable{};  ///< in the last step, while an expert drives
   // Of fragments: enough to bring a new simulation to the same point.
   std::int64_t steps_left = 0;                          ///< to contribute in this iteration
   std::optional<Seen> pending = std::nullopt;           ///< observed, not yet decided on

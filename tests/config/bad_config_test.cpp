@@ -12,6 +12,7 @@
 namespace traffic::config {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::StartsWith;
 
@@ -216,6 +217,17 @@ TEST(BadConfig, AllErrorsOfAFileAreNamedAtOnceInTheirOrder) {
 TEST(BadConfig, AContradictionWithARefusedValueIsNotReportedOnTop) {
   EXPECT_EQ(errors_of("[model]\nnum_heads = 0\nhidden_dim = 100\n"),
             "bad.toml:2:13: model.num_heads: found 0, expected 1 to 64");
+}
+
+TEST(BadConfig, OnlyWhatIsAmongTheActionsCanBeImitated) {
+  const std::string imitation = "[ppo]\nimitation_iterations = 2\nimitation_controllers = ";
+  EXPECT_THAT(
+      errors_of(imitation + "['meter', 'yield']\n[action]\ncommands = ['none', 'stop']\n"),
+      AllOf(HasSubstr("found 2, expected one or as many as there are scenarios, which is 1"),
+            HasSubstr("expected arrive_late among them, which yield asks for")));
+  EXPECT_THAT(errors_of(imitation + "['meter']\n[action]\nlongitudinal = 'target_speed'\n"),
+              HasSubstr("found \"target_speed\", expected \"categorical\""));
+  EXPECT_EQ(errors_of(imitation + "['meter']\n"), "no error");
 }
 
 TEST(BadConfig, ErrorsOfFileAndCommandLineComeTogether) {

@@ -43,6 +43,54 @@ TEST_P(LearnerOnRanks, AnUpdateIsThatOfOneRankOnTheSameExperience) {
 }
 INSTANTIATE_TEST_SUITE_P(Conflicts, LearnerOnRanks, ::testing::Values(1, 3));
 
+/// Clear cases must be decided right.
+void expect_stops_where_the_first_feature_is_positive(Policy& policy) {
+  torch::Tensor own = torch::zeros({20, kOwn});
+  for (std::int64_t i = 0; i < 20; ++i)
+    own[i][0] =
+        i < 10 ? 0.3 + 0.07 * static_cast<double>(i) : -0.3 - 0.07 * static_cast<double>(i - 10);
+  const torch::Tensor ptr = torch::arange(21);
+  const Decisions made = policy.decide(
+      {.own = own, .shared = torch::zeros({20, kShared}), .segments = rl::Segments(ptr)},
+      torch::full({20}, 2, torch::kLong), std::nullopt);
+  EXPECT_TRUE((made.action.narrow(0, 0, 10) == 1.0).all().item<bool>());
+  EXPECT_FALSE((made.action.narrow(0, 10, 10) == 1.0).any().item<bool>());
+}
+
+/// Stops those whose first feature is positive, among the picked.
+void decide_as_expert(std::vector<Trajectory>& all) {
+  for (Trajectory& trajectory : all) {
+    for (Step& step : trajectory.steps) {
+      for (std::size_t d = 0; d < step.place.size(); ++d) {
+        step.action[d] = step.seen.own[step.place[d]][0].item<float>() > 0.0F ? 1.0F : 0.0F;
+      }
+    }
+  }
+}
+
+TEST(Learner, ImitatesAnExpertOnAnyNumberOfRanks) {
+  config::Config config = small_config();
+  config.ppo.num_epochs = 20;
+  const auto communicator =
+      comm::make_communicator(traffic::testing::mpi_session(), at::kCPU, config.comm);
+  AloneCommunicator alone;
+  Policy joint_policy(config, kWidths, torch::kCPU);
+  Policy lone_policy(config, kWidths, torch::kCPU);
+  Learner joint(config, joint_policy, *communicator, 1);
+  Learner lone(config, lone_policy, alone, 1);
+  auto all = play_all(7, 1, lone_policy, 5);
+  decide_as_expert(all);
+  const std::int64_t states = 7 * kLength;
+  const Experience mine = share(all, communicator->rank(), communicator->size(), 1, 2);
+  const UpdateResult a = joint.imitate(mine, states, 0);
+  const UpdateResult b = lone.imitate(share(all, 0, 1, 1, 2), states, 0);
+  // As above, over 80 steps.
+  EXPECT_NEAR(a.imitation_loss, b.imitation_loss, 1e-2);
+  comm::check_replicas_equal(*communicator, joint.parameters().flat(), "parameters");
+  EXPECT_LT(joint.imitate(mine, states, 1).imitation_loss, a.imitation_loss);
+  expect_stops_where_the_first_feature_is_positive(joint_policy);
+}
+
 TEST(Learner, SolvesATaskOfWhomToCommand) {
   config::Config config = small_config();
   const auto communicator =
@@ -56,17 +104,7 @@ TEST(Learner, SolvesATaskOfWhomToCommand) {
     learner.update(share(all, communicator->rank(), communicator->size(), 1, 2),
                    kTrajectories * kLength, iteration);
   }
-  // Clear cases must be decided right: stop where the first feature is positive.
-  torch::Tensor own = torch::zeros({20, kOwn});
-  for (std::int64_t i = 0; i < 20; ++i)
-    own[i][0] =
-        i < 10 ? 0.3 + 0.07 * static_cast<double>(i) : -0.3 - 0.07 * static_cast<double>(i - 10);
-  const torch::Tensor ptr = torch::arange(21);
-  const Decisions made = policy.decide(
-      {.own = own, .shared = torch::zeros({20, kShared}), .segments = rl::Segments(ptr)},
-      torch::full({20}, 2, torch::kLong), std::nullopt);
-  EXPECT_TRUE((made.action.narrow(0, 0, 10) == 1.0).all().item<bool>());
-  EXPECT_FALSE((made.action.narrow(0, 10, 10) == 1.0).any().item<bool>());
+  expect_stops_where_the_first_feature_is_positive(policy);
 }
 
 TEST(Learner, ConflictsThatARoadHasNotChangeNothing) {

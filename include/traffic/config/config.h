@@ -147,8 +147,9 @@ struct Controller {
 
 struct Ppo {
   std::int64_t iterations = 200;
-  std::int64_t imitation_iterations = 0;       ///< of those, the first ones
-  std::string imitation_controller = "meter";  ///< the scripted one that they imitate
+  std::int64_t imitation_iterations = 0;  ///< of those, the first ones
+  /// The scripted ones that they imitate: one for all scenarios, or one for each.
+  std::vector<std::string> imitation_controllers = {"meter"};
   std::int64_t train_batch_size = 4000;        ///< control steps of all ranks in an iteration
   std::int64_t minibatch_size = 128;           ///< states of all ranks in a policy step
   std::int64_t accumulation_steps = 1;         ///< parts in which a minibatch goes through

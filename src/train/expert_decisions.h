@@ -1,0 +1,29 @@
+/// What a scripted controller did, as decisions of the controller that is to learn it.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "traffic/scene/controller.h"
+
+namespace traffic::train {
+
+/// In one state, D decisions.
+struct ExpertDecisions {
+  std::vector<std::int64_t> place;  ///< [D] of the picked among the candidates
+  std::vector<float> action;        ///< [D] number of the command
+};
+
+/// Vehicles that were commanded come first, in the order of the candidates; the others stand behind
+/// them with the command "none" while there is room.
+/// @param vehicle_id of the candidates
+/// @param asked by the scripted controller in the control period that followed; a vehicle's first
+/// command counts
+/// @param commands of the actions, "none" first
+ExpertDecisions expert_decisions(std::span<const std::uint32_t> vehicle_id,
+                                 std::span<const scene::Command> asked,
+                                 std::span<const scene::Longitudinal> commands,
+                                 std::int64_t may_pick);
+
+}  // namespace traffic::train
