@@ -31,7 +31,8 @@ std::vector<Row> env_rows() {
       {TRAFFIC_KEY(env.lead_only),
        .help = "Whether only the first connected vehicle of each lane may be commanded."},
       {TRAFFIC_KEY(env.commit_s),
-       .help = "How long a command is kept without another decision; 0: for the control period.",
+       .help = "How long `arrive_late` is kept without another decision; 0: for the control "
+               "period, as all other commands.",
        .unit = "s", .range = between(0, 3600)},
       {TRAFFIC_KEY(env.shield),
        .help = "Whether the shield replaces commands by braking when a vehicle follows its leader "

@@ -137,9 +137,12 @@ std::optional<scene::Command> Policy::command(const rollout::FrameView& frame,
   command.vehicle_id = frame.vehicle_id[node];
   command.lane_change = static_cast<scene::LaneChange>(lane - kKeep);
   const config::Env& env = config_.env;
-  command.hold_s = env.commit_s > 0 ? env.commit_s : env.control_period_s;
+  command.hold_s = env.control_period_s;
   if (categorical()) {
     command.longitudinal = commands_.at(static_cast<std::size_t>(std::lround(action)));
+    if (command.longitudinal == scene::Longitudinal::kArriveLate && env.commit_s > 0) {
+      command.hold_s = env.commit_s;
+    }
   } else {
     const double bounded = bounds_.low + (bounds_.high - bounds_.low) * 0.5 *
                                              (1.0 + std::tanh(static_cast<double>(action)));

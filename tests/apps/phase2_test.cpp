@@ -1,10 +1,12 @@
 /// traffic_train in phase 2, as users start it: short episodes on the shipped merge.
 #include <gmock/gmock.h>
 
+#include <cmath>
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <vector>
 
 #include "support/run_folder_test.h"
 
@@ -110,6 +112,32 @@ TEST_F(Phase2Test, TrainsOnAMixtureOfScenarios) {
   EXPECT_THAT(episodes, HasSubstr(",train,0,"));
   EXPECT_THAT(episodes, HasSubstr(",train,1,"));
   EXPECT_EQ(std::distance(fs::directory_iterator(dir_ / "cache"), fs::directory_iterator()), 2);
+}
+
+TEST_F(Phase2Test, ImitatesAScriptedControllerBeforeItLearnsByItself) {
+  const Outcome outcome = run_program(
+      command(2, "run",
+              "--set env.scenario=corridor --set env.max_time_s=150 --set env.zone_m=200 "
+              "--set env.lead_only=true --set controller.top_k=10 --set "
+              "'action.commands=[\"none\",\"arrive_late\"]' "
+              "--set ppo.imitation_iterations=3 --set 'ppo.imitation_controllers=[\"yield\"]' "
+              "--set ppo.iterations=4 --set ppo.num_epochs=20 --set ppo.learning_rate=0.01 "
+              "--set ppo.rollout_fragment_length=20"));
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.output;
+  std::vector<double> losses;
+  std::vector<double> cv_steps;
+  std::ifstream metrics(dir_ / "run" / "metrics.jsonl");
+  for (std::string line; std::getline(metrics, line);) {
+    const auto row = nlohmann::json::parse(line);
+    if (!row.contains("train/imitation_loss")) continue;
+    losses.push_back(row["train/imitation_loss"]);
+    cv_steps.push_back(row.value("rollout/cv_steps", 0.0));
+  }
+  ASSERT_EQ(losses.size(), 4U);
+  EXPECT_GT(cv_steps[0], 0.0) << "the expert has commanded nobody";
+  // What leaving all alone costs an untrained controller, at a probability of 0.35 to command.
+  EXPECT_LT(losses[2], -std::log(0.65));
+  EXPECT_EQ(losses[3], 0.0) << "the last iteration is PPO's";
 }
 
 TEST_F(Phase2Test, RefusesAScenarioThatIsNotThere) {

@@ -48,6 +48,23 @@ TEST(Policy, PicksNoMoreThanAreLeftInAState) {
   EXPECT_EQ(made.row.numel(), 4);
 }
 
+TEST(Policy, ArriveLateIsKeptOtherCommandsLastAControlPeriod) {
+  config::Config config = small_config();
+  config.action.commands = {"none", "stop", "arrive_late"};
+  config.env.control_period_s = 5.0;
+  const std::vector<std::uint32_t> vehicles = {7};
+  const rollout::FrameView frame{.vehicle_id = vehicles};
+  const auto hold_s = [&](float action) {
+    const auto command = Policy(config, kWidths, torch::kCPU).command(frame, {}, action, 1);
+    return command ? command->hold_s : 0.0;
+  };
+  EXPECT_EQ(hold_s(0.0F), 0.0) << "no command";
+  EXPECT_EQ(hold_s(2.0F), 5.0);
+  config.env.commit_s = 30.0;
+  EXPECT_EQ(hold_s(1.0F), 5.0);
+  EXPECT_EQ(hold_s(2.0F), 30.0);
+}
+
 TEST(Policy, GivesTheDecisionsThatItMadeTheProbabilityThatItMadeThemWith) {
   config::Config config = small_config();
   config.action.lane_change = true;

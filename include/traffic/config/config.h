@@ -108,7 +108,7 @@ struct Env {
   double control_period_s = 3.0;
   double zone_m = 100.0;   ///< CVs this near to their next conflict may be commanded
   bool lead_only = false;  ///< of each lane only the first
-  double commit_s = 0;     ///< how long a command is kept; 0: for the control period
+  double commit_s = 0;     ///< how long arrive_late is kept; 0: for the control period
   bool shield = true;      ///< level 2 may replace commands by braking
   double shield_thw_s = 0.7;
   double shield_ttc_s = 1.5;
