@@ -13,21 +13,32 @@ std::optional<std::size_t> index_of(std::span<const scene::Longitudinal> command
   return static_cast<std::size_t>(found - commands.begin());
 }
 
+/// What was asked of a vehicle for long enough.
+std::optional<std::size_t> action_for(std::uint32_t vehicle, std::span<const scene::Command> asked,
+                                      std::span<const scene::Longitudinal> commands,
+                                      double least_s) {
+  std::optional<scene::Longitudinal> first;
+  double held_s = 0.0;
+  for (const scene::Command& command : asked) {
+    if (command.vehicle_id != vehicle) continue;
+    if (!first) first = command.longitudinal;
+    if (command.longitudinal == *first) held_s += command.hold_s;
+  }
+  if (!first || held_s < least_s) return std::nullopt;
+  return index_of(commands, *first);
+}
+
 }  // namespace
 
 ExpertDecisions expert_decisions(std::span<const std::uint32_t> vehicle_id,
                                  std::span<const scene::Command> asked,
                                  std::span<const scene::Longitudinal> commands,
-                                 std::int64_t may_pick) {
+                                 std::int64_t may_pick, double least_s) {
   ExpertDecisions made;
   std::vector<std::int64_t> others;
   const auto room = [&] { return static_cast<std::int64_t>(made.place.size()) < may_pick; };
   for (std::size_t i = 0; i < vehicle_id.size(); ++i) {
-    const auto found = std::find_if(asked.begin(), asked.end(), [&](const scene::Command& c) {
-      return c.vehicle_id == vehicle_id[i];
-    });
-    std::optional<std::size_t> action;
-    if (found != asked.end()) action = index_of(commands, found->longitudinal);
+    const auto action = action_for(vehicle_id[i], asked, commands, least_s);
     if (!action) {
       others.push_back(static_cast<std::int64_t>(i));
     } else if (room()) {

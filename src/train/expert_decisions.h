@@ -18,12 +18,13 @@ struct ExpertDecisions {
 /// Vehicles that were commanded come first, in the order of the candidates; the others stand behind
 /// them with the command "none" while there is room.
 /// @param vehicle_id of the candidates
-/// @param asked by the scripted controller in the control period that followed; a vehicle's first
-/// command counts
+/// @param asked by the scripted controller in the control period that followed, which may have
+/// decided every second of it
 /// @param commands of the actions, "none" first
+/// @param least_s for how long it must have asked for a vehicle, in all, to have commanded it
 ExpertDecisions expert_decisions(std::span<const std::uint32_t> vehicle_id,
                                  std::span<const scene::Command> asked,
                                  std::span<const scene::Longitudinal> commands,
-                                 std::int64_t may_pick);
+                                 std::int64_t may_pick, double least_s);
 
 }  // namespace traffic::train

@@ -38,7 +38,8 @@ void Collector::take_over(Slot& slot, const rollout::Period& period) const {
   Step& step = slot.trajectory.steps.back();
   const Commandable& commandable = slot.commandable;
   const ExpertDecisions made =
-      expert_decisions(commandable.vehicle_id, period.scripted, commands_, commandable.may_pick);
+      expert_decisions(commandable.vehicle_id, period.scripted, commands_, commandable.may_pick,
+                       config_.env.control_period_s / 2.0);
   const std::size_t picked = made.place.size();
   step.place = made.place;
   step.action = made.action;
