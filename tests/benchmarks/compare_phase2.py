@@ -18,7 +18,7 @@ def ours(args, folder):
                 "model.num_heads": 4, "model.lstm_hidden": 64, "model.lstm_layers": 1, "ppo.train_batch_size": args.batch,
                 "ppo.minibatch_size": 128, "ppo.num_epochs": 10, "ppo.rollout_fragment_length": 200, "ppo.target_kl": 0.0,
                 "ppo.iterations": args.iterations, "ppo.eval_interval": 1000, "ppo.eval_episodes": 1,
-                "ppo.baseline_episodes": 2, "ppo.baseline_cache": f'"{folder}"', "rollout.workers": 6,
+                "ppo.baseline_episodes": 2, "evaluation.seeds": '""', "ppo.baseline_cache": f'"{folder}"', "rollout.workers": 6,
                 "rollout.envs_per_worker": 2, "run.threads_per_rank": 1, "log.tensorboard": "false"}
     rows, summary = train("phase2.toml", 2, settings, folder)
     rates = [r["time/env_steps_per_s"] for r in rows if "time/env_steps_per_s" in r][1:]
