@@ -19,9 +19,6 @@ Collector::Collector(const config::Config& config, rollout::EnvPool& pool,
                      report::TimeSplit& time_split)
     : config_(config), pool_(pool), time_split_(time_split) {
   for (const int env : pool.my_envs()) fragments_[env] = {};
-  for (const auto& name : config.action.commands) {
-    commands_.push_back(scene::longitudinal_of(name));
-  }
 }
 
 std::vector<EpisodeOutcome> Collector::run_uncontrolled(
@@ -215,7 +212,7 @@ void Collector::take_in(Job& job, Slot& slot, const rollout::Period& period) {
   for (const float c : costs) slot.outcome.cost += static_cast<double>(c);
   slot.outcome.score = period.score;
   if (!job.keeps()) return;
-  if (!job.driver.experts.empty()) take_over(slot, period);
+  if (!job.driver.experts.empty()) take_over(job, slot, period);
   slot.trajectory.steps.back().reward = reward;
   slot.trajectory.steps.back().cost = costs;
   const double step_s = (period.time_s - from_s) / static_cast<double>(period.growth.size());

@@ -52,13 +52,6 @@ struct Collected {
   std::vector<Trajectory> trajectories;  ///< none when greedy
 };
 
-/// What was decided in one state, D decisions.
-struct DecisionsOfState {
-  std::span<const std::int64_t> place;  ///< [D] among its candidates
-  std::span<const float> action;        ///< [D]
-  std::span<const std::int64_t> lane;   ///< [D]
-};
-
 class Collector {
  public:
   Collector(const config::Config& config, rollout::EnvPool& pool, report::TimeSplit& time_split);
@@ -104,13 +97,12 @@ class Collector {
                                    const std::vector<std::int64_t>& candidate_ptr) const;
   void act(Job& job, int env, const DecisionsOfState& made);
   void follow(Job& job, int env);
-  void take_over(Slot& slot, const rollout::Period& period) const;
+  void take_over(const Job& job, Slot& slot, const rollout::Period& period) const;
 
   config::Config config_;
   rollout::EnvPool& pool_;
   report::TimeSplit& time_split_;
   std::map<int, Slot> fragments_;
-  std::vector<scene::Longitudinal> commands_;  ///< of the categorical actions
   bool simulations_are_theirs_ = false;  ///< of the fragments; otherwise they are to be replayed
   std::int64_t env_steps_ = 0;
 };

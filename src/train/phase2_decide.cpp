@@ -49,8 +49,7 @@ void Collector::decide(Job& job, std::vector<int> envs) {
     own.push_back(seen.own);
     shared.push_back(seen.shared);
     ptr.push_back(ptr.back() + seen.own.size(0));
-    const std::int64_t left = policy.top_k() - count_committed(pool_.period(env));
-    may_pick.push_back(std::max<std::int64_t>(0, left));
+    may_pick.push_back(job.may_pick(pool_.period(env)));
   }
   const torch::Device device = policy.device();
   const Decisions made = policy.decide({.own = torch::cat(own).to(device),
@@ -93,12 +92,11 @@ void Collector::act(Job& job, int env, const DecisionsOfState& made) {
   Slot& slot = job.slots.at(env);
   const rollout::Period& period = pool_.period(env);
   const rollout::FrameView& frame = period.frames.back();
-  const bool per_conflict = job.driver.perception->conflicts() > 1;
-  Step step;
+  std::vector<std::int64_t> decision_conflict;
   std::vector<scene::Command> commands;
   for (std::size_t d = 0; d < made.place.size(); ++d) {
     const auto& candidate = period.candidates[static_cast<std::size_t>(made.place[d])];
-    step.decision_conflict.push_back(per_conflict ? candidate.conflict : 0);
+    decision_conflict.push_back(job.credited(candidate));
     const std::uint32_t vehicle = frame.vehicle_id[static_cast<std::size_t>(candidate.node)];
     slot.charges.erase(vehicle);
     const auto command = job.driver.policy->command(frame, candidate, made.action[d], made.lane[d]);
@@ -107,16 +105,9 @@ void Collector::act(Job& job, int env, const DecisionsOfState& made) {
     slot.charges[vehicle] = {.step = slot.trajectory.steps.size(), .decision = d};
   }
   if (job.keeps()) {
-    const std::size_t picked = made.place.size();
-    step.place.assign(made.place.begin(), made.place.end());
-    step.action.assign(made.action.begin(), made.action.end());
-    step.lane.assign(made.lane.begin(), made.lane.end());
-    step.own_cost.assign(picked, 0.0F);
-    step.conflicts =
-        per_conflict ? std::max<std::int64_t>(1, period.num_conflicts) : std::int64_t{1};
-    step.selection_decides =
-        picked > 0 && slot.pending->own.size(0) > static_cast<std::int64_t>(picked);
-    step.seen = std::move(*slot.pending);
+    Step step = job.begin_step(std::move(*slot.pending), period);
+    step.decision_conflict = std::move(decision_conflict);
+    note_decisions(step, made);
     slot.trajectory.steps.push_back(std::move(step));
   }
   slot.pending.reset();

@@ -53,6 +53,15 @@ struct Columns {
 
 }  // namespace
 
+void note_decisions(Step& step, const DecisionsOfState& made) {
+  const std::size_t picked = made.place.size();
+  step.place.assign(made.place.begin(), made.place.end());
+  step.action.assign(made.action.begin(), made.action.end());
+  step.lane.assign(made.lane.begin(), made.lane.end());
+  step.own_cost.assign(picked, 0.0F);
+  step.selection_decides = picked > 0 && step.seen.own.size(0) > static_cast<std::int64_t>(picked);
+}
+
 Experience pack(const std::vector<Trajectory>& trajectories,
                 const std::vector<std::int64_t>& first_state, const model::ControllerInputs& widths,
                 std::int64_t conflicts, std::int64_t top_k) {

@@ -5,12 +5,20 @@
 
 #include <cstdint>
 #include <limits>
+#include <span>
 #include <vector>
 
 #include "phase2_policy.h"
 #include "traffic/rl/segments.h"
 
 namespace traffic::train {
+
+/// What was decided in one state, D decisions.
+struct DecisionsOfState {
+  std::span<const std::int64_t> place;  ///< [D] among its candidates
+  std::span<const float> action;        ///< [D]
+  std::span<const std::int64_t> lane;   ///< [D]
+};
 
 /// One control step of one environment.
 struct Step {
@@ -26,6 +34,10 @@ struct Step {
   std::int64_t conflicts = std::numeric_limits<std::int64_t>::max();
   std::vector<float> cost;  ///< [C]
 };
+
+/// Notes what was decided on what the step has seen; whose conflicts they concern is left to the
+/// caller.
+void note_decisions(Step& step, const DecisionsOfState& made);
 
 /// Consecutive steps of one environment.
 struct Trajectory {

@@ -10,7 +10,6 @@ namespace {
 
 constexpr std::uint64_t kControllerStream = 4;
 constexpr std::int64_t kLanes = 3;
-constexpr std::int64_t kKeep = 1;
 
 model::ControllerOutput to_cpu(model::ControllerOutput out) {
   for (torch::Tensor* tensor : {&out.longitudinal, &out.log_std, &out.lane, &out.score}) {
@@ -95,7 +94,7 @@ Decisions Policy::decide(const PolicyInput& in, const torch::Tensor& may_pick,
     made.action = (uniforms ? command.sample(mine.narrow(1, 1, 1).contiguous()) : command.greedy())
                       .squeeze(1);
   }
-  made.lane = torch::full_like(made.row, kKeep);
+  made.lane = torch::full_like(made.row, kKeepLane);
   if (out.lane.defined()) {
     const rl::MaskedCategorical lane(out.lane.index_select(0, made.row));
     made.lane = uniforms ? lane.sample(mine.narrow(1, 1 + command_columns, kLanes).contiguous())
@@ -135,7 +134,7 @@ std::optional<scene::Command> Policy::command(const rollout::FrameView& frame,
   const auto node = static_cast<std::size_t>(candidate.node);
   scene::Command command;
   command.vehicle_id = frame.vehicle_id[node];
-  command.lane_change = static_cast<scene::LaneChange>(lane - kKeep);
+  command.lane_change = static_cast<scene::LaneChange>(lane - kKeepLane);
   const config::Env& env = config_.env;
   command.hold_s = env.control_period_s;
   if (categorical()) {

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "phase2_perception.h"
@@ -18,6 +19,9 @@
 #include "traffic/scene/action.h"
 
 namespace traffic::train {
+
+/// The lane action that changes nothing: 0 is right of it, 2 left.
+inline constexpr std::int64_t kKeepLane = 1;
 
 /// Candidates of B states as the controller reads them, on its device.
 struct PolicyInput {
@@ -53,6 +57,8 @@ class Policy {
   [[nodiscard]] comm::NamedTensors parameters() const;
   [[nodiscard]] std::int64_t top_k() const { return config_.controller.top_k; }
   [[nodiscard]] torch::Device device() const { return device_; }
+  /// Of the categorical actions, "none" first; empty where actions are continuous.
+  [[nodiscard]] std::span<const scene::Longitudinal> commands() const { return commands_; }
 
   [[nodiscard]] std::int64_t uniform_columns() const;
 
