@@ -33,7 +33,6 @@ class ChildProcess {
   ChildProcess(const ChildProcess&) = delete;
   ChildProcess& operator=(const ChildProcess&) = delete;
 
-  [[nodiscard]] pid_t pid() const { return pid_; }
   /// Readable when there is output, and at the end of the process; -1 after that.
   [[nodiscard]] int output_fd() const { return output_.get(); }
   /// Takes what the process has written; keeps the last lines.

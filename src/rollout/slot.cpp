@@ -1,5 +1,7 @@
 #include "slot.h"
 
+#include <unistd.h>
+
 #include "futex.h"
 #include "traffic/core/error.h"
 
@@ -45,6 +47,7 @@ void RankSlot::reject(std::uint32_t incarnation) {
 
 void SimSlot::announce_ready() {
   progress();
+  view_.head->pid.store(getpid(), std::memory_order_relaxed);
   view_.head->ready_incarnation.store(incarnation_, std::memory_order_release);
 }
 

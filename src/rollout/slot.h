@@ -57,7 +57,7 @@ class SimSlot {
   SimSlot(SlotView view, Bell& bell, std::uint32_t incarnation)
       : view_(view), bell_(bell), incarnation_(incarnation) {}
 
-  /// Tells the worker that this process has started.
+  /// Tells the worker that this process has started, and everybody its pid.
   void announce_ready();
   /// Waits for a command; nothing when the time is up.
   /// @throws WorkerError if the command's size cannot be
@@ -84,7 +84,6 @@ class WorkerSlot {
 
   /// Before a new process starts. @return its incarnation
   std::uint32_t begin_incarnation();
-  void set_pid(std::int32_t pid) { view_.head->pid.store(pid, std::memory_order_relaxed); }
   [[nodiscard]] bool ready() const;     ///< the present incarnation has started
   [[nodiscard]] bool pending() const;   ///< a command waits for its answer
   [[nodiscard]] bool rejected() const;  ///< the rank wants the present incarnation replaced

@@ -111,7 +111,6 @@ void Supervisor::start(Env& env) {
                   .args = {"--env", fmt::format("{}", env.index), "--incarnation",
                            fmt::format("{}", incarnation), "--parent", fmt::format("{}", getpid())},
                   .shared_fd = file_.get()});
-    env.slot.set_pid(env.process->pid());
   } catch (const WorkerError& error) {
     handle_death(env, error.what());
   }

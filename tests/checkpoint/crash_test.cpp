@@ -5,7 +5,7 @@
 #include <sys/wait.h>
 
 #include "checkpoint/fixtures.h"
-#include "support/fork_child.h"
+#include "support/processes.h"
 #include "traffic/checkpoint/file.h"
 #include "traffic/checkpoint/manager.h"
 #include "traffic/core/error.h"

@@ -9,7 +9,7 @@
 
 #include "checkpoint/fixtures.h"
 #include "checkpoint/header.h"
-#include "support/fork_child.h"
+#include "support/processes.h"
 #include "traffic/checkpoint/file.h"
 #include "traffic/core/error.h"
 #include "traffic/core/process.h"

@@ -1,5 +1,5 @@
 #include "traffic/checkpoint/run_lock.h"
-#include "support/fork_child.h"
+#include "support/processes.h"
 
 #include <gmock/gmock.h>
 #include <signal.h>

@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "data/hdf5_handle.h"
-#include "support/fork_child.h"
+#include "support/processes.h"
 #include "synthetic.h"
 #include "traffic/core/error.h"
 #include "traffic/core/process.h"

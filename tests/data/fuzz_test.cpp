@@ -4,7 +4,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "support/fork_child.h"
+#include "support/processes.h"
 #include "synthetic.h"
 #include "traffic/core/error.h"
 #include "traffic/core/random.h"

@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "support/fork_child.h"
+#include "support/processes.h"
 
 namespace traffic::report {
 

@@ -12,7 +12,7 @@
 #include <iterator>
 #include <thread>
 
-#include "support/fork_child.h"
+#include "support/processes.h"
 
 namespace traffic::rollout::testing {
 namespace {

@@ -1,5 +1,5 @@
 #include "rollout/supervisor.h"
-#include "support/fork_child.h"
+#include "support/processes.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -61,7 +61,7 @@ class SupervisorTest : public ::testing::Test {
     return eventually([this] { return !rank().busy(); });
   }
   [[nodiscard]] bool running() const {
-    return eventually([this] { return head().pid > 0 && head().ready_incarnation > 0; });
+    return eventually([this] { return head().ready_incarnation > 0; });
   }
   [[nodiscard]] bool fatal() const {
     return eventually([this] { return memory_->pool().fatal == FatalState::kWritten; });
@@ -78,7 +78,7 @@ TEST_F(SupervisorTest, ASimulationThatIsKilledIsReplacedAndItsCommandAnswered) {
   ASSERT_TRUE(running());
   const pid_t first = head().pid;
   rank().post(CommandKind::kReset, 0, 0);
-  ASSERT_EQ(kill(first, SIGKILL), 0);
+  traffic::test::send_signal(first, SIGKILL);
   ASSERT_TRUE(answered());
   EXPECT_EQ(rank().answer().kind, ReplyKind::kLost);
   EXPECT_THAT(rank().death(), HasSubstr("killed by signal 9"));
@@ -145,7 +145,7 @@ TEST_F(SupervisorTest, FailuresInARowEndWithAFinishedEpisode) {
   ASSERT_TRUE(running());
   for (std::uint32_t death = 1; death <= 6; ++death) {
     rank().counters().episodes += 1;  // as if the simulation had brought one to its end
-    ASSERT_EQ(kill(head().pid, SIGKILL), 0);
+    traffic::test::send_signal(head().pid, SIGKILL);
     ASSERT_TRUE(eventually([&] { return head().ready_incarnation == death + 1; }));
   }
   EXPECT_EQ(memory_->pool().fatal, FatalState::kNone);

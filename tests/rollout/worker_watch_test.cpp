@@ -1,5 +1,5 @@
 #include "rollout/worker_watch.h"
-#include "support/fork_child.h"
+#include "support/processes.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

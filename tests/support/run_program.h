@@ -9,7 +9,7 @@
 #include <cstdio>
 #include <string>
 
-#include "support/fork_child.h"
+#include "support/processes.h"
 
 namespace traffic::test {
 
@@ -55,10 +55,7 @@ class BackgroundProgram {
   BackgroundProgram& operator=(const BackgroundProgram&) = delete;
 
   /// Only before wait(): there is nobody to send to after it.
-  void send(int signal_number) const {
-    ASSERT_GT(pid_, 0);
-    ASSERT_EQ(kill(pid_, signal_number), 0);
-  }
+  void send(int signal_number) const { send_signal(pid_, signal_number); }
   /// @return its exit code; -1 if it did not end in time
   int wait(int timeout_s = 60) {
     for (int i = 0; i < timeout_s * 20; ++i) {
