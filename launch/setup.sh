@@ -14,6 +14,7 @@ readonly PACKAGES=(g++ cmake ninja-build ccache pkg-config git python3 python3-p
   nlohmann-json3-dev libpugixml-dev libexpat1-dev zlib1g-dev libxxhash-dev libprotobuf-dev protobuf-compiler
   libgtest-dev libgmock-dev libbenchmark-dev)
 readonly TEST_PACKAGES=(clang-format clang-tidy)
+readonly SLURM_PACKAGES=(slurmctld slurmd slurm-client slurm-wlm-basic-plugins munge)  # 13 MB; unpacked, not installed
 
 say() { printf '[setup] %s\n' "$*"; }
 die() { printf '[setup] error: %s\n' "$*" >&2; exit 1; }
@@ -28,6 +29,9 @@ for arg in "$@"; do
 done
 if command -v nvidia-smi >/dev/null && nvidia-smi -L 2>/dev/null | grep -q GPU; then cuda=true; fi
 
+sudo=()
+if [ "$(id -u)" != 0 ]; then sudo=(sudo); fi
+
 install_packages() {
   local wanted=("${PACKAGES[@]}") missing=()
   if $tests; then wanted+=("${TEST_PACKAGES[@]}"); fi
@@ -36,11 +40,8 @@ install_packages() {
   done
   if [ ${#missing[@]} = 0 ]; then say "Debian packages: all there"; return; fi
   command -v apt-get >/dev/null || die "this script knows Debian and Ubuntu only; install by hand: ${missing[*]}"
-  local sudo=()
-  if [ "$(id -u)" != 0 ]; then
-    command -v sudo >/dev/null || die "not root and no sudo: ask an administrator to install ${missing[*]}"
-    sudo=(sudo)
-  fi
+  [ "$(id -u)" = 0 ] || command -v sudo >/dev/null ||
+    die "not root and no sudo: ask an administrator to install ${missing[*]}"
   say "Debian packages: installing ${missing[*]}"
   "${sudo[@]}" apt-get update -qq || die "apt-get update failed: is this machine online?"
   "${sudo[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "${missing[@]}" \
@@ -61,6 +62,21 @@ install_wheels() {
   printf '%s' "$*" >"$stamp"
 }
 
+# unpack_packages FOLDER PACKAGE...: Debian packages into .deps/FOLDER, once. Installed, they would start services.
+unpack_packages() {
+  local folder=".deps/$1"; shift
+  if [ -f "$folder/.installed" ] && [ "$(cat "$folder/.installed")" = "$*" ]; then say "$folder: all there"; return; fi
+  say "$folder: unpacking $*"
+  rm -rf "$folder" "$folder.part"
+  mkdir -p "$folder.part"
+  (cd "$folder.part" &&
+    { apt-get download -qq "$@" 2>/dev/null || { "${sudo[@]}" apt-get update -qq && apt-get download -qq "$@"; }; } &&
+    for package in *.deb; do dpkg -x "$package" . && rm "$package" || exit 1; done) ||
+    { rm -rf "$folder.part"; die "apt-get could not download $*: is this machine online, is the disk full?"; }
+  mv "$folder.part" "$folder"
+  printf '%s' "$*" >"$folder/.installed"
+}
+
 install_packages
 mkdir -p .deps
 free_mb=$(df -Pm .deps | awk 'NR==2 {print $4}')
@@ -76,5 +92,8 @@ else
     "nvidia-cuda-cupti==$CUPTI_VERSION"
 fi
 install_wheels sumo --no-deps "eclipse-sumo==$SUMO_VERSION"
-if $tests; then install_wheels tools --no-deps "${TENSORBOARD[@]}"; fi
+if $tests; then
+  install_wheels tools --no-deps "${TENSORBOARD[@]}"
+  unpack_packages slurm "${SLURM_PACKAGES[@]}"
+fi
 say "done"

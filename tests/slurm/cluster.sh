@@ -1,0 +1,97 @@
+#!/usr/bin/env bash
+# Runs a command beside a SLURM of its own: a cluster of one node with six CPUs, whatever the machine has, two partitions
+# (jobs in `urgent` preempt those in `preemptible`), its own ports, key and state. Needs neither root nor services, and
+# leaves nothing behind. Usage: cluster.sh SLURM_PREFIX FOLDER COMMAND...   (exit code: the command's)
+set -euo pipefail
+prefix=$1 folder=$(realpath "$2"); shift 2
+say() { printf '[cluster] %s\n' "$*" >&2; }
+[ -x "$prefix/usr/sbin/slurmctld-wlm" ] || { say "error: no SLURM in $prefix: run ./launch/setup.sh --tests"; exit 1; }
+plugins=$(dirname "$(find "$prefix/usr/lib" -name libslurmfull.so)")
+export PATH="$prefix/usr/bin:$prefix/usr/sbin:$PATH" LD_LIBRARY_PATH="$plugins${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}"
+export SLURM_CONF="$folder/slurm.conf"
+
+free_port() { python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])'; }
+write_configuration() {
+  local host user
+  host=$(hostname -s) user=$(id -un)
+  mkdir -p "$folder"/{state,spool}
+  (umask 077; head -c 1024 /dev/urandom >"$folder/munge.key")
+  # cred_expire: how long SLURM waits before it starts a requeued job; 120 s if nothing is said, at least 5.
+  cat >"$SLURM_CONF" <<EOF
+ClusterName=test
+SlurmctldHost=$host(127.0.0.1)
+SlurmctldPort=$(free_port)
+SlurmdPort=$(free_port)
+SlurmUser=$user
+SlurmdUser=$user
+AuthType=auth/munge
+AuthInfo=socket=$folder/munge.socket,cred_expire=5
+CredType=cred/munge
+PluginDir=$plugins
+StateSaveLocation=$folder/state
+SlurmdSpoolDir=$folder/spool
+SlurmctldPidFile=$folder/slurmctld.pid
+SlurmdPidFile=$folder/slurmd.pid
+SlurmctldParameters=preempt_send_user_signal
+SlurmdParameters=config_overrides
+SchedulerParameters=sched_interval=1,bf_interval=1
+SelectType=select/cons_tres
+SelectTypeParameters=CR_Core
+PreemptType=preempt/partition_prio
+PreemptMode=REQUEUE
+KillWait=10
+ReturnToService=2
+ProctrackType=proctrack/linuxproc
+TaskPlugin=task/none
+SwitchType=switch/none
+MpiDefault=none
+MailProg=/bin/true
+NodeName=$host NodeAddr=127.0.0.1 CPUs=6 CoresPerSocket=6 State=UNKNOWN
+PartitionName=preemptible Nodes=ALL PriorityTier=1 GraceTime=60 State=UP Default=YES
+PartitionName=urgent Nodes=ALL PriorityTier=2 State=UP
+EOF
+}
+
+daemons=()
+start_daemon() {  # NAME COMMAND...
+  local log="$folder/$1.log"; shift
+  setpriv --pdeathsig TERM "$@" >"$log" 2>&1 </dev/null &  # not even when this script is killed they stay
+  daemons+=($!)
+}
+within() {  # SECONDS COMMAND...: whether it succeeds in time
+  local i tries=$((5 * $1)); shift
+  for ((i = 0; i < tries; ++i)); do
+    if "$@"; then return 0; fi
+    sleep 0.2
+  done
+  return 1
+}
+no_jobs() { [ -z "$(squeue --noheader)" ]; }
+node_is_idle() { [ "$(sinfo --noheader --format=%T 2>/dev/null | sort -u)" = idle ]; }
+ended() { ! kill -0 "$1" 2>/dev/null; }
+# shellcheck disable=SC2317  # the trap calls it
+stop() {
+  local code=$? i
+  trap '' INT TERM
+  if [ ${#daemons[@]} = 3 ]; then  # munged outlives the others, which talk to each other through it
+    scancel --user="$(id -un)" || true
+    within 20 no_jobs || say "jobs did not end: $(squeue --noheader | tr '\n' ';')"
+  fi
+  for ((i = ${#daemons[@]} - 1; i >= 0; --i)); do
+    kill "${daemons[i]}" 2>/dev/null || true
+    within 20 ended "${daemons[i]}" || kill -KILL "${daemons[i]}"
+  done
+  if [ $code != 0 ]; then tail -n 20 "$folder"/{munged,slurmctld,slurmd}.log >&2 || true; fi
+  exit $code
+}
+
+write_configuration
+trap stop EXIT
+trap 'exit 130' INT TERM
+start_daemon munged munged --foreground --key-file="$folder/munge.key" --socket="$folder/munge.socket" \
+  --pid-file="$folder/munge.pid" --log-file="$folder/munge.log" --seed-file="$folder/munge.seed"
+within 10 [ -S "$folder/munge.socket" ] || { say "munged does not start"; exit 1; }
+start_daemon slurmctld slurmctld-wlm -D -f "$SLURM_CONF"
+start_daemon slurmd slurmd-wlm -D -f "$SLURM_CONF" -d "$prefix/usr/sbin/slurmstepd-wlm"
+within 30 node_is_idle || { say "the node does not come up"; exit 1; }
+"$@"

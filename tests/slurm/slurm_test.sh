@@ -1,0 +1,36 @@
+#!/usr/bin/env bash
+# launch/slurm/train.sbatch under a real SLURM (cluster.sh): a job that is preempted and queued again three times, and one
+# that meets its time limit, end by themselves with the parameters of a run that nobody stopped.
+# Usage: slurm_test.sh PROGRAMS SLURM_PREFIX
+set -euo pipefail
+source_dir=$(realpath "$(dirname "$0")/../..")
+programs=$(realpath "$1") slurm=$(realpath "$2")
+folder=$(mktemp -d "${TMPDIR:-/tmp}/traffic_slurm.XXXXXX")
+trap 'rm -rf "$folder"' EXIT
+chmod 755 "$folder"  # munged wants its socket to be reachable
+mkdir "$folder/root" "$folder/cluster"
+cd "$folder/root"  # looks like the repository after a build
+ln -s "$source_dir"/{launch,configs} "$programs/traffic_train" .
+"$programs/synthetic_dataset" rows.h5 200
+
+export TEST_ARGUMENTS="configs/phase1.toml --preset test --set data.files=[\"rows.h5\"] --set model.hidden_dim=32
+  --set model.num_heads=2 --set model.lstm_hidden=32 --set data.batch_size=4 --set train.epochs=50
+  --set train.max_steps=160 --set log.interval_steps=1"
+code=0
+"$source_dir/tests/slurm/cluster.sh" "$slurm" "$folder/cluster" "$source_dir/tests/slurm/jobs.sh" || code=$?
+cd /
+left_over() {  # pids of those that work in the folder or were started with its name
+  local process
+  for process in /proc/[0-9]*; do
+    if [[ $(readlink "$process/cwd") == "$folder"* || $(tr '\0' ' ' <"$process/cmdline") == *"$folder"* ]]; then
+      echo "${process#/proc/}"
+    fi
+  done 2>/dev/null
+}
+for ((i = 0; i < 25; ++i)); do
+  left=$(left_over)
+  [ -n "$left" ] || exit $code
+  sleep 0.2
+done
+echo "error: processes are left: $left" >&2
+exit 1
