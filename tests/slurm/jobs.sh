@@ -67,6 +67,7 @@ within 60 "job $cut goes on" is_training "$cut" 1 60
 scontrol requeue "$cut"
 within 40 "taken away at once: queued again" is "$cut" Restarts 2
 within 60 "job $cut starts" says cut.log "start 3 of job $cut"
+says cut.log "ended with exit code" || fail "the batch script did not wait for mpirun"
 scancel --batch --signal=USR1 "$cut"
 within 40 "stopped while it starts: queued again" is "$cut" Restarts 3
 
