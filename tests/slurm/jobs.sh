@@ -51,18 +51,8 @@ sbatch --partition=urgent --ntasks=5 --output=/dev/null --wrap 'sleep 1'
 within 40 "preempted, with notice: queued again" is "$cut" Restarts 1
 says cut.log "stopped with exit code 75" || fail "it did not save first"
 
-# SLURM looks every 30 s: the signal comes 10 to 40 s after the start of the job, and 20 s before its end at the latest.
-timed=$(submit timed 300 --partition=urgent --time=1 --signal=B:USR1@20)
-stopped=$(submit stopped 100 --partition=urgent)
-within 60 "job $stopped trains" is_training "$stopped" 0 2
-scancel --batch --signal=TERM "$stopped"
-within 40 "asked to end, it saves and is not queued again" is "$stopped" ExitCode 75:0
-is "$stopped" JobState FAILED || fail "job $stopped is in another state than FAILED"
-typo=$(sbatch --parsable --output=typo.log --cpus-per-task=1 --partition=urgent launch/slurm/train.sbatch \
-  configs/phase1.toml --set train.epoch=3)
-within 40 "a configuration that is wrong ends the job" is "$typo" ExitCode 2:0
-says typo.log train.epochs || fail "it does not say what is wrong"
-
+# SLURM looks every 30 s: the signal comes 15 to 45 s after the start of the job, which needs 48 s without start-up.
+timed=$(submit timed 300 --partition=urgent --time=1 --signal=B:USR1@15)
 within 60 "job $cut goes on" is_training "$cut" 1 60
 scontrol requeue "$cut"
 within 40 "taken away at once: queued again" is "$cut" Restarts 2
@@ -74,6 +64,17 @@ within 40 "stopped while it starts: queued again" is "$cut" Restarts 3
 within 60 "job $timed neared its time limit: queued again" is "$timed" Restarts '[1-9]'
 says timed.log "stopped with exit code 75" || fail "it did not save first"
 scontrol update JobId="$timed" TimeLimit=10
+
+stopped=$(submit stopped 100 --partition=urgent)
+within 60 "job $stopped trains" is_training "$stopped" 0 2
+scancel --batch --signal=TERM "$stopped"
+within 40 "asked to end, it saves and is not queued again" is "$stopped" ExitCode 75:0
+is "$stopped" JobState FAILED || fail "job $stopped is in another state than FAILED"
+typo=$(sbatch --parsable --output=typo.log --cpus-per-task=1 --partition=urgent launch/slurm/train.sbatch \
+  configs/phase1.toml --set train.epoch=3)
+within 40 "a configuration that is wrong ends the job" is "$typo" ExitCode 2:0
+says typo.log train.epochs || fail "it does not say what is wrong"
+
 within 90 "job $timed is done" is "$timed" JobState COMPLETED
 if says timed.log "DUE TO TIME LIMIT"; then fail "SLURM had to end job $timed"; fi
 within 90 "job $cut is done" is "$cut" JobState COMPLETED
