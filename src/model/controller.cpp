@@ -7,6 +7,8 @@
 #include <cmath>
 #include <string>
 
+#include "controller_heads.h"
+#include "perceptron.h"
 #include "traffic/core/error.h"
 #include "traffic/model/initialise.h"
 
@@ -72,38 +74,44 @@ void ControllerImpl::reset(std::uint64_t seed) {
 }
 
 ControllerOutput ControllerImpl::forward(const CandidateBatch& candidates) {
-  torch::Tensor x;
-  if (!own_.is_empty()) x = own_(candidates.own);
-  if (!shared_.is_empty()) {
-    const torch::Tensor shared = shared_(candidates.shared).index_select(0, candidates.state);
-    x = x.defined() ? x + shared : shared;
-  }
-  x = torch::tanh(x);
-  for (auto& layer : hidden_) x = torch::tanh(layer(x));
-
-  ControllerOutput out;
-  out.longitudinal = longitudinal_(x);
-  torch::Tensor importance = importance_(x).squeeze(1);
-  if (categorical_) {
-    const torch::Tensor commanded = out.longitudinal.narrow(1, 1, out.longitudinal.size(1) - 1);
-    importance = importance + torch::logsumexp(commanded, 1) - out.longitudinal.select(1, 0);
-  } else {
-    out.log_std = log_std_;
-  }
-  out.score = importance_weight_ * importance;
+  PerceptronParameters trunk{.hidden = parameters_of(hidden_)};
+  if (!own_.is_empty()) trunk.rows = parameters_of(own_);
+  if (!shared_.is_empty()) trunk.shared = parameters_of(shared_);
+  const torch::Tensor x =
+      perceptron({.rows = own_.is_empty() ? torch::Tensor() : candidates.own,
+                  .shared = shared_.is_empty() ? torch::Tensor() : candidates.shared,
+                  .group = candidates.state},
+                 trunk);
+  torch::Tensor latents;
   if (!impact_.is_empty()) {
-    const torch::Tensor latents =
-        candidates.own.narrow(1, inputs_.own - inputs_.impact, inputs_.impact);
-    out.score = out.score + impact_weight_ * impact_(latents).squeeze(1);
+    latents = candidates.own.narrow(1, inputs_.own - inputs_.impact, inputs_.impact);
   }
+  ControllerOutput out = categorical_ ? commands_and_score(x, latents) : mean_and_score(x, latents);
   if (!lane_.is_empty()) out.lane = lane_(x);
   return out;
 }
 
+ControllerOutput ControllerImpl::commands_and_score(const torch::Tensor& x,
+                                                    const torch::Tensor& latents) {
+  const HeadOutputs heads =
+      controller_heads(x, latents,
+                       {.command_weight = longitudinal_->weight,
+                        .command_bias = longitudinal_->bias,
+                        .importance_weight = importance_->weight,
+                        .impact_weight = impact_.is_empty() ? torch::Tensor() : impact_->weight},
+                       {.importance = importance_weight_, .impact = impact_weight_});
+  return {.longitudinal = heads.commands, .log_std = {}, .lane = {}, .score = heads.score};
+}
+
+ControllerOutput ControllerImpl::mean_and_score(const torch::Tensor& x,
+                                                const torch::Tensor& latents) {
+  torch::Tensor score = importance_weight_ * importance_(x).squeeze(1);
+  if (latents.defined()) score = score + impact_weight_ * impact_(latents).squeeze(1);
+  return {.longitudinal = longitudinal_(x), .log_std = log_std_, .lane = {}, .score = score};
+}
+
 torch::Tensor ControllerImpl::value(const torch::Tensor& conflicts) {
-  torch::Tensor x = conflicts;
-  for (auto& layer : value_hidden_) x = torch::tanh(layer(x));
-  return value_(x).squeeze(1);
+  return value_(perceptron(conflicts, value_hidden_)).squeeze(1);
 }
 
 }  // namespace traffic::model

@@ -6,6 +6,7 @@
 
 #include <string>
 
+#include "perceptron.h"
 #include "traffic/model/initialise.h"
 
 namespace traffic::model {
@@ -34,9 +35,7 @@ void CostCriticImpl::reset(std::uint64_t seed) {
 }
 
 torch::Tensor CostCriticImpl::forward(const torch::Tensor& conflicts) {
-  torch::Tensor x = conflicts;
-  for (auto& layer : hidden_) x = torch::tanh(layer(x));
-  return value_(x).squeeze(1);
+  return value_(perceptron(conflicts, hidden_)).squeeze(1);
 }
 
 }  // namespace traffic::model

@@ -8,6 +8,8 @@
 
 #include "check.h"
 #include "noise.h"
+#include "plackett_luce_loops.h"
+#include "plackett_luce_terms.h"
 
 namespace traffic::rl {
 
@@ -77,73 +79,23 @@ torch::Tensor PlackettLuce::greedy(std::int64_t top_k) const {
   return top_of(scores_.detach(), top_k);
 }
 
-/// Logarithm of the sum of exp(score) over the rows of each segment where `mask` holds.
-torch::Tensor PlackettLuce::log_sum_exp(const torch::Tensor& mask) const {
-  const torch::Tensor masked = scores_.masked_fill(~mask, kLogZero);
-  const torch::Tensor highest = segments_.max(masked, kLogZero);
-  const torch::Tensor sum = segments_.sum((masked - segments_.expand(highest)).exp() * mask);
-  const torch::Tensor none = sum <= 0;
-  return (sum.masked_fill(none, 1.0).log() + highest).masked_fill(none, kLogZero);
-}
-
-/// `value` [B] with the derivatives `slope` [M] to the scores. Written out because recording every
-/// step for autograd takes four times as long as the arithmetic.
-torch::Tensor PlackettLuce::with_gradient(const torch::Tensor& value,
-                                          const torch::Tensor& slope) const {
-  return value + segments_.sum(slope * (scores_ - scores_.detach()));
-}
-
 torch::Tensor PlackettLuce::log_prob(const torch::Tensor& picks) const {
   check_picks(picks);
-  const std::int64_t M = segments_.rows();
-  const std::int64_t K = picks.size(1);
-  if (M == 0) return torch::zeros({segments_.count()}, scores_.options());
-  torch::Tensor value;
-  torch::Tensor slope;
-  {
+  const auto term = [&] {
     const torch::NoGradGuard no_grad;
-    const torch::Tensor valid = picks >= 0;
-    const torch::Tensor none = ~valid;
-    const torch::Tensor rows = segments_.starts().unsqueeze(1) + picks;
-    const torch::Tensor slot = rows.where(valid, M).flatten();  // row M stands for no pick
-    // The number of the pick by which each candidate went, or the last where it stayed.
-    torch::Tensor gone_by = torch::full({M + 1}, K - 1, slot.options());
-    gone_by.scatter_(0, slot, torch::arange(K, slot.options()).expand_as(picks).flatten());
-    torch::Tensor stays = torch::ones({M + 1}, valid.options()).index_fill_(0, slot, false);
-    gone_by = gone_by.slice(0, 0, M);
-    stays = stays.slice(0, 0, M);
-
-    // What was left before each pick, added up from the last pick to the first: no differences of
-    // sums, so nothing cancels when the first picks hold nearly all of the probability.
-    const torch::Tensor score =
-        scores_.index_select(0, rows.where(valid, 0).flatten()).view_as(picks);
-    const torch::Tensor picked = score.masked_fill(none, kLogZero);
-    const torch::Tensor rest = log_sum_exp(stays.logical_and(allowed_)).unsqueeze(1);
-    const torch::Tensor left =
-        torch::cat({rest, picked.flip(1)}, 1).logcumsumexp(1).slice(1, 1).flip(1);
-    value = (picked - left).masked_fill(none, 0.0).sum(1);
-
-    // d/ds_i = (1 if picked) - the sum of its probabilities at the picks when it was still there.
-    const torch::Tensor until = (-left).masked_fill(none, kLogZero).logcumsumexp(1).flatten();
-    const torch::Tensor at = segments_.index() * K + gone_by;
-    const torch::Tensor drawn = (scores_ + until.index_select(0, at)).exp() * allowed_;
-    slope = (~stays).to(drawn.scalar_type()) - drawn;
-  }
-  return with_gradient(value, slope);
+    return scores_.is_cpu() ? selection_log_prob_in_loops(scores_, allowed_, segments_, picks)
+                            : selection_log_prob_by_operations(scores_, allowed_, segments_, picks);
+  };
+  return with_slope(scores_, term(), segments_);
 }
 
 torch::Tensor PlackettLuce::entropy() const {
-  torch::Tensor value;
-  torch::Tensor slope;
-  {
+  const auto term = [&] {
     const torch::NoGradGuard no_grad;
-    const torch::Tensor log_sum = log_sum_exp(allowed_);
-    const torch::Tensor log_prob = scores_ - segments_.expand(log_sum);
-    const torch::Tensor prob = log_prob.exp() * allowed_;
-    value = -segments_.sum(prob * log_prob);
-    slope = -prob * (log_prob + segments_.expand(value));
-  }
-  return with_gradient(value, slope);
+    return scores_.is_cpu() ? selection_entropy_in_loops(scores_, allowed_, segments_)
+                            : selection_entropy_by_operations(scores_, allowed_, segments_);
+  };
+  return with_slope(scores_, term(), segments_);
 }
 
 torch::Tensor PlackettLuce::is_choice(std::int64_t top_k) const {

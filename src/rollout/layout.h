@@ -127,13 +127,13 @@ struct SlotHead {
   ReplyKind reply_kind;
   std::uint32_t reply_incarnation;
   std::uint64_t reply_size;
-  std::atomic<std::int64_t> progress_ns;         ///< last sign of life
+  std::atomic<std::int64_t> progress_ns;  ///< last sign of life
   std::atomic<std::int32_t> pid;  ///< of the incarnation that is ready; 0 once it is found dead
   std::atomic<std::uint32_t> ready_incarnation;  ///< this one has started
   SharedText<2048> error;                        ///< why the simulation gives up
   // By the worker.
   alignas(kLine) std::atomic<std::uint32_t> incarnation;  ///< counts the processes, from 1
-  SharedText<2048> death;  ///< of the last incarnation that died
+  SharedText<2048> death;                                 ///< of the last incarnation that died
   alignas(kLine) SlotCounters counters;
 };
 

@@ -1,5 +1,6 @@
 #include "phase2_experience.h"
 
+#include "gather.h"
 #include "traffic/core/error.h"
 #include "traffic/rl/gae.h"
 
@@ -50,6 +51,22 @@ struct Columns {
     conflicts.push_back(step.conflicts);
   }
 };
+
+/// Rows of the chosen decisions in the minibatch: a decision keeps its place among its state's
+/// candidates, which are now behind those of the minibatch's states before.
+torch::Tensor rows_within(const Experience& experience, const torch::Tensor& states,
+                          const rl::Segments& candidates, const rl::SegmentSubset& decided) {
+  torch::Tensor rows = gather(experience.decisions.row, decided.rows);
+  auto* row = rows.mutable_data_ptr<std::int64_t>();
+  const auto* state = states.const_data_ptr<std::int64_t>();
+  const auto* of_decision = decided.segments.index().const_data_ptr<std::int64_t>();
+  const auto* before = experience.candidates.ptr().const_data_ptr<std::int64_t>();
+  const auto* now = candidates.ptr().const_data_ptr<std::int64_t>();
+  for (std::int64_t d = 0; d < rows.numel(); ++d) {
+    row[d] += now[of_decision[d]] - before[state[of_decision[d]]];
+  }
+  return rows;
+}
 
 }  // namespace
 
@@ -133,22 +150,16 @@ Minibatch take(const Experience& experience, const torch::Tensor& states, torch:
   const auto decided = rl::select_segments(experience.decided, states);
   const torch::Tensor chosen = decided.rows;
   const Decisions& all = experience.decisions;
-  // A decision's row: its place within its state's candidates, behind those of the states before.
-  const torch::Tensor old_start =
-      experience.candidates.starts().index_select(0, states).index_select(0,
-                                                                          decided.segments.index());
-  const torch::Tensor new_start =
-      candidates.segments.starts().index_select(0, decided.segments.index());
-  const torch::Tensor row = all.row.index_select(0, chosen) - old_start + new_start;
-  return {.input = {.own = experience.own.index_select(0, candidates.rows).to(device),
-                    .shared = experience.shared.index_select(0, states).to(device),
-                    .segments = rl::Segments(candidates.segments.ptr(), device)},
-          .decisions = {.picks = all.picks.index_select(0, states).to(device),
-                        .row = row.to(device),
-                        .action = all.action.index_select(0, chosen).to(device),
-                        .lane = all.lane.index_select(0, chosen).to(device)},
-          .decision_of = chosen,
-          .states = states};
+  return {
+      .input = {.own = gather(experience.own, candidates.rows).to(device),
+                .shared = gather(experience.shared, states).to(device),
+                .segments = candidates.segments.on(device)},
+      .decisions = {.picks = gather(all.picks, states).to(device),
+                    .row = rows_within(experience, states, candidates.segments, decided).to(device),
+                    .action = gather(all.action, chosen).to(device),
+                    .lane = gather(all.lane, chosen).to(device)},
+      .decision_of = chosen,
+      .states = states};
 }
 
 }  // namespace traffic::train

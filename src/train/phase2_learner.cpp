@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "gather.h"
 #include "snapshot_parts.h"
 #include "traffic/core/error.h"
 #include "traffic/core/fault.h"
@@ -17,6 +18,34 @@ constexpr std::uint64_t kValueStream = 12;
 
 bool is_of_value(const comm::ArenaEntry& entry) {
   return entry.name.starts_with("controller.value");
+}
+
+/// Decisions and values of each part, of all ranks together. Collective.
+std::vector<rl::PpoDenominators> count_terms(const Experience& experience,
+                                             const std::vector<torch::Tensor>& parts,
+                                             comm::Communicator& communicator) {
+  torch::Tensor counts = torch::zeros({static_cast<std::int64_t>(parts.size()), 2}, torch::kDouble);
+  auto* count = counts.mutable_data_ptr<double>();
+  const auto* decided = experience.decided.ptr().const_data_ptr<std::int64_t>();
+  const auto* exists = experience.exists.const_data_ptr<bool>();
+  const std::int64_t conflicts = experience.exists.size(1);
+  for (const torch::Tensor& states : parts) {
+    const auto* state = states.const_data_ptr<std::int64_t>();
+    for (std::int64_t i = 0; i < states.numel(); ++i) {
+      const std::int64_t s = state[i];
+      count[0] += static_cast<double>(decided[s + 1] - decided[s]);
+      count[1] += static_cast<double>(
+          std::count(exists + s * conflicts, exists + (s + 1) * conflicts, true));
+    }
+    count += 2;
+  }
+  communicator.all_reduce(counts);
+  std::vector<rl::PpoDenominators> out;
+  const auto* sum = counts.const_data_ptr<double>();
+  for (std::size_t i = 0; i < parts.size(); ++i, sum += 2) {
+    out.push_back({.decisions = std::max(1.0, sum[0]), .values = std::max(1.0, sum[1])});
+  }
+  return out;
 }
 
 /// Where the value begins, behind the parameters of the policy.
@@ -124,12 +153,10 @@ rl::PpoLoss Learner::loss_of(const Experience& experience, const Targets& target
   const torch::Device device = policy_.device();
   const Minibatch part = take(experience, states, device);
   const PolicyTermsOf terms = policy_.evaluate(part.input, part.decisions);
-  const torch::Tensor conflicts = experience.conflict.index_select(0, states).to(device);
-  const auto of_states = [&](const torch::Tensor& x) {
-    return x.index_select(0, states).to(device);
-  };
+  const torch::Tensor conflicts = gather(experience.conflict, states).to(device);
+  const auto of_states = [&](const torch::Tensor& x) { return gather(x, states).to(device); };
   const auto of_decisions = [&](const torch::Tensor& x) {
-    return x.index_select(0, part.decision_of).to(device);
+    return gather(x, part.decision_of).to(device);
   };
   return rl::ppo_loss(
       {.decisions = {.log_prob = terms.log_prob,
@@ -167,22 +194,13 @@ torch::Tensor Learner::accumulate(const Experience& experience, const Targets& t
 bool Learner::run_epoch(const Experience& experience, const Targets& targets,
                         const std::vector<torch::Tensor>& parts, UpdateResult& result) {
   const auto n = static_cast<std::int64_t>(parts.size());
-  torch::Tensor counts = torch::zeros({n, 2}, torch::kDouble);
-  const torch::Tensor decided = experience.decided.sizes().to(torch::kCPU);
-  for (std::int64_t i = 0; i < n; ++i) {
-    const torch::Tensor& states = parts[static_cast<std::size_t>(i)];
-    counts[i][0] = decided.index_select(0, states).sum().to(torch::kDouble);
-    counts[i][1] = experience.exists.index_select(0, states).sum().to(torch::kDouble);
-  }
-  communicator_.all_reduce(counts);
-  counts.clamp_min_(1.0);
+  const std::vector<rl::PpoDenominators> counts = count_terms(experience, parts, communicator_);
   torch::Tensor sums = torch::zeros({rl::kNumPpoSums}, torch::kDouble);
   bool went_on = true;
   for (std::int64_t i = 0; i < n; ++i) {
     gradients_.zero();
-    torch::Tensor of_part = accumulate(
-        experience, targets, parts[static_cast<std::size_t>(i)],
-        {.decisions = counts[i][0].item<double>(), .values = counts[i][1].item<double>()});
+    torch::Tensor of_part = accumulate(experience, targets, parts[static_cast<std::size_t>(i)],
+                                       counts[static_cast<std::size_t>(i)]);
     communicator_.all_reduce(of_part);
     sums += of_part;
     went_on = !rl::is_kl_over(rl::ppo_statistics(of_part).approx_kl, ppo_.target_kl);

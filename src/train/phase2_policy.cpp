@@ -111,18 +111,20 @@ PolicyTermsOf Policy::evaluate(const PolicyInput& in, const Decisions& decisions
   terms.selection_log_prob = selection.log_prob(decisions.picks);
   terms.selection_entropy = selection.entropy();
   if (categorical()) {
-    const rl::MaskedCategorical command(out.longitudinal.index_select(0, decisions.row));
-    terms.log_prob = command.log_prob(decisions.action.to(torch::kLong));
-    terms.entropy = command.entropy();
+    const auto commands = rl::categorical_terms(
+        out.longitudinal, {.row = decisions.row, .action = decisions.action.to(torch::kLong)});
+    terms.log_prob = commands.log_prob;
+    terms.entropy = commands.entropy;
   } else {
     const rl::BoundedGaussian command = gaussian(out, decisions.row);
     terms.log_prob = command.log_prob(decisions.action.unsqueeze(1));
     terms.entropy = command.entropy();
   }
   if (out.lane.defined()) {
-    const rl::MaskedCategorical lane(out.lane.index_select(0, decisions.row));
-    terms.log_prob = terms.log_prob + lane.log_prob(decisions.lane);
-    terms.entropy = terms.entropy + lane.entropy();
+    const auto lanes =
+        rl::categorical_terms(out.lane, {.row = decisions.row, .action = decisions.lane});
+    terms.log_prob = terms.log_prob + lanes.log_prob;
+    terms.entropy = terms.entropy + lanes.entropy;
   }
   return terms;
 }

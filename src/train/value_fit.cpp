@@ -1,5 +1,6 @@
 #include "value_fit.h"
 
+#include "gather.h"
 #include "traffic/rl/advantages.h"
 #include "traffic/rl/ppo_loss.h"
 
@@ -21,14 +22,14 @@ torch::Tensor fit_pass(const Experience& experience, const torch::Tensor& return
   for (std::int64_t i = 0; i < n; ++i) {
     const torch::Tensor& states = parts[static_cast<std::size_t>(i)];
     fit.zero_gradients();
-    const torch::Tensor rows = experience.conflict.index_select(0, states).to(device);
-    const torch::Tensor wanted = returns.index_select(0, states).to(device);
+    const torch::Tensor rows = gather(experience.conflict, states).to(device);
+    const torch::Tensor wanted = gather(returns, states).to(device);
     const torch::Tensor now = fit.value(rows.flatten(0, 1)).view(wanted.sizes());
     const torch::Tensor loss =
         rl::value_loss_sum({.values = now,
                             .old_values = now.detach(),
                             .returns = wanted,
-                            .mask = experience.exists.index_select(0, states).to(device)},
+                            .mask = gather(experience.exists, states).to(device)},
                            0.0);
     (fit.weight * loss / counts[i].item<double>()).backward();
     sums[1][i] = loss.item<double>();

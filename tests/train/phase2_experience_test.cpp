@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 
 #include "phase2_fixture.h"
+#include "traffic/core/error.h"
+#include "train/gather.h"
 
 namespace traffic::train {
 namespace {
@@ -75,6 +77,17 @@ TEST(Experience, ARankWithoutTrajectoriesHasAnEmptyOne) {
   EXPECT_EQ(none.own.sizes(), (std::vector<std::int64_t>{0, kOwn}));
   const Minibatch part = take(none, torch::empty({0}, torch::kLong), torch::kCPU);
   EXPECT_EQ(part.decisions.row.numel(), 0);
+}
+
+TEST(Gather, IsIndexSelectOfRowsOfAnyWidthAndType) {
+  const torch::Tensor rows = torch::tensor({std::int64_t{3}, std::int64_t{0}, std::int64_t{3}});
+  for (const torch::Tensor& x :
+       {torch::randn({4}), torch::randn({4, 7}), torch::arange(4), torch::arange(8).view({4, 2}),
+        torch::randn({4, 2, 3}), torch::randn({4, 3}) > 0.0, torch::randn({4}) > 0.0}) {
+    EXPECT_TRUE(torch::equal(gather(x, rows), x.index_select(0, rows))) << x.sizes();
+  }
+  EXPECT_EQ(gather(torch::randn({0, 3}), rows.narrow(0, 0, 0)).sizes(), (torch::IntArrayRef{0, 3}));
+  EXPECT_ANY_THROW(gather(torch::randn({3}), rows));
 }
 
 }  // namespace

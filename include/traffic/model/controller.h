@@ -57,6 +57,11 @@ class ControllerImpl : public torch::nn::Module {
   torch::Tensor value(const torch::Tensor& conflicts);
 
  private:
+  /// @param x [M, width] of the trunk
+  /// @param latents [M, impact]; undefined: none
+  ControllerOutput commands_and_score(const torch::Tensor& x, const torch::Tensor& latents);
+  ControllerOutput mean_and_score(const torch::Tensor& x, const torch::Tensor& latents);
+
   ControllerInputs inputs_;
   double importance_weight_;
   double impact_weight_;

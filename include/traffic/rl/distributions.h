@@ -29,6 +29,25 @@ class MaskedCategorical {
   torch::Tensor log_probs_;
 };
 
+/// Actions [D] that some of M rows took.
+struct TakenActions {
+  torch::Tensor row;     ///< [D] int64 into [0, M)
+  torch::Tensor action;  ///< [D] int64
+};
+
+/// Log-probability and entropy of each, [D], with gradient.
+struct ActionTerms {
+  torch::Tensor log_prob;
+  torch::Tensor entropy;
+};
+
+/// As MaskedCategorical(logits.index_select(0, row)) has them, but in one loop on the CPU, forward
+/// and backward: what PPO asks for hundreds of times.
+/// @param logits [M, A]
+/// @throws ShapeError if shapes, types or devices disagree, or a row or action does not exist
+/// (looked at on the CPU only)
+ActionTerms categorical_terms(const torch::Tensor& logits, const TakenActions& taken);
+
 /// Where a continuous command lies, and how a Gaussian's sample gets there.
 struct ActionBounds {
   enum class Squash { kTanh, kClamp };

@@ -44,9 +44,6 @@ class PlackettLuce {
  private:
   [[nodiscard]] torch::Tensor top_of(const torch::Tensor& keys, std::int64_t top_k) const;
   void check_picks(const torch::Tensor& picks) const;
-  [[nodiscard]] torch::Tensor with_gradient(const torch::Tensor& value,
-                                            const torch::Tensor& slope) const;
-  [[nodiscard]] torch::Tensor log_sum_exp(const torch::Tensor& mask) const;
 
   torch::Tensor scores_;
   Segments segments_;

@@ -1,0 +1,37 @@
+/// The categorical controller's heads, as one node of the autograd graph on the CPU.
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+namespace traffic::model {
+
+struct HeadParameters {
+  at::Tensor command_weight;     ///< [A, width]
+  at::Tensor command_bias;       ///< [A]
+  at::Tensor importance_weight;  ///< [1, width]
+  at::Tensor impact_weight;      ///< [1, latents]; undefined: no impact
+};
+
+struct HeadScales {
+  double importance = 1.0;
+  double impact = 0.0;
+};
+
+struct HeadOutputs {
+  at::Tensor commands;  ///< [M, A] logits
+  at::Tensor score;     ///< [M]
+};
+
+/// commands = x W^T + b; score = importance * (x . w + log-odds of any command but the first) +
+/// impact * (latents . v).
+/// @param x [M, width] differentiated
+/// @param latents [M, latents] not differentiated; undefined: no impact
+HeadOutputs controller_heads(const at::Tensor& x, const at::Tensor& latents,
+                             const HeadParameters& parameters, const HeadScales& scales);
+
+/// The same, recorded operation by operation.
+HeadOutputs controller_heads_by_operations(const at::Tensor& x, const at::Tensor& latents,
+                                           const HeadParameters& parameters,
+                                           const HeadScales& scales);
+
+}  // namespace traffic::model

@@ -1,0 +1,21 @@
+/// Products of small float matrices on the CPU, past the dispatcher and without a record for
+/// autograd: of a few hundred rows these take as long to go through as the product itself.
+#pragma once
+
+#include <ATen/core/Tensor.h>
+
+namespace traffic::model {
+
+/// x [M, in] and weight [out, in] to x W^T + b, [M, out].
+at::Tensor dense(const at::Tensor& x, const at::Tensor& weight, const at::Tensor& bias);
+
+/// a^T b, [columns of a, columns of b]: a weight's gradient.
+at::Tensor product_of_transposed(const at::Tensor& a, const at::Tensor& b);
+
+/// a b, [rows of a, columns of b].
+at::Tensor product(const at::Tensor& a, const at::Tensor& b);
+
+/// [columns]: the sum of the rows of x, which is contiguous.
+at::Tensor sum_rows(const at::Tensor& x);
+
+}  // namespace traffic::model

@@ -1,0 +1,146 @@
+#include "plackett_luce_loops.h"
+
+#include <ATen/Dispatch.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "noise.h"
+
+namespace traffic::rl {
+namespace {
+
+/// The candidates of one state.
+template <typename T>
+struct Candidates {
+  const T* score;
+  const bool* allowed;
+  std::int64_t count;
+};
+
+/// Logarithm of the sum of exp(score) over those that `counts` says; kLogZero for none. What is not
+/// a number makes the sum none either.
+template <typename T, typename Counts>
+double log_sum_exp(const Candidates<T>& of, const Counts& counts) {
+  double highest = kLogZero;
+  for (std::int64_t i = 0; i < of.count; ++i) {
+    if (counts(i)) highest = std::max(highest, static_cast<double>(of.score[i]));
+  }
+  double sum = 0.0;
+  for (std::int64_t i = 0; i < of.count; ++i) {
+    if (counts(i)) sum += std::exp(static_cast<double>(of.score[i]) - highest);
+  }
+  return sum == 0.0 ? kLogZero : highest + std::log(sum);
+}
+
+double log_add_exp(double a, double b) {
+  const double higher = std::max(a, b);
+  return higher + std::log1p(std::exp(std::min(a, b) - higher));
+}
+
+/// A state's picks and, in the order in which they went, what was left before each.
+struct Draws {
+  std::vector<std::int64_t> place;
+  std::vector<double> log_left;
+  std::vector<std::int64_t> gone_by;  ///< of each candidate: its place among the picks, or their
+                                      ///< number where it stayed
+};
+
+template <typename T>
+double log_prob_of(const Candidates<T>& of, const std::int64_t* picks, std::int64_t top_k,
+                   Draws& draws, T* slope) {
+  draws.place.clear();
+  draws.gone_by.assign(static_cast<std::size_t>(of.count), 0);
+  for (std::int64_t k = 0; k < top_k; ++k) {
+    if (picks[k] >= 0) draws.place.push_back(picks[k]);
+  }
+  const auto drawn = static_cast<std::int64_t>(draws.place.size());
+  std::fill(draws.gone_by.begin(), draws.gone_by.end(), drawn);
+  for (std::int64_t k = 0; k < drawn; ++k) {
+    draws.gone_by[static_cast<std::size_t>(draws.place[static_cast<std::size_t>(k)])] = k;
+  }
+  const auto gone_by = [&](std::int64_t i) { return draws.gone_by[static_cast<std::size_t>(i)]; };
+  // From the last pick to the first, so that nothing cancels when the first hold nearly all of the
+  // probability.
+  double left =
+      log_sum_exp(of, [&](std::int64_t i) { return of.allowed[i] && gone_by(i) == drawn; });
+  draws.log_left.assign(static_cast<std::size_t>(drawn), 0.0);
+  double log_prob = 0.0;
+  for (std::int64_t k = drawn; k-- > 0;) {
+    const auto score = static_cast<double>(of.score[draws.place[static_cast<std::size_t>(k)]]);
+    left = log_add_exp(left, score);
+    draws.log_left[static_cast<std::size_t>(k)] = left;
+    log_prob += score - left;
+  }
+  // d/ds_i = (1 if picked) - the sum of its probabilities at the picks when it was still there.
+  for (std::int64_t i = 0; i < of.count; ++i) {
+    double derivative = gone_by(i) < drawn ? 1.0 : 0.0;
+    const std::int64_t last = std::min(gone_by(i), drawn - 1);
+    for (std::int64_t k = 0; of.allowed[i] && k <= last; ++k) {
+      derivative -=
+          std::exp(static_cast<double>(of.score[i]) - draws.log_left[static_cast<std::size_t>(k)]);
+    }
+    slope[i] = static_cast<T>(derivative);
+  }
+  return log_prob;
+}
+
+template <typename T>
+double entropy_of(const Candidates<T>& of, T* slope) {
+  const double log_sum = log_sum_exp(of, [&](std::int64_t i) { return of.allowed[i]; });
+  const auto log_prob = [&](std::int64_t i) { return static_cast<double>(of.score[i]) - log_sum; };
+  double entropy = 0.0;
+  for (std::int64_t i = 0; i < of.count; ++i) {
+    if (of.allowed[i]) entropy -= std::exp(log_prob(i)) * log_prob(i);
+  }
+  for (std::int64_t i = 0; i < of.count; ++i) {
+    slope[i] =
+        of.allowed[i] ? static_cast<T>(-std::exp(log_prob(i)) * (log_prob(i) + entropy)) : T{0};
+  }
+  return entropy;
+}
+
+/// @param work of (candidates, state, their slopes), gives the state's value
+template <typename T, typename Work>
+SelectionTerm of_each_state(const torch::Tensor& scores, const torch::Tensor& allowed,
+                            const Segments& segments, const Work& work) {
+  const torch::Tensor score = scores.contiguous();
+  const torch::Tensor may = allowed.contiguous();
+  const auto* ptr = segments.ptr().const_data_ptr<std::int64_t>();
+  SelectionTerm out{torch::empty({segments.count()}, score.options()), torch::empty_like(score)};
+  for (std::int64_t b = 0; b < segments.count(); ++b) {
+    const Candidates<T> of{score.const_data_ptr<T>() + ptr[b], may.const_data_ptr<bool>() + ptr[b],
+                           ptr[b + 1] - ptr[b]};
+    out.value.mutable_data_ptr<T>()[b] =
+        static_cast<T>(work(of, b, out.slope.mutable_data_ptr<T>() + ptr[b]));
+  }
+  return out;
+}
+
+}  // namespace
+
+SelectionTerm selection_log_prob_in_loops(const torch::Tensor& scores, const torch::Tensor& allowed,
+                                          const Segments& segments, const torch::Tensor& picks) {
+  const torch::Tensor places = picks.contiguous();
+  const std::int64_t top_k = places.size(1);
+  Draws draws;
+  return AT_DISPATCH_FLOATING_TYPES(scores.scalar_type(), "selection_log_prob", [&] {
+    return of_each_state<scalar_t>(
+        scores, allowed, segments,
+        [&](const Candidates<scalar_t>& of, std::int64_t b, scalar_t* slope) {
+          return log_prob_of(of, places.const_data_ptr<std::int64_t>() + b * top_k, top_k, draws,
+                             slope);
+        });
+  });
+}
+
+SelectionTerm selection_entropy_in_loops(const torch::Tensor& scores, const torch::Tensor& allowed,
+                                         const Segments& segments) {
+  return AT_DISPATCH_FLOATING_TYPES(scores.scalar_type(), "selection_entropy", [&] {
+    return of_each_state<scalar_t>(scores, allowed, segments,
+                                   [](const Candidates<scalar_t>& of, std::int64_t /*b*/,
+                                      scalar_t* slope) { return entropy_of(of, slope); });
+  });
+}
+
+}  // namespace traffic::rl

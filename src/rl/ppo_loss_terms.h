@@ -1,0 +1,22 @@
+/// The losses of ppo_loss.h on inputs that have been checked.
+#pragma once
+
+#include <torch/types.h>
+
+#include "traffic/rl/ppo_loss.h"
+
+namespace traffic::rl {
+
+/// By tensor operations, on any device.
+PpoLoss ppo_loss_by_operations(const PpoLossInputs& in, const PpoDenominators& denominators,
+                               const PpoCoefficients& coefficients);
+torch::Tensor value_loss_sum_by_operations(const ValueTerms& in, double vf_clip_range);
+
+/// On the CPU, as one node of the autograd graph whose loops make loss, sums and derivatives in one
+/// go: a minibatch has a few hundred terms, and calling some sixty operations on them takes ten
+/// times as long.
+PpoLoss ppo_loss_in_loops(const PpoLossInputs& in, const PpoDenominators& denominators,
+                          const PpoCoefficients& coefficients);
+torch::Tensor value_loss_sum_in_loops(const ValueTerms& in, double vf_clip_range);
+
+}  // namespace traffic::rl

@@ -1,0 +1,31 @@
+/// A communicator for tests that are no MPI job.
+#pragma once
+
+#include <torch/types.h>
+
+#include "traffic/comm/communicator.h"
+
+namespace traffic::test {
+
+/// What a job of one rank does, on whichever rank it runs.
+class AloneCommunicator final : public comm::Communicator {
+ public:
+  AloneCommunicator() : Communicator(comm::make_topology(0, {0})) {}
+  void barrier() override {}
+  at::Tensor shared_zeros(std::int64_t count, at::ScalarType dtype) override {
+    return torch::zeros({count}, dtype);
+  }
+  [[nodiscard]] at::Device device() const override { return at::kCPU; }
+
+ protected:
+  void do_all_reduce(const at::Tensor& /*tensor*/, comm::ReduceOp /*op*/) override {}
+  void do_broadcast(const at::Tensor& /*tensor*/, int /*root*/) override {}
+  void do_all_gather(const at::Tensor& tensor, const at::Tensor& into) override {
+    into[0].copy_(tensor);
+  }
+  void do_scatter(const at::Tensor& source, const at::Tensor& into, int /*root*/) override {
+    into.copy_(source[0]);
+  }
+};
+
+}  // namespace traffic::test
