@@ -44,6 +44,11 @@ std::vector<Row> controller_rows() {
                "graph encoder's encoding of it, the mean encoding of all, the world model's "
                "latents. Parts of the model that nothing needs are not run.",
        .refuse = refuse_as_input},
+      {TRAFFIC_KEY(controller.perception_precision),
+       .help = "Number format of the products of encoder and world model while they are frozen, in "
+               "phases 2 and 3 and in evaluation. bf16 is faster where the processor has products "
+               "in it; fp16 needs GPUs.",
+       .choices = {"fp32", "bf16", "fp16"}},
       {TRAFFIC_KEY(controller.hidden_dim), .help = "Width of the controller.",
        .range = between(4, 4096)},
       {TRAFFIC_KEY(controller.layers), .help = "Hidden layers of the controller.",

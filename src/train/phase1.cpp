@@ -17,6 +17,7 @@
 #include "phase1_report.h"
 #include "phase1_trainer.h"
 #include "phase1_validation.h"
+#include "precision.h"
 #include "snapshot_parts.h"
 #include "traffic/checkpoint/file.h"
 #include "traffic/config/write.h"
@@ -248,7 +249,7 @@ void Phase1::finish(PhaseEnd end) {
 }  // namespace
 
 PhaseEnd run_phase1(Run& run) {
-  check_precision(run.config().train.precision, run.communicator().device());
+  check_precision("train.precision", run.config().train.precision, run.communicator().device());
   Phase1 phase(run);
   const PhaseEnd end = phase.train();
   phase.finish(end);
@@ -256,7 +257,7 @@ PhaseEnd run_phase1(Run& run) {
 }
 
 void dry_run_phase1(Run& run) {
-  check_precision(run.config().train.precision, run.communicator().device());
+  check_precision("train.precision", run.config().train.precision, run.communicator().device());
   const Phase1 phase(run);
   spdlog::info("dry run: configuration, data, model, communication and disk are fine");
 }

@@ -1,5 +1,6 @@
 #include "phase1_model.h"
 
+#include "precision.h"
 #include "traffic/core/error.h"
 #include "traffic/core/random.h"
 #include "traffic/model/initialise.h"
@@ -35,11 +36,6 @@ model::Phase1Targets targets_of(const data::Batch& batch, double frame_s) {
       .conflict_mask = batch.conflict_mask};
 }
 
-torch::ScalarType compute_type(const std::string& precision) {
-  if (precision == "bf16") return torch::kBFloat16;
-  return precision == "fp16" ? torch::kHalf : torch::kFloat;
-}
-
 void append_parameters(const torch::nn::Module& module, const std::string& prefix,
                        comm::NamedTensors& parameters) {
   for (const auto& item : module.named_parameters())
@@ -71,14 +67,6 @@ Phase1Model::Phase1Model(const config::Config& config, double frame_s, torch::De
   world_model_->set_compute_type(compute);
   encoder_->set_checkpointing(config.train.gradient_checkpointing);
   world_model_->set_checkpointing(config.train.gradient_checkpointing);
-}
-
-void check_precision(const std::string& precision, torch::Device device) {
-  if (precision != "fp16" || device.is_cuda()) return;
-  throw ConfigError(
-      "train.precision = \"fp16\": found no GPU ({}), expected one; on the CPU set "
-      "train.precision = \"bf16\" or \"fp32\"",
-      device.str());
 }
 
 Phase1Forward Phase1Model::forward(const data::Batch& batch, Stage stage) {

@@ -32,11 +32,6 @@ struct PhysicalPrediction {
 /// [S] float32 on the CPU: 1 for each vehicle of a sample, 0 for those of a repeated sample.
 torch::Tensor vehicle_weights(const data::Batch& batch);
 
-/// Half precision is for GPUs: the CPU has no fast products in it.
-/// @param precision train.precision
-/// @throws ConfigError
-void check_precision(const std::string& precision, torch::Device device);
-
 class Phase1Model {
  public:
   /// Parameters are drawn from the seed alone, the same on all ranks.

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "phase2_frames.h"
+#include "precision.h"
 #include "traffic/core/error.h"
 #include "traffic/core/random.h"
 #include "traffic/model/initialise.h"
@@ -40,6 +41,8 @@ InputGroups::InputGroups(const std::vector<std::string>& names) {
 
 Perception::Perception(const config::Config& config, std::int64_t conflicts, torch::Device device)
     : groups_(config.controller.inputs), conflicts_(conflicts), device_(device) {
+  const std::string& precision = config.controller.perception_precision;
+  check_precision("controller.perception_precision", precision, device);
   const auto features = static_cast<std::int64_t>(scene::node_features().size());
   const auto globals = static_cast<std::int64_t>(scene::global_features().size());
   const std::int64_t hidden = config.model.hidden_dim;
@@ -56,12 +59,14 @@ Perception::Perception(const config::Config& config, std::int64_t conflicts, tor
     encoder_ = model::GraphEncoder(config.model, features);
     model::initialise(*encoder_, derive_seed(seed, {kEncoderStream}));
     encoder_->to(device);
+    encoder_->set_compute_type(compute_type(precision));
     encoder_->eval();
   }
   if (groups_.latents) {
     world_model_ = model::WorldModel(config.model, config.data.horizon_frames);
     model::initialise(*world_model_, derive_seed(seed, {kWorldModelStream}));
     world_model_->to(device);
+    world_model_->set_compute_type(compute_type(precision));
     world_model_->eval();
     unseen_ = world_model_->zero_state(1);
   }

@@ -14,6 +14,7 @@
 #include "train/phase1_data.h"
 #include "train/phase1_model.h"
 #include "train/phase1_trainer.h"
+#include "train/precision.h"
 
 namespace traffic::train {
 namespace {
@@ -198,9 +199,9 @@ TEST_F(Phase1Precision, CheckpointedLayersGiveTheSameBitsInHalfPrecision) {
 }
 
 TEST(CheckPrecision, AsksForAGpuForHalfPrecision) {
-  EXPECT_THROW(check_precision("fp16", at::kCPU), ConfigError);
-  EXPECT_NO_THROW(check_precision("bf16", at::kCPU));
-  EXPECT_NO_THROW(check_precision("fp16", at::Device(at::kCUDA, 0)));
+  EXPECT_THROW(check_precision("train.precision", "fp16", at::kCPU), ConfigError);
+  EXPECT_NO_THROW(check_precision("train.precision", "bf16", at::kCPU));
+  EXPECT_NO_THROW(check_precision("train.precision", "fp16", at::Device(at::kCUDA, 0)));
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <list>
 
+#include "traffic/core/error.h"
 #include "traffic/core/random.h"
 #include "traffic/scene/frame.h"
 
@@ -142,6 +143,27 @@ TEST(Perception, CountsVehiclesThatKeepTheirCommand) {
   const std::list<Frame> frames{frame};
   const rollout::Period period = period_of(frames, {});
   EXPECT_EQ(count_committed(period), 1);
+}
+
+TEST(Perception, InBf16SeesNearlyTheSameAndFp16IsForGpus) {
+  const std::vector<rollout::Candidate> candidates{{.node = 2, .conflict = 0, .approach = 0}};
+  const std::list<Frame> frames{Frame({4, 5, 8, 9}, 1)};
+  const rollout::Period period = period_of(frames, candidates);
+  const auto seen_in = [&](const std::string& precision) {
+    config::Config config = small_config();
+    config.controller.perception_precision = precision;
+    Perception perception(config, 1, torch::kCPU);
+    perception.freeze();
+    Memory memory;
+    const Sighting sighting{.period = &period, .memory = &memory};
+    return perception.observe(std::span(&sighting, 1)).own;
+  };
+  const torch::Tensor exact = seen_in("fp32");
+  const torch::Tensor rounded = seen_in("bf16");
+  EXPECT_FALSE(torch::equal(rounded, exact));
+  // Eight bits of mantissa, in sums of some products of values of order 1.
+  EXPECT_LT((rounded - exact).abs().max().item<double>(), 0.05);
+  EXPECT_THROW(seen_in("fp16"), ConfigError);
 }
 
 }  // namespace

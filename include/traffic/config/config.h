@@ -137,6 +137,7 @@ struct Action {
 struct Controller {
   /// features | globals | encoding | pooled | latents
   std::vector<std::string> inputs = {"features", "globals", "encoding", "pooled", "latents"};
+  std::string perception_precision = "fp32";  ///< fp32 | bf16 | fp16
   std::int64_t hidden_dim = 256;
   std::int64_t layers = 2;
   std::int64_t top_k = 5;                   ///< CVs under control at once, at most

@@ -1,0 +1,19 @@
+/// Number formats of products, by the names that the configuration has for them.
+#pragma once
+
+#include <c10/core/Device.h>
+#include <c10/core/ScalarType.h>
+
+#include <string>
+
+namespace traffic::train {
+
+/// @param precision fp32, bf16 or fp16
+c10::ScalarType compute_type(const std::string& precision);
+
+/// Half precision is for GPUs: the CPU has no fast products in it.
+/// @param key of the configuration, for the message
+/// @throws ConfigError
+void check_precision(const std::string& key, const std::string& precision, c10::Device device);
+
+}  // namespace traffic::train
