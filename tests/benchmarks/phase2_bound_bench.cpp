@@ -56,7 +56,7 @@ struct Sumo {
 
 /// @param before_step is called before every step and once behind the last
 Sumo simulate(const std::string& scenario, int seed, const std::function<void()>& before_step) {
-  constexpr int kSteps = 600;
+  constexpr int kSteps = 900;  // an episode of `merge`
   sim::SumoSession session;
   session.load(sim::find_scenario(scenario), static_cast<std::uint64_t>(seed), {});
   Sumo result;
