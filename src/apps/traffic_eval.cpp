@@ -1,4 +1,6 @@
 /// Compares controllers with the uncontrolled traffic and with each other on the same seeds.
+#include <fmt/format.h>
+
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>
@@ -72,17 +74,30 @@ config::Program program(Arguments& arguments) {
       .trains = false};
 }
 
+/// Of the trained controllers, in their order.
+std::vector<train::CheckpointSettings> settings_of_checkpoints(const Arguments& arguments) {
+  constexpr std::string_view kCheckpoint = "checkpoint:";
+  std::vector<train::CheckpointSettings> all;
+  for (const std::string& name : arguments.controllers) {
+    if (!name.starts_with(kCheckpoint)) continue;
+    all.push_back(train::settings_of_checkpoint(name.substr(kCheckpoint.size())));
+    if (all.back().unknown.empty()) continue;
+    std::fputs(fmt::format("traffic_eval: {} was made with settings that this version does not "
+                           "know: {}\n",
+                           name, fmt::join(all.back().unknown, ", "))
+                   .c_str(),
+               stderr);
+  }
+  return all;
+}
+
 train::EvaluationPlan make_plan(const Arguments& arguments, const config::CommonOptions& options) {
   train::EvaluationPlan plan;
   plan.config = config::resolve(options);
   // What a controller was trained in is what it is evaluated in, unless something else is said.
-  constexpr std::string_view kCheckpoint = "checkpoint:";
-  const auto trained =
-      std::find_if(arguments.controllers.begin(), arguments.controllers.end(),
-                   [&](const std::string& name) { return name.starts_with(kCheckpoint); });
-  if (options.config_path.empty() && options.overrides.assignments.empty() &&
-      trained != arguments.controllers.end()) {
-    plan.config = train::config_of_checkpoint(trained->substr(kCheckpoint.size()));
+  const auto trained = settings_of_checkpoints(arguments);
+  if (options.config_path.empty() && options.overrides.assignments.empty() && !trained.empty()) {
+    plan.config = trained.front().config;
   }
   plan.controllers = arguments.controllers;
   if (plan.controllers.empty()) plan.controllers = {"none", "meter"};

@@ -6,9 +6,11 @@
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <variant>
 #include <vector>
 
 #include "support/run_folder_test.h"
+#include "traffic/checkpoint/file.h"
 
 namespace traffic::test {
 namespace {
@@ -16,6 +18,38 @@ namespace {
 using ::testing::HasSubstr;
 
 constexpr int kStepTimeout_s = 60;
+
+/// A checkpoint as a version would have left it that had two keys and a table more.
+void write_as_older_version(const fs::path& from, const fs::path& to) {
+  const checkpoint::Snapshot now = checkpoint::load(from);
+  checkpoint::Snapshot old(now.step());
+  for (const auto& [name, value] : now.values()) {
+    if (name == "config") {
+      std::string text = now.text(name);
+      text.insert(text.find("[model]\n") + 8, "old_width = 3\n");
+      old.put_text(name, text + "old_key = 1\n\n[old_table]\nkey = true\n");
+    } else if (name == "model_hash" || name == "policy_hash") {
+      old.put_text(name, "0123456789abcdef");
+    } else if (const auto* tensor = std::get_if<at::Tensor>(&value)) {
+      old.put_tensor(name, *tensor);
+    } else if (const auto* integer = std::get_if<std::int64_t>(&value)) {
+      old.put_int(name, *integer);
+    } else if (const auto* real = std::get_if<double>(&value)) {
+      old.put_real(name, *real);
+    } else if (const auto* words = std::get_if<std::string>(&value)) {
+      old.put_text(name, *words);
+    } else {
+      old.put_bytes(name, std::get<checkpoint::Bytes>(value));
+    }
+  }
+  checkpoint::save(old, to);
+}
+
+int count(const std::string& text, const std::string& part) {
+  int found = 0;
+  for (auto at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) ++found;
+  return found;
+}
 
 class Phase2Test : public RunFolderTest {
  protected:
@@ -85,6 +119,32 @@ TEST_F(Phase2Test, AControllerOfACheckpointIsEvaluatedBesideTheScriptedOnes) {
                   best + " --seeds 1..2 --json " + (dir_ / "e.json").string());
   ASSERT_EQ(outcome.exit_code, 0) << outcome.output;
   EXPECT_THAT(outcome.output, HasSubstr("checkpoint:" + best));
+}
+
+TEST_F(Phase2Test, ACheckpointWithSettingsThatAreGoneIsReadAndTheyAreNamedOnce) {
+  ASSERT_EQ(run_program(command(2, "run", "--set ppo.iterations=2")).exit_code, 0);
+  const fs::path old = dir_ / "old.h5";
+  write_as_older_version(dir_ / "run" / "checkpoints" / "phase2.h5", old);
+  const std::string names = "does not know: model.old_width, ";
+  const Outcome evaluated = run_program(
+      TRAFFIC_BIN_DIR "/traffic_eval --controller none --controller checkpoint:" + old.string() +
+      " --seeds 1..2 --jobs 2");
+  EXPECT_EQ(evaluated.exit_code, 0) << evaluated.output;
+  EXPECT_EQ(count(evaluated.output, names), 1) << evaluated.output;
+  EXPECT_THAT(evaluated.output, HasSubstr("old_table"));
+  const Outcome resumed =
+      run_program(command(2, "run", "--set ppo.iterations=3 --resume " + old.string()));
+  EXPECT_EQ(resumed.exit_code, 0) << resumed.output;
+  EXPECT_EQ(count(resumed.output, names), 1) << resumed.output;
+  const Outcome started =
+      run_program(command(2, "new", "--set ppo.iterations=1 --set run.init_from=" + old.string()));
+  EXPECT_EQ(started.exit_code, 0) << started.output;
+  EXPECT_EQ(count(started.output, names), 1) << started.output;
+  // What the user writes is as strict as ever, and so are sizes.
+  EXPECT_EQ(run_program(command(2, "no", "--set model.old_width=3")).exit_code, 2);
+  const Outcome other =
+      run_program(command(2, "no", "--set controller.hidden_dim=8 --resume " + old.string()));
+  EXPECT_EQ(other.exit_code, 4) << other.output;
 }
 
 TEST_F(Phase2Test, ACrashOfASimulationCostsItsEpisodeOnly) {
