@@ -112,9 +112,10 @@ class PolicyController final : public scene::Controller {
 
 }  // namespace
 
-CheckpointSettings settings_of_checkpoint(const std::filesystem::path& path) {
+CheckpointSettings settings_of_checkpoint(const std::filesystem::path& path,
+                                          const config::Overrides& overrides) {
   const checkpoint::Snapshot snapshot = checkpoint::load(path);
-  return {.config = stored_config(snapshot), .unknown = unknown_settings(snapshot)};
+  return {.config = stored_config(snapshot, overrides), .unknown = unknown_settings(snapshot)};
 }
 
 std::unique_ptr<scene::Controller> make_policy_controller(const std::filesystem::path& path) {

@@ -121,6 +121,30 @@ TEST_F(Phase2Test, AControllerOfACheckpointIsEvaluatedBesideTheScriptedOnes) {
   EXPECT_THAT(outcome.output, HasSubstr("checkpoint:" + best));
 }
 
+TEST_F(Phase2Test, IsEvaluatedInTheEnvironmentOfTheFirstCheckpointWithSetOnTop) {
+  const std::string few = "--set ppo.iterations=1 --set env.commit_s=7 --set env.zone_m=";
+  ASSERT_EQ(run_program(command(1, "a", few + "90")).exit_code, 0);
+  ASSERT_EQ(run_program(command(1, "b", few + "80")).exit_code, 0);
+  const auto name_of = [&](const char* run) {
+    return "checkpoint:" + (dir_ / run / "checkpoints" / "best.h5").string();
+  };
+  const Outcome outcome = run_program(TRAFFIC_BIN_DIR
+                                      "/traffic_eval --print-config --set env.max_time_s=40 "
+                                      "--controller none --controller " +
+                                      name_of("a") + " --controller " + name_of("b"));
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.output;
+  for (const char* line : {"max_time_s = 40.0\n", "commit_s = 7.0\n", "zone_m = 90.0\n"}) {
+    EXPECT_THAT(outcome.output, HasSubstr(line));
+  }
+  EXPECT_THAT(outcome.output,
+              HasSubstr("all are evaluated in the environment of " + name_of("a") + "; " +
+                        name_of("b") + " was trained with another env.zone_m\n"));
+  EXPECT_EQ(run_program(TRAFFIC_BIN_DIR "/traffic_eval --set env.max_tim_s=40 --controller " +
+                        name_of("a"))
+                .exit_code,
+            2);
+}
+
 TEST_F(Phase2Test, ACheckpointWithSettingsThatAreGoneIsReadAndTheyAreNamedOnce) {
   ASSERT_EQ(run_program(command(2, "run", "--set ppo.iterations=2")).exit_code, 0);
   const fs::path old = dir_ / "old.h5";

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "traffic/config/config.h"
+#include "traffic/config/load.h"
 #include "traffic/scene/controller.h"
 
 namespace traffic::train {
@@ -16,8 +17,10 @@ struct CheckpointSettings {
   config::Config config;
   std::vector<std::string> unknown;  ///< keys and tables in it that this version does not know
 };
+/// @param overrides on top of them
 /// @throws CheckpointError, ConfigError if a value is none that this version takes
-CheckpointSettings settings_of_checkpoint(const std::filesystem::path& path);
+CheckpointSettings settings_of_checkpoint(const std::filesystem::path& path,
+                                          const config::Overrides& overrides = {});
 
 /// Greedy decisions of the controller of a checkpoint of phase 2 or 3, on the CPU. Control period,
 /// zone, commands and number of vehicles are those that it was trained with.
