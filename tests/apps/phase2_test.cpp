@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <sstream>
 #include <string>
 #include <variant>
 #include <vector>
@@ -93,6 +94,38 @@ TEST_F(Phase2Test, TwoRunsOfTheSameSeedEndWithTheSameBitsAfterThreeIterations) {
   for (const char* file : {"checkpoints/best.h5", "checkpoints/phase2.h5", "episodes.csv"}) {
     EXPECT_TRUE(fs::exists(dir_ / "a" / file)) << file;
   }
+}
+
+TEST_F(Phase2Test, LeavesItsWeightsForProgramsThatDoNotKnowOurs) {
+  ASSERT_EQ(run_program(command(2, "run",
+                                "--set ppo.iterations=1 --set run.name=trial "
+                                "--set evaluation.seeds=1..2"))
+                .exit_code,
+            0);
+  const fs::path weights = dir_ / "run" / "weights";
+  const Outcome read =
+      run_program("env PYTHONPATH=" TRAFFIC_SOURCE_DIR "/.deps/tools python3 " TRAFFIC_SOURCE_DIR
+                  "/tests/apps/read_safetensors.py " +
+                  (weights / "model.safetensors").string());
+  ASSERT_EQ(read.exit_code, 0) << read.output;
+  const auto checkpoint = checkpoint::load(dir_ / "run" / "checkpoints" / "phase2.h5");
+  std::istringstream lines(read.output);
+  std::size_t tensors = 0;
+  std::int64_t size = 0;
+  double sum = 0;
+  for (std::string name; lines >> name >> size >> sum; ++tensors) {
+    const at::Tensor expected = checkpoint.tensor("model/" + name).to(at::kDouble);
+    EXPECT_EQ(size, expected.numel()) << name;
+    EXPECT_NEAR(sum, expected.sum().item<double>(), 1e-9 * static_cast<double>(size)) << name;
+  }
+  EXPECT_EQ(tensors, checkpoint.names("model/").size());
+  const std::string card = text(weights / "README.md");
+  for (const char* part : {"Controller of the run 'trial', phase 2", "`model.safetensors`",
+                           "| trained on simulated traffic | merge |", "| gain |", "| ocr_all |",
+                           "| these weights |", "| meter |", "| position_m |", "[ppo]"}) {
+    EXPECT_THAT(card, HasSubstr(part));
+  }
+  EXPECT_THAT(card, ::testing::Not(HasSubstr("license")));
 }
 
 TEST_F(Phase2Test, StoppedAndResumedEndsWithTheBitsOfAnUninterruptedRun) {
