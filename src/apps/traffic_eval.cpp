@@ -1,7 +1,10 @@
 /// Compares controllers with the uncontrolled traffic and with each other on the same seeds.
+#include <fmt/format.h>
+
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -37,7 +40,9 @@ config::Program program(Arguments& arguments) {
   return {
       .name = "traffic_eval",
       .description =
-          "Runs controllers on the same seeds and compares them with the uncontrolled traffic.",
+          "Runs controllers on the same seeds and compares them with the uncontrolled traffic. "
+          "Without a configuration file the environment is that of the first checkpoint, with "
+          "--preset and --set on top.",
       .add_options =
           [&arguments](CLI::App& app) {
             app.add_option("--scenario", arguments.scenarios,
@@ -72,17 +77,67 @@ config::Program program(Arguments& arguments) {
       .trains = false};
 }
 
+constexpr std::string_view kCheckpoint = "checkpoint:";
+
+void say(const std::string& line) {
+  std::fputs(fmt::format("traffic_eval: {}\n", line).c_str(), stderr);
+}
+
+bool is_set(const config::CommonOptions& options, std::string_view key) {
+  const auto& all = options.overrides.assignments;
+  return std::any_of(all.begin(), all.end(), [&](const auto& one) { return one.key == key; });
+}
+
+/// Settings of the environment in which a controller was trained and is not evaluated, less what
+/// the command line asks for.
+std::vector<std::string> other_settings(const config::Config& trained,
+                                        const config::Config& evaluated, const Arguments& arguments,
+                                        const config::CommonOptions& options) {
+  const auto here = config::flatten(evaluated);
+  std::vector<std::string> keys;
+  for (const auto& [key, value] : config::flatten(trained)) {
+    const bool of_scenario = key.starts_with("env.scenario");
+    if (!key.starts_with("env.") || here.at(key) == value || is_set(options, key)) continue;
+    if (of_scenario && (!arguments.scenarios.empty() || is_set(options, "env.scenario"))) continue;
+    keys.push_back(key);
+  }
+  return keys;
+}
+
+/// What a controller was trained in is what it is evaluated in, unless something else is said: the
+/// configuration of the file, else of the first checkpoint, else the defaults; --preset and --set
+/// on top.
+config::Config choose_config(const Arguments& arguments, const config::CommonOptions& options) {
+  std::optional<config::Config> chosen;
+  if (!options.config_path.empty()) chosen = config::resolve(options);
+  std::string first;
+  for (const std::string& name : arguments.controllers) {
+    if (!name.starts_with(kCheckpoint)) continue;
+    const auto trained = train::settings_of_checkpoint(
+        name.substr(kCheckpoint.size()), chosen ? config::Overrides{} : options.overrides);
+    if (!trained.unknown.empty()) {
+      say(fmt::format("{} was made with settings that this version does not know: {}", name,
+                      fmt::join(trained.unknown, ", ")));
+    }
+    if (!chosen) {
+      chosen = trained.config;
+      first = name;
+    } else if (!first.empty()) {
+      const auto other = other_settings(trained.config, *chosen, arguments, options);
+      if (other.empty()) continue;
+      say(fmt::format("all are evaluated in the environment of {}; {} was trained with another {}",
+                      first, name, fmt::join(other, ", ")));
+    }
+  }
+  return chosen ? *chosen : config::resolve(options);
+}
+
 train::EvaluationPlan make_plan(const Arguments& arguments, const config::CommonOptions& options) {
   train::EvaluationPlan plan;
-  plan.config = config::resolve(options);
-  // What a controller was trained in is what it is evaluated in, unless something else is said.
-  constexpr std::string_view kCheckpoint = "checkpoint:";
-  const auto trained =
-      std::find_if(arguments.controllers.begin(), arguments.controllers.end(),
-                   [&](const std::string& name) { return name.starts_with(kCheckpoint); });
-  if (options.config_path.empty() && options.overrides.assignments.empty() &&
-      trained != arguments.controllers.end()) {
-    plan.config = train::config_of_checkpoint(trained->substr(kCheckpoint.size()));
+  plan.config = choose_config(arguments, options);
+  // The one scenario that is asked for now, not the several that were trained on.
+  if (is_set(options, "env.scenario") && !is_set(options, "env.scenarios")) {
+    plan.config.env.scenarios.clear();
   }
   plan.controllers = arguments.controllers;
   if (plan.controllers.empty()) plan.controllers = {"none", "meter"};

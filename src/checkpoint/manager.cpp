@@ -152,6 +152,12 @@ fs::path CheckpointManager::mark_best(std::int64_t step) {
   return best_path();
 }
 
+void CheckpointManager::take_best_along(const fs::path& origin) {
+  if (fs::exists(best_path())) return;
+  const fs::path beside = origin.parent_path() / "best.h5";
+  link_or_copy(is_whole(beside) ? beside : origin, best_path());
+}
+
 fs::path CheckpointManager::mark_phase_end(int phase) {
   link_or_copy(best_path(), phase_path(phase));
   return phase_path(phase);

@@ -37,6 +37,7 @@ void write_model_card(const std::filesystem::path& path, const ModelCard& card) 
     for (const std::string& limit : card.limits) text += fmt::format("- {}\n", limit);
     text += "\n";
   }
+  text += card.sections;
   if (!card.config_toml.empty()) {
     text += fmt::format("## Configuration\n\n```toml\n{}\n```\n", card.config_toml);
   }

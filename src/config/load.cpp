@@ -58,25 +58,10 @@ void apply_overrides(Loader& loader, const Overrides& overrides) {
   }
 }
 
-}  // namespace
-
-Config load_config(const fs::path& path, const Overrides& overrides) {
-  if (path.empty()) return parse_config("", "", overrides);
-  return parse_config(read_file(path), path.string(), overrides);
-}
-
-Config parse_config(std::string_view text, std::string_view name, const Overrides& overrides) {
-  return parse_plan(text, name, overrides).whole;
-}
-
-Plan load_plan(const fs::path& path, const Overrides& overrides) {
-  if (path.empty()) return parse_plan("", "", overrides);
-  return parse_plan(read_file(path), path.string(), overrides);
-}
-
-Plan parse_plan(std::string_view text, std::string_view name, const Overrides& overrides) {
+Plan read_plan(std::string_view text, std::string_view name, const Overrides& overrides,
+               UnknownKeys unknown) {
   const auto read = [&](std::string_view phase) {
-    Loader loader(phase);
+    Loader loader(phase, unknown);
     loader.read_text(text, name);
     apply_overrides(loader, overrides);
     Config config = loader.finish(!phase.empty());
@@ -106,6 +91,37 @@ Plan parse_plan(std::string_view text, std::string_view name, const Overrides& o
         name.empty() ? "--set" : name, config.run.phase);
   }
   return plan;
+}
+
+}  // namespace
+
+Config load_config(const fs::path& path, const Overrides& overrides) {
+  if (path.empty()) return parse_config("", "", overrides);
+  return parse_config(read_file(path), path.string(), overrides);
+}
+
+Config parse_config(std::string_view text, std::string_view name, const Overrides& overrides) {
+  return parse_plan(text, name, overrides).whole;
+}
+
+Config parse_stored_config(std::string_view text, std::string_view name,
+                           const Overrides& overrides) {
+  return read_plan(text, name, overrides, UnknownKeys::kArePassedOver).whole;
+}
+
+std::vector<std::string> unknown_keys(std::string_view text) {
+  Loader loader({}, UnknownKeys::kArePassedOver);
+  loader.read_text(text, "");
+  return loader.passed_over();
+}
+
+Plan load_plan(const fs::path& path, const Overrides& overrides) {
+  if (path.empty()) return parse_plan("", "", overrides);
+  return parse_plan(read_file(path), path.string(), overrides);
+}
+
+Plan parse_plan(std::string_view text, std::string_view name, const Overrides& overrides) {
+  return read_plan(text, name, overrides, UnknownKeys::kAreErrors);
 }
 
 Assignment parse_assignment(std::string_view text) {

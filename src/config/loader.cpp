@@ -134,6 +134,8 @@ void Loader::read_entry(const Entry& entry, std::string_view name) {
   } else if (is_section(entry.key)) {
     problem(place(entry.value_place), entry.key,
             fmt::format("found {}, expected a table", entry.value.type));
+  } else if (unknown_ == UnknownKeys::kArePassedOver) {
+    passed_over_.push_back(printable(entry.key));
   } else {
     problem(place(entry.key_place), printable(entry.key), unknown(key, entry.is_table));
   }

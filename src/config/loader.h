@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <map>
 #include <set>
 #include <string>
@@ -14,10 +15,14 @@
 
 namespace traffic::config {
 
+/// What an unknown key or table in a text is; in assignments it is an error always.
+enum class UnknownKeys : std::uint8_t { kAreErrors, kArePassedOver };
+
 class Loader {
  public:
   /// @param phase whose tables ([phase2.ppo]) count; those of other phases are only checked
-  explicit Loader(std::string_view phase = {}) : phase_(phase) {}
+  explicit Loader(std::string_view phase = {}, UnknownKeys unknown = UnknownKeys::kAreErrors)
+      : phase_(phase), unknown_(unknown) {}
 
   void read_text(std::string_view text, std::string_view name);
   void apply_preset(std::string_view preset);
@@ -26,6 +31,8 @@ class Loader {
   /// configuration may still contradict itself
   /// @throws ConfigError if anything was wrong
   Config finish(bool whole = true);
+  /// Keys and tables of the text that were passed over.
+  [[nodiscard]] const std::vector<std::string>& passed_over() const { return passed_over_; }
 
  private:
   /// Where a key got its value, in the order in which the sources were read.
@@ -41,6 +48,8 @@ class Loader {
   void check_contradictions();
 
   std::string phase_;
+  UnknownKeys unknown_;
+  std::vector<std::string> passed_over_;
   Config config_;
   std::map<std::string_view, Origin> origins_;  ///< by key of the schema
   std::set<std::string_view> broken_;           ///< keys whose value was refused

@@ -270,7 +270,6 @@ PoolCounters EnvPool::counters() const {
     total.restarts += of_env.restarts.load(std::memory_order_relaxed);
     total.timeouts += of_env.timeouts.load(std::memory_order_relaxed);
     total.rejected += of_env.rejected.load(std::memory_order_relaxed);
-    total.restarts_of_env.push_back(of_env.restarts.load(std::memory_order_relaxed));
   }
   return total;
 }

@@ -49,9 +49,6 @@ struct Geometry {
     return (num_envs + envs_per_worker - 1) / envs_per_worker;
   }
   [[nodiscard]] std::uint32_t rank_of_env(std::uint32_t env) const { return env % num_ranks; }
-  [[nodiscard]] std::uint32_t worker_of_env(std::uint32_t env) const {
-    return env / envs_per_worker;
-  }
   [[nodiscard]] std::size_t head_bytes() const;
   [[nodiscard]] std::size_t bells_offset() const { return head_bytes(); }
   [[nodiscard]] std::size_t bells_bytes() const;

@@ -19,6 +19,7 @@
 #include "traffic/core/text.h"
 #include "traffic/report/html_report.h"
 #include "traffic/train/phase2.h"
+#include "weights_export.h"
 
 namespace traffic::train {
 namespace {
@@ -60,6 +61,7 @@ class Coordinator {
   void take_over(PhaseTask& task, const fs::path& result);
   bool is_finished(const PhaseTask& task);
   void retry_or_throw(PhaseTask& task, const Error& error);
+  void export_result(const PhaseTask& task);
   void log_release(const PhaseTask& task, std::int64_t before);
   void write_report();
 
@@ -92,9 +94,11 @@ PhaseEnd Coordinator::run_tasks() {
     result = task.result();
     if (tasks_.size() > 1 && is_finished(task)) {
       spdlog::info("phase {} is done: {}", task.number, result.string());
+      if (job_.is_reporter() && !has_weights(task)) export_result(task);
       continue;
     }
     if (run_task(task) == PhaseEnd::kStopped) return PhaseEnd::kStopped;
+    if (job_.is_reporter()) export_result(task);
     if (&task != &tasks_.back()) write_report();
   }
   return PhaseEnd::kDone;
@@ -107,6 +111,15 @@ void Coordinator::write_report() {
     report::write_html_report(job_.folder());
   } catch (const ResourceError& error) {
     spdlog::warn("no report.html: {}", error.what());
+  }
+}
+
+/// No reason to fail: the checkpoint has the weights, too.
+void Coordinator::export_result(const PhaseTask& task) {
+  try {
+    export_weights(task);
+  } catch (const Error& error) {
+    spdlog::warn("phase {}: its weights are not exported: {}", task.number, error.what());
   }
 }
 

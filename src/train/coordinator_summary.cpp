@@ -15,12 +15,6 @@ std::filesystem::path summary_path(const PhaseTask& task) {
   return report::RunFolder(task.dir).summary();
 }
 
-ordered_json read_summary(const PhaseTask& task) {
-  std::ifstream in(summary_path(task));
-  ordered_json json = ordered_json::parse(in, nullptr, false);
-  return json.is_object() ? json : ordered_json::object();
-}
-
 void add_phase(const PhaseTask& task, const ordered_json& phase, report::Summary& all) {
   all.result["phase" + std::to_string(task.number)] = phase.value("result", ordered_json::object());
   all.seconds += phase.value("seconds", 0.0);
@@ -42,6 +36,12 @@ void add_phase(const PhaseTask& task, const ordered_json& phase, report::Summary
 }
 
 }  // namespace
+
+ordered_json read_summary(const PhaseTask& task) {
+  std::ifstream in(summary_path(task));
+  ordered_json json = ordered_json::parse(in, nullptr, false);
+  return json.is_object() ? json : ordered_json::object();
+}
 
 std::string status_of(const PhaseTask& task) { return read_summary(task).value("status", ""); }
 

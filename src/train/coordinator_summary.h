@@ -25,6 +25,9 @@ struct PhaseTask {
   }
 };
 
+/// The phase's summary; an empty object without one.
+nlohmann::ordered_json read_summary(const PhaseTask& task);
+
 /// status of the phase's summary; empty without one.
 std::string status_of(const PhaseTask& task);
 

@@ -197,7 +197,7 @@ checkpoint::Snapshot Phase1::snapshot() const {
   snapshot.put_int("train/epoch_running", epoch_running_ ? 1 : 0);
   snapshot.put_real("train/best_loss", best_loss_);
   snapshot.put_int("phase", 1);
-  snapshot.put_text("model_hash", hex64(config::model_hash(run_.config())));
+  snapshot.put_text("model_hash", model_hash_text(run_.config()));
   snapshot.put_text("config", config::to_toml(run_.config()));
   return snapshot;
 }
@@ -206,7 +206,10 @@ void Phase1::resume() {
   const auto snapshot = run_.take_resume_point();
   if (!snapshot) {
     const std::string& init_from = run_.config().run.init_from;
-    if (!init_from.empty()) trainer_.start_from(checkpoint::load(init_from));
+    if (init_from.empty()) return;
+    const auto start = checkpoint::load(init_from);
+    if (run_.is_reporter()) warn_of_unknown_settings(start);
+    trainer_.start_from(start);
     return;
   }
   check_resumable(*snapshot, run_.config(), trainer_.total_steps());

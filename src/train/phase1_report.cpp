@@ -5,10 +5,9 @@
 #include <algorithm>
 #include <cstdio>
 
-#include "traffic/config/write.h"
+#include "snapshot_parts.h"
 #include "traffic/core/clock.h"
 #include "traffic/core/error.h"
-#include "traffic/core/hash.h"
 #include "traffic/report/table.h"
 
 namespace traffic::train {
@@ -134,9 +133,9 @@ void check_resumable(const checkpoint::Snapshot& snapshot, const config::Config&
   };
   if (snapshot.integer("phase") != 1)
     refuse("the phase", std::to_string(snapshot.integer("phase")), "1");
-  const std::string model = hex64(config::model_hash(config));
-  if (snapshot.text("model_hash") != model)
-    refuse("the [model] table's hash", snapshot.text("model_hash"), model);
+  if (!has_equal_hash(snapshot, "model_hash", config, model_hash_text)) {
+    refuse("the [model] table's hash", snapshot.text("model_hash"), model_hash_text(config));
+  }
   const std::int64_t saved_steps = snapshot.integer("train/total_steps");
   if (saved_steps != total_steps) {
     spdlog::warn(

@@ -95,6 +95,7 @@ void ControllerPhase::start() {
     return;
   }
   const checkpoint::Snapshot snapshot = checkpoint::load(path);
+  if (run_.is_reporter()) warn_of_unknown_settings(snapshot);
   load_perception(snapshot, config_, perception_);
   const bool has_controller = snapshot.contains("policy_hash");
   if (has_controller) {
@@ -201,7 +202,7 @@ checkpoint::Snapshot ControllerPhase::snapshot() const {
   snapshot.put_int("ppo/conflicts", rollouts_.conflicts());
   snapshot.put_real("ppo/best_merit", best_merit_);
   snapshot.put_int("phase", std::stoi(config_.run.phase));
-  snapshot.put_text("model_hash", hex64(config::model_hash(config_)));
+  snapshot.put_text("model_hash", model_hash_text(config_));
   snapshot.put_text("policy_hash", policy_hash(config_));
   snapshot.put_text("config", config::to_toml(config_));
   return snapshot;

@@ -134,12 +134,11 @@ void load_perception(const checkpoint::Snapshot& snapshot, const config::Config&
                      Perception& perception) {
   const auto parameters = perception.parameters();
   if (parameters.empty()) return;
-  const std::string expected = hex64(config::model_hash(config));
-  if (snapshot.text("model_hash") != expected) {
+  if (!has_equal_hash(snapshot, "model_hash", config, model_hash_text)) {
     throw CheckpointError(
         "checkpoint {}: the hash of the [model] table is {}, this run has {}; give this run the "
         "[model] table that the checkpoint was made with (the entry 'config' in it)",
-        snapshot.source(), snapshot.text("model_hash"), expected);
+        snapshot.source(), snapshot.text("model_hash"), model_hash_text(config));
   }
   copy_parameters(snapshot, parameters);
 }
@@ -176,7 +175,7 @@ void check_phase2_resumable(const checkpoint::Snapshot& snapshot, const config::
 }
 
 void check_policy_fits(const checkpoint::Snapshot& snapshot, const config::Config& config) {
-  if (snapshot.text("policy_hash") != policy_hash(config)) {
+  if (!has_equal_hash(snapshot, "policy_hash", config, policy_hash)) {
     refuse(snapshot, "the hash of [model], [controller], [action] and ppo.credit",
            snapshot.text("policy_hash"), policy_hash(config));
   }

@@ -34,14 +34,10 @@ rollout::FrameView view_of(const scene::GraphFrame& frame) {
           .global_features = frame.global_features};
 }
 
-config::Config config_in(const checkpoint::Snapshot& snapshot) {
-  return config::parse_config(snapshot.text("config"), snapshot.source());
-}
-
 class PolicyController final : public scene::Controller {
  public:
   explicit PolicyController(const checkpoint::Snapshot& snapshot)
-      : config_(config_in(snapshot)),
+      : config_(stored_config(snapshot)),
         perception_(config_, 1, torch::kCPU),
         policy_(config_, perception_.widths(), torch::kCPU) {
     if (!snapshot.contains("policy_hash")) {
@@ -116,8 +112,10 @@ class PolicyController final : public scene::Controller {
 
 }  // namespace
 
-config::Config config_of_checkpoint(const std::filesystem::path& path) {
-  return config_in(checkpoint::load(path));
+CheckpointSettings settings_of_checkpoint(const std::filesystem::path& path,
+                                          const config::Overrides& overrides) {
+  const checkpoint::Snapshot snapshot = checkpoint::load(path);
+  return {.config = stored_config(snapshot, overrides), .unknown = unknown_settings(snapshot)};
 }
 
 std::unique_ptr<scene::Controller> make_policy_controller(const std::filesystem::path& path) {

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "run_folder_choice.h"
+#include "snapshot_parts.h"
 #include "traffic/checkpoint/file.h"
 #include "traffic/config/write.h"
 #include "traffic/core/atomic_file.h"
@@ -43,6 +44,7 @@ void Run::find_resume_point() {
     if (point.snapshot) path = point.path.string();
   } else if (is_reporter() && resume != "never") {
     checkpoint::verify(resume);
+    checkpoints_->take_best_along(resume);
     path = resume;
   }
   resume_path_ = communicator().broadcast_string(path, 0);
@@ -55,6 +57,7 @@ std::optional<checkpoint::Snapshot> Run::take_resume_point() {
     spdlog::info("going on from checkpoint {}, step {}", resume_path_.string(), snapshot->step());
   }
   if (is_reporter()) {
+    if (snapshot) warn_of_unknown_settings(*snapshot);
     // What an attempt without a checkpoint has left is dropped, too.
     const auto step = snapshot ? std::optional(snapshot->step()) : std::nullopt;
     scalars_ = std::make_unique<report::Scalars>(

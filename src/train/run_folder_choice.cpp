@@ -52,6 +52,18 @@ fs::path newest_unfinished(const fs::path& runs, const std::string& identity) {
   return {};
 }
 
+/// Made here and by nobody else: a run of this name that began in the same second has another one.
+fs::path make_new_folder(const fs::path& wanted) {
+  create_folder(wanted.parent_path());
+  fs::path dir = wanted;
+  std::error_code error;
+  for (int number = 2; !fs::create_directory(dir, error); ++number) {
+    if (error && error != std::errc::file_exists) throw io_error("create", dir, error.value());
+    dir = wanted.string() + "-" + std::to_string(number);
+  }
+  return dir;
+}
+
 }  // namespace
 
 std::string run_identity(const config::Plan& plan) {
@@ -88,7 +100,7 @@ fs::path choose_run_dir(const config::Plan& plan) {
     const fs::path unfinished = newest_unfinished(fresh.parent_path(), run_identity(plan));
     if (!unfinished.empty()) return unfinished;
   }
-  return fresh;
+  return make_new_folder(fresh);
 }
 
 }  // namespace traffic::train

@@ -12,8 +12,10 @@ namespace traffic::train {
 std::string run_identity(const config::Plan& plan);
 
 /// run.dir if it is set; else, with resume = "auto", the newest folder in runs/<name> that is an
-/// unfinished run of the same configuration with a checkpoint; else a new folder.
+/// unfinished run of the same configuration with a checkpoint; else a new folder, which is made and
+/// is no other run's, whenever that began.
 /// @throws ConfigError if resume = "never" would overwrite the checkpoints in run.dir
+/// @throws ResourceError if the new folder cannot be made
 std::filesystem::path choose_run_dir(const config::Plan& plan);
 
 /// Makes it and the folders above it.

@@ -1,5 +1,6 @@
 #include "snapshot_parts.h"
 
+#include <spdlog/spdlog.h>
 #include <torch/types.h>
 #include <torch/utils.h>
 
@@ -54,6 +55,32 @@ void restore_loss_scale(const checkpoint::Snapshot& snapshot, LossScaler& scaler
                   .good_in_a_row = snapshot.integer("loss_scale/good_in_a_row"),
                   .overflows_in_a_row = snapshot.integer("loss_scale/overflows_in_a_row"),
                   .overflows = snapshot.integer("loss_scale/overflows")});
+}
+
+config::Config stored_config(const checkpoint::Snapshot& snapshot,
+                             const config::Overrides& overrides) {
+  return config::parse_stored_config(snapshot.text("config"), snapshot.source(), overrides);
+}
+
+std::vector<std::string> unknown_settings(const checkpoint::Snapshot& snapshot) {
+  return config::unknown_keys(snapshot.text("config"));
+}
+
+void warn_of_unknown_settings(const checkpoint::Snapshot& snapshot) {
+  const std::vector<std::string> unknown = unknown_settings(snapshot);
+  if (unknown.empty()) return;
+  spdlog::warn("checkpoint {}: made with settings that this version does not know: {}",
+               snapshot.source(), fmt::join(unknown, ", "));
+}
+
+std::string model_hash_text(const config::Config& config) {
+  return hex64(config::model_hash(config));
+}
+
+bool has_equal_hash(const checkpoint::Snapshot& snapshot, const std::string& entry,
+                    const config::Config& config, std::string (*hash)(const config::Config&)) {
+  const std::string expected = hash(config);
+  return snapshot.text(entry) == expected || hash(stored_config(snapshot)) == expected;
 }
 
 }  // namespace traffic::train

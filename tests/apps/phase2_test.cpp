@@ -5,10 +5,13 @@
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <sstream>
 #include <string>
+#include <variant>
 #include <vector>
 
 #include "support/run_folder_test.h"
+#include "traffic/checkpoint/file.h"
 
 namespace traffic::test {
 namespace {
@@ -16,6 +19,38 @@ namespace {
 using ::testing::HasSubstr;
 
 constexpr int kStepTimeout_s = 60;
+
+/// A checkpoint as a version would have left it that had two keys and a table more.
+void write_as_older_version(const fs::path& from, const fs::path& to) {
+  const checkpoint::Snapshot now = checkpoint::load(from);
+  checkpoint::Snapshot old(now.step());
+  for (const auto& [name, value] : now.values()) {
+    if (name == "config") {
+      std::string text = now.text(name);
+      text.insert(text.find("[model]\n") + 8, "old_width = 3\n");
+      old.put_text(name, text + "old_key = 1\n\n[old_table]\nkey = true\n");
+    } else if (name == "model_hash" || name == "policy_hash") {
+      old.put_text(name, "0123456789abcdef");
+    } else if (const auto* tensor = std::get_if<at::Tensor>(&value)) {
+      old.put_tensor(name, *tensor);
+    } else if (const auto* integer = std::get_if<std::int64_t>(&value)) {
+      old.put_int(name, *integer);
+    } else if (const auto* real = std::get_if<double>(&value)) {
+      old.put_real(name, *real);
+    } else if (const auto* words = std::get_if<std::string>(&value)) {
+      old.put_text(name, *words);
+    } else {
+      old.put_bytes(name, std::get<checkpoint::Bytes>(value));
+    }
+  }
+  checkpoint::save(old, to);
+}
+
+int count(const std::string& text, const std::string& part) {
+  int found = 0;
+  for (auto at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) ++found;
+  return found;
+}
 
 class Phase2Test : public RunFolderTest {
  protected:
@@ -61,6 +96,38 @@ TEST_F(Phase2Test, TwoRunsOfTheSameSeedEndWithTheSameBitsAfterThreeIterations) {
   }
 }
 
+TEST_F(Phase2Test, LeavesItsWeightsForProgramsThatDoNotKnowOurs) {
+  ASSERT_EQ(run_program(command(2, "run",
+                                "--set ppo.iterations=1 --set run.name=trial "
+                                "--set evaluation.seeds=1..2"))
+                .exit_code,
+            0);
+  const fs::path weights = dir_ / "run" / "weights";
+  const Outcome read =
+      run_program("env PYTHONPATH=" TRAFFIC_SOURCE_DIR "/.deps/tools python3 " TRAFFIC_SOURCE_DIR
+                  "/tests/apps/read_safetensors.py " +
+                  (weights / "model.safetensors").string());
+  ASSERT_EQ(read.exit_code, 0) << read.output;
+  const auto checkpoint = checkpoint::load(dir_ / "run" / "checkpoints" / "phase2.h5");
+  std::istringstream lines(read.output);
+  std::size_t tensors = 0;
+  std::int64_t size = 0;
+  double sum = 0;
+  for (std::string name; lines >> name >> size >> sum; ++tensors) {
+    const at::Tensor expected = checkpoint.tensor("model/" + name).to(at::kDouble);
+    EXPECT_EQ(size, expected.numel()) << name;
+    EXPECT_NEAR(sum, expected.sum().item<double>(), 1e-9 * static_cast<double>(size)) << name;
+  }
+  EXPECT_EQ(tensors, checkpoint.names("model/").size());
+  const std::string card = text(weights / "README.md");
+  for (const char* part : {"Controller of the run 'trial', phase 2", "`model.safetensors`",
+                           "| trained on simulated traffic | merge |", "| gain |", "| ocr_all |",
+                           "| these weights |", "| meter |", "| position_m |", "[ppo]"}) {
+    EXPECT_THAT(card, HasSubstr(part));
+  }
+  EXPECT_THAT(card, ::testing::Not(HasSubstr("license")));
+}
+
 TEST_F(Phase2Test, StoppedAndResumedEndsWithTheBitsOfAnUninterruptedRun) {
   ASSERT_EQ(run_program(command(2, "whole", "--set ppo.iterations=4")).exit_code, 0);
   BackgroundProgram program(
@@ -85,6 +152,56 @@ TEST_F(Phase2Test, AControllerOfACheckpointIsEvaluatedBesideTheScriptedOnes) {
                   best + " --seeds 1..2 --json " + (dir_ / "e.json").string());
   ASSERT_EQ(outcome.exit_code, 0) << outcome.output;
   EXPECT_THAT(outcome.output, HasSubstr("checkpoint:" + best));
+}
+
+TEST_F(Phase2Test, IsEvaluatedInTheEnvironmentOfTheFirstCheckpointWithSetOnTop) {
+  const std::string few = "--set ppo.iterations=1 --set env.commit_s=7 --set env.zone_m=";
+  ASSERT_EQ(run_program(command(1, "a", few + "90")).exit_code, 0);
+  ASSERT_EQ(run_program(command(1, "b", few + "80")).exit_code, 0);
+  const auto name_of = [&](const char* run) {
+    return "checkpoint:" + (dir_ / run / "checkpoints" / "best.h5").string();
+  };
+  const Outcome outcome = run_program(TRAFFIC_BIN_DIR
+                                      "/traffic_eval --print-config --set env.max_time_s=40 "
+                                      "--controller none --controller " +
+                                      name_of("a") + " --controller " + name_of("b"));
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.output;
+  for (const char* line : {"max_time_s = 40.0\n", "commit_s = 7.0\n", "zone_m = 90.0\n"}) {
+    EXPECT_THAT(outcome.output, HasSubstr(line));
+  }
+  EXPECT_THAT(outcome.output,
+              HasSubstr("all are evaluated in the environment of " + name_of("a") + "; " +
+                        name_of("b") + " was trained with another env.zone_m\n"));
+  EXPECT_EQ(run_program(TRAFFIC_BIN_DIR "/traffic_eval --set env.max_tim_s=40 --controller " +
+                        name_of("a"))
+                .exit_code,
+            2);
+}
+
+TEST_F(Phase2Test, ACheckpointWithSettingsThatAreGoneIsReadAndTheyAreNamedOnce) {
+  ASSERT_EQ(run_program(command(2, "run", "--set ppo.iterations=2")).exit_code, 0);
+  const fs::path old = dir_ / "old.h5";
+  write_as_older_version(dir_ / "run" / "checkpoints" / "phase2.h5", old);
+  const std::string names = "does not know: model.old_width, ";
+  const Outcome evaluated = run_program(
+      TRAFFIC_BIN_DIR "/traffic_eval --controller none --controller checkpoint:" + old.string() +
+      " --seeds 1..2 --jobs 2");
+  EXPECT_EQ(evaluated.exit_code, 0) << evaluated.output;
+  EXPECT_EQ(count(evaluated.output, names), 1) << evaluated.output;
+  EXPECT_THAT(evaluated.output, HasSubstr("old_table"));
+  const Outcome resumed =
+      run_program(command(2, "run", "--set ppo.iterations=3 --resume " + old.string()));
+  EXPECT_EQ(resumed.exit_code, 0) << resumed.output;
+  EXPECT_EQ(count(resumed.output, names), 1) << resumed.output;
+  const Outcome started =
+      run_program(command(2, "new", "--set ppo.iterations=1 --set run.init_from=" + old.string()));
+  EXPECT_EQ(started.exit_code, 0) << started.output;
+  EXPECT_EQ(count(started.output, names), 1) << started.output;
+  // What the user writes is as strict as ever, and so are sizes.
+  EXPECT_EQ(run_program(command(2, "no", "--set model.old_width=3")).exit_code, 2);
+  const Outcome other =
+      run_program(command(2, "no", "--set controller.hidden_dim=8 --resume " + old.string()));
+  EXPECT_EQ(other.exit_code, 4) << other.output;
 }
 
 TEST_F(Phase2Test, ACrashOfASimulationCostsItsEpisodeOnly) {

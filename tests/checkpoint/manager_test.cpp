@@ -60,6 +60,25 @@ TEST_F(ManagerTest, MarkingTwiceLeavesNoTemporary) {
   EXPECT_EQ(std::distance(fs::directory_iterator(folder_), {}), 3);
 }
 
+TEST_F(ManagerTest, GoingOnFromAnotherFolderTakesItsBestAlong) {
+  CheckpointManager source(folder_ / "source", 3);
+  (void)source.save_step(small_snapshot(10));
+  (void)source.mark_best(10);
+  (void)source.save_step(small_snapshot(20));
+  CheckpointManager target(folder_ / "target", 3);
+  target.take_best_along(source.step_path(20));
+  EXPECT_EQ(load(target.best_path()).step(), 10);
+  (void)target.save_step(small_snapshot(30));
+  (void)target.mark_best(30);
+  target.take_best_along(source.step_path(20));
+  EXPECT_EQ(load(target.best_path()).step(), 30) << "its own stays";
+
+  fs::remove(source.best_path());
+  CheckpointManager lone(folder_ / "lone", 3);
+  lone.take_best_along(source.step_path(20));
+  EXPECT_EQ(load(lone.best_path()).step(), 20);
+}
+
 TEST_F(ManagerTest, MarkingAnUnsavedStepIsAnError) {
   CheckpointManager manager(folder_, 3);
   EXPECT_THROW((void)manager.mark_best(10), CheckpointError);

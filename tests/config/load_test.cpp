@@ -114,6 +114,34 @@ TEST(Load, PresetWinsOverFileAndSetOverPreset) {
   EXPECT_EQ(parse_config(file, "t", overrides).data.batch_size, 12);
 }
 
+TEST(Load, OfAStoredConfigurationWhatIsNotKnownAnyMoreIsPassedOverAndNamed) {
+  const std::string text =
+      "[run]\nphase = \"2\"\nold_key = 3\n[ppo]\ngamma = 0.5\n[old_table]\na = 1\nb = 2\n";
+  EXPECT_THROW(parse_config(text, "written.toml"), ConfigError);
+  const Config config = parse_stored_config(text, "stored");
+  EXPECT_EQ(config.ppo.gamma, 0.5);
+  EXPECT_EQ(config.run.phase, "2");
+  EXPECT_THAT(unknown_keys(text), ElementsAre("run.old_key", "old_table"));
+  EXPECT_THAT(unknown_keys(to_toml(Config{})), ElementsAre());
+  EXPECT_EQ(parse_stored_config(text, "stored", set({"ppo.gamma=0.25"})).ppo.gamma, 0.25);
+}
+
+TEST(Load, AStoredConfigurationIsStrictInAllElse) {
+  const auto error = [](const char* text, const Overrides& overrides) -> std::string {
+    try {
+      parse_stored_config(text, "stored", overrides);
+    } catch (const ConfigError& refused) {
+      return refused.what();
+    }
+    return "no error";
+  };
+  EXPECT_THAT(error("ppo.gamma = 7\n", {}), HasSubstr("ppo.gamma"));
+  EXPECT_THAT(error("ppo.gamma = \"0.5\"\n", {}), HasSubstr("a string"));
+  EXPECT_THAT(error("ppo = 7\n", {}), HasSubstr("expected a table"));
+  EXPECT_THAT(error("[ppo\n", {}), HasSubstr("not valid TOML"));
+  EXPECT_THAT(error("", set({"ppo.old_key=1"})), HasSubstr("unknown key"));
+}
+
 TEST(Load, ATableOfAPhaseHoldsInThatPhaseOnlyWhereverItStands) {
   const std::string text =
       "[phase2.ppo]\ngamma = 0.5\n[run]\nphase = \"all\"\n[ppo]\ngamma = 0.9\n";

@@ -46,6 +46,9 @@ class CheckpointManager {
   /// Makes the checkpoint of `step` best.h5.
   /// @throws CheckpointError if there is none, ResourceError
   std::filesystem::path mark_best(std::int64_t step);
+  /// Before going on from `origin`, a checkpoint of another folder: the best one so far is then
+  /// that folder's, or `origin` itself where it came alone. Leaves a best one that is here already.
+  void take_best_along(const std::filesystem::path& origin);
   /// Makes the best one phase<phase>.h5.
   std::filesystem::path mark_phase_end(int phase);
 

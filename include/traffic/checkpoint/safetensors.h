@@ -27,10 +27,11 @@ struct ModelCard {
   std::string title;
   std::string summary;       ///< what the model does and for whom
   std::string weights_file;  ///< name of the safetensors file
-  std::string license;       ///< SPDX identifier
+  std::string license;       ///< SPDX identifier; empty: the card states none
   TextMap facts;             ///< e.g. phase, steps, parameters, training data, versions
   std::map<std::string, double> results;  ///< figures of the evaluation
   std::vector<std::string> limits;        ///< what it was not made or tested for
+  std::string sections;                   ///< more of it in Markdown, e.g. the inputs
   std::string config_toml;                ///< the resolved configuration
 };
 

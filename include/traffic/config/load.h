@@ -35,6 +35,15 @@ Config load_config(const std::filesystem::path& path, const Overrides& overrides
 /// The same for a text; `name` stands for the file in messages.
 Config parse_config(std::string_view text, std::string_view name, const Overrides& overrides = {});
 
+/// For a configuration that this program stored itself, in a checkpoint, maybe long ago: what has
+/// been renamed or removed since (an unknown key or table) is passed over, unknown_keys() names it.
+/// All else is as strict as in parse_config(), the overrides included.
+Config parse_stored_config(std::string_view text, std::string_view name,
+                           const Overrides& overrides = {});
+
+/// The keys and tables of a text that are not known, in their order.
+std::vector<std::string> unknown_keys(std::string_view text);
+
 /// One configuration for each phase that is to be trained, in their order; `whole` is what they
 /// share (with run.phase = "all": without the tables of single phases, [phase2.ppo] and the like).
 struct Plan {

@@ -63,7 +63,6 @@ struct PoolCounters {
   std::uint64_t restarts = 0;       ///< simulations started again
   std::uint64_t timeouts = 0;       ///< of those: killed because they hung
   std::uint64_t rejected = 0;       ///< of those: replaced because they answered rubbish
-  std::vector<std::uint64_t> restarts_of_env;
 };
 
 class EnvPool {

@@ -3,15 +3,24 @@
 
 #include <filesystem>
 #include <memory>
+#include <string>
+#include <vector>
 
 #include "traffic/config/config.h"
+#include "traffic/config/load.h"
 #include "traffic/scene/controller.h"
 
 namespace traffic::train {
 
-/// The configuration that a checkpoint was made with.
-/// @throws CheckpointError
-config::Config config_of_checkpoint(const std::filesystem::path& path);
+/// What a checkpoint was made with.
+struct CheckpointSettings {
+  config::Config config;
+  std::vector<std::string> unknown;  ///< keys and tables in it that this version does not know
+};
+/// @param overrides on top of them
+/// @throws CheckpointError, ConfigError if a value is none that this version takes
+CheckpointSettings settings_of_checkpoint(const std::filesystem::path& path,
+                                          const config::Overrides& overrides = {});
 
 /// Greedy decisions of the controller of a checkpoint of phase 2 or 3, on the CPU. Control period,
 /// zone, commands and number of vehicles are those that it was trained with.

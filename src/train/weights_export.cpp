@@ -1,0 +1,182 @@
+#include "weights_export.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "run_folder_choice.h"
+#include "traffic/checkpoint/file.h"
+#include "traffic/checkpoint/safetensors.h"
+#include "traffic/config/scenario_mix.h"
+#include "traffic/core/version.h"
+#include "traffic/scene/frame.h"
+
+namespace traffic::train {
+namespace {
+
+using nlohmann::ordered_json;
+
+constexpr const char* kWeightsFile = "model.safetensors";
+constexpr std::string_view kParameterPrefix = "model/";
+
+std::filesystem::path weights_dir(const PhaseTask& task) { return task.dir / "weights"; }
+
+checkpoint::NamedTensors parameters_in(const checkpoint::Snapshot& snapshot) {
+  checkpoint::NamedTensors tensors;
+  for (const std::string& name : snapshot.names(kParameterPrefix)) {
+    tensors.emplace_back(name.substr(kParameterPrefix.size()), snapshot.tensor(name));
+  }
+  return tensors;
+}
+
+std::int64_t count_of(const checkpoint::NamedTensors& tensors) {
+  std::int64_t count = 0;
+  for (const auto& [name, tensor] : tensors) count += tensor.numel();
+  return count;
+}
+
+std::string scenarios_of(const config::Env& env) {
+  std::string text;
+  for (const config::ScenarioShare& part : config::scenario_mix(env)) {
+    text += (text.empty() ? "" : ", ") + part.scenario;
+  }
+  return text;
+}
+
+std::string about(const PhaseTask& task) {
+  if (task.number == 1) {
+    return "A world model of traffic on a road with connected vehicles: a graph encoder and a "
+           "recurrent model that predicts the next states of the vehicles and their conflicts.";
+  }
+  std::string text =
+      "A controller of connected vehicles: it picks some of them and gives each a command that "
+      "lasts for a while, so that more traffic gets through.";
+  if (task.number == 3) text += " It was trained to keep the cost of unsafe states under a limit.";
+  return text;
+}
+
+checkpoint::TextMap facts_of(const PhaseTask& task, const checkpoint::Snapshot& snapshot,
+                             std::int64_t parameters, const ordered_json& summary) {
+  const config::Config& config = task.config;
+  checkpoint::TextMap facts = {
+      {"made by", fmt::format("traffic_train {}", version())},
+      {"phase", std::to_string(task.number)},
+      {"parameters", std::to_string(parameters)},
+      {task.number == 1 ? "optimiser steps" : "iterations", std::to_string(snapshot.step())},
+      {"seed", std::to_string(config.run.seed)},
+      {"ranks", std::to_string(summary.value("world_size", std::int64_t{1}))}};
+  if (task.number == 1) {
+    facts["trained on recorded traffic"] = fmt::format("{}", fmt::join(config.data.files, ", "));
+  } else {
+    facts["trained on simulated traffic"] = scenarios_of(config.env);
+    facts["inputs of the controller"] =
+        fmt::format("{}", fmt::join(config.controller.inputs, ", "));
+    facts["commands"] = fmt::format("{}", fmt::join(config.action.commands, ", "));
+    facts["seconds between decisions"] = fmt::format("{}", config.env.control_period_s);
+  }
+  return facts;
+}
+
+std::vector<std::string> limits_of(const PhaseTask& task) {
+  std::vector<std::string> limits = {
+      "It has seen simulated traffic only (SUMO); what it does on real roads is not known."};
+  if (task.number == 1) return limits;
+  limits.push_back(
+      fmt::format("It was trained in {}; how well it does elsewhere, or with other "
+                  "demand, was not part of this run.",
+                  scenarios_of(task.config.env)));
+  limits.emplace_back(
+      "traffic_train checks every command before a vehicle gets it (the shield); these checks are "
+      "not part of the weights.");
+  return limits;
+}
+
+std::string input_table(const char* title, std::span<const scene::FeatureSpec> features) {
+  std::string text = fmt::format(
+      "{}:\n\n| name | unit | offset | scale | |\n| --- | --- | --- | --- | --- |\n", title);
+  for (const scene::FeatureSpec& feature : features) {
+    text += fmt::format("| {} | {} | {} | {} | {} |\n", feature.name, feature.unit, feature.offset,
+                        feature.scale, feature.help);
+  }
+  return text + "\n";
+}
+
+std::string inputs_section() {
+  return "## Inputs\n\nFeatures in the order of their columns; the model sees (value - offset) / "
+         "scale.\n\n" +
+         input_table("Of a vehicle", scene::node_features()) +
+         input_table("Of a pair of vehicles", scene::edge_features()) +
+         input_table("Of the road", scene::global_features());
+}
+
+/// A row a controller: gain over no control on the same seeds, and what it did to safety.
+std::string evaluation_section(const PhaseTask& task, const ordered_json& rows) {
+  if (!rows.is_array() || rows.empty()) return "";
+  constexpr const char* kColumns[] = {"gain_%",     "+-95%",           "worst_%",    "ocr_all",
+                                      "collisions", "emergency_stops", "hard_brakes"};
+  std::string text = fmt::format(
+      "## Beside other controllers\n\nMeans over the seeds {}, on which it was not trained.\n\n"
+      "| controller |",
+      task.config.evaluation.seeds);
+  std::string line = "\n| --- |";
+  for (const char* column : kColumns) {
+    text += fmt::format(" {} |", column);
+    line += " --- |";
+  }
+  text += line + "\n";
+  for (const ordered_json& row : rows) {
+    std::string name = row.value("controller", "");
+    if (name.starts_with("checkpoint:")) name = "these weights";
+    if (row.contains("scenario")) name += " on " + row.value("scenario", "");
+    text += fmt::format("| {} |", name);
+    for (const char* column : kColumns) {
+      const bool known = row.contains(column) && row[column].is_number();
+      text += known ? fmt::format(" {:.4g} |", row[column].get<double>()) : " |";
+    }
+    text += "\n";
+  }
+  return text + "\n";
+}
+
+}  // namespace
+
+bool has_weights(const PhaseTask& task) {
+  return std::filesystem::exists(weights_dir(task) / kWeightsFile);
+}
+
+void export_weights(const PhaseTask& task) {
+  const checkpoint::Snapshot snapshot = checkpoint::load(task.result());
+  const checkpoint::NamedTensors tensors = parameters_in(snapshot);
+  const ordered_json summary = read_summary(task);
+  const ordered_json result = summary.value("result", ordered_json::object());
+  const std::string phase = std::to_string(task.number);
+
+  checkpoint::ModelCard card;
+  card.title =
+      fmt::format("{} of the run '{}', phase {}", task.number == 1 ? "World model" : "Controller",
+                  task.config.run.name, phase);
+  card.summary = about(task);
+  card.weights_file = kWeightsFile;
+  card.facts = facts_of(task, snapshot, count_of(tensors), summary);
+  for (const auto& [name, value] : result.items()) {
+    if (value.is_number()) card.results[name] = value.get<double>();
+  }
+  card.limits = limits_of(task);
+  card.sections =
+      evaluation_section(task, result.value("evaluation", ordered_json())) + inputs_section();
+  card.config_toml = snapshot.text("config");
+
+  create_folder(weights_dir(task));
+  checkpoint::write_model_card(weights_dir(task) / "README.md", card);
+  // Last: who finds it finds the card, too.
+  checkpoint::export_safetensors(weights_dir(task) / kWeightsFile, tensors,
+                                 {{"format", "pt"},
+                                  {"made_by", fmt::format("traffic_train {}", version())},
+                                  {"phase", phase},
+                                  {"step", std::to_string(snapshot.step())}});
+}
+
+}  // namespace traffic::train
