@@ -42,6 +42,7 @@ constexpr std::int64_t kSimulations = 3;  // of a batch: those of two ranks, in 
 constexpr std::int64_t kCandidates = 6;   // of a simulation, about
 constexpr std::int64_t kMinibatch = 64;   // of a rank: 128 on two
 constexpr int kEpochs = 10;
+constexpr int kSteps = 900;  // an episode of `merge`
 
 double cpu_s() {
   timespec t{};
@@ -56,7 +57,6 @@ struct Sumo {
 
 /// @param before_step is called before every step and once behind the last
 Sumo simulate(const std::string& scenario, int seed, const std::function<void()>& before_step) {
-  constexpr int kSteps = 900;  // an episode of `merge`
   sim::SumoSession session;
   session.load(sim::find_scenario(scenario), static_cast<std::uint64_t>(seed), {});
   Sumo result;
@@ -85,10 +85,74 @@ void put(const T& value, const Pipe& into) {
   TRAFFIC_CHECK(write(into[1], &value, sizeof(T)) == sizeof(T), "nobody reads");
 }
 
-/// Simulations in processes of their own that take turns, as the loop's do: a step finds in the
-/// caches what the others have left there. The mean of all.
-Sumo simulate_in_turn(const std::string& scenario) {
-  std::array<Pipe, kProcesses> turns{};
+/// Sizes as in compare_phase2.py.
+config::Config small() {
+  config::Config config;
+  config.model = {.hidden_dim = 64,
+                  .gnn_layers = 2,
+                  .num_heads = 4,
+                  .lstm_hidden = 64,
+                  .lstm_layers = 1,
+                  .latent_dim = 32};
+  config.controller.hidden_dim = 64;
+  return config;
+}
+
+/// What the model computes for a batch of simulations between two of their steps.
+class Inference {
+ public:
+  explicit Inference(std::int64_t vehicles)
+      : widths_(train::Perception(small(), 1, torch::kCPU).widths()),
+        encoder_(small().model, kFeatures),
+        world_(small().model, 5),
+        controller_(small().controller, small().action, widths_),
+        windows_(benchmarks::make_windows(kSimulations, kFeatures, 1, 1, vehicles)),
+        state_(world_->zero_state(windows_.vehicles)),
+        batch_(candidates(kSimulations)),
+        rows_(torch::arange(kSimulations * kCandidates, torch::kLong)) {
+    encoder_->pack_for_inference();
+    world_->pack_for_inference();
+  }
+
+  void run() {
+    const torch::InferenceMode inference;
+    const torch::Tensor hidden = world_->step(encoder_->forward(windows_.graph), state_);
+    world_->latents(hidden.index_select(0, rows_));
+    controller_->forward(batch_);
+  }
+  [[nodiscard]] model::CandidateBatch candidates(std::int64_t states) const {
+    return {torch::randn({states * kCandidates, widths_.own}),
+            torch::randn({states, widths_.shared}),
+            torch::arange(states, torch::kLong).repeat_interleave(kCandidates)};
+  }
+  [[nodiscard]] const model::ControllerInputs& widths() const { return widths_; }
+  [[nodiscard]] model::Controller& controller() { return controller_; }
+
+ private:
+  static inline const auto kFeatures = static_cast<std::int64_t>(scene::node_features().size());
+
+  model::ControllerInputs widths_;
+  model::GraphEncoder encoder_;
+  model::WorldModel world_;
+  model::Controller controller_;
+  benchmarks::Windows windows_;
+  model::LstmState state_;
+  model::CandidateBatch batch_;
+  torch::Tensor rows_;
+};
+
+struct InTurn {
+  Sumo sumo;           ///< mean of all simulations
+  double infer_s = 0;  ///< of an environment step
+};
+
+/// Simulations in processes of their own that take turns with each other and with the model, as the
+/// loop's do: a step finds in the caches what the others have left there.
+InTurn simulate_in_turn(const std::string& scenario, std::int64_t vehicles) {
+  // Behind every kSimulations simulations comes the model.
+  constexpr auto kBatch = static_cast<std::size_t>(kSimulations);
+  constexpr std::size_t kTurns = kProcesses + kProcesses / kBatch;
+  std::array<Pipe, kTurns> turns{};
   Pipe results{};
   TRAFFIC_CHECK(pipe(results.data()) == 0, "no pipe");
   for (Pipe& turn : turns) TRAFFIC_CHECK(pipe(turn.data()) == 0, "no pipe");
@@ -96,21 +160,33 @@ Sumo simulate_in_turn(const std::string& scenario) {
     const pid_t child = fork();
     TRAFFIC_CHECK(child >= 0, "no process");
     if (child > 0) continue;
+    const std::size_t mine = p + p / kBatch;
     bool is_mine = false;
     const auto pass_on_and_wait = [&] {
-      if (is_mine) put('.', turns[(p + 1) % kProcesses]);
-      is_mine = take<char>(turns[p]) != 0;
+      if (is_mine) put('.', turns[mine + 1]);
+      is_mine = take<char>(turns[mine]) != 0;
     };
     put(simulate(scenario, static_cast<int>(p), pass_on_and_wait), results);
-    put('.', turns[(p + 1) % kProcesses]);
+    put('.', turns[mine + 1]);
     _exit(0);
   }
+  Inference inference(vehicles);
+  InTurn mean;
   put('.', turns[0]);
-  Sumo mean;
+  for (int round = 0; round <= kSteps; ++round) {
+    for (std::size_t turn = kBatch; turn < kTurns; turn += kBatch + 1) {
+      take<char>(turns[turn]);
+      const double start = cpu_s();
+      inference.run();
+      mean.infer_s += cpu_s() - start;
+      put('.', turns[(turn + 1) % kTurns]);
+    }
+  }
+  mean.infer_s /= static_cast<double>((kSteps + 1) * kProcesses);
   for (std::size_t p = 0; p < kProcesses; ++p) {
     const auto one = take<Sumo>(results);
-    mean.step_s += one.step_s / kProcesses;
-    mean.vehicles += one.vehicles / kProcesses;
+    mean.sumo.step_s += one.step_s / kProcesses;
+    mean.sumo.vehicles += one.vehicles / kProcesses;
   }
   while (wait(nullptr) > 0) {
   }
@@ -123,19 +199,6 @@ double seconds_of(const std::function<void()>& work) {
   const double start = cpu_s();
   for (int i = 0; i < kTimes; ++i) work();
   return (cpu_s() - start) / kTimes;
-}
-
-/// Sizes as in compare_phase2.py.
-config::Config small() {
-  config::Config config;
-  config.model = {.hidden_dim = 64,
-                  .gnn_layers = 2,
-                  .num_heads = 4,
-                  .lstm_hidden = 64,
-                  .lstm_layers = 1,
-                  .latent_dim = 32};
-  config.controller.hidden_dim = 64;
-  return config;
 }
 
 /// An answer of a simulation with random traffic.
@@ -200,34 +263,12 @@ struct Model {
 };
 
 Model arithmetic(double vehicles) {
-  const config::Config config = small();
-  const auto features = static_cast<std::int64_t>(scene::node_features().size());
-  const model::ControllerInputs widths = train::Perception(config, 1, torch::kCPU).widths();
-  model::GraphEncoder encoder(config.model, features);
-  model::WorldModel world(config.model, 5);
-  model::Controller controller(config.controller, config.action, widths);
-  encoder->pack_for_inference();
-  world->pack_for_inference();
+  Inference inference(static_cast<std::int64_t>(vehicles));
+  const double infer_s = seconds_of([&] { inference.run(); });
 
-  const auto windows =
-      benchmarks::make_windows(kSimulations, features, 1, 1, static_cast<std::int64_t>(vehicles));
-  model::LstmState state = world->zero_state(windows.vehicles);
-  const auto candidates = [&](std::int64_t states) {
-    return model::CandidateBatch{
-        torch::randn({states * kCandidates, widths.own}), torch::randn({states, widths.shared}),
-        torch::arange(states, torch::kLong).repeat_interleave(kCandidates)};
-  };
-  const auto batch = candidates(kSimulations);
-  const torch::Tensor rows = torch::arange(kSimulations * kCandidates, torch::kLong);
-  const double infer_s = seconds_of([&] {
-    const torch::InferenceMode inference;
-    const torch::Tensor hidden = world->step(encoder->forward(windows.graph), state);
-    world->latents(hidden.index_select(0, rows));
-    controller->forward(batch);
-  });
-
-  const auto minibatch = candidates(kMinibatch);
-  const torch::Tensor conflicts = torch::randn({kMinibatch, widths.conflict});
+  const auto minibatch = inference.candidates(kMinibatch);
+  const torch::Tensor conflicts = torch::randn({kMinibatch, inference.widths().conflict});
+  model::Controller& controller = inference.controller();
   const double learn_s = seconds_of([&] {
     const model::ControllerOutput out = controller->forward(minibatch);
     (out.longitudinal.logsumexp(1).sum() + out.score.square().sum() +
@@ -243,15 +284,17 @@ int main(int argc, char** argv) {
   at::set_num_threads(1);
   torch::manual_seed(1);
   const std::string scenario = argc > 1 ? argv[1] : "merge";
-  const Sumo in_turn = simulate_in_turn(scenario);
   const Sumo sumo = simulate(scenario, 0, [] {});
+  const InTurn in_turn = simulate_in_turn(scenario, static_cast<std::int64_t>(sumo.vehicles));
   const Model model = arithmetic(sumo.vehicles);
-  const double model_s = model.infer_s + model.learn_s;
   fmt::print(
-      "{:.0f} vehicles, ms of an environment step: SUMO {:.3f}, {} simulations in turn {:.3f}; "
-      "inference {:.3f}, with perception and decision around it {:.3f}; learning {:.3f}\n"
-      "bound on two cores, steps/s: {:.0f}, with simulations in turn {:.0f}\n",
-      sumo.vehicles, sumo.step_s * 1e3, kProcesses, in_turn.step_s * 1e3, model.infer_s * 1e3,
-      perceive_and_decide_s(sumo.vehicles) * 1e3, model.learn_s * 1e3,
-      2.0 / (sumo.step_s + model_s), 2.0 / (in_turn.step_s + model_s));
+      "{:.0f} vehicles, ms of an environment step: SUMO {:.3f}, inference {:.3f}, with perception "
+      "and decision around it {:.3f}; learning {:.3f}\n"
+      "{} simulations and the model in turn: SUMO {:.3f}, inference {:.3f}\n"
+      "bound on two cores, steps/s: {:.0f}, in turn {:.0f}\n",
+      sumo.vehicles, sumo.step_s * 1e3, model.infer_s * 1e3,
+      perceive_and_decide_s(sumo.vehicles) * 1e3, model.learn_s * 1e3, kProcesses,
+      in_turn.sumo.step_s * 1e3, in_turn.infer_s * 1e3,
+      2.0 / (sumo.step_s + model.infer_s + model.learn_s),
+      2.0 / (in_turn.sumo.step_s + in_turn.infer_s + model.learn_s));
 }
