@@ -1,10 +1,8 @@
 #include "controller_heads.h"
 
 #include <ATen/ops/addmm.h>
-#include <ATen/ops/empty.h>
 #include <ATen/ops/linear.h>
 #include <ATen/ops/logsumexp.h>
-#include <ATen/ops/mm.h>
 #include <ATen/ops/mv.h>
 #include <torch/csrc/autograd/custom_function.h>
 
@@ -92,12 +90,12 @@ struct HeadsNode : torch::autograd::Function<HeadsNode> {
         grad[a] += of_score * derivatives[static_cast<std::size_t>(a)];
       }
     }
-    variable_list out{at::addmm(at::mm(by_commands, saved[1]), by_score.unsqueeze(1), saved[2]),
+    variable_list out{at::addmm(product(by_commands, saved[1]), by_score.unsqueeze(1), saved[2]),
                       product_of_transposed(by_commands, x), sum_rows(by_commands),
-                      at::mm(by_score.unsqueeze(0), x)};
+                      product(by_score.unsqueeze(0), x)};
     if (latents.defined()) {
       out.push_back(
-          at::mm((grads[1] * context->saved_data["impact"].toDouble()).unsqueeze(0), latents));
+          product((grads[1] * context->saved_data["impact"].toDouble()).unsqueeze(0), latents));
     }
     out.emplace_back();  // none for the constants
     return out;

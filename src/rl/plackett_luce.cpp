@@ -8,7 +8,6 @@
 
 #include "check.h"
 #include "noise.h"
-#include "plackett_luce_loops.h"
 #include "plackett_luce_terms.h"
 
 namespace traffic::rl {

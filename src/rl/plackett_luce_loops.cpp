@@ -1,11 +1,10 @@
-#include "plackett_luce_loops.h"
-
 #include <ATen/Dispatch.h>
 
 #include <algorithm>
 #include <cmath>
 
 #include "noise.h"
+#include "plackett_luce_terms.h"
 
 namespace traffic::rl {
 namespace {

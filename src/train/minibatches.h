@@ -26,4 +26,11 @@ std::vector<torch::Tensor> split_minibatches(const Experience& experience,
                                              std::int64_t total_states, std::uint64_t seed,
                                              const EpochKey& key);
 
+/// Columns of count_terms().
+enum Terms : std::int64_t { kDecisionTerms, kValueTerms, kNumTerms };
+
+/// [parts, kNumTerms] float64: the decisions, and the conflicts that exist, of this rank's states
+/// in each minibatch.
+torch::Tensor count_terms(const Experience& experience, const std::vector<torch::Tensor>& parts);
+
 }  // namespace traffic::train

@@ -27,7 +27,6 @@ UpdateResult Learner::imitate(const Experience& experience, std::int64_t total_s
   UpdateResult result;
   result.learning_rate = ppo_.learning_rate;
   follow_returns(experience, total_states, iteration, result);
-  const torch::Tensor decided = experience.decided.sizes().to(torch::kCPU);
   torch::Tensor sums = torch::zeros({2}, torch::kDouble);  // loss, decisions of the last pass
   for (std::int64_t epoch = 0; epoch < ppo_.num_epochs; ++epoch) {
     sums.zero_();
@@ -39,7 +38,7 @@ UpdateResult Learner::imitate(const Experience& experience, std::int64_t total_s
                            .size = std::min(ppo_.minibatch_size, kValueMinibatch)})) {
       gradients_.zero();
       torch::Tensor of_part = torch::zeros({2}, torch::kDouble);
-      of_part[1] = decided.index_select(0, states).sum().to(torch::kDouble);
+      of_part[1] = count_terms(experience, {states})[0][kDecisionTerms];
       torch::Tensor count = of_part[1].clone();
       communicator_.all_reduce(count);
       const torch::Tensor loss = imitation_loss(experience, states);

@@ -20,30 +20,17 @@ bool is_of_value(const comm::ArenaEntry& entry) {
   return entry.name.starts_with("controller.value");
 }
 
-/// Decisions and values of each part, of all ranks together. Collective.
-std::vector<rl::PpoDenominators> count_terms(const Experience& experience,
-                                             const std::vector<torch::Tensor>& parts,
-                                             comm::Communicator& communicator) {
-  torch::Tensor counts = torch::zeros({static_cast<std::int64_t>(parts.size()), 2}, torch::kDouble);
-  auto* count = counts.mutable_data_ptr<double>();
-  const auto* decided = experience.decided.ptr().const_data_ptr<std::int64_t>();
-  const auto* exists = experience.exists.const_data_ptr<bool>();
-  const std::int64_t conflicts = experience.exists.size(1);
-  for (const torch::Tensor& states : parts) {
-    const auto* state = states.const_data_ptr<std::int64_t>();
-    for (std::int64_t i = 0; i < states.numel(); ++i) {
-      const std::int64_t s = state[i];
-      count[0] += static_cast<double>(decided[s + 1] - decided[s]);
-      count[1] += static_cast<double>(
-          std::count(exists + s * conflicts, exists + (s + 1) * conflicts, true));
-    }
-    count += 2;
-  }
+/// What each part's sums are divided by. Collective.
+std::vector<rl::PpoDenominators> denominators_of(const Experience& experience,
+                                                 const std::vector<torch::Tensor>& parts,
+                                                 comm::Communicator& communicator) {
+  const torch::Tensor counts = count_terms(experience, parts);
   communicator.all_reduce(counts);
   std::vector<rl::PpoDenominators> out;
   const auto* sum = counts.const_data_ptr<double>();
-  for (std::size_t i = 0; i < parts.size(); ++i, sum += 2) {
-    out.push_back({.decisions = std::max(1.0, sum[0]), .values = std::max(1.0, sum[1])});
+  for (std::size_t i = 0; i < parts.size(); ++i, sum += kNumTerms) {
+    out.push_back({.decisions = std::max(1.0, sum[kDecisionTerms]),
+                   .values = std::max(1.0, sum[kValueTerms])});
   }
   return out;
 }
@@ -194,7 +181,7 @@ torch::Tensor Learner::accumulate(const Experience& experience, const Targets& t
 bool Learner::run_epoch(const Experience& experience, const Targets& targets,
                         const std::vector<torch::Tensor>& parts, UpdateResult& result) {
   const auto n = static_cast<std::int64_t>(parts.size());
-  const std::vector<rl::PpoDenominators> counts = count_terms(experience, parts, communicator_);
+  const auto counts = denominators_of(experience, parts, communicator_);
   torch::Tensor sums = torch::zeros({rl::kNumPpoSums}, torch::kDouble);
   bool went_on = true;
   for (std::int64_t i = 0; i < n; ++i) {

@@ -1,6 +1,7 @@
 #include "value_fit.h"
 
 #include "gather.h"
+#include "minibatches.h"
 #include "traffic/rl/advantages.h"
 #include "traffic/rl/ppo_loss.h"
 
@@ -12,10 +13,7 @@ torch::Tensor fit_pass(const Experience& experience, const torch::Tensor& return
   const torch::Device device = communicator.device();
   const auto n = static_cast<std::int64_t>(parts.size());
   torch::Tensor sums = torch::zeros({2, n}, torch::kDouble);
-  for (std::int64_t i = 0; i < n; ++i) {
-    const torch::Tensor& states = parts[static_cast<std::size_t>(i)];
-    sums[0][i] = experience.exists.index_select(0, states).sum().to(torch::kDouble);
-  }
+  sums[0].copy_(count_terms(experience, parts).select(1, kValueTerms));
   torch::Tensor counts = sums[0].clone();
   communicator.all_reduce(counts);
   counts.clamp_min_(1.0);

@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "helpers.h"
-#include "rl/plackett_luce_loops.h"
+#include "rl/plackett_luce_terms.h"
 #include "rl/ppo_loss_terms.h"
 #include "traffic/core/error.h"
 #include "traffic/rl/distributions.h"
