@@ -13,6 +13,7 @@
 #include "traffic/config/write.h"
 #include "traffic/core/error.h"
 #include "traffic/core/signals.h"
+#include "traffic/model/memory.h"
 #include "traffic/train/coordinator.h"
 
 namespace {
@@ -50,6 +51,7 @@ std::optional<Start> read_command_line(int argc, char** argv, bool speaks) {
 
 int run_training(const Start& start, comm::MpiSession& session) {
   install_stop_handlers();
+  model::pool_all_tensors();
   torch::set_num_threads(train::choose_threads(start.plan.whole.run.threads_per_rank, session));
   train::Job job(start.plan, session);
   if (start.dry_run) {

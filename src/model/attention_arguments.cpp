@@ -25,25 +25,27 @@ constexpr std::int64_t kRiskSums =
 
 }  // namespace
 
-AttentionArguments::AttentionArguments(const EdgeIndex& index, const EdgeParameters& parameters,
-                                       std::int64_t heads) {
-  const std::int64_t width = parameters.edge_weight.size(0);
-  storage_[0] = transposed(parameters.edge_weight, width);
-  storage_[1] = transposed(parameters.risk_in_weight, kRiskHidden);
-  storage_[2] = parameters.risk_in_bias.contiguous();
-  storage_[3] = transposed(parameters.risk_out_weight, kMaxHeads);
-  storage_[4] = transposed(parameters.risk_out_bias.unsqueeze(1), kMaxHeads);
-  edges = {.edge_ptr = index.edge_ptr.const_data_ptr<std::int32_t>(),
-           .edge_src = index.edge_src.const_data_ptr<std::int32_t>(),
-           .edge_features = index.edge_features.const_data_ptr<float>(),
-           .heads = heads,
-           .head_dim = width / heads,
-           .scale = 1.0F / std::sqrt(static_cast<float>(width / heads)),
-           .edge_weight = data<float>(storage_[0]),
-           .risk_in = data<float>(storage_[1]),
-           .risk_in_bias = data<float>(storage_[2]),
-           .risk_out = data<float>(storage_[3]),
-           .risk_out_bias = data<float>(storage_[4])};
+PackedEdgeParameters::PackedEdgeParameters(const EdgeParameters& parameters, std::int64_t heads)
+    : heads_(heads),
+      edge_weight_(transposed(parameters.edge_weight, parameters.edge_weight.size(0))),
+      risk_in_(transposed(parameters.risk_in_weight, kRiskHidden)),
+      risk_in_bias_(parameters.risk_in_bias.contiguous()),
+      risk_out_(transposed(parameters.risk_out_weight, kMaxHeads)),
+      risk_out_bias_(transposed(parameters.risk_out_bias.unsqueeze(1), kMaxHeads)) {}
+
+kernels::AttentionEdges PackedEdgeParameters::with(const EdgeIndex& index) const {
+  const std::int64_t head_dim = edge_weight_.size(1) / heads_;
+  return {.edge_ptr = index.edge_ptr.const_data_ptr<std::int32_t>(),
+          .edge_src = index.edge_src.const_data_ptr<std::int32_t>(),
+          .edge_features = index.edge_features.const_data_ptr<float>(),
+          .heads = heads_,
+          .head_dim = head_dim,
+          .scale = 1.0F / std::sqrt(static_cast<float>(head_dim)),
+          .edge_weight = data<float>(edge_weight_),
+          .risk_in = data<float>(risk_in_),
+          .risk_in_bias = data<float>(risk_in_bias_),
+          .risk_out = data<float>(risk_out_),
+          .risk_out_bias = data<float>(risk_out_bias_)};
 }
 
 AttentionGradients::AttentionGradients(std::int64_t groups, std::int64_t width, std::int64_t heads)

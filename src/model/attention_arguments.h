@@ -9,14 +9,21 @@
 
 namespace traffic::model {
 
-/// Owns the rearranged parameters that `edges` points into.
-class AttentionArguments {
+/// EdgeParameters in the layout that the kernels read.
+class PackedEdgeParameters {
  public:
-  AttentionArguments(const EdgeIndex& index, const EdgeParameters& parameters, std::int64_t heads);
-  kernels::AttentionEdges edges;
+  PackedEdgeParameters(const EdgeParameters& parameters, std::int64_t heads);
+
+  /// Points into this and into the index.
+  [[nodiscard]] kernels::AttentionEdges with(const EdgeIndex& index) const;
 
  private:
-  at::Tensor storage_[5];
+  std::int64_t heads_;
+  at::Tensor edge_weight_;    ///< [4, d]
+  at::Tensor risk_in_;        ///< [4, kRiskHidden]
+  at::Tensor risk_in_bias_;   ///< [kRiskHidden]
+  at::Tensor risk_out_;       ///< [kRiskHidden, kMaxHeads]
+  at::Tensor risk_out_bias_;  ///< [1, kMaxHeads]
 };
 
 /// Gradients of EdgeParameters: a sum of its own for each group of nodes, so that the total does

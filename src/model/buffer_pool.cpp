@@ -1,12 +1,16 @@
 #include "buffer_pool.h"
 
-#include <ATen/ops/from_blob.h>
+#include <ATen/EmptyTensor.h>
+#include <c10/core/CPUAllocator.h>
 #include <sys/mman.h>
 
 #include <algorithm>
+#include <array>
 #include <bit>
-#include <map>
+#include <cstdlib>
+#include <cstring>
 #include <mutex>
+#include <new>
 #include <vector>
 
 #include "traffic/core/error.h"
@@ -16,61 +20,117 @@ namespace traffic::model {
 namespace {
 
 constexpr std::size_t kHugePage = std::size_t{2} << 20;
+constexpr std::size_t kAlignment = 64;
+constexpr int kStepsOfPower = 8;  ///< classes of size between a power of two and the next
 
-void* map_pages(std::size_t bytes) {
-  void* p = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  if (p == MAP_FAILED)
-    throw ResourceError("out of memory: {} bytes for activations; use a smaller batch_size", bytes);
-  madvise(p, bytes, MADV_HUGEPAGE);  // only a hint: fewer page faults where the kernel grants it
-  return p;
+/// Ahead of the memory of each tensor, whose address is all that its end tells.
+struct alignas(kAlignment) MemoryHead {
+  std::size_t bytes;  ///< behind the head
+
+  static MemoryHead* of(void* memory) { return static_cast<MemoryHead*>(memory) - 1; }
+  void* memory() { return this + 1; }
+};
+
+/// Sizes are rounded up to an eighth of their power of two, so that tensors of slightly different
+/// size share blocks.
+std::size_t rounded(std::size_t bytes) {
+  bytes = std::max(bytes, kAlignment);
+  const std::size_t least = bytes < kHugePage ? kAlignment : kHugePage;
+  const std::size_t step = std::max(least, std::bit_floor(bytes) / kStepsOfPower);
+  return (bytes + step - 1) / step * step;
 }
 
-/// Blocks that no tensor uses, by size. Sizes are rounded up to an eighth of their power of two, so
-/// that batches of slightly different size share blocks.
-class Pool {
+/// @param bytes rounded
+std::size_t class_of(std::size_t bytes) {
+  const int power = static_cast<int>(std::bit_width(bytes)) - 1;
+  const std::size_t eighth =
+      (bytes >> (power - std::countr_zero(0U + kStepsOfPower))) - kStepsOfPower;
+  return static_cast<std::size_t>(power) * kStepsOfPower + eighth;
+}
+
+/// @param bytes rounded
+void* get_memory(std::size_t bytes) {
+  const std::size_t all = bytes + sizeof(MemoryHead);
+  void* p = nullptr;
+  if (bytes < kHugePage) {
+    p = std::aligned_alloc(kAlignment, all);
+  } else {
+    p = mmap(nullptr, all, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (p == MAP_FAILED) p = nullptr;
+    // Only a hint: fewer page faults where the kernel grants it.
+    if (p != nullptr) madvise(p, all, MADV_HUGEPAGE);
+  }
+  if (p == nullptr) {
+    throw ResourceError("out of memory: {} bytes for a tensor; use a smaller batch_size", bytes);
+  }
+  return (new (p) MemoryHead{bytes})->memory();
+}
+
+void drop_memory(void* memory) {
+  MemoryHead* head = MemoryHead::of(memory);
+  if (head->bytes < kHugePage) {
+    std::free(head);
+  } else {
+    munmap(head, head->bytes + sizeof(MemoryHead));
+  }
+}
+
+/// Keeps the memory that no tensor uses, by class of size.
+class Pool final : public c10::Allocator {
  public:
   static Pool& instance() {
     static Pool* pool = new Pool;  // never destroyed: tensors may outlive every static object
     return *pool;
   }
 
-  static std::size_t block_bytes(std::size_t bytes) {
-    bytes = std::max<std::size_t>(bytes, 1);  // an empty tensor, of a road without vehicles
-    const std::size_t step = std::max(kHugePage, std::bit_floor(bytes) / 8);
-    return (bytes + step - 1) / step * step;
+  c10::DataPtr allocate(std::size_t bytes) override {
+    if (bytes == 0) return {nullptr, c10::kCPU};
+    void* memory = take(rounded(bytes));
+    return {memory, memory, &give_back, c10::kCPU};
   }
 
-  void* take(std::size_t bytes) {
-    {
-      const std::scoped_lock lock(mutex_);
-      if (const auto found = free_.find(bytes); found != free_.end()) {
-        void* p = found->second;
-        free_.erase(found);
-        return p;
-      }
-    }
-    return map_pages(bytes);
-  }
+  [[nodiscard]] c10::DeleterFnPtr raw_deleter() const override { return &give_back; }
 
-  void give(void* p, std::size_t bytes) {
-    const std::scoped_lock lock(mutex_);
-    free_.emplace(bytes, p);
+  void copy_data(void* to, const void* from, std::size_t bytes) const override {
+    std::memcpy(to, from, bytes);
   }
 
   std::size_t release() {
     const std::scoped_lock lock(mutex_);
     std::size_t total = 0;
-    for (const auto& [bytes, p] : free_) {
-      munmap(p, bytes);
-      total += bytes;
+    for (auto& of_class : idle_) {
+      for (void* memory : of_class) {
+        total += MemoryHead::of(memory)->bytes;
+        drop_memory(memory);
+      }
+      of_class.clear();
     }
-    free_.clear();
     return total;
   }
 
  private:
+  void* take(std::size_t bytes) {
+    {
+      const std::scoped_lock lock(mutex_);
+      auto& of_class = idle_[class_of(bytes)];
+      if (!of_class.empty()) {
+        void* memory = of_class.back();
+        of_class.pop_back();
+        return memory;
+      }
+    }
+    return get_memory(bytes);
+  }
+
+  static void give_back(void* memory) {
+    if (memory == nullptr) return;
+    Pool& pool = instance();
+    const std::scoped_lock lock(pool.mutex_);
+    pool.idle_[class_of(MemoryHead::of(memory)->bytes)].push_back(memory);
+  }
+
   std::mutex mutex_;
-  std::multimap<std::size_t, void*> free_;
+  std::array<std::vector<void*>, 64 * kStepsOfPower> idle_;
 };
 
 /// Blocks of one thread's scratch, used from the first on.
@@ -85,13 +145,9 @@ thread_local ThreadScratch thread_scratch;
 
 template <typename T>
 at::Tensor pooled_empty(at::IntArrayRef sizes) {
-  std::size_t count = 1;
-  for (const std::int64_t size : sizes) count *= static_cast<std::size_t>(size);
-  const std::size_t bytes = Pool::block_bytes(count * sizeof(T));
-  void* p = Pool::instance().take(bytes);
-  return at::from_blob(
-      p, sizes, [bytes](void* block) { Pool::instance().give(block, bytes); },
-      at::TensorOptions(kScalarType<T>));
+  return at::detail::empty_generic(sizes, &Pool::instance(),
+                                   c10::DispatchKeySet(at::DispatchKey::CPU), kScalarType<T>,
+                                   std::nullopt);
 }
 template at::Tensor pooled_empty<float>(at::IntArrayRef);
 template at::Tensor pooled_empty<kernels::Bf16>(at::IntArrayRef);
@@ -111,7 +167,7 @@ void* Scratch::take_bytes(std::size_t bytes) {
     thread_scratch.used = 0;
   }
   if (thread_scratch.block == thread_scratch.blocks.size()) {
-    const std::size_t size = Pool::block_bytes(std::max(bytes, 2 * kHugePage));
+    const std::size_t size = rounded(std::max(bytes, 2 * kHugePage));
     thread_scratch.blocks.push_back(
         pooled_empty<float>({static_cast<std::int64_t>(size / sizeof(float))}));
     thread_scratch.used = 0;
@@ -121,6 +177,8 @@ void* Scratch::take_bytes(std::size_t bytes) {
   thread_scratch.used += bytes;
   return p;
 }
+
+void pool_all_tensors() { c10::SetCPUAllocator(&Pool::instance()); }
 
 std::int64_t release_cached_memory() {
   return static_cast<std::int64_t>(Pool::instance().release());

@@ -13,8 +13,10 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <vector>
 
+#include "attention_arguments.h"
 #include "edge_index.h"
 #include "packed_weight.h"
 #include "traffic/model/segment_attention.h"
@@ -55,23 +57,36 @@ bool fused_layer_fits(std::int64_t hidden_dim, std::int64_t heads);
 
 /// An input known to be of low rank, x = rows * basis + offset, as that of the first layer is: then
 /// queries, keys and values are made from `rows`, and no product with the d columns of x is needed.
-struct ThinInput {
-  at::Tensor rows;    ///< [N, R] float32, R a multiple of kernels::kWidthUnit
-  at::Tensor basis;   ///< [R, d]
+struct ThinBasis {
+  at::Tensor basis;   ///< [R, d], R a multiple of kernels::kWidthUnit
   at::Tensor offset;  ///< [d]
 };
+struct ThinInput {
+  at::Tensor rows;  ///< [N, R] float32
+  ThinBasis of;
+};
 
-/// Weights in the layouts that the fused forward pass reads.
+/// Queries, keys and values of a thin input: rows * (basis W^T) + (offset W^T + b). With nine
+/// features of a vehicle the product has depth 16 and not d.
+struct ThinProjection {
+  PackedWeight<float> weight;  ///< [R, 3 d] in panels
+  at::Tensor bias;             ///< [3 d]
+};
+
+/// Parameters in the layouts that the fused forward pass reads.
 template <typename T>
 struct PackedLayer {
-  PackedWeight<T> qkv;
+  PackedWeight<T> qkv;                 ///< empty where the input is thin
+  std::optional<ThinProjection> thin;  ///< nothing where it is not
+  PackedEdgeParameters edges;
   PackedWeight<T> out;
   PackedWeight<T> up;
   PackedWeight<T> down;
 };
-/// @param with_qkv false: the input is thin
+/// @param thin of the input; null: it is not known to be thin
 template <typename T>
-PackedLayer<T> pack_layer(const LayerParameters& parameters, bool with_qkv);
+PackedLayer<T> pack_layer(const LayerParameters& parameters, std::int64_t heads,
+                          const ThinBasis* thin);
 
 /// What a fused forward pass leaves for its backward pass. Matrices are of the type of the
 /// products.

@@ -262,7 +262,7 @@ LayerGradients layer_backward(const LayerInput& input, const LayerTape& tape,
   const std::int64_t width = input.x.size(1);
   const std::int64_t groups = input.edges.num_groups();
   const auto& p = input.parameters;
-  const AttentionArguments arguments(input.edges, edge_parameters(p), input.heads);
+  const PackedEdgeParameters edges(edge_parameters(p), input.heads);
   const VectorSums vectors(groups, width);
   const AttentionGradients attention(groups, width, input.heads);
   LayerGradients grads{pooled_empty<float>({nodes, width}), {}, {}};
@@ -277,7 +277,7 @@ LayerGradients layer_backward(const LayerInput& input, const LayerTape& tape,
                              grad_out.const_data_ptr<float>(),
                              data<float>(grads.x),
                              width,
-                             arguments.edges,
+                             edges.with(input.edges),
                              pack_backward<T>(p[kDownWeight]),
                              pack_backward<T>(p[kUpWeight]),
                              pack_backward<T>(p[kOutWeight]),

@@ -1,10 +1,8 @@
 #include <ATen/Parallel.h>
 
 #include <algorithm>
-#include <optional>
 #include <type_traits>
 
-#include "attention_arguments.h"
 #include "buffer_pool.h"
 #include "encoder_layer.h"
 #include "thin_projection.h"
@@ -21,9 +19,8 @@ template <typename T>
 struct ForwardPass {
   const LayerInput& input;
   const PackedLayer<T>& packed;
-  const kernels::AttentionEdges& edges;
-  const ThinProjection* thin;  ///< null: queries, keys and values are made from x
-  LayerTape* tape;             ///< null: nothing is kept
+  const kernels::AttentionEdges edges;
+  LayerTape* tape;  ///< null: nothing is kept
   std::int64_t width;
   float* out;  ///< [N, d]
 
@@ -67,8 +64,11 @@ void project(Rows<const S> operand, std::int64_t rows, const Operand<S>& weight,
 template <typename T>
 void project_qkv(const ForwardPass<T>& pass, std::int64_t row, std::int64_t rows,
                  const QkvRows<T>& qkv) {
-  if (pass.thin != nullptr) {
-    project<float, T>(pass.thin->rows(row), rows, pass.thin->weight(), pass.thin->bias(), qkv);
+  if (const auto& thin = pass.packed.thin) {
+    const at::Tensor& from = pass.input.thin->rows;
+    const std::int64_t rank = from.size(1);
+    project<float, T>({from.const_data_ptr<float>() + row * rank, rank}, rows, thin->weight.operand,
+                      thin->bias.template const_data_ptr<float>(), qkv);
     return;
   }
   Scratch scratch;
@@ -206,10 +206,20 @@ bool fused_layer_fits(std::int64_t hidden_dim, std::int64_t heads) {
 }
 
 template <typename T>
-PackedLayer<T> pack_layer(const LayerParameters& parameters, bool with_qkv) {
-  return {with_qkv ? pack_forward<T>(parameters[kQkvWeight]) : PackedWeight<T>{},
-          pack_forward<T>(parameters[kOutWeight]), pack_forward<T>(parameters[kUpWeight]),
-          pack_forward<T>(parameters[kDownWeight])};
+PackedLayer<T> pack_layer(const LayerParameters& parameters, std::int64_t heads,
+                          const ThinBasis* thin) {
+  PackedLayer<T> packed{.qkv = {},
+                        .thin = {},
+                        .edges = {edge_parameters(parameters), heads},
+                        .out = pack_forward<T>(parameters[kOutWeight]),
+                        .up = pack_forward<T>(parameters[kUpWeight]),
+                        .down = pack_forward<T>(parameters[kDownWeight])};
+  if (thin != nullptr) {
+    packed.thin = project_thin(*thin, parameters);
+  } else {
+    packed.qkv = pack_forward<T>(parameters[kQkvWeight]);
+  }
+  return packed;
 }
 
 template <typename T>
@@ -218,10 +228,7 @@ at::Tensor layer_forward(const LayerInput& input, const PackedLayer<T>& packed, 
   const std::int64_t width = input.x.size(1);
   const at::Tensor out = pooled_empty<float>({nodes, width});
   if (tape != nullptr) allocate<T>(*tape, nodes, input.edges.num_edges(), width, input.heads);
-  const AttentionArguments arguments(input.edges, edge_parameters(input.parameters), input.heads);
-  std::optional<ThinProjection> thin;
-  if (input.thin != nullptr) thin.emplace(*input.thin, input.parameters);
-  const ForwardPass<T> pass{input, packed, arguments.edges, thin ? &*thin : nullptr,
+  const ForwardPass<T> pass{input, packed, packed.edges.with(input.edges),
                             tape,  width,  data<float>(out)};
   const auto& groups = input.edges.group_ptr;
   at::parallel_for(0, input.edges.num_groups(), 1, [&](std::int64_t first, std::int64_t last) {
@@ -233,8 +240,10 @@ at::Tensor layer_forward(const LayerInput& input, const PackedLayer<T>& packed, 
   return out;
 }
 
-template PackedLayer<float> pack_layer<float>(const LayerParameters&, bool);
-template PackedLayer<kernels::Bf16> pack_layer<kernels::Bf16>(const LayerParameters&, bool);
+template PackedLayer<float> pack_layer<float>(const LayerParameters&, std::int64_t,
+                                              const ThinBasis*);
+template PackedLayer<kernels::Bf16> pack_layer<kernels::Bf16>(const LayerParameters&, std::int64_t,
+                                                              const ThinBasis*);
 template at::Tensor layer_forward(const LayerInput&, const PackedLayer<float>&, LayerTape*);
 template at::Tensor layer_forward(const LayerInput&, const PackedLayer<kernels::Bf16>&, LayerTape*);
 

@@ -35,11 +35,15 @@ struct LayerVariables {
     std::copy_n(all.begin() + 1, kNumLayerParameters, parameters.begin());
     if (all.size() > 1 + kNumLayerParameters) {
       const auto rest = all.slice(1 + kNumLayerParameters);
-      thin = {rest[0], rest[1], rest[2]};
+      thin = {rest[0], {rest[1], rest[2]}};
     }
   }
   [[nodiscard]] LayerInput input(const LayerState& state) const {
     return {x, *state.edges, parameters, state.heads, thin ? &*thin : nullptr};
+  }
+  template <typename T>
+  [[nodiscard]] PackedLayer<T> pack(const LayerState& state) const {
+    return pack_layer<T>(parameters, state.heads, thin ? &thin->of : nullptr);
   }
 
   Tensor x;
@@ -49,8 +53,7 @@ struct LayerVariables {
 
 template <typename T>
 Tensor run_forward(const LayerVariables& variables, LayerState& state) {
-  return layer_forward<T>(variables.input(state),
-                          pack_layer<T>(variables.parameters, !variables.thin),
+  return layer_forward<T>(variables.input(state), variables.pack<T>(state),
                           state.keep_tape ? &state.tape : nullptr);
 }
 
@@ -59,9 +62,16 @@ LayerGradients run_backward(const LayerVariables& variables, LayerState& state,
                             const Tensor& grad_out) {
   if (state.keep_tape) return layer_backward<T>(variables.input(state), state.tape, grad_out);
   LayerTape tape;
-  layer_forward<T>(variables.input(state), pack_layer<T>(variables.parameters, !variables.thin),
-                   &tape);
+  layer_forward<T>(variables.input(state), variables.pack<T>(state), &tape);
   return layer_backward<T>(variables.input(state), tape, grad_out);
+}
+
+/// @param packed once and for all, or nothing
+template <typename T>
+Tensor forward_only(const LayerInput& input, const std::optional<PackedLayer<T>>& packed) {
+  if (packed) return layer_forward<T>(input, *packed, nullptr);
+  const ThinBasis* thin = input.thin != nullptr ? &input.thin->of : nullptr;
+  return layer_forward<T>(input, pack_layer<T>(input.parameters, input.heads, thin), nullptr);
 }
 
 class FusedLayer : public torch::autograd::Function<FusedLayer> {
@@ -86,7 +96,7 @@ class FusedLayer : public torch::autograd::Function<FusedLayer> {
     variable_list out{std::move(result.x)};
     out.insert(out.end(), result.parameters.begin(), result.parameters.end());
     if (variables.thin)
-      out.insert(out.end(), {result.thin.rows, result.thin.basis, result.thin.offset});
+      out.insert(out.end(), {result.thin.rows, result.thin.of.basis, result.thin.of.offset});
     out.emplace_back();
     return out;
   }
@@ -135,11 +145,7 @@ Tensor EncoderLayerImpl::forward(const Tensor& x, const LayerContext& context,
   const bool bf16 = context.compute_type == torch::kBFloat16;
   if (!torch::GradMode::is_enabled()) {
     const LayerInput input{x, *context.edges, p, heads_, thin ? &*thin : nullptr};
-    if (bf16)
-      return layer_forward<Bf16>(input, packed_bf16_ ? *packed_bf16_ : pack_layer<Bf16>(p, !thin),
-                                 nullptr);
-    return layer_forward<float>(input, packed_float_ ? *packed_float_ : pack_layer<float>(p, !thin),
-                                nullptr);
+    return bf16 ? forward_only(input, packed_bf16_) : forward_only(input, packed_float_);
   }
   auto state = c10::make_intrusive<LayerState>();
   state->edges = context.edges;
@@ -148,7 +154,7 @@ Tensor EncoderLayerImpl::forward(const Tensor& x, const LayerContext& context,
   state->keep_tape = !context.checkpointing;
   variable_list all{x};
   all.insert(all.end(), p.begin(), p.end());
-  if (thin) all.insert(all.end(), {thin->rows, thin->basis, thin->offset});
+  if (thin) all.insert(all.end(), {thin->rows, thin->of.basis, thin->of.offset});
   return FusedLayer::apply(at::TensorList(all), state);
 }
 
@@ -179,15 +185,15 @@ Tensor EncoderLayerImpl::forward_unfused(const Tensor& x, const LayerContext& co
   return context.checkpointing ? recomputed(forward, all) : forward(all);
 }
 
-void EncoderLayerImpl::pack_for_inference(at::ScalarType compute_type, bool with_qkv) {
+void EncoderLayerImpl::pack_for_inference(at::ScalarType compute_type, const ThinBasis* thin) {
   const torch::NoGradGuard no_grad;
   const LayerParameters p = parameters_of_layer();
   unpack();
   if (!fused_on(qkv_->weight, compute_type)) return;
   if (compute_type == torch::kBFloat16) {
-    packed_bf16_ = pack_layer<Bf16>(p, with_qkv);
+    packed_bf16_ = pack_layer<Bf16>(p, heads_, thin);
   } else {
-    packed_float_ = pack_layer<float>(p, with_qkv);
+    packed_float_ = pack_layer<float>(p, heads_, thin);
   }
 }
 

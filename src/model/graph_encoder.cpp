@@ -47,31 +47,15 @@ torch::Tensor GraphEncoderImpl::forward(const GraphBatch& graph) {
     for (const auto& layer : layers_) h = layer->forward(h, context);
     return h;
   }
-  const ThinInput thin = thin_input(graph.node_features);
+  const ThinInput thin =
+      thin_input(graph.node_features, packed_input_ ? *packed_input_ : thin_form(*input_, *norm_));
   // The first layer gives the gradient of its input to the three tensors that this is made of.
-  torch::Tensor h = torch::addmm(thin.offset.detach(), thin.rows.detach(), thin.basis.detach());
+  torch::Tensor h =
+      torch::addmm(thin.of.offset.detach(), thin.rows.detach(), thin.of.basis.detach());
   for (std::size_t l = 0; l < layers_.size(); ++l) {
     h = layers_[l]->forward(h, context, l == 0 ? std::optional(thin) : std::nullopt);
   }
   return h;
-}
-
-ThinInput GraphEncoderImpl::thin_input(const torch::Tensor& features) const {
-  // h = LayerNorm(W x + b) is linear in (x, 1) but for the row's own scale. With the columns of (W,
-  // b) centred, the mean over channels is zero and the variance is a quadratic form of (x, 1).
-  const std::int64_t used = features.size(1) + 1;
-  const std::int64_t rank =
-      (used + kernels::kWidthUnit - 1) / kernels::kWidthUnit * kernels::kWidthUnit;
-  const torch::Tensor weight = torch::cat({input_->weight.t(), input_->bias.unsqueeze(0)});
-  const torch::Tensor centred = weight - weight.mean(1, true);
-  // Not mm: MKL rounds small products differently with another number of threads.
-  const torch::Tensor gram = (centred.unsqueeze(0) * centred.unsqueeze(1)).mean(2);
-  const torch::Tensor x =
-      torch::cat({features, torch::ones({features.size(0), 1}, features.options())}, 1);
-  const torch::Tensor rows = thin_rows(x, gram);
-  const torch::Tensor basis = centred * norm_->weight;
-  return {torch::constant_pad_nd(rows, {0, rank - used}),
-          torch::constant_pad_nd(basis, {0, 0, 0, rank - used}), norm_->bias};
 }
 
 bool GraphEncoderImpl::fused() const {
@@ -95,11 +79,19 @@ void GraphEncoderImpl::set_compute_type(torch::ScalarType type) {
 }
 
 void GraphEncoderImpl::pack_for_inference() {
-  for (std::size_t l = 0; l < layers_.size(); ++l)
-    layers_[l]->pack_for_inference(compute_type_, l > 0 || !has_thin_input());
+  const torch::NoGradGuard no_grad;
+  unpack();
+  if (has_thin_input()) {
+    packed_input_ = std::make_shared<const ThinForm>(thin_form(*input_, *norm_));
+  }
+  for (std::size_t l = 0; l < layers_.size(); ++l) {
+    const bool thin = l == 0 && packed_input_ != nullptr;
+    layers_[l]->pack_for_inference(compute_type_, thin ? &packed_input_->of : nullptr);
+  }
 }
 
 void GraphEncoderImpl::unpack() {
+  packed_input_.reset();
   for (const auto& layer : layers_) layer->unpack();
 }
 

@@ -30,16 +30,17 @@ Tensor fused_forward(const Tensor& qkv, const EdgeParameters& parameters, Attent
   const std::int64_t width = qkv.size(1) / 3;
   Tensor out = at::empty({qkv.size(0), width}, qkv.options());
   tape.probability = at::empty({tape.index.num_edges(), tape.heads}, at::kFloat);
-  const AttentionArguments arguments(tape.index, parameters, tape.heads);
+  const PackedEdgeParameters packed(parameters, tape.heads);
+  const kernels::AttentionEdges edges = packed.with(tape.index);
   const auto& groups = tape.index.group_ptr;
   at::parallel_for(0, tape.index.num_groups(), 1, [&](std::int64_t first, std::int64_t last) {
     Scratch scratch;
     const std::int64_t begin = groups[static_cast<std::size_t>(first)];
     const std::int64_t end = groups[static_cast<std::size_t>(last)];
-    const auto* ptr = arguments.edges.edge_ptr;
+    const auto* ptr = edges.edge_ptr;
     kernels::float_table().attention(
-        {arguments.edges, 0, data<float>(qkv), data<float>(out), data<float>(tape.probability)},
-        begin, end, scratch.take<float>((ptr[end] - ptr[begin]) * kernels::kMaxHeads));
+        {edges, 0, data<float>(qkv), data<float>(out), data<float>(tape.probability)}, begin, end,
+        scratch.take<float>((ptr[end] - ptr[begin]) * kernels::kMaxHeads));
   });
   return out;
 }
@@ -47,9 +48,9 @@ Tensor fused_forward(const Tensor& qkv, const EdgeParameters& parameters, Attent
 EdgeParameters fused_backward(const Tensor& qkv, const EdgeParameters& parameters,
                               const AttentionTape& tape, const Tensor& grad_out,
                               const Tensor& grad_qkv) {
-  const AttentionArguments arguments(tape.index, parameters, tape.heads);
+  const PackedEdgeParameters packed(parameters, tape.heads);
   const kernels::AttentionBackward args{
-      .edges = arguments.edges,
+      .edges = packed.with(tape.index),
       .base = 0,
       .qkv = data<float>(qkv),
       .grad_out = data<float>(grad_out),

@@ -12,25 +12,25 @@
 
 namespace traffic::model {
 
-ThinProjection::ThinProjection(const ThinInput& input, const LayerParameters& parameters)
-    : input_(input),
-      weight_(pack_forward<float>(parameters[kQkvWeight].mm(input.basis.t()))),
-      bias_(at::addmv(parameters[kQkvBias], parameters[kQkvWeight], input.offset)) {}
+ThinProjection project_thin(const ThinBasis& thin, const LayerParameters& parameters) {
+  return {.weight = pack_forward<float>(parameters[kQkvWeight].mm(thin.basis.t())),
+          .bias = at::addmv(parameters[kQkvBias], parameters[kQkvWeight], thin.offset)};
+}
 
 ThinGradients::ThinGradients(const ThinInput& input, const LayerParameters& parameters,
                              std::int64_t groups)
     : input_(input),
       qkv_weight_(parameters[kQkvWeight]),
-      transposed_(pack_backward<float>(qkv_weight_.mm(input.basis.t()))),
-      basis_(pack_forward<float>(input.basis)),
+      transposed_(pack_backward<float>(qkv_weight_.mm(input.of.basis.t()))),
+      basis_(pack_forward<float>(input.of.basis)),
       grad_rows_(at::empty_like(input.rows)),
       grad_weight_(at::empty({groups, input.rows.size(1), qkv_weight_.size(0)})),
-      grad_basis_(at::empty({groups, input.rows.size(1), input.basis.size(1)})),
-      grad_offset_(at::zeros({groups, input.basis.size(1)})) {}
+      grad_basis_(at::empty({groups, input.rows.size(1), input.of.basis.size(1)})),
+      grad_offset_(at::zeros({groups, input.of.basis.size(1)})) {}
 
 void ThinGradients::add_group(const ThinGroup& group) {
   const std::int64_t rank = input_.rows.size(1);
-  const std::int64_t width = input_.basis.size(1);
+  const std::int64_t width = input_.of.basis.size(1);
   const std::int64_t rows = group.rows;
   const kernels::Rows<float> grad_rows{data<float>(grad_rows_) + group.first * rank, rank};
   multiply<float>(group.grad_qkv, rows, transposed_.operand, grad_rows, false);
@@ -55,9 +55,10 @@ void ThinGradients::finish(LayerGradients& grads) const {
   const at::Tensor grad_weight = grad_weight_.sum(0);
   const at::Tensor& grad_bias = grads.parameters[kQkvBias];
   grads.parameters[kQkvWeight] =
-      at::addmm(at::outer(grad_bias, input_.offset), grad_weight.t(), input_.basis);
-  grads.thin = {grad_rows_, at::addmm(grad_basis_.sum(0), grad_weight, qkv_weight_),
-                at::addmv(grad_offset_.sum(0), qkv_weight_.t(), grad_bias)};
+      at::addmm(at::outer(grad_bias, input_.of.offset), grad_weight.t(), input_.of.basis);
+  grads.thin = {grad_rows_,
+                {at::addmm(grad_basis_.sum(0), grad_weight, qkv_weight_),
+                 at::addmv(grad_offset_.sum(0), qkv_weight_.t(), grad_bias)}};
 }
 
 }  // namespace traffic::model

@@ -1,5 +1,4 @@
-/// Queries, keys and values of a thin input x = rows * basis + offset: rows * (basis W^T) + (offset
-/// W^T + b). With the nine features of a vehicle the product has depth 16 and not d.
+/// The projection of a thin input (encoder_layer.h), forward and backward.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -10,23 +9,7 @@
 
 namespace traffic::model {
 
-class ThinProjection {
- public:
-  ThinProjection(const ThinInput& input, const LayerParameters& parameters);
-
-  [[nodiscard]] std::int64_t rank() const { return input_.rows.size(1); }
-  [[nodiscard]] kernels::Rows<const float> rows(std::int64_t first) const {
-    return {input_.rows.const_data_ptr<float>() + first * rank(), rank()};
-  }
-  /// [rank, 3 d] in panels
-  [[nodiscard]] const Operand<float>& weight() const { return weight_.operand; }
-  [[nodiscard]] const float* bias() const { return bias_.const_data_ptr<float>(); }
-
- private:
-  ThinInput input_;
-  PackedWeight<float> weight_;
-  at::Tensor bias_;  ///< [3 d]
-};
+ThinProjection project_thin(const ThinBasis& thin, const LayerParameters& parameters);
 
 /// What a group of nodes leaves: `rows` nodes from `first` on.
 struct ThinGroup {
@@ -37,7 +20,7 @@ struct ThinGroup {
   kernels::Rows<const float> grad_x;    ///< [rows, d] the residual's share
 };
 
-/// The backward pass of a ThinProjection and of x itself. Sums over nodes are taken by groups, in
+/// The backward pass of the projection and of x itself. Sums over nodes are taken by groups, in
 /// their order, so that they do not depend on threads.
 class ThinGradients {
  public:

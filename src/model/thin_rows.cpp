@@ -5,8 +5,6 @@
 
 #include <vector>
 
-#include "encoder_layer.h"
-
 namespace traffic::model {
 namespace {
 
@@ -34,6 +32,9 @@ Tensor weighted_gram(const Tensor& x, const Tensor& scale) {
   return total.to(at::kFloat);
 }
 
+/// rows = x / sqrt(x gram x^T + kNormEps), row by row; differentiable in gram only. Its gradient is
+/// a sum over all nodes, taken in their order, so that it does not depend on threads as that of a
+/// matrix product may.
 class ThinRows : public torch::autograd::Function<ThinRows> {
  public:
   static Tensor forward(AutogradContext* ctx, const Tensor& x, const Tensor& gram) {
@@ -53,8 +54,23 @@ class ThinRows : public torch::autograd::Function<ThinRows> {
 
 }  // namespace
 
-Tensor thin_rows(const Tensor& x, const Tensor& gram) {
-  return ThinRows::apply(x.contiguous(), gram);
+ThinForm thin_form(torch::nn::LinearImpl& input, torch::nn::LayerNormImpl& norm) {
+  // With the columns of (W, b) centred, the mean over channels is zero and the variance is a
+  // quadratic form of (x, 1).
+  const Tensor weight = torch::cat({input.weight.t(), input.bias.unsqueeze(0)});
+  const Tensor centred = weight - weight.mean(1, true);
+  // Not mm: MKL rounds small products differently with another number of threads.
+  const Tensor gram = (centred.unsqueeze(0) * centred.unsqueeze(1)).mean(2);
+  const std::int64_t padding = -weight.size(0) & (kernels::kWidthUnit - 1);
+  const Tensor basis = torch::constant_pad_nd(centred * norm.weight, {0, 0, 0, padding});
+  return {gram, {basis, norm.bias}};
+}
+
+ThinInput thin_input(const Tensor& features, const ThinForm& form) {
+  const Tensor x =
+      torch::cat({features, torch::ones({features.size(0), 1}, features.options())}, 1);
+  const Tensor rows = ThinRows::apply(x, form.gram);
+  return {torch::constant_pad_nd(rows, {0, form.of.basis.size(0) - x.size(1)}), form.of};
 }
 
 }  // namespace traffic::model

@@ -1,14 +1,24 @@
-/// The rows of the encoder's thin input (encoder_layer.h).
+/// The input of the encoder, LayerNorm(W x + b), as a thin one (encoder_layer.h): it is linear in
+/// (x, 1) but for each row's own scale.
 #pragma once
 
 #include <ATen/core/Tensor.h>
+#include <torch/nn/modules/linear.h>
+#include <torch/nn/modules/normalization.h>
+
+#include "encoder_layer.h"
 
 namespace traffic::model {
 
-/// rows = x / sqrt(x gram x^T + kNormEps), row by row; differentiable in gram only. Its gradient is
-/// a sum over all nodes, taken in their order, so that it does not depend on threads as that of a
-/// matrix product may.
-/// @param x [N, R] float32; @param gram [R, R] float32
-at::Tensor thin_rows(const at::Tensor& x, const at::Tensor& gram);
+/// What depends on the parameters alone; differentiable in them.
+struct ThinForm {
+  at::Tensor gram;  ///< [F + 1, F + 1]: (x, 1) gram (x, 1)^T is the variance of W x + b
+  ThinBasis of;
+};
+ThinForm thin_form(torch::nn::LinearImpl& input, torch::nn::LayerNormImpl& norm);
+
+/// Differentiable in the form only.
+/// @param features [N, F] float32
+ThinInput thin_input(const at::Tensor& features, const ThinForm& form);
 
 }  // namespace traffic::model

@@ -1,6 +1,8 @@
 #include "traffic/rl/distributions.h"
 
+#include <algorithm>
 #include <cmath>
+#include <limits>
 #include <numbers>
 #include <utility>
 
@@ -22,7 +24,22 @@ MaskedCategorical::MaskedCategorical(const torch::Tensor& logits, const torch::T
 torch::Tensor MaskedCategorical::sample(const torch::Tensor& uniforms) const {
   const torch::NoGradGuard no_grad;
   check_like("categorical: uniforms", uniforms, log_probs_);
-  return (log_probs_ + standard_gumbel(uniforms)).argmax(1);
+  // In a plain loop: there are a few decisions at a time.
+  const torch::Tensor log_probs = log_probs_.to(torch::kCPU, torch::kFloat64).contiguous();
+  const torch::Tensor uniform_of = uniforms.to(torch::kCPU, torch::kFloat64).contiguous();
+  const auto* log_prob = log_probs.const_data_ptr<double>();
+  const auto* uniform = uniform_of.const_data_ptr<double>();
+  torch::Tensor actions = torch::zeros({log_probs.size(0)}, torch::kInt64);
+  auto* action = actions.mutable_data_ptr<std::int64_t>();
+  for (std::int64_t d = 0; d < log_probs.size(0); ++d, ++action) {
+    double highest = -std::numeric_limits<double>::infinity();
+    for (std::int64_t a = 0; a < log_probs.size(1); ++a) {
+      const double key = *log_prob++ + standard_gumbel(*uniform++);
+      if (key > highest) *action = a;
+      highest = std::max(highest, key);
+    }
+  }
+  return actions.to(log_probs_.device());
 }
 
 torch::Tensor MaskedCategorical::greedy() const { return log_probs_.detach().argmax(1); }

@@ -5,14 +5,17 @@
 #include <torch/special.h>
 #include <torch/types.h>
 
+#include <algorithm>
+#include <cmath>
+
 namespace traffic::rl {
 
 /// Stands for the logarithm of 0 and stays finite in sums, so that gradients do too.
 inline constexpr double kLogZero = -1e30;
 
 /// u in [0, 1) -> standard Gumbel; 0 counts as half the smallest step of a float uniform.
-inline torch::Tensor standard_gumbel(const torch::Tensor& uniforms) {
-  return -(-uniforms.clamp_min(0x1p-25).log()).log();
+inline double standard_gumbel(double uniform) {
+  return -std::log(-std::log(std::max(uniform, 0x1p-25)));
 }
 
 /// u in [0, 1) -> standard normal; 0 counts as half the smallest step of a float uniform.

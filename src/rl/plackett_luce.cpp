@@ -42,9 +42,8 @@ void PlackettLuce::check_picks(const torch::Tensor& picks) const {
 /// costs more than everything else in a decision.
 torch::Tensor PlackettLuce::top_of(const torch::Tensor& keys, std::int64_t top_k) const {
   if (top_k < 1) throw ShapeError("plackett_luce: top_k is {}, must be over 0", top_k);
-  const torch::Tensor key_of = keys.to(torch::kCPU, torch::kFloat64).contiguous();
   const torch::Tensor allowed_of = allowed_.to(torch::kCPU).contiguous();
-  const auto* key = key_of.const_data_ptr<double>();
+  const auto* key = keys.const_data_ptr<double>();
   const auto* allowed = allowed_of.const_data_ptr<bool>();
   const auto* ptr = segments_.ptr().const_data_ptr<std::int64_t>();
   torch::Tensor picks = torch::full({segments_.count(), top_k}, -1, torch::kInt64);
@@ -64,18 +63,28 @@ torch::Tensor PlackettLuce::top_of(const torch::Tensor& keys, std::int64_t top_k
                       order.end());
     for (std::size_t i = 0; i < picked; ++i) pick[i] = order[i].second;
   }
-  return picks.to(keys.device());
+  return picks.to(segments_.device());
+}
+
+torch::Tensor PlackettLuce::keys_of_scores() const {
+  return scores_.to(torch::kCPU, torch::kFloat64, /*non_blocking=*/false, /*copy=*/true)
+      .contiguous();
 }
 
 torch::Tensor PlackettLuce::sample(const torch::Tensor& uniforms, std::int64_t top_k) const {
   const torch::NoGradGuard no_grad;
   check_like("plackett_luce: uniforms", uniforms, scores_);
-  return top_of(scores_.detach() + standard_gumbel(uniforms), top_k);
+  torch::Tensor keys = keys_of_scores();
+  const torch::Tensor uniform_of = uniforms.to(torch::kCPU, torch::kFloat64).contiguous();
+  const auto* uniform = uniform_of.const_data_ptr<double>();
+  auto* key = keys.mutable_data_ptr<double>();
+  for (std::int64_t row = 0; row < keys.numel(); ++row) key[row] += standard_gumbel(uniform[row]);
+  return top_of(keys, top_k);
 }
 
 torch::Tensor PlackettLuce::greedy(std::int64_t top_k) const {
   const torch::NoGradGuard no_grad;
-  return top_of(scores_.detach(), top_k);
+  return top_of(keys_of_scores(), top_k);
 }
 
 torch::Tensor PlackettLuce::log_prob(const torch::Tensor& picks) const {

@@ -17,6 +17,7 @@
 #include "traffic/core/process.h"
 #include "traffic/core/signals.h"
 #include "traffic/core/text.h"
+#include "traffic/model/memory.h"
 #include "traffic/report/html_report.h"
 #include "traffic/train/phase2.h"
 #include "weights_export.h"
@@ -211,6 +212,7 @@ PhaseEnd Coordinator::evaluate(PhaseTask& task) {
 
 void Coordinator::log_release(const PhaseTask& task, std::int64_t before) {
   const std::int64_t held = rss_bytes();
+  model::release_cached_memory();
   malloc_trim(0);
   spdlog::info("phase {} has let go: {} resident, {} with it, {} before it", task.number,
                human_bytes(rss_bytes()), human_bytes(held), human_bytes(before));

@@ -8,6 +8,7 @@
 
 #include "traffic/checkpoint/file.h"
 #include "traffic/core/error.h"
+#include "traffic/model/memory.h"
 #include "traffic/sim/env_options.h"
 #include "traffic/train/policy_controller.h"
 
@@ -36,6 +37,7 @@ void check_controller(const std::string& name) {
 
 EpisodeRunner::EpisodeRunner(const EvaluationPlan& plan) : plan_(plan) {
   controllers_.resize(plan.controllers.size());
+  model::pool_all_tensors();
   torch::set_num_threads(1);  // the processes share the cores
 }
 

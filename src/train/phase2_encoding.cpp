@@ -1,8 +1,11 @@
 /// The encoder and the world model over the frames of several simulations.
 #include <algorithm>
+#include <utility>
 
 #include "phase2_frames.h"
 #include "phase2_perception.h"
+#include "traffic/core/error.h"
+#include "traffic/scene/frame.h"
 
 namespace traffic::train {
 namespace {
@@ -13,25 +16,42 @@ const rollout::FrameView* frame_of(const Sighting& sighting, std::size_t ago) {
   return ago < frames.size() ? &frames[frames.size() - 1 - ago] : nullptr;
 }
 
-/// Rows of the old states, joined, for each vehicle of the frames that many before the last; the
-/// row behind all of them for one that has just appeared.
-std::vector<std::int64_t> remembered_rows(std::span<const Sighting> sightings, std::size_t ago) {
+/// The connected vehicles of some frames.
+struct Connected {
+  std::vector<std::uint32_t> vehicle_id;
+  std::vector<std::int64_t> node;     ///< their rows among all vehicles of the frames
+  std::vector<std::int64_t> old_row;  ///< among the old states, joined; behind all of them for one
+                                      ///< that has just appeared
+  std::vector<std::int64_t> count;    ///< of each frame
+};
+
+Connected find_connected(std::span<const Sighting> sightings, std::size_t ago) {
+  static const auto kIsCv = static_cast<std::size_t>(scene::node_feature_index("is_cv"));
   constexpr std::int64_t kUnseen = -1;
-  std::vector<std::int64_t> rows;
+  const std::size_t columns = scene::node_features().size();
+  Connected all;
   std::int64_t known = 0;
+  std::int64_t nodes = 0;
   for (const Sighting& sighting : sightings) {
     const rollout::FrameView* frame = frame_of(sighting, ago);
     if (frame == nullptr) continue;
     const auto& ids = sighting.memory->vehicle_id;
+    const std::size_t before = all.node.size();
     auto at = ids.begin();
-    for (const std::uint32_t id : frame->vehicle_id) {
+    for (std::size_t i = 0; i < frame->vehicle_id.size(); ++i) {
+      if (frame->node_features[i * columns + kIsCv] < 0.5F) continue;
+      const std::uint32_t id = frame->vehicle_id[i];
       at = std::lower_bound(at, ids.end(), id);
-      rows.push_back(at != ids.end() && *at == id ? known + (at - ids.begin()) : kUnseen);
+      all.vehicle_id.push_back(id);
+      all.node.push_back(nodes + static_cast<std::int64_t>(i));
+      all.old_row.push_back(at != ids.end() && *at == id ? known + (at - ids.begin()) : kUnseen);
     }
+    all.count.push_back(static_cast<std::int64_t>(all.node.size() - before));
     known += static_cast<std::int64_t>(ids.size());
+    nodes += frame->num_nodes();
   }
-  std::replace(rows.begin(), rows.end(), kUnseen, known);
-  return rows;
+  std::replace(all.old_row.begin(), all.old_row.end(), kUnseen, known);
+  return all;
 }
 
 model::GraphBatch to_device(const model::GraphBatch& graph, torch::Device device) {
@@ -44,8 +64,8 @@ model::GraphBatch to_device(const model::GraphBatch& graph, torch::Device device
 
 }  // namespace
 
-torch::Tensor Perception::remember(std::span<const Sighting> sightings, std::size_t ago,
-                                   const torch::Tensor& encoding) {
+void Perception::remember(std::span<const Sighting> sightings, std::size_t ago,
+                          const torch::Tensor& encoding, Encoded& into) {
   std::vector<torch::Tensor> hidden;
   std::vector<torch::Tensor> cell;
   for (const Sighting& sighting : sightings) {
@@ -55,22 +75,37 @@ torch::Tensor Perception::remember(std::span<const Sighting> sightings, std::siz
   }
   hidden.push_back(unseen_.hidden);
   cell.push_back(unseen_.cell);
-  const torch::Tensor rows =
-      torch::tensor(remembered_rows(sightings, ago), torch::kLong).to(device_);
-  model::LstmState state{.hidden = torch::cat(hidden, 1).index_select(1, rows),
-                         .cell = torch::cat(cell, 1).index_select(1, rows)};
-  torch::Tensor out = world_model_->step(encoding, state);
+  Connected seen = find_connected(sightings, ago);
+  const auto rows = [&](const std::vector<std::int64_t>& of) {
+    return torch::tensor(of, torch::kLong).to(device_);
+  };
+  const torch::Tensor old_rows = rows(seen.old_row);
+  model::LstmState state{.hidden = torch::cat(hidden, 1).index_select(1, old_rows),
+                         .cell = torch::cat(cell, 1).index_select(1, old_rows)};
+  into.hidden = world_model_->step(encoding.index_select(0, rows(seen.node)), state);
+  into.connected = std::move(seen.node);
   std::int64_t row = 0;
+  auto count = seen.count.begin();
   for (const Sighting& sighting : sightings) {
-    const rollout::FrameView* frame = frame_of(sighting, ago);
-    if (frame == nullptr) continue;
-    const std::int64_t n = frame->num_nodes();
-    sighting.memory->vehicle_id.assign(frame->vehicle_id.begin(), frame->vehicle_id.end());
-    sighting.memory->state = {.hidden = state.hidden.narrow(1, row, n),
-                              .cell = state.cell.narrow(1, row, n)};
-    row += n;
+    if (frame_of(sighting, ago) == nullptr) continue;
+    const auto first = seen.vehicle_id.begin() + row;
+    sighting.memory->vehicle_id.assign(first, first + *count);
+    sighting.memory->state = {.hidden = state.hidden.narrow(1, row, *count),
+                              .cell = state.cell.narrow(1, row, *count)};
+    row += *count++;
   }
-  return out;
+}
+
+torch::Tensor Perception::latents_of(const Candidates& candidates, const Encoded& encoded) {
+  const auto& connected = encoded.connected;
+  std::vector<std::int64_t> rows;
+  for (const std::int64_t node : candidates.row) {
+    const auto at = std::lower_bound(connected.begin(), connected.end(), node);
+    TRAFFIC_CHECK(at != connected.end() && *at == node, "a candidate that is not connected");
+    rows.push_back(at - connected.begin());
+  }
+  const torch::Tensor of_candidates = torch::tensor(rows, torch::kLong).to(device_);
+  return world_model_->latents(encoded.hidden.index_select(0, of_candidates)).to(torch::kCPU);
 }
 
 Perception::Encoded Perception::encode(std::span<const Sighting> sightings) {
@@ -102,7 +137,7 @@ Perception::Encoded Perception::encode(std::span<const Sighting> sightings) {
   };
   const torch::Tensor all = encoder_->forward(to_device(graph, device_));
   for (std::size_t round = 0; groups_.latents && round < rounds; ++round) {
-    out.hidden = remember(sightings, rounds - 1 - round, rows_of(all, round));
+    remember(sightings, rounds - 1 - round, rows_of(all, round), out);
   }
   out.nodes = rows_of(graph.node_features, rounds - 1);
   out.encoding = rows_of(all, rounds - 1).to(torch::kCPU).contiguous();

@@ -110,11 +110,7 @@ ObservationBatch Perception::observe(std::span<const Sighting> sightings) {
   }
   known.encoded = encode(sightings);
   known.candidates = find_candidates_of(periods, known.node_ptr, conflicts_);
-  if (groups_.latents) {
-    const torch::Tensor rows = torch::tensor(known.candidates.row, torch::kLong).to(device_);
-    const torch::Tensor hidden = known.encoded.hidden.index_select(0, rows);
-    known.latents = world_model_->latents(hidden).to(torch::kCPU);
-  }
+  if (groups_.latents) known.latents = latents_of(known.candidates, known.encoded);
   const auto b = static_cast<std::int64_t>(sightings.size());
   const auto m = static_cast<std::int64_t>(known.candidates.row.size());
   ObservationBatch out{.own = torch::empty({m, widths_.own}),

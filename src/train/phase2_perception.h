@@ -29,9 +29,10 @@ struct InputGroups {
   [[nodiscard]] bool any_encoding() const { return encoding || pooled || latents; }
 };
 
-/// What the world model remembers of the vehicles of one simulation.
+/// What the world model remembers of the connected vehicles of one simulation: it is asked about
+/// nobody else.
 struct Memory {
-  std::vector<std::uint32_t> vehicle_id;  ///< [N] ascending
+  std::vector<std::uint32_t> vehicle_id;  ///< [V] ascending
   model::LstmState state;                 ///< of these vehicles
 };
 
@@ -81,13 +82,18 @@ class Perception {
  private:
   /// The N vehicles of the last frames.
   struct Encoded {
-    torch::Tensor nodes;     ///< [N, F] normalised
-    torch::Tensor encoding;  ///< [N, hidden], on the CPU; undefined if not wanted
-    torch::Tensor hidden;    ///< [N, lstm_hidden], on the device; undefined if not wanted
+    torch::Tensor nodes;                  ///< [N, F] normalised
+    torch::Tensor encoding;               ///< [N, hidden], on the CPU; undefined if not wanted
+    std::vector<std::int64_t> connected;  ///< [V] rows of the connected vehicles, if remembered
+    torch::Tensor hidden;  ///< [V, lstm_hidden] of these, on the device; undefined if not wanted
   };
   [[nodiscard]] Encoded encode(std::span<const Sighting> sightings);
-  [[nodiscard]] torch::Tensor remember(std::span<const Sighting> sightings, std::size_t ago,
-                                       const torch::Tensor& encoding);
+  /// Carries the world model on by the frames that many before the last. @param encoding of their
+  /// vehicles
+  void remember(std::span<const Sighting> sightings, std::size_t ago, const torch::Tensor& encoding,
+                Encoded& into);
+  /// @return [M, impact] of the candidates, on the CPU
+  [[nodiscard]] torch::Tensor latents_of(const Candidates& candidates, const Encoded& encoded);
   /// What is known of the last frames, from which observations are written.
   struct Known {
     std::vector<const rollout::FrameView*> last;

@@ -37,9 +37,10 @@ namespace {
 
 using namespace traffic;
 
-constexpr std::size_t kProcesses = 12;    // simulations in all
-constexpr std::int64_t kSimulations = 3;  // of a batch: those of two ranks, in two groups
+constexpr std::size_t kProcesses = 2;     // simulations in all, as in compare_phase2.py
+constexpr std::int64_t kSimulations = 1;  // of a batch: of each of two ranks
 constexpr std::int64_t kCandidates = 6;   // of a simulation, about
+constexpr std::int64_t kConnected = 4;    // one of so many vehicles is
 constexpr std::int64_t kMinibatch = 64;   // of a rank: 128 on two
 constexpr int kEpochs = 10;
 constexpr int kSteps = 900;  // an episode of `merge`
@@ -107,7 +108,8 @@ class Inference {
         world_(small().model, 5),
         controller_(small().controller, small().action, widths_),
         windows_(benchmarks::make_windows(kSimulations, kFeatures, 1, 1, vehicles)),
-        state_(world_->zero_state(windows_.vehicles)),
+        connected_(torch::arange(0, windows_.vehicles, kConnected, torch::kLong)),
+        state_(world_->zero_state(connected_.size(0))),
         batch_(candidates(kSimulations)),
         rows_(torch::arange(kSimulations * kCandidates, torch::kLong)) {
     encoder_->pack_for_inference();
@@ -116,7 +118,8 @@ class Inference {
 
   void run() {
     const torch::InferenceMode inference;
-    const torch::Tensor hidden = world_->step(encoder_->forward(windows_.graph), state_);
+    const torch::Tensor encoding = encoder_->forward(windows_.graph);
+    const torch::Tensor hidden = world_->step(encoding.index_select(0, connected_), state_);
     world_->latents(hidden.index_select(0, rows_));
     controller_->forward(batch_);
   }
@@ -136,6 +139,7 @@ class Inference {
   model::WorldModel world_;
   model::Controller controller_;
   benchmarks::Windows windows_;
+  torch::Tensor connected_;
   model::LstmState state_;
   model::CandidateBatch batch_;
   torch::Tensor rows_;
@@ -209,7 +213,13 @@ struct Answer {
                   .graph),
         ids(static_cast<std::size_t>(vehicles)) {
     std::iota(ids.begin(), ids.end(), 0U);
-    for (int c = 0; c < kCandidates; ++c) candidates.push_back({.node = c});
+    graph.node_features.select(1, scene::node_feature_index("is_cv")).zero_();
+    for (std::int64_t node = 0; node < vehicles; node += kConnected) {
+      graph.node_features[node][scene::node_feature_index("is_cv")] = 1;
+      if (std::ssize(candidates) < kCandidates) {
+        candidates.push_back({.node = static_cast<std::int32_t>(node)});
+      }
+    }
     const auto all = [](const torch::Tensor& t, const auto* data) {
       return std::span(data, static_cast<std::size_t>(t.numel()));
     };

@@ -201,7 +201,8 @@ TEST_P(AttentionKernels, Agree) {
   const EdgeIndex index = make_edge_index(graph, true);
   const EdgeParameters p{torch::randn({width, 4}), torch::randn({32, 4}), torch::randn({32}),
                          torch::randn({heads, 32}), torch::randn({heads})};
-  const AttentionArguments arguments(index, p, heads);
+  const PackedEdgeParameters packed(p, heads);
+  const kernels::AttentionEdges edges = packed.with(index);
   const Tensor qkv = torch::randn({66, 3 * width}), grad_out = torch::randn({66, width});
   expect_all_agree(
       [&](const InstructionSet& set) -> Outputs {
@@ -210,10 +211,10 @@ TEST_P(AttentionKernels, Agree) {
                      grad = torch::zeros({66, 3 * width}),
                      scratch = torch::zeros({graph.num_edges(), kernels::kMaxHeads});
         set.common.attention(
-            {arguments.edges, 0, data<float>(qkv), data<float>(out), data<float>(probability)}, 0,
-            66, data<float>(scratch));
+            {edges, 0, data<float>(qkv), data<float>(out), data<float>(probability)}, 0, 66,
+            data<float>(scratch));
         const AttentionGradients sums(1, width, heads);
-        set.common.attention_backward({.edges = arguments.edges,
+        set.common.attention_backward({.edges = edges,
                                        .base = 0,
                                        .qkv = data<float>(qkv),
                                        .grad_out = data<float>(grad_out),

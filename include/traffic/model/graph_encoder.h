@@ -16,7 +16,7 @@
 namespace traffic::model {
 
 class EncoderLayerImpl;
-struct ThinInput;
+struct ThinForm;
 
 /// h = LayerNorm(W x), then gnn_layers times attention over in-edges (segment_attention.h) and a
 /// feed-forward block of width 4 d with GELU, each with residual and LayerNorm behind it.
@@ -48,12 +48,10 @@ class GraphEncoderImpl : public torch::nn::Module {
   [[nodiscard]] std::int64_t hidden_dim() const { return hidden_dim_; }
 
  private:
-  /// Whether layers are fused, and whether the first of them takes thin_input() (of few features).
+  /// Whether layers are fused, and whether the first of them takes a thin input (of few features).
   [[nodiscard]] bool fused() const;
   [[nodiscard]] bool has_thin_input() const;
   [[nodiscard]] bool layers_run_on_gpu() const;
-  /// The first layer's input, LayerNorm(W x + b), as a product of matrices with few columns.
-  [[nodiscard]] ThinInput thin_input(const torch::Tensor& features) const;
 
   std::int64_t hidden_dim_;
   std::int64_t num_heads_;
@@ -62,6 +60,7 @@ class GraphEncoderImpl : public torch::nn::Module {
   torch::nn::Linear input_{nullptr};
   torch::nn::LayerNorm norm_{nullptr};
   std::vector<std::shared_ptr<EncoderLayerImpl>> layers_;
+  std::shared_ptr<const ThinForm> packed_input_;  ///< null: made in every forward
 };
 TORCH_MODULE(GraphEncoder);
 

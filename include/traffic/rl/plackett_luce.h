@@ -42,6 +42,9 @@ class PlackettLuce {
   [[nodiscard]] torch::Tensor is_choice(std::int64_t top_k) const;
 
  private:
+  /// [M] float64, of its own memory, on the CPU
+  [[nodiscard]] torch::Tensor keys_of_scores() const;
+  /// @param keys [M] float64 on the CPU
   [[nodiscard]] torch::Tensor top_of(const torch::Tensor& keys, std::int64_t top_k) const;
   void check_picks(const torch::Tensor& picks) const;
 
