@@ -1,7 +1,7 @@
 /// Work of fixed shape that is done over and over: recorded once, then repeated as a whole.
 ///
-/// Launching the some five hundred small kernels of a minibatch takes a GPU's host several times as
-/// long as the GPU takes to run them; a recording is launched at once.
+/// A minibatch of phase 2 is some three hundred operations, too small to keep a GPU busy while its
+/// host launches the next one; a recording is launched at once.
 #pragma once
 
 #include <c10/core/Device.h>
