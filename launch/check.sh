@@ -14,6 +14,9 @@ declare -A allowed=(
   [data_prep]="data report sim scene config core")
 # Third-party headers that stay inside one module.
 declare -A owner=([mpi.h]="comm rollout" [nccl.h]="comm" [hdf5.h]="data checkpoint" [libsumo/]="sim")
+# CUDA's headers stay in these files.
+readonly CUDA_HEADERS='<(c10/cuda/|ATen/cuda/|cuda|nvrtc)'
+readonly CUDA_FILES='^src/(comm/|model/device/|train/(gpu|cuda_graph)\.cpp$)'
 
 module_of() {  # path -> module
   case "$1" in
@@ -28,6 +31,9 @@ while IFS= read -r file; do
     target=$(sed -n 's|.*[<"]traffic/\([a-z]*\)/.*|\1|p' <<<"$include")
     if [ -n "$target" ] && [ "$target" != "$module" ] && [[ " ${allowed[$module]} " != *" $target "* ]]; then
       echo "$file:$line: module '$module' may not include '$target' (may: ${allowed[$module]:-nothing})"; status=1
+    fi
+    if [[ $include =~ $CUDA_HEADERS && ! $file =~ $CUDA_FILES ]]; then
+      echo "$file:$line: CUDA headers belong into src/comm, src/model/device, src/train/{gpu,cuda_graph}.cpp"; status=1
     fi
     for header in "${!owner[@]}"; do
       if [[ $include == *"<$header"* ]] && [[ " ${owner[$header]} " != *" $module "* ]]; then

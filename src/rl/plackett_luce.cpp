@@ -33,7 +33,7 @@ void PlackettLuce::check_picks(const torch::Tensor& picks) const {
   }
   check_tensor("plackett_luce: picks", picks, {segments_.count(), picks.size(1)}, torch::kInt64,
                segments_.device());
-  if (picks.is_cpu() && !(picks < segments_.sizes().unsqueeze(1)).all().item<bool>()) {
+  if (may_loop_over(picks) && !(picks < segments_.sizes().unsqueeze(1)).all().item<bool>()) {
     throw ShapeError("plackett_luce: a pick lies beyond its state's candidates");
   }
 }
@@ -91,8 +91,9 @@ torch::Tensor PlackettLuce::log_prob(const torch::Tensor& picks) const {
   check_picks(picks);
   const auto term = [&] {
     const torch::NoGradGuard no_grad;
-    return scores_.is_cpu() ? selection_log_prob_in_loops(scores_, allowed_, segments_, picks)
-                            : selection_log_prob_by_operations(scores_, allowed_, segments_, picks);
+    return may_loop_over(scores_)
+               ? selection_log_prob_in_loops(scores_, allowed_, segments_, picks)
+               : selection_log_prob_by_operations(scores_, allowed_, segments_, picks);
   };
   return with_slope(scores_, term(), segments_);
 }
@@ -100,8 +101,8 @@ torch::Tensor PlackettLuce::log_prob(const torch::Tensor& picks) const {
 torch::Tensor PlackettLuce::entropy() const {
   const auto term = [&] {
     const torch::NoGradGuard no_grad;
-    return scores_.is_cpu() ? selection_entropy_in_loops(scores_, allowed_, segments_)
-                            : selection_entropy_by_operations(scores_, allowed_, segments_);
+    return may_loop_over(scores_) ? selection_entropy_in_loops(scores_, allowed_, segments_)
+                                  : selection_entropy_by_operations(scores_, allowed_, segments_);
   };
   return with_slope(scores_, term(), segments_);
 }

@@ -48,7 +48,8 @@ SelectionTerm selection_log_prob_by_operations(const torch::Tensor& scores,
   const torch::Tensor valid = picks >= 0;
   const torch::Tensor none = ~valid;
   const torch::Tensor rows = segments.starts().unsqueeze(1) + picks;
-  const torch::Tensor slot = rows.where(valid, M).flatten();  // row M stands for no pick
+  // Not where(): it would bring its constant from the host.
+  const torch::Tensor slot = rows.masked_fill(none, M).flatten();  // row M stands for no pick
   // The number of the pick by which each candidate went, or the last where it stayed.
   torch::Tensor gone_by = torch::full({M + 1}, K - 1, slot.options());
   gone_by.scatter_(0, slot, torch::arange(K, slot.options()).expand_as(picks).flatten());
@@ -58,7 +59,8 @@ SelectionTerm selection_log_prob_by_operations(const torch::Tensor& scores,
 
   // What was left before each pick, added up from the last pick to the first: no differences of
   // sums, so nothing cancels when the first picks hold nearly all of the probability.
-  const torch::Tensor score = scores.index_select(0, rows.where(valid, 0).flatten()).view_as(picks);
+  const torch::Tensor score =
+      scores.index_select(0, rows.masked_fill(none, 0).flatten()).view_as(picks);
   const torch::Tensor picked = score.masked_fill(none, kLogZero);
   const torch::Tensor rest = log_sum_exp(scores, segments, stays.logical_and(allowed)).unsqueeze(1);
   const torch::Tensor left =

@@ -29,6 +29,12 @@ void check_values(const ValueTerms& in) {
   check_mask("ppo: values.mask", in.mask, in.values);
 }
 
+void check_inputs(const PpoLossInputs& in) {
+  check_terms("ppo: decisions", in.decisions);
+  if (in.selections.log_prob.defined()) check_terms("ppo: selections", in.selections);
+  check_values(in.values);
+}
+
 double count(const torch::Tensor& x, const torch::Tensor& mask) {
   const auto terms =
       static_cast<double>(mask.defined() ? mask.sum().item<std::int64_t>() : x.numel());
@@ -39,17 +45,23 @@ double count(const torch::Tensor& x, const torch::Tensor& mask) {
 
 torch::Tensor value_loss_sum(const ValueTerms& in, double vf_clip_range) {
   check_values(in);
-  return in.values.is_cpu() ? value_loss_sum_in_loops(in, vf_clip_range)
-                            : value_loss_sum_by_operations(in, vf_clip_range);
+  return may_loop_over(in.values) ? value_loss_sum_in_loops(in, vf_clip_range)
+                                  : value_loss_sum_by_operations(in, vf_clip_range);
 }
 
 PpoLoss ppo_loss(const PpoLossInputs& in, const PpoDenominators& denominators,
                  const PpoCoefficients& coefficients) {
-  check_terms("ppo: decisions", in.decisions);
-  if (in.selections.log_prob.defined()) check_terms("ppo: selections", in.selections);
-  check_values(in.values);
-  return in.values.values.is_cpu() ? ppo_loss_in_loops(in, denominators, coefficients)
-                                   : ppo_loss_by_operations(in, denominators, coefficients);
+  check_inputs(in);
+  return may_loop_over(in.values.values) ? ppo_loss_in_loops(in, denominators, coefficients)
+                                         : ppo_loss_by_operations(in, denominators, coefficients);
+}
+
+PpoLoss ppo_loss_on_device(const PpoLossInputs& in, const torch::Tensor& denominators,
+                           const PpoCoefficients& coefficients) {
+  check_inputs(in);
+  check_tensor("ppo: denominators", denominators, {kNumDenominators},
+               in.values.values.scalar_type(), in.values.values.device());
+  return ppo_loss_by_operations(in, denominators, coefficients);
 }
 
 PpoDenominators count_terms(const PpoLossInputs& in) {

@@ -13,6 +13,7 @@ Segments::Segments(torch::Tensor ptr, torch::Device device) : ptr_(std::move(ptr
     throw ShapeError("segments: ptr is {}, expected [B + 1] int64 on the CPU", describe(ptr_));
   }
   ptr_ = ptr_.contiguous();
+  device_ptr_ = ptr_.to(device);
   const auto* at = ptr_.const_data_ptr<std::int64_t>();
   if (at[0] != 0) throw ShapeError("segments: ptr begins with {}, expected 0", at[0]);
   for (std::int64_t b = 0; b < count(); ++b) {
@@ -28,7 +29,17 @@ Segments::Segments(torch::Tensor ptr, torch::Device device) : ptr_(std::move(ptr
     std::fill(index_of + at[b], index_of + at[b + 1], b);
   }
   index_ = index.to(device);
-  device_ptr_ = ptr_.to(device);
+}
+
+Segments Segments::in_place(torch::Tensor device_ptr, torch::Tensor index) {
+  const torch::Device device = index.device();
+  check_tensor("segments: index", index, {index.numel()}, torch::kInt64, device);
+  check_tensor("segments: device_ptr", device_ptr, {device_ptr.numel()}, torch::kInt64, device);
+  Segments segments;
+  segments.rows_ = index.numel();
+  segments.device_ptr_ = std::move(device_ptr);
+  segments.index_ = std::move(index);
+  return segments;
 }
 
 torch::Tensor Segments::starts() const { return device_ptr_.slice(0, 0, count()); }

@@ -10,6 +10,7 @@
 #include <memory>
 #include <utility>
 
+#include "graphed_step.h"
 #include "phase2_learner.h"
 #include "phase2_log.h"
 #include "phase2_perception.h"
@@ -44,6 +45,9 @@ class ControllerPhase {
         learner_(config_, policy_, communicator_, rollouts_.conflicts(), constraint_.get()),
         log_(run, {rollouts_, constraint_.get(), time_split_}) {
     run.check_room(snapshot().total_bytes());
+    if (config_.gpu.cuda_graphs && communicator_.device().is_cuda()) {
+      learner_.record_minibatches(make_recorder(communicator_.device()));
+    }
   }
 
   PhaseEnd train();

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "gather.h"
 #include "snapshot_parts.h"
@@ -33,6 +34,14 @@ std::vector<rl::PpoDenominators> denominators_of(const Experience& experience,
                    .values = std::max(1.0, sum[kValueTerms])});
   }
   return out;
+}
+
+std::vector<torch::Tensor> split_each(const std::vector<torch::Tensor>& parts, std::int64_t n) {
+  std::vector<torch::Tensor> pieces;
+  for (const torch::Tensor& part : parts) {
+    for (const torch::Tensor& piece : part.tensor_split(n)) pieces.push_back(piece);
+  }
+  return pieces;
 }
 
 /// Where the value begins, behind the parameters of the policy.
@@ -76,7 +85,7 @@ UpdateResult Learner::update(const Experience& experience, std::int64_t total_st
   result.learning_rate =
       schedule.at(static_cast<double>(iteration) / static_cast<double>(ppo_.iterations));
   follow_returns(experience, total_states, iteration, result);
-  const Targets targets = make_targets(experience, total_states, iteration, result);
+  const PpoTargets targets = make_targets(experience, total_states, iteration, result);
   for (std::int64_t epoch = 0; epoch < ppo_.num_epochs; ++epoch) {
     const auto parts = split_minibatches(experience, total_states, seed_,
                                          {.stream = kMinibatchStream,
@@ -135,7 +144,7 @@ void Learner::fit_value(const Experience& experience, std::int64_t total_states,
   }
 }
 
-rl::PpoLoss Learner::loss_of(const Experience& experience, const Targets& targets,
+rl::PpoLoss Learner::loss_of(const Experience& experience, const PpoTargets& targets,
                              const torch::Tensor& states, const rl::PpoDenominators& denominators) {
   const torch::Device device = policy_.device();
   const Minibatch part = take(experience, states, device);
@@ -159,18 +168,32 @@ rl::PpoLoss Learner::loss_of(const Experience& experience, const Targets& target
                   .old_values = of_states(targets.old_values),
                   .returns = of_states(targets.returns),
                   .mask = of_states(experience.exists)}},
-      denominators,
-      {.clip_range = ppo_.clip_range,
-       .vf_clip_range = ppo_.vf_clip_range,
-       .ent_coef = ppo_.ent_coef,
-       .vf_coef = ppo_.vf_coef});
+      denominators, coefficients());
 }
 
-torch::Tensor Learner::accumulate(const Experience& experience, const Targets& targets,
+rl::PpoCoefficients Learner::coefficients() const {
+  return {.clip_range = ppo_.clip_range,
+          .vf_clip_range = ppo_.vf_clip_range,
+          .ent_coef = ppo_.ent_coef,
+          .vf_coef = ppo_.vf_coef};
+}
+
+void Learner::record_minibatches(std::unique_ptr<Recorder> recorder) {
+  graphed_ = std::make_unique<GraphedMinibatch>(policy_, coefficients(), std::move(recorder));
+}
+
+torch::Tensor Learner::accumulate(const Experience& experience, const PpoTargets& targets,
                                   const torch::Tensor& states,
                                   const rl::PpoDenominators& denominators) {
   torch::Tensor sums = torch::zeros({rl::kNumPpoSums}, torch::kDouble);
   for (const torch::Tensor& part : states.tensor_split(ppo_.accumulation_steps)) {
+    if (graphed_) {
+      sums += graphed_->add_gradients({.experience = experience,
+                                       .targets = targets,
+                                       .states = part,
+                                       .denominators = denominators});
+      continue;
+    }
     const rl::PpoLoss loss = loss_of(experience, targets, part, denominators);
     loss.loss.backward();
     sums += loss.sums.to(torch::kCPU);
@@ -178,10 +201,11 @@ torch::Tensor Learner::accumulate(const Experience& experience, const Targets& t
   return sums;
 }
 
-bool Learner::run_epoch(const Experience& experience, const Targets& targets,
+bool Learner::run_epoch(const Experience& experience, const PpoTargets& targets,
                         const std::vector<torch::Tensor>& parts, UpdateResult& result) {
   const auto n = static_cast<std::int64_t>(parts.size());
   const auto counts = denominators_of(experience, parts, communicator_);
+  if (graphed_) graphed_->reserve(experience, split_each(parts, ppo_.accumulation_steps));
   torch::Tensor sums = torch::zeros({rl::kNumPpoSums}, torch::kDouble);
   bool went_on = true;
   for (std::int64_t i = 0; i < n; ++i) {

@@ -4,11 +4,14 @@
 #include <torch/types.h>
 
 #include <cstdint>
+#include <memory>
 
 #include "constraint.h"
+#include "graphed_minibatch.h"
 #include "minibatches.h"
 #include "phase2_experience.h"
 #include "phase2_policy.h"
+#include "phase2_targets.h"
 #include "stretch_optimiser.h"
 #include "traffic/checkpoint/snapshot.h"
 #include "traffic/comm/communicator.h"
@@ -51,6 +54,9 @@ class Learner {
   UpdateResult imitate(const Experience& experience, std::int64_t total_states,
                        std::int64_t iteration);
 
+  /// From now on update() pads minibatches to fixed shapes and has them recorded.
+  void record_minibatches(std::unique_ptr<Recorder> recorder);
+
   [[nodiscard]] const comm::ParameterArena& parameters() const { return parameters_; }
   [[nodiscard]] std::int64_t skipped_steps() const {
     return policy_optimiser_.skipped_steps() + value_optimiser_.skipped_steps();
@@ -64,15 +70,6 @@ class Learner {
   void restore_from(const checkpoint::Snapshot& snapshot);
 
  private:
-  /// The terms of a whole experience that stay fixed during an update.
-  struct Targets {
-    torch::Tensor returns;        ///< [S, C] standardised
-    torch::Tensor old_values;     ///< [S, C] standardised
-    torch::Tensor advantages;     ///< [D]
-    torch::Tensor selection;      ///< [S]
-    torch::Tensor old_log_prob;   ///< [D]
-    torch::Tensor old_selection;  ///< [S]
-  };
   struct Values {
     torch::Tensor states;  ///< [S, C] standardised
     torch::Tensor final;   ///< [trajectories, C]
@@ -89,19 +86,20 @@ class Learner {
   void follow_returns(const Experience& experience, std::int64_t total_states,
                       std::int64_t iteration, UpdateResult& result);
   void fit_value_first(const Experience& experience, std::int64_t total_states);
-  Targets make_targets(const Experience& experience, std::int64_t total_states,
-                       std::int64_t iteration, UpdateResult& result);
-  void add_policy_targets(const Experience& experience, const Climb& climb, Targets& targets);
+  PpoTargets make_targets(const Experience& experience, std::int64_t total_states,
+                          std::int64_t iteration, UpdateResult& result);
+  void add_policy_targets(const Experience& experience, const Climb& climb, PpoTargets& targets);
   /// Passes of the value alone towards standardised returns [S, C].
   void fit_value(const Experience& experience, std::int64_t total_states,
                  const torch::Tensor& returns, std::int64_t iteration, std::int64_t epochs);
   /// @return false: the policy has moved as far as ppo.target_kl allows
-  bool run_epoch(const Experience& experience, const Targets& targets,
+  bool run_epoch(const Experience& experience, const PpoTargets& targets,
                  const std::vector<torch::Tensor>& parts, UpdateResult& result);
   /// Forward and backward of a minibatch, in ppo.accumulation_steps parts. @return its sums
-  torch::Tensor accumulate(const Experience& experience, const Targets& targets,
+  torch::Tensor accumulate(const Experience& experience, const PpoTargets& targets,
                            const torch::Tensor& states, const rl::PpoDenominators& denominators);
-  rl::PpoLoss loss_of(const Experience& experience, const Targets& targets,
+  [[nodiscard]] rl::PpoCoefficients coefficients() const;
+  rl::PpoLoss loss_of(const Experience& experience, const PpoTargets& targets,
                       const torch::Tensor& states, const rl::PpoDenominators& denominators);
   /// Sum over the decisions of these states.
   torch::Tensor imitation_loss(const Experience& experience, const torch::Tensor& states);
@@ -122,6 +120,7 @@ class Learner {
   StretchOptimiser value_optimiser_;
   rl::RunningMeanStd value_scale_;
   bool value_fitted_ = false;
+  std::unique_ptr<GraphedMinibatch> graphed_;  ///< null: minibatches have shapes of their own
 };
 
 }  // namespace traffic::train

@@ -33,9 +33,9 @@ double Learner::explained_variance(const Experience& experience, const torch::Te
   return 1.0 - variance(returns - values) / variance(returns);
 }
 
-Learner::Targets Learner::make_targets(const Experience& experience, std::int64_t total_states,
-                                       std::int64_t iteration, UpdateResult& result) {
-  Targets targets;
+PpoTargets Learner::make_targets(const Experience& experience, std::int64_t total_states,
+                                 std::int64_t iteration, UpdateResult& result) {
+  PpoTargets targets;
   const Values values = values_of(experience);
   const torch::Tensor in_units = advantages(experience, values, ppo_.gae_lambda);
   const torch::Tensor returns = in_units + value_scale_.restore(values.states);
@@ -56,7 +56,7 @@ Learner::Targets Learner::make_targets(const Experience& experience, std::int64_
 }
 
 void Learner::add_policy_targets(const Experience& experience, const Climb& climb,
-                                 Targets& targets) {
+                                 PpoTargets& targets) {
   const torch::NoGradGuard no_grad;
   const torch::Tensor& in_units = climb.advantages;
   // The scale is that of the states in which something was decided.

@@ -10,12 +10,13 @@ namespace traffic::test {
 /// What a job of one rank does, on whichever rank it runs.
 class AloneCommunicator final : public comm::Communicator {
  public:
-  AloneCommunicator() : Communicator(comm::make_topology(0, {0})) {}
+  explicit AloneCommunicator(at::Device device = at::kCPU)
+      : Communicator(comm::make_topology(0, {0})), device_(device) {}
   void barrier() override {}
   at::Tensor shared_zeros(std::int64_t count, at::ScalarType dtype) override {
-    return torch::zeros({count}, dtype);
+    return torch::zeros({count}, at::TensorOptions().dtype(dtype).device(device_));
   }
-  [[nodiscard]] at::Device device() const override { return at::kCPU; }
+  [[nodiscard]] at::Device device() const override { return device_; }
 
  protected:
   void do_all_reduce(const at::Tensor& /*tensor*/, comm::ReduceOp /*op*/) override {}
@@ -26,6 +27,9 @@ class AloneCommunicator final : public comm::Communicator {
   void do_scatter(const at::Tensor& source, const at::Tensor& into, int /*root*/) override {
     into.copy_(source[0]);
   }
+
+ private:
+  at::Device device_;
 };
 
 }  // namespace traffic::test

@@ -91,6 +91,15 @@ struct PpoLoss {
 PpoLoss ppo_loss(const PpoLossInputs& in, const PpoDenominators& denominators,
                  const PpoCoefficients& coefficients);
 
+/// Entries of denominators in a tensor.
+enum PpoDenominator : std::int64_t { kDecisionDenominator, kValueDenominator, kNumDenominators };
+
+/// As ppo_loss(), by tensor operations alone, also on the CPU, with denominators that are read by
+/// them: work that is recorded once can be repeated with others.
+/// @param denominators [kNumDenominators], type and device of the values
+PpoLoss ppo_loss_on_device(const PpoLossInputs& in, const torch::Tensor& denominators,
+                           const PpoCoefficients& coefficients);
+
 /// The counts of these inputs alone: denominators when there is one rank. Waits for a GPU.
 PpoDenominators count_terms(const PpoLossInputs& in);
 

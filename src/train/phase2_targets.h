@@ -1,0 +1,18 @@
+/// What an update of phase 2 aims at.
+#pragma once
+
+#include <torch/types.h>
+
+namespace traffic::train {
+
+/// The terms of a whole experience that stay fixed during an update, on the CPU.
+struct PpoTargets {
+  torch::Tensor returns;        ///< [S, C] standardised
+  torch::Tensor old_values;     ///< [S, C] standardised
+  torch::Tensor advantages;     ///< [D]
+  torch::Tensor selection;      ///< [S]
+  torch::Tensor old_log_prob;   ///< [D]
+  torch::Tensor old_selection;  ///< [S]
+};
+
+}  // namespace traffic::train
