@@ -4,8 +4,8 @@
   tests/benchmarks/compare_phase2.py [--peer-python PY --peer-script rllib_phase2.py] [--rounds 3]
 
 Both sides: encoder and world model of the small size (hidden 64, 2 layers, 4 heads) frozen and run at every decision,
-4000 steps an iteration in fragments of 200, minibatches of 128, 10 epochs, two simulations, one a core. The peer's columns are left out, and that
-is said, where its interpreter or script is not given. Figures are medians; only ratios of one call mean something.
+4000 steps an iteration in fragments of 200, minibatches of 128, 10 epochs, no passes for the value alone, two simulations,
+one a core. The peer's columns are left out, and that is said, where its interpreter or script is not given. Figures are medians; only ratios of one call mean something.
 """
 import argparse, re, statistics, subprocess, sys, tempfile, time
 from pathlib import Path
@@ -17,7 +17,7 @@ def ours(args, folder):
     settings = {"env.scenario": f'"{args.scenario}"', "env.control_period_s": 1.0, "model.hidden_dim": 64, "model.gnn_layers": 2,
                 "model.num_heads": 4, "model.lstm_hidden": 64, "model.lstm_layers": 1, "ppo.train_batch_size": args.batch,
                 "ppo.minibatch_size": 128, "ppo.num_epochs": 10, "ppo.rollout_fragment_length": 200, "ppo.target_kl": 0.0,
-                "ppo.iterations": args.iterations, "ppo.eval_interval": 1000, "ppo.eval_episodes": 1,
+                "ppo.value_epochs": 0, "ppo.iterations": args.iterations, "ppo.eval_interval": 1000, "ppo.eval_episodes": 1,
                 "ppo.baseline_episodes": 2, "evaluation.seeds": '""', "ppo.baseline_cache": f'"{folder}"', "rollout.workers": 2,
                 "rollout.envs_per_worker": 1, "run.threads_per_rank": 1, "log.tensorboard": "false"}
     rows, summary = train("phase2.toml", 2, settings, folder)
