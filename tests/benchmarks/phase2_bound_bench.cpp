@@ -17,15 +17,16 @@
 #include <ctime>
 #include <functional>
 #include <list>
-#include <numeric>
 #include <span>
 #include <vector>
 
+#include "benchmarks/random_answer.h"
 #include "benchmarks/synthetic_windows.h"
 #include "sim/sumo_session.h"
 #include "traffic/core/error.h"
 #include "traffic/model/controller.h"
 #include "traffic/model/graph_encoder.h"
+#include "traffic/model/memory.h"
 #include "traffic/model/world_model.h"
 #include "traffic/rl/uniforms.h"
 #include "traffic/scene/frame.h"
@@ -36,11 +37,12 @@
 namespace {
 
 using namespace traffic;
+using benchmarks::Answer;
+using benchmarks::kCandidates;
+using benchmarks::kConnected;
 
 constexpr std::size_t kProcesses = 2;     // simulations in all, as in compare_phase2.py
 constexpr std::int64_t kSimulations = 1;  // of a batch: of each of two ranks
-constexpr std::int64_t kCandidates = 6;   // of a simulation, about
-constexpr std::int64_t kConnected = 4;    // one of so many vehicles is
 constexpr std::int64_t kMinibatch = 64;   // of a rank: 128 on two
 constexpr int kEpochs = 10;
 constexpr int kSteps = 900;  // an episode of `merge`
@@ -205,42 +207,6 @@ double seconds_of(const std::function<void()>& work) {
   return (cpu_s() - start) / kTimes;
 }
 
-/// An answer of a simulation with random traffic.
-struct Answer {
-  Answer(std::uint64_t seed, std::int64_t vehicles)
-      : graph(benchmarks::make_windows(1, static_cast<std::int64_t>(scene::node_features().size()),
-                                       seed, 1, vehicles)
-                  .graph),
-        ids(static_cast<std::size_t>(vehicles)) {
-    std::iota(ids.begin(), ids.end(), 0U);
-    graph.node_features.select(1, scene::node_feature_index("is_cv")).zero_();
-    for (std::int64_t node = 0; node < vehicles; node += kConnected) {
-      graph.node_features[node][scene::node_feature_index("is_cv")] = 1;
-      if (std::ssize(candidates) < kCandidates) {
-        candidates.push_back({.node = static_cast<std::int32_t>(node)});
-      }
-    }
-    const auto all = [](const torch::Tensor& t, const auto* data) {
-      return std::span(data, static_cast<std::size_t>(t.numel()));
-    };
-    period.frames.push_back(
-        {.vehicle_id = ids,
-         .node_features = all(graph.node_features, graph.node_features.const_data_ptr<float>()),
-         .edge_ptr = all(graph.edge_ptr, graph.edge_ptr.const_data_ptr<std::int32_t>()),
-         .edge_src = all(graph.edge_src, graph.edge_src.const_data_ptr<std::int32_t>()),
-         .edge_features = all(graph.edge_features, graph.edge_features.const_data_ptr<float>()),
-         .global_features = globals});
-    period.candidates = candidates;
-  }
-
-  model::GraphBatch graph;
-  std::vector<std::uint32_t> ids;
-  std::vector<float> globals = std::vector<float>(scene::global_features().size());
-  std::vector<rollout::Candidate> candidates;
-  rollout::Period period;
-  train::Memory memory;
-};
-
 /// From answers to decisions as the loop does it, of an environment step.
 double perceive_and_decide_s(double vehicles) {
   const config::Config config = small();
@@ -291,6 +257,7 @@ Model arithmetic(double vehicles) {
 }  // namespace
 
 int main(int argc, char** argv) {
+  model::pool_all_tensors();
   at::set_num_threads(1);
   torch::manual_seed(1);
   const std::string scenario = argc > 1 ? argv[1] : "merge";
