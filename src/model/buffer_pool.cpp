@@ -160,14 +160,14 @@ Scratch::~Scratch() {
 }
 
 void* Scratch::take_bytes(std::size_t bytes) {
-  bytes = (bytes + 63) / 64 * 64;
+  bytes = (bytes + kAlignment - 1) / kAlignment * kAlignment;
   while (thread_scratch.block < thread_scratch.blocks.size() &&
          thread_scratch.used + bytes > thread_scratch.blocks[thread_scratch.block].nbytes()) {
     ++thread_scratch.block;
     thread_scratch.used = 0;
   }
   if (thread_scratch.block == thread_scratch.blocks.size()) {
-    const std::size_t size = rounded(std::max(bytes, 2 * kHugePage));
+    const std::size_t size = std::max(bytes, 2 * kHugePage);
     thread_scratch.blocks.push_back(
         pooled_empty<float>({static_cast<std::int64_t>(size / sizeof(float))}));
     thread_scratch.used = 0;

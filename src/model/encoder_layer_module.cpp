@@ -186,9 +186,7 @@ Tensor EncoderLayerImpl::forward_unfused(const Tensor& x, const LayerContext& co
 }
 
 void EncoderLayerImpl::pack_for_inference(at::ScalarType compute_type, const ThinBasis* thin) {
-  const torch::NoGradGuard no_grad;
   const LayerParameters p = parameters_of_layer();
-  unpack();
   if (!fused_on(qkv_->weight, compute_type)) return;
   if (compute_type == torch::kBFloat16) {
     packed_bf16_ = pack_layer<Bf16>(p, heads_, thin);

@@ -30,7 +30,7 @@ class EncoderLayerImpl : public torch::nn::Module {
   torch::Tensor forward(const torch::Tensor& x, const LayerContext& context,
                         const std::optional<ThinInput>& thin = {});
 
-  /// @param thin of the input, where that is thin; else null
+  /// Without gradients, unpacked. @param thin of the input, where that is thin; else null
   void pack_for_inference(at::ScalarType compute_type, const ThinBasis* thin);
   void unpack();
   [[nodiscard]] bool fused_on(const torch::Tensor& x, at::ScalarType compute_type) const;

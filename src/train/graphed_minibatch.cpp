@@ -33,28 +33,12 @@ torch::Tensor GraphedMinibatch::add_gradients(const PaddedMinibatch::Part& part)
 void GraphedMinibatch::compute() {
   const OperationsOnly operations;
   const MinibatchTensors& in = minibatch_.tensors();
-  const PolicyTermsOf terms =
-      policy_.evaluate({.own = in.own,
-                        .shared = in.shared,
-                        .segments = rl::Segments::in_place(in.candidate_ptr, in.candidate_state)},
-                       {.picks = in.picks, .row = in.row, .action = in.action, .lane = in.lane});
-  const torch::Tensor values = policy_.value(in.conflict.flatten(0, 1));
-  const rl::PpoLoss loss =
-      rl::ppo_loss_on_device({.decisions = {.log_prob = terms.log_prob,
-                                            .old_log_prob = in.old_log_prob,
-                                            .advantages = in.advantages,
-                                            .entropy = terms.entropy,
-                                            .mask = in.decision_counts},
-                              .selections = {.log_prob = terms.selection_log_prob,
-                                             .old_log_prob = in.old_selection,
-                                             .advantages = in.selection,
-                                             .entropy = terms.selection_entropy,
-                                             .mask = in.selection_decides},
-                              .values = {.values = values.view_as(in.returns),
-                                         .old_values = in.old_values,
-                                         .returns = in.returns,
-                                         .mask = in.exists}},
-                             in.denominators, coefficients_);
+  const PolicyInput input{.own = in.own,
+                          .shared = in.shared,
+                          .segments = rl::Segments::in_place(in.candidate_ptr, in.candidate_state)};
+  const Decisions decisions{.picks = in.picks, .row = in.row, .action = in.action, .lane = in.lane};
+  const rl::PpoLoss loss = rl::ppo_loss_on_device(loss_inputs(policy_, input, decisions, in),
+                                                  in.denominators, coefficients_);
   loss.loss.backward();
   sums_.copy_(loss.sums);
 }

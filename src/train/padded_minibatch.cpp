@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cstring>
 
-#include "gather.h"
 #include "traffic/core/error.h"
 
 namespace traffic::train {
@@ -136,25 +135,20 @@ void PaddedMinibatch::put_policy_input(const Minibatch& minibatch) {
 }
 
 void PaddedMinibatch::fill(const Part& part) {
-  const Experience& experience = part.experience;
-  const PpoTargets& targets = part.targets;
-  const Minibatch minibatch = take(experience, part.states, torch::kCPU);
+  const Minibatch minibatch = take(part.experience, part.states, torch::kCPU);
   TRAFFIC_CHECK(minibatch.states.numel() < capacity_.states, "no room for {} states in {}",
                 minibatch.states.numel(), capacity_.states);
   put_policy_input(minibatch);
-  const auto of_decisions = [&](const torch::Tensor& x) {
-    return gather(x, minibatch.decision_of);
-  };
-  const auto of_states = [&](const torch::Tensor& x) { return gather(x, minibatch.states); };
-  put(on_host_.old_log_prob, of_decisions(targets.old_log_prob));
-  put(on_host_.advantages, of_decisions(targets.advantages));
-  put(on_host_.selection_decides, of_states(experience.selection_decides));
-  put(on_host_.old_selection, of_states(targets.old_selection));
-  put(on_host_.selection, of_states(targets.selection));
-  put(on_host_.conflict, of_states(experience.conflict));
-  put(on_host_.exists, of_states(experience.exists));
-  put(on_host_.old_values, of_states(targets.old_values));
-  put(on_host_.returns, of_states(targets.returns));
+  const LossTerms terms = take_loss_terms(part.experience, part.targets, minibatch, torch::kCPU);
+  put(on_host_.old_log_prob, terms.old_log_prob);
+  put(on_host_.advantages, terms.advantages);
+  put(on_host_.selection_decides, terms.selection_decides);
+  put(on_host_.old_selection, terms.old_selection);
+  put(on_host_.selection, terms.selection);
+  put(on_host_.conflict, terms.conflict);
+  put(on_host_.exists, terms.exists);
+  put(on_host_.old_values, terms.old_values);
+  put(on_host_.returns, terms.returns);
   auto* denominators = on_host_.denominators.mutable_data_ptr<float>();
   denominators[rl::kDecisionDenominator] = static_cast<float>(part.denominators.decisions);
   denominators[rl::kValueDenominator] = static_cast<float>(part.denominators.values);

@@ -8,10 +8,7 @@
 #include <vector>
 
 #include "fixed_tensors.h"
-#include "phase2_experience.h"
-#include "phase2_policy.h"
-#include "phase2_targets.h"
-#include "traffic/rl/ppo_loss.h"
+#include "loss_terms.h"
 
 namespace traffic::train {
 
@@ -32,26 +29,16 @@ MinibatchSize largest_of(const Experience& experience, const std::vector<torch::
 /// conflicts and K picks at most. Behind what is there, padding: states without picks and without
 /// conflicts, of which the last one has the candidates that are too many, and decisions that do not
 /// count. It has weight zero in every sum of the loss.
-struct MinibatchTensors {
-  torch::Tensor own;                ///< [M, own]
-  torch::Tensor shared;             ///< [B, shared]
-  torch::Tensor candidate_ptr;      ///< [B + 1] int64
-  torch::Tensor candidate_state;    ///< [M] int64
-  torch::Tensor picks;              ///< [B, K] int64
-  torch::Tensor row;                ///< [D] int64
-  torch::Tensor action;             ///< [D]
-  torch::Tensor lane;               ///< [D] int64
-  torch::Tensor decision_counts;    ///< [D] bool
-  torch::Tensor old_log_prob;       ///< [D]
-  torch::Tensor advantages;         ///< [D]
-  torch::Tensor selection_decides;  ///< [B] bool
-  torch::Tensor old_selection;      ///< [B]
-  torch::Tensor selection;          ///< [B]
-  torch::Tensor conflict;           ///< [B, C, conflict]
-  torch::Tensor exists;             ///< [B, C] bool
-  torch::Tensor old_values;         ///< [B, C]
-  torch::Tensor returns;            ///< [B, C]
-  torch::Tensor denominators;       ///< [rl::kNumDenominators]
+struct MinibatchTensors : LossTerms {
+  torch::Tensor own;              ///< [M, own]
+  torch::Tensor shared;           ///< [B, shared]
+  torch::Tensor candidate_ptr;    ///< [B + 1] int64
+  torch::Tensor candidate_state;  ///< [M] int64
+  torch::Tensor picks;            ///< [B, K] int64
+  torch::Tensor row;              ///< [D] int64
+  torch::Tensor action;           ///< [D]
+  torch::Tensor lane;             ///< [D] int64
+  torch::Tensor denominators;     ///< [rl::kNumDenominators]
 };
 
 class PaddedMinibatch {

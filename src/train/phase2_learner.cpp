@@ -4,7 +4,7 @@
 #include <cmath>
 #include <utility>
 
-#include "gather.h"
+#include "loss_terms.h"
 #include "snapshot_parts.h"
 #include "traffic/core/error.h"
 #include "traffic/core/fault.h"
@@ -148,27 +148,9 @@ rl::PpoLoss Learner::loss_of(const Experience& experience, const PpoTargets& tar
                              const torch::Tensor& states, const rl::PpoDenominators& denominators) {
   const torch::Device device = policy_.device();
   const Minibatch part = take(experience, states, device);
-  const PolicyTermsOf terms = policy_.evaluate(part.input, part.decisions);
-  const torch::Tensor conflicts = gather(experience.conflict, states).to(device);
-  const auto of_states = [&](const torch::Tensor& x) { return gather(x, states).to(device); };
-  const auto of_decisions = [&](const torch::Tensor& x) {
-    return gather(x, part.decision_of).to(device);
-  };
-  return rl::ppo_loss(
-      {.decisions = {.log_prob = terms.log_prob,
-                     .old_log_prob = of_decisions(targets.old_log_prob),
-                     .advantages = of_decisions(targets.advantages),
-                     .entropy = terms.entropy},
-       .selections = {.log_prob = terms.selection_log_prob,
-                      .old_log_prob = of_states(targets.old_selection),
-                      .advantages = of_states(targets.selection),
-                      .entropy = terms.selection_entropy,
-                      .mask = of_states(experience.selection_decides)},
-       .values = {.values = policy_.value(conflicts.flatten(0, 1)).view({-1, conflicts_}),
-                  .old_values = of_states(targets.old_values),
-                  .returns = of_states(targets.returns),
-                  .mask = of_states(experience.exists)}},
-      denominators, coefficients());
+  const LossTerms terms = take_loss_terms(experience, targets, part, device);
+  return rl::ppo_loss(loss_inputs(policy_, part.input, part.decisions, terms), denominators,
+                      coefficients());
 }
 
 rl::PpoCoefficients Learner::coefficients() const {

@@ -6,6 +6,7 @@
 
 #include <span>
 
+#include "traffic/config/write.h"
 #include "traffic/core/hash.h"
 
 namespace traffic::train {

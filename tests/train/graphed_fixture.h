@@ -1,6 +1,8 @@
 /// Minibatches of every make, and their gradients without padding and recording.
 #pragma once
 
+#include <gtest/gtest.h>
+
 #include <memory>
 #include <ostream>
 #include <string>
@@ -9,9 +11,8 @@
 
 #include "phase2_fixture.h"
 #include "traffic/comm/flat_arena.h"
-#include "train/gather.h"
 #include "train/graphed_minibatch.h"
-#include "train/phase2_targets.h"
+#include "train/loss_terms.h"
 
 namespace traffic::train::testing {
 
@@ -120,28 +121,10 @@ struct Outcome {
 inline Outcome unpadded(Pupil& pupil, const Lesson& lesson, const torch::Tensor& states) {
   const torch::Device device = pupil.policy.device();
   const Minibatch part = take(lesson.experience, states, device);
-  const PolicyTermsOf terms = pupil.policy.evaluate(part.input, part.decisions);
-  const auto rows = [&](const torch::Tensor& x, const torch::Tensor& of) {
-    return gather(x, of).to(device);
-  };
-  const torch::Tensor conflicts = rows(lesson.experience.conflict, states);
-  const PpoTargets& targets = lesson.targets;
+  const LossTerms terms = take_loss_terms(lesson.experience, lesson.targets, part, device);
   pupil.gradients.zero();
   const rl::PpoLoss loss = rl::ppo_loss(
-      {.decisions = {.log_prob = terms.log_prob,
-                     .old_log_prob = rows(targets.old_log_prob, part.decision_of),
-                     .advantages = rows(targets.advantages, part.decision_of),
-                     .entropy = terms.entropy},
-       .selections = {.log_prob = terms.selection_log_prob,
-                      .old_log_prob = rows(targets.old_selection, states),
-                      .advantages = rows(targets.selection, states),
-                      .entropy = terms.selection_entropy,
-                      .mask = rows(lesson.experience.selection_decides, states)},
-       .values = {.values = pupil.policy.value(conflicts.flatten(0, 1)).view({-1, kConflicts}),
-                  .old_values = rows(targets.old_values, states),
-                  .returns = rows(targets.returns, states),
-                  .mask = rows(lesson.experience.exists, states)}},
-      kDenominators, kCoefficients);
+      loss_inputs(pupil.policy, part.input, part.decisions, terms), kDenominators, kCoefficients);
   loss.loss.backward();
   return {
       .gradients = pupil.gradients.flat().to(torch::kCPU, /*non_blocking=*/false, /*copy=*/true),
@@ -168,5 +151,10 @@ inline double difference(const torch::Tensor& a, const torch::Tensor& b) {
 
 /// Sums of up to some hundred float32 terms of order 1 in another order: 100 * 2^-24.
 constexpr double kSumTolerance = 1e-5;
+
+inline void expect_same(const Outcome& actual, const Outcome& expected) {
+  EXPECT_LT(difference(actual.gradients, expected.gradients), kSumTolerance);
+  EXPECT_LT(difference(actual.sums, expected.sums), kSumTolerance);
+}
 
 }  // namespace traffic::train::testing
