@@ -103,7 +103,7 @@ struct CategoricalTerms : torch::autograd::Function<CategoricalTerms> {
 ActionTerms categorical_terms(const torch::Tensor& logits, const TakenActions& taken) {
   check(logits, taken);
   if (!may_loop_over(logits)) {
-    const MaskedCategorical of_rows(logits.index_select(0, taken.row));
+    const Categorical of_rows(logits.index_select(0, taken.row));
     return {.log_prob = of_rows.log_prob(taken.action), .entropy = of_rows.entropy()};
   }
   const auto terms =

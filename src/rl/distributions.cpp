@@ -11,46 +11,43 @@
 
 namespace traffic::rl {
 
-MaskedCategorical::MaskedCategorical(const torch::Tensor& logits, const torch::Tensor& allowed) {
-  check_floating("categorical: logits", logits, 2);
-  if (!allowed.defined()) {
-    log_probs_ = logits.log_softmax(1);
-    return;
-  }
-  check_tensor("categorical: allowed", allowed, logits.sizes(), torch::kBool, logits.device());
-  log_probs_ = logits.masked_fill(~allowed, kLogZero).log_softmax(1);
+Categorical::Categorical(torch::Tensor logits) : logits_(std::move(logits)) {
+  check_floating("categorical: logits", logits_, 2);
 }
 
-torch::Tensor MaskedCategorical::sample(const torch::Tensor& uniforms) const {
-  const torch::NoGradGuard no_grad;
-  check_like("categorical: uniforms", uniforms, log_probs_);
+torch::Tensor Categorical::sample(const torch::Tensor& uniforms) const {
+  check_like("categorical: uniforms", uniforms, logits_);
   // In a plain loop: there are a few decisions at a time.
-  const torch::Tensor log_probs = log_probs_.to(torch::kCPU, torch::kFloat64).contiguous();
-  const torch::Tensor uniform_of = uniforms.to(torch::kCPU, torch::kFloat64).contiguous();
-  const auto* log_prob = log_probs.const_data_ptr<double>();
-  const auto* uniform = uniform_of.const_data_ptr<double>();
-  torch::Tensor actions = torch::zeros({log_probs.size(0)}, torch::kInt64);
+  const std::vector<double> logits = doubles_of(logits_);
+  const std::vector<double> uniform_of = doubles_of(uniforms);
+  const double* logit = logits.data();
+  const double* uniform = uniform_of.data();
+  torch::Tensor actions = torch::zeros({logits_.size(0)}, torch::kInt64);
   auto* action = actions.mutable_data_ptr<std::int64_t>();
-  for (std::int64_t d = 0; d < log_probs.size(0); ++d, ++action) {
+  for (std::int64_t d = 0; d < logits_.size(0); ++d, ++action) {
     double highest = -std::numeric_limits<double>::infinity();
-    for (std::int64_t a = 0; a < log_probs.size(1); ++a) {
-      const double key = *log_prob++ + standard_gumbel(*uniform++);
+    for (std::int64_t a = 0; a < logits_.size(1); ++a) {
+      const double key = *logit++ + standard_gumbel(*uniform++);
       if (key > highest) *action = a;
       highest = std::max(highest, key);
     }
   }
-  return actions.to(log_probs_.device());
+  return actions.to(logits_.device());
 }
 
-torch::Tensor MaskedCategorical::greedy() const { return log_probs_.detach().argmax(1); }
+torch::Tensor Categorical::greedy() const { return logits_.detach().argmax(1); }
 
-torch::Tensor MaskedCategorical::log_prob(const torch::Tensor& actions) const {
-  check_tensor("categorical: actions", actions, {log_probs_.size(0)}, torch::kInt64,
-               log_probs_.device());
-  return log_probs_.gather(1, actions.unsqueeze(1)).squeeze(1);
+torch::Tensor Categorical::log_probs() const { return logits_.log_softmax(1); }
+
+torch::Tensor Categorical::log_prob(const torch::Tensor& actions) const {
+  check_tensor("categorical: actions", actions, {logits_.size(0)}, torch::kInt64, logits_.device());
+  return log_probs().gather(1, actions.unsqueeze(1)).squeeze(1);
 }
 
-torch::Tensor MaskedCategorical::entropy() const { return -(log_probs_.exp() * log_probs_).sum(1); }
+torch::Tensor Categorical::entropy() const {
+  const torch::Tensor log_probs_of = log_probs();
+  return -(log_probs_of.exp() * log_probs_of).sum(1);
+}
 
 BoundedGaussian::BoundedGaussian(torch::Tensor mean, const torch::Tensor& log_std,
                                  ActionBounds bounds)

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <vector>
 
 namespace traffic::rl {
 
@@ -22,5 +23,8 @@ inline double standard_gumbel(double uniform) {
 inline torch::Tensor standard_normal(const torch::Tensor& uniforms) {
   return torch::special::ndtri(uniforms.clamp_min(0x1p-25));
 }
+
+/// The numbers of a tensor of any device and floating type, row by row, for a loop on the host.
+std::vector<double> doubles_of(const torch::Tensor& x);
 
 }  // namespace traffic::rl

@@ -13,7 +13,6 @@ namespace {
 template <typename T>
 struct Candidates {
   const T* score;
-  const bool* allowed;
   std::int64_t count;
 };
 
@@ -61,8 +60,7 @@ double log_prob_of(const Candidates<T>& of, const std::int64_t* picks, std::int6
   const auto gone_by = [&](std::int64_t i) { return draws.gone_by[static_cast<std::size_t>(i)]; };
   // From the last pick to the first, so that nothing cancels when the first hold nearly all of the
   // probability.
-  double left =
-      log_sum_exp(of, [&](std::int64_t i) { return of.allowed[i] && gone_by(i) == drawn; });
+  double left = log_sum_exp(of, [&](std::int64_t i) { return gone_by(i) == drawn; });
   draws.log_left.assign(static_cast<std::size_t>(drawn), 0.0);
   double log_prob = 0.0;
   for (std::int64_t k = drawn; k-- > 0;) {
@@ -75,7 +73,7 @@ double log_prob_of(const Candidates<T>& of, const std::int64_t* picks, std::int6
   for (std::int64_t i = 0; i < of.count; ++i) {
     double derivative = gone_by(i) < drawn ? 1.0 : 0.0;
     const std::int64_t last = std::min(gone_by(i), drawn - 1);
-    for (std::int64_t k = 0; of.allowed[i] && k <= last; ++k) {
+    for (std::int64_t k = 0; k <= last; ++k) {
       derivative -=
           std::exp(static_cast<double>(of.score[i]) - draws.log_left[static_cast<std::size_t>(k)]);
     }
@@ -86,30 +84,27 @@ double log_prob_of(const Candidates<T>& of, const std::int64_t* picks, std::int6
 
 template <typename T>
 double entropy_of(const Candidates<T>& of, T* slope) {
-  const double log_sum = log_sum_exp(of, [&](std::int64_t i) { return of.allowed[i]; });
+  const double log_sum = log_sum_exp(of, [](std::int64_t /*i*/) { return true; });
   const auto log_prob = [&](std::int64_t i) { return static_cast<double>(of.score[i]) - log_sum; };
   double entropy = 0.0;
   for (std::int64_t i = 0; i < of.count; ++i) {
-    if (of.allowed[i]) entropy -= std::exp(log_prob(i)) * log_prob(i);
+    entropy -= std::exp(log_prob(i)) * log_prob(i);
   }
   for (std::int64_t i = 0; i < of.count; ++i) {
-    slope[i] =
-        of.allowed[i] ? static_cast<T>(-std::exp(log_prob(i)) * (log_prob(i) + entropy)) : T{0};
+    slope[i] = static_cast<T>(-std::exp(log_prob(i)) * (log_prob(i) + entropy));
   }
   return entropy;
 }
 
 /// @param work of (candidates, state, their slopes), gives the state's value
 template <typename T, typename Work>
-SelectionTerm of_each_state(const torch::Tensor& scores, const torch::Tensor& allowed,
-                            const Segments& segments, const Work& work) {
+SelectionTerm of_each_state(const torch::Tensor& scores, const Segments& segments,
+                            const Work& work) {
   const torch::Tensor score = scores.contiguous();
-  const torch::Tensor may = allowed.contiguous();
   const auto* ptr = segments.ptr().const_data_ptr<std::int64_t>();
   SelectionTerm out{torch::empty({segments.count()}, score.options()), torch::empty_like(score)};
   for (std::int64_t b = 0; b < segments.count(); ++b) {
-    const Candidates<T> of{score.const_data_ptr<T>() + ptr[b], may.const_data_ptr<bool>() + ptr[b],
-                           ptr[b + 1] - ptr[b]};
+    const Candidates<T> of{score.const_data_ptr<T>() + ptr[b], ptr[b + 1] - ptr[b]};
     out.value.mutable_data_ptr<T>()[b] =
         static_cast<T>(work(of, b, out.slope.mutable_data_ptr<T>() + ptr[b]));
   }
@@ -118,27 +113,26 @@ SelectionTerm of_each_state(const torch::Tensor& scores, const torch::Tensor& al
 
 }  // namespace
 
-SelectionTerm selection_log_prob_in_loops(const torch::Tensor& scores, const torch::Tensor& allowed,
-                                          const Segments& segments, const torch::Tensor& picks) {
+SelectionTerm selection_log_prob_in_loops(const torch::Tensor& scores, const Segments& segments,
+                                          const torch::Tensor& picks) {
   const torch::Tensor places = picks.contiguous();
   const std::int64_t top_k = places.size(1);
   Draws draws;
   return AT_DISPATCH_FLOATING_TYPES(scores.scalar_type(), "selection_log_prob", [&] {
     return of_each_state<scalar_t>(
-        scores, allowed, segments,
-        [&](const Candidates<scalar_t>& of, std::int64_t b, scalar_t* slope) {
+        scores, segments, [&](const Candidates<scalar_t>& of, std::int64_t b, scalar_t* slope) {
           return log_prob_of(of, places.const_data_ptr<std::int64_t>() + b * top_k, top_k, draws,
                              slope);
         });
   });
 }
 
-SelectionTerm selection_entropy_in_loops(const torch::Tensor& scores, const torch::Tensor& allowed,
-                                         const Segments& segments) {
+SelectionTerm selection_entropy_in_loops(const torch::Tensor& scores, const Segments& segments) {
   return AT_DISPATCH_FLOATING_TYPES(scores.scalar_type(), "selection_entropy", [&] {
-    return of_each_state<scalar_t>(scores, allowed, segments,
-                                   [](const Candidates<scalar_t>& of, std::int64_t /*b*/,
-                                      scalar_t* slope) { return entropy_of(of, slope); });
+    return of_each_state<scalar_t>(
+        scores, segments, [](const Candidates<scalar_t>& of, std::int64_t /*b*/, scalar_t* slope) {
+          return entropy_of(of, slope);
+        });
   });
 }
 

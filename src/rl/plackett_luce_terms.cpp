@@ -8,12 +8,11 @@
 namespace traffic::rl {
 namespace {
 
-/// Logarithm of the sum of exp(score) over the rows of each segment where `mask` holds.
-torch::Tensor log_sum_exp(const torch::Tensor& scores, const Segments& segments,
-                          const torch::Tensor& mask) {
-  const torch::Tensor masked = scores.masked_fill(~mask, kLogZero);
-  const torch::Tensor highest = segments.max(masked, kLogZero);
-  const torch::Tensor sum = segments.sum((masked - segments.expand(highest)).exp() * mask);
+/// Logarithm of the sum of exp(score) over the rows of each segment but those of score kLogZero.
+torch::Tensor log_sum_exp(const torch::Tensor& scores, const Segments& segments) {
+  const torch::Tensor highest = segments.max(scores, kLogZero);
+  const torch::Tensor counts = scores > kLogZero;
+  const torch::Tensor sum = segments.sum((scores - segments.expand(highest)).exp() * counts);
   const torch::Tensor none = sum <= 0;
   return (sum.masked_fill(none, 1.0).log() + highest).masked_fill(none, kLogZero);
 }
@@ -38,7 +37,6 @@ struct KnownSlope : torch::autograd::Function<KnownSlope> {
 }  // namespace
 
 SelectionTerm selection_log_prob_by_operations(const torch::Tensor& scores,
-                                               const torch::Tensor& allowed,
                                                const Segments& segments,
                                                const torch::Tensor& picks) {
   const std::int64_t M = segments.rows();
@@ -62,7 +60,8 @@ SelectionTerm selection_log_prob_by_operations(const torch::Tensor& scores,
   const torch::Tensor score =
       scores.index_select(0, rows.masked_fill(none, 0).flatten()).view_as(picks);
   const torch::Tensor picked = score.masked_fill(none, kLogZero);
-  const torch::Tensor rest = log_sum_exp(scores, segments, stays.logical_and(allowed)).unsqueeze(1);
+  const torch::Tensor rest =
+      log_sum_exp(scores.masked_fill(~stays, kLogZero), segments).unsqueeze(1);
   const torch::Tensor left =
       torch::cat({rest, picked.flip(1)}, 1).logcumsumexp(1).slice(1, 1).flip(1);
   const torch::Tensor value = (picked - left).masked_fill(none, 0.0).sum(1);
@@ -70,16 +69,15 @@ SelectionTerm selection_log_prob_by_operations(const torch::Tensor& scores,
   // d/ds_i = (1 if picked) - the sum of its probabilities at the picks when it was still there.
   const torch::Tensor until = (-left).masked_fill(none, kLogZero).logcumsumexp(1).flatten();
   const torch::Tensor at = segments.index() * K + gone_by;
-  const torch::Tensor drawn = (scores + until.index_select(0, at)).exp() * allowed;
+  const torch::Tensor drawn = (scores + until.index_select(0, at)).exp();
   return {value, (~stays).to(drawn.scalar_type()) - drawn};
 }
 
 SelectionTerm selection_entropy_by_operations(const torch::Tensor& scores,
-                                              const torch::Tensor& allowed,
                                               const Segments& segments) {
-  const torch::Tensor log_sum = log_sum_exp(scores, segments, allowed);
+  const torch::Tensor log_sum = log_sum_exp(scores, segments);
   const torch::Tensor log_prob = scores - segments.expand(log_sum);
-  const torch::Tensor prob = log_prob.exp() * allowed;
+  const torch::Tensor prob = log_prob.exp();
   const torch::Tensor value = -segments.sum(prob * log_prob);
   return {value, -prob * (log_prob + segments.expand(value))};
 }

@@ -85,9 +85,8 @@ Decisions Policy::decide(const PolicyInput& in, const torch::Tensor& may_pick,
   if (uniforms) mine = uniforms->index_select(0, made.row);
   const std::int64_t command_columns = uniform_columns() - 1 - kLanes;
   if (categorical()) {
-    const rl::MaskedCategorical command(out.longitudinal.index_select(0, made.row));
-    made.action = (uniforms ? command.sample(mine.narrow(1, 1, command_columns).contiguous())
-                            : command.greedy())
+    const rl::Categorical command(out.longitudinal.index_select(0, made.row));
+    made.action = (uniforms ? command.sample(mine.narrow(1, 1, command_columns)) : command.greedy())
                       .to(torch::kFloat);
   } else {
     const rl::BoundedGaussian command = gaussian(out, made.row);
@@ -96,9 +95,8 @@ Decisions Policy::decide(const PolicyInput& in, const torch::Tensor& may_pick,
   }
   made.lane = torch::full_like(made.row, kKeepLane);
   if (out.lane.defined()) {
-    const rl::MaskedCategorical lane(out.lane.index_select(0, made.row));
-    made.lane = uniforms ? lane.sample(mine.narrow(1, 1 + command_columns, kLanes).contiguous())
-                         : lane.greedy();
+    const rl::Categorical lane(out.lane.index_select(0, made.row));
+    made.lane = uniforms ? lane.sample(mine.narrow(1, 1 + command_columns, kLanes)) : lane.greedy();
   }
   return made;
 }

@@ -54,13 +54,13 @@ void minibatch_loss_and_backward(benchmark::State& state) {
   const torch::Tensor logits = torch::randn({kStates * kTopK, kActions}).requires_grad_();
   const torch::Tensor values = torch::randn({kStates, kConflicts}).requires_grad_();
   const torch::Tensor picks = PlackettLuce(scores, segments).greedy(kTopK);
-  const torch::Tensor actions = MaskedCategorical(logits).greedy();
+  const torch::Tensor actions = Categorical(logits).greedy();
   const torch::Tensor per_state = torch::randn({kStates});
   const torch::Tensor per_decision = torch::randn({kStates * kTopK});
   const torch::Tensor per_value = torch::randn({kStates, kConflicts});
   for (auto _ : state) {
     const PlackettLuce selection(scores, segments);
-    const MaskedCategorical command(logits);
+    const Categorical command(logits);
     const PpoLossInputs in{
         .decisions = {.log_prob = command.log_prob(actions),
                       .old_log_prob = per_decision,

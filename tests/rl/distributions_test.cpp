@@ -18,54 +18,43 @@ using testing::i64;
 using testing::noise;
 using Squash = ActionBounds::Squash;
 
-TEST(MaskedCategorical, LogProbAndEntropyAreThoseOfTheAllowedActions) {
-  const torch::Tensor allowed = torch::tensor({true, false, true}).view({1, 3});
-  const MaskedCategorical masked(f64({1.0, 50.0, 2.0}).view({1, 3}), allowed);
+TEST(Categorical, LogProbAndEntropyAreThoseOfTheSoftmax) {
+  const Categorical two(f64({1.0, 2.0}).view({1, 2}));
   const double p = 1.0 / (1.0 + std::exp(1.0));
-  EXPECT_NEAR(masked.log_prob(i64({0})).item<double>(), std::log(p), 1e-14);
-  EXPECT_NEAR(masked.entropy().item<double>(), -p * std::log(p) - (1 - p) * std::log(1 - p), 1e-14);
-  EXPECT_EQ(masked.greedy().item<std::int64_t>(), 2);
+  EXPECT_NEAR(two.log_prob(i64({0})).item<double>(), std::log(p), 1e-14);
+  EXPECT_NEAR(two.entropy().item<double>(), -p * std::log(p) - (1 - p) * std::log(1 - p), 1e-14);
+  EXPECT_EQ(two.greedy().item<std::int64_t>(), 1);
 }
 
-TEST(MaskedCategorical, SamplesWithItsProbabilitiesAndNeverAForbiddenAction) {
+TEST(Categorical, SamplesWithItsProbabilities) {
   constexpr std::int64_t kDraws = 20000;
-  const torch::Tensor logits = torch::tensor({0.5F, 3.F, -1.F, 0.F}).expand({kDraws, 4});
-  const torch::Tensor allowed = torch::tensor({true, false, true, true}).expand({kDraws, 4});
-  const MaskedCategorical many(logits, allowed);
+  const Categorical many(torch::tensor({0.5F, -1.F, 0.F}).expand({kDraws, 3}));
   Rng rng(21);
   const torch::Tensor counts =
-      many.sample(draw_uniforms(rng, {kDraws, 4})).bincount({}, 4).to(torch::kFloat64);
-  EXPECT_EQ(counts[1].item<double>(), 0.0);
+      many.sample(draw_uniforms(rng, {kDraws, 3})).bincount({}, 3).to(torch::kFloat64);
   const torch::Tensor expected = many.log_probs()[0].to(torch::kFloat64).exp() * kDraws;
-  const torch::Tensor kept = i64({0, 2, 3});
-  const torch::Tensor chi_square =
-      ((counts - expected).square() / expected).index_select(0, kept).sum();
+  const torch::Tensor chi_square = ((counts - expected).square() / expected).sum();
   EXPECT_LT(chi_square.item<double>(), 13.82);  // 2 degrees of freedom, 0.1 % of seeds by chance
 }
 
-TEST(MaskedCategorical, GradientsAreThoseOfFiniteDifferences) {
+TEST(Categorical, GradientsAreThoseOfFiniteDifferences) {
   const torch::Tensor logits = noise(1, {3, 4});
-  const torch::Tensor allowed = noise(2, {3, 4}) > -0.5;
-  const torch::Tensor actions = allowed.to(torch::kInt64).argmax(1);
-  expect_gradient(
-      [&](const torch::Tensor& x) { return MaskedCategorical(x, allowed).log_prob(actions).sum(); },
-      logits);
-  expect_gradient(
-      [&](const torch::Tensor& x) { return MaskedCategorical(x, allowed).entropy().sum(); },
-      logits);
+  const torch::Tensor actions = i64({0, 3, 1});
+  expect_gradient([&](const torch::Tensor& x) { return Categorical(x).log_prob(actions).sum(); },
+                  logits);
+  expect_gradient([&](const torch::Tensor& x) { return Categorical(x).entropy().sum(); }, logits);
 }
 
-TEST(MaskedCategorical, HandlesNoDecisionAtAll) {
-  const MaskedCategorical none(torch::zeros({0, 4}));
+TEST(Categorical, HandlesNoDecisionAtAll) {
+  const Categorical none(torch::zeros({0, 4}));
   EXPECT_EQ(none.sample(torch::zeros({0, 4})).numel(), 0);
   EXPECT_EQ(none.entropy().numel(), 0);
 }
 
-TEST(MaskedCategorical, RefusesWhatDoesNotFit) {
-  EXPECT_THROW(MaskedCategorical(torch::zeros({3})), ShapeError);
-  EXPECT_THROW(MaskedCategorical(torch::zeros({3, 2}), torch::ones({3, 1}, torch::kBool)),
-               ShapeError);
-  const MaskedCategorical three(torch::zeros({3, 2}));
+TEST(Categorical, RefusesWhatDoesNotFit) {
+  EXPECT_THROW(Categorical(torch::zeros({3})), ShapeError);
+  EXPECT_THROW(Categorical(torch::zeros({3, 2}, torch::kInt64)), ShapeError);
+  const Categorical three(torch::zeros({3, 2}));
   EXPECT_THROW(static_cast<void>(three.log_prob(i64({0}))), ShapeError);
   EXPECT_THROW(static_cast<void>(three.sample(torch::zeros({3, 3}))), ShapeError);
 }

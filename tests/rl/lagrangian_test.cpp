@@ -76,7 +76,7 @@ TEST(LagrangeMultiplier, LeadsPolicyGradientToTheConstrainedOptimum) {
   torch::Tensor mean_policy = torch::zeros({3});
   double mean_multiplier = 0.0;
   for (int step = 0; step < kSteps; ++step) {
-    const MaskedCategorical policy(logits.expand({kPulls, 3}));
+    const Categorical policy(logits.expand({kPulls, 3}));
     const torch::Tensor arms = policy.sample(draw_uniforms(rng, {kPulls, 3}));
     const torch::Tensor reward = bandit.rewards.index_select(0, arms);
     const torch::Tensor cost = bandit.costs.index_select(0, arms);

@@ -26,18 +26,17 @@ constexpr double kRounding = 1e-12;
 TEST(InLoops, SelectionsAreThoseOfOperations) {
   // None, one, as many as are picked, and more.
   const Segments segments(i64({0, 0, 1, 4, 10, 17}));
-  const torch::Tensor allowed = noise(1, {17}) < 0.8;
-  const torch::Tensor scores = (3.0 * noise(2, {17})).masked_fill(~allowed, -1e30);
-  const torch::Tensor picks = PlackettLuce(scores, segments, allowed).greedy(3);
+  const torch::Tensor scores = 3.0 * noise(2, {17});
+  const torch::Tensor picks = PlackettLuce(scores, segments).greedy(3);
   const auto expect_same = [](const SelectionTerm& a, const SelectionTerm& b) {
     EXPECT_LT(distance(a.value, b.value), kRounding);
     EXPECT_LT(distance(a.slope, b.slope), kRounding);
   };
   ASSERT_TRUE((picks < 0).any().item<bool>());
-  expect_same(selection_log_prob_in_loops(scores, allowed, segments, picks),
-              selection_log_prob_by_operations(scores, allowed, segments, picks));
-  expect_same(selection_entropy_in_loops(scores, allowed, segments),
-              selection_entropy_by_operations(scores, allowed, segments));
+  expect_same(selection_log_prob_in_loops(scores, segments, picks),
+              selection_log_prob_by_operations(scores, segments, picks));
+  expect_same(selection_entropy_in_loops(scores, segments),
+              selection_entropy_by_operations(scores, segments));
 }
 
 TEST(InLoops, CategoricalTermsAreThoseOfTheDistribution) {
@@ -49,7 +48,7 @@ TEST(InLoops, CategoricalTermsAreThoseOfTheDistribution) {
     return (weight[0] * terms.log_prob + weight[1] * terms.entropy).sum();
   };
   const auto by_operations = [&](const torch::Tensor& logits) {
-    const MaskedCategorical of_rows(logits.index_select(0, rows));
+    const Categorical of_rows(logits.index_select(0, rows));
     return (weight[0] * of_rows.log_prob(actions) + weight[1] * of_rows.entropy()).sum();
   };
   const torch::Tensor logits = 2.0 * noise(4, {5, 3});

@@ -142,23 +142,6 @@ TEST(PlackettLuce, GreedyTakesTheHighestScoresAndTheEarlierOfEqualOnes) {
   EXPECT_TRUE(torch::equal(packed.greedy(2), i64({1, 2, 0, 1}).view({2, 2})));
 }
 
-TEST(PlackettLuce, LeavesForbiddenCandidatesOut) {
-  const torch::Tensor allowed = torch::tensor({true, false, true, false, false});
-  const Segments segments(i64({0, 3, 5}));
-  const PlackettLuce masked(f64({0.5, 9.0, -0.5, 1.0, 2.0}), segments, allowed);
-  EXPECT_TRUE(torch::equal(masked.greedy(2), i64({0, 2, -1, -1}).view({2, 2})));
-  Rng rng(5);
-  for (int i = 0; i < 20; ++i) {
-    const torch::Tensor picks = masked.sample(draw_uniforms(rng, {5}).to(torch::kFloat64), 3);
-    EXPECT_FALSE((picks[0] == 1).any().item<bool>());
-    EXPECT_TRUE((picks[1] == -1).all().item<bool>());
-  }
-  const torch::Tensor log_prob = masked.log_prob(i64({2, -1}).view({2, 1}));
-  EXPECT_NEAR(log_prob[0].item<double>(), -0.5 - std::log(std::exp(0.5) + std::exp(-0.5)), 1e-14);
-  EXPECT_EQ(log_prob[1].item<double>(), 0.0);
-  EXPECT_EQ(masked.entropy()[1].item<double>(), 0.0);
-}
-
 TEST(PlackettLuce, StaysExactWhenTheFirstPickHeldNearlyAllProbability) {
   // exp(-200) is no float32: sums with differences taken would leave 0 for the rest.
   const PlackettLuce steep(torch::tensor({200.F, 0.F, 1.F}), Segments(i64({0, 3})));
@@ -168,19 +151,16 @@ TEST(PlackettLuce, StaysExactWhenTheFirstPickHeldNearlyAllProbability) {
 
 TEST(PlackettLuce, GradientsAreThoseOfFiniteDifferences) {
   const Segments segments(i64({0, 4, 4, 5, 8}));
-  const torch::Tensor allowed = torch::tensor({true, true, true, true, true, true, false, true});
   const torch::Tensor picks = i64({2, 0, -1, -1, 0, -1, 2, 0}).view({4, 2});
   const torch::Tensor weight = f64({1.0, 2.0, -1.5, 0.7});
   const torch::Tensor scores = testing::noise(11, {8});
   testing::expect_gradient(
       [&](const torch::Tensor& x) {
-        return (PlackettLuce(x, segments, allowed).log_prob(picks) * weight).sum();
+        return (PlackettLuce(x, segments).log_prob(picks) * weight).sum();
       },
       scores);
   testing::expect_gradient(
-      [&](const torch::Tensor& x) {
-        return (PlackettLuce(x, segments, allowed).entropy() * weight).sum();
-      },
+      [&](const torch::Tensor& x) { return (PlackettLuce(x, segments).entropy() * weight).sum(); },
       scores);
 }
 
@@ -203,7 +183,6 @@ TEST(PlackettLuce, UniformsOfZeroAndJustUnderOneGiveValidPicks) {
 TEST(PlackettLuce, RefusesWhatDoesNotFit) {
   const Segments segments(i64({0, 3}));
   EXPECT_THROW(PlackettLuce(f64({1, 2}), segments), ShapeError);
-  EXPECT_THROW(PlackettLuce(f64({1, 2, 3}), segments, torch::tensor({true})), ShapeError);
   const PlackettLuce state(f64({1, 2, 3}), segments);
   EXPECT_THROW(static_cast<void>(state.log_prob(i64({3}).view({1, 1}))), ShapeError);
   EXPECT_THROW(static_cast<void>(state.log_prob(i64({0, 1}).view({2, 1}))), ShapeError);

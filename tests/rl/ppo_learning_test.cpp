@@ -75,7 +75,7 @@ struct ChainTrainer {
     auto truncated = rollout.truncated.accessor<bool, 2>();
     for (std::int64_t t = 0; t < kSteps; ++t) {
       for (std::int64_t b = 0; b < kEnvs; ++b) at[t][b] = envs[static_cast<std::size_t>(b)].place();
-      const MaskedCategorical policy(of_places(logits, place[t]));
+      const Categorical policy(of_places(logits, place[t]));
       const torch::Tensor actions = policy.sample(draw_uniforms(rng, {kEnvs, 2}));
       action[t] = actions;
       for (std::int64_t b = 0; b < kEnvs; ++b) {
@@ -93,7 +93,7 @@ struct ChainTrainer {
     collect();
     const torch::Tensor states = place.flatten();
     const torch::Tensor old_log_prob =
-        MaskedCategorical(of_places(logits, states)).log_prob(action.flatten()).detach();
+        Categorical(of_places(logits, states)).log_prob(action.flatten()).detach();
     const torch::Tensor old_values = of_places(values, states).detach();
     rollout.values = value_scale.restore(old_values).view_as(place);
     rollout.next_values =
@@ -111,7 +111,7 @@ struct ChainTrainer {
            permuted_minibatches(states.numel(), count_minibatches(states.numel(), 64),
                                 derive_seed(3, {iteration, epoch}))) {
         const torch::Tensor at = states.index_select(0, rows);
-        const MaskedCategorical policy(of_places(logits, at));
+        const Categorical policy(of_places(logits, at));
         const PpoLossInputs in{
             .decisions = {.log_prob = policy.log_prob(action.flatten().index_select(0, rows)),
                           .old_log_prob = old_log_prob.index_select(0, rows),

@@ -59,8 +59,8 @@ struct Policy {
   [[nodiscard]] PlackettLuce selection(const torch::Tensor& type, const Segments& at) const {
     return {scores.index_select(0, type), at};
   }
-  [[nodiscard]] MaskedCategorical command(const torch::Tensor& type) const {
-    return MaskedCategorical(logits.index_select(0, type));
+  [[nodiscard]] Categorical command(const torch::Tensor& type) const {
+    return Categorical(logits.index_select(0, type));
   }
   [[nodiscard]] torch::Tensor value(const torch::Tensor& type, const Segments& at) const {
     return at.sum(weights.index_select(0, type)).view({-1, kConflicts});
@@ -104,7 +104,7 @@ void iterate(Policy& policy, RunningMeanStd& value_scale, torch::optim::Optimize
   const PlackettLuce selection = policy.selection(states.type, all);
   const torch::Tensor picks = selection.sample(draw_uniforms(rng, {all.rows()}), 1);
   const Picked picked(picks, all, states.type);
-  const MaskedCategorical command = policy.command(picked.type);
+  const Categorical command = policy.command(picked.type);
   const torch::Tensor actions = command.sample(draw_uniforms(rng, {picked.type.numel(), kActions}));
   const Outcome outcome = play(picked, actions, all.count());
 
@@ -137,7 +137,7 @@ void iterate(Policy& policy, RunningMeanStd& value_scale, torch::optim::Optimize
     const torch::Tensor mine = select_segments(decisions, both).rows;
     const torch::Tensor type = states.type.index_select(0, candidates);
     const PlackettLuce now = policy.selection(type, at);
-    const MaskedCategorical command_now = policy.command(picked.type.index_select(0, mine));
+    const Categorical command_now = policy.command(picked.type.index_select(0, mine));
     const PpoLossInputs in{
         .decisions = {.log_prob = command_now.log_prob(actions.index_select(0, mine)),
                       .old_log_prob = old_log_prob.index_select(0, mine),

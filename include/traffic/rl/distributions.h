@@ -9,24 +9,23 @@
 
 namespace traffic::rl {
 
-/// One of A actions, of which some may be forbidden: the longitudinal and the lane head.
-class MaskedCategorical {
+/// One of A actions: the longitudinal and the lane head.
+class Categorical {
  public:
   /// @param logits [D, A]
-  /// @param allowed [D, A] bool, at least one action of each decision; undefined: all
-  /// @throws ShapeError if shapes, types or devices disagree
-  explicit MaskedCategorical(const torch::Tensor& logits, const torch::Tensor& allowed = {});
+  /// @throws ShapeError if they have another shape or are no floating-point numbers
+  explicit Categorical(torch::Tensor logits);
 
   /// @param uniforms [D, A] in [0, 1), of the logits' type
-  /// @return [D] int64, never a forbidden action
+  /// @return [D] int64
   [[nodiscard]] torch::Tensor sample(const torch::Tensor& uniforms) const;
-  [[nodiscard]] torch::Tensor greedy() const;                                  ///< [D] int64
-  [[nodiscard]] torch::Tensor log_prob(const torch::Tensor& actions) const;    ///< [D]
-  [[nodiscard]] torch::Tensor entropy() const;                                 ///< [D] nats
-  [[nodiscard]] const torch::Tensor& log_probs() const { return log_probs_; }  ///< [D, A]
+  [[nodiscard]] torch::Tensor greedy() const;                                ///< [D] int64
+  [[nodiscard]] torch::Tensor log_prob(const torch::Tensor& actions) const;  ///< [D]
+  [[nodiscard]] torch::Tensor entropy() const;                               ///< [D] nats
+  [[nodiscard]] torch::Tensor log_probs() const;                             ///< [D, A]
 
  private:
-  torch::Tensor log_probs_;
+  torch::Tensor logits_;
 };
 
 /// Actions [D] that some of M rows took.
@@ -41,7 +40,7 @@ struct ActionTerms {
   torch::Tensor entropy;
 };
 
-/// As MaskedCategorical(logits.index_select(0, row)) has them, but in one loop on the CPU, forward
+/// As Categorical(logits.index_select(0, row)) has them, but in one loop on the CPU, forward
 /// and backward: what PPO asks for hundreds of times.
 /// @param logits [M, A]
 /// @throws ShapeError if shapes, types or devices disagree, or a row or action does not exist

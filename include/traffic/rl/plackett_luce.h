@@ -4,6 +4,7 @@
 #include <torch/types.h>
 
 #include <cstdint>
+#include <vector>
 
 #include "traffic/rl/segments.h"
 
@@ -24,9 +25,8 @@ namespace traffic::rl {
 class PlackettLuce {
  public:
   /// @param scores [M], on the device of the segments
-  /// @param allowed [M] bool: may be picked; undefined: all
   /// @throws ShapeError if shapes, types or devices disagree
-  PlackettLuce(torch::Tensor scores, Segments segments, torch::Tensor allowed = {});
+  PlackettLuce(torch::Tensor scores, Segments segments);
 
   /// @param uniforms [M] in [0, 1), of the scores' type: the random numbers, one a candidate
   [[nodiscard]] torch::Tensor sample(const torch::Tensor& uniforms, std::int64_t top_k) const;
@@ -42,15 +42,12 @@ class PlackettLuce {
   [[nodiscard]] torch::Tensor is_choice(std::int64_t top_k) const;
 
  private:
-  /// [M] float64, of its own memory, on the CPU
-  [[nodiscard]] torch::Tensor keys_of_scores() const;
-  /// @param keys [M] float64 on the CPU
-  [[nodiscard]] torch::Tensor top_of(const torch::Tensor& keys, std::int64_t top_k) const;
+  /// @param keys [M]
+  [[nodiscard]] torch::Tensor top_of(const std::vector<double>& keys, std::int64_t top_k) const;
   void check_picks(const torch::Tensor& picks) const;
 
   torch::Tensor scores_;
   Segments segments_;
-  torch::Tensor allowed_;
 };
 
 }  // namespace traffic::rl
