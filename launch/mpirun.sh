@@ -7,4 +7,7 @@ fi
 # Without it PMIx 4.2 now and then leaves a spawned process without an answer when the machine is busy; the program gets
 # over that by itself, after 10 s.
 export PMIX_MCA_gds="${PMIX_MCA_gds:-hash}"
-exec mpirun --oversubscribe --bind-to none "$@"
+# Ranks on other nodes get NCCL's settings, too.
+settings=()
+for name in $(compgen -e NCCL_); do settings+=(-x "$name"); done
+exec mpirun --oversubscribe --bind-to none "${settings[@]}" "$@"

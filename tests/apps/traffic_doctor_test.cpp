@@ -1,0 +1,92 @@
+/// traffic_doctor as users start it, with real ranks and simulations.
+#include "support/run_folder_test.h"
+
+namespace traffic::test {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+class DoctorTest : public RunFolderTest {
+ protected:
+  [[nodiscard]] Outcome examine(int ranks, const std::string& arguments,
+                                const std::string& environment = "") const {
+    return run_program("env " + environment + " " TRAFFIC_SOURCE_DIR "/launch/mpirun.sh -np " +
+                       std::to_string(ranks) +
+                       " " TRAFFIC_BIN_DIR
+                       "/traffic_doctor --set rollout.workers=1 --set rollout.envs_per_worker=2 "
+                       "--set run.dir=" +
+                       (dir_ / "run").string() + " " + arguments);
+  }
+};
+
+TEST_F(DoctorTest, FindsWhatARunNeedsAndLeavesNothingBehind) {
+  const Outcome outcome = examine(2, "", "NCCL_DEBUG=WARN");
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.output;
+  EXPECT_THAT(outcome.output,
+              AllOf(HasSubstr("LibTorch"), HasSubstr(dir_.string() + " can be written"),
+                    HasSubstr("for 2 ranks and 2 simulations"), HasSubstr("NCCL_DEBUG = WARN"),
+                    HasSubstr("ranks 0, 1: run.device"), HasSubstr("MPI between 2 ranks on 1 node"),
+                    HasSubstr("2 of merge were ready after"), HasSubstr("0 failed")));
+  EXPECT_TRUE(fs::is_empty(dir_));
+}
+
+TEST_F(DoctorTest, WorksWithoutMpirunAndForPrograms) {
+  const Outcome outcome = run_program(TRAFFIC_BIN_DIR
+                                      "/traffic_doctor --json --set rollout.workers=1 "
+                                      "--set rollout.envs_per_worker=1 --set run.dir=" +
+                                      (dir_ / "run").string());
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.output;
+  const auto json = nlohmann::json::parse(outcome.output, nullptr, false);
+  ASSERT_TRUE(json.is_array()) << outcome.output;
+  for (const auto& finding : json) EXPECT_NE(finding["verdict"], "FAILED") << finding;
+}
+
+TEST_F(DoctorTest, GoesOnBehindAFailureAndEndsWithItsCode) {
+  const Outcome outcome = examine(2, "--set run.device=cuda", "CUDA_VISIBLE_DEVICES=");
+  EXPECT_THAT(outcome.output,
+              AllOf(HasSubstr("FAILED   device"), HasSubstr("1 failed"), HasSubstr("ready after")));
+#ifdef TRAFFIC_CUDA
+  EXPECT_EQ(outcome.exit_code, 8) << outcome.output;
+#else
+  EXPECT_EQ(outcome.exit_code, 2) << outcome.output;
+#endif
+}
+
+TEST_F(DoctorTest, NamesAScenarioThatIsNotThere) {
+  const Outcome outcome = examine(2, "--set env.scenario=merj");
+  EXPECT_EQ(outcome.exit_code, 3) << outcome.output;
+  EXPECT_THAT(outcome.output, AllOf(HasSubstr("FAILED   simulations"), HasSubstr("merj")));
+}
+
+TEST_F(DoctorTest, SaysThatSimulationsDoNotStart) {
+  std::ofstream(dir_ / "broken.sumocfg") << "<configuration><input><net-file value=\"no.net.xml\"/>"
+                                            "</input></configuration>";
+  const Outcome outcome = examine(
+      2, "--set rollout.max_restarts=1 --set env.scenario=" + (dir_ / "broken.sumocfg").string());
+  EXPECT_EQ(outcome.exit_code, 6) << outcome.output;
+  EXPECT_THAT(outcome.output, AllOf(HasSubstr("FAILED   simulations"), HasSubstr("no.net.xml")));
+}
+
+TEST_F(DoctorTest, SaysWhereARunCouldNotBeWritten) {
+  std::ofstream(dir_ / "run") << "a file";
+  const Outcome outcome = examine(1, "--set run.dir=" + (dir_ / "run" / "below").string());
+  EXPECT_EQ(outcome.exit_code, 8) << outcome.output;
+  EXPECT_THAT(outcome.output, HasSubstr("FAILED   run folder"));
+}
+
+TEST_F(DoctorTest, WarnsOfSettingsThatDoNotReachEveryRank) {
+  const Outcome outcome = run_program(
+      "env " TRAFFIC_SOURCE_DIR "/launch/mpirun.sh -np 1 -x NCCL_P2P_DISABLE=1 " TRAFFIC_BIN_DIR
+      "/traffic_doctor --set rollout.workers=1 : -np 1 " TRAFFIC_BIN_DIR
+      "/traffic_doctor --set rollout.workers=1");
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.output;
+  EXPECT_THAT(outcome.output,
+              AllOf(HasSubstr("warning  settings       NCCL_P2P_DISABLE: 1 on rank 0, "
+                              "not set on rank 1"),
+                    HasSubstr("mpirun -x NCCL_P2P_DISABLE")));
+}
+
+}  // namespace
+}  // namespace traffic::test
