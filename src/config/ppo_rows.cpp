@@ -41,8 +41,8 @@ std::vector<Row> controller_rows() {
   return {
       {TRAFFIC_KEY(controller.inputs),
        .help = "What the controller sees: a vehicle's own named features, the global metrics, the "
-               "graph encoder's encoding of it, the mean encoding of all, the world model's "
-               "latents. Parts of the model that nothing needs are not run.",
+               "graph encoder's encoding of it, the mean encoding of the connected vehicles, the "
+               "world model's latents. Parts of the model that nothing needs are not run.",
        .refuse = refuse_as_input},
       {TRAFFIC_KEY(controller.perception_precision),
        .help = "Number format of the products of encoder and world model while they are frozen, in "

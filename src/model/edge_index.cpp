@@ -49,12 +49,10 @@ void check_graph(const GraphBatch& graph) {
   if (x.is_cpu()) check_cpu_values(graph);
 }
 
-namespace {
-
-std::vector<std::int64_t> group_nodes(const EdgeIndex& index) {
-  const std::int64_t nodes = index.num_nodes();
-  const auto* ptr = index.edge_ptr.const_data_ptr<std::int32_t>();
-  const auto* src = index.edge_src.const_data_ptr<std::int32_t>();
+std::vector<std::int64_t> group_nodes(const GraphBatch& graph) {
+  const std::int64_t nodes = graph.num_nodes();
+  const auto* ptr = graph.edge_ptr.const_data_ptr<std::int32_t>();
+  const auto* src = graph.edge_src.const_data_ptr<std::int32_t>();
   std::vector<std::int64_t> reach(
       static_cast<std::size_t>(nodes));  // the last node joined with this one or later
   for (std::int64_t i = 0; i < nodes; ++i) {
@@ -75,11 +73,9 @@ std::vector<std::int64_t> group_nodes(const EdgeIndex& index) {
   return groups;
 }
 
-}  // namespace
-
 EdgeIndex make_edge_index(const GraphBatch& graph, bool by_source) {
-  EdgeIndex index{graph.edge_ptr, graph.edge_src, graph.edge_features, {}, {}, {}, {}};
-  index.group_ptr = group_nodes(index);
+  EdgeIndex index{graph.edge_ptr,    graph.edge_src, graph.edge_features, {}, {}, {},
+                  group_nodes(graph)};
   const std::int64_t nodes = graph.num_nodes();
   const std::int64_t edges = graph.num_edges();
   const auto* ptr = graph.edge_ptr.const_data_ptr<std::int32_t>();

@@ -19,10 +19,7 @@ struct EdgeIndex {
   at::Tensor edge_dst;       ///< [E] int32; undefined if not asked for, as the two below
   at::Tensor out_ptr;        ///< [N + 1] int32: out-edges of a node, positions in out_edge
   at::Tensor out_edge;       ///< [E] int32: index of an edge; ascending for each node
-  /// Nodes in groups that no edge joins, of kGroupNodes nodes or little more where the graphs allow
-  /// it: group g is nodes group_ptr[g] .. group_ptr[g + 1]. A layer works through one group after
-  /// the other, in the cache.
-  std::vector<std::int64_t> group_ptr;
+  std::vector<std::int64_t> group_ptr;  ///< [G + 1], see group_nodes
 
   [[nodiscard]] std::int64_t num_nodes() const { return edge_ptr.size(0) - 1; }
   [[nodiscard]] std::int64_t num_edges() const { return edge_src.size(0); }
@@ -32,6 +29,12 @@ struct EdgeIndex {
 };
 
 inline constexpr std::int64_t kGroupNodes = 128;
+
+/// Nodes in groups that no edge joins, of kGroupNodes nodes or little more where the graph allows
+/// it: group g is nodes group_ptr[g] .. group_ptr[g + 1]. A layer works through one group after the
+/// other, in the cache.
+/// @return [G + 1] group_ptr
+std::vector<std::int64_t> group_nodes(const GraphBatch& graph);
 
 /// CPU graphs only. @param by_source also fill what the backward pass needs
 EdgeIndex make_edge_index(const GraphBatch& graph, bool by_source);

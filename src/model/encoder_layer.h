@@ -14,6 +14,7 @@
 #include <functional>
 #include <memory>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "attention_arguments.h"
@@ -101,16 +102,24 @@ struct LayerTape {
   at::Tensor rstd2;        ///< [N] float32
 };
 
+/// The nodes of each group that a layer reads and those that it makes, first of the group's nodes
+/// both: up to in_end[g] and out_end[g]. Empty: all.
+struct LayerRows {
+  std::span<const std::int64_t> in_end;
+  std::span<const std::int64_t> out_end;
+};
+
 struct LayerInput {
   const at::Tensor& x;  ///< [N, d] float32
   const EdgeIndex& edges;
   const LayerParameters& parameters;
   std::int64_t heads;
   const ThinInput* thin;  ///< how x is made; null: unknown
+  LayerRows rows = {};
 };
 
-/// @param tape filled unless null
-/// @return [N, d] float32
+/// @param tape filled unless null; for all rows only
+/// @return [N, d] float32; rows that are not made have no value
 template <typename T>
 at::Tensor layer_forward(const LayerInput& input, const PackedLayer<T>& packed, LayerTape* tape);
 

@@ -45,13 +45,13 @@ struct QkvRows {
   }
 };
 
-/// qkv = operand * weight + bias for `rows` nodes.
+/// qkv = operand * weight + bias for `rows` nodes, from that panel on.
 template <typename S, typename T>
-void project(Rows<const S> operand, std::int64_t rows, const Operand<S>& weight, const float* bias,
-             const QkvRows<T>& qkv) {
+void project(Rows<const S> operand, std::int64_t rows, const Operand<S>& weight,
+             std::int64_t first_panel, const float* bias, const QkvRows<T>& qkv) {
   Scratch scratch;
   auto* tile = scratch.take<float>(rows * kPanel);
-  for (std::int64_t p = 0; p < weight.panels(); ++p) {
+  for (std::int64_t p = first_panel; p < weight.panels(); ++p) {
     const std::int64_t c = p * kPanel;
     multiply_panel(operand, rows, weight, p, {tile, kPanel}, false);
     kernels::table<T>().add_bias(
@@ -61,19 +61,23 @@ void project(Rows<const S> operand, std::int64_t rows, const Operand<S>& weight,
   }
 }
 
+/// Who only sends to others needs keys and values.
+enum class Projected { kAll, kKeysAndValues };
+
 template <typename T>
-void project_qkv(const ForwardPass<T>& pass, std::int64_t row, std::int64_t rows,
+void project_qkv(const ForwardPass<T>& pass, Projected what, std::int64_t row, std::int64_t rows,
                  const QkvRows<T>& qkv) {
+  const std::int64_t first_panel = what == Projected::kAll ? 0 : pass.width / kPanel;
   if (const auto& thin = pass.packed.thin) {
     const at::Tensor& from = pass.input.thin->rows;
     const std::int64_t rank = from.size(1);
     project<float, T>({from.const_data_ptr<float>() + row * rank, rank}, rows, thin->weight.operand,
-                      thin->bias.template const_data_ptr<float>(), qkv);
+                      first_panel, thin->bias.template const_data_ptr<float>(), qkv);
     return;
   }
   Scratch scratch;
   const Rows<const T> x = left_operand<T>({pass.x(row), pass.width}, rows, pass.width, scratch);
-  project<T, T>(x, rows, pass.packed.qkv.operand, pass.parameter(kQkvBias), qkv);
+  project<T, T>(x, rows, pass.packed.qkv.operand, first_panel, pass.parameter(kQkvBias), qkv);
 }
 
 /// Behind attention: output projection, residual, LayerNorm.
@@ -154,9 +158,25 @@ void finish_block(const ForwardPass<T>& pass, std::int64_t row, std::int64_t row
   }
 }
 
-/// The whole layer for nodes [first, last), a group.
+/// The nodes of a group: the layer reads [first, in_end) and makes [first, out_end).
+struct GroupRows {
+  std::int64_t first;
+  std::int64_t in_end;
+  std::int64_t out_end;
+};
+
+GroupRows rows_of_group(const LayerInput& input, std::size_t g) {
+  const std::int64_t last = input.edges.group_ptr[g + 1];
+  return {.first = input.edges.group_ptr[g],
+          .in_end = input.rows.in_end.empty() ? last : input.rows.in_end[g],
+          .out_end = input.rows.out_end.empty() ? last : input.rows.out_end[g]};
+}
+
+/// The whole layer for a group.
 template <typename T>
-void run_group(const ForwardPass<T>& pass, std::int64_t first, std::int64_t last) {
+void run_group(const ForwardPass<T>& pass, const GroupRows& group) {
+  const std::int64_t first = group.first;
+  const std::int64_t outs = group.out_end - first;
   Scratch scratch;
   const std::int64_t width = pass.width;
   QkvRows<T> qkv{{pass.tape ? data<T>(pass.tape->qkv) + first * 3 * width : nullptr, 3 * width},
@@ -164,23 +184,27 @@ void run_group(const ForwardPass<T>& pass, std::int64_t first, std::int64_t last
   float* attended = nullptr;
   const float* values = nullptr;
   if constexpr (std::is_same_v<T, float>) {
-    if (!pass.tape) qkv.operand.data = scratch.take<T>((last - first) * 3 * width);
-    attended = pass.tape ? data<T>(pass.tape->attended) + first * width
-                         : scratch.take<T>((last - first) * width);
+    if (!pass.tape) qkv.operand.data = scratch.take<T>((group.in_end - first) * 3 * width);
+    attended =
+        pass.tape ? data<T>(pass.tape->attended) + first * width : scratch.take<T>(outs * width);
     values = qkv.operand.data;
   } else {
-    qkv.values.data = scratch.take<float>((last - first) * 3 * width);
-    attended = scratch.take<float>((last - first) * width);
+    qkv.values.data = scratch.take<float>((group.in_end - first) * 3 * width);
+    attended = scratch.take<float>(outs * width);
     values = qkv.values.data;
   }
-  for_row_blocks(first, last, [&](std::int64_t row, std::int64_t rows) {
-    project_qkv(pass, row, rows, qkv.from(row - first));
-  });
-  const std::int64_t edges = pass.edges.edge_ptr[last] - pass.edges.edge_ptr[first];
+  const auto project_rows = [&](Projected what, std::int64_t begin, std::int64_t end) {
+    for_row_blocks(begin, end, [&](std::int64_t row, std::int64_t rows) {
+      project_qkv(pass, what, row, rows, qkv.from(row - first));
+    });
+  };
+  project_rows(Projected::kAll, first, group.out_end);
+  project_rows(Projected::kKeysAndValues, group.out_end, group.in_end);
+  const std::int64_t edges = pass.edges.edge_ptr[group.out_end] - pass.edges.edge_ptr[first];
   kernels::float_table().attention({pass.edges, first, values, attended,
                                     pass.tape ? data<float>(pass.tape->probability) : nullptr},
-                                   first, last, scratch.take<float>(edges * kMaxHeads));
-  for_row_blocks(first, last, [&](std::int64_t row, std::int64_t rows) {
+                                   first, group.out_end, scratch.take<float>(edges * kMaxHeads));
+  for_row_blocks(first, group.out_end, [&](std::int64_t row, std::int64_t rows) {
     finish_block(pass, row, rows, attended + (row - first) * width);
   });
 }
@@ -230,10 +254,9 @@ at::Tensor layer_forward(const LayerInput& input, const PackedLayer<T>& packed, 
   if (tape != nullptr) allocate<T>(*tape, nodes, input.edges.num_edges(), width, input.heads);
   const ForwardPass<T> pass{input, packed, packed.edges.with(input.edges),
                             tape,  width,  data<float>(out)};
-  const auto& groups = input.edges.group_ptr;
   at::parallel_for(0, input.edges.num_groups(), 1, [&](std::int64_t first, std::int64_t last) {
     for (auto g = static_cast<std::size_t>(first); g < static_cast<std::size_t>(last); ++g) {
-      run_group(pass, groups[g], groups[g + 1]);
+      run_group(pass, rows_of_group(input, g));
     }
     finish_products<T>();
   });

@@ -144,7 +144,7 @@ Tensor EncoderLayerImpl::forward(const Tensor& x, const LayerContext& context,
   }
   const bool bf16 = context.compute_type == torch::kBFloat16;
   if (!torch::GradMode::is_enabled()) {
-    const LayerInput input{x, *context.edges, p, heads_, thin ? &*thin : nullptr};
+    const LayerInput input{x, *context.edges, p, heads_, thin ? &*thin : nullptr, context.rows};
     return bf16 ? forward_only(input, packed_bf16_) : forward_only(input, packed_float_);
   }
   auto state = c10::make_intrusive<LayerState>();

@@ -20,6 +20,7 @@ struct LayerContext {
   std::shared_ptr<const device::DeviceEdges> on_device;  ///< with kernels for a GPU, else null
   at::ScalarType compute_type;
   bool checkpointing;
+  LayerRows rows = {};  ///< of a fused layer without gradients
 };
 
 class EncoderLayerImpl : public torch::nn::Module {

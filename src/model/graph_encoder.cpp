@@ -6,12 +6,24 @@
 #include <torch/types.h>
 #include <torch/utils.h>
 
+#include <optional>
+#include <utility>
+
 #include "edge_index.h"
 #include "encoder_layer_module.h"
 #include "thin_rows.h"
 #include "traffic/core/error.h"
 
 namespace traffic::model {
+namespace {
+
+/// Layer l needs of its input what is one edge farther away than what it makes.
+LayerRows rows_of_layer(const ReceptiveField& field, std::size_t l) {
+  const std::size_t hops = field.end.size() - 1 - l;
+  return {.in_end = field.end[hops], .out_end = field.end[hops - 1]};
+}
+
+}  // namespace
 
 GraphEncoderImpl::GraphEncoderImpl(const config::Model& model, std::int64_t num_node_features)
     : hidden_dim_(model.hidden_dim), num_heads_(model.num_heads) {
@@ -31,10 +43,24 @@ GraphEncoderImpl::GraphEncoderImpl(const config::Model& model, std::int64_t num_
 
 torch::Tensor GraphEncoderImpl::forward(const GraphBatch& graph) {
   check_graph(graph);
+  return run(graph, nullptr);
+}
+
+torch::Tensor GraphEncoderImpl::forward(const ReceptiveField& field) {
+  TRAFFIC_CHECK(field.end.size() == layers_.size() + 1,
+                "a receptive field of {} hops for {} layers", field.end.size() - 1, layers_.size());
+  return run(field.graph, &field).index_select(0, field.chosen);
+}
+
+torch::Tensor GraphEncoderImpl::run(const GraphBatch& graph, const ReceptiveField* field) {
   const auto type = input_->weight.scalar_type();
   LayerContext context{graph, nullptr, nullptr, type == torch::kDouble ? type : compute_type_,
                        checkpointing_};
-  if (fused()) {
+  const bool by_parts = field != nullptr && fused() && !torch::GradMode::is_enabled();
+  if (by_parts) {
+    context.edges = std::make_shared<const EdgeIndex>(EdgeIndex{
+        graph.edge_ptr, graph.edge_src, graph.edge_features, {}, {}, {}, field->group_ptr});
+  } else if (fused()) {
     context.edges =
         std::make_shared<const EdgeIndex>(make_edge_index(graph, torch::GradMode::is_enabled()));
   }
@@ -42,18 +68,19 @@ torch::Tensor GraphEncoderImpl::forward(const GraphBatch& graph) {
     context.on_device = std::make_shared<const device::DeviceEdges>(
         device::make_device_edges(graph, torch::GradMode::is_enabled()));
   }
-  if (!fused() || !has_thin_input()) {
-    torch::Tensor h = norm_(input_(graph.node_features.to(type)));
-    for (const auto& layer : layers_) h = layer->forward(h, context);
-    return h;
+  std::optional<ThinInput> thin;
+  torch::Tensor h;
+  if (has_thin_input()) {
+    thin = thin_input(graph.node_features,
+                      packed_input_ ? *packed_input_ : thin_form(*input_, *norm_));
+    // The first layer gives the gradient of its input to the three tensors that this is made of.
+    h = torch::addmm(thin->of.offset.detach(), thin->rows.detach(), thin->of.basis.detach());
+  } else {
+    h = norm_(input_(graph.node_features.to(type)));
   }
-  const ThinInput thin =
-      thin_input(graph.node_features, packed_input_ ? *packed_input_ : thin_form(*input_, *norm_));
-  // The first layer gives the gradient of its input to the three tensors that this is made of.
-  torch::Tensor h =
-      torch::addmm(thin.of.offset.detach(), thin.rows.detach(), thin.of.basis.detach());
   for (std::size_t l = 0; l < layers_.size(); ++l) {
-    h = layers_[l]->forward(h, context, l == 0 ? std::optional(thin) : std::nullopt);
+    if (by_parts) context.rows = rows_of_layer(*field, l);
+    h = layers_[l]->forward(h, context, std::exchange(thin, std::nullopt));
   }
   return h;
 }

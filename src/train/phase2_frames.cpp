@@ -8,13 +8,13 @@ const Normaliser& edge_normaliser() {
   return normaliser;
 }
 
+}  // namespace
+
 std::int64_t num_nodes(FrameViews frames) {
   std::int64_t nodes = 0;
   for (const auto* frame : frames) nodes += frame->num_nodes();
   return nodes;
 }
-
-}  // namespace
 
 Normaliser::Normaliser(std::span<const scene::FeatureSpec> specs) {
   for (const scene::FeatureSpec& spec : specs) {
@@ -77,6 +77,23 @@ model::GraphBatch pack_graphs(FrameViews frames) {
     edges += static_cast<std::int32_t>(frame->num_edges());
   }
   return graph;
+}
+
+ConnectedVehicles find_connected(FrameViews frames) {
+  static const auto kIsCv = static_cast<std::size_t>(scene::node_feature_index("is_cv"));
+  const std::size_t columns = scene::node_features().size();
+  ConnectedVehicles all;
+  std::int64_t first_node = 0;
+  for (const auto* frame : frames) {
+    for (std::size_t i = 0; i < frame->vehicle_id.size(); ++i) {
+      if (frame->node_features[i * columns + kIsCv] < 0.5F) continue;
+      all.id.push_back(frame->vehicle_id[i]);
+      all.node.push_back(first_node + static_cast<std::int64_t>(i));
+    }
+    all.ptr.push_back(static_cast<std::int64_t>(all.id.size()));
+    first_node += frame->num_nodes();
+  }
+  return all;
 }
 
 }  // namespace traffic::train

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <string>
 
-#include "phase2_frames.h"
 #include "precision.h"
 #include "traffic/core/error.h"
 #include "traffic/core/random.h"
@@ -22,6 +21,18 @@ const float* row_of(const torch::Tensor& table, std::int64_t row) {
 
 float* write_row(const torch::Tensor& table, std::int64_t row, float* to) {
   return std::copy_n(row_of(table, row), table.size(1), to);
+}
+
+/// Where the candidates are among the connected vehicles.
+std::vector<std::int64_t> find_among(const std::vector<std::int64_t>& connected,
+                                     const std::vector<std::int64_t>& candidates) {
+  std::vector<std::int64_t> places;
+  for (const std::int64_t node : candidates) {
+    const auto at = std::lower_bound(connected.begin(), connected.end(), node);
+    TRAFFIC_CHECK(at != connected.end() && *at == node, "a candidate that is not connected");
+    places.push_back(at - connected.begin());
+  }
+  return places;
 }
 
 }  // namespace
@@ -110,7 +121,14 @@ ObservationBatch Perception::observe(std::span<const Sighting> sightings) {
   }
   known.encoded = encode(sightings);
   known.candidates = find_candidates_of(periods, known.node_ptr, conflicts_);
-  if (groups_.latents) known.latents = latents_of(known.candidates, known.encoded);
+  if (groups_.any_encoding()) {
+    known.candidate = find_among(known.encoded.connected, known.candidates.row);
+  }
+  if (groups_.latents) {
+    const torch::Tensor rows = torch::tensor(known.candidate, torch::kLong).to(device_);
+    known.latents =
+        world_model_->latents(known.encoded.hidden.index_select(0, rows)).to(torch::kCPU);
+  }
   const auto b = static_cast<std::int64_t>(sightings.size());
   const auto m = static_cast<std::int64_t>(known.candidates.row.size());
   ObservationBatch out{.own = torch::empty({m, widths_.own}),
@@ -128,7 +146,7 @@ void Perception::write_own(const Known& known, const torch::Tensor& own) const {
   for (std::size_t m = 0; m < known.candidates.row.size(); ++m) {
     const std::int64_t row = known.candidates.row[m];
     if (groups_.features) to = write_row(known.encoded.nodes, row, to);
-    if (groups_.encoding) to = write_row(known.encoded.encoding, row, to);
+    if (groups_.encoding) to = write_row(known.encoded.encoding, known.candidate[m], to);
     if (groups_.latents) to = write_row(known.latents, static_cast<std::int64_t>(m), to);
   }
 }
@@ -140,12 +158,13 @@ void Perception::write_shared(const Known& known, const torch::Tensor& shared) c
     if (!groups_.pooled) continue;
     const std::int64_t columns = known.encoded.encoding.size(1);
     std::fill_n(to, columns, 0.0F);
-    for (std::int64_t row = known.node_ptr[b]; row < known.node_ptr[b + 1]; ++row) {
+    const std::int64_t first = known.encoded.connected_ptr[b];
+    const std::int64_t end = known.encoded.connected_ptr[b + 1];
+    for (std::int64_t row = first; row < end; ++row) {
       const float* from = row_of(known.encoded.encoding, row);
       for (std::int64_t c = 0; c < columns; ++c) to[c] += from[c];
     }
-    const auto rows =
-        static_cast<float>(std::max<std::int64_t>(1, known.node_ptr[b + 1] - known.node_ptr[b]));
+    const auto rows = static_cast<float>(std::max<std::int64_t>(1, end - first));
     for (std::int64_t c = 0; c < columns; ++c) to[c] /= rows;
     to += columns;
   }

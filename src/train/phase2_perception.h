@@ -7,6 +7,7 @@
 #include <span>
 #include <vector>
 
+#include "phase2_frames.h"
 #include "phase2_pooling.h"
 #include "traffic/comm/flat_arena.h"
 #include "traffic/config/config.h"
@@ -80,27 +81,30 @@ class Perception {
   ObservationBatch observe(std::span<const Sighting> sightings);
 
  private:
-  /// The N vehicles of the last frames.
+  /// The N vehicles of the last frames, and the V connected ones among them: nobody asks for the
+  /// encodings of others.
   struct Encoded {
-    torch::Tensor nodes;                  ///< [N, F] normalised
-    torch::Tensor encoding;               ///< [N, hidden], on the CPU; undefined if not wanted
-    std::vector<std::int64_t> connected;  ///< [V] rows of the connected vehicles, if remembered
-    torch::Tensor hidden;  ///< [V, lstm_hidden] of these, on the device; undefined if not wanted
+    torch::Tensor nodes;                      ///< [N, F] normalised
+    std::vector<std::int64_t> connected;      ///< [V] their rows among all; empty without encodings
+    std::vector<std::int64_t> connected_ptr;  ///< [B + 1]
+    torch::Tensor encoding;                   ///< [V, hidden], on the CPU; undefined if not wanted
+    torch::Tensor hidden;  ///< [V, lstm_hidden], on the device; undefined if not wanted
   };
   [[nodiscard]] Encoded encode(std::span<const Sighting> sightings);
-  /// Carries the world model on by the frames that many before the last. @param encoding of their
-  /// vehicles
-  void remember(std::span<const Sighting> sightings, std::size_t ago, const torch::Tensor& encoding,
-                Encoded& into);
-  /// @return [M, impact] of the candidates, on the CPU
-  [[nodiscard]] torch::Tensor latents_of(const Candidates& candidates, const Encoded& encoded);
+  /// Carries the world model on by one frame of each of some simulations.
+  /// @param encoding [V, hidden] of the connected vehicles of these frames
+  /// @return [V, lstm_hidden]
+  torch::Tensor remember(std::span<Memory* const> memories, const ConnectedVehicles& connected,
+                         std::size_t first_frame, const torch::Tensor& encoding);
   /// What is known of the last frames, from which observations are written.
   struct Known {
     std::vector<const rollout::FrameView*> last;
     std::vector<std::int64_t> node_ptr;  ///< [B + 1]
     Candidates candidates;
     Encoded encoded;
-    torch::Tensor latents;  ///< [M, impact], on the CPU; undefined if not wanted
+    std::vector<std::int64_t> candidate;  ///< [M] their places among the connected vehicles, if
+                                          ///< these are encoded
+    torch::Tensor latents;                ///< [M, impact], on the CPU; undefined if not wanted
   };
   void write_own(const Known& known, const torch::Tensor& own) const;
   void write_shared(const Known& known, const torch::Tensor& shared) const;

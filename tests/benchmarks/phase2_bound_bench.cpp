@@ -110,8 +110,8 @@ class Inference {
         world_(small().model, 5),
         controller_(small().controller, small().action, widths_),
         windows_(benchmarks::make_windows(kSimulations, kFeatures, 1, 1, vehicles)),
-        connected_(torch::arange(0, windows_.vehicles, kConnected, torch::kLong)),
-        state_(world_->zero_state(connected_.size(0))),
+        seen_(field_of_connected()),
+        state_(world_->zero_state(seen_.chosen.size(0))),
         batch_(candidates(kSimulations)),
         rows_(torch::arange(kSimulations * kCandidates, torch::kLong)) {
     encoder_->pack_for_inference();
@@ -120,8 +120,7 @@ class Inference {
 
   void run() {
     const torch::InferenceMode inference;
-    const torch::Tensor encoding = encoder_->forward(windows_.graph);
-    const torch::Tensor hidden = world_->step(encoding.index_select(0, connected_), state_);
+    const torch::Tensor hidden = world_->step(encoder_->forward(seen_), state_);
     world_->latents(hidden.index_select(0, rows_));
     controller_->forward(batch_);
   }
@@ -134,6 +133,12 @@ class Inference {
   [[nodiscard]] model::Controller& controller() { return controller_; }
 
  private:
+  [[nodiscard]] model::ReceptiveField field_of_connected() const {
+    std::vector<std::int64_t> connected;
+    for (std::int64_t v = 0; v < windows_.vehicles; v += kConnected) connected.push_back(v);
+    return model::receptive_field(windows_.graph, connected, encoder_->num_layers());
+  }
+
   static inline const auto kFeatures = static_cast<std::int64_t>(scene::node_features().size());
 
   model::ControllerInputs widths_;
@@ -141,7 +146,7 @@ class Inference {
   model::WorldModel world_;
   model::Controller controller_;
   benchmarks::Windows windows_;
-  torch::Tensor connected_;
+  model::ReceptiveField seen_;
   model::LstmState state_;
   model::CandidateBatch batch_;
   torch::Tensor rows_;

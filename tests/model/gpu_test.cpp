@@ -64,6 +64,15 @@ TEST_F(EncoderOnGpu, RepeatsToTheBitAlsoWithCheckpointing) {
   }
 }
 
+TEST_F(EncoderOnGpu, EncodesSomeNodesAsTheCpuDoes) {
+  const std::vector<std::int64_t> chosen{2, 7, 40, 77, 101};
+  const ReceptiveField field = receptive_field(graph_, chosen, cpu_->num_layers());
+  const torch::NoGradGuard no_grad;
+  EXPECT_LT(
+      difference(gpu_->forward(field.to(kGpu)).cpu(), cpu_->forward(field).to(torch::kDouble)),
+      kFloatTolerance);
+}
+
 TEST_F(EncoderOnGpu, InHalfPrecisionStaysCloseToFloat) {
   const EncoderPasses exact = run(cpu_, graph_, cotangent_);
   gpu_->set_compute_type(torch::kHalf);

@@ -131,6 +131,36 @@ TEST(Perception, RemembersConnectedVehiclesByTheirIdsThroughComingAndGoing) {
   EXPECT_EQ(crowd_memory.vehicle_id, (std::vector<std::uint32_t>{5, 9}));
 }
 
+TEST(Perception, PoolsTheEncodingsOfConnectedVehicles) {
+  config::Config config = small_config();
+  config.controller.inputs = {"encoding", "pooled"};
+  Perception perception(config, 1, torch::kCPU);
+  perception.freeze();
+  const auto candidate = [](std::int32_t node) {
+    return rollout::Candidate{.node = node, .conflict = 0, .approach = 0};
+  };
+  const std::vector<rollout::Candidate> all_connected{candidate(1), candidate(3), candidate(4)};
+  const std::vector<rollout::Candidate> some_connected{candidate(2)};
+  const std::vector<rollout::Candidate> none;
+  const std::list<Frame> first{Frame({1, 7}, 1), Frame({2, 5, 6, 9, 11}, 1)};
+  const std::list<Frame> second{Frame({3, 4, 5, 8}, 1)};
+  const std::list<Frame> unconnected{Frame({2, 4}, 1)};
+  const std::vector<rollout::Period> periods{period_of(first, all_connected),
+                                             period_of(second, some_connected),
+                                             period_of(unconnected, none)};
+  std::vector<Memory> memories(periods.size());
+  std::vector<Sighting> sightings;
+  for (std::size_t i = 0; i < periods.size(); ++i) {
+    sightings.push_back({.period = &periods[i], .memory = &memories[i]});
+  }
+  const ObservationBatch seen = perception.observe(sightings);
+  ASSERT_EQ(seen.candidate_ptr, (std::vector<std::int64_t>{0, 3, 4, 4}));
+  EXPECT_TRUE(torch::allclose(seen.shared[0], seen.own.slice(0, 0, 3).mean(0), 1e-5, 1e-6));
+  // Vehicle 3 is connected too.
+  EXPECT_FALSE(torch::allclose(seen.shared[1], seen.own[3], 1e-3, 1e-4));
+  EXPECT_EQ(seen.shared[2].abs().max().item<float>(), 0.0F);
+}
+
 TEST(Perception, CountsVehiclesThatKeepTheirCommand) {
   const std::size_t columns = scene::node_features().size();
   Frame frame({1, 2, 3}, 1);

@@ -12,6 +12,7 @@
 
 #include "traffic/config/config.h"
 #include "traffic/model/graph_batch.h"
+#include "traffic/model/receptive_field.h"
 
 namespace traffic::model {
 
@@ -33,6 +34,10 @@ class GraphEncoderImpl : public torch::nn::Module {
   /// Differentiable in the parameters, not in the graph.
   /// @return [N, hidden_dim] float32 (of the parameters' type)
   torch::Tensor forward(const GraphBatch& graph);
+  /// Of the chosen nodes only, which without gradients costs what they depend on.
+  /// @param field with gnn_layers hops
+  /// @return [S, hidden_dim]
+  torch::Tensor forward(const ReceptiveField& field);
 
   /// Type of the matrix products: kFloat (default), kBFloat16 or kHalf. Parameters, sums, softmax
   /// and LayerNorm stay float32.
@@ -46,8 +51,13 @@ class GraphEncoderImpl : public torch::nn::Module {
   void unpack();
 
   [[nodiscard]] std::int64_t hidden_dim() const { return hidden_dim_; }
+  [[nodiscard]] std::int64_t num_layers() const {
+    return static_cast<std::int64_t>(layers_.size());
+  }
 
  private:
+  /// @param field whose graph that is; null: all nodes are wanted
+  torch::Tensor run(const GraphBatch& graph, const ReceptiveField* field);
   /// Whether layers are fused, and whether the first of them takes a thin input (of few features).
   [[nodiscard]] bool fused() const;
   [[nodiscard]] bool has_thin_input() const;
