@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
-#include <limits>
 #include <memory>
 #include <utility>
 
@@ -18,6 +17,7 @@
 #include "phase2_report.h"
 #include "phase2_rollouts.h"
 #include "phase2_setup.h"
+#include "selection.h"
 #include "snapshot_parts.h"
 #include "traffic/checkpoint/file.h"
 #include "traffic/config/write.h"
@@ -60,7 +60,7 @@ class ControllerPhase {
   void resume();
   [[nodiscard]] bool iterate();  // false: a stop was requested
   void evaluate_and_save();
-  [[nodiscard]] double merit(const GreedyEvaluation& evaluation) const;
+  [[nodiscard]] bool prefers(const GreedyEvaluation& evaluation);
   [[nodiscard]] bool is_complete() const { return iteration_ >= config_.ppo.iterations; }
   [[nodiscard]] checkpoint::Snapshot snapshot() const;  // collective
 
@@ -77,7 +77,7 @@ class ControllerPhase {
   std::int64_t iteration_ = 0;
   std::int64_t total_steps_ = 0;      ///< control steps of all ranks
   std::int64_t total_env_steps_ = 0;  ///< simulation steps of all ranks in training
-  double best_merit_ = -std::numeric_limits<double>::infinity();
+  Selection selection_;
   double trained_s_ = 0;
   double startup_s_ = 0;
 };
@@ -125,7 +125,7 @@ void ControllerPhase::resume() {
   iteration_ = snapshot->integer("ppo/iteration");
   total_steps_ = snapshot->integer("ppo/total_steps");
   total_env_steps_ = snapshot->integer("ppo/total_env_steps");
-  best_merit_ = snapshot->real("ppo/best_merit");
+  selection_.restore(snapshot->real("ppo/best_excess"), snapshot->tensor("ppo/best_gains"));
 }
 
 PhaseEnd ControllerPhase::train() {
@@ -182,16 +182,14 @@ void ControllerPhase::evaluate_and_save() {
                              "the parameters after an iteration");
   const GreedyEvaluation evaluation = rollouts_.evaluate(perception_, policy_);
   log_.evaluated(iteration_, evaluation);
-  const bool best = merit(evaluation) > best_merit_;
-  if (best) best_merit_ = merit(evaluation);
+  const bool best = prefers(evaluation);
   if (run_.save(snapshot()) && best) run_.mark_best(iteration_);
 }
 
-/// By what the best is chosen: the gain; in phase 3 first of all whether the limit is kept.
-double ControllerPhase::merit(const GreedyEvaluation& evaluation) const {
+/// By the gain; in phase 3 first of all by whether the limit is kept.
+bool ControllerPhase::prefers(const GreedyEvaluation& evaluation) {
   const double over = mean_cost(evaluation.controlled) - config_.lagrange.cost_limit;
-  constexpr double kUnderAnyGain = -1e6;
-  return constraint_ && over > 0.0 ? kUnderAnyGain * (1.0 + over) : evaluation.gain.mean;
+  return selection_.prefers(constraint_ ? std::max(0.0, over) : 0.0, evaluation.gains);
 }
 
 checkpoint::Snapshot ControllerPhase::snapshot() const {
@@ -204,7 +202,8 @@ checkpoint::Snapshot ControllerPhase::snapshot() const {
   snapshot.put_int("ppo/total_steps", total_steps_);
   snapshot.put_int("ppo/total_env_steps", total_env_steps_);
   snapshot.put_int("ppo/conflicts", rollouts_.conflicts());
-  snapshot.put_real("ppo/best_merit", best_merit_);
+  snapshot.put_real("ppo/best_excess", selection_.best_excess());
+  snapshot.put_tensor("ppo/best_gains", selection_.best_gains());
   snapshot.put_int("phase", std::stoi(config_.run.phase));
   snapshot.put_text("model_hash", model_hash_text(config_));
   snapshot.put_text("policy_hash", policy_hash(config_));

@@ -33,7 +33,8 @@ double mean_cost(const std::vector<EpisodeOutcome>& outcomes);
 /// A greedy evaluation beside the uncontrolled runs of the same seeds.
 struct GreedyEvaluation {
   std::vector<EpisodeOutcome> controlled;
-  MeanInterval gain;  ///< of ocr_all, %
+  std::vector<double> gains;  ///< of ocr_all, %, of each selection seed
+  MeanInterval gain;
   /// The same of each scenario; empty when there is but one.
   std::vector<std::pair<std::string, MeanInterval>> by_scenario{};
 };

@@ -162,13 +162,13 @@ GreedyEvaluation Rollouts::evaluate(Perception& perception, Policy& policy) {
   });
   GreedyEvaluation result;
   result.controlled = share_outcomes(collected.outcomes, total, communicator_);
-  const std::vector<double> gains =
-      paired_gains(ocr_all_of(result.controlled), ocr_all_of(uncontrolled()));
-  result.gain = mean_interval(gains);
+  result.gains = paired_gains(ocr_all_of(result.controlled), ocr_all_of(uncontrolled()));
+  result.gain = mean_interval(result.gains);
   if (mix_.size() == 1) return result;
   for (std::size_t s = 0; s < mix_.size(); ++s) {
     std::vector<double> of_scenario;
-    for (std::size_t i = s; i < gains.size(); i += mix_.size()) of_scenario.push_back(gains[i]);
+    for (std::size_t i = s; i < result.gains.size(); i += mix_.size())
+      of_scenario.push_back(result.gains[i]);
     if (!of_scenario.empty()) {
       result.by_scenario.emplace_back(mix_[s].scenario, mean_interval(of_scenario));
     }

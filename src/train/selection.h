@@ -1,0 +1,33 @@
+/// Which parameters of a training are kept as its best.
+#pragma once
+
+#include <torch/types.h>
+
+#include <span>
+#include <vector>
+
+namespace traffic::train {
+
+/// Compares evaluations that have all run on the same seeds.
+///
+/// The highest of many noisy means is likely a lucky one. So the last evaluation is preferred
+/// unless it is below the highest by more than one standard error of their difference, seed by
+/// seed. Source: the one-standard-error rule of Breiman et al. 1984, "Classification and Regression
+/// Trees", section 3.4.3.
+class Selection {
+ public:
+  /// @param excess how far a limit is exceeded, which counts before any gain; 0: it is kept
+  /// @param gains of each seed
+  /// @return whether the parameters of this evaluation are to be kept instead of earlier ones
+  bool prefers(double excess, std::span<const double> gains);
+
+  [[nodiscard]] double best_excess() const { return best_excess_; }
+  [[nodiscard]] torch::Tensor best_gains() const;  ///< [seeds] float64
+  void restore(double best_excess, const torch::Tensor& best_gains);
+
+ private:
+  double best_excess_ = 0.0;
+  std::vector<double> best_gains_;  ///< of the highest so far; empty before the first
+};
+
+}  // namespace traffic::train
