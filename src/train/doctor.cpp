@@ -40,6 +40,8 @@ Finding attempt(const std::string& subject, const std::function<std::string()>& 
             .subject = subject,
             .found = error.what(),
             .code = error.code()};
+  } catch (const std::exception& error) {  // of CUDA, through LibTorch
+    return {.verdict = Verdict::kFailed, .subject = subject, .found = error.what()};
   }
 }
 
