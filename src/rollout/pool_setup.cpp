@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "period_codec.h"
+#include "traffic/config/num_simulations.h"
 #include "traffic/config/write.h"
 #include "traffic/core/error.h"
 
@@ -61,8 +62,7 @@ void require_limits(const Geometry& geometry) {
 
 PoolPlan plan_pool(const config::Config& config, int num_ranks, const Programs& programs) {
   const config::Rollout& rollout = config.rollout;
-  std::int64_t envs = rollout.workers * rollout.envs_per_worker;
-  if (rollout.max_concurrent_envs > 0) envs = std::min(envs, rollout.max_concurrent_envs);
+  const std::int64_t envs = config::num_simulations(rollout);
   if (envs < num_ranks) {
     throw ConfigError(
         "{} simulations (rollout.workers x rollout.envs_per_worker, at most "

@@ -15,6 +15,7 @@
 #include "gpu.h"
 #include "together.h"
 #include "traffic/comm/communicator.h"
+#include "traffic/config/num_simulations.h"
 #include "traffic/config/scenario_mix.h"
 #include "traffic/core/atomic_file.h"
 #include "traffic/core/clock.h"
@@ -51,11 +52,6 @@ std::string describe_program() {
                      sim::sumo_version());
 }
 
-std::int64_t num_simulations(const config::Rollout& rollout) {
-  const std::int64_t all = rollout.workers * rollout.envs_per_worker;
-  return rollout.max_concurrent_envs > 0 ? std::min(all, rollout.max_concurrent_envs) : all;
-}
-
 /// Writes a file where runs go, or in the nearest folder above that is there.
 Finding examine_folder(const config::Config& config) {
   const fs::path wanted = config.run.dir.empty() ? fs::path("runs") : fs::path(config.run.dir);
@@ -73,7 +69,7 @@ Finding examine_folder(const config::Config& config) {
   });
 }
 
-/// Texts of all ranks on rank 0, where `judge` makes findings of them.
+/// Collects on rank 0 what all ranks find.
 class Examination {
  public:
   Examination(const comm::MpiSession& session, const config::Config& config)
@@ -123,12 +119,12 @@ class Examination {
   /// Simulations run beside rank 0, where MPI starts them.
   void examine_nodes() {
     const auto& topology = session_.topology();
-    const Finding mine =
-        judge_node({.host = hostname(),
-                    .cpus = num_cpus_available(),
-                    .ranks = topology.local_size(),
-                    .simulations = topology.node() == 0 ? num_simulations(config_.rollout) : 0,
-                    .memory_bytes = total_memory_bytes()});
+    const Finding mine = judge_node(
+        {.host = hostname(),
+         .cpus = num_cpus_available(),
+         .ranks = topology.local_size(),
+         .simulations = topology.node() == 0 ? config::num_simulations(config_.rollout) : 0,
+         .memory_bytes = total_memory_bytes()});
     const auto all = gather(mine);
     for (const int leader : topology.leaders) {
       if (is_reporter()) findings_.push_back(all[static_cast<std::size_t>(leader)]);
@@ -143,8 +139,7 @@ class Examination {
       std::istringstream in(entries);
       Settings settings;
       for (std::string entry; std::getline(in, entry, '\0');) {
-        const auto equals = entry.find('=');
-        settings[entry.substr(0, equals)] = entry.substr(equals + 1);
+        add_setting(entry, settings);
       }
       of_rank.push_back(std::move(settings));
     }

@@ -79,13 +79,15 @@ Finding judge_node(const NodeFacts& node) {
   return finding;
 }
 
+void add_setting(const std::string& entry, Settings& settings) {
+  const auto equals = entry.find('=');
+  settings[entry.substr(0, equals)] = entry.substr(equals + 1);
+}
+
 Settings current_settings() {
   Settings settings;
   for (const char* prefix : kPrefixes) {
-    for (const std::string& entry : environment_settings(prefix)) {
-      const auto equals = entry.find('=');
-      settings[entry.substr(0, equals)] = entry.substr(equals + 1);
-    }
+    for (const std::string& entry : environment_settings(prefix)) add_setting(entry, settings);
   }
   return settings;
 }

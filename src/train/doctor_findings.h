@@ -23,6 +23,9 @@ Finding judge_node(const NodeFacts& node);
 /// Environment variables by their names, of one rank.
 using Settings = std::map<std::string, std::string>;
 
+/// @param entry "NAME=value"
+void add_setting(const std::string& entry, Settings& settings);
+
 /// The variables of this process that its libraries listen to.
 Settings current_settings();
 

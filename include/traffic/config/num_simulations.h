@@ -1,0 +1,17 @@
+/// How many simulations a configuration runs at once.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+#include "traffic/config/config.h"
+
+namespace traffic::config {
+
+/// rollout.workers x rollout.envs_per_worker, at most rollout.max_concurrent_envs.
+inline std::int64_t num_simulations(const Rollout& rollout) {
+  const std::int64_t all = rollout.workers * rollout.envs_per_worker;
+  return rollout.max_concurrent_envs > 0 ? std::min(all, rollout.max_concurrent_envs) : all;
+}
+
+}  // namespace traffic::config
