@@ -224,7 +224,20 @@ std::vector<Row> log_rows() {
   };
 }
 
-constexpr std::array<Section, 17> kSections{{
+std::vector<Row> profile_rows() {
+  return {
+      {TRAFFIC_KEY(profile.steps),
+       .help =
+           "Optimiser steps (phase 1) or iterations (phases 2 and 3) that are recorded; 0: none.",
+       .unit = "steps", .range = between(0, 1e6)},
+      {TRAFFIC_KEY(profile.skip_steps),
+       .help =
+           "Steps that this process takes before it records: the first ones are not like others.",
+       .unit = "steps", .range = between(0, 1e9)},
+  };
+}
+
+constexpr std::array<Section, 18> kSections{{
     {"run", "The run as a whole."},
     {"model", "Sizes of the model; a checkpoint fits only the sizes it was made with."},
     {"data", "Training data and how it is read."},
@@ -242,6 +255,7 @@ constexpr std::array<Section, 17> kSections{{
     {"comm", "Communication between ranks."},
     {"checkpoint", "When checkpoints are written and which are kept."},
     {"log", "What is shown and recorded."},
+    {"profile", "Chosen steps in detail: `profile/` in the run folder."},
 }};
 
 }  // namespace
@@ -254,7 +268,7 @@ std::span<const Row> schema() {
     for (auto part :
          {run_rows, model_rows, data_rows, augmentation_rows, train_rows, loss_scale_rows, gpu_rows,
           env_rows, rollout_rows, action_rows, controller_rows, ppo_rows, lagrange_rows,
-          evaluation_rows, comm_rows, checkpoint_rows, log_rows}) {
+          evaluation_rows, comm_rows, checkpoint_rows, log_rows, profile_rows}) {
       const std::vector<Row> some = part();
       all.insert(all.end(), some.begin(), some.end());
     }

@@ -5,6 +5,7 @@
 #include <ATen/Parallel.h>
 #include <ATen/ops/empty_like.h>
 #include <ATen/ops/zeros_like.h>
+#include <ATen/record_function.h>
 
 #include <optional>
 #include <type_traits>
@@ -258,6 +259,7 @@ void run_chunks(const BackwardPass<T>& pass, LayerParameters& grads) {
 template <typename T>
 LayerGradients layer_backward(const LayerInput& input, const LayerTape& tape,
                               const at::Tensor& grad_out) {
+  RECORD_USER_SCOPE("encoder_layer_backward");
   const std::int64_t nodes = input.x.size(0);
   const std::int64_t width = input.x.size(1);
   const std::int64_t groups = input.edges.num_groups();

@@ -1,4 +1,5 @@
 #include <ATen/Parallel.h>
+#include <ATen/record_function.h>
 
 #include <algorithm>
 #include <type_traits>
@@ -248,6 +249,7 @@ PackedLayer<T> pack_layer(const LayerParameters& parameters, std::int64_t heads,
 
 template <typename T>
 at::Tensor layer_forward(const LayerInput& input, const PackedLayer<T>& packed, LayerTape* tape) {
+  RECORD_USER_SCOPE("encoder_layer_forward");
   const std::int64_t nodes = input.x.size(0);
   const std::int64_t width = input.x.size(1);
   const at::Tensor out = pooled_empty<float>({nodes, width});

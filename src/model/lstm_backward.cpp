@@ -5,6 +5,7 @@
 #include <ATen/Parallel.h>
 #include <ATen/ops/zeros.h>
 #include <ATen/ops/zeros_like.h>
+#include <ATen/record_function.h>
 
 #include <algorithm>
 #include <cstring>
@@ -206,6 +207,7 @@ template <typename T>
 LstmGradients lstm_backward(const LstmInput& input,
                             const std::vector<LstmLayerParameters>& parameters,
                             const std::vector<LstmLayerTape>& tape, const at::Tensor& grad_out) {
+  RECORD_USER_SCOPE("lstm_backward");
   const std::int64_t steps = input.x.size(0);
   const std::int64_t vehicles = input.x.size(1);
   const std::int64_t hidden = grad_out.size(1);

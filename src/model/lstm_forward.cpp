@@ -1,5 +1,6 @@
 #include <ATen/Parallel.h>
 #include <ATen/ops/empty.h>
+#include <ATen/record_function.h>
 
 #include <algorithm>
 #include <cstring>
@@ -138,6 +139,7 @@ PackedLstmLayer<T> pack_lstm_layer(const LstmLayerParameters& parameters) {
 template <typename T>
 LstmOutput lstm_forward(const LstmInput& input, const std::vector<PackedLstmLayer<T>>& layers,
                         std::vector<LstmLayerTape>* tape) {
+  RECORD_USER_SCOPE("lstm_forward");
   const std::int64_t steps = input.x.size(0);
   const std::int64_t vehicles = input.x.size(1);
   const std::int64_t hidden = layers.front().hidden.operand.depth;

@@ -22,6 +22,7 @@ Share TimeSplit::start(Share share) {
   since_s_ = now_s;
   const Share before = current_;
   current_ = share;
+  if (observer_) observer_(share);
   return before;
 }
 
@@ -35,12 +36,12 @@ double TimeSplit::total_seconds() const {
 }
 
 std::map<std::string, double> TimeSplit::shares() const {
-  TimeSplit now = *this;
-  now.start(current_);
-  const double total = std::accumulate(now.seconds_.begin(), now.seconds_.end(), 0.0);
+  std::array<double, kNumShares> seconds = seconds_;
+  seconds[static_cast<std::size_t>(current_)] += steady_seconds() - since_s_;
+  const double total = std::accumulate(seconds.begin(), seconds.end(), 0.0);
   std::map<std::string, double> shares;
   for (std::size_t i = 0; i < kNumShares; ++i) {
-    shares[kNames[i]] = total > 0.0 ? now.seconds_[i] / total : 0.0;
+    shares[kNames[i]] = total > 0.0 ? seconds[i] / total : 0.0;
   }
   return shares;
 }

@@ -19,6 +19,7 @@
 #include "phase1_validation.h"
 #include "precision.h"
 #include "snapshot_parts.h"
+#include "step_profiler.h"
 #include "traffic/checkpoint/file.h"
 #include "traffic/config/write.h"
 #include "traffic/core/clock.h"
@@ -63,7 +64,8 @@ class Phase1 {
         trainer_(run.config(), model_, communicator_, time_split_,
                  total_steps(run.config().train, train_loader_->steps_per_epoch())),
         memory_watch_({.allocated_gb = run.config().gpu.allocated_limit_gb,
-                       .reserved_gb = run.config().gpu.reserved_limit_gb}) {
+                       .reserved_gb = run.config().gpu.reserved_limit_gb}),
+        profiler_(run.config().profile, profile_place(run), time_split_) {
     run.check_room(snapshot().total_bytes());
   }
 
@@ -94,6 +96,7 @@ class Phase1 {
   std::unique_ptr<report::ProgressBar> progress_;
   StepRates rates_;
   MemoryWatch memory_watch_;
+  StepProfiler profiler_;
   std::int64_t epoch_ = 0;
   double best_loss_ = std::numeric_limits<double>::infinity();
   bool epoch_running_ = false;
@@ -120,12 +123,14 @@ PhaseEnd Phase1::train() {
     ++epoch_;
     after_epoch();
   }
+  profiler_.finish();
   progress_.reset();
   return PhaseEnd::kDone;
 }
 
 bool Phase1::train_epoch() {
   while (!is_complete()) {
+    profiler_.before_step();
     const auto result = trainer_.step(batches_);
     if (!result) break;
     after_step(*result);

@@ -19,6 +19,7 @@
 #include "phase2_setup.h"
 #include "selection.h"
 #include "snapshot_parts.h"
+#include "step_profiler.h"
 #include "traffic/checkpoint/file.h"
 #include "traffic/config/write.h"
 #include "traffic/core/clock.h"
@@ -43,7 +44,8 @@ class ControllerPhase {
         policy_(config_, perception_.widths(), communicator_.device()),
         constraint_(make_constraint()),
         learner_(config_, policy_, communicator_, rollouts_.conflicts(), constraint_.get()),
-        log_(run, {rollouts_, constraint_.get(), time_split_}) {
+        log_(run, {rollouts_, constraint_.get(), time_split_}),
+        profiler_(config_.profile, profile_place(run), time_split_) {
     run.check_room(snapshot().total_bytes());
     if (config_.gpu.cuda_graphs && communicator_.device().is_cuda()) {
       learner_.record_minibatches(make_recorder(communicator_.device()));
@@ -74,6 +76,7 @@ class ControllerPhase {
   std::unique_ptr<Constraint> constraint_;  ///< of phase 3
   Learner learner_;
   ControllerLog log_;
+  StepProfiler profiler_;
   std::int64_t iteration_ = 0;
   std::int64_t total_steps_ = 0;      ///< control steps of all ranks
   std::int64_t total_env_steps_ = 0;  ///< simulation steps of all ranks in training
@@ -147,11 +150,13 @@ PhaseEnd ControllerPhase::train() {
       return PhaseEnd::kStopped;
     }
   }
+  profiler_.finish();
   log_.end();
   return PhaseEnd::kDone;
 }
 
 bool ControllerPhase::iterate() {
+  profiler_.before_step();
   const Stopwatch clock;
   const RolloutBatch batch = rollouts_.collect(iteration_, perception_, policy_);
   // The price follows what was done at the old one; fragments may have brought no episode to its

@@ -47,6 +47,8 @@ int run_program(int argc, char** argv, const config::Program& program,
     return static_cast<int>(error.code());
   }
   if (!start) return static_cast<int>(ExitCode::kDone);
+  // What libtorch's profiler says of itself is not for users. Here, where no other thread runs yet.
+  ::setenv("KINETO_LOG_LEVEL", "99", /*overwrite=*/0);
   return comm::run_mpi_program(argc, argv,
                                [&](comm::MpiSession& session) { return body(*start, session); });
 }

@@ -1,3 +1,5 @@
+#include <map>
+
 #include "train_fixture.h"
 
 namespace traffic::test {
@@ -64,10 +66,20 @@ TEST_F(TrainTest, EndsWith8BeforeAnyStepWhenThereIsNoRoomForTheCheckpoints) {
   EXPECT_FALSE(stepped);
 }
 
-TEST_F(TrainTest, RepeatsToTheBit) {
+TEST_F(TrainTest, RepeatsToTheBitAlsoWhenARunIsProfiled) {
   ASSERT_EQ(run_program(command(2, "a")).exit_code, 0);
-  ASSERT_EQ(run_program(command(2, "b")).exit_code, 0);
+  ASSERT_EQ(run_program(command(2, "b", "--set profile.steps=3")).exit_code, 0);
   EXPECT_EQ(summary("a")["parameters_xxh3"], summary("b")["parameters_xxh3"]);
+  EXPECT_FALSE(fs::exists(dir_ / "a/profile"));
+  for (const std::string rank : {"rank-0", "rank-1"}) {
+    const nlohmann::json trace = json("b/profile/" + rank + ".json");
+    std::map<std::string, int> seen;
+    for (const auto& event : trace.at("traceEvents")) ++seen[event.value("name", "")];
+    EXPECT_EQ(seen["optimizer"], 3) << rank;
+    EXPECT_EQ(seen["forward"], 3) << rank;
+    EXPECT_EQ(seen["lstm_backward"], 3) << rank;
+    EXPECT_TRUE(fs::exists(dir_ / "b/profile" / (rank + ".txt")));
+  }
 }
 
 TEST_F(TrainTest, KilledAtAStepAndResumedEndsWithTheBitsOfAnUninterruptedRun) {

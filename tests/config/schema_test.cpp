@@ -42,7 +42,7 @@ constexpr std::size_t count_members() {
 }
 
 static_assert(count_members<Augmentation>() == 6, "the count itself works");
-static_assert(count_members<Config>() == 16, "a new struct is to be added to the sum below");
+static_assert(count_members<Config>() == 17, "a new struct is to be added to the sum below");
 constexpr std::size_t kNested = 1;  // Data::augmentation
 constexpr std::size_t kFields =
     count_members<Run>() + count_members<Model>() + count_members<Data>() - kNested +
@@ -50,7 +50,7 @@ constexpr std::size_t kFields =
     count_members<Gpu>() + count_members<Env>() + count_members<Rollout>() +
     count_members<Action>() + count_members<Controller>() + count_members<Ppo>() +
     count_members<Lagrange>() + count_members<Evaluation>() + count_members<Comm>() +
-    count_members<Checkpoint>() + count_members<Log>();
+    count_members<Checkpoint>() + count_members<Log>() + count_members<Profile>();
 
 TEST(Schema, HasARowForEveryFieldOfTheStructs) { EXPECT_EQ(schema().size(), kFields); }
 

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <numeric>
+#include <vector>
 
 namespace traffic::report {
 namespace {
@@ -64,6 +65,21 @@ TEST(TimeSplit, RunningScopeCounts) {
   const auto scope = split.measure(Share::kSimulate);
   usleep(2000);
   EXPECT_GE(split.seconds(Share::kSimulate), 0.002);
+}
+
+TEST(TimeSplit, TellsItsObserverOfEveryChange) {
+  TimeSplit split;
+  std::vector<Share> begun;
+  split.observe([&](Share share) { begun.push_back(share); });
+  {
+    const auto outer = split.measure(Share::kLearn);
+    const auto inner = split.measure(Share::kReduce);
+    EXPECT_FALSE(split.shares().empty());  // looks, changes nothing
+  }
+  split.observe({});
+  split.start(Share::kData);
+  EXPECT_EQ(begun, (std::vector{Share::kLearn, Share::kReduce, Share::kLearn, Share::kOther}));
+  EXPECT_EQ(split.current(), Share::kData);
 }
 
 }  // namespace

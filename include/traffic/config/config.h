@@ -220,6 +220,12 @@ struct Log {
   std::string progress = "auto";  ///< auto | on | off
 };
 
+/// What is recorded in detail for a trace viewer.
+struct Profile {
+  std::int64_t steps = 0;       ///< optimiser steps (phase 1) or iterations (2, 3); 0: nothing
+  std::int64_t skip_steps = 2;  ///< steps of this process before that
+};
+
 struct Config {
   Run run;
   Model model;
@@ -237,6 +243,7 @@ struct Config {
   Comm comm;
   Checkpoint checkpoint;
   Log log;
+  Profile profile;
 };
 
 }  // namespace traffic::config

@@ -22,6 +22,7 @@ class RunFolder {
   [[nodiscard]] std::filesystem::path report() const { return root_ / "report.html"; }
   [[nodiscard]] std::filesystem::path logs() const { return root_ / "logs"; }
   [[nodiscard]] std::filesystem::path tensorboard() const { return root_ / "tensorboard"; }
+  [[nodiscard]] std::filesystem::path profile() const { return root_ / "profile"; }
   [[nodiscard]] std::filesystem::path checkpoints() const { return root_ / "checkpoints"; }
 
  private:

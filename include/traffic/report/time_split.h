@@ -3,8 +3,10 @@
 
 #include <array>
 #include <cstddef>
+#include <functional>
 #include <map>
 #include <string>
+#include <utility>
 
 namespace traffic::report {
 
@@ -46,6 +48,9 @@ class TimeSplit {
   /// @return the share to which it belonged until now
   Share start(Share share);
   [[nodiscard]] Scope measure(Share share) { return {*this, share}; }
+  [[nodiscard]] Share current() const { return current_; }
+  /// Tells of every change from now on which share begins. One observer; an empty one ends it.
+  void observe(std::function<void(Share)> observer) { observer_ = std::move(observer); }
   /// Seconds of one share so far, the running scope included.
   [[nodiscard]] double seconds(Share share) const;
   [[nodiscard]] double total_seconds() const;
@@ -56,6 +61,7 @@ class TimeSplit {
   std::array<double, kNumShares> seconds_{};
   Share current_ = Share::kOther;
   double since_s_;
+  std::function<void(Share)> observer_;
 };
 
 }  // namespace traffic::report
