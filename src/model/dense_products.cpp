@@ -1,22 +1,97 @@
 #include "dense_products.h"
 
-#include <ATen/ops/addmm_cpu_dispatch.h>
-#include <ATen/ops/mm_cpu_dispatch.h>
+#include <ATen/ops/empty.h>
+#include <ATen/ops/empty_like.h>
 #include <ATen/ops/zeros.h>
 
 #include <cstdint>
 
+#include "buffer_pool.h"
+#include "kernels/kernels.h"
+#include "traffic/core/error.h"
+
 namespace traffic::model {
+namespace {
+
+/// A matrix or, with strides the other way round, a transposed one.
+struct Left {
+  std::int64_t rows;
+  std::int64_t depth;
+  const float* data;
+  std::int64_t row_stride;
+  std::int64_t depth_stride;
+};
+
+at::Tensor multiply(const Left& a, const at::Tensor& b) {
+  TRAFFIC_CHECK(b.size(0) == a.depth && (b.stride(1) == 1 || b.size(1) <= 1),
+                "a product of depth {} with {} rows, or with rows that have gaps", a.depth,
+                b.size(0));
+  at::Tensor c = at::empty({a.rows, b.size(1)}, b.options());
+  kernels::float_table().product({.rows = a.rows,
+                                  .depth = a.depth,
+                                  .columns = b.size(1),
+                                  .a = a.data,
+                                  .a_row_stride = a.row_stride,
+                                  .a_depth_stride = a.depth_stride,
+                                  .b = b.const_data_ptr<float>(),
+                                  .b_stride = b.stride(0),
+                                  .c = data<float>(c),
+                                  .c_stride = b.size(1)});
+  return c;
+}
+
+}  // namespace
 
 at::Tensor dense(const at::Tensor& x, const at::Tensor& weight, const at::Tensor& bias) {
-  return at::cpu::addmm(bias, x, weight.t());
+  TRAFFIC_CHECK(weight.is_contiguous() && bias.is_contiguous() && x.size(1) == weight.size(1),
+                "a layer of {} inputs gets {}", weight.size(1), x.size(1));
+  const std::int64_t rows = x.size(0);
+  const std::int64_t depth = x.size(1);
+  const std::int64_t width = weight.size(0);
+  const std::int64_t padded_width =
+      (width + kernels::kWidthUnit - 1) / kernels::kWidthUnit * kernels::kWidthUnit;
+  const auto& kernels = kernels::float_table();
+  Scratch scratch;
+  auto* transposed = scratch.take<float>(depth * padded_width);
+  kernels.transpose_all({weight.const_data_ptr<float>(), depth}, width, depth,
+                        {transposed, padded_width});
+  at::Tensor out = at::empty({rows, width}, x.options());
+  auto* to = data<float>(out);
+  auto* product = width == padded_width ? to : scratch.take<float>(rows * padded_width);
+  kernels.product({.rows = rows,
+                   .depth = depth,
+                   .columns = padded_width,
+                   .a = x.const_data_ptr<float>(),
+                   .a_row_stride = x.stride(0),
+                   .a_depth_stride = x.stride(1),
+                   .b = transposed,
+                   .b_stride = padded_width,
+                   .c = product,
+                   .c_stride = padded_width});
+  const auto* b = bias.const_data_ptr<float>();
+  for (std::int64_t r = 0; r < rows; ++r, to += width, product += padded_width) {
+    for (std::int64_t c = 0; c < width; ++c) to[c] = product[c] + b[c];
+  }
+  return out;
 }
 
 at::Tensor product_of_transposed(const at::Tensor& a, const at::Tensor& b) {
-  return at::cpu::mm(a.t(), b);
+  return multiply({.rows = a.size(1),
+                   .depth = a.size(0),
+                   .data = a.const_data_ptr<float>(),
+                   .row_stride = a.stride(1),
+                   .depth_stride = a.stride(0)},
+                  b);
 }
 
-at::Tensor product(const at::Tensor& a, const at::Tensor& b) { return at::cpu::mm(a, b); }
+at::Tensor product(const at::Tensor& a, const at::Tensor& b) {
+  return multiply({.rows = a.size(0),
+                   .depth = a.size(1),
+                   .data = a.const_data_ptr<float>(),
+                   .row_stride = a.stride(0),
+                   .depth_stride = a.stride(1)},
+                  b);
+}
 
 at::Tensor sum_rows(const at::Tensor& x) {
   const std::int64_t width = x.size(1);
@@ -27,6 +102,21 @@ at::Tensor sum_rows(const at::Tensor& x) {
     for (std::int64_t c = 0; c < width; ++c) total[c] += row[c];
   }
   return sum;
+}
+
+at::Tensor tanh_in_place(const at::Tensor& x) {
+  TRAFFIC_CHECK(x.is_contiguous(), "numbers without gaps");
+  kernels::float_table().tanh_all(data<float>(x), x.numel());
+  return x;
+}
+
+at::Tensor through_tanh(const at::Tensor& grad, const at::Tensor& y) {
+  TRAFFIC_CHECK(grad.is_contiguous() && y.is_contiguous() && grad.sizes() == y.sizes(),
+                "numbers without gaps, as many as there are gradients");
+  at::Tensor out = at::empty_like(y);
+  kernels::float_table().tanh_backward_all(grad.const_data_ptr<float>(), y.const_data_ptr<float>(),
+                                           y.numel(), data<float>(out));
+  return out;
 }
 
 }  // namespace traffic::model

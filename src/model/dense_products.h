@@ -1,12 +1,13 @@
-/// Products of small float matrices on the CPU, past the dispatcher and without a record for
-/// autograd: of a few hundred rows these take as long to go through as the product itself.
+/// Dense layers of small float matrices on the CPU, past the dispatcher and without a record for
+/// autograd: of a few hundred rows these take as long to go through as the arithmetic itself.
 #pragma once
 
 #include <ATen/core/Tensor.h>
 
 namespace traffic::model {
 
-/// x [M, in] and weight [out, in] to x W^T + b, [M, out].
+/// x [M, in] and weight [out, in] to x W^T + b, [M, out]. A row's result does not depend on the
+/// rows beside it.
 at::Tensor dense(const at::Tensor& x, const at::Tensor& weight, const at::Tensor& bias);
 
 /// a^T b, [columns of a, columns of b]: a weight's gradient.
@@ -17,5 +18,11 @@ at::Tensor product(const at::Tensor& a, const at::Tensor& b);
 
 /// [columns]: the sum of the rows of x, which is contiguous.
 at::Tensor sum_rows(const at::Tensor& x);
+
+/// x = tanh(x), error under 2e-7. @return x, which is contiguous
+at::Tensor tanh_in_place(const at::Tensor& x);
+
+/// grad (1 - y^2): the gradient of x where y = tanh(x). Both are contiguous.
+at::Tensor through_tanh(const at::Tensor& grad, const at::Tensor& y);
 
 }  // namespace traffic::model

@@ -11,6 +11,7 @@
 
 #include "edge_index.h"
 #include "encoder_layer_module.h"
+#include "input_projection.h"
 #include "thin_rows.h"
 #include "traffic/core/error.h"
 
@@ -75,6 +76,8 @@ torch::Tensor GraphEncoderImpl::run(const GraphBatch& graph, const ReceptiveFiel
                       packed_input_ ? *packed_input_ : thin_form(*input_, *norm_));
     // The first layer gives the gradient of its input to the three tensors that this is made of.
     h = torch::addmm(thin->of.offset.detach(), thin->rows.detach(), thin->of.basis.detach());
+  } else if (packed_projection_ && !torch::GradMode::is_enabled()) {
+    h = project_input(graph.node_features, *packed_projection_);
   } else {
     h = norm_(input_(graph.node_features.to(type)));
   }
@@ -110,6 +113,8 @@ void GraphEncoderImpl::pack_for_inference() {
   unpack();
   if (has_thin_input()) {
     packed_input_ = std::make_shared<const ThinForm>(thin_form(*input_, *norm_));
+  } else if (fused()) {
+    packed_projection_ = std::make_shared<const InputProjection>(pack_input(*input_, *norm_));
   }
   for (std::size_t l = 0; l < layers_.size(); ++l) {
     const bool thin = l == 0 && packed_input_ != nullptr;
@@ -119,6 +124,7 @@ void GraphEncoderImpl::pack_for_inference() {
 
 void GraphEncoderImpl::unpack() {
   packed_input_.reset();
+  packed_projection_.reset();
   for (const auto& layer : layers_) layer->unpack();
 }
 

@@ -1,7 +1,6 @@
 #include "perceptron.h"
 
 #include <ATen/ops/linear.h>
-#include <ATen/ops/tanh_backward.h>
 #include <ATen/ops/zeros.h>
 #include <torch/csrc/autograd/custom_function.h>
 
@@ -76,9 +75,9 @@ variable_list run_layers(const PerceptronInput& input, const Shape& shape,
     if (!x.defined()) x = at::zeros({input.group.size(0), common.size(1)}, common.options());
     add_shared(x, common, input.group);
   }
-  variable_list outputs{x.tanh_()};
+  variable_list outputs{tanh_in_place(x)};
   for (std::size_t i = 0; i < shape.hidden; ++i, at += 2) {
-    outputs.push_back(dense(outputs.back(), parameters[at], parameters[at + 1]).tanh_());
+    outputs.push_back(tanh_in_place(dense(outputs.back(), parameters[at], parameters[at + 1])));
   }
   return outputs;
 }
@@ -112,12 +111,12 @@ struct PerceptronNode : torch::autograd::Function<PerceptronNode> {
     const auto output = [&](std::size_t layer) { return saved[parameters + first + layer]; };
 
     variable_list out(2 + parameters);  // none for input and shape
-    at::Tensor grad = at::tanh_backward(grads[0].contiguous(), output(hidden));
+    at::Tensor grad = through_tanh(grads[0].contiguous(), output(hidden));
     for (std::size_t layer = hidden; layer > 0; --layer) {
       const std::size_t at = 2 * (parts + layer - 1);
       out[2 + at] = product_of_transposed(grad, output(layer - 1));
       out[2 + at + 1] = sum_rows(grad);
-      grad = at::tanh_backward(product(grad, saved[at]), output(layer - 1));
+      grad = through_tanh(product(grad, saved[at]), output(layer - 1));
     }
     std::size_t at = 2;
     const at::Tensor grad_bias = sum_rows(grad);  // the two biases of the first layer are added up

@@ -6,6 +6,8 @@
 #include <torch/types.h>
 #include <torch/utils.h>
 
+#include "dense_products.h"
+#include "perceptron.h"
 #include "traffic/core/error.h"
 
 namespace traffic::model {
@@ -44,7 +46,23 @@ torch::Tensor WorldModelImpl::step(const torch::Tensor& encodings, LstmState& st
 }
 
 torch::Tensor WorldModelImpl::latents(const torch::Tensor& hidden) {
+  if (packed_latents_) return dense(hidden, packed_latents_->weight, packed_latents_->bias);
   return torch::cat({z_flow_(hidden), z_risk_(hidden)}, 1);
+}
+
+void WorldModelImpl::pack_for_inference() {
+  lstm_->pack_for_inference();
+  const torch::NoGradGuard no_grad;
+  packed_latents_.reset();
+  if (!z_flow_->weight.is_cpu() || z_flow_->weight.scalar_type() != torch::kFloat) return;
+  packed_latents_ = std::make_shared<const DenseParameters>(
+      DenseParameters{.weight = torch::cat({z_flow_->weight, z_risk_->weight}),
+                      .bias = torch::cat({z_flow_->bias, z_risk_->bias})});
+}
+
+void WorldModelImpl::unpack() {
+  lstm_->unpack();
+  packed_latents_.reset();
 }
 
 WorldModelOutput WorldModelImpl::heads(const torch::Tensor& h) {

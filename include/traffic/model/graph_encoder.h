@@ -17,6 +17,7 @@
 namespace traffic::model {
 
 class EncoderLayerImpl;
+struct InputProjection;
 struct ThinForm;
 
 /// h = LayerNorm(W x), then gnn_layers times attention over in-edges (segment_attention.h) and a
@@ -70,7 +71,8 @@ class GraphEncoderImpl : public torch::nn::Module {
   torch::nn::Linear input_{nullptr};
   torch::nn::LayerNorm norm_{nullptr};
   std::vector<std::shared_ptr<EncoderLayerImpl>> layers_;
-  std::shared_ptr<const ThinForm> packed_input_;  ///< null: made in every forward
+  std::shared_ptr<const ThinForm> packed_input_;              ///< null: made in every forward
+  std::shared_ptr<const InputProjection> packed_projection_;  ///< of an input that is not thin
 };
 TORCH_MODULE(GraphEncoder);
 

@@ -7,6 +7,7 @@
 #include <torch/nn/pimpl.h>
 
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -14,6 +15,8 @@
 #include "traffic/model/lstm.h"
 
 namespace traffic::model {
+
+struct DenseParameters;
 
 /// Motion is in residuals (targets.h): displacement, speed, acceleration, lane.
 struct WorldModelOutput {
@@ -52,8 +55,8 @@ class WorldModelImpl : public torch::nn::Module {
   /// As GraphEncoderImpl's; they concern the LSTM, the heads are always computed in float32.
   void set_compute_type(torch::ScalarType type) { lstm_->set_compute_type(type); }
   void set_checkpointing(bool on) { lstm_->set_checkpointing(on); }
-  void pack_for_inference() { lstm_->pack_for_inference(); }
-  void unpack() { lstm_->unpack(); }
+  void pack_for_inference();
+  void unpack();
 
   [[nodiscard]] std::int64_t horizon_frames() const { return horizon_frames_; }
 
@@ -61,6 +64,7 @@ class WorldModelImpl : public torch::nn::Module {
   WorldModelOutput heads(const torch::Tensor& h);
 
   std::int64_t horizon_frames_;
+  std::shared_ptr<const DenseParameters> packed_latents_;  ///< of both, one below the other
   Lstm lstm_{nullptr};
   torch::nn::Sequential next_{nullptr};
   torch::nn::Linear z_flow_{nullptr};

@@ -1,6 +1,7 @@
 // Compiled once for each instruction set, with TRAFFIC_ISA its name: the tables of kernels.
 #include "kernels/attention.h"
 #include "kernels/attention_backward.h"
+#include "kernels/dense.h"
 #include "kernels/gelu.h"
 #include "kernels/layer_norm.h"
 #include "kernels/lstm_gates.h"
@@ -63,7 +64,11 @@ extern const InstructionSet kTables;
 constinit const InstructionSet kTables = {.name = TRAFFIC_TEXT(TRAFFIC_ISA),
                                           .common = {.attention = attention_of,
                                                      .attention_backward = attention_backward_of,
-                                                     .column_sums = column_sums},
+                                                     .column_sums = column_sums,
+                                                     .product = product,
+                                                     .transpose_all = transpose_all,
+                                                     .tanh_all = tanh_all,
+                                                     .tanh_backward_all = tanh_backward_all},
                                           .for_float = make_table<float>(),
                                           .for_bf16 = make_table<Bf16>()};
 

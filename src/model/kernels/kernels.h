@@ -146,6 +146,20 @@ struct LstmGatesBackward {
   float* grad_bias;             ///< [kPanel], added to
 };
 
+/// c[rows, columns] = a[rows, depth] b[depth, columns], any sizes and strides.
+struct Product {
+  std::int64_t rows;
+  std::int64_t depth;
+  std::int64_t columns;
+  const float* a;
+  std::int64_t a_row_stride;
+  std::int64_t a_depth_stride;
+  const float* b;
+  std::int64_t b_stride;
+  float* c;
+  std::int64_t c_stride;
+};
+
 /// What does not depend on the type of operands.
 struct FloatTable {
   /// Nodes [first, last). `scratch`: kMaxHeads floats for each of their in-edges.
@@ -154,6 +168,14 @@ struct FloatTable {
                              std::int64_t first, std::int64_t last, float* scratch);
   /// total[c] += sum of in[r][c]
   void (*column_sums)(Rows<const float> in, std::int64_t rows, std::int64_t columns, float* total);
+  void (*product)(const Product& args);
+  /// out[c][r] = in[r][c], any sizes; rows of out are filled up to kWidthUnit with zeros
+  void (*transpose_all)(Rows<const float> in, std::int64_t rows, std::int64_t columns,
+                        Rows<float> out);
+  /// x = tanh(x)
+  void (*tanh_all)(float* x, std::int64_t count);
+  /// out = grad (1 - y^2)
+  void (*tanh_backward_all)(const float* grad, const float* y, std::int64_t count, float* out);
 };
 
 template <typename T>
