@@ -8,7 +8,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <vector>
 
 #include "dense_products.h"
 #include "traffic/core/operations_only.h"
@@ -19,25 +18,28 @@ namespace {
 using torch::autograd::AutogradContext;
 using torch::autograd::variable_list;
 
-/// log(sum of exp) of all but the first of n values, and its derivatives behind the first.
-float log_sum_of_rest(const float* x, std::int64_t n, float* derivatives) {
-  const float highest = *std::max_element(x + 1, x + n);
-  float sum = 0.0F;
-  for (std::int64_t a = 1; a < n; ++a) sum += derivatives[a] = std::exp(x[a] - highest);
-  for (std::int64_t a = 1; a < n; ++a) derivatives[a] /= sum;
-  return highest + std::log(sum);
-}
+/// The sum of exp of all but the first of n values.
+struct SumOfRest {
+  float highest;
+  float sum;  ///< of exp(x - highest)
+
+  SumOfRest(const float* x, std::int64_t n) : highest(*std::max_element(x + 1, x + n)), sum(0.0F) {
+    for (std::int64_t a = 1; a < n; ++a) sum += std::exp(x[a] - highest);
+  }
+  [[nodiscard]] float log() const { return highest + std::log(sum); }
+  /// d log() / dx
+  [[nodiscard]] float share_of(float x) const { return std::exp(x - highest) / sum; }
+};
 
 HeadOutputs run_heads(const at::Tensor& x, const at::Tensor& latents,
                       const HeadParameters& parameters, const HeadScales& scales) {
   const at::Tensor commands = dense(x, parameters.command_weight, parameters.command_bias);
   const at::Tensor score = at::mv(x, parameters.importance_weight.select(0, 0));
   const std::int64_t actions = commands.size(1);
-  std::vector<float> derivatives(static_cast<std::size_t>(actions));
   const auto* logit = commands.const_data_ptr<float>();
   auto* out = score.mutable_data_ptr<float>();
   for (std::int64_t i = 0; i < x.size(0); ++i, logit += actions) {
-    const float odds = log_sum_of_rest(logit, actions, derivatives.data()) - logit[0];
+    const float odds = SumOfRest(logit, actions).log() - logit[0];
     out[i] = static_cast<float>(scales.importance) * (out[i] + odds);
   }
   if (latents.defined()) {
@@ -80,15 +82,14 @@ struct HeadsNode : torch::autograd::Function<HeadsNode> {
     // Of the logits: what comes from them, and what comes through the score.
     const at::Tensor by_commands = grads[0].clone(at::MemoryFormat::Contiguous);
     const at::Tensor by_score = (grads[1] * importance).contiguous();
-    std::vector<float> derivatives(static_cast<std::size_t>(actions));
     auto* grad = by_commands.mutable_data_ptr<float>();
     const auto* logit = commands.const_data_ptr<float>();
     for (std::int64_t i = 0; i < x.size(0); ++i, grad += actions, logit += actions) {
       const float of_score = by_score.const_data_ptr<float>()[i];
-      log_sum_of_rest(logit, actions, derivatives.data());
+      const SumOfRest rest(logit, actions);
       grad[0] -= of_score;
       for (std::int64_t a = 1; a < actions; ++a) {
-        grad[a] += of_score * derivatives[static_cast<std::size_t>(a)];
+        grad[a] += of_score * rest.share_of(logit[a]);
       }
     }
     variable_list out{at::addmm(product(by_commands, saved[1]), by_score.unsqueeze(1), saved[2]),
