@@ -3,6 +3,7 @@
 #include <torch/types.h>
 
 #include "buffer_pool.h"
+#include "encoder_layer.h"
 
 namespace traffic::model {
 
