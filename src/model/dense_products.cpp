@@ -22,6 +22,15 @@ struct Left {
   std::int64_t depth_stride;
 };
 
+/// @param rows which dimension of x is the rows: 0, or 1 for x transposed
+Left left(const at::Tensor& x, std::int64_t rows) {
+  return {.rows = x.size(rows),
+          .depth = x.size(1 - rows),
+          .data = x.const_data_ptr<float>(),
+          .row_stride = x.stride(rows),
+          .depth_stride = x.stride(1 - rows)};
+}
+
 at::Tensor multiply(const Left& a, const at::Tensor& b) {
   TRAFFIC_CHECK(b.size(0) == a.depth && (b.stride(1) == 1 || b.size(1) <= 1),
                 "a product of depth {} with {} rows, or with rows that have gaps", a.depth,
@@ -76,22 +85,10 @@ at::Tensor dense(const at::Tensor& x, const at::Tensor& weight, const at::Tensor
 }
 
 at::Tensor product_of_transposed(const at::Tensor& a, const at::Tensor& b) {
-  return multiply({.rows = a.size(1),
-                   .depth = a.size(0),
-                   .data = a.const_data_ptr<float>(),
-                   .row_stride = a.stride(1),
-                   .depth_stride = a.stride(0)},
-                  b);
+  return multiply(left(a, 1), b);
 }
 
-at::Tensor product(const at::Tensor& a, const at::Tensor& b) {
-  return multiply({.rows = a.size(0),
-                   .depth = a.size(1),
-                   .data = a.const_data_ptr<float>(),
-                   .row_stride = a.stride(0),
-                   .depth_stride = a.stride(1)},
-                  b);
-}
+at::Tensor product(const at::Tensor& a, const at::Tensor& b) { return multiply(left(a, 0), b); }
 
 at::Tensor sum_rows(const at::Tensor& x) {
   const std::int64_t width = x.size(1);

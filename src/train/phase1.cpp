@@ -130,7 +130,7 @@ PhaseEnd Phase1::train() {
 
 bool Phase1::train_epoch() {
   while (!is_complete()) {
-    profiler_.before_step();
+    profiler_.before_step(trainer_.global_step());
     const auto result = trainer_.step(batches_);
     if (!result) break;
     after_step(*result);

@@ -156,7 +156,7 @@ PhaseEnd ControllerPhase::train() {
 }
 
 bool ControllerPhase::iterate() {
-  profiler_.before_step();
+  profiler_.before_step(iteration_);
   const Stopwatch clock;
   const RolloutBatch batch = rollouts_.collect(iteration_, perception_, policy_);
   // The price follows what was done at the old one; fragments may have brought no episode to its

@@ -99,14 +99,14 @@ StepProfiler::StepProfiler(const config::Profile& settings, ProfilePlace place,
 
 StepProfiler::~StepProfiler() { finish(); }
 
-void StepProfiler::before_step() {
-  if (settings_.steps == 0) return;
-  if (steps_ == settings_.skip_steps) {
-    recording_ = std::make_unique<Recording>(place_.device, time_split_);
-  } else if (steps_ == settings_.skip_steps + settings_.steps) {
+void StepProfiler::before_step(std::int64_t step) {
+  if (!first_step_) first_step_ = step;
+  const std::int64_t after_skipped = step - *first_step_ - settings_.skip_steps;
+  if (after_skipped < 0 || after_skipped >= settings_.steps) {
     finish();
+  } else if (!recording_) {
+    recording_ = std::make_unique<Recording>(place_.device, time_split_);
   }
-  ++steps_;
 }
 
 void StepProfiler::finish() noexcept {
@@ -120,8 +120,8 @@ void StepProfiler::finish() noexcept {
     result->save(trace.temp_path());
     trace.commit();
     write_file_atomically(place_.folder / (name + ".txt"), table_of(*result));
-    spdlog::info("profile of {} steps: {}", steps_ - settings_.skip_steps,
-                 (place_.folder / name).string() + ".json (ui.perfetto.dev opens it) and .txt");
+    spdlog::info("profile: {}.json (ui.perfetto.dev opens it) and .txt",
+                 (place_.folder / name).string());
   } catch (const std::exception& e) {
     recording_.reset();
     spdlog::warn("the profile was not written: {}", e.what());

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <memory>
+#include <optional>
 
 #include "traffic/config/config.h"
 #include "traffic/report/time_split.h"
@@ -34,7 +35,8 @@ class StepProfiler {
   StepProfiler& operator=(const StepProfiler&) = delete;
 
   /// Call before every step: begins and ends the recording at the chosen ones.
-  void before_step();
+  /// @param step how many the run has taken; may come again if a step turned out not to be one
+  void before_step(std::int64_t step);
   /// Behind the last step: ends a recording and writes it.
   void finish() noexcept;
 
@@ -44,7 +46,7 @@ class StepProfiler {
   config::Profile settings_;
   ProfilePlace place_;
   report::TimeSplit& time_split_;
-  std::int64_t steps_ = 0;  ///< begun
+  std::optional<std::int64_t> first_step_;  ///< of this process
   std::unique_ptr<Recording> recording_;
 };
 

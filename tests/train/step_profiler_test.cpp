@@ -13,12 +13,14 @@ namespace {
 
 using ::testing::HasSubstr;
 
+constexpr std::int64_t kFirstStep = 40;  // of a run that goes on
+
 class StepProfilerTest : public test::RunFolderTest {
  protected:
   /// Steps of which each has a name of its own, a product and some other share.
   void take_steps(StepProfiler& profiler, int count) {
     for (int step = 0; step < count; ++step) {
-      profiler.before_step();
+      profiler.before_step(kFirstStep + step);
       const auto learning = split_.measure(report::Share::kLearn);
       RECORD_USER_SCOPE("step-" + std::to_string(step));
       torch::ones({8, 8}).mm(torch::ones({8, 8}));
@@ -55,6 +57,18 @@ TEST_F(StepProfilerTest, RecordsTheChosenStepsOnly) {
   EXPECT_EQ(names["aten::mm"], 2);
   EXPECT_EQ(names["learn"], 2);
   EXPECT_THAT(text("rank-3.txt"), HasSubstr("aten::mm"));
+}
+
+TEST_F(StepProfilerTest, CountsAStepThatWasNoneOnce) {
+  StepProfiler profiler({.steps = 2, .skip_steps = 1}, place(), split_);
+  profiler.before_step(kFirstStep);  // the epoch was over
+  take_steps(profiler, 2);
+  profiler.before_step(kFirstStep + 2);
+  EXPECT_FALSE(std::filesystem::exists(place().folder));
+  profiler.before_step(kFirstStep + 3);
+  auto names = names_in("rank-0.json");
+  EXPECT_EQ(names.count("step-0"), 0U);
+  EXPECT_EQ(names["step-1"], 1);
 }
 
 TEST_F(StepProfilerTest, WritesWhatThereIsWhenTheStepsEndEarly) {

@@ -2,7 +2,7 @@
 /// what stands between two of them.
 #pragma once
 
-#include "kernels/shuffle.h"
+#include "kernels/pack.h"
 
 namespace traffic::model::kernels::TRAFFIC_ISA {
 
@@ -11,11 +11,6 @@ TRAFFIC_INLINE V load_first(const float* p, std::int64_t count) {
   float lane[kLanes] = {};
   __builtin_memcpy(lane, p, static_cast<std::size_t>(count) * sizeof(float));
   return load(lane);
-}
-TRAFFIC_INLINE void store_first(float* p, V v, std::int64_t count) {
-  float lane[kLanes];
-  store(lane, v);
-  __builtin_memcpy(p, lane, static_cast<std::size_t>(count) * sizeof(float));
 }
 
 /// `Count` rows and `Vectors` times sixteen columns of c, summed in registers over the whole depth:
@@ -60,7 +55,7 @@ inline void product_of_narrow(const Product& p) {
     for (std::int64_t k = 0; k < p.depth; ++k) {
       sums += splat(a[k * p.a_depth_stride]) * load_first(p.b + k * p.b_stride, p.columns);
     }
-    store_first(p.c + r * p.c_stride, sums, p.columns);
+    store_part(p.c + r * p.c_stride, sums, p.columns);
   }
 }
 
@@ -99,7 +94,7 @@ inline void transpose_all(Rows<const float> in, std::int64_t rows, std::int64_t 
 inline void tanh_all(float* x, std::int64_t count) {
   std::int64_t i = 0;
   for (; i + kLanes <= count; i += kLanes) store(x + i, hyperbolic_tangent(load(x + i)));
-  if (i < count) store_first(x + i, hyperbolic_tangent(load_first(x + i, count - i)), count - i);
+  if (i < count) store_part(x + i, hyperbolic_tangent(load_first(x + i, count - i)), count - i);
 }
 
 inline void tanh_backward_all(const float* grad, const float* y, std::int64_t count, float* out) {
