@@ -53,9 +53,6 @@ std::vector<Row> gpu_rows() {
       {TRAFFIC_KEY(gpu.allow_tf32),
        .help = "Whether float32 products may be computed in TF32, where the GPU can (Ampere and "
                "later): faster, with 10 bits of mantissa."},
-      {TRAFFIC_KEY(gpu.cuda_graphs),
-       .help = "Whether a GPU gets a minibatch of phases 2 and 3 as one recorded CUDA graph, "
-               "padded to a fixed size, instead of kernel by kernel. Changes nothing on the CPU."},
   };
 }
 

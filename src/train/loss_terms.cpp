@@ -14,7 +14,6 @@ LossTerms take_loss_terms(const Experience& experience, const PpoTargets& target
   };
   return {.old_log_prob = of_decisions(targets.old_log_prob),
           .advantages = of_decisions(targets.advantages),
-          .decision_counts = {},
           .selection_decides = of_states(experience.selection_decides),
           .old_selection = of_states(targets.old_selection),
           .selection = of_states(targets.selection),
@@ -30,8 +29,7 @@ rl::PpoLossInputs loss_inputs(Policy& policy, const PolicyInput& input, const De
   return {.decisions = {.log_prob = now.log_prob,
                         .old_log_prob = terms.old_log_prob,
                         .advantages = terms.advantages,
-                        .entropy = now.entropy,
-                        .mask = terms.decision_counts},
+                        .entropy = now.entropy},
           .selections = {.log_prob = now.selection_log_prob,
                          .old_log_prob = terms.old_selection,
                          .advantages = terms.selection,

@@ -14,7 +14,6 @@ namespace traffic::train {
 struct LossTerms {
   torch::Tensor old_log_prob;       ///< [D]
   torch::Tensor advantages;         ///< [D]
-  torch::Tensor decision_counts;    ///< [D] bool; undefined: all do
   torch::Tensor selection_decides;  ///< [B] bool
   torch::Tensor old_selection;      ///< [B]
   torch::Tensor selection;          ///< [B]

@@ -9,7 +9,6 @@
 #include <memory>
 #include <utility>
 
-#include "graphed_step.h"
 #include "phase2_learner.h"
 #include "phase2_log.h"
 #include "phase2_perception.h"
@@ -47,9 +46,6 @@ class ControllerPhase {
         log_(run, {rollouts_, constraint_.get(), time_split_}),
         profiler_(config_.profile, profile_place(run), time_split_) {
     run.check_room(snapshot().total_bytes());
-    if (config_.gpu.cuda_graphs && communicator_.device().is_cuda()) {
-      learner_.record_minibatches(make_recorder(communicator_.device()));
-    }
   }
 
   PhaseEnd train();

@@ -36,14 +36,6 @@ std::vector<rl::PpoDenominators> denominators_of(const Experience& experience,
   return out;
 }
 
-std::vector<torch::Tensor> split_each(const std::vector<torch::Tensor>& parts, std::int64_t n) {
-  std::vector<torch::Tensor> pieces;
-  for (const torch::Tensor& part : parts) {
-    for (const torch::Tensor& piece : part.tensor_split(n)) pieces.push_back(piece);
-  }
-  return pieces;
-}
-
 /// Where the value begins, behind the parameters of the policy.
 std::int64_t begin_of_value(const comm::ParameterArena& parameters) {
   const auto& entries = parameters.entries();
@@ -160,22 +152,11 @@ rl::PpoCoefficients Learner::coefficients() const {
           .vf_coef = ppo_.vf_coef};
 }
 
-void Learner::record_minibatches(std::unique_ptr<Recorder> recorder) {
-  graphed_ = std::make_unique<GraphedMinibatch>(policy_, coefficients(), std::move(recorder));
-}
-
 torch::Tensor Learner::accumulate(const Experience& experience, const PpoTargets& targets,
                                   const torch::Tensor& states,
                                   const rl::PpoDenominators& denominators) {
   torch::Tensor sums = torch::zeros({rl::kNumPpoSums}, torch::kDouble);
   for (const torch::Tensor& part : states.tensor_split(ppo_.accumulation_steps)) {
-    if (graphed_) {
-      sums += graphed_->add_gradients({.experience = experience,
-                                       .targets = targets,
-                                       .states = part,
-                                       .denominators = denominators});
-      continue;
-    }
     const rl::PpoLoss loss = loss_of(experience, targets, part, denominators);
     loss.loss.backward();
     sums += loss.sums.to(torch::kCPU);
@@ -187,7 +168,6 @@ bool Learner::run_epoch(const Experience& experience, const PpoTargets& targets,
                         const std::vector<torch::Tensor>& parts, UpdateResult& result) {
   const auto n = static_cast<std::int64_t>(parts.size());
   const auto counts = denominators_of(experience, parts, communicator_);
-  if (graphed_) graphed_->reserve(experience, split_each(parts, ppo_.accumulation_steps));
   torch::Tensor sums = torch::zeros({rl::kNumPpoSums}, torch::kDouble);
   bool went_on = true;
   for (std::int64_t i = 0; i < n; ++i) {

@@ -7,7 +7,6 @@
 #include <memory>
 
 #include "constraint.h"
-#include "graphed_minibatch.h"
 #include "minibatches.h"
 #include "phase2_experience.h"
 #include "phase2_policy.h"
@@ -53,9 +52,6 @@ class Learner {
   /// @throws NumericError as update()
   UpdateResult imitate(const Experience& experience, std::int64_t total_states,
                        std::int64_t iteration);
-
-  /// From now on update() pads minibatches to fixed shapes and has them recorded.
-  void record_minibatches(std::unique_ptr<Recorder> recorder);
 
   [[nodiscard]] const comm::ParameterArena& parameters() const { return parameters_; }
   [[nodiscard]] std::int64_t skipped_steps() const {
@@ -120,7 +116,6 @@ class Learner {
   StretchOptimiser value_optimiser_;
   rl::RunningMeanStd value_scale_;
   bool value_fitted_ = false;
-  std::unique_ptr<GraphedMinibatch> graphed_;  ///< null: minibatches have shapes of their own
 };
 
 }  // namespace traffic::train

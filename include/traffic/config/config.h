@@ -96,7 +96,6 @@ struct Gpu {
   double reserved_limit_gb = 21;        ///< above: cached memory is given back
   std::int64_t empty_cache_epochs = 1;  ///< epochs between two clearings of the cache; 0: none
   bool allow_tf32 = false;
-  bool cuda_graphs = false;  ///< minibatches of phases 2 and 3 as recorded graphs
 };
 
 struct Env {
