@@ -12,11 +12,16 @@ declare -A allowed=(
   [train]="data model rl rollout checkpoint report comm sim scene config core"
   [apps]="train data model rl rollout checkpoint report comm sim scene config core"
   [data_prep]="data report sim scene config core")
+# The rooms of train, likewise; all may include what train may. `table` is what stands beside the rooms.
+declare -A rooms=(
+  [optim]="" [run]="" [policy]="optim run" [rollouts]="policy optim run" [ppo]="rollouts policy optim run"
+  [world_model]="optim run" [evaluate]="policy run" [doctor]="run"
+  [table]="world_model ppo rollouts policy optim run evaluate")
 # Third-party headers that stay inside one module.
 declare -A owner=([mpi.h]="comm rollout" [nccl.h]="comm" [hdf5.h]="data checkpoint" [libsumo/]="sim")
 # CUDA's headers stay in these files.
 readonly CUDA_HEADERS='<(c10/cuda/|ATen/cuda/|cuda|nvrtc)'
-readonly CUDA_FILES='^src/(comm/|model/device/|train/gpu\.cpp$)'
+readonly CUDA_FILES='^src/(comm/|model/device/|train/run/gpu\.cpp$)'
 
 module_of() {  # path -> module
   case "$1" in
@@ -25,6 +30,10 @@ module_of() {  # path -> module
     data_prep/*) echo data_prep ;;
   esac
 }
+room_of() {  # path in train -> room
+  local rest=${1#src/train/}; rest=${rest#include/traffic/train/}
+  case "$rest" in */*) echo "${rest%%/*}" ;; *) echo table ;; esac
+}
 while IFS= read -r file; do
   module=$(module_of "$file")
   while IFS=: read -r line include; do
@@ -32,8 +41,15 @@ while IFS= read -r file; do
     if [ -n "$target" ] && [ "$target" != "$module" ] && [[ " ${allowed[$module]} " != *" $target "* ]]; then
       echo "$file:$line: module '$module' may not include '$target' (may: ${allowed[$module]:-nothing})"; status=1
     fi
+    if [ "$module" = train ] && [ "${file#tests/}" = "$file" ]; then
+      room=$(room_of "$file")
+      target=$(sed -n -e 's|.*"traffic/train/\([a-z_]*\)/.*|\1|p' -e '/"traffic/!s|.*"\([a-z_]*\)/.*|\1|p' <<<"$include")
+      if [ -n "$target" ] && [ "$target" != "$room" ] && [[ " ${rooms[$room]} " != *" $target "* ]]; then
+        echo "$file:$line: room '$room' of train may not include '$target' (may: ${rooms[$room]:-no other})"; status=1
+      fi
+    fi
     if [[ $include =~ $CUDA_HEADERS && ! $file =~ $CUDA_FILES ]]; then
-      echo "$file:$line: CUDA headers belong into src/comm, src/model/device, src/train/gpu.cpp"; status=1
+      echo "$file:$line: CUDA headers belong into src/comm, src/model/device, src/train/run/gpu.cpp"; status=1
     fi
     for header in "${!owner[@]}"; do
       if [[ $include == *"<$header"* ]] && [[ " ${owner[$header]} " != *" $module "* ]]; then

@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "traffic/train/doctor.h"
-#include "traffic/train/program.h"
+#include "traffic/train/doctor/doctor.h"
+#include "traffic/train/run/program.h"
 
 int main(int argc, char** argv) {
   using namespace traffic;

@@ -17,8 +17,8 @@
 #include "traffic/core/error.h"
 #include "traffic/core/process.h"
 #include "traffic/sim/scenario.h"
-#include "traffic/train/evaluation.h"
-#include "traffic/train/policy_controller.h"
+#include "traffic/train/evaluate/evaluation.h"
+#include "traffic/train/policy/policy_controller.h"
 
 namespace {
 

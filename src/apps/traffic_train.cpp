@@ -5,7 +5,7 @@
 #include "traffic/core/signals.h"
 #include "traffic/model/memory.h"
 #include "traffic/train/coordinator.h"
-#include "traffic/train/program.h"
+#include "traffic/train/run/program.h"
 
 namespace {
 

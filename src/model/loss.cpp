@@ -27,7 +27,7 @@ torch::Tensor cross_entropy(const torch::Tensor& logit, const torch::Tensor& tar
   return torch::binary_cross_entropy_with_logits(logit, target, {}, {}, at::Reduction::None);
 }
 
-void check(const WorldModelOutput& output, const Phase1Targets& targets, std::int64_t stage) {
+void check(const WorldModelOutput& output, const WorldModelTargets& targets, std::int64_t stage) {
   TRAFFIC_CHECK(stage == 1 || stage == 2, "stage {} is neither 1 nor 2", stage);
   if (targets.future.sizes() != output.future.sizes() ||
       targets.future_mask.sizes() != output.future.sizes().slice(0, 2) ||
@@ -40,10 +40,10 @@ void check(const WorldModelOutput& output, const Phase1Targets& targets, std::in
 
 }  // namespace
 
-Phase1Loss phase1_loss(const WorldModelOutput& output, const Phase1Targets& targets,
-                       std::int64_t stage, const Phase1LossWeights& weights) {
+WorldModelLoss world_model_loss(const WorldModelOutput& output, const WorldModelTargets& targets,
+                                std::int64_t stage, const WorldModelLossWeights& weights) {
   check(output, targets, stage);
-  Phase1Loss loss;
+  WorldModelLoss loss;
   loss.total = masked_mean(smooth_l1, output.next, targets.future.select(1, 0),
                            targets.future_mask.select(1, 0).unsqueeze(1));
   loss.next = loss.total.detach();

@@ -9,8 +9,9 @@
 #include <vector>
 
 #include "coordinator_summary.h"
-#include "phase_evaluation.h"
-#include "together.h"
+#include "evaluate/child_evaluation.h"
+#include "ppo/training.h"
+#include "run/together.h"
 #include "traffic/checkpoint/file.h"
 #include "traffic/core/clock.h"
 #include "traffic/core/error.h"
@@ -19,8 +20,8 @@
 #include "traffic/core/text.h"
 #include "traffic/model/memory.h"
 #include "traffic/report/html_report.h"
-#include "traffic/train/phase2.h"
 #include "weights_export.h"
+#include "world_model/training.h"
 
 namespace traffic::train {
 namespace {
@@ -36,7 +37,9 @@ bool is_worth_retrying(ExitCode code) {
          code == ExitCode::kResources;
 }
 
-PhaseEnd run_phase(int number, Run& run) { return number == 1 ? run_phase1(run) : run_phase2(run); }
+PhaseEnd run_phase(int number, Run& run) {
+  return number == 1 ? run_world_model(run) : run_ppo(run);
+}
 
 class Coordinator {
  public:
@@ -221,7 +224,7 @@ void Coordinator::log_release(const PhaseTask& task, std::int64_t before) {
 void Coordinator::dry_run() {
   for (const PhaseTask& task : tasks_) {
     Run run(job_, task.config, task.dir);
-    task.number == 1 ? dry_run_phase1(run) : dry_run_phase2(run);
+    task.number == 1 ? dry_run_world_model(run) : dry_run_ppo(run);
   }
 }
 

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "traffic/core/error.h"
-#include "traffic/train/job.h"
+#include "traffic/train/run/job.h"
 
 namespace traffic::train {
 

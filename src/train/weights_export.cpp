@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "run_folder_choice.h"
+#include "run/folder_choice.h"
 #include "traffic/checkpoint/file.h"
 #include "traffic/checkpoint/safetensors.h"
 #include "traffic/config/scenario_mix.h"

@@ -130,7 +130,7 @@ StepTimes run_step(model::GraphEncoder& encoder, model::WorldModel& world, Adam&
   double reached_encoder = 0;
   h.register_hook([&](const torch::Tensor&) { reached_encoder = cpu_ms(); });
   const auto loss =
-      model::phase1_loss(world->forward(h.view({w.frames, w.vehicles, -1})), w.targets, 2);
+      model::world_model_loss(world->forward(h.view({w.frames, w.vehicles, -1})), w.targets, 2);
   const double forward = cpu_ms();
   loss.total.backward();
   const double backward = cpu_ms();

@@ -31,8 +31,8 @@
 #include "traffic/rl/uniforms.h"
 #include "traffic/scene/frame.h"
 #include "traffic/sim/scenario.h"
-#include "train/phase2_perception.h"
-#include "train/phase2_policy.h"
+#include "train/policy/perception.h"
+#include "train/policy/policy.h"
 
 namespace {
 

@@ -11,8 +11,8 @@
 #include "support/alone_communicator.h"
 #include "traffic/core/random.h"
 #include "traffic/rl/uniforms.h"
-#include "train/phase2_learner.h"
-#include "train/phase2_perception.h"
+#include "train/policy/perception.h"
+#include "train/ppo/learner.h"
 
 namespace traffic::train {
 namespace {

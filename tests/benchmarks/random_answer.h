@@ -11,7 +11,7 @@
 #include "benchmarks/synthetic_windows.h"
 #include "traffic/rollout/period.h"
 #include "traffic/scene/frame.h"
-#include "train/phase2_perception.h"
+#include "train/policy/perception.h"
 
 namespace traffic::benchmarks {
 

@@ -18,7 +18,7 @@ namespace traffic::benchmarks {
 
 struct Windows {
   model::GraphBatch graph;  ///< nodes in the order [T, batch, V]
-  model::Phase1Targets targets;
+  model::WorldModelTargets targets;
   std::int64_t frames;
   std::int64_t vehicles;  ///< batch * V
 };

@@ -40,7 +40,7 @@ struct Sums {
   double conflict = 0;
 };
 /// Entry by entry, before the division by the numbers of entries.
-Sums sums_by_hand(const WorldModelOutput& out, const Phase1Targets& t) {
+Sums sums_by_hand(const WorldModelOutput& out, const WorldModelTargets& t) {
   Sums sums;
   for (std::int64_t s = 0; s < kVehicles; ++s) {
     for (std::int64_t h = 0; h < kHorizon; ++h) {
@@ -60,39 +60,41 @@ Sums sums_by_hand(const WorldModelOutput& out, const Phase1Targets& t) {
   return sums;
 }
 
-TEST(Phase1Loss, IsTheSumEntryByEntryOverTheNumberOfAllEntries) {
+TEST(WorldModelLoss, IsTheSumEntryByEntryOverTheNumberOfAllEntries) {
   const WorldModelOutput out = random_output(1);
-  const Phase1Targets targets = random_targets(kVehicles, kHorizon, 2);
+  const WorldModelTargets targets = random_targets(kVehicles, kHorizon, 2);
   const Sums sums = sums_by_hand(out, targets);
   const double next = sums.next / (kVehicles * 4);
   const double future = sums.future / (kVehicles * kHorizon * 4);
   const double conflict = sums.conflict / kVehicles;
   // float32 means of some hundred entries
-  const Phase1Loss first = phase1_loss(out, targets, 1);
+  const WorldModelLoss first = world_model_loss(out, targets, 1);
   EXPECT_NEAR(first.total.item<double>(), next, 1e-6);
   EXPECT_EQ(first.future.item<double>(), 0.0);
   EXPECT_EQ(first.conflict.item<double>(), 0.0);
-  const Phase1Loss second = phase1_loss(out, targets, 2, {.future = 0.25, .conflict = 3.0});
+  const WorldModelLoss second =
+      world_model_loss(out, targets, 2, {.future = 0.25, .conflict = 3.0});
   EXPECT_NEAR(second.next.item<double>(), next, 1e-6);
   EXPECT_NEAR(second.future.item<double>(), future, 1e-6);
   EXPECT_NEAR(second.conflict.item<double>(), conflict, 1e-6);
   EXPECT_NEAR(second.total.item<double>(), next + 0.25 * future + 3.0 * conflict, 1e-5);
 }
 
-TEST(Phase1Loss, OfPartsWeightedByTheirVehiclesIsThatOfTheWholeAndSoAreTheGradients) {
+TEST(WorldModelLoss, OfPartsWeightedByTheirVehiclesIsThatOfTheWholeAndSoAreTheGradients) {
   const WorldModelOutput out = random_output(3);
-  const Phase1Targets targets = random_targets(kVehicles, kHorizon, 4);
-  phase1_loss(out, targets, 2).total.backward();
-  const double whole = phase1_loss(out, targets, 2).total.item<double>();
+  const WorldModelTargets targets = random_targets(kVehicles, kHorizon, 4);
+  world_model_loss(out, targets, 2).total.backward();
+  const double whole = world_model_loss(out, targets, 2).total.item<double>();
   double sum = 0;
   Tensor gradient = torch::zeros_like(out.future);
   for (const auto& [first, last] : {std::pair{0, 2}, std::pair{2, 3}, std::pair{3, 7}}) {
     const auto part = [&](const Tensor& t) { return t.slice(0, first, last); };
     const Tensor future = part(out.future).detach().clone().requires_grad_(true);
-    const Phase1Loss loss = phase1_loss({part(out.next), future, part(out.conflict_logit), {}, {}},
-                                        {part(targets.future), part(targets.future_mask),
-                                         part(targets.conflict), part(targets.conflict_mask)},
-                                        2);
+    const WorldModelLoss loss =
+        world_model_loss({part(out.next), future, part(out.conflict_logit), {}, {}},
+                         {part(targets.future), part(targets.future_mask), part(targets.conflict),
+                          part(targets.conflict_mask)},
+                         2);
     loss.total.backward();
     const double share = static_cast<double>(last - first) / kVehicles;
     sum += loss.total.item<double>() * share;
@@ -103,14 +105,14 @@ TEST(Phase1Loss, OfPartsWeightedByTheirVehiclesIsThatOfTheWholeAndSoAreTheGradie
   EXPECT_LT(difference(gradient, out.future.grad().to(torch::kDouble)), 1e-6);
 }
 
-TEST(Phase1Loss, IgnoresWhateverStandsWhereTheMaskIsFalse) {
+TEST(WorldModelLoss, IgnoresWhateverStandsWhereTheMaskIsFalse) {
   const WorldModelOutput out = random_output(5);
-  Phase1Targets targets = random_targets(kVehicles, kHorizon, 6);
-  const double before = phase1_loss(out, targets, 2).total.item<double>();
+  WorldModelTargets targets = random_targets(kVehicles, kHorizon, 6);
+  const double before = world_model_loss(out, targets, 2).total.item<double>();
   targets.future.masked_fill_(targets.future_mask.logical_not().unsqueeze(2),
                               std::numeric_limits<float>::quiet_NaN());
   targets.conflict.masked_fill_(targets.conflict_mask.logical_not(), 1e30);
-  const Phase1Loss loss = phase1_loss(out, targets, 2);
+  const WorldModelLoss loss = world_model_loss(out, targets, 2);
   EXPECT_EQ(loss.total.item<double>(), before);
   loss.total.backward();
   EXPECT_TRUE(out.future.grad().isfinite().all().item<bool>());
@@ -121,19 +123,19 @@ TEST(Phase1Loss, IgnoresWhateverStandsWhereTheMaskIsFalse) {
   }
 }
 
-TEST(Phase1Loss, IsZeroWhenNothingIsLeftOfTheBatch) {
+TEST(WorldModelLoss, IsZeroWhenNothingIsLeftOfTheBatch) {
   const WorldModelOutput out = random_output(7);
-  Phase1Targets targets = random_targets(kVehicles, kHorizon, 8);
+  WorldModelTargets targets = random_targets(kVehicles, kHorizon, 8);
   targets.future_mask.fill_(false);
   targets.conflict_mask.fill_(false);
-  EXPECT_EQ(phase1_loss(out, targets, 2).total.item<double>(), 0.0);
+  EXPECT_EQ(world_model_loss(out, targets, 2).total.item<double>(), 0.0);
 }
 
-TEST(Phase1Loss, RefusesWhatDoesNotFit) {
+TEST(WorldModelLoss, RefusesWhatDoesNotFit) {
   const WorldModelOutput out = random_output(9);
-  EXPECT_THROW(phase1_loss(out, random_targets(kVehicles, kHorizon + 1, 1), 2), ShapeError);
-  EXPECT_THROW(phase1_loss(out, random_targets(kVehicles + 1, kHorizon, 1), 2), ShapeError);
-  EXPECT_ANY_THROW(phase1_loss(out, random_targets(kVehicles, kHorizon, 1), 3));
+  EXPECT_THROW(world_model_loss(out, random_targets(kVehicles, kHorizon + 1, 1), 2), ShapeError);
+  EXPECT_THROW(world_model_loss(out, random_targets(kVehicles + 1, kHorizon, 1), 2), ShapeError);
+  EXPECT_ANY_THROW(world_model_loss(out, random_targets(kVehicles, kHorizon, 1), 3));
 }
 
 TEST(Targets, AreZeroForVehiclesThatKeepTheirSpeedAndReturnToWhatTheyWere) {

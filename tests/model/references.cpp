@@ -193,7 +193,7 @@ config::Model small_model() {
   return model;
 }
 
-Phase1Targets random_targets(std::int64_t vehicles, std::int64_t horizon, std::uint64_t seed) {
+WorldModelTargets random_targets(std::int64_t vehicles, std::int64_t horizon, std::uint64_t seed) {
   torch::manual_seed(seed);
   return {torch::randn({vehicles, horizon, 4}), torch::rand({vehicles, horizon}) < 0.8,
           (torch::rand({vehicles}) < 0.3).to(torch::kFloat), torch::rand({vehicles}) < 0.9};

@@ -64,7 +64,7 @@ bool same_bits(const torch::Tensor& a, const torch::Tensor& b);
 
 /// Small but with several heads, layers and panels.
 config::Model small_model();
-Phase1Targets random_targets(std::int64_t vehicles, std::int64_t horizon, std::uint64_t seed);
+WorldModelTargets random_targets(std::int64_t vehicles, std::int64_t horizon, std::uint64_t seed);
 
 /// float32 sums of up to a few thousand products, each rounded to 2^-24: the error stays under some
 /// 2^-17 of the largest entry.

@@ -23,7 +23,7 @@ constexpr std::int64_t kHorizon = 5;
 struct Windows {
   GraphBatch graph;
   Tensor present;
-  Phase1Targets targets;
+  WorldModelTargets targets;
 };
 Windows make_windows(std::int64_t count, std::uint64_t seed) {
   std::vector<std::int64_t> sizes;
@@ -48,8 +48,8 @@ class Model {
   }
   Tensor loss(const Windows& w, std::int64_t stage = 2) {
     const Tensor h = encoder->forward(w.graph);
-    return phase1_loss(world->forward(h.view({kFrames, w.present.size(1), -1}), w.present),
-                       w.targets, stage)
+    return world_model_loss(world->forward(h.view({kFrames, w.present.size(1), -1}), w.present),
+                            w.targets, stage)
         .total;
   }
   std::vector<Tensor> parameters() {
@@ -62,7 +62,7 @@ class Model {
   WorldModel world;
 };
 
-TEST(Phase1Gradient, IsTheSlopeOfTheLoss) {
+TEST(WorldModelGradient, IsTheSlopeOfTheLoss) {
   Model model(small_model());
   const Windows w = make_windows(6, 3);
   model.loss(w).backward();

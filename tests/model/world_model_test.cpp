@@ -52,9 +52,9 @@ TEST_P(WorldModelStage, EqualsTheReferenceInOutputsLossAndAllGradients) {
   torch::manual_seed(1);
   const Tensor encodings = torch::randn({6, 50, 96});
   const Tensor present = torch::rand({6, 50}) < 0.8;
-  const Phase1Targets targets = random_targets(50, kHorizon, 2);
+  const WorldModelTargets targets = random_targets(50, kHorizon, 2);
   const WorldModelOutput out = world->forward(encodings, present);
-  const Phase1Loss loss = phase1_loss(out, targets, GetParam());
+  const WorldModelLoss loss = world_model_loss(out, targets, GetParam());
   loss.total.backward();
 
   const NamedTensors p = in_double(*world);
@@ -65,9 +65,9 @@ TEST_P(WorldModelStage, EqualsTheReferenceInOutputsLossAndAllGradients) {
   EXPECT_LT(difference(out.conflict_logit, expected.conflict_logit), kFloatTolerance);
   EXPECT_LT(difference(out.z_flow, expected.z_flow), kFloatTolerance);
   EXPECT_LT(difference(out.z_risk, expected.z_risk), kFloatTolerance);
-  const Phase1Targets in_double{targets.future.to(torch::kDouble), targets.future_mask,
-                                targets.conflict.to(torch::kDouble), targets.conflict_mask};
-  phase1_loss(expected, in_double, GetParam()).total.backward();
+  const WorldModelTargets in_double{targets.future.to(torch::kDouble), targets.future_mask,
+                                    targets.conflict.to(torch::kDouble), targets.conflict_mask};
+  world_model_loss(expected, in_double, GetParam()).total.backward();
 
   const std::vector<std::string> without = world->parameters_without_gradient(GetParam());
   const NamedTensors gradients = gradients_of(*world);

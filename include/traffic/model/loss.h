@@ -9,20 +9,20 @@
 
 namespace traffic::model {
 
-struct Phase1Targets {
+struct WorldModelTargets {
   torch::Tensor future;         ///< [S, H, 4] residuals (targets.h); frame 0 is the next state
   torch::Tensor future_mask;    ///< [S, H] bool: the vehicle is still there
   torch::Tensor conflict;       ///< [S] float32, 0 or 1
   torch::Tensor conflict_mask;  ///< [S] bool
 };
 
-struct Phase1LossWeights {
+struct WorldModelLossWeights {
   double future = 0.5;
   double conflict = 0.1;
 };
 
 /// Scalars; `total` is what is minimised, the others are its parts before weighting (detached).
-struct Phase1Loss {
+struct WorldModelLoss {
   torch::Tensor total;
   torch::Tensor next;
   torch::Tensor future;    ///< zero in stage 1
@@ -34,7 +34,7 @@ struct Phase1Loss {
 /// counting as zero: so the gradients of parts of a batch, weighted by their numbers of vehicles,
 /// average to those of the whole. Smooth-L1 has its knee at 1.
 /// @throws ShapeError if the targets do not fit the output
-Phase1Loss phase1_loss(const WorldModelOutput& output, const Phase1Targets& targets,
-                       std::int64_t stage, const Phase1LossWeights& weights = {});
+WorldModelLoss world_model_loss(const WorldModelOutput& output, const WorldModelTargets& targets,
+                                std::int64_t stage, const WorldModelLossWeights& weights = {});
 
 }  // namespace traffic::model

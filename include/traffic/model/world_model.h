@@ -49,7 +49,7 @@ class WorldModelImpl : public torch::nn::Module {
     return lstm_->zero_state(vehicles);
   }
 
-  /// Names of the parameters that phase1_loss gives no gradient to in a stage (1 or 2).
+  /// Names of the parameters that world_model_loss gives no gradient to in a stage (1 or 2).
   [[nodiscard]] std::vector<std::string> parameters_without_gradient(std::int64_t stage) const;
 
   /// As GraphEncoderImpl's; they concern the LSTM, the heads are always computed in float32.

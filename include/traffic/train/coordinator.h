@@ -4,7 +4,7 @@
 #include <functional>
 
 #include "traffic/config/load.h"
-#include "traffic/train/phase1.h"
+#include "traffic/train/run/run.h"
 
 namespace traffic::train {
 

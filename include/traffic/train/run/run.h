@@ -1,0 +1,77 @@
+/// What a phase needs beside what it learns: ranks, a folder, figures, checkpoints.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "traffic/checkpoint/manager.h"
+#include "traffic/config/config.h"
+#include "traffic/core/error.h"
+#include "traffic/report/metrics.h"
+#include "traffic/report/run_folder.h"
+#include "traffic/report/summary.h"
+#include "traffic/train/run/job.h"
+
+namespace traffic::train {
+
+/// How a phase ended.
+enum class PhaseEnd { kDone, kStopped };
+/// What the program ends with.
+constexpr ExitCode exit_code(PhaseEnd end) {
+  return end == PhaseEnd::kDone ? ExitCode::kDone : ExitCode::kStopped;
+}
+
+/// One a rank and phase. Everything that only one rank may do (write checkpoints, figures, the
+/// summary) is done by rank 0 inside; callers call it on all ranks.
+class Run {
+ public:
+  /// Collective. Finds the checkpoint to go on from.
+  /// @param config of the phase
+  /// @param dir the folder of the job or one below it
+  /// @throws ResourceError, CheckpointError
+  Run(Job& job, const config::Config& config, const std::filesystem::path& dir);
+
+  [[nodiscard]] const config::Config& config() const { return config_; }
+  [[nodiscard]] comm::Communicator& communicator() { return job_.communicator(); }
+  [[nodiscard]] const comm::MpiSession& session() const { return job_.session(); }
+  [[nodiscard]] bool is_reporter() const { return job_.is_reporter(); }
+  [[nodiscard]] const std::filesystem::path& dir() const { return folder_.root(); }
+
+  /// The checkpoint to go on from, loaded by every rank; nothing for a new run.
+  [[nodiscard]] std::optional<checkpoint::Snapshot> take_resume_point();
+
+  /// One line of figures at a step.
+  void write_metrics(std::int64_t step, const report::NamedValues& values);
+
+  /// Refuses a disk without room for the checkpoints of this run, before any work is done.
+  /// @throws ResourceError on all ranks
+  void check_room(std::int64_t bytes_per_checkpoint);
+  /// A failure to save is logged and counted; training goes on until there were too many in a row.
+  /// @return whether it was saved, the same on all ranks
+  bool save(const checkpoint::Snapshot& snapshot);
+  void mark_best(std::int64_t step);
+  /// Path of the best checkpoint so far; the same on all ranks.
+  [[nodiscard]] std::filesystem::path best_path() const;
+  /// Keeps the best checkpoint as the result of the phase.
+  void keep_phase_result(std::int64_t phase);
+
+  /// Fills in what is common to all phases and writes summary.json. Collective.
+  void write_summary(report::Summary summary);
+
+ private:
+  void find_resume_point();
+
+  Job& job_;
+  config::Config config_;
+  report::RunFolder folder_;
+  std::filesystem::path resume_path_;  ///< empty: a new run
+  std::unique_ptr<checkpoint::CheckpointManager> checkpoints_;
+  checkpoint::SaveFailures save_failures_;
+  std::unique_ptr<report::Scalars> scalars_;
+};
+
+}  // namespace traffic::train

@@ -1,0 +1,76 @@
+#include "traffic/report/paired_statistics.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <numbers>
+
+#include "traffic/core/error.h"
+
+namespace traffic::report {
+namespace {
+
+/// Probability of -t .. t, in closed form for whole degrees of freedom.
+/// Source: Abramowitz and Stegun 1964, 26.7.3 and 26.7.4.
+double within(double t, std::int64_t degrees) {
+  const double theta = std::atan(t / std::sqrt(static_cast<double>(degrees)));
+  const double cos2 = std::cos(theta) * std::cos(theta);
+  const bool odd = degrees % 2 == 1;
+  double term = odd ? std::cos(theta) : 1.0;
+  double sum = degrees == 1 ? 0.0 : term;
+  for (std::int64_t k = odd ? 3 : 2; k <= degrees - 2; k += 2) {
+    term *= cos2 * static_cast<double>(k - 1) / static_cast<double>(k);
+    sum += term;
+  }
+  const double even = std::sin(theta) * sum;
+  return odd ? 2.0 / std::numbers::pi * (theta + even) : even;
+}
+
+}  // namespace
+
+double student_t_two_sided(double probability, std::int64_t degrees_of_freedom) {
+  TRAFFIC_CHECK(probability > 0.0 && probability < 1.0, "probability {}", probability);
+  TRAFFIC_CHECK(degrees_of_freedom >= 1, "{} degrees of freedom", degrees_of_freedom);
+  double low = 0.0;
+  double high = 1.0;
+  while (within(high, degrees_of_freedom) < probability) high *= 2.0;
+  constexpr int kHalvings = 100;  // more than a double has bits
+  for (int i = 0; i < kHalvings; ++i) {
+    const double middle = 0.5 * (low + high);
+    (within(middle, degrees_of_freedom) < probability ? low : high) = middle;
+  }
+  return 0.5 * (low + high);
+}
+
+MeanInterval mean_interval(std::span<const double> values) {
+  TRAFFIC_CHECK(!values.empty(), "a mean of no values");
+  MeanInterval out{.count = static_cast<std::int64_t>(values.size())};
+  const auto n = static_cast<double>(values.size());
+  for (const double value : values) out.mean += value / n;
+  double squares = 0.0;
+  for (const double value : values) squares += (value - out.mean) * (value - out.mean);
+  out.least = *std::min_element(values.begin(), values.end());
+  out.most = *std::max_element(values.begin(), values.end());
+  if (values.size() == 1) {
+    out.half_width = std::numeric_limits<double>::infinity();
+    return out;
+  }
+  out.deviation = std::sqrt(squares / (n - 1.0));
+  constexpr double kConfidence = 0.95;
+  out.half_width = student_t_two_sided(kConfidence, out.count - 1) * out.deviation / std::sqrt(n);
+  return out;
+}
+
+std::vector<double> paired_gains(std::span<const double> scores,
+                                 std::span<const double> baselines) {
+  TRAFFIC_CHECK(scores.size() == baselines.size(), "{} scores, {} baselines", scores.size(),
+                baselines.size());
+  std::vector<double> gains;
+  for (std::size_t i = 0; i < scores.size(); ++i) {
+    TRAFFIC_CHECK(baselines[i] > 0.0, "baseline {} of pair {}", baselines[i], i);
+    gains.push_back(100.0 * (scores[i] - baselines[i]) / baselines[i]);
+  }
+  return gains;
+}
+
+}  // namespace traffic::report

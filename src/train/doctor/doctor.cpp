@@ -1,0 +1,261 @@
+#include "traffic/train/doctor/doctor.h"
+
+#include <torch/types.h>
+#include <torch/version.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <sstream>
+#include <utility>
+
+#include "doctor/findings.h"
+#include "run/gpu.h"
+#include "run/together.h"
+#include "traffic/comm/communicator.h"
+#include "traffic/config/num_simulations.h"
+#include "traffic/config/scenario_mix.h"
+#include "traffic/core/atomic_file.h"
+#include "traffic/core/clock.h"
+#include "traffic/core/process.h"
+#include "traffic/core/text.h"
+#include "traffic/core/version.h"
+#include "traffic/rollout/env_pool.h"
+#include "traffic/sim/scenario.h"
+#include "traffic/sim/sumo_env.h"
+#include "traffic/train/run/job.h"
+
+namespace traffic::train {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// What the work says it found, or how it failed.
+Finding attempt(const std::string& subject, const std::function<std::string()>& work) {
+  try {
+    return {.subject = subject, .found = work()};
+  } catch (const Error& error) {
+    return {.verdict = Verdict::kFailed,
+            .subject = subject,
+            .found = error.what(),
+            .code = error.code()};
+  } catch (const std::exception& error) {  // of CUDA, through LibTorch
+    return {.verdict = Verdict::kFailed, .subject = subject, .found = error.what()};
+  }
+}
+
+std::string describe_program() {
+  return fmt::format("traffic_train {}{}, LibTorch {}, {}", version(),
+                     find_gpus().built_with_cuda ? " with CUDA" : " without CUDA", TORCH_VERSION,
+                     sim::sumo_version());
+}
+
+/// Writes a file where runs go, or in the nearest folder above that is there.
+Finding examine_folder(const config::Config& config) {
+  const fs::path wanted = config.run.dir.empty() ? fs::path("runs") : fs::path(config.run.dir);
+  return attempt("run folder", [&] {
+    fs::path folder = fs::absolute(wanted);
+    std::error_code ignored;
+    while (!fs::exists(folder, ignored) && folder.has_relative_path()) {
+      folder = folder.parent_path();
+    }
+    const fs::path probe = folder / fmt::format(".traffic_doctor-{}", getpid());
+    write_file_atomically(probe, "written by traffic_doctor");
+    fs::remove(probe, ignored);
+    return fmt::format("{} can be written, {} are free", folder.string(),
+                       human_bytes(free_disk_bytes(folder)));
+  });
+}
+
+/// Collects on rank 0 what all ranks find.
+class Examination {
+ public:
+  Examination(const comm::MpiSession& session, const config::Config& config)
+      : session_(session),
+        config_(config),
+        ranks_(comm::make_communicator(session, at::kCPU, config.comm)) {}
+
+  std::vector<Finding> run() {
+    if (is_reporter()) {
+      findings_.push_back({.subject = "program", .found = describe_program()});
+      findings_.push_back(examine_folder(config_));
+    }
+    examine_nodes();
+    examine_settings();
+    const at::Device device = examine_devices();
+    examine_communication(*ranks_);
+    if (device.is_cuda()) examine_gpu_communication(device);
+    examine_simulations();
+    return std::move(findings_);
+  }
+
+ private:
+  [[nodiscard]] bool is_reporter() const { return ranks_->rank() == 0; }
+
+  void add(Finding finding) {
+    if (is_reporter()) findings_.push_back(std::move(finding));
+  }
+
+  /// Collective. @return of each rank, on rank 0
+  std::vector<Finding> gather(const Finding& mine) {
+    const auto verdicts = ranks_->gather_strings(
+        fmt::format("{} {}", static_cast<int>(mine.verdict), static_cast<int>(mine.code)), 0);
+    const auto texts = ranks_->gather_strings(mine.found, 0);
+    std::vector<Finding> all;
+    for (std::size_t rank = 0; rank < texts.size(); ++rank) {
+      int verdict = 0;
+      int code = 0;
+      std::istringstream(verdicts[rank]) >> verdict >> code;
+      all.push_back({.verdict = static_cast<Verdict>(verdict),
+                     .subject = mine.subject,
+                     .found = texts[rank],
+                     .code = static_cast<ExitCode>(code)});
+    }
+    return all;
+  }
+
+  /// Simulations run beside rank 0, where MPI starts them.
+  void examine_nodes() {
+    const auto& topology = session_.topology();
+    const Finding mine = judge_node(
+        {.host = hostname(),
+         .cpus = num_cpus_available(),
+         .ranks = topology.local_size(),
+         .simulations = topology.node() == 0 ? config::num_simulations(config_.rollout) : 0,
+         .memory_bytes = total_memory_bytes()});
+    const auto all = gather(mine);
+    for (const int leader : topology.leaders) {
+      if (is_reporter()) findings_.push_back(all[static_cast<std::size_t>(leader)]);
+    }
+  }
+
+  void examine_settings() {
+    std::string text;
+    for (const auto& [name, value] : current_settings()) text += name + '=' + value + '\0';
+    std::vector<Settings> of_rank;
+    for (const std::string& entries : ranks_->gather_strings(text, 0)) {
+      std::istringstream in(entries);
+      Settings settings;
+      for (std::string entry; std::getline(in, entry, '\0');) {
+        add_setting(entry, settings);
+      }
+      of_rank.push_back(std::move(settings));
+    }
+    if (!is_reporter()) return;
+    for (Finding& finding : judge_settings(of_rank)) findings_.push_back(std::move(finding));
+  }
+
+  /// @return this rank's; the CPU unless all ranks have a GPU
+  at::Device examine_devices() {
+    at::Device device = at::kCPU;
+    const Finding mine = attempt("device", [&] {
+      const DeviceChoice choice = choose_device(config_.run.device, session_);
+      prepare_gpu(choice.device, config_.gpu);
+      device = choice.device;
+      return device.is_cuda() ? fmt::format("{}: {}", choice.reason, describe_gpu(device))
+                              : choice.reason;
+    });
+    for (Finding& finding : join_ranks(gather(mine))) add(std::move(finding));
+    const bool all =
+        ranks_->all_reduce_scalar(device.is_cuda() ? 1.0 : 0.0, comm::ReduceOp::kMin) > 0.0;
+    return all ? device : at::Device(at::kCPU);
+  }
+
+  /// Gradients of the default model, summed over the ranks.
+  void examine_communication(comm::Communicator& communicator) {
+    constexpr std::int64_t kValues = std::int64_t{1} << 22;
+    constexpr int kTimes = 5;
+    const at::Tensor values = communicator.shared_zeros(kValues, at::kFloat);
+    double best_s = 0.0;
+    bool exact = true;
+    for (int i = 0; i < kTimes; ++i) {
+      values.fill_(static_cast<double>(communicator.rank() + 1));
+      communicator.barrier();
+      const Stopwatch clock;
+      communicator.all_reduce(values);
+      const double sum = values[kValues - 1].item<double>();  // waits for a GPU
+      const double mine_s = clock.seconds();
+      const int n = communicator.size();
+      exact = exact && sum == n * (n + 1) / 2.0;
+      best_s = i == 0 ? mine_s : std::min(best_s, mine_s);
+    }
+    const auto& topology = session_.topology();
+    const std::string what = fmt::format(
+        "{} between {} rank{} on {} node{}", communicator.device().is_cuda() ? "NCCL" : "MPI",
+        topology.size, topology.size == 1 ? "" : "s", topology.num_nodes(),
+        topology.num_nodes() == 1 ? "" : "s");
+    if (exact) {
+      add({.subject = "communication",
+           .found = fmt::format("{}: 16 MiB of gradients are summed in {}", what,
+                                human_duration(best_s))});
+    } else {
+      add({.verdict = Verdict::kFailed,
+           .subject = "communication",
+           .found = what + ": a sum over the ranks is wrong",
+           .code = ExitCode::kPeerLost});
+    }
+  }
+
+  void examine_gpu_communication(at::Device device) {
+    std::unique_ptr<comm::Communicator> gpus;
+    const Finding mine = attempt("communication", [&] {
+      gpus = comm::make_communicator(session_, device, config_.comm);
+      return std::string();
+    });
+    if (mine.verdict == Verdict::kFailed) {
+      add(mine);  // the same on all ranks
+    } else {
+      examine_communication(*gpus);
+    }
+  }
+
+  void examine_simulations() {
+    constexpr int kPeriods = 20;
+    Finding mine = attempt("simulations", [&] {
+      together(*ranks_, [&] {
+        for (const auto& part : config::scenario_mix(config_.env))
+          sim::find_scenario(part.scenario);
+      });
+      const Stopwatch clock;
+      rollout::EnvPool pool(session_, config_);
+      double ready_s = 0.0;
+      together(*ranks_, [&] {
+        const auto envs = pool.my_envs();
+        for (const int env : envs)
+          pool.start_episode(env, {.seed = static_cast<std::uint64_t>(env)});
+        take_answers(pool);
+        ready_s = clock.seconds();
+        for (int i = 0; i < kPeriods; ++i) {
+          for (const int env : envs) pool.act(env, {});
+          take_answers(pool);
+        }
+      });
+      ready_s = ranks_->all_reduce_scalar(ready_s, comm::ReduceOp::kMax);
+      pool.close();
+      return fmt::format("{} of {} were ready after {}", pool.num_envs(), config_.env.scenario,
+                         human_duration(ready_s));
+    });
+    add(std::move(mine));
+  }
+
+  static void take_answers(rollout::EnvPool& pool) {
+    for (const rollout::Event& event : pool.wait_all(pool.my_envs())) {
+      if (event.lost) throw WorkerError("simulation {}: {}", event.env, event.why);
+    }
+  }
+
+  const comm::MpiSession& session_;
+  const config::Config& config_;
+  std::unique_ptr<comm::Communicator> ranks_;
+  std::vector<Finding> findings_;
+};
+
+}  // namespace
+
+std::vector<Finding> examine(const comm::MpiSession& session, const config::Config& config) {
+  return Examination(session, config).run();
+}
+
+}  // namespace traffic::train

@@ -1,0 +1,41 @@
+/// From facts about nodes and ranks to what is right and wrong with them.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "traffic/train/doctor/doctor.h"
+
+namespace traffic::train {
+
+/// What one node has and what is to run on it.
+struct NodeFacts {
+  std::string host;
+  int cpus = 0;
+  int ranks = 0;
+  std::int64_t simulations = 0;
+  std::int64_t memory_bytes = 0;
+};
+Finding judge_node(const NodeFacts& node);
+
+/// Environment variables by their names, of one rank.
+using Settings = std::map<std::string, std::string>;
+
+/// @param entry "NAME=value"
+void add_setting(const std::string& entry, Settings& settings);
+
+/// The variables of this process that its libraries listen to.
+Settings current_settings();
+
+/// A finding for each variable that some rank has: ranks that differ may not reach each other.
+/// Which GPUs a rank is shown may differ.
+/// @param of_rank [ranks]
+std::vector<Finding> judge_settings(const std::vector<Settings>& of_rank);
+
+/// One finding for ranks that say the same, in the order of the first of them.
+/// @param of_rank [ranks] findings on the same subject
+std::vector<Finding> join_ranks(const std::vector<Finding>& of_rank);
+
+}  // namespace traffic::train

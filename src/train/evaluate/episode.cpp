@@ -1,0 +1,92 @@
+#include "evaluate/episode.h"
+
+#include <torch/utils.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <string_view>
+
+#include "traffic/checkpoint/file.h"
+#include "traffic/core/error.h"
+#include "traffic/model/memory.h"
+#include "traffic/sim/env_options.h"
+#include "traffic/train/policy/policy_controller.h"
+
+namespace traffic::train {
+namespace {
+
+constexpr double kTimeTolerance_s = 1e-6;
+constexpr std::string_view kCheckpoint = "checkpoint:";
+
+std::filesystem::path checkpoint_path(std::string_view name) {
+  return name.substr(kCheckpoint.size());
+}
+
+}  // namespace
+
+void check_controller(const std::string& name) {
+  if (name.starts_with(kCheckpoint)) {
+    checkpoint::verify(checkpoint_path(name));
+    return;
+  }
+  const auto known = scene::controller_names();
+  if (std::find(known.begin(), known.end(), name) != known.end()) return;
+  throw ConfigError("--controller: found '{}', expected {} or checkpoint:PATH", name,
+                    fmt::join(known, ", "));
+}
+
+EpisodeRunner::EpisodeRunner(const EvaluationPlan& plan) : plan_(plan) {
+  controllers_.resize(plan.controllers.size());
+  model::pool_all_tensors();
+  torch::set_num_threads(1);  // the processes share the cores
+}
+
+scene::Controller& EpisodeRunner::controller(std::size_t index) {
+  auto& known = controllers_[index];
+  const std::string& name = plan_.controllers[index];
+  if (!known && name.starts_with(kCheckpoint)) {
+    known = make_policy_controller(checkpoint_path(name));
+  } else if (!known) {
+    const config::Env& env = plan_.config.env;
+    scene::ControllerOptions options;
+    options.candidates = {.zone_m = env.zone_m, .lead_only = env.lead_only};
+    options.top_k = static_cast<int>(plan_.config.controller.top_k);
+    options.random_period_s = env.control_period_s;
+    known = scene::make_controller(name, options);
+  }
+  return *known;
+}
+
+EvaluatedEpisode EpisodeRunner::run(std::size_t controller_index, std::uint64_t seed) {
+  EvaluatedEpisode episode{.controller = controller_index, .seed = seed};
+  std::vector<std::string> extra_args;
+  if (plan_.demand_scale != 1.0) extra_args = {"--scale", fmt::format("{}", plan_.demand_scale)};
+  if (!env_) env_.emplace(sim::env_options(plan_.config.env));
+  env_->reset(seed, extra_args);
+  scene::Controller& chosen = controller(controller_index);
+  chosen.reset(seed);
+  drive(chosen, episode);
+  return episode;
+}
+
+void EpisodeRunner::drive(scene::Controller& chosen, EvaluatedEpisode& episode) {
+  std::vector<scene::Command> commands;
+  double next_decision_s = 0;
+  while (!env_->done()) {
+    if (env_->time_s() >= next_decision_s - kTimeTolerance_s) {
+      commands.clear();
+      chosen.decide(env_->state(), commands);
+      env_->apply(commands);
+      next_decision_s += chosen.period_s();
+    }
+    env_->step();
+    const auto vehicles = env_->state().vehicles();
+    const auto controlled =
+        std::count_if(vehicles.begin(), vehicles.end(),
+                      [](const scene::Vehicle& vehicle) { return vehicle.commanded; });
+    episode.max_controlled = std::max<std::int64_t>(episode.max_controlled, controlled);
+  }
+  episode.score = env_->score();
+}
+
+}  // namespace traffic::train

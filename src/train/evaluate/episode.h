@@ -1,0 +1,35 @@
+/// One episode of an evaluation, in a process of its own.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "traffic/scene/controller.h"
+#include "traffic/sim/sumo_env.h"
+#include "traffic/train/evaluate/evaluation.h"
+
+namespace traffic::train {
+
+/// @throws ConfigError, CheckpointError if there is no such controller
+void check_controller(const std::string& name);
+
+/// Keeps one simulation and the controllers of a plan. Not thread-safe.
+class EpisodeRunner {
+ public:
+  explicit EpisodeRunner(const EvaluationPlan& plan);
+
+  EvaluatedEpisode run(std::size_t controller, std::uint64_t seed);
+
+ private:
+  scene::Controller& controller(std::size_t index);
+  void drive(scene::Controller& controller, EvaluatedEpisode& episode);
+
+  const EvaluationPlan& plan_;
+  std::optional<sim::SumoEnv> env_;
+  std::vector<std::unique_ptr<scene::Controller>> controllers_;  ///< made when first needed
+};
+
+}  // namespace traffic::train

@@ -1,0 +1,99 @@
+#include "policy/frames.h"
+
+namespace traffic::train {
+namespace {
+
+const Normaliser& edge_normaliser() {
+  static const Normaliser normaliser(scene::edge_features());
+  return normaliser;
+}
+
+}  // namespace
+
+std::int64_t num_nodes(FrameViews frames) {
+  std::int64_t nodes = 0;
+  for (const auto* frame : frames) nodes += frame->num_nodes();
+  return nodes;
+}
+
+Normaliser::Normaliser(std::span<const scene::FeatureSpec> specs) {
+  for (const scene::FeatureSpec& spec : specs) {
+    offset_.push_back(spec.offset);
+    scale_.push_back(spec.scale);
+  }
+}
+
+float* Normaliser::write(std::span<const float> values, float* to) const {
+  const std::size_t n = columns();
+  const float* offset = offset_.data();
+  const float* scale = scale_.data();
+  for (std::size_t first = 0; first < values.size(); first += n) {
+    const float* from = values.data() + first;
+    for (std::size_t c = 0; c < n; ++c) to[c] = (from[c] - offset[c]) / scale[c];
+    to += n;
+  }
+  return to;
+}
+
+const Normaliser& node_normaliser() {
+  static const Normaliser normaliser(scene::node_features());
+  return normaliser;
+}
+
+const Normaliser& global_normaliser() {
+  static const Normaliser normaliser(scene::global_features());
+  return normaliser;
+}
+
+torch::Tensor pack_nodes(FrameViews frames) {
+  const Normaliser& normaliser = node_normaliser();
+  torch::Tensor nodes =
+      torch::empty({num_nodes(frames), static_cast<std::int64_t>(normaliser.columns())});
+  auto* to = nodes.mutable_data_ptr<float>();
+  for (const auto* frame : frames) to = normaliser.write(frame->node_features, to);
+  return nodes;
+}
+
+model::GraphBatch pack_graphs(FrameViews frames) {
+  std::int64_t num_edges = 0;
+  for (const auto* frame : frames) num_edges += frame->num_edges();
+  const Normaliser& normaliser = edge_normaliser();
+  model::GraphBatch graph;
+  graph.node_features = pack_nodes(frames);
+  graph.edge_ptr = torch::empty({graph.num_nodes() + 1}, torch::kInt);
+  graph.edge_src = torch::empty({num_edges}, torch::kInt);
+  graph.edge_features = torch::empty({num_edges, static_cast<std::int64_t>(normaliser.columns())});
+  auto* ptr = graph.edge_ptr.mutable_data_ptr<std::int32_t>();
+  auto* src = graph.edge_src.mutable_data_ptr<std::int32_t>();
+  auto* features = graph.edge_features.mutable_data_ptr<float>();
+  std::int32_t nodes = 0;
+  std::int32_t edges = 0;
+  *ptr++ = 0;
+  for (const auto* frame : frames) {
+    for (const std::int32_t end : frame->edge_ptr.subspan(1)) *ptr++ = edges + end;
+    for (const std::int32_t source : frame->edge_src) *src++ = nodes + source;
+    features = normaliser.write(frame->edge_features, features);
+    nodes += static_cast<std::int32_t>(frame->num_nodes());
+    edges += static_cast<std::int32_t>(frame->num_edges());
+  }
+  return graph;
+}
+
+ConnectedVehicles find_connected(FrameViews frames) {
+  static const auto kIsCv = static_cast<std::size_t>(scene::node_feature_index("is_cv"));
+  const std::size_t columns = scene::node_features().size();
+  ConnectedVehicles all;
+  std::int64_t first_node = 0;
+  for (const auto* frame : frames) {
+    for (std::size_t i = 0; i < frame->vehicle_id.size(); ++i) {
+      if (frame->node_features[i * columns + kIsCv] < 0.5F) continue;
+      all.id.push_back(frame->vehicle_id[i]);
+      all.node.push_back(first_node + static_cast<std::int64_t>(i));
+    }
+    all.ptr.push_back(static_cast<std::int64_t>(all.id.size()));
+    first_node += frame->num_nodes();
+  }
+  return all;
+}
+
+}  // namespace traffic::train

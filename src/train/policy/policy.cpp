@@ -1,0 +1,158 @@
+#include "policy/policy.h"
+
+#include <cmath>
+
+#include "traffic/core/error.h"
+#include "traffic/scene/frame.h"
+
+namespace traffic::train {
+namespace {
+
+constexpr std::uint64_t kControllerStream = 4;
+constexpr std::int64_t kLanes = 3;
+
+model::ControllerOutput to_cpu(model::ControllerOutput out) {
+  for (torch::Tensor* tensor : {&out.longitudinal, &out.log_std, &out.lane, &out.score}) {
+    if (tensor->defined()) *tensor = tensor->to(torch::kCPU);
+  }
+  return out;
+}
+
+/// Takes picks back where a state has had its own. @return rows of the others: [D]
+torch::Tensor limit_picks(torch::Tensor& picks, const torch::Tensor& may_pick,
+                          const rl::Segments& segments) {
+  auto* pick = picks.mutable_data_ptr<std::int64_t>();
+  const auto* left = may_pick.const_data_ptr<std::int64_t>();
+  const auto* ptr = segments.ptr().const_data_ptr<std::int64_t>();
+  std::vector<std::int64_t> rows;
+  for (std::int64_t b = 0; b < picks.size(0); ++b) {
+    for (std::int64_t k = 0; k < picks.size(1); ++k, ++pick) {
+      if (k >= left[b]) *pick = -1;
+      if (*pick >= 0) rows.push_back(ptr[b] + *pick);
+    }
+  }
+  return torch::tensor(rows, torch::kLong);
+}
+
+}  // namespace
+
+Policy::Policy(const config::Config& config, const model::ControllerInputs& widths,
+               torch::Device device)
+    : config_(config), device_(device), controller_(config.controller, config.action, widths) {
+  controller_->reset(derive_seed(static_cast<std::uint64_t>(config.run.seed), {kControllerStream}));
+  controller_->to(device);
+  const std::string& kind = config.action.longitudinal;
+  if (kind == "categorical") {
+    for (const auto& name : config.action.commands) {
+      commands_.push_back(scene::longitudinal_of(name));
+    }
+  } else if (kind == "acceleration") {
+    bounds_ = {.low = config.env.min_accel_mps2, .high = config.env.max_accel_mps2};
+  } else {
+    bounds_ = {.low = 0.0, .high = 1.0};  // of the speed limit
+  }
+}
+
+comm::NamedTensors Policy::parameters() const {
+  comm::NamedTensors all;
+  for (const auto& item : controller_->named_parameters()) {
+    all.emplace_back("controller." + item.key(), item.value());
+  }
+  return all;
+}
+
+std::int64_t Policy::uniform_columns() const {
+  const auto commands = categorical() ? static_cast<std::int64_t>(commands_.size()) : 1;
+  return 1 + commands + kLanes;
+}
+
+rl::BoundedGaussian Policy::gaussian(const model::ControllerOutput& out,
+                                     const torch::Tensor& rows) const {
+  return {out.longitudinal.index_select(0, rows), out.log_std, bounds_};
+}
+
+Decisions Policy::decide(const PolicyInput& in, const torch::Tensor& may_pick,
+                         const MaybeUniforms& uniforms) {
+  const torch::InferenceMode inference;
+  const auto out = to_cpu(
+      controller_->forward({.own = in.own, .shared = in.shared, .state = in.segments.index()}));
+  const rl::PlackettLuce selection(out.score, in.segments.on(torch::kCPU));
+  Decisions made;
+  made.picks =
+      uniforms ? selection.sample(uniforms->select(1, 0), top_k()) : selection.greedy(top_k());
+  made.row = limit_picks(made.picks, may_pick, in.segments);
+  torch::Tensor mine;
+  if (uniforms) mine = uniforms->index_select(0, made.row);
+  const std::int64_t command_columns = uniform_columns() - 1 - kLanes;
+  if (categorical()) {
+    const rl::Categorical command(out.longitudinal.index_select(0, made.row));
+    made.action = (uniforms ? command.sample(mine.narrow(1, 1, command_columns)) : command.greedy())
+                      .to(torch::kFloat);
+  } else {
+    const rl::BoundedGaussian command = gaussian(out, made.row);
+    made.action = (uniforms ? command.sample(mine.narrow(1, 1, 1).contiguous()) : command.greedy())
+                      .squeeze(1);
+  }
+  made.lane = torch::full_like(made.row, kKeepLane);
+  if (out.lane.defined()) {
+    const rl::Categorical lane(out.lane.index_select(0, made.row));
+    made.lane = uniforms ? lane.sample(mine.narrow(1, 1 + command_columns, kLanes)) : lane.greedy();
+  }
+  return made;
+}
+
+PolicyTermsOf Policy::evaluate(const PolicyInput& in, const Decisions& decisions) {
+  const auto out =
+      controller_->forward({.own = in.own, .shared = in.shared, .state = in.segments.index()});
+  const rl::PlackettLuce selection(out.score, in.segments);
+  PolicyTermsOf terms;
+  terms.selection_log_prob = selection.log_prob(decisions.picks);
+  terms.selection_entropy = selection.entropy();
+  if (categorical()) {
+    const auto commands = rl::categorical_terms(
+        out.longitudinal, {.row = decisions.row, .action = decisions.action.to(torch::kLong)});
+    terms.log_prob = commands.log_prob;
+    terms.entropy = commands.entropy;
+  } else {
+    const rl::BoundedGaussian command = gaussian(out, decisions.row);
+    terms.log_prob = command.log_prob(decisions.action.unsqueeze(1));
+    terms.entropy = command.entropy();
+  }
+  if (out.lane.defined()) {
+    const auto lanes =
+        rl::categorical_terms(out.lane, {.row = decisions.row, .action = decisions.lane});
+    terms.log_prob = terms.log_prob + lanes.log_prob;
+    terms.entropy = terms.entropy + lanes.entropy;
+  }
+  return terms;
+}
+
+std::optional<scene::Command> Policy::command(const rollout::FrameView& frame,
+                                              const rollout::Candidate& candidate, float action,
+                                              std::int64_t lane) const {
+  static const int kLimit = scene::node_feature_index("speed_limit_mps");
+  const auto node = static_cast<std::size_t>(candidate.node);
+  scene::Command command;
+  command.vehicle_id = frame.vehicle_id[node];
+  command.lane_change = static_cast<scene::LaneChange>(lane - kKeepLane);
+  const config::Env& env = config_.env;
+  command.hold_s = env.control_period_s;
+  if (categorical()) {
+    command.longitudinal = commands_.at(static_cast<std::size_t>(std::lround(action)));
+    if (command.longitudinal == scene::Longitudinal::kArriveLate && env.commit_s > 0) {
+      command.hold_s = env.commit_s;
+    }
+  } else {
+    const double bounded = bounds_.low + (bounds_.high - bounds_.low) * 0.5 *
+                                             (1.0 + std::tanh(static_cast<double>(action)));
+    const bool speed = config_.action.longitudinal == "target_speed";
+    command.longitudinal =
+        speed ? scene::Longitudinal::kTargetSpeed : scene::Longitudinal::kAcceleration;
+    const std::size_t columns = scene::node_features().size();
+    command.value = speed ? bounded * frame.node_features[node * columns + kLimit] : bounded;
+  }
+  if (command.empty()) return std::nullopt;
+  return command;
+}
+
+}  // namespace traffic::train

@@ -1,0 +1,91 @@
+/// The learning part of phase 2: what the controller's outputs mean as distributions and commands.
+#pragma once
+
+#include <torch/types.h>
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "policy/perception.h"
+#include "traffic/comm/flat_arena.h"
+#include "traffic/config/config.h"
+#include "traffic/core/random.h"
+#include "traffic/model/controller.h"
+#include "traffic/rl/distributions.h"
+#include "traffic/rl/plackett_luce.h"
+#include "traffic/rollout/period.h"
+#include "traffic/scene/action.h"
+
+namespace traffic::train {
+
+/// The lane action that changes nothing: 0 is right of it, 2 left.
+inline constexpr std::int64_t kKeepLane = 1;
+
+/// Candidates of B states as the controller reads them, on its device.
+struct PolicyInput {
+  torch::Tensor own;      ///< [M, own]
+  torch::Tensor shared;   ///< [B, shared]
+  rl::Segments segments;  ///< candidates of each state
+};
+
+/// What was decided in B states: K picks at most in each, D decisions in all.
+struct Decisions {
+  torch::Tensor picks;   ///< [B, K] int64: places within the state's candidates, -1: none
+  torch::Tensor row;     ///< [D] int64: which of the M candidates
+  torch::Tensor action;  ///< [D] float32: number of the command, or the raw sample
+  torch::Tensor lane;    ///< [D] int64: 0 right, 1 keep, 2 left
+};
+
+struct PolicyTermsOf {
+  torch::Tensor log_prob;            ///< [D]
+  torch::Tensor entropy;             ///< [D]
+  torch::Tensor selection_log_prob;  ///< [B]
+  torch::Tensor selection_entropy;   ///< [B]
+};
+
+/// Random numbers for a state's candidates, on the CPU; nothing: decide greedily.
+using MaybeUniforms = std::optional<torch::Tensor>;  ///< [M, uniform_columns()]
+
+class Policy {
+ public:
+  Policy(const config::Config& config, const model::ControllerInputs& widths, torch::Device device);
+
+  [[nodiscard]] model::Controller& controller() { return controller_; }
+  /// "controller.<name>", for arenas and checkpoints.
+  [[nodiscard]] comm::NamedTensors parameters() const;
+  [[nodiscard]] std::int64_t top_k() const { return config_.controller.top_k; }
+  [[nodiscard]] torch::Device device() const { return device_; }
+  /// Of the categorical actions, "none" first; empty where actions are continuous.
+  [[nodiscard]] std::span<const scene::Longitudinal> commands() const { return commands_; }
+
+  [[nodiscard]] std::int64_t uniform_columns() const;
+
+  /// @param may_pick [B] int64 on the CPU: picks that are left in each state
+  /// @return on the CPU
+  Decisions decide(const PolicyInput& in, const torch::Tensor& may_pick,
+                   const MaybeUniforms& uniforms);
+  /// Differentiable in the parameters.
+  PolicyTermsOf evaluate(const PolicyInput& in, const Decisions& decisions);
+  /// [N] standardised values of conflicts [N, conflict].
+  torch::Tensor value(const torch::Tensor& conflicts) { return controller_->value(conflicts); }
+
+  /// The command for a picked candidate; nothing when it is to drive on its own model.
+  [[nodiscard]] std::optional<scene::Command> command(const rollout::FrameView& frame,
+                                                      const rollout::Candidate& candidate,
+                                                      float action, std::int64_t lane) const;
+
+ private:
+  [[nodiscard]] rl::BoundedGaussian gaussian(const model::ControllerOutput& out,
+                                             const torch::Tensor& rows) const;
+  [[nodiscard]] bool categorical() const { return !commands_.empty(); }
+
+  config::Config config_;
+  torch::Device device_;
+  model::Controller controller_;
+  std::vector<scene::Longitudinal> commands_;  ///< empty: continuous
+  rl::ActionBounds bounds_;
+};
+
+}  // namespace traffic::train

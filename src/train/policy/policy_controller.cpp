@@ -1,0 +1,125 @@
+#include "traffic/train/policy/policy_controller.h"
+
+#include <torch/types.h>
+
+#include <algorithm>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "policy/fit.h"
+#include "policy/perception.h"
+#include "policy/policy.h"
+#include "run/snapshot_parts.h"
+#include "traffic/checkpoint/file.h"
+#include "traffic/config/load.h"
+#include "traffic/core/error.h"
+#include "traffic/scene/frame_builder.h"
+#include "traffic/sim/env_options.h"
+
+namespace traffic::train {
+namespace {
+
+constexpr double kFrameInterval_s = 1.0;
+constexpr double kTimeTolerance_s = 1e-6;
+
+rollout::FrameView view_of(const scene::GraphFrame& frame) {
+  return {.time_s = frame.time_s,
+          .vehicle_id = frame.vehicle_id,
+          .xy_m = frame.xy_m,
+          .node_features = frame.node_features,
+          .edge_ptr = frame.edge_ptr,
+          .edge_src = frame.edge_src,
+          .edge_features = frame.edge_features,
+          .global_features = frame.global_features};
+}
+
+class PolicyController final : public scene::Controller {
+ public:
+  explicit PolicyController(const checkpoint::Snapshot& snapshot)
+      : config_(stored_config(snapshot)),
+        perception_(config_, 1, torch::kCPU),
+        policy_(config_, perception_.widths(), torch::kCPU) {
+    if (!snapshot.contains("policy_hash")) {
+      throw CheckpointError("{} holds no controller: expected a checkpoint of phase 2 or 3",
+                            snapshot.source());
+    }
+    load_perception(snapshot, config_, perception_);
+    perception_.freeze();
+    copy_parameters(snapshot, policy_.parameters());
+  }
+
+  void reset(std::uint64_t /*seed*/) override {
+    memory_ = {};
+    frames_.clear();
+    next_decision_s_ = 0;
+  }
+
+  void decide(const scene::RoadState& state, std::vector<scene::Command>& commands) override {
+    frames_.push_back(builder_.build(state));
+    if (state.time_s() < next_decision_s_ - kTimeTolerance_s) return;
+    next_decision_s_ += config_.env.control_period_s;
+    const rollout::Period period = observe(state);
+    const Sighting sighting{.period = &period, .memory = &memory_};
+    const ObservationBatch seen = perception_.observe(std::span(&sighting, 1));
+    const auto left = policy_.top_k() - count_committed(period);
+    const Decisions made =
+        policy_.decide({.own = seen.own,
+                        .shared = seen.shared,
+                        .segments = rl::Segments(torch::tensor(seen.candidate_ptr))},
+                       torch::tensor({std::max<std::int64_t>(0, left)}), std::nullopt);
+    const auto* rows = made.row.const_data_ptr<std::int64_t>();
+    for (std::int64_t d = 0; d < made.row.numel(); ++d) {
+      const auto command = policy_.command(
+          period.frames.back(), period.candidates[static_cast<std::size_t>(rows[d])],
+          made.action[d].item<float>(), made.lane[d].item<std::int64_t>());
+      if (command) commands.push_back(*command);
+    }
+    frames_.clear();
+  }
+
+  [[nodiscard]] std::string_view name() const override { return "checkpoint"; }
+  [[nodiscard]] double period_s() const override {
+    return std::min(kFrameInterval_s, config_.env.control_period_s);
+  }
+
+ private:
+  [[nodiscard]] rollout::Period observe(const scene::RoadState& state) {
+    scene::find_candidates(state, sim::candidate_rule(config_), nodes_);
+    candidates_.clear();
+    for (const int node : nodes_) {
+      const scene::Vehicle& vehicle = state.vehicles()[static_cast<std::size_t>(node)];
+      candidates_.push_back(
+          {.node = node, .conflict = vehicle.conflict, .approach = vehicle.approach});
+    }
+    rollout::Period period;
+    period.time_s = state.time_s();
+    period.candidates = candidates_;
+    for (const scene::GraphFrame& frame : frames_) period.frames.push_back(view_of(frame));
+    return period;
+  }
+
+  config::Config config_;
+  Perception perception_;
+  Policy policy_;
+  scene::FrameBuilder builder_;
+  Memory memory_;
+  std::vector<scene::GraphFrame> frames_;  ///< since the last decision
+  std::vector<int> nodes_;
+  std::vector<rollout::Candidate> candidates_;
+  double next_decision_s_ = 0;
+};
+
+}  // namespace
+
+CheckpointSettings settings_of_checkpoint(const std::filesystem::path& path,
+                                          const config::Overrides& overrides) {
+  const checkpoint::Snapshot snapshot = checkpoint::load(path);
+  return {.config = stored_config(snapshot, overrides), .unknown = unknown_settings(snapshot)};
+}
+
+std::unique_ptr<scene::Controller> make_policy_controller(const std::filesystem::path& path) {
+  return std::make_unique<PolicyController>(checkpoint::load(path));
+}
+
+}  // namespace traffic::train

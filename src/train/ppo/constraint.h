@@ -1,0 +1,83 @@
+/// The constraint of phase 3: what behaviour costs, a critic that foresees it, and its price.
+///
+///     constraint.observe(mean_cost_of_the_episodes);       // the price rises or falls
+///     const Climb climb = constraint.weigh({experience, reward_advantages, total_states, i});
+#pragma once
+
+#include <torch/types.h>
+
+#include <cstdint>
+
+#include "optim/slice_optimiser.h"
+#include "rollouts/experience.h"
+#include "traffic/checkpoint/snapshot.h"
+#include "traffic/comm/communicator.h"
+#include "traffic/comm/flat_arena.h"
+#include "traffic/config/config.h"
+#include "traffic/model/cost_critic.h"
+#include "traffic/rl/lagrangian.h"
+#include "traffic/rl/running_mean_std.h"
+
+namespace traffic::train {
+
+/// What the policy climbs.
+struct Climb {
+  torch::Tensor advantages;  ///< [S, C] in units of the reward
+  torch::Tensor own_cost;    ///< [D] likewise
+};
+
+class Constraint {
+ public:
+  /// Collective. @param width columns of a conflict
+  Constraint(const config::Config& config, std::int64_t width, std::int64_t conflicts,
+             comm::Communicator& communicator);
+
+  /// Moves the multiplier; the same cost on all ranks. @throws NumericError if it is not finite
+  void observe(double mean_cost);
+
+  struct Weighed {
+    const Experience& experience;
+    const torch::Tensor& reward_advantages;  ///< [S, C] in units of the reward
+    std::int64_t total_states = 0;           ///< of all ranks
+    std::int64_t iteration = 0;
+  };
+  /// Collective. Fits the critic to the costs, then puts their advantages beside those of the
+  /// reward: (A_r - lambda A_c) / (1 + lambda), with A_c scaled to the deviation of A_r in each
+  /// conflict, so that lambda has no unit.
+  Climb weigh(const Weighed& in);
+
+  [[nodiscard]] double multiplier() const { return multiplier_.value(); }
+  [[nodiscard]] bool is_at_max() const { return multiplier_.is_at_max(); }
+  /// Of the last passes, in standardised units.
+  [[nodiscard]] double critic_loss() const { return critic_loss_; }
+  [[nodiscard]] std::int64_t skipped_steps() const { return optimiser_.skipped_steps(); }
+  [[nodiscard]] const comm::ParameterArena& parameters() const { return parameters_; }
+
+  void save_to(checkpoint::Snapshot& snapshot) const;
+  /// @throws CheckpointError if a part is missing or does not fit
+  void restore_from(const checkpoint::Snapshot& snapshot);
+
+ private:
+  /// In units of the cost.
+  [[nodiscard]] Expected values_of(const Experience& experience);
+  [[nodiscard]] torch::Tensor advantages(const Experience& experience, const Expected& values,
+                                         double gae_lambda) const;
+  void fit(const Weighed& in);
+  void fit_epoch(const Weighed& in, const torch::Tensor& returns, std::int64_t epoch);
+
+  config::Ppo ppo_;
+  config::Lagrange lagrange_;
+  std::uint64_t seed_;
+  std::int64_t conflicts_;
+  comm::Communicator& communicator_;
+  rl::LagrangeMultiplier multiplier_;
+  model::CostCritic critic_;
+  comm::ParameterArena parameters_;
+  comm::GradientArena gradients_;
+  StretchOptimiser optimiser_;
+  rl::RunningMeanStd scale_;
+  bool fitted_ = false;
+  double critic_loss_ = 0.0;
+};
+
+}  // namespace traffic::train

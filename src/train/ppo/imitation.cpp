@@ -1,0 +1,60 @@
+// The part of Learner that learns what a scripted controller did.
+#include <algorithm>
+
+#include "ppo/learner.h"
+#include "ppo/minibatches.h"
+#include "ppo/value_fit.h"
+
+namespace traffic::train {
+namespace {
+
+constexpr std::uint64_t kImitationStream = 13;
+
+}  // namespace
+
+torch::Tensor Learner::imitation_loss(const Experience& experience, const torch::Tensor& states) {
+  const torch::Device device = policy_.device();
+  const Minibatch part = take(experience, states, device);
+  const PolicyTermsOf terms = policy_.evaluate(part.input, part.decisions);
+  const torch::Tensor decides = experience.selection_decides.index_select(0, states).to(device);
+  const torch::Tensor selections =
+      torch::where(decides, terms.selection_log_prob, torch::zeros_like(terms.selection_log_prob));
+  return -(terms.log_prob.sum() + selections.sum());
+}
+
+UpdateResult Learner::imitate(const Experience& experience, std::int64_t total_states,
+                              std::int64_t iteration) {
+  UpdateResult result;
+  result.learning_rate = ppo_.learning_rate;
+  follow_returns(experience, total_states, iteration, result);
+  torch::Tensor sums = torch::zeros({2}, torch::kDouble);  // loss, decisions of the last pass
+  for (std::int64_t epoch = 0; epoch < ppo_.num_epochs; ++epoch) {
+    sums.zero_();
+    for (const torch::Tensor& states :
+         split_minibatches(experience, total_states, seed_,
+                           {.stream = kImitationStream,
+                           .iteration = iteration,
+                           .epoch = epoch,
+                           .size = std::min(ppo_.minibatch_size, kValueMinibatch)})) {
+      gradients_.zero();
+      torch::Tensor of_part = torch::zeros({2}, torch::kDouble);
+      of_part[1] = count_terms(experience, {states})[0][kDecisionTerms];
+      torch::Tensor count = of_part[1].clone();
+      communicator_.all_reduce(count);
+      const torch::Tensor loss = imitation_loss(experience, states);
+      (loss / count.clamp_min(1.0).item<double>()).backward();
+      of_part[0] = loss.detach().to(torch::kCPU, torch::kDouble);
+      sums += of_part;
+      gradients_.check_views();
+      result.grad_norm += policy_optimiser_.step(result.learning_rate);
+      ++result.steps;
+    }
+    ++result.epochs;
+  }
+  communicator_.all_reduce(sums);
+  result.imitation_loss = sums[0].item<double>() / std::max(1.0, sums[1].item<double>());
+  result.grad_norm /= static_cast<double>(std::max<std::int64_t>(1, result.steps));
+  return result;
+}
+
+}  // namespace traffic::train

@@ -1,0 +1,121 @@
+/// The update of phase 2: advantages, value fit, clipped policy steps on all ranks together.
+#pragma once
+
+#include <torch/types.h>
+
+#include <cstdint>
+#include <memory>
+
+#include "optim/slice_optimiser.h"
+#include "policy/policy.h"
+#include "ppo/constraint.h"
+#include "ppo/minibatches.h"
+#include "ppo/targets.h"
+#include "rollouts/experience.h"
+#include "traffic/checkpoint/snapshot.h"
+#include "traffic/comm/communicator.h"
+#include "traffic/comm/flat_arena.h"
+#include "traffic/config/config.h"
+#include "traffic/rl/ppo_loss.h"
+#include "traffic/rl/ppo_statistics.h"
+#include "traffic/rl/running_mean_std.h"
+
+namespace traffic::train {
+
+/// What an update did; equal on all ranks.
+struct UpdateResult {
+  rl::PpoStatistics statistics;  ///< of the last epoch
+  double grad_norm = 0.0;        ///< mean over policy steps, before clipping
+  double learning_rate = 0.0;
+  double mean_return = 0.0;         ///< of states and conflicts
+  double explained_variance = 0.0;  ///< of the returns by values that had not seen them
+  double imitation_loss = 0.0;      ///< of a decision, nats; 0 when nothing was imitated
+  std::int64_t epochs = 0;
+  std::int64_t steps = 0;
+};
+
+class Learner {
+ public:
+  /// Collective. @param constraint weighs cost against reward, in phase 3; may be null
+  Learner(const config::Config& config, Policy& policy, comm::Communicator& communicator,
+          std::int64_t conflicts, Constraint* constraint = nullptr);
+
+  /// Collective. The same experience gives the same parameters up to rounding, however it is spread
+  /// over ranks.
+  /// @param total_states of all ranks
+  /// @throws NumericError after too many policy steps in a row without a finite gradient
+  UpdateResult update(const Experience& experience, std::int64_t total_states,
+                      std::int64_t iteration);
+
+  /// Collective. Makes what the experience holds, decided by a scripted controller, more probable;
+  /// the value learns as in update().
+  /// @throws NumericError as update()
+  UpdateResult imitate(const Experience& experience, std::int64_t total_states,
+                       std::int64_t iteration);
+
+  [[nodiscard]] const comm::ParameterArena& parameters() const { return parameters_; }
+  [[nodiscard]] std::int64_t skipped_steps() const {
+    return policy_optimiser_.skipped_steps() + value_optimiser_.skipped_steps();
+  }
+
+  /// Takes over what another run has learnt, but not how its optimiser stood.
+  /// @throws CheckpointError if a part is missing or does not fit
+  void start_from(const checkpoint::Snapshot& snapshot);
+  void save_to(checkpoint::Snapshot& snapshot) const;
+  /// @throws CheckpointError if a part is missing or does not fit
+  void restore_from(const checkpoint::Snapshot& snapshot);
+
+ private:
+  struct Values {
+    torch::Tensor states;  ///< [S, C] standardised
+    torch::Tensor final;   ///< [trajectories, C]
+  };
+  [[nodiscard]] Values values_of(const Experience& experience);
+  /// Lambda-returns and advantages in units of the reward.
+  [[nodiscard]] torch::Tensor advantages(const Experience& experience, const Values& values,
+                                         double gae_lambda) const;
+  /// Collective. @return 1 - variance of what values miss of the returns / variance of the returns
+  [[nodiscard]] double explained_variance(const Experience& experience,
+                                          const torch::Tensor& returns,
+                                          const torch::Tensor& values);
+  /// Fits the value to the returns, the first time from scratch.
+  void follow_returns(const Experience& experience, std::int64_t total_states,
+                      std::int64_t iteration, UpdateResult& result);
+  void fit_value_first(const Experience& experience, std::int64_t total_states);
+  PpoTargets make_targets(const Experience& experience, std::int64_t total_states,
+                          std::int64_t iteration, UpdateResult& result);
+  void add_policy_targets(const Experience& experience, const Climb& climb, PpoTargets& targets);
+  /// Passes of the value alone towards standardised returns [S, C].
+  void fit_value(const Experience& experience, std::int64_t total_states,
+                 const torch::Tensor& returns, std::int64_t iteration, std::int64_t epochs);
+  /// @return false: the policy has moved as far as ppo.target_kl allows
+  bool run_epoch(const Experience& experience, const PpoTargets& targets,
+                 const std::vector<torch::Tensor>& parts, UpdateResult& result);
+  /// Forward and backward of a minibatch, in ppo.accumulation_steps parts. @return its sums
+  torch::Tensor accumulate(const Experience& experience, const PpoTargets& targets,
+                           const torch::Tensor& states, const rl::PpoDenominators& denominators);
+  [[nodiscard]] rl::PpoCoefficients coefficients() const;
+  rl::PpoLoss loss_of(const Experience& experience, const PpoTargets& targets,
+                      const torch::Tensor& states, const rl::PpoDenominators& denominators);
+  /// Sum over the decisions of these states.
+  torch::Tensor imitation_loss(const Experience& experience, const torch::Tensor& states);
+  /// @return norm of the policy's gradient before clipping
+  double step(double learning_rate);
+  [[nodiscard]] StretchOptimiser::Stretch stretch(const char* name, std::int64_t begin,
+                                                  std::int64_t end) const;
+
+  config::Ppo ppo_;
+  std::uint64_t seed_;
+  std::int64_t conflicts_;
+  Policy& policy_;
+  comm::Communicator& communicator_;
+  Constraint* constraint_;
+  comm::ParameterArena parameters_;
+  comm::GradientArena gradients_;
+  StretchOptimiser policy_optimiser_;
+  StretchOptimiser value_optimiser_;
+  rl::RunningMeanStd value_scale_;
+  bool value_fitted_ = false;
+};
+
+}  // namespace traffic::train

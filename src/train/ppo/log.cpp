@@ -1,0 +1,106 @@
+#include "ppo/log.h"
+
+#include <spdlog/spdlog.h>
+
+#include <string>
+#include <utility>
+
+namespace traffic::train {
+namespace {
+
+report::NamedValues update_figures(const UpdateResult& result) {
+  const rl::PpoStatistics& s = result.statistics;
+  return {{"train/policy_gradient_loss", s.policy_loss},
+          {"train/value_loss", s.value_loss},
+          {"train/entropy_loss", -s.entropy},
+          {"train/selection_entropy", s.selection_entropy},
+          {"train/approx_kl", s.approx_kl},
+          {"train/clip_fraction", s.clip_fraction},
+          {"train/explained_variance", result.explained_variance},
+          {"train/explained_variance_fitted", s.explained_variance},
+          {"train/learning_rate", result.learning_rate},
+          {"train/grad_norm", result.grad_norm},
+          {"train/mean_return", result.mean_return},
+          {"train/imitation_loss", result.imitation_loss},
+          {"train/epochs", static_cast<double>(result.epochs)},
+          {"train/n_updates", static_cast<double>(result.steps)},
+          {"train/decisions", s.decisions},
+          {"train/selections", s.selections}};
+}
+
+}  // namespace
+
+ControllerLog::ControllerLog(Run& run, const Sources& sources) : run_(run), sources_(sources) {}
+
+void ControllerLog::start(std::int64_t iteration, const std::vector<EpisodeOutcome>& uncontrolled) {
+  if (!run_.is_reporter()) return;
+  episodes_.emplace(run_.dir() / "episodes.csv",
+                    iteration > 0 ? std::optional(iteration) : std::nullopt);
+  if (iteration == 0) episodes_->write(0, "none", uncontrolled);
+  progress_ = std::make_unique<report::ProgressBar>(
+      report::ProgressOptions{.label = "phase " + config().run.phase,
+                              .total_steps = config().ppo.iterations,
+                              .first_step = iteration,
+                              .unit = "env steps",
+                              .mode = config().log.progress});
+}
+
+void ControllerLog::iterated(const Iterated& done) {
+  const RolloutBatch& batch = done.batch;
+  if (episodes_) episodes_->write(done.iteration, "train", batch.outcomes);
+  report::NamedValues values =
+      rollout_figures(batch.outcomes, sources_.rollouts.uncontrolled_ocr_all(batch.outcomes));
+  if (progress_) show(done, values);
+  const report::NamedValues more = update_figures(done.update);
+  values.insert(values.end(), more.begin(), more.end());
+  if (const Constraint* constraint = sources_.constraint) {
+    values.emplace_back("Metrics/EpCost", mean_cost(batch.outcomes));
+    values.emplace_back("Metrics/CostLimit", config().lagrange.cost_limit);
+    values.emplace_back("Metrics/LagrangeMultiplier", constraint->multiplier());
+    values.emplace_back("train/cost_value_loss", constraint->critic_loss());
+  }
+  values.emplace_back("time/iterations", static_cast<double>(done.iteration));
+  values.emplace_back("time/total_timesteps", static_cast<double>(done.total_steps));
+  values.emplace_back("time/env_steps_per_s", static_cast<double>(batch.env_steps) / done.seconds);
+  values.emplace_back("time/iteration_s", done.seconds);
+  for (const auto& [name, share] : sources_.time_split.shares()) {
+    values.emplace_back("time_share/" + name, share);
+  }
+  const rollout::PoolCounters counters = sources_.rollouts.counters();
+  values.emplace_back("rollout/lost_episodes", static_cast<double>(counters.lost_episodes));
+  values.emplace_back("rollout/restarts", static_cast<double>(counters.restarts));
+  run_.write_metrics(done.iteration, values);
+}
+
+/// @param rollout the reward first, the gain last; empty if no episode came to its end
+void ControllerLog::show(const Iterated& done, const report::NamedValues& rollout) {
+  std::vector<std::pair<std::string, double>> shown;
+  if (!rollout.empty()) {
+    shown = {{"reward", rollout.front().second}, {"gain", rollout.back().second}};
+  }
+  shown.insert(shown.end(), {{"kl", done.update.statistics.approx_kl},
+                             {"entropy", done.update.statistics.entropy},
+                             {"explained", done.update.explained_variance}});
+  if (sources_.constraint != nullptr) {
+    shown.insert(shown.end(), {{"cost", mean_cost(done.batch.outcomes)},
+                               {"lambda", sources_.constraint->multiplier()}});
+  }
+  progress_->update(done.iteration, done.batch.env_steps, shown);
+}
+
+void ControllerLog::evaluated(std::int64_t iteration, const GreedyEvaluation& evaluation) {
+  spdlog::info(
+      "iteration {}: gain of ocr_all over no control {:+.2f} +- {:.2f} % on {} selection seeds "
+      "(worst {:+.2f}), {:.0f} vehicle-seconds under control",
+      iteration, evaluation.gain.mean, evaluation.gain.half_width, evaluation.gain.count,
+      evaluation.gain.least, mean_cv_steps(evaluation.controlled));
+  if (sources_.constraint != nullptr) {
+    spdlog::info("iteration {}: cost of a control step {:.3f}, limit {:.3f}, multiplier {:.2f}",
+                 iteration, mean_cost(evaluation.controlled), config().lagrange.cost_limit,
+                 sources_.constraint->multiplier());
+  }
+  if (episodes_) episodes_->write(iteration, "eval", evaluation.controlled);
+  run_.write_metrics(iteration, evaluation_figures(evaluation));
+}
+
+}  // namespace traffic::train

@@ -1,0 +1,94 @@
+#include "rollouts/baseline.h"
+
+#include <torch/types.h>
+
+#include <fstream>
+#include <iterator>
+#include <pugixml.hpp>
+#include <string_view>
+
+#include "traffic/core/error.h"
+#include "traffic/core/hash.h"
+#include "traffic/core/version.h"
+#include "traffic/sim/scenario.h"
+#include "traffic/sim/sumo_env.h"
+
+namespace traffic::train {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string content_of(const fs::path& path) {
+  std::ifstream in(path, std::ios::binary);
+  if (!in) throw DataError("cannot read {}, which the scenario names", path.string());
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+/// Hashes the configuration and every file that it names: <net-file value="...">, <route-files ...>
+/// and whatever else ends so.
+void add_scenario(const fs::path& sumocfg, Hasher& hasher) {
+  hasher.update(content_of(sumocfg));
+  pugi::xml_document document;
+  if (!document.load_file(sumocfg.c_str())) {
+    throw DataError("{} is not well-formed XML", sumocfg.string());
+  }
+  for (const auto& found : document.select_nodes("//*[@value]")) {
+    const std::string_view name = found.node().name();
+    if (!name.ends_with("-file") && !name.ends_with("-files")) continue;
+    std::string_view rest = found.node().attribute("value").value();
+    while (!rest.empty()) {
+      const std::size_t comma = rest.find_first_of(", ");
+      const fs::path file = sumocfg.parent_path() / std::string(rest.substr(0, comma));
+      // What SUMO writes may not be there yet.
+      if (comma != 0 && fs::is_regular_file(file)) hasher.update(content_of(file));
+      rest = comma == std::string_view::npos ? std::string_view() : rest.substr(comma + 1);
+    }
+  }
+}
+
+}  // namespace
+
+std::string baseline_key(const config::Config& config) {
+  Hasher hasher;
+  add_scenario(sim::find_scenario(config.env.scenario), hasher);
+  for (const std::string& argument : config.env.sumo_args) hasher.update(argument + '\n');
+  hasher.update(fmt::format("{} {} {} {} {}", config.env.max_time_s, config.ppo.credit,
+                            config.ppo.baseline_episodes, version(), sim::sumo_version()));
+  return hex64(hasher.digest());
+}
+
+fs::path baseline_path(const config::Config& config) {
+  if (config.ppo.baseline_cache.empty()) return {};
+  return fs::path(config.ppo.baseline_cache) / ("baseline-" + baseline_key(config) + ".h5");
+}
+
+checkpoint::Snapshot to_snapshot(const Baseline& baseline, const std::string& key) {
+  checkpoint::Snapshot snapshot;
+  snapshot.put_text("baseline/key", key);
+  snapshot.put_tensor("baseline/growth", torch::tensor(baseline.growth.growth, torch::kDouble));
+  snapshot.put_int("baseline/conflicts", baseline.growth.conflicts);
+  snapshot.put_int("baseline/episodes", baseline.growth.episodes);
+  snapshot.put_real("baseline/bin_s", baseline.growth.bin_s);
+  snapshot.put_real("baseline/expected_demand", baseline.expected_demand);
+  snapshot.put_real("baseline/mean_ocr_all", baseline.mean_ocr_all);
+  return snapshot;
+}
+
+Baseline baseline_from(const checkpoint::Snapshot& snapshot, const std::string& key) {
+  if (snapshot.text("baseline/key") != key) {
+    throw CheckpointError("{} holds the baseline {}, expected {}; remove the file",
+                          snapshot.source(), snapshot.text("baseline/key"), key);
+  }
+  const torch::Tensor growth = snapshot.tensor("baseline/growth").to(torch::kDouble).contiguous();
+  Baseline baseline;
+  baseline.growth.growth.assign(growth.const_data_ptr<double>(),
+                                growth.const_data_ptr<double>() + growth.numel());
+  baseline.growth.conflicts = snapshot.integer("baseline/conflicts");
+  baseline.growth.episodes = snapshot.integer("baseline/episodes");
+  baseline.growth.bin_s = snapshot.real("baseline/bin_s");
+  baseline.expected_demand = snapshot.real("baseline/expected_demand");
+  baseline.mean_ocr_all = snapshot.real("baseline/mean_ocr_all");
+  return baseline;
+}
+
+}  // namespace traffic::train

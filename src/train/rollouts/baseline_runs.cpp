@@ -1,0 +1,130 @@
+#include "rollouts/baseline_runs.h"
+
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "run/together.h"
+#include "traffic/checkpoint/file.h"
+#include "traffic/config/scenario_mix.h"
+#include "traffic/core/clock.h"
+#include "traffic/core/error.h"
+
+namespace traffic::train {
+namespace {
+
+/// Growth of this rank's uncontrolled episodes, step by step.
+struct Measured {
+  std::vector<std::vector<double>> growth;  ///< [episodes][steps * C]
+  std::int64_t conflicts = 1;
+  double bin_s = 0;
+
+  void add(std::size_t episode, const rollout::Period& period, double from_s, bool global) {
+    if (period.growth.empty()) return;
+    // With one conflict its credit is the score's own growth.
+    global = global || period.num_conflicts <= 1;
+    conflicts = global ? 1 : period.num_conflicts;
+    bin_s = (period.time_s - from_s) / static_cast<double>(period.growth.size());
+    const auto& part = global ? period.growth : period.conflict_growth;
+    growth[episode].insert(growth[episode].end(), part.begin(), part.end());
+  }
+};
+
+Baseline measure(const config::Config& config, std::int64_t scenario, Collector& collector,
+                 comm::Communicator& communicator) {
+  const Stopwatch clock;
+  const std::int64_t total = config.ppo.baseline_episodes;
+  const auto requests = requests_of_rank(total, communicator, [&](std::int64_t i) {
+    return Traffic{.seed = kFirstBaselineSeed + static_cast<std::uint64_t>(i),
+                   .scenario = scenario};
+  });
+  Measured measured;
+  measured.growth.resize(requests.size());
+  std::vector<double> times(requests.size(), 0.0);
+  const bool global = config.ppo.credit == "global";
+  std::vector<EpisodeOutcome> outcomes;
+  const auto keep = [&](std::size_t i, const rollout::Period& period) {
+    if (period.growth.empty()) measured.growth[i].clear();  // the episode has begun (again)
+    measured.add(i, period, period.growth.empty() ? 0.0 : times[i], global);
+    times[i] = period.time_s;
+  };
+  together(communicator, [&] { outcomes = collector.run_uncontrolled(requests, keep); });
+  // Episodes may end early, when all have arrived; from then on nothing grows.
+  std::size_t longest = 0;
+  for (const auto& episode : measured.growth) longest = std::max(longest, episode.size());
+  const auto most = [&](double value) {
+    return communicator.all_reduce_scalar(value, comm::ReduceOp::kMax);
+  };
+  Baseline baseline;
+  baseline.growth.conflicts =
+      static_cast<std::int64_t>(most(static_cast<double>(measured.conflicts)));
+  baseline.growth.bin_s = most(measured.bin_s);
+  const auto bins = static_cast<std::int64_t>(most(static_cast<double>(longest)));
+  torch::Tensor sums = torch::zeros({bins + 3}, torch::kDouble);
+  auto* sum = sums.data_ptr<double>();
+  for (const auto& episode : measured.growth) {
+    for (std::size_t i = 0; i < episode.size(); ++i) sum[i] += episode[i];
+  }
+  for (const EpisodeOutcome& outcome : outcomes) {
+    sum[bins] += static_cast<double>(outcome.score.departed + outcome.score.waiting);
+    sum[bins + 1] += outcome.score.ocr_all();
+    sum[bins + 2] += 1.0;
+  }
+  communicator.all_reduce(sums);
+  baseline.growth.episodes = std::llround(sum[bins + 2]);
+  baseline.growth.growth.assign(sum, sum + bins);
+  baseline.expected_demand = sum[bins] / sum[bins + 2];
+  baseline.mean_ocr_all = sum[bins + 1] / sum[bins + 2];
+  spdlog::info("measured {} uncontrolled episodes of {} in {:.1f} s: ocr_all {:.3f}, demand {:.0f}",
+               baseline.growth.episodes, config.env.scenario, clock.seconds(),
+               baseline.mean_ocr_all, baseline.expected_demand);
+  return baseline;
+}
+
+Baseline get_baseline(const config::Config& config, std::int64_t scenario, Collector& collector,
+                      comm::Communicator& communicator) {
+  const std::string key = baseline_key(config);
+  const std::filesystem::path path = baseline_path(config);
+  const bool known = !path.empty() && std::filesystem::exists(path);
+  // Rank 0 looks: the others may see the file appear meanwhile.
+  const double use = communicator.all_reduce_scalar(communicator.rank() == 0 && known ? 1.0 : 0.0,
+                                                    comm::ReduceOp::kMax);
+  if (use > 0.0) {
+    spdlog::info("uncontrolled runs of {} are known from {}", config.env.scenario, path.string());
+    return baseline_from(checkpoint::load(path), key);
+  }
+  const Baseline baseline = measure(config, scenario, collector, communicator);
+  if (communicator.rank() == 0 && !path.empty()) {
+    std::filesystem::create_directories(path.parent_path());
+    checkpoint::save(to_snapshot(baseline, key), path);
+  }
+  return baseline;
+}
+
+}  // namespace
+
+std::vector<EpisodeRequest> requests_of_rank(
+    std::int64_t total, const comm::Communicator& communicator,
+    const std::function<Traffic(std::int64_t)>& traffic_of) {
+  std::vector<EpisodeRequest> requests;
+  for (std::int64_t i = communicator.rank(); i < total; i += communicator.size()) {
+    const Traffic traffic = traffic_of(i);
+    requests.push_back({.order = i, .seed = traffic.seed, .scenario = traffic.scenario});
+  }
+  return requests;
+}
+
+std::vector<Baseline> get_baselines(const config::Config& config, Collector& collector,
+                                    comm::Communicator& communicator) {
+  std::vector<Baseline> baselines;
+  config::Config of_scenario = config;
+  for (const config::ScenarioShare& part : config::scenario_mix(config.env)) {
+    of_scenario.env.scenario = part.scenario;
+    baselines.push_back(get_baseline(of_scenario, static_cast<std::int64_t>(baselines.size()),
+                                     collector, communicator));
+  }
+  return baselines;
+}
+
+}  // namespace traffic::train

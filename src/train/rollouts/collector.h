@@ -1,0 +1,110 @@
+/// Runs episodes in the pool of simulations, deciding for all of a group in one batch.
+#pragma once
+
+#include <torch/types.h>
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "policy/perception.h"
+#include "policy/policy.h"
+#include "rollouts/cost.h"
+#include "rollouts/experience.h"
+#include "rollouts/reward.h"
+#include "rollouts/slot.h"
+#include "traffic/config/config.h"
+#include "traffic/report/time_split.h"
+#include "traffic/rollout/env_pool.h"
+
+namespace traffic::train {
+
+/// An episode to run.
+struct EpisodeRequest {
+  std::int64_t order = 0;     ///< place among the requests of all ranks
+  std::uint64_t seed = 0;     ///< of the traffic
+  std::int64_t scenario = 0;  ///< which of config::scenario_mix
+};
+/// What is to be run, without its place.
+struct Traffic {
+  std::uint64_t seed = 0;
+  std::int64_t scenario = 0;
+};
+
+/// Who decides.
+struct Driver {
+  Perception* perception = nullptr;
+  Policy* policy = nullptr;
+  const Reward* reward = nullptr;
+  const Cost* cost = nullptr;                    ///< given where a reward is
+  std::optional<std::uint64_t> sampling_seed{};  ///< nothing: greedy, and nothing is kept
+  /// Of each scenario: a scripted controller that drives in the policy's place, and whose commands
+  /// are kept as its decisions.
+  std::vector<std::string> experts{};
+};
+
+struct Collected {
+  std::vector<EpisodeOutcome> outcomes;  ///< of the episodes that ended
+  std::vector<Trajectory> trajectories;  ///< none when greedy
+};
+
+class Collector {
+ public:
+  Collector(const config::Config& config, rollout::EnvPool& pool, report::TimeSplit& time_split);
+
+  /// Uncontrolled episodes; on_period is called with the place in `requests` and each period.
+  /// @return in the order of the requests, as with run()
+  std::vector<EpisodeOutcome> run_uncontrolled(
+      const std::vector<EpisodeRequest>& requests,
+      const std::function<void(std::size_t, const rollout::Period&)>& on_period = {});
+
+  /// Whole episodes.
+  Collected run(const std::vector<EpisodeRequest>& requests, const Driver& driver);
+
+  /// Every environment goes on where the last call left it and contributes this many control steps.
+  /// Orders are environment * steps + the steps that it had contributed before.
+  /// @param traffic_of an environment's episode, both counted from 0
+  Collected run_fragments(std::int64_t steps, const Driver& driver,
+                          const std::function<Traffic(int, std::int64_t)>& traffic_of);
+
+  /// Where the fragments of an environment of this rank stand.
+  [[nodiscard]] const Slot& fragment_state(int env) const { return fragments_.at(env); }
+  void restore_fragment(int env, Slot slot);
+
+  /// Simulation steps of this rank's episodes so far.
+  [[nodiscard]] std::int64_t env_steps() const { return env_steps_; }
+
+ private:
+  struct Job;  ///< one call of the above
+
+  void drive(Job& job);
+  void begin(Job& job, int env);
+  void begin_fragment(Job& job, int env);
+  void start(Job& job, int env, const Traffic& traffic);
+  bool resume_fragment(Job& job, int env);
+  void handle(Job& job, const rollout::Event& event, std::vector<int>& deciding);
+  bool replay(Slot& slot, int env);
+  void take_in(Job& job, Slot& slot, const rollout::Period& period);
+  void end(Job& job, int env, const rollout::Period& period);
+  void cut(Job& job, Slot& slot);
+  void observe(Job& job, const std::vector<int>& envs);
+  void decide(Job& job, std::vector<int> envs);
+  [[nodiscard]] MaybeUniforms draw(const Job& job, const std::vector<int>& envs,
+                                   const std::vector<std::int64_t>& candidate_ptr) const;
+  void act(Job& job, int env, const DecisionsOfState& made);
+  void follow(Job& job, int env);
+  void take_over(const Job& job, Slot& slot, const rollout::Period& period) const;
+
+  config::Config config_;
+  rollout::EnvPool& pool_;
+  report::TimeSplit& time_split_;
+  std::map<int, Slot> fragments_;
+  bool simulations_are_theirs_ = false;  ///< of the fragments; otherwise they are to be replayed
+  std::int64_t env_steps_ = 0;
+};
+
+}  // namespace traffic::train

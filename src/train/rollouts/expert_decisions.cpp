@@ -1,0 +1,57 @@
+#include "rollouts/expert_decisions.h"
+
+#include <algorithm>
+#include <optional>
+
+namespace traffic::train {
+namespace {
+
+std::optional<std::size_t> index_of(std::span<const scene::Longitudinal> commands,
+                                    scene::Longitudinal wanted) {
+  const auto found = std::find(commands.begin(), commands.end(), wanted);
+  if (found == commands.end()) return std::nullopt;
+  return static_cast<std::size_t>(found - commands.begin());
+}
+
+/// What was asked of a vehicle for long enough.
+std::optional<std::size_t> action_for(std::uint32_t vehicle, std::span<const scene::Command> asked,
+                                      std::span<const scene::Longitudinal> commands,
+                                      double least_s) {
+  std::optional<scene::Longitudinal> first;
+  double held_s = 0.0;
+  for (const scene::Command& command : asked) {
+    if (command.vehicle_id != vehicle) continue;
+    if (!first) first = command.longitudinal;
+    if (command.longitudinal == *first) held_s += command.hold_s;
+  }
+  if (!first || held_s < least_s) return std::nullopt;
+  return index_of(commands, *first);
+}
+
+}  // namespace
+
+ExpertDecisions expert_decisions(std::span<const std::uint32_t> vehicle_id,
+                                 std::span<const scene::Command> asked,
+                                 std::span<const scene::Longitudinal> commands,
+                                 std::int64_t may_pick, double least_s) {
+  ExpertDecisions made;
+  std::vector<std::int64_t> others;
+  const auto room = [&] { return static_cast<std::int64_t>(made.place.size()) < may_pick; };
+  for (std::size_t i = 0; i < vehicle_id.size(); ++i) {
+    const auto action = action_for(vehicle_id[i], asked, commands, least_s);
+    if (!action) {
+      others.push_back(static_cast<std::int64_t>(i));
+    } else if (room()) {
+      made.place.push_back(static_cast<std::int64_t>(i));
+      made.action.push_back(static_cast<float>(*action));
+    }
+  }
+  for (const std::int64_t place : others) {
+    if (!room()) break;
+    made.place.push_back(place);
+    made.action.push_back(0.0F);
+  }
+  return made;
+}
+
+}  // namespace traffic::train

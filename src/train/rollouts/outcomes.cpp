@@ -1,0 +1,150 @@
+#include "rollouts/outcomes.h"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <type_traits>
+
+#include "traffic/core/error.h"
+
+namespace traffic::train {
+namespace {
+
+/// A figure of an episode, and its column.
+struct Figure {
+  const char* name;
+  double (*of)(const EpisodeOutcome&);
+};
+
+constexpr std::array kFigures{
+    Figure{"ocr_all", [](const EpisodeOutcome& o) { return o.score.ocr_all(); }},
+    Figure{"ocr_departed", [](const EpisodeOutcome& o) { return o.score.ocr_departed(); }},
+    Figure{"arrived", [](const EpisodeOutcome& o) { return static_cast<double>(o.score.arrived); }},
+    Figure{"waiting", [](const EpisodeOutcome& o) { return static_cast<double>(o.score.waiting); }},
+    Figure{"outflow_vph", [](const EpisodeOutcome& o) { return o.score.outflow_vph(); }},
+    Figure{"mean_speed_mps", [](const EpisodeOutcome& o) { return o.score.mean_speed_mps(); }},
+    Figure{"speed_deviation_mps",
+           [](const EpisodeOutcome& o) { return o.score.speed_deviation_mps(); }},
+    Figure{"mean_abs_accel_mps2",
+           [](const EpisodeOutcome& o) { return o.score.mean_abs_accel_mps2(); }},
+    Figure{"collisions",
+           [](const EpisodeOutcome& o) { return static_cast<double>(o.score.collisions); }},
+    Figure{"emergency_stops",
+           [](const EpisodeOutcome& o) { return static_cast<double>(o.score.emergency_stops); }},
+    Figure{"hard_brakes",
+           [](const EpisodeOutcome& o) { return static_cast<double>(o.score.hard_brakes); }},
+    Figure{"teleports",
+           [](const EpisodeOutcome& o) { return static_cast<double>(o.score.teleports); }},
+    Figure{"interventions",
+           [](const EpisodeOutcome& o) { return static_cast<double>(o.score.interventions); }},
+    Figure{"cv_steps",
+           [](const EpisodeOutcome& o) { return static_cast<double>(o.score.cv_steps); }},
+    Figure{"cost",
+           [](const EpisodeOutcome& o) {
+             return o.steps > 0 ? o.cost / static_cast<double>(o.steps) : 0.0;
+           }},
+    Figure{"unsafe_share",
+           [](const EpisodeOutcome& o) {
+             return static_cast<double>(o.score.unsafe_steps) /
+                    static_cast<double>(std::max<std::int64_t>(1, o.score.vehicle_steps));
+           }},
+    Figure{"unsafe_cv_steps",
+           [](const EpisodeOutcome& o) { return static_cast<double>(o.score.unsafe_cv_steps); }},
+    Figure{"shield_overrides",
+           [](const EpisodeOutcome& o) { return static_cast<double>(o.score.shield_overrides); }},
+};
+
+std::vector<std::string> columns() {
+  std::vector<std::string> names{"kind", "scenario", "seed", "control_steps", "reward"};
+  for (const Figure& figure : kFigures) names.emplace_back(figure.name);
+  return names;
+}
+
+double mean_of(const std::vector<EpisodeOutcome>& outcomes, double (*of)(const EpisodeOutcome&)) {
+  double sum = 0.0;
+  for (const EpisodeOutcome& outcome : outcomes) sum += of(outcome);
+  return outcomes.empty() ? 0.0 : sum / static_cast<double>(outcomes.size());
+}
+
+void append_scores(const std::string& prefix, const std::vector<EpisodeOutcome>& outcomes,
+                   report::NamedValues& values) {
+  for (const Figure& figure : kFigures) {
+    values.emplace_back(prefix + figure.name, mean_of(outcomes, figure.of));
+  }
+}
+
+}  // namespace
+
+std::vector<EpisodeOutcome> share_outcomes(const std::vector<EpisodeOutcome>& mine,
+                                           std::int64_t total, comm::Communicator& communicator) {
+  // As whole numbers, to which the other ranks add zeros: every bit survives.
+  static_assert(std::is_trivially_copyable_v<EpisodeOutcome>);
+  static_assert(sizeof(EpisodeOutcome) % sizeof(std::int64_t) == 0);
+  constexpr auto kWords = static_cast<std::int64_t>(sizeof(EpisodeOutcome) / sizeof(std::int64_t));
+  torch::Tensor words = torch::zeros({total, kWords}, torch::kLong);
+  auto* data = words.data_ptr<std::int64_t>();
+  for (const EpisodeOutcome& outcome : mine) {
+    std::memcpy(data + outcome.order * kWords, &outcome, sizeof(outcome));
+  }
+  communicator.all_reduce(words);
+  std::vector<EpisodeOutcome> all(static_cast<std::size_t>(total));
+  std::memcpy(static_cast<void*>(all.data()), data, all.size() * sizeof(EpisodeOutcome));
+  return all;
+}
+
+std::vector<double> ocr_all_of(const std::vector<EpisodeOutcome>& outcomes) {
+  std::vector<double> scores;
+  for (const EpisodeOutcome& outcome : outcomes) scores.push_back(outcome.score.ocr_all());
+  return scores;
+}
+
+double mean_cv_steps(const std::vector<EpisodeOutcome>& outcomes) {
+  return mean_of(outcomes,
+                 [](const EpisodeOutcome& o) { return static_cast<double>(o.score.cv_steps); });
+}
+
+double mean_cost(const std::vector<EpisodeOutcome>& outcomes) {
+  return mean_of(outcomes, [](const EpisodeOutcome& o) {
+    return o.cost / static_cast<double>(std::max<std::int64_t>(1, o.steps));
+  });
+}
+
+report::NamedValues rollout_figures(const std::vector<EpisodeOutcome>& outcomes,
+                                    double uncontrolled_ocr_all) {
+  if (outcomes.empty()) return {};  // fragments may be shorter than any episode
+  report::NamedValues values{
+      {"rollout/ep_rew_mean", mean_of(outcomes, [](const EpisodeOutcome& o) { return o.reward; })},
+      {"rollout/ep_len_mean",
+       mean_of(outcomes, [](const EpisodeOutcome& o) { return static_cast<double>(o.steps); })}};
+  append_scores("rollout/", outcomes, values);
+  const double mean = mean_of(outcomes, [](const EpisodeOutcome& o) { return o.score.ocr_all(); });
+  values.emplace_back("rollout/gain_of_means", 100.0 * (mean / uncontrolled_ocr_all - 1.0));
+  return values;
+}
+
+report::NamedValues evaluation_figures(const GreedyEvaluation& evaluation) {
+  report::NamedValues values{{"eval/gain", evaluation.gain.mean},
+                             {"eval/gain_half_width", evaluation.gain.half_width},
+                             {"eval/gain_worst", evaluation.gain.least}};
+  for (const auto& [scenario, gain] : evaluation.by_scenario) {
+    values.emplace_back("eval/gain_" + std::filesystem::path(scenario).stem().string(), gain.mean);
+  }
+  append_scores("eval/", evaluation.controlled, values);
+  return values;
+}
+
+EpisodeLog::EpisodeLog(const std::filesystem::path& path, std::optional<std::int64_t> resumed_step)
+    : csv_(path, columns(), resumed_step) {}
+
+void EpisodeLog::write(std::int64_t iteration, const std::string& kind,
+                       const std::vector<EpisodeOutcome>& outcomes) {
+  for (const EpisodeOutcome& outcome : outcomes) {
+    std::vector<report::CsvWriter::Field> fields{kind, outcome.scenario,
+                                                 static_cast<std::int64_t>(outcome.seed),
+                                                 outcome.steps, outcome.reward};
+    for (const Figure& figure : kFigures) fields.emplace_back(figure.of(outcome));
+    csv_.write(iteration, fields);
+  }
+}
+
+}  // namespace traffic::train

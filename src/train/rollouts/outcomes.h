@@ -1,0 +1,57 @@
+/// What became of episodes: shared by all ranks, as figures for logs, spreadsheets and the summary.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "rollouts/slot.h"
+#include "traffic/comm/communicator.h"
+#include "traffic/report/csv_writer.h"
+#include "traffic/report/metrics.h"
+#include "traffic/report/paired_statistics.h"
+
+namespace traffic::train {
+
+/// The outcomes of all ranks in the order of the requests; the same on all of them. Collective.
+/// @param total number of requests of all ranks
+std::vector<EpisodeOutcome> share_outcomes(const std::vector<EpisodeOutcome>& mine,
+                                           std::int64_t total, comm::Communicator& communicator);
+
+std::vector<double> ocr_all_of(const std::vector<EpisodeOutcome>& outcomes);
+
+/// Vehicle-steps under control, mean of an episode.
+double mean_cv_steps(const std::vector<EpisodeOutcome>& outcomes);
+
+/// Cost of a control step, mean of the episodes.
+double mean_cost(const std::vector<EpisodeOutcome>& outcomes);
+
+/// A greedy evaluation beside the uncontrolled runs of the same seeds.
+struct GreedyEvaluation {
+  std::vector<EpisodeOutcome> controlled;
+  std::vector<double> gains;  ///< of ocr_all, %, of each selection seed
+  report::MeanInterval gain;
+  /// The same of each scenario; empty when there is but one.
+  std::vector<std::pair<std::string, report::MeanInterval>> by_scenario{};
+};
+
+report::NamedValues rollout_figures(const std::vector<EpisodeOutcome>& outcomes,
+                                    double uncontrolled_ocr_all);
+report::NamedValues evaluation_figures(const GreedyEvaluation& evaluation);
+
+/// episodes.csv.
+class EpisodeLog {
+ public:
+  EpisodeLog(const std::filesystem::path& path, std::optional<std::int64_t> resumed_step);
+  /// @param kind train, eval or none
+  void write(std::int64_t iteration, const std::string& kind,
+             const std::vector<EpisodeOutcome>& outcomes);
+
+ private:
+  report::CsvWriter csv_;
+};
+
+}  // namespace traffic::train

@@ -1,0 +1,203 @@
+#include "rollouts/rollouts.h"
+
+#include <algorithm>
+#include <cmath>
+#include <span>
+#include <string>
+#include <utility>
+
+#include "rollouts/baseline_runs.h"
+#include "run/together.h"
+#include "traffic/core/fault.h"
+#include "traffic/core/random.h"
+
+namespace traffic::train {
+namespace {
+
+constexpr std::uint64_t kTrafficStream = 31;
+constexpr std::uint64_t kSamplingStream = 32;
+constexpr std::uint64_t kScenarioStream = 33;
+
+std::string entry_of(int env) { return fmt::format("rollout/env{:04}", env); }
+
+}  // namespace
+
+Rollouts::Rollouts(const config::Config& config, const comm::MpiSession& session,
+                   comm::Communicator& communicator, report::TimeSplit& time_split)
+    : config_(config),
+      mix_(config::scenario_mix(config.env)),
+      communicator_(communicator),
+      pool_(session, config_),
+      collector_(config_, pool_, time_split),
+      baselines_(get_baselines(config_, collector_, communicator_)),
+      reward_(baselines_, config_.ppo.reward_scale),
+      cost_(config_.lagrange, reward_.conflicts()) {}
+
+/// The scenario is drawn by its share.
+Traffic Rollouts::training_traffic(std::uint64_t major, std::int64_t minor) const {
+  const auto run_seed = static_cast<std::uint64_t>(config_.run.seed);
+  const auto counter = static_cast<std::uint64_t>(minor);
+  const std::uint64_t drawn = derive_seed(run_seed, {kTrafficStream, major, counter});
+  Traffic traffic{.seed = kFirstTrainingSeed + drawn % kNumTrainingSeeds};
+  double left = Rng(derive_seed(run_seed, {kScenarioStream, major, counter})).uniform();
+  for (std::size_t i = 0; i + 1 < mix_.size(); ++i) {
+    left -= mix_[i].share;
+    if (left < 0.0) break;
+    ++traffic.scenario;
+  }
+  return traffic;
+}
+
+/// The scenarios in turn, each with the same seeds.
+Traffic Rollouts::selection_traffic(std::int64_t i) const {
+  const auto scenarios = static_cast<std::int64_t>(mix_.size());
+  return {.seed = kFirstSelectionSeed + static_cast<std::uint64_t>(i / scenarios),
+          .scenario = i % scenarios};
+}
+
+double Rollouts::uncontrolled_ocr_all(const std::vector<EpisodeOutcome>& outcomes) const {
+  if (baselines_.size() == 1 || outcomes.empty()) return baselines_.front().mean_ocr_all;
+  double sum = 0.0;
+  for (const EpisodeOutcome& outcome : outcomes) {
+    sum += baselines_.at(static_cast<std::size_t>(outcome.scenario)).mean_ocr_all;
+  }
+  return sum / static_cast<double>(outcomes.size());
+}
+
+std::int64_t Rollouts::episodes_per_iteration() const {
+  double duration_s = 0.0;
+  for (std::size_t i = 0; i < mix_.size(); ++i) {
+    duration_s += mix_[i].share * reward_.duration_s(i);
+  }
+  const double steps = std::ceil(duration_s / config_.env.control_period_s - 1e-9);
+  const auto episodes = static_cast<std::int64_t>(
+      std::ceil(static_cast<double>(config_.ppo.train_batch_size) / std::max(1.0, steps)));
+  return std::max<std::int64_t>(episodes, communicator_.size());
+}
+
+std::int64_t Rollouts::steps_per_env() const {
+  const std::int64_t length = config_.ppo.rollout_fragment_length;
+  const std::int64_t together = length * pool_.num_envs();
+  return length * ((config_.ppo.train_batch_size + together - 1) / together);
+}
+
+Collected Rollouts::collect_episodes(std::int64_t iteration, const Driver& driver) {
+  const auto requests = requests_of_rank(
+      episodes_per_iteration(), communicator_,
+      [&](std::int64_t i) { return training_traffic(static_cast<std::uint64_t>(iteration), i); });
+  return collector_.run(requests, driver);
+}
+
+Collected Rollouts::collect_fragments(const Driver& driver) {
+  return collector_.run_fragments(steps_per_env(), driver, [&](int env, std::int64_t episode) {
+    return training_traffic(static_cast<std::uint64_t>(env), episode);
+  });
+}
+
+/// Of each scenario.
+std::vector<std::string> Rollouts::experts() const {
+  std::vector<std::string> experts = config_.ppo.imitation_controllers;
+  experts.resize(mix_.size(), experts.front());
+  return experts;
+}
+
+RolloutBatch Rollouts::collect(std::int64_t iteration, Perception& perception, Policy& policy) {
+  const auto seed = static_cast<std::uint64_t>(config_.run.seed);
+  const std::int64_t steps_before = collector_.env_steps();
+  Driver driver{.perception = &perception, .policy = &policy, .reward = &reward_, .cost = &cost_};
+  if (imitates(iteration)) driver.experts = experts();
+  const bool whole = whole_episodes() || imitates(iteration);
+  driver.sampling_seed =
+      whole ? derive_seed(seed, {kSamplingStream, static_cast<std::uint64_t>(iteration)})
+            : derive_seed(seed, {kSamplingStream});
+  Collected collected;
+  together(communicator_, [&] {
+    fault::hit("phase" + config_.run.phase + ".collect", communicator_.rank(), iteration);
+    collected = whole ? collect_episodes(iteration, driver) : collect_fragments(driver);
+  });
+  const std::int64_t orders = whole ? episodes_per_iteration() : pool_.num_envs() * steps_per_env();
+
+  torch::Tensor lengths = torch::zeros({orders}, torch::kLong);
+  for (const Trajectory& trajectory : collected.trajectories) {
+    lengths[trajectory.order] = static_cast<std::int64_t>(trajectory.steps.size());
+  }
+  communicator_.all_reduce(lengths);
+  const torch::Tensor first = lengths.cumsum(0) - lengths;
+  std::vector<std::int64_t> first_state;
+  for (const Trajectory& trajectory : collected.trajectories) {
+    first_state.push_back(first[trajectory.order].item<std::int64_t>());
+  }
+  auto outcomes = share_outcomes(collected.outcomes, orders, communicator_);
+  std::erase_if(outcomes, [](const EpisodeOutcome& outcome) { return outcome.steps == 0; });
+  const double env_steps =
+      communicator_.all_reduce_scalar(static_cast<double>(collector_.env_steps() - steps_before));
+  return {.experience = pack(collected.trajectories, first_state, perception.widths(),
+                             perception.conflicts(), policy.top_k()),
+          .states = lengths.sum().item<std::int64_t>(),
+          .env_steps = static_cast<std::int64_t>(env_steps),
+          .outcomes = std::move(outcomes)};
+}
+
+const std::vector<EpisodeOutcome>& Rollouts::uncontrolled() {
+  if (uncontrolled_.empty()) {
+    const std::int64_t total = config_.ppo.eval_episodes;
+    std::vector<EpisodeOutcome> mine;
+    together(communicator_, [&] {
+      mine = collector_.run_uncontrolled(requests_of_rank(
+          total, communicator_, [&](std::int64_t i) { return selection_traffic(i); }));
+    });
+    uncontrolled_ = share_outcomes(mine, total, communicator_);
+  }
+  return uncontrolled_;
+}
+
+GreedyEvaluation Rollouts::evaluate(Perception& perception, Policy& policy) {
+  const std::int64_t total = config_.ppo.eval_episodes;
+  Collected collected;
+  together(communicator_, [&] {
+    collected = collector_.run(
+        requests_of_rank(total, communicator_,
+                         [&](std::int64_t i) { return selection_traffic(i); }),
+        {.perception = &perception, .policy = &policy, .reward = &reward_, .cost = &cost_});
+  });
+  GreedyEvaluation result;
+  result.controlled = share_outcomes(collected.outcomes, total, communicator_);
+  result.gains = report::paired_gains(ocr_all_of(result.controlled), ocr_all_of(uncontrolled()));
+  result.gain = report::mean_interval(result.gains);
+  if (mix_.size() == 1) return result;
+  for (std::size_t s = 0; s < mix_.size(); ++s) {
+    std::vector<double> of_scenario;
+    for (std::size_t i = s; i < result.gains.size(); i += mix_.size())
+      of_scenario.push_back(result.gains[i]);
+    if (!of_scenario.empty()) {
+      result.by_scenario.emplace_back(mix_[s].scenario, report::mean_interval(of_scenario));
+    }
+  }
+  return result;
+}
+
+void Rollouts::save_to(checkpoint::Snapshot& snapshot) const {
+  if (whole_episodes()) return;
+  // Every rank knows its own simulations; rank 0 writes.
+  for (int env = 0; env < pool_.num_envs(); ++env) {
+    std::string text;
+    if (env % communicator_.size() == communicator_.rank()) {
+      const checkpoint::Bytes bytes = to_bytes(collector_.fragment_state(env));
+      text.assign(reinterpret_cast<const char*>(bytes.data()), bytes.size());
+    }
+    text = communicator_.broadcast_string(text, env % communicator_.size());
+    const auto bytes = std::as_bytes(std::span(text));
+    snapshot.put_bytes(entry_of(env), {bytes.begin(), bytes.end()});
+  }
+}
+
+void Rollouts::restore_from(const checkpoint::Snapshot& snapshot) {
+  if (whole_episodes()) return;
+  for (const int env : pool_.my_envs()) {
+    if (!snapshot.contains(entry_of(env))) continue;  // there were fewer: it begins anew
+    collector_.restore_fragment(env,
+                                slot_from(snapshot.bytes(entry_of(env)), communicator_.device()));
+  }
+}
+
+}  // namespace traffic::train

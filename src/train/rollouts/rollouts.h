@@ -1,0 +1,78 @@
+/// Where phase 2 gets its experience and its evaluations from: simulations, baseline, seeds.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "rollouts/baseline.h"
+#include "rollouts/collector.h"
+#include "rollouts/outcomes.h"
+#include "traffic/checkpoint/snapshot.h"
+#include "traffic/comm/communicator.h"
+#include "traffic/comm/mpi_session.h"
+#include "traffic/config/config.h"
+#include "traffic/config/scenario_mix.h"
+#include "traffic/report/time_split.h"
+#include "traffic/rollout/env_pool.h"
+
+namespace traffic::train {
+
+/// What all ranks lived through in an iteration; the experience is this rank's share of it.
+struct RolloutBatch {
+  Experience experience;
+  std::int64_t states = 0;               ///< of all ranks
+  std::int64_t env_steps = 0;            ///< simulation steps of all ranks
+  std::vector<EpisodeOutcome> outcomes;  ///< episodes of all ranks that ended
+};
+
+/// Everything is collective unless it is const.
+class Rollouts {
+ public:
+  /// Starts the simulations and measures the scenarios' baselines, unless they are known.
+  Rollouts(const config::Config& config, const comm::MpiSession& session,
+           comm::Communicator& communicator, report::TimeSplit& time_split);
+
+  /// What these episodes would have scored without control, by their scenarios' means.
+  [[nodiscard]] double uncontrolled_ocr_all(const std::vector<EpisodeOutcome>& outcomes) const;
+  /// The most that a scenario has.
+  [[nodiscard]] std::int64_t conflicts() const { return reward_.conflicts(); }
+  [[nodiscard]] rollout::PoolCounters counters() const { return pool_.counters(); }
+
+  /// Whether scripted controllers drive in this iteration, to be imitated.
+  [[nodiscard]] bool imitates(std::int64_t iteration) const {
+    return iteration < config_.ppo.imitation_iterations;
+  }
+  RolloutBatch collect(std::int64_t iteration, Perception& perception, Policy& policy);
+
+  /// The uncontrolled runs of the selection seeds, run when first asked for.
+  const std::vector<EpisodeOutcome>& uncontrolled();
+  GreedyEvaluation evaluate(Perception& perception, Policy& policy);
+
+  /// Where fragments stand; nothing with whole episodes.
+  void save_to(checkpoint::Snapshot& snapshot) const;
+  void restore_from(const checkpoint::Snapshot& snapshot);
+  void close() { pool_.close(); }
+
+ private:
+  [[nodiscard]] bool whole_episodes() const { return config_.ppo.rollout_fragment_length == 0; }
+  [[nodiscard]] std::int64_t episodes_per_iteration() const;
+  [[nodiscard]] std::int64_t steps_per_env() const;
+  [[nodiscard]] Traffic training_traffic(std::uint64_t major, std::int64_t minor) const;
+  [[nodiscard]] Traffic selection_traffic(std::int64_t i) const;
+  [[nodiscard]] std::vector<std::string> experts() const;
+  Collected collect_episodes(std::int64_t iteration, const Driver& driver);
+  Collected collect_fragments(const Driver& driver);
+
+  config::Config config_;
+  std::vector<config::ScenarioShare> mix_;
+  comm::Communicator& communicator_;
+  rollout::EnvPool pool_;
+  Collector collector_;
+  std::vector<Baseline> baselines_;  ///< of the scenarios
+  Reward reward_;
+  Cost cost_;
+  std::vector<EpisodeOutcome> uncontrolled_;  ///< of the selection seeds
+};
+
+}  // namespace traffic::train

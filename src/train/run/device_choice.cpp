@@ -1,0 +1,50 @@
+#include "traffic/train/run/device_choice.h"
+
+#include "traffic/core/error.h"
+
+namespace traffic::train {
+namespace {
+
+DeviceChoice without_gpu(const DeviceSituation& s) {
+  if (s.wish == "auto") {
+    const std::string why = !s.built_with_cuda ? "this program was built without CUDA (preset cuda)"
+                            : s.why_no_gpus.empty()
+                                ? "no GPU can be used"
+                                : fmt::format("no GPU can be used ({})", s.why_no_gpus);
+    return {c10::kCPU, fmt::format("run.device = \"auto\": the CPU, for {}", why)};
+  }
+  if (!s.built_with_cuda) {
+    throw ConfigError(
+        "run.device = \"cuda\": this program was built without CUDA; build it with "
+        "launch/setup.sh --cuda and launch/build.sh cuda, or set run.device = \"cpu\"");
+  }
+  throw ResourceError(
+      "run.device = \"cuda\": found no GPU that can be used ({}), expected one for each of the {} "
+      "ranks on this node; look at nvidia-smi and CUDA_VISIBLE_DEVICES{}, or set run.device = "
+      "\"cpu\"",
+      s.why_no_gpus.empty() ? "the CUDA runtime gives no reason" : s.why_no_gpus, s.ranks_on_node,
+      s.visible_gpus.empty() ? std::string() : fmt::format(" (it is {})", s.visible_gpus));
+}
+
+}  // namespace
+
+DeviceChoice decide_device(const DeviceSituation& s) {
+  if (s.wish == "cpu") return {c10::kCPU, "run.device = \"cpu\""};
+  if (s.num_gpus == 0) return without_gpu(s);
+  if (s.num_gpus >= s.ranks_on_node) {
+    return {at::Device(c10::kCUDA, static_cast<c10::DeviceIndex>(s.local_rank)),
+            fmt::format("run.device = \"{}\": GPU {} of {}", s.wish, s.local_rank, s.num_gpus)};
+  }
+  if (s.num_gpus == 1 && !s.visible_gpus.empty()) {
+    return {at::Device(c10::kCUDA, 0),
+            fmt::format("run.device = \"{}\": the one GPU that this rank "
+                        "is shown (CUDA_VISIBLE_DEVICES = {})",
+                        s.wish, s.visible_gpus)};
+  }
+  throw ResourceError(
+      "run.device = \"{}\": found {} GPUs for {} ranks on this node, expected one for each rank; "
+      "start no more than {} ranks a node, or set run.device = \"cpu\"",
+      s.wish, s.num_gpus, s.ranks_on_node, s.num_gpus);
+}
+
+}  // namespace traffic::train

@@ -1,0 +1,106 @@
+#include "run/folder_choice.h"
+
+#include <algorithm>
+#include <fstream>
+#include <iterator>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "traffic/config/write.h"
+#include "traffic/core/atomic_file.h"
+#include "traffic/core/clock.h"
+#include "traffic/core/error.h"
+
+namespace traffic::train {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string read_text(const fs::path& path) {
+  std::ifstream in(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
+}
+
+/// Of a run, in its own folder or in those of its phases.
+bool has_checkpoints(const fs::path& dir) {
+  std::error_code error;
+  for (const char* part : {"", "phase1", "phase2", "phase3"}) {
+    for (const auto& entry : fs::directory_iterator(dir / part / "checkpoints", error)) {
+      if (entry.path().extension() == ".h5") return true;
+    }
+  }
+  return false;
+}
+
+bool is_done(const fs::path& dir) {
+  const auto summary = nlohmann::json::parse(read_text(dir / "summary.json"), nullptr, false);
+  return summary.is_object() && summary.value("status", "") == "done";
+}
+
+fs::path newest_unfinished(const fs::path& runs, const std::string& identity) {
+  std::vector<fs::path> dirs;
+  std::error_code error;
+  for (const auto& entry : fs::directory_iterator(runs, error)) {
+    if (entry.is_directory(error)) dirs.push_back(entry.path());
+  }
+  std::sort(dirs.rbegin(), dirs.rend());  // names are times
+  for (const fs::path& dir : dirs) {
+    if (has_checkpoints(dir) && !is_done(dir) && read_text(dir / "config.toml") == identity)
+      return dir;
+  }
+  return {};
+}
+
+/// Made here and by nobody else: a run of this name that began in the same second has another one.
+fs::path make_new_folder(const fs::path& wanted) {
+  create_folder(wanted.parent_path());
+  fs::path dir = wanted;
+  std::error_code error;
+  for (int number = 2; !fs::create_directory(dir, error); ++number) {
+    if (error && error != std::errc::file_exists) throw io_error("create", dir, error.value());
+    dir = wanted.string() + "-" + std::to_string(number);
+  }
+  return dir;
+}
+
+}  // namespace
+
+std::string run_identity(const config::Plan& plan) {
+  config::Plan identity = plan;
+  const auto strip = [](config::Config& config) {
+    config.run.dir.clear();
+    config.run.resume = config::Run{}.resume;
+  };
+  strip(identity.whole);
+  for (config::Config& phase : identity.phases) strip(phase);
+  return config::to_toml(identity);
+}
+
+void create_folder(const fs::path& dir) {
+  std::error_code error;
+  fs::create_directories(dir, error);
+  if (error) throw io_error("create", dir, error.value());
+}
+
+fs::path choose_run_dir(const config::Plan& plan) {
+  const config::Config& config = plan.whole;
+  if (!config.run.dir.empty()) {
+    if (config.run.resume == "never" && has_checkpoints(config.run.dir)) {
+      throw ConfigError(
+          "run.dir: {} has checkpoints of an earlier run, and run.resume = \"never\" would "
+          "overwrite them; choose "
+          "another --run-dir, or go on with --resume auto",
+          config.run.dir);
+    }
+    return config.run.dir;
+  }
+  const fs::path fresh = fs::path("runs") / config.run.name / utc_file_stamp();
+  if (config.run.resume == "auto") {
+    const fs::path unfinished = newest_unfinished(fresh.parent_path(), run_identity(plan));
+    if (!unfinished.empty()) return unfinished;
+  }
+  return make_new_folder(fresh);
+}
+
+}  // namespace traffic::train

@@ -1,0 +1,95 @@
+#include "run/gpu.h"
+
+#include <ATen/Context.h>
+#include <unistd.h>
+
+#include <algorithm>
+
+#include "traffic/core/error.h"
+
+#ifdef TRAFFIC_CUDA
+#include <c10/cuda/CUDACachingAllocator.h>
+#include <c10/cuda/CUDAException.h>
+#include <c10/cuda/CUDAFunctions.h>
+#include <c10/cuda/CUDAGuard.h>
+#include <cuda_runtime_api.h>
+#endif
+
+namespace traffic::train {
+
+std::vector<std::string> environment_settings(const std::string& prefix) {
+  std::vector<std::string> settings;
+  for (char** entry = environ; *entry != nullptr; ++entry) {
+    if (std::string_view(*entry).starts_with(prefix)) settings.emplace_back(*entry);
+  }
+  std::sort(settings.begin(), settings.end());
+  return settings;
+}
+
+#ifdef TRAFFIC_CUDA
+
+GpuInventory find_gpus() {
+  GpuInventory found;
+  found.built_with_cuda = true;
+  const cudaError_t result = cudaGetDeviceCount(&found.count);
+  if (result != cudaSuccess) {
+    found.count = 0;
+    found.problem = cudaGetErrorString(result);
+    cudaGetLastError();  // clears it
+  }
+  return found;
+}
+
+void prepare_gpu(at::Device device, const config::Gpu& options) {
+  if (!device.is_cuda()) return;
+  c10::cuda::set_device(device.index());
+  at::globalContext().lazyInitDevice(at::kCUDA);
+  c10::cuda::CUDACachingAllocator::setMemoryFraction(options.memory_fraction, device.index());
+  at::globalContext().setFloat32MatmulPrecision(options.allow_tf32 ? "high" : "highest");
+}
+
+GpuMemory gpu_memory(at::Device device) {
+  namespace allocator = c10::cuda::CUDACachingAllocator;
+  const auto stats = allocator::getDeviceStats(device.index());
+  const c10::cuda::CUDAGuard guard(device);
+  std::size_t free = 0;
+  std::size_t total = 0;
+  C10_CUDA_CHECK(cudaMemGetInfo(&free, &total));
+  // The first of an array of statistics is that of all pools together.
+  return {.allocated = stats.allocated_bytes[0].current,
+          .reserved = stats.reserved_bytes[0].current,
+          .peak_allocated = stats.allocated_bytes[0].peak,
+          .total = static_cast<std::int64_t>(total)};
+}
+
+void empty_gpu_cache(at::Device device) {
+  if (device.is_cuda()) c10::cuda::CUDACachingAllocator::emptyCache();
+}
+
+std::string describe_gpu(at::Device device) {
+  if (!device.is_cuda()) return {};
+  cudaDeviceProp properties{};
+  C10_CUDA_CHECK(cudaGetDeviceProperties(&properties, device.index()));
+  int runtime = 0;
+  int driver = 0;
+  C10_CUDA_CHECK(cudaRuntimeGetVersion(&runtime));
+  C10_CUDA_CHECK(cudaDriverGetVersion(&driver));
+  return fmt::format("{}, {:.1f} GiB, compute capability {}.{}, CUDA runtime {}, driver {}",
+                     static_cast<const char*>(properties.name),
+                     static_cast<double>(properties.totalGlobalMem) / (1 << 30), properties.major,
+                     properties.minor, runtime, driver);
+}
+
+#else
+
+GpuInventory find_gpus() { return {}; }
+void prepare_gpu(at::Device /*device*/, const config::Gpu& /*options*/) {}
+GpuMemory gpu_memory(at::Device device) {
+  throw ConfigError("{}: this program was built without CUDA", device.str());
+}
+void empty_gpu_cache(at::Device /*device*/) {}
+std::string describe_gpu(at::Device /*device*/) { return {}; }
+
+#endif
+
+}  // namespace traffic::train

@@ -1,0 +1,56 @@
+#include "run/memory_watch.h"
+
+#include <fmt/format.h>
+
+#include <utility>
+
+namespace traffic::train {
+namespace {
+
+constexpr double kGiB = 1024.0 * 1024.0 * 1024.0;
+
+double gib(std::int64_t bytes) { return static_cast<double>(bytes) / kGiB; }
+
+}  // namespace
+
+std::string_view advise_batch(double used_share) {
+  if (used_share < 0.80) return "data.batch_size can grow by 4 to 8";
+  if (used_share <= 0.90) return "data.batch_size is right";
+  if (used_share <= 0.95) {
+    return "lower data.batch_size by 4 to 8, or set train.gradient_checkpointing = true";
+  }
+  return "lower data.batch_size by 8 to 12";
+}
+
+std::string_view advise_after_out_of_memory() {
+  return "lower data.batch_size by 12 to 16 (and raise train.accumulation_steps), or set "
+         "train.gradient_checkpointing = true, or use --preset vram";
+}
+
+MemoryActions MemoryWatch::look(const GpuMemory& memory) {
+  MemoryActions actions;
+  const double used_share = memory.total > 0 ? static_cast<double>(memory.peak_allocated) /
+                                                   static_cast<double>(memory.total)
+                                             : 0.0;
+  const bool much_allocated = gib(memory.allocated) > limits_.allocated_gb;
+  if (much_allocated && !std::exchange(said_allocated_, much_allocated)) {
+    actions.warnings.push_back(
+        fmt::format("GPU memory: {:.1f} GiB in use, over gpu.allocated_limit_gb = {:.1f}; lower "
+                    "data.batch_size",
+                    gib(memory.allocated), limits_.allocated_gb));
+  }
+  said_allocated_ = much_allocated;
+  // The peak never falls, so this is said once.
+  if (gib(memory.peak_allocated) > limits_.reserved_gb && !std::exchange(said_peak_, true)) {
+    actions.warnings.push_back(
+        fmt::format("GPU memory: {:.1f} GiB in use at the peak ({:.0f} % of the GPU); set "
+                    "train.gradient_checkpointing = true; {}",
+                    gib(memory.peak_allocated), 100.0 * used_share, advise_batch(used_share)));
+  }
+  // Clearing gives back what no tensor uses; without anything to give it would only cost time.
+  actions.clear_cache =
+      gib(memory.reserved) > limits_.reserved_gb && memory.reserved > memory.allocated;
+  return actions;
+}
+
+}  // namespace traffic::train

@@ -1,0 +1,56 @@
+#include "traffic/train/run/program.h"
+
+#include <cstdio>
+#include <cstdlib>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+
+#include "traffic/config/write.h"
+#include "traffic/core/error.h"
+
+namespace traffic::train {
+namespace {
+
+/// Nothing when the command line only asked for some text, which is printed.
+std::optional<Start> read_command_line(int argc, char** argv, const config::Program& program,
+                                       bool speaks) {
+  const auto parsed = config::parse_command_line(argc, argv, program);
+  std::string text;
+  std::optional<Start> start;
+  if (const auto* exit = std::get_if<config::ExitRequest>(&parsed)) {
+    text = exit->text;
+  } else {
+    const auto& options = std::get<config::CommonOptions>(parsed);
+    start = Start{.options = options, .plan = config::resolve_plan(options)};
+    if (options.print_config) {
+      text = config::to_toml(start->plan);
+      start.reset();
+    }
+  }
+  if (speaks) std::fputs(text.c_str(), stdout);
+  return start;
+}
+
+}  // namespace
+
+int run_program(int argc, char** argv, const config::Program& program,
+                const std::function<int(const Start&, comm::MpiSession&)>& body) {
+  const char* rank = std::getenv("OMPI_COMM_WORLD_RANK");
+  const bool speaks = rank == nullptr || std::string_view(rank) == "0";
+  std::optional<Start> start;
+  try {
+    start = read_command_line(argc, argv, program, speaks);
+  } catch (const Error& error) {
+    if (speaks) std::fprintf(stderr, "%s\n", error.what());
+    return static_cast<int>(error.code());
+  }
+  if (!start) return static_cast<int>(ExitCode::kDone);
+  // What libtorch's profiler says of itself is not for users. Here, where no other thread runs yet.
+  ::setenv("KINETO_LOG_LEVEL", "99", /*overwrite=*/0);
+  return comm::run_mpi_program(argc, argv,
+                               [&](comm::MpiSession& session) { return body(*start, session); });
+}
+
+}  // namespace traffic::train

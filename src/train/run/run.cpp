@@ -1,0 +1,137 @@
+#include "traffic/train/run/run.h"
+
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "run/folder_choice.h"
+#include "run/snapshot_parts.h"
+#include "traffic/checkpoint/file.h"
+#include "traffic/config/write.h"
+#include "traffic/core/atomic_file.h"
+#include "traffic/core/error.h"
+#include "traffic/core/process.h"
+#include "traffic/report/logging.h"
+
+namespace traffic::train {
+namespace fs = std::filesystem;
+
+Run::Run(Job& job, const config::Config& config, const fs::path& dir)
+    : job_(job),
+      config_(config),
+      folder_(dir),
+      save_failures_(config.checkpoint.max_save_failures) {
+  if (is_reporter()) {
+    create_folder(folder_.root());
+    if (dir != job.folder().root()) {
+      write_file_atomically(folder_.config(), config::to_toml(config));
+    }
+    checkpoints_ = std::make_unique<checkpoint::CheckpointManager>(folder_.checkpoints(),
+                                                                   config_.checkpoint.keep_last);
+  }
+  find_resume_point();
+}
+
+void Run::find_resume_point() {
+  std::string path;
+  const std::string& resume = config_.run.resume;
+  if (is_reporter() && resume == "auto") {
+    const checkpoint::ResumePoint point = checkpoints_->newest_valid();
+    for (const checkpoint::Rejected& rejected : point.rejected) {
+      spdlog::warn("checkpoint {} passed over: {}", rejected.path.string(), rejected.reason);
+    }
+    if (point.snapshot) path = point.path.string();
+  } else if (is_reporter() && resume != "never") {
+    checkpoint::verify(resume);
+    checkpoints_->take_best_along(resume);
+    path = resume;
+  }
+  resume_path_ = communicator().broadcast_string(path, 0);
+}
+
+std::optional<checkpoint::Snapshot> Run::take_resume_point() {
+  std::optional<checkpoint::Snapshot> snapshot;
+  if (!resume_path_.empty()) {
+    snapshot = checkpoint::load(resume_path_);
+    spdlog::info("going on from checkpoint {}, step {}", resume_path_.string(), snapshot->step());
+  }
+  if (is_reporter()) {
+    if (snapshot) warn_of_unknown_settings(*snapshot);
+    // What an attempt without a checkpoint has left is dropped, too.
+    const auto step = snapshot ? std::optional(snapshot->step()) : std::nullopt;
+    scalars_ = std::make_unique<report::Scalars>(
+        report::MetricsWriter(folder_.metrics(), step.value_or(-1)),
+        config_.log.tensorboard ? std::make_unique<report::EventWriter>(folder_.tensorboard(), step)
+                                : nullptr);
+  }
+  return snapshot;
+}
+
+void Run::write_metrics(std::int64_t step, const report::NamedValues& values) {
+  if (!scalars_) return;
+  for (const auto& [name, value] : values) scalars_->set(name, value);
+  scalars_->write(step);
+}
+
+void Run::check_room(std::int64_t bytes_per_checkpoint) {
+  // keep_last files, the best, the phase's result and the one being written
+  if (is_reporter()) {
+    checkpoint::check_folder(folder_.checkpoints(), bytes_per_checkpoint,
+                             config_.checkpoint.keep_last + 3);
+  }
+  communicator().barrier();
+}
+
+bool Run::save(const checkpoint::Snapshot& snapshot) {
+  constexpr double kSaved = 1.0;
+  constexpr double kFailed = 0.0;
+  constexpr double kGivenUp = -1.0;
+  double outcome = kSaved;
+  std::string why;
+  if (is_reporter()) {
+    try {
+      checkpoints_->save_step(snapshot);
+      save_failures_.succeeded();
+    } catch (const ResourceError& error) {
+      spdlog::error("step {} could not be saved: {}", snapshot.step(), error.what());
+      outcome = kFailed;
+      try {
+        save_failures_.failed(error.what());
+      } catch (const ResourceError& last) {
+        outcome = kGivenUp;
+        why = last.what();
+      }
+    }
+  }
+  outcome = communicator().all_reduce_scalar(outcome, comm::ReduceOp::kMin);
+  if (outcome == kGivenUp) throw ResourceError(communicator().broadcast_string(why, 0));
+  return outcome == kSaved;
+}
+
+void Run::mark_best(std::int64_t step) {
+  if (is_reporter()) checkpoints_->mark_best(step);
+  communicator().barrier();
+}
+
+fs::path Run::best_path() const { return folder_.checkpoints() / "best.h5"; }
+
+void Run::keep_phase_result(std::int64_t phase) {
+  if (is_reporter()) checkpoints_->mark_phase_end(static_cast<int>(phase));
+  communicator().barrier();
+}
+
+void Run::write_summary(report::Summary summary) {
+  const at::Tensor mine = at::full({1}, peak_rss_bytes(), at::kLong);
+  const at::Tensor all = communicator().all_gather(mine).view({-1});
+  summary.peak_rss_bytes.assign(all.data_ptr<std::int64_t>(),
+                                all.data_ptr<std::int64_t>() + all.numel());
+  summary.faults["failed_saves"] = save_failures_.total();
+  summary.world_size = communicator().size();
+  summary.faults["lost_log_lines"] = static_cast<std::int64_t>(report::num_lost_log_lines());
+  if (scalars_)
+    summary.faults["lost_metrics_lines"] = static_cast<std::int64_t>(scalars_->num_lost());
+  if (is_reporter()) report::write_summary(folder_.summary(), summary);
+}
+
+}  // namespace traffic::train

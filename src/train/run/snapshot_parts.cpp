@@ -1,0 +1,59 @@
+#include "run/snapshot_parts.h"
+
+#include <spdlog/spdlog.h>
+#include <torch/types.h>
+#include <torch/utils.h>
+
+#include <span>
+
+#include "traffic/config/write.h"
+#include "traffic/core/hash.h"
+
+namespace traffic::train {
+
+void put_parameters(checkpoint::Snapshot& snapshot, const comm::NamedTensors& parameters) {
+  for (const auto& [name, parameter] : parameters) {
+    snapshot.put_tensor("model/" + name, parameter.detach());
+  }
+}
+
+void copy_parameters(const checkpoint::Snapshot& snapshot, const comm::NamedTensors& parameters) {
+  const torch::NoGradGuard no_grad;
+  for (const auto& [name, parameter] : parameters) {
+    snapshot.copy_tensor("model/" + name, parameter);
+  }
+}
+
+std::string parameters_hash(const comm::ParameterArena& parameters) {
+  const at::Tensor flat = parameters.flat().to(at::kCPU);
+  return hex64(xxh3_64(std::as_bytes(
+      std::span(flat.const_data_ptr<float>(), static_cast<std::size_t>(flat.numel())))));
+}
+
+config::Config stored_config(const checkpoint::Snapshot& snapshot,
+                             const config::Overrides& overrides) {
+  return config::parse_stored_config(snapshot.text("config"), snapshot.source(), overrides);
+}
+
+std::vector<std::string> unknown_settings(const checkpoint::Snapshot& snapshot) {
+  return config::unknown_keys(snapshot.text("config"));
+}
+
+void warn_of_unknown_settings(const checkpoint::Snapshot& snapshot) {
+  const std::vector<std::string> unknown = unknown_settings(snapshot);
+  if (unknown.empty()) return;
+  spdlog::warn("checkpoint {}: made with settings that this version does not know: {}",
+               snapshot.source(), fmt::join(unknown, ", "));
+}
+
+std::string model_hash_text(const config::Config& config) {
+  return hex64(config::model_hash(config));
+}
+
+bool has_equal_hash(const checkpoint::Snapshot& snapshot, const std::string& entry,
+                    const config::Config& config, std::string (*hash)(const config::Config&)) {
+  const std::string expected = hash(config);
+  return snapshot.text(entry) == expected || hash(stored_config(snapshot)) == expected;
+}
+
+}  // namespace traffic::train

@@ -1,0 +1,62 @@
+#include "world_model/batch_feeder.h"
+
+#include <utility>
+
+#include "world_model/networks.h"
+
+namespace traffic::train {
+
+BatchFeeder::BatchFeeder(data::DataLoader& loader, at::Device device,
+                         std::unique_ptr<comm::SideStream> side)
+    : loader_(loader), device_(device), side_(std::move(side)) {}
+
+void BatchFeeder::start_epoch(std::int64_t epoch) {
+  if (side_) side_->join();
+  ahead_.reset();
+  loader_.start_epoch(epoch);
+}
+
+void BatchFeeder::restore(const data::SamplerState& state) {
+  if (side_) side_->join();
+  ahead_.reset();
+  loader_.restore(state);
+}
+
+std::optional<FedBatch> BatchFeeder::next() {
+  if (!side_) {
+    std::optional<FedBatch> fed = fetch();
+    if (fed) fed->batch = fed->batch.to(device_);
+    return fed;
+  }
+  if (!ahead_) fetch_ahead();
+  side_->join();
+  std::optional<FedBatch> fed = std::exchange(ahead_, std::nullopt);
+  // Behind join(): what is submitted now waits for the steps before this one only.
+  if (fed) fetch_ahead();
+  return fed;
+}
+
+/// In the host's memory.
+std::optional<FedBatch> BatchFeeder::fetch() {
+  std::optional<data::Batch> batch = loader_.next();
+  if (!batch) return std::nullopt;
+  // Counted before the batch is on a device, where reading a sum would wait for all its work.
+  FedBatch fed{.vehicles = vehicle_weights(*batch).sum().item<double>(),
+               .samples = batch->sample_weight.sum().item<double>()};
+  fed.batch = std::move(*batch);
+  return fed;
+}
+
+void BatchFeeder::fetch_ahead() {
+  state_before_ahead_ = loader_.state();
+  ahead_ = fetch();
+  if (ahead_) side_->submit([this] { ahead_->batch = ahead_->batch.to(device_); });
+}
+
+data::SamplerState BatchFeeder::state() const {
+  return ahead_ ? *state_before_ahead_ : loader_.state();
+}
+
+std::int64_t BatchFeeder::steps_left() const { return loader_.steps_left() + (ahead_ ? 1 : 0); }
+
+}  // namespace traffic::train

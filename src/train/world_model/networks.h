@@ -1,0 +1,63 @@
+/// The model of phase 1: from a batch to predictions, loss and physical units.
+#pragma once
+
+#include <torch/types.h>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "traffic/comm/flat_arena.h"
+#include "traffic/config/config.h"
+#include "traffic/data/batch.h"
+#include "traffic/model/graph_encoder.h"
+#include "traffic/model/world_model.h"
+
+namespace traffic::train {
+
+/// What the loss covers: the next state only, or also the future and conflicts.
+enum class Stage : std::uint8_t { kNextState, kFuture };
+
+struct WorldModelForward {
+  model::WorldModelOutput output;
+  torch::Tensor loss;  ///< scalar
+};
+
+/// Predictions in the units of the batch.
+struct PhysicalPrediction {
+  torch::Tensor displacement_m;  ///< [S, H] since the anchor
+  torch::Tensor speed_mps;       ///< [S, H]
+};
+
+/// [S] float32 on the CPU: 1 for each vehicle of a sample, 0 for those of a repeated sample.
+torch::Tensor vehicle_weights(const data::Batch& batch);
+
+class WorldModelNetworks {
+ public:
+  /// Parameters are drawn from the seed alone, the same on all ranks.
+  WorldModelNetworks(const config::Config& config, double frame_s, torch::Device device);
+
+  /// The loss is a sum over vehicles divided by their number, so that ranks and micro-batches add
+  /// up when they are weighted by their numbers of vehicles.
+  WorldModelForward forward(const data::Batch& batch, Stage stage);
+  [[nodiscard]] PhysicalPrediction to_physical(const model::WorldModelOutput& output,
+                                               const data::Batch& batch) const;
+
+  [[nodiscard]] comm::NamedTensors trainable_parameters() const;
+  /// Names among them that the loss of a stage gives no gradient to.
+  [[nodiscard]] std::vector<std::string> parameters_without_gradient(Stage stage) const;
+  [[nodiscard]] torch::Device device() const { return device_; }
+  [[nodiscard]] std::int64_t horizons() const { return horizons_; }
+  [[nodiscard]] double frame_s() const { return frame_s_; }
+
+ private:
+  torch::Device device_;
+  std::int64_t horizons_;
+  double frame_s_;
+  double future_weight_;
+  double conflict_weight_;
+  model::GraphEncoder encoder_;
+  model::WorldModel world_model_;
+};
+
+}  // namespace traffic::train

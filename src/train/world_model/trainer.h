@@ -1,0 +1,84 @@
+/// One optimiser step of phase 1, and the state that a checkpoint keeps of it.
+#pragma once
+
+#include <optional>
+
+#include "optim/loss_scaler.h"
+#include "optim/lr_schedule.h"
+#include "optim/skipped_steps.h"
+#include "traffic/checkpoint/snapshot.h"
+#include "traffic/comm/communicator.h"
+#include "traffic/comm/flat_arena.h"
+#include "traffic/comm/gradient_reducer.h"
+#include "traffic/config/config.h"
+#include "traffic/report/time_split.h"
+#include "traffic/train/optim/adam.h"
+#include "world_model/batch_feeder.h"
+#include "world_model/networks.h"
+
+namespace traffic::train {
+
+/// What a step did; equal on all ranks.
+struct StepResult {
+  double loss = 0.0;  ///< mean over the vehicles of all ranks
+  double grad_norm = 0.0;
+  double learning_rate = 0.0;
+  double samples = 0.0;  ///< of all ranks
+  double loss_scale = 1.0;
+  bool skipped = false;         ///< the gradient was not finite: no update
+  bool stop_requested = false;  ///< on any rank
+};
+
+class StepTotals;
+
+class WorldModelTrainer {
+ public:
+  /// Collective. @param total_steps of the whole phase
+  WorldModelTrainer(const config::Config& config, WorldModelNetworks& model,
+                    comm::Communicator& communicator, report::TimeSplit& time_split,
+                    std::int64_t total_steps);
+
+  /// zero_grad, forward, backward, reduce, clip, step. Collective.
+  /// @return nothing when the epoch has no whole step left
+  /// @throws NumericError after too many steps in a row without a finite gradient
+  std::optional<StepResult> step(BatchFeeder& batches);
+
+  [[nodiscard]] std::int64_t global_step() const { return global_step_; }
+  [[nodiscard]] std::int64_t total_steps() const { return schedule_.total_steps; }
+  [[nodiscard]] std::int64_t skipped_steps() const { return skipped_.total; }
+  [[nodiscard]] const comm::ParameterArena& parameters() const { return parameters_; }
+
+  /// Copies the weights alone.
+  /// @throws CheckpointError if they are missing or do not fit
+  void start_from(const checkpoint::Snapshot& snapshot);
+  void save_to(checkpoint::Snapshot& snapshot) const;
+  /// @throws CheckpointError if a part is missing or does not fit
+  void restore_from(const checkpoint::Snapshot& snapshot);
+
+ private:
+  [[nodiscard]] Stage stage() const;
+  [[nodiscard]] FedBatch next_batch(BatchFeeder& batches);
+  [[nodiscard]] WorldModelForward run_forward(const data::Batch& batch);
+  void run_backward(const torch::Tensor& loss);
+  void run_part(BatchFeeder& batches, StepTotals& totals);
+  void declare_unused_parameters();
+  void count_skipped();
+
+  WorldModelNetworks& model_;
+  comm::Communicator& communicator_;
+  report::TimeSplit& time_split_;
+  std::int64_t accumulation_steps_;
+  std::int64_t stage1_steps_;
+  comm::ParameterArena parameters_;
+  comm::GradientArena gradients_;
+  comm::GradientReducer reducer_;
+  bool scales_loss_;
+  LossScaler scaler_;
+  Adam adam_;
+  LrSchedule schedule_;
+  std::optional<Stage> declared_stage_;  ///< whose unused parameters the reducer knows
+  std::int64_t global_step_ = 0;
+  SkippedSteps skipped_;
+};
+
+}  // namespace traffic::train

@@ -1,0 +1,99 @@
+#include "train/doctor/findings.h"
+
+#include <gmock/gmock.h>
+
+#include <cstdlib>
+#include <nlohmann/json.hpp>
+
+namespace traffic::train {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+constexpr std::int64_t kGiB = std::int64_t{1} << 30;
+
+NodeFacts roomy() {
+  return {.host = "farm", .cpus = 8, .ranks = 2, .simulations = 12, .memory_bytes = 16 * kGiB};
+}
+
+TEST(JudgeNode, HasNothingToSayOfANodeWithRoom) {
+  const Finding finding = judge_node(roomy());
+  EXPECT_EQ(finding.verdict, Verdict::kOk);
+  EXPECT_EQ(finding.found, "farm: 8 CPUs and 16.0 GiB of memory for 2 ranks and 12 simulations");
+}
+
+TEST(JudgeNode, WarnsOfMoreRanksThanCpusAndOfTooLittleMemory) {
+  NodeFacts crowded = roomy();
+  crowded.ranks = 9;
+  EXPECT_EQ(judge_node(crowded).verdict, Verdict::kWarning);
+  EXPECT_THAT(judge_node(crowded).found, HasSubstr("mpirun -np"));
+  NodeFacts small = roomy();
+  small.memory_bytes = 3 * kGiB;  // 2 ranks of 1 GiB, 12 simulations of 100 MiB
+  EXPECT_EQ(judge_node(small).verdict, Verdict::kWarning);
+  EXPECT_THAT(judge_node(small).found, HasSubstr("3.2 GiB: start fewer ranks"));
+}
+
+TEST(JudgeSettings, ShowsThoseThatAllRanksHaveAndWarnsOfOthers) {
+  const auto findings = judge_settings({{{"NCCL_DEBUG", "INFO"}, {"CUDA_VISIBLE_DEVICES", "0"}},
+                                        {{"NCCL_DEBUG", "INFO"}, {"CUDA_VISIBLE_DEVICES", "1"}},
+                                        {{"NCCL_DEBUG", "INFO"}, {"NCCL_P2P_DISABLE", "1"}}});
+  ASSERT_EQ(findings.size(), 3U);
+  EXPECT_EQ(findings[0].verdict, Verdict::kOk);  // each rank may be shown a GPU of its own
+  EXPECT_EQ(findings[0].found, "CUDA_VISIBLE_DEVICES: 0 on rank 0, 1 on rank 1, not set on rank 2");
+  EXPECT_EQ(findings[1].verdict, Verdict::kOk);
+  EXPECT_EQ(findings[1].found, "NCCL_DEBUG = INFO");
+  EXPECT_EQ(findings[2].verdict, Verdict::kWarning);
+  EXPECT_THAT(findings[2].found, HasSubstr("1 on rank 2, not set on ranks 0, 1; give all ranks"));
+}
+
+TEST(JudgeSettings, SaysWhatWasLookedForWhereNothingIsSet) {
+  const auto findings = judge_settings({{}, {}});
+  ASSERT_EQ(findings.size(), 1U);
+  EXPECT_EQ(findings[0].verdict, Verdict::kOk);
+  EXPECT_THAT(findings[0].found, HasSubstr("NCCL_*, CUDA_*"));
+}
+
+TEST(CurrentSettings, AreTheVariablesThatLibrariesListenTo) {
+  setenv("NCCL_DOCTOR_TEST", "a=b", 1);
+  setenv("DOCTOR_TEST", "x", 1);
+  const Settings settings = current_settings();
+  EXPECT_EQ(settings.at("NCCL_DOCTOR_TEST"), "a=b");
+  EXPECT_FALSE(settings.contains("DOCTOR_TEST"));
+  unsetenv("NCCL_DOCTOR_TEST");
+  unsetenv("DOCTOR_TEST");
+}
+
+TEST(JoinRanks, SaysOnceWhatRanksAgreeOn) {
+  const Finding gpu{.subject = "device", .found = "a GPU"};
+  const Finding none{.verdict = Verdict::kFailed,
+                     .subject = "device",
+                     .found = "none",
+                     .code = ExitCode::kResources};
+  const auto joined = join_ranks({gpu, none, gpu});
+  ASSERT_EQ(joined.size(), 2U);
+  EXPECT_EQ(joined[0].found, "ranks 0, 2: a GPU");
+  EXPECT_EQ(joined[1].found, "rank 1: none");
+  EXPECT_EQ(exit_code(joined), ExitCode::kResources);
+  EXPECT_EQ(exit_code(join_ranks({gpu})), ExitCode::kDone);
+}
+
+TEST(Findings, AreWrittenForPeopleAndForPrograms) {
+  const std::vector<Finding> findings{{.subject = "node", .found = "fine"},
+                                      {.verdict = Verdict::kFailed,
+                                       .subject = "simulations",
+                                       .found = "no scenario",
+                                       .code = ExitCode::kData}};
+  const std::string text = to_text(findings);
+  EXPECT_THAT(text, HasSubstr("ok       node"));
+  EXPECT_THAT(text, HasSubstr("FAILED   simulations"));
+  EXPECT_THAT(text, HasSubstr("1 ok, 0 warnings, 1 failed\n"));
+  const auto json = nlohmann::json::parse(to_json(findings));
+  ASSERT_EQ(json.size(), 2U);
+  EXPECT_EQ(json[0]["exit_code"], 0);
+  EXPECT_EQ(json[1]["subject"], "simulations");
+  EXPECT_EQ(json[1]["exit_code"], 3);
+}
+
+}  // namespace
+}  // namespace traffic::train

@@ -1,0 +1,121 @@
+#include "train/policy/policy.h"
+
+#include <gtest/gtest.h>
+
+#include "traffic/scene/frame.h"
+#include "train/rollouts/experience_fixture.h"
+
+namespace traffic::train {
+namespace {
+
+using namespace testing;  // NOLINT: the helpers beside this file
+
+PolicyInput input_of(const std::vector<std::int64_t>& ptr, std::uint64_t seed) {
+  Rng rng(seed);
+  const auto states = static_cast<std::int64_t>(ptr.size()) - 1;
+  return {.own = rl::draw_uniforms(rng, {ptr.back(), kOwn}),
+          .shared = rl::draw_uniforms(rng, {states, kShared}),
+          .segments = rl::Segments(torch::tensor(ptr))};
+}
+
+double share_of_commands(Policy& policy) {
+  const PolicyInput in = input_of({0, 1000, 2000}, 1);
+  Rng rng(2);
+  config::Config config = small_config();
+  const Decisions made =
+      policy.decide(in, torch::tensor({policy.top_k(), policy.top_k()}, torch::kLong),
+                    rl::draw_uniforms(rng, {2000, policy.uniform_columns()}));
+  return (made.action > 0.5).to(torch::kDouble).mean().item<double>();
+}
+
+TEST(Policy, StartsWithTheConfiguredProbabilityOfACommand) {
+  config::Config config = small_config();
+  config.controller.top_k = 1000;
+  for (const double probability : {0.1, 0.35, 0.8}) {
+    config.controller.first_command_probability = probability;
+    Policy policy(config, kWidths, torch::kCPU);
+    // 2,000 draws: three standard errors are 0.035 at most, the heads' small weights add little.
+    EXPECT_NEAR(share_of_commands(policy), probability, 0.05);
+  }
+}
+
+TEST(Policy, PicksNoMoreThanAreLeftInAState) {
+  Policy policy(small_config(), kWidths, torch::kCPU);
+  const PolicyInput in = input_of({0, 4, 8, 9, 9}, 3);
+  const Decisions made = policy.decide(in, torch::tensor({2, 1, 2, 2}, torch::kLong), std::nullopt);
+  const torch::Tensor counts = (made.picks >= 0).sum(1);
+  EXPECT_TRUE(torch::equal(counts, torch::tensor({2, 1, 1, 0}, torch::kLong)));
+  EXPECT_EQ(made.row.numel(), 4);
+}
+
+TEST(Policy, ArriveLateIsKeptOtherCommandsLastAControlPeriod) {
+  config::Config config = small_config();
+  config.action.commands = {"none", "stop", "arrive_late"};
+  config.env.control_period_s = 5.0;
+  const std::vector<std::uint32_t> vehicles = {7};
+  const rollout::FrameView frame{.vehicle_id = vehicles};
+  const auto hold_s = [&](float action) {
+    const auto command = Policy(config, kWidths, torch::kCPU).command(frame, {}, action, 1);
+    return command ? command->hold_s : 0.0;
+  };
+  EXPECT_EQ(hold_s(0.0F), 0.0) << "no command";
+  EXPECT_EQ(hold_s(2.0F), 5.0);
+  config.env.commit_s = 30.0;
+  EXPECT_EQ(hold_s(1.0F), 5.0);
+  EXPECT_EQ(hold_s(2.0F), 30.0);
+}
+
+TEST(Policy, GivesTheDecisionsThatItMadeTheProbabilityThatItMadeThemWith) {
+  config::Config config = small_config();
+  config.action.lane_change = true;
+  for (const char* kind : {"categorical", "target_speed", "acceleration"}) {
+    config.action.longitudinal = kind;
+    Policy policy(config, kWidths, torch::kCPU);
+    const PolicyInput in = input_of({0, 4, 6}, 4);
+    Rng rng(5);
+    const Decisions made = policy.decide(in, torch::tensor({2, 2}, torch::kLong),
+                                         rl::draw_uniforms(rng, {6, policy.uniform_columns()}));
+    // What is kept of decisions are copies, outside of the inference mode that they are made in.
+    const PolicyTermsOf terms = policy.evaluate(in, {.picks = made.picks.clone(),
+                                                     .row = made.row.clone(),
+                                                     .action = made.action.clone(),
+                                                     .lane = made.lane.clone()});
+    EXPECT_EQ(terms.log_prob.numel(), 4);
+    EXPECT_TRUE(torch::isfinite(terms.log_prob).all().item<bool>()) << kind;
+    EXPECT_TRUE((terms.selection_log_prob < 0).all().item<bool>()) << kind;
+    EXPECT_TRUE(terms.log_prob.requires_grad()) << kind;
+  }
+}
+
+TEST(Policy, TurnsActionsIntoCommandsThatLastAControlPeriod) {
+  const config::Config config = small_config();
+  const Policy policy(config, kWidths, torch::kCPU);
+  const std::vector<std::uint32_t> ids{7, 9};
+  const std::vector<float> rows(2 * scene::node_features().size(), 0.0F);
+  const rollout::FrameView frame{.vehicle_id = ids, .node_features = rows};
+  const rollout::Candidate candidate{.node = 1, .conflict = 0, .approach = 0};
+  EXPECT_FALSE(policy.command(frame, candidate, 0.0F, 1).has_value());
+  const auto stop = policy.command(frame, candidate, 1.0F, 1);
+  ASSERT_TRUE(stop.has_value());
+  EXPECT_EQ(stop->vehicle_id, 9U);
+  EXPECT_EQ(stop->longitudinal, scene::Longitudinal::kStop);
+  EXPECT_EQ(stop->hold_s, config.env.control_period_s);
+  const auto left = policy.command(frame, candidate, 0.0F, 2);
+  ASSERT_TRUE(left.has_value());
+  EXPECT_EQ(left->lane_change, scene::LaneChange::kLeft);
+}
+
+TEST(Policy, ContinuousCommandsStayWithinTheirBounds) {
+  config::Config config = small_config();
+  config.action.longitudinal = "acceleration";
+  const Policy policy(config, kWidths, torch::kCPU);
+  const std::vector<std::uint32_t> ids{1};
+  const std::vector<float> rows(scene::node_features().size(), 0.0F);
+  const rollout::FrameView frame{.vehicle_id = ids, .node_features = rows};
+  EXPECT_NEAR(policy.command(frame, {}, -50.0F, 1)->value, config.env.min_accel_mps2, 1e-6);
+  EXPECT_NEAR(policy.command(frame, {}, 50.0F, 1)->value, config.env.max_accel_mps2, 1e-6);
+  EXPECT_NEAR(policy.command(frame, {}, 0.0F, 1)->value, -0.5, 1e-6);  // the middle of -3 .. 2
+}
+
+}  // namespace
+}  // namespace traffic::train

@@ -1,0 +1,193 @@
+/// Runs on 1, 2 and 3 ranks.
+#include "train/ppo/learner.h"
+
+#include <gtest/gtest.h>
+
+#include "mpi_main.h"
+#include "train/rollouts/experience_fixture.h"
+
+namespace traffic::train {
+namespace {
+
+using namespace testing;  // NOLINT: the helpers beside this file
+
+class LearnerOnRanks : public ::testing::TestWithParam<std::int64_t> {};
+
+TEST_P(LearnerOnRanks, AnUpdateIsThatOfOneRankOnTheSameExperience) {
+  const std::int64_t conflicts = GetParam();
+  const config::Config config = small_config();
+  const auto communicator =
+      comm::make_communicator(traffic::testing::mpi_session(), at::kCPU, config.comm);
+  AloneCommunicator alone;
+  Policy joint_policy(config, kWidths, torch::kCPU);
+  Policy lone_policy(config, kWidths, torch::kCPU);
+  Learner joint(config, joint_policy, *communicator, conflicts);
+  Learner lone(config, lone_policy, alone, conflicts);
+  // Seven trajectories: no two ranks of two or three have as many.
+  const auto all = play_all(7, conflicts, lone_policy, 5);
+  const std::int64_t states = 7 * kLength;
+  for (std::int64_t iteration = 0; iteration < 2; ++iteration) {
+    const UpdateResult a = joint.update(
+        share(all, communicator->rank(), communicator->size(), conflicts, 2), states, iteration);
+    const UpdateResult b = lone.update(share(all, 0, 1, conflicts, 2), states, iteration);
+    EXPECT_NEAR(a.statistics.approx_kl, b.statistics.approx_kl, 1e-4);
+    EXPECT_NEAR(a.statistics.value_loss, b.statistics.value_loss, 1e-3);
+    EXPECT_EQ(a.statistics.decisions, b.statistics.decisions);
+  }
+  // Sums are taken in another order, and Adam divides by the root of small squares: what rounding
+  // makes of a step is small beside the step, which is the learning rate of 1e-2.
+  const double worst =
+      (joint.parameters().flat() - lone.parameters().flat()).abs().max().item<double>();
+  EXPECT_LT(worst, 1e-3);
+  comm::check_replicas_equal(*communicator, joint.parameters().flat(), "parameters");
+}
+INSTANTIATE_TEST_SUITE_P(Conflicts, LearnerOnRanks, ::testing::Values(1, 3));
+
+/// Clear cases must be decided right.
+void expect_stops_where_the_first_feature_is_positive(Policy& policy) {
+  torch::Tensor own = torch::zeros({20, kOwn});
+  for (std::int64_t i = 0; i < 20; ++i)
+    own[i][0] =
+        i < 10 ? 0.3 + 0.07 * static_cast<double>(i) : -0.3 - 0.07 * static_cast<double>(i - 10);
+  const torch::Tensor ptr = torch::arange(21);
+  const Decisions made = policy.decide(
+      {.own = own, .shared = torch::zeros({20, kShared}), .segments = rl::Segments(ptr)},
+      torch::full({20}, 2, torch::kLong), std::nullopt);
+  EXPECT_TRUE((made.action.narrow(0, 0, 10) == 1.0).all().item<bool>());
+  EXPECT_FALSE((made.action.narrow(0, 10, 10) == 1.0).any().item<bool>());
+}
+
+/// Stops those whose first feature is positive, among the picked.
+void decide_as_expert(std::vector<Trajectory>& all) {
+  for (Trajectory& trajectory : all) {
+    for (Step& step : trajectory.steps) {
+      for (std::size_t d = 0; d < step.place.size(); ++d) {
+        step.action[d] = step.seen.own[step.place[d]][0].item<float>() > 0.0F ? 1.0F : 0.0F;
+      }
+    }
+  }
+}
+
+TEST(Learner, ImitatesAnExpertOnAnyNumberOfRanks) {
+  config::Config config = small_config();
+  config.ppo.num_epochs = 20;
+  const auto communicator =
+      comm::make_communicator(traffic::testing::mpi_session(), at::kCPU, config.comm);
+  AloneCommunicator alone;
+  Policy joint_policy(config, kWidths, torch::kCPU);
+  Policy lone_policy(config, kWidths, torch::kCPU);
+  Learner joint(config, joint_policy, *communicator, 1);
+  Learner lone(config, lone_policy, alone, 1);
+  auto all = play_all(7, 1, lone_policy, 5);
+  decide_as_expert(all);
+  const std::int64_t states = 7 * kLength;
+  const Experience mine = share(all, communicator->rank(), communicator->size(), 1, 2);
+  const UpdateResult a = joint.imitate(mine, states, 0);
+  const UpdateResult b = lone.imitate(share(all, 0, 1, 1, 2), states, 0);
+  // As above, over 80 steps.
+  EXPECT_NEAR(a.imitation_loss, b.imitation_loss, 1e-2);
+  comm::check_replicas_equal(*communicator, joint.parameters().flat(), "parameters");
+  EXPECT_LT(joint.imitate(mine, states, 1).imitation_loss, a.imitation_loss);
+  expect_stops_where_the_first_feature_is_positive(joint_policy);
+}
+
+TEST(Learner, SolvesATaskOfWhomToCommand) {
+  config::Config config = small_config();
+  const auto communicator =
+      comm::make_communicator(traffic::testing::mpi_session(), at::kCPU, config.comm);
+  Policy policy(config, kWidths, torch::kCPU);
+  Learner learner(config, policy, *communicator, 1);
+  constexpr std::int64_t kTrajectories = 12;
+  for (std::int64_t iteration = 0; iteration < 30; ++iteration) {
+    const auto all =
+        play_all(kTrajectories, 1, policy, 100 + static_cast<std::uint64_t>(iteration));
+    learner.update(share(all, communicator->rank(), communicator->size(), 1, 2),
+                   kTrajectories * kLength, iteration);
+  }
+  expect_stops_where_the_first_feature_is_positive(policy);
+}
+
+TEST(Learner, ConflictsThatARoadHasNotChangeNothing) {
+  const config::Config config = small_config();
+  AloneCommunicator alone;
+  Policy policy(config, kWidths, torch::kCPU);
+  Learner learner(config, policy, alone, 1);
+  const auto all = play_all(4, 1, policy, 9);
+  auto padded = all;
+  for (Trajectory& trajectory : padded) {
+    const torch::Tensor noise = torch::full({1, kConflictWidth}, 7.0);
+    for (Step& step : trajectory.steps) {
+      step.seen.conflict = torch::cat({step.seen.conflict, noise});
+      step.reward.push_back(100.0F);
+      step.cost.push_back(0.0F);
+      step.conflicts = 1;
+    }
+    trajectory.final_conflict = torch::cat({trajectory.final_conflict, noise});
+  }
+  learner.update(share(all, 0, 1, 1, 2), 4 * kLength, 0);
+
+  Policy other_policy(config, kWidths, torch::kCPU);
+  Learner other(config, other_policy, alone, 2);
+  const UpdateResult result = other.update(share(padded, 0, 1, 2, 2), 4 * kLength, 0);
+  // Twice the rows in a matrix product add up in another order.
+  EXPECT_TRUE(torch::allclose(other.parameters().flat(), learner.parameters().flat(), 1e-3, 1e-5));
+  EXPECT_LT(result.mean_return, 50.0);
+}
+
+TEST(Learner, FittingTheValueLeavesThePolicyWhereItIs) {
+  config::Config config = small_config();
+  config.ppo.final_learning_rate = 0.0;  // of the policy; the value is fitted at the first one
+  config.ppo.iterations = 1;
+  config.ppo.value_epochs = 2;
+  AloneCommunicator alone;
+  Policy policy(config, kWidths, torch::kCPU);
+  Learner learner(config, policy, alone, 1);
+  const Experience experience = share(play_all(4, 1, policy, 9), 0, 1, 1, 2);
+  const auto changed = [&](std::int64_t iteration) {
+    std::vector<torch::Tensor> before;
+    for (const auto& [name, p] : policy.parameters()) before.push_back(p.detach().clone());
+    learner.update(experience, 4 * kLength, iteration);
+    bool of_policy = false;
+    bool of_value = false;
+    std::size_t i = 0;
+    for (const auto& [name, p] : policy.parameters()) {
+      const bool moved = !torch::equal(p, before[i++]);
+      (name.starts_with("controller.value") ? of_value : of_policy) |= moved;
+    }
+    return std::pair(of_policy, of_value);
+  };
+  EXPECT_EQ(changed(0), std::pair(true, true));
+  EXPECT_EQ(changed(1), std::pair(false, true));
+}
+
+TEST(Learner, RestoredGoesOnWithTheSameBits) {
+  const config::Config config = small_config();
+  AloneCommunicator alone;
+  Policy policy(config, kWidths, torch::kCPU);
+  Learner learner(config, policy, alone, 1);
+  const auto all = play_all(4, 1, policy, 9);
+  const Experience experience = share(all, 0, 1, 1, 2);
+  learner.update(experience, 4 * kLength, 0);
+  learner.update(experience, 4 * kLength, 1);
+  checkpoint::Snapshot snapshot(1);
+  learner.save_to(snapshot);
+  // A snapshot shares memory with the parameters until it is written: keep it apart.
+  checkpoint::Snapshot kept(1);
+  for (const auto& [name, value] : snapshot.values()) {
+    if (const auto* tensor = std::get_if<at::Tensor>(&value)) {
+      kept.put_tensor(name, tensor->clone());
+    } else if (const auto* number = std::get_if<std::int64_t>(&value)) {
+      kept.put_int(name, *number);
+    }
+  }
+  learner.update(experience, 4 * kLength, 2);
+
+  Policy other_policy(config, kWidths, torch::kCPU);
+  Learner other(config, other_policy, alone, 1);
+  other.restore_from(kept);
+  other.update(experience, 4 * kLength, 2);
+  EXPECT_TRUE(torch::equal(other.parameters().flat(), learner.parameters().flat()));
+}
+
+}  // namespace
+}  // namespace traffic::train

@@ -1,0 +1,38 @@
+#include <gtest/gtest.h>
+
+#include <array>
+
+#include "train/rollouts/reward.h"
+
+namespace traffic::train {
+namespace {
+
+/// Four seconds in which uncontrolled traffic gains as much as given in each.
+Baseline baseline(std::vector<double> growth, std::int64_t conflicts, double demand) {
+  return {
+      .growth = {.bin_s = 1.0, .conflicts = conflicts, .episodes = 2, .growth = std::move(growth)},
+      .expected_demand = demand};
+}
+
+TEST(Reward, IsTheGrowthOverThatOfUncontrolledTrafficOfTheScenario) {
+  // Sums over two episodes.
+  const Reward reward({baseline({2, 2, 2, 2}, 1, 100), baseline({2, 4, 2, 4, 2, 4, 2, 4}, 2, 50)},
+                      100.0);
+  EXPECT_EQ(reward.conflicts(), 2);
+  EXPECT_EQ(reward.duration_s(0), 4.0);
+  const std::array<double, 2> growth{3.0, 1.5};
+  const std::array<double, 2> of_one{9.0, 9.0};  // with one conflict the score's own counts
+  rollout::Period period;
+  period.time_s = 3.0;
+  period.num_conflicts = 1;
+  period.growth = growth;
+  period.conflict_growth = of_one;
+  EXPECT_EQ(reward(0, period, 1.0), (std::vector<float>{2.5F, 0.0F}));
+  const std::array<double, 4> of_two{1.0, 2.0, 3.0, 1.0};
+  period.num_conflicts = 2;
+  period.conflict_growth = of_two;
+  EXPECT_EQ(reward(1, period, 1.0), (std::vector<float>{4.0F, -2.0F}));
+}
+
+}  // namespace
+}  // namespace traffic::train

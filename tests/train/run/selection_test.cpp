@@ -1,0 +1,61 @@
+#include "train/run/selection.h"
+
+#include <gtest/gtest.h>
+
+namespace traffic::train {
+namespace {
+
+using Gains = std::vector<double>;
+
+constexpr double kLimitKept = 0.0;
+
+TEST(Selection, TakesTheFirstAndWhatIsHigher) {
+  Selection selection;
+  EXPECT_TRUE(selection.prefers(kLimitKept, Gains{-3.0, -1.0, -2.0}));
+  EXPECT_TRUE(selection.prefers(kLimitKept, Gains{1.0, 2.0, 3.0}));
+}
+
+TEST(Selection, PrefersALaterOneWithinAStandardErrorOfTheHighest) {
+  Selection selection;
+  ASSERT_TRUE(selection.prefers(kLimitKept, Gains{4.0, 6.0, 5.0, 5.0}));
+  // Differences -1.2, .8, -.2, -.2: mean -.2, deviation .816, standard error .408.
+  EXPECT_TRUE(selection.prefers(kLimitKept, Gains{2.8, 6.8, 4.8, 4.8}));
+  // As far below in the mean, but in every seed: standard error 0.
+  EXPECT_FALSE(selection.prefers(kLimitKept, Gains{3.8, 5.8, 4.8, 4.8}));
+}
+
+TEST(Selection, MeasuresByTheHighestAndNotByTheLastThatWasKept) {
+  Selection selection;
+  ASSERT_TRUE(selection.prefers(kLimitKept, Gains{4.0, 6.0, 5.0, 5.0}));
+  ASSERT_TRUE(selection.prefers(kLimitKept, Gains{2.8, 6.8, 4.8, 4.8}));
+  // Below the second by .2 +- .204, below the first by .4 +- .204.
+  EXPECT_FALSE(selection.prefers(kLimitKept, Gains{3.1, 6.1, 4.6, 4.6}));
+}
+
+TEST(Selection, PutsALimitBeforeAnyGain) {
+  Selection selection;
+  ASSERT_TRUE(selection.prefers(0.2, Gains{9.0, 9.0}));
+  EXPECT_FALSE(selection.prefers(0.3, Gains{20.0, 20.0}));
+  EXPECT_TRUE(selection.prefers(0.1, Gains{5.0, 5.0}));
+  EXPECT_TRUE(selection.prefers(kLimitKept, Gains{1.0, 1.0}));
+  EXPECT_FALSE(selection.prefers(0.01, Gains{9.0, 9.0}));
+}
+
+TEST(Selection, GoesOnFromItsState) {
+  Selection before;
+  ASSERT_TRUE(before.prefers(0.1, Gains{4.0, 6.0}));
+  Selection after;
+  after.restore(before.best_excess(), before.best_gains());
+  EXPECT_FALSE(after.prefers(0.1, Gains{3.0, 5.0}));
+  EXPECT_FALSE(after.prefers(0.2, Gains{7.0, 9.0}));
+  EXPECT_TRUE(after.prefers(0.1, Gains{5.0, 6.0}));
+}
+
+TEST(Selection, BeginsAnewWhereTheNumberOfSeedsChanges) {
+  Selection selection;
+  ASSERT_TRUE(selection.prefers(kLimitKept, Gains{4.0, 6.0}));
+  EXPECT_TRUE(selection.prefers(kLimitKept, Gains{1.0, 1.0, 1.0}));
+}
+
+}  // namespace
+}  // namespace traffic::train
