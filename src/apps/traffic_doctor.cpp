@@ -7,6 +7,7 @@
 
 #include "traffic/train/doctor/doctor.h"
 #include "traffic/train/run/program.h"
+#include "traffic/train/trainings.h"
 
 int main(int argc, char** argv) {
   using namespace traffic;
@@ -20,6 +21,7 @@ int main(int argc, char** argv) {
       .add_options = [&prints_json](CLI::App& app) {
         app.add_flag("--json", prints_json, "Print what is found as JSON");
       }};
+  train::register_trainings(train::shipped_trainings());
   return train::run_program(
       argc, argv, program, [&](const train::Start& start, comm::MpiSession& session) {
         const std::vector<train::Finding> findings = train::examine(session, start.plan.whole);

@@ -19,6 +19,7 @@
 #include "traffic/sim/scenario.h"
 #include "traffic/train/evaluate/evaluation.h"
 #include "traffic/train/policy/policy_controller.h"
+#include "traffic/train/trainings.h"
 
 namespace {
 
@@ -206,6 +207,7 @@ int evaluate(const Arguments& arguments, const config::CommonOptions& options) {
 
 int main(int argc, char** argv) {
   try {
+    train::register_trainings(train::shipped_trainings());
     Arguments arguments;
     const auto parsed = config::parse_command_line(argc, argv, program(arguments));
     if (const auto* exit = std::get_if<config::ExitRequest>(&parsed)) {

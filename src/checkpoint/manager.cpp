@@ -33,8 +33,9 @@ std::optional<std::int64_t> step_of(const std::string& name) {
   return step;
 }
 
+/// best.h5 or the result of a training.
 bool is_mark(const std::string& name) {
-  return name == "best.h5" || (name.starts_with("phase") && name.ends_with(kSuffix));
+  return name.ends_with(kSuffix) && !name.starts_with(kStepPrefix) && !name.starts_with('.');
 }
 
 std::vector<std::string> file_names(const fs::path& dir) {
@@ -83,7 +84,7 @@ std::vector<Candidate> candidates(const fs::path& dir) {
   }
   std::sort(found.begin(), found.end(), [](const Candidate& a, const Candidate& b) {
     if (a.step != b.step) return a.step > b.step;
-    return a.path.filename() > b.path.filename();  // "step-" > "phase" > "best"
+    return a.path.filename() > b.path.filename();  // "step-" > others, mostly
   });
   return found;
 }
@@ -126,8 +127,8 @@ fs::path CheckpointManager::step_path(std::int64_t step) const {
   return dir_ / fmt::format("{}{:09d}{}", kStepPrefix, step, kSuffix);
 }
 
-fs::path CheckpointManager::phase_path(int phase) const {
-  return dir_ / fmt::format("phase{}{}", phase, kSuffix);
+fs::path CheckpointManager::result_path(const std::string& name) const {
+  return dir_ / fmt::format("{}{}", name, kSuffix);
 }
 
 std::vector<std::int64_t> CheckpointManager::steps() const {
@@ -158,9 +159,9 @@ void CheckpointManager::take_best_along(const fs::path& origin) {
   link_or_copy(is_whole(beside) ? beside : origin, best_path());
 }
 
-fs::path CheckpointManager::mark_phase_end(int phase) {
-  link_or_copy(best_path(), phase_path(phase));
-  return phase_path(phase);
+fs::path CheckpointManager::mark_result(const std::string& name) {
+  link_or_copy(best_path(), result_path(name));
+  return result_path(name);
 }
 
 void CheckpointManager::prune() const {

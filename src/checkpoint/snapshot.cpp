@@ -63,6 +63,12 @@ void Snapshot::put_tensor(const std::string& name, const at::Tensor& value) {
   }
 }
 
+void Snapshot::own_tensors() {
+  for (auto& [name, value] : values_) {
+    if (auto* tensor = std::get_if<at::Tensor>(&value)) *tensor = tensor->clone();
+  }
+}
+
 void Snapshot::put_int(const std::string& name, std::int64_t value) { put(name, value); }
 void Snapshot::put_real(const std::string& name, double value) { put(name, value); }
 void Snapshot::put_text(const std::string& name, std::string value) { put(name, std::move(value)); }

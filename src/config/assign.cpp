@@ -42,7 +42,7 @@ Problem check_string(const Row& row, const std::string& value) {
     return text;
   }
   if (row.refuse != nullptr) {
-    if (const std::string_view why = row.refuse(value); !why.empty()) {
+    if (const std::string why = row.refuse(value); !why.empty()) {
       return fmt::format("found {}, {}", shown(value), why);
     }
   }
@@ -86,11 +86,7 @@ Problem read(const Row& row, const Value& value, double& out) {
 }
 
 Problem read(const Row& row, const Value& value, std::string& out) {
-  // Where some of the choices are numbers (run.phase) a number needs no quotes.
-  const bool has_numbers = std::any_of(
-      row.choices.begin(), row.choices.end(),
-      [](std::string_view choice) { return choice.front() >= '0' && choice.front() <= '9'; });
-  if (const auto* number = std::get_if<std::int64_t>(&value.data); number && has_numbers) {
+  if (const auto* number = std::get_if<std::int64_t>(&value.data); number && row.takes_integers) {
     std::string digits = std::to_string(*number);
     auto problem = check_string(row, digits);
     if (!problem) out = std::move(digits);

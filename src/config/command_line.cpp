@@ -27,7 +27,7 @@ std::vector<KeyOption> key_options() {
       {"--run-dir", "run.dir", "DIR", "Folder of the run; default runs/<name>/<time>"},
       {"--seed", "run.seed", "N", "Seed of all random numbers"},
       {"--resume", "run.resume", "auto|never|PATH", "Whether to go on from a checkpoint"},
-      {"--phase", "run.phase", "all|1|2|3", "Phase to train"},
+      {"--phase", "run.phase", "all|1|2|3|NAME,...", "What to train, by number or name"},
   };
 }
 

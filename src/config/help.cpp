@@ -42,7 +42,7 @@ has it:
 
 The file is what was decided once, the command line what is decided now; so the command line wins.
 
-A table of a phase, such as `[phase2.ppo]` or `--set phase2.ppo.gamma=0.9`, holds in that phase only, whichever way it is
+A table of a phase (a training with a number), such as `[phase2.ppo]` or `--set phase2.ppo.gamma=0.9`, holds in that phase only, whichever way it is
 started (`--phase 2` or `--phase all`), and wins over the same table without a phase. `[run]`, `[comm]`, `[log]` and
 `[model]` are the same for all phases of a run.
 
@@ -68,23 +68,38 @@ std::string markdown_section(const Section& section) {
   return text;
 }
 
-/// Presets side by side for a phase: one column a preset.
-std::string markdown_presets(std::int64_t phase) {
+/// Presets side by side for a training: one column a preset.
+std::string markdown_presets(const TrainingFacts& training) {
   const auto names = preset_names();
-  std::string text = fmt::format(
-      "\nWhat they set in phase {}:\n\n| key | {} |\n|{}\n", phase, fmt::join(names, " | "),
-      fmt::join(std::vector<std::string_view>(names.size() + 1, " --- |"), ""));
+  std::string text =
+      fmt::format("\nWhat they set in {} (`{}`):\n\n| key | {} |\n|{}\n", training.title(),
+                  training.name, fmt::join(names, " | "),
+                  fmt::join(std::vector<std::string_view>(names.size() + 1, " --- |"), ""));
   for (const Row& row : schema()) {
     std::string cells;
     bool any = false;
     for (const std::string_view name : names) {
-      const auto values = preset_values(name, phase);
+      const auto values = preset_values(name, training);
       const auto value = std::find_if(values.begin(), values.end(),
                                       [&](const PresetValue& v) { return v.key == row.key; });
       any = any || value != values.end();
       cells += fmt::format(" {} |", value == values.end() ? std::string_view() : value->value);
     }
     if (any) text += fmt::format("| `{}` |{}\n", row.key, cells);
+  }
+  return text;
+}
+
+/// A row for each.
+std::string markdown_trainings() {
+  std::string text =
+      "\n## Trainings\n\nWhat `run.phase` and `--phase` may name, by number or name.\n\n| number | "
+      "name | trains | starts from | tables of its own | sections that concern it alone |\n| --- | "
+      "--- | --- | --- | --- | --- |\n";
+  for (const TrainingFacts& training : trainings()) {
+    text += fmt::format("| {} | `{}` | {} | {} | `[{}.*]` | {} |\n", training.number, training.name,
+                        training.help, fmt::join(training.starts_from, ", "), training.folder,
+                        fmt::join(training.sections, ", "));
   }
   return text;
 }
@@ -131,7 +146,8 @@ std::string help_markdown() {
   for (const std::string_view name : preset_names()) {
     text += fmt::format("- `{}`: {}\n", name, preset_help(name));
   }
-  for (const std::int64_t phase : {1, 2, 3}) text += markdown_presets(phase);
+  for (const TrainingFacts& training : trainings()) text += markdown_presets(training);
+  text += markdown_trainings();
   for (const Section& section : sections()) text += markdown_section(section);
   return text;
 }

@@ -6,11 +6,11 @@
 namespace traffic::config {
 namespace {
 
-std::string_view refuse_as_seeds(std::string_view text) {
+std::string refuse_as_seeds(std::string_view text) {
   const bool plain = std::all_of(text.begin(), text.end(), [](char c) {
     return (c >= '0' && c <= '9') || c == '.' || c == ',';
   });
-  return plain ? std::string_view() : "expected seeds as in 7 or 100..119 or 1,5,9";
+  return plain ? "" : "expected seeds as in 7 or 100..119 or 1,5,9";
 }
 
 }  // namespace

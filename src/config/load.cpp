@@ -9,6 +9,7 @@
 
 #include "assign.h"
 #include "loader.h"
+#include "traffic/config/trainings.h"
 #include "traffic/config/write.h"
 #include "traffic/core/error.h"
 
@@ -48,50 +49,79 @@ std::string read_file(const fs::path& path) {
   return text;
 }
 
-/// A preset has values for each phase, so the phase that the command line asks for comes first.
+/// A preset has values for each training, so what the command line asks to train comes first.
 void apply_overrides(Loader& loader, const Overrides& overrides) {
-  for (const bool phase_pass : {true, false}) {
-    if (!phase_pass && !overrides.preset.empty()) loader.apply_preset(overrides.preset);
+  for (const bool plan_pass : {true, false}) {
+    if (!plan_pass && !overrides.preset.empty()) loader.apply_preset(overrides.preset);
     for (const Assignment& assignment : overrides.assignments) {
-      if ((assignment.key == "run.phase") == phase_pass) loader.apply(assignment);
+      if ((assignment.key == "run.phase") == plan_pass) loader.apply(assignment);
     }
   }
 }
 
-Plan read_plan(std::string_view text, std::string_view name, const Overrides& overrides,
-               UnknownKeys unknown) {
-  const auto read = [&](std::string_view phase) {
-    Loader loader(phase, unknown);
-    loader.read_text(text, name);
-    apply_overrides(loader, overrides);
-    Config config = loader.finish(!phase.empty());
-    if (!phase.empty()) config.run.phase = phase;
-    return config;
-  };
-  // Only the whole text says which phase is wanted, and so whose tables count.
-  Plan plan{.whole = read({}), .phases = {}};
-  if (plan.whole.run.phase != "all") {
-    plan.whole = read(plan.whole.run.phase);
-    plan.phases.push_back(plan.whole);
+/// Reads a text again for each training, because only the whole of it says which are wanted.
+class PlanReader {
+ public:
+  PlanReader(std::string_view text, std::string_view name, const Overrides& overrides,
+             UnknownKeys unknown)
+      : text_(text), name_(name), overrides_(overrides), unknown_(unknown) {}
+
+  Plan read() const {
+    Plan plan{.whole = read_for(nullptr), .phases = {}};
+    const auto wanted =
+        trainings().empty() ? std::vector<const TrainingFacts*>{} : plan_of(plan.whole.run.phase);
+    if (wanted.size() == 1) {
+      plan.whole = read_for(wanted.front());
+      plan.phases.push_back(plan.whole);
+      return plan;
+    }
+    for (const TrainingFacts* training : wanted) plan.phases.push_back(read_for(training));
+    if (plan.whole.run.phase != "all") plan.whole.run.phase = keys_of(wanted);
+    check_parts(plan);
     return plan;
   }
-  const std::string& resume = plan.whole.run.resume;
-  if (resume != "auto" && resume != "never") {
-    throw ConfigError(
-        "run.resume: found {}, expected auto or never with run.phase = \"all\": a "
-        "checkpoint is of one phase; give --phase, too",
-        shown(resume));
+
+ private:
+  Config read_for(const TrainingFacts* training) const {
+    Loader loader(training, unknown_);
+    loader.read_text(text_, name_);
+    apply_overrides(loader, overrides_);
+    Config config = loader.finish(training != nullptr);
+    if (training != nullptr) config.run.phase = training->key();
+    return config;
   }
-  for (const std::string_view phase : {"1", "2", "3"}) plan.phases.push_back(read(phase));
-  for (const Config& config : plan.phases) {
-    if (model_hash(config) == model_hash(plan.phases.front())) continue;
-    throw ConfigError(
-        "{}: [model] differs between phase 1 and phase {}; weights only fit the "
-        "sizes they were trained with: give it once, outside the tables of a phase",
-        name.empty() ? "--set" : name, config.run.phase);
+
+  /// However they were named, the same run has the same name.
+  static std::string keys_of(const std::vector<const TrainingFacts*>& wanted) {
+    std::string text;
+    for (const TrainingFacts* training : wanted) {
+      text += fmt::format("{}{}", text.empty() ? "" : ",", training->key());
+    }
+    return text;
   }
-  return plan;
-}
+
+  void check_parts(const Plan& plan) const {
+    const std::string& resume = plan.whole.run.resume;
+    if (!plan.phases.empty() && resume != "auto" && resume != "never") {
+      throw ConfigError(
+          "run.resume: found {}, expected auto or never with run.phase = \"{}\": a checkpoint is "
+          "of one phase; give --phase, too",
+          shown(resume), plan.whole.run.phase);
+    }
+    for (const Config& config : plan.phases) {
+      if (model_hash(config) == model_hash(plan.phases.front())) continue;
+      throw ConfigError(
+          "{}: [model] differs between phase {} and phase {}; weights only fit the "
+          "sizes they were trained with: give it once, outside the tables of a phase",
+          name_.empty() ? "--set" : name_, plan.phases.front().run.phase, config.run.phase);
+    }
+  }
+
+  std::string_view text_;
+  std::string_view name_;
+  const Overrides& overrides_;
+  UnknownKeys unknown_;
+};
 
 }  // namespace
 
@@ -106,11 +136,11 @@ Config parse_config(std::string_view text, std::string_view name, const Override
 
 Config parse_stored_config(std::string_view text, std::string_view name,
                            const Overrides& overrides) {
-  return read_plan(text, name, overrides, UnknownKeys::kArePassedOver).whole;
+  return PlanReader(text, name, overrides, UnknownKeys::kArePassedOver).read().whole;
 }
 
 std::vector<std::string> unknown_keys(std::string_view text) {
-  Loader loader({}, UnknownKeys::kArePassedOver);
+  Loader loader(nullptr, UnknownKeys::kArePassedOver);
   loader.read_text(text, "");
   return loader.passed_over();
 }
@@ -121,7 +151,7 @@ Plan load_plan(const fs::path& path, const Overrides& overrides) {
 }
 
 Plan parse_plan(std::string_view text, std::string_view name, const Overrides& overrides) {
-  return read_plan(text, name, overrides, UnknownKeys::kAreErrors);
+  return PlanReader(text, name, overrides, UnknownKeys::kAreErrors).read();
 }
 
 Assignment parse_assignment(std::string_view text) {

@@ -17,20 +17,20 @@ namespace {
 /// More lines than this help nobody; the rest is counted.
 constexpr std::size_t kMaxLines = 50;
 
-/// A key with the phase whose table it stands in.
-struct PhasedKey {
-  std::string_view phase;  ///< "2" of phase2.ppo.gamma; empty: it holds for all
-  std::string_view key;    ///< ppo.gamma; empty for phase2 alone
+/// A key with the training in whose table it stands.
+struct KeyOfTraining {
+  const TrainingFacts* of;  ///< phase 2 of phase2.ppo.gamma; null: it holds for all
+  std::string_view key;     ///< ppo.gamma; empty for phase2 alone
 };
 
-PhasedKey split_phase(std::string_view key) {
-  for (const std::string_view prefix : {"phase1", "phase2", "phase3"}) {
-    if (!key.starts_with(prefix)) continue;
-    const std::string_view rest = key.substr(prefix.size());
-    if (rest.empty()) return {prefix.substr(prefix.size() - 1), {}};
-    if (rest.front() == '.') return {prefix.substr(prefix.size() - 1), rest.substr(1)};
+KeyOfTraining split_training(std::string_view key) {
+  for (const TrainingFacts& training : trainings()) {
+    if (!key.starts_with(training.folder)) continue;
+    const std::string_view rest = key.substr(training.folder.size());
+    if (rest.empty()) return {&training, {}};
+    if (rest.front() == '.') return {&training, rest.substr(1)};
   }
-  return {{}, key};
+  return {nullptr, key};
 }
 
 /// What the ranks, the folder and the logs are is settled before the first phase begins.
@@ -40,10 +40,18 @@ bool is_of_the_whole_run(std::string_view key) {
 }
 
 bool is_section(std::string_view key) {
-  const auto [phase, inner] = split_phase(key);
-  if (!phase.empty() && inner.empty()) return true;
+  const auto [training, inner] = split_training(key);
+  if (training != nullptr && inner.empty()) return true;
   const auto all = sections();
   return std::any_of(all.begin(), all.end(), [&](const Section& s) { return s.name == inner; });
+}
+
+/// A section that is some training's own concerns only those that name it.
+bool concerns(std::string_view section, const TrainingFacts& training) {
+  const auto names_it = [&](const TrainingFacts& other) {
+    return std::ranges::find(other.sections, section) != other.sections.end();
+  };
+  return names_it(training) || std::ranges::none_of(trainings(), names_it);
 }
 
 /// The key that was probably meant: of the same name in another table, or of similar spelling.
@@ -109,12 +117,19 @@ std::string Loader::unknown(std::string_view key, bool is_table) const {
 }
 
 void Loader::set(const Row& row, const Value& value, const std::string& source,
-                 std::string_view phase) {
-  if (!phase.empty() && is_of_the_whole_run(row.key)) {
+                 const TrainingFacts* of) {
+  if (of != nullptr && is_of_the_whole_run(row.key)) {
     problem(source, row.key, "is the same for all phases; give it outside the tables of a phase");
     return;
   }
-  if (!phase.empty() && phase != phase_) {
+  if (of != nullptr && !concerns(row.section(), *of)) {
+    problem(source, row.key,
+            fmt::format("does not concern {}, {}; give it in a table of its own training, or "
+                        "outside such tables",
+                        of->title(), of->name));
+    return;
+  }
+  if (of != nullptr && of != training_) {
     Config scratch = config_;
     if (const auto what = assign(row, value, scratch)) problem(source, row.key, *what);
     return;
@@ -128,9 +143,9 @@ void Loader::set(const Row& row, const Value& value, const std::string& source,
 
 void Loader::read_entry(const Entry& entry, std::string_view name) {
   const auto place = [&](const std::string& at) { return fmt::format("{}:{}", name, at); };
-  const auto [phase, key] = split_phase(entry.key);
+  const auto [training, key] = split_training(entry.key);
   if (const Row* row = find_row(key)) {
-    set(*row, entry.value, place(entry.is_table ? entry.key_place : entry.value_place), phase);
+    set(*row, entry.value, place(entry.is_table ? entry.key_place : entry.value_place), training);
   } else if (is_section(entry.key)) {
     problem(place(entry.value_place), entry.key,
             fmt::format("found {}, expected a table", entry.value.type));
@@ -147,9 +162,9 @@ void Loader::read_text(std::string_view text, std::string_view name) {
     problem(fmt::format("{}:{}", name, error->place), "", error->message);
     return;
   }
-  for (const bool of_phases : {false, true}) {
+  for (const bool of_trainings : {false, true}) {
     for (const Entry& entry : std::get<std::vector<Entry>>(parsed)) {
-      if (split_phase(entry.key).phase.empty() == of_phases) continue;
+      if ((split_training(entry.key).of != nullptr) != of_trainings) continue;
       if (!entry.is_table || !is_section(entry.key)) read_entry(entry, name);
     }
   }
@@ -166,15 +181,16 @@ void Loader::apply_preset(std::string_view preset) {
     problem("--preset", "", what);
     return;
   }
-  const std::string phase = phase_.empty() ? config_.run.phase : phase_;
-  if (phase == "all") return;  // each phase has its own
-  for (const PresetValue& value : preset_values(preset, phase.front() - '0')) {
+  const TrainingFacts* training =
+      training_ != nullptr ? training_ : find_training(config_.run.phase);
+  if (training == nullptr) return;  // several, each with its own
+  for (const PresetValue& value : preset_values(preset, *training)) {
     apply({fmt::format("--preset {}", preset), std::string(value.key), std::string(value.value)});
   }
 }
 
 void Loader::apply(const Assignment& assignment) {
-  const auto [phase, key] = split_phase(assignment.key);
+  const auto [training, key] = split_training(assignment.key);
   const Row* row = find_row(key);
   if (row == nullptr) {
     const bool is_table = is_section(assignment.key);
@@ -190,7 +206,7 @@ void Loader::apply(const Assignment& assignment) {
                         with_article(type_name(row->field(config_))), error->message));
     return;
   }
-  set(*row, std::get<Value>(value), assignment.source, phase);
+  set(*row, std::get<Value>(value), assignment.source, training);
 }
 
 void Loader::check_contradictions() {

@@ -12,6 +12,7 @@
 #include "assign.h"
 #include "toml_reader.h"
 #include "traffic/config/load.h"
+#include "traffic/config/trainings.h"
 
 namespace traffic::config {
 
@@ -20,15 +21,17 @@ enum class UnknownKeys : std::uint8_t { kAreErrors, kArePassedOver };
 
 class Loader {
  public:
-  /// @param phase whose tables ([phase2.ppo]) count; those of other phases are only checked
-  explicit Loader(std::string_view phase = {}, UnknownKeys unknown = UnknownKeys::kAreErrors)
-      : phase_(phase), unknown_(unknown) {}
+  /// @param training whose tables ([phase2.ppo]) count; those of others are only checked. May be
+  /// null
+  explicit Loader(const TrainingFacts* training = nullptr,
+                  UnknownKeys unknown = UnknownKeys::kAreErrors)
+      : training_(training), unknown_(unknown) {}
 
   void read_text(std::string_view text, std::string_view name);
   void apply_preset(std::string_view preset);
   void apply(const Assignment& assignment);
-  /// @param whole whether this is the configuration of a phase; without the tables of its phase a
-  /// configuration may still contradict itself
+  /// @param whole whether this is the configuration of a training; without the tables of its
+  /// training a configuration may still contradict itself
   /// @throws ConfigError if anything was wrong
   Config finish(bool whole = true);
   /// Keys and tables of the text that were passed over.
@@ -42,12 +45,12 @@ class Loader {
   };
 
   void read_entry(const Entry& entry, std::string_view name);
-  void set(const Row& row, const Value& value, const std::string& source, std::string_view phase);
+  void set(const Row& row, const Value& value, const std::string& source, const TrainingFacts* of);
   void problem(const std::string& source, std::string_view key, std::string_view what);
   [[nodiscard]] std::string unknown(std::string_view key, bool is_table) const;
   void check_contradictions();
 
-  std::string phase_;
+  const TrainingFacts* training_;
   UnknownKeys unknown_;
   std::vector<std::string> passed_over_;
   Config config_;

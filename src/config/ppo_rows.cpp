@@ -12,12 +12,12 @@ constexpr std::array<std::string_view, 6> kCommands{"none", "stop", "slow",
 constexpr std::array<std::string_view, 5> kInputs{"features", "globals", "encoding", "pooled",
                                                   "latents"};
 
-std::string_view refuse_as_command(std::string_view text) {
+std::string refuse_as_command(std::string_view text) {
   if (std::find(kCommands.begin(), kCommands.end(), text) != kCommands.end()) return {};
   return "expected none, stop, slow, hold, fast or arrive_late";
 }
 
-std::string_view refuse_as_input(std::string_view text) {
+std::string refuse_as_input(std::string_view text) {
   if (std::find(kInputs.begin(), kInputs.end(), text) != kInputs.end()) return {};
   return "expected features, globals, encoding, pooled or latents";
 }

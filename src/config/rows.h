@@ -12,14 +12,12 @@ namespace traffic::config {
 #define TRAFFIC_KEY(path) \
   .key = #path, .field = [](Config& config) -> Field { return &config.path; }
 
-inline Range between(double low, double high) { return {.low = low, .high = high}; }
-inline Range at_least(double low) { return {.low = low}; }
 inline Range above(double low, double high) { return {.low = low, .high = high, .low_open = true}; }
 /// Zero up to, without, one: shares of which something must remain.
 inline Range below_one() { return {.low = 0, .high = 1, .high_open = true}; }
 
-inline std::string_view refuse_empty(std::string_view text) {
-  return text.empty() ? std::string_view("expected a text that is not empty") : std::string_view();
+inline std::string refuse_empty(std::string_view text) {
+  return text.empty() ? "expected a text that is not empty" : "";
 }
 
 std::vector<Row> loss_scale_rows();

@@ -27,9 +27,8 @@ std::optional<ScenarioShare> parse(std::string_view entry) {
 
 }  // namespace
 
-std::string_view refuse_scenario_entry(std::string_view entry) {
-  return parse(entry) ? std::string_view()
-                      : "expected a scenario, or scenario:weight with a weight above 0";
+std::string refuse_scenario_entry(std::string_view entry) {
+  return parse(entry) ? "" : "expected a scenario, or scenario:weight with a weight above 0";
 }
 
 std::vector<ScenarioShare> scenario_mix(const Env& env) {

@@ -4,12 +4,14 @@
 #include <array>
 
 #include "rows.h"
+#include "traffic/config/trainings.h"
+#include "traffic/core/error.h"
 
 namespace traffic::config {
 namespace {
 
 /// run.name becomes a folder.
-std::string_view refuse_as_folder_name(std::string_view text) {
+std::string refuse_as_folder_name(std::string_view text) {
   constexpr std::size_t kLongest = 100;
   if (text.empty() || text.size() > kLongest) return "expected 1 to 100 characters";
   const bool plain = std::all_of(text.begin(), text.end(), [](char c) {
@@ -28,10 +30,11 @@ std::vector<Row> run_rows() {
        .refuse = refuse_as_folder_name},
       {TRAFFIC_KEY(run.dir), .help = "Folder of the run; empty: `runs/<name>/<time>`."},
       {TRAFFIC_KEY(run.phase),
-       .help = "Phase to train; 1 pretrains the graph encoder and the world model, 2 trains the "
-               "controller in simulations, 3 goes on with it under a limit on its cost, all runs "
-               "the three in turn.",
-       .choices = {"all", "1", "2", "3"}},
+       .help = "What to train, by number or name, several with commas between: 1 or world_model "
+               "pretrains the graph encoder and the world model, 2 or ppo trains the controller in "
+               "simulations, 3 or ppo_constrained goes on with it under a limit on its cost; all "
+               "runs the three in turn.",
+       .refuse = refuse_plan, .takes_integers = true},
       {TRAFFIC_KEY(run.seed), .help = "Seed from which all random numbers are derived.",
        .range = at_least(0)},
       {TRAFFIC_KEY(run.device),
@@ -203,6 +206,10 @@ std::vector<Row> checkpoint_rows() {
       {TRAFFIC_KEY(checkpoint.save_interval_steps),
        .help = "Optimiser steps between checkpoints within an epoch; 0: at epochs only.",
        .unit = "steps", .range = at_least(0)},
+      {TRAFFIC_KEY(checkpoint.save_interval_s),
+       .help = "Time after which a checkpoint is written at the next step or iteration, whatever "
+               "else asks for one; 0: never by time.",
+       .unit = "s", .range = between(0, 1e9)},
       {TRAFFIC_KEY(checkpoint.keep_last),
        .help = "Newest checkpoints that are kept, beside the best and the last of a phase.",
        .range = between(1, 1000)},
@@ -237,7 +244,7 @@ std::vector<Row> profile_rows() {
   };
 }
 
-constexpr std::array<Section, 18> kSections{{
+constexpr std::array<Section, 18> kOwnSections{{
     {"run", "The run as a whole."},
     {"model", "Sizes of the model; a checkpoint fits only the sizes it was made with."},
     {"data", "Training data and how it is read."},
@@ -258,23 +265,43 @@ constexpr std::array<Section, 18> kSections{{
     {"profile", "Chosen steps in detail: `profile/` in the run folder."},
 }};
 
-}  // namespace
+/// Own sections and rows first, then those that trainings have added.
+struct Schema {
+  std::vector<Section> sections{kOwnSections.begin(), kOwnSections.end()};
+  std::vector<Row> rows;
 
-std::span<const Section> sections() { return kSections; }
-
-std::span<const Row> schema() {
-  static const std::vector<Row> rows = [] {
-    std::vector<Row> all;
+  Schema() {
     for (auto part :
          {run_rows, model_rows, data_rows, augmentation_rows, train_rows, loss_scale_rows, gpu_rows,
           env_rows, rollout_rows, action_rows, controller_rows, ppo_rows, lagrange_rows,
           evaluation_rows, comm_rows, checkpoint_rows, log_rows, profile_rows}) {
       const std::vector<Row> some = part();
-      all.insert(all.end(), some.begin(), some.end());
+      rows.insert(rows.end(), some.begin(), some.end());
     }
-    return all;
-  }();
-  return rows;
+  }
+};
+
+Schema& whole_schema() {
+  static Schema schema;
+  return schema;
+}
+
+}  // namespace
+
+std::span<const Section> sections() { return whole_schema().sections; }
+
+std::span<const Row> schema() { return whole_schema().rows; }
+
+void register_section(const Section& section, const std::vector<Row>& rows) {
+  for (const Section& other : sections()) {
+    TRAFFIC_CHECK(other.name != section.name, "there is a section [{}] already", section.name);
+  }
+  for (const Row& row : rows) {
+    TRAFFIC_CHECK(row.section() == section.name, "{} is no key of [{}]", row.key, section.name);
+  }
+  Schema& all = whole_schema();
+  all.sections.push_back(section);
+  all.rows.insert(all.rows.end(), rows.begin(), rows.end());
 }
 
 const Row* find_row(std::string_view key) {

@@ -4,7 +4,6 @@
 #include <fmt/ranges.h>
 
 #include <algorithm>
-#include <deque>
 
 #include "traffic/config/schema.h"
 #include "traffic/core/error.h"
@@ -71,8 +70,8 @@ ReadPlan read_plan(std::string_view text) {
       const auto& from = training->starts_from;
       if (std::ranges::find(from, before.name) == from.end()) {
         return {{},
-                fmt::format("but {} cannot start from what {}, before it, has trained; it starts "
-                            "from {}",
+                fmt::format("but {} cannot start from a checkpoint of {}, which comes before it; "
+                            "it starts from {}",
                             training->name, before.name,
                             from.empty() ? "nothing" : fmt::format("{}", fmt::join(from, ", ")))};
       }

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "traffic/config/schema.h"
+#include "traffic/config/trainings.h"
 #include "traffic/core/hash.h"
 
 namespace traffic::config {
@@ -41,7 +42,7 @@ std::string to_toml(const Plan& plan) {
       if (row.key == "run.phase" || value == shared.at(std::string(row.key))) continue;
       if (row.section() != section) {
         section = row.section();
-        text += fmt::format("\n[phase{}.{}]\n", phase.run.phase, section);
+        text += fmt::format("\n[{}.{}]\n", get_training(phase.run.phase).folder, section);
       }
       text += fmt::format("{} = {}\n", row.name(), value);
     }

@@ -1,7 +1,9 @@
 #include "traffic/report/summary.h"
 
+#include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <string>
 
 #include "traffic/core/atomic_file.h"
 #include "traffic/core/clock.h"
@@ -22,16 +24,20 @@ void write_summary(const std::filesystem::path& path, const Summary& summary) {
   json["status"] = summary.status;
   json["message"] = summary.message;
   json["exit_code"] = summary.exit_code;
-  if (summary.phase == 0) {
-    json["phase"] = "all";
+  const bool is_number = !summary.phase.empty() && std::ranges::all_of(summary.phase, [](char c) {
+    return c >= '0' && c <= '9';
+  });
+  if (is_number) {
+    json["phase"] = std::stoi(summary.phase);
   } else {
     json["phase"] = summary.phase;
   }
+  json["training"] = summary.training;
   json["world_size"] = summary.world_size;
   json["steps"] = summary.steps;
   json["seconds"] = summary.seconds;
-  json["samples_per_s"] = or_null(summary.samples_per_s);
-  json["env_steps_per_s"] = or_null(summary.env_steps_per_s);
+  for (const char* rate : {"samples_per_s", "env_steps_per_s"}) json[rate] = nullptr;
+  for (const auto& [rate, value] : summary.rates) json[rate] = value;
   json["startup_s"] = or_null(summary.startup_s);
   const auto& rss = summary.peak_rss_bytes;
   json["peak_rss_bytes"] = {{"per_rank", rss},

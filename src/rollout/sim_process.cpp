@@ -79,8 +79,8 @@ void serve(const Arguments& arguments) {
   try {
     fault::hit("sumo_env.start", arguments.env, arguments.incarnation);
     const auto text = settings_of(head.bytes());
-    const auto config =
-        config::parse_config(std::string_view(text.data(), text.size()), "the resolved config");
+    const auto config = config::parse_stored_config(std::string_view(text.data(), text.size()),
+                                                    "the resolved config");
     loop = std::make_unique<SimLoop>(config, arguments.env, slot);
     while (getppid() == arguments.parent) loop->serve(kParentCheckS);
   } catch (const std::exception& error) {

@@ -3,6 +3,7 @@
 #include <malloc.h>
 #include <spdlog/spdlog.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <string>
 #include <utility>
@@ -10,7 +11,8 @@
 
 #include "coordinator_summary.h"
 #include "evaluate/child_evaluation.h"
-#include "ppo/training.h"
+#include "run/loop.h"
+#include "run/snapshot_parts.h"
 #include "run/together.h"
 #include "traffic/checkpoint/file.h"
 #include "traffic/core/clock.h"
@@ -21,7 +23,6 @@
 #include "traffic/model/memory.h"
 #include "traffic/report/html_report.h"
 #include "weights_export.h"
-#include "world_model/training.h"
 
 namespace traffic::train {
 namespace {
@@ -37,47 +38,42 @@ bool is_worth_retrying(ExitCode code) {
          code == ExitCode::kResources;
 }
 
-PhaseEnd run_phase(int number, Run& run) {
-  return number == 1 ? run_world_model(run) : run_ppo(run);
-}
-
 class Coordinator {
  public:
   Coordinator(Job& job, const config::Plan& plan) : job_(job) {
     for (const config::Config& config : plan.phases) {
-      const int number = std::stoi(config.run.phase);
+      const config::TrainingFacts& facts = config::get_training(config.run.phase);
       const bool alone = plan.phases.size() == 1;
       const fs::path& root = job.folder().root();
-      tasks_.push_back({.number = number,
-                        .config = config,
-                        .dir = alone ? root : root / ("phase" + config.run.phase)});
+      tasks_.push_back(
+          {.facts = &facts, .config = config, .dir = alone ? root : root / facts.folder});
     }
   }
 
-  PhaseEnd run();
+  TrainingEnd run();
   void dry_run();
 
  private:
-  PhaseEnd run_tasks();
-  PhaseEnd run_task(PhaseTask& task);
-  PhaseEnd attempt(PhaseTask& task);
-  PhaseEnd evaluate(PhaseTask& task);
-  void take_over(PhaseTask& task, const fs::path& result);
-  bool is_finished(const PhaseTask& task);
-  void retry_or_throw(PhaseTask& task, const Error& error);
-  void export_result(const PhaseTask& task);
-  void log_release(const PhaseTask& task, std::int64_t before);
+  TrainingEnd run_tasks();
+  TrainingEnd run_task(TrainingTask& task);
+  TrainingEnd attempt(TrainingTask& task);
+  TrainingEnd evaluate(TrainingTask& task);
+  void take_over(TrainingTask& task, const fs::path& result);
+  bool is_finished(const TrainingTask& task);
+  void retry_or_throw(TrainingTask& task, const Error& error);
+  void export_result(const TrainingTask& task);
+  void log_release(const TrainingTask& task, std::int64_t before);
   void write_report();
 
   Job& job_;
-  std::vector<PhaseTask> tasks_;
+  std::vector<TrainingTask> tasks_;
 };
 
-PhaseEnd Coordinator::run() {
+TrainingEnd Coordinator::run() {
   try {
-    const PhaseEnd end = run_tasks();
+    const TrainingEnd end = run_tasks();
     if (job_.is_reporter() && tasks_.size() > 1) {
-      write_plan_summary(job_, tasks_, end == PhaseEnd::kDone ? "done" : "stopped", {},
+      write_plan_summary(job_, tasks_, end == TrainingEnd::kDone ? "done" : "stopped", {},
                          exit_code(end));
     }
     write_report();
@@ -91,21 +87,21 @@ PhaseEnd Coordinator::run() {
   }
 }
 
-PhaseEnd Coordinator::run_tasks() {
+TrainingEnd Coordinator::run_tasks() {
   fs::path result;
-  for (PhaseTask& task : tasks_) {
+  for (TrainingTask& task : tasks_) {
     if (!result.empty()) take_over(task, result);
     result = task.result();
     if (tasks_.size() > 1 && is_finished(task)) {
-      spdlog::info("phase {} is done: {}", task.number, result.string());
+      spdlog::info("{} is done: {}", task.facts->title(), result.string());
       if (job_.is_reporter() && !has_weights(task)) export_result(task);
       continue;
     }
-    if (run_task(task) == PhaseEnd::kStopped) return PhaseEnd::kStopped;
+    if (run_task(task) == TrainingEnd::kStopped) return TrainingEnd::kStopped;
     if (job_.is_reporter()) export_result(task);
     if (&task != &tasks_.back()) write_report();
   }
-  return PhaseEnd::kDone;
+  return TrainingEnd::kDone;
 }
 
 /// Of all phases so far. No reason to fail: the figures are in other files, too.
@@ -119,42 +115,42 @@ void Coordinator::write_report() {
 }
 
 /// No reason to fail: the checkpoint has the weights, too.
-void Coordinator::export_result(const PhaseTask& task) {
+void Coordinator::export_result(const TrainingTask& task) {
   try {
     export_weights(task);
   } catch (const Error& error) {
-    spdlog::warn("phase {}: its weights are not exported: {}", task.number, error.what());
+    spdlog::warn("{}: its weights are not exported: {}", task.facts->title(), error.what());
   }
 }
 
-PhaseEnd Coordinator::run_task(PhaseTask& task) {
+TrainingEnd Coordinator::run_task(TrainingTask& task) {
   const std::int64_t before = rss_bytes();
-  const PhaseEnd end = attempt(task);
+  const TrainingEnd end = attempt(task);
   if (job_.is_reporter()) add_retries(task);
   log_release(task, before);
-  if (end == PhaseEnd::kStopped || task.number == 1 || task.config.evaluation.seeds.empty()) {
+  if (end == TrainingEnd::kStopped || !task.is_evaluated()) {
     return end;
   }
   return evaluate(task);
 }
 
-PhaseEnd Coordinator::attempt(PhaseTask& task) {
+TrainingEnd Coordinator::attempt(TrainingTask& task) {
   while (true) {
     try {
       Run run(job_, task.config, task.dir);
-      if (task.number > 1) {
-        together(job_.communicator(), [&] {
-          if (job_.is_reporter()) check_simulation(task.dir / "config.toml", task.config);
-        });
+      if (task.facts->simulates) {
+        together_at_length(job_.communicator(),
+                           [&] { check_simulation(task.dir / "config.toml", task.config); });
       }
-      return run_phase(task.number, run);
+      const auto training = make_training(run);
+      return run_training(run, *training);
     } catch (const Error& error) {
       retry_or_throw(task, error);
     }
   }
 }
 
-void Coordinator::retry_or_throw(PhaseTask& task, const Error& error) {
+void Coordinator::retry_or_throw(TrainingTask& task, const Error& error) {
   if (!is_worth_retrying(error.code()) || task.retries >= task.config.run.max_retries) throw;
   try {
     job_.session().rendezvous("the retry of a phase", kMeet_s);
@@ -163,74 +159,78 @@ void Coordinator::retry_or_throw(PhaseTask& task, const Error& error) {
   }
   ++task.retries;
   task.config.run.resume = "auto";
-  spdlog::warn("phase {} failed: {}; attempt {} of {} goes on from its newest good checkpoint",
-               task.number, error.what(), task.retries + 1, task.config.run.max_retries + 1);
+  spdlog::warn("{} failed: {}; attempt {} of {} goes on from its newest good checkpoint",
+               task.facts->title(), error.what(), task.retries + 1,
+               task.config.run.max_retries + 1);
 }
 
 /// Finished with everything that belongs to it. The same on all ranks.
-bool Coordinator::is_finished(const PhaseTask& task) {
+bool Coordinator::is_finished(const TrainingTask& task) {
   bool finished = false;
   if (job_.is_reporter()) {
-    const bool evaluated = task.number == 1 || task.config.evaluation.seeds.empty() ||
-                           fs::exists(task.dir / "evaluation.json");
+    const bool evaluated = !task.is_evaluated() || fs::exists(task.dir / "evaluation.json");
     finished = evaluated && fs::exists(task.result()) && status_of(task) == "done";
   }
   return job_.communicator().all_reduce_scalar(finished ? 1.0 : 0.0) > 0.0;
 }
 
 /// The result of the phase before becomes what this one starts from.
-void Coordinator::take_over(PhaseTask& task, const fs::path& result) {
+void Coordinator::take_over(TrainingTask& task, const fs::path& result) {
   together(job_.communicator(), [&] {
     if (!job_.is_reporter()) return;
-    const checkpoint::Snapshot snapshot = checkpoint::load(result);
-    if (snapshot.integer("phase") != task.number - 1) {
-      throw CheckpointError("{} is of phase {}, phase {} starts from one of phase {}",
-                            result.string(), snapshot.integer("phase"), task.number,
-                            task.number - 1);
+    const config::TrainingFacts& found = training_of(checkpoint::load(result));
+    const auto& from = task.facts->starts_from;
+    if (std::ranges::find(from, found.name) == from.end()) {
+      throw CheckpointError("{} is of {}, {} starts from one of {}", result.string(), found.title(),
+                            task.facts->title(), fmt::join(from, ", "));
     }
   });
   task.config.run.init_from = result.string();
 }
 
-PhaseEnd Coordinator::evaluate(PhaseTask& task) {
-  PhaseEnd end = PhaseEnd::kDone;
-  together(job_.communicator(), [&] {
-    if (!job_.is_reporter()) return;
+TrainingEnd Coordinator::evaluate(TrainingTask& task) {
+  TrainingEnd end = TrainingEnd::kDone;
+  together_at_length(job_.communicator(), [&] {
     const Stopwatch clock;
     const auto evaluation = evaluate_phase(task.dir / "config.toml", task.config, task.result());
     if (!evaluation) {
-      end = PhaseEnd::kStopped;
+      end = TrainingEnd::kStopped;
       return;
     }
     add_evaluation(task, evaluation->controllers);
     std::fputs(evaluation->table.c_str(), stdout);
     std::fflush(stdout);
-    spdlog::info("phase {}: evaluated on seeds {} in {:.1f} s", task.number,
+    spdlog::info("{}: evaluated on seeds {} in {:.1f} s", task.facts->title(),
                  task.config.evaluation.seeds, clock.seconds());
   });
   const bool stopped =
-      job_.communicator().all_reduce_scalar(end == PhaseEnd::kStopped ? 1.0 : 0.0) > 0.0;
-  return stopped ? PhaseEnd::kStopped : PhaseEnd::kDone;
+      job_.communicator().all_reduce_scalar(end == TrainingEnd::kStopped ? 1.0 : 0.0) > 0.0;
+  return stopped ? TrainingEnd::kStopped : TrainingEnd::kDone;
 }
 
-void Coordinator::log_release(const PhaseTask& task, std::int64_t before) {
+void Coordinator::log_release(const TrainingTask& task, std::int64_t before) {
   const std::int64_t held = rss_bytes();
   model::release_cached_memory();
   malloc_trim(0);
-  spdlog::info("phase {} has let go: {} resident, {} with it, {} before it", task.number,
+  spdlog::info("{} has let go: {} resident, {} with it, {} before it", task.facts->title(),
                human_bytes(rss_bytes()), human_bytes(held), human_bytes(before));
 }
 
 void Coordinator::dry_run() {
-  for (const PhaseTask& task : tasks_) {
+  for (const TrainingTask& task : tasks_) {
     Run run(job_, task.config, task.dir);
-    task.number == 1 ? dry_run_world_model(run) : dry_run_ppo(run);
+    const auto training = make_training(run);
+    dry_run_training(run, *training);
+    spdlog::info(
+        "dry run: {} could start: configuration, what it reads, model, communication and disk "
+        "are fine",
+        task.facts->title());
   }
 }
 
 }  // namespace
 
-PhaseEnd run_plan(Job& job, const config::Plan& plan) { return Coordinator(job, plan).run(); }
+TrainingEnd run_plan(Job& job, const config::Plan& plan) { return Coordinator(job, plan).run(); }
 
 void dry_run_plan(Job& job, const config::Plan& plan) { Coordinator(job, plan).dry_run(); }
 

@@ -11,21 +11,22 @@ namespace {
 
 using nlohmann::ordered_json;
 
-std::filesystem::path summary_path(const PhaseTask& task) {
+std::filesystem::path summary_path(const TrainingTask& task) {
   return report::RunFolder(task.dir).summary();
 }
 
-void add_phase(const PhaseTask& task, const ordered_json& phase, report::Summary& all) {
-  all.result["phase" + std::to_string(task.number)] = phase.value("result", ordered_json::object());
+void add_phase(const TrainingTask& task, const ordered_json& phase, report::Summary& all) {
+  all.result[std::string(task.facts->folder)] = phase.value("result", ordered_json::object());
   all.seconds += phase.value("seconds", 0.0);
   all.steps = phase.value("steps", std::int64_t{0});
   all.parameters_xxh3 = phase.value("parameters_xxh3", "");
-  const auto number = [&](const char* key, std::optional<double>& into) {
-    if (phase.contains(key) && phase[key].is_number()) into = phase[key].get<double>();
+  const auto is_number = [&](const char* key) {
+    return phase.contains(key) && phase[key].is_number();
   };
-  number("samples_per_s", all.samples_per_s);
-  number("env_steps_per_s", all.env_steps_per_s);
-  if (!all.startup_s) number("startup_s", all.startup_s);
+  for (const char* rate : {"samples_per_s", "env_steps_per_s"}) {
+    if (is_number(rate)) all.rates[rate] = phase[rate].get<double>();
+  }
+  if (!all.startup_s && is_number("startup_s")) all.startup_s = phase["startup_s"].get<double>();
   const ordered_json faults = phase.value("faults", ordered_json::object());
   for (const auto& [name, count] : faults.items()) {
     all.faults[name] += count.get<std::int64_t>();
@@ -37,35 +38,36 @@ void add_phase(const PhaseTask& task, const ordered_json& phase, report::Summary
 
 }  // namespace
 
-ordered_json read_summary(const PhaseTask& task) {
+ordered_json read_summary(const TrainingTask& task) {
   std::ifstream in(summary_path(task));
   ordered_json json = ordered_json::parse(in, nullptr, false);
   return json.is_object() ? json : ordered_json::object();
 }
 
-std::string status_of(const PhaseTask& task) { return read_summary(task).value("status", ""); }
+std::string status_of(const TrainingTask& task) { return read_summary(task).value("status", ""); }
 
-void add_retries(const PhaseTask& task) {
+void add_retries(const TrainingTask& task) {
   ordered_json summary = read_summary(task);
   summary["faults"]["retries"] = task.retries;
   write_file_atomically(summary_path(task), summary.dump(2) + "\n");
 }
 
-void add_evaluation(const PhaseTask& task, const ordered_json& controllers) {
+void add_evaluation(const TrainingTask& task, const ordered_json& controllers) {
   ordered_json summary = read_summary(task);
   summary["result"]["evaluation"] = controllers;
   write_file_atomically(summary_path(task), summary.dump(2) + "\n");
 }
 
-void write_plan_summary(Job& job, const std::vector<PhaseTask>& tasks, const std::string& status,
+void write_plan_summary(Job& job, const std::vector<TrainingTask>& tasks, const std::string& status,
                         const std::string& message, ExitCode code) {
   report::Summary all;
   all.status = status;
   all.message = message;
   all.exit_code = static_cast<int>(code);
-  all.phase = tasks.size() == 1 ? tasks.front().number : 0;
+  all.phase = job.config().run.phase;
+  if (tasks.size() == 1) all.training = tasks.front().facts->name;
   all.world_size = job.communicator().size();
-  for (const PhaseTask& task : tasks) {
+  for (const TrainingTask& task : tasks) {
     const ordered_json phase = tasks.size() == 1 ? ordered_json::object() : read_summary(task);
     if (phase.empty()) {
       all.faults["retries"] += task.retries;

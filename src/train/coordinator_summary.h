@@ -7,38 +7,43 @@
 #include <string>
 #include <vector>
 
+#include "traffic/config/trainings.h"
 #include "traffic/core/error.h"
 #include "traffic/train/run/job.h"
 
 namespace traffic::train {
 
-/// A phase of a plan and how it fares.
-struct PhaseTask {
-  int number = 1;
+/// A training of a plan and how it fares.
+struct TrainingTask {
+  const config::TrainingFacts* facts = nullptr;
   config::Config config{};
   std::filesystem::path dir{};
   std::int64_t retries = 0;
 
-  /// What the next phase starts from.
+  /// What the next one starts from.
   [[nodiscard]] std::filesystem::path result() const {
-    return dir / "checkpoints" / ("phase" + std::to_string(number) + ".h5");
+    return dir / "checkpoints" / (std::string(facts->folder) + ".h5");
+  }
+  /// Whether it is compared with other controllers at its end.
+  [[nodiscard]] bool is_evaluated() const {
+    return facts->simulates && !config.evaluation.seeds.empty();
   }
 };
 
 /// The phase's summary; an empty object without one.
-nlohmann::ordered_json read_summary(const PhaseTask& task);
+nlohmann::ordered_json read_summary(const TrainingTask& task);
 
 /// status of the phase's summary; empty without one.
-std::string status_of(const PhaseTask& task);
+std::string status_of(const TrainingTask& task);
 
 /// Adds to the phase's summary how often it was tried again.
-void add_retries(const PhaseTask& task);
+void add_retries(const TrainingTask& task);
 /// Adds the comparison with other controllers to the phase's summary.
-void add_evaluation(const PhaseTask& task, const nlohmann::ordered_json& controllers);
+void add_evaluation(const TrainingTask& task, const nlohmann::ordered_json& controllers);
 
 /// summary.json of the whole run: with several phases their results and sums; with one phase only
 /// what its own summary cannot say, that it failed.
-void write_plan_summary(Job& job, const std::vector<PhaseTask>& tasks, const std::string& status,
+void write_plan_summary(Job& job, const std::vector<TrainingTask>& tasks, const std::string& status,
                         const std::string& message, ExitCode code);
 
 }  // namespace traffic::train

@@ -22,7 +22,7 @@ using nlohmann::ordered_json;
 constexpr const char* kWeightsFile = "model.safetensors";
 constexpr std::string_view kParameterPrefix = "model/";
 
-std::filesystem::path weights_dir(const PhaseTask& task) { return task.dir / "weights"; }
+std::filesystem::path weights_dir(const TrainingTask& task) { return task.dir / "weights"; }
 
 checkpoint::NamedTensors parameters_in(const checkpoint::Snapshot& snapshot) {
   checkpoint::NamedTensors tensors;
@@ -46,29 +46,17 @@ std::string scenarios_of(const config::Env& env) {
   return text;
 }
 
-std::string about(const PhaseTask& task) {
-  if (task.number == 1) {
-    return "A world model of traffic on a road with connected vehicles: a graph encoder and a "
-           "recurrent model that predicts the next states of the vehicles and their conflicts.";
-  }
-  std::string text =
-      "A controller of connected vehicles: it picks some of them and gives each a command that "
-      "lasts for a while, so that more traffic gets through.";
-  if (task.number == 3) text += " It was trained to keep the cost of unsafe states under a limit.";
-  return text;
-}
-
-checkpoint::TextMap facts_of(const PhaseTask& task, const checkpoint::Snapshot& snapshot,
+checkpoint::TextMap facts_of(const TrainingTask& task, const checkpoint::Snapshot& snapshot,
                              std::int64_t parameters, const ordered_json& summary) {
   const config::Config& config = task.config;
   checkpoint::TextMap facts = {
       {"made by", fmt::format("traffic_train {}", version())},
-      {"phase", std::to_string(task.number)},
+      {"training", std::string(task.facts->name)},
       {"parameters", std::to_string(parameters)},
-      {task.number == 1 ? "optimiser steps" : "iterations", std::to_string(snapshot.step())},
+      {task.facts->simulates ? "iterations" : "optimiser steps", std::to_string(snapshot.step())},
       {"seed", std::to_string(config.run.seed)},
       {"ranks", std::to_string(summary.value("world_size", std::int64_t{1}))}};
-  if (task.number == 1) {
+  if (!task.facts->simulates) {
     facts["trained on recorded traffic"] = fmt::format("{}", fmt::join(config.data.files, ", "));
   } else {
     facts["trained on simulated traffic"] = scenarios_of(config.env);
@@ -80,10 +68,11 @@ checkpoint::TextMap facts_of(const PhaseTask& task, const checkpoint::Snapshot& 
   return facts;
 }
 
-std::vector<std::string> limits_of(const PhaseTask& task) {
+std::vector<std::string> limits_of(const TrainingTask& task) {
+  if (!task.facts->of_traffic) return {};
   std::vector<std::string> limits = {
       "It has seen simulated traffic only (SUMO); what it does on real roads is not known."};
-  if (task.number == 1) return limits;
+  if (!task.facts->simulates) return limits;
   limits.push_back(
       fmt::format("It was trained in {}; how well it does elsewhere, or with other "
                   "demand, was not part of this run.",
@@ -113,7 +102,7 @@ std::string inputs_section() {
 }
 
 /// A row a controller: gain over no control on the same seeds, and what it did to safety.
-std::string evaluation_section(const PhaseTask& task, const ordered_json& rows) {
+std::string evaluation_section(const TrainingTask& task, const ordered_json& rows) {
   if (!rows.is_array() || rows.empty()) return "";
   constexpr const char* kColumns[] = {"gain_%",     "+-95%",           "worst_%",    "ocr_all",
                                       "collisions", "emergency_stops", "hard_brakes"};
@@ -143,30 +132,28 @@ std::string evaluation_section(const PhaseTask& task, const ordered_json& rows) 
 
 }  // namespace
 
-bool has_weights(const PhaseTask& task) {
+bool has_weights(const TrainingTask& task) {
   return std::filesystem::exists(weights_dir(task) / kWeightsFile);
 }
 
-void export_weights(const PhaseTask& task) {
+void export_weights(const TrainingTask& task) {
   const checkpoint::Snapshot snapshot = checkpoint::load(task.result());
   const checkpoint::NamedTensors tensors = parameters_in(snapshot);
   const ordered_json summary = read_summary(task);
   const ordered_json result = summary.value("result", ordered_json::object());
-  const std::string phase = std::to_string(task.number);
 
   checkpoint::ModelCard card;
-  card.title =
-      fmt::format("{} of the run '{}', phase {}", task.number == 1 ? "World model" : "Controller",
-                  task.config.run.name, phase);
-  card.summary = about(task);
+  card.title = fmt::format("{} of the run '{}', {}", task.facts->product, task.config.run.name,
+                           task.facts->title());
+  card.summary = task.facts->about;
   card.weights_file = kWeightsFile;
   card.facts = facts_of(task, snapshot, count_of(tensors), summary);
   for (const auto& [name, value] : result.items()) {
     if (value.is_number()) card.results[name] = value.get<double>();
   }
   card.limits = limits_of(task);
-  card.sections =
-      evaluation_section(task, result.value("evaluation", ordered_json())) + inputs_section();
+  card.sections = evaluation_section(task, result.value("evaluation", ordered_json())) +
+                  (task.facts->of_traffic ? inputs_section() : "");
   card.config_toml = snapshot.text("config");
 
   create_folder(weights_dir(task));
@@ -175,7 +162,7 @@ void export_weights(const PhaseTask& task) {
   checkpoint::export_safetensors(weights_dir(task) / kWeightsFile, tensors,
                                  {{"format", "pt"},
                                   {"made_by", fmt::format("traffic_train {}", version())},
-                                  {"phase", phase},
+                                  {"training", std::string(task.facts->name)},
                                   {"step", std::to_string(snapshot.step())}});
 }
 

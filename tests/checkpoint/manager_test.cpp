@@ -36,17 +36,17 @@ TEST_F(ManagerTest, KeepsTheNewestAndRemovesOlderOnes) {
   EXPECT_EQ(manager.step_path(40).filename(), "step-000000040.h5");
 }
 
-TEST_F(ManagerTest, BestAndPhaseEndsOutliveTheirStep) {
+TEST_F(ManagerTest, BestAndResultsOutliveTheirStep) {
   CheckpointManager manager(folder_, 1);
   (void)manager.save_step(small_snapshot(10));
   (void)manager.mark_best(10);
-  (void)manager.mark_phase_end(1);
+  (void)manager.mark_result("phase1");
   (void)manager.save_step(small_snapshot(20));
   (void)manager.mark_best(20);
   (void)manager.save_step(small_snapshot(30));
   EXPECT_THAT(manager.steps(), ElementsAre(30));
   EXPECT_EQ(load(manager.best_path()).step(), 20);
-  EXPECT_EQ(load(manager.phase_path(1)).step(), 10);
+  EXPECT_EQ(load(manager.result_path("phase1")).step(), 10);
 }
 
 TEST_F(ManagerTest, MarkingTwiceLeavesNoTemporary) {
@@ -112,17 +112,17 @@ TEST_F(ManagerTest, FallsBackThroughDamagedOnesAndSaysWhy) {
   EXPECT_THAT(point.rejected[1].reason, HasSubstr("0 bytes found"));
 }
 
-TEST_F(ManagerTest, FallsBackToTheBestAndAPhaseEnd) {
+TEST_F(ManagerTest, FallsBackToTheBestAndAResult) {
   CheckpointManager manager(folder_, 1);
   (void)manager.save_step(small_snapshot(10));
   (void)manager.mark_best(10);
-  (void)manager.mark_phase_end(1);
+  (void)manager.mark_result("phase1");
   (void)manager.save_step(small_snapshot(20));
   (void)manager.mark_best(20);
   damage(manager.step_path(20));
   EXPECT_EQ(manager.newest_valid().path, manager.best_path());
   damage(manager.best_path());
-  EXPECT_EQ(manager.newest_valid().path, manager.phase_path(1));
+  EXPECT_EQ(manager.newest_valid().path, manager.result_path("phase1"));
 }
 
 TEST_F(ManagerTest, NoCheckpointAtAllIsNoError) {

@@ -47,9 +47,9 @@ TEST_F(RunFolderTest, SummaryHoldsItsFigures) {
   summary.status = "failed";
   summary.message = "a library said: \xFF";  // not UTF-8
   summary.exit_code = 5;
-  summary.phase = 0;
+  summary.phase = "all";
   summary.steps = 100;
-  summary.samples_per_s = 512.5;
+  summary.rates["samples_per_s"] = 512.5;
   summary.peak_rss_bytes = {100, 250};
   summary.time_share = {{"data", 0.25}};
   summary.result["val/loss"] = 0.125;

@@ -49,10 +49,10 @@ class CheckpointManager {
   /// Before going on from `origin`, a checkpoint of another folder: the best one so far is then
   /// that folder's, or `origin` itself where it came alone. Leaves a best one that is here already.
   void take_best_along(const std::filesystem::path& origin);
-  /// Makes the best one phase<phase>.h5.
-  std::filesystem::path mark_phase_end(int phase);
+  /// Makes the best one <name>.h5, the result of a training.
+  std::filesystem::path mark_result(const std::string& name);
 
-  /// The newest checkpoint that is whole, be it a step's, the best or a phase's end; "newest" is by
+  /// The newest checkpoint that is whole, be it a step's, the best or a result; "newest" is by
   /// step, never by the clock.
   /// @throws CheckpointError if there are checkpoints but none is whole: a run never starts anew
   /// silently
@@ -62,7 +62,7 @@ class CheckpointManager {
   [[nodiscard]] std::vector<std::int64_t> steps() const;
   [[nodiscard]] std::filesystem::path step_path(std::int64_t step) const;
   [[nodiscard]] std::filesystem::path best_path() const { return dir_ / "best.h5"; }
-  [[nodiscard]] std::filesystem::path phase_path(int phase) const;
+  [[nodiscard]] std::filesystem::path result_path(const std::string& name) const;
   [[nodiscard]] const std::filesystem::path& dir() const { return dir_; }
 
  private:

@@ -38,6 +38,8 @@ class Snapshot {
   void put_real(const std::string& name, double value);
   void put_text(const std::string& name, std::string value);
   void put_bytes(const std::string& name, Bytes value);
+  /// Copies the tensors: what is written into their originals from now on is not seen here.
+  void own_tensors();
 
   [[nodiscard]] bool contains(const std::string& name) const { return values_.contains(name); }
   /// Names of all values whose name starts with `prefix`, sorted.

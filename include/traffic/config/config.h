@@ -3,8 +3,11 @@
 /// the two.
 #pragma once
 
+#include <any>
 #include <cstdint>
+#include <map>
 #include <string>
+#include <typeindex>
 #include <vector>
 
 namespace traffic::config {
@@ -12,7 +15,7 @@ namespace traffic::config {
 struct Run {
   std::string name = "traffic";
   std::string dir;          ///< empty: runs/<name>/<time>
-  std::string phase = "1";  ///< 1 | 2 | 3 | all
+  std::string phase = "1";  ///< a plan: names or numbers of trainings (trainings.h), or all
   std::int64_t seed = 42;
   std::string device = "auto";        ///< auto | cuda | cpu
   std::int64_t threads_per_rank = 0;  ///< 0: the node's cores over its ranks
@@ -208,6 +211,7 @@ struct Comm {
 struct Checkpoint {
   std::int64_t save_interval_epochs = 5;
   std::int64_t save_interval_steps = 0;  ///< 0: at epochs only
+  double save_interval_s = 300;          ///< since the last one was saved; 0: not by time
   std::int64_t keep_last = 3;
   std::int64_t max_save_failures = 3;
 };
@@ -223,6 +227,22 @@ struct Log {
 struct Profile {
   std::int64_t steps = 0;       ///< optimiser steps (phase 1) or iterations (2, 3); 0: nothing
   std::int64_t skip_steps = 2;  ///< steps of this process before that
+};
+
+/// Settings of trainings that are not this program's own, by their types (schema.h:
+/// register_section).
+class Extensions {
+ public:
+  /// With its defaults when it is first asked for.
+  template <typename Settings>
+  Settings& get() {
+    std::any& value = values_[typeid(Settings)];
+    if (!value.has_value()) value = Settings{};
+    return std::any_cast<Settings&>(value);
+  }
+
+ private:
+  std::map<std::type_index, std::any> values_;
 };
 
 struct Config {
@@ -243,6 +263,16 @@ struct Config {
   Checkpoint checkpoint;
   Log log;
   Profile profile;
+  Extensions extensions;
+
+  template <typename Settings>
+  Settings& extension() {
+    return extensions.get<Settings>();
+  }
+  template <typename Settings>
+  [[nodiscard]] Settings extension() const {
+    return Extensions(extensions).get<Settings>();
+  }
 };
 
 }  // namespace traffic::config

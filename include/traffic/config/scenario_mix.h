@@ -19,6 +19,6 @@ struct ScenarioShare {
 std::vector<ScenarioShare> scenario_mix(const Env& env);
 
 /// Why an entry of env.scenarios is refused; empty if it is allowed.
-std::string_view refuse_scenario_entry(std::string_view entry);
+std::string refuse_scenario_entry(std::string_view entry);
 
 }  // namespace traffic::config

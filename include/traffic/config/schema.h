@@ -31,6 +31,9 @@ struct Range {
   [[nodiscard]] std::string describe() const;
 };
 
+inline Range between(double low, double high) { return {.low = low, .high = high}; }
+inline Range at_least(double low) { return {.low = low}; }
+
 struct Row {
   std::string_view key;  ///< "train.learning_rate"
   Field (*field)(Config&);
@@ -39,7 +42,8 @@ struct Row {
   Range range = {};
   std::vector<std::string_view> choices = {};  ///< of a string; empty: any
   /// Why a string that is not one of `choices` is refused; empty if it is allowed. May be null.
-  std::string_view (*refuse)(std::string_view) = nullptr;
+  std::string (*refuse)(std::string_view) = nullptr;
+  bool takes_integers = false;  ///< of a string: an integer needs no quotes
 
   [[nodiscard]] std::string_view section() const { return key.substr(0, key.rfind('.')); }
   [[nodiscard]] std::string_view name() const { return key.substr(key.rfind('.') + 1); }
@@ -54,6 +58,24 @@ struct Section {
 /// All rows, those of a section together, sections in the order of sections().
 std::span<const Row> schema();
 std::span<const Section> sections();
+/// Adds a section of a training's own, whose values a Config keeps as an extension:
+///
+///     struct Search { std::int64_t population = 32; };
+///     register_section({"search", "Cross-entropy search."},
+///                      {{TRAFFIC_EXTENSION_KEY("search", Search, population),
+///                        .help = "Candidates of an iteration.", .range = between(2, 1e6)}});
+///     config.extension<Search>().population
+///
+/// Before a configuration is read. @throws Error if there is such a section already
+void register_section(const Section& section, const std::vector<Row>& rows);
+
+/// Key and accessor of a value in Config::extension<Struct>().
+#define TRAFFIC_EXTENSION_KEY(section, Struct, member)                         \
+  .key = section "." #member,                                                  \
+  .field = [](::traffic::config::Config& config) -> ::traffic::config::Field { \
+    return &config.extension<Struct>().member;                                 \
+  }
+
 /// The row of a key, or null.
 const Row* find_row(std::string_view key);
 

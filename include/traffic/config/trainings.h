@@ -27,7 +27,10 @@ struct TrainingFacts {
   /// Its part of a run with several trainings, the name of its result there, and the prefix of its
   /// tables: "phase2" for [phase2.ppo].
   std::string_view folder;
-  std::string_view help;                      ///< one sentence: what it trains
+  std::string_view help;                      ///< what it trains, half a sentence
+  std::string_view product = "Model";         ///< what its weights are, in the title of their card
+  std::string_view about = {};                ///< what they do, there
+  bool of_traffic = true;                     ///< they see the features of scene, says the card
   std::vector<std::string_view> starts_from;  ///< names of trainings; empty: from nothing
   bool simulates = false;                     ///< runs simulations, and is evaluated in them
   std::vector<std::string_view> sections;     ///< of the configuration that concern it alone

@@ -15,12 +15,12 @@ struct Summary {
   std::string status;   ///< running | done | stopped | failed
   std::string message;  ///< why it stopped or failed
   int exit_code = 0;
-  int phase = 1;  ///< 0: all phases in turn
+  std::string training;  ///< name of the training; empty: of several in turn
+  std::string phase;     ///< as run.phase
   int world_size = 1;
   std::int64_t steps = 0;
   double seconds = 0.0;
-  std::optional<double> samples_per_s;       ///< phase 1
-  std::optional<double> env_steps_per_s;     ///< phases 2 and 3
+  std::map<std::string, double> rates;       ///< e.g. samples_per_s, env_steps_per_s
   std::optional<double> startup_s;           ///< launch to first step done
   std::vector<std::int64_t> peak_rss_bytes;  ///< of each rank
   std::map<std::string, double> time_share;  ///< TimeSplit::shares()

@@ -14,7 +14,7 @@ namespace traffic::train {
 /// knows of (it crashed, it lost the others) ends the job instead, and the same command goes on.
 /// Collective.
 /// @throws what a phase throws, when it cannot be retried any more; the summary then says so
-PhaseEnd run_plan(Job& job, const config::Plan& plan);
+TrainingEnd run_plan(Job& job, const config::Plan& plan);
 
 /// What --dry-run checks of every phase. Collective.
 void dry_run_plan(Job& job, const config::Plan& plan);

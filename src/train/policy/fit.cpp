@@ -46,12 +46,6 @@ namespace {
 
 }  // namespace
 
-void check_policy_resumable(const checkpoint::Snapshot& snapshot, const config::Config& config) {
-  const std::string phase = std::to_string(snapshot.integer("phase"));
-  if (phase != config.run.phase) refuse(snapshot, "the phase", phase, config.run.phase);
-  check_policy_fits(snapshot, config);
-}
-
 void check_policy_fits(const checkpoint::Snapshot& snapshot, const config::Config& config) {
   if (!has_equal_hash(snapshot, "policy_hash", config, policy_hash)) {
     refuse(snapshot, "the hash of [model], [controller], [action] and ppo.credit",

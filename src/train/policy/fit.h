@@ -14,8 +14,6 @@ namespace traffic::train {
 void load_perception(const checkpoint::Snapshot& snapshot, const config::Config& config,
                      Perception& perception);
 
-/// @throws CheckpointError saying which setting differs
-void check_policy_resumable(const checkpoint::Snapshot& snapshot, const config::Config& config);
 /// @throws CheckpointError if its controller is not one of this configuration
 void check_policy_fits(const checkpoint::Snapshot& snapshot, const config::Config& config);
 /// What must be equal for parameters to fit: hash of [model], [controller], [action] and env.

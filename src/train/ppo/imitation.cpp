@@ -22,13 +22,14 @@ torch::Tensor Learner::imitation_loss(const Experience& experience, const torch:
   return -(terms.log_prob.sum() + selections.sum());
 }
 
-UpdateResult Learner::imitate(const Experience& experience, std::int64_t total_states,
-                              std::int64_t iteration) {
+std::optional<UpdateResult> Learner::imitate(const Experience& experience,
+                                             std::int64_t total_states, std::int64_t iteration) {
   UpdateResult result;
   result.learning_rate = ppo_.learning_rate;
   follow_returns(experience, total_states, iteration, result);
   torch::Tensor sums = torch::zeros({2}, torch::kDouble);  // loss, decisions of the last pass
   for (std::int64_t epoch = 0; epoch < ppo_.num_epochs; ++epoch) {
+    if (is_given_up()) return std::nullopt;
     sums.zero_();
     for (const torch::Tensor& states :
          split_minibatches(experience, total_states, seed_,

@@ -9,6 +9,7 @@
 #include "run/snapshot_parts.h"
 #include "traffic/core/error.h"
 #include "traffic/core/fault.h"
+#include "traffic/core/signals.h"
 #include "traffic/rl/schedule.h"
 
 namespace traffic::train {
@@ -70,8 +71,8 @@ StretchOptimiser::Stretch Learner::stretch(const char* name, std::int64_t begin,
           .gradients = gradients_.flat().slice(0, begin, end)};
 }
 
-UpdateResult Learner::update(const Experience& experience, std::int64_t total_states,
-                             std::int64_t iteration) {
+std::optional<UpdateResult> Learner::update(const Experience& experience, std::int64_t total_states,
+                                            std::int64_t iteration) {
   UpdateResult result;
   const rl::LinearSchedule schedule{.start = ppo_.learning_rate, .end = ppo_.final_learning_rate};
   result.learning_rate =
@@ -79,6 +80,7 @@ UpdateResult Learner::update(const Experience& experience, std::int64_t total_st
   follow_returns(experience, total_states, iteration, result);
   const PpoTargets targets = make_targets(experience, total_states, iteration, result);
   for (std::int64_t epoch = 0; epoch < ppo_.num_epochs; ++epoch) {
+    if (is_given_up()) return std::nullopt;
     const auto parts = split_minibatches(experience, total_states, seed_,
                                          {.stream = kMinibatchStream,
                                           .iteration = iteration,
@@ -90,6 +92,10 @@ UpdateResult Learner::update(const Experience& experience, std::int64_t total_st
   }
   result.grad_norm /= static_cast<double>(std::max<std::int64_t>(1, result.steps));
   return result;
+}
+
+bool Learner::is_given_up() {
+  return communicator_.all_reduce_scalar(stop_requested() ? 1.0 : 0.0) > 0.0;
 }
 
 void Learner::follow_returns(const Experience& experience, std::int64_t total_states,

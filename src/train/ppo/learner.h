@@ -4,7 +4,7 @@
 #include <torch/types.h>
 
 #include <cstdint>
-#include <memory>
+#include <optional>
 
 #include "optim/slice_optimiser.h"
 #include "policy/policy.h"
@@ -44,14 +44,15 @@ class Learner {
   /// over ranks.
   /// @param total_states of all ranks
   /// @throws NumericError after too many policy steps in a row without a finite gradient
-  UpdateResult update(const Experience& experience, std::int64_t total_states,
-                      std::int64_t iteration);
+  /// @return nothing if it was given up between two passes because a stop is requested
+  std::optional<UpdateResult> update(const Experience& experience, std::int64_t total_states,
+                                     std::int64_t iteration);
 
   /// Collective. Makes what the experience holds, decided by a scripted controller, more probable;
   /// the value learns as in update().
   /// @throws NumericError as update()
-  UpdateResult imitate(const Experience& experience, std::int64_t total_states,
-                       std::int64_t iteration);
+  std::optional<UpdateResult> imitate(const Experience& experience, std::int64_t total_states,
+                                      std::int64_t iteration);
 
   [[nodiscard]] const comm::ParameterArena& parameters() const { return parameters_; }
   [[nodiscard]] std::int64_t skipped_steps() const {
@@ -66,6 +67,8 @@ class Learner {
   void restore_from(const checkpoint::Snapshot& snapshot);
 
  private:
+  /// Whether a rank is asked to stop. Collective.
+  [[nodiscard]] bool is_given_up();
   struct Values {
     torch::Tensor states;  ///< [S, C] standardised
     torch::Tensor final;   ///< [trajectories, C]

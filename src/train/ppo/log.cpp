@@ -37,20 +37,13 @@ void ControllerLog::start(std::int64_t iteration, const std::vector<EpisodeOutco
   episodes_.emplace(run_.dir() / "episodes.csv",
                     iteration > 0 ? std::optional(iteration) : std::nullopt);
   if (iteration == 0) episodes_->write(0, "none", uncontrolled);
-  progress_ = std::make_unique<report::ProgressBar>(
-      report::ProgressOptions{.label = "phase " + config().run.phase,
-                              .total_steps = config().ppo.iterations,
-                              .first_step = iteration,
-                              .unit = "env steps",
-                              .mode = config().log.progress});
 }
 
-void ControllerLog::iterated(const Iterated& done) {
+report::NamedValues ControllerLog::iterated(const Iterated& done) {
   const RolloutBatch& batch = done.batch;
   if (episodes_) episodes_->write(done.iteration, "train", batch.outcomes);
   report::NamedValues values =
       rollout_figures(batch.outcomes, sources_.rollouts.uncontrolled_ocr_all(batch.outcomes));
-  if (progress_) show(done, values);
   const report::NamedValues more = update_figures(done.update);
   values.insert(values.end(), more.begin(), more.end());
   if (const Constraint* constraint = sources_.constraint) {
@@ -61,20 +54,17 @@ void ControllerLog::iterated(const Iterated& done) {
   }
   values.emplace_back("time/iterations", static_cast<double>(done.iteration));
   values.emplace_back("time/total_timesteps", static_cast<double>(done.total_steps));
-  values.emplace_back("time/env_steps_per_s", static_cast<double>(batch.env_steps) / done.seconds);
-  values.emplace_back("time/iteration_s", done.seconds);
-  for (const auto& [name, share] : sources_.time_split.shares()) {
-    values.emplace_back("time_share/" + name, share);
-  }
   const rollout::PoolCounters counters = sources_.rollouts.counters();
   values.emplace_back("rollout/lost_episodes", static_cast<double>(counters.lost_episodes));
   values.emplace_back("rollout/restarts", static_cast<double>(counters.restarts));
-  run_.write_metrics(done.iteration, values);
+  return values;
 }
 
-/// @param rollout the reward first, the gain last; empty if no episode came to its end
-void ControllerLog::show(const Iterated& done, const report::NamedValues& rollout) {
+std::vector<std::pair<std::string, double>> ControllerLog::shown(const Iterated& done) const {
   std::vector<std::pair<std::string, double>> shown;
+  const auto& outcomes = done.batch.outcomes;
+  const report::NamedValues rollout =
+      rollout_figures(outcomes, sources_.rollouts.uncontrolled_ocr_all(outcomes));
   if (!rollout.empty()) {
     shown = {{"reward", rollout.front().second}, {"gain", rollout.back().second}};
   }
@@ -82,10 +72,10 @@ void ControllerLog::show(const Iterated& done, const report::NamedValues& rollou
                              {"entropy", done.update.statistics.entropy},
                              {"explained", done.update.explained_variance}});
   if (sources_.constraint != nullptr) {
-    shown.insert(shown.end(), {{"cost", mean_cost(done.batch.outcomes)},
-                               {"lambda", sources_.constraint->multiplier()}});
+    shown.insert(shown.end(),
+                 {{"cost", mean_cost(outcomes)}, {"lambda", sources_.constraint->multiplier()}});
   }
-  progress_->update(done.iteration, done.batch.env_steps, shown);
+  return shown;
 }
 
 void ControllerLog::evaluated(std::int64_t iteration, const GreedyEvaluation& evaluation) {
@@ -100,7 +90,6 @@ void ControllerLog::evaluated(std::int64_t iteration, const GreedyEvaluation& ev
                  sources_.constraint->multiplier());
   }
   if (episodes_) episodes_->write(iteration, "eval", evaluation.controlled);
-  run_.write_metrics(iteration, evaluation_figures(evaluation));
 }
 
 }  // namespace traffic::train

@@ -4,9 +4,9 @@
 #include <torch/types.h>
 
 #include <algorithm>
-#include <cmath>
 #include <cstdio>
 #include <memory>
+#include <string>
 #include <utility>
 
 #include "policy/fit.h"
@@ -14,90 +14,95 @@
 #include "policy/policy.h"
 #include "ppo/learner.h"
 #include "ppo/log.h"
+#include "ppo/presets.h"
 #include "rollouts/outcomes.h"
 #include "rollouts/rollouts.h"
 #include "run/selection.h"
 #include "run/snapshot_parts.h"
-#include "run/step_profiler.h"
 #include "traffic/checkpoint/file.h"
-#include "traffic/config/write.h"
-#include "traffic/core/clock.h"
 #include "traffic/core/error.h"
-#include "traffic/core/hash.h"
-#include "traffic/core/random.h"
-#include "traffic/core/signals.h"
-#include "traffic/report/time_split.h"
 
 namespace traffic::train {
 namespace {
 
-/// Phase 2 or 3 on this rank: everything that lives as long as it.
-class ControllerPhase {
+/// On this rank: everything that lives as long as the training.
+class PpoTraining final : public Training {
  public:
-  explicit ControllerPhase(Run& run)
+  /// @param constrained whether cost is kept under lagrange.cost_limit
+  PpoTraining(Run& run, bool constrained)
       : run_(run),
         config_(run.config()),
         communicator_(run.communicator()),
         rollouts_(config_, run.session(), communicator_, time_split_),
         perception_(config_, rollouts_.conflicts(), communicator_.device()),
         policy_(config_, perception_.widths(), communicator_.device()),
-        constraint_(make_constraint()),
+        constraint_(constrained
+                        ? std::make_unique<Constraint>(config_, perception_.widths().conflict,
+                                                       rollouts_.conflicts(), communicator_)
+                        : nullptr),
         learner_(config_, policy_, communicator_, rollouts_.conflicts(), constraint_.get()),
-        log_(run, {rollouts_, constraint_.get(), time_split_}),
-        profiler_(config_.profile, profile_place(run), time_split_) {
-    run.check_room(snapshot().total_bytes());
+        log_(run, {rollouts_, constraint_.get()}) {}
+
+  [[nodiscard]] TrainingUnits units() const override {
+    return {.step = "iteration",
+            .items = "env steps",
+            .rate = "env_steps_per_s",
+            .duration = "iteration_s",
+            .long_steps = true};
+  }
+  [[nodiscard]] std::int64_t step() const override { return iteration_; }
+  [[nodiscard]] std::int64_t total_steps() const override { return config_.ppo.iterations; }
+  [[nodiscard]] const comm::ParameterArena& parameters() const override {
+    return learner_.parameters();
   }
 
-  PhaseEnd train();
-  void finish(PhaseEnd end);
-  void close() { rollouts_.close(); }
+  void start() override;
+  void restore_from(const checkpoint::Snapshot& snapshot) override;
+  void save_to(checkpoint::Snapshot& snapshot) const override;
+  std::optional<Iteration> iterate() override;
+  std::optional<Assessment> evaluate() override;
+  void take_best(const checkpoint::Snapshot& snapshot) override { learner_.restore_from(snapshot); }
+  void conclude(report::Summary& summary) override;
+  void count_faults(report::Summary& summary) const override;
+  void close() override { rollouts_.close(); }
 
  private:
-  [[nodiscard]] std::unique_ptr<Constraint> make_constraint();
-  void start();
-  void resume();
-  [[nodiscard]] bool iterate();  // false: a stop was requested
-  void evaluate_and_save();
-  [[nodiscard]] bool prefers(const GreedyEvaluation& evaluation);
-  [[nodiscard]] bool is_complete() const { return iteration_ >= config_.ppo.iterations; }
-  [[nodiscard]] checkpoint::Snapshot snapshot() const;  // collective
+  void take_weights(const checkpoint::Snapshot& snapshot);
+  [[nodiscard]] double excess_of(const GreedyEvaluation& evaluation) const;
 
   Run& run_;
-  config::Config config_;
+  const config::Config& config_;
   comm::Communicator& communicator_;
-  report::TimeSplit time_split_;
   Rollouts rollouts_;
   Perception perception_;
   Policy policy_;
-  std::unique_ptr<Constraint> constraint_;  ///< of phase 3
+  std::unique_ptr<Constraint> constraint_;  ///< null without one
   Learner learner_;
   ControllerLog log_;
-  StepProfiler profiler_;
   std::int64_t iteration_ = 0;
   std::int64_t total_steps_ = 0;      ///< control steps of all ranks
   std::int64_t total_env_steps_ = 0;  ///< simulation steps of all ranks in training
   Selection selection_;
-  double trained_s_ = 0;
-  double startup_s_ = 0;
 };
 
-std::unique_ptr<Constraint> ControllerPhase::make_constraint() {
-  if (config_.run.phase != "3") return nullptr;
-  return std::make_unique<Constraint>(config_, perception_.widths().conflict, rollouts_.conflicts(),
-                                      communicator_);
-}
-
-/// A new run: with the weights of another one, as far as that has them.
-void ControllerPhase::start() {
+/// With the weights of another run, as far as that has them.
+void PpoTraining::start() {
   const std::string& path = config_.run.init_from;
   if (path.empty()) {
     if (!perception_.parameters().empty()) {
       spdlog::warn("run.init_from is empty: encoder and world model keep their random weights");
     }
-    if (constraint_) spdlog::warn("run.init_from is empty: phase 3 starts with no controller");
-    return;
+    if (constraint_) {
+      spdlog::warn("run.init_from is empty: {} starts with no controller", run_.facts().title());
+    }
+  } else {
+    take_weights(checkpoint::load(path));
   }
-  const checkpoint::Snapshot snapshot = checkpoint::load(path);
+  perception_.freeze();
+  log_.start(0, rollouts_.uncontrolled());
+}
+
+void PpoTraining::take_weights(const checkpoint::Snapshot& snapshot) {
   if (run_.is_reporter()) warn_of_unknown_settings(snapshot);
   load_perception(snapshot, config_, perception_);
   const bool has_controller = snapshot.contains("policy_hash");
@@ -106,95 +111,67 @@ void ControllerPhase::start() {
     learner_.start_from(snapshot);
   } else if (constraint_) {
     throw CheckpointError(
-        "checkpoint {}: holds no controller, which phase 3 goes on with; give one of phase 2",
-        snapshot.source());
+        "checkpoint {}: holds no controller, which {} goes on with; give one of ppo",
+        snapshot.source(), run_.facts().name);
   }
-  spdlog::info("starting from {}, of phase {}: {}", path, snapshot.integer("phase"),
+  spdlog::info("starting from {}, of {}: {}", snapshot.source(), training_of(snapshot).title(),
                has_controller ? "perception and controller" : "perception");
 }
 
-void ControllerPhase::resume() {
-  const auto snapshot = run_.take_resume_point();
-  if (!snapshot) return start();
-  check_policy_resumable(*snapshot, config_);
-  load_perception(*snapshot, config_, perception_);
-  learner_.restore_from(*snapshot);
-  if (constraint_) constraint_->restore_from(*snapshot);
-  rollouts_.restore_from(*snapshot);
-  iteration_ = snapshot->integer("ppo/iteration");
-  total_steps_ = snapshot->integer("ppo/total_steps");
-  total_env_steps_ = snapshot->integer("ppo/total_env_steps");
-  selection_.restore(snapshot->real("ppo/best_excess"), snapshot->tensor("ppo/best_gains"));
-}
-
-PhaseEnd ControllerPhase::train() {
-  resume();
+void PpoTraining::restore_from(const checkpoint::Snapshot& snapshot) {
+  check_policy_fits(snapshot, config_);
+  load_perception(snapshot, config_, perception_);
+  learner_.restore_from(snapshot);
+  if (constraint_) constraint_->restore_from(snapshot);
+  rollouts_.restore_from(snapshot);
+  iteration_ = snapshot.integer("ppo/iteration");
+  total_steps_ = snapshot.integer("ppo/total_steps");
+  total_env_steps_ = snapshot.integer("ppo/total_env_steps");
+  selection_.restore(snapshot.real("ppo/best_excess"), snapshot.tensor("ppo/best_gains"));
   perception_.freeze();
   log_.start(iteration_, rollouts_.uncontrolled());
-  if (is_complete()) {
-    spdlog::info("phase {} is complete already: {} iterations", config_.run.phase, iteration_);
-  }
-  while (!is_complete()) {
-    const bool going_on = iterate();
-    const bool due = iteration_ % config_.ppo.eval_interval == 0 || is_complete();
-    if (due) evaluate_and_save();
-    if (!going_on && !is_complete()) {
-      if (!due) run_.save(snapshot());
-      spdlog::info(
-          "stopped by request at iteration {}; start again with the same --run-dir to go on",
-          iteration_);
-      return PhaseEnd::kStopped;
-    }
-  }
-  profiler_.finish();
-  log_.end();
-  return PhaseEnd::kDone;
 }
 
-bool ControllerPhase::iterate() {
-  profiler_.before_step(iteration_);
-  const Stopwatch clock;
-  const RolloutBatch batch = rollouts_.collect(iteration_, perception_, policy_);
-  // The price follows what was done at the old one; fragments may have brought no episode to its
-  // end.
-  if (constraint_ && !batch.outcomes.empty()) constraint_->observe(mean_cost(batch.outcomes));
-  UpdateResult update;
-  {
-    const auto learning = time_split_.measure(report::Share::kLearn);
-    update = rollouts_.imitates(iteration_)
-                 ? learner_.imitate(batch.experience, batch.states, iteration_)
-                 : learner_.update(batch.experience, batch.states, iteration_);
+/// Collect, learn. What either gives up half-way, because a stop is requested, is given up whole.
+std::optional<Iteration> PpoTraining::iterate() {
+  const bool imitates = rollouts_.imitates(iteration_);
+  const auto batch = rollouts_.collect(iteration_, perception_, policy_);
+  if (!batch) return std::nullopt;
+  // The price follows what was done by the policy, at the old one; fragments may have brought no
+  // episode to its end.
+  if (constraint_ && !imitates && !batch->outcomes.empty()) {
+    constraint_->observe(mean_cost(batch->outcomes));
   }
+  const auto learning = time_split_.measure(report::Share::kLearn);
+  const auto update = imitates ? learner_.imitate(batch->experience, batch->states, iteration_)
+                               : learner_.update(batch->experience, batch->states, iteration_);
+  if (!update) return std::nullopt;
   ++iteration_;
-  total_steps_ += batch.states;
-  total_env_steps_ += batch.env_steps;
-  trained_s_ += clock.seconds();
-  if (startup_s_ == 0.0) startup_s_ = seconds_since_launch();
-  log_.iterated({.iteration = iteration_,
-                 .batch = batch,
-                 .update = update,
-                 .total_steps = total_steps_,
-                 .seconds = clock.seconds()});
-  return communicator_.all_reduce_scalar(stop_requested() ? 1.0 : 0.0) == 0.0;
+  total_steps_ += batch->states;
+  total_env_steps_ += batch->env_steps;
+  const Iterated done{
+      .iteration = iteration_, .batch = *batch, .update = *update, .total_steps = total_steps_};
+  return Iteration{.items = batch->env_steps,
+                   .evaluation_due = iteration_ % config_.ppo.eval_interval == 0,
+                   .metrics = log_.iterated(done),
+                   .shown = log_.shown(done)};
 }
 
-void ControllerPhase::evaluate_and_save() {
-  comm::check_replicas_equal(communicator_, learner_.parameters().flat(),
-                             "the parameters after an iteration");
-  const GreedyEvaluation evaluation = rollouts_.evaluate(perception_, policy_);
-  log_.evaluated(iteration_, evaluation);
-  const bool best = prefers(evaluation);
-  if (run_.save(snapshot()) && best) run_.mark_best(iteration_);
+/// By the gain; with a constraint first of all by whether the limit is kept.
+std::optional<Assessment> PpoTraining::evaluate() {
+  const auto evaluation = rollouts_.evaluate(perception_, policy_);
+  if (!evaluation) return std::nullopt;
+  log_.evaluated(iteration_, *evaluation);
+  return Assessment{.best = selection_.prefers(excess_of(*evaluation), evaluation->gains),
+                    .metrics = evaluation_figures(*evaluation)};
 }
 
-/// By the gain; in phase 3 first of all by whether the limit is kept.
-bool ControllerPhase::prefers(const GreedyEvaluation& evaluation) {
+double PpoTraining::excess_of(const GreedyEvaluation& evaluation) const {
   const double over = mean_cost(evaluation.controlled) - config_.lagrange.cost_limit;
-  return selection_.prefers(constraint_ ? std::max(0.0, over) : 0.0, evaluation.gains);
+  return constraint_ ? std::max(0.0, over) : 0.0;
 }
 
-checkpoint::Snapshot ControllerPhase::snapshot() const {
-  checkpoint::Snapshot snapshot(iteration_);
+void PpoTraining::save_to(checkpoint::Snapshot& snapshot) const {
   put_parameters(snapshot, perception_.parameters());
   learner_.save_to(snapshot);
   if (constraint_) constraint_->save_to(snapshot);
@@ -205,68 +182,75 @@ checkpoint::Snapshot ControllerPhase::snapshot() const {
   snapshot.put_int("ppo/conflicts", rollouts_.conflicts());
   snapshot.put_real("ppo/best_excess", selection_.best_excess());
   snapshot.put_tensor("ppo/best_gains", selection_.best_gains());
-  snapshot.put_int("phase", std::stoi(config_.run.phase));
   snapshot.put_text("model_hash", model_hash_text(config_));
   snapshot.put_text("policy_hash", policy_hash(config_));
-  snapshot.put_text("config", config::to_toml(config_));
-  return snapshot;
 }
 
-void ControllerPhase::finish(PhaseEnd end) {
-  report::Summary summary;
-  summary.status = end == PhaseEnd::kDone ? "done" : "stopped";
-  summary.exit_code = static_cast<int>(exit_code(end));
-  summary.phase = std::stoi(config_.run.phase);
-  summary.steps = iteration_;
-  summary.seconds = trained_s_;
-  summary.env_steps_per_s =
-      trained_s_ > 0.0 ? static_cast<double>(total_env_steps_) / trained_s_ : 0.0;
-  summary.startup_s = startup_s_;
-  summary.time_share = time_split_.shares();
-  summary.parameters_xxh3 = parameters_hash(learner_.parameters());
+void PpoTraining::count_faults(report::Summary& summary) const {
   const rollout::PoolCounters counters = rollouts_.counters();
   summary.faults["lost_episodes"] = static_cast<std::int64_t>(counters.lost_episodes);
   summary.faults["restarted_environments"] = static_cast<std::int64_t>(counters.restarts);
   summary.faults["skipped_steps"] =
       learner_.skipped_steps() + (constraint_ ? constraint_->skipped_steps() : 0);
-  if (end == PhaseEnd::kDone) {
-    learner_.restore_from(checkpoint::load(run_.best_path()));
-    const GreedyEvaluation evaluation = rollouts_.evaluate(perception_, policy_);
-    for (const auto& [name, value] : evaluation_figures(evaluation)) {
-      summary.result[name.substr(name.find('/') + 1)] = value;
-    }
-    summary.result["total_timesteps"] = total_steps_;
-    if (constraint_) summary.result["lagrange_multiplier"] = constraint_->multiplier();
-    if (run_.is_reporter()) {
-      std::fputs(
-          fmt::format("best controller on {} selection seeds: gain of ocr_all {:+.2f} +- "
-                      "{:.2f} % (worst {:+.2f} %); compare it on seeds of your own with "
-                      "traffic_eval --controller checkpoint:{}\n",
-                      evaluation.gain.count, evaluation.gain.mean, evaluation.gain.half_width,
-                      evaluation.gain.least, run_.best_path().string())
-              .c_str(),
-          stdout);
-      std::fflush(stdout);
-    }
-    run_.keep_phase_result(summary.phase);
+}
+
+void PpoTraining::conclude(report::Summary& summary) {
+  const GreedyEvaluation evaluation = rollouts_.evaluate_to_the_end(perception_, policy_);
+  for (const auto& [name, value] : evaluation_figures(evaluation)) {
+    summary.result[name.substr(name.find('/') + 1)] = value;
   }
-  run_.write_summary(std::move(summary));
+  summary.result["total_timesteps"] = total_steps_;
+  if (constraint_) summary.result["lagrange_multiplier"] = constraint_->multiplier();
+  if (!run_.is_reporter()) return;
+  const std::string text = fmt::format(
+      "best controller on {} selection seeds: gain of ocr_all {:+.2f} +- {:.2f} % (worst {:+.2f} "
+      "%); compare it on seeds of your own with traffic_eval --controller checkpoint:{}\n",
+      evaluation.gain.count, evaluation.gain.mean, evaluation.gain.half_width,
+      evaluation.gain.least, run_.best_path().string());
+  std::fputs(text.c_str(), stdout);
+  std::fflush(stdout);
+}
+
+/// What both have in common.
+config::TrainingFacts ppo_facts() {
+  return {.name = "ppo",
+          .number = "2",
+          .folder = "phase2",
+          .help = "the controller, in simulations",
+          .product = "Controller",
+          .about =
+              "A controller of connected vehicles: it picks some of them and gives each a "
+              "command that lasts for a while, so that more traffic gets through.",
+          .starts_from = {"world_model"},
+          .simulates = true,
+          .sections = {"env", "rollout", "action", "controller", "ppo"},
+          .presets = ppo_presets()};
 }
 
 }  // namespace
 
-PhaseEnd run_ppo(Run& run) {
-  ControllerPhase phase(run);
-  const PhaseEnd end = phase.train();
-  phase.finish(end);
-  phase.close();
-  return end;
+TrainingRow ppo_training() {
+  return {.facts = ppo_facts(), .make = [](Run& run) -> std::unique_ptr<Training> {
+            return std::make_unique<PpoTraining>(run, /*constrained=*/false);
+          }};
 }
 
-void dry_run_ppo(Run& run) {
-  ControllerPhase phase(run);
-  phase.close();
-  spdlog::info("dry run: configuration, scenario, simulations, model and disk are fine");
+TrainingRow ppo_constrained_training() {
+  config::TrainingFacts facts = ppo_facts();
+  facts.name = "ppo_constrained";
+  facts.number = "3";
+  facts.folder = "phase3";
+  facts.help = "the controller, under a limit on what its behaviour costs";
+  facts.about =
+      "A controller of connected vehicles: it picks some of them and gives each a command that "
+      "lasts for a while, so that more traffic gets through. It was trained to keep the cost of "
+      "unsafe states under a limit.";
+  facts.starts_from = {"ppo"};
+  facts.sections.emplace_back("lagrange");
+  facts.presets = ppo_constrained_presets();
+  return {.facts = std::move(facts), .make = [](Run& run) -> std::unique_ptr<Training> {
+            return std::make_unique<PpoTraining>(run, /*constrained=*/true);
+          }};
 }
 
 }  // namespace traffic::train

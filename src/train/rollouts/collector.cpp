@@ -7,6 +7,7 @@
 
 #include "traffic/core/error.h"
 #include "traffic/core/random.h"
+#include "traffic/core/signals.h"
 
 namespace traffic::train {
 namespace {
@@ -75,6 +76,10 @@ void Collector::drive(Job& job) {
   if (!ready.empty()) decide(job, std::move(ready));
   bool any = true;
   while (any) {
+    if (job.driver.may_give_up && stop_requested()) {
+      job.collected.given_up = true;
+      return;
+    }
     any = false;
     for (const auto& group : pool_.groups()) {
       if (std::none_of(group.begin(), group.end(), [this](int env) { return pool_.busy(env); })) {

@@ -45,9 +45,11 @@ struct Driver {
   /// Of each scenario: a scripted controller that drives in the policy's place, and whose commands
   /// are kept as its decisions.
   std::vector<std::string> experts{};
+  bool may_give_up = false;  ///< when a stop is requested
 };
 
 struct Collected {
+  bool given_up = false;  ///< all that is here is incomplete, and so are the simulations
   std::vector<EpisodeOutcome> outcomes;  ///< of the episodes that ended
   std::vector<Trajectory> trajectories;  ///< none when greedy
 };

@@ -8,6 +8,7 @@
 
 #include "rollouts/baseline_runs.h"
 #include "run/together.h"
+#include "traffic/config/trainings.h"
 #include "traffic/core/fault.h"
 #include "traffic/core/random.h"
 
@@ -31,7 +32,8 @@ Rollouts::Rollouts(const config::Config& config, const comm::MpiSession& session
       collector_(config_, pool_, time_split),
       baselines_(get_baselines(config_, collector_, communicator_)),
       reward_(baselines_, config_.ppo.reward_scale),
-      cost_(config_.lagrange, reward_.conflicts()) {}
+      cost_(config_.lagrange, reward_.conflicts()),
+      fault_point_(std::string(config::get_training(config_.run.phase).folder) + ".collect") {}
 
 /// The scenario is drawn by its share.
 Traffic Rollouts::training_traffic(std::uint64_t major, std::int64_t minor) const {
@@ -101,10 +103,20 @@ std::vector<std::string> Rollouts::experts() const {
   return experts;
 }
 
-RolloutBatch Rollouts::collect(std::int64_t iteration, Perception& perception, Policy& policy) {
+/// By all, if by one.
+bool Rollouts::is_given_up(const Collected& collected) {
+  return communicator_.all_reduce_scalar(collected.given_up ? 1.0 : 0.0) > 0.0;
+}
+
+std::optional<RolloutBatch> Rollouts::collect(std::int64_t iteration, Perception& perception,
+                                              Policy& policy) {
   const auto seed = static_cast<std::uint64_t>(config_.run.seed);
   const std::int64_t steps_before = collector_.env_steps();
-  Driver driver{.perception = &perception, .policy = &policy, .reward = &reward_, .cost = &cost_};
+  Driver driver{.perception = &perception,
+                .policy = &policy,
+                .reward = &reward_,
+                .cost = &cost_,
+                .may_give_up = true};
   if (imitates(iteration)) driver.experts = experts();
   const bool whole = whole_episodes() || imitates(iteration);
   driver.sampling_seed =
@@ -112,9 +124,10 @@ RolloutBatch Rollouts::collect(std::int64_t iteration, Perception& perception, P
             : derive_seed(seed, {kSamplingStream});
   Collected collected;
   together(communicator_, [&] {
-    fault::hit("phase" + config_.run.phase + ".collect", communicator_.rank(), iteration);
+    fault::hit(fault_point_, communicator_.rank(), iteration);
     collected = whole ? collect_episodes(iteration, driver) : collect_fragments(driver);
   });
+  if (is_given_up(collected)) return std::nullopt;
   const std::int64_t orders = whole ? episodes_per_iteration() : pool_.num_envs() * steps_per_env();
 
   torch::Tensor lengths = torch::zeros({orders}, torch::kLong);
@@ -131,11 +144,11 @@ RolloutBatch Rollouts::collect(std::int64_t iteration, Perception& perception, P
   std::erase_if(outcomes, [](const EpisodeOutcome& outcome) { return outcome.steps == 0; });
   const double env_steps =
       communicator_.all_reduce_scalar(static_cast<double>(collector_.env_steps() - steps_before));
-  return {.experience = pack(collected.trajectories, first_state, perception.widths(),
-                             perception.conflicts(), policy.top_k()),
-          .states = lengths.sum().item<std::int64_t>(),
-          .env_steps = static_cast<std::int64_t>(env_steps),
-          .outcomes = std::move(outcomes)};
+  return RolloutBatch{.experience = pack(collected.trajectories, first_state, perception.widths(),
+                                         perception.conflicts(), policy.top_k()),
+                      .states = lengths.sum().item<std::int64_t>(),
+                      .env_steps = static_cast<std::int64_t>(env_steps),
+                      .outcomes = std::move(outcomes)};
 }
 
 const std::vector<EpisodeOutcome>& Rollouts::uncontrolled() {
@@ -151,17 +164,34 @@ const std::vector<EpisodeOutcome>& Rollouts::uncontrolled() {
   return uncontrolled_;
 }
 
-GreedyEvaluation Rollouts::evaluate(Perception& perception, Policy& policy) {
-  const std::int64_t total = config_.ppo.eval_episodes;
+Collected Rollouts::run_selection(Perception& perception, Policy& policy, bool may_give_up) {
   Collected collected;
   together(communicator_, [&] {
-    collected = collector_.run(
-        requests_of_rank(total, communicator_,
-                         [&](std::int64_t i) { return selection_traffic(i); }),
-        {.perception = &perception, .policy = &policy, .reward = &reward_, .cost = &cost_});
+    collected =
+        collector_.run(requests_of_rank(config_.ppo.eval_episodes, communicator_,
+                                        [&](std::int64_t i) { return selection_traffic(i); }),
+                       {.perception = &perception,
+                        .policy = &policy,
+                        .reward = &reward_,
+                        .cost = &cost_,
+                        .may_give_up = may_give_up});
   });
+  return collected;
+}
+
+std::optional<GreedyEvaluation> Rollouts::evaluate(Perception& perception, Policy& policy) {
+  const Collected collected = run_selection(perception, policy, /*may_give_up=*/true);
+  if (is_given_up(collected)) return std::nullopt;
+  return assess(collected);
+}
+
+GreedyEvaluation Rollouts::evaluate_to_the_end(Perception& perception, Policy& policy) {
+  return assess(run_selection(perception, policy, /*may_give_up=*/false));
+}
+
+GreedyEvaluation Rollouts::assess(const Collected& collected) {
   GreedyEvaluation result;
-  result.controlled = share_outcomes(collected.outcomes, total, communicator_);
+  result.controlled = share_outcomes(collected.outcomes, config_.ppo.eval_episodes, communicator_);
   result.gains = report::paired_gains(ocr_all_of(result.controlled), ocr_all_of(uncontrolled()));
   result.gain = report::mean_interval(result.gains);
   if (mix_.size() == 1) return result;

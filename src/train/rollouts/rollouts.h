@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -43,11 +44,16 @@ class Rollouts {
   [[nodiscard]] bool imitates(std::int64_t iteration) const {
     return iteration < config_.ppo.imitation_iterations;
   }
-  RolloutBatch collect(std::int64_t iteration, Perception& perception, Policy& policy);
+  /// @return nothing if it was given up because a stop is requested; then only close() is left
+  std::optional<RolloutBatch> collect(std::int64_t iteration, Perception& perception,
+                                      Policy& policy);
 
   /// The uncontrolled runs of the selection seeds, run when first asked for.
   const std::vector<EpisodeOutcome>& uncontrolled();
-  GreedyEvaluation evaluate(Perception& perception, Policy& policy);
+  /// @return likewise
+  std::optional<GreedyEvaluation> evaluate(Perception& perception, Policy& policy);
+  /// The same, whether or not a stop is requested.
+  GreedyEvaluation evaluate_to_the_end(Perception& perception, Policy& policy);
 
   /// Where fragments stand; nothing with whole episodes.
   void save_to(checkpoint::Snapshot& snapshot) const;
@@ -61,6 +67,9 @@ class Rollouts {
   [[nodiscard]] Traffic training_traffic(std::uint64_t major, std::int64_t minor) const;
   [[nodiscard]] Traffic selection_traffic(std::int64_t i) const;
   [[nodiscard]] std::vector<std::string> experts() const;
+  [[nodiscard]] bool is_given_up(const Collected& collected);
+  Collected run_selection(Perception& perception, Policy& policy, bool may_give_up);
+  GreedyEvaluation assess(const Collected& collected);
   Collected collect_episodes(std::int64_t iteration, const Driver& driver);
   Collected collect_fragments(const Driver& driver);
 
@@ -72,6 +81,7 @@ class Rollouts {
   std::vector<Baseline> baselines_;  ///< of the scenarios
   Reward reward_;
   Cost cost_;
+  std::string fault_point_;
   std::vector<EpisodeOutcome> uncontrolled_;  ///< of the selection seeds
 };
 

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "traffic/config/trainings.h"
 #include "traffic/config/write.h"
 #include "traffic/core/atomic_file.h"
 #include "traffic/core/clock.h"
@@ -22,15 +23,19 @@ std::string read_text(const fs::path& path) {
   return {std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
 }
 
-/// Of a run, in its own folder or in those of its phases.
+/// Of a run, in its own folder or in those of its trainings.
 bool has_checkpoints(const fs::path& dir) {
   std::error_code error;
-  for (const char* part : {"", "phase1", "phase2", "phase3"}) {
-    for (const auto& entry : fs::directory_iterator(dir / part / "checkpoints", error)) {
+  const auto has_some = [&](const fs::path& checkpoints) {
+    for (const auto& entry : fs::directory_iterator(checkpoints, error)) {
       if (entry.path().extension() == ".h5") return true;
     }
-  }
-  return false;
+    return false;
+  };
+  return has_some(dir / "checkpoints") ||
+         std::ranges::any_of(config::trainings(), [&](const config::TrainingFacts& training) {
+           return has_some(dir / training.folder / "checkpoints");
+         });
 }
 
 bool is_done(const fs::path& dir) {

@@ -7,6 +7,7 @@
 
 #include "run/folder_choice.h"
 #include "run/snapshot_parts.h"
+#include "run/together.h"
 #include "traffic/checkpoint/file.h"
 #include "traffic/config/write.h"
 #include "traffic/core/atomic_file.h"
@@ -20,6 +21,7 @@ namespace fs = std::filesystem;
 Run::Run(Job& job, const config::Config& config, const fs::path& dir)
     : job_(job),
       config_(config),
+      facts_(config::get_training(config.run.phase)),
       folder_(dir),
       save_failures_(config.checkpoint.max_save_failures) {
   if (is_reporter()) {
@@ -75,15 +77,15 @@ void Run::write_metrics(std::int64_t step, const report::NamedValues& values) {
 }
 
 void Run::check_room(std::int64_t bytes_per_checkpoint) {
-  // keep_last files, the best, the phase's result and the one being written
-  if (is_reporter()) {
+  // keep_last files, the best, the result and the one being written
+  together(communicator(), [&] {
+    if (!is_reporter()) return;
     checkpoint::check_folder(folder_.checkpoints(), bytes_per_checkpoint,
                              config_.checkpoint.keep_last + 3);
-  }
-  communicator().barrier();
+  });
 }
 
-bool Run::save(const checkpoint::Snapshot& snapshot) {
+bool Run::try_to_save(std::int64_t step, const std::function<void()>& work) {
   constexpr double kSaved = 1.0;
   constexpr double kFailed = 0.0;
   constexpr double kGivenUp = -1.0;
@@ -91,10 +93,10 @@ bool Run::save(const checkpoint::Snapshot& snapshot) {
   std::string why;
   if (is_reporter()) {
     try {
-      checkpoints_->save_step(snapshot);
+      work();
       save_failures_.succeeded();
-    } catch (const ResourceError& error) {
-      spdlog::error("step {} could not be saved: {}", snapshot.step(), error.what());
+    } catch (const Error& error) {
+      spdlog::error("step {} could not be saved: {}", step, error.what());
       outcome = kFailed;
       try {
         save_failures_.failed(error.what());
@@ -109,16 +111,24 @@ bool Run::save(const checkpoint::Snapshot& snapshot) {
   return outcome == kSaved;
 }
 
-void Run::mark_best(std::int64_t step) {
-  if (is_reporter()) checkpoints_->mark_best(step);
-  communicator().barrier();
+bool Run::save(const checkpoint::Snapshot& snapshot, bool best) {
+  return try_to_save(snapshot.step(), [&] {
+    checkpoints_->save_step(snapshot);
+    if (best) checkpoints_->mark_best(snapshot.step());
+  });
+}
+
+bool Run::save_best(const checkpoint::Snapshot& snapshot) {
+  return try_to_save(snapshot.step(),
+                     [&] { checkpoint::save(snapshot, checkpoints_->best_path()); });
 }
 
 fs::path Run::best_path() const { return folder_.checkpoints() / "best.h5"; }
 
-void Run::keep_phase_result(std::int64_t phase) {
-  if (is_reporter()) checkpoints_->mark_phase_end(static_cast<int>(phase));
-  communicator().barrier();
+void Run::keep_result() {
+  together(communicator(), [&] {
+    if (is_reporter()) checkpoints_->mark_result(std::string(facts_.folder));
+  });
 }
 
 void Run::write_summary(report::Summary summary) {

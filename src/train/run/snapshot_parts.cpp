@@ -7,6 +7,7 @@
 #include <span>
 
 #include "traffic/config/write.h"
+#include "traffic/core/error.h"
 #include "traffic/core/hash.h"
 
 namespace traffic::train {
@@ -44,6 +45,30 @@ void warn_of_unknown_settings(const checkpoint::Snapshot& snapshot) {
   if (unknown.empty()) return;
   spdlog::warn("checkpoint {}: made with settings that this version does not know: {}",
                snapshot.source(), fmt::join(unknown, ", "));
+}
+
+void put_training(checkpoint::Snapshot& snapshot, const config::TrainingFacts& facts) {
+  snapshot.put_text("training", std::string(facts.name));
+}
+
+const config::TrainingFacts& training_of(const checkpoint::Snapshot& snapshot) {
+  const std::string name = snapshot.contains("training")
+                               ? snapshot.text("training")
+                               : std::to_string(snapshot.integer("phase"));
+  const config::TrainingFacts* training = config::find_training(name);
+  if (training != nullptr) return *training;
+  throw CheckpointError("checkpoint {}: is of a training '{}', which this program does not know",
+                        snapshot.source(), name);
+}
+
+void check_training(const checkpoint::Snapshot& snapshot, const config::TrainingFacts& facts) {
+  const config::TrainingFacts& found = training_of(snapshot);
+  if (found.name == facts.name) return;
+  throw CheckpointError(
+      "checkpoint {}: is of {} ({}), this run trains {} ({}); go on with the configuration it was "
+      "made with (the entry 'config' in it), or start anew with --resume never in another "
+      "--run-dir",
+      snapshot.source(), found.title(), found.name, facts.title(), facts.name);
 }
 
 std::string model_hash_text(const config::Config& config) {

@@ -8,6 +8,7 @@
 #include "traffic/checkpoint/snapshot.h"
 #include "traffic/comm/flat_arena.h"
 #include "traffic/config/load.h"
+#include "traffic/config/trainings.h"
 
 namespace traffic::train {
 
@@ -29,6 +30,14 @@ config::Config stored_config(const checkpoint::Snapshot& snapshot,
 std::vector<std::string> unknown_settings(const checkpoint::Snapshot& snapshot);
 /// Names them in a warning.
 void warn_of_unknown_settings(const checkpoint::Snapshot& snapshot);
+
+/// As "training": which one the checkpoint is of.
+void put_training(checkpoint::Snapshot& snapshot, const config::TrainingFacts& facts);
+/// The name of the training that it is of; of old checkpoints by their number, "phase".
+/// @throws CheckpointError if it is of one that this program does not know
+const config::TrainingFacts& training_of(const checkpoint::Snapshot& snapshot);
+/// @throws CheckpointError if it is of another training
+void check_training(const checkpoint::Snapshot& snapshot, const config::TrainingFacts& facts);
 
 /// As "model_hash": of the [model] table, 16 hexadecimal digits.
 std::string model_hash_text(const config::Config& config);

@@ -1,5 +1,7 @@
 #include "run/together.h"
 
+#include <chrono>
+#include <future>
 #include <string>
 
 namespace traffic::train {
@@ -26,6 +28,20 @@ void together(comm::Communicator& communicator, const std::function<void()>& wor
     failure = error;
   }
   throw_together(communicator, failure);
+}
+
+void together_at_length(comm::Communicator& communicator, const std::function<void()>& work) {
+  constexpr std::chrono::seconds kBetweenMeetings{1};
+  std::future<void> working;
+  if (communicator.rank() == 0) working = std::async(std::launch::async, work);
+  while (true) {
+    const bool done =
+        working.valid() && working.wait_for(kBetweenMeetings) == std::future_status::ready;
+    if (communicator.all_reduce_scalar(done ? 1.0 : 0.0) > 0.0) break;
+  }
+  together(communicator, [&] {
+    if (working.valid()) working.get();
+  });
 }
 
 }  // namespace traffic::train

@@ -17,4 +17,8 @@ void throw_together(comm::Communicator& communicator, const std::optional<Error>
 /// others; a failure of one is then the failure of all.
 void together(comm::Communicator& communicator, const std::function<void()>& work);
 
+/// The same for work of rank 0 that may take longer than ranks wait for each other: they meet every
+/// second until it is done. The work runs in a thread of its own.
+void together_at_length(comm::Communicator& communicator, const std::function<void()>& work);
+
 }  // namespace traffic::train

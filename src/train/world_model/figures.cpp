@@ -6,67 +6,31 @@
 #include <cstdio>
 
 #include "run/snapshot_parts.h"
-#include "traffic/core/clock.h"
 #include "traffic/core/error.h"
 #include "traffic/report/table.h"
 
 namespace traffic::train {
-namespace {
 
-constexpr double kSmoothing = 0.9;
-
-}  // namespace
-
-StepRates::StepRates() : last_(steady_seconds()) {}
-
-void StepRates::add(const StepResult& result) {
-  const double now = steady_seconds();
-  last_step_s_ = now - last_;
-  last_ = now;
-  if (startup_s_ == 0.0) {  // the first step includes what happens only once
-    startup_s_ = seconds_since_launch();
-    first_step_samples_ = result.samples;
-    recent_ = result.samples / last_step_s_;
-    return;
-  }
-  seconds_ += last_step_s_;
-  samples_ += result.samples;
-  recent_ = kSmoothing * recent_ + (1.0 - kSmoothing) * result.samples / last_step_s_;
+report::NamedValues step_metrics(const StepResult& result) {
+  return {{"train/loss", result.loss},
+          {"train/grad_norm", result.grad_norm},
+          {"train/learning_rate", result.learning_rate},
+          {"train/loss_scale", result.loss_scale}};
 }
 
-void StepRates::skip_pause() { last_ = steady_seconds(); }
-
-double StepRates::mean_samples_per_s() const {
-  return seconds_ > 0.0 ? samples_ / seconds_ : first_step_samples_ / std::max(1e-9, last_step_s_);
-}
-
-report::NamedValues step_metrics(const StepResult& result, const StepRates& rates,
-                                 const report::TimeSplit& time_split) {
-  report::NamedValues values{{"train/loss", result.loss},
-                             {"train/grad_norm", result.grad_norm},
-                             {"train/learning_rate", result.learning_rate},
-                             {"train/loss_scale", result.loss_scale},
-                             {"time/step_s", rates.last_step_s()},
-                             {"time/samples_per_s", rates.recent_samples_per_s()}};
-  for (const auto& [part, share] : time_split.shares()) {
-    values.emplace_back("time_share/" + part, share);
-  }
-  return values;
-}
-
-report::NamedValues evaluation_metrics(const std::string& prefix, const Evaluation& evaluation) {
-  report::NamedValues values{{prefix + "loss", evaluation.loss}};
-  for (const auto& [name, value] : summary_result(evaluation))
+report::NamedValues validation_metrics(const std::string& prefix, const Validation& validation) {
+  report::NamedValues values{{prefix + "loss", validation.loss}};
+  for (const auto& [name, value] : summary_result(validation))
     values.emplace_back(prefix + name, value);
   return values;
 }
 
-std::map<std::string, double> summary_result(const Evaluation& evaluation) {
-  std::map<std::string, double> result{{"loss", evaluation.loss},
-                                       {"vehicles", evaluation.vehicles},
-                                       {"conflict_auc", evaluation.conflicts.auc()},
-                                       {"conflict_base_rate", evaluation.conflicts.base_rate()}};
-  const HorizonErrors& errors = evaluation.errors;
+std::map<std::string, double> summary_result(const Validation& validation) {
+  std::map<std::string, double> result{{"loss", validation.loss},
+                                       {"vehicles", validation.vehicles},
+                                       {"conflict_auc", validation.conflicts.auc()},
+                                       {"conflict_base_rate", validation.conflicts.base_rate()}};
+  const HorizonErrors& errors = validation.errors;
   constexpr std::array<const char*, HorizonErrors::kNumPredictors> kPrefixes{
       "", "constant_velocity_", "constant_acceleration_"};
   for (std::int64_t h = 0; h < errors.horizons(); ++h) {
@@ -81,19 +45,19 @@ std::map<std::string, double> summary_result(const Evaluation& evaluation) {
   return result;
 }
 
-void log_evaluation(std::int64_t epoch, const Evaluation& evaluation) {
-  const std::int64_t last = evaluation.errors.horizons() - 1;
-  const double model = evaluation.errors.speed_rmse_mps(HorizonErrors::kModel, last);
-  const double constant = evaluation.errors.speed_rmse_mps(HorizonErrors::kConstantVelocity, last);
+void log_validation(std::int64_t epoch, const Validation& validation) {
+  const std::int64_t last = validation.errors.horizons() - 1;
+  const double model = validation.errors.speed_rmse_mps(HorizonErrors::kModel, last);
+  const double constant = validation.errors.speed_rmse_mps(HorizonErrors::kConstantVelocity, last);
   spdlog::info(
       "epoch {}: validation loss {:.4f}, speed RMSE {:.2f} m/s at the last horizon ({:.0f} % under "
       "constant velocity), "
       "conflict AUC {:.3f}",
-      epoch, evaluation.loss, model, 100.0 * (1.0 - model / constant), evaluation.conflicts.auc());
+      epoch, validation.loss, model, 100.0 * (1.0 - model / constant), validation.conflicts.auc());
 }
 
-void print_evaluation(const Evaluation& evaluation, const config::Data& data, double frame_s) {
-  const HorizonErrors& errors = evaluation.errors;
+void print_validation(const Validation& validation, const config::Data& data, double frame_s) {
+  const HorizonErrors& errors = validation.errors;
   std::vector<std::string> columns{"RMSE on the test episodes"};
   for (std::int64_t h = 0; h < errors.horizons(); ++h) {
     const double seconds = frame_s * static_cast<double>(h + 1);
@@ -115,8 +79,8 @@ void print_evaluation(const Evaluation& evaluation, const config::Data& data, do
                          "base rate {:.1f} %, "
                          "{:.0f} vehicles\n",
                          data.conflict_ttc_s, frame_s * static_cast<double>(errors.horizons()),
-                         evaluation.conflicts.auc(), 100.0 * evaluation.conflicts.base_rate(),
-                         evaluation.vehicles)
+                         validation.conflicts.auc(), 100.0 * validation.conflicts.base_rate(),
+                         validation.vehicles)
                  .c_str(),
              stdout);
   std::fflush(stdout);
@@ -131,8 +95,6 @@ void check_resumable(const checkpoint::Snapshot& snapshot, const config::Config&
         "in it), or start anew with --resume never in another --run-dir",
         snapshot.source(), what, found, expected);
   };
-  if (snapshot.integer("phase") != 1)
-    refuse("the phase", std::to_string(snapshot.integer("phase")), "1");
   if (!has_equal_hash(snapshot, "model_hash", config, model_hash_text)) {
     refuse("the [model] table's hash", snapshot.text("model_hash"), model_hash_text(config));
   }

@@ -1,4 +1,4 @@
-/// Figures of phase 1 for logs, TensorBoard, the summary and people.
+/// Figures of the world model for logs, TensorBoard, the summary and people.
 #pragma once
 
 #include <cstdint>
@@ -12,39 +12,13 @@
 
 namespace traffic::train {
 
-/// Throughput over the whole run and lately, without pauses for validation and saving.
-class StepRates {
- public:
-  StepRates();
-  void add(const StepResult& result);
-  /// What happened since the last step is not training time.
-  void skip_pause();
+report::NamedValues step_metrics(const StepResult& result);
+report::NamedValues validation_metrics(const std::string& prefix, const Validation& validation);
+std::map<std::string, double> summary_result(const Validation& validation);
 
-  [[nodiscard]] double last_step_s() const { return last_step_s_; }
-  [[nodiscard]] double recent_samples_per_s() const { return recent_; }
-  [[nodiscard]] double mean_samples_per_s() const;
-  [[nodiscard]] double seconds() const { return seconds_; }
-  /// From launch to the end of the first step.
-  [[nodiscard]] double startup_s() const { return startup_s_; }
-
- private:
-  double last_ = 0.0;
-  double last_step_s_ = 0.0;
-  double recent_ = 0.0;
-  double seconds_ = 0.0;
-  double samples_ = 0.0;
-  double first_step_samples_ = 0.0;
-  double startup_s_ = 0.0;
-};
-
-report::NamedValues step_metrics(const StepResult& result, const StepRates& rates,
-                                 const report::TimeSplit& time_split);
-report::NamedValues evaluation_metrics(const std::string& prefix, const Evaluation& evaluation);
-std::map<std::string, double> summary_result(const Evaluation& evaluation);
-
-void log_evaluation(std::int64_t epoch, const Evaluation& evaluation);
+void log_validation(std::int64_t epoch, const Validation& validation);
 /// The table that ends a run, on standard output.
-void print_evaluation(const Evaluation& evaluation, const config::Data& data, double frame_s);
+void print_validation(const Validation& validation, const config::Data& data, double frame_s);
 
 /// @throws CheckpointError saying which setting differs
 void check_resumable(const checkpoint::Snapshot& snapshot, const config::Config& config,

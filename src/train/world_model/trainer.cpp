@@ -15,7 +15,6 @@
 #include "traffic/comm/side_stream.h"
 #include "traffic/core/error.h"
 #include "traffic/core/fault.h"
-#include "traffic/core/signals.h"
 
 namespace traffic::train {
 namespace {
@@ -56,18 +55,16 @@ class StepTotals {
     if (!failure_) failure_ = error;
   }
   void reduce(comm::Communicator& communicator) {
-    sums_[3] = stop_requested() ? 1.0 : 0.0;
-    sums_[4] = failure_ ? 1.0 : 0.0;
-    communicator.all_reduce(torch::from_blob(sums_.data(), {5}, torch::kDouble));
-    if (sums_[4] > 0.0) throw_together(communicator, failure_);
+    sums_[3] = failure_ ? 1.0 : 0.0;
+    communicator.all_reduce(torch::from_blob(sums_.data(), {4}, torch::kDouble));
+    if (sums_[3] > 0.0) throw_together(communicator, failure_);
   }
   [[nodiscard]] double loss() const { return sums_[0] / std::max(1.0, sums_[1]); }
   [[nodiscard]] double vehicles() const { return sums_[1]; }
   [[nodiscard]] double samples() const { return sums_[2]; }
-  [[nodiscard]] bool stop() const { return sums_[3] > 0.0; }
 
  private:
-  std::array<double, 5> sums_{};
+  std::array<double, 4> sums_{};
   std::optional<Error> failure_;
 };
 
@@ -95,8 +92,9 @@ WorldModelTrainer::WorldModelTrainer(const config::Config& config, WorldModelNet
                                  .weight_decay = config.train.weight_decay}),
       schedule_(make_schedule(config.train, total_steps)) {}
 
-std::optional<StepResult> WorldModelTrainer::step(BatchFeeder& batches) {
-  if (batches.steps_left() < accumulation_steps_) return std::nullopt;
+StepResult WorldModelTrainer::step(BatchFeeder& batches) {
+  TRAFFIC_CHECK(batches.steps_left() >= accumulation_steps_, "a step of {} batches, {} are left",
+                accumulation_steps_, batches.steps_left());
   declare_unused_parameters();
   gradients_.zero();
   StepTotals totals;
@@ -123,8 +121,7 @@ std::optional<StepResult> WorldModelTrainer::step(BatchFeeder& batches) {
                     .learning_rate = learning_rate,
                     .samples = totals.samples(),
                     .loss_scale = loss_scale,
-                    .skipped = !reduced->finite,
-                    .stop_requested = totals.stop()};
+                    .skipped = !reduced->finite};
 }
 
 /// Forward and backward of a batch. What fails is told to all ranks with the totals.

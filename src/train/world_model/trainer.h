@@ -1,4 +1,4 @@
-/// One optimiser step of phase 1, and the state that a checkpoint keeps of it.
+/// One optimiser step of the world model, and the state that a checkpoint keeps of it.
 #pragma once
 
 #include <optional>
@@ -25,23 +25,22 @@ struct StepResult {
   double learning_rate = 0.0;
   double samples = 0.0;  ///< of all ranks
   double loss_scale = 1.0;
-  bool skipped = false;         ///< the gradient was not finite: no update
-  bool stop_requested = false;  ///< on any rank
+  bool skipped = false;  ///< the gradient was not finite: no update
 };
 
 class StepTotals;
 
 class WorldModelTrainer {
  public:
-  /// Collective. @param total_steps of the whole phase
+  /// Collective. @param total_steps of the whole training
   WorldModelTrainer(const config::Config& config, WorldModelNetworks& model,
                     comm::Communicator& communicator, report::TimeSplit& time_split,
                     std::int64_t total_steps);
 
   /// zero_grad, forward, backward, reduce, clip, step. Collective.
-  /// @return nothing when the epoch has no whole step left
+  /// @param batches which have a whole step left
   /// @throws NumericError after too many steps in a row without a finite gradient
-  std::optional<StepResult> step(BatchFeeder& batches);
+  StepResult step(BatchFeeder& batches);
 
   [[nodiscard]] std::int64_t global_step() const { return global_step_; }
   [[nodiscard]] std::int64_t total_steps() const { return schedule_.total_steps; }

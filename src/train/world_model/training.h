@@ -1,17 +1,13 @@
-/// Phase 1: pretrains the graph encoder and the world model on recorded traffic.
+/// Pretrains the graph encoder and the world model on recorded traffic (phase 1).
 #pragma once
 
-#include "traffic/train/run/run.h"
+#include "traffic/train/run/training.h"
 
 namespace traffic::train {
 
-/// Trains, or goes on training, until train.epochs or train.max_steps are done or a stop is
-/// requested; then evaluates the best parameters on the test split, prints the table and writes the
-/// summary. Collective.
-/// @throws DataError, CheckpointError, NumericError, ResourceError, CommError
-PhaseEnd run_world_model(Run& run);
-
-/// What --dry-run checks: the data, the model's shapes, room for checkpoints. Collective.
-void dry_run_world_model(Run& run);
+/// Goes on until train.epochs or train.max_steps are done, evaluates on the validation split after
+/// every epoch and, at the end, the best parameters on the test split.
+/// Making it throws DataError for data that is missing or does not fit.
+TrainingRow world_model_training();
 
 }  // namespace traffic::train

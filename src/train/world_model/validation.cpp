@@ -70,10 +70,10 @@ void reduce(std::span<double> sums, comm::Communicator& communicator) {
 
 }  // namespace
 
-Evaluation evaluate(WorldModelNetworks& model, data::DataLoader& loader,
+Validation validate(WorldModelNetworks& model, data::DataLoader& loader,
                     comm::Communicator& communicator, std::int64_t max_batches) {
   const torch::InferenceMode inference;
-  Evaluation result{.errors = HorizonErrors(model.horizons())};
+  Validation result{.errors = HorizonErrors(model.horizons())};
   std::array<double, 2> loss_and_vehicles{0.0, 0.0};
   loader.start_epoch(0);
   for (std::int64_t i = 0; max_batches == 0 || i < max_batches; ++i) {

@@ -9,7 +9,7 @@
 
 namespace traffic::train {
 
-struct Evaluation {
+struct Validation {
   double loss = 0.0;  ///< of stage 2, a mean over vehicles
   double vehicles = 0.0;
   HorizonErrors errors;
@@ -18,7 +18,7 @@ struct Evaluation {
 
 /// Runs the model over one epoch of the loader; equal on all ranks. Collective.
 /// @param max_batches of each rank; 0: all
-Evaluation evaluate(WorldModelNetworks& model, data::DataLoader& loader,
+Validation validate(WorldModelNetworks& model, data::DataLoader& loader,
                     comm::Communicator& communicator, std::int64_t max_batches);
 
 }  // namespace traffic::train

@@ -35,7 +35,7 @@ struct Training {
         trainer(config, model, *communicator, time_split, kSteps) {
     batches.start_epoch(0);
   }
-  StepResult step() { return trainer.step(batches).value(); }
+  StepResult step() { return trainer.step(batches); }
   [[nodiscard]] at::Tensor parameters() const { return trainer.parameters().flat().clone(); }
 
   config::Config config;

@@ -1,8 +1,9 @@
-/// What a phase needs beside what it learns: ranks, a folder, figures, checkpoints.
+/// What a training needs beside what it learns: ranks, a folder, figures, checkpoints.
 #pragma once
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -10,6 +11,7 @@
 
 #include "traffic/checkpoint/manager.h"
 #include "traffic/config/config.h"
+#include "traffic/config/trainings.h"
 #include "traffic/core/error.h"
 #include "traffic/report/metrics.h"
 #include "traffic/report/run_folder.h"
@@ -18,24 +20,26 @@
 
 namespace traffic::train {
 
-/// How a phase ended.
-enum class PhaseEnd { kDone, kStopped };
+/// How a training ended.
+enum class TrainingEnd { kDone, kStopped };
 /// What the program ends with.
-constexpr ExitCode exit_code(PhaseEnd end) {
-  return end == PhaseEnd::kDone ? ExitCode::kDone : ExitCode::kStopped;
+constexpr ExitCode exit_code(TrainingEnd end) {
+  return end == TrainingEnd::kDone ? ExitCode::kDone : ExitCode::kStopped;
 }
 
-/// One a rank and phase. Everything that only one rank may do (write checkpoints, figures, the
+/// One a rank and training. Everything that only one rank may do (write checkpoints, figures, the
 /// summary) is done by rank 0 inside; callers call it on all ranks.
 class Run {
  public:
   /// Collective. Finds the checkpoint to go on from.
-  /// @param config of the phase
+  /// @param config of the training, named by run.phase
   /// @param dir the folder of the job or one below it
   /// @throws ResourceError, CheckpointError
   Run(Job& job, const config::Config& config, const std::filesystem::path& dir);
 
   [[nodiscard]] const config::Config& config() const { return config_; }
+  /// Of the training that it is a run of.
+  [[nodiscard]] const config::TrainingFacts& facts() const { return facts_; }
   [[nodiscard]] comm::Communicator& communicator() { return job_.communicator(); }
   [[nodiscard]] const comm::MpiSession& session() const { return job_.session(); }
   [[nodiscard]] bool is_reporter() const { return job_.is_reporter(); }
@@ -51,22 +55,27 @@ class Run {
   /// @throws ResourceError on all ranks
   void check_room(std::int64_t bytes_per_checkpoint);
   /// A failure to save is logged and counted; training goes on until there were too many in a row.
-  /// @return whether it was saved, the same on all ranks
-  bool save(const checkpoint::Snapshot& snapshot);
-  void mark_best(std::int64_t step);
+  /// @param best whether it is the best so far
+  /// @return whether it was saved (and marked), the same on all ranks
+  bool save(const checkpoint::Snapshot& snapshot, bool best);
+  /// Saves a checkpoint as the best alone, as save().
+  bool save_best(const checkpoint::Snapshot& snapshot);
   /// Path of the best checkpoint so far; the same on all ranks.
   [[nodiscard]] std::filesystem::path best_path() const;
-  /// Keeps the best checkpoint as the result of the phase.
-  void keep_phase_result(std::int64_t phase);
+  /// Keeps the best checkpoint as the result of the training.
+  /// @throws ResourceError on all ranks
+  void keep_result();
 
-  /// Fills in what is common to all phases and writes summary.json. Collective.
+  /// Fills in what is common to all trainings and writes summary.json. Collective.
   void write_summary(report::Summary summary);
 
  private:
   void find_resume_point();
+  bool try_to_save(std::int64_t step, const std::function<void()>& work);
 
   Job& job_;
   config::Config config_;
+  const config::TrainingFacts& facts_;
   report::RunFolder folder_;
   std::filesystem::path resume_path_;  ///< empty: a new run
   std::unique_ptr<checkpoint::CheckpointManager> checkpoints_;

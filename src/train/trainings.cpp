@@ -1,0 +1,14 @@
+#include "traffic/train/trainings.h"
+
+#include "ppo/training.h"
+#include "world_model/training.h"
+
+namespace traffic::train {
+
+const std::vector<TrainingRow>& shipped_trainings() {
+  static const std::vector<TrainingRow> rows{world_model_training(), ppo_training(),
+                                             ppo_constrained_training()};
+  return rows;
+}
+
+}  // namespace traffic::train
