@@ -7,15 +7,10 @@
 #include <cstring>
 #include <utility>
 
-#include "mpi_communicator.h"
 #include "reduce_kernels.h"
 #include "squared_norm.h"
 #include "traffic/core/error.h"
 #include "traffic/core/hash.h"
-
-#ifdef TRAFFIC_CUDA
-#include "nccl_communicator.h"
-#endif
 
 namespace traffic::comm {
 namespace {
@@ -80,21 +75,6 @@ at::Tensor Communicator::all_gather(const at::Tensor& tensor) {
   return rows;
 }
 
-void Communicator::scatter(const at::Tensor& source, const at::Tensor& into, int root) {
-  check_tensor(*this, into, "scatter");
-  check_root(*this, root, "scatter");
-  if (rank() == root) {
-    check_tensor(*this, source, "scatter");
-    if (source.numel() != into.numel() * size() || source.scalar_type() != into.scalar_type() ||
-        source.device() != into.device()) {
-      throw ShapeError("scatter: the source has {} elements of {}, needed are {} x {} of {}",
-                       source.numel(), at::toString(source.scalar_type()), size(), into.numel(),
-                       at::toString(into.scalar_type()));
-    }
-  }
-  do_scatter(source, into, root);
-}
-
 double Communicator::all_reduce_scalar(double value, ReduceOp op) {
   const at::Tensor tensor = at::scalar_tensor(value, at::kDouble);
   all_reduce(tensor, op);
@@ -143,42 +123,6 @@ std::vector<std::string> Communicator::gather_strings(const std::string& text, i
                        static_cast<std::size_t>(lengths[r].item<std::int64_t>()));
   }
   return texts;
-}
-
-namespace {
-
-/// With run.device = "auto" a node without GPUs would choose otherwise than the rest.
-void check_same_kind(Communicator& host, at::Device device) {
-  const at::Tensor all = host.all_gather(at::scalar_tensor(device.is_cuda() ? 1 : 0, at::kLong));
-  const std::int64_t* on_gpu = all.const_data_ptr<std::int64_t>();
-  std::vector<int> others;
-  for (int r = 1; r < host.size(); ++r) {
-    if (on_gpu[r] != on_gpu[0]) others.push_back(r);
-  }
-  if (others.empty()) return;
-  const char* const first = on_gpu[0] != 0 ? "a GPU" : "no GPU";
-  const char* const rest = on_gpu[0] != 0 ? "none" : "one";
-  throw ResourceError(
-      "run.device: rank 0 has {}, ranks {} have {}; give every node as many GPUs as ranks, or set "
-      "run.device = \"cpu\"",
-      first, fmt::join(others, ", "), rest);
-}
-
-}  // namespace
-
-std::unique_ptr<Communicator> make_communicator(const MpiSession& session, at::Device device,
-                                                const config::Comm& options) {
-  const MpiCommunicatorOptions mpi_options{.timeout_s = options.timeout_s,
-                                           .init_timeout_s = options.init_timeout_s};
-  auto host = std::make_unique<MpiCommunicator>(session, mpi_options);
-  check_same_kind(*host, device);
-  if (device.is_cpu()) return host;
-#ifdef TRAFFIC_CUDA
-  return std::make_unique<NcclCommunicator>(session, std::move(host), device, options);
-#else
-  throw ConfigError("run.device = {}: this program was built without CUDA (preset cuda)",
-                    device.str());
-#endif
 }
 
 void check_replicas_equal(Communicator& communicator, const at::Tensor& flat,

@@ -55,13 +55,6 @@ ParameterArena::ParameterArena(NamedTensors parameters) : parameters_(std::move(
   }
 }
 
-const ArenaEntry& ParameterArena::find(std::string_view name) const {
-  for (const ArenaEntry& entry : entries_) {
-    if (entry.name == name) return entry;
-  }
-  throw ShapeError("there is no parameter {} in the arena", name);
-}
-
 GradientArena::GradientArena(const ParameterArena& parameters, Communicator& communicator)
     : parameters_(parameters.parameters()), entries_(parameters.entries()) {
   for (const auto& [name, parameter] : parameters_) {

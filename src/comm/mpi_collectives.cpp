@@ -1,4 +1,4 @@
-// Broadcast, scatter and gather of MpiCommunicator.
+// Broadcast and gather of MpiCommunicator.
 #include <ATen/core/Tensor.h>
 
 #include <algorithm>
@@ -11,62 +11,37 @@ namespace traffic::comm {
 
 void MpiCommunicator::do_broadcast(const at::Tensor& tensor, int root) {
   std::byte* data = bytes_of(tensor);
-  const bool is_root = rank() == root;
-  const OpHeader header{.bytes = tensor.nbytes(),
-                        .root = root,
-                        .op = OpCode::kBroadcast,
-                        .dtype = tensor.scalar_type()};
-  run(header, [&](Call& call) {
-    broadcast_chunks(data, tensor.nbytes(), call,
-                     [&](std::size_t offset, const std::byte* chunk, std::size_t bytes) {
-                       if (!is_root) std::memcpy(data + offset, chunk, bytes);
-                     });
-  });
-}
-
-/// Shows root's bytes to every rank, a stage at a time.
-/// @param source read on root only
-void MpiCommunicator::broadcast_chunks(const std::byte* source, std::size_t bytes, Call& call,
-                                       const Consumer& consumer) {
-  if (bytes == 0) return meet(call);
-  const int root = call.header.root;
-  const int root_node = topology().node_of_rank[static_cast<std::size_t>(root)];
+  const std::size_t bytes = tensor.nbytes();
   const auto found = std::ranges::find(topology().local_ranks, root);
   const auto root_local = static_cast<int>(found - topology().local_ranks.begin());
-  for (std::size_t begin = 0; begin < bytes; begin += kStage) {
-    const std::size_t n = std::min(kStage, bytes - begin);
-    if (rank() == root) std::memcpy(node_->stage(), source + begin, n);
-    meet(call);
-    if (!has_leaders()) {
-      consumer(begin, node_->staged(root_local), n);
-      continue;
-    }
-    if (leaders_) {
-      if (topology().node() == root_node) std::memcpy(node_->stage(), node_->staged(root_local), n);
-      leaders_->broadcast(node_->stage(), n, root_node, call.header, call.leaders);
-    }
-    meet(call);
-    consumer(begin, node_->staged(0), n);
-  }
+  run({.bytes = bytes, .root = root, .op = OpCode::kBroadcast, .dtype = tensor.scalar_type()},
+      [&](Call& call) {
+        if (bytes == 0) return meet(call);
+        for (std::size_t begin = 0; begin < bytes; begin += kStage) {
+          broadcast_chunk(data + begin, std::min(kStage, bytes - begin), root_local, call);
+        }
+      });
 }
 
-void MpiCommunicator::do_scatter(const at::Tensor& source, const at::Tensor& into, int root) {
-  const std::size_t row = into.nbytes();
-  const std::size_t row_begin = row * static_cast<std::size_t>(rank());
-  const std::size_t row_end = row_begin + row;
-  std::byte* out = bytes_of(into);
-  const std::byte* all = rank() == root ? bytes_of(source) : nullptr;
-  const OpHeader header{
-      .bytes = row, .root = root, .op = OpCode::kScatter, .dtype = into.scalar_type()};
-  run(header, [&](Call& call) {
-    const auto take = [&](std::size_t offset, const std::byte* chunk, std::size_t bytes) {
-      const std::size_t begin = std::max(offset, row_begin);
-      const std::size_t end = std::min(offset + bytes, row_end);
-      if (begin < end)
-        std::memcpy(out + (begin - row_begin), chunk + (begin - offset), end - begin);
-    };
-    broadcast_chunks(all, row * static_cast<std::size_t>(size()), call, take);
-  });
+/// @param root_local root's place on its node; of no meaning on other nodes
+void MpiCommunicator::broadcast_chunk(std::byte* data, std::size_t bytes, int root_local,
+                                      Call& call) {
+  const int root = call.header.root;
+  const bool is_root = rank() == root;
+  if (is_root) std::memcpy(node_->stage(), data, bytes);
+  meet(call);
+  if (has_leaders()) {
+    if (leaders_) {
+      const int root_node = topology().node_of_rank[static_cast<std::size_t>(root)];
+      if (topology().node() == root_node) {
+        std::memcpy(node_->stage(), node_->staged(root_local), bytes);
+      }
+      leaders_->broadcast(node_->stage(), bytes, root_node, call.header, call.leaders);
+    }
+    meet(call);
+    root_local = 0;
+  }
+  if (!is_root) std::memcpy(data, node_->staged(root_local), bytes);
 }
 
 void MpiCommunicator::do_all_gather(const at::Tensor& tensor, const at::Tensor& into) {

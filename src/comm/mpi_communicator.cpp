@@ -58,11 +58,16 @@ MpiCommunicator::MpiCommunicator(const MpiSession& session, const MpiCommunicato
   const Topology& nodes = topology();
   const MPI_Comm world = MPI_Comm_f2c(session.fortran_comm());
   const MpiComm node = MpiComm::split(world, nodes.node(), nodes.rank);
-  node_.emplace(share_on_node(node.get(), NodeChannel::segment_bytes(nodes.local_size())),
+  // Both splits while all are known to be here: another node's memory may take its time.
+  MpiComm leaders;
+  if (nodes.num_nodes() > 1) {
+    leaders = MpiComm::split(world, nodes.is_leader() ? 0 : MPI_UNDEFINED, nodes.rank);
+  }
+  node_.emplace(share_on_node(node.get(), NodeChannel::segment_bytes(nodes.local_size()),
+                              options.init_timeout_s),
                 nodes.local_ranks, nodes.local_rank());
-  if (nodes.num_nodes() == 1) return;
-  MpiComm leaders = MpiComm::split(world, nodes.is_leader() ? 0 : MPI_UNDEFINED, nodes.rank);
-  if (nodes.is_leader()) leaders_.emplace(std::move(leaders), nodes.leaders, nodes.node(), *node_);
+  if (leaders.get() != MPI_COMM_NULL)
+    leaders_.emplace(std::move(leaders), nodes.leaders, nodes.node(), *node_);
 }
 
 void MpiCommunicator::run(OpHeader header, const std::function<void(Call&)>& body) {

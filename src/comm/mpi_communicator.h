@@ -40,7 +40,6 @@ class MpiCommunicator final : public Communicator {
   double do_all_reduce_scaled(const at::Tensor& tensor, double scale) override;
   void do_broadcast(const at::Tensor& tensor, int root) override;
   void do_all_gather(const at::Tensor& tensor, const at::Tensor& into) override;
-  void do_scatter(const at::Tensor& source, const at::Tensor& into, int root) override;
 
  private:
   /// One operation under way. The ranks of a node wait longer for their leader's work than the
@@ -53,8 +52,6 @@ class MpiCommunicator final : public Communicator {
     bool has_met = false;
   };
   static constexpr std::size_t kStage = NodeChannel::kStageBytes;
-  using Consumer =
-      std::function<void(std::size_t offset, const std::byte* data, std::size_t bytes)>;
 
   static std::byte* bytes_of(const at::Tensor& tensor);
   /// Numbers and runs one operation; an Error in it breaks the communicator, here and for the other
@@ -72,8 +69,7 @@ class MpiCommunicator final : public Communicator {
   double reduce_scaled_in_arena(const ArenaPlace& place, std::int64_t count, Call& call);
   double share_sum(double part, Call& call);
   void spread_from_leader(const ArenaPlace& place, std::size_t bytes, Call& call);
-  void broadcast_chunks(const std::byte* source, std::size_t bytes, Call& call,
-                        const Consumer& consumer);
+  void broadcast_chunk(std::byte* data, std::size_t bytes, int root_local, Call& call);
   void gather_chunk(const std::byte* mine, std::size_t bytes, std::byte* into,
                     std::size_t row_bytes, Call& call);
   void gather_from_nodes(std::size_t bytes, std::byte* into, std::size_t row_bytes, Call& call);

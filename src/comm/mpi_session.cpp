@@ -5,7 +5,6 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <cstdlib>
@@ -82,35 +81,6 @@ std::vector<int> find_nodes(MPI_Comm world, MPI_Comm node, int rank, int size) {
 
 }  // namespace
 
-int Topology::local_rank() const {
-  return static_cast<int>(std::ranges::find(local_ranks, rank) - local_ranks.begin());
-}
-
-Topology make_topology(int rank, std::vector<int> node_of_rank) {
-  Topology topology;
-  topology.rank = rank;
-  topology.size = static_cast<int>(node_of_rank.size());
-  if (rank < 0 || rank >= topology.size) {
-    throw CommError("rank {} is not one of {} ranks", rank, topology.size);
-  }
-  topology.node_of_rank.resize(node_of_rank.size());
-  topology.leaders.clear();
-  topology.local_ranks.clear();
-  std::vector<int> names;  // as given, in the order of their lowest rank
-  for (std::size_t r = 0; r < node_of_rank.size(); ++r) {
-    const auto found = std::ranges::find(names, node_of_rank[r]);
-    topology.node_of_rank[r] = static_cast<int>(found - names.begin());
-    if (found == names.end()) {
-      names.push_back(node_of_rank[r]);
-      topology.leaders.push_back(static_cast<int>(r));
-    }
-    if (node_of_rank[r] == node_of_rank[static_cast<std::size_t>(rank)]) {
-      topology.local_ranks.push_back(static_cast<int>(r));
-    }
-  }
-  return topology;
-}
-
 struct MpiSession::State {
   MpiComm world;
   SharedSegment board;
@@ -140,7 +110,7 @@ MpiSession::MpiSession(int* argc, char*** argv) : state_(std::make_unique<State>
   TRAFFIC_MPI(MPI_Comm_split_type(world, MPI_COMM_TYPE_SHARED, rank, MPI_INFO_NULL, &node));
   const MpiComm node_owner(node);
   topology_ = make_topology(rank, find_nodes(world, node, rank, size));
-  state_->board = share_on_node(node, sizeof(JobBoard));
+  state_->board = share_on_node(node, sizeof(JobBoard), kStartTimeoutS);
 }
 
 MpiSession::~MpiSession() {

@@ -210,21 +210,4 @@ void NcclCommunicator::do_all_gather(const at::Tensor& tensor, const at::Tensor&
       });
 }
 
-void NcclCommunicator::do_scatter(const at::Tensor& source, const at::Tensor& into, int root) {
-  if (into.device().is_cpu()) return host_->scatter(source, into, root);
-  if (rank() == root) source.record_stream(stream_.unwrap());
-  const std::size_t row = into.nbytes();
-  run({.bytes = row, .root = root, .op = OpCode::kScatter, .dtype = into.scalar_type()}, into,
-      [&](cudaStream_t stream) {
-        ncclGroupStart();
-        for (int peer = 0; rank() == root && peer < size(); ++peer) {
-          const auto* data = static_cast<const std::byte*>(source.const_data_ptr());
-          ncclSend(data + static_cast<std::size_t>(peer) * row, row, ncclUint8, peer, comm_,
-                   stream);
-        }
-        ncclRecv(into.mutable_data_ptr(), row, ncclUint8, root, comm_, stream);
-        return ncclGroupEnd();
-      });
-}
-
 }  // namespace traffic::comm

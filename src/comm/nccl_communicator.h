@@ -36,7 +36,6 @@ class NcclCommunicator final : public Communicator {
   void do_all_reduce(const at::Tensor& tensor, ReduceOp op) override;
   void do_broadcast(const at::Tensor& tensor, int root) override;
   void do_all_gather(const at::Tensor& tensor, const at::Tensor& into) override;
-  void do_scatter(const at::Tensor& source, const at::Tensor& into, int root) override;
 
  private:
   using Enqueue = std::function<ncclResult_t(cudaStream_t)>;

@@ -6,20 +6,12 @@
 #include <exception>
 #include <utility>
 
-#include "traffic/core/error.h"
-
 namespace traffic::comm {
 namespace {
 
 constexpr auto kInterval = std::chrono::milliseconds(100);
 
 }  // namespace
-
-void check_nccl(ncclResult_t result, const char* call) {
-  if (result == ncclSuccess || result == ncclInProgress) return;
-  throw CommError("{} failed: {} ({})", call, ncclGetErrorString(result),
-                  ncclGetLastError(nullptr));
-}
 
 NcclWatchdog::NcclWatchdog(const MpiSession& session, ncclComm_t comm)
     : session_(session), comm_(comm), thread_([this](const std::stop_token& stop) { run(stop); }) {}

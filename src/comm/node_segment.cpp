@@ -5,10 +5,14 @@
 #include <array>
 #include <string>
 
+#include "rendezvous.h"
 #include "traffic/core/error.h"
 
 namespace traffic::comm {
 namespace {
+
+constexpr const char* kCreating = "creating the shared memory of a node (ranks within the node)";
+constexpr const char* kMapping = "mapping the shared memory of a node (ranks within the node)";
 
 /// Runs action and returns the text of a ResourceError, empty when there was none.
 template <typename Action>
@@ -23,19 +27,22 @@ std::string attempt(Action&& action) {
 
 }  // namespace
 
-SharedSegment share_on_node(MPI_Comm node_comm, std::size_t size_bytes) {
+// Memory may take long to come, and MPI's own collectives wait for ever: all meet before each.
+SharedSegment share_on_node(MPI_Comm node_comm, std::size_t size_bytes, double timeout_s) {
   int rank = 0;
   TRAFFIC_MPI(MPI_Comm_rank(node_comm, &rank));
   SharedSegment segment;
   std::string problem;
   if (rank == 0) problem = attempt([&] { segment = SharedSegment::create(size_bytes); });
   std::array<int, 2> owner = {static_cast<int>(getpid()), segment.descriptor()};
+  rendezvous(node_comm, kCreating, timeout_s);
   TRAFFIC_MPI(MPI_Bcast(owner.data(), 2, MPI_INT, 0, node_comm));
   if (rank != 0 && owner[1] >= 0) {
     problem = attempt([&] { segment = SharedSegment::open(owner[0], owner[1], size_bytes); });
   }
   const int mine = problem.empty() ? 1 : 0;
   int all = 0;
+  rendezvous(node_comm, kMapping, timeout_s);
   TRAFFIC_MPI(MPI_Allreduce(&mine, &all, 1, MPI_INT, MPI_MIN, node_comm));
   segment.close_descriptor();
   if (!problem.empty()) throw ResourceError(problem);

@@ -7,7 +7,8 @@
 namespace traffic::comm {
 
 /// Collective over node_comm: its rank 0 creates, the others map.
-/// @throws ResourceError on all of its ranks if one of them cannot
-SharedSegment share_on_node(MPI_Comm node_comm, std::size_t size_bytes);
+/// @throws ResourceError on all of its ranks if one of them cannot, CommError naming the ranks of
+///     node_comm that were not ready within timeout_s
+SharedSegment share_on_node(MPI_Comm node_comm, std::size_t size_bytes, double timeout_s);
 
 }  // namespace traffic::comm

@@ -8,8 +8,8 @@ namespace traffic::comm {
 namespace {
 
 const char* name(OpCode op) {
-  static constexpr std::array<const char*, 6> kNames = {"all_reduce", "broadcast", "all_gather",
-                                                        "scatter",    "barrier",   "shared_zeros"};
+  static constexpr std::array<const char*, 5> kNames = {"all_reduce", "broadcast", "all_gather",
+                                                        "barrier", "shared_zeros"};
   const auto i = static_cast<std::size_t>(op);
   return i < kNames.size() ? kNames[i] : "unknown operation";
 }

@@ -13,7 +13,6 @@ enum class OpCode : std::uint8_t {
   kAllReduce,
   kBroadcast,
   kAllGather,
-  kScatter,
   kBarrier,
   kSharedZeros,
 };

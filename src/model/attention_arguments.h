@@ -5,7 +5,7 @@
 
 #include "edge_index.h"
 #include "kernels/kernels.h"
-#include "traffic/model/segment_attention.h"
+#include "segment_attention.h"
 
 namespace traffic::model {
 

@@ -10,7 +10,6 @@
 #include <cmath>
 
 #include "dense_products.h"
-#include "traffic/core/operations_only.h"
 
 namespace traffic::model {
 namespace {
@@ -123,7 +122,7 @@ HeadOutputs controller_heads_by_operations(const at::Tensor& x, const at::Tensor
 
 HeadOutputs controller_heads(const at::Tensor& x, const at::Tensor& latents,
                              const HeadParameters& parameters, const HeadScales& scales) {
-  if (OperationsOnly::is_on() || !x.is_cpu() || x.scalar_type() != at::kFloat) {
+  if (!x.is_cpu() || x.scalar_type() != at::kFloat) {
     return controller_heads_by_operations(x, latents, parameters, scales);
   }
   if (!at::GradMode::is_enabled()) return run_heads(x, latents, parameters, scales);

@@ -29,7 +29,7 @@ struct HeadOutputs {
 HeadOutputs controller_heads(const at::Tensor& x, const at::Tensor& latents,
                              const HeadParameters& parameters, const HeadScales& scales);
 
-/// The same, recorded operation by operation.
+/// The same, operation by operation.
 HeadOutputs controller_heads_by_operations(const at::Tensor& x, const at::Tensor& latents,
                                            const HeadParameters& parameters,
                                            const HeadScales& scales);

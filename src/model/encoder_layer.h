@@ -20,7 +20,7 @@
 #include "attention_arguments.h"
 #include "edge_index.h"
 #include "packed_weight.h"
-#include "traffic/model/segment_attention.h"
+#include "segment_attention.h"
 
 namespace traffic::model {
 

@@ -162,7 +162,7 @@ AttentionFunction EncoderLayerImpl::attention_of(const LayerContext& context,
                                                  torch::Device where) const {
   if (context.on_device == nullptr) {
     return [graph = context.graph, heads = heads_](const Tensor& qkv, const EdgeParameters& p) {
-      return segment_attention_reference(qkv, graph, p, heads);
+      return segment_attention(qkv, graph, p, heads);
     };
   }
   return

@@ -8,7 +8,6 @@
 
 #include "dense_products.h"
 #include "traffic/core/error.h"
-#include "traffic/core/operations_only.h"
 
 namespace traffic::model {
 namespace {
@@ -169,7 +168,7 @@ at::Tensor perceptron_by_operations(const PerceptronInput& input,
 
 at::Tensor perceptron(const PerceptronInput& input, const PerceptronParameters& parameters) {
   TRAFFIC_CHECK(input.rows.defined() || input.shared.defined(), "a perceptron without input");
-  if (OperationsOnly::is_on() || !is_cpu_float(input.rows) || !is_cpu_float(input.shared)) {
+  if (!is_cpu_float(input.rows) || !is_cpu_float(input.shared)) {
     return perceptron_by_operations(input, parameters);
   }
   const Shape shape{.has_rows = input.rows.defined(),

@@ -39,7 +39,7 @@ at::Tensor perceptron(const PerceptronInput& input, const PerceptronParameters& 
 /// Of rows alone. @param layers from the first on
 at::Tensor perceptron(const at::Tensor& rows, const std::vector<torch::nn::Linear>& layers);
 
-/// The same, recorded operation by operation: on any device and in any number format.
+/// The same, operation by operation: on any device and in any number format.
 at::Tensor perceptron_by_operations(const PerceptronInput& input,
                                     const PerceptronParameters& parameters);
 

@@ -17,13 +17,14 @@ torch::Tensor free_displacement(const CurrentMotion& now, int64_t frames, double
   return torch::outer(now.speed_mps, horizon_seconds(frames, step_s).to(now.speed_mps.options()));
 }
 
-}  // namespace
-
+/// [H, 4] float32.
 torch::Tensor residual_scales(int64_t horizon_frames, double step_s) {
   const torch::Tensor t = horizon_seconds(horizon_frames, step_s);
   const torch::Tensor one = torch::ones_like(t);
   return torch::stack({0.85 * t.pow(1.4), 0.86 * t.pow(0.7), one, one}, 1).to(torch::kFloat);
 }
+
+}  // namespace
 
 torch::Tensor to_residuals(const FutureMotion& future, const CurrentMotion& now, double step_s) {
   const int64_t frames = future.displacement_m.size(1);

@@ -16,7 +16,7 @@ void check(const torch::Tensor& logits, const TakenActions& taken) {
                logits.device());
   check_tensor("categorical_terms: action", taken.action, taken.row.sizes(), torch::kInt64,
                logits.device());
-  if (!may_loop_over(logits)) return;
+  if (!logits.is_cpu()) return;
   const auto within = [](const torch::Tensor& index, std::int64_t size) {
     const auto* first = index.const_data_ptr<std::int64_t>();
     return std::all_of(first, first + index.numel(),
@@ -102,7 +102,7 @@ struct CategoricalTerms : torch::autograd::Function<CategoricalTerms> {
 
 ActionTerms categorical_terms(const torch::Tensor& logits, const TakenActions& taken) {
   check(logits, taken);
-  if (!may_loop_over(logits)) {
+  if (!logits.is_cpu()) {
     const Categorical of_rows(logits.index_select(0, taken.row));
     return {.log_prob = of_rows.log_prob(taken.action), .entropy = of_rows.entropy()};
   }

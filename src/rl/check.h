@@ -6,7 +6,6 @@
 #include <string_view>
 
 #include "traffic/core/error.h"
-#include "traffic/core/operations_only.h"
 
 namespace traffic::rl {
 
@@ -17,9 +16,6 @@ inline std::string describe(const torch::Tensor& x) {
   out << x.sizes() << ' ' << x.scalar_type() << " on " << x.device();
   return out.str();
 }
-
-/// Whether the CPU's loops may compute with x: they read it on the host, now.
-inline bool may_loop_over(const torch::Tensor& x) { return x.is_cpu() && !OperationsOnly::is_on(); }
 
 /// x has this shape, type and device.
 inline void check_tensor(std::string_view name, const torch::Tensor& x, torch::IntArrayRef sizes,

@@ -71,24 +71,14 @@ torch::Tensor BoundedGaussian::sample(const torch::Tensor& uniforms) const {
 
 torch::Tensor BoundedGaussian::greedy() const { return mean_.detach(); }
 
-torch::Tensor BoundedGaussian::to_action(const torch::Tensor& raw) const {
-  const bool is_tanh = bounds_.squash == ActionBounds::Squash::kTanh;
-  const torch::Tensor unit = is_tanh ? raw.tanh() : raw.clamp(-1.0, 1.0);
-  const torch::Tensor action = (unit + 1.0) * (0.5 * (bounds_.high - bounds_.low)) + bounds_.low;
-  return action.clamp(bounds_.low, bounds_.high);  // rounding may end a bit outside
-}
-
 torch::Tensor BoundedGaussian::log_prob(const torch::Tensor& raw) const {
   check_like("gaussian: raw", raw, mean_);
   const torch::Tensor deviation = (raw - mean_) * (-log_std_).exp();
   const double log_root = 0.5 * std::log(2.0 * std::numbers::pi);
-  torch::Tensor density = -0.5 * deviation.square() - log_std_ - log_root;
-  if (bounds_.squash == ActionBounds::Squash::kTanh) {
-    // log(1 - tanh(z)^2) in a form that does not cancel for large z.
-    const torch::Tensor log_slope = 2.0 * (std::numbers::ln2 - raw - torch::softplus(-2.0 * raw));
-    density = density - log_slope - std::log(0.5 * (bounds_.high - bounds_.low));
-  }
-  return density.sum(1);
+  const torch::Tensor density = -0.5 * deviation.square() - log_std_ - log_root;
+  // log(1 - tanh(z)^2) in a form that does not cancel for large z.
+  const torch::Tensor log_slope = 2.0 * (std::numbers::ln2 - raw - torch::softplus(-2.0 * raw));
+  return (density - log_slope - std::log(0.5 * (bounds_.high - bounds_.low))).sum(1);
 }
 
 torch::Tensor BoundedGaussian::entropy() const {

@@ -25,7 +25,7 @@ void PlackettLuce::check_picks(const torch::Tensor& picks) const {
   }
   check_tensor("plackett_luce: picks", picks, {segments_.count(), picks.size(1)}, torch::kInt64,
                segments_.device());
-  if (may_loop_over(picks) && !(picks < segments_.sizes().unsqueeze(1)).all().item<bool>()) {
+  if (picks.is_cpu() && !(picks < segments_.sizes().unsqueeze(1)).all().item<bool>()) {
     throw ShapeError("plackett_luce: a pick lies beyond its state's candidates");
   }
 }
@@ -70,8 +70,8 @@ torch::Tensor PlackettLuce::log_prob(const torch::Tensor& picks) const {
   check_picks(picks);
   const auto term = [&] {
     const torch::NoGradGuard no_grad;
-    return may_loop_over(scores_) ? selection_log_prob_in_loops(scores_, segments_, picks)
-                                  : selection_log_prob_by_operations(scores_, segments_, picks);
+    return scores_.is_cpu() ? selection_log_prob_in_loops(scores_, segments_, picks)
+                            : selection_log_prob_by_operations(scores_, segments_, picks);
   };
   return with_slope(scores_, term(), segments_);
 }
@@ -79,14 +79,10 @@ torch::Tensor PlackettLuce::log_prob(const torch::Tensor& picks) const {
 torch::Tensor PlackettLuce::entropy() const {
   const auto term = [&] {
     const torch::NoGradGuard no_grad;
-    return may_loop_over(scores_) ? selection_entropy_in_loops(scores_, segments_)
-                                  : selection_entropy_by_operations(scores_, segments_);
+    return scores_.is_cpu() ? selection_entropy_in_loops(scores_, segments_)
+                            : selection_entropy_by_operations(scores_, segments_);
   };
   return with_slope(scores_, term(), segments_);
-}
-
-torch::Tensor PlackettLuce::is_choice(std::int64_t top_k) const {
-  return segments_.sizes() > top_k;
 }
 
 }  // namespace traffic::rl

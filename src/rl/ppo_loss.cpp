@@ -35,38 +35,19 @@ void check_inputs(const PpoLossInputs& in) {
   check_values(in.values);
 }
 
-double count(const torch::Tensor& x, const torch::Tensor& mask) {
-  const auto terms =
-      static_cast<double>(mask.defined() ? mask.sum().item<std::int64_t>() : x.numel());
-  return terms > 0.0 ? terms : 1.0;  // a sum over nothing is 0 whatever it is divided by
-}
-
 }  // namespace
 
 torch::Tensor value_loss_sum(const ValueTerms& in, double vf_clip_range) {
   check_values(in);
-  return may_loop_over(in.values) ? value_loss_sum_in_loops(in, vf_clip_range)
-                                  : value_loss_sum_by_operations(in, vf_clip_range);
+  return in.values.is_cpu() ? value_loss_sum_in_loops(in, vf_clip_range)
+                            : value_loss_sum_by_operations(in, vf_clip_range);
 }
 
 PpoLoss ppo_loss(const PpoLossInputs& in, const PpoDenominators& denominators,
                  const PpoCoefficients& coefficients) {
   check_inputs(in);
-  return may_loop_over(in.values.values) ? ppo_loss_in_loops(in, denominators, coefficients)
-                                         : ppo_loss_by_operations(in, denominators, coefficients);
-}
-
-PpoLoss ppo_loss_on_device(const PpoLossInputs& in, const torch::Tensor& denominators,
-                           const PpoCoefficients& coefficients) {
-  check_inputs(in);
-  check_tensor("ppo: denominators", denominators, {kNumDenominators},
-               in.values.values.scalar_type(), in.values.values.device());
-  return ppo_loss_by_operations(in, denominators, coefficients);
-}
-
-PpoDenominators count_terms(const PpoLossInputs& in) {
-  return {.decisions = count(in.decisions.log_prob, in.decisions.mask),
-          .values = count(in.values.values, in.values.mask)};
+  return in.values.values.is_cpu() ? ppo_loss_in_loops(in, denominators, coefficients)
+                                   : ppo_loss_by_operations(in, denominators, coefficients);
 }
 
 }  // namespace traffic::rl

@@ -57,13 +57,6 @@ FitSums fit_sums(const ValueTerms& in) {
   return {returns.sum(), returns.square().sum(), error.sum(), error.square().sum()};
 }
 
-/// Of all kinds, not divided by anything yet.
-struct LossSums {
-  torch::Tensor policy;  ///< with gradient
-  torch::Tensor value;   ///< with gradient
-  torch::Tensor sums;    ///< [kNumPpoSums]
-};
-
 }  // namespace
 
 torch::Tensor value_loss_sum_by_operations(const ValueTerms& in, double vf_clip_range) {
@@ -78,9 +71,8 @@ torch::Tensor value_loss_sum_by_operations(const ValueTerms& in, double vf_clip_
   return loss.sum();
 }
 
-namespace {
-
-LossSums loss_sums(const PpoLossInputs& in, const PpoCoefficients& coefficients) {
+PpoLoss ppo_loss_by_operations(const PpoLossInputs& in, const PpoDenominators& denominators,
+                               const PpoCoefficients& coefficients) {
   const PolicySums decisions = policy_sums(in.decisions, coefficients.clip_range);
   torch::Tensor policy = decisions.loss - coefficients.ent_coef * decisions.entropy;
 
@@ -111,25 +103,8 @@ LossSums loss_sums(const PpoLossInputs& in, const PpoCoefficients& coefficients)
   sums[kReturnSquares] = fit.return_squares;
   sums[kErrorSum] = fit.error_sum;
   sums[kErrorSquares] = fit.error_squares;
-  return {policy, value, torch::stack(sums)};
-}
-
-}  // namespace
-
-PpoLoss ppo_loss_by_operations(const PpoLossInputs& in, const PpoDenominators& denominators,
-                               const PpoCoefficients& coefficients) {
-  const LossSums of = loss_sums(in, coefficients);
-  return {
-      of.policy / denominators.decisions + coefficients.vf_coef * of.value / denominators.values,
-      of.sums};
-}
-
-PpoLoss ppo_loss_by_operations(const PpoLossInputs& in, const torch::Tensor& denominators,
-                               const PpoCoefficients& coefficients) {
-  const LossSums of = loss_sums(in, coefficients);
-  return {of.policy / denominators[kDecisionDenominator] +
-              coefficients.vf_coef * of.value / denominators[kValueDenominator],
-          of.sums};
+  return {policy / denominators.decisions + coefficients.vf_coef * value / denominators.values,
+          torch::stack(sums)};
 }
 
 }  // namespace traffic::rl

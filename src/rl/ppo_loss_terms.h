@@ -10,8 +10,6 @@ namespace traffic::rl {
 /// By tensor operations, on any device.
 PpoLoss ppo_loss_by_operations(const PpoLossInputs& in, const PpoDenominators& denominators,
                                const PpoCoefficients& coefficients);
-PpoLoss ppo_loss_by_operations(const PpoLossInputs& in, const torch::Tensor& denominators,
-                               const PpoCoefficients& coefficients);
 torch::Tensor value_loss_sum_by_operations(const ValueTerms& in, double vf_clip_range);
 
 /// On the CPU, as one node of the autograd graph whose loops make loss, sums and derivatives in one

@@ -31,17 +31,6 @@ Segments::Segments(torch::Tensor ptr, torch::Device device) : ptr_(std::move(ptr
   index_ = index.to(device);
 }
 
-Segments Segments::in_place(torch::Tensor device_ptr, torch::Tensor index) {
-  const torch::Device device = index.device();
-  check_tensor("segments: index", index, {index.numel()}, torch::kInt64, device);
-  check_tensor("segments: device_ptr", device_ptr, {device_ptr.numel()}, torch::kInt64, device);
-  Segments segments;
-  segments.rows_ = index.numel();
-  segments.device_ptr_ = std::move(device_ptr);
-  segments.index_ = std::move(index);
-  return segments;
-}
-
 torch::Tensor Segments::starts() const { return device_ptr_.slice(0, 0, count()); }
 
 torch::Tensor Segments::sizes() const { return device_ptr_.diff(); }

@@ -7,10 +7,4 @@ void fill_uniforms(Rng& rng, std::span<float> out) {
   for (float& u : out) u = static_cast<float>(rng.next_u64() >> 40) * 0x1p-24F;
 }
 
-torch::Tensor draw_uniforms(Rng& rng, torch::IntArrayRef sizes) {
-  torch::Tensor out = torch::empty(sizes, torch::kFloat32);
-  fill_uniforms(rng, {out.mutable_data_ptr<float>(), static_cast<std::size_t>(out.numel())});
-  return out;
-}
-
 }  // namespace traffic::rl

@@ -23,12 +23,12 @@
 #include "benchmarks/random_answer.h"
 #include "benchmarks/synthetic_windows.h"
 #include "sim/sumo_session.h"
+#include "support/uniforms.h"
 #include "traffic/core/error.h"
 #include "traffic/model/controller.h"
 #include "traffic/model/graph_encoder.h"
 #include "traffic/model/memory.h"
 #include "traffic/model/world_model.h"
-#include "traffic/rl/uniforms.h"
 #include "traffic/scene/frame.h"
 #include "traffic/sim/scenario.h"
 #include "train/policy/perception.h"
@@ -233,7 +233,7 @@ double perceive_and_decide_s(double vehicles) {
                           .shared = seen.shared,
                           .segments = rl::Segments(torch::tensor(seen.candidate_ptr))},
                          may_pick,
-                         rl::draw_uniforms(rng, {seen.own.size(0), policy.uniform_columns()}));
+                         test::draw_uniforms(rng, {seen.own.size(0), policy.uniform_columns()}));
          }) /
          static_cast<double>(kSimulations);
 }

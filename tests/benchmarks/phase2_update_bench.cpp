@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "support/alone_communicator.h"
+#include "support/uniforms.h"
 #include "traffic/core/random.h"
-#include "traffic/rl/uniforms.h"
 #include "train/policy/perception.h"
 #include "train/ppo/learner.h"
 
@@ -46,7 +46,7 @@ Step random_step(Policy& policy, const model::ControllerInputs& widths, Rng& rng
                                         .shared = step.seen.shared,
                                         .segments = rl::Segments(torch::tensor({0L, m}))},
                                        torch::tensor({policy.top_k()}),
-                                       rl::draw_uniforms(rng, {m, policy.uniform_columns()}));
+                                       test::draw_uniforms(rng, {m, policy.uniform_columns()}));
   const torch::Tensor place = made.row;  // of one state
   const auto all = [](const torch::Tensor& t, const auto* data) {
     return std::span(data, static_cast<std::size_t>(t.numel()));

@@ -70,7 +70,7 @@ void minibatch_loss_and_backward(benchmark::State& state) {
                        .old_log_prob = per_state,
                        .advantages = per_state,
                        .entropy = selection.entropy(),
-                       .mask = selection.is_choice(kTopK)},
+                       .mask = segments.sizes() > kTopK},
         .values = {.values = values, .old_values = per_value, .returns = per_value}};
     ppo_loss(in, {.decisions = kStates * kTopK, .values = kStates * kConflicts}, {})
         .loss.backward();

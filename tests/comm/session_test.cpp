@@ -2,6 +2,7 @@
 
 #include <set>
 
+#include "comm/node_segment.h"
 #include "comm/shared_segment.h"
 #include "mpi_main.h"
 
@@ -50,6 +51,23 @@ TEST(SharedSegmentTest, IsZeroedAndOutlivesItsDescriptor) {
   segment.close_descriptor();
   const std::set<std::byte> values(segment.data(), segment.data() + segment.size());
   EXPECT_THAT(values, ElementsAre(std::byte{0}));
+}
+
+TEST(NodeSegmentTest, NamesTheRankThatDoesNotCome) {
+  const MpiSession& session = testing::mpi_session();
+  ASSERT_GE(session.size(), 2) << "start this test under mpirun -np 2";
+  const int last = session.size() - 1;
+  MpiComm node = MpiComm::split(MPI_Comm_f2c(session.fortran_comm()), 0, session.rank());
+  if (session.rank() != last) {
+    try {
+      share_on_node(node.get(), 4096, 0.5);
+      ADD_FAILURE() << "nobody was missed";
+    } catch (const CommError& error) {
+      EXPECT_THAT(error.what(), HasSubstr("rank " + std::to_string(last) + " did not come"));
+    }
+  }
+  session.rendezvous("end of a test", 30);
+  node.release();  // messages to the rank that did not come are still under way
 }
 
 }  // namespace

@@ -87,13 +87,6 @@ TEST(ClockDeathTest, ALaunchTimeThatIsNoNumberIsAConfigError) {
   EXPECT_EXIT(exit_with_launch_age("12x"), ::testing::ExitedWithCode(2), "");
 }
 
-TEST(Clock, StopwatchLapsAddUp) {
-  Stopwatch watch;
-  const double first = watch.lap();
-  EXPECT_GE(first, 0.0);
-  EXPECT_GE(watch.seconds(), 0.0);
-}
-
 TEST(Clock, TimeStampsHaveTheirFixedForm) {
   const std::string stamp = utc_timestamp();
   ASSERT_EQ(stamp.size(), 20U);

@@ -73,7 +73,8 @@ TEST_P(GraphEncoderOfSize, EqualsTheReferenceForwardAndInAllGradients) {
 INSTANTIATE_TEST_SUITE_P(Sizes, GraphEncoderOfSize,
                          ::testing::Values(Sizes{64, 2, 4}, Sizes{256, 1, 8}, Sizes{96, 2, 3},
                                            Sizes{48, 2, 1}, Sizes{256, 2, 16}, Sizes{32, 1, 2},
-                                           Sizes{40, 2, 4}, Sizes{16, 2, 1}),
+                                           Sizes{128, 1, 2}, Sizes{352, 1, 11}, Sizes{40, 2, 4},
+                                           Sizes{16, 2, 1}),
                          [](const auto& test) {
                            return "d" + std::to_string(test.param.hidden) + "layers" +
                                   std::to_string(test.param.layers) + "heads" +
@@ -239,6 +240,45 @@ TEST(GraphEncoder, InBf16WithoutFusedKernelsIsAlsoCloseToFloat) {
   const Tensor exact = encoder->forward(graph);
   encoder->set_compute_type(torch::kBFloat16);
   EXPECT_LT(mean_difference(encoder->forward(graph), exact.to(torch::kDouble)), 0.01);
+}
+
+TEST(GraphEncoder, StaysFiniteWithVeryLargeScores) {
+  const GraphBatch graph = mixed_graphs();
+  for (const Sizes sizes : {Sizes{96, 2, 3}, Sizes{40, 2, 4}}) {  // fused and not
+    GraphEncoder encoder = make_encoder(config_of(sizes));
+    {
+      const torch::NoGradGuard no_grad;
+      for (auto& item : encoder->named_parameters()) {
+        if (item.key().ends_with("qkv.weight")) item.value().mul_(1e4);
+      }
+    }
+    const EncoderPasses passes =
+        run(encoder, graph, torch::ones({graph.num_nodes(), sizes.hidden}));
+    EXPECT_TRUE(passes.out.isfinite().all().item<bool>());
+    for (const auto& [name, g] : passes.gradients) {
+      EXPECT_TRUE(g.isfinite().all().item<bool>()) << name;
+    }
+  }
+}
+
+TEST(GraphEncoder, RefusesGraphsWhosePartsDoNotFit) {
+  GraphEncoder encoder = make_encoder(small_model());
+  const GraphBatch good = random_graphs({20}, 9, 4);
+  GraphBatch bad = good;
+  bad.edge_src = good.edge_src.clone();
+  bad.edge_src[2] = 20;
+  EXPECT_THROW(encoder->forward(bad), ShapeError);
+  bad.edge_src[2] = -1;
+  EXPECT_THROW(encoder->forward(bad), ShapeError);
+  bad = good;
+  bad.edge_ptr = good.edge_ptr.flip(0).contiguous();
+  EXPECT_THROW(encoder->forward(bad), ShapeError);
+  bad = good;
+  bad.edge_features = good.edge_features.slice(0, 1);
+  EXPECT_THROW(encoder->forward(bad), ShapeError);
+  bad = good;
+  bad.edge_src = good.edge_src.to(torch::kLong);
+  EXPECT_THROW(encoder->forward(bad), ShapeError);
 }
 
 TEST(GraphEncoder, RefusesHeadsThatDoNotDivideTheWidth) {

@@ -1,4 +1,4 @@
-/// The controller's layers as one node each are the recorded operations, forward and backward.
+/// The controller's layers as one node each are the operations one by one, forward and backward.
 #include "model/perceptron.h"
 
 #include <gtest/gtest.h>
@@ -96,9 +96,9 @@ TEST_P(Perceptron, HeadsAreTheRecordedOperations) {
 
 TEST_P(Perceptron, WithoutGradientsGivesTheSameBits) {
   const PerceptronParameters parameters{.rows = layer(9, 16), .hidden = {layer(16, 12)}};
-  const torch::Tensor recorded = perceptron({.rows = input_.rows}, parameters).detach();
+  const torch::Tensor training = perceptron({.rows = input_.rows}, parameters).detach();
   const torch::InferenceMode inference;
-  EXPECT_TRUE(torch::equal(perceptron({.rows = input_.rows}, parameters), recorded));
+  EXPECT_TRUE(torch::equal(perceptron({.rows = input_.rows}, parameters), training));
 }
 
 // None, one and many candidates.

@@ -11,11 +11,11 @@
 #include <string>
 #include <vector>
 
+#include "model/segment_attention.h"
 #include "traffic/config/config.h"
 #include "traffic/model/graph_batch.h"
 #include "traffic/model/graph_encoder.h"
 #include "traffic/model/loss.h"
-#include "traffic/model/segment_attention.h"
 
 namespace traffic::model::testing {
 

@@ -5,18 +5,18 @@
 #include <cmath>
 
 #include "helpers.h"
+#include "support/uniforms.h"
 #include "traffic/core/error.h"
-#include "traffic/rl/uniforms.h"
 
 namespace traffic::rl {
 namespace {
 
+using test::draw_uniforms;
 using testing::distance;
 using testing::expect_gradient;
 using testing::f64;
 using testing::i64;
 using testing::noise;
-using Squash = ActionBounds::Squash;
 
 TEST(Categorical, LogProbAndEntropyAreThoseOfTheSoftmax) {
   const Categorical two(f64({1.0, 2.0}).view({1, 2}));
@@ -59,18 +59,6 @@ TEST(Categorical, RefusesWhatDoesNotFit) {
   EXPECT_THROW(static_cast<void>(three.sample(torch::zeros({3, 3}))), ShapeError);
 }
 
-TEST(BoundedGaussian, ActionsStayInBoundsAndTheMiddleIsTheMiddle) {
-  for (const Squash squash : {Squash::kTanh, Squash::kClamp}) {
-    const BoundedGaussian wide(torch::zeros({1000, 1}), torch::full({1}, 3.F),
-                               {.low = -3.0, .high = 2.0, .squash = squash});
-    Rng rng(2);
-    const torch::Tensor action = wide.to_action(wide.sample(draw_uniforms(rng, {1000, 1})));
-    EXPECT_GE(action.min().item<double>(), -3.0);
-    EXPECT_LE(action.max().item<double>(), 2.0);
-    EXPECT_EQ(wide.to_action(wide.greedy())[0].item<float>(), -0.5F);
-  }
-}
-
 TEST(BoundedGaussian, SamplesWithItsMeanAndDeviation) {
   const BoundedGaussian many(torch::full({20000, 1}, 0.7F), torch::full({1}, std::log(0.2F)), {});
   Rng rng(4);
@@ -82,24 +70,13 @@ TEST(BoundedGaussian, SamplesWithItsMeanAndDeviation) {
 }
 
 TEST(BoundedGaussian, DensityOfTheTanhActionIntegratesToOne) {
-  const ActionBounds bounds{.low = 2.0, .high = 6.0, .squash = Squash::kTanh};
+  const ActionBounds bounds{.low = 2.0, .high = 6.0};
   const torch::Tensor action = torch::linspace(2.0, 6.0, 40003, torch::kFloat64).slice(0, 1, -1);
   const torch::Tensor raw = ((action - 4.0) / 2.0).atanh().unsqueeze(1);
   const BoundedGaussian one(torch::full_like(raw, 0.3), f64({-0.5}), bounds);
-  EXPECT_LT(distance(one.to_action(raw).squeeze(1), action), 1e-12);
   const double step = 4.0 / 40002.0;
   // The rectangle rule's error, of order step^2 times the slope at the bounds.
   EXPECT_NEAR(one.log_prob(raw).exp().sum().item<double>() * step, 1.0, 1e-6);
-}
-
-TEST(BoundedGaussian, ClampedLogProbIsThatOfTheRawSample) {
-  const BoundedGaussian one(f64({0.5, -0.5}).view({1, 2}), f64({0.0, std::log(2.0)}),
-                            {.low = 0.0, .high = 1.0, .squash = Squash::kClamp});
-  const torch::Tensor raw = f64({2.5, 1.5}).view({1, 2});
-  const double expected = -0.5 * 4.0 - 0.5 * 1.0 - std::log(2.0) - std::log(2.0 * M_PI);
-  EXPECT_NEAR(one.log_prob(raw).item<double>(), expected, 1e-14);
-  EXPECT_NEAR(one.entropy().item<double>(), std::log(2.0) + 1.0 + std::log(2.0 * M_PI), 1e-14);
-  EXPECT_TRUE(torch::equal(one.to_action(raw), f64({1.0, 1.0}).view({1, 2})));
 }
 
 TEST(BoundedGaussian, FarOutSamplesHaveFiniteLogProb) {
@@ -111,14 +88,12 @@ TEST(BoundedGaussian, FarOutSamplesHaveFiniteLogProb) {
 
 TEST(BoundedGaussian, GradientsAreThoseOfFiniteDifferences) {
   const torch::Tensor raw = noise(3, {4, 2});
-  for (const Squash squash : {Squash::kTanh, Squash::kClamp}) {
-    const ActionBounds bounds{.low = -1.0, .high = 4.0, .squash = squash};
-    const auto f = [&](const torch::Tensor& x) {
-      const BoundedGaussian policy(x.slice(1, 0, 2), x.slice(1, 2, 4), bounds);
-      return policy.log_prob(raw).sum() + policy.entropy().sum();
-    };
-    expect_gradient(f, 0.5 * noise(4, {4, 4}));
-  }
+  const ActionBounds bounds{.low = -1.0, .high = 4.0};
+  const auto f = [&](const torch::Tensor& x) {
+    const BoundedGaussian policy(x.slice(1, 0, 2), x.slice(1, 2, 4), bounds);
+    return policy.log_prob(raw).sum() + policy.entropy().sum();
+  };
+  expect_gradient(f, 0.5 * noise(4, {4, 4}));
 }
 
 TEST(BoundedGaussian, RefusesWhatDoesNotFit) {

@@ -6,6 +6,8 @@
 #include <functional>
 #include <vector>
 
+#include "traffic/rl/ppo_loss.h"
+
 namespace traffic::rl::testing {
 
 inline torch::Tensor f64(const std::vector<double>& x) { return torch::tensor(x, torch::kFloat64); }
@@ -56,6 +58,17 @@ inline constexpr double kNumericError = 1e-8;
 inline void expect_gradient(const std::function<torch::Tensor(const torch::Tensor&)>& f,
                             const torch::Tensor& x) {
   EXPECT_LT(distance(autograd_gradient(f, x), numeric_gradient(f, x)), kNumericError);
+}
+
+/// The terms of these inputs alone: denominators where there is one rank.
+inline PpoDenominators count_terms(const PpoLossInputs& in) {
+  const auto count = [](const torch::Tensor& x, const torch::Tensor& mask) {
+    const std::int64_t terms = mask.defined() ? mask.sum().item<std::int64_t>() : x.numel();
+    return terms > 0 ? static_cast<double>(terms)
+                     : 1.0;  // a sum over nothing is 0 whatever divides it
+  };
+  return {.decisions = count(in.decisions.log_prob, in.decisions.mask),
+          .values = count(in.values.values, in.values.mask)};
 }
 
 }  // namespace traffic::rl::testing

@@ -6,14 +6,16 @@
 #include <limits>
 
 #include "helpers.h"
+#include "support/uniforms.h"
 #include "traffic/core/error.h"
 #include "traffic/rl/distributions.h"
 #include "traffic/rl/ppo_loss.h"
-#include "traffic/rl/uniforms.h"
 
 namespace traffic::rl {
 namespace {
 
+using test::draw_uniforms;
+using testing::count_terms;
 using testing::distance;
 using testing::f64;
 

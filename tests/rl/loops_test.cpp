@@ -9,7 +9,6 @@
 #include "rl/plackett_luce_terms.h"
 #include "rl/ppo_loss_terms.h"
 #include "traffic/core/error.h"
-#include "traffic/core/operations_only.h"
 #include "traffic/rl/distributions.h"
 #include "traffic/rl/plackett_luce.h"
 
@@ -102,16 +101,6 @@ TEST_F(LossInLoops, IsThatOfOperations) {
   EXPECT_LT(distance(a.sums, b.sums), kRounding * 40);
   EXPECT_GT(a.sums[kClippedDecisions].item<double>(), 5.0);
   EXPECT_LT(distance(gradient(a.loss), gradient(b.loss)), kRounding);
-}
-
-TEST_F(LossInLoops, GivesWayToOperationsWhereOnlyTheseAreAllowed) {
-  const PpoDenominators denominators{.decisions = 45.0, .values = 17.0};
-  const torch::Tensor expected = ppo_loss_by_operations(inputs(), denominators, {}).loss;
-  const torch::Tensor on_device = testing::f64({45.0, 17.0});
-  EXPECT_LT(distance(ppo_loss_on_device(inputs(), on_device, {}).loss, expected), kRounding);
-  EXPECT_THROW(ppo_loss_on_device(inputs(), testing::f64({45.0}), {}), ShapeError);
-  const OperationsOnly operations;
-  EXPECT_TRUE(torch::equal(ppo_loss(inputs(), denominators, {}).loss, expected));
 }
 
 TEST_F(LossInLoops, OfValuesIsThatOfOperations) {

@@ -7,12 +7,13 @@
 #include <vector>
 
 #include "helpers.h"
+#include "support/uniforms.h"
 #include "traffic/core/error.h"
-#include "traffic/rl/uniforms.h"
 
 namespace traffic::rl {
 namespace {
 
+using test::draw_uniforms;
 using testing::distance;
 using testing::f64;
 using testing::i64;
@@ -125,8 +126,6 @@ TEST(PlackettLuce, TakesAllOfFewerCandidatesThanKAndNoneOfNone) {
   EXPECT_EQ(picks.sizes(), torch::IntArrayRef({3, 4}));
   EXPECT_TRUE(torch::equal((picks >= 0).sum(1), i64({1, 0, 2})));
   EXPECT_TRUE(torch::equal(std::get<0>(picks[2].sort()), i64({-1, -1, 0, 1})));
-  EXPECT_TRUE(torch::equal(packed.is_choice(1), torch::tensor({false, false, true})));
-  EXPECT_FALSE(packed.is_choice(2).any().item<bool>());
 }
 
 TEST(PlackettLuce, OfStatesWithoutAnyCandidate) {

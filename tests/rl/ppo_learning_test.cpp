@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "helpers.h"
+#include "support/uniforms.h"
 #include "traffic/rl/advantages.h"
 #include "traffic/rl/distributions.h"
 #include "traffic/rl/gae.h"
@@ -12,10 +13,12 @@
 #include "traffic/rl/ppo_loss.h"
 #include "traffic/rl/ppo_statistics.h"
 #include "traffic/rl/running_mean_std.h"
-#include "traffic/rl/uniforms.h"
 
 namespace traffic::rl {
 namespace {
+
+using test::draw_uniforms;
+using testing::count_terms;
 
 /// Five places in a row; right ends the episode with reward 1 at the last, every step costs .02,
 /// after eight steps the episode is cut off.

@@ -13,6 +13,7 @@
 namespace traffic::rl {
 namespace {
 
+using testing::count_terms;
 using testing::distance;
 using testing::expect_gradient;
 using testing::f64;

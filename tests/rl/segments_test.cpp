@@ -36,22 +36,6 @@ TEST(Segments, SumHasTheGradientOfASum) {
   testing::expect_gradient(f, f64({1, 2, -3, 0.5, -0.7}));
 }
 
-TEST(Segments, InPlaceFollowWhatTheirTensorsHold) {
-  torch::Tensor ptr = i64({0, 2, 2, 5});
-  torch::Tensor index = i64({0, 0, 2, 2, 2});
-  const Segments segments = Segments::in_place(ptr, index);
-  const torch::Tensor x = f64({1, 2, -3, -4, -5});
-  EXPECT_EQ(segments.count(), 3);
-  EXPECT_EQ(segments.rows(), 5);
-  EXPECT_TRUE(torch::equal(segments.sum(x), f64({3, 0, -12})));
-  ptr.copy_(i64({0, 1, 5, 5}));
-  index.copy_(i64({0, 1, 1, 1, 1}));
-  EXPECT_TRUE(torch::equal(segments.sum(x), f64({1, -10, 0})));
-  EXPECT_TRUE(torch::equal(segments.max(x, -99), f64({1, 2, -99})));
-  EXPECT_TRUE(torch::equal(segments.expand(f64({7, 8, 9})), f64({7, 8, 8, 8, 8})));
-  EXPECT_THROW(Segments::in_place(ptr, f64({0})), ShapeError);
-}
-
 TEST(Segments, OfNothingAreEmpty) {
   const Segments none(i64({0}));
   EXPECT_EQ(none.count(), 0);

@@ -4,17 +4,19 @@
 #include <torch/optim/optimizer.h>
 
 #include "helpers.h"
+#include "support/uniforms.h"
 #include "traffic/rl/advantages.h"
 #include "traffic/rl/distributions.h"
 #include "traffic/rl/minibatch.h"
 #include "traffic/rl/plackett_luce.h"
 #include "traffic/rl/ppo_loss.h"
 #include "traffic/rl/running_mean_std.h"
-#include "traffic/rl/uniforms.h"
 
 namespace traffic::rl {
 namespace {
 
+using test::draw_uniforms;
+using testing::count_terms;
 using testing::i64;
 
 constexpr std::int64_t kConflicts = 2;
@@ -147,7 +149,7 @@ void iterate(Policy& policy, RunningMeanStd& value_scale, torch::optim::Optimize
                        .old_log_prob = old_selection.index_select(0, both),
                        .advantages = of_selections.index_select(0, both),
                        .entropy = now.entropy(),
-                       .mask = now.is_choice(1)},
+                       .mask = at.sizes() > 1},
         .values = {.values = policy.value(type, at),
                    .old_values = old_values.index_select(0, rows),
                    .returns = returns.index_select(0, rows)}};

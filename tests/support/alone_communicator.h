@@ -24,9 +24,6 @@ class AloneCommunicator final : public comm::Communicator {
   void do_all_gather(const at::Tensor& tensor, const at::Tensor& into) override {
     into[0].copy_(tensor);
   }
-  void do_scatter(const at::Tensor& source, const at::Tensor& into, int /*root*/) override {
-    into.copy_(source[0]);
-  }
 
  private:
   at::Device device_;

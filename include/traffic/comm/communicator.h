@@ -50,10 +50,6 @@ class Communicator {
   /// @return [size, ...]: row r is rank r's tensor
   at::Tensor all_gather(const at::Tensor& tensor);
 
-  /// Rank r's `into` becomes row r of root's source.
-  /// @param source [size, ...into's sizes] on root, ignored elsewhere
-  void scatter(const at::Tensor& source, const at::Tensor& into, int root);
-
   /// Returns when all ranks have called it.
   virtual void barrier() = 0;
 
@@ -81,7 +77,6 @@ class Communicator {
   virtual double do_all_reduce_scaled(const at::Tensor& tensor, double scale);
   virtual void do_broadcast(const at::Tensor& tensor, int root) = 0;
   virtual void do_all_gather(const at::Tensor& tensor, const at::Tensor& into) = 0;
-  virtual void do_scatter(const at::Tensor& source, const at::Tensor& into, int root) = 0;
 
  private:
   Topology topology_;

@@ -6,7 +6,6 @@
 
 #include <cstdint>
 #include <string>
-#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -35,8 +34,6 @@ class ParameterArena {
 
   [[nodiscard]] const at::Tensor& flat() const { return flat_; }  ///< [P], gaps included
   [[nodiscard]] const std::vector<ArenaEntry>& entries() const { return entries_; }
-  /// @throws ShapeError if there is no such parameter
-  [[nodiscard]] const ArenaEntry& find(std::string_view name) const;
   [[nodiscard]] const NamedTensors& parameters() const { return parameters_; }
 
  private:

@@ -8,29 +8,11 @@
 #include <functional>
 #include <memory>
 #include <string>
-#include <vector>
 
+#include "traffic/comm/topology.h"
 #include "traffic/core/error.h"
 
 namespace traffic::comm {
-
-/// Which rank runs on which node. Nodes are numbered in the order of their lowest rank.
-struct Topology {
-  int rank = 0;
-  int size = 1;
-  std::vector<int> node_of_rank = {0};  ///< [size]
-  std::vector<int> local_ranks = {0};   ///< ranks of this rank's node, ascending
-  std::vector<int> leaders = {0};       ///< the lowest rank of each node
-
-  [[nodiscard]] int node() const { return node_of_rank[static_cast<std::size_t>(rank)]; }
-  [[nodiscard]] int num_nodes() const { return static_cast<int>(leaders.size()); }
-  [[nodiscard]] int local_size() const { return static_cast<int>(local_ranks.size()); }
-  [[nodiscard]] int local_rank() const;  ///< position in local_ranks
-  [[nodiscard]] bool is_leader() const { return local_ranks.front() == rank; }
-};
-
-/// @throws CommError if the numbers do not describe nodes
-Topology make_topology(int rank, std::vector<int> node_of_rank);
 
 class MpiSession {
  public:

@@ -24,13 +24,6 @@ class Stopwatch {
  public:
   Stopwatch() : start_(steady_seconds()) {}
   [[nodiscard]] double seconds() const { return steady_seconds() - start_; }
-  /// Seconds until now; the next interval starts now.
-  double lap() {
-    const double now = steady_seconds();
-    const double interval = now - start_;
-    start_ = now;
-    return interval;
-  }
 
  private:
   double start_;

@@ -20,7 +20,7 @@ class EncoderLayerImpl;
 struct InputProjection;
 struct ThinForm;
 
-/// h = LayerNorm(W x), then gnn_layers times attention over in-edges (segment_attention.h) and a
+/// h = LayerNorm(W x), then gnn_layers times attention over in-edges and a
 /// feed-forward block of width 4 d with GELU, each with residual and LayerNorm behind it.
 ///
 /// On the CPU a layer is one fused node of the autograd graph if a head has a multiple of 16

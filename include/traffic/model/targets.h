@@ -26,9 +26,6 @@ struct CurrentMotion {
   torch::Tensor lane;       ///< [S]
 };
 
-/// [H, 4] float32: the scales of frames 1 .. H, `step_s` seconds apart.
-torch::Tensor residual_scales(int64_t horizon_frames, double step_s);
-
 /// [S, H, 4] float32.
 torch::Tensor to_residuals(const FutureMotion& future, const CurrentMotion& now, double step_s);
 

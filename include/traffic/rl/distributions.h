@@ -47,17 +47,14 @@ struct ActionTerms {
 /// (looked at on the CPU only)
 ActionTerms categorical_terms(const torch::Tensor& logits, const TakenActions& taken);
 
-/// Where a continuous command lies, and how a Gaussian's sample gets there.
+/// Where a continuous command lies.
 struct ActionBounds {
-  enum class Squash { kTanh, kClamp };
   double low = 0.0;
   double high = 1.0;
-  Squash squash = Squash::kTanh;
 };
 
 /// A diagonal Gaussian whose sample z is squashed into bounds: target speed or acceleration.
-/// -1 .. 1 of z (kClamp) or of tanh(z) (kTanh) spans low .. high. What is kept with the experience
-/// is z, the raw sample; the environment gets to_action(z).
+/// -1 .. 1 of tanh(z) spans low .. high. What is kept with the experience is z, the raw sample.
 class BoundedGaussian {
  public:
   /// @param mean [D, A] of z
@@ -67,10 +64,8 @@ class BoundedGaussian {
   /// @param uniforms [D, A] in [0, 1), of the mean's type
   /// @return raw samples z, [D, A]
   [[nodiscard]] torch::Tensor sample(const torch::Tensor& uniforms) const;
-  [[nodiscard]] torch::Tensor greedy() const;                             ///< z = mean, [D, A]
-  [[nodiscard]] torch::Tensor to_action(const torch::Tensor& raw) const;  ///< [D, A], in bounds
-  /// kTanh: logarithm of the density of to_action(raw). kClamp: of raw itself, the density of what
-  /// was meant before clamping. Summed over A, [D].
+  [[nodiscard]] torch::Tensor greedy() const;  ///< z = mean, [D, A]
+  /// Logarithm of the density of what raw is squashed to, summed over A, [D].
   [[nodiscard]] torch::Tensor log_prob(const torch::Tensor& raw) const;
   /// Of z, before squashing, summed over A, [D], nats; after tanh there is no closed form.
   [[nodiscard]] torch::Tensor entropy() const;

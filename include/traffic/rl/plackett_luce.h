@@ -18,7 +18,7 @@ namespace traffic::rl {
 /// where there is none. Being places within the state they stay true in a minibatch.
 ///
 /// Where all candidates are picked only their order is random, and nothing depends on it: leave
-/// those states out of the policy's loss (is_choice()).
+/// those states out of the policy's loss.
 ///
 /// log_prob and entropy carry first derivatives to the scores; float32 or float64.
 /// Source: Kool et al. 2019, arXiv:1903.06059 (Gumbel top-k draws from this distribution).
@@ -38,8 +38,6 @@ class PlackettLuce {
   /// Entropy of the first pick, [B], in nats; 0 with fewer than two candidates. The entropy of the
   /// ordered selection has no closed form short of enumerating it.
   [[nodiscard]] torch::Tensor entropy() const;
-  /// [B] bool: more candidates than K, so the selection decided something.
-  [[nodiscard]] torch::Tensor is_choice(std::int64_t top_k) const;
 
  private:
   /// @param keys [M]

@@ -21,9 +21,8 @@ struct PolicyTerms {
   torch::Tensor old_log_prob;  ///< [D] of the policy that acted
   torch::Tensor advantages;    ///< [D] of its state or conflict, less its own intervention cost
   torch::Tensor entropy = {};  ///< [D] with gradient; undefined: no bonus
-  torch::Tensor mask = {};     ///< [D] bool: made a decision (false under commitment, or where
-                               ///< there was nothing to choose); undefined: all. What the other
-                               ///< entries hold is never looked at
+  torch::Tensor mask = {};     ///< [D] bool: false where there was nothing to choose; undefined:
+                               ///< all. What the other entries hold is never looked at
 };
 
 /// One value a state, or with credit per conflict C of them. In standardised units.
@@ -90,18 +89,6 @@ struct PpoLoss {
 /// Source: Schulman et al. 2017, arXiv:1707.06347.
 PpoLoss ppo_loss(const PpoLossInputs& in, const PpoDenominators& denominators,
                  const PpoCoefficients& coefficients);
-
-/// Entries of denominators in a tensor.
-enum PpoDenominator : std::int64_t { kDecisionDenominator, kValueDenominator, kNumDenominators };
-
-/// As ppo_loss(), by tensor operations alone, also on the CPU, with denominators that are read by
-/// them: work that is recorded once can be repeated with others.
-/// @param denominators [kNumDenominators], type and device of the values
-PpoLoss ppo_loss_on_device(const PpoLossInputs& in, const torch::Tensor& denominators,
-                           const PpoCoefficients& coefficients);
-
-/// The counts of these inputs alone: denominators when there is one rank. Waits for a GPU.
-PpoDenominators count_terms(const PpoLossInputs& in);
 
 /// Sum over the terms of max((v - R)^2, (v_old + clip(v - v_old, -range, range) - R)^2), a scalar
 /// with gradient; vf_clip_range 0: of (v - R)^2, as when the value is fitted before the first

@@ -18,11 +18,6 @@ class Segments {
   /// @throws ShapeError if ptr is anything else
   explicit Segments(torch::Tensor ptr, torch::Device device = torch::kCPU);
 
-  /// Of tensors that their owner changes in place between two uses, as work that is recorded once
-  /// and repeated asks for. Nothing of what they hold is looked at, and there is no ptr().
-  /// @param device_ptr [B + 1] int64; @param index [M] int64, its segment
-  [[nodiscard]] static Segments in_place(torch::Tensor device_ptr, torch::Tensor index);
-
   /// The same on another device; itself when it is there.
   [[nodiscard]] Segments on(torch::Device device) const {
     return device == this->device() ? *this : Segments(ptr_, device);
@@ -43,8 +38,6 @@ class Segments {
   [[nodiscard]] torch::Tensor expand(const torch::Tensor& y) const;
 
  private:
-  Segments() = default;
-
   torch::Tensor ptr_;
   torch::Tensor device_ptr_;
   torch::Tensor index_;

@@ -6,9 +6,9 @@
 
 #include <cstdint>
 
+#include "../segment_attention.h"
 #include "attention_kernels.h"
 #include "traffic/model/graph_batch.h"
-#include "traffic/model/segment_attention.h"
 
 namespace traffic::model::device {
 

@@ -13,8 +13,8 @@ using namespace testing;  // NOLINT: the helpers beside this file
 PolicyInput input_of(const std::vector<std::int64_t>& ptr, std::uint64_t seed) {
   Rng rng(seed);
   const auto states = static_cast<std::int64_t>(ptr.size()) - 1;
-  return {.own = rl::draw_uniforms(rng, {ptr.back(), kOwn}),
-          .shared = rl::draw_uniforms(rng, {states, kShared}),
+  return {.own = test::draw_uniforms(rng, {ptr.back(), kOwn}),
+          .shared = test::draw_uniforms(rng, {states, kShared}),
           .segments = rl::Segments(torch::tensor(ptr))};
 }
 
@@ -24,7 +24,7 @@ double share_of_commands(Policy& policy) {
   config::Config config = small_config();
   const Decisions made =
       policy.decide(in, torch::tensor({policy.top_k(), policy.top_k()}, torch::kLong),
-                    rl::draw_uniforms(rng, {2000, policy.uniform_columns()}));
+                    test::draw_uniforms(rng, {2000, policy.uniform_columns()}));
   return (made.action > 0.5).to(torch::kDouble).mean().item<double>();
 }
 
@@ -74,7 +74,7 @@ TEST(Policy, GivesTheDecisionsThatItMadeTheProbabilityThatItMadeThemWith) {
     const PolicyInput in = input_of({0, 4, 6}, 4);
     Rng rng(5);
     const Decisions made = policy.decide(in, torch::tensor({2, 2}, torch::kLong),
-                                         rl::draw_uniforms(rng, {6, policy.uniform_columns()}));
+                                         test::draw_uniforms(rng, {6, policy.uniform_columns()}));
     // What is kept of decisions are copies, outside of the inference mode that they are made in.
     const PolicyTermsOf terms = policy.evaluate(in, {.picks = made.picks.clone(),
                                                      .row = made.row.clone(),

@@ -5,9 +5,9 @@
 #include <vector>
 
 #include "support/alone_communicator.h"
+#include "support/uniforms.h"
 #include "traffic/config/config.h"
 #include "traffic/core/random.h"
-#include "traffic/rl/uniforms.h"
 #include "train/policy/policy.h"
 #include "train/rollouts/experience.h"
 
@@ -43,7 +43,7 @@ inline Trajectory play(std::int64_t order, std::int64_t length, std::int64_t con
   Rng rng(derive_seed(seed, {static_cast<std::uint64_t>(order)}));
   Trajectory trajectory{.order = order};
   const auto draw = [&](std::int64_t rows, std::int64_t columns) {
-    return rl::draw_uniforms(rng, {rows, columns}) * 2.0 - 1.0;
+    return test::draw_uniforms(rng, {rows, columns}) * 2.0 - 1.0;
   };
   for (std::int64_t t = 0; t < length; ++t) {
     const auto m = static_cast<std::int64_t>(rng.uniform_int(5));
@@ -54,7 +54,7 @@ inline Trajectory play(std::int64_t order, std::int64_t length, std::int64_t con
     const torch::Tensor ptr = torch::tensor({std::int64_t{0}, m});
     const Decisions made = policy.decide(
         {.own = step.seen.own, .shared = step.seen.shared, .segments = rl::Segments(ptr)},
-        torch::tensor({policy.top_k()}), rl::draw_uniforms(rng, {m, policy.uniform_columns()}));
+        torch::tensor({policy.top_k()}), test::draw_uniforms(rng, {m, policy.uniform_columns()}));
     step.selection_decides = m > made.row.numel();
     step.reward.assign(static_cast<std::size_t>(conflicts), 0.0F);
     step.cost.assign(static_cast<std::size_t>(conflicts), 0.0F);

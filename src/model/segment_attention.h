@@ -22,18 +22,12 @@ struct EdgeParameters {
 /// For every node i and head h, with edges e from j to i and their features f:
 ///   score = q_i . (k_j + W f) / sqrt(d / heads) + risk(f),  out_i = sum of softmax(score) * (v_j +
 ///   W f),
-/// the softmax over the in-edges of i. A node without in-edges gets zero. Differentiable in qkv and
-/// the parameters, not in the edge features. On the CPU in float32, with at most 16 heads of a
-/// multiple of 16 channels, one fused operation that forms no [E, d] matrix; else
-/// segment_attention_reference.
+/// the softmax over the in-edges of i. A node without in-edges gets zero. In ATen operations, on
+/// any device and in any floating type: what the fused layers on the CPU (encoder_layer.h) and the
+/// kernels on GPUs (device/) compute without forming an [E, d] matrix.
 /// @param qkv [N, 3 d]: queries, keys and values, each by heads
 /// @return [N, d], of the type of qkv
-/// @throws ShapeError if sizes do not fit each other
 at::Tensor segment_attention(const at::Tensor& qkv, const GraphBatch& graph,
                              const EdgeParameters& parameters, std::int64_t heads);
-
-/// The same in ATen operations, on any device and in any floating type.
-at::Tensor segment_attention_reference(const at::Tensor& qkv, const GraphBatch& graph,
-                                       const EdgeParameters& parameters, std::int64_t heads);
 
 }  // namespace traffic::model
