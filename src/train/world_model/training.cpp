@@ -88,7 +88,7 @@ class WorldModelTraining {
   Run& run_;
   comm::Communicator& communicator_;
   WorldModelData data_;
-  std::unique_ptr<data::DataLoader> train_loader_;
+  std::unique_ptr<data::TrafficLoader> train_loader_;
   BatchFeeder batches_;
   report::TimeSplit time_split_;
   WorldModelNetworks model_;

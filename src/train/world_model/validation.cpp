@@ -70,7 +70,7 @@ void reduce(std::span<double> sums, comm::Communicator& communicator) {
 
 }  // namespace
 
-Evaluation evaluate(WorldModelNetworks& model, data::DataLoader& loader,
+Evaluation evaluate(WorldModelNetworks& model, data::TrafficLoader& loader,
                     comm::Communicator& communicator, std::int64_t max_batches) {
   const torch::InferenceMode inference;
   Evaluation result{.errors = HorizonErrors(model.horizons())};
