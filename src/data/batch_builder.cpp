@@ -10,7 +10,7 @@ namespace {
 /// Edges of a batch while they are gathered.
 struct EdgeBuffer {
   std::vector<std::int32_t> src;
-  std::vector<float> features;
+  std::vector<float> features;          ///< in physical units
   std::vector<std::int32_t> batch_row;  ///< [nodes of a frame] row of the batch's graph, or -1
 };
 
@@ -30,7 +30,6 @@ void find_batch_rows(const BatchPlan& plan, const Window& window, std::size_t t,
 
 /// The in-edges of a row of the block whose other end is in the batch too.
 void append_in_edges(Window& window, std::int32_t row, EdgeBuffer& out) {
-  const scene::Normaliser& normaliser = scene::edge_normaliser();
   const PackedFrames& frames = window.block->frames;
   const auto r = static_cast<std::size_t>(row);
   for (auto e = static_cast<std::size_t>(frames.edge_ptr[r]);
@@ -38,10 +37,8 @@ void append_in_edges(Window& window, std::int32_t row, EdgeBuffer& out) {
     const std::int32_t tail = out.batch_row[static_cast<std::size_t>(frames.edge_src[e])];
     if (tail < 0 || (window.augmenter && window.augmenter->drop_edge())) continue;
     out.src.push_back(tail);
-    const std::size_t written = out.features.size();
-    out.features.resize(written + kNumEdgeFeatures);
-    normaliser.write({&frames.edge_features[e * kNumEdgeFeatures], kNumEdgeFeatures},
-                     &out.features[written]);
+    const float* features = frames.edge_features.data() + e * kNumEdgeFeatures;
+    out.features.insert(out.features.end(), features, features + kNumEdgeFeatures);
   }
 }
 
@@ -159,8 +156,7 @@ void BatchBuilder::fill_edges(BatchPlan& plan, Batch& batch) const {
   batch.edge_src = tensor({count}, at::kInt);
   batch.edge_features = tensor({count, kNumEdgeFeatures}, at::kFloat);
   std::copy(buffer.src.begin(), buffer.src.end(), batch.edge_src.mutable_data_ptr<std::int32_t>());
-  std::copy(buffer.features.begin(), buffer.features.end(),
-            batch.edge_features.mutable_data_ptr<float>());
+  scene::edge_normaliser().write(buffer.features, batch.edge_features.mutable_data_ptr<float>());
 }
 
 BatchOptions batch_options(const config::Data& data, std::uint64_t seed, bool pin_memory) {

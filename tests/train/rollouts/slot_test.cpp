@@ -22,7 +22,12 @@ Slot make_slot() {
   slot.losses = 1;
   slot.sampling_seed = 0x123456789abcdef0;
   slot.time_s = 37.5;
-  slot.outcome = {.order = 12, .seed = 99, .scenario = 1, .steps = 7, .reward = -2.5, .cost = 0.25};
+  slot.outcome.order = 12;
+  slot.outcome.seed = 99;
+  slot.outcome.scenario = 1;
+  slot.outcome.steps = 7;
+  slot.outcome.reward = -2.5;
+  slot.outcome.cost = 0.25;
   slot.outcome.score.seconds = 36.0;
   slot.outcome.score.arrived = 11;
   slot.outcome.score.completion_sum = 3.75;
@@ -145,8 +150,8 @@ TEST(SlotBytes, OfTheFirstFormatAreRefusedWithWhatToDo) {
     static_cast<void>(slot_from(old, kScenarios, torch::kCPU));
     FAIL() << "there was no version";
   } catch (const CheckpointError& error) {
-    EXPECT_THAT(error.what(), testing::AllOf(testing::HasSubstr("another version"),
-                                             testing::HasSubstr("run.init_from")));
+    EXPECT_THAT(error.what(), ::testing::AllOf(::testing::HasSubstr("another version"),
+                                               ::testing::HasSubstr("run.init_from")));
   }
 }
 

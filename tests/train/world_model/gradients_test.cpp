@@ -177,15 +177,15 @@ Shares deal_samples() {
   return shares;
 }
 
-TEST_P(Phase1Gradients, OfAllRanksAreThoseOfOneRankOnTheJoinedBatch) {
-  const config::Config config = small_phase1_config(GetParam().precision);
+TEST_P(WorldModelGradients, OfAllRanksAreThoseOfOneRankOnTheJoinedBatch) {
+  const config::Config config = small_config(GetParam().precision);
   const Shares shares = deal_samples();
   expect_equal(together(config, {join(shares.mine)}, GetParam().stage),
                alone(config, join(shares.all), GetParam().stage));
 }
 
-TEST_P(Phase1Gradients, AccumulatedOverPartsAreThoseOfTheJoinedBatch) {
-  const config::Config config = small_phase1_config(GetParam().precision);
+TEST_P(WorldModelGradients, AccumulatedOverPartsAreThoseOfTheJoinedBatch) {
+  const config::Config config = small_config(GetParam().precision);
   const Shares shares = deal_samples();
   const std::vector<data::Batch> rest(shares.mine.begin() + 1, shares.mine.end());
   expect_equal(together(config, {shares.mine.front(), join(rest), make_sample(7, 11, 0.0F)},
