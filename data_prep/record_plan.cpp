@@ -10,6 +10,7 @@
 
 #include "traffic/core/error.h"
 #include "traffic/core/random.h"
+#include "traffic/core/random_streams.h"
 #include "traffic/scene/controller.h"
 
 namespace traffic::data_prep {
@@ -19,8 +20,6 @@ constexpr std::int64_t kDefaultEpisodes = 40;
 /// Episodes in a file at most: what is lost when a worker crashes twice.
 constexpr std::size_t kEpisodesPerFile = 16;
 constexpr std::int64_t kMaxEpisodes = 1'000'000;
-/// Streams of random numbers.
-enum Stream : std::uint64_t { kSplits = 1, kControllers, kDemand };
 
 template <typename T>
 std::optional<T> parse_number(std::string_view text) {
@@ -159,10 +158,10 @@ RecordPlan plan_recording(const RecordOptions& options, std::int64_t jobs) {
     weights.push_back(control.weight);
   }
   const std::vector<double> even(options.demand_scales.size(), 1.0);
-  const auto rng = [&](Stream stream) { return Rng(derive_seed(seeds.first, {stream})); };
-  const auto split_of = deal(n, split, rng(kSplits));
-  const auto controller_of = deal(n, weights, rng(kControllers));
-  const auto demand_of = deal(n, even, rng(kDemand));
+  const auto rng = [&](RecordingStream stream) { return Rng(derive_seed(seeds.first, {stream})); };
+  const auto split_of = deal(n, split, rng(kSplitStream));
+  const auto controller_of = deal(n, weights, rng(kControllerMixStream));
+  const auto demand_of = deal(n, even, rng(kDemandStream));
   for (std::size_t i = 0; i < n; ++i) {
     plan.episodes.push_back({.seed = seeds.first + i,
                              .demand_scale = options.demand_scales[demand_of[i]],

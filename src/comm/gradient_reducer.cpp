@@ -46,25 +46,27 @@ void GradientReducer::declare_unused(const std::vector<std::string>& names) {
   if (buckets_) buckets_->declare_unused(names);
 }
 
-void GradientReducer::before_backward(double local_weight, double loss_scale) {
+double GradientReducer::before_backward(double local_weight, double loss_scale) {
   TRAFFIC_CHECK(local_weight >= 0.0 && std::isfinite(local_weight), "weight {}", local_weight);
   TRAFFIC_CHECK(!announced_, "after_backward comes before the next before_backward");
   weight_ += local_weight;
+  if (unit_weight_ == 0.0) unit_weight_ = local_weight;
   loss_scale_ = loss_scale;
   ++num_backwards_;
   announced_ = true;
   if (buckets_ && is_last_pass()) buckets_->start(total_scale());
+  return unit_weight_ == 0.0 ? 0.0 : local_weight / unit_weight_ * loss_scale;
 }
 
 /// What this rank's sum of gradients is multiplied with. Collective.
 double GradientReducer::total_scale() {
   const double total = communicator_.all_reduce_scalar(weight_);
   if (total == 0.0) return 0.0;
-  return weight_ / total / static_cast<double>(num_backwards_) / loss_scale_;
+  return unit_weight_ / total / loss_scale_;
 }
 
 std::optional<ReduceResult> GradientReducer::after_backward() {
-  if (!announced_) before_backward(0.0, loss_scale_);
+  if (!announced_) static_cast<void>(before_backward(0.0, loss_scale_));
   announced_ = false;
   if (!is_last_pass()) return std::nullopt;
   gradients_.check_views();
@@ -78,6 +80,7 @@ std::optional<ReduceResult> GradientReducer::after_backward() {
   }
   num_backwards_ = 0;
   weight_ = 0.0;
+  unit_weight_ = 0.0;
   ReduceResult result;
   result.finite = std::isfinite(squares);
   result.grad_norm = std::sqrt(squares);
@@ -88,7 +91,8 @@ std::optional<ReduceResult> GradientReducer::after_backward() {
 }
 
 std::optional<ReduceResult> GradientReducer::reduce(double local_weight, double loss_scale) {
-  before_backward(local_weight, loss_scale);
+  TRAFFIC_CHECK(options_.accumulation_steps == 1, "these gradients are not weighted yet");
+  static_cast<void>(before_backward(local_weight, loss_scale));
   return after_backward();
 }
 

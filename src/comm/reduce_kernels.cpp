@@ -10,15 +10,7 @@
 #include <cstring>
 
 #include "traffic/core/error.h"
-
-// One clone per instruction set, chosen when the program is loaded. Sanitizers are not ready yet
-// when the choice is made.
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define TRAFFIC_VECTORISED
-#else
-#define TRAFFIC_VECTORISED \
-  __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
-#endif
+#include "traffic/core/vectorised.h"
 
 namespace traffic::comm {
 namespace {

@@ -2,12 +2,9 @@
 
 #include <algorithm>
 
+#include "traffic/core/random_streams.h"
+
 namespace traffic::data {
-namespace {
-
-constexpr std::uint64_t kAugmentationStream = 0x6175676d656e74;  // "augment"
-
-}  // namespace
 
 Augmenter::Augmenter(const config::Augmentation& options, const Targets& targets,
                      std::uint64_t seed, std::int64_t epoch, std::int64_t sample)

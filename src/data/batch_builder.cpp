@@ -2,13 +2,15 @@
 
 #include <algorithm>
 
+#include "traffic/scene/normaliser.h"
+
 namespace traffic::data {
 namespace {
 
 /// Edges of a batch while they are gathered.
 struct EdgeBuffer {
   std::vector<std::int32_t> src;
-  std::vector<float> features;
+  std::vector<float> features;          ///< in physical units
   std::vector<std::int32_t> batch_row;  ///< [nodes of a frame] row of the batch's graph, or -1
 };
 
@@ -27,7 +29,7 @@ void find_batch_rows(const BatchPlan& plan, const Window& window, std::size_t t,
 }
 
 /// The in-edges of a row of the block whose other end is in the batch too.
-void append_in_edges(Window& window, std::int32_t row, const FeatureTable& table, EdgeBuffer& out) {
+void append_in_edges(Window& window, std::int32_t row, EdgeBuffer& out) {
   const PackedFrames& frames = window.block->frames;
   const auto r = static_cast<std::size_t>(row);
   for (auto e = static_cast<std::size_t>(frames.edge_ptr[r]);
@@ -35,10 +37,8 @@ void append_in_edges(Window& window, std::int32_t row, const FeatureTable& table
     const std::int32_t tail = out.batch_row[static_cast<std::size_t>(frames.edge_src[e])];
     if (tail < 0 || (window.augmenter && window.augmenter->drop_edge())) continue;
     out.src.push_back(tail);
-    for (std::size_t k = 0; k < kNumEdgeFeatures; ++k) {
-      out.features.push_back((frames.edge_features[e * kNumEdgeFeatures + k] - table[k].offset) /
-                             table[k].scale);
-    }
+    const float* features = frames.edge_features.data() + e * kNumEdgeFeatures;
+    out.features.insert(out.features.end(), features, features + kNumEdgeFeatures);
   }
 }
 
@@ -58,13 +58,19 @@ BatchBuilder::BatchBuilder(std::shared_ptr<const Dataset> dataset, BatchOptions 
               .leader_relative_speed = column(kLeaderRelativeSpeedFeature)};
   targets_.position = column(kPositionFeature);
   targets_.speed = columns_.speed;
-  targets_.position_scale = table[targets_.position].scale;
-  targets_.speed_offset = table[targets_.speed].offset;
-  targets_.speed_scale = table[targets_.speed].scale;
+  const scene::Normaliser& normaliser = scene::node_normaliser();
+  targets_.position_scale = normaliser.scale(targets_.position);
+  targets_.speed_offset = normaliser.offset(targets_.speed);
+  targets_.speed_scale = normaliser.scale(targets_.speed);
 }
 
 at::Tensor BatchBuilder::tensor(at::IntArrayRef shape, at::ScalarType type) const {
   return at::empty(shape, at::TensorOptions().dtype(type).pinned_memory(options_.pin_memory));
+}
+
+std::shared_ptr<const Block> BatchBuilder::decode(std::int32_t block) const {
+  const BlockRange& range = dataset_->range(block);
+  return std::make_shared<const FrameBlock>(read_block(dataset_->file(range.file), range));
 }
 
 Batch BatchBuilder::build(std::span<const Draw> draws, std::int64_t epoch,
@@ -107,13 +113,7 @@ void BatchBuilder::fill_nodes(BatchPlan& plan, Batch& batch) const {
   batch.present = tensor({frames, vehicles}, at::kBool);
   auto* out = batch.node_features.mutable_data_ptr<float>();
   auto* present = batch.present.mutable_data_ptr<bool>();
-  const FeatureTable& table = dataset_->info().node_features;
-  std::vector<float> offset;
-  std::vector<float> scale;
-  for (const auto& feature : table) {
-    offset.push_back(feature.offset);
-    scale.push_back(feature.scale);
-  }
+  const scene::Normaliser& normaliser = scene::node_normaliser();
   for (std::size_t t = 0; t < plan.history; ++t) {
     for (Window& window : plan.windows) {
       const float* in = window.block->frames.node_features.data();
@@ -125,7 +125,7 @@ void BatchBuilder::fill_nodes(BatchPlan& plan, Batch& batch) const {
           continue;
         }
         const float* from = in + static_cast<std::size_t>(row) * num_features_;
-        for (std::size_t k = 0; k < num_features_; ++k) out[k] = (from[k] - offset[k]) / scale[k];
+        normaliser.write({from, num_features_}, out);
         if (window.augmenter) window.augmenter->change_features(i, {out, num_features_});
       }
     }
@@ -147,7 +147,7 @@ void BatchBuilder::fill_edges(BatchPlan& plan, Batch& batch) const {
       find_batch_rows(plan, window, t, buffer.batch_row);
       for (std::size_t i = 0; i < window.vehicles.size(); ++i) {
         const std::int32_t row = plan.row(t, window.first + i);
-        if (row >= 0) append_in_edges(window, row, dataset_->info().edge_features, buffer);
+        if (row >= 0) append_in_edges(window, row, buffer);
         *ptr++ = static_cast<std::int32_t>(buffer.src.size());
       }
     }
@@ -156,8 +156,19 @@ void BatchBuilder::fill_edges(BatchPlan& plan, Batch& batch) const {
   batch.edge_src = tensor({count}, at::kInt);
   batch.edge_features = tensor({count, kNumEdgeFeatures}, at::kFloat);
   std::copy(buffer.src.begin(), buffer.src.end(), batch.edge_src.mutable_data_ptr<std::int32_t>());
-  std::copy(buffer.features.begin(), buffer.features.end(),
-            batch.edge_features.mutable_data_ptr<float>());
+  scene::edge_normaliser().write(buffer.features, batch.edge_features.mutable_data_ptr<float>());
+}
+
+BatchOptions batch_options(const config::Data& data, std::uint64_t seed, bool pin_memory) {
+  return {.conflict_ttc_s = data.conflict_ttc_s,
+          .augmentation = data.augmentation,
+          .seed = seed,
+          .pin_memory = pin_memory};
+}
+
+std::shared_ptr<const BatchSource<Batch>> traffic_batches(std::shared_ptr<const Dataset> dataset,
+                                                          const BatchOptions& options) {
+  return std::make_shared<const BatchBuilder>(std::move(dataset), options);
 }
 
 }  // namespace traffic::data

@@ -7,29 +7,18 @@
 #include <vector>
 
 #include "batch_plan.h"
-#include "traffic/config/config.h"
-#include "traffic/data/batch.h"
-#include "traffic/data/dataset.h"
-#include "traffic/data/sampler.h"
+#include "traffic/data/traffic_batches.h"
 
 namespace traffic::data {
 
-struct BatchOptions {
-  double conflict_ttc_s = 2.0;
-  config::Augmentation augmentation{};
-  std::uint64_t seed = 0;  ///< of augmentation
-  bool pin_memory = false;
-};
-
-/// Thread-safe: build() may run in several threads at once; the result depends on its arguments
-/// only.
-class BatchBuilder {
+class BatchBuilder final : public BatchSource<Batch> {
  public:
   BatchBuilder(std::shared_ptr<const Dataset> dataset, BatchOptions options);
 
-  /// @throws DataError if a file turns out to be damaged
+  [[nodiscard]] const SampleIndex& index() const override { return *dataset_; }
+  [[nodiscard]] std::shared_ptr<const Block> decode(std::int32_t block) const override;
   [[nodiscard]] Batch build(std::span<const Draw> draws, std::int64_t epoch,
-                            BlockCache& blocks) const;
+                            BlockCache& blocks) const override;
 
  private:
   /// Node features by what they mean.

@@ -28,14 +28,14 @@ void shift_anchor(std::int64_t shift, const Dataset& dataset, const BlockRange& 
 Window open_window(const Dataset& dataset, const Draw& draw, const AugmentContext& augment,
                    BlockCache& blocks) {
   SampleLocation at = dataset.locate(draw.sample);
-  const BlockRange& range = dataset.blocks()[static_cast<std::size_t>(at.block)];
+  const BlockRange& range = dataset.range(at.block);
   Window window;
   if (augment.options != nullptr) {
     window.augmenter.emplace(*augment.options, *augment.targets, augment.seed, augment.epoch,
                              draw.sample);
     shift_anchor(window.augmenter->time_shift(), dataset, range, at);
   }
-  window.block = blocks.get(at.block);
+  window.block = blocks.get_as<FrameBlock>(at.block);
   window.anchor = at.anchor_frame - range.first_frame;
   const std::int32_t first_row = window.block->first_row(window.anchor);
   const std::int32_t end_row = window.block->first_row(window.anchor + 1);

@@ -9,9 +9,10 @@
 #include <vector>
 
 #include "augment.h"
-#include "block_cache.h"
+#include "frame_block.h"
+#include "traffic/data/block_cache.h"
 #include "traffic/data/dataset.h"
-#include "traffic/data/sampler.h"
+#include "traffic/data/samples.h"
 
 namespace traffic::data {
 

@@ -1,10 +1,10 @@
-#include "block_cache.h"
+#include "traffic/data/block_cache.h"
 
 #include <utility>
 
 namespace traffic::data {
 
-std::shared_ptr<const FrameBlock> BlockCache::get(std::int32_t block) {
+std::shared_ptr<const Block> BlockCache::get(std::int32_t block) {
   std::unique_lock lock(mutex_);
   if (const auto found = entries_.find(block); found != entries_.end()) {
     by_age_.splice(by_age_.begin(), by_age_, found->second.age);
@@ -12,7 +12,7 @@ std::shared_ptr<const FrameBlock> BlockCache::get(std::int32_t block) {
     lock.unlock();
     return future.get();
   }
-  std::promise<std::shared_ptr<const FrameBlock>> promise;
+  std::promise<std::shared_ptr<const Block>> promise;
   const std::uint64_t ticket = ++tickets_;
   by_age_.push_front(block);
   entries_.emplace(block, Entry{promise.get_future().share(), by_age_.begin(), ticket});
@@ -20,9 +20,7 @@ std::shared_ptr<const FrameBlock> BlockCache::get(std::int32_t block) {
   evict();
   lock.unlock();
   try {
-    const BlockRange& range = dataset_->blocks()[static_cast<std::size_t>(block)];
-    auto decoded =
-        std::make_shared<const FrameBlock>(read_block(dataset_->file(range.file), range));
+    auto decoded = source_.decode(block);
     promise.set_value(decoded);
     return decoded;
   } catch (...) {

@@ -107,7 +107,7 @@ void Dataset::add_episode(std::int32_t file, std::int32_t episode) {
   const std::int64_t by_frames = info.num_frames / kBlockFrames + 1;
   const std::int64_t num_blocks = std::min(anchors, std::max(by_bytes, by_frames));
   for (std::int64_t b = 0; b < num_blocks; ++b) {
-    BlockRange block{.file = file, .episode = episode, .first_sample = num_samples()};
+    SampleBlock block{.first_sample = anchor_first_sample_.back()};
     const std::int64_t first_anchor = anchors * b / num_blocks;
     const std::int64_t end_anchor = anchors * (b + 1) / num_blocks;
     const auto frame_of = [&](std::int64_t anchor) {
@@ -118,18 +118,19 @@ void Dataset::add_episode(std::int32_t file, std::int32_t episode) {
       const std::int64_t crops = num_crops(nodes[frame + 1] - nodes[frame], options_.max_vehicles);
       if (crops == 0) continue;
       anchor_frame_.push_back(frame_of(a));
-      anchor_first_sample_.push_back(num_samples() + crops);
+      anchor_first_sample_.push_back(anchor_first_sample_.back() + crops);
       block.num_samples += crops;
     }
     if (block.num_samples == 0) continue;
-    block.first_frame =
+    const std::int64_t first =
         std::max(info.first_frame,
                  frame_of(first_anchor) - options_.history_frames + 1 - options_.max_time_shift);
     const std::int64_t end =
         std::min(episode_end,
                  frame_of(end_anchor - 1) + 1 + options_.horizon_frames + options_.max_time_shift);
-    block.num_frames = end - block.first_frame;
-    block.decoded_bytes = bytes_between(block.first_frame, end);
+    block.decoded_bytes = bytes_between(first, end);
+    ranges_.push_back(
+        {.file = file, .episode = episode, .first_frame = first, .num_frames = end - first});
     blocks_.push_back(block);
   }
 }
@@ -147,6 +148,15 @@ void Dataset::compute_fingerprint() {
   fingerprint_ = hash.digest();
 }
 
+std::string Dataset::name() const { return fmt::format("the {} split", to_string(split_)); }
+
+std::string Dataset::advice_when_empty() const {
+  return fmt::format(
+      "it has {} files (the first: {}) and needs episodes of at least history_frames + "
+      "horizon_frames = {} frames",
+      num_files(), file(0).path(), options_.history_frames + options_.horizon_frames);
+}
+
 SampleLocation Dataset::locate(std::int64_t sample) const {
   TRAFFIC_CHECK(sample >= 0 && sample < num_samples(), "sample {} of {}", sample, num_samples());
   const auto after =
@@ -154,7 +164,7 @@ SampleLocation Dataset::locate(std::int64_t sample) const {
   const auto anchor = static_cast<std::size_t>(after - anchor_first_sample_.begin()) - 1;
   const auto block =
       std::upper_bound(blocks_.begin(), blocks_.end(), sample,
-                       [](std::int64_t s, const BlockRange& b) { return s < b.first_sample; });
+                       [](std::int64_t s, const SampleBlock& b) { return s < b.first_sample; });
   return {.block = static_cast<std::int32_t>(block - blocks_.begin()) - 1,
           .anchor_frame = anchor_frame_[anchor],
           .crop = sample - anchor_first_sample_[anchor]};

@@ -4,12 +4,13 @@
 #include <cstdint>
 #include <vector>
 
+#include "traffic/data/batch_source.h"
 #include "traffic/data/dataset.h"
 #include "traffic/data/reader.h"
 
 namespace traffic::data {
 
-struct FrameBlock {
+struct FrameBlock final : Block {
   PackedFrames frames;
   std::vector<std::int32_t> next;  ///< [n] row of the vehicle's next appearance; -1: none
   std::vector<std::int32_t> prev;  ///< [n] row of its last appearance before; -1: none

@@ -9,10 +9,9 @@
 #include <utility>
 #include <vector>
 
-#include "batch_builder.h"
-#include "block_cache.h"
 #include "traffic/core/clock.h"
 #include "traffic/core/error.h"
+#include "traffic/data/block_cache.h"
 
 namespace traffic::data {
 namespace {
@@ -24,9 +23,9 @@ std::int64_t blocks_in_use(const config::Data& data) {
   return (data.shuffle ? data.shuffle_chunks : 1) + 2;
 }
 
-void check_cache(const Dataset& dataset, const config::Data& data) {
+void check_cache(const SampleIndex& index, const config::Data& data) {
   std::vector<std::int64_t> bytes;
-  for (const auto& block : dataset.blocks()) bytes.push_back(block.decoded_bytes);
+  for (const auto& block : index.blocks()) bytes.push_back(block.decoded_bytes);
   std::sort(bytes.rbegin(), bytes.rend());
   const auto in_use = std::min(
       bytes.size(), static_cast<std::size_t>(std::max(blocks_in_use(data), std::int64_t{1})));
@@ -49,23 +48,21 @@ SamplerOptions sampler_options(const LoaderOptions& options) {
           .seed = options.seed};
 }
 
-BatchOptions batch_options(const LoaderOptions& options) {
-  return {.conflict_ttc_s = options.data.conflict_ttc_s,
-          .augmentation = options.data.augmentation,
-          .seed = options.seed,
-          .pin_memory = options.pin_memory};
+/// The index lives as long as its source.
+std::shared_ptr<const SampleIndex> index_of(const std::shared_ptr<const AnyBatchSource>& source) {
+  return {source, &source->index()};
 }
 
 }  // namespace
 
-struct DataLoader::Impl {
+struct AnyLoader::Impl {
   /// A batch that a reader thread made, or why it could not.
   struct Outcome {
-    Batch batch;
+    std::any batch;
     std::exception_ptr error;
   };
 
-  Impl(std::shared_ptr<const Dataset> dataset, const LoaderOptions& loader_options);
+  Impl(std::shared_ptr<const AnyBatchSource> batch_source, const LoaderOptions& loader_options);
   ~Impl();
 
   void begin(const SamplerState& new_state);
@@ -74,8 +71,8 @@ struct DataLoader::Impl {
   [[nodiscard]] Outcome wait_for_next();
 
   LoaderOptions options;
+  std::shared_ptr<const AnyBatchSource> source;
   Sampler sampler;
-  BatchBuilder builder;
   BlockCache cache;
   std::int64_t ahead;  ///< batches that may be made before they are asked for
 
@@ -97,11 +94,12 @@ struct DataLoader::Impl {
   std::vector<std::thread> threads;
 };
 
-DataLoader::Impl::Impl(std::shared_ptr<const Dataset> dataset, const LoaderOptions& loader_options)
+AnyLoader::Impl::Impl(std::shared_ptr<const AnyBatchSource> batch_source,
+                      const LoaderOptions& loader_options)
     : options(loader_options),
-      sampler(dataset, sampler_options(loader_options)),
-      builder(dataset, batch_options(loader_options)),
-      cache(dataset, loader_options.data.cache_mb * kMiB),
+      source(std::move(batch_source)),
+      sampler(index_of(source), sampler_options(loader_options)),
+      cache(*source, loader_options.data.cache_mb * kMiB),
       ahead(loader_options.data.num_workers * loader_options.data.prefetch_factor) {
   const auto& data = options.data;
   if (options.rank < 0 || options.rank >= options.world_size) {
@@ -113,13 +111,13 @@ DataLoader::Impl::Impl(std::shared_ptr<const Dataset> dataset, const LoaderOptio
         "1",
         data.num_workers, data.prefetch_factor);
   }
-  check_cache(*dataset, data);
+  check_cache(source->index(), data);
   for (std::int64_t i = 0; i < data.num_workers; ++i) {
     threads.emplace_back([this] { read_ahead(); });
   }
 }
 
-DataLoader::Impl::~Impl() {
+AnyLoader::Impl::~Impl() {
   {
     const std::lock_guard lock(mutex);
     stop = true;
@@ -128,7 +126,7 @@ DataLoader::Impl::~Impl() {
   for (auto& thread : threads) thread.join();
 }
 
-void DataLoader::Impl::begin(const SamplerState& new_state) {
+void AnyLoader::Impl::begin(const SamplerState& new_state) {
   auto new_share = std::make_shared<const EpochShare>(sampler.share(new_state, options.rank));
   state = new_state;
   next_out = state.stages.back().steps;
@@ -143,18 +141,18 @@ void DataLoader::Impl::begin(const SamplerState& new_state) {
   work.notify_all();
 }
 
-DataLoader::Impl::Outcome DataLoader::Impl::make(const EpochShare& from, std::int64_t of_epoch,
-                                                 std::int64_t step) {
+AnyLoader::Impl::Outcome AnyLoader::Impl::make(const EpochShare& from, std::int64_t of_epoch,
+                                               std::int64_t step) {
   Outcome outcome;
   try {
-    outcome.batch = builder.build(from.draws(step), of_epoch, cache);
+    outcome.batch = source->build_any(from.draws(step), of_epoch, cache);
   } catch (...) {
     outcome.error = std::current_exception();
   }
   return outcome;
 }
 
-void DataLoader::Impl::read_ahead() {
+void AnyLoader::Impl::read_ahead() {
   std::unique_lock lock(mutex);
   while (true) {
     work.wait(lock, [&] {
@@ -176,29 +174,32 @@ void DataLoader::Impl::read_ahead() {
   }
 }
 
-DataLoader::Impl::Outcome DataLoader::Impl::wait_for_next() {
+AnyLoader::Impl::Outcome AnyLoader::Impl::wait_for_next() {
   if (threads.empty()) return make(*share, epoch, next_out);
   std::unique_lock lock(mutex);
   ready.wait(lock, [&] { return outcomes.contains(next_out); });
-  auto node = outcomes.extract(next_out);
+  // An error stays: whoever asks again gets it again, for no thread makes this batch a second time.
+  const auto found = outcomes.find(next_out);
+  if (found->second.error) return {.batch = {}, .error = found->second.error};
+  auto node = outcomes.extract(found);
   given_out = next_out + 1;
   lock.unlock();
   work.notify_one();
   return std::move(node.mapped());
 }
 
-DataLoader::DataLoader(std::shared_ptr<const Dataset> dataset, const LoaderOptions& options)
-    : impl_(std::make_unique<Impl>(std::move(dataset), options)) {}
+AnyLoader::AnyLoader(std::shared_ptr<const AnyBatchSource> source, const LoaderOptions& options)
+    : impl_(std::make_unique<Impl>(std::move(source), options)) {}
 
-DataLoader::~DataLoader() = default;
+AnyLoader::~AnyLoader() = default;
 
-void DataLoader::start_epoch(std::int64_t epoch) { impl_->begin(impl_->sampler.start(epoch)); }
+void AnyLoader::start_epoch(std::int64_t epoch) { impl_->begin(impl_->sampler.start(epoch)); }
 
-void DataLoader::restore(const SamplerState& state) { impl_->begin(impl_->sampler.resume(state)); }
+void AnyLoader::restore(const SamplerState& state) { impl_->begin(impl_->sampler.resume(state)); }
 
-std::optional<Batch> DataLoader::next() {
+std::any AnyLoader::next_any() {
   TRAFFIC_CHECK(impl_->share != nullptr, "start_epoch comes before next");
-  if (steps_left() == 0) return std::nullopt;
+  if (steps_left() == 0) return {};
   const Stopwatch watch;
   auto outcome = impl_->wait_for_next();
   impl_->wait_seconds += watch.seconds();
@@ -208,12 +209,12 @@ std::optional<Batch> DataLoader::next() {
   return std::move(outcome.batch);
 }
 
-SamplerState DataLoader::state() const { return impl_->state; }
-std::int64_t DataLoader::steps_per_epoch() const { return impl_->sampler.steps_per_epoch(); }
-std::int64_t DataLoader::steps_left() const {
+SamplerState AnyLoader::state() const { return impl_->state; }
+std::int64_t AnyLoader::steps_per_epoch() const { return impl_->sampler.steps_per_epoch(); }
+std::int64_t AnyLoader::steps_left() const {
   return impl_->share == nullptr ? 0 : impl_->share->steps() - impl_->next_out;
 }
-double DataLoader::wait_seconds() const { return impl_->wait_seconds; }
-std::int64_t DataLoader::blocks_decoded() const { return impl_->cache.blocks_decoded(); }
+double AnyLoader::wait_seconds() const { return impl_->wait_seconds; }
+std::int64_t AnyLoader::blocks_decoded() const { return impl_->cache.blocks_decoded(); }
 
 }  // namespace traffic::data

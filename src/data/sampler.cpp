@@ -10,12 +10,10 @@
 #include "traffic/core/error.h"
 #include "traffic/core/hash.h"
 #include "traffic/core/random.h"
+#include "traffic/core/random_streams.h"
 
 namespace traffic::data {
 namespace {
-
-constexpr std::uint64_t kBlockStream = 0x626c6f636b73;     // "blocks"
-constexpr std::uint64_t kSampleStream = 0x73616d706c6573;  // "samples"
 
 std::int64_t sum(std::span<const std::int64_t> values) {
   return std::accumulate(values.begin(), values.end(), std::int64_t{0});
@@ -117,34 +115,29 @@ struct Sampler::Deal {
   }
 };
 
-Sampler::Sampler(std::shared_ptr<const Dataset> dataset, SamplerOptions options)
-    : dataset_(std::move(dataset)), options_(std::move(options)) {
+Sampler::Sampler(std::shared_ptr<const SampleIndex> index, SamplerOptions options)
+    : index_(std::move(index)), options_(std::move(options)) {
   if (options_.shuffle_chunks < 1) {
     throw ConfigError("data.shuffle_chunks is {}, expected at least 1", options_.shuffle_chunks);
   }
-  const std::int64_t samples = dataset_->num_samples();
+  const std::int64_t samples = index_->num_samples();
   const auto ranks = static_cast<std::int64_t>(options_.batch_sizes.size());
-  const auto split = to_string(dataset_->split());
   if (samples == 0) {
-    throw DataError(
-        "the {} split has no samples in {} files (the first: {}); it needs episodes of "
-        "at least history_frames + horizon_frames = {} frames",
-        split, dataset_->num_files(), dataset_->file(0).path(),
-        dataset_->options().history_frames + dataset_->options().horizon_frames);
+    throw DataError("{} has no samples; {}", index_->name(), index_->advice_when_empty());
   }
   if (samples < ranks) {
-    throw DataError("the {} split has {} samples for {} ranks; use fewer ranks or more data", split,
+    throw DataError("{} has {} samples for {} ranks; use fewer ranks or more data", index_->name(),
                     samples, ranks);
   }
   if (steps_per_epoch() == 0) {
     throw DataError(
-        "the {} split has {} samples, less than one step of all {} ranks ({}); lower "
-        "data.batch_size or set data.drop_last = false",
-        split, samples, ranks, sum(options_.batch_sizes));
+        "{} has {} samples, less than one step of all {} ranks ({}); lower data.batch_size or set "
+        "data.drop_last = false",
+        index_->name(), samples, ranks, sum(options_.batch_sizes));
   }
   Hasher hash;
   const std::array<std::uint64_t, 5> parts{
-      dataset_->fingerprint(), static_cast<std::uint64_t>(options_.shuffle),
+      index_->fingerprint(), static_cast<std::uint64_t>(options_.shuffle),
       static_cast<std::uint64_t>(options_.drop_last),
       static_cast<std::uint64_t>(options_.shuffle_chunks), options_.seed};
   hash.update(std::as_bytes(std::span(parts)));
@@ -152,7 +145,7 @@ Sampler::Sampler(std::shared_ptr<const Dataset> dataset, SamplerOptions options)
 }
 
 std::int64_t Sampler::steps_per_epoch() const {
-  return deal(dataset_->num_samples(), options_.batch_sizes).steps;
+  return deal(index_->num_samples(), options_.batch_sizes).steps;
 }
 
 Sampler::Deal Sampler::deal(std::int64_t samples, std::span<const std::int64_t> batch_sizes) const {
@@ -194,7 +187,7 @@ EpochShare Sampler::share(const SamplerState& state, std::int64_t rank) const {
   const auto& batch_sizes = state.stages.back().batch_sizes;
   TRAFFIC_CHECK(r < batch_sizes.size(), "rank {} of {}", rank, batch_sizes.size());
   if (state.stages.size() == 1) {
-    const Deal cut = deal(dataset_->num_samples(), batch_sizes);
+    const Deal cut = deal(index_->num_samples(), batch_sizes);
     auto samples = first_order(state.epoch, cut.bounds[r], cut.bounds[r + 1]);
     return {std::move(samples), batch_sizes[r], cut.steps, 0};
   }
@@ -209,7 +202,7 @@ EpochShare Sampler::share(const SamplerState& state, std::int64_t rank) const {
 /// What nobody has drawn after the stages of the state, in the order in which ranks would have.
 std::vector<std::int64_t> Sampler::left_over(const SamplerState& state) const {
   std::vector<std::int64_t> order;
-  const std::int64_t all = dataset_->num_samples();
+  const std::int64_t all = index_->num_samples();
   for (std::size_t i = 0; i < state.stages.size(); ++i) {
     const auto& stage = state.stages[i];
     const Deal cut =
@@ -233,7 +226,7 @@ std::vector<std::int64_t> Sampler::left_over(const SamplerState& state) const {
 }
 
 std::vector<std::int32_t> Sampler::block_order(std::int64_t epoch) const {
-  std::vector<std::int32_t> order(dataset_->blocks().size());
+  std::vector<std::int32_t> order(index_->blocks().size());
   std::iota(order.begin(), order.end(), 0);
   if (options_.shuffle) {
     Rng rng(derive_seed(options_.seed, {kBlockStream, static_cast<std::uint64_t>(epoch)}));
@@ -257,7 +250,7 @@ std::vector<std::int64_t> Sampler::first_order(std::int64_t epoch, std::int64_t 
   std::int64_t position = 0;
   std::uint64_t block_place = 0;
   for (const std::int32_t index : block_order(epoch)) {
-    const BlockRange& block = dataset_->blocks()[static_cast<std::size_t>(index)];
+    const SampleBlock& block = index_->blocks()[static_cast<std::size_t>(index)];
     const std::int64_t first = std::max(begin - position, std::int64_t{0});
     const std::int64_t last = std::min(end - position, block.num_samples);
     position += block.num_samples;

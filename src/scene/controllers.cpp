@@ -4,6 +4,7 @@
 #include "index.h"
 #include "traffic/core/error.h"
 #include "traffic/core/random.h"
+#include "traffic/core/random_streams.h"
 #include "traffic/scene/controller.h"
 
 namespace traffic::scene {
@@ -25,7 +26,9 @@ class None final : public Controller {
 class Random final : public Controller {
  public:
   explicit Random(const ControllerOptions& options) : options_(options), rng_(0) {}
-  void reset(std::uint64_t seed) override { rng_ = Rng(derive_seed(seed, {kStream})); }
+  void reset(std::uint64_t seed) override {
+    rng_ = Rng(derive_seed(seed, {kRandomControllerStream}));
+  }
 
   void decide(const RoadState& state, std::vector<Command>& commands) override {
     find_candidates(state, options_.candidates, candidates_);
@@ -49,7 +52,6 @@ class Random final : public Controller {
   [[nodiscard]] double period_s() const override { return options_.random_period_s; }
 
  private:
-  static constexpr std::uint64_t kStream = 0x72616e64;  // "rand"
   ControllerOptions options_;
   Rng rng_;
   std::vector<int> candidates_;

@@ -14,6 +14,7 @@
 #include "traffic/core/error.h"
 #include "traffic/core/hash.h"
 #include "traffic/core/random.h"
+#include "traffic/core/random_streams.h"
 #include "traffic/scene/frame_builder.h"
 #include "traffic/sim/scenario.h"
 
@@ -23,8 +24,6 @@ namespace {
 using libsumo::Simulation;
 using SumoVehicle = libsumo::Vehicle;
 using scene::Vehicle;
-
-constexpr std::uint64_t kCvStream = 0x6376;  // "cv"
 
 }  // namespace
 
@@ -195,7 +194,7 @@ struct SumoEnv::Impl {
     if (options.cv_share > 0) {
       // By name, not by order of departure: the same vehicles are connected with and without
       // control.
-      Rng rng(derive_seed(seed, {kCvStream, xxh3_64(name)}));
+      Rng rng(derive_seed(seed, {kConnectedStream, xxh3_64(name)}));
       return rng.uniform() < options.cv_share;
     }
     const std::string type = SumoVehicle::getTypeID(name);

@@ -1,5 +1,7 @@
 #include <map>
 
+#include "traffic/checkpoint/file.h"
+#include "traffic/data/sampler.h"
 #include "train_fixture.h"
 
 namespace traffic::test {
@@ -112,7 +114,17 @@ TEST_F(TrainTest, GoesOnWithAnotherNumberOfRanks) {
             0);
   const Outcome resumed = run_program(command(1, "run", saving));
   ASSERT_EQ(resumed.exit_code, 0) << resumed.output;
+  EXPECT_THAT(resumed.output,
+              AllOf(HasSubstr("going on from checkpoint"), HasSubstr("step-000000004.h5")));
   EXPECT_EQ(summary("run")["steps"], 12);
+  EXPECT_THAT(summary("run")["peak_rss_bytes"]["per_rank"], SizeIs(1));
+  // With the data that nobody has seen, not with its epoch anew.
+  const auto end = checkpoint::load(dir_ / "run/checkpoints/step-000000012.h5");
+  const at::Tensor& numbers = end.tensor("sampler");
+  const auto sampler = data::SamplerState::decode(
+      {numbers.const_data_ptr<std::int64_t>(), static_cast<std::size_t>(numbers.numel())});
+  EXPECT_THAT(sampler.stages,
+              ElementsAre(data::SamplerState::Stage{{4, 4}, 4}, data::SamplerState::Stage{{4}, 8}));
 }
 
 TEST_F(TrainTest, GoesOnFromTheCheckpointBeforeADamagedOne) {
@@ -140,6 +152,24 @@ TEST_F(TrainTest, SkipsAnUpdateWithANanGradientOnAllRanks) {
   const Outcome outcome = run_program(command(2, "run", "", "TRAFFIC_FAULT=train.step:1:4:nan"));
   ASSERT_EQ(outcome.exit_code, 0) << outcome.output;
   EXPECT_EQ(summary("run")["faults"]["skipped_steps"], 1);
+  // The step without an update stands in the figures, and the ones behind it are none the worse.
+  std::ifstream in(dir_ / "run/metrics.jsonl");
+  std::vector<int> without_norm;
+  int steps = 0;
+  for (std::string line; std::getline(in, line);) {
+    const auto figures = nlohmann::json::parse(line);
+    if (!figures.contains("train/grad_norm")) continue;
+    ++steps;
+    EXPECT_TRUE(figures["train/loss"].is_number()) << line;
+    if (figures["train/grad_norm"].is_null()) without_norm.push_back(figures["step"]);
+  }
+  EXPECT_EQ(steps, 12);
+  EXPECT_THAT(without_norm, ElementsAre(5));
+  for (const char* log : {"logs/rank-0.log", "logs/rank-1.log"}) {
+    std::ifstream file(dir_ / "run" / log);
+    const std::string text{std::istreambuf_iterator<char>(file), {}};
+    EXPECT_THAT(text, HasSubstr("step 4: the gradient is not finite")) << log;
+  }
 }
 
 TEST_F(TrainTest, EndsWith5WhenEveryGradientIsNan) {

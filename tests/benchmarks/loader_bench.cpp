@@ -9,7 +9,7 @@
 
 #include "data/synthetic.h"
 #include "traffic/data/dataset.h"
-#include "traffic/data/loader.h"
+#include "traffic/data/traffic_batches.h"
 
 namespace {
 
@@ -41,6 +41,12 @@ std::shared_ptr<const data::Dataset> bench_dataset(const config::Data& options) 
                                                data::Split::kTrain, data::window_options(options));
 }
 
+std::shared_ptr<const data::BatchSource<data::Batch>> bench_batches(
+    std::shared_ptr<const data::Dataset> dataset, const data::LoaderOptions& options) {
+  return data::traffic_batches(std::move(dataset),
+                               data::batch_options(options.data, options.seed, false));
+}
+
 /// One epoch: decoding, cropping and packing. range(0): reader threads, range(1): augmentation.
 void loader_epoch(benchmark::State& state) {
   data::LoaderOptions options{.data = bench_data(), .seed = 1};
@@ -52,7 +58,7 @@ void loader_epoch(benchmark::State& state) {
   std::int64_t bytes = 0;
   std::int64_t blocks = 0;
   for (auto _ : state) {
-    data::DataLoader loader(dataset, options);
+    data::TrafficLoader loader(bench_batches(dataset, options), options);
     loader.start_epoch(0);
     while (const auto batch = loader.next()) {
       samples += batch->num_samples();
@@ -81,7 +87,7 @@ void loader_epoch_cached(benchmark::State& state) {
   options.data.num_workers = 0;
   options.data.cache_mb = 1 << 20;
   const auto dataset = bench_dataset(options.data);
-  data::DataLoader loader(dataset, options);
+  data::TrafficLoader loader(bench_batches(dataset, options), options);
   std::int64_t epoch = 0;
   const auto run_epoch = [&](auto&& count) {
     loader.start_epoch(epoch++);
@@ -108,7 +114,7 @@ BENCHMARK(loader_epoch_cached)->Unit(benchmark::kMillisecond)->UseRealTime();
 /// The bound: copying the bytes of a batch.
 void copy_batch(benchmark::State& state) {
   const data::LoaderOptions options{.data = bench_data(), .seed = 1};
-  data::DataLoader loader(bench_dataset(options.data), options);
+  data::TrafficLoader loader(bench_batches(bench_dataset(options.data), options), options);
   loader.start_epoch(0);
   const auto bytes = static_cast<std::size_t>(loader.next()->num_bytes());
   const std::vector<char> from(bytes, 1);

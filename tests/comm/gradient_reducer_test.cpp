@@ -12,12 +12,14 @@
 namespace traffic::comm {
 namespace {
 
-/// Rank r has r + 2 samples when batches are uneven, else 4.
-std::int64_t batch_size_of(int rank, bool uneven) { return uneven ? rank + 2 : 4; }
+/// Another number of samples in each rank and step when batches are uneven, else 4.
+std::int64_t batch_size_of(int rank, int step, bool uneven) {
+  return uneven ? 1 + (5 * step + 3 * rank + 1) % 7 : 4;
+}
 
 at::Tensor samples(int rank, int step, bool uneven) {
   torch::manual_seed(static_cast<std::uint64_t>(100 * step + rank));
-  return torch::randn({batch_size_of(rank, uneven), 7});
+  return torch::randn({batch_size_of(rank, step, uneven), 7});
 }
 
 at::Tensor loss_of(torch::nn::Sequential& model, const at::Tensor& batch) {
@@ -45,13 +47,19 @@ class GradientReducerTest : public ReducerTest {
     return flat;
   }
 
+  std::optional<ReduceResult> pass(GradientReducer& reducer, const at::Tensor& batch, double weight,
+                                   double loss_scale = 1.0) {
+    const double factor = reducer.before_backward(weight, loss_scale);
+    (loss_of(model_, batch) * factor).backward();
+    return reducer.after_backward();
+  }
+
   /// Backward and reduce for each step; the last result.
   ReduceResult train_step(GradientReducer& reducer, int num_steps, bool uneven) {
     std::optional<ReduceResult> result;
     for (int step = 0; step < num_steps; ++step) {
       const at::Tensor batch = samples(comm_->rank(), step, uneven);
-      loss_of(model_, batch).backward();
-      result = reducer.reduce(static_cast<double>(batch.size(0)));
+      result = pass(reducer, batch, static_cast<double>(batch.size(0)));
       EXPECT_EQ(result.has_value(), step == num_steps - 1);
     }
     return *result;
@@ -89,6 +97,29 @@ TEST_P(GradientReducerTest, AccumulatedStepsEqualTheJoinedBatch) {
   GradientReducer reducer(*comm_, *gradients_, {.accumulation_steps = 3});
   train_step(reducer, 3, true);
   EXPECT_TRUE(at::allclose(gradients_->flat(), joined_gradient(3, true), kTolerance, kTolerance));
+}
+
+TEST_P(GradientReducerTest, ABatchOfNothingButARepeatedSampleCountsForNothingAmongAccumulatedOnes) {
+  for (const int fillers : {1, 2}) {  // the last passes, the first pass as well
+    gradients_->zero();
+    GradientReducer reducer(*comm_, *gradients_, {.accumulation_steps = 2 + fillers});
+    const at::Tensor filler = 100.0 * samples(comm_->rank(), 9, true);
+    if (fillers == 2) pass(reducer, filler, 0.0, 8.0);
+    for (int step = 0; step < 2; ++step) {
+      const at::Tensor batch = samples(comm_->rank(), step, true);
+      pass(reducer, batch, static_cast<double>(batch.size(0)), 8.0);
+    }
+    ASSERT_TRUE(pass(reducer, filler, 0.0, 8.0)->finite);
+    EXPECT_TRUE(at::allclose(gradients_->flat(), joined_gradient(2, true), kTolerance, kTolerance));
+  }
+}
+
+TEST_P(GradientReducerTest, AnUpdateOfNothingButRepeatedSamplesIsZero) {
+  GradientReducer reducer(*comm_, *gradients_, {.accumulation_steps = 2});
+  pass(reducer, samples(comm_->rank(), 0, true), 0.0);
+  const auto result = pass(reducer, samples(comm_->rank(), 1, true), 0.0);
+  EXPECT_TRUE((gradients_->flat() == 0.0).all().item<bool>());
+  EXPECT_EQ(result->grad_norm, 0.0);
 }
 
 TEST_P(GradientReducerTest, CompressionCostsOnlyTheRoundingOfItsType) {

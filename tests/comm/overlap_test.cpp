@@ -48,8 +48,8 @@ class OverlapTest : public ReducerTest {
   std::optional<ReduceResult> pass(GradientReducer& reducer, int step, double weight = 3.0) {
     torch::manual_seed(static_cast<std::uint64_t>(10 * step + comm_->rank()));
     const at::Tensor batch = torch::randn({4, 64});
-    reducer.before_backward(weight);
-    model_->forward(batch).square().mean().backward();
+    const double factor = reducer.before_backward(weight);
+    (model_->forward(batch).square().mean() * factor).backward();
     return reducer.after_backward();
   }
 
@@ -118,7 +118,7 @@ TEST_P(OverlapTest, DoesNotHangOnParametersWithoutAGradient) {
   // Only the first layer; told or not told.
   const auto first_only = [&] {
     gradients_->zero();
-    reducer.before_backward(1.0);
+    EXPECT_EQ(reducer.before_backward(1.0), 1.0);
     model_[0]->as<torch::nn::Linear>()->forward(batch).square().mean().backward();
     return reducer.after_backward();
   };
@@ -153,7 +153,7 @@ TEST_P(OverlapTest, ARankWithoutABackwardStillReducesAsMuchAsTheOthers) {
 
 TEST_P(OverlapTest, SeesANanOfOneRankOnAll) {
   GradientReducer reducer(*comm_, *gradients_, small_buckets(), make_side_stream(at::kCPU));
-  reducer.before_backward(1.0);
+  EXPECT_EQ(reducer.before_backward(1.0), 1.0);
   const at::Tensor loss = model_->forward(torch::ones({4, 64})).square().mean();
   const bool is_last = comm_->rank() == comm_->size() - 1;
   (is_last ? loss * std::numeric_limits<double>::quiet_NaN() : loss).backward();
@@ -169,8 +169,9 @@ TEST_P(OverlapTest, DividesByTheLossScaleBeforeClipping) {
       GradientReducer reducer(*comm_, *gradients_, options,
                               overlap ? make_side_stream(at::kCPU) : nullptr);
       gradients_->zero();
-      reducer.before_backward(1.0, scale);
-      (model_->forward(torch::ones({4, 64})).square().mean() * scale).backward();
+      const double factor = reducer.before_backward(1.0, scale);
+      EXPECT_EQ(factor, scale);
+      (model_->forward(torch::ones({4, 64})).square().mean() * factor).backward();
       const auto result = reducer.after_backward();
       // A power of two changes no bit of a gradient that is far from the ends of float's range.
       if (scale == 1.0) norm = result->grad_norm;

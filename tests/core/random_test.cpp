@@ -9,9 +9,42 @@
 #include <vector>
 
 #include "traffic/core/error.h"
+#include "traffic/core/random_streams.h"
 
 namespace traffic {
 namespace {
+
+/// Does not compile if a stream is missing here or two of them have one number.
+constexpr bool is_listed(RandomStream stream) {
+  switch (stream) {
+    case kLoaderStream:
+    case kEncoderStream:
+    case kWorldModelStream:
+    case kControllerStream:
+    case kCostCriticStream:
+    case kPolicyMinibatchStream:
+    case kValueMinibatchStream:
+    case kImitationStream:
+    case kCostMinibatchStream:
+    case kTrafficStream:
+    case kSamplingStream:
+    case kScenarioStream:
+    case kRetryStream:
+    case kConnectedStream:
+    case kRandomControllerStream:
+    case kBlockStream:
+    case kSampleStream:
+    case kAugmentationStream:
+      return true;
+  }
+  return false;
+}
+
+TEST(RandomStreams, HaveANumberEach) {
+  EXPECT_TRUE(is_listed(kImitationStream));
+  EXPECT_TRUE(is_listed(kCostMinibatchStream));
+  EXPECT_FALSE(is_listed(RandomStream{6}));
+}
 
 TEST(Rng, SeedsItselfWithThePublishedSplitmix64Sequence) {
   const Rng::State expected{6457827717110365317ULL, 3203168211198807973ULL, 9817491932198370423ULL,

@@ -33,8 +33,8 @@ class AugmentTest : public testing::Test {
                                                          Split::kTrain, window_options(data_));
     std::vector<Draw> draws;
     for (std::int64_t i = 0; i < dataset->num_samples(); ++i) draws.push_back({i, 1.0F});
-    BlockCache cache(dataset, 64 << 20);
     const BatchBuilder builder(dataset, {.augmentation = data_.augmentation, .seed = seed});
+    BlockCache cache(builder, 64 << 20);
     return builder.build(draws, epoch, cache);
   }
 

@@ -7,7 +7,6 @@
 #include <map>
 
 #include "data/batch_builder.h"
-#include "data/block_cache.h"
 #include "synthetic.h"
 #include "traffic/data/dataset.h"
 
@@ -81,14 +80,15 @@ class BatchTest : public testing::TestWithParam<bool> {
       for (auto& sample : naive_samples(episode)) expected_.push_back(sample);
     }
     dataset_ = std::make_shared<const Dataset>(std::vector{reader_}, Split::kTrain, kWindows);
-    cache_ = std::make_unique<BlockCache>(dataset_, 64 << 20);
+    builder_ =
+        std::make_unique<BatchBuilder>(dataset_, BatchOptions{.conflict_ttc_s = kTtcLimit_s});
+    cache_ = std::make_unique<BlockCache>(*builder_, 64 << 20);
   }
 
   Batch build(const std::vector<std::int64_t>& samples) {
     std::vector<Draw> draws;
     for (const auto sample : samples) draws.push_back({sample, 1.0F});
-    const BatchBuilder builder(dataset_, {.conflict_ttc_s = kTtcLimit_s});
-    return builder.build(draws, 0, *cache_);
+    return builder_->build(draws, 0, *cache_);
   }
 
   void expect_nodes(const Batch& batch, std::int64_t b, const NaiveSample& sample);
@@ -100,6 +100,7 @@ class BatchTest : public testing::TestWithParam<bool> {
   std::vector<Frames> episodes_;
   std::vector<NaiveSample> expected_;
   std::shared_ptr<const Dataset> dataset_;
+  std::unique_ptr<BatchBuilder> builder_;
   std::unique_ptr<BlockCache> cache_;
 };
 

@@ -1,4 +1,4 @@
-#include "traffic/data/loader.h"
+#include "traffic/data/traffic_batches.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -38,14 +38,15 @@ class LoaderTest : public testing::Test {
                                                window_options(data_));
   }
 
-  [[nodiscard]] std::unique_ptr<DataLoader> make(std::int64_t workers, std::int64_t rank = 0,
-                                                 std::int64_t ranks = 1) const {
+  [[nodiscard]] std::unique_ptr<TrafficLoader> make(std::int64_t workers, std::int64_t rank = 0,
+                                                    std::int64_t ranks = 1) const {
     LoaderOptions options{.data = data_, .seed = 11, .rank = rank, .world_size = ranks};
     options.data.num_workers = workers;
-    return std::make_unique<DataLoader>(dataset_, options);
+    return std::make_unique<TrafficLoader>(
+        traffic_batches(dataset_, batch_options(options.data, options.seed, false)), options);
   }
 
-  static std::vector<Batch> epoch(DataLoader& loader, std::int64_t number) {
+  static std::vector<Batch> epoch(TrafficLoader& loader, std::int64_t number) {
     loader.start_epoch(number);
     std::vector<Batch> batches;
     while (auto batch = loader.next()) batches.push_back(*batch);
@@ -180,6 +181,24 @@ TEST_F(LoaderTest, DamageThatAppearsLaterSurfacesInNext) {
   test::write_bytes(dir_ / "a.h5", bytes);
   EXPECT_THAT([&] { epoch(*loader, 0); },
               testing::ThrowsMessage<DataError>(testing::HasSubstr("a.h5: data set")));
+}
+
+TEST_F(LoaderTest, AnErrorComesAgainWhenNextIsAskedAgain) {
+  std::string bytes = test::read_bytes(dir_ / "a.h5");
+  for (const std::int64_t workers : {0, 2}) {
+    open();
+    const auto loader = make(workers);
+    std::string damaged = bytes;
+    for (std::size_t at = bytes.size() / 8; at < bytes.size() * 7 / 8; at += 4096) damaged[at] ^= 1;
+    test::write_bytes(dir_ / "a.h5", damaged);
+    EXPECT_THROW(epoch(*loader, 0), DataError);
+    const SamplerState state = loader->state();
+    for (int i = 0; i < 3; ++i) EXPECT_THROW(static_cast<void>(loader->next()), DataError);
+    EXPECT_EQ(loader->state(), state);
+    test::write_bytes(dir_ / "a.h5", bytes);
+    loader->restore(state);
+    EXPECT_TRUE(loader->next().has_value()) << "what was damaged is read anew";
+  }
 }
 
 TEST_F(LoaderTest, AFileThatIsDeletedOrReplacedWhileItIsReadStaysWhatItWas) {

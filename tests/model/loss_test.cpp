@@ -135,7 +135,23 @@ TEST(WorldModelLoss, RefusesWhatDoesNotFit) {
   const WorldModelOutput out = random_output(9);
   EXPECT_THROW(world_model_loss(out, random_targets(kVehicles, kHorizon + 1, 1), 2), ShapeError);
   EXPECT_THROW(world_model_loss(out, random_targets(kVehicles + 1, kHorizon, 1), 2), ShapeError);
-  EXPECT_ANY_THROW(world_model_loss(out, random_targets(kVehicles, kHorizon, 1), 3));
+  const WorldModelTargets fitting = random_targets(kVehicles, kHorizon, 1);
+  EXPECT_NO_THROW(world_model_loss(out, fitting, 2));
+  EXPECT_THROW(world_model_loss(out, fitting, 3), Error);
+  EXPECT_THROW(world_model_loss(out, fitting, 0), Error);
+  // Each part for itself, in shapes that would be broadcast without a word.
+  WorldModelTargets wrong = fitting;
+  wrong.future = fitting.future.narrow(2, 0, 1);
+  EXPECT_THROW(world_model_loss(out, wrong, 1), ShapeError);
+  wrong = fitting;
+  wrong.future_mask = fitting.future_mask.narrow(1, 0, 1);
+  EXPECT_THROW(world_model_loss(out, wrong, 1), ShapeError);
+  wrong = fitting;
+  wrong.conflict = fitting.conflict.narrow(0, 0, 1);
+  EXPECT_THROW(world_model_loss(out, wrong, 2), ShapeError);
+  wrong = fitting;
+  wrong.conflict_mask = fitting.conflict_mask.narrow(0, 0, 1);
+  EXPECT_THROW(world_model_loss(out, wrong, 2), ShapeError);
 }
 
 TEST(Targets, AreZeroForVehiclesThatKeepTheirSpeedAndReturnToWhatTheyWere) {

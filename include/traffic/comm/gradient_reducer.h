@@ -1,7 +1,7 @@
 /// Averages the gradients of all ranks, after backward or while it goes on.
 ///
-///     reducer.before_backward(num_samples);
-///     loss.backward();
+///     const double factor = reducer.before_backward(num_samples);
+///     (factor == 1.0 ? loss : loss * factor).backward();
 ///     if (const auto result = reducer.after_backward()) { ... }  // the last of accumulation_steps
 #pragma once
 
@@ -64,18 +64,22 @@ class GradientReducer {
   /// To be called before every backward; collective with a side stream.
   /// @param local_weight samples of this rank's batch; may be 0 on a rank that has none left
   /// @param loss_scale what the loss is multiplied with; the same in all passes of an update
-  void before_backward(double local_weight, double loss_scale = 1.0);
+  /// @return what the loss is to be multiplied with before backward: loss_scale, and where passes
+  ///     are accumulated this pass's weight in units of the first one's, for a gradient that has
+  ///     been added to others cannot be weighted any more
+  [[nodiscard]] double before_backward(double local_weight, double loss_scale = 1.0);
 
   /// To be called after every backward, also after one that failed or was left out (then without
   /// before_backward, if it did not come to that, which counts as a weight of 0); collective. On
-  /// the last of accumulation_steps the arena becomes sum_r(w_r * g_r) / sum_r(w_r) / loss_scale,
-  /// where g_r is rank r's gradient averaged over its backward passes (the loss is a mean over the
-  /// samples) and w_r the sum of the weights that it gave. Clipping is left to the caller: to the
-  /// optimiser's gradient scale.
+  /// the last of accumulation_steps the arena becomes sum(w * g) / sum(w) over all passes of all
+  /// ranks, where g is the gradient of a pass without its factor (the loss is a mean over the
+  /// samples) and w its weight: the gradient of the joined batch. Clipping is left to the caller:
+  /// to the optimiser's gradient scale.
   /// @return nothing on inner steps, where no rank communicates
   std::optional<ReduceResult> after_backward();
 
-  /// Both at once, for gradients that are there already.
+  /// Both at once, for gradients that are there already, multiplied with the loss scale; without
+  /// accumulation.
   std::optional<ReduceResult> reduce(double local_weight = 1.0, double loss_scale = 1.0);
 
  private:
@@ -89,8 +93,9 @@ class GradientReducer {
   GradientReducerOptions options_;
   at::Tensor compressed_;  ///< [P] in the half type; undefined without compression
   std::int64_t num_backwards_ = 0;
-  bool announced_ = false;  ///< before_backward was called for this pass
-  double weight_ = 0.0;
+  bool announced_ = false;    ///< before_backward was called for this pass
+  double weight_ = 0.0;       ///< of the passes of this update
+  double unit_weight_ = 0.0;  ///< the first of them that is not 0; weights are in units of it
   double loss_scale_ = 1.0;
   std::unique_ptr<BucketReduction> buckets_;  ///< null: all at once
 };

@@ -11,8 +11,9 @@
 
 namespace traffic {
 
-/// A seed of its own for every stream of random numbers, e.g. derive_seed(run.seed, {kSampler,
-/// epoch, rank}). Different streams, also of different length, give unrelated seeds.
+/// A seed of its own for every stream of random numbers, e.g. derive_seed(run.seed,
+/// {kLoaderStream, epoch}); random_streams.h lists them. Different streams, also of different
+/// length, give unrelated seeds.
 std::uint64_t derive_seed(std::uint64_t base, std::initializer_list<std::uint64_t> stream);
 
 /// xoshiro256** (Blackman and Vigna 2018, arXiv:1805.01407), seeded by splitmix64. Not thread-safe.

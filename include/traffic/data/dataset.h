@@ -1,4 +1,4 @@
-/// The samples of one split over one or several files: an index, no copies.
+/// The samples of one split of recorded traffic over one or several files: an index, no copies.
 #pragma once
 
 #include <cstdint>
@@ -10,6 +10,7 @@
 #include "traffic/config/config.h"
 #include "traffic/data/format.h"
 #include "traffic/data/reader.h"
+#include "traffic/data/samples.h"
 #include "traffic/data/windows.h"
 
 namespace traffic::data {
@@ -21,20 +22,17 @@ struct SampleLocation {
   std::int64_t crop = 0;
 };
 
-/// Consecutive frames of an episode that are read and decoded at once. Its samples have their
-/// anchors in it; first_frame .. first_frame + num_frames holds their histories and horizons too.
+/// The consecutive frames of an episode that a block holds: those of its samples' anchors, with
+/// their histories and horizons.
 struct BlockRange {
   std::int32_t file = 0;
   std::int32_t episode = 0;
   std::int64_t first_frame = 0;
   std::int64_t num_frames = 0;
-  std::int64_t first_sample = 0;
-  std::int64_t num_samples = 0;
-  std::int64_t decoded_bytes = 0;
 };
 
 /// Immutable after construction; may be used by several threads.
-class Dataset {
+class Dataset final : public SampleIndex {
  public:
   /// @throws DataError if there is no file, if the files have different features or frame
   /// intervals, or other features than this program computes (train on data that the controller
@@ -42,10 +40,12 @@ class Dataset {
   Dataset(std::vector<std::shared_ptr<const DatasetReader>> files, Split split,
           const WindowOptions& options);
 
-  [[nodiscard]] std::int64_t num_samples() const { return anchor_first_sample_.back(); }
   /// @param sample 0 .. num_samples() - 1, in the order of file, episode, anchor, crop
   [[nodiscard]] SampleLocation locate(std::int64_t sample) const;
-  [[nodiscard]] std::span<const BlockRange> blocks() const { return blocks_; }
+  [[nodiscard]] std::span<const SampleBlock> blocks() const override { return blocks_; }
+  [[nodiscard]] const BlockRange& range(std::int32_t block) const {
+    return ranges_[static_cast<std::size_t>(block)];
+  }
   [[nodiscard]] const DatasetReader& file(std::int32_t index) const {
     return *files_[static_cast<std::size_t>(index)];
   }
@@ -54,9 +54,10 @@ class Dataset {
   [[nodiscard]] const WindowOptions& options() const { return options_; }
   /// Of the first file; all files agree in features and frame interval.
   [[nodiscard]] const FileInfo& info() const { return files_.front()->info(); }
-  /// Hash of the contents of the files, the split and the windows: two ranks, or a checkpoint and
-  /// a run, with the same value number their samples alike.
-  [[nodiscard]] std::uint64_t fingerprint() const { return fingerprint_; }
+  /// Hash of the contents of the files, the split and the windows.
+  [[nodiscard]] std::uint64_t fingerprint() const override { return fingerprint_; }
+  [[nodiscard]] std::string name() const override;
+  [[nodiscard]] std::string advice_when_empty() const override;
 
  private:
   void add_episode(std::int32_t file, std::int32_t episode);
@@ -65,7 +66,8 @@ class Dataset {
   std::vector<std::shared_ptr<const DatasetReader>> files_;
   Split split_;
   WindowOptions options_;
-  std::vector<BlockRange> blocks_;
+  std::vector<SampleBlock> blocks_;
+  std::vector<BlockRange> ranges_;                    ///< [blocks]
   std::vector<std::int64_t> anchor_first_sample_{0};  ///< [anchors + 1]
   std::vector<std::int64_t> anchor_frame_;            ///< [anchors]
   std::uint64_t fingerprint_ = 0;

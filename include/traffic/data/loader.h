@@ -1,52 +1,48 @@
 /// Batches of one rank, decoded ahead by reader threads.
 ///
-///     data::DataLoader loader(dataset, {.data = config.data, .seed = 42, .rank = 0, ...});
+///     data::DataLoader<Batch> loader(source, {.data = config.data, .seed = 42, .rank = 0, ...});
 ///     for (epoch ...) {
 ///       loader.start_epoch(epoch);
 ///       while (auto batch = loader.next()) train(*batch);
 ///     }
 #pragma once
 
+#include <any>
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <utility>
 
 #include "traffic/config/config.h"
-#include "traffic/data/batch.h"
-#include "traffic/data/dataset.h"
+#include "traffic/data/batch_source.h"
 #include "traffic/data/sampler.h"
 
 namespace traffic::data {
 
 struct LoaderOptions {
   config::Data data;  ///< batch_size, shuffle, drop_last, num_workers, prefetch_factor,
-                      ///< shuffle_chunks, cache_mb, rank_weights, conflict_ttc_s, augmentation
+                      ///< shuffle_chunks, cache_mb, rank_weights
   std::uint64_t seed = 0;
   std::int64_t rank = 0;
   std::int64_t world_size = 1;
-  bool pin_memory = false;  ///< page-locked batches; needs CUDA
 };
 
 /// Used by one thread. The batches depend on data, options and epoch only, not on the number of
-/// reader threads nor on timing; all ranks get equally many.
-class DataLoader {
+/// reader threads nor on timing; all ranks get equally many. What they are is the source's.
+class AnyLoader {
  public:
   /// @throws DataError, ConfigError as Sampler; ConfigError if cache_mb cannot hold the blocks that
   /// are in use at once
-  DataLoader(std::shared_ptr<const Dataset> dataset, const LoaderOptions& options);
-  ~DataLoader();
-  DataLoader(const DataLoader&) = delete;
-  DataLoader& operator=(const DataLoader&) = delete;
+  AnyLoader(std::shared_ptr<const AnyBatchSource> source, const LoaderOptions& options);
+  ~AnyLoader();
+  AnyLoader(const AnyLoader&) = delete;
+  AnyLoader& operator=(const AnyLoader&) = delete;
 
   /// Begins an epoch from its first step. Must come (or restore) before next().
   void start_epoch(std::int64_t epoch);
   /// Goes on where state() was taken, with these ranks or others.
   /// @throws DataError if the state belongs to other data or options
   void restore(const SamplerState& state);
-
-  /// The next batch, or nothing at the end of the epoch.
-  /// @throws what the reader thread threw that was to make this batch
-  [[nodiscard]] std::optional<Batch> next();
 
   /// After the batches that next() has returned; the same on all ranks that made as many steps.
   [[nodiscard]] SamplerState state() const;
@@ -59,9 +55,29 @@ class DataLoader {
   /// Blocks decoded since construction; more than the data set has means decoded again.
   [[nodiscard]] std::int64_t blocks_decoded() const;
 
+ protected:
+  /// The next batch as the source made it; empty at the end of the epoch.
+  [[nodiscard]] std::any next_any();
+
  private:
   struct Impl;
   std::unique_ptr<Impl> impl_;
+};
+
+template <typename B>
+class DataLoader : public AnyLoader {
+ public:
+  DataLoader(std::shared_ptr<const BatchSource<B>> source, const LoaderOptions& options)
+      : AnyLoader(std::move(source), options) {}
+
+  /// The next batch, or nothing at the end of the epoch.
+  /// @throws what the reader thread threw that was to make this batch; again when asked again,
+  /// until an epoch begins or restore()
+  [[nodiscard]] std::optional<B> next() {
+    std::any batch = next_any();
+    if (!batch.has_value()) return std::nullopt;
+    return std::any_cast<B&&>(std::move(batch));
+  }
 };
 
 }  // namespace traffic::data

@@ -12,19 +12,13 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <vector>
 
-#include "traffic/data/dataset.h"
+#include "traffic/data/samples.h"
 
 namespace traffic::data {
-
-/// A sample of a batch.
-struct Draw {
-  std::int64_t sample = 0;
-  float weight = 1;
-  bool operator==(const Draw&) const = default;
-};
 
 struct SamplerOptions {
   std::vector<std::int64_t> batch_sizes;  ///< [ranks] samples a rank and step
@@ -80,7 +74,7 @@ class Sampler {
  public:
   /// @throws DataError if there is no sample, fewer samples than ranks, or no full step with
   /// drop_last; ConfigError if an option is out of range
-  Sampler(std::shared_ptr<const Dataset> dataset, SamplerOptions options);
+  Sampler(std::shared_ptr<const SampleIndex> index, SamplerOptions options);
 
   /// Steps of a whole epoch with these ranks.
   [[nodiscard]] std::int64_t steps_per_epoch() const;
@@ -99,7 +93,7 @@ class Sampler {
   [[nodiscard]] std::vector<std::int32_t> block_order(std::int64_t epoch) const;
   [[nodiscard]] std::vector<std::int64_t> left_over(const SamplerState& state) const;
 
-  std::shared_ptr<const Dataset> dataset_;
+  std::shared_ptr<const SampleIndex> index_;
   SamplerOptions options_;
   std::uint64_t fingerprint_;
 };

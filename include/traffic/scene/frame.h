@@ -1,7 +1,7 @@
 /// One observation of the traffic: a graph whose nodes are the vehicles, and the table of its
 /// features.
 ///
-/// Everything here is in physical units; `normalised()` values are what a model sees. The tables
+/// Everything here is in physical units; a model sees what normaliser.h makes of it. The tables
 /// are the single place where a feature gets its name, unit and scale: the data format, the model
 /// and the documents read them.
 #pragma once

@@ -7,13 +7,14 @@
 
 #include "optim/adam_update.h"
 #include "traffic/core/error.h"
+#include "traffic/core/vectorised.h"
 
 namespace traffic::train {
 namespace {
 
-__attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default"))) void update_cpu(
-    float* __restrict parameter, const float* __restrict gradient, float* __restrict exp_avg,
-    float* __restrict exp_avg_sq, std::int64_t size, const AdamCoefficients& coefficients) {
+TRAFFIC_VECTORISED void update_cpu(float* __restrict parameter, const float* __restrict gradient,
+                                   float* __restrict exp_avg, float* __restrict exp_avg_sq,
+                                   std::int64_t size, const AdamCoefficients& coefficients) {
   const AdamCoefficients c = coefficients;
   for (std::int64_t i = 0; i < size; ++i) {
     const float g = gradient[i] * c.gradient_scale + c.weight_decay * parameter[i];

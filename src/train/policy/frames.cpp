@@ -1,52 +1,17 @@
 #include "policy/frames.h"
 
+#include "traffic/scene/frame.h"
+#include "traffic/scene/normaliser.h"
+
 namespace traffic::train {
-namespace {
-
-const Normaliser& edge_normaliser() {
-  static const Normaliser normaliser(scene::edge_features());
-  return normaliser;
-}
-
-}  // namespace
-
 std::int64_t num_nodes(FrameViews frames) {
   std::int64_t nodes = 0;
   for (const auto* frame : frames) nodes += frame->num_nodes();
   return nodes;
 }
 
-Normaliser::Normaliser(std::span<const scene::FeatureSpec> specs) {
-  for (const scene::FeatureSpec& spec : specs) {
-    offset_.push_back(spec.offset);
-    scale_.push_back(spec.scale);
-  }
-}
-
-float* Normaliser::write(std::span<const float> values, float* to) const {
-  const std::size_t n = columns();
-  const float* offset = offset_.data();
-  const float* scale = scale_.data();
-  for (std::size_t first = 0; first < values.size(); first += n) {
-    const float* from = values.data() + first;
-    for (std::size_t c = 0; c < n; ++c) to[c] = (from[c] - offset[c]) / scale[c];
-    to += n;
-  }
-  return to;
-}
-
-const Normaliser& node_normaliser() {
-  static const Normaliser normaliser(scene::node_features());
-  return normaliser;
-}
-
-const Normaliser& global_normaliser() {
-  static const Normaliser normaliser(scene::global_features());
-  return normaliser;
-}
-
 torch::Tensor pack_nodes(FrameViews frames) {
-  const Normaliser& normaliser = node_normaliser();
+  const scene::Normaliser& normaliser = scene::node_normaliser();
   torch::Tensor nodes =
       torch::empty({num_nodes(frames), static_cast<std::int64_t>(normaliser.columns())});
   auto* to = nodes.mutable_data_ptr<float>();
@@ -57,7 +22,7 @@ torch::Tensor pack_nodes(FrameViews frames) {
 model::GraphBatch pack_graphs(FrameViews frames) {
   std::int64_t num_edges = 0;
   for (const auto* frame : frames) num_edges += frame->num_edges();
-  const Normaliser& normaliser = edge_normaliser();
+  const scene::Normaliser& normaliser = scene::edge_normaliser();
   model::GraphBatch graph;
   graph.node_features = pack_nodes(frames);
   graph.edge_ptr = torch::empty({graph.num_nodes() + 1}, torch::kInt);

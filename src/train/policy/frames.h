@@ -9,27 +9,8 @@
 
 #include "traffic/model/graph_batch.h"
 #include "traffic/rollout/period.h"
-#include "traffic/scene/frame.h"
 
 namespace traffic::train {
-
-/// (value - offset) / scale of every column of a table.
-class Normaliser {
- public:
-  explicit Normaliser(std::span<const scene::FeatureSpec> specs);
-
-  [[nodiscard]] std::size_t columns() const { return offset_.size(); }
-  /// @param values whole rows
-  /// @param to room for as many; where it ends is returned
-  float* write(std::span<const float> values, float* to) const;
-
- private:
-  std::vector<float> offset_;
-  std::vector<float> scale_;
-};
-
-const Normaliser& node_normaliser();
-const Normaliser& global_normaliser();
 
 using FrameViews = std::span<const rollout::FrameView* const>;
 

@@ -1,27 +1,34 @@
 #include "policy/gather.h"
 
 #include <cstring>
+#include <vector>
 
 #include "traffic/core/error.h"
 
 namespace traffic::train {
 namespace {
 
-/// Rows of one number, the commonest, are assigned; calling memcpy for each would cost more.
-template <typename T>
-void take_numbers(const std::byte* from, const std::int64_t* row, std::int64_t count,
-                  std::byte* into) {
-  const auto* values = reinterpret_cast<const T*>(from);
-  auto* out = reinterpret_cast<T*>(into);
-  for (std::int64_t i = 0; i < count; ++i) out[i] = values[row[i]];
+/// Rows of kBytes bytes, wherever they lie. Those of one number, the commonest, are a load and a
+/// store each; calling memcpy for each would cost more.
+template <std::size_t kBytes>
+void take_rows(const std::byte* from, const std::int64_t* row, std::int64_t count,
+               std::byte* into) {
+  for (std::int64_t i = 0; i < count; ++i, into += kBytes) {
+    std::memcpy(into, from + static_cast<std::size_t>(row[i]) * kBytes, kBytes);
+  }
 }
 
 }  // namespace
 
 torch::Tensor gather(const torch::Tensor& x, const torch::Tensor& rows) {
   TRAFFIC_CHECK(x.is_cpu() && x.is_contiguous() && rows.is_cpu() && rows.is_contiguous() &&
-                    rows.scalar_type() == torch::kLong && x.dim() > 0,
+                    rows.scalar_type() == torch::kLong && rows.dim() == 1 && x.dim() > 0,
                 "rows can be gathered from contiguous tensors on the CPU only");
+  // Before anything is computed from x, which may have no row at all.
+  const auto* row = rows.const_data_ptr<std::int64_t>();
+  for (std::int64_t i = 0; i < rows.numel(); ++i) {
+    TRAFFIC_CHECK(row[i] >= 0 && row[i] < x.size(0), "row {} of {}", row[i], x.size(0));
+  }
   std::vector<std::int64_t> sizes = x.sizes().vec();
   sizes[0] = rows.numel();
   torch::Tensor out = torch::empty(sizes, x.options());
@@ -29,14 +36,10 @@ torch::Tensor gather(const torch::Tensor& x, const torch::Tensor& rows) {
   const std::size_t bytes = x.nbytes() / static_cast<std::size_t>(x.size(0));
   const auto* from = static_cast<const std::byte*>(x.const_data_ptr());
   auto* into = static_cast<std::byte*>(out.mutable_data_ptr());
-  const auto* row = rows.const_data_ptr<std::int64_t>();
-  for (std::int64_t i = 0; i < rows.numel(); ++i) {
-    TRAFFIC_CHECK(row[i] >= 0 && row[i] < x.size(0), "row {} of {}", row[i], x.size(0));
-  }
   if (bytes == sizeof(std::int64_t)) {
-    take_numbers<std::int64_t>(from, row, rows.numel(), into);
+    take_rows<sizeof(std::int64_t)>(from, row, rows.numel(), into);
   } else if (bytes == sizeof(std::int32_t)) {
-    take_numbers<std::int32_t>(from, row, rows.numel(), into);
+    take_rows<sizeof(std::int32_t)>(from, row, rows.numel(), into);
   } else {
     for (std::int64_t i = 0; i < rows.numel(); ++i, into += bytes) {
       std::memcpy(into, from + static_cast<std::size_t>(row[i]) * bytes, bytes);

@@ -6,14 +6,13 @@
 #include "optim/precision.h"
 #include "traffic/core/error.h"
 #include "traffic/core/random.h"
+#include "traffic/core/random_streams.h"
 #include "traffic/model/initialise.h"
 #include "traffic/scene/frame.h"
+#include "traffic/scene/normaliser.h"
 
 namespace traffic::train {
 namespace {
-
-constexpr std::uint64_t kEncoderStream = 2;
-constexpr std::uint64_t kWorldModelStream = 3;
 
 const float* row_of(const torch::Tensor& table, std::int64_t row) {
   return table.const_data_ptr<float>() + row * table.size(1);
@@ -154,7 +153,7 @@ void Perception::write_own(const Known& known, const torch::Tensor& own) const {
 void Perception::write_shared(const Known& known, const torch::Tensor& shared) const {
   auto* to = shared.mutable_data_ptr<float>();
   for (std::size_t b = 0; b < known.last.size(); ++b) {
-    if (groups_.globals) to = global_normaliser().write(known.last[b]->global_features, to);
+    if (groups_.globals) to = scene::global_normaliser().write(known.last[b]->global_features, to);
     if (!groups_.pooled) continue;
     const std::int64_t columns = known.encoded.encoding.size(1);
     std::fill_n(to, columns, 0.0F);
@@ -188,7 +187,7 @@ void Perception::write_conflicts(const Known& known, const ObservationBatch& bat
                places.add_row(b * kNumPlaces + place_of(frame, i)));
     }
   }
-  const std::size_t features = groups_.features ? node_normaliser().columns() : 0;
+  const std::size_t features = groups_.features ? scene::node_normaliser().columns() : 0;
   const auto own_columns = static_cast<std::size_t>(widths_.own);
   GroupMeans picked(num_frames * conflicts_ * 2, road.size() + own_columns - features);
   for (std::size_t m = 0; m < known.candidates.row.size(); ++m) {

@@ -3,12 +3,13 @@
 #include <cmath>
 
 #include "traffic/core/error.h"
+#include "traffic/core/random.h"
+#include "traffic/core/random_streams.h"
 #include "traffic/scene/frame.h"
 
 namespace traffic::train {
 namespace {
 
-constexpr std::uint64_t kControllerStream = 4;
 constexpr std::int64_t kLanes = 3;
 
 model::ControllerOutput to_cpu(model::ControllerOutput out) {

@@ -8,17 +8,15 @@
 #include "ppo/value_fit.h"
 #include "run/snapshot_parts.h"
 #include "traffic/core/random.h"
+#include "traffic/core/random_streams.h"
 
 namespace traffic::train {
 namespace {
 
-constexpr std::uint64_t kCriticStream = 5;
-constexpr std::uint64_t kCriticMinibatchStream = 13;
-
 model::CostCritic make_critic(const config::Config& config, std::int64_t width,
                               torch::Device device) {
   model::CostCritic critic(config.lagrange, width);
-  critic->reset(derive_seed(static_cast<std::uint64_t>(config.run.seed), {kCriticStream}));
+  critic->reset(derive_seed(static_cast<std::uint64_t>(config.run.seed), {kCostCriticStream}));
   critic->to(device);
   return critic;
 }
@@ -106,7 +104,7 @@ void Constraint::fit(const Weighed& in) {
 
 void Constraint::fit_epoch(const Weighed& in, const torch::Tensor& returns, std::int64_t epoch) {
   const auto parts = split_minibatches(in.experience, in.total_states, seed_,
-                                       {.stream = kCriticMinibatchStream,
+                                       {.stream = kCostMinibatchStream,
                                         .iteration = in.iteration,
                                         .epoch = epoch,
                                         .size = std::min(ppo_.minibatch_size, kValueMinibatch)});

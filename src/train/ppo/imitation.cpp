@@ -4,13 +4,9 @@
 #include "ppo/learner.h"
 #include "ppo/minibatches.h"
 #include "ppo/value_fit.h"
+#include "traffic/core/random_streams.h"
 
 namespace traffic::train {
-namespace {
-
-constexpr std::uint64_t kImitationStream = 13;
-
-}  // namespace
 
 torch::Tensor Learner::imitation_loss(const Experience& experience, const torch::Tensor& states) {
   const torch::Device device = policy_.device();

@@ -9,14 +9,12 @@
 #include "run/snapshot_parts.h"
 #include "traffic/core/error.h"
 #include "traffic/core/fault.h"
+#include "traffic/core/random_streams.h"
 #include "traffic/core/signals.h"
 #include "traffic/rl/schedule.h"
 
 namespace traffic::train {
 namespace {
-
-constexpr std::uint64_t kMinibatchStream = 11;
-constexpr std::uint64_t kValueStream = 12;
 
 bool is_of_value(const comm::ArenaEntry& entry) {
   return entry.name.starts_with("controller.value");
@@ -82,7 +80,7 @@ std::optional<UpdateResult> Learner::update(const Experience& experience, std::i
   for (std::int64_t epoch = 0; epoch < ppo_.num_epochs; ++epoch) {
     if (is_given_up()) return std::nullopt;
     const auto parts = split_minibatches(experience, total_states, seed_,
-                                         {.stream = kMinibatchStream,
+                                         {.stream = kPolicyMinibatchStream,
                                           .iteration = iteration,
                                           .epoch = epoch,
                                           .size = ppo_.minibatch_size});
@@ -134,7 +132,7 @@ void Learner::fit_value(const Experience& experience, std::int64_t total_states,
                      .weight = ppo_.vf_coef};
   for (std::int64_t epoch = 0; epoch < epochs; ++epoch) {
     const auto parts = split_minibatches(experience, total_states, seed_,
-                                         {.stream = kValueStream,
+                                         {.stream = kValueMinibatchStream,
                                           .iteration = iteration,
                                           .epoch = epoch,
                                           .size = std::min(ppo_.minibatch_size, kValueMinibatch)});

@@ -7,14 +7,10 @@
 
 #include "traffic/core/error.h"
 #include "traffic/core/random.h"
+#include "traffic/core/random_streams.h"
 #include "traffic/core/signals.h"
 
 namespace traffic::train {
-namespace {
-
-constexpr std::uint64_t kRetryStream = 21;
-
-}  // namespace
 
 Collector::Collector(const config::Config& config, rollout::EnvPool& pool,
                      report::TimeSplit& time_split)

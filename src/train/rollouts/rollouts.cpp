@@ -11,13 +11,10 @@
 #include "traffic/config/trainings.h"
 #include "traffic/core/fault.h"
 #include "traffic/core/random.h"
+#include "traffic/core/random_streams.h"
 
 namespace traffic::train {
 namespace {
-
-constexpr std::uint64_t kTrafficStream = 31;
-constexpr std::uint64_t kSamplingStream = 32;
-constexpr std::uint64_t kScenarioStream = 33;
 
 std::string entry_of(int env) { return fmt::format("rollout/env{:04}", env); }
 
@@ -225,8 +222,9 @@ void Rollouts::restore_from(const checkpoint::Snapshot& snapshot) {
   if (whole_episodes()) return;
   for (const int env : pool_.my_envs()) {
     if (!snapshot.contains(entry_of(env))) continue;  // there were fewer: it begins anew
-    collector_.restore_fragment(env,
-                                slot_from(snapshot.bytes(entry_of(env)), communicator_.device()));
+    collector_.restore_fragment(
+        env, slot_from(snapshot.bytes(entry_of(env)), static_cast<std::int64_t>(mix_.size()),
+                       communicator_.device()));
   }
 }
 

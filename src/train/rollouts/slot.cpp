@@ -1,6 +1,10 @@
 #include "rollouts/slot.h"
 
+#include <algorithm>
+#include <cmath>
 #include <cstring>
+#include <functional>
+#include <limits>
 #include <span>
 #include <type_traits>
 
@@ -9,16 +13,22 @@
 namespace traffic::train {
 namespace {
 
+constexpr std::uint32_t kMagic = 0x544f4c53;  // "SLOT"
+constexpr std::uint32_t kVersion = 1;
+
+/// Appends little-endian numbers.
 class Writer {
  public:
   template <typename T>
-  void number(const T& value) {
-    static_assert(std::is_trivially_copyable_v<T>);
+  void number(T value) {
+    static_assert(std::is_arithmetic_v<T>);
     const auto* first = reinterpret_cast<const std::byte*>(&value);
     bytes_.insert(bytes_.end(), first, first + sizeof(T));
   }
+  void flag(bool value) { number(static_cast<std::uint8_t>(value)); }
   template <typename T>
   void list(std::span<const T> values) {
+    static_assert(std::is_arithmetic_v<T>);
     number(static_cast<std::uint64_t>(values.size()));
     const auto bytes = std::as_bytes(values);
     bytes_.insert(bytes_.end(), bytes.begin(), bytes.end());
@@ -34,47 +44,71 @@ class Writer {
   checkpoint::Bytes bytes_;
 };
 
+/// Reads what Writer wrote and believes nothing: counts must fit what is left.
 class Reader {
  public:
   explicit Reader(std::span<const std::byte> bytes) : rest_(bytes) {}
 
   template <typename T>
   T number() {
-    static_assert(std::is_trivially_copyable_v<T>);
+    static_assert(std::is_arithmetic_v<T> && !std::is_same_v<T, bool>);
     T value;
-    std::memcpy(static_cast<void*>(&value), take(sizeof(T)).data(), sizeof(T));
+    std::memcpy(&value, take(sizeof(T)).data(), sizeof(T));
     return value;
+  }
+  /// Within least .. most.
+  template <typename T>
+  T number(T least, T most) {
+    const T value = number<T>();
+    require(value >= least && value <= most);
+    return value;
+  }
+  double finite() {
+    const auto value = number<double>();
+    require(std::isfinite(value));
+    return value;
+  }
+  std::int64_t count() { return number<std::int64_t>(0, std::numeric_limits<std::int64_t>::max()); }
+  bool flag() { return number<std::uint8_t>(0, 1) == 1; }
+  /// Number of entries that follow. @param least_bytes that each of them takes
+  std::size_t entries(std::size_t least_bytes) {
+    return number<std::uint64_t>(0, rest_.size() / least_bytes);
   }
   template <typename T>
   std::vector<T> list() {
-    const auto count = number<std::uint64_t>();
-    if (count > rest_.size() / sizeof(T)) fail();
+    const std::size_t count = entries(sizeof(T));
     std::vector<T> values(count);
     const auto bytes = take(count * sizeof(T));
-    if (count > 0) std::memcpy(static_cast<void*>(values.data()), bytes.data(), bytes.size());
+    if (count > 0) std::memcpy(values.data(), bytes.data(), bytes.size());
     return values;
   }
-  torch::Tensor tensor() {
+  torch::Tensor tensor(std::size_t dimensions) {
     const auto sizes = list<std::int64_t>();
-    const auto values = list<float>();
-    std::int64_t expected = 1;
+    require(sizes.size() == dimensions);
+    // The product of those that are not 0 must fit, too: strides are computed from it.
+    std::int64_t room = std::int64_t{1} << 40;
+    std::int64_t numel = 1;
     for (const std::int64_t size : sizes) {
-      if (size < 0 || (size > 0 && expected > std::int64_t{1} << 40)) fail();
-      expected *= size;
+      require(size >= 0 && size <= room);
+      room /= std::max<std::int64_t>(1, size);
+      numel *= size;
     }
-    if (expected != static_cast<std::int64_t>(values.size())) fail();
-    return torch::tensor(values).view(sizes);
+    const auto values = list<float>();
+    require(numel == static_cast<std::int64_t>(values.size()));
+    return torch::tensor(values, torch::kFloat).view(sizes);
   }
-  void finish() const {
-    if (!rest_.empty()) fail();
+  void finish() const { require(rest_.empty()); }
+
+  static void require(bool condition) {
+    if (condition) return;
+    throw CheckpointError(
+        "the state of a simulation is damaged; resume from another checkpoint, or start from its "
+        "weights with run.init_from");
   }
 
  private:
-  [[noreturn]] static void fail() {
-    throw CheckpointError("the state of a simulation is not what this program writes");
-  }
   std::span<const std::byte> take(std::size_t size) {
-    if (size > rest_.size()) fail();
+    require(size <= rest_.size());
     const auto part = rest_.first(size);
     rest_ = rest_.subspan(size);
     return part;
@@ -83,56 +117,179 @@ class Reader {
   std::span<const std::byte> rest_;
 };
 
+/// Every field of a score, in the order of the format.
+template <typename Score, typename Visit>
+void each_field(Score& score, const Visit& visit) {
+  static_assert(sizeof(Score) == 21 * sizeof(double), "a field is not in the list");
+  visit(score.seconds);
+  visit(score.departed);
+  visit(score.arrived);
+  visit(score.removed);
+  visit(score.waiting);
+  visit(score.running);
+  visit(score.completion_sum);
+  visit(score.vehicle_steps);
+  visit(score.speed_sum);
+  visit(score.speed_square_sum);
+  visit(score.abs_accel_sum);
+  visit(score.collisions);
+  visit(score.emergency_stops);
+  visit(score.hard_brakes);
+  visit(score.teleports);
+  visit(score.interventions);
+  visit(score.cv_steps);
+  visit(score.unsafe_steps);
+  visit(score.unsafe_cv_steps);
+  visit(score.shield_clips);
+  visit(score.shield_overrides);
+}
+
+void write(Writer& out, const EpisodeOutcome& outcome) {
+  out.number(outcome.order);
+  out.number(outcome.seed);
+  out.number(outcome.scenario);
+  out.number(outcome.steps);
+  out.number(outcome.reward);
+  out.number(outcome.cost);
+  each_field(outcome.score, [&](auto value) { out.number(value); });
+}
+
+EpisodeOutcome read_outcome(Reader& in) {
+  EpisodeOutcome outcome;
+  outcome.order = in.count();
+  outcome.seed = in.number<std::uint64_t>();
+  outcome.scenario = in.count();
+  outcome.steps = in.count();
+  outcome.reward = in.finite();
+  outcome.cost = in.finite();
+  each_field(outcome.score, [&](auto& value) {
+    if constexpr (std::is_same_v<decltype(value), double&>) {
+      value = in.finite();
+    } else {
+      value = in.count();
+    }
+  });
+  return outcome;
+}
+
+void write(Writer& out, const Memory& memory) {
+  out.list(std::span(memory.vehicle_id));
+  const bool remembers = memory.state.hidden.defined();
+  out.flag(remembers);
+  if (!remembers) return;
+  out.tensor(memory.state.hidden);
+  out.tensor(memory.state.cell);
+}
+
+Memory read_memory(Reader& in, torch::Device device) {
+  Memory memory;
+  memory.vehicle_id = in.list<std::uint32_t>();
+  const auto& id = memory.vehicle_id;
+  // Ascending, each once.
+  Reader::require(std::ranges::adjacent_find(id, std::greater_equal()) == id.end());
+  if (in.flag()) {
+    const torch::Tensor hidden = in.tensor(3);
+    const torch::Tensor cell = in.tensor(3);
+    Reader::require(hidden.size(1) == static_cast<std::int64_t>(id.size()) &&
+                    cell.sizes() == hidden.sizes());
+    memory.state = {.hidden = hidden.to(device), .cell = cell.to(device)};
+  } else {
+    Reader::require(id.empty());
+  }
+  return memory;
+}
+
+void write(Writer& out, const std::optional<Seen>& seen) {
+  out.flag(seen.has_value());
+  if (!seen) return;
+  out.tensor(seen->own);
+  out.tensor(seen->shared);
+  out.tensor(seen->conflict);
+}
+
+std::optional<Seen> read_seen(Reader& in) {
+  if (!in.flag()) return std::nullopt;
+  Seen seen;
+  seen.own = in.tensor(2);
+  seen.shared = in.tensor(2);
+  seen.conflict = in.tensor(2);
+  Reader::require(seen.shared.size(0) == 1);
+  return seen;
+}
+
+void write(Writer& out, const scene::Command& command) {
+  out.number(command.vehicle_id);
+  out.number(static_cast<std::uint8_t>(command.longitudinal));
+  out.number(static_cast<std::int8_t>(command.lane_change));
+  out.number(command.value);
+  out.number(command.hold_s);
+}
+
+/// Bytes of the above.
+constexpr std::size_t kCommandBytes = 4 + 1 + 1 + 8 + 8;
+
+scene::Command read_command(Reader& in) {
+  scene::Command command;
+  command.vehicle_id = in.number<std::uint32_t>();
+  constexpr auto kLast = static_cast<std::uint8_t>(scene::Longitudinal::kAcceleration);
+  command.longitudinal = static_cast<scene::Longitudinal>(in.number<std::uint8_t>(0, kLast));
+  command.lane_change = static_cast<scene::LaneChange>(in.number<std::int8_t>(-1, 1));
+  command.value = in.finite();
+  command.hold_s = in.finite();
+  return command;
+}
+
 }  // namespace
 
 checkpoint::Bytes to_bytes(const Slot& slot) {
   Writer out;
-  out.number(slot.running);
+  out.number(kMagic);
+  out.number(kVersion);
+  out.flag(slot.running);
   out.number(slot.episode);
   out.number(slot.losses);
   out.number(slot.sampling_seed);
   out.number(slot.time_s);
-  out.number(slot.outcome);
-  out.list(std::span(slot.memory.vehicle_id));
-  const bool remembers = slot.memory.state.hidden.defined();
-  out.number(remembers);
-  if (remembers) {
-    out.tensor(slot.memory.state.hidden);
-    out.tensor(slot.memory.state.cell);
-  }
-  out.number(slot.pending.has_value());
-  if (slot.pending) {
-    out.tensor(slot.pending->own);
-    out.tensor(slot.pending->shared);
-    out.tensor(slot.pending->conflict);
-  }
+  write(out, slot.outcome);
+  write(out, slot.memory);
+  write(out, slot.pending);
   out.number(static_cast<std::uint64_t>(slot.given.size()));
-  for (const auto& commands : slot.given) out.list(std::span(commands));
+  for (const auto& commands : slot.given) {
+    out.number(static_cast<std::uint64_t>(commands.size()));
+    for (const scene::Command& command : commands) write(out, command);
+  }
   return out.take();
 }
 
-Slot slot_from(const checkpoint::Bytes& bytes, torch::Device device) {
+Slot slot_from(const checkpoint::Bytes& bytes, std::int64_t scenarios, torch::Device device) {
   Reader in(bytes);
+  if (in.number<std::uint32_t>() != kMagic || in.number<std::uint32_t>() != kVersion) {
+    throw CheckpointError(
+        "the state of a simulation is in the format of another version of this program, expected "
+        "format {}; resume with that version, or start from the checkpoint's weights with "
+        "run.init_from",
+        kVersion);
+  }
   Slot slot;
-  slot.running = in.number<bool>();
-  slot.episode = in.number<std::int64_t>();
-  slot.losses = in.number<std::int64_t>();
+  slot.running = in.flag();
+  slot.episode = in.number<std::int64_t>(-1, std::numeric_limits<std::int64_t>::max());
+  slot.losses = in.count();
   slot.sampling_seed = in.number<std::uint64_t>();
-  slot.time_s = in.number<double>();
-  slot.outcome = in.number<EpisodeOutcome>();
-  slot.memory.vehicle_id = in.list<std::uint32_t>();
-  if (in.number<bool>()) {
-    slot.memory.state.hidden = in.tensor().to(device);
-    slot.memory.state.cell = in.tensor().to(device);
+  slot.time_s = in.finite();
+  slot.outcome = read_outcome(in);
+  if (slot.outcome.scenario >= scenarios) {
+    throw CheckpointError(
+        "a simulation was saved in scenario {} of this run's {}; resume with the scenarios of "
+        "before, or start from the checkpoint's weights with run.init_from",
+        slot.outcome.scenario + 1, scenarios);
   }
-  if (in.number<bool>()) {
-    slot.pending.emplace();
-    slot.pending->own = in.tensor();
-    slot.pending->shared = in.tensor();
-    slot.pending->conflict = in.tensor();
+  slot.memory = read_memory(in, device);
+  slot.pending = read_seen(in);
+  slot.given.resize(in.entries(sizeof(std::uint64_t)));
+  for (auto& commands : slot.given) {
+    commands.resize(in.entries(kCommandBytes));
+    for (scene::Command& command : commands) command = read_command(in);
   }
-  const auto steps = in.number<std::uint64_t>();
-  for (std::uint64_t i = 0; i < steps; ++i) slot.given.push_back(in.list<scene::Command>());
   in.finish();
   return slot;
 }

@@ -60,9 +60,11 @@ struct Slot {
   std::size_t replayed = 0;                             ///< of those, by the present simulation
 };
 
-/// Everything that an iteration of fragments leaves behind for the next.
+/// Everything that an iteration of fragments leaves behind for the next: a magic number, a version,
+/// then field by field.
 checkpoint::Bytes to_bytes(const Slot& slot);
-/// @throws CheckpointError if the bytes are not those of a slot
-Slot slot_from(const checkpoint::Bytes& bytes, torch::Device device);
+/// @param scenarios of this run: a slot of another one is refused
+/// @throws CheckpointError if the bytes are not those of a slot, or of another version
+Slot slot_from(const checkpoint::Bytes& bytes, std::int64_t scenarios, torch::Device device);
 
 }  // namespace traffic::train

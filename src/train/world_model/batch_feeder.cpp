@@ -6,7 +6,7 @@
 
 namespace traffic::train {
 
-BatchFeeder::BatchFeeder(data::DataLoader& loader, at::Device device,
+BatchFeeder::BatchFeeder(data::TrafficLoader& loader, at::Device device,
                          std::unique_ptr<comm::SideStream> side)
     : loader_(loader), device_(device), side_(std::move(side)) {}
 

@@ -6,7 +6,7 @@
 #include <optional>
 
 #include "traffic/comm/side_stream.h"
-#include "traffic/data/loader.h"
+#include "traffic/data/traffic_batches.h"
 
 namespace traffic::train {
 
@@ -23,7 +23,7 @@ class BatchFeeder {
  public:
   /// @param loader must outlive this, and is used by it alone
   /// @param side null: each batch is copied when it is asked for
-  BatchFeeder(data::DataLoader& loader, at::Device device,
+  BatchFeeder(data::TrafficLoader& loader, at::Device device,
               std::unique_ptr<comm::SideStream> side = nullptr);
 
   void start_epoch(std::int64_t epoch);
@@ -40,7 +40,7 @@ class BatchFeeder {
   [[nodiscard]] std::optional<FedBatch> fetch();
   void fetch_ahead();
 
-  data::DataLoader& loader_;
+  data::TrafficLoader& loader_;
   at::Device device_;
   std::optional<data::SamplerState> state_before_ahead_;
   std::optional<FedBatch> ahead_;

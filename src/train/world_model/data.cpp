@@ -5,21 +5,21 @@
 #include <utility>
 
 #include "traffic/core/random.h"
+#include "traffic/core/random_streams.h"
 
 namespace traffic::train {
 namespace {
 
-constexpr std::uint64_t kLoaderStream = 1;
-
-std::unique_ptr<data::DataLoader> make_loader(std::shared_ptr<const data::Dataset> dataset,
-                                              config::Data options, std::uint64_t seed,
-                                              const comm::Communicator& communicator) {
-  return std::make_unique<data::DataLoader>(
-      std::move(dataset), data::LoaderOptions{.data = std::move(options),
+std::unique_ptr<data::TrafficLoader> make_loader(std::shared_ptr<const data::Dataset> dataset,
+                                                 config::Data options, std::uint64_t seed,
+                                                 const comm::Communicator& communicator) {
+  auto batches = data::traffic_batches(
+      std::move(dataset), data::batch_options(options, seed, communicator.device().is_cuda()));
+  return std::make_unique<data::TrafficLoader>(
+      std::move(batches), data::LoaderOptions{.data = std::move(options),
                                               .seed = seed,
                                               .rank = communicator.rank(),
-                                              .world_size = communicator.size(),
-                                              .pin_memory = communicator.device().is_cuda()});
+                                              .world_size = communicator.size()});
 }
 
 }  // namespace
@@ -41,15 +41,15 @@ WorldModelData open_world_model_data(const config::Config& config,
   return data;
 }
 
-std::unique_ptr<data::DataLoader> make_train_loader(const WorldModelData& data,
-                                                    const config::Config& config,
-                                                    const comm::Communicator& communicator) {
+std::unique_ptr<data::TrafficLoader> make_train_loader(const WorldModelData& data,
+                                                       const config::Config& config,
+                                                       const comm::Communicator& communicator) {
   const std::uint64_t seed =
       derive_seed(static_cast<std::uint64_t>(config.run.seed), {kLoaderStream});
   return make_loader(data.train, config.data, seed, communicator);
 }
 
-std::unique_ptr<data::DataLoader> make_evaluation_loader(
+std::unique_ptr<data::TrafficLoader> make_evaluation_loader(
     std::shared_ptr<const data::Dataset> dataset, const config::Config& config,
     const comm::Communicator& communicator) {
   config::Data options = config.data;

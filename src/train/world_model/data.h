@@ -5,7 +5,7 @@
 
 #include "traffic/comm/communicator.h"
 #include "traffic/config/config.h"
-#include "traffic/data/loader.h"
+#include "traffic/data/traffic_batches.h"
 
 namespace traffic::train {
 
@@ -21,12 +21,12 @@ WorldModelData open_world_model_data(const config::Config& config,
                                      comm::Communicator& communicator);
 
 /// Shuffled and augmented, without end: start_epoch begins each epoch.
-std::unique_ptr<data::DataLoader> make_train_loader(const WorldModelData& data,
-                                                    const config::Config& config,
-                                                    const comm::Communicator& communicator);
+std::unique_ptr<data::TrafficLoader> make_train_loader(const WorldModelData& data,
+                                                       const config::Config& config,
+                                                       const comm::Communicator& communicator);
 
 /// In order, unaugmented, every sample once over all ranks.
-std::unique_ptr<data::DataLoader> make_evaluation_loader(
+std::unique_ptr<data::TrafficLoader> make_evaluation_loader(
     std::shared_ptr<const data::Dataset> dataset, const config::Config& config,
     const comm::Communicator& communicator);
 

@@ -3,6 +3,7 @@
 #include "optim/precision.h"
 #include "traffic/core/error.h"
 #include "traffic/core/random.h"
+#include "traffic/core/random_streams.h"
 #include "traffic/model/initialise.h"
 #include "traffic/model/loss.h"
 #include "traffic/model/targets.h"
@@ -11,8 +12,6 @@
 namespace traffic::train {
 namespace {
 
-constexpr std::uint64_t kEncoderStream = 2;
-constexpr std::uint64_t kWorldModelStream = 3;
 constexpr const char* kEncoderPrefix = "encoder.";
 constexpr const char* kWorldModelPrefix = "world_model.";
 

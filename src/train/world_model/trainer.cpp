@@ -129,8 +129,7 @@ void WorldModelTrainer::run_part(BatchFeeder& batches, StepTotals& totals) {
   try {
     const FedBatch fed = next_batch(batches);
     const WorldModelForward forward = run_forward(fed.batch);
-    reducer_.before_backward(fed.vehicles, scaler_.scale());
-    run_backward(forward.loss);
+    run_backward(forward.loss, reducer_.before_backward(fed.vehicles, scaler_.scale()));
     totals.add(forward, fed);
   } catch (const Error& error) {
     totals.fail(error);
@@ -155,9 +154,8 @@ WorldModelForward WorldModelTrainer::run_forward(const data::Batch& batch) {
   return model_.forward(batch, stage());
 }
 
-void WorldModelTrainer::run_backward(const torch::Tensor& loss) {
+void WorldModelTrainer::run_backward(const torch::Tensor& loss, double factor) {
   const auto scope = time_split_.measure(report::Share::kBackward);
-  double factor = scaler_.scale();
   if (fault::hit("train.step", communicator_.rank(), global_step_) == fault::Action::kNan) {
     factor = std::numeric_limits<double>::quiet_NaN();
   }

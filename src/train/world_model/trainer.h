@@ -58,7 +58,7 @@ class WorldModelTrainer {
   [[nodiscard]] Stage stage() const;
   [[nodiscard]] FedBatch next_batch(BatchFeeder& batches);
   [[nodiscard]] WorldModelForward run_forward(const data::Batch& batch);
-  void run_backward(const torch::Tensor& loss);
+  void run_backward(const torch::Tensor& loss, double factor);
   void run_part(BatchFeeder& batches, StepTotals& totals);
   void declare_unused_parameters();
   void count_skipped();

@@ -87,7 +87,7 @@ class WorldModelTraining final : public Training {
   const config::Config& config_;
   comm::Communicator& communicator_;
   WorldModelData data_;
-  std::unique_ptr<data::DataLoader> train_loader_;
+  std::unique_ptr<data::TrafficLoader> train_loader_;
   BatchFeeder batches_;
   WorldModelNetworks model_;
   WorldModelTrainer trainer_;

@@ -70,7 +70,7 @@ void reduce(std::span<double> sums, comm::Communicator& communicator) {
 
 }  // namespace
 
-Validation validate(WorldModelNetworks& model, data::DataLoader& loader,
+Validation validate(WorldModelNetworks& model, data::TrafficLoader& loader,
                     comm::Communicator& communicator, std::int64_t max_batches) {
   const torch::InferenceMode inference;
   Validation result{.errors = HorizonErrors(model.horizons())};

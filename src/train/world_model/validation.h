@@ -3,7 +3,7 @@
 #pragma once
 
 #include "traffic/comm/communicator.h"
-#include "traffic/data/loader.h"
+#include "traffic/data/traffic_batches.h"
 #include "world_model/networks.h"
 #include "world_model/prediction_metrics.h"
 
@@ -18,7 +18,7 @@ struct Validation {
 
 /// Runs the model over one epoch of the loader; equal on all ranks. Collective.
 /// @param max_batches of each rank; 0: all
-Validation validate(WorldModelNetworks& model, data::DataLoader& loader,
+Validation validate(WorldModelNetworks& model, data::TrafficLoader& loader,
                     comm::Communicator& communicator, std::int64_t max_batches);
 
 }  // namespace traffic::train

@@ -88,6 +88,11 @@ TEST(Gather, IsIndexSelectOfRowsOfAnyWidthAndType) {
   }
   EXPECT_EQ(gather(torch::randn({0, 3}), rows.narrow(0, 0, 0)).sizes(), (torch::IntArrayRef{0, 3}));
   EXPECT_ANY_THROW(gather(torch::randn({3}), rows));
+  EXPECT_ANY_THROW(gather(torch::randn({0, 3}), rows)) << "there is no row to take";
+  EXPECT_ANY_THROW(gather(torch::randn({3, 0}), torch::tensor({3}, torch::kLong)));
+  const torch::Tensor unaligned = torch::randn({9}).narrow(0, 1, 8).view({4, 2});
+  const torch::Tensor some = torch::tensor({3, 0, 3}, torch::kLong);
+  EXPECT_TRUE(torch::equal(gather(unaligned, some), unaligned.index_select(0, some)));
 }
 
 }  // namespace

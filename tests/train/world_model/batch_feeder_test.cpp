@@ -26,9 +26,10 @@ class BatchFeederTest : public test::RunFolderTest {
                                                data::window_options(config_));
   }
 
-  [[nodiscard]] std::unique_ptr<data::DataLoader> loader() const {
-    return std::make_unique<data::DataLoader>(dataset_,
-                                              data::LoaderOptions{.data = config_, .seed = 3});
+  [[nodiscard]] std::unique_ptr<data::TrafficLoader> loader() const {
+    return std::make_unique<data::TrafficLoader>(
+        data::traffic_batches(dataset_, data::batch_options(config_, 3, false)),
+        data::LoaderOptions{.data = config_, .seed = 3});
   }
   static std::vector<std::int64_t> ids(const FedBatch& fed) {
     const at::Tensor& ids = fed.batch.sample_id;

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <numeric>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -119,17 +120,23 @@ Tensor alone(const config::Config& config, const data::Batch& batch, Stage stage
   return comm::ParameterArena(gradients).flat().clone();
 }
 
-/// The same by all ranks together, each with its own samples.
-Tensor together(const config::Config& config, const data::Batch& mine, Stage stage) {
+/// The same by all ranks together, each with its own samples in as many parts.
+Tensor together(const config::Config& config, const std::vector<data::Batch>& parts, Stage stage) {
   const auto communicator =
       comm::make_communicator(traffic::testing::mpi_session(), at::kCPU, config.comm);
   WorldModelNetworks model(config, 1.0, torch::kCPU);
   const comm::ParameterArena parameters(model.trainable_parameters());
   comm::GradientArena gradients(parameters, *communicator);
-  comm::GradientReducer reducer(*communicator, gradients, {.clip_norm = 1.0});
+  comm::GradientReducer reducer(
+      *communicator, gradients,
+      {.accumulation_steps = static_cast<std::int64_t>(parts.size()), .clip_norm = 1.0});
   gradients.zero();
-  model.forward(mine, stage).loss.backward();
-  const auto result = reducer.reduce(vehicle_weights(mine).sum().item<double>());
+  std::optional<comm::ReduceResult> result;
+  for (const data::Batch& part : parts) {
+    const double factor = reducer.before_backward(vehicle_weights(part).sum().item<double>());
+    (model.forward(part, stage).loss * factor).backward();
+    result = reducer.after_backward();
+  }
   EXPECT_TRUE(result->finite);
   const Tensor reduced = gradients.flat().clone();
   // The norm is summed in parts, in float.
@@ -154,19 +161,36 @@ class WorldModelGradients : public ::testing::TestWithParam<Case> {
   }
 };
 
-TEST_P(WorldModelGradients, OfAllRanksAreThoseOfOneRankOnTheJoinedBatch) {
-  const auto& session = traffic::testing::mpi_session();
-  const config::Config config = small_config(GetParam().precision);
-  // Shares of different numbers of vehicles, odd ones too.
-  std::vector<data::Batch> samples;
-  for (const std::int64_t vehicles : {3, 16, 9, 21, 1, 40})
-    samples.push_back(make_sample(static_cast<std::int64_t>(samples.size()), vehicles, 1.0F));
+/// Samples with odd numbers of vehicles too, and those of them that are this rank's.
+struct Shares {
+  std::vector<data::Batch> all;
   std::vector<data::Batch> mine;
-  for (std::size_t i = 0; i < samples.size(); ++i) {
-    if (static_cast<int>(i) % session.size() == session.rank()) mine.push_back(samples[i]);
+};
+Shares deal_samples() {
+  const auto& session = traffic::testing::mpi_session();
+  Shares shares;
+  for (const std::int64_t vehicles : {3, 16, 9, 21, 1, 40}) {
+    const auto i = static_cast<std::int64_t>(shares.all.size());
+    shares.all.push_back(make_sample(i, vehicles, 1.0F));
+    if (i % session.size() == session.rank()) shares.mine.push_back(shares.all.back());
   }
-  expect_equal(together(config, join(mine), GetParam().stage),
-               alone(config, join(samples), GetParam().stage));
+  return shares;
+}
+
+TEST_P(WorldModelGradients, OfAllRanksAreThoseOfOneRankOnTheJoinedBatch) {
+  const config::Config config = small_config(GetParam().precision);
+  const Shares shares = deal_samples();
+  expect_equal(together(config, {join(shares.mine)}, GetParam().stage),
+               alone(config, join(shares.all), GetParam().stage));
+}
+
+TEST_P(WorldModelGradients, AccumulatedOverPartsAreThoseOfTheJoinedBatch) {
+  const config::Config config = small_config(GetParam().precision);
+  const Shares shares = deal_samples();
+  const std::vector<data::Batch> rest(shares.mine.begin() + 1, shares.mine.end());
+  expect_equal(together(config, {shares.mine.front(), join(rest), make_sample(7, 11, 0.0F)},
+                        GetParam().stage),
+               alone(config, join(shares.all), GetParam().stage));
 }
 
 TEST_P(WorldModelGradients, OfARankWithNothingButARepeatedSampleDoNotCount) {
@@ -174,7 +198,7 @@ TEST_P(WorldModelGradients, OfARankWithNothingButARepeatedSampleDoNotCount) {
   const config::Config config = small_config(GetParam().precision);
   const data::Batch real = make_sample(0, 17, 1.0F);
   const data::Batch repeated = make_sample(1, 11, 0.0F);
-  expect_equal(together(config, session.rank() == 0 ? real : repeated, GetParam().stage),
+  expect_equal(together(config, {session.rank() == 0 ? real : repeated}, GetParam().stage),
                alone(config, real, GetParam().stage));
 }
 

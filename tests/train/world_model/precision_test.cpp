@@ -2,7 +2,10 @@
 /// is for GPUs; here its ATen operations run on the CPU.
 #include <gtest/gtest.h>
 
+#include <cmath>
+#include <cstdlib>
 #include <filesystem>
+#include <fstream>
 #include <limits>
 #include <memory>
 
@@ -22,6 +25,8 @@ namespace {
 using namespace testing;  // NOLINT: the helpers beside this file
 
 constexpr std::int64_t kSteps = 8;
+/// The step in which the gradient of the last rank is NaN; no other test comes that far.
+constexpr std::int64_t kNanStep = 10;
 
 /// What a rank needs for some steps of phase 1.
 struct Training {
@@ -41,7 +46,7 @@ struct Training {
   config::Config config;
   std::unique_ptr<comm::Communicator> communicator;
   WorldModelData data;
-  std::unique_ptr<data::DataLoader> loader;
+  std::unique_ptr<data::TrafficLoader> loader;
   BatchFeeder batches;
   report::TimeSplit time_split;
   WorldModelNetworks model;
@@ -50,6 +55,12 @@ struct Training {
 
 class WorldModelPrecision : public ::testing::Test {
  protected:
+  static void SetUpTestSuite() {
+    // Before the first step, which reads it.
+    const std::string fault =
+        fmt::format("train.step:{}:{}:nan", traffic::testing::mpi_session().size() - 1, kNanStep);
+    setenv("TRAFFIC_FAULT", fault.c_str(), 1);
+  }
   void SetUp() override {
     const int rank = traffic::testing::mpi_session().rank();
     file_ = std::filesystem::temp_directory_path() /
@@ -90,6 +101,66 @@ TEST_F(WorldModelPrecision, OverflowsAreSkippedTogetherUntilTheScaleFits) {
   EXPECT_TRUE(job.parameters().isfinite().all().item<bool>());
   job.communicator->all_agree(std::bit_cast<std::uint64_t>(last.loss_scale), "the loss scale");
   comm::check_replicas_equal(*job.communicator, job.parameters(), "the parameters");
+}
+
+TEST_F(WorldModelPrecision, ANanOfOneRankLeavesTheParametersOfAllAsTheyWere) {
+  Training job(config("fp32"));
+  for (std::int64_t i = 0; i < kNanStep; ++i) EXPECT_FALSE(job.step().skipped);
+  const at::Tensor before = job.parameters();
+  const StepResult spoilt = job.step();
+  EXPECT_TRUE(spoilt.skipped);
+  EXPECT_FALSE(std::isfinite(spoilt.grad_norm));
+  EXPECT_TRUE(torch::equal(job.parameters(), before));
+  const StepResult next = job.step();
+  EXPECT_FALSE(next.skipped);
+  EXPECT_FALSE(torch::equal(job.parameters(), before));
+  EXPECT_TRUE(job.parameters().isfinite().all().item<bool>());
+  EXPECT_EQ(job.trainer.skipped_steps(), 1);
+  comm::check_replicas_equal(*job.communicator, job.parameters(), "the parameters");
+}
+
+TEST_F(WorldModelPrecision, AccumulatedBatchesMakeTheStepsOfOneBatch) {
+  config::Config c = config("fp32");
+  c.data.max_vehicles = 7;  // samples of 6 and of 7 vehicles
+  c.data.batch_size = 6;
+  c.train.clip_norm = 1e6;
+  Training joined(c);
+  const at::Tensor start = joined.parameters();
+  for (const char* overlap : {"off", "on"}) {
+    config::Config in_parts = c;
+    in_parts.data.batch_size = 2;
+    in_parts.train.accumulation_steps = 3;
+    in_parts.comm.overlap = overlap;
+    in_parts.comm.bucket_cap_mb = 0.01;
+    Training accumulated(in_parts);
+    Training whole(c);
+    for (int i = 0; i < 3; ++i) {
+      const StepResult a = accumulated.step();
+      const StepResult b = whole.step();
+      // float32 sums in another order.
+      EXPECT_NEAR(a.loss, b.loss, 1e-5 * b.loss);
+      EXPECT_NEAR(a.grad_norm, b.grad_norm, 1e-4 * b.grad_norm);
+    }
+    // Adam divides a gradient by its own size, so the smallest ones show their rounding.
+    const double moved = (whole.parameters() - start).norm().item<double>();
+    EXPECT_LT((accumulated.parameters() - whole.parameters()).norm().item<double>(), 0.01 * moved);
+  }
+}
+
+TEST_F(WorldModelPrecision, DamagedDataEndAnAccumulatedStepWithTheReason) {
+  config::Config c = config("fp32");
+  c.train.accumulation_steps = 3;
+  c.data.num_workers = 1;
+  Training job(c);
+  std::fstream file(file_, std::ios::in | std::ios::out | std::ios::binary);
+  const auto size = static_cast<std::streamoff>(std::filesystem::file_size(file_));
+  for (std::streamoff at = size / 8; at < size * 7 / 8; at += 1024) {
+    file.seekp(at);
+    file.write("damaged", 7);
+  }
+  file.close();
+  job.batches.start_epoch(1);
+  EXPECT_THROW(job.step(), Error);
 }
 
 TEST_F(WorldModelPrecision, LearnsInHalfPrecisionWhatItLearnsInSingle) {

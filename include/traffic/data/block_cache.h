@@ -8,26 +8,31 @@
 #include <mutex>
 #include <unordered_map>
 
-#include "frame_block.h"
-#include "traffic/data/dataset.h"
+#include "traffic/data/batch_source.h"
 
 namespace traffic::data {
 
 /// Thread-safe. Least recently used blocks go first; a block in use lives on with its users.
 class BlockCache {
  public:
-  BlockCache(std::shared_ptr<const Dataset> dataset, std::int64_t limit_bytes)
-      : dataset_(std::move(dataset)), limit_bytes_(limit_bytes) {}
+  /// @param source must outlive this
+  BlockCache(const AnyBatchSource& source, std::int64_t limit_bytes)
+      : source_(source), limit_bytes_(limit_bytes) {}
 
   /// Decodes the block unless it is here, or waits for the thread that does.
   /// @throws DataError; the block is tried anew the next time
-  [[nodiscard]] std::shared_ptr<const FrameBlock> get(std::int32_t block);
+  [[nodiscard]] std::shared_ptr<const Block> get(std::int32_t block);
+  /// The same as what the source's decode() has made.
+  template <typename T>
+  [[nodiscard]] std::shared_ptr<const T> get_as(std::int32_t block) {
+    return std::static_pointer_cast<const T>(get(block));
+  }
 
   /// Blocks decoded so far, with those that were decoded again.
   [[nodiscard]] std::int64_t blocks_decoded() const;
 
  private:
-  using Future = std::shared_future<std::shared_ptr<const FrameBlock>>;
+  using Future = std::shared_future<std::shared_ptr<const Block>>;
   struct Entry {
     Future future;
     std::list<std::int32_t>::iterator age;
@@ -36,10 +41,10 @@ class BlockCache {
 
   void evict();
   [[nodiscard]] std::int64_t bytes_of(std::int32_t block) const {
-    return dataset_->blocks()[static_cast<std::size_t>(block)].decoded_bytes;
+    return source_.index().blocks()[static_cast<std::size_t>(block)].decoded_bytes;
   }
 
-  std::shared_ptr<const Dataset> dataset_;
+  const AnyBatchSource& source_;
   std::int64_t limit_bytes_;
   mutable std::mutex mutex_;
   std::unordered_map<std::int32_t, Entry> entries_;

@@ -1,0 +1,41 @@
+/// Every stream of random numbers that the programs derive from a seed (derive_seed). One list, for
+/// two uses of a number under one seed would draw the same numbers twice. What runs have used keeps
+/// its number: another one is another run.
+#pragma once
+
+#include <cstdint>
+
+namespace traffic {
+
+enum RandomStream : std::uint64_t {
+  // From run.seed.
+  kLoaderStream = 1,            ///< seed of the loader of world-model training
+  kEncoderStream = 2,           ///< initial weights of the graph encoder
+  kWorldModelStream = 3,        ///< initial weights of the world model
+  kControllerStream = 4,        ///< initial weights of the controller and its value
+  kCostCriticStream = 5,        ///< initial weights of the cost critic
+  kPolicyMinibatchStream = 11,  ///< PPO's minibatches, by iteration and epoch
+  kValueMinibatchStream = 12,   ///< the value's minibatches, likewise
+  kImitationStream = 13,        ///< minibatches of imitation, likewise
+  kCostMinibatchStream = 14,    ///< the cost critic's minibatches, likewise
+  kTrafficStream = 31,          ///< traffic seeds of training episodes
+  kSamplingStream = 32,         ///< sampling seeds of actions
+  kScenarioStream = 33,         ///< scenarios of training episodes
+  // From an episode's seed.
+  kRetryStream = 21,                     ///< the seed after a simulation was lost
+  kConnectedStream = 0x6376,             ///< "cv": which vehicles are connected
+  kRandomControllerStream = 0x72616e64,  ///< "rand": commands of the random controller
+  // From the loader's seed.
+  kBlockStream = 0x626c6f636b73,           ///< "blocks": their order in an epoch
+  kSampleStream = 0x73616d706c6573,        ///< "samples": their places in the window
+  kAugmentationStream = 0x6175676d656e74,  ///< "augment": changes of a sample in an epoch
+};
+
+/// From the first traffic seed of a recording.
+enum RecordingStream : std::uint64_t {
+  kSplitStream = 1,      ///< which episodes are for training, validation and test
+  kControllerMixStream,  ///< which controller drives which episode
+  kDemandStream,         ///< which demand an episode has
+};
+
+}  // namespace traffic

@@ -1,0 +1,52 @@
+/// How the batches of a data set come about. A kind of data is a class with these functions; the
+/// loader asks it for batches, in the sampler's order and from several threads.
+#pragma once
+
+#include <any>
+#include <cstdint>
+#include <memory>
+#include <span>
+
+#include "traffic/data/samples.h"
+
+namespace traffic::data {
+
+/// A decoded block; each kind of data derives its own.
+class Block {
+ public:
+  virtual ~Block() = default;
+};
+
+class BlockCache;
+
+/// Immutable after construction; all functions may run in several threads at once, and what they
+/// return depends on their arguments only.
+class AnyBatchSource {
+ public:
+  virtual ~AnyBatchSource() = default;
+
+  [[nodiscard]] virtual const SampleIndex& index() const = 0;
+  /// Reads and decodes a block of the index.
+  /// @throws DataError if it is damaged
+  [[nodiscard]] virtual std::shared_ptr<const Block> decode(std::int32_t block) const = 0;
+  /// The batch of build(), for a loader that does not know its type.
+  [[nodiscard]] virtual std::any build_any(std::span<const Draw> draws, std::int64_t epoch,
+                                           BlockCache& blocks) const = 0;
+};
+
+/// The same with the type of its batches.
+template <typename B>
+class BatchSource : public AnyBatchSource {
+ public:
+  /// @param blocks where the decoded blocks of this source are kept
+  /// @throws what decode() throws
+  [[nodiscard]] virtual B build(std::span<const Draw> draws, std::int64_t epoch,
+                                BlockCache& blocks) const = 0;
+
+  [[nodiscard]] std::any build_any(std::span<const Draw> draws, std::int64_t epoch,
+                                   BlockCache& blocks) const final {
+    return build(draws, epoch, blocks);
+  }
+};
+
+}  // namespace traffic::data

@@ -1,0 +1,31 @@
+/// Recorded traffic as the loader takes it.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include "traffic/config/config.h"
+#include "traffic/data/batch.h"
+#include "traffic/data/batch_source.h"
+#include "traffic/data/dataset.h"
+#include "traffic/data/loader.h"
+
+namespace traffic::data {
+
+struct BatchOptions {
+  double conflict_ttc_s = 2.0;
+  config::Augmentation augmentation{};
+  std::uint64_t seed = 0;   ///< of augmentation
+  bool pin_memory = false;  ///< page-locked batches; needs CUDA
+};
+
+/// What a configuration says about them.
+[[nodiscard]] BatchOptions batch_options(const config::Data& data, std::uint64_t seed,
+                                         bool pin_memory);
+
+[[nodiscard]] std::shared_ptr<const BatchSource<Batch>> traffic_batches(
+    std::shared_ptr<const Dataset> dataset, const BatchOptions& options);
+
+using TrafficLoader = DataLoader<Batch>;
+
+}  // namespace traffic::data

@@ -1,0 +1,46 @@
+/// What a model sees of features in physical units: recorded for training and observed for
+/// decisions through the same code.
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <vector>
+
+#include "traffic/scene/frame.h"
+
+namespace traffic::scene {
+
+/// (value - offset) / scale of every column of a table of features.
+class Normaliser {
+ public:
+  explicit Normaliser(std::span<const FeatureSpec> features);
+
+  [[nodiscard]] std::size_t columns() const { return offset_.size(); }
+  [[nodiscard]] float offset(std::size_t column) const { return offset_[column]; }
+  [[nodiscard]] float scale(std::size_t column) const { return scale_[column]; }
+
+  /// @param values whole rows
+  /// @param to room for as many; where it ends is returned
+  float* write(std::span<const float> values, float* to) const {
+    const std::size_t n = columns();
+    const float* offset = offset_.data();
+    const float* scale = scale_.data();
+    for (std::size_t first = 0; first < values.size(); first += n) {
+      const float* from = values.data() + first;
+      for (std::size_t c = 0; c < n; ++c) to[c] = (from[c] - offset[c]) / scale[c];
+      to += n;
+    }
+    return to;
+  }
+
+ private:
+  std::vector<float> offset_;
+  std::vector<float> scale_;
+};
+
+/// Of the tables of frame.h. Data sets with other tables are refused.
+const Normaliser& node_normaliser();
+const Normaliser& edge_normaliser();
+const Normaliser& global_normaliser();
+
+}  // namespace traffic::scene
