@@ -10,6 +10,7 @@
 
 #include "coordinator_summary.h"
 #include "evaluate/child_evaluation.h"
+#include "policy/starting_weights.h"
 #include "ppo/training.h"
 #include "run/together.h"
 #include "traffic/checkpoint/file.h"
@@ -143,6 +144,7 @@ PhaseEnd Coordinator::attempt(PhaseTask& task) {
     try {
       Run run(job_, task.config, task.dir);
       if (task.number > 1) {
+        if (run.is_new()) check_starting_weights(task.config);
         together(job_.communicator(), [&] {
           if (job_.is_reporter()) check_simulation(task.dir / "config.toml", task.config);
         });
@@ -224,6 +226,8 @@ void Coordinator::log_release(const PhaseTask& task, std::int64_t before) {
 void Coordinator::dry_run() {
   for (const PhaseTask& task : tasks_) {
     Run run(job_, task.config, task.dir);
+    const bool is_first = &task == &tasks_.front();  // others start from the result of one before
+    if (is_first && task.number > 1 && run.is_new()) check_starting_weights(task.config);
     task.number == 1 ? dry_run_world_model(run) : dry_run_ppo(run);
   }
 }
