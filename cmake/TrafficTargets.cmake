@@ -50,8 +50,21 @@ function(traffic_module name)
   endif()
 endfunction()
 
+# The repository's links to programs, which the README types, lead to the build that this machine is for: that for GPUs
+# where there are some.
+execute_process(COMMAND "${CMAKE_SOURCE_DIR}/launch/preset.sh" OUTPUT_VARIABLE TRAFFIC_PRESET_OF_MACHINE
+  OUTPUT_STRIP_TRAILING_WHITESPACE COMMAND_ERROR_IS_FATAL ANY)
+set(TRAFFIC_GPU FALSE)
+if(TRAFFIC_CUDA AND TRAFFIC_PRESET_OF_MACHINE STREQUAL "cuda")
+  set(TRAFFIC_GPU TRUE)
+endif()
+set(TRAFFIC_LINKS FALSE)
+if(NOT TRAFFIC_SANITIZER AND (TRAFFIC_GPU OR NOT (TRAFFIC_CUDA OR TRAFFIC_PRESET_OF_MACHINE STREQUAL "cuda")))
+  set(TRAFFIC_LINKS TRUE)
+endif()
+
 # traffic_program(NAME SOURCES ... DEPENDS ... [LINK_AT path-under-the-repository] [TORCH])
-# LINK_AT: where the repository gets a symbolic link to the program, so that it runs as the README types it.
+# LINK_AT: where the repository gets a symbolic link to the program.
 function(traffic_program name)
   cmake_parse_arguments(P "TORCH" "LINK_AT" "SOURCES;DEPENDS" ${ARGN})
   add_executable(${name} ${P_SOURCES})
@@ -60,25 +73,16 @@ function(traffic_program name)
     _traffic_use_torch(${name} PRIVATE)
   endif()
   set_property(GLOBAL APPEND PROPERTY TRAFFIC_PROGRAMS ${name})
-  if(P_LINK_AT AND NOT TRAFFIC_SANITIZER AND NOT TRAFFIC_CUDA)
+  if(P_LINK_AT AND TRAFFIC_LINKS)
     add_custom_command(TARGET ${name} POST_BUILD
       COMMAND ${CMAKE_COMMAND} -E create_symlink "$<TARGET_FILE:${name}>" "${CMAKE_SOURCE_DIR}/${P_LINK_AT}")
   endif()
 endfunction()
 
-# Tests that need a GPU are always built where there is CUDA, and known to ctest where there is a GPU.
-set(TRAFFIC_GPU FALSE)
-if(TRAFFIC_CUDA)
-  find_program(NVIDIA_SMI nvidia-smi)
-  if(NVIDIA_SMI)
-    execute_process(COMMAND "${NVIDIA_SMI}" -L OUTPUT_VARIABLE _gpus ERROR_QUIET)
-    if(_gpus MATCHES "GPU 0")
-      set(TRAFFIC_GPU TRUE)
-    endif()
-  endif()
-  if(NOT TRAFFIC_GPU)
-    message(STATUS "No GPU on this machine: tests with the label gpu are built, but left out by ctest")
-  endif()
+# Tests that need a GPU are always built where there is CUDA, and known to ctest where there is a GPU. Others start whole
+# programs with more ranks than there may be GPUs: GPUs are hidden from them.
+if(TRAFFIC_CUDA AND NOT TRAFFIC_GPU)
+  message(STATUS "No GPU on this machine: tests with the label gpu are built, but left out by ctest")
 endif()
 
 # traffic_test(MODULE SOURCES ... DEPENDS ... [TORCH] [GPU] [MPI n ...] [LABELS ...] [TIMEOUT s])
@@ -125,6 +129,9 @@ function(traffic_test name)
     add_test(NAME ${name} COMMAND ${target})
     set_tests_properties(${name} PROPERTIES LABELS "${T_LABELS}" TIMEOUT ${T_TIMEOUT}
       WORKING_DIRECTORY "${CMAKE_SOURCE_DIR}")
+    if(TRAFFIC_CUDA AND NOT T_GPU)
+      set_tests_properties(${name} PROPERTIES ENVIRONMENT "CUDA_VISIBLE_DEVICES=")
+    endif()
   endif()
 endfunction()
 

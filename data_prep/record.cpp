@@ -23,6 +23,21 @@ namespace {
 
 namespace fs = std::filesystem;
 
+/// Only what a recording has made may be made again.
+void check_replaceable(const fs::path& path) {
+  std::string why = "it was not made by data_prep record";
+  try {
+    const data::DatasetReader file(path);
+    if (file.info().command_line.find(" record ") != std::string::npos) return;
+  } catch (const DataError& error) {
+    why = error.what();
+  }
+  throw ConfigError(
+      "--force: {} may not be replaced: {}; nothing is removed; move it, or choose "
+      "another --out",
+      path.string(), why);
+}
+
 /// The folder for the files, empty of data sets.
 void prepare_folder(const fs::path& folder, bool force) {
   std::error_code error;
@@ -39,6 +54,7 @@ void prepare_folder(const fs::path& folder, bool force) {
         "folder, or replace them with --force",
         folder.string(), old.size(), old.front().filename().string());
   }
+  for (const auto& path : old) check_replaceable(path);
   for (const auto& path : old) {
     if (!fs::remove(path, error)) throw io_error("remove", path, error.value());
   }
@@ -164,7 +180,7 @@ void add_record(CLI::App& app, Chosen& chosen) {
       ->add_option("--timeout", options->timeout_s,
                    "Seconds after which a silent simulation is replaced")
       ->capture_default_str();
-  command->add_flag("--force", options->force, "Replace the data sets in the folder");
+  command->add_flag("--force", options->force, "Replace the recordings in the folder");
   command->add_flag("--json", options->json, "Print the result as JSON");
   command->callback([&chosen, options] {
     chosen = [options](const std::string& command_line) { return record(*options, command_line); };

@@ -67,7 +67,7 @@ class Recorder {
   void beat() {
     fault::hit("record.step", 0, all_steps_);
     if (since_heartbeat_.seconds() < kHeartbeatSeconds) return;
-    since_heartbeat_.lap();
+    since_heartbeat_ = Stopwatch();
     heartbeat_(episodes_done_, all_steps_);
   }
 

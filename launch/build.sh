@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
-# Configures and builds. Usage: launch/build.sh PRESET [TARGET...]   (presets: release dev asan tsan cuda)
+# Configures and builds. Usage: launch/build.sh [PRESET [TARGET...]]
+# Presets: release dev asan tsan cuda; without one that of launch/preset.sh.
 set -euo pipefail
 cd "$(dirname "$0")/.."
-preset=${1:?usage: launch/build.sh PRESET [TARGET...]}; shift
+preset=${1:-$(./launch/preset.sh)}; shift $(($# > 0))
 log="build/$preset.log"
 mkdir -p build
 # A compile of the torch headers takes about 1.2 GB; fewer jobs than cores where memory is short.

@@ -1,28 +1,30 @@
 #!/usr/bin/env bash
 # From a fresh Debian 12 machine to a trained controller: set up, build, record traffic, train all three phases, and
 # compare the result with no control and with a scripted controller.
-# Usage: launch/quickstart.sh [RANKS]   (default 2)
+# Usage: launch/quickstart.sh [RANKS]   (default: one for each GPU, 2 without)
 set -euo pipefail
 cd "$(dirname "$0")/.."
-ranks=${1:-2}
+preset=$(./launch/preset.sh) ranks=${1:-2}
+if [ $# = 0 ] && [ "$preset" = cuda ]; then ranks=$(./launch/preset.sh --gpus); fi
+readonly DATA=data/quickstart  # of this script alone
 say() { printf '\n[quickstart %4d s] %s\n' "$SECONDS" "$*"; }
 
 say "1/4 set up (Debian packages, wheels)"
 ./launch/setup.sh
 say "2/4 build"
-./launch/build.sh release traffic_train traffic_eval rollout_worker sumo_env data_prep scenarios
+./launch/build.sh "$preset" traffic_train traffic_eval traffic_doctor rollout_worker sumo_env data_prep scenarios
 say "3/4 record SUMO traffic on the merge scenario"
-if [ -f data/merge/complete ]; then
-  echo "data/merge is there already"
+if [ -f "$DATA/complete" ]; then
+  echo "$DATA is there already"
 else
-  rm -rf data/merge
-  ./data_prep/data_prep record --scenario merge --out data/merge --episodes 20 --seeds 100
-  touch data/merge/complete
+  ./data_prep/data_prep record --scenario merge --out "$DATA" --episodes 20 --seeds 100 --force
+  touch "$DATA/complete"
 fi
-./data_prep/data_prep verify 'data/merge/*.h5'
+./data_prep/data_prep verify "$DATA/*.h5"
 say "4/4 train all three phases on $ranks ranks: fewer epochs and iterations than configs/hybrid.toml has"
 # For the same reason the controller reads named features alone: an iteration takes half as long without encodings.
 ./launch/mpirun.sh -np "$ranks" ./traffic_train configs/hybrid.toml --resume never --set run.name=quickstart \
+  --set "data.files=[\"$DATA/*.h5\"]" \
   --set 'controller.inputs=["features","globals"]' \
   --set phase1.train.epochs=3 --set phase2.ppo.iterations=28 --set phase3.ppo.iterations=6 \
   --set phase3.ppo.eval_interval=3 --set phase3.lagrange.learning_rate=1 --set evaluation.seeds=100..109

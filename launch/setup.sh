@@ -27,7 +27,7 @@ for arg in "$@"; do
     *) die "unknown argument '$arg' (known: --cuda --tests)" ;;
   esac
 done
-if command -v nvidia-smi >/dev/null && nvidia-smi -L 2>/dev/null | grep -q GPU; then cuda=true; fi
+if [ "$(./launch/preset.sh)" = cuda ]; then cuda=true; fi
 
 sudo=()
 if [ "$(id -u)" != 0 ]; then sudo=(sudo); fi

@@ -3,9 +3,10 @@
 set -euo pipefail
 cd "$(dirname "$0")/.."
 ./launch/setup.sh --tests
-./launch/build.sh release
+preset=$(./launch/preset.sh)
+./launch/build.sh "$preset"
 ./launch/check.sh
 if [ "$(id -u)" = 0 ]; then
   export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 fi
-ctest --test-dir build/release --output-on-failure --no-tests=error -j "$(nproc)" "$@"
+ctest --test-dir "build/$preset" --output-on-failure --no-tests=error -j "$(nproc)" "$@"

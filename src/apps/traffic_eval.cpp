@@ -34,7 +34,6 @@ struct Arguments {
   bool prints_json = false;
   std::string json_path;
   std::string csv;
-  std::string replay;
 };
 
 config::Program program(Arguments& arguments) {
@@ -71,9 +70,6 @@ config::Program program(Arguments& arguments) {
                 ->type_name("[FILE]")
                 ->expected(0, 1);
             app.add_option("--csv", arguments.csv, "Write the episodes to FILE")->type_name("FILE");
-            app.add_option("--replay", arguments.replay,
-                           "Write trajectories and files for sumo-gui to DIR")
-                ->type_name("DIR");
           },
       .trains = false};
 }
@@ -145,7 +141,6 @@ train::EvaluationPlan make_plan(const Arguments& arguments, const config::Common
   plan.seeds = train::parse_seeds(arguments.seeds);
   plan.jobs = arguments.jobs > 0 ? arguments.jobs : num_cpus_available();
   plan.demand_scale = arguments.demand_scale;
-  plan.replay_dir = arguments.replay;
   return plan;
 }
 

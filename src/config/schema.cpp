@@ -51,6 +51,10 @@ std::vector<Row> run_rows() {
       {TRAFFIC_KEY(run.init_from),
        .help = "Checkpoint whose weights a new run starts from; empty: random weights. With "
                "phase all each phase starts from the best of the one before."},
+      {TRAFFIC_KEY(run.allow_random_perception),
+       .help = "Whether phases 2 and 3 may start without `run.init_from` where `controller.inputs` "
+               "has encodings: encoder and world model are frozen there, and keep random weights. "
+               "For measurements and tests."},
       {TRAFFIC_KEY(run.max_retries),
        .help = "How often a phase that failed is tried again, from its newest good checkpoint.",
        .range = between(0, 100)},
@@ -128,8 +132,9 @@ std::vector<Row> augmentation_rows() {
        .help = "Standard deviation of the noise on speeds.", .unit = "m/s",
        .range = between(0, 20)},
       {TRAFFIC_KEY(data.augmentation.position_jitter_m),
-       .help = "Standard deviation of the noise on positions.", .unit = "m",
-       .range = between(0, 1000)},
+       .help = "Largest distance, either way, by which a vehicle's positions are moved; drawn "
+               "evenly, the same in all frames of a sample.",
+       .unit = "m", .range = between(0, 1000)},
       {TRAFFIC_KEY(data.augmentation.edge_dropout), .help = "Share of edges that are left out.",
        .range = below_one()},
       {TRAFFIC_KEY(data.augmentation.feature_mask),

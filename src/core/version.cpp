@@ -4,4 +4,6 @@ namespace traffic {
 
 std::string_view version() { return TRAFFIC_VERSION; }
 
+std::string_view build_type() { return TRAFFIC_BUILD_TYPE; }
+
 }  // namespace traffic

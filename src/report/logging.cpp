@@ -22,6 +22,9 @@ namespace {
 
 std::atomic<std::uint64_t> num_lost_lines{0};
 
+/// Beside the default logger, with its files alone.
+std::shared_ptr<spdlog::logger> file_logger;
+
 /// Counts what cannot be written; subclasses say where lines go.
 class LineSink : public spdlog::sinks::base_sink<std::mutex> {
  protected:
@@ -113,6 +116,16 @@ std::shared_ptr<spdlog::sinks::sink> file_sink(const std::filesystem::path& path
   return sink;
 }
 
+using SinkIterator = std::vector<spdlog::sink_ptr>::const_iterator;
+
+std::shared_ptr<spdlog::logger> make_logger(SinkIterator begin, SinkIterator end,
+                                            spdlog::level::level_enum level) {
+  auto logger = std::make_shared<spdlog::logger>("traffic", begin, end);
+  logger->set_level(level);
+  logger->set_error_handler([](const std::string&) { ++num_lost_lines; });
+  return logger;
+}
+
 }  // namespace
 
 void init_logging(const LogOptions& options) {
@@ -132,11 +145,15 @@ void init_logging(const LogOptions& options) {
     if (first) sinks.push_back(file_sink(options.dir / "train.log", tag));
     sinks.push_back(file_sink(options.dir / fmt::format("rank-{}.log", options.rank), tag));
   }
-  auto logger = std::make_shared<spdlog::logger>("traffic", sinks.begin(), sinks.end());
-  logger->set_level(level);
-  logger->set_error_handler([](const std::string&) { ++num_lost_lines; });
+  const auto first_file = sinks.begin() + (options.console ? 1 : 0);
+  auto logger = make_logger(sinks.begin(), sinks.end(), level);
+  file_logger = make_logger(first_file, sinks.end(), level);
   num_lost_lines = 0;
   spdlog::set_default_logger(std::move(logger));
+}
+
+void log_to_files(std::string_view text) {
+  if (file_logger) file_logger->info("{}", text);
 }
 
 std::uint64_t num_lost_log_lines() { return num_lost_lines; }

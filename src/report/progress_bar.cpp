@@ -10,6 +10,7 @@
 #include "traffic/core/clock.h"
 #include "traffic/core/error.h"
 #include "traffic/core/text.h"
+#include "traffic/report/logging.h"
 
 namespace traffic::report {
 namespace {
@@ -37,8 +38,9 @@ bool wants_terminal(const std::string& mode) {
 ProgressBar::ProgressBar(ProgressOptions options)
     : options_(std::move(options)),
       on_terminal_(wants_terminal(options_.mode)),
-      last_shown_s_(steady_seconds()),
-      last_measured_s_(last_shown_s_),
+      last_drawn_s_(steady_seconds()),
+      last_logged_s_(last_drawn_s_),
+      last_measured_s_(last_drawn_s_),
       last_step_(options_.first_step) {}
 
 ProgressBar::~ProgressBar() {
@@ -50,15 +52,22 @@ void ProgressBar::update(std::int64_t step, std::int64_t items,
   pending_items_ += items;
   const double now_s = steady_seconds();
   const bool last = options_.total_steps > 0 && step >= options_.total_steps;
-  const double interval_s = on_terminal_ ? kRedrawIntervalSeconds : options_.line_interval_s;
-  if (now_s - last_shown_s_ < interval_s && !last) return;
-  last_shown_s_ = now_s;
+  const bool drawn = on_terminal_ && (last || now_s - last_drawn_s_ >= kRedrawIntervalSeconds);
+  const bool logged = last || now_s - last_logged_s_ >= options_.line_interval_s;
+  if (!drawn && !logged) return;
   measure(step, now_s);
   text_ = describe(step, values);
-  if (!on_terminal_) {
-    spdlog::info("{}", text_);
-    return;
+  if (logged) {
+    last_logged_s_ = now_s;
+    on_terminal_ ? log_to_files(text_) : spdlog::info("{}", text_);
   }
+  if (drawn) {
+    last_drawn_s_ = now_s;
+    draw(step);
+  }
+}
+
+void ProgressBar::draw(std::int64_t step) const {
   const double share = options_.total_steps > 0
                            ? static_cast<double>(step) / static_cast<double>(options_.total_steps)
                            : 0.0;

@@ -138,6 +138,7 @@ TrainingEnd Coordinator::attempt(TrainingTask& task) {
   while (true) {
     try {
       Run run(job_, task.config, task.dir);
+      check_start(run);
       if (task.facts->simulates) {
         together_at_length(job_.communicator(),
                            [&] { check_simulation(task.dir / "config.toml", task.config); });
@@ -217,8 +218,12 @@ void Coordinator::log_release(const TrainingTask& task, std::int64_t before) {
 }
 
 void Coordinator::dry_run() {
-  for (const TrainingTask& task : tasks_) {
+  fs::path result;
+  for (TrainingTask& task : tasks_) {
+    if (!result.empty()) task.config.run.init_from = result.string();
+    result = task.result();
     Run run(job_, task.config, task.dir);
+    check_start(run);
     const auto training = make_training(run);
     dry_run_training(run, *training);
     spdlog::info(

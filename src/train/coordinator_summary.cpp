@@ -1,5 +1,6 @@
 #include "coordinator_summary.h"
 
+#include <algorithm>
 #include <fstream>
 
 #include "traffic/core/atomic_file.h"
@@ -17,7 +18,12 @@ std::filesystem::path summary_path(const TrainingTask& task) {
 
 void add_phase(const TrainingTask& task, const ordered_json& phase, report::Summary& all) {
   all.result[std::string(task.facts->folder)] = phase.value("result", ordered_json::object());
-  all.seconds += phase.value("seconds", 0.0);
+  const double seconds = phase.value("seconds", 0.0);
+  all.seconds += seconds;
+  const ordered_json shares = phase.value("time_share", ordered_json::object());
+  for (const auto& [name, share] : shares.items()) {
+    all.time_share[name] += seconds * share.get<double>();  // divided by the sum in the end
+  }
   all.steps = phase.value("steps", std::int64_t{0});
   all.parameters_xxh3 = phase.value("parameters_xxh3", "");
   const auto is_number = [&](const char* key) {
@@ -75,6 +81,7 @@ void write_plan_summary(Job& job, const std::vector<TrainingTask>& tasks, const 
       add_phase(task, phase, all);
     }
   }
+  for (auto& [name, share] : all.time_share) share /= std::max(all.seconds, 1e-9);
   report::write_summary(job.folder().summary(), all);
 }
 

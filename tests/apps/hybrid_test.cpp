@@ -44,6 +44,18 @@ TEST_F(HybridTest, HandsTheBestOfEachPhaseToTheNextAndLeavesFrozenPartsAsTheyAre
   EXPECT_EQ(whole["status"], "done");
   EXPECT_EQ(whole["faults"]["retries"], 0);
   EXPECT_TRUE(whole["result"]["phase1"].contains("speed_rmse_mps_frame5"));
+  double seconds = 0;
+  double learned_s = 0;
+  double shares = 0;
+  for (int phase = 1; phase <= kPhases; ++phase) {
+    const nlohmann::json one = summary("run/phase" + std::to_string(phase));
+    seconds += one["seconds"].get<double>();
+    learned_s += one["seconds"].get<double>() * one["time_share"].value("learn", 0.0);
+  }
+  for (const auto& [name, share] : whole["time_share"].items()) shares += share.get<double>();
+  EXPECT_NEAR(shares, 1.0, 1e-6);
+  EXPECT_GT(learned_s, 0.0);
+  EXPECT_NEAR(whole["time_share"].value("learn", 0.0), learned_s / seconds, 1e-6);
   std::ifstream page(dir_ / "run/report.html");
   const std::string html{std::istreambuf_iterator<char>(page), std::istreambuf_iterator<char>()};
   EXPECT_THAT(html, AllOf(HasSubstr("<h2>phase1</h2>"), HasSubstr("Metrics/LagrangeMultiplier"),
@@ -130,7 +142,8 @@ TEST_F(HybridTest, EveryShippedConfigurationPassesTheDryRun) {
         entry.path().string() + " --dry-run --run-dir " + (dir_ / name).string() +
         " --set 'data.files=[\"" + (dir_ / "row.h5").string() +
         "\"]' --set env.max_time_s=30 --set rollout.workers=1 --set rollout.envs_per_worker=1 "
-        "--set ppo.baseline_episodes=1 --set ppo.baseline_cache=" +
+        "--set ppo.baseline_episodes=1 --set run.allow_random_perception=true "
+        "--set ppo.baseline_cache=" +
         (dir_ / "cache").string());
     EXPECT_EQ(outcome.exit_code, 0) << name << ": " << outcome.output;
     EXPECT_THAT(outcome.output, HasSubstr("dry run")) << name;

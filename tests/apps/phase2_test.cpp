@@ -64,7 +64,8 @@ class Phase2Test : public RunFolderTest {
            (dir_ / run).string() +
            " --set env.max_time_s=60 --set rollout.workers=1 --set rollout.envs_per_worker=3 "
            "--set model.hidden_dim=32 --set model.gnn_layers=1 --set model.num_heads=2 "
-           "--set model.lstm_hidden=32 --set model.latent_dim=8 --set controller.hidden_dim=16 "
+           "--set model.lstm_hidden=32 --set model.latent_dim=8 "
+           "--set run.allow_random_perception=true --set controller.hidden_dim=16 "
            "--set ppo.iterations=3 --set ppo.train_batch_size=100 --set ppo.minibatch_size=50 "
            "--set ppo.num_epochs=2 --set ppo.eval_interval=2 --set ppo.eval_episodes=2 "
            "--set ppo.baseline_episodes=4 --set evaluation.seeds= --set ppo.baseline_cache=" +
@@ -262,6 +263,47 @@ TEST_F(Phase2Test, ImitatesAScriptedControllerBeforeItLearnsByItself) {
   // What leaving all alone costs an untrained controller, at a probability of 0.35 to command.
   EXPECT_LT(losses[2], -std::log(0.65));
   EXPECT_EQ(losses[3], 0.0) << "the last iteration is PPO's";
+}
+
+TEST_F(Phase2Test, ACacheOfBaselinesThatCannotBeUsedCostsTheirTimeOnly) {
+  const std::string few = "--set ppo.iterations=1 ";
+  std::ofstream(dir_ / "file") << "no folder";
+  const std::string nowhere = "--set ppo.baseline_cache=" + (dir_ / "file/cache").string();
+  const Outcome not_kept = run_program(command(2, "a", few + nowhere));
+  ASSERT_EQ(not_kept.exit_code, 0) << not_kept.output;
+  EXPECT_THAT(not_kept.output, HasSubstr("are not kept (ppo.baseline_cache)"));
+  ASSERT_EQ(run_program(command(2, "b", few)).exit_code, 0);
+  const fs::path kept = fs::directory_iterator(dir_ / "cache")->path();
+  fs::resize_file(kept, fs::file_size(kept) / 2);
+  const Outcome damaged = run_program(command(2, "c", few));
+  ASSERT_EQ(damaged.exit_code, 0) << damaged.output;
+  EXPECT_THAT(damaged.output, HasSubstr("are measured again"));
+  const Outcome mended = run_program(command(2, "d", few));
+  ASSERT_EQ(mended.exit_code, 0) << mended.output;
+  EXPECT_THAT(mended.output, HasSubstr("are known from " + kept.string()));
+  for (const char* run : {"b", "c", "d"}) {
+    EXPECT_EQ(summary(run)["parameters_xxh3"], summary("a")["parameters_xxh3"]) << run;
+  }
+}
+
+TEST_F(Phase2Test, RandomPerceptionHasToBeAskedFor) {
+  const std::string unasked = "--set run.allow_random_perception=false ";
+  for (const char* how : {"", "--dry-run"}) {
+    const Outcome refused = run_program(command(2, "run", unasked + how));
+    EXPECT_EQ(refused.exit_code, 2) << refused.output;
+    for (const char* part : {"run.init_from", "controller.inputs=[", "allow_random_perception"}) {
+      EXPECT_THAT(refused.output, HasSubstr(part));
+    }
+    EXPECT_THAT(refused.output, ::testing::Not(HasSubstr("uncontrolled"))) << "simulations ran";
+  }
+  // Nobody has to say again what a checkpoint holds.
+  ASSERT_EQ(run_program(command(2, "run", "--set ppo.iterations=1")).exit_code, 0);
+  EXPECT_EQ(run_program(command(2, "run", "--set ppo.iterations=2 " + unasked)).exit_code, 0);
+  EXPECT_EQ(run_program(command(2, "features",
+                                unasked + "--set 'controller.inputs=[\"features\",\"globals\"]' "
+                                          "--set ppo.iterations=1"))
+                .exit_code,
+            0);
 }
 
 TEST_F(Phase2Test, RefusesAScenarioThatIsNotThere) {

@@ -8,6 +8,7 @@ namespace traffic::test {
 namespace {
 
 using ::testing::AllOf;
+using ::testing::Contains;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 using ::testing::SizeIs;
@@ -30,6 +31,14 @@ TEST_P(TrainsOnRanks, PrintsTheTableAndWritesTheWholeSummary) {
     EXPECT_GT(s["time_share"][part], 0.0) << part;
   }
   EXPECT_TRUE(s["result"].contains("speed_rmse_mps_frame5"));
+  const nlohmann::json environment = json("run/environment.json");
+  EXPECT_FALSE(environment["build_type"].get<std::string>().empty());
+  EXPECT_TRUE(environment["gpus"].is_array());
+  const auto words = environment["command_line"].get<std::vector<std::string>>();
+  ASSERT_GT(words.size(), 2U);
+  EXPECT_TRUE(words.front().ends_with("traffic_train")) << words.front();
+  EXPECT_TRUE(words[1].ends_with("configs/phase1.toml")) << words[1];
+  EXPECT_THAT(words, Contains("train.max_steps=12"));
   for (const char* file : {"config.toml", "environment.json", "metrics.jsonl", "logs/train.log",
                            "logs/rank-0.log", "checkpoints/phase1.h5", "checkpoints/best.h5"}) {
     EXPECT_TRUE(fs::exists(dir_ / "run" / file)) << file;

@@ -10,9 +10,12 @@ medians over rounds; the machine's speed drifts, so only ratios of one call mean
 import argparse, socket, statistics, subprocess, sys, tempfile, time
 from pathlib import Path
 
-from whole_programs import BIN, add_peer_arguments, environment, figure, has_peer, median, ratio_text, train
+from whole_programs import (add_peer_arguments, environment, figure, has_peer, median, program, ratio_text,
+                            train)
 
-SIZES = {"full": dict(hidden_dim=256, gnn_layers=3, num_heads=8), "small": dict(hidden_dim=64, gnn_layers=2, num_heads=4)}
+LSTM = dict(lstm_hidden=256, lstm_layers=2)
+SIZES = {"full": dict(hidden_dim=256, gnn_layers=3, num_heads=8, **LSTM),
+         "small": dict(hidden_dim=64, gnn_layers=2, num_heads=4, **LSTM)}
 
 
 def ours(args, size, precision, ranks, data, folder):
@@ -47,7 +50,7 @@ def peer(args, size, precision, ranks):
 
 def gemm_bound(size, precision):
     """samples/s a rank if a step were nothing but its matrix products, at the rate measured for their shapes."""
-    out = subprocess.run([str(BIN / "bench_phase1_step"), "--gemm-bound", size, precision], env=environment(),
+    out = subprocess.run([program("bench_phase1_step"), "--gemm-bound", size, precision], env=environment(),
                          capture_output=True, text=True)
     return float(out.stdout.split()[-1]) if out.returncode == 0 and out.stdout.split() else None
 
@@ -62,9 +65,11 @@ def main():
     parser.add_argument("--ranks", nargs="+", type=int, default=[1, 2])
     args = parser.parse_args()
     with_peer = has_peer(args)
+    for name in ("traffic_train", "synthetic_dataset", "bench_phase1_step"):
+        program(name)  # before anything runs
     with tempfile.TemporaryDirectory() as folder:
         data = Path(folder) / "synthetic.h5"
-        subprocess.run([str(BIN / "synthetic_dataset"), str(data)], check=True)
+        subprocess.run([program("synthetic_dataset"), str(data)], check=True)
         for size in args.sizes:
             for precision in args.precisions:
                 rate = {}

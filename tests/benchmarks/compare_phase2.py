@@ -10,7 +10,8 @@ one a core. The peer's columns are left out, and that is said, where its interpr
 import argparse, re, statistics, subprocess, sys, tempfile, time
 from pathlib import Path
 
-from whole_programs import ROOT, add_peer_arguments, environment, figure, has_peer, median, ratio_text, train
+from whole_programs import (ROOT, add_peer_arguments, environment, figure, has_peer, median, program, ratio_text,
+                            train)
 
 
 def ours(args, folder):
@@ -19,7 +20,7 @@ def ours(args, folder):
                 "ppo.minibatch_size": 128, "ppo.num_epochs": 10, "ppo.rollout_fragment_length": 200, "ppo.target_kl": 0.0,
                 "ppo.value_epochs": 0, "ppo.iterations": args.iterations, "ppo.eval_interval": 1000, "ppo.eval_episodes": 1,
                 "ppo.baseline_episodes": 2, "evaluation.seeds": '""', "ppo.baseline_cache": f'"{folder}"', "rollout.workers": 2,
-                "rollout.envs_per_worker": 1, "run.threads_per_rank": 1, "log.tensorboard": "false"}
+                "rollout.envs_per_worker": 1, "run.threads_per_rank": 1, "run.allow_random_perception": "true", "log.tensorboard": "false"}
     rows, summary = train("phase2.toml", 2, settings, folder)
     rates = [r["time/env_steps_per_s"] for r in rows if "time/env_steps_per_s" in r][1:]
     share = summary["time_share"]
@@ -59,6 +60,7 @@ def main():
     parser.add_argument("--scenario", default="merge")
     args = parser.parse_args()
     with_peer = has_peer(args)
+    program("traffic_train")
     mine, theirs = [], []
     with tempfile.TemporaryDirectory() as folder:
         for _ in range(args.rounds):

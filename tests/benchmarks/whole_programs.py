@@ -1,9 +1,17 @@
-"""Runs traffic_train and a peer as whole programs, for the comparisons beside this file."""
+"""Runs traffic_train and a peer as whole programs, for the comparisons beside this file: on CPU cores."""
 import json, os, re, statistics, subprocess, sys, tempfile, time
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-BIN = ROOT / "build/release/bin"
+PRESET = subprocess.run([str(ROOT / "launch/preset.sh")], check=True, capture_output=True, text=True).stdout.strip()
+
+
+def program(name):
+    """Its path; where it is not built, how to build it."""
+    path = ROOT / "build" / PRESET / "bin" / name
+    if not path.exists():
+        sys.exit(f"{path} is not built: run ./launch/build.sh {PRESET} {name}")
+    return str(path)
 
 
 def environment(**more):
@@ -17,8 +25,8 @@ def environment(**more):
 def train(config, ranks, settings, folder):
     """-> (rows of metrics.jsonl, summary.json) of a run from scratch; settings: key -> value as TOML writes it."""
     run_dir = Path(tempfile.mkdtemp(dir=folder))
-    command = [str(ROOT / "launch/mpirun.sh"), "-np", str(ranks), str(BIN / "traffic_train"), str(ROOT / "configs" / config),
-               "--run-dir", str(run_dir), "--resume", "never"]
+    command = [str(ROOT / "launch/mpirun.sh"), "-np", str(ranks), program("traffic_train"), str(ROOT / "configs" / config),
+               "--run-dir", str(run_dir), "--resume", "never", "--set", "run.device=cpu"]
     for key, value in settings.items():
         command += ["--set", f"{key}={value}"]
     ended = subprocess.run(command, env=environment(TRAFFIC_LAUNCH_TIME=f"{time.time():.3f}"), capture_output=True, text=True)

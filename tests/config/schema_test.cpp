@@ -6,11 +6,15 @@
 #include <algorithm>
 #include <concepts>
 #include <cstddef>
+#include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <regex>
 #include <set>
+#include <sstream>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "traffic/config/help.h"
 #include "traffic/config/load.h"
@@ -159,6 +163,56 @@ TEST(Help, TheCommittedReferenceIsTheGeneratedOne) {
   const std::string committed((std::istreambuf_iterator<char>(in)), {});
   EXPECT_TRUE(committed == help_markdown())
       << "run: ./traffic_train --help-config=markdown > docs/configuration.md";
+}
+
+/// Of a cell of a table: split at commas, without backquotes.
+std::vector<std::string> items(const std::string& text) {
+  std::vector<std::string> parts;
+  std::istringstream in(text);
+  for (std::string part; std::getline(in, part, ',');) {
+    std::erase_if(part, [](char c) { return c == '`' || c == ' '; });
+    parts.push_back(part);
+  }
+  return parts;
+}
+
+TEST(Docs, TheSettingsOfControllerMdAreTheDefaultsAndTheShippedOnes) {
+  const auto defaults = flatten(Config{});
+  const auto shipped = flatten(load_config(TRAFFIC_SOURCE_DIR "/configs/phase2.toml"));
+  std::ifstream in(TRAFFIC_SOURCE_DIR "/docs/controller.md");
+  int compared = 0;
+  for (std::string line; std::getline(in, line);) {
+    std::smatch row;
+    if (!std::regex_match(line, row,
+                          std::regex(R"(\| (`ppo\.[^|]*) \| ([^|]*) \| ([^|]*) \|.*)"))) {
+      continue;
+    }
+    const auto keys = items(row[1]);
+    for (std::size_t i = 0; i < keys.size(); ++i, ++compared) {
+      const std::string key = keys[i].starts_with("ppo.") ? keys[i] : "ppo." + keys[i];
+      EXPECT_EQ(std::stod(items(row[2]).at(i)), std::stod(defaults.at(key))) << line;
+      EXPECT_EQ(std::stod(items(row[3]).at(i)), std::stod(shipped.at(key))) << line;
+    }
+  }
+  EXPECT_GE(compared, 9);
+}
+
+TEST(Docs, FiguresBehindKeysAreTheirDefaults) {
+  const auto defaults = flatten(Config{});
+  const std::regex figure(R"(`([a-z0-9_]+(?:\.[a-z0-9_]+)+)` \((\d[\d.e-]*)[,)])");
+  int compared = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(TRAFFIC_SOURCE_DIR "/docs")) {
+    std::ifstream in(entry.path());
+    const std::string text((std::istreambuf_iterator<char>(in)), {});
+    for (std::sregex_iterator found(text.begin(), text.end(), figure), end; found != end; ++found) {
+      const auto known = defaults.find((*found)[1]);
+      if (known == defaults.end()) continue;
+      EXPECT_EQ(std::stod((*found)[2]), std::stod(known->second))
+          << entry.path() << ": " << found->str();
+      ++compared;
+    }
+  }
+  EXPECT_GE(compared, 5);
 }
 
 }  // namespace

@@ -27,6 +27,12 @@ TEST(Process, PeakMemoryGrowsWithWhatIsTouchedAndStaysWhenItIsFreed) {
   EXPECT_GE(peak_rss_bytes(), before + (60 << 20));
 }
 
+TEST(Process, KnowsItsCommandLine) {
+  const std::vector<std::string> words = command_line();
+  ASSERT_FALSE(words.empty());
+  EXPECT_NE(words.front().find("test_core"), std::string::npos) << words.front();
+}
+
 TEST(Process, CountsTheCpusOfTheAffinityMask) {
   cpu_set_t all;
   CPU_ZERO(&all);

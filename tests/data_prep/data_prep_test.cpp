@@ -211,6 +211,23 @@ TEST_F(DataPrep, OldDataAreKeptUnlessForced) {
   EXPECT_THAT(again.err, HasSubstr("--force"));
 }
 
+TEST_F(DataPrep, ForceReplacesRecordingsAndNothingElse) {
+  ASSERT_EQ(run(record_args("2")).code(), 0);
+  auto fewer = record_args("1");
+  fewer.push_back("--force");
+  std::ofstream(dir_ / "data" / "notes.txt") << "mine";
+  ASSERT_EQ(run(fewer).code(), 0);
+  EXPECT_THAT(files(), testing::ElementsAre("merge-0000.h5", "notes.txt"));
+  const fs::path foreign = dir_ / "data" / "years.h5";
+  std::ofstream(foreign) << "what somebody has measured for years";
+  const std::string recorded = read_text(dir_ / "data" / "merge-0000.h5");
+  const Result refused = run(fewer);
+  EXPECT_EQ(refused.code(), 2) << refused.err;
+  EXPECT_THAT(refused.err, HasSubstr("years.h5 may not be replaced"));
+  EXPECT_TRUE(fs::exists(foreign));
+  EXPECT_EQ(read_text(dir_ / "data" / "merge-0000.h5"), recorded);
+}
+
 TEST_F(DataPrep, WrongUsageEndsWithTwoAndSaysWhy) {
   EXPECT_EQ(run({}).code(), 2);
   const Result unknown = run({"record", "--out", dir_ / "x", "--scenario", "nowhere"});

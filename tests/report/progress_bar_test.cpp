@@ -1,7 +1,11 @@
 #include "traffic/report/progress_bar.h"
 
 #include <gmock/gmock.h>
+#include <pty.h>
 #include <spdlog/spdlog.h>
+#include <unistd.h>
+
+#include <cstdlib>
 
 #include "report/fixtures.h"
 #include "traffic/core/error.h"
@@ -55,6 +59,39 @@ TEST(ProgressBar, BarGivesWayToLogLinesAndGoesAway) {
   const std::string drawn = "\\[=*\\] phase 1[^\n\r]*";
   EXPECT_THAT(child.stderr_text,
               MatchesRegex(clear + drawn + clear + "[^\n\r]*careful\n" + drawn + clear));
+}
+
+class ProgressBarOnATerminal : public FolderTest {};
+
+TEST_F(ProgressBarOnATerminal, TheLogFilesHaveItsLinesToo) {
+  int terminal = -1;
+  int slave = -1;
+  ASSERT_EQ(openpty(&terminal, &slave, nullptr, nullptr, nullptr), 0);
+  const ChildResult child = run_child([&] {
+    dup2(slave, STDERR_FILENO);
+    setenv("TERM", "xterm", 1);
+    unsetenv("OMPI_COMM_WORLD_RANK");
+    init_logging({.dir = dir_});
+    ProgressBar bar({.label = "phase 1", .total_steps = 4, .line_interval_s = 0.0});
+    for (int step = 1; step <= 4; ++step) {
+      usleep(2000);
+      bar.update(step, 32, {{"loss", 0.5}});
+    }
+    return 0;
+  });
+  EXPECT_EQ(child.exit_code, 0);
+  close(slave);
+  std::string seen(4096, '\0');
+  const ssize_t length = read(terminal, seen.data(), seen.size());
+  close(terminal);
+  ASSERT_GT(length, 0);
+  seen.resize(static_cast<std::size_t>(length));
+  EXPECT_THAT(seen, HasSubstr("[====================] phase 1: 100 % (4/4)"));
+  EXPECT_THAT(seen, Not(HasSubstr("info:"))) << "the bar stands for the lines there";
+  const auto lines = lines_of(dir_ / "train.log");
+  ASSERT_EQ(lines.size(), 4U);
+  EXPECT_THAT(lines.front(), MatchesRegex(".*Z info: phase 1: 25 % \\(1/4\\), .*loss 0.5.*"));
+  EXPECT_EQ(lines_of(dir_ / "rank-0.log").size(), 4U);
 }
 
 TEST(ProgressBar, UnknownTotalShowsTheStep) {

@@ -22,8 +22,8 @@ struct Outcome {
 /// test and nothing more
 inline Outcome run_program(const std::string& command, int timeout_s = 400) {
   Outcome outcome;
-  const std::string bounded =
-      "timeout -k 1 " + std::to_string(timeout_s) + " " + command + " 2>&1 </dev/null";
+  const std::string limit = std::to_string(timeout_s);  // named: GCC 12 warns of a temporary here
+  const std::string bounded = "timeout -k 1 " + limit + " " + command + " 2>&1 </dev/null";
   FILE* pipe = popen(bounded.c_str(), "r");
   if (pipe == nullptr) return outcome;
   std::array<char, 4096> buffer{};

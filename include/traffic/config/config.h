@@ -21,7 +21,9 @@ struct Run {
   std::int64_t threads_per_rank = 0;  ///< 0: the node's cores over its ranks
   std::string resume = "auto";        ///< auto | never | a checkpoint's path
   std::string init_from;              ///< weights to start from: a checkpoint's path
-  std::int64_t max_retries = 2;       ///< of a phase that failed, from its newest good checkpoint
+  /// Whether a controller may be trained on an encoder and a world model that nobody has trained.
+  bool allow_random_perception = false;
+  std::int64_t max_retries = 2;  ///< of a phase that failed, from its newest good checkpoint
 };
 
 struct Model {

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <string>
+#include <vector>
 
 namespace traffic {
 
@@ -17,6 +18,8 @@ std::int64_t rss_bytes();
 std::int64_t total_memory_bytes();
 /// CPUs that the affinity mask of this process allows; at least 1.
 int num_cpus_available();
+/// What this process was started with, its name first.
+std::vector<std::string> command_line();
 /// Name of this machine, without a domain.
 std::string hostname();
 /// Bytes that an ordinary user may still write on the file system of an existing path.

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <string>
+#include <string_view>
 
 namespace traffic::report {
 
@@ -22,6 +23,9 @@ struct LogOptions {
 /// closed stderr, and ignores SIGPIPE. May be called again, e.g. once the run folder is known.
 /// @throws ConfigError if the level is unknown
 void init_logging(const LogOptions& options);
+
+/// A line (info) for the files alone: on the console something else shows it.
+void log_to_files(std::string_view text);
 
 /// Lines that could not be written since init_logging(), to any place.
 std::uint64_t num_lost_log_lines();

@@ -15,11 +15,11 @@ struct ProgressOptions {
   std::int64_t first_step = 0;    ///< where a resumed run goes on
   std::string unit = "samples";   ///< of what update() counts
   std::string mode = "auto";      ///< on: the bar, off: plain lines, auto: the bar on a terminal
-  double line_interval_s = 10.0;  ///< of the plain lines
+  double line_interval_s = 10.0;  ///< of the plain lines, in the log files also under a bar
 };
 
-/// On a terminal one line that is redrawn ten times a second at most; elsewhere a log line (info)
-/// every `line_interval_s`. For one thread.
+/// A log line (info) every `line_interval_s`; on a terminal it goes to the log files alone, and one
+/// line is redrawn ten times a second at most. For one thread.
 class ProgressBar {
  public:
   explicit ProgressBar(ProgressOptions options);
@@ -40,11 +40,13 @@ class ProgressBar {
   [[nodiscard]] std::string describe(
       std::int64_t step, const std::vector<std::pair<std::string, double>>& values) const;
   void measure(std::int64_t step, double now_s);
+  void draw(std::int64_t step) const;
 
   ProgressOptions options_;
   bool on_terminal_;
   std::string text_;
-  double last_shown_s_;
+  double last_drawn_s_;
+  double last_logged_s_;
   double last_measured_s_;
   std::int64_t last_step_;
   std::int64_t pending_items_ = 0;

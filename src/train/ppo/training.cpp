@@ -12,6 +12,7 @@
 #include "policy/fit.h"
 #include "policy/perception.h"
 #include "policy/policy.h"
+#include "policy/starting_weights.h"
 #include "ppo/learner.h"
 #include "ppo/log.h"
 #include "ppo/presets.h"
@@ -89,9 +90,6 @@ class PpoTraining final : public Training {
 void PpoTraining::start() {
   const std::string& path = config_.run.init_from;
   if (path.empty()) {
-    if (!perception_.parameters().empty()) {
-      spdlog::warn("run.init_from is empty: encoder and world model keep their random weights");
-    }
     if (constraint_) {
       spdlog::warn("run.init_from is empty: {} starts with no controller", run_.facts().title());
     }
@@ -211,6 +209,10 @@ void PpoTraining::conclude(report::Summary& summary) {
   std::fflush(stdout);
 }
 
+void check_perception(const Run& run) {
+  if (run.is_new()) check_starting_weights(run.config());
+}
+
 /// What both have in common.
 config::TrainingFacts ppo_facts() {
   return {.name = "ppo",
@@ -230,9 +232,11 @@ config::TrainingFacts ppo_facts() {
 }  // namespace
 
 TrainingRow ppo_training() {
-  return {.facts = ppo_facts(), .make = [](Run& run) -> std::unique_ptr<Training> {
+  return {.facts = ppo_facts(),
+          .make = [](Run& run) -> std::unique_ptr<Training> {
             return std::make_unique<PpoTraining>(run, /*constrained=*/false);
-          }};
+          },
+          .check_start = check_perception};
 }
 
 TrainingRow ppo_constrained_training() {
@@ -248,9 +252,11 @@ TrainingRow ppo_constrained_training() {
   facts.starts_from = {"ppo"};
   facts.sections.emplace_back("lagrange");
   facts.presets = ppo_constrained_presets();
-  return {.facts = std::move(facts), .make = [](Run& run) -> std::unique_ptr<Training> {
+  return {.facts = std::move(facts),
+          .make = [](Run& run) -> std::unique_ptr<Training> {
             return std::make_unique<PpoTraining>(run, /*constrained=*/true);
-          }};
+          },
+          .check_start = check_perception};
 }
 
 }  // namespace traffic::train

@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
+#include "run/folder_choice.h"
 #include "run/together.h"
 #include "traffic/checkpoint/file.h"
 #include "traffic/config/scenario_mix.h"
@@ -82,23 +84,40 @@ Baseline measure(const config::Config& config, std::int64_t scenario, Collector&
   return baseline;
 }
 
+/// Nothing if there is none, or none that can be used: it can be measured again.
+std::optional<Baseline> read_kept(const std::filesystem::path& path, const std::string& key) {
+  std::error_code error;
+  if (path.empty() || !std::filesystem::exists(path, error)) return std::nullopt;
+  try {
+    return baseline_from(checkpoint::load(path), key);
+  } catch (const Error& unusable) {
+    spdlog::warn("uncontrolled runs are measured again: {}", unusable.what());
+    return std::nullopt;
+  }
+}
+
+/// No reason to fail: the next run measures again.
+void keep(const Baseline& baseline, const std::filesystem::path& path, const std::string& key) {
+  try {
+    create_folder(path.parent_path());
+    checkpoint::save(to_snapshot(baseline, key), path);
+  } catch (const Error& error) {
+    spdlog::warn("uncontrolled runs are not kept (ppo.baseline_cache): {}", error.what());
+  }
+}
+
 Baseline get_baseline(const config::Config& config, std::int64_t scenario, Collector& collector,
                       comm::Communicator& communicator) {
   const std::string key = baseline_key(config);
   const std::filesystem::path path = baseline_path(config);
-  const bool known = !path.empty() && std::filesystem::exists(path);
-  // Rank 0 looks: the others may see the file appear meanwhile.
-  const double use = communicator.all_reduce_scalar(communicator.rank() == 0 && known ? 1.0 : 0.0,
-                                                    comm::ReduceOp::kMax);
-  if (use > 0.0) {
+  const std::optional<Baseline> kept = read_kept(path, key);
+  // Either all ranks have it or all of them measure.
+  if (communicator.all_reduce_scalar(kept ? 1.0 : 0.0, comm::ReduceOp::kMin) > 0.0) {
     spdlog::info("uncontrolled runs of {} are known from {}", config.env.scenario, path.string());
-    return baseline_from(checkpoint::load(path), key);
+    return *kept;
   }
   const Baseline baseline = measure(config, scenario, collector, communicator);
-  if (communicator.rank() == 0 && !path.empty()) {
-    std::filesystem::create_directories(path.parent_path());
-    checkpoint::save(to_snapshot(baseline, key), path);
-  }
+  if (communicator.rank() == 0 && !path.empty()) keep(baseline, path, key);
   return baseline;
 }
 

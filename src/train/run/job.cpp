@@ -11,6 +11,7 @@
 #include "traffic/config/write.h"
 #include "traffic/core/atomic_file.h"
 #include "traffic/core/hash.h"
+#include "traffic/core/process.h"
 #include "traffic/core/version.h"
 #include "traffic/report/logging.h"
 
@@ -42,9 +43,15 @@ report::Environment environment_of(const comm::Communicator& communicator) {
   report::Environment environment;
   environment.program = "traffic_train";
   environment.version = version();
+  environment.build_type = build_type();
   environment.compiler = __VERSION__;
+  environment.command_line = command_line();
   environment.world_size = communicator.size();
   environment.libraries = {{"torch", TORCH_VERSION}};
+  for (int i = 0; i < find_gpus().count; ++i) {
+    const auto index = static_cast<c10::DeviceIndex>(i);
+    environment.gpus.push_back(describe_gpu(at::Device(at::kCUDA, index)));
+  }
   return environment;
 }
 

@@ -1,17 +1,23 @@
 #include "traffic/train/run/training.h"
 
-#include <map>
+#include <algorithm>
 
 #include "traffic/core/error.h"
 
 namespace traffic::train {
 namespace {
 
-using Makers = std::map<std::string_view, std::function<std::unique_ptr<Training>(Run&)>>;
+std::vector<TrainingRow>& registered() {
+  static std::vector<TrainingRow> rows;
+  return rows;
+}
 
-Makers& makers() {
-  static Makers all;
-  return all;
+const TrainingRow& row_of(const Run& run) {
+  const auto& rows = registered();
+  const auto row = std::ranges::find_if(
+      rows, [&](const TrainingRow& one) { return one.facts.name == run.facts().name; });
+  TRAFFIC_CHECK(row != rows.end(), "training {} is not registered", run.facts().name);
+  return *row;
 }
 
 }  // namespace
@@ -19,10 +25,15 @@ Makers& makers() {
 void register_trainings(const std::vector<TrainingRow>& rows) {
   for (const TrainingRow& row : rows) {
     config::register_training(row.facts);
-    makers().emplace(row.facts.name, row.make);
+    registered().push_back(row);
   }
 }
 
-std::unique_ptr<Training> make_training(Run& run) { return makers().at(run.facts().name)(run); }
+void check_start(const Run& run) {
+  const TrainingRow& row = row_of(run);
+  if (row.check_start) row.check_start(run);
+}
+
+std::unique_ptr<Training> make_training(Run& run) { return row_of(run).make(run); }
 
 }  // namespace traffic::train

@@ -5,7 +5,6 @@
 #pragma once
 
 #include <cstdint>
-#include <filesystem>
 #include <functional>
 #include <string>
 #include <vector>
@@ -20,9 +19,8 @@ struct EvaluationPlan {
   config::Config config;                 ///< [env] holds for all controllers
   std::vector<std::string> controllers;  ///< none, random, meter, checkpoint:PATH
   std::vector<std::uint64_t> seeds;
-  int jobs = 1;                        ///< processes
-  double demand_scale = 1.0;           ///< factor on the scenario's demand
-  std::filesystem::path replay_dir{};  ///< empty: no replays
+  int jobs = 1;               ///< processes
+  double demand_scale = 1.0;  ///< factor on the scenario's demand
 };
 
 struct EvaluatedEpisode {

@@ -45,6 +45,8 @@ class Run {
   [[nodiscard]] bool is_reporter() const { return job_.is_reporter(); }
   [[nodiscard]] const std::filesystem::path& dir() const { return folder_.root(); }
 
+  /// Whether it has no checkpoint to go on from; the same on all ranks.
+  [[nodiscard]] bool is_new() const { return resume_path_.empty(); }
   /// The checkpoint to go on from, loaded by every rank; nothing for a new run.
   [[nodiscard]] std::optional<checkpoint::Snapshot> take_resume_point();
 

@@ -104,11 +104,14 @@ struct TrainingRow {
   config::TrainingFacts facts;
   /// Collective. Checks everything that can be checked before a step.
   std::function<std::unique_ptr<Training>(Run&)> make;
+  /// Refuses what can be refused before make(), in no time. May be empty.
+  std::function<void(const Run&)> check_start = {};
 };
 
 /// Makes them known to the configuration and to the coordinator. Before a configuration is read.
 void register_trainings(const std::vector<TrainingRow>& rows);
-/// @throws ConfigError if there is no training of this name
+/// Of the training that it is a run of: TrainingRow::check_start and make.
+void check_start(const Run& run);
 std::unique_ptr<Training> make_training(Run& run);
 
 }  // namespace traffic::train

@@ -1,0 +1,187 @@
+/// Every command of README.md and docs/, as it stands there: run at a small size, or read and
+/// checked by its program; what can be neither is listed here with the reason.
+#include <algorithm>
+#include <regex>
+#include <string>
+#include <vector>
+
+#include "support/run_folder_test.h"
+
+namespace traffic::test {
+namespace {
+
+struct Command {
+  std::string file;
+  std::string text;
+};
+
+/// Those of the ```sh blocks, without comments, continued lines as one.
+std::vector<Command> commands_of(const fs::path& file) {
+  const std::regex comment(R"(\s+#.*$|^#.*$)");
+  std::vector<Command> commands;
+  std::ifstream in(file);
+  std::string whole;
+  bool inside = false;
+  for (std::string line; std::getline(in, line);) {
+    if (line.starts_with("```")) {
+      inside = line == "```sh";
+      continue;
+    }
+    if (!inside) continue;
+    whole += std::regex_replace(line, comment, "");
+    if (whole.ends_with('\\')) {
+      whole.back() = ' ';
+      continue;
+    }
+    if (!whole.empty()) commands.push_back({file.filename(), whole});
+    whole.clear();
+  }
+  return commands;
+}
+
+std::vector<Command> all_commands() {
+  std::vector<fs::path> files{fs::path(TRAFFIC_SOURCE_DIR) / "README.md"};
+  for (const auto& entry : fs::directory_iterator(fs::path(TRAFFIC_SOURCE_DIR) / "docs")) {
+    files.push_back(entry.path());
+  }
+  std::vector<Command> all;
+  for (const fs::path& file : files) {
+    const auto some = commands_of(file);
+    all.insert(all.end(), some.begin(), some.end());
+  }
+  return all;
+}
+
+std::string replaced(std::string text, const char* pattern, const std::string& by) {
+  return std::regex_replace(text, std::regex(pattern), by);
+}
+
+bool matches(const Command& command, const char* pattern) {
+  return std::regex_search(command.text, std::regex(pattern));
+}
+
+/// Data and trainings that other commands need.
+constexpr const char* kRecords = "^\\./data_prep/data_prep record ";
+constexpr const char* kTrainsForReal = "traffic_train .*--run-dir runs/(first|second|third)\\b";
+
+/// Sizes of what is trained for real; [model], [controller] and [action] are the shipped ones.
+constexpr const char* kSmall =
+    " --set train.max_steps=4 --set data.batch_size=4 --set env.max_time_s=45 "
+    "--set rollout.workers=1 --set rollout.envs_per_worker=2 --set ppo.iterations=1 "
+    "--set ppo.train_batch_size=30 --set ppo.minibatch_size=15 --set ppo.num_epochs=1 "
+    "--set ppo.eval_interval=1 --set ppo.eval_episodes=2 --set ppo.baseline_episodes=2 "
+    "--set evaluation.seeds=1..2";
+
+/// How a command is run; the first pattern that fits counts.
+struct Treatment {
+  const char* pattern;
+  const char* appended;  ///< null: it is not run
+  const char* reason = "";
+};
+const std::vector<Treatment> kTreatments{
+    {"traffic_train --help-config", ""},
+    {"traffic_(train|eval|doctor) ", " --print-config"},
+    {"^\\./data_prep/data_prep ", ""},
+    {"^\\./launch/(quickstart|test|setup|build)\\.sh", nullptr,
+     "installs or builds; launch_test.cpp runs the first two with stand-ins"},
+    {"sbatch ", nullptr, "needs a cluster; tests/slurm runs the jobs on one of its own"},
+    {"^ctest ", nullptr, "runs this test"},
+    {"^export NCCL_", nullptr, "variables of another program"},
+    {"^tests/benchmarks/compare_|build/release/bin/bench_", nullptr, "measures for minutes"},
+};
+
+/// A folder that looks like the repository after a build, in which the README's longer commands
+/// have run.
+class DocumentedCommands : public ::testing::Test {
+ protected:
+  static void SetUpTestSuite() {
+    root_ = fs::temp_directory_path() / ("documented_commands_" + std::to_string(getpid()));
+    fs::create_directories(root_ / "data_prep");
+    fs::create_directories(root_ / "build");
+    for (const char* name : {"configs", "launch", "tests"}) {
+      fs::create_symlink(fs::path(TRAFFIC_SOURCE_DIR) / name, root_ / name);
+    }
+    const fs::path programs = TRAFFIC_BIN_DIR;
+    for (const char* name : {"traffic_train", "traffic_eval", "traffic_doctor"}) {
+      fs::create_symlink(programs / name, root_ / name);
+    }
+    fs::create_symlink(programs / "data_prep", root_ / "data_prep/data_prep");
+    fs::create_symlink(programs.parent_path(), root_ / "build/cuda");
+    for (const char* pattern : {kRecords, kTrainsForReal}) {
+      for (const Command& command : all_commands()) {
+        if (command.file != "README.md" || !matches(command, pattern)) continue;
+        run_.push_back({command, run(small(command.text))});
+      }
+    }
+  }
+  static void TearDownTestSuite() { fs::remove_all(root_); }
+
+  static std::string small(const std::string& text) {
+    if (text.find(" record ") != std::string::npos) {
+      return replaced(text, "--episodes \\d+", "--episodes 5 --steps 100 --jobs 2");
+    }
+    return text + kSmall;
+  }
+
+  /// In the folder, with what stands for the user's own names there.
+  static Outcome run(std::string text) {
+    text = replaced(text, "\\bPATH\\b", "runs/third/checkpoints/phase3.h5");
+    text = replaced(text, "\\bCONFIG\\b", "configs/phase1.toml");
+    text = replaced(text, "path/to/my\\.sumocfg", "configs/scenarios/merge/merge.sumocfg");
+    text = replaced(text, "\\bmpirun ", "launch/mpirun.sh ");
+    return run_program("env -C " + root_.string() + " " + text);
+  }
+
+  struct Done {
+    Command command;
+    Outcome outcome;
+  };
+  inline static fs::path root_;
+  inline static std::vector<Done> run_;
+};
+
+TEST_F(DocumentedCommands, ThePhasesOneAtATimeStartFromEachOthersResults) {
+  ASSERT_EQ(run_.size(), 4U) << "the README records, and trains phase by phase";
+  for (const Done& done : run_) {
+    ASSERT_EQ(done.outcome.exit_code, 0) << done.command.text << "\n" << done.outcome.output;
+  }
+  EXPECT_TRUE(fs::exists(root_ / "runs/third/checkpoints/phase3.h5"));
+  EXPECT_NE(run_[2].outcome.output.find("starting from runs/first/checkpoints/phase1.h5"),
+            std::string::npos);
+  EXPECT_NE(run_[3].outcome.output.find("perception and controller"), std::string::npos);
+}
+
+TEST_F(DocumentedCommands, AreUnderstoodByTheirPrograms) {
+  const std::vector<Command> commands = all_commands();
+  ASSERT_GT(commands.size(), 20U);
+  for (const Command& command : commands) {
+    if (matches(command, kTrainsForReal) || matches(command, kRecords)) continue;
+    const auto how =
+        std::find_if(kTreatments.begin(), kTreatments.end(),
+                     [&](const Treatment& one) { return matches(command, one.pattern); });
+    if (how == kTreatments.end()) {
+      ADD_FAILURE() << command.file << ": nobody has said how this is tested: " << command.text;
+      continue;
+    }
+    if (how->appended == nullptr) continue;
+    const Outcome outcome = run(command.text + how->appended);
+    EXPECT_EQ(outcome.exit_code, 0) << command.file << ": " << command.text << "\n"
+                                    << outcome.output;
+  }
+}
+
+TEST_F(DocumentedCommands, TheQuickstartBuildsThePrograms) {
+  std::ifstream in(TRAFFIC_SOURCE_DIR "/launch/quickstart.sh");
+  const std::string script{std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
+  for (const Command& command : commands_of(TRAFFIC_SOURCE_DIR "/README.md")) {
+    std::smatch program;
+    if (!std::regex_search(command.text, program, std::regex("\\./(?:data_prep/)?(\\w+) ")))
+      continue;
+    const std::string name = program[1];
+    EXPECT_TRUE(std::regex_search(script, std::regex("launch/build\\.sh .*\\b" + name + "\\b")))
+        << "launch/quickstart.sh does not build " << name;
+  }
+}
+
+}  // namespace
+}  // namespace traffic::test

@@ -1,0 +1,118 @@
+/// The scripts of launch/, with stand-ins for what installs, builds and trains.
+#include "support/run_folder_test.h"
+
+namespace traffic::test {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+class LaunchTest : public RunFolderTest {
+ protected:
+  /// A repository whose scripts are the real ones, and whose programs note how they are called.
+  void SetUp() override {
+    RunFolderTest::SetUp();
+    for (const char* name : {"preset.sh", "quickstart.sh", "test.sh"}) link("launch", name);
+    for (const char* name : {"setup.sh", "build.sh", "check.sh", "mpirun.sh"}) {
+      write_program(dir_ / "launch" / name, note(name));
+    }
+    write_program(dir_ / "data_prep/data_prep",
+                  note("data_prep") + "[ $1 != record ] || mkdir -p data/quickstart\n");
+    write_program(dir_ / "bin/ctest", note("ctest"));
+  }
+
+  void link(const std::string& folder, const std::string& name) const {
+    fs::create_directories(dir_ / folder);
+    fs::create_symlink(fs::path(TRAFFIC_SOURCE_DIR) / folder / name, dir_ / folder / name);
+  }
+  static void write_program(const fs::path& path, const std::string& body) {
+    fs::create_directories(path.parent_path());
+    std::ofstream(path) << "#!/bin/sh\n" << body;
+    fs::permissions(path, fs::perms::owner_all);
+  }
+  [[nodiscard]] std::string note(const std::string& name) const {
+    return "echo \"" + name + " $*\" >> " + (dir_ / "calls").string() + "\n";
+  }
+  void give_gpus(int count) const {
+    std::string body;
+    for (int i = 0; i < count; ++i) body += "echo 'GPU " + std::to_string(i) + ": of a test'\n";
+    write_program(dir_ / "bin/nvidia-smi", body);
+  }
+  [[nodiscard]] Outcome run(const std::string& command) const {
+    return run_program("env PATH=" + (dir_ / "bin").string() + ":$PATH " +
+                       (dir_ / command).string());
+  }
+  [[nodiscard]] std::string calls() const {
+    std::ifstream in(dir_ / "calls");
+    return {std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
+  }
+};
+
+TEST_F(LaunchTest, TheBuildIsThatForGpusWhereThereAreSome) {
+  give_gpus(0);
+  EXPECT_EQ(run("launch/preset.sh").output, "release\n");
+  EXPECT_EQ(run("launch/preset.sh --gpus").output, "0\n");
+  give_gpus(3);
+  EXPECT_EQ(run("launch/preset.sh").output, "cuda\n");
+  EXPECT_EQ(run("launch/preset.sh --gpus").output, "3\n");
+  write_program(dir_ / "bin/nvidia-smi", "echo 'couldn''t communicate with the driver'; exit 9\n");
+  EXPECT_EQ(run("launch/preset.sh").output, "release\n");
+}
+
+TEST_F(LaunchTest, QuickstartAndTestsUseTheGpus) {
+  give_gpus(3);
+  ASSERT_EQ(run("launch/quickstart.sh").exit_code, 0);
+  ASSERT_EQ(run("launch/test.sh -R something").exit_code, 0);
+  EXPECT_THAT(calls(), HasSubstr("build.sh cuda traffic_train "));
+  EXPECT_THAT(calls(), HasSubstr("mpirun.sh -np 3 ./traffic_train"));
+  EXPECT_THAT(calls(), HasSubstr("build.sh cuda\n"));
+  EXPECT_THAT(calls(), HasSubstr("ctest --test-dir build/cuda "));
+  EXPECT_THAT(calls(), Not(HasSubstr("release")));
+}
+
+TEST_F(LaunchTest, WithoutGpusTheyUseTheCpu) {
+  give_gpus(0);
+  ASSERT_EQ(run("launch/quickstart.sh").exit_code, 0);
+  ASSERT_EQ(run("launch/test.sh").exit_code, 0);
+  EXPECT_THAT(calls(), HasSubstr("build.sh release traffic_train "));
+  EXPECT_THAT(calls(), HasSubstr("mpirun.sh -np 2 ./traffic_train"));
+  EXPECT_THAT(calls(), HasSubstr("ctest --test-dir build/release "));
+  EXPECT_THAT(calls(), Not(HasSubstr("cuda")));
+}
+
+TEST_F(LaunchTest, QuickstartTouchesNoDataButItsOwn) {
+  give_gpus(0);
+  for (const char* file : {"data/merge/mine.h5", "data/quickstart/mine.h5"}) {
+    fs::create_directories((dir_ / file).parent_path());
+    std::ofstream(dir_ / file) << "mine";
+  }
+  ASSERT_EQ(run("launch/quickstart.sh").exit_code, 0);
+  EXPECT_TRUE(fs::exists(dir_ / "data/merge/mine.h5"));
+  EXPECT_TRUE(fs::exists(dir_ / "data/quickstart/mine.h5"));
+  EXPECT_THAT(calls(), HasSubstr("record --scenario merge --out data/quickstart "));
+  EXPECT_THAT(calls(), HasSubstr("--set data.files=[\"data/quickstart/*.h5\"]"));
+  // What is recorded already is not recorded again.
+  fs::remove(dir_ / "calls");
+  ASSERT_EQ(run("launch/quickstart.sh").exit_code, 0);
+  EXPECT_THAT(calls(), Not(HasSubstr(" record ")));
+}
+
+TEST_F(LaunchTest, TheComparisonsSayWhatIsToBeBuilt) {
+  give_gpus(0);
+  for (const char* name : {"compare_phase1.py", "compare_phase2.py", "whole_programs.py"}) {
+    fs::create_directories(dir_ / "tests/benchmarks");
+    fs::copy(fs::path(TRAFFIC_SOURCE_DIR) / "tests/benchmarks" / name, dir_ / "tests/benchmarks");
+  }
+  for (const char* name : {"compare_phase1.py", "compare_phase2.py"}) {
+    const Outcome outcome = run("tests/benchmarks/" + std::string(name));
+    EXPECT_EQ(outcome.exit_code, 1);
+    EXPECT_THAT(outcome.output, HasSubstr("run ./launch/build.sh release traffic_train"));
+    EXPECT_THAT(outcome.output, Not(HasSubstr("Traceback")));
+  }
+  write_program(dir_ / "build/release/bin/traffic_train", "");
+  EXPECT_THAT(run("tests/benchmarks/compare_phase1.py").output,
+              HasSubstr("run ./launch/build.sh release synthetic_dataset"));
+}
+
+}  // namespace
+}  // namespace traffic::test
