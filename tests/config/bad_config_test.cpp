@@ -109,7 +109,8 @@ const std::vector<BadConfig> kBadConfigs{
      "bad.toml:1:18: comm.timeout_s: found -5, expected > 0 and <= 86400 s"},
     {"NegativeSeed", "run.seed = -1\n", "bad.toml:1:12: run.seed: found -1, expected >= 0"},
     {"PhaseThatDoesNotExist", "run.phase = 7\n",
-     "bad.toml:1:13: run.phase: found '7', expected one of all, 1, 2, 3"},
+     "bad.toml:1:13: run.phase: found '7', expected one of all, 1, 2, 3, world_model, ppo, "
+     "ppo_constrained, or several with commas between"},
     {"KeyInAnotherPhase", "[phase2.ppo]\niteration = 1\n",
      "bad.toml:2:1: phase2.ppo.iteration: unknown key; did you mean 'ppo.iterations'?"},
     {"ValueInAnotherPhase", "[phase3.ppo]\niterations = 0\n",

@@ -203,8 +203,11 @@ TEST(Load, ReadsEveryShippedConfiguration) {
 TEST(Load, EveryPresetIsValidOnItsOwnAndSetsOnlyKnownKeys) {
   for (const std::string_view name : preset_names()) {
     EXPECT_NO_THROW(load_config("", {.preset = std::string(name)})) << name;
-    for (const PresetValue& value : preset_values(name, 1)) {
-      EXPECT_NE(find_row(value.key), nullptr) << value.key;
+    for (const TrainingFacts& training : trainings()) {
+      EXPECT_FALSE(preset_values(name, training).empty()) << training.name;
+      for (const PresetValue& value : preset_values(name, training)) {
+        EXPECT_NE(find_row(value.key), nullptr) << value.key;
+      }
     }
     EXPECT_FALSE(preset_help(name).empty());
   }

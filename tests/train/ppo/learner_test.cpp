@@ -29,7 +29,7 @@ TEST_P(LearnerOnRanks, AnUpdateIsThatOfOneRankOnTheSameExperience) {
   for (std::int64_t iteration = 0; iteration < 2; ++iteration) {
     const UpdateResult a = joint.update(
         share(all, communicator->rank(), communicator->size(), conflicts, 2), states, iteration);
-    const UpdateResult b = lone.update(share(all, 0, 1, conflicts, 2), states, iteration);
+    const UpdateResult b = lone.update(share(all, 0, 1, conflicts, 2), states, iteration).value();
     EXPECT_NEAR(a.statistics.approx_kl, b.statistics.approx_kl, 1e-4);
     EXPECT_NEAR(a.statistics.value_loss, b.statistics.value_loss, 1e-3);
     EXPECT_EQ(a.statistics.decisions, b.statistics.decisions);
@@ -82,12 +82,12 @@ TEST(Learner, ImitatesAnExpertOnAnyNumberOfRanks) {
   decide_as_expert(all);
   const std::int64_t states = 7 * kLength;
   const Experience mine = share(all, communicator->rank(), communicator->size(), 1, 2);
-  const UpdateResult a = joint.imitate(mine, states, 0);
-  const UpdateResult b = lone.imitate(share(all, 0, 1, 1, 2), states, 0);
+  const UpdateResult a = joint.imitate(mine, states, 0).value();
+  const UpdateResult b = lone.imitate(share(all, 0, 1, 1, 2), states, 0).value();
   // As above, over 80 steps.
   EXPECT_NEAR(a.imitation_loss, b.imitation_loss, 1e-2);
   comm::check_replicas_equal(*communicator, joint.parameters().flat(), "parameters");
-  EXPECT_LT(joint.imitate(mine, states, 1).imitation_loss, a.imitation_loss);
+  EXPECT_LT(joint.imitate(mine, states, 1)->imitation_loss, a.imitation_loss);
   expect_stops_where_the_first_feature_is_positive(joint_policy);
 }
 
@@ -128,7 +128,7 @@ TEST(Learner, ConflictsThatARoadHasNotChangeNothing) {
 
   Policy other_policy(config, kWidths, torch::kCPU);
   Learner other(config, other_policy, alone, 2);
-  const UpdateResult result = other.update(share(padded, 0, 1, 2, 2), 4 * kLength, 0);
+  const UpdateResult result = other.update(share(padded, 0, 1, 2, 2), 4 * kLength, 0).value();
   // Twice the rows in a matrix product add up in another order.
   EXPECT_TRUE(torch::allclose(other.parameters().flat(), learner.parameters().flat(), 1e-3, 1e-5));
   EXPECT_LT(result.mean_return, 50.0);

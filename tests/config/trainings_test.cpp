@@ -1,0 +1,100 @@
+#include "traffic/config/trainings.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "traffic/config/load.h"
+#include "traffic/config/schema.h"
+#include "traffic/config/write.h"
+#include "traffic/core/error.h"
+
+namespace traffic::config {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+std::vector<std::string> phases_of(const Plan& plan) {
+  std::vector<std::string> phases;
+  for (const Config& config : plan.phases) phases.push_back(config.run.phase);
+  return phases;
+}
+
+Plan plan_for(const std::string& phase) {
+  return parse_plan("", "", {.assignments = {{"--phase", "run.phase", phase}}});
+}
+
+std::string error_for(const std::string& phase) {
+  try {
+    plan_for(phase);
+  } catch (const ConfigError& error) {
+    return error.what();
+  }
+  return "no error";
+}
+
+TEST(Trainings, AreNamedByNumberOrName) {
+  EXPECT_EQ(find_training("2"), find_training("ppo"));
+  EXPECT_EQ(find_training("3"), find_training("ppo_constrained"));
+  EXPECT_EQ(find_training("4"), nullptr);
+  EXPECT_EQ(find_training(""), nullptr);
+  EXPECT_EQ(to_toml(plan_for("ppo")), to_toml(plan_for("2")));
+  EXPECT_EQ(plan_for("world_model").whole.run.phase, "1");
+}
+
+TEST(Trainings, APlanIsAnyListThatFits) {
+  EXPECT_THAT(phases_of(plan_for("1,2")), ElementsAre("1", "2"));
+  EXPECT_THAT(phases_of(plan_for("ppo, ppo_constrained")), ElementsAre("2", "3"));
+  EXPECT_THAT(phases_of(plan_for("all")), ElementsAre("1", "2", "3"));
+  EXPECT_EQ(to_toml(plan_for("1,2")), to_toml(plan_for("world_model,ppo")));
+  EXPECT_THAT(phases_of(parse_plan(to_toml(plan_for("1,2")), "printed")), ElementsAre("1", "2"));
+}
+
+TEST(Trainings, APlanThatDoesNotFitIsRefusedWithTheReason) {
+  EXPECT_THAT(
+      error_for("1,3"),
+      HasSubstr("ppo_constrained cannot start from a checkpoint of world_model, which comes "
+                "before it; it starts from ppo"));
+  EXPECT_THAT(error_for("2,2"), HasSubstr("expected each training once, ppo is there twice"));
+  EXPECT_THAT(error_for("2,1"), HasSubstr("it starts from nothing"));
+  EXPECT_THAT(error_for("1,ppx"), HasSubstr("did you mean 'ppo'?"));
+  EXPECT_THAT(error_for("1,"), HasSubstr("expected one of all, 1, 2, 3"));
+}
+
+TEST(Trainings, ATableOfATrainingHasWhatConcernsIt) {
+  try {
+    parse_plan("[phase1.ppo]\ngamma = 0.5\n", "plan.toml");
+    FAIL() << "no error";
+  } catch (const ConfigError& error) {
+    EXPECT_THAT(error.what(), HasSubstr("ppo.gamma: does not concern phase 1, world_model"));
+  }
+}
+
+struct Search {
+  std::int64_t population = 32;
+  std::string rule = "mean";
+};
+
+TEST(Extensions, ASectionOfATrainingIsReadCheckedAndWritten) {
+  register_section({"search", "A section of a training's own."},
+                   {{TRAFFIC_EXTENSION_KEY("search", Search, population),
+                     .help = "Candidates of an iteration.", .range = between(2, 1000)},
+                    {TRAFFIC_EXTENSION_KEY("search", Search, rule), .help = "What is kept.",
+                     .choices = {"mean", "best"}}});
+  EXPECT_EQ(Config{}.extension<Search>().population, 32);
+  const Config config = parse_config("[search]\npopulation = 7\n", "t");
+  EXPECT_EQ(config.extension<Search>().population, 7);
+  EXPECT_EQ(config.extension<Search>().rule, "mean");
+  const Config copy = config;
+  EXPECT_EQ(copy.extension<Search>().population, 7);
+  EXPECT_THAT(to_toml(config), HasSubstr("[search]\npopulation = 7\n"));
+  EXPECT_EQ(parse_config(to_toml(config), "printed").extension<Search>().population, 7);
+  EXPECT_THROW(parse_config("[search]\npopulation = 1\n", "t"), ConfigError);
+  EXPECT_THROW(parse_config("search.rule = \"worst\"\n", "t"), ConfigError);
+  EXPECT_THROW(register_section({"search", "Again."}, {}), Error);
+}
+
+}  // namespace
+}  // namespace traffic::config
