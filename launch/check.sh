@@ -44,8 +44,8 @@ while IFS= read -r file; do
        [[ " ${allowed[$place]} " != *" $target "* && " ${allowed[$place]} " != *" ${target%%/*} "* ]]; then
       echo "$file:$line: '$place' may not include '$target' (may: ${allowed[$place]:-nothing})"; status=1
     fi
-    if [[ $include == *'"../'* ]]; then
-      echo "$file:$line: another folder's private header"; status=1
+    if [[ $place == */* && $include == *'"../'* ]]; then
+      echo "$file:$line: a private header of another room"; status=1
     fi
     if [[ $include =~ $CUDA_HEADERS && ! $file =~ $CUDA_FILES ]]; then
       echo "$file:$line: CUDA headers belong into src/comm, src/model/device, src/train/run/gpu.cpp"; status=1
