@@ -10,10 +10,10 @@
 #include "record_pool.h"
 #include "traffic/core/atomic_file.h"
 #include "traffic/core/clock.h"
-#include "traffic/core/process.h"
 #include "traffic/core/signals.h"
 #include "traffic/core/text.h"
 #include "traffic/data/reader.h"
+#include "traffic/os/affinity.h"
 #include "traffic/report/progress_bar.h"
 #include "traffic/report/table.h"
 #include "traffic/sim/scenario.h"
@@ -109,7 +109,7 @@ ExitCode record(const RecordOptions& options, const std::string& command_line) {
         "least 0 and a positive time",
         options.record_every, options.max_steps, options.timeout_s);
   }
-  const std::int64_t jobs = options.jobs > 0 ? options.jobs : num_cpus_available();
+  const std::int64_t jobs = options.jobs > 0 ? options.jobs : os::num_cpus_available();
   const RecordPlan plan = plan_recording(options, jobs);
   const fs::path scenario = sim::find_scenario(options.scenario);
   prepare_folder(options.out, options.force);

@@ -1,17 +1,14 @@
 #include "traffic/data/verify.h"
 
-#include <sys/wait.h>
-#include <unistd.h>
-
 #include <CLI/CLI.hpp>
-#include <cerrno>
 #include <cstdio>
-#include <cstring>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <system_error>
 
 #include "command.h"
 #include "traffic/data/reader.h"
+#include "traffic/os/process_pool.h"
 #include "traffic/report/table.h"
 
 namespace traffic::data_prep {
@@ -24,54 +21,37 @@ struct VerifyOptions {
 
 using Problems = std::vector<std::string>;
 
-std::string read_all(int fd) {
-  std::string text;
-  char bytes[4096];
-  ssize_t n = 0;
-  while ((n = read(fd, bytes, sizeof bytes)) != 0) {
-    if (n > 0) text.append(bytes, static_cast<std::size_t>(n));
-    if (n < 0 && errno != EINTR) break;
-  }
-  return text;
-}
-
-void write_all(int fd, const std::string& text) {
-  std::size_t done = 0;
-  while (done < text.size()) {
-    const ssize_t n = write(fd, text.data() + done, text.size() - done);
-    if (n < 0 && errno != EINTR) return;
-    if (n > 0) done += static_cast<std::size_t>(n);
-  }
-}
-
 /// Runs a check in a process of its own, because a crafted file may crash the HDF5 library.
 Problems check_apart(const std::string& what, const std::function<Problems()>& check) {
-  int ends[2];
-  if (pipe(ends) != 0) throw ResourceError("cannot make a pipe: {}", std::strerror(errno));
-  std::fflush(nullptr);
-  const pid_t child = fork();
-  if (child < 0) throw ResourceError("cannot start a process: {}", std::strerror(errno));
-  if (child == 0) {
-    close(ends[0]);
+  const auto body = [&](const os::Messages& parent) {
     Problems problems;
     try {
       problems = check();
     } catch (const std::exception& error) {
       problems.emplace_back(error.what());
     }
-    write_all(ends[1], nlohmann::json(problems).dump(-1, ' ', false,
-                                                     nlohmann::json::error_handler_t::replace));
-    _exit(0);
+    parent.send(
+        nlohmann::json(problems).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
+    return 0;
+  };
+  os::ProcessPool pool;
+  try {
+    pool.start(body);
+  } catch (const std::system_error& error) {
+    throw ResourceError("{}; raise the limits of open files and processes (ulimit -n, -u)",
+                        error.what());
   }
-  close(ends[1]);
-  const std::string answer = read_all(ends[0]);
-  close(ends[0]);
-  int status = 0;
-  while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
-  }
-  if (!WIFEXITED(status) || WEXITSTATUS(status) != 0) {
-    return {fmt::format("{}: reading it crashed ({}); the file is damaged or made to do harm", what,
-                        WIFSIGNALED(status) ? strsignal(WTERMSIG(status)) : "exit")};
+  std::string answer;
+  while (pool.size() > 0) {
+    for (const auto& event : pool.wait(-1)) {
+      if (!event.exit) {
+        answer = event.message;
+      } else if (!event.exit->well()) {
+        return {
+            fmt::format("{}: reading it crashed (it {}); the file is damaged or made to do harm",
+                        what, event.exit->describe())};
+      }
+    }
   }
   return nlohmann::json::parse(answer).get<Problems>();
 }

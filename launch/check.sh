@@ -4,49 +4,48 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 status=0
 
-# What each module may include, besides itself (docs/architecture.md).
+# What each module may include, besides itself (docs/architecture.md). Folders of a module that have a row are rooms:
+# they see each other only as their rows say; whoever may include the module may include its rooms.
+readonly BELOW_TRAIN="data model rl rollout checkpoint report comm sim scene config core os"
 declare -A allowed=(
-  [core]="" [config]="core" [scene]="config core" [sim]="scene config core" [comm]="config core"
-  [data]="scene config core" [model]="config core" [rl]="config core" [checkpoint]="config core"
-  [report]="config core" [rollout]="comm sim scene config core"
-  [train]="data model rl rollout checkpoint report comm sim scene config core"
-  [apps]="train data model rl rollout checkpoint report comm sim scene config core"
-  [data_prep]="data report sim scene config core")
-# The rooms of train, likewise; all may include what train may. `table` is what stands beside the rooms.
-declare -A rooms=(
-  [optim]="" [run]="" [policy]="optim run" [rollouts]="policy optim run" [ppo]="rollouts policy optim run"
-  [world_model]="optim run" [evaluate]="policy run" [doctor]="run"
-  [table]="world_model ppo rollouts policy optim run evaluate")
+  [os]="" [core]="os" [config]="core os" [scene]="config core os" [sim]="scene config core os" [comm]="config core os"
+  [data]="scene config core os" [model]="config core os" [rl]="config core os" [checkpoint]="config core os"
+  [report]="config core os"
+  [rollout/pool]="comm config core os" [rollout/traffic]="rollout/pool sim scene config core os"
+  [train/optim]="$BELOW_TRAIN" [train/run]="$BELOW_TRAIN" [train/policy]="train/optim train/run $BELOW_TRAIN"
+  [train/rollouts]="train/policy train/optim train/run $BELOW_TRAIN"
+  [train/ppo]="train/rollouts train/policy train/optim train/run $BELOW_TRAIN"
+  [train/world_model]="train/optim train/run $BELOW_TRAIN" [train/evaluate]="train/policy train/run $BELOW_TRAIN"
+  [train/doctor]="train/run $BELOW_TRAIN"
+  [train]="train/world_model train/ppo train/rollouts train/policy train/optim train/run train/evaluate $BELOW_TRAIN"
+  [apps]="train $BELOW_TRAIN"
+  [data_prep]="data report sim scene config core os")
 # Third-party headers that stay inside one module.
 declare -A owner=([mpi.h]="comm rollout" [nccl.h]="comm" [hdf5.h]="data checkpoint" [libsumo/]="sim")
 # CUDA's headers stay in these files.
 readonly CUDA_HEADERS='<(c10/cuda/|ATen/cuda/|cuda|nvrtc)'
 readonly CUDA_FILES='^src/(comm/|model/device/|train/run/gpu\.cpp$)'
 
-module_of() {  # path -> module
-  case "$1" in
-    include/traffic/*) echo "$1" | cut -d/ -f3 ;;
-    src/*) echo "$1" | cut -d/ -f2 ;;
-    data_prep/*) echo data_prep ;;
-  esac
-}
-room_of() {  # path in train -> room
-  local rest=${1#src/train/}; rest=${rest#include/traffic/train/}
-  case "$rest" in */*) echo "${rest%%/*}" ;; *) echo table ;; esac
+place_of() {  # module/folder/file -> module/folder if that is a room, else module
+  local module=${1%%/*} rest=${1#*/}
+  local room="$module/${rest%%/*}"
+  if [ -n "${allowed[$room]+x}" ]; then echo "$room"; else echo "$module"; fi
 }
 while IFS= read -r file; do
-  module=$(module_of "$file")
+  inside=${file#include/traffic/}
+  place=$(place_of "${inside#src/}")
+  module=${place%%/*}
   while IFS=: read -r line include; do
-    target=$(sed -n 's|.*[<"]traffic/\([a-z]*\)/.*|\1|p' <<<"$include")
-    if [ -n "$target" ] && [ "$target" != "$module" ] && [[ " ${allowed[$module]} " != *" $target "* ]]; then
-      echo "$file:$line: module '$module' may not include '$target' (may: ${allowed[$module]:-nothing})"; status=1
+    # "traffic/MODULE/..." or, within a module, "ROOM/..."
+    path=$(sed -n -e 's|.*[<"]traffic/\([a-z0-9_/]*\)\.h.*|\1|p' \
+               -e "/[<\"]traffic/!s|.*\"\([a-z0-9_]*/[a-z0-9_/]*\)\.h\".*|$module/\1|p" <<<"$include")
+    target=$(place_of "$path")
+    if [ -n "$path" ] && [ "$target" != "$place" ] &&
+       [[ " ${allowed[$place]} " != *" $target "* && " ${allowed[$place]} " != *" ${target%%/*} "* ]]; then
+      echo "$file:$line: '$place' may not include '$target' (may: ${allowed[$place]:-nothing})"; status=1
     fi
-    if [ "$module" = train ] && [ "${file#tests/}" = "$file" ]; then
-      room=$(room_of "$file")
-      target=$(sed -n -e 's|.*"traffic/train/\([a-z_]*\)/.*|\1|p' -e '/"traffic/!s|.*"\([a-z_]*\)/.*|\1|p' <<<"$include")
-      if [ -n "$target" ] && [ "$target" != "$room" ] && [[ " ${rooms[$room]} " != *" $target "* ]]; then
-        echo "$file:$line: room '$room' of train may not include '$target' (may: ${rooms[$room]:-no other})"; status=1
-      fi
+    if [[ $place == */* && $include == *'"../'* ]]; then
+      echo "$file:$line: a private header of another room"; status=1
     fi
     if [[ $include =~ $CUDA_HEADERS && ! $file =~ $CUDA_FILES ]]; then
       echo "$file:$line: CUDA headers belong into src/comm, src/model/device, src/train/run/gpu.cpp"; status=1

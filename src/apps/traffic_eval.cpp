@@ -15,7 +15,7 @@
 #include "traffic/config/write.h"
 #include "traffic/core/atomic_file.h"
 #include "traffic/core/error.h"
-#include "traffic/core/process.h"
+#include "traffic/os/affinity.h"
 #include "traffic/sim/scenario.h"
 #include "traffic/train/evaluate/evaluation.h"
 #include "traffic/train/policy/policy_controller.h"
@@ -139,7 +139,7 @@ train::EvaluationPlan make_plan(const Arguments& arguments, const config::Common
   plan.controllers = arguments.controllers;
   if (plan.controllers.empty()) plan.controllers = {"none", "meter"};
   plan.seeds = train::parse_seeds(arguments.seeds);
-  plan.jobs = arguments.jobs > 0 ? arguments.jobs : num_cpus_available();
+  plan.jobs = arguments.jobs > 0 ? arguments.jobs : os::num_cpus_available();
   plan.demand_scale = arguments.demand_scale;
   return plan;
 }

@@ -13,28 +13,20 @@
 #include "traffic/core/atomic_file.h"
 #include "traffic/core/error.h"
 #include "traffic/core/fault.h"
+#include "traffic/os/descriptor.h"
 
 namespace traffic::checkpoint {
 namespace {
 
-/// A file open for reading.
-class OpenFile {
- public:
-  explicit OpenFile(const std::filesystem::path& path)
-      : fd_(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)) {
-    if (fd_ < 0) {
-      throw CheckpointError("checkpoint {}: cannot open it: {}; check the path", path.string(),
-                            std::generic_category().message(errno));
-    }
+/// Open for reading.
+os::Descriptor open_file(const std::filesystem::path& path) {
+  os::Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  if (!file.is_open()) {
+    throw CheckpointError("checkpoint {}: cannot open it: {}; check the path", path.string(),
+                          std::generic_category().message(errno));
   }
-  ~OpenFile() { ::close(fd_); }
-  OpenFile(const OpenFile&) = delete;
-  OpenFile& operator=(const OpenFile&) = delete;
-  [[nodiscard]] int fd() const { return fd_; }
-
- private:
-  int fd_;
-};
+  return file;
+}
 
 FileInfo info_of(const Header& header) {
   return {header.step, static_cast<std::int64_t>(header.file_bytes)};
@@ -59,13 +51,13 @@ void save(const Snapshot& snapshot, const std::filesystem::path& path) {
 
 Snapshot load(const std::filesystem::path& path) {
   const h5::QuietErrors quiet;
-  const OpenFile file(path);
-  const Header header = read_header(file.fd(), path);
-  verify_blocks(file.fd(), header, path);
+  const os::Descriptor file = open_file(path);
+  const Header header = read_header(file.get(), path);
+  verify_blocks(file.get(), header, path);
   Snapshot snapshot(header.step);
   snapshot.set_source(path.string());
   try {
-    Reader(file.fd(), path, header.file_bytes).read_into(snapshot);
+    Reader(file.get(), path, header.file_bytes).read_into(snapshot);
   } catch (const h5::CallFailed& failure) {
     throw CheckpointError("checkpoint {}: HDF5 cannot read it: {}; use another checkpoint",
                           path.string(), failure.message);
@@ -74,14 +66,14 @@ Snapshot load(const std::filesystem::path& path) {
 }
 
 FileInfo read_info(const std::filesystem::path& path) {
-  const OpenFile file(path);
-  return info_of(read_header(file.fd(), path));
+  const os::Descriptor file = open_file(path);
+  return info_of(read_header(file.get(), path));
 }
 
 FileInfo verify(const std::filesystem::path& path) {
-  const OpenFile file(path);
-  const Header header = read_header(file.fd(), path);
-  verify_blocks(file.fd(), header, path);
+  const os::Descriptor file = open_file(path);
+  const Header header = read_header(file.get(), path);
+  verify_blocks(file.get(), header, path);
   return info_of(header);
 }
 

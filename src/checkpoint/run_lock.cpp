@@ -14,6 +14,7 @@
 #include "traffic/core/clock.h"
 #include "traffic/core/error.h"
 #include "traffic/core/process.h"
+#include "traffic/os/process_id.h"
 
 namespace traffic::checkpoint {
 namespace {
@@ -40,10 +41,10 @@ std::string describe(const Holder& holder) {
   return fmt::format("pid {} on {} since {}", holder.pid, holder.host, holder.since);
 }
 
-/// Of use where flock does not reach: the process that wrote the file, judged from this machine.
+/// Where there is no flock: the process that wrote the file, judged from this machine.
 bool is_alive_here(const Holder& holder) {
   return holder.pid != 0 && holder.pid != getpid() && holder.host == hostname() &&
-         process_start_ticks(holder.pid) == holder.start_ticks;
+         os::is_running(holder.pid, holder.start_ticks);
 }
 
 [[noreturn]] void refuse(const std::filesystem::path& dir, const Holder& holder) {
@@ -53,7 +54,7 @@ bool is_alive_here(const Holder& holder) {
 }
 
 void write_holder(int fd, const std::filesystem::path& path) {
-  const std::string text = fmt::format("{} {} {} {}\n", getpid(), process_start_ticks(getpid()),
+  const std::string text = fmt::format("{} {} {} {}\n", getpid(), os::process_start_ticks(getpid()),
                                        hostname(), utc_timestamp());
   if (::ftruncate(fd, 0) != 0) throw io_error("write", path, errno);
   const ssize_t written = ::pwrite(fd, text.data(), text.size(), 0);
@@ -69,27 +70,22 @@ RunLock::RunLock(const std::filesystem::path& dir) {
   std::filesystem::create_directories(dir, error);
   if (error) throw io_error("create", dir, error.value());
   const auto path = dir / "run.lock";
-  fd_ = ::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644);
-  if (fd_ < 0) throw io_error("open", path, errno);
-  try {
-    const int locked = ::flock(fd_, LOCK_EX | LOCK_NB);
-    const bool no_locks_here = locked != 0 && (errno == ENOLCK || errno == EOPNOTSUPP);
-    const Holder holder = read_holder(fd_);
-    if (locked != 0 && !no_locks_here) refuse(dir, holder);
-    if (is_alive_here(holder)) refuse(dir, holder);
-    if (holder.pid != 0) taken_over_from_ = describe(holder);
-    write_holder(fd_, path);
-  } catch (...) {
-    ::close(fd_);
-    throw;
-  }
+  file_ = os::Descriptor(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644));
+  if (!file_.is_open()) throw io_error("open", path, errno);
+  const bool locked = ::flock(file_.get(), LOCK_EX | LOCK_NB) == 0;
+  const bool no_locks_here = !locked && (errno == ENOLCK || errno == EOPNOTSUPP);
+  const Holder holder = read_holder(file_.get());
+  // Who has the lock knows that nobody else holds it: a zombie, whose number is still taken, has
+  // let go.
+  if (!locked && (!no_locks_here || is_alive_here(holder))) refuse(dir, holder);
+  if (holder.pid != 0) taken_over_from_ = describe(holder);
+  write_holder(file_.get(), path);
 }
 
 RunLock::~RunLock() {
   // An empty file says that this run ended properly. Failing to empty it only makes the next run
   // report a takeover.
-  [[maybe_unused]] const int emptied = ::ftruncate(fd_, 0);
-  ::close(fd_);
+  [[maybe_unused]] const int emptied = ::ftruncate(file_.get(), 0);
 }
 
 }  // namespace traffic::checkpoint

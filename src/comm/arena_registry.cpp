@@ -2,7 +2,7 @@
 
 namespace traffic::comm {
 
-std::uint64_t ArenaRegistry::add(const std::shared_ptr<SharedSegment>& segment, int local_rank,
+std::uint64_t ArenaRegistry::add(const std::shared_ptr<NodeMemory>& segment, int local_rank,
                                  std::size_t bytes_per_rank) {
   std::erase_if(arenas_, [](const Arena& arena) { return arena.segment.expired(); });
   std::byte* own = segment->data() + static_cast<std::size_t>(local_rank) * bytes_per_rank;

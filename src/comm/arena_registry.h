@@ -7,7 +7,7 @@
 #include <optional>
 #include <vector>
 
-#include "shared_segment.h"
+#include "node_memory.h"
 
 namespace traffic::comm {
 
@@ -27,7 +27,7 @@ struct ArenaPlace {
 class ArenaRegistry {
  public:
   /// @return the arena's number, from 1
-  std::uint64_t add(const std::shared_ptr<SharedSegment>& segment, int local_rank,
+  std::uint64_t add(const std::shared_ptr<NodeMemory>& segment, int local_rank,
                     std::size_t bytes_per_rank);
   /// The arena that holds all of [data, data + bytes) of this rank.
   [[nodiscard]] std::optional<ArenaPlace> find(const void* data, std::size_t bytes) const;
@@ -35,7 +35,7 @@ class ArenaRegistry {
  private:
   struct Arena {
     std::uint64_t number;
-    std::weak_ptr<SharedSegment> segment;
+    std::weak_ptr<NodeMemory> segment;
     std::byte* own;
     std::size_t bytes_per_rank;
   };

@@ -122,7 +122,7 @@ at::Tensor MpiCommunicator::shared_zeros(std::int64_t count, at::ScalarType dtyp
   }
   const std::size_t bytes_per_rank =
       (bytes + NodeChannel::kPageBytes - 1) / NodeChannel::kPageBytes * NodeChannel::kPageBytes;
-  auto segment = std::make_shared<SharedSegment>();
+  auto segment = std::make_shared<NodeMemory>();
   std::string problem;
   run({.bytes = bytes, .op = OpCode::kSharedZeros, .dtype = dtype},
       [&](Call& call) { problem = map_segment(*segment, bytes_per_rank, call); });
@@ -136,14 +136,14 @@ at::Tensor MpiCommunicator::shared_zeros(std::int64_t count, at::ScalarType dtyp
 }
 
 /// @return what went wrong on any rank, the same on all
-std::string MpiCommunicator::map_segment(SharedSegment& segment, std::size_t bytes_per_rank,
+std::string MpiCommunicator::map_segment(NodeMemory& segment, std::size_t bytes_per_rank,
                                          Call& call) {
   const std::size_t total = multiply(bytes_per_rank, node_->size());
   SegmentOffer offer{.pid = getpid(), .descriptor = -1, .problem = {}};
   if (topology().is_leader()) {
     try {
-      segment = SharedSegment::create(total);
-      offer.descriptor = segment.descriptor();
+      segment = create_node_memory(total);
+      offer.descriptor = segment.file.get();
     } catch (const ResourceError& error) {
       set_problem(offer, error.what());
     }
@@ -154,13 +154,13 @@ std::string MpiCommunicator::map_segment(SharedSegment& segment, std::size_t byt
   std::string problem = offer.problem;
   if (problem.empty() && !topology().is_leader()) {
     try {
-      segment = SharedSegment::open(offer.pid, offer.descriptor, total);
+      segment = open_node_memory(offer.pid, offer.descriptor, total);
     } catch (const ResourceError& error) {
       problem = error.what();
     }
   }
   problem = first_problem(problem, call);
-  segment.close_descriptor();
+  segment.file.reset();
   return problem;
 }
 

@@ -73,7 +73,7 @@ class MpiCommunicator final : public Communicator {
   void gather_chunk(const std::byte* mine, std::size_t bytes, std::byte* into,
                     std::size_t row_bytes, Call& call);
   void gather_from_nodes(std::size_t bytes, std::byte* into, std::size_t row_bytes, Call& call);
-  std::string map_segment(SharedSegment& segment, std::size_t bytes_per_rank, Call& call);
+  std::string map_segment(NodeMemory& segment, std::size_t bytes_per_rank, Call& call);
   std::string first_problem(const std::string& own, Call& call);
 
   double timeout_s_;

@@ -83,7 +83,7 @@ std::vector<int> find_nodes(MPI_Comm world, MPI_Comm node, int rank, int size) {
 
 struct MpiSession::State {
   MpiComm world;
-  SharedSegment board;
+  NodeMemory board;
   int exceptions_before = std::uncaught_exceptions();
 };
 

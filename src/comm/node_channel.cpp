@@ -1,37 +1,24 @@
 #include "node_channel.h"
 
 #include <fmt/ranges.h>
-#include <linux/futex.h>
 #include <sched.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <cstring>
-#include <ctime>
 #include <exception>
-#include <limits>
 #include <utility>
 
-#include "traffic/core/process.h"
+#include "traffic/os/futex.h"
+#include "traffic/os/process_id.h"
 
 namespace traffic::comm {
 namespace {
 
 constexpr int kSpins = 500;  ///< about 10 us
 constexpr double kYieldS = 100e-6;
-constexpr long kSleepNs = 50'000'000;  ///< between two looks at the health of the others
-
-// The futex words are shared between processes: the private variants would not do.
-void futex_wait(const std::atomic<std::uint32_t>& word, std::uint32_t expected) {
-  const timespec limit = {.tv_sec = 0, .tv_nsec = kSleepNs};
-  syscall(SYS_futex, &word, FUTEX_WAIT, expected, &limit, nullptr, 0);
-}
-
-void futex_wake_all(const std::atomic<std::uint32_t>& word) {
-  syscall(SYS_futex, &word, FUTEX_WAKE, std::numeric_limits<int>::max(), nullptr, nullptr, 0);
-}
+constexpr double kSleepS = 0.05;  ///< between two looks at the health of the others
 
 }  // namespace
 
@@ -40,9 +27,8 @@ struct alignas(128) NodeChannel::Slot {
   std::atomic<std::uint32_t> round;     ///< of the last arrival
   std::atomic<std::uint32_t> sleepers;  ///< ranks that sleep on `round`
   std::atomic<std::uint32_t> left;
-  std::atomic<std::int32_t> pid;
-  std::atomic<std::uint64_t> start_ticks;  ///< with the pid names the process
-  OpHeader headers[2];                     ///< by round, as the halves of the stage
+  os::SharedProcess process;
+  OpHeader headers[2];  ///< by round, as the halves of the stage
 };
 
 struct alignas(128) NodeChannel::Board {
@@ -56,7 +42,7 @@ std::size_t NodeChannel::segment_bytes(int local_size) {
   return (control + kPageBytes - 1) / kPageBytes * kPageBytes + n * 2 * kStageBytes;
 }
 
-NodeChannel::NodeChannel(SharedSegment segment, std::vector<int> ranks, int local_rank)
+NodeChannel::NodeChannel(NodeMemory segment, std::vector<int> ranks, int local_rank)
     : segment_(std::move(segment)),
       ranks_(std::move(ranks)),
       local_rank_(local_rank),
@@ -64,9 +50,7 @@ NodeChannel::NodeChannel(SharedSegment segment, std::vector<int> ranks, int loca
       num_spins_(static_cast<long>(ranks_.size()) <= sysconf(_SC_NPROCESSORS_ONLN) ? kSpins : 0),
       exceptions_before_(std::uncaught_exceptions()) {
   TRAFFIC_CHECK(segment_.size() >= segment_bytes(size()), "segment of {} bytes", segment_.size());
-  Slot& mine = slot(local_rank_);
-  mine.start_ticks = process_start_ticks(getpid());
-  mine.pid = getpid();
+  os::enter_self(slot(local_rank_).process);
 }
 
 NodeChannel::~NodeChannel() {
@@ -111,7 +95,7 @@ void NodeChannel::arrive(const OpHeader& header) {
   // Sequentially consistent, as in wait_for: either this rank sees the sleeper or the sleeper sees
   // the new round.
   mine.round.store(round_);
-  if (mine.sleepers.load() != 0) futex_wake_all(mine.round);
+  if (mine.sleepers.load() != 0) os::wake_all(mine.round);
 }
 
 bool NodeChannel::has_arrived(int peer) const {
@@ -133,7 +117,7 @@ void NodeChannel::wait_for(int peer, const OpHeader& header, const Deadline& dea
     other.sleepers.fetch_add(1);
     const std::uint32_t seen = other.round.load();
     const bool arrived = has_arrived(peer);
-    if (!arrived) futex_wait(other.round, seen);
+    if (!arrived) os::sleep_while_equal(other.round, seen, kSleepS);
     other.sleepers.fetch_sub(1);
     if (arrived || has_arrived(peer)) return;
     check_health(peer, header, deadline);
@@ -144,21 +128,21 @@ void NodeChannel::check_health(int peer, const OpHeader& header, const Deadline&
   throw_if_failed();
   const Slot& other = slot(peer);
   const int rank = ranks_[static_cast<std::size_t>(peer)];
-  const std::int32_t pid = other.pid.load();
+  const std::int32_t pid = other.process.pid.load();
   // Leaving comes after the last arrival, so look again before saying that it did not come.
   if (other.left.load() != 0 && !has_arrived(peer)) {
     throw CommError("{}: rank {} (pid {}) has ended its part and does not come", describe(header),
                     rank, pid);
   }
-  if (pid != 0 && process_start_ticks(pid) != other.start_ticks.load() && !has_arrived(peer)) {
+  if (!os::is_running_or_unknown(other.process) && !has_arrived(peer)) {
     throw CommError("{}: rank {} (pid {}) is dead", describe(header), rank, pid);
   }
   if (!deadline.passed()) return;
   std::vector<std::string> missing;
   for (int i = 0; i < size(); ++i) {
     if (i == local_rank_ || has_arrived(i)) continue;
-    missing.push_back(
-        fmt::format("{} (pid {})", ranks_[static_cast<std::size_t>(i)], slot(i).pid.load()));
+    missing.push_back(fmt::format("{} (pid {})", ranks_[static_cast<std::size_t>(i)],
+                                  slot(i).process.pid.load()));
   }
   if (missing.empty()) return;  // came at the last moment
   throw CommError(

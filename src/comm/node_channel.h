@@ -16,8 +16,8 @@
 #include <string>
 #include <vector>
 
+#include "node_memory.h"
 #include "op_header.h"
-#include "shared_segment.h"
 #include "traffic/core/error.h"
 #include "waiting.h"
 
@@ -37,7 +37,7 @@ class NodeChannel {
   static std::size_t segment_bytes(int local_size);
 
   /// @param ranks the node's ranks, ascending; the caller is ranks[local_rank]
-  NodeChannel(SharedSegment segment, std::vector<int> ranks, int local_rank);
+  NodeChannel(NodeMemory segment, std::vector<int> ranks, int local_rank);
   /// Tells the others that this rank comes no more, unless an exception ends it: then its own
   /// message shall be the first that is read.
   ~NodeChannel();
@@ -74,7 +74,7 @@ class NodeChannel {
   void check_health(int peer, const OpHeader& header, const Deadline& deadline) const;
   [[nodiscard]] bool has_arrived(int peer) const;
 
-  SharedSegment segment_;
+  NodeMemory segment_;
   std::vector<int> ranks_;
   int local_rank_;
   std::uint32_t round_ = 0;

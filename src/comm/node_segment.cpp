@@ -28,23 +28,23 @@ std::string attempt(Action&& action) {
 }  // namespace
 
 // Memory may take long to come, and MPI's own collectives wait for ever: all meet before each.
-SharedSegment share_on_node(MPI_Comm node_comm, std::size_t size_bytes, double timeout_s) {
+NodeMemory share_on_node(MPI_Comm node_comm, std::size_t size_bytes, double timeout_s) {
   int rank = 0;
   TRAFFIC_MPI(MPI_Comm_rank(node_comm, &rank));
-  SharedSegment segment;
+  NodeMemory segment;
   std::string problem;
-  if (rank == 0) problem = attempt([&] { segment = SharedSegment::create(size_bytes); });
-  std::array<int, 2> owner = {static_cast<int>(getpid()), segment.descriptor()};
+  if (rank == 0) problem = attempt([&] { segment = create_node_memory(size_bytes); });
+  std::array<int, 2> owner = {static_cast<int>(getpid()), segment.file.get()};
   rendezvous(node_comm, kCreating, timeout_s);
   TRAFFIC_MPI(MPI_Bcast(owner.data(), 2, MPI_INT, 0, node_comm));
   if (rank != 0 && owner[1] >= 0) {
-    problem = attempt([&] { segment = SharedSegment::open(owner[0], owner[1], size_bytes); });
+    problem = attempt([&] { segment = open_node_memory(owner[0], owner[1], size_bytes); });
   }
   const int mine = problem.empty() ? 1 : 0;
   int all = 0;
   rendezvous(node_comm, kMapping, timeout_s);
   TRAFFIC_MPI(MPI_Allreduce(&mine, &all, 1, MPI_INT, MPI_MIN, node_comm));
-  segment.close_descriptor();
+  segment.file.reset();
   if (!problem.empty()) throw ResourceError(problem);
   if (all == 0) throw ResourceError("another rank of this node could not set up shared memory");
   return segment;

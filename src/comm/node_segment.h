@@ -2,13 +2,13 @@
 #pragma once
 
 #include "mpi_check.h"
-#include "shared_segment.h"
+#include "node_memory.h"
 
 namespace traffic::comm {
 
 /// Collective over node_comm: its rank 0 creates, the others map.
 /// @throws ResourceError on all of its ranks if one of them cannot, CommError naming the ranks of
 ///     node_comm that were not ready within timeout_s
-SharedSegment share_on_node(MPI_Comm node_comm, std::size_t size_bytes, double timeout_s);
+NodeMemory share_on_node(MPI_Comm node_comm, std::size_t size_bytes, double timeout_s);
 
 }  // namespace traffic::comm

@@ -11,58 +11,45 @@
 #include <cstring>
 #include <string>
 #include <system_error>
-#include <utility>
 
 #include "traffic/core/hash.h"
 #include "traffic/core/process.h"
+#include "traffic/os/descriptor.h"
+#include "traffic/os/process_id.h"
 
 namespace traffic {
 namespace {
 
 namespace fs = std::filesystem;
 
-/// File descriptor that is closed in the end; close() reports what a deferred write may say only
-/// then.
-class Descriptor {
+/// An open file; close() reports what a deferred write may say only then.
+class OpenFile {
  public:
-  Descriptor(const fs::path& path, int flags) : path_(path) {
+  OpenFile(const fs::path& path, int flags) : path_(path) {
     do {
-      fd_ = ::open(path.c_str(), flags | O_CLOEXEC, 0644);
-    } while (fd_ < 0 && errno == EINTR);
-    if (fd_ < 0) throw io_error("open", path, errno);
+      fd_ = os::Descriptor(::open(path.c_str(), flags | O_CLOEXEC, 0644));
+    } while (!fd_.is_open() && errno == EINTR);
+    if (!fd_.is_open()) throw io_error("open", path, errno);
   }
-  ~Descriptor() {
-    if (fd_ >= 0) ::close(fd_);
-  }
-  Descriptor(const Descriptor&) = delete;
-  Descriptor& operator=(const Descriptor&) = delete;
 
   void write(std::span<const std::byte> bytes) {
-    while (!bytes.empty()) {
-      const ssize_t written = ::write(fd_, bytes.data(), bytes.size());
-      if (written < 0) {
-        if (errno == EINTR) continue;
-        throw io_error("write", path_, errno);
-      }
-      bytes = bytes.subspan(static_cast<std::size_t>(written));
-    }
+    if (!os::write_all(fd_.get(), bytes)) throw io_error("write", path_, errno);
   }
   void sync() {
     int rc = 0;
     do {
-      rc = ::fsync(fd_);
+      rc = ::fsync(fd_.get());
     } while (rc != 0 && errno == EINTR);
     if (rc != 0) throw io_error("fsync", path_, errno);
   }
   void close() {
     // After EINTR Linux has closed the descriptor all the same.
-    if (::close(std::exchange(fd_, -1)) != 0 && errno != EINTR)
-      throw io_error("close", path_, errno);
+    if (::close(fd_.release()) != 0 && errno != EINTR) throw io_error("close", path_, errno);
   }
 
  private:
   fs::path path_;
-  int fd_ = -1;
+  os::Descriptor fd_;
 };
 
 fs::path folder_of(const fs::path& path) {
@@ -76,9 +63,9 @@ std::uint32_t host_tag() { return static_cast<std::uint32_t>(xxh3_64(hostname())
 fs::path temporary_path(const fs::path& target) {
   static std::atomic<unsigned> counter{0};
   const pid_t pid = getpid();
-  return folder_of(target) / fmt::format(".tmp-{}-{}-{:08x}-{}-{}", pid, process_start_ticks(pid),
-                                         host_tag(), counter.fetch_add(1),
-                                         target.filename().string());
+  return folder_of(target) / fmt::format(".tmp-{}-{}-{:08x}-{}-{}", pid,
+                                         os::process_start_ticks(pid), host_tag(),
+                                         counter.fetch_add(1), target.filename().string());
 }
 
 bool is_stale(const fs::path& path) {
@@ -88,7 +75,7 @@ bool is_stale(const fs::path& path) {
   if (std::sscanf(path.filename().c_str(), ".tmp-%d-%llu-%8x-", &pid, &start, &host) != 3) {
     return false;
   }
-  if (host == host_tag()) return process_start_ticks(pid) != start;
+  if (host == host_tag()) return !os::is_running(pid, static_cast<std::uint64_t>(start));
   std::error_code error;
   const auto written = fs::last_write_time(path, error);
   return !error && fs::file_time_type::clock::now() - written > std::chrono::hours(24);
@@ -136,19 +123,19 @@ AtomicFile::~AtomicFile() {
 }
 
 void AtomicFile::commit() {
-  Descriptor file(temp_path_, O_RDONLY);
+  OpenFile file(temp_path_, O_RDONLY);
   file.sync();
   file.close();
   if (::rename(temp_path_.c_str(), target_.c_str()) != 0) throw io_error("replace", target_, errno);
   committed_ = true;
-  Descriptor folder(folder_of(target_), O_RDONLY | O_DIRECTORY);
+  OpenFile folder(folder_of(target_), O_RDONLY | O_DIRECTORY);
   folder.sync();
   folder.close();
 }
 
 void write_file_atomically(const fs::path& path, std::span<const std::byte> bytes) {
   AtomicFile file(path);
-  Descriptor out(file.temp_path(), O_WRONLY | O_CREAT | O_EXCL);
+  OpenFile out(file.temp_path(), O_WRONLY | O_CREAT | O_EXCL);
   out.write(bytes);
   out.sync();  // here and not by commit() alone: errors of deferred writes belong to this
                // descriptor

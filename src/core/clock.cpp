@@ -11,7 +11,7 @@
 #include <ctime>
 
 #include "traffic/core/error.h"
-#include "traffic/core/process.h"
+#include "traffic/os/process_id.h"
 
 namespace traffic {
 namespace {
@@ -24,7 +24,7 @@ double seconds_of(clockid_t clock) {
 
 /// Age of this process: its start is recorded in clock ticks since boot.
 double process_age_s() {
-  const double started = static_cast<double>(process_start_ticks(getpid())) /
+  const double started = static_cast<double>(os::process_start_ticks(getpid())) /
                          static_cast<double>(sysconf(_SC_CLK_TCK));
   return std::max(0.0, seconds_of(CLOCK_BOOTTIME) - started);
 }
@@ -55,6 +55,12 @@ std::string format_utc(const char* format) {
 }  // namespace
 
 double steady_seconds() { return seconds_of(CLOCK_MONOTONIC); }
+
+std::int64_t monotonic_ns() {
+  timespec now{};
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return static_cast<std::int64_t>(now.tv_sec) * 1'000'000'000 + now.tv_nsec;
+}
 
 double seconds_since_launch() {
   // Fixed at the first call, so that a wall clock that jumps later does no harm.

@@ -1,7 +1,5 @@
 #include "traffic/core/process.h"
 
-#include <fmt/format.h>
-#include <sched.h>
 #include <sys/resource.h>
 #include <sys/statvfs.h>
 #include <unistd.h>
@@ -10,7 +8,6 @@
 #include <array>
 #include <cerrno>
 #include <fstream>
-#include <sstream>
 
 #include "traffic/core/atomic_file.h"
 
@@ -61,16 +58,6 @@ std::int64_t total_memory_bytes() {
   return total;
 }
 
-int num_cpus_available() {
-  cpu_set_t set;
-  CPU_ZERO(&set);
-  if (sched_getaffinity(0, sizeof(set), &set) != 0) {
-    // More CPUs than a cpu_set_t holds.
-    return static_cast<int>(std::max(1L, sysconf(_SC_NPROCESSORS_ONLN)));
-  }
-  return std::max(1, CPU_COUNT(&set));
-}
-
 std::vector<std::string> command_line() {
   std::ifstream file("/proc/self/cmdline", std::ios::binary);
   std::vector<std::string> words;
@@ -89,21 +76,6 @@ std::int64_t free_disk_bytes(const std::filesystem::path& path) {
   struct statvfs info {};
   if (statvfs(path.c_str(), &info) != 0) throw io_error("look up the free space of", path, errno);
   return static_cast<std::int64_t>(info.f_bavail) * static_cast<std::int64_t>(info.f_frsize);
-}
-
-std::uint64_t process_start_ticks(pid_t pid) {
-  std::ifstream file(fmt::format("/proc/{}/stat", pid));
-  std::string line;
-  if (!std::getline(file, line)) return 0;
-  const auto name_end =
-      line.rfind(')');  // the second field, the name, may hold spaces and brackets
-  if (name_end == std::string::npos) return 0;
-  std::istringstream fields(line.substr(name_end + 1));
-  std::string skipped;
-  for (int field = 3; field < 22; ++field) fields >> skipped;
-  std::uint64_t ticks = 0;
-  fields >> ticks;
-  return fields ? ticks : 0;
 }
 
 }  // namespace traffic

@@ -24,29 +24,23 @@ AppendFile::AppendFile(std::filesystem::path path, std::string preamble)
   open();
 }
 
-AppendFile::~AppendFile() { close(); }
-
-void AppendFile::close() noexcept {
-  if (fd_ >= 0) ::close(std::exchange(fd_, -1));
-}
-
 bool AppendFile::open() noexcept {
   const double now_s = steady_seconds();
   if (now_s - last_attempt_s_ < kRetryIntervalSeconds) return false;
   last_attempt_s_ = now_s;
-  close();
+  fd_.reset();
   try {
     std::error_code error;
     if (path_.has_parent_path()) std::filesystem::create_directories(path_.parent_path(), error);
   } catch (...) {  // no memory for a path
     return false;
   }
-  fd_ = ::open(path_.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644);
-  if (fd_ < 0) return false;
+  fd_ = os::Descriptor(::open(path_.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644));
+  if (!fd_.is_open()) return false;
   struct stat info {};
-  const bool empty = ::fstat(fd_, &info) == 0 && info.st_size == 0;
+  const bool empty = ::fstat(fd_.get(), &info) == 0 && info.st_size == 0;
   if (empty && !preamble_.empty() && !write_all(preamble_)) {
-    close();
+    fd_.reset();
     return false;
   }
   return true;
@@ -54,19 +48,19 @@ bool AppendFile::open() noexcept {
 
 bool AppendFile::is_removed() const noexcept {
   struct stat info {};
-  return ::fstat(fd_, &info) != 0 || info.st_nlink == 0;
+  return ::fstat(fd_.get(), &info) != 0 || info.st_nlink == 0;
 }
 
 bool AppendFile::write_all(std::string_view data) noexcept {
   std::size_t done = 0;
   while (done < data.size()) {
-    const ssize_t written = ::write(fd_, data.data() + done, data.size() - done);
+    const ssize_t written = ::write(fd_.get(), data.data() + done, data.size() - done);
     if (written < 0 && errno == EINTR) continue;
     if (written <= 0) {
       // Take back the beginning of an entry, which readers of the file would stumble over.
-      const off_t end = ::lseek(fd_, 0, SEEK_END);
+      const off_t end = ::lseek(fd_.get(), 0, SEEK_END);
       if (done > 0 && end >= static_cast<off_t>(done)) {
-        [[maybe_unused]] const int rc = ::ftruncate(fd_, end - static_cast<off_t>(done));
+        [[maybe_unused]] const int rc = ::ftruncate(fd_.get(), end - static_cast<off_t>(done));
       }
       return false;
     }
@@ -76,7 +70,7 @@ bool AppendFile::write_all(std::string_view data) noexcept {
 }
 
 bool AppendFile::append(std::string_view data) noexcept {
-  const bool usable = (fd_ >= 0 && !is_removed()) || open();
+  const bool usable = (fd_.is_open() && !is_removed()) || open();
   if (usable && write_all(data)) return true;
   ++num_lost_;
   return false;

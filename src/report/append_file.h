@@ -6,6 +6,8 @@
 #include <string>
 #include <string_view>
 
+#include "traffic/os/descriptor.h"
+
 namespace traffic::report {
 
 /// Survives a full disk, a removed folder and a revoked permission: what cannot be written is
@@ -15,9 +17,6 @@ class AppendFile {
  public:
   /// @param preamble written whenever the file is new and empty, e.g. the header of a CSV file
   explicit AppendFile(std::filesystem::path path, std::string preamble = "");
-  ~AppendFile();
-  AppendFile(const AppendFile&) = delete;
-  AppendFile& operator=(const AppendFile&) = delete;
 
   /// Appends all of `data` or, as far as no other process appends to the file, nothing of it.
   /// @return whether it was written
@@ -29,11 +28,10 @@ class AppendFile {
   bool open() noexcept;
   [[nodiscard]] bool is_removed() const noexcept;
   bool write_all(std::string_view data) noexcept;
-  void close() noexcept;
 
   std::filesystem::path path_;
   std::string preamble_;
-  int fd_ = -1;
+  os::Descriptor fd_;
   double last_attempt_s_;
   std::uint64_t num_lost_ = 0;
 };

@@ -10,6 +10,8 @@
 #include <cstdlib>
 #include <utility>
 
+#include "traffic/os/descriptor.h"
+
 namespace traffic::report {
 namespace {
 
@@ -52,11 +54,9 @@ bool Console::is_terminal() {
 int Console::width() {
   int columns = columns_of(STDERR_FILENO);
   if (const std::string link = stderr_of_mpirun(); columns == 0 && !link.empty()) {
-    const int fd = ::open(link.c_str(), O_WRONLY | O_NOCTTY | O_NONBLOCK | O_CLOEXEC);
-    if (fd >= 0) {
-      columns = columns_of(fd);
-      ::close(fd);
-    }
+    const os::Descriptor terminal(
+        ::open(link.c_str(), O_WRONLY | O_NOCTTY | O_NONBLOCK | O_CLOEXEC));
+    if (terminal.is_open()) columns = columns_of(terminal.get());
   }
   return columns > 0 ? columns : kDefaultWidth;
 }

@@ -1,4 +1,5 @@
 #include "traffic/report/run_folder.h"
+#include "traffic/os/affinity.h"
 
 #include <fmt/format.h>
 #include <sys/utsname.h>
@@ -45,7 +46,7 @@ void write_environment(const RunFolder& folder, const Environment& environment) 
   json["operating_system"] = operating_system();
   json["cpu_model"] = cpu_model();
   json["cpus_online"] = ::sysconf(_SC_NPROCESSORS_ONLN);
-  json["cpus_available"] = num_cpus_available();
+  json["cpus_available"] = os::num_cpus_available();
   json["memory_bytes"] = total_memory_bytes();
   json["gpus"] = environment.gpus;
   json["time"] = utc_timestamp();

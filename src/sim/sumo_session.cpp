@@ -1,7 +1,6 @@
 #include "sumo_session.h"
 
 #include <libsumo/Simulation.h>
-#include <sys/mman.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -9,6 +8,7 @@
 #include <iostream>
 
 #include "traffic/core/error.h"
+#include "traffic/os/shared_memory.h"
 
 namespace traffic::sim {
 namespace {
@@ -19,36 +19,33 @@ bool g_session_exists = false;  // libsumo is static; not thread-safe, as the wh
 /// and throws only "Process Error".
 class StderrCapture {
  public:
-  StderrCapture() : saved_(dup(STDERR_FILENO)), memory_(memfd_create("sumo-stderr", MFD_CLOEXEC)) {
-    if (saved_ >= 0 && memory_ >= 0) dup2(memory_, STDERR_FILENO);
+  StderrCapture()
+      : saved_(dup(STDERR_FILENO)),
+        memory_(os::create_memory_file("sumo-stderr", 0, os::Allocation::kSparse)) {
+    if (saved_.is_open()) dup2(memory_.get(), STDERR_FILENO);
   }
-  ~StderrCapture() {
-    restore();
-    if (memory_ >= 0) close(memory_);
-  }
+  ~StderrCapture() { restore(); }
   StderrCapture(const StderrCapture&) = delete;
   StderrCapture& operator=(const StderrCapture&) = delete;
 
   /// Ends the capture. @return what was written
   std::string restore() {
-    if (saved_ < 0) return {};
+    if (!saved_.is_open()) return {};
     std::cerr.flush();
     std::fflush(stderr);
-    dup2(saved_, STDERR_FILENO);
-    close(saved_);
-    saved_ = -1;
+    dup2(saved_.get(), STDERR_FILENO);
+    saved_.reset();
     std::string text;
     char buffer[4096];
     ssize_t n = 0;
-    while (memory_ >= 0 &&
-           (n = pread(memory_, buffer, sizeof buffer, static_cast<off_t>(text.size()))) > 0)
+    while ((n = pread(memory_.get(), buffer, sizeof buffer, static_cast<off_t>(text.size()))) > 0)
       text.append(buffer, static_cast<std::size_t>(n));
     return text;
   }
 
  private:
-  int saved_;
-  int memory_;
+  os::Descriptor saved_;
+  os::Descriptor memory_;
 };
 
 /// SUMO's messages on one line, without its prefix.

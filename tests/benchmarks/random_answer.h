@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "benchmarks/synthetic_windows.h"
-#include "traffic/rollout/period.h"
+#include "traffic/rollout/traffic/period.h"
 #include "traffic/scene/frame.h"
 #include "train/policy/perception.h"
 

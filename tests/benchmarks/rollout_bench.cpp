@@ -2,8 +2,6 @@
 // workers and simulations with a decision every second, graphs included, nothing asked for.
 #include <benchmark/benchmark.h>
 #include <libsumo/Simulation.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include <array>
 #include <cstdio>
@@ -13,6 +11,7 @@
 
 #include "sim/sumo_session.h"
 #include "traffic/core/clock.h"
+#include "traffic/os/process_pool.h"
 #include "traffic/sim/scenario.h"
 
 namespace traffic {
@@ -34,13 +33,14 @@ void sumo_alone(benchmark::State& state) {
   const auto processes = static_cast<int>(state.range(0));
   for (auto _ : state) {
     const Stopwatch clock;
+    os::ProcessPool pool;
     for (int p = 0; p < processes; ++p) {
-      if (fork() == 0) {
+      pool.start([&](const os::Messages&) {
         run_episodes(kEpisodes, p * kEpisodes);
-        _exit(0);
-      }
+        return 0;
+      });
     }
-    for (int p = 0; p < processes; ++p) wait(nullptr);
+    while (pool.size() > 0) pool.wait(-1);
     state.SetIterationTime(clock.seconds());
   }
   state.counters["steps/s"] =

@@ -60,6 +60,16 @@ TEST_F(RunLockTest, LockOfADeadRunIsTakenOverAndReported) {
   EXPECT_THAT(lock.taken_over_from(), HasSubstr(fmt::format("pid {} on {}", holder, hostname())));
 }
 
+TEST_F(RunLockTest, AZombieHoldsNothing) {
+  // A rank that was killed and that nobody has waited for yet, as where PID 1 does not.
+  const pid_t holder = start_holder();
+  kill(holder, SIGKILL);
+  siginfo_t info{};
+  ASSERT_EQ(waitid(P_PID, static_cast<id_t>(holder), &info, WEXITED | WNOWAIT), 0);
+  EXPECT_THAT(RunLock(dir_).taken_over_from(), HasSubstr(fmt::format("pid {} on", holder)));
+  waitpid(holder, nullptr, 0);
+}
+
 TEST_F(RunLockTest, LockOfARecycledPidIsTakenOver) {
   // Init is alive, but did not start at this tick.
   const std::string text = fmt::format("1 123456789 {} 2025-01-31T00:00:00Z\n", hostname());

@@ -2,9 +2,14 @@
 #include <ATen/ATen.h>
 #include <gmock/gmock.h>
 
+#include <sys/wait.h>
+
+#include <csignal>
 #include <functional>
 
 #include "backends.h"
+#include "comm/node_channel.h"
+#include "traffic/os/child_process.h"
 
 namespace traffic::comm {
 namespace {
@@ -123,6 +128,28 @@ TEST(LostPeerOnOneNodeTest, AnArenaIsNotMixedWithOtherMemory) {
   if (session.rank() == 0) tensor = at::zeros({10000});
   EXPECT_THAT(error_of([&] { comm->all_reduce(tensor); }), HasSubstr("arena 1"));
   session.rendezvous("end of a test", 30);
+}
+
+TEST(LostPeerOnOneNodeTest, AZombieIsDead) {
+  const NodeMemory memory = create_node_memory(NodeChannel::segment_bytes(2));
+  const auto map = [&] {
+    NodeMemory again;
+    again.mapping = os::Mapping(memory.file, 0, memory.size(), os::Access::kReadWrite);
+    return again;
+  };
+  // A rank that enters and is killed; nobody waits for it.
+  auto peer = os::ChildProcess::fork([&] {
+    const NodeChannel channel(map(), {0, 1}, 1);
+    return raise(SIGKILL);
+  });
+  siginfo_t info{};
+  ASSERT_EQ(waitid(P_PID, static_cast<id_t>(peer.pid()), &info, WEXITED | WNOWAIT), 0);
+  NodeChannel channel(map(), {0, 1}, 0);
+  const OpHeader header{.op = OpCode::kBarrier};
+  const Deadline deadline(20);
+  EXPECT_THAT(error_of([&] { channel.exchange(header, deadline); }), HasSubstr("is dead"));
+  EXPECT_FALSE(deadline.passed()) << "found out, not waited for";
+  testing::mpi_session().rendezvous("end of a test", 60);
 }
 
 }  // namespace

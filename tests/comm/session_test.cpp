@@ -2,8 +2,8 @@
 
 #include <set>
 
+#include "comm/node_memory.h"
 #include "comm/node_segment.h"
-#include "comm/shared_segment.h"
 #include "mpi_main.h"
 
 namespace traffic::comm {
@@ -34,7 +34,7 @@ TEST(MpiSessionTest, FindsAllRanksOnThisMachine) {
   EXPECT_EQ(session.local_rank(), session.rank());
 }
 
-TEST(SharedSegmentTest, TooLittleMemoryNamesBothSizesAndARemedy) {
+TEST(NodeMemoryTest, TooLittleMemoryNamesBothSizesAndARemedy) {
   EXPECT_NO_THROW(require_memory(100, 100));
   try {
     require_memory(std::int64_t{120} << 20, std::int64_t{64} << 20);
@@ -46,9 +46,9 @@ TEST(SharedSegmentTest, TooLittleMemoryNamesBothSizesAndARemedy) {
   }
 }
 
-TEST(SharedSegmentTest, IsZeroedAndOutlivesItsDescriptor) {
-  SharedSegment segment = SharedSegment::create(100000);
-  segment.close_descriptor();
+TEST(NodeMemoryTest, IsZeroedAndOutlivesItsDescriptor) {
+  NodeMemory segment = create_node_memory(100000);
+  segment.file.reset();
   const std::set<std::byte> values(segment.data(), segment.data() + segment.size());
   EXPECT_THAT(values, ElementsAre(std::byte{0}));
 }

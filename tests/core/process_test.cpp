@@ -1,7 +1,6 @@
 #include "traffic/core/process.h"
 
 #include <gtest/gtest.h>
-#include <sched.h>
 #include <unistd.h>
 
 #include <cstdlib>
@@ -33,36 +32,12 @@ TEST(Process, KnowsItsCommandLine) {
   EXPECT_NE(words.front().find("test_core"), std::string::npos) << words.front();
 }
 
-TEST(Process, CountsTheCpusOfTheAffinityMask) {
-  cpu_set_t all;
-  CPU_ZERO(&all);
-  ASSERT_EQ(sched_getaffinity(0, sizeof(all), &all), 0);
-  EXPECT_EQ(num_cpus_available(), CPU_COUNT(&all));
-  cpu_set_t one;
-  CPU_ZERO(&one);
-  for (std::size_t cpu = 0; cpu < CPU_SETSIZE; ++cpu) {
-    if (CPU_ISSET(cpu, &all)) {
-      CPU_SET(cpu, &one);
-      break;
-    }
-  }
-  ASSERT_EQ(sched_setaffinity(0, sizeof(one), &one), 0);
-  EXPECT_EQ(num_cpus_available(), 1);
-  ASSERT_EQ(sched_setaffinity(0, sizeof(all), &all), 0);
-}
-
 TEST(Process, KnowsTheMachine) {
   EXPECT_GE(total_memory_bytes(), peak_rss_bytes());
   EXPECT_FALSE(hostname().empty());
   EXPECT_EQ(hostname().find('.'), std::string::npos);
   EXPECT_GT(free_disk_bytes(std::filesystem::temp_directory_path()), 0);
   EXPECT_THROW(free_disk_bytes("/no/such/folder"), ResourceError);
-}
-
-TEST(Process, StartTicksNameAProcessAndAreZeroWithoutOne) {
-  EXPECT_GT(process_start_ticks(getpid()), 0U);
-  EXPECT_EQ(process_start_ticks(getpid()), process_start_ticks(getpid()));
-  EXPECT_EQ(process_start_ticks(-5), 0U);
 }
 
 // seconds_since_launch() reads the environment once, so each case runs in a process of its own.

@@ -172,7 +172,7 @@ TEST_F(DataPrep, ASimulationThatCrashesIsTriedOnceMore) {
   // killed too, so the file is given up, and everything is cleaned up.
   const Result result = run(record_args("2"), {"TRAFFIC_FAULT=record.step:0:50:kill"});
   EXPECT_EQ(result.code(), 6);
-  EXPECT_THAT(result.err, HasSubstr("died by signal 9"));
+  EXPECT_THAT(result.err, HasSubstr("was killed by signal 9"));
   EXPECT_THAT(result.err, HasSubstr("trying once more"));
   EXPECT_THAT(result.err, HasSubstr("2 of 2 files could not be recorded"));
   EXPECT_THAT(files(), testing::IsEmpty());

@@ -1,10 +1,10 @@
 /// One run, one folder: a second process that wants to write there is refused.
 #pragma once
 
-#include <sys/types.h>
-
 #include <filesystem>
 #include <string>
+
+#include "traffic/os/descriptor.h"
 
 namespace traffic::checkpoint {
 
@@ -24,7 +24,7 @@ class RunLock {
   [[nodiscard]] const std::string& taken_over_from() const { return taken_over_from_; }
 
  private:
-  int fd_ = -1;
+  os::Descriptor file_;
   std::string taken_over_from_;
 };
 

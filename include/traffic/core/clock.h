@@ -2,12 +2,15 @@
 /// people.
 #pragma once
 
+#include <cstdint>
 #include <string>
 
 namespace traffic {
 
 /// Seconds of a clock that never jumps; only differences have a meaning.
 double steady_seconds();
+/// The same in nanoseconds: comparable between the processes of a node.
+std::int64_t monotonic_ns();
 
 /// Seconds since the job was launched: since TRAFFIC_LAUNCH_TIME (Unix seconds, set by the launch
 /// scripts) when that is in the environment, else since this process started.

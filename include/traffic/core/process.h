@@ -1,8 +1,6 @@
 /// What this process uses and what the machine has.
 #pragma once
 
-#include <sys/types.h>
-
 #include <cstdint>
 #include <filesystem>
 #include <string>
@@ -16,8 +14,6 @@ std::int64_t peak_rss_bytes();
 std::int64_t rss_bytes();
 /// Memory that the process may use: the machine's, or less where a control group limits it.
 std::int64_t total_memory_bytes();
-/// CPUs that the affinity mask of this process allows; at least 1.
-int num_cpus_available();
 /// What this process was started with, its name first.
 std::vector<std::string> command_line();
 /// Name of this machine, without a domain.
@@ -25,8 +21,5 @@ std::string hostname();
 /// Bytes that an ordinary user may still write on the file system of an existing path.
 /// @throws ResourceError if the path does not exist
 std::int64_t free_disk_bytes(const std::filesystem::path& path);
-/// Start of a process in clock ticks since boot; 0 if there is no such process. With the pid it
-/// names a process uniquely, also after the pid is used again.
-std::uint64_t process_start_ticks(pid_t pid);
 
 }  // namespace traffic

@@ -1,4 +1,5 @@
 #include "traffic/train/doctor/doctor.h"
+#include "traffic/os/affinity.h"
 
 #include <torch/types.h>
 #include <torch/version.h>
@@ -22,7 +23,7 @@
 #include "traffic/core/process.h"
 #include "traffic/core/text.h"
 #include "traffic/core/version.h"
-#include "traffic/rollout/env_pool.h"
+#include "traffic/rollout/traffic/traffic_pool.h"
 #include "traffic/sim/scenario.h"
 #include "traffic/sim/sumo_env.h"
 #include "traffic/train/run/job.h"
@@ -121,7 +122,7 @@ class Examination {
     const auto& topology = session_.topology();
     const Finding mine = judge_node(
         {.host = hostname(),
-         .cpus = num_cpus_available(),
+         .cpus = os::num_cpus_available(),
          .ranks = topology.local_size(),
          .simulations = topology.node() == 0 ? config::num_simulations(config_.rollout) : 0,
          .memory_bytes = total_memory_bytes()});
@@ -219,7 +220,7 @@ class Examination {
           sim::find_scenario(part.scenario);
       });
       const Stopwatch clock;
-      rollout::EnvPool pool(session_, config_);
+      rollout::TrafficPool pool(session_, config_);
       double ready_s = 0.0;
       together(*ranks_, [&] {
         const auto envs = pool.my_envs();
@@ -240,7 +241,7 @@ class Examination {
     add(std::move(mine));
   }
 
-  static void take_answers(rollout::EnvPool& pool) {
+  static void take_answers(rollout::TrafficPool& pool) {
     for (const rollout::Event& event : pool.wait_all(pool.my_envs())) {
       if (event.lost) throw WorkerError("simulation {}: {}", event.env, event.why);
     }

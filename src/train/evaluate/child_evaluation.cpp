@@ -1,10 +1,12 @@
 #include "evaluate/child_evaluation.h"
 
 #include <fstream>
+#include <system_error>
 #include <vector>
 
-#include "run/child_program.h"
 #include "traffic/core/error.h"
+#include "traffic/core/signals.h"
+#include "traffic/os/child_process.h"
 
 namespace traffic::train {
 namespace {
@@ -15,16 +17,23 @@ fs::path traffic_eval() {
   return fs::read_symlink("/proc/self/exe").parent_path() / "traffic_eval";
 }
 
-ProgramOutput run_traffic_eval(const std::vector<std::string>& arguments, const char* what) {
-  ProgramOutput output = run_program(traffic_eval(), arguments);
-  if (output.exit_code == 0 || output.stopped) return output;
+os::ProgramOutput run_traffic_eval(const std::vector<std::string>& arguments, const char* what) {
+  const fs::path program = traffic_eval();
+  os::ProgramOutput output;
+  try {
+    output = os::run_program(program.string(), arguments, [] { return stop_requested(); });
+  } catch (const std::system_error& error) {
+    throw ResourceError("{} cannot be run: {}; build it", program.string(), error.what());
+  }
+  if (output.exit.well() || output.stopped) return output;
   while (output.error.ends_with('\n')) output.error.pop_back();
   constexpr int kLargestCode = static_cast<int>(ExitCode::kResources);
-  const bool known = output.exit_code <= kLargestCode;
+  const int code = output.exit.code();
+  const bool known = code <= kLargestCode;
   throw Error(fmt::format("{}: {}", what,
-                          output.error.empty() ? fmt::format("exit code {}", output.exit_code)
+                          output.error.empty() ? fmt::format("it {}", output.exit.describe())
                                                : output.error),
-              known ? static_cast<ExitCode>(output.exit_code) : ExitCode::kWorkers);
+              known ? static_cast<ExitCode>(code) : ExitCode::kWorkers);
 }
 
 }  // namespace
@@ -51,7 +60,7 @@ std::optional<PhaseEvaluation> evaluate_phase(const fs::path& config_path,
     arguments.insert(arguments.end(), {"--controller", controller});
   }
   arguments.insert(arguments.end(), {"--controller", "checkpoint:" + checkpoint.string()});
-  const ProgramOutput output = run_traffic_eval(arguments, "the evaluation failed");
+  const os::ProgramOutput output = run_traffic_eval(arguments, "the evaluation failed");
   if (output.stopped) return std::nullopt;
   std::ifstream in(json);
   return PhaseEvaluation{.table = output.out,

@@ -1,57 +1,42 @@
 #include "traffic/train/evaluate/evaluation.h"
 
-#include <poll.h>
-#include <sys/mman.h>
-#include <sys/prctl.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
-#include <fcntl.h>
 #include <algorithm>
 #include <array>
 #include <atomic>
 #include <charconv>
-#include <csignal>
-#include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <new>
+#include <deque>
 #include <optional>
 #include <set>
-#include <span>
+#include <system_error>
 #include <utility>
 
 #include "evaluate/episode.h"
 #include "traffic/core/error.h"
+#include "traffic/os/process_pool.h"
+#include "traffic/os/shared_memory.h"
 #include "traffic/sim/scenario.h"
 
 namespace traffic::train {
 namespace {
 
-/// What the processes share: which episode is to be run next.
-struct Counter {
-  std::atomic<std::size_t> next{0};
-};
-static_assert(std::atomic<std::size_t>::is_always_lock_free);
-
+/// Which episode is to be run next, counted by all processes together.
 class SharedCounter {
  public:
-  SharedCounter() {
-    void* memory =
-        mmap(nullptr, sizeof(Counter), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-    if (memory == MAP_FAILED) throw ResourceError("mmap of a page: {}", std::strerror(errno));
-    counter_ = new (memory) Counter;
-  }
-  ~SharedCounter() { munmap(counter_, sizeof(Counter)); }
-  SharedCounter(const SharedCounter&) = delete;
-  SharedCounter& operator=(const SharedCounter&) = delete;
-  std::size_t take() { return counter_->next.fetch_add(1); }
+  SharedCounter()
+      : memory_(
+            os::create_memory_file("traffic_evaluation", sizeof(Counter), os::Allocation::kAtOnce),
+            0, sizeof(Counter), os::Access::kReadWrite) {}
+  std::size_t take() { return reinterpret_cast<Counter*>(memory_.bytes().data())->fetch_add(1); }
 
  private:
-  Counter* counter_;
+  using Counter = std::atomic<std::size_t>;
+  static_assert(Counter::is_always_lock_free);
+  os::Mapping memory_;
 };
 
-/// A line of the pipe from a process to its parent. Smaller than PIPE_BUF, so one write is whole.
+/// What a process tells its parent.
 struct Message {
   enum class Kind : std::int32_t { kBegun, kDone, kFailed };
   Kind kind = Kind::kBegun;
@@ -60,39 +45,35 @@ struct Message {
   EvaluatedEpisode episode{};
   std::array<char, 2048> text{};
 };
-static_assert(sizeof(Message) < 4096);
 
-void send(int fd, const Message& message) {
-  const auto written = write(fd, &message, sizeof(message));
-  if (written != static_cast<ssize_t>(sizeof(message))) std::_Exit(1);  // the parent is gone
+void send(const os::Messages& parent, const Message& message) {
+  if (!parent.send({reinterpret_cast<const char*>(&message), sizeof(message)})) {
+    std::_Exit(1);  // the parent is gone
+  }
 }
 
-/// A process of its own: episodes until there are none left.
-[[noreturn]] void run_child(const EvaluationPlan& plan, SharedCounter& counter, int fd,
-                            pid_t parent) {
-  prctl(PR_SET_PDEATHSIG, SIGKILL);
-  if (getppid() != parent) std::_Exit(1);
+/// In a process of its own: episodes until there are none left.
+int run_episodes(const EvaluationPlan& plan, SharedCounter& counter, const os::Messages& parent) {
   Message message;
   const std::size_t tasks = plan.controllers.size() * plan.seeds.size();
   try {
     EpisodeRunner runner(plan);
     for (message.task = counter.take(); message.task < tasks; message.task = counter.take()) {
       message.kind = Message::Kind::kBegun;
-      send(fd, message);
+      send(parent, message);
       message.episode = runner.run(message.task / plan.seeds.size(),
                                    plan.seeds[message.task % plan.seeds.size()]);
       message.kind = Message::Kind::kDone;
-      send(fd, message);
+      send(parent, message);
     }
   } catch (const std::exception& error) {
     const auto* known = dynamic_cast<const Error*>(&error);
     message.kind = Message::Kind::kFailed;
     message.exit_code = static_cast<std::int32_t>(known ? known->code() : ExitCode::kInternal);
     std::string_view(error.what()).copy(message.text.data(), message.text.size() - 1);
-    send(fd, message);
+    send(parent, message);
   }
-  std::fflush(nullptr);
-  std::_Exit(0);  // libsumo's and torch's static destructors have nothing to do here
+  return 0;
 }
 
 /// The processes and what they say.
@@ -101,87 +82,53 @@ class Processes {
   Processes(const EvaluationPlan& plan, SharedCounter& counter) {
     const auto jobs = std::clamp<std::size_t>(static_cast<std::size_t>(plan.jobs), 1,
                                               plan.controllers.size() * plan.seeds.size());
-    const pid_t parent = getpid();
-    std::fflush(nullptr);
-    for (std::size_t j = 0; j < jobs; ++j) {
-      int ends[2];
-      if (pipe2(ends, O_CLOEXEC) != 0) throw ResourceError("pipe: {}", std::strerror(errno));
-      const pid_t pid = fork();
-      if (pid < 0) throw ResourceError("fork: {}", std::strerror(errno));
-      if (pid == 0) {
-        close(ends[0]);
-        run_child(plan, counter, ends[1], parent);
+    try {
+      for (std::size_t j = 0; j < jobs; ++j) {
+        pool_.start(
+            [&](const os::Messages& parent) { return run_episodes(plan, counter, parent); });
       }
-      close(ends[1]);
-      children_.push_back({.pid = pid, .fd = ends[0]});
+    } catch (const std::system_error& error) {
+      throw ResourceError("{}; raise the limits of open files and processes (ulimit -n, -u)",
+                          error.what());
     }
+    running_.resize(jobs);
   }
-  ~Processes() {
-    for (Child& child : children_) {
-      if (child.pid > 0) {
-        kill(child.pid, SIGKILL);
-        waitpid(child.pid, nullptr, 0);
-      }
-      if (child.fd >= 0) close(child.fd);
-    }
-  }
-  Processes(const Processes&) = delete;
-  Processes& operator=(const Processes&) = delete;
 
   /// The next finished episode; nothing when all processes have ended.
   std::optional<Message> next() {
     while (true) {
-      std::vector<pollfd> fds;
-      for (const Child& child : children_) {
-        if (child.fd >= 0) fds.push_back({.fd = child.fd, .events = POLLIN, .revents = 0});
+      while (!events_.empty()) {
+        const os::ProcessPool::Event event = std::move(events_.front());
+        events_.pop_front();
+        if (auto message = take(event)) return message;
       }
-      if (fds.empty()) return std::nullopt;
-      if (poll(fds.data(), fds.size(), -1) < 0) {
-        if (errno == EINTR) continue;
-        throw ResourceError("poll: {}", std::strerror(errno));
-      }
-      for (const pollfd& ready : fds) {
-        if (ready.revents == 0) continue;
-        if (auto message = take(child_of(ready.fd))) return message;
-      }
+      if (pool_.size() == 0) return std::nullopt;
+      for (auto& event : pool_.wait(-1)) events_.push_back(std::move(event));
     }
   }
 
  private:
-  struct Child {
-    pid_t pid = 0;
-    int fd = -1;
-    std::optional<std::size_t> running = std::nullopt;  ///< its task
-  };
-
-  Child& child_of(int fd) {
-    return *std::find_if(children_.begin(), children_.end(),
-                         [&](const Child& child) { return child.fd == fd; });
-  }
-
-  std::optional<Message> take(Child& child) {
+  std::optional<Message> take(const os::ProcessPool::Event& event) {
+    auto& running = running_[static_cast<std::size_t>(event.process)];
     Message message;
-    const auto size = read(child.fd, &message, sizeof(message));
-    if (size == static_cast<ssize_t>(sizeof(message))) {
+    if (!event.exit) {
+      std::memcpy(&message, event.message.data(), sizeof(message));
       const bool begun = message.kind == Message::Kind::kBegun;
-      child.running = begun ? std::optional(message.task) : std::nullopt;
+      running = begun ? std::optional(message.task) : std::nullopt;
       return begun ? std::nullopt : std::optional(message);
     }
-    close(std::exchange(child.fd, -1));
-    int status = 0;
-    waitpid(std::exchange(child.pid, 0), &status, 0);
-    if (!child.running && WIFEXITED(status) && WEXITSTATUS(status) == 0) return std::nullopt;
+    if (!running && event.exit->well()) return std::nullopt;
     message = {.kind = Message::Kind::kFailed,
                .exit_code = static_cast<std::int32_t>(ExitCode::kWorkers),
-               .task = child.running.value_or(0)};
-    const std::string why =
-        WIFSIGNALED(status) ? fmt::format("its process was ended by signal {}", WTERMSIG(status))
-                            : fmt::format("its process ended with code {}", WEXITSTATUS(status));
+               .task = running.value_or(0)};
+    const std::string why = "its process " + event.exit->describe();
     why.copy(message.text.data(), message.text.size() - 1);
     return message;
   }
 
-  std::vector<Child> children_;
+  os::ProcessPool pool_;
+  std::deque<os::ProcessPool::Event> events_;
+  std::vector<std::optional<std::size_t>> running_;  ///< the task of each process
 };
 
 void check_plan(const EvaluationPlan& plan) {

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "traffic/model/graph_batch.h"
-#include "traffic/rollout/period.h"
+#include "traffic/rollout/traffic/period.h"
 
 namespace traffic::train {
 

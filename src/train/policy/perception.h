@@ -14,7 +14,7 @@
 #include "traffic/model/controller.h"
 #include "traffic/model/graph_encoder.h"
 #include "traffic/model/world_model.h"
-#include "traffic/rollout/period.h"
+#include "traffic/rollout/traffic/period.h"
 
 namespace traffic::train {
 

@@ -15,7 +15,7 @@
 #include "traffic/model/controller.h"
 #include "traffic/rl/distributions.h"
 #include "traffic/rl/plackett_luce.h"
-#include "traffic/rollout/period.h"
+#include "traffic/rollout/traffic/period.h"
 #include "traffic/scene/action.h"
 
 namespace traffic::train {

@@ -5,7 +5,7 @@
 #include <span>
 #include <vector>
 
-#include "traffic/rollout/period.h"
+#include "traffic/rollout/traffic/period.h"
 
 namespace traffic::train {
 

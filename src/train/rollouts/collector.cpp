@@ -12,7 +12,7 @@
 
 namespace traffic::train {
 
-Collector::Collector(const config::Config& config, rollout::EnvPool& pool,
+Collector::Collector(const config::Config& config, rollout::TrafficPool& pool,
                      report::TimeSplit& time_split)
     : config_(config), pool_(pool), time_split_(time_split) {
   for (const int env : pool.my_envs()) fragments_[env] = {};

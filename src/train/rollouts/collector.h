@@ -19,7 +19,7 @@
 #include "rollouts/slot.h"
 #include "traffic/config/config.h"
 #include "traffic/report/time_split.h"
-#include "traffic/rollout/env_pool.h"
+#include "traffic/rollout/traffic/traffic_pool.h"
 
 namespace traffic::train {
 
@@ -56,7 +56,8 @@ struct Collected {
 
 class Collector {
  public:
-  Collector(const config::Config& config, rollout::EnvPool& pool, report::TimeSplit& time_split);
+  Collector(const config::Config& config, rollout::TrafficPool& pool,
+            report::TimeSplit& time_split);
 
   /// Uncontrolled episodes; on_period is called with the place in `requests` and each period.
   /// @return in the order of the requests, as with run()
@@ -102,7 +103,7 @@ class Collector {
   void take_over(const Job& job, Slot& slot, const rollout::Period& period) const;
 
   config::Config config_;
-  rollout::EnvPool& pool_;
+  rollout::TrafficPool& pool_;
   report::TimeSplit& time_split_;
   std::map<int, Slot> fragments_;
   bool simulations_are_theirs_ = false;  ///< of the fragments; otherwise they are to be replayed

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "traffic/config/config.h"
-#include "traffic/rollout/period.h"
+#include "traffic/rollout/traffic/period.h"
 #include "traffic/scene/score.h"
 
 namespace traffic::train {

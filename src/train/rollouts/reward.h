@@ -7,7 +7,7 @@
 
 #include "rollouts/baseline.h"
 #include "traffic/rl/baseline_curve.h"
-#include "traffic/rollout/period.h"
+#include "traffic/rollout/traffic/period.h"
 
 namespace traffic::train {
 

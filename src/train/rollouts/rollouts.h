@@ -15,7 +15,7 @@
 #include "traffic/config/config.h"
 #include "traffic/config/scenario_mix.h"
 #include "traffic/report/time_split.h"
-#include "traffic/rollout/env_pool.h"
+#include "traffic/rollout/traffic/traffic_pool.h"
 
 namespace traffic::train {
 
@@ -76,7 +76,7 @@ class Rollouts {
   config::Config config_;
   std::vector<config::ScenarioShare> mix_;
   comm::Communicator& communicator_;
-  rollout::EnvPool pool_;
+  rollout::TrafficPool pool_;
   Collector collector_;
   std::vector<Baseline> baselines_;  ///< of the scenarios
   Reward reward_;

@@ -1,11 +1,8 @@
-#include <sched.h>
-
 #include <algorithm>
 #include <cstdlib>
-#include <cstring>
 
 #include "run/gpu.h"
-#include "traffic/core/process.h"
+#include "traffic/os/affinity.h"
 #include "traffic/train/run/job.h"
 
 namespace traffic::train {
@@ -24,13 +21,10 @@ DeviceChoice choose_device(const std::string& wish, const comm::MpiSession& sess
 }
 
 int choose_threads(std::int64_t threads_per_rank, const comm::MpiSession& session) {
-  // mpirun binds each of two ranks to one core; reader threads would share it with the training
-  // thread.
-  cpu_set_t all;
-  std::memset(&all, 0xFF, sizeof(all));
-  sched_setaffinity(0, sizeof(all), &all);  // the kernel keeps what the control group allows
+  // Reader threads would share the one core that mpirun binds a rank to with the training thread.
+  os::lift_binding_of_mpirun();
   if (threads_per_rank > 0) return static_cast<int>(threads_per_rank);
-  return std::max(1, num_cpus_available() / session.local_size());
+  return std::max(1, os::num_cpus_available() / session.local_size());
 }
 
 }  // namespace traffic::train

@@ -1,0 +1,16 @@
+/// On which CPUs this process may run.
+#pragma once
+
+namespace traffic::os {
+
+/// CPUs that the affinity mask of this process allows; at least 1.
+int num_cpus_available();
+
+/// Undoes what mpirun has bound of its own accord: Open MPI binds each of two ranks to one core and
+/// more to a socket, where threads and simulations would crowd. This thread then may run where
+/// mpirun may, which is what taskset, numactl, SLURM or the control group gave the job. A binding
+/// that somebody asked for stays: mpirun --bind-to, srun --cpu-bind.
+/// @return whether something was undone
+bool lift_binding_of_mpirun() noexcept;
+
+}  // namespace traffic::os

@@ -1,0 +1,96 @@
+/// Child processes: programs, and functions of this program in processes of their own.
+///
+///     const auto output = os::run_program("/bin/ls", {"-l"});
+///     auto child = os::ChildProcess::run({.program = "/bin/sleep", .args = {"60"}});
+///     if (const auto exit = child.poll()) puts(exit->describe().c_str());
+///
+/// A child does not outlive the thread that has started it: the kernel ends it then (PDEATHSIG), so
+/// start children in a thread that lives as long as they shall.
+#pragma once
+
+#include <sys/types.h>
+
+#include <csignal>
+#include <functional>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "traffic/os/descriptor.h"
+
+namespace traffic::os {
+
+/// How a process ended.
+class Exit {
+ public:
+  explicit Exit(int wait_status) : status_(wait_status) {}
+  [[nodiscard]] bool well() const { return code() == 0; }
+  /// The signal that ended it; 0 if none did.
+  [[nodiscard]] int signal() const;
+  /// As shells have it: its exit code, 128 + n after signal n.
+  [[nodiscard]] int code() const;
+  /// "was killed by signal 9 (Killed)", "ended with exit code 6"
+  [[nodiscard]] std::string describe() const;
+
+ private:
+  int status_;
+};
+
+/// A program to start.
+struct Program {
+  std::string program;                            ///< a path; PATH is not searched
+  std::vector<std::string> args = {};             ///< without the program's name
+  std::vector<std::pair<int, int>> fds = {};      ///< {the child's number, ours}; 0: /dev/null if
+                                                  ///< not given, 1 and 2: ours
+  std::vector<std::string> set_environment = {};  ///< "NAME=value", beside ours
+};
+
+/// Owns a process; none when default-constructed, moved from or reaped. The destructor kills it and
+/// waits for it.
+class ChildProcess {
+ public:
+  ChildProcess() = default;
+  /// Starts a program, with no signals blocked.
+  /// @throws std::system_error naming the program and why it does not start
+  static ChildProcess run(const Program& program);
+  /// Runs `body` in a copy of this process that has this thread only; what it returns is the exit
+  /// code (1 after an exception). Nothing else of this process is run there, no destructors either.
+  /// @param parent_death_signal what body gets when this thread ends
+  /// @throws std::system_error
+  static ChildProcess fork(const std::function<int()>& body, int parent_death_signal = SIGKILL);
+  ~ChildProcess() { end(); }
+  ChildProcess(ChildProcess&& other) noexcept : pid_(std::exchange(other.pid_, -1)) {}
+  ChildProcess& operator=(ChildProcess&& other) noexcept;
+
+  [[nodiscard]] bool exists() const { return pid_ > 0; }
+  [[nodiscard]] pid_t pid() const { return pid_; }
+  /// How it ended once it has; then it is reaped.
+  [[nodiscard]] std::optional<Exit> poll();
+  /// Waits for its end.
+  Exit wait();
+  /// Nothing happens where there is no process.
+  void signal(int number) const noexcept;
+  void kill() const noexcept { signal(SIGKILL); }
+
+ private:
+  explicit ChildProcess(pid_t pid) : pid_(pid) {}
+  void end() noexcept;
+
+  pid_t pid_ = -1;
+};
+
+struct ProgramOutput {
+  bool stopped = false;  ///< it was killed because somebody wanted to stop
+  Exit exit{0};
+  std::string out = {};    ///< standard output
+  std::string error = {};  ///< standard error
+};
+
+/// Runs a program to its end with its output kept.
+/// @param wants_stop asked now and then; once true the program is killed
+/// @throws std::system_error if it does not start
+ProgramOutput run_program(const std::string& program, const std::vector<std::string>& args,
+                          const std::function<bool()>& wants_stop = {});
+
+}  // namespace traffic::os

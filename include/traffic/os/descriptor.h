@@ -1,0 +1,52 @@
+/// File descriptors and pipes.
+#pragma once
+
+#include <cstddef>
+#include <span>
+
+namespace traffic::os {
+
+/// Owns a descriptor; -1 when default-constructed or moved from.
+class Descriptor {
+ public:
+  Descriptor() = default;
+  explicit Descriptor(int fd) : fd_(fd) {}
+  ~Descriptor() { reset(); }
+  Descriptor(Descriptor&& other) noexcept : fd_(other.release()) {}
+  Descriptor& operator=(Descriptor&& other) noexcept {
+    if (this != &other) {
+      reset();
+      fd_ = other.release();
+    }
+    return *this;
+  }
+
+  [[nodiscard]] int get() const { return fd_; }
+  [[nodiscard]] bool is_open() const { return fd_ >= 0; }
+  /// Gives it away unclosed.
+  int release() {
+    const int fd = fd_;
+    fd_ = -1;
+    return fd;
+  }
+  void reset() noexcept;
+
+ private:
+  int fd_ = -1;
+};
+
+struct Pipe {
+  Descriptor read_end;
+  Descriptor write_end;
+};
+/// Closed in programs that this process starts. @throws std::system_error
+Pipe make_pipe();
+
+/// Writes all of it, however often write() is interrupted or takes a part.
+/// @return false if the descriptor does not take it
+bool write_all(int fd, std::span<const std::byte> bytes) noexcept;
+
+/// read() that is not interrupted. @return bytes read, 0 at the end, -1 with errno
+long read_some(int fd, std::span<std::byte> room) noexcept;
+
+}  // namespace traffic::os

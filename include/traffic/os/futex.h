@@ -1,0 +1,22 @@
+/// Sleeping on a word of memory that several processes map, without spinning.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+namespace traffic::os {
+
+static_assert(std::atomic<std::uint32_t>::is_always_lock_free &&
+                  sizeof(std::atomic<std::uint32_t>) == sizeof(std::uint32_t),
+              "a futex word is shared between processes");
+
+/// Sleeps while word == value, at most timeout_s. May return early; the caller looks again.
+/// @return false if the time was up
+/// @throws std::system_error for a word that cannot be waited on
+bool sleep_while_equal(const std::atomic<std::uint32_t>& word, std::uint32_t value,
+                       double timeout_s);
+
+/// Wakes every process that sleeps on the word; it was changed before.
+void wake_all(const std::atomic<std::uint32_t>& word) noexcept;
+
+}  // namespace traffic::os

@@ -1,0 +1,30 @@
+/// Which process is meant, and whether it still lives; it need not be a child of this one.
+#pragma once
+
+#include <sys/types.h>
+
+#include <atomic>
+#include <cstdint>
+
+namespace traffic::os {
+
+/// Start of a process in clock ticks since boot; 0 if there is no such process. With the pid it
+/// names a process uniquely, also after the pid is used again.
+std::uint64_t process_start_ticks(pid_t pid);
+
+/// False also for a zombie, which holds nothing any more and does nothing, and for a later process
+/// that got the same number.
+bool is_running(pid_t pid, std::uint64_t start_ticks);
+
+/// A process in memory that several share; zeroed memory is one that has not entered.
+struct SharedProcess {
+  std::atomic<std::int32_t> pid;
+  std::atomic<std::uint64_t> start_ticks;
+};
+
+/// Enters this process.
+void enter_self(SharedProcess& entry);
+/// True as long as nobody has entered.
+bool is_running_or_unknown(const SharedProcess& entry);
+
+}  // namespace traffic::os

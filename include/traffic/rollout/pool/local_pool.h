@@ -1,0 +1,69 @@
+/// Cheap environments that are stepped in the rank itself: games of microseconds a step, thousands
+/// of them.
+#pragma once
+
+#include <array>
+#include <functional>
+#include <memory>
+#include <vector>
+
+#include "traffic/rollout/pool/env_pool.h"
+#include "traffic/rollout/pool/environment.h"
+
+namespace traffic::rollout {
+
+using EnvFactory = std::function<std::unique_ptr<Environment>(const EnvPlace&)>;
+
+struct LocalPoolSpec {
+  int rank = 0;
+  int num_ranks = 1;
+  int num_envs = 1;  ///< of all ranks
+  std::size_t max_answer_bytes = 0;
+  std::uint32_t max_restarts = 5;  ///< of an environment with no episode finished between them
+  EnvFactory make;
+};
+
+/// reset() and step() run the environment before they return and allocate nothing; waiting only
+/// hands out what is there. What the factory throws when it replaces an environment passes through.
+/// No member is collective.
+class LocalPool final : public EnvPool {
+ public:
+  /// Makes this rank's environments.
+  /// @throws what the factory throws
+  explicit LocalPool(LocalPoolSpec spec);
+  ~LocalPool() override;
+
+  void reset(int env, std::span<const std::byte> order) override;
+  void step(int env, std::span<const std::byte> order) override;
+  [[nodiscard]] bool busy(int env) const override;
+  std::optional<Event> wait_any(std::span<const int> envs, double timeout_s) override;
+  using EnvPool::wait_all;
+  void wait_all(std::span<const int> envs, std::vector<Event>& events) override;
+  [[nodiscard]] bool has_answer(int env) const override;
+  [[nodiscard]] std::span<const std::byte> answer(int env) const override;
+  void reject(int env) override;
+  [[nodiscard]] PoolCounters counters() const override { return counters_; }
+  void close() override;
+
+ private:
+  struct alignas(64) Line {
+    std::array<std::byte, 64> bytes;
+  };
+  struct Local;
+  using Order = Environment::Answer (Environment::*)(std::span<const std::byte>,
+                                                     std::span<std::byte>, EnvHost&);
+  void carry_out(int env, Order order, std::span<const std::byte> bytes);
+  void lose(int env, const std::string& why);
+  void replace(int env);
+  void require_kept_running(const Local& local) const;
+  std::optional<Event> look(int env);
+  [[nodiscard]] std::span<std::byte> room(int env) const;
+
+  LocalPoolSpec spec_;
+  std::size_t lines_each_ = 0;
+  std::vector<Line> rooms_;  ///< for the answers, in the order of the environments
+  std::vector<std::unique_ptr<Local>> locals_;  ///< parallel to my_envs()
+  PoolCounters counters_;
+};
+
+}  // namespace traffic::rollout

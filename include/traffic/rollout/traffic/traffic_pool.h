@@ -1,0 +1,77 @@
+/// Traffic in a pool of environments, as the ranks see it: episodes, commands, control periods.
+///
+///     rollout::TrafficPool pool(session, config);
+///     for (int env : pool.my_envs()) pool.start_episode(env, {.seed = next_seed()});
+///     while (wanted) {
+///       for (const auto& group : pool.groups()) {          // one simulates while the other infers
+///         for (const auto& event : pool.wait_all(group)) {
+///           if (event.lost || pool.period(event.env).done()) {
+///             pool.start_episode(event.env, {.seed = next_seed()});
+///           } else {
+///             pool.act(event.env, decide(pool.period(event.env)));
+///           }
+///         }
+///       }
+///     }
+///     pool.close();
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "traffic/config/config.h"
+#include "traffic/rollout/pool/env_pool.h"
+#include "traffic/rollout/pool/worker_pool.h"
+#include "traffic/rollout/traffic/period.h"
+#include "traffic/scene/action.h"
+
+namespace traffic::rollout {
+
+/// rollout_worker and sumo_env beside the running program.
+Programs sumo_programs();
+
+/// SUMO in processes of its own. Collective.
+/// @throws as WorkerPool
+std::unique_ptr<EnvPool> start_sumo_pool(const comm::MpiSession& session,
+                                         const config::Config& config,
+                                         const Programs& programs = sumo_programs());
+
+/// Turns episodes and commands into a pool's orders and its answers into periods, which it checks:
+/// an answer that is no period costs the episode as the death of its simulation does.
+class TrafficPool {
+ public:
+  /// @param pool its environments speak period_codec.h
+  explicit TrafficPool(std::unique_ptr<EnvPool> pool);
+  TrafficPool(const comm::MpiSession& session, const config::Config& config)
+      : TrafficPool(start_sumo_pool(session, config)) {}
+
+  [[nodiscard]] int num_envs() const { return pool_->num_envs(); }
+  [[nodiscard]] std::span<const int> my_envs() const { return pool_->my_envs(); }
+  [[nodiscard]] std::span<const std::vector<int>> groups() const { return pool_->groups(); }
+
+  /// Begins an episode; the answer is its first observation. Any state but busy.
+  void start_episode(int env, const EpisodeSpec& spec);
+  /// Commands for the next control period; returns at once. After an answer that was not the end.
+  void act(int env, std::span<const scene::Command> commands);
+  /// Commanded and not yet answered.
+  [[nodiscard]] bool busy(int env) const { return pool_->busy(env); }
+
+  /// As EnvPool's.
+  std::optional<Event> wait_any(std::span<const int> envs, double timeout_s = EnvPool::kNoLimit);
+  std::vector<Event> wait_all(std::span<const int> envs);
+
+  /// The last answer; valid until the next start_episode() or act() of this environment.
+  [[nodiscard]] const Period& period(int env) const;
+
+  [[nodiscard]] PoolCounters counters() const { return pool_->counters(); }
+  /// Collective where the pool is.
+  void close() { pool_->close(); }
+
+ private:
+  std::unique_ptr<EnvPool> pool_;
+  std::vector<Period> periods_;  ///< by environment; only this rank's are used
+};
+
+}  // namespace traffic::rollout

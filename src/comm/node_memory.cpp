@@ -1,0 +1,72 @@
+#include "node_memory.h"
+
+#include <algorithm>
+#include <fstream>
+#include <limits>
+#include <string>
+#include <system_error>
+
+#include "traffic/core/error.h"
+#include "traffic/core/process.h"
+#include "traffic/core/text.h"
+
+namespace traffic::comm {
+namespace {
+
+constexpr const char* kMemoryName = "traffic_comm";
+
+}  // namespace
+
+NodeMemory create_node_memory(std::size_t size_bytes) {
+  require_memory(static_cast<std::int64_t>(
+                     std::min(size_bytes, std::size_t{std::numeric_limits<std::int64_t>::max()})),
+                 available_memory_bytes());
+  try {
+    NodeMemory memory;
+    memory.file = os::create_memory_file(kMemoryName, size_bytes, os::Allocation::kAtOnce);
+    memory.mapping = os::Mapping(memory.file, 0, size_bytes, os::Access::kReadWriteTouched);
+    return memory;
+  } catch (const std::system_error& error) {
+    throw ResourceError(
+        "cannot create {} of shared memory: {}; give the job more memory (docker --memory, SLURM "
+        "--mem) or use fewer ranks a node",
+        human_bytes(static_cast<std::int64_t>(size_bytes)), error.what());
+  }
+}
+
+NodeMemory open_node_memory(pid_t pid, int descriptor, std::size_t size_bytes) {
+  try {
+    NodeMemory memory;
+    memory.file = os::open_memory_file_of(pid, descriptor, kMemoryName);
+    memory.mapping = os::Mapping(memory.file, 0, size_bytes, os::Access::kReadWriteTouched);
+    return memory;
+  } catch (const std::system_error& error) {
+    throw ResourceError(
+        "cannot open the memory shared by the ranks of this node: {}; the ranks of a node must run "
+        "as one user in one container",
+        error.what());
+  }
+}
+
+std::int64_t available_memory_bytes() {
+  std::int64_t available = total_memory_bytes() - rss_bytes();
+  std::ifstream meminfo("/proc/meminfo");
+  std::string key;
+  std::int64_t kb = 0;
+  std::string unit;
+  while (meminfo >> key >> kb) {
+    if (key == "MemAvailable:") return std::min(available, kb * 1024);
+    std::getline(meminfo, unit);
+  }
+  return available;
+}
+
+void require_memory(std::int64_t needed_bytes, std::int64_t available_bytes) {
+  if (needed_bytes <= available_bytes) return;
+  throw ResourceError(
+      "the ranks of this node need {} of shared memory but only {} is free: give the job more "
+      "memory (docker --memory, SLURM --mem), use fewer ranks a node or a smaller model",
+      human_bytes(needed_bytes), human_bytes(available_bytes));
+}
+
+}  // namespace traffic::comm

@@ -1,0 +1,225 @@
+#include "traffic/os/child_process.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <exception>
+#include <span>
+
+#include "system_failure.h"
+
+extern char** environ;
+
+namespace traffic::os {
+namespace {
+
+constexpr int kGlance_ms = 100;  ///< between questions whether to stop
+
+/// The kernel ends this process when the thread that forked it ends; it may have ended already.
+void die_with(pid_t parent, int signal_number) {
+  prctl(PR_SET_PDEATHSIG, signal_number);
+  if (getppid() != parent) _exit(127);
+}
+
+std::vector<char*> pointers_to(std::vector<std::string>& words) {
+  std::vector<char*> pointers;
+  pointers.reserve(words.size() + 1);
+  for (std::string& word : words) pointers.push_back(word.data());
+  pointers.push_back(nullptr);
+  return pointers;
+}
+
+/// A copy of a descriptor above all numbers that the child shall have: a dup2 onto one of those
+/// cannot close it.
+Descriptor above(int fd, int highest) {
+  Descriptor copy(fcntl(fd, F_DUPFD_CLOEXEC, highest + 1));
+  if (!copy.is_open()) fail(errno, "cannot duplicate a descriptor");
+  return copy;
+}
+
+/// Everything that exec needs, made before fork: between the two only what is safe in a process
+/// that had threads.
+class Launch {
+ public:
+  explicit Launch(const Program& program) : program_(program.program) {
+    words_ = program.args;
+    words_.insert(words_.begin(), program_);
+    argv_ = pointers_to(words_);
+    for (char** entry = environ; *entry != nullptr; ++entry) settings_.emplace_back(*entry);
+    for (const std::string& setting : program.set_environment) {
+      const std::string name = setting.substr(0, setting.find('=') + 1);
+      std::erase_if(settings_, [&](const std::string& old) { return old.starts_with(name); });
+      settings_.push_back(setting);
+    }
+    envp_ = pointers_to(settings_);
+    int highest = STDERR_FILENO;
+    for (const auto& [number, ours] : program.fds) highest = std::max(highest, number);
+    const auto given = [&](int wanted) {
+      return std::any_of(program.fds.begin(), program.fds.end(),
+                         [&](const auto& pair) { return pair.first == wanted; });
+    };
+    if (!given(STDIN_FILENO)) {
+      const Descriptor null(::open("/dev/null", O_RDONLY | O_CLOEXEC));
+      if (!null.is_open()) fail(errno, "/dev/null");
+      fds_.emplace_back(STDIN_FILENO, above(null.get(), highest));
+    }
+    for (const auto& [number, ours] : program.fds) fds_.emplace_back(number, above(ours, highest));
+    trouble_ = make_pipe();
+    trouble_.write_end = above(trouble_.write_end.get(), highest);
+  }
+
+  [[noreturn]] void become(pid_t parent) {
+    die_with(parent, SIGKILL);
+    sigset_t none;
+    sigemptyset(&none);
+    sigprocmask(SIG_SETMASK, &none, nullptr);
+    for (const auto& [number, ours] : fds_) dup2(ours.get(), number);
+    execve(program_.c_str(), argv_.data(), envp_.data());
+    const int error = errno;
+    write_all(trouble_.write_end.get(), std::as_bytes(std::span(&error, 1)));
+    _exit(127);
+  }
+
+  /// Waits until the child runs the program. @return errno if it does not come to that
+  int trouble() {
+    trouble_.write_end.reset();
+    int error = 0;
+    const long got =
+        read_some(trouble_.read_end.get(), std::as_writable_bytes(std::span(&error, 1)));
+    return got == sizeof(error) ? error : 0;
+  }
+
+ private:
+  std::string program_;
+  std::vector<std::string> words_;
+  std::vector<std::string> settings_;
+  std::vector<char*> argv_;
+  std::vector<char*> envp_;
+  std::vector<std::pair<int, Descriptor>> fds_;  ///< {the child's number, a copy above them all}
+  Pipe trouble_;                                 ///< closed by a successful exec
+};
+
+/// Takes what has come on a pipe, and closes it at its end.
+void take(Descriptor& from, std::string& text) {
+  std::array<std::byte, 4096> buffer{};
+  const long got = read_some(from.get(), buffer);
+  if (got <= 0) return from.reset();
+  text.append(reinterpret_cast<const char*>(buffer.data()), static_cast<std::size_t>(got));
+}
+
+}  // namespace
+
+int Exit::signal() const { return WIFSIGNALED(status_) ? WTERMSIG(status_) : 0; }
+
+int Exit::code() const {
+  return WIFSIGNALED(status_) ? 128 + WTERMSIG(status_) : WEXITSTATUS(status_);
+}
+
+std::string Exit::describe() const {
+  if (signal() == 0) return "ended with exit code " + std::to_string(code());
+  return "was killed by signal " + std::to_string(signal()) + " (" + strsignal(signal()) + ")";
+}
+
+ChildProcess ChildProcess::run(const Program& program) {
+  Launch launch(program);
+  const pid_t parent = getpid();
+  const pid_t pid = ::fork();
+  if (pid < 0) fail(errno, "cannot start a process for " + program.program);
+  if (pid == 0) launch.become(parent);
+  ChildProcess child(pid);
+  if (const int error = launch.trouble(); error != 0)
+    fail(error, "cannot start " + program.program);
+  return child;
+}
+
+ChildProcess ChildProcess::fork(const std::function<int()>& body, int parent_death_signal) {
+  std::fflush(nullptr);  // or both processes write what waits there
+  const pid_t parent = getpid();
+  const pid_t pid = ::fork();
+  if (pid < 0) fail(errno, "cannot start a process");
+  if (pid > 0) return ChildProcess(pid);
+  die_with(parent, parent_death_signal);
+  int code = 1;
+  try {
+    code = body();
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "%s\n", error.what());
+  }
+  std::fflush(nullptr);
+  _exit(code);
+}
+
+ChildProcess& ChildProcess::operator=(ChildProcess&& other) noexcept {
+  if (this != &other) {
+    end();
+    pid_ = std::exchange(other.pid_, -1);
+  }
+  return *this;
+}
+
+std::optional<Exit> ChildProcess::poll() {
+  int status = 0;
+  const pid_t got = waitpid(pid_, &status, WNOHANG);
+  if (got == 0 || (got < 0 && errno == EINTR)) return std::nullopt;
+  if (got < 0) fail(errno, "waitpid");
+  pid_ = -1;
+  return Exit(status);
+}
+
+Exit ChildProcess::wait() {
+  int status = 0;
+  while (waitpid(pid_, &status, 0) < 0) {
+    if (errno != EINTR) fail(errno, "waitpid");
+  }
+  pid_ = -1;
+  return Exit(status);
+}
+
+void ChildProcess::signal(int number) const noexcept {
+  if (pid_ > 0) ::kill(pid_, number);
+}
+
+void ChildProcess::end() noexcept {
+  if (pid_ <= 0) return;
+  kill();
+  while (waitpid(pid_, nullptr, 0) < 0 && errno == EINTR) {
+  }
+  pid_ = -1;
+}
+
+ProgramOutput run_program(const std::string& program, const std::vector<std::string>& args,
+                          const std::function<bool()>& wants_stop) {
+  Pipe out = make_pipe();
+  Pipe error = make_pipe();
+  ChildProcess child = ChildProcess::run(
+      {.program = program,
+       .args = args,
+       .fds = {{STDOUT_FILENO, out.write_end.get()}, {STDERR_FILENO, error.write_end.get()}}});
+  out.write_end.reset();
+  error.write_end.reset();
+  ProgramOutput result;
+  while (out.read_end.is_open() || error.read_end.is_open()) {
+    std::array<pollfd, 2> fds{{{.fd = out.read_end.get(), .events = POLLIN, .revents = 0},
+                               {.fd = error.read_end.get(), .events = POLLIN, .revents = 0}}};
+    ::poll(fds.data(), fds.size(), kGlance_ms);
+    if (!result.stopped && wants_stop && wants_stop()) {
+      result.stopped = true;
+      child.kill();
+    }
+    if (fds[0].revents != 0) take(out.read_end, result.out);
+    if (fds[1].revents != 0) take(error.read_end, result.error);
+  }
+  result.exit = child.wait();
+  return result;
+}
+
+}  // namespace traffic::os

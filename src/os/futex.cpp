@@ -1,0 +1,33 @@
+#include "traffic/os/futex.h"
+
+#include <linux/futex.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <climits>
+
+#include "system_failure.h"
+
+namespace traffic::os {
+
+// The words are shared between processes: the private variants would not do.
+bool sleep_while_equal(const std::atomic<std::uint32_t>& word, std::uint32_t value,
+                       double timeout_s) {
+  const double limit_s = std::clamp(timeout_s, 0.0, 1e6);
+  timespec limit{};
+  limit.tv_sec = static_cast<time_t>(limit_s);
+  limit.tv_nsec = static_cast<long>((limit_s - static_cast<double>(limit.tv_sec)) * 1e9);
+  if (syscall(SYS_futex, &word, FUTEX_WAIT, value, &limit, nullptr, 0) == 0) return true;
+  if (errno == ETIMEDOUT) return false;
+  if (errno == EAGAIN || errno == EINTR) return true;
+  fail(errno, "futex wait");
+}
+
+void wake_all(const std::atomic<std::uint32_t>& word) noexcept {
+  syscall(SYS_futex, &word, FUTEX_WAKE, INT_MAX, nullptr, nullptr, 0);
+}
+
+}  // namespace traffic::os

@@ -1,0 +1,37 @@
+#include "environment_loop.h"
+
+namespace traffic::rollout {
+
+EnvironmentLoop::EnvironmentLoop(Environment& environment, EnvSlot& slot)
+    : environment_(environment), slot_(slot) {
+  slot_.announce_ready();
+}
+
+void EnvironmentLoop::serve(double timeout_s) {
+  const auto order = slot_.wait(timeout_s);
+  if (!order) return;
+  Environment::Answer answer;
+  if (order->kind == CommandKind::kReset) {
+    answer = environment_.reset(order->payload, slot_.reply_buffer(), *this);
+  } else if (order->incarnation == slot_.incarnation() && in_episode_) {
+    answer = environment_.step(order->payload, slot_.reply_buffer(), *this);
+  } else {
+    // A step of the episode that died with the process before this one.
+    slot_.answer(ReplyKind::kLost, 0);
+    return;
+  }
+  in_episode_ = !answer.done;
+  if (answer.done) slot_.counters().episodes.fetch_add(1, std::memory_order_relaxed);
+  slot_.answer(answer.done ? ReplyKind::kEnd : ReplyKind::kAnswer, answer.size_bytes);
+}
+
+std::uint64_t EnvironmentLoop::begin_step() {
+  slot_.progress();
+  return slot_.counters().steps.fetch_add(1, std::memory_order_relaxed);
+}
+
+std::uint64_t EnvironmentLoop::episodes() const {
+  return slot_.counters().episodes.load(std::memory_order_relaxed);
+}
+
+}  // namespace traffic::rollout

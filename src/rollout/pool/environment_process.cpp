@@ -1,0 +1,96 @@
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <charconv>
+#include <cstdio>
+#include <exception>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "environment_loop.h"
+#include "layout.h"
+#include "pool_memory.h"
+#include "slot.h"
+#include "traffic/core/error.h"
+#include "traffic/rollout/pool/processes.h"
+
+namespace traffic::rollout {
+namespace {
+
+constexpr double kPatienceS = 3600.0;  ///< of one sleep; the worker's end is this process's end
+
+struct Arguments {
+  std::uint32_t env = 0;
+  std::uint32_t incarnation = 0;
+};
+
+template <typename T>
+bool parse_number(std::string_view text, T& out) {
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), out);
+  return error == std::errc{} && end == text.data() + text.size();
+}
+
+std::optional<Arguments> parse(int argc, char** argv) {
+  Arguments arguments;
+  if (argc != 5) return std::nullopt;
+  const bool understood =
+      std::string_view(argv[1]) == "--env" && parse_number(argv[2], arguments.env) &&
+      std::string_view(argv[3]) == "--incarnation" && parse_number(argv[4], arguments.incarnation);
+  return understood ? std::optional(arguments) : std::nullopt;
+}
+
+[[noreturn]] void fail(const std::exception& error) {
+  fmt::print(stderr, "{}\n", error.what());
+  std::fflush(stderr);
+  ::_exit(static_cast<int>(ExitCode::kWorkers));
+}
+
+[[noreturn]] void serve(const Arguments& arguments, const EnvMaker& make) {
+  const os::Descriptor file(kSharedFd);
+  os::Mapping head = map_pool_memory(file, 0, sizeof(PoolHead), os::Access::kReadOnly);
+  check_head(head.bytes());
+  const Geometry geometry = head_of(head.bytes()).geometry;
+  if (arguments.env >= geometry.num_envs) {
+    throw WorkerError("simulation {} of {}", arguments.env, geometry.num_envs);
+  }
+  head = map_pool_memory(file, 0, geometry.head_bytes(), os::Access::kReadOnly);
+  const os::Mapping bells = map_pool_memory(file, geometry.bells_offset(), geometry.bells_bytes(),
+                                            os::Access::kReadWrite);
+  const os::Mapping memory = map_pool_memory(file, geometry.slot_offset(arguments.env),
+                                             geometry.slot_bytes(), os::Access::kReadWrite);
+  EnvSlot slot(slot_view(memory.bytes(), geometry),
+               bell_of(bells.bytes(), geometry.rank_of_env(arguments.env)), arguments.incarnation);
+  // Outlives the handler: what it links may not survive its own clean-up.
+  std::unique_ptr<Environment> environment;
+  try {
+    const auto text = settings_of(head.bytes());
+    environment = make({text.data(), text.size()},
+                       {.env = arguments.env, .incarnation = arguments.incarnation});
+    EnvironmentLoop loop(*environment, slot);
+    while (true) loop.serve(kPatienceS);
+  } catch (const std::exception& error) {
+    slot.explain_end(fmt::format("failed: {}", error.what()));
+    fail(error);
+  }
+}
+
+}  // namespace
+
+int run_environment_process(int argc, char** argv, const EnvMaker& make) {
+  const auto arguments = parse(argc, argv);
+  if (!arguments) {
+    fmt::print(stderr, "{} is started by rollout_worker, with memory that both share\n",
+               std::filesystem::path(argv[0]).filename().string());
+    return static_cast<int>(ExitCode::kConfig);
+  }
+  try {
+    serve(*arguments, make);
+  } catch (const std::exception& error) {
+    fail(error);
+  }
+}
+
+}  // namespace traffic::rollout

@@ -1,0 +1,159 @@
+/// What the ranks, the rollout workers and the simulations of a node share, byte by byte.
+///
+///   head    PoolHead, RankBlock[ranks], WorkerBlock[workers], settings (a text)
+///   bells   Bell[ranks]
+///   slots   for each simulation: SlotHead, command payload, reply payload
+///
+/// Each part begins on a page, so that a simulation maps the head read-only, and of the slots only
+/// its own: what it writes astray cannot reach the others. Programs of one build share one layout;
+/// PoolHead::layout tells when they are not of one build.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "traffic/os/process_id.h"
+
+namespace traffic::rollout {
+
+/// Text of a bounded length in shared memory, always terminated.
+template <std::size_t Capacity>
+struct SharedText {
+  std::array<char, Capacity> chars;
+
+  void set(std::string_view text) {
+    const std::size_t size = text.copy(chars.data(), Capacity - 1);
+    chars[size] = '\0';
+  }
+  /// Reads at most Capacity characters whatever another process does to them.
+  [[nodiscard]] std::string get() const {
+    const std::string_view all(chars.data(), Capacity);
+    return std::string(all.substr(0, std::min(all.find('\0'), Capacity)));
+  }
+};
+
+/// Sizes that rank 0 chooses; all offsets follow from them.
+struct Geometry {
+  std::uint32_t num_ranks = 1;
+  std::uint32_t num_envs = 1;
+  std::uint32_t envs_per_worker = 1;  ///< the last worker may have fewer
+  std::uint32_t settings_bytes = 0;
+  std::uint64_t command_bytes = 0;  ///< capacity of a command's payload
+  std::uint64_t reply_bytes = 0;    ///< capacity of a reply's payload
+
+  [[nodiscard]] std::uint32_t num_workers() const {
+    return (num_envs + envs_per_worker - 1) / envs_per_worker;
+  }
+  [[nodiscard]] std::uint32_t rank_of_env(std::uint32_t env) const { return env % num_ranks; }
+  [[nodiscard]] std::size_t head_bytes() const;
+  [[nodiscard]] std::size_t bells_offset() const { return head_bytes(); }
+  [[nodiscard]] std::size_t bells_bytes() const;
+  [[nodiscard]] std::size_t slot_offset(std::uint32_t env) const;
+  [[nodiscard]] std::size_t slot_bytes() const;
+  [[nodiscard]] std::size_t total_bytes() const { return slot_offset(num_envs); }
+};
+
+/// The descriptor under which an environment's process finds the memory.
+inline constexpr int kSharedFd = 3;
+
+inline constexpr std::size_t kLine = 64;  ///< bytes of a cache line
+
+enum class FatalState : std::uint32_t { kNone = 0, kWriting, kWritten };
+
+struct alignas(kLine) PoolHead {
+  std::uint64_t layout;  ///< layout_hash(), written last
+  Geometry geometry;
+  double env_timeout_s;
+  std::uint32_t max_restarts;
+  SharedText<4096> env_program;
+  std::atomic<std::uint32_t> closing;  ///< rank 0: workers end their simulations and themselves
+  std::atomic<FatalState> fatal;       ///< the first worker that gives up, and why
+  SharedText<4096> fatal_text;
+};
+
+struct alignas(kLine) RankBlock {
+  os::SharedProcess process;
+};
+
+enum class WorkerState : std::uint32_t { kNone = 0, kRunning, kStopped };
+
+struct alignas(kLine) WorkerBlock {
+  os::SharedProcess process;
+  std::atomic<WorkerState> state;
+  std::atomic<std::int64_t> heartbeat_ns;
+};
+
+/// Rung whenever one of a rank's simulations has answered; the rank sleeps on it.
+struct alignas(kLine) Bell {
+  std::atomic<std::uint32_t> rings;
+};
+
+enum class CommandKind : std::uint32_t { kReset = 1, kStep };
+enum class ReplyKind : std::uint32_t {
+  kAnswer = 1,
+  kEnd,  ///< an answer, too: the last of its episode
+  kLost
+};
+
+/// Counts of one simulation since the pool began.
+struct SlotCounters {
+  std::atomic<std::uint64_t> restarts;  ///< worker
+  std::atomic<std::uint64_t> timeouts;  ///< worker
+  std::atomic<std::uint64_t> lost;      ///< rank
+  std::atomic<std::uint64_t> rejected;  ///< rank
+  std::atomic<std::uint64_t> steps;     ///< simulation
+  std::atomic<std::uint64_t> episodes;  ///< simulation: brought to their end
+};
+
+/// One command is under way at a time: the rank fills the payload and raises command_seq, the
+/// simulation fills the reply and raises reply_seq to the same number. When the simulation dies its
+/// worker, which has seen its end, answers in its place.
+struct SlotHead {
+  // By the rank.
+  alignas(kLine) std::atomic<std::uint32_t> command_seq;  ///< futex: the simulation sleeps on it
+  CommandKind command_kind;
+  std::uint32_t command_incarnation;  ///< of kStep: the one that ran the reset
+  std::uint64_t command_size;
+  std::atomic<std::int64_t> command_ns;
+  std::atomic<std::uint32_t> rejected_incarnation;  ///< this one wrote rubbish: replace it
+  // By the simulation, or by its worker once it is dead.
+  alignas(kLine) std::atomic<std::uint32_t> reply_seq;
+  ReplyKind reply_kind;
+  std::uint32_t reply_incarnation;
+  std::uint64_t reply_size;
+  std::atomic<std::int64_t> progress_ns;  ///< last sign of life
+  std::atomic<std::int32_t> pid;  ///< of the incarnation that is ready; 0 once it is found dead
+  std::atomic<std::uint32_t> ready_incarnation;  ///< this one has started
+  SharedText<2048> error;                        ///< why the simulation gives up
+  // By the worker.
+  alignas(kLine) std::atomic<std::uint32_t> incarnation;  ///< counts the processes, from 1
+  SharedText<2048> death;                                 ///< of the last incarnation that died
+  alignas(kLine) SlotCounters counters;
+};
+
+/// Differs when programs of different builds meet.
+std::uint64_t layout_hash();
+
+/// Everything a process may see of the pool. The spans stay valid as long as the mappings.
+struct SlotView {
+  SlotHead* head = nullptr;
+  std::span<std::byte> command;
+  std::span<std::byte> reply;
+};
+
+PoolHead& head_of(std::span<std::byte> head);
+/// @throws WorkerError if the head is of another build or its sizes contradict each other
+void check_head(std::span<const std::byte> head);
+RankBlock& rank_block(std::span<std::byte> head, std::uint32_t rank);
+WorkerBlock& worker_block(std::span<std::byte> head, std::uint32_t worker);
+std::span<char> settings_of(std::span<std::byte> head);
+Bell& bell_of(std::span<std::byte> bells, std::uint32_t rank);
+SlotView slot_view(std::span<std::byte> slot, const Geometry& geometry);
+
+}  // namespace traffic::rollout

@@ -1,0 +1,55 @@
+/// The whole of the pool's memory, as ranks map it.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "layout.h"
+#include "traffic/os/shared_memory.h"
+
+namespace traffic::rollout {
+
+/// What rank 0 decides about a pool.
+struct PoolPlan {
+  Geometry geometry;  ///< settings_bytes is set from settings
+  double env_timeout_s = 300;
+  std::uint32_t max_restarts = 5;
+  std::string env_program;
+  std::string settings;  ///< for the simulations, unread
+};
+
+class PoolMemory {
+ public:
+  /// New memory, filled in.
+  /// @throws ResourceError
+  static PoolMemory create(const PoolPlan& plan);
+  /// Memory that another process has created.
+  /// @throws ResourceError, WorkerError
+  explicit PoolMemory(os::Descriptor file);
+
+  [[nodiscard]] const os::Descriptor& file() const { return file_; }
+  [[nodiscard]] const Geometry& geometry() const { return geometry_; }
+  [[nodiscard]] std::span<std::byte> head() const {
+    return all_.bytes().first(geometry_.head_bytes());
+  }
+  [[nodiscard]] PoolHead& pool() const { return head_of(head()); }
+  [[nodiscard]] Bell& bell(std::uint32_t rank) const;
+  [[nodiscard]] SlotView slot(std::uint32_t env) const;
+
+ private:
+  os::Descriptor file_;
+  Geometry geometry_;
+  os::Mapping all_;
+};
+
+/// The memory of a pool that another process of this user has created.
+/// @throws ResourceError
+os::Descriptor open_pool_memory(pid_t pid, int fd);
+
+/// A part of a pool's memory.
+/// @throws ResourceError
+os::Mapping map_pool_memory(const os::Descriptor& file, std::size_t offset_bytes,
+                            std::size_t size_bytes, os::Access access);
+
+}  // namespace traffic::rollout

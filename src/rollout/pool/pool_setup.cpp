@@ -1,0 +1,80 @@
+#include "pool_setup.h"
+
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include "traffic/config/num_simulations.h"
+#include "traffic/core/error.h"
+
+namespace traffic::rollout {
+namespace {
+
+void require_program(const std::filesystem::path& program) {
+  std::error_code ignored;
+  if (!std::filesystem::is_regular_file(program, ignored)) {
+    throw WorkerError(
+        "there is no program {}; build it (./launch/build.sh) or install it beside "
+        "the one that runs now",
+        program.string());
+  }
+  if (access(program.c_str(), X_OK) != 0) {
+    throw WorkerError("{} may not be executed; chmod +x it", program.string());
+  }
+}
+
+/// The limit of a resource; no limit counts as the largest number.
+rlim_t limit_of(__rlimit_resource resource) {
+  rlimit limit{};
+  getrlimit(resource, &limit);
+  return limit.rlim_cur;
+}
+
+}  // namespace
+
+void require_programs(const Programs& programs) {
+  require_program(programs.rollout_worker);
+  require_program(programs.environment);
+}
+
+void require_limits(const Geometry& geometry) {
+  // mpirun holds about ten descriptors for each process that it starts.
+  const rlim_t files = 64 + 10 * rlim_t{geometry.num_workers() + geometry.num_ranks};
+  if (limit_of(RLIMIT_NOFILE) < files) {
+    throw ResourceError(
+        "{} rollout workers need {} open files, the limit is {}: raise it "
+        "(ulimit -n) or lower rollout.workers",
+        geometry.num_workers(), files, limit_of(RLIMIT_NOFILE));
+  }
+  // Each process of MPI runs a few threads, which count as processes. Root has no limit.
+  const rlim_t processes = geometry.num_envs + 4 * rlim_t{geometry.num_workers()};
+  if (geteuid() != 0 && limit_of(RLIMIT_NPROC) < processes) {
+    throw ResourceError(
+        "{} simulations need {} processes, the limit of this user is {}: raise it "
+        "(ulimit -u) or lower rollout.workers",
+        geometry.num_envs, processes, limit_of(RLIMIT_NPROC));
+  }
+}
+
+PoolPlan plan_pool(const WorkerPoolSpec& spec, int num_ranks) {
+  const config::Rollout& rollout = spec.rollout;
+  const std::int64_t envs = config::num_simulations(rollout);
+  if (envs < num_ranks) {
+    throw ConfigError(
+        "{} simulations (rollout.workers x rollout.envs_per_worker, at most "
+        "rollout.max_concurrent_envs) for {} ranks: expected at least one for each",
+        envs, num_ranks);
+  }
+  PoolPlan plan;
+  plan.geometry = {.num_ranks = static_cast<std::uint32_t>(num_ranks),
+                   .num_envs = static_cast<std::uint32_t>(envs),
+                   .envs_per_worker = static_cast<std::uint32_t>(rollout.envs_per_worker),
+                   .command_bytes = spec.max_order_bytes,
+                   .reply_bytes = spec.max_answer_bytes};
+  plan.env_timeout_s = rollout.env_timeout_s;
+  plan.max_restarts = static_cast<std::uint32_t>(rollout.max_restarts);
+  plan.env_program = std::filesystem::absolute(spec.programs.environment).string();
+  plan.settings = spec.settings;
+  return plan;
+}
+
+}  // namespace traffic::rollout

@@ -1,0 +1,104 @@
+/// The three ends of a slot: the rank commands, the simulation answers, the worker answers for a
+/// dead simulation. None of them owns the memory.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "layout.h"
+
+namespace traffic::rollout {
+
+/// One simulation as its rank sees it. One thread.
+class RankSlot {
+ public:
+  struct Answer {
+    ReplyKind kind = ReplyKind::kLost;
+    std::uint32_t incarnation = 0;
+    std::uint64_t size = 0;  ///< as the simulation claims: to be checked
+  };
+
+  explicit RankSlot(SlotView view) : view_(view) {}
+
+  /// A command has been posted and not been answered.
+  [[nodiscard]] bool busy() const;
+  /// Copies the command to where the simulation finds it; only while not busy.
+  /// @param incarnation of kStep: the process that ran the reset
+  void post(CommandKind kind, std::uint32_t incarnation, std::span<const std::byte> payload);
+  /// The answer to the last command; only while not busy.
+  [[nodiscard]] Answer answer() const;
+  [[nodiscard]] std::span<const std::byte> reply_buffer() const { return view_.reply; }
+  /// Seconds since the last command was posted.
+  [[nodiscard]] double seconds_since_command() const;
+  /// Has the worker replace the process that wrote this answer.
+  void reject(std::uint32_t incarnation);
+  /// Why the last simulation of this slot ended.
+  [[nodiscard]] std::string death() const { return view_.head->death.get(); }
+  [[nodiscard]] SlotCounters& counters() const { return view_.head->counters; }
+
+ private:
+  SlotView view_;
+};
+
+/// The slot as the simulation sees it.
+class EnvSlot {
+ public:
+  struct Order {
+    CommandKind kind = CommandKind::kReset;
+    std::uint32_t incarnation = 0;
+    std::span<const std::byte> payload;
+  };
+
+  EnvSlot(SlotView view, Bell& bell, std::uint32_t incarnation)
+      : view_(view), bell_(bell), incarnation_(incarnation) {}
+
+  /// Tells the worker that this process has started, and everybody its pid.
+  void announce_ready();
+  /// Waits for a command; nothing when the time is up.
+  /// @throws WorkerError if the command's size cannot be
+  [[nodiscard]] std::optional<Order> wait(double timeout_s);
+  /// A sign of life between answers.
+  void progress();
+  [[nodiscard]] std::span<std::byte> reply_buffer() const { return view_.reply; }
+  void answer(ReplyKind kind, std::size_t payload_bytes);
+  /// What the worker shall report when this process ends.
+  void explain_end(std::string_view why) { view_.head->error.set(why); }
+  [[nodiscard]] std::uint32_t incarnation() const { return incarnation_; }
+  [[nodiscard]] SlotCounters& counters() const { return view_.head->counters; }
+
+ private:
+  SlotView view_;
+  Bell& bell_;
+  std::uint32_t incarnation_;
+};
+
+/// The slot as its worker sees it.
+class WorkerSlot {
+ public:
+  WorkerSlot(SlotView view, Bell& bell) : view_(view), bell_(bell) {}
+
+  /// Before a new process starts. @return its incarnation
+  std::uint32_t begin_incarnation();
+  [[nodiscard]] bool ready() const;     ///< the present incarnation has started
+  [[nodiscard]] bool pending() const;   ///< a command waits for its answer
+  [[nodiscard]] bool rejected() const;  ///< the rank wants the present incarnation replaced
+  /// Time of the last command or sign of life, whichever is later.
+  [[nodiscard]] std::int64_t last_activity_ns() const;
+  /// What the process itself said about its end; empty if nothing.
+  [[nodiscard]] std::string explanation() const { return view_.head->error.get(); }
+  /// The process is dead (reaped): answers a command that waits for it, unless that may as well
+  /// wait for the next process.
+  void report_death(std::string_view why);
+  [[nodiscard]] SlotCounters& counters() const { return view_.head->counters; }
+
+ private:
+  SlotView view_;
+  Bell& bell_;
+};
+
+void ring(Bell& bell);
+
+}  // namespace traffic::rollout

@@ -1,0 +1,68 @@
+/// Starts, watches and replaces the simulations of one rollout worker. No MPI, no SUMO.
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "layout.h"
+#include "slot.h"
+#include "traffic/os/child_process.h"
+#include "traffic/os/shared_memory.h"
+
+namespace traffic::rollout {
+
+/// Pause before the n-th start in a row that follows a death: none after the first death, then
+/// doubling from 0.1 s to 2 s.
+double restart_pause_s(std::uint32_t failures_in_row);
+
+class Supervisor {
+ public:
+  enum class End { kClosed, kOrphaned };
+
+  /// @param file the pool's memory; its simulations inherit the descriptor
+  /// @throws WorkerError, ResourceError if that memory is not what it should be
+  Supervisor(os::Descriptor file, std::uint32_t worker);
+
+  /// Until the pool is closed, or a rank or the process that started this one is gone; then all
+  /// simulations are dead. Call it in the thread that lives longest (see os::ChildProcess).
+  End run();
+
+ private:
+  struct Env {
+    std::uint32_t index;
+    os::Mapping mapping;
+    WorkerSlot slot;
+    os::ChildProcess process = {};  ///< none: to be started
+    os::Descriptor output = {};     ///< of the process, both its streams
+    std::string tail = {};          ///< the last of its output
+    std::int64_t started_ns = 0;
+    std::int64_t start_at_ns = 0;     ///< when there is no process
+    std::string killed_because = {};  ///< by us
+    std::uint32_t failures_in_row = 0;
+    std::uint64_t episodes_at_failure = 0;
+    bool given_up = false;
+  };
+
+  void tend(Env& env);
+  static void read_output(Env& env);
+  static std::string how_it_ended(const Env& env, const os::Exit& exit);
+  void start(Env& env);
+  void kill_if_stuck(Env& env);
+  void handle_death(Env& env, const std::string& how);
+  void give_up(const std::string& why);
+  void sleep_until_something_happens() const;
+  [[nodiscard]] bool orphaned() const;
+
+  os::Descriptor file_;
+  os::Mapping head_;
+  os::Mapping bells_;
+  Geometry geometry_;
+  std::uint32_t worker_;
+  pid_t parent_;
+  std::vector<Env> envs_;
+};
+
+}  // namespace traffic::rollout

@@ -1,0 +1,81 @@
+#include "worker_watch.h"
+
+#include <fmt/format.h>
+
+#include <chrono>
+#include <csignal>
+#include <cstdio>
+#include <thread>
+
+#include "traffic/core/clock.h"
+#include "traffic/core/error.h"
+#include "traffic/os/process_id.h"
+
+namespace traffic::rollout {
+namespace {
+
+/// A worker gives a sign of life every 50 ms; a machine may be very busy.
+constexpr double kSilenceS = 60.0;
+constexpr auto kPause = std::chrono::milliseconds(5);
+
+}  // namespace
+
+void require_open(const PoolMemory& memory, double grace_s) {
+  const PoolHead& pool = memory.pool();
+  if (pool.fatal.load(std::memory_order_acquire) == FatalState::kWritten) {
+    throw WorkerError("{}", pool.fatal_text.get());
+  }
+  if (pool.closing.load(std::memory_order_acquire) != 0) {
+    // An error of rank 0 that unwinds its stack: its message shall be the first.
+    std::this_thread::sleep_for(std::chrono::duration<double>(grace_s));
+    throw WorkerError("rank 0 has ended the simulations while this rank waited for them");
+  }
+}
+
+void require_workers_alive(const PoolMemory& memory) {
+  for (std::uint32_t w = 0; w < memory.geometry().num_workers(); ++w) {
+    const WorkerBlock& worker = worker_block(memory.head(), w);
+    if (worker.state.load(std::memory_order_acquire) != WorkerState::kRunning) continue;
+    const pid_t pid = worker.process.pid.load(std::memory_order_relaxed);
+    if (!os::is_running_or_unknown(worker.process)) {
+      throw WorkerError(
+          "rollout_worker {} (pid {}) is gone; a signal or lack of memory ended it "
+          "(dmesg)",
+          w, pid);
+    }
+    const auto seen_ns = worker.heartbeat_ns.load(std::memory_order_relaxed);
+    const double silence_s = static_cast<double>(monotonic_ns() - seen_ns) * 1e-9;
+    if (silence_s > kSilenceS) {
+      throw WorkerError(
+          "rollout_worker {} (pid {}) has given no sign of life for {:.0f} s: is it "
+          "stopped?",
+          w, pid, silence_s);
+    }
+  }
+}
+
+bool end_workers(const PoolMemory& memory, double timeout_s) {
+  memory.pool().closing.store(1, std::memory_order_release);
+  bool all_well = true;
+  const Stopwatch waited;
+  for (std::uint32_t w = 0; w < memory.geometry().num_workers(); ++w) {
+    const WorkerBlock& worker = worker_block(memory.head(), w);
+    const auto stopped = [&] {
+      return worker.state.load(std::memory_order_acquire) == WorkerState::kStopped;
+    };
+    while (!stopped() && os::is_running_or_unknown(worker.process) &&
+           waited.seconds() < timeout_s) {
+      std::this_thread::sleep_for(kPause);
+    }
+    if (stopped()) continue;
+    const pid_t pid = worker.process.pid.load(std::memory_order_relaxed);
+    if (pid > 0 && os::is_running_or_unknown(worker.process)) {
+      fmt::print(stderr, "rollout_worker {} (pid {}) does not end and is killed\n", w, pid);
+      kill(pid, SIGKILL);
+    }
+    all_well = false;
+  }
+  return all_well;
+}
+
+}  // namespace traffic::rollout

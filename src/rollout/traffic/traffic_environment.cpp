@@ -1,0 +1,181 @@
+#include "traffic_environment.h"
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "traffic/core/error.h"
+#include "traffic/core/fault.h"
+#include "traffic/sim/env_options.h"
+
+namespace traffic::rollout {
+namespace {
+
+constexpr double kFrameIntervalS = 1.0;
+constexpr double kTimeToleranceS = 1e-6;
+
+/// Steps in an interval that must be a whole number of them.
+std::int64_t whole_steps(double interval_s, double step_s) {
+  const auto steps = static_cast<std::int64_t>(std::llround(interval_s / step_s));
+  if (steps < 1 || std::abs(static_cast<double>(steps) * step_s - interval_s) > kTimeToleranceS) {
+    throw ConfigError(
+        "env.control_period_s is {} s, expected a multiple of the scenario's step length {} s",
+        interval_s, step_s);
+  }
+  return steps;
+}
+
+/// What the configuration says, for the first of its scenarios.
+sim::EnvOptions first_options(const config::Env& env,
+                              const std::vector<config::ScenarioShare>& mix) {
+  sim::EnvOptions options = sim::env_options(env);
+  options.scenario = mix.front().scenario;
+  return options;
+}
+
+}  // namespace
+
+TrafficEnvironment::TrafficEnvironment(const config::Config& config, std::uint32_t env)
+    : options_(config.env),
+      mix_(config::scenario_mix(config.env)),
+      rule_(sim::candidate_rule(config)),
+      top_k_(static_cast<int>(config.controller.top_k)),
+      env_index_(env),
+      sumo_(first_options(config.env, mix_)) {
+  count_steps();
+}
+
+/// By the step length of the scenario that is loaded.
+void TrafficEnvironment::count_steps() {
+  steps_per_period_ = whole_steps(options_.control_period_s, sumo_.step_length_s());
+  steps_per_frame_ = std::max<std::int64_t>(
+      1, static_cast<std::int64_t>(std::llround(kFrameIntervalS / sumo_.step_length_s())));
+}
+
+Environment::Answer TrafficEnvironment::reset(std::span<const std::byte> order,
+                                              std::span<std::byte> room, EnvHost& host) {
+  fault::hit("sumo_env.reset", env_index_, static_cast<std::int64_t>(host.episodes()));
+  begin_episode(read_episode(order));
+  begin_period(room);
+  if (episode_.frames) writer_.add_frame(sumo_.frame());
+  return answer();
+}
+
+Environment::Answer TrafficEnvironment::step(std::span<const std::byte> order,
+                                             std::span<std::byte> room, EnvHost& host) {
+  begin_period(room);
+  if (const auto commands = read_commands(order); !commands.empty()) sumo_.apply(commands);
+  for (std::int64_t s = 0; s < steps_per_period_ && !sumo_.done(); ++s) {
+    run_step(host);
+    if (episode_.frames && (frame_due(s) || sumo_.done())) writer_.add_frame(sumo_.frame());
+  }
+  return answer();
+}
+
+void TrafficEnvironment::begin_period(std::span<std::byte> room) {
+  growth_.clear();
+  conflict_growth_.clear();
+  controlled_.clear();
+  scripted_.clear();
+  writer_.begin(room);
+}
+
+void TrafficEnvironment::begin_episode(const EpisodeSpec& spec) {
+  episode_ = spec;
+  std::vector<std::string> extra_args;
+  if (spec.demand_scale != 1.0) extra_args = {"--scale", fmt::format("{}", spec.demand_scale)};
+  if (spec.scenario >= mix_.size()) {
+    throw WorkerError("an episode of scenario {}, there are {}", spec.scenario, mix_.size());
+  }
+  sumo_.set_scenario(mix_[spec.scenario].scenario);
+  sumo_.reset(spec.seed, extra_args);
+  count_steps();
+  controller_.reset();
+  if (!spec.controller.empty()) {
+    scene::ControllerOptions options;
+    options.candidates = rule_;
+    options.top_k = top_k_;
+    controller_ = scene::make_controller(spec.controller, options);
+    controller_->reset(spec.seed);
+  }
+  next_decision_s_ = 0;
+  const auto numerators = sumo_.state().conflict_numerators();
+  conflict_numerators_.assign(numerators.begin(), numerators.end());
+}
+
+bool TrafficEnvironment::frame_due(std::int64_t step) const {
+  return (steps_per_period_ - 1 - step) % steps_per_frame_ == 0;
+}
+
+void TrafficEnvironment::run_step(EnvHost& host) {
+  if (controller_ && sumo_.time_s() >= next_decision_s_ - kTimeToleranceS) {
+    const std::size_t decided = scripted_.size();
+    controller_->decide(sumo_.state(), scripted_);
+    sumo_.apply(std::span(scripted_).subspan(decided));
+    next_decision_s_ += controller_->period_s();
+  }
+  const double before = sumo_.score().numerator();
+  const auto count = static_cast<std::int64_t>(host.begin_step());
+  const auto action = fault::hit("sumo_env.step", env_index_, count);
+  sumo_.step();
+  double growth = sumo_.score().numerator() - before;
+  if (action == fault::Action::kNan) growth = std::nan("");
+  growth_.push_back(growth);
+  const auto numerators = sumo_.state().conflict_numerators();
+  for (std::size_t c = 0; c < numerators.size(); ++c) {
+    conflict_growth_.push_back(numerators[c] - conflict_numerators_[c]);
+    conflict_numerators_[c] = numerators[c];
+  }
+  note_controlled();
+}
+
+void TrafficEnvironment::note_controlled() {
+  const auto vehicles = sumo_.state().vehicles();
+  for (const scene::Vehicle& vehicle : vehicles) {
+    if (!vehicle.commanded) continue;
+    auto entry = std::find_if(
+        controlled_.begin(), controlled_.end(),
+        [&](const ControlledVehicle& known) { return known.vehicle_id == vehicle.id; });
+    if (entry == controlled_.end()) {
+      entry = controlled_.insert(controlled_.end(), {.vehicle_id = vehicle.id});
+    }
+    const bool followed = vehicle.follower >= 0;
+    const auto& follower = vehicles[followed ? static_cast<std::size_t>(vehicle.follower) : 0];
+    entry->conflict = vehicle.conflict;
+    entry->steps += 1;
+    if (vehicle.braking || (followed && follower.braking)) entry->hard_brakes += 1;
+    if (vehicle.unsafe || (followed && follower.unsafe)) entry->unsafe_steps += 1;
+  }
+}
+
+void TrafficEnvironment::list_candidates() {
+  const auto& state = sumo_.state();
+  scene::find_candidates(state, rule_, candidate_nodes_);
+  for (const int node : candidate_nodes_) {
+    const scene::Vehicle& vehicle = state.vehicles()[static_cast<std::size_t>(node)];
+    candidates_.push_back(
+        {.node = node, .conflict = vehicle.conflict, .approach = vehicle.approach});
+  }
+}
+
+Environment::Answer TrafficEnvironment::answer() {
+  candidates_.clear();
+  if (episode_.frames && !sumo_.done()) list_candidates();
+  Period period;
+  period.time_s = sumo_.time_s();
+  if (sumo_.done()) {
+    period.truncated =
+        options_.max_time_s > 0 && sumo_.time_s() >= options_.max_time_s - kTimeToleranceS;
+    period.terminated = !period.truncated;
+  }
+  period.num_conflicts = static_cast<std::int64_t>(conflict_numerators_.size());
+  period.growth = growth_;
+  period.conflict_growth = conflict_growth_;
+  period.candidates = candidates_;
+  period.controlled = controlled_;
+  period.scripted = scripted_;
+  period.score = sumo_.score();
+  return {.size_bytes = writer_.finish(period), .done = sumo_.done()};
+}
+
+}  // namespace traffic::rollout

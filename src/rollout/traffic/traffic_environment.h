@@ -1,0 +1,62 @@
+/// Episodes and control periods of SUMO on command.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "period_codec.h"
+#include "traffic/config/config.h"
+#include "traffic/config/scenario_mix.h"
+#include "traffic/rollout/pool/environment.h"
+#include "traffic/rollout/traffic/period.h"
+#include "traffic/scene/controller.h"
+#include "traffic/sim/sumo_env.h"
+
+namespace traffic::rollout {
+
+/// A SUMO simulation as an environment: an order is an episode (reset) or commands (step), an
+/// answer is a control period (period_codec.h). One a process, as libsumo is.
+class TrafficEnvironment final : public Environment {
+ public:
+  /// Loads the scenario.
+  /// @throws DataError, ConfigError with SUMO's own message if it cannot be loaded
+  TrafficEnvironment(const config::Config& config, std::uint32_t env);
+
+  Answer reset(std::span<const std::byte> order, std::span<std::byte> room, EnvHost& host) override;
+  Answer step(std::span<const std::byte> order, std::span<std::byte> room, EnvHost& host) override;
+
+ private:
+  void begin_episode(const EpisodeSpec& spec);
+  void begin_period(std::span<std::byte> room);
+  void count_steps();
+  void run_step(EnvHost& host);
+  void note_controlled();
+  void list_candidates();
+  [[nodiscard]] Answer answer();
+  [[nodiscard]] bool frame_due(std::int64_t step) const;
+
+  config::Env options_;
+  std::vector<config::ScenarioShare> mix_;
+  scene::CandidateRule rule_;
+  int top_k_;
+  std::uint32_t env_index_;
+  sim::SumoEnv sumo_;
+  PeriodWriter writer_;
+  std::int64_t steps_per_period_ = 1;
+  std::int64_t steps_per_frame_ = 1;
+  EpisodeSpec episode_;
+  std::unique_ptr<scene::Controller> controller_;
+  double next_decision_s_ = 0;
+  // Of the period under way.
+  std::vector<double> growth_;
+  std::vector<double> conflict_growth_;
+  std::vector<double> conflict_numerators_;
+  std::vector<int> candidate_nodes_;
+  std::vector<Candidate> candidates_;
+  std::vector<ControlledVehicle> controlled_;
+  std::vector<scene::Command> scripted_;
+};
+
+}  // namespace traffic::rollout

@@ -1,0 +1,82 @@
+#include "traffic/rollout/traffic/traffic_pool.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+#include "period_codec.h"
+#include "traffic/config/write.h"
+#include "traffic/core/error.h"
+
+namespace traffic::rollout {
+
+Programs sumo_programs() {
+  return {.rollout_worker = program_beside_this_one("rollout_worker"),
+          .environment = program_beside_this_one("sumo_env")};
+}
+
+std::unique_ptr<EnvPool> start_sumo_pool(const comm::MpiSession& session,
+                                         const config::Config& config, const Programs& programs) {
+  const auto frames = static_cast<std::int64_t>(std::ceil(config.env.control_period_s)) + 1;
+  const std::int64_t vehicles = config.rollout.max_vehicles;
+  return std::make_unique<WorkerPool>(
+      session, WorkerPoolSpec{.rollout = config.rollout,
+                              .programs = programs,
+                              .settings = config::to_toml(config),
+                              .max_order_bytes = order_bytes(vehicles),
+                              .max_answer_bytes = period_bytes(frames, vehicles)});
+}
+
+TrafficPool::TrafficPool(std::unique_ptr<EnvPool> pool)
+    : pool_(std::move(pool)), periods_(static_cast<std::size_t>(pool_->num_envs())) {}
+
+void TrafficPool::start_episode(int env, const EpisodeSpec& spec) {
+  pool_->reset(env, write_episode(spec));
+}
+
+void TrafficPool::act(int env, std::span<const scene::Command> commands) {
+  for (const scene::Command& command : commands) {
+    TRAFFIC_CHECK(std::isfinite(command.value) && std::isfinite(command.hold_s),
+                  "a command for vehicle {} is not finite", command.vehicle_id);
+  }
+  pool_->step(env, write_commands(commands));
+}
+
+std::optional<Event> TrafficPool::wait_any(std::span<const int> envs, double timeout_s) {
+  auto event = pool_->wait_any(envs, timeout_s);
+  if (!event || event->lost) return event;
+  Period& period = periods_[static_cast<std::size_t>(event->env)];
+  try {
+    read_period(pool_->answer(event->env), period);
+    if (period.done() != event->done) {
+      throw WorkerError("observation says {} and the simulation {} of the episode's end",
+                        period.done(), event->done);
+    }
+  } catch (const WorkerError& error) {
+    pool_->reject(event->env);
+    return Event{.env = event->env,
+                 .lost = true,
+                 .why = fmt::format("simulation {}: {}", event->env, error.what())};
+  }
+  return event;
+}
+
+std::vector<Event> TrafficPool::wait_all(std::span<const int> envs) {
+  // In the order of their coming, so that one answer is read while the others are simulated.
+  const auto is_busy = [this](int env) { return busy(env); };
+  std::vector<Event> events;
+  while (std::any_of(envs.begin(), envs.end(), is_busy)) events.push_back(*wait_any(envs));
+  const auto place = [&](const Event& e) { return std::find(envs.begin(), envs.end(), e.env); };
+  std::sort(events.begin(), events.end(),
+            [&](const Event& a, const Event& b) { return place(a) < place(b); });
+  return events;
+}
+
+const Period& TrafficPool::period(int env) const {
+  TRAFFIC_CHECK(pool_->has_answer(env), "environment {} has no answer", env);
+  return periods_[static_cast<std::size_t>(env)];
+}
+
+}  // namespace traffic::rollout

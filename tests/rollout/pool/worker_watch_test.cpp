@@ -1,0 +1,92 @@
+#include "rollout/pool/worker_watch.h"
+#include "support/processes.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+
+#include <chrono>
+#include <csignal>
+#include <thread>
+
+#include "rollout/pool/pool_fixture.h"
+#include "traffic/core/clock.h"
+#include "traffic/core/error.h"
+#include "traffic/os/process_id.h"
+
+namespace traffic::rollout {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::ThrowsMessage;
+
+/// A child process plays the worker.
+class WorkerWatchTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    pid_ = traffic::test::fork_child();
+    if (pid_ == 0) {
+      os::enter_self(block().process);
+      block().heartbeat_ns = monotonic_ns();
+      block().state = WorkerState::kRunning;
+      pause();
+      _exit(0);
+    }
+    while (block().state != WorkerState::kRunning) {
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+  }
+  void TearDown() override {
+    kill(pid_, SIGKILL);
+    waitpid(pid_, nullptr, 0);
+  }
+  WorkerBlock& block() { return worker_block(memory_.head(), 0); }
+
+  PoolMemory memory_ = PoolMemory::create(testing::small_plan());
+  pid_t pid_ = -1;
+};
+
+TEST_F(WorkerWatchTest, AWorkerThatBeatsIsAlive) {
+  EXPECT_NO_THROW(require_workers_alive(memory_));
+  EXPECT_NO_THROW(require_open(memory_, 0));
+}
+
+TEST_F(WorkerWatchTest, ADeadWorkerIsNamed) {
+  kill(pid_, SIGKILL);
+  siginfo_t info{};
+  waitid(P_PID, static_cast<id_t>(pid_), &info, WEXITED | WNOWAIT);
+  EXPECT_THAT([&] { require_workers_alive(memory_); },
+              ThrowsMessage<WorkerError>(HasSubstr("rollout_worker 0")));
+}
+
+TEST_F(WorkerWatchTest, AWorkerThatHasBeenSilentForTooLongIsNamed) {
+  block().heartbeat_ns = monotonic_ns() - 61'000'000'000;
+  EXPECT_THAT([&] { require_workers_alive(memory_); },
+              ThrowsMessage<WorkerError>(HasSubstr("no sign of life for 61 s")));
+}
+
+TEST_F(WorkerWatchTest, WhatAWorkerGivesUpWithReachesTheRank) {
+  memory_.pool().fatal_text.set("simulation 3 failed: no network");
+  memory_.pool().fatal = FatalState::kWritten;
+  EXPECT_THAT([&] { require_open(memory_, 0); },
+              ThrowsMessage<WorkerError>(HasSubstr("simulation 3 failed: no network")));
+}
+
+TEST_F(WorkerWatchTest, AWorkerThatDoesNotEndIsKilled) {
+  EXPECT_FALSE(end_workers(memory_, 0.05));
+  int status = 0;
+  waitpid(pid_, &status, 0);
+  EXPECT_TRUE(WIFSIGNALED(status));
+  EXPECT_THROW(require_open(memory_, 0), WorkerError);
+}
+
+TEST_F(WorkerWatchTest, ADeadWorkerIsNotWaitedFor) {
+  kill(pid_, SIGKILL);
+  siginfo_t info{};
+  waitid(P_PID, static_cast<id_t>(pid_), &info, WEXITED | WNOWAIT);
+  // Far longer than the test may take.
+  EXPECT_FALSE(end_workers(memory_, 1e5));
+}
+
+}  // namespace
+}  // namespace traffic::rollout

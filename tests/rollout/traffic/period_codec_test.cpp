@@ -1,0 +1,220 @@
+#include "rollout/traffic/period_codec.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstring>
+#include <limits>
+
+#include "rollout/traffic/period_fixture.h"
+#include "traffic/core/error.h"
+#include "traffic/core/random.h"
+
+namespace traffic::rollout {
+namespace {
+
+using ::testing::ElementsAre;
+using ::testing::ElementsAreArray;
+using ::testing::HasSubstr;
+using testing::PeriodFixture;
+using ::testing::ThrowsMessage;
+
+/// Whatever the bytes, reading them ends well or with a WorkerError.
+bool readable(std::span<const std::byte> bytes) {
+  Period period;
+  try {
+    read_period(bytes, period);
+    return true;
+  } catch (const WorkerError&) {
+    return false;
+  }
+}
+
+TEST(PeriodCodec, ReturnsWhatWasWritten) {
+  const PeriodFixture fixture;
+  const auto bytes = fixture.bytes();
+  Period read;
+  read_period(bytes, read);
+
+  EXPECT_EQ(read.time_s, 3.0);
+  EXPECT_TRUE(read.truncated);
+  EXPECT_FALSE(read.terminated);
+  EXPECT_EQ(read.num_conflicts, 2);
+  EXPECT_EQ(read.score.arrived, 7);
+  EXPECT_EQ(read.score.completion_sum, 1.75);
+  EXPECT_THAT(read.growth, ElementsAreArray(fixture.growth));
+  EXPECT_THAT(read.conflict_growth, ElementsAreArray(fixture.conflict_growth));
+  ASSERT_EQ(read.candidates.size(), 2U);
+  EXPECT_EQ(read.candidates[1].node, 3);
+  EXPECT_EQ(read.candidates[1].conflict, 1);
+  ASSERT_EQ(read.controlled.size(), 1U);
+  EXPECT_EQ(read.controlled[0].unsafe_steps, 2);
+  ASSERT_EQ(read.scripted.size(), 1U);
+  EXPECT_EQ(read.scripted[0].longitudinal, scene::Longitudinal::kStop);
+
+  ASSERT_EQ(read.frames.size(), fixture.frames.size());
+  for (std::size_t f = 0; f < read.frames.size(); ++f) {
+    const FrameView& got = read.frames[f];
+    const scene::GraphFrame& put = fixture.frames[f];
+    EXPECT_EQ(got.time_s, put.time_s);
+    EXPECT_THAT(got.vehicle_id, ElementsAreArray(put.vehicle_id));
+    EXPECT_THAT(got.xy_m, ElementsAreArray(put.xy_m));
+    EXPECT_THAT(got.node_features, ElementsAreArray(put.node_features));
+    EXPECT_THAT(got.edge_ptr, ElementsAreArray(put.edge_ptr));
+    EXPECT_THAT(got.edge_src, ElementsAreArray(put.edge_src));
+    EXPECT_THAT(got.edge_features, ElementsAreArray(put.edge_features));
+    EXPECT_THAT(got.global_features, ElementsAreArray(put.global_features));
+  }
+}
+
+TEST(PeriodCodec, RefusesEveryTruncation) {
+  const auto bytes = PeriodFixture().bytes();
+  for (std::size_t size = 0; size < bytes.size(); ++size) {
+    const std::vector<std::byte> cut(bytes.begin(),
+                                     bytes.begin() + static_cast<std::ptrdiff_t>(size));
+    EXPECT_FALSE(readable(cut)) << size << " of " << bytes.size();
+  }
+}
+
+TEST(PeriodCodec, RefusesBytesAfterTheEnd) {
+  auto bytes = PeriodFixture().bytes();
+  bytes.resize(bytes.size() + 8);
+  EXPECT_FALSE(readable(bytes));
+}
+
+TEST(PeriodCodec, SurvivesRandomBytes) {
+  Rng rng(7);
+  for (int round = 0; round < 2000; ++round) {
+    std::vector<std::byte> bytes(rng.uniform_int(4096));
+    for (auto& byte : bytes) byte = static_cast<std::byte>(rng.next_u64());
+    EXPECT_FALSE(readable(bytes));
+  }
+}
+
+TEST(PeriodCodec, SurvivesSpoiledWords) {
+  const auto good = PeriodFixture().bytes();
+  Rng rng(11);
+  constexpr std::uint32_t kWords[] = {0, 1, 0x7fffffff, 0x80000000, 0xffffffff, 0x7fc00000};
+  for (std::size_t offset = 0; offset + 4 <= good.size(); offset += 4) {
+    for (const std::uint32_t word : kWords) {
+      auto bytes = good;
+      std::memcpy(bytes.data() + offset, &word, 4);
+      Period period;
+      try {
+        read_period(bytes, period);
+      } catch (const WorkerError&) {
+        continue;
+      }
+      // Accepted: then every view lies within the bytes.
+      for (const FrameView& frame : period.frames) {
+        for (const std::int32_t source : frame.edge_src) {
+          ASSERT_GE(source, 0);
+          ASSERT_LT(source, frame.num_nodes());
+        }
+      }
+    }
+  }
+}
+
+TEST(PeriodCodec, RefusesNumbersThatAreNotFinite) {
+  const float nan = std::numeric_limits<float>::quiet_NaN();
+  const double infinity = std::numeric_limits<double>::infinity();
+  PeriodFixture node;
+  node.frames[1].node_features[5] = nan;
+  EXPECT_THAT(
+      [&] {
+        Period p;
+        read_period(node.bytes(), p);
+      },
+      ThrowsMessage<WorkerError>(HasSubstr("node_features")));
+  PeriodFixture edge;
+  edge.frames[2].edge_features[0] = -std::numeric_limits<float>::infinity();
+  EXPECT_FALSE(readable(edge.bytes()));
+  PeriodFixture global;
+  global.frames[0].global_features[15] = nan;
+  EXPECT_FALSE(readable(global.bytes()));
+  PeriodFixture growth;
+  growth.growth[2] = infinity;
+  EXPECT_FALSE(readable(growth.bytes()));
+  PeriodFixture of_conflict;
+  of_conflict.conflict_growth[0] = std::nan("");
+  EXPECT_FALSE(readable(of_conflict.bytes()));
+}
+
+TEST(PeriodCodec, RefusesGraphsThatAreNone) {
+  PeriodFixture source;
+  source.frames[1].edge_src[0] = 3;
+  EXPECT_FALSE(readable(source.bytes()));
+  PeriodFixture pointer;
+  pointer.frames[1].edge_ptr[1] = 2;
+  pointer.frames[1].edge_ptr[2] = 1;
+  EXPECT_FALSE(readable(pointer.bytes()));
+  PeriodFixture ids;
+  ids.frames[2].vehicle_id[1] = ids.frames[2].vehicle_id[0];
+  EXPECT_FALSE(readable(ids.bytes()));
+  PeriodFixture candidate;
+  candidate.candidates[0].node = 4;
+  EXPECT_FALSE(readable(candidate.bytes()));
+}
+
+TEST(PeriodCodec, RefusesCommandsThatAreNone) {
+  PeriodFixture speed;
+  speed.scripted[0].longitudinal = static_cast<scene::Longitudinal>(200);
+  EXPECT_FALSE(readable(speed.bytes()));
+  PeriodFixture lane;
+  lane.scripted[0].lane_change = static_cast<scene::LaneChange>(2);
+  EXPECT_FALSE(readable(lane.bytes()));
+  PeriodFixture hold;
+  hold.scripted[0].hold_s = std::nan("");
+  EXPECT_FALSE(readable(hold.bytes()));
+}
+
+TEST(PeriodCodec, SaysSoWhenAnObservationDoesNotFit) {
+  std::vector<std::byte> small(2048);
+  PeriodWriter writer;
+  writer.begin(small);
+  EXPECT_THAT([&] { writer.add_frame(testing::make_frame(200, 1.0)); },
+              ThrowsMessage<WorkerError>(HasSubstr("rollout.max_vehicles")));
+}
+
+TEST(PeriodCodec, HasRoomForTheVehiclesItWasMadeFor) {
+  PeriodFixture full;
+  full.frames.assign(4, testing::make_frame(500, 1.0));
+  for (auto& frame : full.frames) {
+    // As many neighbours as a vehicle may have.
+    frame.edge_src.assign(500 * 8, 1);
+    frame.edge_features.assign(500 * 8 * 4, 1.0F);
+    for (std::size_t i = 0; i <= 500; ++i) frame.edge_ptr[i] = static_cast<std::int32_t>(8 * i);
+  }
+  std::vector<std::byte> buffer(period_bytes(4, 500));
+  EXPECT_TRUE(readable(full.write(buffer)));
+}
+
+TEST(EpisodeCodec, ReturnsWhatWasWritten) {
+  const EpisodeSpec spec{.seed = 0xfedcba9876543210,
+                         .scenario = 2,
+                         .demand_scale = 1.25,
+                         .controller = "meter",
+                         .frames = false};
+  const auto bytes = write_episode(spec);
+  const EpisodeSpec read = read_episode(bytes);
+  EXPECT_EQ(read.seed, spec.seed);
+  EXPECT_EQ(read.scenario, spec.scenario);
+  EXPECT_EQ(read.demand_scale, spec.demand_scale);
+  EXPECT_EQ(read.controller, spec.controller);
+  EXPECT_EQ(read.frames, spec.frames);
+  EXPECT_THROW(read_episode(std::span(bytes).first(bytes.size() - 1)), WorkerError);
+}
+
+TEST(CommandCodec, ReturnsWhatWasWrittenAndRefusesParts) {
+  const std::vector<scene::Command> commands(3);
+  const auto bytes = write_commands(commands);
+  EXPECT_EQ(read_commands(bytes).size(), 3U);
+  EXPECT_THROW(read_commands(bytes.first(5)), WorkerError);
+  EXPECT_GE(order_bytes(3), bytes.size());
+  EXPECT_GE(order_bytes(0), kEpisodeBytes);
+}
+
+}  // namespace
+}  // namespace traffic::rollout

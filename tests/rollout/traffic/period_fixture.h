@@ -1,0 +1,79 @@
+/// A period with everything in it, to be written, spoiled and read.
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include "rollout/traffic/period_codec.h"
+#include "traffic/scene/frame.h"
+
+namespace traffic::rollout::testing {
+
+/// A frame of n vehicles, each with the vehicle before it as neighbour; numbers that tell fields
+/// and places apart.
+inline scene::GraphFrame make_frame(std::uint32_t n, double time_s) {
+  scene::GraphFrame frame;
+  frame.time_s = time_s;
+  const auto num_features = static_cast<std::uint32_t>(scene::node_features().size());
+  frame.edge_ptr.push_back(0);
+  for (std::uint32_t i = 0; i < n; ++i) {
+    frame.vehicle_id.push_back(10 + 2 * i);
+    frame.xy_m.insert(frame.xy_m.end(), {static_cast<float>(i), 0.5F});
+    for (std::uint32_t f = 0; f < num_features; ++f) {
+      frame.node_features.push_back(static_cast<float>(100 * i + f));
+    }
+    if (i > 0) {
+      frame.edge_src.push_back(static_cast<std::int32_t>(i) - 1);
+      for (int f = 0; f < 4; ++f) frame.edge_features.push_back(static_cast<float>(i) + 0.25F);
+    }
+    frame.edge_ptr.push_back(static_cast<std::int32_t>(frame.edge_src.size()));
+  }
+  frame.global_features.fill(3.5F);
+  return frame;
+}
+
+/// A period of three steps on a road with two conflicts.
+struct PeriodFixture {
+  std::vector<scene::GraphFrame> frames{make_frame(0, 1.0), make_frame(3, 2.0), make_frame(4, 3.0)};
+  std::vector<double> growth{0.5, 0.25, 0.125};
+  std::vector<double> conflict_growth{0.5, 0, 0.25, 0, 0, 0.125};
+  std::vector<Candidate> candidates{{.node = 1, .conflict = 0, .approach = 1},
+                                    {.node = 3, .conflict = 1, .approach = 0}};
+  std::vector<ControlledVehicle> controlled{
+      {.vehicle_id = 12, .conflict = 1, .steps = 3, .hard_brakes = 1, .unsafe_steps = 2}};
+  std::vector<scene::Command> scripted{
+      {.vehicle_id = 12, .longitudinal = scene::Longitudinal::kStop, .hold_s = 1.0}};
+
+  [[nodiscard]] Period period() const {
+    Period period;
+    period.time_s = 3.0;
+    period.truncated = true;
+    period.num_conflicts = 2;
+    period.growth = growth;
+    period.conflict_growth = conflict_growth;
+    period.candidates = candidates;
+    period.controlled = controlled;
+    period.scripted = scripted;
+    period.score.arrived = 7;
+    period.score.completion_sum = 1.75;
+    return period;
+  }
+
+  /// @return the bytes of the period, in the front of buffer
+  std::span<std::byte> write(std::span<std::byte> buffer) const {
+    PeriodWriter writer;
+    writer.begin(buffer);
+    for (const auto& frame : frames) writer.add_frame(frame);
+    return buffer.first(writer.finish(period()));
+  }
+
+  /// In memory of its own, of exactly the period's size: reading beyond it is an error that
+  /// AddressSanitizer reports.
+  [[nodiscard]] std::vector<std::byte> bytes() const {
+    std::vector<std::byte> buffer(period_bytes(3, 8));
+    const auto used = write(buffer);
+    return {used.begin(), used.end()};
+  }
+};
+
+}  // namespace traffic::rollout::testing

@@ -1,0 +1,203 @@
+#include "rollout/traffic/traffic_environment.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <numeric>
+
+#include "rollout/pool/environment_loop.h"
+#include "rollout/pool/pool_fixture.h"
+#include "traffic/core/error.h"
+#include "traffic/sim/env_options.h"
+
+namespace traffic::rollout {
+namespace {
+
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::SizeIs;
+using ::testing::ThrowsMessage;
+
+PoolPlan plan() {
+  PoolPlan plan = testing::small_plan();
+  plan.geometry.command_bytes = 100'000;
+  plan.geometry.reply_bytes = period_bytes(4, 1000);
+  return plan;
+}
+
+/// The rank and the simulation in one thread, with real SUMO between them.
+class TrafficEnvironmentTest : public ::testing::Test {
+ protected:
+  TrafficEnvironmentTest() { config_.env.scenario = "merge"; }
+
+  void start() {
+    environment_.emplace(config_, 0);
+    loop_.emplace(*environment_, sim_);
+  }
+
+  const Period& reset(const EpisodeSpec& spec) {
+    rank_.post(CommandKind::kReset, 0, write_episode(spec));
+    return answer();
+  }
+  const Period& step(std::span<const scene::Command> commands = {}) {
+    rank_.post(CommandKind::kStep, incarnation_, write_commands(commands));
+    return answer();
+  }
+  const Period& answer() {
+    loop_->serve(0);
+    EXPECT_NE(rank_.answer().kind, ReplyKind::kLost);
+    read_period(rank_.reply_buffer().first(rank_.answer().size), period_);
+    EXPECT_EQ(rank_.answer().kind == ReplyKind::kEnd, period_.done());
+    return period_;
+  }
+  /// Runs the episode to its end without commands. @return growth of the score over all periods
+  double run_to_end() {
+    double growth = 0;
+    while (!period_.done()) {
+      step();
+      growth = std::accumulate(period_.growth.begin(), period_.growth.end(), growth);
+    }
+    return growth;
+  }
+
+  config::Config config_;
+  PoolMemory memory_ = PoolMemory::create(plan());
+  RankSlot rank_{memory_.slot(0)};
+  WorkerSlot worker_{memory_.slot(0), memory_.bell(0)};
+  std::uint32_t incarnation_ = worker_.begin_incarnation();
+  EnvSlot sim_{memory_.slot(0), memory_.bell(0), incarnation_};
+  std::optional<TrafficEnvironment> environment_;
+  std::optional<EnvironmentLoop> loop_;
+  Period period_;
+};
+
+TEST_F(TrafficEnvironmentTest, AResetShowsTheEmptyRoadAndAPeriodEveryFrameOfIt) {
+  start();
+  const Period& first = reset({.seed = 3});
+  EXPECT_THAT(first.frames, SizeIs(1));
+  EXPECT_THAT(first.growth, IsEmpty());
+  EXPECT_EQ(first.time_s, 0.0);
+  for (int p = 1; p <= 40; ++p) {
+    step();
+    ASSERT_THAT(period_.frames, SizeIs(3));
+    for (int f = 0; f < 3; ++f) EXPECT_EQ(period_.frames[f].time_s, 3.0 * (p - 1) + f + 1);
+    EXPECT_EQ(period_.time_s, 3.0 * p);
+    EXPECT_THAT(period_.growth, SizeIs(3));
+    EXPECT_THAT(period_.conflict_growth, SizeIs(3 * period_.num_conflicts));
+  }
+  EXPECT_GT(period_.frames.back().num_nodes(), 10);
+  EXPECT_GT(period_.frames.back().num_edges(), 10);
+}
+
+TEST_F(TrafficEnvironmentTest, AnEpisodesGrowthIsItsScoreAndItsEndIsTheScenarios) {
+  start();
+  reset({.seed = 3, .frames = false});
+  const double growth = run_to_end();
+  EXPECT_TRUE(period_.terminated);
+  EXPECT_FALSE(period_.truncated);
+  EXPECT_EQ(period_.time_s, 900.0);
+  // Sums of the same numbers in another order.
+  EXPECT_NEAR(growth, period_.score.numerator(), 1e-9 * growth);
+  EXPECT_THAT(period_.frames, IsEmpty());
+  EXPECT_EQ(rank_.counters().episodes, 1U);
+  EXPECT_EQ(rank_.counters().steps, 900U);
+}
+
+TEST_F(TrafficEnvironmentTest, AnEpisodeCutByTheConfigurationIsTruncated) {
+  config_.env.max_time_s = 31;
+  start();
+  reset({.seed = 3});
+  run_to_end();
+  EXPECT_TRUE(period_.truncated);
+  EXPECT_FALSE(period_.terminated);
+  EXPECT_EQ(period_.time_s, 31.0);
+  EXPECT_THAT(period_.growth, SizeIs(1)) << "the last period has but one second left";
+  EXPECT_THAT(period_.frames, SizeIs(1));
+}
+
+TEST_F(TrafficEnvironmentTest, CommandsReachTheVehiclesAndTheirEffectsAreCounted) {
+  config_.env.max_time_s = 300;
+  start();
+  reset({.seed = 3});
+  std::int64_t steps_under_control = 0;
+  std::vector<scene::Command> commands;
+  while (!period_.done()) {
+    commands.clear();
+    for (const Candidate& candidate : period_.candidates) {
+      const auto node = static_cast<std::size_t>(candidate.node);
+      commands.push_back({.vehicle_id = period_.frames.back().vehicle_id[node],
+                          .longitudinal = scene::Longitudinal::kStop,
+                          .hold_s = 3.0});
+    }
+    step(commands);
+    for (const ControlledVehicle& vehicle : period_.controlled) {
+      EXPECT_LE(vehicle.steps, 3);
+      EXPECT_LE(vehicle.hard_brakes, vehicle.steps);
+      EXPECT_LE(vehicle.unsafe_steps, vehicle.steps);
+      steps_under_control += vehicle.steps;
+    }
+  }
+  EXPECT_GT(steps_under_control, 100);
+  EXPECT_EQ(steps_under_control, period_.score.cv_steps);
+}
+
+TEST_F(TrafficEnvironmentTest, AScriptedControllerDoesWhatItDoesWithoutThePool) {
+  config_.env.max_time_s = 450;
+  scene::EpisodeScore expected;
+  {
+    sim::SumoEnv env(sim::env_options(config_.env));
+    const auto controller = scene::make_controller("meter");
+    controller->reset(5);
+    std::vector<scene::Command> commands;
+    // Meter decides every step.
+    for (env.reset(5); !env.done(); env.step()) {
+      commands.clear();
+      controller->decide(env.state(), commands);
+      env.apply(commands);
+    }
+    expected = env.score();
+  }
+  ASSERT_GT(expected.cv_steps, 0);
+  start();
+  reset({.seed = 5, .controller = "meter"});
+  std::size_t scripted = 0;
+  while (!period_.done()) {
+    step();
+    scripted += period_.scripted.size();
+  }
+  EXPECT_EQ(period_.score.numerator(), expected.numerator());
+  EXPECT_EQ(period_.score.cv_steps, expected.cv_steps);
+  EXPECT_GT(scripted, 0U);
+}
+
+TEST_F(TrafficEnvironmentTest, DemandCanBeScaledForOneEpisode) {
+  config_.env.max_time_s = 200;
+  start();
+  reset({.seed = 3, .demand_scale = 0.5, .frames = false});
+  run_to_end();
+  const auto half = period_.score.departed + period_.score.waiting;
+  reset({.seed = 3, .frames = false});
+  run_to_end();
+  const auto whole = period_.score.departed + period_.score.waiting;
+  EXPECT_GT(half, whole / 3);
+  EXPECT_LT(half, 2 * whole / 3);
+}
+
+TEST_F(TrafficEnvironmentTest, AStepOfAnotherProcesssEpisodeIsLost) {
+  start();
+  rank_.post(CommandKind::kStep, incarnation_, {});
+  loop_->serve(0);
+  EXPECT_EQ(rank_.answer().kind, ReplyKind::kLost) << "no episode has begun";
+  reset({.seed = 3});
+  rank_.post(CommandKind::kStep, incarnation_ - 1, {});
+  loop_->serve(0);
+  EXPECT_EQ(rank_.answer().kind, ReplyKind::kLost) << "of the process before";
+}
+
+TEST_F(TrafficEnvironmentTest, APeriodThatIsNoMultipleOfTheStepIsRefused) {
+  config_.env.control_period_s = 1.5;
+  EXPECT_THAT([&] { start(); }, ThrowsMessage<ConfigError>(HasSubstr("env.control_period_s")));
+}
+
+}  // namespace
+}  // namespace traffic::rollout
