@@ -27,8 +27,11 @@ TEST_P(LearnerOnRanks, AnUpdateIsThatOfOneRankOnTheSameExperience) {
   const auto all = play_all(7, conflicts, lone_policy, 5);
   const std::int64_t states = 7 * kLength;
   for (std::int64_t iteration = 0; iteration < 2; ++iteration) {
-    const UpdateResult a = joint.update(
-        share(all, communicator->rank(), communicator->size(), conflicts, 2), states, iteration);
+    const UpdateResult a =
+        joint
+            .update(share(all, communicator->rank(), communicator->size(), conflicts, 2), states,
+                    iteration)
+            .value();
     const UpdateResult b = lone.update(share(all, 0, 1, conflicts, 2), states, iteration).value();
     EXPECT_NEAR(a.statistics.approx_kl, b.statistics.approx_kl, 1e-4);
     EXPECT_NEAR(a.statistics.value_loss, b.statistics.value_loss, 1e-3);
