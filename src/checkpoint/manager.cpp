@@ -33,11 +33,6 @@ std::optional<std::int64_t> step_of(const std::string& name) {
   return step;
 }
 
-/// best.h5 or the result of a training.
-bool is_mark(const std::string& name) {
-  return name.ends_with(kSuffix) && !name.starts_with(kStepPrefix) && !name.starts_with('.');
-}
-
 std::vector<std::string> file_names(const fs::path& dir) {
   std::vector<std::string> names;
   std::error_code error;
@@ -67,12 +62,12 @@ struct Candidate {
 
 /// All checkpoints of the folder, newest step first; at equal steps the step's own file first. A
 /// mark whose step cannot be read comes last.
-std::vector<Candidate> candidates(const fs::path& dir) {
+std::vector<Candidate> candidates(const fs::path& dir, const std::string& result) {
   std::vector<Candidate> found;
   for (const std::string& name : file_names(dir)) {
     if (const auto step = step_of(name)) {
       found.push_back({dir / name, *step, ""});
-    } else if (is_mark(name)) {
+    } else if (name == "best.h5" || name == result + std::string(kSuffix)) {
       Candidate mark{dir / name, std::numeric_limits<std::int64_t>::min(), ""};
       try {
         mark.step = read_info(mark.path).step;
@@ -84,7 +79,7 @@ std::vector<Candidate> candidates(const fs::path& dir) {
   }
   std::sort(found.begin(), found.end(), [](const Candidate& a, const Candidate& b) {
     if (a.step != b.step) return a.step > b.step;
-    return a.path.filename() > b.path.filename();  // "step-" > others, mostly
+    return a.path.filename() > b.path.filename();  // "step-" > "phase" > "best"
   });
   return found;
 }
@@ -116,8 +111,8 @@ void link_or_copy(const fs::path& source, const fs::path& target) {
 
 }  // namespace
 
-CheckpointManager::CheckpointManager(fs::path dir, std::int64_t keep_last)
-    : dir_(std::move(dir)), keep_last_(keep_last) {
+CheckpointManager::CheckpointManager(fs::path dir, std::int64_t keep_last, std::string result)
+    : dir_(std::move(dir)), keep_last_(keep_last), result_(std::move(result)) {
   TRAFFIC_CHECK(keep_last_ >= 1, "keep_last is {}, at least 1 expected", keep_last_);
   create_folder(dir_);
   remove_stale_temporaries(dir_);
@@ -127,8 +122,8 @@ fs::path CheckpointManager::step_path(std::int64_t step) const {
   return dir_ / fmt::format("{}{:09d}{}", kStepPrefix, step, kSuffix);
 }
 
-fs::path CheckpointManager::result_path(const std::string& name) const {
-  return dir_ / fmt::format("{}{}", name, kSuffix);
+fs::path CheckpointManager::result_path() const {
+  return dir_ / fmt::format("{}{}", result_, kSuffix);
 }
 
 std::vector<std::int64_t> CheckpointManager::steps() const {
@@ -159,9 +154,9 @@ void CheckpointManager::take_best_along(const fs::path& origin) {
   link_or_copy(is_whole(beside) ? beside : origin, best_path());
 }
 
-fs::path CheckpointManager::mark_result(const std::string& name) {
-  link_or_copy(best_path(), result_path(name));
-  return result_path(name);
+fs::path CheckpointManager::mark_result() {
+  link_or_copy(best_path(), result_path());
+  return result_path();
 }
 
 void CheckpointManager::prune() const {
@@ -180,7 +175,7 @@ void CheckpointManager::prune() const {
 
 ResumePoint CheckpointManager::newest_valid() const {
   ResumePoint point;
-  for (const Candidate& candidate : candidates(dir_)) {
+  for (const Candidate& candidate : candidates(dir_, result_)) {
     if (!candidate.reason.empty()) {
       point.rejected.push_back({candidate.path, candidate.reason});
       continue;

@@ -128,12 +128,12 @@ TEST_F(TrainTest, GoesOnWithAnotherNumberOfRanks) {
   EXPECT_EQ(summary("run")["steps"], 12);
   EXPECT_THAT(summary("run")["peak_rss_bytes"]["per_rank"], SizeIs(1));
   // With the data that nobody has seen, not with its epoch anew.
-  const auto end = checkpoint::load(dir_ / "run/checkpoints/step-000000012.h5");
-  const at::Tensor& numbers = end.tensor("sampler");
+  const auto late = checkpoint::load(dir_ / "run/checkpoints/step-000000010.h5");
+  const at::Tensor& numbers = late.tensor("sampler");
   const auto sampler = data::SamplerState::decode(
       {numbers.const_data_ptr<std::int64_t>(), static_cast<std::size_t>(numbers.numel())});
   EXPECT_THAT(sampler.stages,
-              ElementsAre(data::SamplerState::Stage{{4, 4}, 4}, data::SamplerState::Stage{{4}, 8}));
+              ElementsAre(data::SamplerState::Stage{{4, 4}, 4}, data::SamplerState::Stage{{4}, 6}));
 }
 
 TEST_F(TrainTest, GoesOnFromTheCheckpointBeforeADamagedOne) {

@@ -22,13 +22,13 @@ class CrashTest : public FolderTest {
 };
 
 TEST_F(CrashTest, KillAtAnyPointOfASaveLeavesACompleteCheckpoint) {
-  (void)CheckpointManager(dir_, 2).save_step(small_snapshot(0, kNumValues));
+  (void)CheckpointManager(dir_, 2, "phase1").save_step(small_snapshot(0, kNumValues));
   Rng rng(7);
   std::int64_t last_step = 0;
   for (int trial = 0; trial < 60; ++trial) {
     const pid_t child = traffic::test::fork_child();
     if (child == 0) {
-      CheckpointManager manager(dir_, 2);
+      CheckpointManager manager(dir_, 2, "phase1");
       for (std::int64_t step = last_step + 1;; ++step) {
         (void)manager.save_step(small_snapshot(step, kNumValues));
         (void)manager.mark_best(step);
@@ -40,7 +40,7 @@ TEST_F(CrashTest, KillAtAnyPointOfASaveLeavesACompleteCheckpoint) {
     waitpid(child, &status, 0);
     ASSERT_TRUE(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL) << "the child ended by itself";
 
-    CheckpointManager manager(dir_, 2);
+    CheckpointManager manager(dir_, 2, "phase1");
     const ResumePoint point = manager.newest_valid();
     ASSERT_TRUE(point.snapshot);
     EXPECT_TRUE(point.rejected.empty()) << point.rejected.front().reason;
@@ -56,7 +56,7 @@ TEST_F(CrashTest, KillAtAnyPointOfASaveLeavesACompleteCheckpoint) {
 
 // RLIMIT_FSIZE makes write() fail after exactly that many bytes, as a full disk does.
 TEST_F(CrashTest, WriteThatFailsAtAnyByteLeavesOldCheckpointsAndNoRest) {
-  CheckpointManager manager(dir_, 2);
+  CheckpointManager manager(dir_, 2, "phase1");
   (void)manager.save_step(small_snapshot(1, kNumValues));
   const auto file_bytes = fs::file_size(manager.step_path(1));
   for (rlim_t limit = 0; limit < file_bytes; limit += 4096) {

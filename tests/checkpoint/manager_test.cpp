@@ -30,27 +30,27 @@ class ManagerTest : public FolderTest {
 };
 
 TEST_F(ManagerTest, KeepsTheNewestAndRemovesOlderOnes) {
-  CheckpointManager manager(folder_, 2);
+  CheckpointManager manager(folder_, 2, "phase1");
   for (const std::int64_t step : {10, 20, 30, 40}) (void)manager.save_step(small_snapshot(step));
   EXPECT_THAT(manager.steps(), ElementsAre(40, 30));
   EXPECT_EQ(manager.step_path(40).filename(), "step-000000040.h5");
 }
 
 TEST_F(ManagerTest, BestAndResultsOutliveTheirStep) {
-  CheckpointManager manager(folder_, 1);
+  CheckpointManager manager(folder_, 1, "phase1");
   (void)manager.save_step(small_snapshot(10));
   (void)manager.mark_best(10);
-  (void)manager.mark_result("phase1");
+  (void)manager.mark_result();
   (void)manager.save_step(small_snapshot(20));
   (void)manager.mark_best(20);
   (void)manager.save_step(small_snapshot(30));
   EXPECT_THAT(manager.steps(), ElementsAre(30));
   EXPECT_EQ(load(manager.best_path()).step(), 20);
-  EXPECT_EQ(load(manager.result_path("phase1")).step(), 10);
+  EXPECT_EQ(load(manager.result_path()).step(), 10);
 }
 
 TEST_F(ManagerTest, MarkingTwiceLeavesNoTemporary) {
-  CheckpointManager manager(folder_, 3);
+  CheckpointManager manager(folder_, 3, "phase1");
   (void)manager.save_step(small_snapshot(10));
   (void)manager.save_step(small_snapshot(20));
   (void)manager.mark_best(10);
@@ -61,11 +61,11 @@ TEST_F(ManagerTest, MarkingTwiceLeavesNoTemporary) {
 }
 
 TEST_F(ManagerTest, GoingOnFromAnotherFolderTakesItsBestAlong) {
-  CheckpointManager source(folder_ / "source", 3);
+  CheckpointManager source(folder_ / "source", 3, "phase1");
   (void)source.save_step(small_snapshot(10));
   (void)source.mark_best(10);
   (void)source.save_step(small_snapshot(20));
-  CheckpointManager target(folder_ / "target", 3);
+  CheckpointManager target(folder_ / "target", 3, "phase1");
   target.take_best_along(source.step_path(20));
   EXPECT_EQ(load(target.best_path()).step(), 10);
   (void)target.save_step(small_snapshot(30));
@@ -74,18 +74,18 @@ TEST_F(ManagerTest, GoingOnFromAnotherFolderTakesItsBestAlong) {
   EXPECT_EQ(load(target.best_path()).step(), 30) << "its own stays";
 
   fs::remove(source.best_path());
-  CheckpointManager lone(folder_ / "lone", 3);
+  CheckpointManager lone(folder_ / "lone", 3, "phase1");
   lone.take_best_along(source.step_path(20));
   EXPECT_EQ(load(lone.best_path()).step(), 20);
 }
 
 TEST_F(ManagerTest, MarkingAnUnsavedStepIsAnError) {
-  CheckpointManager manager(folder_, 3);
+  CheckpointManager manager(folder_, 3, "phase1");
   EXPECT_THROW((void)manager.mark_best(10), CheckpointError);
 }
 
 TEST_F(ManagerTest, ResumesFromTheNewestStepWhateverTheClockSays) {
-  CheckpointManager manager(folder_, 3);
+  CheckpointManager manager(folder_, 3, "phase1");
   for (const std::int64_t step : {10, 20, 30}) (void)manager.save_step(small_snapshot(step));
   fs::last_write_time(manager.step_path(10),
                       fs::file_time_type::clock::now() + std::chrono::hours(24));
@@ -99,7 +99,7 @@ TEST_F(ManagerTest, ResumesFromTheNewestStepWhateverTheClockSays) {
 }
 
 TEST_F(ManagerTest, FallsBackThroughDamagedOnesAndSaysWhy) {
-  CheckpointManager manager(folder_, 4);
+  CheckpointManager manager(folder_, 4, "phase1");
   for (const std::int64_t step : {10, 20, 30, 40}) (void)manager.save_step(small_snapshot(step));
   damage(manager.step_path(40));
   write_bytes(manager.step_path(30), {});
@@ -113,26 +113,26 @@ TEST_F(ManagerTest, FallsBackThroughDamagedOnesAndSaysWhy) {
 }
 
 TEST_F(ManagerTest, FallsBackToTheBestAndAResult) {
-  CheckpointManager manager(folder_, 1);
+  CheckpointManager manager(folder_, 1, "phase1");
   (void)manager.save_step(small_snapshot(10));
   (void)manager.mark_best(10);
-  (void)manager.mark_result("phase1");
+  (void)manager.mark_result();
   (void)manager.save_step(small_snapshot(20));
   (void)manager.mark_best(20);
   damage(manager.step_path(20));
   EXPECT_EQ(manager.newest_valid().path, manager.best_path());
   damage(manager.best_path());
-  EXPECT_EQ(manager.newest_valid().path, manager.result_path("phase1"));
+  EXPECT_EQ(manager.newest_valid().path, manager.result_path());
 }
 
 TEST_F(ManagerTest, NoCheckpointAtAllIsNoError) {
-  const ResumePoint point = CheckpointManager(folder_, 3).newest_valid();
+  const ResumePoint point = CheckpointManager(folder_, 3, "phase1").newest_valid();
   EXPECT_FALSE(point.snapshot);
   EXPECT_TRUE(point.rejected.empty());
 }
 
 TEST_F(ManagerTest, OnlyDamagedOnesStopTheRun) {
-  CheckpointManager manager(folder_, 3);
+  CheckpointManager manager(folder_, 3, "phase1");
   (void)manager.save_step(small_snapshot(10));
   (void)manager.save_step(small_snapshot(20));
   (void)manager.mark_best(20);
@@ -151,10 +151,10 @@ TEST_F(ManagerTest, OnlyDamagedOnesStopTheRun) {
 }
 
 TEST_F(ManagerTest, PruningNeverRemovesTheNewestWholeOne) {
-  CheckpointManager manager(folder_, 4);
+  CheckpointManager manager(folder_, 4, "phase1");
   for (const std::int64_t step : {10, 20, 30, 40}) (void)manager.save_step(small_snapshot(step));
   for (const std::int64_t step : {20, 30, 40}) damage(manager.step_path(step));
-  CheckpointManager other(folder_, 2);
+  CheckpointManager other(folder_, 2, "phase1");
   // A step lower than the damaged ones, e.g. after falling back to 10.
   (void)other.save_step(small_snapshot(15));
   EXPECT_THAT(other.steps(), ElementsAre(40, 30, 15));
@@ -174,14 +174,14 @@ TEST_F(ManagerTest, CleansTemporariesOfDeadProcessesOnly) {
   const AtomicFile in_progress(folder_ / "best.h5");
   write_bytes(in_progress.temp_path(), {'x'});
   ASSERT_EQ(std::distance(fs::directory_iterator(folder_), {}), 3);
-  const CheckpointManager manager(folder_, 1);
+  const CheckpointManager manager(folder_, 1, "phase1");
   EXPECT_EQ(std::distance(fs::directory_iterator(folder_), {}), 2);
   EXPECT_TRUE(fs::exists(folder_ / "unrelated.txt"));
   EXPECT_TRUE(fs::exists(in_progress.temp_path()));
 }
 
 TEST_F(ManagerTest, FilesOfOtherNamesAreNotCheckpoints) {
-  CheckpointManager manager(folder_, 1);
+  CheckpointManager manager(folder_, 1, "phase1");
   for (const char* name : {"step-.h5", "step-1x.h5", "step--5.h5", "step-5.h5.bak", "notes.h5"}) {
     write_bytes(folder_ / name, {'x'});
   }

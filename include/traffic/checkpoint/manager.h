@@ -36,8 +36,9 @@ class CheckpointManager {
  public:
   /// Creates the folder and removes what saves of dead processes left unfinished.
   /// @param keep_last at least 1
+  /// @param result name of the training's result: <result>.h5
   /// @throws ResourceError
-  CheckpointManager(std::filesystem::path dir, std::int64_t keep_last);
+  CheckpointManager(std::filesystem::path dir, std::int64_t keep_last, std::string result);
 
   /// Saves under the snapshot's step, then removes old ones.
   /// @return the file
@@ -49,8 +50,8 @@ class CheckpointManager {
   /// Before going on from `origin`, a checkpoint of another folder: the best one so far is then
   /// that folder's, or `origin` itself where it came alone. Leaves a best one that is here already.
   void take_best_along(const std::filesystem::path& origin);
-  /// Makes the best one <name>.h5, the result of a training.
-  std::filesystem::path mark_result(const std::string& name);
+  /// Makes the best one the training's result.
+  std::filesystem::path mark_result();
 
   /// The newest checkpoint that is whole, be it a step's, the best or a result; "newest" is by
   /// step, never by the clock.
@@ -62,7 +63,7 @@ class CheckpointManager {
   [[nodiscard]] std::vector<std::int64_t> steps() const;
   [[nodiscard]] std::filesystem::path step_path(std::int64_t step) const;
   [[nodiscard]] std::filesystem::path best_path() const { return dir_ / "best.h5"; }
-  [[nodiscard]] std::filesystem::path result_path(const std::string& name) const;
+  [[nodiscard]] std::filesystem::path result_path() const;
   [[nodiscard]] const std::filesystem::path& dir() const { return dir_; }
 
  private:
@@ -70,6 +71,7 @@ class CheckpointManager {
 
   std::filesystem::path dir_;
   std::int64_t keep_last_;
+  std::string result_;
 };
 
 /// Counts saves that failed in a row, and gives up at a limit.

@@ -29,8 +29,8 @@ Run::Run(Job& job, const config::Config& config, const fs::path& dir)
     if (dir != job.folder().root()) {
       write_file_atomically(folder_.config(), config::to_toml(config));
     }
-    checkpoints_ = std::make_unique<checkpoint::CheckpointManager>(folder_.checkpoints(),
-                                                                   config_.checkpoint.keep_last);
+    checkpoints_ = std::make_unique<checkpoint::CheckpointManager>(
+        folder_.checkpoints(), config_.checkpoint.keep_last, std::string(facts_.folder));
   }
   find_resume_point();
 }
@@ -127,7 +127,7 @@ fs::path Run::best_path() const { return folder_.checkpoints() / "best.h5"; }
 
 void Run::keep_result() {
   together(communicator(), [&] {
-    if (is_reporter()) checkpoints_->mark_result(std::string(facts_.folder));
+    if (is_reporter()) checkpoints_->mark_result();
   });
 }
 
