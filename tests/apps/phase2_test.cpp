@@ -151,6 +151,42 @@ TEST_F(Phase2Test, StoppedAndResumedEndsWithTheBitsOfAnUninterruptedRun) {
   EXPECT_EQ(text(dir_ / "whole" / "episodes.csv"), text(dir_ / "cut" / "episodes.csv"));
 }
 
+TEST_F(Phase2Test, AStopInTheMiddleOfAnIterationSavesWhatWasCompleteBeforeIt) {
+  ASSERT_EQ(run_program(command(2, "whole")).exit_code, 0);
+  BackgroundProgram program(command(2, "cut", "", "TRAFFIC_FAULT=phase2.collect:0:1:slow:2000"));
+  ASSERT_TRUE(wait_for_step("cut", 1, kStepTimeout_s));
+  program.send(SIGUSR1);  // while simulations are about to be run for the second one
+  ASSERT_EQ(program.wait(), 75);
+  EXPECT_EQ(summary("cut")["steps"], 1);
+  EXPECT_TRUE(fs::exists(dir_ / "cut/checkpoints/step-000000001.h5"));
+  const Outcome resumed = run_program(command(2, "cut"));
+  ASSERT_EQ(resumed.exit_code, 0) << resumed.output;
+  EXPECT_EQ(summary("whole")["parameters_xxh3"], summary("cut")["parameters_xxh3"]);
+  EXPECT_EQ(text(dir_ / "whole" / "episodes.csv"), text(dir_ / "cut" / "episodes.csv"));
+}
+
+TEST_F(Phase2Test, SavesByTimeBetweenEvaluations) {
+  const std::string seldom = "--set ppo.eval_interval=100 --set checkpoint.save_interval_s=0.001";
+  ASSERT_EQ(run_program(command(2, "whole", seldom)).exit_code, 0);
+  ASSERT_NE(
+      run_program(command(2, "cut", seldom, "TRAFFIC_FAULT=phase2.collect:1:2:kill")).exit_code, 0);
+  const Outcome resumed = run_program(command(2, "cut", seldom));
+  ASSERT_EQ(resumed.exit_code, 0) << resumed.output;
+  EXPECT_THAT(resumed.output, HasSubstr("step-000000002.h5, step 2"));
+  EXPECT_EQ(summary("whole")["parameters_xxh3"], summary("cut")["parameters_xxh3"]);
+}
+
+TEST_F(Phase2Test, AnEvaluationMayTakeLongerThanRanksWaitForEachOther) {
+  const Outcome outcome = run_program(
+      command(2, "run",
+              "--set evaluation.seeds=1..12 --set env.max_time_s=0 --set ppo.iterations=1 "
+              "--set ppo.train_batch_size=20 --set ppo.rollout_fragment_length=5 "
+              "--set ppo.eval_episodes=1 --set ppo.baseline_episodes=1 "
+              "--set comm.init_timeout_s=4 --set comm.timeout_s=4"));
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.output;
+  EXPECT_TRUE(summary("run")["result"].contains("evaluation"));
+}
+
 TEST_F(Phase2Test, AControllerOfACheckpointIsEvaluatedBesideTheScriptedOnes) {
   ASSERT_EQ(run_program(command(1, "run")).exit_code, 0);
   const std::string best = (dir_ / "run" / "checkpoints" / "best.h5").string();

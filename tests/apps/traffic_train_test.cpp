@@ -117,6 +117,19 @@ TEST_F(TrainTest, SigUsr1SavesAndStopsWith75AndTheResumedRunEndsWithTheSameBits)
   EXPECT_EQ(summary("whole")["parameters_xxh3"], summary("cut")["parameters_xxh3"]);
 }
 
+TEST_F(TrainTest, StoppedBehindTheLastStepTheResumedRunValidatesAndEndsAsIfItHadNot) {
+  ASSERT_EQ(run_program(command(2, "whole")).exit_code, 0);
+  BackgroundProgram program(command(2, "cut", "", "TRAFFIC_FAULT=train.step:0:11:slow:2000"));
+  ASSERT_TRUE(wait_for_step("cut", 11));
+  program.send(SIGUSR1);  // in the last step
+  ASSERT_EQ(program.wait(), 75);
+  EXPECT_EQ(summary("cut")["steps"], 12);
+  const Outcome resumed = run_program(command(2, "cut"));
+  ASSERT_EQ(resumed.exit_code, 0) << resumed.output;
+  EXPECT_EQ(summary("whole")["parameters_xxh3"], summary("cut")["parameters_xxh3"]);
+  EXPECT_EQ(summary("whole")["result"], summary("cut")["result"]);
+}
+
 TEST_F(TrainTest, GoesOnWithAnotherNumberOfRanks) {
   const std::string saving = "--set checkpoint.save_interval_steps=2";
   ASSERT_NE(run_program(command(2, "run", saving, "TRAFFIC_FAULT=train.step:0:5:kill")).exit_code,
