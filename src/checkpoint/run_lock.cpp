@@ -6,56 +6,36 @@
 
 #include <array>
 #include <cerrno>
-#include <sstream>
-#include <string_view>
+#include <optional>
 #include <system_error>
 
 #include "traffic/core/atomic_file.h"
-#include "traffic/core/clock.h"
 #include "traffic/core/error.h"
-#include "traffic/core/process.h"
-#include "traffic/os/process_id.h"
+#include "traffic/core/lock_holder.h"
 
 namespace traffic::checkpoint {
 namespace {
 
-struct Holder {
-  pid_t pid = 0;
-  std::uint64_t start_ticks = 0;
-  std::string host;
-  std::string since;
-};
-
-/// "<pid> <start ticks> <host> <UTC time>"; pid 0 if the file is empty or not of that form.
-Holder read_holder(int fd) {
+std::optional<LockHolder> read_holder(int fd) {
   std::array<char, 512> buffer{};
   const ssize_t got = ::pread(fd, buffer.data(), buffer.size(), 0);
-  std::istringstream text(std::string(buffer.data(), got > 0 ? static_cast<std::size_t>(got) : 0));
-  Holder holder;
-  if (!(text >> holder.pid >> holder.start_ticks >> holder.host >> holder.since)) return {};
-  return holder;
-}
-
-std::string describe(const Holder& holder) {
-  if (holder.pid == 0) return "another process";
-  return fmt::format("pid {} on {} since {}", holder.pid, holder.host, holder.since);
+  return parse_lock_holder({buffer.data(), got > 0 ? static_cast<std::size_t>(got) : 0});
 }
 
 /// Where there is no flock: the process that wrote the file, judged from this machine.
-bool is_alive_here(const Holder& holder) {
-  return holder.pid != 0 && holder.pid != getpid() && holder.host == hostname() &&
-         os::is_running(holder.pid, holder.start_ticks);
+bool is_another_here(const std::optional<LockHolder>& holder) {
+  return holder && holder->pid != getpid() && holder->is_running_here();
 }
 
-[[noreturn]] void refuse(const std::filesystem::path& dir, const Holder& holder) {
+[[noreturn]] void refuse(const std::filesystem::path& dir,
+                         const std::optional<LockHolder>& holder) {
   throw ResourceError(
       "{} is in use by {}; wait for that run, stop it, or give this one another --run-dir",
-      dir.string(), describe(holder));
+      dir.string(), holder ? holder->describe() : "another process");
 }
 
 void write_holder(int fd, const std::filesystem::path& path) {
-  const std::string text = fmt::format("{} {} {} {}\n", getpid(), os::process_start_ticks(getpid()),
-                                       hostname(), utc_timestamp());
+  const std::string text = to_text(self_as_lock_holder());
   if (::ftruncate(fd, 0) != 0) throw io_error("write", path, errno);
   const ssize_t written = ::pwrite(fd, text.data(), text.size(), 0);
   if (written != static_cast<ssize_t>(text.size())) {
@@ -74,11 +54,11 @@ RunLock::RunLock(const std::filesystem::path& dir) {
   if (!file_.is_open()) throw io_error("open", path, errno);
   const bool locked = ::flock(file_.get(), LOCK_EX | LOCK_NB) == 0;
   const bool no_locks_here = !locked && (errno == ENOLCK || errno == EOPNOTSUPP);
-  const Holder holder = read_holder(file_.get());
+  const std::optional<LockHolder> holder = read_holder(file_.get());
   // Who has the lock knows that nobody else holds it: a zombie, whose number is still taken, has
   // let go.
-  if (!locked && (!no_locks_here || is_alive_here(holder))) refuse(dir, holder);
-  if (holder.pid != 0) taken_over_from_ = describe(holder);
+  if (!locked && (!no_locks_here || is_another_here(holder))) refuse(dir, holder);
+  if (holder) taken_over_from_ = holder->describe();
   write_holder(file_.get(), path);
 }
 

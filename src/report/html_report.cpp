@@ -2,9 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <cmath>
-#include <fstream>
-#include <limits>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <regex>
@@ -12,6 +9,8 @@
 
 #include "html_chart.h"
 #include "traffic/core/atomic_file.h"
+#include "traffic/core/error.h"
+#include "traffic/report/run_reader.h"
 
 namespace traffic::report {
 namespace {
@@ -28,12 +27,6 @@ svg text{font-size:10px;fill:#666}polyline{fill:none;stroke-width:1.5}.grid{stro
 @media(prefers-color-scheme:dark){body{color:#ddd;background:#181818}td,th{border-color:#444}.grid{stroke:#383838}
 svg text{fill:#aaa}}
 )";
-
-/// Discarded if there is no such file or it is no JSON.
-Json read_json(const fs::path& path) {
-  std::ifstream file(path);
-  return Json::parse(file, nullptr, /*allow_exceptions=*/false);
-}
 
 std::string cell(const Json& value) {
   if (value.is_null()) return "";
@@ -71,9 +64,7 @@ std::string evaluation_table(const Json& one) {
 }
 
 /// Of one scenario, or of several.
-std::string evaluation(const fs::path& path) {
-  const Json json = read_json(path);
-  if (!json.is_object()) return "";
+std::string evaluation(const Json& json) {
   std::string html;
   for (const Json& one : json.value("scenarios", Json::array({json})))
     html += evaluation_table(one);
@@ -94,30 +85,29 @@ std::pair<std::string, std::string> place_of(const std::string& name) {
   return {name, name};
 }
 
-std::map<std::string, Lines> read_charts(const fs::path& metrics) {
+std::map<std::string, Lines> charts_of(const Metrics& metrics) {
   std::map<std::string, Lines> charts;
-  std::ifstream file(metrics);
-  for (std::string text; std::getline(file, text);) {
-    const Json row = Json::parse(text, nullptr, /*allow_exceptions=*/false);
-    if (!row.is_object() || !row.contains("step") || !row["step"].is_number()) continue;
-    const auto step = row["step"].get<double>();
-    for (const auto& [name, value] : row.items()) {
-      if (name == "step" || name == "time") continue;
+  for (const MetricsRow& row : metrics.rows) {
+    for (const auto& [name, value] : row.values) {
       const auto [chart, label] = place_of(name);
       ChartLine& line = charts[chart][label];
       line.label = label;
-      line.points.push_back({.x = step,
-                             .y = value.is_number() ? value.get<double>()
-                                                    : std::numeric_limits<double>::quiet_NaN()});
+      line.points.push_back({.x = static_cast<double>(row.step), .y = value});
     }
   }
   return charts;
 }
 
-std::string curves(const fs::path& metrics) {
+std::string note(const std::string& text) { return "<p>" + html_escaped(text) + "</p>\n"; }
+
+std::string curves(const Metrics& metrics) {
   std::string html;
+  if (!metrics.damaged.empty()) {
+    html += note(fmt::format("{} lines cannot be read, the first is {}", metrics.damaged.size(),
+                             metrics.damaged.front()));
+  }
   std::string group;
-  for (const auto& [name, lines] : read_charts(metrics)) {
+  for (const auto& [name, lines] : charts_of(metrics)) {
     const std::string own_group = name.substr(0, name.find('/'));
     if (own_group != group) html += fmt::format("<h3>{}</h3>\n", html_escaped(own_group));
     group = own_group;
@@ -128,11 +118,20 @@ std::string curves(const fs::path& metrics) {
   return html;
 }
 
-std::string section(const RunFolder& folder) {
+/// What of a run can be read, and what is wrong with the rest.
+std::string section(const RunReader& run) {
   std::string html;
-  const Json summary = read_json(folder.summary());
-  if (summary.is_object()) html += table_of(summary);
-  return html + evaluation(folder.root() / "evaluation.json") + curves(folder.metrics());
+  try {
+    if (const auto summary = run.summary()) html += table_of(*summary);
+  } catch (const DataError& error) {
+    html += note(error.what());
+  }
+  try {
+    if (const auto json = run.evaluation()) html += evaluation(*json);
+  } catch (const DataError& error) {
+    html += note(error.what());
+  }
+  return html + curves(run.metrics());
 }
 
 }  // namespace
@@ -144,11 +143,11 @@ void write_html_report(const RunFolder& folder) {
       "charset=\"utf-8\"><title>{}</title><style>{}</style></head>"
       "<body>\n<h1>{}</h1>\n",
       title, kStyle, title);
-  html += section(folder);
-  for (const char* phase : {"phase1", "phase2", "phase3"}) {
-    const RunFolder of_phase(folder.root() / phase);
-    if (!fs::exists(of_phase.metrics())) continue;
-    html += fmt::format("<h2>{}</h2>\n", phase) + section(of_phase);
+  const RunReader run(folder.root());
+  html += section(run);
+  for (const RunReader& part : run.parts()) {
+    const std::string name = part.folder().root().filename().string();
+    html += fmt::format("<h2>{}</h2>\n", html_escaped(name)) + section(part);
   }
   write_file_atomically(folder.report(), html + "</body></html>\n");
 }

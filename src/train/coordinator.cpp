@@ -109,7 +109,7 @@ void Coordinator::write_report() {
   if (!job_.is_reporter()) return;
   try {
     report::write_html_report(job_.folder());
-  } catch (const ResourceError& error) {
+  } catch (const Error& error) {
     spdlog::warn("no report.html: {}", error.what());
   }
 }

@@ -1,10 +1,12 @@
 #include "coordinator_summary.h"
 
+#include <spdlog/spdlog.h>
+
 #include <algorithm>
-#include <fstream>
 
 #include "traffic/core/atomic_file.h"
 #include "traffic/core/process.h"
+#include "traffic/report/json_file.h"
 #include "traffic/report/summary.h"
 
 namespace traffic::train {
@@ -45,9 +47,12 @@ void add_phase(const TrainingTask& task, const ordered_json& phase, report::Summ
 }  // namespace
 
 ordered_json read_summary(const TrainingTask& task) {
-  std::ifstream in(summary_path(task));
-  ordered_json json = ordered_json::parse(in, nullptr, false);
-  return json.is_object() ? json : ordered_json::object();
+  try {
+    return report::read_json_file(summary_path(task)).value_or(ordered_json::object());
+  } catch (const DataError& error) {
+    spdlog::warn("{}; going on as without it", error.what());
+    return ordered_json::object();
+  }
 }
 
 std::string status_of(const TrainingTask& task) { return read_summary(task).value("status", ""); }

@@ -30,7 +30,7 @@ struct TrainingTask {
   }
 };
 
-/// The phase's summary; an empty object without one.
+/// The phase's summary; an empty object without one or if it is damaged, which is logged.
 nlohmann::ordered_json read_summary(const TrainingTask& task);
 
 /// status of the phase's summary; empty without one.

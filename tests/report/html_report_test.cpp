@@ -57,6 +57,8 @@ TEST(HtmlChart, NamesAreTextAndNothingElse) {
 
 class HtmlReportTest : public FolderTest {
  protected:
+  HtmlReportTest() { write_text(dir_ / "config.toml", "[run]\n"); }
+
   std::string report() {
     write_html_report(RunFolder(dir_));
     return read_text(dir_ / "report.html");
@@ -95,15 +97,25 @@ TEST_F(HtmlReportTest, OfSeveralScenariosHasATableEach) {
               AllOf(HasSubstr("Scenario merge, 1 seeds"), HasSubstr("Scenario corridor, 1 seeds")));
 }
 
-TEST_F(HtmlReportTest, FilesThatAreNoneOrDamagedAreLeftOut) {
+TEST_F(HtmlReportTest, InPlaceOfWhatIsDamagedStandsWhatIsWrong) {
   write_text(dir_ / "summary.json", "{\"status\":");
   write_text(dir_ / "evaluation.json", "[1,2]");
-  write_text(dir_ / "metrics.jsonl", "[]\n{\"step\":\"x\"}\n\n{\"step\":1,\"loss\":\"text\"}\n");
-  EXPECT_THAT(report(), HasSubstr("no values"));
+  write_text(dir_ / "metrics.jsonl",
+             "[]\n{\"step\":\"x\"}\n\n{\"step\":1,\"loss\":\"text\"}\n{\"step\":2,\"loss\":1}\n");
+  EXPECT_THAT(report(), AllOf(HasSubstr("summary.json:1: "), HasSubstr("evaluation.json:1: "),
+                              HasSubstr("4 lines cannot be read"), HasSubstr("metrics.jsonl:1: "),
+                              HasSubstr("<figcaption>loss</figcaption>")));
+}
+
+TEST_F(HtmlReportTest, ATrainingOfAnyNameHasItsSection) {
+  std::filesystem::create_directory(dir_ / "self_play");
+  write_text(dir_ / "self_play/metrics.jsonl", "{\"step\":1,\"elo\":1200}\n");
+  EXPECT_THAT(report(),
+              AllOf(HasSubstr("<h2>self_play</h2>"), HasSubstr("<figcaption>elo</figcaption>")));
 }
 
 TEST_F(HtmlReportTest, AFolderThatIsGoneIsAnError) {
-  EXPECT_THROW(write_html_report(RunFolder(dir_ / "gone")), ResourceError);
+  EXPECT_THROW(write_html_report(RunFolder(dir_ / "gone")), DataError);
 }
 
 }  // namespace

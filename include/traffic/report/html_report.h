@@ -6,8 +6,8 @@
 namespace traffic::report {
 
 /// Puts together what the folder holds: summary.json, evaluation.json, metrics.jsonl, and the same
-/// of the folders phase1 to phase3 below it. Lines and files that cannot be read are left out.
-/// @throws ResourceError if the page cannot be written
+/// of the trainings that have folders below it. In place of what is damaged stands what is wrong.
+/// @throws DataError if it is no folder of a run, ResourceError if the page cannot be written
 void write_html_report(const RunFolder& folder);
 
 }  // namespace traffic::report

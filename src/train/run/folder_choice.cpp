@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <fstream>
 #include <iterator>
-#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
@@ -12,6 +11,8 @@
 #include "traffic/core/atomic_file.h"
 #include "traffic/core/clock.h"
 #include "traffic/core/error.h"
+#include "traffic/report/json_file.h"
+#include "traffic/report/run_folder.h"
 
 namespace traffic::train {
 namespace {
@@ -39,8 +40,12 @@ bool has_checkpoints(const fs::path& dir) {
 }
 
 bool is_done(const fs::path& dir) {
-  const auto summary = nlohmann::json::parse(read_text(dir / "summary.json"), nullptr, false);
-  return summary.is_object() && summary.value("status", "") == "done";
+  try {
+    const auto summary = report::read_json_file(report::RunFolder(dir).summary());
+    return summary && summary->value("status", "") == "done";
+  } catch (const DataError&) {
+    return false;  // said by the run that goes on in it
+  }
 }
 
 fs::path newest_unfinished(const fs::path& runs, const std::string& identity) {

@@ -1,0 +1,35 @@
+/// Who holds a run's folder, as its run.lock says: written by whoever takes the lock, read by
+/// whoever is refused or only wants to know (docs/run-folder.md).
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace traffic {
+
+/// As text "<pid> <start ticks> <host> <UTC time>\n".
+struct LockHolder {
+  pid_t pid = 0;
+  std::uint64_t start_ticks = 0;  ///< os::process_start_ticks(): another process may get the pid
+  std::string host;
+  std::string since;  ///< UTC
+
+  /// "pid 123 on node1 since 2025-01-31T17:05:09.123Z"
+  [[nodiscard]] std::string describe() const;
+  /// Whether it runs on this machine; false for a zombie, which holds nothing any more.
+  [[nodiscard]] bool is_running_here() const;
+};
+
+/// This process, from now on.
+LockHolder self_as_lock_holder();
+
+/// The text of run.lock.
+std::string to_text(const LockHolder& holder);
+/// Nobody if the text is empty or not of that form.
+std::optional<LockHolder> parse_lock_holder(std::string_view text);
+
+}  // namespace traffic

@@ -1,0 +1,14 @@
+/// JSON that a run wrote as a whole: summary.json, evaluation.json.
+#pragma once
+
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <optional>
+
+namespace traffic::report {
+
+/// The object in a file; nothing if there is no such file.
+/// @throws DataError naming file and line if it holds no JSON object
+std::optional<nlohmann::ordered_json> read_json_file(const std::filesystem::path& path);
+
+}  // namespace traffic::report

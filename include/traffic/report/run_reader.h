@@ -1,0 +1,61 @@
+/// A run's folder, read: for programs that show, compare or wait for runs. Reads only, also while
+/// the run goes on.
+#pragma once
+
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "traffic/core/lock_holder.h"
+#include "traffic/report/run_folder.h"
+#include "traffic/report/run_series.h"
+
+namespace traffic::report {
+
+enum class RunStatus {
+  kRunning,
+  kDone,
+  kStopped,  ///< by request; the same command goes on
+  kFailed,
+  kDead,  ///< killed or lost: nobody holds the lock, and no summary says how it ended
+};
+
+/// "running", "done", "stopped", "failed", "dead"
+std::string_view to_string(RunStatus status);
+
+class RunReader {
+ public:
+  /// @throws DataError if there is no such folder or a run never wrote to it
+  explicit RunReader(const std::filesystem::path& dir);
+
+  [[nodiscard]] const RunFolder& folder() const { return folder_; }
+  /// The trainings of a run of several that have begun, each with a folder of its own below this
+  /// one, by name; empty for a run of one.
+  [[nodiscard]] std::vector<RunReader> parts() const;
+
+  /// summary.json; nothing while a run has not ended yet.
+  /// @throws DataError naming file and line if it is damaged
+  [[nodiscard]] std::optional<nlohmann::ordered_json> summary() const;
+  /// evaluation.json; nothing without one. @throws DataError as summary()
+  [[nodiscard]] std::optional<nlohmann::ordered_json> evaluation() const;
+  /// metrics.jsonl, read anew at each call. @throws ResourceError
+  [[nodiscard]] Metrics metrics() const { return read_metrics(folder_.metrics()); }
+  /// episodes.csv, read anew at each call. @throws ResourceError
+  [[nodiscard]] Episodes episodes() const { return read_episodes(folder_.episodes()); }
+
+  /// Who writes here, or to the run that this is a part of; the lock is not touched. Whether a
+  /// process of another machine still runs cannot be seen from here: it counts as running.
+  [[nodiscard]] std::optional<LockHolder> holder() const;
+  /// @throws DataError naming the file if the summary is damaged
+  [[nodiscard]] RunStatus status() const;
+
+ private:
+  RunFolder folder_;
+  std::filesystem::path lock_;
+  bool is_part_ = false;
+};
+
+}  // namespace traffic::report

@@ -1,0 +1,51 @@
+/// What a run wrote line by line, read again: metrics.jsonl and episodes.csv, also while the run
+/// goes on.
+///
+/// The last line is half there when the writer was killed or is just writing: it is left out, and
+/// `ends_in_half_line` says so. Any other line that cannot be read is in `damaged` with file, line
+/// and reason; the rest is read all the same. A file that is not there has no rows.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "traffic/report/metrics.h"
+
+namespace traffic::report {
+
+struct MetricsRow {
+  std::int64_t step = 0;
+  double time_s = 0.0;  ///< Unix time; NaN if the line has none
+  NamedValues values;   ///< NaN where the file has null
+};
+
+struct SeriesPoint {
+  std::int64_t step = 0;
+  double value = 0.0;
+};
+
+struct Metrics {
+  std::vector<MetricsRow> rows;
+  std::vector<std::string> damaged;  ///< "DIR/metrics.jsonl:3: no JSON object"
+  bool ends_in_half_line = false;
+
+  /// The figure of that name over the steps that have it; empty if none has.
+  [[nodiscard]] std::vector<SeriesPoint> series(std::string_view name) const;
+};
+
+struct Episodes {
+  std::vector<std::string> columns;  ///< "step" first
+  std::vector<std::vector<std::string>> rows;
+  std::vector<std::string> damaged;  ///< "DIR/episodes.csv:3: 4 fields for 9 columns"
+  bool ends_in_half_line = false;
+};
+
+/// @throws ResourceError if the file is there and cannot be read
+Metrics read_metrics(const std::filesystem::path& path);
+/// @throws ResourceError if the file is there and cannot be read
+Episodes read_episodes(const std::filesystem::path& path);
+
+}  // namespace traffic::report

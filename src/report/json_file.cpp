@@ -1,0 +1,29 @@
+#include "traffic/report/json_file.h"
+
+#include <algorithm>
+#include <fstream>
+#include <iterator>
+#include <string>
+#include <system_error>
+
+#include "traffic/core/error.h"
+
+namespace traffic::report {
+
+std::optional<nlohmann::ordered_json> read_json_file(const std::filesystem::path& path) {
+  std::error_code error;
+  if (!std::filesystem::exists(path, error)) return std::nullopt;
+  std::ifstream file(path, std::ios::binary);
+  const std::string text{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+  try {
+    nlohmann::ordered_json json = nlohmann::ordered_json::parse(text);
+    if (json.is_object()) return json;
+  } catch (const nlohmann::json::parse_error& wrong) {
+    const auto before = text.substr(0, std::min(wrong.byte, text.size()));
+    throw DataError("{}:{}: damaged JSON: {}", path.string(), 1 + std::ranges::count(before, '\n'),
+                    wrong.what());
+  }
+  throw DataError("{}:1: no JSON object", path.string());
+}
+
+}  // namespace traffic::report

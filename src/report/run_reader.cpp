@@ -1,0 +1,105 @@
+#include "traffic/report/run_reader.h"
+
+#include <algorithm>
+#include <array>
+#include <fstream>
+#include <iterator>
+#include <system_error>
+#include <utility>
+
+#include "traffic/core/error.h"
+#include "traffic/core/process.h"
+#include "traffic/report/json_file.h"
+
+namespace traffic::report {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::array<std::pair<RunStatus, std::string_view>, 5> kStatuses = {
+    {{RunStatus::kRunning, "running"},
+     {RunStatus::kDone, "done"},
+     {RunStatus::kStopped, "stopped"},
+     {RunStatus::kFailed, "failed"},
+     {RunStatus::kDead, "dead"}}};
+
+/// What a run or a training of one writes; folders of logs, checkpoints and others have none of it.
+bool has_files_of_a_run(const RunFolder& folder) {
+  std::error_code error;
+  return fs::exists(folder.config(), error) || fs::exists(folder.summary(), error) ||
+         fs::exists(folder.metrics(), error);
+}
+
+/// The run that a folder would be a part of.
+RunFolder folder_above(const fs::path& dir) {
+  std::error_code error;
+  return RunFolder(fs::weakly_canonical(dir, error).parent_path());
+}
+
+/// A part has no lock of its own.
+bool is_part_of_a_run(const RunFolder& folder) {
+  std::error_code error;
+  const RunFolder above = folder_above(folder.root());
+  return !fs::exists(folder.lock(), error) && fs::exists(above.lock(), error) &&
+         has_files_of_a_run(above);
+}
+
+}  // namespace
+
+std::string_view to_string(RunStatus status) {
+  return std::ranges::find(kStatuses, status, &decltype(kStatuses)::value_type::first)->second;
+}
+
+RunReader::RunReader(const fs::path& dir)
+    : folder_(dir), lock_(folder_.lock()), is_part_(is_part_of_a_run(folder_)) {
+  if (!has_files_of_a_run(folder_)) {
+    throw DataError(
+        "{} is no folder of a run: it has no config.toml, summary.json or metrics.jsonl",
+        dir.string());
+  }
+  if (is_part_) lock_ = folder_above(dir).lock();
+}
+
+std::vector<RunReader> RunReader::parts() const {
+  std::vector<fs::path> dirs;
+  std::error_code error;
+  for (const auto& entry : fs::directory_iterator(folder_.root(), error)) {
+    if (entry.is_directory(error) && has_files_of_a_run(RunFolder(entry.path()))) {
+      dirs.push_back(entry.path());
+    }
+  }
+  std::ranges::sort(dirs);
+  return {dirs.begin(), dirs.end()};
+}
+
+std::optional<nlohmann::ordered_json> RunReader::summary() const {
+  return read_json_file(folder_.summary());
+}
+
+std::optional<nlohmann::ordered_json> RunReader::evaluation() const {
+  return read_json_file(folder_.evaluation());
+}
+
+std::optional<LockHolder> RunReader::holder() const {
+  std::ifstream file(lock_, std::ios::binary);
+  const std::string text{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+  const std::optional<LockHolder> holder = parse_lock_holder(text);
+  if (holder && (holder->host != hostname() || holder->is_running_here())) return holder;
+  return std::nullopt;
+}
+
+RunStatus RunReader::status() const {
+  // A run that goes on has the summary of when it was stopped until it ends again; of a run's parts
+  // those that are done are left alone.
+  const auto json = summary();
+  const std::string written = json ? json->value("status", "") : "";
+  if (holder() && !(is_part_ && written == "done")) return RunStatus::kRunning;
+  if (!json) return RunStatus::kDead;
+  for (const auto& [status, name] : kStatuses) {
+    if (name == written && status != RunStatus::kRunning) return status;
+  }
+  throw DataError("{}: the status is \"{}\", not one of done, stopped and failed",
+                  folder_.summary().string(), written);
+}
+
+}  // namespace traffic::report
