@@ -22,7 +22,7 @@ int main(int argc, char** argv) {
         app.add_flag("--json", prints_json, "Print what is found as JSON");
       }};
   train::register_trainings(train::shipped_trainings());
-  return train::run_program(
+  return train::run_rank_program(
       argc, argv, program, [&](const train::Start& start, comm::MpiSession& session) {
         const std::vector<train::Finding> findings = train::examine(session, start.plan.whole);
         const std::string text = prints_json ? train::to_json(findings) : train::to_text(findings);

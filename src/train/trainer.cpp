@@ -29,7 +29,7 @@ int run_job(const Start& start, comm::MpiSession& session) {
 int run_trainer(int argc, char** argv, const config::Program& program,
                 const std::vector<TrainingRow>& trainings) {
   register_trainings(trainings);
-  return run_program(argc, argv, program, run_job);
+  return run_rank_program(argc, argv, program, run_job);
 }
 
 }  // namespace traffic::train

@@ -35,8 +35,8 @@ std::optional<Start> read_command_line(int argc, char** argv, const config::Prog
 
 }  // namespace
 
-int run_program(int argc, char** argv, const config::Program& program,
-                const std::function<int(const Start&, comm::MpiSession&)>& body) {
+int run_rank_program(int argc, char** argv, const config::Program& program,
+                     const std::function<int(const Start&, comm::MpiSession&)>& body) {
   const char* rank = std::getenv("OMPI_COMM_WORLD_RANK");
   const bool speaks = rank == nullptr || std::string_view(rank) == "0";
   std::optional<Start> start;

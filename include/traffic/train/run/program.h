@@ -18,7 +18,7 @@ struct Start {
 /// Runs body under MPI, unless the command line only asks for some text, which is printed. What is
 /// wrong with it or with the configuration is said once, before MPI, a GPU or a simulation starts.
 /// @return the program's exit code
-int run_program(int argc, char** argv, const config::Program& program,
-                const std::function<int(const Start&, comm::MpiSession&)>& body);
+int run_rank_program(int argc, char** argv, const config::Program& program,
+                     const std::function<int(const Start&, comm::MpiSession&)>& body);
 
 }  // namespace traffic::train
