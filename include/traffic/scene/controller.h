@@ -24,7 +24,7 @@ class Controller {
   /// Appends commands for the state as it is now.
   virtual void decide(const RoadState& state, std::vector<Command>& commands) = 0;
   [[nodiscard]] virtual std::string_view name() const = 0;
-  /// Time between two decisions.
+  /// Time between two calls of decide(); 0: after every step.
   [[nodiscard]] virtual double period_s() const = 0;
 };
 

@@ -11,20 +11,6 @@
 namespace traffic::rollout {
 namespace {
 
-constexpr double kFrameIntervalS = 1.0;
-constexpr double kTimeToleranceS = 1e-6;
-
-/// Steps in an interval that must be a whole number of them.
-std::int64_t whole_steps(double interval_s, double step_s) {
-  const auto steps = static_cast<std::int64_t>(std::llround(interval_s / step_s));
-  if (steps < 1 || std::abs(static_cast<double>(steps) * step_s - interval_s) > kTimeToleranceS) {
-    throw ConfigError(
-        "env.control_period_s is {} s, expected a multiple of the scenario's step length {} s",
-        interval_s, step_s);
-  }
-  return steps;
-}
-
 /// What the configuration says, for the first of its scenarios.
 sim::EnvOptions first_options(const config::Env& env,
                               const std::vector<config::ScenarioShare>& mix) {
@@ -41,16 +27,8 @@ TrafficEnvironment::TrafficEnvironment(const config::Config& config, std::uint32
       rule_(sim::candidate_rule(config)),
       top_k_(static_cast<int>(config.controller.top_k)),
       env_index_(env),
-      sumo_(first_options(config.env, mix_)) {
-  count_steps();
-}
-
-/// By the step length of the scenario that is loaded.
-void TrafficEnvironment::count_steps() {
-  steps_per_period_ = whole_steps(options_.control_period_s, sumo_.step_length_s());
-  steps_per_frame_ = std::max<std::int64_t>(
-      1, static_cast<std::int64_t>(std::llround(kFrameIntervalS / sumo_.step_length_s())));
-}
+      sumo_(first_options(config.env, mix_)),
+      control_period_(options_.control_period_s, sumo_.step_length_s()) {}
 
 Environment::Answer TrafficEnvironment::reset(std::span<const std::byte> order,
                                               std::span<std::byte> room, EnvHost& host) {
@@ -65,9 +43,10 @@ Environment::Answer TrafficEnvironment::step(std::span<const std::byte> order,
                                              std::span<std::byte> room, EnvHost& host) {
   begin_period(room);
   if (const auto commands = read_commands(order); !commands.empty()) sumo_.apply(commands);
-  for (std::int64_t s = 0; s < steps_per_period_ && !sumo_.done(); ++s) {
+  for (std::int64_t s = 1; s <= control_period_.steps() && !sumo_.done(); ++s) {
     run_step(host);
-    if (episode_.frames && (frame_due(s) || sumo_.done())) writer_.add_frame(sumo_.frame());
+    const bool due = control_period_.frame_due(s) || sumo_.done();
+    if (episode_.frames && due) writer_.add_frame(sumo_.frame());
   }
   return answer();
 }
@@ -89,7 +68,7 @@ void TrafficEnvironment::begin_episode(const EpisodeSpec& spec) {
   }
   sumo_.set_scenario(mix_[spec.scenario].scenario);
   sumo_.reset(spec.seed, extra_args);
-  count_steps();
+  control_period_ = {options_.control_period_s, sumo_.step_length_s()};
   controller_.reset();
   if (!spec.controller.empty()) {
     scene::ControllerOptions options;
@@ -103,12 +82,8 @@ void TrafficEnvironment::begin_episode(const EpisodeSpec& spec) {
   conflict_numerators_.assign(numerators.begin(), numerators.end());
 }
 
-bool TrafficEnvironment::frame_due(std::int64_t step) const {
-  return (steps_per_period_ - 1 - step) % steps_per_frame_ == 0;
-}
-
 void TrafficEnvironment::run_step(EnvHost& host) {
-  if (controller_ && sumo_.time_s() >= next_decision_s_ - kTimeToleranceS) {
+  if (controller_ && sumo_.time_s() >= next_decision_s_ - scene::kTimeTolerance_s) {
     const std::size_t decided = scripted_.size();
     controller_->decide(sumo_.state(), scripted_);
     sumo_.apply(std::span(scripted_).subspan(decided));
@@ -165,7 +140,7 @@ Environment::Answer TrafficEnvironment::answer() {
   period.time_s = sumo_.time_s();
   if (sumo_.done()) {
     period.truncated =
-        options_.max_time_s > 0 && sumo_.time_s() >= options_.max_time_s - kTimeToleranceS;
+        options_.max_time_s > 0 && sumo_.time_s() >= options_.max_time_s - scene::kTimeTolerance_s;
     period.terminated = !period.truncated;
   }
   period.num_conflicts = static_cast<std::int64_t>(conflict_numerators_.size());

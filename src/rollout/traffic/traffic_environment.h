@@ -11,6 +11,7 @@
 #include "traffic/config/scenario_mix.h"
 #include "traffic/rollout/pool/environment.h"
 #include "traffic/rollout/traffic/period.h"
+#include "traffic/scene/control_period.h"
 #include "traffic/scene/controller.h"
 #include "traffic/sim/sumo_env.h"
 
@@ -30,12 +31,10 @@ class TrafficEnvironment final : public Environment {
  private:
   void begin_episode(const EpisodeSpec& spec);
   void begin_period(std::span<std::byte> room);
-  void count_steps();
   void run_step(EnvHost& host);
   void note_controlled();
   void list_candidates();
   [[nodiscard]] Answer answer();
-  [[nodiscard]] bool frame_due(std::int64_t step) const;
 
   config::Env options_;
   std::vector<config::ScenarioShare> mix_;
@@ -44,8 +43,7 @@ class TrafficEnvironment final : public Environment {
   std::uint32_t env_index_;
   sim::SumoEnv sumo_;
   PeriodWriter writer_;
-  std::int64_t steps_per_period_ = 1;
-  std::int64_t steps_per_frame_ = 1;
+  scene::ControlPeriod control_period_;
   EpisodeSpec episode_;
   std::unique_ptr<scene::Controller> controller_;
   double next_decision_s_ = 0;

@@ -1,9 +1,16 @@
-/// Adam on a stretch of a parameter arena: sums the gradient over ranks, clips it, steps.
+/// Adam on a slice of a parameter arena: sums its gradient over ranks, steps.
+///
+///     gradients.zero();
+///     loss.backward();
+///     if (const auto norm = optimiser.reduce()) {
+///       optimiser.step(learning_rate, comm::clip_factor(*norm, clip_norm));
+///     }
 #pragma once
 
 #include <torch/types.h>
 
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include "optim/skipped_steps.h"
@@ -13,25 +20,29 @@
 
 namespace traffic::train {
 
+/// Parameters that lie together in an arena.
+struct ParameterSlice {
+  std::string name;  ///< for messages, as is the key of its learning rate
+  std::string learning_rate_key;
+  torch::Tensor parameters;  ///< [P] flat, changed in place
+  torch::Tensor gradients;   ///< [P] of this rank
+};
+
 /// Parts of a model that have no parameter in common each get one. With a joint Adam the momentum
 /// of one part goes on moving it while only the other is trained: the policy drifted without data,
 /// and past ppo.target_kl, whenever the value was fitted.
-class StretchOptimiser {
+class SliceOptimiser {
  public:
-  struct Stretch {
-    std::string name;  ///< for messages, as is the key of its learning rate
-    std::string learning_rate_key;
-    torch::Tensor parameters;  ///< [P] flat, changed in place
-    torch::Tensor gradients;   ///< [P] of this rank
-  };
-  StretchOptimiser(Stretch stretch, double clip_norm, comm::Communicator& communicator);
+  SliceOptimiser(ParameterSlice slice, comm::Communicator& communicator);
 
-  /// Collective. All ranks skip a step whose gradient is not finite.
-  /// @return norm before clipping; 0 for a skipped step
+  /// Sums the gradient over ranks. Collective.
+  /// @return its norm; nothing where it is not finite: all ranks skip the step
   /// @throws NumericError after too many skipped steps in a row
-  double step(double learning_rate);
+  std::optional<double> reduce();
+  /// @param factor on the gradient, that clips it
+  void step(double learning_rate, double factor);
 
-  [[nodiscard]] const torch::Tensor& parameters() const { return stretch_.parameters; }
+  [[nodiscard]] const torch::Tensor& parameters() const { return slice_.parameters; }
   [[nodiscard]] std::int64_t num_steps() const { return adam_.num_steps(); }
   [[nodiscard]] std::int64_t skipped_steps() const { return skipped_.total; }
 
@@ -40,8 +51,7 @@ class StretchOptimiser {
   void restore_from(const checkpoint::Snapshot& snapshot, const std::string& prefix);
 
  private:
-  Stretch stretch_;
-  double clip_norm_;
+  ParameterSlice slice_;
   comm::Communicator& communicator_;
   Adam adam_;
   SkippedSteps skipped_;

@@ -3,6 +3,8 @@
 #include <torch/types.h>
 
 #include <algorithm>
+#include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -14,14 +16,12 @@
 #include "traffic/checkpoint/file.h"
 #include "traffic/config/load.h"
 #include "traffic/core/error.h"
+#include "traffic/scene/control_period.h"
 #include "traffic/scene/frame_builder.h"
 #include "traffic/sim/env_options.h"
 
 namespace traffic::train {
 namespace {
-
-constexpr double kFrameInterval_s = 1.0;
-constexpr double kTimeTolerance_s = 1e-6;
 
 rollout::FrameView view_of(const scene::GraphFrame& frame) {
   return {.time_s = frame.time_s,
@@ -52,13 +52,20 @@ class PolicyController final : public scene::Controller {
   void reset(std::uint64_t /*seed*/) override {
     memory_ = {};
     frames_.clear();
-    next_decision_s_ = 0;
+    step_.reset();
   }
 
   void decide(const scene::RoadState& state, std::vector<scene::Command>& commands) override {
-    frames_.push_back(builder_.build(state));
-    if (state.time_s() < next_decision_s_ - kTimeTolerance_s) return;
-    next_decision_s_ += config_.env.control_period_s;
+    if (!step_) {
+      // The state after a reset is the end of a period.
+      control_period_ = {config_.env.control_period_s, state.step_length_s()};
+      step_ = control_period_.steps();
+    } else {
+      ++*step_;
+    }
+    if (control_period_.frame_due(*step_)) frames_.push_back(builder_.build(state));
+    if (*step_ < control_period_.steps()) return;
+    step_ = 0;
     const rollout::Period period = observe(state);
     const Sighting sighting{.period = &period, .memory = &memory_};
     const ObservationBatch seen = perception_.observe(std::span(&sighting, 1));
@@ -79,9 +86,8 @@ class PolicyController final : public scene::Controller {
   }
 
   [[nodiscard]] std::string_view name() const override { return "checkpoint"; }
-  [[nodiscard]] double period_s() const override {
-    return std::min(kFrameInterval_s, config_.env.control_period_s);
-  }
+  /// It is asked after every step: which of them count depends on where the period ends.
+  [[nodiscard]] double period_s() const override { return 0.0; }
 
  private:
   [[nodiscard]] rollout::Period observe(const scene::RoadState& state) {
@@ -107,7 +113,8 @@ class PolicyController final : public scene::Controller {
   std::vector<scene::GraphFrame> frames_;  ///< since the last decision
   std::vector<int> nodes_;
   std::vector<rollout::Candidate> candidates_;
-  double next_decision_s_ = 0;
+  scene::ControlPeriod control_period_;  ///< of the present episode
+  std::optional<std::int64_t> step_;     ///< of the period; nothing before the first
 };
 
 }  // namespace

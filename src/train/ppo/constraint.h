@@ -1,14 +1,15 @@
 /// The constraint of phase 3: what behaviour costs, a critic that foresees it, and its price.
 ///
 ///     constraint.observe(mean_cost_of_the_episodes);       // the price rises or falls
-///     const Climb climb = constraint.weigh({experience, reward_advantages, total_states, i});
+///     const PolicyObjective objective = constraint.weigh({experience, reward_advantages,
+///     total_states, i});
 #pragma once
 
 #include <torch/types.h>
 
 #include <cstdint>
 
-#include "optim/slice_optimiser.h"
+#include "ppo/critic.h"
 #include "rollouts/experience.h"
 #include "traffic/checkpoint/snapshot.h"
 #include "traffic/comm/communicator.h"
@@ -16,12 +17,11 @@
 #include "traffic/config/config.h"
 #include "traffic/model/cost_critic.h"
 #include "traffic/rl/lagrangian.h"
-#include "traffic/rl/running_mean_std.h"
 
 namespace traffic::train {
 
-/// What the policy climbs.
-struct Climb {
+/// What the policy is to make more of.
+struct PolicyObjective {
   torch::Tensor advantages;  ///< [S, C] in units of the reward
   torch::Tensor own_cost;    ///< [D] likewise
 };
@@ -44,13 +44,13 @@ class Constraint {
   /// Collective. Fits the critic to the costs, then puts their advantages beside those of the
   /// reward: (A_r - lambda A_c) / (1 + lambda), with A_c scaled to the deviation of A_r in each
   /// conflict, so that lambda has no unit.
-  Climb weigh(const Weighed& in);
+  PolicyObjective weigh(const Weighed& in);
 
   [[nodiscard]] double multiplier() const { return multiplier_.value(); }
   [[nodiscard]] bool is_at_max() const { return multiplier_.is_at_max(); }
   /// Of the last passes, in standardised units.
-  [[nodiscard]] double critic_loss() const { return critic_loss_; }
-  [[nodiscard]] std::int64_t skipped_steps() const { return optimiser_.skipped_steps(); }
+  [[nodiscard]] double critic_loss() const { return critic_.loss(); }
+  [[nodiscard]] std::int64_t skipped_steps() const { return critic_.skipped_steps(); }
   [[nodiscard]] const comm::ParameterArena& parameters() const { return parameters_; }
 
   void save_to(checkpoint::Snapshot& snapshot) const;
@@ -58,26 +58,17 @@ class Constraint {
   void restore_from(const checkpoint::Snapshot& snapshot);
 
  private:
-  /// In units of the cost.
-  [[nodiscard]] Expected values_of(const Experience& experience);
-  [[nodiscard]] torch::Tensor advantages(const Experience& experience, const Expected& values,
-                                         double gae_lambda) const;
-  void fit(const Weighed& in);
-  void fit_epoch(const Weighed& in, const torch::Tensor& returns, std::int64_t epoch);
+  /// Fits the critic to the costs. @return their advantages, [S, C] in units of the cost
+  torch::Tensor learn_costs(const Weighed& in);
 
   config::Ppo ppo_;
   config::Lagrange lagrange_;
-  std::uint64_t seed_;
-  std::int64_t conflicts_;
   comm::Communicator& communicator_;
   rl::LagrangeMultiplier multiplier_;
-  model::CostCritic critic_;
+  model::CostCritic network_;
   comm::ParameterArena parameters_;
   comm::GradientArena gradients_;
-  StretchOptimiser optimiser_;
-  rl::RunningMeanStd scale_;
-  bool fitted_ = false;
-  double critic_loss_ = 0.0;
+  Critic critic_;
 };
 
 }  // namespace traffic::train

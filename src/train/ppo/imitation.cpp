@@ -3,7 +3,7 @@
 
 #include "ppo/learner.h"
 #include "ppo/minibatches.h"
-#include "ppo/value_fit.h"
+#include "traffic/comm/gradient_reducer.h"
 #include "traffic/core/random_streams.h"
 
 namespace traffic::train {
@@ -20,9 +20,10 @@ torch::Tensor Learner::imitation_loss(const Experience& experience, const torch:
 
 std::optional<UpdateResult> Learner::imitate(const Experience& experience,
                                              std::int64_t total_states, std::int64_t iteration) {
+  constexpr std::int64_t kMostStates = 256;  // in a step
   UpdateResult result;
   result.learning_rate = ppo_.learning_rate;
-  follow_returns(experience, total_states, iteration, result);
+  fit_value(experience, total_states, iteration, result);
   torch::Tensor sums = torch::zeros({2}, torch::kDouble);  // loss, decisions of the last pass
   for (std::int64_t epoch = 0; epoch < ppo_.num_epochs; ++epoch) {
     if (is_given_up()) return std::nullopt;
@@ -32,7 +33,7 @@ std::optional<UpdateResult> Learner::imitate(const Experience& experience,
                            {.stream = kImitationStream,
                            .iteration = iteration,
                            .epoch = epoch,
-                           .size = std::min(ppo_.minibatch_size, kValueMinibatch)})) {
+                           .size = std::min(ppo_.minibatch_size, kMostStates)})) {
       gradients_.zero();
       torch::Tensor of_part = torch::zeros({2}, torch::kDouble);
       of_part[1] = count_terms(experience, {states})[0][kDecisionTerms];
@@ -43,7 +44,10 @@ std::optional<UpdateResult> Learner::imitate(const Experience& experience,
       of_part[0] = loss.detach().to(torch::kCPU, torch::kDouble);
       sums += of_part;
       gradients_.check_views();
-      result.grad_norm += policy_optimiser_.step(result.learning_rate);
+      if (const auto norm = policy_optimiser_.reduce()) {
+        policy_optimiser_.step(result.learning_rate, comm::clip_factor(*norm, ppo_.clip_norm));
+        result.grad_norm += *norm;
+      }
       ++result.steps;
     }
     ++result.epochs;

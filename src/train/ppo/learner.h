@@ -9,6 +9,7 @@
 #include "optim/slice_optimiser.h"
 #include "policy/policy.h"
 #include "ppo/constraint.h"
+#include "ppo/critic.h"
 #include "ppo/minibatches.h"
 #include "ppo/targets.h"
 #include "rollouts/experience.h"
@@ -18,7 +19,6 @@
 #include "traffic/config/config.h"
 #include "traffic/rl/ppo_loss.h"
 #include "traffic/rl/ppo_statistics.h"
-#include "traffic/rl/running_mean_std.h"
 
 namespace traffic::train {
 
@@ -56,7 +56,7 @@ class Learner {
 
   [[nodiscard]] const comm::ParameterArena& parameters() const { return parameters_; }
   [[nodiscard]] std::int64_t skipped_steps() const {
-    return policy_optimiser_.skipped_steps() + value_optimiser_.skipped_steps();
+    return policy_optimiser_.skipped_steps() + critic_.skipped_steps();
   }
 
   /// Takes over what another run has learnt, but not how its optimiser stood.
@@ -69,43 +69,22 @@ class Learner {
  private:
   /// Whether a rank is asked to stop. Collective.
   [[nodiscard]] bool is_given_up();
-  struct Values {
-    torch::Tensor states;  ///< [S, C] standardised
-    torch::Tensor final;   ///< [trajectories, C]
-  };
-  [[nodiscard]] Values values_of(const Experience& experience);
-  /// Lambda-returns and advantages in units of the reward.
-  [[nodiscard]] torch::Tensor advantages(const Experience& experience, const Values& values,
-                                         double gae_lambda) const;
-  /// Collective. @return 1 - variance of what values miss of the returns / variance of the returns
-  [[nodiscard]] double explained_variance(const Experience& experience,
-                                          const torch::Tensor& returns,
-                                          const torch::Tensor& values);
   /// Fits the value to the returns, the first time from scratch.
-  void follow_returns(const Experience& experience, std::int64_t total_states,
-                      std::int64_t iteration, UpdateResult& result);
-  void fit_value_first(const Experience& experience, std::int64_t total_states);
+  void fit_value(const Experience& experience, std::int64_t total_states, std::int64_t iteration,
+                 UpdateResult& result);
   PpoTargets make_targets(const Experience& experience, std::int64_t total_states,
                           std::int64_t iteration, UpdateResult& result);
-  void add_policy_targets(const Experience& experience, const Climb& climb, PpoTargets& targets);
-  /// Passes of the value alone towards standardised returns [S, C].
-  void fit_value(const Experience& experience, std::int64_t total_states,
-                 const torch::Tensor& returns, std::int64_t iteration, std::int64_t epochs);
+  void add_policy_targets(const Experience& experience, const PolicyObjective& objective,
+                          PpoTargets& targets);
+  /// A pass over the minibatches with a step after each.
   /// @return false: the policy has moved as far as ppo.target_kl allows
   bool run_epoch(const Experience& experience, const PpoTargets& targets,
-                 const std::vector<torch::Tensor>& parts, UpdateResult& result);
-  /// Forward and backward of a minibatch, in ppo.accumulation_steps parts. @return its sums
-  torch::Tensor accumulate(const Experience& experience, const PpoTargets& targets,
-                           const torch::Tensor& states, const rl::PpoDenominators& denominators);
-  [[nodiscard]] rl::PpoCoefficients coefficients() const;
+                 const std::vector<torch::Tensor>& minibatches, UpdateResult& result);
   rl::PpoLoss loss_of(const Experience& experience, const PpoTargets& targets,
                       const torch::Tensor& states, const rl::PpoDenominators& denominators);
   /// Sum over the decisions of these states.
   torch::Tensor imitation_loss(const Experience& experience, const torch::Tensor& states);
-  /// @return norm of the policy's gradient before clipping
-  double step(double learning_rate);
-  [[nodiscard]] StretchOptimiser::Stretch stretch(const char* name, std::int64_t begin,
-                                                  std::int64_t end) const;
+  [[nodiscard]] ParameterSlice slice(const char* name, std::int64_t begin, std::int64_t end) const;
 
   config::Ppo ppo_;
   std::uint64_t seed_;
@@ -115,10 +94,8 @@ class Learner {
   Constraint* constraint_;
   comm::ParameterArena parameters_;
   comm::GradientArena gradients_;
-  StretchOptimiser policy_optimiser_;
-  StretchOptimiser value_optimiser_;
-  rl::RunningMeanStd value_scale_;
-  bool value_fitted_ = false;
+  SliceOptimiser policy_optimiser_;
+  Critic critic_;  ///< of the rewards, with the value that is part of the policy's controller
 };
 
 }  // namespace traffic::train

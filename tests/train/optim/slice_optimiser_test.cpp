@@ -11,23 +11,25 @@
 namespace traffic::train {
 namespace {
 
-TEST(StretchOptimiser, SkipsGradientsThatAreNotFiniteUntilThereAreTooManyInARow) {
+TEST(SliceOptimiser, SkipsGradientsThatAreNotFiniteUntilThereAreTooManyInARow) {
   const auto communicator = comm::make_communicator(traffic::testing::mpi_session(), at::kCPU, {});
   const torch::Tensor gradients = torch::zeros({3});
-  StretchOptimiser optimiser({.name = "policy",
-                              .learning_rate_key = "ppo.learning_rate",
-                              .parameters = torch::ones({3}),
-                              .gradients = gradients},
-                             0.5, *communicator);
+  SliceOptimiser optimiser({.name = "policy",
+                            .learning_rate_key = "ppo.learning_rate",
+                            .parameters = torch::ones({3}),
+                            .gradients = gradients},
+                           *communicator);
   const auto step = [&](bool finite) {
     gradients.fill_(1.0);
     const bool is_last = communicator->rank() == communicator->size() - 1;
     if (!finite && is_last) gradients[0] = std::numeric_limits<float>::quiet_NaN();
-    return optimiser.step(0.1);
+    const auto norm = optimiser.reduce();
+    if (norm) optimiser.step(0.1, 0.5);
+    return norm;
   };
   for (int round = 0; round < 2; ++round) {
-    for (int i = 0; i < 9; ++i) EXPECT_EQ(step(false), 0.0);
-    EXPECT_GT(step(true), 0.0) << "counting begins anew";
+    for (int i = 0; i < 9; ++i) EXPECT_FALSE(step(false));
+    EXPECT_GT(step(true).value_or(0.0), 0.0) << "counting begins anew";
   }
   EXPECT_EQ(optimiser.skipped_steps(), 18);
   EXPECT_EQ(optimiser.num_steps(), 2);

@@ -1,0 +1,74 @@
+#include "traffic/train/policy/policy_controller.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <vector>
+
+#include "run/snapshot_parts.h"
+#include "scene/traffic_fixture.h"
+#include "traffic/checkpoint/file.h"
+#include "traffic/config/write.h"
+#include "train/policy/fit.h"
+#include "train/policy/perception.h"
+#include "train/policy/policy.h"
+
+namespace traffic::train {
+namespace {
+
+using namespace scene::testing;  // NOLINT: vehicles placed by hand
+
+/// Of a controller with random weights whose picks all get a command.
+void save_controller(const config::Config& config, const std::filesystem::path& path) {
+  Perception perception(config, 1, torch::kCPU);
+  Policy policy(config, perception.widths(), torch::kCPU);
+  checkpoint::Snapshot snapshot(1);
+  snapshot.put_text("config", config::to_toml(config));
+  snapshot.put_text("policy_hash", policy_hash(config));
+  put_parameters(snapshot, policy.parameters());
+  checkpoint::save(snapshot, path);
+}
+
+/// Within ten seconds of a simulation that asks as an evaluation does.
+std::vector<double> decision_times_s(double period_s, double step_s) {
+  config::Config config;
+  config.controller.inputs = {"features", "globals"};
+  config.action.longitudinal = "target_speed";
+  config.env.control_period_s = period_s;
+  const TempFile file("controller.h5", "");
+  save_controller(config, file.path());
+  const auto controller = make_policy_controller(file.path());
+  controller->reset(1);
+
+  Scene s(priority_merge().road());
+  s.state().reset(step_s, 100.0);
+  s.add(kMain, "main_0", 240, 0, /*is_cv=*/true);
+  std::vector<double> times_s;
+  double next_s = 0;
+  for (int i = 0; i * step_s < 10.0 - 1e-6; ++i) {
+    s.events().time_s = i * step_s;
+    s.state().update(s.events());
+    if (s.state().time_s() < next_s - 1e-6) continue;
+    std::vector<scene::Command> commands;
+    controller->decide(s.state(), commands);
+    if (!commands.empty()) times_s.push_back(s.state().time_s());
+    next_s += controller->period_s();
+  }
+  return times_s;
+}
+
+/// As in training, where a simulation runs a period on command.
+TEST(PolicyController, DecidesAtTheEndOfEveryControlPeriod) {
+  for (const double period_s : {0.5, 1.0, 1.5, 2.5, 3.0}) {
+    for (const double step_s : {0.1, 0.25, 0.5}) {
+      SCOPED_TRACE(::testing::Message() << "period " << period_s << " s, step " << step_s << " s");
+      std::vector<double> wanted_s;
+      for (int i = 0; i * period_s < 10.0 - 1e-6; ++i) wanted_s.push_back(i * period_s);
+      EXPECT_THAT(decision_times_s(period_s, step_s),
+                  ::testing::Pointwise(::testing::DoubleNear(1e-6), wanted_s));
+    }
+  }
+}
+
+}  // namespace
+}  // namespace traffic::train
