@@ -153,6 +153,8 @@ void export_weights(const TrainingTask& task) {
                            task.facts->title());
   card.summary = task.facts->about;
   card.weights_file = kWeightsFile;
+  card.tags = {"reinforcement-learning"};
+  if (task.facts->of_traffic) card.tags.insert(card.tags.end(), {"traffic-control", "sumo"});
   card.facts = facts_of(task, snapshot, count_of(tensors), summary);
   for (const auto& [name, value] : result.items()) {
     if (value.is_number()) card.results[name] = value.get<double>();

@@ -11,6 +11,7 @@ namespace traffic::test {
 namespace {
 
 using ::testing::AllOf;
+using ::testing::ContainsRegex;
 using ::testing::HasSubstr;
 
 std::string text_of(const fs::path& path) {
@@ -56,6 +57,7 @@ TEST_F(CartPoleTest, TheCardOfItsWeightsSaysNothingOfTraffic) {
   EXPECT_EQ(before_config.find("recorded"), std::string::npos) << before_config;
   EXPECT_EQ(before_config.find("optimiser"), std::string::npos) << before_config;
   EXPECT_EQ(before_config.find("SUMO"), std::string::npos) << before_config;
+  EXPECT_EQ(before_config.find("sumo"), std::string::npos) << before_config;
 }
 
 TEST_F(CartPoleTest, AnyNumberOfRanksEndsWithTheSameBits) {
@@ -99,7 +101,7 @@ TEST_F(CartPoleTest, ADryRunChecksAndTrainsNothing) {
 TEST_F(CartPoleTest, ItsKeysAreExplainedAndChecked) {
   const Outcome help = run_program(TRAFFIC_BIN_DIR "/cart_pole --help-config");
   EXPECT_EQ(help.exit_code, 0);
-  EXPECT_THAT(help.output, AllOf(HasSubstr("[search]"), HasSubstr("population = 64"),
+  EXPECT_THAT(help.output, AllOf(HasSubstr("[search]"), ContainsRegex("population = +64 "),
                                  HasSubstr("Candidates of an iteration.")));
   const fs::path file = dir_ / "wrong.toml";
   std::ofstream(file) << "run.phase = \"cross_entropy\"\n[search]\npopulation = 1\n";
