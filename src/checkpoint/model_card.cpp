@@ -1,4 +1,5 @@
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "traffic/checkpoint/safetensors.h"
 #include "traffic/core/atomic_file.h"
@@ -9,7 +10,7 @@ namespace {
 std::string front_matter(const ModelCard& card) {
   std::string text = "---\n";
   if (!card.license.empty()) text += fmt::format("license: {}\n", card.license);
-  text += "tags:\n- reinforcement-learning\n- traffic-control\n- sumo\n";
+  if (!card.tags.empty()) text += fmt::format("tags:\n- {}\n", fmt::join(card.tags, "\n- "));
   return text + "---\n\n";
 }
 

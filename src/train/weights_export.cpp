@@ -46,6 +46,11 @@ std::string scenarios_of(const config::Env& env) {
   return text;
 }
 
+const char* steps_of(const config::TrainingFacts& facts) {
+  if (!facts.of_traffic) return "steps";
+  return facts.simulates ? "iterations" : "optimiser steps";
+}
+
 checkpoint::TextMap facts_of(const TrainingTask& task, const checkpoint::Snapshot& snapshot,
                              std::int64_t parameters, const ordered_json& summary) {
   const config::Config& config = task.config;
@@ -53,9 +58,10 @@ checkpoint::TextMap facts_of(const TrainingTask& task, const checkpoint::Snapsho
       {"made by", fmt::format("traffic_train {}", version())},
       {"training", std::string(task.facts->name)},
       {"parameters", std::to_string(parameters)},
-      {task.facts->simulates ? "iterations" : "optimiser steps", std::to_string(snapshot.step())},
+      {steps_of(*task.facts), std::to_string(snapshot.step())},
       {"seed", std::to_string(config.run.seed)},
       {"ranks", std::to_string(summary.value("world_size", std::int64_t{1}))}};
+  if (!task.facts->of_traffic) return facts;
   if (!task.facts->simulates) {
     facts["trained on recorded traffic"] = fmt::format("{}", fmt::join(config.data.files, ", "));
   } else {
@@ -147,6 +153,8 @@ void export_weights(const TrainingTask& task) {
                            task.facts->title());
   card.summary = task.facts->about;
   card.weights_file = kWeightsFile;
+  card.tags = {"reinforcement-learning"};
+  if (task.facts->of_traffic) card.tags.insert(card.tags.end(), {"traffic-control", "sumo"});
   card.facts = facts_of(task, snapshot, count_of(tensors), summary);
   for (const auto& [name, value] : result.items()) {
     if (value.is_number()) card.results[name] = value.get<double>();

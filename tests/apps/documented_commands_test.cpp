@@ -86,6 +86,7 @@ const std::vector<Treatment> kTreatments{
      "installs or builds; launch_test.cpp runs the first two with stand-ins"},
     {"sbatch ", nullptr, "needs a cluster; tests/slurm runs the jobs on one of its own"},
     {"^ctest ", nullptr, "runs this test"},
+    {"bin/cart_pole ", nullptr, "tests/examples/cart_pole trains with it"},
     {"^export NCCL_", nullptr, "variables of another program"},
     {"^tests/benchmarks/compare_|build/release/bin/bench_", nullptr, "measures for minutes"},
 };

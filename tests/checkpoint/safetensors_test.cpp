@@ -72,6 +72,7 @@ TEST_F(SafetensorsTest, ModelCardHasFrontMatterFactsResultsAndLimits) {
   card.summary = "Advises connected vehicles.";
   card.weights_file = "model.safetensors";
   card.license = "Apache-2.0";
+  card.tags = {"traffic-control", "sumo"};
   card.facts = {{"phase", "2"}};
   card.results = {{"gain in ocr_all, %", 4.25}};
   card.limits = {"Trained on one network."};
@@ -79,7 +80,8 @@ TEST_F(SafetensorsTest, ModelCardHasFrontMatterFactsResultsAndLimits) {
   write_model_card(dir_ / "README.md", card);
   const std::vector<char> bytes = read_bytes(dir_ / "README.md");
   const std::string text(bytes.begin(), bytes.end());
-  EXPECT_TRUE(text.starts_with("---\nlicense: Apache-2.0\n"));
+  EXPECT_TRUE(
+      text.starts_with("---\nlicense: Apache-2.0\ntags:\n- traffic-control\n- sumo\n---\n"));
   for (const char* part : {"# Merge controller", "| phase | 2 |", "| gain in ocr_all, % | 4.25 |",
                            "- Trained on one network.", "```toml\n[run]\nphase = 2\n```"}) {
     EXPECT_THAT(text, HasSubstr(part));

@@ -25,10 +25,11 @@ void export_safetensors(const std::filesystem::path& path, const NamedTensors& t
 /// What a reader of the weights should know.
 struct ModelCard {
   std::string title;
-  std::string summary;       ///< what the model does and for whom
-  std::string weights_file;  ///< name of the safetensors file
-  std::string license;       ///< SPDX identifier; empty: the card states none
-  TextMap facts;             ///< e.g. phase, steps, parameters, training data, versions
+  std::string summary;            ///< what the model does and for whom
+  std::string weights_file;       ///< name of the safetensors file
+  std::string license;            ///< SPDX identifier; empty: the card states none
+  std::vector<std::string> tags;  ///< by which model hubs find it
+  TextMap facts;                  ///< e.g. phase, steps, parameters, training data, versions
   std::map<std::string, double> results;  ///< figures of the evaluation
   std::vector<std::string> limits;        ///< what it was not made or tested for
   std::string sections;                   ///< more of it in Markdown, e.g. the inputs

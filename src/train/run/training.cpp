@@ -24,6 +24,7 @@ const TrainingRow& row_of(const Run& run) {
 
 void register_trainings(const std::vector<TrainingRow>& rows) {
   for (const TrainingRow& row : rows) {
+    for (const OwnSection& own : row.own_sections) config::register_section(own.section, own.rows);
     config::register_training(row.facts);
     registered().push_back(row);
   }

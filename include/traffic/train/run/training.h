@@ -18,6 +18,7 @@
 
 #include "traffic/checkpoint/snapshot.h"
 #include "traffic/comm/flat_arena.h"
+#include "traffic/config/schema.h"
 #include "traffic/config/trainings.h"
 #include "traffic/report/metrics.h"
 #include "traffic/report/summary.h"
@@ -100,12 +101,20 @@ class Training {
   report::TimeSplit time_split_;
 };
 
+/// A section of the configuration that comes with a training: settings of its own, a struct that a
+/// Config keeps as an extension (config/schema.h).
+struct OwnSection {
+  config::Section section;
+  std::vector<config::Row> rows;
+};
+
 struct TrainingRow {
   config::TrainingFacts facts;
   /// Collective. Checks everything that can be checked before a step.
   std::function<std::unique_ptr<Training>(Run&)> make;
   /// Refuses what can be refused before make(), in no time. May be empty.
   std::function<void(const Run&)> check_start = {};
+  std::vector<OwnSection> own_sections = {};
 };
 
 /// Makes them known to the configuration and to the coordinator. Before a configuration is read.

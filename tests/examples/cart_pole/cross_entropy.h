@@ -1,0 +1,27 @@
+/// Search for the weights of a linear policy by the cross-entropy method: draw candidates, let each
+/// play, move towards the best of them.
+///
+/// Source: Rubinstein 1999, "The cross-entropy method for combinatorial and continuous
+/// optimization"; the floor under the deviation as in Szita and Lorincz 2006.
+#pragma once
+
+#include <cstdint>
+
+#include "traffic/train/run/training.h"
+
+namespace traffic::example {
+
+/// The section [search].
+struct Search {
+  std::int64_t iterations = 30;
+  std::int64_t population = 64;  ///< candidates of an iteration
+  double elite_share = 0.2;
+  double min_deviation = 0.05;
+  std::int64_t episodes = 2;  ///< of each candidate
+  std::int64_t eval_interval = 5;
+  std::int64_t eval_episodes = 20;
+};
+
+train::TrainingRow cross_entropy_training();
+
+}  // namespace traffic::example
