@@ -219,7 +219,7 @@ double perceive_and_decide_s(double vehicles) {
   perception.freeze();
   train::Policy policy(config, perception.widths(), torch::kCPU);
   std::list<Answer> answers;
-  std::vector<train::Sighting> sightings;
+  std::vector<train::ObservationInput> sightings;
   for (std::int64_t i = 0; i < kSimulations; ++i) {
     Answer& answer =
         answers.emplace_back(static_cast<std::uint64_t>(i), static_cast<std::int64_t>(vehicles));

@@ -52,7 +52,7 @@ struct Answer {
   std::vector<float> globals = std::vector<float>(scene::global_features().size());
   std::vector<rollout::Candidate> candidates;
   rollout::Period period;
-  train::Memory memory;
+  train::RecurrentState memory;
 };
 
 }  // namespace traffic::benchmarks

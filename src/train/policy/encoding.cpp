@@ -11,14 +11,14 @@ namespace traffic::train {
 namespace {
 
 /// The frame that many before the last; null if there are fewer.
-const rollout::FrameView* frame_of(const Sighting& sighting, std::size_t ago) {
+const rollout::FrameView* frame_of(const ObservationInput& sighting, std::size_t ago) {
   const auto& frames = sighting.period->frames;
   return ago < frames.size() ? &frames[frames.size() - 1 - ago] : nullptr;
 }
 
 /// Where the world model last knew some vehicles: rows of their memories, one below the other, and
 /// behind all of these for one that has just appeared.
-std::vector<std::int64_t> known_rows(std::span<Memory* const> memories,
+std::vector<std::int64_t> known_rows(std::span<RecurrentState* const> memories,
                                      const ConnectedVehicles& connected, std::size_t first_frame) {
   constexpr std::int64_t kUnseen = -1;
   std::vector<std::int64_t> rows;
@@ -38,12 +38,12 @@ std::vector<std::int64_t> known_rows(std::span<Memory* const> memories,
 
 }  // namespace
 
-torch::Tensor Perception::remember(std::span<Memory* const> memories,
+torch::Tensor Perception::remember(std::span<RecurrentState* const> memories,
                                    const ConnectedVehicles& connected, std::size_t first_frame,
                                    const torch::Tensor& encoding) {
   std::vector<torch::Tensor> hidden;
   std::vector<torch::Tensor> cell;
-  for (const Memory* memory : memories) {
+  for (const RecurrentState* memory : memories) {
     if (memory->vehicle_id.empty()) continue;
     hidden.push_back(memory->state.hidden);
     cell.push_back(memory->state.cell);
@@ -67,17 +67,17 @@ torch::Tensor Perception::remember(std::span<Memory* const> memories,
   return out;
 }
 
-Perception::Encoded Perception::encode(std::span<const Sighting> sightings) {
+Perception::Encoded Perception::encode(std::span<const ObservationInput> sightings) {
   std::size_t rounds = 1;  // without a world model to feed, only the last frame of each matters
-  for (const Sighting& sighting : sightings) {
+  for (const ObservationInput& sighting : sightings) {
     if (groups_.latents) rounds = std::max(rounds, sighting.period->frames.size());
   }
   // Rounds end together, so that the last frames are the last rows.
   std::vector<const rollout::FrameView*> frames;
-  std::vector<Memory*> memories;  // of each frame
+  std::vector<RecurrentState*> memories;  // of each frame
   std::vector<std::size_t> round_ptr{0};
   for (std::size_t ago = rounds; ago-- > 0;) {
-    for (const Sighting& sighting : sightings) {
+    for (const ObservationInput& sighting : sightings) {
       const rollout::FrameView* frame = frame_of(sighting, ago);
       if (frame == nullptr) continue;
       frames.push_back(frame);

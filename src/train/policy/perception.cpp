@@ -107,12 +107,12 @@ void Perception::freeze() {
   if (!world_model_.is_empty()) world_model_->pack_for_inference();
 }
 
-ObservationBatch Perception::observe(std::span<const Sighting> sightings) {
+ObservationBatch Perception::observe(std::span<const ObservationInput> sightings) {
   const torch::InferenceMode inference;
   std::vector<const rollout::Period*> periods;
   Known known;
   known.node_ptr.push_back(0);
-  for (const Sighting& sighting : sightings) {
+  for (const ObservationInput& sighting : sightings) {
     TRAFFIC_CHECK(!sighting.period->frames.empty(), "an observation without a frame");
     periods.push_back(sighting.period);
     known.last.push_back(&sighting.period->frames.back());
@@ -207,7 +207,7 @@ void Perception::write_conflicts(const Known& known, const ObservationBatch& bat
                 "conflicts are not of the width that was announced");
 }
 
-Seen part_of(const ObservationBatch& batch, std::int64_t b) {
+Observation part_of(const ObservationBatch& batch, std::int64_t b) {
   const auto first = batch.candidate_ptr[static_cast<std::size_t>(b)];
   const auto end = batch.candidate_ptr[static_cast<std::size_t>(b) + 1];
   return {.own = batch.own.narrow(0, first, end - first),

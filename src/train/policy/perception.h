@@ -32,15 +32,15 @@ struct InputGroups {
 
 /// What the world model remembers of the connected vehicles of one simulation: it is asked about
 /// nobody else.
-struct Memory {
+struct RecurrentState {
   std::vector<std::uint32_t> vehicle_id;  ///< [V] ascending
   model::LstmState state;                 ///< of these vehicles
 };
 
 /// One simulation's answer, and where its memory is kept.
-struct Sighting {
+struct ObservationInput {
   const rollout::Period* period = nullptr;
-  Memory* memory = nullptr;
+  RecurrentState* memory = nullptr;
 };
 
 /// B observations; M candidates in all, C conflicts in each. All on the CPU.
@@ -56,12 +56,12 @@ struct ObservationBatch {
 };
 
 /// The part of it that belongs to one simulation.
-struct Seen {
+struct Observation {
   torch::Tensor own;       ///< [M, own]
   torch::Tensor shared;    ///< [1, shared]
   torch::Tensor conflict;  ///< [C, conflict]
 };
-Seen part_of(const ObservationBatch& batch, std::int64_t b);
+Observation part_of(const ObservationBatch& batch, std::int64_t b);
 
 /// The frozen part of the model. Runs under InferenceMode, once for every observation.
 class Perception {
@@ -78,7 +78,7 @@ class Perception {
   void freeze();
 
   /// Takes the frames of each period in, oldest first. A period without frames is not allowed.
-  ObservationBatch observe(std::span<const Sighting> sightings);
+  ObservationBatch observe(std::span<const ObservationInput> sightings);
 
  private:
   /// The N vehicles of the last frames, and the V connected ones among them: nobody asks for the
@@ -90,12 +90,13 @@ class Perception {
     torch::Tensor encoding;                   ///< [V, hidden], on the CPU; undefined if not wanted
     torch::Tensor hidden;  ///< [V, lstm_hidden], on the device; undefined if not wanted
   };
-  [[nodiscard]] Encoded encode(std::span<const Sighting> sightings);
+  [[nodiscard]] Encoded encode(std::span<const ObservationInput> sightings);
   /// Carries the world model on by one frame of each of some simulations.
   /// @param encoding [V, hidden] of the connected vehicles of these frames
   /// @return [V, lstm_hidden]
-  torch::Tensor remember(std::span<Memory* const> memories, const ConnectedVehicles& connected,
-                         std::size_t first_frame, const torch::Tensor& encoding);
+  torch::Tensor remember(std::span<RecurrentState* const> memories,
+                         const ConnectedVehicles& connected, std::size_t first_frame,
+                         const torch::Tensor& encoding);
   /// What is known of the last frames, from which observations are written.
   struct Known {
     std::vector<const rollout::FrameView*> last;

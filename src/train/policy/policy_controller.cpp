@@ -67,7 +67,7 @@ class PolicyController final : public scene::Controller {
     if (*step_ < control_period_.steps()) return;
     step_ = 0;
     const rollout::Period period = observe(state);
-    const Sighting sighting{.period = &period, .memory = &memory_};
+    const ObservationInput sighting{.period = &period, .memory = &memory_};
     const ObservationBatch seen = perception_.observe(std::span(&sighting, 1));
     const auto left = policy_.top_k() - count_committed(period);
     const Decisions made =
@@ -109,7 +109,7 @@ class PolicyController final : public scene::Controller {
   Perception perception_;
   Policy policy_;
   scene::FrameBuilder builder_;
-  Memory memory_;
+  RecurrentState memory_;
   std::vector<scene::GraphFrame> frames_;  ///< since the last decision
   std::vector<int> nodes_;
   std::vector<rollout::Candidate> candidates_;

@@ -38,8 +38,8 @@ Baseline measure(const config::Config& config, std::int64_t scenario, Collector&
   const Stopwatch clock;
   const std::int64_t total = config.ppo.baseline_episodes;
   const auto requests = requests_of_rank(total, communicator, [&](std::int64_t i) {
-    return Traffic{.seed = kFirstBaselineSeed + static_cast<std::uint64_t>(i),
-                   .scenario = scenario};
+    return EpisodeSeed{.seed = kFirstBaselineSeed + static_cast<std::uint64_t>(i),
+                       .scenario = scenario};
   });
   Measured measured;
   measured.growth.resize(requests.size());
@@ -125,10 +125,10 @@ Baseline get_baseline(const config::Config& config, std::int64_t scenario, Colle
 
 std::vector<EpisodeRequest> requests_of_rank(
     std::int64_t total, const comm::Communicator& communicator,
-    const std::function<Traffic(std::int64_t)>& traffic_of) {
+    const std::function<EpisodeSeed(std::int64_t)>& traffic_of) {
   std::vector<EpisodeRequest> requests;
   for (std::int64_t i = communicator.rank(); i < total; i += communicator.size()) {
-    const Traffic traffic = traffic_of(i);
+    const EpisodeSeed traffic = traffic_of(i);
     requests.push_back({.order = i, .seed = traffic.seed, .scenario = traffic.scenario});
   }
   return requests;

@@ -17,7 +17,7 @@ inline constexpr std::uint64_t kNumTrainingSeeds = 1'000'000'000;
 /// Every size-th of `total` requests, those of this rank; what each runs is given by traffic_of.
 std::vector<EpisodeRequest> requests_of_rank(
     std::int64_t total, const comm::Communicator& communicator,
-    const std::function<Traffic(std::int64_t)>& traffic_of);
+    const std::function<EpisodeSeed(std::int64_t)>& traffic_of);
 
 /// Of every scenario of config::scenario_mix, from the cache or, where it is not there yet, from
 /// uncontrolled runs. Collective.

@@ -1,4 +1,4 @@
-#include "rollouts/collector_job.h"
+#include "rollouts/collection.h"
 
 #include <spdlog/spdlog.h>
 
@@ -21,59 +21,60 @@ Collector::Collector(const config::Config& config, rollout::TrafficPool& pool,
 std::vector<EpisodeOutcome> Collector::run_uncontrolled(
     const std::vector<EpisodeRequest>& requests,
     const std::function<void(std::size_t, const rollout::Period&)>& on_period) {
-  Job job;
-  job.requests = &requests;
-  job.on_period = on_period;
-  drive(job);
-  return std::move(job.collected.outcomes);
+  Collection collection;
+  collection.requests = &requests;
+  collection.on_period = on_period;
+  drive(collection);
+  return std::move(collection.collected.outcomes);
 }
 
-Collected Collector::run(const std::vector<EpisodeRequest>& requests, const Driver& driver) {
-  Job job;
-  job.requests = &requests;
-  job.driver = driver;
-  drive(job);
-  return std::move(job.collected);
+Collected Collector::run(const std::vector<EpisodeRequest>& requests, const Behaviour& driver) {
+  Collection collection;
+  collection.requests = &requests;
+  collection.driver = driver;
+  drive(collection);
+  return std::move(collection.collected);
 }
 
-Collected Collector::run_fragments(std::int64_t steps, const Driver& driver,
-                                   const std::function<Traffic(int, std::int64_t)>& traffic_of) {
+Collected Collector::run_fragments(
+    std::int64_t steps, const Behaviour& driver,
+    const std::function<EpisodeSeed(int, std::int64_t)>& traffic_of) {
   TRAFFIC_CHECK(driver.sampling_seed.has_value(), "fragments are there to be kept");
-  Job job;
-  job.driver = driver;
-  job.steps = steps;
-  job.traffic_of = traffic_of;
-  job.slots = std::move(fragments_);
-  drive(job);
-  fragments_ = std::move(job.slots);
-  return std::move(job.collected);
+  Collection collection;
+  collection.driver = driver;
+  collection.steps = steps;
+  collection.traffic_of = traffic_of;
+  collection.states = std::move(fragments_);
+  drive(collection);
+  fragments_ = std::move(collection.states);
+  return std::move(collection.collected);
 }
 
-void Collector::restore_fragment(int env, Slot slot) {
-  fragments_.at(env) = std::move(slot);
+void Collector::restore_fragment(int env, EpisodeState state) {
+  fragments_.at(env) = std::move(state);
   simulations_are_theirs_ = false;
 }
 
-void Collector::drive(Job& job) {
-  const bool fragments = job.requests == nullptr;
+void Collector::drive(Collection& collection) {
+  const bool fragments = collection.requests == nullptr;
   if (!fragments) {
-    job.collected.outcomes.resize(job.requests->size());
-    if (job.keeps()) job.collected.trajectories.resize(job.requests->size());
+    collection.collected.outcomes.resize(collection.requests->size());
+    if (collection.keeps()) collection.collected.trajectories.resize(collection.requests->size());
   }
   std::vector<int> ready;
   for (const int env : pool_.my_envs()) {
     if (!fragments) {
-      begin(job, env);
-    } else if (resume_fragment(job, env)) {
+      begin(collection, env);
+    } else if (resume_fragment(collection, env)) {
       ready.push_back(env);
     }
   }
   simulations_are_theirs_ = fragments;
-  if (!ready.empty()) decide(job, std::move(ready));
+  if (!ready.empty()) decide(collection, std::move(ready));
   bool any = true;
   while (any) {
-    if (job.driver.may_give_up && stop_requested()) {
-      job.collected.given_up = true;
+    if (collection.driver.may_give_up && stop_requested()) {
+      collection.collected.given_up = true;
       return;
     }
     any = false;
@@ -89,61 +90,61 @@ void Collector::drive(Job& job) {
       }
       const auto inferring = time_split_.measure(report::Share::kInfer);
       std::vector<int> deciding;
-      for (const rollout::Event& event : events) handle(job, event, deciding);
-      if (!deciding.empty()) decide(job, std::move(deciding));
+      for (const rollout::Event& event : events) handle(collection, event, deciding);
+      if (!deciding.empty()) decide(collection, std::move(deciding));
     }
   }
 }
 
 /// The next of the requests, or the same again when its simulation was lost.
-void Collector::begin(Job& job, int env) {
-  Slot& slot = job.slots[env];
-  if (!slot.running) {
-    if (job.next == job.requests->size()) return;
-    slot = {};
-    slot.request = job.next++;
+void Collector::begin(Collection& collection, int env) {
+  EpisodeState& state = collection.states[env];
+  if (!state.running) {
+    if (collection.next == collection.requests->size()) return;
+    state = {};
+    state.request = collection.next++;
   }
-  const EpisodeRequest& request = (*job.requests)[slot.request];
-  const Slot old = std::exchange(slot, {});
-  slot.request = old.request;
-  slot.losses = old.losses;
-  slot.outcome.order = request.order;
-  slot.trajectory.order = request.order;
-  if (job.keeps()) {
-    slot.sampling_seed =
-        derive_seed(*job.driver.sampling_seed, {static_cast<std::uint64_t>(request.order)});
+  const EpisodeRequest& request = (*collection.requests)[state.request];
+  const EpisodeState old = std::exchange(state, {});
+  state.request = old.request;
+  state.losses = old.losses;
+  state.outcome.order = request.order;
+  state.trajectory.order = request.order;
+  if (collection.keeps()) {
+    state.sampling_seed =
+        derive_seed(*collection.driver.sampling_seed, {static_cast<std::uint64_t>(request.order)});
   }
-  start(job, env, {.seed = request.seed, .scenario = request.scenario});
+  start(collection, env, {.seed = request.seed, .scenario = request.scenario});
 }
 
-void Collector::begin_fragment(Job& job, int env) {
-  Slot& slot = job.slots.at(env);
-  if (slot.steps_left == 0) return;
-  const Slot old = std::exchange(slot, {});
-  slot.episode = old.running ? old.episode : old.episode + 1;
-  slot.losses = old.losses;
-  slot.steps_left = old.steps_left;
-  slot.trajectory.order = env * job.steps + (job.steps - slot.steps_left);
-  slot.outcome.order = slot.trajectory.order;
-  slot.sampling_seed =
-      derive_seed(*job.driver.sampling_seed,
-                  {static_cast<std::uint64_t>(env), static_cast<std::uint64_t>(slot.episode)});
-  start(job, env, job.traffic_of(env, slot.episode));
+void Collector::begin_fragment(Collection& collection, int env) {
+  EpisodeState& state = collection.states.at(env);
+  if (state.steps_left == 0) return;
+  const EpisodeState old = std::exchange(state, {});
+  state.episode = old.running ? old.episode : old.episode + 1;
+  state.losses = old.losses;
+  state.steps_left = old.steps_left;
+  state.trajectory.order = env * collection.steps + (collection.steps - state.steps_left);
+  state.outcome.order = state.trajectory.order;
+  state.sampling_seed =
+      derive_seed(*collection.driver.sampling_seed,
+                  {static_cast<std::uint64_t>(env), static_cast<std::uint64_t>(state.episode)});
+  start(collection, env, collection.traffic_of(env, state.episode));
 }
 
-void Collector::start(Job& job, int env, const Traffic& traffic) {
-  Slot& slot = job.slots.at(env);
-  slot.running = true;
+void Collector::start(Collection& collection, int env, const EpisodeSeed& traffic) {
+  EpisodeState& state = collection.states.at(env);
+  state.running = true;
   std::uint64_t seed = traffic.seed;
-  if (slot.losses > 0) {
-    seed = derive_seed(seed, {kRetryStream, static_cast<std::uint64_t>(slot.losses)});
+  if (state.losses > 0) {
+    seed = derive_seed(seed, {kRetryStream, static_cast<std::uint64_t>(state.losses)});
   }
-  slot.outcome.seed = seed;
-  slot.outcome.scenario = traffic.scenario;
-  const bool controlled = job.driver.policy != nullptr;
+  state.outcome.seed = seed;
+  state.outcome.scenario = traffic.scenario;
+  const bool controlled = collection.driver.policy != nullptr;
   std::string scripted = controlled ? "" : "none";
-  if (!job.driver.experts.empty()) {
-    scripted = job.driver.experts.at(static_cast<std::size_t>(traffic.scenario));
+  if (!collection.driver.experts.empty()) {
+    scripted = collection.driver.experts.at(static_cast<std::size_t>(traffic.scenario));
   }
   pool_.start_episode(env, {.seed = seed,
                             .scenario = static_cast<std::uint32_t>(traffic.scenario),
@@ -152,42 +153,43 @@ void Collector::start(Job& job, int env, const Traffic& traffic) {
 }
 
 /// @return whether the environment waits for a decision
-bool Collector::resume_fragment(Job& job, int env) {
-  Slot& slot = job.slots.at(env);
-  slot.steps_left = job.steps;
-  if (!slot.running) {
-    begin_fragment(job, env);
+bool Collector::resume_fragment(Collection& collection, int env) {
+  EpisodeState& state = collection.states.at(env);
+  state.steps_left = collection.steps;
+  if (!state.running) {
+    begin_fragment(collection, env);
     return false;
   }
-  slot.trajectory = {};
-  slot.trajectory.order = env * job.steps;
-  slot.outcome.order = slot.trajectory.order;
+  state.trajectory = {};
+  state.trajectory.order = env * collection.steps;
+  state.outcome.order = state.trajectory.order;
   if (simulations_are_theirs_) return true;
-  slot.replayed = 0;
-  pool_.start_episode(env, {.seed = slot.outcome.seed,
-                            .scenario = static_cast<std::uint32_t>(slot.outcome.scenario),
+  state.replayed = 0;
+  pool_.start_episode(env, {.seed = state.outcome.seed,
+                            .scenario = static_cast<std::uint32_t>(state.outcome.scenario),
                             .controller = "",
                             .frames = true});
   return false;
 }
 
-void Collector::handle(Job& job, const rollout::Event& event, std::vector<int>& deciding) {
-  Slot& slot = job.slots.at(event.env);
-  const bool fragments = job.requests == nullptr;
+void Collector::handle(Collection& collection, const rollout::Event& event,
+                       std::vector<int>& deciding) {
+  EpisodeState& state = collection.states.at(event.env);
+  const bool fragments = collection.requests == nullptr;
   if (event.lost) {
-    spdlog::warn("episode lost (seed {}): {}", slot.outcome.seed, event.why);
-    ++slot.losses;
-    slot.steps_left += static_cast<std::int64_t>(slot.trajectory.steps.size());
-    fragments ? begin_fragment(job, event.env) : begin(job, event.env);
+    spdlog::warn("episode lost (seed {}): {}", state.outcome.seed, event.why);
+    ++state.losses;
+    state.steps_left += static_cast<std::int64_t>(state.trajectory.steps.size());
+    fragments ? begin_fragment(collection, event.env) : begin(collection, event.env);
     return;
   }
-  if (replay(slot, event.env)) return;
+  if (replay(state, event.env)) return;
   const rollout::Period& period = pool_.period(event.env);
-  if (!slot.pending) take_in(job, slot, period);
+  if (!state.pending) take_in(collection, state, period);
   if (period.done()) {
-    end(job, event.env, period);
-    fragments ? begin_fragment(job, event.env) : begin(job, event.env);
-  } else if (job.driver.policy != nullptr) {
+    end(collection, event.env, period);
+    fragments ? begin_fragment(collection, event.env) : begin(collection, event.env);
+  } else if (collection.driver.policy != nullptr) {
     deciding.push_back(event.env);
   } else {
     pool_.act(event.env, {});
@@ -195,67 +197,70 @@ void Collector::handle(Job& job, const rollout::Event& event, std::vector<int>& 
 }
 
 /// Repeats what was commanded before, if this simulation has not seen it yet.
-bool Collector::replay(Slot& slot, int env) {
-  if (slot.replayed >= slot.given.size()) return false;
-  pool_.act(env, slot.given[slot.replayed++]);
+bool Collector::replay(EpisodeState& state, int env) {
+  if (state.replayed >= state.given.size()) return false;
+  pool_.act(env, state.given[state.replayed++]);
   return true;
 }
 
-void Collector::take_in(Job& job, Slot& slot, const rollout::Period& period) {
-  if (job.on_period) job.on_period(slot.request, period);
+void Collector::take_in(Collection& collection, EpisodeState& state,
+                        const rollout::Period& period) {
+  if (collection.on_period) collection.on_period(state.request, period);
   env_steps_ += static_cast<std::int64_t>(period.growth.size());
-  const double from_s = std::exchange(slot.time_s, period.time_s);
-  if (job.driver.reward == nullptr || period.growth.empty()) return;
-  ++slot.outcome.steps;
-  const std::vector<float> reward = (*job.driver.reward)(slot.outcome.scenario, period, from_s);
-  for (const float r : reward) slot.outcome.reward += static_cast<double>(r);
-  const std::vector<float> costs = (*job.driver.cost)(period, slot.outcome.score);
-  for (const float c : costs) slot.outcome.cost += static_cast<double>(c);
-  slot.outcome.score = period.score;
-  if (!job.keeps()) return;
-  if (!job.driver.experts.empty()) take_over(job, slot, period);
-  slot.trajectory.steps.back().reward = reward;
-  slot.trajectory.steps.back().cost = costs;
+  const double from_s = std::exchange(state.time_s, period.time_s);
+  if (collection.driver.reward == nullptr || period.growth.empty()) return;
+  ++state.outcome.steps;
+  const std::vector<float> reward =
+      (*collection.driver.reward)(state.outcome.scenario, period, from_s);
+  for (const float r : reward) state.outcome.reward += static_cast<double>(r);
+  const std::vector<float> costs = (*collection.driver.cost)(period, state.outcome.score);
+  for (const float c : costs) state.outcome.cost += static_cast<double>(c);
+  state.outcome.score = period.score;
+  if (!collection.keeps()) return;
+  if (!collection.driver.experts.empty()) take_over(collection, state, period);
+  state.trajectory.steps.back().reward = reward;
+  state.trajectory.steps.back().cost = costs;
   const double step_s = (period.time_s - from_s) / static_cast<double>(period.growth.size());
   for (const rollout::ControlledVehicle& vehicle : period.controlled) {
-    const auto found = slot.charges.find(vehicle.vehicle_id);
-    if (found == slot.charges.end()) continue;
+    const auto found = state.charges.find(vehicle.vehicle_id);
+    if (found == state.charges.end()) continue;
     const double cost = step_s * (vehicle.steps * config_.ppo.intervention_cost +
                                   vehicle.hard_brakes * config_.ppo.hard_brake_cost);
-    Step& decided_in = slot.trajectory.steps[found->second.step];
+    Step& decided_in = state.trajectory.steps[found->second.step];
     decided_in.own_cost[found->second.decision] += static_cast<float>(cost);
   }
 }
 
-void Collector::end(Job& job, int env, const rollout::Period& period) {
-  Slot& slot = job.slots.at(env);
-  slot.outcome.score = period.score;
-  if (job.keeps()) {
-    const Perception& perception = *job.driver.perception;
-    slot.trajectory.terminated = period.terminated;
-    slot.trajectory.final_conflict =
+void Collector::end(Collection& collection, int env, const rollout::Period& period) {
+  EpisodeState& state = collection.states.at(env);
+  state.outcome.score = period.score;
+  if (collection.keeps()) {
+    const Perception& perception = *collection.driver.perception;
+    state.trajectory.terminated = period.terminated;
+    state.trajectory.final_conflict =
         torch::zeros({perception.conflicts(), perception.widths().conflict});
     if (!period.terminated) {
-      observe(job, {env});
-      slot.trajectory.final_conflict = slot.pending->conflict;
+      observe(collection, {env});
+      state.trajectory.final_conflict = state.pending->conflict;
     }
   }
-  if (job.requests == nullptr) {
-    job.collected.outcomes.push_back(slot.outcome);
-    job.collected.trajectories.push_back(std::move(slot.trajectory));
+  if (collection.requests == nullptr) {
+    collection.collected.outcomes.push_back(state.outcome);
+    collection.collected.trajectories.push_back(std::move(state.trajectory));
   } else {
-    job.collected.outcomes[slot.request] = slot.outcome;
-    if (job.keeps()) job.collected.trajectories[slot.request] = std::move(slot.trajectory);
+    collection.collected.outcomes[state.request] = state.outcome;
+    if (collection.keeps())
+      collection.collected.trajectories[state.request] = std::move(state.trajectory);
   }
-  slot.running = false;
-  slot.losses = 0;
+  state.running = false;
+  state.losses = 0;
 }
 
 /// The fragment has its steps: the episode waits for the next iteration.
-void Collector::cut(Job& job, Slot& slot) {
-  slot.trajectory.final_conflict = slot.pending->conflict;
-  job.collected.trajectories.push_back(std::exchange(slot.trajectory, {}));
-  slot.charges.clear();
+void Collector::cut(Collection& collection, EpisodeState& state) {
+  state.trajectory.final_conflict = state.pending->conflict;
+  collection.collected.trajectories.push_back(std::exchange(state.trajectory, {}));
+  state.charges.clear();
 }
 
 }  // namespace traffic::train

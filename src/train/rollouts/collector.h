@@ -14,9 +14,9 @@
 #include "policy/perception.h"
 #include "policy/policy.h"
 #include "rollouts/cost.h"
+#include "rollouts/episode_state.h"
 #include "rollouts/experience.h"
 #include "rollouts/reward.h"
-#include "rollouts/slot.h"
 #include "traffic/config/config.h"
 #include "traffic/report/time_split.h"
 #include "traffic/rollout/traffic/traffic_pool.h"
@@ -30,13 +30,13 @@ struct EpisodeRequest {
   std::int64_t scenario = 0;  ///< which of config::scenario_mix
 };
 /// What is to be run, without its place.
-struct Traffic {
+struct EpisodeSeed {
   std::uint64_t seed = 0;
   std::int64_t scenario = 0;
 };
 
 /// Who decides.
-struct Driver {
+struct Behaviour {
   Perception* perception = nullptr;
   Policy* policy = nullptr;
   const Reward* reward = nullptr;
@@ -66,46 +66,47 @@ class Collector {
       const std::function<void(std::size_t, const rollout::Period&)>& on_period = {});
 
   /// Whole episodes.
-  Collected run(const std::vector<EpisodeRequest>& requests, const Driver& driver);
+  Collected run(const std::vector<EpisodeRequest>& requests, const Behaviour& driver);
 
   /// Every environment goes on where the last call left it and contributes this many control steps.
   /// Orders are environment * steps + the steps that it had contributed before.
   /// @param traffic_of an environment's episode, both counted from 0
-  Collected run_fragments(std::int64_t steps, const Driver& driver,
-                          const std::function<Traffic(int, std::int64_t)>& traffic_of);
+  Collected run_fragments(std::int64_t steps, const Behaviour& driver,
+                          const std::function<EpisodeSeed(int, std::int64_t)>& traffic_of);
 
   /// Where the fragments of an environment of this rank stand.
-  [[nodiscard]] const Slot& fragment_state(int env) const { return fragments_.at(env); }
-  void restore_fragment(int env, Slot slot);
+  [[nodiscard]] const EpisodeState& fragment_state(int env) const { return fragments_.at(env); }
+  void restore_fragment(int env, EpisodeState state);
 
   /// Simulation steps of this rank's episodes so far.
   [[nodiscard]] std::int64_t env_steps() const { return env_steps_; }
 
  private:
-  struct Job;  ///< one call of the above
+  struct Collection;  ///< one call of the above
 
-  void drive(Job& job);
-  void begin(Job& job, int env);
-  void begin_fragment(Job& job, int env);
-  void start(Job& job, int env, const Traffic& traffic);
-  bool resume_fragment(Job& job, int env);
-  void handle(Job& job, const rollout::Event& event, std::vector<int>& deciding);
-  bool replay(Slot& slot, int env);
-  void take_in(Job& job, Slot& slot, const rollout::Period& period);
-  void end(Job& job, int env, const rollout::Period& period);
-  void cut(Job& job, Slot& slot);
-  void observe(Job& job, const std::vector<int>& envs);
-  void decide(Job& job, std::vector<int> envs);
-  [[nodiscard]] MaybeUniforms draw(const Job& job, const std::vector<int>& envs,
+  void drive(Collection& collection);
+  void begin(Collection& collection, int env);
+  void begin_fragment(Collection& collection, int env);
+  void start(Collection& collection, int env, const EpisodeSeed& traffic);
+  bool resume_fragment(Collection& collection, int env);
+  void handle(Collection& collection, const rollout::Event& event, std::vector<int>& deciding);
+  bool replay(EpisodeState& state, int env);
+  void take_in(Collection& collection, EpisodeState& state, const rollout::Period& period);
+  void end(Collection& collection, int env, const rollout::Period& period);
+  void cut(Collection& collection, EpisodeState& state);
+  void observe(Collection& collection, const std::vector<int>& envs);
+  void decide(Collection& collection, std::vector<int> envs);
+  [[nodiscard]] MaybeUniforms draw(const Collection& collection, const std::vector<int>& envs,
                                    const std::vector<std::int64_t>& candidate_ptr) const;
-  void act(Job& job, int env, const DecisionsOfState& made);
-  void follow(Job& job, int env);
-  void take_over(const Job& job, Slot& slot, const rollout::Period& period) const;
+  void act(Collection& collection, int env, const DecisionsOfState& made);
+  void follow(Collection& collection, int env);
+  void take_over(const Collection& collection, EpisodeState& state,
+                 const rollout::Period& period) const;
 
   config::Config config_;
   rollout::TrafficPool& pool_;
   report::TimeSplit& time_split_;
-  std::map<int, Slot> fragments_;
+  std::map<int, EpisodeState> fragments_;
   bool simulations_are_theirs_ = false;  ///< of the fragments; otherwise they are to be replayed
   std::int64_t env_steps_ = 0;
 };

@@ -22,7 +22,7 @@ struct DecisionsOfState {
 
 /// One control step of one environment.
 struct Step {
-  Seen seen;
+  Observation seen;
   std::vector<std::int64_t> place;              ///< [D] of the picked among the candidates
   std::vector<float> action;                    ///< [D]
   std::vector<std::int64_t> lane;               ///< [D]

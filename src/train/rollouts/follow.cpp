@@ -2,34 +2,35 @@
 /// decided in a state is known when the control period is over.
 #include <utility>
 
-#include "rollouts/collector_job.h"
+#include "rollouts/collection.h"
 #include "rollouts/expert_decisions.h"
 
 namespace traffic::train {
 
-void Collector::follow(Job& job, int env) {
-  Slot& slot = job.slots.at(env);
+void Collector::follow(Collection& collection, int env) {
+  EpisodeState& state = collection.states.at(env);
   const rollout::Period& period = pool_.period(env);
-  slot.commandable = {};
+  state.commandable = {};
   for (const rollout::Candidate& candidate : period.candidates) {
     const auto node = static_cast<std::size_t>(candidate.node);
-    slot.commandable.vehicle_id.push_back(period.frames.back().vehicle_id[node]);
-    slot.commandable.conflict.push_back(job.credited(candidate));
+    state.commandable.vehicle_id.push_back(period.frames.back().vehicle_id[node]);
+    state.commandable.conflict.push_back(collection.credited(candidate));
   }
-  slot.commandable.may_pick = job.may_pick(period);
-  slot.trajectory.steps.push_back(job.begin_step(std::move(*slot.pending), period));
-  slot.pending.reset();
+  state.commandable.may_pick = collection.may_pick(period);
+  state.trajectory.steps.push_back(collection.begin_step(std::move(*state.pending), period));
+  state.pending.reset();
   pool_.act(env, {});
 }
 
 /// What the expert asked for becomes the decisions of the last step.
-void Collector::take_over(const Job& job, Slot& slot, const rollout::Period& period) const {
-  const Commandable& commandable = slot.commandable;
-  const ExpertDecisions made =
-      expert_decisions(commandable.vehicle_id, period.scripted, job.driver.policy->commands(),
-                       commandable.may_pick, config_.env.control_period_s / 2.0);
+void Collector::take_over(const Collection& collection, EpisodeState& state,
+                          const rollout::Period& period) const {
+  const Commandable& commandable = state.commandable;
+  const ExpertDecisions made = expert_decisions(
+      commandable.vehicle_id, period.scripted, collection.driver.policy->commands(),
+      commandable.may_pick, config_.env.control_period_s / 2.0);
   const std::vector<std::int64_t> lane(made.place.size(), kKeepLane);
-  Step& step = slot.trajectory.steps.back();
+  Step& step = state.trajectory.steps.back();
   note_decisions(step, {.place = made.place, .action = made.action, .lane = lane});
   for (const std::int64_t place : made.place) {
     step.decision_conflict.push_back(commandable.conflict[static_cast<std::size_t>(place)]);

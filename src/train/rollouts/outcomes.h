@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "rollouts/slot.h"
+#include "rollouts/episode_state.h"
 #include "traffic/comm/communicator.h"
 #include "traffic/report/csv_writer.h"
 #include "traffic/report/metrics.h"

@@ -33,11 +33,11 @@ Rollouts::Rollouts(const config::Config& config, const comm::MpiSession& session
       fault_point_(std::string(config::get_training(config_.run.phase).folder) + ".collect") {}
 
 /// The scenario is drawn by its share.
-Traffic Rollouts::training_traffic(std::uint64_t major, std::int64_t minor) const {
+EpisodeSeed Rollouts::training_traffic(std::uint64_t major, std::int64_t minor) const {
   const auto run_seed = static_cast<std::uint64_t>(config_.run.seed);
   const auto counter = static_cast<std::uint64_t>(minor);
   const std::uint64_t drawn = derive_seed(run_seed, {kTrafficStream, major, counter});
-  Traffic traffic{.seed = kFirstTrainingSeed + drawn % kNumTrainingSeeds};
+  EpisodeSeed traffic{.seed = kFirstTrainingSeed + drawn % kNumTrainingSeeds};
   double left = Rng(derive_seed(run_seed, {kScenarioStream, major, counter})).uniform();
   for (std::size_t i = 0; i + 1 < mix_.size(); ++i) {
     left -= mix_[i].share;
@@ -48,7 +48,7 @@ Traffic Rollouts::training_traffic(std::uint64_t major, std::int64_t minor) cons
 }
 
 /// The scenarios in turn, each with the same seeds.
-Traffic Rollouts::selection_traffic(std::int64_t i) const {
+EpisodeSeed Rollouts::selection_traffic(std::int64_t i) const {
   const auto scenarios = static_cast<std::int64_t>(mix_.size());
   return {.seed = kFirstSelectionSeed + static_cast<std::uint64_t>(i / scenarios),
           .scenario = i % scenarios};
@@ -80,14 +80,14 @@ std::int64_t Rollouts::steps_per_env() const {
   return length * ((config_.ppo.train_batch_size + together - 1) / together);
 }
 
-Collected Rollouts::collect_episodes(std::int64_t iteration, const Driver& driver) {
+Collected Rollouts::collect_episodes(std::int64_t iteration, const Behaviour& driver) {
   const auto requests = requests_of_rank(
       episodes_per_iteration(), communicator_,
       [&](std::int64_t i) { return training_traffic(static_cast<std::uint64_t>(iteration), i); });
   return collector_.run(requests, driver);
 }
 
-Collected Rollouts::collect_fragments(const Driver& driver) {
+Collected Rollouts::collect_fragments(const Behaviour& driver) {
   return collector_.run_fragments(steps_per_env(), driver, [&](int env, std::int64_t episode) {
     return training_traffic(static_cast<std::uint64_t>(env), episode);
   });
@@ -109,11 +109,11 @@ std::optional<RolloutBatch> Rollouts::collect(std::int64_t iteration, Perception
                                               Policy& policy) {
   const auto seed = static_cast<std::uint64_t>(config_.run.seed);
   const std::int64_t steps_before = collector_.env_steps();
-  Driver driver{.perception = &perception,
-                .policy = &policy,
-                .reward = &reward_,
-                .cost = &cost_,
-                .may_give_up = true};
+  Behaviour driver{.perception = &perception,
+                   .policy = &policy,
+                   .reward = &reward_,
+                   .cost = &cost_,
+                   .may_give_up = true};
   if (imitates(iteration)) driver.experts = experts();
   const bool whole = whole_episodes() || imitates(iteration);
   driver.sampling_seed =
@@ -223,8 +223,8 @@ void Rollouts::restore_from(const checkpoint::Snapshot& snapshot) {
   for (const int env : pool_.my_envs()) {
     if (!snapshot.contains(entry_of(env))) continue;  // there were fewer: it begins anew
     collector_.restore_fragment(
-        env, slot_from(snapshot.bytes(entry_of(env)), static_cast<std::int64_t>(mix_.size()),
-                       communicator_.device()));
+        env, episode_state_from(snapshot.bytes(entry_of(env)),
+                                static_cast<std::int64_t>(mix_.size()), communicator_.device()));
   }
 }
 

@@ -64,14 +64,14 @@ class Rollouts {
   [[nodiscard]] bool whole_episodes() const { return config_.ppo.rollout_fragment_length == 0; }
   [[nodiscard]] std::int64_t episodes_per_iteration() const;
   [[nodiscard]] std::int64_t steps_per_env() const;
-  [[nodiscard]] Traffic training_traffic(std::uint64_t major, std::int64_t minor) const;
-  [[nodiscard]] Traffic selection_traffic(std::int64_t i) const;
+  [[nodiscard]] EpisodeSeed training_traffic(std::uint64_t major, std::int64_t minor) const;
+  [[nodiscard]] EpisodeSeed selection_traffic(std::int64_t i) const;
   [[nodiscard]] std::vector<std::string> experts() const;
   [[nodiscard]] bool is_given_up(const Collected& collected);
   Collected run_selection(Perception& perception, Policy& policy, bool may_give_up);
   GreedyEvaluation assess(const Collected& collected);
-  Collected collect_episodes(std::int64_t iteration, const Driver& driver);
-  Collected collect_fragments(const Driver& driver);
+  Collected collect_episodes(std::int64_t iteration, const Behaviour& driver);
+  Collected collect_fragments(const Behaviour& driver);
 
   config::Config config_;
   std::vector<config::ScenarioShare> mix_;

@@ -78,8 +78,8 @@ TEST(Perception, GivesEachCandidateItsOwnNormalisedFeatures) {
   const std::vector<rollout::Candidate> candidates{{.node = 2, .conflict = 0, .approach = 0}};
   const std::list<Frame> frames{Frame({4, 5, 8}, 1)};
   const rollout::Period period = period_of(frames, candidates);
-  Memory memory;
-  const Sighting sighting{.period = &period, .memory = &memory};
+  RecurrentState memory;
+  const ObservationInput sighting{.period = &period, .memory = &memory};
   const ObservationBatch seen = perception.observe(std::span(&sighting, 1));
   ASSERT_EQ(seen.own.size(0), 1);
   ASSERT_EQ(seen.own.size(1), perception.widths().own);
@@ -103,9 +103,9 @@ TEST(Perception, RemembersConnectedVehiclesByTheirIdsThroughComingAndGoing) {
     frame.edges.clear();
     return frame;
   };
-  Memory alone_memory;
-  Memory crowd_memory;
-  Memory other_memory;
+  RecurrentState alone_memory;
+  RecurrentState crowd_memory;
+  RecurrentState other_memory;
   const std::vector<std::vector<std::uint32_t>> crowds{{2, 5}, {2, 5, 6}, {5, 6, 9}};
   torch::Tensor alone;
   torch::Tensor crowded;
@@ -120,10 +120,10 @@ TEST(Perception, RemembersConnectedVehiclesByTheirIdsThroughComingAndGoing) {
     const rollout::Period a = period_of(single, first);
     const rollout::Period b = period_of(crowd, in_crowd);
     const rollout::Period c = period_of(other, first);
-    const Sighting lone{.period = &a, .memory = &alone_memory};
+    const ObservationInput lone{.period = &a, .memory = &alone_memory};
     alone = perception.observe(std::span(&lone, 1)).own;
-    const std::vector<Sighting> both{{.period = &c, .memory = &other_memory},
-                                     {.period = &b, .memory = &crowd_memory}};
+    const std::vector<ObservationInput> both{{.period = &c, .memory = &other_memory},
+                                             {.period = &b, .memory = &crowd_memory}};
     crowded = perception.observe(both).own[1].unsqueeze(0);
     // Sums over blocks of vehicles may be taken in another order.
     EXPECT_TRUE(torch::allclose(alone, crowded, 1e-4, 1e-5));
@@ -148,8 +148,8 @@ TEST(Perception, PoolsTheEncodingsOfConnectedVehicles) {
   const std::vector<rollout::Period> periods{period_of(first, all_connected),
                                              period_of(second, some_connected),
                                              period_of(unconnected, none)};
-  std::vector<Memory> memories(periods.size());
-  std::vector<Sighting> sightings;
+  std::vector<RecurrentState> memories(periods.size());
+  std::vector<ObservationInput> sightings;
   for (std::size_t i = 0; i < periods.size(); ++i) {
     sightings.push_back({.period = &periods[i], .memory = &memories[i]});
   }
@@ -186,8 +186,8 @@ TEST(Perception, InBf16SeesNearlyTheSameAndFp16IsForGpus) {
     config.controller.perception_precision = precision;
     Perception perception(config, 1, torch::kCPU);
     perception.freeze();
-    Memory memory;
-    const Sighting sighting{.period = &period, .memory = &memory};
+    RecurrentState memory;
+    const ObservationInput sighting{.period = &period, .memory = &memory};
     return perception.observe(std::span(&sighting, 1)).own;
   };
   const torch::Tensor exact = seen_in("fp32");

@@ -1,5 +1,5 @@
 /// The bytes that a checkpoint keeps of a simulation.
-#include "train/rollouts/slot.h"
+#include "train/rollouts/episode_state.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -14,9 +14,9 @@ namespace {
 
 constexpr std::int64_t kScenarios = 2;
 
-Slot make_slot() {
+EpisodeState make_slot() {
   torch::manual_seed(3);
-  Slot slot;
+  EpisodeState slot;
   slot.running = true;
   slot.episode = 4;
   slot.losses = 1;
@@ -34,9 +34,9 @@ Slot make_slot() {
   slot.outcome.score.shield_overrides = 2;
   slot.memory.vehicle_id = {2, 5, 9};
   slot.memory.state = {.hidden = torch::randn({2, 3, 4}), .cell = torch::randn({2, 3, 4})};
-  slot.pending = Seen{.own = torch::randn({3, 5}),
-                      .shared = torch::randn({1, 2}),
-                      .conflict = torch::randn({2, 3})};
+  slot.pending = Observation{.own = torch::randn({3, 5}),
+                             .shared = torch::randn({1, 2}),
+                             .conflict = torch::randn({2, 3})};
   slot.given = {{},
                 {{.vehicle_id = 5,
                   .longitudinal = scene::Longitudinal::kAcceleration,
@@ -51,7 +51,7 @@ Slot make_slot() {
 /// Loads, or says that it cannot; what loads can be written again.
 void expect_loads_or_refuses(const checkpoint::Bytes& bytes) {
   try {
-    const Slot slot = slot_from(bytes, kScenarios, torch::kCPU);
+    const EpisodeState slot = episode_state_from(bytes, kScenarios, torch::kCPU);
     EXPECT_EQ(to_bytes(slot).size(), bytes.size());
     for (const auto& commands : slot.given) {
       for (const scene::Command& command : commands) {
@@ -63,9 +63,9 @@ void expect_loads_or_refuses(const checkpoint::Bytes& bytes) {
 }
 
 TEST(SlotBytes, ComeBackAsTheyWere) {
-  const Slot slot = make_slot();
+  const EpisodeState slot = make_slot();
   const checkpoint::Bytes bytes = to_bytes(slot);
-  const Slot back = slot_from(bytes, kScenarios, torch::kCPU);
+  const EpisodeState back = episode_state_from(bytes, kScenarios, torch::kCPU);
   EXPECT_EQ(to_bytes(back), bytes);
   EXPECT_TRUE(back.running);
   EXPECT_EQ(back.episode, 4);
@@ -96,8 +96,8 @@ TEST(SlotBytes, ComeBackAsTheyWere) {
 }
 
 TEST(SlotBytes, OfASimulationThatHasNotBegunComeBack) {
-  const checkpoint::Bytes bytes = to_bytes(Slot{});
-  const Slot back = slot_from(bytes, kScenarios, torch::kCPU);
+  const checkpoint::Bytes bytes = to_bytes(EpisodeState{});
+  const EpisodeState back = episode_state_from(bytes, kScenarios, torch::kCPU);
   EXPECT_FALSE(back.running);
   EXPECT_EQ(back.episode, -1);
   EXPECT_FALSE(back.memory.state.hidden.defined());
@@ -108,11 +108,11 @@ TEST(SlotBytes, CutAnywhereAreRefused) {
   const checkpoint::Bytes bytes = to_bytes(make_slot());
   for (std::size_t size = 0; size < bytes.size(); ++size) {
     const checkpoint::Bytes cut(bytes.begin(), bytes.begin() + static_cast<std::ptrdiff_t>(size));
-    EXPECT_THROW(slot_from(cut, kScenarios, torch::kCPU), CheckpointError) << size;
+    EXPECT_THROW(episode_state_from(cut, kScenarios, torch::kCPU), CheckpointError) << size;
   }
   checkpoint::Bytes longer = bytes;
   longer.push_back(std::byte{0});
-  EXPECT_THROW(slot_from(longer, kScenarios, torch::kCPU), CheckpointError);
+  EXPECT_THROW(episode_state_from(longer, kScenarios, torch::kCPU), CheckpointError);
 }
 
 TEST(SlotBytes, WithAnyByteChangedLoadOrAreRefused) {
@@ -147,7 +147,7 @@ TEST(SlotBytes, OfTheFirstFormatAreRefusedWithWhatToDo) {
   // As they were written without a version: a flag, then numbers.
   const checkpoint::Bytes old(400, std::byte{0});
   try {
-    static_cast<void>(slot_from(old, kScenarios, torch::kCPU));
+    static_cast<void>(episode_state_from(old, kScenarios, torch::kCPU));
     FAIL() << "there was no version";
   } catch (const CheckpointError& error) {
     EXPECT_THAT(error.what(), ::testing::AllOf(::testing::HasSubstr("another version"),
@@ -156,19 +156,19 @@ TEST(SlotBytes, OfTheFirstFormatAreRefusedWithWhatToDo) {
 }
 
 TEST(SlotBytes, OfAScenarioThatTheRunDoesNotHaveAreRefused) {
-  EXPECT_THROW(slot_from(to_bytes(make_slot()), 1, torch::kCPU), CheckpointError);
+  EXPECT_THROW(episode_state_from(to_bytes(make_slot()), 1, torch::kCPU), CheckpointError);
 }
 
 TEST(SlotBytes, WhoseMemoryDoesNotFitItsVehiclesAreRefused) {
-  Slot slot = make_slot();
+  EpisodeState slot = make_slot();
   slot.memory.vehicle_id.pop_back();
-  EXPECT_THROW(slot_from(to_bytes(slot), kScenarios, torch::kCPU), CheckpointError);
+  EXPECT_THROW(episode_state_from(to_bytes(slot), kScenarios, torch::kCPU), CheckpointError);
   slot = make_slot();
   slot.memory.vehicle_id = {2, 9, 5};
-  EXPECT_THROW(slot_from(to_bytes(slot), kScenarios, torch::kCPU), CheckpointError);
+  EXPECT_THROW(episode_state_from(to_bytes(slot), kScenarios, torch::kCPU), CheckpointError);
   slot = make_slot();
   slot.memory.state.cell = torch::randn({1, 3, 4});
-  EXPECT_THROW(slot_from(to_bytes(slot), kScenarios, torch::kCPU), CheckpointError);
+  EXPECT_THROW(episode_state_from(to_bytes(slot), kScenarios, torch::kCPU), CheckpointError);
 }
 
 }  // namespace

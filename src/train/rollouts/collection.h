@@ -10,14 +10,14 @@
 
 namespace traffic::train {
 
-struct Collector::Job {
+struct Collector::Collection {
   const std::vector<EpisodeRequest>* requests = nullptr;  ///< null: fragments
   std::function<void(std::size_t, const rollout::Period&)> on_period;
-  Driver driver;  ///< without a policy: uncontrolled
+  Behaviour driver;  ///< without a policy: uncontrolled
   std::int64_t steps = 0;
-  std::function<Traffic(int, std::int64_t)> traffic_of;
+  std::function<EpisodeSeed(int, std::int64_t)> traffic_of;
   std::size_t next = 0;
-  std::map<int, Slot> slots{};
+  std::map<int, EpisodeState> states{};
   Collected collected{};
 
   [[nodiscard]] bool keeps() const { return driver.sampling_seed.has_value(); }
@@ -30,7 +30,7 @@ struct Collector::Job {
     return per_conflict() ? candidate.conflict : 0;
   }
   /// Without decisions.
-  [[nodiscard]] Step begin_step(Seen seen, const rollout::Period& period) const {
+  [[nodiscard]] Step begin_step(Observation seen, const rollout::Period& period) const {
     const std::int64_t conflicts = per_conflict() ? period.num_conflicts : 1;
     Step step;
     step.seen = std::move(seen);

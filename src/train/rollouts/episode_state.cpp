@@ -1,4 +1,4 @@
-#include "rollouts/slot.h"
+#include "rollouts/episode_state.h"
 
 #include <algorithm>
 #include <cmath>
@@ -172,7 +172,7 @@ EpisodeOutcome read_outcome(Reader& in) {
   return outcome;
 }
 
-void write(Writer& out, const Memory& memory) {
+void write(Writer& out, const RecurrentState& memory) {
   out.list(std::span(memory.vehicle_id));
   const bool remembers = memory.state.hidden.defined();
   out.flag(remembers);
@@ -181,8 +181,8 @@ void write(Writer& out, const Memory& memory) {
   out.tensor(memory.state.cell);
 }
 
-Memory read_memory(Reader& in, torch::Device device) {
-  Memory memory;
+RecurrentState read_memory(Reader& in, torch::Device device) {
+  RecurrentState memory;
   memory.vehicle_id = in.list<std::uint32_t>();
   const auto& id = memory.vehicle_id;
   // Ascending, each once.
@@ -199,7 +199,7 @@ Memory read_memory(Reader& in, torch::Device device) {
   return memory;
 }
 
-void write(Writer& out, const std::optional<Seen>& seen) {
+void write(Writer& out, const std::optional<Observation>& seen) {
   out.flag(seen.has_value());
   if (!seen) return;
   out.tensor(seen->own);
@@ -207,9 +207,9 @@ void write(Writer& out, const std::optional<Seen>& seen) {
   out.tensor(seen->conflict);
 }
 
-std::optional<Seen> read_seen(Reader& in) {
+std::optional<Observation> read_seen(Reader& in) {
   if (!in.flag()) return std::nullopt;
-  Seen seen;
+  Observation seen;
   seen.own = in.tensor(2);
   seen.shared = in.tensor(2);
   seen.conflict = in.tensor(2);
@@ -241,7 +241,7 @@ scene::Command read_command(Reader& in) {
 
 }  // namespace
 
-checkpoint::Bytes to_bytes(const Slot& slot) {
+checkpoint::Bytes to_bytes(const EpisodeState& slot) {
   Writer out;
   out.number(kMagic);
   out.number(kVersion);
@@ -261,7 +261,8 @@ checkpoint::Bytes to_bytes(const Slot& slot) {
   return out.take();
 }
 
-Slot slot_from(const checkpoint::Bytes& bytes, std::int64_t scenarios, torch::Device device) {
+EpisodeState episode_state_from(const checkpoint::Bytes& bytes, std::int64_t scenarios,
+                                torch::Device device) {
   Reader in(bytes);
   if (in.number<std::uint32_t>() != kMagic || in.number<std::uint32_t>() != kVersion) {
     throw CheckpointError(
@@ -270,7 +271,7 @@ Slot slot_from(const checkpoint::Bytes& bytes, std::int64_t scenarios, torch::De
         "run.init_from",
         kVersion);
   }
-  Slot slot;
+  EpisodeState slot;
   slot.running = in.flag();
   slot.episode = in.number<std::int64_t>(-1, std::numeric_limits<std::int64_t>::max());
   slot.losses = in.count();

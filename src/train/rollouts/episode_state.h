@@ -41,7 +41,7 @@ struct Commandable {
   std::int64_t may_pick = 0;
 };
 
-struct Slot {
+struct EpisodeState {
   bool running = false;
   std::size_t request = 0;    ///< which of those asked for
   std::int64_t episode = -1;  ///< number of the environment's episode, of fragments
@@ -49,22 +49,23 @@ struct Slot {
   std::uint64_t sampling_seed = 0;
   double time_s = 0;
   EpisodeOutcome outcome{};
-  Memory memory{};
+  RecurrentState memory{};
   Trajectory trajectory{};
   std::map<std::uint32_t, Charge> charges{};
   Commandable commandable{};  ///< in the last step, while an expert drives
   // Of fragments: enough to bring a new simulation to the same point.
   std::int64_t steps_left = 0;                          ///< to contribute in this iteration
-  std::optional<Seen> pending = std::nullopt;           ///< observed, not yet decided on
+  std::optional<Observation> pending = std::nullopt;    ///< observed, not yet decided on
   std::vector<std::vector<scene::Command>> given = {};  ///< commands of every control step so far
   std::size_t replayed = 0;                             ///< of those, by the present simulation
 };
 
 /// Everything that an iteration of fragments leaves behind for the next: a magic number, a version,
 /// then field by field.
-checkpoint::Bytes to_bytes(const Slot& slot);
-/// @param scenarios of this run: a slot of another one is refused
-/// @throws CheckpointError if the bytes are not those of a slot, or of another version
-Slot slot_from(const checkpoint::Bytes& bytes, std::int64_t scenarios, torch::Device device);
+checkpoint::Bytes to_bytes(const EpisodeState& state);
+/// @param scenarios of this run: a state of another one is refused
+/// @throws CheckpointError if the bytes are not those of a state, or of another version
+EpisodeState episode_state_from(const checkpoint::Bytes& bytes, std::int64_t scenarios,
+                                torch::Device device);
 
 }  // namespace traffic::train
