@@ -54,7 +54,7 @@ void remove_file(const fs::path& path) {
   if (::unlink(path.c_str()) != 0 && errno != ENOENT) throw io_error("remove", path, errno);
 }
 
-struct Candidate {
+struct CheckpointFile {
   fs::path path;
   std::int64_t step = 0;
   std::string reason;  ///< why even its step cannot be read; empty if it can
@@ -62,13 +62,13 @@ struct Candidate {
 
 /// All checkpoints of the folder, newest step first; at equal steps the step's own file first. A
 /// mark whose step cannot be read comes last.
-std::vector<Candidate> candidates(const fs::path& dir, const std::string& result) {
-  std::vector<Candidate> found;
+std::vector<CheckpointFile> candidates(const fs::path& dir, const std::string& result) {
+  std::vector<CheckpointFile> found;
   for (const std::string& name : file_names(dir)) {
     if (const auto step = step_of(name)) {
       found.push_back({dir / name, *step, ""});
     } else if (name == "best.h5" || name == result + std::string(kSuffix)) {
-      Candidate mark{dir / name, std::numeric_limits<std::int64_t>::min(), ""};
+      CheckpointFile mark{dir / name, std::numeric_limits<std::int64_t>::min(), ""};
       try {
         mark.step = read_info(mark.path).step;
       } catch (const CheckpointError& error) {
@@ -77,7 +77,7 @@ std::vector<Candidate> candidates(const fs::path& dir, const std::string& result
       found.push_back(std::move(mark));
     }
   }
-  std::sort(found.begin(), found.end(), [](const Candidate& a, const Candidate& b) {
+  std::sort(found.begin(), found.end(), [](const CheckpointFile& a, const CheckpointFile& b) {
     if (a.step != b.step) return a.step > b.step;
     return a.path.filename() > b.path.filename();  // "step-" > "phase" > "best"
   });
@@ -175,7 +175,7 @@ void CheckpointManager::prune() const {
 
 ResumePoint CheckpointManager::newest_valid() const {
   ResumePoint point;
-  for (const Candidate& candidate : candidates(dir_, result_)) {
+  for (const CheckpointFile& candidate : candidates(dir_, result_)) {
     if (!candidate.reason.empty()) {
       point.rejected.push_back({candidate.path, candidate.reason});
       continue;

@@ -34,14 +34,14 @@ class Random final : public Controller {
     find_candidates(state, options_.candidates, candidates_);
     rng_.shuffle(std::span(candidates_));
     int picked = 0;
-    for (const int i : candidates_) {
+    for (const Candidate& candidate : candidates_) {
       if (picked == options_.top_k) break;
       if (rng_.uniform() >= options_.random_share) continue;
       ++picked;
       constexpr std::array kActions = {Longitudinal::kStop, Longitudinal::kSlow,
                                        Longitudinal::kHold, Longitudinal::kFast};
       Command command;
-      command.vehicle_id = at(state.vehicles(), i).id;
+      command.vehicle_id = at(state.vehicles(), candidate.node).id;
       command.longitudinal = kActions[rng_.uniform_int(kActions.size())];
       command.lane_change = static_cast<LaneChange>(static_cast<int>(rng_.uniform_int(3)) - 1);
       command.hold_s = options_.random_period_s;
@@ -54,7 +54,7 @@ class Random final : public Controller {
  private:
   ControllerOptions options_;
   Rng rng_;
-  std::vector<int> candidates_;
+  std::vector<Candidate> candidates_;
 };
 
 class Meter final : public Controller {
@@ -129,7 +129,8 @@ constexpr std::array<std::string_view, 4> kControllers = {"none", "random", "met
 
 }  // namespace
 
-void find_candidates(const RoadState& state, const CandidateRule& rule, std::vector<int>& out) {
+void find_candidates(const RoadState& state, const CandidateRule& rule,
+                     std::vector<Candidate>& out) {
   out.clear();
   const auto vehicles = state.vehicles();
   for (std::size_t i = 0; i < vehicles.size(); ++i) {
@@ -138,7 +139,8 @@ void find_candidates(const RoadState& state, const CandidateRule& rule, std::vec
     if (rule.lead_only && !v.first_cv) continue;
     if (is_committed(v, state)) continue;
     if (rule.released_only && !conflicting_green_left_s(state, v)) continue;
-    out.push_back(static_cast<int>(i));
+    out.push_back(
+        {.node = static_cast<std::int32_t>(i), .conflict = v.conflict, .approach = v.approach});
   }
 }
 

@@ -50,7 +50,7 @@ struct Answer {
   model::GraphBatch graph;
   std::vector<std::uint32_t> ids;
   std::vector<float> globals = std::vector<float>(scene::global_features().size());
-  std::vector<rollout::Candidate> candidates;
+  std::vector<scene::Candidate> candidates;
   rollout::Period period;
   train::RecurrentState memory;
 };

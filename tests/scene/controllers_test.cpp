@@ -28,6 +28,12 @@ void crowd_zone(Scene& s, int n) {
     s.add(kMain, i % 2 == 0 ? "out_0" : "out_1", 10.0 + 10.0 * (i / 2), 3);
 }
 
+std::vector<int> nodes_of(const std::vector<Candidate>& candidates) {
+  std::vector<int> nodes;
+  for (const Candidate& candidate : candidates) nodes.push_back(candidate.node);
+  return nodes;
+}
+
 TEST(Candidates, AreCvsWithinTheZoneBeforeAStopLine) {
   Scene s(priority_merge().road());
   s.add(kMain, "main_0", 250, 10, false);
@@ -36,11 +42,11 @@ TEST(Candidates, AreCvsWithinTheZoneBeforeAStopLine) {
   s.add(kMain, "main_0", 190, 10, true);  // 110 m before the line
   s.add(kMain, "out_0", 10, 10, true);    // past it
   s.step();
-  std::vector<int> nodes;
-  find_candidates(s.state(), {.zone_m = 100}, nodes);
-  EXPECT_THAT(nodes, ElementsAre(1, 2));
-  find_candidates(s.state(), {.zone_m = 200, .lead_only = true}, nodes);
-  EXPECT_THAT(nodes, ElementsAre(1));
+  std::vector<Candidate> found;
+  find_candidates(s.state(), {.zone_m = 100}, found);
+  EXPECT_THAT(nodes_of(found), ElementsAre(1, 2));
+  find_candidates(s.state(), {.zone_m = 200, .lead_only = true}, found);
+  EXPECT_THAT(nodes_of(found), ElementsAre(1));
 }
 
 TEST(Candidates, LeaveOutVehiclesUnderCommitment) {
@@ -50,28 +56,28 @@ TEST(Candidates, LeaveOutVehiclesUnderCommitment) {
   CommandBook book;
   book.add(std::vector{Command{.vehicle_id = cv, .longitudinal = Longitudinal::kSlow, .hold_s = 2}},
            s.state());
-  std::vector<int> nodes;
-  find_candidates(s.state(), {}, nodes);
-  EXPECT_THAT(nodes, IsEmpty());
+  std::vector<Candidate> found;
+  find_candidates(s.state(), {}, found);
+  EXPECT_THAT(nodes_of(found), IsEmpty());
   s.step();
   s.step();  // the command has just ended: decide again
-  find_candidates(s.state(), {}, nodes);
-  EXPECT_THAT(nodes, ElementsAre(0));
+  find_candidates(s.state(), {}, found);
+  EXPECT_THAT(nodes_of(found), ElementsAre(0));
 }
 
 TEST(Candidates, AreOnRequestOnlyThoseWhoCanArriveLate) {
   Scene s(priority_merge().road());
   s.add(kMain, "main_0", 200, 10, true);
   s.add(kRamp, "ramp_0", 150, 10, true);  // the main road has no light: nothing to wait for
-  std::vector<int> nodes;
+  std::vector<Candidate> found;
   s.events().lights = {LightState{"G", 0, {40}}};
   s.step();
-  find_candidates(s.state(), {.zone_m = 200, .released_only = true}, nodes);
-  EXPECT_THAT(nodes, ElementsAre(0));
+  find_candidates(s.state(), {.zone_m = 200, .released_only = true}, found);
+  EXPECT_THAT(nodes_of(found), ElementsAre(0));
   s.events().lights = {LightState{"r", 0, {20}}};
   s.step();
-  find_candidates(s.state(), {.zone_m = 200, .released_only = true}, nodes);
-  EXPECT_THAT(nodes, IsEmpty());
+  find_candidates(s.state(), {.zone_m = 200, .released_only = true}, found);
+  EXPECT_THAT(nodes_of(found), IsEmpty());
 }
 
 TEST(Meter, HoldsTheMinorApproachWhenTheZoneIsTooDense) {

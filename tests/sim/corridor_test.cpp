@@ -53,22 +53,22 @@ TEST(Corridor, CandidatesAreTheFirstCvOfEachLaneWhileTheRampsAreReleased) {
   SumoEnv env({.scenario = "corridor"});
   env.reset(1);
   const scene::CandidateRule rule{.zone_m = 200, .lead_only = true, .released_only = true};
-  std::vector<int> nodes;
+  std::vector<scene::Candidate> candidates;
   std::size_t most = 0;
   for (; env.time_s() < 600; env.step()) {
-    scene::find_candidates(env.state(), rule, nodes);
+    scene::find_candidates(env.state(), rule, candidates);
     const double in_cycle = std::fmod(env.time_s(), 150.0);
     if (in_cycle < kRed_s || in_cycle > kRed_s + kGreen_s) {
-      EXPECT_TRUE(nodes.empty()) << env.time_s();
+      EXPECT_TRUE(candidates.empty()) << env.time_s();
     }
     std::map<int, int> of_lane;
-    for (const int node : nodes) {
+    for (const auto& [node, conflict, approach] : candidates) {
       const auto& v = env.state().vehicles()[static_cast<std::size_t>(node)];
       EXPECT_TRUE(v.is_cv && v.first_cv && v.line_m <= 200);
       EXPECT_TRUE(approach_of(env, v).major);
       EXPECT_EQ(++of_lane[v.stop_lane], 1);
     }
-    most = std::max(most, nodes.size());
+    most = std::max(most, candidates.size());
   }
   EXPECT_GE(most, 5U);  // of eight lanes
   EXPECT_LE(most, 8U);

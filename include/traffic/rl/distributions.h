@@ -7,6 +7,8 @@
 
 #include <torch/types.h>
 
+#include <cmath>
+
 namespace traffic::rl {
 
 /// One of A actions: the longitudinal and the lane head.
@@ -51,10 +53,15 @@ ActionTerms categorical_terms(const torch::Tensor& logits, const TakenActions& t
 struct ActionBounds {
   double low = 0.0;
   double high = 1.0;
+
+  /// What a raw sample z stands for: -1 .. 1 of tanh(z) spans low .. high.
+  [[nodiscard]] double squash(double z) const {
+    return low + (high - low) * 0.5 * (1.0 + std::tanh(z));
+  }
 };
 
-/// A diagonal Gaussian whose sample z is squashed into bounds: target speed or acceleration.
-/// -1 .. 1 of tanh(z) spans low .. high. What is kept with the experience is z, the raw sample.
+/// A diagonal Gaussian whose sample z is squashed into bounds: target speed or acceleration. What
+/// is kept with the experience is z, the raw sample.
 class BoundedGaussian {
  public:
   /// @param mean [D, A] of z

@@ -35,9 +35,16 @@ struct CandidateRule {
   /// Only those for whom a conflicting stream has a green that ends: others cannot arrive late.
   bool released_only = false;
 };
-/// Indices of the CVs that the rule admits and that are not committed to a command, in the order of
-/// the frame's nodes.
-void find_candidates(const RoadState& state, const CandidateRule& rule, std::vector<int>& out);
+/// A CV that may be commanded now.
+struct Candidate {
+  std::int32_t node = 0;      ///< among the vehicles, which are the frame's nodes
+  std::int32_t conflict = 0;  ///< ahead of it
+  std::int32_t approach = 0;  ///< of that conflict
+};
+/// The CVs that the rule admits and that are not committed to a command, in the order of the
+/// frame's nodes.
+void find_candidates(const RoadState& state, const CandidateRule& rule,
+                     std::vector<Candidate>& out);
 
 struct ControllerOptions {
   int top_k = 5;                 ///< vehicles under control at once, at most

@@ -37,6 +37,26 @@ int node_feature_index(std::string_view name);
 
 /// All vehicles of one control step. N vehicles, E edges, F = node_features().size().
 /// Edges are sorted by destination: the in-edges of node i are edge_ptr[i] .. edge_ptr[i + 1].
+/// Views into arrays that somebody else keeps, in physical units.
+struct FrameView {
+  double time_s = 0;
+  std::span<const std::uint32_t> vehicle_id{};  ///< [N] ascending
+  std::span<const float> xy_m{};                ///< [N, 2]
+  std::span<const float> node_features{};       ///< [N, F]
+  std::span<const std::int32_t> edge_ptr{};     ///< [N + 1]
+  std::span<const std::int32_t> edge_src{};     ///< [E]
+  std::span<const float> edge_features{};       ///< [E, 4]
+  std::span<const float> global_features{};     ///< [16]
+
+  [[nodiscard]] std::int64_t num_nodes() const {
+    return static_cast<std::int64_t>(vehicle_id.size());
+  }
+  [[nodiscard]] std::int64_t num_edges() const {
+    return static_cast<std::int64_t>(edge_src.size());
+  }
+};
+
+/// The arrays of a frame.
 struct GraphFrame {
   double time_s = 0.0;                    ///< simulated time since the start of the episode
   std::vector<std::uint32_t> vehicle_id;  ///< [N] unique within the episode, in order of departure
@@ -52,6 +72,17 @@ struct GraphFrame {
   }
   [[nodiscard]] std::int64_t num_edges() const {
     return static_cast<std::int64_t>(edge_src.size());
+  }
+  /// Valid until the frame changes.
+  [[nodiscard]] FrameView view() const {
+    return {.time_s = time_s,
+            .vehicle_id = vehicle_id,
+            .xy_m = xy_m,
+            .node_features = node_features,
+            .edge_ptr = edge_ptr,
+            .edge_src = edge_src,
+            .edge_features = edge_features,
+            .global_features = global_features};
   }
 };
 

@@ -24,7 +24,7 @@ std::size_t EnvPool::index_of(int env) const {
   return static_cast<std::size_t>(env / num_ranks_);
 }
 
-std::vector<Event> EnvPool::wait_all(std::span<const int> envs) {
+std::vector<Event> EventSource::wait_all(std::span<const int> envs) {
   std::vector<Event> events;
   wait_all(envs, events);
   return events;

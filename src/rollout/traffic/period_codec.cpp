@@ -33,7 +33,7 @@ std::size_t period_bytes(std::int64_t max_frames, std::int64_t max_vehicles) {
                                  sizeof(float) * (2 + scene::node_features().size());
   const std::size_t edge_bytes = sizeof(std::int32_t) + sizeof(float) * kEdgeFeatures;
   const std::size_t frame_bytes = sizeof(FrameHead) + vehicles * node_bytes + edges * edge_bytes;
-  const std::size_t lists = vehicles * (sizeof(Candidate) + sizeof(ControlledVehicle));
+  const std::size_t lists = vehicles * (sizeof(scene::Candidate) + sizeof(ControlledVehicle));
   return static_cast<std::size_t>(max_frames) * frame_bytes + lists + kSlack;
 }
 
@@ -95,9 +95,9 @@ std::size_t PeriodWriter::finish(const Period& period) {
 }
 
 std::array<std::byte, kEpisodeBytes> write_episode(const EpisodeSpec& spec) {
-  EpisodeRecord record{.seed = spec.seed,
+  EpisodeRecord record{.seed = spec.traffic.seed,
                        .demand_scale = spec.demand_scale,
-                       .scenario = spec.scenario,
+                       .scenario = static_cast<std::uint32_t>(spec.traffic.scenario),
                        .frames = spec.frames ? 1U : 0U,
                        .controller = {}};
   TRAFFIC_CHECK(spec.controller.size() < record.controller.size(),
@@ -114,8 +114,7 @@ EpisodeSpec read_episode(std::span<const std::byte> bytes) {
   }
   std::memcpy(&record, bytes.data(), sizeof(record));
   record.controller.back() = '\0';
-  return {.seed = record.seed,
-          .scenario = record.scenario,
+  return {.traffic = {.seed = record.seed, .scenario = record.scenario},
           .demand_scale = record.demand_scale,
           .controller = record.controller.data(),
           .frames = record.frames != 0};

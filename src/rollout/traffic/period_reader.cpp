@@ -49,7 +49,7 @@ void require_finite(std::span<const double> values, std::string_view what) {
   }
 }
 
-void check_graph(const FrameView& frame) {
+void check_graph(const scene::FrameView& frame) {
   const auto edges = static_cast<std::int32_t>(frame.num_edges());
   const auto nodes = static_cast<std::int32_t>(frame.num_nodes());
   if (frame.edge_ptr.front() != 0 || frame.edge_ptr.back() != edges ||
@@ -67,7 +67,7 @@ void check_graph(const FrameView& frame) {
   }
 }
 
-FrameView read_frame(Cursor& cursor, std::size_t num_features) {
+scene::FrameView read_frame(Cursor& cursor, std::size_t num_features) {
   const FrameHead& head = cursor.take<FrameHead>(1, "a frame")[0];
   if (head.mark != kFrameMark || head.features != num_features) {
     throw WorkerError("observation holds no frame where one was announced");
@@ -75,7 +75,7 @@ FrameView read_frame(Cursor& cursor, std::size_t num_features) {
   // Read once: the counts that are checked are the counts that are used.
   const std::uint64_t nodes = head.nodes;
   const std::uint64_t edges = head.edges;
-  FrameView frame;
+  scene::FrameView frame;
   frame.time_s = head.time_s;
   frame.global_features = head.globals;
   frame.vehicle_id = cursor.take<std::uint32_t>(nodes, "vehicle_id");
@@ -95,7 +95,7 @@ FrameView read_frame(Cursor& cursor, std::size_t num_features) {
 
 void check_candidates(const Period& period) {
   const std::int64_t nodes = period.frames.empty() ? 0 : period.frames.back().num_nodes();
-  for (const Candidate& candidate : period.candidates) {
+  for (const scene::Candidate& candidate : period.candidates) {
     if (candidate.node < 0 || candidate.node >= nodes || candidate.conflict < 0 ||
         candidate.conflict >= period.num_conflicts || candidate.approach < 0) {
       throw WorkerError("observation's candidate is vehicle {} of {} before conflict {} of {}",
@@ -146,7 +146,7 @@ void read_period(std::span<const std::byte> bytes, Period& out) {
   const std::uint64_t steps = head.num_steps;
   out.growth = cursor.take<double>(steps, "growth");
   out.conflict_growth = cursor.take<double>(steps * head.num_conflicts, "conflict_growth");
-  out.candidates = cursor.take<Candidate>(head.num_candidates, "candidates");
+  out.candidates = cursor.take<scene::Candidate>(head.num_candidates, "candidates");
   out.controlled = cursor.take<ControlledVehicle>(head.num_controlled, "controlled");
   out.scripted = cursor.take<scene::Command>(head.num_scripted, "scripted");
   if (!cursor.empty())

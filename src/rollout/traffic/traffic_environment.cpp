@@ -63,11 +63,12 @@ void TrafficEnvironment::begin_episode(const EpisodeSpec& spec) {
   episode_ = spec;
   std::vector<std::string> extra_args;
   if (spec.demand_scale != 1.0) extra_args = {"--scale", fmt::format("{}", spec.demand_scale)};
-  if (spec.scenario >= mix_.size()) {
-    throw WorkerError("an episode of scenario {}, there are {}", spec.scenario, mix_.size());
+  if (static_cast<std::size_t>(spec.traffic.scenario) >= mix_.size()) {
+    throw WorkerError("an episode of scenario {}, there are {}", spec.traffic.scenario,
+                      mix_.size());
   }
-  sumo_.set_scenario(mix_[spec.scenario].scenario);
-  sumo_.reset(spec.seed, extra_args);
+  sumo_.set_scenario(mix_[static_cast<std::size_t>(spec.traffic.scenario)].scenario);
+  sumo_.reset(spec.traffic.seed, extra_args);
   control_period_ = {options_.control_period_s, sumo_.step_length_s()};
   controller_.reset();
   if (!spec.controller.empty()) {
@@ -75,7 +76,7 @@ void TrafficEnvironment::begin_episode(const EpisodeSpec& spec) {
     options.candidates = rule_;
     options.top_k = top_k_;
     controller_ = scene::make_controller(spec.controller, options);
-    controller_->reset(spec.seed);
+    controller_->reset(spec.traffic.seed);
   }
   next_decision_s_ = 0;
   const auto numerators = sumo_.state().conflict_numerators();
@@ -123,19 +124,9 @@ void TrafficEnvironment::note_controlled() {
   }
 }
 
-void TrafficEnvironment::list_candidates() {
-  const auto& state = sumo_.state();
-  scene::find_candidates(state, rule_, candidate_nodes_);
-  for (const int node : candidate_nodes_) {
-    const scene::Vehicle& vehicle = state.vehicles()[static_cast<std::size_t>(node)];
-    candidates_.push_back(
-        {.node = node, .conflict = vehicle.conflict, .approach = vehicle.approach});
-  }
-}
-
 Environment::Answer TrafficEnvironment::answer() {
   candidates_.clear();
-  if (episode_.frames && !sumo_.done()) list_candidates();
+  if (episode_.frames && !sumo_.done()) scene::find_candidates(sumo_.state(), rule_, candidates_);
   Period period;
   period.time_s = sumo_.time_s();
   if (sumo_.done()) {

@@ -33,7 +33,6 @@ class TrafficEnvironment final : public Environment {
   void begin_period(std::span<std::byte> room);
   void run_step(EnvHost& host);
   void note_controlled();
-  void list_candidates();
   [[nodiscard]] Answer answer();
 
   config::Env options_;
@@ -51,8 +50,7 @@ class TrafficEnvironment final : public Environment {
   std::vector<double> growth_;
   std::vector<double> conflict_growth_;
   std::vector<double> conflict_numerators_;
-  std::vector<int> candidate_nodes_;
-  std::vector<Candidate> candidates_;
+  std::vector<scene::Candidate> candidates_;
   std::vector<ControlledVehicle> controlled_;
   std::vector<scene::Command> scripted_;
 };

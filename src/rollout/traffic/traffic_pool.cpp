@@ -63,15 +63,14 @@ std::optional<Event> TrafficPool::wait_any(std::span<const int> envs, double tim
   return event;
 }
 
-std::vector<Event> TrafficPool::wait_all(std::span<const int> envs) {
+void TrafficPool::wait_all(std::span<const int> envs, std::vector<Event>& events) {
   // In the order of their coming, so that one answer is read while the others are simulated.
   const auto is_busy = [this](int env) { return busy(env); };
-  std::vector<Event> events;
+  events.clear();
   while (std::any_of(envs.begin(), envs.end(), is_busy)) events.push_back(*wait_any(envs));
   const auto place = [&](const Event& e) { return std::find(envs.begin(), envs.end(), e.env); };
   std::sort(events.begin(), events.end(),
             [&](const Event& a, const Event& b) { return place(a) < place(b); });
-  return events;
 }
 
 const Period& TrafficPool::period(int env) const {

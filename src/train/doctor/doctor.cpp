@@ -225,7 +225,7 @@ class Examination {
       together(*ranks_, [&] {
         const auto envs = pool.my_envs();
         for (const int env : envs)
-          pool.start_episode(env, {.seed = static_cast<std::uint64_t>(env)});
+          pool.start_episode(env, {.traffic = {.seed = static_cast<std::uint64_t>(env)}});
         take_answers(pool);
         ready_s = clock.seconds();
         for (int i = 0; i < kPeriods; ++i) {

@@ -11,7 +11,7 @@ namespace traffic::train {
 namespace {
 
 /// The frame that many before the last; null if there are fewer.
-const rollout::FrameView* frame_of(const ObservationInput& sighting, std::size_t ago) {
+const scene::FrameView* frame_of(const ObservationInput& sighting, std::size_t ago) {
   const auto& frames = sighting.period->frames;
   return ago < frames.size() ? &frames[frames.size() - 1 - ago] : nullptr;
 }
@@ -73,12 +73,12 @@ Perception::Encoded Perception::encode(std::span<const ObservationInput> sightin
     if (groups_.latents) rounds = std::max(rounds, sighting.period->frames.size());
   }
   // Rounds end together, so that the last frames are the last rows.
-  std::vector<const rollout::FrameView*> frames;
+  std::vector<const scene::FrameView*> frames;
   std::vector<RecurrentState*> memories;  // of each frame
   std::vector<std::size_t> round_ptr{0};
   for (std::size_t ago = rounds; ago-- > 0;) {
     for (const ObservationInput& sighting : sightings) {
-      const rollout::FrameView* frame = frame_of(sighting, ago);
+      const scene::FrameView* frame = frame_of(sighting, ago);
       if (frame == nullptr) continue;
       frames.push_back(frame);
       memories.push_back(sighting.memory);

@@ -12,7 +12,7 @@
 
 namespace traffic::train {
 
-using FrameViews = std::span<const rollout::FrameView* const>;
+using FrameViews = std::span<const scene::FrameView* const>;
 
 std::int64_t num_nodes(FrameViews frames);
 

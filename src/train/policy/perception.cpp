@@ -179,7 +179,7 @@ void Perception::write_conflicts(const Known& known, const ObservationBatch& bat
   };
   GroupMeans places(num_frames * kNumPlaces, road.size());
   for (std::int64_t b = 0; groups_.features && b < num_frames; ++b) {
-    const rollout::FrameView& frame = *known.last[static_cast<std::size_t>(b)];
+    const scene::FrameView& frame = *known.last[static_cast<std::size_t>(b)];
     for (std::size_t i = 0; i < frame.vehicle_id.size(); ++i) {
       const std::int64_t row =
           known.node_ptr[static_cast<std::size_t>(b)] + static_cast<std::int64_t>(i);
@@ -213,20 +213,6 @@ Observation part_of(const ObservationBatch& batch, std::int64_t b) {
   return {.own = batch.own.narrow(0, first, end - first),
           .shared = batch.shared.narrow(0, b, 1),
           .conflict = batch.conflict[b]};
-}
-
-std::int64_t count_committed(const rollout::Period& period) {
-  static const int kCommanded = scene::node_feature_index("commanded");
-  static const int kCommitLeft = scene::node_feature_index("commit_left_s");
-  const auto columns = scene::node_features().size();
-  const rollout::FrameView& frame = period.frames.back();
-  constexpr float kOver_s = 1e-5F;
-  std::int64_t count = 0;
-  for (std::size_t i = 0; i < static_cast<std::size_t>(frame.num_nodes()); ++i) {
-    const float* row = frame.node_features.data() + i * columns;
-    if (row[kCommanded] > 0.5F && row[kCommitLeft] > kOver_s) ++count;
-  }
-  return count;
 }
 
 }  // namespace traffic::train

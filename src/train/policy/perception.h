@@ -99,7 +99,7 @@ class Perception {
                          const torch::Tensor& encoding);
   /// What is known of the last frames, from which observations are written.
   struct Known {
-    std::vector<const rollout::FrameView*> last;
+    std::vector<const scene::FrameView*> last;
     std::vector<std::int64_t> node_ptr;  ///< [B + 1]
     Candidates candidates;
     Encoded encoded;
@@ -119,8 +119,5 @@ class Perception {
   model::WorldModel world_model_{nullptr};
   model::LstmState unseen_;  ///< of a vehicle that has just appeared
 };
-
-/// Number of CVs under control that are not among the candidates: they keep their command.
-std::int64_t count_committed(const rollout::Period& period);
 
 }  // namespace traffic::train

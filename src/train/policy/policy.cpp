@@ -102,7 +102,7 @@ Decisions Policy::decide(const PolicyInput& in, const torch::Tensor& may_pick,
   return made;
 }
 
-PolicyTermsOf Policy::evaluate(const PolicyInput& in, const Decisions& decisions) {
+PolicyTermsOf Policy::evaluate_actions(const PolicyInput& in, const Decisions& decisions) {
   const auto out =
       controller_->forward({.own = in.own, .shared = in.shared, .state = in.segments.index()});
   const rl::PlackettLuce selection(out.score, in.segments);
@@ -128,14 +128,14 @@ PolicyTermsOf Policy::evaluate(const PolicyInput& in, const Decisions& decisions
   return terms;
 }
 
-std::optional<scene::Command> Policy::command(const rollout::FrameView& frame,
-                                              const rollout::Candidate& candidate, float action,
+std::optional<scene::Command> Policy::command(const scene::FrameView& frame,
+                                              const scene::Candidate& candidate, float action,
                                               std::int64_t lane) const {
   static const int kLimit = scene::node_feature_index("speed_limit_mps");
   const auto node = static_cast<std::size_t>(candidate.node);
   scene::Command command;
   command.vehicle_id = frame.vehicle_id[node];
-  command.lane_change = static_cast<scene::LaneChange>(lane - kKeepLane);
+  command.lane_change = lane_change_of(lane);
   const config::Env& env = config_.env;
   command.hold_s = env.control_period_s;
   if (categorical()) {
@@ -144,8 +144,7 @@ std::optional<scene::Command> Policy::command(const rollout::FrameView& frame,
       command.hold_s = env.commit_s;
     }
   } else {
-    const double bounded = bounds_.low + (bounds_.high - bounds_.low) * 0.5 *
-                                             (1.0 + std::tanh(static_cast<double>(action)));
+    const double bounded = bounds_.squash(static_cast<double>(action));
     const bool speed = config_.action.longitudinal == "target_speed";
     command.longitudinal =
         speed ? scene::Longitudinal::kTargetSpeed : scene::Longitudinal::kAcceleration;

@@ -8,7 +8,7 @@
 #include <span>
 #include <vector>
 
-#include "policy/perception.h"
+#include "policy/decisions.h"
 #include "traffic/comm/flat_arena.h"
 #include "traffic/config/config.h"
 #include "traffic/core/random.h"
@@ -20,22 +20,11 @@
 
 namespace traffic::train {
 
-/// The lane action that changes nothing: 0 is right of it, 2 left.
-inline constexpr std::int64_t kKeepLane = 1;
-
 /// Candidates of B states as the controller reads them, on its device.
 struct PolicyInput {
   torch::Tensor own;      ///< [M, own]
   torch::Tensor shared;   ///< [B, shared]
   rl::Segments segments;  ///< candidates of each state
-};
-
-/// What was decided in B states: K picks at most in each, D decisions in all.
-struct Decisions {
-  torch::Tensor picks;   ///< [B, K] int64: places within the state's candidates, -1: none
-  torch::Tensor row;     ///< [D] int64: which of the M candidates
-  torch::Tensor action;  ///< [D] float32: number of the command, or the raw sample
-  torch::Tensor lane;    ///< [D] int64: 0 right, 1 keep, 2 left
 };
 
 struct PolicyTermsOf {
@@ -67,13 +56,13 @@ class Policy {
   Decisions decide(const PolicyInput& in, const torch::Tensor& may_pick,
                    const MaybeUniforms& uniforms);
   /// Differentiable in the parameters.
-  PolicyTermsOf evaluate(const PolicyInput& in, const Decisions& decisions);
+  PolicyTermsOf evaluate_actions(const PolicyInput& in, const Decisions& decisions);
   /// [N] standardised values of conflicts [N, conflict].
   torch::Tensor value(const torch::Tensor& conflicts) { return controller_->value(conflicts); }
 
   /// The command for a picked candidate; nothing when it is to drive on its own model.
-  [[nodiscard]] std::optional<scene::Command> command(const rollout::FrameView& frame,
-                                                      const rollout::Candidate& candidate,
+  [[nodiscard]] std::optional<scene::Command> command(const scene::FrameView& frame,
+                                                      const scene::Candidate& candidate,
                                                       float action, std::int64_t lane) const;
 
  private:

@@ -2,13 +2,13 @@
 
 #include <torch/types.h>
 
-#include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
+#include "policy/decider.h"
 #include "policy/fit.h"
 #include "policy/perception.h"
 #include "policy/policy.h"
@@ -22,17 +22,6 @@
 
 namespace traffic::train {
 namespace {
-
-rollout::FrameView view_of(const scene::GraphFrame& frame) {
-  return {.time_s = frame.time_s,
-          .vehicle_id = frame.vehicle_id,
-          .xy_m = frame.xy_m,
-          .node_features = frame.node_features,
-          .edge_ptr = frame.edge_ptr,
-          .edge_src = frame.edge_src,
-          .edge_features = frame.edge_features,
-          .global_features = frame.global_features};
-}
 
 class PolicyController final : public scene::Controller {
  public:
@@ -66,20 +55,11 @@ class PolicyController final : public scene::Controller {
     if (control_period_.frame_due(*step_)) frames_.push_back(builder_.build(state));
     if (*step_ < control_period_.steps()) return;
     step_ = 0;
-    const rollout::Period period = observe(state);
-    const ObservationInput sighting{.period = &period, .memory = &memory_};
-    const ObservationBatch seen = perception_.observe(std::span(&sighting, 1));
-    const auto left = policy_.top_k() - count_committed(period);
-    const Decisions made =
-        policy_.decide({.own = seen.own,
-                        .shared = seen.shared,
-                        .segments = rl::Segments(torch::tensor(seen.candidate_ptr))},
-                       torch::tensor({std::max<std::int64_t>(0, left)}), std::nullopt);
-    const auto* rows = made.row.const_data_ptr<std::int64_t>();
-    for (std::int64_t d = 0; d < made.row.numel(); ++d) {
-      const auto command = policy_.command(
-          period.frames.back(), period.candidates[static_cast<std::size_t>(rows[d])],
-          made.action[d].item<float>(), made.lane[d].item<std::int64_t>());
+    const rollout::Period period = period_of(state);
+    const ObservationInput input{.period = &period, .memory = &memory_};
+    const Observation seen = decider_.observe(std::span(&input, 1)).front();
+    const DecisionInput asked{.period = &period, .seen = &seen};
+    for (const auto& command : decider_.decide(std::span(&asked, 1)).front().commands) {
       if (command) commands.push_back(*command);
     }
     frames_.clear();
@@ -90,29 +70,23 @@ class PolicyController final : public scene::Controller {
   [[nodiscard]] double period_s() const override { return 0.0; }
 
  private:
-  [[nodiscard]] rollout::Period observe(const scene::RoadState& state) {
-    scene::find_candidates(state, sim::candidate_rule(config_), nodes_);
-    candidates_.clear();
-    for (const int node : nodes_) {
-      const scene::Vehicle& vehicle = state.vehicles()[static_cast<std::size_t>(node)];
-      candidates_.push_back(
-          {.node = node, .conflict = vehicle.conflict, .approach = vehicle.approach});
-    }
+  [[nodiscard]] rollout::Period period_of(const scene::RoadState& state) {
+    scene::find_candidates(state, sim::candidate_rule(config_), candidates_);
     rollout::Period period;
     period.time_s = state.time_s();
     period.candidates = candidates_;
-    for (const scene::GraphFrame& frame : frames_) period.frames.push_back(view_of(frame));
+    for (const scene::GraphFrame& frame : frames_) period.frames.push_back(frame.view());
     return period;
   }
 
   config::Config config_;
   Perception perception_;
   Policy policy_;
+  Decider decider_{perception_, policy_};
   scene::FrameBuilder builder_;
   RecurrentState memory_;
   std::vector<scene::GraphFrame> frames_;  ///< since the last decision
-  std::vector<int> nodes_;
-  std::vector<rollout::Candidate> candidates_;
+  std::vector<scene::Candidate> candidates_;
   scene::ControlPeriod control_period_;  ///< of the present episode
   std::optional<std::int64_t> step_;     ///< of the period; nothing before the first
 };

@@ -18,7 +18,7 @@ float* GroupMeans::write(std::int64_t first_group, std::int64_t groups, float* t
   return to;
 }
 
-VehiclePlace place_of(const rollout::FrameView& frame, std::size_t node) {
+VehiclePlace place_of(const scene::FrameView& frame, std::size_t node) {
   static const auto kOnMinor = static_cast<std::size_t>(scene::node_feature_index("on_minor"));
   static const auto kInZone = static_cast<std::size_t>(scene::node_feature_index("in_zone"));
   static const auto kDownstream = static_cast<std::size_t>(scene::node_feature_index("downstream"));
@@ -47,7 +47,7 @@ Candidates find_candidates_of(std::span<const rollout::Period* const> periods,
                               const std::vector<std::int64_t>& node_ptr, std::int64_t conflicts) {
   Candidates out;
   for (std::size_t b = 0; b < periods.size(); ++b) {
-    for (const rollout::Candidate& candidate : periods[b]->candidates) {
+    for (const scene::Candidate& candidate : periods[b]->candidates) {
       out.row.push_back(node_ptr[b] + candidate.node);
       const std::int64_t conflict = conflicts > 1 ? candidate.conflict : 0;
       const bool minor = place_of(periods[b]->frames.back(),

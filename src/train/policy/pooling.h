@@ -36,7 +36,7 @@ class GroupMeans {
 /// Before a stop line on an approach that gives way, before one on another, or behind a conflict.
 enum VehiclePlace : std::int64_t { kMinorApproach, kOtherApproach, kElsewhere, kNumPlaces };
 
-VehiclePlace place_of(const rollout::FrameView& frame, std::size_t node);
+VehiclePlace place_of(const scene::FrameView& frame, std::size_t node);
 
 /// Columns of the node features that say how the road is and whether a command is given: what a
 /// value needs. Those of single vehicles only let it learn its few episodes by heart.

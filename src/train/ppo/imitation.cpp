@@ -11,7 +11,7 @@ namespace traffic::train {
 torch::Tensor Learner::imitation_loss(const Experience& experience, const torch::Tensor& states) {
   const torch::Device device = policy_.device();
   const Minibatch part = take(experience, states, device);
-  const PolicyTermsOf terms = policy_.evaluate(part.input, part.decisions);
+  const PolicyTermsOf terms = policy_.evaluate_actions(part.input, part.decisions);
   const torch::Tensor decides = experience.selection_decides.index_select(0, states).to(device);
   const torch::Tensor selections =
       torch::where(decides, terms.selection_log_prob, torch::zeros_like(terms.selection_log_prob));

@@ -2,8 +2,10 @@
 
 #include <spdlog/spdlog.h>
 
+#include <algorithm>
 #include <string>
 #include <utility>
+#include <vector>
 
 namespace traffic::train {
 namespace {
@@ -60,20 +62,20 @@ report::NamedValues ControllerLog::iterated(const Iterated& done) {
   return values;
 }
 
-std::vector<std::pair<std::string, double>> ControllerLog::shown(const Iterated& done) const {
-  std::vector<std::pair<std::string, double>> shown;
-  const auto& outcomes = done.batch.outcomes;
-  const report::NamedValues rollout =
-      rollout_figures(outcomes, sources_.rollouts.uncontrolled_ocr_all(outcomes));
-  if (!rollout.empty()) {
-    shown = {{"reward", rollout.front().second}, {"gain", rollout.back().second}};
-  }
-  shown.insert(shown.end(), {{"kl", done.update.statistics.approx_kl},
-                             {"entropy", done.update.statistics.entropy},
-                             {"explained", done.update.explained_variance}});
-  if (sources_.constraint != nullptr) {
-    shown.insert(shown.end(),
-                 {{"cost", mean_cost(outcomes)}, {"lambda", sources_.constraint->multiplier()}});
+report::NamedValues shown_of(const report::NamedValues& figures) {
+  static const std::vector<std::pair<std::string, std::string>> kShown = {
+      {"rollout/ep_rew_mean", "reward"},
+      {"rollout/gain_of_means", "gain"},
+      {"train/approx_kl", "kl"},
+      {"train/entropy_loss", "entropy_loss"},
+      {"train/explained_variance", "explained"},
+      {"Metrics/EpCost", "cost"},
+      {"Metrics/LagrangeMultiplier", "lambda"}};
+  report::NamedValues shown;
+  for (const auto& [name, label] : kShown) {
+    const auto has_name = [&](const auto& figure) { return figure.first == name; };
+    const auto found = std::find_if(figures.begin(), figures.end(), has_name);
+    if (found != figures.end()) shown.emplace_back(label, found->second);
   }
   return shown;
 }

@@ -23,6 +23,9 @@ struct Iterated {
   std::int64_t total_steps = 0;  ///< control steps of all iterations
 };
 
+/// Of the figures of an iteration, what the bar shows.
+report::NamedValues shown_of(const report::NamedValues& figures);
+
 /// Called on all ranks; writes on the reporter. Keeps references to all that it is given.
 class ControllerLog {
  public:
@@ -36,8 +39,6 @@ class ControllerLog {
   void start(std::int64_t iteration, const std::vector<EpisodeOutcome>& uncontrolled);
   /// @return the figures of an iteration
   report::NamedValues iterated(const Iterated& done);
-  /// Of those, what the bar shows.
-  [[nodiscard]] std::vector<std::pair<std::string, double>> shown(const Iterated& done) const;
   void evaluated(std::int64_t iteration, const GreedyEvaluation& evaluation);
 
  private:

@@ -25,7 +25,7 @@ LossTerms take_loss_terms(const Experience& experience, const PpoTargets& target
 
 rl::PpoLossInputs loss_inputs(Policy& policy, const PolicyInput& input, const Decisions& decisions,
                               const LossTerms& terms) {
-  const PolicyTermsOf now = policy.evaluate(input, decisions);
+  const PolicyTermsOf now = policy.evaluate_actions(input, decisions);
   return {.decisions = {.log_prob = now.log_prob,
                         .old_log_prob = terms.old_log_prob,
                         .advantages = terms.advantages,

@@ -68,7 +68,7 @@ void Learner::add_policy_targets(const Experience& experience, const PolicyObjec
 
   const torch::Tensor everything = torch::arange(experience.num_states());
   const Minibatch all = take(experience, everything, policy_.device());
-  const PolicyTermsOf terms = policy_.evaluate(all.input, all.decisions);
+  const PolicyTermsOf terms = policy_.evaluate_actions(all.input, all.decisions);
   targets.old_log_prob = terms.log_prob.to(torch::kCPU);
   targets.old_selection = terms.selection_log_prob.to(torch::kCPU);
 }

@@ -9,9 +9,8 @@
 #include <string>
 #include <utility>
 
+#include "policy/decider.h"
 #include "policy/fit.h"
-#include "policy/perception.h"
-#include "policy/policy.h"
 #include "policy/starting_weights.h"
 #include "ppo/learner.h"
 #include "ppo/log.h"
@@ -77,6 +76,7 @@ class PpoTraining final : public Training {
   Rollouts rollouts_;
   Perception perception_;
   Policy policy_;
+  Decider decider_{perception_, policy_};
   std::unique_ptr<Constraint> constraint_;  ///< null without one
   Learner learner_;
   ControllerLog log_;
@@ -133,14 +133,14 @@ void PpoTraining::restore_from(const checkpoint::Snapshot& snapshot) {
 /// Collect, learn. What either gives up half-way, because a stop is requested, is given up whole.
 std::optional<Iteration> PpoTraining::iterate() {
   const bool imitates = rollouts_.imitates(iteration_);
-  const auto batch = rollouts_.collect(iteration_, perception_, policy_);
+  const auto batch = rollouts_.collect(iteration_, decider_);
   if (!batch) return std::nullopt;
   // The price follows what was done by the policy, at the old one; fragments may have brought no
   // episode to its end.
   if (constraint_ && !imitates && !batch->outcomes.empty()) {
     constraint_->observe(mean_cost(batch->outcomes));
   }
-  const auto learning = time_split_.measure(report::Share::kLearn);
+  const auto learning = time_split_.measure(TimeShare::kLearn);
   const auto update = imitates ? learner_.imitate(batch->experience, batch->states, iteration_)
                                : learner_.update(batch->experience, batch->states, iteration_);
   if (!update) return std::nullopt;
@@ -149,15 +149,17 @@ std::optional<Iteration> PpoTraining::iterate() {
   total_env_steps_ += batch->env_steps;
   const Iterated done{
       .iteration = iteration_, .batch = *batch, .update = *update, .total_steps = total_steps_};
+  report::NamedValues figures = log_.iterated(done);
+  report::NamedValues shown = shown_of(figures);
   return Iteration{.items = batch->env_steps,
                    .evaluation_due = iteration_ % config_.ppo.eval_interval == 0,
-                   .metrics = log_.iterated(done),
-                   .shown = log_.shown(done)};
+                   .metrics = std::move(figures),
+                   .shown = std::move(shown)};
 }
 
 /// By the gain; with a constraint first of all by whether the limit is kept.
 std::optional<Assessment> PpoTraining::evaluate() {
-  const auto evaluation = rollouts_.evaluate(perception_, policy_);
+  const auto evaluation = rollouts_.run_selection(decider_);
   if (!evaluation) return std::nullopt;
   log_.evaluated(iteration_, *evaluation);
   return Assessment{.best = selection_.prefers(excess_of(*evaluation), evaluation->gains),
@@ -193,7 +195,7 @@ void PpoTraining::count_faults(report::Summary& summary) const {
 }
 
 void PpoTraining::conclude(report::Summary& summary) {
-  const GreedyEvaluation evaluation = rollouts_.evaluate_to_the_end(perception_, policy_);
+  const GreedyEvaluation evaluation = rollouts_.run_selection_to_the_end(decider_);
   for (const auto& [name, value] : evaluation_figures(evaluation)) {
     summary.result[name.substr(name.find('/') + 1)] = value;
   }

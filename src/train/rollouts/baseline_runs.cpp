@@ -33,13 +33,13 @@ struct Measured {
   }
 };
 
-Baseline measure(const config::Config& config, std::int64_t scenario, Collector& collector,
+Baseline measure(const config::Config& config, std::int64_t scenario, TrafficCollector& collector,
                  comm::Communicator& communicator) {
   const Stopwatch clock;
   const std::int64_t total = config.ppo.baseline_episodes;
   const auto requests = requests_of_rank(total, communicator, [&](std::int64_t i) {
-    return EpisodeSeed{.seed = kFirstBaselineSeed + static_cast<std::uint64_t>(i),
-                       .scenario = scenario};
+    return rollout::EpisodeSeed{.seed = kFirstBaselineSeed + static_cast<std::uint64_t>(i),
+                                .scenario = scenario};
   });
   Measured measured;
   measured.growth.resize(requests.size());
@@ -106,8 +106,8 @@ void keep(const Baseline& baseline, const std::filesystem::path& path, const std
   }
 }
 
-Baseline get_baseline(const config::Config& config, std::int64_t scenario, Collector& collector,
-                      comm::Communicator& communicator) {
+Baseline get_baseline(const config::Config& config, std::int64_t scenario,
+                      TrafficCollector& collector, comm::Communicator& communicator) {
   const std::string key = baseline_key(config);
   const std::filesystem::path path = baseline_path(config);
   const std::optional<Baseline> kept = read_kept(path, key);
@@ -125,16 +125,15 @@ Baseline get_baseline(const config::Config& config, std::int64_t scenario, Colle
 
 std::vector<EpisodeRequest> requests_of_rank(
     std::int64_t total, const comm::Communicator& communicator,
-    const std::function<EpisodeSeed(std::int64_t)>& traffic_of) {
+    const std::function<rollout::EpisodeSeed(std::int64_t)>& traffic_of) {
   std::vector<EpisodeRequest> requests;
   for (std::int64_t i = communicator.rank(); i < total; i += communicator.size()) {
-    const EpisodeSeed traffic = traffic_of(i);
-    requests.push_back({.order = i, .seed = traffic.seed, .scenario = traffic.scenario});
+    requests.push_back({.order = i, .traffic = traffic_of(i)});
   }
   return requests;
 }
 
-std::vector<Baseline> get_baselines(const config::Config& config, Collector& collector,
+std::vector<Baseline> get_baselines(const config::Config& config, TrafficCollector& collector,
                                     comm::Communicator& communicator) {
   std::vector<Baseline> baselines;
   config::Config of_scenario = config;

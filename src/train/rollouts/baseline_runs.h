@@ -2,7 +2,7 @@
 #pragma once
 
 #include "rollouts/baseline.h"
-#include "rollouts/collector.h"
+#include "rollouts/traffic_collector.h"
 #include "traffic/comm/communicator.h"
 #include "traffic/config/config.h"
 
@@ -17,11 +17,11 @@ inline constexpr std::uint64_t kNumTrainingSeeds = 1'000'000'000;
 /// Every size-th of `total` requests, those of this rank; what each runs is given by traffic_of.
 std::vector<EpisodeRequest> requests_of_rank(
     std::int64_t total, const comm::Communicator& communicator,
-    const std::function<EpisodeSeed(std::int64_t)>& traffic_of);
+    const std::function<rollout::EpisodeSeed(std::int64_t)>& traffic_of);
 
 /// Of every scenario of config::scenario_mix, from the cache or, where it is not there yet, from
 /// uncontrolled runs. Collective.
-std::vector<Baseline> get_baselines(const config::Config& config, Collector& collector,
+std::vector<Baseline> get_baselines(const config::Config& config, TrafficCollector& collector,
                                     comm::Communicator& communicator);
 
 }  // namespace traffic::train

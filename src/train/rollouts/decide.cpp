@@ -1,120 +1,99 @@
 /// From answers of simulations to commands for them.
 #include <algorithm>
+#include <optional>
 #include <utility>
 
-#include "rollouts/collection.h"
+#include "rollouts/traffic_episodes.h"
 #include "traffic/core/random.h"
 #include "traffic/rl/uniforms.h"
 
 namespace traffic::train {
 
-void Collector::observe(Collection& collection, const std::vector<int>& envs) {
-  std::vector<ObservationInput> sightings;
+bool TrafficEpisodes::per_conflict() const {
+  return behaviour().decider->perception().conflicts() > 1;
+}
+
+/// The conflict that a decision on this candidate is credited to.
+std::int64_t TrafficEpisodes::credited(const scene::Candidate& candidate) const {
+  return per_conflict() ? candidate.conflict : 0;
+}
+
+/// Without decisions.
+Step TrafficEpisodes::begin_step(Observation seen, const rollout::Period& period) const {
+  const std::int64_t conflicts = per_conflict() ? period.num_conflicts : 1;
+  Step step;
+  step.seen = std::move(seen);
+  step.conflicts = std::max<std::int64_t>(1, conflicts);
+  return step;
+}
+
+void TrafficEpisodes::observe(std::span<const int> envs) {
+  if (behaviour().decider == nullptr) return;
+  std::vector<ObservationInput> inputs;
   std::vector<EpisodeState*> of;
   for (const int env : envs) {
-    EpisodeState& state = collection.states.at(env);
+    EpisodeState& state = wanted_.states.at(env);
     if (state.pending) continue;
-    sightings.push_back({.period = &pool_.period(env), .memory = &state.memory});
+    inputs.push_back({.period = &pool_.period(env), .memory = &state.memory});
     of.push_back(&state);
   }
   if (of.empty()) return;
-  const ObservationBatch seen = collection.driver.perception->observe(sightings);
-  for (std::size_t b = 0; b < of.size(); ++b) {
-    of[b]->pending = part_of(seen, static_cast<std::int64_t>(b));
-  }
+  std::vector<Observation> seen = behaviour().decider->observe(inputs);
+  for (std::size_t b = 0; b < of.size(); ++b) of[b]->pending = std::move(seen[b]);
 }
 
-void Collector::decide(Collection& collection, std::vector<int> envs) {
-  observe(collection, envs);
-  if (collection.requests == nullptr) {
-    std::erase_if(envs, [&](int env) {
-      EpisodeState& state = collection.states.at(env);
-      if (state.steps_left > 0) return false;
-      cut(collection, state);
-      return true;
-    });
-    if (envs.empty()) return;
-  }
-  if (!collection.driver.experts.empty()) {
-    for (const int env : envs) follow(collection, env);
+void TrafficEpisodes::decide(std::span<const int> envs) {
+  if (behaviour().decider == nullptr) {
+    for (const int env : envs) pool_.act(env, {});
     return;
   }
-  Policy& policy = *collection.driver.policy;
-  std::vector<torch::Tensor> own;
-  std::vector<torch::Tensor> shared;
-  std::vector<std::int64_t> ptr{0};
-  std::vector<std::int64_t> may_pick;
-  for (const int env : envs) {
-    const Observation& seen = *collection.states.at(env).pending;
-    own.push_back(seen.own);
-    shared.push_back(seen.shared);
-    ptr.push_back(ptr.back() + seen.own.size(0));
-    may_pick.push_back(collection.may_pick(pool_.period(env)));
+  if (!behaviour().experts.empty()) {
+    for (const int env : envs) follow(env);
+    return;
   }
-  const torch::Device device = policy.device();
-  const Decisions made = policy.decide({.own = torch::cat(own).to(device),
-                                        .shared = torch::cat(shared).to(device),
-                                        .segments = rl::Segments(torch::tensor(ptr), device)},
-                                       torch::tensor(may_pick), draw(collection, envs, ptr));
-  const auto* picks = made.picks.const_data_ptr<std::int64_t>();
-  const auto* action = made.action.const_data_ptr<float>();
-  const auto* lane = made.lane.const_data_ptr<std::int64_t>();
+  std::vector<DecisionInput> states;
   for (const int env : envs) {
-    const auto count =
-        static_cast<std::size_t>(std::find(picks, picks + policy.top_k(), -1) - picks);
-    act(collection, env,
-        {.place = {picks, count}, .action = {action, count}, .lane = {lane, count}});
-    picks += policy.top_k();
-    action += count;
-    lane += count;
+    states.push_back({.period = &pool_.period(env), .seen = &*wanted_.states.at(env).pending});
   }
+  Decider::Draw draws;
+  if (keeps()) {
+    draws = [&](std::size_t b, std::span<float> uniforms) {
+      draw(wanted_.states.at(envs[b]), uniforms);
+    };
+  }
+  const std::vector<DecidedState> decided = behaviour().decider->decide(states, draws);
+  for (std::size_t b = 0; b < envs.size(); ++b) act(envs[b], decided[b]);
 }
 
-/// Random numbers of the candidates; none where decisions are greedy.
-MaybeUniforms Collector::draw(const Collection& collection, const std::vector<int>& envs,
-                              const std::vector<std::int64_t>& candidate_ptr) const {
-  if (!collection.keeps()) return std::nullopt;
-  const std::int64_t columns = collection.driver.policy->uniform_columns();
-  torch::Tensor uniforms = torch::empty({candidate_ptr.back(), columns});
-  auto* to = uniforms.mutable_data_ptr<float>();
-  for (std::size_t b = 0; b < envs.size(); ++b) {
-    // A stream for each step of each episode: nothing depends on which simulations share a batch.
-    const EpisodeState& state = collection.states.at(envs[b]);
-    Rng rng(derive_seed(state.sampling_seed, {static_cast<std::uint64_t>(state.outcome.steps)}));
-    const auto count =
-        static_cast<std::size_t>((candidate_ptr[b + 1] - candidate_ptr[b]) * columns);
-    rl::fill_uniforms(rng, {to, count});
-    to += count;
-  }
-  return uniforms;
+/// A stream for each step of each episode: nothing depends on which simulations share a batch.
+void TrafficEpisodes::draw(const EpisodeState& state, std::span<float> uniforms) const {
+  Rng rng(derive_seed(state.sampling_seed, {static_cast<std::uint64_t>(state.outcome.steps)}));
+  rl::fill_uniforms(rng, uniforms);
 }
 
-void Collector::act(Collection& collection, int env, const DecisionsOfState& made) {
-  EpisodeState& state = collection.states.at(env);
+void TrafficEpisodes::act(int env, const DecidedState& decided) {
+  EpisodeState& state = wanted_.states.at(env);
   const rollout::Period& period = pool_.period(env);
-  const rollout::FrameView& frame = period.frames.back();
+  const scene::FrameView& frame = period.frames.back();
   std::vector<std::int64_t> decision_conflict;
   std::vector<scene::Command> commands;
-  for (std::size_t d = 0; d < made.place.size(); ++d) {
-    const auto& candidate = period.candidates[static_cast<std::size_t>(made.place[d])];
-    decision_conflict.push_back(collection.credited(candidate));
+  for (std::size_t d = 0; d < decided.made.size(); ++d) {
+    const auto& candidate = period.candidates[static_cast<std::size_t>(decided.made.place[d])];
+    decision_conflict.push_back(credited(candidate));
     const std::uint32_t vehicle = frame.vehicle_id[static_cast<std::size_t>(candidate.node)];
     state.charges.erase(vehicle);
-    const auto command =
-        collection.driver.policy->command(frame, candidate, made.action[d], made.lane[d]);
-    if (!command) continue;
-    commands.push_back(*command);
+    if (!decided.commands[d]) continue;
+    commands.push_back(*decided.commands[d]);
     state.charges[vehicle] = {.step = state.trajectory.steps.size(), .decision = d};
   }
-  if (collection.keeps()) {
-    Step step = collection.begin_step(std::move(*state.pending), period);
+  if (keeps()) {
+    Step step = begin_step(std::move(*state.pending), period);
     step.decision_conflict = std::move(decision_conflict);
-    note_decisions(step, made);
+    note_decisions(step, decided.made);
     state.trajectory.steps.push_back(std::move(step));
   }
   state.pending.reset();
-  if (collection.requests == nullptr) {
-    --state.steps_left;
+  if (of_fragments()) {
     state.given.push_back(commands);
     state.replayed = state.given.size();
   }

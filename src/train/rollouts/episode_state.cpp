@@ -146,8 +146,8 @@ void each_field(Score& score, const Visit& visit) {
 
 void write(Writer& out, const EpisodeOutcome& outcome) {
   out.number(outcome.order);
-  out.number(outcome.seed);
-  out.number(outcome.scenario);
+  out.number(outcome.traffic.seed);
+  out.number(outcome.traffic.scenario);
   out.number(outcome.steps);
   out.number(outcome.reward);
   out.number(outcome.cost);
@@ -157,8 +157,8 @@ void write(Writer& out, const EpisodeOutcome& outcome) {
 EpisodeOutcome read_outcome(Reader& in) {
   EpisodeOutcome outcome;
   outcome.order = in.count();
-  outcome.seed = in.number<std::uint64_t>();
-  outcome.scenario = in.count();
+  outcome.traffic.seed = in.number<std::uint64_t>();
+  outcome.traffic.scenario = in.count();
   outcome.steps = in.count();
   outcome.reward = in.finite();
   outcome.cost = in.finite();
@@ -245,9 +245,9 @@ checkpoint::Bytes to_bytes(const EpisodeState& slot) {
   Writer out;
   out.number(kMagic);
   out.number(kVersion);
-  out.flag(slot.running);
-  out.number(slot.episode);
-  out.number(slot.losses);
+  out.flag(slot.progress.running);
+  out.number(slot.progress.episode);
+  out.number(slot.progress.losses);
   out.number(slot.sampling_seed);
   out.number(slot.time_s);
   write(out, slot.outcome);
@@ -272,17 +272,17 @@ EpisodeState episode_state_from(const checkpoint::Bytes& bytes, std::int64_t sce
         kVersion);
   }
   EpisodeState slot;
-  slot.running = in.flag();
-  slot.episode = in.number<std::int64_t>(-1, std::numeric_limits<std::int64_t>::max());
-  slot.losses = in.count();
+  slot.progress.running = in.flag();
+  slot.progress.episode = in.number<std::int64_t>(-1, std::numeric_limits<std::int64_t>::max());
+  slot.progress.losses = in.count();
   slot.sampling_seed = in.number<std::uint64_t>();
   slot.time_s = in.finite();
   slot.outcome = read_outcome(in);
-  if (slot.outcome.scenario >= scenarios) {
+  if (slot.outcome.traffic.scenario >= scenarios) {
     throw CheckpointError(
         "a simulation was saved in scenario {} of this run's {}; resume with the scenarios of "
         "before, or start from the checkpoint's weights with run.init_from",
-        slot.outcome.scenario + 1, scenarios);
+        slot.outcome.traffic.scenario + 1, scenarios);
   }
   slot.memory = read_memory(in, device);
   slot.pending = read_seen(in);

@@ -12,6 +12,8 @@
 #include "policy/perception.h"
 #include "rollouts/experience.h"
 #include "traffic/checkpoint/snapshot.h"
+#include "traffic/rollout/pool/collector.h"
+#include "traffic/rollout/traffic/period.h"
 #include "traffic/scene/action.h"
 #include "traffic/scene/score.h"
 
@@ -19,12 +21,11 @@ namespace traffic::train {
 
 /// What became of an episode.
 struct EpisodeOutcome {
-  std::int64_t order = 0;     ///< place among those of all ranks
-  std::uint64_t seed = 0;     ///< of the traffic
-  std::int64_t scenario = 0;  ///< which of config::scenario_mix
-  std::int64_t steps = 0;     ///< control steps
-  double reward = 0;          ///< sum over steps and conflicts
-  double cost = 0;            ///< likewise
+  std::int64_t order = 0;  ///< place among those of all ranks
+  rollout::EpisodeSeed traffic;
+  std::int64_t steps = 0;  ///< control steps
+  double reward = 0;       ///< sum over steps and conflicts
+  double cost = 0;         ///< likewise
   scene::EpisodeScore score;
 };
 
@@ -42,10 +43,7 @@ struct Commandable {
 };
 
 struct EpisodeState {
-  bool running = false;
-  std::size_t request = 0;    ///< which of those asked for
-  std::int64_t episode = -1;  ///< number of the environment's episode, of fragments
-  std::int64_t losses = 0;    ///< simulations of this episode that died
+  rollout::EpisodeProgress progress{};
   std::uint64_t sampling_seed = 0;
   double time_s = 0;
   EpisodeOutcome outcome{};
@@ -54,7 +52,6 @@ struct EpisodeState {
   std::map<std::uint32_t, Charge> charges{};
   Commandable commandable{};  ///< in the last step, while an expert drives
   // Of fragments: enough to bring a new simulation to the same point.
-  std::int64_t steps_left = 0;                          ///< to contribute in this iteration
   std::optional<Observation> pending = std::nullopt;    ///< observed, not yet decided on
   std::vector<std::vector<scene::Command>> given = {};  ///< commands of every control step so far
   std::size_t replayed = 0;                             ///< of those, by the present simulation

@@ -28,7 +28,7 @@ struct Columns {
 
   void add(const Step& step, std::int64_t global_state) {
     const auto local = static_cast<std::int64_t>(state.size());
-    for (const std::int64_t place : step.place) {
+    for (const std::int64_t place : step.made.place) {
       row.push_back(candidate_ptr.back() + place);
       decision_state.push_back(local);
     }
@@ -36,10 +36,10 @@ struct Columns {
     own.push_back(step.seen.own);
     shared.push_back(step.seen.shared);
     conflict.push_back(step.seen.conflict.unsqueeze(0));
-    picks.insert(picks.end(), step.place.begin(), step.place.end());
+    picks.insert(picks.end(), step.made.place.begin(), step.made.place.end());
     picks.resize(state.size() * top_k, -1);
-    action.insert(action.end(), step.action.begin(), step.action.end());
-    lane.insert(lane.end(), step.lane.begin(), step.lane.end());
+    action.insert(action.end(), step.made.action.begin(), step.made.action.end());
+    lane.insert(lane.end(), step.made.lane.begin(), step.made.lane.end());
     candidate_ptr.push_back(candidate_ptr.back() + step.seen.own.size(0));
     decision_ptr.push_back(static_cast<std::int64_t>(row.size()));
     decision_conflict.insert(decision_conflict.end(), step.decision_conflict.begin(),
@@ -70,13 +70,11 @@ torch::Tensor rows_within(const Experience& experience, const torch::Tensor& sta
 
 }  // namespace
 
-void note_decisions(Step& step, const DecisionsOfState& made) {
-  const std::size_t picked = made.place.size();
-  step.place.assign(made.place.begin(), made.place.end());
-  step.action.assign(made.action.begin(), made.action.end());
-  step.lane.assign(made.lane.begin(), made.lane.end());
-  step.own_cost.assign(picked, 0.0F);
-  step.selection_decides = picked > 0 && step.seen.own.size(0) > static_cast<std::int64_t>(picked);
+void note_decisions(Step& step, const DecisionColumns& made) {
+  step.made = made;
+  step.own_cost.assign(made.size(), 0.0F);
+  step.selection_decides =
+      made.size() > 0 && step.seen.own.size(0) > static_cast<std::int64_t>(made.size());
 }
 
 Experience pack(const std::vector<Trajectory>& trajectories,

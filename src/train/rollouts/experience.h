@@ -5,27 +5,18 @@
 
 #include <cstdint>
 #include <limits>
-#include <span>
 #include <vector>
 
+#include "policy/perception.h"
 #include "policy/policy.h"
 #include "traffic/rl/segments.h"
 
 namespace traffic::train {
 
-/// What was decided in one state, D decisions.
-struct DecisionsOfState {
-  std::span<const std::int64_t> place;  ///< [D] among its candidates
-  std::span<const float> action;        ///< [D]
-  std::span<const std::int64_t> lane;   ///< [D]
-};
-
 /// One control step of one environment.
 struct Step {
   Observation seen;
-  std::vector<std::int64_t> place;              ///< [D] of the picked among the candidates
-  std::vector<float> action;                    ///< [D]
-  std::vector<std::int64_t> lane;               ///< [D]
+  DecisionColumns made;
   std::vector<std::int64_t> decision_conflict;  ///< [D]
   std::vector<float> own_cost;                  ///< [D] grows while a command lasts
   bool selection_decides = false;               ///< more candidates than could be picked
@@ -37,7 +28,7 @@ struct Step {
 
 /// Notes what was decided on what the step has seen; whose conflicts they concern is left to the
 /// caller.
-void note_decisions(Step& step, const DecisionsOfState& made);
+void note_decisions(Step& step, const DecisionColumns& made);
 
 /// Consecutive steps of one environment.
 struct Trajectory {

@@ -30,11 +30,11 @@ std::optional<std::size_t> action_for(std::uint32_t vehicle, std::span<const sce
 
 }  // namespace
 
-ExpertDecisions expert_decisions(std::span<const std::uint32_t> vehicle_id,
+DecisionColumns expert_decisions(std::span<const std::uint32_t> vehicle_id,
                                  std::span<const scene::Command> asked,
                                  std::span<const scene::Longitudinal> commands,
                                  std::int64_t may_pick, double least_s) {
-  ExpertDecisions made;
+  DecisionColumns made;
   std::vector<std::int64_t> others;
   const auto room = [&] { return static_cast<std::int64_t>(made.place.size()) < may_pick; };
   for (std::size_t i = 0; i < vehicle_id.size(); ++i) {
@@ -51,6 +51,7 @@ ExpertDecisions expert_decisions(std::span<const std::uint32_t> vehicle_id,
     made.place.push_back(place);
     made.action.push_back(0.0F);
   }
+  made.lane.assign(made.size(), kKeepLane);
   return made;
 }
 

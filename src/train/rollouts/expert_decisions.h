@@ -3,17 +3,11 @@
 
 #include <cstdint>
 #include <span>
-#include <vector>
 
+#include "policy/decisions.h"
 #include "traffic/scene/controller.h"
 
 namespace traffic::train {
-
-/// In one state, D decisions.
-struct ExpertDecisions {
-  std::vector<std::int64_t> place;  ///< [D] of the picked among the candidates
-  std::vector<float> action;        ///< [D] number of the command
-};
 
 /// Vehicles that were commanded come first, in the order of the candidates; the others stand behind
 /// them with the command "none" while there is room.
@@ -22,7 +16,7 @@ struct ExpertDecisions {
 /// decided every second of it
 /// @param commands of the actions, "none" first
 /// @param least_s for how long it must have asked for a vehicle, in all, to have commanded it
-ExpertDecisions expert_decisions(std::span<const std::uint32_t> vehicle_id,
+DecisionColumns expert_decisions(std::span<const std::uint32_t> vehicle_id,
                                  std::span<const scene::Command> asked,
                                  std::span<const scene::Longitudinal> commands,
                                  std::int64_t may_pick, double least_s);

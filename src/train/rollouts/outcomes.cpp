@@ -139,8 +139,8 @@ EpisodeLog::EpisodeLog(const std::filesystem::path& path, std::optional<std::int
 void EpisodeLog::write(std::int64_t iteration, const std::string& kind,
                        const std::vector<EpisodeOutcome>& outcomes) {
   for (const EpisodeOutcome& outcome : outcomes) {
-    std::vector<report::CsvWriter::Field> fields{kind, outcome.scenario,
-                                                 static_cast<std::int64_t>(outcome.seed),
+    std::vector<report::CsvWriter::Field> fields{kind, outcome.traffic.scenario,
+                                                 static_cast<std::int64_t>(outcome.traffic.seed),
                                                  outcome.steps, outcome.reward};
     for (const Figure& figure : kFigures) fields.emplace_back(figure.of(outcome));
     csv_.write(iteration, fields);

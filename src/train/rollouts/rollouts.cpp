@@ -21,7 +21,7 @@ std::string entry_of(int env) { return fmt::format("rollout/env{:04}", env); }
 }  // namespace
 
 Rollouts::Rollouts(const config::Config& config, const comm::MpiSession& session,
-                   comm::Communicator& communicator, report::TimeSplit& time_split)
+                   comm::Communicator& communicator, TimeSplit& time_split)
     : config_(config),
       mix_(config::scenario_mix(config.env)),
       communicator_(communicator),
@@ -33,11 +33,11 @@ Rollouts::Rollouts(const config::Config& config, const comm::MpiSession& session
       fault_point_(std::string(config::get_training(config_.run.phase).folder) + ".collect") {}
 
 /// The scenario is drawn by its share.
-EpisodeSeed Rollouts::training_traffic(std::uint64_t major, std::int64_t minor) const {
+rollout::EpisodeSeed Rollouts::training_traffic(std::uint64_t major, std::int64_t minor) const {
   const auto run_seed = static_cast<std::uint64_t>(config_.run.seed);
   const auto counter = static_cast<std::uint64_t>(minor);
   const std::uint64_t drawn = derive_seed(run_seed, {kTrafficStream, major, counter});
-  EpisodeSeed traffic{.seed = kFirstTrainingSeed + drawn % kNumTrainingSeeds};
+  rollout::EpisodeSeed traffic{.seed = kFirstTrainingSeed + drawn % kNumTrainingSeeds};
   double left = Rng(derive_seed(run_seed, {kScenarioStream, major, counter})).uniform();
   for (std::size_t i = 0; i + 1 < mix_.size(); ++i) {
     left -= mix_[i].share;
@@ -48,7 +48,7 @@ EpisodeSeed Rollouts::training_traffic(std::uint64_t major, std::int64_t minor) 
 }
 
 /// The scenarios in turn, each with the same seeds.
-EpisodeSeed Rollouts::selection_traffic(std::int64_t i) const {
+rollout::EpisodeSeed Rollouts::selection_traffic(std::int64_t i) const {
   const auto scenarios = static_cast<std::int64_t>(mix_.size());
   return {.seed = kFirstSelectionSeed + static_cast<std::uint64_t>(i / scenarios),
           .scenario = i % scenarios};
@@ -58,7 +58,7 @@ double Rollouts::uncontrolled_ocr_all(const std::vector<EpisodeOutcome>& outcome
   if (baselines_.size() == 1 || outcomes.empty()) return baselines_.front().mean_ocr_all;
   double sum = 0.0;
   for (const EpisodeOutcome& outcome : outcomes) {
-    sum += baselines_.at(static_cast<std::size_t>(outcome.scenario)).mean_ocr_all;
+    sum += baselines_.at(static_cast<std::size_t>(outcome.traffic.scenario)).mean_ocr_all;
   }
   return sum / static_cast<double>(outcomes.size());
 }
@@ -80,15 +80,15 @@ std::int64_t Rollouts::steps_per_env() const {
   return length * ((config_.ppo.train_batch_size + together - 1) / together);
 }
 
-Collected Rollouts::collect_episodes(std::int64_t iteration, const Behaviour& driver) {
+Collected Rollouts::collect_episodes(std::int64_t iteration, const Behaviour& behaviour) {
   const auto requests = requests_of_rank(
       episodes_per_iteration(), communicator_,
       [&](std::int64_t i) { return training_traffic(static_cast<std::uint64_t>(iteration), i); });
-  return collector_.run(requests, driver);
+  return collector_.run(requests, behaviour);
 }
 
-Collected Rollouts::collect_fragments(const Behaviour& driver) {
-  return collector_.run_fragments(steps_per_env(), driver, [&](int env, std::int64_t episode) {
+Collected Rollouts::collect_fragments(const Behaviour& behaviour) {
+  return collector_.run_fragments(steps_per_env(), behaviour, [&](int env, std::int64_t episode) {
     return training_traffic(static_cast<std::uint64_t>(env), episode);
   });
 }
@@ -105,24 +105,19 @@ bool Rollouts::is_given_up(const Collected& collected) {
   return communicator_.all_reduce_scalar(collected.given_up ? 1.0 : 0.0) > 0.0;
 }
 
-std::optional<RolloutBatch> Rollouts::collect(std::int64_t iteration, Perception& perception,
-                                              Policy& policy) {
+std::optional<RolloutBatch> Rollouts::collect(std::int64_t iteration, const Decider& decider) {
   const auto seed = static_cast<std::uint64_t>(config_.run.seed);
   const std::int64_t steps_before = collector_.env_steps();
-  Behaviour driver{.perception = &perception,
-                   .policy = &policy,
-                   .reward = &reward_,
-                   .cost = &cost_,
-                   .may_give_up = true};
-  if (imitates(iteration)) driver.experts = experts();
+  Behaviour behaviour{.decider = &decider, .reward = &reward_, .cost = &cost_, .may_give_up = true};
+  if (imitates(iteration)) behaviour.experts = experts();
   const bool whole = whole_episodes() || imitates(iteration);
-  driver.sampling_seed =
+  behaviour.sampling_seed =
       whole ? derive_seed(seed, {kSamplingStream, static_cast<std::uint64_t>(iteration)})
             : derive_seed(seed, {kSamplingStream});
   Collected collected;
   together(communicator_, [&] {
     fault::hit(fault_point_, communicator_.rank(), iteration);
-    collected = whole ? collect_episodes(iteration, driver) : collect_fragments(driver);
+    collected = whole ? collect_episodes(iteration, behaviour) : collect_fragments(behaviour);
   });
   if (is_given_up(collected)) return std::nullopt;
   const std::int64_t orders = whole ? episodes_per_iteration() : pool_.num_envs() * steps_per_env();
@@ -141,11 +136,12 @@ std::optional<RolloutBatch> Rollouts::collect(std::int64_t iteration, Perception
   std::erase_if(outcomes, [](const EpisodeOutcome& outcome) { return outcome.steps == 0; });
   const double env_steps =
       communicator_.all_reduce_scalar(static_cast<double>(collector_.env_steps() - steps_before));
-  return RolloutBatch{.experience = pack(collected.trajectories, first_state, perception.widths(),
-                                         perception.conflicts(), policy.top_k()),
-                      .states = lengths.sum().item<std::int64_t>(),
-                      .env_steps = static_cast<std::int64_t>(env_steps),
-                      .outcomes = std::move(outcomes)};
+  return RolloutBatch{
+      .experience = pack(collected.trajectories, first_state, decider.perception().widths(),
+                         decider.perception().conflicts(), decider.policy().top_k()),
+      .states = lengths.sum().item<std::int64_t>(),
+      .env_steps = static_cast<std::int64_t>(env_steps),
+      .outcomes = std::move(outcomes)};
 }
 
 const std::vector<EpisodeOutcome>& Rollouts::uncontrolled() {
@@ -161,29 +157,25 @@ const std::vector<EpisodeOutcome>& Rollouts::uncontrolled() {
   return uncontrolled_;
 }
 
-Collected Rollouts::run_selection(Perception& perception, Policy& policy, bool may_give_up) {
+Collected Rollouts::collect_selection(const Decider& decider, bool may_give_up) {
   Collected collected;
   together(communicator_, [&] {
-    collected =
-        collector_.run(requests_of_rank(config_.ppo.eval_episodes, communicator_,
-                                        [&](std::int64_t i) { return selection_traffic(i); }),
-                       {.perception = &perception,
-                        .policy = &policy,
-                        .reward = &reward_,
-                        .cost = &cost_,
-                        .may_give_up = may_give_up});
+    collected = collector_.run(
+        requests_of_rank(config_.ppo.eval_episodes, communicator_,
+                         [&](std::int64_t i) { return selection_traffic(i); }),
+        {.decider = &decider, .reward = &reward_, .cost = &cost_, .may_give_up = may_give_up});
   });
   return collected;
 }
 
-std::optional<GreedyEvaluation> Rollouts::evaluate(Perception& perception, Policy& policy) {
-  const Collected collected = run_selection(perception, policy, /*may_give_up=*/true);
+std::optional<GreedyEvaluation> Rollouts::run_selection(const Decider& decider) {
+  const Collected collected = collect_selection(decider, /*may_give_up=*/true);
   if (is_given_up(collected)) return std::nullopt;
   return assess(collected);
 }
 
-GreedyEvaluation Rollouts::evaluate_to_the_end(Perception& perception, Policy& policy) {
-  return assess(run_selection(perception, policy, /*may_give_up=*/false));
+GreedyEvaluation Rollouts::run_selection_to_the_end(const Decider& decider) {
+  return assess(collect_selection(decider, /*may_give_up=*/false));
 }
 
 GreedyEvaluation Rollouts::assess(const Collected& collected) {

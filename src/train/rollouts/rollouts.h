@@ -7,14 +7,14 @@
 #include <vector>
 
 #include "rollouts/baseline.h"
-#include "rollouts/collector.h"
 #include "rollouts/outcomes.h"
+#include "rollouts/traffic_collector.h"
 #include "traffic/checkpoint/snapshot.h"
 #include "traffic/comm/communicator.h"
 #include "traffic/comm/mpi_session.h"
 #include "traffic/config/config.h"
 #include "traffic/config/scenario_mix.h"
-#include "traffic/report/time_split.h"
+#include "traffic/core/time_split.h"
 #include "traffic/rollout/traffic/traffic_pool.h"
 
 namespace traffic::train {
@@ -32,7 +32,7 @@ class Rollouts {
  public:
   /// Starts the simulations and measures the scenarios' baselines, unless they are known.
   Rollouts(const config::Config& config, const comm::MpiSession& session,
-           comm::Communicator& communicator, report::TimeSplit& time_split);
+           comm::Communicator& communicator, TimeSplit& time_split);
 
   /// What these episodes would have scored without control, by their scenarios' means.
   [[nodiscard]] double uncontrolled_ocr_all(const std::vector<EpisodeOutcome>& outcomes) const;
@@ -45,15 +45,14 @@ class Rollouts {
     return iteration < config_.ppo.imitation_iterations;
   }
   /// @return nothing if it was given up because a stop is requested; then only close() is left
-  std::optional<RolloutBatch> collect(std::int64_t iteration, Perception& perception,
-                                      Policy& policy);
+  std::optional<RolloutBatch> collect(std::int64_t iteration, const Decider& decider);
 
   /// The uncontrolled runs of the selection seeds, run when first asked for.
   const std::vector<EpisodeOutcome>& uncontrolled();
   /// @return likewise
-  std::optional<GreedyEvaluation> evaluate(Perception& perception, Policy& policy);
+  std::optional<GreedyEvaluation> run_selection(const Decider& decider);
   /// The same, whether or not a stop is requested.
-  GreedyEvaluation evaluate_to_the_end(Perception& perception, Policy& policy);
+  GreedyEvaluation run_selection_to_the_end(const Decider& decider);
 
   /// Where fragments stand; nothing with whole episodes.
   void save_to(checkpoint::Snapshot& snapshot) const;
@@ -64,20 +63,21 @@ class Rollouts {
   [[nodiscard]] bool whole_episodes() const { return config_.ppo.rollout_fragment_length == 0; }
   [[nodiscard]] std::int64_t episodes_per_iteration() const;
   [[nodiscard]] std::int64_t steps_per_env() const;
-  [[nodiscard]] EpisodeSeed training_traffic(std::uint64_t major, std::int64_t minor) const;
-  [[nodiscard]] EpisodeSeed selection_traffic(std::int64_t i) const;
+  [[nodiscard]] rollout::EpisodeSeed training_traffic(std::uint64_t major,
+                                                      std::int64_t minor) const;
+  [[nodiscard]] rollout::EpisodeSeed selection_traffic(std::int64_t i) const;
   [[nodiscard]] std::vector<std::string> experts() const;
   [[nodiscard]] bool is_given_up(const Collected& collected);
-  Collected run_selection(Perception& perception, Policy& policy, bool may_give_up);
+  Collected collect_selection(const Decider& decider, bool may_give_up);
   GreedyEvaluation assess(const Collected& collected);
-  Collected collect_episodes(std::int64_t iteration, const Behaviour& driver);
-  Collected collect_fragments(const Behaviour& driver);
+  Collected collect_episodes(std::int64_t iteration, const Behaviour& behaviour);
+  Collected collect_fragments(const Behaviour& behaviour);
 
   config::Config config_;
   std::vector<config::ScenarioShare> mix_;
   comm::Communicator& communicator_;
   rollout::TrafficPool pool_;
-  Collector collector_;
+  TrafficCollector collector_;
   std::vector<Baseline> baselines_;  ///< of the scenarios
   Reward reward_;
   Cost cost_;

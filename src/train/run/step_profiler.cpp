@@ -57,7 +57,7 @@ ProfilePlace profile_place(Run& run) {
 /// Lives as long as operations are recorded.
 class StepProfiler::Recording {
  public:
-  Recording(torch::Device device, report::TimeSplit& time_split) : time_split_(time_split) {
+  Recording(torch::Device device, TimeSplit& time_split) : time_split_(time_split) {
     const torch::profiler::impl::ProfilerConfig config(torch::profiler::impl::ProfilerState::KINETO,
                                                        /*report_input_shapes=*/true,
                                                        /*profile_memory=*/device.is_cuda());
@@ -65,7 +65,7 @@ class StepProfiler::Recording {
     torch::autograd::profiler::prepareProfiler(config, activities);
     torch::autograd::profiler::enableProfiler(config, activities);
     enter(time_split.current());
-    time_split.observe([this](report::Share share) { enter(share); });
+    time_split.observe([this](TimeShare share) { enter(share); });
   }
   ~Recording() {
     if (running_) stop();
@@ -82,19 +82,19 @@ class StepProfiler::Recording {
 
  private:
   /// Shares are spans that contain what runs in them.
-  void enter(report::Share share) {
+  void enter(TimeShare share) {
     share_.reset();
     share_.emplace(at::RecordScope::USER_SCOPE);
-    if (share_->isActive()) share_->before(report::to_string(share));
+    if (share_->isActive()) share_->before(to_string(share));
   }
 
-  report::TimeSplit& time_split_;
+  TimeSplit& time_split_;
   std::optional<at::RecordFunction> share_;
   bool running_ = true;
 };
 
 StepProfiler::StepProfiler(const config::Profile& settings, ProfilePlace place,
-                           report::TimeSplit& time_split)
+                           TimeSplit& time_split)
     : settings_(settings), place_(std::move(place)), time_split_(time_split) {}
 
 StepProfiler::~StepProfiler() { finish(); }

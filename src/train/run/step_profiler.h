@@ -10,7 +10,7 @@
 #include <optional>
 
 #include "traffic/config/config.h"
-#include "traffic/report/time_split.h"
+#include "traffic/core/time_split.h"
 #include "traffic/train/run/run.h"
 
 namespace traffic::train {
@@ -29,7 +29,7 @@ ProfilePlace profile_place(Run& run);
 /// For one thread. Recording changes no result; what cannot be written is a warning.
 class StepProfiler {
  public:
-  StepProfiler(const config::Profile& settings, ProfilePlace place, report::TimeSplit& time_split);
+  StepProfiler(const config::Profile& settings, ProfilePlace place, TimeSplit& time_split);
   ~StepProfiler();  ///< finishes
   StepProfiler(const StepProfiler&) = delete;
   StepProfiler& operator=(const StepProfiler&) = delete;
@@ -45,7 +45,7 @@ class StepProfiler {
 
   config::Profile settings_;
   ProfilePlace place_;
-  report::TimeSplit& time_split_;
+  TimeSplit& time_split_;
   std::optional<std::int64_t> first_step_;  ///< of this process
   std::unique_ptr<Recording> recording_;
 };

@@ -69,8 +69,8 @@ class StepTotals {
 };
 
 WorldModelTrainer::WorldModelTrainer(const config::Config& config, WorldModelNetworks& model,
-                                     comm::Communicator& communicator,
-                                     report::TimeSplit& time_split, std::int64_t total_steps)
+                                     comm::Communicator& communicator, TimeSplit& time_split,
+                                     std::int64_t total_steps)
     : model_(model),
       communicator_(communicator),
       time_split_(time_split),
@@ -101,11 +101,11 @@ StepResult WorldModelTrainer::step(BatchFeeder& batches) {
   std::optional<comm::ReduceResult> reduced;
   for (std::int64_t part = 0; part < accumulation_steps_; ++part) {
     run_part(batches, totals);
-    const auto scope = time_split_.measure(report::Share::kReduce);
+    const auto scope = time_split_.measure(TimeShare::kReduce);
     reduced = reducer_.after_backward();
     if (reduced) totals.reduce(communicator_);
   }
-  const auto scope = time_split_.measure(report::Share::kOptimizer);
+  const auto scope = time_split_.measure(TimeShare::kOptimizer);
   const double learning_rate = schedule_.at(global_step_);
   const double loss_scale = scaler_.scale();
   scaler_.update(!reduced->finite);
@@ -145,17 +145,17 @@ void WorldModelTrainer::declare_unused_parameters() {
 }
 
 FedBatch WorldModelTrainer::next_batch(BatchFeeder& batches) {
-  const auto scope = time_split_.measure(report::Share::kData);
+  const auto scope = time_split_.measure(TimeShare::kData);
   return batches.next().value();
 }
 
 WorldModelForward WorldModelTrainer::run_forward(const data::Batch& batch) {
-  const auto scope = time_split_.measure(report::Share::kForward);
+  const auto scope = time_split_.measure(TimeShare::kForward);
   return model_.forward(batch, stage());
 }
 
 void WorldModelTrainer::run_backward(const torch::Tensor& loss, double factor) {
-  const auto scope = time_split_.measure(report::Share::kBackward);
+  const auto scope = time_split_.measure(TimeShare::kBackward);
   if (fault::hit("train.step", communicator_.rank(), global_step_) == fault::Action::kNan) {
     factor = std::numeric_limits<double>::quiet_NaN();
   }

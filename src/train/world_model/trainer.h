@@ -11,7 +11,7 @@
 #include "traffic/comm/flat_arena.h"
 #include "traffic/comm/gradient_reducer.h"
 #include "traffic/config/config.h"
-#include "traffic/report/time_split.h"
+#include "traffic/core/time_split.h"
 #include "traffic/train/optim/adam.h"
 #include "world_model/batch_feeder.h"
 #include "world_model/networks.h"
@@ -34,7 +34,7 @@ class WorldModelTrainer {
  public:
   /// Collective. @param total_steps of the whole training
   WorldModelTrainer(const config::Config& config, WorldModelNetworks& model,
-                    comm::Communicator& communicator, report::TimeSplit& time_split,
+                    comm::Communicator& communicator, TimeSplit& time_split,
                     std::int64_t total_steps);
 
   /// zero_grad, forward, backward, reduce, clip, step. Collective.
@@ -65,7 +65,7 @@ class WorldModelTrainer {
 
   WorldModelNetworks& model_;
   comm::Communicator& communicator_;
-  report::TimeSplit& time_split_;
+  TimeSplit& time_split_;
   std::int64_t accumulation_steps_;
   std::int64_t stage1_steps_;
   comm::ParameterArena parameters_;

@@ -9,6 +9,7 @@
 #include "cart_pole.h"
 #include "traffic/checkpoint/file.h"
 #include "traffic/core/random.h"
+#include "traffic/rollout/pool/collector.h"
 #include "traffic/rollout/pool/local_pool.h"
 
 namespace traffic::example {
@@ -23,10 +24,58 @@ enum Stream : std::uint64_t {
 
 using Weights = CartPoleState;  ///< one for each number of the state
 
-double decide(const Weights& weights, const CartPoleState& state) {
+double push_of(const Weights& weights, const CartPoleState& state) {
   const double sum = std::inner_product(weights.begin(), weights.end(), state.begin(), 0.0);
   return sum > 0.0 ? kForce_n : -kForce_n;
 }
+
+/// A rank's share of the episodes in which every candidate plays from every start.
+class Plays final : public rollout::EpisodeHandler {
+ public:
+  struct Share {
+    std::size_t first = 0;
+    std::size_t stride = 1;
+  };
+  Plays(rollout::EnvPool& pool, Share share, std::span<const Weights> candidates,
+        std::span<const Start> starts, std::span<double> steps_of)
+      : pool_(pool),
+        share_(share),
+        candidates_(candidates),
+        starts_(starts),
+        steps_of_(steps_of),
+        progress_(static_cast<std::size_t>(pool.num_envs())) {}
+
+  rollout::EpisodeProgress& progress(int env) override {
+    return progress_[static_cast<std::size_t>(env)];
+  }
+  void begin(int env) override {
+    const std::size_t episode = episode_of(env);
+    steps_of_[episode] = 0.0;
+    pool_.reset(env, to_bytes(starts_[episode % starts_.size()]));
+  }
+  void decide(std::span<const int> envs) override {
+    for (const int env : envs) {
+      const std::size_t episode = episode_of(env);
+      const auto state = from_bytes<CartPoleState>(pool_.answer(env));
+      const Push push{.force_n = push_of(candidates_[episode / starts_.size()], state)};
+      pool_.step(env, to_bytes(push));
+      steps_of_[episode] += 1.0;
+    }
+  }
+
+ private:
+  /// Among those of all ranks.
+  std::size_t episode_of(int env) {
+    return share_.first + static_cast<std::size_t>(progress(env).episode) * share_.stride;
+  }
+
+  rollout::EnvPool& pool_;
+  Share share_;
+  std::span<const Weights> candidates_;
+  std::span<const Start> starts_;
+  std::span<double> steps_of_;  ///< of each episode of all ranks
+  std::vector<rollout::EpisodeProgress> progress_;
+};
 
 class CrossEntropy final : public train::Training {
  public:
@@ -77,7 +126,7 @@ class CrossEntropy final : public train::Training {
   const Search settings_;
   comm::Communicator& communicator_;
   rollout::LocalPool pool_;
-  std::vector<rollout::Event> events_;
+  rollout::Collector collector_{pool_, time_split_};
   at::Tensor mean_ = at::zeros({4});
   at::Tensor deviation_ = at::ones({4});
   comm::ParameterArena parameters_{{{"mean", mean_}, {"deviation", deviation_}}};
@@ -110,40 +159,17 @@ std::vector<Start> CrossEntropy::draw_starts(Stream stream, std::int64_t iterati
   return starts;
 }
 
-/// Collective. Each rank plays the episodes of its environments; a sum with the others' zeros has
-/// the same bits in any order.
+/// Collective. A sum with the other ranks' zeros has the same bits in any order.
 /// @return steps until the end, the mean over the starts, of each candidate; the same on all ranks
 std::vector<double> CrossEntropy::play(const std::vector<Weights>& candidates,
                                        const std::vector<Start>& starts) {
-  const auto simulating = time_split_.measure(report::Share::kSimulate);
   const std::size_t episodes = candidates.size() * starts.size();
-  const auto num_envs = static_cast<std::size_t>(pool_.num_envs());
   const at::Tensor steps = at::zeros({static_cast<std::int64_t>(episodes)}, at::kDouble);
   auto* steps_of = steps.mutable_data_ptr<double>();
-  std::vector<std::size_t> episode_of(num_envs);  // that an environment plays
-  const auto begin = [&](int env, std::size_t episode) {
-    if (episode >= episodes) return;
-    episode_of[static_cast<std::size_t>(env)] = episode;
-    steps_of[episode] = 0.0;
-    pool_.reset(env, to_bytes(starts[episode % starts.size()]));
-  };
-  for (const int env : pool_.my_envs()) begin(env, static_cast<std::size_t>(env));
-  for (pool_.wait_all(pool_.my_envs(), events_); !events_.empty();
-       pool_.wait_all(pool_.my_envs(), events_)) {
-    for (const rollout::Event& event : events_) {
-      const std::size_t episode = episode_of[static_cast<std::size_t>(event.env)];
-      if (event.lost) {
-        begin(event.env, episode);
-      } else if (event.done) {
-        begin(event.env, episode + num_envs);
-      } else {
-        const auto state = from_bytes<CartPoleState>(pool_.answer(event.env));
-        const Push push{.force_n = decide(candidates[episode / starts.size()], state)};
-        pool_.step(event.env, to_bytes(push));
-        steps_of[episode] += 1.0;
-      }
-    }
-  }
+  const auto first = static_cast<std::size_t>(communicator_.rank());
+  const auto stride = static_cast<std::size_t>(communicator_.size());
+  Plays plays(pool_, {first, stride}, candidates, starts, {steps_of, episodes});
+  collector_.run_episodes((episodes - first + stride - 1) / stride, plays);
   communicator_.all_reduce(steps);
   std::vector<double> returns(candidates.size(), 0.0);
   for (std::size_t e = 0; e < episodes; ++e) {

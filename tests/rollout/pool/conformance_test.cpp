@@ -5,11 +5,8 @@
 #include <memory>
 #include <vector>
 
-#include "mpi_main.h"
-#include "rollout/pool/counting_environment.h"
+#include "rollout/pool/counting_pools.h"
 #include "traffic/core/error.h"
-#include "traffic/rollout/pool/local_pool.h"
-#include "traffic/rollout/pool/worker_pool.h"
 
 namespace traffic::rollout {
 namespace {
@@ -18,42 +15,9 @@ using testing::bytes_of;
 using testing::CountAnswer;
 using testing::CountOrder;
 using ::testing::HasSubstr;
+using testing::kEnvs;
+using testing::kMaxRestarts;
 using ::testing::SizeIs;
-
-constexpr int kEnvs = 6;
-constexpr int kMaxRestarts = 2;
-
-struct InProcesses {
-  static std::unique_ptr<EnvPool> make() {
-    config::Rollout rollout;
-    rollout.workers = 2;
-    rollout.envs_per_worker = kEnvs / 2;
-    rollout.max_restarts = kMaxRestarts;
-    return std::make_unique<WorkerPool>(
-        traffic::testing::mpi_session(),
-        WorkerPoolSpec{.rollout = rollout,
-                       .programs = {.rollout_worker = program_beside_this_one("rollout_worker"),
-                                    .environment = program_beside_this_one("rollout_counting_env")},
-                       .settings = "",
-                       .max_order_bytes = sizeof(CountOrder),
-                       .max_answer_bytes = sizeof(CountAnswer)});
-  }
-};
-
-struct InTheRank {
-  static std::unique_ptr<EnvPool> make() {
-    const auto& session = traffic::testing::mpi_session();
-    return std::make_unique<LocalPool>(
-        LocalPoolSpec{.rank = session.rank(),
-                      .num_ranks = session.size(),
-                      .num_envs = kEnvs,
-                      .max_answer_bytes = sizeof(CountAnswer),
-                      .max_restarts = kMaxRestarts,
-                      .make = [](const EnvPlace& place) {
-                        return std::make_unique<testing::CountingEnvironment>(place);
-                      }});
-  }
-};
 
 template <typename Where>
 class PoolTest : public ::testing::Test {
@@ -79,8 +43,7 @@ class PoolTest : public ::testing::Test {
   int first_ = pool_->my_envs().front();
 };
 
-using Pools = ::testing::Types<InProcesses, InTheRank>;
-TYPED_TEST_SUITE(PoolTest, Pools);
+TYPED_TEST_SUITE(PoolTest, testing::Pools);
 
 TYPED_TEST(PoolTest, AnEnvironmentBelongsToTheRankOfItsNumber) {
   const auto& session = traffic::testing::mpi_session();

@@ -55,7 +55,7 @@ TEST(PeriodCodec, ReturnsWhatWasWritten) {
 
   ASSERT_EQ(read.frames.size(), fixture.frames.size());
   for (std::size_t f = 0; f < read.frames.size(); ++f) {
-    const FrameView& got = read.frames[f];
+    const scene::FrameView& got = read.frames[f];
     const scene::GraphFrame& put = fixture.frames[f];
     EXPECT_EQ(got.time_s, put.time_s);
     EXPECT_THAT(got.vehicle_id, ElementsAreArray(put.vehicle_id));
@@ -107,7 +107,7 @@ TEST(PeriodCodec, SurvivesSpoiledWords) {
         continue;
       }
       // Accepted: then every view lies within the bytes.
-      for (const FrameView& frame : period.frames) {
+      for (const scene::FrameView& frame : period.frames) {
         for (const std::int32_t source : frame.edge_src) {
           ASSERT_GE(source, 0);
           ASSERT_LT(source, frame.num_nodes());
@@ -192,15 +192,14 @@ TEST(PeriodCodec, HasRoomForTheVehiclesItWasMadeFor) {
 }
 
 TEST(EpisodeCodec, ReturnsWhatWasWritten) {
-  const EpisodeSpec spec{.seed = 0xfedcba9876543210,
-                         .scenario = 2,
+  const EpisodeSpec spec{.traffic = {.seed = 0xfedcba9876543210, .scenario = 2},
                          .demand_scale = 1.25,
                          .controller = "meter",
                          .frames = false};
   const auto bytes = write_episode(spec);
   const EpisodeSpec read = read_episode(bytes);
-  EXPECT_EQ(read.seed, spec.seed);
-  EXPECT_EQ(read.scenario, spec.scenario);
+  EXPECT_EQ(read.traffic.seed, spec.traffic.seed);
+  EXPECT_EQ(read.traffic.scenario, spec.traffic.scenario);
   EXPECT_EQ(read.demand_scale, spec.demand_scale);
   EXPECT_EQ(read.controller, spec.controller);
   EXPECT_EQ(read.frames, spec.frames);

@@ -37,8 +37,8 @@ struct PeriodFixture {
   std::vector<scene::GraphFrame> frames{make_frame(0, 1.0), make_frame(3, 2.0), make_frame(4, 3.0)};
   std::vector<double> growth{0.5, 0.25, 0.125};
   std::vector<double> conflict_growth{0.5, 0, 0.25, 0, 0, 0.125};
-  std::vector<Candidate> candidates{{.node = 1, .conflict = 0, .approach = 1},
-                                    {.node = 3, .conflict = 1, .approach = 0}};
+  std::vector<scene::Candidate> candidates{{.node = 1, .conflict = 0, .approach = 1},
+                                           {.node = 3, .conflict = 1, .approach = 0}};
   std::vector<ControlledVehicle> controlled{
       {.vehicle_id = 12, .conflict = 1, .steps = 3, .hard_brakes = 1, .unsafe_steps = 2}};
   std::vector<scene::Command> scripted{

@@ -110,7 +110,7 @@ class Driver {
   void begin(int env, std::int64_t seed) {
     seed_of_[env] = seed;
     hash_of_[env] = Hasher();
-    pool_.start_episode(env, {.seed = static_cast<std::uint64_t>(seed)});
+    pool_.start_episode(env, {.traffic = {.seed = static_cast<std::uint64_t>(seed)}});
   }
 
   void handle(const Event& event) {
@@ -139,7 +139,7 @@ class Driver {
   std::span<const scene::Command> decide(const Period& period) {
     commands_.clear();
     if (!options_.control) return commands_;
-    for (const Candidate& candidate : period.candidates) {
+    for (const scene::Candidate& candidate : period.candidates) {
       const auto id = period.frames.back().vehicle_id[static_cast<std::size_t>(candidate.node)];
       if (id % 2 != 0) continue;
       commands_.push_back(
@@ -155,7 +155,7 @@ class Driver {
 
   void note(int env, const Period& period) {
     Hasher& hasher = hash_of_.at(env);
-    for (const FrameView& frame : period.frames) {
+    for (const scene::FrameView& frame : period.frames) {
       add(hasher, std::span(&frame.time_s, 1));
       add(hasher, frame.vehicle_id);
       add(hasher, frame.xy_m);

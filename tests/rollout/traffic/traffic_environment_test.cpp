@@ -73,7 +73,7 @@ class TrafficEnvironmentTest : public ::testing::Test {
 
 TEST_F(TrafficEnvironmentTest, AResetShowsTheEmptyRoadAndAPeriodEveryFrameOfIt) {
   start();
-  const Period& first = reset({.seed = 3});
+  const Period& first = reset({.traffic = {.seed = 3}});
   EXPECT_THAT(first.frames, SizeIs(1));
   EXPECT_THAT(first.growth, IsEmpty());
   EXPECT_EQ(first.time_s, 0.0);
@@ -91,7 +91,7 @@ TEST_F(TrafficEnvironmentTest, AResetShowsTheEmptyRoadAndAPeriodEveryFrameOfIt) 
 
 TEST_F(TrafficEnvironmentTest, AnEpisodesGrowthIsItsScoreAndItsEndIsTheScenarios) {
   start();
-  reset({.seed = 3, .frames = false});
+  reset({.traffic = {.seed = 3}, .frames = false});
   const double growth = run_to_end();
   EXPECT_TRUE(period_.terminated);
   EXPECT_FALSE(period_.truncated);
@@ -106,7 +106,7 @@ TEST_F(TrafficEnvironmentTest, AnEpisodesGrowthIsItsScoreAndItsEndIsTheScenarios
 TEST_F(TrafficEnvironmentTest, AnEpisodeCutByTheConfigurationIsTruncated) {
   config_.env.max_time_s = 31;
   start();
-  reset({.seed = 3});
+  reset({.traffic = {.seed = 3}});
   run_to_end();
   EXPECT_TRUE(period_.truncated);
   EXPECT_FALSE(period_.terminated);
@@ -118,12 +118,12 @@ TEST_F(TrafficEnvironmentTest, AnEpisodeCutByTheConfigurationIsTruncated) {
 TEST_F(TrafficEnvironmentTest, CommandsReachTheVehiclesAndTheirEffectsAreCounted) {
   config_.env.max_time_s = 300;
   start();
-  reset({.seed = 3});
+  reset({.traffic = {.seed = 3}});
   std::int64_t steps_under_control = 0;
   std::vector<scene::Command> commands;
   while (!period_.done()) {
     commands.clear();
-    for (const Candidate& candidate : period_.candidates) {
+    for (const scene::Candidate& candidate : period_.candidates) {
       const auto node = static_cast<std::size_t>(candidate.node);
       commands.push_back({.vehicle_id = period_.frames.back().vehicle_id[node],
                           .longitudinal = scene::Longitudinal::kStop,
@@ -159,7 +159,7 @@ TEST_F(TrafficEnvironmentTest, AScriptedControllerDoesWhatItDoesWithoutThePool) 
   }
   ASSERT_GT(expected.cv_steps, 0);
   start();
-  reset({.seed = 5, .controller = "meter"});
+  reset({.traffic = {.seed = 5}, .controller = "meter"});
   std::size_t scripted = 0;
   while (!period_.done()) {
     step();
@@ -173,10 +173,10 @@ TEST_F(TrafficEnvironmentTest, AScriptedControllerDoesWhatItDoesWithoutThePool) 
 TEST_F(TrafficEnvironmentTest, DemandCanBeScaledForOneEpisode) {
   config_.env.max_time_s = 200;
   start();
-  reset({.seed = 3, .demand_scale = 0.5, .frames = false});
+  reset({.traffic = {.seed = 3}, .demand_scale = 0.5, .frames = false});
   run_to_end();
   const auto half = period_.score.departed + period_.score.waiting;
-  reset({.seed = 3, .frames = false});
+  reset({.traffic = {.seed = 3}, .frames = false});
   run_to_end();
   const auto whole = period_.score.departed + period_.score.waiting;
   EXPECT_GT(half, whole / 3);
@@ -188,7 +188,7 @@ TEST_F(TrafficEnvironmentTest, AStepOfAnotherProcesssEpisodeIsLost) {
   rank_.post(CommandKind::kStep, incarnation_, {});
   loop_->serve(0);
   EXPECT_EQ(rank_.answer().kind, ReplyKind::kLost) << "no episode has begun";
-  reset({.seed = 3});
+  reset({.traffic = {.seed = 3}});
   rank_.post(CommandKind::kStep, incarnation_ - 1, {});
   loop_->serve(0);
   EXPECT_EQ(rank_.answer().kind, ReplyKind::kLost) << "of the process before";

@@ -8,75 +8,20 @@
 #include "traffic/core/error.h"
 #include "traffic/core/random.h"
 #include "traffic/scene/frame.h"
+#include "train/policy/frame_fixture.h"
 
 namespace traffic::train {
 namespace {
 
-/// A frame of vehicles in a row, each with the one before it as neighbour; those of odd id are
-/// connected.
-struct Frame {
-  std::vector<std::uint32_t> ids;
-  std::vector<float> xy, nodes, edges, globals;
-  std::vector<std::int32_t> ptr{0}, src;
-
-  Frame(std::vector<std::uint32_t> vehicles, std::uint64_t seed) : ids(std::move(vehicles)) {
-    Rng rng(seed);
-    const std::size_t columns = scene::node_features().size();
-    for (std::size_t i = 0; i < ids.size(); ++i) {
-      for (std::size_t c = 0; c < columns; ++c) {
-        // The same vehicle always looks the same.
-        Rng own(derive_seed(ids[i], {c}));
-        const bool tells = c == static_cast<std::size_t>(scene::node_feature_index("is_cv"));
-        nodes.push_back(tells ? static_cast<float>(ids[i] % 2) : static_cast<float>(own.uniform()));
-      }
-      xy.insert(xy.end(), {0.0F, 0.0F});
-      if (i > 0) {
-        src.push_back(static_cast<std::int32_t>(i) - 1);
-        edges.insert(edges.end(), {10.0F, 0.5F, 10.0F, 2.0F});
-      }
-      ptr.push_back(static_cast<std::int32_t>(src.size()));
-    }
-    for (std::size_t g = 0; g < scene::global_features().size(); ++g) {
-      globals.push_back(static_cast<float>(rng.uniform()));
-    }
-  }
-  [[nodiscard]] rollout::FrameView view() const {
-    return {.vehicle_id = ids,
-            .xy_m = xy,
-            .node_features = nodes,
-            .edge_ptr = ptr,
-            .edge_src = src,
-            .edge_features = edges,
-            .global_features = globals};
-  }
-};
-
-config::Config small_config() {
-  config::Config config;
-  config.model = {.hidden_dim = 32,
-                  .gnn_layers = 1,
-                  .num_heads = 2,
-                  .lstm_hidden = 32,
-                  .lstm_layers = 1,
-                  .latent_dim = 8};
-  return config;
-}
-
-rollout::Period period_of(const std::list<Frame>& frames,
-                          std::span<const rollout::Candidate> candidates) {
-  rollout::Period period;
-  for (const Frame& frame : frames) period.frames.push_back(frame.view());
-  period.candidates = candidates;
-  return period;
-}
+using namespace testing;  // NOLINT: the helpers beside this file
 
 TEST(Perception, GivesEachCandidateItsOwnNormalisedFeatures) {
-  config::Config config = small_config();
+  config::Config config = small_perception();
   config.controller.inputs = {"features", "globals"};
   Perception perception(config, 1, torch::kCPU);
   EXPECT_TRUE(perception.parameters().empty());
-  const std::vector<rollout::Candidate> candidates{{.node = 2, .conflict = 0, .approach = 0}};
-  const std::list<Frame> frames{Frame({4, 5, 8}, 1)};
+  const std::vector<scene::Candidate> candidates{{.node = 2, .conflict = 0, .approach = 0}};
+  const std::list<scene::GraphFrame> frames{frame_of({4, 5, 8}, 1)};
   const rollout::Period period = period_of(frames, candidates);
   RecurrentState memory;
   const ObservationInput sighting{.period = &period, .memory = &memory};
@@ -85,22 +30,23 @@ TEST(Perception, GivesEachCandidateItsOwnNormalisedFeatures) {
   ASSERT_EQ(seen.own.size(1), perception.widths().own);
   const auto speed = static_cast<std::size_t>(scene::node_feature_index("speed_mps"));
   const std::size_t columns = scene::node_features().size();
-  EXPECT_FLOAT_EQ(seen.own[0][static_cast<std::int64_t>(speed)].item<float>(),
-                  frames.front().nodes[2 * columns + speed] / scene::node_features()[speed].scale);
+  EXPECT_FLOAT_EQ(
+      seen.own[0][static_cast<std::int64_t>(speed)].item<float>(),
+      frames.front().node_features[2 * columns + speed] / scene::node_features()[speed].scale);
   EXPECT_EQ(seen.conflict.sizes(), (std::vector<std::int64_t>{1, 1, perception.widths().conflict}));
 }
 
 TEST(Perception, RemembersConnectedVehiclesByTheirIdsThroughComingAndGoing) {
   // Vehicle 5 is seen alone three times. The same frames among vehicles that come and go, in a
   // batch with another simulation, must give it the same latents: no edges join it to the others.
-  config::Config config = small_config();
+  config::Config config = small_perception();
   config.controller.inputs = {"latents"};
   Perception perception(config, 1, torch::kCPU);
   perception.freeze();
-  const auto isolate = [](Frame frame) {
-    std::fill(frame.ptr.begin(), frame.ptr.end(), 0);
-    frame.src.clear();
-    frame.edges.clear();
+  const auto isolate = [](scene::GraphFrame frame) {
+    std::fill(frame.edge_ptr.begin(), frame.edge_ptr.end(), 0);
+    frame.edge_src.clear();
+    frame.edge_features.clear();
     return frame;
   };
   RecurrentState alone_memory;
@@ -112,11 +58,12 @@ TEST(Perception, RemembersConnectedVehiclesByTheirIdsThroughComingAndGoing) {
   for (const auto& ids : crowds) {
     const auto node =
         static_cast<std::int32_t>(std::find(ids.begin(), ids.end(), 5U) - ids.begin());
-    const std::vector<rollout::Candidate> in_crowd{{.node = node, .conflict = 0, .approach = 0}};
-    const std::vector<rollout::Candidate> first{{.node = 0, .conflict = 0, .approach = 0}};
-    const std::list<Frame> crowd{isolate(Frame(ids, 1))};
-    const std::list<Frame> single{isolate(Frame({5}, 1))};
-    const std::list<Frame> other{isolate(Frame({3}, 1)), isolate(Frame({3, 5}, 1))};
+    const std::vector<scene::Candidate> in_crowd{{.node = node, .conflict = 0, .approach = 0}};
+    const std::vector<scene::Candidate> first{{.node = 0, .conflict = 0, .approach = 0}};
+    const std::list<scene::GraphFrame> crowd{isolate(frame_of(ids, 1))};
+    const std::list<scene::GraphFrame> single{isolate(frame_of({5}, 1))};
+    const std::list<scene::GraphFrame> other{isolate(frame_of({3}, 1)),
+                                             isolate(frame_of({3, 5}, 1))};
     const rollout::Period a = period_of(single, first);
     const rollout::Period b = period_of(crowd, in_crowd);
     const rollout::Period c = period_of(other, first);
@@ -132,19 +79,19 @@ TEST(Perception, RemembersConnectedVehiclesByTheirIdsThroughComingAndGoing) {
 }
 
 TEST(Perception, PoolsTheEncodingsOfConnectedVehicles) {
-  config::Config config = small_config();
+  config::Config config = small_perception();
   config.controller.inputs = {"encoding", "pooled"};
   Perception perception(config, 1, torch::kCPU);
   perception.freeze();
   const auto candidate = [](std::int32_t node) {
-    return rollout::Candidate{.node = node, .conflict = 0, .approach = 0};
+    return scene::Candidate{.node = node, .conflict = 0, .approach = 0};
   };
-  const std::vector<rollout::Candidate> all_connected{candidate(1), candidate(3), candidate(4)};
-  const std::vector<rollout::Candidate> some_connected{candidate(2)};
-  const std::vector<rollout::Candidate> none;
-  const std::list<Frame> first{Frame({1, 7}, 1), Frame({2, 5, 6, 9, 11}, 1)};
-  const std::list<Frame> second{Frame({3, 4, 5, 8}, 1)};
-  const std::list<Frame> unconnected{Frame({2, 4}, 1)};
+  const std::vector<scene::Candidate> all_connected{candidate(1), candidate(3), candidate(4)};
+  const std::vector<scene::Candidate> some_connected{candidate(2)};
+  const std::vector<scene::Candidate> none;
+  const std::list<scene::GraphFrame> first{frame_of({1, 7}, 1), frame_of({2, 5, 6, 9, 11}, 1)};
+  const std::list<scene::GraphFrame> second{frame_of({3, 4, 5, 8}, 1)};
+  const std::list<scene::GraphFrame> unconnected{frame_of({2, 4}, 1)};
   const std::vector<rollout::Period> periods{period_of(first, all_connected),
                                              period_of(second, some_connected),
                                              period_of(unconnected, none)};
@@ -161,28 +108,12 @@ TEST(Perception, PoolsTheEncodingsOfConnectedVehicles) {
   EXPECT_EQ(seen.shared[2].abs().max().item<float>(), 0.0F);
 }
 
-TEST(Perception, CountsVehiclesThatKeepTheirCommand) {
-  const std::size_t columns = scene::node_features().size();
-  Frame frame({1, 2, 3}, 1);
-  std::fill(frame.nodes.begin(), frame.nodes.end(), 0.0F);
-  const auto set = [&](std::size_t vehicle, const char* name, float value) {
-    frame.nodes[vehicle * columns + static_cast<std::size_t>(scene::node_feature_index(name))] =
-        value;
-  };
-  set(0, "commanded", 1.0F);
-  set(0, "commit_left_s", 12.0F);
-  set(1, "commanded", 1.0F);  // its command ends now: it is a candidate again
-  const std::list<Frame> frames{frame};
-  const rollout::Period period = period_of(frames, {});
-  EXPECT_EQ(count_committed(period), 1);
-}
-
 TEST(Perception, InBf16SeesNearlyTheSameAndFp16IsForGpus) {
-  const std::vector<rollout::Candidate> candidates{{.node = 3, .conflict = 0, .approach = 0}};
-  const std::list<Frame> frames{Frame({4, 5, 8, 9}, 1)};
+  const std::vector<scene::Candidate> candidates{{.node = 3, .conflict = 0, .approach = 0}};
+  const std::list<scene::GraphFrame> frames{frame_of({4, 5, 8, 9}, 1)};
   const rollout::Period period = period_of(frames, candidates);
   const auto seen_in = [&](const std::string& precision) {
-    config::Config config = small_config();
+    config::Config config = small_perception();
     config.controller.perception_precision = precision;
     Perception perception(config, 1, torch::kCPU);
     perception.freeze();

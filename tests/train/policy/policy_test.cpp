@@ -53,7 +53,7 @@ TEST(Policy, ArriveLateIsKeptOtherCommandsLastAControlPeriod) {
   config.action.commands = {"none", "stop", "arrive_late"};
   config.env.control_period_s = 5.0;
   const std::vector<std::uint32_t> vehicles = {7};
-  const rollout::FrameView frame{.vehicle_id = vehicles};
+  const scene::FrameView frame{.vehicle_id = vehicles};
   const auto hold_s = [&](float action) {
     const auto command = Policy(config, kWidths, torch::kCPU).command(frame, {}, action, 1);
     return command ? command->hold_s : 0.0;
@@ -76,10 +76,10 @@ TEST(Policy, GivesTheDecisionsThatItMadeTheProbabilityThatItMadeThemWith) {
     const Decisions made = policy.decide(in, torch::tensor({2, 2}, torch::kLong),
                                          test::draw_uniforms(rng, {6, policy.uniform_columns()}));
     // What is kept of decisions are copies, outside of the inference mode that they are made in.
-    const PolicyTermsOf terms = policy.evaluate(in, {.picks = made.picks.clone(),
-                                                     .row = made.row.clone(),
-                                                     .action = made.action.clone(),
-                                                     .lane = made.lane.clone()});
+    const PolicyTermsOf terms = policy.evaluate_actions(in, {.picks = made.picks.clone(),
+                                                             .row = made.row.clone(),
+                                                             .action = made.action.clone(),
+                                                             .lane = made.lane.clone()});
     EXPECT_EQ(terms.log_prob.numel(), 4);
     EXPECT_TRUE(torch::isfinite(terms.log_prob).all().item<bool>()) << kind;
     EXPECT_TRUE((terms.selection_log_prob < 0).all().item<bool>()) << kind;
@@ -92,8 +92,8 @@ TEST(Policy, TurnsActionsIntoCommandsThatLastAControlPeriod) {
   const Policy policy(config, kWidths, torch::kCPU);
   const std::vector<std::uint32_t> ids{7, 9};
   const std::vector<float> rows(2 * scene::node_features().size(), 0.0F);
-  const rollout::FrameView frame{.vehicle_id = ids, .node_features = rows};
-  const rollout::Candidate candidate{.node = 1, .conflict = 0, .approach = 0};
+  const scene::FrameView frame{.vehicle_id = ids, .node_features = rows};
+  const scene::Candidate candidate{.node = 1, .conflict = 0, .approach = 0};
   EXPECT_FALSE(policy.command(frame, candidate, 0.0F, 1).has_value());
   const auto stop = policy.command(frame, candidate, 1.0F, 1);
   ASSERT_TRUE(stop.has_value());
@@ -111,7 +111,7 @@ TEST(Policy, ContinuousCommandsStayWithinTheirBounds) {
   const Policy policy(config, kWidths, torch::kCPU);
   const std::vector<std::uint32_t> ids{1};
   const std::vector<float> rows(scene::node_features().size(), 0.0F);
-  const rollout::FrameView frame{.vehicle_id = ids, .node_features = rows};
+  const scene::FrameView frame{.vehicle_id = ids, .node_features = rows};
   EXPECT_NEAR(policy.command(frame, {}, -50.0F, 1)->value, config.env.min_accel_mps2, 1e-6);
   EXPECT_NEAR(policy.command(frame, {}, 50.0F, 1)->value, config.env.max_accel_mps2, 1e-6);
   EXPECT_NEAR(policy.command(frame, {}, 0.0F, 1)->value, -0.5, 1e-6);  // the middle of -3 .. 2

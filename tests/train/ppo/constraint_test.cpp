@@ -33,15 +33,15 @@ double set_costly_task(std::vector<Trajectory>& all) {
     for (Step& step : trajectory.steps) {
       double stops = 0.0;
       double unsafe = 0.0;
-      for (std::size_t d = 0; d < step.place.size(); ++d) {
-        if (step.action[d] != 1.0F) continue;
+      for (std::size_t d = 0; d < step.made.place.size(); ++d) {
+        if (step.made.action[d] != 1.0F) continue;
         stops += 1.0;
-        if (step.seen.own[step.place[d]][1].item<float>() > 0.0F) unsafe += 1.0;
+        if (step.seen.own[step.made.place[d]][1].item<float>() > 0.0F) unsafe += 1.0;
       }
       step.reward = {static_cast<float>(stops)};
-      step.cost = {step.place.empty()
+      step.cost = {step.made.place.empty()
                        ? 0.0F
-                       : static_cast<float>(unsafe / static_cast<double>(step.place.size()))};
+                       : static_cast<float>(unsafe / static_cast<double>(step.made.place.size()))};
       sum += static_cast<double>(step.cost[0]);
       steps += 1.0;
     }

@@ -64,8 +64,9 @@ void expect_stops_where_the_first_feature_is_positive(Policy& policy) {
 void decide_as_expert(std::vector<Trajectory>& all) {
   for (Trajectory& trajectory : all) {
     for (Step& step : trajectory.steps) {
-      for (std::size_t d = 0; d < step.place.size(); ++d) {
-        step.action[d] = step.seen.own[step.place[d]][0].item<float>() > 0.0F ? 1.0F : 0.0F;
+      for (std::size_t d = 0; d < step.made.place.size(); ++d) {
+        step.made.action[d] =
+            step.seen.own[step.made.place[d]][0].item<float>() > 0.0F ? 1.0F : 0.0F;
       }
     }
   }

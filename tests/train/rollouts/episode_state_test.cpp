@@ -17,14 +17,14 @@ constexpr std::int64_t kScenarios = 2;
 EpisodeState make_slot() {
   torch::manual_seed(3);
   EpisodeState slot;
-  slot.running = true;
-  slot.episode = 4;
-  slot.losses = 1;
+  slot.progress.running = true;
+  slot.progress.episode = 4;
+  slot.progress.losses = 1;
   slot.sampling_seed = 0x123456789abcdef0;
   slot.time_s = 37.5;
   slot.outcome.order = 12;
-  slot.outcome.seed = 99;
-  slot.outcome.scenario = 1;
+  slot.outcome.traffic.seed = 99;
+  slot.outcome.traffic.scenario = 1;
   slot.outcome.steps = 7;
   slot.outcome.reward = -2.5;
   slot.outcome.cost = 0.25;
@@ -67,14 +67,14 @@ TEST(SlotBytes, ComeBackAsTheyWere) {
   const checkpoint::Bytes bytes = to_bytes(slot);
   const EpisodeState back = episode_state_from(bytes, kScenarios, torch::kCPU);
   EXPECT_EQ(to_bytes(back), bytes);
-  EXPECT_TRUE(back.running);
-  EXPECT_EQ(back.episode, 4);
-  EXPECT_EQ(back.losses, 1);
+  EXPECT_TRUE(back.progress.running);
+  EXPECT_EQ(back.progress.episode, 4);
+  EXPECT_EQ(back.progress.losses, 1);
   EXPECT_EQ(back.sampling_seed, slot.sampling_seed);
   EXPECT_EQ(back.time_s, 37.5);
   EXPECT_EQ(back.outcome.order, 12);
-  EXPECT_EQ(back.outcome.seed, 99U);
-  EXPECT_EQ(back.outcome.scenario, 1);
+  EXPECT_EQ(back.outcome.traffic.seed, 99U);
+  EXPECT_EQ(back.outcome.traffic.scenario, 1);
   EXPECT_EQ(back.outcome.steps, 7);
   EXPECT_EQ(back.outcome.reward, -2.5);
   EXPECT_EQ(back.outcome.cost, 0.25);
@@ -98,8 +98,8 @@ TEST(SlotBytes, ComeBackAsTheyWere) {
 TEST(SlotBytes, OfASimulationThatHasNotBegunComeBack) {
   const checkpoint::Bytes bytes = to_bytes(EpisodeState{});
   const EpisodeState back = episode_state_from(bytes, kScenarios, torch::kCPU);
-  EXPECT_FALSE(back.running);
-  EXPECT_EQ(back.episode, -1);
+  EXPECT_FALSE(back.progress.running);
+  EXPECT_EQ(back.progress.episode, -1);
   EXPECT_FALSE(back.memory.state.hidden.defined());
   EXPECT_FALSE(back.pending.has_value());
 }

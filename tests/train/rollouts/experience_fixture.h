@@ -62,9 +62,9 @@ inline Trajectory play(std::int64_t order, std::int64_t length, std::int64_t con
       const auto place = made.row[d].item<std::int64_t>();
       const auto conflict =
           static_cast<std::int64_t>(rng.uniform_int(static_cast<std::uint64_t>(conflicts)));
-      step.place.push_back(place);
-      step.action.push_back(made.action[d].item<float>());
-      step.lane.push_back(made.lane[d].item<std::int64_t>());
+      step.made.place.push_back(place);
+      step.made.action.push_back(made.action[d].item<float>());
+      step.made.lane.push_back(made.lane[d].item<std::int64_t>());
       step.decision_conflict.push_back(conflict);
       const bool stopped = made.action[d].item<float>() == 1.0F;
       step.own_cost.push_back(stopped ? 0.01F : 0.0F);

@@ -18,11 +18,11 @@ Trajectory two_steps() {
     step.seen.own = torch::full({3 - t, kOwn}, 10.0 * t);
     step.seen.shared = torch::full({1, kShared}, 1.0 * t);
     step.seen.conflict = torch::zeros({1, kConflictWidth});
-    step.place = t == 0 ? std::vector<std::int64_t>{2, 0} : std::vector<std::int64_t>{1};
-    step.action.assign(step.place.size(), 1.0F);
-    step.lane.assign(step.place.size(), 1);
-    step.decision_conflict.assign(step.place.size(), 0);
-    step.own_cost.assign(step.place.size(), 0.5F);
+    step.made.place = t == 0 ? std::vector<std::int64_t>{2, 0} : std::vector<std::int64_t>{1};
+    step.made.action.assign(step.made.place.size(), 1.0F);
+    step.made.lane.assign(step.made.place.size(), 1);
+    step.decision_conflict.assign(step.made.place.size(), 0);
+    step.own_cost.assign(step.made.place.size(), 0.5F);
     step.reward = {t == 0 ? 1.0F : 2.0F};
     step.cost = {0.0F};
     trajectory.steps.push_back(std::move(step));

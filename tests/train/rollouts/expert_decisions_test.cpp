@@ -29,7 +29,7 @@ scene::Command command(std::uint32_t vehicle, Longitudinal longitudinal, double 
 TEST(ExpertDecisions, CommandedVehiclesComeFirstTheOthersAreLeftAlone) {
   const std::array asked = {command(8, Longitudinal::kStop), command(5, Longitudinal::kFast),
                             command(5, Longitudinal::kStop)};
-  const ExpertDecisions made = expert_decisions(kVehicles, asked, kCommands, 4, kLeast_s);
+  const DecisionColumns made = expert_decisions(kVehicles, asked, kCommands, 4, kLeast_s);
   EXPECT_THAT(made.place, ElementsAre(1, 2, 0, 3));
   EXPECT_THAT(made.action, ElementsAre(1.0F, 2.0F, 0.0F, 0.0F));
 }
@@ -37,21 +37,21 @@ TEST(ExpertDecisions, CommandedVehiclesComeFirstTheOthersAreLeftAlone) {
 TEST(ExpertDecisions, AVehicleAskedForLessThanHalfThePeriodWasLeftAlone) {
   std::vector<scene::Command> asked(3, command(5, Longitudinal::kStop, 1.0));
   asked.push_back(command(8, Longitudinal::kStop, 1.0));
-  const ExpertDecisions made = expert_decisions(kVehicles, asked, kCommands, 4, kLeast_s);
+  const DecisionColumns made = expert_decisions(kVehicles, asked, kCommands, 4, kLeast_s);
   EXPECT_THAT(made.place, ElementsAre(1, 0, 2, 3));
   EXPECT_THAT(made.action, ElementsAre(2.0F, 0.0F, 0.0F, 0.0F));
 }
 
 TEST(ExpertDecisions, NoMoreThanMayBePicked) {
   const std::array asked = {command(9, Longitudinal::kStop)};
-  const ExpertDecisions made = expert_decisions(kVehicles, asked, kCommands, 2, kLeast_s);
+  const DecisionColumns made = expert_decisions(kVehicles, asked, kCommands, 2, kLeast_s);
   EXPECT_THAT(made.place, ElementsAre(3, 0));
   EXPECT_THAT(expert_decisions(kVehicles, asked, kCommands, 0, kLeast_s).place, IsEmpty());
 }
 
 TEST(ExpertDecisions, WhatIsNoCandidateOrNoActionIsNotImitated) {
   const std::array asked = {command(4, Longitudinal::kStop), command(3, Longitudinal::kHold)};
-  const ExpertDecisions made = expert_decisions(kVehicles, asked, kCommands, 1, kLeast_s);
+  const DecisionColumns made = expert_decisions(kVehicles, asked, kCommands, 1, kLeast_s);
   EXPECT_THAT(made.place, ElementsAre(0));
   EXPECT_THAT(made.action, ElementsAre(0.0F));
 }

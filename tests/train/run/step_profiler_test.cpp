@@ -21,7 +21,7 @@ class StepProfilerTest : public test::RunFolderTest {
   void take_steps(StepProfiler& profiler, int count) {
     for (int step = 0; step < count; ++step) {
       profiler.before_step(kFirstStep + step);
-      const auto learning = split_.measure(report::Share::kLearn);
+      const auto learning = split_.measure(TimeShare::kLearn);
       RECORD_USER_SCOPE("step-" + std::to_string(step));
       torch::ones({8, 8}).mm(torch::ones({8, 8}));
     }
@@ -43,7 +43,7 @@ class StepProfilerTest : public test::RunFolderTest {
     return {std::istreambuf_iterator<char>(in), {}};
   }
 
-  report::TimeSplit split_;
+  TimeSplit split_;
 };
 
 TEST_F(StepProfilerTest, RecordsTheChosenStepsOnly) {
@@ -94,8 +94,8 @@ TEST_F(StepProfilerTest, GoesOnWhereNothingCanBeWritten) {
 TEST_F(StepProfilerTest, ChangesNoTimeShare) {
   StepProfiler profiler({.steps = 1, .skip_steps = 0}, place(), split_);
   take_steps(profiler, 2);
-  EXPECT_EQ(split_.current(), report::Share::kOther);
-  EXPECT_GT(split_.seconds(report::Share::kLearn), 0.0);
+  EXPECT_EQ(split_.current(), TimeShare::kOther);
+  EXPECT_GT(split_.seconds(TimeShare::kLearn), 0.0);
 }
 
 }  // namespace

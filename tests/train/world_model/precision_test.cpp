@@ -48,7 +48,7 @@ struct Training {
   WorldModelData data;
   std::unique_ptr<data::TrafficLoader> loader;
   BatchFeeder batches;
-  report::TimeSplit time_split;
+  TimeSplit time_split;
   WorldModelNetworks model;
   WorldModelTrainer trainer;
 };

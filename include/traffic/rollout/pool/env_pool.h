@@ -46,44 +46,51 @@ struct PoolCounters {
   std::uint64_t rejected = 0;       ///< of those: replaced because they answered rubbish
 };
 
-class EnvPool {
+/// What a collector needs of a pool.
+class EventSource {
+ public:
+  EventSource() = default;
+  virtual ~EventSource() = default;
+  EventSource(const EventSource&) = delete;
+  EventSource& operator=(const EventSource&) = delete;
+
+  /// The environments of this rank.
+  [[nodiscard]] virtual std::span<const int> my_envs() const = 0;
+  /// my_envs() in parts, none of them empty: two where environments run beside the rank, one where
+  /// they run in it.
+  [[nodiscard]] virtual std::span<const std::vector<int>> groups() const = 0;
+  /// Ordered and not yet told of.
+  [[nodiscard]] virtual bool busy(int env) const = 0;
+  /// The answers of all of these that are busy, in their order.
+  /// @param events overwritten; nothing is allocated once it is large enough
+  /// @throws WorkerError when an environment cannot be kept running, with its own last message, or
+  /// what runs it is gone
+  virtual void wait_all(std::span<const int> envs, std::vector<Event>& events) = 0;
+  [[nodiscard]] std::vector<Event> wait_all(std::span<const int> envs);
+};
+
+class EnvPool : public EventSource {
  public:
   static constexpr double kNoLimit = std::numeric_limits<double>::infinity();
 
-  virtual ~EnvPool() = default;
-  EnvPool(const EnvPool&) = delete;
-  EnvPool& operator=(const EnvPool&) = delete;
-
   [[nodiscard]] int num_envs() const { return num_envs_; }
-  [[nodiscard]] std::span<const int> my_envs() const { return my_envs_; }
-  /// my_envs() in parts, none of them empty: two where environments run beside the rank, one where
-  /// they run in it.
-  [[nodiscard]] std::span<const std::vector<int>> groups() const { return groups_; }
+  [[nodiscard]] std::span<const int> my_envs() const final { return my_envs_; }
+  [[nodiscard]] std::span<const std::vector<int>> groups() const final { return groups_; }
 
   /// Begins an episode; the answer is its first observation. Any state but busy. Takes a copy.
   virtual void reset(int env, std::span<const std::byte> order) = 0;
   /// The next order. After an answer that was not the end. Takes a copy.
   virtual void step(int env, std::span<const std::byte> order) = 0;
-  /// Ordered and not yet told of.
-  [[nodiscard]] virtual bool busy(int env) const = 0;
-
   /// The first of these environments whose answer has come, busy ones at call; nothing when the
   /// time is up.
-  /// @throws WorkerError when an environment cannot be kept running, with its own last message, or
-  /// what runs it is gone
+  /// @throws as wait_all
   virtual std::optional<Event> wait_any(std::span<const int> envs, double timeout_s = kNoLimit) = 0;
-  /// The answers of all of these that are busy, in their order.
-  /// @param events overwritten; nothing is allocated once it is large enough
-  /// @throws as wait_any
-  virtual void wait_all(std::span<const int> envs, std::vector<Event>& events) = 0;
-  [[nodiscard]] std::vector<Event> wait_all(std::span<const int> envs);
-
   /// Whether there is an answer.
   [[nodiscard]] virtual bool has_answer(int env) const = 0;
   /// The last answer, where it was written; until the next order to this environment.
   [[nodiscard]] virtual std::span<const std::byte> answer(int env) const = 0;
   /// The answer is rubbish: the episode is lost, the environment is replaced.
-  /// @throws as wait_any
+  /// @throws as wait_all
   virtual void reject(int env) = 0;
 
   [[nodiscard]] virtual PoolCounters counters() const = 0;

@@ -8,45 +8,26 @@
 #include <vector>
 
 #include "traffic/scene/action.h"
+#include "traffic/scene/controller.h"
+#include "traffic/scene/frame.h"
 #include "traffic/scene/score.h"
 
 namespace traffic::rollout {
 
-/// An episode to run. All that is random in it follows from the seed, not from which simulation
-/// runs it.
-struct EpisodeSpec {
+/// Which traffic an episode has. All that is random in it follows from the seed, not from which
+/// simulation runs it.
+struct EpisodeSeed {
   std::uint64_t seed = 0;
-  std::uint32_t scenario = 0;  ///< which of config::scenario_mix
-  double demand_scale = 1.0;   ///< factor on the scenario's demand
+  std::int64_t scenario = 0;  ///< which of config::scenario_mix
+};
+
+/// An episode to run.
+struct EpisodeSpec {
+  EpisodeSeed traffic{};
+  double demand_scale = 1.0;  ///< factor on the scenario's demand
   std::string controller =
       {};              ///< a scripted one that decides within the simulation; empty: the rank
   bool frames = true;  ///< whether graphs are wanted; scores alone cost less
-};
-
-/// A scene::GraphFrame in shared memory: same fields, same order, physical units.
-struct FrameView {
-  double time_s = 0;
-  std::span<const std::uint32_t> vehicle_id{};  ///< [N] ascending
-  std::span<const float> xy_m{};                ///< [N, 2]
-  std::span<const float> node_features{};       ///< [N, F]
-  std::span<const std::int32_t> edge_ptr{};     ///< [N + 1]
-  std::span<const std::int32_t> edge_src{};     ///< [E]
-  std::span<const float> edge_features{};       ///< [E, 4]
-  std::span<const float> global_features{};     ///< [16]
-
-  [[nodiscard]] std::int64_t num_nodes() const {
-    return static_cast<std::int64_t>(vehicle_id.size());
-  }
-  [[nodiscard]] std::int64_t num_edges() const {
-    return static_cast<std::int64_t>(edge_src.size());
-  }
-};
-
-/// A CV that may be commanded now (env.zone_m, env.lead_only, not committed).
-struct Candidate {
-  std::int32_t node = 0;      ///< index into the last frame's nodes
-  std::int32_t conflict = 0;  ///< ahead of it
-  std::int32_t approach = 0;  ///< of that conflict
 };
 
 /// What befell a vehicle under control, and its follower, within the period.
@@ -66,10 +47,11 @@ struct Period {
   bool terminated = false;  ///< the scenario has reached its end
   bool truncated = false;   ///< cut at env.max_time_s
   std::int64_t num_conflicts = 0;
-  std::vector<FrameView> frames;   ///< oldest first, one a second of the period, the last one now
+  std::vector<scene::FrameView>
+      frames;                      ///< oldest first, one a second of the period, the last one now
   std::span<const double> growth;  ///< [S] of the score's numerator (EpisodeScore)
-  std::span<const double> conflict_growth;  ///< [S, C] the part that belongs to each conflict
-  std::span<const Candidate> candidates;    ///< in the order of the nodes
+  std::span<const double> conflict_growth;       ///< [S, C] the part that belongs to each conflict
+  std::span<const scene::Candidate> candidates;  ///< in the order of the nodes
   std::span<const ControlledVehicle> controlled;
   std::span<const scene::Command> scripted;  ///< what the scripted controller asked for
   scene::EpisodeScore score;                 ///< since the start of the episode

@@ -40,7 +40,7 @@ std::unique_ptr<EnvPool> start_sumo_pool(const comm::MpiSession& session,
 
 /// Turns episodes and commands into a pool's orders and its answers into periods, which it checks:
 /// an answer that is no period costs the episode as the death of its simulation does.
-class TrafficPool {
+class TrafficPool final : public EventSource {
  public:
   /// @param pool its environments speak period_codec.h
   explicit TrafficPool(std::unique_ptr<EnvPool> pool);
@@ -48,19 +48,22 @@ class TrafficPool {
       : TrafficPool(start_sumo_pool(session, config)) {}
 
   [[nodiscard]] int num_envs() const { return pool_->num_envs(); }
-  [[nodiscard]] std::span<const int> my_envs() const { return pool_->my_envs(); }
-  [[nodiscard]] std::span<const std::vector<int>> groups() const { return pool_->groups(); }
+  [[nodiscard]] std::span<const int> my_envs() const override { return pool_->my_envs(); }
+  [[nodiscard]] std::span<const std::vector<int>> groups() const override {
+    return pool_->groups();
+  }
 
   /// Begins an episode; the answer is its first observation. Any state but busy.
   void start_episode(int env, const EpisodeSpec& spec);
   /// Commands for the next control period; returns at once. After an answer that was not the end.
   void act(int env, std::span<const scene::Command> commands);
   /// Commanded and not yet answered.
-  [[nodiscard]] bool busy(int env) const { return pool_->busy(env); }
+  [[nodiscard]] bool busy(int env) const override { return pool_->busy(env); }
 
   /// As EnvPool's.
   std::optional<Event> wait_any(std::span<const int> envs, double timeout_s = EnvPool::kNoLimit);
-  std::vector<Event> wait_all(std::span<const int> envs);
+  using EventSource::wait_all;
+  void wait_all(std::span<const int> envs, std::vector<Event>& events) override;
 
   /// The last answer; valid until the next start_episode() or act() of this environment.
   [[nodiscard]] const Period& period(int env) const;

@@ -20,9 +20,9 @@
 #include "traffic/comm/flat_arena.h"
 #include "traffic/config/schema.h"
 #include "traffic/config/trainings.h"
+#include "traffic/core/time_split.h"
 #include "traffic/report/metrics.h"
 #include "traffic/report/summary.h"
-#include "traffic/report/time_split.h"
 #include "traffic/train/run/run.h"
 
 namespace traffic::train {
@@ -95,10 +95,10 @@ class Training {
   /// Lets go of what would not wait for the destructor (processes).
   virtual void close() {}
 
-  [[nodiscard]] report::TimeSplit& time_split() { return time_split_; }
+  [[nodiscard]] TimeSplit& time_split() { return time_split_; }
 
  protected:
-  report::TimeSplit time_split_;
+  TimeSplit time_split_;
 };
 
 /// A section of the configuration that comes with a training: settings of its own, a struct that a

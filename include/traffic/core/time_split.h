@@ -8,9 +8,9 @@
 #include <string>
 #include <utility>
 
-namespace traffic::report {
+namespace traffic {
 
-enum class Share {
+enum class TimeShare {
   kData,
   kForward,
   kBackward,
@@ -21,10 +21,10 @@ enum class Share {
   kLearn,
   kOther,
 };
-inline constexpr std::size_t kNumShares = static_cast<std::size_t>(Share::kOther) + 1;
+inline constexpr std::size_t kNumTimeShares = static_cast<std::size_t>(TimeShare::kOther) + 1;
 
 /// "data", "forward", ...
-const char* to_string(Share share);
+const char* to_string(TimeShare share);
 
 /// Every moment belongs to exactly one share, at first kOther. A change of shares costs one reading
 /// of the clock. For one thread.
@@ -33,35 +33,35 @@ class TimeSplit {
   /// Measures until it goes out of scope; the share that was running pauses meanwhile.
   class Scope {
    public:
-    Scope(TimeSplit& split, Share share) : split_(split), outer_(split.start(share)) {}
+    Scope(TimeSplit& split, TimeShare share) : split_(split), outer_(split.start(share)) {}
     ~Scope() { split_.start(outer_); }
     Scope(const Scope&) = delete;
     Scope& operator=(const Scope&) = delete;
 
    private:
     TimeSplit& split_;
-    Share outer_;
+    TimeShare outer_;
   };
 
   TimeSplit();
   /// Time belongs to this share from now on.
   /// @return the share to which it belonged until now
-  Share start(Share share);
-  [[nodiscard]] Scope measure(Share share) { return {*this, share}; }
-  [[nodiscard]] Share current() const { return current_; }
+  TimeShare start(TimeShare share);
+  [[nodiscard]] Scope measure(TimeShare share) { return {*this, share}; }
+  [[nodiscard]] TimeShare current() const { return current_; }
   /// Tells of every change from now on which share begins. One observer; an empty one ends it.
-  void observe(std::function<void(Share)> observer) { observer_ = std::move(observer); }
+  void observe(std::function<void(TimeShare)> observer) { observer_ = std::move(observer); }
   /// Seconds of one share so far, the running scope included.
-  [[nodiscard]] double seconds(Share share) const;
+  [[nodiscard]] double seconds(TimeShare share) const;
   [[nodiscard]] double total_seconds() const;
   /// Each share's part of the total, by name; they add up to 1 (all 0 before any time has passed).
   [[nodiscard]] std::map<std::string, double> shares() const;
 
  private:
-  std::array<double, kNumShares> seconds_{};
-  Share current_ = Share::kOther;
+  std::array<double, kNumTimeShares> seconds_{};
+  TimeShare current_ = TimeShare::kOther;
   double since_s_;
-  std::function<void(Share)> observer_;
+  std::function<void(TimeShare)> observer_;
 };
 
-}  // namespace traffic::report
+}  // namespace traffic

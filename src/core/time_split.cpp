@@ -1,32 +1,32 @@
-#include "traffic/report/time_split.h"
+#include "traffic/core/time_split.h"
 
 #include <numeric>
 
 #include "traffic/core/clock.h"
 
-namespace traffic::report {
+namespace traffic {
 namespace {
 
-constexpr std::array<const char*, kNumShares> kNames = {
+constexpr std::array<const char*, kNumTimeShares> kNames = {
     "data", "forward", "backward", "reduce", "optimizer", "simulate", "infer", "learn", "other"};
 
 }  // namespace
 
-const char* to_string(Share share) { return kNames.at(static_cast<std::size_t>(share)); }
+const char* to_string(TimeShare share) { return kNames.at(static_cast<std::size_t>(share)); }
 
 TimeSplit::TimeSplit() : since_s_(steady_seconds()) {}
 
-Share TimeSplit::start(Share share) {
+TimeShare TimeSplit::start(TimeShare share) {
   const double now_s = steady_seconds();
   seconds_[static_cast<std::size_t>(current_)] += now_s - since_s_;
   since_s_ = now_s;
-  const Share before = current_;
+  const TimeShare before = current_;
   current_ = share;
   if (observer_) observer_(share);
   return before;
 }
 
-double TimeSplit::seconds(Share share) const {
+double TimeSplit::seconds(TimeShare share) const {
   const double running = share == current_ ? steady_seconds() - since_s_ : 0.0;
   return seconds_[static_cast<std::size_t>(share)] + running;
 }
@@ -36,14 +36,14 @@ double TimeSplit::total_seconds() const {
 }
 
 std::map<std::string, double> TimeSplit::shares() const {
-  std::array<double, kNumShares> seconds = seconds_;
+  std::array<double, kNumTimeShares> seconds = seconds_;
   seconds[static_cast<std::size_t>(current_)] += steady_seconds() - since_s_;
   const double total = std::accumulate(seconds.begin(), seconds.end(), 0.0);
   std::map<std::string, double> shares;
-  for (std::size_t i = 0; i < kNumShares; ++i) {
+  for (std::size_t i = 0; i < kNumTimeShares; ++i) {
     shares[kNames[i]] = total > 0.0 ? seconds[i] / total : 0.0;
   }
   return shares;
 }
 
-}  // namespace traffic::report
+}  // namespace traffic

@@ -1,4 +1,4 @@
-#include "traffic/report/time_split.h"
+#include "traffic/core/time_split.h"
 
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -6,13 +6,13 @@
 #include <numeric>
 #include <vector>
 
-namespace traffic::report {
+namespace traffic {
 namespace {
 
 TEST(TimeSplit, SharesAddUpToOneAndHaveTheirNames) {
   TimeSplit split;
   {
-    const auto scope = split.measure(Share::kForward);
+    const auto scope = split.measure(TimeShare::kForward);
     usleep(5000);
   }
   usleep(1000);
@@ -25,24 +25,24 @@ TEST(TimeSplit, SharesAddUpToOneAndHaveTheirNames) {
       std::accumulate(shares.begin(), shares.end(), 0.0,
                       [](double total, const auto& share) { return total + share.second; });
   EXPECT_NEAR(sum, 1.0, 1e-12);  // rounding of nine additions
-  EXPECT_GE(split.seconds(Share::kForward), 0.005);
-  EXPECT_GE(split.seconds(Share::kOther), 0.001);
-  EXPECT_EQ(split.seconds(Share::kData), 0.0);
+  EXPECT_GE(split.seconds(TimeShare::kForward), 0.005);
+  EXPECT_GE(split.seconds(TimeShare::kOther), 0.001);
+  EXPECT_EQ(split.seconds(TimeShare::kData), 0.0);
 }
 
 TEST(TimeSplit, InnerScopePausesTheOuterOne) {
   TimeSplit split;
   {
-    const auto backward = split.measure(Share::kBackward);
+    const auto backward = split.measure(TimeShare::kBackward);
     usleep(2000);
     {
-      const auto reduce = split.measure(Share::kReduce);
+      const auto reduce = split.measure(TimeShare::kReduce);
       usleep(20'000);
     }
     usleep(2000);
   }
-  const double backward_s = split.seconds(Share::kBackward);
-  const double reduce_s = split.seconds(Share::kReduce);
+  const double backward_s = split.seconds(TimeShare::kBackward);
+  const double reduce_s = split.seconds(TimeShare::kReduce);
   EXPECT_GE(backward_s, 0.004);
   EXPECT_GE(reduce_s, 0.02);
   // The inner time is not counted twice: all together is no more than what passed.
@@ -51,36 +51,37 @@ TEST(TimeSplit, InnerScopePausesTheOuterOne) {
 
 TEST(TimeSplit, StartEndsTheShareBefore) {
   TimeSplit split;
-  EXPECT_EQ(split.start(Share::kData), Share::kOther);
+  EXPECT_EQ(split.start(TimeShare::kData), TimeShare::kOther);
   usleep(2000);
-  EXPECT_EQ(split.start(Share::kForward), Share::kData);
-  const double data_s = split.seconds(Share::kData);
+  EXPECT_EQ(split.start(TimeShare::kForward), TimeShare::kData);
+  const double data_s = split.seconds(TimeShare::kData);
   EXPECT_GE(data_s, 0.002);
   usleep(2000);
-  EXPECT_EQ(split.seconds(Share::kData), data_s);
+  EXPECT_EQ(split.seconds(TimeShare::kData), data_s);
 }
 
 TEST(TimeSplit, RunningScopeCounts) {
   TimeSplit split;
-  const auto scope = split.measure(Share::kSimulate);
+  const auto scope = split.measure(TimeShare::kSimulate);
   usleep(2000);
-  EXPECT_GE(split.seconds(Share::kSimulate), 0.002);
+  EXPECT_GE(split.seconds(TimeShare::kSimulate), 0.002);
 }
 
 TEST(TimeSplit, TellsItsObserverOfEveryChange) {
   TimeSplit split;
-  std::vector<Share> begun;
-  split.observe([&](Share share) { begun.push_back(share); });
+  std::vector<TimeShare> begun;
+  split.observe([&](TimeShare share) { begun.push_back(share); });
   {
-    const auto outer = split.measure(Share::kLearn);
-    const auto inner = split.measure(Share::kReduce);
+    const auto outer = split.measure(TimeShare::kLearn);
+    const auto inner = split.measure(TimeShare::kReduce);
     EXPECT_FALSE(split.shares().empty());  // looks, changes nothing
   }
   split.observe({});
-  split.start(Share::kData);
-  EXPECT_EQ(begun, (std::vector{Share::kLearn, Share::kReduce, Share::kLearn, Share::kOther}));
-  EXPECT_EQ(split.current(), Share::kData);
+  split.start(TimeShare::kData);
+  EXPECT_EQ(begun, (std::vector{TimeShare::kLearn, TimeShare::kReduce, TimeShare::kLearn,
+                                TimeShare::kOther}));
+  EXPECT_EQ(split.current(), TimeShare::kData);
 }
 
 }  // namespace
-}  // namespace traffic::report
+}  // namespace traffic

@@ -1,0 +1,67 @@
+#include "rollouts/traffic_collector.h"
+
+#include <utility>
+
+#include "rollouts/traffic_episodes.h"
+#include "traffic/core/error.h"
+#include "traffic/core/signals.h"
+
+namespace traffic::train {
+namespace {
+
+rollout::Collector::Stop stop_of(const Behaviour& behaviour) {
+  if (!behaviour.may_give_up) return {};
+  return [] { return stop_requested(); };
+}
+
+}  // namespace
+
+TrafficCollector::TrafficCollector(const config::Config& config, rollout::TrafficPool& pool,
+                                   TimeSplit& time_split)
+    : config_(config), pool_(pool), collector_(pool, time_split) {
+  for (const int env : pool.my_envs()) fragments_[env] = {};
+}
+
+std::vector<EpisodeOutcome> TrafficCollector::run_uncontrolled(
+    const std::vector<EpisodeRequest>& requests,
+    const std::function<void(std::size_t, const rollout::Period&)>& on_period) {
+  simulations_are_theirs_ = false;
+  TrafficEpisodes episodes(
+      config_, pool_, {.requests = &requests, .on_period = on_period, .env_steps = env_steps_});
+  collector_.run_episodes(requests.size(), episodes);
+  return std::move(episodes.collected().outcomes);
+}
+
+Collected TrafficCollector::run(const std::vector<EpisodeRequest>& requests,
+                                const Behaviour& behaviour) {
+  simulations_are_theirs_ = false;
+  TrafficEpisodes episodes(
+      config_, pool_, {.requests = &requests, .behaviour = behaviour, .env_steps = env_steps_});
+  const bool ended = collector_.run_episodes(requests.size(), episodes, stop_of(behaviour));
+  episodes.collected().given_up = !ended;
+  return std::move(episodes.collected());
+}
+
+Collected TrafficCollector::run_fragments(std::int64_t steps, const Behaviour& behaviour,
+                                          const TrafficOf& traffic_of) {
+  TRAFFIC_CHECK(behaviour.sampling_seed.has_value(), "fragments are there to be kept");
+  TrafficEpisodes episodes(config_, pool_,
+                           {.behaviour = behaviour,
+                            .steps = steps,
+                            .traffic_of = traffic_of,
+                            .states = std::move(fragments_),
+                            .replays = !simulations_are_theirs_,
+                            .env_steps = env_steps_});
+  simulations_are_theirs_ = true;
+  const bool ended = collector_.run_fragments(steps, episodes, stop_of(behaviour));
+  episodes.collected().given_up = !ended;
+  fragments_ = episodes.take_states();
+  return std::move(episodes.collected());
+}
+
+void TrafficCollector::restore_fragment(int env, EpisodeState state) {
+  fragments_.at(env) = std::move(state);
+  simulations_are_theirs_ = false;
+}
+
+}  // namespace traffic::train

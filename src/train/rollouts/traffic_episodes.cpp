@@ -1,0 +1,152 @@
+/// Beginning and end of episodes, and what their control periods are worth.
+#include "rollouts/traffic_episodes.h"
+
+#include <spdlog/spdlog.h>
+
+#include <utility>
+
+#include "traffic/core/random.h"
+#include "traffic/core/random_streams.h"
+
+namespace traffic::train {
+
+TrafficEpisodes::TrafficEpisodes(const config::Config& config, rollout::TrafficPool& pool,
+                                 EpisodesWanted wanted)
+    : config_(config), pool_(pool), wanted_(std::move(wanted)) {
+  if (of_fragments()) return;
+  collected_.outcomes.resize(wanted_.requests->size());
+  if (keeps()) collected_.trajectories.resize(wanted_.requests->size());
+}
+
+void TrafficEpisodes::begin(int env) {
+  EpisodeState& state = wanted_.states[env];
+  state = {.progress = state.progress};
+  const rollout::EpisodeProgress& progress = state.progress;
+  rollout::EpisodeSeed traffic;
+  if (of_fragments()) {
+    state.outcome.order = env * wanted_.steps + (wanted_.steps - progress.steps_left);
+    state.sampling_seed =
+        derive_seed(*behaviour().sampling_seed, {static_cast<std::uint64_t>(env),
+                                                 static_cast<std::uint64_t>(progress.episode)});
+    traffic = wanted_.traffic_of(env, progress.episode);
+  } else {
+    const EpisodeRequest& request = request_of(state);
+    state.outcome.order = request.order;
+    if (keeps()) {
+      state.sampling_seed = derive_seed(*behaviour().sampling_seed,
+                                        {static_cast<std::uint64_t>(request.order)});
+    }
+    traffic = request.traffic;
+  }
+  state.trajectory.order = state.outcome.order;
+  if (progress.losses > 0) {
+    traffic.seed =
+        derive_seed(traffic.seed, {kRetryStream, static_cast<std::uint64_t>(progress.losses)});
+  }
+  state.outcome.traffic = traffic;
+  const bool controlled = behaviour().decider != nullptr;
+  std::string scripted = controlled ? "" : "none";
+  if (!behaviour().experts.empty()) {
+    scripted = behaviour().experts.at(static_cast<std::size_t>(traffic.scenario));
+  }
+  pool_.start_episode(env, {.traffic = traffic, .controller = scripted, .frames = controlled});
+}
+
+bool TrafficEpisodes::resume(int env) {
+  EpisodeState& state = wanted_.states.at(env);
+  state.trajectory = {};
+  state.trajectory.order = env * wanted_.steps;
+  state.outcome.order = state.trajectory.order;
+  if (!wanted_.replays) return true;
+  state.replayed = 0;
+  pool_.start_episode(env, {.traffic = state.outcome.traffic, .controller = "", .frames = true});
+  return false;
+}
+
+void TrafficEpisodes::lose(const rollout::Event& event) {
+  spdlog::warn("episode lost (seed {}): {}", wanted_.states.at(event.env).outcome.traffic.seed,
+               event.why);
+}
+
+bool TrafficEpisodes::take_in(int env) {
+  EpisodeState& state = wanted_.states.at(env);
+  if (replay(state, env)) return false;
+  if (state.pending) return true;  // replayed up to what had been observed
+  const rollout::Period& period = pool_.period(env);
+  if (wanted_.on_period) {
+    wanted_.on_period(static_cast<std::size_t>(state.progress.episode), period);
+  }
+  wanted_.env_steps += static_cast<std::int64_t>(period.growth.size());
+  const double from_s = std::exchange(state.time_s, period.time_s);
+  if (behaviour().reward != nullptr && !period.growth.empty()) value(state, period, from_s);
+  return true;
+}
+
+/// Repeats what was commanded before, if this simulation has not seen it yet.
+bool TrafficEpisodes::replay(EpisodeState& state, int env) {
+  if (state.replayed >= state.given.size()) return false;
+  pool_.act(env, state.given[state.replayed++]);
+  return true;
+}
+
+/// Rewards and costs of a control period.
+void TrafficEpisodes::value(EpisodeState& state, const rollout::Period& period, double from_s) {
+  ++state.outcome.steps;
+  const std::vector<float> reward =
+      (*behaviour().reward)(state.outcome.traffic.scenario, period, from_s);
+  for (const float r : reward) state.outcome.reward += static_cast<double>(r);
+  const std::vector<float> costs = (*behaviour().cost)(period, state.outcome.score);
+  for (const float c : costs) state.outcome.cost += static_cast<double>(c);
+  state.outcome.score = period.score;
+  if (!keeps()) return;
+  if (!behaviour().experts.empty()) take_over(state, period);
+  state.trajectory.steps.back().reward = reward;
+  state.trajectory.steps.back().cost = costs;
+  charge(state, period, (period.time_s - from_s) / static_cast<double>(period.growth.size()));
+}
+
+/// What befell vehicles under control, to the decisions that commanded them.
+void TrafficEpisodes::charge(EpisodeState& state, const rollout::Period& period,
+                             double step_s) const {
+  for (const rollout::ControlledVehicle& vehicle : period.controlled) {
+    const auto found = state.charges.find(vehicle.vehicle_id);
+    if (found == state.charges.end()) continue;
+    const double cost = step_s * (vehicle.steps * config_.ppo.intervention_cost +
+                                  vehicle.hard_brakes * config_.ppo.hard_brake_cost);
+    Step& decided_in = state.trajectory.steps[found->second.step];
+    decided_in.own_cost[found->second.decision] += static_cast<float>(cost);
+  }
+}
+
+void TrafficEpisodes::end(int env) {
+  EpisodeState& state = wanted_.states.at(env);
+  const rollout::Period& period = pool_.period(env);
+  state.outcome.score = period.score;
+  if (keeps()) {
+    const Perception& perception = behaviour().decider->perception();
+    state.trajectory.terminated = period.terminated;
+    state.trajectory.final_conflict =
+        torch::zeros({perception.conflicts(), perception.widths().conflict});
+    if (!period.terminated) {
+      observe(std::span(&env, 1));
+      state.trajectory.final_conflict = state.pending->conflict;
+    }
+  }
+  if (of_fragments()) {
+    collected_.outcomes.push_back(state.outcome);
+    collected_.trajectories.push_back(std::move(state.trajectory));
+    return;
+  }
+  const auto place = static_cast<std::size_t>(state.progress.episode);
+  collected_.outcomes[place] = state.outcome;
+  if (keeps()) collected_.trajectories[place] = std::move(state.trajectory);
+}
+
+void TrafficEpisodes::cut(int env) {
+  EpisodeState& state = wanted_.states.at(env);
+  state.trajectory.final_conflict = state.pending->conflict;
+  collected_.trajectories.push_back(std::exchange(state.trajectory, {}));
+  state.charges.clear();
+}
+
+}  // namespace traffic::train

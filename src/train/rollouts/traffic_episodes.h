@@ -1,0 +1,69 @@
+/// What a collector needs to know of the traffic, during one of its calls.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <span>
+#include <vector>
+
+#include "rollouts/traffic_collector.h"
+
+namespace traffic::train {
+
+/// What the episodes of a call are.
+struct EpisodesWanted {
+  const std::vector<EpisodeRequest>* requests = nullptr;  ///< null: fragments
+  std::function<void(std::size_t, const rollout::Period&)> on_period{};
+  Behaviour behaviour{};
+  // Of fragments.
+  std::int64_t steps = 0;
+  TrafficCollector::TrafficOf traffic_of{};
+  std::map<int, EpisodeState> states{};  ///< where they stand
+  bool replays = false;                  ///< the simulations have run something else meanwhile
+  std::int64_t& env_steps;               ///< grows
+};
+
+class TrafficEpisodes final : public rollout::FragmentHandler {
+ public:
+  TrafficEpisodes(const config::Config& config, rollout::TrafficPool& pool, EpisodesWanted wanted);
+
+  [[nodiscard]] Collected& collected() { return collected_; }
+  [[nodiscard]] std::map<int, EpisodeState> take_states() { return std::move(wanted_.states); }
+
+  rollout::EpisodeProgress& progress(int env) override { return wanted_.states[env].progress; }
+  void begin(int env) override;
+  bool resume(int env) override;
+  bool take_in(int env) override;
+  void end(int env) override;
+  void lose(const rollout::Event& event) override;
+  void observe(std::span<const int> envs) override;
+  void cut(int env) override;
+  void decide(std::span<const int> envs) override;
+
+ private:
+  [[nodiscard]] const Behaviour& behaviour() const { return wanted_.behaviour; }
+  [[nodiscard]] bool of_fragments() const { return wanted_.requests == nullptr; }
+  [[nodiscard]] bool keeps() const { return behaviour().sampling_seed.has_value(); }
+  [[nodiscard]] const EpisodeRequest& request_of(const EpisodeState& state) const {
+    return (*wanted_.requests)[static_cast<std::size_t>(state.progress.episode)];
+  }
+  [[nodiscard]] bool per_conflict() const;
+  [[nodiscard]] std::int64_t credited(const scene::Candidate& candidate) const;
+  [[nodiscard]] Step begin_step(Observation seen, const rollout::Period& period) const;
+  bool replay(EpisodeState& state, int env);
+  void value(EpisodeState& state, const rollout::Period& period, double from_s);
+  void charge(EpisodeState& state, const rollout::Period& period, double step_s) const;
+  void draw(const EpisodeState& state, std::span<float> uniforms) const;
+  void act(int env, const DecidedState& decided);
+  void follow(int env);
+  void take_over(EpisodeState& state, const rollout::Period& period) const;
+
+  const config::Config& config_;
+  rollout::TrafficPool& pool_;
+  EpisodesWanted wanted_;
+  Collected collected_;
+};
+
+}  // namespace traffic::train

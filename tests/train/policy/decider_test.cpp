@@ -1,0 +1,125 @@
+#include "train/policy/decider.h"
+
+#include <ATen/CPUGeneratorImpl.h>
+#include <gtest/gtest.h>
+
+#include <list>
+
+#include "traffic/rl/uniforms.h"
+#include "train/policy/frame_fixture.h"
+
+namespace traffic::train {
+namespace {
+
+using namespace testing;  // NOLINT: the helpers beside this file
+
+/// Nobody is under control yet.
+scene::GraphFrame free_frame(std::vector<std::uint32_t> vehicles, std::uint64_t seed) {
+  scene::GraphFrame frame = frame_of(std::move(vehicles), seed);
+  for (std::size_t i = 0; i < frame.vehicle_id.size(); ++i) {
+    set_feature(frame, i, "commanded", 0.0F);
+    set_feature(frame, i, "commit_left_s", 0.0F);
+  }
+  return frame;
+}
+
+/// Three simulations: of several candidates, of one, of none.
+class DeciderTest : public ::testing::Test {
+ protected:
+  DeciderTest() {
+    perception_.freeze();
+    // Something is commanded, also greedily.
+    for (auto& item : policy_.controller()->named_parameters()) {
+      torch::NoGradGuard no_grad;
+      item.value().normal_(0.0, 0.5, at::make_generator<at::CPUGeneratorImpl>(3));
+    }
+    std::vector<ObservationInput> inputs;
+    for (std::size_t i = 0; i < periods_.size(); ++i) {
+      inputs.push_back({.period = &periods_[i], .memory = &memories_[i]});
+    }
+    seen_ = decider_.observe(inputs);
+    for (std::size_t i = 0; i < periods_.size(); ++i) {
+      states_.push_back({.period = &periods_[i], .seen = &seen_[i]});
+    }
+  }
+  static config::Config config() {
+    config::Config config = small_perception();
+    config.action.lane_change = true;
+    config.controller.top_k = 2;
+    return config;
+  }
+
+  config::Config config_ = config();
+  Perception perception_{config_, 1, torch::kCPU};
+  Policy policy_{config_, perception_.widths(), torch::kCPU};
+  Decider decider_{perception_, policy_};
+  const std::list<scene::GraphFrame> crowd_{free_frame({3, 5, 7, 8, 9}, 1)};
+  const std::list<scene::GraphFrame> pair_{free_frame({4, 11}, 2)};
+  const std::list<scene::GraphFrame> alone_{free_frame({6}, 3)};
+  const std::vector<scene::Candidate> of_crowd_{{.node = 0}, {.node = 1}, {.node = 2}, {.node = 4}};
+  const std::vector<scene::Candidate> of_pair_{{.node = 1}};
+  std::vector<rollout::Period> periods_{period_of(crowd_, of_crowd_), period_of(pair_, of_pair_),
+                                        period_of(alone_, {})};
+  std::vector<RecurrentState> memories_{3};
+  std::vector<Observation> seen_;
+  std::vector<DecisionInput> states_;
+};
+
+TEST_F(DeciderTest, ManyTogetherAreDecidedOnAsEachAlone) {
+  const Decider::Draw draw = [&](std::size_t state, std::span<float> uniforms) {
+    Rng rng(100 + state);
+    rl::fill_uniforms(rng, uniforms);
+  };
+  for (const bool greedy : {true, false}) {
+    const auto together = decider_.decide(states_, greedy ? Decider::Draw{} : draw);
+    ASSERT_EQ(together.size(), 3U);
+    for (std::size_t b = 0; b < states_.size(); ++b) {
+      const Decider::Draw own = [&](std::size_t /*state*/, std::span<float> uniforms) {
+        draw(b, uniforms);
+      };
+      const auto alone =
+          decider_.decide(std::span(states_).subspan(b, 1), greedy ? Decider::Draw{} : own).front();
+      EXPECT_EQ(together[b].made.place, alone.made.place);
+      EXPECT_EQ(together[b].made.action, alone.made.action);
+      EXPECT_EQ(together[b].made.lane, alone.made.lane);
+    }
+    EXPECT_EQ(together[0].made.size(), 2U) << "as many as may be picked";
+    EXPECT_EQ(together[1].made.size(), 1U);
+    EXPECT_EQ(together[2].made.size(), 0U);
+  }
+}
+
+TEST_F(DeciderTest, ACommandIsThatOfThePickedVehicle) {
+  const DecidedState decided = decider_.decide(states_).front();
+  ASSERT_EQ(decided.commands.size(), decided.made.size());
+  for (std::size_t d = 0; d < decided.made.size(); ++d) {
+    const auto& candidate = of_crowd_[static_cast<std::size_t>(decided.made.place[d])];
+    const auto expected = policy_.command(periods_[0].frames.back(), candidate,
+                                          decided.made.action[d], decided.made.lane[d]);
+    ASSERT_EQ(decided.commands[d].has_value(), expected.has_value());
+    if (!expected) continue;
+    EXPECT_EQ(decided.commands[d]->vehicle_id,
+              crowd_.back().vehicle_id[static_cast<std::size_t>(candidate.node)]);
+    EXPECT_EQ(decided.commands[d]->lane_change, lane_change_of(decided.made.lane[d]));
+  }
+}
+
+TEST_F(DeciderTest, VehiclesThatKeepTheirCommandLeaveFewerToPick) {
+  EXPECT_EQ(decider_.may_pick(periods_[1]), 2);
+  std::list<scene::GraphFrame> frames{crowd_};
+  scene::GraphFrame& frame = frames.back();
+  for (std::size_t i = 0; i < frame.vehicle_id.size(); ++i)
+    set_feature(frame, i, "commanded", 0.0F);
+  set_feature(frame, 0, "commanded", 1.0F);
+  set_feature(frame, 0, "commit_left_s", 12.0F);
+  set_feature(frame, 1, "commanded", 1.0F);  // its command ends now: it is a candidate again
+  EXPECT_EQ(decider_.may_pick(period_of(frames, {})), 1);
+  for (const std::size_t i : {1U, 2U, 3U}) {
+    set_feature(frame, i, "commanded", 1.0F);
+    set_feature(frame, i, "commit_left_s", 5.0F);
+  }
+  EXPECT_EQ(decider_.may_pick(period_of(frames, {})), 0) << "never fewer than none";
+}
+
+}  // namespace
+}  // namespace traffic::train
