@@ -31,6 +31,7 @@ class NcclCommunicator final : public Communicator {
   void barrier() override { host_->barrier(); }
   at::Tensor shared_zeros(std::int64_t count, at::ScalarType dtype) override;
   [[nodiscard]] at::Device device() const override { return device_; }
+  Communicator& host() override { return *host_; }
 
  protected:
   void do_all_reduce(const at::Tensor& tensor, ReduceOp op) override;

@@ -27,7 +27,8 @@ std::vector<KeyOption> key_options() {
       {"--run-dir", "run.dir", "DIR", "Folder of the run; default runs/<name>/<time>"},
       {"--seed", "run.seed", "N", "Seed of all random numbers"},
       {"--resume", "run.resume", "auto|never|PATH", "Whether to go on from a checkpoint"},
-      {"--phase", "run.phase", "all|1|2|3|NAME,...", "What to train, by number or name"},
+      {"--phase", "run.phase", "NAME,...",
+       "What to train, by number or name, or all; default the first"},
   };
 }
 
@@ -65,6 +66,7 @@ std::variant<CommonOptions, ExitRequest> parse_command_line(int argc, const char
   app.add_flag("--print-config", options.print_config, "Print all values in TOML and end");
   auto* help_flag =
       app.add_flag("--help-config{text}", help_config, "Explain all keys and end; also =markdown");
+  if (program.trains) app.footer(list_trainings());
   app.set_version_flag("--version", fmt::format("{} {}", program.name, version()));
   if (program.add_options) program.add_options(app);
 

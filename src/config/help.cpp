@@ -106,6 +106,14 @@ std::string markdown_trainings() {
 
 }  // namespace
 
+std::string list_trainings() {
+  std::string text = "Trainings, by number or name:\n";
+  for (const TrainingFacts& training : trainings()) {
+    text += fmt::format("  {:<3}{:<18}{}\n", training.number, training.name, training.help);
+  }
+  return text;
+}
+
 std::string help_text() {
   struct Cells {
     std::string key;
@@ -122,7 +130,7 @@ std::string help_text() {
     value_width = std::max(value_width, cells.back().value.size());
     allowed_width = std::max(allowed_width, cells.back().allowed.size());
   }
-  std::string text = "Keys with their defaults, allowed values and units.\n";
+  std::string text = list_trainings() + "\nKeys with their defaults, allowed values and units.\n";
   std::string_view section;
   const auto rows = schema();
   for (std::size_t i = 0; i < rows.size(); ++i) {

@@ -70,6 +70,13 @@ std::vector<Row> ppo_rows() {
   return {
       {TRAFFIC_KEY(ppo.iterations), .help = "Rollouts, each followed by an update.",
        .unit = "iterations", .range = between(1, 1e6)},
+      {TRAFFIC_KEY(ppo.learner_device),
+       .help = "Where the controller learns: cpu; run, where `run.device` is; auto, on the CPU "
+               "while it has at "
+               "most 100,000 parameters, since a minibatch of it costs there what its launches "
+               "cost on a GPU. "
+               "Perception runs where `run.device` is.",
+       .choices = {"auto", "cpu", "run"}},
       {TRAFFIC_KEY(ppo.imitation_iterations),
        .help = "Of the iterations, the first ones, in which the controller learns to do what "
                "`ppo.imitation_controllers` do.",

@@ -30,10 +30,9 @@ std::vector<Row> run_rows() {
        .refuse = refuse_as_folder_name},
       {TRAFFIC_KEY(run.dir), .help = "Folder of the run; empty: `runs/<name>/<time>`."},
       {TRAFFIC_KEY(run.phase),
-       .help = "What to train, by number or name, several with commas between: 1 or world_model "
-               "pretrains the graph encoder and the world model, 2 or ppo trains the controller in "
-               "simulations, 3 or ppo_constrained goes on with it under a limit on its cost; all "
-               "runs the three in turn.",
+       .help =
+           "What to train, by number or name (see the trainings), several with commas between; all "
+           "runs those that have a number, in turn; empty: the first.",
        .refuse = refuse_plan, .takes_integers = true},
       {TRAFFIC_KEY(run.seed), .help = "Seed from which all random numbers are derived.",
        .range = at_least(0)},

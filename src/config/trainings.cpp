@@ -53,6 +53,10 @@ struct ReadPlan {
 
 ReadPlan read_plan(std::string_view text) {
   ReadPlan plan;
+  if (text.empty()) {
+    plan.trainings.push_back(&trainings().front());
+    return plan;
+  }
   if (text == kAll) {
     for (const TrainingFacts& training : trainings()) {
       if (!training.number.empty()) plan.trainings.push_back(&training);
@@ -113,6 +117,7 @@ const TrainingFacts* find_training(std::string_view name_or_number) {
 }
 
 const TrainingFacts& get_training(std::string_view name_or_number) {
+  if (name_or_number.empty() && !trainings().empty()) return trainings().front();
   const TrainingFacts* training = find_training(name_or_number);
   if (training != nullptr) return *training;
   throw ConfigError("run.phase: found '{}', {}", name_or_number, expected_names(name_or_number));

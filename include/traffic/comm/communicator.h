@@ -61,6 +61,9 @@ class Communicator {
 
   /// Where the tensors of this communicator live; CPU tensors are welcome on every communicator.
   [[nodiscard]] virtual at::Device device() const = 0;
+  /// The communicator of the same ranks whose tensors live on the CPU: this one, unless it is of
+  /// GPUs. Lives as long as this one.
+  virtual Communicator& host() { return *this; }
 
   // Values of the host, for control: every rank gets the same result.
 

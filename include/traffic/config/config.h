@@ -14,8 +14,9 @@ namespace traffic::config {
 
 struct Run {
   std::string name = "traffic";
-  std::string dir;          ///< empty: runs/<name>/<time>
-  std::string phase = "1";  ///< a plan: names or numbers of trainings (trainings.h), or all
+  std::string dir;  ///< empty: runs/<name>/<time>
+  /// A plan: names or numbers of trainings (trainings.h), or all; empty: the first of the table.
+  std::string phase = {};
   std::int64_t seed = 42;
   std::string device = "auto";        ///< auto | cuda | cpu
   std::int64_t threads_per_rank = 0;  ///< 0: the node's cores over its ranks
@@ -153,6 +154,7 @@ struct Controller {
 
 struct Ppo {
   std::int64_t iterations = 200;
+  std::string learner_device = "auto";    ///< auto, cpu, run: where run.device is
   std::int64_t imitation_iterations = 0;  ///< of those, the first ones
   /// The scripted ones that they imitate: one for all scenarios, or one for each.
   std::vector<std::string> imitation_controllers = {"meter"};

@@ -5,6 +5,8 @@
 
 namespace traffic::config {
 
+/// The trainings that the program knows, a line each.
+std::string list_trainings();
 /// Table for a terminal, of --help-config.
 std::string help_text();
 /// docs/configuration.md, of --help-config=markdown.

@@ -51,11 +51,11 @@ void register_training(TrainingFacts facts);
 std::span<const TrainingFacts> trainings();
 /// By name or number; null if there is none.
 const TrainingFacts* find_training(std::string_view name_or_number);
-/// The training that run.phase of a plan's part stands for.
+/// The training that run.phase of a plan's part stands for; empty: the first.
 /// @throws ConfigError
 const TrainingFacts& get_training(std::string_view name_or_number);
 
-/// "all" (those that have numbers), or names and numbers with commas between.
+/// Empty (the first), "all" (those that have numbers), or names and numbers with commas between.
 /// @throws ConfigError if one is unknown, there twice, or starts from none that stands before it
 std::vector<const TrainingFacts*> plan_of(std::string_view text);
 

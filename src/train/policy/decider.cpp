@@ -80,12 +80,13 @@ std::vector<DecidedState> Decider::decide(std::span<const DecisionInput> states,
   for (std::size_t b = 0; b < states.size(); ++b, pick += policy_.top_k()) {
     const rollout::Period& period = *states[b].period;
     const auto count = std::find(pick, pick + policy_.top_k(), -1) - pick;
-    decided[b].made = {
-        .place = {pick, pick + count}, .action = {action, action + count}, .lane = {lane, lane + count}};
+    decided[b].made = {.place = {pick, pick + count},
+                       .action = {action, action + count},
+                       .lane = {lane, lane + count}};
     for (std::ptrdiff_t d = 0; d < count; ++d) {
-      decided[b].commands.push_back(
-          policy_.command(period.frames.back(),
-                          period.candidates[static_cast<std::size_t>(pick[d])], action[d], lane[d]));
+      decided[b].commands.push_back(policy_.command(
+          period.frames.back(), period.candidates[static_cast<std::size_t>(pick[d])], action[d],
+          lane[d]));
     }
     action += count;
     lane += count;

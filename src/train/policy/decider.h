@@ -1,5 +1,5 @@
-/// From what simulations show to commands for their vehicles: the same way in training, where a rank
-/// decides for many at once, and in evaluation, where a controller decides within one.
+/// From what simulations show to commands for their vehicles: the same way in training, where a
+/// rank decides for many at once, and in evaluation, where a controller decides within one.
 #pragma once
 
 #include <cstdint>

@@ -13,6 +13,7 @@
 #include "policy/fit.h"
 #include "policy/starting_weights.h"
 #include "ppo/learner.h"
+#include "ppo/learner_device.h"
 #include "ppo/log.h"
 #include "ppo/presets.h"
 #include "rollouts/outcomes.h"
@@ -35,12 +36,13 @@ class PpoTraining final : public Training {
         communicator_(run.communicator()),
         rollouts_(config_, run.session(), communicator_, time_split_),
         perception_(config_, rollouts_.conflicts(), communicator_.device()),
-        policy_(config_, perception_.widths(), communicator_.device()),
+        learner_communicator_(learner_communicator(config_, perception_.widths(), communicator_)),
+        policy_(config_, perception_.widths(), learner_communicator_.device()),
         constraint_(constrained
                         ? std::make_unique<Constraint>(config_, perception_.widths().conflict,
-                                                       rollouts_.conflicts(), communicator_)
+                                                       rollouts_.conflicts(), learner_communicator_)
                         : nullptr),
-        learner_(config_, policy_, communicator_, rollouts_.conflicts(), constraint_.get()),
+        learner_(config_, policy_, learner_communicator_, rollouts_.conflicts(), constraint_.get()),
         log_(run, {rollouts_, constraint_.get()}) {}
 
   [[nodiscard]] TrainingUnits units() const override {
@@ -75,6 +77,7 @@ class PpoTraining final : public Training {
   comm::Communicator& communicator_;
   Rollouts rollouts_;
   Perception perception_;
+  comm::Communicator& learner_communicator_;
   Policy policy_;
   Decider decider_{perception_, policy_};
   std::unique_ptr<Constraint> constraint_;  ///< null without one

@@ -25,16 +25,16 @@ void TrafficEpisodes::begin(int env) {
   rollout::EpisodeSeed traffic;
   if (of_fragments()) {
     state.outcome.order = env * wanted_.steps + (wanted_.steps - progress.steps_left);
-    state.sampling_seed =
-        derive_seed(*behaviour().sampling_seed, {static_cast<std::uint64_t>(env),
-                                                 static_cast<std::uint64_t>(progress.episode)});
+    state.sampling_seed = derive_seed(
+        *behaviour().sampling_seed,
+        {static_cast<std::uint64_t>(env), static_cast<std::uint64_t>(progress.episode)});
     traffic = wanted_.traffic_of(env, progress.episode);
   } else {
     const EpisodeRequest& request = request_of(state);
     state.outcome.order = request.order;
     if (keeps()) {
-      state.sampling_seed = derive_seed(*behaviour().sampling_seed,
-                                        {static_cast<std::uint64_t>(request.order)});
+      state.sampling_seed =
+          derive_seed(*behaviour().sampling_seed, {static_cast<std::uint64_t>(request.order)});
     }
     traffic = request.traffic;
   }

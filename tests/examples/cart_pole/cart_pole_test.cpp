@@ -27,7 +27,7 @@ class CartPoleTest : public RunFolderTest {
                                     const std::string& arguments = "") const {
     return TRAFFIC_SOURCE_DIR "/launch/mpirun.sh -np " + std::to_string(ranks) +
            " " TRAFFIC_BIN_DIR
-           "/cart_pole --phase cross_entropy --set run.device=cpu --set comm.timeout_s=60 "
+           "/cart_pole --set run.device=cpu --set comm.timeout_s=60 "
            "--run-dir " +
            (dir_ / run).string() + " " + arguments;
   }
@@ -104,11 +104,11 @@ TEST_F(CartPoleTest, ItsKeysAreExplainedAndChecked) {
   EXPECT_THAT(help.output, AllOf(HasSubstr("[search]"), ContainsRegex("population = +64 "),
                                  HasSubstr("Candidates of an iteration.")));
   const fs::path file = dir_ / "wrong.toml";
-  std::ofstream(file) << "run.phase = \"cross_entropy\"\n[search]\npopulation = 1\n";
+  std::ofstream(file) << "[search]\npopulation = 1\n";
   const Outcome wrong = run_program(TRAFFIC_BIN_DIR "/cart_pole " + file.string());
   EXPECT_EQ(wrong.exit_code, 2);
   EXPECT_THAT(wrong.output,
-              AllOf(HasSubstr("wrong.toml:3"), HasSubstr("search.population: found 1"),
+              AllOf(HasSubstr("wrong.toml:2"), HasSubstr("search.population: found 1"),
                     HasSubstr("2 to 1000000")));
   const Outcome unknown = run_program(TRAFFIC_BIN_DIR "/cart_pole --phase cross_entropi");
   EXPECT_EQ(unknown.exit_code, 2);
