@@ -15,10 +15,9 @@ namespace traffic::game {
 namespace {
 
 using ::testing::ElementsAre;
+using testing::at;
 using testing::State;
 using testing::state_of;
-
-Cell at(int row, int column) { return static_cast<Cell>(row * kColumns + column); }
 
 /// Six snakes in rows 4 to 8, out of each other's way, heading right.
 State quiet() {

@@ -18,6 +18,11 @@
 
 namespace traffic::game::testing {
 
+/// Also over the edge.
+inline Cell at(int row, int column) {
+  return static_cast<Cell>((row + kRows) % kRows * kColumns + (column + kColumns) % kColumns);
+}
+
 struct State {
   std::array<std::vector<Cell>, kSnakes> snakes;
   Actions direction{};
