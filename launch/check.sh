@@ -11,7 +11,7 @@ declare -A allowed=(
   [os]="" [core]="os" [config]="core os" [scene]="config core os" [sim]="scene config core os" [game]="core os" [comm]="config core os"
   [data]="scene config core os" [model]="config core os" [rl]="config core os" [checkpoint]="config core os"
   [report]="config core os"
-  [rollout/pool]="comm config core os" [rollout/traffic]="rollout/pool sim scene config core os"
+  [rollout/pool]="comm config core os" [rollout/game]="rollout/pool game core os" [rollout/traffic]="rollout/pool sim scene config core os"
   [train/optim]="$BELOW_TRAIN" [train/run]="$BELOW_TRAIN" [train/policy]="train/optim train/run $BELOW_TRAIN"
   [train/rollouts]="train/policy train/optim train/run $BELOW_TRAIN"
   [train/ppo]="train/rollouts train/policy train/optim train/run $BELOW_TRAIN"

@@ -86,7 +86,7 @@ Beside heads_beside(const View& view, std::size_t snake, Cell cell) {
 void put_directions(const View& view, const Common& common, std::size_t snake, Writer& out) {
   const Board& board = view.board;
   const std::array<bool, kBeans> first = first_at(common, snake);
-  const float rooms = 0.5F / static_cast<float>(board.length[snake]);
+  const float rooms = 0.5F / std::max(1.0F, static_cast<float>(board.length[snake]));
   for (std::size_t direction = 0; direction < kDirections; ++direction) {
     const Cell cell = kNeighbours[direction][board.head[snake]];
     const std::uint8_t contents = board.contents[cell];

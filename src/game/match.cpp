@@ -12,6 +12,10 @@ int gained(const Board& board, int team) {
 
 }  // namespace
 
+PlayerRngs player_rngs(std::uint64_t seed) {
+  return {Rng(derive_seed(seed, {kPlayerStream, 0})), Rng(derive_seed(seed, {kPlayerStream, 1}))};
+}
+
 Player player_of(Opponent opponent) {
   return [opponent](const View& view, Rng& rng) { return choose_actions(opponent, view, rng); };
 }
@@ -19,8 +23,7 @@ Player player_of(Opponent opponent) {
 Board play_game(std::uint64_t seed, const std::array<Player, kTeams>& players,
                 const Observer& observer) {
   Board board = start_board(seed);
-  std::array<Rng, kTeams> rngs{Rng(derive_seed(seed, {kPlayerStream, 0})),
-                               Rng(derive_seed(seed, {kPlayerStream, 1}))};
+  PlayerRngs rngs = player_rngs(seed);
   if (observer) observer(board);
   while (!board.over) {
     const Paths paths = find_paths(board);

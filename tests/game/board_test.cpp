@@ -14,8 +14,8 @@
 namespace traffic::game {
 namespace {
 
-using ::testing::ElementsAre;
 using testing::at;
+using ::testing::ElementsAre;
 using testing::State;
 using testing::state_of;
 

@@ -13,6 +13,10 @@ namespace traffic::game {
 using Player = std::function<TeamActions(const View& view, Rng& rng)>;
 Player player_of(Opponent opponent);
 
+/// A generator for each team.
+using PlayerRngs = std::array<Rng, kTeams>;
+PlayerRngs player_rngs(std::uint64_t seed);
+
 /// Called with the first board and after every step.
 using Observer = std::function<void(const Board& board)>;
 
