@@ -6,12 +6,12 @@ status=0
 
 # What each module may include, besides itself (docs/architecture.md). Folders of a module that have a row are rooms:
 # they see each other only as their rows say; whoever may include the module may include its rooms.
-readonly BELOW_TRAIN="data model rl rollout checkpoint report comm sim scene config core os"
+readonly BELOW_TRAIN="data model rl rollout checkpoint report comm sim game scene config core os"
 declare -A allowed=(
-  [os]="" [core]="os" [config]="core os" [scene]="config core os" [sim]="scene config core os" [comm]="config core os"
+  [os]="" [core]="os" [config]="core os" [scene]="config core os" [sim]="scene config core os" [game]="core os" [comm]="config core os"
   [data]="scene config core os" [model]="config core os" [rl]="config core os" [checkpoint]="config core os"
   [report]="config core os"
-  [rollout/pool]="comm config core os" [rollout/traffic]="rollout/pool sim scene config core os"
+  [rollout/pool]="comm config core os" [rollout/game]="rollout/pool game core os" [rollout/traffic]="rollout/pool sim scene config core os"
   [train/optim]="$BELOW_TRAIN" [train/run]="$BELOW_TRAIN" [train/policy]="train/optim train/run $BELOW_TRAIN"
   [train/rollouts]="train/policy train/optim train/run $BELOW_TRAIN"
   [train/ppo]="train/rollouts train/policy train/optim train/run $BELOW_TRAIN"
@@ -68,7 +68,7 @@ fi
 
 if [ "${1:-}" = --tidy ]; then
   # Sources without the torch headers: those take 20 s each and share their headers' checks with the rest.
-  mapfile -t light < <(git ls-files 'src/core/*.cpp' 'src/config/*.cpp' 'src/scene/*.cpp' 'src/sim/*.cpp' \
+  mapfile -t light < <(git ls-files 'src/core/*.cpp' 'src/config/*.cpp' 'src/scene/*.cpp' 'src/game/*.cpp' 'src/sim/*.cpp' \
     'src/report/*.cpp' 'data_prep/*.cpp')
   cmake --preset dev > build/dev.log  # one command for each file: the release preset joins files
   printf '%s\n' "${light[@]}" | xargs -P "$(nproc)" -n 4 clang-tidy -p build/dev --quiet || status=1

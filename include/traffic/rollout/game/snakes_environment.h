@@ -1,0 +1,43 @@
+/// 3v3 snakes behind a pool: one team is commanded, the other plays by a script.
+///
+/// Games by the thousand are faster in a game::Arena of their own; this is for whatever works on
+/// any pool of environments.
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+#include "traffic/game/arena.h"
+#include "traffic/game/features.h"
+#include "traffic/rollout/pool/environment.h"
+
+namespace traffic::rollout {
+
+/// Orders and answers are the bytes of these: both sides are on one machine.
+struct SnakesStart {
+  std::uint64_t seed = 0;
+  game::Opponent opponent = game::Opponent::kRandom;
+  std::uint8_t team = 0;  ///< that is commanded
+};
+struct SnakesMove {
+  game::TeamActions actions{};
+};
+struct SnakesAnswer {
+  std::array<float, game::kTeamSnakes * game::kNumFeatures> features{};
+  std::array<float, game::kSnakes> rewards{};  ///< the commanded team's first; 0 after a start
+};
+
+/// An episode is a game.
+class SnakesEnvironment final : public Environment {
+ public:
+  Answer reset(std::span<const std::byte> order, std::span<std::byte> room, EnvHost& host) override;
+  Answer step(std::span<const std::byte> order, std::span<std::byte> room, EnvHost& host) override;
+
+ private:
+  Answer answer(std::span<std::byte> room, const std::array<float, game::kSnakes>& rewards);
+
+  game::Arena arena_{1};
+  SnakesStart start_;
+};
+
+}  // namespace traffic::rollout

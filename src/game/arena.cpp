@@ -1,0 +1,61 @@
+#include "traffic/game/arena.h"
+
+#include <algorithm>
+
+#include "traffic/core/error.h"
+
+namespace traffic::game {
+
+Arena::Arena(int num_games)
+    : games_(static_cast<std::size_t>(num_games)), paths_(games_.size()), known_(games_.size(), 0) {
+  for (Game& game : games_) game.board.over = true;  // until it is started
+}
+
+std::size_t Arena::index(int game) const {
+  TRAFFIC_CHECK(game >= 0 && game < size(), "game {} of {}", game, size());
+  return static_cast<std::size_t>(game);
+}
+
+void Arena::start(int game, std::uint64_t seed) {
+  restore(game, {.board = start_board(seed), .rngs = player_rngs(seed)});
+}
+
+void Arena::restore(int game, const Game& state) {
+  games_[index(game)] = state;
+  known_[index(game)] = 0;
+}
+
+View Arena::view(int game, int team) {
+  const std::size_t i = index(game);
+  if (known_[i] == 0) {
+    paths_[i] = find_paths(games_[i].board);
+    known_[i] = 1;
+  }
+  return {.board = games_[i].board, .paths = paths_[i], .team = team};
+}
+
+TeamActions Arena::choose(int game, int team, Opponent opponent) {
+  return choose_actions(opponent, view(game, team),
+                        games_[index(game)].rngs[static_cast<std::size_t>(team)]);
+}
+
+void Arena::step(const Step& step) {
+  TRAFFIC_CHECK(step.actions.size() == games_.size() * kSnakes &&
+                    step.rewards.size() == games_.size() * kSnakes &&
+                    step.over.size() == games_.size(),
+                "{} actions, {} rewards and {} ends of {} games", step.actions.size(),
+                step.rewards.size(), step.over.size(), games_.size());
+  for (std::size_t i = 0; i < games_.size(); ++i) {
+    Actions actions;
+    std::copy_n(step.actions.begin() + static_cast<std::ptrdiff_t>(i * kSnakes), kSnakes,
+                actions.begin());
+    const StepResult result = game::step(games_[i].board, actions);
+    for (std::size_t snake = 0; snake < kSnakes; ++snake) {
+      step.rewards[i * kSnakes + snake] = static_cast<float>(result.rewards[snake]);
+    }
+    step.over[i] = games_[i].board.over ? 1 : 0;
+    known_[i] = 0;
+  }
+}
+
+}  // namespace traffic::game
