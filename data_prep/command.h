@@ -17,6 +17,7 @@ namespace traffic::data_prep {
 using Chosen = std::function<ExitCode(const std::string& command_line)>;
 
 void add_record(CLI::App& app, Chosen& chosen);
+void add_convert(CLI::App& app, Chosen& chosen);
 void add_inspect(CLI::App& app, Chosen& chosen);
 void add_verify(CLI::App& app, Chosen& chosen);
 void add_stats(CLI::App& app, Chosen& chosen);

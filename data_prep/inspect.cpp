@@ -1,3 +1,5 @@
+#include <fmt/ranges.h>
+
 #include <CLI/CLI.hpp>
 #include <cstdio>
 #include <memory>
@@ -33,6 +35,8 @@ Table attribute_table(const DatasetReader& file) {
   add("features", fmt::format("{} node, {} edge, {} global, {}", info.node_features.size(),
                               info.edge_features.size(), info.global_features.size(),
                               info.float16 ? "float16" : "float32"));
+  const auto missing = data::missing_features(info);
+  if (!missing.empty()) add("missing_features", fmt::format("{}", fmt::join(missing, ", ")));
   add("program_version", info.program_version);
   add("sumo_version", info.sumo_version);
   add("created_utc", info.created_utc);

@@ -23,6 +23,7 @@ ExitCode run(int argc, char** argv) {
   app.require_subcommand(1);
   data_prep::Chosen chosen;
   data_prep::add_record(app, chosen);
+  data_prep::add_convert(app, chosen);
   data_prep::add_inspect(app, chosen);
   data_prep::add_verify(app, chosen);
   data_prep::add_stats(app, chosen);

@@ -90,26 +90,8 @@ std::vector<ControlShare> parse_control(const std::string& text) {
   return shares;
 }
 
-std::vector<double> parse_split(const std::string& text) {
-  std::vector<double> shares;
-  for (const auto part : split_text(text, ',')) {
-    const auto share = parse_number<double>(part);
-    if (!share || !(*share >= 0 && *share <= 1)) break;
-    shares.push_back(*share);
-  }
-  const double sum = std::accumulate(shares.begin(), shares.end(), 0.0);
-  if (shares.size() != data::kNumSplits || std::abs(sum - 1) > 1e-6) {
-    throw ConfigError(
-        "--split: found '{}', expected three shares that add up to 1 (train, "
-        "validation, test), e.g. 0.8,0.1,0.1",
-        text);
-  }
-  return shares;
-}
-
-/// n indices of the weights, each as often as its weight says (at least once if there is room), in
-/// random order.
-std::vector<std::size_t> deal(std::size_t n, std::span<const double> weights, Rng rng) {
+/// n indices of the weights, each as often as its weight says (at least once if there is room).
+std::vector<std::size_t> deal_in_order(std::size_t n, std::span<const double> weights) {
   const double total = std::accumulate(weights.begin(), weights.end(), 0.0);
   std::vector<std::size_t> dealt;
   const auto positive = static_cast<std::size_t>(
@@ -135,11 +117,49 @@ std::vector<std::size_t> deal(std::size_t n, std::span<const double> weights, Rn
     ++given[next];
     dealt.push_back(next);
   }
+  return dealt;
+}
+
+/// The same in random order.
+std::vector<std::size_t> deal(std::size_t n, std::span<const double> weights, Rng rng) {
+  auto dealt = deal_in_order(n, weights);
   rng.shuffle(std::span(dealt));
   return dealt;
 }
 
+std::vector<data::Split> to_splits(const std::vector<std::size_t>& indices) {
+  std::vector<data::Split> splits;
+  for (const std::size_t index : indices) splits.push_back(static_cast<data::Split>(index));
+  return splits;
+}
+
 }  // namespace
+
+std::vector<double> parse_split(const std::string& text) {
+  std::vector<double> shares;
+  for (const auto part : split_text(text, ',')) {
+    const auto share = parse_number<double>(part);
+    if (!share || !(*share >= 0 && *share <= 1)) break;
+    shares.push_back(*share);
+  }
+  const double sum = std::accumulate(shares.begin(), shares.end(), 0.0);
+  if (shares.size() != data::kNumSplits || std::abs(sum - 1) > 1e-6) {
+    throw ConfigError(
+        "--split: found '{}', expected three shares that add up to 1 (train, "
+        "validation, test), e.g. 0.8,0.1,0.1",
+        text);
+  }
+  return shares;
+}
+
+std::vector<data::Split> deal_splits(std::size_t n, std::span<const double> shares) {
+  return to_splits(deal_in_order(n, shares));
+}
+
+std::vector<data::Split> deal_splits(std::size_t n, std::span<const double> shares,
+                                     std::uint64_t seed) {
+  return to_splits(deal(n, shares, Rng(derive_seed(seed, {kSplitStream}))));
+}
 
 RecordPlan plan_recording(const RecordOptions& options, std::int64_t jobs) {
   const SeedRange seeds = parse_seeds(options.seeds);
@@ -159,14 +179,14 @@ RecordPlan plan_recording(const RecordOptions& options, std::int64_t jobs) {
   }
   const std::vector<double> even(options.demand_scales.size(), 1.0);
   const auto rng = [&](RecordingStream stream) { return Rng(derive_seed(seeds.first, {stream})); };
-  const auto split_of = deal(n, split, rng(kSplitStream));
+  const auto split_of = deal_splits(n, split, seeds.first);
   const auto controller_of = deal(n, weights, rng(kControllerMixStream));
   const auto demand_of = deal(n, even, rng(kDemandStream));
   for (std::size_t i = 0; i < n; ++i) {
     plan.episodes.push_back({.seed = seeds.first + i,
                              .demand_scale = options.demand_scales[demand_of[i]],
                              .controller = static_cast<std::uint8_t>(controller_of[i]),
-                             .split = static_cast<data::Split>(split_of[i])});
+                             .split = split_of[i]});
   }
   // A multiple of the jobs, so that all of them end at about the same time.
   const auto workers = static_cast<std::size_t>(std::max<std::int64_t>(1, jobs));

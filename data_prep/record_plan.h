@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -54,5 +55,14 @@ struct RecordPlan {
 /// @param jobs workers, so that files are about equally long
 /// @throws ConfigError naming the option that cannot be understood
 [[nodiscard]] RecordPlan plan_recording(const RecordOptions& options, std::int64_t jobs);
+
+/// Shares of train, validation and test. @throws ConfigError unless they add up to 1
+[[nodiscard]] std::vector<double> parse_split(const std::string& text);
+/// The splits of n episodes, each as often as its share says, at least once if there is room: one
+/// of each first, then whichever is furthest behind.
+[[nodiscard]] std::vector<data::Split> deal_splits(std::size_t n, std::span<const double> shares);
+/// The same in an order that the seed decides.
+[[nodiscard]] std::vector<data::Split> deal_splits(std::size_t n, std::span<const double> shares,
+                                                   std::uint64_t seed);
 
 }  // namespace traffic::data_prep

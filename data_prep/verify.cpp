@@ -1,7 +1,10 @@
 #include "traffic/data/verify.h"
 
+#include <fmt/ranges.h>
+
 #include <CLI/CLI.hpp>
 #include <cstdio>
+#include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
 #include <system_error>
@@ -61,11 +64,17 @@ ExitCode verify(const VerifyOptions& options) {
   report::Table table({"file", "problems"});
   Problems all;
   std::vector<std::string> readable;
+  std::map<std::string, std::vector<std::string>> lacking;  ///< features, by file
   for (const auto& path : paths) {
     const auto problems =
         check_apart(path, [&] { return data::find_problems(data::DatasetReader(path)); });
     table.add_row({path, static_cast<std::int64_t>(problems.size())});
-    if (problems.empty()) readable.push_back(path);
+    if (problems.empty()) {
+      readable.push_back(path);
+      lacking[path] = check_apart(
+          path, [&] { return data::missing_features(data::DatasetReader(path).info()); });
+      if (lacking[path].empty()) lacking.erase(path);
+    }
     all.insert(all.end(), problems.begin(), problems.end());
   }
   const auto leaks = check_apart("the files together", [&] {
@@ -80,10 +89,15 @@ ExitCode verify(const VerifyOptions& options) {
   all.insert(all.end(), leaks.begin(), leaks.end());
 
   if (options.json) {
-    const nlohmann::json out{{"checks", nlohmann::json::parse(table.to_json())}, {"problems", all}};
+    const nlohmann::json out{{"checks", nlohmann::json::parse(table.to_json())},
+                             {"missing_features", lacking},
+                             {"problems", all}};
     std::printf("%s\n", out.dump(2).c_str());
   } else {
     std::fputs(table.to_text().c_str(), stdout);
+    for (const auto& [path, features] : lacking) {
+      std::printf("%s\n", fmt::format("{} lacks {}", path, fmt::join(features, ", ")).c_str());
+    }
     for (const auto& problem : all) std::printf("%s\n", problem.c_str());
     std::printf("%zu files, %zu problems\n", paths.size(), all.size());
   }

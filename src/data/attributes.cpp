@@ -61,7 +61,9 @@ void write_features(hid_t file, const std::string& prefix, const FeatureTable& t
   std::vector<std::string> units;
   std::vector<float> offsets;
   std::vector<float> scales;
+  std::vector<std::string> present;
   for (const auto& feature : table) {
+    if (feature.present) present.push_back(feature.name);
     names.push_back(feature.name);
     units.push_back(feature.unit);
     offsets.push_back(feature.offset);
@@ -75,6 +77,13 @@ void write_features(hid_t file, const std::string& prefix, const FeatureTable& t
                   offsets.data());
   write_attribute(file, (prefix + "_feature_scale").c_str(), type.get(), space.get(),
                   scales.data());
+  if (present.empty()) {
+    throw DataError("a data set needs at least one {} feature that is present", prefix);
+  }
+  // Without the attribute all are: files of a simulation say nothing about it.
+  if (present.size() < table.size()) {
+    write_texts(file, (prefix + "_features_present").c_str(), present);
+  }
 }
 
 // ---- reading ----------------------------------------------------------------------------------
@@ -151,12 +160,29 @@ class AttributeReader {
       }
       table.push_back({names[i], units[i], offsets[i], scales[i]});
     }
+    mark_present(prefix, table);
     return table;
   }
 
   static constexpr std::string_view kRemedy = "make the file again with data_prep";
 
  private:
+  void mark_present(const std::string& prefix, FeatureTable& table) const {
+    const std::string name = prefix + "_features_present";
+    if (!has(name.c_str())) return;
+    const auto present = texts(name.c_str());
+    for (const auto& feature : present) {
+      if (std::none_of(table.begin(), table.end(),
+                       [&](const Feature& f) { return f.name == feature; })) {
+        throw DataError("{} names '{}', which is not in {}_feature_names; {}", where(name.c_str()),
+                        feature, prefix, kRemedy);
+      }
+    }
+    for (Feature& feature : table) {
+      feature.present = std::find(present.begin(), present.end(), feature.name) != present.end();
+    }
+  }
+
   [[nodiscard]] std::string where(const char* name) const {
     return fmt::format("{}: attribute {}", path_, name);
   }

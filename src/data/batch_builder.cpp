@@ -42,6 +42,18 @@ void append_in_edges(Window& window, std::int32_t row, EdgeBuffer& out) {
   }
 }
 
+std::vector<std::size_t> missing_columns(const FeatureTable& table) {
+  std::vector<std::size_t> columns;
+  for (std::size_t c = 0; c < table.size(); ++c) {
+    if (!table[c].present) columns.push_back(c);
+  }
+  return columns;
+}
+
+void clear_columns(float* row, std::span<const std::size_t> columns) {
+  for (const std::size_t c : columns) row[c] = 0.0F;
+}
+
 }  // namespace
 
 BatchBuilder::BatchBuilder(std::shared_ptr<const Dataset> dataset, BatchOptions options)
@@ -56,6 +68,10 @@ BatchBuilder::BatchBuilder(std::shared_ptr<const Dataset> dataset, BatchOptions 
               .lane = column(kLaneFeature),
               .leader_gap = column(kLeaderGapFeature),
               .leader_relative_speed = column(kLeaderRelativeSpeedFeature)};
+  missing_nodes_ = missing_columns(table);
+  missing_edges_ = missing_columns(dataset_->info().edge_features);
+  has_leaders_ =
+      table[columns_.leader_gap].present && table[columns_.leader_relative_speed].present;
   targets_.position = column(kPositionFeature);
   targets_.speed = columns_.speed;
   const scene::Normaliser& normaliser = scene::node_normaliser();
@@ -127,6 +143,7 @@ void BatchBuilder::fill_nodes(BatchPlan& plan, Batch& batch) const {
         const float* from = in + static_cast<std::size_t>(row) * num_features_;
         normaliser.write({from, num_features_}, out);
         if (window.augmenter) window.augmenter->change_features(i, {out, num_features_});
+        clear_columns(out, missing_nodes_);
       }
     }
   }
@@ -156,7 +173,12 @@ void BatchBuilder::fill_edges(BatchPlan& plan, Batch& batch) const {
   batch.edge_src = tensor({count}, at::kInt);
   batch.edge_features = tensor({count, kNumEdgeFeatures}, at::kFloat);
   std::copy(buffer.src.begin(), buffer.src.end(), batch.edge_src.mutable_data_ptr<std::int32_t>());
-  scene::edge_normaliser().write(buffer.features, batch.edge_features.mutable_data_ptr<float>());
+  auto* features = batch.edge_features.mutable_data_ptr<float>();
+  scene::edge_normaliser().write(buffer.features, features);
+  if (missing_edges_.empty()) return;
+  for (std::int64_t e = 0; e < count; ++e) {
+    clear_columns(features + e * kNumEdgeFeatures, missing_edges_);
+  }
 }
 
 BatchOptions batch_options(const config::Data& data, std::uint64_t seed, bool pin_memory) {

@@ -37,6 +37,9 @@ class BatchBuilder final : public BatchSource<Batch> {
   BatchOptions options_;
   std::size_t num_features_;
   Columns columns_;
+  std::vector<std::size_t> missing_nodes_;  ///< columns that some file lacks: zero in every batch
+  std::vector<std::size_t> missing_edges_;
+  bool has_leaders_ = true;  ///< what the conflict label is computed from
   Augmenter::Targets targets_;
 };
 

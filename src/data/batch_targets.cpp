@@ -62,7 +62,7 @@ void BatchBuilder::fill_targets(const BatchPlan& plan, Batch& batch) const {
         any_conflict = any_conflict || in_conflict(then);
       }
       conflict[s] = any_conflict ? 1.0F : 0.0F;
-      conflict_mask[s] = any_future;
+      conflict_mask[s] = any_future && has_leaders_;
     }
   }
 }

@@ -35,8 +35,9 @@ std::string difference(const FeatureTable& found, const FeatureTable& expected) 
     return fmt::format("{} features, expected {}", found.size(), expected.size());
   }
   for (std::size_t i = 0; i < found.size(); ++i) {
-    const auto& f = found[i];
+    Feature f = found[i];
     const auto& e = expected[i];
+    f.present = true;  // a file may lack some
     if (f == e) continue;
     return fmt::format(
         "feature {} is {} [{}] with offset {} and scale {}, expected {} [{}] with "
@@ -60,11 +61,27 @@ void check_compatible(const DatasetReader& file, const FileInfo& program, double
           file.path(), kind, problem);
     }
   }
+  for (const auto name : {kPositionFeature, kSpeedFeature}) {
+    const auto column = static_cast<std::size_t>(feature_index(info.node_features, name));
+    if (!info.node_features[column].present) {
+      throw DataError(
+          "{}: it does not have {}, without which nothing can be predicted; convert it "
+          "from a source that does",
+          file.path(), name);
+    }
+  }
   if (info.frame_interval_s != interval_s) {
     throw DataError(
         "{}: its frames are {} s apart, those of the first file {} s; train on files "
         "with one interval",
         file.path(), info.frame_interval_s, interval_s);
+  }
+}
+
+/// What one of the tables does not have, the other one is to lack as well.
+void intersect(FeatureTable& table, const FeatureTable& other) {
+  for (std::size_t i = 0; i < table.size(); ++i) {
+    table[i].present = table[i].present && other[i].present;
   }
 }
 
@@ -76,8 +93,13 @@ Dataset::Dataset(std::vector<std::shared_ptr<const DatasetReader>> files, Split 
   check_options(options_);
   if (files_.empty()) throw DataError("a data set needs at least one file");
   const FileInfo program = file_info_of_this_program();
+  info_ = files_.front()->info();
   for (std::size_t f = 0; f < files_.size(); ++f) {
-    check_compatible(*files_[f], program, files_.front()->info().frame_interval_s);
+    const FileInfo& file = files_[f]->info();
+    check_compatible(*files_[f], program, info_.frame_interval_s);
+    intersect(info_.node_features, file.node_features);
+    intersect(info_.edge_features, file.edge_features);
+    intersect(info_.global_features, file.global_features);
     const auto episodes = files_[f]->episodes();
     for (std::size_t e = 0; e < episodes.size(); ++e) {
       if (episodes[e].split == split_) {

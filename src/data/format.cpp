@@ -81,6 +81,20 @@ int feature_index(const FeatureTable& table, std::string_view name) {
   throw DataError("there is no feature '{}'; the data have: {}", name, fmt::join(names, ", "));
 }
 
+void mark_missing(FeatureTable& table, std::string_view name) {
+  for (Feature& feature : table) feature.present = feature.present && feature.name != name;
+}
+
+std::vector<std::string> missing_features(const FileInfo& info) {
+  std::vector<std::string> names;
+  for (const auto* table : {&info.node_features, &info.edge_features, &info.global_features}) {
+    for (const Feature& feature : *table) {
+      if (!feature.present) names.push_back(feature.name);
+    }
+  }
+  return names;
+}
+
 FileInfo file_info_of_this_program() {
   FileInfo info;
   info.node_features = feature_table(scene::node_features());

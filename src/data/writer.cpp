@@ -283,6 +283,13 @@ void DatasetWriter::finish() {
   impl_->finish();
 }
 
+void DatasetWriter::mark_missing(std::span<const std::string_view> names) {
+  for (const auto name : names) {
+    data::mark_missing(impl_->info.node_features, name);
+    data::mark_missing(impl_->info.global_features, name);
+  }
+}
+
 std::int64_t DatasetWriter::num_episodes() const { return impl_->num_episodes; }
 std::int64_t DatasetWriter::num_frames() const { return impl_->num_frames; }
 

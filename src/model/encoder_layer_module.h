@@ -34,6 +34,10 @@ class EncoderLayerImpl : public torch::nn::Module {
   /// Without gradients, unpacked. @param thin of the input, where that is thin; else null
   void pack_for_inference(at::ScalarType compute_type, const ThinBasis* thin);
   void unpack();
+  /// The weights that edge features meet, a column each.
+  [[nodiscard]] std::array<torch::Tensor, 2> edge_weights() const {
+    return {edge_->weight, risk_in_->weight};
+  }
   [[nodiscard]] bool fused_on(const torch::Tensor& x, at::ScalarType compute_type) const;
 
  private:

@@ -42,6 +42,18 @@ GraphEncoderImpl::GraphEncoderImpl(const config::Model& model, std::int64_t num_
   }
 }
 
+void GraphEncoderImpl::ignore_features(const std::vector<std::int64_t>& node,
+                                       const std::vector<std::int64_t>& edge) {
+  const torch::NoGradGuard no_grad;
+  const auto clear = [](const torch::Tensor& weight, const std::vector<std::int64_t>& columns) {
+    for (const std::int64_t column : columns) weight.select(1, column).zero_();
+  };
+  clear(input_->weight, node);
+  for (const auto& layer : layers_) {
+    for (const torch::Tensor& weight : layer->edge_weights()) clear(weight, edge);
+  }
+}
+
 torch::Tensor GraphEncoderImpl::forward(const GraphBatch& graph) {
   check_graph(graph);
   return run(graph, nullptr);

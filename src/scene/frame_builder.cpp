@@ -9,11 +9,30 @@
 
 namespace traffic::scene {
 
+std::array<float, 4> edge_row(const Vehicle& own, const Vehicle& neighbour, double ahead_m,
+                              bool same_path) {
+  double ttc = kEdgeTimeCapS;
+  double thw = kEdgeTimeCapS;
+  if (same_path) {
+    const Vehicle& front = ahead_m > 0 ? neighbour : own;
+    const Vehicle& rear = ahead_m > 0 ? own : neighbour;
+    const double gap = std::fabs(ahead_m) - front.length_m;
+    ttc = std::min(ttc, time_to_collision_s(gap, rear.speed_mps, front.speed_mps));
+    thw = std::min(thw, time_headway_s(gap, rear.speed_mps));
+  }
+  return {static_cast<float>(ahead_m), static_cast<float>(neighbour.speed_mps - own.speed_mps),
+          static_cast<float>(ttc), static_cast<float>(thw)};
+}
+
 const GraphFrame& FrameBuilder::build(const RoadState& state) {
   frame_.time_s = state.time_s();
   build_nodes(state);
   build_edges(state);
-  fill_global_row(state, frame_.global_features);
+  fill_global_row(state.vehicles(),
+                  {.waiting = static_cast<double>(state.waiting()),
+                   .arrived_30s = static_cast<double>(state.arrived_30s()),
+                   .time_share = time_share(state.time_s(), state.end_s())},
+                  frame_.global_features);
   return frame_;
 }
 
@@ -83,18 +102,9 @@ void FrameBuilder::append_edges(const RoadState& state, std::size_t vehicle) {
   for (const Near& near : near_) {
     const Vehicle& v = vehicles[vehicle];
     const Vehicle& other = at(vehicles, near.vehicle);
-    double ttc = kEdgeTimeCapS;
-    double thw = kEdgeTimeCapS;
-    if (near.same_path) {
-      const Vehicle& front = near.ahead_m > 0 ? other : v;
-      const Vehicle& rear = near.ahead_m > 0 ? v : other;
-      const double gap = std::fabs(near.ahead_m) - front.length_m;
-      ttc = std::min(ttc, time_to_collision_s(gap, rear.speed_mps, front.speed_mps));
-      thw = std::min(thw, time_headway_s(gap, rear.speed_mps));
-    }
     frame_.edge_src.push_back(near.vehicle);
-    for (const double value : {near.ahead_m, other.speed_mps - v.speed_mps, ttc, thw})
-      frame_.edge_features.push_back(static_cast<float>(value));
+    for (const float value : edge_row(v, other, near.ahead_m, near.same_path))
+      frame_.edge_features.push_back(value);
   }
 }
 

@@ -45,15 +45,18 @@ Sums sum_up(std::span<const Vehicle> vehicles) {
 
 }  // namespace
 
-void fill_global_row(const RoadState& state, std::span<float> row) {
+double time_share(double time_s, double end_s) {
+  return std::min(1.0, time_s / (end_s > 0 ? end_s : kTimePeriodS));
+}
+
+void fill_global_row(std::span<const Vehicle> vehicles, const TrafficTotals& totals,
+                     std::span<float> row) {
   const auto set = [&](GlobalColumn column, double value) {
     row[static_cast<std::size_t>(column)] = static_cast<float>(value);
   };
-  const auto vehicles = state.vehicles();
   const Sums sums = sum_up(vehicles);
   const double n = std::max<double>(1.0, static_cast<double>(vehicles.size()));
   const double mean = sums.speed / n;
-  const double length = state.end_s() > 0 ? state.end_s() : kTimePeriodS;
   set(kMeanSpeed, mean);
   set(kSpeedDeviation, std::sqrt(std::max(0.0, sums.square / n - mean * mean)));
   set(kMinSpeed, sums.min_speed);
@@ -67,9 +70,9 @@ void fill_global_row(const RoadState& state, std::span<float> row) {
   set(kNumCvs, sums.cvs);
   set(kCvSpeed, sums.cvs > 0 ? sums.cv_speed / sums.cvs : 0.0);
   set(kMeanCompletion, sums.completion / n);
-  set(kWaiting, state.waiting());
-  set(kArrivedLately, state.arrived_30s());
-  set(kTimeShare, std::min(1.0, state.time_s() / length));
+  set(kWaiting, totals.waiting);
+  set(kArrivedLately, totals.arrived_30s);
+  set(kTimeShare, totals.time_share);
 }
 
 }  // namespace traffic::scene

@@ -81,6 +81,7 @@ struct Treatment {
 const std::vector<Treatment> kTreatments{
     {"traffic_train --help-config", ""},
     {"traffic_(train|eval|doctor) ", " --print-config"},
+    {"^\\.deps/sumo/sumo/bin/sumo ", " --end 100 --no-step-log"},
     {"^\\./data_prep/data_prep ", ""},
     {"^\\./launch/(quickstart|test|setup|build)\\.sh", nullptr,
      "installs or builds; launch_test.cpp runs the first two with stand-ins"},
@@ -99,7 +100,7 @@ class DocumentedCommands : public ::testing::Test {
     root_ = fs::temp_directory_path() / ("documented_commands_" + std::to_string(getpid()));
     fs::create_directories(root_ / "data_prep");
     fs::create_directories(root_ / "build");
-    for (const char* name : {"configs", "launch", "tests"}) {
+    for (const char* name : {"configs", "launch", "tests", ".deps"}) {
       fs::create_symlink(fs::path(TRAFFIC_SOURCE_DIR) / name, root_ / name);
     }
     const fs::path programs = TRAFFIC_BIN_DIR;

@@ -130,6 +130,25 @@ TEST_F(TrainTest, StoppedBehindTheLastStepTheResumedRunValidatesAndEndsAsIfItHad
   EXPECT_EQ(summary("whole")["result"], summary("cut")["result"]);
 }
 
+TEST_F(TrainTest, IgnoresFeaturesThatTheDataLackAndGoesOnWithTheSameOnly) {
+  write_train_data(dir_ / "row.h5", {"is_cv", "own_queue"});
+  const Outcome outcome = run_program(command(2, "run"));
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.output;
+  EXPECT_THAT(outcome.output, HasSubstr("2 features are missing and will be ignored"));
+  const auto trained = checkpoint::load(dir_ / "run" / "checkpoints" / "phase1.h5");
+  EXPECT_THAT(trained.text("features"), AllOf(HasSubstr("speed_mps,"), HasSubstr("own_backlog")));
+  EXPECT_THAT(trained.text("features"), ::testing::Not(HasSubstr("own_queue")));
+  const at::Tensor weight = trained.tensor("model/encoder.input.weight");
+  for (const char* name : {"is_cv", "own_queue"}) {
+    EXPECT_EQ(weight.select(1, scene::node_feature_index(name)).abs().max().item<float>(), 0.0F);
+  }
+  EXPECT_GT(weight.select(1, scene::node_feature_index("speed_mps")).abs().max().item<float>(), 0);
+  write_train_data(dir_ / "row.h5");
+  const Outcome other = run_program(command(2, "run", "--set train.max_steps=24"));
+  EXPECT_EQ(other.exit_code, 4);
+  EXPECT_THAT(other.output, HasSubstr("was trained on data with the features position_m"));
+}
+
 TEST_F(TrainTest, GoesOnWithAnotherNumberOfRanks) {
   const std::string saving = "--set checkpoint.save_interval_steps=2";
   ASSERT_NE(run_program(command(2, "run", saving, "TRAFFIC_FAULT=train.step:0:5:kill")).exit_code,

@@ -3,6 +3,8 @@
 
 #include <iterator>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "support/run_folder_test.h"
 #include "traffic/core/random.h"
@@ -50,7 +52,8 @@ inline scene::GraphFrame make_train_frame(int index, int vehicles, int episode) 
   return frame;
 }
 
-inline void write_train_data(const fs::path& path) {
+inline void write_train_data(const fs::path& path,
+                             const std::vector<std::string_view>& missing = {}) {
   data::FileInfo info = data::file_info_of_this_program();
   info.scenario = "row";
   info.controller_names = {"none"};
@@ -63,6 +66,7 @@ inline void write_train_data(const fs::path& path) {
     writer.end_episode();
     ++seed;
   }
+  writer.mark_missing(missing);
   writer.finish();
 }
 

@@ -122,6 +122,29 @@ TEST(GraphEncoder, FollowsAPermutationOfTheNodes) {
             kFloatTolerance);
 }
 
+TEST(GraphEncoder, DoesNotSeeIgnoredFeaturesAndLearnsNothingOfTheirZeros) {
+  GraphEncoder encoder = make_encoder(config_of({64, 2, 4}));
+  encoder->ignore_features({2, 5}, {1});
+  const GraphBatch graph = mixed_graphs();
+  GraphBatch without = graph;
+  without.node_features = graph.node_features.clone();
+  without.edge_features = graph.edge_features.clone();
+  for (const std::int64_t column : {2, 5}) without.node_features.select(1, column).zero_();
+  without.edge_features.select(1, 1).zero_();
+  const Tensor out = encoder->forward(without);
+  EXPECT_TRUE(torch::equal(encoder->forward(graph), out));
+  out.square().sum().backward();
+  for (const auto& item : encoder->named_parameters()) {
+    const Tensor gradient = item.value().grad();
+    if (item.key() == "input.weight") {
+      EXPECT_TRUE(gradient.select(1, 2).eq(0).all().item<bool>());
+      EXPECT_FALSE(gradient.select(1, 3).eq(0).all().item<bool>());
+    } else if (item.key().ends_with("edge.weight") || item.key().ends_with("risk_in.weight")) {
+      EXPECT_TRUE(gradient.select(1, 1).eq(0).all().item<bool>()) << item.key();
+    }
+  }
+}
+
 TEST(GraphEncoder, TakesGraphsWithoutNodesOrEdges) {
   GraphEncoder encoder = make_encoder(small_model());
   const GraphBatch empty = random_graphs({}, 9, 1);

@@ -36,7 +36,7 @@ class Dataset final : public SampleIndex {
  public:
   /// @throws DataError if there is no file, if the files have different features or frame
   /// intervals, or other features than this program computes (train on data that the controller
-  /// will see); ConfigError if the options are out of range
+  /// will see), or if one has no positions or speeds; ConfigError if the options are out of range
   Dataset(std::vector<std::shared_ptr<const DatasetReader>> files, Split split,
           const WindowOptions& options);
 
@@ -52,8 +52,9 @@ class Dataset final : public SampleIndex {
   [[nodiscard]] std::int64_t num_files() const { return static_cast<std::int64_t>(files_.size()); }
   [[nodiscard]] Split split() const { return split_; }
   [[nodiscard]] const WindowOptions& options() const { return options_; }
-  /// Of the first file; all files agree in features and frame interval.
-  [[nodiscard]] const FileInfo& info() const { return files_.front()->info(); }
+  /// Of the first file; all files agree in features and frame interval. A feature is present if all
+  /// files have it.
+  [[nodiscard]] const FileInfo& info() const { return info_; }
   /// Hash of the contents of the files, the split and the windows.
   [[nodiscard]] std::uint64_t fingerprint() const override { return fingerprint_; }
   [[nodiscard]] std::string name() const override;
@@ -64,6 +65,7 @@ class Dataset final : public SampleIndex {
   void compute_fingerprint();
 
   std::vector<std::shared_ptr<const DatasetReader>> files_;
+  FileInfo info_;
   Split split_;
   WindowOptions options_;
   std::vector<SampleBlock> blocks_;

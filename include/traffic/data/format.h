@@ -58,6 +58,7 @@ struct Feature {
   std::string unit;
   float offset = 0;
   float scale = 1;
+  bool present = true;  ///< false: the source did not say it; its column is zero
   bool operator==(const Feature&) const = default;
 };
 using FeatureTable = std::vector<Feature>;
@@ -66,6 +67,9 @@ using FeatureTable = std::vector<Feature>;
 [[nodiscard]] FeatureTable feature_table(std::span<const scene::FeatureSpec> specs);
 /// Column of a feature; throws DataError naming the columns there are.
 [[nodiscard]] int feature_index(const FeatureTable& table, std::string_view name);
+
+/// Marks a feature of that name, if there is one.
+void mark_missing(FeatureTable& table, std::string_view name);
 
 /// What the root attributes say.
 struct FileInfo {
@@ -87,6 +91,9 @@ struct FileInfo {
 
 /// FileInfo with the feature tables of this program.
 [[nodiscard]] FileInfo file_info_of_this_program();
+
+/// Names of the node, edge and global features that are not present.
+[[nodiscard]] std::vector<std::string> missing_features(const FileInfo& info);
 
 /// One row of episodes/.
 struct Episode {

@@ -4,6 +4,8 @@
 #include <cstdint>
 #include <filesystem>
 #include <memory>
+#include <span>
+#include <string_view>
 
 #include "traffic/data/format.h"
 #include "traffic/scene/frame.h"
@@ -45,6 +47,10 @@ class DatasetWriter {
   /// Makes the file durable under its name. Nothing may be called afterwards.
   /// @throws DataError if there is no episode or one is open; ResourceError
   void finish();
+
+  /// Before finish(): node and global features that turned out not to be in the source. Their
+  /// columns must have been zero throughout.
+  void mark_missing(std::span<const std::string_view> names);
 
   [[nodiscard]] std::int64_t num_episodes() const;
   [[nodiscard]] std::int64_t num_frames() const;

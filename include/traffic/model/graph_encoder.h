@@ -40,6 +40,13 @@ class GraphEncoderImpl : public torch::nn::Module {
   /// @return [S, hidden_dim]
   torch::Tensor forward(const ReceptiveField& field);
 
+  /// For features that the data do not have, whose columns are 0 throughout: their weights become 0
+  /// and stay so, because such columns give them no gradient. So the encoder ignores what another
+  /// source, a simulation, has there.
+  /// @param node, edge columns
+  void ignore_features(const std::vector<std::int64_t>& node,
+                       const std::vector<std::int64_t>& edge);
+
   /// Type of the matrix products: kFloat (default), kBFloat16 or kHalf. Parameters, sums, softmax
   /// and LayerNorm stay float32.
   void set_compute_type(torch::ScalarType type);

@@ -1,9 +1,14 @@
 #include "world_model/data.h"
 
+#include <fmt/ranges.h>
 #include <spdlog/spdlog.h>
 
+#include <algorithm>
+#include <iterator>
 #include <utility>
+#include <vector>
 
+#include "traffic/core/error.h"
 #include "traffic/core/random.h"
 #include "traffic/core/random_streams.h"
 
@@ -22,6 +27,28 @@ std::unique_ptr<data::TrafficLoader> make_loader(std::shared_ptr<const data::Dat
                                               .world_size = communicator.size()});
 }
 
+/// Names what all files lack, and what is given up because one of them lacks it.
+void report_missing(const data::OpenedFiles& opened, const data::FileInfo& together) {
+  const auto missing = data::missing_features(together);
+  if (missing.empty()) return;
+  spdlog::info(
+      "data: {} features are missing and will be ignored, also by controllers that build "
+      "on this world model: {}",
+      missing.size(), fmt::join(missing, ", "));
+  for (const auto& file : opened.files) {
+    const auto here = data::missing_features(file->info());
+    if (here == missing) continue;
+    std::vector<std::string> given_up;
+    std::copy_if(
+        missing.begin(), missing.end(), std::back_inserter(given_up),
+        [&](const auto& name) { return std::find(here.begin(), here.end(), name) == here.end(); });
+    spdlog::warn(
+        "data: {} has {}, which other files lack: not used (train on files of one source "
+        "to use them)",
+        file->path(), fmt::join(given_up, ", "));
+  }
+}
+
 }  // namespace
 
 WorldModelData open_world_model_data(const config::Config& config,
@@ -35,10 +62,34 @@ WorldModelData open_world_model_data(const config::Config& config,
   data.validation =
       std::make_shared<data::Dataset>(opened.files, data::Split::kValidation, windows);
   data.test = std::make_shared<data::Dataset>(opened.files, data::Split::kTest, windows);
+  if (communicator.rank() == 0) report_missing(opened, data.train->info());
   communicator.all_agree(data.train->fingerprint(), "the recorded data (data.files)");
   spdlog::info("data: {} files, samples: {} train, {} validation, {} test", opened.files.size(),
                data.train->num_samples(), data.validation->num_samples(), data.test->num_samples());
   return data;
+}
+
+std::string features_text(const data::FileInfo& info) {
+  std::vector<std::string> names;
+  for (const auto* table : {&info.node_features, &info.edge_features}) {
+    for (const auto& feature : *table) {
+      if (feature.present) names.push_back(feature.name);
+    }
+  }
+  return fmt::format("{}", fmt::join(names, ","));
+}
+
+void check_features(const checkpoint::Snapshot& snapshot, const data::FileInfo& info) {
+  const std::string now = features_text(info);
+  const std::string then = snapshot.contains("features")
+                               ? snapshot.text("features")
+                               : features_text(data::file_info_of_this_program());
+  if (then == now) return;
+  throw CheckpointError(
+      "checkpoint {}: was trained on data with the features {}; data.files have {}; go on with "
+      "data of the same features, or start anew (--resume never in another --run-dir; its weights "
+      "can be taken with run.init_from)",
+      snapshot.source(), then, now);
 }
 
 std::unique_ptr<data::TrafficLoader> make_train_loader(const WorldModelData& data,

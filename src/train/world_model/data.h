@@ -2,7 +2,9 @@
 #pragma once
 
 #include <memory>
+#include <string>
 
+#include "traffic/checkpoint/snapshot.h"
 #include "traffic/comm/communicator.h"
 #include "traffic/config/config.h"
 #include "traffic/data/traffic_batches.h"
@@ -19,6 +21,13 @@ struct WorldModelData {
 /// @throws DataError, CommError if the ranks' files differ
 WorldModelData open_world_model_data(const config::Config& config,
                                      comm::Communicator& communicator);
+
+/// Names of the vehicles' and neighbours' features that the data have, for "features" in a
+/// checkpoint.
+std::string features_text(const data::FileInfo& info);
+/// @throws CheckpointError if it was made with other features than the data have; older ones, which
+/// do not say, had all
+void check_features(const checkpoint::Snapshot& snapshot, const data::FileInfo& info);
 
 /// Shuffled and augmented, without end: start_epoch begins each epoch.
 std::unique_ptr<data::TrafficLoader> make_train_loader(const WorldModelData& data,

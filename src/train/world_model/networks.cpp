@@ -69,6 +69,17 @@ WorldModelNetworks::WorldModelNetworks(const config::Config& config, double fram
   world_model_->set_checkpointing(config.train.gradient_checkpointing);
 }
 
+void WorldModelNetworks::ignore_missing(const data::FileInfo& data) {
+  const auto missing = [](const data::FeatureTable& table) {
+    std::vector<std::int64_t> columns;
+    for (std::size_t c = 0; c < table.size(); ++c) {
+      if (!table[c].present) columns.push_back(static_cast<std::int64_t>(c));
+    }
+    return columns;
+  };
+  encoder_->ignore_features(missing(data.node_features), missing(data.edge_features));
+}
+
 WorldModelForward WorldModelNetworks::forward(const data::Batch& batch, Stage stage) {
   const torch::Tensor encodings = encoder_->forward(graph_of(batch));
   const std::int64_t frames = batch.present.size(0);

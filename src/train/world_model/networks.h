@@ -37,6 +37,9 @@ class WorldModelNetworks {
   /// Parameters are drawn from the seed alone, the same on all ranks.
   WorldModelNetworks(const config::Config& config, double frame_s, torch::Device device);
 
+  /// Encodings will not depend on features that the data lack.
+  void ignore_missing(const data::FileInfo& data);
+
   /// The loss is a sum over vehicles divided by their number, so that ranks and micro-batches add
   /// up when they are weighted by their numbers of vehicles.
   WorldModelForward forward(const data::Batch& batch, Stage stage);

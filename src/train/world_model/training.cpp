@@ -54,7 +54,9 @@ class WorldModelTraining final : public Training {
         batches_(*train_loader_, communicator_.device(), make_copy_stream(communicator_.device())),
         model_(config_, data_.train->info().frame_interval_s, communicator_.device()),
         trainer_(config_, model_, communicator_, time_split_,
-                 total_steps_of(config_.train, train_loader_->steps_per_epoch())) {}
+                 total_steps_of(config_.train, train_loader_->steps_per_epoch())) {
+    model_.ignore_missing(data_.train->info());
+  }
 
   [[nodiscard]] TrainingUnits units() const override { return {.first_is_warm_up = true}; }
   [[nodiscard]] std::int64_t step() const override { return trainer_.global_step(); }
@@ -101,6 +103,7 @@ void WorldModelTraining::start() {
   const auto start = checkpoint::load(config_.run.init_from);
   if (run_.is_reporter()) warn_of_unknown_settings(start);
   trainer_.start_from(start);
+  model_.ignore_missing(data_.train->info());
 }
 
 /// A step; with the last one of an epoch its evaluation is due.
@@ -150,10 +153,12 @@ void WorldModelTraining::save_to(checkpoint::Snapshot& snapshot) const {
   snapshot.put_int("train/epoch_running", epoch_running_ ? 1 : 0);
   snapshot.put_real("train/best_loss", best_loss_);
   snapshot.put_text("model_hash", model_hash_text(config_));
+  snapshot.put_text("features", features_text(data_.train->info()));
 }
 
 void WorldModelTraining::restore_from(const checkpoint::Snapshot& snapshot) {
   check_resumable(snapshot, config_, trainer_.total_steps());
+  check_features(snapshot, data_.train->info());
   trainer_.restore_from(snapshot);
   epoch_ = snapshot.integer("train/epoch");
   epoch_running_ = snapshot.integer("train/epoch_running") != 0;

@@ -1,0 +1,130 @@
+#include <spdlog/spdlog.h>
+
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <cstdio>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "command.h"
+#include "convert/conversion.h"
+#include "traffic/core/clock.h"
+#include "traffic/core/process.h"
+#include "traffic/core/signals.h"
+#include "traffic/core/text.h"
+#include "traffic/report/table.h"
+
+namespace traffic::data_prep {
+namespace {
+
+void check(const ConvertOptions& options) {
+  const auto pipes = std::count(options.inputs.begin(), options.inputs.end(), "-");
+  if (pipes > 1) throw ConfigError("INPUT: - stands for the standard input, which is there once");
+  if (options.record_every < 1) {
+    throw ConfigError("--record-every: found {}, expected at least 1", options.record_every);
+  }
+}
+
+/// What the table does not say.
+void tell(const ConvertedInput& input) {
+  if (!input.remark.empty()) spdlog::info("{}: {}", input.input, input.remark);
+  if (input.gaps > 0) {
+    spdlog::info("{}: {} gaps in the times; what comes after a gap is another episode", input.input,
+                 input.gaps);
+  }
+  if (!input.missing.empty()) {
+    spdlog::info("{}: {} features are not known and marked as missing: {}", input.input,
+                 input.missing.size(), fmt::join(input.missing, ", "));
+  }
+  if (input.skipped > 0) {
+    spdlog::warn("{}: {} parts were skipped, the first:", input.input, input.skipped);
+    for (const auto& example : input.skipped_examples) spdlog::warn("  {}", example);
+  }
+}
+
+void print(const std::vector<ConvertedInput>& inputs, double seconds, bool json) {
+  report::Table table({"input", "file", "episodes", "frames", "vehicles", "rows", "skipped"});
+  std::int64_t rows = 0;
+  for (const auto& input : inputs) {
+    table.add_row({input.input, input.file, input.episodes, input.frames, input.vehicles,
+                   input.vehicle_rows, input.skipped});
+    rows += input.vehicle_rows;
+  }
+  if (!json) {
+    for (const auto& input : inputs) tell(input);
+    std::printf("%s%lld rows in %s\n", table.to_text().c_str(), static_cast<long long>(rows),
+                human_duration(seconds).c_str());
+    return;
+  }
+  nlohmann::json all = nlohmann::json::parse(table.to_json());
+  for (std::size_t i = 0; i < inputs.size(); ++i) {
+    all[i]["gaps"] = inputs[i].gaps;
+    all[i]["missing_features"] = inputs[i].missing;
+    all[i]["skipped_examples"] = inputs[i].skipped_examples;
+    all[i]["remark"] = inputs[i].remark;
+  }
+  const nlohmann::json out{
+      {"inputs", all}, {"seconds", seconds}, {"peak_rss_bytes", peak_rss_bytes()}};
+  std::printf("%s\n", out.dump(2, ' ', false, nlohmann::json::error_handler_t::replace).c_str());
+}
+
+ExitCode convert(const ConvertOptions& options, const std::string& command_line) {
+  check(options);
+  install_stop_handlers();
+  const Stopwatch watch;
+  const auto inputs = convert_recordings(options, command_line);
+  print(inputs, watch.seconds(), options.json);
+  return ExitCode::kDone;
+}
+
+}  // namespace
+
+void add_convert(CLI::App& app, Chosen& chosen) {
+  auto options = std::make_shared<ConvertOptions>();
+  CLI::App* command = app.add_subcommand(
+      "convert",
+      "Make data sets of recorded traffic: SUMO's floating car data, JSON, NGSIM, highD");
+  command->add_option("inputs", options->inputs, "Files, folders of JSON chunks, or - for a pipe")
+      ->required();
+  command
+      ->add_option("--out", options->out,
+                   "NAME.h5 for all inputs together, or a folder for a file of each")
+      ->required();
+  command->add_option("--from", options->from, "auto: guessed from the content")
+      ->check(CLI::IsMember({"auto", "fcd", "json", "ngsim", "highd"}))
+      ->capture_default_str();
+  command->add_option("--network", options->network,
+                      "SUMO network (.net.xml): lanes, routes and conflicts");
+  command->add_option("--cv-types", options->cv_types, "Types of connected vehicles")
+      ->delimiter(',')
+      ->capture_default_str();
+  command
+      ->add_option("--vehicle-length", options->vehicle_length_m,
+                   "Length in m where the recording does not say it")
+      ->check(CLI::Range(0.1, 100.0))
+      ->capture_default_str();
+  command->add_option("--record-every", options->record_every, "Steps from frame to frame")
+      ->capture_default_str();
+  command
+      ->add_option("--episode-s", options->episode_s,
+                   "Cut recordings into episodes of so many seconds; 0: none (default: 300 of "
+                   "fewer than three inputs, else 0)")
+      ->check(CLI::Range(0.0, 1e9));
+  command->add_option("--split", options->split, "Shares of train, validation and test episodes")
+      ->capture_default_str();
+  command->add_option("--seed", options->seed, "Of the splits")->capture_default_str();
+  command->add_option("--on-error", options->on_error, "fail, or skip what is wrong and count it")
+      ->check(CLI::IsMember({"fail", "skip"}))
+      ->capture_default_str();
+  command->add_flag("--float16", options->float16, "Features as float16: smaller, less exact");
+  command->add_option("--compress", options->compression_level, "Deflate level 1 to 9; 0: none")
+      ->check(CLI::Range(0, 9))
+      ->capture_default_str();
+  command->add_flag("--force", options->force, "Replace files of these names");
+  command->add_flag("--json", options->json, "Print the result as JSON");
+  command->callback([&chosen, options] {
+    chosen = [options](const std::string& command_line) { return convert(*options, command_line); };
+  });
+}
+
+}  // namespace traffic::data_prep

@@ -1,0 +1,50 @@
+/// Recordings into data sets.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "traffic/data/format.h"
+
+namespace traffic::data_prep {
+
+struct ConvertOptions {
+  std::vector<std::string> inputs;  ///< "-": standard input
+  std::string out;                  ///< a file NAME.h5 for all inputs, or a folder, a file an input
+  std::string from = "auto";
+  std::string network;  ///< .net.xml; empty: what can be known without
+  std::vector<std::string> cv_types{"cv"};
+  double vehicle_length_m = 5.0;
+  std::int64_t record_every = 1;  ///< steps from frame to frame
+  double episode_s = -1;          ///< 0: whole recordings; below: whole ones if they are three
+  std::string split = "0.8,0.1,0.1";
+  std::uint64_t seed = 1;
+  std::string on_error = "fail";
+  bool float16 = false;
+  int compression_level = 1;
+  bool force = false;
+  bool json = false;
+};
+
+/// What became of one input.
+struct ConvertedInput {
+  std::string input;
+  std::string file;
+  std::int64_t episodes = 0;
+  std::int64_t frames = 0;
+  std::int64_t gaps = 0;
+  std::int64_t vehicles = 0;      ///< different ones
+  std::int64_t vehicle_rows = 0;  ///< in all frames that were written
+  std::int64_t skipped = 0;
+  std::vector<std::string> skipped_examples{};
+  std::vector<std::string> missing{};  ///< features
+  std::string remark{};
+};
+
+/// Converts the inputs one after the other. Files appear under their names when they are complete.
+/// @throws DataError with file and line; ConfigError; ResourceError; Error when a stop is requested
+[[nodiscard]] std::vector<ConvertedInput> convert_recordings(const ConvertOptions& options,
+                                                             const std::string& command_line);
+
+}  // namespace traffic::data_prep

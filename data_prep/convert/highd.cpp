@@ -1,0 +1,171 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <unordered_map>
+#include <utility>
+
+#include "csv_reader.h"
+#include "formats.h"
+#include "track_table.h"
+#include "traffic/core/error.h"
+
+namespace traffic::data_prep {
+namespace {
+
+constexpr std::string_view kTracks = "tracks.csv";
+
+/// The file beside `path` whose name ends with `ending` instead of "tracks.csv".
+std::string sibling(const std::string& path, std::string_view ending) {
+  if (!path.ends_with(kTracks)) {
+    throw DataError(
+        "{}: a highD recording is named by its NN_tracks.csv, with NN_tracksMeta.csv and "
+        "NN_recordingMeta.csv beside it",
+        path);
+  }
+  const std::string other = path.substr(0, path.size() - kTracks.size()) + std::string(ending);
+  if (!std::filesystem::exists(other)) {
+    throw DataError("{}: there is no {} beside it; copy all three files of the recording", path,
+                    other);
+  }
+  return other;
+}
+
+class HighD final : public Recording {
+ public:
+  HighD(const std::string& path, std::unique_ptr<TextInput> input, InputProblems& problems)
+      : input_(std::move(input)), problems_(problems) {
+    read_recording_meta(sibling(path, "recordingMeta.csv"));
+    read_tracks_meta(sibling(path, "tracksMeta.csv"));
+  }
+
+  void read(const FrameSink& sink) override {
+    read_tracks();
+    // Lane numbers grow downwards in the picture: to the left of those who drive to the right.
+    int first_up = std::numeric_limits<int>::max();
+    int last_down = 0;
+    const auto drives_right = [&](const TrackRow& row) {
+      return table_.tracks[row.track].heading_x > 0;
+    };
+    for (const TrackRow& row : table_.rows) {
+      if (drives_right(row)) {
+        last_down = std::max(last_down, row.lane);
+      } else {
+        first_up = std::min(first_up, row.lane);
+      }
+    }
+    table_.play(
+        input_->name(), problems_,
+        [&](const TrackRow& row) {
+          return drives_right(row) ? last_down - row.lane : row.lane - first_up;
+        },
+        sink);
+  }
+
+  [[nodiscard]] double share_read() const override { return input_->share_read(); }
+  [[nodiscard]] std::string remark() const override {
+    return "highD: places are those of front bumpers, computed from the boxes; y points up";
+  }
+
+ private:
+  void read_recording_meta(const std::string& path) {
+    TextInput input(path);
+    CsvReader meta(input, problems_);
+    const int rate = meta.require({"frameRate"});
+    const int limit = meta.find({"speedLimit"});
+    if (!meta.next()) throw DataError("{}: has a header and no row", path);
+    const double frames_per_s = meta.number(rate);
+    if (!(frames_per_s > 0)) {
+      throw DataError("{}:{}: frameRate is '{}', expected a positive number", path, meta.line(),
+                      meta.text(rate));
+    }
+    table_.tick_s = 1 / frames_per_s;
+    speed_limit_mps_ = meta.number(limit, true);
+    if (!(speed_limit_mps_ > 0)) speed_limit_mps_ = kUnknown;  // -1: none
+  }
+
+  void read_tracks_meta(const std::string& path) {
+    TextInput input(path);
+    CsvReader meta(input, problems_);
+    const int id = meta.require({"id"});
+    const int width = meta.require({"width"});
+    const int direction = meta.require({"drivingDirection"});
+    const int type = meta.find({"class"});
+    while (meta.next()) {
+      const double length = meta.number(width);
+      const double way = meta.number(direction);
+      const std::string name(meta.text(id));
+      if (way != 1 && way != 2) {
+        problems_.report(path, meta.line(),
+                         fmt::format("vehicle '{}': drivingDirection is '{}', expected 1 or 2",
+                                     name, meta.text(direction)));
+        continue;
+      }
+      index_[name] = static_cast<std::uint32_t>(table_.tracks.size());
+      table_.tracks.push_back({.name = name,
+                               .type = std::string(meta.text(type)),
+                               .length_m = length,
+                               .speed_limit_mps = speed_limit_mps_,
+                               .heading_x = way == 2 ? 1.0 : -1.0});
+    }
+  }
+
+  void read_tracks() {
+    CsvReader rows(*input_, problems_);
+    const int frame = rows.require({"frame"});
+    const int id = rows.require({"id"});
+    const int x = rows.require({"x"});
+    const int y = rows.require({"y"});
+    const int width = rows.require({"width"});
+    const int height = rows.require({"height"});
+    const int vx = rows.require({"xVelocity"});
+    const int vy = rows.require({"yVelocity"});
+    const int ax = rows.require({"xAcceleration"});
+    const int lane = rows.require({"laneId"});
+    while (rows.next()) {
+      const auto before = problems_.count();
+      const double tick = rows.number(frame);
+      const double left = rows.number(x);
+      const double top = rows.number(y);
+      const double length = rows.number(width);
+      const double breadth = rows.number(height);
+      const double speed = std::hypot(rows.number(vx), rows.number(vy));
+      const double accel = rows.number(ax);
+      const double lane_id = rows.number(lane);
+      if (problems_.count() != before) continue;
+      const auto found = index_.find(std::string(rows.text(id)));
+      if (found == index_.end()) {
+        problems_.report(input_->name(), rows.line(),
+                         fmt::format("vehicle '{}' is not in tracksMeta.csv", rows.text(id)));
+        continue;
+      }
+      const double way = table_.tracks[found->second].heading_x;
+      const double front = way > 0 ? left + length : left;
+      table_.rows.push_back({.tick = static_cast<std::int64_t>(tick),
+                             .track = found->second,
+                             .line = static_cast<std::uint32_t>(rows.line()),
+                             .along_m = static_cast<float>(way * front),
+                             .x_m = static_cast<float>(front),
+                             .y_m = static_cast<float>(-(top + breadth / 2)),
+                             .speed_mps = static_cast<float>(speed),
+                             .accel_mps2 = static_cast<float>(way * accel),
+                             .lane = static_cast<std::int32_t>(lane_id)});
+    }
+  }
+
+  std::unique_ptr<TextInput> input_;
+  InputProblems& problems_;
+  TrackTable table_;
+  std::unordered_map<std::string, std::uint32_t> index_;
+  double speed_limit_mps_ = kUnknown;
+};
+
+}  // namespace
+
+std::unique_ptr<Recording> read_highd(const std::string& path, std::unique_ptr<TextInput> input,
+                                      InputProblems& problems) {
+  return std::make_unique<HighD>(path, std::move(input), problems);
+}
+
+}  // namespace traffic::data_prep

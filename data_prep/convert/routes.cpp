@@ -1,0 +1,152 @@
+#include <algorithm>
+#include <map>
+#include <optional>
+#include <utility>
+
+#include "frame_maker.h"
+#include "tracker.h"
+
+namespace traffic::data_prep {
+namespace {
+
+/// Edges between two frames of a vehicle, at most.
+constexpr int kMaxHops = 12;
+
+/// Edges after `from` up to `to`, the fewest; nothing if it is not reached in kMaxHops.
+std::optional<std::vector<int>> way_between(const scene::Road& road, int from, int to) {
+  std::vector<std::pair<int, int>> reached{{from, -1}};  // edge, where it was reached from
+  std::size_t begin = 0;
+  for (int hop = 0; hop < kMaxHops; ++hop) {
+    const std::size_t end = reached.size();
+    for (std::size_t i = begin; i < end; ++i) {
+      const scene::Edge& edge = road.edges[static_cast<std::size_t>(reached[i].first)];
+      for (int l = edge.first_lane; l < edge.first_lane + edge.num_lanes; ++l) {
+        for (const scene::Link& link : road.lanes[static_cast<std::size_t>(l)].links) {
+          const int next = road.lanes[static_cast<std::size_t>(link.to_lane)].edge;
+          const auto is_next = [&](const auto& item) { return item.first == next; };
+          if (std::any_of(reached.begin() + 1, reached.end(), is_next)) continue;
+          reached.emplace_back(next, static_cast<int>(i));
+          if (next != to) continue;
+          std::vector<int> way;
+          for (int at = static_cast<int>(reached.size()) - 1; at > 0;
+               at = reached[static_cast<std::size_t>(at)].second) {
+            way.push_back(reached[static_cast<std::size_t>(at)].first);
+          }
+          std::reverse(way.begin(), way.end());
+          return way;
+        }
+      }
+    }
+    begin = end;
+  }
+  return std::nullopt;
+}
+
+class RouteSurvey final : public Visitor {
+ public:
+  RouteSurvey(const scene::Road& road, const std::function<void(std::size_t)>& progress)
+      : road_(road), progress_(progress) {}
+
+  void begin_stretch(double) override { end_stretch(); }
+
+  void visit(const RecordedFrame& frame, double) override {
+    tracker_.begin_frame();
+    for (const RecordedVehicle& v : frame.vehicles) {
+      const auto lane = road_.lane_index.find(std::string(frame.view(v.lane)));
+      if (lane == road_.lane_index.end() || std::isnan(v.lane_pos_m)) continue;
+      if (auto* entry = tracker_.see(frame.view(v.name))) {
+        drive(*entry, route_edge(road_, lane->second));
+      }
+    }
+    tracker_.end_frame([&](auto& entry) { note(entry, true); });
+    progress_(frame.vehicles.size());
+  }
+
+  Routes finish() {
+    end_stretch();
+    for (const auto& [vehicle, kind] : cut_off_) {
+      routes_.of_vehicle[vehicle] = continued(kind);
+    }
+    return std::move(routes_);
+  }
+
+ private:
+  using Entry = Tracker<std::vector<int>>::Entry;
+
+  void drive(Entry& entry, int edge) {
+    std::vector<int>& way = entry.state;
+    if (way.empty() || way.back() == edge) {
+      if (way.empty()) way.push_back(edge);
+      return;
+    }
+    if (const auto between = way_between(road_, way.back(), edge)) {
+      way.insert(way.end(), between->begin(), between->end());
+      return;
+    }
+    note(entry, false);  // it jumped: another vehicle from here on
+    tracker_.renew(entry);
+    entry.state.push_back(edge);
+  }
+
+  void note(const Entry& entry, bool complete) {
+    const auto [found, is_new] =
+        kind_of_.emplace(entry.state, static_cast<std::uint32_t>(routes_.kinds.size()));
+    if (is_new) {
+      routes_.kinds.push_back(entry.state);
+      times_.push_back(0);
+    }
+    if (routes_.of_vehicle.size() <= entry.id) routes_.of_vehicle.resize(entry.id + 1);
+    routes_.of_vehicle[entry.id] = found->second;
+    if (complete) ++times_[found->second];
+  }
+
+  void end_stretch() {
+    tracker_.clear([&](auto& entry) {
+      note(entry, false);
+      cut_off_.emplace_back(entry.id, routes_.of_vehicle[entry.id]);
+    });
+  }
+
+  /// The most frequent complete route that has this one as a part of it.
+  std::uint32_t continued(std::uint32_t kind) {
+    const std::vector<int>& part = routes_.kinds[kind];
+    std::uint32_t best = kind;
+    std::int64_t most = 0;
+    for (std::uint32_t k = 0; k < routes_.kinds.size(); ++k) {
+      const std::vector<int>& whole = routes_.kinds[k];
+      if (times_[k] <= most ||
+          std::search(whole.begin(), whole.end(), part.begin(), part.end()) == whole.end()) {
+        continue;
+      }
+      most = times_[k];
+      best = k;
+    }
+    return best;
+  }
+
+  const scene::Road& road_;
+  const std::function<void(std::size_t)>& progress_;
+  Tracker<std::vector<int>> tracker_;
+  Routes routes_;
+  std::map<std::vector<int>, std::uint32_t> kind_of_;
+  std::vector<std::int64_t> times_;  ///< [kinds] vehicles that drove it to its end
+  std::vector<std::pair<std::uint32_t, std::uint32_t>> cut_off_;  ///< vehicle, kind
+};
+
+}  // namespace
+
+int route_edge(const scene::Road& road, int lane) {
+  const scene::Lane& on = road.lanes[static_cast<std::size_t>(lane)];
+  return on.exit_lane >= 0 ? road.lanes[static_cast<std::size_t>(on.exit_lane)].edge : on.edge;
+}
+
+Routes survey_routes(Recording& recording, const std::string& file, const scene::Road& road,
+                     const std::function<void(std::size_t vehicles)>& progress) {
+  // What is wrong is reported when the recording is converted.
+  InputProblems passed_over(true);
+  RouteSurvey survey(road, progress);
+  walk(recording, file, passed_over, survey);
+  return survey.finish();
+}
+
+}  // namespace traffic::data_prep

@@ -1,0 +1,392 @@
+/// data_prep convert as users run it, on small recordings and on what SUMO itself writes.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+#include <fstream>
+
+#include "support/run_folder_test.h"
+#include "traffic/data/reader.h"
+
+namespace traffic {
+namespace {
+
+namespace fs = std::filesystem;
+using data::DatasetReader;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::Not;
+
+const std::string kFixtures = TRAFFIC_SOURCE_DIR "/tests/data_prep/fixtures/";
+const std::string kMerge = TRAFFIC_SOURCE_DIR "/configs/scenarios/merge/";
+
+std::size_t column(std::string_view name) {
+  return static_cast<std::size_t>(scene::node_feature_index(name));
+}
+
+float feature(const scene::GraphFrame& frame, std::size_t node, std::string_view name) {
+  return frame.node_features[node * scene::node_features().size() + column(name)];
+}
+
+class Convert : public test::RunFolderTest {
+ protected:
+  [[nodiscard]] test::Outcome convert(const std::string& arguments,
+                                      const std::string& before = "") const {
+    return test::run_program(
+        "sh -c '" + before + TRAFFIC_BIN_DIR "/data_prep convert " + arguments + "'", 60);
+  }
+  [[nodiscard]] std::string out(const std::string& name = "out.h5") const { return dir_ / name; }
+  [[nodiscard]] std::uint64_t hash_of(const std::string& input, const std::string& before = "",
+                                      const std::string& arguments = "") const {
+    const auto done = convert(input + " --force --out " + out() + " " + arguments, before);
+    EXPECT_EQ(done.exit_code, 0) << done.output;
+    return done.exit_code == 0 ? DatasetReader(out()).info().content_hash : 0;
+  }
+  std::string write(const std::string& name, const std::string& text) const {
+    std::ofstream(dir_ / name) << text;
+    return dir_ / name;
+  }
+  [[nodiscard]] std::string tiny_xml() const {
+    std::ifstream file(kFixtures + "tiny.fcd.xml");
+    return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+  }
+  [[nodiscard]] std::string replaced(const std::string& what, const std::string& by) const {
+    std::string text = tiny_xml();
+    const auto at = text.find(what);
+    EXPECT_NE(at, std::string::npos) << what;
+    return text.replace(at, what.size(), by);
+  }
+};
+
+TEST_F(Convert, KeepsThePrintedDigitsOfFloatingCarData) {
+  const auto done = convert(kFixtures + "tiny.fcd.xml --json --out " + out());
+  ASSERT_EQ(done.exit_code, 0) << done.output;
+  const DatasetReader file(out());
+  ASSERT_EQ(file.num_frames(), 3);
+  EXPECT_EQ(file.info().frame_interval_s, 1.0);
+  const auto first = file.read_graph_frame(0);
+  EXPECT_THAT(first.vehicle_id, ElementsAre(0U, 1U));
+  EXPECT_THAT(first.xy_m, ElementsAre(100.25F, -1.6F, 70.25F, -1.6F));
+  EXPECT_EQ(feature(first, 0, "speed_mps"), 20.0F);
+  EXPECT_EQ(feature(first, 1, "acceleration_mps2"), -0.25F);
+  EXPECT_EQ(feature(first, 1, "leader_gap_m"), 25.0F);
+  EXPECT_EQ(feature(first, 1, "leader_speed_mps"), -2.5F);
+  EXPECT_EQ(feature(first, 0, "follower_gap_m"), 25.0F);
+  EXPECT_EQ(feature(first, 0, "is_cv"), 1.0F);
+  EXPECT_EQ(feature(first, 1, "is_cv"), 0.0F);
+  EXPECT_EQ(feature(first, 0, "lane_index"), 1.0F);
+  EXPECT_THAT(first.edge_src, ElementsAre(1, 0));
+  EXPECT_EQ(first.edge_features[0], -30.0F);  // b is behind a
+  const auto second = file.read_graph_frame(1);
+  EXPECT_EQ(feature(second, 0, "position_m"), 20.25F);
+  EXPECT_EQ(feature(second, 1, "position_m"), 22.25F);
+  const auto third = file.read_graph_frame(2);
+  EXPECT_THAT(third.vehicle_id, ElementsAre(1U));
+  EXPECT_NEAR(feature(third, 0, "position_m"), 22.25 + std::hypot(21.75, 3.2), 1e-4);
+  EXPECT_EQ(feature(third, 0, "lane_index"), 2.0F);
+}
+
+TEST_F(Convert, TheSameTrafficIsTheSameDataInEveryFormAndFromAPipe) {
+  const std::string xml = kFixtures + "tiny.fcd.xml";
+  const auto expected = hash_of(xml);
+  EXPECT_EQ(hash_of(kFixtures + "tiny.fcd.csv"), expected);
+  EXPECT_EQ(hash_of(kFixtures + "tiny_json"), expected);
+  EXPECT_EQ(hash_of(kFixtures + "tiny_json/metadata.json", "", "--from json"), expected);
+  ASSERT_EQ(test::run_program("sh -c 'gzip -c " + xml + " >" + out("t.gz") + "'").exit_code, 0);
+  EXPECT_EQ(hash_of(out("t.gz")), expected);
+  EXPECT_EQ(hash_of("-", "cat " + xml + " | "), expected);
+  EXPECT_EQ(hash_of("-", "cat " + out("t.gz") + " | "), expected);
+}
+
+TEST_F(Convert, WithoutAccelerationsItTakesDifferencesOfTheSpeeds) {
+  std::string text = tiny_xml();
+  for (std::size_t at = 0; (at = text.find(" acceleration=\"")) != std::string::npos;) {
+    text.erase(at, text.find('"', at + 15) + 1 - at);
+  }
+  ASSERT_EQ(convert(write("plain.xml", text) + " --out " + out()).exit_code, 0);
+  const DatasetReader file(out());
+  EXPECT_EQ(feature(file.read_graph_frame(0), 0, "acceleration_mps2"), 0.0F);
+  EXPECT_EQ(feature(file.read_graph_frame(1), 0, "acceleration_mps2"), 0.5F);
+  EXPECT_EQ(feature(file.read_graph_frame(1), 1, "acceleration_mps2"), -0.5F);
+}
+
+TEST_F(Convert, SaysWhichFeaturesTheSourceDoesNotKnow) {
+  const auto done = convert(kFixtures + "tiny.fcd.xml --json --out " + out());
+  ASSERT_EQ(done.exit_code, 0) << done.output;
+  EXPECT_THAT(done.output, HasSubstr("own_queue"));
+  const auto& table = DatasetReader(out()).info().node_features;
+  EXPECT_TRUE(table[column("leader_gap_m")].present);
+  EXPECT_TRUE(table[column("is_cv")].present);
+  EXPECT_FALSE(table[column("remaining_m")].present);
+  EXPECT_FALSE(table[column("commanded")].present);
+  const auto inspected = test::run_program(TRAFFIC_BIN_DIR "/data_prep inspect " + out());
+  EXPECT_THAT(inspected.output, HasSubstr("missing_features"));
+  EXPECT_THAT(inspected.output, HasSubstr("own_queue"));
+  const auto verified = test::run_program(TRAFFIC_BIN_DIR "/data_prep verify " + out());
+  EXPECT_EQ(verified.exit_code, 0) << verified.output;
+  EXPECT_THAT(verified.output, HasSubstr("lacks"));
+  // Without connected vehicles nothing is known of them.
+  ASSERT_EQ(convert(kFixtures + "tiny.fcd.xml --force --cv-types none --out " + out()).exit_code,
+            0);
+  EXPECT_FALSE(DatasetReader(out()).info().node_features[column("is_cv")].present);
+}
+
+TEST_F(Convert, ReadsNgsimInBothSpellingsAndTellsReusedNumbersApart) {
+  const auto old_hash = hash_of(kFixtures + "ngsim_old.csv");
+  EXPECT_EQ(hash_of(kFixtures + "ngsim_new.csv"), old_hash);
+  const DatasetReader file(out());
+  ASSERT_EQ(file.num_frames(), 3);
+  EXPECT_NEAR(file.info().frame_interval_s, 0.1, 1e-6);
+  const auto second = file.read_graph_frame(1);
+  ASSERT_THAT(second.vehicle_id, ElementsAre(0U, 1U));  // both have the number 7
+  EXPECT_FLOAT_EQ(second.xy_m[1], 104.0F * 0.3048F);
+  EXPECT_FLOAT_EQ(feature(second, 0, "speed_mps"), 41.0F * 0.3048F);
+  EXPECT_EQ(feature(second, 0, "lane_index"), 1.0F);  // the second of three from the left
+  EXPECT_EQ(feature(second, 1, "lane_index"), 0.0F);
+  // +11.2, -11.2, +11.2 ft/s2: noise, of which a third and less is left.
+  EXPECT_LT(std::abs(feature(second, 0, "acceleration_mps2")), 1.6F);
+  EXPECT_THAT(convert(kFixtures + "ngsim_old.csv --force --out " + out()).output,
+              HasSubstr("accelerations smoothed over 1 s"));
+}
+
+TEST_F(Convert, ReadsHighDWithFrontBumpersAndLanesFromTheRight) {
+  const auto done = convert(kFixtures + "01_tracks.csv --out " + out());
+  ASSERT_EQ(done.exit_code, 0) << done.output;
+  const DatasetReader file(out());
+  ASSERT_EQ(file.num_frames(), 3);
+  EXPECT_NEAR(file.info().frame_interval_s, 0.04, 1e-9);
+  const auto frame = file.read_graph_frame(1);
+  ASSERT_EQ(frame.num_nodes(), 2);
+  EXPECT_FLOAT_EQ(frame.xy_m[0], 298.72F);        // it drives to the left
+  EXPECT_FLOAT_EQ(frame.xy_m[2], 51.0F + 12.0F);  // to the right
+  EXPECT_FLOAT_EQ(frame.xy_m[3], -(25.5F + 1.25F));
+  EXPECT_FLOAT_EQ(feature(frame, 0, "speed_mps"), 32.01F);
+  EXPECT_FLOAT_EQ(feature(frame, 0, "acceleration_mps2"), 0.3F);
+  EXPECT_NEAR(feature(frame, 0, "position_m"), 1.28, 1e-4);
+  EXPECT_FLOAT_EQ(feature(frame, 0, "speed_limit_mps"), 33.33F);
+  EXPECT_TRUE(file.info().node_features[column("speed_limit_mps")].present);
+}
+
+TEST_F(Convert, WhatIsWrongIsNamedWithFileAndLineAndEndsWithThree) {
+  struct Case {
+    std::string input;
+    std::string said;
+  };
+  const std::vector<Case> cases = {
+      {write("speed.xml", replaced("speed=\"22.50\"", "speed=\"fast\"")),
+       "speed.xml:5: vehicle 'b': speed is 'fast', expected a number"},
+      {write("nan.xml", replaced("x=\"70.25\"", "x=\"nan\"")),
+       "nan.xml:5: vehicle 'b': x is 'nan'"},
+      {write("twice.xml", replaced("id=\"b\"", "id=\"a\"")),
+       "twice.xml:5: vehicle 'a' stands twice at the same time"},
+      {write("back.xml", replaced("time=\"12.00\"", "time=\"10.50\"")),
+       "back.xml:12: the time is 10.5 s after 11 s, expected a later one"},
+      {write("between.xml", replaced("time=\"12.00\"", "time=\"11.50\"")),
+       "between.xml:12: the frame of 11.5 s comes 0.5 s after the one before it"},
+      {write("clock.xml", replaced("time=\"11.00\"", "time=\"0:00:11\"")),
+       "clock.xml:7: the time of the step is '0:00:11'"},
+      {write("cut.xml", tiny_xml().substr(0, 900)), "no well-formed XML here"},
+      {write("entities.xml", "<!DOCTYPE a [<!ENTITY b \"c\">]><fcd-export/>"), "document type"},
+      {write("other.xml", "<routes/>"), "found <routes>, expected <fcd-export>"},
+      {write("empty.xml", ""), "is empty"},
+      {write("noise.txt", "once upon a time"), "cannot tell the format"},
+      {write("one.xml", "<fcd-export><timestep time=\"1\"/></fcd-export>"),
+       "has less than two frames"},
+      {write("row.csv", "timestep_time;vehicle_id;vehicle_x\n0;a\n"),
+       "row.csv:2: the row has 2 fields, the header 3"},
+      {write("time.csv", "vehicle_id;timestep_time\na;now\n"),
+       "time.csv:2: timestep_time is 'now', expected a number"},
+      {write("bad.json",
+             "{\"samples\": [\n{\"time_s\": 1, \"vehicles\": [{\"id\": \"a\", "
+             "\"x_m\": 1, \"y_m\": 2}]}]}"),
+       "bad.json:2: vehicle 'a' has no speed_mps"},
+      {write("syntax.json", "{\"samples\": [\n{\"time_s\": 1,,"), "no well-formed JSON here"},
+      {write("02_tracks.csv", "frame,id,xVelocity,laneId\n"), "there is no"},
+      {"/nowhere/at/all.xml", "cannot be opened"},
+  };
+  for (const auto& [input, said] : cases) {
+    const auto done = convert(input + " --out " + out("bad/bad.h5"));
+    EXPECT_EQ(done.exit_code, 3) << input << done.output;
+    EXPECT_THAT(done.output, HasSubstr(said)) << input;
+  }
+  ASSERT_EQ(test::run_program("sh -c 'gzip -c " + kFixtures + "tiny.fcd.xml | head -c 200 >" +
+                              out("cut.gz") + "'")
+                .exit_code,
+            0);
+  const auto cut = convert(out("cut.gz") + " --out " + out("bad/bad.h5"));
+  EXPECT_EQ(cut.exit_code, 3);
+  EXPECT_THAT(cut.output, HasSubstr("it is damaged or was cut off"));
+  EXPECT_TRUE(fs::is_empty(dir_ / "bad"));  // neither a file nor a part of one
+}
+
+TEST_F(Convert, SkipsWhatIsWrongAndCountsItWhenAsked) {
+  const std::string input = write("speed.xml", replaced("speed=\"22.50\"", "speed=\"fast\""));
+  const auto done = convert(input + " --on-error skip --json --out " + out());
+  ASSERT_EQ(done.exit_code, 0) << done.output;
+  const auto said = nlohmann::json::parse(done.output, nullptr, false);
+  ASSERT_FALSE(said.is_discarded()) << done.output;
+  EXPECT_EQ(said["inputs"][0]["skipped"], 1);
+  EXPECT_THAT(said["inputs"][0]["skipped_examples"][0].get<std::string>(), HasSubstr("'fast'"));
+  EXPECT_EQ(said["inputs"][0]["rows"], 4);
+  // A file that ends too early is converted as far as it goes.
+  const std::string cut = write("cut.xml", tiny_xml().substr(0, tiny_xml().find("\"12.00\"")));
+  const auto part = convert(cut + " --on-error skip --json --force --out " + out());
+  ASSERT_EQ(part.exit_code, 0) << part.output;
+  EXPECT_EQ(nlohmann::json::parse(part.output)["inputs"][0]["frames"], 2);
+}
+
+TEST_F(Convert, LostChunksAreNoticed) {
+  fs::copy(kFixtures + "tiny_json", dir_ / "chunks", fs::copy_options::recursive);
+  write("chunks/metadata.json", "{\"chunks\": [\"chunks/chunk_000.json\"]}");
+  const auto done = convert((dir_ / "chunks").string() + " --out " + out());
+  EXPECT_EQ(done.exit_code, 3);
+  EXPECT_THAT(done.output, HasSubstr("says 3 samples, the chunks have 2"));
+  write("chunks/metadata.json", "{\"chunks\": [\"../secret.json\"]}");
+  EXPECT_THAT(convert((dir_ / "chunks").string() + " --out " + out()).output,
+              HasSubstr("expected the name of a file in the folder"));
+}
+
+TEST_F(Convert, AGapBeginsAnEpisodeAndEpisodesAreDealtOut) {
+  std::string text = "<fcd-export>\n";
+  for (int t = 0; t < 40; ++t) {
+    const int time = t < 20 ? t : t + 5;
+    text += "<timestep time=\"" + std::to_string(time) + "\"><vehicle id=\"a\" x=\"" +
+            std::to_string(10 * time) + "\" y=\"0\" speed=\"10\"/></timestep>\n";
+  }
+  const auto done =
+      convert(write("gap.xml", text + "</fcd-export>") + " --episode-s 10 --out " + out());
+  ASSERT_EQ(done.exit_code, 0) << done.output;
+  const DatasetReader file(out());
+  ASSERT_EQ(file.episodes().size(), 4U);
+  EXPECT_EQ(file.episodes()[0].split, data::Split::kTrain);
+  EXPECT_EQ(file.episodes()[1].split, data::Split::kValidation);
+  EXPECT_EQ(file.episodes()[2].split, data::Split::kTest);
+  // Of one stretch the vehicle goes on; after the gap it is another one.
+  EXPECT_EQ(file.read_graph_frame(10).vehicle_id.front(), 0U);
+  EXPECT_EQ(feature(file.read_graph_frame(10), 0, "position_m"), 100.0F);
+  EXPECT_EQ(file.read_graph_frame(20).vehicle_id.front(), 1U);
+  EXPECT_EQ(feature(file.read_graph_frame(20), 0, "position_m"), 0.0F);
+  EXPECT_FALSE(file.info().node_features[column("leader_gap_m")].present);  // it has no lanes
+}
+
+TEST_F(Convert, OldFilesStayUnlessForced) {
+  const std::string mine = write("out.h5", "mine");
+  const auto done = convert(kFixtures + "tiny.fcd.xml --out " + out());
+  EXPECT_EQ(done.exit_code, 2);
+  EXPECT_THAT(done.output, HasSubstr("--force"));
+  EXPECT_EQ(convert(kFixtures + "tiny.fcd.xml --on-error never --out " + out()).exit_code, 2);
+}
+
+TEST_F(Convert, InterruptedItLeavesNothingUnderTheFinalName) {
+  ASSERT_EQ(test::run_program("mkfifo " + out("pipe")).exit_code, 0);
+  test::BackgroundProgram feeder("sh -c 'cat " + kFixtures + "tiny.fcd.xml >" + out("pipe") +
+                                 "; sleep 20 >" + out("pipe") + "'");
+  test::BackgroundProgram program(TRAFFIC_BIN_DIR "/data_prep convert - --out " +
+                                  out("half/out.h5") + " <" + out("pipe"));
+  for (int i = 0; i < 200 && !fs::exists(dir_ / "half"); ++i) usleep(50'000);
+  usleep(300'000);
+  program.send(SIGKILL);
+  program.wait();
+  feeder.send(SIGKILL);
+  feeder.wait();
+  EXPECT_FALSE(fs::exists(out("half/out.h5")));
+}
+
+/// What SUMO writes of the episode that `record` makes of the same seed.
+class ConvertSumo : public Convert {
+ protected:
+  void simulate(const std::string& arguments) const {
+    const auto done =
+        test::run_program(TRAFFIC_SUMO " -c " + kMerge +
+                              "merge.sumocfg --seed 50 --end 150 --scale 1 --no-step-log "
+                              "--no-warnings --xml-validation never --precision 6 --fcd-output " +
+                              arguments,
+                          60);
+    ASSERT_EQ(done.exit_code, 0) << done.output;
+  }
+  void record() const {
+    const auto done = test::run_program(
+        TRAFFIC_BIN_DIR
+            "/data_prep record --scenario merge --seeds 50 --episodes 1 --steps 150 "
+            "--control none --jobs 1 --out " +
+            out("recorded"),
+        60);
+    ASSERT_EQ(done.exit_code, 0) << done.output;
+  }
+  [[nodiscard]] std::string network() const { return " --network " + kMerge + "merge.net.xml "; }
+};
+
+/// Nodes in the order of their places, so that two frames can be compared.
+std::vector<std::size_t> by_place(const scene::GraphFrame& frame) {
+  std::vector<std::size_t> order(frame.vehicle_id.size());
+  for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
+  std::sort(order.begin(), order.end(), [&](std::size_t a, std::size_t b) {
+    const auto key = [&](std::size_t i) {
+      return std::pair(std::lround(frame.xy_m[2 * i + 1]), frame.xy_m[2 * i]);
+    };
+    return key(a) < key(b);
+  });
+  return order;
+}
+
+TEST_F(ConvertSumo, AConvertedEpisodeHasTheFeaturesOfARecordedOne) {
+  simulate(out("fcd.xml"));
+  record();
+  const auto done = convert(out("fcd.xml") + network() + "--episode-s 0 --out " + out());
+  ASSERT_EQ(done.exit_code, 0) << done.output;
+  const DatasetReader converted(out());
+  const DatasetReader recorded(out("recorded/merge-0000.h5"));
+  ASSERT_EQ(converted.num_frames(), recorded.num_frames());
+  const auto& table = converted.info().node_features;
+  EXPECT_TRUE(table[column("completion")].present);
+  EXPECT_TRUE(table[column("zone_density")].present);
+  std::int64_t compared = 0;
+  for (std::int64_t t = 0; t < recorded.num_frames(); ++t) {
+    const auto a = converted.read_graph_frame(t);
+    const auto b = recorded.read_graph_frame(t);
+    ASSERT_EQ(a.num_nodes(), b.num_nodes()) << t;
+    ASSERT_EQ(a.num_edges(), b.num_edges()) << t;
+    EXPECT_DOUBLE_EQ(a.time_s, b.time_s);
+    const auto order_a = by_place(a);
+    const auto order_b = by_place(b);
+    for (std::size_t i = 0; i < order_a.size(); ++i) {
+      for (const auto& item : table) {
+        if (!item.present) continue;
+        // Six digits are printed; gaps are differences of such, divided by steps of one second.
+        ASSERT_NEAR(feature(a, order_a[i], item.name), feature(b, order_b[i], item.name), 2e-3)
+            << item.name << " of " << i << " in frame " << t;
+        ++compared;
+      }
+    }
+  }
+  EXPECT_GT(compared, 10'000);
+}
+
+TEST_F(ConvertSumo, APipeOnANetworkGivesTheSameDataAsTheFile) {
+  simulate(out("fcd.xml"));
+  const auto expected = hash_of(out("fcd.xml"), "", network());
+  EXPECT_EQ(hash_of("-", "cat " + out("fcd.xml") + " | ", network()), expected);
+}
+
+TEST_F(ConvertSumo, ReadsSumosOwnTablesAndCompressedFiles) {
+  simulate(out("fcd.xml"));
+  simulate(out("fcd.csv"));
+  simulate(out("fcd.xml.gz"));
+  const auto expected = hash_of(out("fcd.xml"));
+  EXPECT_EQ(hash_of(out("fcd.xml.gz")), expected);
+  EXPECT_EQ(hash_of(out("fcd.csv"), "", "--from fcd"), expected);
+}
+
+TEST_F(ConvertSumo, LanesThatTheNetworkDoesNotHaveAreNamed) {
+  const auto done = convert(kFixtures + "tiny.fcd.xml" + network() + "--out " + out());
+  EXPECT_EQ(done.exit_code, 3);
+  EXPECT_THAT(done.output,
+              HasSubstr("tiny.fcd.xml:13: vehicle 'b' is on lane 'up_2', which the --network does "
+                        "not have"));
+}
+
+}  // namespace
+}  // namespace traffic
