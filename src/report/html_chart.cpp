@@ -8,6 +8,8 @@
 #include <iterator>
 #include <limits>
 
+#include "traffic/core/text.h"
+
 namespace traffic::report {
 namespace {
 
@@ -129,29 +131,6 @@ std::string drawn(const std::vector<ChartPoint>& points, const Scale& scale, con
 }
 
 }  // namespace
-
-std::string html_escaped(std::string_view text) {
-  std::string out;
-  for (const char c : text) {
-    switch (c) {
-      case '&':
-        out += "&amp;";
-        break;
-      case '<':
-        out += "&lt;";
-        break;
-      case '>':
-        out += "&gt;";
-        break;
-      case '"':
-        out += "&quot;";
-        break;
-      default:
-        out += c;
-    }
-  }
-  return out;
-}
 
 std::string html_chart(std::string_view title, const std::vector<ChartLine>& lines) {
   Scale scale;

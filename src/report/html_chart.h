@@ -17,9 +17,6 @@ struct ChartLine {
   std::vector<ChartPoint> points;  ///< x ascending
 };
 
-/// `text` with the characters that HTML gives a meaning replaced.
-std::string html_escaped(std::string_view text);
-
 /// A figure of the title and one SVG; the scale spans all finite points.
 std::string html_chart(std::string_view title, const std::vector<ChartLine>& lines);
 

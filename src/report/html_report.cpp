@@ -10,6 +10,7 @@
 #include "html_chart.h"
 #include "traffic/core/atomic_file.h"
 #include "traffic/core/error.h"
+#include "traffic/core/text.h"
 #include "traffic/report/run_reader.h"
 
 namespace traffic::report {

@@ -83,6 +83,7 @@ const std::vector<Treatment> kTreatments{
     {"traffic_(train|eval|doctor) ", " --print-config"},
     {"^\\.deps/sumo/sumo/bin/sumo ", " --end 100 --no-step-log"},
     {"^\\./data_prep/data_prep ", ""},
+    {"^\\./snakes", ""},
     {"^\\./launch/(quickstart|test|setup|build)\\.sh", nullptr,
      "installs or builds; launch_test.cpp runs the first two with stand-ins"},
     {"sbatch ", nullptr, "needs a cluster; tests/slurm runs the jobs on one of its own"},
@@ -104,7 +105,7 @@ class DocumentedCommands : public ::testing::Test {
       fs::create_symlink(fs::path(TRAFFIC_SOURCE_DIR) / name, root_ / name);
     }
     const fs::path programs = TRAFFIC_BIN_DIR;
-    for (const char* name : {"traffic_train", "traffic_eval", "traffic_doctor"}) {
+    for (const char* name : {"traffic_train", "traffic_eval", "traffic_doctor", "snakes"}) {
       fs::create_symlink(programs / name, root_ / name);
     }
     fs::create_symlink(programs / "data_prep", root_ / "data_prep/data_prep");

@@ -22,6 +22,9 @@ std::optional<std::string_view> nearest_name(std::string_view name,
 /// Whether every byte belongs to a well-formed UTF-8 character.
 bool is_utf8(std::string_view text);
 
+/// `text` with the characters that HTML gives a meaning replaced.
+std::string html_escaped(std::string_view text);
+
 /// "512 B", "1.5 KiB", "12.0 GiB"
 std::string human_bytes(std::int64_t bytes);
 /// "340 ms", "12.3 s", "4 min 05 s", "3 h 07 min", "2 d 03 h"
