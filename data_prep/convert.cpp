@@ -42,6 +42,19 @@ void tell(const ConvertedInput& input) {
   }
 }
 
+/// Phase 1 needs episodes of each split.
+void warn_of_empty_splits(const std::vector<ConvertedInput>& inputs) {
+  for (std::size_t s = 0; s < data::kNumSplits; ++s) {
+    std::int64_t episodes = 0;
+    for (const auto& input : inputs) episodes += input.splits[s];
+    if (episodes > 0) continue;
+    spdlog::warn(
+        "no episode is in the {} split, which training needs; cut recordings into shorter "
+        "episodes with --episode-s, or convert more of them",
+        to_string(static_cast<data::Split>(s)));
+  }
+}
+
 void print(const std::vector<ConvertedInput>& inputs, double seconds, bool json) {
   report::Table table({"input", "file", "episodes", "frames", "vehicles", "rows", "skipped"});
   std::int64_t rows = 0;
@@ -74,6 +87,7 @@ ExitCode convert(const ConvertOptions& options, const std::string& command_line)
   const Stopwatch watch;
   const auto inputs = convert_recordings(options, command_line);
   print(inputs, watch.seconds(), options.json);
+  warn_of_empty_splits(inputs);
   return ExitCode::kDone;
 }
 

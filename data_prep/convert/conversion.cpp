@@ -149,9 +149,11 @@ class RecordingWriter final : public Visitor {
     progress_.add(frame.vehicles.size());
     if (++step_ % options_.record_every != 0) return;
     if (episode_frames_ == 0) {
+      const data::Split split = splits_.next();
+      ++result_.splits[static_cast<std::size_t>(split)];
       writer_->begin_episode(
           {.seed = options_.seed + static_cast<std::uint64_t>(writer_->num_episodes()),
-           .split = splits_.next()});
+           .split = split});
     }
     const scene::GraphFrame& graph = maker_.build();
     writer_->append(graph);

@@ -1,6 +1,7 @@
 /// Recordings into data sets.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -34,8 +35,9 @@ struct ConvertedInput {
   std::int64_t episodes = 0;
   std::int64_t frames = 0;
   std::int64_t gaps = 0;
-  std::int64_t vehicles = 0;      ///< different ones
-  std::int64_t vehicle_rows = 0;  ///< in all frames that were written
+  std::int64_t vehicles = 0;                            ///< different ones
+  std::int64_t vehicle_rows = 0;                        ///< in all frames that were written
+  std::array<std::int64_t, data::kNumSplits> splits{};  ///< episodes of each
   std::int64_t skipped = 0;
   std::vector<std::string> skipped_examples{};
   std::vector<std::string> missing{};  ///< features

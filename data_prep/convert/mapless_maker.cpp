@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <charconv>
 #include <deque>
+#include <iterator>
 #include <unordered_map>
 
 #include "frame_maker.h"
@@ -52,7 +53,10 @@ class MaplessMaker final : public FrameMaker {
 
   [[nodiscard]] std::vector<std::string_view> missing_features() const override {
     auto names = scene::MaplessFrameBuilder::missing_features(speed_limits_, !lanes_.empty());
-    if (!cvs_) names.insert(names.end(), std::begin(kCvFeatures), std::end(kCvFeatures));
+    if (cvs_) return names;
+    std::copy_if(
+        std::begin(kCvFeatures), std::end(kCvFeatures), std::back_inserter(names),
+        [&](auto name) { return std::find(names.begin(), names.end(), name) == names.end(); });
     return names;
   }
   [[nodiscard]] std::int64_t num_vehicles() const override { return tracker_.num_seen(); }

@@ -1,14 +1,16 @@
 #!/usr/bin/env python3
-"""data_prep convert beside a converter in Python, on the same floating car data, in turn.
+"""data_prep convert beside converters in Python, on the same floating car data, in turn.
 
-  tests/benchmarks/compare_convert.py [--gigabytes 2] [--rounds 3] [--parser expat|etree] [--folder /tmp]
+  tests/benchmarks/compare_convert.py [--gigabytes 2] [--rounds 3] [--parser expat|etree] [--work graph] [--folder /tmp]
 
-The file is made up: vehicles on a three-lane ring, written as SUMO writes them. The Python side does less than ours: it
-parses with expat (or ElementTree's iterparse), converts the numbers, and appends packed columns (place, speed, lane
-position, acceleration, ids) to plain files; no neighbours, leaders, checksums or compression. `--python-parse-only` leaves
-out even that. Figures are medians over rounds; the machine's speed drifts, so only ratios of one call mean something.
+The file is made up: vehicles on a three-lane ring, written as SUMO writes them. What the Python side does is --work:
+  graph    what convert does: node rows with leaders and followers, the 8 nearest neighbours within 50 m and their features,
+           in chunks that are shuffled and deflated (level 1); numpy does the arithmetic (pip, or .deps/tools)
+  columns  numbers converted and appended as packed columns to plain files; no graph, no compression
+  parse    the parser calls an empty function for every vehicle
+Figures are medians over rounds; the machine's speed drifts, so only ratios of one call mean something.
 """
-import argparse, json, os, statistics, subprocess, sys, tempfile, time
+import argparse, json, statistics, subprocess, sys, tempfile, time, zlib
 from array import array
 from pathlib import Path
 
@@ -65,8 +67,76 @@ class Columns:
         self.begin()
 
 
+class Graphs(Columns):
+    """Node rows, in-edges and their features, in compressed chunks."""
+
+    FEATURES, REACH_M, NEIGHBOURS, CHUNK_ROWS = 52, 50.0, 8, 2048
+
+    def __init__(self, folder):
+        sys.path.append(str(PROGRAM.parents[1] / ".deps" / "tools"))
+        import numpy
+        self.np = numpy
+        self.covered = {}
+        self.pending = {"numbers": [], "edges": []}
+        super().__init__(folder)
+        self.files["edges"] = open(Path(folder) / "edges", "wb")
+
+    def end(self):
+        np = self.np
+        n = len(self.id)
+        x, y, speed, pos, accel, lane = np.frombuffer(self.numbers, np.float32).reshape(n, 6).T
+        rows = np.zeros((n, self.FEATURES), np.float32)
+        rows[:, 1], rows[:, 2], rows[:, 3] = speed, accel, lane
+        rows[:, 0] = [self.cover(i, p) for i, p in zip(self.id, pos.tolist())]
+        order = np.lexsort((pos, lane))
+        rear, front = order[:-1], order[1:]
+        same = lane[rear] == lane[front]
+        rear, front = rear[same], front[same]
+        gap = np.clip(pos[front] - pos[rear] - 5, 0, 100)
+        rows[:, 22] = rows[:, 24] = 100
+        rows[rear, 22] = rows[front, 24] = gap
+        rows[rear, 23] = speed[front] - speed[rear]
+        rows[front, 25] = -rows[rear, 23]
+        square = (x[:, None] - x) ** 2 + (y[:, None] - y) ** 2
+        np.fill_diagonal(square, np.inf)
+        nearest = np.argpartition(square, self.NEIGHBOURS, axis=1)[:, :self.NEIGHBOURS]
+        within = np.take_along_axis(square, nearest, axis=1) <= self.REACH_M ** 2
+        to = np.repeat(np.arange(n), within.sum(axis=1))
+        source = nearest[within]
+        ahead, faster = x[source] - x[to], speed[source] - speed[to]
+        room = np.abs(ahead) - 5
+        on_lane = lane[source] == lane[to]
+        with np.errstate(divide="ignore", invalid="ignore"):
+            closing = np.where(ahead > 0, -faster, faster)
+            ttc = np.where(on_lane & (closing > 0), np.clip(room / closing, 0, 10), 10)
+            thw = np.where(on_lane, np.clip(room / np.where(ahead > 0, speed[to], speed[source]), 0, 10), 10)
+        self.write("numbers", rows)
+        self.write("edges", np.stack([ahead, faster, ttc, thw, source.astype(np.float32)], axis=1).astype(np.float32))
+        self.id.tofile(self.files["id"])
+        self.rows += n
+        self.begin()
+
+    def cover(self, vehicle, pos):
+        before, covered = self.covered.get(vehicle, (pos, 0.0))
+        covered += max(0.0, pos - before)
+        self.covered[vehicle] = (pos, covered)
+        return covered
+
+    def write(self, name, rows):
+        self.pending[name].append(rows)
+        if sum(map(len, self.pending[name])) < self.CHUNK_ROWS:
+            return
+        chunk = self.np.concatenate(self.pending[name])
+        self.pending[name] = []
+        shuffled = self.np.ascontiguousarray(chunk.view(self.np.uint8).reshape(-1, 4).T)
+        self.files[name].write(zlib.compress(shuffled, 1))
+
+
 class Nothing:
     rows = 0
+
+    def __init__(self, folder):
+        pass
 
     def vehicle(self, a):
         self.rows += 1
@@ -104,8 +174,8 @@ def convert_in_python(path, parser, sink):
 
 
 def python_seconds(args, path, folder):
-    command = [sys.executable, __file__, "--child", str(path), "--parser", args.parser, "--folder", str(folder)]
-    command += ["--python-parse-only"] * args.python_parse_only
+    command = [sys.executable, __file__, "--child", str(path), "--parser", args.parser, "--work", args.work,
+               "--folder", str(folder)]
     begin = time.monotonic()
     subprocess.run(command, check=True)
     return time.monotonic() - begin
@@ -123,13 +193,14 @@ def main():
     options.add_argument("--gigabytes", type=float, default=2)
     options.add_argument("--rounds", type=int, default=3)
     options.add_argument("--parser", choices=("expat", "etree"), default="expat")
-    options.add_argument("--python-parse-only", action="store_true")
+    options.add_argument("--work", choices=("graph", "columns", "parse"), default="graph")
     options.add_argument("--folder", default=tempfile.gettempdir())
     options.add_argument("--child", help=argparse.SUPPRESS)
     options.add_argument("--convert-arguments", default="", help="further arguments of data_prep convert")
     args = options.parse_args()
     if args.child:
-        convert_in_python(args.child, args.parser, Nothing() if args.python_parse_only else Columns(args.folder))
+        sink = {"graph": Graphs, "columns": Columns, "parse": Nothing}[args.work]
+        convert_in_python(args.child, args.parser, sink(args.folder))
         return
     with tempfile.TemporaryDirectory(dir=args.folder) as folder:
         path = Path(folder) / "large.fcd.xml"
@@ -142,7 +213,7 @@ def main():
             theirs.append(python_seconds(args, path, folder))
             print(f"round {round_number + 1}: data_prep convert {seconds:.1f} s, peak "
                   f"{said['peak_rss_bytes'] / 1e6:.0f} MB, {said['inputs'][0]['rows']} rows; "
-                  f"Python ({args.parser}) {theirs[-1]:.1f} s", flush=True)
+                  f"Python ({args.parser}, {args.work}) {theirs[-1]:.1f} s", flush=True)
         print(f"medians: {statistics.median(ours):.1f} s and {statistics.median(theirs):.1f} s, "
               f"{statistics.median(theirs) / statistics.median(ours):.2f} times as fast")
 

@@ -87,6 +87,7 @@ TEST_F(Convert, KeepsThePrintedDigitsOfFloatingCarData) {
   EXPECT_THAT(third.vehicle_id, ElementsAre(1U));
   EXPECT_NEAR(feature(third, 0, "position_m"), 22.25 + std::hypot(21.75, 3.2), 1e-4);
   EXPECT_EQ(feature(third, 0, "lane_index"), 2.0F);
+  EXPECT_THAT(done.output, HasSubstr("no episode is in the validation split"));
 }
 
 TEST_F(Convert, TheSameTrafficIsTheSameDataInEveryFormAndFromAPipe) {
@@ -224,7 +225,7 @@ TEST_F(Convert, WhatIsWrongIsNamedWithFileAndLineAndEndsWithThree) {
 
 TEST_F(Convert, SkipsWhatIsWrongAndCountsItWhenAsked) {
   const std::string input = write("speed.xml", replaced("speed=\"22.50\"", "speed=\"fast\""));
-  const auto done = convert(input + " --on-error skip --json --out " + out());
+  const auto done = convert(input + " --on-error skip --json --out " + out() + " 2>" + out("err"));
   ASSERT_EQ(done.exit_code, 0) << done.output;
   const auto said = nlohmann::json::parse(done.output, nullptr, false);
   ASSERT_FALSE(said.is_discarded()) << done.output;
@@ -233,7 +234,8 @@ TEST_F(Convert, SkipsWhatIsWrongAndCountsItWhenAsked) {
   EXPECT_EQ(said["inputs"][0]["rows"], 4);
   // A file that ends too early is converted as far as it goes.
   const std::string cut = write("cut.xml", tiny_xml().substr(0, tiny_xml().find("\"12.00\"")));
-  const auto part = convert(cut + " --on-error skip --json --force --out " + out());
+  const auto part =
+      convert(cut + " --on-error skip --json --force --out " + out() + " 2>" + out("err"));
   ASSERT_EQ(part.exit_code, 0) << part.output;
   EXPECT_EQ(nlohmann::json::parse(part.output)["inputs"][0]["frames"], 2);
 }
@@ -283,7 +285,7 @@ TEST_F(Convert, OldFilesStayUnlessForced) {
 TEST_F(Convert, InterruptedItLeavesNothingUnderTheFinalName) {
   ASSERT_EQ(test::run_program("mkfifo " + out("pipe")).exit_code, 0);
   test::BackgroundProgram feeder("sh -c 'cat " + kFixtures + "tiny.fcd.xml >" + out("pipe") +
-                                 "; sleep 20 >" + out("pipe") + "'");
+                                 "; exec sleep 5 >" + out("pipe") + "'");
   test::BackgroundProgram program(TRAFFIC_BIN_DIR "/data_prep convert - --out " +
                                   out("half/out.h5") + " <" + out("pipe"));
   for (int i = 0; i < 200 && !fs::exists(dir_ / "half"); ++i) usleep(50'000);
