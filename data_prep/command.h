@@ -18,6 +18,11 @@ using Chosen = std::function<ExitCode(const std::string& command_line)>;
 
 void add_record(CLI::App& app, Chosen& chosen);
 void add_convert(CLI::App& app, Chosen& chosen);
+void add_merge(CLI::App& app, Chosen& chosen);
+void add_split(CLI::App& app, Chosen& chosen);
+void add_quantize(CLI::App& app, Chosen& chosen);
+void add_normalize(CLI::App& app, Chosen& chosen);
+void add_dedupe(CLI::App& app, Chosen& chosen);
 void add_inspect(CLI::App& app, Chosen& chosen);
 void add_verify(CLI::App& app, Chosen& chosen);
 void add_stats(CLI::App& app, Chosen& chosen);

@@ -24,6 +24,11 @@ ExitCode run(int argc, char** argv) {
   data_prep::Chosen chosen;
   data_prep::add_record(app, chosen);
   data_prep::add_convert(app, chosen);
+  data_prep::add_merge(app, chosen);
+  data_prep::add_split(app, chosen);
+  data_prep::add_quantize(app, chosen);
+  data_prep::add_normalize(app, chosen);
+  data_prep::add_dedupe(app, chosen);
   data_prep::add_inspect(app, chosen);
   data_prep::add_verify(app, chosen);
   data_prep::add_stats(app, chosen);

@@ -28,7 +28,9 @@ void check_replaceable(const fs::path& path) {
   std::string why = "it was not made by data_prep record";
   try {
     const data::DatasetReader file(path);
-    if (file.info().command_line.find(" record ") != std::string::npos) return;
+    // What stands before an arrow made the file, what follows made what it was made of.
+    const std::string& history = file.info().command_line;
+    if (history.substr(0, history.find(" <- ")).find(" record ") != std::string::npos) return;
   } catch (const DataError& error) {
     why = error.what();
   }

@@ -1,5 +1,3 @@
-#include "traffic/data/verify.h"
-
 #include <fmt/ranges.h>
 
 #include <CLI/CLI.hpp>
@@ -7,91 +5,69 @@
 #include <map>
 #include <memory>
 #include <nlohmann/json.hpp>
-#include <system_error>
 
 #include "command.h"
-#include "traffic/data/reader.h"
-#include "traffic/os/process_pool.h"
+#include "digests.h"
+#include "file_jobs.h"
+#include "traffic/data/verify.h"
 #include "traffic/report/table.h"
 
 namespace traffic::data_prep {
 namespace {
 
+using Json = nlohmann::json;
+
 struct VerifyOptions {
   std::vector<std::string> files;
+  std::int64_t jobs = 0;
   bool json = false;
 };
 
-using Problems = std::vector<std::string>;
-
-/// Runs a check in a process of its own, because a crafted file may crash the HDF5 library.
-Problems check_apart(const std::string& what, const std::function<Problems()>& check) {
-  const auto body = [&](const os::Messages& parent) {
-    Problems problems;
-    try {
-      problems = check();
-    } catch (const std::exception& error) {
-      problems.emplace_back(error.what());
-    }
-    parent.send(
-        nlohmann::json(problems).dump(-1, ' ', false, nlohmann::json::error_handler_t::replace));
-    return 0;
-  };
-  os::ProcessPool pool;
-  try {
-    pool.start(body);
-  } catch (const std::system_error& error) {
-    throw ResourceError("{}; raise the limits of open files and processes (ulimit -n, -u)",
-                        error.what());
+/// In a process of its own: {"problems": [...]} and, of a sound file, its digest.
+Json check_file(const std::string& path, const Progress& progress) {
+  const data::DatasetReader file(path);
+  const auto problems = data::find_problems(file, progress);
+  Json answer{{"problems", problems}};
+  if (problems.empty()) {
+    answer["digest"] = digest_json(data::digest_file(file, progress));
+    answer["missing_features"] = data::missing_features(file.info());
   }
-  std::string answer;
-  while (pool.size() > 0) {
-    for (const auto& event : pool.wait(-1)) {
-      if (!event.exit) {
-        answer = event.message;
-      } else if (!event.exit->well()) {
-        return {
-            fmt::format("{}: reading it crashed (it {}); the file is damaged or made to do harm",
-                        what, event.exit->describe())};
-      }
-    }
-  }
-  return nlohmann::json::parse(answer).get<Problems>();
+  return answer;
 }
 
 ExitCode verify(const VerifyOptions& options) {
   const auto paths = data::find_data_files(options.files);
-  report::Table table({"file", "problems"});
-  Problems all;
-  std::vector<std::string> readable;
-  std::map<std::string, std::vector<std::string>> lacking;  ///< features, by file
+  std::vector<FileJob> jobs;
   for (const auto& path : paths) {
-    const auto problems =
-        check_apart(path, [&] { return data::find_problems(data::DatasetReader(path)); });
-    table.add_row({path, static_cast<std::int64_t>(problems.size())});
+    jobs.push_back({path, [path](const Progress& progress) { return check_file(path, progress); }});
+  }
+  const auto answers = run_apart(jobs, {.label = "verify", .folder = {}, .jobs = options.jobs});
+  report::Table table({"file", "problems"});
+  std::vector<std::string> all;
+  std::vector<data::FileDigest> sound;
+  std::map<std::string, std::vector<std::string>> lacking;  ///< features, by file
+  for (std::size_t i = 0; i < paths.size(); ++i) {
+    std::vector<std::string> problems;
+    if (!answers[i].error.empty()) {
+      problems.push_back(answers[i].error);
+    } else {
+      problems = answers[i].answer.at("problems");
+    }
+    table.add_row({paths[i], static_cast<std::int64_t>(problems.size())});
     if (problems.empty()) {
-      readable.push_back(path);
-      lacking[path] = check_apart(
-          path, [&] { return data::missing_features(data::DatasetReader(path).info()); });
-      if (lacking[path].empty()) lacking.erase(path);
+      sound.push_back(digest_of(answers[i].answer.at("digest")));
+      std::vector<std::string> missing = answers[i].answer.at("missing_features");
+      if (!missing.empty()) lacking[paths[i]] = std::move(missing);
     }
     all.insert(all.end(), problems.begin(), problems.end());
   }
-  const auto leaks = check_apart("the files together", [&] {
-    std::vector<std::shared_ptr<const data::DatasetReader>> files;
-    files.reserve(readable.size());
-    for (const auto& path : readable) {
-      files.push_back(std::make_shared<const data::DatasetReader>(path));
-    }
-    return data::find_leaks(files);
-  });
+  const auto leaks = data::find_leaks(sound);
   table.add_row({std::string("splits and duplicates"), static_cast<std::int64_t>(leaks.size())});
   all.insert(all.end(), leaks.begin(), leaks.end());
 
   if (options.json) {
-    const nlohmann::json out{{"checks", nlohmann::json::parse(table.to_json())},
-                             {"missing_features", lacking},
-                             {"problems", all}};
+    const Json out{
+        {"checks", Json::parse(table.to_json())}, {"missing_features", lacking}, {"problems", all}};
     std::printf("%s\n", out.dump(2).c_str());
   } else {
     std::fputs(table.to_text().c_str(), stdout);
@@ -111,6 +87,9 @@ void add_verify(CLI::App& app, Chosen& chosen) {
   CLI::App* command = app.add_subcommand(
       "verify", "Find damage, NaN, dangling indices, duplicates and leaks between splits");
   command->add_option("files", options->files, "Files or globs")->required();
+  command->add_option("--jobs", options->jobs, "Files at once; 0: one for each CPU")
+      ->check(CLI::Range(0, 4096))
+      ->capture_default_str();
   command->add_flag("--json", options->json, "Print JSON");
   command->callback(
       [&chosen, options] { chosen = [options](const std::string&) { return verify(*options); }; });

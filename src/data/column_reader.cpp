@@ -1,8 +1,12 @@
 #include "column_reader.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <cstring>
+#include <system_error>
 #include <vector>
 
 namespace traffic::data {
@@ -12,6 +16,8 @@ namespace {
 constexpr std::uint64_t kMaxChunkBytes = 64ULL << 20;
 /// Deflate cannot do better than 1 : 1032.
 constexpr std::uint64_t kMaxCompression = 1032;
+/// Rows that do not lie in chunks are counted, and checked, in pieces of this size.
+constexpr std::uint64_t kPieceBytes = 1ULL << 20;
 
 void check_hard_link(hid_t file, const std::string& path, const std::string& name) {
   const htri_t exists = H5Lexists(file, name.c_str(), H5P_DEFAULT);
@@ -55,6 +61,7 @@ ColumnReader::ColumnReader(hid_t file, const std::string& path, std::int64_t fil
   check_type();
   check_storage();
   check_shape(file_bytes);
+  if (chunk_rows_ == 0) find_contiguous(file, file_bytes);
 }
 
 std::string ColumnReader::where() const {
@@ -82,11 +89,16 @@ void ColumnReader::check_type() {
 
 void ColumnReader::check_storage() {
   const h5::Properties properties(h5::check(H5Dget_create_plist(dataset_.get()), where()));
-  if (H5Pget_layout(properties.get()) != H5D_CHUNKED) {
-    throw DataError("{} is not stored in chunks; {}", where(), kRemedy);
+  const H5D_layout_t layout = H5Pget_layout(properties.get());
+  if (layout != H5D_CHUNKED && layout != H5D_CONTIGUOUS) {
+    throw DataError("{} is stored neither in chunks nor contiguously; {}", where(), kRemedy);
   }
   if (H5Pget_external_count(properties.get()) != 0) {
     throw DataError("{} keeps its data in other files, which is refused; {}", where(), kRemedy);
+  }
+  if (layout == H5D_CONTIGUOUS) {
+    chunk_rows_ = 0;
+    return;
   }
   std::array<hsize_t, 2> chunk{0, 1};
   if (H5Pget_chunk(properties.get(), spec_.rank, chunk.data()) != spec_.rank || chunk[0] == 0 ||
@@ -143,6 +155,22 @@ void ColumnReader::check_shape(std::int64_t file_bytes) {
   rows_ = static_cast<std::int64_t>(size[0]);
 }
 
+void ColumnReader::find_contiguous(hid_t file, std::int64_t file_bytes) {
+  const haddr_t begin = H5Dget_offset(dataset_.get());
+  const std::int64_t bytes = rows_ * static_cast<std::int64_t>(row_bytes_);
+  if (rows_ > 0 && (begin == HADDR_UNDEF || bytes > file_bytes ||
+                    begin > static_cast<haddr_t>(file_bytes - bytes))) {
+    throw DataError("{} has {} rows, but its {} bytes do not lie in the file; {}", where(), rows_,
+                    bytes, kRemedy);
+  }
+  void* handle = nullptr;
+  h5::check(H5Fget_vfd_handle(file, H5P_DEFAULT, &handle), where());
+  descriptor_ = *static_cast<int*>(handle);
+  begin_ = rows_ > 0 ? static_cast<std::int64_t>(begin) : 0;
+  chunk_rows_ = std::max<std::int64_t>(
+      1, std::min(rows_, static_cast<std::int64_t>(kPieceBytes / row_bytes_)));
+}
+
 std::int64_t ColumnReader::stored_bytes() const {
   h5::enter();
   return static_cast<std::int64_t>(H5Dget_storage_size(dataset_.get()));
@@ -170,10 +198,30 @@ void ColumnReader::read_chunk(std::int64_t chunk, std::span<std::byte> out) cons
   if (!problem.empty()) throw DataError("{}: {}; {}", here(), problem, kRemedy);
 }
 
+void ColumnReader::read_contiguous(std::int64_t first, std::span<std::byte> out) const {
+  std::int64_t at = begin_ + first * static_cast<std::int64_t>(row_bytes_);
+  while (!out.empty()) {
+    const ssize_t got = pread(descriptor_, out.data(), out.size(), at);
+    if (got < 0 && errno == EINTR) continue;
+    if (got <= 0) {
+      throw DataError("{}, row {}: {}; {}", where(), first,
+                      got == 0 ? "the file ends there, it has been cut since it was opened"
+                               : std::generic_category().message(errno),
+                      kRemedy);
+    }
+    out = out.subspan(static_cast<std::size_t>(got));
+    at += got;
+  }
+}
+
 void ColumnReader::read(std::int64_t first, std::int64_t count, std::span<std::byte> out) const {
   TRAFFIC_CHECK(first >= 0 && count >= 0 && first + count <= rows_ &&
                     out.size() == static_cast<std::size_t>(count) * row_bytes_,
                 "{}: rows {} + {} of {} into {} bytes", where(), first, count, rows_, out.size());
+  if (descriptor_ >= 0) {
+    read_contiguous(first, out);
+    return;
+  }
   h5::enter();
   thread_local std::vector<std::byte> decoded;
   const std::int64_t end = first + count;

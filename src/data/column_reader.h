@@ -40,7 +40,8 @@ class ColumnReader {
   /// Bytes in the file, compressed.
   [[nodiscard]] std::int64_t stored_bytes() const;
 
-  /// Decodes rows first .. first + count. May be called by several threads at once.
+  /// Decodes rows first .. first + count; rows that lie in the file as they are go from the page
+  /// cache to `out` without a stop. May be called by several threads at once.
   /// @param out count * row_bytes()
   /// @throws DataError naming the damaged chunk
   void read(std::int64_t first, std::int64_t count, std::span<std::byte> out) const;
@@ -57,7 +58,9 @@ class ColumnReader {
   void check_shape(std::int64_t file_bytes);
   void check_storage();
   void read_filters(hid_t properties);
+  void find_contiguous(hid_t file, std::int64_t file_bytes);
   void read_chunk(std::int64_t chunk, std::span<std::byte> out) const;
+  void read_contiguous(std::int64_t first, std::span<std::byte> out) const;
 
   std::string path_;
   const ColumnSpec& spec_;
@@ -68,6 +71,8 @@ class ColumnReader {
   std::int64_t rows_ = 0;
   std::int64_t chunk_rows_ = 1;
   ChunkFilters filters_;
+  int descriptor_ = -1;     ///< of the open file, if the rows lie in it one after the other
+  std::int64_t begin_ = 0;  ///< where they do
 };
 
 }  // namespace traffic::data

@@ -2,8 +2,8 @@
 #include <bit>
 #include <cmath>
 
-#include "float16.h"
 #include "reader_impl.h"
+#include "traffic/data/float16.h"
 
 namespace traffic::data {
 namespace {

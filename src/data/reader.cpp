@@ -8,14 +8,22 @@
 
 #include "attributes.h"
 #include "reader_impl.h"
+#include "traffic/core/text.h"
 
 namespace traffic::data {
 namespace {
 
 /// Above these a file is refused: no traffic is that large, but a damaged number may be.
 constexpr std::int64_t kMaxVehiclesPerFrame = 1 << 20;
-constexpr std::int64_t kMaxEdgesPerFrame = 1 << 26;
+constexpr std::int64_t kMaxEdgesPerFrame = 1 << 24;
 constexpr std::int64_t kMaxFrames = 1LL << 28;
+/// What the tables of frames may take in memory: so much however small the file is, and this many
+/// times its size. A frame with one vehicle takes more in the file than they take of it.
+constexpr std::int64_t kTableBytes = 64LL << 20;
+constexpr std::int64_t kTableBytesPerByte = 8;
+/// Of frames that are decoded together by what goes through a whole file.
+constexpr std::int64_t kBytesAtOnce = 32LL << 20;
+constexpr std::int64_t kMostFramesAtOnce = 64;
 
 template <typename T>
 std::vector<T> read_all(const ColumnReader& column) {
@@ -76,6 +84,17 @@ void DatasetReader::Impl::check_sizes() const {
   if (frames < 1 || frames > kMaxFrames) {
     throw DataError("{} has {} rows, expected 1 to {}; {}", column(Column::kFrameTime).where(),
                     frames, kMaxFrames, kRemedy);
+  }
+  const auto table_bytes = static_cast<std::int64_t>(sizeof(std::int64_t)) * 2 * (frames + 1);
+  if (table_bytes > kTableBytes + kTableBytesPerByte * file_bytes) {
+    throw DataError(
+        "{}: its {} frames take {} of memory before one is read, too much for a file of {}; {}",
+        path, frames, human_bytes(table_bytes), human_bytes(file_bytes), kRemedy);
+  }
+  if (column(Column::kEpisodeSeed).rows() > frames) {
+    throw DataError("{} has {} rows, more than there are frames ({}); {}",
+                    column(Column::kEpisodeSeed).where(), column(Column::kEpisodeSeed).rows(),
+                    frames, kRemedy);
   }
   for (const ColumnSpec& spec : column_specs()) {
     switch (spec.rows) {
@@ -148,6 +167,23 @@ std::int64_t DatasetReader::num_nodes() const { return impl_->node_ptr.back(); }
 std::int64_t DatasetReader::num_edges() const { return impl_->edge_ptr.back(); }
 std::span<const std::int64_t> DatasetReader::node_ptr() const { return impl_->node_ptr; }
 std::span<const std::int64_t> DatasetReader::edge_ptr() const { return impl_->edge_ptr; }
+
+std::int64_t DatasetReader::frames_at_once(std::int64_t first, std::int64_t end) const {
+  const auto node_bytes = static_cast<std::int64_t>(sizeof(float) * (impl_->num_features + 6));
+  constexpr auto kEdgeBytes = static_cast<std::int64_t>(sizeof(float) * (kNumEdgeFeatures + 1));
+  const auto bytes_until = [&](std::int64_t frame) {
+    const auto a = static_cast<std::size_t>(first);
+    const auto b = static_cast<std::size_t>(frame);
+    return (impl_->node_ptr[b] - impl_->node_ptr[a]) * node_bytes +
+           (impl_->edge_ptr[b] - impl_->edge_ptr[a]) * kEdgeBytes;
+  };
+  std::int64_t count = 1;
+  while (count < kMostFramesAtOnce && first + count < end &&
+         bytes_until(first + count + 1) <= kBytesAtOnce) {
+    ++count;
+  }
+  return count;
+}
 
 void DatasetReader::read_raw(Column column, std::int64_t first, std::int64_t count,
                              std::span<std::byte> out) const {

@@ -6,12 +6,6 @@
 #include "traffic/core/error.h"
 
 namespace traffic::data {
-namespace {
-
-constexpr std::int64_t kFramesAtOnce = 64;
-
-}  // namespace
-
 void Moments::add(double value) {
   min_ = count_ == 0 ? value : std::min(min_, value);
   max_ = count_ == 0 ? value : std::max(max_, value);
@@ -21,12 +15,91 @@ void Moments::add(double value) {
   squares_ += delta * (value - mean_);
 }
 
+void Moments::merge(const Moments& other) {
+  if (other.count_ == 0) return;
+  if (count_ == 0) {
+    *this = other;
+    return;
+  }
+  // Chan, Golub and LeVeque 1979.
+  const auto n = static_cast<double>(count_);
+  const auto m = static_cast<double>(other.count_);
+  const double delta = other.mean_ - mean_;
+  mean_ += delta * m / (n + m);
+  squares_ += other.squares_ + delta * delta * n * m / (n + m);
+  count_ += other.count_;
+  min_ = std::min(min_, other.min_);
+  max_ = std::max(max_, other.max_);
+}
+
 double Moments::standard_deviation() const {
   return count_ > 1 ? std::sqrt(squares_ / static_cast<double>(count_ - 1)) : 0.0;
 }
 
 double ConstantSpeedError::rmse_m() const {
   return count > 0 ? std::sqrt(squares_m2 / static_cast<double>(count)) : 0.0;
+}
+
+void Histogram::add(double value) {
+  const double place = high > low ? (value - low) / (high - low) : 0.0;
+  const auto bins = static_cast<double>(counts.size());
+  const double bin = std::clamp(std::floor(place * bins), 0.0, bins - 1);
+  ++counts[static_cast<std::size_t>(bin)];
+}
+
+Histograms::Histograms(std::span<const Moments> node_features, const Moments& vehicles_per_frame,
+                       std::size_t bins)
+    : vehicles_(vehicles_per_frame.min(), vehicles_per_frame.max(), bins) {
+  for (const Moments& m : node_features) nodes_.emplace_back(m.min(), m.max(), bins);
+}
+
+void Histograms::add(const DatasetReader& file) {
+  for (std::int64_t frame = 0, count = 0; frame < file.num_frames(); frame += count) {
+    count = file.frames_at_once(frame, file.num_frames());
+    const auto frames = file.read_frames(frame, count);
+    for (std::size_t f = 0; f + 1 < frames.node_ptr.size(); ++f) {
+      vehicles_.add(frames.node_ptr[f + 1] - frames.node_ptr[f]);
+    }
+    for (std::size_t i = 0; i < frames.node_features.size(); ++i) {
+      nodes_[i % nodes_.size()].add(frames.node_features[i]);
+    }
+  }
+}
+
+void Histograms::merge(const Histograms& other) {
+  const auto add_counts = [](Histogram& to, const Histogram& from) {
+    for (std::size_t i = 0; i < to.counts.size(); ++i) to.counts[i] += from.counts[i];
+  };
+  for (std::size_t i = 0; i < nodes_.size(); ++i) add_counts(nodes_[i], other.nodes_[i]);
+  add_counts(vehicles_, other.vehicles_);
+}
+
+bool Statistics::same_kind(const Statistics& other) const {
+  return other.node_table_ == node_table_ && other.edge_table_ == edge_table_ &&
+         other.interval_s_ == interval_s_;
+}
+
+void Statistics::merge(const Statistics& other) {
+  if (other.node_table_.empty()) return;
+  if (node_table_.empty()) {
+    *this = other;
+    return;
+  }
+  if (!same_kind(other)) {
+    throw DataError(
+        "{} has other features or another frame interval than {}; ask for the "
+        "statistics of files of one kind",
+        other.first_file_, first_file_);
+  }
+  for (std::size_t i = 0; i < nodes_.size(); ++i) nodes_[i].merge(other.nodes_[i]);
+  for (std::size_t i = 0; i < edges_.size(); ++i) edges_[i].merge(other.edges_[i]);
+  vehicles_.merge(other.vehicles_);
+  labelled_ += other.labelled_;
+  for (std::size_t i = 0; i < rates_.size(); ++i) rates_[i].positive += other.rates_[i].positive;
+  for (std::size_t i = 0; i < errors_.size(); ++i) {
+    errors_[i].count += other.errors_[i].count;
+    errors_[i].squares_m2 += other.errors_[i].squares_m2;
+  }
 }
 
 void Statistics::prepare(const DatasetReader& file) {
@@ -41,6 +114,7 @@ void Statistics::prepare(const DatasetReader& file) {
     }
     return;
   }
+  first_file_ = file.path();
   node_table_ = info.node_features;
   edge_table_ = info.edge_features;
   interval_s_ = info.frame_interval_s;
@@ -59,9 +133,10 @@ void Statistics::add(const DatasetReader& file) {
   prepare(file);
   for (const Episode& episode : file.episodes()) {
     std::vector<Frame> past;  // the latest last
-    for (std::int64_t done = 0; done < episode.num_frames; done += kFramesAtOnce) {
-      const auto frames = file.read_frames(episode.first_frame + done,
-                                           std::min(kFramesAtOnce, episode.num_frames - done));
+    const std::int64_t end = episode.first_frame + episode.num_frames;
+    for (std::int64_t first = episode.first_frame, count = 0; first < end; first += count) {
+      count = file.frames_at_once(first, end);
+      const auto frames = file.read_frames(first, count);
       add_moments(frames);
       for (std::size_t f = 0; f < static_cast<std::size_t>(frames.num_frames()); ++f) {
         Frame now = read_vehicles(frames, f);

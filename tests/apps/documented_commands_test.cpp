@@ -89,6 +89,7 @@ const std::vector<Treatment> kTreatments{
     {"sbatch ", nullptr, "needs a cluster; tests/slurm runs the jobs on one of its own"},
     {"^ctest ", nullptr, "runs this test"},
     {"bin/cart_pole ", nullptr, "tests/examples/cart_pole trains with it"},
+    {"^h5(ls|dump) ", nullptr, "tools of HDF5, which the project does not install"},
     {"^export NCCL_", nullptr, "variables of another program"},
     {"^tests/benchmarks/compare_|build/release/bin/bench_", nullptr, "measures for minutes"},
 };

@@ -229,6 +229,19 @@ TEST_F(BadFiles, AbsurdSizesAreRefusedBeforeMemoryIsTaken) {
   EXPECT_LT(peak_rss_bytes() - before, 64 << 20);
 }
 
+TEST_F(BadFiles, FramesThatCostFarMoreMemoryThanTheFileIsLargeAreRefused) {
+  constexpr hsize_t kFrames = 20'000'000;
+  replace("frames/time_s", H5T_IEEE_F64LE, {kFrames}, nullptr);
+  replace("frames/global_features", H5T_IEEE_F32LE, {kFrames, kNumGlobalFeatures}, nullptr);
+  replace("frames/node_ptr", H5T_STD_I64LE, {kFrames + 1}, nullptr);
+  replace("frames/edge_ptr", H5T_STD_I64LE, {kFrames + 1}, nullptr);
+  // Each column alone could be in a file of this size, if it were zeros.
+  test::write_bytes(path_, test::read_bytes(path_) + std::string(8 << 20, '\0'));
+  const std::int64_t before = peak_rss_bytes();
+  EXPECT_THAT(open_and_read(path_), HasSubstr("its 20000000 frames take 305.2 MiB of memory"));
+  EXPECT_LT(peak_rss_bytes() - before, 64 << 20);
+}
+
 TEST_F(BadFiles, ChunksThatWereNeverWrittenAreRefused) {
   const auto rows = static_cast<hsize_t>(num_nodes());
   replace("nodes/vehicle_id", H5T_STD_U32LE, {rows}, nullptr);

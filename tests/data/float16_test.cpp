@@ -1,4 +1,4 @@
-#include "data/float16.h"
+#include "traffic/data/float16.h"
 
 #include <gtest/gtest.h>
 

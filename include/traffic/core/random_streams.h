@@ -38,4 +38,9 @@ enum RecordingStream : std::uint64_t {
   kDemandStream,         ///< which demand an episode has
 };
 
+/// From --seed of data_prep split.
+enum SplittingStream : std::uint64_t {
+  kGroupStream = 1,  ///< order in which groups of episodes are dealt out
+};
+
 }  // namespace traffic

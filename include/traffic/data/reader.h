@@ -63,6 +63,9 @@ class DatasetReader {
   [[nodiscard]] std::span<const std::int64_t> node_ptr() const;  ///< [T + 1]
   [[nodiscard]] std::span<const std::int64_t> edge_ptr() const;  ///< [T + 1]
 
+  /// How many frames from `first` on, before `end`, may be read at once: as many as take some tens
+  /// of MiB decoded, at least one.
+  [[nodiscard]] std::int64_t frames_at_once(std::int64_t first, std::int64_t end) const;
   /// @throws DataError for damaged chunks, dangling indices, values that are not finite
   [[nodiscard]] PackedFrames read_frames(std::int64_t first_frame, std::int64_t count) const;
   [[nodiscard]] std::vector<double> read_times(std::int64_t first_frame, std::int64_t count) const;

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <span>
+#include <string>
 #include <unordered_map>
 #include <vector>
 
@@ -15,6 +16,8 @@ namespace traffic::data {
 class Moments {
  public:
   void add(double value);
+  /// As if the values of the other had been added here, but for rounding.
+  void merge(const Moments& other);
   [[nodiscard]] std::int64_t count() const { return count_; }
   [[nodiscard]] double min() const { return min_; }
   [[nodiscard]] double max() const { return max_; }
@@ -27,6 +30,35 @@ class Moments {
   double max_ = 0;
   double mean_ = 0;
   double squares_ = 0;
+};
+
+/// How often values fall into equal parts of a range.
+struct Histogram {
+  double low = 0;
+  double high = 0;
+  std::vector<std::int64_t> counts;
+
+  /// @param bins parts; one if the range is a point
+  Histogram(double low_value, double high_value, std::size_t bins)
+      : low(low_value), high(high_value), counts(high_value > low_value ? bins : 1, 0) {}
+  /// Values outside of the range count at its ends.
+  void add(double value);
+};
+
+/// Of every node feature and of the vehicles of a frame, over the ranges that were found before.
+class Histograms {
+ public:
+  Histograms(std::span<const Moments> node_features, const Moments& vehicles_per_frame,
+             std::size_t bins);
+  /// Reads all frames of the file.
+  void add(const DatasetReader& file);
+  void merge(const Histograms& other);
+  [[nodiscard]] std::span<const Histogram> node_features() const { return nodes_; }
+  [[nodiscard]] const Histogram& vehicles_per_frame() const { return vehicles_; }
+
+ private:
+  std::vector<Histogram> nodes_;
+  Histogram vehicles_;
 };
 
 /// Share of vehicle-frames with a label.
@@ -57,6 +89,9 @@ class Statistics {
   /// Reads all frames of the file.
   /// @throws DataError if its features or frame interval are not those of the first file
   void add(const DatasetReader& file);
+  /// Those of other files, with the same options.
+  /// @throws DataError as add()
+  void merge(const Statistics& other);
 
   [[nodiscard]] const FeatureTable& node_features() const { return node_table_; }
   [[nodiscard]] const FeatureTable& edge_features() const { return edge_table_; }
@@ -79,12 +114,14 @@ class Statistics {
   using Frame = std::unordered_map<std::uint32_t, Vehicle>;
 
   void prepare(const DatasetReader& file);
+  [[nodiscard]] bool same_kind(const Statistics& other) const;
   void add_moments(const PackedFrames& frames);
   [[nodiscard]] Frame read_vehicles(const PackedFrames& frames, std::size_t frame) const;
   void compare(const Frame& now, std::vector<Frame>& past);
   void close(const Frame& frame);
 
   StatisticsOptions options_;
+  std::string first_file_;  ///< for messages
   FeatureTable node_table_;
   FeatureTable edge_table_;
   double interval_s_ = 0;

@@ -1,0 +1,20 @@
+/// Episodes and hashes of the frames of several files, read in processes of their own.
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "traffic/data/file_digest.h"
+
+namespace traffic::data_prep {
+
+[[nodiscard]] nlohmann::json digest_json(const data::FileDigest& digest);
+[[nodiscard]] data::FileDigest digest_of(const nlohmann::json& json);
+
+/// @param jobs files at once; 0: one for each CPU
+/// @throws DataError of the first file that cannot be read
+[[nodiscard]] std::vector<data::FileDigest> digest_files(const std::vector<std::string>& paths,
+                                                         std::int64_t jobs);
+
+}  // namespace traffic::data_prep
