@@ -22,6 +22,7 @@ constexpr std::array kFigures{
     Figure{"arrived", [](const EpisodeOutcome& o) { return static_cast<double>(o.score.arrived); }},
     Figure{"waiting", [](const EpisodeOutcome& o) { return static_cast<double>(o.score.waiting); }},
     Figure{"outflow_vph", [](const EpisodeOutcome& o) { return o.score.outflow_vph(); }},
+    Figure{"delay_s", [](const EpisodeOutcome& o) { return o.score.delay_s(); }},
     Figure{"mean_speed_mps", [](const EpisodeOutcome& o) { return o.score.mean_speed_mps(); }},
     Figure{"speed_deviation_mps",
            [](const EpisodeOutcome& o) { return o.score.speed_deviation_mps(); }},
