@@ -176,18 +176,13 @@ class Judge {
       error("action.commands", kNothingToYieldTo,
             R"(action.commands = ["none", "stop", "slow", "hold", "fast"])");
     }
-    std::size_t idle = 0;
     for (const std::string& name : use_.controllers) {
-      const bool metered_in_vain = name == "meter" && !can_meter(study_);
-      const bool yields_in_vain = name == "yield" && !can_yield(study_);
-      idle += name == "none" || metered_in_vain || yields_in_vain ? 1 : 0;
-      if (!metered_in_vain && !yields_in_vain) continue;
-      warn("--controller", fmt::format("{} can do nothing", name),
-           metered_in_vain ? kNothingToMeter : kNothingToYieldTo);
-    }
-    // The last finding is of one of them: where vehicles are asked for, one is not `none`.
-    if (!use_.learns && idle == use_.controllers.size()) {
-      findings_.back().severity = Severity::kError;
+      if (name == "meter" && !can_meter(study_)) {
+        warn("--controller", "meter can do nothing", kNothingToMeter);
+      }
+      if (name == "yield" && !can_yield(study_)) {
+        warn("--controller", "yield can do nothing", kNothingToYieldTo);
+      }
     }
   }
 
@@ -198,8 +193,10 @@ class Judge {
       return;
     }
     if (study_.vehicles <= 0) {
-      error("env.scenario", "no vehicle departs before the end of the episode",
-            "look at the route-files of the .sumocfg, its <begin>, and env.max_time_s");
+      if (commands_) {
+        error("env.scenario", "no vehicle departs before the end of the episode",
+              "look at the route-files of the .sumocfg, its <begin>, and env.max_time_s");
+      }
       return;
     }
     if (study_.random_vehicles <= 0) {

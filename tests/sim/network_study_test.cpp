@@ -128,6 +128,15 @@ TEST_F(NetworkStudyTest, NoneAloneNeedsNoVehicleThatIsConnected) {
   EXPECT_THAT(kinds(look(config, {.controllers = {"none"}}).findings), IsEmpty());
 }
 
+TEST_F(NetworkStudyTest, AnEpisodeThatEndsBeforeTheFirstDeparture) {
+  config::Config config =
+      config_of(folder_.config(flow("cv", "probability='.2' begin='100' end='300'"), 300));
+  config.env.max_time_s = 6;
+  EXPECT_THAT(kinds(look(config, {.controllers = {"none"}}).findings), IsEmpty())
+      << "the health check of a training";
+  EXPECT_THAT(kinds(look(config).findings), ElementsAre("error env.scenario"));
+}
+
 TEST_F(NetworkStudyTest, ConnectedVehiclesThatPassNoConflict) {
   const NetworkReport report =
       look("<route id='end' edges='down'/>" +
@@ -198,8 +207,6 @@ TEST_F(NetworkStudyTest, SaysWhichControllersAndCommandsCanDoNothing) {
   const NetworkReport some = look(config, {.controllers = {"none", "meter", "yield"}});
   ASSERT_THAT(kinds(some.findings), ElementsAre("warning --controller"));
   EXPECT_THAT(some.findings[0].text(), HasSubstr("yield can do nothing: there is no main stream"));
-  EXPECT_THAT(kinds(look(config, {.controllers = {"none", "yield"}}).findings),
-              ElementsAre("error --controller"));
   config.action.longitudinal = "categorical";
   config.action.lane_change = false;
   config.action.commands = {"none", "arrive_late"};
