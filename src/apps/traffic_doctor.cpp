@@ -12,19 +12,32 @@
 int main(int argc, char** argv) {
   using namespace traffic;
   bool prints_json = false;
+  std::string scenario;
   const config::Program program{
       .name = "traffic_doctor",
       .description =
           "Looks at what training needs of this machine: ranks, devices, communication, "
           "simulations, folder. Start it like traffic_train, with the same "
-          "configuration.",
-      .add_options = [&prints_json](CLI::App& app) {
+          "configuration. With --scenario it looks at that scenario alone.",
+      .add_options = [&](CLI::App& app) {
         app.add_flag("--json", prints_json, "Print what is found as JSON");
+        app.add_option("--scenario", scenario,
+                       "A .sumocfg or the name of a shipped scenario: its conflicts, demand, "
+                       "connected vehicles, and what can be learned there")
+            ->type_name("FILE");
       }};
   train::register_trainings(train::shipped_trainings());
   return train::run_rank_program(
       argc, argv, program, [&](const train::Start& start, comm::MpiSession& session) {
-        const std::vector<train::Finding> findings = train::examine(session, start.plan.whole);
+        std::vector<train::Finding> findings;
+        if (scenario.empty()) {
+          findings = train::examine(session, start.plan.whole);
+        } else if (session.rank() == 0) {
+          config::Config config = start.plan.whole;
+          config.env.scenario = scenario;
+          config.env.scenarios.clear();
+          findings = train::examine_network(config);
+        }
         const std::string text = prints_json ? train::to_json(findings) : train::to_text(findings);
         if (session.rank() == 0) std::fputs(text.c_str(), stdout);
         return static_cast<int>(train::exit_code(findings));

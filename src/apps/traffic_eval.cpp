@@ -14,9 +14,11 @@
 #include "traffic/config/scenario_mix.h"
 #include "traffic/config/write.h"
 #include "traffic/core/atomic_file.h"
+#include "traffic/core/clock.h"
 #include "traffic/core/error.h"
+#include "traffic/core/text.h"
 #include "traffic/os/affinity.h"
-#include "traffic/sim/scenario.h"
+#include "traffic/sim/network_study.h"
 #include "traffic/train/evaluate/evaluation.h"
 #include "traffic/train/policy/policy_controller.h"
 #include "traffic/train/trainings.h"
@@ -31,6 +33,7 @@ struct Arguments {
   std::string seeds = "0..9";
   int jobs = 0;
   double demand_scale = 1.0;
+  bool shows_all = false;
   bool prints_json = false;
   std::string json_path;
   std::string csv;
@@ -60,6 +63,8 @@ config::Program program(Arguments& arguments) {
             app.add_option("--demand-scale", arguments.demand_scale,
                            "Factor on the scenario's demand")
                 ->check(CLI::Range(0.01, 100.0));
+            app.add_flag("--all", arguments.shows_all,
+                         "Print every figure; without it, those that fit a terminal");
             app.add_option_function<std::string>(
                    "--json",
                    [&arguments](const std::string& file) {
@@ -155,7 +160,6 @@ std::vector<train::EvaluationPlan> plans_of_scenarios(const train::EvaluationPla
   }
   std::vector<train::EvaluationPlan> plans;
   for (const std::string& scenario : scenarios) {
-    sim::find_scenario(scenario);  // before the first of them runs
     plans.push_back(plan);
     plans.back().config.env.scenario = scenario;
     plans.back().config.env.scenarios.clear();
@@ -163,23 +167,64 @@ std::vector<train::EvaluationPlan> plans_of_scenarios(const train::EvaluationPla
   return plans;
 }
 
+/// What the scenario is and what was set for it, and a refusal where nothing could be found out.
+void look_at_network(train::EvaluationPlan& plan) {
+  const sim::NetworkReport report =
+      sim::look_at_networks(plan.config, {.controllers = plan.controllers});
+  for (const std::string& summary : report.summaries) say(summary);
+  for (const sim::StudyFinding& finding : report.findings) {
+    if (finding.severity != sim::Severity::kError) {
+      say(fmt::format("{}{}", finding.severity == sim::Severity::kWarning ? "warning: " : "",
+                      finding.text()));
+    }
+  }
+  sim::require_usable(report.findings);
+}
+
+/// Says after 5 s, and then less and less often, how far an evaluation is.
+class Progress {
+ public:
+  void operator()(const train::EvaluationProgress& progress) {
+    const double now_s = clock_.seconds();
+    if (now_s < next_s_) return;
+    constexpr double kLongest_s = 60.0;
+    next_s_ = now_s + std::min(now_s, kLongest_s);
+    std::string line = fmt::format("{} of {} episodes, {:.0f} %", progress.done, progress.total,
+                                   100 * progress.share);
+    if (progress.share > 0.0) {
+      line += fmt::format(", {} left", human_duration(now_s * (1.0 / progress.share - 1.0)));
+    }
+    say(line);
+  }
+
+ private:
+  Stopwatch clock_;
+  double next_s_ = 5.0;
+};
+
 void print_tables(const train::EvaluationPlan& plan,
-                  const std::vector<train::EvaluatedEpisode>& episodes) {
-  std::fputs(train::comparison_table(plan, episodes).to_text().c_str(), stdout);
+                  const std::vector<train::EvaluatedEpisode>& episodes, bool shows_all) {
+  const report::Table comparison =
+      shows_all ? train::comparison_table(plan, episodes) : train::overview_table(plan, episodes);
+  std::fputs(comparison.to_text().c_str(), stdout);
+  std::fputs(train::verdict_text(plan, episodes).c_str(), stdout);
   const report::Table differences = train::difference_table(plan, episodes);
   if (differences.num_rows() > 0) std::fputs(("\n" + differences.to_text()).c_str(), stdout);
 }
 
 int evaluate(const Arguments& arguments, const config::CommonOptions& options) {
-  const auto plans = plans_of_scenarios(make_plan(arguments, options), arguments);
+  auto plans = plans_of_scenarios(make_plan(arguments, options), arguments);
   if (options.print_config) {
     std::fputs(config::to_toml(plans.front().config).c_str(), stdout);
     return 0;
   }
+  for (train::EvaluationPlan& plan : plans) {
+    look_at_network(plan);  // before the first of them runs
+  }
   std::vector<std::string> jsons;
   std::string csv;
   for (const train::EvaluationPlan& plan : plans) {
-    const auto episodes = train::run_evaluation(plan);
+    const auto episodes = train::run_evaluation(plan, Progress());
     jsons.push_back(train::evaluation_json(plan, episodes));
     csv += train::episodes_csv(plan, episodes, csv.empty());
     if (arguments.prints_json) continue;
@@ -188,7 +233,7 @@ int evaluate(const Arguments& arguments, const config::CommonOptions& options) {
           fmt::format("{}{}\n\n", jsons.size() > 1 ? "\n" : "", plan.config.env.scenario).c_str(),
           stdout);
     }
-    print_tables(plan, episodes);
+    print_tables(plan, episodes, arguments.shows_all);
     std::fflush(stdout);
   }
   const std::string json = train::join_evaluations(jsons);

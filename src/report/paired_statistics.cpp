@@ -61,6 +61,15 @@ MeanInterval mean_interval(std::span<const double> values) {
   return out;
 }
 
+std::vector<double> paired_differences(std::span<const double> values,
+                                       std::span<const double> baselines) {
+  TRAFFIC_CHECK(values.size() == baselines.size(), "{} values, {} baselines", values.size(),
+                baselines.size());
+  std::vector<double> differences;
+  for (std::size_t i = 0; i < values.size(); ++i) differences.push_back(values[i] - baselines[i]);
+  return differences;
+}
+
 std::vector<double> paired_gains(std::span<const double> scores,
                                  std::span<const double> baselines) {
   TRAFFIC_CHECK(scores.size() == baselines.size(), "{} scores, {} baselines", scores.size(),

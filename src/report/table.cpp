@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "traffic/core/error.h"
@@ -14,7 +15,10 @@ struct TextVisitor {
   std::string operator()(std::monostate) const { return "-"; }
   std::string operator()(const std::string& text) const { return text; }
   std::string operator()(std::int64_t value) const { return fmt::format("{}", value); }
-  std::string operator()(double value) const { return fmt::format("{:.4g}", value); }
+  /// An interval of a single value is infinite: there is none.
+  std::string operator()(double value) const {
+    return std::isinf(value) ? "-" : fmt::format("{:.4g}", value);
+  }
   std::string operator()(bool value) const { return value ? "yes" : "no"; }
 };
 

@@ -1,40 +1,22 @@
-#include <zlib.h>
-
 #include <algorithm>
 #include <cmath>
-#include <memory>
 #include <pugixml.hpp>
 #include <sstream>
 
 #include "index.h"
 #include "net_file.h"
 #include "traffic/core/error.h"
+#include "traffic/scene/text_file.h"
 
 namespace traffic::scene {
 namespace {
-
-/// Whole content of a file, inflated if it is gzip.
-std::string slurp(const std::filesystem::path& path) {
-  const std::unique_ptr<gzFile_s, int (*)(gzFile)> file(gzopen(path.c_str(), "rb"), gzclose);
-  if (!file) throw DataError("network {}: cannot be opened", path.string());
-  std::string text;
-  char buffer[1 << 16];
-  int n = 0;
-  while ((n = gzread(file.get(), buffer, sizeof buffer)) > 0)
-    text.append(buffer, static_cast<std::size_t>(n));
-  if (n < 0) {
-    int code = 0;
-    throw DataError("network {}: {}", path.string(), gzerror(file.get(), &code));
-  }
-  return text;
-}
 
 class NetReader {
  public:
   explicit NetReader(const std::filesystem::path& path) : path_(path) {}
 
   Road read() {
-    const std::string text = slurp(path_);
+    const std::string text = read_text_file(path_, "network");
     pugi::xml_document document;
     const auto result = document.load_buffer(text.data(), text.size());
     if (!result)

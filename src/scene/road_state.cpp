@@ -174,11 +174,16 @@ void RoadState::tally(const StepEvents& events) {
   score_.emergency_stops += events.emergency_stops;
   score_.teleports += events.teleports;
   score_.vehicle_steps += static_cast<std::int64_t>(vehicles_.size());
+  score_.depart_delay_s += step_length_s_ * static_cast<double>(events.waiting.size());
+  score_.time_loss_s += step_length_s_ * static_cast<double>(away_.size());
   for (auto& v : vehicles_) {
     const double speed = v.speed_mps;
     score_.speed_sum += speed;
     score_.speed_square_sum += speed * speed;
     score_.abs_accel_sum += std::fabs(v.accel_mps2);
+    const double limit = at(road_->lanes, v.lane).speed_limit_mps * v.speed_factor;
+    const double desired = std::min(limit, v.max_speed_mps);
+    score_.time_loss_s += step_length_s_ * std::max(0.0, 1.0 - speed / desired);
     const bool braking = v.accel_mps2 < -kHardBrakeMps2;
     if (braking && !v.braking) ++score_.hard_brakes;
     v.braking = braking;

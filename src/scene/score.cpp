@@ -19,6 +19,9 @@ double EpisodeScore::ocr_departed() const {
 double EpisodeScore::outflow_vph() const {
   return ratio(static_cast<double>(arrived) * 3600.0, seconds);
 }
+double EpisodeScore::delay_s() const {
+  return ratio(time_loss_s + depart_delay_s, static_cast<double>(departed + waiting));
+}
 double EpisodeScore::mean_speed_mps() const {
   return ratio(speed_sum, static_cast<double>(vehicle_steps));
 }

@@ -185,6 +185,8 @@ struct SumoEnv::Impl {
     vehicle.length_m = SumoVehicle::getLength(name);
     vehicle.min_gap_m = SumoVehicle::getMinGap(name);
     vehicle.ability = {SumoVehicle::getAccel(name), SumoVehicle::getDecel(name)};
+    vehicle.max_speed_mps = SumoVehicle::getMaxSpeed(name);
+    vehicle.speed_factor = SumoVehicle::getSpeedFactor(name);
     names.push_back(name);
     ids[name] = vehicle.id;
     state->depart(vehicle);

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <cstdlib>
 #include <iostream>
 
 #include "traffic/core/error.h"
@@ -60,11 +61,25 @@ std::string one_line(std::string text) {
   return text;
 }
 
+/// SUMO's projections are defined in a file of its own that it does not find by itself. What the
+/// user has set stays.
+void name_projection_data() {
+  const char* names[] = {"PROJ_DATA", "PROJ_LIB"};
+  for (const char* name : names) {
+    if (std::getenv(name) != nullptr) return;
+  }
+  std::error_code ignored;
+  if (!std::filesystem::exists(std::filesystem::path(TRAFFIC_PROJ_DIR) / "proj.db", ignored))
+    return;
+  for (const char* name : names) setenv(name, TRAFFIC_PROJ_DIR, /*overwrite=*/0);
+}
+
 }  // namespace
 
 SumoSession::SumoSession() {
   if (g_session_exists)
     throw Error("a second simulation in this process: libsumo allows one, start a process for it");
+  name_projection_data();
   g_session_exists = true;
 }
 

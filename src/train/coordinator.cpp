@@ -15,6 +15,8 @@
 #include "run/snapshot_parts.h"
 #include "run/together.h"
 #include "traffic/checkpoint/file.h"
+#include "traffic/config/write.h"
+#include "traffic/core/atomic_file.h"
 #include "traffic/core/clock.h"
 #include "traffic/core/error.h"
 #include "traffic/core/process.h"
@@ -36,6 +38,16 @@ constexpr double kMeet_s = 15.0;
 bool is_worth_retrying(ExitCode code) {
   return code == ExitCode::kInternal || code == ExitCode::kNumeric || code == ExitCode::kWorkers ||
          code == ExitCode::kResources;
+}
+
+/// What --dry-run tries in place of the measurements that a training with simulations begins with:
+/// one simulation a rank, one uncontrolled episode of two decisions, which is not kept.
+config::Config shortened(config::Config config, int world_size) {
+  config.rollout.max_concurrent_envs = world_size;
+  config.ppo.baseline_episodes = 1;
+  config.ppo.baseline_cache.clear();
+  config.env.max_time_s = 2 * config.env.control_period_s;
+  return config;
 }
 
 class Coordinator {
@@ -62,6 +74,7 @@ class Coordinator {
   bool is_finished(const TrainingTask& task);
   void retry_or_throw(TrainingTask& task, const Error& error);
   void export_result(const TrainingTask& task);
+  void prepare_tasks();
   void log_release(const TrainingTask& task, std::int64_t before);
   void write_report();
 
@@ -87,7 +100,13 @@ TrainingEnd Coordinator::run() {
   }
 }
 
+/// All phases, before the first of them takes hours.
+void Coordinator::prepare_tasks() {
+  for (TrainingTask& task : tasks_) prepare(task.config, job_.communicator());
+}
+
 TrainingEnd Coordinator::run_tasks() {
+  prepare_tasks();
   fs::path result;
   for (TrainingTask& task : tasks_) {
     if (!result.empty()) take_over(task, result);
@@ -193,6 +212,8 @@ TrainingEnd Coordinator::evaluate(TrainingTask& task) {
   TrainingEnd end = TrainingEnd::kDone;
   together_at_length(job_.communicator(), [&] {
     const Stopwatch clock;
+    spdlog::info("{}: comparing its result with {} on seeds {}", task.facts->title(),
+                 fmt::join(task.config.evaluation.controllers, ", "), task.config.evaluation.seeds);
     const auto evaluation = evaluate_phase(task.dir / "config.toml", task.config, task.result());
     if (!evaluation) {
       end = TrainingEnd::kStopped;
@@ -218,14 +239,18 @@ void Coordinator::log_release(const TrainingTask& task, std::int64_t before) {
 }
 
 void Coordinator::dry_run() {
+  prepare_tasks();
   fs::path result;
   for (TrainingTask& task : tasks_) {
     if (!result.empty()) task.config.run.init_from = result.string();
     result = task.result();
-    Run run(job_, task.config, task.dir);
+    Run run(job_, shortened(task.config, job_.communicator().size()), task.dir);
     check_start(run);
     const auto training = make_training(run);
     dry_run_training(run, *training);
+    if (job_.is_reporter() && tasks_.size() > 1) {  // the folder keeps what was asked for
+      write_file_atomically(report::RunFolder(task.dir).config(), config::to_toml(task.config));
+    }
     spdlog::info(
         "dry run: {} could start: configuration, what it reads, model, communication and disk "
         "are fine",

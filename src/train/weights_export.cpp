@@ -110,8 +110,8 @@ std::string inputs_section() {
 /// A row a controller: gain over no control on the same seeds, and what it did to safety.
 std::string evaluation_section(const TrainingTask& task, const ordered_json& rows) {
   if (!rows.is_array() || rows.empty()) return "";
-  constexpr const char* kColumns[] = {"gain_%",     "+-95%",           "worst_%",    "ocr_all",
-                                      "collisions", "emergency_stops", "hard_brakes"};
+  constexpr const char* kColumns[] = {"gain_%",  "+-95%",           "worst_%",    "ocr_all",
+                                      "delay_s", "emergency_stops", "collisions", "hard_brakes"};
   std::string text = fmt::format(
       "## Beside other controllers\n\nMeans over the seeds {}, on which it was not trained.\n\n"
       "| controller |",

@@ -322,6 +322,27 @@ TEST_F(Phase2Test, ACacheOfBaselinesThatCannotBeUsedCostsTheirTimeOnly) {
   }
 }
 
+TEST_F(Phase2Test, ADryRunMeasuresNextToNothingAndKeepsNothing) {
+  const Outcome outcome = run_program(
+      command(2, "run", "--dry-run --set ppo.baseline_episodes=10000 --set env.max_time_s=900"));
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.output;
+  EXPECT_THAT(outcome.output, HasSubstr("network merge: 1 conflict, 2 approaches"));
+  EXPECT_THAT(outcome.output, HasSubstr("measured 1 uncontrolled episodes"));
+  EXPECT_FALSE(fs::exists(dir_ / "cache"));
+  std::ifstream in(dir_ / "run/config.toml");
+  const std::string kept{std::istreambuf_iterator<char>(in), {}};
+  EXPECT_THAT(kept, HasSubstr("baseline_episodes = 10000"));
+}
+
+TEST_F(Phase2Test, NothingIsTrainedWithoutConnectedVehicles) {
+  for (const char* how : {"", "--dry-run "}) {
+    const Outcome outcome =
+        run_program(command(2, "run", std::string(how) + "--set 'env.cv_types=[\"truck\"]'"));
+    EXPECT_EQ(outcome.exit_code, 2) << outcome.output;
+    EXPECT_THAT(outcome.output, HasSubstr("no vehicle is of type 'truck'"));
+  }
+}
+
 TEST_F(Phase2Test, RandomPerceptionHasToBeAskedFor) {
   const std::string unasked = "--set run.allow_random_perception=false ";
   for (const char* how : {"", "--dry-run"}) {

@@ -69,6 +69,29 @@ TEST_F(DoctorTest, SaysThatSimulationsDoNotStart) {
   EXPECT_THAT(outcome.output, AllOf(HasSubstr("FAILED   simulations"), HasSubstr("no.net.xml")));
 }
 
+TEST_F(DoctorTest, LooksAtAScenarioAlone) {
+  const Outcome outcome =
+      run_program(TRAFFIC_BIN_DIR "/traffic_doctor --scenario merge --set env.max_time_s=120");
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.output;
+  for (const char* part :
+       {"1 conflict: ", "ramp gives way or ends", "types hv 75 %, cv 25 %", "routes main 80 %",
+        "varies with the seed", "120 s from 0 s in steps of 1 s, no teleports", "0 lights",
+        "1 approach that give way or end", "without control took", "0 warnings, 0 failed"}) {
+    EXPECT_THAT(outcome.output, HasSubstr(part));
+  }
+  EXPECT_THAT(outcome.output, Not(HasSubstr("LibTorch")));
+}
+
+TEST_F(DoctorTest, SaysWhatMakesAScenarioUseless) {
+  const Outcome outcome = run_program(
+      TRAFFIC_BIN_DIR
+      "/traffic_doctor --scenario merge --set 'env.cv_types=[\"truck\"]' --set env.max_time_s=120");
+  EXPECT_EQ(outcome.exit_code, 2) << outcome.output;
+  EXPECT_THAT(outcome.output,
+              HasSubstr("FAILED   env.cv_types   no vehicle is of type 'truck'; types are hv 75 %, "
+                        "cv 25 %: env.cv_types = [\"cv\"]"));
+}
+
 TEST_F(DoctorTest, SaysWhereARunCouldNotBeWritten) {
   std::ofstream(dir_ / "run") << "a file";
   const Outcome outcome = examine(1, "--set run.dir=" + (dir_ / "run" / "below").string());

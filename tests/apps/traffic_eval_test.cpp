@@ -3,8 +3,12 @@
 
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <nlohmann/json.hpp>
+#include <regex>
+#include <sstream>
 #include <string>
+#include <vector>
 
 #include "support/run_folder_test.h"
 
@@ -77,8 +81,116 @@ TEST_F(TrafficEval, GivesTheSameNumbersWhateverTheNumberOfProcesses) {
   EXPECT_EQ(json("1.json"), json("3.json"));
 }
 
+TEST_F(TrafficEval, FitsATerminalUnlessAllIsAskedFor) {
+  const std::string arguments = "--controller none --controller random --seeds 3..4";
+  const Outcome brief = run_program(command(arguments));
+  ASSERT_EQ(brief.exit_code, 0) << brief.output;
+  std::istringstream lines(brief.output.substr(brief.output.find("controller ")));
+  std::string header;
+  std::getline(lines, header);
+  for (const char* column : {"gain_%", "+-95%", "worst_%", "ocr_all", "delay_s", "veh/h", "m/s",
+                             "emerg.", "coll.", "brakes", "picked"}) {
+    EXPECT_THAT(header, HasSubstr(column));
+  }
+  constexpr std::size_t kWidth = 120;
+  EXPECT_LE(header.size() + 30 - std::string("random    ").size(), kWidth) << "with a long name";
+  const Outcome all = run_program(command(arguments + " --all"));
+  EXPECT_THAT(all.output, HasSubstr("shield_overrides"));
+}
+
+TEST_F(TrafficEval, OneSeedHasNoInterval) {
+  const Outcome outcome = run_program(command(
+      "--controller none --controller random --seeds 3 --json " + (dir_ / "e.json").string()));
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.output;
+  EXPECT_THAT(outcome.output, Not(HasSubstr("inf")));
+  EXPECT_TRUE(json("e.json")["controllers"][1]["+-95%"].is_null());
+}
+
+TEST_F(TrafficEval, SaysWhatTheNetworkIsWhichIsBestAndWhoDidNothing) {
+  const Outcome outcome =
+      run_program(command("--controller none --controller random --controller yield --seeds 3..8 "
+                          "--json " +
+                          (dir_ / "e.json").string()));
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.output;
+  EXPECT_THAT(outcome.output, HasSubstr("traffic_eval: merge: 1 conflict, 2 approaches"));
+  EXPECT_THAT(outcome.output, HasSubstr("warning: merge: yield can do nothing"));
+  EXPECT_THAT(outcome.output, HasSubstr("\nbest: "));
+  EXPECT_THAT(outcome.output, HasSubstr("yield commanded no vehicle in any run"));
+  const auto rows = json("e.json")["controllers"];
+  int best = 0;
+  for (const auto& row : rows) {
+    EXPECT_TRUE(row["safe"].is_boolean());
+    EXPECT_GT(row["delay_s"], 0.0);
+    best += row["best"].get<bool>() ? 1 : 0;
+  }
+  EXPECT_EQ(best, 1);
+}
+
+/// A street of some crossings, as somebody else may have made it, and trips on it.
+class StrangersNetwork : public TrafficEval {
+ protected:
+  void SetUp() override {
+    TrafficEval::SetUp();
+    ASSERT_EQ(run_program(TRAFFIC_NETGENERATE " --rand --rand.iterations 20 --seed 77 --tls.guess "
+                                              "-o " +
+                          (dir_ / "net.net.xml").string())
+                  .exit_code,
+              0);
+    std::ifstream in(dir_ / "net.net.xml");
+    const std::string net{std::istreambuf_iterator<char>(in), {}};
+    const std::regex edge("<edge id=\"(-?[A-Za-z0-9#]+)\" from=");
+    for (std::sregex_iterator it(net.begin(), net.end(), edge), end; it != end; ++it) {
+      edges_.push_back((*it)[1]);
+    }
+    ASSERT_GE(edges_.size(), 10U);
+  }
+  /// Trips of these types in turn, every 5 s for two minutes; no end.
+  [[nodiscard]] std::string scenario(const std::vector<std::string>& types) const {
+    std::ofstream routes(dir_ / "s.rou.xml");
+    routes << "<routes>";
+    for (const std::string& type : types) routes << "<vType id='" << type << "'/>";
+    for (std::size_t i = 0; i < 24; ++i) {
+      routes << "<trip id='t" << i << "' type='" << types[i % types.size()] << "' depart='" << 5 * i
+             << "' from='" << edges_[i % edges_.size()] << "' to='"
+             << edges_[(7 * i + 5) % edges_.size()] << "'/>";
+    }
+    routes << "</routes>";
+    std::ofstream(dir_ / "s.sumocfg")
+        << "<configuration><input><net-file value='net.net.xml'/><route-files value='s.rou.xml'/>"
+           "</input></configuration>";
+    return (dir_ / "s.sumocfg").string();
+  }
+  [[nodiscard]] static Outcome evaluate(const std::string& scenario) {
+    return run_program(TRAFFIC_BIN_DIR
+                       "/traffic_eval --controller none --controller random --seeds 1..2 "
+                       "--set 'env.sumo_args=[\"--ignore-route-errors\"]' --scenario " +
+                       scenario);
+  }
+  std::vector<std::string> edges_;
+};
+
+TEST_F(StrangersNetwork, WithoutConnectedVehiclesIsAnErrorThatNamesTheKey) {
+  const Outcome outcome = evaluate(scenario({"car", "car", "van"}));
+  EXPECT_EQ(outcome.exit_code, 2) << outcome.output;
+  EXPECT_THAT(outcome.output,
+              HasSubstr("no vehicle is of type 'cv'; types are car 67 %, van 33 %: name those that "
+                        "are connected in env.cv_types"));
+  EXPECT_THAT(outcome.output, Not(HasSubstr("gain_%")));
+}
+
+TEST_F(StrangersNetwork, GetsWhatIsObviousAndHearsOfIt) {
+  const Outcome outcome = evaluate(scenario({"HV", "CV"}));
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.output;
+  for (const char* part :
+       {"set env.cv_types = [\"CV\"]", "departs at 115 s: set env.max_time_s = 120",
+        "are teleported", "the same with every seed", "50 % of them connected (CV)"}) {
+    EXPECT_THAT(outcome.output, HasSubstr(part));
+  }
+}
+
 TEST_F(TrafficEval, PrintsOnlyJsonOnStandardOutputWhenAskedTo) {
-  const Outcome outcome = run_program(command("--controller none --seeds 1 --json"));
+  const Outcome outcome =
+      run_program("sh -c '" + command("--controller none --seeds 1 --json 2>/dev/null'"));
   ASSERT_EQ(outcome.exit_code, 0) << outcome.output;
   EXPECT_FALSE(nlohmann::json::parse(outcome.output, nullptr, false).is_discarded());
 }

@@ -27,6 +27,12 @@ TEST(Table, AlignsNumbersRightAndTextLeftByCharacters) {
             "-               -     nan  -\n");
 }
 
+TEST(Table, AnInfiniteIntervalIsNone) {
+  Table table({"+-95%"});
+  table.add_row({INFINITY});
+  EXPECT_EQ(table.to_text(), "+-95%\n-----\n    -\n");
+}
+
 TEST(Table, JsonHasFullPrecisionAndNulls) {
   const auto rows = nlohmann::json::parse(example().to_json());
   ASSERT_EQ(rows.size(), 3);

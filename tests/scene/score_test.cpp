@@ -35,5 +35,15 @@ TEST(Score, MeansAreOverVehicleSteps) {
   EXPECT_DOUBLE_EQ(s.mean_abs_accel_mps2(), 1.5);
 }
 
+TEST(Score, DelayIsOverAllThatWantToDrive) {
+  EpisodeScore s;
+  EXPECT_EQ(s.delay_s(), 0);
+  s.departed = 8;
+  s.waiting = 2;
+  s.time_loss_s = 60;
+  s.depart_delay_s = 40;
+  EXPECT_DOUBLE_EQ(s.delay_s(), 10);
+}
+
 }  // namespace
 }  // namespace traffic::scene

@@ -5,6 +5,8 @@
 
 #include <cmath>
 #include <cstring>
+#include <fstream>
+#include <iterator>
 
 #include "sumo_files.h"
 #include "traffic/core/error.h"
@@ -334,6 +336,57 @@ TEST(SumoEnv, EndsWhereTheOptionsSay) {
   SumoEnv env({.scenario = "merge", .max_time_s = 60});
   while (!env.done()) env.step();
   EXPECT_DOUBLE_EQ(env.time_s(), 60);
+}
+
+/// Of the vehicles in a file of --tripinfo-output: the sum of an attribute.
+double sum_of(const std::string& file, const std::string& attribute) {
+  std::ifstream in(file);
+  const std::string text{std::istreambuf_iterator<char>(in), {}};
+  const std::string before = attribute + "=\"";
+  double sum = 0;
+  for (std::size_t at = 0; (at = text.find(before, at)) != std::string::npos;)
+    sum += std::stod(text.substr(at += before.size()));
+  return sum;
+}
+
+TEST(SumoEnv, DelayIsWhatSumoCallsTimeLossAndDepartureDelay) {
+  const ScenarioFolder folder;
+  const std::string trips = folder.path("trips.xml");
+  double time_loss_s = 0;
+  double depart_delay_s = 0;
+  double vehicles = 0;
+  {
+    SumoEnv env({.scenario = "merge",
+                 .sumo_args = {"--tripinfo-output", trips, "--tripinfo-output.write-unfinished",
+                               "--tripinfo-output.write-undeparted"}});
+    while (!env.done()) env.step();
+    time_loss_s = env.score().time_loss_s;
+    depart_delay_s = env.score().depart_delay_s;
+    vehicles = static_cast<double>(env.score().departed + env.score().waiting);
+    EXPECT_GT(depart_delay_s, vehicles);
+    EXPECT_DOUBLE_EQ(env.score().delay_s(), (time_loss_s + depart_delay_s) / vehicles);
+  }
+  // SUMO also counts the step of arrival, in which a vehicle is no longer seen.
+  EXPECT_NEAR(time_loss_s, sum_of(trips, " timeLoss"), 0.02 * time_loss_s);
+  // Up to a step a vehicle: theirs begins at the wished time, this at the next step.
+  EXPECT_NEAR(depart_delay_s, sum_of(trips, " departDelay"), vehicles);
+}
+
+TEST(SumoEnv, LoadsANetworkOfTheEarthWithoutComplaint) {
+  const ScenarioFolder folder;
+  folder.use_merge_network();
+  std::ifstream in(folder.path("net.net.xml"));
+  std::string net{std::istreambuf_iterator<char>(in), {}};
+  const std::string none = "projParameter=\"!\"";
+  ASSERT_NE(net.find(none), std::string::npos);
+  net.replace(net.find(none), none.size(),
+              "projParameter=\"+proj=utm +zone=32 +ellps=WGS84 +datum=WGS84 +units=m +no_defs\"");
+  folder.write("net.net.xml", net);
+  const auto scenario =
+      folder.config("<trip id='a' type='DEFAULT_VEHTYPE' depart='0' from='up' to='down'/>", 5);
+  ::testing::internal::CaptureStderr();
+  { SumoEnv env({.scenario = scenario}); }
+  EXPECT_EQ(::testing::internal::GetCapturedStderr(), "");
 }
 
 }  // namespace

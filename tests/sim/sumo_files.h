@@ -28,6 +28,7 @@ class ScenarioFolder {
   void write(const std::string& file, const std::string& text) const {
     std::ofstream(path_ / file) << text;
   }
+  [[nodiscard]] std::string path(const std::string& file) const { return (path_ / file).string(); }
   /// Writes s.sumocfg over net.net.xml and s.rou.xml. @param processing extra options as XML
   [[nodiscard]] std::string config(const std::string& routes, int end_s,
                                    const std::string& processing = "") const {

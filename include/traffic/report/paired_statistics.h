@@ -24,6 +24,11 @@ struct MeanInterval {
 /// @throws Error if there are no values
 MeanInterval mean_interval(std::span<const double> values);
 
+/// value - baseline, pair by pair.
+/// @throws Error if the sizes differ
+std::vector<double> paired_differences(std::span<const double> values,
+                                       std::span<const double> baselines);
+
 /// 100 * (score - baseline) / baseline, pair by pair.
 /// @throws Error if the sizes differ or a baseline is not positive
 std::vector<double> paired_gains(std::span<const double> scores, std::span<const double> baselines);

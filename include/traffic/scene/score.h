@@ -19,6 +19,9 @@ struct EpisodeScore {
   double speed_sum = 0;         ///< over vehicle_steps
   double speed_square_sum = 0;  ///< over vehicle_steps
   double abs_accel_sum = 0;     ///< over vehicle_steps
+  double time_loss_s = 0;  ///< against driving as fast as limit, vehicle and driver allow, summed
+                           ///< over the vehicles; stops and time off the road are lost, too
+  double depart_delay_s = 0;  ///< time that vehicles waited to enter, also those that never did
   std::int64_t collisions = 0;
   std::int64_t emergency_stops = 0;
   std::int64_t hard_brakes = 0;  ///< times a vehicle began to brake harder than 3 m/s2
@@ -41,6 +44,8 @@ struct EpisodeScore {
   /// The same over the departed only: saturates, and rises when vehicles are kept out.
   [[nodiscard]] double ocr_departed() const;
   [[nodiscard]] double outflow_vph() const;
+  /// Time lost on the road and before it, mean of all that departed or wait to enter.
+  [[nodiscard]] double delay_s() const;
   [[nodiscard]] double mean_speed_mps() const;
   [[nodiscard]] double speed_deviation_mps() const;
   [[nodiscard]] double mean_abs_accel_mps2() const;

@@ -19,6 +19,8 @@ struct Vehicle {
   double length_m = 5.0;
   double min_gap_m = 2.5;
   Ability ability{1.5, 4.5};
+  double max_speed_mps = 1e3;
+  double speed_factor = 1.0;  ///< of the driver: how fast it goes where the limit is 1 m/s
 
   // Written by the owner before every update.
   int lane = -1;  ///< also inside junctions; -1: not on the road now (teleporting, parked)

@@ -116,8 +116,9 @@ void check_scripted(std::span<const scene::Command> commands) {
 }
 
 void check_score(const scene::EpisodeScore& score) {
-  const std::array<double, 5> numbers{score.seconds, score.completion_sum, score.speed_sum,
-                                      score.speed_square_sum, score.abs_accel_sum};
+  const std::array<double, 7> numbers{
+      score.seconds,       score.completion_sum, score.speed_sum,     score.speed_square_sum,
+      score.abs_accel_sum, score.time_loss_s,    score.depart_delay_s};
   require_finite(numbers, "the score");
 }
 

@@ -1,6 +1,7 @@
 #include "traffic/train/doctor/doctor.h"
 #include "traffic/os/affinity.h"
 
+#include <fmt/ranges.h>
 #include <torch/types.h>
 #include <torch/version.h>
 #include <unistd.h>
@@ -24,6 +25,7 @@
 #include "traffic/core/text.h"
 #include "traffic/core/version.h"
 #include "traffic/rollout/traffic/traffic_pool.h"
+#include "traffic/sim/network_study.h"
 #include "traffic/sim/scenario.h"
 #include "traffic/sim/sumo_env.h"
 #include "traffic/train/run/job.h"
@@ -89,6 +91,7 @@ class Examination {
     examine_communication(*ranks_);
     if (device.is_cuda()) examine_gpu_communication(device);
     examine_simulations();
+    examine_scenarios();
     return std::move(findings_);
   }
 
@@ -239,6 +242,20 @@ class Examination {
                          human_duration(ready_s));
     });
     add(std::move(mine));
+  }
+
+  /// What their files say; examine_network() also drives there.
+  void examine_scenarios() {
+    if (!is_reporter()) return;
+    Finding finding = attempt("scenario", [&] {
+      config::Config config = config_;
+      const auto report = sim::look_at_networks(config, {.controllers = {}, .learns = true});
+      std::string text = fmt::format("{}", fmt::join(report.summaries, "; "));
+      for (const sim::StudyFinding& one : report.findings) text += "; " + one.text();
+      sim::require_usable(report.findings);
+      return text;
+    });
+    findings_.push_back(std::move(finding));
   }
 
   static void take_answers(rollout::TrafficPool& pool) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -21,11 +22,15 @@ class EpisodeRunner {
  public:
   explicit EpisodeRunner(const EvaluationPlan& plan);
 
-  EvaluatedEpisode run(std::size_t controller, std::uint64_t seed);
+  /// @param progress called after every step with how much of the episode is done, 0..1 (0 where
+  /// it has no end)
+  EvaluatedEpisode run(std::size_t controller, std::uint64_t seed,
+                       const std::function<void(double)>& progress);
 
  private:
   scene::Controller& controller(std::size_t index);
-  void drive(scene::Controller& controller, EvaluatedEpisode& episode);
+  void drive(scene::Controller& controller, EvaluatedEpisode& episode,
+             const std::function<void(double)>& progress);
 
   const EvaluationPlan& plan_;
   std::optional<sim::SumoEnv> env_;

@@ -7,12 +7,14 @@
 #include <cstdlib>
 #include <cstring>
 #include <deque>
+#include <numeric>
 #include <optional>
 #include <set>
 #include <system_error>
 #include <utility>
 
 #include "evaluate/episode.h"
+#include "traffic/core/clock.h"
 #include "traffic/core/error.h"
 #include "traffic/os/process_pool.h"
 #include "traffic/os/shared_memory.h"
@@ -20,6 +22,9 @@
 
 namespace traffic::train {
 namespace {
+
+/// Between two looks at how far the episodes are.
+constexpr double kGlance_s = 1.0;
 
 /// Which episode is to be run next, counted by all processes together.
 class SharedCounter {
@@ -38,10 +43,11 @@ class SharedCounter {
 
 /// What a process tells its parent.
 struct Message {
-  enum class Kind : std::int32_t { kBegun, kDone, kFailed };
+  enum class Kind : std::int32_t { kBegun, kRunning, kDone, kFailed };
   Kind kind = Kind::kBegun;
   std::int32_t exit_code = 0;
   std::size_t task = 0;
+  double share = 0;  ///< of kRunning: how much of the episode is done
   EvaluatedEpisode episode{};
   std::array<char, 2048> text{};
 };
@@ -61,8 +67,15 @@ int run_episodes(const EvaluationPlan& plan, SharedCounter& counter, const os::M
     for (message.task = counter.take(); message.task < tasks; message.task = counter.take()) {
       message.kind = Message::Kind::kBegun;
       send(parent, message);
+      const auto report = [&, told_s = steady_seconds()](double share) mutable {
+        if (steady_seconds() - told_s < kGlance_s) return;
+        told_s = steady_seconds();
+        message.kind = Message::Kind::kRunning;
+        message.share = share;
+        send(parent, message);
+      };
       message.episode = runner.run(message.task / plan.seeds.size(),
-                                   plan.seeds[message.task % plan.seeds.size()]);
+                                   plan.seeds[message.task % plan.seeds.size()], report);
       message.kind = Message::Kind::kDone;
       send(parent, message);
     }
@@ -92,10 +105,17 @@ class Processes {
                           error.what());
     }
     running_.resize(jobs);
+    shares_.resize(jobs);
+  }
+
+  /// Of the episodes that are running, added up.
+  [[nodiscard]] double running_share() const {
+    return std::accumulate(shares_.begin(), shares_.end(), 0.0);
   }
 
   /// The next finished episode; nothing when all processes have ended.
-  std::optional<Message> next() {
+  /// @param glance called about once a second meanwhile
+  std::optional<Message> next(const std::function<void()>& glance) {
     while (true) {
       while (!events_.empty()) {
         const os::ProcessPool::Event event = std::move(events_.front());
@@ -103,7 +123,10 @@ class Processes {
         if (auto message = take(event)) return message;
       }
       if (pool_.size() == 0) return std::nullopt;
-      for (auto& event : pool_.wait(-1)) events_.push_back(std::move(event));
+      for (auto& event : pool_.wait(kGlance_s)) events_.push_back(std::move(event));
+      if (steady_seconds() - glanced_s_ < kGlance_s) continue;
+      glanced_s_ = steady_seconds();
+      glance();
     }
   }
 
@@ -113,9 +136,12 @@ class Processes {
     Message message;
     if (!event.exit) {
       std::memcpy(&message, event.message.data(), sizeof(message));
-      const bool begun = message.kind == Message::Kind::kBegun;
-      running = begun ? std::optional(message.task) : std::nullopt;
-      return begun ? std::nullopt : std::optional(message);
+      const bool going_on =
+          message.kind == Message::Kind::kBegun || message.kind == Message::Kind::kRunning;
+      running = going_on ? std::optional(message.task) : std::nullopt;
+      shares_[static_cast<std::size_t>(event.process)] =
+          message.kind == Message::Kind::kRunning ? message.share : 0.0;
+      return going_on ? std::nullopt : std::optional(message);
     }
     if (!running && event.exit->well()) return std::nullopt;
     message = {.kind = Message::Kind::kFailed,
@@ -129,6 +155,8 @@ class Processes {
   os::ProcessPool pool_;
   std::deque<os::ProcessPool::Event> events_;
   std::vector<std::optional<std::size_t>> running_;  ///< the task of each process
+  std::vector<double> shares_;                       ///< of that task, of each process
+  double glanced_s_ = steady_seconds();
 };
 
 void check_plan(const EvaluationPlan& plan) {
@@ -156,14 +184,21 @@ std::uint64_t parse_number(std::string_view text, const std::string& all) {
 
 }  // namespace
 
-std::vector<EvaluatedEpisode> run_evaluation(const EvaluationPlan& plan,
-                                             const std::function<void(std::size_t)>& progress) {
+std::vector<EvaluatedEpisode> run_evaluation(
+    const EvaluationPlan& plan, const std::function<void(const EvaluationProgress&)>& progress) {
   check_plan(plan);
   SharedCounter counter;
   Processes processes(plan, counter);
   std::vector<EvaluatedEpisode> episodes(plan.controllers.size() * plan.seeds.size());
   std::size_t done = 0;
-  while (const auto message = processes.next()) {
+  const auto glance = [&] {
+    if (!progress) return;
+    const auto total = static_cast<double>(episodes.size());
+    progress({.done = done,
+              .total = episodes.size(),
+              .share = (static_cast<double>(done) + processes.running_share()) / total});
+  };
+  while (const auto message = processes.next(glance)) {
     if (message->kind == Message::Kind::kFailed) {
       throw Error(fmt::format("controller {}, seed {}: {}",
                               plan.controllers[message->task / plan.seeds.size()],
@@ -172,7 +207,6 @@ std::vector<EvaluatedEpisode> run_evaluation(const EvaluationPlan& plan,
     }
     episodes[message->task] = message->episode;
     ++done;
-    if (progress) progress(done);
   }
   TRAFFIC_CHECK(done == episodes.size(), "{} of {} episodes came back", done, episodes.size());
   return episodes;

@@ -1,8 +1,9 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
-#include <optional>
 #include <string_view>
+#include <utility>
 
+#include "evaluate/figures.h"
 #include "traffic/core/error.h"
 #include "traffic/report/paired_statistics.h"
 #include "traffic/train/evaluate/evaluation.h"
@@ -11,73 +12,6 @@ namespace traffic::train {
 namespace {
 
 using Cell = report::Table::Cell;
-
-/// A figure of an episode.
-struct Figure {
-  const char* name;
-  double (*of)(const EvaluatedEpisode&);
-  bool whole = false;  ///< a count
-};
-
-const std::vector<Figure>& figures() {
-  using E = EvaluatedEpisode;
-  static const std::vector<Figure> all{
-      {"ocr_all", [](const E& e) { return e.score.ocr_all(); }},
-      {"ocr_departed", [](const E& e) { return e.score.ocr_departed(); }},
-      {"arrived", [](const E& e) { return static_cast<double>(e.score.arrived); }, true},
-      {"waiting", [](const E& e) { return static_cast<double>(e.score.waiting); }, true},
-      {"outflow_vph", [](const E& e) { return e.score.outflow_vph(); }},
-      {"mean_speed_mps", [](const E& e) { return e.score.mean_speed_mps(); }},
-      {"speed_deviation_mps", [](const E& e) { return e.score.speed_deviation_mps(); }},
-      {"mean_abs_accel_mps2", [](const E& e) { return e.score.mean_abs_accel_mps2(); }},
-      {"collisions", [](const E& e) { return static_cast<double>(e.score.collisions); }, true},
-      {"emergency_stops", [](const E& e) { return static_cast<double>(e.score.emergency_stops); },
-       true},
-      {"hard_brakes", [](const E& e) { return static_cast<double>(e.score.hard_brakes); }, true},
-      {"teleports", [](const E& e) { return static_cast<double>(e.score.teleports); }, true},
-      {"unsafe_steps", [](const E& e) { return static_cast<double>(e.score.unsafe_steps); }, true},
-      {"unsafe_cv_steps", [](const E& e) { return static_cast<double>(e.score.unsafe_cv_steps); },
-       true},
-      {"interventions", [](const E& e) { return static_cast<double>(e.score.interventions); },
-       true},
-      {"cv_steps", [](const E& e) { return static_cast<double>(e.score.cv_steps); }, true},
-      {"max_controlled", [](const E& e) { return static_cast<double>(e.max_controlled); }, true},
-      {"shield_clips", [](const E& e) { return static_cast<double>(e.score.shield_clips); }, true},
-      {"shield_overrides", [](const E& e) { return static_cast<double>(e.score.shield_overrides); },
-       true},
-  };
-  return all;
-}
-
-using Episodes = std::vector<EvaluatedEpisode>;
-
-std::vector<double> values_of(const EvaluationPlan& plan, const Episodes& episodes,
-                              std::size_t controller, double (*of)(const EvaluatedEpisode&)) {
-  std::vector<double> values;
-  for (std::size_t s = 0; s < plan.seeds.size(); ++s) {
-    values.push_back(of(episodes.at(controller * plan.seeds.size() + s)));
-  }
-  return values;
-}
-
-std::vector<double> scores_of(const EvaluationPlan& plan, const Episodes& episodes,
-                              std::size_t controller) {
-  return values_of(plan, episodes, controller,
-                   [](const EvaluatedEpisode& e) { return e.score.ocr_all(); });
-}
-
-std::optional<std::size_t> index_of_none(const EvaluationPlan& plan) {
-  const auto found = std::find(plan.controllers.begin(), plan.controllers.end(), "none");
-  if (found == plan.controllers.end()) return std::nullopt;
-  return static_cast<std::size_t>(found - plan.controllers.begin());
-}
-
-/// Gains over `none`, seed by seed.
-std::vector<double> gains_of(const EvaluationPlan& plan, const Episodes& episodes,
-                             std::size_t controller, std::size_t none) {
-  return report::paired_gains(scores_of(plan, episodes, controller),
-                              scores_of(plan, episodes, none));
-}
 
 /// As a field of a CSV file, in quotes where it needs them.
 std::string csv_field(std::string text) {
@@ -88,30 +22,63 @@ std::string csv_field(std::string text) {
   return '"' + text + '"';
 }
 
-}  // namespace
+/// Mean of a figure; of what is a peak, the highest.
+double summary_of(const EvaluationPlan& plan, const Episodes& episodes, std::size_t controller,
+                  const Figure& figure) {
+  const auto values = values_of(plan, episodes, controller, figure.of);
+  const report::MeanInterval mean = report::mean_interval(values);
+  return std::string_view(figure.name) == "max_controlled" ? mean.most : mean.mean;
+}
 
-report::Table comparison_table(const EvaluationPlan& plan, const Episodes& episodes) {
-  std::vector<std::string> columns{"controller", "gain_%", "+-95%", "worst_%"};
-  for (const Figure& figure : figures()) columns.emplace_back(figure.name);
-  report::Table table(columns);
+/// Gain, interval and worst seed; empty for `none` and without it.
+std::vector<Cell> gain_cells(const EvaluationPlan& plan, const Episodes& episodes,
+                             std::size_t controller) {
   const auto none = index_of_none(plan);
+  if (!none || *none == controller) return {Cell{}, Cell{}, Cell{}};
+  const report::MeanInterval gain =
+      report::mean_interval(gains_of(plan, episodes, controller, *none));
+  return {gain.mean, gain.half_width, gain.least};
+}
+
+/// A row a controller: its name as `label` gives it, the gain, and the figures that have a name in
+/// this table.
+template <typename Label, typename Name>
+report::Table table_of(const EvaluationPlan& plan, const Episodes& episodes, const Label& label,
+                       const Name& column_name) {
+  std::vector<std::string> columns{"controller", "gain_%", "+-95%", "worst_%"};
+  for (const Figure& figure : figures()) {
+    if (column_name(figure) != nullptr) columns.emplace_back(column_name(figure));
+  }
+  report::Table table(columns);
   for (std::size_t c = 0; c < plan.controllers.size(); ++c) {
-    std::vector<Cell> row{plan.controllers[c]};
-    if (none && *none != c) {
-      const report::MeanInterval gain = report::mean_interval(gains_of(plan, episodes, c, *none));
-      row.insert(row.end(), {gain.mean, gain.half_width, gain.least});
-    } else {
-      row.insert(row.end(), {Cell{}, Cell{}, Cell{}});
-    }
+    std::vector<Cell> row{label(plan.controllers[c])};
+    const auto gain = gain_cells(plan, episodes, c);
+    row.insert(row.end(), gain.begin(), gain.end());
     for (const Figure& figure : figures()) {
-      const std::vector<double> values = values_of(plan, episodes, c, figure.of);
-      const bool is_peak = std::string_view(figure.name) == "max_controlled";
-      const report::MeanInterval mean = report::mean_interval(values);
-      row.emplace_back(is_peak ? mean.most : mean.mean);
+      if (column_name(figure) == nullptr) continue;
+      row.emplace_back(summary_of(plan, episodes, c, figure));
     }
     table.add_row(std::move(row));
   }
   return table;
+}
+
+}  // namespace
+
+std::string short_name(const std::string& controller) {
+  constexpr std::size_t kWidth = 30;
+  if (controller.size() <= kWidth) return controller;
+  return "..." + controller.substr(controller.size() - kWidth + 3);
+}
+
+report::Table comparison_table(const EvaluationPlan& plan, const Episodes& episodes) {
+  return table_of(
+      plan, episodes, [](const std::string& name) { return name; },
+      [](const Figure& figure) { return figure.name; });
+}
+
+report::Table overview_table(const EvaluationPlan& plan, const Episodes& episodes) {
+  return table_of(plan, episodes, short_name, [](const Figure& figure) { return figure.label; });
 }
 
 report::Table difference_table(const EvaluationPlan& plan, const Episodes& episodes) {
@@ -125,8 +92,8 @@ report::Table difference_table(const EvaluationPlan& plan, const Episodes& episo
       const std::vector<double> other = gains_of(plan, episodes, b, *none);
       for (std::size_t i = 0; i < difference.size(); ++i) difference[i] -= other[i];
       const report::MeanInterval mean = report::mean_interval(difference);
-      table.add_row(
-          {plan.controllers[a], plan.controllers[b], mean.mean, mean.half_width, mean.count});
+      table.add_row({short_name(plan.controllers[a]), short_name(plan.controllers[b]), mean.mean,
+                     mean.half_width, mean.count});
     }
   }
   return table;
@@ -155,6 +122,11 @@ std::string evaluation_json(const EvaluationPlan& plan, const Episodes& episodes
   all["demand_scale"] = plan.demand_scale;
   all["seeds"] = plan.seeds;
   all["controllers"] = ordered_json::parse(comparison_table(plan, episodes).to_json());
+  const auto verdicts = judge_controllers(plan, episodes);
+  for (std::size_t c = 0; c < verdicts.size(); ++c) {
+    all["controllers"][c]["safe"] = verdicts[c].safe();
+    all["controllers"][c]["best"] = verdicts[c].best;
+  }
   all["differences"] = ordered_json::parse(difference_table(plan, episodes).to_json());
   ordered_json rows = ordered_json::array();
   for (const EvaluatedEpisode& episode : episodes) {

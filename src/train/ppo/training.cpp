@@ -15,6 +15,7 @@
 #include "ppo/learner.h"
 #include "ppo/learner_device.h"
 #include "ppo/log.h"
+#include "ppo/network_check.h"
 #include "ppo/presets.h"
 #include "rollouts/outcomes.h"
 #include "rollouts/rollouts.h"
@@ -160,7 +161,8 @@ std::optional<Iteration> PpoTraining::iterate() {
                    .shown = std::move(shown)};
 }
 
-/// By the gain; with a constraint first of all by whether the limit is kept.
+/// By the gain; first of all by whether it is as safe as no control and, with a constraint, keeps
+/// the limit.
 std::optional<Assessment> PpoTraining::evaluate() {
   const auto evaluation = rollouts_.run_selection(decider_);
   if (!evaluation) return std::nullopt;
@@ -171,7 +173,7 @@ std::optional<Assessment> PpoTraining::evaluate() {
 
 double PpoTraining::excess_of(const GreedyEvaluation& evaluation) const {
   const double over = mean_cost(evaluation.controlled) - config_.lagrange.cost_limit;
-  return constraint_ ? std::max(0.0, over) : 0.0;
+  return evaluation.safety_excess + (constraint_ ? std::max(0.0, over) : 0.0);
 }
 
 void PpoTraining::save_to(checkpoint::Snapshot& snapshot) const {
@@ -241,7 +243,9 @@ TrainingRow ppo_training() {
           .make = [](Run& run) -> std::unique_ptr<Training> {
             return std::make_unique<PpoTraining>(run, /*constrained=*/false);
           },
-          .check_start = check_perception};
+          .check_start = check_perception,
+          .own_sections = {},
+          .prepare = look_at_networks_together};
 }
 
 TrainingRow ppo_constrained_training() {
@@ -261,7 +265,9 @@ TrainingRow ppo_constrained_training() {
           .make = [](Run& run) -> std::unique_ptr<Training> {
             return std::make_unique<PpoTraining>(run, /*constrained=*/true);
           },
-          .check_start = check_perception};
+          .check_start = check_perception,
+          .own_sections = {},
+          .prepare = look_at_networks_together};
 }
 
 }  // namespace traffic::train

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <optional>
 
+#include "rollouts/episode_bar.h"
 #include "run/folder_choice.h"
 #include "run/together.h"
 #include "traffic/checkpoint/file.h"
@@ -46,7 +47,10 @@ Baseline measure(const config::Config& config, std::int64_t scenario, TrafficCol
   std::vector<double> times(requests.size(), 0.0);
   const bool global = config.ppo.credit == "global";
   std::vector<EpisodeOutcome> outcomes;
+  EpisodeBar progress("uncontrolled runs of " + config.env.scenario, requests.size(), config,
+                      communicator.rank() == 0);
   const auto keep = [&](std::size_t i, const rollout::Period& period) {
+    progress.add(period);
     if (period.growth.empty()) measured.growth[i].clear();  // the episode has begun (again)
     measured.add(i, period, period.growth.empty() ? 0.0 : times[i], global);
     times[i] = period.time_s;

@@ -14,7 +14,7 @@ namespace traffic::train {
 namespace {
 
 constexpr std::uint32_t kMagic = 0x544f4c53;  // "SLOT"
-constexpr std::uint32_t kVersion = 1;
+constexpr std::uint32_t kVersion = 2;
 
 /// Appends little-endian numbers.
 class Writer {
@@ -120,7 +120,7 @@ class Reader {
 /// Every field of a score, in the order of the format.
 template <typename Score, typename Visit>
 void each_field(Score& score, const Visit& visit) {
-  static_assert(sizeof(Score) == 21 * sizeof(double), "a field is not in the list");
+  static_assert(sizeof(Score) == 23 * sizeof(double), "a field is not in the list");
   visit(score.seconds);
   visit(score.departed);
   visit(score.arrived);
@@ -132,6 +132,8 @@ void each_field(Score& score, const Visit& visit) {
   visit(score.speed_sum);
   visit(score.speed_square_sum);
   visit(score.abs_accel_sum);
+  visit(score.time_loss_s);
+  visit(score.depart_delay_s);
   visit(score.collisions);
   visit(score.emergency_stops);
   visit(score.hard_brakes);

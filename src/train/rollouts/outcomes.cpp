@@ -22,6 +22,7 @@ constexpr std::array kFigures{
     Figure{"arrived", [](const EpisodeOutcome& o) { return static_cast<double>(o.score.arrived); }},
     Figure{"waiting", [](const EpisodeOutcome& o) { return static_cast<double>(o.score.waiting); }},
     Figure{"outflow_vph", [](const EpisodeOutcome& o) { return o.score.outflow_vph(); }},
+    Figure{"delay_s", [](const EpisodeOutcome& o) { return o.score.delay_s(); }},
     Figure{"mean_speed_mps", [](const EpisodeOutcome& o) { return o.score.mean_speed_mps(); }},
     Figure{"speed_deviation_mps",
            [](const EpisodeOutcome& o) { return o.score.speed_deviation_mps(); }},
@@ -98,6 +99,26 @@ std::vector<double> ocr_all_of(const std::vector<EpisodeOutcome>& outcomes) {
   return scores;
 }
 
+double safety_excess(const std::vector<EpisodeOutcome>& controlled,
+                     const std::vector<EpisodeOutcome>& uncontrolled) {
+  constexpr std::int64_t scene::EpisodeScore::*kCounts[] = {&scene::EpisodeScore::emergency_stops,
+                                                            &scene::EpisodeScore::collisions};
+  double excess = 0.0;
+  for (const auto count : kCounts) {
+    const auto counts_of = [&](const std::vector<EpisodeOutcome>& outcomes) {
+      std::vector<double> counts;
+      for (const EpisodeOutcome& one : outcomes) {
+        counts.push_back(static_cast<double>(one.score.*count));
+      }
+      return counts;
+    };
+    const auto more = report::mean_interval(
+        report::paired_differences(counts_of(controlled), counts_of(uncontrolled)));
+    excess += std::max(0.0, more.low());
+  }
+  return excess;
+}
+
 double mean_cv_steps(const std::vector<EpisodeOutcome>& outcomes) {
   return mean_of(outcomes,
                  [](const EpisodeOutcome& o) { return static_cast<double>(o.score.cv_steps); });
@@ -125,7 +146,8 @@ report::NamedValues rollout_figures(const std::vector<EpisodeOutcome>& outcomes,
 report::NamedValues evaluation_figures(const GreedyEvaluation& evaluation) {
   report::NamedValues values{{"eval/gain", evaluation.gain.mean},
                              {"eval/gain_half_width", evaluation.gain.half_width},
-                             {"eval/gain_worst", evaluation.gain.least}};
+                             {"eval/gain_worst", evaluation.gain.least},
+                             {"eval/safety_excess", evaluation.safety_excess}};
   for (const auto& [scenario, gain] : evaluation.by_scenario) {
     values.emplace_back("eval/gain_" + std::filesystem::path(scenario).stem().string(), gain.mean);
   }

@@ -23,6 +23,10 @@ std::vector<EpisodeOutcome> share_outcomes(const std::vector<EpisodeOutcome>& mi
 
 std::vector<double> ocr_all_of(const std::vector<EpisodeOutcome>& outcomes);
 
+/// GreedyEvaluation::safety_excess of episodes and the uncontrolled ones of the same seeds.
+double safety_excess(const std::vector<EpisodeOutcome>& controlled,
+                     const std::vector<EpisodeOutcome>& uncontrolled);
+
 /// Vehicle-steps under control, mean of an episode.
 double mean_cv_steps(const std::vector<EpisodeOutcome>& outcomes);
 
@@ -34,6 +38,9 @@ struct GreedyEvaluation {
   std::vector<EpisodeOutcome> controlled;
   std::vector<double> gains;  ///< of ocr_all, %, of each selection seed
   report::MeanInterval gain;
+  /// Emergency stops and collisions a run that there are more of than without control, beyond the
+  /// 95 % interval of each.
+  double safety_excess = 0.0;
   /// The same of each scenario; empty when there is but one.
   std::vector<std::pair<std::string, report::MeanInterval>> by_scenario{};
 };

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "rollouts/baseline_runs.h"
+#include "rollouts/episode_bar.h"
 #include "run/together.h"
 #include "traffic/config/trainings.h"
 #include "traffic/core/fault.h"
@@ -52,6 +53,12 @@ rollout::EpisodeSeed Rollouts::selection_traffic(std::int64_t i) const {
   const auto scenarios = static_cast<std::int64_t>(mix_.size());
   return {.seed = kFirstSelectionSeed + static_cast<std::uint64_t>(i / scenarios),
           .scenario = i % scenarios};
+}
+
+/// Of this rank.
+std::vector<EpisodeRequest> Rollouts::selection_requests() const {
+  return requests_of_rank(config_.ppo.eval_episodes, communicator_,
+                          [&](std::int64_t i) { return selection_traffic(i); });
 }
 
 double Rollouts::uncontrolled_ocr_all(const std::vector<EpisodeOutcome>& outcomes) const {
@@ -149,8 +156,11 @@ const std::vector<EpisodeOutcome>& Rollouts::uncontrolled() {
     const std::int64_t total = config_.ppo.eval_episodes;
     std::vector<EpisodeOutcome> mine;
     together(communicator_, [&] {
-      mine = collector_.run_uncontrolled(requests_of_rank(
-          total, communicator_, [&](std::int64_t i) { return selection_traffic(i); }));
+      const auto requests = selection_requests();
+      EpisodeBar progress("uncontrolled selection runs", requests.size(), config_,
+                          communicator_.rank() == 0);
+      mine = collector_.run_uncontrolled(
+          requests, [&](std::size_t, const rollout::Period& period) { progress.add(period); });
     });
     uncontrolled_ = share_outcomes(mine, total, communicator_);
   }
@@ -160,10 +170,12 @@ const std::vector<EpisodeOutcome>& Rollouts::uncontrolled() {
 Collected Rollouts::collect_selection(const Decider& decider, bool may_give_up) {
   Collected collected;
   together(communicator_, [&] {
+    const auto requests = selection_requests();
+    EpisodeBar progress("evaluation", requests.size(), config_, communicator_.rank() == 0);
     collected = collector_.run(
-        requests_of_rank(config_.ppo.eval_episodes, communicator_,
-                         [&](std::int64_t i) { return selection_traffic(i); }),
-        {.decider = &decider, .reward = &reward_, .cost = &cost_, .may_give_up = may_give_up});
+        requests,
+        {.decider = &decider, .reward = &reward_, .cost = &cost_, .may_give_up = may_give_up},
+        [&](std::size_t, const rollout::Period& period) { progress.add(period); });
   });
   return collected;
 }
@@ -183,6 +195,7 @@ GreedyEvaluation Rollouts::assess(const Collected& collected) {
   result.controlled = share_outcomes(collected.outcomes, config_.ppo.eval_episodes, communicator_);
   result.gains = report::paired_gains(ocr_all_of(result.controlled), ocr_all_of(uncontrolled()));
   result.gain = report::mean_interval(result.gains);
+  result.safety_excess = safety_excess(result.controlled, uncontrolled());
   if (mix_.size() == 1) return result;
   for (std::size_t s = 0; s < mix_.size(); ++s) {
     std::vector<double> of_scenario;

@@ -66,6 +66,7 @@ class Rollouts {
   [[nodiscard]] rollout::EpisodeSeed training_traffic(std::uint64_t major,
                                                       std::int64_t minor) const;
   [[nodiscard]] rollout::EpisodeSeed selection_traffic(std::int64_t i) const;
+  [[nodiscard]] std::vector<EpisodeRequest> selection_requests() const;
   [[nodiscard]] std::vector<std::string> experts() const;
   [[nodiscard]] bool is_given_up(const Collected& collected);
   Collected collect_selection(const Decider& decider, bool may_give_up);

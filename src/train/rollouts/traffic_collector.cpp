@@ -32,11 +32,15 @@ std::vector<EpisodeOutcome> TrafficCollector::run_uncontrolled(
   return std::move(episodes.collected().outcomes);
 }
 
-Collected TrafficCollector::run(const std::vector<EpisodeRequest>& requests,
-                                const Behaviour& behaviour) {
+Collected TrafficCollector::run(
+    const std::vector<EpisodeRequest>& requests, const Behaviour& behaviour,
+    const std::function<void(std::size_t, const rollout::Period&)>& on_period) {
   simulations_are_theirs_ = false;
-  TrafficEpisodes episodes(
-      config_, pool_, {.requests = &requests, .behaviour = behaviour, .env_steps = env_steps_});
+  TrafficEpisodes episodes(config_, pool_,
+                           {.requests = &requests,
+                            .on_period = on_period,
+                            .behaviour = behaviour,
+                            .env_steps = env_steps_});
   const bool ended = collector_.run_episodes(requests.size(), episodes, stop_of(behaviour));
   episodes.collected().given_up = !ended;
   return std::move(episodes.collected());

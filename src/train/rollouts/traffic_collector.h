@@ -56,8 +56,9 @@ class TrafficCollector {
       const std::vector<EpisodeRequest>& requests,
       const std::function<void(std::size_t, const rollout::Period&)>& on_period = {});
 
-  /// Whole episodes.
-  Collected run(const std::vector<EpisodeRequest>& requests, const Behaviour& behaviour);
+  /// Whole episodes; on_period as above.
+  Collected run(const std::vector<EpisodeRequest>& requests, const Behaviour& behaviour,
+                const std::function<void(std::size_t, const rollout::Period&)>& on_period = {});
 
   /// Every environment goes on where the last call left it and contributes this many control steps.
   /// Orders are environment * steps + the steps that it had contributed before.

@@ -12,11 +12,11 @@ std::vector<TrainingRow>& registered() {
   return rows;
 }
 
-const TrainingRow& row_of(const Run& run) {
+const TrainingRow& row_of(const config::TrainingFacts& facts) {
   const auto& rows = registered();
   const auto row = std::ranges::find_if(
-      rows, [&](const TrainingRow& one) { return one.facts.name == run.facts().name; });
-  TRAFFIC_CHECK(row != rows.end(), "training {} is not registered", run.facts().name);
+      rows, [&](const TrainingRow& one) { return one.facts.name == facts.name; });
+  TRAFFIC_CHECK(row != rows.end(), "training {} is not registered", facts.name);
   return *row;
 }
 
@@ -30,11 +30,16 @@ void register_trainings(const std::vector<TrainingRow>& rows) {
   }
 }
 
+void prepare(config::Config& config, comm::Communicator& communicator) {
+  const TrainingRow& row = row_of(config::get_training(config.run.phase));
+  if (row.prepare) row.prepare(config, communicator);
+}
+
 void check_start(const Run& run) {
-  const TrainingRow& row = row_of(run);
+  const TrainingRow& row = row_of(run.facts());
   if (row.check_start) row.check_start(run);
 }
 
-std::unique_ptr<Training> make_training(Run& run) { return row_of(run).make(run); }
+std::unique_ptr<Training> make_training(Run& run) { return row_of(run.facts()).make(run); }
 
 }  // namespace traffic::train

@@ -28,6 +28,10 @@ struct Finding {
 /// @throws CommError if ranks do not answer each other
 std::vector<Finding> examine(const comm::MpiSession& session, const config::Config& config);
 
+/// Looks at the scenarios of a configuration: their files, and some seconds without control. For
+/// one rank.
+std::vector<Finding> examine_network(const config::Config& config);
+
 /// A line each, and their numbers.
 std::string to_text(std::span<const Finding> findings);
 /// An array with an object each.

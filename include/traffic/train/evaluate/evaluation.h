@@ -30,19 +30,53 @@ struct EvaluatedEpisode {
   std::int64_t max_controlled = 0;  ///< most CVs under control at any moment
 };
 
+struct EvaluationProgress {
+  std::size_t done = 0;   ///< episodes
+  std::size_t total = 0;  ///< episodes
+  double share = 0;       ///< of the simulated time, those that are running included
+};
+
 /// Episodes by controller, then in the order of the seeds. Every process runs one simulation;
 /// it must be called before this process has started threads.
-/// @param progress called with the number of finished episodes; may be empty
+/// @param progress called about once a second; may be empty
 /// @throws ConfigError, DataError, CheckpointError for a plan that cannot be run, before processes
 ///     are started where possible
 /// @throws WorkerError naming the episode whose process died
-std::vector<EvaluatedEpisode> run_evaluation(const EvaluationPlan& plan,
-                                             const std::function<void(std::size_t)>& progress = {});
+std::vector<EvaluatedEpisode> run_evaluation(
+    const EvaluationPlan& plan,
+    const std::function<void(const EvaluationProgress&)>& progress = {});
 
-/// A row for each controller: means, gain over the first controller named `none` paired by seed
-/// with its 95 % interval, safety.
+/// A row for each controller: gain over the first controller named `none` paired by seed with its
+/// 95 % interval, means of all figures.
 report::Table comparison_table(const EvaluationPlan& plan,
                                const std::vector<EvaluatedEpisode>& episodes);
+/// The first columns of it, in a width that fits a terminal.
+report::Table overview_table(const EvaluationPlan& plan,
+                             const std::vector<EvaluatedEpisode>& episodes);
+/// A controller's name in that width: of a long path its end.
+std::string short_name(const std::string& controller);
+
+/// What a controller has more of than uncontrolled traffic, beyond its 95 % interval.
+struct SafetyExcess {
+  std::string figure;  ///< emergency_stops, collisions, hard_brakes
+  double mean = 0;     ///< more than `none`, a run
+  double half_width = 0;
+};
+struct ControllerVerdict {
+  double gain = 0;        ///< of ocr_all over `none`, %; 0 of `none`
+  double half_width = 0;  ///< of its interval
+  std::vector<SafetyExcess> excesses{};
+  bool acted = false;  ///< some vehicle was under its control
+  bool best = false;   ///< the highest gain of those that are safe
+  /// No more emergency stops and no more collisions; more hard brakes alone are only said.
+  [[nodiscard]] bool safe() const;
+};
+/// By controller. Without `none` nothing can be said of safety, and none is best.
+std::vector<ControllerVerdict> judge_controllers(const EvaluationPlan& plan,
+                                                 const std::vector<EvaluatedEpisode>& episodes);
+/// The same as lines: the best, those that are not safe, those that did nothing.
+std::string verdict_text(const EvaluationPlan& plan, const std::vector<EvaluatedEpisode>& episodes);
+
 /// A row for each pair of controllers beside `none`: the difference of their gains in points.
 report::Table difference_table(const EvaluationPlan& plan,
                                const std::vector<EvaluatedEpisode>& episodes);

@@ -115,10 +115,15 @@ struct TrainingRow {
   /// Refuses what can be refused before make(), in no time. May be empty.
   std::function<void(const Run&)> check_start = {};
   std::vector<OwnSection> own_sections = {};
+  /// Collective. Looks at what the training is going to work on, sets what that leaves no doubt
+  /// about, and refuses what nothing can be learned from. May be empty.
+  std::function<void(config::Config&, comm::Communicator&)> prepare = {};
 };
 
 /// Makes them known to the configuration and to the coordinator. Before a configuration is read.
 void register_trainings(const std::vector<TrainingRow>& rows);
+/// TrainingRow::prepare of the training that run.phase names.
+void prepare(config::Config& config, comm::Communicator& communicator);
 /// Of the training that it is a run of: TrainingRow::check_start and make.
 void check_start(const Run& run);
 std::unique_ptr<Training> make_training(Run& run);

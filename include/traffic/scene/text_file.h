@@ -1,0 +1,15 @@
+/// Files of SUMO as text, gzip or not.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <string_view>
+
+namespace traffic::scene {
+
+/// Whole content of a file, inflated if it is gzip.
+/// @param what it is, for messages: "network"
+/// @throws DataError if it cannot be read
+std::string read_text_file(const std::filesystem::path& path, std::string_view what);
+
+}  // namespace traffic::scene

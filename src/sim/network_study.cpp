@@ -1,0 +1,206 @@
+#include "traffic/sim/network_study.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+#include "demand.h"
+#include "sumo_options.h"
+#include "traffic/config/scenario_mix.h"
+#include "traffic/core/error.h"
+#include "traffic/scene/road.h"
+#include "traffic/sim/scenario.h"
+
+namespace traffic::sim {
+namespace {
+
+using scene::Road;
+
+ApproachStudy study_approach(const Road& road, const scene::Conflict& conflict,
+                             const scene::Approach& approach) {
+  ApproachStudy study{.edge = road.edges[static_cast<std::size_t>(approach.edge)].id,
+                      .lanes = static_cast<int>(approach.lanes.size()),
+                      .minor = approach.minor,
+                      .major = approach.major,
+                      .lit = approach.light >= 0};
+  study.may_yield = study.major && std::any_of(approach.conflicting.begin(),
+                                               approach.conflicting.end(), [&](int other) {
+                                                 const auto o = static_cast<std::size_t>(other);
+                                                 return conflict.approaches[o].light >= 0;
+                                               });
+  return study;
+}
+
+void study_road(const Road& road, NetworkStudy& study) {
+  study.lights = static_cast<int>(road.lights.size());
+  for (const scene::Conflict& conflict : road.conflicts) {
+    ConflictStudy found{.id = conflict.id, .approaches = {}};
+    std::set<int> exits;
+    for (const scene::Approach& approach : conflict.approaches) {
+      found.approaches.push_back(study_approach(road, conflict, approach));
+      exits.insert(approach.next_edges.begin(), approach.next_edges.end());
+    }
+    for (const int edge : exits) {
+      found.exit_lanes += road.edges[static_cast<std::size_t>(edge)].num_lanes;
+    }
+    study.conflicts.push_back(std::move(found));
+  }
+}
+
+/// Where a way from one edge to the next enters a conflict.
+class Approaches {
+ public:
+  explicit Approaches(const Road& road) : road_(road) {
+    for (std::size_t c = 0; c < road.conflicts.size(); ++c) {
+      const auto& approaches = road.conflicts[c].approaches;
+      for (std::size_t a = 0; a < approaches.size(); ++a) {
+        for (const int next : approaches[a].next_edges) {
+          entered_[{approaches[a].edge, next}] = {c, a};
+        }
+      }
+    }
+  }
+
+  /// @return whether it passes a conflict
+  bool add(const std::vector<std::string>& edges, double vehicles, NetworkStudy& study) const {
+    bool passes = false;
+    for (std::size_t i = 0; i + 1 < edges.size(); ++i) {
+      const auto from = road_.edge_index.find(edges[i]);
+      const auto to = road_.edge_index.find(edges[i + 1]);
+      if (from == road_.edge_index.end() || to == road_.edge_index.end()) continue;
+      const auto found = entered_.find({from->second, to->second});
+      if (found == entered_.end()) continue;
+      passes = true;
+      study.conflicts[found->second.first].approaches[found->second.second].vehicles += vehicles;
+    }
+    return passes;
+  }
+
+ private:
+  const Road& road_;
+  std::map<std::pair<int, int>, std::pair<std::size_t, std::size_t>> entered_;
+};
+
+void study_demand(const Road& road, const Demand& demand, NetworkStudy& study) {
+  const Approaches approaches(road);
+  for (const DemandPart& part : demand.parts) {
+    const auto found = demand.routes.find(part.route);
+    const bool written_out = found != demand.routes.end() && !found->second.edges.empty();
+    const bool passes = written_out ? approaches.add(found->second.edges, part.vehicles, study)
+                                    : !study.conflicts.empty();
+    TypeDemand& type = study.types[part.type];
+    type.vehicles += part.vehicles;
+    if (passes) type.past_conflicts += part.vehicles;
+    study.routes[found == demand.routes.end() ? part.route : found->second.name] += part.vehicles;
+    study.vehicles += part.vehicles;
+    if (written_out) study.written_out += part.vehicles;
+  }
+  study.random_vehicles = demand.random_vehicles;
+  study.demand_without_end = demand.has_endless_flow;
+  study.last_depart_s = std::max(0.0, demand.last_depart_s - study.begin_s);
+}
+
+std::string counted(std::size_t count, const char* noun, const char* ending = "es") {
+  return fmt::format("{} {}{}", count, noun, count == 1 ? "" : ending);
+}
+
+}  // namespace
+
+NetworkStudy study_network(const config::Env& env, const std::string& scenario) {
+  NetworkStudy study;
+  study.scenario = scenario;
+  study.sumocfg = find_scenario(scenario);
+  const SumoOptions options(study.sumocfg, env.sumo_args);
+  const auto nets = options.files("net-file");
+  if (nets.empty()) throw DataError("scenario {}: it names no net-file", study.sumocfg.string());
+  study.begin_s = options.seconds("begin").value_or(0.0);
+  // SUMO takes an end below 0 for none.
+  study.end_s = options.seconds("end");
+  if (study.end_s && *study.end_s < 0.0) study.end_s.reset();
+  study.step_length_s = options.seconds("step-length").value_or(study.step_length_s);
+  study.time_to_teleport_s = options.seconds("time-to-teleport").value_or(study.time_to_teleport_s);
+  study.demand_elsewhere = options.find("load-state").has_value();
+
+  const Road road = scene::read_road(nets.front());
+  study_road(road, study);
+  std::optional<double> end_s = study.end_s;
+  if (env.max_time_s > 0) end_s = study.begin_s + env.max_time_s;
+  study_demand(road, read_demand(options, study.begin_s, end_s), study);
+  return study;
+}
+
+double connected_vehicles(const NetworkStudy& study, const config::Env& env) {
+  if (env.cv_share > 0) return env.cv_share * study.vehicles;
+  double sum = 0.0;
+  for (const std::string& type : env.cv_types) {
+    if (const auto found = study.types.find(type); found != study.types.end()) {
+      sum += found->second.vehicles;
+    }
+  }
+  return sum;
+}
+
+std::optional<double> duration_s(const NetworkStudy& study, const config::Env& env) {
+  if (env.max_time_s > 0) return env.max_time_s;
+  if (study.end_s) return *study.end_s - study.begin_s;
+  return std::nullopt;
+}
+
+std::string summary_line(const NetworkStudy& study, const config::Env& env) {
+  std::size_t approaches = 0;
+  std::size_t minor = 0;
+  std::size_t major = 0;
+  for (const ConflictStudy& conflict : study.conflicts) {
+    for (const ApproachStudy& approach : conflict.approaches) {
+      ++approaches;
+      minor += approach.minor ? 1 : 0;
+      major += approach.major ? 1 : 0;
+    }
+  }
+  const auto duration = duration_s(study, env);
+  const double connected = connected_vehicles(study, env);
+  std::string text = fmt::format(
+      "{}: {}, {} ({} minor, {} major), {}; {:.0f} vehicles in {}, {:.0f} % of them connected",
+      study.scenario, counted(study.conflicts.size(), "conflict", "s"),
+      counted(approaches, "approach"), minor, major,
+      counted(static_cast<std::size_t>(study.lights), "light", "s"), study.vehicles,
+      duration ? fmt::format("{:.0f} s", *duration) : "a time without end",
+      study.vehicles > 0 ? 100.0 * connected / study.vehicles : 0.0);
+  text +=
+      env.cv_share > 0 ? " (by env.cv_share)" : fmt::format(" ({})", fmt::join(env.cv_types, ", "));
+  text += study.random_vehicles > 0 ? "; demand varies with the seed" : "; demand is fixed";
+  text += fmt::format("; steps of {:g} s, ", study.step_length_s);
+  return text + (study.time_to_teleport_s > 0
+                     ? fmt::format("teleports after {:g} s", study.time_to_teleport_s)
+                     : "no teleports");
+}
+
+NetworkReport look_at_networks(config::Config& config, const StudyUse& use) {
+  NetworkReport report;
+  const auto mix = config::scenario_mix(config.env);
+  for (const config::ScenarioShare& part : mix) {
+    const NetworkStudy study = study_network(config.env, part.scenario);
+    std::vector<StudyFinding> findings;
+    // In a mixture a key would hold for the other scenarios, too.
+    if (mix.size() == 1) findings = set_the_obvious(study, config.env);
+    report.summaries.push_back(summary_line(study, config.env));
+    for (StudyFinding& finding : judge(study, config, use)) findings.push_back(std::move(finding));
+    for (StudyFinding& finding : findings) {
+      finding.found.insert(0, study.scenario + ": ");
+      report.findings.push_back(std::move(finding));
+    }
+  }
+  return report;
+}
+
+void require_usable(const std::vector<StudyFinding>& findings) {
+  std::string text;
+  for (const StudyFinding& finding : findings) {
+    if (finding.severity != Severity::kError) continue;
+    text += (text.empty() ? "" : "\n") + finding.text();
+  }
+  if (!text.empty()) throw ConfigError(text);
+}
+
+}  // namespace traffic::sim

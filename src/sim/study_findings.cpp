@@ -1,0 +1,255 @@
+/// From what a scenario's files say to what is set, weak and wrong.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <regex>
+#include <string_view>
+#include <utility>
+
+#include "traffic/sim/env_options.h"
+#include "traffic/sim/network_study.h"
+
+namespace traffic::sim {
+namespace {
+
+constexpr double kMinute_s = 60.0;
+/// Fewer connected vehicles than this share rarely stand where they could help.
+constexpr double kFewConnected = 0.05;
+
+bool looks_connected(std::string name) {
+  static const std::regex pattern(
+      R"((^|[^a-z])(c?av|cv|cacc)s?([^a-z]|$)|connect|automat|autonom|equipped|v2x)");
+  std::transform(name.begin(), name.end(), name.begin(),
+                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return std::regex_search(name, pattern);
+}
+
+std::vector<std::string> types_that_look_connected(const NetworkStudy& study) {
+  std::vector<std::string> names;
+  for (const auto& [name, demand] : study.types) {
+    if (demand.vehicles > 0 && looks_connected(name)) names.push_back(name);
+  }
+  return names;
+}
+
+/// ["CV", "bus"]
+std::string toml_list(const std::vector<std::string>& names) {
+  return fmt::format("[\"{}\"]", fmt::join(names, "\", \""));
+}
+
+/// "HV 75 %, CV 25 %", the most frequent first.
+std::string shares_text(const NetworkStudy& study) {
+  std::vector<std::pair<double, std::string>> types;
+  for (const auto& [name, demand] : study.types) types.emplace_back(-demand.vehicles, name);
+  std::sort(types.begin(), types.end());
+  constexpr std::size_t kShown = 6;
+  std::string text;
+  for (std::size_t i = 0; i < std::min(types.size(), kShown); ++i) {
+    text += fmt::format("{}{} {:.0f} %", i > 0 ? ", " : "", types[i].second,
+                        -100.0 * types[i].first / study.vehicles);
+  }
+  if (types.size() > kShown) text += fmt::format(" and {} more", types.size() - kShown);
+  return text;
+}
+
+std::string no_vehicle_is_connected(const NetworkStudy& study, const config::Env& env) {
+  return fmt::format("no vehicle is of type '{}'; types are {}", fmt::join(env.cv_types, "' or '"),
+                     shares_text(study));
+}
+
+bool can_meter(const NetworkStudy& study) {
+  for (const ConflictStudy& conflict : study.conflicts)
+    for (const ApproachStudy& approach : conflict.approaches)
+      if (approach.minor) return true;
+  return false;
+}
+
+bool can_yield(const NetworkStudy& study) {
+  for (const ConflictStudy& conflict : study.conflicts)
+    for (const ApproachStudy& approach : conflict.approaches)
+      if (approach.may_yield) return true;
+  return false;
+}
+
+constexpr const char* kNothingToMeter =
+    "there is no approach that has to give way or ends, which meter would hold";
+constexpr const char* kNothingToYieldTo =
+    "there is no main stream that meets one released by a light, which yield and arrive_late need";
+
+/// The findings of one network, use and configuration.
+class Judge {
+ public:
+  Judge(const NetworkStudy& study, const config::Config& config, const StudyUse& use)
+      : study_(study), config_(config), env_(config.env), use_(use) {
+    commands_ = use.learns || std::any_of(use.controllers.begin(), use.controllers.end(),
+                                          [](const std::string& name) { return name != "none"; });
+  }
+
+  std::vector<StudyFinding> run() {
+    look_at_time();
+    if (commands_) {
+      look_at_conflicts();
+      look_at_vehicles();
+      look_at_commands();
+    }
+    look_at_demand();
+    return std::move(findings_);
+  }
+
+ private:
+  void error(const char* key, std::string found, std::string remedy) {
+    findings_.push_back({Severity::kError, key, std::move(found), std::move(remedy)});
+  }
+  void warn(const char* key, std::string found, std::string remedy) {
+    findings_.push_back({Severity::kWarning, key, std::move(found), std::move(remedy)});
+  }
+
+  void look_at_time() {
+    if (!duration_s(study_, env_)) {
+      error("env.max_time_s",
+            study_.demand_without_end ? "the scenario has no end, and neither has one of its flows"
+                                      : "the scenario has no end",
+            "give its .sumocfg an <end>, or set env.max_time_s");
+    }
+    const double steps = env_.control_period_s / study_.step_length_s;
+    if (use_.learns && std::fabs(steps - std::round(steps)) > 1e-6) {
+      error("env.control_period_s",
+            fmt::format("a control period of {:g} s is no whole number of steps of {:g} s",
+                        env_.control_period_s, study_.step_length_s),
+            fmt::format("env.control_period_s = {:g}",
+                        study_.step_length_s * std::max(1.0, std::round(steps))));
+    }
+    if (study_.time_to_teleport_s > 0) {
+      warn("env.sumo_args",
+           fmt::format("vehicles that stand for {:g} s are teleported, so that jams dissolve by "
+                       "themselves",
+                       study_.time_to_teleport_s),
+           R"(env.sumo_args = ["--time-to-teleport", "-1"])");
+    }
+  }
+
+  void look_at_conflicts() {
+    if (!study_.conflicts.empty()) return;
+    error("env.scenario",
+          "the network has no conflict: nowhere do streams meet or lanes end, so that no vehicle "
+          "is ever a candidate",
+          "take a network with a merge, a junction or a lane drop");
+  }
+
+  void look_at_vehicles() {
+    if (study_.demand_elsewhere || study_.vehicles <= 0) return;
+    const double connected = connected_vehicles(study_, env_);
+    if (connected <= 0) {
+      const auto similar = types_that_look_connected(study_);
+      error("env.cv_types", no_vehicle_is_connected(study_, env_),
+            similar.empty() ? "name those that are connected in env.cv_types, or set a share of "
+                              "all, env.cv_share = 0.25"
+                            : "env.cv_types = " + toml_list(similar));
+      return;
+    }
+    if (!study_.conflicts.empty() && connected_past_conflicts() <= 0) {
+      error("env.cv_types", "no connected vehicle has a conflict on its route",
+            "connect vehicles that have one: env.cv_types or env.cv_share");
+    }
+    const double share = connected / study_.vehicles;
+    if (share < kFewConnected) {
+      warn("env.cv_share", fmt::format("only {:.1f} % of the vehicles are connected", 100 * share),
+           "what they can do is little; more of them: env.cv_share = 0.1");
+    }
+  }
+
+  [[nodiscard]] double connected_past_conflicts() const {
+    double sum = 0.0;
+    for (const auto& [name, demand] : study_.types) {
+      const bool is_connected =
+          env_.cv_share > 0 ||
+          std::find(env_.cv_types.begin(), env_.cv_types.end(), name) != env_.cv_types.end();
+      if (is_connected) sum += demand.past_conflicts;
+    }
+    return sum;
+  }
+
+  void look_at_commands() {
+    if (study_.conflicts.empty()) return;
+    if (use_.learns && candidate_rule(config_).released_only && !can_yield(study_)) {
+      error("action.commands", kNothingToYieldTo,
+            R"(action.commands = ["none", "stop", "slow", "hold", "fast"])");
+    }
+    for (const std::string& name : use_.controllers) {
+      if (name == "meter" && !can_meter(study_)) {
+        warn("--controller", "meter can do nothing", kNothingToMeter);
+      }
+      if (name == "yield" && !can_yield(study_)) {
+        warn("--controller", "yield can do nothing", kNothingToYieldTo);
+      }
+    }
+  }
+
+  void look_at_demand() {
+    if (study_.demand_elsewhere) {
+      warn("env.scenario", "a saved state brings vehicles that were not looked at",
+           "make sure that some of them are connected");
+      return;
+    }
+    if (study_.vehicles <= 0) {
+      if (commands_) {
+        error("env.scenario", "no vehicle departs before the end of the episode",
+              "look at the route-files of the .sumocfg, its <begin>, and env.max_time_s");
+      }
+      return;
+    }
+    if (study_.random_vehicles <= 0) {
+      warn("env.sumo_args",
+           "the demand is the same with every seed: seeds differ by drivers only, and intervals "
+           "say nothing about another day",
+           "flows with a probability or a period=exp(rate), or env.sumo_args = "
+           R"(["--random-depart-offset", "60"])");
+    }
+    const auto end_s = duration_s(study_, env_);
+    if (end_s && study_.last_depart_s < 0.5 * *end_s) {
+      warn("env.max_time_s",
+           fmt::format("the last vehicle departs at {:.0f} s, the episode ends at {:.0f} s: for "
+                       "most of it nothing is decided",
+                       study_.last_depart_s, *end_s),
+           fmt::format("env.max_time_s = {:.0f}",
+                       kMinute_s * std::ceil(study_.last_depart_s / kMinute_s)));
+    }
+  }
+
+  const NetworkStudy& study_;
+  const config::Config& config_;
+  const config::Env& env_;
+  const StudyUse& use_;
+  bool commands_ = false;
+  std::vector<StudyFinding> findings_;
+};
+
+}  // namespace
+
+std::vector<StudyFinding> set_the_obvious(const NetworkStudy& study, config::Env& env) {
+  std::vector<StudyFinding> said;
+  if (!duration_s(study, env) && !study.demand_without_end && study.last_depart_s > 0) {
+    env.max_time_s = kMinute_s * std::ceil(study.last_depart_s / kMinute_s);
+    said.push_back({Severity::kSaid, "env.max_time_s",
+                    fmt::format("the scenario has no end; its last vehicle departs at {:.0f} s",
+                                study.last_depart_s),
+                    fmt::format("set env.max_time_s = {:.0f}", env.max_time_s)});
+  }
+  const auto similar = types_that_look_connected(study);
+  const bool untouched = env.cv_types == config::Env{}.cv_types && env.cv_share <= 0;
+  if (untouched && connected_vehicles(study, env) <= 0 && similar.size() == 1) {
+    std::string found = no_vehicle_is_connected(study, env);
+    env.cv_types = similar;
+    said.push_back({Severity::kSaid, "env.cv_types", std::move(found),
+                    "set env.cv_types = " + toml_list(similar)});
+  }
+  return said;
+}
+
+std::vector<StudyFinding> judge(const NetworkStudy& study, const config::Config& config,
+                                const StudyUse& use) {
+  return Judge(study, config, use).run();
+}
+
+}  // namespace traffic::sim

@@ -1,0 +1,210 @@
+/// What is to be known of a scenario: its files, and a run of a few seconds without control.
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <functional>
+#include <set>
+#include <utility>
+
+#include "traffic/config/scenario_mix.h"
+#include "traffic/core/clock.h"
+#include "traffic/core/text.h"
+#include "traffic/sim/env_options.h"
+#include "traffic/sim/network_study.h"
+#include "traffic/sim/sumo_env.h"
+#include "traffic/train/doctor/doctor.h"
+
+namespace traffic::train {
+namespace {
+
+constexpr std::size_t kShown = 4;  ///< conflicts, types and routes that are named
+
+std::string plural(std::size_t count, const char* noun, const char* ending) {
+  return fmt::format("{} {}{}", count, noun, count == 1 ? "" : ending);
+}
+
+/// "b (ramp gives way or ends; up goes first)"
+std::string describe(const sim::ConflictStudy& conflict) {
+  std::vector<std::string> approaches;
+  for (const sim::ApproachStudy& approach : conflict.approaches) {
+    approaches.push_back(fmt::format("{}{}{}", approach.edge,
+                                     approach.minor   ? " gives way or ends"
+                                     : approach.major ? " goes first"
+                                                      : " does both",
+                                     approach.lit ? ", lit" : ""));
+  }
+  return fmt::format("{} ({})", conflict.id, fmt::join(approaches, "; "));
+}
+
+std::string conflicts_text(const sim::NetworkStudy& study) {
+  std::string text = plural(study.conflicts.size(), "conflict", "s");
+  for (std::size_t i = 0; i < std::min(kShown, study.conflicts.size()); ++i) {
+    text += (i == 0 ? ": " : ", ") + describe(study.conflicts[i]);
+  }
+  if (study.conflicts.size() > kShown) {
+    text += fmt::format(" and {} more", study.conflicts.size() - kShown);
+  }
+  return text;
+}
+
+/// "main 80 %, on_ramp 20 %"
+std::string largest_shares(std::vector<std::pair<double, std::string>> parts, double sum) {
+  std::sort(parts.begin(), parts.end(), std::greater<>());
+  std::string text;
+  for (std::size_t i = 0; i < std::min(kShown, parts.size()); ++i) {
+    text += fmt::format("{}{} {:.0f} %", i == 0 ? "" : ", ", parts[i].second,
+                        100.0 * parts[i].first / sum);
+  }
+  if (parts.size() > kShown) text += fmt::format(" and {} more", parts.size() - kShown);
+  return text;
+}
+
+std::string demand_text(const sim::NetworkStudy& study) {
+  std::vector<std::pair<double, std::string>> types;
+  for (const auto& [name, demand] : study.types) types.emplace_back(demand.vehicles, name);
+  std::vector<std::pair<double, std::string>> routes;
+  for (const auto& [name, vehicles] : study.routes) routes.emplace_back(vehicles, name);
+  return fmt::format(
+      "{:.0f} vehicles; types {}; routes {}; {}", study.vehicles,
+      largest_shares(std::move(types), study.vehicles),
+      largest_shares(std::move(routes), study.vehicles),
+      study.random_vehicles > 0 ? "varies with the seed" : "the same with every seed");
+}
+
+std::string time_text(const sim::NetworkStudy& study, const config::Env& env) {
+  const auto duration = sim::duration_s(study, env);
+  return fmt::format(
+      "{} from {:g} s in steps of {:g} s, {}",
+      duration ? fmt::format("{:g} s", *duration) : "no end", study.begin_s, study.step_length_s,
+      study.time_to_teleport_s > 0 ? fmt::format("teleports after {:g} s", study.time_to_teleport_s)
+                                   : "no teleports");
+}
+
+/// Which commands have somebody to help.
+std::string commands_text(const sim::NetworkStudy& study) {
+  std::size_t minor = 0;
+  std::size_t yielding = 0;
+  for (const sim::ConflictStudy& conflict : study.conflicts) {
+    for (const sim::ApproachStudy& approach : conflict.approaches) {
+      minor += approach.minor ? 1 : 0;
+      yielding += approach.may_yield ? 1 : 0;
+    }
+  }
+  return fmt::format(
+      "stop (meter): {} that give way or end; arrive_late (yield): {} that meet one released by a "
+      "light; slow, hold, fast: before every conflict",
+      plural(minor, "approach", "es"), plural(yielding, "main stream", "s"));
+}
+
+/// The busiest conflict by what its exits have to carry; empty where routes are not written out.
+std::string load_text(const sim::NetworkStudy& study, double duration_s) {
+  const sim::ConflictStudy* busiest = nullptr;
+  double most_vph = 0.0;
+  for (const sim::ConflictStudy& conflict : study.conflicts) {
+    double vehicles = 0.0;
+    for (const auto& approach : conflict.approaches) vehicles += approach.vehicles;
+    const double vph = vehicles * 3600.0 / duration_s / std::max(1, conflict.exit_lanes);
+    if (vph <= most_vph) continue;
+    most_vph = vph;
+    busiest = &conflict;
+  }
+  if (busiest == nullptr) return "";
+  return fmt::format("; the busiest conflict is {}, {:.0f} vehicles an hour and lane behind it",
+                     busiest->id, most_vph);
+}
+
+/// Where nearly all get through, ocr_all has nothing left to gain.
+bool is_saturated(const scene::EpisodeScore& score) {
+  constexpr double kThrough = 0.9;
+  constexpr double kWaiting = 0.02;
+  return score.ocr_all() < kThrough ||
+         static_cast<double>(score.waiting) > kWaiting * static_cast<double>(score.departed);
+}
+
+/// Drives without control for some seconds of real time at most.
+Finding try_out(const sim::NetworkStudy& study, const config::Config& config) {
+  constexpr double kMost_s = 5.0;
+  const Stopwatch clock;
+  sim::SumoEnv env(sim::env_options(config.env));
+  const scene::CandidateRule rule = sim::candidate_rule(config);
+  std::set<std::uint32_t> candidates;
+  std::vector<scene::Candidate> now;
+  while (!env.done() && clock.seconds() < kMost_s) {
+    env.step();
+    scene::find_candidates(env.state(), rule, now);
+    for (const scene::Candidate& one : now) {
+      candidates.insert(env.state().vehicles()[static_cast<std::size_t>(one.node)].id);
+    }
+  }
+  const scene::EpisodeScore& score = env.score();
+  const double duration_s = sim::duration_s(study, config.env).value_or(env.time_s());
+  Finding finding{
+      .subject = "run",
+      .found = fmt::format(
+          "{:.0f} s{} without control took {}: ocr_all {:.3f}, {:.0f} s of delay a "
+          "vehicle, {} of {} wait to enter; {} connected vehicles came within "
+          "{:g} m of a conflict{}",
+          env.time_s(), env.done() ? "" : " of the episode", human_duration(clock.seconds()),
+          score.ocr_all(), score.delay_s(), score.waiting, score.departed + score.waiting,
+          candidates.size(), config.env.zone_m, load_text(study, std::max(1.0, duration_s)))};
+  if (candidates.empty() && score.departed > 0) {
+    finding.verdict = Verdict::kFailed;
+    finding.code = ExitCode::kConfig;
+    finding.found += ": nobody can be commanded; raise env.zone_m, or name more in env.cv_types";
+  } else {
+    finding.found += is_saturated(score) ? "; saturated: ocr_all and delay_s can be gained"
+                                         : "; not saturated: what can be gained is delay_s";
+  }
+  return finding;
+}
+
+Finding to_finding(const sim::StudyFinding& found) {
+  Finding finding{.subject = found.key, .found = found.text()};
+  if (found.severity == sim::Severity::kWarning) finding.verdict = Verdict::kWarning;
+  if (found.severity == sim::Severity::kError) {
+    finding.verdict = Verdict::kFailed;
+    finding.code = ExitCode::kConfig;
+  }
+  return finding;
+}
+
+std::vector<Finding> examine_one(config::Config config) {
+  const sim::NetworkStudy study = sim::study_network(config.env, config.env.scenario);
+  const auto said = sim::set_the_obvious(study, config.env);
+  std::vector<Finding> findings{
+      {.subject = "scenario", .found = study.sumocfg.string()},
+      {.subject = "conflicts", .found = conflicts_text(study)},
+      {.subject = "lights", .found = plural(static_cast<std::size_t>(study.lights), "light", "s")}};
+  if (study.vehicles > 0) findings.push_back({.subject = "demand", .found = demand_text(study)});
+  findings.push_back({.subject = "time", .found = time_text(study, config.env)});
+  findings.push_back({.subject = "commands", .found = commands_text(study)});
+  for (const sim::StudyFinding& one : said) findings.push_back(to_finding(one));
+  for (const auto& one : sim::judge(study, config, {.controllers = {}, .learns = true})) {
+    findings.push_back(to_finding(one));
+  }
+  if (exit_code(findings) == ExitCode::kDone) findings.push_back(try_out(study, config));
+  return findings;
+}
+
+}  // namespace
+
+std::vector<Finding> examine_network(const config::Config& config) {
+  std::vector<Finding> findings;
+  for (const config::ScenarioShare& part : config::scenario_mix(config.env)) {
+    config::Config of_scenario = config;
+    of_scenario.env.scenario = part.scenario;
+    of_scenario.env.scenarios.clear();
+    try {
+      for (Finding& finding : examine_one(of_scenario)) findings.push_back(std::move(finding));
+    } catch (const Error& error) {
+      findings.push_back({.verdict = Verdict::kFailed,
+                          .subject = "scenario",
+                          .found = error.what(),
+                          .code = error.code()});
+    }
+  }
+  return findings;
+}
+
+}  // namespace traffic::train

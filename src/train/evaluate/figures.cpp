@@ -1,0 +1,83 @@
+#include "evaluate/figures.h"
+
+#include <algorithm>
+
+#include "traffic/report/paired_statistics.h"
+
+namespace traffic::train {
+namespace {
+
+using E = EvaluatedEpisode;
+
+double real(std::int64_t count) { return static_cast<double>(count); }
+
+std::vector<double> scores_of(const EvaluationPlan& plan, const Episodes& episodes,
+                              std::size_t controller) {
+  return values_of(plan, episodes, controller, [](const E& e) { return e.score.ocr_all(); });
+}
+
+}  // namespace
+
+const std::vector<Figure>& safety_figures() {
+  static const std::vector<Figure> all{
+      {"emergency_stops", [](const E& e) { return real(e.score.emergency_stops); }, true, "emerg."},
+      {"collisions", [](const E& e) { return real(e.score.collisions); }, true, "coll."},
+      {"hard_brakes", [](const E& e) { return real(e.score.hard_brakes); }, true, "brakes"},
+  };
+  return all;
+}
+
+const std::vector<Figure>& figures() {
+  static const std::vector<Figure> all = [] {
+    std::vector<Figure> shown{
+        {"ocr_all", [](const E& e) { return e.score.ocr_all(); }, false, "ocr_all"},
+        {"delay_s", [](const E& e) { return e.score.delay_s(); }, false, "delay_s"},
+        {"outflow_vph", [](const E& e) { return e.score.outflow_vph(); }, false, "veh/h"},
+        {"mean_speed_mps", [](const E& e) { return e.score.mean_speed_mps(); }, false, "m/s"},
+    };
+    shown.insert(shown.end(), safety_figures().begin(), safety_figures().end());
+    const std::vector<Figure> more{
+        {"interventions", [](const E& e) { return real(e.score.interventions); }, true, "picked"},
+        {"ocr_departed", [](const E& e) { return e.score.ocr_departed(); }},
+        {"arrived", [](const E& e) { return real(e.score.arrived); }, true},
+        {"waiting", [](const E& e) { return real(e.score.waiting); }, true},
+        {"time_loss_s", [](const E& e) { return e.score.time_loss_s; }},
+        {"depart_delay_s", [](const E& e) { return e.score.depart_delay_s; }},
+        {"speed_deviation_mps", [](const E& e) { return e.score.speed_deviation_mps(); }},
+        {"mean_abs_accel_mps2", [](const E& e) { return e.score.mean_abs_accel_mps2(); }},
+        {"teleports", [](const E& e) { return real(e.score.teleports); }, true},
+        {"unsafe_steps", [](const E& e) { return real(e.score.unsafe_steps); }, true},
+        {"unsafe_cv_steps", [](const E& e) { return real(e.score.unsafe_cv_steps); }, true},
+        {"cv_steps", [](const E& e) { return real(e.score.cv_steps); }, true},
+        {"max_controlled", [](const E& e) { return real(e.max_controlled); }, true},
+        {"shield_clips", [](const E& e) { return real(e.score.shield_clips); }, true},
+        {"shield_overrides", [](const E& e) { return real(e.score.shield_overrides); }, true},
+    };
+    shown.insert(shown.end(), more.begin(), more.end());
+    return shown;
+  }();
+  return all;
+}
+
+std::vector<double> values_of(const EvaluationPlan& plan, const Episodes& episodes,
+                              std::size_t controller, double (*of)(const EvaluatedEpisode&)) {
+  std::vector<double> values;
+  for (std::size_t s = 0; s < plan.seeds.size(); ++s) {
+    values.push_back(of(episodes.at(controller * plan.seeds.size() + s)));
+  }
+  return values;
+}
+
+std::optional<std::size_t> index_of_none(const EvaluationPlan& plan) {
+  const auto found = std::find(plan.controllers.begin(), plan.controllers.end(), "none");
+  if (found == plan.controllers.end()) return std::nullopt;
+  return static_cast<std::size_t>(found - plan.controllers.begin());
+}
+
+std::vector<double> gains_of(const EvaluationPlan& plan, const Episodes& episodes,
+                             std::size_t controller, std::size_t none) {
+  return report::paired_gains(scores_of(plan, episodes, controller),
+                              scores_of(plan, episodes, none));
+}
+
+}  // namespace traffic::train

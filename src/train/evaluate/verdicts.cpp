@@ -1,0 +1,102 @@
+/// Which controller is best, and which of them are not safe or did nothing.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "evaluate/figures.h"
+#include "traffic/report/paired_statistics.h"
+
+namespace traffic::train {
+namespace {
+
+/// What a controller has more of than uncontrolled traffic, beyond the interval.
+std::vector<SafetyExcess> excesses_of(const EvaluationPlan& plan, const Episodes& episodes,
+                                      std::size_t controller, std::size_t none) {
+  std::vector<SafetyExcess> excesses;
+  for (const Figure& figure : safety_figures()) {
+    const auto more = report::mean_interval(
+        report::paired_differences(values_of(plan, episodes, controller, figure.of),
+                                   values_of(plan, episodes, none, figure.of)));
+    if (more.low() > 0.0) excesses.push_back({figure.name, more.mean, more.half_width});
+  }
+  return excesses;
+}
+
+std::string spaced(std::string name) {
+  std::replace(name.begin(), name.end(), '_', ' ');
+  return name;
+}
+
+/// What an interval does not allow to say; empty if it lies above 0.
+std::string doubt_of(const ControllerVerdict& verdict) {
+  if (!std::isfinite(verdict.half_width)) return "; one seed has no interval: take more";
+  return verdict.gain - verdict.half_width > 0.0 ? "" : "; the interval holds 0: take more seeds";
+}
+
+std::string interval_text(double half_width) {
+  return std::isfinite(half_width) ? fmt::format(" +- {:.2f}", half_width) : "";
+}
+
+}  // namespace
+
+bool ControllerVerdict::safe() const {
+  return std::all_of(excesses.begin(), excesses.end(), [](const SafetyExcess& excess) {
+    return excess.figure == safety_figures().back().name;
+  });
+}
+
+std::vector<ControllerVerdict> judge_controllers(const EvaluationPlan& plan,
+                                                 const Episodes& episodes) {
+  const auto none = index_of_none(plan);
+  std::vector<ControllerVerdict> verdicts(plan.controllers.size());
+  ControllerVerdict* best = nullptr;
+  for (std::size_t c = 0; c < verdicts.size(); ++c) {
+    ControllerVerdict& own = verdicts[c];
+    const auto interventions = values_of(plan, episodes, c, [](const EvaluatedEpisode& e) {
+      return static_cast<double>(e.score.interventions);
+    });
+    own.acted = std::any_of(interventions.begin(), interventions.end(),
+                            [](double count) { return count > 0.0; });
+    if (!none) continue;
+    if (c != *none) {
+      const auto gain = report::mean_interval(gains_of(plan, episodes, c, *none));
+      own.gain = gain.mean;
+      own.half_width = gain.half_width;
+      own.excesses = excesses_of(plan, episodes, c, *none);
+    }
+    if (!own.safe()) continue;
+    if (best == nullptr || own.gain > best->gain) best = &own;
+  }
+  if (best != nullptr && verdicts.size() > 1) best->best = true;
+  return verdicts;
+}
+
+std::string verdict_text(const EvaluationPlan& plan, const Episodes& episodes) {
+  const auto verdicts = judge_controllers(plan, episodes);
+  std::string text;
+  for (std::size_t c = 0; c < verdicts.size(); ++c) {
+    const ControllerVerdict& own = verdicts[c];
+    const std::string name = short_name(plan.controllers[c]);
+    if (own.best && plan.controllers[c] == "none") {
+      text += "best: none; no controller that is safe gains over it\n";
+    } else if (own.best) {
+      text += fmt::format("best: {}, {:+.2f}{} %{}\n", name, own.gain,
+                          interval_text(own.half_width), doubt_of(own));
+    }
+    for (const SafetyExcess& excess : own.excesses) {
+      text += fmt::format("{}{}: {:.2f}{} more {} a run than none\n", name,
+                          own.safe() ? "" : " is not safe", excess.mean,
+                          interval_text(excess.half_width), spaced(excess.figure));
+    }
+    if (!own.acted && plan.controllers[c] != "none") {
+      text += fmt::format(
+          "{} commanded no vehicle in any run, so its figures are those of none; traffic_doctor "
+          "--scenario {} says what it could do\n",
+          name, plan.config.env.scenario);
+    }
+  }
+  return text;
+}
+
+}  // namespace traffic::train

@@ -1,0 +1,41 @@
+/// How far this rank is with episodes that somebody waits for.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "traffic/config/config.h"
+#include "traffic/report/progress_bar.h"
+#include "traffic/rollout/traffic/period.h"
+
+namespace traffic::train {
+
+class EpisodeBar {
+ public:
+  /// @param episodes of this rank; it says nothing where `speaks` is not set
+  EpisodeBar(const std::string& label, std::size_t episodes, const config::Config& config,
+             bool speaks)
+      : total_(static_cast<std::int64_t>(episodes)) {
+    if (!speaks) return;
+    bar_.emplace(report::ProgressOptions{.label = label,
+                                         .total_steps = total_,
+                                         .unit = "env steps",
+                                         .mode = config.log.progress,
+                                         .line_interval_s = 5.0});
+  }
+
+  void add(const rollout::Period& period) {
+    ended_ += period.done() ? 1 : 0;
+    // What is over is told by who has waited.
+    if (!bar_ || ended_ >= total_) return;
+    bar_->update(ended_, static_cast<std::int64_t>(period.growth.size()), {});
+  }
+
+ private:
+  std::int64_t total_;
+  std::int64_t ended_ = 0;
+  std::optional<report::ProgressBar> bar_;
+};
+
+}  // namespace traffic::train

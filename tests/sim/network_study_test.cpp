@@ -1,0 +1,280 @@
+#include "traffic/sim/network_study.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "sumo_files.h"
+#include "traffic/core/error.h"
+
+namespace traffic::sim {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using testing::ScenarioFolder;
+
+/// A flow with the attributes that every one needs.
+std::string flow(const std::string& type, const std::string& attributes,
+                 const std::string& route = "from='up' to='down'") {
+  static int number = 0;
+  return "<flow id='f" + std::to_string(number++) + "' type='" + type + "' " + route + " " +
+         attributes + "/>";
+}
+
+config::Config config_of(const std::string& scenario) {
+  config::Config config;
+  config.env.scenario = scenario;
+  return config;
+}
+
+/// "error env.cv_types", "warning env.sumo_args", "said env.max_time_s"
+std::vector<std::string> kinds(const std::vector<StudyFinding>& findings) {
+  std::vector<std::string> all;
+  for (const StudyFinding& finding : findings) {
+    const char* severity = finding.severity == Severity::kSaid      ? "said "
+                           : finding.severity == Severity::kWarning ? "warning "
+                                                                    : "error ";
+    all.push_back(severity + finding.key);
+  }
+  return all;
+}
+
+const StudyUse kMeter{.controllers = {"none", "meter"}};
+const StudyUse kLearns{.controllers = {}, .learns = true};
+
+class NetworkStudyTest : public ::testing::Test {
+ protected:
+  /// Two streams that join: up and ramp, then mrg with a lane that ends, then down.
+  void SetUp() override { folder_.use_merge_network(); }
+  NetworkReport look(config::Config& config, const StudyUse& use = kMeter) const {
+    return look_at_networks(config, use);
+  }
+  NetworkReport look(const std::string& routes, int end_s = 300) const {
+    config::Config config = config_of(folder_.config(routes, end_s));
+    return look(config);
+  }
+  ScenarioFolder folder_;
+};
+
+TEST_F(NetworkStudyTest, TheShippedScenariosAreFine) {
+  for (const char* name : {"merge", "merge_quick", "corridor"}) {
+    config::Config config = config_of(name);
+    const NetworkReport report = look(config, kLearns);
+    EXPECT_THAT(kinds(report.findings), IsEmpty()) << name;
+    EXPECT_THAT(report.summaries, ElementsAre(HasSubstr(", 25 % of them connected (cv); demand "
+                                                        "varies with the seed; steps of 1 s, no "
+                                                        "teleports")));
+  }
+}
+
+TEST_F(NetworkStudyTest, FindsTheMergeWithItsApproachesAndTheirDemand) {
+  const NetworkStudy study = study_network({}, "merge");
+  ASSERT_EQ(study.conflicts.size(), 1U);
+  EXPECT_EQ(study.conflicts[0].exit_lanes, 3);
+  const auto& approaches = study.conflicts[0].approaches;
+  ASSERT_EQ(approaches.size(), 2U);
+  for (const ApproachStudy& approach : approaches) {
+    EXPECT_EQ(approach.minor, approach.edge == "ramp");
+    EXPECT_EQ(approach.major, approach.edge == "up");
+    EXPECT_FALSE(approach.may_yield);
+    EXPECT_NEAR(approach.vehicles, approach.edge == "up" ? 775 : 200, 0.1);
+  }
+  EXPECT_NEAR(study.types.at("cv").vehicles, 975 / 4.0, 0.1);
+  EXPECT_NEAR(study.routes.at("on_ramp"), 200, 0.1);
+  EXPECT_EQ(study.last_depart_s, 900);
+}
+
+TEST_F(NetworkStudyTest, NoVehicleIsConnected) {
+  const NetworkReport report = look(flow("car", "vehsPerHour='900' begin='0' end='300'") +
+                                    flow("van", "vehsPerHour='300' begin='0' end='300'"));
+  ASSERT_THAT(kinds(report.findings), ElementsAre("error env.cv_types", "warning env.sumo_args"));
+  EXPECT_THAT(report.findings[0].text(),
+              HasSubstr("no vehicle is of type 'cv'; types are car 75 %, van 25 %: name those"));
+  EXPECT_THROW(require_usable(report.findings), ConfigError);
+}
+
+TEST_F(NetworkStudyTest, TheOnlyTypeThatLooksConnectedIsTakenAndSaid) {
+  config::Config config =
+      config_of(folder_.config(flow("HV", "probability='.3' begin='0' end='300'") +
+                                   flow("CV", "probability='.1' begin='0' end='300'"),
+                               300));
+  const NetworkReport report = look(config);
+  ASSERT_THAT(kinds(report.findings), ElementsAre("said env.cv_types"));
+  EXPECT_THAT(report.findings[0].text(),
+              HasSubstr("no vehicle is of type 'cv'; types are HV 75 %, CV 25 %: set env.cv_types "
+                        "= [\"CV\"]"));
+  EXPECT_THAT(config.env.cv_types, ElementsAre("CV"));
+  EXPECT_THAT(report.summaries, ElementsAre(HasSubstr("25 % of them connected (CV)")));
+}
+
+TEST_F(NetworkStudyTest, WhatTheUserNamedOrWhatIsAmbiguousIsNotReplaced) {
+  const std::string routes = flow("cav_1", "probability='.2' begin='0' end='300'") +
+                             flow("connected", "probability='.2' begin='0' end='300'");
+  const NetworkReport ambiguous = look(routes);
+  ASSERT_THAT(kinds(ambiguous.findings), ElementsAre("error env.cv_types"));
+  EXPECT_THAT(ambiguous.findings[0].remedy, "env.cv_types = [\"cav_1\", \"connected\"]");
+  config::Config config =
+      config_of(folder_.config(flow("CV", "probability='.2' begin='0' end='300'"), 300));
+  config.env.cv_types = {"av"};
+  EXPECT_THAT(kinds(look(config).findings), ElementsAre("error env.cv_types"));
+  EXPECT_THAT(config.env.cv_types, ElementsAre("av"));
+}
+
+TEST_F(NetworkStudyTest, NoneAloneNeedsNoVehicleThatIsConnected) {
+  config::Config config =
+      config_of(folder_.config(flow("car", "probability='.2' begin='0' end='300'"), 300));
+  EXPECT_THAT(kinds(look(config, {.controllers = {"none"}}).findings), IsEmpty());
+}
+
+TEST_F(NetworkStudyTest, AnEpisodeThatEndsBeforeTheFirstDeparture) {
+  config::Config config =
+      config_of(folder_.config(flow("cv", "probability='.2' begin='100' end='300'"), 300));
+  config.env.max_time_s = 6;
+  EXPECT_THAT(kinds(look(config, {.controllers = {"none"}}).findings), IsEmpty())
+      << "the health check of a training";
+  EXPECT_THAT(kinds(look(config).findings), ElementsAre("error env.scenario"));
+}
+
+TEST_F(NetworkStudyTest, ConnectedVehiclesThatPassNoConflict) {
+  const NetworkReport report =
+      look("<route id='end' edges='down'/>" +
+           flow("cv", "probability='.1' begin='0' end='300'", "route='end'") +
+           flow("car", "probability='.2' begin='0' end='300'"));
+  ASSERT_THAT(kinds(report.findings), ElementsAre("error env.cv_types"));
+  EXPECT_THAT(report.findings[0].found, HasSubstr("no connected vehicle has a conflict"));
+}
+
+TEST_F(NetworkStudyTest, ANetworkWithoutConflicts) {
+  folder_.build_network("<node id='a' x='0' y='0'/><node id='b' x='500' y='0'/>",
+                        "<edge id='up' from='a' to='b' numLanes='1'/>");
+  const NetworkReport report =
+      look(flow("cv", "probability='.2' begin='0' end='300'", "from='up' to='up'"));
+  ASSERT_THAT(kinds(report.findings), ElementsAre("error env.scenario"));
+  EXPECT_THAT(report.findings[0].text(), HasSubstr("the network has no conflict"));
+}
+
+TEST_F(NetworkStudyTest, AnEndAfterTheLastDepartureIsSetAndSaid) {
+  config::Config config =
+      config_of(folder_.config(flow("cv", "probability='.2' begin='0' end='500'"), -1));
+  const NetworkReport report = look(config);
+  ASSERT_THAT(kinds(report.findings), ElementsAre("said env.max_time_s"));
+  EXPECT_THAT(report.findings[0].text(),
+              HasSubstr("the scenario has no end; its last vehicle departs at 500 s: set "
+                        "env.max_time_s = 540"));
+  EXPECT_EQ(config.env.max_time_s, 540);
+}
+
+TEST_F(NetworkStudyTest, AFlowWithoutEndInAScenarioWithoutEnd) {
+  const NetworkReport report = look(flow("cv", "probability='.2'"), -1);
+  ASSERT_THAT(kinds(report.findings), ElementsAre("error env.max_time_s", "error env.scenario"));
+  EXPECT_THAT(report.findings[0].text(), HasSubstr("has no end, and neither has one of its flows"));
+}
+
+TEST_F(NetworkStudyTest, WarnsOfTeleports) {
+  const std::string routes = flow("cv", "probability='.2' begin='0' end='300'");
+  config::Config config = config_of(folder_.config(routes, 300));
+  config.env.sumo_args = {"--time-to-teleport", "120"};
+  const NetworkReport report = look(config);
+  ASSERT_THAT(kinds(report.findings), ElementsAre("warning env.sumo_args"));
+  EXPECT_THAT(report.findings[0].text(),
+              AllOf(HasSubstr("stand for 120 s are teleported"),
+                    HasSubstr("env.sumo_args = [\"--time-to-teleport\", \"-1\"]")));
+  require_usable(report.findings);
+}
+
+TEST_F(NetworkStudyTest, WarnsOfDemandThatIsTheSameWithEverySeed) {
+  const std::string routes = flow("cv", "period='4' begin='0' end='300'");
+  const NetworkReport report = look(routes);
+  ASSERT_THAT(kinds(report.findings), ElementsAre("warning env.sumo_args"));
+  EXPECT_THAT(report.findings[0].found, HasSubstr("the same with every seed"));
+  config::Config config = config_of(folder_.config(routes, 300));
+  config.env.sumo_args = {"--random-depart-offset", "60"};
+  EXPECT_THAT(kinds(look(config).findings), IsEmpty());
+}
+
+TEST_F(NetworkStudyTest, WarnsOfAnEndLongAfterTheDemandAndOfFewConnectedVehicles) {
+  const NetworkReport report = look(flow("cv", "probability='.01' begin='0' end='300'") +
+                                        flow("car", "probability='.5' begin='0' end='300'"),
+                                    3600);
+  EXPECT_THAT(kinds(report.findings),
+              ElementsAre("warning env.cv_share", "warning env.max_time_s"));
+}
+
+TEST_F(NetworkStudyTest, SaysWhichControllersAndCommandsCanDoNothing) {
+  config::Config config = config_of("merge");
+  const NetworkReport some = look(config, {.controllers = {"none", "meter", "yield"}});
+  ASSERT_THAT(kinds(some.findings), ElementsAre("warning --controller"));
+  EXPECT_THAT(some.findings[0].text(), HasSubstr("yield can do nothing: there is no main stream"));
+  config.action.longitudinal = "categorical";
+  config.action.lane_change = false;
+  config.action.commands = {"none", "arrive_late"};
+  EXPECT_THAT(kinds(look(config, kLearns).findings), ElementsAre("error action.commands"));
+  config.env.scenario = "corridor";
+  EXPECT_THAT(kinds(look(config, kLearns).findings), IsEmpty());
+}
+
+TEST_F(NetworkStudyTest, AControlPeriodThatIsNoWholeNumberOfSteps) {
+  config::Config config = config_of("merge");
+  config.env.sumo_args = {"--step-length=0.7"};
+  const NetworkReport report = look(config, kLearns);
+  ASSERT_THAT(kinds(report.findings), ElementsAre("error env.control_period_s"));
+  EXPECT_EQ(report.findings[0].remedy, "env.control_period_s = 2.8");
+}
+
+TEST_F(NetworkStudyTest, InAMixtureNothingIsSet) {
+  const std::string other = folder_.config(flow("CV", "probability='.2' begin='0' end='300'"), 300);
+  config::Config config;
+  config.env.scenarios = {"merge:2", other};
+  const NetworkReport report = look(config, kLearns);
+  EXPECT_EQ(report.summaries.size(), 2U);
+  ASSERT_THAT(kinds(report.findings), ElementsAre("error env.cv_types"));
+  EXPECT_THAT(report.findings[0].text(), HasSubstr(other));
+  EXPECT_THAT(config.env.cv_types, ElementsAre("cv"));
+}
+
+TEST_F(NetworkStudyTest, CountsEveryWayOfWritingDemand) {
+  folder_.write("types.xml",
+                "<additional><vTypeDistribution id='mix'><vType id='cv' probability='1'/>"
+                "<vType id='car' probability='3'/></vTypeDistribution></additional>");
+  folder_.write("more.xml",
+                "<routes><vehicle id='v' type='cv' depart='00:01:00'><route edges='up "
+                "mrg down'/></vehicle></routes>");
+  const std::string scenario = folder_.config(
+      "<include href='more.xml'/><routeDistribution id='ways'><route id='main' edges='up mrg down' "
+      "probability='.8'/><route id='side' edges='ramp mrg down' probability='.2'/>"
+      "</routeDistribution>" +
+          flow("mix", "vehsPerHour='3600' begin='100' end='200'", "route='ways'") +
+          flow("cv", "number='50' begin='0' end='600'") + flow("cv", "period='exp(0.5)' end='20'") +
+          flow("cv", "period='2' number='5'") +
+          "<trip id='t' type='cv' depart='10' from='up' to='down'/>"
+          "<trip id='late' type='cv' depart='301' from='up' to='down'/>"
+          "<interval begin='0' end='30'>" +
+          flow("cv", "probability='.1'") + "</interval>",
+      300);
+  config::Env env;
+  env.sumo_args = {"-a", folder_.path("types.xml"), "--scale", "2"};
+  const NetworkStudy study = study_network(env, scenario);
+  EXPECT_NEAR(study.types.at("car").vehicles, 2 * 75, 1e-9);
+  EXPECT_NEAR(study.types.at("cv").vehicles, 2 * (1 + 25 + 25 + 10 + 5 + 1 + 3), 1e-9);
+  EXPECT_NEAR(study.routes.at("side"), 2 * 20, 1e-9);
+  EXPECT_NEAR(study.random_vehicles, 2 * (10 + 3), 1e-9);
+  EXPECT_NEAR(study.written_out, 2 * 101, 1e-9);
+  EXPECT_EQ(study.last_depart_s, 300);
+}
+
+TEST_F(NetworkStudyTest, NamesAFileThatIsNotThere) {
+  folder_.write("s.sumocfg",
+                "<configuration><input><net-file value='net.net.xml'/><route-files "
+                "value='no.rou.xml'/></input></configuration>");
+  try {
+    study_network({}, folder_.path("s.sumocfg"));
+    FAIL() << "expected a DataError";
+  } catch (const DataError& error) {
+    EXPECT_THAT(error.what(), AllOf(HasSubstr("demand "), HasSubstr("no.rou.xml")));
+  }
+}
+
+}  // namespace
+}  // namespace traffic::sim

@@ -1,0 +1,119 @@
+/// What is said of controllers from their episodes: the best, the unsafe, those that did nothing.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "traffic/train/evaluate/evaluation.h"
+
+namespace traffic::train {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::Not;
+
+constexpr std::int64_t kDemand = 100;
+
+/// What a controller did with every seed.
+struct Behaved {
+  std::string name;
+  std::vector<std::int64_t> arrived;
+  std::vector<std::int64_t> emergency_stops;
+  std::vector<std::int64_t> hard_brakes;
+  std::int64_t interventions = 1;
+};
+
+struct Evaluated {
+  EvaluationPlan plan;
+  std::vector<EvaluatedEpisode> episodes;
+};
+
+Evaluated evaluated(const std::vector<Behaved>& all) {
+  Evaluated result;
+  for (std::size_t s = 0; s < all.front().arrived.size(); ++s) result.plan.seeds.push_back(s);
+  for (std::size_t c = 0; c < all.size(); ++c) {
+    result.plan.controllers.push_back(all[c].name);
+    for (const std::uint64_t seed : result.plan.seeds) {
+      EvaluatedEpisode episode{.controller = c, .seed = seed};
+      episode.score.departed = kDemand;
+      episode.score.arrived = all[c].arrived[seed];
+      episode.score.emergency_stops = all[c].emergency_stops[seed];
+      episode.score.hard_brakes = all[c].hard_brakes[seed];
+      episode.score.interventions = all[c].interventions;
+      result.episodes.push_back(episode);
+    }
+  }
+  return result;
+}
+
+const Behaved kNone{"none", {50, 52, 51, 49}, {0, 1, 0, 0}, {10, 12, 9, 11}, 0};
+
+TEST(Verdicts, TheHighestGainOfThoseThatAreSafeIsBest) {
+  const auto [plan, episodes] =
+      evaluated({kNone,
+                 {"meter", {55, 56, 57, 55}, {0, 1, 0, 1}, {10, 11, 9, 11}},
+                 {"yield", {60, 61, 62, 60}, {3, 5, 4, 4}, {10, 11, 9, 11}}});
+  const auto verdicts = judge_controllers(plan, episodes);
+  EXPECT_FALSE(verdicts[0].best);
+  EXPECT_TRUE(verdicts[1].safe()) << "one more emergency stop in one of four runs";
+  EXPECT_TRUE(verdicts[1].best);
+  EXPECT_FALSE(verdicts[2].safe());
+  EXPECT_FALSE(verdicts[2].best);
+  EXPECT_THAT(verdict_text(plan, episodes),
+              AllOf(HasSubstr("best: meter, +10.4"),
+                    HasSubstr("yield is not safe: 3.75 +- 0.80 more emergency stops a run")));
+  const auto json = nlohmann::json::parse(evaluation_json(plan, episodes));
+  EXPECT_EQ(json["controllers"][1]["best"], true);
+  EXPECT_EQ(json["controllers"][2]["safe"], false);
+}
+
+TEST(Verdicts, MoreHardBrakesAreSaidAndDoNotDecide) {
+  const auto [plan, episodes] =
+      evaluated({kNone, {"yield", {60, 61, 62, 60}, {0, 1, 0, 0}, {30, 33, 29, 30}}});
+  const auto verdicts = judge_controllers(plan, episodes);
+  EXPECT_TRUE(verdicts[1].safe());
+  EXPECT_TRUE(verdicts[1].best);
+  EXPECT_THAT(verdict_text(plan, episodes),
+              AllOf(HasSubstr("more hard brakes a run than none"), Not(HasSubstr("not safe"))));
+}
+
+TEST(Verdicts, NoneIsBestWhereNobodyGains) {
+  const auto [plan, episodes] =
+      evaluated({kNone, {"meter", {45, 46, 47, 45}, {0, 1, 0, 0}, {10, 11, 9, 11}}});
+  EXPECT_TRUE(judge_controllers(plan, episodes)[0].best);
+  EXPECT_THAT(verdict_text(plan, episodes), HasSubstr("best: none"));
+}
+
+TEST(Verdicts, ASingleSeedHasNoIntervalAndNothingIsUnsafeBeyondIt) {
+  const auto [plan, episodes] =
+      evaluated({{"none", {50}, {0}, {10}, 0}, {"meter", {55}, {4}, {10}}});
+  EXPECT_TRUE(judge_controllers(plan, episodes)[1].safe());
+  const std::string text = verdict_text(plan, episodes);
+  EXPECT_THAT(text, AllOf(HasSubstr("best: meter, +10.00 %; one seed has no interval"),
+                          Not(HasSubstr("inf"))));
+  EXPECT_THAT(overview_table(plan, episodes).to_text(), Not(HasSubstr("inf")));
+}
+
+TEST(Verdicts, WhoCommandedNobodyIsNamed) {
+  const auto [plan, episodes] =
+      evaluated({kNone, {"meter", {50, 52, 51, 49}, {0, 1, 0, 0}, {10, 12, 9, 11}, 0}});
+  EXPECT_THAT(
+      verdict_text(plan, episodes),
+      AllOf(HasSubstr("meter commanded no vehicle in any run"), Not(HasSubstr("none commanded"))));
+}
+
+TEST(Verdicts, ATableOfLongNamesFitsATerminal) {
+  const auto [plan, episodes] = evaluated(
+      {{"none", {500000, 520000}, {0, 1}, {1000, 1200}, 0},
+       {"checkpoint:runs/with/a/long/path/to/the/checkpoints/best.h5", {55, 56}, {0, 1}, {9, 8}}});
+  const std::string text = overview_table(plan, episodes).to_text();
+  std::size_t start = 0;
+  for (std::size_t end = 0; (end = text.find('\n', start)) != std::string::npos; start = end + 1) {
+    EXPECT_LE(end - start, 120U) << text;
+  }
+  EXPECT_THAT(text, HasSubstr("...ath/to/the/checkpoints/best.h5"));
+}
+
+}  // namespace
+}  // namespace traffic::train
