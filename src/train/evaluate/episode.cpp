@@ -57,7 +57,8 @@ scene::Controller& EpisodeRunner::controller(std::size_t index) {
   return *known;
 }
 
-EvaluatedEpisode EpisodeRunner::run(std::size_t controller_index, std::uint64_t seed) {
+EvaluatedEpisode EpisodeRunner::run(std::size_t controller_index, std::uint64_t seed,
+                                    const std::function<void()>& alive) {
   EvaluatedEpisode episode{.controller = controller_index, .seed = seed};
   std::vector<std::string> extra_args;
   if (plan_.demand_scale != 1.0) extra_args = {"--scale", fmt::format("{}", plan_.demand_scale)};
@@ -65,11 +66,12 @@ EvaluatedEpisode EpisodeRunner::run(std::size_t controller_index, std::uint64_t 
   env_->reset(seed, extra_args);
   scene::Controller& chosen = controller(controller_index);
   chosen.reset(seed);
-  drive(chosen, episode);
+  drive(chosen, episode, alive);
   return episode;
 }
 
-void EpisodeRunner::drive(scene::Controller& chosen, EvaluatedEpisode& episode) {
+void EpisodeRunner::drive(scene::Controller& chosen, EvaluatedEpisode& episode,
+                          const std::function<void()>& alive) {
   std::vector<scene::Command> commands;
   double next_decision_s = 0;
   while (!env_->done()) {
@@ -80,6 +82,7 @@ void EpisodeRunner::drive(scene::Controller& chosen, EvaluatedEpisode& episode) 
       next_decision_s += chosen.period_s();
     }
     env_->step();
+    alive();
     const auto vehicles = env_->state().vehicles();
     const auto controlled =
         std::count_if(vehicles.begin(), vehicles.end(),

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -21,11 +22,14 @@ class EpisodeRunner {
  public:
   explicit EpisodeRunner(const EvaluationPlan& plan);
 
-  EvaluatedEpisode run(std::size_t controller, std::uint64_t seed);
+  /// @param alive called after every step
+  EvaluatedEpisode run(std::size_t controller, std::uint64_t seed,
+                       const std::function<void()>& alive);
 
  private:
   scene::Controller& controller(std::size_t index);
-  void drive(scene::Controller& controller, EvaluatedEpisode& episode);
+  void drive(scene::Controller& controller, EvaluatedEpisode& episode,
+             const std::function<void()>& alive);
 
   const EvaluationPlan& plan_;
   std::optional<sim::SumoEnv> env_;
