@@ -63,6 +63,7 @@ class Coordinator {
   void retry_or_throw(TrainingTask& task, const Error& error);
   void export_result(const TrainingTask& task);
   void log_release(const TrainingTask& task, std::int64_t before);
+  void sum_up_failure(const Error& error);
   void write_report();
 
   Job& job_;
@@ -79,11 +80,19 @@ TrainingEnd Coordinator::run() {
     write_report();
     return end;
   } catch (const Error& error) {
-    if (job_.is_reporter()) {
-      write_plan_summary(job_, tasks_, "failed", error.what(), error.code());
-    }
+    sum_up_failure(error);
     write_report();
     throw;
+  }
+}
+
+/// What cannot be written on a full disk must not take the place of what happened.
+void Coordinator::sum_up_failure(const Error& error) {
+  if (!job_.is_reporter()) return;
+  try {
+    write_plan_summary(job_, tasks_, "failed", error.what(), error.code());
+  } catch (const Error& second) {
+    spdlog::error("no summary of the failure: {}", second.what());
   }
 }
 
