@@ -3,6 +3,8 @@
 add_library(traffic_flags INTERFACE)
 target_compile_options(traffic_flags INTERFACE -Wall -Wextra -Wshadow -Wconversion -Winvalid-pch
   $<$<BOOL:${TRAFFIC_WERROR}>:-Werror>)
+# Tables of addresses are filled at the start and then read-only.
+target_link_options(traffic_flags INTERFACE -Wl,-z,relro,-z,now)
 if(CMAKE_UNITY_BUILD)
   # Warns of types in unnamed namespaces of included files, which the joined sources are.
   target_compile_options(traffic_flags INTERFACE -Wno-subobject-linkage)

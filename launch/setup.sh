@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Installs what the project builds on: Debian packages (system-wide) and pinned PyPI wheels (into .deps/).
+# Installs what the project builds on: Debian packages (system-wide) and PyPI wheels pinned by hash (into .deps/).
 # Usage: launch/setup.sh [--cuda] [--tests]
 #   --cuda   also the CUDA libraries of the torch wheel (automatic when an NVIDIA GPU is there)
 #   --tests  also what only the tests need
@@ -48,18 +48,30 @@ install_packages() {
     >/dev/null || die "apt-get could not install ${missing[*]}: is this machine online, is the disk full?"
 }
 
-# install_wheels FOLDER [pip arguments...]: into .deps/FOLDER, once for each list of arguments
+# hashes_of WHEEL...: their lines in launch/wheels.txt
+hashes_of() {
+  local wheel
+  for wheel in "$@"; do
+    grep -m 1 -F -- "$wheel --hash=" launch/wheels.txt || die "launch/wheels.txt has no hash of $wheel"
+  done
+}
+
+# install_wheels FOLDER WHEEL...: into .deps/FOLDER, once for each list, and nothing but these files
 install_wheels() {
   local folder=".deps/$1"; shift
-  local stamp="$folder/.installed"
-  if [ -f "$stamp" ] && [ "$(cat "$stamp")" = "$*" ]; then say "$folder: all there"; return; fi
+  local stamp="$folder/.installed" list="--no-deps $*"
+  if [ -f "$stamp" ] && [ "$(cat "$stamp")" = "$list" ]; then say "$folder: all there"; return; fi
   say "$folder: installing $*"
   rm -rf "$folder" "$folder.part"
+  hashes_of "$@" >.deps/wheels.part
   python3 -m pip install --quiet --disable-pip-version-check --root-user-action=ignore --no-warn-conflicts \
-    --no-compile --target "$folder.part" "$@" ||
-    { rm -rf "$folder.part"; die "pip could not install $*: is this machine online (PyPI), is the disk full?"; }
+    --no-compile --target "$folder.part" --no-deps --only-binary=:all: --require-hashes -r .deps/wheels.part || {
+    rm -rf "$folder.part"
+    die "pip could not install $*, see above: is this machine online (PyPI), the disk full, Python other than 3.11 to 3.13?"
+  }
   mv "$folder.part" "$folder"
-  printf '%s' "$*" >"$stamp"
+  rm .deps/wheels.part
+  printf '%s' "$list" >"$stamp"
 }
 
 # unpack_packages FOLDER PACKAGE...: Debian packages into .deps/FOLDER, once. Installed, they would start services.
@@ -84,16 +96,17 @@ if [ ! -d .deps/torch ] && [ "$free_mb" -lt 6000 ]; then
   die "$free_mb MB free for $PWD/.deps, needed: 6000 (12000 with --cuda)"
 fi
 if $cuda; then
-  install_wheels torch "torch==$TORCH_VERSION"
+  mapfile -t cuda_wheels < <(sed -n -e '1,/^# with --cuda/d' -e 's/ .*//p' launch/wheels.txt)
+  install_wheels torch "torch==$TORCH_VERSION" "${cuda_wheels[@]}"
 elif [ -d .deps/torch/nvidia/nccl ]; then
   say ".deps/torch: the CUDA set is there and serves the CPU too"
 else
-  install_wheels torch --no-deps "torch==$TORCH_VERSION" "nvidia-cuda-runtime==$CUDART_VERSION" \
+  install_wheels torch "torch==$TORCH_VERSION" "nvidia-cuda-runtime==$CUDART_VERSION" \
     "nvidia-cuda-cupti==$CUPTI_VERSION"
 fi
-install_wheels sumo --no-deps "eclipse-sumo==$SUMO_VERSION"
+install_wheels sumo "eclipse-sumo==$SUMO_VERSION"
 if $tests; then
-  install_wheels tools --no-deps "${TENSORBOARD[@]}"
+  install_wheels tools "${TENSORBOARD[@]}"
   unpack_packages slurm "${SLURM_PACKAGES[@]}"
 fi
 say "done"

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -20,6 +21,7 @@
 #include "traffic/os/affinity.h"
 #include "traffic/sim/network_study.h"
 #include "traffic/train/evaluate/evaluation.h"
+#include "traffic/train/evaluate/foreign_settings.h"
 #include "traffic/train/policy/policy_controller.h"
 #include "traffic/train/trainings.h"
 
@@ -90,6 +92,15 @@ bool is_set(const config::CommonOptions& options, std::string_view key) {
   return std::any_of(all.begin(), all.end(), [&](const auto& one) { return one.key == key; });
 }
 
+/// Keys of the command line.
+std::set<std::string> said_by_user(const Arguments& arguments,
+                                   const config::CommonOptions& options) {
+  std::set<std::string> keys;
+  for (const auto& assignment : options.overrides.assignments) keys.insert(assignment.key);
+  if (!arguments.scenarios.empty()) keys.insert("env.scenario");
+  return keys;
+}
+
 /// Settings of the environment in which a controller was trained and is not evaluated, less what
 /// the command line asks for.
 std::vector<std::string> other_settings(const config::Config& trained,
@@ -122,6 +133,7 @@ config::Config choose_config(const Arguments& arguments, const config::CommonOpt
                       fmt::join(trained.unknown, ", ")));
     }
     if (!chosen) {
+      train::refuse_foreign_settings(trained.config, said_by_user(arguments, options), name);
       chosen = trained.config;
       first = name;
     } else if (!first.empty()) {

@@ -137,6 +137,7 @@ std::vector<std::int64_t> CheckpointManager::steps() const {
 
 fs::path CheckpointManager::save_step(const Snapshot& snapshot) {
   TRAFFIC_CHECK(snapshot.step() >= 0, "a checkpoint of step {}", snapshot.step());
+  create_folder(dir_);  // somebody may have removed it meanwhile
   const fs::path path = step_path(snapshot.step());
   save(snapshot, path);
   prune();
@@ -146,6 +147,28 @@ fs::path CheckpointManager::save_step(const Snapshot& snapshot) {
 fs::path CheckpointManager::mark_best(std::int64_t step) {
   link_or_copy(step_path(step), best_path());
   return best_path();
+}
+
+fs::path CheckpointManager::leave_behind(const fs::path& origin) {
+  const std::int64_t step = read_info(origin).step;
+  std::error_code error;
+  const bool is_here = fs::equivalent(origin.parent_path() / ".", dir_, error) && !error;
+  std::vector<fs::path> moved;
+  for (const CheckpointFile& candidate : candidates(dir_, result_)) {
+    if (candidate.step > step || !is_here) moved.push_back(candidate.path);
+  }
+  if (moved.empty()) return {};
+  const std::string wanted = fmt::format("left-behind-{:09d}", step);
+  fs::path aside = dir_ / wanted;
+  for (int number = 2; !fs::create_directory(aside, error); ++number) {
+    if (error) throw io_error("create", aside, error.value());
+    aside = dir_ / fmt::format("{}-{}", wanted, number);
+  }
+  for (const fs::path& path : moved) {
+    fs::rename(path, aside / path.filename(), error);
+    if (error) throw io_error("move", path, error.value());
+  }
+  return aside;
 }
 
 void CheckpointManager::take_best_along(const fs::path& origin) {

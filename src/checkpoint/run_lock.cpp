@@ -43,6 +43,27 @@ void write_holder(int fd, const std::filesystem::path& path) {
   }
 }
 
+enum class Lock { kTaken, kHeldByAnother, kUnknownHere };
+
+/// Lustre without -o flock has ENOSYS, others EOPNOTSUPP or ENOLCK.
+Lock take_lock(int fd, const std::filesystem::path& path) {
+  int rc = 0;
+  do {
+    rc = ::flock(fd, LOCK_EX | LOCK_NB);
+  } while (rc != 0 && errno == EINTR);
+  if (rc == 0) return Lock::kTaken;
+  if (errno == EWOULDBLOCK) return Lock::kHeldByAnother;
+  if (errno == ENOLCK || errno == EOPNOTSUPP || errno == ENOSYS) return Lock::kUnknownHere;
+  throw io_error("lock", path, errno);
+}
+
+/// The folder itself is locked, too: who removes run.lock lets nobody else in. Network file systems
+/// lock no folders.
+bool holds_folder(const os::Descriptor& folder) {
+  return folder.is_open() &&
+         (::flock(folder.get(), LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK);
+}
+
 }  // namespace
 
 RunLock::RunLock(const std::filesystem::path& dir) {
@@ -50,14 +71,17 @@ RunLock::RunLock(const std::filesystem::path& dir) {
   std::filesystem::create_directories(dir, error);
   if (error) throw io_error("create", dir, error.value());
   const auto path = dir / "run.lock";
-  file_ = os::Descriptor(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0644));
+  // Not through a link: the file is emptied.
+  file_ = os::Descriptor(::open(path.c_str(), O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0644));
   if (!file_.is_open()) throw io_error("open", path, errno);
-  const bool locked = ::flock(file_.get(), LOCK_EX | LOCK_NB) == 0;
-  const bool no_locks_here = !locked && (errno == ENOLCK || errno == EOPNOTSUPP);
+  const Lock lock = take_lock(file_.get(), path);
   const std::optional<LockHolder> holder = read_holder(file_.get());
   // Who has the lock knows that nobody else holds it: a zombie, whose number is still taken, has
   // let go.
-  if (!locked && (!no_locks_here || is_another_here(holder))) refuse(dir, holder);
+  if (lock == Lock::kHeldByAnother) refuse(dir, holder);
+  if (lock == Lock::kUnknownHere && is_another_here(holder)) refuse(dir, holder);
+  folder_ = os::Descriptor(::open(dir.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (!holds_folder(folder_)) refuse(dir, std::nullopt);
   if (holder) taken_over_from_ = holder->describe();
   write_holder(file_.get(), path);
 }

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 #include <string>
 
 #include "traffic/config/scenario_mix.h"
@@ -78,6 +79,10 @@ std::vector<Contradiction> find_contradictions(const Config& config) {
         {{"action.commands"}, "expected none first and at least one other command after it"});
   }
   if (config.ppo.imitation_iterations > 0) check_imitation(config, found);
+  const auto& compared = config.evaluation.controllers;
+  if (std::set(compared.begin(), compared.end()).size() != compared.size()) {
+    found.push_back({{"evaluation.controllers"}, "expected each controller once"});
+  }
   const std::string& resume = config.run.resume;
   if (!config.run.init_from.empty() && resume != "auto" && resume != "never") {
     found.push_back(

@@ -1,16 +1,12 @@
 /// Rows of [lagrange] and [evaluation].
-#include <algorithm>
-
 #include "rows.h"
+#include "traffic/config/seeds.h"
 
 namespace traffic::config {
 namespace {
 
 std::string refuse_as_seeds(std::string_view text) {
-  const bool plain = std::all_of(text.begin(), text.end(), [](char c) {
-    return (c >= '0' && c <= '9') || c == '.' || c == ',';
-  });
-  return plain ? "" : "expected seeds as in 7 or 100..119 or 1,5,9";
+  return text.empty() ? "" : read_seeds(text).refusal;
 }
 
 }  // namespace

@@ -95,6 +95,8 @@ std::string_view remedy(int error_number) {
       return "check that the folder exists";
     case ENOTDIR:
       return "a part of the path is a file, not a folder";
+    case ELOOP:
+      return "a symbolic link is in the way: remove it";
     case EISDIR:
       return "the path is a folder, not a file";
     case EMFILE:

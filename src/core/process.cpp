@@ -8,6 +8,9 @@
 #include <array>
 #include <cerrno>
 #include <fstream>
+#include <iterator>
+#include <limits>
+#include <sstream>
 
 #include "traffic/core/atomic_file.h"
 
@@ -26,6 +29,13 @@ std::int64_t status_kb(const std::string& key) {
     }
   }
   return -1;
+}
+
+/// A limit in a file of a control group; the largest number if there is none ("max").
+std::int64_t limit_in(const std::filesystem::path& path) {
+  std::ifstream file(path);
+  std::int64_t limit = 0;
+  return file >> limit && limit > 0 ? limit : std::numeric_limits<std::int64_t>::max();
 }
 
 }  // namespace
@@ -48,14 +58,35 @@ std::int64_t rss_bytes() {
 }
 
 std::int64_t total_memory_bytes() {
-  std::int64_t total = static_cast<std::int64_t>(sysconf(_SC_PHYS_PAGES)) * sysconf(_SC_PAGESIZE);
-  for (const char* path :
-       {"/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"}) {
-    std::ifstream file(path);
-    std::int64_t limit = 0;
-    if (file >> limit && limit > 0) total = std::min(total, limit);
+  const std::int64_t total =
+      static_cast<std::int64_t>(sysconf(_SC_PHYS_PAGES)) * sysconf(_SC_PAGESIZE);
+  std::ifstream file("/proc/self/cgroup");
+  const std::string groups((std::istreambuf_iterator<char>(file)), {});
+  return std::min(total, cgroup_memory_limit_bytes("/sys/fs/cgroup", groups));
+}
+
+std::int64_t cgroup_memory_limit_bytes(const std::filesystem::path& mount,
+                                       std::string_view groups) {
+  // A container may be shown its own group as the root, so that is looked at in any case.
+  std::int64_t least = std::min(limit_in(mount / "memory.max"),
+                                limit_in(mount / "memory" / "memory.limit_in_bytes"));
+  std::istringstream lines{std::string(groups)};
+  for (std::string line; std::getline(lines, line);) {
+    // "0::/slurm/job_7/step_0" of the second version, "4:memory:/..." of the first
+    const auto first = line.find(':');
+    const auto second = line.find(':', first + 1);
+    if (second == std::string::npos) continue;
+    const std::string controllers = line.substr(first + 1, second - first - 1);
+    const bool is_second = controllers.empty();
+    if (!is_second && controllers != "memory") continue;
+    const std::filesystem::path root = is_second ? mount : mount / "memory";
+    const char* name = is_second ? "memory.max" : "memory.limit_in_bytes";
+    auto group = std::filesystem::path(line.substr(second + 1)).relative_path();
+    for (; !group.empty(); group = group.parent_path()) {
+      least = std::min(least, limit_in(root / group / name));
+    }
   }
-  return total;
+  return least;
 }
 
 std::vector<std::string> command_line() {

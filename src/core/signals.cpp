@@ -26,6 +26,7 @@ void handle(int signal) noexcept {
     case SIGUSR1:
       note(StopRequest::kSave);
       break;
+    case SIGHUP:
     case SIGTERM:
       note(StopRequest::kTerminate);
       break;
@@ -48,6 +49,9 @@ void install(int signal, void (*handler)(int)) {
 
 void install_stop_handlers() {
   for (const int signal : {SIGUSR1, SIGTERM, SIGINT}) install(signal, handle);
+  struct sigaction present {};
+  sigaction(SIGHUP, nullptr, &present);
+  if (present.sa_handler != SIG_IGN) install(SIGHUP, handle);  // nohup ignores it
   install(SIGPIPE, SIG_IGN);
 }
 

@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -14,6 +15,7 @@
 #include <cstring>
 #include <exception>
 #include <span>
+#include <string_view>
 
 #include "system_failure.h"
 
@@ -28,6 +30,16 @@ constexpr int kGlance_ms = 100;  ///< between questions whether to stop
 void die_with(pid_t parent, int signal_number) {
   prctl(PR_SET_PDEATHSIG, signal_number);
   if (getppid() != parent) _exit(127);
+}
+
+void become_expendable() {
+  const rlimit none{.rlim_cur = 0, .rlim_max = 0};
+  setrlimit(RLIMIT_CORE, &none);
+  constexpr std::string_view kScore = "500";  // of 1000; more may always be asked for
+  const int fd = ::open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
+  if (fd < 0) return;  // no /proc: as it was
+  write_all(fd, std::as_bytes(std::span(kScore)));
+  ::close(fd);
 }
 
 std::vector<char*> pointers_to(std::vector<std::string>& words) {
@@ -50,7 +62,8 @@ Descriptor above(int fd, int highest) {
 /// that had threads.
 class Launch {
  public:
-  explicit Launch(const Program& program) : program_(program.program) {
+  explicit Launch(const Program& program)
+      : program_(program.program), expendable_(program.expendable) {
     words_ = program.args;
     words_.insert(words_.begin(), program_);
     argv_ = pointers_to(words_);
@@ -82,6 +95,7 @@ class Launch {
     sigset_t none;
     sigemptyset(&none);
     sigprocmask(SIG_SETMASK, &none, nullptr);
+    if (expendable_) become_expendable();
     for (const auto& [number, ours] : fds_) dup2(ours.get(), number);
     execve(program_.c_str(), argv_.data(), envp_.data());
     const int error = errno;
@@ -100,6 +114,7 @@ class Launch {
 
  private:
   std::string program_;
+  bool expendable_;
   std::vector<std::string> words_;
   std::vector<std::string> settings_;
   std::vector<char*> argv_;

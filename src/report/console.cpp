@@ -2,11 +2,14 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <poll.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
+#include <climits>
 #include <cstdlib>
 #include <utility>
 
@@ -17,6 +20,9 @@ namespace {
 
 constexpr std::string_view kClearLine = "\r\033[K";
 constexpr int kDefaultWidth = 80;
+constexpr int kPatience_ms = 1000;
+/// A pipe that can be written to takes as much at once without waiting.
+constexpr std::size_t kMostAtOnce = PIPE_BUF;
 
 /// Under mpirun stderr is a pipe and what counts is where mpirun, our parent, prints it: that
 /// file's path, empty when not under mpirun.
@@ -66,9 +72,22 @@ std::uint64_t Console::num_lost() const {
   return num_lost_;
 }
 
+/// Whether a write will not wait: where nobody reads (a stopped pager, ^S) it would for ever. The
+/// first time there is some patience, for a reader that is only slow.
+bool Console::is_read() noexcept {
+  pollfd out{.fd = STDERR_FILENO, .events = POLLOUT, .revents = 0};
+  const int patience_ms = stalled_ ? 0 : kPatience_ms;
+  stalled_ = ::poll(&out, 1, patience_ms) == 0;
+  return !stalled_;
+}
+
 void Console::write(std::string_view text) noexcept {
   while (!text.empty()) {
-    const ssize_t written = ::write(STDERR_FILENO, text.data(), text.size());
+    if (!is_read()) {
+      ++num_lost_;
+      return;
+    }
+    const ssize_t written = ::write(STDERR_FILENO, text.data(), std::min(text.size(), kMostAtOnce));
     if (written < 0 && errno == EINTR) continue;
     if (written <= 0) {
       ++num_lost_;

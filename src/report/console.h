@@ -8,7 +8,8 @@
 
 namespace traffic::report {
 
-/// The process's only one. Thread-safe, never throws, goes on when stderr is closed.
+/// The process's only one. Thread-safe, never throws, goes on when stderr is closed or
+/// nobody reads it.
 class Console {
  public:
   static Console& instance();
@@ -22,16 +23,18 @@ class Console {
   [[nodiscard]] static bool is_terminal();
   /// Characters that fit in a line of the terminal.
   [[nodiscard]] static int width();
-  /// Writes that failed.
+  /// Writes that failed or that nobody would have read.
   [[nodiscard]] std::uint64_t num_lost() const;
 
  private:
   Console() = default;
   void write(std::string_view text) noexcept;
+  [[nodiscard]] bool is_read() noexcept;
 
   mutable std::mutex mutex_;
   std::string progress_;
   std::uint64_t num_lost_ = 0;
+  bool stalled_ = false;  ///< nobody reads
 };
 
 }  // namespace traffic::report

@@ -15,6 +15,7 @@
 
 #include "append_file.h"
 #include "console.h"
+#include "traffic/core/crash.h"
 #include "traffic/core/error.h"
 
 namespace traffic::report {
@@ -145,6 +146,9 @@ void init_logging(const LogOptions& options) {
     if (first) sinks.push_back(file_sink(options.dir / "train.log", tag));
     sinks.push_back(file_sink(options.dir / fmt::format("rank-{}.log", options.rank), tag));
   }
+  set_crash_log(options.dir.empty() ? ""
+                                    : std::filesystem::absolute(
+                                          options.dir / fmt::format("rank-{}.log", options.rank)));
   const auto first_file = sinks.begin() + (options.console ? 1 : 0);
   auto logger = make_logger(sinks.begin(), sinks.end(), level);
   file_logger = make_logger(first_file, sinks.end(), level);

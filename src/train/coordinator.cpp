@@ -76,6 +76,7 @@ class Coordinator {
   void export_result(const TrainingTask& task);
   void prepare_tasks();
   void log_release(const TrainingTask& task, std::int64_t before);
+  void sum_up_failure(const Error& error);
   void write_report();
 
   Job& job_;
@@ -92,9 +93,7 @@ TrainingEnd Coordinator::run() {
     write_report();
     return end;
   } catch (const Error& error) {
-    if (job_.is_reporter()) {
-      write_plan_summary(job_, tasks_, "failed", error.what(), error.code());
-    }
+    sum_up_failure(error);
     write_report();
     throw;
   }
@@ -103,6 +102,16 @@ TrainingEnd Coordinator::run() {
 /// All phases, before the first of them takes hours.
 void Coordinator::prepare_tasks() {
   for (TrainingTask& task : tasks_) prepare(task.config, job_.communicator());
+}
+
+/// What cannot be written on a full disk must not take the place of what happened.
+void Coordinator::sum_up_failure(const Error& error) {
+  if (!job_.is_reporter()) return;
+  try {
+    write_plan_summary(job_, tasks_, "failed", error.what(), error.code());
+  } catch (const Error& second) {
+    spdlog::error("no summary of the failure: {}", second.what());
+  }
 }
 
 TrainingEnd Coordinator::run_tasks() {

@@ -1,7 +1,9 @@
 #include "traffic/train/trainer.h"
 
+#include <fmt/format.h>
 #include <torch/utils.h>
 
+#include "traffic/core/crash.h"
 #include "traffic/core/error.h"
 #include "traffic/core/signals.h"
 #include "traffic/model/memory.h"
@@ -14,6 +16,7 @@ namespace {
 
 int run_job(const Start& start, comm::MpiSession& session) {
   install_stop_handlers();
+  install_crash_handlers(fmt::format("rank {}", session.rank()));
   model::pool_all_tensors();
   torch::set_num_threads(choose_threads(start.plan.whole.run.threads_per_rank, session));
   Job job(start.plan, session);

@@ -1,4 +1,7 @@
 /// The scripts of launch/, with stand-ins for what installs, builds and trains.
+#include <csignal>
+#include <cstdlib>
+
 #include "support/run_folder_test.h"
 
 namespace traffic::test {
@@ -112,6 +115,55 @@ TEST_F(LaunchTest, TheComparisonsSayWhatIsToBeBuilt) {
   write_program(dir_ / "build/release/bin/traffic_train", "");
   EXPECT_THAT(run("tests/benchmarks/compare_phase1.py").output,
               HasSubstr("run ./launch/build.sh release synthetic_dataset"));
+}
+
+TEST_F(LaunchTest, AJobThatWasLostBeginsAgainAndGoesOnFromItsCheckpoint) {
+  link("launch", "restart.sh");
+  // Lost twice, the second time after a save; then done.
+  write_program(dir_ / "job",
+                note("job") + "cd " + dir_.string() +
+                    "\ncase $(grep -c ^job calls) in\n1) kill -9 $$ ;;\n"
+                    "2) mkdir -p r/checkpoints; touch r/checkpoints/step-1.h5; exit 7 ;;\n"
+                    "esac\n");
+  const std::string command = "launch/restart.sh 2 " + (dir_ / "job").string() + " --run-dir " +
+                              (dir_ / "r").string() + " --resume old.h5 --seed 3";
+  setenv("RESTART_PAUSE_S", "0.1", 1);
+  const Outcome outcome = run(command);
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.output;
+  EXPECT_THAT(outcome.output, HasSubstr("exit code 137; begun again"));
+  const std::string place = "--run-dir " + (dir_ / "r").string();
+  EXPECT_EQ(calls(), "job " + place + " --resume old.h5 --seed 3\njob " + place +
+                         " --resume old.h5 --seed 3\njob " + place + " --seed 3\n");
+}
+
+TEST_F(LaunchTest, WhatWouldComeAgainIsNotBegunAgainNorWhatWasLostTooOften) {
+  link("launch", "restart.sh");
+  setenv("RESTART_PAUSE_S", "0.1", 1);
+  for (const int code : {0, 2, 3, 4, 5, 6, 8, 75, 130}) {
+    write_program(dir_ / "job", note("job") + "exit " + std::to_string(code) + "\n");
+    fs::remove(dir_ / "calls");
+    EXPECT_EQ(run("launch/restart.sh 3 " + (dir_ / "job").string()).exit_code, code);
+    EXPECT_EQ(calls(), "job \n") << code;
+  }
+  write_program(dir_ / "job", note("job") + "exit 7\n");
+  fs::remove(dir_ / "calls");
+  const Outcome outcome = run("launch/restart.sh 2 " + (dir_ / "job").string());
+  EXPECT_EQ(outcome.exit_code, 7);
+  EXPECT_THAT(outcome.output, HasSubstr("which is the limit"));
+  EXPECT_EQ(calls(), "job \njob \njob \n");
+  EXPECT_EQ(run("launch/restart.sh many x").exit_code, 2);
+}
+
+TEST_F(LaunchTest, ARequestToStopIsPassedOnAndEndsIt) {
+  link("launch", "restart.sh");
+  write_program(dir_ / "job", note("job") + "trap 'exit 75' TERM\ntouch " + (dir_ / "up").string() +
+                                  "\nwhile :; do sleep 0.1; done\n");
+  BackgroundProgram restart((dir_ / "launch/restart.sh").string() + " 3 " +
+                            (dir_ / "job").string());
+  for (int i = 0; i < 200 && !fs::exists(dir_ / "up"); ++i) usleep(50'000);
+  restart.send(SIGTERM);
+  EXPECT_EQ(restart.wait(), 75);
+  EXPECT_EQ(calls(), "job \n");
 }
 
 }  // namespace

@@ -195,6 +195,26 @@ TEST_F(TrafficEval, PrintsOnlyJsonOnStandardOutputWhenAskedTo) {
   EXPECT_FALSE(nlohmann::json::parse(outcome.output, nullptr, false).is_discarded());
 }
 
+TEST_F(TrafficEval, AnEpisodeWhoseProcessDiesOrHangsIsRunAgain) {
+  const std::string arguments = command("--controller none --seeds 7..8 --jobs 2 --json ");
+  ASSERT_EQ(run_program(arguments + (dir_ / "whole.json").string()).exit_code, 0);
+  const Outcome outcome = run_program(
+      "env TRAFFIC_FAULT=evaluation.step:0:0:kill,evaluation.step:1:0:hang " + arguments +
+          (dir_ / "faults.json").string() + " --set rollout.env_timeout_s=3",
+      60);
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.output;
+  EXPECT_THAT(outcome.output, HasSubstr("seed 7: its process was killed by signal 9"));
+  EXPECT_THAT(outcome.output, HasSubstr("seed 8: its process gave no sign of life for 3 s"));
+  EXPECT_EQ(json("whole.json"), json("faults.json"));
+}
+
+TEST_F(TrafficEval, AnEpisodeThatKillsItsProcessTwiceIsNamed) {
+  const Outcome outcome = run_program("env TRAFFIC_FAULT=evaluation.step:0:*:segv " +
+                                      command("--controller none --seeds 7..8 --jobs 1"));
+  EXPECT_EQ(outcome.exit_code, 6) << outcome.output;
+  EXPECT_THAT(outcome.output, HasSubstr("controller none, seed 7: its process was killed by"));
+}
+
 TEST_F(TrafficEval, SaysWhatIsWrongBeforeASimulationStarts) {
   const auto fails = [&](const std::string& arguments, int code, const std::string& text) {
     const Outcome outcome = run_program(command(arguments));
@@ -207,6 +227,13 @@ TEST_F(TrafficEval, SaysWhatIsWrongBeforeASimulationStarts) {
   fails("--controller none --replay somewhere", 2, "--replay");
   fails("--controller none --controller none", 2, "found one twice");
   fails("--controller checkpoint:/nowhere.h5", 4, "/nowhere.h5");
+}
+
+TEST_F(TrafficEval, IsLinkedSoThatItsTablesOfAddressesAreReadOnly) {
+  const Outcome outcome =
+      run_program("readelf --wide --dynamic --segments " TRAFFIC_BIN_DIR "/traffic_eval");
+  EXPECT_THAT(outcome.output, HasSubstr("BIND_NOW"));
+  EXPECT_THAT(outcome.output, HasSubstr("GNU_RELRO"));
 }
 
 TEST_F(TrafficEval, NamesTheScenarioThatIsNotThere) {

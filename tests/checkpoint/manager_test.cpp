@@ -49,6 +49,36 @@ TEST_F(ManagerTest, BestAndResultsOutliveTheirStep) {
   EXPECT_EQ(load(manager.result_path()).step(), 10);
 }
 
+TEST_F(ManagerTest, GoingBackMovesLaterStepsAsideAndPrunesNothingNew) {
+  CheckpointManager manager(folder_, 2, "phase1");
+  for (const std::int64_t step : {1, 2, 3, 4}) (void)manager.save_step(small_snapshot(step));
+  (void)manager.mark_best(4);
+  (void)manager.mark_result();
+  fs::copy_file(manager.step_path(3), dir_ / "kept.h5");
+  EXPECT_EQ(manager.leave_behind(manager.step_path(3)), folder_ / "left-behind-000000003");
+  EXPECT_THAT(manager.steps(), ElementsAre(3));
+  EXPECT_FALSE(fs::exists(manager.best_path()));
+  EXPECT_FALSE(fs::exists(manager.result_path()));
+  for (const char* name : {"step-000000004.h5", "best.h5", "phase1.h5"}) {
+    EXPECT_EQ(load(folder_ / "left-behind-000000003" / name).step(), 4) << name;
+  }
+  manager.take_best_along(manager.step_path(3));
+  EXPECT_EQ(manager.newest_valid().snapshot->step(), 3);
+  EXPECT_EQ(manager.leave_behind(manager.step_path(3)), "") << "nothing is left to move";
+  // From elsewhere nothing here leads to it; the name of the folder is taken already.
+  EXPECT_EQ(manager.leave_behind(dir_ / "kept.h5"), folder_ / "left-behind-000000003-2");
+  EXPECT_THAT(manager.steps(), ElementsAre());
+  (void)manager.save_step(small_snapshot(1));
+  EXPECT_THAT(manager.steps(), ElementsAre(1));
+}
+
+TEST_F(ManagerTest, SavesIntoAFolderThatWasRemovedMeanwhile) {
+  CheckpointManager manager(folder_, 2, "phase1");
+  fs::remove_all(folder_);
+  (void)manager.save_step(small_snapshot(7));
+  EXPECT_EQ(manager.newest_valid().snapshot->step(), 7);
+}
+
 TEST_F(ManagerTest, MarkingTwiceLeavesNoTemporary) {
   CheckpointManager manager(folder_, 3, "phase1");
   (void)manager.save_step(small_snapshot(10));

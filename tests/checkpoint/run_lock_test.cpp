@@ -1,10 +1,12 @@
 #include "traffic/checkpoint/run_lock.h"
+#include "support/fail_io.h"
 #include "support/processes.h"
 
 #include <gmock/gmock.h>
 #include <signal.h>
 #include <sys/wait.h>
 
+#include <cerrno>
 #include <optional>
 
 #include "checkpoint/fixtures.h"
@@ -51,6 +53,43 @@ TEST_F(RunLockTest, SecondRunInTheSameFolderIsRefusedWithTheHolder) {
                 ::testing::AllOf(HasSubstr(fmt::format("pid {}", holder)), HasSubstr("--run-dir")));
   }
   kill_holder(holder);
+}
+
+TEST_F(RunLockTest, WhoRemovesTheFileLetsNobodyIn) {
+  const pid_t holder = start_holder();
+  std::filesystem::remove(dir_ / "run.lock");
+  EXPECT_THROW(const RunLock lock(dir_), ResourceError);
+  kill_holder(holder);
+}
+
+TEST_F(RunLockTest, ALinkIsRefusedAndWhatItLeadsToStays) {
+  write_bytes(dir_ / "mine.txt", {'m', 'i', 'n', 'e'});
+  std::filesystem::create_symlink(dir_ / "mine.txt", dir_ / "run.lock");
+  try {
+    const RunLock lock(dir_);
+    ADD_FAILURE() << "a link is written through";
+  } catch (const ResourceError& error) {
+    EXPECT_THAT(error.what(), HasSubstr("link"));
+  }
+  EXPECT_EQ(read_bytes(dir_ / "mine.txt").size(), 4U);
+}
+
+TEST_F(RunLockTest, AFileSystemWithoutLocksIsNoHeldLock) {
+  for (const int error : {ENOSYS, EOPNOTSUPP, ENOLCK}) {
+    fail_io_arm("flock", dir_.c_str(), 1, error, 1000);
+    EXPECT_NO_THROW(const RunLock lock(dir_)) << error;
+    EXPECT_GT(fail_io_injected(), 0);
+  }
+  fail_io_arm("flock", dir_.c_str(), 1, EIO, 1);
+  EXPECT_THROW(const RunLock lock(dir_), ResourceError);
+  fail_io_disarm();
+}
+
+TEST_F(RunLockTest, AnInterruptedLockIsTriedAgain) {
+  fail_io_arm("flock", dir_.c_str(), 1, EINTR, 2);
+  EXPECT_NO_THROW(const RunLock lock(dir_));
+  EXPECT_EQ(fail_io_injected(), 2);
+  fail_io_disarm();
 }
 
 TEST_F(RunLockTest, LockOfADeadRunIsTakenOverAndReported) {

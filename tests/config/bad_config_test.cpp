@@ -52,6 +52,13 @@ const std::vector<BadConfig> kBadConfigs{
      "bad.toml:2:1: train.Epochs: unknown key; did you mean 'train.epochs'?"},
     {"QuotedKeyThatLooksDotted", "\"train.epochs\" = 3\n",
      "bad.toml:1:1: \"train.epochs\": unknown key; did you mean 'train.epochs'?"},
+    {"SeedsThatFall", "[evaluation]\nseeds = \"5..1\"\n",
+     "bad.toml:2:9: evaluation.seeds: found '5..1', expected a rising range of at most 100000 "
+     "seeds"},
+    {"SeedTwice", "[evaluation]\nseeds = \"1,3,2..4\"\n",
+     "bad.toml:2:9: evaluation.seeds: found '1,3,2..4', expected each seed once"},
+    {"ControllerTwice", "[evaluation]\ncontrollers = [\"none\", \"none\"]\n",
+     "bad.toml:2:15: evaluation.controllers: expected each controller once"},
     {"EmptyKey", "\"\" = 3\n", "bad.toml:1:1: \"\": unknown key; see --help-config for all keys"},
     {"TableWithATypo", "[trian]\nepochs = 8\nlearning_rate = 1\n",
      "bad.toml:1:2: trian: unknown table; did you mean 'train'?"},

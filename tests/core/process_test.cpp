@@ -6,6 +6,8 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <limits>
+#include <string>
 #include <vector>
 
 #include "traffic/core/clock.h"
@@ -30,6 +32,28 @@ TEST(Process, KnowsItsCommandLine) {
   const std::vector<std::string> words = command_line();
   ASSERT_FALSE(words.empty());
   EXPECT_NE(words.front().find("test_core"), std::string::npos) << words.front();
+}
+
+TEST(Process, TheLeastLimitOfNestedControlGroupsCounts) {
+  namespace fs = std::filesystem;
+  const fs::path mount = fs::temp_directory_path() / ("cgroup_test_" + std::to_string(getpid()));
+  const auto limit = [&](const fs::path& group, const char* name, const char* text) {
+    fs::create_directories(mount / group);
+    std::ofstream(mount / group / name) << text << "\n";
+  };
+  constexpr std::int64_t kNone = std::numeric_limits<std::int64_t>::max();
+  EXPECT_EQ(cgroup_memory_limit_bytes(mount, "0::/slurm/job_7/step_0\n"), kNone);
+  limit("slurm", "memory.max", "max");
+  limit("slurm/job_7", "memory.max", "2000");
+  limit("slurm/job_7/step_0", "memory.max", "3000");
+  limit("slurm/job_8", "memory.max", "10");
+  EXPECT_EQ(cgroup_memory_limit_bytes(mount, "0::/slurm/job_7/step_0\n"), 2000);
+  EXPECT_EQ(cgroup_memory_limit_bytes(mount, "no line of that kind\n"), kNone);
+  limit("memory/slurm/job_7", "memory.limit_in_bytes", "1000");
+  EXPECT_EQ(cgroup_memory_limit_bytes(mount, "12:cpu:/x\n4:memory:/slurm/job_7\n"), 1000);
+  limit("", "memory.max", "500");  // as a container is shown its own
+  EXPECT_EQ(cgroup_memory_limit_bytes(mount, "0::/slurm/job_7/step_0\n"), 500);
+  fs::remove_all(mount);
 }
 
 TEST(Process, KnowsTheMachine) {

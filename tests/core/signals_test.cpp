@@ -40,6 +40,19 @@ TEST_F(Signals, ALessUrgentRequestDoesNotHideAMoreUrgentOne) {
   EXPECT_EQ(stop_request(), StopRequest::kTerminate);
 }
 
+TEST_F(Signals, ATerminalThatClosesIsARequestToEndUnlessItIsIgnored) {
+  std::signal(SIGHUP, SIG_DFL);
+  install_stop_handlers();
+  std::raise(SIGHUP);
+  EXPECT_EQ(stop_request(), StopRequest::kTerminate);
+  clear_stop_request();
+  std::signal(SIGHUP, SIG_IGN);  // as nohup does
+  install_stop_handlers();
+  std::raise(SIGHUP);
+  EXPECT_EQ(stop_request(), StopRequest::kNone);
+  std::signal(SIGHUP, SIG_DFL);
+}
+
 TEST_F(Signals, WritingToAClosedPipeDoesNotEndTheProcess) {
   int ends[2];
   ASSERT_EQ(pipe(ends), 0);

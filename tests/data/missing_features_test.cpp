@@ -13,7 +13,7 @@ namespace {
 
 using test::TempDir;
 
-constexpr WindowOptions kWindows{
+constexpr WindowOptions kShortWindows{
     .history_frames = 6, .horizon_frames = 4, .max_vehicles = 50, .stride_frames = 3};
 
 std::shared_ptr<const DatasetReader> write_lacking(const std::filesystem::path& path,
@@ -29,7 +29,7 @@ std::shared_ptr<const DatasetReader> write_lacking(const std::filesystem::path& 
 }
 
 Batch first_batch(std::vector<std::shared_ptr<const DatasetReader>> files) {
-  auto dataset = std::make_shared<const Dataset>(std::move(files), Split::kTrain, kWindows);
+  auto dataset = std::make_shared<const Dataset>(std::move(files), Split::kTrain, kShortWindows);
   const BatchBuilder builder(dataset, BatchOptions{.conflict_ttc_s = 2.5});
   BlockCache cache(builder, 64 << 20);
   const std::vector<Draw> draws{{0, 1.0F}, {1, 1.0F}};
@@ -61,7 +61,7 @@ TEST(MissingFeatures, SeveralFilesHaveWhatAllOfThemHave) {
   TempDir dir;
   const auto a = write_lacking(dir / "a.h5", {"own_queue"});
   const auto b = write_lacking(dir / "b.h5", {"is_cv"}, 2);
-  const Dataset together({a, b}, Split::kTrain, kWindows);
+  const Dataset together({a, b}, Split::kTrain, kShortWindows);
   EXPECT_THAT(missing_features(together.info()), testing::ElementsAre("is_cv", "own_queue"));
   const Batch batch = first_batch({a, b});
   EXPECT_EQ(column_of(batch, "is_cv").abs().max().item<float>(), 0.0F);

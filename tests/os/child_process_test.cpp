@@ -4,6 +4,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <fstream>
 #include <string>
@@ -115,6 +116,24 @@ TEST(Descriptor, IsNullWhenMovedFrom) {
   const Descriptor taken = std::move(pipe.read_end);
   EXPECT_EQ(taken.get(), fd);
   EXPECT_FALSE(pipe.read_end.is_open());
+}
+
+TEST(ChildProcess, AnExpendableOneGoesFirstAndLeavesNoCoreFile) {
+  for (const bool expendable : {false, true}) {
+    Pipe pipe = make_pipe();
+    ChildProcess child =
+        ChildProcess::run({.program = "/bin/sh",
+                           .args = {"-c", "echo $(cat /proc/self/oom_score_adj) $(ulimit -H -c)"},
+                           .fds = {{1, pipe.write_end.get()}},
+                           .expendable = expendable});
+    pipe.write_end.reset();
+    std::array<std::byte, 64> said{};
+    const long got = read_some(pipe.read_end.get(), said);
+    child.wait();
+    const std::string text(reinterpret_cast<const char*>(said.data()),
+                           static_cast<std::size_t>(std::max(0L, got)));
+    EXPECT_EQ(text == "500 0\n", expendable) << text;
+  }
 }
 
 }  // namespace

@@ -107,6 +107,19 @@ TEST_F(LoggingTest, ReaderOfStderrThatWentAwayDoesNotEndTheProcess) {
   EXPECT_THAT(read_text(logs_ / "train.log"), HasSubstr("into the void"));
 }
 
+TEST_F(LoggingTest, AReaderOfStderrThatIsStoppedStopsNothing) {
+  const ChildResult child = run_child([this] {
+    int ends[2];
+    if (pipe(ends) != 0) return 1;
+    dup2(ends[1], STDERR_FILENO);  // ends[0] stays open and is not read
+    init_logging({.dir = logs_});
+    for (int i = 0; i < 3000; ++i) spdlog::info("a line of some length, number {}", i);
+    return num_lost_log_lines() > 0 ? 0 : 2;
+  });
+  EXPECT_EQ(child.exit_code, 0);
+  EXPECT_THAT(read_text(logs_ / "train.log"), HasSubstr("number 2999"));
+}
+
 TEST_F(LoggingTest, FolderThatCannotBeMadeCostsLinesOnly) {
   write_text(dir_ / "file", "");
   const ChildResult child = run_child([this] {

@@ -5,6 +5,8 @@
 ///   best.h5             the best one so far
 ///   phase1.h5 ...       the best one of a phase that has ended
 ///
+///   left-behind-000000800/   what was newer than step 800 when a run went back to it
+///
 /// These are hard links to a step's file where the file system has them, else copies.
 #pragma once
 
@@ -47,6 +49,12 @@ class CheckpointManager {
   /// Makes the checkpoint of `step` best.h5.
   /// @throws CheckpointError if there is none, ResourceError
   std::filesystem::path mark_best(std::int64_t step);
+  /// Before going on from `origin` with checkpoints here that do not lead to it: those of later
+  /// steps (all, if `origin` is of another folder) are moved into a folder of their own, where
+  /// neither pruning nor newest_valid() takes them for this run's.
+  /// @return that folder; empty if there was nothing to move
+  /// @throws ResourceError, CheckpointError if the step of `origin` cannot be read
+  std::filesystem::path leave_behind(const std::filesystem::path& origin);
   /// Before going on from `origin`, a checkpoint of another folder: the best one so far is then
   /// that folder's, or `origin` itself where it came alone. Leaves a best one that is here already.
   void take_best_along(const std::filesystem::path& origin);

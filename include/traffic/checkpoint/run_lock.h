@@ -8,12 +8,12 @@
 
 namespace traffic::checkpoint {
 
-/// Holds <dir>/run.lock by flock; the kernel lets go when the process ends, however it ends. The
-/// file says who holds it: pid, start of the process, host, time.
+/// Holds <dir>/run.lock, and the folder, by flock; the kernel lets go when the process ends,
+/// however it ends. The file says who holds it: pid, start of the process, host, time.
 class RunLock {
  public:
   /// @throws ResourceError naming the holder if a live process holds it, or if the folder cannot be
-  /// written to
+  /// written to, or if run.lock is a link
   explicit RunLock(const std::filesystem::path& dir);
   ~RunLock();
   RunLock(const RunLock&) = delete;
@@ -25,6 +25,7 @@ class RunLock {
 
  private:
   os::Descriptor file_;
+  os::Descriptor folder_;  ///< locked as well
   std::string taken_over_from_;
 };
 

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace traffic {
@@ -14,6 +15,13 @@ std::int64_t peak_rss_bytes();
 std::int64_t rss_bytes();
 /// Memory that the process may use: the machine's, or less where a control group limits it.
 std::int64_t total_memory_bytes();
+
+/// The least limit of the control groups that a process is in, from its own (SLURM's, systemd's) up
+/// to the root.
+/// @param mount where control groups are mounted: /sys/fs/cgroup
+/// @param groups the process's /proc/PID/cgroup
+/// @return bytes; the largest number if there is no limit
+std::int64_t cgroup_memory_limit_bytes(const std::filesystem::path& mount, std::string_view groups);
 /// What this process was started with, its name first.
 std::vector<std::string> command_line();
 /// Name of this machine, without a domain.

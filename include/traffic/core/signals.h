@@ -7,12 +7,14 @@ namespace traffic {
 enum class StopRequest : int {
   kNone = 0,
   kSave,       ///< SIGUSR1: save a checkpoint and end; there is time for it
-  kTerminate,  ///< SIGTERM: about a second is left under mpirun
+  kTerminate,  ///< SIGTERM, or SIGHUP of a terminal that closed: about a second is left under
+               ///< mpirun
   kInterrupt,  ///< SIGINT: as kTerminate; a second SIGINT ends the process at once with 130
 };
 
 /// Installs the handlers for this process and ignores SIGPIPE (a closed stdout must not end
-/// training). Idempotent. Call it after MPI_Init, which installs handlers of its own.
+/// training). SIGHUP stays ignored under nohup. Idempotent. Call it after MPI_Init, which installs
+/// handlers of its own.
 void install_stop_handlers();
 
 /// The most urgent request so far. Safe in any thread; costs one relaxed load.

@@ -44,6 +44,8 @@ struct Program {
   std::vector<std::pair<int, int>> fds = {};      ///< {the child's number, ours}; 0: /dev/null if
                                                   ///< not given, 1 and 2: ours
   std::vector<std::string> set_environment = {};  ///< "NAME=value", beside ours
+  /// It can be started again: where memory runs out it goes before us, and it leaves no core file.
+  bool expendable = false;
 };
 
 /// Owns a process; none when default-constructed, moved from or reaped. The destructor kills it and

@@ -17,10 +17,10 @@ struct LogOptions {
 };
 
 /// Every rank writes rank-N.log; rank 0 also train.log; warnings and errors of all ranks go to
-/// error.log. All logging goes to stderr, never to stdout, which
-/// belongs to results. A closed stderr, a full disk or a removed folder costs lines, nothing else.
-/// Also keeps file descriptors 0 to 2 occupied, so that no data file ever gets the number of a
-/// closed stderr, and ignores SIGPIPE. May be called again, e.g. once the run folder is known.
+/// error.log, last words of a crash to rank-N.log. All logging goes to stderr, never to stdout,
+/// which belongs to results. A closed stderr, a full disk or a removed folder costs lines, nothing
+/// else. Also keeps file descriptors 0 to 2 occupied, so that no data file ever gets the number of
+/// a closed stderr, and ignores SIGPIPE. May be called again, e.g. once the run folder is known.
 /// @throws ConfigError if the level is unknown
 void init_logging(const LogOptions& options);
 

@@ -129,7 +129,8 @@ void Supervisor::start(Env& env) {
                                                   "--incarnation", fmt::format("{}", incarnation)},
                                          .fds = {{STDOUT_FILENO, pipe.write_end.get()},
                                                  {STDERR_FILENO, pipe.write_end.get()},
-                                                 {kSharedFd, file_.get()}}});
+                                                 {kSharedFd, file_.get()}},
+                                         .expendable = true});
     env.output = std::move(pipe.read_end);
   } catch (const std::system_error& error) {
     handle_death(env, error.what());

@@ -68,6 +68,7 @@ struct WorkerPool::State {
   std::optional<PoolMemory> memory;
   SpawnedWorkers workers;   ///< of rank 0
   std::vector<MyEnv> envs;  ///< parallel to my_envs()
+  double worker_silence_s = 0;
   bool closed = false;
 };
 
@@ -100,6 +101,7 @@ WorkerPool::WorkerPool(const comm::MpiSession& session, const WorkerPoolSpec& sp
     : EnvPool(session.rank(), session.size(),
               static_cast<int>(config::num_simulations(spec.rollout)), 2),
       state_(std::make_unique<State>(session)) {
+  state_->worker_silence_s = spec.worker_silence_s;
   Outcome outcome;
   if (session.rank() == 0) {
     try {
@@ -196,7 +198,7 @@ std::optional<Event> WorkerPool::wait_any(std::span<const int> envs, double time
     const double left_s = timeout_s - waited.seconds();
     if (left_s <= 0) return std::nullopt;
     if (!os::sleep_while_equal(bell.rings, rings, std::min(left_s, kGlanceS))) {
-      require_workers_alive(*state_->memory);
+      require_workers_alive(*state_->memory, state_->worker_silence_s);
     }
   }
 }

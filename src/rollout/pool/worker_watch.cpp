@@ -14,8 +14,6 @@
 namespace traffic::rollout {
 namespace {
 
-/// A worker gives a sign of life every 50 ms; a machine may be very busy.
-constexpr double kSilenceS = 60.0;
 constexpr auto kPause = std::chrono::milliseconds(5);
 
 }  // namespace
@@ -32,7 +30,7 @@ void require_open(const PoolMemory& memory, double grace_s) {
   }
 }
 
-void require_workers_alive(const PoolMemory& memory) {
+void require_workers_alive(const PoolMemory& memory, double limit_s) {
   for (std::uint32_t w = 0; w < memory.geometry().num_workers(); ++w) {
     const WorkerBlock& worker = worker_block(memory.head(), w);
     if (worker.state.load(std::memory_order_acquire) != WorkerState::kRunning) continue;
@@ -45,7 +43,7 @@ void require_workers_alive(const PoolMemory& memory) {
     }
     const auto seen_ns = worker.heartbeat_ns.load(std::memory_order_relaxed);
     const double silence_s = static_cast<double>(monotonic_ns() - seen_ns) * 1e-9;
-    if (silence_s > kSilenceS) {
+    if (silence_s > limit_s) {
       throw WorkerError(
           "rollout_worker {} (pid {}) has given no sign of life for {:.0f} s: is it "
           "stopped?",

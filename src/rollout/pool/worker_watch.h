@@ -10,8 +10,9 @@ namespace traffic::rollout {
 /// has closed the pool
 void require_open(const PoolMemory& memory, double grace_s);
 
-/// @throws WorkerError if a worker is gone or gives no sign of life
-void require_workers_alive(const PoolMemory& memory);
+/// @param limit_s without a sign of life after which a worker counts as stopped
+/// @throws WorkerError if a worker is gone or stopped
+void require_workers_alive(const PoolMemory& memory, double limit_s);
 
 /// Has the workers end their simulations and themselves, and waits for it; those that do not are
 /// killed. Rank 0 only.

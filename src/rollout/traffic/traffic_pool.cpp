@@ -26,7 +26,9 @@ std::unique_ptr<EnvPool> start_sumo_pool(const comm::MpiSession& session,
                               .programs = programs,
                               .settings = config::to_toml(config),
                               .max_order_bytes = order_bytes(vehicles),
-                              .max_answer_bytes = period_bytes(frames, vehicles)});
+                              .max_answer_bytes = period_bytes(frames, vehicles),
+                              .worker_silence_s = std::min(WorkerPoolSpec{}.worker_silence_s,
+                                                           config.comm.timeout_s / 2)});
 }
 
 TrafficPool::TrafficPool(std::unique_ptr<EnvPool> pool)

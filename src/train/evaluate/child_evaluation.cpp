@@ -4,6 +4,8 @@
 #include <system_error>
 #include <vector>
 
+#include "traffic/config/write.h"
+#include "traffic/core/atomic_file.h"
 #include "traffic/core/error.h"
 #include "traffic/core/signals.h"
 #include "traffic/os/child_process.h"
@@ -36,9 +38,18 @@ os::ProgramOutput run_traffic_eval(const std::vector<std::string>& arguments, co
               known ? static_cast<ExitCode>(code) : ExitCode::kWorkers);
 }
 
+/// Somebody may have removed the run's folder meanwhile; that is no error of the configuration.
+void restore_if_removed(const fs::path& config_path, const config::Config& config) {
+  std::error_code error;
+  if (fs::exists(config_path, error)) return;
+  fs::create_directories(config_path.parent_path(), error);
+  write_file_atomically(config_path, config::to_toml(config));
+}
+
 }  // namespace
 
 void check_simulation(const fs::path& config_path, const config::Config& config) {
+  restore_if_removed(config_path, config);
   const double seconds = 2 * config.env.control_period_s;
   run_traffic_eval({config_path.string(), "--set", fmt::format("env.max_time_s={}", seconds),
                     "--controller", "none", "--seeds", "1", "--jobs", "1"},
@@ -48,6 +59,7 @@ void check_simulation(const fs::path& config_path, const config::Config& config)
 std::optional<PhaseEvaluation> evaluate_phase(const fs::path& config_path,
                                               const config::Config& config,
                                               const fs::path& checkpoint) {
+  restore_if_removed(config_path, config);
   const fs::path json = config_path.parent_path() / "evaluation.json";
   std::vector<std::string> arguments{config_path.string(),
                                      "--seeds",

@@ -3,7 +3,8 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
-#include <charconv>
+#include <csignal>
+#include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <deque>
@@ -16,6 +17,7 @@
 #include "evaluate/episode.h"
 #include "traffic/core/clock.h"
 #include "traffic/core/error.h"
+#include "traffic/core/fault.h"
 #include "traffic/os/process_pool.h"
 #include "traffic/os/shared_memory.h"
 #include "traffic/sim/scenario.h"
@@ -23,8 +25,14 @@
 namespace traffic::train {
 namespace {
 
-/// Between two looks at how far the episodes are.
-constexpr double kGlance_s = 1.0;
+/// Between two signs of life of an episode, and two looks at how far the episodes are.
+constexpr double kBetweenSigns_s = 1.0;
+
+/// "controller meter, seed 7"
+std::string name_of_task(const EvaluationPlan& plan, std::size_t task) {
+  return fmt::format("controller {}, seed {}", plan.controllers[task / plan.seeds.size()],
+                     plan.seeds[task % plan.seeds.size()]);
+}
 
 /// Which episode is to be run next, counted by all processes together.
 class SharedCounter {
@@ -58,17 +66,20 @@ void send(const os::Messages& parent, const Message& message) {
   }
 }
 
-/// In a process of its own: episodes until there are none left.
-int run_episodes(const EvaluationPlan& plan, SharedCounter& counter, const os::Messages& parent) {
+/// In a process of its own: `first`, if there is one, then episodes until there are none left.
+int run_episodes(const EvaluationPlan& plan, SharedCounter& counter,
+                 std::optional<std::size_t> first, const os::Messages& parent) {
   Message message;
   const std::size_t tasks = plan.controllers.size() * plan.seeds.size();
   try {
     EpisodeRunner runner(plan);
-    for (message.task = counter.take(); message.task < tasks; message.task = counter.take()) {
+    for (message.task = first ? *first : counter.take(); message.task < tasks;
+         message.task = counter.take()) {
       message.kind = Message::Kind::kBegun;
       send(parent, message);
       const auto report = [&, told_s = steady_seconds()](double share) mutable {
-        if (steady_seconds() - told_s < kGlance_s) return;
+        fault::hit("evaluation.step", static_cast<std::int64_t>(message.task), first ? 1 : 0);
+        if (steady_seconds() - told_s < kBetweenSigns_s) return;
         told_s = steady_seconds();
         message.kind = Message::Kind::kRunning;
         message.share = share;
@@ -89,28 +100,22 @@ int run_episodes(const EvaluationPlan& plan, SharedCounter& counter, const os::M
   return 0;
 }
 
-/// The processes and what they say.
+/// The processes and what they say. One that dies, or gives no sign of life for
+/// rollout.env_timeout_s, is replaced, and its episode is run once more.
 class Processes {
  public:
-  Processes(const EvaluationPlan& plan, SharedCounter& counter) {
-    const auto jobs = std::clamp<std::size_t>(static_cast<std::size_t>(plan.jobs), 1,
-                                              plan.controllers.size() * plan.seeds.size());
-    try {
-      for (std::size_t j = 0; j < jobs; ++j) {
-        pool_.start(
-            [&](const os::Messages& parent) { return run_episodes(plan, counter, parent); });
-      }
-    } catch (const std::system_error& error) {
-      throw ResourceError("{}; raise the limits of open files and processes (ulimit -n, -u)",
-                          error.what());
-    }
-    running_.resize(jobs);
-    shares_.resize(jobs);
+  Processes(const EvaluationPlan& plan, SharedCounter& counter) : plan_(plan), counter_(counter) {
+    const std::size_t tasks = plan.controllers.size() * plan.seeds.size();
+    const auto jobs = std::clamp<std::size_t>(static_cast<std::size_t>(plan.jobs), 1, tasks);
+    tried_twice_.resize(tasks);
+    for (std::size_t j = 0; j < jobs; ++j) start(std::nullopt);
   }
 
   /// Of the episodes that are running, added up.
   [[nodiscard]] double running_share() const {
-    return std::accumulate(shares_.begin(), shares_.end(), 0.0);
+    double sum = 0.0;
+    for (const Process& process : processes_) sum += process.share;
+    return sum;
   }
 
   /// The next finished episode; nothing when all processes have ended.
@@ -123,39 +128,85 @@ class Processes {
         if (auto message = take(event)) return message;
       }
       if (pool_.size() == 0) return std::nullopt;
-      for (auto& event : pool_.wait(kGlance_s)) events_.push_back(std::move(event));
-      if (steady_seconds() - glanced_s_ < kGlance_s) continue;
+      for (auto& event : pool_.wait(kBetweenSigns_s)) events_.push_back(std::move(event));
+      kill_silent();
+      if (steady_seconds() - glanced_s_ < kBetweenSigns_s) continue;
       glanced_s_ = steady_seconds();
       glance();
     }
   }
 
  private:
-  std::optional<Message> take(const os::ProcessPool::Event& event) {
-    auto& running = running_[static_cast<std::size_t>(event.process)];
-    Message message;
-    if (!event.exit) {
-      std::memcpy(&message, event.message.data(), sizeof(message));
-      const bool going_on =
-          message.kind == Message::Kind::kBegun || message.kind == Message::Kind::kRunning;
-      running = going_on ? std::optional(message.task) : std::nullopt;
-      shares_[static_cast<std::size_t>(event.process)] =
-          message.kind == Message::Kind::kRunning ? message.share : 0.0;
-      return going_on ? std::nullopt : std::optional(message);
+  struct Process {
+    std::optional<std::size_t> task = std::nullopt;
+    double share = 0.0;  ///< of that task that is done
+    Stopwatch silent = {};
+    bool killed = false;
+  };
+
+  void start(std::optional<std::size_t> first) {
+    try {
+      pool_.start([this, first](const os::Messages& parent) {
+        return run_episodes(plan_, counter_, first, parent);
+      });
+    } catch (const std::system_error& error) {
+      throw ResourceError("{}; raise the limits of open files and processes (ulimit -n, -u)",
+                          error.what());
     }
-    if (!running && event.exit->well()) return std::nullopt;
-    message = {.kind = Message::Kind::kFailed,
-               .exit_code = static_cast<std::int32_t>(ExitCode::kWorkers),
-               .task = running.value_or(0)};
-    const std::string why = "its process " + event.exit->describe();
+    processes_.push_back({.task = first});
+  }
+
+  void kill_silent() {
+    for (std::size_t p = 0; p < processes_.size(); ++p) {
+      Process& process = processes_[p];
+      if (process.killed || process.silent.seconds() <= plan_.config.rollout.env_timeout_s)
+        continue;
+      process.killed = true;
+      pool_.signal(static_cast<int>(p), SIGKILL);
+    }
+  }
+
+  std::optional<Message> take(const os::ProcessPool::Event& event) {
+    Process& process = processes_[static_cast<std::size_t>(event.process)];
+    process.silent = Stopwatch();
+    if (event.exit) return take_end(process, *event.exit);
+    Message message;
+    std::memcpy(&message, event.message.data(), sizeof(message));
+    const bool ended =
+        message.kind == Message::Kind::kDone || message.kind == Message::Kind::kFailed;
+    process.task = ended ? std::nullopt : std::optional(message.task);
+    process.share = message.kind == Message::Kind::kRunning ? message.share : 0.0;
+    return ended ? std::optional(message) : std::nullopt;
+  }
+
+  std::optional<Message> take_end(Process& process, const os::Exit& exit) {
+    const bool killed = std::exchange(process.killed, true);  // nobody to kill any more
+    const auto task = std::exchange(process.task, std::nullopt);
+    process.share = 0.0;
+    if (!task && exit.well()) return std::nullopt;
+    const std::string why =
+        killed ? fmt::format("its process gave no sign of life for {} s (rollout.env_timeout_s)",
+                             plan_.config.rollout.env_timeout_s)
+               : "its process " + exit.describe();
+    if (task && !tried_twice_[*task]) {
+      tried_twice_[*task] = true;
+      fmt::print(stderr, "{}: {}; it is run again\n", name_of_task(plan_, *task), why);
+      start(task);
+      return std::nullopt;
+    }
+    Message message{.kind = Message::Kind::kFailed,
+                    .exit_code = static_cast<std::int32_t>(ExitCode::kWorkers),
+                    .task = task.value_or(0)};
     why.copy(message.text.data(), message.text.size() - 1);
     return message;
   }
 
+  const EvaluationPlan& plan_;
+  SharedCounter& counter_;
   os::ProcessPool pool_;
   std::deque<os::ProcessPool::Event> events_;
-  std::vector<std::optional<std::size_t>> running_;  ///< the task of each process
-  std::vector<double> shares_;                       ///< of that task, of each process
+  std::vector<Process> processes_;
+  std::vector<bool> tried_twice_;  ///< [tasks]
   double glanced_s_ = steady_seconds();
 };
 
@@ -168,18 +219,6 @@ void check_plan(const EvaluationPlan& plan) {
     throw ConfigError("--controller: found one twice in {}", fmt::join(plan.controllers, ", "));
   }
   for (const std::string& name : plan.controllers) check_controller(name);
-}
-
-std::uint64_t parse_number(std::string_view text, const std::string& all) {
-  std::uint64_t value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  constexpr std::uint64_t kLargest = 0x7fffffff;  // SUMO's seeds are 31 bits
-  if (text.empty() || error != std::errc() || end != text.data() + text.size() ||
-      value > kLargest) {
-    throw ConfigError("--seeds: found '{}', expected numbers up to {} as in 7 or 100..119 or 1,5,9",
-                      all, kLargest);
-  }
-  return value;
 }
 
 }  // namespace
@@ -200,9 +239,7 @@ std::vector<EvaluatedEpisode> run_evaluation(
   };
   while (const auto message = processes.next(glance)) {
     if (message->kind == Message::Kind::kFailed) {
-      throw Error(fmt::format("controller {}, seed {}: {}",
-                              plan.controllers[message->task / plan.seeds.size()],
-                              plan.seeds[message->task % plan.seeds.size()], message->text.data()),
+      throw Error(fmt::format("{}: {}", name_of_task(plan, message->task), message->text.data()),
                   static_cast<ExitCode>(message->exit_code));
     }
     episodes[message->task] = message->episode;
@@ -213,29 +250,9 @@ std::vector<EvaluatedEpisode> run_evaluation(
 }
 
 std::vector<std::uint64_t> parse_seeds(const std::string& text) {
-  std::vector<std::uint64_t> seeds;
-  std::string_view rest = text;
-  while (true) {
-    const std::size_t comma = rest.find(',');
-    const std::string_view part = rest.substr(0, comma);
-    const std::size_t dots = part.find("..");
-    const std::uint64_t first = parse_number(part.substr(0, dots), text);
-    const std::uint64_t last =
-        dots == std::string_view::npos ? first : parse_number(part.substr(dots + 2), text);
-    constexpr std::uint64_t kMost = 100000;
-    if (last < first || last - first >= kMost) {
-      throw ConfigError("--seeds: found '{}', expected a rising range of at most {} seeds", text,
-                        kMost);
-    }
-    for (std::uint64_t seed = first; seed <= last; ++seed) seeds.push_back(seed);
-    if (comma == std::string_view::npos) break;
-    rest.remove_prefix(comma + 1);
-  }
-  const std::set<std::uint64_t> unique(seeds.begin(), seeds.end());
-  if (unique.size() != seeds.size()) {
-    throw ConfigError("--seeds: found a seed twice in '{}', each is run once", text);
-  }
-  return seeds;
+  config::SeedList list = config::read_seeds(text);
+  if (list.refusal.empty()) return list.seeds;
+  throw ConfigError("--seeds: found '{}', {}", text, list.refusal);
 }
 
 }  // namespace traffic::train

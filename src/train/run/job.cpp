@@ -81,6 +81,7 @@ void Job::open_folder(const config::Plan& plan) {
   if (is_reporter()) {
     create_folder(folder_.logs());
     lock_ = std::make_unique<checkpoint::RunLock>(folder_.root());
+    remove_stale_temporaries(folder_.root());
     write_file_atomically(folder_.config(), run_identity(plan));
     report::write_environment(folder_, environment_of(*communicator_));
   }

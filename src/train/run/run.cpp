@@ -24,32 +24,39 @@ Run::Run(Job& job, const config::Config& config, const fs::path& dir)
       facts_(config::get_training(config.run.phase)),
       folder_(dir),
       save_failures_(config.checkpoint.max_save_failures) {
-  if (is_reporter()) {
+  std::string path;
+  together(communicator(), [&] {
+    if (!is_reporter()) return;
     create_folder(folder_.root());
+    remove_stale_temporaries(folder_.root());
     if (dir != job.folder().root()) {
       write_file_atomically(folder_.config(), config::to_toml(config));
     }
     checkpoints_ = std::make_unique<checkpoint::CheckpointManager>(
         folder_.checkpoints(), config_.checkpoint.keep_last, std::string(facts_.folder));
-  }
-  find_resume_point();
+    path = find_resume_point();
+  });
+  resume_path_ = communicator().broadcast_string(path, 0);
 }
 
-void Run::find_resume_point() {
-  std::string path;
+std::string Run::find_resume_point() {
   const std::string& resume = config_.run.resume;
-  if (is_reporter() && resume == "auto") {
+  if (resume == "auto") {
     const checkpoint::ResumePoint point = checkpoints_->newest_valid();
     for (const checkpoint::Rejected& rejected : point.rejected) {
       spdlog::warn("checkpoint {} passed over: {}", rejected.path.string(), rejected.reason);
     }
-    if (point.snapshot) path = point.path.string();
-  } else if (is_reporter() && resume != "never") {
-    checkpoint::verify(resume);
-    checkpoints_->take_best_along(resume);
-    path = resume;
+    return point.path.string();
   }
-  resume_path_ = communicator().broadcast_string(path, 0);
+  if (resume == "never") return {};
+  checkpoint::verify(resume);
+  const fs::path aside = checkpoints_->leave_behind(resume);
+  if (!aside.empty()) {
+    spdlog::warn("checkpoints of this folder that do not lead to {} are now in {}", resume,
+                 aside.string());
+  }
+  checkpoints_->take_best_along(resume);
+  return resume;
 }
 
 std::optional<checkpoint::Snapshot> Run::take_resume_point() {

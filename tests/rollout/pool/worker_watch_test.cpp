@@ -47,7 +47,7 @@ class WorkerWatchTest : public ::testing::Test {
 };
 
 TEST_F(WorkerWatchTest, AWorkerThatBeatsIsAlive) {
-  EXPECT_NO_THROW(require_workers_alive(memory_));
+  EXPECT_NO_THROW(require_workers_alive(memory_, 60.0));
   EXPECT_NO_THROW(require_open(memory_, 0));
 }
 
@@ -55,14 +55,21 @@ TEST_F(WorkerWatchTest, ADeadWorkerIsNamed) {
   kill(pid_, SIGKILL);
   siginfo_t info{};
   waitid(P_PID, static_cast<id_t>(pid_), &info, WEXITED | WNOWAIT);
-  EXPECT_THAT([&] { require_workers_alive(memory_); },
+  EXPECT_THAT([&] { require_workers_alive(memory_, 60.0); },
               ThrowsMessage<WorkerError>(HasSubstr("rollout_worker 0")));
 }
 
 TEST_F(WorkerWatchTest, AWorkerThatHasBeenSilentForTooLongIsNamed) {
   block().heartbeat_ns = monotonic_ns() - 61'000'000'000;
-  EXPECT_THAT([&] { require_workers_alive(memory_); },
+  EXPECT_THAT([&] { require_workers_alive(memory_, 60.0); },
               ThrowsMessage<WorkerError>(HasSubstr("no sign of life for 61 s")));
+}
+
+TEST_F(WorkerWatchTest, TheLimitOfSilenceIsTheCallers) {
+  block().heartbeat_ns = monotonic_ns() - 6'000'000'000;
+  EXPECT_NO_THROW(require_workers_alive(memory_, 60.0));
+  EXPECT_THAT([&] { require_workers_alive(memory_, 5.0); },
+              ThrowsMessage<WorkerError>(HasSubstr("is it stopped?")));
 }
 
 TEST_F(WorkerWatchTest, WhatAWorkerGivesUpWithReachesTheRank) {

@@ -3,10 +3,14 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <fstream>
+#include <iterator>
+#include <string>
 #include <vector>
 
 #include "run/snapshot_parts.h"
 #include "scene/traffic_fixture.h"
+#include "support/run_program.h"
 #include "traffic/checkpoint/file.h"
 #include "traffic/config/write.h"
 #include "train/policy/fit.h"
@@ -68,6 +72,50 @@ TEST(PolicyController, DecidesAtTheEndOfEveryControlPeriod) {
                   ::testing::Pointwise(::testing::DoubleNear(1e-6), wanted_s));
     }
   }
+}
+
+/// A network that is cheap to load, seen without encodings.
+config::Config small_config() {
+  config::Config config;
+  config.controller.inputs = {"features", "globals"};
+  config.env.max_time_s = 10;
+  return config;
+}
+
+test::Outcome evaluate(const std::filesystem::path& checkpoint, const std::string& arguments) {
+  return test::run_program(std::string(TRAFFIC_BIN_DIR) + "/traffic_eval --seeds 1 --jobs 1 " +
+                           "--controller checkpoint:" + checkpoint.string() + " " + arguments);
+}
+
+TEST(PolicyController, AStrangersCheckpointOverwritesNoFile) {
+  const TempFile victim("victim.txt", "mine");
+  const TempFile file("stranger.h5", "");
+  config::Config config = small_config();
+  config.env.sumo_args = {"--log", victim.path().string()};
+  save_controller(config, file.path());
+  const auto outcome = evaluate(file.path(), "");
+  EXPECT_EQ(outcome.exit_code, 2) << outcome.output;
+  EXPECT_THAT(outcome.output, ::testing::HasSubstr("env.sumo_args"));
+  EXPECT_THAT(outcome.output, ::testing::HasSubstr("--set"));
+  std::ifstream in(victim.path());
+  EXPECT_EQ(std::string(std::istreambuf_iterator<char>(in), {}), "mine");
+  const auto without = evaluate(file.path(), "--set 'env.sumo_args=[]'");
+  EXPECT_EQ(without.exit_code, 0) << without.output;
+}
+
+TEST(PolicyController, AStrangersCheckpointNamesNoScenarioFile) {
+  const TempFile file("stranger.h5", "");
+  config::Config config = small_config();
+  config.env.scenario = "/tmp/unpacked/evil.sumocfg";
+  save_controller(config, file.path());
+  const auto outcome = evaluate(file.path(), "");
+  EXPECT_EQ(outcome.exit_code, 2) << outcome.output;
+  EXPECT_THAT(outcome.output, ::testing::HasSubstr("--scenario '/tmp/unpacked/evil.sumocfg'"));
+  EXPECT_EQ(evaluate(file.path(), "--scenario merge").exit_code, 0);
+  config.env.scenario = "merge";
+  config.env.scenarios = {"merge:1", "/tmp/unpacked/evil.sumocfg:1"};
+  save_controller(config, file.path());
+  EXPECT_EQ(evaluate(file.path(), "").exit_code, 2);
 }
 
 }  // namespace

@@ -29,6 +29,9 @@ struct WorkerPoolSpec {
   std::string settings;  ///< every environment process gets it, unread
   std::size_t max_order_bytes = 0;
   std::size_t max_answer_bytes = 0;  ///< what is not used costs no memory
+  /// After which a rollout_worker, which gives a sign of life every 50 ms, counts as stopped.
+  /// Before the other ranks give up on one that waits for it.
+  double worker_silence_s = 60.0;
 };
 
 /// Rank 0 starts rollout_worker processes through MPI; each keeps a few processes of environments

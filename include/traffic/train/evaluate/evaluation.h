@@ -41,7 +41,8 @@ struct EvaluationProgress {
 /// @param progress called about once a second; may be empty
 /// @throws ConfigError, DataError, CheckpointError for a plan that cannot be run, before processes
 ///     are started where possible
-/// @throws WorkerError naming the episode whose process died
+/// An episode whose process dies, or hangs for rollout.env_timeout_s, is run once more.
+/// @throws WorkerError naming the episode whose process died again
 std::vector<EvaluatedEpisode> run_evaluation(
     const EvaluationPlan& plan,
     const std::function<void(const EvaluationProgress&)>& progress = {});

@@ -72,7 +72,8 @@ class Run {
   void write_summary(report::Summary summary);
 
  private:
-  void find_resume_point();
+  /// On rank 0. @return empty: a new run
+  std::string find_resume_point();
   bool try_to_save(std::int64_t step, const std::function<void()>& work);
 
   Job& job_;

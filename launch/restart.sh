@@ -1,0 +1,81 @@
+#!/usr/bin/env bash
+# Runs a command of training and begins it again when it was lost: a rank died or crashed (exit code 7, or a signal that
+# nobody asked for). It goes on from its newest checkpoint. Errors that would come again, and requests to stop, end it.
+# Usage: launch/restart.sh MAX_RESTARTS COMMAND..., e.g.
+#   launch/restart.sh 3 launch/mpirun.sh -np 2 ./traffic_train configs/phase1.toml
+# TERM, INT, HUP and USR1 are passed on to the command, which saves and ends.
+set -euo pipefail
+
+say() { printf '[restart] %s\n' "$*" >&2; }
+if [ $# -lt 2 ] || ! [[ $1 =~ ^[0-9]+$ ]]; then
+  say "found '$*', expected MAX_RESTARTS COMMAND..., e.g. 3 launch/mpirun.sh -np 2 ./traffic_train configs/phase1.toml"
+  exit 2
+fi
+max_restarts=$1; shift
+pause_s=${RESTART_PAUSE_S:-2}
+
+stop='' pid=''
+on_signal() {
+  stop=$1
+  [ -z "$pid" ] || kill -s "$1" "$pid" 2>/dev/null || true
+}
+for signal in TERM INT HUP USR1; do
+  # shellcheck disable=SC2064  # the name is of now
+  trap "on_signal $signal" "$signal"
+done
+
+# A process group of its own: what the terminal sends comes to it once, through this script.
+run() {
+  set -m
+  "$@" </dev/null &
+  pid=$!
+  set +m
+  code=0
+  code=0
+  wait "$pid" || code=$?
+  while [ -n "$stop" ] && kill -0 "$pid" 2>/dev/null; do  # the signal ended that wait, not the command
+    code=0
+    wait "$pid" || code=$?
+  done
+  pid=''
+}
+
+# 128 + ILL, ABRT, BUS, FPE, KILL, SEGV
+is_lost() { [[ $1 = 7 || $1 = 132 || $1 = 134 || $1 = 135 || $1 = 136 || $1 = 137 || $1 = 139 ]]; }
+
+run_dir=runs
+arguments=("$@")
+for ((i = 0; i < ${#arguments[@]}; i++)); do
+  case "${arguments[i]}" in
+    --run-dir) run_dir=${arguments[i + 1]:-runs} ;;
+    --run-dir=*) run_dir=${arguments[i]#--run-dir=} ;;
+  esac
+done
+started=$(mktemp); trap 'rm -f "$started"' EXIT
+
+# What --resume says holds until the command has saved something itself.
+go_on() {
+  [ -n "$(find "$run_dir" -path '*/checkpoints/*.h5' -newer "$started" -print -quit 2>/dev/null)" ] || return 0
+  local kept=() i
+  for ((i = 0; i < ${#arguments[@]}; i++)); do
+    case "${arguments[i]}" in
+      --resume) i=$((i + 1)) ;;
+      --resume=*) ;;
+      *) kept+=("${arguments[i]}") ;;
+    esac
+  done
+  arguments=("${kept[@]}")
+}
+
+for ((restarts = 0; ; restarts++)); do
+  run "${arguments[@]}"
+  if [ -n "$stop" ] || ! is_lost "$code"; then exit "$code"; fi
+  if [ "$restarts" -ge "$max_restarts" ]; then
+    say "exit code $code; it was begun again $restarts times, which is the limit"
+    exit "$code"
+  fi
+  say "exit code $code; begun again in $pause_s s, $((restarts + 1)) of $max_restarts"
+  sleep "$pause_s" & wait $! || true
+  [ -z "$stop" ] || exit "$code"
+  go_on
+done

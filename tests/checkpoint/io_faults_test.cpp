@@ -1,0 +1,106 @@
+// Every call of the file system that a save makes fails once, in each of the ways that it can.
+#include <gmock/gmock.h>
+
+#include <cerrno>
+#include <cstdio>
+
+#include "checkpoint/fixtures.h"
+#include "support/fail_io.h"
+#include "traffic/checkpoint/file.h"
+#include "traffic/checkpoint/manager.h"
+#include "traffic/core/error.h"
+
+namespace traffic::checkpoint {
+namespace {
+
+namespace fs = std::filesystem;
+
+class IoFaultsTest : public FolderTest {
+ protected:
+  ~IoFaultsTest() override { fail_io_disarm(); }
+
+  /// A save and a new best while the k-th call fails. @return whether a call failed
+  bool save_with(const char* call, int k, int error, int times = 1) {
+    const fs::path folder =
+        dir_ / fs::path(call) / (std::to_string(k) + "-" + std::to_string(error));
+    CheckpointManager manager(folder, 2, "phase1");
+    (void)manager.save_step(small_snapshot(1));
+    (void)manager.mark_best(1);
+    (void)manager.mark_result();
+    fail_io_arm(call, folder.c_str(), k, error, times);
+    bool saved = false;
+    try {
+      (void)manager.save_step(small_snapshot(2));
+      (void)manager.mark_best(2);
+      (void)manager.mark_result();
+      saved = true;
+    } catch (const ResourceError& failure) {
+      EXPECT_THAT(failure.what(), ::testing::HasSubstr(folder.string()));
+    }
+    fail_io_disarm();
+    check_folder_after(folder, saved);
+    return fail_io_injected() > 0;
+  }
+
+  static void check_folder_after(const fs::path& folder, bool saved) {
+    for (const auto& entry : fs::directory_iterator(folder)) {
+      EXPECT_EQ(entry.path().extension(), ".h5") << "left behind: " << entry.path();
+      EXPECT_NO_THROW(verify(entry.path()));
+    }
+    const ResumePoint point = CheckpointManager(folder, 2, "phase1").newest_valid();
+    ASSERT_TRUE(point.snapshot);
+    EXPECT_TRUE(point.rejected.empty());
+    EXPECT_TRUE(same_bits(*point.snapshot, small_snapshot(point.snapshot->step())));
+    if (saved) {
+      EXPECT_EQ(point.snapshot->step(), 2);
+      EXPECT_EQ(load(folder / "phase1.h5").step(), 2);
+    }
+    // What comes next is as if nothing had been.
+    CheckpointManager manager(folder, 2, "phase1");
+    (void)manager.save_step(small_snapshot(3));
+    EXPECT_EQ(load(manager.mark_best(3)).step(), 3);
+  }
+
+  /// Calls that failed in turn, until a save makes no further one.
+  int fail_each(const char* call, int error) {
+    int k = 1;
+    while (save_with(call, k, error)) ++k;
+    std::printf("%s: %d calls failed with errno %d, one at a time\n", call, k - 1, error);
+    return k - 1;
+  }
+};
+
+TEST_F(IoFaultsTest, AFailureOfAnyCallLeavesWholeCheckpointsAndNoRest) {
+  for (const char* call : {"open", "write", "fsync", "close", "rename"}) {
+    for (const int error : {ENOSPC, EIO, EDQUOT}) {
+      EXPECT_GT(fail_each(call, error), 0) << call << " is never called";
+    }
+  }
+}
+
+TEST_F(IoFaultsTest, WithoutHardLinksTheMarksAreCopies) {
+  EXPECT_GT(fail_each("link", EPERM), 0);
+  EXPECT_TRUE(save_with("link", 1, EOPNOTSUPP, 1000));
+}
+
+TEST_F(IoFaultsTest, AnInterruptedOrShortCallIsGoneOnWith) {
+  for (const char* call : {"open", "write", "fsync"}) {
+    const fs::path folder = dir_ / call;
+    CheckpointManager manager(folder, 2, "phase1");
+    fail_io_arm(call, folder.c_str(), 1, EINTR, 3);
+    EXPECT_NO_THROW((void)manager.save_step(small_snapshot(1))) << call;
+    EXPECT_EQ(fail_io_injected(), 3) << call;
+    fail_io_disarm();
+    EXPECT_TRUE(same_bits(*manager.newest_valid().snapshot, small_snapshot(1)));
+  }
+  const fs::path folder = dir_ / "short";
+  CheckpointManager manager(folder, 2, "phase1");
+  fail_io_arm("write", folder.c_str(), 1, 0, 5);
+  (void)manager.save_step(small_snapshot(1));
+  EXPECT_EQ(fail_io_injected(), 5);
+  fail_io_disarm();
+  EXPECT_TRUE(same_bits(*manager.newest_valid().snapshot, small_snapshot(1)));
+}
+
+}  // namespace
+}  // namespace traffic::checkpoint

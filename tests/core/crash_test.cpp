@@ -1,0 +1,79 @@
+#include "traffic/core/crash.h"
+
+#include <gmock/gmock.h>
+#include <sys/resource.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <string>
+
+namespace traffic {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// In the process that is to crash: no core file.
+void prepare(const fs::path& log) {
+  const rlimit none{0, 0};
+  setrlimit(RLIMIT_CORE, &none);
+  install_crash_handlers("rank 7");
+  set_crash_log(log.string());
+}
+
+// Not to be turned into a loop.
+[[gnu::noinline]] int without_end(volatile int* depth) {
+  if (*depth < 0) return 0;  // never: it is counted up
+  volatile char room[4096];
+  room[0] = static_cast<char>(*depth);
+  const int next = *depth + 1;
+  volatile int deeper = next;
+  return without_end(&deeper) + room[0];
+}
+
+class CrashDeathTest : public ::testing::Test {
+ protected:
+  ~CrashDeathTest() override { fs::remove(log_); }
+  [[nodiscard]] std::string log() const {
+    std::ifstream in(log_);
+    return {std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
+  }
+  fs::path log_ = fs::temp_directory_path() / ("crash_test_" + std::to_string(getpid()));
+};
+
+TEST_F(CrashDeathTest, SaysWhoByWhatAndWhereAndDiesOfTheSignal) {
+  EXPECT_EXIT(
+      {
+        prepare(log_);
+        std::raise(SIGSEGV);
+      },
+      ::testing::KilledBySignal(SIGSEGV), "rank 7 crashed by SIGSEGV.*\n.*test_core.*0x");
+  EXPECT_THAT(log(), ::testing::HasSubstr("rank 7 crashed by SIGSEGV"));
+  EXPECT_THAT(log(), ::testing::HasSubstr("test_core"));
+  EXPECT_EXIT(
+      {
+        prepare({});
+        std::abort();
+      },
+      ::testing::KilledBySignal(SIGABRT), "rank 7 crashed by SIGABRT");
+}
+
+TEST_F(CrashDeathTest, AStackThatHasRunOutIsToldOfOnAnother) {
+  EXPECT_EXIT(
+      {
+        prepare({});
+        rlimit small{};
+        small.rlim_cur = 256 << 10;
+        small.rlim_max = RLIM_INFINITY;
+        setrlimit(RLIMIT_STACK, &small);
+        volatile int depth = 0;
+        ::_exit(without_end(&depth) == 0 ? 0 : 1);
+      },
+      ::testing::KilledBySignal(SIGSEGV), "rank 7 crashed by SIGSEGV");
+}
+
+}  // namespace
+}  // namespace traffic
