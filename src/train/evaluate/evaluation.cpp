@@ -15,6 +15,7 @@
 #include <utility>
 
 #include "evaluate/episode.h"
+#include "traffic/config/seeds.h"
 #include "traffic/core/clock.h"
 #include "traffic/core/error.h"
 #include "traffic/core/fault.h"
