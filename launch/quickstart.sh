@@ -12,7 +12,8 @@ say() { printf '\n[quickstart %4d s] %s\n' "$SECONDS" "$*"; }
 say "1/4 set up (Debian packages, wheels)"
 ./launch/setup.sh
 say "2/4 build"
-./launch/build.sh "$preset" traffic_train traffic_eval traffic_doctor rollout_worker sumo_env data_prep scenarios
+./launch/build.sh "$preset" traffic_train traffic_eval traffic_doctor traffic_report data_prep \
+  traffic_status rollout_worker sumo_env scenarios
 say "3/4 record SUMO traffic on the merge scenario"
 if [ -f "$DATA/complete" ]; then
   echo "$DATA is there already"
@@ -28,4 +29,6 @@ say "4/4 train all three phases on $ranks ranks: fewer epochs and iterations tha
   --set 'controller.inputs=["features","globals"]' \
   --set phase1.train.epochs=3 --set phase2.ppo.iterations=28 --set phase3.ppo.iterations=6 \
   --set phase3.ppo.eval_interval=3 --set phase3.lagrange.learning_rate=1 --set evaluation.seeds=100..109
-say "done"
+run=$(find runs/quickstart -mindepth 2 -maxdepth 2 -name report.html -printf '%T@ %h\n' 2>/dev/null | sort -rn |
+  sed -n '1s/^[^ ]* //p' || true)
+say "done: open $run/report.html and $run/phase3/replay/replay.html"

@@ -4,6 +4,7 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>
+#include <filesystem>
 #include <optional>
 #include <set>
 #include <string>
@@ -39,6 +40,7 @@ struct Arguments {
   bool prints_json = false;
   std::string json_path;
   std::string csv;
+  std::string replay;
 };
 
 config::Program program(Arguments& arguments) {
@@ -77,6 +79,10 @@ config::Program program(Arguments& arguments) {
                 ->type_name("[FILE]")
                 ->expected(0, 1);
             app.add_option("--csv", arguments.csv, "Write the episodes to FILE")->type_name("FILE");
+            app.add_option("--replay", arguments.replay,
+                           "Keep the first seed's traffic under each controller in DIR: "
+                           "replay.html for a browser, files for SUMO's tools")
+                ->type_name("DIR");
           },
       .trains = false};
 }
@@ -158,6 +164,7 @@ train::EvaluationPlan make_plan(const Arguments& arguments, const config::Common
   plan.seeds = train::parse_seeds(arguments.seeds);
   plan.jobs = arguments.jobs > 0 ? arguments.jobs : os::num_cpus_available();
   plan.demand_scale = arguments.demand_scale;
+  plan.replay_dir = arguments.replay;
   return plan;
 }
 
@@ -172,7 +179,11 @@ std::vector<train::EvaluationPlan> plans_of_scenarios(const train::EvaluationPla
   }
   std::vector<train::EvaluationPlan> plans;
   for (const std::string& scenario : scenarios) {
+    const std::filesystem::path file = sim::find_scenario(scenario);
     plans.push_back(plan);
+    if (scenarios.size() > 1 && !plan.replay_dir.empty()) {
+      plans.back().replay_dir = plan.replay_dir / file.stem();
+    }
     plans.back().config.env.scenario = scenario;
     plans.back().config.env.scenarios.clear();
   }
@@ -238,6 +249,7 @@ int evaluate(const Arguments& arguments, const config::CommonOptions& options) {
   for (const train::EvaluationPlan& plan : plans) {
     const auto episodes = train::run_evaluation(plan, Progress());
     jsons.push_back(train::evaluation_json(plan, episodes));
+    if (!plan.replay_dir.empty()) say("open " + (plan.replay_dir / "replay.html").string());
     csv += train::episodes_csv(plan, episodes, csv.empty());
     if (arguments.prints_json) continue;
     if (plans.size() > 1) {

@@ -54,11 +54,6 @@ std::vector<Contradiction> find_contradictions(const Config& config) {
                      fmt::format("found {}, expected no more than train.learning_rate, which is {}",
                                  train.min_learning_rate, train.learning_rate)});
   }
-  if (train.warmup_epochs > static_cast<double>(train.epochs)) {
-    found.push_back({{"train.warmup_epochs", "train.epochs"},
-                     fmt::format("found {}, expected no more than train.epochs, which is {}",
-                                 train.warmup_epochs, train.epochs)});
-  }
   const LossScale& scale = config.loss_scale;
   if (scale.min > scale.max || scale.initial < scale.min || scale.initial > scale.max) {
     found.push_back(

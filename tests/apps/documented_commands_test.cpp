@@ -84,6 +84,8 @@ const std::vector<Treatment> kTreatments{
     {"^\\.deps/sumo/sumo/bin/sumo ", " --end 100 --no-step-log"},
     {"^\\./data_prep/data_prep ", ""},
     {"^\\./snakes", ""},
+    {"^\\./launch/(train|manage)\\.sh ", nullptr, "launch_test.cpp runs them with stand-ins"},
+    {"^\\./traffic_report ", ""},
     {"^\\./launch/(quickstart|test|setup|build)\\.sh", nullptr,
      "installs or builds; launch_test.cpp runs the first two with stand-ins"},
     {"sbatch ", nullptr, "needs a cluster; tests/slurm runs the jobs on one of its own"},
@@ -106,7 +108,8 @@ class DocumentedCommands : public ::testing::Test {
       fs::create_symlink(fs::path(TRAFFIC_SOURCE_DIR) / name, root_ / name);
     }
     const fs::path programs = TRAFFIC_BIN_DIR;
-    for (const char* name : {"traffic_train", "traffic_eval", "traffic_doctor", "snakes"}) {
+    for (const char* name :
+         {"traffic_train", "traffic_eval", "traffic_doctor", "traffic_report", "snakes"}) {
       fs::create_symlink(programs / name, root_ / name);
     }
     fs::create_symlink(programs / "data_prep", root_ / "data_prep/data_prep");

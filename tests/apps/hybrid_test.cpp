@@ -58,8 +58,10 @@ TEST_F(HybridTest, HandsTheBestOfEachPhaseToTheNextAndLeavesFrozenPartsAsTheyAre
   EXPECT_NEAR(whole["time_share"].value("learn", 0.0), learned_s / seconds, 1e-6);
   std::ifstream page(dir_ / "run/report.html");
   const std::string html{std::istreambuf_iterator<char>(page), std::istreambuf_iterator<char>()};
-  EXPECT_THAT(html, AllOf(HasSubstr("<h2>phase1</h2>"), HasSubstr("Metrics/LagrangeMultiplier"),
-                          HasSubstr("Metrics/EpCost"), HasSubstr("Beside other controllers")));
+  EXPECT_THAT(html,
+              AllOf(HasSubstr("phase1: summary.json"), HasSubstr("Metrics/LagrangeMultiplier"),
+                    HasSubstr("Metrics/EpCost"), HasSubstr("phase3/replay")));
+  EXPECT_TRUE(fs::exists(dir_ / "run/phase3/replay/replay.html"));
   const auto first = checkpoint::load(dir_ / result_of("run", 1));
   for (int phase = 2; phase <= kPhases; ++phase) {
     const auto later = checkpoint::load(dir_ / result_of("run", phase));

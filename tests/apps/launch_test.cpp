@@ -15,7 +15,9 @@ class LaunchTest : public RunFolderTest {
   /// A repository whose scripts are the real ones, and whose programs note how they are called.
   void SetUp() override {
     RunFolderTest::SetUp();
-    for (const char* name : {"preset.sh", "quickstart.sh", "test.sh"}) link("launch", name);
+    for (const char* name : {"preset.sh", "quickstart.sh", "test.sh", "train.sh", "manage.sh"}) {
+      link("launch", name);
+    }
     for (const char* name : {"setup.sh", "build.sh", "check.sh", "mpirun.sh"}) {
       write_program(dir_ / "launch" / name, note(name));
     }
@@ -98,6 +100,74 @@ TEST_F(LaunchTest, QuickstartTouchesNoDataButItsOwn) {
   fs::remove(dir_ / "calls");
   ASSERT_EQ(run("launch/quickstart.sh").exit_code, 0);
   EXPECT_THAT(calls(), Not(HasSubstr(" record ")));
+}
+
+/// Says what it would train, and stands for mpirun with ranks that end with the codes of `codes`
+/// in turn.
+class TrainScriptTest : public LaunchTest {
+ protected:
+  void SetUp() override {
+    LaunchTest::SetUp();
+    give_gpus(0);
+    write_program(dir_ / "traffic_train",
+                  "printf '[run]\\nname = \"tried\"\\ndir = \"%s\"\\n\\n' \"$RUN_DIR\"\n");
+    set_codes("0");
+  }
+  void set_codes(const std::string& codes) const {
+    std::ofstream(dir_ / "codes") << codes << "\n";
+    write_program(dir_ / "launch/mpirun.sh",
+                  note("mpirun.sh") +
+                      "read -r code rest < codes; [ -z \"$rest\" ] || echo \"$rest\" > codes\n"
+                      "echo 'what is wrong' >&2; exit $code\n");
+  }
+};
+
+TEST_F(TrainScriptTest, ThereAreAsManyRanksAsGpus) {
+  ASSERT_EQ(run("launch/train.sh configs/x.toml").exit_code, 0);
+  EXPECT_THAT(calls(),
+              HasSubstr("--quiet -np 2 ./traffic_train configs/x.toml --run-dir runs/tried/"));
+  give_gpus(3);
+  ASSERT_EQ(run("launch/train.sh configs/x.toml --seed 1").exit_code, 0);
+  EXPECT_THAT(calls(), HasSubstr("-np 3 ./traffic_train configs/x.toml --seed 1 "));
+  ASSERT_EQ(run("launch/train.sh -n 5 configs/x.toml").exit_code, 0);
+  EXPECT_THAT(calls(), HasSubstr("-np 5 "));
+}
+
+TEST_F(TrainScriptTest, ALostRankGoesOnFromTheNewestCheckpointAndAMistakeDoesNot) {
+  set_codes("7 6 0");
+  ASSERT_EQ(run("launch/train.sh --restarts 3 configs/x.toml --resume never").exit_code, 0);
+  EXPECT_THAT(calls(), HasSubstr("configs/x.toml --resume never --run-dir"));
+  const std::string all = calls();
+  EXPECT_EQ(std::count(all.begin(), all.end(), '\n'), 3);
+  EXPECT_NE(all.rfind("--resume auto\n"), std::string::npos);
+  set_codes("7 7 7 7 7");
+  fs::remove(dir_ / "calls");
+  EXPECT_EQ(run("launch/train.sh --restarts 1 configs/x.toml").exit_code, 7);
+  const std::string twice = calls();
+  EXPECT_EQ(std::count(twice.begin(), twice.end(), '\n'), 2);
+  set_codes("2");
+  const Outcome outcome = run("launch/train.sh configs/x.toml");
+  EXPECT_EQ(outcome.exit_code, 2);
+  EXPECT_TRUE(outcome.output.ends_with("what is wrong\n")) << outcome.output;
+}
+
+TEST_F(TrainScriptTest, ADetachedTrainingIsShownStoppedAndPruned) {
+  write_program(
+      dir_ / "launch/mpirun.sh",
+      note("mpirun.sh") + "trap 'exit 75' USR1; touch started; while :; do sleep 0.1; done\n");
+  const Outcome outcome = run("launch/train.sh --detach configs/x.toml");
+  for (int i = 0; i < 300 && !fs::exists(dir_ / "started"); ++i) usleep(100'000);
+  ASSERT_EQ(outcome.exit_code, 0);
+  EXPECT_THAT(outcome.output, HasSubstr("launch/manage.sh stop runs/tried/"));
+  const auto first = *fs::directory_iterator(dir_ / "runs/tried");
+  std::ofstream(first.path() / "config.toml") << "";
+  EXPECT_THAT(run("launch/manage.sh prune --keep 0 --yes").output, HasSubstr("stays, for it runs"));
+  EXPECT_THAT(run("launch/manage.sh stop").output, HasSubstr("stopped"));
+  EXPECT_FALSE(fs::exists(first.path() / "launch.pid"));
+  EXPECT_THAT(run("launch/manage.sh prune --keep 0").output, HasSubstr("1 would be removed"));
+  EXPECT_TRUE(fs::exists(first.path()));
+  EXPECT_EQ(run("launch/manage.sh prune --keep 0 --yes").exit_code, 0);
+  EXPECT_FALSE(fs::exists(first.path()));
 }
 
 TEST_F(LaunchTest, TheComparisonsSayWhatIsToBeBuilt) {

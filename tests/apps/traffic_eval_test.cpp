@@ -224,7 +224,7 @@ TEST_F(TrafficEval, SaysWhatIsWrongBeforeASimulationStarts) {
   fails("--controller nobody", 2, "expected none, random, meter");
   fails("--controller none --seeds 5..3", 2, "--seeds");
   fails("--controller none --seeds x", 2, "--seeds");
-  fails("--controller none --replay somewhere", 2, "--replay");
+  fails("--controller none --replay /proc/replay", 8, "/proc/replay");
   fails("--controller none --controller none", 2, "found one twice");
   fails("--controller checkpoint:/nowhere.h5", 4, "/nowhere.h5");
 }

@@ -3,10 +3,13 @@
 #include <gmock/gmock.h>
 
 #include <cmath>
+#include <nlohmann/json.hpp>
 
+#include "report/curves.h"
 #include "report/fixtures.h"
-#include "report/html_chart.h"
+#include "report/web_page.h"
 #include "traffic/core/error.h"
+#include "traffic/core/text.h"
 
 namespace traffic::report {
 namespace {
@@ -21,38 +24,40 @@ std::int64_t count(const std::string& text, const std::string& what) {
   return times;
 }
 
-TEST(HtmlChart, SpansItsPictureFromTheLeastToTheGreatestValue) {
-  const std::string svg =
-      html_chart("loss", {{.label = "loss", .points = {{0, 5}, {4, 7}, {8, 9}}}});
-  // The picture is 380 x 190 with margins of 54, 8, 8 and 20 at left, right, top and bottom.
-  EXPECT_THAT(svg, HasSubstr(R"(points="54.0,170.0 213.0,89.0 372.0,8.0 ")"));
-  EXPECT_THAT(svg, AllOf(HasSubstr("<figcaption>loss</figcaption>"), HasSubstr(">6</text>"),
-                         HasSubstr(">8</text>")));
+TEST(Curves, OfManyPointsStaySmallAndKeepTheirGaps) {
+  Metrics metrics;
+  for (int i = 0; i < 100'000; ++i) {
+    metrics.rows.push_back({.step = i, .time_s = 0, .values = {{"x", std::sin(i)}}});
+  }
+  EXPECT_LT(all_curves(metrics).dump().size(), 10'000U);
+  metrics.rows = {{.step = 1, .time_s = 0, .values = {{"x", 1.0}}},
+                  {.step = 2, .time_s = 0, .values = {{"x", std::nan("")}}}};
+  const auto line = all_curves(metrics)["x"][0]["lines"][0];
+  EXPECT_EQ(line["x"], nlohmann::ordered_json({1, 2}));
+  EXPECT_EQ(line["y"], nlohmann::ordered_json({1.0, nullptr}));
 }
 
-TEST(HtmlChart, LeavesAGapWhereAValueIsMissing) {
-  const double gap = std::nan("");
-  const std::string svg = html_chart(
-      "x",
-      {{.label = "x", .points = {{0, 0}, {1, 1}, {2, gap}, {3, 2}, {4, gap}, {5, 1}, {6, 0}}}});
-  EXPECT_EQ(count(svg, "<polyline"), 2);
-  EXPECT_EQ(count(svg, "<circle"), 1);
-  EXPECT_THAT(svg, Not(HasSubstr("nan")));
+TEST(Curves, FramesAheadAndTheCostWithItsLimitShareAChart) {
+  Metrics metrics;
+  metrics.rows = {{.step = 1,
+                   .time_s = 0,
+                   .values = {{"v/a_frame1", 1.0},
+                              {"v/a_frame2", 2.0},
+                              {"Metrics/EpCost", 0.1},
+                              {"Metrics/CostLimit", 0.2}}}};
+  const auto groups = all_curves(metrics);
+  EXPECT_EQ(groups["v"][0]["title"], "v/a");
+  EXPECT_EQ(groups["v"][0]["lines"][1]["label"], "frame 2");
+  EXPECT_EQ(groups["Metrics"].size(), 1U);
+  EXPECT_EQ(groups["Metrics"][0]["lines"].size(), 2U);
 }
 
-TEST(HtmlChart, OfOneValueOrNoneIsAChartToo) {
-  EXPECT_THAT(html_chart("one", {{.label = "one", .points = {{3, 0}}}}), HasSubstr("<circle"));
-  EXPECT_THAT(html_chart("none", {{.label = "none", .points = {}}}), HasSubstr("no values"));
-}
-
-TEST(HtmlChart, OfManyPointsStaysSmall) {
-  ChartLine line{.label = "x", .points = {}};
-  for (int i = 0; i < 100'000; ++i) line.points.push_back({.x = 1.0 * i, .y = std::sin(i)});
-  EXPECT_LT(html_chart("x", {line}).size(), 10'000U);
-}
-
-TEST(HtmlChart, NamesAreTextAndNothingElse) {
-  EXPECT_THAT(html_chart("<script>&\"", {}), HasSubstr("&lt;script&gt;&amp;&quot;"));
+TEST(WebPage, DataAndNamesAreTextAndNothingElse) {
+  const std::string html =
+      web_page({.title = "<b>", .body = "", .data = R"({"x":"</script><b>"})", .files = {}});
+  EXPECT_THAT(html, AllOf(HasSubstr("<title>&lt;b&gt;</title>"), Not(HasSubstr("</script><b>"))));
+  EXPECT_EQ(html_escaped("<script>&\""), "&lt;script&gt;&amp;&quot;");
+  EXPECT_THROW(page_file("nowhere.js"), Error);
 }
 
 class HtmlReportTest : public FolderTest {
@@ -65,27 +70,86 @@ class HtmlReportTest : public FolderTest {
   }
 };
 
-TEST_F(HtmlReportTest, ShowsResultComparisonAndCurvesOfEachPhase) {
-  write_text(dir_ / "summary.json",
-             R"({"status":"done","phase":"all","result":{"phase3":{"gain":4.25}}})");
-  std::filesystem::create_directories(dir_ / "phase3");
-  write_text(
-      dir_ / "phase3/metrics.jsonl",
-      "{\"step\":1,\"time\":1.0,\"Metrics/LagrangeMultiplier\":0.0,\"a_frame1\":1,\"a_frame2\":2}\n"
-      "{\"step\":2,\"time\":2.0,\"Metrics/"
-      "LagrangeMultiplier\":0.5,\"a_frame1\":null,\"a_frame2\":2}\n"
-      "{\"step\":3,\"time\":2.0,\"Metri");
-  write_text(
-      dir_ / "phase3/evaluation.json",
-      R"({"scenario":"merge","seeds":[1,2],"controllers":[{"controller":"none","gain_%":null},)"
-      R"({"controller":"meter","gain_%":5.475641}]})");
+/// What the page's scripts draw.
+nlohmann::json data_of(const std::string& html) {
+  const std::string begin = "<script>const data = ";
+  const auto at = html.find(begin) + begin.size();
+  return nlohmann::json::parse(html.substr(at, html.find(";</script>", at) - at));
+}
+
+/// A training with a constraint that was evaluated, with its traffic.
+void write_trained(const std::filesystem::path& dir) {
+  std::filesystem::create_directories(dir / "replay");
+  write_text(dir / "metrics.jsonl",
+             R"({"step":1,"time":1.0,"eval/gain":1.0,"eval/gain_half_width":0.5,)"
+             R"("Metrics/EpCost":0.3,"Metrics/CostLimit":0.1,"Metrics/LagrangeMultiplier":0.5})"
+             "\n"
+             R"({"step":2,"time":2.0,"eval/gain":2.5,"eval/gain_half_width":null})"
+             "\n"
+             R"({"step":3,"time":2.0,"Metri)");
+  write_text(dir / "summary.json",
+             R"({"status":"done","training":"constrained_ppo","seconds":65,"world_size":2,)"
+             R"("time_share":{"simulate":0.75,"learn":0.25}})");
+  write_text(dir / "evaluation.json",
+             R"({"scenario":"merge","seeds":[1,2],"controllers":[)"
+             R"({"controller":"none","gain_%":null,"collisions":0,"hard_brakes":10},)"
+             R"({"controller":"meter","gain_%":1.5,"+-95%":1,"collisions":0,"hard_brakes":10},)"
+             R"({"controller":"checkpoint:a/phase3.h5","gain_%":4.25,"+-95%":1.25,"collisions":0,)"
+             R"("hard_brakes":9}]})");
+  write_text(dir / "replay/traffic.json", R"({"scenario":"merge","seed":1,"recordings":[]})");
+}
+
+TEST_F(HtmlReportTest, SaysFirstWhatItIsWorthAndWhetherItIsSafe) {
+  write_text(dir_ / "summary.json", R"({"status":"done","phase":"all","seconds":125})");
+  write_trained(dir_ / "phase3");
   const std::string html = report();
-  EXPECT_THAT(html, AllOf(HasSubstr("<h2>phase3</h2>"), Not(HasSubstr("<h2>phase2</h2>")),
-                          HasSubstr("<td>gain</td><td>4.25</td>"),
-                          HasSubstr("<td>gain_%</td><td></td><td>5.4756</td>"),
-                          HasSubstr("<figcaption>Metrics/LagrangeMultiplier</figcaption>")));
-  EXPECT_EQ(count(html, "<figure>"), 2) << "one for the multiplier, one for both frames";
-  EXPECT_EQ(count(html, "<html"), count(html, "</html>"));
+  EXPECT_THAT(html, AllOf(HasSubstr("<span>Trained</span><strong>constrained_ppo</strong>"),
+                          HasSubstr("card good\"><span>Better than no control</span>"
+                                    "<strong>+4.25 ± 1.25 %</strong>"),
+                          HasSubstr("on 2 seeds of merge; meter: +1.50 ± 1.00 %"),
+                          HasSubstr("<strong>No worse than without</strong>"),
+                          HasSubstr("9 hard brakes (10 without control)"),
+                          HasSubstr("<strong>" + human_duration(125))));
+  EXPECT_EQ(count(html, "<html"), 1);
+  EXPECT_THAT(html, Not(HasSubstr("http://"))) << "it needs no other file";
+}
+
+TEST_F(HtmlReportTest, ACollisionMoreThanWithoutControlIsLessSafe) {
+  write_trained(dir_);
+  write_text(dir_ / "evaluation.json",
+             R"({"scenario":"merge","seeds":[1],"controllers":[{"controller":"none",)"
+             R"("collisions":0},{"controller":"checkpoint:x.h5","gain_%":-4,"+-95%":1,)"
+             R"("collisions":0.5}]})");
+  EXPECT_THAT(report(), AllOf(HasSubstr("card bad\"><span>Worse than no control"),
+                              HasSubstr("<strong>Less safe</strong>"),
+                              HasSubstr("0.5 collisions (0 without control)")));
+}
+
+TEST_F(HtmlReportTest, EachPictureSaysWhatItShows) {
+  write_text(dir_ / "summary.json", R"({"status":"done"})");
+  write_trained(dir_ / "phase3");
+  const auto pictures = data_of(report())["pictures"];
+  ASSERT_EQ(pictures.size(), 4U);
+  EXPECT_EQ(pictures[0]["kind"], "traffic");
+  EXPECT_EQ(pictures[0]["folder"], "phase3/replay");
+  EXPECT_EQ(pictures[1]["title"], "Best at iteration 2: +2.50 % over no control");
+  EXPECT_EQ(pictures[1]["lines"][0]["low"], nlohmann::json({0.5, nullptr}));
+  EXPECT_EQ(pictures[1]["lines"][1]["y"], nlohmann::json({1.5, 1.5}));
+  EXPECT_EQ(pictures[2]["title"], "The cost ended at 0.3, above its limit of 0.1");
+  EXPECT_EQ(pictures[3]["title"], "75 % of the time went to \"simulate\"");
+}
+
+TEST_F(HtmlReportTest, TheWorldModelStandsBesideConstantVelocity) {
+  write_text(dir_ / "metrics.jsonl", R"({"step":1,"validation/position_rmse_m_frame1":1,)"
+                                     R"("validation/position_rmse_m_frame2":2,)"
+                                     R"("validation/constant_velocity_position_rmse_m_frame1":1.5,)"
+                                     R"("validation/constant_velocity_position_rmse_m_frame2":4})"
+                                     "\n");
+  const auto pictures = data_of(report())["pictures"];
+  ASSERT_EQ(pictures.size(), 1U);
+  EXPECT_EQ(pictures[0]["title"],
+            "2 frames ahead the world model is off by 2.00 m, constant velocity by 4.00 m");
+  EXPECT_EQ(pictures[0]["lines"][1]["y"], nlohmann::json({1.5, 4.0}));
 }
 
 TEST_F(HtmlReportTest, OfSeveralScenariosHasATableEach) {
@@ -104,14 +168,15 @@ TEST_F(HtmlReportTest, InPlaceOfWhatIsDamagedStandsWhatIsWrong) {
              "[]\n{\"step\":\"x\"}\n\n{\"step\":1,\"loss\":\"text\"}\n{\"step\":2,\"loss\":1}\n");
   EXPECT_THAT(report(), AllOf(HasSubstr("summary.json:1: "), HasSubstr("evaluation.json:1: "),
                               HasSubstr("4 lines cannot be read"), HasSubstr("metrics.jsonl:1: "),
-                              HasSubstr("<figcaption>loss</figcaption>")));
+                              HasSubstr("<summary>")));
 }
 
 TEST_F(HtmlReportTest, ATrainingOfAnyNameHasItsSection) {
   std::filesystem::create_directory(dir_ / "self_play");
   write_text(dir_ / "self_play/metrics.jsonl", "{\"step\":1,\"elo\":1200}\n");
-  EXPECT_THAT(report(),
-              AllOf(HasSubstr("<h2>self_play</h2>"), HasSubstr("<figcaption>elo</figcaption>")));
+  const std::string html = report();
+  EXPECT_THAT(html, HasSubstr("<summary>self_play: elo (1)</summary>"));
+  EXPECT_EQ(data_of(html)["curves"][0][0]["title"], "elo");
 }
 
 TEST_F(HtmlReportTest, AFolderThatIsGoneIsAnError) {

@@ -20,6 +20,7 @@ class RunFolder {
   [[nodiscard]] std::filesystem::path metrics() const { return root_ / "metrics.jsonl"; }
   [[nodiscard]] std::filesystem::path episodes() const { return root_ / "episodes.csv"; }
   [[nodiscard]] std::filesystem::path evaluation() const { return root_ / "evaluation.json"; }
+  [[nodiscard]] std::filesystem::path replay() const { return root_ / "replay"; }
   [[nodiscard]] std::filesystem::path lock() const { return root_ / "run.lock"; }
   [[nodiscard]] std::filesystem::path report() const { return root_ / "report.html"; }
   [[nodiscard]] std::filesystem::path logs() const { return root_ / "logs"; }

@@ -67,7 +67,9 @@ std::optional<PhaseEvaluation> evaluate_phase(const fs::path& config_path,
                                      "--json",
                                      json.string(),
                                      "--csv",
-                                     (config_path.parent_path() / "evaluation.csv").string()};
+                                     (config_path.parent_path() / "evaluation.csv").string(),
+                                     "--replay",
+                                     (config_path.parent_path() / "replay").string()};
   for (const std::string& controller : config.evaluation.controllers) {
     arguments.insert(arguments.end(), {"--controller", controller});
   }

@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <string_view>
 
+#include "evaluate/replay.h"
 #include "traffic/checkpoint/file.h"
 #include "traffic/core/error.h"
 #include "traffic/model/memory.h"
@@ -62,16 +63,24 @@ EvaluatedEpisode EpisodeRunner::run(std::size_t controller_index, std::uint64_t 
   EvaluatedEpisode episode{.controller = controller_index, .seed = seed};
   std::vector<std::string> extra_args;
   if (plan_.demand_scale != 1.0) extra_args = {"--scale", fmt::format("{}", plan_.demand_scale)};
+  const bool is_replayed = !plan_.replay_dir.empty() && seed == plan_.seeds.front();
+  if (is_replayed) {
+    const auto more = sumo_output_arguments(plan_, controller_index);
+    extra_args.insert(extra_args.end(), more.begin(), more.end());
+  }
   if (!env_) env_.emplace(sim::env_options(plan_.config.env));
   env_->reset(seed, extra_args);
   scene::Controller& chosen = controller(controller_index);
   chosen.reset(seed);
-  drive(chosen, episode, progress);
+  std::optional<Recording> recording;
+  if (is_replayed) recording.emplace(env_->road());
+  drive(chosen, episode, progress, recording ? &*recording : nullptr);
+  if (recording) save_recording(plan_, controller_index, *recording);
   return episode;
 }
 
 void EpisodeRunner::drive(scene::Controller& chosen, EvaluatedEpisode& episode,
-                          const std::function<void(double)>& progress) {
+                          const std::function<void(double)>& progress, Recording* recording) {
   std::vector<scene::Command> commands;
   double next_decision_s = 0;
   while (!env_->done()) {
@@ -82,6 +91,7 @@ void EpisodeRunner::drive(scene::Controller& chosen, EvaluatedEpisode& episode,
       next_decision_s += chosen.period_s();
     }
     env_->step();
+    if (recording) recording->add(env_->state());
     const auto vehicles = env_->state().vehicles();
     const auto controlled =
         std::count_if(vehicles.begin(), vehicles.end(),

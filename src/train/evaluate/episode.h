@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "evaluate/recording.h"
 #include "traffic/scene/controller.h"
 #include "traffic/sim/sumo_env.h"
 #include "traffic/train/evaluate/evaluation.h"
@@ -29,8 +30,9 @@ class EpisodeRunner {
 
  private:
   scene::Controller& controller(std::size_t index);
+  /// @param recording grows with every step; null: nothing is kept
   void drive(scene::Controller& controller, EvaluatedEpisode& episode,
-             const std::function<void(double)>& progress);
+             const std::function<void(double)>& progress, Recording* recording);
 
   const EvaluationPlan& plan_;
   std::optional<sim::SumoEnv> env_;

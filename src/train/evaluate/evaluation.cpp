@@ -15,6 +15,7 @@
 #include <utility>
 
 #include "evaluate/episode.h"
+#include "evaluate/replay.h"
 #include "traffic/config/seeds.h"
 #include "traffic/core/clock.h"
 #include "traffic/core/error.h"
@@ -227,6 +228,7 @@ void check_plan(const EvaluationPlan& plan) {
 std::vector<EvaluatedEpisode> run_evaluation(
     const EvaluationPlan& plan, const std::function<void(const EvaluationProgress&)>& progress) {
   check_plan(plan);
+  if (!plan.replay_dir.empty()) create_replay_dir(plan);
   SharedCounter counter;
   Processes processes(plan, counter);
   std::vector<EvaluatedEpisode> episodes(plan.controllers.size() * plan.seeds.size());
@@ -247,6 +249,7 @@ std::vector<EvaluatedEpisode> run_evaluation(
     ++done;
   }
   TRAFFIC_CHECK(done == episodes.size(), "{} of {} episodes came back", done, episodes.size());
+  if (!plan.replay_dir.empty()) write_replay(plan);
   return episodes;
 }
 

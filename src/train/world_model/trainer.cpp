@@ -20,8 +20,9 @@ namespace traffic::train {
 namespace {
 
 LrSchedule make_schedule(const config::Train& train, std::int64_t total_steps) {
-  const double warmup_share =
-      train.warmup_epochs / static_cast<double>(std::max<std::int64_t>(1, train.epochs));
+  // A training that is made short, to try something, is not all warm-up.
+  const double warmup_share = std::min(
+      0.5, train.warmup_epochs / static_cast<double>(std::max<std::int64_t>(1, train.epochs)));
   return {.peak = train.learning_rate,
           .floor = train.min_learning_rate,
           .warmup_steps = std::llround(warmup_share * static_cast<double>(total_steps)),

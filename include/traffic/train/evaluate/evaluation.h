@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
 #include <functional>
 #include <string>
 #include <vector>
@@ -21,6 +22,9 @@ struct EvaluationPlan {
   std::vector<std::uint64_t> seeds;
   int jobs = 1;               ///< processes
   double demand_scale = 1.0;  ///< factor on the scenario's demand
+  /// Where the first seed's episodes of all controllers are kept to be looked at: replay.html,
+  /// traffic.json and what SUMO's own tools read. Empty: nowhere.
+  std::filesystem::path replay_dir{};
 };
 
 struct EvaluatedEpisode {

@@ -1,0 +1,85 @@
+#!/usr/bin/env bash
+# Runs of this machine: starts, shows, stops and removes them.
+# Usage: launch/manage.sh start CONFIG [more for traffic_train]   launch/train.sh --detach
+#        launch/manage.sh status|log|stop|restart [RUN]           RUN: a run's folder; without it the newest in runs/
+#        launch/manage.sh prune [--keep N] [--yes]                of each name all but the newest N runs (3); says what
+#                                                                 would go, --yes removes it. Runs that go on stay.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+say() { printf '[manage] %s\n' "$*" >&2; }
+die() { say "error: $*"; exit 2; }
+
+newest() {
+  local newest
+  newest=$(find runs -mindepth 3 -maxdepth 3 -name config.toml -printf '%T@ %h\n' 2>/dev/null | sort -rn | sed -n '1s/^[^ ]* //p')
+  [ -n "$newest" ] || die "no run in runs/: give the folder of one"
+  echo "$newest"
+}
+
+# The process of train.sh; nothing when it does not run.
+launcher() {
+  local pid
+  pid=$(cat "$1/launch.pid" 2>/dev/null) || return 0
+  if tr '\0' ' ' <"/proc/$pid/cmdline" 2>/dev/null | grep -q 'launch/train.sh'; then echo "$pid"; fi
+}
+
+stop() {
+  local pid
+  pid=$(launcher "$1")
+  if [ -z "$pid" ]; then say "$1 does not run under launch/train.sh"; return; fi
+  say "$1: asked to save and stop"
+  local tick=0
+  while kill -0 "$pid" 2>/dev/null; do
+    if ((tick++ % 10 == 0)); then kill -USR1 "$pid" 2>/dev/null || true; fi
+    sleep 1
+  done
+  say "$1: stopped"
+}
+
+# Whether anybody writes to a run; of another machine's process nobody can say that it has ended.
+is_held() {
+  local pid='' host=''
+  { read -r pid _ host _ <"$1/run.lock"; } 2>/dev/null || true
+  [ -n "$(launcher "$1")" ] || { [ -n "$pid" ] && { [ "$host" != "$(hostname -s)" ] || [ -d "/proc/$pid" ]; }; }
+}
+
+prune() {
+  local keep=3 really=false
+  while [ $# -gt 0 ]; do
+    case $1 in
+      --keep) keep=${2:-}; shift 2 || die "--keep: expected a number" ;;
+      --yes) really=true; shift ;;
+      *) die "prune: unknown option '$1' (known: --keep N --yes)" ;;
+    esac
+  done
+  [[ $keep =~ ^[0-9]+$ ]] || die "--keep: found '$keep', expected a number"
+  local name run count=0
+  for name in runs/*/; do
+    while read -r run; do
+      if is_held "$run"; then say "stays, for it runs: $run"; continue; fi
+      count=$((count + 1))
+      printf '%s %s\n' "$(du -sh "$run" | cut -f1)" "$run"
+      if $really; then rm -rf "$run"; fi
+    done < <(find "$name" -mindepth 2 -maxdepth 2 -name config.toml -printf '%T@ %h\n' | sort -rn | tail -n +$((keep + 1)) |
+      cut -d' ' -f2-)
+  done
+  if $really; then say "$count removed"; else say "$count would be removed; --yes does it"; fi
+}
+
+command=${1:-}
+[ $# = 0 ] || shift
+case $command in
+  start) exec ./launch/train.sh --detach "$@" ;;
+  status) exec ./traffic_status "${@:-$(newest)}" ;;
+  log) run=${1:-$(newest)}; exec tail -n 40 -F "$run/logs/train.log" ;;
+  stop) run=${1:-$(newest)}; stop "$run" ;;
+  restart)
+    run=${1:-$(newest)}
+    stop "$run"
+    exec ./launch/train.sh --detach "$run/config.toml" --run-dir "$run" --resume auto
+    ;;
+  prune) prune "$@" ;;
+  -h | --help) sed -n '2,6s/^# \{0,1\}//p' launch/manage.sh ;;
+  *) die "found '$command', expected start, status, log, stop, restart or prune; --help says more" ;;
+esac

@@ -1,0 +1,101 @@
+#!/usr/bin/env bash
+# Trains on this machine: as many ranks as there are GPUs (2 without), the build that fits, and after a crash on from the
+# newest checkpoint. What it says last is what there is to know.
+# Usage: launch/train.sh [-n RANKS] [--restarts N] [--detach] CONFIG [more for traffic_train]
+#   --restarts N  how often a training that lost a rank or its simulations goes on by itself (2)
+#   --detach      give the terminal back; the training lives on after log-out (launch/manage.sh shows and stops it)
+set -euo pipefail
+cd "$(dirname "$0")/.."
+
+say() { printf '[train] %s\n' "$*" >&2; }
+die() { say "error: $*"; exit 2; }
+
+ranks='' restarts=2 detach=false
+while [ $# -gt 0 ]; do
+  case $1 in
+    -n) ranks=${2:-}; shift 2 || die "-n: expected the number of ranks" ;;
+    --restarts) restarts=${2:-}; shift 2 || die "--restarts: expected a number" ;;
+    --detach) detach=true; shift ;;
+    -h | --help) sed -n '2,7s/^# \{0,1\}//p' launch/train.sh; exit 0 ;;
+    -*) die "unknown option '$1' before the configuration; --help lists what there is" ;;
+    *) break ;;
+  esac
+done
+[ $# -gt 0 ] || die "no configuration: launch/train.sh CONFIG, for example configs/hybrid.toml"
+[[ $restarts =~ ^[0-9]+$ ]] || die "--restarts: found '$restarts', expected a number"
+if [ -z "$ranks" ]; then
+  ranks=$(./launch/preset.sh --gpus)
+  if [ "$ranks" = 0 ]; then ranks=2; fi
+fi
+[[ $ranks =~ ^[1-9][0-9]*$ ]] || die "-n: found '$ranks', expected the number of ranks"
+[ -x ./traffic_train ] || die "./traffic_train is not built: run ./launch/setup.sh && ./launch/build.sh first"
+
+# Whatever is wrong with the configuration ends it here, with the program's own message and exit code.
+config=$(./traffic_train "$@" --print-config)
+run_key() { sed -n '/^\[run\]/,/^$/s/^'"$1"' = "\(.*\)"$/\1/p' <<<"$config"; }
+run_dir=$(run_key dir)
+if [ -z "$run_dir" ]; then
+  run_dir="runs/$(run_key name)/$(date -u +%Y%m%d-%H%M%S)"
+  set -- "$@" --run-dir "$run_dir"
+fi
+mkdir -p "$run_dir/logs"
+
+if $detach; then
+  # Without a terminal and in a session of its own, a hang-up does not reach it.
+  setsid nohup ./launch/train.sh -n "$ranks" --restarts "$restarts" "$@" </dev/null >>"$run_dir/logs/launch.log" 2>&1 &
+  say "training in $run_dir; see it: launch/manage.sh status $run_dir; stop it: launch/manage.sh stop $run_dir"
+  exit 0
+fi
+
+echo $$ >"$run_dir/launch.pid"
+trap 'rm -f "$run_dir/launch.pid"' EXIT
+stop='' mpirun_pid=''
+# mpirun passes a signal on to the ranks, which save and end; it loses those that come while it starts. Ctrl-C asks for
+# the same, and the second time ends them at once; mpirun in a session of its own does not get the terminal's, too.
+# shellcheck disable=SC2317  # the traps call it
+on_signal() {
+  local passed_on=$1
+  if [ "$1" = INT ] && [ -z "$stop" ]; then
+    passed_on=USR1
+    say "saving and stopping; once more ends it at once"
+  fi
+  stop=$1
+  if [ -n "$mpirun_pid" ]; then kill -"$passed_on" "$mpirun_pid" 2>/dev/null || true; fi
+}
+trap 'on_signal USR1' USR1
+trap 'on_signal TERM' TERM HUP
+trap 'on_signal INT' INT
+
+for ((start = 0; ; ++start)); do
+  # --quiet: mpirun's dozen lines on an exit code would hide the program's own, which says what is wrong.
+  setsid ./launch/mpirun.sh --quiet -np "$ranks" ./traffic_train "$@" &
+  mpirun_pid=$!
+  code=0
+  wait "$mpirun_pid" || code=$?
+  while kill -0 "$mpirun_pid" 2>/dev/null; do
+    code=0
+    wait "$mpirun_pid" || code=$?
+  done
+  mpirun_pid=''
+  if [ "$code" -gt 128 ]; then say "a rank was ended by signal $((code - 128)), $(kill -l "$code" 2>/dev/null || true)"; fi
+  # 6: simulations that cannot be kept running; 7: a lost rank (docs/exit-codes.md)
+  case $code in 6 | 7) ;; *) if [ "$code" -le 128 ]; then break; fi ;; esac
+  if [ -n "$stop" ] || [ "$start" -ge "$restarts" ]; then break; fi
+  say "exit code $code; going on from the newest checkpoint, $((restarts - start)) restarts left"
+  arguments=()
+  while [ $# -gt 0 ]; do
+    # What --resume says holds for the first start; later ones go on from what was saved here.
+    case $1 in
+      --resume) shift 2 || true ;;
+      --resume=*) shift ;;
+      *) arguments+=("$1"); shift ;;
+    esac
+  done
+  set -- "${arguments[@]}" --resume auto
+done
+
+case $code in
+  0) if [ -f "$run_dir/report.html" ]; then say "done: open $run_dir/report.html"; fi ;;
+  75) say "stopped and saved; go on: launch/train.sh -n $ranks $* $([[ " $* " == *" --resume "* ]] || echo --resume auto)" ;;
+esac
+exit "$code"

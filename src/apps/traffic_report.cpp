@@ -1,0 +1,81 @@
+/// Looks at runs that have ended or go on, one alone or several together.
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "traffic/core/error.h"
+#include "traffic/report/html_report.h"
+#include "traffic/report/overview.h"
+#include "traffic/report/run_reader.h"
+
+namespace {
+
+using namespace traffic;
+
+struct Arguments {
+  std::vector<std::string> runs;
+  bool prints_json = false;
+  bool draws = false;
+  bool prints_figures = false;
+  bool writes_html = false;
+};
+
+int report_on(const Arguments& arguments) {
+  std::vector<report::RunOverview> runs;
+  for (const std::string& dir : arguments.runs) {
+    const report::RunReader run(dir);
+    runs.push_back(report::overview_of(run));
+    if (arguments.writes_html) {
+      report::write_html_report(run.folder());
+      std::fprintf(stderr, "traffic_report: open %s\n", run.folder().report().c_str());
+    }
+  }
+  std::string text;
+  if (arguments.prints_json) {
+    text = report::overview_json(runs).dump(2) + "\n";
+  } else {
+    text = report::overview_text(runs);
+    if (arguments.prints_figures) text += "\n" + report::figures_text(runs);
+    if (arguments.draws) text += "\n" + report::gain_chart_text(runs);
+  }
+  std::fputs(text.c_str(), stdout);
+  return 0;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  Arguments arguments;
+  CLI::App app{
+      "Results of runs side by side: gains and safety, means over runs with their intervals, "
+      "settings in which they differ, and what went wrong in any rank.",
+      "traffic_report"};
+  app.add_option("run", arguments.runs, "Folders of runs, as runs/NAME/TIME")
+      ->required()
+      ->type_name("RUN...");
+  app.add_flag("--json", arguments.prints_json, "Print all of it as JSON");
+  app.add_flag("--terminal", arguments.draws, "Draw the learning curves as text");
+  app.add_flag("--figures", arguments.prints_figures,
+               "Print count, min, mean, max and last of every figure");
+  app.add_flag("--html", arguments.writes_html,
+               "Write each run's report.html anew, also while it goes on");
+  try {
+    app.parse(argc, argv);
+    return report_on(arguments);
+  } catch (const CLI::Success& help) {
+    return app.exit(help);
+  } catch (const CLI::ParseError& error) {
+    std::fprintf(stderr, "traffic_report: %s; --help lists what there is\n", error.what());
+    return static_cast<int>(ExitCode::kConfig);
+  } catch (const Error& error) {
+    std::fprintf(stderr, "traffic_report: %s\n", error.what());
+    return static_cast<int>(error.code());
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "traffic_report: %s\n", error.what());
+    return static_cast<int>(ExitCode::kInternal);
+  }
+}

@@ -1,0 +1,82 @@
+/// Shows how runs are doing, once or again and again.
+#include <CLI/CLI.hpp>
+#include <chrono>
+#include <cstdio>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "traffic/core/error.h"
+#include "traffic/report/run_state.h"
+
+namespace {
+
+using namespace traffic;
+
+struct Arguments {
+  std::vector<std::string> runs;
+  double watch_s = 0;
+  bool prints_json = false;
+  bool each_process = false;
+};
+
+std::string text_of(const Arguments& arguments) {
+  std::string text;
+  nlohmann::ordered_json all = nlohmann::ordered_json::array();
+  for (const std::string& dir : arguments.runs) {
+    const report::RunState state = report::state_of(report::RunReader(dir));
+    if (arguments.prints_json) {
+      all.push_back(report::state_json(state));
+    } else {
+      text += (text.empty() ? "" : "\n") + report::state_text(state, arguments.each_process);
+    }
+  }
+  return arguments.prints_json ? all.dump(2) + "\n" : text;
+}
+
+int show(const Arguments& arguments) {
+  while (true) {
+    const std::string text = text_of(arguments);
+    const bool goes_on = arguments.watch_s > 0;
+    // To the upper left corner, and the screen cleared.
+    if (goes_on) std::fputs("\x1b[H\x1b[2J", stdout);
+    std::fputs(text.c_str(), stdout);
+    std::fflush(stdout);
+    if (!goes_on) return 0;
+    std::this_thread::sleep_for(std::chrono::duration<double>(arguments.watch_s));
+  }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  Arguments arguments;
+  CLI::App app{
+      "How runs are doing: phase, step, rates, time left, newest checkpoint, and the memory of "
+      "ranks, workers and simulations.",
+      "traffic_status"};
+  app.add_option("run", arguments.runs, "Folders of runs, as runs/NAME/TIME")
+      ->required()
+      ->type_name("RUN...");
+  app.add_option("--watch", arguments.watch_s, "Show it anew every S seconds")
+      ->type_name("S")
+      ->check(CLI::Range(0.1, 3600.0));
+  app.add_flag("--processes", arguments.each_process, "A row for each process");
+  app.add_flag("--json", arguments.prints_json, "Print it as JSON");
+  try {
+    app.parse(argc, argv);
+    return show(arguments);
+  } catch (const CLI::Success& help) {
+    return app.exit(help);
+  } catch (const CLI::ParseError& error) {
+    std::fprintf(stderr, "traffic_status: %s; --help lists what there is\n", error.what());
+    return static_cast<int>(ExitCode::kConfig);
+  } catch (const Error& error) {
+    std::fprintf(stderr, "traffic_status: %s\n", error.what());
+    return static_cast<int>(error.code());
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "traffic_status: %s\n", error.what());
+    return static_cast<int>(ExitCode::kInternal);
+  }
+}

@@ -1,0 +1,143 @@
+#include "traffic/report/overview.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <fstream>
+#include <regex>
+#include <utility>
+
+#include "pictures.h"
+
+namespace traffic::report {
+namespace {
+
+namespace fs = std::filesystem;
+using Json = nlohmann::ordered_json;
+
+/// As written by ourselves: one table or one key a line.
+std::map<std::string, std::string> settings_of(const fs::path& file) {
+  std::map<std::string, std::string> settings;
+  std::string table;
+  std::ifstream in(file);
+  for (std::string line; std::getline(in, line);) {
+    if (line.starts_with('[') && line.ends_with(']')) {
+      table = line.substr(1, line.size() - 2) + ".";
+    } else if (const auto at = line.find(" = "); at != std::string::npos && line[0] != '#') {
+      settings[table + line.substr(0, at)] = line.substr(at + 3);
+    }
+  }
+  return settings;
+}
+
+std::map<std::string, FigureSpan> figures_of(const Metrics& metrics) {
+  std::map<std::string, FigureSpan> figures;
+  for (const MetricsRow& row : metrics.rows) {
+    for (const auto& [name, value] : row.values) {
+      if (!std::isfinite(value)) continue;
+      FigureSpan& span = figures[name];
+      span.least = span.count == 0 ? value : std::min(span.least, value);
+      span.most = span.count == 0 ? value : std::max(span.most, value);
+      span.mean += value;
+      span.last = value;
+      ++span.count;
+    }
+  }
+  for (auto& [name, span] : figures) span.mean /= static_cast<double>(span.count);
+  return figures;
+}
+
+/// Lines of error.log that say the same but for their numbers count as one.
+void add_messages(std::vector<std::string>& trouble, const fs::path& file) {
+  static const std::regex kWhen("^[0-9-]{10}T[0-9:.]+Z ");
+  static const std::regex kNumber("[0-9]+([.][0-9]+)?");
+  std::map<std::string, std::size_t> seen;
+  std::vector<std::pair<std::string, int>> messages;
+  std::ifstream in(file);
+  for (std::string line; std::getline(in, line);) {
+    line = std::regex_replace(line, kWhen, "");
+    if (line.empty()) continue;
+    const auto [at, is_new] = seen.emplace(std::regex_replace(line, kNumber, "#"), messages.size());
+    if (is_new) messages.emplace_back(line, 0);
+    ++messages[at->second].second;
+  }
+  for (const auto& [line, count] : messages) {
+    trouble.push_back(count == 1 ? line : fmt::format("{} ({} times)", line, count));
+  }
+}
+
+void add_faults(std::vector<std::string>& trouble, const Json& summary) {
+  const Json faults = summary.value("faults", Json::object());
+  for (const auto& [name, count] : faults.items()) {
+    if (count.is_number() && count.get<double>() > 0) {
+      trouble.push_back(fmt::format("{}: {}", name, count.dump()));
+    }
+  }
+}
+
+/// Steps that took far longer than most.
+void add_slow_steps(std::vector<std::string>& trouble, const std::string& part,
+                    const Metrics& metrics) {
+  constexpr double kSlow = 3.0;
+  constexpr std::size_t kFewest = 5;
+  for (const char* name : {"time/step_s", "time/iteration_s"}) {
+    const auto series = metrics.series(name);
+    if (series.size() < kFewest) continue;
+    std::vector<double> values;
+    for (const SeriesPoint& point : series) values.push_back(point.value);
+    std::ranges::nth_element(values,
+                             values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2));
+    const double median = values[values.size() / 2];
+    const auto slowest = std::ranges::max_element(series, {}, &SeriesPoint::value);
+    const auto slow = std::ranges::count_if(
+        series, [&](const SeriesPoint& point) { return point.value > kSlow * median; });
+    if (slow == 0) continue;
+    trouble.push_back(
+        fmt::format("{}{} above {:.3g} s, three times the median, {} times; the "
+                    "longest is {:.3g} s at step {}",
+                    part.empty() ? "" : part + ": ", name, kSlow * median, slow, slowest->value,
+                    slowest->step));
+  }
+}
+
+PartOverview part_of(const RunReader& run, const std::string& name, RunOverview& whole) {
+  const Metrics metrics = run.metrics();
+  PartOverview part{.name = name,
+                    .evaluated = nullptr,
+                    .gain = metrics.series("eval/gain"),
+                    .figures = figures_of(metrics)};
+  for (const Json& evaluation : evaluations_of(run)) {
+    for (const Json& row : evaluation["controllers"]) {
+      const bool is_first = part.evaluated.is_null();
+      if (is_first && row.value("controller", "").starts_with("checkpoint:")) part.evaluated = row;
+    }
+  }
+  add_slow_steps(whole.trouble, name, metrics);
+  return part;
+}
+
+}  // namespace
+
+RunOverview overview_of(const RunReader& run) {
+  RunOverview whole{.folder = run.folder().root().string(),
+                    .status = std::string(to_string(run.status())),
+                    .settings = settings_of(run.folder().config()),
+                    .parts = {},
+                    .trouble = {}};
+  const Json summary = run.summary().value_or(Json::object());
+  if (summary.contains("seconds") && summary["seconds"].is_number()) {
+    whole.seconds = summary["seconds"];
+  }
+  const std::string message = summary.value("message", "");
+  if (!message.empty()) whole.trouble.push_back(message);
+  add_faults(whole.trouble, summary);
+  add_messages(whole.trouble, run.folder().logs() / "error.log");
+  for (const RunReader& part : run.parts()) {
+    whole.parts.push_back(part_of(part, part.folder().root().filename().string(), whole));
+  }
+  if (whole.parts.empty()) whole.parts.push_back(part_of(run, "", whole));
+  return whole;
+}
+
+}  // namespace traffic::report

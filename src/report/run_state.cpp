@@ -1,0 +1,206 @@
+#include "traffic/report/run_state.h"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <charconv>
+#include <chrono>
+#include <fstream>
+#include <iterator>
+#include <map>
+#include <optional>
+#include <regex>
+#include <sstream>
+#include <system_error>
+#include <utility>
+
+#include "traffic/core/text.h"
+#include "traffic/report/table.h"
+
+namespace traffic::report {
+namespace {
+
+namespace fs = std::filesystem;
+using Json = nlohmann::ordered_json;
+
+double age_s(fs::file_time_type time) {
+  return std::chrono::duration<double>(fs::file_time_type::clock::now() - time).count();
+}
+
+struct Stat {
+  RunProcess process;
+  int parent = 0;
+};
+
+/// /proc/PID/stat; nothing of a process that has ended meanwhile.
+std::optional<Stat> stat_of(int pid) {
+  std::ifstream in(fmt::format("/proc/{}/stat", pid));
+  const std::string text{std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
+  // The name is in brackets and may hold any character, brackets too.
+  const auto open = text.find('(');
+  const auto close = text.rfind(')');
+  if (open == std::string::npos || close == std::string::npos) return std::nullopt;
+  Stat stat{.process = {.pid = pid, .name = text.substr(open + 1, close - open - 1)}};
+  std::istringstream fields(text.substr(close + 1));
+  std::string skipped;
+  std::int64_t user_ticks = 0;
+  std::int64_t system_ticks = 0;
+  std::int64_t pages = 0;
+  fields >> stat.process.state >> stat.parent;
+  for (int field = 5; field <= 13; ++field) fields >> skipped;
+  fields >> user_ticks >> system_ticks;
+  for (int field = 16; field <= 23; ++field) fields >> skipped;
+  fields >> pages;
+  if (!fields) return std::nullopt;
+  stat.process.cpu_s =
+      static_cast<double>(user_ticks + system_ticks) / static_cast<double>(sysconf(_SC_CLK_TCK));
+  stat.process.rss_bytes = pages * sysconf(_SC_PAGESIZE);
+  return stat;
+}
+
+/// A process with everything that it or its parent, mpirun, has started.
+std::vector<RunProcess> family_of(int pid) {
+  std::map<int, Stat> all;
+  std::error_code error;
+  for (const auto& entry : fs::directory_iterator("/proc", error)) {
+    const std::string name = entry.path().filename().string();
+    int number = 0;
+    const auto [end, wrong] = std::from_chars(name.data(), name.data() + name.size(), number);
+    if (wrong != std::errc() || end != name.data() + name.size()) continue;
+    if (auto stat = stat_of(number)) all.emplace(number, std::move(*stat));
+  }
+  const auto self = all.find(pid);
+  if (self == all.end()) return {};
+  const auto parent = all.find(self->second.parent);
+  const bool by_mpirun = parent != all.end() && (parent->second.process.name == "mpirun" ||
+                                                 parent->second.process.name == "orterun" ||
+                                                 parent->second.process.name == "orted");
+  const int root = by_mpirun ? parent->first : pid;
+  std::vector<RunProcess> family;
+  for (const auto& [number, stat] : all) {
+    // Up to the root, in fewer steps than there are processes.
+    int above = number;
+    for (std::size_t i = 0; i < all.size() && above != root; ++i) {
+      const auto found = all.find(above);
+      if (found == all.end()) break;
+      above = found->second.parent;
+    }
+    if (above == root) family.push_back(stat.process);
+  }
+  return family;
+}
+
+void read_log(RunState& state, const fs::path& log) {
+  static const std::regex kWhen("^[0-9-]{10}T[0-9:.]+Z ");
+  static const std::regex kProgress("[0-9] % \\(");
+  std::ifstream in(log);
+  for (std::string line; std::getline(in, line);) {
+    if (line.empty()) continue;
+    state.last_log_line = std::regex_replace(line, kWhen, "");
+    if (std::regex_search(line, kProgress)) state.progress = state.last_log_line;
+  }
+  std::error_code error;
+  if (const auto time = fs::last_write_time(log, error); !error) state.log_age_s = age_s(time);
+}
+
+void find_checkpoint(RunState& state, const RunFolder& folder) {
+  std::error_code error;
+  for (const auto& entry : fs::directory_iterator(folder.checkpoints(), error)) {
+    const auto time = fs::last_write_time(entry.path(), error);
+    if (error || entry.path().extension() != ".h5") continue;
+    if (!state.checkpoint.empty() && age_s(time) > state.checkpoint_age_s) continue;
+    state.checkpoint = entry.path();
+    state.checkpoint_age_s = age_s(time);
+  }
+}
+
+/// Processes of one program together: how many, in which states, how much memory.
+Table by_program(const RunState& state) {
+  struct Sum {
+    std::int64_t count = 0;
+    std::int64_t running = 0;
+    std::int64_t rss_bytes = 0;
+    double cpu_s = 0;
+  };
+  std::map<std::string, Sum> programs;
+  for (const RunProcess& process : state.processes) {
+    for (const std::string& name : {process.name, std::string("together")}) {
+      Sum& sum = programs[name];
+      ++sum.count;
+      sum.running += process.state == 'R' ? 1 : 0;
+      sum.rss_bytes += process.rss_bytes;
+      sum.cpu_s += process.cpu_s;
+    }
+  }
+  Table table({"program", "processes", "running_now", "memory", "cpu_s"});
+  for (const auto& [name, sum] : programs) {
+    table.add_row({name, sum.count, sum.running, human_bytes(sum.rss_bytes), sum.cpu_s});
+  }
+  return table;
+}
+
+Table by_process(const RunState& state) {
+  Table table({"program", "pid", "state", "memory", "cpu_s"});
+  for (const RunProcess& process : state.processes) {
+    table.add_row({process.name, static_cast<std::int64_t>(process.pid),
+                   std::string(1, process.state), human_bytes(process.rss_bytes), process.cpu_s});
+  }
+  return table;
+}
+
+}  // namespace
+
+RunState state_of(const RunReader& run) {
+  RunState state{.folder = run.folder().root().string(),
+                 .status = std::string(to_string(run.status())),
+                 .progress = {},
+                 .last_log_line = {},
+                 .checkpoint = {},
+                 .processes = {}};
+  read_log(state, run.folder().logs() / "train.log");
+  find_checkpoint(state, run.folder());
+  for (const RunReader& part : run.parts()) find_checkpoint(state, part.folder());
+  const auto holder = run.holder();
+  if (holder && holder->is_running_here()) state.processes = family_of(holder->pid);
+  return state;
+}
+
+std::string state_text(const RunState& state, bool each_process) {
+  std::string text = fmt::format("{}: {}\n", state.folder, state.status);
+  if (!state.progress.empty()) text += fmt::format("  {}\n", state.progress);
+  if (state.last_log_line != state.progress) text += fmt::format("  {}\n", state.last_log_line);
+  if (!state.last_log_line.empty()) {
+    text += fmt::format("  the log grew {} ago\n", human_duration(state.log_age_s));
+  }
+  text += state.checkpoint.empty()
+              ? "  no checkpoint yet\n"
+              : fmt::format("  newest checkpoint: {}, {} old\n", state.checkpoint.string(),
+                            human_duration(state.checkpoint_age_s));
+  if (!state.processes.empty()) {
+    text += (each_process ? by_process(state) : by_program(state)).to_text();
+  }
+  return text;
+}
+
+Json state_json(const RunState& state) {
+  Json processes = Json::array();
+  for (const RunProcess& process : state.processes) {
+    processes.push_back(Json{{"pid", process.pid},
+                             {"program", process.name},
+                             {"state", std::string(1, process.state)},
+                             {"rss_bytes", process.rss_bytes},
+                             {"cpu_s", process.cpu_s}});
+  }
+  const bool has_checkpoint = !state.checkpoint.empty();
+  return Json{{"run", state.folder},
+              {"status", state.status},
+              {"progress", state.progress},
+              {"last_log_line", state.last_log_line},
+              {"log_age_s", state.log_age_s},
+              {"checkpoint", has_checkpoint ? Json(state.checkpoint.string()) : Json()},
+              {"checkpoint_age_s", has_checkpoint ? Json(state.checkpoint_age_s) : Json()},
+              {"processes", std::move(processes)}};
+}
+
+}  // namespace traffic::report

@@ -1,0 +1,265 @@
+#include "evaluate/recording.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <limits>
+#include <set>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+
+namespace traffic::train {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr double kFrameTolerance_s = 1e-6;
+constexpr std::size_t kMostRoutes = 4;
+constexpr double kMostColumns = 120;    ///< of a picture of speed over time and distance
+constexpr double kMostRows = 60;        ///< of the same
+constexpr double kLeastCellM = 10;      ///< about a vehicle with its gap
+constexpr double kSpeedUnitMps = 0.25;  ///< of a byte of such a picture
+constexpr std::uint8_t kNobody = 255;   ///< there: no vehicle
+
+std::string base64(const std::vector<std::uint8_t>& bytes) {
+  constexpr std::string_view kDigits =
+      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+  std::string text;
+  text.reserve((bytes.size() + 2) / 3 * 4);
+  for (std::size_t i = 0; i < bytes.size(); i += 3) {
+    const std::size_t left = std::min<std::size_t>(3, bytes.size() - i);
+    std::uint32_t group = 0;
+    for (std::size_t b = 0; b < 3; ++b) group = group << 8 | (b < left ? bytes[i + b] : 0U);
+    for (std::size_t d = 0; d < 4; ++d) {
+      text += d <= left ? kDigits[group >> (18 - 6 * d) & 63U] : '=';
+    }
+  }
+  return text;
+}
+
+double rounded(double value) { return std::round(value * 10.0) / 10.0; }
+
+struct Rectangle {
+  double left = std::numeric_limits<double>::infinity();
+  double bottom = std::numeric_limits<double>::infinity();
+  double right = -std::numeric_limits<double>::infinity();
+  double top = -std::numeric_limits<double>::infinity();
+};
+
+Rectangle rectangle_of(const scene::Road& road) {
+  Rectangle all;
+  for (const scene::Lane& lane : road.lanes) {
+    for (const scene::Point& point : lane.shape) {
+      all.left = std::min(all.left, point.x);
+      all.right = std::max(all.right, point.x);
+      all.bottom = std::min(all.bottom, point.y);
+      all.top = std::max(all.top, point.y);
+    }
+  }
+  return all;
+}
+
+/// A place within the rectangle's larger side, as two bytes.
+void append_place(std::vector<std::uint8_t>& bytes, double metres, double side_m) {
+  const double share = std::clamp(metres / side_m, 0.0, 1.0);
+  const auto value = static_cast<std::uint16_t>(std::lround(share * 65535.0));
+  bytes.push_back(static_cast<std::uint8_t>(value & 255U));
+  bytes.push_back(static_cast<std::uint8_t>(value >> 8U));
+}
+
+/// Half metres per second, and whether it is under control in the highest bit.
+std::uint8_t speed_and_mark(float speed_mps, bool commanded) {
+  const long halves = std::clamp(std::lround(2.0 * static_cast<double>(speed_mps)), 0L, 127L);
+  return static_cast<std::uint8_t>(halves | (commanded ? 128 : 0));
+}
+
+}  // namespace
+
+Recording::Recording(const scene::Road& road) : road_(road) {}
+
+void Recording::add(const scene::RoadState& state) {
+  if (state.time_s() < next_s_ - kFrameTolerance_s) return;
+  next_s_ = state.time_s() + frame_s_;
+  Frame& frame = frames_.emplace_back(Frame{.time_s = state.time_s(),
+                                            .waiting = state.score().waiting,
+                                            .arrived = state.score().arrived,
+                                            .samples = {}});
+  for (const scene::Vehicle& vehicle : state.vehicles()) {
+    vehicles_.try_emplace(vehicle.id, Seen{.plan = vehicle.plan, .is_cv = vehicle.is_cv});
+    const scene::Point at = road_.point_at(vehicle.lane, vehicle.lane_pos_m);
+    frame.samples.push_back(
+        {.vehicle = vehicle.id,
+         .edge = vehicle.plan->edges[static_cast<std::size_t>(vehicle.route_index)],
+         .edge_pos_m = static_cast<float>(vehicle.edge_pos_m),
+         .x_m = static_cast<float>(at.x),
+         .y_m = static_cast<float>(at.y),
+         .speed_mps = static_cast<float>(vehicle.speed_mps),
+         .commanded = vehicle.commanded});
+  }
+  num_samples_ += frame.samples.size();
+  if (num_samples_ > kMostSamples) thin();
+}
+
+/// Every second frame goes.
+void Recording::thin() {
+  num_samples_ = 0;
+  std::size_t kept = 0;
+  for (std::size_t i = 0; i < frames_.size(); i += 2, ++kept) {
+    if (kept != i) frames_[kept] = std::move(frames_[i]);
+    num_samples_ += frames_[kept].samples.size();
+  }
+  frames_.resize(kept);
+  frame_s_ *= 2.0;
+  next_s_ = frames_.back().time_s + frame_s_;
+}
+
+Json Recording::network() const {
+  const Rectangle all = rectangle_of(road_);
+  Json lanes = Json::array();
+  for (const scene::Lane& lane : road_.lanes) {
+    if (!lane.drivable) continue;
+    Json line = Json::array();
+    for (const scene::Point& point : lane.shape) {
+      line.push_back(rounded(point.x));
+      line.push_back(rounded(point.y));
+    }
+    lanes.push_back(
+        Json{{"internal", road_.edges[static_cast<std::size_t>(lane.edge)].internal ? 1 : 0},
+             {"line", std::move(line)}});
+  }
+  return Json{{"left", all.left},
+              {"bottom", all.bottom},
+              {"right", all.right},
+              {"top", all.top},
+              {"lanes", std::move(lanes)}};
+}
+
+Json Recording::tracks() const {
+  const Rectangle all = rectangle_of(road_);
+  const double side_m = std::max({all.right - all.left, all.top - all.bottom, 1.0});
+  struct Track {
+    std::uint32_t vehicle = 0;
+    std::size_t first = 0;
+    std::vector<std::uint8_t> bytes;  ///< 5 a frame
+  };
+  std::vector<Track> tracks;
+  std::unordered_map<std::uint32_t, std::size_t> open;
+  for (std::size_t f = 0; f < frames_.size(); ++f) {
+    for (const Sample& sample : frames_[f].samples) {
+      const auto found = open.find(sample.vehicle);
+      // One that was away, teleported or parked, begins anew where it comes back.
+      const bool goes_on =
+          found != open.end() &&
+          tracks[found->second].first + tracks[found->second].bytes.size() / 5 == f;
+      if (!goes_on) {
+        open[sample.vehicle] = tracks.size();
+        tracks.push_back({.vehicle = sample.vehicle, .first = f, .bytes = {}});
+      }
+      auto& bytes = tracks[open[sample.vehicle]].bytes;
+      append_place(bytes, static_cast<double>(sample.x_m) - all.left, side_m);
+      append_place(bytes, static_cast<double>(sample.y_m) - all.bottom, side_m);
+      bytes.push_back(speed_and_mark(sample.speed_mps, sample.commanded));
+    }
+  }
+  Json list = Json::array();
+  std::vector<std::uint8_t> bytes;
+  for (const Track& track : tracks) {
+    list.push_back(Json{track.vehicle, vehicles_.at(track.vehicle).is_cv ? 1 : 0, track.first,
+                        track.bytes.size() / 5});
+    bytes.insert(bytes.end(), track.bytes.begin(), track.bytes.end());
+  }
+  return Json{{"frame_s", frame_s_},
+              {"frames", frames_.size()},
+              {"begin_s", frames_.empty() ? 0.0 : frames_.front().time_s},
+              {"side_m", side_m},
+              {"vehicles", std::move(list)},
+              {"samples", base64(bytes)}};
+}
+
+std::vector<const scene::RoutePlan*> Recording::main_routes() const {
+  std::map<std::vector<int>, std::pair<std::int64_t, const scene::RoutePlan*>> taken;
+  for (const auto& [id, seen] : vehicles_) {
+    auto& [vehicles, plan] = taken[seen.plan->edges];
+    ++vehicles;
+    plan = seen.plan;
+  }
+  std::vector<std::pair<std::int64_t, const scene::RoutePlan*>> routes;
+  for (const auto& [edges, route] : taken) routes.push_back(route);
+  std::ranges::stable_sort(routes, [](const auto& a, const auto& b) { return a.first > b.first; });
+  routes.resize(std::min(routes.size(), kMostRoutes));
+  std::vector<const scene::RoutePlan*> plans;
+  for (const auto& [vehicles, plan] : routes) plans.push_back(plan);
+  return plans;
+}
+
+/// Of all vehicles on the route's edges, whatever their own routes.
+Json Recording::speed_along(const scene::RoutePlan& plan) const {
+  std::unordered_map<int, double> start_m;
+  for (std::size_t e = 0; e < plan.edges.size(); ++e)
+    start_m.emplace(plan.edges[e], plan.start_m[e]);
+  const double begin_s = frames_.front().time_s;
+  const double seconds = frames_.back().time_s - begin_s + frame_s_;
+  const double cell_s = frame_s_ * std::ceil(seconds / frame_s_ / kMostColumns);
+  const double cell_m = std::max(kLeastCellM, std::ceil(plan.end_m / kMostRows));
+  const auto columns = static_cast<std::size_t>(std::ceil(seconds / cell_s - kFrameTolerance_s));
+  const auto rows = static_cast<std::size_t>(std::max(1.0, std::ceil(plan.end_m / cell_m)));
+  std::vector<double> sum(columns * rows);
+  std::vector<int> count(columns * rows);
+  for (const Frame& frame : frames_) {
+    const auto column = static_cast<std::size_t>((frame.time_s - begin_s) / cell_s);
+    for (const Sample& sample : frame.samples) {
+      const auto edge = start_m.find(sample.edge);
+      if (edge == start_m.end()) continue;
+      const double at_m = std::max(0.0, edge->second + static_cast<double>(sample.edge_pos_m));
+      const auto row = std::min(rows - 1, static_cast<std::size_t>(at_m / cell_m));
+      const std::size_t cell = std::min(column, columns - 1) * rows + row;
+      sum[cell] += static_cast<double>(sample.speed_mps);
+      ++count[cell];
+    }
+  }
+  std::vector<std::uint8_t> cells(columns * rows, kNobody);
+  for (std::size_t c = 0; c < cells.size(); ++c) {
+    if (count[c] == 0) continue;
+    const long units = std::lround(sum[c] / count[c] / kSpeedUnitMps);
+    cells[c] = static_cast<std::uint8_t>(std::min(units, static_cast<long>(kNobody) - 1));
+  }
+  const auto name = [&](int edge) { return road_.edges[static_cast<std::size_t>(edge)].id; };
+  return Json{{"from", name(plan.edges.front())},
+              {"to", name(plan.edges.back())},
+              {"begin_s", begin_s},
+              {"cell_s", cell_s},
+              {"cell_m", cell_m},
+              {"columns", columns},
+              {"rows", rows},
+              {"unit_mps", kSpeedUnitMps},
+              {"speed", base64(cells)}};
+}
+
+Json Recording::figures() const {
+  Json time_s = Json::array();
+  Json slow = Json::array();
+  Json waiting = Json::array();
+  Json arrived = Json::array();
+  const auto every = static_cast<std::size_t>(std::max(1.0, 5.0 / frame_s_));
+  for (std::size_t f = 0; f < frames_.size(); f += every) {
+    const Frame& frame = frames_[f];
+    time_s.push_back(frame.time_s);
+    slow.push_back(std::ranges::count_if(frame.samples, [](const Sample& sample) {
+      return static_cast<double>(sample.speed_mps) < scene::kQueueSpeedMps;
+    }));
+    waiting.push_back(frame.waiting);
+    arrived.push_back(frame.arrived);
+  }
+  Json routes = Json::array();
+  if (!frames_.empty()) {
+    for (const scene::RoutePlan* plan : main_routes()) routes.push_back(speed_along(*plan));
+  }
+  return Json{{"time_s", std::move(time_s)},
+              {"slow", std::move(slow)},
+              {"waiting", std::move(waiting)},
+              {"arrived", std::move(arrived)},
+              {"routes", std::move(routes)}};
+}
+
+}  // namespace traffic::train
