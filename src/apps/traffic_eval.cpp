@@ -21,6 +21,7 @@
 #include "traffic/core/text.h"
 #include "traffic/os/affinity.h"
 #include "traffic/sim/network_study.h"
+#include "traffic/sim/scenario.h"
 #include "traffic/train/evaluate/evaluation.h"
 #include "traffic/train/evaluate/foreign_settings.h"
 #include "traffic/train/policy/policy_controller.h"

@@ -47,14 +47,14 @@ Step random_step(Policy& policy, const model::ControllerInputs& widths, Rng& rng
                                         .segments = rl::Segments(torch::tensor({0L, m}))},
                                        torch::tensor({policy.top_k()}),
                                        test::draw_uniforms(rng, {m, policy.uniform_columns()}));
-  const torch::Tensor place = made.row;  // of one state
-  const auto all = [](const torch::Tensor& t, const auto* data) {
-    return std::span(data, static_cast<std::size_t>(t.numel()));
+  const auto all = []<typename T>(const torch::Tensor& t, const T* data) {
+    return std::vector<T>(data, data + t.numel());
   };
-  note_decisions(step, {.place = all(place, place.const_data_ptr<std::int64_t>()),
+  // Of one state: its rows are its places.
+  note_decisions(step, {.place = all(made.row, made.row.const_data_ptr<std::int64_t>()),
                         .action = all(made.action, made.action.const_data_ptr<float>()),
                         .lane = all(made.lane, made.lane.const_data_ptr<std::int64_t>())});
-  step.decision_conflict.assign(step.place.size(), 0);
+  step.decision_conflict.assign(step.made.size(), 0);
   step.reward = {static_cast<float>(rng.uniform())};
   step.cost = {0.0F};
   return step;

@@ -38,7 +38,8 @@ std::string with_whole_paths(std::string_view files, const fs::path& folder) {
   std::istringstream list{std::string(files)};
   for (std::string file; std::getline(list, file, ',');) {
     file.erase(0, file.find_first_not_of(' '));
-    whole += (whole.empty() ? "" : ",") + (folder / file).lexically_normal().string();
+    if (!whole.empty()) whole += ',';
+    whole += (folder / file).lexically_normal().string();
   }
   return whole;
 }

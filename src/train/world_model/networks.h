@@ -10,6 +10,7 @@
 #include "traffic/comm/flat_arena.h"
 #include "traffic/config/config.h"
 #include "traffic/data/batch.h"
+#include "traffic/data/format.h"
 #include "traffic/model/graph_encoder.h"
 #include "traffic/model/world_model.h"
 
