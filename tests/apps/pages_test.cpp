@@ -111,7 +111,8 @@ TEST_F(PagesTest, WhatIsRecordedChangesNoEpisodeAndIsThere) {
   EXPECT_EQ(traffic["seed"], 5);
   ASSERT_EQ(traffic["recordings"].size(), 2U);
   const auto& none = traffic["recordings"][0];
-  const auto& episode = json("with.json")["episodes"][0];
+  const auto evaluated = json("with.json");
+  const auto& episode = evaluated["episodes"][0];
   EXPECT_EQ(none["controller"], "none");
   EXPECT_EQ(none["time_s"].size(), none["arrived"].size());
   EXPECT_LE(none["arrived"].back(), episode["arrived"]);

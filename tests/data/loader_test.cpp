@@ -230,7 +230,7 @@ TEST_F(LoaderTest, ACacheThatIsTooSmallIsRefusedWithTheSizeThatIsNeeded) {
 
 TEST_F(LoaderTest, FilesOfOtherFeaturesAreRefused) {
   FileInfo info = test::test_info();
-  info.node_features[4].scale = 17;
+  info.node_features[4].unit = "km";
   {
     DatasetWriter writer(dir_ / "b.h5", info, {});
     writer.begin_episode({.seed = 1});

@@ -27,7 +27,7 @@ TEST(Scenario, AnUnknownNameListsTheShippedOnes) {
     FAIL() << "no error";
   } catch (const DataError& e) {
     EXPECT_THAT(e.what(), HasSubstr("'marge'"));
-    EXPECT_THAT(e.what(), HasSubstr("corridor, merge, merge_quick"));
+    EXPECT_THAT(e.what(), HasSubstr("corridor, lane_drop, merge, merge_quick"));
   }
 }
 
