@@ -195,7 +195,10 @@ TEST_F(Phase2Test, AControllerOfACheckpointIsEvaluatedBesideTheScriptedOnes) {
                   "/traffic_eval --controller none --controller meter --controller checkpoint:" +
                   best + " --seeds 1..2 --json " + (dir_ / "e.json").string());
   ASSERT_EQ(outcome.exit_code, 0) << outcome.output;
-  EXPECT_THAT(outcome.output, HasSubstr("checkpoint:" + best));
+  EXPECT_THAT(outcome.output, HasSubstr("run/checkpoints/best.h5"));
+  std::ifstream in(dir_ / "e.json");
+  const std::string json{std::istreambuf_iterator<char>(in), {}};
+  EXPECT_THAT(json, HasSubstr("checkpoint:" + best)) << "whole, where there is room";
 }
 
 TEST_F(Phase2Test, IsEvaluatedInTheEnvironmentOfTheFirstCheckpointWithSetOnTop) {
