@@ -59,7 +59,8 @@ class PolicyController final : public scene::Controller {
     const ObservationInput input{.period = &period, .memory = &memory_};
     const Observation seen = decider_.observe(std::span(&input, 1)).front();
     const DecisionInput asked{.period = &period, .seen = &seen};
-    for (const auto& command : decider_.decide(std::span(&asked, 1)).front().commands) {
+    const DecidedState decided = decider_.decide(std::span(&asked, 1)).front();
+    for (const auto& command : decided.commands) {
       if (command) commands.push_back(*command);
     }
     frames_.clear();

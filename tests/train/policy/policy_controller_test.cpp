@@ -46,7 +46,7 @@ std::vector<double> decision_times_s(double period_s, double step_s) {
 
   Scene s(priority_merge().road());
   s.state().reset(step_s, 100.0);
-  s.add(kMain, "main_0", 240, 0, /*is_cv=*/true);
+  const auto cv = s.add(kMain, "main_0", 240, 0, /*is_cv=*/true);
   std::vector<double> times_s;
   double next_s = 0;
   for (int i = 0; i * step_s < 10.0 - 1e-6; ++i) {
@@ -56,6 +56,11 @@ std::vector<double> decision_times_s(double period_s, double step_s) {
     std::vector<scene::Command> commands;
     controller->decide(s.state(), commands);
     if (!commands.empty()) times_s.push_back(s.state().time_s());
+    for (const scene::Command& command : commands) {
+      EXPECT_EQ(command.vehicle_id, cv);
+      EXPECT_EQ(command.longitudinal, scene::Longitudinal::kTargetSpeed);
+      EXPECT_EQ(command.hold_s, period_s);
+    }
     next_s += controller->period_s();
   }
   return times_s;
