@@ -12,6 +12,7 @@ find_package(Protobuf REQUIRED)
 find_package(Torch2 REQUIRED)
 find_package(Libsumo REQUIRED)
 pkg_check_modules(hdf5 REQUIRED IMPORTED_TARGET hdf5)
+pkg_check_modules(libdeflate REQUIRED IMPORTED_TARGET libdeflate)
 pkg_check_modules(xxhash REQUIRED IMPORTED_TARGET libxxhash)
 
 if(TRAFFIC_TESTS OR TRAFFIC_BENCHMARKS)

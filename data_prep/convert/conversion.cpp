@@ -20,6 +20,7 @@
 #include "traffic/core/error.h"
 #include "traffic/core/version.h"
 #include "traffic/data/writer.h"
+#include "traffic/os/affinity.h"
 #include "traffic/os/descriptor.h"
 #include "traffic/report/progress_bar.h"
 #include "walk.h"
@@ -109,7 +110,8 @@ class Output {
     info.controller_names = {"recorded"};
     writer_.emplace(path_, info,
                     data::WriterOptions{.float16 = options_.float16,
-                                        .compression_level = options_.compression_level});
+                                        .compression_level = options_.compression_level,
+                                        .encoder_threads = os::num_cpus_available()});
     return *writer_;
   }
   void finish() { writer_->finish(); }

@@ -1,9 +1,10 @@
 #include "chunk_codec.h"
 
-#include <zlib.h>
+#include <libdeflate.h>
 
 #include <algorithm>
 #include <cstring>
+#include <new>
 
 namespace traffic::data {
 namespace {
@@ -36,13 +37,35 @@ void unshuffle(std::span<const std::byte> in, std::size_t element_size, std::byt
   std::memcpy(out + done, in.data() + done, in.size() - done);
 }
 
+template <std::size_t Size>
+void shuffle_elements(const std::byte* in, std::size_t n, std::byte* out) {
+  for (std::size_t j = 0; j < Size; ++j) {
+    for (std::size_t i = 0; i < n; ++i) out[j * n + i] = in[i * Size + j];
+  }
+}
+
+void shuffle(std::span<const std::byte> in, std::size_t element_size, std::byte* out) {
+  const std::size_t n = in.size() / element_size;
+  switch (element_size) {
+    case 2:
+      shuffle_elements<2>(in.data(), n, out);
+      break;
+    case 4:
+      shuffle_elements<4>(in.data(), n, out);
+      break;
+    case 8:
+      shuffle_elements<8>(in.data(), n, out);
+      break;
+    default:
+      std::memcpy(out, in.data(), in.size());
+  }
+}
+
 /// True if the stream decodes to exactly out.size() bytes.
-bool inflate_exactly(std::span<const std::byte> in, std::span<std::byte> out) {
-  auto length = static_cast<uLongf>(out.size());
-  const int rc =
-      uncompress(reinterpret_cast<Bytef*>(out.data()), &length,
-                 reinterpret_cast<const Bytef*>(in.data()), static_cast<uLong>(in.size()));
-  return rc == Z_OK && length == out.size();
+bool inflate_exactly(std::span<const std::byte> in, libdeflate_decompressor* decompressor,
+                     std::span<std::byte> out) {
+  return libdeflate_zlib_decompress(decompressor, in.data(), in.size(), out.data(), out.size(),
+                                    nullptr) == LIBDEFLATE_SUCCESS;
 }
 
 }  // namespace
@@ -76,6 +99,34 @@ std::uint32_t fletcher32(std::span<const std::byte> bytes) {
   return sum2 << 16 | sum1;
 }
 
+ChunkPacker::ChunkPacker(int compression_level)
+    : compressor_(compression_level > 0 ? libdeflate_alloc_compressor(compression_level)
+                                        : nullptr) {
+  if (compression_level > 0 && compressor_ == nullptr) throw std::bad_alloc();
+}
+
+ChunkPacker::~ChunkPacker() { libdeflate_free_compressor(compressor_); }
+
+void ChunkPacker::pack(std::vector<std::byte>& chunk, std::size_t element_size) {
+  if (compressor_ != nullptr) {
+    shuffled_.resize(chunk.size());
+    shuffle(chunk, element_size, shuffled_.data());
+    // The bound leaves room for whatever the bytes are, so the result is never empty.
+    chunk.resize(libdeflate_zlib_compress_bound(compressor_, shuffled_.size()));
+    chunk.resize(libdeflate_zlib_compress(compressor_, shuffled_.data(), shuffled_.size(),
+                                          chunk.data(), chunk.size()));
+  }
+  const std::uint32_t sum = fletcher32(chunk);
+  const auto* bytes = reinterpret_cast<const std::byte*>(&sum);
+  chunk.insert(chunk.end(), bytes, bytes + sizeof(sum));
+}
+
+ChunkScratch::ChunkScratch() : decompressor(libdeflate_alloc_decompressor()) {
+  if (decompressor == nullptr) throw std::bad_alloc();
+}
+
+ChunkScratch::~ChunkScratch() { libdeflate_free_decompressor(decompressor); }
+
 std::string_view decode_chunk(std::span<const std::byte> stored, const ChunkFilters& filters,
                               std::uint32_t skipped, std::size_t element_size,
                               ChunkScratch& scratch, std::span<std::byte> out) {
@@ -99,11 +150,15 @@ std::string_view decode_chunk(std::span<const std::byte> stored, const ChunkFilt
   }
   if (deflated) {
     if (!shuffled) {
-      return inflate_exactly(stored, out) ? "" : "the compressed bytes (deflate) are damaged";
+      return inflate_exactly(stored, scratch.decompressor, out)
+                 ? ""
+                 : "the compressed bytes (deflate) are damaged";
     }
-    scratch.resize(out.size());
-    if (!inflate_exactly(stored, scratch)) return "the compressed bytes (deflate) are damaged";
-    stored = scratch;
+    scratch.shuffled.resize(out.size());
+    if (!inflate_exactly(stored, scratch.decompressor, scratch.shuffled)) {
+      return "the compressed bytes (deflate) are damaged";
+    }
+    stored = scratch.shuffled;
   }
   if (stored.size() != out.size()) return "the chunk has the wrong number of bytes";
   if (shuffled) {

@@ -1,6 +1,8 @@
 #include "column_writer.h"
 
+#include <algorithm>
 #include <array>
+#include <utility>
 
 #include "traffic/data/float16.h"
 
@@ -25,28 +27,35 @@ h5::Properties creation_properties(const ColumnSpec& spec, int width, int compre
 
 }  // namespace
 
-ColumnWriter::ColumnWriter(hid_t file, const ColumnSpec& spec, Element element, int width,
-                           int compression_level)
-    : spec_(spec),
+ColumnWriter::ColumnWriter(hid_t file, std::size_t index, Element element, int width,
+                           int compression_level, ChunkEncoder& encoder)
+    : spec_(column_specs()[index]),
+      index_(index),
       element_(element),
-      row_bytes_(size_of(element) * static_cast<std::size_t>(width)),
-      type_(h5::file_type(element)) {
+      width_(static_cast<std::size_t>(width)),
+      row_bytes_(size_of(element) * width_),
+      chunk_bytes_(row_bytes_ * static_cast<std::size_t>(spec_.chunk_rows)),
+      encoder_(encoder) {
+  const h5::Datatype type = h5::file_type(element);
   const std::array<hsize_t, 2> none{0, static_cast<hsize_t>(width)};
   const std::array<hsize_t, 2> limit{H5S_UNLIMITED, static_cast<hsize_t>(width)};
   const h5::Dataspace space(
-      h5::check(H5Screate_simple(spec.rank, none.data(), limit.data()), "data space"));
-  const auto properties = creation_properties(spec, width, compression_level);
-  dataset_ = h5::Dataset(h5::check(H5Dcreate2(file, spec.path().c_str(), type_.get(), space.get(),
+      h5::check(H5Screate_simple(spec_.rank, none.data(), limit.data()), "data space"));
+  const auto properties = creation_properties(spec_, width, compression_level);
+  dataset_ = h5::Dataset(h5::check(H5Dcreate2(file, spec_.path().c_str(), type.get(), space.get(),
                                               H5P_DEFAULT, properties.get(), H5P_DEFAULT),
-                                   "create " + spec.path()));
+                                   "create " + spec_.path()));
 }
 
 void ColumnWriter::append(std::span<const std::byte> rows) {
   hash_.update(rows);
-  buffer_.insert(buffer_.end(), rows.begin(), rows.end());
-  const std::size_t chunk_rows = static_cast<std::size_t>(spec_.chunk_rows);
-  const std::size_t chunks = buffer_.size() / (row_bytes_ * chunk_rows);
-  if (chunks > 0) write_rows(chunks * chunk_rows);
+  while (!rows.empty()) {
+    const auto piece = rows.first(std::min(rows.size(), chunk_bytes_ - buffer_.size()));
+    if (buffer_.empty() && piece.size() < chunk_bytes_) buffer_.reserve(chunk_bytes_);
+    buffer_.insert(buffer_.end(), piece.begin(), piece.end());
+    rows = rows.subspan(piece.size());
+    if (buffer_.size() == chunk_bytes_) give_chunk();
+  }
 }
 
 std::int64_t ColumnWriter::append_features(std::span<const float> values) {
@@ -64,27 +73,29 @@ std::int64_t ColumnWriter::append_features(std::span<const float> values) {
 }
 
 void ColumnWriter::finish() {
-  if (!buffer_.empty()) write_rows(buffer_.size() / row_bytes_);
+  if (!buffer_.empty()) give_chunk();
 }
 
-void ColumnWriter::write_rows(std::size_t rows) {
+void ColumnWriter::give_chunk() {
+  Chunk chunk{.column = index_,
+              .first_row = rows_given_,
+              .rows = static_cast<std::int64_t>(buffer_.size() / row_bytes_),
+              .element_size = size_of(element_),
+              .bytes = std::exchange(buffer_, {})};
+  rows_given_ += chunk.rows;
+  chunk.bytes.resize(chunk_bytes_);
+  encoder_.give(std::move(chunk));
+}
+
+void ColumnWriter::store(const Chunk& packed) {
   const std::string what = "write " + spec_.path();
-  const hsize_t width = row_bytes_ / size_of(element_);
-  const std::array<hsize_t, 2> size{static_cast<hsize_t>(rows_written_) + rows, width};
-  const std::array<hsize_t, 2> start{static_cast<hsize_t>(rows_written_), 0};
-  const std::array<hsize_t, 2> count{rows, width};
+  const std::array<hsize_t, 2> size{static_cast<hsize_t>(packed.first_row + packed.rows), width_};
+  const std::array<hsize_t, 2> start{static_cast<hsize_t>(packed.first_row), 0};
   h5::check(H5Dset_extent(dataset_.get(), size.data()), what);
-  const h5::Dataspace in_file(h5::check(H5Dget_space(dataset_.get()), what));
-  h5::check(H5Sselect_hyperslab(in_file.get(), H5S_SELECT_SET, start.data(), nullptr, count.data(),
-                                nullptr),
+  h5::check(H5Dwrite_chunk(dataset_.get(), H5P_DEFAULT, 0, start.data(), packed.bytes.size(),
+                           packed.bytes.data()),
             what);
-  const h5::Dataspace in_memory(
-      h5::check(H5Screate_simple(spec_.rank, count.data(), nullptr), what));
-  h5::check(H5Dwrite(dataset_.get(), type_.get(), in_memory.get(), in_file.get(), H5P_DEFAULT,
-                     buffer_.data()),
-            what);
-  buffer_.erase(buffer_.begin(), buffer_.begin() + static_cast<std::ptrdiff_t>(rows * row_bytes_));
-  rows_written_ += static_cast<std::int64_t>(rows);
+  bytes_written_ += static_cast<std::int64_t>(packed.bytes.size());
 }
 
 }  // namespace traffic::data

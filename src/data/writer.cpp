@@ -88,12 +88,15 @@ struct DatasetWriter::Impl {
   void append_features(const scene::GraphFrame& frame, Column name, std::span<const float> values,
                        const FeatureTable& table);
   void check_space();
+  /// @param all waits for those that are being packed
+  void store_chunks(bool all);
 
   fs::path folder;
   AtomicFile target;
   FileInfo info;
   int position_column;
   h5::File file;
+  ChunkEncoder encoder;
   std::vector<ColumnWriter> columns;
   EpisodeLabel label;
   bool episode_open = false;
@@ -109,7 +112,8 @@ DatasetWriter::Impl::Impl(const fs::path& path, FileInfo file_info, const Writer
     : folder(path.has_parent_path() ? path.parent_path() : fs::path(".")),
       target(path),
       info(std::move(file_info)),
-      position_column(feature_index(info.node_features, kPositionFeature)) {
+      position_column(feature_index(info.node_features, kPositionFeature)),
+      encoder(options.compression_level, options.encoder_threads) {
   check_options(info, options);
   check_free_space(folder);
   info.float16 = options.float16;
@@ -124,7 +128,8 @@ DatasetWriter::Impl::Impl(const fs::path& path, FileInfo file_info, const Writer
   for (const ColumnSpec& spec : column_specs()) {
     const Element element = spec.may_be_f16 && options.float16 ? Element::kF16 : spec.element;
     const int width = spec.width > 0 ? spec.width : static_cast<int>(info.node_features.size());
-    columns.emplace_back(file.get(), spec, element, width, options.compression_level);
+    columns.emplace_back(file.get(), columns.size(), element, width, options.compression_level,
+                         encoder);
   }
   append_value<std::int64_t>(Column::kFrameNodePtr, 0);
   append_value<std::int64_t>(Column::kFrameEdgePtr, 0);
@@ -200,9 +205,15 @@ void DatasetWriter::Impl::check_space() {
   check_free_space(folder);
 }
 
+void DatasetWriter::Impl::store_chunks(bool all) {
+  Chunk packed;
+  while (encoder.take(packed, all)) columns[packed.column].store(packed);
+}
+
 void DatasetWriter::Impl::append(const scene::GraphFrame& frame) {
   check_structure(frame);
   check_values(frame);
+  store_chunks(false);
   check_space();
   const std::size_t nodes = frame.vehicle_id.size();
   const std::size_t width = info.node_features.size();
@@ -231,10 +242,12 @@ void DatasetWriter::Impl::finish() {
   Hasher hash;
   for (auto& column : columns) {
     column.finish();
+    store_chunks(false);
     const std::array<std::uint64_t, 2> part{static_cast<std::uint64_t>(column.rows()),
                                             column.digest()};
     hash.update(std::as_bytes(std::span(part)));
   }
+  store_chunks(true);
   info.content_hash = hash.digest();
   write_attributes(file.get(), info);
   columns.clear();

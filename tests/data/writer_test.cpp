@@ -61,6 +61,21 @@ TEST_F(WriterTest, TheOldFileStaysUntilTheNewOneIsFinished) {
   EXPECT_EQ(DatasetReader(dir_ / "a.h5").num_frames(), 20);
 }
 
+TEST_F(WriterTest, TheFileDoesNotDependOnTheThreadsThatCompress) {
+  const std::vector<test::EpisodeSpec> episodes{{{.seed = 1, .frames = 600, .vehicles = 60}},
+                                                {{.seed = 2, .frames = 300, .vehicles = 90}}};
+  for (const int level : {0, 1, 6}) {
+    for (const int threads : {0, 1, 3}) {
+      test::write_file(dir_ / fmt::format("{}-{}.h5", level, threads), episodes,
+                       {.compression_level = level, .encoder_threads = threads});
+    }
+    const std::string alone = test::read_bytes(dir_ / fmt::format("{}-0.h5", level));
+    EXPECT_GT(DatasetReader(dir_ / fmt::format("{}-0.h5", level)).num_nodes(), 20000);
+    EXPECT_EQ(alone, test::read_bytes(dir_ / fmt::format("{}-1.h5", level)));
+    EXPECT_EQ(alone, test::read_bytes(dir_ / fmt::format("{}-3.h5", level)));
+  }
+}
+
 TEST_F(WriterTest, RefusesValuesThatAreNotFinite) {
   DatasetWriter writer(dir_ / "a.h5", test::test_info(), {});
   writer.begin_episode({.seed = 77});

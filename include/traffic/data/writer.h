@@ -15,6 +15,7 @@ namespace traffic::data {
 struct WriterOptions {
   bool float16 = false;       ///< features as float16: about half the size, 3 decimal digits
   int compression_level = 1;  ///< of deflate, 1 to 9; 0: neither shuffle nor deflate
+  int encoder_threads = 0;    ///< that compress beside the caller; the file does not depend on it
 };
 
 /// What begin_episode has to know; where its frames begin and end is counted.
@@ -25,7 +26,7 @@ struct EpisodeLabel {
   std::uint8_t controller = 0;  ///< index into FileInfo::controller_names
 };
 
-/// Appends episodes to a new file in bounded memory (some chunks a column). The file appears under
+/// Appends episodes to a new file in bounded memory (some chunks a column and encoder thread). The file appears under
 /// its name only with finish(); until then it is a temporary file beside it, which the destructor
 /// removes. Not thread-safe.
 class DatasetWriter {
