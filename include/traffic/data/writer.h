@@ -26,9 +26,9 @@ struct EpisodeLabel {
   std::uint8_t controller = 0;  ///< index into FileInfo::controller_names
 };
 
-/// Appends episodes to a new file in bounded memory (some chunks a column and encoder thread). The file appears under
-/// its name only with finish(); until then it is a temporary file beside it, which the destructor
-/// removes. Not thread-safe.
+/// Appends episodes to a new file in bounded memory (some chunks a column and encoder thread). The
+/// file appears under its name only with finish(); until then it is a temporary file beside it,
+/// which the destructor removes. Not thread-safe.
 class DatasetWriter {
  public:
   /// @throws ResourceError if the folder cannot be written or is nearly full; DataError if the
