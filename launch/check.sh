@@ -10,7 +10,7 @@ readonly BELOW_TRAIN="data model rl rollout checkpoint report comm sim game scen
 declare -A allowed=(
   [os]="" [core]="os" [config]="core os" [scene]="config core os" [sim]="scene config core os" [game]="core os" [comm]="config core os"
   [data]="scene config core os" [model]="config core os" [rl]="config core os" [checkpoint]="config core os"
-  [report]="config core os"
+  [report]="config core os" [tune]="report config core os"
   [rollout/pool]="comm config core os" [rollout/game]="rollout/pool game core os" [rollout/traffic]="rollout/pool sim scene config core os"
   [train/optim]="$BELOW_TRAIN" [train/run]="$BELOW_TRAIN" [train/policy]="train/optim train/run $BELOW_TRAIN"
   [train/rollouts]="train/policy train/optim train/run $BELOW_TRAIN"
@@ -18,7 +18,7 @@ declare -A allowed=(
   [train/world_model]="train/optim train/run $BELOW_TRAIN" [train/evaluate]="train/policy train/run $BELOW_TRAIN"
   [train/doctor]="train/run $BELOW_TRAIN"
   [train]="train/world_model train/ppo train/rollouts train/policy train/optim train/run train/evaluate $BELOW_TRAIN"
-  [apps]="train $BELOW_TRAIN"
+  [apps]="train tune $BELOW_TRAIN"
   [data_prep]="data report sim scene config core os")
 # Third-party headers that stay inside one module.
 declare -A owner=([mpi.h]="comm rollout" [nccl.h]="comm" [hdf5.h]="data checkpoint" [libsumo/]="sim")

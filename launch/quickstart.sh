@@ -13,7 +13,7 @@ say "1/4 set up (Debian packages, wheels)"
 ./launch/setup.sh
 say "2/4 build"
 ./launch/build.sh "$preset" traffic_train traffic_eval traffic_doctor traffic_report data_prep \
-  traffic_status rollout_worker sumo_env scenarios
+  traffic_status traffic_tune rollout_worker sumo_env scenarios
 say "3/4 record SUMO traffic on the merge scenario"
 if [ -f "$DATA/complete" ]; then
   echo "$DATA is there already"

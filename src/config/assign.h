@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "toml_reader.h"
+#include "traffic/config/toml_reader.h"
 #include "traffic/config/schema.h"
 
 namespace traffic::config {

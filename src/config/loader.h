@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "assign.h"
-#include "toml_reader.h"
+#include "traffic/config/toml_reader.h"
 #include "traffic/config/load.h"
 #include "traffic/config/trainings.h"
 

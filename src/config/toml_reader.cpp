@@ -1,4 +1,4 @@
-#include "toml_reader.h"
+#include "traffic/config/toml_reader.h"
 
 #include <fmt/format.h>
 #include <toml++/toml.h>

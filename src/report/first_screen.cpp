@@ -72,8 +72,8 @@ std::string gain_card(const Json& evaluation, const Json& row) {
               meaning + (seeds < 20 ? "; more seeds narrow the interval" : ""));
 }
 
-/// Beside the same traffic without control: events that must not be more, then those that hint at
-/// them.
+/// Beside the same traffic without control: events that must not be more (beyond their interval,
+/// where the evaluation has judged that), then those that hint at them.
 std::string safety_card(const Json& row, const Json* none) {
   using Event = std::pair<const char*, const char*>;
   constexpr std::array<Event, 3> kHarm{Event{"collisions", "collisions"},
@@ -93,6 +93,10 @@ std::string safety_card(const Json& row, const Json* none) {
       worse += (worse.empty() ? "" : ", ") + beside(event);
     }
     if (number(row, event.first) > 0) all += beside(event) + ", ";
+  }
+  if (!worse.empty() && row.value("safe", false)) {
+    return card("Safety", "warn", "Look closer",
+                "an episode: " + worse + "; within the interval over these seeds");
   }
   if (!worse.empty()) return card("Safety", "bad", "Less safe", "an episode: " + worse);
   constexpr double kNoticeable = 1.1;

@@ -86,6 +86,7 @@ const std::vector<Treatment> kTreatments{
     {"^\\./snakes", ""},
     {"^\\./launch/(train|manage)\\.sh ", nullptr, "launch_test.cpp runs them with stand-ins"},
     {"^\\./traffic_report ", ""},
+    {"^\\./traffic_tune ", " --dry-run"},
     {"^\\./launch/(quickstart|test|setup|build)\\.sh", nullptr,
      "installs or builds; launch_test.cpp runs the first two with stand-ins"},
     {"sbatch ", nullptr, "needs a cluster; tests/slurm runs the jobs on one of its own"},
@@ -109,7 +110,8 @@ class DocumentedCommands : public ::testing::Test {
     }
     const fs::path programs = TRAFFIC_BIN_DIR;
     for (const char* name :
-         {"traffic_train", "traffic_eval", "traffic_doctor", "traffic_report", "snakes"}) {
+         {"traffic_train", "traffic_eval", "traffic_doctor", "traffic_report", "traffic_tune",
+          "snakes"}) {
       fs::create_symlink(programs / name, root_ / name);
     }
     fs::create_symlink(programs / "data_prep", root_ / "data_prep/data_prep");

@@ -125,6 +125,16 @@ TEST_F(HtmlReportTest, ACollisionMoreThanWithoutControlIsLessSafe) {
                               HasSubstr("0.5 collisions (0 without control)")));
 }
 
+TEST_F(HtmlReportTest, WhatTheEvaluationJudgedSafeIsLookedAtCloserButNotCalledUnsafe) {
+  write_trained(dir_);
+  write_text(dir_ / "evaluation.json",
+             R"({"scenario":"merge","seeds":[1,2],"controllers":[{"controller":"none",)"
+             R"("emergency_stops":0},{"controller":"checkpoint:x.h5","gain_%":4,"+-95%":1,)"
+             R"("emergency_stops":0.5,"safe":true}]})");
+  EXPECT_THAT(report(), AllOf(HasSubstr("<strong>Look closer</strong>"),
+                              HasSubstr("0.5 emergency stops (0 without control); within the")));
+}
+
 TEST_F(HtmlReportTest, EachPictureSaysWhatItShows) {
   write_text(dir_ / "summary.json", R"({"status":"done"})");
   write_trained(dir_ / "phase3");

@@ -43,4 +43,9 @@ enum SplittingStream : std::uint64_t {
   kGroupStream = 1,  ///< order in which groups of episodes are dealt out
 };
 
+/// From the seed of a table of traffic_tune.
+enum TuningStream : std::uint64_t {
+  kTrialStream = 1,  ///< the settings of a trial
+};
+
 }  // namespace traffic

@@ -1,0 +1,83 @@
+/// Searches for settings of a training: random or on a grid, the better trials go on.
+#include <fmt/format.h>
+
+#include <CLI/CLI.hpp>
+#include <cstdio>
+#include <string>
+
+#include "traffic/core/error.h"
+#include "traffic/core/signals.h"
+#include "traffic/core/version.h"
+#include "traffic/report/logging.h"
+#include "traffic/tune/study.h"
+
+namespace {
+
+using namespace traffic;
+
+struct Arguments {
+  std::string table;
+  std::string dir;
+  tune::StudyOptions study;
+  bool dry_run = false;
+  bool prints_json = false;
+};
+
+int run(const Arguments& arguments) {
+  tune::Table table = tune::read_table(arguments.table);
+  if (!arguments.dir.empty()) table.dir = arguments.dir;
+  report::init_logging({});
+  install_stop_handlers();
+  if (arguments.dry_run) {
+    for (const tune::Trial& trial : tune::draw_trials(table)) {
+      std::string line = fmt::format("trial {}:", trial.number);
+      for (std::size_t i = 0; i < table.choices.size(); ++i) {
+        line += fmt::format(" {}={}", table.choices[i].key, trial.values[i]);
+      }
+      std::puts(line.c_str());
+    }
+    return 0;
+  }
+  const auto trials = tune::run_study(table, arguments.study);
+  const std::string text = arguments.prints_json ? tune::study_json(table, trials).dump(2) + "\n"
+                                                 : tune::study_text(table, trials);
+  std::fputs(text.c_str(), stdout);
+  return 0;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  Arguments arguments;
+  CLI::App app{
+      "Searches for settings: trains those of a table (docs/tuning.md), the better ones for "
+      "longer. "
+      "The same command goes on where it was stopped.",
+      "traffic_tune"};
+  app.set_version_flag("--version", fmt::format("traffic_tune {}", version()));
+  app.add_option("table", arguments.table, "What to try, in TOML")->required()->type_name("FILE");
+  app.add_option("--dir", arguments.dir, "Folder of the trainings")->type_name("DIR");
+  app.add_option("--jobs", arguments.study.jobs, "Trainings at once; default: one for each core")
+      ->type_name("N")
+      ->check(CLI::PositiveNumber);
+  app.add_option("--trial", arguments.study.trial,
+                 "Only this trial, up to the first budget: a job of an array")
+      ->type_name("N");
+  app.add_flag("--dry-run", arguments.dry_run, "Print the trials and end");
+  app.add_flag("--json", arguments.prints_json, "Print the result as JSON");
+  try {
+    app.parse(argc, argv);
+    return run(arguments);
+  } catch (const CLI::Success& help) {
+    return app.exit(help);
+  } catch (const CLI::ParseError& error) {
+    std::fprintf(stderr, "traffic_tune: %s; --help lists what there is\n", error.what());
+    return static_cast<int>(ExitCode::kConfig);
+  } catch (const Error& error) {
+    std::fprintf(stderr, "traffic_tune: %s\n", error.what());
+    return static_cast<int>(error.code());
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "traffic_tune: %s\n", error.what());
+    return static_cast<int>(ExitCode::kInternal);
+  }
+}
