@@ -109,9 +109,8 @@ class DocumentedCommands : public ::testing::Test {
       fs::create_symlink(fs::path(TRAFFIC_SOURCE_DIR) / name, root_ / name);
     }
     const fs::path programs = TRAFFIC_BIN_DIR;
-    for (const char* name :
-         {"traffic_train", "traffic_eval", "traffic_doctor", "traffic_report", "traffic_tune",
-          "snakes"}) {
+    for (const char* name : {"traffic_train", "traffic_eval", "traffic_doctor", "traffic_report",
+                             "traffic_tune", "snakes"}) {
       fs::create_symlink(programs / name, root_ / name);
     }
     fs::create_symlink(programs / "data_prep", root_ / "data_prep/data_prep");
