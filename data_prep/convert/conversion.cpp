@@ -15,6 +15,7 @@
 #include "../record_plan.h"
 #include "formats.h"
 #include "frame_maker.h"
+#include "text_input.h"
 #include "traffic/core/atomic_file.h"
 #include "traffic/core/clock.h"
 #include "traffic/core/error.h"
@@ -193,7 +194,7 @@ os::Descriptor spool_standard_input(const fs::path& folder) {
   if (!file.is_open()) throw io_error("make a nameless file for the pipe in", folder, errno);
   std::vector<std::byte> buffer(1 << 20);
   while (true) {
-    const long n = os::read_some(STDIN_FILENO, buffer);
+    const long n = read_unless_stopped(STDIN_FILENO, buffer);
     if (n < 0) throw io_error("read", "standard input", errno);
     if (n == 0) return file;
     if (!os::write_all(file.get(), std::span(buffer).first(static_cast<std::size_t>(n)))) {

@@ -1,9 +1,7 @@
 #include "node_memory.h"
 
 #include <algorithm>
-#include <fstream>
 #include <limits>
-#include <string>
 #include <system_error>
 
 #include "traffic/core/error.h"
@@ -46,19 +44,6 @@ NodeMemory open_node_memory(pid_t pid, int descriptor, std::size_t size_bytes) {
         "as one user in one container",
         error.what());
   }
-}
-
-std::int64_t available_memory_bytes() {
-  std::int64_t available = total_memory_bytes() - rss_bytes();
-  std::ifstream meminfo("/proc/meminfo");
-  std::string key;
-  std::int64_t kb = 0;
-  std::string unit;
-  while (meminfo >> key >> kb) {
-    if (key == "MemAvailable:") return std::min(available, kb * 1024);
-    std::getline(meminfo, unit);
-  }
-  return available;
 }
 
 void require_memory(std::int64_t needed_bytes, std::int64_t available_bytes) {

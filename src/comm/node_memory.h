@@ -26,9 +26,6 @@ NodeMemory create_node_memory(std::size_t size_bytes);
 /// @throws ResourceError
 NodeMemory open_node_memory(pid_t pid, int descriptor, std::size_t size_bytes);
 
-/// Memory that can still be used, by the machine and by the control group of this process.
-std::int64_t available_memory_bytes();
-
 /// @throws ResourceError with both sizes and what to do
 void require_memory(std::int64_t needed_bytes, std::int64_t available_bytes);
 

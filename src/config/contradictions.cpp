@@ -54,6 +54,11 @@ std::vector<Contradiction> find_contradictions(const Config& config) {
                      fmt::format("found {}, expected no more than train.learning_rate, which is {}",
                                  train.min_learning_rate, train.learning_rate)});
   }
+  if (config.data.shard_weights == "measured" && !config.data.rank_weights.empty()) {
+    found.push_back({{"data.shard_weights", "data.rank_weights"},
+                     "found \"measured\" beside shares that are given; leave data.rank_weights out "
+                     "or set \"fixed\""});
+  }
   const LossScale& scale = config.loss_scale;
   if (scale.min > scale.max || scale.initial < scale.min || scale.initial > scale.max) {
     found.push_back(

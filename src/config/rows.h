@@ -20,6 +20,8 @@ inline std::string refuse_empty(std::string_view text) {
   return text.empty() ? "expected a text that is not empty" : "";
 }
 
+std::vector<Row> data_rows();
+std::vector<Row> augmentation_rows();
 std::vector<Row> loss_scale_rows();
 std::vector<Row> gpu_rows();
 std::vector<Row> env_rows();

@@ -65,6 +65,19 @@ std::int64_t total_memory_bytes() {
   return std::min(total, cgroup_memory_limit_bytes("/sys/fs/cgroup", groups));
 }
 
+std::int64_t available_memory_bytes() {
+  std::int64_t available = total_memory_bytes() - rss_bytes();
+  std::ifstream meminfo("/proc/meminfo");
+  std::string key;
+  std::int64_t kb = 0;
+  std::string unit;
+  while (meminfo >> key >> kb) {
+    if (key == "MemAvailable:") return std::min(available, kb * 1024);
+    std::getline(meminfo, unit);
+  }
+  return available;
+}
+
 std::int64_t cgroup_memory_limit_bytes(const std::filesystem::path& mount,
                                        std::string_view groups) {
   // A container may be shown its own group as the root, so that is looked at in any case.

@@ -27,22 +27,33 @@ std::shared_ptr<const Block> BlockCache::get(std::int32_t block) {
     promise.set_exception(std::current_exception());
     lock.lock();
     const auto found = entries_.find(block);
-    if (found != entries_.end() && found->second.ticket == ticket) {
-      by_age_.erase(found->second.age);
-      entries_.erase(found);
-      bytes_ -= bytes_of(block);
-    }
+    if (found != entries_.end() && found->second.ticket == ticket) forget(block);
     throw;
   }
 }
 
 void BlockCache::evict() {
-  while (bytes_ > limit_bytes_ && by_age_.size() > 1) {
-    const std::int32_t oldest = by_age_.back();
-    by_age_.pop_back();
-    entries_.erase(oldest);
-    bytes_ -= bytes_of(oldest);
-  }
+  while (bytes_ > limit_bytes_ && by_age_.size() > 1) forget(by_age_.back());
+}
+
+void BlockCache::forget(std::int32_t block) {
+  const auto found = entries_.find(block);
+  by_age_.erase(found->second.age);
+  entries_.erase(found);
+  bytes_ -= bytes_of(block);
+}
+
+void BlockCache::reserve(std::int64_t bytes) {
+  const std::lock_guard lock(mutex_);
+  limit_bytes_ -= bytes;
+  evict();
+}
+
+void BlockCache::clear() {
+  const std::lock_guard lock(mutex_);
+  entries_.clear();
+  by_age_.clear();
+  bytes_ = 0;
 }
 
 std::int64_t BlockCache::blocks_decoded() const {

@@ -178,6 +178,13 @@ std::string Dataset::advice_when_empty() const {
       num_files(), file(0).path(), options_.history_frames + options_.horizon_frames);
 }
 
+double Dataset::region(std::int64_t sample) const {
+  const auto after =
+      std::upper_bound(anchor_first_sample_.begin(), anchor_first_sample_.end(), sample);
+  const std::int64_t first = *(after - 1);
+  return (static_cast<double>(sample - first) + 0.5) / static_cast<double>(*after - first);
+}
+
 SampleLocation Dataset::locate(std::int64_t sample) const {
   TRAFFIC_CHECK(sample >= 0 && sample < num_samples(), "sample {} of {}", sample, num_samples());
   const auto after =

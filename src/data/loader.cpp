@@ -42,6 +42,7 @@ void check_cache(const SampleIndex& index, const config::Data& data) {
 SamplerOptions sampler_options(const LoaderOptions& options) {
   return {.batch_sizes = rank_batch_sizes(options.data.batch_size, options.world_size,
                                           options.data.rank_weights),
+          .shards = parse_shards(options.data.shards),
           .shuffle = options.data.shuffle,
           .drop_last = options.data.drop_last,
           .shuffle_chunks = options.data.shuffle_chunks,
@@ -59,6 +60,7 @@ struct AnyLoader::Impl {
   /// A batch that a reader thread made, or why it could not.
   struct Outcome {
     std::any batch;
+    std::int64_t bytes = 0;
     std::exception_ptr error;
   };
 
@@ -66,6 +68,10 @@ struct AnyLoader::Impl {
   ~Impl();
 
   void begin(const SamplerState& new_state);
+  void end();
+  void start_threads();
+  void stop_threads();
+  void drop_outcomes();
   void read_ahead();
   [[nodiscard]] Outcome make(const EpochShare& from, std::int64_t epoch, std::int64_t step);
   [[nodiscard]] Outcome wait_for_next();
@@ -112,18 +118,32 @@ AnyLoader::Impl::Impl(std::shared_ptr<const AnyBatchSource> batch_source,
         data.num_workers, data.prefetch_factor);
   }
   check_cache(source->index(), data);
-  for (std::int64_t i = 0; i < data.num_workers; ++i) {
+}
+
+AnyLoader::Impl::~Impl() { stop_threads(); }
+
+void AnyLoader::Impl::start_threads() {
+  if (!threads.empty()) return;
+  stop = false;
+  for (std::int64_t i = 0; i < options.data.num_workers; ++i) {
     threads.emplace_back([this] { read_ahead(); });
   }
 }
 
-AnyLoader::Impl::~Impl() {
+void AnyLoader::Impl::stop_threads() {
   {
     const std::lock_guard lock(mutex);
     stop = true;
   }
   work.notify_all();
   for (auto& thread : threads) thread.join();
+  threads.clear();
+}
+
+/// With the mutex locked, or without threads.
+void AnyLoader::Impl::drop_outcomes() {
+  for (const auto& [step, outcome] : outcomes) cache.reserve(-outcome.bytes);
+  outcomes.clear();
 }
 
 void AnyLoader::Impl::begin(const SamplerState& new_state) {
@@ -135,10 +155,20 @@ void AnyLoader::Impl::begin(const SamplerState& new_state) {
     share = std::move(new_share);
     epoch = state.epoch;
     next_task = given_out = next_out;
-    outcomes.clear();
+    drop_outcomes();
     ++generation;
   }
+  start_threads();
   work.notify_all();
+}
+
+void AnyLoader::Impl::end() {
+  if (options.data.persistent_workers) return;
+  stop_threads();
+  share.reset();
+  ++generation;
+  drop_outcomes();
+  cache.clear();
 }
 
 AnyLoader::Impl::Outcome AnyLoader::Impl::make(const EpochShare& from, std::int64_t of_epoch,
@@ -146,6 +176,7 @@ AnyLoader::Impl::Outcome AnyLoader::Impl::make(const EpochShare& from, std::int6
   Outcome outcome;
   try {
     outcome.batch = source->build_any(from.draws(step), of_epoch, cache);
+    outcome.bytes = source->bytes_of_any(outcome.batch);
   } catch (...) {
     outcome.error = std::current_exception();
   }
@@ -168,6 +199,7 @@ void AnyLoader::Impl::read_ahead() {
     Outcome outcome = make(*my_share, my_epoch, step);
     lock.lock();
     if (my_generation == generation) {
+      cache.reserve(outcome.bytes);
       outcomes.emplace(step, std::move(outcome));
       ready.notify_one();
     }
@@ -175,13 +207,14 @@ void AnyLoader::Impl::read_ahead() {
 }
 
 AnyLoader::Impl::Outcome AnyLoader::Impl::wait_for_next() {
-  if (threads.empty()) return make(*share, epoch, next_out);
+  if (options.data.num_workers == 0) return make(*share, epoch, next_out);
   std::unique_lock lock(mutex);
   ready.wait(lock, [&] { return outcomes.contains(next_out); });
   // An error stays: whoever asks again gets it again, for no thread makes this batch a second time.
   const auto found = outcomes.find(next_out);
   if (found->second.error) return {.batch = {}, .error = found->second.error};
   auto node = outcomes.extract(found);
+  cache.reserve(-node.mapped().bytes);
   given_out = next_out + 1;
   lock.unlock();
   work.notify_one();
@@ -194,6 +227,13 @@ AnyLoader::AnyLoader(std::shared_ptr<const AnyBatchSource> source, const LoaderO
 AnyLoader::~AnyLoader() = default;
 
 void AnyLoader::start_epoch(std::int64_t epoch) { impl_->begin(impl_->sampler.start(epoch)); }
+
+void AnyLoader::end_epoch() { impl_->end(); }
+
+void AnyLoader::set_rank_weights(std::span<const double> weights) {
+  impl_->sampler.set_batch_sizes(
+      rank_batch_sizes(impl_->options.data.batch_size, impl_->options.world_size, weights));
+}
 
 void AnyLoader::restore(const SamplerState& state) { impl_->begin(impl_->sampler.resume(state)); }
 

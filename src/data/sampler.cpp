@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <memory>
 #include <numeric>
 #include <utility>
@@ -21,76 +20,6 @@ std::int64_t sum(std::span<const std::int64_t> values) {
 
 }  // namespace
 
-std::vector<std::int64_t> rank_batch_sizes(std::int64_t batch_size, std::int64_t world_size,
-                                           std::span<const double> weights) {
-  if (batch_size < 1) throw ConfigError("data.batch_size is {}, expected at least 1", batch_size);
-  const auto ranks = static_cast<std::size_t>(world_size);
-  if (weights.empty()) return std::vector<std::int64_t>(ranks, batch_size);
-  const auto usable = [](double w) { return std::isfinite(w) && w > 0; };
-  if (weights.size() != ranks || !std::all_of(weights.begin(), weights.end(), usable)) {
-    throw ConfigError(
-        "data.rank_weights has {} entries for {} ranks; give one positive number for "
-        "each rank, or none",
-        weights.size(), world_size);
-  }
-  // Rounding running sums keeps the total exact; batch_size >= 1 each is kept by giving 1 first.
-  const double total_weight = std::accumulate(weights.begin(), weights.end(), 0.0);
-  const auto extra = static_cast<double>((batch_size - 1) * world_size);
-  std::vector<std::int64_t> sizes;
-  double running = 0;
-  std::int64_t given = 0;
-  for (const double weight : weights) {
-    running += weight;
-    const std::int64_t until = std::llround(extra * running / total_weight);
-    sizes.push_back(1 + until - given);
-    given = until;
-  }
-  return sizes;
-}
-
-std::vector<std::int64_t> SamplerState::encode() const {
-  std::vector<std::int64_t> numbers{epoch, static_cast<std::int64_t>(fingerprint),
-                                    static_cast<std::int64_t>(stages.size())};
-  for (const auto& stage : stages) {
-    numbers.push_back(stage.steps);
-    numbers.push_back(static_cast<std::int64_t>(stage.batch_sizes.size()));
-    numbers.insert(numbers.end(), stage.batch_sizes.begin(), stage.batch_sizes.end());
-  }
-  return numbers;
-}
-
-SamplerState SamplerState::decode(std::span<const std::int64_t> numbers) {
-  std::size_t at = 0;
-  const auto take = [&](std::int64_t least, std::int64_t most) {
-    if (at >= numbers.size() || numbers[at] < least || numbers[at] > most) {
-      throw DataError(
-          "the sampler position is damaged at number {} of {}; resume from another "
-          "checkpoint",
-          at, numbers.size());
-    }
-    return numbers[at++];
-  };
-  constexpr std::int64_t kMost = std::int64_t{1} << 40;
-  SamplerState state;
-  state.epoch = take(0, kMost);
-  state.fingerprint = static_cast<std::uint64_t>(take(INT64_MIN, INT64_MAX));
-  const auto stages = take(1, static_cast<std::int64_t>(numbers.size()));
-  for (std::int64_t i = 0; i < stages; ++i) {
-    Stage stage;
-    stage.steps = take(0, kMost);
-    const auto ranks = take(1, static_cast<std::int64_t>(numbers.size()));
-    for (std::int64_t r = 0; r < ranks; ++r) stage.batch_sizes.push_back(take(1, kMost));
-    state.stages.push_back(std::move(stage));
-  }
-  if (at != numbers.size()) {
-    throw DataError(
-        "the sampler position has {} numbers, expected {}; resume from another "
-        "checkpoint",
-        numbers.size(), at);
-  }
-  return state;
-}
-
 std::vector<Draw> EpochShare::draws(std::int64_t step) const {
   TRAFFIC_CHECK(step >= 0 && step < steps_, "step {} of {}", step, steps_);
   const auto size = static_cast<std::int64_t>(samples_.size());
@@ -104,7 +33,8 @@ std::vector<Draw> EpochShare::draws(std::int64_t step) const {
   return draws;
 }
 
-/// How a list of samples is cut: rank r gets bounds[r] .. bounds[r + 1].
+/// How a list of samples is cut: rank r gets bounds[r] .. bounds[r + 1]. The last batch may be
+/// short, and what is behind the steps is left out.
 struct Sampler::Deal {
   std::int64_t steps = 0;
   std::vector<std::int64_t> bounds;
@@ -135,13 +65,34 @@ Sampler::Sampler(std::shared_ptr<const SampleIndex> index, SamplerOptions option
         "data.drop_last = false",
         index_->name(), samples, ranks, sum(options_.batch_sizes));
   }
+  if (options_.shards == Shards::kRegion) sort_by_region();
   Hasher hash;
-  const std::array<std::uint64_t, 5> parts{
-      index_->fingerprint(), static_cast<std::uint64_t>(options_.shuffle),
-      static_cast<std::uint64_t>(options_.drop_last),
-      static_cast<std::uint64_t>(options_.shuffle_chunks), options_.seed};
+  const std::array<std::uint64_t, 6> parts{index_->fingerprint(),
+                                           static_cast<std::uint64_t>(options_.shuffle),
+                                           static_cast<std::uint64_t>(options_.drop_last),
+                                           static_cast<std::uint64_t>(options_.shuffle_chunks),
+                                           options_.seed,
+                                           static_cast<std::uint64_t>(options_.shards)};
   hash.update(std::as_bytes(std::span(parts)));
   fingerprint_ = hash.digest();
+}
+
+void Sampler::sort_by_region() {
+  std::vector<std::pair<double, std::int64_t>> places;
+  places.reserve(static_cast<std::size_t>(index_->num_samples()));
+  for (std::int64_t s = 0; s < index_->num_samples(); ++s)
+    places.emplace_back(index_->region(s), s);
+  std::sort(places.begin(), places.end());
+  by_region_.reserve(places.size());
+  for (const auto& [region, sample] : places) by_region_.push_back(sample);
+}
+
+void Sampler::set_batch_sizes(std::vector<std::int64_t> sizes) {
+  TRAFFIC_CHECK(
+      sizes.size() == options_.batch_sizes.size() && sum(sizes) == sum(options_.batch_sizes),
+      "{} ranks with {} samples a step, before {} with {}", sizes.size(), sum(sizes),
+      options_.batch_sizes.size(), sum(options_.batch_sizes));
+  options_.batch_sizes = std::move(sizes);
 }
 
 std::int64_t Sampler::steps_per_epoch() const {
@@ -152,14 +103,14 @@ Sampler::Deal Sampler::deal(std::int64_t samples, std::span<const std::int64_t> 
   const std::int64_t step_size = sum(batch_sizes);
   Deal deal;
   deal.steps = options_.drop_last ? samples / step_size : (samples + step_size - 1) / step_size;
-  const std::int64_t dealt = options_.drop_last ? deal.steps * step_size : samples;
   std::int64_t running = 0;
   deal.bounds.push_back(0);
   for (const std::int64_t size : batch_sizes) {
     running += size;
-    // In proportion, so that no rank has more than `steps` batches nor less than steps - 1.
+    // In proportion, so that each rank has `steps` full batches with drop_last, otherwise at least
+    // steps - 1 and no more than `steps`.
     deal.bounds.push_back(
-        static_cast<std::int64_t>(static_cast<__int128>(dealt) * running / step_size));
+        static_cast<std::int64_t>(static_cast<__int128>(samples) * running / step_size));
   }
   return deal;
 }
@@ -172,7 +123,7 @@ SamplerState Sampler::resume(const SamplerState& saved) const {
   if (saved.fingerprint != fingerprint_) {
     throw DataError(
         "the sampler position was saved with other data or options (files, windows, "
-        "seed, shuffle, shuffle_chunks, drop_last), so the rest of its epoch cannot be "
+        "seed, shuffle, shuffle_chunks, shards, drop_last), so the rest of its epoch cannot be "
         "found; use the same ones, or start from its weights with run.init_from");
   }
   SamplerState state = saved;
@@ -215,27 +166,60 @@ std::vector<std::int64_t> Sampler::left_over(const SamplerState& state) const {
                                                            order.begin() + cut.bounds[r + 1]);
       left.insert(left.end(), part.begin() + skip, part.end());
     }
-    // What drop_last did not deal out in this stage may find a place in the next.
-    const auto rest =
-        i == 0 ? first_order(state.epoch, cut.bounds.back(), all)
-               : std::vector<std::int64_t>(order.begin() + cut.bounds.back(), order.end());
-    left.insert(left.end(), rest.begin(), rest.end());
     order = std::move(left);
   }
   return order;
 }
 
-std::vector<std::int32_t> Sampler::block_order(std::int64_t epoch) const {
+/// Samples begin .. end of the list that ranks get runs of, in the order in which their blocks are
+/// read.
+std::vector<Sampler::BlockSamples> Sampler::run_of_blocks(std::int64_t epoch, std::int64_t begin,
+                                                          std::int64_t end) const {
+  Rng rng(derive_seed(options_.seed, {kBlockStream, static_cast<std::uint64_t>(epoch)}));
+  if (options_.shards != Shards::kMixed) {
+    auto run = fixed_run(begin, end);
+    if (options_.shuffle) rng.shuffle(std::span(run));
+    return run;
+  }
   std::vector<std::int32_t> order(index_->blocks().size());
   std::iota(order.begin(), order.end(), 0);
-  if (options_.shuffle) {
-    Rng rng(derive_seed(options_.seed, {kBlockStream, static_cast<std::uint64_t>(epoch)}));
-    rng.shuffle(std::span(order));
+  if (options_.shuffle) rng.shuffle(std::span(order));
+  std::vector<BlockSamples> run;
+  std::int64_t position = 0;
+  for (const std::int32_t index : order) {
+    const SampleBlock& block = index_->blocks()[static_cast<std::size_t>(index)];
+    const std::int64_t first = std::max(begin - position, std::int64_t{0});
+    const std::int64_t last = std::min(end - position, block.num_samples);
+    position += block.num_samples;
+    if (first >= last) continue;
+    auto& samples = run.emplace_back(static_cast<std::size_t>(last - first));
+    std::iota(samples.begin(), samples.end(), block.first_sample + first);
   }
-  return order;
+  return run;
 }
 
-/// Samples begin .. end of the blocks in the epoch's order, mixed.
+/// The same of a list that is the same in all epochs; blocks as they were recorded.
+std::vector<Sampler::BlockSamples> Sampler::fixed_run(std::int64_t begin, std::int64_t end) const {
+  std::vector<std::int64_t> samples(static_cast<std::size_t>(end - begin));
+  if (options_.shards == Shards::kTime) {
+    std::iota(samples.begin(), samples.end(), begin);
+  } else {
+    std::copy(by_region_.begin() + begin, by_region_.begin() + end, samples.begin());
+    std::sort(samples.begin(), samples.end());
+  }
+  std::vector<BlockSamples> run;
+  auto block = index_->blocks().begin();
+  for (auto at = samples.cbegin(); at != samples.cend();) {
+    while (block->first_sample + block->num_samples <= *at) ++block;
+    const auto after =
+        std::lower_bound(at, samples.cend(), block->first_sample + block->num_samples);
+    run.emplace_back(at, after);
+    at = after;
+  }
+  return run;
+}
+
+/// Samples begin .. end of the list that ranks get runs of, mixed.
 std::vector<std::int64_t> Sampler::first_order(std::int64_t epoch, std::int64_t begin,
                                                std::int64_t end) const {
   // A sample's place is its block's place in the run plus a random part of the window.
@@ -247,15 +231,9 @@ std::vector<std::int64_t> Sampler::first_order(std::int64_t epoch, std::int64_t 
   const double window = static_cast<double>(options_.shuffle_chunks) * 0x1p32;
   std::vector<Placed> placed;
   placed.reserve(static_cast<std::size_t>(end - begin));
-  std::int64_t position = 0;
   std::uint64_t block_place = 0;
-  for (const std::int32_t index : block_order(epoch)) {
-    const SampleBlock& block = index_->blocks()[static_cast<std::size_t>(index)];
-    const std::int64_t first = std::max(begin - position, std::int64_t{0});
-    const std::int64_t last = std::min(end - position, block.num_samples);
-    position += block.num_samples;
-    if (first >= last) continue;
-    for (std::int64_t s = block.first_sample + first; s < block.first_sample + last; ++s) {
+  for (const BlockSamples& block : run_of_blocks(epoch, begin, end)) {
+    for (const std::int64_t s : block) {
       std::uint64_t place = block_place << 32;
       if (options_.shuffle) {
         Rng rng(derive_seed(seed, {static_cast<std::uint64_t>(s)}));

@@ -65,6 +65,8 @@ TEST_F(HybridTest, HandsTheBestOfEachPhaseToTheNextAndLeavesFrozenPartsAsTheyAre
   const auto first = checkpoint::load(dir_ / result_of("run", 1));
   for (int phase = 2; phase <= kPhases; ++phase) {
     const auto later = checkpoint::load(dir_ / result_of("run", phase));
+    EXPECT_EQ(later.text("features"), first.text("features"))
+        << "what the world model was trained with goes along";
     EXPECT_EQ(later.text("training"), phase == 2 ? "ppo" : "ppo_constrained");
     int frozen = 0;
     for (const auto& [name, value] : first.values()) {

@@ -23,6 +23,7 @@ class RefusesBadInput : public TrainTest, public ::testing::WithParamInterface<B
     fs::resize_file(dir_ / "cut.h5", fs::file_size(dir_ / "cut.h5") / 2);
     std::ofstream(dir_ / "text.h5") << "this is no HDF5 file\n";
     std::ofstream(dir_ / "empty.h5");
+    write_train_data(dir_ / "train_only.h5", {}, {data::Split::kTrain});
   }
 };
 
@@ -51,6 +52,8 @@ INSTANTIATE_TEST_SUITE_P(
         BadInput{"truncated_data", 2, "--set 'data.files=[\"DIR/cut.h5\"]'", 3, "cut.h5"},
         BadInput{"foreign_data", 2, "--set 'data.files=[\"DIR/text.h5\"]'", 3, "text.h5"},
         BadInput{"empty_data", 1, "--set 'data.files=[\"DIR/empty.h5\"]'", 3, "empty.h5"},
+        BadInput{"no_validation_split", 2, "--set 'data.files=[\"DIR/train_only.h5\"]'", 3,
+                 "the validation split has no samples"},
         BadInput{"zero_samples", 2, "--set data.history_frames=64", 3, "sample"},
         BadInput{"more_ranks_than_samples", 4,
                  "--set data.sample_stride_frames=1000 --set data.max_vehicles=64 --set "

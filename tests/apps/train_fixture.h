@@ -53,14 +53,16 @@ inline scene::GraphFrame make_train_frame(int index, int vehicles, int episode) 
 }
 
 inline void write_train_data(const fs::path& path,
-                             const std::vector<std::string_view>& missing = {}) {
+                             const std::vector<std::string_view>& missing = {},
+                             const std::vector<data::Split>& splits = {
+                                 data::Split::kTrain, data::Split::kTrain, data::Split::kTrain,
+                                 data::Split::kValidation, data::Split::kTest}) {
   data::FileInfo info = data::file_info_of_this_program();
   info.scenario = "row";
   info.controller_names = {"none"};
   data::DatasetWriter writer(path, info, {});
   int seed = 0;
-  for (const auto split : {data::Split::kTrain, data::Split::kTrain, data::Split::kTrain,
-                           data::Split::kValidation, data::Split::kTest}) {
+  for (const auto split : splits) {
     writer.begin_episode({.seed = static_cast<std::uint64_t>(seed), .split = split});
     for (int t = 0; t < 60; ++t) writer.append(make_train_frame(t, 20, seed));
     writer.end_episode();

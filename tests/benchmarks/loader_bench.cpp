@@ -51,17 +51,22 @@ std::shared_ptr<const data::BatchSource<data::Batch>> bench_batches(
 void loader_epoch(benchmark::State& state) {
   data::LoaderOptions options{.data = bench_data(), .seed = 1};
   options.data.num_workers = state.range(0);
+  options.data.drop_last = false;
   options.data.augmentation.enabled = state.range(1) != 0;
   const auto dataset = bench_dataset(options.data);
   std::int64_t samples = 0;
   std::int64_t batches = 0;
   std::int64_t bytes = 0;
   std::int64_t blocks = 0;
+  std::int64_t vehicles = 0;
+  std::int64_t edges = 0;
   for (auto _ : state) {
     data::TrafficLoader loader(bench_batches(dataset, options), options);
     loader.start_epoch(0);
     while (const auto batch = loader.next()) {
       samples += batch->num_samples();
+      vehicles += batch->num_vehicles();
+      edges += batch->num_edges();
       bytes += batch->num_bytes();
       ++batches;
     }
@@ -71,8 +76,13 @@ void loader_epoch(benchmark::State& state) {
   state.SetBytesProcessed(bytes);
   state.counters["seconds_per_batch"] = benchmark::Counter(
       static_cast<double>(batches), benchmark::Counter::kIsRate | benchmark::Counter::kInvert);
-  state.counters["blocks_per_epoch"] =
-      static_cast<double>(blocks) / static_cast<double>(state.iterations());
+  const auto per_epoch = [&](std::int64_t count) {
+    return static_cast<double>(count) / static_cast<double>(state.iterations());
+  };
+  state.counters["blocks_per_epoch"] = per_epoch(blocks);
+  state.counters["samples_per_epoch"] = per_epoch(samples);
+  state.counters["vehicles_per_epoch"] = per_epoch(vehicles);
+  state.counters["edges_per_epoch"] = per_epoch(edges);
   state.counters["blocks"] = static_cast<double>(dataset->blocks().size());
 }
 BENCHMARK(loader_epoch)

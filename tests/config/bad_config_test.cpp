@@ -98,15 +98,19 @@ const std::vector<BadConfig> kBadConfigs{
     {"EmptyFileName", "data.files = [\"\"]\n",
      "bad.toml:1:14: data.files: item 1: found '', expected a text that is not "
      "empty"},
+    {"MeasuredSharesBesideGivenOnes",
+     "[data]\nshard_weights = \"measured\"\nrank_weights = [1, 2]\n",
+     "bad.toml:3:16: data.shard_weights: found \"measured\" beside shares that are given; leave "
+     "data.rank_weights out or set \"fixed\""},
     {"NegativeWeightInAList", "data.rank_weights = [1, -2]\n",
      "bad.toml:1:21: data.rank_weights: item 2: found -2, expected > 0 and <= "
      "1000000"},
-    {"ZeroWhereOneIsTheLeast", "data.batch_size = 0\n",
-     "bad.toml:1:19: data.batch_size: found 0, expected 1 to 65536 samples"},
+    {"ZeroWhereOneIsTheLeast", "data.max_vehicles = 0\n",
+     "bad.toml:1:21: data.max_vehicles: found 0, expected 1 to 4096 vehicles"},
     {"NegativeInteger", "data.batch_size = -32\n",
-     "bad.toml:1:19: data.batch_size: found -32, expected 1 to 65536 samples"},
+     "bad.toml:1:19: data.batch_size: found -32, expected 0 to 65536 samples"},
     {"TooLargeInteger", "data.batch_size = 9223372036854775807\n",
-     "bad.toml:1:19: data.batch_size: found 9223372036854775807, expected 1 to 65536 "
+     "bad.toml:1:19: data.batch_size: found 9223372036854775807, expected 0 to 65536 "
      "samples"},
     {"ZeroAtAnOpenBound", "train.learning_rate = 0\ntrain.min_learning_rate = 0\n",
      "bad.toml:1:23: train.learning_rate: found 0, expected > 0 and <= 10"},

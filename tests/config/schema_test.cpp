@@ -157,7 +157,7 @@ TEST(Help, ShowsEveryKeyWithItsDefaultAndLimits) {
     EXPECT_THAT(text, HasSubstr("  " + std::string(row.name()) + " = "));
   }
   EXPECT_THAT(text, HasSubstr("[data.augmentation]"));
-  EXPECT_THAT(text, HasSubstr("1 to 65536 samples"));
+  EXPECT_THAT(text, HasSubstr("0 to 65536 samples"));
   EXPECT_THAT(text, HasSubstr("one of fp32, bf16"));
 }
 

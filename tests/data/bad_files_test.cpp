@@ -31,6 +31,7 @@ std::string open_and_read(const std::filesystem::path& path) {
     const DatasetReader reader(path);
     for (const auto& problem : find_problems(reader)) return problem;
   } catch (const DataError& error) {
+    EXPECT_EQ(error.code(), ExitCode::kData);
     return error.what();
   }
   return "no error";

@@ -21,6 +21,8 @@ struct ImageBatch {
   std::vector<std::int64_t> id;
   std::vector<float> weight;
   std::vector<unsigned char> pixels;  ///< [images, kPixels]
+
+  [[nodiscard]] std::int64_t num_bytes() const { return static_cast<std::int64_t>(pixels.size()); }
 };
 
 struct ImageBlock final : Block {

@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 #include <torch/types.h>
 
+#include <filesystem>
+#include <iterator>
 #include <map>
 
 #include "synthetic.h"
@@ -172,6 +174,53 @@ TEST_F(LoaderTest, ABlockIsDecodedOnceAnEpochThoughTheCacheHoldsFew) {
   // The next epoch begins with what the cache still has.
   EXPECT_GT(loader->blocks_decoded(), blocks + blocks / 4);
   EXPECT_LE(loader->blocks_decoded(), 2 * blocks);
+}
+
+TEST_F(LoaderTest, WithoutPersistentWorkersAnEndedEpochKeepsNothing) {
+  data_.persistent_workers = false;
+  const auto loader = make(2);
+  const auto expected = epoch(*loader, 0);
+  const std::int64_t decoded = loader->blocks_decoded();
+  const auto threads = [] {
+    return std::distance(std::filesystem::directory_iterator("/proc/self/task"), {});
+  };
+  const auto running = threads();
+  loader->end_epoch();
+  EXPECT_EQ(threads(), running - 2);
+  const auto found = epoch(*loader, 0);
+  ASSERT_EQ(found.size(), expected.size());
+  for (std::size_t i = 0; i < found.size(); ++i) expect_equal(found[i], expected[i]);
+  EXPECT_EQ(loader->blocks_decoded(), 2 * decoded) << "all blocks are decoded again";
+
+  data_.persistent_workers = true;
+  const auto kept = make(2);
+  epoch(*kept, 0);
+  const auto still_running = threads();
+  kept->end_epoch();
+  EXPECT_EQ(threads(), still_running);
+  epoch(*kept, 0);
+  EXPECT_EQ(kept->blocks_decoded(), decoded);
+}
+
+TEST_F(LoaderTest, OtherSharesOfTheRanksCountFromTheNextEpochOn) {
+  std::map<std::int64_t, int> before;
+  std::map<std::int64_t, int> after;
+  for (std::int64_t r = 0; r < 2; ++r) {
+    const auto loader = make(1, r, 2);
+    loader->start_epoch(0);
+    loader->set_rank_weights(std::vector{1.0, 2.0});
+    while (const auto batch = loader->next()) {
+      EXPECT_LE(batch->num_samples(), 6);
+      count(*batch, before);
+    }
+    loader->start_epoch(1);
+    EXPECT_EQ(loader->next()->num_samples(), r == 0 ? 4 : 8);
+    loader->start_epoch(1);  // from its first batch
+    while (const auto batch = loader->next()) count(*batch, after);
+    EXPECT_THROW(loader->set_rank_weights(std::vector{1.0}), ConfigError);
+  }
+  expect_each_once(before);
+  expect_each_once(after);
 }
 
 TEST_F(LoaderTest, DamageThatAppearsLaterSurfacesInNext) {

@@ -4,11 +4,15 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <map>
+#include <numeric>
 #include <set>
 
 #include "synthetic.h"
 #include "traffic/core/error.h"
+#include "traffic/core/random.h"
+#include "traffic/data/dataset.h"
 
 namespace traffic::data {
 namespace {
@@ -39,9 +43,11 @@ class SamplerTest : public testing::Test {
     delete dir_;
   }
 
-  static Sampler make(std::vector<std::int64_t> batch_sizes, bool drop_last, bool shuffle = true) {
+  static Sampler make(std::vector<std::int64_t> batch_sizes, bool drop_last, bool shuffle = true,
+                      Shards shards = Shards::kMixed) {
     return {dataset_,
             {.batch_sizes = std::move(batch_sizes),
+             .shards = shards,
              .shuffle = shuffle,
              .drop_last = drop_last,
              .shuffle_chunks = 3,
@@ -225,6 +231,144 @@ TEST_F(SamplerTest, RanksShareFewBlocks) {
   const auto shared = std::count_if(ranks_of_block.begin(), ranks_of_block.end(),
                                     [](const auto& entry) { return entry.second > 1; });
   EXPECT_LE(shared, 2);
+}
+
+TEST_F(SamplerTest, TimeShardsAreTheSameStretchInEveryEpochInAnotherOrder) {
+  for (const bool drop_last : {false, true}) {
+    const auto sampler = make({4, 4, 4}, drop_last, true, Shards::kTime);
+    std::int64_t begin = 0;
+    for (std::int64_t r = 0; r < 3; ++r) {
+      std::array<std::set<std::int64_t>, 2> seen;
+      std::array<std::vector<Draw>, 2> first;
+      for (std::size_t epoch = 0; epoch < 2; ++epoch) {
+        const auto share = sampler.share(sampler.start(static_cast<std::int64_t>(epoch)), r);
+        first[epoch] = share.draws(0);
+        for (std::int64_t s = 0; s < share.steps(); ++s) {
+          for (const Draw& d : share.draws(s)) {
+            if (d.weight == 1.0F) seen[epoch].insert(d.sample);
+          }
+        }
+      }
+      EXPECT_NE(first[0], first[1]);
+      // What drop_last leaves out is another sample in each epoch, of the same stretch.
+      if (!drop_last) {
+        EXPECT_EQ(seen[0], seen[1]);
+      }
+      const std::int64_t end = dataset_->num_samples() * (r + 1) / 3;
+      for (const auto& samples : seen) {
+        EXPECT_GE(*samples.begin(), begin);
+        EXPECT_LT(*samples.rbegin(), end);
+      }
+      begin = end;
+    }
+  }
+}
+
+TEST_F(SamplerTest, RegionShardsArePartsOfTheRoad) {
+  const auto sampler = make({4, 4}, false, true, Shards::kRegion);
+  std::array<std::vector<double>, 2> places;
+  for (std::size_t r = 0; r < 2; ++r) {
+    const auto share = sampler.share(sampler.start(1), static_cast<std::int64_t>(r));
+    for (std::int64_t s = 0; s < share.steps(); ++s) {
+      for (const Draw& d : share.draws(s)) places[r].push_back(dataset_->region(d.sample));
+    }
+  }
+  EXPECT_LE(*std::max_element(places[0].begin(), places[0].end()),
+            *std::min_element(places[1].begin(), places[1].end()));
+  EXPECT_LT(*std::min_element(places[0].begin(), places[0].end()), 0.3);
+}
+
+/// Blocks and samples without data, each sample on a place of the road of its own.
+class RandomIndex final : public SampleIndex {
+ public:
+  explicit RandomIndex(Rng& rng) {
+    std::int64_t first = 0;
+    const auto count = 1 + rng.uniform_int(20);
+    for (std::uint64_t b = 0; b < count; ++b) {
+      const auto samples = static_cast<std::int64_t>(1 + rng.uniform_int(40));
+      blocks_.push_back({.first_sample = first, .num_samples = samples, .decoded_bytes = 1});
+      first += samples;
+    }
+  }
+  [[nodiscard]] std::span<const SampleBlock> blocks() const override { return blocks_; }
+  [[nodiscard]] double region(std::int64_t sample) const override {
+    return static_cast<double>(sample * 7919 % 97) / 97;
+  }
+  [[nodiscard]] std::uint64_t fingerprint() const override { return blocks_.size(); }
+  [[nodiscard]] std::string name() const override { return "made-up samples"; }
+  [[nodiscard]] std::string advice_when_empty() const override { return ""; }
+
+ private:
+  std::vector<SampleBlock> blocks_;
+};
+
+TEST(SamplerProperties, ExactlyOnceHoldsForRandomSizesWeightsShardsAndStops) {
+  Rng rng(20);
+  const auto draw = [&](std::uint64_t most) {
+    return static_cast<std::int64_t>(1 + rng.uniform_int(most));
+  };
+  int tried = 0;
+  for (int round = 0; round < 600; ++round) {
+    const auto index = std::make_shared<const RandomIndex>(rng);
+    const std::int64_t samples = index->num_samples();
+    const bool drop_last = rng.uniform() < 0.5;
+    const auto shards =
+        std::array{Shards::kMixed, Shards::kTime, Shards::kRegion}[rng.uniform_int(3)];
+    const std::uint64_t seed = rng.uniform_int(1000);
+    std::map<std::int64_t, int> counts;
+    SamplerState state;
+    std::int64_t step_size = 0;
+    // Up to three stages, each with ranks and weights of its own.
+    const auto stages = draw(3);
+    bool ended = false;
+    for (std::int64_t stage = 0; stage < stages && !ended; ++stage) {
+      const auto ranks = draw(5);
+      std::vector<double> weights;
+      for (std::int64_t r = 0; r < ranks; ++r) weights.push_back(0.1 + rng.uniform());
+      const auto sizes = rank_batch_sizes(draw(9), ranks, weights);
+      step_size = std::accumulate(sizes.begin(), sizes.end(), std::int64_t{0});
+      if (samples < (drop_last ? step_size : ranks)) break;
+      const Sampler sampler(index, {.batch_sizes = sizes,
+                                    .shards = shards,
+                                    .drop_last = drop_last,
+                                    .shuffle_chunks = 1 + static_cast<std::int64_t>(seed % 4),
+                                    .seed = seed});
+      state = stage == 0 ? sampler.start(round) : sampler.resume(state);
+      auto& running = state.stages.back();
+      const std::int64_t steps = sampler.share(state, 0).steps();
+      const std::int64_t until =
+          stage + 1 == stages ? steps : std::min(steps, running.steps + draw(5));
+      for (std::int64_t r = 0; r < ranks; ++r) {
+        const EpochShare share = sampler.share(state, r);
+        ASSERT_EQ(share.steps(), steps) << "all ranks have equally many steps";
+        for (std::int64_t s = running.steps; s < until; ++s) {
+          const auto draws = share.draws(s);
+          ASSERT_FALSE(draws.empty());
+          if (drop_last) {
+            ASSERT_EQ(std::ssize(draws), sizes[static_cast<std::size_t>(r)]);
+          }
+          for (const Draw& d : draws) {
+            if (d.weight == 0.0F) {
+              ASSERT_EQ(draws.size(), 1U) << "only a batch that would be empty is filled";
+              continue;
+            }
+            ASSERT_EQ(++counts[d.sample], 1) << "sample " << d.sample << " of round " << round;
+          }
+        }
+      }
+      running.steps = until;
+      ended = stage + 1 == stages;
+    }
+    if (!ended) continue;
+    ++tried;
+    const auto seen = static_cast<std::int64_t>(counts.size());
+    if (drop_last) {
+      EXPECT_GT(seen, samples - step_size) << "less than a step is left out";
+    } else {
+      EXPECT_EQ(seen, samples);
+    }
+  }
+  EXPECT_GT(tried, 300);
 }
 
 TEST_F(SamplerTest, TooFewSamplesAreAnErrorThatSaysSo) {

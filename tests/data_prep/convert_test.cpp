@@ -9,6 +9,7 @@
 #include <fstream>
 
 #include "support/run_folder_test.h"
+#include "traffic/core/error.h"
 #include "traffic/data/reader.h"
 
 namespace traffic {
@@ -295,6 +296,35 @@ TEST_F(Convert, InterruptedItLeavesNothingUnderTheFinalName) {
   feeder.send(SIGKILL);
   feeder.wait();
   EXPECT_FALSE(fs::exists(out("half/out.h5")));
+}
+
+TEST_F(Convert, StopsWhenAskedWhileAPipeIsSilent) {
+  ASSERT_EQ(test::run_program("mkfifo " + out("pipe")).exit_code, 0);
+  // Opened for reading and writing, so that nobody waits and nothing ends.
+  test::BackgroundProgram holder("sleep 60 <>" + out("pipe"));
+  const std::string network = " --network " + kMerge + "merge.net.xml";
+  for (const std::string& arguments :
+       {"- --out " + out("a.h5") + " <>" + out("pipe"), out("pipe") + " --out " + out("b.h5"),
+        "-" + network + " --out " + out("c.h5") + " <>" + out("pipe")}) {
+    for (const int signal : {SIGINT, SIGTERM}) {
+      test::BackgroundProgram program(TRAFFIC_BIN_DIR "/data_prep convert " + arguments);
+      usleep(500'000);
+      program.send(signal);
+      EXPECT_EQ(program.wait(10), static_cast<int>(ExitCode::kStopped)) << arguments;
+    }
+  }
+  holder.send(SIGKILL);
+  holder.wait();
+}
+
+TEST_F(Convert, ReadsGzipFilesOfSeveralMembersAndPadding) {
+  const std::string xml = kFixtures + "tiny.fcd.xml";
+  const auto expected = hash_of(xml);
+  ASSERT_EQ(test::run_program("sh -c '(head -c 300 " + xml + " | gzip; tail -c +301 " + xml +
+                              " | gzip; head -c 100 /dev/zero) >" + out("two.gz") + "'")
+                .exit_code,
+            0);
+  EXPECT_EQ(hash_of(out("two.gz")), expected);
 }
 
 /// What SUMO writes of the episode that `record` makes of the same seed.

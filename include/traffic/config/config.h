@@ -52,14 +52,18 @@ struct Data {
   std::int64_t horizon_frames = 5;
   std::int64_t max_vehicles = 16;
   std::int64_t sample_stride_frames = 5;
-  std::int64_t batch_size = 32;  ///< samples a rank and step
+  std::int64_t batch_size = 32;  ///< samples a rank and step; 0: by the memory that is free
   bool shuffle = true;
   bool drop_last = true;
-  std::int64_t num_workers = 1;      ///< reader threads a rank
-  std::int64_t prefetch_factor = 2;  ///< batches ahead a reader thread
-  std::int64_t shuffle_chunks = 8;   ///< chunks in the buffer in which samples are shuffled
-  std::int64_t cache_mb = 256;       ///< limit of the decoded-chunk cache a rank
-  std::vector<double> rank_weights;  ///< share of each rank; empty: equal
+  std::int64_t num_workers = 1;         ///< reader threads a rank
+  std::int64_t prefetch_factor = 2;     ///< batches ahead a reader thread
+  bool persistent_workers = true;       ///< threads and decoded chunks outlive an epoch
+  bool pin_memory = true;               ///< page-locked batches, where there is a GPU
+  std::int64_t shuffle_chunks = 8;      ///< chunks in the buffer in which samples are shuffled
+  std::int64_t cache_mb = 256;          ///< limit of decoded chunks and batches ahead, a rank
+  std::string shards = "mixed";         ///< mixed | time | region
+  std::string shard_weights = "fixed";  ///< fixed | measured
+  std::vector<double> rank_weights;     ///< fixed share of each rank; empty: equal
   double conflict_ttc_s = 2.0;  ///< conflict label: time-to-collision under this within the horizon
   Augmentation augmentation;
 };

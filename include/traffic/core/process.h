@@ -16,6 +16,9 @@ std::int64_t rss_bytes();
 /// Memory that the process may use: the machine's, or less where a control group limits it.
 std::int64_t total_memory_bytes();
 
+/// What of that is still free: for the machine, and below the limit of the control group.
+std::int64_t available_memory_bytes();
+
 /// The least limit of the control groups that a process is in, from its own (SLURM's, systemd's) up
 /// to the root.
 /// @param mount where control groups are mounted: /sys/fs/cgroup

@@ -32,9 +32,11 @@ class AnyBatchSource {
   /// The batch of build(), for a loader that does not know its type.
   [[nodiscard]] virtual std::any build_any(std::span<const Draw> draws, std::int64_t epoch,
                                            BlockCache& blocks) const = 0;
+  /// Memory of a batch that build_any() made.
+  [[nodiscard]] virtual std::int64_t bytes_of_any(const std::any& batch) const = 0;
 };
 
-/// The same with the type of its batches.
+/// The same with the type of its batches, which has num_bytes().
 template <typename B>
 class BatchSource : public AnyBatchSource {
  public:
@@ -46,6 +48,9 @@ class BatchSource : public AnyBatchSource {
   [[nodiscard]] std::any build_any(std::span<const Draw> draws, std::int64_t epoch,
                                    BlockCache& blocks) const final {
     return build(draws, epoch, blocks);
+  }
+  [[nodiscard]] std::int64_t bytes_of_any(const std::any& batch) const final {
+    return std::any_cast<const B&>(batch).num_bytes();
   }
 };
 

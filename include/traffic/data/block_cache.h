@@ -28,6 +28,11 @@ class BlockCache {
     return std::static_pointer_cast<const T>(get(block));
   }
 
+  /// Memory for other things comes out of the limit, until it is given back with a negative number.
+  /// The block that was used last stays in any case.
+  void reserve(std::int64_t bytes);
+  /// Drops all blocks.
+  void clear();
   /// Blocks decoded so far, with those that were decoded again.
   [[nodiscard]] std::int64_t blocks_decoded() const;
 
@@ -40,12 +45,13 @@ class BlockCache {
   };
 
   void evict();
+  void forget(std::int32_t block);
   [[nodiscard]] std::int64_t bytes_of(std::int32_t block) const {
     return source_.index().blocks()[static_cast<std::size_t>(block)].decoded_bytes;
   }
 
   const AnyBatchSource& source_;
-  std::int64_t limit_bytes_;
+  std::int64_t limit_bytes_;  ///< without what is reserved
   mutable std::mutex mutex_;
   std::unordered_map<std::int32_t, Entry> entries_;
   std::list<std::int32_t> by_age_;  ///< most recently used first

@@ -43,6 +43,8 @@ class Dataset final : public SampleIndex {
   /// @param sample 0 .. num_samples() - 1, in the order of file, episode, anchor, crop
   [[nodiscard]] SampleLocation locate(std::int64_t sample) const;
   [[nodiscard]] std::span<const SampleBlock> blocks() const override { return blocks_; }
+  /// The place of a sample's crop among those of its frame: neighbours are halves of one region.
+  [[nodiscard]] double region(std::int64_t sample) const override;
   [[nodiscard]] const BlockRange& range(std::int32_t block) const {
     return ranges_[static_cast<std::size_t>(block)];
   }

@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <utility>
 
 #include "traffic/config/config.h"
@@ -21,7 +22,7 @@ namespace traffic::data {
 
 struct LoaderOptions {
   config::Data data;  ///< batch_size, shuffle, drop_last, num_workers, prefetch_factor,
-                      ///< shuffle_chunks, cache_mb, rank_weights
+                      ///< persistent_workers, shuffle_chunks, cache_mb, shards, rank_weights
   std::uint64_t seed = 0;
   std::int64_t rank = 0;
   std::int64_t world_size = 1;
@@ -29,6 +30,7 @@ struct LoaderOptions {
 
 /// Used by one thread. The batches depend on data, options and epoch only, not on the number of
 /// reader threads nor on timing; all ranks get equally many. What they are is the source's.
+/// cache_mb limits what is kept: decoded blocks, and batches that were made ahead.
 class AnyLoader {
  public:
   /// @throws DataError, ConfigError as Sampler; ConfigError if cache_mb cannot hold the blocks that
@@ -40,6 +42,13 @@ class AnyLoader {
 
   /// Begins an epoch from its first step. Must come (or restore) before next().
   void start_epoch(std::int64_t epoch);
+  /// Nothing more is wanted of this epoch: without persistent_workers, threads and decoded blocks
+  /// are given up until another begins.
+  void end_epoch();
+  /// Other shares of the ranks, from the next start_epoch or restore on. Call it with the same on
+  /// all ranks.
+  /// @throws ConfigError if there is not one positive weight a rank
+  void set_rank_weights(std::span<const double> weights);
   /// Goes on where state() was taken, with these ranks or others.
   /// @throws DataError if the state belongs to other data or options
   void restore(const SamplerState& state);

@@ -1,12 +1,18 @@
 /// Which samples a rank gets in which step of an epoch.
 ///
-/// An epoch shuffles the blocks, gives each rank a run of them (two neighbours share one block at
-/// most), and mixes each rank's samples within a window of shuffle_chunks blocks that slides over
-/// its run: a block is needed for a while and never again, so it is decoded once. The same
-/// (seed, epoch, batch sizes) give the same order; the number of reader threads has no part in it.
+/// Each rank gets a run of a list of all samples, in proportion to its batch size. The list is
+/// - kMixed: the blocks, shuffled anew in each epoch (two ranks share one block at most);
+/// - kTime: the samples as they were recorded, so a rank has the same blocks in each epoch;
+/// - kRegion: the samples by their part of the road; a rank needs all blocks, but has the same
+///   vehicles' surroundings in each epoch.
+/// The blocks of a run are shuffled (in kMixed they are already), and the run's samples are mixed
+/// within a window of shuffle_chunks blocks that slides over it: a block is needed for a while and
+/// never again, so it is decoded once. The same (seed, epoch, batch sizes) give the same order; the
+/// number of reader threads has no part in it.
 ///
 /// All ranks have equally many steps:
-/// - drop_last: as many as all ranks can fill; the samples that remain are left out.
+/// - drop_last: as many as all ranks can fill; the samples that remain at the end of each rank's
+///   order are left out, others in each epoch.
 /// - otherwise the last step may be short; a rank with nothing left gets one sample a second time,
 ///   with weight 0. Each sample has weight 1 exactly once in an epoch.
 #pragma once
@@ -14,14 +20,20 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <string_view>
 #include <vector>
 
 #include "traffic/data/samples.h"
 
 namespace traffic::data {
 
+enum class Shards { kMixed, kTime, kRegion };
+/// @param name as in data.shards @throws ConfigError
+[[nodiscard]] Shards parse_shards(std::string_view name);
+
 struct SamplerOptions {
   std::vector<std::int64_t> batch_sizes;  ///< [ranks] samples a rank and step
+  Shards shards = Shards::kMixed;
   bool shuffle = true;
   bool drop_last = true;
   std::int64_t shuffle_chunks = 8;
@@ -76,6 +88,9 @@ class Sampler {
   /// drop_last; ConfigError if an option is out of range
   Sampler(std::shared_ptr<const SampleIndex> index, SamplerOptions options);
 
+  /// For epochs that are started and states that are resumed from now on.
+  /// @param sizes one a rank, as many and with the same sum as before
+  void set_batch_sizes(std::vector<std::int64_t> sizes);
   /// Steps of a whole epoch with these ranks.
   [[nodiscard]] std::int64_t steps_per_epoch() const;
   [[nodiscard]] SamplerState start(std::int64_t epoch) const;
@@ -87,14 +102,20 @@ class Sampler {
 
  private:
   struct Deal;
+  void sort_by_region();
   [[nodiscard]] Deal deal(std::int64_t samples, std::span<const std::int64_t> batch_sizes) const;
   [[nodiscard]] std::vector<std::int64_t> first_order(std::int64_t epoch, std::int64_t begin,
                                                       std::int64_t end) const;
-  [[nodiscard]] std::vector<std::int32_t> block_order(std::int64_t epoch) const;
+  /// Samples of one block.
+  using BlockSamples = std::vector<std::int64_t>;
+  [[nodiscard]] std::vector<BlockSamples> run_of_blocks(std::int64_t epoch, std::int64_t begin,
+                                                        std::int64_t end) const;
+  [[nodiscard]] std::vector<BlockSamples> fixed_run(std::int64_t begin, std::int64_t end) const;
   [[nodiscard]] std::vector<std::int64_t> left_over(const SamplerState& state) const;
 
   std::shared_ptr<const SampleIndex> index_;
   SamplerOptions options_;
+  std::vector<std::int64_t> by_region_;  ///< all samples, with Shards::kRegion
   std::uint64_t fingerprint_;
 };
 

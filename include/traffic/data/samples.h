@@ -29,6 +29,9 @@ class SampleIndex {
 
   /// In order and without gaps; the first has sample 0.
   [[nodiscard]] virtual std::span<const SampleBlock> blocks() const = 0;
+  /// Which part of the road a sample is of, from 0 to 1: near each other, near on the road. Data
+  /// without places have one part.
+  [[nodiscard]] virtual double region(std::int64_t /*sample*/) const { return 0; }
   /// Two ranks, or a checkpoint and a run, with the same value number their samples alike.
   [[nodiscard]] virtual std::uint64_t fingerprint() const = 0;
   /// What messages call it, e.g. "the train split".

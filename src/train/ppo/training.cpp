@@ -71,6 +71,7 @@ class PpoTraining final : public Training {
 
  private:
   void take_weights(const checkpoint::Snapshot& snapshot);
+  void remember_features(const checkpoint::Snapshot& snapshot);
   [[nodiscard]] double excess_of(const GreedyEvaluation& evaluation) const;
 
   Run& run_;
@@ -88,6 +89,7 @@ class PpoTraining final : public Training {
   std::int64_t total_steps_ = 0;      ///< control steps of all ranks
   std::int64_t total_env_steps_ = 0;  ///< simulation steps of all ranks in training
   Selection selection_;
+  std::string features_;  ///< that the world model was trained with; empty: not known
 };
 
 /// With the weights of another run, as far as that has them.
@@ -104,7 +106,13 @@ void PpoTraining::start() {
   log_.start(0, rollouts_.uncontrolled());
 }
 
+/// Of a world model that does not say it, nothing is known.
+void PpoTraining::remember_features(const checkpoint::Snapshot& snapshot) {
+  features_ = snapshot.contains("features") ? snapshot.text("features") : "";
+}
+
 void PpoTraining::take_weights(const checkpoint::Snapshot& snapshot) {
+  remember_features(snapshot);
   if (run_.is_reporter()) warn_of_unknown_settings(snapshot);
   load_perception(snapshot, config_, perception_);
   const bool has_controller = snapshot.contains("policy_hash");
@@ -123,6 +131,7 @@ void PpoTraining::take_weights(const checkpoint::Snapshot& snapshot) {
 void PpoTraining::restore_from(const checkpoint::Snapshot& snapshot) {
   check_policy_fits(snapshot, config_);
   load_perception(snapshot, config_, perception_);
+  remember_features(snapshot);
   learner_.restore_from(snapshot);
   if (constraint_) constraint_->restore_from(snapshot);
   rollouts_.restore_from(snapshot);
@@ -189,6 +198,7 @@ void PpoTraining::save_to(checkpoint::Snapshot& snapshot) const {
   snapshot.put_tensor("ppo/best_gains", selection_.best_gains());
   snapshot.put_text("model_hash", model_hash_text(config_));
   snapshot.put_text("policy_hash", policy_hash(config_));
+  if (!features_.empty()) snapshot.put_text("features", features_);
 }
 
 void PpoTraining::count_faults(report::Summary& summary) const {

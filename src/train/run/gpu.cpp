@@ -59,7 +59,8 @@ GpuMemory gpu_memory(at::Device device) {
   return {.allocated = stats.allocated_bytes[0].current,
           .reserved = stats.reserved_bytes[0].current,
           .peak_allocated = stats.allocated_bytes[0].peak,
-          .total = static_cast<std::int64_t>(total)};
+          .total = static_cast<std::int64_t>(total),
+          .free = static_cast<std::int64_t>(free)};
 }
 
 void empty_gpu_cache(at::Device device) {

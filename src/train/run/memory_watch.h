@@ -14,6 +14,7 @@ struct GpuMemory {
   std::int64_t reserved = 0;   ///< in tensors or cached
   std::int64_t peak_allocated = 0;
   std::int64_t total = 0;  ///< of the GPU
+  std::int64_t free = 0;   ///< of the GPU, for all processes
 };
 
 struct MemoryLimits {

@@ -16,6 +16,12 @@ void BatchFeeder::start_epoch(std::int64_t epoch) {
   loader_.start_epoch(epoch);
 }
 
+void BatchFeeder::end_epoch() {
+  if (side_) side_->join();
+  ahead_.reset();
+  loader_.end_epoch();
+}
+
 void BatchFeeder::restore(const data::SamplerState& state) {
   if (side_) side_->join();
   ahead_.reset();

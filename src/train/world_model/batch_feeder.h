@@ -27,6 +27,8 @@ class BatchFeeder {
               std::unique_ptr<comm::SideStream> side = nullptr);
 
   void start_epoch(std::int64_t epoch);
+  /// Nothing more is wanted of this epoch.
+  void end_epoch();
   void restore(const data::SamplerState& state);
   /// The next batch, or nothing at the end of the epoch.
   /// @throws what the loader throws

@@ -19,7 +19,8 @@ std::unique_ptr<data::TrafficLoader> make_loader(std::shared_ptr<const data::Dat
                                                  config::Data options, std::uint64_t seed,
                                                  const comm::Communicator& communicator) {
   auto batches = data::traffic_batches(
-      std::move(dataset), data::batch_options(options, seed, communicator.device().is_cuda()));
+      std::move(dataset),
+      data::batch_options(options, seed, options.pin_memory && communicator.device().is_cuda()));
   return std::make_unique<data::TrafficLoader>(
       std::move(batches), data::LoaderOptions{.data = std::move(options),
                                               .seed = seed,

@@ -13,6 +13,7 @@
 #include "run/snapshot_parts.h"
 #include "run/together.h"
 #include "traffic/comm/side_stream.h"
+#include "traffic/core/clock.h"
 #include "traffic/core/error.h"
 #include "traffic/core/fault.h"
 
@@ -129,9 +130,12 @@ StepResult WorldModelTrainer::step(BatchFeeder& batches) {
 void WorldModelTrainer::run_part(BatchFeeder& batches, StepTotals& totals) {
   try {
     const FedBatch fed = next_batch(batches);
+    const Stopwatch watch;
     const WorldModelForward forward = run_forward(fed.batch);
     run_backward(forward.loss, reducer_.before_backward(fed.vehicles, scaler_.scale()));
-    totals.add(forward, fed);
+    totals.add(forward, fed);  // waits for the device
+    speed_.samples += fed.samples;
+    speed_.seconds += watch.seconds();
   } catch (const Error& error) {
     totals.fail(error);
   } catch (const c10::OutOfMemoryError& error) {

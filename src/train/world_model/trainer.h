@@ -2,6 +2,7 @@
 #pragma once
 
 #include <optional>
+#include <utility>
 
 #include "optim/loss_scaler.h"
 #include "optim/lr_schedule.h"
@@ -15,6 +16,7 @@
 #include "traffic/train/optim/adam.h"
 #include "world_model/batch_feeder.h"
 #include "world_model/networks.h"
+#include "world_model/rank_shares.h"
 
 namespace traffic::train {
 
@@ -41,6 +43,9 @@ class WorldModelTrainer {
   /// @param batches which have a whole step left
   /// @throws NumericError after too many steps in a row without a finite gradient
   StepResult step(BatchFeeder& batches);
+
+  /// Of forward and backward since the last call.
+  ComputeSpeed take_speed() { return std::exchange(speed_, {}); }
 
   [[nodiscard]] std::int64_t global_step() const { return global_step_; }
   [[nodiscard]] std::int64_t total_steps() const { return schedule_.total_steps; }
@@ -78,6 +83,7 @@ class WorldModelTrainer {
   std::optional<Stage> declared_stage_;  ///< whose unused parameters the reducer knows
   std::int64_t global_step_ = 0;
   SkippedSteps skipped_;
+  ComputeSpeed speed_;
 };
 
 }  // namespace traffic::train

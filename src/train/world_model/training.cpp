@@ -1,5 +1,7 @@
 #include "world_model/training.h"
 
+#include <fmt/ranges.h>
+#include <spdlog/spdlog.h>
 #include <torch/types.h>
 
 #include <algorithm>
@@ -16,10 +18,12 @@
 #include "traffic/core/error.h"
 #include "traffic/model/memory.h"
 #include "world_model/batch_feeder.h"
+#include "world_model/batch_size.h"
 #include "world_model/data.h"
 #include "world_model/figures.h"
 #include "world_model/networks.h"
 #include "world_model/presets.h"
+#include "world_model/rank_shares.h"
 #include "world_model/trainer.h"
 #include "world_model/validation.h"
 
@@ -47,7 +51,7 @@ class WorldModelTraining final : public Training {
  public:
   explicit WorldModelTraining(Run& run)
       : run_(run),
-        config_(run.config()),
+        config_(with_batch_size(run)),
         communicator_(run.communicator()),
         data_(open_world_model_data(config_, communicator_)),
         train_loader_(make_train_loader(data_, config_, communicator_)),
@@ -56,6 +60,10 @@ class WorldModelTraining final : public Training {
         trainer_(config_, model_, communicator_, time_split_,
                  total_steps_of(config_.train, train_loader_->steps_per_epoch())) {
     model_.ignore_missing(data_.train->info());
+    // Splits that nothing can be evaluated on are refused now, not behind an epoch.
+    for (const auto& split : {data_.validation, data_.test}) {
+      make_evaluation_loader(split, config_, communicator_);
+    }
   }
 
   [[nodiscard]] TrainingUnits units() const override { return {.first_is_warm_up = true}; }
@@ -77,16 +85,16 @@ class WorldModelTraining final : public Training {
   }
 
  private:
-  void end_epoch() {
-    epoch_running_ = false;
-    ++epoch_;
-  }
+  void end_epoch();
+  void measure_ranks();
+  void take_rank_weights(std::vector<double> weights);
+  void restore_rank_weights(const checkpoint::Snapshot& snapshot);
   [[nodiscard]] bool is_epoch_over() const {
     return batches_.steps_left() < config_.train.accumulation_steps;
   }
 
   Run& run_;
-  const config::Config& config_;
+  config::Config config_;  ///< with the batch size and the shares of the ranks as they are in use
   comm::Communicator& communicator_;
   WorldModelData data_;
   std::unique_ptr<data::TrafficLoader> train_loader_;
@@ -96,6 +104,7 @@ class WorldModelTraining final : public Training {
   std::int64_t epoch_ = 0;
   double best_loss_ = std::numeric_limits<double>::infinity();
   bool epoch_running_ = false;
+  bool is_warm_ = false;  ///< a step of this process is done: the times of others say something
 };
 
 void WorldModelTraining::start() {
@@ -116,6 +125,7 @@ std::optional<Iteration> WorldModelTraining::iterate() {
   if (!epoch_running_) batches_.start_epoch(epoch_);
   epoch_running_ = true;
   const StepResult result = trainer_.step(batches_);
+  if (!std::exchange(is_warm_, true)) trainer_.take_speed();
   Iteration done{.items = static_cast<std::int64_t>(result.samples),
                  .evaluation_due = is_epoch_over() || step() >= total_steps(),
                  .shown = {{"loss", result.loss}}};
@@ -124,6 +134,29 @@ std::optional<Iteration> WorldModelTraining::iterate() {
     done.metrics = step_metrics(result);
   }
   return done;
+}
+
+void WorldModelTraining::end_epoch() {
+  epoch_running_ = false;
+  ++epoch_;
+  batches_.end_epoch();
+  measure_ranks();
+}
+
+/// Once: the shares of all epochs after the first that was measured, here and in runs that go on.
+void WorldModelTraining::measure_ranks() {
+  if (config_.data.shard_weights != "measured" || !config_.data.rank_weights.empty()) return;
+  std::vector<double> shares = measured_shares(trainer_.take_speed(), communicator_);
+  if (shares.empty()) return;
+  if (run_.is_reporter()) {
+    spdlog::info("data: shares of the ranks by their speeds: {:.2f}", fmt::join(shares, ", "));
+  }
+  take_rank_weights(std::move(shares));
+}
+
+void WorldModelTraining::take_rank_weights(std::vector<double> weights) {
+  config_.data.rank_weights = std::move(weights);
+  train_loader_->set_rank_weights(config_.data.rank_weights);
 }
 
 std::optional<Assessment> WorldModelTraining::evaluate() {
@@ -154,6 +187,11 @@ void WorldModelTraining::save_to(checkpoint::Snapshot& snapshot) const {
   snapshot.put_real("train/best_loss", best_loss_);
   snapshot.put_text("model_hash", model_hash_text(config_));
   snapshot.put_text("features", features_text(data_.train->info()));
+  snapshot.put_int("data/batch_size", config_.data.batch_size);
+  if (config_.data.shard_weights == "measured" && !config_.data.rank_weights.empty()) {
+    snapshot.put_tensor("data/rank_weights",
+                        torch::tensor(config_.data.rank_weights, torch::kDouble));
+  }
 }
 
 void WorldModelTraining::restore_from(const checkpoint::Snapshot& snapshot) {
@@ -163,12 +201,21 @@ void WorldModelTraining::restore_from(const checkpoint::Snapshot& snapshot) {
   epoch_ = snapshot.integer("train/epoch");
   epoch_running_ = snapshot.integer("train/epoch_running") != 0;
   best_loss_ = snapshot.real("train/best_loss");
+  restore_rank_weights(snapshot);
   if (epoch_running_) {
     const at::Tensor sampler = snapshot.tensor("sampler");
     const std::vector<std::int64_t> numbers(sampler.data_ptr<std::int64_t>(),
                                             sampler.data_ptr<std::int64_t>() + sampler.numel());
     batches_.restore(data::SamplerState::decode(numbers));
   }
+}
+
+/// Measured ones, if they are of as many ranks; others are measured anew.
+void WorldModelTraining::restore_rank_weights(const checkpoint::Snapshot& snapshot) {
+  if (config_.data.shard_weights != "measured" || !snapshot.contains("data/rank_weights")) return;
+  const at::Tensor saved = snapshot.tensor("data/rank_weights");
+  if (saved.numel() != communicator_.size()) return;
+  take_rank_weights({saved.data_ptr<double>(), saved.data_ptr<double>() + saved.numel()});
 }
 
 void WorldModelTraining::conclude(report::Summary& summary) {

@@ -3,10 +3,15 @@
 #include <ATen/CPUGeneratorImpl.h>
 #include <gtest/gtest.h>
 
+#include <array>
 #include <list>
 
+#include "traffic/data/format.h"
 #include "traffic/rl/uniforms.h"
+#include "train/policy/fit.h"
 #include "train/policy/frame_fixture.h"
+#include "train/run/snapshot_parts.h"
+#include "train/world_model/networks.h"
 
 namespace traffic::train {
 namespace {
@@ -87,6 +92,62 @@ TEST_F(DeciderTest, ManyTogetherAreDecidedOnAsEachAlone) {
     EXPECT_EQ(together[1].made.size(), 1U);
     EXPECT_EQ(together[2].made.size(), 0U);
   }
+}
+
+/// A controller on the encodings of a world model whose data had no queues.
+TEST_F(DeciderTest, WhatTheWorldModelWasTrainedWithoutChangesNoDecision) {
+  config::Config config = config_;
+  config.controller.inputs = {"encoding", "pooled", "latents"};
+  WorldModelNetworks trained(config, 1.0, torch::kCPU);
+  data::FileInfo data = data::file_info_of_this_program();
+  const auto queue = static_cast<std::size_t>(scene::node_feature_index("own_queue"));
+  data.node_features[queue].present = false;
+  data.edge_features[0].present = false;
+  trained.ignore_missing(data);
+  checkpoint::Snapshot snapshot(1);
+  put_parameters(snapshot, trained.trainable_parameters());
+  snapshot.put_text("model_hash", model_hash_text(config));
+  Perception perception(config, 1, torch::kCPU);
+  load_perception(snapshot, config, perception);
+  perception.freeze();
+  Policy policy(config, perception.widths(), torch::kCPU);
+  for (auto& item : policy.controller()->named_parameters()) {
+    torch::NoGradGuard no_grad;
+    item.value().normal_(0.0, 0.5, at::make_generator<at::CPUGeneratorImpl>(3));
+  }
+  Decider decider(perception, policy);
+  const auto observe = [&](const std::list<scene::GraphFrame>& frames, RecurrentState& memory,
+                           rollout::Period& period) {
+    period = period_of(frames, of_crowd_);
+    const ObservationInput input{.period = &period, .memory = &memory};
+    return decider.observe(std::span(&input, 1)).front();
+  };
+  const auto with = [&](const char* feature, float value) {
+    std::list<scene::GraphFrame> frames = crowd_;
+    for (std::size_t i = 0; i < frames.back().vehicle_id.size(); ++i) {
+      set_feature(frames.back(), i, feature, value);
+    }
+    return frames;
+  };
+  std::list<scene::GraphFrame> unknown = with("own_queue", 17.0F);
+  for (std::size_t e = 0; e < unknown.back().edge_features.size(); e += 4) {
+    unknown.back().edge_features[e] = -40.0F;
+  }
+  const std::list<scene::GraphFrame> known = with("speed_mps", 9.0F);
+  std::array<RecurrentState, 3> memories;
+  std::array<rollout::Period, 3> periods;
+  const Observation recorded = observe(crowd_, memories[0], periods[0]);
+  const Observation other = observe(unknown, memories[1], periods[1]);
+  EXPECT_TRUE(torch::equal(recorded.own, other.own));
+  EXPECT_TRUE(torch::equal(recorded.shared, other.shared));
+  EXPECT_FALSE(torch::equal(recorded.own, observe(known, memories[2], periods[2]).own));
+  const std::array<DecisionInput, 2> states{DecisionInput{.period = &periods[0], .seen = &recorded},
+                                            DecisionInput{.period = &periods[1], .seen = &other}};
+  const auto decided = decider.decide(states);
+  EXPECT_EQ(decided[0].made.size(), 2U);
+  EXPECT_EQ(decided[0].made.place, decided[1].made.place);
+  EXPECT_EQ(decided[0].made.action, decided[1].made.action);
+  EXPECT_EQ(decided[0].made.lane, decided[1].made.lane);
 }
 
 TEST_F(DeciderTest, ACommandIsThatOfThePickedVehicle) {

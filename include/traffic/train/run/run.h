@@ -47,6 +47,8 @@ class Run {
 
   /// Whether it has no checkpoint to go on from; the same on all ranks.
   [[nodiscard]] bool is_new() const { return resume_path_.empty(); }
+  /// Empty for a new run.
+  [[nodiscard]] const std::filesystem::path& resume_path() const { return resume_path_; }
   /// The checkpoint to go on from, loaded by every rank; nothing for a new run.
   [[nodiscard]] std::optional<checkpoint::Snapshot> take_resume_point();
 

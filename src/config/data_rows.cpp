@@ -1,0 +1,88 @@
+#include "rows.h"
+
+namespace traffic::config {
+
+std::vector<Row> data_rows() {
+  return {
+      {TRAFFIC_KEY(data.files),
+       .help = "HDF5 data sets, as paths or globs relative to the working directory.",
+       .refuse = refuse_empty},
+      {TRAFFIC_KEY(data.max_bad_file_share),
+       .help =
+           "Share of the files that may be unreadable; they are named and skipped. More end the "
+           "program with exit code 3.",
+       .range = below_one()},
+      {TRAFFIC_KEY(data.history_frames), .help = "Frames that the model sees.", .unit = "frames",
+       .range = between(1, 1000)},
+      {TRAFFIC_KEY(data.horizon_frames), .help = "Frames that the model predicts.",
+       .unit = "frames", .range = between(1, 1000)},
+      {TRAFFIC_KEY(data.max_vehicles), .help = "Vehicles in the region of a sample, at most.",
+       .unit = "vehicles", .range = between(1, 4096)},
+      {TRAFFIC_KEY(data.sample_stride_frames), .help = "Distance between the starts of samples.",
+       .unit = "frames", .range = between(1, 100000)},
+      {TRAFFIC_KEY(data.batch_size),
+       .help = "Samples of a rank in a step; 0: 4 to 48, by the memory that is free for each rank "
+               "when the run begins.",
+       .unit = "samples", .range = between(0, 65536)},
+      {TRAFFIC_KEY(data.shuffle), .help = "Whether every epoch has an order of its own."},
+      {TRAFFIC_KEY(data.drop_last),
+       .help = "Whether samples that do not fill a step on every rank are left out; otherwise the "
+               "last step is padded."},
+      {TRAFFIC_KEY(data.num_workers), .help = "Threads of a rank that read and decode.",
+       .unit = "threads", .range = between(1, 256)},
+      {TRAFFIC_KEY(data.prefetch_factor), .help = "Batches that a reading thread is ahead.",
+       .unit = "batches", .range = between(1, 64)},
+      {TRAFFIC_KEY(data.persistent_workers),
+       .help = "Whether reading threads and decoded chunks stay between epochs; otherwise their "
+               "memory is free while the model is evaluated."},
+      {TRAFFIC_KEY(data.pin_memory),
+       .help = "Whether batches lie in page-locked memory where there is a GPU, so that they are "
+               "copied to it while it computes; otherwise the memory can be swapped."},
+      {TRAFFIC_KEY(data.shuffle_chunks),
+       .help = "Chunks in the buffer in which samples are shuffled.", .unit = "chunks",
+       .range = between(1, 4096)},
+      {TRAFFIC_KEY(data.cache_mb),
+       .help = "Limit of a rank's decoded chunks and of the batches that are ahead.", .unit = "MiB",
+       .range = between(0, 1048576)},
+      {TRAFFIC_KEY(data.shards),
+       .help =
+           "What a rank gets: `mixed` another part of the shuffled chunks in each epoch, `time` "
+           "always the same stretch of the recordings, `region` always the same part of the "
+           "road.",
+       .choices = {"mixed", "time", "region"}},
+      {TRAFFIC_KEY(data.shard_weights),
+       .help = "How large the parts are: `fixed` as `data.rank_weights` says, `measured` from the "
+               "second epoch on in proportion to the ranks' speeds in the first.",
+       .choices = {"fixed", "measured"}},
+      {TRAFFIC_KEY(data.rank_weights),
+       .help = "Share of the samples of each rank, for unequal GPUs; empty: equal shares.",
+       .range = above(0, 1e6)},
+      {TRAFFIC_KEY(data.conflict_ttc_s),
+       .help = "A vehicle is labelled as in conflict when its time-to-collision falls below this "
+               "within the horizon.",
+       .unit = "s", .range = above(0, 60)},
+  };
+}
+
+std::vector<Row> augmentation_rows() {
+  return {
+      {TRAFFIC_KEY(data.augmentation.enabled),
+       .help = "Whether training samples are changed at random."},
+      {TRAFFIC_KEY(data.augmentation.time_shift_frames),
+       .help = "Largest shift of a sample's start, either way.", .unit = "frames",
+       .range = between(0, 1000)},
+      {TRAFFIC_KEY(data.augmentation.speed_noise_mps),
+       .help = "Standard deviation of the noise on speeds.", .unit = "m/s",
+       .range = between(0, 20)},
+      {TRAFFIC_KEY(data.augmentation.position_jitter_m),
+       .help = "Largest distance, either way, by which a vehicle's positions are moved; drawn "
+               "evenly, the same in all frames of a sample.",
+       .unit = "m", .range = between(0, 1000)},
+      {TRAFFIC_KEY(data.augmentation.edge_dropout), .help = "Share of edges that are left out.",
+       .range = below_one()},
+      {TRAFFIC_KEY(data.augmentation.feature_mask),
+       .help = "Share of node features that are set to zero.", .range = below_one()},
+  };
+}
+
+}  // namespace traffic::config
