@@ -44,8 +44,9 @@ std::vector<Row> run_rows() {
        .help = "Compute threads of a rank; 0: the cores of the machine over its ranks.",
        .range = between(0, 1024)},
       {TRAFFIC_KEY(run.resume),
-       .help = "`auto` goes on from the newest valid checkpoint of the run folder, `never` starts "
-               "anew, anything else is the path of a checkpoint.",
+       .help = "`auto` goes on from the newest valid checkpoint of the run folder if there is one, "
+               "`must` refuses to start anew, `never` starts anew, anything else is the path of a "
+               "checkpoint.",
        .refuse = refuse_empty},
       {TRAFFIC_KEY(run.init_from),
        .help = "Checkpoint whose weights a new run starts from; empty: random weights. With "
@@ -84,8 +85,9 @@ std::vector<Row> data_rows() {
        .refuse = refuse_empty},
       {TRAFFIC_KEY(data.max_bad_file_share),
        .help =
-           "Share of the files that may be unreadable; they are named and skipped. More end the "
-           "program with exit code 3.",
+           "Share of the files that may be unreadable, which are named and skipped, and of the "
+           "samples that may turn out damaged later, which are named and replaced by others. More "
+           "end the program with exit code 3.",
        .range = below_one()},
       {TRAFFIC_KEY(data.history_frames), .help = "Frames that the model sees.", .unit = "frames",
        .range = between(1, 1000)},

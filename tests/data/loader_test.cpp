@@ -183,6 +183,44 @@ TEST_F(LoaderTest, DamageThatAppearsLaterSurfacesInNext) {
               testing::ThrowsMessage<DataError>(testing::HasSubstr("a.h5: data set")));
 }
 
+TEST_F(LoaderTest, DamageUpToTheAllowedShareIsReplacedByOtherSamples) {
+  // Of the blocks of one episode: the rest stays whole.
+  std::string bytes = test::read_bytes(dir_ / "a.h5");
+  data_.max_bad_file_share = 0.4;
+  const auto clean = epoch(*make(0), 0);
+  const auto damage = [&](double from, double to) {
+    open();
+    std::string damaged = bytes;
+    const auto size = static_cast<double>(bytes.size());
+    for (double at = from * size; at < to * size; at += 512) {
+      damaged[static_cast<std::size_t>(at)] ^= 1;
+    }
+    test::write_bytes(dir_ / "a.h5", damaged);
+  };
+  damage(0.30, 0.34);
+  const auto loader = make(2);
+  const auto batches = epoch(*loader, 0);
+  EXPECT_GT(loader->num_bad_blocks(), 0);
+  const auto messages = loader->take_damage();
+  ASSERT_EQ(messages.size(), static_cast<std::size_t>(loader->num_bad_blocks()));
+  EXPECT_THAT(messages.front(), testing::HasSubstr("a.h5: data set"));
+  EXPECT_TRUE(loader->take_damage().empty());
+  ASSERT_EQ(batches.size(), clean.size()) << "all ranks make as many steps as without damage";
+  int replaced = 0;
+  for (std::size_t b = 0; b < batches.size(); ++b) {
+    ASSERT_EQ(batches[b].num_samples(), clean[b].num_samples());
+    if (!torch::equal(batches[b].sample_id, clean[b].sample_id)) ++replaced;
+  }
+  EXPECT_GT(replaced, 0);
+  // Without threads, and when it is read again, the same samples take their places.
+  open();
+  const auto again = epoch(*make(0), 0);
+  for (std::size_t b = 0; b < batches.size(); ++b) expect_equal(again[b], batches[b]);
+  damage(0.1, 0.9);
+  EXPECT_THAT([&] { epoch(*make(2), 0); },
+              testing::ThrowsMessage<DataError>(testing::HasSubstr("allows a share of 0.4")));
+}
+
 TEST_F(LoaderTest, AnErrorComesAgainWhenNextIsAskedAgain) {
   std::string bytes = test::read_bytes(dir_ / "a.h5");
   for (const std::int64_t workers : {0, 2}) {
