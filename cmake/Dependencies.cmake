@@ -14,7 +14,7 @@ find_package(Libsumo REQUIRED)
 pkg_check_modules(hdf5 REQUIRED IMPORTED_TARGET hdf5)
 pkg_check_modules(xxhash REQUIRED IMPORTED_TARGET libxxhash)
 
-if(TRAFFIC_TESTS OR TRAFFIC_BENCHMARKS)
+if(TRAFFIC_TESTS OR TRAFFIC_BENCHMARKS OR TRAFFIC_FUZZ)
   find_package(GTest REQUIRED)
   find_package(benchmark REQUIRED)
 endif()
