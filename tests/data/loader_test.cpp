@@ -184,21 +184,21 @@ TEST_F(LoaderTest, DamageThatAppearsLaterSurfacesInNext) {
 }
 
 TEST_F(LoaderTest, DamageUpToTheAllowedShareIsReplacedByOtherSamples) {
-  // Of the blocks of one episode: the rest stays whole.
-  std::string bytes = test::read_bytes(dir_ / "a.h5");
+  for (const std::uint64_t seed : {11, 12, 13}) {
+    test::write_file(dir_ / (std::to_string(seed) + ".h5"),
+                     {{{.seed = seed, .frames = 50, .vehicles = 30}}, {{.seed = seed + 10}}});
+  }
+  test::write_file(dir_ / "a.h5", {{{.seed = 1, .frames = 50, .vehicles = 30}}});
   data_.max_bad_file_share = 0.4;
+  open();
   const auto clean = epoch(*make(0), 0);
-  const auto damage = [&](double from, double to) {
-    open();
-    std::string damaged = bytes;
-    const auto size = static_cast<double>(bytes.size());
-    for (double at = from * size; at < to * size; at += 512) {
-      damaged[static_cast<std::size_t>(at)] ^= 1;
-    }
-    test::write_bytes(dir_ / "a.h5", damaged);
+  const auto damage = [&](const char* name) {
+    std::string bytes = test::read_bytes(dir_ / name);
+    for (std::size_t at = bytes.size() / 8; at < bytes.size() * 7 / 8; at += 512) bytes[at] ^= 1;
+    test::write_bytes(dir_ / name, bytes);
   };
-  damage(0.30, 0.34);
   const auto loader = make(2);
+  damage("a.h5");
   const auto batches = epoch(*loader, 0);
   EXPECT_GT(loader->num_bad_blocks(), 0);
   const auto messages = loader->take_damage();
@@ -213,10 +213,9 @@ TEST_F(LoaderTest, DamageUpToTheAllowedShareIsReplacedByOtherSamples) {
   }
   EXPECT_GT(replaced, 0);
   // Without threads, and when it is read again, the same samples take their places.
-  open();
   const auto again = epoch(*make(0), 0);
   for (std::size_t b = 0; b < batches.size(); ++b) expect_equal(again[b], batches[b]);
-  damage(0.1, 0.9);
+  for (const char* name : {"11.h5", "12.h5"}) damage(name);
   EXPECT_THAT([&] { epoch(*make(2), 0); },
               testing::ThrowsMessage<DataError>(testing::HasSubstr("allows a share of 0.4")));
 }
