@@ -15,7 +15,7 @@ pkg_check_modules(hdf5 REQUIRED IMPORTED_TARGET hdf5)
 pkg_check_modules(libdeflate REQUIRED IMPORTED_TARGET libdeflate)
 pkg_check_modules(xxhash REQUIRED IMPORTED_TARGET libxxhash)
 
-if(TRAFFIC_TESTS OR TRAFFIC_BENCHMARKS)
+if(TRAFFIC_TESTS OR TRAFFIC_BENCHMARKS OR TRAFFIC_FUZZ)
   find_package(GTest REQUIRED)
   find_package(benchmark REQUIRED)
 endif()

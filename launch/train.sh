@@ -48,7 +48,8 @@ if $detach; then
 fi
 
 echo $$ >"$run_dir/launch.pid"
-trap 'rm -f "$run_dir/launch.pid"' EXIT
+# A run that was refused leaves no folder.
+trap 'rm -f "$run_dir/launch.pid"; rmdir "$run_dir/logs" "$run_dir" 2>/dev/null || true' EXIT
 stop='' mpirun_pid=''
 # mpirun passes a signal on to the ranks, which save and end; it loses those that come while it starts. Ctrl-C asks for
 # the same, and the second time ends them at once; mpirun in a session of its own does not get the terminal's, too.

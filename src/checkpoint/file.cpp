@@ -29,24 +29,40 @@ os::Descriptor open_file(const std::filesystem::path& path) {
 }
 
 FileInfo info_of(const Header& header) {
-  return {header.step, static_cast<std::int64_t>(header.file_bytes)};
+  return {.step = header.step,
+          .bytes = static_cast<std::int64_t>(header.file_bytes),
+          .hash = header.header_hash};
 }
 
 }  // namespace
 
-void save(const Snapshot& snapshot, const std::filesystem::path& path) {
+FileImage::FileImage(const Snapshot& snapshot) {
   const h5::QuietErrors quiet;
   try {
-    const Image image(snapshot);
-    if (fault::hit("checkpoint.save", 0, snapshot.step()) == fault::Action::kFail) {
-      throw io_error("write", path, ENOSPC);
-    }
-    write_file_atomically(path, image.bytes());
+    image_ = std::make_unique<Image>(snapshot);
   } catch (const h5::CallFailed& failure) {
     throw ResourceError(
-        "cannot build checkpoint {} in memory ({} bytes of values): {}; free some memory",
-        path.string(), snapshot.total_bytes(), failure.message);
+        "cannot build the checkpoint of step {} in memory ({} bytes of values): {}; free some "
+        "memory",
+        snapshot.step(), snapshot.total_bytes(), failure.message);
   }
+}
+
+FileImage::~FileImage() = default;
+FileImage::FileImage(FileImage&& other) noexcept = default;
+FileImage& FileImage::operator=(FileImage&& other) noexcept = default;
+
+std::int64_t FileImage::step() const { return image_->step(); }
+
+void FileImage::write(const std::filesystem::path& path) const {
+  if (fault::hit("checkpoint.save", 0, step()) == fault::Action::kFail) {
+    throw io_error("write", path, ENOSPC);
+  }
+  write_file_atomically(path, image_->seal());
+}
+
+void save(const Snapshot& snapshot, const std::filesystem::path& path) {
+  FileImage(snapshot).write(path);
 }
 
 Snapshot load(const std::filesystem::path& path) {
@@ -68,6 +84,14 @@ Snapshot load(const std::filesystem::path& path) {
 FileInfo read_info(const std::filesystem::path& path) {
   const os::Descriptor file = open_file(path);
   return info_of(read_header(file.get(), path));
+}
+
+std::string library() {
+  unsigned major = 0;
+  unsigned minor = 0;
+  unsigned release = 0;
+  H5get_libversion(&major, &minor, &release);
+  return fmt::format("HDF5 {}.{}.{}", major, minor, release);
 }
 
 FileInfo verify(const std::filesystem::path& path) {

@@ -121,12 +121,16 @@ std::span<std::byte> memory_of(const h5::File& file) {
 
 }  // namespace
 
-Image::Image(const Snapshot& snapshot) : file_(create_in_memory(snapshot)) {
+Image::Image(const Snapshot& snapshot) : step_(snapshot.step()), file_(create_in_memory(snapshot)) {
   write_format_attribute(file_);
   for (const auto& [name, value] : snapshot.values()) std::visit(DatasetWriter{file_, name}, value);
   bytes_ = memory_of(file_);
-  const Header header = make_header(snapshot.step(), bytes_.subspan(kHeaderBytes));
+}
+
+std::span<const std::byte> Image::seal() {
+  const Header header = make_header(step_, bytes_.subspan(kHeaderBytes));
   std::memcpy(bytes_.data(), &header, sizeof(header));
+  return bytes_;
 }
 
 }  // namespace traffic::checkpoint

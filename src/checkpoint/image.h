@@ -1,8 +1,9 @@
-/// A checkpoint file, complete, in memory: so that writing it is one write and one fsync whose
-/// errors are ours to see, and HDF5 never meets a full disk.
+/// A checkpoint file in memory: so that writing it is one write and one fsync whose errors are ours
+/// to see, and HDF5 never meets a full disk.
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <span>
 
 #include "h5.h"
@@ -12,12 +13,16 @@ namespace traffic::checkpoint {
 
 class Image {
  public:
+  /// Copies the values.
   /// @throws h5::CallFailed, e.g. when there is not enough memory
   explicit Image(const Snapshot& snapshot);
-  /// The file; valid as long as this object.
-  [[nodiscard]] std::span<const std::byte> bytes() const { return bytes_; }
+  /// Sums up what the header says of the rest: only then it is a checkpoint. No HDF5 in it.
+  /// @return the file; valid as long as this object
+  [[nodiscard]] std::span<const std::byte> seal();
+  [[nodiscard]] std::int64_t step() const { return step_; }
 
  private:
+  std::int64_t step_;
   h5::File file_;
   std::span<std::byte> bytes_;
 };

@@ -135,18 +135,26 @@ std::vector<std::int64_t> CheckpointManager::steps() const {
   return steps;
 }
 
-fs::path CheckpointManager::save_step(const Snapshot& snapshot) {
-  TRAFFIC_CHECK(snapshot.step() >= 0, "a checkpoint of step {}", snapshot.step());
-  create_folder(dir_);  // somebody may have removed it meanwhile
-  const fs::path path = step_path(snapshot.step());
-  save(snapshot, path);
+fs::path CheckpointManager::save_step(const FileImage& image, bool best) {
+  TRAFFIC_CHECK(image.step() >= 0, "a checkpoint of step {}", image.step());
+  const fs::path path = step_path(image.step());
+  if (best) {
+    // The best one first. A crash before the step's own file leaves a run that goes on from the
+    // best one; the other way round it would go on from a step that says it is the best, and end
+    // with an older one as its result.
+    save_best(image);
+    link_or_copy(best_path(), path);
+  } else {
+    create_folder(dir_);  // somebody may have removed it meanwhile
+    image.write(path);
+  }
   prune();
   return path;
 }
 
-fs::path CheckpointManager::mark_best(std::int64_t step) {
-  link_or_copy(step_path(step), best_path());
-  return best_path();
+void CheckpointManager::save_best(const FileImage& image) {
+  create_folder(dir_);
+  image.write(best_path());
 }
 
 fs::path CheckpointManager::leave_behind(const fs::path& origin) {

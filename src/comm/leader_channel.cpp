@@ -66,6 +66,7 @@ void LeaderChannel::send(const std::byte* data, std::size_t bytes, int peer) {
 }
 
 void LeaderChannel::finish(const OpHeader& header, const Deadline& deadline) {
+  const Stopwatch clock;
   Backoff backoff;
   for (;;) {
     for (Transfer& transfer : transfers_) {
@@ -73,10 +74,11 @@ void LeaderChannel::finish(const OpHeader& header, const Deadline& deadline) {
       TRAFFIC_MPI(MPI_Test(&transfer.request, &done, MPI_STATUS_IGNORE));
     }
     std::erase_if(transfers_, [](const Transfer& t) { return t.request == MPI_REQUEST_NULL; });
-    if (transfers_.empty()) return;
+    if (transfers_.empty()) break;
     check_health(header, deadline);
     backoff.pause();
   }
+  waited_s_.fetch_add(clock.seconds(), std::memory_order_relaxed);
 }
 
 void LeaderChannel::check_health(const OpHeader& header, const Deadline& deadline) {

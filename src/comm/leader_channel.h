@@ -4,6 +4,7 @@
 #pragma once
 
 #include <array>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -46,6 +47,9 @@ class LeaderChannel {
   /// Lets the other leaders stop waiting, with this text, and gives the connection up.
   void fail(const std::string& message) noexcept;
 
+  /// Seconds spent waiting for other leaders and their data; for any thread.
+  [[nodiscard]] double waited_s() const { return waited_s_.load(std::memory_order_relaxed); }
+
  private:
   using Text = std::array<char, 1024>;
   struct Transfer {
@@ -75,6 +79,7 @@ class LeaderChannel {
   Text report_{};    ///< this leader's own
   MPI_Request listener_ = MPI_REQUEST_NULL;
   bool failed_ = false;
+  std::atomic<double> waited_s_ = 0.0;
 };
 
 }  // namespace traffic::comm

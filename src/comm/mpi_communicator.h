@@ -34,6 +34,9 @@ class MpiCommunicator final : public Communicator {
   std::string announce(const OpHeader& header);
   at::Tensor shared_zeros(std::int64_t count, at::ScalarType dtype) override;
   [[nodiscard]] at::Device device() const override { return at::kCPU; }
+  [[nodiscard]] double waited_s() const override {
+    return node_->waited_s() + (leaders_ ? leaders_->waited_s() : 0.0);
+  }
 
  protected:
   void do_all_reduce(const at::Tensor& tensor, ReduceOp op) override;

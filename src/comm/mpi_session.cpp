@@ -10,6 +10,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <exception>
+#include <functional>
 #include <new>
 #include <thread>
 
@@ -17,10 +18,12 @@
 #include "node_segment.h"
 #include "rendezvous.h"
 #include "traffic/core/process.h"
+#include "traffic/core/watchdog.h"
 
 namespace traffic::comm {
 namespace {
 
+constexpr double kInitTimeoutS = 300;  ///< of MPI itself; thousands of ranks take a while
 constexpr double kStartTimeoutS = 60;
 constexpr double kEndTimeoutS = 60;
 /// How long a rank that failed second waits for the first to end the job.
@@ -61,6 +64,21 @@ void avoid_files_in_dev_shm() {
   if (has_network()) setenv("OMPI_MCA_btl", "^vader,ofi", /*overwrite=*/0);
 }
 
+/// srun without a plug-in for MPI starts tasks of which each believes that it is alone.
+void refuse_tasks_that_do_not_know_each_other() {
+  const char* tasks = std::getenv("SLURM_STEP_NUM_TASKS");
+  const bool under_mpirun = std::getenv("OMPI_COMM_WORLD_SIZE") != nullptr;
+  if (tasks == nullptr || under_mpirun || std::atoi(tasks) < 2) return;
+  int size = 1;
+  TRAFFIC_MPI(MPI_Comm_size(MPI_COMM_WORLD, &size));
+  if (size > 1) return;
+  throw ConfigError(
+      "srun has started {} tasks that do not know each other: this MPI and this SLURM have no "
+      "plug-in in common (srun --mpi=list); start the ranks with mpirun inside of the job, as "
+      "launch/slurm/train.sbatch does, or with srun --mpi=pmix",
+      tasks);
+}
+
 void write_line(const std::string& text) noexcept {
   std::size_t written = 0;
   while (written < text.size()) {
@@ -68,6 +86,18 @@ void write_line(const std::string& text) noexcept {
     if (n <= 0) return;  // nobody listens; the exit code remains
     written += static_cast<std::size_t>(n);
   }
+}
+
+/// MPI's own calls take no deadline. @return what ends this process, and by mpirun the job, where
+/// one does not come back
+std::function<void()> give_up_on(const char* call, double timeout_s) {
+  return [call, timeout_s] {
+    write_line(
+        fmt::format("{} on {} did not return within {} s: a rank or a machine of the job "
+                    "does not answer (exit code {})\n",
+                    call, hostname(), timeout_s, static_cast<int>(ExitCode::kPeerLost)));
+    _exit(static_cast<int>(ExitCode::kPeerLost));
+  };
 }
 
 /// Rank of each rank's node leader: equal for ranks that share memory.
@@ -91,7 +121,11 @@ MpiSession::MpiSession(int* argc, char*** argv) : state_(std::make_unique<State>
   refuse_recovery_mode();
   avoid_files_in_dev_shm();
   int provided = 0;
-  check_mpi(MPI_Init_thread(argc, argv, MPI_THREAD_SERIALIZED, &provided), "MPI_Init_thread");
+  {
+    const Watchdog watchdog(kInitTimeoutS, give_up_on("MPI_Init_thread", kInitTimeoutS));
+    check_mpi(MPI_Init_thread(argc, argv, MPI_THREAD_SERIALIZED, &provided), "MPI_Init_thread");
+  }
+  refuse_tasks_that_do_not_know_each_other();
   if (provided < MPI_THREAD_SERIALIZED) {
     throw CommError("this MPI gives thread level {} but {} (MPI_THREAD_SERIALIZED) is needed",
                     provided, static_cast<int>(MPI_THREAD_SERIALIZED));
@@ -106,6 +140,7 @@ MpiSession::MpiSession(int* argc, char*** argv) : state_(std::make_unique<State>
   TRAFFIC_MPI(MPI_Comm_size(world, &size));
   rendezvous("start of the job", kStartTimeoutS);
 
+  const Watchdog watchdog(kInitTimeoutS, give_up_on("the search for nodes", kInitTimeoutS));
   MPI_Comm node = MPI_COMM_NULL;
   TRAFFIC_MPI(MPI_Comm_split_type(world, MPI_COMM_TYPE_SHARED, rank, MPI_INFO_NULL, &node));
   const MpiComm node_owner(node);
@@ -123,6 +158,7 @@ MpiSession::~MpiSession() {
     abort_job(ExitCode::kPeerLost, error.what());
   }
   state_.reset();
+  const Watchdog watchdog(kEndTimeoutS, give_up_on("MPI_Finalize", kEndTimeoutS));
   MPI_Finalize();
 }
 

@@ -32,6 +32,7 @@ class NcclCommunicator final : public Communicator {
   at::Tensor shared_zeros(std::int64_t count, at::ScalarType dtype) override;
   [[nodiscard]] at::Device device() const override { return device_; }
   Communicator& host() override { return *host_; }
+  [[nodiscard]] double waited_s() const override { return host_->waited_s(); }
 
  protected:
   void do_all_reduce(const at::Tensor& tensor, ReduceOp op) override;

@@ -10,6 +10,7 @@
 #include <exception>
 #include <utility>
 
+#include "traffic/core/process.h"
 #include "traffic/os/futex.h"
 #include "traffic/os/process_id.h"
 
@@ -48,7 +49,8 @@ NodeChannel::NodeChannel(NodeMemory segment, std::vector<int> ranks, int local_r
       local_rank_(local_rank),
       // With more ranks than cores a spinning rank keeps the core from the one it waits for.
       num_spins_(static_cast<long>(ranks_.size()) <= sysconf(_SC_NPROCESSORS_ONLN) ? kSpins : 0),
-      exceptions_before_(std::uncaught_exceptions()) {
+      exceptions_before_(std::uncaught_exceptions()),
+      oom_kills_before_(num_oom_kills()) {
   TRAFFIC_CHECK(segment_.size() >= segment_bytes(size()), "segment of {} bytes", segment_.size());
   os::enter_self(slot(local_rank_).process);
 }
@@ -103,11 +105,18 @@ bool NodeChannel::has_arrived(int peer) const {
   return static_cast<std::int32_t>(slot(peer).round.load() - round_) >= 0;
 }
 
-void NodeChannel::wait_for(int peer, const OpHeader& header, const Deadline& deadline) const {
+void NodeChannel::wait_for(int peer, const OpHeader& header, const Deadline& deadline) {
   for (int i = 0; i < num_spins_; ++i) {
     if (has_arrived(peer)) return;
     spin_pause();
   }
+  const Stopwatch clock;
+  sleep_until_arrived(peer, header, deadline);
+  waited_s_.fetch_add(clock.seconds(), std::memory_order_relaxed);
+}
+
+void NodeChannel::sleep_until_arrived(int peer, const OpHeader& header,
+                                      const Deadline& deadline) const {
   for (const Deadline yields(kYieldS); !yields.passed();) {
     if (has_arrived(peer)) return;
     sched_yield();
@@ -135,7 +144,8 @@ void NodeChannel::check_health(int peer, const OpHeader& header, const Deadline&
                     rank, pid);
   }
   if (!os::is_running_or_unknown(other.process) && !has_arrived(peer)) {
-    throw CommError("{}: rank {} (pid {}) is dead", describe(header), rank, pid);
+    throw CommError("{}: rank {} (pid {}) is dead{}", describe(header), rank, pid,
+                    memory_hint(oom_kills_before_));
   }
   if (!deadline.passed()) return;
   std::vector<std::string> missing;

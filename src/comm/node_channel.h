@@ -62,6 +62,9 @@ class NodeChannel {
   /// @throws PeerFailure if a rank of the node has called fail()
   void throw_if_failed() const;
 
+  /// Seconds spent waiting for others; for any thread.
+  [[nodiscard]] double waited_s() const { return waited_s_.load(std::memory_order_relaxed); }
+
  private:
   struct Slot;
   struct Board;
@@ -70,7 +73,8 @@ class NodeChannel {
   [[nodiscard]] Slot& slot(int local_rank) const;
   [[nodiscard]] std::byte* half(int local_rank, std::uint32_t round) const;
   void arrive(const OpHeader& header);
-  void wait_for(int peer, const OpHeader& header, const Deadline& deadline) const;
+  void wait_for(int peer, const OpHeader& header, const Deadline& deadline);
+  void sleep_until_arrived(int peer, const OpHeader& header, const Deadline& deadline) const;
   void check_health(int peer, const OpHeader& header, const Deadline& deadline) const;
   [[nodiscard]] bool has_arrived(int peer) const;
 
@@ -78,8 +82,10 @@ class NodeChannel {
   std::vector<int> ranks_;
   int local_rank_;
   std::uint32_t round_ = 0;
+  std::atomic<double> waited_s_ = 0.0;
   int num_spins_;
   int exceptions_before_;
+  std::int64_t oom_kills_before_;
 };
 
 }  // namespace traffic::comm

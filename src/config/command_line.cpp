@@ -26,7 +26,7 @@ std::vector<KeyOption> key_options() {
   return {
       {"--run-dir", "run.dir", "DIR", "Folder of the run; default runs/<name>/<time>"},
       {"--seed", "run.seed", "N", "Seed of all random numbers"},
-      {"--resume", "run.resume", "auto|never|PATH", "Whether to go on from a checkpoint"},
+      {"--resume", "run.resume", "auto|must|never|PATH", "Whether to go on from a checkpoint"},
       {"--phase", "run.phase", "NAME,...",
        "What to train, by number or name, or all; default the first"},
   };

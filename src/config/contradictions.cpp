@@ -84,7 +84,7 @@ std::vector<Contradiction> find_contradictions(const Config& config) {
     found.push_back({{"evaluation.controllers"}, "expected each controller once"});
   }
   const std::string& resume = config.run.resume;
-  if (!config.run.init_from.empty() && resume != "auto" && resume != "never") {
+  if (!config.run.init_from.empty() && resume != "auto" && resume != "must" && resume != "never") {
     found.push_back(
         {{"run.init_from", "run.resume"},
          "a run that goes on from the checkpoint named by run.resume does not start from other "

@@ -9,8 +9,9 @@ std::vector<Row> data_rows() {
        .refuse = refuse_empty},
       {TRAFFIC_KEY(data.max_bad_file_share),
        .help =
-           "Share of the files that may be unreadable; they are named and skipped. More end the "
-           "program with exit code 3.",
+           "Share of the files that may be unreadable, which are named and skipped, and of the "
+           "samples that may turn out damaged later, which are named and replaced by others. More "
+           "end the program with exit code 3.",
        .range = below_one()},
       {TRAFFIC_KEY(data.history_frames), .help = "Frames that the model sees.", .unit = "frames",
        .range = between(1, 1000)},

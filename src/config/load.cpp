@@ -102,9 +102,10 @@ class PlanReader {
 
   void check_parts(const Plan& plan) const {
     const std::string& resume = plan.whole.run.resume;
-    if (!plan.phases.empty() && resume != "auto" && resume != "never") {
+    if (!plan.phases.empty() && resume != "auto" && resume != "must" && resume != "never") {
       throw ConfigError(
-          "run.resume: found {}, expected auto or never with run.phase = \"{}\": a checkpoint is "
+          "run.resume: found {}, expected auto, must or never with run.phase = \"{}\": a "
+          "checkpoint is "
           "of one phase; give --phase, too",
           shown(resume), plan.whole.run.phase);
     }

@@ -43,7 +43,8 @@ bool is_section(std::string_view key) {
   const auto [training, inner] = split_training(key);
   if (training != nullptr && inner.empty()) return true;
   const auto all = sections();
-  return std::any_of(all.begin(), all.end(), [&](const Section& s) { return s.name == inner; });
+  return std::any_of(all.begin(), all.end(),
+                     [&, inner = inner](const Section& s) { return s.name == inner; });
 }
 
 /// A section that is some training's own concerns only those that name it.

@@ -44,8 +44,9 @@ std::vector<Row> run_rows() {
        .help = "Compute threads of a rank; 0: the cores of the machine over its ranks.",
        .range = between(0, 1024)},
       {TRAFFIC_KEY(run.resume),
-       .help = "`auto` goes on from the newest valid checkpoint of the run folder, `never` starts "
-               "anew, anything else is the path of a checkpoint.",
+       .help = "`auto` goes on from the newest valid checkpoint of the run folder if there is one, "
+               "`must` refuses to start anew, `never` starts anew, anything else is the path of a "
+               "checkpoint.",
        .refuse = refuse_empty},
       {TRAFFIC_KEY(run.init_from),
        .help = "Checkpoint whose weights a new run starts from; empty: random weights. With "

@@ -1,6 +1,7 @@
 #include "traffic/core/fault.h"
 
 #include <fmt/core.h>
+#include <unistd.h>
 
 #include <array>
 #include <atomic>
@@ -9,20 +10,24 @@
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
+#include <mutex>
 #include <optional>
 #include <thread>
 #include <utility>
 
+#include "traffic/core/clock.h"
 #include "traffic/core/error.h"
+#include "traffic/core/random.h"
 
 namespace traffic::fault {
 namespace {
 
-constexpr std::array<std::pair<std::string_view, Kind>, 7> kKinds{{{"kill", Kind::kKill},
+constexpr std::array<std::pair<std::string_view, Kind>, 8> kKinds{{{"kill", Kind::kKill},
                                                                    {"segv", Kind::kSegv},
                                                                    {"hang", Kind::kHang},
                                                                    {"throw", Kind::kThrow},
                                                                    {"nan", Kind::kNan},
+                                                                   {"huge", Kind::kHuge},
                                                                    {"fail", Kind::kFail},
                                                                    {"slow", Kind::kSlow}}};
 
@@ -50,6 +55,25 @@ std::optional<std::int64_t> number(std::string_view text) {
   return value;
 }
 
+std::optional<double> probability(std::string_view text) {
+  double value = 0.0;
+  const auto [stop, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc{} || stop != text.data() + text.size() || !(value >= 0 && value <= 1)) {
+    return std::nullopt;
+  }
+  return value;
+}
+
+/// Not the same in two processes: one that took the place of another shall not meet its fault
+/// again.
+bool is_drawn(double probability) {
+  static std::mutex mutex;
+  static Rng rng(derive_seed(static_cast<std::uint64_t>(getpid()),
+                             {static_cast<std::uint64_t>(monotonic_ns())}));
+  const std::lock_guard lock(mutex);
+  return rng.uniform() < probability;
+}
+
 Point parse_point(std::string_view text) {
   const auto bad = [&](std::string_view why) {
     return ConfigError("TRAFFIC_FAULT: '{}': {}; expected site:rank:step:kind", text, why);
@@ -59,6 +83,12 @@ Point parse_point(std::string_view text) {
   Point point{.site = std::string(parts[0])};
   for (const auto& [part, field] : {std::pair(parts[1], &point.rank), {parts[2], &point.step}}) {
     if (part == "*") continue;
+    if (field == &point.step && part.starts_with('p')) {
+      const auto share = probability(part.substr(1));
+      if (!share) throw bad(fmt::format("'{}' is no probability from 0 to 1 (p0.001)", part));
+      point.probability = *share;
+      continue;
+    }
     const auto value = number(part);
     if (!value) throw bad(fmt::format("'{}' is neither a number nor '*'", part));
     *field = *value;
@@ -117,6 +147,8 @@ Action act(const Point& point, std::int64_t rank, std::int64_t step) {
       break;
     case Kind::kNan:
       return Action::kNan;
+    case Kind::kHuge:
+      return Action::kHuge;
     case Kind::kFail:
       return Action::kFail;
   }
@@ -143,6 +175,7 @@ Action hit(std::string_view site, std::int64_t rank, std::int64_t step) {
     }
     // A fault at a step is one event: when the step is tried again it is over.
     if (point.step >= 0 && spent[i].exchange(true)) continue;
+    if (point.probability < 1 && !is_drawn(point.probability)) continue;
     if (const Action action = act(point, rank, step); action != Action::kNone) left = action;
   }
   return left;

@@ -109,6 +109,24 @@ std::vector<std::string> command_line() {
   return words;
 }
 
+std::int64_t num_oom_kills() {
+  std::ifstream counters("/proc/vmstat");
+  std::string name;
+  for (std::int64_t count = 0; counters >> name >> count;) {
+    if (name == "oom_kill") return count;
+  }
+  return 0;
+}
+
+std::string memory_hint(std::int64_t oom_kills_before) {
+  const std::int64_t kills = num_oom_kills() - oom_kills_before;
+  if (kills <= 0) return {};
+  return fmt::format(
+      "; memory ran out: the kernel has ended {} processes of this machine for it (dmesg): fewer "
+      "simulations, smaller batches or fewer ranks need less",
+      kills);
+}
+
 std::string hostname() {
   std::array<char, 256> name{};
   if (gethostname(name.data(), name.size() - 1) != 0) return "unknown";

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "bad_blocks.h"
 #include "traffic/core/clock.h"
 #include "traffic/core/error.h"
 #include "traffic/data/block_cache.h"
@@ -80,6 +81,7 @@ struct AnyLoader::Impl {
   std::shared_ptr<const AnyBatchSource> source;
   Sampler sampler;
   BlockCache cache;
+  BadBlocks bad_blocks;
   std::int64_t ahead;  ///< batches that may be made before they are asked for
 
   // Of the thread that uses the loader.
@@ -106,6 +108,7 @@ AnyLoader::Impl::Impl(std::shared_ptr<const AnyBatchSource> batch_source,
       source(std::move(batch_source)),
       sampler(index_of(source), sampler_options(loader_options)),
       cache(*source, loader_options.data.cache_mb * kMiB),
+      bad_blocks(source->index(), loader_options.data.max_bad_file_share),
       ahead(loader_options.data.num_workers * loader_options.data.prefetch_factor) {
   const auto& data = options.data;
   if (options.rank < 0 || options.rank >= options.world_size) {
@@ -175,7 +178,11 @@ AnyLoader::Impl::Outcome AnyLoader::Impl::make(const EpochShare& from, std::int6
                                                std::int64_t step) {
   Outcome outcome;
   try {
-    outcome.batch = source->build_any(from.draws(step), of_epoch, cache);
+    const auto draws = from.draws(step);
+    // Where no damage is allowed the source says what it meets.
+    outcome.batch = options.data.max_bad_file_share > 0
+                        ? source->build_any(bad_blocks.replace(draws, cache), of_epoch, cache)
+                        : source->build_any(draws, of_epoch, cache);
     outcome.bytes = source->bytes_of_any(outcome.batch);
   } catch (...) {
     outcome.error = std::current_exception();
@@ -255,6 +262,8 @@ std::int64_t AnyLoader::steps_left() const {
   return impl_->share == nullptr ? 0 : impl_->share->steps() - impl_->next_out;
 }
 double AnyLoader::wait_seconds() const { return impl_->wait_seconds; }
+std::vector<std::string> AnyLoader::take_damage() { return impl_->bad_blocks.take_messages(); }
+std::int64_t AnyLoader::num_bad_blocks() const { return impl_->bad_blocks.num_found(); }
 std::int64_t AnyLoader::blocks_decoded() const { return impl_->cache.blocks_decoded(); }
 
 }  // namespace traffic::data

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdio>
 #include <system_error>
 #include <utility>
 
@@ -17,9 +18,10 @@ constexpr double kRetryIntervalSeconds = 1.0;
 
 }  // namespace
 
-AppendFile::AppendFile(std::filesystem::path path, std::string preamble)
+AppendFile::AppendFile(std::filesystem::path path, std::string preamble, std::uint64_t max_bytes)
     : path_(std::move(path)),
       preamble_(std::move(preamble)),
+      max_bytes_(max_bytes),
       last_attempt_s_(steady_seconds() - kRetryIntervalSeconds) {
   open();
 }
@@ -69,7 +71,25 @@ bool AppendFile::write_all(std::string_view data) noexcept {
   return true;
 }
 
+/// The file of another process that appends to it, too, may be put aside by either.
+void AppendFile::put_aside_if_full(std::size_t more) noexcept {
+  struct stat info {};
+  if (max_bytes_ == 0 || !fd_.is_open() || ::fstat(fd_.get(), &info) != 0) return;
+  if (static_cast<std::uint64_t>(info.st_size) + more <= max_bytes_) return;
+  try {
+    const std::string aside = path_.string() + ".1";
+    struct stat named {};
+    const bool is_still_it = ::stat(path_.c_str(), &named) == 0 && named.st_ino == info.st_ino;
+    if (is_still_it && ::rename(path_.c_str(), aside.c_str()) != 0) return;
+  } catch (...) {  // no memory for a path
+    return;
+  }
+  last_attempt_s_ -= kRetryIntervalSeconds;  // this is no failure: it is opened at once
+  open();
+}
+
 bool AppendFile::append(std::string_view data) noexcept {
+  put_aside_if_full(data.size());
   const bool usable = (fd_.is_open() && !is_removed()) || open();
   if (usable && write_all(data)) return true;
   ++num_lost_;

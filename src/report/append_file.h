@@ -16,7 +16,11 @@ namespace traffic::report {
 class AppendFile {
  public:
   /// @param preamble written whenever the file is new and empty, e.g. the header of a CSV file
-  explicit AppendFile(std::filesystem::path path, std::string preamble = "");
+  /// @param max_bytes at which the file becomes <path>.1, in the place of an older one, and a new
+  /// one
+  ///     begins; 0: never
+  explicit AppendFile(std::filesystem::path path, std::string preamble = "",
+                      std::uint64_t max_bytes = 0);
 
   /// Appends all of `data` or, as far as no other process appends to the file, nothing of it.
   /// @return whether it was written
@@ -28,9 +32,11 @@ class AppendFile {
   bool open() noexcept;
   [[nodiscard]] bool is_removed() const noexcept;
   bool write_all(std::string_view data) noexcept;
+  void put_aside_if_full(std::size_t more) noexcept;
 
   std::filesystem::path path_;
   std::string preamble_;
+  std::uint64_t max_bytes_;
   os::Descriptor fd_;
   double last_attempt_s_;
   std::uint64_t num_lost_ = 0;

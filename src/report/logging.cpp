@@ -21,6 +21,9 @@
 namespace traffic::report {
 namespace {
 
+/// Of a log, which then becomes <name>.1: a message that repeats itself for days fills no disk.
+constexpr std::uint64_t kMaxLogBytes = 64 << 20;
+
 std::atomic<std::uint64_t> num_lost_lines{0};
 
 /// Beside the default logger, with its files alone.
@@ -41,7 +44,7 @@ class LineSink : public spdlog::sinks::base_sink<std::mutex> {
 
 class FileSink final : public LineSink {
  public:
-  explicit FileSink(std::filesystem::path path) : file_(std::move(path)) {}
+  explicit FileSink(std::filesystem::path path) : file_(std::move(path), "", kMaxLogBytes) {}
 
  protected:
   bool write_line(std::string_view line) override { return file_.append(line); }

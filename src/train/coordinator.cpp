@@ -50,6 +50,18 @@ config::Config shortened(config::Config config, int world_size) {
   return config;
 }
 
+/// The same steps at the same rates would come to the same numbers that are not finite.
+void slow_down(config::Config& config) {
+  constexpr double kFactor = 0.5;
+  config.train.learning_rate *= kFactor;
+  config.train.min_learning_rate =
+      std::min(config.train.min_learning_rate, config.train.learning_rate);
+  for (double* rate : {&config.ppo.learning_rate, &config.ppo.final_learning_rate,
+                       &config.lagrange.critic_learning_rate})
+    *rate *= kFactor;
+  spdlog::warn("numbers that are not finite: the next attempt learns at half the rate");
+}
+
 class Coordinator {
  public:
   Coordinator(Job& job, const config::Plan& plan) : job_(job) {
@@ -166,7 +178,7 @@ TrainingEnd Coordinator::attempt(TrainingTask& task) {
   while (true) {
     try {
       Run run(job_, task.config, task.dir);
-      check_start(run);
+      if (run.is_new()) check_new(run.config());
       if (task.facts->simulates) {
         together_at_length(job_.communicator(),
                            [&] { check_simulation(task.dir / "config.toml", task.config); });
@@ -188,6 +200,7 @@ void Coordinator::retry_or_throw(TrainingTask& task, const Error& error) {
   }
   ++task.retries;
   task.config.run.resume = "auto";
+  if (error.code() == ExitCode::kNumeric) slow_down(task.config);
   spdlog::warn("{} failed: {}; attempt {} of {} goes on from its newest good checkpoint",
                task.facts->title(), error.what(), task.retries + 1,
                task.config.run.max_retries + 1);
@@ -254,7 +267,7 @@ void Coordinator::dry_run() {
     if (!result.empty()) task.config.run.init_from = result.string();
     result = task.result();
     Run run(job_, shortened(task.config, job_.communicator().size()), task.dir);
-    check_start(run);
+    if (run.is_new()) check_new(run.config());
     const auto training = make_training(run);
     dry_run_training(run, *training);
     if (job_.is_reporter() && tasks_.size() > 1) {  // the folder keeps what was asked for

@@ -11,6 +11,7 @@
 #include "traffic/checkpoint/file.h"
 #include "traffic/checkpoint/safetensors.h"
 #include "traffic/config/scenario_mix.h"
+#include "traffic/core/atomic_file.h"
 #include "traffic/core/version.h"
 #include "traffic/scene/frame.h"
 
@@ -165,6 +166,7 @@ void export_weights(const TrainingTask& task) {
   card.config_toml = snapshot.text("config");
 
   create_folder(weights_dir(task));
+  remove_stale_temporaries(weights_dir(task));
   checkpoint::write_model_card(weights_dir(task) / "README.md", card);
   // Last: who finds it finds the card, too.
   checkpoint::export_safetensors(weights_dir(task) / kWeightsFile, tensors,

@@ -1,10 +1,13 @@
-// Saving, verifying and loading a checkpoint of the default model: 15 M parameters and two moments.
+// Saving (in place and in a thread), verifying and loading a checkpoint of the default model: 15 M
+// parameters and two moments.
 #include <ATen/ATen.h>
 #include <benchmark/benchmark.h>
 
 #include <filesystem>
 
 #include "traffic/checkpoint/file.h"
+#include "traffic/checkpoint/manager.h"
+#include "traffic/checkpoint/saver.h"
 
 namespace traffic::checkpoint {
 namespace {
@@ -33,6 +36,37 @@ void bm_save(benchmark::State& state) {
   count_bytes(state, snapshot);
 }
 BENCHMARK(bm_save)->Unit(benchmark::kMillisecond)->UseRealTime();
+
+/// How long training pauses for a save: the rest is done by a thread, which is waited for between
+/// two saves and outside of what is measured, as in a training that saves every few minutes.
+void bm_pause(benchmark::State& state) {
+  const Snapshot snapshot = make_snapshot();
+  CheckpointManager manager(std::filesystem::temp_directory_path() / "bench-checkpoints", 1,
+                            "result");
+  Saver saver(manager, 1,
+              [&](std::int64_t, const std::string& why) { state.SkipWithError(why.c_str()); });
+  for (auto _ : state) {
+    saver.begin(snapshot, /*best=*/false);
+    state.PauseTiming();
+    saver.wait();
+    state.ResumeTiming();
+  }
+  count_bytes(state, snapshot);
+  std::filesystem::remove_all(manager.dir());
+}
+BENCHMARK(bm_pause)->Unit(benchmark::kMillisecond)->UseRealTime();
+
+/// What the pause would be if the thread made the file of a copy of the tensors.
+void bm_clone(benchmark::State& state) {
+  for (auto _ : state) {
+    state.PauseTiming();
+    Snapshot snapshot = make_snapshot();
+    const Snapshot original = snapshot;
+    state.ResumeTiming();
+    snapshot.own_tensors();
+  }
+}
+BENCHMARK(bm_clone)->Unit(benchmark::kMillisecond)->UseRealTime();
 
 void bm_verify(benchmark::State& state) {
   const Snapshot snapshot = make_snapshot();

@@ -4,10 +4,13 @@
 #include <sys/resource.h>
 #include <sys/wait.h>
 
+#include <cstdio>
+
 #include "checkpoint/fixtures.h"
 #include "support/processes.h"
 #include "traffic/checkpoint/file.h"
 #include "traffic/checkpoint/manager.h"
+#include "traffic/checkpoint/saver.h"
 #include "traffic/core/error.h"
 #include "traffic/core/random.h"
 
@@ -21,37 +24,50 @@ class CrashTest : public FolderTest {
   static constexpr std::int64_t kNumValues = 100'000;
 };
 
+/// Saves without end, in the thread of a Saver, every third step as the best.
+[[noreturn]] void save_for_ever(const fs::path& dir, std::int64_t last_step,
+                                std::int64_t num_values) {
+  CheckpointManager manager(dir, 2, "phase1");
+  Saver saver(manager, 1, [](std::int64_t, const std::string&) { _exit(1); });
+  for (std::int64_t step = last_step + 1;; ++step) {
+    saver.begin(small_snapshot(step, num_values), /*best=*/step % 3 == 0);
+  }
+}
+
 TEST_F(CrashTest, KillAtAnyPointOfASaveLeavesACompleteCheckpoint) {
-  (void)CheckpointManager(dir_, 2, "phase1").save_step(small_snapshot(0, kNumValues));
+  constexpr int kKills = 100;
+  (void)CheckpointManager(dir_, 2, "phase1").save_step(small_snapshot(0, kNumValues), true);
   Rng rng(7);
   std::int64_t last_step = 0;
-  for (int trial = 0; trial < 60; ++trial) {
+  int half_saved = 0;
+  for (int trial = 0; trial < kKills; ++trial) {
     const pid_t child = traffic::test::fork_child();
-    if (child == 0) {
-      CheckpointManager manager(dir_, 2, "phase1");
-      for (std::int64_t step = last_step + 1;; ++step) {
-        (void)manager.save_step(small_snapshot(step, kNumValues));
-        (void)manager.mark_best(step);
-      }
-    }
+    if (child == 0) save_for_ever(dir_, last_step, kNumValues);
     usleep(static_cast<useconds_t>(1000 + rng.uniform_int(20'000)));
     kill(child, SIGKILL);
     int status = 0;
     waitpid(child, &status, 0);
     ASSERT_TRUE(WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL) << "the child ended by itself";
+    for (const auto& entry : fs::directory_iterator(dir_)) {
+      if (entry.path().filename().string().starts_with(".tmp-")) ++half_saved;
+    }
 
     CheckpointManager manager(dir_, 2, "phase1");
     const ResumePoint point = manager.newest_valid();
     ASSERT_TRUE(point.snapshot);
+    const std::int64_t step = point.snapshot->step();
     EXPECT_TRUE(point.rejected.empty()) << point.rejected.front().reason;
-    EXPECT_TRUE(same_bits(*point.snapshot, small_snapshot(point.snapshot->step(), kNumValues)));
-    EXPECT_GE(point.snapshot->step(), last_step);
-    last_step = point.snapshot->step();
+    EXPECT_TRUE(same_bits(*point.snapshot, small_snapshot(step, kNumValues)));
+    EXPECT_GE(step, last_step);
+    EXPECT_EQ(load(manager.best_path()).step(), step - step % 3) << "killed at step " << step;
+    last_step = step;
     for (const auto& entry : fs::directory_iterator(dir_)) {
       EXPECT_EQ(entry.path().extension(), ".h5") << "left behind: " << entry.path();
     }
   }
   EXPECT_GT(last_step, 0) << "no save ever finished: nothing was tested";
+  std::printf("%d kills, %d of them within a write, %ld steps saved\n", kKills, half_saved,
+              static_cast<long>(last_step));
 }
 
 // RLIMIT_FSIZE makes write() fail after exactly that many bytes, as a full disk does.

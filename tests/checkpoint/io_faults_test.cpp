@@ -24,14 +24,12 @@ class IoFaultsTest : public FolderTest {
     const fs::path folder =
         dir_ / fs::path(call) / (std::to_string(k) + "-" + std::to_string(error));
     CheckpointManager manager(folder, 2, "phase1");
-    (void)manager.save_step(small_snapshot(1));
-    (void)manager.mark_best(1);
+    (void)manager.save_step(small_snapshot(1), /*best=*/true);
     (void)manager.mark_result();
     fail_io_arm(call, folder.c_str(), k, error, times);
     bool saved = false;
     try {
-      (void)manager.save_step(small_snapshot(2));
-      (void)manager.mark_best(2);
+      (void)manager.save_step(small_snapshot(2), /*best=*/true);
       (void)manager.mark_result();
       saved = true;
     } catch (const ResourceError& failure) {
@@ -51,14 +49,16 @@ class IoFaultsTest : public FolderTest {
     ASSERT_TRUE(point.snapshot);
     EXPECT_TRUE(point.rejected.empty());
     EXPECT_TRUE(same_bits(*point.snapshot, small_snapshot(point.snapshot->step())));
+    EXPECT_EQ(load(folder / "best.h5").step(), point.snapshot->step())
+        << "goes on from a step that was compared with a best one which is not there";
     if (saved) {
       EXPECT_EQ(point.snapshot->step(), 2);
       EXPECT_EQ(load(folder / "phase1.h5").step(), 2);
     }
     // What comes next is as if nothing had been.
     CheckpointManager manager(folder, 2, "phase1");
-    (void)manager.save_step(small_snapshot(3));
-    EXPECT_EQ(load(manager.mark_best(3)).step(), 3);
+    (void)manager.save_step(small_snapshot(3), /*best=*/true);
+    EXPECT_EQ(load(manager.best_path()).step(), 3);
   }
 
   /// Calls that failed in turn, until a save makes no further one.

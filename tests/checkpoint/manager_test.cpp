@@ -1,10 +1,13 @@
 #include "traffic/checkpoint/manager.h"
-#include "support/processes.h"
 
 #include <gmock/gmock.h>
 #include <sys/wait.h>
 
+#include <cerrno>
+
 #include "checkpoint/fixtures.h"
+#include "support/fail_io.h"
+#include "support/processes.h"
 #include "traffic/checkpoint/file.h"
 #include "traffic/core/atomic_file.h"
 #include "traffic/core/error.h"
@@ -38,11 +41,9 @@ TEST_F(ManagerTest, KeepsTheNewestAndRemovesOlderOnes) {
 
 TEST_F(ManagerTest, BestAndResultsOutliveTheirStep) {
   CheckpointManager manager(folder_, 1, "phase1");
-  (void)manager.save_step(small_snapshot(10));
-  (void)manager.mark_best(10);
+  (void)manager.save_step(small_snapshot(10), /*best=*/true);
   (void)manager.mark_result();
-  (void)manager.save_step(small_snapshot(20));
-  (void)manager.mark_best(20);
+  (void)manager.save_step(small_snapshot(20), /*best=*/true);
   (void)manager.save_step(small_snapshot(30));
   EXPECT_THAT(manager.steps(), ElementsAre(30));
   EXPECT_EQ(load(manager.best_path()).step(), 20);
@@ -52,7 +53,7 @@ TEST_F(ManagerTest, BestAndResultsOutliveTheirStep) {
 TEST_F(ManagerTest, GoingBackMovesLaterStepsAsideAndPrunesNothingNew) {
   CheckpointManager manager(folder_, 2, "phase1");
   for (const std::int64_t step : {1, 2, 3, 4}) (void)manager.save_step(small_snapshot(step));
-  (void)manager.mark_best(4);
+  (void)manager.save_step(small_snapshot(4), /*best=*/true);
   (void)manager.mark_result();
   fs::copy_file(manager.step_path(3), dir_ / "kept.h5");
   EXPECT_EQ(manager.leave_behind(manager.step_path(3)), folder_ / "left-behind-000000003");
@@ -83,23 +84,21 @@ TEST_F(ManagerTest, MarkingTwiceLeavesNoTemporary) {
   CheckpointManager manager(folder_, 3, "phase1");
   (void)manager.save_step(small_snapshot(10));
   (void)manager.save_step(small_snapshot(20));
-  (void)manager.mark_best(10);
-  (void)manager.mark_best(10);
-  (void)manager.mark_best(20);
+  (void)manager.save_step(small_snapshot(10), /*best=*/true);
+  (void)manager.save_step(small_snapshot(10), /*best=*/true);
+  (void)manager.save_step(small_snapshot(20), /*best=*/true);
   EXPECT_EQ(load(manager.best_path()).step(), 20);
   EXPECT_EQ(std::distance(fs::directory_iterator(folder_), {}), 3);
 }
 
 TEST_F(ManagerTest, GoingOnFromAnotherFolderTakesItsBestAlong) {
   CheckpointManager source(folder_ / "source", 3, "phase1");
-  (void)source.save_step(small_snapshot(10));
-  (void)source.mark_best(10);
+  (void)source.save_step(small_snapshot(10), /*best=*/true);
   (void)source.save_step(small_snapshot(20));
   CheckpointManager target(folder_ / "target", 3, "phase1");
   target.take_best_along(source.step_path(20));
   EXPECT_EQ(load(target.best_path()).step(), 10);
-  (void)target.save_step(small_snapshot(30));
-  (void)target.mark_best(30);
+  (void)target.save_step(small_snapshot(30), /*best=*/true);
   target.take_best_along(source.step_path(20));
   EXPECT_EQ(load(target.best_path()).step(), 30) << "its own stays";
 
@@ -109,9 +108,24 @@ TEST_F(ManagerTest, GoingOnFromAnotherFolderTakesItsBestAlong) {
   EXPECT_EQ(load(lone.best_path()).step(), 20);
 }
 
-TEST_F(ManagerTest, MarkingAnUnsavedStepIsAnError) {
+TEST_F(ManagerTest, NoBestOneMakesNoResult) {
   CheckpointManager manager(folder_, 3, "phase1");
-  EXPECT_THROW((void)manager.mark_best(10), CheckpointError);
+  (void)manager.save_step(small_snapshot(10));
+  EXPECT_THROW((void)manager.mark_result(), CheckpointError);
+}
+
+// With the step's file first, a run killed in between would go on from a step that says it is the
+// best, and end with an older one as its result.
+TEST_F(ManagerTest, ABestStepThatIsHalfSavedIsTheBestAlready) {
+  CheckpointManager manager(folder_, 3, "phase1");
+  (void)manager.save_step(small_snapshot(10), /*best=*/true);
+  fail_io_arm("rename", "/step-", 1, EIO, 1000);
+  EXPECT_THROW((void)manager.save_step(small_snapshot(20), /*best=*/true), ResourceError);
+  EXPECT_EQ(fail_io_injected(), 1);
+  fail_io_disarm();
+  const ResumePoint point = manager.newest_valid();
+  ASSERT_TRUE(point.snapshot);
+  EXPECT_EQ(point.snapshot->step(), load(manager.best_path()).step());
 }
 
 TEST_F(ManagerTest, ResumesFromTheNewestStepWhateverTheClockSays) {
@@ -144,11 +158,9 @@ TEST_F(ManagerTest, FallsBackThroughDamagedOnesAndSaysWhy) {
 
 TEST_F(ManagerTest, FallsBackToTheBestAndAResult) {
   CheckpointManager manager(folder_, 1, "phase1");
-  (void)manager.save_step(small_snapshot(10));
-  (void)manager.mark_best(10);
+  (void)manager.save_step(small_snapshot(10), /*best=*/true);
   (void)manager.mark_result();
-  (void)manager.save_step(small_snapshot(20));
-  (void)manager.mark_best(20);
+  (void)manager.save_step(small_snapshot(20), /*best=*/true);
   damage(manager.step_path(20));
   EXPECT_EQ(manager.newest_valid().path, manager.best_path());
   damage(manager.best_path());
@@ -164,8 +176,7 @@ TEST_F(ManagerTest, NoCheckpointAtAllIsNoError) {
 TEST_F(ManagerTest, OnlyDamagedOnesStopTheRun) {
   CheckpointManager manager(folder_, 3, "phase1");
   (void)manager.save_step(small_snapshot(10));
-  (void)manager.save_step(small_snapshot(20));
-  (void)manager.mark_best(20);
+  (void)manager.save_step(small_snapshot(20), /*best=*/true);
   fs::remove(manager.best_path());
   write_bytes(manager.best_path(), std::vector<char>(9000, 'x'));
   damage(manager.step_path(10));

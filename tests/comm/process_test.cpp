@@ -173,6 +173,13 @@ TEST_F(ProcessTest, RanksOnDifferentPathsEndTheJobWith7) {
   }
 }
 
+TEST_F(ProcessTest, TasksThatSrunStartsWithoutMpiAreRefused) {
+  const Outcome outcome = run("env SLURM_STEP_NUM_TASKS=2 " + kProbe + " none " + token());
+  EXPECT_EQ(outcome.exit_code, 2) << outcome.output;
+  EXPECT_THAT(outcome.output, HasSubstr("2 tasks that do not know each other"));
+  EXPECT_EQ(run("env SLURM_STEP_NUM_TASKS=1 " + kProbe + " none " + token()).exit_code, 0);
+}
+
 TEST_F(ProcessTest, RecoveryModeIsRefused) {
   const Outcome outcome = run_job(2, "none", "--enable-recovery");
   // Not the exit code: in this mode mpirun itself returns 0 whatever its processes return.

@@ -27,11 +27,14 @@ TEST(Fault, ReadsEveryFieldOfEveryPoint) {
   EXPECT_EQ(points[1].step, -1);
   EXPECT_EQ(points[1].kind, Kind::kSlow);
   EXPECT_EQ(points[1].slow_ms, 500);
+  EXPECT_EQ(parse("a:*:p0.25:segv")[0].probability, 0.25);
+  EXPECT_EQ(parse("a:*:p0.25:segv")[0].step, -1);
 }
 
 TEST(Fault, RefusesWhatItCannotRead) {
   for (const char* text : {"", "a:0:1", ":0:1:kill", "a:x:1:kill", "a:0:-1:kill", "a:0:1:boom",
-                           "a:0:1:kill:5", "a:0:1:slow", "a:0:1:slow:x", "a:0:1:kill,"}) {
+                           "a:0:1:kill:5", "a:0:1:slow", "a:0:1:slow:x", "a:0:1:kill,",
+                           "a:0:p:kill", "a:0:p1.5:kill", "a:0:pnan:kill", "a:p0.5:1:kill"}) {
     EXPECT_THAT([&] { parse(text); }, ThrowsMessage<ConfigError>(HasSubstr("TRAFFIC_FAULT")))
         << text;
   }
@@ -48,6 +51,8 @@ TEST(Fault, RefusesWhatItCannotRead) {
         ::_exit(11);
       case Action::kFail:
         ::_exit(12);
+      case Action::kHuge:
+        ::_exit(13);
     }
   } catch (const ConfigError&) {
     ::_exit(2);
@@ -63,6 +68,20 @@ using ::testing::KilledBySignal;
 TEST(FaultDeathTest, NothingHappensWithoutTheEnvironment) {
   EXPECT_EXIT(hit_and_exit(nullptr, 0, 0), ExitedWithCode(10), "^$");
   EXPECT_EXIT(hit_and_exit("", 0, 0), ExitedWithCode(10), "^$");
+}
+
+/// Ends with 0 if about a tenth of the hits acted.
+[[noreturn]] void count_hits_and_exit() {
+  setenv("TRAFFIC_FAULT", "train.step:*:p0.1:fail", 1);
+  int acted = 0;
+  for (int i = 0; i < 10'000; ++i) acted += hit("train.step", 0, i) == Action::kFail ? 1 : 0;
+  ::_exit(acted > 800 && acted < 1200 ? 0 : 1);  // seven standard deviations
+}
+
+TEST(FaultDeathTest, ActsWithAProbability) {
+  EXPECT_EXIT(count_hits_and_exit(), ExitedWithCode(0), "fault fail at train.step");
+  EXPECT_EXIT(hit_and_exit("train.step:*:p0:fail", 0, 0), ExitedWithCode(10), "");
+  EXPECT_EXIT(hit_and_exit("train.step:*:p1:huge", 0, 0), ExitedWithCode(13), "fault huge");
 }
 
 TEST(FaultDeathTest, ActsOnlyAtItsSiteRankAndStep) {

@@ -1,8 +1,9 @@
 #include "traffic/core/process.h"
 
-#include <gtest/gtest.h>
+#include <gmock/gmock.h>
 #include <unistd.h>
 
+#include <csignal>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -12,9 +13,12 @@
 
 #include "traffic/core/clock.h"
 #include "traffic/core/error.h"
+#include "traffic/os/child_process.h"
 
 namespace traffic {
 namespace {
+
+namespace fs = std::filesystem;
 
 TEST(Process, PeakMemoryGrowsWithWhatIsTouchedAndStaysWhenItIsFreed) {
   const std::int64_t before = rss_bytes();
@@ -35,7 +39,6 @@ TEST(Process, KnowsItsCommandLine) {
 }
 
 TEST(Process, TheLeastLimitOfNestedControlGroupsCounts) {
-  namespace fs = std::filesystem;
   const fs::path mount = fs::temp_directory_path() / ("cgroup_test_" + std::to_string(getpid()));
   const auto limit = [&](const fs::path& group, const char* name, const char* text) {
     fs::create_directories(mount / group);
@@ -101,6 +104,57 @@ TEST(Clock, TimeStampsHaveTheirFixedForm) {
   const std::string file_stamp = utc_file_stamp();
   ASSERT_EQ(file_stamp.size(), 15U);
   EXPECT_EQ(file_stamp[8], '-');
+}
+
+/// A control group of 64 MiB; nothing where this machine does not let us make one.
+class SmallGroup {
+ public:
+  SmallGroup()
+      : dir_(fs::path("/sys/fs/cgroup/memory") / ("traffic_test_" + std::to_string(getpid()))) {
+    std::error_code error;
+    if (!fs::exists(dir_.parent_path() / "memory.limit_in_bytes")) {
+      dir_ = fs::path("/sys/fs/cgroup") / dir_.filename();
+    }
+    if (!fs::create_directory(dir_, error)) return;
+    for (const char* name : {"memory.limit_in_bytes", "memory.max"}) {
+      if (!fs::exists(dir_ / name)) continue;
+      std::ofstream file(dir_ / name);
+      is_there_ = static_cast<bool>(file << (64 << 20) << std::flush);
+    }
+  }
+  ~SmallGroup() {
+    std::error_code error;
+    fs::remove(dir_, error);
+  }
+  SmallGroup(const SmallGroup&) = delete;
+  SmallGroup& operator=(const SmallGroup&) = delete;
+  [[nodiscard]] bool is_there() const { return is_there_; }
+  void enter() const { std::ofstream(dir_ / "cgroup.procs") << getpid() << std::flush; }
+
+ private:
+  fs::path dir_;
+  bool is_there_ = false;
+};
+
+TEST(Process, SaysThatMemoryRanOutWhereTheKernelHasEndedAProcessForIt) {
+  const std::int64_t before = num_oom_kills();
+  EXPECT_EQ(memory_hint(before), "");
+  const SmallGroup group;
+  if (!group.is_there()) GTEST_SKIP() << "this machine lets us make no control group";
+  auto child = os::ChildProcess::fork([&] {
+    group.enter();
+    std::vector<char> much(std::size_t{256} << 20, 'x');
+    return much.back() == 'x' ? 0 : 1;
+  });
+  auto ended = child.poll();
+  for (int i = 0; i < 600 && !ended; ++i) {
+    usleep(50'000);
+    ended = child.poll();
+  }
+  ASSERT_TRUE(ended);
+  ASSERT_EQ(ended->signal(), SIGKILL) << ended->describe();
+  EXPECT_GT(num_oom_kills(), before);
+  EXPECT_THAT(memory_hint(before), ::testing::HasSubstr("memory ran out"));
 }
 
 }  // namespace

@@ -232,6 +232,43 @@ TEST_F(LoaderTest, DamageThatAppearsLaterSurfacesInNext) {
               testing::ThrowsMessage<DataError>(testing::HasSubstr("a.h5: data set")));
 }
 
+TEST_F(LoaderTest, DamageUpToTheAllowedShareIsReplacedByOtherSamples) {
+  for (const std::uint64_t seed : {11, 12, 13}) {
+    test::write_file(dir_ / (std::to_string(seed) + ".h5"),
+                     {{{.seed = seed, .frames = 50, .vehicles = 30}}, {{.seed = seed + 10}}});
+  }
+  test::write_file(dir_ / "a.h5", {{{.seed = 1, .frames = 50, .vehicles = 30}}});
+  data_.max_bad_file_share = 0.4;
+  open();
+  const auto clean = epoch(*make(0), 0);
+  const auto damage = [&](const char* name) {
+    std::string bytes = test::read_bytes(dir_ / name);
+    for (std::size_t at = bytes.size() / 8; at < bytes.size() * 7 / 8; at += 512) bytes[at] ^= 1;
+    test::write_bytes(dir_ / name, bytes);
+  };
+  const auto loader = make(2);
+  damage("a.h5");
+  const auto batches = epoch(*loader, 0);
+  EXPECT_GT(loader->num_bad_blocks(), 0);
+  const auto messages = loader->take_damage();
+  ASSERT_EQ(messages.size(), static_cast<std::size_t>(loader->num_bad_blocks()));
+  EXPECT_THAT(messages.front(), testing::HasSubstr("a.h5: data set"));
+  EXPECT_TRUE(loader->take_damage().empty());
+  ASSERT_EQ(batches.size(), clean.size()) << "all ranks make as many steps as without damage";
+  int replaced = 0;
+  for (std::size_t b = 0; b < batches.size(); ++b) {
+    ASSERT_EQ(batches[b].num_samples(), clean[b].num_samples());
+    if (!torch::equal(batches[b].sample_id, clean[b].sample_id)) ++replaced;
+  }
+  EXPECT_GT(replaced, 0);
+  // Without threads, and when it is read again, the same samples take their places.
+  const auto again = epoch(*make(0), 0);
+  for (std::size_t b = 0; b < batches.size(); ++b) expect_equal(again[b], batches[b]);
+  for (const char* name : {"11.h5", "12.h5"}) damage(name);
+  EXPECT_THAT([&] { epoch(*make(2), 0); },
+              testing::ThrowsMessage<DataError>(testing::HasSubstr("allows a share of 0.4")));
+}
+
 TEST_F(LoaderTest, AnErrorComesAgainWhenNextIsAskedAgain) {
   std::string bytes = test::read_bytes(dir_ / "a.h5");
   for (const std::int64_t workers : {0, 2}) {

@@ -24,6 +24,17 @@ TEST_F(AppendFileTest, NewFileStartsWithThePreamble) {
   EXPECT_EQ(read_text(dir_ / "a" / "b" / "log"), "header\nx\n");
 }
 
+TEST_F(AppendFileTest, AFullFileIsPutAsideAndNoLineIsLost) {
+  AppendFile file(dir_ / "log", "header\n", 64);
+  AppendFile other(dir_ / "log", "header\n", 64);  // of another rank, as error.log
+  for (int i = 10; i < 25; ++i) EXPECT_TRUE(file.append("line " + std::to_string(i) + "\n"));
+  EXPECT_TRUE(other.append("from elsewhere\n"));
+  EXPECT_EQ(read_text(dir_ / "log.1"),
+            "header\nline 17\nline 18\nline 19\nline 20\nline 21\nline 22\nline 23\n");
+  EXPECT_EQ(read_text(dir_ / "log"), "header\nline 24\nfrom elsewhere\n");
+  EXPECT_EQ(file.num_lost(), 0U);
+}
+
 TEST_F(AppendFileTest, FullDiskIsCountedNotThrown) {
   AppendFile file("/dev/full");
   EXPECT_FALSE(file.append("x\n"));

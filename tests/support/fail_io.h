@@ -7,7 +7,8 @@ extern "C" {
 /// From now on the k-th (from 1) and the following times - 1 calls of `call` whose path has `part`
 /// in it fail. The environment says the same as TRAFFIC_FAIL_IO="rename:/best.h5:1:28:2".
 /// @param call open, write, fsync, close, rename, link, mkdir or flock; of descriptors the path
-/// they lead to counts, of two paths the second
+/// they lead to counts, of two paths the second. With clock, whatever the rest, the time of day
+/// jumps by a day at each look.
 /// @param error errno, or 0: write takes half of the bytes
 void fail_io_arm(const char* call, const char* part, int k, int error, int times);
 /// All calls succeed again.

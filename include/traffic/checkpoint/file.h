@@ -10,6 +10,8 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <memory>
+#include <string>
 
 #include "traffic/checkpoint/snapshot.h"
 
@@ -17,9 +19,31 @@ namespace traffic::checkpoint {
 
 inline constexpr std::uint32_t kFormatVersion = 1;
 
-/// Writes the snapshot beside `path`, makes it durable, gives it its name. The same snapshot always
-/// gives the same bytes. Needs as much memory again as the snapshot has.
-/// @throws ResourceError if that fails; a file at `path` is then as it was
+class Image;
+
+/// A checkpoint as the file that it becomes, in memory: made in the time of a copy, and written
+/// later, in another thread if need be.
+class FileImage {
+ public:
+  /// Copies the values: what becomes of them afterwards is not seen here. Needs as much memory as
+  /// they do.
+  /// @throws ResourceError where there is not enough
+  FileImage(const Snapshot& snapshot);  // implicit: nothing else could be made of a snapshot
+  ~FileImage();
+  FileImage(FileImage&& other) noexcept;
+  FileImage& operator=(FileImage&& other) noexcept;
+
+  [[nodiscard]] std::int64_t step() const;
+  /// Sums up the hashes, writes the file beside `path`, makes it durable, gives it its name. The
+  /// same snapshot always gives the same bytes.
+  /// @throws ResourceError if that fails; a file at `path` is then as it was
+  void write(const std::filesystem::path& path) const;
+
+ private:
+  std::unique_ptr<Image> image_;
+};
+
+/// FileImage(snapshot).write(path)
 void save(const Snapshot& snapshot, const std::filesystem::path& path);
 
 /// Reads a whole checkpoint; what the file says is checked before memory is taken for it.
@@ -29,11 +53,16 @@ Snapshot load(const std::filesystem::path& path);
 struct FileInfo {
   std::int64_t step = 0;
   std::int64_t bytes = 0;
+  std::uint64_t hash =
+      0;  ///< of the header, and so of all hashes in it: equal for equal files only
 };
 
 /// Checks the header only.
 /// @throws CheckpointError
 FileInfo read_info(const std::filesystem::path& path);
+
+/// "HDF5 1.10.8": what reads and writes the files.
+std::string library();
 
 /// Checks the header and every hash without reading values.
 /// @throws CheckpointError

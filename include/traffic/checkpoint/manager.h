@@ -16,6 +16,7 @@
 #include <string>
 #include <vector>
 
+#include "traffic/checkpoint/file.h"
 #include "traffic/checkpoint/snapshot.h"
 
 namespace traffic::checkpoint {
@@ -42,13 +43,15 @@ class CheckpointManager {
   /// @throws ResourceError
   CheckpointManager(std::filesystem::path dir, std::int64_t keep_last, std::string result);
 
-  /// Saves under the snapshot's step, then removes old ones.
+  /// Saves under the step of the checkpoint, then removes old ones.
+  /// @param best whether it becomes best.h5 as well. That is one operation: whatever interrupts
+  ///     it, the newest checkpoint never speaks of a best one that is not there.
   /// @return the file
-  /// @throws ResourceError; all checkpoints are then as they were
-  std::filesystem::path save_step(const Snapshot& snapshot);
-  /// Makes the checkpoint of `step` best.h5.
-  /// @throws CheckpointError if there is none, ResourceError
-  std::filesystem::path mark_best(std::int64_t step);
+  /// @throws ResourceError; every checkpoint is then as it was, or the new one in its place
+  std::filesystem::path save_step(const FileImage& image, bool best = false);
+  /// Makes best.h5 of a checkpoint that has no file of its own.
+  /// @throws ResourceError
+  void save_best(const FileImage& image);
   /// Before going on from `origin` with checkpoints here that do not lead to it: those of later
   /// steps (all, if `origin` is of another folder) are moved into a folder of their own, where
   /// neither pruning nor newest_valid() takes them for this run's.

@@ -64,6 +64,8 @@ class Communicator {
   /// The communicator of the same ranks whose tensors live on the CPU: this one, unless it is of
   /// GPUs. Lives as long as this one.
   virtual Communicator& host() { return *this; }
+  /// Seconds that the host of this rank has waited for other ranks so far; for any thread.
+  [[nodiscard]] virtual double waited_s() const { return 0.0; }
 
   // Values of the host, for control: every rank gets the same result.
 

@@ -20,7 +20,7 @@ struct Run {
   std::int64_t seed = 42;
   std::string device = "auto";        ///< auto | cuda | cpu
   std::int64_t threads_per_rank = 0;  ///< 0: the node's cores over its ranks
-  std::string resume = "auto";        ///< auto | never | a checkpoint's path
+  std::string resume = "auto";        ///< auto | must | never | a checkpoint's path
   std::string init_from;              ///< weights to start from: a checkpoint's path
   /// Whether a controller may be trained on an encoder and a world model that nobody has trained.
   bool allow_random_perception = false;

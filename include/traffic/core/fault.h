@@ -1,9 +1,10 @@
 /// Faults on demand, to prove that they are survived. Nothing happens unless the environment has
 ///   TRAFFIC_FAULT=site:rank:step:kind[,site:rank:step:kind...]
 /// e.g. TRAFFIC_FAULT=train.step:1:20:kill or TRAFFIC_FAULT=train.step:0:*:slow:500.
-/// rank and step may be '*' (any); with a step given it happens once in a process. Kinds: kill,
-/// segv, hang, throw act in hit() itself, slow:MS waits there; nan and fail are handed to the
-/// caller, who spoils a value or lets the operation fail.
+/// rank and step may be '*' (any); with a step given it happens once in a process. In the place of
+/// a step "p0.001" is a probability, drawn at each hit and differently in each process. Kinds:
+/// kill, segv, hang, throw act in hit() itself, slow:MS waits there; nan, huge and fail are handed
+/// to the caller, who spoils a value (huge: finite, but absurd) or lets the operation fail.
 #pragma once
 
 #include <cstdint>
@@ -14,14 +15,15 @@
 namespace traffic::fault {
 
 /// What is left for the caller of hit() to do.
-enum class Action { kNone, kNan, kFail };
+enum class Action { kNone, kNan, kHuge, kFail };
 
-enum class Kind { kKill, kSegv, kHang, kThrow, kNan, kFail, kSlow };
+enum class Kind { kKill, kSegv, kHang, kThrow, kNan, kHuge, kFail, kSlow };
 
 struct Point {
   std::string site;
   std::int64_t rank = -1;  ///< -1: any
   std::int64_t step = -1;  ///< -1: any
+  double probability = 1;
   Kind kind = Kind::kThrow;
   std::int64_t slow_ms = 0;
 };

@@ -29,6 +29,11 @@ std::int64_t cgroup_memory_limit_bytes(const std::filesystem::path& mount, std::
 std::vector<std::string> command_line();
 /// Name of this machine, without a domain.
 std::string hostname();
+/// Processes that the kernel of this machine has ended for want of memory since it started; 0 where
+/// it does not say.
+std::int64_t num_oom_kills();
+/// What to add where a process was found dead: empty unless there were more of these than `before`.
+std::string memory_hint(std::int64_t oom_kills_before);
 /// Bytes that an ordinary user may still write on the file system of an existing path.
 /// @throws ResourceError if the path does not exist
 std::int64_t free_disk_bytes(const std::filesystem::path& path);

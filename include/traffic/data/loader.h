@@ -12,7 +12,9 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "traffic/config/config.h"
 #include "traffic/data/batch_source.h"
@@ -22,7 +24,8 @@ namespace traffic::data {
 
 struct LoaderOptions {
   config::Data data;  ///< batch_size, shuffle, drop_last, num_workers, prefetch_factor,
-                      ///< persistent_workers, shuffle_chunks, cache_mb, shards, rank_weights
+                      ///< persistent_workers, shuffle_chunks, cache_mb, shards, rank_weights,
+                      ///< max_bad_file_share
   std::uint64_t seed = 0;
   std::int64_t rank = 0;
   std::int64_t world_size = 1;
@@ -63,6 +66,10 @@ class AnyLoader {
   [[nodiscard]] double wait_seconds() const;
   /// Blocks decoded since construction; more than the data set has means decoded again.
   [[nodiscard]] std::int64_t blocks_decoded() const;
+  /// Blocks that were found damaged, and whose samples were replaced by those of other blocks.
+  [[nodiscard]] std::int64_t num_bad_blocks() const;
+  /// What was wrong with those found since this was asked for the last time, for the log.
+  [[nodiscard]] std::vector<std::string> take_damage();
 
  protected:
   /// The next batch as the source made it; empty at the end of the epoch.

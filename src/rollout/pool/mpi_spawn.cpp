@@ -3,45 +3,15 @@
 #include <fmt/format.h>
 
 #include <array>
-#include <chrono>
-#include <condition_variable>
 #include <filesystem>
-#include <mutex>
-#include <thread>
 #include <vector>
 
 #include "mpi_call.h"
 #include "traffic/core/error.h"
+#include "traffic/core/watchdog.h"
 
 namespace traffic::rollout {
 namespace {
-
-/// Calls back when it is not destroyed in time.
-class Watchdog {
- public:
-  Watchdog(double timeout_s, std::function<void()> on_timeout)
-      : thread_([this, timeout_s, action = std::move(on_timeout)] {
-          std::unique_lock lock(mutex_);
-          const auto limit = std::chrono::duration<double>(timeout_s);
-          if (!changed_.wait_for(lock, limit, [this] { return done_; })) action();
-        }) {}
-  ~Watchdog() {
-    {
-      const std::lock_guard lock(mutex_);
-      done_ = true;
-    }
-    changed_.notify_one();
-    thread_.join();
-  }
-  Watchdog(const Watchdog&) = delete;
-  Watchdog& operator=(const Watchdog&) = delete;
-
- private:
-  std::mutex mutex_;
-  std::condition_variable changed_;
-  bool done_ = false;
-  std::thread thread_;  // last: it uses the others
-};
 
 class Info {
  public:

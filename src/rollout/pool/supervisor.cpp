@@ -8,12 +8,14 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <csignal>
 #include <system_error>
 #include <utility>
 
 #include "pool_memory.h"
 #include "traffic/core/clock.h"
 #include "traffic/core/error.h"
+#include "traffic/core/process.h"
 
 namespace traffic::rollout {
 namespace {
@@ -112,7 +114,8 @@ void Supervisor::read_output(Env& env) {
 std::string Supervisor::how_it_ended(const Env& env, const os::Exit& exit) {
   if (!env.killed_because.empty()) return env.killed_because;
   if (std::string own_words = env.slot.explanation(); !own_words.empty()) return own_words;
-  return exit.describe() + (env.tail.empty() ? "" : ", last output: " + env.tail);
+  const std::string hint = exit.signal() == SIGKILL ? memory_hint(env.oom_kills_before) : "";
+  return exit.describe() + hint + (env.tail.empty() ? "" : ", last output: " + env.tail);
 }
 
 void Supervisor::start(Env& env) {
@@ -121,6 +124,7 @@ void Supervisor::start(Env& env) {
   env.killed_because.clear();
   env.started_ns = monotonic_ns();
   env.tail.clear();
+  env.oom_kills_before = num_oom_kills();
   try {
     os::Pipe pipe = os::make_pipe();
     fcntl(pipe.read_end.get(), F_SETFL, O_NONBLOCK);

@@ -39,6 +39,7 @@ class Supervisor {
     os::Descriptor output = {};     ///< of the process, both its streams
     std::string tail = {};          ///< the last of its output
     std::int64_t started_ns = 0;
+    std::int64_t oom_kills_before = 0;
     std::int64_t start_at_ns = 0;     ///< when there is no process
     std::string killed_because = {};  ///< by us
     std::uint32_t failures_in_row = 0;

@@ -96,6 +96,7 @@ void TrafficEnvironment::run_step(EnvHost& host) {
   sumo_.step();
   double growth = sumo_.score().numerator() - before;
   if (action == fault::Action::kNan) growth = std::nan("");
+  if (action == fault::Action::kHuge) growth = 1e30;
   growth_.push_back(growth);
   const auto numerators = sumo_.state().conflict_numerators();
   for (std::size_t c = 0; c < numerators.size(); ++c) {

@@ -89,6 +89,7 @@ void write_gui_scenario(const EvaluationPlan& plan) {
 void create_replay_dir(const EvaluationPlan& plan) {
   std::error_code error;
   fs::create_directories(plan.replay_dir, error);
+  if (!error) remove_stale_temporaries(plan.replay_dir);
   if (error) throw ResourceError("{}: {}", plan.replay_dir.string(), error.message());
 }
 

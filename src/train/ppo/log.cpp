@@ -59,7 +59,25 @@ report::NamedValues ControllerLog::iterated(const Iterated& done) {
   const rollout::PoolCounters counters = sources_.rollouts.counters();
   values.emplace_back("rollout/lost_episodes", static_cast<double>(counters.lost_episodes));
   values.emplace_back("rollout/restarts", static_cast<double>(counters.restarts));
+  watch_losses(counters);
   return values;
+}
+
+/// A lost episode is a warning among others; many of them are a run that nobody should leave alone.
+void ControllerLog::watch_losses(const rollout::PoolCounters& counters) {
+  constexpr std::uint64_t kEpisodes = 20;  ///< at least, to speak of a share
+  constexpr double kTooMany = 0.1;
+  const std::uint64_t lost = counters.lost_episodes - watched_.lost_episodes;
+  const std::uint64_t begun = lost + counters.episodes - watched_.episodes;
+  if (begun < kEpisodes) return;
+  watched_ = counters;
+  if (!run_.is_reporter() || static_cast<double>(lost) < kTooMany * static_cast<double>(begun)) {
+    return;
+  }
+  spdlog::error(
+      "{} of the last {} episodes were lost with their simulation: training goes on, but slower; "
+      "the warnings say what they died of, logs/ of the run has them all",
+      lost, begun);
 }
 
 report::NamedValues shown_of(const report::NamedValues& figures) {

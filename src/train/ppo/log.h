@@ -43,10 +43,12 @@ class ControllerLog {
 
  private:
   [[nodiscard]] const config::Config& config() const { return run_.config(); }
+  void watch_losses(const rollout::PoolCounters& counters);
 
   Run& run_;
   Sources sources_;
   std::optional<EpisodeLog> episodes_;  ///< of the reporter
+  rollout::PoolCounters watched_;       ///< when losses were looked at the last time
 };
 
 }  // namespace traffic::train

@@ -226,10 +226,6 @@ void PpoTraining::conclude(report::Summary& summary) {
   std::fflush(stdout);
 }
 
-void check_perception(const Run& run) {
-  if (run.is_new()) check_starting_weights(run.config());
-}
-
 /// What both have in common.
 config::TrainingFacts ppo_facts() {
   return {.name = "ppo",
@@ -253,7 +249,7 @@ TrainingRow ppo_training() {
           .make = [](Run& run) -> std::unique_ptr<Training> {
             return std::make_unique<PpoTraining>(run, /*constrained=*/false);
           },
-          .check_start = check_perception,
+          .check_new = check_starting_weights,
           .own_sections = {},
           .prepare = look_at_networks_together};
 }
@@ -275,7 +271,7 @@ TrainingRow ppo_constrained_training() {
           .make = [](Run& run) -> std::unique_ptr<Training> {
             return std::make_unique<PpoTraining>(run, /*constrained=*/true);
           },
-          .check_start = check_perception,
+          .check_new = check_starting_weights,
           .own_sections = {},
           .prepare = look_at_networks_together};
 }

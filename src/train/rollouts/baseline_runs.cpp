@@ -11,6 +11,7 @@
 #include "run/together.h"
 #include "traffic/checkpoint/file.h"
 #include "traffic/config/scenario_mix.h"
+#include "traffic/core/atomic_file.h"
 #include "traffic/core/clock.h"
 #include "traffic/core/error.h"
 
@@ -104,6 +105,7 @@ std::optional<Baseline> read_kept(const std::filesystem::path& path, const std::
 void keep(const Baseline& baseline, const std::filesystem::path& path, const std::string& key) {
   try {
     create_folder(path.parent_path());
+    remove_stale_temporaries(path.parent_path());
     checkpoint::save(to_snapshot(baseline, key), path);
   } catch (const Error& error) {
     spdlog::warn("uncontrolled runs are not kept (ppo.baseline_cache): {}", error.what());

@@ -2,8 +2,10 @@
 
 #include <algorithm>
 #include <fstream>
+#include <initializer_list>
 #include <iterator>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "traffic/config/trainings.h"
@@ -13,6 +15,7 @@
 #include "traffic/core/error.h"
 #include "traffic/report/json_file.h"
 #include "traffic/report/run_folder.h"
+#include "traffic/train/run/training.h"
 
 namespace traffic::train {
 namespace {
@@ -74,6 +77,21 @@ fs::path make_new_folder(const fs::path& wanted) {
   return dir;
 }
 
+bool is_one_of(const std::string& text, std::initializer_list<std::string_view> these) {
+  return std::ranges::find(these, text) != these.end();
+}
+
+/// Before anything is made for a run that has no checkpoint to go on from.
+void check_beginning(const config::Plan& plan, const fs::path& looked_in) {
+  if (plan.whole.run.resume == "must") {
+    throw CheckpointError(
+        "run.resume is \"must\", and there is no checkpoint to go on from in {}; check --run-dir "
+        "and run.name, or begin with --resume auto",
+        looked_in.string());
+  }
+  if (!plan.phases.empty()) check_new(plan.phases.front());
+}
+
 }  // namespace
 
 std::string run_identity(const config::Plan& plan) {
@@ -94,22 +112,26 @@ void create_folder(const fs::path& dir) {
 }
 
 fs::path choose_run_dir(const config::Plan& plan) {
-  const config::Config& config = plan.whole;
-  if (!config.run.dir.empty()) {
-    if (config.run.resume == "never" && has_checkpoints(config.run.dir)) {
+  const config::Run& run = plan.whole.run;
+  const bool starts_elsewhere = !is_one_of(run.resume, {"auto", "must", "never"});
+  if (!run.dir.empty()) {
+    const bool is_begun = has_checkpoints(run.dir);
+    if (run.resume == "never" && is_begun) {
       throw ConfigError(
           "run.dir: {} has checkpoints of an earlier run, and run.resume = \"never\" would "
           "overwrite them; choose "
           "another --run-dir, or go on with --resume auto",
-          config.run.dir);
+          run.dir);
     }
-    return config.run.dir;
+    if (!is_begun && !starts_elsewhere) check_beginning(plan, run.dir);
+    return run.dir;
   }
-  const fs::path fresh = fs::path("runs") / config.run.name / utc_file_stamp();
-  if (config.run.resume == "auto") {
+  const fs::path fresh = fs::path("runs") / run.name / utc_file_stamp();
+  if (is_one_of(run.resume, {"auto", "must"})) {
     const fs::path unfinished = newest_unfinished(fresh.parent_path(), run_identity(plan));
     if (!unfinished.empty()) return unfinished;
   }
+  if (!starts_elsewhere) check_beginning(plan, fresh.parent_path());
   return make_new_folder(fresh);
 }
 

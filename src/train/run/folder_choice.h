@@ -11,10 +11,12 @@ namespace traffic::train {
 /// started, so that the same run is recognised.
 std::string run_identity(const config::Plan& plan);
 
-/// run.dir if it is set; else, with resume = "auto", the newest folder in runs/<name> that is an
-/// unfinished run of the same configuration with a checkpoint; else a new folder, which is made and
-/// is no other run's, whenever that began.
-/// @throws ConfigError if resume = "never" would overwrite the checkpoints in run.dir
+/// run.dir if it is set; else, with resume = "auto" or "must", the newest folder in runs/<name>
+/// that is an unfinished run of the same configuration with a checkpoint; else a new folder, which
+/// is made and is no other run's, whenever that began.
+/// @throws ConfigError if resume = "never" would overwrite the checkpoints in run.dir, or if no new
+///     run can begin with these settings (TrainingRow::check_new)
+/// @throws CheckpointError if resume = "must" finds no checkpoint
 /// @throws ResourceError if the new folder cannot be made
 std::filesystem::path choose_run_dir(const config::Plan& plan);
 

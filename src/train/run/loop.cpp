@@ -10,12 +10,13 @@
 #include "run/memory_watch.h"
 #include "run/snapshot_parts.h"
 #include "run/step_profiler.h"
+#include "run/straggler_watch.h"
 #include "run/throughput.h"
-#include "run/together.h"
 #include "traffic/checkpoint/file.h"
 #include "traffic/config/write.h"
 #include "traffic/core/clock.h"
 #include "traffic/core/error.h"
+#include "traffic/core/process.h"
 #include "traffic/core/signals.h"
 #include "traffic/report/progress_bar.h"
 
@@ -53,10 +54,10 @@ class Loop {
   [[nodiscard]] bool is_complete() const { return training_.step() >= training_.total_steps(); }
   [[nodiscard]] bool iterate();  // false: given up, a stop is requested
   [[nodiscard]] Wishes agree();
+  void watch_ranks(const torch::Tensor& busy_s);
   void tell(const Iteration& done);
   void watch_memory();
   [[nodiscard]] bool evaluate();  // likewise
-  void save();
   void save(const checkpoint::Snapshot& snapshot, bool best);
   [[nodiscard]] checkpoint::Snapshot snapshot() const;
   void stop(const checkpoint::Snapshot& snapshot);
@@ -70,11 +71,11 @@ class Loop {
   Throughput throughput_;
   MemoryWatch memory_watch_;
   StepProfiler profiler_;
+  StragglerWatch straggler_watch_;
+  double busy_s_ = 0.0;  ///< of the last step, without waiting for other ranks
   bool evaluation_due_ = false;
   Stopwatch since_save_;
-  std::optional<std::int64_t> saved_step_;         ///< the last that was saved as it is
-  std::optional<checkpoint::Snapshot> complete_;   ///< of the last step, where steps are long
-  std::optional<checkpoint::Snapshot> owed_best_;  ///< could not be saved yet
+  std::optional<checkpoint::Snapshot> complete_;  ///< of the last step, where steps are long
 };
 
 TrainingEnd Loop::train() {
@@ -106,7 +107,7 @@ TrainingEnd Loop::train() {
       stop(snapshot());
       return TrainingEnd::kStopped;
     }
-    if (wishes.save) save();
+    if (wishes.save) save(snapshot(), /*best=*/false);
   }
   profiler_.finish();
   progress_.reset();
@@ -122,15 +123,17 @@ void Loop::resume() {
   check_training(*snapshot, run_.facts());
   training_.restore_from(*snapshot);
   evaluation_due_ = snapshot->contains(kEvaluationDue) && snapshot->integer(kEvaluationDue) != 0;
-  saved_step_ = training_.step();
 }
 
 bool Loop::iterate() {
   profiler_.before_step(training_.step());
   const Stopwatch clock;
+  const double waited_s = communicator_.waited_s();
   const std::optional<Iteration> done = training_.iterate();
   if (!done) return false;
-  throughput_.add(clock.seconds(), done->items);
+  const double step_s = clock.seconds();
+  busy_s_ = std::max(0.0, step_s - (communicator_.waited_s() - waited_s));
+  throughput_.add(step_s, done->items);
   evaluation_due_ = done->evaluation_due || is_complete();
   tell(*done);
   return true;
@@ -162,19 +165,41 @@ Loop::Wishes Loop::agree() {
   const config::Checkpoint& options = run_.config().checkpoint;
   const bool late = run_.is_reporter() && options.save_interval_s > 0.0 &&
                     since_save_.seconds() >= options.save_interval_s;
-  torch::Tensor wishes =
-      torch::tensor({stop_requested() ? 1.0 : 0.0, late ? 1.0 : 0.0}, torch::kDouble);
+  torch::Tensor wishes = torch::zeros({3 + communicator_.size()}, torch::kDouble);
+  wishes[0] = stop_requested() ? 1.0 : 0.0;
+  wishes[1] = late ? 1.0 : 0.0;
+  wishes[2] = run_.has_given_up_saving() ? 1.0 : 0.0;
+  wishes[3 + communicator_.rank()] = busy_s_;
   communicator_.all_reduce(wishes);
+  if (wishes[2].item<double>() > 0.0) run_.wait_for_saves();  // throws
+  watch_ranks(wishes.slice(0, 3));
   const bool on_step =
       options.save_interval_steps > 0 && training_.step() % options.save_interval_steps == 0;
   return {.stop = wishes[0].item<double>() > 0.0,
           .save = on_step || wishes[1].item<double>() > 0.0};
 }
 
+/// All ranks wait for the slowest: it is named, with its machine.
+void Loop::watch_ranks(const torch::Tensor& busy_s) {
+  const auto straggler = straggler_watch_.add(
+      {busy_s.const_data_ptr<double>(), static_cast<std::size_t>(busy_s.numel())});
+  if (!straggler) return;
+  const std::string host = communicator_.broadcast_string(hostname(), straggler->rank);
+  if (!run_.is_reporter()) return;
+  spdlog::warn(
+      "rank {} on {} is slower than the others, and all wait for it: its own work took {:.3g} s a "
+      "{}, {:.3g} s in the others (the last {}), {:.1f} times as long; look for other load, a low "
+      "clock, short memory or a slow disk there",
+      straggler->rank, host, straggler->step_s, units_.step, straggler->others_step_s,
+      straggler->num_steps, straggler->factor());
+}
+
+/// A stop means that what is complete is saved: a save that fails is tried again until there were
+/// too many.
 void Loop::stop(const checkpoint::Snapshot& snapshot) {
   profiler_.finish();
   progress_.reset();
-  if (saved_step_ != snapshot.step()) save(snapshot, /*best=*/false);
+  while (run_.wait_for_saves() != snapshot.step()) save(snapshot, /*best=*/false);
   spdlog::info("stopped by request at {} {}; start again with the same --run-dir to go on",
                units_.step, snapshot.step());
 }
@@ -190,15 +215,8 @@ bool Loop::evaluate() {
   return true;
 }
 
-void Loop::save() { save(snapshot(), /*best=*/false); }
-
-/// A best one that cannot be saved now is kept until it can: later ones are compared with it.
 void Loop::save(const checkpoint::Snapshot& snapshot, bool best) {
-  if (best) owed_best_.reset();
-  if (owed_best_ && run_.save_best(*owed_best_)) owed_best_.reset();
-  const bool saved = run_.save(snapshot, best);
-  if (saved) saved_step_ = snapshot.step();
-  if (!saved && best) (owed_best_ = snapshot)->own_tensors();
+  run_.save(snapshot, best);
   since_save_ = Stopwatch();
 }
 
@@ -206,6 +224,7 @@ checkpoint::Snapshot Loop::snapshot() const {
   checkpoint::Snapshot snapshot(training_.step());
   training_.save_to(snapshot);
   put_training(snapshot, run_.facts());
+  run_.sign(snapshot);
   snapshot.put_int(kEvaluationDue, evaluation_due_ ? 1 : 0);
   snapshot.put_text("config", config::to_toml(run_.config()));
   return snapshot;
@@ -224,11 +243,9 @@ void Loop::finish(TrainingEnd end) {
   summary.time_share = training_.time_split().shares();
   summary.parameters_xxh3 = parameters_hash(training_.parameters());
   training_.count_faults(summary);
+  summary.faults["straggler_findings"] = straggler_watch_.num_found();
   if (end == TrainingEnd::kDone) {
-    if (owed_best_ && !run_.save_best(*owed_best_)) {
-      throw ResourceError("the best checkpoint, of {} {}, could not be saved; see the log for why",
-                          units_.step, owed_best_->step());
-    }
+    run_.wait_for_best();
     training_.take_best(checkpoint::load(run_.best_path()));
     training_.conclude(summary);
     run_.keep_result();

@@ -19,11 +19,7 @@ namespace traffic::train {
 namespace fs = std::filesystem;
 
 Run::Run(Job& job, const config::Config& config, const fs::path& dir)
-    : job_(job),
-      config_(config),
-      facts_(config::get_training(config.run.phase)),
-      folder_(dir),
-      save_failures_(config.checkpoint.max_save_failures) {
+    : job_(job), config_(config), facts_(config::get_training(config.run.phase)), folder_(dir) {
   std::string path;
   together(communicator(), [&] {
     if (!is_reporter()) return;
@@ -34,6 +30,11 @@ Run::Run(Job& job, const config::Config& config, const fs::path& dir)
     }
     checkpoints_ = std::make_unique<checkpoint::CheckpointManager>(
         folder_.checkpoints(), config_.checkpoint.keep_last, std::string(facts_.folder));
+    saver_ = std::make_unique<checkpoint::Saver>(
+        *checkpoints_, config_.checkpoint.max_save_failures,
+        [](std::int64_t step, const std::string& why) {
+          spdlog::error("step {} could not be saved: {}", step, why);
+        });
     path = find_resume_point();
   });
   resume_path_ = communicator().broadcast_string(path, 0);
@@ -41,7 +42,7 @@ Run::Run(Job& job, const config::Config& config, const fs::path& dir)
 
 std::string Run::find_resume_point() {
   const std::string& resume = config_.run.resume;
-  if (resume == "auto") {
+  if (resume == "auto" || resume == "must") {  // that there is one was seen before the folder was
     const checkpoint::ResumePoint point = checkpoints_->newest_valid();
     for (const checkpoint::Rejected& rejected : point.rejected) {
       spdlog::warn("checkpoint {} passed over: {}", rejected.path.string(), rejected.reason);
@@ -64,7 +65,11 @@ std::optional<checkpoint::Snapshot> Run::take_resume_point() {
   if (!resume_path_.empty()) {
     snapshot = checkpoint::load(resume_path_);
     spdlog::info("going on from checkpoint {}, step {}", resume_path_.string(), snapshot->step());
+    resumed_step_ = snapshot->step();
+    if (is_reporter()) log_origin(*snapshot, communicator().size());
   }
+  if (snapshot) origin_ = origin_of(*snapshot);
+  if (origin_.id.empty()) origin_ = make_origin(is_new() ? config_.run.init_from : "");
   if (is_reporter()) {
     if (snapshot) warn_of_unknown_settings(*snapshot);
     // What an attempt without a checkpoint has left is dropped, too.
@@ -75,6 +80,10 @@ std::optional<checkpoint::Snapshot> Run::take_resume_point() {
                                 : nullptr);
   }
   return snapshot;
+}
+
+void Run::sign(checkpoint::Snapshot& snapshot) const {
+  put_origin(snapshot, origin_, job_.communicator().size());
 }
 
 void Run::write_metrics(std::int64_t step, const report::NamedValues& values) {
@@ -92,42 +101,31 @@ void Run::check_room(std::int64_t bytes_per_checkpoint) {
   });
 }
 
-bool Run::try_to_save(std::int64_t step, const std::function<void()>& work) {
-  constexpr double kSaved = 1.0;
-  constexpr double kFailed = 0.0;
-  constexpr double kGivenUp = -1.0;
-  double outcome = kSaved;
-  std::string why;
-  if (is_reporter()) {
-    try {
-      work();
-      save_failures_.succeeded();
-    } catch (const Error& error) {
-      spdlog::error("step {} could not be saved: {}", step, error.what());
-      outcome = kFailed;
-      try {
-        save_failures_.failed(error.what());
-      } catch (const ResourceError& last) {
-        outcome = kGivenUp;
-        why = last.what();
-      }
-    }
-  }
-  outcome = communicator().all_reduce_scalar(outcome, comm::ReduceOp::kMin);
-  if (outcome == kGivenUp) throw ResourceError(communicator().broadcast_string(why, 0));
-  return outcome == kSaved;
-}
-
-bool Run::save(const checkpoint::Snapshot& snapshot, bool best) {
-  return try_to_save(snapshot.step(), [&] {
-    checkpoints_->save_step(snapshot);
-    if (best) checkpoints_->mark_best(snapshot.step());
+void Run::save(const checkpoint::Snapshot& snapshot, bool best) {
+  together(communicator(), [&] {
+    if (saver_) saver_->begin(snapshot, best);
   });
 }
 
-bool Run::save_best(const checkpoint::Snapshot& snapshot) {
-  return try_to_save(snapshot.step(),
-                     [&] { checkpoint::save(snapshot, checkpoints_->best_path()); });
+bool Run::has_given_up_saving() { return saver_ && saver_->has_given_up(); }
+
+std::optional<std::int64_t> Run::wait_for_saves() {
+  double step = -1.0;  // exact: steps are far below 2^53
+  together(communicator(), [&] {
+    if (!saver_) return;
+    saver_->wait();
+    if (const auto newest = saver_->saved_step() ? saver_->saved_step() : resumed_step_) {
+      step = static_cast<double>(*newest);
+    }
+  });
+  step = communicator().all_reduce_scalar(step, comm::ReduceOp::kMax);
+  return step < 0.0 ? std::nullopt : std::optional(static_cast<std::int64_t>(step));
+}
+
+void Run::wait_for_best() {
+  together(communicator(), [&] {
+    if (saver_) saver_->wait_for_best();
+  });
 }
 
 fs::path Run::best_path() const { return folder_.checkpoints() / "best.h5"; }
@@ -143,7 +141,7 @@ void Run::write_summary(report::Summary summary) {
   const at::Tensor all = communicator().all_gather(mine).view({-1});
   summary.peak_rss_bytes.assign(all.data_ptr<std::int64_t>(),
                                 all.data_ptr<std::int64_t>() + all.numel());
-  summary.faults["failed_saves"] = save_failures_.total();
+  if (saver_) summary.faults["failed_saves"] = saver_->num_failures();
   summary.world_size = communicator().size();
   summary.faults["lost_log_lines"] = static_cast<std::int64_t>(report::num_lost_log_lines());
   if (scalars_)

@@ -35,9 +35,9 @@ void prepare(config::Config& config, comm::Communicator& communicator) {
   if (row.prepare) row.prepare(config, communicator);
 }
 
-void check_start(const Run& run) {
-  const TrainingRow& row = row_of(run.facts());
-  if (row.check_start) row.check_start(run);
+void check_new(const config::Config& config) {
+  const TrainingRow& row = row_of(config::get_training(config.run.phase));
+  if (row.check_new) row.check_new(config);
 }
 
 std::unique_ptr<Training> make_training(Run& run) { return row_of(run.facts()).make(run); }

@@ -47,6 +47,12 @@ std::unique_ptr<comm::SideStream> make_copy_stream(torch::Device device) {
   return device.is_cpu() ? nullptr : comm::make_side_stream(device);
 }
 
+void log_damage(data::TrafficLoader& loader) {
+  for (const std::string& message : loader.take_damage()) {
+    spdlog::warn("data: replaced by other samples: {}", message);
+  }
+}
+
 class WorldModelTraining final : public Training {
  public:
   explicit WorldModelTraining(Run& run)
@@ -82,6 +88,7 @@ class WorldModelTraining final : public Training {
   void conclude(report::Summary& summary) override;
   void count_faults(report::Summary& summary) const override {
     summary.faults["skipped_steps"] = trainer_.skipped_steps();
+    summary.faults["damaged_blocks"] = train_loader_->num_bad_blocks();
   }
 
  private:
@@ -126,6 +133,7 @@ std::optional<Iteration> WorldModelTraining::iterate() {
   epoch_running_ = true;
   const StepResult result = trainer_.step(batches_);
   if (!std::exchange(is_warm_, true)) trainer_.take_speed();
+  log_damage(*train_loader_);
   Iteration done{.items = static_cast<std::int64_t>(result.samples),
                  .evaluation_due = is_epoch_over() || step() >= total_steps(),
                  .shown = {{"loss", result.loss}}};
@@ -163,6 +171,7 @@ std::optional<Assessment> WorldModelTraining::evaluate() {
   const auto loader = make_evaluation_loader(data_.validation, config_, communicator_);
   const Validation validation =
       validate(model_, *loader, communicator_, config_.train.eval_max_batches);
+  log_damage(*loader);
   log_validation(epoch_, validation);
   const std::int64_t empty_cache_epochs = config_.gpu.empty_cache_epochs;
   if (empty_cache_epochs > 0 && epoch_ % empty_cache_epochs == 0) {
@@ -170,6 +179,12 @@ std::optional<Assessment> WorldModelTraining::evaluate() {
   }
   // A checkpoint is built in memory: in the place of idle activations, not beside them.
   model::release_cached_memory();
+  if (!std::isfinite(validation.loss)) {
+    throw NumericError(
+        "step {}: the loss on the validation episodes is {}: the parameters are no use any more; "
+        "lower train.learning_rate",
+        step(), validation.loss);
+  }
   const bool best = validation.loss < best_loss_;
   if (best) best_loss_ = validation.loss;
   return Assessment{.best = best,
@@ -222,6 +237,7 @@ void WorldModelTraining::conclude(report::Summary& summary) {
   model::release_cached_memory();
   const auto loader = make_evaluation_loader(data_.test, config_, communicator_);
   const Validation test = validate(model_, *loader, communicator_, 0);
+  log_damage(*loader);
   summary.result = summary_result(test);
   if (run_.is_reporter()) print_validation(test, config_.data, model_.frame_s());
 }

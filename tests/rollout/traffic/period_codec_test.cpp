@@ -142,6 +142,26 @@ TEST(PeriodCodec, RefusesNumbersThatAreNotFinite) {
   EXPECT_FALSE(readable(of_conflict.bytes()));
 }
 
+TEST(PeriodCodec, RefusesNumbersThatAreFiniteButAbsurd) {
+  PeriodFixture growth;
+  growth.growth[2] = 1e30;
+  EXPECT_THAT(
+      [&] {
+        Period p;
+        read_period(growth.bytes(), p);
+      },
+      ThrowsMessage<WorkerError>(HasSubstr("more than 1e+10 in growth")));
+  PeriodFixture node;
+  node.frames[1].node_features[5] = -1e20F;
+  EXPECT_FALSE(readable(node.bytes()));
+  PeriodFixture score;
+  score.score.speed_sum = 1e300;
+  EXPECT_FALSE(readable(score.bytes()));
+  PeriodFixture large;
+  large.growth[2] = 1e9;
+  EXPECT_TRUE(readable(large.bytes()));
+}
+
 TEST(PeriodCodec, RefusesGraphsThatAreNone) {
   PeriodFixture source;
   source.frames[1].edge_src[0] = 3;

@@ -43,7 +43,14 @@ struct PeriodFixture {
       {.vehicle_id = 12, .conflict = 1, .steps = 3, .hard_brakes = 1, .unsafe_steps = 2}};
   std::vector<scene::Command> scripted{
       {.vehicle_id = 12, .longitudinal = scene::Longitudinal::kStop, .hold_s = 1.0}};
+  scene::EpisodeScore score = make_score();
 
+  static scene::EpisodeScore make_score() {
+    scene::EpisodeScore score;
+    score.arrived = 7;
+    score.completion_sum = 1.75;
+    return score;
+  }
   [[nodiscard]] Period period() const {
     Period period;
     period.time_s = 3.0;
@@ -54,8 +61,7 @@ struct PeriodFixture {
     period.candidates = candidates;
     period.controlled = controlled;
     period.scripted = scripted;
-    period.score.arrived = 7;
-    period.score.completion_sum = 1.75;
+    period.score = score;
     return period;
   }
 

@@ -3,13 +3,13 @@
 
 #include <cstdint>
 #include <filesystem>
-#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "traffic/checkpoint/manager.h"
+#include "traffic/checkpoint/saver.h"
 #include "traffic/config/config.h"
 #include "traffic/config/trainings.h"
 #include "traffic/core/error.h"
@@ -17,6 +17,7 @@
 #include "traffic/report/run_folder.h"
 #include "traffic/report/summary.h"
 #include "traffic/train/run/job.h"
+#include "traffic/train/run/origin.h"
 
 namespace traffic::train {
 
@@ -51,6 +52,8 @@ class Run {
   [[nodiscard]] const std::filesystem::path& resume_path() const { return resume_path_; }
   /// The checkpoint to go on from, loaded by every rank; nothing for a new run.
   [[nodiscard]] std::optional<checkpoint::Snapshot> take_resume_point();
+  /// Puts down which run a checkpoint is of and what made it.
+  void sign(checkpoint::Snapshot& snapshot) const;
 
   /// One line of figures at a step.
   void write_metrics(std::int64_t step, const report::NamedValues& values);
@@ -58,12 +61,21 @@ class Run {
   /// Refuses a disk without room for the checkpoints of this run, before any work is done.
   /// @throws ResourceError on all ranks
   void check_room(std::int64_t bytes_per_checkpoint);
-  /// A failure to save is logged and counted; training goes on until there were too many in a row.
+  /// Begins to save: returns when the values are copied, a thread of rank 0 does the rest. A
+  /// failure is logged and counted; training goes on until there were too many in a row.
   /// @param best whether it is the best so far
-  /// @return whether it was saved (and marked), the same on all ranks
-  bool save(const checkpoint::Snapshot& snapshot, bool best);
-  /// Saves a checkpoint as the best alone, as save().
-  bool save_best(const checkpoint::Snapshot& snapshot);
+  /// @throws ResourceError on all ranks if there were too many
+  void save(const checkpoint::Snapshot& snapshot, bool best);
+  /// Whether saves of this rank have failed too often: then wait_for_saves() on all ranks. Neither
+  /// collective nor slow.
+  [[nodiscard]] bool has_given_up_saving();
+  /// Waits for the save in flight.
+  /// @return the newest step that is saved, or gone on from; the same on all ranks
+  /// @throws ResourceError on all ranks if too many have failed
+  std::optional<std::int64_t> wait_for_saves();
+  /// Until best_path() is the best so far.
+  /// @throws ResourceError on all ranks if it cannot be saved
+  void wait_for_best();
   /// Path of the best checkpoint so far; the same on all ranks.
   [[nodiscard]] std::filesystem::path best_path() const;
   /// Keeps the best checkpoint as the result of the training.
@@ -76,7 +88,6 @@ class Run {
  private:
   /// On rank 0. @return empty: a new run
   std::string find_resume_point();
-  bool try_to_save(std::int64_t step, const std::function<void()>& work);
 
   Job& job_;
   config::Config config_;
@@ -84,7 +95,9 @@ class Run {
   report::RunFolder folder_;
   std::filesystem::path resume_path_;  ///< empty: a new run
   std::unique_ptr<checkpoint::CheckpointManager> checkpoints_;
-  checkpoint::SaveFailures save_failures_;
+  std::unique_ptr<checkpoint::Saver> saver_;  ///< of rank 0, as checkpoints_
+  std::optional<std::int64_t> resumed_step_;
+  Origin origin_;
   std::unique_ptr<report::Scalars> scalars_;
 };
 

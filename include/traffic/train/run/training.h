@@ -112,8 +112,9 @@ struct TrainingRow {
   config::TrainingFacts facts;
   /// Collective. Checks everything that can be checked before a step.
   std::function<std::unique_ptr<Training>(Run&)> make;
-  /// Refuses what can be refused before make(), in no time. May be empty.
-  std::function<void(const Run&)> check_start = {};
+  /// Refuses settings that no new run can begin with, in no time: before its folder is made. May be
+  /// empty.
+  std::function<void(const config::Config&)> check_new = {};
   std::vector<OwnSection> own_sections = {};
   /// Collective. Looks at what the training is going to work on, sets what that leaves no doubt
   /// about, and refuses what nothing can be learned from. May be empty.
@@ -124,8 +125,9 @@ struct TrainingRow {
 void register_trainings(const std::vector<TrainingRow>& rows);
 /// TrainingRow::prepare of the training that run.phase names.
 void prepare(config::Config& config, comm::Communicator& communicator);
-/// Of the training that it is a run of: TrainingRow::check_start and make.
-void check_start(const Run& run);
+/// Of the training that run.phase names: TrainingRow::check_new.
+void check_new(const config::Config& config);
+/// Of the training that it is a run of: TrainingRow::make.
 std::unique_ptr<Training> make_training(Run& run);
 
 }  // namespace traffic::train

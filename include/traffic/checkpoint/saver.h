@@ -1,0 +1,70 @@
+/// Saves beside what goes on meanwhile: a thread of its own hashes, writes and fsyncs, one
+/// checkpoint at a time. Whoever saves waits as long as it takes to copy the values.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <future>
+#include <optional>
+#include <string>
+
+#include "traffic/checkpoint/file.h"
+#include "traffic/checkpoint/manager.h"
+#include "traffic/checkpoint/snapshot.h"
+
+namespace traffic::checkpoint {
+
+/// For one thread. A best checkpoint that could not be saved is kept and comes first the next time:
+/// no step is saved that was compared with a best one which is not there.
+class Saver {
+ public:
+  /// Called for each save that failed, by begin(), wait() or has_given_up(), with step and reason.
+  using OnFailure = std::function<void(std::int64_t step, const std::string& why)>;
+
+  /// @param manager must outlive this object, and is this object's alone while a save is in flight
+  /// @param max_failures in a row, at which it gives up; at least 1
+  Saver(CheckpointManager& manager, std::int64_t max_failures, OnFailure on_failure);
+  /// Waits for the save in flight.
+  ~Saver();
+  Saver(const Saver&) = delete;
+  Saver& operator=(const Saver&) = delete;
+
+  /// Begins to save; waits for the save before, if that is still in flight.
+  /// @param best whether it is the best so far
+  /// @throws ResourceError if it has given up, or if there is no memory for the copy
+  void begin(const Snapshot& snapshot, bool best);
+  /// Waits until nothing is in flight.
+  /// @throws ResourceError if it has given up
+  void wait();
+  /// wait(), and saves the best one if that could not be done before.
+  /// @throws ResourceError if it cannot be saved now
+  void wait_for_best();
+  /// Whether too many saves have failed in a row. Does not wait.
+  [[nodiscard]] bool has_given_up();
+
+  /// The last that was saved; of saves that were waited for.
+  [[nodiscard]] std::optional<std::int64_t> saved_step() const { return saved_step_; }
+  [[nodiscard]] std::int64_t num_failures() const { return failures_.total(); }
+
+ private:
+  /// The image comes back to be destroyed where it was made: no HDF5 in the thread.
+  struct Outcome {
+    FileImage image;
+    bool best = false;
+    bool wrote_owed_best = false;
+    std::string why = {};  ///< it failed; empty: it is saved
+  };
+
+  [[nodiscard]] Outcome write(FileImage image, bool best) const;
+  void collect();
+
+  CheckpointManager& manager_;
+  SaveFailures failures_;
+  OnFailure on_failure_;
+  std::future<Outcome> in_flight_;
+  std::optional<FileImage> owed_best_;  ///< not changed while a save is in flight
+  std::optional<std::int64_t> saved_step_;
+  std::string given_up_because_;
+};
+
+}  // namespace traffic::checkpoint

@@ -1,0 +1,15 @@
+// A data set: opened as training does, then read whole.
+#include "memory_file.h"
+#include "traffic/core/error.h"
+#include "traffic/data/reader.h"
+#include "traffic/data/verify.h"
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  const traffic::fuzz::MemoryFile file(data, size);
+  try {
+    const traffic::data::DatasetReader reader(file.path());
+    (void)traffic::data::find_problems(reader);
+  } catch (const traffic::Error&) {
+  }
+  return 0;
+}

@@ -1,0 +1,33 @@
+// What a simulation writes into the memory that it shares with a rank.
+#include <cstdlib>
+#include <cstring>
+#include <vector>
+
+#include "rollout/traffic/period_codec.h"
+#include "traffic/core/error.h"
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  // As there, aligned; and with nothing behind it that could be read by mistake.
+  std::vector<std::byte> bytes(size);
+  if (size > 0) std::memcpy(bytes.data(), data, size);
+  traffic::rollout::Period period;
+  try {
+    traffic::rollout::read_period(bytes, period);
+  } catch (const traffic::Error&) {
+    return 0;
+  }
+  // Accepted: everything in it can be used.
+  double sum = 0.0;
+  for (const auto& frame : period.frames) {
+    for (const auto source : frame.edge_src)
+      sum += frame.vehicle_id[static_cast<std::size_t>(source)];
+    for (const float value : frame.node_features) sum += value;
+    for (const float value : frame.edge_features) sum += value;
+    for (std::size_t i = 0; i + 1 < frame.edge_ptr.size(); ++i) {
+      if (frame.edge_ptr[i] > frame.edge_ptr[i + 1]) std::abort();
+    }
+  }
+  for (const double value : period.growth) sum += value;
+  if (!(sum > -1e300 && sum < 1e300)) std::abort();
+  return 0;
+}

@@ -1,0 +1,67 @@
+// Writes what the fuzz targets begin with: for each one whole file of its kind. Usage: fuzz_seeds
+// FOLDER
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <string_view>
+
+#include "checkpoint/fixtures.h"
+#include "checkpoint/header.h"
+#include "data/synthetic.h"
+#include "rollout/traffic/period_fixture.h"
+#include "traffic/checkpoint/file.h"
+
+namespace {
+
+namespace fs = std::filesystem;
+
+void write(const fs::path& path, std::string_view bytes) {
+  fs::create_directories(path.parent_path());
+  std::ofstream(path, std::ios::binary)
+      .write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+}
+
+void copy(const fs::path& from, const fs::path& to) {
+  write(to, traffic::data::test::read_bytes(from));
+}
+
+void write_recordings(const fs::path& fixtures, const fs::path& folder) {
+  const auto add = [&](const char* name, char format) {
+    write(folder / name, format + traffic::data::test::read_bytes(fixtures / name));
+  };
+  add("tiny.fcd.xml", '\0');
+  add("tiny.fcd.csv", '\0');
+  add("ngsim_old.csv", '\2');
+  add("ngsim_new.csv", '\2');
+  for (const auto& entry : fs::directory_iterator(fixtures / "tiny_json")) {
+    write(folder / entry.path().filename(), '\1' + traffic::data::test::read_bytes(entry.path()));
+  }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  if (argc != 2) return 2;
+  const fs::path folder = argv[1];
+  const fs::path source = TRAFFIC_SOURCE_DIR;
+  for (const auto& entry : fs::directory_iterator(source / "configs")) {
+    if (entry.path().extension() == ".toml")
+      copy(entry.path(), folder / "config" / entry.path().filename());
+  }
+  write_recordings(source / "tests/data_prep/fixtures", folder / "recording");
+
+  fs::create_directories(folder / "dataset");
+  traffic::data::test::write_file(folder / "dataset/small.h5",
+                                  {{{.seed = 1, .frames = 12, .vehicles = 5}}});
+
+  const fs::path whole = folder / "whole.h5";
+  traffic::checkpoint::save(traffic::checkpoint::small_snapshot(3, 50), whole);
+  write(folder / "checkpoint/small", std::string_view(traffic::data::test::read_bytes(whole))
+                                         .substr(traffic::checkpoint::kHeaderBytes));
+  fs::remove(whole);
+
+  const auto period = traffic::rollout::testing::PeriodFixture().bytes();
+  write(folder / "period/small", {reinterpret_cast<const char*>(period.data()), period.size()});
+  return 0;
+}

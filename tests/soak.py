@@ -1,0 +1,211 @@
+#!/usr/bin/env python3
+"""Trains phase 2 for a while and breaks something every few seconds; then says what that cost.
+
+Usage: tests/soak.py [--minutes 30] [--every 20] [--reference-minutes 5] [--seed 1] [--keep DIR]
+
+First the same training runs untouched. Then simulations are killed and stopped, once in a while a rank or a rollout
+worker, whereupon launch/restart.sh begins the job again. It fails (exit code 1) if the job ends by itself, if a process
+or a file in /dev/shm is left, or if memory, descriptors or threads of the ranks grow. Everything in it belongs to
+processes that it has started itself.
+"""
+import argparse
+import json
+import os
+import random
+import shutil
+import signal
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+
+ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+SETTINGS = ['env.max_time_s=120', 'rollout.workers=1', 'rollout.envs_per_worker=4', 'ppo.iterations=100000',
+            'ppo.train_batch_size=200', 'ppo.minibatch_size=100', 'ppo.num_epochs=2', 'ppo.eval_interval=20',
+            'ppo.eval_episodes=2', 'ppo.baseline_episodes=4', 'evaluation.seeds=', 'controller.hidden_dim=32',
+            'rollout.env_timeout_s=10', 'rollout.max_restarts=50', 'checkpoint.save_interval_s=5', 'comm.timeout_s=60']
+FAULTS = {'kill a simulation': 12, 'stop a simulation': 6, 'kill all simulations': 2, 'kill a rank': 1,
+          'kill the rollout worker': 1}
+
+
+def children_of(root):
+    """Processes below root: {pid: (name, state)}."""
+    parents, facts = {}, {}
+    for entry in os.listdir('/proc'):
+        if not entry.isdigit():
+            continue
+        try:
+            with open(f'/proc/{entry}/stat') as file:
+                text = file.read()
+        except OSError:
+            continue
+        name = text[text.index('(') + 1:text.rindex(')')]
+        state, parent = text[text.rindex(')') + 2:].split()[:2]
+        parents[int(entry)] = int(parent)
+        facts[int(entry)] = (name, state)
+    below, grown = {root}, True
+    while grown:
+        more = {pid for pid, parent in parents.items() if parent in below} - below
+        grown = bool(more)
+        below |= more
+    return {pid: facts[pid] for pid in below if pid in facts and pid != root and facts[pid][1] != 'Z'}
+
+
+def named(job, name):
+    return sorted(pid for pid, (found, _) in children_of(job.pid).items() if found == name)
+
+
+def usage(pid):
+    """Resident MB, open descriptors and threads of a process, or None if it is gone."""
+    try:
+        with open(f'/proc/{pid}/status') as file:
+            status = dict(line.split(':', 1) for line in file)
+        return (int(status['VmRSS'].split()[0]) / 1024, len(os.listdir(f'/proc/{pid}/fd')), int(status['Threads']))
+    except (OSError, KeyError):
+        return None
+
+
+def start(run_dir, cache):
+    command = [f'{ROOT}/launch/restart.sh', '100000', f'{ROOT}/launch/mpirun.sh', '-np', '2', f'{ROOT}/traffic_train',
+               f'{ROOT}/configs/rl_only.toml', '--run-dir', run_dir]
+    for setting in SETTINGS + [f'ppo.baseline_cache={cache}']:
+        command += ['--set', setting]
+    log = open(f'{run_dir}.log', 'ab')
+    return subprocess.Popen(command, cwd=ROOT, stdout=log, stderr=log, stdin=subprocess.DEVNULL)
+
+
+def progress(run_dir):
+    """Control steps so far."""
+    steps = 0
+    try:
+        with open(f'{run_dir}/metrics.jsonl') as file:
+            for line in file:
+                try:
+                    steps = max(steps, json.loads(line).get('time/total_timesteps', 0))
+                except json.JSONDecodeError:
+                    pass  # a last line that is being written
+    except OSError:
+        pass
+    return steps
+
+
+def wait_for_progress(job, run_dir, limit_s=300):
+    until = time.monotonic() + limit_s
+    while progress(run_dir) == 0:
+        if job.poll() is not None or time.monotonic() > until:
+            sys.exit(f'[soak] no iteration was finished; see {run_dir}.log')
+        time.sleep(0.2)
+
+
+def stop(job):
+    """As a scheduler stops it. Returns its exit code and who is left 5 s later."""
+    pids = list(children_of(job.pid))
+    job.send_signal(signal.SIGUSR1)
+    try:
+        code = job.wait(120)
+    except subprocess.TimeoutExpired:
+        code = None
+        job.kill()
+    time.sleep(5)
+    left = [pid for pid in pids if os.path.exists(f'/proc/{pid}') and open(f'/proc/{pid}/stat').read().split()[2] != 'Z']
+    return code, left
+
+
+def break_something(job, chance, fault):
+    """Returns whether there was something to break."""
+    name = {'kill a rank': 'traffic_train', 'kill the rollout worker': 'rollout_worker'}.get(fault, 'sumo_env')
+    victims = named(job, name)
+    if not victims:
+        return False
+    number = signal.SIGSTOP if fault.startswith('stop') else signal.SIGKILL
+    for pid in victims if 'all' in fault else [chance.choice(victims)]:
+        try:
+            os.kill(pid, number)
+        except ProcessLookupError:
+            pass
+    return True
+
+
+def measure(folder, cache, name, seconds, every_s, chance):
+    """Returns steps a second, the faults, samples of the ranks [(age_s, MB, fds, threads)] and what was left."""
+    run_dir = f'{folder}/{name}'
+    job = start(run_dir, cache)
+    wait_for_progress(job, run_dir)
+    begun, steps = time.monotonic(), progress(run_dir)
+    counts, samples, ages = dict.fromkeys(FAULTS, 0), [], {}
+    next_fault = begun + every_s
+    while time.monotonic() < begun + seconds:
+        time.sleep(1)
+        if job.poll() is not None:
+            sys.exit(f'[soak] the job ended by itself with exit code {job.returncode}; see {run_dir}.log')
+        now = time.monotonic()
+        for pid in named(job, 'traffic_train'):
+            found = usage(pid)
+            if found:
+                samples.append((now - ages.setdefault(pid, now), *found))
+        if every_s and now >= next_fault:
+            fault = chance.choices(list(FAULTS), FAULTS.values())[0]
+            if break_something(job, chance, fault):
+                counts[fault] += 1
+                print(f'[soak] {now - begun:6.0f} s: {fault}', flush=True)
+            next_fault = now + every_s
+    rate = (progress(run_dir) - steps) / (time.monotonic() - begun)
+    code, left = stop(job)
+    if code != 75:
+        sys.exit(f'[soak] stopped with exit code {code}, expected 75; see {run_dir}.log')
+    return rate, counts, samples, left
+
+
+def growth(samples, column):
+    """The last third's median less that of the first third after two minutes of a rank's life."""
+    old = sorted(sample for sample in samples if sample[0] > 120)
+    third = len(old) // 3
+    if third < 10:
+        return None
+    return (statistics.median(s[column] for s in old[-third:]) - statistics.median(s[column] for s in old[:third]))
+
+
+def main():
+    options = argparse.ArgumentParser()
+    options.add_argument('--minutes', type=float, default=30)
+    options.add_argument('--every', type=float, default=20, help='seconds between faults')
+    options.add_argument('--reference-minutes', type=float, default=5)
+    options.add_argument('--seed', type=int, default=1)
+    options.add_argument('--keep', help='folder for runs and logs, which stays')
+    options = options.parse_args()
+    folder = options.keep or tempfile.mkdtemp(prefix='soak-')
+    os.makedirs(folder, exist_ok=True)
+    shm = set(os.listdir('/dev/shm'))
+    chance = random.Random(options.seed)
+
+    calm, _, _, left = measure(folder, f'{folder}/cache', 'calm', 60 * options.reference_minutes, 0, chance)
+    print(f'[soak] untouched: {calm:.1f} control steps a second', flush=True)
+    rate, counts, samples, more = measure(folder, f'{folder}/cache', 'broken', 60 * options.minutes, options.every, chance)
+    left += more
+    print(f'[soak] {sum(counts.values())} faults in {options.minutes:g} minutes:',
+          ', '.join(f'{count} x {fault}' for fault, count in counts.items() if count))
+    print(f'[soak] goodput: {rate:.1f} control steps a second, {100 * rate / calm:.1f} % of untouched')
+
+    bad = []
+    for column, name, limit in ((1, 'resident MB', 20), (2, 'descriptors', 3), (3, 'threads', 2)):
+        grown = growth(samples, column)
+        values = [sample[column] for sample in samples]
+        print(f'[soak] {name} of a rank: {min(values):.0f} to {max(values):.0f}, growth of old ranks '
+              + ('not known, none grew old' if grown is None else f'{grown:+.1f}'))
+        if grown is not None and grown > limit:
+            bad.append(f'{name} grow by {grown:.1f}')
+    new_shm = set(os.listdir('/dev/shm')) - shm
+    if left:
+        bad.append(f'processes are left: {left}')
+    if new_shm:
+        bad.append(f'files are left in /dev/shm: {sorted(new_shm)}')
+    if not options.keep:
+        shutil.rmtree(folder, ignore_errors=True)
+    if bad:
+        sys.exit('[soak] FAILED: ' + '; '.join(bad))
+    print('[soak] nothing is left, nothing grew')
+
+
+if __name__ == '__main__':
+    main()

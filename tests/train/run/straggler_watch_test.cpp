@@ -1,0 +1,64 @@
+#include "train/run/straggler_watch.h"
+
+#include <gtest/gtest.h>
+
+#include <vector>
+
+namespace traffic::train {
+namespace {
+
+/// Steps until something is said; 0: nothing is.
+int steps_until_found(StragglerWatch& watch, const std::vector<double>& busy_s, int limit,
+                      Straggler* found = nullptr) {
+  for (int step = 1; step <= limit; ++step) {
+    if (const auto straggler = watch.add(busy_s)) {
+      if (found != nullptr) *found = *straggler;
+      return step;
+    }
+  }
+  return 0;
+}
+
+TEST(StragglerWatch, NamesTheSlowRankWithinFiftySteps) {
+  StragglerWatch watch;
+  Straggler found;
+  const int step = steps_until_found(watch, {0.1, 0.11, 0.6, 0.09}, 50, &found);
+  EXPECT_GT(step, 1) << "one slow step is no straggler";
+  EXPECT_EQ(found.rank, 2);
+  EXPECT_NEAR(found.factor(), 6.0, 1e-9) << "of the median of the others";
+  EXPECT_NEAR(found.step_s, 0.6, 1e-9);
+  EXPECT_EQ(found.num_steps, step);
+}
+
+TEST(StragglerWatch, ThreeLongStepsAreEnough) {
+  StragglerWatch watch;
+  EXPECT_EQ(steps_until_found(watch, {12.0, 5.0}, 50), 3);
+}
+
+TEST(StragglerWatch, SaysNothingOfEqualRanksOneRankOrNoise) {
+  StragglerWatch watch;
+  EXPECT_EQ(steps_until_found(watch, {0.1, 0.12, 0.11}, 500), 0);
+  EXPECT_EQ(steps_until_found(watch, {0.1}, 500), 0);
+  EXPECT_EQ(steps_until_found(watch, {1e-5, 5e-5}, 500), 0);
+  EXPECT_EQ(watch.num_found(), 0);
+}
+
+TEST(StragglerWatch, OneSlowStepInManyIsNone) {
+  StragglerWatch watch;
+  for (int step = 0; step < 200; ++step) {
+    const double first_s = step % 20 == 7 ? 0.5 : 0.1;  // a save, say
+    EXPECT_FALSE(watch.add(std::vector<double>{first_s, 0.1}));
+  }
+}
+
+TEST(StragglerWatch, RepeatsItselfSeldomButTellsOfAnotherRankAtOnce) {
+  StragglerWatch watch;
+  ASSERT_EQ(steps_until_found(watch, {0.1, 0.5}, 50), 20);
+  EXPECT_EQ(steps_until_found(watch, {0.1, 0.5}, 900), 0);
+  EXPECT_EQ(steps_until_found(watch, {0.5, 0.1}, 50), 20);
+  EXPECT_GT(watch.num_found(), 40) << "counted nevertheless";
+  EXPECT_NE(steps_until_found(watch, {0.5, 0.1}, 2000), 0);
+}
+
+}  // namespace
+}  // namespace traffic::train
