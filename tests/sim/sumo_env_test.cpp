@@ -7,6 +7,8 @@
 #include <cstring>
 #include <fstream>
 #include <iterator>
+#include <map>
+#include <utility>
 
 #include "sumo_files.h"
 #include "traffic/core/error.h"
@@ -87,6 +89,67 @@ TEST(SumoEnv, RepeatsAnEpisodeInAFreshEnvironment) {
   }
   SumoEnv env({.scenario = "merge", .seed = 99});
   EXPECT_EQ(episode_hash(env, 5, 120), first);
+}
+
+/// Everything that is read of the vehicles, by SUMO's names.
+std::map<std::string, std::vector<double>> vehicles_of(const SumoEnv& env) {
+  std::map<std::string, std::vector<double>> found;
+  for (const scene::Vehicle& v : env.state().vehicles()) {
+    found[env.name_of(v.id)] = {static_cast<double>(v.lane), v.lane_pos_m, v.speed_mps, v.line_m,
+                                static_cast<double>(v.is_cv)};
+  }
+  return found;
+}
+
+/// A moment of an episode.
+struct Moment {
+  std::map<std::string, std::vector<double>> vehicles;
+  double progress = 0;         ///< of all of them
+  int passed_30s = 0;          ///< at all stop lines
+  double conflict_growth = 0;  ///< of the first conflict's part of the score
+};
+
+/// The next minute.
+std::vector<Moment> drive_a_minute(SumoEnv& env) {
+  std::vector<Moment> moments;
+  double before = env.state().conflict_numerators()[0];
+  for (int i = 0; i < 60; ++i) {
+    env.step();
+    Moment now{.vehicles = vehicles_of(env)};
+    for (const scene::Vehicle& v : env.state().vehicles()) now.progress += v.progress;
+    for (const auto& approach : env.state().conflicts()[0].approaches) {
+      now.passed_30s += approach.passed_30s;
+    }
+    const double numerator = env.state().conflict_numerators()[0];
+    now.conflict_growth = numerator - std::exchange(before, numerator);
+    moments.push_back(now);
+  }
+  return moments;
+}
+
+TEST(SumoEnv, GoesOnFromSavedTrafficAsTheUninterruptedRunDoes) {
+  const ScenarioFolder folder;
+  SumoEnv env({.scenario = "merge", .sumo_args = {"--save-state.rng", "true"}});
+  env.reset(5);
+  while (env.time_s() < 300) env.step();
+  env.save(folder.path("at-300.xml.gz"));
+  const auto whole = drive_a_minute(env);
+  env.resume({.file = folder.path("at-300.xml.gz"), .time_s = 300}, 5);
+  EXPECT_EQ(env.time_s(), 300.0);
+  EXPECT_EQ(env.score().arrived, 0);
+  EXPECT_EQ(static_cast<std::size_t>(env.score().departed), env.state().vehicles().size());
+  const auto resumed = drive_a_minute(env);
+  EXPECT_EQ(env.time_s(), 360.0);
+  for (std::size_t i = 0; i < whole.size(); ++i) {
+    ASSERT_EQ(resumed[i].vehicles, whole[i].vehicles) << i + 1 << " s later";
+    // How far they have come since they departed is known as well.
+    EXPECT_NEAR(resumed[i].progress, whole[i].progress, 1e-3 * whole[i].progress) << i;
+    EXPECT_NEAR(resumed[i].conflict_growth, whole[i].conflict_growth, 0.02) << i;
+    if (i >= 30) {
+      EXPECT_EQ(resumed[i].passed_30s, whole[i].passed_30s) << i;
+    }
+  }
+  EXPECT_THROW(env.resume({.file = folder.path("at-301.xml.gz"), .time_s = 301}, 5), DataError);
 }
 
 TEST(SumoEnv, RunsTheMergeAsPlainSumoDoes) {
