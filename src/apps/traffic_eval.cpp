@@ -57,8 +57,10 @@ config::Program program(Arguments& arguments) {
                            "A .sumocfg or the name of a shipped scenario; repeatable")
                 ->type_name("FILE")
                 ->allow_extra_args(false);
-            app.add_option("--controller", arguments.controllers,
-                           "none, random, meter, yield or checkpoint:PATH; repeatable")
+            app.add_option(
+                   "--controller", arguments.controllers,
+                   "none, random, meter, yield or checkpoint:PATH, which decides as its file "
+                   "says unless ,greedy or ,sampled follows; repeatable")
                 ->type_name("NAME")
                 ->allow_extra_args(false);
             app.add_option("--seeds", arguments.seeds, "Seeds: 100..119, both ends, or 1,5,9")
@@ -87,8 +89,6 @@ config::Program program(Arguments& arguments) {
           },
       .trains = false};
 }
-
-constexpr std::string_view kCheckpoint = "checkpoint:";
 
 void say(const std::string& line) {
   std::fputs(fmt::format("traffic_eval: {}\n", line).c_str(), stderr);
@@ -132,9 +132,10 @@ config::Config choose_config(const Arguments& arguments, const config::CommonOpt
   if (!options.config_path.empty()) chosen = config::resolve(options);
   std::string first;
   for (const std::string& name : arguments.controllers) {
-    if (!name.starts_with(kCheckpoint)) continue;
-    const auto trained = train::settings_of_checkpoint(
-        name.substr(kCheckpoint.size()), chosen ? config::Overrides{} : options.overrides);
+    const auto file = train::checkpoint_name(name);
+    if (!file) continue;
+    const auto trained =
+        train::settings_of_checkpoint(file->path, chosen ? config::Overrides{} : options.overrides);
     if (!trained.unknown.empty()) {
       say(fmt::format("{} was made with settings that this version does not know: {}", name,
                       fmt::join(trained.unknown, ", ")));

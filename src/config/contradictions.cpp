@@ -38,6 +38,27 @@ void check_imitation(const Config& config, std::vector<Contradiction>& found) {
   }
 }
 
+/// Training episodes that begin in saved traffic.
+void check_pieces(const Config& config, std::vector<Contradiction>& found) {
+  const Ppo& ppo = config.ppo;
+  if (ppo.baseline_cache.empty()) {
+    found.push_back({{"ppo.baseline_cache", "ppo.episode_s"},
+                     "expected a folder, in which traffic is kept for episodes "
+                     "to begin in"});
+  }
+  if (ppo.rollout_fragment_length > 0) {
+    found.push_back({{"ppo.rollout_fragment_length", "ppo.episode_s"},
+                     fmt::format("found {}, expected 0, for episodes of ppo.episode_s are whole",
+                                 ppo.rollout_fragment_length)});
+  }
+  constexpr double kShortest_s = 60.0;  // what is saved begins half a minute before it is used
+  if (ppo.episode_s < kShortest_s) {
+    found.push_back(
+        {{"ppo.episode_s"},
+         fmt::format("found {}, expected 0 or at least {}", ppo.episode_s, kShortest_s)});
+  }
+}
+
 }  // namespace
 
 std::vector<Contradiction> find_contradictions(const Config& config) {
@@ -79,6 +100,7 @@ std::vector<Contradiction> find_contradictions(const Config& config) {
         {{"action.commands"}, "expected none first and at least one other command after it"});
   }
   if (config.ppo.imitation_iterations > 0) check_imitation(config, found);
+  if (config.ppo.episode_s > 0.0) check_pieces(config, found);
   const auto& compared = config.evaluation.controllers;
   if (std::set(compared.begin(), compared.end()).size() != compared.size()) {
     found.push_back({{"evaluation.controllers"}, "expected each controller once"});

@@ -84,6 +84,17 @@ std::vector<Row> ppo_rows() {
       {TRAFFIC_KEY(ppo.imitation_controllers),
        .help = "The scripted controllers to imitate: one, or one for each of `env.scenarios`.",
        .choices = {"meter", "yield"}},
+      {TRAFFIC_KEY(ppo.imitation_agreement),
+       .help =
+           "Imitation ends before `ppo.imitation_iterations` when the greedy controller agrees "
+           "this well with the scripted one on episodes that it has not learned from: twice the "
+           "commands that both give over the commands of either; 0: never.",
+       .range = between(0, 1)},
+      {TRAFFIC_KEY(ppo.prior_coef),
+       .help = "After imitation: weight, in deviations of the advantage, of each nat by which a "
+               "decision became more probable than it was to the controller that had imitated. "
+               "Falls to 0 in a straight line until the last iteration.",
+       .range = between(0, 1000)},
       {TRAFFIC_KEY(ppo.train_batch_size),
        .help = "Control steps of all ranks in an iteration, at least; rounded up to whole "
                "fragments or episodes.",
@@ -99,6 +110,13 @@ std::vector<Row> ppo_rows() {
       {TRAFFIC_KEY(ppo.rollout_fragment_length),
        .help = "Control steps that an environment contributes at a time; 0: whole episodes.",
        .unit = "steps", .range = between(0, 1e6)},
+      {TRAFFIC_KEY(ppo.episode_s),
+       .help = "Length of a training episode, which then begins at any of its "
+               "multiples in the "
+               "scenario, in traffic that was saved while the baselines were "
+               "measured; 0: all of "
+               "the scenario. Evaluations always run all of it.",
+       .unit = "s", .range = between(0, 1e6)},
       {TRAFFIC_KEY(ppo.value_first_epochs),
        .help = "Passes over the first batch that fit the value alone, before the first policy "
                "step.",
@@ -155,6 +173,18 @@ std::vector<Row> ppo_rows() {
        .unit = "iterations", .range = between(1, 1e6)},
       {TRAFFIC_KEY(ppo.eval_episodes), .help = "Episodes of an evaluation.", .unit = "episodes",
        .range = between(1, 100000)},
+      {TRAFFIC_KEY(ppo.decide),
+       .help = "How the controller decides in evaluations and when it is handed over: the most "
+               "probable command, one that is drawn by the probabilities, or, with auto, the "
+               "latter where the evaluations show it to be better by more than a standard error. "
+               "Kept in the checkpoint.",
+       .choices = {"auto", "greedy", "sampled"}},
+      {TRAFFIC_KEY(ppo.max_rollbacks),
+       .help = "How often training may go back to the best controller because an evaluation fell "
+               "below the highest by more than the 95 % interval of the difference; 0: never.",
+       .range = between(0, 1000)},
+      {TRAFFIC_KEY(ppo.rollback_factor), .help = "Factor on the learning rate at each of these.",
+       .range = {.low = 0, .high = 1, .low_open = true}},
   };
 }
 

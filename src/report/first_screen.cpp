@@ -141,6 +141,20 @@ std::string controllers_table(const Json& evaluation) {
   return html + "</table></div>\n";
 }
 
+/// After imitation: which of script, imitation and PPO the selection seeds show best.
+std::string kept_card(const Json& result) {
+  const std::string kept = result.value("kept", "");
+  if (kept.empty()) return "";
+  const bool is_script = kept.starts_with("script ");
+  return card(
+      "Kept", is_script ? "warn" : "good", kept,
+      fmt::format("on the selection seeds {} gains {:+.2f} %, the best policy {:+.2f} ± "
+                  "{:.2f} points more; use {}",
+                  result.value("script", ""), number(result, "script_gain"),
+                  number(result, "gain_over_script"), number(result, "gain_over_script_half_width"),
+                  result.value("controller", "")));
+}
+
 /// Of a training that no traffic was controlled by: the error of its predictions.
 std::string prediction_card(const Json& result) {
   for (int frame = 30; frame > 0; --frame) {
@@ -200,6 +214,11 @@ std::string first_screen(const RunReader& run, const std::vector<RunReader>& par
         cards += safety_card(*trained, none_of(evaluation));
       }
       tables += controllers_table(evaluation);
+    }
+  }
+  for (const RunReader& part : parts) {
+    if (const auto of_part = part.summary()) {
+      cards += kept_card(of_part->value("result", Json::object()));
     }
   }
   if (tables.empty() && !parts.empty()) {

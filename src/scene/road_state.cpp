@@ -119,7 +119,7 @@ void RoadState::advance(Vehicle& v) {
   const double progress = v.progress;
   locate(v);
   const double covered = at(v.plan->start_m, v.route_index) + v.edge_pos_m;
-  if (v.fresh) v.depart_pos_m = covered;
+  if (v.fresh) v.depart_pos_m = covered - v.driven_m;
   v.accel_mps2 = v.fresh ? 0.0 : (v.speed_mps - v.previous_speed_mps) / step_length_s_;
   v.previous_speed_mps = v.speed_mps;
   v.fresh = false;

@@ -2,6 +2,7 @@
 
 #include <libsumo/Simulation.h>
 #include <libsumo/Vehicle.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <set>
@@ -36,12 +37,53 @@ struct SumoEnv::Impl {
   }
 
   void reset(std::uint64_t episode_seed, const std::vector<std::string>& extra_args) {
-    auto args = options.sumo_args;
+    load(episode_seed, extra_args);
+    begin_s = Simulation::getTime();
+    begin_episode();
+    observe();
+  }
+
+  void resume(const SavedTraffic& saved, std::uint64_t episode_seed,
+              std::vector<std::string> args) {
+    if (loaded != scenario) reset(episode_seed, args);  // to know when its episodes begin
+    args.insert(args.end(), {"--load-state", saved.file.string(), "--begin",
+                             std::to_string(begin_s + saved.time_s)});
+    load(episode_seed, args);
+    begin_episode();
+    auto known = SumoVehicle::getIDList();
+    std::sort(known.begin(), known.end());
+    std::stable_sort(known.begin(), known.end(), [](const auto& a, const auto& b) {
+      return SumoVehicle::getDeparture(a) < SumoVehicle::getDeparture(b);
+    });
+    for (const auto& name : known) depart(name, SumoVehicle::getDistance(name));
+    observe();
+  }
+
+  void save(const std::filesystem::path& file) {
+    std::filesystem::path temporary = file;
+    temporary.replace_filename(".part-" + std::to_string(getpid()) + "-" +
+                               file.filename().string());
+    try {
+      Simulation::saveState(temporary.string());
+    } catch (const std::exception& e) {
+      fail(e.what());
+    }
+    std::filesystem::rename(temporary, file);
+  }
+
+  void load(std::uint64_t episode_seed, const std::vector<std::string>& extra_args) {
+    // With SUMO's default of two decimals vehicles would stand elsewhere than when they were saved.
+    std::vector<std::string> args = {"--save-state.precision", "16"};
+    args.insert(args.end(), options.sumo_args.begin(), options.sumo_args.end());
     args.insert(args.end(), extra_args.begin(), extra_args.end());
     session.load(scenario, episode_seed, args);
+    loaded = scenario;
     seed = episode_seed;
     read_network(Simulation::getOption("net-file"));
-    begin_s = Simulation::getTime();
+  }
+
+  /// Nobody is on the road yet.
+  void begin_episode() {
     const double end =
         options.max_time_s > 0 ? options.max_time_s : Simulation::getEndTime() - begin_s;
     removes_collided = Simulation::getOption("collision.action") == "remove";
@@ -53,7 +95,6 @@ struct SumoEnv::Impl {
     waiting_plans.clear();
     colliding.clear();
     frame_valid = false;
-    observe();
   }
 
   void read_network(const std::string& file) {
@@ -149,7 +190,13 @@ struct SumoEnv::Impl {
     events.time_s = now - begin_s;
     note_collisions(events);
     const auto arrived = Simulation::getArrivedIDList();
-    for (const auto& name : Simulation::getDepartedIDList()) depart(name, arrived);
+    for (const auto& name : Simulation::getDepartedIDList()) {
+      if (std::find(arrived.begin(), arrived.end(), name) != arrived.end()) {
+        state->pass_through();  // on a route shorter than a step
+      } else if (ids.count(name) == 0) {
+        depart(name, 0.0);
+      }
+    }
     for (const auto& name : arrived) leave(name);
     for (auto& vehicle : state->vehicles()) read(vehicle);
     for (auto& vehicle : state->away()) read(vehicle);
@@ -171,12 +218,9 @@ struct SumoEnv::Impl {
     return plans->of(edges);
   }
 
-  void depart(const std::string& name, const std::vector<std::string>& arrived) {
-    if (std::find(arrived.begin(), arrived.end(), name) != arrived.end()) {
-      state->pass_through();  // on a route shorter than a step
-      return;
-    }
+  void depart(const std::string& name, double driven_m) {
     Vehicle vehicle;
+    vehicle.driven_m = driven_m;
     vehicle.id = static_cast<std::uint32_t>(names.size());
     const auto waited = waiting_plans.find(name);
     vehicle.plan = waited != waiting_plans.end() ? waited->second : &plan_of(name);
@@ -254,6 +298,7 @@ struct SumoEnv::Impl {
 
   EnvOptions options;
   std::filesystem::path scenario;
+  std::filesystem::path loaded;  ///< scenario of the present episode
   SumoSession session;
   std::uint64_t seed = 0;
   std::string net_file;
@@ -285,6 +330,11 @@ void SumoEnv::set_scenario(std::string_view name_or_path) {
 void SumoEnv::reset(std::uint64_t seed, const std::vector<std::string>& extra_args) {
   impl_->reset(seed, extra_args);
 }
+void SumoEnv::resume(const SavedTraffic& saved, std::uint64_t seed,
+                     const std::vector<std::string>& extra_args) {
+  impl_->resume(saved, seed, extra_args);
+}
+void SumoEnv::save(const std::filesystem::path& file) { impl_->save(file); }
 void SumoEnv::apply(std::span<const scene::Command> commands) {
   impl_->book.add(commands, *impl_->state);
   impl_->frame_valid = false;

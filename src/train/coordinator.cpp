@@ -46,6 +46,7 @@ config::Config shortened(config::Config config, int world_size) {
   config.rollout.max_concurrent_envs = world_size;
   config.ppo.baseline_episodes = 1;
   config.ppo.baseline_cache.clear();
+  config.ppo.episode_s = 0.0;
   config.env.max_time_s = 2 * config.env.control_period_s;
   return config;
 }

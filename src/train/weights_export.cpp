@@ -71,11 +71,12 @@ checkpoint::TextMap facts_of(const TrainingTask& task, const checkpoint::Snapsho
         fmt::format("{}", fmt::join(config.controller.inputs, ", "));
     facts["commands"] = fmt::format("{}", fmt::join(config.action.commands, ", "));
     facts["seconds between decisions"] = fmt::format("{}", config.env.control_period_s);
+    if (snapshot.contains("decides")) facts["decides"] = snapshot.text("decides");
   }
   return facts;
 }
 
-std::vector<std::string> limits_of(const TrainingTask& task) {
+std::vector<std::string> limits_of(const TrainingTask& task, const ordered_json& result) {
   if (!task.facts->of_traffic) return {};
   std::vector<std::string> limits = {
       "It has seen simulated traffic only (SUMO); what it does on real roads is not known."};
@@ -87,6 +88,13 @@ std::vector<std::string> limits_of(const TrainingTask& task) {
   limits.emplace_back(
       "traffic_train checks every command before a vehicle gets it (the shield); these checks are "
       "not part of the weights.");
+  const std::string kept = result.value("kept", "");
+  if (kept.starts_with("script ")) {
+    limits.push_back(fmt::format(
+        "On the seeds that decided, the {} that it began from gains more than these weights: use "
+        "traffic_eval --controller {}.",
+        kept, result.value("controller", "")));
+  }
   return limits;
 }
 
@@ -160,7 +168,7 @@ void export_weights(const TrainingTask& task) {
   for (const auto& [name, value] : result.items()) {
     if (value.is_number()) card.results[name] = value.get<double>();
   }
-  card.limits = limits_of(task);
+  card.limits = limits_of(task, result);
   card.sections = evaluation_section(task, result.value("evaluation", ordered_json())) +
                   (task.facts->of_traffic ? inputs_section() : "");
   card.config_toml = snapshot.text("config");

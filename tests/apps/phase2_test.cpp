@@ -323,6 +323,74 @@ TEST_F(Phase2Test, ImitatesAScriptedControllerBeforeItLearnsByItself) {
   // What leaving all alone costs an untrained controller, at a probability of 0.35 to command.
   EXPECT_LT(losses[2], -std::log(0.65));
   EXPECT_EQ(losses[3], 0.0) << "the last iteration is PPO's";
+  const auto result = summary("run")["result"];
+  EXPECT_EQ(result["script"], "yield");
+  EXPECT_THAT(result["kept"], ::testing::AnyOf("script yield", "imitation", "ppo"));
+  for (const char* figure : {"script_gain", "imitation_gain", "gain_over_script"}) {
+    EXPECT_TRUE(result.contains(figure)) << figure;
+  }
+  EXPECT_THAT(outcome.output, HasSubstr("the script yield gains "));
+  EXPECT_EQ(result["controller"] == "yield", result["kept"] == "script yield");
+}
+
+/// Entropy outweighs the reward, so a controller that leaves all alone learns to stop everybody.
+const std::string kUnlearns =
+    "--set 'controller.inputs=[\"features\",\"globals\"]' --set env.max_time_s=180 "
+    "--set controller.first_command_probability=0.02 --set ppo.ent_coef=10 "
+    "--set ppo.learning_rate=0.02 --set ppo.final_learning_rate=0.02 --set ppo.target_kl=0 "
+    "--set ppo.rollback_factor=0.25 --set ppo.decide=sampled "
+    "--set ppo.iterations=4 --set ppo.eval_interval=1 --set ppo.eval_episodes=6 ";
+
+TEST_F(Phase2Test, AFallOfTheGainGoesBackToTheBestAlsoWhereTheRunIsResumed) {
+  const Outcome outcome = run_program(command(2, "whole", kUnlearns));
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.output;
+  EXPECT_THAT(outcome.output, HasSubstr("going on from the best with 0.25 of the learning rate"));
+  EXPECT_GE(summary("whole")["result"]["rollbacks"], 1);
+  // Killed in the iteration after the first return.
+  std::int64_t fell = 0;
+  double rate = 0;
+  std::ifstream metrics(dir_ / "whole" / "metrics.jsonl");
+  for (std::string line; std::getline(metrics, line) && fell == 0;) {
+    const auto row = nlohmann::json::parse(line);
+    rate = row.value("train/learning_rate", rate);
+    if (rate < 0.02 && row.contains("train/learning_rate")) fell = row["step"].get<int>() - 1;
+  }
+  ASSERT_GT(fell, 0);
+  EXPECT_DOUBLE_EQ(rate, 0.02 * 0.25);
+  const std::string kill = "TRAFFIC_FAULT=phase2.collect:0:" + std::to_string(fell) + ":kill";
+  ASSERT_NE(run_program(command(2, "cut", kUnlearns, kill)).exit_code, 0);
+  const Outcome resumed = run_program(command(2, "cut", kUnlearns));
+  ASSERT_EQ(resumed.exit_code, 0) << resumed.output;
+  EXPECT_EQ(summary("whole")["parameters_xxh3"], summary("cut")["parameters_xxh3"]);
+  EXPECT_EQ(summary("whole")["result"]["rollbacks"], summary("cut")["result"]["rollbacks"]);
+  EXPECT_EQ(text(dir_ / "whole" / "episodes.csv"), text(dir_ / "cut" / "episodes.csv"));
+}
+
+TEST_F(Phase2Test, WhatIsHandedOverIsWorthWhatTheSelectionFound) {
+  for (const std::string decides : {"greedy", "sampled"}) {
+    ASSERT_EQ(run_program(command(2, decides,
+                                  "--set 'controller.inputs=[\"features\",\"globals\"]' "
+                                  "--set env.max_time_s=240 --set ppo.iterations=1 "
+                                  "--set ppo.decide=" +
+                                      decides))
+                  .exit_code,
+              0);
+    EXPECT_EQ(summary(decides)["result"]["decides"], decides);
+    const std::string best = (dir_ / decides / "checkpoints" / "phase2.h5").string();
+    // The seeds of the selection, as they stand in episodes.csv.
+    const std::string other = decides == "greedy" ? "sampled" : "greedy";
+    const Outcome outcome =
+        run_program(TRAFFIC_BIN_DIR
+                    "/traffic_eval --seeds 900000000..900000001 --controller none "
+                    "--controller checkpoint:" +
+                    best + " --controller checkpoint:" + best + "," + other + " --json " +
+                    (dir_ / "e.json").string());
+    ASSERT_EQ(outcome.exit_code, 0) << outcome.output;
+    const auto rows = nlohmann::json::parse(text(dir_ / "e.json"))["controllers"];
+    EXPECT_DOUBLE_EQ(rows[1]["ocr_all"], summary(decides)["result"]["ocr_all"]) << decides;
+    EXPECT_NE(rows[2]["interventions"], rows[1]["interventions"])
+        << "the other way decides otherwise";
+  }
 }
 
 TEST_F(Phase2Test, ACacheOfBaselinesThatCannotBeUsedCostsTheirTimeOnly) {

@@ -239,6 +239,13 @@ TEST(BadConfig, OnlyWhatIsAmongTheActionsCanBeImitated) {
   EXPECT_EQ(errors_of(imitation + "['meter']\n"), "no error");
 }
 
+TEST(BadConfig, EpisodesFromSavedTrafficAreWholeAndNeedAFolderForIt) {
+  EXPECT_THAT(errors_of("[ppo]\nepisode_s = 30\nbaseline_cache = ''\n"),
+              AllOf(HasSubstr("ppo.rollout_fragment_length"), HasSubstr("found 200, expected 0"),
+                    HasSubstr("expected a folder"), HasSubstr("expected 0 or at least 60")));
+  EXPECT_EQ(errors_of("[ppo]\nepisode_s = 600\nrollout_fragment_length = 0\n"), "no error");
+}
+
 TEST(BadConfig, ErrorsOfFileAndCommandLineComeTogether) {
   const Overrides overrides{.preset = "tset", .assignments = {{"--set", "train.epochs", "0"}}};
   EXPECT_EQ(errors_of("run.seed = -1\n", overrides),

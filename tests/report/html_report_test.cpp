@@ -135,6 +135,18 @@ TEST_F(HtmlReportTest, WhatTheEvaluationJudgedSafeIsLookedAtCloserButNotCalledUn
                               HasSubstr("0.5 emergency stops (0 without control); within the")));
 }
 
+TEST_F(HtmlReportTest, SaysWhetherTheScriptOrWhatWasLearnedFromItIsKept) {
+  write_trained(dir_);
+  EXPECT_THAT(report(), Not(HasSubstr("<span>Kept</span>"))) << "no script was imitated";
+  write_text(dir_ / "summary.json",
+             R"({"status":"done","training":"ppo","seconds":65,"result":{"kept":"script yield",)"
+             R"("controller":"yield","script":"yield","script_gain":4.5,"gain_over_script":-2.25,)"
+             R"("gain_over_script_half_width":1.5}})");
+  EXPECT_THAT(report(), AllOf(HasSubstr("card warn\"><span>Kept</span><strong>script yield"),
+                              HasSubstr("yield gains +4.50 %, the best policy -2.25 ± 1.50 points "
+                                        "more; use yield")));
+}
+
 TEST_F(HtmlReportTest, EachPictureSaysWhatItShows) {
   write_text(dir_ / "summary.json", R"({"status":"done"})");
   write_trained(dir_ / "phase3");

@@ -7,6 +7,8 @@
 #include <cstring>
 #include <fstream>
 #include <iterator>
+#include <map>
+#include <utility>
 
 #include "sumo_files.h"
 #include "traffic/core/error.h"
@@ -87,6 +89,81 @@ TEST(SumoEnv, RepeatsAnEpisodeInAFreshEnvironment) {
   }
   SumoEnv env({.scenario = "merge", .seed = 99});
   EXPECT_EQ(episode_hash(env, 5, 120), first);
+}
+
+using Vehicles = std::map<std::string, std::vector<double>>;
+
+/// Everything that is read of the vehicles, and how far they have come, by SUMO's names.
+Vehicles vehicles_of(const SumoEnv& env) {
+  Vehicles found;
+  for (const scene::Vehicle& v : env.state().vehicles()) {
+    found[env.name_of(v.id)] = {static_cast<double>(v.lane), v.lane_pos_m, v.speed_mps, v.line_m,
+                                static_cast<double>(v.is_cv)};
+  }
+  return found;
+}
+
+/// A moment of an episode.
+struct Moment {
+  Vehicles vehicles;
+  double progress = 0;         ///< of all of them
+  int passed_30s = 0;          ///< at all stop lines
+  double conflict_growth = 0;  ///< of the first conflict's part of the score
+};
+
+/// The next 40 seconds.
+std::vector<Moment> drive_on(SumoEnv& env) {
+  std::vector<Moment> moments;
+  double before = env.state().conflict_numerators()[0];
+  for (int i = 0; i < 40; ++i) {
+    env.step();
+    Moment now{.vehicles = vehicles_of(env)};
+    for (const scene::Vehicle& v : env.state().vehicles()) now.progress += v.progress;
+    for (const auto& approach : env.state().conflicts()[0].approaches) {
+      now.passed_30s += approach.passed_30s;
+    }
+    const double numerator = env.state().conflict_numerators()[0];
+    now.conflict_growth = numerator - std::exchange(before, numerator);
+    moments.push_back(now);
+  }
+  return moments;
+}
+
+/// Of those that are in the other one, too.
+Vehicles known_in(const Vehicles& vehicles, const Vehicles& known) {
+  Vehicles found;
+  for (const auto& [name, values] : vehicles) {
+    if (known.contains(name)) found[name] = values;
+  }
+  return found;
+}
+
+TEST(SumoEnv, GoesOnFromSavedTrafficAsTheUninterruptedRunDoes) {
+  const ScenarioFolder folder;
+  SumoEnv env({.scenario = "merge", .sumo_args = {"--save-state.rng", "true"}});
+  env.reset(5);
+  while (env.time_s() < 300) env.step();
+  env.save(folder.path("at-300.xml.gz"));
+  const Vehicles at_save = vehicles_of(env);
+  const auto whole = drive_on(env);
+  env.resume({.file = folder.path("at-300.xml.gz"), .time_s = 300}, 5);
+  EXPECT_EQ(env.time_s(), 300.0);
+  EXPECT_EQ(vehicles_of(env), at_save);
+  EXPECT_EQ(env.score().arrived, 0);
+  EXPECT_EQ(static_cast<std::size_t>(env.score().departed), at_save.size());
+  const auto resumed = drive_on(env);
+  EXPECT_EQ(env.time_s(), 340.0);
+  // SUMO draws the speed of those that enter anew; until they matter to others, nobody differs.
+  for (std::size_t i = 0; i < 10; ++i) {
+    ASSERT_EQ(known_in(resumed[i].vehicles, at_save), known_in(whole[i].vehicles, at_save))
+        << i + 1 << " s later";
+    EXPECT_NEAR(resumed[i].progress, whole[i].progress, 1e-3 * whole[i].progress) << i;
+    EXPECT_NEAR(resumed[i].conflict_growth, whole[i].conflict_growth, 0.05) << i;
+  }
+  // By the end of the half minute that is looked back on, what was not seen is over.
+  EXPECT_NEAR(resumed.back().passed_30s, whole.back().passed_30s, 2);
+  EXPECT_LT(resumed[0].passed_30s, whole[0].passed_30s);
+  EXPECT_THROW(env.resume({.file = folder.path("at-301.xml.gz"), .time_s = 301}, 5), DataError);
 }
 
 TEST(SumoEnv, RunsTheMergeAsPlainSumoDoes) {

@@ -162,10 +162,13 @@ struct Ppo {
   std::int64_t imitation_iterations = 0;  ///< of those, the first ones
   /// The scripted ones that they imitate: one for all scenarios, or one for each.
   std::vector<std::string> imitation_controllers = {"meter"};
-  std::int64_t train_batch_size = 4000;        ///< control steps of all ranks in an iteration
-  std::int64_t minibatch_size = 128;           ///< states of all ranks in a policy step
-  std::int64_t accumulation_steps = 1;         ///< parts in which a minibatch goes through
-  std::int64_t num_epochs = 10;                ///< passes over the batch in an iteration
+  double imitation_agreement = 0.0;  ///< with the expert, at which imitation ends; 0: never early
+  double prior_coef = 0.0;           ///< pull towards what was imitated, right after imitation
+  std::int64_t train_batch_size = 4000;  ///< control steps of all ranks in an iteration
+  std::int64_t minibatch_size = 128;     ///< states of all ranks in a policy step
+  std::int64_t accumulation_steps = 1;   ///< parts in which a minibatch goes through
+  std::int64_t num_epochs = 10;          ///< passes over the batch in an iteration
+  double episode_s = 0;  ///< of training, from any time of the scenario; 0: all of it
   std::int64_t rollout_fragment_length = 200;  ///< control steps; 0: whole episodes
   std::int64_t value_first_epochs = 12;  ///< passes of the value alone before the first update
   std::int64_t value_epochs = 0;         ///< the same before the updates of every iteration
@@ -188,6 +191,10 @@ struct Ppo {
   std::string baseline_cache = ".cache/baselines";  ///< folder; empty: measured in every run
   std::int64_t eval_interval = 10;                  ///< iterations
   std::int64_t eval_episodes = 20;
+  std::string decide =
+      "auto";  ///< greedy, sampled, auto: whichever the selection seeds show better
+  std::int64_t max_rollbacks = 3;  ///< returns to the best controller after a fall of the gain
+  double rollback_factor = 0.5;    ///< on the learning rate, at each
 };
 
 struct Lagrange {

@@ -21,10 +21,12 @@ enum RandomStream : std::uint64_t {
   kTrafficStream = 31,          ///< traffic seeds of training episodes
   kSamplingStream = 32,         ///< sampling seeds of actions
   kScenarioStream = 33,         ///< scenarios of training episodes
+  kPieceStream = 34,            ///< pieces of scenarios that training episodes are
   // From an episode's seed.
   kRetryStream = 21,                     ///< the seed after a simulation was lost
   kConnectedStream = 0x6376,             ///< "cv": which vehicles are connected
   kRandomControllerStream = 0x72616e64,  ///< "rand": commands of the random controller
+  kDecisionStream = 0x64656369646573,    ///< "decides": sampled decisions in evaluations
   // From the loader's seed.
   kBlockStream = 0x626c6f636b73,           ///< "blocks": their order in an epoch
   kSampleStream = 0x73616d706c6573,        ///< "samples": their places in the window

@@ -21,6 +21,7 @@ struct Vehicle {
   Ability ability{1.5, 4.5};
   double max_speed_mps = 1e3;
   double speed_factor = 1.0;  ///< of the driver: how fast it goes where the limit is 1 m/s
+  double driven_m = 0;        ///< along its route, before the owner first saw it
 
   // Written by the owner before every update.
   int lane = -1;  ///< also inside junctions; -1: not on the road now (teleporting, parked)
@@ -35,7 +36,7 @@ struct Vehicle {
   double accel_mps2 = 0;
   int route_index = 0;        ///< of the edge it is on, or enters next when inside a junction
   double edge_pos_m = 0;      ///< on that edge; negative inside the junction before it
-  double depart_pos_m = 0;    ///< where it entered
+  double depart_pos_m = 0;    ///< where it entered, along its route
   double progress = 0;        ///< distance covered / route length, in [0, 1]
   int conflict = -1;          ///< next one on its route; -1: none
   int approach = -1;          ///< of that conflict

@@ -42,6 +42,12 @@ struct EnvOptions {
 /// "SUMO 1.28.0", of the library that this program is linked with.
 [[nodiscard]] std::string sumo_version();
 
+/// Traffic that SumoEnv::save() has kept, to go on from.
+struct SavedTraffic {
+  std::filesystem::path file;
+  double time_s = 0;  ///< since the start of the episode that it is of
+};
+
 class SumoEnv {
  public:
   /// Loads the scenario and begins an episode with options.seed.
@@ -57,6 +63,22 @@ class SumoEnv {
   /// Begins a new episode.
   /// @param extra_args for this episode, after options.sumo_args, e.g. another demand
   void reset(std::uint64_t seed, const std::vector<std::string>& extra_args = {});
+  /// Begins a new episode in the middle of one that was saved. Random numbers
+  /// from then on are those of the seed, unless the options have SUMO save its
+  /// own (--save-state.rng).
+  ///
+  /// Vehicles, their routes and how far they have come, and lights are as they
+  /// were. What looks back (passages of the last 30 s, accelerations) is right
+  /// once the simulation has run for that long; counts begin at 0, but vehicles
+  /// on the road count as departed, with the share of their routes that they
+  /// have covered. SUMO draws the speeds of vehicles that enter later anew.
+  /// @throws DataError with SUMO's own message if the file cannot be loaded
+  void resume(const SavedTraffic& saved, std::uint64_t seed,
+              const std::vector<std::string>& extra_args = {});
+  /// Keeps the traffic as it is now; commands in force are not part of it.
+  /// @param file ends in .xml or .xml.gz; replaced as a whole
+  /// @throws WorkerError with SUMO's own message
+  void save(const std::filesystem::path& file);
   /// Commands from the next step on. Vehicles whose command ends are released in the step after it.
   /// @throws Error for a vehicle that is no CV
   void apply(std::span<const scene::Command> commands);

@@ -6,6 +6,7 @@
 
 #include "period_records.h"
 #include "traffic/core/error.h"
+#include "traffic/core/hash.h"
 #include "traffic/core/text.h"
 #include "traffic/scene/frame_builder.h"
 
@@ -19,7 +20,12 @@ struct EpisodeRecord {
   std::uint64_t seed;
   double demand_scale;
   std::uint32_t scenario;
-  std::uint32_t frames;
+  std::uint8_t frames;
+  std::uint8_t saves;
+  std::uint16_t piece;
+  std::uint64_t saved_seed;
+  double piece_s;
+  std::uint64_t store_key;
   std::array<char, 56> controller;
 };
 static_assert(sizeof(EpisodeRecord) == kEpisodeBytes);
@@ -94,11 +100,20 @@ std::size_t PeriodWriter::finish(const Period& period) {
   return used_;
 }
 
+std::filesystem::path piece_folder(const std::string& cache, std::uint64_t key) {
+  return std::filesystem::path(cache) / ("traffic-" + hex64(key));
+}
+
 std::array<std::byte, kEpisodeBytes> write_episode(const EpisodeSpec& spec) {
   EpisodeRecord record{.seed = spec.traffic.seed,
                        .demand_scale = spec.demand_scale,
                        .scenario = static_cast<std::uint32_t>(spec.traffic.scenario),
-                       .frames = spec.frames ? 1U : 0U,
+                       .frames = spec.frames,
+                       .saves = spec.store.saves,
+                       .piece = static_cast<std::uint16_t>(spec.traffic.piece),
+                       .saved_seed = spec.traffic.saved_seed,
+                       .piece_s = spec.store.piece_s,
+                       .store_key = spec.store.key,
                        .controller = {}};
   TRAFFIC_CHECK(spec.controller.size() < record.controller.size(),
                 "controller '{}' has too long a name", spec.controller);
@@ -114,10 +129,15 @@ EpisodeSpec read_episode(std::span<const std::byte> bytes) {
   }
   std::memcpy(&record, bytes.data(), sizeof(record));
   record.controller.back() = '\0';
-  return {.traffic = {.seed = record.seed, .scenario = record.scenario},
-          .demand_scale = record.demand_scale,
-          .controller = record.controller.data(),
-          .frames = record.frames != 0};
+  return {
+      .traffic = {.seed = record.seed,
+                  .scenario = record.scenario,
+                  .piece = record.piece,
+                  .saved_seed = record.saved_seed},
+      .demand_scale = record.demand_scale,
+      .controller = record.controller.data(),
+      .frames = record.frames != 0,
+      .store = {.piece_s = record.piece_s, .key = record.store_key, .saves = record.saves != 0}};
 }
 
 std::span<const scene::Command> read_commands(std::span<const std::byte> bytes) {

@@ -11,6 +11,9 @@
 namespace traffic::rollout {
 namespace {
 
+/// A piece is loaded this long before its first decision, so that what looks back sees something.
+constexpr double kLookBack_s = scene::kRecentS;
+
 /// What the configuration says, for the first of its scenarios.
 sim::EnvOptions first_options(const config::Env& env,
                               const std::vector<config::ScenarioShare>& mix) {
@@ -23,6 +26,7 @@ sim::EnvOptions first_options(const config::Env& env,
 
 TrafficEnvironment::TrafficEnvironment(const config::Config& config, std::uint32_t env)
     : options_(config.env),
+      cache_(config.ppo.baseline_cache),
       mix_(config::scenario_mix(config.env)),
       rule_(sim::candidate_rule(config)),
       top_k_(static_cast<int>(config.controller.top_k)),
@@ -43,9 +47,9 @@ Environment::Answer TrafficEnvironment::step(std::span<const std::byte> order,
                                              std::span<std::byte> room, EnvHost& host) {
   begin_period(room);
   if (const auto commands = read_commands(order); !commands.empty()) sumo_.apply(commands);
-  for (std::int64_t s = 1; s <= control_period_.steps() && !sumo_.done(); ++s) {
+  for (std::int64_t s = 1; s <= control_period_.steps() && !done(); ++s) {
     run_step(host);
-    const bool due = control_period_.frame_due(s) || sumo_.done();
+    const bool due = control_period_.frame_due(s) || done();
     if (episode_.frames && due) writer_.add_frame(sumo_.frame());
   }
   return answer();
@@ -61,14 +65,12 @@ void TrafficEnvironment::begin_period(std::span<std::byte> room) {
 
 void TrafficEnvironment::begin_episode(const EpisodeSpec& spec) {
   episode_ = spec;
-  std::vector<std::string> extra_args;
-  if (spec.demand_scale != 1.0) extra_args = {"--scale", fmt::format("{}", spec.demand_scale)};
   if (static_cast<std::size_t>(spec.traffic.scenario) >= mix_.size()) {
     throw WorkerError("an episode of scenario {}, there are {}", spec.traffic.scenario,
                       mix_.size());
   }
   sumo_.set_scenario(mix_[static_cast<std::size_t>(spec.traffic.scenario)].scenario);
-  sumo_.reset(spec.traffic.seed, extra_args);
+  load_traffic(spec);
   control_period_ = {options_.control_period_s, sumo_.step_length_s()};
   controller_.reset();
   if (!spec.controller.empty()) {
@@ -78,9 +80,42 @@ void TrafficEnvironment::begin_episode(const EpisodeSpec& spec) {
     controller_ = scene::make_controller(spec.controller, options);
     controller_->reset(spec.traffic.seed);
   }
-  next_decision_s_ = 0;
+  next_decision_s_ = sumo_.time_s();
   const auto numerators = sumo_.state().conflict_numerators();
   conflict_numerators_.assign(numerators.begin(), numerators.end());
+}
+
+void TrafficEnvironment::load_traffic(const EpisodeSpec& spec) {
+  std::vector<std::string> extra_args;
+  if (spec.demand_scale != 1.0) extra_args = {"--scale", fmt::format("{}", spec.demand_scale)};
+  if (spec.store.saves || spec.traffic.piece == 0) {
+    sumo_.reset(spec.traffic.seed, extra_args);
+    if (spec.store.saves) std::filesystem::create_directories(piece_folder(cache_, spec.store.key));
+    return;
+  }
+  const double begin_s = static_cast<double>(spec.traffic.piece) * spec.store.piece_s;
+  sumo_.resume({.file = piece_file(spec.traffic.saved_seed, spec.traffic.piece),
+                .time_s = begin_s - kLookBack_s},
+               spec.traffic.seed, extra_args);
+  while (sumo_.time_s() < begin_s - scene::kTimeTolerance_s && !sumo_.done()) sumo_.step();
+}
+
+std::filesystem::path TrafficEnvironment::piece_file(std::uint64_t seed, std::int64_t piece) const {
+  return piece_folder(cache_, episode_.store.key) / fmt::format("{}-{}.xml.gz", seed, piece);
+}
+
+void TrafficEnvironment::save_piece() {
+  const double piece_s = episode_.store.piece_s;
+  const auto piece = std::llround((sumo_.time_s() + kLookBack_s) / piece_s);
+  const double at_s = static_cast<double>(piece) * piece_s - kLookBack_s;
+  if (piece < 1 || std::fabs(sumo_.time_s() - at_s) > 0.5 * sumo_.step_length_s()) return;
+  sumo_.save(piece_file(episode_.traffic.saved_seed, piece));
+}
+
+bool TrafficEnvironment::done() const {
+  if (sumo_.done() || episode_.store.piece_s <= 0.0 || episode_.store.saves) return sumo_.done();
+  const double end_s = static_cast<double>(episode_.traffic.piece + 1) * episode_.store.piece_s;
+  return sumo_.time_s() >= end_s - scene::kTimeTolerance_s;
 }
 
 void TrafficEnvironment::run_step(EnvHost& host) {
@@ -97,6 +132,7 @@ void TrafficEnvironment::run_step(EnvHost& host) {
   double growth = sumo_.score().numerator() - before;
   if (action == fault::Action::kNan) growth = std::nan("");
   if (action == fault::Action::kHuge) growth = 1e30;
+  if (episode_.store.saves) save_piece();
   growth_.push_back(growth);
   const auto numerators = sumo_.state().conflict_numerators();
   for (std::size_t c = 0; c < numerators.size(); ++c) {
@@ -127,12 +163,13 @@ void TrafficEnvironment::note_controlled() {
 
 Environment::Answer TrafficEnvironment::answer() {
   candidates_.clear();
-  if (episode_.frames && !sumo_.done()) scene::find_candidates(sumo_.state(), rule_, candidates_);
+  if (episode_.frames && !done()) scene::find_candidates(sumo_.state(), rule_, candidates_);
   Period period;
   period.time_s = sumo_.time_s();
-  if (sumo_.done()) {
+  if (done()) {
     period.truncated =
-        options_.max_time_s > 0 && sumo_.time_s() >= options_.max_time_s - scene::kTimeTolerance_s;
+        !sumo_.done() || (options_.max_time_s > 0 &&
+                          sumo_.time_s() >= options_.max_time_s - scene::kTimeTolerance_s);
     period.terminated = !period.truncated;
   }
   period.num_conflicts = static_cast<std::int64_t>(conflict_numerators_.size());
@@ -142,7 +179,7 @@ Environment::Answer TrafficEnvironment::answer() {
   period.controlled = controlled_;
   period.scripted = scripted_;
   period.score = sumo_.score();
-  return {.size_bytes = writer_.finish(period), .done = sumo_.done()};
+  return {.size_bytes = writer_.finish(period), .done = done()};
 }
 
 }  // namespace traffic::rollout

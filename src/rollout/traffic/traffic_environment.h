@@ -30,12 +30,19 @@ class TrafficEnvironment final : public Environment {
 
  private:
   void begin_episode(const EpisodeSpec& spec);
+  void load_traffic(const EpisodeSpec& spec);
+  /// Where the traffic lies that a piece begins in.
+  [[nodiscard]] std::filesystem::path piece_file(std::uint64_t seed, std::int64_t piece) const;
+  void save_piece();
+  /// The scenario's end, or that of the piece.
+  [[nodiscard]] bool done() const;
   void begin_period(std::span<std::byte> room);
   void run_step(EnvHost& host);
   void note_controlled();
   [[nodiscard]] Answer answer();
 
   config::Env options_;
+  std::string cache_;  ///< ppo.baseline_cache
   std::vector<config::ScenarioShare> mix_;
   scene::CandidateRule rule_;
   int top_k_;

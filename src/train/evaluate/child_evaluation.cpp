@@ -1,5 +1,6 @@
 #include "evaluate/child_evaluation.h"
 
+#include <algorithm>
 #include <fstream>
 #include <system_error>
 #include <vector>
@@ -38,6 +39,16 @@ os::ProgramOutput run_traffic_eval(const std::vector<std::string>& arguments, co
               known ? static_cast<ExitCode>(code) : ExitCode::kWorkers);
 }
 
+/// Also those that were imitated: one of them may be what is kept.
+std::vector<std::string> controllers_beside(const config::Config& config) {
+  std::vector<std::string> controllers = config.evaluation.controllers;
+  if (config.ppo.imitation_iterations == 0) return controllers;
+  for (const std::string& script : config.ppo.imitation_controllers) {
+    if (std::ranges::find(controllers, script) == controllers.end()) controllers.push_back(script);
+  }
+  return controllers;
+}
+
 /// Somebody may have removed the run's folder meanwhile; that is no error of the configuration.
 void restore_if_removed(const fs::path& config_path, const config::Config& config) {
   std::error_code error;
@@ -70,7 +81,7 @@ std::optional<PhaseEvaluation> evaluate_phase(const fs::path& config_path,
                                      (config_path.parent_path() / "evaluation.csv").string(),
                                      "--replay",
                                      (config_path.parent_path() / "replay").string()};
-  for (const std::string& controller : config.evaluation.controllers) {
+  for (const std::string& controller : controllers_beside(config)) {
     arguments.insert(arguments.end(), {"--controller", controller});
   }
   arguments.insert(arguments.end(), {"--controller", "checkpoint:" + checkpoint.string()});

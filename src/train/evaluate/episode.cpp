@@ -17,23 +17,20 @@ namespace traffic::train {
 namespace {
 
 constexpr double kTimeTolerance_s = 1e-6;
-constexpr std::string_view kCheckpoint = "checkpoint:";
-
-std::filesystem::path checkpoint_path(std::string_view name) {
-  return name.substr(kCheckpoint.size());
-}
 
 }  // namespace
 
 void check_controller(const std::string& name) {
-  if (name.starts_with(kCheckpoint)) {
-    checkpoint::verify(checkpoint_path(name));
+  if (const auto trained = checkpoint_name(name)) {
+    checkpoint::verify(trained->path);
     return;
   }
   const auto known = scene::controller_names();
   if (std::find(known.begin(), known.end(), name) != known.end()) return;
-  throw ConfigError("--controller: found '{}', expected {} or checkpoint:PATH", name,
-                    fmt::join(known, ", "));
+  throw ConfigError(
+      "--controller: found '{}', expected {}, checkpoint:PATH or "
+      "checkpoint:PATH,sampled",
+      name, fmt::join(known, ", "));
 }
 
 EpisodeRunner::EpisodeRunner(const EvaluationPlan& plan) : plan_(plan) {
@@ -45,9 +42,10 @@ EpisodeRunner::EpisodeRunner(const EvaluationPlan& plan) : plan_(plan) {
 scene::Controller& EpisodeRunner::controller(std::size_t index) {
   auto& known = controllers_[index];
   const std::string& name = plan_.controllers[index];
-  if (!known && name.starts_with(kCheckpoint)) {
-    known = make_policy_controller(checkpoint_path(name));
-  } else if (!known) {
+  if (known) return *known;
+  if (const auto trained = checkpoint_name(name)) {
+    known = make_policy_controller(*trained);
+  } else {
     const config::Env& env = plan_.config.env;
     scene::ControllerOptions options;
     options.candidates = {.zone_m = env.zone_m, .lead_only = env.lead_only};

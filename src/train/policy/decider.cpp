@@ -2,6 +2,9 @@
 
 #include <algorithm>
 
+#include "traffic/core/random.h"
+#include "traffic/rl/uniforms.h"
+
 namespace traffic::train {
 namespace {
 
@@ -49,6 +52,11 @@ struct JoinedCandidates {
 };
 
 }  // namespace
+
+void draw_uniforms(std::uint64_t seed, std::int64_t step, std::span<float> uniforms) {
+  Rng rng(derive_seed(seed, {static_cast<std::uint64_t>(step)}));
+  rl::fill_uniforms(rng, uniforms);
+}
 
 std::vector<Observation> Decider::observe(std::span<const ObservationInput> inputs) const {
   const ObservationBatch seen = perception_.observe(inputs);

@@ -27,6 +27,10 @@ struct DecidedState {
   std::vector<std::optional<scene::Command>> commands;
 };
 
+/// Random numbers of the decision at a control step: a stream for each step of each episode, so
+/// nothing depends on which simulations share a batch.
+void draw_uniforms(std::uint64_t seed, std::int64_t step, std::span<float> uniforms);
+
 class Decider {
  public:
   /// Random numbers of a state's candidates, to be written: [M * Policy::uniform_columns()].

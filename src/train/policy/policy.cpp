@@ -128,6 +128,13 @@ PolicyTermsOf Policy::evaluate_actions(const PolicyInput& in, const Decisions& d
   return terms;
 }
 
+torch::Tensor Policy::greedy_actions(const PolicyInput& in, const torch::Tensor& rows) {
+  const torch::NoGradGuard no_grad;
+  const auto out =
+      controller_->forward({.own = in.own, .shared = in.shared, .state = in.segments.index()});
+  return rl::Categorical(out.longitudinal.index_select(0, rows)).greedy().to(torch::kCPU);
+}
+
 std::optional<scene::Command> Policy::command(const scene::FrameView& frame,
                                               const scene::Candidate& candidate, float action,
                                               std::int64_t lane) const {

@@ -57,6 +57,8 @@ class Policy {
                    const MaybeUniforms& uniforms);
   /// Differentiable in the parameters.
   PolicyTermsOf evaluate_actions(const PolicyInput& in, const Decisions& decisions);
+  /// The most probable command of candidates, where actions are categorical: [D] int64 on the CPU.
+  torch::Tensor greedy_actions(const PolicyInput& in, const torch::Tensor& rows);
   /// [N] standardised values of conflicts [N, conflict].
   torch::Tensor value(const torch::Tensor& conflicts) { return controller_->value(conflicts); }
 

@@ -25,8 +25,9 @@ namespace {
 
 class PolicyController final : public scene::Controller {
  public:
-  explicit PolicyController(const checkpoint::Snapshot& snapshot)
+  PolicyController(const checkpoint::Snapshot& snapshot, std::optional<Decides> decides)
       : config_(stored_config(snapshot)),
+        decides_(decides.value_or(decides_in(snapshot))),
         perception_(config_, 1, torch::kCPU),
         policy_(config_, perception_.widths(), torch::kCPU) {
     if (!snapshot.contains("policy_hash")) {
@@ -38,10 +39,12 @@ class PolicyController final : public scene::Controller {
     copy_parameters(snapshot, policy_.parameters());
   }
 
-  void reset(std::uint64_t /*seed*/) override {
+  void reset(std::uint64_t seed) override {
     memory_ = {};
     frames_.clear();
     step_.reset();
+    decision_seed_ = decision_seed(seed);
+    decisions_ = 0;
   }
 
   void decide(const scene::RoadState& state, std::vector<scene::Command>& commands) override {
@@ -59,7 +62,8 @@ class PolicyController final : public scene::Controller {
     const ObservationInput input{.period = &period, .memory = &memory_};
     const Observation seen = decider_.observe(std::span(&input, 1)).front();
     const DecisionInput asked{.period = &period, .seen = &seen};
-    const DecidedState decided = decider_.decide(std::span(&asked, 1)).front();
+    const DecidedState decided = decider_.decide(std::span(&asked, 1), draws()).front();
+    ++decisions_;
     for (const auto& command : decided.commands) {
       if (command) commands.push_back(*command);
     }
@@ -80,10 +84,21 @@ class PolicyController final : public scene::Controller {
     return period;
   }
 
+  /// Of the present decision; empty: greedy.
+  [[nodiscard]] Decider::Draw draws() const {
+    if (decides_ == Decides::kGreedy) return {};
+    return [this](std::size_t /*state*/, std::span<float> uniforms) {
+      draw_uniforms(decision_seed_, decisions_, uniforms);
+    };
+  }
+
   config::Config config_;
+  Decides decides_;
   Perception perception_;
   Policy policy_;
   Decider decider_{perception_, policy_};
+  std::uint64_t decision_seed_ = 0;
+  std::int64_t decisions_ = 0;  ///< in the present episode
   scene::FrameBuilder builder_;
   RecurrentState memory_;
   std::vector<scene::GraphFrame> frames_;  ///< since the last decision
@@ -100,8 +115,8 @@ CheckpointSettings settings_of_checkpoint(const std::filesystem::path& path,
   return {.config = stored_config(snapshot, overrides), .unknown = unknown_settings(snapshot)};
 }
 
-std::unique_ptr<scene::Controller> make_policy_controller(const std::filesystem::path& path) {
-  return std::make_unique<PolicyController>(checkpoint::load(path));
+std::unique_ptr<scene::Controller> make_policy_controller(const CheckpointName& name) {
+  return std::make_unique<PolicyController>(checkpoint::load(name.path), name.decides);
 }
 
 }  // namespace traffic::train

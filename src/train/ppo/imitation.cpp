@@ -7,6 +7,11 @@
 #include "traffic/core/random_streams.h"
 
 namespace traffic::train {
+namespace {
+
+constexpr std::int64_t kNoCommand = 0;  // "none" is the first of the commands
+
+}  // namespace
 
 torch::Tensor Learner::imitation_loss(const Experience& experience, const torch::Tensor& states) {
   const torch::Device device = policy_.device();
@@ -18,11 +23,27 @@ torch::Tensor Learner::imitation_loss(const Experience& experience, const torch:
   return -(terms.log_prob.sum() + selections.sum());
 }
 
+double Learner::agreement(const Experience& experience) {
+  const torch::NoGradGuard no_grad;
+  const torch::Tensor everything = torch::arange(experience.num_states());
+  const Minibatch all = take(experience, everything, policy_.device());
+  const torch::Tensor wanted = all.decisions.action.to(torch::kCPU, torch::kLong);
+  const torch::Tensor greedy = policy_.greedy_actions(all.input, all.decisions.row);
+  const torch::Tensor both = (wanted == greedy) & (wanted != kNoCommand);
+  const torch::Tensor sums =
+      torch::stack({both.sum(), (wanted != kNoCommand).sum(), (greedy != kNoCommand).sum()})
+          .to(torch::kDouble);
+  communicator_.all_reduce(sums);
+  const double either = sums[1].item<double>() + sums[2].item<double>();
+  return either > 0.0 ? 2.0 * sums[0].item<double>() / either : 1.0;
+}
+
 std::optional<UpdateResult> Learner::imitate(const Experience& experience,
                                              std::int64_t total_states, std::int64_t iteration) {
   constexpr std::int64_t kMostStates = 256;  // in a step
   UpdateResult result;
   result.learning_rate = ppo_.learning_rate;
+  result.imitation_agreement = agreement(experience);
   fit_value(experience, total_states, iteration, result);
   torch::Tensor sums = torch::zeros({2}, torch::kDouble);  // loss, decisions of the last pass
   for (std::int64_t epoch = 0; epoch < ppo_.num_epochs; ++epoch) {

@@ -46,13 +46,13 @@ std::int64_t begin_of_value(const comm::ParameterArena& parameters) {
 }  // namespace
 
 Learner::Learner(const config::Config& config, Policy& policy, comm::Communicator& communicator,
-                 std::int64_t conflicts, Constraint* constraint)
+                 std::int64_t conflicts, const Terms& terms)
     : ppo_(config.ppo),
       seed_(static_cast<std::uint64_t>(config.run.seed)),
       conflicts_(conflicts),
       policy_(policy),
       communicator_(communicator),
-      constraint_(constraint),
+      terms_(terms),
       parameters_(policy.parameters()),
       gradients_(parameters_, communicator),
       policy_optimiser_(slice("policy", 0, begin_of_value(parameters_)), communicator),
@@ -81,8 +81,8 @@ std::optional<UpdateResult> Learner::update(const Experience& experience, std::i
                                             std::int64_t iteration) {
   UpdateResult result;
   const rl::LinearSchedule schedule{.start = ppo_.learning_rate, .end = ppo_.final_learning_rate};
-  result.learning_rate =
-      schedule.at(static_cast<double>(iteration) / static_cast<double>(ppo_.iterations));
+  result.learning_rate = step_factor_ * schedule.at(static_cast<double>(iteration) /
+                                                    static_cast<double>(ppo_.iterations));
   fit_value(experience, total_states, iteration, result);
   const PpoTargets targets = make_targets(experience, total_states, iteration, result);
   bool goes_on = true;

@@ -11,6 +11,7 @@
 #include "ppo/constraint.h"
 #include "ppo/critic.h"
 #include "ppo/minibatches.h"
+#include "ppo/prior.h"
 #include "ppo/targets.h"
 #include "rollouts/experience.h"
 #include "traffic/checkpoint/snapshot.h"
@@ -30,15 +31,28 @@ struct UpdateResult {
   double mean_return = 0.0;         ///< of states and conflicts
   double explained_variance = 0.0;  ///< of the returns by values that had not seen them
   double imitation_loss = 0.0;      ///< of a decision, nats; 0 when nothing was imitated
+  /// Before learning: twice the commands that script and greedy policy agree on over the commands
+  /// of either (the F1 score).
+  double imitation_agreement = 0.0;
+  double prior_coef = 0.0;
+  double prior_kl = 0.0;  ///< of the policy from the prior, nats of a decision, before the update
   std::int64_t epochs = 0;
   std::int64_t steps = 0;
 };
 
 class Learner {
  public:
-  /// Collective. @param constraint weighs cost against reward, in phase 3; may be null
+  /// What takes part in the objective; any may be null.
+  struct Terms {
+    Constraint* constraint = nullptr;  ///< weighs cost against reward, in phase 3
+    Prior* prior = nullptr;
+  };
+  /// Collective.
   Learner(const config::Config& config, Policy& policy, comm::Communicator& communicator,
-          std::int64_t conflicts, Constraint* constraint = nullptr);
+          std::int64_t conflicts, const Terms& terms);
+  Learner(const config::Config& config, Policy& policy, comm::Communicator& communicator,
+          std::int64_t conflicts)
+      : Learner(config, policy, communicator, conflicts, Terms{}) {}
 
   /// Collective. The same experience gives the same parameters up to rounding, however it is spread
   /// over ranks.
@@ -59,6 +73,10 @@ class Learner {
     return policy_optimiser_.skipped_steps() + critic_.skipped_steps();
   }
 
+  /// On the learning rate of update().
+  void set_step_factor(double factor) { step_factor_ = factor; }
+  [[nodiscard]] double step_factor() const { return step_factor_; }
+
   /// Takes over what another run has learnt, but not how its optimiser stood.
   /// @throws CheckpointError if a part is missing or does not fit
   void start_from(const checkpoint::Snapshot& snapshot);
@@ -76,6 +94,9 @@ class Learner {
                           std::int64_t iteration, UpdateResult& result);
   void add_policy_targets(const Experience& experience, const PolicyObjective& objective,
                           PpoTargets& targets);
+  /// The policy's log-probabilities before the update, and what the prior takes off for them.
+  void add_old_policy(const Experience& experience, std::int64_t iteration, PpoTargets& targets,
+                      UpdateResult& result);
   /// A pass over the minibatches with a step after each.
   /// @return false: the policy has moved as far as ppo.target_kl allows
   bool run_epoch(const Experience& experience, const PpoTargets& targets,
@@ -84,6 +105,8 @@ class Learner {
                       const torch::Tensor& states, const rl::PpoDenominators& denominators);
   /// Sum over the decisions of these states.
   torch::Tensor imitation_loss(const Experience& experience, const torch::Tensor& states);
+  /// UpdateResult::imitation_agreement. Collective.
+  double agreement(const Experience& experience);
   [[nodiscard]] ParameterSlice slice(const char* name, std::int64_t begin, std::int64_t end) const;
 
   config::Ppo ppo_;
@@ -91,7 +114,8 @@ class Learner {
   std::int64_t conflicts_;
   Policy& policy_;
   comm::Communicator& communicator_;
-  Constraint* constraint_;
+  Terms terms_;
+  double step_factor_ = 1.0;
   comm::ParameterArena parameters_;
   comm::GradientArena gradients_;
   SliceOptimiser policy_optimiser_;

@@ -24,6 +24,9 @@ report::NamedValues update_figures(const UpdateResult& result) {
           {"train/grad_norm", result.grad_norm},
           {"train/mean_return", result.mean_return},
           {"train/imitation_loss", result.imitation_loss},
+          {"train/imitation_agreement", result.imitation_agreement},
+          {"train/prior_coef", result.prior_coef},
+          {"train/prior_kl", result.prior_kl},
           {"train/epochs", static_cast<double>(result.epochs)},
           {"train/n_updates", static_cast<double>(result.steps)},
           {"train/decisions", s.decisions},
@@ -45,7 +48,7 @@ report::NamedValues ControllerLog::iterated(const Iterated& done) {
   const RolloutBatch& batch = done.batch;
   if (episodes_) episodes_->write(done.iteration, "train", batch.outcomes);
   report::NamedValues values =
-      rollout_figures(batch.outcomes, sources_.rollouts.uncontrolled_ocr_all(batch.outcomes));
+      rollout_figures(batch.outcomes, sources_.rollouts.sampled_gain(batch.outcomes));
   const report::NamedValues more = update_figures(done.update);
   values.insert(values.end(), more.begin(), more.end());
   if (const Constraint* constraint = sources_.constraint) {
@@ -98,12 +101,19 @@ report::NamedValues shown_of(const report::NamedValues& figures) {
   return shown;
 }
 
-void ControllerLog::evaluated(std::int64_t iteration, const GreedyEvaluation& evaluation) {
+void ControllerLog::evaluated(std::int64_t iteration, const Assessed& assessed) {
+  const SelectionEvaluation& evaluation = assessed.evaluation;
+  std::string compared;
+  if (const auto& more = assessed.sampled_over_greedy) {
+    compared =
+        fmt::format(" (sampled over greedy {:+.2f} +- {:.2f})", more->mean, more->half_width);
+  }
   spdlog::info(
       "iteration {}: gain of ocr_all over no control {:+.2f} +- {:.2f} % on {} selection seeds "
-      "(worst {:+.2f}), {:.0f} vehicle-seconds under control",
+      "(worst {:+.2f}), {:.0f} vehicle-seconds under control, deciding {}{}",
       iteration, evaluation.gain.mean, evaluation.gain.half_width, evaluation.gain.count,
-      evaluation.gain.least, mean_cv_steps(evaluation.controlled));
+      evaluation.gain.least, mean_cv_steps(evaluation.controlled), to_string(assessed.decides),
+      compared);
   if (sources_.constraint != nullptr) {
     spdlog::info("iteration {}: cost of a control step {:.3f}, limit {:.3f}, multiplier {:.2f}",
                  iteration, mean_cost(evaluation.controlled), config().lagrange.cost_limit,

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "ppo/constraint.h"
+#include "ppo/handover.h"
 #include "ppo/learner.h"
 #include "rollouts/rollouts.h"
 #include "traffic/report/metrics.h"
@@ -39,7 +40,7 @@ class ControllerLog {
   void start(std::int64_t iteration, const std::vector<EpisodeOutcome>& uncontrolled);
   /// @return the figures of an iteration
   report::NamedValues iterated(const Iterated& done);
-  void evaluated(std::int64_t iteration, const GreedyEvaluation& evaluation);
+  void evaluated(std::int64_t iteration, const Assessed& assessed);
 
  private:
   [[nodiscard]] const config::Config& config() const { return run_.config(); }

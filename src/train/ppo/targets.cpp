@@ -1,4 +1,6 @@
 /// What an update aims at: values, returns and advantages of a whole experience.
+#include <algorithm>
+
 #include "ppo/learner.h"
 #include "traffic/rl/advantages.h"
 
@@ -28,13 +30,14 @@ PpoTargets Learner::make_targets(const Experience& experience, std::int64_t tota
   targets.returns = critic_.standardise(estimate.returns);
   targets.old_values = estimate.standardised;
   PolicyObjective objective{.advantages = estimate.advantages, .own_cost = experience.own_cost};
-  if (constraint_ != nullptr) {
-    objective = constraint_->weigh({.experience = experience,
-                                    .reward_advantages = estimate.advantages,
-                                    .total_states = total_states,
-                                    .iteration = iteration});
+  if (terms_.constraint != nullptr) {
+    objective = terms_.constraint->weigh({.experience = experience,
+                                          .reward_advantages = estimate.advantages,
+                                          .total_states = total_states,
+                                          .iteration = iteration});
   }
   add_policy_targets(experience, objective, targets);
+  add_old_policy(experience, iteration, targets, result);
   return targets;
 }
 
@@ -65,12 +68,23 @@ void Learner::add_policy_targets(const Experience& experience, const PolicyObjec
     return (of_conflicts * experience.exists).sum(1) / experience.exists.sum(1);
   };
   targets.selection = (mean(standard) - cost / mean(scale.deviation)).to(torch::kFloat);
+}
 
+void Learner::add_old_policy(const Experience& experience, std::int64_t iteration,
+                             PpoTargets& targets, UpdateResult& result) {
+  const torch::NoGradGuard no_grad;
   const torch::Tensor everything = torch::arange(experience.num_states());
   const Minibatch all = take(experience, everything, policy_.device());
   const PolicyTermsOf terms = policy_.evaluate_actions(all.input, all.decisions);
   targets.old_log_prob = terms.log_prob.to(torch::kCPU);
   targets.old_selection = terms.selection_log_prob.to(torch::kCPU);
+  if (terms_.prior != nullptr) result.prior_coef = terms_.prior->coef(iteration);
+  if (result.prior_coef == 0.0) return;
+  const double sum = terms_.prior->pull(all, result.prior_coef, targets);
+  const torch::Tensor sums =
+      torch::tensor({sum, static_cast<double>(targets.advantages.numel())}, torch::kDouble);
+  communicator_.all_reduce(sums);
+  result.prior_kl = sums[0].item<double>() / std::max(1.0, sums[1].item<double>());
 }
 
 }  // namespace traffic::train

@@ -1,4 +1,4 @@
-#include "ppo/training.h"
+#include "ppo/make_training.h"
 
 #include <spdlog/spdlog.h>
 #include <torch/types.h>
@@ -11,15 +11,13 @@
 
 #include "policy/decider.h"
 #include "policy/fit.h"
-#include "policy/starting_weights.h"
+#include "ppo/handover.h"
 #include "ppo/learner.h"
 #include "ppo/learner_device.h"
 #include "ppo/log.h"
-#include "ppo/network_check.h"
-#include "ppo/presets.h"
-#include "rollouts/outcomes.h"
+#include "ppo/prior.h"
+#include "ppo/return_point.h"
 #include "rollouts/rollouts.h"
-#include "run/selection.h"
 #include "run/snapshot_parts.h"
 #include "traffic/checkpoint/file.h"
 #include "traffic/core/error.h"
@@ -43,8 +41,13 @@ class PpoTraining final : public Training {
                         ? std::make_unique<Constraint>(config_, perception_.widths().conflict,
                                                        rollouts_.conflicts(), learner_communicator_)
                         : nullptr),
-        learner_(config_, policy_, learner_communicator_, rollouts_.conflicts(), constraint_.get()),
-        log_(run, {rollouts_, constraint_.get()}) {}
+        prior_(config_, perception_.widths(), learner_communicator_.device()),
+        learner_(config_, policy_, learner_communicator_, rollouts_.conflicts(),
+                 {.constraint = constraint_.get(), .prior = &prior_}),
+        log_(run, {rollouts_, constraint_.get()}),
+        imitation_end_(config_.ppo.imitation_iterations),
+        handover_(config_, rollouts_.selection(), constrained),
+        return_point_(config_.ppo) {}
 
   [[nodiscard]] TrainingUnits units() const override {
     return {.step = "iteration",
@@ -64,7 +67,7 @@ class PpoTraining final : public Training {
   void save_to(checkpoint::Snapshot& snapshot) const override;
   std::optional<Iteration> iterate() override;
   std::optional<Assessment> evaluate() override;
-  void take_best(const checkpoint::Snapshot& snapshot) override { learner_.restore_from(snapshot); }
+  void take_best(const checkpoint::Snapshot& snapshot) override;
   void conclude(report::Summary& summary) override;
   void count_faults(report::Summary& summary) const override;
   void close() override { rollouts_.close(); }
@@ -72,7 +75,9 @@ class PpoTraining final : public Training {
  private:
   void take_weights(const checkpoint::Snapshot& snapshot);
   void remember_features(const checkpoint::Snapshot& snapshot);
-  [[nodiscard]] double excess_of(const GreedyEvaluation& evaluation) const;
+  [[nodiscard]] bool imitates() const { return iteration_ < imitation_end_; }
+  void end_imitation(const UpdateResult& update);
+  void go_back();
 
   Run& run_;
   const config::Config& config_;
@@ -83,13 +88,17 @@ class PpoTraining final : public Training {
   Policy policy_;
   Decider decider_{perception_, policy_};
   std::unique_ptr<Constraint> constraint_;  ///< null without one
+  Prior prior_;
   Learner learner_;
   ControllerLog log_;
   std::int64_t iteration_ = 0;
   std::int64_t total_steps_ = 0;      ///< control steps of all ranks
   std::int64_t total_env_steps_ = 0;  ///< simulation steps of all ranks in training
-  Selection selection_;
-  std::string features_;  ///< that the world model was trained with; empty: not known
+  std::string features_;              ///< that the world model was trained with; empty: not known
+  std::int64_t imitation_end_;        ///< first iteration of PPO
+  std::int64_t best_iteration_ = 0;   ///< after which the best policy stood
+  Handover handover_;
+  ReturnPoint return_point_;
 };
 
 /// With the weights of another run, as far as that has them.
@@ -103,7 +112,7 @@ void PpoTraining::start() {
     take_weights(checkpoint::load(path));
   }
   perception_.freeze();
-  log_.start(0, rollouts_.uncontrolled());
+  log_.start(0, rollouts_.selection().uncontrolled());
 }
 
 /// Of a world model that does not say it, nothing is known.
@@ -138,15 +147,21 @@ void PpoTraining::restore_from(const checkpoint::Snapshot& snapshot) {
   iteration_ = snapshot.integer("ppo/iteration");
   total_steps_ = snapshot.integer("ppo/total_steps");
   total_env_steps_ = snapshot.integer("ppo/total_env_steps");
-  selection_.restore(snapshot.real("ppo/best_excess"), snapshot.tensor("ppo/best_gains"));
+  if (snapshot.contains("ppo/imitation_end")) {
+    imitation_end_ = snapshot.integer("ppo/imitation_end");
+    prior_.restore_from(snapshot);
+  }
+  handover_.restore_from(snapshot);
+  return_point_.restore_from(snapshot, learner_);
   perception_.freeze();
-  log_.start(iteration_, rollouts_.uncontrolled());
+  log_.start(iteration_, rollouts_.selection().uncontrolled());
 }
 
 /// Collect, learn. What either gives up half-way, because a stop is requested, is given up whole.
 std::optional<Iteration> PpoTraining::iterate() {
-  const bool imitates = rollouts_.imitates(iteration_);
-  const auto batch = rollouts_.collect(iteration_, decider_);
+  const bool imitates = this->imitates();
+  const auto batch =
+      rollouts_.collect({.iteration = iteration_, .decider = decider_, .imitates = imitates});
   if (!batch) return std::nullopt;
   // The price follows what was done by the policy, at the old one; fragments may have brought no
   // episode to its end.
@@ -158,31 +173,60 @@ std::optional<Iteration> PpoTraining::iterate() {
                                : learner_.update(batch->experience, batch->states, iteration_);
   if (!update) return std::nullopt;
   ++iteration_;
+  if (imitates) end_imitation(*update);
   total_steps_ += batch->states;
   total_env_steps_ += batch->env_steps;
   const Iterated done{
       .iteration = iteration_, .batch = *batch, .update = *update, .total_steps = total_steps_};
   report::NamedValues figures = log_.iterated(done);
   report::NamedValues shown = shown_of(figures);
-  return Iteration{.items = batch->env_steps,
-                   .evaluation_due = iteration_ % config_.ppo.eval_interval == 0,
-                   .metrics = std::move(figures),
-                   .shown = std::move(shown)};
+  return Iteration{
+      .items = batch->env_steps,
+      .evaluation_due = iteration_ % config_.ppo.eval_interval == 0 || iteration_ == imitation_end_,
+      .metrics = std::move(figures),
+      .shown = std::move(shown)};
 }
 
-/// By the gain; first of all by whether it is as safe as no control and, with a constraint, keeps
-/// the limit.
+/// Once it is due: the number of iterations is over, or the policy does what the script does.
+void PpoTraining::end_imitation(const UpdateResult& update) {
+  const double wanted = config_.ppo.imitation_agreement;
+  if (wanted > 0.0 && update.imitation_agreement >= wanted && imitates()) {
+    imitation_end_ = iteration_;
+    spdlog::info("iteration {}: agreement with the script {:.3f}, PPO goes on from here",
+                 iteration_, update.imitation_agreement);
+  }
+  if (!imitates()) prior_.set(policy_, iteration_);
+}
+
 std::optional<Assessment> PpoTraining::evaluate() {
-  const auto evaluation = rollouts_.run_selection(decider_);
-  if (!evaluation) return std::nullopt;
-  log_.evaluated(iteration_, *evaluation);
-  return Assessment{.best = selection_.prefers(excess_of(*evaluation), evaluation->gains),
-                    .metrics = evaluation_figures(*evaluation)};
+  const auto assessed = handover_.assess(decider_, iteration_ == imitation_end_);
+  if (!assessed) return std::nullopt;
+  log_.evaluated(iteration_, *assessed);
+  if (assessed->best) return_point_.keep(learner_);
+  const bool learns_on = iteration_ > imitation_end_ && iteration_ < total_steps();
+  if (assessed->fallen && learns_on) go_back();
+  return Assessment{.best = assessed->best, .metrics = assessment_figures(*assessed)};
 }
 
-double PpoTraining::excess_of(const GreedyEvaluation& evaluation) const {
-  const double over = mean_cost(evaluation.controlled) - config_.lagrange.cost_limit;
-  return evaluation.safety_excess + (constraint_ ? std::max(0.0, over) : 0.0);
+/// The next experience is another one, drawn for the iterations that follow.
+void PpoTraining::go_back() {
+  if (!return_point_.go_back(learner_)) {
+    spdlog::warn(
+        "iteration {}: the gain fell below the best by more than its interval, and "
+        "training has gone back {} times already (ppo.max_rollbacks)",
+        iteration_, return_point_.rollbacks());
+    return;
+  }
+  spdlog::warn(
+      "iteration {}: the gain fell below the best by more than its interval; going on "
+      "from the best with {:.3g} of the learning rate ({} of {} times)",
+      iteration_, learner_.step_factor(), return_point_.rollbacks(), config_.ppo.max_rollbacks);
+}
+
+void PpoTraining::take_best(const checkpoint::Snapshot& snapshot) {
+  learner_.restore_from(snapshot);
+  handover_.take_best(snapshot);
+  best_iteration_ = snapshot.integer("ppo/iteration");
 }
 
 void PpoTraining::save_to(checkpoint::Snapshot& snapshot) const {
@@ -194,8 +238,10 @@ void PpoTraining::save_to(checkpoint::Snapshot& snapshot) const {
   snapshot.put_int("ppo/total_steps", total_steps_);
   snapshot.put_int("ppo/total_env_steps", total_env_steps_);
   snapshot.put_int("ppo/conflicts", rollouts_.conflicts());
-  snapshot.put_real("ppo/best_excess", selection_.best_excess());
-  snapshot.put_tensor("ppo/best_gains", selection_.best_gains());
+  snapshot.put_int("ppo/imitation_end", imitation_end_);
+  prior_.save_to(snapshot);
+  handover_.save_to(snapshot);
+  return_point_.save_to(snapshot);
   snapshot.put_text("model_hash", model_hash_text(config_));
   snapshot.put_text("policy_hash", policy_hash(config_));
   if (!features_.empty()) snapshot.put_text("features", features_);
@@ -210,70 +256,22 @@ void PpoTraining::count_faults(report::Summary& summary) const {
 }
 
 void PpoTraining::conclude(report::Summary& summary) {
-  const GreedyEvaluation evaluation = rollouts_.run_selection_to_the_end(decider_);
-  for (const auto& [name, value] : evaluation_figures(evaluation)) {
-    summary.result[name.substr(name.find('/') + 1)] = value;
-  }
+  const std::string text = handover_.conclude({.decider = decider_,
+                                               .imitated_only = best_iteration_ <= imitation_end_,
+                                               .checkpoint = run_.best_path().string()},
+                                              summary);
   summary.result["total_timesteps"] = total_steps_;
+  summary.result["rollbacks"] = return_point_.rollbacks();
   if (constraint_) summary.result["lagrange_multiplier"] = constraint_->multiplier();
   if (!run_.is_reporter()) return;
-  const std::string text = fmt::format(
-      "best controller on {} selection seeds: gain of ocr_all {:+.2f} +- {:.2f} % (worst {:+.2f} "
-      "%); compare it on seeds of your own with traffic_eval --controller checkpoint:{}\n",
-      evaluation.gain.count, evaluation.gain.mean, evaluation.gain.half_width,
-      evaluation.gain.least, run_.best_path().string());
   std::fputs(text.c_str(), stdout);
   std::fflush(stdout);
 }
 
-/// What both have in common.
-config::TrainingFacts ppo_facts() {
-  return {.name = "ppo",
-          .number = "2",
-          .folder = "phase2",
-          .help = "the controller, in simulations",
-          .product = "Controller",
-          .about =
-              "A controller of connected vehicles: it picks some of them and gives each a "
-              "command that lasts for a while, so that more traffic gets through.",
-          .starts_from = {"world_model"},
-          .simulates = true,
-          .sections = {"env", "rollout", "action", "controller", "ppo"},
-          .presets = ppo_presets()};
-}
-
 }  // namespace
 
-TrainingRow ppo_training() {
-  return {.facts = ppo_facts(),
-          .make = [](Run& run) -> std::unique_ptr<Training> {
-            return std::make_unique<PpoTraining>(run, /*constrained=*/false);
-          },
-          .check_new = check_starting_weights,
-          .own_sections = {},
-          .prepare = look_at_networks_together};
-}
-
-TrainingRow ppo_constrained_training() {
-  config::TrainingFacts facts = ppo_facts();
-  facts.name = "ppo_constrained";
-  facts.number = "3";
-  facts.folder = "phase3";
-  facts.help = "the controller, under a limit on what its behaviour costs";
-  facts.about =
-      "A controller of connected vehicles: it picks some of them and gives each a command that "
-      "lasts for a while, so that more traffic gets through. It was trained to keep the cost of "
-      "unsafe states under a limit.";
-  facts.starts_from = {"ppo"};
-  facts.sections.emplace_back("lagrange");
-  facts.presets = ppo_constrained_presets();
-  return {.facts = std::move(facts),
-          .make = [](Run& run) -> std::unique_ptr<Training> {
-            return std::make_unique<PpoTraining>(run, /*constrained=*/true);
-          },
-          .check_new = check_starting_weights,
-          .own_sections = {},
-          .prepare = look_at_networks_together};
+std::unique_ptr<Training> make_ppo_training(Run& run, bool constrained) {
+  return std::make_unique<PpoTraining>(run, constrained);
 }
 
 }  // namespace traffic::train

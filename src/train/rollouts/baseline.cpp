@@ -54,7 +54,12 @@ std::string baseline_key(const config::Config& config) {
   for (const std::string& argument : config.env.sumo_args) hasher.update(argument + '\n');
   hasher.update(fmt::format("{} {} {} {} {}", config.env.max_time_s, config.ppo.credit,
                             config.ppo.baseline_episodes, version(), sim::sumo_version()));
+  if (config.ppo.episode_s > 0.0) hasher.update(fmt::format(" {}", config.ppo.episode_s));
   return hex64(hasher.digest());
+}
+
+rollout::PieceStore piece_store(const config::Config& config, const std::string& key) {
+  return {.piece_s = config.ppo.episode_s, .key = xxh3_64(key)};
 }
 
 fs::path baseline_path(const config::Config& config) {

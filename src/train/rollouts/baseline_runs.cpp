@@ -18,6 +18,8 @@
 namespace traffic::train {
 namespace {
 
+namespace fs = std::filesystem;
+
 /// Growth of this rank's uncontrolled episodes, step by step.
 struct Measured {
   std::vector<std::vector<double>> growth;  ///< [episodes][steps * C]
@@ -35,13 +37,20 @@ struct Measured {
   }
 };
 
-Baseline measure(const config::Config& config, std::int64_t scenario, TrafficCollector& collector,
+struct MeasureInput {
+  const config::Config& config;
+  std::int64_t scenario = 0;
+  rollout::PieceStore store;
+};
+
+Baseline measure(const MeasureInput& in, TrafficCollector& collector,
                  comm::Communicator& communicator) {
+  const auto& [config, scenario, store] = in;
   const Stopwatch clock;
   const std::int64_t total = config.ppo.baseline_episodes;
   const auto requests = requests_of_rank(total, communicator, [&](std::int64_t i) {
-    return rollout::EpisodeSeed{.seed = kFirstBaselineSeed + static_cast<std::uint64_t>(i),
-                                .scenario = scenario};
+    const std::uint64_t seed = kFirstBaselineSeed + static_cast<std::uint64_t>(i);
+    return rollout::EpisodeSeed{.seed = seed, .scenario = scenario, .saved_seed = seed};
   });
   Measured measured;
   measured.growth.resize(requests.size());
@@ -56,7 +65,7 @@ Baseline measure(const config::Config& config, std::int64_t scenario, TrafficCol
     measured.add(i, period, period.growth.empty() ? 0.0 : times[i], global);
     times[i] = period.time_s;
   };
-  together(communicator, [&] { outcomes = collector.run_uncontrolled(requests, keep); });
+  together(communicator, [&] { outcomes = collector.run_uncontrolled(requests, keep, store); });
   // Episodes may end early, when all have arrived; from then on nothing grows.
   std::size_t longest = 0;
   for (const auto& episode : measured.growth) longest = std::max(longest, episode.size());
@@ -116,13 +125,22 @@ Baseline get_baseline(const config::Config& config, std::int64_t scenario,
                       TrafficCollector& collector, comm::Communicator& communicator) {
   const std::string key = baseline_key(config);
   const std::filesystem::path path = baseline_path(config);
-  const std::optional<Baseline> kept = read_kept(path, key);
+  rollout::PieceStore store = piece_store(config, key);
+  std::optional<Baseline> kept = read_kept(path, key);
+  if (kept && store.piece_s > 0.0 &&
+      !fs::exists(rollout::piece_folder(config.ppo.baseline_cache, store.key))) {
+    kept.reset();
+  }
   // Either all ranks have it or all of them measure.
   if (communicator.all_reduce_scalar(kept ? 1.0 : 0.0, comm::ReduceOp::kMin) > 0.0) {
     spdlog::info("uncontrolled runs of {} are known from {}", config.env.scenario, path.string());
+    kept->store = store;
     return *kept;
   }
-  const Baseline baseline = measure(config, scenario, collector, communicator);
+  store.saves = store.piece_s > 0.0;
+  Baseline baseline = measure({config, scenario, store}, collector, communicator);
+  store.saves = false;
+  baseline.store = store;
   if (communicator.rank() == 0 && !path.empty()) keep(baseline, path, key);
   return baseline;
 }

@@ -4,8 +4,6 @@
 #include <utility>
 
 #include "rollouts/traffic_episodes.h"
-#include "traffic/core/random.h"
-#include "traffic/rl/uniforms.h"
 
 namespace traffic::train {
 
@@ -56,19 +54,14 @@ void TrafficEpisodes::decide(std::span<const int> envs) {
     states.push_back({.period = &pool_.period(env), .seen = &*wanted_.states.at(env).pending});
   }
   Decider::Draw draws;
-  if (keeps()) {
+  if (samples()) {
     draws = [&](std::size_t b, std::span<float> uniforms) {
-      draw(wanted_.states.at(envs[b]), uniforms);
+      const EpisodeState& state = wanted_.states.at(envs[b]);
+      draw_uniforms(state.sampling_seed, state.outcome.steps, uniforms);
     };
   }
   const std::vector<DecidedState> decided = behaviour().decider->decide(states, draws);
   for (std::size_t b = 0; b < envs.size(); ++b) act(envs[b], decided[b]);
-}
-
-/// A stream for each step of each episode: nothing depends on which simulations share a batch.
-void TrafficEpisodes::draw(const EpisodeState& state, std::span<float> uniforms) const {
-  Rng rng(derive_seed(state.sampling_seed, {static_cast<std::uint64_t>(state.outcome.steps)}));
-  rl::fill_uniforms(rng, uniforms);
 }
 
 void TrafficEpisodes::act(int env, const DecidedState& decided) {

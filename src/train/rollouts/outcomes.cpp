@@ -130,20 +130,18 @@ double mean_cost(const std::vector<EpisodeOutcome>& outcomes) {
   });
 }
 
-report::NamedValues rollout_figures(const std::vector<EpisodeOutcome>& outcomes,
-                                    double uncontrolled_ocr_all) {
+report::NamedValues rollout_figures(const std::vector<EpisodeOutcome>& outcomes, double gain) {
   if (outcomes.empty()) return {};  // fragments may be shorter than any episode
   report::NamedValues values{
       {"rollout/ep_rew_mean", mean_of(outcomes, [](const EpisodeOutcome& o) { return o.reward; })},
       {"rollout/ep_len_mean",
        mean_of(outcomes, [](const EpisodeOutcome& o) { return static_cast<double>(o.steps); })}};
   append_scores("rollout/", outcomes, values);
-  const double mean = mean_of(outcomes, [](const EpisodeOutcome& o) { return o.score.ocr_all(); });
-  values.emplace_back("rollout/gain_of_means", 100.0 * (mean / uncontrolled_ocr_all - 1.0));
+  values.emplace_back("rollout/gain_of_means", gain);
   return values;
 }
 
-report::NamedValues evaluation_figures(const GreedyEvaluation& evaluation) {
+report::NamedValues evaluation_figures(const SelectionEvaluation& evaluation) {
   report::NamedValues values{{"eval/gain", evaluation.gain.mean},
                              {"eval/gain_half_width", evaluation.gain.half_width},
                              {"eval/gain_worst", evaluation.gain.least},

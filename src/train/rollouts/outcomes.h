@@ -23,7 +23,7 @@ std::vector<EpisodeOutcome> share_outcomes(const std::vector<EpisodeOutcome>& mi
 
 std::vector<double> ocr_all_of(const std::vector<EpisodeOutcome>& outcomes);
 
-/// GreedyEvaluation::safety_excess of episodes and the uncontrolled ones of the same seeds.
+/// SelectionEvaluation::safety_excess of episodes and the uncontrolled ones of the same seeds.
 double safety_excess(const std::vector<EpisodeOutcome>& controlled,
                      const std::vector<EpisodeOutcome>& uncontrolled);
 
@@ -33,8 +33,8 @@ double mean_cv_steps(const std::vector<EpisodeOutcome>& outcomes);
 /// Cost of a control step, mean of the episodes.
 double mean_cost(const std::vector<EpisodeOutcome>& outcomes);
 
-/// A greedy evaluation beside the uncontrolled runs of the same seeds.
-struct GreedyEvaluation {
+/// Controlled runs of the selection seeds beside the uncontrolled ones.
+struct SelectionEvaluation {
   std::vector<EpisodeOutcome> controlled;
   std::vector<double> gains;  ///< of ocr_all, %, of each selection seed
   report::MeanInterval gain;
@@ -45,9 +45,9 @@ struct GreedyEvaluation {
   std::vector<std::pair<std::string, report::MeanInterval>> by_scenario{};
 };
 
-report::NamedValues rollout_figures(const std::vector<EpisodeOutcome>& outcomes,
-                                    double uncontrolled_ocr_all);
-report::NamedValues evaluation_figures(const GreedyEvaluation& evaluation);
+/// @param gain over no control of all of them together, %
+report::NamedValues rollout_figures(const std::vector<EpisodeOutcome>& outcomes, double gain);
+report::NamedValues evaluation_figures(const SelectionEvaluation& evaluation);
 
 /// episodes.csv.
 class EpisodeLog {

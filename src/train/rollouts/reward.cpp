@@ -17,6 +17,16 @@ std::int64_t Reward::conflicts() const {
   return most;
 }
 
+double Reward::expected(std::int64_t scenario, double from_s, double to_s) const {
+  const auto& [curve, scale] = scenarios_.at(static_cast<std::size_t>(scenario));
+  const double end = curve.duration_s();
+  double sum = 0.0;
+  for (std::int64_t c = 0; c < curve.conflicts(); ++c) {
+    sum += scale * curve.growth(std::min(from_s, end), std::min(to_s, end), c);
+  }
+  return sum;
+}
+
 std::vector<float> Reward::operator()(std::int64_t scenario, const rollout::Period& period,
                                       double from_s) const {
   const auto& [curve, scale] = scenarios_.at(static_cast<std::size_t>(scenario));

@@ -24,6 +24,9 @@ class Reward {
   [[nodiscard]] double duration_s(std::size_t scenario) const {
     return scenarios_.at(scenario).curve.duration_s();
   }
+  /// What uncontrolled traffic gains between two times, of all conflicts, in
+  /// units of the reward.
+  [[nodiscard]] double expected(std::int64_t scenario, double from_s, double to_s) const;
   /// @return [C], 0 for conflicts that the scenario has not
   [[nodiscard]] std::vector<float> operator()(std::int64_t scenario, const rollout::Period& period,
                                               double from_s) const;

@@ -7,7 +7,6 @@
 #include <utility>
 
 #include "rollouts/baseline_runs.h"
-#include "rollouts/episode_bar.h"
 #include "run/together.h"
 #include "traffic/config/trainings.h"
 #include "traffic/core/fault.h"
@@ -31,6 +30,7 @@ Rollouts::Rollouts(const config::Config& config, const comm::MpiSession& session
       baselines_(get_baselines(config_, collector_, communicator_)),
       reward_(baselines_, config_.ppo.reward_scale),
       cost_(config_.lagrange, reward_.conflicts()),
+      selection_({config_, communicator_, collector_, reward_, cost_}),
       fault_point_(std::string(config::get_training(config_.run.phase).folder) + ".collect") {}
 
 /// The scenario is drawn by its share.
@@ -45,20 +45,35 @@ rollout::EpisodeSeed Rollouts::training_traffic(std::uint64_t major, std::int64_
     if (left < 0.0) break;
     ++traffic.scenario;
   }
+  draw_piece(traffic, Rng(derive_seed(run_seed, {kPieceStream, major, counter})));
   return traffic;
 }
 
-/// The scenarios in turn, each with the same seeds.
-rollout::EpisodeSeed Rollouts::selection_traffic(std::int64_t i) const {
-  const auto scenarios = static_cast<std::int64_t>(mix_.size());
-  return {.seed = kFirstSelectionSeed + static_cast<std::uint64_t>(i / scenarios),
-          .scenario = i % scenarios};
+/// Any of the scenario's, in the traffic of any baseline.
+void Rollouts::draw_piece(rollout::EpisodeSeed& traffic, Rng rng) const {
+  if (!are_pieces()) return;
+  const auto scenario = static_cast<std::size_t>(traffic.scenario);
+  const double pieces = std::ceil(reward_.duration_s(scenario) / config_.ppo.episode_s - 1e-9);
+  traffic.piece = static_cast<std::int64_t>(rng.uniform_int(static_cast<std::uint64_t>(pieces)));
+  traffic.saved_seed = kFirstBaselineSeed +
+                       rng.uniform_int(static_cast<std::uint64_t>(config_.ppo.baseline_episodes));
 }
 
-/// Of this rank.
-std::vector<EpisodeRequest> Rollouts::selection_requests() const {
-  return requests_of_rank(config_.ppo.eval_episodes, communicator_,
-                          [&](std::int64_t i) { return selection_traffic(i); });
+double Rollouts::sampled_gain(const std::vector<EpisodeOutcome>& outcomes) const {
+  if (!are_pieces()) {
+    double sum = 0.0;
+    for (const double score : ocr_all_of(outcomes)) sum += score;
+    const double mean = sum / static_cast<double>(std::max<std::size_t>(1, outcomes.size()));
+    return 100.0 * (mean / uncontrolled_ocr_all(outcomes) - 1.0);
+  }
+  double reward = 0.0;
+  double expected = 0.0;
+  for (const EpisodeOutcome& outcome : outcomes) {
+    const double from_s = static_cast<double>(outcome.traffic.piece) * config_.ppo.episode_s;
+    reward += outcome.reward;
+    expected += reward_.expected(outcome.traffic.scenario, from_s, from_s + config_.ppo.episode_s);
+  }
+  return 100.0 * reward / expected;
 }
 
 double Rollouts::uncontrolled_ocr_all(const std::vector<EpisodeOutcome>& outcomes) const {
@@ -73,7 +88,9 @@ double Rollouts::uncontrolled_ocr_all(const std::vector<EpisodeOutcome>& outcome
 std::int64_t Rollouts::episodes_per_iteration() const {
   double duration_s = 0.0;
   for (std::size_t i = 0; i < mix_.size(); ++i) {
-    duration_s += mix_[i].share * reward_.duration_s(i);
+    const double whole_s = reward_.duration_s(i);
+    duration_s +=
+        mix_[i].share * (are_pieces() ? std::min(whole_s, config_.ppo.episode_s) : whole_s);
   }
   const double steps = std::ceil(duration_s / config_.env.control_period_s - 1e-9);
   const auto episodes = static_cast<std::int64_t>(
@@ -100,24 +117,21 @@ Collected Rollouts::collect_fragments(const Behaviour& behaviour) {
   });
 }
 
-/// Of each scenario.
-std::vector<std::string> Rollouts::experts() const {
-  std::vector<std::string> experts = config_.ppo.imitation_controllers;
-  experts.resize(mix_.size(), experts.front());
-  return experts;
-}
-
 /// By all, if by one.
 bool Rollouts::is_given_up(const Collected& collected) {
   return communicator_.all_reduce_scalar(collected.given_up ? 1.0 : 0.0) > 0.0;
 }
 
-std::optional<RolloutBatch> Rollouts::collect(std::int64_t iteration, const Decider& decider) {
+std::optional<RolloutBatch> Rollouts::collect(const CollectInput& in) {
+  const auto& [iteration, decider, imitates] = in;
   const auto seed = static_cast<std::uint64_t>(config_.run.seed);
   const std::int64_t steps_before = collector_.env_steps();
   Behaviour behaviour{.decider = &decider, .reward = &reward_, .cost = &cost_, .may_give_up = true};
-  if (imitates(iteration)) behaviour.experts = experts();
-  const bool whole = whole_episodes() || imitates(iteration);
+  if (imitates) behaviour.experts = experts_of(config_);
+  const bool whole = whole_episodes() || imitates;
+  if (are_pieces()) {
+    for (const Baseline& baseline : baselines_) behaviour.stores.push_back(baseline.store);
+  }
   behaviour.sampling_seed =
       whole ? derive_seed(seed, {kSamplingStream, static_cast<std::uint64_t>(iteration)})
             : derive_seed(seed, {kSamplingStream});
@@ -149,63 +163,6 @@ std::optional<RolloutBatch> Rollouts::collect(std::int64_t iteration, const Deci
       .states = lengths.sum().item<std::int64_t>(),
       .env_steps = static_cast<std::int64_t>(env_steps),
       .outcomes = std::move(outcomes)};
-}
-
-const std::vector<EpisodeOutcome>& Rollouts::uncontrolled() {
-  if (uncontrolled_.empty()) {
-    const std::int64_t total = config_.ppo.eval_episodes;
-    std::vector<EpisodeOutcome> mine;
-    together(communicator_, [&] {
-      const auto requests = selection_requests();
-      EpisodeBar progress("uncontrolled selection runs", requests.size(), config_,
-                          communicator_.rank() == 0);
-      mine = collector_.run_uncontrolled(
-          requests, [&](std::size_t, const rollout::Period& period) { progress.add(period); });
-    });
-    uncontrolled_ = share_outcomes(mine, total, communicator_);
-  }
-  return uncontrolled_;
-}
-
-Collected Rollouts::collect_selection(const Decider& decider, bool may_give_up) {
-  Collected collected;
-  together(communicator_, [&] {
-    const auto requests = selection_requests();
-    EpisodeBar progress("evaluation", requests.size(), config_, communicator_.rank() == 0);
-    collected = collector_.run(
-        requests,
-        {.decider = &decider, .reward = &reward_, .cost = &cost_, .may_give_up = may_give_up},
-        [&](std::size_t, const rollout::Period& period) { progress.add(period); });
-  });
-  return collected;
-}
-
-std::optional<GreedyEvaluation> Rollouts::run_selection(const Decider& decider) {
-  const Collected collected = collect_selection(decider, /*may_give_up=*/true);
-  if (is_given_up(collected)) return std::nullopt;
-  return assess(collected);
-}
-
-GreedyEvaluation Rollouts::run_selection_to_the_end(const Decider& decider) {
-  return assess(collect_selection(decider, /*may_give_up=*/false));
-}
-
-GreedyEvaluation Rollouts::assess(const Collected& collected) {
-  GreedyEvaluation result;
-  result.controlled = share_outcomes(collected.outcomes, config_.ppo.eval_episodes, communicator_);
-  result.gains = report::paired_gains(ocr_all_of(result.controlled), ocr_all_of(uncontrolled()));
-  result.gain = report::mean_interval(result.gains);
-  result.safety_excess = safety_excess(result.controlled, uncontrolled());
-  if (mix_.size() == 1) return result;
-  for (std::size_t s = 0; s < mix_.size(); ++s) {
-    std::vector<double> of_scenario;
-    for (std::size_t i = s; i < result.gains.size(); i += mix_.size())
-      of_scenario.push_back(result.gains[i]);
-    if (!of_scenario.empty()) {
-      result.by_scenario.emplace_back(mix_[s].scenario, report::mean_interval(of_scenario));
-    }
-  }
-  return result;
 }
 
 void Rollouts::save_to(checkpoint::Snapshot& snapshot) const {

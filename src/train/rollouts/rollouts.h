@@ -8,12 +8,14 @@
 
 #include "rollouts/baseline.h"
 #include "rollouts/outcomes.h"
+#include "rollouts/selection_runs.h"
 #include "rollouts/traffic_collector.h"
 #include "traffic/checkpoint/snapshot.h"
 #include "traffic/comm/communicator.h"
 #include "traffic/comm/mpi_session.h"
 #include "traffic/config/config.h"
 #include "traffic/config/scenario_mix.h"
+#include "traffic/core/random.h"
 #include "traffic/core/time_split.h"
 #include "traffic/rollout/traffic/traffic_pool.h"
 
@@ -34,25 +36,22 @@ class Rollouts {
   Rollouts(const config::Config& config, const comm::MpiSession& session,
            comm::Communicator& communicator, TimeSplit& time_split);
 
-  /// What these episodes would have scored without control, by their scenarios' means.
-  [[nodiscard]] double uncontrolled_ocr_all(const std::vector<EpisodeOutcome>& outcomes) const;
+  /// What these episodes have gained over no control, by their scenarios'
+  /// means, in %: of ocr_all, or of what gets through in pieces of scenarios.
+  [[nodiscard]] double sampled_gain(const std::vector<EpisodeOutcome>& outcomes) const;
   /// The most that a scenario has.
   [[nodiscard]] std::int64_t conflicts() const { return reward_.conflicts(); }
   [[nodiscard]] rollout::PoolCounters counters() const { return pool_.counters(); }
 
-  /// Whether scripted controllers drive in this iteration, to be imitated.
-  [[nodiscard]] bool imitates(std::int64_t iteration) const {
-    return iteration < config_.ppo.imitation_iterations;
-  }
+  struct CollectInput {
+    std::int64_t iteration = 0;
+    const Decider& decider;
+    bool imitates = false;  ///< scripted controllers drive, to be imitated
+  };
   /// @return nothing if it was given up because a stop is requested; then only close() is left
-  std::optional<RolloutBatch> collect(std::int64_t iteration, const Decider& decider);
+  std::optional<RolloutBatch> collect(const CollectInput& in);
 
-  /// The uncontrolled runs of the selection seeds, run when first asked for.
-  const std::vector<EpisodeOutcome>& uncontrolled();
-  /// @return likewise
-  std::optional<GreedyEvaluation> run_selection(const Decider& decider);
-  /// The same, whether or not a stop is requested.
-  GreedyEvaluation run_selection_to_the_end(const Decider& decider);
+  [[nodiscard]] SelectionRuns& selection() { return selection_; }
 
   /// Where fragments stand; nothing with whole episodes.
   void save_to(checkpoint::Snapshot& snapshot) const;
@@ -65,12 +64,10 @@ class Rollouts {
   [[nodiscard]] std::int64_t steps_per_env() const;
   [[nodiscard]] rollout::EpisodeSeed training_traffic(std::uint64_t major,
                                                       std::int64_t minor) const;
-  [[nodiscard]] rollout::EpisodeSeed selection_traffic(std::int64_t i) const;
-  [[nodiscard]] std::vector<EpisodeRequest> selection_requests() const;
-  [[nodiscard]] std::vector<std::string> experts() const;
+  [[nodiscard]] bool are_pieces() const { return config_.ppo.episode_s > 0.0; }
+  void draw_piece(rollout::EpisodeSeed& traffic, Rng rng) const;
+  [[nodiscard]] double uncontrolled_ocr_all(const std::vector<EpisodeOutcome>& outcomes) const;
   [[nodiscard]] bool is_given_up(const Collected& collected);
-  Collected collect_selection(const Decider& decider, bool may_give_up);
-  GreedyEvaluation assess(const Collected& collected);
   Collected collect_episodes(std::int64_t iteration, const Behaviour& behaviour);
   Collected collect_fragments(const Behaviour& behaviour);
 
@@ -82,8 +79,8 @@ class Rollouts {
   std::vector<Baseline> baselines_;  ///< of the scenarios
   Reward reward_;
   Cost cost_;
+  SelectionRuns selection_;
   std::string fault_point_;
-  std::vector<EpisodeOutcome> uncontrolled_;  ///< of the selection seeds
 };
 
 }  // namespace traffic::train

@@ -24,10 +24,12 @@ TrafficCollector::TrafficCollector(const config::Config& config, rollout::Traffi
 
 std::vector<EpisodeOutcome> TrafficCollector::run_uncontrolled(
     const std::vector<EpisodeRequest>& requests,
-    const std::function<void(std::size_t, const rollout::Period&)>& on_period) {
+    const std::function<void(std::size_t, const rollout::Period&)>& on_period,
+    const rollout::PieceStore& store) {
   simulations_are_theirs_ = false;
   TrafficEpisodes episodes(
-      config_, pool_, {.requests = &requests, .on_period = on_period, .env_steps = env_steps_});
+      config_, pool_,
+      {.requests = &requests, .on_period = on_period, .store = store, .env_steps = env_steps_});
   collector_.run_episodes(requests.size(), episodes);
   return std::move(episodes.collected().outcomes);
 }

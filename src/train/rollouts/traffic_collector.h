@@ -17,6 +17,7 @@
 #include "traffic/core/time_split.h"
 #include "traffic/rollout/pool/collector.h"
 #include "traffic/rollout/traffic/traffic_pool.h"
+#include "traffic/train/policy/decides.h"
 
 namespace traffic::train {
 
@@ -28,20 +29,25 @@ struct EpisodeRequest {
 
 /// Who decides.
 struct Behaviour {
-  const Decider* decider = nullptr;  ///< null: nobody
+  const Decider* decider = nullptr;  ///< null: nobody, or the experts
   const Reward* reward = nullptr;
-  const Cost* cost = nullptr;                    ///< given where a reward is
-  std::optional<std::uint64_t> sampling_seed{};  ///< nothing: greedy, and nothing is kept
+  const Cost* cost = nullptr;  ///< given where a reward is
+  /// Decisions are drawn from it, and what happens is kept to be learned from. Without it nothing
+  /// is kept, and decisions are as in traffic_eval:
+  std::optional<std::uint64_t> sampling_seed{};
+  Decides decides = Decides::kGreedy;
   /// Of each scenario: a scripted controller that drives in the policy's place, and whose commands
   /// are kept as its decisions.
   std::vector<std::string> experts{};
   bool may_give_up = false;  ///< when a stop is requested
+  /// Of each scenario, where episodes are pieces.
+  std::vector<rollout::PieceStore> stores{};
 };
 
 struct Collected {
   bool given_up = false;  ///< all that is here is incomplete, and so are the simulations
   std::vector<EpisodeOutcome> outcomes;  ///< of the episodes that ended
-  std::vector<Trajectory> trajectories;  ///< none when greedy
+  std::vector<Trajectory> trajectories;  ///< none where nothing is kept
 };
 
 class TrafficCollector {
@@ -50,13 +56,15 @@ class TrafficCollector {
 
   TrafficCollector(const config::Config& config, rollout::TrafficPool& pool, TimeSplit& time_split);
 
-  /// Uncontrolled episodes; on_period is called with the place in `requests` and each period.
+  /// Uncontrolled episodes, which keep their traffic where the store says so;
+  /// on_period is called with the place in `requests` and each period.
   /// @return in the order of the requests, as with run()
   std::vector<EpisodeOutcome> run_uncontrolled(
       const std::vector<EpisodeRequest>& requests,
-      const std::function<void(std::size_t, const rollout::Period&)>& on_period = {});
+      const std::function<void(std::size_t, const rollout::Period&)>& on_period = {},
+      const rollout::PieceStore& store = {});
 
-  /// Whole episodes; on_period as above.
+  /// Whole episodes, or pieces with a behaviour's stores; on_period as above.
   Collected run(const std::vector<EpisodeRequest>& requests, const Behaviour& behaviour,
                 const std::function<void(std::size_t, const rollout::Period&)>& on_period = {});
 

@@ -44,12 +44,18 @@ void TrafficEpisodes::begin(int env) {
         derive_seed(traffic.seed, {kRetryStream, static_cast<std::uint64_t>(progress.losses)});
   }
   state.outcome.traffic = traffic;
+  if (!keeps()) state.sampling_seed = decision_seed(traffic.seed);
   const bool controlled = behaviour().decider != nullptr;
   std::string scripted = controlled ? "" : "none";
   if (!behaviour().experts.empty()) {
     scripted = behaviour().experts.at(static_cast<std::size_t>(traffic.scenario));
   }
-  pool_.start_episode(env, {.traffic = traffic, .controller = scripted, .frames = controlled});
+  const auto scenario = static_cast<std::size_t>(traffic.scenario);
+  pool_.start_episode(
+      env, {.traffic = traffic,
+            .controller = scripted,
+            .frames = controlled,
+            .store = behaviour().stores.empty() ? wanted_.store : behaviour().stores.at(scenario)});
 }
 
 bool TrafficEpisodes::resume(int env) {

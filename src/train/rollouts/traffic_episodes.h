@@ -17,6 +17,7 @@ struct EpisodesWanted {
   const std::vector<EpisodeRequest>* requests = nullptr;  ///< null: fragments
   std::function<void(std::size_t, const rollout::Period&)> on_period{};
   Behaviour behaviour{};
+  rollout::PieceStore store{};  ///< where the behaviour has none
   // Of fragments.
   std::int64_t steps = 0;
   TrafficCollector::TrafficOf traffic_of{};
@@ -46,6 +47,7 @@ class TrafficEpisodes final : public rollout::FragmentHandler {
   [[nodiscard]] const Behaviour& behaviour() const { return wanted_.behaviour; }
   [[nodiscard]] bool of_fragments() const { return wanted_.requests == nullptr; }
   [[nodiscard]] bool keeps() const { return behaviour().sampling_seed.has_value(); }
+  [[nodiscard]] bool samples() const { return keeps() || behaviour().decides == Decides::kSampled; }
   [[nodiscard]] const EpisodeRequest& request_of(const EpisodeState& state) const {
     return (*wanted_.requests)[static_cast<std::size_t>(state.progress.episode)];
   }
@@ -55,7 +57,6 @@ class TrafficEpisodes final : public rollout::FragmentHandler {
   bool replay(EpisodeState& state, int env);
   void value(EpisodeState& state, const rollout::Period& period, double from_s);
   void charge(EpisodeState& state, const rollout::Period& period, double step_s) const;
-  void draw(const EpisodeState& state, std::span<float> uniforms) const;
   void act(int env, const DecidedState& decided);
   void follow(int env);
   void take_over(EpisodeState& state, const rollout::Period& period) const;

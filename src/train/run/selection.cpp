@@ -2,22 +2,27 @@
 
 #include <cmath>
 
-#include "traffic/report/paired_statistics.h"
-
 namespace traffic::train {
 
+std::optional<report::MeanInterval> Selection::difference(std::span<const double> gains) const {
+  if (gains.empty() || gains.size() != best_gains_.size()) return std::nullopt;
+  return report::mean_interval(report::paired_differences(gains, best_gains_));
+}
+
+bool Selection::is_fall(double excess, std::span<const double> gains) const {
+  const auto difference = this->difference(gains);
+  return difference && excess >= best_excess_ && difference->high() < 0.0;
+}
+
 bool Selection::prefers(double excess, std::span<const double> gains) {
-  const bool comparable = gains.size() == best_gains_.size();  // else their number was changed
-  bool higher = !comparable || excess < best_excess_;
+  const auto difference = this->difference(gains);
+  bool higher = !difference || excess < best_excess_;
   bool near = false;
-  if (comparable && excess == best_excess_) {
-    std::vector<double> differences;
-    for (std::size_t i = 0; i < gains.size(); ++i) differences.push_back(gains[i] - best_gains_[i]);
-    const report::MeanInterval difference = report::mean_interval(differences);
+  if (difference && excess == best_excess_) {
     const double standard_error =
-        difference.deviation / std::sqrt(static_cast<double>(difference.count));
-    higher = difference.mean > 0.0;
-    near = difference.mean >= -standard_error;
+        difference->deviation / std::sqrt(static_cast<double>(difference->count));
+    higher = difference->mean > 0.0;
+    near = difference->mean >= -standard_error;
   }
   if (higher) {
     best_excess_ = excess;

@@ -5,6 +5,7 @@
 #include <torch/utils.h>
 
 #include <span>
+#include <variant>
 
 #include "traffic/config/write.h"
 #include "traffic/core/error.h"
@@ -23,6 +24,42 @@ void copy_parameters(const checkpoint::Snapshot& snapshot, const comm::NamedTens
   for (const auto& [name, parameter] : parameters) {
     snapshot.copy_tensor("model/" + name, parameter);
   }
+}
+
+namespace {
+
+void put_value(checkpoint::Snapshot& snapshot, const std::string& name,
+               const checkpoint::Value& value) {
+  if (const auto* tensor = std::get_if<at::Tensor>(&value)) {
+    snapshot.put_tensor(name, *tensor);
+  } else if (const auto* integer = std::get_if<std::int64_t>(&value)) {
+    snapshot.put_int(name, *integer);
+  } else if (const auto* real = std::get_if<double>(&value)) {
+    snapshot.put_real(name, *real);
+  } else if (const auto* text = std::get_if<std::string>(&value)) {
+    snapshot.put_text(name, *text);
+  } else {
+    snapshot.put_bytes(name, std::get<checkpoint::Bytes>(value));
+  }
+}
+
+}  // namespace
+
+void put_group(checkpoint::Snapshot& snapshot, const std::string& group,
+               const checkpoint::Snapshot& values) {
+  for (const auto& [name, value] : values.values()) put_value(snapshot, group + "/" + name, value);
+}
+
+std::optional<checkpoint::Snapshot> group_in(const checkpoint::Snapshot& snapshot,
+                                             const std::string& group) {
+  const std::string prefix = group + "/";
+  checkpoint::Snapshot values(snapshot.step());
+  values.set_source(snapshot.source());
+  for (const std::string& name : snapshot.names(prefix)) {
+    put_value(values, name.substr(prefix.size()), snapshot.values().at(name));
+  }
+  if (values.values().empty()) return std::nullopt;
+  return values;
 }
 
 std::string parameters_hash(const comm::ParameterArena& parameters) {

@@ -2,6 +2,7 @@
 /// configuration.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -17,6 +18,13 @@ void put_parameters(checkpoint::Snapshot& snapshot, const comm::NamedTensors& pa
 /// Copies values into the parameters, without gradient.
 /// @throws CheckpointError if one is missing or has another shape
 void copy_parameters(const checkpoint::Snapshot& snapshot, const comm::NamedTensors& parameters);
+
+/// All values of another snapshot, as "<group>/<name>"; the tensors are the same ones.
+void put_group(checkpoint::Snapshot& snapshot, const std::string& group,
+               const checkpoint::Snapshot& values);
+/// The values of a group under their own names; nothing if there are none.
+std::optional<checkpoint::Snapshot> group_in(const checkpoint::Snapshot& snapshot,
+                                             const std::string& group);
 
 /// Of all their bits, 16 hexadecimal digits: equal runs end with equal ones.
 std::string parameters_hash(const comm::ParameterArena& parameters);

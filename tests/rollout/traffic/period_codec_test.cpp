@@ -212,10 +212,12 @@ TEST(PeriodCodec, HasRoomForTheVehiclesItWasMadeFor) {
 }
 
 TEST(EpisodeCodec, ReturnsWhatWasWritten) {
-  const EpisodeSpec spec{.traffic = {.seed = 0xfedcba9876543210, .scenario = 2},
-                         .demand_scale = 1.25,
-                         .controller = "meter",
-                         .frames = false};
+  const EpisodeSpec spec{
+      .traffic = {.seed = 0xfedcba9876543210, .scenario = 2, .piece = 5, .saved_seed = 81},
+      .demand_scale = 1.25,
+      .controller = "meter",
+      .frames = false,
+      .store = {.piece_s = 600, .key = 0x1234567812345678, .saves = true}};
   const auto bytes = write_episode(spec);
   const EpisodeSpec read = read_episode(bytes);
   EXPECT_EQ(read.traffic.seed, spec.traffic.seed);
@@ -223,6 +225,11 @@ TEST(EpisodeCodec, ReturnsWhatWasWritten) {
   EXPECT_EQ(read.demand_scale, spec.demand_scale);
   EXPECT_EQ(read.controller, spec.controller);
   EXPECT_EQ(read.frames, spec.frames);
+  EXPECT_EQ(read.traffic.piece, spec.traffic.piece);
+  EXPECT_EQ(read.traffic.saved_seed, spec.traffic.saved_seed);
+  EXPECT_EQ(read.store.piece_s, spec.store.piece_s);
+  EXPECT_EQ(read.store.key, spec.store.key);
+  EXPECT_EQ(read.store.saves, spec.store.saves);
   EXPECT_THROW(read_episode(std::span(bytes).first(bytes.size() - 1)), WorkerError);
 }
 

@@ -2,8 +2,11 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
+#include <filesystem>
 #include <numeric>
+#include <string>
 
 #include "rollout/pool/environment_loop.h"
 #include "rollout/pool/pool_fixture.h"
@@ -113,6 +116,49 @@ TEST_F(TrafficEnvironmentTest, AnEpisodeCutByTheConfigurationIsTruncated) {
   EXPECT_EQ(period_.time_s, 31.0);
   EXPECT_THAT(period_.growth, SizeIs(1)) << "the last period has but one second left";
   EXPECT_THAT(period_.frames, SizeIs(1));
+}
+
+TEST_F(TrafficEnvironmentTest, APieceBeginsInTheTrafficThatAnUncontrolledEpisodeHadThere) {
+  const auto cache =
+      std::filesystem::path(::testing::TempDir()) / ("traffic-pieces-" + std::to_string(getpid()));
+  config_.ppo.baseline_cache = cache.string();
+  config_.env.max_time_s = 400;
+  start();
+  const PieceStore store{.piece_s = 120, .key = 7, .saves = true};
+  reset({.traffic = {.seed = 11, .saved_seed = 11},
+         .controller = "none",
+         .frames = true,
+         .store = store});
+  std::vector<std::int64_t> nodes;
+  std::vector<double> growth;
+  while (!period_.done()) {
+    if (period_.time_s == 240.0) nodes.push_back(period_.frames.back().num_nodes());
+    step();
+    if (period_.time_s <= 240.0) continue;
+    growth.insert(growth.end(), period_.growth.begin(), period_.growth.end());
+  }
+  ASSERT_EQ(nodes.size(), 1U);
+  const PieceStore pieces{.piece_s = 120, .key = 7};
+  reset({.traffic = {.seed = 12, .piece = 2, .saved_seed = 11}, .store = pieces});
+  EXPECT_EQ(period_.time_s, 240.0);
+  EXPECT_THAT(period_.growth, IsEmpty());
+  // Half a minute was driven with other random numbers.
+  EXPECT_NEAR(static_cast<double>(period_.frames.back().num_nodes()), static_cast<double>(nodes[0]),
+              10.0);
+  const double in_piece = run_to_end();
+  EXPECT_TRUE(period_.truncated);
+  EXPECT_EQ(period_.time_s, 360.0);
+  const double in_whole = std::accumulate(growth.begin(), growth.begin() + 120, 0.0);
+  EXPECT_NEAR(in_piece, in_whole, 0.25 * in_whole);
+  // The first piece needs no saved traffic, the last one ends with the episode.
+  reset({.traffic = {.seed = 12}, .store = pieces});
+  EXPECT_EQ(period_.time_s, 0.0);
+  run_to_end();
+  EXPECT_EQ(period_.time_s, 120.0);
+  reset({.traffic = {.seed = 12, .piece = 3, .saved_seed = 11}, .store = pieces});
+  run_to_end();
+  EXPECT_EQ(period_.time_s, 400.0);
+  std::filesystem::remove_all(cache);
 }
 
 TEST_F(TrafficEnvironmentTest, CommandsReachTheVehiclesAndTheirEffectsAreCounted) {

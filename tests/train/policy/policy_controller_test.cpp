@@ -23,13 +23,15 @@ namespace {
 using namespace scene::testing;  // NOLINT: vehicles placed by hand
 
 /// Of a controller with random weights whose picks all get a command.
-void save_controller(const config::Config& config, const std::filesystem::path& path) {
+void save_controller(const config::Config& config, const std::filesystem::path& path,
+                     Decides decides = Decides::kGreedy) {
   Perception perception(config, 1, torch::kCPU);
   Policy policy(config, perception.widths(), torch::kCPU);
   checkpoint::Snapshot snapshot(1);
   snapshot.put_text("config", config::to_toml(config));
   snapshot.put_text("policy_hash", policy_hash(config));
   put_parameters(snapshot, policy.parameters());
+  put_decides(snapshot, decides);
   checkpoint::save(snapshot, path);
 }
 
@@ -41,7 +43,7 @@ std::vector<double> decision_times_s(double period_s, double step_s) {
   config.env.control_period_s = period_s;
   const TempFile file("controller.h5", "");
   save_controller(config, file.path());
-  const auto controller = make_policy_controller(file.path());
+  const auto controller = make_policy_controller({.path = file.path()});
   controller->reset(1);
 
   Scene s(priority_merge().road());
@@ -77,6 +79,41 @@ TEST(PolicyController, DecidesAtTheEndOfEveryControlPeriod) {
                   ::testing::Pointwise(::testing::DoubleNear(1e-6), wanted_s));
     }
   }
+}
+
+/// Target speeds that a connected vehicle on a merge is given in an episode of this seed.
+std::vector<double> target_speeds(scene::Controller& controller, std::uint64_t seed) {
+  controller.reset(seed);
+  Scene s(priority_merge().road());
+  s.state().reset(1.0, 100.0);
+  s.add(kMain, "main_0", 240, 0, /*is_cv=*/true);
+  std::vector<double> speeds;
+  for (int i = 0; i < 20; ++i) {
+    s.events().time_s = i;
+    s.state().update(s.events());
+    std::vector<scene::Command> commands;
+    controller.decide(s.state(), commands);
+    for (const scene::Command& command : commands) speeds.push_back(command.value);
+  }
+  return speeds;
+}
+
+TEST(PolicyController, DecidesAsItsCheckpointSaysAndSamplesTheSameForTheSameSeed) {
+  config::Config config;
+  config.controller.inputs = {"features", "globals"};
+  config.action.longitudinal = "target_speed";
+  config.env.control_period_s = 1;
+  const TempFile file("controller.h5", "");
+  save_controller(config, file.path(), Decides::kSampled);
+  const auto sampled = make_policy_controller({.path = file.path()});
+  const auto speeds = target_speeds(*sampled, 7);
+  ASSERT_EQ(speeds.size(), 20U);
+  EXPECT_EQ(target_speeds(*sampled, 7), speeds);
+  EXPECT_NE(target_speeds(*sampled, 8), speeds);
+  EXPECT_EQ(target_speeds(*make_policy_controller({.path = file.path()}), 7), speeds);
+  const auto greedy = make_policy_controller({.path = file.path(), .decides = Decides::kGreedy});
+  EXPECT_NE(target_speeds(*greedy, 7), speeds);
+  EXPECT_EQ(target_speeds(*greedy, 7), target_speeds(*greedy, 8));
 }
 
 /// A network that is cheap to load, seen without encodings.

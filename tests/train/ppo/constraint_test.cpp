@@ -52,7 +52,7 @@ double set_costly_task(std::vector<Trajectory>& all) {
 /// Trains on it. @return share of the stops that were unsafe in the last iteration, over all steps
 double learn(comm::Communicator& communicator, const config::Config& config, Policy& policy,
              Constraint* constraint) {
-  Learner learner(config, policy, communicator, 1, constraint);
+  Learner learner(config, policy, communicator, 1, {.constraint = constraint});
   double cost = 0.0;
   for (std::int64_t iteration = 0; iteration < 40; ++iteration) {
     auto all = play_all(kEpisodes, 1, policy, 100 + static_cast<std::uint64_t>(iteration));

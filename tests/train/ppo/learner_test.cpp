@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "mpi_main.h"
+#include "train/ppo/return_point.h"
 #include "train/rollouts/experience_fixture.h"
 
 namespace traffic::train {
@@ -90,8 +91,12 @@ TEST(Learner, ImitatesAnExpertOnAnyNumberOfRanks) {
   const UpdateResult b = lone.imitate(share(all, 0, 1, 1, 2), states, 0).value();
   // As above, over 80 steps.
   EXPECT_NEAR(a.imitation_loss, b.imitation_loss, 1e-2);
+  EXPECT_NEAR(a.imitation_agreement, b.imitation_agreement, 1e-12) << "it is that before learning";
+  EXPECT_LT(a.imitation_agreement, 0.9);
   comm::check_replicas_equal(*communicator, joint.parameters().flat(), "parameters");
-  EXPECT_LT(joint.imitate(mine, states, 1)->imitation_loss, a.imitation_loss);
+  const UpdateResult later = joint.imitate(mine, states, 1).value();
+  EXPECT_LT(later.imitation_loss, a.imitation_loss);
+  EXPECT_GT(later.imitation_agreement, 0.9);
   expect_stops_where_the_first_feature_is_positive(joint_policy);
 }
 
@@ -190,6 +195,74 @@ TEST(Learner, RestoredGoesOnWithTheSameBits) {
   Learner other(config, other_policy, alone, 1);
   other.restore_from(kept);
   other.update(experience, 4 * kLength, 2);
+  EXPECT_TRUE(torch::equal(other.parameters().flat(), learner.parameters().flat()));
+}
+
+/// How far the log-probabilities of an experience are from those of another policy, mean square.
+double distance(Policy& policy, Policy& other, const Experience& experience) {
+  const Minibatch all = take(experience, torch::arange(experience.num_states()), torch::kCPU);
+  const torch::NoGradGuard no_grad;
+  const torch::Tensor ratio = policy.evaluate_actions(all.input, all.decisions).log_prob -
+                              other.evaluate_actions(all.input, all.decisions).log_prob;
+  return ratio.square().mean().item<double>();
+}
+
+TEST(Learner, StaysNearThePriorWhileThatPulls) {
+  config::Config config = small_config();
+  config.ppo.iterations = 20;
+  AloneCommunicator alone;
+  const auto distance_after_training = [&](double coef) {
+    config.ppo.prior_coef = coef;
+    Policy policy(config, kWidths, torch::kCPU);
+    Policy before(config, kWidths, torch::kCPU);  // the same weights, by the same seed
+    Prior prior(config, kWidths, torch::kCPU);
+    Learner learner(config, policy, alone, 1, {.prior = &prior});
+    prior.set(policy, 0);
+    for (std::int64_t iteration = 0; iteration < 10; ++iteration) {
+      const auto all = play_all(8, 1, policy, 100 + static_cast<std::uint64_t>(iteration));
+      const auto result = learner.update(share(all, 0, 1, 1, 2), 8 * kLength, iteration);
+      EXPECT_DOUBLE_EQ(result->prior_coef, coef * (1.0 - static_cast<double>(iteration) / 20.0));
+    }
+    return distance(policy, before, share(play_all(8, 1, before, 7), 0, 1, 1, 2));
+  };
+  EXPECT_LT(distance_after_training(5.0), 0.5 * distance_after_training(0.0));
+}
+
+TEST(ReturnPoint, GoesBackToTheBitsThatWereKeptAsOftenAsAllowed) {
+  config::Config config = small_config();
+  config.ppo.max_rollbacks = 2;
+  AloneCommunicator alone;
+  Policy policy(config, kWidths, torch::kCPU);
+  Learner learner(config, policy, alone, 1);
+  const Experience experience = share(play_all(4, 1, policy, 9), 0, 1, 1, 2);
+  const auto learn = [&](Learner& of, std::int64_t iteration) {
+    return of.update(experience, 4 * kLength, iteration)->learning_rate;
+  };
+  ReturnPoint point(config.ppo);
+  EXPECT_FALSE(point.go_back(learner)) << "nothing is kept yet";
+  learn(learner, 0);
+  point.keep(learner);
+  const torch::Tensor kept = learner.parameters().flat().clone();
+  const double rate = learn(learner, 1);
+  ASSERT_FALSE(torch::equal(learner.parameters().flat(), kept));
+  ASSERT_TRUE(point.go_back(learner));
+  EXPECT_TRUE(torch::equal(learner.parameters().flat(), kept));
+  EXPECT_DOUBLE_EQ(learn(learner, 1), rate * config.ppo.rollback_factor);
+
+  // A resumed run goes back to the same, with the same steps.
+  checkpoint::Snapshot snapshot(1);
+  point.save_to(snapshot);
+  snapshot.own_tensors();
+  Policy other_policy(config, kWidths, torch::kCPU);
+  Learner other(config, other_policy, alone, 1);
+  ReturnPoint resumed(config.ppo);
+  resumed.restore_from(snapshot, other);
+  for (auto* side : {&point, &resumed}) {
+    Learner& of = side == &point ? learner : other;
+    ASSERT_TRUE(side->go_back(of));
+    EXPECT_DOUBLE_EQ(learn(of, 2), rate * config.ppo.rollback_factor * config.ppo.rollback_factor);
+    EXPECT_FALSE(side->go_back(of)) << "twice";
+  }
   EXPECT_TRUE(torch::equal(other.parameters().flat(), learner.parameters().flat()));
 }
 

@@ -41,6 +41,21 @@ TEST(Selection, PutsALimitBeforeAnyGain) {
   EXPECT_FALSE(selection.prefers(0.01, Gains{9.0, 9.0}));
 }
 
+TEST(Selection, AFallIsBelowTheHighestByMoreThanTheInterval) {
+  Selection selection;
+  EXPECT_FALSE(selection.is_fall(kLimitKept, Gains{-9.0, -9.0})) << "nothing to fall from";
+  ASSERT_TRUE(selection.prefers(kLimitKept, Gains{4.0, 6.0, 5.0, 5.0}));
+  // Differences -2, -1, -1, -1: mean -1.25, half width 3.182 * .5 / 2 = .796.
+  EXPECT_TRUE(selection.is_fall(kLimitKept, Gains{2.0, 5.0, 4.0, 4.0}));
+  // Differences -3, 0, -1, -1: mean -1.25, half width 3.182 * 1.258 / 2 = 2.
+  EXPECT_FALSE(selection.is_fall(kLimitKept, Gains{1.0, 6.0, 4.0, 4.0}));
+  EXPECT_FALSE(selection.is_fall(kLimitKept, Gains{2.0, 5.0, 4.0})) << "other seeds";
+  Selection over;
+  ASSERT_TRUE(over.prefers(0.2, Gains{4.0, 6.0, 5.0, 5.0}));
+  EXPECT_FALSE(over.is_fall(0.1, Gains{2.0, 5.0, 4.0, 4.0})) << "the limit is kept better";
+  EXPECT_TRUE(over.is_fall(0.2, Gains{2.0, 5.0, 4.0, 4.0}));
+}
+
 TEST(Selection, GoesOnFromItsState) {
   Selection before;
   ASSERT_TRUE(before.prefers(0.1, Gains{4.0, 6.0}));

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
 #include <span>
 #include <string>
 #include <vector>
@@ -19,15 +20,29 @@ namespace traffic::rollout {
 struct EpisodeSeed {
   std::uint64_t seed = 0;
   std::int64_t scenario = 0;  ///< which of config::scenario_mix
+  /// Which piece of the scenario: it begins at piece * PieceStore::piece_s, from the second on in
+  /// traffic that the uncontrolled episode that was saved as `saved_seed` had there.
+  std::int64_t piece = 0;
+  std::uint64_t saved_seed = 0;
 };
+
+/// Where uncontrolled episodes leave their traffic for pieces to begin in.
+struct PieceStore {
+  double piece_s = 0;     ///< 0: episodes are whole
+  std::uint64_t key = 0;  ///< of the folder, one for each scenario and demand
+  bool saves = false;     ///< the episode is whole, and keeps traffic there
+};
+/// @param cache ppo.baseline_cache
+std::filesystem::path piece_folder(const std::string& cache, std::uint64_t key);
 
 /// An episode to run.
 struct EpisodeSpec {
   EpisodeSeed traffic{};
-  double demand_scale = 1.0;  ///< factor on the scenario's demand
-  std::string controller =
-      {};              ///< a scripted one that decides within the simulation; empty: the rank
-  bool frames = true;  ///< whether graphs are wanted; scores alone cost less
+  double demand_scale = 1.0;    ///< factor on the scenario's demand
+  std::string controller = {};  ///< a scripted one that decides within the
+                                ///< simulation; empty: the rank
+  bool frames = true;           ///< whether graphs are wanted; scores alone cost less
+  PieceStore store{};
 };
 
 /// What befell a vehicle under control, and its follower, within the period.

@@ -9,6 +9,7 @@
 #include "traffic/config/config.h"
 #include "traffic/config/load.h"
 #include "traffic/scene/controller.h"
+#include "traffic/train/policy/decides.h"
 
 namespace traffic::train {
 
@@ -22,9 +23,10 @@ struct CheckpointSettings {
 CheckpointSettings settings_of_checkpoint(const std::filesystem::path& path,
                                           const config::Overrides& overrides = {});
 
-/// Greedy decisions of the controller of a checkpoint of phase 2 or 3, on the CPU. Control period,
-/// zone, commands and number of vehicles are those that it was trained with.
+/// The controller of a checkpoint of phase 2 or 3, on the CPU. Control period, zone, commands and
+/// number of vehicles are those that it was trained with; it decides as the checkpoint says unless
+/// the name says otherwise.
 /// @throws CheckpointError if the file holds no controller
-std::unique_ptr<scene::Controller> make_policy_controller(const std::filesystem::path& path);
+std::unique_ptr<scene::Controller> make_policy_controller(const CheckpointName& name);
 
 }  // namespace traffic::train

@@ -83,7 +83,7 @@ class Training {
   /// one is then lost, and nothing more is asked of this object than close()
   virtual std::optional<Iteration> iterate() = 0;
   /// How good the parameters are, without changing anything that save_to() saves but the best so
-  /// far.
+  /// far; a training that got worse may go back to that.
   /// @return nothing if it was given up because a stop is requested
   virtual std::optional<Assessment> evaluate() = 0;
   /// Takes the parameters of the best checkpoint, for conclude().

@@ -1,0 +1,139 @@
+#include "ppo/handover.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <torch/types.h>
+
+#include <algorithm>
+#include <cmath>
+#include <utility>
+
+namespace traffic::train {
+namespace {
+
+constexpr const char* kImitationGain = "ppo/imitation_gain";
+
+std::string interval_text(const report::MeanInterval& gain) {
+  return fmt::format("{:+.2f} +- {:.2f} %", gain.mean, gain.half_width);
+}
+
+void put_gain(report::Summary& summary, const std::string& name, const report::MeanInterval& gain) {
+  summary.result[name] = gain.mean;
+  summary.result[name + "_half_width"] = gain.half_width;
+}
+
+}  // namespace
+
+Handover::Handover(const config::Config& config, SelectionRuns& runs, bool constrained)
+    : config_(config),
+      runs_(runs),
+      constrained_(constrained),
+      decides_(decides_of(config.ppo.decide).value_or(Decides::kGreedy)) {}
+
+/// First of all whether it is as safe as no control and, with a constraint, keeps the limit.
+double Handover::excess_of(const SelectionEvaluation& evaluation) const {
+  const double over = mean_cost(evaluation.controlled) - config_.lagrange.cost_limit;
+  return evaluation.safety_excess + (constrained_ ? std::max(0.0, over) : 0.0);
+}
+
+/// A draw may be lucky: sampling has to be better by more than a standard error.
+void Handover::choose(Assessed& chosen, SelectionEvaluation sampled) const {
+  const auto more =
+      report::mean_interval(report::paired_differences(sampled.gains, chosen.evaluation.gains));
+  chosen.sampled_over_greedy = more;
+  const double standard_error = more.deviation / std::sqrt(static_cast<double>(more.count));
+  const double excess = excess_of(sampled) - excess_of(chosen.evaluation);
+  if (excess > 0.0 || (excess == 0.0 && more.mean <= standard_error)) return;
+  chosen.evaluation = std::move(sampled);
+  chosen.decides = Decides::kSampled;
+}
+
+std::optional<Assessed> Handover::assess(const Decider& decider, bool imitation_ends) {
+  const auto only = decides_of(config_.ppo.decide);
+  auto first = runs_.run(decider, only.value_or(Decides::kGreedy));
+  if (!first) return std::nullopt;
+  Assessed assessed{.evaluation = std::move(*first), .decides = only.value_or(Decides::kGreedy)};
+  if (!only) {
+    auto sampled = runs_.run(decider, Decides::kSampled);
+    if (!sampled) return std::nullopt;
+    choose(assessed, std::move(*sampled));
+  }
+  const double excess = excess_of(assessed.evaluation);
+  assessed.fallen = selection_.is_fall(excess, assessed.evaluation.gains);
+  assessed.best = selection_.prefers(excess, assessed.evaluation.gains);
+  decides_ = assessed.decides;
+  if (imitation_ends) imitation_ = assessed.evaluation.gain;
+  return assessed;
+}
+
+std::string Handover::conclude(const Best& best, report::Summary& summary) {
+  const SelectionEvaluation policy = runs_.run_to_the_end(best.decider, decides_);
+  for (const auto& [name, value] : evaluation_figures(policy)) {
+    summary.result[name.substr(name.find('/') + 1)] = value;
+  }
+  summary.result["decides"] = to_string(decides_);
+  std::string text = fmt::format(
+      "best controller on {} selection seeds, deciding {}: gain of ocr_all {} (worst {:+.2f} %)",
+      policy.gain.count, to_string(decides_), interval_text(policy.gain), policy.gain.least);
+  if (config_.ppo.imitation_iterations > 0) text += compare_with_script(best, policy, summary);
+  return text + fmt::format("; compare it on seeds of your own with traffic_eval --controller {}\n",
+                            "checkpoint:" + best.checkpoint);
+}
+
+/// The policy is what training is for: it stays unless it is below the script by more than a
+/// standard error of the difference, as among policies (run/selection.h).
+std::string Handover::compare_with_script(const Best& best, const SelectionEvaluation& policy,
+                                          report::Summary& summary) {
+  const SelectionEvaluation& script = runs_.script();
+  Selection order;
+  order.prefers(excess_of(script), script.gains);
+  const bool policy_kept = order.prefers(excess_of(policy), policy.gains);
+  const auto over = report::mean_interval(report::paired_differences(policy.gains, script.gains));
+  const std::vector<std::string> experts = experts_of(config_);
+  const std::string name = fmt::format("{}", fmt::join(experts, ", "));
+  const std::string learned = best.imitated_only ? "imitation" : "ppo";
+  summary.result["script"] = name;
+  put_gain(summary, "script_gain", script.gain);
+  if (imitation_) put_gain(summary, "imitation_gain", *imitation_);
+  put_gain(summary, "gain_over_script", over);
+  summary.result["kept"] = policy_kept ? learned : "script " + name;
+  summary.result["controller"] = policy_kept ? "checkpoint:" + best.checkpoint : name;
+  const std::string imitated =
+      imitation_ ? fmt::format(", right after imitation {}", interval_text(*imitation_)) : "";
+  return fmt::format(
+      "\nthe script {} gains {} there{}; the best policy, of {}, {} more than the script\n"
+      "kept: {}",
+      name, interval_text(script.gain), imitated, learned, interval_text(over),
+      policy_kept ? "the policy of " + learned
+                  : fmt::format("the script {}: use --controller {} and not the checkpoint", name,
+                                fmt::join(experts, " --controller ")));
+}
+
+void Handover::save_to(checkpoint::Snapshot& snapshot) const {
+  snapshot.put_real("ppo/best_excess", selection_.best_excess());
+  snapshot.put_tensor("ppo/best_gains", selection_.best_gains());
+  put_decides(snapshot, decides_);
+  if (!imitation_) return;
+  snapshot.put_tensor(kImitationGain,
+                      torch::tensor({imitation_->mean, imitation_->half_width}, torch::kDouble));
+}
+
+void Handover::restore_from(const checkpoint::Snapshot& snapshot) {
+  selection_.restore(snapshot.real("ppo/best_excess"), snapshot.tensor("ppo/best_gains"));
+  decides_ = decides_in(snapshot);
+  if (!snapshot.contains(kImitationGain)) return;
+  const torch::Tensor gain = snapshot.tensor(kImitationGain, {2}, at::kDouble);
+  imitation_ =
+      report::MeanInterval{.mean = gain[0].item<double>(), .half_width = gain[1].item<double>()};
+}
+
+report::NamedValues assessment_figures(const Assessed& assessed) {
+  report::NamedValues values = evaluation_figures(assessed.evaluation);
+  values.emplace_back("eval/sampled", assessed.decides == Decides::kSampled ? 1.0 : 0.0);
+  if (assessed.sampled_over_greedy) {
+    values.emplace_back("eval/sampled_over_greedy", assessed.sampled_over_greedy->mean);
+  }
+  return values;
+}
+
+}  // namespace traffic::train

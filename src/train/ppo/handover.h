@@ -1,0 +1,71 @@
+/// What a training hands over: which of its policies, deciding greedily or by its probabilities,
+/// and whether that or the script that it imitated is the controller to use.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "rollouts/selection_runs.h"
+#include "run/selection.h"
+#include "traffic/checkpoint/snapshot.h"
+#include "traffic/config/config.h"
+#include "traffic/report/metrics.h"
+#include "traffic/report/summary.h"
+
+namespace traffic::train {
+
+/// The policy on the selection seeds.
+struct Assessed {
+  SelectionEvaluation evaluation;  ///< deciding as it would be handed over
+  Decides decides = Decides::kGreedy;
+  /// How much more it gains sampled than greedy, in points, if both have run.
+  std::optional<report::MeanInterval> sampled_over_greedy{};
+  bool best = false;    ///< to be kept instead of earlier ones
+  bool fallen = false;  ///< below the best by more than the interval of the difference
+};
+
+/// Everything is collective unless it is const. Keeps references to all that it is given.
+class Handover {
+ public:
+  Handover(const config::Config& config, SelectionRuns& runs, bool constrained);
+
+  /// @param imitation_ends the script has just been imitated to the end: what the policy is worth
+  /// now is kept to be reported
+  /// @return nothing if it was given up because a stop is requested
+  std::optional<Assessed> assess(const Decider& decider, bool imitation_ends);
+  /// How the policy decided in the last evaluation.
+  [[nodiscard]] Decides decides() const { return decides_; }
+
+  struct Best {
+    const Decider& decider;      ///< with the best policy
+    bool imitated_only = false;  ///< it is one that PPO has not changed
+    std::string checkpoint;      ///< path of the result
+  };
+  /// Compares the best policy with the script, if one was imitated, and says what to use.
+  /// @return a line for the user
+  std::string conclude(const Best& best, report::Summary& summary);
+
+  void save_to(checkpoint::Snapshot& snapshot) const;
+  void restore_from(const checkpoint::Snapshot& snapshot);
+  /// Of the best checkpoint, for conclude().
+  void take_best(const checkpoint::Snapshot& snapshot) { decides_ = decides_in(snapshot); }
+
+ private:
+  [[nodiscard]] double excess_of(const SelectionEvaluation& evaluation) const;
+  /// Puts the better of the two into `chosen`, which has the greedy one.
+  void choose(Assessed& chosen, SelectionEvaluation sampled) const;
+  std::string compare_with_script(const Best& best, const SelectionEvaluation& policy,
+                                  report::Summary& summary);
+
+  const config::Config& config_;
+  SelectionRuns& runs_;
+  bool constrained_;
+  Selection selection_;
+  Decides decides_ = Decides::kGreedy;
+  std::optional<report::MeanInterval> imitation_;  ///< gain at the end of imitation
+};
+
+report::NamedValues assessment_figures(const Assessed& assessed);
+
+}  // namespace traffic::train

@@ -1,0 +1,103 @@
+#include "rollouts/selection_runs.h"
+
+#include "rollouts/baseline_runs.h"
+#include "rollouts/episode_bar.h"
+#include "run/together.h"
+
+namespace traffic::train {
+
+std::vector<std::string> experts_of(const config::Config& config) {
+  std::vector<std::string> experts = config.ppo.imitation_controllers;
+  experts.resize(config::scenario_mix(config.env).size(), experts.front());
+  return experts;
+}
+
+SelectionRuns::SelectionRuns(const Parts& parts)
+    : parts_(parts), mix_(config::scenario_mix(parts.config.env)) {}
+
+/// The scenarios in turn, each with the same seeds.
+rollout::EpisodeSeed SelectionRuns::traffic_of(std::int64_t i) const {
+  const auto scenarios = static_cast<std::int64_t>(mix_.size());
+  return {.seed = kFirstSelectionSeed + static_cast<std::uint64_t>(i / scenarios),
+          .scenario = i % scenarios};
+}
+
+/// Of this rank.
+std::vector<EpisodeRequest> SelectionRuns::requests() const {
+  return requests_of_rank(parts_.config.ppo.eval_episodes, parts_.communicator,
+                          [&](std::int64_t i) { return traffic_of(i); });
+}
+
+const std::vector<EpisodeOutcome>& SelectionRuns::uncontrolled() {
+  if (uncontrolled_.empty()) {
+    std::vector<EpisodeOutcome> mine;
+    together(parts_.communicator, [&] {
+      const auto requests = this->requests();
+      EpisodeBar progress("uncontrolled selection runs", requests.size(), parts_.config,
+                          parts_.communicator.rank() == 0);
+      mine = parts_.collector.run_uncontrolled(
+          requests, [&](std::size_t, const rollout::Period& period) { progress.add(period); });
+    });
+    uncontrolled_ = share_outcomes(mine, parts_.config.ppo.eval_episodes, parts_.communicator);
+  }
+  return uncontrolled_;
+}
+
+const SelectionEvaluation& SelectionRuns::script() {
+  if (!script_) {
+    script_ = assess(collect(
+        "scripted selection runs",
+        {.reward = &parts_.reward, .cost = &parts_.cost, .experts = experts_of(parts_.config)}));
+  }
+  return *script_;
+}
+
+std::optional<SelectionEvaluation> SelectionRuns::run(const Decider& decider, Decides decides) {
+  const Collected collected = collect("evaluation", {.decider = &decider,
+                                                     .reward = &parts_.reward,
+                                                     .cost = &parts_.cost,
+                                                     .decides = decides,
+                                                     .may_give_up = true});
+  const double given_up = collected.given_up ? 1.0 : 0.0;
+  if (parts_.communicator.all_reduce_scalar(given_up) > 0.0) return std::nullopt;
+  return assess(collected);
+}
+
+SelectionEvaluation SelectionRuns::run_to_the_end(const Decider& decider, Decides decides) {
+  return assess(collect(
+      "evaluation",
+      {.decider = &decider, .reward = &parts_.reward, .cost = &parts_.cost, .decides = decides}));
+}
+
+Collected SelectionRuns::collect(const char* label, const Behaviour& behaviour) {
+  Collected collected;
+  together(parts_.communicator, [&] {
+    const auto requests = this->requests();
+    EpisodeBar progress(label, requests.size(), parts_.config, parts_.communicator.rank() == 0);
+    collected = parts_.collector.run(
+        requests, behaviour,
+        [&](std::size_t, const rollout::Period& period) { progress.add(period); });
+  });
+  return collected;
+}
+
+SelectionEvaluation SelectionRuns::assess(const Collected& collected) {
+  SelectionEvaluation result;
+  result.controlled =
+      share_outcomes(collected.outcomes, parts_.config.ppo.eval_episodes, parts_.communicator);
+  result.gains = report::paired_gains(ocr_all_of(result.controlled), ocr_all_of(uncontrolled()));
+  result.gain = report::mean_interval(result.gains);
+  result.safety_excess = safety_excess(result.controlled, uncontrolled());
+  if (mix_.size() == 1) return result;
+  for (std::size_t s = 0; s < mix_.size(); ++s) {
+    std::vector<double> of_scenario;
+    for (std::size_t i = s; i < result.gains.size(); i += mix_.size())
+      of_scenario.push_back(result.gains[i]);
+    if (!of_scenario.empty()) {
+      result.by_scenario.emplace_back(mix_[s].scenario, report::mean_interval(of_scenario));
+    }
+  }
+  return result;
+}
+
+}  // namespace traffic::train

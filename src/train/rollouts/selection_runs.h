@@ -1,0 +1,57 @@
+/// Episodes of the selection seeds, which are never trained on: without control, with scripted
+/// controllers, with the policy. All of them meet the same traffic.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "rollouts/cost.h"
+#include "rollouts/outcomes.h"
+#include "rollouts/reward.h"
+#include "rollouts/traffic_collector.h"
+#include "traffic/comm/communicator.h"
+#include "traffic/config/config.h"
+#include "traffic/config/scenario_mix.h"
+
+namespace traffic::train {
+
+/// Of each scenario: the one that is to be imitated.
+std::vector<std::string> experts_of(const config::Config& config);
+
+/// Everything is collective. Keeps references to all that it is given.
+class SelectionRuns {
+ public:
+  struct Parts {
+    const config::Config& config;
+    comm::Communicator& communicator;
+    TrafficCollector& collector;
+    const Reward& reward;
+    const Cost& cost;
+  };
+  explicit SelectionRuns(const Parts& parts);
+
+  /// Run when first asked for, as script().
+  const std::vector<EpisodeOutcome>& uncontrolled();
+  /// The scripted controllers that are to be imitated.
+  const SelectionEvaluation& script();
+  /// @return nothing if it was given up because a stop is requested; then the simulations are in
+  /// the middle of episodes
+  std::optional<SelectionEvaluation> run(const Decider& decider, Decides decides);
+  /// The same, whether or not a stop is requested.
+  SelectionEvaluation run_to_the_end(const Decider& decider, Decides decides);
+
+ private:
+  [[nodiscard]] rollout::EpisodeSeed traffic_of(std::int64_t i) const;
+  [[nodiscard]] std::vector<EpisodeRequest> requests() const;
+  Collected collect(const char* label, const Behaviour& behaviour);
+  SelectionEvaluation assess(const Collected& collected);
+
+  Parts parts_;
+  std::vector<config::ScenarioShare> mix_;
+  std::vector<EpisodeOutcome> uncontrolled_;
+  std::optional<SelectionEvaluation> script_;
+};
+
+}  // namespace traffic::train
