@@ -58,7 +58,8 @@ config::Program program(Arguments& arguments) {
                 ->type_name("FILE")
                 ->allow_extra_args(false);
             app.add_option("--controller", arguments.controllers,
-                           "none, random, meter, yield or checkpoint:PATH; repeatable")
+                           "none, random, meter, yield, brisk, glide, with parameters as in "
+                           "'yield(lead_s=12)', or checkpoint:PATH; repeatable")
                 ->type_name("NAME")
                 ->allow_extra_args(false);
             app.add_option("--seeds", arguments.seeds, "Seeds: 100..119, both ends, or 1,5,9")

@@ -20,7 +20,7 @@ struct EpisodeRecord {
   double demand_scale;
   std::uint32_t scenario;
   std::uint32_t frames;
-  std::array<char, 56> controller;
+  std::array<char, 232> controller;
 };
 static_assert(sizeof(EpisodeRecord) == kEpisodeBytes);
 

@@ -45,7 +45,7 @@ report::NamedValues ControllerLog::iterated(const Iterated& done) {
   const RolloutBatch& batch = done.batch;
   if (episodes_) episodes_->write(done.iteration, "train", batch.outcomes);
   report::NamedValues values =
-      rollout_figures(batch.outcomes, sources_.rollouts.uncontrolled_ocr_all(batch.outcomes));
+      rollout_figures(batch.outcomes, sources_.rollouts.gain_of_means(batch.outcomes));
   const report::NamedValues more = update_figures(done.update);
   values.insert(values.end(), more.begin(), more.end());
   if (const Constraint* constraint = sources_.constraint) {
@@ -82,10 +82,11 @@ report::NamedValues shown_of(const report::NamedValues& figures) {
 
 void ControllerLog::evaluated(std::int64_t iteration, const GreedyEvaluation& evaluation) {
   spdlog::info(
-      "iteration {}: gain of ocr_all over no control {:+.2f} +- {:.2f} % on {} selection seeds "
+      "iteration {}: gain of {} over no control {:+.2f} +- {:.2f} % on {} selection seeds "
       "(worst {:+.2f}), {:.0f} vehicle-seconds under control",
-      iteration, evaluation.gain.mean, evaluation.gain.half_width, evaluation.gain.count,
-      evaluation.gain.least, mean_cv_steps(evaluation.controlled));
+      iteration, name_of(scene::objective_of(config().env.objective)), evaluation.gain.mean,
+      evaluation.gain.half_width, evaluation.gain.count, evaluation.gain.least,
+      mean_cv_steps(evaluation.controlled));
   if (sources_.constraint != nullptr) {
     spdlog::info("iteration {}: cost of a control step {:.3f}, limit {:.3f}, multiplier {:.2f}",
                  iteration, mean_cost(evaluation.controlled), config().lagrange.cost_limit,

@@ -21,6 +21,7 @@
 #include "rollouts/rollouts.h"
 #include "run/selection.h"
 #include "run/snapshot_parts.h"
+#include "search/prepare.h"
 #include "traffic/checkpoint/file.h"
 #include "traffic/core/error.h"
 
@@ -220,6 +221,16 @@ void check_perception(const Run& run) {
   if (run.is_new()) check_starting_weights(run.config());
 }
 
+/// Looks at the networks, searches for a script, and looks again at what follows from it.
+TrainingEnd look_and_search(const Preparation& preparation) {
+  look_at_networks_together(preparation.config, preparation.communicator);
+  const TrainingEnd end = search_and_decide(preparation);
+  if (end == TrainingEnd::kDone) {
+    look_at_networks_together(preparation.config, preparation.communicator);
+  }
+  return end;
+}
+
 /// What both have in common.
 config::TrainingFacts ppo_facts() {
   return {.name = "ppo",
@@ -232,7 +243,7 @@ config::TrainingFacts ppo_facts() {
               "command that lasts for a while, so that more traffic gets through.",
           .starts_from = {"world_model"},
           .simulates = true,
-          .sections = {"env", "rollout", "action", "controller", "ppo"},
+          .sections = {"env", "rollout", "action", "controller", "ppo", "search"},
           .presets = ppo_presets()};
 }
 
@@ -245,7 +256,7 @@ TrainingRow ppo_training() {
           },
           .check_start = check_perception,
           .own_sections = {},
-          .prepare = look_at_networks_together};
+          .prepare = look_and_search};
 }
 
 TrainingRow ppo_constrained_training() {
@@ -267,7 +278,7 @@ TrainingRow ppo_constrained_training() {
           },
           .check_start = check_perception,
           .own_sections = {},
-          .prepare = look_at_networks_together};
+          .prepare = look_and_search};
 }
 
 }  // namespace traffic::train

@@ -28,8 +28,9 @@ Rollouts::Rollouts(const config::Config& config, const comm::MpiSession& session
       communicator_(communicator),
       pool_(session, config_),
       collector_(config_, pool_, time_split),
+      objective_(scene::objective_of(config_.env.objective)),
       baselines_(get_baselines(config_, collector_, communicator_)),
-      reward_(baselines_, config_.ppo.reward_scale),
+      reward_(baselines_, config_.ppo.reward_scale, objective_),
       cost_(config_.lagrange, reward_.conflicts()),
       fault_point_(std::string(config::get_training(config_.run.phase).folder) + ".collect") {}
 
@@ -61,13 +62,16 @@ std::vector<EpisodeRequest> Rollouts::selection_requests() const {
                           [&](std::int64_t i) { return selection_traffic(i); });
 }
 
-double Rollouts::uncontrolled_ocr_all(const std::vector<EpisodeOutcome>& outcomes) const {
-  if (baselines_.size() == 1 || outcomes.empty()) return baselines_.front().mean_ocr_all;
-  double sum = 0.0;
+double Rollouts::gain_of_means(const std::vector<EpisodeOutcome>& outcomes) const {
+  double own = 0.0;
+  double uncontrolled = 0.0;
   for (const EpisodeOutcome& outcome : outcomes) {
-    sum += baselines_.at(static_cast<std::size_t>(outcome.traffic.scenario)).mean_ocr_all;
+    const Baseline& baseline = baselines_.at(static_cast<std::size_t>(outcome.traffic.scenario));
+    own += value_of(outcome.score, objective_);
+    uncontrolled +=
+        objective_ == scene::Objective::kDelay ? baseline.mean_delay_s : baseline.mean_ocr_all;
   }
-  return sum / static_cast<double>(outcomes.size());
+  return scene::gain_percent(own, uncontrolled, objective_);
 }
 
 std::int64_t Rollouts::episodes_per_iteration() const {
@@ -193,9 +197,10 @@ GreedyEvaluation Rollouts::run_selection_to_the_end(const Decider& decider) {
 GreedyEvaluation Rollouts::assess(const Collected& collected) {
   GreedyEvaluation result;
   result.controlled = share_outcomes(collected.outcomes, config_.ppo.eval_episodes, communicator_);
-  result.gains = report::paired_gains(ocr_all_of(result.controlled), ocr_all_of(uncontrolled()));
+  result.gains = gains_over(result.controlled, uncontrolled(), objective_);
   result.gain = report::mean_interval(result.gains);
-  result.safety_excess = safety_excess(result.controlled, uncontrolled());
+  result.safety_excess =
+      safety_excess(result.controlled, uncontrolled(), config_.evaluation.safety_limit);
   if (mix_.size() == 1) return result;
   for (std::size_t s = 0; s < mix_.size(); ++s) {
     std::vector<double> of_scenario;

@@ -34,8 +34,9 @@ class Rollouts {
   Rollouts(const config::Config& config, const comm::MpiSession& session,
            comm::Communicator& communicator, TimeSplit& time_split);
 
-  /// What these episodes would have scored without control, by their scenarios' means.
-  [[nodiscard]] double uncontrolled_ocr_all(const std::vector<EpisodeOutcome>& outcomes) const;
+  /// Gain of their mean over what they would have scored without control, by their scenarios'
+  /// means, %.
+  [[nodiscard]] double gain_of_means(const std::vector<EpisodeOutcome>& outcomes) const;
   /// The most that a scenario has.
   [[nodiscard]] std::int64_t conflicts() const { return reward_.conflicts(); }
   [[nodiscard]] rollout::PoolCounters counters() const { return pool_.counters(); }
@@ -79,6 +80,7 @@ class Rollouts {
   comm::Communicator& communicator_;
   rollout::TrafficPool pool_;
   TrafficCollector collector_;
+  scene::Objective objective_;
   std::vector<Baseline> baselines_;  ///< of the scenarios
   Reward reward_;
   Cost cost_;
