@@ -8,10 +8,10 @@
 #include <optional>
 #include <span>
 
+#include "traffic/config/controller_spec.h"
 #include "traffic/core/error.h"
 #include "traffic/core/random.h"
 #include "traffic/core/random_streams.h"
-#include "traffic/scene/controller.h"
 
 namespace traffic::data_prep {
 namespace {
@@ -73,7 +73,8 @@ std::int64_t count_episodes(const RecordOptions& options, const SeedRange& seeds
 
 std::vector<ControlShare> parse_control(const std::string& text) {
   std::vector<ControlShare> shares;
-  const auto known = scene::controller_names();
+  std::vector<std::string_view> known;
+  for (const config::ControllerKind& kind : config::controller_kinds()) known.push_back(kind.name);
   for (const auto part : split_text(text, ',')) {
     const auto colon = part.find(':');
     const auto name = part.substr(0, colon);

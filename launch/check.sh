@@ -14,10 +14,11 @@ declare -A allowed=(
   [rollout/pool]="comm config core os" [rollout/game]="rollout/pool game core os" [rollout/traffic]="rollout/pool sim scene config core os"
   [train/optim]="$BELOW_TRAIN" [train/run]="$BELOW_TRAIN" [train/policy]="train/optim train/run $BELOW_TRAIN"
   [train/rollouts]="train/policy train/optim train/run $BELOW_TRAIN"
-  [train/ppo]="train/rollouts train/policy train/optim train/run $BELOW_TRAIN"
+  [train/search]="train/rollouts train/policy train/optim train/run $BELOW_TRAIN"
+  [train/ppo]="train/search train/rollouts train/policy train/optim train/run $BELOW_TRAIN"
   [train/world_model]="train/optim train/run $BELOW_TRAIN" [train/evaluate]="train/policy train/run $BELOW_TRAIN"
   [train/doctor]="train/run $BELOW_TRAIN"
-  [train]="train/world_model train/ppo train/rollouts train/policy train/optim train/run train/evaluate $BELOW_TRAIN"
+  [train]="train/world_model train/ppo train/search train/rollouts train/policy train/optim train/run train/evaluate $BELOW_TRAIN"
   [apps]="train tune $BELOW_TRAIN"
   [data_prep]="data report sim scene config core os")
 # Third-party headers that stay inside one module.

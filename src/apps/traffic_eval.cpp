@@ -59,8 +59,9 @@ config::Program program(Arguments& arguments) {
                 ->allow_extra_args(false);
             app.add_option(
                    "--controller", arguments.controllers,
-                   "none, random, meter, yield or checkpoint:PATH, which decides as its file "
-                   "says unless ,greedy or ,sampled follows; repeatable")
+                   "none, random, meter, yield, brisk, glide, with parameters as in "
+                   "'yield(lead_s=12)', or checkpoint:PATH, which decides as its file says unless "
+                   ",greedy or ,sampled follows; repeatable")
                 ->type_name("NAME")
                 ->allow_extra_args(false);
             app.add_option("--seeds", arguments.seeds, "Seeds: 100..119, both ends, or 1,5,9")

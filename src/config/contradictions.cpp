@@ -6,6 +6,7 @@
 #include <set>
 #include <string>
 
+#include "traffic/config/controller_spec.h"
 #include "traffic/config/scenario_mix.h"
 
 namespace traffic::config {
@@ -31,10 +32,12 @@ void check_imitation(const Config& config, std::vector<Contradiction>& found) {
   }
   const auto& commands = config.action.commands;
   for (const std::string& controller : controllers) {
-    const std::string asked = controller == "yield" ? "arrive_late" : "stop";
-    if (std::find(commands.begin(), commands.end(), asked) != commands.end()) continue;
-    found.push_back({{"action.commands", "ppo.imitation_controllers"},
-                     fmt::format("expected {} among them, which {} asks for", asked, controller)});
+    for (const std::string_view asked : commands_of(parse_controller(controller))) {
+      if (std::ranges::find(commands, asked) != commands.end()) continue;
+      found.push_back(
+          {{"action.commands", "ppo.imitation_controllers"},
+           fmt::format("expected {} among them, which {} asks for", asked, controller)});
+    }
   }
 }
 
@@ -101,6 +104,12 @@ std::vector<Contradiction> find_contradictions(const Config& config) {
   }
   if (config.ppo.imitation_iterations > 0) check_imitation(config, found);
   if (config.ppo.episode_s > 0.0) check_pieces(config, found);
+  if (config.env.objective == "auto" && config.search.minutes <= 0) {
+    found.push_back(
+        {{"env.objective", "search.minutes"},
+         "found \"auto\" without a search, which looks whether the traffic is saturated; "
+         "set search.minutes, or env.objective to ocr or delay"});
+  }
   const auto& compared = config.evaluation.controllers;
   if (std::set(compared.begin(), compared.end()).size() != compared.size()) {
     found.push_back({{"evaluation.controllers"}, "expected each controller once"});

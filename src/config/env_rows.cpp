@@ -30,10 +30,23 @@ std::vector<Row> env_rows() {
        .unit = "m", .range = above(0, 1e5)},
       {TRAFFIC_KEY(env.lead_only),
        .help = "Whether only the first connected vehicle of each lane may be commanded."},
+      {TRAFFIC_KEY(env.behind),
+       .help = "Whether those that have just passed a conflict may be commanded, too; not with "
+               "`env.lead_only`."},
       {TRAFFIC_KEY(env.commit_s),
        .help = "How long `arrive_late` is kept without another decision; 0: for the control "
                "period, as all other commands.",
        .unit = "s", .range = between(0, 3600)},
+      {TRAFFIC_KEY(env.lead_s),
+       .help = "How long before a conflicting green begins `arrive_late` may be asked for; 0: "
+               "while it is on; 1000: always.",
+       .unit = "s", .range = between(0, 3600)},
+      {TRAFFIC_KEY(env.objective),
+       .help = "What a controller is to gain, in rewards, evaluations and the search: ocr, the "
+               "share of the demand that gets through; delay, the time that vehicles lose, those "
+               "that cannot enter included; auto, ocr where the search finds traffic saturated, "
+               "delay elsewhere.",
+       .choices = {"ocr", "delay", "auto"}},
       {TRAFFIC_KEY(env.shield),
        .help = "Whether the shield replaces commands by braking when a vehicle follows its leader "
                "too closely."},

@@ -1,9 +1,26 @@
-/// Rows of [lagrange] and [evaluation].
+/// Rows of [lagrange], [evaluation] and [search].
 #include "rows.h"
+#include "traffic/config/controller_spec.h"
 #include "traffic/config/seeds.h"
+#include "traffic/core/error.h"
 
 namespace traffic::config {
 namespace {
+
+/// What may follow from a search: by default all of it does.
+std::vector<std::string_view> decidable() {
+  static const Search kAll;
+  return {kAll.decides.begin(), kAll.decides.end()};
+}
+
+std::string refuse_controller(std::string_view text) {
+  try {
+    parse_controller(text);
+    return {};
+  } catch (const ConfigError& error) {
+    return error.what();
+  }
+}
 
 std::string refuse_as_seeds(std::string_view text) {
   return text.empty() ? "" : read_seeds(text).refusal;
@@ -49,7 +66,35 @@ std::vector<Row> evaluation_rows() {
        .refuse = refuse_as_seeds},
       {TRAFFIC_KEY(evaluation.controllers),
        .help = "Controllers that the phase's result is compared with; gains are over none.",
-       .choices = {"none", "random", "meter", "yield"}},
+       .refuse = refuse_controller},
+      {TRAFFIC_KEY(evaluation.safety_limit),
+       .help = "Emergency stops and collisions a run that a controller may have more of than no "
+               "control, each beyond its 95 % interval, and still count as safe: in a comparison, "
+               "in the choice of the best checkpoint and in the search.",
+       .range = between(0, 1e6)},
+  };
+}
+
+std::vector<Row> search_rows() {
+  return {
+      {TRAFFIC_KEY(search.minutes),
+       .help = "Time for a search over scripted controllers and their parameters, before a "
+               "training with simulations; settings follow from the best. 0: no search.",
+       .unit = "min", .range = between(0, 1e5)},
+      {TRAFFIC_KEY(search.episodes),
+       .help = "Episodes of that search, which make it the same on every machine; 0: as many as "
+               "fit the minutes.",
+       .unit = "episodes", .range = between(0, 1e6)},
+      {TRAFFIC_KEY(search.final_episodes),
+       .help = "Seeds on which what was found is compared with no control in the end.",
+       .unit = "episodes", .range = between(3, 1000)},
+      {TRAFFIC_KEY(search.training_minutes),
+       .help = "Time that the training after it is to take, about; `ppo.iterations` and what is "
+               "measured beside them follow. 0: they stay as they are.",
+       .unit = "min", .range = between(0, 1e5)},
+      {TRAFFIC_KEY(search.decides),
+       .help = "Keys that follow from what was found; others stay as they are.",
+       .choices = decidable()},
   };
 }
 

@@ -3,18 +3,19 @@
 #include <array>
 
 #include "rows.h"
+#include "traffic/config/controller_spec.h"
 
 namespace traffic::config {
 namespace {
 
-constexpr std::array<std::string_view, 6> kCommands{"none", "stop", "slow",
-                                                    "hold", "fast", "arrive_late"};
+constexpr std::array<std::string_view, 7> kCommands{"none", "stop",        "slow",        "hold",
+                                                    "fast", "arrive_late", "arrive_green"};
 constexpr std::array<std::string_view, 5> kInputs{"features", "globals", "encoding", "pooled",
                                                   "latents"};
 
 std::string refuse_as_command(std::string_view text) {
   if (std::find(kCommands.begin(), kCommands.end(), text) != kCommands.end()) return {};
-  return "expected none, stop, slow, hold, fast or arrive_late";
+  return "expected none, stop, slow, hold, fast, arrive_late or arrive_green";
 }
 
 std::string refuse_as_input(std::string_view text) {
@@ -82,8 +83,10 @@ std::vector<Row> ppo_rows() {
                "`ppo.imitation_controllers` do.",
        .unit = "iterations", .range = between(0, 1e6)},
       {TRAFFIC_KEY(ppo.imitation_controllers),
-       .help = "The scripted controllers to imitate: one, or one for each of `env.scenarios`.",
-       .choices = {"meter", "yield"}},
+       .help =
+           "The scripted controllers to imitate, as `\"yield(lead_s=12)\"`: one, or one for each "
+           "of `env.scenarios`.",
+       .refuse = refuse_to_imitate},
       {TRAFFIC_KEY(ppo.imitation_agreement),
        .help =
            "Imitation ends before `ppo.imitation_iterations` when the greedy controller agrees "

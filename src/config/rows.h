@@ -31,5 +31,6 @@ std::vector<Row> controller_rows();
 std::vector<Row> ppo_rows();
 std::vector<Row> lagrange_rows();
 std::vector<Row> evaluation_rows();
+std::vector<Row> search_rows();
 
 }  // namespace traffic::config

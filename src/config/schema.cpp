@@ -186,7 +186,7 @@ std::vector<Row> profile_rows() {
   };
 }
 
-constexpr std::array<Section, 18> kOwnSections{{
+constexpr std::array<Section, 19> kOwnSections{{
     {"run", "The run as a whole."},
     {"model", "Sizes of the model; a checkpoint fits only the sizes it was made with."},
     {"data", "Training data and how it is read."},
@@ -201,6 +201,7 @@ constexpr std::array<Section, 18> kOwnSections{{
     {"ppo", "Learning of phases 2 and 3: reward, proximal policy optimisation, evaluation."},
     {"lagrange", "The limit of phase 3: what costs, how much is allowed, how hard it presses."},
     {"evaluation", "What is compared at the end of phases 2 and 3."},
+    {"search", "What is looked for before phases 2 and 3."},
     {"comm", "Communication between ranks."},
     {"checkpoint", "When checkpoints are written and which are kept."},
     {"log", "What is shown and recorded."},
@@ -216,7 +217,7 @@ struct Schema {
     for (auto part :
          {run_rows, model_rows, data_rows, augmentation_rows, train_rows, loss_scale_rows, gpu_rows,
           env_rows, rollout_rows, action_rows, controller_rows, ppo_rows, lagrange_rows,
-          evaluation_rows, comm_rows, checkpoint_rows, log_rows, profile_rows}) {
+          evaluation_rows, search_rows, comm_rows, checkpoint_rows, log_rows, profile_rows}) {
       const std::vector<Row> some = part();
       rows.insert(rows.end(), some.begin(), some.end());
     }

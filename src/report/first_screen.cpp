@@ -115,11 +115,12 @@ std::string safety_card(const Json& row, const Json* none) {
 /// The figures that people compare controllers by; the rest is folded away.
 std::string controllers_table(const Json& evaluation) {
   using Column = std::pair<const char*, const char*>;
-  constexpr std::array<Column, 8> kColumns{
-      Column{"worst_%", "worst seed, %"}, {"outflow_vph", "outflow, veh/h"},
-      {"mean_speed_mps", "speed, m/s"},   {"waiting", "waiting to enter"},
-      {"collisions", "collisions"},       {"emergency_stops", "emergency stops"},
-      {"hard_brakes", "hard brakes"},     {"cv_steps", "vehicle-s controlled"}};
+  constexpr std::array<Column, 9> kColumns{
+      Column{"worst_%", "worst seed, %"},     {"delay_s", "delay, s"},
+      {"outflow_vph", "outflow, veh/h"},      {"mean_speed_mps", "speed, m/s"},
+      {"waiting", "waiting to enter"},        {"collisions", "collisions"},
+      {"emergency_stops", "emergency stops"}, {"hard_brakes", "hard brakes"},
+      {"cv_steps", "vehicle-s controlled"}};
   std::string html = fmt::format(
       "<div class=\"wide\"><table><caption>Scenario {}, {} seeds, means over "
       "episodes</caption><tr><th>controller</th><th>gain, %</th>",

@@ -61,6 +61,43 @@ std::string all_figures_table(const Json& evaluation) {
   return html + "</table>\n";
 }
 
+/// Scripts that a search has run: a row each, the final comparison first.
+std::string search_table(const Json& scenario) {
+  std::string html =
+      fmt::format("<p>Scenario {}: taken is {}.</p><table>",
+                  cell(scenario.value("scenario", Json())), cell(scenario.value("best", Json())));
+  bool headed = false;
+  for (const char* part : {"finalists", "tried"}) {
+    for (const Json& script : scenario.value(part, Json::array())) {
+      if (!headed) {
+        html += "<tr><th></th>";
+        for (const auto& [name, unused] : script.items()) {
+          html += "<th>" + html_escaped(name) + "</th>";
+        }
+        html += "</tr>\n";
+        headed = true;
+      }
+      html += fmt::format("<tr><td>{}</td>", part == std::string("tried") ? "" : "final");
+      for (const auto& [name, value] : script.items()) html += "<td>" + cell(value) + "</td>";
+      html += "</tr>\n";
+    }
+  }
+  return html + "</table>\n";
+}
+
+/// Of search.json.
+std::string searches(const RunReader& run) {
+  const auto file = run.search();
+  std::string html;
+  if (!file) return html;
+  for (const Json& search : file->value("searches", Json::array())) {
+    for (const Json& scenario : search.value("scenarios", Json::array())) {
+      html += search_table(scenario);
+    }
+  }
+  return html;
+}
+
 std::string folded(const std::string& title, const std::string& html) {
   if (html.empty()) return "";
   return fmt::format("<details><summary>{}</summary><div class=\"wide\">{}</div></details>\n",
@@ -142,6 +179,7 @@ void write_html_report(const RunFolder& folder) {
     below += details(name, part, data["curves"]);
   }
   body += "<section id=\"pictures\"></section>\n<h2>Everything else</h2>\n" + below;
+  body += or_note([&] { return folded("search: scripts that were tried", searches(run)); });
   body += or_note([&] {
     const auto summary = has_parts ? run.summary() : std::nullopt;
     return folded("summary.json", summary ? table_of(*summary) : "");

@@ -76,6 +76,10 @@ std::optional<nlohmann::ordered_json> RunReader::summary() const {
   return read_json_file(folder_.summary());
 }
 
+std::optional<nlohmann::ordered_json> RunReader::search() const {
+  return read_json_file(folder_.search());
+}
+
 std::optional<nlohmann::ordered_json> RunReader::evaluation() const {
   return read_json_file(folder_.evaluation());
 }

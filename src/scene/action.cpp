@@ -9,8 +9,9 @@
 namespace traffic::scene {
 namespace {
 
-constexpr std::array<std::string_view, 8> kNames = {
-    "none", "stop", "slow", "hold", "fast", "arrive_late", "target_speed", "acceleration"};
+constexpr std::array<std::string_view, 9> kNames = {"none",         "stop",         "slow",
+                                                    "hold",         "fast",         "arrive_late",
+                                                    "target_speed", "acceleration", "arrive_green"};
 
 /// Towards a target, but slowing down no faster than allowed. Speeding up is left to the vehicle.
 double approach_speed(double target, double speed, double max_slowdown, double dt) {
@@ -29,7 +30,8 @@ Longitudinal longitudinal_of(std::string_view name) {
   return static_cast<Longitudinal>(found - kNames.begin());
 }
 
-std::optional<double> conflicting_green_left_s(const RoadState& state, const Vehicle& vehicle) {
+std::optional<double> conflicting_green_left_s(const RoadState& state, const Vehicle& vehicle,
+                                               double lead_s) {
   if (vehicle.conflict < 0) return std::nullopt;
   const auto& approaches = at(state.road().conflicts, vehicle.conflict).approaches;
   std::optional<double> left;
@@ -37,9 +39,28 @@ std::optional<double> conflicting_green_left_s(const RoadState& state, const Veh
     const Approach& approach = at(approaches, other);
     if (approach.light < 0) continue;
     const LightState& light = at(state.lights(), approach.light);
-    for (const int link : approach.light_links)
-      if (link < static_cast<int>(light.state.size()) && may_drive(at(light.state, link)))
+    for (const int link : approach.light_links) {
+      if (link >= static_cast<int>(light.state.size())) continue;
+      if (may_drive(at(light.state, link)))
         left = std::max(left.value_or(0.0), at(light.change_s, link));
+      else if (lead_s > 0 && at(light.change_s, link) <= lead_s)
+        left = std::max(left.value_or(0.0), at(light.green_end_s, link));
+    }
+  }
+  if (left && *left >= kSignalHorizonS) return std::nullopt;
+  return left;
+}
+
+std::optional<double> own_red_left_s(const RoadState& state, const Vehicle& vehicle) {
+  if (vehicle.stop_lane < 0) return std::nullopt;
+  std::optional<double> left;
+  for (const Link& link : at(state.road().lanes, vehicle.stop_lane).links) {
+    if (link.light < 0) continue;
+    const LightState& light = at(state.lights(), link.light);
+    if (link.light_link >= static_cast<int>(light.state.size())) continue;
+    if (may_drive(at(light.state, link.light_link))) return std::nullopt;
+    const double change_s = at(light.change_s, link.light_link);
+    left = std::min(left.value_or(change_s), change_s);
   }
   if (left && *left >= kSignalHorizonS) return std::nullopt;
   return left;
@@ -72,9 +93,17 @@ std::optional<double> next_speed(const ActiveCommand& active, const Vehicle& veh
       return std::max(0.0, speed + a * dt);
     }
     case Longitudinal::kArriveLate: {
-      const auto left = conflicting_green_left_s(state, vehicle);
+      // Step times are sums of step lengths and carry rounding errors.
+      if (state.time_s() > active.arrive_by_s - 1e-6) return std::nullopt;
+      const auto left = conflicting_green_left_s(state, vehicle, active.command.value);
       if (!left) return std::nullopt;
       return towards(std::min(vehicle.line_m / std::max(*left, dt), allowed_mps));
+    }
+    case Longitudinal::kArriveGreen: {
+      const auto left = own_red_left_s(state, vehicle);
+      if (!left) return std::nullopt;
+      const double target = std::max(vehicle.line_m / std::max(*left, dt), limits.slow_mps);
+      return towards(std::min(target, allowed_mps));
     }
   }
   return std::nullopt;
@@ -98,6 +127,10 @@ void CommandBook::add(std::span<const Command> commands, RoadState& state) {
     active.until_s = state.time_s() + std::max(command.hold_s, state.step_length_s());
     active.conflict = vehicle->conflict;
     active.picked_speed_mps = vehicle->speed_mps;
+    if (command.longitudinal == Longitudinal::kArriveLate) {
+      const auto left = conflicting_green_left_s(state, *vehicle, command.value);
+      if (left) active.arrive_by_s = state.time_s() + *left;
+    }
     if (known != active_.end()) {
       *known = active;
     } else {

@@ -1,8 +1,10 @@
-// Finds the places where streams meet. Three kinds, the earlier found wins a lane:
+// Finds the places where streams meet. Four kinds, the earlier found wins a lane:
 // 1. an edge whose lane ends and was fed by a stream of its own: an on-ramp with an acceleration
 //    lane. The stop lines lie where the streams come together, the edge is the zone.
 // 2. a junction at which links of different edges are foes: merges, crossings, roundabouts, lights.
-// 3. a lane that ends where no stream joined: its vehicles have to squeeze in.
+// 3. a weaving section: an edge that streams enter side by side and from which they part, so that
+//    vehicles of both have to change lanes through each other. The smaller stream is minor.
+// 4. a lane that ends where no stream joined: its vehicles have to squeeze in.
 #include <algorithm>
 #include <optional>
 
@@ -53,6 +55,8 @@ class ConflictFinder {
     }
     for (const auto& junction : junctions_)
       if (auto conflict = junction_conflict(junction)) take(std::move(*conflict));
+    for (int e = 0; e < static_cast<int>(road_.edges.size()); ++e)
+      if (auto conflict = weaving_on(e)) take(std::move(*conflict));
     for (const auto& [edge, ending] : drops) take(lane_drop(edge, ending));
     index_stretches(road_);
   }
@@ -173,6 +177,49 @@ class ConflictFinder {
       for (const int e : a.next_edges) insert_once(exits, e);
     }
     spread_conflict(road_, conflict, exits, kZoneM);
+    return conflict;
+  }
+
+  /// Edges to which lanes of one lead.
+  [[nodiscard]] std::vector<int> reached_from(const std::vector<int>& lanes) const {
+    std::vector<int> edges;
+    for (const int l : lanes)
+      for (const Link& link : lane(l).links)
+        if (link.direction != 't') insert_once(edges, lane(link.to_lane).edge);
+    return edges;
+  }
+
+  std::optional<Conflict> weaving_on(int e) {
+    if (edge(e).internal || edge(e).length_m > kMaxMergeZoneM) return std::nullopt;
+    Conflict conflict;
+    conflict.id = edge(e).id;
+    std::vector<std::vector<int>> reached;  // [approaches] without a change of lanes
+    for (const auto& movement : at(into_, e)) {
+      const int from = lane(movement.lane).edge;
+      add_movement(at(conflict.approaches, approach_for(conflict, from)), movement);
+    }
+    for (auto& a : conflict.approaches) {
+      std::vector<int> entered;
+      for (const auto& movement : at(into_, e))
+        if (lane(movement.lane).edge == a.edge) entered.push_back(movement.link->to_lane);
+      reached.push_back(reached_from(entered));
+    }
+    const auto crosses = [&](std::size_t a, std::size_t b) {
+      return std::ranges::any_of(reached[a], [&](int to) { return !contains(reached[b], to); });
+    };
+    std::size_t most = 0;
+    for (std::size_t a = 0; a < conflict.approaches.size(); ++a) {
+      most = std::max(most, conflict.approaches[a].lanes.size());
+      for (std::size_t b = 0; b < conflict.approaches.size(); ++b)
+        if (crosses(a, b) && crosses(b, a))
+          conflict.approaches[a].conflicting.push_back(static_cast<int>(b));
+    }
+    if (std::ranges::all_of(conflict.approaches,
+                            [](const Approach& a) { return a.conflicting.empty(); }))
+      return std::nullopt;
+    for (auto& a : conflict.approaches) a.minor = !(a.major = a.lanes.size() == most);
+    conflict.zone.push_back({e, 0, edge(e).length_m});
+    spread_conflict(road_, conflict, next_edges(road_, e), 0.0);
     return conflict;
   }
 

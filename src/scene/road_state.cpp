@@ -34,6 +34,7 @@ void RoadState::reset(double step_length_s, double end_s) {
   arrivals_.clear();
   score_ = {};
   conflict_numerators_.assign(road_->conflicts.size(), 0.0);
+  conflict_losses_s_ = conflict_numerators_;
   conflicts_.assign(road_->conflicts.size(), {});
   for (std::size_t c = 0; c < conflicts_.size(); ++c)
     conflicts_[c].approaches.resize(road_->conflicts[c].approaches.size());
@@ -181,9 +182,7 @@ void RoadState::tally(const StepEvents& events) {
     score_.speed_sum += speed;
     score_.speed_square_sum += speed * speed;
     score_.abs_accel_sum += std::fabs(v.accel_mps2);
-    const double limit = at(road_->lanes, v.lane).speed_limit_mps * v.speed_factor;
-    const double desired = std::min(limit, v.max_speed_mps);
-    score_.time_loss_s += step_length_s_ * std::max(0.0, 1.0 - speed / desired);
+    score_.time_loss_s += time_loss_s(v);
     const bool braking = v.accel_mps2 < -kHardBrakeMps2;
     if (braking && !v.braking) ++score_.hard_brakes;
     v.braking = braking;
@@ -193,6 +192,26 @@ void RoadState::tally(const StepEvents& events) {
     if (v.unsafe || (v.follower >= 0 && at(vehicles_, v.follower).unsafe)) ++score_.unsafe_cv_steps;
   }
   while (!arrivals_.empty() && arrivals_.front() <= time_s_ - kRecentS) arrivals_.pop_front();
+  note_losses(events);
+}
+
+/// Of a vehicle on the road, in a step.
+double RoadState::time_loss_s(const Vehicle& v) const {
+  const double limit = at(road_->lanes, v.lane).speed_limit_mps * v.speed_factor;
+  const double desired = std::min(limit, v.max_speed_mps);
+  return step_length_s_ * std::max(0.0, 1.0 - v.speed_mps / desired);
+}
+
+/// The step's losses, to the conflicts that they belong to.
+void RoadState::note_losses(const StepEvents& events) {
+  const auto note = [&](int conflict, double lost_s) {
+    if (conflict >= 0) at(conflict_losses_s_, conflict) += lost_s;
+  };
+  for (const RoutePlan* plan : events.waiting)
+    if (const int lane = plan->stop_lane.front(); lane >= 0)
+      note(at(road_->lane_approach, lane).first, step_length_s_);
+  for (const auto& v : away_) note(v.conflict, step_length_s_);
+  for (const auto& v : vehicles_) note(v.conflict >= 0 ? v.conflict : v.passed, time_loss_s(v));
 }
 
 }  // namespace traffic::scene

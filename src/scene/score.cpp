@@ -16,11 +16,29 @@ double EpisodeScore::ocr_all() const {
 double EpisodeScore::ocr_departed() const {
   return ratio(numerator(), static_cast<double>(departed));
 }
+bool is_saturated(const EpisodeScore& score) {
+  constexpr double kThrough = 0.9;
+  constexpr double kWaiting = 0.02;
+  return score.ocr_all() < kThrough ||
+         static_cast<double>(score.waiting) > kWaiting * static_cast<double>(score.departed);
+}
+
+double value_of(const EpisodeScore& score, Objective objective) {
+  return objective == Objective::kDelay ? score.delay_s() : score.ocr_all();
+}
+double gain_percent(double value, double over, Objective objective) {
+  const double more = objective == Objective::kDelay ? over - value : value - over;
+  return 100.0 * ratio(more, over);
+}
+std::string_view name_of(Objective objective) {
+  return objective == Objective::kDelay ? "delay_s" : "ocr_all";
+}
+
 double EpisodeScore::outflow_vph() const {
   return ratio(static_cast<double>(arrived) * 3600.0, seconds);
 }
 double EpisodeScore::delay_s() const {
-  return ratio(time_loss_s + depart_delay_s, static_cast<double>(departed + waiting));
+  return ratio(lost_s(), static_cast<double>(departed + waiting));
 }
 double EpisodeScore::mean_speed_mps() const {
   return ratio(speed_sum, static_cast<double>(vehicle_steps));

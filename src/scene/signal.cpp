@@ -21,19 +21,38 @@ SignalProgram::SignalProgram(std::vector<SignalPhase> phases) : phases_(std::mov
   }
   const std::size_t n = phases_.size();
   after_end_s_.assign(n, std::vector<double>(links, kSignalHorizonS));
+  green_end_s_ = after_end_s_;
   for (std::size_t p = 0; p < n; ++p)
     for (std::size_t link = 0; link < links; ++link) {
       const bool now = may_drive(phases_[p].state[link]);
-      double after = 0;
-      for (std::size_t step = 1; step < n; ++step) {
-        const auto& later = phases_[(p + step) % n];
-        if (may_drive(later.state[link]) != now) {
-          after_end_s_[p][link] = std::min(after, kSignalHorizonS);
-          break;
-        }
-        after += later.duration_s;
-      }
+      after_end_s_[p][link] = first_after(p, link, !now);
+      green_end_s_[p][link] = now ? after_end_s_[p][link] : green_ends_after(p, link);
     }
+}
+
+/// From the end of phase p until the link may drive, or may not; the horizon if it never is so.
+double SignalProgram::first_after(std::size_t p, std::size_t link, bool drives) const {
+  double after = 0;
+  for (std::size_t step = 1; step < phases_.size(); ++step) {
+    const SignalPhase& later = phases_[(p + step) % phases_.size()];
+    if (may_drive(later.state[link]) == drives) return std::min(after, kSignalHorizonS);
+    after += later.duration_s;
+  }
+  return kSignalHorizonS;
+}
+
+/// From the end of phase p, in which the link is red, to the end of its next green.
+double SignalProgram::green_ends_after(std::size_t p, std::size_t link) const {
+  double after = 0;
+  bool green = false;
+  for (std::size_t step = 1; step <= phases_.size(); ++step) {
+    const SignalPhase& later = phases_[(p + step) % phases_.size()];
+    const bool drives = may_drive(later.state[link]);
+    if (green && !drives) return std::min(after, kSignalHorizonS);
+    green |= drives;
+    after += later.duration_s;
+  }
+  return kSignalHorizonS;
 }
 
 LightState SignalProgram::at(int phase, double left_s) const {
@@ -45,7 +64,9 @@ LightState SignalProgram::at(int phase, double left_s) const {
     light.cycle_position = std::clamp(elapsed / cycle_s_, 0.0, 1.0);
   }
   light.change_s = after_end_s_[p];
-  for (double& s : light.change_s) s = std::min(s + std::max(left_s, 0.0), kSignalHorizonS);
+  light.green_end_s = green_end_s_[p];
+  for (auto* times : {&light.change_s, &light.green_end_s})
+    for (double& s : *times) s = std::min(s + std::max(left_s, 0.0), kSignalHorizonS);
   return light;
 }
 

@@ -28,8 +28,11 @@ scene::CandidateRule candidate_rule(const config::Config& config) {
       std::all_of(action.commands.begin(), action.commands.end(), [](const std::string& command) {
         return command == "none" || command == "arrive_late";
       });
-  return {
-      .zone_m = config.env.zone_m, .lead_only = config.env.lead_only, .released_only = only_late};
+  return {.zone_m = config.env.zone_m,
+          .lead_only = config.env.lead_only,
+          .behind = config.env.behind,
+          .released_only = only_late,
+          .lead_s = config.env.lead_s};
 }
 
 }  // namespace traffic::sim

@@ -33,6 +33,7 @@ void SignalReader::read(double time_s, std::vector<scene::LightState>& lights) {
       lights[i] = {};
       lights[i].state = Sumo::getRedYellowGreenState(light.id);
       lights[i].change_s.assign(lights[i].state.size(), scene::kSignalHorizonS);
+      lights[i].green_end_s = lights[i].change_s;
       continue;
     }
     lights[i] =

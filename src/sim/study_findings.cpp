@@ -58,6 +58,8 @@ std::string no_vehicle_is_connected(const NetworkStudy& study, const config::Env
                      shares_text(study));
 }
 
+}  // namespace
+
 bool can_meter(const NetworkStudy& study) {
   for (const ConflictStudy& conflict : study.conflicts)
     for (const ApproachStudy& approach : conflict.approaches)
@@ -71,6 +73,8 @@ bool can_yield(const NetworkStudy& study) {
       if (approach.may_yield) return true;
   return false;
 }
+
+namespace {
 
 constexpr const char* kNothingToMeter =
     "there is no approach that has to give way or ends, which meter would hold";
@@ -177,10 +181,11 @@ class Judge {
             R"(action.commands = ["none", "stop", "slow", "hold", "fast"])");
     }
     for (const std::string& name : use_.controllers) {
-      if (name == "meter" && !can_meter(study_)) {
+      const std::string_view kind = std::string_view(name).substr(0, name.find('('));
+      if (kind == "meter" && !can_meter(study_)) {
         warn("--controller", "meter can do nothing", kNothingToMeter);
       }
-      if (name == "yield" && !can_yield(study_)) {
+      if (kind == "yield" && !can_yield(study_)) {
         warn("--controller", "yield can do nothing", kNothingToYieldTo);
       }
     }

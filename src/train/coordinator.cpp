@@ -11,6 +11,7 @@
 
 #include "coordinator_summary.h"
 #include "evaluate/child_evaluation.h"
+#include "preparation.h"
 #include "run/loop.h"
 #include "run/snapshot_parts.h"
 #include "run/together.h"
@@ -87,7 +88,7 @@ class Coordinator {
   bool is_finished(const TrainingTask& task);
   void retry_or_throw(TrainingTask& task, const Error& error);
   void export_result(const TrainingTask& task);
-  void prepare_tasks();
+  TrainingEnd prepare_tasks(bool dry_run);
   void log_release(const TrainingTask& task, std::int64_t before);
   void sum_up_failure(const Error& error);
   void write_report();
@@ -113,8 +114,11 @@ TrainingEnd Coordinator::run() {
 }
 
 /// All phases, before the first of them takes hours.
-void Coordinator::prepare_tasks() {
-  for (TrainingTask& task : tasks_) prepare(task.config, job_.communicator());
+TrainingEnd Coordinator::prepare_tasks(bool dry_run) {
+  for (TrainingTask& task : tasks_) {
+    if (prepare_task(job_, task, dry_run) == TrainingEnd::kStopped) return TrainingEnd::kStopped;
+  }
+  return TrainingEnd::kDone;
 }
 
 /// What cannot be written on a full disk must not take the place of what happened.
@@ -128,7 +132,7 @@ void Coordinator::sum_up_failure(const Error& error) {
 }
 
 TrainingEnd Coordinator::run_tasks() {
-  prepare_tasks();
+  if (prepare_tasks(/*dry_run=*/false) == TrainingEnd::kStopped) return TrainingEnd::kStopped;
   fs::path result;
   for (TrainingTask& task : tasks_) {
     if (!result.empty()) take_over(task, result);
@@ -167,7 +171,10 @@ void Coordinator::export_result(const TrainingTask& task) {
 TrainingEnd Coordinator::run_task(TrainingTask& task) {
   const std::int64_t before = rss_bytes();
   const TrainingEnd end = attempt(task);
-  if (job_.is_reporter()) add_retries(task);
+  if (job_.is_reporter()) {
+    add_retries(task);
+    add_search(task, job_.folder());
+  }
   log_release(task, before);
   if (end == TrainingEnd::kStopped || !task.is_evaluated()) {
     return end;
@@ -182,7 +189,7 @@ TrainingEnd Coordinator::attempt(TrainingTask& task) {
       if (run.is_new()) check_new(run.config());
       if (task.facts->simulates) {
         together_at_length(job_.communicator(),
-                           [&] { check_simulation(task.dir / "config.toml", task.config); });
+                           [&] { check_simulation(task.config_path, task.config); });
       }
       const auto training = make_training(run);
       return run_training(run, *training);
@@ -237,7 +244,7 @@ TrainingEnd Coordinator::evaluate(TrainingTask& task) {
     const Stopwatch clock;
     spdlog::info("{}: comparing its result with {} on seeds {}", task.facts->title(),
                  fmt::join(task.config.evaluation.controllers, ", "), task.config.evaluation.seeds);
-    const auto evaluation = evaluate_phase(task.dir / "config.toml", task.config, task.result());
+    const auto evaluation = evaluate_phase(task.config_path, task.config, task.result());
     if (!evaluation) {
       end = TrainingEnd::kStopped;
       return;
@@ -262,7 +269,7 @@ void Coordinator::log_release(const TrainingTask& task, std::int64_t before) {
 }
 
 void Coordinator::dry_run() {
-  prepare_tasks();
+  prepare_tasks(/*dry_run=*/true);
   fs::path result;
   for (TrainingTask& task : tasks_) {
     if (!result.empty()) task.config.run.init_from = result.string();

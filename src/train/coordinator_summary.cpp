@@ -63,6 +63,37 @@ void add_retries(const TrainingTask& task) {
   write_file_atomically(summary_path(task), summary.dump(2) + "\n");
 }
 
+void add_search(const TrainingTask& task, const report::RunFolder& run) {
+  if (!task.facts->simulates) return;
+  ordered_json found = ordered_json::array();
+  try {
+    const auto file = report::read_json_file(run.search());
+    if (!file) return;
+    for (const ordered_json& search : file->at("searches")) {
+      for (const ordered_json& scenario : search.at("scenarios")) {
+        ordered_json one{{"scenario", scenario.at("scenario")},
+                         {"objective", search.at("objective")},
+                         {"episodes", search.at("episodes")},
+                         {"best", scenario.at("best")}};
+        for (const ordered_json& script : scenario.at("finalists")) {
+          if (script.at("controller") == one["best"]) one.update(script);
+        }
+        one.erase("controller");
+        found.push_back(std::move(one));
+      }
+    }
+  } catch (const DataError& error) {
+    spdlog::warn("no search in the summary: {}", error.what());
+    return;
+  } catch (const ordered_json::exception& error) {
+    spdlog::warn("no search in the summary: {}: {}", run.search().string(), error.what());
+    return;
+  }
+  ordered_json summary = read_summary(task);
+  summary["result"]["search"] = std::move(found);
+  write_file_atomically(summary_path(task), summary.dump(2) + "\n");
+}
+
 void add_evaluation(const TrainingTask& task, const ordered_json& controllers) {
   ordered_json summary = read_summary(task);
   summary["result"]["evaluation"] = controllers;

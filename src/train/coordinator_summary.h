@@ -18,6 +18,7 @@ struct TrainingTask {
   const config::TrainingFacts* facts = nullptr;
   config::Config config{};
   std::filesystem::path dir{};
+  std::filesystem::path config_path{};  ///< of a file with that configuration
   std::int64_t retries = 0;
 
   /// What the next one starts from.
@@ -38,6 +39,8 @@ std::string status_of(const TrainingTask& task);
 
 /// Adds to the phase's summary how often it was tried again.
 void add_retries(const TrainingTask& task);
+/// Adds what searches of the run have found, if there were any, to the phase's summary.
+void add_search(const TrainingTask& task, const report::RunFolder& run);
 /// Adds the comparison with other controllers to the phase's summary.
 void add_evaluation(const TrainingTask& task, const nlohmann::ordered_json& controllers);
 

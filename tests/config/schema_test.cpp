@@ -46,7 +46,7 @@ constexpr std::size_t count_members() {
 }
 
 static_assert(count_members<Augmentation>() == 6, "the count itself works");
-static_assert(count_members<Config>() == 18,  // with the extensions, which have rows of their own
+static_assert(count_members<Config>() == 19,  // with the extensions, which have rows of their own
               "a new struct is to be added to the sum below");
 constexpr std::size_t kNested = 1;  // Data::augmentation
 constexpr std::size_t kFields =
@@ -54,8 +54,9 @@ constexpr std::size_t kFields =
     count_members<Augmentation>() + count_members<Train>() + count_members<LossScale>() +
     count_members<Gpu>() + count_members<Env>() + count_members<Rollout>() +
     count_members<Action>() + count_members<Controller>() + count_members<Ppo>() +
-    count_members<Lagrange>() + count_members<Evaluation>() + count_members<Comm>() +
-    count_members<Checkpoint>() + count_members<Log>() + count_members<Profile>();
+    count_members<Lagrange>() + count_members<Evaluation>() + count_members<Search>() +
+    count_members<Comm>() + count_members<Checkpoint>() + count_members<Log>() +
+    count_members<Profile>();
 
 TEST(Schema, HasARowForEveryFieldOfTheStructs) { EXPECT_EQ(schema().size(), kFields); }
 

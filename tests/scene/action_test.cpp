@@ -62,6 +62,47 @@ TEST_F(Commands, ArriveLateLeavesVehiclesAloneWithoutAConflictingGreen) {
   EXPECT_FALSE(speed_for(Longitudinal::kArriveLate).has_value());
 }
 
+TEST_F(Commands, ArriveLateWaitsForAGreenThatBeginsWithinItsLead) {
+  scene_.events().lights = {LightState{"r", 0, {4}, {11}}};
+  scene_.step();
+  EXPECT_FALSE(speed_for(Longitudinal::kArriveLate, 3).has_value());
+  EXPECT_NEAR(*speed_for(Longitudinal::kArriveLate, 4), 100.0 / 11.0, 1e-12);
+}
+
+TEST_F(Commands, ArriveLateHoldsNobodyForTheGreenAfterTheOneItWasGivenFor) {
+  scene_.events().lights = {LightState{"G", 0, {2}, {2}}};
+  scene_.step();
+  CommandBook book;
+  const Command late{
+      .vehicle_id = cv_, .longitudinal = Longitudinal::kArriveLate, .value = 1000, .hold_s = 30};
+  book.add(std::vector{late}, scene_.state());
+  const auto speed = [&] {
+    return next_speed(book.active()[0], scene_.at(cv_), scene_.state(), {}, 22.0);
+  };
+  EXPECT_TRUE(speed().has_value());
+  scene_.step();
+  scene_.events().lights = {LightState{"r", 0, {60}, {100}}};
+  scene_.step();
+  EXPECT_FALSE(speed().has_value());
+}
+
+TEST_F(Commands, ArriveGreenReachesTheLineWhenItsOwnGreenBegins) {
+  Scene scene(priority_merge().road());
+  const auto ramp = scene.add(kRamp, "ramp_0", 200, 10, true);
+  const auto speed = [&](const std::string& light, double change_s) {
+    scene.events().lights = {LightState{light, 0, {change_s}, {change_s + 10}}};
+    scene.step();
+    ActiveCommand active;
+    active.command.longitudinal = Longitudinal::kArriveGreen;
+    return next_speed(active, scene.at(ramp), scene.state(), {.slow_mps = 8.5}, 16.0);
+  };
+  EXPECT_NEAR(*speed("r", 11), 100.0 / 11.0, 1e-12);
+  EXPECT_DOUBLE_EQ(*speed("r", 50), 8.5);  // no slower than that
+  EXPECT_DOUBLE_EQ(*speed("r", 1), 16);    // as fast as it may
+  EXPECT_FALSE(speed("G", 11).has_value());
+  EXPECT_FALSE(speed("r", kSignalHorizonS).has_value());
+}
+
 TEST_F(Commands, ArriveLateLeavesVehiclesAloneWhenTheConflictingGreenNeverEnds) {
   set_light("G", kSignalHorizonS);
   EXPECT_FALSE(speed_for(Longitudinal::kArriveLate).has_value());

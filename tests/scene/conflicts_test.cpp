@@ -71,6 +71,45 @@ TEST(Conflicts, ALaneThatEndsAloneIsAConflictOfLanes) {
               UnorderedElementsAre(lane(*road, "wide_1"), lane(*road, "wide_2")));
 }
 
+TEST(Conflicts, StreamsThatPartAgainOnOtherLanesWeave) {
+  const auto road = NetText()
+                        .edge("up", 2, 0, 300)
+                        .edge("on", 1, 0, 300, -50)
+                        .edge("weave", 3, 300, 250)
+                        .edge("down", 2, 550, 300)
+                        .edge("off", 1, 550, 300, -50)
+                        .link("up", 0, "weave", 1)
+                        .link("up", 1, "weave", 2)
+                        .link("on", 0, "weave", 0)
+                        .link("weave", 0, "off", 0)
+                        .link("weave", 1, "down", 0)
+                        .link("weave", 2, "down", 1)
+                        .road();
+  ASSERT_EQ(road->conflicts.size(), 1U);
+  const Conflict& c = road->conflicts[0];
+  EXPECT_EQ(c.id, "weave");
+  EXPECT_TRUE(approach_on(*road, c, "up").major);
+  EXPECT_TRUE(approach_on(*road, c, "on").minor);
+  EXPECT_FALSE(approach_on(*road, c, "on").major);
+  ASSERT_EQ(c.zone.size(), 1U);
+  EXPECT_EQ(c.zone[0].edge, edge(*road, "weave"));
+  EXPECT_EQ(c.downstream.size(), 2U);
+}
+
+TEST(Conflicts, StreamsThatPartAsTheyCameMeetNobody) {
+  const auto road = NetText()
+                        .edge("up", 1, 0, 300)
+                        .edge("on", 1, 0, 300, -50)
+                        .edge("both", 2, 300, 250)
+                        .edge("down", 2, 550, 300)
+                        .link("up", 0, "both", 1)
+                        .link("on", 0, "both", 0)
+                        .link("both", 0, "down", 0)
+                        .link("both", 1, "down", 1)
+                        .road();
+  EXPECT_TRUE(road->conflicts.empty());
+}
+
 TEST(Conflicts, ALongLaneThatJoinedFarUpstreamIsNoAccelerationLane) {
   NetText net;
   net.edge("main", 2, 0, 300).edge("ramp", 1, 0, 300, -10).edge("long", 3, 300, 900, -3.2);

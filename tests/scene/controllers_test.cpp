@@ -138,11 +138,69 @@ TEST(Yield, HoldsTheLeadingCvOfEachMainLaneWhileTheRampIsReleased) {
   EXPECT_THAT(picked(*yield, s.state()), IsEmpty());
 }
 
+TEST(Yield, PicksFromTheStopLineOnAndBeginsBeforeTheGreenIfAsked) {
+  Scene s(priority_merge().road());
+  const auto at_the_line = s.add(kMain, "main_0", 298, 0, true);
+  const auto far = s.add(kMain, "main_1", 150, 10, true);
+  s.events().lights = {LightState{"r", 0, {12}, {72}}};
+  s.step();
+  EXPECT_THAT(picked(*make_controller("yield"), s.state()), IsEmpty());
+  EXPECT_THAT(picked(*make_controller("yield(lead_s=11)"), s.state()), IsEmpty());
+  EXPECT_THAT(picked(*make_controller("yield(lead_s=12)"), s.state()),
+              ElementsAre(at_the_line, far));
+  EXPECT_THAT(picked(*make_controller("yield(lead_s=12, from_m=80)"), s.state()), ElementsAre(far));
+  std::vector<Command> commands;
+  make_controller("yield(lead_s=12)")->decide(s.state(), commands);
+  EXPECT_DOUBLE_EQ(commands[0].hold_s, 72);
+  EXPECT_DOUBLE_EQ(commands[0].value, 12);
+}
+
+TEST(Candidates, WhoCanArriveLateExistBeforeTheGreenWithinItsLead) {
+  Scene s(priority_merge().road());
+  s.add(kMain, "main_0", 200, 10, true);
+  s.events().lights = {LightState{"r", 0, {12}, {72}}};
+  s.step();
+  std::vector<Candidate> found;
+  find_candidates(s.state(), {.zone_m = 200, .released_only = true, .lead_s = 11}, found);
+  EXPECT_THAT(nodes_of(found), IsEmpty());
+  find_candidates(s.state(), {.zone_m = 200, .released_only = true, .lead_s = 12}, found);
+  EXPECT_THAT(nodes_of(found), ElementsAre(0));
+}
+
+TEST(Meter, TakesItsThresholdZoneAndSpeedFromItsText) {
+  Scene s(priority_merge().road());
+  const auto far = s.add(kRamp, "ramp_0", 210, 10, true);  // 90 m before the line
+  crowd_zone(s, 7);                                        // 23 veh/km/lane
+  s.step();
+  EXPECT_THAT(picked(*make_controller("meter(density=20)"), s.state()), IsEmpty());
+  const auto meter = make_controller("meter(density=20, to_m=100, speed_mps=4)");
+  std::vector<Command> commands;
+  meter->decide(s.state(), commands);
+  ASSERT_EQ(commands.size(), 1U);
+  EXPECT_EQ(commands[0].vehicle_id, far);
+  EXPECT_EQ(commands[0].longitudinal, Longitudinal::kTargetSpeed);
+  EXPECT_DOUBLE_EQ(commands[0].value, 4);
+}
+
+TEST(Brisk, TellsThoseNearAConflictToGoFastTheNearestFirst) {
+  Scene s(priority_merge().road());
+  const auto behind = s.add(kMain, "out_0", 10, 10, true);
+  const auto near = s.add(kMain, "main_0", 290, 10, true);
+  const auto far = s.add(kRamp, "ramp_0", 250, 10, true);
+  s.add(kMain, "main_0", 150, 10, true);   // too far
+  s.add(kMain, "main_1", 280, 10, false);  // not connected
+  s.step();
+  EXPECT_THAT(picked(*make_controller("brisk(behind=0)"), s.state()), ElementsAre(near, far));
+  EXPECT_THAT(picked(*make_controller("brisk(behind=0, top=1)"), s.state()), ElementsAre(near));
+  const auto all = picked(*make_controller("brisk"), s.state());
+  EXPECT_THAT(all, ::testing::UnorderedElementsAre(behind, near, far));
+}
+
 TEST(RandomController, RepeatsWithItsSeedAndKeepsToTopK) {
   Scene s(priority_merge().road());
   for (int i = 0; i < 12; ++i) s.add(kMain, "main_0", 295.0 - 7 * i, 10, true);
   s.step();
-  auto controller = make_controller("random", {.top_k = 3, .random_share = 1.0});
+  auto controller = make_controller("random(share=1)", {.top_k = 3});
   controller->reset(7);
   const auto first = picked(*controller, s.state());
   const auto second = picked(*controller, s.state());
@@ -161,12 +219,19 @@ TEST(Controllers, NoneAsksForNothing) {
   EXPECT_THAT(picked(*make_controller("none"), s.state()), IsEmpty());
 }
 
+TEST(Controllers, DecideAtTheControlPeriodOrAtTheirOwn) {
+  EXPECT_DOUBLE_EQ(make_controller("yield", {.period_s = 4})->period_s(), 4);
+  EXPECT_DOUBLE_EQ(make_controller("yield(period_s=2)", {.period_s = 4})->period_s(), 2);
+  EXPECT_DOUBLE_EQ(make_controller("meter", {.period_s = 4})->period_s(), 1);
+}
+
 TEST(Controllers, AnUnknownNameListsTheKnownOnes) {
   try {
     make_controller("metre");
     FAIL() << "no error";
   } catch (const ConfigError& e) {
-    EXPECT_THAT(e.what(), HasSubstr("none, random, meter, yield"));
+    EXPECT_THAT(e.what(),
+                HasSubstr("none, random, meter, yield, brisk, glide; did you mean 'meter'?"));
   }
 }
 

@@ -23,6 +23,13 @@ TEST(Signal, RedEndsWhenTheNextGreenBegins) {
   EXPECT_DOUBLE_EQ(program().at(1, 2).change_s[0], 2 + 20 + 3);  // yellow may not drive
 }
 
+TEST(Signal, AGreenThatIsToComeEndsWithItsOwnPhase) {
+  EXPECT_DOUBLE_EQ(program().at(0, 12).green_end_s[0], 12);           // the one that is on
+  EXPECT_DOUBLE_EQ(program().at(0, 12).green_end_s[1], 12 + 3 + 20);  // the next one
+  EXPECT_DOUBLE_EQ(program().at(1, 2).green_end_s[0], 2 + 20 + 3 + 30);
+  EXPECT_DOUBLE_EQ(program().at(2, 5).green_end_s[2], kSignalHorizonS);
+}
+
 TEST(Signal, ALinkThatNeverChangesHasNoChangeInSight) {
   EXPECT_DOUBLE_EQ(program().at(2, 5).change_s[2], kSignalHorizonS);
 }

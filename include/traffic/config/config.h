@@ -118,8 +118,12 @@ struct Env {
   double control_period_s = 3.0;
   double zone_m = 100.0;   ///< CVs this near to their next conflict may be commanded
   bool lead_only = false;  ///< of each lane only the first
+  bool behind = false;     ///< also those that have just passed a conflict
   double commit_s = 0;     ///< how long arrive_late is kept; 0: for the control period
-  bool shield = true;      ///< level 2 may replace commands by braking
+  double lead_s = 0;       ///< how long before a conflicting green arrive_late may begin
+  /// What is to be gained: ocr | delay | auto.
+  std::string objective = "ocr";
+  bool shield = true;  ///< level 2 may replace commands by braking
   double shield_thw_s = 0.7;
   double shield_ttc_s = 1.5;
   double shield_brake_mps2 = 4.0;
@@ -213,6 +217,38 @@ struct Lagrange {
 struct Evaluation {
   std::string seeds = "100..119";  ///< empty: none
   std::vector<std::string> controllers = {"none", "meter"};
+  /// Emergency stops and collisions a run, beyond those of no control, that are still safe.
+  double safety_limit = 0;
+};
+
+/// The search for a scripted controller before a training with simulations.
+struct Search {
+  double minutes = 0;                ///< 0: none
+  std::int64_t episodes = 0;         ///< of all rounds; 0: as many as fit the minutes
+  std::int64_t final_episodes = 12;  ///< with which what was found is compared once more
+  double training_minutes = 20;      ///< for the training after it; 0: as ppo.iterations says
+  /// Keys that follow from what was found.
+  std::vector<std::string> decides = {"env.zone_m",
+                                      "env.lead_only",
+                                      "env.behind",
+                                      "env.commit_s",
+                                      "env.lead_s",
+                                      "env.slow_mps",
+                                      "env.control_period_s",
+                                      "action.commands",
+                                      "controller.top_k",
+                                      "controller.first_command_probability",
+                                      "ppo.iterations",
+                                      "ppo.imitation_controllers",
+                                      "ppo.imitation_iterations",
+                                      "ppo.gae_lambda",
+                                      "ppo.train_batch_size",
+                                      "ppo.minibatch_size",
+                                      "ppo.intervention_cost",
+                                      "ppo.baseline_episodes",
+                                      "ppo.eval_interval",
+                                      "ppo.eval_episodes",
+                                      "evaluation.controllers"};
 };
 
 struct Comm {
@@ -274,6 +310,7 @@ struct Config {
   Ppo ppo;
   Lagrange lagrange;
   Evaluation evaluation;
+  Search search;
   Comm comm;
   Checkpoint checkpoint;
   Log log;

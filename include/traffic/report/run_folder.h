@@ -15,6 +15,9 @@ class RunFolder {
 
   [[nodiscard]] const std::filesystem::path& root() const { return root_; }
   [[nodiscard]] std::filesystem::path config() const { return root_ / "config.toml"; }
+  /// What the training took, where it found some of it out by itself.
+  [[nodiscard]] std::filesystem::path resolved() const { return root_ / "resolved.toml"; }
+  [[nodiscard]] std::filesystem::path search() const { return root_ / "search.json"; }
   [[nodiscard]] std::filesystem::path environment() const { return root_ / "environment.json"; }
   [[nodiscard]] std::filesystem::path summary() const { return root_ / "summary.json"; }
   [[nodiscard]] std::filesystem::path metrics() const { return root_ / "metrics.jsonl"; }

@@ -41,6 +41,8 @@ class RunReader {
   [[nodiscard]] std::optional<nlohmann::ordered_json> summary() const;
   /// evaluation.json; nothing without one. @throws DataError as summary()
   [[nodiscard]] std::optional<nlohmann::ordered_json> evaluation() const;
+  /// search.json; nothing without one. @throws DataError as summary()
+  [[nodiscard]] std::optional<nlohmann::ordered_json> search() const;
   /// metrics.jsonl, read anew at each call. @throws ResourceError
   [[nodiscard]] Metrics metrics() const { return read_metrics(folder_.metrics()); }
   /// episodes.csv, read anew at each call. @throws ResourceError

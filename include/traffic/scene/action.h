@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <span>
 #include <string_view>
@@ -11,19 +12,22 @@
 
 namespace traffic::scene {
 
-/// Longitudinal command. All but the last two are categorical.
+/// Longitudinal command. All but kTargetSpeed and kAcceleration are categorical.
 enum class Longitudinal : std::uint8_t {
   kNone,          ///< the vehicle drives on its own model
   kStop,          ///< target 0
   kSlow,          ///< target ControlLimits::slow_mps
   kHold,          ///< target: the speed at which it was picked
   kFast,          ///< target: as fast as its driver may
-  kArriveLate,    ///< reach the stop line when the conflicting green ends; free when there is none
+  kArriveLate,    ///< reach the stop line when the conflicting green ends, one that is on or begins
+                  ///< within `value` s; free when there is none
   kTargetSpeed,   ///< target `value` m/s
   kAcceleration,  ///< `value` m/s2
+  kArriveGreen,   ///< reach the stop line when its own green begins, but no slower than
+                  ///< ControlLimits::slow_mps; free when there is no red
 };
 /// Name in TOML, logs and reports: none, stop, slow, hold, fast, arrive_late, target_speed,
-/// acceleration.
+/// acceleration, arrive_green.
 std::string_view name_of(Longitudinal command);
 /// @throws ConfigError if there is none of that name
 Longitudinal longitudinal_of(std::string_view name);
@@ -37,7 +41,7 @@ struct Command {
   std::uint32_t vehicle_id = 0;
   Longitudinal longitudinal = Longitudinal::kNone;
   LaneChange lane_change = LaneChange::kKeep;
-  double value = 0;   ///< of kTargetSpeed and kAcceleration
+  double value = 0;   ///< of kArriveLate, kTargetSpeed and kAcceleration
   double hold_s = 0;  ///< 0: one step
 
   [[nodiscard]] bool empty() const {
@@ -46,7 +50,7 @@ struct Command {
 };
 
 struct ControlLimits {
-  double slow_mps = 3.0;           ///< target of kSlow
+  double slow_mps = 3.0;           ///< target of kSlow, least one of kArriveGreen
   double max_slowdown_mps2 = 2.0;  ///< how fast a target below the present speed is approached
   double min_accel_mps2 = -3.0;    ///< kAcceleration is clipped to this range
   double max_accel_mps2 = 2.0;
@@ -59,6 +63,8 @@ struct ActiveCommand {
   int conflict = -1;            ///< ahead when it was given; -1: none
   double picked_speed_mps = 0;  ///< speed when it was given
   bool lane_asked = false;      ///< the owner has passed the lane change on
+  /// Of kArriveLate: when the green ends that it was given for; a later one holds nobody.
+  double arrive_by_s = std::numeric_limits<double>::infinity();
 };
 
 /// Speed to ask for in the next step; nothing when the vehicle is to drive on its own model.
@@ -67,9 +73,13 @@ std::optional<double> next_speed(const ActiveCommand& active, const Vehicle& veh
                                  const RoadState& state, const ControlLimits& limits,
                                  double allowed_mps);
 
-/// Seconds until the last green of the streams that meet this vehicle's ends; nothing when none of
-/// them has green now, or one has a green without an end in sight.
-std::optional<double> conflicting_green_left_s(const RoadState& state, const Vehicle& vehicle);
+/// Seconds until the last green of the streams that meet this vehicle's ends, of those that are on
+/// or begin within lead_s; nothing when there is none, or one has no end in sight.
+std::optional<double> conflicting_green_left_s(const RoadState& state, const Vehicle& vehicle,
+                                               double lead_s = 0);
+/// Seconds until this vehicle's lane has green at the stop line ahead; nothing when it has, when no
+/// light stands there, or no green is in sight.
+std::optional<double> own_red_left_s(const RoadState& state, const Vehicle& vehicle);
 
 /// The commands in force. Keeps Vehicle::commanded and committed_until_s up to date.
 class CommandBook {

@@ -108,6 +108,9 @@ class RoadState {
   /// vehicles covered while it was their next conflict, plus the rest of their route when they
   /// passed it.
   [[nodiscard]] std::span<const double> conflict_numerators() const { return conflict_numerators_; }
+  /// Part of EpisodeScore::lost_s() that belongs to a conflict: of vehicles before it or waiting to
+  /// enter towards it and, with none ahead, in its zone or the stretch behind that.
+  [[nodiscard]] std::span<const double> conflict_losses_s() const { return conflict_losses_s_; }
 
  private:
   struct Pass {
@@ -127,6 +130,8 @@ class RoadState {
   void rank_before_stop_lines();
   void update_conflicts(const StepEvents& events);
   void tally(const StepEvents& events);
+  double time_loss_s(const Vehicle& vehicle) const;
+  void note_losses(const StepEvents& events);
 
   std::shared_ptr<const Road> road_;
   ShieldLimits limits_;
@@ -143,6 +148,7 @@ class RoadState {
   std::deque<double> arrivals_;
   EpisodeScore score_;
   std::vector<double> conflict_numerators_;
+  std::vector<double> conflict_losses_s_;
 };
 
 }  // namespace traffic::scene

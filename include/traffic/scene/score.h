@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string_view>
 
 namespace traffic::scene {
 
@@ -39,6 +40,8 @@ struct EpisodeScore {
   /// Arrived vehicles plus the completion of those on the road: what ocr_all and ocr_departed
   /// divide.
   [[nodiscard]] double numerator() const { return static_cast<double>(arrived) + completion_sum; }
+  /// Time that vehicles lost on the road and before it.
+  [[nodiscard]] double lost_s() const { return time_loss_s + depart_delay_s; }
   /// Share of the demand that has got through; vehicles that wait to enter count as demand.
   [[nodiscard]] double ocr_all() const;
   /// The same over the departed only: saturates, and rises when vehicles are kept out.
@@ -50,5 +53,21 @@ struct EpisodeScore {
   [[nodiscard]] double speed_deviation_mps() const;
   [[nodiscard]] double mean_abs_accel_mps2() const;
 };
+
+/// Whether vehicles do not get through, so that ocr_all can be gained; elsewhere delay_s can.
+bool is_saturated(const EpisodeScore& score);
+
+/// What a controller is to gain (env.objective).
+enum class Objective : std::uint8_t { kThroughput, kDelay };
+/// Of "delay"; anything else is throughput: "ocr", and "auto" before it is decided.
+inline Objective objective_of(std::string_view name) {
+  return name == "delay" ? Objective::kDelay : Objective::kThroughput;
+}
+/// What the objective compares: ocr_all, or delay_s.
+double value_of(const EpisodeScore& score, Objective objective);
+/// How much better a value is than another, %: more of ocr_all, less of delay_s. 0 over nothing.
+double gain_percent(double value, double over, Objective objective);
+/// "ocr_all" or "delay_s"
+std::string_view name_of(Objective objective);
 
 }  // namespace traffic::scene

@@ -1,6 +1,7 @@
 /// Traffic lights: which links are green now and for how long.
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <vector>
 
@@ -20,9 +21,10 @@ struct SignalPhase {
 
 /// A light at one moment.
 struct LightState {
-  std::string state;             ///< one letter a link
-  double cycle_position = 0;     ///< 0..1
-  std::vector<double> change_s;  ///< [links] until the link may drive, or may no longer
+  std::string state;                     ///< one letter a link
+  double cycle_position = 0;             ///< 0..1
+  std::vector<double> change_s;          ///< [links] until the link may drive, or may no longer
+  std::vector<double> green_end_s = {};  ///< [links] until its green, this or the next one, ends
 };
 
 /// A fixed cycle of phases, prepared so that the state at a moment is a look-up.
@@ -34,10 +36,14 @@ class SignalProgram {
   [[nodiscard]] int num_phases() const { return static_cast<int>(phases_.size()); }
 
  private:
+  [[nodiscard]] double first_after(std::size_t p, std::size_t link, bool drives) const;
+  [[nodiscard]] double green_ends_after(std::size_t p, std::size_t link) const;
+
   std::vector<SignalPhase> phases_;
   std::vector<double> start_s_;  ///< [phases] in the cycle
   double cycle_s_ = 0;
   std::vector<std::vector<double>> after_end_s_;  ///< [phases][links] from the end of the phase
+  std::vector<std::vector<double>> green_end_s_;  ///< likewise, to the end of its green
 };
 
 }  // namespace traffic::scene

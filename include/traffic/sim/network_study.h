@@ -92,6 +92,11 @@ double connected_vehicles(const NetworkStudy& study, const config::Env& env);
 /// The end of an episode since its begin: env.max_time_s or the scenario's own.
 std::optional<double> duration_s(const NetworkStudy& study, const config::Env& env);
 
+/// Whether there is an approach that `meter` could hold: one that gives way or ends.
+bool can_meter(const NetworkStudy& study);
+/// Whether there is a main stream that meets one released by a light, which `yield` holds.
+bool can_yield(const NetworkStudy& study);
+
 /// Sets what the defaults of env leave open and the scenario answers without doubt: an end after
 /// the last departure, and the only vehicle type whose name looks like that of a connected one.
 /// @return what was set

@@ -26,7 +26,7 @@ struct EpisodeRecord {
   std::uint64_t saved_seed;
   double piece_s;
   std::uint64_t store_key;
-  std::array<char, 56> controller;
+  std::array<char, 208> controller;
 };
 static_assert(sizeof(EpisodeRecord) == kEpisodeBytes);
 

@@ -46,7 +46,7 @@ class PeriodWriter {
 void read_period(std::span<const std::byte> bytes, Period& out);
 
 /// The payloads of commands.
-inline constexpr std::size_t kEpisodeBytes = 104;
+inline constexpr std::size_t kEpisodeBytes = 256;
 std::array<std::byte, kEpisodeBytes> write_episode(const EpisodeSpec& spec);
 EpisodeSpec read_episode(std::span<const std::byte> bytes);
 /// Commands are their own bytes.

@@ -94,7 +94,7 @@ void check_candidates(const Period& period) {
   const std::int64_t nodes = period.frames.empty() ? 0 : period.frames.back().num_nodes();
   for (const scene::Candidate& candidate : period.candidates) {
     if (candidate.node < 0 || candidate.node >= nodes || candidate.conflict < 0 ||
-        candidate.conflict >= period.num_conflicts || candidate.approach < 0) {
+        candidate.conflict >= period.num_conflicts || candidate.approach < -1) {
       throw WorkerError("observation's candidate is vehicle {} of {} before conflict {} of {}",
                         candidate.node, nodes, candidate.conflict, period.num_conflicts);
     }

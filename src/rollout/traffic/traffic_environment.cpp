@@ -30,6 +30,7 @@ TrafficEnvironment::TrafficEnvironment(const config::Config& config, std::uint32
       mix_(config::scenario_mix(config.env)),
       rule_(sim::candidate_rule(config)),
       top_k_(static_cast<int>(config.controller.top_k)),
+      by_delay_(config.env.objective == "delay"),
       env_index_(env),
       sumo_(first_options(config.env, mix_)),
       control_period_(options_.control_period_s, sumo_.step_length_s()) {}
@@ -77,12 +78,23 @@ void TrafficEnvironment::begin_episode(const EpisodeSpec& spec) {
     scene::ControllerOptions options;
     options.candidates = rule_;
     options.top_k = top_k_;
+    options.period_s = options_.control_period_s;
     controller_ = scene::make_controller(spec.controller, options);
     controller_->reset(spec.traffic.seed);
   }
   next_decision_s_ = sumo_.time_s();
-  const auto numerators = sumo_.state().conflict_numerators();
-  conflict_numerators_.assign(numerators.begin(), numerators.end());
+  const auto parts = conflict_parts();
+  conflict_parts_.assign(parts.begin(), parts.end());
+}
+
+/// What is to grow, by env.objective.
+double TrafficEnvironment::achieved() const {
+  return by_delay_ ? -sumo_.score().lost_s() : sumo_.score().numerator();
+}
+
+/// What of it belongs to each conflict; of delay with the other sign.
+std::span<const double> TrafficEnvironment::conflict_parts() const {
+  return by_delay_ ? sumo_.state().conflict_losses_s() : sumo_.state().conflict_numerators();
 }
 
 void TrafficEnvironment::load_traffic(const EpisodeSpec& spec) {
@@ -125,19 +137,20 @@ void TrafficEnvironment::run_step(EnvHost& host) {
     sumo_.apply(std::span(scripted_).subspan(decided));
     next_decision_s_ += controller_->period_s();
   }
-  const double before = sumo_.score().numerator();
+  const double before = achieved();
   const auto count = static_cast<std::int64_t>(host.begin_step());
   const auto action = fault::hit("sumo_env.step", env_index_, count);
   sumo_.step();
-  double growth = sumo_.score().numerator() - before;
+  double growth = achieved() - before;
   if (action == fault::Action::kNan) growth = std::nan("");
   if (action == fault::Action::kHuge) growth = 1e30;
   if (episode_.store.saves) save_piece();
   growth_.push_back(growth);
-  const auto numerators = sumo_.state().conflict_numerators();
-  for (std::size_t c = 0; c < numerators.size(); ++c) {
-    conflict_growth_.push_back(numerators[c] - conflict_numerators_[c]);
-    conflict_numerators_[c] = numerators[c];
+  const auto parts = conflict_parts();
+  for (std::size_t c = 0; c < parts.size(); ++c) {
+    const double more = parts[c] - conflict_parts_[c];
+    conflict_growth_.push_back(by_delay_ ? -more : more);
+    conflict_parts_[c] = parts[c];
   }
   note_controlled();
 }
@@ -172,7 +185,7 @@ Environment::Answer TrafficEnvironment::answer() {
                           sumo_.time_s() >= options_.max_time_s - scene::kTimeTolerance_s);
     period.terminated = !period.truncated;
   }
-  period.num_conflicts = static_cast<std::int64_t>(conflict_numerators_.size());
+  period.num_conflicts = static_cast<std::int64_t>(conflict_parts_.size());
   period.growth = growth_;
   period.conflict_growth = conflict_growth_;
   period.candidates = candidates_;

@@ -38,6 +38,8 @@ class TrafficEnvironment final : public Environment {
   [[nodiscard]] bool done() const;
   void begin_period(std::span<std::byte> room);
   void run_step(EnvHost& host);
+  [[nodiscard]] double achieved() const;
+  [[nodiscard]] std::span<const double> conflict_parts() const;
   void note_controlled();
   [[nodiscard]] Answer answer();
 
@@ -46,6 +48,7 @@ class TrafficEnvironment final : public Environment {
   std::vector<config::ScenarioShare> mix_;
   scene::CandidateRule rule_;
   int top_k_;
+  bool by_delay_;  ///< the objective
   std::uint32_t env_index_;
   sim::SumoEnv sumo_;
   PeriodWriter writer_;
@@ -56,7 +59,7 @@ class TrafficEnvironment final : public Environment {
   // Of the period under way.
   std::vector<double> growth_;
   std::vector<double> conflict_growth_;
-  std::vector<double> conflict_numerators_;
+  std::vector<double> conflict_parts_;  ///< of the objective, so far
   std::vector<scene::Candidate> candidates_;
   std::vector<ControlledVehicle> controlled_;
   std::vector<scene::Command> scripted_;

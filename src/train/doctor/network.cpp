@@ -114,14 +114,6 @@ std::string load_text(const sim::NetworkStudy& study, double duration_s) {
                      busiest->id, most_vph);
 }
 
-/// Where nearly all get through, ocr_all has nothing left to gain.
-bool is_saturated(const scene::EpisodeScore& score) {
-  constexpr double kThrough = 0.9;
-  constexpr double kWaiting = 0.02;
-  return score.ocr_all() < kThrough ||
-         static_cast<double>(score.waiting) > kWaiting * static_cast<double>(score.departed);
-}
-
 /// Drives without control for some seconds of real time at most.
 Finding try_out(const sim::NetworkStudy& study, const config::Config& config) {
   constexpr double kMost_s = 5.0;

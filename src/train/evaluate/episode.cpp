@@ -8,6 +8,7 @@
 
 #include "evaluate/replay.h"
 #include "traffic/checkpoint/file.h"
+#include "traffic/config/controller_spec.h"
 #include "traffic/core/error.h"
 #include "traffic/model/memory.h"
 #include "traffic/sim/env_options.h"
@@ -25,12 +26,12 @@ void check_controller(const std::string& name) {
     checkpoint::verify(trained->path);
     return;
   }
-  const auto known = scene::controller_names();
-  if (std::find(known.begin(), known.end(), name) != known.end()) return;
-  throw ConfigError(
-      "--controller: found '{}', expected {}, checkpoint:PATH or "
-      "checkpoint:PATH,sampled",
-      name, fmt::join(known, ", "));
+  try {
+    config::parse_controller(name);
+  } catch (const ConfigError& error) {
+    throw ConfigError("--controller: {}, or checkpoint:PATH or checkpoint:PATH,sampled",
+                      error.what());
+  }
 }
 
 EpisodeRunner::EpisodeRunner(const EvaluationPlan& plan) : plan_(plan) {
@@ -50,7 +51,7 @@ scene::Controller& EpisodeRunner::controller(std::size_t index) {
     scene::ControllerOptions options;
     options.candidates = {.zone_m = env.zone_m, .lead_only = env.lead_only};
     options.top_k = static_cast<int>(plan_.config.controller.top_k);
-    options.random_period_s = env.control_period_s;
+    options.period_s = env.control_period_s;
     known = scene::make_controller(name, options);
   }
   return *known;

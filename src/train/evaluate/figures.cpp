@@ -2,19 +2,12 @@
 
 #include <algorithm>
 
-#include "traffic/report/paired_statistics.h"
-
 namespace traffic::train {
 namespace {
 
 using E = EvaluatedEpisode;
 
 double real(std::int64_t count) { return static_cast<double>(count); }
-
-std::vector<double> scores_of(const EvaluationPlan& plan, const Episodes& episodes,
-                              std::size_t controller) {
-  return values_of(plan, episodes, controller, [](const E& e) { return e.score.ocr_all(); });
-}
 
 }  // namespace
 
@@ -75,9 +68,18 @@ std::optional<std::size_t> index_of_none(const EvaluationPlan& plan) {
 }
 
 std::vector<double> gains_of(const EvaluationPlan& plan, const Episodes& episodes,
-                             std::size_t controller, std::size_t none) {
-  return report::paired_gains(scores_of(plan, episodes, controller),
-                              scores_of(plan, episodes, none));
+                             std::size_t controller, std::size_t none,
+                             std::optional<scene::Objective> objective) {
+  const scene::Objective wanted =
+      objective.value_or(scene::objective_of(plan.config.env.objective));
+  std::vector<double> gains;
+  for (std::size_t s = 0; s < plan.seeds.size(); ++s) {
+    const auto value = [&](std::size_t c) {
+      return value_of(episodes.at(c * plan.seeds.size() + s).score, wanted);
+    };
+    gains.push_back(scene::gain_percent(value(controller), value(none), wanted));
+  }
+  return gains;
 }
 
 }  // namespace traffic::train

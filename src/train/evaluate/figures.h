@@ -32,8 +32,10 @@ std::vector<double> values_of(const EvaluationPlan& plan, const Episodes& episod
 
 std::optional<std::size_t> index_of_none(const EvaluationPlan& plan);
 
-/// Gains of ocr_all over `none`, %, seed by seed.
+/// Gains over `none`, %, seed by seed.
+/// @param objective of which: nothing for that of the plan, env.objective
 std::vector<double> gains_of(const EvaluationPlan& plan, const Episodes& episodes,
-                             std::size_t controller, std::size_t none);
+                             std::size_t controller, std::size_t none,
+                             std::optional<scene::Objective> objective = std::nullopt);
 
 }  // namespace traffic::train

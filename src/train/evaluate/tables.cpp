@@ -30,32 +30,58 @@ double summary_of(const EvaluationPlan& plan, const Episodes& episodes, std::siz
   return std::string_view(figure.name) == "max_controlled" ? mean.most : mean.mean;
 }
 
-/// Gain, interval and worst seed; empty for `none` and without it.
-std::vector<Cell> gain_cells(const EvaluationPlan& plan, const Episodes& episodes,
-                             std::size_t controller) {
-  const auto none = index_of_none(plan);
-  if (!none || *none == controller) return {Cell{}, Cell{}, Cell{}};
-  const report::MeanInterval gain =
-      report::mean_interval(gains_of(plan, episodes, controller, *none));
-  return {gain.mean, gain.half_width, gain.least};
+/// Which figures a table has.
+enum class Columns { kNarrow, kAll };
+
+std::vector<std::string> gain_columns(Columns which) {
+  std::vector<std::string> columns{"gain_%", "+-95%", "worst_%"};
+  if (which == Columns::kAll) {
+    for (const scene::Objective each : {scene::Objective::kThroughput, scene::Objective::kDelay}) {
+      columns.push_back(fmt::format("{}_gain_%", name_of(each)));
+      columns.push_back(fmt::format("{}_gain_+-95%", name_of(each)));
+    }
+  }
+  return columns;
 }
 
-/// A row a controller: its name as `label` gives it, the gain, and the figures that have a name in
-/// this table.
-template <typename Label, typename Name>
-report::Table table_of(const EvaluationPlan& plan, const Episodes& episodes, const Label& label,
-                       const Name& column_name) {
-  std::vector<std::string> columns{"controller", "gain_%", "+-95%", "worst_%"};
+/// Gain of the objective, its interval and worst seed; then those of either. Empty for `none` and
+/// without it.
+std::vector<Cell> gain_cells(const EvaluationPlan& plan, const Episodes& episodes,
+                             std::size_t controller, Columns which) {
+  const auto none = index_of_none(plan);
+  if (!none || *none == controller) return std::vector<Cell>(gain_columns(which).size());
+  const report::MeanInterval gain =
+      report::mean_interval(gains_of(plan, episodes, controller, *none));
+  std::vector<Cell> cells{gain.mean, gain.half_width, gain.least};
+  if (which == Columns::kAll) {
+    for (const scene::Objective each : {scene::Objective::kThroughput, scene::Objective::kDelay}) {
+      const auto one = report::mean_interval(gains_of(plan, episodes, controller, *none, each));
+      cells.emplace_back(one.mean);
+      cells.emplace_back(one.half_width);
+    }
+  }
+  return cells;
+}
+
+const char* column_name(const Figure& figure, Columns which) {
+  return which == Columns::kAll ? figure.name : figure.label;
+}
+
+/// A row a controller: its name, gains, and the figures that have a name in this table.
+report::Table table_of(const EvaluationPlan& plan, const Episodes& episodes, Columns which) {
+  std::vector<std::string> columns = gain_columns(which);
+  columns.insert(columns.begin(), "controller");
   for (const Figure& figure : figures()) {
-    if (column_name(figure) != nullptr) columns.emplace_back(column_name(figure));
+    if (const char* name = column_name(figure, which)) columns.emplace_back(name);
   }
   report::Table table(columns);
   for (std::size_t c = 0; c < plan.controllers.size(); ++c) {
-    std::vector<Cell> row{label(plan.controllers[c])};
-    const auto gain = gain_cells(plan, episodes, c);
+    const std::string& name = plan.controllers[c];
+    std::vector<Cell> row{which == Columns::kAll ? name : short_name(name)};
+    const auto gain = gain_cells(plan, episodes, c, which);
     row.insert(row.end(), gain.begin(), gain.end());
     for (const Figure& figure : figures()) {
-      if (column_name(figure) == nullptr) continue;
+      if (column_name(figure, which) == nullptr) continue;
       row.emplace_back(summary_of(plan, episodes, c, figure));
     }
     table.add_row(std::move(row));
@@ -72,13 +98,11 @@ std::string short_name(const std::string& controller) {
 }
 
 report::Table comparison_table(const EvaluationPlan& plan, const Episodes& episodes) {
-  return table_of(
-      plan, episodes, [](const std::string& name) { return name; },
-      [](const Figure& figure) { return figure.name; });
+  return table_of(plan, episodes, Columns::kAll);
 }
 
 report::Table overview_table(const EvaluationPlan& plan, const Episodes& episodes) {
-  return table_of(plan, episodes, short_name, [](const Figure& figure) { return figure.label; });
+  return table_of(plan, episodes, Columns::kNarrow);
 }
 
 report::Table difference_table(const EvaluationPlan& plan, const Episodes& episodes) {

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <string_view>
 
 #include "evaluate/figures.h"
 #include "traffic/report/paired_statistics.h"
@@ -15,10 +16,12 @@ std::vector<SafetyExcess> excesses_of(const EvaluationPlan& plan, const Episodes
                                       std::size_t controller, std::size_t none) {
   std::vector<SafetyExcess> excesses;
   for (const Figure& figure : safety_figures()) {
+    const bool counts = std::string_view(figure.name) != safety_figures().back().name;
+    const double limit = counts ? plan.config.evaluation.safety_limit : 0.0;
     const auto more = report::mean_interval(
         report::paired_differences(values_of(plan, episodes, controller, figure.of),
                                    values_of(plan, episodes, none, figure.of)));
-    if (more.low() > 0.0) excesses.push_back({figure.name, more.mean, more.half_width});
+    if (more.low() > limit) excesses.push_back({figure.name, more.mean, more.half_width});
   }
   return excesses;
 }
@@ -74,6 +77,7 @@ std::vector<ControllerVerdict> judge_controllers(const EvaluationPlan& plan,
 
 std::string verdict_text(const EvaluationPlan& plan, const Episodes& episodes) {
   const auto verdicts = judge_controllers(plan, episodes);
+  const auto objective = name_of(scene::objective_of(plan.config.env.objective));
   std::string text;
   for (std::size_t c = 0; c < verdicts.size(); ++c) {
     const ControllerVerdict& own = verdicts[c];
@@ -81,8 +85,8 @@ std::string verdict_text(const EvaluationPlan& plan, const Episodes& episodes) {
     if (own.best && plan.controllers[c] == "none") {
       text += "best: none; no controller that is safe gains over it\n";
     } else if (own.best) {
-      text += fmt::format("best: {}, {:+.2f}{} %{}\n", name, own.gain,
-                          interval_text(own.half_width), doubt_of(own));
+      text += fmt::format("best: {}, {:+.2f}{} % of {}{}\n", name, own.gain,
+                          interval_text(own.half_width), objective, doubt_of(own));
     }
     for (const SafetyExcess& excess : own.excesses) {
       text += fmt::format("{}{}: {:.2f}{} more {} a run than none\n", name,

@@ -147,8 +147,9 @@ std::optional<scene::Command> Policy::command(const scene::FrameView& frame,
   command.hold_s = env.control_period_s;
   if (categorical()) {
     command.longitudinal = commands_.at(static_cast<std::size_t>(std::lround(action)));
-    if (command.longitudinal == scene::Longitudinal::kArriveLate && env.commit_s > 0) {
-      command.hold_s = env.commit_s;
+    if (command.longitudinal == scene::Longitudinal::kArriveLate) {
+      command.value = env.lead_s;
+      if (env.commit_s > 0) command.hold_s = env.commit_s;
     }
   } else {
     const double bounded = bounds_.squash(static_cast<double>(action));

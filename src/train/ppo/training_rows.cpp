@@ -7,9 +7,20 @@
 #include "ppo/network_check.h"
 #include "ppo/presets.h"
 #include "ppo/training.h"
+#include "search/prepare.h"
 
 namespace traffic::train {
 namespace {
+
+/// Looks at the networks, searches for a script, and looks again at what follows from it.
+TrainingEnd look_and_search(const Preparation& preparation) {
+  look_at_networks_together(preparation.config, preparation.communicator);
+  const TrainingEnd end = search_and_decide(preparation);
+  if (end == TrainingEnd::kDone) {
+    look_at_networks_together(preparation.config, preparation.communicator);
+  }
+  return end;
+}
 
 /// What both have in common.
 config::TrainingFacts ppo_facts() {
@@ -23,7 +34,7 @@ config::TrainingFacts ppo_facts() {
               "command that lasts for a while, so that more traffic gets through.",
           .starts_from = {"world_model"},
           .simulates = true,
-          .sections = {"env", "rollout", "action", "controller", "ppo"},
+          .sections = {"env", "rollout", "action", "controller", "ppo", "search"},
           .presets = ppo_presets()};
 }
 
@@ -36,7 +47,7 @@ TrainingRow ppo_training() {
           },
           .check_new = check_starting_weights,
           .own_sections = {},
-          .prepare = look_at_networks_together};
+          .prepare = look_and_search};
 }
 
 TrainingRow ppo_constrained_training() {
@@ -58,7 +69,7 @@ TrainingRow ppo_constrained_training() {
           },
           .check_new = check_starting_weights,
           .own_sections = {},
-          .prepare = look_at_networks_together};
+          .prepare = look_and_search};
 }
 
 }  // namespace traffic::train

@@ -52,8 +52,9 @@ std::string baseline_key(const config::Config& config) {
   Hasher hasher;
   add_scenario(sim::find_scenario(config.env.scenario), hasher);
   for (const std::string& argument : config.env.sumo_args) hasher.update(argument + '\n');
-  hasher.update(fmt::format("{} {} {} {} {}", config.env.max_time_s, config.ppo.credit,
-                            config.ppo.baseline_episodes, version(), sim::sumo_version()));
+  hasher.update(fmt::format("{} {} {} {} {} {}", config.env.objective, config.env.max_time_s,
+                            config.ppo.credit, config.ppo.baseline_episodes, version(),
+                            sim::sumo_version()));
   if (config.ppo.episode_s > 0.0) hasher.update(fmt::format(" {}", config.ppo.episode_s));
   return hex64(hasher.digest());
 }
@@ -75,7 +76,9 @@ checkpoint::Snapshot to_snapshot(const Baseline& baseline, const std::string& ke
   snapshot.put_int("baseline/episodes", baseline.growth.episodes);
   snapshot.put_real("baseline/bin_s", baseline.growth.bin_s);
   snapshot.put_real("baseline/expected_demand", baseline.expected_demand);
+  snapshot.put_real("baseline/expected_loss_s", baseline.expected_loss_s);
   snapshot.put_real("baseline/mean_ocr_all", baseline.mean_ocr_all);
+  snapshot.put_real("baseline/mean_delay_s", baseline.mean_delay_s);
   return snapshot;
 }
 
@@ -92,7 +95,9 @@ Baseline baseline_from(const checkpoint::Snapshot& snapshot, const std::string& 
   baseline.growth.episodes = snapshot.integer("baseline/episodes");
   baseline.growth.bin_s = snapshot.real("baseline/bin_s");
   baseline.expected_demand = snapshot.real("baseline/expected_demand");
+  baseline.expected_loss_s = snapshot.real("baseline/expected_loss_s");
   baseline.mean_ocr_all = snapshot.real("baseline/mean_ocr_all");
+  baseline.mean_delay_s = snapshot.real("baseline/mean_delay_s");
   return baseline;
 }
 

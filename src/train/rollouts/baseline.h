@@ -13,10 +13,12 @@
 namespace traffic::train {
 
 struct Baseline {
-  rl::BaselineSums growth;     ///< of the score's numerator, by conflict or in all
+  rl::BaselineSums growth;     ///< of the objective, by conflict or in all
   double expected_demand = 0;  ///< vehicles that want to enter in an episode, mean
+  double expected_loss_s = 0;  ///< time that they lose in all, mean
   double mean_ocr_all = 0;
   rollout::PieceStore store{};  ///< where these runs have left their traffic; not in the file
+  double mean_delay_s = 0;
 };
 
 /// Tells baselines apart: what the scenario's files hold, what SUMO is told, how it was measured.

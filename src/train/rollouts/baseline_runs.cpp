@@ -77,7 +77,7 @@ Baseline measure(const MeasureInput& in, TrafficCollector& collector,
       static_cast<std::int64_t>(most(static_cast<double>(measured.conflicts)));
   baseline.growth.bin_s = most(measured.bin_s);
   const auto bins = static_cast<std::int64_t>(most(static_cast<double>(longest)));
-  torch::Tensor sums = torch::zeros({bins + 3}, torch::kDouble);
+  torch::Tensor sums = torch::zeros({bins + 5}, torch::kDouble);
   auto* sum = sums.data_ptr<double>();
   for (const auto& episode : measured.growth) {
     for (std::size_t i = 0; i < episode.size(); ++i) sum[i] += episode[i];
@@ -85,16 +85,23 @@ Baseline measure(const MeasureInput& in, TrafficCollector& collector,
   for (const EpisodeOutcome& outcome : outcomes) {
     sum[bins] += static_cast<double>(outcome.score.departed + outcome.score.waiting);
     sum[bins + 1] += outcome.score.ocr_all();
-    sum[bins + 2] += 1.0;
+    sum[bins + 2] += outcome.score.lost_s();
+    sum[bins + 3] += outcome.score.delay_s();
+    sum[bins + 4] += 1.0;
   }
   communicator.all_reduce(sums);
-  baseline.growth.episodes = std::llround(sum[bins + 2]);
+  const double episodes = sum[bins + 4];
+  baseline.growth.episodes = std::llround(episodes);
   baseline.growth.growth.assign(sum, sum + bins);
-  baseline.expected_demand = sum[bins] / sum[bins + 2];
-  baseline.mean_ocr_all = sum[bins + 1] / sum[bins + 2];
-  spdlog::info("measured {} uncontrolled episodes of {} in {:.1f} s: ocr_all {:.3f}, demand {:.0f}",
-               baseline.growth.episodes, config.env.scenario, clock.seconds(),
-               baseline.mean_ocr_all, baseline.expected_demand);
+  baseline.expected_demand = sum[bins] / episodes;
+  baseline.mean_ocr_all = sum[bins + 1] / episodes;
+  baseline.expected_loss_s = sum[bins + 2] / episodes;
+  baseline.mean_delay_s = sum[bins + 3] / episodes;
+  spdlog::info(
+      "measured {} uncontrolled episodes of {} in {:.1f} s: ocr_all {:.3f}, delay {:.1f} s, demand "
+      "{:.0f}",
+      baseline.growth.episodes, config.env.scenario, clock.seconds(), baseline.mean_ocr_all,
+      baseline.mean_delay_s, baseline.expected_demand);
   return baseline;
 }
 

@@ -9,6 +9,8 @@
 namespace traffic::train {
 
 // Seeds of the traffic, apart from each other and from those that people evaluate on.
+inline constexpr std::uint64_t kFirstSearchSeed = 700'000'000;
+inline constexpr std::uint64_t kFirstFinalSeed = 750'000'000;  ///< of what a search has found
 inline constexpr std::uint64_t kFirstBaselineSeed = 800'000'000;
 inline constexpr std::uint64_t kFirstSelectionSeed = 900'000'000;
 inline constexpr std::uint64_t kFirstTrainingSeed = 1'000'000'000;

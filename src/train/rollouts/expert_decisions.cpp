@@ -13,6 +13,11 @@ std::optional<std::size_t> index_of(std::span<const scene::Longitudinal> command
   return static_cast<std::size_t>(found - commands.begin());
 }
 
+/// The command of a policy that is nearest to it: a speed to be held is one to slow down to.
+scene::Longitudinal as_category(scene::Longitudinal asked) {
+  return asked == scene::Longitudinal::kTargetSpeed ? scene::Longitudinal::kSlow : asked;
+}
+
 /// What was asked of a vehicle for long enough.
 std::optional<std::size_t> action_for(std::uint32_t vehicle, std::span<const scene::Command> asked,
                                       std::span<const scene::Longitudinal> commands,
@@ -21,8 +26,9 @@ std::optional<std::size_t> action_for(std::uint32_t vehicle, std::span<const sce
   double held_s = 0.0;
   for (const scene::Command& command : asked) {
     if (command.vehicle_id != vehicle) continue;
-    if (!first) first = command.longitudinal;
-    if (command.longitudinal == *first) held_s += command.hold_s;
+    const scene::Longitudinal asked_for = as_category(command.longitudinal);
+    if (!first) first = asked_for;
+    if (asked_for == *first) held_s += command.hold_s;
   }
   if (!first || held_s < least_s) return std::nullopt;
   return index_of(commands, *first);

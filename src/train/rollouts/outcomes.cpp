@@ -93,14 +93,21 @@ std::vector<EpisodeOutcome> share_outcomes(const std::vector<EpisodeOutcome>& mi
   return all;
 }
 
-std::vector<double> ocr_all_of(const std::vector<EpisodeOutcome>& outcomes) {
-  std::vector<double> scores;
-  for (const EpisodeOutcome& outcome : outcomes) scores.push_back(outcome.score.ocr_all());
-  return scores;
+std::vector<double> gains_over(const std::vector<EpisodeOutcome>& outcomes,
+                               const std::vector<EpisodeOutcome>& others,
+                               scene::Objective objective) {
+  TRAFFIC_CHECK(outcomes.size() == others.size(), "{} episodes, {} to compare them with",
+                outcomes.size(), others.size());
+  std::vector<double> gains;
+  for (std::size_t i = 0; i < outcomes.size(); ++i) {
+    gains.push_back(scene::gain_percent(value_of(outcomes[i].score, objective),
+                                        value_of(others[i].score, objective), objective));
+  }
+  return gains;
 }
 
 double safety_excess(const std::vector<EpisodeOutcome>& controlled,
-                     const std::vector<EpisodeOutcome>& uncontrolled) {
+                     const std::vector<EpisodeOutcome>& uncontrolled, double limit) {
   constexpr std::int64_t scene::EpisodeScore::*kCounts[] = {&scene::EpisodeScore::emergency_stops,
                                                             &scene::EpisodeScore::collisions};
   double excess = 0.0;
@@ -114,7 +121,7 @@ double safety_excess(const std::vector<EpisodeOutcome>& controlled,
     };
     const auto more = report::mean_interval(
         report::paired_differences(counts_of(controlled), counts_of(uncontrolled)));
-    excess += std::max(0.0, more.low());
+    excess += std::max(0.0, more.low() - limit);
   }
   return excess;
 }

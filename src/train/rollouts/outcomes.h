@@ -21,11 +21,15 @@ namespace traffic::train {
 std::vector<EpisodeOutcome> share_outcomes(const std::vector<EpisodeOutcome>& mine,
                                            std::int64_t total, comm::Communicator& communicator);
 
-std::vector<double> ocr_all_of(const std::vector<EpisodeOutcome>& outcomes);
+/// Gains over other episodes of the same traffic, %, one by one.
+std::vector<double> gains_over(const std::vector<EpisodeOutcome>& outcomes,
+                               const std::vector<EpisodeOutcome>& others,
+                               scene::Objective objective);
 
 /// SelectionEvaluation::safety_excess of episodes and the uncontrolled ones of the same seeds.
+/// @param limit of each figure, evaluation.safety_limit
 double safety_excess(const std::vector<EpisodeOutcome>& controlled,
-                     const std::vector<EpisodeOutcome>& uncontrolled);
+                     const std::vector<EpisodeOutcome>& uncontrolled, double limit = 0.0);
 
 /// Vehicle-steps under control, mean of an episode.
 double mean_cv_steps(const std::vector<EpisodeOutcome>& outcomes);
@@ -36,10 +40,10 @@ double mean_cost(const std::vector<EpisodeOutcome>& outcomes);
 /// Controlled runs of the selection seeds beside the uncontrolled ones.
 struct SelectionEvaluation {
   std::vector<EpisodeOutcome> controlled;
-  std::vector<double> gains;  ///< of ocr_all, %, of each selection seed
+  std::vector<double> gains;  ///< of the objective, %, of each selection seed
   report::MeanInterval gain;
   /// Emergency stops and collisions a run that there are more of than without control, beyond the
-  /// 95 % interval of each.
+  /// 95 % interval of each and evaluation.safety_limit.
   double safety_excess = 0.0;
   /// The same of each scenario; empty when there is but one.
   std::vector<std::pair<std::string, report::MeanInterval>> by_scenario{};

@@ -4,10 +4,12 @@
 
 namespace traffic::train {
 
-Reward::Reward(const std::vector<Baseline>& baselines, double scale) {
+Reward::Reward(const std::vector<Baseline>& baselines, double scale, scene::Objective objective) {
   for (const Baseline& baseline : baselines) {
-    scenarios_.push_back({.curve = rl::BaselineCurve(baseline.growth),
-                          .scale = scale / std::max(1.0, baseline.expected_demand)});
+    const double whole =
+        objective == scene::Objective::kDelay ? baseline.expected_loss_s : baseline.expected_demand;
+    scenarios_.push_back(
+        {.curve = rl::BaselineCurve(baseline.growth), .scale = scale / std::max(1.0, whole)});
   }
 }
 

@@ -11,12 +11,14 @@
 
 namespace traffic::train {
 
-/// The reward of a control period: growth of the score's numerator less what uncontrolled traffic
-/// of that scenario gains at that time, over its expected demand.
+/// The reward of a control period: growth of the objective less what uncontrolled traffic of that
+/// scenario gains at that time; of the score's numerator over the expected demand, of time saved
+/// over what uncontrolled traffic loses. So an episode's sum is a gain in both.
 class Reward {
  public:
   /// @param baselines of the scenarios
-  Reward(const std::vector<Baseline>& baselines, double scale);
+  Reward(const std::vector<Baseline>& baselines, double scale,
+         scene::Objective objective = scene::Objective::kThroughput);
 
   /// C: the most that a scenario has.
   [[nodiscard]] std::int64_t conflicts() const;

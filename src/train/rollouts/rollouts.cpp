@@ -27,8 +27,9 @@ Rollouts::Rollouts(const config::Config& config, const comm::MpiSession& session
       communicator_(communicator),
       pool_(session, config_),
       collector_(config_, pool_, time_split),
+      objective_(scene::objective_of(config_.env.objective)),
       baselines_(get_baselines(config_, collector_, communicator_)),
-      reward_(baselines_, config_.ppo.reward_scale),
+      reward_(baselines_, config_.ppo.reward_scale, objective_),
       cost_(config_.lagrange, reward_.conflicts()),
       selection_({config_, communicator_, collector_, reward_, cost_}),
       fault_point_(std::string(config::get_training(config_.run.phase).folder) + ".collect") {}
@@ -60,12 +61,21 @@ void Rollouts::draw_piece(rollout::EpisodeSeed& traffic, Rng rng) const {
 }
 
 double Rollouts::sampled_gain(const std::vector<EpisodeOutcome>& outcomes) const {
-  if (!are_pieces()) {
-    double sum = 0.0;
-    for (const double score : ocr_all_of(outcomes)) sum += score;
-    const double mean = sum / static_cast<double>(std::max<std::size_t>(1, outcomes.size()));
-    return 100.0 * (mean / uncontrolled_ocr_all(outcomes) - 1.0);
+  if (are_pieces()) return gain_of_pieces(outcomes);
+  double own = 0.0;
+  double uncontrolled = 0.0;
+  for (const EpisodeOutcome& outcome : outcomes) {
+    const Baseline& baseline = baselines_.at(static_cast<std::size_t>(outcome.traffic.scenario));
+    own += value_of(outcome.score, objective_);
+    uncontrolled +=
+        objective_ == scene::Objective::kDelay ? baseline.mean_delay_s : baseline.mean_ocr_all;
   }
+  return scene::gain_percent(own, uncontrolled, objective_);
+}
+
+/// By their rewards: a piece has no score of its own. What uncontrolled traffic gains is negative
+/// where it is time lost.
+double Rollouts::gain_of_pieces(const std::vector<EpisodeOutcome>& outcomes) const {
   double reward = 0.0;
   double expected = 0.0;
   for (const EpisodeOutcome& outcome : outcomes) {
@@ -73,16 +83,7 @@ double Rollouts::sampled_gain(const std::vector<EpisodeOutcome>& outcomes) const
     reward += outcome.reward;
     expected += reward_.expected(outcome.traffic.scenario, from_s, from_s + config_.ppo.episode_s);
   }
-  return 100.0 * reward / expected;
-}
-
-double Rollouts::uncontrolled_ocr_all(const std::vector<EpisodeOutcome>& outcomes) const {
-  if (baselines_.size() == 1 || outcomes.empty()) return baselines_.front().mean_ocr_all;
-  double sum = 0.0;
-  for (const EpisodeOutcome& outcome : outcomes) {
-    sum += baselines_.at(static_cast<std::size_t>(outcome.traffic.scenario)).mean_ocr_all;
-  }
-  return sum / static_cast<double>(outcomes.size());
+  return 100.0 * reward / std::abs(expected);
 }
 
 std::int64_t Rollouts::episodes_per_iteration() const {

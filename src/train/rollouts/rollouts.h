@@ -36,8 +36,8 @@ class Rollouts {
   Rollouts(const config::Config& config, const comm::MpiSession& session,
            comm::Communicator& communicator, TimeSplit& time_split);
 
-  /// What these episodes have gained over no control, by their scenarios'
-  /// means, in %: of ocr_all, or of what gets through in pieces of scenarios.
+  /// What these episodes have gained over no control, by their scenarios' means, in %: of the
+  /// objective, or of what gets through in pieces of scenarios.
   [[nodiscard]] double sampled_gain(const std::vector<EpisodeOutcome>& outcomes) const;
   /// The most that a scenario has.
   [[nodiscard]] std::int64_t conflicts() const { return reward_.conflicts(); }
@@ -66,7 +66,7 @@ class Rollouts {
                                                       std::int64_t minor) const;
   [[nodiscard]] bool are_pieces() const { return config_.ppo.episode_s > 0.0; }
   void draw_piece(rollout::EpisodeSeed& traffic, Rng rng) const;
-  [[nodiscard]] double uncontrolled_ocr_all(const std::vector<EpisodeOutcome>& outcomes) const;
+  [[nodiscard]] double gain_of_pieces(const std::vector<EpisodeOutcome>& outcomes) const;
   [[nodiscard]] bool is_given_up(const Collected& collected);
   Collected collect_episodes(std::int64_t iteration, const Behaviour& behaviour);
   Collected collect_fragments(const Behaviour& behaviour);
@@ -76,6 +76,7 @@ class Rollouts {
   comm::Communicator& communicator_;
   rollout::TrafficPool pool_;
   TrafficCollector collector_;
+  scene::Objective objective_;
   std::vector<Baseline> baselines_;  ///< of the scenarios
   Reward reward_;
   Cost cost_;

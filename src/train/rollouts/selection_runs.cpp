@@ -85,9 +85,11 @@ SelectionEvaluation SelectionRuns::assess(const Collected& collected) {
   SelectionEvaluation result;
   result.controlled =
       share_outcomes(collected.outcomes, parts_.config.ppo.eval_episodes, parts_.communicator);
-  result.gains = report::paired_gains(ocr_all_of(result.controlled), ocr_all_of(uncontrolled()));
+  result.gains = gains_over(result.controlled, uncontrolled(),
+                            scene::objective_of(parts_.config.env.objective));
   result.gain = report::mean_interval(result.gains);
-  result.safety_excess = safety_excess(result.controlled, uncontrolled());
+  result.safety_excess =
+      safety_excess(result.controlled, uncontrolled(), parts_.config.evaluation.safety_limit);
   if (mix_.size() == 1) return result;
   for (std::size_t s = 0; s < mix_.size(); ++s) {
     std::vector<double> of_scenario;

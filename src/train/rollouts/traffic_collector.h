@@ -25,6 +25,7 @@ namespace traffic::train {
 struct EpisodeRequest {
   std::int64_t order = 0;  ///< place among the requests of all ranks
   rollout::EpisodeSeed traffic;
+  std::string controller = "none";  ///< a scripted one, where nobody else decides
 };
 
 /// Who decides.

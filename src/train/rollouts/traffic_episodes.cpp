@@ -46,7 +46,7 @@ void TrafficEpisodes::begin(int env) {
   state.outcome.traffic = traffic;
   if (!keeps()) state.sampling_seed = decision_seed(traffic.seed);
   const bool controlled = behaviour().decider != nullptr;
-  std::string scripted = controlled ? "" : "none";
+  std::string scripted = controlled || of_fragments() ? "" : request_of(state).controller;
   if (!behaviour().experts.empty()) {
     scripted = behaviour().experts.at(static_cast<std::size_t>(traffic.scenario));
   }

@@ -30,9 +30,9 @@ void register_trainings(const std::vector<TrainingRow>& rows) {
   }
 }
 
-void prepare(config::Config& config, comm::Communicator& communicator) {
-  const TrainingRow& row = row_of(config::get_training(config.run.phase));
-  if (row.prepare) row.prepare(config, communicator);
+TrainingEnd prepare(const Preparation& preparation) {
+  const TrainingRow& row = row_of(config::get_training(preparation.config.run.phase));
+  return row.prepare ? row.prepare(preparation) : TrainingEnd::kDone;
 }
 
 void check_new(const config::Config& config) {

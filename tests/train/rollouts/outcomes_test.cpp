@@ -23,5 +23,25 @@ TEST(SafetyExcess, IsWhatLiesAboveTheUncontrolledBeyondTheInterval) {
   EXPECT_NEAR(safety_excess(with_emergency_stops({3, 5, 4, 4}), none), 3.75 - 0.7956, 1e-3);
 }
 
+TEST(SafetyExcess, IsNoneUpToTheLimitThatTheUserSets) {
+  const auto none = with_emergency_stops({0, 0, 0, 0});
+  const auto some = with_emergency_stops({3, 4, 4, 4});
+  EXPECT_GT(safety_excess(some, none, 1.0), 0.0);
+  EXPECT_EQ(safety_excess(some, none, 4.0), 0.0);
+}
+
+TEST(Gains, AreOfTheObjective) {
+  EpisodeOutcome none;
+  none.score.departed = 10;
+  none.score.arrived = 5;
+  none.score.time_loss_s = 80;
+  none.score.depart_delay_s = 20;
+  EpisodeOutcome controlled = none;
+  controlled.score.arrived = 6;
+  controlled.score.time_loss_s = 70;
+  EXPECT_DOUBLE_EQ(gains_over({controlled}, {none}, scene::Objective::kThroughput)[0], 20.0);
+  EXPECT_DOUBLE_EQ(gains_over({controlled}, {none}, scene::Objective::kDelay)[0], 10.0);
+}
+
 }  // namespace
 }  // namespace traffic::train

@@ -34,5 +34,17 @@ TEST(Reward, IsTheGrowthOverThatOfUncontrolledTrafficOfTheScenario) {
   EXPECT_EQ(reward(1, period, 1.0), (std::vector<float>{4.0F, -2.0F}));
 }
 
+TEST(Reward, OfDelayIsTheTimeSavedOverWhatUncontrolledTrafficLoses) {
+  Baseline uncontrolled = baseline({-8, -8, -8, -8}, 1, 100);  // sums over two episodes
+  uncontrolled.expected_loss_s = 16;
+  const Reward reward({uncontrolled}, 100.0, scene::Objective::kDelay);
+  const std::array<double, 2> growth{-3.0, -1.0};
+  rollout::Period period;
+  period.time_s = 2.0;
+  period.num_conflicts = 1;
+  period.growth = growth;
+  EXPECT_EQ(reward(0, period, 0.0), (std::vector<float>{25.0F}));
+}
+
 }  // namespace
 }  // namespace traffic::train

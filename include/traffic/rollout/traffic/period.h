@@ -63,8 +63,9 @@ struct Period {
   bool truncated = false;   ///< cut at env.max_time_s
   std::int64_t num_conflicts = 0;
   std::vector<scene::FrameView>
-      frames;                      ///< oldest first, one a second of the period, the last one now
-  std::span<const double> growth;  ///< [S] of the score's numerator (EpisodeScore)
+      frames;  ///< oldest first, one a second of the period, the last one now
+  /// [S] of what env.objective is: the score's numerator, or minus the time lost (EpisodeScore).
+  std::span<const double> growth;
   std::span<const double> conflict_growth;       ///< [S, C] the part that belongs to each conflict
   std::span<const scene::Candidate> candidates;  ///< in the order of the nodes
   std::span<const ControlledVehicle> controlled;

@@ -18,7 +18,7 @@ namespace traffic::train {
 
 struct EvaluationPlan {
   config::Config config;                 ///< [env] holds for all controllers
-  std::vector<std::string> controllers;  ///< none, random, meter, checkpoint:PATH
+  std::vector<std::string> controllers;  ///< none, meter, yield(lead_s=12), checkpoint:PATH
   std::vector<std::uint64_t> seeds;
   int jobs = 1;               ///< processes
   double demand_scale = 1.0;  ///< factor on the scenario's demand
@@ -51,8 +51,8 @@ std::vector<EvaluatedEpisode> run_evaluation(
     const EvaluationPlan& plan,
     const std::function<void(const EvaluationProgress&)>& progress = {});
 
-/// A row for each controller: gain over the first controller named `none` paired by seed with its
-/// 95 % interval, means of all figures.
+/// A row for each controller: gain of env.objective over the first controller named `none` paired
+/// by seed with its 95 % interval, those of throughput and of delay, means of all figures.
 report::Table comparison_table(const EvaluationPlan& plan,
                                const std::vector<EvaluatedEpisode>& episodes);
 /// The first columns of it, in a width that fits a terminal.
@@ -68,12 +68,13 @@ struct SafetyExcess {
   double half_width = 0;
 };
 struct ControllerVerdict {
-  double gain = 0;        ///< of ocr_all over `none`, %; 0 of `none`
+  double gain = 0;        ///< of the objective over `none`, %; 0 of `none`
   double half_width = 0;  ///< of its interval
   std::vector<SafetyExcess> excesses{};
   bool acted = false;  ///< some vehicle was under its control
   bool best = false;   ///< the highest gain of those that are safe
-  /// No more emergency stops and no more collisions; more hard brakes alone are only said.
+  /// No more emergency stops and collisions than evaluation.safety_limit allows; more hard brakes
+  /// alone are only said.
   [[nodiscard]] bool safe() const;
 };
 /// By controller. Without `none` nothing can be said of safety, and none is best.

@@ -9,6 +9,7 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -108,6 +109,15 @@ struct OwnSection {
   std::vector<config::Row> rows;
 };
 
+/// What a training may look at, and set, before it is made. One for all ranks.
+struct Preparation {
+  config::Config& config;
+  comm::Communicator& communicator;
+  const comm::MpiSession& session;
+  std::filesystem::path dir;  ///< of the job: what took long to find out is kept there
+  bool dry_run = false;       ///< nothing may take long
+};
+
 struct TrainingRow {
   config::TrainingFacts facts;
   /// Collective. Checks everything that can be checked before a step.
@@ -118,13 +128,14 @@ struct TrainingRow {
   std::vector<OwnSection> own_sections = {};
   /// Collective. Looks at what the training is going to work on, sets what that leaves no doubt
   /// about, and refuses what nothing can be learned from. May be empty.
-  std::function<void(config::Config&, comm::Communicator&)> prepare = {};
+  /// @return kStopped if it was given up because a stop is requested
+  std::function<TrainingEnd(const Preparation&)> prepare = {};
 };
 
 /// Makes them known to the configuration and to the coordinator. Before a configuration is read.
 void register_trainings(const std::vector<TrainingRow>& rows);
 /// TrainingRow::prepare of the training that run.phase names.
-void prepare(config::Config& config, comm::Communicator& communicator);
+TrainingEnd prepare(const Preparation& preparation);
 /// Of the training that run.phase names: TrainingRow::check_new.
 void check_new(const config::Config& config);
 /// Of the training that it is a run of: TrainingRow::make.

@@ -1,0 +1,185 @@
+#include "traffic/config/controller_spec.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <charconv>
+#include <optional>
+
+#include "rows.h"
+#include "traffic/core/error.h"
+#include "traffic/core/text.h"
+
+namespace traffic::config {
+namespace {
+
+const ControllerParameter kTop{"top", 0, between(0, 100000),
+                               "vehicles under control at once, at most; 0: controller.top_k"};
+
+ControllerParameter period(double value) {
+  return {"period_s", value, between(0, 3600),
+          "time between decisions, s; 0: env.control_period_s"};
+}
+
+std::vector<ControllerKind> make_kinds() {
+  const Range metres = between(0, 1e5);
+  return {
+      {"none", "Asks for nothing.", {}},
+      {"random",
+       "Random commands for random candidates.",
+       {{"share", 0.5, between(0, 1), "of the candidates that are commanded"}, period(0), kTop}},
+      {"meter",
+       "While the zone behind a conflict is over its critical density, connected vehicles on its "
+       "minor approaches are held.",
+       {{"density", 30, above(0, 1000), "critical density, vehicles per km and lane"},
+        {"from_m", 5, metres, "holds vehicles from this distance to the stop line on"},
+        {"to_m", 60, metres, "and up to this one"},
+        {"speed_mps", 0, between(0, 100), "speed that they are held at; 0: they stop"},
+        period(1),
+        kTop}},
+      {"yield",
+       "While a light releases a minor approach, the leading connected vehicle of each lane of the "
+       "major one arrives late, when that green ends.",
+       {{"from_m", 0, metres, "picks vehicles from this distance to the stop line on"},
+        {"to_m", 200, metres, "and up to this one"},
+        {"lead_s", 0, between(0, 3600), "begins this long before the green does"},
+        {"left_s", 10, between(0, 3600), "but not when less than this is left until its end"},
+        period(0),
+        kTop}},
+      {"brisk",
+       "Connected vehicles near a conflict drive as fast as their drivers may, without "
+       "dawdling; the nearest to the stop line first.",
+       {{"to_m", 100, metres, "picks vehicles up to this distance to the stop line"},
+        {"behind", 1, between(0, 1), "1: also those that have just passed one"},
+        period(1),
+        kTop}},
+      {"glide",
+       "Before a red light connected vehicles slow down so as to reach the line when green "
+       "begins; otherwise those near a conflict drive as fast as their drivers may.",
+       {{"to_m", 100, metres, "slows down vehicles up to this distance to the stop line"},
+        {"brisk_m", 400, metres, "those up to this distance go fast where nothing is red"},
+        period(1),
+        kTop}},
+  };
+}
+
+const ControllerKind* find_kind(std::string_view name) {
+  const auto kinds = controller_kinds();
+  const auto kind =
+      std::ranges::find_if(kinds, [&](const ControllerKind& one) { return one.name == name; });
+  return kind == kinds.end() ? nullptr : &*kind;
+}
+
+const ControllerKind& kind_of(std::string_view name, std::string_view text) {
+  if (const ControllerKind* kind = find_kind(name)) return *kind;
+  std::vector<std::string_view> names;
+  for (const ControllerKind& one : controller_kinds()) names.push_back(one.name);
+  const auto meant = nearest_name(name, names);
+  throw ConfigError("there is no controller '{}'; known are {}{}", text, fmt::join(names, ", "),
+                    meant ? fmt::format("; did you mean '{}'?", *meant) : "");
+}
+
+std::string_view without_spaces(std::string_view text) {
+  while (!text.empty() && text.front() == ' ') text.remove_prefix(1);
+  while (!text.empty() && text.back() == ' ') text.remove_suffix(1);
+  return text;
+}
+
+std::optional<double> number(std::string_view text) {
+  double value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  return value;
+}
+
+/// One "name=value".
+void add_value(std::string_view part, std::string_view text, ControllerSpec& spec) {
+  const auto equals = part.find('=');
+  const std::string_view name = without_spaces(part.substr(0, equals));
+  const ControllerKind& kind = kind_of(spec.name, text);
+  const ControllerParameter* parameter = kind.parameter(name);
+  if (parameter == nullptr) {
+    std::vector<std::string_view> names;
+    for (const ControllerParameter& one : kind.parameters) names.push_back(one.name);
+    throw ConfigError("controller '{}': {} has no parameter '{}'; it has {}", text, kind.name, name,
+                      names.empty() ? "none" : fmt::format("{}", fmt::join(names, ", ")));
+  }
+  const std::string_view digits =
+      equals == std::string_view::npos ? "" : without_spaces(part.substr(equals + 1));
+  const auto value = number(digits);
+  if (!value || !parameter->range.contains(*value)) {
+    throw ConfigError("controller '{}': {} is '{}', expected a number {}", text, name, digits,
+                      parameter->range.describe());
+  }
+  spec.values[std::string(name)] = *value;
+}
+
+}  // namespace
+
+const ControllerParameter* ControllerKind::parameter(std::string_view wanted) const {
+  const auto found = std::ranges::find_if(
+      parameters, [&](const ControllerParameter& one) { return one.name == wanted; });
+  return found == parameters.end() ? nullptr : &*found;
+}
+
+std::span<const ControllerKind> controller_kinds() {
+  static const std::vector<ControllerKind> kinds = make_kinds();
+  return kinds;
+}
+
+double ControllerSpec::get(std::string_view parameter) const {
+  if (const auto own = values.find(parameter); own != values.end()) return own->second;
+  const ControllerKind* kind = find_kind(name);
+  const ControllerParameter* known = kind == nullptr ? nullptr : kind->parameter(parameter);
+  TRAFFIC_CHECK(known != nullptr, "{} has no parameter {}", name, parameter);
+  return known->value;
+}
+
+std::string ControllerSpec::text() const {
+  std::vector<std::string> parts;
+  for (const auto& [parameter, value] : values)
+    parts.push_back(fmt::format("{}={}", parameter, value));
+  return parts.empty() ? name : fmt::format("{}({})", name, fmt::join(parts, ", "));
+}
+
+ControllerSpec parse_controller(std::string_view text) {
+  text = without_spaces(text);
+  const auto open = text.find('(');
+  ControllerSpec spec{.name = std::string(without_spaces(text.substr(0, open)))};
+  kind_of(spec.name, text);
+  if (open == std::string_view::npos) return spec;
+  if (text.back() != ')') {
+    throw ConfigError("controller '{}': expected NAME(parameter=value, ...)", text);
+  }
+  std::string_view rest = text.substr(open + 1);
+  rest.remove_suffix(1);
+  while (!without_spaces(rest).empty()) {
+    const auto comma = rest.find(',');
+    add_value(without_spaces(rest.substr(0, comma)), text, spec);
+    rest = comma == std::string_view::npos ? std::string_view() : rest.substr(comma + 1);
+  }
+  return spec;
+}
+
+std::string refuse_to_imitate(std::string_view text) {
+  try {
+    const ControllerSpec spec = parse_controller(text);
+    if (spec.name == "none" || !commands_of(spec).empty()) return {};
+    return fmt::format("{} asks for nothing that could be learned", spec.name);
+  } catch (const ConfigError& error) {
+    return error.what();
+  }
+}
+
+std::vector<std::string_view> commands_of(const ControllerSpec& spec) {
+  if (spec.name == "meter") {
+    return {spec.get("speed_mps") > 0 ? std::string_view("slow") : std::string_view("stop")};
+  }
+  if (spec.name == "yield") return {"arrive_late"};
+  if (spec.name == "brisk") return {"fast"};
+  if (spec.name == "glide") return {"arrive_green", "fast"};
+  return {};
+}
+
+}  // namespace traffic::config

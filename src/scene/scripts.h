@@ -1,0 +1,46 @@
+/// The scripted controllers that act.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "traffic/config/controller_spec.h"
+#include "traffic/scene/controller.h"
+
+namespace traffic::scene {
+
+/// What they have in common: a number of vehicles, a period, a distance to the stop line by which
+/// vehicles are picked.
+class Script : public Controller {
+ public:
+  Script(const config::ControllerSpec& spec, const ControllerOptions& options);
+  void reset(std::uint64_t /*seed*/) override {}
+  [[nodiscard]] std::string_view name() const final { return name_; }
+  [[nodiscard]] double period_s() const final { return period_s_; }
+
+ protected:
+  struct Pick {
+    double line_m = 0;
+    int vehicle = 0;
+    Longitudinal longitudinal = Longitudinal::kNone;
+    double value = 0;
+  };
+  /// Commands for one period to the nearest of them, no more than `top` of all.
+  void give(std::vector<Pick>& picks, const RoadState& state, std::vector<Command>& commands) const;
+  [[nodiscard]] int top() const { return top_; }
+
+ private:
+  std::string name_;
+  int top_;
+  double period_s_;
+};
+
+/// Null when the controller of that name is none of them.
+std::unique_ptr<Controller> make_script(const config::ControllerSpec& spec,
+                                        const ControllerOptions& options);
+
+/// Whether the vehicle is under a command that has not ended.
+bool is_committed(const Vehicle& vehicle, const RoadState& state);
+
+}  // namespace traffic::scene

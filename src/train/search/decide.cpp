@@ -1,0 +1,217 @@
+#include "search/decide.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+
+#include "traffic/config/controller_spec.h"
+
+namespace traffic::train {
+namespace {
+
+/// Settings that suit a kind of script; what they come from is in docs/controller.md.
+struct Suitable {
+  std::vector<std::string> commands{"none"};
+  double zone_m = 0;
+  bool lead_only = false;
+  bool behind = false;
+  double commit_s = 0;
+  double lead_s = 0;
+  double slow_mps = 0;  ///< 0: whatever it is
+  double period_s = 3.0;
+  double first_command_probability = 0.35;
+  double gae_lambda = 0.87;
+  int top_k = 0;  ///< 0: whatever it is
+};
+
+Suitable suitable_for(const config::ControllerSpec& spec) {
+  Suitable to;
+  const auto add = [&](std::string_view command) { to.commands.emplace_back(command); };
+  for (const std::string_view command : config::commands_of(spec)) add(command);
+  if (spec.name != "none") to.top_k = static_cast<int>(std::lround(spec.get("top")));
+  if (spec.name == "meter") {
+    add("fast");
+    to.zone_m = std::max(100.0, spec.get("to_m"));
+    to.slow_mps = spec.get("speed_mps");
+  } else if (spec.name == "yield") {
+    to.zone_m = spec.get("to_m");
+    to.lead_only = true;
+    to.commit_s = 30.0;
+    to.lead_s = spec.get("lead_s");
+    to.period_s = 5.0;
+    to.first_command_probability = 0.5;
+    to.gae_lambda = 0.9;
+  } else if (spec.name == "brisk") {
+    to.zone_m = spec.get("to_m");
+    to.behind = spec.get("behind") > 0;
+  } else if (spec.name == "glide") {
+    to.zone_m = std::max(spec.get("to_m"), spec.get("brisk_m"));
+    to.behind = true;
+  }
+  return to;
+}
+
+/// What suits several scenarios at once: whoever one of them needs may be commanded.
+Suitable join(Suitable a, const Suitable& b) {
+  for (const std::string& command : b.commands) {
+    if (std::ranges::find(a.commands, command) == a.commands.end()) a.commands.push_back(command);
+  }
+  a.zone_m = std::max(a.zone_m, b.zone_m);
+  a.lead_only = a.lead_only && b.lead_only;
+  a.behind = a.behind || b.behind;
+  a.commit_s = std::max(a.commit_s, b.commit_s);
+  a.lead_s = std::max(a.lead_s, b.lead_s);
+  a.slow_mps = std::max(a.slow_mps, b.slow_mps);
+  a.period_s = std::max(a.period_s, b.period_s);
+  a.first_command_probability = std::max(a.first_command_probability, b.first_command_probability);
+  a.gae_lambda = std::max(a.gae_lambda, b.gae_lambda);
+  a.top_k = std::max(a.top_k, b.top_k);
+  return a;
+}
+
+class Settings {
+ public:
+  Settings(const SearchResult& result, const std::vector<ScenarioFacts>& facts,
+           config::Config& config)
+      : result_(result), facts_(facts), config_(config) {}
+
+  void follow() {
+    config_.env.objective = result_.objective;
+    const bool any = std::ranges::any_of(
+        result_.scenarios, [](const ScenarioSearch& one) { return one.found() != nullptr; });
+    if (any) {
+      follow_scripts();
+    } else {
+      set("ppo.imitation_iterations", config_.ppo.imitation_iterations, std::int64_t{0});
+    }
+    fit_batch();
+    if (config_.search.training_minutes > 0) fit_time();
+  }
+
+ private:
+  template <typename T>
+  void set(std::string_view key, T& place, T value) {
+    const auto& keys = config_.search.decides;
+    if (std::ranges::find(keys, key) != keys.end()) place = std::move(value);
+  }
+
+  void follow_scripts() {
+    std::vector<std::string> scripts;
+    std::optional<Suitable> to;
+    for (const ScenarioSearch& one : result_.scenarios) {
+      scripts.push_back(one.best);
+      if (one.found() == nullptr) continue;
+      const Suitable own = suitable_for(config::parse_controller(one.best));
+      to = to ? join(*to, own) : own;
+    }
+    config::Env& env = config_.env;
+    set("env.zone_m", env.zone_m, to->zone_m);
+    set("env.lead_only", env.lead_only, to->lead_only);
+    set("env.behind", env.behind, to->behind);
+    set("env.commit_s", env.commit_s, to->commit_s);
+    set("env.lead_s", env.lead_s, to->lead_s);
+    if (to->slow_mps > 0) set("env.slow_mps", env.slow_mps, to->slow_mps);
+    set("env.control_period_s", env.control_period_s, in_whole_steps(to->period_s));
+    set("action.commands", config_.action.commands, to->commands);
+    if (to->top_k > 0) {
+      set("controller.top_k", config_.controller.top_k, static_cast<std::int64_t>(to->top_k));
+    }
+    set("controller.first_command_probability", config_.controller.first_command_probability,
+        to->first_command_probability);
+    set("ppo.gae_lambda", config_.ppo.gae_lambda, to->gae_lambda);
+    set("ppo.intervention_cost", config_.ppo.intervention_cost, affordable_cost());
+    set("ppo.imitation_controllers", config_.ppo.imitation_controllers, scripts);
+    constexpr std::int64_t kImitation = 4;
+    if (config_.ppo.imitation_iterations == 0) {
+      set("ppo.imitation_iterations", config_.ppo.imitation_iterations, kImitation);
+    }
+    compare_with(scripts);
+  }
+
+  /// At the end, beside no control.
+  void compare_with(const std::vector<std::string>& scripts) {
+    std::vector<std::string> compared{"none"};
+    for (const std::string& script : scripts) {
+      if (std::ranges::find(compared, script) == compared.end()) compared.push_back(script);
+    }
+    set("evaluation.controllers", config_.evaluation.controllers, compared);
+  }
+
+  /// The period, or the next longer one that every scenario has whole steps for.
+  [[nodiscard]] double in_whole_steps(double period_s) const {
+    for (const ScenarioFacts& one : facts_) {
+      period_s = one.step_length_s * std::ceil(period_s / one.step_length_s - 1e-9);
+    }
+    return period_s;
+  }
+
+  /// Commanding as much as a script does may cost a fifth of what that gains: otherwise learning
+  /// begins with unlearning it.
+  [[nodiscard]] double affordable_cost() const {
+    constexpr double kShare = 0.2;
+    double cost = config_.ppo.intervention_cost;
+    for (const ScenarioSearch& one : result_.scenarios) {
+      const TriedScript* script = one.found();
+      if (script == nullptr || script->controlled_s <= 0) continue;
+      const double reward = config_.ppo.reward_scale / 100.0 * script->gain;
+      cost = std::min(cost, kShare * reward / script->controlled_s);
+    }
+    return cost;
+  }
+
+  [[nodiscard]] double mean_duration_s() const {
+    double sum = 0.0;
+    for (const ScenarioFacts& one : facts_) sum += one.duration_s;
+    return sum / static_cast<double>(facts_.size());
+  }
+
+  /// Sixteen episodes, of long ones eight.
+  [[nodiscard]] std::int64_t episodes_of_batch() const {
+    constexpr double kLong_s = 1200.0;
+    return mean_duration_s() <= kLong_s ? 16 : 8;
+  }
+
+  void fit_batch() {
+    const double decisions = std::ceil(mean_duration_s() / config_.env.control_period_s - 1e-9);
+    const std::int64_t batch = episodes_of_batch() * static_cast<std::int64_t>(decisions);
+    set("ppo.train_batch_size", config_.ppo.train_batch_size, batch);
+    set("ppo.minibatch_size", config_.ppo.minibatch_size, std::max<std::int64_t>(1, batch / 4));
+  }
+
+  /// What the minutes allow, by how long an episode takes.
+  void fit_time() {
+    constexpr double kMinute_s = 60.0;
+    constexpr double kWithLearning = 1.6;  // an iteration over its simulations alone
+    const double all_s = config_.search.training_minutes * kMinute_s;
+    const double episode_s = std::max(1e-3, result_.episode_s);
+    const auto fit = [&](double share, double least, double most) {
+      return static_cast<std::int64_t>(std::clamp(share * all_s / episode_s, least, most));
+    };
+    set("ppo.baseline_episodes", config_.ppo.baseline_episodes, fit(0.1, 8, 64));
+    set("ppo.eval_episodes", config_.ppo.eval_episodes, fit(0.02, 4, 20));
+    const double iteration_s = kWithLearning * episode_s * static_cast<double>(episodes_of_batch());
+    const auto iterations =
+        static_cast<std::int64_t>(std::clamp(0.65 * all_s / iteration_s, 8.0, 400.0));
+    set("ppo.iterations", config_.ppo.iterations,
+        std::max(iterations, config_.ppo.imitation_iterations + 4));
+    set("ppo.eval_interval", config_.ppo.eval_interval,
+        std::max<std::int64_t>(1, config_.ppo.iterations / 10));
+  }
+
+  const SearchResult& result_;
+  const std::vector<ScenarioFacts>& facts_;
+  config::Config& config_;
+};
+
+}  // namespace
+
+void decide(const SearchResult& result, const std::vector<ScenarioFacts>& facts,
+            config::Config& config) {
+  Settings(result, facts, config).follow();
+}
+
+}  // namespace traffic::train

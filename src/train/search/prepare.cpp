@@ -1,0 +1,163 @@
+#include "search/prepare.h"
+
+#include <spdlog/spdlog.h>
+
+#include <cstdio>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "rollouts/baseline.h"
+#include "run/together.h"
+#include "search/decide.h"
+#include "search/result.h"
+#include "search/scripts.h"
+#include "search/searcher.h"
+#include "traffic/config/load.h"
+#include "traffic/config/scenario_mix.h"
+#include "traffic/config/write.h"
+#include "traffic/core/atomic_file.h"
+#include "traffic/core/error.h"
+#include "traffic/core/hash.h"
+#include "traffic/core/text.h"
+#include "traffic/report/json_file.h"
+#include "traffic/report/run_folder.h"
+#include "traffic/sim/network_study.h"
+
+namespace traffic::train {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+/// The scenarios of a configuration, as they are to be searched.
+struct Ground {
+  std::vector<ScriptsToTry> scripts;
+  std::vector<ScenarioFacts> facts;
+};
+
+Ground survey(const config::Config& config) {
+  Ground ground;
+  for (const config::ScenarioShare& part : config::scenario_mix(config.env)) {
+    const sim::NetworkStudy study = sim::study_network(config.env, part.scenario);
+    ground.scripts.push_back(scripts_to_try(study, config));
+    ground.facts.push_back({.duration_s = sim::duration_s(study, config.env).value_or(0.0),
+                            .step_length_s = study.step_length_s});
+  }
+  return ground;
+}
+
+/// Tells searches apart: what the scenarios' files hold and the settings that a search depends on.
+std::string search_key(const config::Config& config) {
+  Hasher hasher;
+  config::Config of_scenario = config;
+  for (const config::ScenarioShare& part : config::scenario_mix(config.env)) {
+    of_scenario.env.scenario = part.scenario;
+    hasher.update(baseline_key(of_scenario));
+  }
+  for (const auto& [key, value] : config::flatten(config)) {
+    if (key.starts_with("env.") || key.starts_with("search.") || key == "controller.top_k" ||
+        key == "evaluation.safety_limit") {
+      hasher.update(key + "=" + value + "\n");
+    }
+  }
+  return hex64(hasher.digest());
+}
+
+/// Of the searches in the file the one of this key; other trainings of the run may have theirs.
+std::optional<Json> read_kept(const std::filesystem::path& path, const std::string& key) {
+  const auto file = report::read_json_file(path);
+  if (!file || !file->contains("searches")) return std::nullopt;
+  for (const Json& one : (*file)["searches"]) {
+    if (one.value("key", "") == key) return one;
+  }
+  return std::nullopt;
+}
+
+void keep(const SearchResult& result, const std::filesystem::path& path) {
+  Json file{{"searches", Json::array()}};
+  try {
+    if (const auto known = report::read_json_file(path)) file = *known;
+  } catch (const DataError& error) {
+    spdlog::warn("{}; it is written anew", error.what());
+  }
+  file["searches"].push_back(to_json(result));
+  write_file_atomically(path, file.dump(2) + "\n");
+}
+
+/// Result of an earlier start of this run, the same on all ranks.
+std::optional<SearchResult> find_kept(const Preparation& on, const std::filesystem::path& path,
+                                      const std::string& key) {
+  std::string text;
+  together(on.communicator, [&] {
+    if (on.communicator.rank() != 0) return;
+    try {
+      if (const auto kept = read_kept(path, key)) text = kept->dump();
+    } catch (const DataError& error) {
+      spdlog::warn("{}: the search is repeated", error.what());
+    }
+  });
+  text = on.communicator.broadcast_string(text, 0);
+  if (text.empty()) return std::nullopt;
+  return search_result_from(Json::parse(text));
+}
+
+void tell(const SearchResult& result) {
+  for (const ScenarioSearch& search : result.scenarios) {
+    spdlog::info("search: {}", search_text(result, search));
+    const std::string table = search_table(search).to_text();
+    std::fputs(table.c_str(), stdout);
+    spdlog::debug("search of {}:\n{}", search.scenario, table);
+  }
+  std::fflush(stdout);
+}
+
+/// A line for every key that has another value now.
+void tell_changes(const config::Config& before, const config::Config& after) {
+  const auto old = config::flatten(before);
+  for (const auto& [key, value] : config::flatten(after)) {
+    if (old.at(key) != value) spdlog::info("search: {} = {} (was {})", key, value, old.at(key));
+  }
+}
+
+}  // namespace
+
+TrainingEnd search_and_decide(const Preparation& on) {
+  if (on.config.search.minutes <= 0) return TrainingEnd::kDone;
+  const bool speaks = on.communicator.rank() == 0;
+  if (on.dry_run) {
+    if (speaks) spdlog::info("dry run: the search of {} min is left out", on.config.search.minutes);
+    if (on.config.env.objective == "auto") on.config.env.objective = "ocr";
+    return TrainingEnd::kDone;
+  }
+  Ground ground;
+  std::string key;
+  together(on.communicator, [&] {
+    ground = survey(on.config);
+    key = search_key(on.config);
+  });
+  const std::filesystem::path path = report::RunFolder(on.dir).search();
+  std::optional<SearchResult> result = find_kept(on, path, key);
+  if (result && speaks) spdlog::info("search: its result is known from {}", path.string());
+  if (!result) {
+    result = Searcher(on.config, on.session, on.communicator).run(ground.scripts);
+    if (!result) return TrainingEnd::kStopped;
+    result->key = key;
+    together(on.communicator, [&] {
+      if (speaks) keep(*result, path);
+    });
+    if (speaks) {
+      spdlog::info("search: {} episodes in {}", result->episodes, human_duration(result->seconds));
+    }
+  }
+  if (speaks) tell(*result);
+  config::Config decided = on.config;
+  decide(*result, ground.facts, decided);
+  // As if it were read from a file: what contradicts keys that the user decides is refused.
+  decided = config::parse_stored_config(config::to_toml(decided), "what follows from the search");
+  if (speaks) tell_changes(on.config, decided);
+  on.config = decided;
+  return TrainingEnd::kDone;
+}
+
+}  // namespace traffic::train

@@ -1,0 +1,44 @@
+#include "search/rounds.h"
+
+#include <algorithm>
+
+namespace traffic::train {
+namespace {
+
+constexpr std::int64_t kLeastSeeds = 2;
+constexpr std::int64_t kMostSeeds = 32;
+constexpr std::int64_t kKeepOneOf = 3;
+
+/// Scripts of each round, until no more are left than are compared in the end.
+std::vector<std::int64_t> shrink(std::int64_t scripts) {
+  std::vector<std::int64_t> counts{scripts};
+  while ((scripts = std::max(kFinalists, (scripts + kKeepOneOf - 1) / kKeepOneOf)) > kFinalists) {
+    counts.push_back(scripts);
+  }
+  return counts;
+}
+
+}  // namespace
+
+std::vector<Round> plan_rounds(std::int64_t scripts, std::int64_t at_least, std::int64_t episodes) {
+  const auto share = [&](std::int64_t tried) {
+    return episodes / static_cast<std::int64_t>(shrink(tried).size());
+  };
+  // Rather fewer scripts than a single seed for each.
+  std::int64_t tried = scripts;
+  while (tried > at_least && share(tried) < kLeastSeeds * (tried + 1)) --tried;
+  std::vector<Round> rounds;
+  for (const std::int64_t left : shrink(tried)) {
+    rounds.push_back(
+        {.scripts = left, .seeds = std::clamp(share(tried) / (left + 1), kLeastSeeds, kMostSeeds)});
+  }
+  return rounds;
+}
+
+std::int64_t count_episodes(const std::vector<Round>& rounds) {
+  std::int64_t sum = 0;
+  for (const Round& round : rounds) sum += round.episodes();
+  return sum;
+}
+
+}  // namespace traffic::train

@@ -1,0 +1,82 @@
+#include "search/scripts.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace traffic::train {
+namespace {
+
+/// Variants of one kind, the most promising first.
+using Variants = std::vector<std::string>;
+
+Variants meters() {
+  Variants texts{"meter(density=30)"};
+  for (const int to_m : {60, 100}) {
+    for (const int density : {30, 25, 20, 40, 15}) {
+      texts.push_back(to_m == 60 ? fmt::format("meter(density={})", density)
+                                 : fmt::format("meter(density={}, to_m={})", density, to_m));
+    }
+  }
+  texts.emplace_back("meter(density=25, speed_mps=3)");
+  return texts;
+}
+
+/// @param tops numbers of vehicles at once
+Variants yields(const std::vector<int>& tops) {
+  Variants texts;
+  for (const int top : tops) {
+    for (const int lead_s : {12, 0, 5, 20}) {
+      for (const int to_m : {200, 100}) {
+        texts.push_back(fmt::format("yield(lead_s={}, to_m={}, top={})", lead_s, to_m, top));
+      }
+    }
+  }
+  return texts;
+}
+
+Variants brisks(const std::vector<int>& tops) {
+  Variants texts;
+  for (const int to_m : {100, 20, 300}) {
+    for (const int top : tops) texts.push_back(fmt::format("brisk(to_m={}, top={})", to_m, top));
+  }
+  return texts;
+}
+
+Variants glides(const std::vector<int>& tops) {
+  Variants texts;
+  for (const int to_m : {100, 200}) {
+    for (const int top : tops) {
+      texts.push_back(fmt::format("glide(brisk_m=400, to_m={}, top={})", to_m, top));
+    }
+  }
+  return texts;
+}
+
+}  // namespace
+
+ScriptsToTry scripts_to_try(const sim::NetworkStudy& study, const config::Config& config) {
+  const auto& decides = config.search.decides;
+  const bool free = std::ranges::find(decides, "controller.top_k") != decides.end();
+  const int own = static_cast<int>(config.controller.top_k);
+  const auto tops = [&](std::vector<int> wanted) { return free ? wanted : std::vector<int>{own}; };
+  std::vector<Variants> kinds;
+  if (sim::can_meter(study)) kinds.push_back(meters());
+  if (sim::can_yield(study)) kinds.push_back(yields(tops({10, 30})));
+  kinds.push_back(brisks(tops({50, 10, 200})));
+  if (study.lights > 0) kinds.push_back(glides(tops({50, 200})));
+  ScriptsToTry tried{.texts = {}, .kinds = kinds.size(), .step_length_s = study.step_length_s};
+  std::size_t longest = 0;
+  for (const Variants& variants : kinds) longest = std::max(longest, variants.size());
+  for (std::size_t i = 0; i < longest; ++i) {
+    for (const Variants& variants : kinds) {
+      if (i >= variants.size()) continue;
+      if (std::ranges::find(tried.texts, variants[i]) == tried.texts.end()) {
+        tried.texts.push_back(variants[i]);
+      }
+    }
+  }
+  return tried;
+}
+
+}  // namespace traffic::train

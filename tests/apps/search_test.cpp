@@ -1,0 +1,91 @@
+/// traffic_train with a search before its training: on short episodes of shipped networks.
+#include <gmock/gmock.h>
+
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "support/run_folder_test.h"
+
+namespace traffic::test {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::Not;
+using ::testing::StartsWith;
+
+class SearchTest : public RunFolderTest {
+ protected:
+  /// The shipped configuration for any network, with a search of so many episodes and a training of
+  /// two iterations; later arguments win.
+  [[nodiscard]] std::string command(const std::string& run, const std::string& arguments) const {
+    return TRAFFIC_SOURCE_DIR "/launch/mpirun.sh -np 2 " TRAFFIC_BIN_DIR
+                              "/traffic_train " TRAFFIC_SOURCE_DIR "/configs/any.toml --run-dir " +
+           (dir_ / run).string() +
+           " --set search.episodes=56 --set search.final_episodes=6 --set "
+           "search.training_minutes=0 "
+           "--set rollout.workers=2 --set rollout.envs_per_worker=1 "
+           "--set controller.hidden_dim=16 --set ppo.iterations=2 --set ppo.imitation_iterations=1 "
+           "--set 'search.decides=[\"env.zone_m\",\"action.commands\","
+           "\"ppo.imitation_controllers\",\"ppo.imitation_iterations\"]' "
+           "--set ppo.train_batch_size=200 --set ppo.minibatch_size=100 --set ppo.num_epochs=2 "
+           "--set ppo.eval_episodes=2 --set ppo.baseline_episodes=2 --set evaluation.seeds= "
+           "--set ppo.baseline_cache=" +
+           (dir_ / "cache").string() + " --set comm.timeout_s=60 " + arguments;
+  }
+  [[nodiscard]] std::string text(const fs::path& path) const {
+    std::ifstream in(path);
+    return {std::istreambuf_iterator<char>(in), {}};
+  }
+  [[nodiscard]] nlohmann::json search_of(const std::string& run) const {
+    return nlohmann::json::parse(text(dir_ / run / "search.json"))["searches"][0]["scenarios"][0];
+  }
+};
+
+TEST_F(SearchTest, FindsAScriptThatGainsTrainsFromItAndKnowsItWhenResumed) {
+  const std::string merge = "--set env.scenario=merge --set env.max_time_s=600 ";
+  const Outcome outcome = run_program(command("run", merge));
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.output;
+  const auto found = search_of("run");
+  EXPECT_THAT(found["best"].get<std::string>(), StartsWith("meter")) << outcome.output;
+  EXPECT_GE(found["tried"].size(), 4U);
+  EXPECT_EQ(found["finalists"].size(), 2U);
+  EXPECT_THAT(outcome.output, AllOf(HasSubstr("seeds that it was not chosen on"),
+                                    HasSubstr("env.objective = \"ocr\"")));
+  // What follows from it is what the training takes, and what it says at its end.
+  const std::string resolved = text(dir_ / "run" / "resolved.toml");
+  EXPECT_THAT(resolved,
+              AllOf(HasSubstr("objective = \"ocr\""), HasSubstr("\"none\", \"stop\", \"fast\""),
+                    HasSubstr("imitation_controllers = [\"" + found["best"].get<std::string>())));
+  EXPECT_EQ(summary("run")["result"]["search"][0]["best"], found["best"]);
+  EXPECT_THAT(text(dir_ / "run" / "report.html"), HasSubstr("scripts that were tried"));
+
+  const Outcome resumed = run_program(command("run", merge));
+  ASSERT_EQ(resumed.exit_code, 0) << resumed.output;
+  EXPECT_THAT(resumed.output, AllOf(HasSubstr("its result is known from"),
+                                    HasSubstr("complete already"), Not(HasSubstr("round 1 of"))));
+  EXPECT_EQ(text(dir_ / "run" / "resolved.toml"), resolved);
+}
+
+TEST_F(SearchTest, SaysWhenNoScriptHelpsAndTrainsWithoutOne) {
+  // Three of a thousand vehicles are connected: most runs have none near a conflict.
+  const Outcome outcome = run_program(
+      command("run", "--set env.scenario=merge --set env.max_time_s=120 --set env.cv_share=0.003"));
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.output;
+  EXPECT_EQ(search_of("run")["best"], "none");
+  EXPECT_THAT(outcome.output, HasSubstr("no script gains"));
+  EXPECT_THAT(text(dir_ / "run" / "resolved.toml"), HasSubstr("imitation_iterations = 0"));
+  EXPECT_EQ(summary("run")["status"], "done");
+}
+
+TEST_F(SearchTest, ADryRunLeavesItOut) {
+  const Outcome outcome = run_program(command("run", "--set env.max_time_s=60 --dry-run"));
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.output;
+  EXPECT_THAT(outcome.output, HasSubstr("the search of 3 min is left out"));
+  EXPECT_FALSE(fs::exists(dir_ / "run" / "search.json"));
+}
+
+}  // namespace
+}  // namespace traffic::test

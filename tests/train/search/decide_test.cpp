@@ -1,0 +1,147 @@
+#include "train/search/decide.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+namespace traffic::train {
+namespace {
+
+using ::testing::ElementsAre;
+
+ScenarioSearch found(const std::string& controller, double gain, double controlled_s) {
+  const TriedScript script{.controller = controller,
+                           .seeds = 12,
+                           .gain = gain,
+                           .half_width = 1.0,
+                           .controlled_s = controlled_s};
+  return {.scenario = "here",
+          .tried = {script},
+          .finalists = {script},
+          .best = gain > 1.0 ? controller : "none"};
+}
+
+SearchResult result_of(std::vector<ScenarioSearch> scenarios) {
+  return {.key = "k",
+          .objective = "ocr",
+          .episodes = 10,
+          .seconds = 10,
+          .episode_s = 1.0,
+          .scenarios = std::move(scenarios)};
+}
+
+config::Config asked() {
+  config::Config config;
+  config.env.objective = "auto";
+  config.search.minutes = 3;
+  config.search.training_minutes = 20;
+  return config;
+}
+
+TEST(Decide, AYieldingScriptBringsItsZoneLeadCommitmentAndCommand) {
+  config::Config config = asked();
+  decide(result_of({found("yield(lead_s=12, to_m=200, top=30)", 20.0, 10000)}),
+         {{.duration_s = 3600, .step_length_s = 1}}, config);
+  EXPECT_EQ(config.env.objective, "ocr");
+  EXPECT_EQ(config.env.zone_m, 200);
+  EXPECT_EQ(config.env.lead_s, 12);
+  EXPECT_TRUE(config.env.lead_only);
+  EXPECT_EQ(config.env.commit_s, 30);
+  EXPECT_THAT(config.action.commands, ElementsAre("none", "arrive_late"));
+  EXPECT_EQ(config.controller.top_k, 30);
+  EXPECT_THAT(config.ppo.imitation_controllers, ElementsAre("yield(lead_s=12, to_m=200, top=30)"));
+  EXPECT_GT(config.ppo.imitation_iterations, 0);
+  EXPECT_THAT(config.evaluation.controllers,
+              ElementsAre("none", "yield(lead_s=12, to_m=200, top=30)"));
+  EXPECT_EQ(config.ppo.train_batch_size, 8 * 720);  // whole episodes of five-second decisions
+}
+
+TEST(Decide, CommandingAsMuchAsTheScriptCostsAFifthOfItsGainAtMost) {
+  config::Config config = asked();
+  decide(result_of({found("brisk(to_m=100, top=50)", 2.0, 100000)}), {{.duration_s = 900}}, config);
+  EXPECT_DOUBLE_EQ(config.ppo.intervention_cost, 0.2 * 2.0 / 100000);
+  EXPECT_TRUE(config.env.behind);
+  config = asked();
+  const double cost = config.ppo.intervention_cost;
+  decide(result_of({found("meter(density=25)", 5.0, 300)}), {{.duration_s = 900}}, config);
+  EXPECT_DOUBLE_EQ(config.ppo.intervention_cost, cost);  // cheap enough as it is
+}
+
+TEST(Decide, WhereNoScriptHelpsNothingIsImitatedAndTheCommandsStay) {
+  config::Config config = asked();
+  config.ppo.imitation_iterations = 6;
+  const auto commands = config.action.commands;
+  decide(result_of({found("meter", 0.5, 300)}), {{.duration_s = 900}}, config);
+  EXPECT_EQ(config.ppo.imitation_iterations, 0);
+  EXPECT_EQ(config.action.commands, commands);
+  EXPECT_EQ(config.env.zone_m, config::Env{}.zone_m);
+  EXPECT_EQ(config.ppo.train_batch_size, 16 * 300);
+}
+
+TEST(Decide, WhatTheUserKeepsIsKept) {
+  config::Config config = asked();
+  std::erase(config.search.decides, "env.zone_m");
+  std::erase(config.search.decides, "controller.top_k");
+  config.env.zone_m = 77;
+  decide(result_of({found("meter(density=25, to_m=60, top=3)", 5.0, 300)}), {{.duration_s = 900}},
+         config);
+  EXPECT_EQ(config.env.zone_m, 77);
+  EXPECT_EQ(config.controller.top_k, config::Controller{}.top_k);
+  EXPECT_THAT(config.action.commands, ElementsAre("none", "stop", "fast"));
+}
+
+TEST(Decide, SeveralScenariosGetAScriptEachAndRoomForAllOfThem) {
+  config::Config config = asked();
+  config.env.scenarios = {"merge", "corridor", "town"};
+  decide(result_of({found("meter(density=25)", 5.0, 300), found("yield(top=10)", 15.0, 9000),
+                    found("brisk", 0.1, 9000)}),
+         {{.duration_s = 900}, {.duration_s = 3600}, {.duration_s = 900, .step_length_s = 2.0}},
+         config);
+  EXPECT_THAT(config.ppo.imitation_controllers,
+              ElementsAre("meter(density=25)", "yield(top=10)", "none"));
+  EXPECT_THAT(config.action.commands, ElementsAre("none", "stop", "fast", "arrive_late"));
+  EXPECT_FALSE(config.env.lead_only);
+  EXPECT_EQ(config.env.zone_m, 200);
+  EXPECT_EQ(config.env.control_period_s, 6.0);  // five seconds are no whole steps of two
+}
+
+TEST(Decide, TheTrainingFitsItsMinutes) {
+  config::Config config = asked();
+  SearchResult slow = result_of({found("meter(density=25)", 5.0, 300)});
+  decide(slow, {{.duration_s = 900}}, config);
+  const auto iterations = config.ppo.iterations;
+  slow.episode_s = 10.0;
+  config = asked();
+  decide(slow, {{.duration_s = 900}}, config);
+  EXPECT_LT(config.ppo.iterations, iterations);
+  EXPECT_GT(config.ppo.iterations, config.ppo.imitation_iterations);
+  EXPECT_LT(config.ppo.baseline_episodes, 64);
+  config = asked();
+  config.search.training_minutes = 0;
+  decide(slow, {{.duration_s = 900}}, config);
+  EXPECT_EQ(config.ppo.iterations, config::Ppo{}.iterations);
+}
+
+TEST(SearchResult, IsReadAsItWasWritten) {
+  const SearchResult written =
+      result_of({found("meter(density=25)", 5.0, 300), found("brisk", 0.1, 9000)});
+  const SearchResult read = search_result_from(to_json(written));
+  EXPECT_EQ(to_json(read), to_json(written));
+  ASSERT_NE(read.scenarios[0].found(), nullptr);
+  EXPECT_EQ(read.scenarios[0].found()->gain, 5.0);
+  EXPECT_EQ(read.scenarios[1].found(), nullptr);
+  EXPECT_ANY_THROW(search_result_from({{"key", "k"}}));
+}
+
+TEST(SearchResult, SaysWhatWasFoundOrThatNothingWas) {
+  const SearchResult result =
+      result_of({found("meter(density=25)", 5.0, 300), found("brisk", 0.1, 9000)});
+  EXPECT_THAT(search_text(result, result.scenarios[0]),
+              ::testing::HasSubstr("meter(density=25) gains +5.00 +- 1.00 % of ocr_all"));
+  EXPECT_THAT(search_text(result, result.scenarios[1]),
+              ::testing::HasSubstr("no script gains ocr_all beyond its interval"));
+}
+
+}  // namespace
+}  // namespace traffic::train

@@ -1,0 +1,69 @@
+#include "train/search/scripts.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "traffic/config/controller_spec.h"
+
+namespace traffic::train {
+namespace {
+
+using ::testing::Contains;
+using ::testing::HasSubstr;
+using ::testing::Not;
+using ::testing::StartsWith;
+
+sim::NetworkStudy network(bool minor, bool may_yield, int lights) {
+  sim::NetworkStudy study;
+  study.conflicts = {{.id = "c",
+                      .approaches = {{.edge = "a", .minor = minor},
+                                     {.edge = "b", .major = true, .may_yield = may_yield}}}};
+  study.lights = lights;
+  study.step_length_s = 0.5;
+  return study;
+}
+
+TEST(ScriptsToTry, AreThoseThatCanDoSomethingInTheNetwork) {
+  const config::Config config;
+  const ScriptsToTry ramp = scripts_to_try(network(true, false, 0), config);
+  EXPECT_THAT(ramp.texts, Contains(StartsWith("meter")));
+  EXPECT_THAT(ramp.texts, Not(Contains(StartsWith("yield"))));
+  EXPECT_THAT(ramp.texts, Not(Contains(StartsWith("glide"))));
+  EXPECT_EQ(ramp.kinds, 2U);
+  EXPECT_EQ(ramp.step_length_s, 0.5);
+  const ScriptsToTry lit = scripts_to_try(network(false, true, 1), config);
+  EXPECT_THAT(lit.texts, Not(Contains(StartsWith("meter"))));
+  EXPECT_THAT(lit.texts, Contains(StartsWith("yield")));
+  EXPECT_THAT(lit.texts, Contains(StartsWith("glide")));
+  EXPECT_EQ(lit.kinds, 3U);
+}
+
+TEST(ScriptsToTry, AreAllDifferentValidAndBeginWithOneOfEachKind) {
+  const ScriptsToTry all = scripts_to_try(network(true, true, 1), {});
+  auto sorted = all.texts;
+  std::ranges::sort(sorted);
+  EXPECT_EQ(std::ranges::adjacent_find(sorted), sorted.end());
+  std::vector<std::string> first;
+  for (std::size_t i = 0; i < all.texts.size(); ++i) {
+    const config::ControllerSpec spec = config::parse_controller(all.texts[i]);
+    EXPECT_EQ(spec.text(), all.texts[i]);
+    if (i < all.kinds) first.push_back(spec.name);
+  }
+  std::ranges::sort(first);
+  EXPECT_THAT(first, ::testing::ElementsAre("brisk", "glide", "meter", "yield"));
+}
+
+TEST(ScriptsToTry, CommandNoMoreVehiclesThanAUserWhoKeepsTheNumberAllows) {
+  config::Config config;
+  config.controller.top_k = 7;
+  std::erase(config.search.decides, "controller.top_k");
+  for (const std::string& text : scripts_to_try(network(true, true, 1), config).texts) {
+    const auto spec = config::parse_controller(text);
+    EXPECT_LE(spec.get("top"), 7) << text;
+  }
+}
+
+}  // namespace
+}  // namespace traffic::train
