@@ -9,6 +9,7 @@
 #include <system_error>
 
 #include "traffic/checkpoint/file.h"
+#include "traffic/checkpoint/parts.h"
 #include "traffic/core/atomic_file.h"
 #include "traffic/core/error.h"
 #include "traffic/core/process.h"
@@ -141,6 +142,7 @@ fs::path CheckpointManager::save_step(const Snapshot& snapshot) {
   const fs::path path = step_path(snapshot.step());
   save(snapshot, path);
   prune();
+  remove_unnamed_parts(dir_);
   return path;
 }
 
@@ -204,7 +206,9 @@ ResumePoint CheckpointManager::newest_valid() const {
       continue;
     }
     try {
-      point.snapshot = load(candidate.path);
+      Snapshot snapshot = load(candidate.path);
+      check_parts(snapshot);
+      point.snapshot = std::move(snapshot);
       point.path = candidate.path;
       return point;
     } catch (const CheckpointError& error) {

@@ -2,7 +2,7 @@
 
 #include <array>
 
-#include "traffic/data/float16.h"
+#include "traffic/core/float16.h"
 
 namespace traffic::data {
 namespace {

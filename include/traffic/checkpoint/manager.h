@@ -5,6 +5,7 @@
 ///   best.h5             the best one so far
 ///   phase1.h5 ...       the best one of a phase that has ended
 ///
+///   parts/              files that they name (parts.h)
 ///   left-behind-000000800/   what was newer than step 800 when a run went back to it
 ///
 /// These are hard links to a step's file where the file system has them, else copies.
@@ -42,7 +43,8 @@ class CheckpointManager {
   /// @throws ResourceError
   CheckpointManager(std::filesystem::path dir, std::int64_t keep_last, std::string result);
 
-  /// Saves under the snapshot's step, then removes old ones.
+  /// Saves under the snapshot's step, then removes old ones and parts that none names any more. The
+  /// snapshot's own parts are to be there.
   /// @return the file
   /// @throws ResourceError; all checkpoints are then as they were
   std::filesystem::path save_step(const Snapshot& snapshot);

@@ -9,6 +9,7 @@
 #include "run/snapshot_parts.h"
 #include "run/together.h"
 #include "traffic/checkpoint/file.h"
+#include "traffic/checkpoint/parts.h"
 #include "traffic/config/write.h"
 #include "traffic/core/atomic_file.h"
 #include "traffic/core/error.h"
@@ -92,7 +93,25 @@ void Run::check_room(std::int64_t bytes_per_checkpoint) {
   });
 }
 
-bool Run::try_to_save(std::int64_t step, const std::function<void()>& work) {
+/// Of every rank. @return on rank 0 why one could not; empty if all could
+std::string Run::write_parts(const checkpoint::Snapshot& snapshot) {
+  if (communicator().all_reduce_scalar(static_cast<double>(snapshot.parts().size())) == 0.0) {
+    return {};
+  }
+  std::string why;
+  try {
+    checkpoint::write_parts(snapshot, folder_.checkpoints());
+  } catch (const Error& error) {
+    why = error.what();
+  }
+  const std::vector<std::string> of_ranks = communicator().gather_strings(why, 0);
+  const auto failed = std::ranges::find_if_not(of_ranks, &std::string::empty);
+  return failed == of_ranks.end() ? std::string() : *failed;
+}
+
+bool Run::try_to_save(const checkpoint::Snapshot& snapshot, const std::function<void()>& work) {
+  const std::int64_t step = snapshot.step();
+  const std::string without_parts = write_parts(snapshot);
   constexpr double kSaved = 1.0;
   constexpr double kFailed = 0.0;
   constexpr double kGivenUp = -1.0;
@@ -100,6 +119,7 @@ bool Run::try_to_save(std::int64_t step, const std::function<void()>& work) {
   std::string why;
   if (is_reporter()) {
     try {
+      if (!without_parts.empty()) throw ResourceError("{}", without_parts);
       work();
       save_failures_.succeeded();
     } catch (const Error& error) {
@@ -119,15 +139,14 @@ bool Run::try_to_save(std::int64_t step, const std::function<void()>& work) {
 }
 
 bool Run::save(const checkpoint::Snapshot& snapshot, bool best) {
-  return try_to_save(snapshot.step(), [&] {
+  return try_to_save(snapshot, [&] {
     checkpoints_->save_step(snapshot);
     if (best) checkpoints_->mark_best(snapshot.step());
   });
 }
 
 bool Run::save_best(const checkpoint::Snapshot& snapshot) {
-  return try_to_save(snapshot.step(),
-                     [&] { checkpoint::save(snapshot, checkpoints_->best_path()); });
+  return try_to_save(snapshot, [&] { checkpoint::save(snapshot, checkpoints_->best_path()); });
 }
 
 fs::path Run::best_path() const { return folder_.checkpoints() / "best.h5"; }

@@ -74,7 +74,8 @@ class Run {
  private:
   /// On rank 0. @return empty: a new run
   std::string find_resume_point();
-  bool try_to_save(std::int64_t step, const std::function<void()>& work);
+  std::string write_parts(const checkpoint::Snapshot& snapshot);
+  bool try_to_save(const checkpoint::Snapshot& snapshot, const std::function<void()>& work);
 
   Job& job_;
   config::Config config_;
