@@ -2,11 +2,30 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
 #include "geometry.h"
 
 namespace traffic::game {
 namespace {
+
+constexpr int kRacesOfSnake = 3 * kBeans;
+
+/// Cells around a head, by rows.
+constexpr auto kWindow = [] {
+  std::array<std::array<Cell, kWindowCells>, kCells> table{};
+  for (int cell = 0; cell < kCells; ++cell) {
+    std::size_t next = 0;
+    for (int rows = -kWindowRadius; rows <= kWindowRadius; ++rows) {
+      for (int columns = -kWindowRadius; columns <= kWindowRadius; ++columns) {
+        if (rows == 0 && columns == 0) continue;
+        table[static_cast<std::size_t>(cell)][next++] =
+            cell_at(cell / kColumns + rows, cell % kColumns + columns);
+      }
+    }
+  }
+  return table;
+}();
 
 /// Steps to a bean of each snake of interest.
 struct Race {
@@ -15,59 +34,63 @@ struct Race {
   std::uint8_t enemy = Paths::kNone;
 };
 
-Race race_to(const View& view, int snake, int bean) {
-  Race race;
-  for (int other = 0; other < kSnakes; ++other) {
-    std::uint8_t& best = other == snake                ? race.own
-                         : team_of(other) == view.team ? race.mate
-                                                       : race.enemy;
-    best = std::min(best, view.paths.to_bean(other, bean));
-  }
-  return race;
-}
-
 float share_of_a_step(std::uint8_t steps) {
   return steps == Paths::kNone ? 0.0F : 1.0F / static_cast<float>(std::max<int>(1, steps));
 }
 
-float* put_races(const View& view, int snake, float* out) {
-  std::array<Race, kBeans> races{};
-  const int beans = view.board.num_beans;
-  for (int bean = 0; bean < beans; ++bean) {
-    races[static_cast<std::size_t>(bean)] = race_to(view, snake, bean);
+}  // namespace
+
+Surroundings::Surroundings(const View& view) : board_(view.board), team_(view.team) {
+  constexpr float kTail = 0.25F;
+  for (int snake = 0; snake < kSnakes; ++snake) {
+    for (int bean = 0; bean < board_.num_beans; ++bean) {
+      steps_[static_cast<std::size_t>(snake)][static_cast<std::size_t>(bean)] =
+          view.paths.to_bean(snake, bean);
+    }
   }
-  std::stable_sort(races.begin(), races.begin() + beans,
-                   [](const Race& a, const Race& b) { return a.own < b.own; });
+  for (std::size_t cell = 0; cell < kCells; ++cell) {
+    segments_[cell] = (board_.contents[cell] & 0x7fU) != 0 ? 1.0F : 0.0F;
+  }
+  for (const Cell tail : board_.tail) segments_[tail] = kTail;
+  for (int snake = 0; snake < kSnakes; ++snake) {
+    const Cell head = board_.head[static_cast<std::size_t>(snake)];
+    heads_[head] = team_of(snake) == team_ ? -1.0F : 1.0F;
+  }
+}
+
+void Surroundings::write(int snake, std::span<float, kNumSurroundings> out) const {
+  write_races(snake, out.data());
+  write_window(snake, out.data() + kRacesOfSnake);
+}
+
+void Surroundings::write_races(int snake, float* out) const {
+  std::array<Race, kBeans> races{};
+  const int beans = board_.num_beans;
+  for (std::size_t other = 0; other < kSnakes; ++other) {
+    for (std::size_t bean = 0; bean < static_cast<std::size_t>(beans); ++bean) {
+      std::uint8_t& best = static_cast<int>(other) == snake            ? races[bean].own
+                           : team_of(static_cast<int>(other)) == team_ ? races[bean].mate
+                                                                       : races[bean].enemy;
+      best = std::min(best, steps_[other][bean]);
+    }
+  }
+  for (int i = 1; i < beans; ++i) {  // a few: by insertion, which allocates nothing
+    for (auto j = static_cast<std::size_t>(i); j > 0 && races[j].own < races[j - 1].own; --j) {
+      std::swap(races[j], races[j - 1]);
+    }
+  }
   for (const Race& race : races) {
     *out++ = share_of_a_step(race.own);
     *out++ = share_of_a_step(race.mate);
     *out++ = share_of_a_step(race.enemy);
   }
-  return out;
 }
 
-void put_window(const View& view, int snake, float* out) {
-  constexpr float kTail = 0.25F;
-  const Board& board = view.board;
-  const Cell head = board.head[static_cast<std::size_t>(snake)];
-  for (int rows = -kWindowRadius; rows <= kWindowRadius; ++rows) {
-    for (int columns = -kWindowRadius; columns <= kWindowRadius; ++columns) {
-      if (rows == 0 && columns == 0) continue;
-      const Cell cell = cell_at(row_of(head) + rows, column_of(head) + columns);
-      const bool segment = (board.contents[cell] & 0x7fU) != 0;
-      const bool leaves = std::ranges::find(board.tail, cell) != board.tail.end();
-      *out++ = !segment ? 0.0F : leaves ? kTail : 1.0F;
-      const auto of = std::ranges::find(board.head, cell);
-      const int other = static_cast<int>(of - board.head.begin());
-      *out++ = of == board.head.end() ? 0.0F : team_of(other) == view.team ? -1.0F : 1.0F;
-    }
+void Surroundings::write_window(int snake, float* out) const {
+  for (const Cell cell : kWindow[board_.head[static_cast<std::size_t>(snake)]]) {
+    *out++ = segments_[cell];
+    *out++ = heads_[cell];
   }
-}
-
-}  // namespace
-
-void write_surroundings(const View& view, int snake, std::span<float, kNumSurroundings> out) {
-  put_window(view, snake, put_races(view, snake, out.data()));
 }
 
 }  // namespace traffic::game

@@ -37,15 +37,15 @@ TRAFFIC_VECTORISED void narrow_all(const float* __restrict in, std::int64_t coun
   for (std::int64_t i = 0; i < count; ++i) halves[i] = float_to_half(in[i]);
 }
 
-template <typename T>
-void append(std::vector<std::byte>& bytes, const std::vector<T>& values, std::int64_t count) {
+template <typename Values>
+void append(std::vector<std::byte>& bytes, const Values& values, std::int64_t count) {
   const auto part = std::as_bytes(std::span(values).first(static_cast<std::size_t>(count)));
   bytes.insert(bytes.end(), part.begin(), part.end());
 }
 
-template <typename T>
-void take(std::span<const std::byte>& bytes, std::vector<T>& values, std::int64_t count) {
-  const std::size_t size = static_cast<std::size_t>(count) * sizeof(T);
+template <typename Values>
+void take(std::span<const std::byte>& bytes, Values& values, std::int64_t count) {
+  const std::size_t size = static_cast<std::size_t>(count) * sizeof(values[0]);
   if (size > 0) std::memcpy(values.data(), bytes.data(), size);
   bytes = bytes.subspan(size);
 }

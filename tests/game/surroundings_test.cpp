@@ -11,14 +11,15 @@ namespace {
 
 using testing::at;
 using testing::State;
-using Surroundings = std::array<float, kNumSurroundings>;
+using Numbers = std::array<float, kNumSurroundings>;
 
-Surroundings surroundings_of(const State& state, int snake) {
-  Surroundings out;
+Numbers surroundings_of(const State& state, int snake) {
+  Numbers out;
   out.fill(-99.0F);
   const Board board = board_of(state);
   const Paths paths = find_paths(board);
-  write_surroundings({.board = board, .paths = paths, .team = team_of(snake)}, snake, out);
+  const View view{.board = board, .paths = paths, .team = team_of(snake)};
+  Surroundings(view).write(snake, out);
   return out;
 }
 
@@ -37,7 +38,7 @@ State some_scene() {
 }
 
 /// Of the cells around a head: segment or tail, then heads.
-std::array<float, 2> cell_of(const Surroundings& s, int rows, int columns) {
+std::array<float, 2> cell_of(const Numbers& s, int rows, int columns) {
   int index = (rows + kWindowRadius) * (2 * kWindowRadius + 1) + columns + kWindowRadius;
   if (rows > 0 || (rows == 0 && columns > 0)) --index;
   const auto first = static_cast<std::size_t>(3 * kBeans + 2 * index);
@@ -45,7 +46,7 @@ std::array<float, 2> cell_of(const Surroundings& s, int rows, int columns) {
 }
 
 TEST(Surroundings, SayWhoIsNearerToEachBean) {
-  const Surroundings s = surroundings_of(some_scene(), 0);
+  const Numbers s = surroundings_of(some_scene(), 0);
   EXPECT_FLOAT_EQ(s[0], 1.0F);  // the bean beside it, and beside its mate
   EXPECT_FLOAT_EQ(s[1], 1.0F);
   EXPECT_FLOAT_EQ(s[2], 1.0F / 3);
@@ -56,14 +57,14 @@ TEST(Surroundings, SayWhoIsNearerToEachBean) {
 
 TEST(Surroundings, ShowTheCellsAroundTheHeadAsTheyLieOnTheTorus) {
   using Pair = std::array<float, 2>;
-  const Surroundings s = surroundings_of(some_scene(), 0);
+  const Numbers s = surroundings_of(some_scene(), 0);
   EXPECT_EQ(cell_of(s, -1, 0), (Pair{0.0F, 0.0F}));
   EXPECT_EQ(cell_of(s, 1, 0), (Pair{1.0F, 0.0F}));
   EXPECT_EQ(cell_of(s, 3, 0), (Pair{0.25F, 0.0F}));  // its own tail
   EXPECT_EQ(cell_of(s, -1, 1), (Pair{1.0F, 1.0F}));
   EXPECT_EQ(cell_of(s, 0, -2), (Pair{1.0F, -1.0F}));
   EXPECT_EQ(cell_of(s, 2, -2), (Pair{0.25F, 0.0F}));
-  const Surroundings of_corner = surroundings_of(some_scene(), 2);  // heads right at (0, 0)
+  const Numbers of_corner = surroundings_of(some_scene(), 2);  // heads right at (0, 0)
   EXPECT_EQ(cell_of(of_corner, 0, -1), (Pair{1.0F, 0.0F}));
   EXPECT_EQ(cell_of(of_corner, -1, 2), (Pair{1.0F, 1.0F}));
   EXPECT_EQ(cell_of(of_corner, 2, 2), (Pair{1.0F, 1.0F}));

@@ -10,6 +10,8 @@
 ///   where a segment stays, a quarter where a tail is; 1 where an enemy's head is, -1 a mate's.
 #pragma once
 
+#include <array>
+#include <cstdint>
 #include <span>
 
 #include "traffic/game/opponents.h"
@@ -20,7 +22,22 @@ inline constexpr int kWindowRadius = 3;
 inline constexpr int kWindowCells = (2 * kWindowRadius + 1) * (2 * kWindowRadius + 1) - 1;
 inline constexpr int kNumSurroundings = 3 * kBeans + 2 * kWindowCells;
 
-/// Of one snake of the view's team. Allocates nothing.
-void write_surroundings(const View& view, int snake, std::span<float, kNumSurroundings> out);
+/// Of a view; allocates nothing.
+class Surroundings {
+ public:
+  explicit Surroundings(const View& view);
+  /// @param snake of the view's team
+  void write(int snake, std::span<float, kNumSurroundings> out) const;
+
+ private:
+  void write_races(int snake, float* out) const;
+  void write_window(int snake, float* out) const;
+
+  const Board& board_;
+  int team_;
+  std::array<std::array<std::uint8_t, kBeans>, kSnakes> steps_{};  ///< of a snake to a bean
+  std::array<float, kCells> segments_{};
+  std::array<float, kCells> heads_{};
+};
 
 }  // namespace traffic::game

@@ -17,6 +17,8 @@
 #include <span>
 #include <vector>
 
+#include "traffic/replay/large_pages.h"
+
 namespace traffic::replay {
 
 struct SegmentShape {
@@ -89,7 +91,7 @@ class Segment {
   SegmentShape shape_;
   bool continues_;
   std::int64_t filled_ = 0;
-  std::vector<std::uint16_t> obs_;
+  std::vector<std::uint16_t, LargePages<std::uint16_t>> obs_;
   std::vector<std::uint16_t> action_vectors_;
   std::vector<float> rewards_;
   std::vector<std::uint8_t> actions_;

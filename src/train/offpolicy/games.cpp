@@ -3,6 +3,7 @@
 #include <torch/utils.h>
 
 #include <algorithm>
+#include <cstddef>
 #include <cstring>
 #include <type_traits>
 #include <utility>
@@ -15,6 +16,10 @@ namespace {
 
 constexpr auto kTeam = static_cast<std::size_t>(game::kTeamSnakes);
 constexpr auto kAll = static_cast<std::size_t>(game::kSnakes);
+
+/// Without what only fills up its last cache line, which is not the same twice.
+constexpr std::size_t kBytesOfBoard = offsetof(game::Board, rng) + sizeof(Rng);
+static_assert(std::is_trivially_copyable_v<game::Game>);
 
 int gain_of(const game::Board& board, int team) {
   return game::team_length(board, team) - game::kTeamSnakes * game::kStartLength;
@@ -172,27 +177,38 @@ void SnakesGames::end_games() {
 GameFigures SnakesGames::take_figures() { return std::exchange(figures_, {}); }
 
 checkpoint::Bytes SnakesGames::to_bytes() const {
-  static_assert(std::is_trivially_copyable_v<game::Game> && std::is_trivially_copyable_v<Seat>);
-  checkpoint::Bytes bytes(seats_.size() * (sizeof(game::Game) + sizeof(Seat)));
-  auto* out = bytes.data();
+  constexpr std::size_t kBytesOfGame = kBytesOfBoard + sizeof(game::PlayerRngs) + sizeof(Seat);
+  checkpoint::Bytes bytes(seats_.size() * kBytesOfGame);
+  std::byte* out = bytes.data();
+  const auto put = [&out](const void* from, std::size_t size) {
+    std::memcpy(out, from, size);
+    out += size;
+  };
   for (std::size_t i = 0; i < seats_.size(); ++i) {
-    std::memcpy(out, &arena_.game(static_cast<int>(i)), sizeof(game::Game));
-    std::memcpy(out + sizeof(game::Game), &seats_[i], sizeof(Seat));
-    out += sizeof(game::Game) + sizeof(Seat);
+    const game::Game& game = arena_.game(static_cast<int>(i));
+    put(&game.board, kBytesOfBoard);
+    put(&game.rngs, sizeof(game.rngs));
+    put(&seats_[i], sizeof(Seat));
   }
   return bytes;
 }
 
 void SnakesGames::from_bytes(std::span<const std::byte> bytes) {
-  constexpr std::size_t kSize = sizeof(game::Game) + sizeof(Seat);
-  if (bytes.size() != seats_.size() * kSize) {
+  constexpr std::size_t kBytesOfGame = kBytesOfBoard + sizeof(game::PlayerRngs) + sizeof(Seat);
+  if (bytes.size() != seats_.size() * kBytesOfGame) {
     throw CheckpointError("{} bytes of games, {} expected of {} (game.games)", bytes.size(),
-                          seats_.size() * kSize, seats_.size());
+                          seats_.size() * kBytesOfGame, seats_.size());
   }
+  const std::byte* in = bytes.data();
+  const auto take = [&in](void* into, std::size_t size) {
+    std::memcpy(into, in, size);
+    in += size;
+  };
   for (std::size_t i = 0; i < seats_.size(); ++i) {
     game::Game game;
-    std::memcpy(&game, bytes.data() + i * kSize, sizeof(game));
-    std::memcpy(&seats_[i], bytes.data() + i * kSize + sizeof(game), sizeof(Seat));
+    take(static_cast<void*>(&game.board), kBytesOfBoard);
+    take(static_cast<void*>(&game.rngs), sizeof(game.rngs));
+    take(&seats_[i], sizeof(Seat));
     arena_.restore(static_cast<int>(i), game);
   }
 }

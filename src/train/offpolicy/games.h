@@ -8,6 +8,7 @@
 
 #include <torch/types.h>
 
+#include <array>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -78,6 +79,7 @@ class SnakesGames {
     std::uint64_t games_before = 0;  ///< in this place
     std::uint8_t side = 0;           ///< team of the learner
     std::uint8_t opponent = 0;       ///< level, or kPastSelf
+    std::array<std::uint8_t, 6> unused{};
   };
 
   void begin_game(std::size_t game);

@@ -25,12 +25,13 @@ void write_observations(const game::View& view, std::span<float> out) {
   }
   std::array<float, kMates * kFeatures> features;
   game::write_features(view, features);
+  const game::Surroundings surroundings(view);
   for (std::size_t mate = 0; mate < kMates; ++mate) {
     const auto row = out.subspan(mate * (kFeatures + game::kNumSurroundings));
     std::copy_n(features.begin() + static_cast<std::ptrdiff_t>(mate * kFeatures), kFeatures,
                 row.begin());
-    game::write_surroundings(view, game::first_snake(view.team) + static_cast<int>(mate),
-                             row.subspan(kFeatures).first<game::kNumSurroundings>());
+    surroundings.write(game::first_snake(view.team) + static_cast<int>(mate),
+                       row.subspan(kFeatures).first<game::kNumSurroundings>());
   }
 }
 

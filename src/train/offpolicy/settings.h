@@ -18,7 +18,7 @@ struct OffPolicy {
   std::int64_t learning_starts = 10'000;
   std::int64_t batch_size = 512;
   std::string batch_scope = "rank";
-  std::int64_t update_interval = 64;  ///< environment steps of a rank between updates
+  std::int64_t update_interval = 128;  ///< environment steps of a rank between updates
   std::int64_t n_step = 3;
   double gamma = 0.97;
   double learning_rate = 5e-4;  ///< of critics, and of dqn
