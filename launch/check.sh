@@ -6,19 +6,20 @@ status=0
 
 # What each module may include, besides itself (docs/architecture.md). Folders of a module that have a row are rooms:
 # they see each other only as their rows say; whoever may include the module may include its rooms.
-readonly BELOW_TRAIN="data model rl rollout checkpoint report comm sim game scene config core os"
+readonly BELOW_TRAIN="data model rl replay rollout checkpoint report comm sim game scene config core os"
 declare -A allowed=(
   [os]="" [core]="os" [config]="core os" [scene]="config core os" [sim]="scene config core os" [game]="core os" [comm]="config core os"
   [data]="scene config core os" [model]="config core os" [rl]="config core os" [checkpoint]="config core os"
-  [report]="config core os" [tune]="report config core os"
+  [report]="config core os" [tune]="report config core os" [replay]="core os"
   [rollout/pool]="comm config core os" [rollout/game]="rollout/pool game core os" [rollout/traffic]="rollout/pool sim scene config core os"
   [train/optim]="$BELOW_TRAIN" [train/run]="$BELOW_TRAIN" [train/policy]="train/optim train/run $BELOW_TRAIN"
   [train/rollouts]="train/policy train/optim train/run $BELOW_TRAIN"
   [train/search]="train/rollouts train/policy train/optim train/run $BELOW_TRAIN"
   [train/ppo]="train/search train/rollouts train/policy train/optim train/run $BELOW_TRAIN"
   [train/world_model]="train/optim train/run $BELOW_TRAIN" [train/evaluate]="train/policy train/run $BELOW_TRAIN"
+  [train/offpolicy]="train/optim train/run $BELOW_TRAIN"
   [train/doctor]="train/run $BELOW_TRAIN"
-  [train]="train/world_model train/ppo train/search train/rollouts train/policy train/optim train/run train/evaluate $BELOW_TRAIN"
+  [train]="train/offpolicy train/world_model train/ppo train/search train/rollouts train/policy train/optim train/run train/evaluate $BELOW_TRAIN"
   [apps]="train tune $BELOW_TRAIN"
   [data_prep]="data report sim scene config core os")
 # Third-party headers that stay inside one module.

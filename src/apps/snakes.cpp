@@ -1,10 +1,12 @@
-/// Scripted teams of 3v3 snakes: a game to look at, or many games with the share that is won.
+/// Teams of 3v3 snakes, scripted or trained: a game to look at, or many games with the share that
+/// is won.
 #include <fmt/format.h>
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
 #include <chrono>
 #include <cstdio>
+#include <numeric>
 #include <string>
 #include <thread>
 #include <vector>
@@ -13,7 +15,8 @@
 #include "traffic/core/error.h"
 #include "traffic/core/version.h"
 #include "traffic/game/recording.h"
-#include "traffic/report/paired_statistics.h"
+#include "traffic/train/offpolicy/snakes_match.h"
+#include "traffic/train/offpolicy/training.h"
 
 namespace {
 
@@ -28,33 +31,11 @@ struct Options {
   std::string page;
 };
 
-game::Opponent team_named(const std::string& name) {
-  const auto found = game::opponent_named(name);
-  if (!found) {
-    throw ConfigError("no team is named '{}', expected one of {}, or its level 0 to {}", name,
-                      game::opponent_names(), game::kNumOpponents - 1);
-  }
-  return *found;
-}
-
-void compare(const Options& options, game::Opponent team, game::Opponent against) {
-  std::vector<double> scores;
-  double own = 0;
-  double others = 0;
-  const auto pairs = game::play_match(game::player_of(team), game::player_of(against),
-                                      options.games / 2, options.seed);
-  for (const game::Pair& pair : pairs) {
-    scores.push_back(100.0 * pair.score());
-    own += pair.own[0] + pair.own[1];
-    others += pair.others[0] + pair.others[1];
-  }
-  const report::MeanInterval wins = report::mean_interval(scores);
-  const auto games = static_cast<double>(2 * pairs.size());
-  fmt::print(
-      "{} against {}: wins {:.1f} % +- {:.1f} of {} games (a draw is half a win), both sides of {} "
-      "starts; grows by {:.1f} : {:.1f}\n",
-      name_of(team), name_of(against), wins.mean, wins.half_width, 2 * pairs.size(), pairs.size(),
-      own / games, others / games);
+void compare(const Options& options, train::SnakesTeam& team, train::SnakesTeam& against) {
+  std::vector<std::uint64_t> starts(static_cast<std::size_t>(options.games / 2));
+  std::iota(starts.begin(), starts.end(), options.seed);
+  const train::SnakesScore score = train::score_of(train::play_snakes_match(team, against, starts));
+  fmt::print("{}", train::describe_score(options.team, options.against, score));
 }
 
 /// On a terminal step by step, each drawn over the one before; else only the end.
@@ -72,7 +53,8 @@ void show(const game::Recording& recording, int delay_ms) {
 }
 
 ExitCode run(int argc, char** argv) {
-  CLI::App app{"Plays 3v3 snakes between scripted teams: " + game::opponent_names() + ".",
+  CLI::App app{fmt::format("Plays 3v3 snakes between two teams, each one of {} or {}PATH.",
+                           game::opponent_names(), train::kCheckpointTeam),
                "snakes"};
   app.set_version_flag("--version", fmt::format("snakes {}", version()));
   Options options;
@@ -94,15 +76,15 @@ ExitCode run(int argc, char** argv) {
     app.exit(error);  // prints help or version
     return ExitCode::kDone;
   }
-  const game::Opponent team = team_named(options.team);
-  const game::Opponent against = team_named(options.against);
+  train::register_trainings({train::snakes_training()});
+  const auto team = train::make_snakes_team(options.team);
+  const auto against = train::make_snakes_team(options.against);
   if (options.games > 0) {
-    compare(options, team, against);
+    compare(options, *team, *against);
     return ExitCode::kDone;
   }
-  const game::Recording recording =
-      game::record_game(options.seed, {game::player_of(team), game::player_of(against)},
-                        {std::string(name_of(team)), std::string(name_of(against))});
+  const game::Recording recording = game::record_game(
+      options.seed, {team->player(), against->player()}, {options.team, options.against});
   if (options.page.empty()) {
     show(recording, options.delay_ms);
   } else {

@@ -1,10 +1,12 @@
-/// Compares controllers with the uncontrolled traffic and with each other on the same seeds.
+/// Compares controllers with the uncontrolled traffic and with each other on the same seeds; with
+/// --against, teams of 3v3 snakes on the same starts.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>
+#include <numeric>
 #include <optional>
 #include <set>
 #include <string>
@@ -24,6 +26,7 @@
 #include "traffic/sim/scenario.h"
 #include "traffic/train/evaluate/evaluation.h"
 #include "traffic/train/evaluate/foreign_settings.h"
+#include "traffic/train/offpolicy/snakes_match.h"
 #include "traffic/train/policy/policy_controller.h"
 #include "traffic/train/trainings.h"
 
@@ -42,6 +45,8 @@ struct Arguments {
   std::string json_path;
   std::string csv;
   std::string replay;
+  std::vector<std::string> against;
+  int games = 1000;
 };
 
 config::Program program(Arguments& arguments) {
@@ -87,6 +92,16 @@ config::Program program(Arguments& arguments) {
                            "Keep the first seed's traffic under each controller in DIR: "
                            "replay.html for a browser, files for SUMO's tools")
                 ->type_name("DIR");
+            app.add_option("--against", arguments.against,
+                           "3v3 snakes instead of traffic: each controller plays this team, a "
+                           "script or checkpoint:PATH; repeatable")
+                ->type_name("TEAM")
+                ->allow_extra_args(false);
+            app.add_option("--games", arguments.games,
+                           "With --against: games of a pairing, half from either side; their "
+                           "starts are numbered from the first of --seeds")
+                ->check(CLI::Range(4, 10'000'000))
+                ->capture_default_str();
           },
       .trains = false};
 }
@@ -270,6 +285,33 @@ int evaluate(const Arguments& arguments, const config::CommonOptions& options) {
   return 0;
 }
 
+/// 3v3 snakes: every controller against every other team.
+int play(const Arguments& arguments) {
+  if (arguments.controllers.empty()) {
+    throw ConfigError("--against needs a --controller that plays: a script's name or {}PATH",
+                      train::kCheckpointTeam);
+  }
+  std::vector<std::uint64_t> starts(static_cast<std::size_t>(arguments.games / 2));
+  std::iota(starts.begin(), starts.end(), train::parse_seeds(arguments.seeds).front());
+  std::string json;
+  for (const std::string& name : arguments.controllers) {
+    const auto team = train::make_snakes_team(name);
+    for (const std::string& against : arguments.against) {
+      const auto other = train::make_snakes_team(against);
+      const train::SnakesScore score =
+          train::score_of(train::play_snakes_match(*team, *other, starts));
+      json += (json.empty() ? "[" : ",\n ") + train::score_json(name, against, score);
+      if (arguments.prints_json) continue;
+      std::fputs(train::describe_score(name, against, score).c_str(), stdout);
+      std::fflush(stdout);
+    }
+  }
+  json += "]\n";
+  if (!arguments.json_path.empty()) write_file_atomically(arguments.json_path, json);
+  if (arguments.prints_json) std::fputs(json.c_str(), stdout);
+  return 0;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -281,6 +323,7 @@ int main(int argc, char** argv) {
       std::fputs(exit->text.c_str(), stdout);
       return 0;
     }
+    if (!arguments.against.empty()) return play(arguments);
     return evaluate(arguments, std::get<config::CommonOptions>(parsed));
   } catch (const Error& error) {
     std::fprintf(stderr, "traffic_eval: %s\n", error.what());

@@ -9,6 +9,7 @@
 #include <system_error>
 
 #include "traffic/checkpoint/file.h"
+#include "traffic/checkpoint/parts.h"
 #include "traffic/core/atomic_file.h"
 #include "traffic/core/error.h"
 #include "traffic/core/process.h"
@@ -190,6 +191,8 @@ fs::path CheckpointManager::mark_result() {
   return result_path();
 }
 
+void CheckpointManager::remove_unnamed_parts() const { checkpoint::remove_unnamed_parts(dir_); }
+
 void CheckpointManager::prune() const {
   const std::vector<std::int64_t> all = steps();
   const auto keep = static_cast<std::size_t>(keep_last_);
@@ -212,7 +215,9 @@ ResumePoint CheckpointManager::newest_valid() const {
       continue;
     }
     try {
-      point.snapshot = load(candidate.path);
+      Snapshot snapshot = load(candidate.path);
+      check_parts(snapshot);
+      point.snapshot = std::move(snapshot);
       point.path = candidate.path;
       return point;
     } catch (const CheckpointError& error) {

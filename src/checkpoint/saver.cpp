@@ -23,6 +23,11 @@ void Saver::begin(const Snapshot& snapshot, bool best) {
   });
 }
 
+void Saver::give_up_on(const Snapshot& snapshot, bool best, const std::string& why) {
+  wait();
+  note_failure({.image = FileImage(snapshot), .best = best, .why = why});
+}
+
 void Saver::wait() {
   if (in_flight_.valid()) collect();
   if (!given_up_because_.empty()) throw ResourceError(given_up_because_);
@@ -59,13 +64,24 @@ Saver::Outcome Saver::write(FileImage image, bool best) const {
 
 void Saver::collect() {
   Outcome outcome = in_flight_.get();
-  const std::int64_t step = outcome.image.step();
   if (outcome.wrote_owed_best) owed_best_.reset();
   if (outcome.why.empty()) {
-    failures_.succeeded();
-    saved_step_ = step;
-    return;
+    try {
+      manager_.remove_unnamed_parts();
+    } catch (const Error& error) {
+      outcome.why = error.what();
+    }
   }
+  if (outcome.why.empty()) {
+    failures_.succeeded();
+    saved_step_ = outcome.image.step();
+  } else {
+    note_failure(std::move(outcome));
+  }
+}
+
+void Saver::note_failure(Outcome outcome) {
+  const std::int64_t step = outcome.image.step();
   if (outcome.best) owed_best_ = std::move(outcome.image);
   on_failure_(step, outcome.why);
   try {

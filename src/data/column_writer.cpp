@@ -4,7 +4,7 @@
 #include <array>
 #include <utility>
 
-#include "traffic/data/float16.h"
+#include "traffic/core/float16.h"
 
 namespace traffic::data {
 namespace {

@@ -3,7 +3,7 @@
 #include <cmath>
 
 #include "reader_impl.h"
-#include "traffic/data/float16.h"
+#include "traffic/core/float16.h"
 
 namespace traffic::data {
 namespace {

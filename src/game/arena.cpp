@@ -42,7 +42,8 @@ TeamActions Arena::choose(int game, int team, Opponent opponent) {
 void Arena::step(const Step& step) {
   TRAFFIC_CHECK(step.actions.size() == games_.size() * kSnakes &&
                     step.rewards.size() == games_.size() * kSnakes &&
-                    step.over.size() == games_.size(),
+                    step.over.size() == games_.size() &&
+                    (step.died.empty() || step.died.size() == games_.size()),
                 "{} actions, {} rewards and {} ends of {} games", step.actions.size(),
                 step.rewards.size(), step.over.size(), games_.size());
   for (std::size_t i = 0; i < games_.size(); ++i) {
@@ -54,6 +55,7 @@ void Arena::step(const Step& step) {
       step.rewards[i * kSnakes + snake] = static_cast<float>(result.rewards[snake]);
     }
     step.over[i] = games_[i].board.over ? 1 : 0;
+    if (!step.died.empty()) step.died[i] = result.died;
     known_[i] = 0;
   }
 }

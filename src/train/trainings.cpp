@@ -1,13 +1,14 @@
 #include "traffic/train/trainings.h"
 
 #include "ppo/training.h"
+#include "traffic/train/offpolicy/training.h"
 #include "world_model/training.h"
 
 namespace traffic::train {
 
 const std::vector<TrainingRow>& shipped_trainings() {
   static const std::vector<TrainingRow> rows{world_model_training(), ppo_training(),
-                                             ppo_constrained_training()};
+                                             ppo_constrained_training(), snakes_training()};
   return rows;
 }
 

@@ -80,6 +80,8 @@ struct Treatment {
 };
 const std::vector<Treatment> kTreatments{
     {"traffic_train --help-config", ""},
+    {"traffic_eval .*--against |^\\./snakes .*checkpoint:", nullptr,
+     "snakes_training_test.cpp does it with a player that it trains"},
     {"traffic_(train|eval|doctor) ", " --print-config"},
     {"^\\.deps/sumo/sumo/bin/sumo ", " --end 100 --no-step-log"},
     {"^\\./data_prep/data_prep ", ""},

@@ -29,6 +29,13 @@ constexpr bool is_listed(RandomStream stream) {
     case kTrafficStream:
     case kSamplingStream:
     case kScenarioStream:
+    case kNetworkStream:
+    case kGameStream:
+    case kOpponentStream:
+    case kExplorationStream:
+    case kReplayStream:
+    case kPastSelfStream:
+    case kSelectionGameStream:
     case kRetryStream:
     case kConnectedStream:
     case kRandomControllerStream:

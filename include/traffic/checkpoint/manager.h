@@ -5,6 +5,7 @@
 ///   best.h5             the best one so far
 ///   phase1.h5 ...       the best one of a phase that has ended
 ///
+///   parts/              files that they name (parts.h)
 ///   left-behind-000000800/   what was newer than step 800 when a run went back to it
 ///
 /// These are hard links to a step's file where the file system has them, else copies.
@@ -43,7 +44,8 @@ class CheckpointManager {
   /// @throws ResourceError
   CheckpointManager(std::filesystem::path dir, std::int64_t keep_last, std::string result);
 
-  /// Saves under the step of the checkpoint, then removes old ones.
+  /// Saves under the step of the checkpoint, then removes old ones. The parts that it names are to
+  /// be there.
   /// @param best whether it becomes best.h5 as well. That is one operation: whatever interrupts
   ///     it, the newest checkpoint never speaks of a best one that is not there.
   /// @return the file
@@ -52,6 +54,10 @@ class CheckpointManager {
   /// Makes best.h5 of a checkpoint that has no file of its own.
   /// @throws ResourceError
   void save_best(const FileImage& image);
+  /// Removes parts that no checkpoint names any more: only while no rank writes parts of the next
+  /// one.
+  /// @throws ResourceError
+  void remove_unnamed_parts() const;
   /// Before going on from `origin` with checkpoints here that do not lead to it: those of later
   /// steps (all, if `origin` is of another folder) are moved into a folder of their own, where
   /// neither pruning nor newest_valid() takes them for this run's.

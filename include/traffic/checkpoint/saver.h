@@ -33,6 +33,9 @@ class Saver {
   /// @param best whether it is the best so far
   /// @throws ResourceError if it has given up, or if there is no memory for the copy
   void begin(const Snapshot& snapshot, bool best);
+  /// Counts a checkpoint as failed whose parts could not be written.
+  /// @throws as begin()
+  void give_up_on(const Snapshot& snapshot, bool best, const std::string& why);
   /// Waits until nothing is in flight.
   /// @throws ResourceError if it has given up
   void wait();
@@ -57,6 +60,7 @@ class Saver {
 
   [[nodiscard]] Outcome write(FileImage image, bool best) const;
   void collect();
+  void note_failure(Outcome outcome);
 
   CheckpointManager& manager_;
   SaveFailures failures_;

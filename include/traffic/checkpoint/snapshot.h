@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <string>
 #include <string_view>
@@ -41,6 +42,15 @@ class Snapshot {
   /// Copies the tensors: what is written into their originals from now on is not seen here.
   void own_tensors();
 
+  /// A file beside the checkpoint that this rank writes before it, unless it is there (parts.h);
+  /// not a value: it is named by one.
+  struct Part {
+    std::string name;
+    std::function<Bytes()> bytes;
+  };
+  void add_part(Part part) { parts_.push_back(std::move(part)); }
+  [[nodiscard]] const std::vector<Part>& parts() const { return parts_; }
+
   [[nodiscard]] bool contains(const std::string& name) const { return values_.contains(name); }
   /// Names of all values whose name starts with `prefix`, sorted.
   [[nodiscard]] std::vector<std::string> names(std::string_view prefix = "") const;
@@ -68,6 +78,7 @@ class Snapshot {
   std::int64_t step_;
   std::string source_ = "memory";
   std::map<std::string, Value, std::less<>> values_;
+  std::vector<Part> parts_;
 };
 
 }  // namespace traffic::checkpoint

@@ -22,6 +22,13 @@ enum RandomStream : std::uint64_t {
   kSamplingStream = 32,         ///< sampling seeds of actions
   kScenarioStream = 33,         ///< scenarios of training episodes
   kPieceStream = 34,            ///< pieces of scenarios that training episodes are
+  kNetworkStream = 41,          ///< initial weights of off-policy learners
+  kGameStream = 42,             ///< games to learn from, by place and number
+  kOpponentStream = 43,         ///< who plays them, likewise
+  kExplorationStream = 44,      ///< actions of learners, by rank and step
+  kReplayStream = 45,           ///< what is learned from, by rank and update
+  kPastSelfStream = 46,         ///< which past self plays, by rank and round
+  kSelectionGameStream = 47,    ///< games of evaluations while training
   // From an episode's seed.
   kRetryStream = 21,                     ///< the seed after a simulation was lost
   kConnectedStream = 0x6376,             ///< "cv": which vehicles are connected

@@ -47,6 +47,7 @@ class Arena {
     std::span<const std::uint8_t> actions;  ///< [size, kSnakes] Direction
     std::span<float> rewards;               ///< [size, kSnakes]
     std::span<std::uint8_t> over;           ///< [size] 1: the game ended with this step
+    std::span<std::uint8_t> died = {};      ///< [size] a bit a snake; empty: not wanted
   };
   /// All games by a step.
   /// @throws Error if sizes differ, an action is none, or a game was over before

@@ -37,7 +37,7 @@ class Loop {
         memory_watch_({.allocated_gb = run.config().gpu.allocated_limit_gb,
                        .reserved_gb = run.config().gpu.reserved_limit_gb}),
         profiler_(run.config().profile, profile_place(run), training.time_split()) {
-    run_.check_room(snapshot().total_bytes());
+    run_.check_room(snapshot().total_bytes() + training_.bytes_of_parts());
   }
 
   TrainingEnd train();
@@ -53,7 +53,7 @@ class Loop {
   void resume();
   [[nodiscard]] bool is_complete() const { return training_.step() >= training_.total_steps(); }
   [[nodiscard]] bool iterate();  // false: given up, a stop is requested
-  [[nodiscard]] Wishes agree();
+  [[nodiscard]] Wishes agree(std::int64_t step_before);
   void watch_ranks(const torch::Tensor& busy_s);
   void tell(const Iteration& done);
   void watch_memory();
@@ -98,11 +98,12 @@ TrainingEnd Loop::train() {
     }
     if (is_complete()) break;
     if (units_.long_steps) (complete_ = snapshot())->own_tensors();
+    const std::int64_t step_before = training_.step();
     if (!iterate()) {
       stop(*complete_);
       return TrainingEnd::kStopped;
     }
-    const Wishes wishes = agree();
+    const Wishes wishes = agree(step_before);
     if (wishes.stop) {
       stop(snapshot());
       return TrainingEnd::kStopped;
@@ -161,7 +162,8 @@ void Loop::watch_memory() {
 }
 
 /// A stop that one rank was asked for, and what the clock of rank 0 says, are for all.
-Loop::Wishes Loop::agree() {
+/// @param step_before the last iteration, which may have been several steps
+Loop::Wishes Loop::agree(std::int64_t step_before) {
   const config::Checkpoint& options = run_.config().checkpoint;
   const bool late = run_.is_reporter() && options.save_interval_s > 0.0 &&
                     since_save_.seconds() >= options.save_interval_s;
@@ -173,8 +175,8 @@ Loop::Wishes Loop::agree() {
   communicator_.all_reduce(wishes);
   if (wishes[2].item<double>() > 0.0) run_.wait_for_saves();  // throws
   watch_ranks(wishes.slice(0, 3));
-  const bool on_step =
-      options.save_interval_steps > 0 && training_.step() % options.save_interval_steps == 0;
+  const std::int64_t interval = options.save_interval_steps;
+  const bool on_step = interval > 0 && training_.step() / interval != step_before / interval;
   return {.stop = wishes[0].item<double>() > 0.0,
           .save = on_step || wishes[1].item<double>() > 0.0};
 }

@@ -9,6 +9,7 @@
 #include "run/snapshot_parts.h"
 #include "run/together.h"
 #include "traffic/checkpoint/file.h"
+#include "traffic/checkpoint/parts.h"
 #include "traffic/config/write.h"
 #include "traffic/core/atomic_file.h"
 #include "traffic/core/error.h"
@@ -101,9 +102,34 @@ void Run::check_room(std::int64_t bytes_per_checkpoint) {
   });
 }
 
+/// Of every rank. @return on rank 0 why one could not; empty if all could
+std::string Run::write_parts(const checkpoint::Snapshot& snapshot) {
+  if (communicator().all_reduce_scalar(static_cast<double>(snapshot.parts().size())) == 0.0) {
+    return {};
+  }
+  // After a save, parts that no checkpoint names are removed: those of the next must not be there
+  // yet.
+  (void)wait_for_saves();
+  std::string why;
+  try {
+    checkpoint::write_parts(snapshot, folder_.checkpoints());
+  } catch (const Error& error) {
+    why = error.what();
+  }
+  const std::vector<std::string> of_ranks = communicator().gather_strings(why, 0);
+  const auto failed = std::ranges::find_if_not(of_ranks, &std::string::empty);
+  return failed == of_ranks.end() ? std::string() : *failed;
+}
+
 void Run::save(const checkpoint::Snapshot& snapshot, bool best) {
+  const std::string without_parts = write_parts(snapshot);
   together(communicator(), [&] {
-    if (saver_) saver_->begin(snapshot, best);
+    if (!saver_) return;
+    if (without_parts.empty()) {
+      saver_->begin(snapshot, best);
+    } else {
+      saver_->give_up_on(snapshot, best, without_parts);
+    }
   });
 }
 

@@ -88,6 +88,7 @@ class Run {
  private:
   /// On rank 0. @return empty: a new run
   std::string find_resume_point();
+  std::string write_parts(const checkpoint::Snapshot& snapshot);
 
   Job& job_;
   config::Config config_;

@@ -78,6 +78,9 @@ class Training {
   virtual void restore_from(const checkpoint::Snapshot& snapshot) = 0;
   /// All that restore_from() needs. The loop adds which training it is of, and the configuration.
   virtual void save_to(checkpoint::Snapshot& snapshot) const = 0;
+  /// What the parts beside a checkpoint will come to on the disk, of all ranks
+  /// (checkpoint/parts.h). Not collective.
+  [[nodiscard]] virtual std::int64_t bytes_of_parts() const { return 0; }
 
   /// The next step.
   /// @return nothing if it was given up because a stop is requested; what was done since the last

@@ -1,10 +1,10 @@
-#include "traffic/data/float16.h"
+#include "traffic/core/float16.h"
 
 #include <gtest/gtest.h>
 
 #include <cmath>
 
-namespace traffic::data {
+namespace traffic {
 namespace {
 
 double value_of_half(std::uint16_t half) {
@@ -53,4 +53,4 @@ TEST(Float16, WhatIsTooLargeBecomesInfinity) {
 }
 
 }  // namespace
-}  // namespace traffic::data
+}  // namespace traffic

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <limits>
 
-namespace traffic::data {
+namespace traffic {
 
 /// The float with the value of a half, exactly (infinities and NaN too).
 inline float half_to_float(std::uint16_t half) {
@@ -19,29 +19,25 @@ inline float half_to_float(std::uint16_t half) {
   return std::bit_cast<float>(bits | (half & 0x8000U) << 16);
 }
 
-/// The nearest half, ties to even; beyond the largest half (65504) infinity.
+/// The nearest half, ties to even; beyond the largest half (65504) infinity. Without branches, so
+/// that loops of it are vectorised.
 inline std::uint16_t float_to_half(float value) {
   constexpr std::uint32_t kInfinity = 0xffU << 23;
   constexpr std::uint32_t kOverflow = (127U + 16U) << 23;  // 2^16
   constexpr std::uint32_t kSmallestNormal = 113U << 23;    // 2^-14
   constexpr std::uint32_t kSubnormalMagic = ((127U - 15U) + (23U - 10U) + 1U) << 23;
   constexpr std::uint32_t kRebias = 0U - (112U << 23);  // exponent bias 127 to 15
-  std::uint32_t bits = std::bit_cast<std::uint32_t>(value);
-  const std::uint32_t sign = bits & 0x80000000U;
-  bits ^= sign;
-  std::uint32_t half = 0;
-  if (bits >= kOverflow) {
-    half = bits > kInfinity ? 0x7e00U : 0x7c00U;
-  } else if (bits < kSmallestNormal) {
-    // Adding aligns the ten bits of the mantissa at the bottom of the float; the addition rounds.
-    const float aligned = std::bit_cast<float>(bits) + std::bit_cast<float>(kSubnormalMagic);
-    half = std::bit_cast<std::uint32_t>(aligned) - kSubnormalMagic;
-  } else {
-    const std::uint32_t odd = (bits >> 13) & 1U;
-    bits += kRebias + 0xfffU + odd;
-    half = bits >> 13;
-  }
-  return static_cast<std::uint16_t>(half | sign >> 16);
+  const std::uint32_t all = std::bit_cast<std::uint32_t>(value);
+  const std::uint32_t sign = all & 0x80000000U;
+  const std::uint32_t bits = all ^ sign;
+  const std::uint32_t special = bits > kInfinity ? 0x7e00U : 0x7c00U;
+  // Adding aligns the ten bits of the mantissa at the bottom of the float; the addition rounds.
+  const float aligned = std::bit_cast<float>(bits) + std::bit_cast<float>(kSubnormalMagic);
+  const std::uint32_t subnormal = std::bit_cast<std::uint32_t>(aligned) - kSubnormalMagic;
+  const std::uint32_t odd = (bits >> 13) & 1U;
+  const std::uint32_t normal = (bits + kRebias + 0xfffU + odd) >> 13;
+  const std::uint32_t finite = bits < kSmallestNormal ? subnormal : normal;
+  return static_cast<std::uint16_t>((bits >= kOverflow ? special : finite) | sign >> 16);
 }
 
-}  // namespace traffic::data
+}  // namespace traffic

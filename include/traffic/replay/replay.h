@@ -1,0 +1,94 @@
+/// The ring of what a rank has lived through, newest segments last.
+///
+///     Replay replay({.capacity = 400'000, .segment = {.steps = 64, .streams = 192, .obs_dim =
+///     61}}); replay.push(step);                                  // of all streams, again and
+///     again if (replay.num_drawable(3) >= 512) replay.draw({.n_step = 3, .gamma = 0.97}, rng,
+///     batch);
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "traffic/core/random.h"
+#include "traffic/replay/segment.h"
+
+namespace traffic::replay {
+
+struct ReplayOptions {
+  std::int64_t capacity = 100'000;  ///< transitions; rounded up to whole segments, two at least
+  SegmentShape segment;
+
+  [[nodiscard]] std::int64_t max_segments() const;
+  [[nodiscard]] std::int64_t bytes() const { return max_segments() * segment.bytes(); }
+};
+
+/// How transitions are made of steps.
+struct Returns {
+  std::int64_t n_step = 1;  ///< fewer than the steps of a segment
+  double gamma = 0.99;
+};
+
+/// Where drawn transitions go: rows one after the other, of the caller.
+struct Transitions {
+  std::span<float> obs;             ///< [count, obs_dim]
+  std::span<std::int64_t> actions;  ///< [count]
+  std::span<float> action_vectors;  ///< [count, action_dim]
+  std::span<float> returns;         ///< [count] rewards up to the next observation, discounted
+  std::span<float> discounts;       ///< [count] of what follows there: gamma^n; 0 after an end
+  std::span<float> next_obs;        ///< [count, obs_dim]; with discount 0 of another episode
+};
+
+/// Not thread-safe.
+class Replay {
+ public:
+  explicit Replay(const ReplayOptions& options);
+
+  [[nodiscard]] const ReplayOptions& options() const { return options_; }
+  void push(const Step& step);
+  /// Steps that are kept, times streams.
+  [[nodiscard]] std::int64_t size() const { return num_steps_ * options_.segment.streams; }
+  /// Segments that were let go since it was made or restored.
+  [[nodiscard]] std::int64_t num_forgotten() const { return num_forgotten_; }
+  /// From how many transitions draw() may choose, but for those before a gap.
+  [[nodiscard]] std::int64_t num_drawable(std::int64_t n_step) const;
+
+  /// Draws with replacement, all transitions alike whose n steps are known.
+  /// @param out as many as there are out.actions
+  /// @throws Error if none can be drawn, or sizes differ
+  void draw(const Returns& returns, Rng& rng, const Transitions& out) const;
+
+  using Segments = std::vector<std::shared_ptr<const Segment>>;
+  /// Oldest first. All but the last are full and never change while somebody holds them; the last
+  /// is a copy.
+  [[nodiscard]] Segments segments() const;
+  /// Replaces everything; of too many the newest are kept. One that is not full comes last.
+  /// @throws Error if one has another shape or a gap within
+  void restore(const Segments& segments);
+  /// What is pushed next does not follow on what is there.
+  void begin_anew();
+
+ private:
+  /// A place in the ring.
+  struct Place {
+    std::int64_t step;
+    std::int64_t stream;
+  };
+  [[nodiscard]] const Segment& segment_of(std::int64_t step) const {
+    return *segments_[static_cast<std::size_t>(step / options_.segment.steps)];
+  }
+  [[nodiscard]] bool has_gap_within(std::int64_t step, std::int64_t n_step) const;
+  void add_segment();
+  void prefetch(Place place, std::int64_t n_step) const;
+  void fill(const Returns& returns, Place place, std::size_t row, const Transitions& out) const;
+
+  ReplayOptions options_;
+  std::deque<std::shared_ptr<Segment>> segments_;
+  std::int64_t num_steps_ = 0;
+  std::int64_t num_forgotten_ = 0;
+  bool continues_ = false;  ///< the next step follows on the last
+};
+
+}  // namespace traffic::replay

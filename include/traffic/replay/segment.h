@@ -1,0 +1,104 @@
+/// A stretch of steps of all streams of a rank: the piece in which a replay is kept and saved.
+///
+/// As bytes (little-endian; a checkpoint keeps them in a file of their own):
+///
+///   "TRAFRPLY"       8 bytes
+///   u32 version = 1, u32 continues
+///   i64 steps, streams, obs_dim, action_dim, filled
+///   u16 obs            [filled, streams, obs_dim]     IEEE half
+///   u16 action vectors [filled, streams, action_dim]  IEEE half
+///   f32 rewards        [filled, streams]
+///   u8  actions        [filled, streams]
+///   u8  terminated     [filled, streams]
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "traffic/replay/large_pages.h"
+
+namespace traffic::replay {
+
+struct SegmentShape {
+  std::int64_t steps = 64;      ///< of each stream
+  std::int64_t streams = 1;     ///< agents that act at the same time
+  std::int64_t obs_dim = 1;     ///< numbers of an observation
+  std::int64_t action_dim = 0;  ///< numbers stored of an action beside its index
+
+  bool operator==(const SegmentShape&) const = default;
+  /// In memory, and but for a header in a file.
+  [[nodiscard]] std::int64_t bytes() const;
+};
+
+/// One step of all streams, in their order.
+struct Step {
+  std::span<const float> obs;                ///< [streams, obs_dim] what was seen,
+  std::span<const std::uint8_t> actions;     ///< [streams] what was done,
+  std::span<const float> action_vectors;     ///< [streams, action_dim] and how it was decided,
+  std::span<const float> rewards;            ///< [streams] what that brought
+  std::span<const std::uint8_t> terminated;  ///< [streams] 1: the episode ended with it
+};
+
+/// Filled step by step, then left as it is.
+class Segment {
+ public:
+  /// @param continues whether its first step follows on the last one of the segment before it
+  Segment(const SegmentShape& shape, bool continues);
+
+  [[nodiscard]] const SegmentShape& shape() const { return shape_; }
+  [[nodiscard]] bool continues() const { return continues_; }
+  [[nodiscard]] std::int64_t filled() const { return filled_; }
+  [[nodiscard]] bool is_full() const { return filled_ == shape_.steps; }
+
+  /// Makes it an empty one again.
+  void clear(bool continues);
+  void set_continues(bool continues) { continues_ = continues; }
+  /// @throws Error if it is full or the step has another shape
+  void push(const Step& step);
+
+  /// Of a stream's step below filled(), without a check.
+  [[nodiscard]] const std::uint16_t* obs(std::int64_t step, std::int64_t stream) const {
+    return obs_.data() + at(step, stream) * static_cast<std::size_t>(shape_.obs_dim);
+  }
+  [[nodiscard]] const std::uint16_t* action_vector(std::int64_t step, std::int64_t stream) const {
+    return action_vectors_.data() + at(step, stream) * static_cast<std::size_t>(shape_.action_dim);
+  }
+  [[nodiscard]] std::uint8_t action(std::int64_t step, std::int64_t stream) const {
+    return actions_[at(step, stream)];
+  }
+  [[nodiscard]] float reward(std::int64_t step, std::int64_t stream) const {
+    return rewards_[at(step, stream)];
+  }
+  [[nodiscard]] bool terminated(std::int64_t step, std::int64_t stream) const {
+    return terminated_[at(step, stream)] != 0;
+  }
+
+  /// Of a step that is read soon.
+  void prefetch_obs(std::int64_t step, std::int64_t stream) const;
+  void prefetch_outcome(std::int64_t step, std::int64_t stream) const;
+
+  [[nodiscard]] std::vector<std::byte> to_bytes() const;
+  /// @throws CheckpointError if they are no segment of this shape
+  static Segment from_bytes(std::span<const std::byte> bytes, const SegmentShape& shape);
+
+ private:
+  [[nodiscard]] std::size_t at(std::int64_t step, std::int64_t stream) const {
+    return static_cast<std::size_t>(step * shape_.streams + stream);
+  }
+
+  SegmentShape shape_;
+  bool continues_;
+  std::int64_t filled_ = 0;
+  std::vector<std::uint16_t, LargePages<std::uint16_t>> obs_;
+  std::vector<std::uint16_t> action_vectors_;
+  std::vector<float> rewards_;
+  std::vector<std::uint8_t> actions_;
+  std::vector<std::uint8_t> terminated_;
+};
+
+/// Halves as floats, one after the other.
+void widen(const std::uint16_t* halves, std::int64_t count, float* out);
+
+}  // namespace traffic::replay

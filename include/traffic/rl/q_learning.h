@@ -1,0 +1,41 @@
+/// Q-learning from transitions over one or several steps: targets and losses.
+#pragma once
+
+#include <torch/types.h>
+
+namespace traffic::rl {
+
+/// What a batch of transitions brought up to their next observation.
+struct NStepReturns {
+  torch::Tensor returns;    ///< [B] float: sum of gamma^k r_k
+  torch::Tensor discounts;  ///< [B] float: gamma^n of the value there; 0 after an end
+};
+
+/// returns + discounts * next_values, without gradient.
+/// @param next_values [B]
+/// @throws ShapeError
+/// Source: Sutton 1988, n-step returns; Mnih et al. 2016, arXiv:1602.01783, for Q-learning.
+torch::Tensor n_step_targets(const NStepReturns& steps, const torch::Tensor& next_values);
+
+/// Value and advantages of a network with two heads as values of actions: V + A - mean(A).
+/// @param heads [B, 1 + actions] the value first
+/// @return [B, actions]
+/// Source: Wang et al. 2016, arXiv:1511.06581, eq. 9.
+torch::Tensor dueling_q(const torch::Tensor& heads);
+
+/// Of the next observations: the target network's value of the online network's best action.
+/// @param online_q [B, actions] of the next observations, as target_q
+/// @return [B]
+/// Source: van Hasselt et al. 2016, arXiv:1509.06461.
+torch::Tensor double_q_values(const torch::Tensor& online_q, const torch::Tensor& target_q);
+
+/// Huber loss (threshold 1) of the values of the actions that were taken.
+/// @param q [B, actions], differentiated
+/// @param actions [B] int64
+/// @param targets [B]
+/// @param denominator what the sum is divided by: transitions of all ranks
+/// @return scalar
+torch::Tensor q_loss(const torch::Tensor& q, const torch::Tensor& actions,
+                     const torch::Tensor& targets, double denominator);
+
+}  // namespace traffic::rl

@@ -1,0 +1,159 @@
+#include "traffic/replay/replay.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "traffic/core/error.h"
+
+namespace traffic::replay {
+
+std::int64_t ReplayOptions::max_segments() const {
+  const std::int64_t of_segment = segment.steps * segment.streams;
+  constexpr std::int64_t kLeast = 2;  // one of them is being filled
+  return std::max(kLeast, (capacity + of_segment - 1) / of_segment);
+}
+
+Replay::Replay(const ReplayOptions& options) : options_(options) {
+  TRAFFIC_CHECK(options_.segment.steps > 0 && options_.segment.streams > 0,
+                "a replay with segments of {} steps and {} streams", options_.segment.steps,
+                options_.segment.streams);
+}
+
+void Replay::begin_anew() {
+  if (!segments_.empty() && !segments_.back()->is_full()) {
+    num_steps_ -= segments_.back()->filled();
+    segments_.pop_back();
+  }
+  continues_ = false;
+}
+
+void Replay::push(const Step& step) {
+  if (segments_.empty() || segments_.back()->is_full()) add_segment();
+  segments_.back()->push(step);
+  ++num_steps_;
+  continues_ = true;
+}
+
+/// In the memory of the oldest, if nobody holds that.
+void Replay::add_segment() {
+  std::shared_ptr<Segment> segment;
+  if (std::ssize(segments_) >= options_.max_segments()) {
+    segment = std::move(segments_.front());
+    segments_.pop_front();
+    ++num_forgotten_;
+    num_steps_ -= segment->filled();
+    if (segment.use_count() > 1) segment.reset();
+  }
+  if (segment) {
+    segment->clear(continues_);
+  } else {
+    segment = std::make_shared<Segment>(options_.segment, continues_);
+  }
+  segments_.push_back(std::move(segment));
+}
+
+std::int64_t Replay::num_drawable(std::int64_t n_step) const {
+  return std::max<std::int64_t>(0, num_steps_ - n_step) * options_.segment.streams;
+}
+
+/// Whether a step and the n-th after it, which may be in the next segment, are of two times.
+bool Replay::has_gap_within(std::int64_t step, std::int64_t n_step) const {
+  const std::int64_t segment = step / options_.segment.steps;
+  const std::int64_t last = (step + n_step) / options_.segment.steps;
+  return last != segment && !segments_[static_cast<std::size_t>(last)]->continues();
+}
+
+void Replay::draw(const Returns& returns, Rng& rng, const Transitions& out) const {
+  const SegmentShape& shape = options_.segment;
+  const std::size_t count = out.actions.size();
+  const auto numbers = [&](std::int64_t dim) { return count * static_cast<std::size_t>(dim); };
+  TRAFFIC_CHECK(out.obs.size() == numbers(shape.obs_dim) &&
+                    out.next_obs.size() == numbers(shape.obs_dim) &&
+                    out.action_vectors.size() == numbers(shape.action_dim) &&
+                    out.returns.size() == count && out.discounts.size() == count,
+                "room for {} transitions of {} numbers", count, shape.obs_dim);
+  TRAFFIC_CHECK(returns.n_step >= 1 && returns.n_step < shape.steps,
+                "returns over {} steps from segments of {}", returns.n_step, shape.steps);
+  const std::int64_t drawable = num_drawable(returns.n_step);
+  TRAFFIC_CHECK(drawable > 0, "nothing can be drawn from {} steps", num_steps_);
+  std::vector<Place> places(count);
+  for (Place& place : places) {
+    do {
+      const auto drawn =
+          static_cast<std::int64_t>(rng.uniform_int(static_cast<std::uint64_t>(drawable)));
+      place = {.step = drawn / shape.streams, .stream = drawn % shape.streams};
+    } while (has_gap_within(place.step, returns.n_step));
+  }
+  // What is far apart in memory is on its way while others are read.
+  constexpr std::size_t kAhead = 8;
+  for (std::size_t row = 0; row < count + kAhead; ++row) {
+    if (row < count) prefetch(places[row], returns.n_step);
+    if (row >= kAhead) fill(returns, places[row - kAhead], row - kAhead, out);
+  }
+}
+
+void Replay::prefetch(Place place, std::int64_t n_step) const {
+  const std::int64_t steps = options_.segment.steps;
+  const Segment& first = segment_of(place.step);
+  first.prefetch_obs(place.step % steps, place.stream);
+  for (std::int64_t step = place.step; step < place.step + n_step; ++step) {
+    segment_of(step).prefetch_outcome(step % steps, place.stream);
+  }
+  const std::int64_t next = place.step + n_step;
+  segment_of(next).prefetch_obs(next % steps, place.stream);
+}
+
+void Replay::fill(const Returns& returns, Place place, std::size_t row,
+                  const Transitions& out) const {
+  const SegmentShape& shape = options_.segment;
+  const Segment* segment = &segment_of(place.step);
+  std::int64_t step = place.step % shape.steps;
+  out.actions[row] = segment->action(step, place.stream);
+  widen(segment->obs(step, place.stream), shape.obs_dim,
+        out.obs.data() + row * static_cast<std::size_t>(shape.obs_dim));
+  if (shape.action_dim > 0) {
+    widen(segment->action_vector(step, place.stream), shape.action_dim,
+          out.action_vectors.data() + row * static_cast<std::size_t>(shape.action_dim));
+  }
+  double sum = 0.0;
+  double discount = 1.0;
+  for (std::int64_t k = 0; k < returns.n_step; ++k) {
+    sum += discount * static_cast<double>(segment->reward(step, place.stream));
+    discount *= segment->terminated(step, place.stream) ? 0.0 : returns.gamma;
+    if (++step == shape.steps) {
+      segment = &segment_of(place.step + k + 1);
+      step = 0;
+    }
+    if (discount == 0.0) break;
+  }
+  out.returns[row] = static_cast<float>(sum);
+  out.discounts[row] = static_cast<float>(discount);
+  widen(segment->obs(step, place.stream), shape.obs_dim,
+        out.next_obs.data() + row * static_cast<std::size_t>(shape.obs_dim));
+}
+
+Replay::Segments Replay::segments() const {
+  Segments all(segments_.begin(), segments_.end());
+  if (!all.empty() && !all.back()->is_full()) all.back() = std::make_shared<Segment>(*all.back());
+  return all;
+}
+
+void Replay::restore(const Segments& segments) {
+  segments_.clear();
+  num_steps_ = 0;
+  num_forgotten_ = 0;
+  const auto most = static_cast<std::size_t>(options_.max_segments());
+  const std::size_t first = segments.size() > most ? segments.size() - most : 0;
+  for (std::size_t i = first; i < segments.size(); ++i) {
+    const Segment& segment = *segments[i];
+    TRAFFIC_CHECK(segment.shape() == options_.segment, "a segment of another shape");
+    TRAFFIC_CHECK(segment.is_full() || i + 1 == segments.size(),
+                  "segment {} of {} has {} of {} steps", i, segments.size(), segment.filled(),
+                  segment.shape().steps);
+    segments_.push_back(std::make_shared<Segment>(segment));
+    num_steps_ += segment.filled();
+  }
+  continues_ = !segments_.empty();
+}
+
+}  // namespace traffic::replay

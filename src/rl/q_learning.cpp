@@ -1,0 +1,38 @@
+#include "traffic/rl/q_learning.h"
+
+#include "check.h"
+
+namespace traffic::rl {
+
+torch::Tensor n_step_targets(const NStepReturns& steps, const torch::Tensor& next_values) {
+  check_floating("returns", steps.returns, 1);
+  check_like("discounts", steps.discounts, steps.returns);
+  check_like("next values", next_values, steps.returns);
+  const torch::NoGradGuard no_grad;
+  return torch::addcmul(steps.returns, steps.discounts, next_values);
+}
+
+torch::Tensor dueling_q(const torch::Tensor& heads) {
+  check_floating("heads", heads, 2);
+  const torch::Tensor value = heads.narrow(1, 0, 1);
+  const torch::Tensor advantages = heads.narrow(1, 1, heads.size(1) - 1);
+  return advantages + (value - advantages.mean(1, /*keepdim=*/true));
+}
+
+torch::Tensor double_q_values(const torch::Tensor& online_q, const torch::Tensor& target_q) {
+  check_floating("values of actions", online_q, 2);
+  check_like("the target network's", target_q, online_q);
+  const torch::NoGradGuard no_grad;
+  return target_q.gather(1, online_q.argmax(1, /*keepdim=*/true)).squeeze(1);
+}
+
+torch::Tensor q_loss(const torch::Tensor& q, const torch::Tensor& actions,
+                     const torch::Tensor& targets, double denominator) {
+  check_floating("values of actions", q, 2);
+  check_tensor("actions", actions, {q.size(0)}, torch::kLong, q.device());
+  check_tensor("targets", targets, {q.size(0)}, q.scalar_type(), q.device());
+  const torch::Tensor taken = q.gather(1, actions.unsqueeze(1)).squeeze(1);
+  return torch::smooth_l1_loss(taken, targets, torch::Reduction::Sum) / denominator;
+}
+
+}  // namespace traffic::rl

@@ -1,0 +1,91 @@
+#include "offpolicy/ddpg.h"
+
+#include <torch/utils.h>
+
+#include <algorithm>
+#include <limits>
+
+#include "traffic/rl/ddpg.h"
+
+namespace traffic::train::offpolicy {
+namespace {
+
+model::MlpShape critic_shape(const OffPolicy& settings, const Spaces& spaces) {
+  model::MlpShape shape = policy_shape(settings, spaces).shape;
+  shape.inputs = spaces.obs_dim + spaces.num_actions;
+  shape.outputs = 1;
+  return shape;
+}
+
+/// In (0, 1).
+torch::Tensor uniforms_like(const torch::Tensor& x, Rng& rng) {
+  torch::Tensor uniforms = torch::empty(x.sizes(), torch::kFloat);
+  auto* out = uniforms.mutable_data_ptr<float>();
+  for (std::int64_t i = 0; i < uniforms.numel(); ++i) {
+    out[i] = std::clamp(static_cast<float>(rng.uniform()), std::numeric_limits<float>::min(),
+                        1.0F - std::numeric_limits<float>::epsilon());
+  }
+  return uniforms.to(x.device());
+}
+
+}  // namespace
+
+Ddpg::Ddpg(const OffPolicy& settings, const Spaces& spaces, std::uint64_t seed,
+           comm::Communicator& communicator)
+    : Learner(settings,
+              {{.name = "actor",
+                .shape = policy_shape(settings, spaces).shape,
+                .learning_rate_key = "offpolicy.actor_learning_rate"},
+               {.name = "critic",
+                .shape = critic_shape(settings, spaces),
+                .learning_rate_key = "offpolicy.learning_rate"}},
+              seed, communicator),
+      num_actions_(spaces.num_actions),
+      is_soft_(settings.ddpg_action == "softmax") {}
+
+torch::Tensor Ddpg::action_of(const torch::Tensor& logits, Rng& rng) const {
+  if (is_soft_) return logits.softmax(1);
+  return rl::gumbel_straight_through(logits, uniforms_like(logits, rng),
+                                     settings_.gumbel_temperature);
+}
+
+torch::Tensor Ddpg::critic_loss(const Batch& batch, const UpdateContext& context) {
+  torch::Tensor targets;
+  {
+    const torch::NoGradGuard no_grad;
+    const torch::Tensor next =
+        action_of(networks_.target(kActor)->forward(batch.next_obs), context.rng);
+    targets = rl::n_step_targets(
+        batch.steps,
+        networks_.target(kCritic)->forward(torch::cat({batch.next_obs, next}, 1)).squeeze(1));
+  }
+  const torch::Tensor taken =
+      is_soft_ ? batch.action_vectors
+               : torch::one_hot(batch.actions, num_actions_).to(batch.obs.scalar_type());
+  const torch::Tensor q = networks_.online(kCritic)->forward(torch::cat({batch.obs, taken}, 1));
+  return rl::ddpg_critic_loss(q.squeeze(1), targets, context.total_batch);
+}
+
+/// The actor's loss goes through the critic as it was before this update, as both are of one
+/// backward pass; the critic gets no gradient of it.
+Figures Ddpg::update(const Batch& batch, const UpdateContext& context) {
+  networks_.zero_grad();
+  const torch::Tensor critic = critic_loss(batch, context);
+  critic.backward();
+  const torch::Tensor actions =
+      action_of(networks_.online(kActor)->forward(batch.obs), context.rng);
+  const torch::Tensor q =
+      networks_.online(kCritic)->forward_frozen(torch::cat({batch.obs, actions}, 1)).squeeze(1);
+  const torch::Tensor actor = rl::ddpg_actor_loss(q, context.total_batch);
+  actor.backward();
+  const double norm = networks_.step(
+      kCritic, settings_.learning_rate * context.learning_rate_factor, settings_.clip_norm);
+  networks_.step(kActor, settings_.actor_learning_rate * context.learning_rate_factor,
+                 settings_.clip_norm);
+  update_targets(context.update);
+  return {{"loss", critic.item<double>() * context.total_batch},
+          {"q", q.sum().item<double>()},
+          {"grad_norm", norm}};
+}
+
+}  // namespace traffic::train::offpolicy

@@ -1,0 +1,29 @@
+/// Deterministic policy gradients: a critic of (observation, action), an actor that climbs it.
+#pragma once
+
+#include "offpolicy/learner.h"
+
+namespace traffic::train::offpolicy {
+
+class Ddpg final : public Learner {
+ public:
+  Ddpg(const OffPolicy& settings, const Spaces& spaces, std::uint64_t seed,
+       comm::Communicator& communicator);
+
+  Figures update(const Batch& batch, const UpdateContext& context) override;
+  [[nodiscard]] model::Mlp& policy() override { return networks_.online(kActor); }
+  [[nodiscard]] bool samples() const override { return true; }
+  [[nodiscard]] std::int64_t action_dim() const override { return is_soft_ ? num_actions_ : 0; }
+
+ private:
+  enum : std::size_t { kActor, kCritic };
+
+  /// What the critic sees of the action that an actor with these logits takes.
+  torch::Tensor action_of(const torch::Tensor& logits, Rng& rng) const;
+  torch::Tensor critic_loss(const Batch& batch, const UpdateContext& context);
+
+  std::int64_t num_actions_;
+  bool is_soft_;  ///< offpolicy.ddpg_action is softmax
+};
+
+}  // namespace traffic::train::offpolicy

@@ -1,0 +1,216 @@
+#include "offpolicy/games.h"
+
+#include <torch/utils.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstring>
+#include <type_traits>
+#include <utility>
+
+#include "traffic/core/error.h"
+#include "traffic/core/random_streams.h"
+
+namespace traffic::train::offpolicy {
+namespace {
+
+constexpr auto kTeam = static_cast<std::size_t>(game::kTeamSnakes);
+constexpr auto kAll = static_cast<std::size_t>(game::kSnakes);
+
+/// Without what only fills up its last cache line, which is not the same twice.
+constexpr std::size_t kBytesOfBoard = offsetof(game::Board, rng) + sizeof(Rng);
+static_assert(std::is_trivially_copyable_v<game::Game>);
+
+int gain_of(const game::Board& board, int team) {
+  return game::team_length(board, team) - game::kTeamSnakes * game::kStartLength;
+}
+
+}  // namespace
+
+SnakesGames::SnakesGames(const Snakes& settings, const Place& place)
+    : settings_(settings),
+      place_(place),
+      arena_(static_cast<int>(settings.games)),
+      seats_(static_cast<std::size_t>(settings.games)),
+      obs_(torch::zeros({2 * num_agents(), obs_dim(settings)})),
+      actions_(seats_.size() * kAll),
+      rewards_(actions_.size()),
+      over_(seats_.size()),
+      died_(seats_.size()),
+      stream_actions_(static_cast<std::size_t>(num_streams())),
+      stream_rewards_(stream_actions_.size()),
+      stream_ends_(stream_actions_.size()) {}
+
+void SnakesGames::start(const TrainingProgress& progress) {
+  begin_round(progress);
+  for (std::size_t i = 0; i < seats_.size(); ++i) begin_game(i);
+}
+
+/// All of its chance comes from which game in which place of all ranks it is.
+void SnakesGames::begin_game(std::size_t game) {
+  Seat& seat = seats_[game];
+  const std::uint64_t place =
+      static_cast<std::uint64_t>(place_.rank) * seats_.size() + static_cast<std::uint64_t>(game);
+  Rng rng(derive_seed(place_.seed, {kOpponentStream, place, seat.games_before}));
+  const auto opponent = draw_opponent(settings_, progress_, rng);
+  seat.side = static_cast<std::uint8_t>(rng.uniform_int(game::kTeams));
+  seat.opponent = opponent ? static_cast<std::uint8_t>(*opponent) : kPastSelf;
+  arena_.start(static_cast<int>(game),
+               derive_seed(place_.seed, {kGameStream, place, seat.games_before}));
+  ++seat.games_before;
+}
+
+/// What opponents see is wanted where it is learned from or a network decides by it.
+bool SnakesGames::is_observed(std::size_t game, bool of_agent) const {
+  return of_agent || settings_.learn_from_both || seats_[game].opponent == kPastSelf;
+}
+
+const torch::Tensor& SnakesGames::observe() {
+  auto* out = obs_.mutable_data_ptr<float>();
+  const std::size_t of_team = kTeam * static_cast<std::size_t>(obs_.size(1));
+  for (const bool is_agent : {true, false}) {
+    for (std::size_t i = 0; i < seats_.size(); ++i, out += of_team) {
+      if (!is_observed(i, is_agent)) continue;
+      write_observations(arena_.view(static_cast<int>(i), team_of_stream(i, is_agent)),
+                         {out, of_team});
+    }
+  }
+  return obs_;
+}
+
+void SnakesGames::step(std::span<const std::uint8_t> agents, ActingNetwork& past_self) {
+  TRAFFIC_CHECK(std::ssize(agents) == num_agents(), "{} actions of {} agents", agents.size(),
+                num_agents());
+  for (std::size_t i = 0; i < seats_.size(); ++i) {
+    std::copy_n(agents.begin() + static_cast<std::ptrdiff_t>(i * kTeam), kTeam,
+                actions_.begin() + static_cast<std::ptrdiff_t>(i * kAll + seats_[i].side * kTeam));
+  }
+  choose_opponents(past_self);
+  arena_.step({.actions = actions_, .rewards = rewards_, .over = over_, .died = died_});
+  share_out();
+  end_games();
+}
+
+void SnakesGames::choose_opponents(ActingNetwork& past_self) {
+  for (std::size_t i = 0; i < seats_.size(); ++i) {
+    if (seats_[i].opponent == kPastSelf) continue;
+    const int team = team_of_stream(i, false);
+    const game::TeamActions chosen =
+        arena_.choose(static_cast<int>(i), team, static_cast<game::Opponent>(seats_[i].opponent));
+    std::ranges::copy(
+        chosen, actions_.begin() +
+                    static_cast<std::ptrdiff_t>(i * kAll + static_cast<std::size_t>(team) * kTeam));
+  }
+  choose_past_selves(past_self);
+}
+
+void SnakesGames::choose_past_selves(ActingNetwork& past_self) {
+  std::vector<torch::Tensor> rows;
+  for (std::size_t i = 0; i < seats_.size(); ++i) {
+    if (seats_[i].opponent != kPastSelf) continue;
+    rows.push_back(
+        obs_.narrow(0, num_agents() + static_cast<std::int64_t>(i * kTeam), game::kTeamSnakes));
+  }
+  if (rows.empty()) return;
+  std::vector<std::uint8_t> chosen(rows.size() * kTeam);
+  choose_best(past_self, torch::cat(rows), chosen);
+  auto next = chosen.begin();
+  for (std::size_t i = 0; i < seats_.size(); ++i) {
+    if (seats_[i].opponent != kPastSelf) continue;
+    const auto team = static_cast<std::size_t>(team_of_stream(i, false));
+    std::copy_n(next, kTeam,
+                actions_.begin() + static_cast<std::ptrdiff_t>(i * kAll + team * kTeam));
+    next += kTeam;
+  }
+}
+
+float SnakesGames::reward_of(std::size_t game, int snake) const {
+  const float* of_game = rewards_.data() + game * kAll;
+  const int team = game::team_of(snake);
+  double own = 0.0;
+  double enemies = 0.0;
+  for (int i = 0; i < game::kSnakes; ++i) {
+    (game::team_of(i) == team ? own : enemies) += static_cast<double>(of_game[i]);
+  }
+  double reward =
+      settings_.reward_own * static_cast<double>(of_game[snake]) +
+      (settings_.reward_team * own - settings_.reward_enemies * enemies) / game::kTeamSnakes;
+  if ((died_[game] >> snake & 1) != 0) reward -= settings_.reward_death;
+  if (over_[game] != 0) {
+    const game::Board& board = arena_.board(static_cast<int>(game));
+    const int lead = gain_of(board, team) - gain_of(board, 1 - team);
+    reward += settings_.reward_win * static_cast<double>((lead > 0) - (lead < 0));
+  }
+  return static_cast<float>(reward);
+}
+
+/// What happened in the arena to the streams.
+void SnakesGames::share_out() {
+  std::size_t stream = 0;
+  for (const bool is_agent : {true, false}) {
+    if (!is_agent && !settings_.learn_from_both) break;
+    for (std::size_t i = 0; i < seats_.size(); ++i) {
+      const int first = game::first_snake(team_of_stream(i, is_agent));
+      for (int snake = first; snake < first + game::kTeamSnakes; ++snake, ++stream) {
+        stream_actions_[stream] = actions_[i * kAll + static_cast<std::size_t>(snake)];
+        stream_rewards_[stream] = reward_of(i, snake);
+        stream_ends_[stream] = over_[i];
+      }
+    }
+  }
+}
+
+void SnakesGames::end_games() {
+  for (std::size_t i = 0; i < seats_.size(); ++i) {
+    if (over_[i] == 0) continue;
+    const game::Board& board = arena_.board(static_cast<int>(i));
+    const int own = gain_of(board, seats_[i].side);
+    const int other = gain_of(board, 1 - seats_[i].side);
+    figures_.games += 1.0;
+    figures_.score += own > other ? 1.0 : own == other ? 0.5 : 0.0;
+    figures_.own_length += own;
+    figures_.other_length += other;
+    begin_game(i);
+  }
+}
+
+GameFigures SnakesGames::take_figures() { return std::exchange(figures_, {}); }
+
+checkpoint::Bytes SnakesGames::to_bytes() const {
+  constexpr std::size_t kBytesOfGame = kBytesOfBoard + sizeof(game::PlayerRngs) + sizeof(Seat);
+  checkpoint::Bytes bytes(seats_.size() * kBytesOfGame);
+  std::byte* out = bytes.data();
+  const auto put = [&out](const void* from, std::size_t size) {
+    std::memcpy(out, from, size);
+    out += size;
+  };
+  for (std::size_t i = 0; i < seats_.size(); ++i) {
+    const game::Game& game = arena_.game(static_cast<int>(i));
+    put(&game.board, kBytesOfBoard);
+    put(&game.rngs, sizeof(game.rngs));
+    put(&seats_[i], sizeof(Seat));
+  }
+  return bytes;
+}
+
+void SnakesGames::from_bytes(std::span<const std::byte> bytes) {
+  constexpr std::size_t kBytesOfGame = kBytesOfBoard + sizeof(game::PlayerRngs) + sizeof(Seat);
+  if (bytes.size() != seats_.size() * kBytesOfGame) {
+    throw CheckpointError("{} bytes of games, {} expected of {} (game.games)", bytes.size(),
+                          seats_.size() * kBytesOfGame, seats_.size());
+  }
+  const std::byte* in = bytes.data();
+  const auto take = [&in](void* into, std::size_t size) {
+    std::memcpy(into, in, size);
+    in += size;
+  };
+  for (std::size_t i = 0; i < seats_.size(); ++i) {
+    game::Game game;
+    take(static_cast<void*>(&game.board), kBytesOfBoard);
+    take(static_cast<void*>(&game.rngs), sizeof(game.rngs));
+    take(&seats_[i], sizeof(Seat));
+    arena_.restore(static_cast<int>(i), game);
+  }
+}
+
+}  // namespace traffic::train::offpolicy

@@ -1,0 +1,107 @@
+#include "offpolicy/networks.h"
+
+#include <utility>
+
+#include "run/snapshot_parts.h"
+#include "traffic/comm/gradient_reducer.h"
+#include "traffic/core/hash.h"
+#include "traffic/core/random.h"
+#include "traffic/model/initialise.h"
+#include "traffic/rl/target_update.h"
+
+namespace traffic::train::offpolicy {
+namespace {
+
+comm::NamedTensors parameters_of(const std::vector<std::string>& names,
+                                 const std::vector<model::Mlp>& networks) {
+  comm::NamedTensors all;
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    for (const auto& parameter : networks[i]->named_parameters()) {
+      all.emplace_back(names[i] + "." + parameter.key(), parameter.value());
+    }
+  }
+  return all;
+}
+
+/// Where the parameters of a network lie in an arena: [first, second).
+std::pair<std::int64_t, std::int64_t> bounds_of(const comm::ParameterArena& arena,
+                                                const std::string& name) {
+  std::int64_t begin = -1;
+  std::int64_t end = arena.flat().numel();
+  for (const comm::ArenaEntry& entry : arena.entries()) {
+    const bool is_own = entry.name.starts_with(name + ".");
+    if (is_own && begin < 0) begin = entry.offset;
+    if (!is_own && begin >= 0) {
+      end = entry.offset;
+      break;
+    }
+  }
+  return {begin, end};
+}
+
+}  // namespace
+
+Networks::Networks(const std::vector<NetworkSpec>& specs, std::uint64_t seed,
+                   comm::Communicator& communicator) {
+  for (const NetworkSpec& spec : specs) {
+    names_.push_back(spec.name);
+    online_.emplace_back(spec.shape);
+    model::initialise(*online_.back(), derive_seed(seed, {xxh3_64(spec.name)}));
+    online_.back()->to(communicator.device());
+    target_.emplace_back(spec.shape);
+    target_.back()->to(communicator.device());
+    for (auto& parameter : target_.back()->parameters()) parameter.requires_grad_(false);
+  }
+  parameters_ = std::make_unique<comm::ParameterArena>(parameters_of(names_, online_));
+  target_parameters_ = std::make_unique<comm::ParameterArena>(parameters_of(names_, target_));
+  gradients_ = std::make_unique<comm::GradientArena>(*parameters_, communicator);
+  update_targets(1.0);
+  for (const NetworkSpec& spec : specs) {
+    const auto [begin, end] = bounds_of(*parameters_, spec.name);
+    optimisers_.emplace_back(ParameterSlice{.name = spec.name,
+                                            .learning_rate_key = spec.learning_rate_key,
+                                            .parameters = parameters_->flat().slice(0, begin, end),
+                                            .gradients = gradients_->flat().slice(0, begin, end)},
+                             communicator);
+  }
+}
+
+double Networks::step(std::size_t i, double learning_rate, double clip_norm) {
+  const auto norm = optimisers_[i].reduce();
+  if (!norm) return 0.0;
+  optimisers_[i].step(learning_rate, clip_norm > 0.0 ? comm::clip_factor(*norm, clip_norm) : 1.0);
+  return *norm;
+}
+
+void Networks::update_targets(double tau) {
+  rl::soft_update(target_parameters_->flat(), parameters_->flat(), tau);
+}
+
+std::int64_t Networks::skipped_steps() const {
+  std::int64_t total = 0;
+  for (const SliceOptimiser& optimiser : optimisers_) total += optimiser.skipped_steps();
+  return total;
+}
+
+void Networks::save_to(checkpoint::Snapshot& snapshot) const {
+  put_parameters(snapshot, parameters_->parameters());
+  for (const auto& [name, parameter] : target_parameters_->parameters()) {
+    snapshot.put_tensor("target/" + name, parameter);
+  }
+  for (std::size_t i = 0; i < names_.size(); ++i) {
+    optimisers_[i].save_to(snapshot, "optimizer/" + names_[i]);
+  }
+}
+
+void Networks::restore_from(const checkpoint::Snapshot& snapshot) {
+  copy_parameters(snapshot, parameters_->parameters());
+  const torch::NoGradGuard no_grad;
+  for (const auto& [name, parameter] : target_parameters_->parameters()) {
+    snapshot.copy_tensor("target/" + name, parameter);
+  }
+  for (std::size_t i = 0; i < names_.size(); ++i) {
+    optimisers_[i].restore_from(snapshot, "optimizer/" + names_[i]);
+  }
+}
+
+}  // namespace traffic::train::offpolicy

@@ -1,0 +1,45 @@
+/// A replay in the checkpoints of a run: each rank's segments as parts beside them, written once.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "traffic/checkpoint/snapshot.h"
+#include "traffic/comm/communicator.h"
+#include "traffic/replay/replay.h"
+
+namespace traffic::train::offpolicy {
+
+/// What a rank has beside what all have.
+class RankState {
+ public:
+  /// @param replay outlives it
+  RankState(replay::Replay& replay, comm::Communicator& communicator)
+      : replay_(replay), communicator_(communicator) {}
+
+  /// Names each rank's games and segments in the snapshot, and hands out this rank's to be written.
+  /// Collective.
+  void save_to(checkpoint::Snapshot& snapshot, checkpoint::Bytes games) const;
+
+  struct Restored {
+    bool same_ranks = true;   ///< the same number of them; if not, games begin anew
+    checkpoint::Bytes games;  ///< of this rank
+  };
+  /// With as many ranks as there were, each has what it had, to the bit; else what all had is dealt
+  /// out anew.
+  /// @throws CheckpointError if a part is missing, damaged or of another shape
+  Restored restore_from(const checkpoint::Snapshot& snapshot);
+
+ private:
+  void restore_own(const checkpoint::Snapshot& snapshot);
+  void deal_out(const checkpoint::Snapshot& snapshot, int num_ranks_before);
+
+  replay::Replay& replay_;
+  comm::Communicator& communicator_;
+  /// Names of full segments, by their number in the replay.
+  mutable std::map<std::int64_t, std::string> known_names_;
+};
+
+}  // namespace traffic::train::offpolicy

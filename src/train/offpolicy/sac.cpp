@@ -1,0 +1,89 @@
+#include "offpolicy/sac.h"
+
+#include <torch/utils.h>
+
+#include <cmath>
+
+namespace traffic::train::offpolicy {
+namespace {
+
+constexpr double kFirstTemperature = 0.1;
+
+std::vector<NetworkSpec> sac_networks(const OffPolicy& settings, const Spaces& spaces) {
+  const model::MlpShape shape = policy_shape(settings, spaces).shape;
+  return {{.name = "actor", .shape = shape, .learning_rate_key = "offpolicy.actor_learning_rate"},
+          {.name = "critic1", .shape = shape, .learning_rate_key = "offpolicy.learning_rate"},
+          {.name = "critic2", .shape = shape, .learning_rate_key = "offpolicy.learning_rate"}};
+}
+
+}  // namespace
+
+Sac::Sac(const OffPolicy& settings, const Spaces& spaces, std::uint64_t seed,
+         comm::Communicator& communicator)
+    : Learner(settings, sac_networks(settings, spaces), seed, communicator),
+      communicator_(communicator),
+      target_entropy_(settings.target_entropy * std::log(static_cast<double>(spaces.num_actions))),
+      log_temperature_(std::log(kFirstTemperature)) {}
+
+torch::Tensor Sac::critic_loss(const Batch& batch, double denominator) {
+  torch::Tensor targets;
+  {
+    const torch::NoGradGuard no_grad;
+    const rl::TwinQ next{.first = networks_.target(kFirst)->forward(batch.next_obs),
+                         .second = networks_.target(kSecond)->forward(batch.next_obs)};
+    targets = rl::n_step_targets(
+        batch.steps, rl::soft_values(networks_.online(kActor)->forward(batch.next_obs), next,
+                                     std::exp(log_temperature_)));
+  }
+  const torch::Tensor first = networks_.online(kFirst)->forward(batch.obs);
+  const torch::Tensor second = networks_.online(kSecond)->forward(batch.obs);
+  return rl::q_loss(first, batch.actions, targets, denominator) +
+         rl::q_loss(second, batch.actions, targets, denominator);
+}
+
+Figures Sac::update(const Batch& batch, const UpdateContext& context) {
+  networks_.zero_grad();
+  const torch::Tensor critics = critic_loss(batch, context.total_batch);
+  critics.backward();
+  rl::TwinQ q;
+  {
+    const torch::NoGradGuard no_grad;
+    q = {.first = networks_.online(kFirst)->forward(batch.obs),
+         .second = networks_.online(kSecond)->forward(batch.obs)};
+  }
+  const rl::SacActorLoss actor =
+      rl::sac_actor_loss(networks_.online(kActor)->forward(batch.obs), q,
+                         std::exp(log_temperature_), context.total_batch);
+  actor.loss.backward();
+  const double rate = settings_.learning_rate * context.learning_rate_factor;
+  const double norm = networks_.step(kFirst, rate, settings_.clip_norm);
+  networks_.step(kSecond, rate, settings_.clip_norm);
+  networks_.step(kActor, settings_.actor_learning_rate * context.learning_rate_factor,
+                 settings_.clip_norm);
+  const double entropy_sum = actor.entropy_sum.item<double>();
+  adapt_temperature(entropy_sum, context);
+  update_targets(context.update);
+  return {{"loss", critics.item<double>() * context.total_batch},
+          {"actor_loss", actor.loss.item<double>() * context.total_batch},
+          {"entropy", entropy_sum},
+          {"grad_norm", norm}};
+}
+
+/// By the entropy of all ranks' batches, so that it stays the same on all.
+void Sac::adapt_temperature(double entropy_sum, const UpdateContext& context) {
+  const double entropy = communicator_.all_reduce_scalar(entropy_sum) / context.total_batch;
+  log_temperature_ -=
+      settings_.temperature_learning_rate * rl::temperature_gradient(entropy, target_entropy_);
+}
+
+void Sac::save_to(checkpoint::Snapshot& snapshot) const {
+  Learner::save_to(snapshot);
+  snapshot.put_real("sac/log_temperature", log_temperature_);
+}
+
+void Sac::restore_from(const checkpoint::Snapshot& snapshot) {
+  Learner::restore_from(snapshot);
+  log_temperature_ = snapshot.real("sac/log_temperature");
+}
+
+}  // namespace traffic::train::offpolicy

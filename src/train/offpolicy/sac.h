@@ -1,0 +1,31 @@
+/// Soft actor-critic: an actor that is paid for being undecided, and two critics.
+#pragma once
+
+#include "offpolicy/learner.h"
+#include "traffic/rl/discrete_sac.h"
+
+namespace traffic::train::offpolicy {
+
+class Sac final : public Learner {
+ public:
+  Sac(const OffPolicy& settings, const Spaces& spaces, std::uint64_t seed,
+      comm::Communicator& communicator);
+
+  Figures update(const Batch& batch, const UpdateContext& context) override;
+  [[nodiscard]] model::Mlp& policy() override { return networks_.online(kActor); }
+  [[nodiscard]] bool samples() const override { return true; }
+  void save_to(checkpoint::Snapshot& snapshot) const override;
+  void restore_from(const checkpoint::Snapshot& snapshot) override;
+
+ private:
+  enum : std::size_t { kActor, kFirst, kSecond };
+
+  torch::Tensor critic_loss(const Batch& batch, double denominator);
+  void adapt_temperature(double entropy_sum, const UpdateContext& context);
+
+  comm::Communicator& communicator_;
+  double target_entropy_;       ///< nats
+  double log_temperature_ = 0;  ///< of the entropy's price
+};
+
+}  // namespace traffic::train::offpolicy

@@ -1,0 +1,74 @@
+/// Sections [offpolicy], the learner, and [game], the games that it plays.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "traffic/train/run/training.h"
+
+namespace traffic::train::offpolicy {
+
+struct OffPolicy {
+  std::string learner = "dqn";
+  std::int64_t max_episodes = 50'000;  ///< of all ranks
+  std::int64_t hidden_dim = 128;
+  std::int64_t layers = 2;
+  std::int64_t buffer_size = 400'000;  ///< transitions of a rank
+  std::int64_t learning_starts = 10'000;
+  std::int64_t batch_size = 512;
+  std::string batch_scope = "rank";
+  std::int64_t update_interval = 128;  ///< environment steps of a rank between updates
+  std::int64_t n_step = 3;
+  double gamma = 0.97;
+  double learning_rate = 5e-4;  ///< of critics, and of dqn
+  double actor_learning_rate = 5e-4;
+  double final_learning_rate_share = 0.1;
+  std::string scale_lr = "none";
+  double clip_norm = 10.0;
+  double tau = 0.0;                    ///< 0: hard updates every target_interval
+  std::int64_t target_interval = 250;  ///< updates
+  double epsilon = 1.0;
+  double epsilon_speed = 0.99995;  ///< factor of each environment step of all ranks
+  double epsilon_end = 0.02;
+  std::string ddpg_action = "gumbel";
+  double gumbel_temperature = 1.0;
+  double target_entropy = 0.25;  ///< share of the largest
+  double temperature_learning_rate = 1e-3;
+  std::int64_t init_episode = 0;
+  std::int64_t eval_interval = 2'000;  ///< episodes of all ranks
+  std::int64_t eval_games = 200;       ///< against each opponent
+};
+
+struct Snakes {
+  std::int64_t games = 64;  ///< of a rank, at once
+  std::string opponent_difficulty_strategy = "mix";
+  std::vector<std::string> opponents = {"greedy", "bfs"};
+  std::int64_t evasion_from_episode = 0;  ///< 0: never
+  double self_play_share = 0.0;
+  std::int64_t self_play_from_episode = 0;
+  std::int64_t pool_interval = 1'000;  ///< episodes between two past selves
+  std::int64_t pool_size = 8;
+  bool learn_from_both = true;
+  bool surroundings = true;
+  double reward_own = 0.8;
+  double reward_team = 0.2;
+  double reward_enemies = 0.3;
+  double reward_death = 0.2;
+  double reward_win = 0.0;
+};
+
+std::vector<OwnSection> own_sections();
+/// test, normal, max, memory, vram
+std::vector<config::PresetRow> presets();
+
+/// What one key cannot know of another.
+/// @throws ConfigError
+void check_settings(const OffPolicy& learner, const Snakes& snakes, int num_ranks);
+
+/// Transitions that a rank learns from in an update.
+std::int64_t batch_of_rank(const OffPolicy& settings, int num_ranks);
+/// Factor on learning rates by offpolicy.scale_lr.
+double learning_rate_scale(const OffPolicy& settings, int num_ranks);
+
+}  // namespace traffic::train::offpolicy

@@ -1,0 +1,152 @@
+/// The training snakes as users run it.
+#include <algorithm>
+#include <set>
+
+#include "support/run_folder_test.h"
+
+namespace traffic::test {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+
+class SnakesTraining : public RunFolderTest {
+ protected:
+  /// Later arguments win. A round is 16 games a rank.
+  [[nodiscard]] std::string command(int ranks, const std::string& run,
+                                    const std::string& arguments = "",
+                                    const std::string& environment = "X=1") const {
+    return "env " + environment + " " TRAFFIC_SOURCE_DIR "/launch/mpirun.sh -np " +
+           std::to_string(ranks) +
+           " " TRAFFIC_BIN_DIR "/traffic_train " TRAFFIC_SOURCE_DIR
+           "/configs/snakes.toml --preset test --set run.device=cpu --set comm.timeout_s=60 "
+           "--set checkpoint.save_interval_steps=1 --run-dir " +
+           (dir_ / run).string() + " " + arguments;
+  }
+  /// Figures of every round but those of clocks.
+  [[nodiscard]] std::vector<nlohmann::json> metrics(const std::string& run) const {
+    std::vector<nlohmann::json> all;
+    std::ifstream in(dir_ / run / "metrics.jsonl");
+    for (std::string line; std::getline(in, line);) {
+      auto figures = nlohmann::json::parse(line);
+      for (auto it = figures.begin(); it != figures.end();) {
+        it = it.key().starts_with("time") || it.key().starts_with("wall") ? figures.erase(it)
+                                                                          : std::next(it);
+      }
+      all.push_back(std::move(figures));
+    }
+    return all;
+  }
+  /// Names of the parts beside checkpoints, which say what is in them.
+  [[nodiscard]] std::set<std::string> parts(const std::string& run) const {
+    std::set<std::string> names;
+    for (const auto& entry : fs::directory_iterator(dir_ / run / "checkpoints/parts")) {
+      names.insert(entry.path().filename().string());
+    }
+    return names;
+  }
+  [[nodiscard]] std::string best(const std::string& run) const {
+    return (dir_ / run / "checkpoints/best.h5").string();
+  }
+};
+
+constexpr const char* kLearners[] = {
+    "dqn", "ddpg", "sac --set game.self_play_share=0.5 --set game.pool_interval=32"};
+
+TEST_F(SnakesTraining, KilledAndResumedItEndsWithTheSameBits) {
+  for (const std::string learner : kLearners) {
+    const std::string size = "--set offpolicy.max_episodes=192 --set offpolicy.learner=" + learner +
+                             (learner == "ddpg" ? " --set offpolicy.ddpg_action=softmax" : "");
+    fs::remove_all(dir_ / "whole");
+    fs::remove_all(dir_ / "cut");
+    ASSERT_EQ(run_program(command(2, "whole", size)).exit_code, 0);
+    // At the beginning of a round, of either rank, after one and after four that were saved.
+    for (const char* fault : {"train.step:1:1:kill", "train.step:0:4:kill"}) {
+      const Outcome killed =
+          run_program(command(2, "cut", size, std::string("TRAFFIC_FAULT=") + fault));
+      ASSERT_NE(killed.exit_code, 0) << killed.output;
+    }
+    const Outcome resumed = run_program(command(2, "cut", size));
+    ASSERT_EQ(resumed.exit_code, 0) << resumed.output;
+    EXPECT_THAT(resumed.output, HasSubstr("going on from checkpoint"));
+    EXPECT_EQ(summary("whole")["parameters_xxh3"], summary("cut")["parameters_xxh3"]);
+    EXPECT_EQ(summary("whole")["result"], summary("cut")["result"]);
+    EXPECT_EQ(metrics("whole"), metrics("cut"));
+    EXPECT_EQ(parts("whole"), parts("cut"));
+  }
+}
+
+TEST_F(SnakesTraining, AnotherNumberOfRanksGoesOnWithTheReplayDealtOutAnew) {
+  ASSERT_EQ(run_program(command(2, "run", "--set offpolicy.max_episodes=64")).exit_code, 0);
+  for (const int ranks : {1, 3}) {
+    const Outcome outcome = run_program(command(
+        ranks, "run", "--set offpolicy.max_episodes=" + std::to_string(ranks == 1 ? 96 : 192)));
+    ASSERT_EQ(outcome.exit_code, 0) << outcome.output;
+    EXPECT_THAT(outcome.output, HasSubstr("the replay was dealt out anew"));
+    EXPECT_EQ(summary("run")["world_size"], ranks);
+  }
+}
+
+TEST_F(SnakesTraining, AMissingPartOfTheReplayIsNamedAndAnOlderCheckpointTaken) {
+  ASSERT_EQ(run_program(command(1, "run", "--set offpolicy.max_episodes=48")).exit_code, 0);
+  for (const std::string& name : parts("run")) {
+    fs::remove(dir_ / "run/checkpoints/parts" / name);
+  }
+  const Outcome outcome = run_program(command(1, "run", "--set offpolicy.max_episodes=96"));
+  EXPECT_EQ(outcome.exit_code, 4) << outcome.output;
+  EXPECT_THAT(outcome.output, AllOf(HasSubstr(".part is missing"), HasSubstr("parts")));
+}
+
+TEST_F(SnakesTraining, ARunStartsFromAnEpisodeOfAnother) {
+  ASSERT_EQ(run_program(command(2, "first", "--set offpolicy.max_episodes=64")).exit_code, 0);
+  const std::string from = "--set run.init_from=" + (dir_ / "first").string() +
+                           " --set offpolicy.max_episodes=32 --set offpolicy.init_episode=";
+  const Outcome outcome = run_program(command(2, "second", from + "32"));
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.output;
+  EXPECT_THAT(outcome.output, HasSubstr("networks, their targets and optimisers, episode 32"));
+  const Outcome unsaved = run_program(command(2, "third", from + "40"));
+  EXPECT_EQ(unsaved.exit_code, 4) << unsaved.output;
+  EXPECT_THAT(unsaved.output, HasSubstr("no checkpoint of episode 40; saved are 32, 64"));
+}
+
+TEST_F(SnakesTraining, ItsPlayerPlaysInTheOtherPrograms) {
+  ASSERT_EQ(run_program(command(1, "run", "--set offpolicy.max_episodes=32")).exit_code, 0);
+  const std::string player = "checkpoint:" + best("run");
+  const Outcome compared =
+      run_program(TRAFFIC_BIN_DIR "/traffic_eval --controller " + player +
+                  " --controller bfs --against random --against " + player + " --games 20");
+  EXPECT_EQ(compared.exit_code, 0) << compared.output;
+  EXPECT_THAT(compared.output,
+              AllOf(HasSubstr(player + " against random: wins "),
+                    HasSubstr("bfs against random: wins 100.0 % +- 0.0 of 20 games"),
+                    HasSubstr("bfs against " + player)));
+  const Outcome json =
+      run_program(TRAFFIC_BIN_DIR "/traffic_eval --controller bfs --against 0 --games 8 --json");
+  EXPECT_EQ(nlohmann::json::parse(json.output, nullptr, false)[0]["win_percent"], 100.0);
+  const Outcome game = run_program(TRAFFIC_BIN_DIR "/snakes --team " + player + " --page " +
+                                   (dir_ / "game.html").string());
+  EXPECT_EQ(game.exit_code, 0) << game.output;
+  EXPECT_TRUE(fs::exists(dir_ / "game.html"));
+}
+
+TEST_F(SnakesTraining, BadInputIsRefusedWithItsExitCode) {
+  const auto refused = [&](const std::string& arguments, int code, const char* text) {
+    const Outcome outcome = run_program(command(1, "refused", arguments));
+    EXPECT_EQ(outcome.exit_code, code) << outcome.output;
+    EXPECT_THAT(outcome.output, HasSubstr(text));
+  };
+  refused("--set 'game.opponents=[\"strong\"]'", 2, "expected one of random, chase");
+  refused("--set offpolicy.buffer_size=1000000000", 8, "lower offpolicy.buffer_size");
+  refused("--set offpolicy.learner=a3c", 2, "expected one of dqn, ddpg, sac");
+  refused("--set run.init_from=/none/at/all.h5", 4, "/none/at/all.h5");
+  ASSERT_EQ(run_program(command(1, "run", "--set offpolicy.max_episodes=16")).exit_code, 0);
+  refused("--set offpolicy.learner=sac --set run.init_from=" + best("run"), 4,
+          "is of the learner dqn, this run's offpolicy.learner is sac");
+  const Outcome kind = run_program(
+      TRAFFIC_BIN_DIR "/traffic_eval --controller checkpoint:" + best("run") + " --against strong");
+  EXPECT_EQ(kind.exit_code, 2);
+  EXPECT_THAT(kind.output, HasSubstr("no team is named 'strong'"));
+}
+
+}  // namespace
+}  // namespace traffic::test

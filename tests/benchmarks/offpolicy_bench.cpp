@@ -1,0 +1,98 @@
+/// Learning 3v3 snakes on one core: what a step of the games, a draw and an update take, and all of
+/// it together with the settings of configs/snakes.toml. Times are of the processor.
+#include <ATen/Parallel.h>
+#include <benchmark/benchmark.h>
+
+#include <string>
+
+#include "support/alone_communicator.h"
+#include "train/offpolicy/experience.h"
+
+namespace traffic::train::offpolicy {
+namespace {
+
+/// A rank that learns, with a replay that is full enough to be drawn from.
+class Rank {
+ public:
+  explicit Rank(const std::string& learner) {
+    at::set_num_threads(1);
+    learning_.learner = learner;
+    learner_ = make_learner(learning_, SnakesGames::spaces_of(snakes_), 1, communicator_);
+    experience_ = std::make_unique<Experience>(Experience::Setting{.learning = learning_,
+                                                                   .snakes = snakes_,
+                                                                   .seed = 1,
+                                                                   .communicator = communicator_,
+                                                                   .time_split = time_split_},
+                                               *learner_);
+    experience_->start({});
+    experience_->begin_round({}, 0);
+    while (experience_->num_transitions() < learning_.buffer_size - 100 * snakes_.games) step();
+  }
+
+  void step() { experience_->step(0.05); }
+  const Batch& draw() {
+    Rng rng = experience_->rng_of(kReplayStream, draws_++);
+    return experience_->draw(rng);
+  }
+  void update(const Batch& batch) {
+    Rng rng(1);
+    learner_->update(batch, {.update = updates_++,
+                             .total_batch = static_cast<double>(learning_.batch_size),
+                             .rng = rng});
+  }
+  [[nodiscard]] const OffPolicy& learning() const { return learning_; }
+  [[nodiscard]] const Snakes& snakes() const { return snakes_; }
+
+ private:
+  OffPolicy learning_;
+  Snakes snakes_;
+  test::AloneCommunicator communicator_;
+  TimeSplit time_split_;
+  std::unique_ptr<Learner> learner_;
+  std::unique_ptr<Experience> experience_;
+  std::int64_t draws_ = 0;
+  std::int64_t updates_ = 0;
+};
+
+void play(benchmark::State& state) {
+  Rank rank("dqn");
+  for (auto _ : state) rank.step();
+  state.SetItemsProcessed(state.iterations() * rank.snakes().games);
+}
+BENCHMARK(play)->Name("play/env_steps");
+
+void draw(benchmark::State& state) {
+  Rank rank("dqn");
+  for (auto _ : state) benchmark::DoNotOptimize(rank.draw());
+  state.SetItemsProcessed(state.iterations() * rank.learning().batch_size);
+}
+BENCHMARK(draw)->Name("draw/transitions");
+
+void update(benchmark::State& state, const std::string& learner) {
+  Rank rank(learner);
+  const Batch& batch = rank.draw();
+  for (auto _ : state) rank.update(batch);
+  state.SetItemsProcessed(state.iterations() * rank.learning().batch_size);
+}
+BENCHMARK_CAPTURE(update, dqn, "dqn")->Name("update/dqn/transitions");
+BENCHMARK_CAPTURE(update, ddpg, "ddpg")->Name("update/ddpg/transitions");
+BENCHMARK_CAPTURE(update, sac, "sac")->Name("update/sac/transitions");
+
+/// As many steps of the games as an update is due for, and the update.
+void learn(benchmark::State& state, const std::string& learner) {
+  Rank rank(learner);
+  const std::int64_t steps = rank.learning().update_interval / rank.snakes().games;
+  for (auto _ : state) {
+    for (std::int64_t i = 0; i < steps; ++i) rank.step();
+    rank.update(rank.draw());
+  }
+  state.SetItemsProcessed(state.iterations() * rank.learning().update_interval);
+}
+BENCHMARK_CAPTURE(learn, dqn, "dqn")->Name("learn/dqn/env_steps");
+BENCHMARK_CAPTURE(learn, ddpg, "ddpg")->Name("learn/ddpg/env_steps");
+BENCHMARK_CAPTURE(learn, sac, "sac")->Name("learn/sac/env_steps");
+
+}  // namespace
+}  // namespace traffic::train::offpolicy
+
+BENCHMARK_MAIN();

@@ -1,0 +1,201 @@
+#include "train/offpolicy/games.h"
+
+#include <gmock/gmock.h>
+#include <torch/utils.h>
+
+#include "traffic/core/error.h"
+#include "traffic/game/features.h"
+#include "traffic/game/surroundings.h"
+#include "traffic/model/initialise.h"
+#include "train/offpolicy/past_selves.h"
+
+namespace traffic::train::offpolicy {
+namespace {
+
+Snakes settings_of(std::int64_t games) {
+  Snakes settings;
+  settings.games = games;
+  settings.surroundings = false;
+  settings.opponents = {"bfs"};
+  return settings;
+}
+
+ActingNetwork some_network() {
+  ActingNetwork acting{.network = model::Mlp(model::MlpShape{
+                           .inputs = game::kNumFeatures, .hidden = {8}, .outputs = 4})};
+  model::initialise(*acting.network, 3);
+  return acting;
+}
+
+std::vector<std::uint8_t> any_actions(const SnakesGames& games, Rng& rng) {
+  std::vector<std::uint8_t> actions(static_cast<std::size_t>(games.num_agents()));
+  for (auto& action : actions) action = static_cast<std::uint8_t>(rng.uniform_int(4));
+  return actions;
+}
+
+/// A digest of what all streams saw, did and got in some steps.
+std::vector<double> lived(SnakesGames& games, int steps, Rng& rng) {
+  ActingNetwork past = some_network();
+  std::vector<double> all;
+  for (int i = 0; i < steps; ++i) {
+    const torch::Tensor obs = games.observe().narrow(0, 0, games.num_streams());
+    all.push_back((obs * torch::arange(obs.numel()).view(obs.sizes()).remainder(97))
+                      .sum(torch::kDouble)
+                      .item<double>());
+    games.step(any_actions(games, rng), past);
+    for (std::size_t s = 0; s < games.actions().size(); ++s) {
+      all.push_back(games.actions()[s] + 10.0 * static_cast<double>(games.rewards()[s]) +
+                    1000.0 * games.terminated()[s]);
+    }
+  }
+  return all;
+}
+
+TEST(SnakesGames, GoOnToTheBitFromTheirBytes) {
+  Snakes settings = settings_of(5);
+  settings.self_play_share = 0.5;
+  SnakesGames whole(settings, {.rank = 1, .seed = 4});
+  whole.start({.episode = 0, .max_episodes = 10, .has_past_selves = true});
+  Rng rng(1);
+  lived(whole, 150, rng);
+  SnakesGames resumed(settings, {.rank = 1, .seed = 4});
+  resumed.from_bytes(whole.to_bytes());
+  resumed.begin_round({.episode = 0, .max_episodes = 10, .has_past_selves = true});
+  Rng again = rng;
+  EXPECT_EQ(lived(whole, 120, rng), lived(resumed, 120, again));  // over the end of the games
+  EXPECT_THROW(resumed.from_bytes(SnakesGames(settings_of(4), {}).to_bytes()), CheckpointError);
+}
+
+TEST(SnakesGames, OfOtherRanksAreOthers) {
+  Rng one(1);
+  Rng other(1);
+  SnakesGames first(settings_of(3), {.rank = 0, .seed = 4});
+  SnakesGames second(settings_of(3), {.rank = 1, .seed = 4});
+  first.start({});
+  second.start({});
+  EXPECT_NE(lived(first, 3, one), lived(second, 3, other));
+}
+
+TEST(SnakesGames, RewardsOfAGameAddUpToWhatItsSnakesGrewBy) {
+  Snakes settings = settings_of(2);
+  settings.reward_own = 1.0;
+  settings.reward_team = 0.0;
+  settings.reward_enemies = 0.0;
+  settings.reward_death = 0.0;
+  SnakesGames games(settings, {.rank = 0, .seed = 6});
+  games.start({});
+  ActingNetwork past = some_network();
+  Rng rng(2);
+  double own = 0.0;
+  double others = 0.0;
+  const auto agents = static_cast<std::size_t>(games.num_agents());
+  for (int step = 0; step < game::kMaxSteps; ++step) {
+    games.observe();
+    games.step(any_actions(games, rng), past);
+    for (std::size_t s = 0; s < games.rewards().size(); ++s) {
+      (s < agents ? own : others) += static_cast<double>(games.rewards()[s]);
+    }
+  }
+  const GameFigures figures = games.take_figures();
+  EXPECT_EQ(figures.games, 2);
+  EXPECT_NEAR(figures.own_length, own, 1e-3);
+  EXPECT_NEAR(figures.other_length, others, 1e-3);
+  EXPECT_EQ(figures.score, 0.0);  // random against bfs
+  EXPECT_GT(others, 20.0);
+}
+
+TEST(SnakesGames, SharesAndCostsAreWeighedAsTheSettingsSay) {
+  Snakes settings = settings_of(1);
+  settings.reward_own = 0.0;
+  settings.reward_team = 3.0;
+  settings.reward_enemies = 0.0;
+  settings.reward_death = 0.0;
+  SnakesGames games(settings, {.rank = 0, .seed = 6});
+  games.start({});
+  ActingNetwork past = some_network();
+  Rng rng(2);
+  for (int step = 0; step < 100; ++step) {
+    games.observe();
+    games.step(any_actions(games, rng), past);
+    const auto rewards = games.rewards();
+    for (const std::size_t team : {0, 3}) {  // three times the mean of the team: its sum, for each
+      EXPECT_EQ(rewards[team], rewards[team + 1]);
+      EXPECT_EQ(rewards[team], rewards[team + 2]);
+    }
+  }
+}
+
+TEST(SnakesGames, ShowSurroundingsBesideTheFeaturesWhereTheyAreWanted) {
+  Snakes settings = settings_of(2);
+  SnakesGames narrow(settings, {.rank = 0, .seed = 6});
+  settings.surroundings = true;
+  SnakesGames wide(settings, {.rank = 0, .seed = 6});
+  narrow.start({});
+  wide.start({});
+  const torch::Tensor all = wide.observe();
+  EXPECT_EQ(all.size(1), wide.spaces().obs_dim);
+  EXPECT_TRUE(torch::equal(all.narrow(1, 0, game::kNumFeatures), narrow.observe()));
+  EXPECT_TRUE(
+      all.narrow(1, game::kNumFeatures, game::kNumSurroundings).ne(0).any(1).all().item<bool>());
+}
+
+TEST(PastSelves, AreKeptByIntervalAndPlayedToTheBit) {
+  Snakes settings = settings_of(1);
+  settings.self_play_share = 0.5;
+  settings.pool_interval = 100;
+  settings.pool_size = 2;
+  ActingNetwork policy = some_network();
+  PastSelves past(settings, policy);
+  EXPECT_TRUE(past.empty());
+  past.keep(0, 64);  // the first at once
+  EXPECT_FALSE(past.empty());
+  const torch::Tensor first = policy.network->parameters()[0].detach().clone();
+  {
+    const torch::NoGradGuard no_grad;
+    policy.network->parameters()[0].add_(1.0);
+  }
+  past.keep(64, 90);
+  past.pick(1);  // there is one
+  EXPECT_TRUE(torch::equal(past.playing().network->parameters()[0], first));
+  past.keep(90, 130);
+  past.pick(1);
+  EXPECT_TRUE(torch::equal(past.playing().network->parameters()[0], first + 1.0));
+  checkpoint::Snapshot snapshot;
+  past.save_to(snapshot);
+  PastSelves restored(settings, policy);
+  restored.restore_from(snapshot);
+  restored.pick(0);
+  EXPECT_TRUE(torch::equal(restored.playing().network->parameters()[0], first));
+}
+
+TEST(Opponents, RiseAsTheScheduleSays) {
+  const auto levels = [](const std::string& strategy) {
+    std::vector<int> all;
+    for (const double p : {0.0, 0.1, 0.3, 0.6, 0.85, 1.0}) {
+      all.push_back(scheduled_level(strategy, p));
+    }
+    return all;
+  };
+  EXPECT_THAT(levels("linear"), ::testing::ElementsAre(0, 0, 1, 2, 3, 4));
+  EXPECT_THAT(levels("exponential"), ::testing::ElementsAre(0, 0, 0, 1, 3, 4));
+  EXPECT_THAT(levels("curriculum"), ::testing::ElementsAre(0, 1, 2, 3, 4, 4));
+}
+
+TEST(Opponents, EvadeFromTheirEpisodeAndArePastSelvesByShare) {
+  Snakes settings = settings_of(1);
+  settings.evasion_from_episode = 40;
+  settings.self_play_share = 0.25;
+  Rng rng(5);
+  const auto draw = [&](std::int64_t episode, bool past) {
+    return draw_opponent(settings,
+                         {.episode = episode, .max_episodes = 100, .has_past_selves = past}, rng);
+  };
+  EXPECT_EQ(draw(39, false), game::Opponent::kBfs);
+  EXPECT_EQ(draw(40, false), game::Opponent::kEvasive);
+  int past = 0;
+  for (int i = 0; i < 4000; ++i) past += draw(40, true) ? 0 : 1;
+  EXPECT_NEAR(past, 1000, 140);  // five standard deviations
+}
+
+}  // namespace
+}  // namespace traffic::train::offpolicy
