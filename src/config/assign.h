@@ -5,8 +5,8 @@
 #include <string>
 #include <string_view>
 
-#include "traffic/config/toml_reader.h"
 #include "traffic/config/schema.h"
+#include "traffic/config/toml_reader.h"
 
 namespace traffic::config {
 

@@ -10,8 +10,8 @@
 #include <vector>
 
 #include "assign.h"
-#include "traffic/config/toml_reader.h"
 #include "traffic/config/load.h"
+#include "traffic/config/toml_reader.h"
 #include "traffic/config/trainings.h"
 
 namespace traffic::config {
