@@ -128,7 +128,7 @@ def break_something(job, chance, fault):
 
 
 def measure(folder, cache, name, seconds, every_s, chance):
-    """Returns steps a second, the faults, samples of the ranks [(age_s, MB, fds, threads)] and what was left."""
+    """Returns steps a second, the faults, samples of the ranks [(pid, age_s, MB, fds, threads)] and what was left."""
     run_dir = f'{folder}/{name}'
     job = start(run_dir, cache)
     wait_for_progress(job, run_dir)
@@ -143,7 +143,7 @@ def measure(folder, cache, name, seconds, every_s, chance):
         for pid in named(job, 'traffic_train'):
             found = usage(pid)
             if found:
-                samples.append((now - ages.setdefault(pid, now), *found))
+                samples.append((pid, now - ages.setdefault(pid, now), *found))
         if every_s and now >= next_fault:
             fault = chance.choices(list(FAULTS), FAULTS.values())[0]
             if break_something(job, chance, fault):
@@ -158,12 +158,14 @@ def measure(folder, cache, name, seconds, every_s, chance):
 
 
 def growth(samples, column):
-    """The last third's median less that of the first third after two minutes of a rank's life."""
-    old = sorted(sample for sample in samples if sample[0] > 120)
-    third = len(old) // 3
-    if third < 10:
-        return None
-    return (statistics.median(s[column] for s in old[-third:]) - statistics.median(s[column] for s in old[:third]))
+    """Of the rank that grew most from its second minute on: its last third's median less its first third's."""
+    grown = []
+    for rank in {sample[0] for sample in samples}:
+        values = [sample[column] for sample in samples if sample[0] == rank and sample[1] > 60]
+        third = len(values) // 3
+        if third >= 10:
+            grown.append(statistics.median(values[-third:]) - statistics.median(values[:third]))
+    return max(grown, default=None)
 
 
 def main():
@@ -188,10 +190,10 @@ def main():
     print(f'[soak] goodput: {rate:.1f} control steps a second, {100 * rate / calm:.1f} % of untouched')
 
     bad = []
-    for column, name, limit in ((1, 'resident MB', 20), (2, 'descriptors', 3), (3, 'threads', 2)):
+    for column, name, limit in ((2, 'resident MB', 20), (3, 'descriptors', 2), (4, 'threads', 2)):
         grown = growth(samples, column)
         values = [sample[column] for sample in samples]
-        print(f'[soak] {name} of a rank: {min(values):.0f} to {max(values):.0f}, growth of old ranks '
+        print(f'[soak] {name} of a rank: {min(values):.0f} to {max(values):.0f}, growth of the one that grew most '
               + ('not known, none grew old' if grown is None else f'{grown:+.1f}'))
         if grown is not None and grown > limit:
             bad.append(f'{name} grow by {grown:.1f}')
