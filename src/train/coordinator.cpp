@@ -99,8 +99,9 @@ class Coordinator {
 
 TrainingEnd Coordinator::run() {
   try {
-    const TrainingEnd end = run_tasks();
-    if (job_.is_reporter() && tasks_.size() > 1) {
+    const bool prepared = prepare_tasks(/*dry_run=*/false) == TrainingEnd::kDone;
+    const TrainingEnd end = prepared ? run_tasks() : TrainingEnd::kStopped;
+    if (job_.is_reporter() && (tasks_.size() > 1 || !prepared)) {
       write_plan_summary(job_, tasks_, end == TrainingEnd::kDone ? "done" : "stopped", {},
                          exit_code(end));
     }
@@ -132,7 +133,6 @@ void Coordinator::sum_up_failure(const Error& error) {
 }
 
 TrainingEnd Coordinator::run_tasks() {
-  if (prepare_tasks(/*dry_run=*/false) == TrainingEnd::kStopped) return TrainingEnd::kStopped;
   fs::path result;
   for (TrainingTask& task : tasks_) {
     if (!result.empty()) take_over(task, result);

@@ -1,6 +1,7 @@
 /// traffic_train with a search before its training: on short episodes of shipped networks.
 #include <gmock/gmock.h>
 
+#include <csignal>
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
@@ -78,6 +79,20 @@ TEST_F(SearchTest, SaysWhenNoScriptHelpsAndTrainsWithoutOne) {
   EXPECT_THAT(outcome.output, HasSubstr("no script gains"));
   EXPECT_THAT(text(dir_ / "run" / "resolved.toml"), HasSubstr("imitation_iterations = 0"));
   EXPECT_EQ(summary("run")["status"], "done");
+}
+
+TEST_F(SearchTest, AStopInTheMiddleOfItIsHeardAndLeavesNothingHalfDone) {
+  BackgroundProgram program(
+      command("run", "--set env.scenario=merge --set search.episodes=100000"));
+  const auto begun = [&] {
+    return text(dir_ / "run" / "logs" / "train.log").find("episodes, about") != std::string::npos;
+  };
+  for (int i = 0; i < 600 && !begun(); ++i) usleep(100'000);
+  ASSERT_TRUE(begun());
+  program.send(SIGUSR1);  // to mpirun, which forwards it to the ranks
+  EXPECT_EQ(program.wait(), 75);
+  EXPECT_EQ(summary("run")["status"], "stopped");
+  EXPECT_FALSE(fs::exists(dir_ / "run" / "search.json"));
 }
 
 TEST_F(SearchTest, ADryRunLeavesItOut) {

@@ -2,7 +2,6 @@
 
 #include <spdlog/spdlog.h>
 
-#include <cstdio>
 #include <filesystem>
 #include <optional>
 #include <string>
@@ -104,12 +103,10 @@ std::optional<SearchResult> find_kept(const Preparation& on, const std::filesyst
 
 void tell(const SearchResult& result) {
   for (const ScenarioSearch& search : result.scenarios) {
+    spdlog::info("search: what was tried in {}:\n{}", search.scenario,
+                 search_table(search).to_text());
     spdlog::info("search: {}", search_text(result, search));
-    const std::string table = search_table(search).to_text();
-    std::fputs(table.c_str(), stdout);
-    spdlog::debug("search of {}:\n{}", search.scenario, table);
   }
-  std::fflush(stdout);
 }
 
 /// A line for every key that has another value now.

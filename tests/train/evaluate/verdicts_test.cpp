@@ -90,7 +90,7 @@ TEST(Verdicts, ASingleSeedHasNoIntervalAndNothingIsUnsafeBeyondIt) {
       evaluated({{"none", {50}, {0}, {10}, 0}, {"meter", {55}, {4}, {10}}});
   EXPECT_TRUE(judge_controllers(plan, episodes)[1].safe());
   const std::string text = verdict_text(plan, episodes);
-  EXPECT_THAT(text, AllOf(HasSubstr("best: meter, +10.00 %; one seed has no interval"),
+  EXPECT_THAT(text, AllOf(HasSubstr("best: meter, +10.00 % of ocr_all; one seed has no interval"),
                           Not(HasSubstr("inf"))));
   EXPECT_THAT(overview_table(plan, episodes).to_text(), Not(HasSubstr("inf")));
 }
