@@ -35,7 +35,7 @@ void compare(const Options& options, train::SnakesTeam& team, train::SnakesTeam&
   std::vector<std::uint64_t> starts(static_cast<std::size_t>(options.games / 2));
   std::iota(starts.begin(), starts.end(), options.seed);
   const train::SnakesScore score = train::score_of(train::play_snakes_match(team, against, starts));
-  fmt::print("{}", train::describe_score(options.team, options.against, score));
+  fmt::print("{}", train::describe_score(team.name(), against.name(), score));
 }
 
 /// On a terminal step by step, each drawn over the one before; else only the end.
@@ -84,7 +84,7 @@ ExitCode run(int argc, char** argv) {
     return ExitCode::kDone;
   }
   const game::Recording recording = game::record_game(
-      options.seed, {team->player(), against->player()}, {options.team, options.against});
+      options.seed, {team->player(), against->player()}, {team->name(), against->name()});
   if (options.page.empty()) {
     show(recording, options.delay_ms);
   } else {

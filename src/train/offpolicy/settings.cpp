@@ -150,7 +150,7 @@ std::vector<config::PresetRow> presets() {
       {"offpolicy.max_episodes", {{"256", "", "100000", "", ""}}},
       {"offpolicy.buffer_size", {{"20000", "", "1000000", "100000", ""}}},
       {"offpolicy.learning_starts", {{"1000", "", "", "", ""}}},
-      {"offpolicy.batch_size", {{"64", "", "1024", "256", ""}}},
+      {"offpolicy.batch_size", {{"64", "512", "1024", "256", "256"}}},
       {"offpolicy.hidden_dim", {{"32", "", "256", "", ""}}},
       {"offpolicy.eval_interval", {{"128", "", "", "", ""}}},
       {"offpolicy.eval_games", {{"20", "", "", "", ""}}},

@@ -27,6 +27,7 @@ class ScriptedTeam final : public SnakesTeam {
     }
   }
   [[nodiscard]] game::Player player() override { return game::player_of(opponent_); }
+  [[nodiscard]] std::string name() const override { return std::string(game::name_of(opponent_)); }
 
  private:
   game::Opponent opponent_;
@@ -49,7 +50,7 @@ std::unique_ptr<SnakesTeam> team_of_checkpoint(const std::string& path) {
     parameters.emplace_back(policy.name + "." + parameter.key(), parameter.value());
   }
   copy_parameters(snapshot, parameters);
-  return std::make_unique<NetworkTeam>(std::move(acting));
+  return std::make_unique<NetworkTeam>(std::move(acting), std::string(kCheckpointTeam) + path);
 }
 
 }  // namespace

@@ -3,6 +3,9 @@
 
 #include <torch/types.h>
 
+#include <string>
+#include <utility>
+
 #include "offpolicy/acting.h"
 #include "traffic/train/offpolicy/snakes_match.h"
 
@@ -10,7 +13,10 @@ namespace traffic::train::offpolicy {
 
 class NetworkTeam final : public SnakesTeam {
  public:
-  explicit NetworkTeam(ActingNetwork acting) : acting_(std::move(acting)) {}
+  NetworkTeam(ActingNetwork acting, std::string name)
+      : acting_(std::move(acting)), name_(std::move(name)) {}
+
+  [[nodiscard]] std::string name() const override { return name_; }
 
   void decide(game::Arena& arena, std::span<const SnakesSeat> seats,
               std::span<std::uint8_t> actions) override;
@@ -18,6 +24,7 @@ class NetworkTeam final : public SnakesTeam {
 
  private:
   ActingNetwork acting_;
+  std::string name_;
   torch::Tensor obs_;
 };
 

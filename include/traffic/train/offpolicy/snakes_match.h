@@ -24,6 +24,8 @@ struct SnakesSeat {
 class SnakesTeam {
  public:
   virtual ~SnakesTeam() = default;
+  /// A script's, or "checkpoint:PATH".
+  [[nodiscard]] virtual std::string name() const = 0;
   /// Decides for all seats together.
   /// @param actions [seats, kTeamSnakes]
   virtual void decide(game::Arena& arena, std::span<const SnakesSeat> seats,
