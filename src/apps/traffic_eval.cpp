@@ -300,9 +300,9 @@ int play(const Arguments& arguments) {
       const auto other = train::make_snakes_team(against);
       const train::SnakesScore score =
           train::score_of(train::play_snakes_match(*team, *other, starts));
-      json += (json.empty() ? "[" : ",\n ") + train::score_json(name, against, score);
+      json += (json.empty() ? "[" : ",\n ") + train::score_json(team->name(), other->name(), score);
       if (arguments.prints_json) continue;
-      std::fputs(train::describe_score(name, against, score).c_str(), stdout);
+      std::fputs(train::describe_score(team->name(), other->name(), score).c_str(), stdout);
       std::fflush(stdout);
     }
   }
