@@ -6,7 +6,7 @@
 
 #include "command.h"
 #include "outputs.h"
-#include "traffic/data/float16.h"
+#include "traffic/core/float16.h"
 #include "traffic/report/table.h"
 
 namespace traffic::data_prep {
@@ -22,7 +22,7 @@ class RoundingErrors {
   void add(std::span<const float> values) {
     for (std::size_t i = 0; i < values.size(); ++i) {
       const float value = values[i];
-      const double rounded = data::half_to_float(data::float_to_half(value));
+      const double rounded = half_to_float(float_to_half(value));
       const std::size_t c = i % worst_.size();
       worst_[c] = std::max(worst_[c], std::abs(rounded - static_cast<double>(value)));
       largest_[c] = std::max(largest_[c], static_cast<double>(std::abs(value)));

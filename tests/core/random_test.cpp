@@ -29,6 +29,7 @@ constexpr bool is_listed(RandomStream stream) {
     case kTrafficStream:
     case kSamplingStream:
     case kScenarioStream:
+    case kPieceStream:
     case kNetworkStream:
     case kGameStream:
     case kOpponentStream:
@@ -39,6 +40,7 @@ constexpr bool is_listed(RandomStream stream) {
     case kRetryStream:
     case kConnectedStream:
     case kRandomControllerStream:
+    case kDecisionStream:
     case kBlockStream:
     case kSampleStream:
     case kAugmentationStream:

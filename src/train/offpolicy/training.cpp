@@ -238,11 +238,10 @@ void SnakesTraining::restore_from(const checkpoint::Snapshot& snapshot) {
   experience_.restore_from(snapshot, progress());
 }
 
-void check_snakes_start(const Run& run) {
-  const auto& settings = run.config().extension<OffPolicy>();
-  const std::string& from = run.config().run.init_from;
-  check_settings(settings, run.config().extension<Snakes>(), run.session().size());
-  if (run.is_new() && !from.empty()) starting_checkpoint(from, settings.init_episode);
+void check_new_run(const config::Config& config) {
+  const std::string& from = config.run.init_from;
+  if (from.empty()) return;
+  (void)starting_checkpoint(from, config.extension<OffPolicy>().init_episode);
 }
 
 }  // namespace
@@ -262,9 +261,12 @@ TrainingRow snakes_training() {
                 .sections = {"offpolicy", "game"},
                 .presets = offpolicy::presets()},
       .make = [](Run& run) -> std::unique_ptr<Training> {
+        offpolicy::check_settings(run.config().extension<offpolicy::OffPolicy>(),
+                                  run.config().extension<offpolicy::Snakes>(),
+                                  run.session().size());
         return std::make_unique<offpolicy::SnakesTraining>(run);
       },
-      .check_start = offpolicy::check_snakes_start,
+      .check_new = offpolicy::check_new_run,
       .own_sections = offpolicy::own_sections()};
 }
 
