@@ -73,8 +73,9 @@ std::string Handover::conclude(const Best& best, report::Summary& summary) {
   }
   summary.result["decides"] = to_string(decides_);
   std::string text = fmt::format(
-      "best controller on {} selection seeds, deciding {}: gain of ocr_all {} (worst {:+.2f} %)",
-      policy.gain.count, to_string(decides_), interval_text(policy.gain), policy.gain.least);
+      "best controller on {} selection seeds, deciding {}: gain of {} {} (worst {:+.2f} %)",
+      policy.gain.count, to_string(decides_), name_of(scene::objective_of(config_.env.objective)),
+      interval_text(policy.gain), policy.gain.least);
   if (config_.ppo.imitation_iterations > 0) text += compare_with_script(best, policy, summary);
   return text + fmt::format("; compare it on seeds of your own with traffic_eval --controller {}\n",
                             "checkpoint:" + best.checkpoint);
