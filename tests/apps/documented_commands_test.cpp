@@ -42,7 +42,7 @@ std::vector<Command> commands_of(const fs::path& file) {
 std::vector<Command> all_commands() {
   std::vector<fs::path> files{fs::path(TRAFFIC_SOURCE_DIR) / "README.md"};
   for (const auto& entry : fs::directory_iterator(fs::path(TRAFFIC_SOURCE_DIR) / "docs")) {
-    files.push_back(entry.path());
+    if (entry.path().extension() == ".md") files.push_back(entry.path());
   }
   std::vector<Command> all;
   for (const fs::path& file : files) {

@@ -27,7 +27,7 @@ TEST_F(TrainingData, MeasuredSharesFollowTheSpeedsAndStayAsTheyAreWhenTheRunGoes
   // 17 steps an epoch.
   const std::string options =
       "--set data.shard_weights=measured --set train.max_steps=24 --set "
-      "checkpoint.save_interval_steps=2";
+      "checkpoint.save_interval_steps=2 --set checkpoint.keep_last=20";
   const std::string slow = "TRAFFIC_FAULT=train.step:1:*:slow:100";
   const Outcome killed = run_program(command(2, "a", options, slow + ",train.step:0:21:kill"));
   ASSERT_NE(killed.exit_code, 0);
@@ -80,8 +80,11 @@ TEST_F(TrainingData, EveryKindOfShardTrainsAlsoWithAPaddedLastStep) {
 
 TEST_F(TrainingData, AFlippedBitIsNamedToTheChunk) {
   std::fstream file(dir_ / "row.h5", std::ios::in | std::ios::out | std::ios::binary);
-  file.seekp(static_cast<std::streamoff>(fs::file_size(dir_ / "row.h5") / 2));
-  file.put('\x55');
+  const auto middle = static_cast<std::streamoff>(fs::file_size(dir_ / "row.h5") / 2);
+  file.seekg(middle);
+  const int byte = file.get();
+  file.seekp(middle);
+  file.put(static_cast<char>(byte ^ 1));
   file.close();
   const Outcome outcome = run_program(command(2, "run"), 60);
   EXPECT_EQ(outcome.exit_code, 3) << outcome.output;
