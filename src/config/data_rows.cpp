@@ -43,8 +43,9 @@ std::vector<Row> data_rows() {
        .help = "Chunks in the buffer in which samples are shuffled.", .unit = "chunks",
        .range = between(1, 4096)},
       {TRAFFIC_KEY(data.cache_mb),
-       .help = "Limit of a rank's decoded chunks and of the batches that are ahead.", .unit = "MiB",
-       .range = between(0, 1048576)},
+       .help =
+           "Limit of a rank's memory for decoded chunks and batches, without that of open files.",
+       .unit = "MiB", .range = between(0, 1048576)},
       {TRAFFIC_KEY(data.shards),
        .help =
            "What a rank gets: `mixed` another part of the shuffled chunks in each epoch, `time` "

@@ -17,7 +17,12 @@
 namespace traffic::data {
 namespace {
 
-constexpr std::int64_t kMiB = 1024 * 1024;
+/// What may be kept of data.cache_mb. The rest is for what is being made, decoded chunks and
+/// batches, and for what the allocator does not give back.
+std::int64_t kept_bytes(const config::Data& data) {
+  constexpr std::int64_t kMiB = 1024 * 1024;
+  return data.cache_mb * kMiB / 4 * 3;
+}
 
 /// Blocks that a batch may come from: the sliding window and the two that enter and leave it.
 std::int64_t blocks_in_use(const config::Data& data) {
@@ -32,11 +37,12 @@ void check_cache(const SampleIndex& index, const config::Data& data) {
       bytes.size(), static_cast<std::size_t>(std::max(blocks_in_use(data), std::int64_t{1})));
   std::int64_t needed = 0;
   for (std::size_t i = 0; i < in_use; ++i) needed += bytes[i];
-  if (needed > data.cache_mb * kMiB) {
+  if (needed > kept_bytes(data)) {
+    constexpr std::int64_t kKeptOfAMiB = 1024 * 1024 / 4 * 3;
     throw ConfigError(
         "data.cache_mb is {}, but shuffling over data.shuffle_chunks = {} blocks of "
         "this data set needs {}; raise the one or lower the other",
-        data.cache_mb, data.shuffle_chunks, needed / kMiB + 1);
+        data.cache_mb, data.shuffle_chunks, needed / kKeptOfAMiB + 1);
   }
 }
 
@@ -107,7 +113,7 @@ AnyLoader::Impl::Impl(std::shared_ptr<const AnyBatchSource> batch_source,
     : options(loader_options),
       source(std::move(batch_source)),
       sampler(index_of(source), sampler_options(loader_options)),
-      cache(*source, loader_options.data.cache_mb * kMiB),
+      cache(*source, kept_bytes(loader_options.data)),
       bad_blocks(source->index(), loader_options.data.max_bad_file_share),
       ahead(loader_options.data.num_workers * loader_options.data.prefetch_factor) {
   const auto& data = options.data;

@@ -32,7 +32,7 @@ void check_finite(const ColumnReader& column, std::span<const float> values, std
 }  // namespace
 
 void DatasetReader::Impl::read_features(Column name, std::int64_t first, std::int64_t count,
-                                        std::vector<float>& out) const {
+                                        os::PageVector<float>& out) const {
   const ColumnReader& from = column(name);
   const auto width = static_cast<std::size_t>(from.width());
   out.resize(static_cast<std::size_t>(count) * width);
@@ -143,10 +143,10 @@ scene::GraphFrame DatasetReader::read_graph_frame(std::int64_t frame) const {
   out.time_s = read_times(frame, 1).at(0);
   out.vehicle_id = std::move(packed.vehicle_id);
   out.xy_m = std::move(packed.xy_m);
-  out.node_features = std::move(packed.node_features);
+  out.node_features.assign(packed.node_features.begin(), packed.node_features.end());
   out.edge_ptr = std::move(packed.edge_ptr);
   out.edge_src = std::move(packed.edge_src);
-  out.edge_features = std::move(packed.edge_features);
+  out.edge_features.assign(packed.edge_features.begin(), packed.edge_features.end());
   const auto& global = impl_->column(Column::kFrameGlobalFeatures);
   global.read_values<float>(frame, 1, out.global_features);
   check_finite(global, out.global_features, frame, kNumGlobalFeatures);

@@ -19,7 +19,7 @@ struct DatasetReader::Impl {
   void check_sizes() const;
   void read_episodes();
   void read_features(Column name, std::int64_t first, std::int64_t count,
-                     std::vector<float>& out) const;
+                     os::PageVector<float>& out) const;
   void read_edges(std::int64_t first_frame, PackedFrames& out) const;
 
   std::string path;

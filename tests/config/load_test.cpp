@@ -223,7 +223,11 @@ TEST(Load, ThePresetsHaveTheirPurposes) {
   EXPECT_EQ(with("max").data.batch_size, 48);
   EXPECT_EQ(with("max").comm.bucket_cap_mb, 50);
   EXPECT_EQ(with("memory").data.batch_size, 16);
-  EXPECT_EQ(with("memory").data.cache_mb, 64);
+  EXPECT_EQ(with("memory").data.cache_mb, 96);
+  // Three quarters are for blocks, of about 10 MiB: those of the window and two more.
+  EXPECT_LT((with("memory").data.shuffle_chunks + 2) * 12, 72);
+  EXPECT_FALSE(with("memory").data.persistent_workers);
+  EXPECT_FALSE(with("memory").data.pin_memory);
   EXPECT_EQ(with("vram").data.batch_size, 12);
 }
 

@@ -308,7 +308,8 @@ TEST_F(Convert, StopsWhenAskedWhileAPipeIsSilent) {
         "-" + network + " --out " + out("c.h5") + " <>" + out("pipe")}) {
     for (const int signal : {SIGINT, SIGTERM}) {
       test::BackgroundProgram program(TRAFFIC_BIN_DIR "/data_prep convert " + arguments);
-      usleep(500'000);
+      ASSERT_TRUE(program.wait_until_handled(signal));
+      usleep(200'000);  // so that it waits for the pipe, mostly
       program.send(signal);
       EXPECT_EQ(program.wait(10), static_cast<int>(ExitCode::kStopped)) << arguments;
     }

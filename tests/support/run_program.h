@@ -3,6 +3,9 @@
 
 #include <unistd.h>
 
+#include <cstdint>
+#include <fstream>
+#include <ios>
 #include <string>
 
 #include "support/processes.h"
@@ -34,6 +37,21 @@ class BackgroundProgram {
 
   /// Only before wait(): there is nobody to send to after it.
   void send(int signal_number) const { send_signal(child_.pid(), signal_number); }
+  /// Waits until it has a handler for the signal. @return false if it has none in time
+  [[nodiscard]] bool wait_until_handled(int signal_number, int timeout_s = 30) const {
+    const std::uint64_t wanted = std::uint64_t{1} << (signal_number - 1);
+    for (int i = 0; i < timeout_s * 20; ++i) {
+      std::ifstream status("/proc/" + std::to_string(child_.pid()) + "/status");
+      for (std::string word; status >> word;) {
+        std::uint64_t handled = 0;
+        if (word == "SigCgt:" && status >> std::hex >> handled && (handled & wanted) != 0) {
+          return true;
+        }
+      }
+      usleep(50'000);
+    }
+    return false;
+  }
   /// @return its exit code; -1 if it did not end in time
   int wait(int timeout_s = 60) {
     for (int i = 0; i < timeout_s * 20; ++i) {

@@ -33,7 +33,8 @@ struct LoaderOptions {
 
 /// Used by one thread. The batches depend on data, options and epoch only, not on the number of
 /// reader threads nor on timing; all ranks get equally many. What they are is the source's.
-/// cache_mb limits what is kept: decoded blocks, and batches that were made ahead.
+/// cache_mb limits the memory that it takes: for decoded blocks, batches that were made ahead, and
+/// what is being made.
 class AnyLoader {
  public:
   /// @throws DataError, ConfigError as Sampler; ConfigError if cache_mb cannot hold the blocks that

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "traffic/data/format.h"
+#include "traffic/os/page_allocator.h"
 #include "traffic/scene/frame.h"
 
 namespace traffic::data {
@@ -20,11 +21,11 @@ struct PackedFrames {
   std::vector<std::int32_t> node_ptr;     ///< [frames + 1]
   std::vector<std::int32_t> edge_ptr;     ///< [n + 1]: in-edges of a node
   std::vector<std::uint32_t> vehicle_id;  ///< [n] unique within a frame
-  std::vector<float> node_features;       ///< [n, F]
+  os::PageVector<float> node_features;    ///< [n, F]
   std::vector<float> position_m;          ///< [n]
   std::vector<float> xy_m;                ///< [n, 2]
   std::vector<std::int32_t> edge_src;     ///< [e] node within its frame
-  std::vector<float> edge_features;       ///< [e, 4]
+  os::PageVector<float> edge_features;    ///< [e, 4]
 
   [[nodiscard]] std::int64_t num_frames() const {
     return static_cast<std::int64_t>(node_ptr.size()) - 1;
