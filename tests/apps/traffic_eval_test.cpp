@@ -221,7 +221,7 @@ TEST_F(TrafficEval, SaysWhatIsWrongBeforeASimulationStarts) {
     EXPECT_EQ(outcome.exit_code, code) << arguments << outcome.output;
     EXPECT_THAT(outcome.output, HasSubstr(text)) << arguments;
   };
-  fails("--controller nobody", 2, "expected none, random, meter");
+  fails("--controller nobody", 2, "known are none, random, meter");
   fails("--controller none --seeds 5..3", 2, "--seeds");
   fails("--controller none --seeds x", 2, "--seeds");
   fails("--controller none --replay /proc/replay", 8, "/proc/replay");
