@@ -50,7 +50,7 @@ TEST_F(CartPoleTest, LearnsToBalanceToTheLimit) {
 }
 
 TEST_F(CartPoleTest, TheCardOfItsWeightsSaysNothingOfTraffic) {
-  ASSERT_EQ(run_program(command(1, "run", "--set cross_entropy.iterations=1")).exit_code, 0);
+  ASSERT_EQ(run_program(command(1, "run", "--set cem.iterations=1")).exit_code, 0);
   const std::string card = text_of(dir_ / "run/weights/README.md");
   EXPECT_THAT(card, HasSubstr("# Policy of the run"));
   const std::string before_config = card.substr(0, card.find("```"));
@@ -63,7 +63,7 @@ TEST_F(CartPoleTest, TheCardOfItsWeightsSaysNothingOfTraffic) {
 TEST_F(CartPoleTest, AnyNumberOfRanksEndsWithTheSameBits) {
   for (const int ranks : {1, 2, 3}) {
     const std::string run = std::to_string(ranks);
-    const Outcome outcome = run_program(command(ranks, run, "--set cross_entropy.iterations=8"));
+    const Outcome outcome = run_program(command(ranks, run, "--set cem.iterations=8"));
     ASSERT_EQ(outcome.exit_code, 0) << outcome.output;
     EXPECT_EQ(summary(run)["world_size"], ranks);
     EXPECT_EQ(summary(run)["parameters_xxh3"], summary("1")["parameters_xxh3"]);
@@ -74,8 +74,8 @@ TEST_F(CartPoleTest, AnyNumberOfRanksEndsWithTheSameBits) {
 TEST_F(CartPoleTest, StoppedAndResumedItEndsWithTheSameBits) {
   // Long enough to be stopped on the way, on any machine.
   const std::string size =
-      "--set cross_entropy.iterations=150 --set cross_entropy.episodes=8 --set "
-      "cross_entropy.eval_interval=50 "
+      "--set cem.iterations=150 --set cem.episodes=8 --set "
+      "cem.eval_interval=50 "
       "--set log.tensorboard=false";
   ASSERT_EQ(run_program(command(2, "whole", size)).exit_code, 0);
   BackgroundProgram program(command(2, "cut", size));
@@ -102,15 +102,14 @@ TEST_F(CartPoleTest, ADryRunChecksAndTrainsNothing) {
 TEST_F(CartPoleTest, ItsKeysAreExplainedAndChecked) {
   const Outcome help = run_program(TRAFFIC_BIN_DIR "/cart_pole --help-config");
   EXPECT_EQ(help.exit_code, 0);
-  EXPECT_THAT(help.output, AllOf(HasSubstr("[cross_entropy]"), ContainsRegex("population = +64 "),
+  EXPECT_THAT(help.output, AllOf(HasSubstr("[cem]"), ContainsRegex("population = +64 "),
                                  HasSubstr("Candidates of an iteration.")));
   const fs::path file = dir_ / "wrong.toml";
-  std::ofstream(file) << "[cross_entropy]\npopulation = 1\n";
+  std::ofstream(file) << "[cem]\npopulation = 1\n";
   const Outcome wrong = run_program(TRAFFIC_BIN_DIR "/cart_pole " + file.string());
   EXPECT_EQ(wrong.exit_code, 2);
-  EXPECT_THAT(wrong.output,
-              AllOf(HasSubstr("wrong.toml:2"), HasSubstr("cross_entropy.population: found 1"),
-                    HasSubstr("2 to 1000000")));
+  EXPECT_THAT(wrong.output, AllOf(HasSubstr("wrong.toml:2"), HasSubstr("cem.population: found 1"),
+                                  HasSubstr("2 to 1000000")));
   const Outcome unknown = run_program(TRAFFIC_BIN_DIR "/cart_pole --phase cross_entropi");
   EXPECT_EQ(unknown.exit_code, 2);
   EXPECT_THAT(unknown.output, HasSubstr("did you mean 'cross_entropy'?"));

@@ -237,14 +237,14 @@ void CrossEntropy::conclude(report::Summary& summary) {
 void CrossEntropy::save_to(checkpoint::Snapshot& snapshot) const {
   snapshot.put_tensor("model/mean", mean_);
   snapshot.put_tensor("model/deviation", deviation_);
-  snapshot.put_int("cross_entropy/iteration", iteration_);
-  snapshot.put_real("cross_entropy/best_return", best_return_);
+  snapshot.put_int("cem/iteration", iteration_);
+  snapshot.put_real("cem/best_return", best_return_);
 }
 
 void CrossEntropy::restore_from(const checkpoint::Snapshot& snapshot) {
   take_best(snapshot);
-  iteration_ = snapshot.integer("cross_entropy/iteration");
-  best_return_ = snapshot.real("cross_entropy/best_return");
+  iteration_ = snapshot.integer("cem/iteration");
+  best_return_ = snapshot.real("cem/best_return");
 }
 
 void CrossEntropy::take_best(const checkpoint::Snapshot& snapshot) {
@@ -255,20 +255,20 @@ void CrossEntropy::take_best(const checkpoint::Snapshot& snapshot) {
 std::vector<config::Row> search_rows() {
   using config::between;
   return {
-      {TRAFFIC_EXTENSION_KEY("cross_entropy", Search, iterations),
-       .help = "Iterations of the search.", .range = between(1, 1e6)},
-      {TRAFFIC_EXTENSION_KEY("cross_entropy", Search, population),
-       .help = "Candidates of an iteration.", .range = between(2, 1e6)},
-      {TRAFFIC_EXTENSION_KEY("cross_entropy", Search, elite_share),
+      {TRAFFIC_EXTENSION_KEY("cem", Search, iterations), .help = "Iterations of the search.",
+       .range = between(1, 1e6)},
+      {TRAFFIC_EXTENSION_KEY("cem", Search, population), .help = "Candidates of an iteration.",
+       .range = between(2, 1e6)},
+      {TRAFFIC_EXTENSION_KEY("cem", Search, elite_share),
        .help = "Share of the candidates that the next ones are drawn around.",
        .range = {.low = 0.0, .high = 1.0, .low_open = true}},
-      {TRAFFIC_EXTENSION_KEY("cross_entropy", Search, min_deviation),
+      {TRAFFIC_EXTENSION_KEY("cem", Search, min_deviation),
        .help = "Deviation of the candidates, at least.", .range = between(0, 10)},
-      {TRAFFIC_EXTENSION_KEY("cross_entropy", Search, episodes), .help = "Episodes of a candidate.",
+      {TRAFFIC_EXTENSION_KEY("cem", Search, episodes), .help = "Episodes of a candidate.",
        .range = between(1, 1000)},
-      {TRAFFIC_EXTENSION_KEY("cross_entropy", Search, eval_interval),
+      {TRAFFIC_EXTENSION_KEY("cem", Search, eval_interval),
        .help = "Iterations between evaluations.", .range = between(1, 1e6)},
-      {TRAFFIC_EXTENSION_KEY("cross_entropy", Search, eval_episodes),
+      {TRAFFIC_EXTENSION_KEY("cem", Search, eval_episodes),
        .help = "Episodes of an evaluation, the same ones each time.", .range = between(1, 1e6)},
   };
 }
@@ -284,11 +284,11 @@ train::TrainingRow cross_entropy_training() {
                     .about = "Weights of a linear policy that balances a pole on a cart.",
                     .of_traffic = false,
                     .starts_from = {},
-                    .sections = {"cross_entropy"}},
+                    .sections = {"cem"}},
           .make = [](train::Run& run) -> std::unique_ptr<train::Training> {
             return std::make_unique<CrossEntropy>(run);
           },
-          .own_sections = {{{"cross_entropy", "Cross-entropy search."}, search_rows()}}};
+          .own_sections = {{{"cem", "Cross-entropy search."}, search_rows()}}};
 }
 
 }  // namespace traffic::example

@@ -11,7 +11,7 @@
 
 namespace traffic::example {
 
-/// The section [cross_entropy].
+/// The section [cem].
 struct Search {
   std::int64_t iterations = 30;
   std::int64_t population = 64;  ///< candidates of an iteration
