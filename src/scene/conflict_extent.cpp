@@ -26,8 +26,9 @@ std::vector<Link> links_into(const Road& road, int edge) {
         lanes.insert(lanes.end(), before.from_lanes.begin(), before.from_lanes.end());
         continue;
       }
-      if (const Link* link = road.link_to(from, edge); link->direction != 't')
-        links.push_back(*link);
+      // What leads inside of a junction may leave it elsewhere.
+      const Link* link = road.link_to(from, edge);
+      if (link != nullptr && link->direction != 't') links.push_back(*link);
     }
   }
   return links;

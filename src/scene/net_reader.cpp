@@ -84,7 +84,8 @@ class NetReader {
       lane.index = edge.num_lanes++;
       lane.length_m = lane_node.attribute("length").as_double();
       lane.speed_limit_mps = lane_node.attribute("speed").as_double();
-      if (!(lane.length_m > 0 && lane.speed_limit_mps > 0))
+      if (!(lane.length_m > 0 && lane.speed_limit_mps > 0 && std::isfinite(lane.length_m) &&
+            std::isfinite(lane.speed_limit_mps)))
         throw DataError("network {}: lane {}: length {} m, speed {} m/s", path_.string(), lane.id,
                         lane.length_m, lane.speed_limit_mps);
       lane.drivable = open_to_cars(lane_node);
@@ -114,6 +115,12 @@ class NetReader {
     if (from < 0 || link.to_lane < 0) return;
     const auto via = road_.lane_index.find(node.attribute("via").as_string());
     if (via != road_.lane_index.end()) link.via_lane = via->second;
+    if (link.via_lane >= 0 && !is_internal(link.via_lane)) {
+      throw DataError(
+          "network {}: a connection of edge {} leads through lane {}, which is in no junction; "
+          "make the network again with netconvert",
+          path_.string(), node.attribute("from").as_string(), via->first);
+    }
     const std::string light = node.attribute("tl").as_string();
     if (!light.empty()) {
       const auto known = std::find(road_.lights.begin(), road_.lights.end(), light);
@@ -125,11 +132,55 @@ class NetReader {
     at(road_.lanes, from).links.push_back(link);
   }
 
+  [[nodiscard]] bool is_internal(int lane) const {
+    return at(road_.edges, at(road_.lanes, lane).edge).internal;
+  }
+
+  /// Where a link leads to first.
+  static int lane_behind(const Link& link) {
+    return link.via_lane >= 0 ? link.via_lane : link.to_lane;
+  }
+
+  /// Lanes inside junctions are followed until they end, so they must not lead in a circle.
+  void refuse_circles_in_junctions() const {
+    std::vector<int> entries(road_.lanes.size(), 0);  // of internal lanes, from internal lanes
+    const auto for_each_inner = [&](int lane, const auto& visit) {
+      for (const Link& link : at(road_.lanes, lane).links) {
+        if (is_internal(lane_behind(link))) visit(lane_behind(link));
+      }
+    };
+    std::vector<int> free;
+    std::size_t left = 0;
+    for (int i = 0; i < static_cast<int>(road_.lanes.size()); ++i) {
+      if (is_internal(i)) for_each_inner(i, [&](int next) { ++at(entries, next); });
+    }
+    for (int i = 0; i < static_cast<int>(road_.lanes.size()); ++i) {
+      if (!is_internal(i)) continue;
+      ++left;
+      if (at(entries, i) == 0) free.push_back(i);
+    }
+    while (!free.empty()) {
+      const int lane = free.back();
+      free.pop_back();
+      --left;
+      for_each_inner(lane, [&](int next) {
+        if (--at(entries, next) == 0) free.push_back(next);
+      });
+    }
+    if (left > 0) {
+      throw DataError(
+          "network {}: {} lanes inside junctions lead in a circle; make the network again with "
+          "netconvert",
+          path_.string(), left);
+    }
+  }
+
   /// Fills from_lanes of all lanes, exit_lane and exit_m of those inside junctions.
   void join_lanes() {
+    refuse_circles_in_junctions();
     for (int i = 0; i < static_cast<int>(road_.lanes.size()); ++i)
       for (const Link& link : at(road_.lanes, i).links)
-        at(road_.lanes, link.via_lane >= 0 ? link.via_lane : link.to_lane).from_lanes.push_back(i);
+        at(road_.lanes, lane_behind(link)).from_lanes.push_back(i);
     for (auto& lane : road_.lanes) {
       if (!at(road_.edges, lane.edge).internal || lane.links.empty()) continue;
       lane.exit_lane = lane.links.front().to_lane;

@@ -68,6 +68,30 @@ TEST(NetReader, TakesLanesClosedToCarsAsNotDrivable) {
   EXPECT_TRUE(road.lanes[1].drivable);
 }
 
+// Found by tests/fuzz: these crashed, or were followed for ever.
+TEST(NetReader, RefusesLanesInsideJunctionsThatLeadWhereTheyShouldNot) {
+  const auto lane = [](const std::string& id) {
+    return "<lane id='" + id + "_0' index='0' length='9' speed='9' shape='0,0 9,0'/></edge>";
+  };
+  const std::string edges = "<edge id='a'>" + lane("a") + "<edge id='b'>" + lane("b") +
+                            "<edge id='c'>" + lane("c") + "<edge id=':j' function='internal'>" +
+                            lane(":j") + "<edge id=':k' function='internal'>" + lane(":k");
+  const auto link = [](const std::string& from, const std::string& to, const std::string& via) {
+    return "<connection from='" + from + "' to='" + to + "' fromLane='0' toLane='0' via='" + via +
+           "' dir='s'/>";
+  };
+  const TempFile circle("circle.net.xml", "<net>" + edges + link("a", "b", ":j_0") +
+                                              link(":j", "b", ":k_0") + link(":k", "b", ":j_0") +
+                                              "</net>");
+  EXPECT_THAT(error_of(circle.path()), HasSubstr("2 lanes inside junctions lead in a circle"));
+  const TempFile through("through.net.xml", "<net>" + edges + link("a", "b", "c_0") + "</net>");
+  EXPECT_THAT(error_of(through.path()), HasSubstr("through lane c_0, which is in no junction"));
+
+  const std::filesystem::path found =
+      TRAFFIC_SOURCE_DIR "/tests/fuzz/corpus/network/leaves_a_junction_elsewhere";
+  EXPECT_THAT(error_of(found), HasSubstr("which is in no junction"));
+}
+
 TEST(NetReader, SaysWhatIsWrongWithAFile) {
   EXPECT_THAT(error_of("/nowhere/a.net.xml"), HasSubstr("cannot be opened"));
   const TempFile cut("cut.net.xml", "<net><edge id='a'>");
