@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <nlohmann/json.hpp>
+#include <utility>
 
 #include "append_file.h"
 #include "line_filter.h"
@@ -20,12 +21,24 @@ bool is_up_to(std::string_view line, std::int64_t last_step) {
          json["step"].get<std::int64_t>() <= last_step;
 }
 
+/// Whether the line holds these figures, whenever it was written.
+bool has_figures(const std::string& line, nlohmann::ordered_json figures) {
+  auto json = nlohmann::ordered_json::parse(line, nullptr, false);
+  if (!json.is_object()) return false;
+  json["time"] = figures["time"] = 0.0;
+  return json.dump() == figures.dump();  // as text: what is not finite is null there
+}
+
 }  // namespace
 
 MetricsWriter::MetricsWriter(const std::filesystem::path& path,
                              std::optional<std::int64_t> resumed_step) {
   if (resumed_step) {
-    keep_lines(path, [&](std::string_view line) { return is_up_to(line, *resumed_step); });
+    keep_lines(path, [&](std::string_view line) {
+      const bool kept = is_up_to(line, *resumed_step);
+      if (kept) last_kept_ = line;
+      return kept;
+    });
   }
   file_ = std::make_unique<AppendFile>(path);
 }
@@ -38,6 +51,8 @@ void MetricsWriter::write(std::int64_t step, double wall_time_s, const NamedValu
   json["step"] = step;
   json["time"] = wall_time_s;
   for (const auto& [name, value] : values) json[name] = value;
+  // An evaluation that comes again, because the run was killed before it was saved.
+  if (has_figures(std::exchange(last_kept_, {}), json)) return;
   file_->append(json.dump() + "\n");
 }
 

@@ -41,6 +41,23 @@ TEST_F(MetricsTest, ResumingDropsLaterStepsAndTheHalfLineOfAKilledRun) {
   EXPECT_THAT(steps, ElementsAre(10, 20, 21));
 }
 
+TEST_F(MetricsTest, AnEvaluationThatComesAgainAfterAKillIsThereOnce) {
+  {
+    MetricsWriter writer(path_);
+    writer.write(10, 1, {{"loss", 0.1}});
+    writer.write(10, 2, {{"eval/score", 0.3}, {"eval/none", NAN}});
+  }
+  for (int attempt = 0; attempt < 2; ++attempt) {
+    MetricsWriter writer(path_, 10);
+    writer.write(10, 3, {{"eval/score", 0.3}, {"eval/none", NAN}});
+  }
+  EXPECT_EQ(lines_of(path_).size(), 2);
+  MetricsWriter writer(path_, 10);
+  writer.write(10, 4, {{"eval/score", 0.4}});
+  writer.write(10, 4, {{"eval/score", 0.4}});  // twice in one run: what is asked for
+  EXPECT_EQ(lines_of(path_).size(), 4);
+}
+
 TEST_F(MetricsTest, WithoutResumingNothingIsDropped) {
   { MetricsWriter(path_).write(10, 0, {}); }
   { MetricsWriter(path_).write(5, 0, {}); }

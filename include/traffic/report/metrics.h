@@ -23,6 +23,7 @@ using NamedValues = std::vector<std::pair<std::string, double>>;
 /// finite are null.
 class MetricsWriter {
  public:
+  /// @param resumed_step lines of later steps go; the last that is left is not written again
   /// @throws ResourceError if an old file cannot be shortened
   explicit MetricsWriter(const std::filesystem::path& path,
                          std::optional<std::int64_t> resumed_step = std::nullopt);
@@ -34,6 +35,7 @@ class MetricsWriter {
 
  private:
   std::unique_ptr<AppendFile> file_;
+  std::string last_kept_;  ///< until the first write
 };
 
 /// An event file as TensorBoard reads it; each run and each resumption has its own.

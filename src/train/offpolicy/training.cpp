@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <filesystem>
 #include <map>
 #include <memory>
 #include <string>
@@ -17,6 +18,7 @@
 #include "run/selection.h"
 #include "run/snapshot_parts.h"
 #include "traffic/checkpoint/file.h"
+#include "traffic/core/error.h"
 #include "traffic/core/fault.h"
 #include "traffic/core/random_streams.h"
 
@@ -244,6 +246,20 @@ void check_new_run(const config::Config& config) {
   (void)starting_checkpoint(from, config.extension<OffPolicy>().init_episode);
 }
 
+/// From here on run.init_from is a checkpoint. A run that goes on does not need it any more.
+TrainingEnd resolve_start(const Preparation& preparation) {
+  config::Config& config = preparation.config;
+  std::int64_t& episode = config.extension<OffPolicy>().init_episode;
+  if (!std::filesystem::is_directory(config.run.init_from)) return TrainingEnd::kDone;
+  try {
+    config.run.init_from = starting_checkpoint(config.run.init_from, episode);
+    episode = 0;
+  } catch (const CheckpointError& error) {
+    spdlog::warn("{}", error.what());  // a new run was refused before
+  }
+  return TrainingEnd::kDone;
+}
+
 }  // namespace
 }  // namespace offpolicy
 
@@ -267,7 +283,8 @@ TrainingRow snakes_training() {
         return std::make_unique<offpolicy::SnakesTraining>(run);
       },
       .check_new = offpolicy::check_new_run,
-      .own_sections = offpolicy::own_sections()};
+      .own_sections = offpolicy::own_sections(),
+      .prepare = offpolicy::resolve_start};
 }
 
 }  // namespace traffic::train
