@@ -15,6 +15,7 @@ using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
+constexpr int kStepTimeout_s = 90;  // a start beside other tests has taken more than 30
 const std::string kSaving = "--set checkpoint.save_interval_steps=2 ";
 
 class ReliabilityTest : public TrainTest {
@@ -62,7 +63,7 @@ TEST_F(ReliabilityTest, TrainingGoesOnWhileACheckpointIsWrittenAndAStopWaitsForI
   const std::string seldom = "--set checkpoint.save_interval_steps=6 ";
   BackgroundProgram program(command(
       2, "cut", seldom, "TRAFFIC_FAULT=checkpoint.save:0:6:slow:4000,train.step:0:*:slow:150"));
-  ASSERT_TRUE(wait_for_step("cut", 8));
+  ASSERT_TRUE(wait_for_step("cut", 8, kStepTimeout_s));
   EXPECT_FALSE(is_there("cut/checkpoints/step-000000006.h5")) << "two steps were made meanwhile";
   program.send(SIGUSR1);
   ASSERT_EQ(program.wait(), 75);
@@ -99,7 +100,7 @@ TEST_F(ReliabilityTest, AStopThatCannotBeSavedIsNoStopButAnError) {
   BackgroundProgram program(
       command(2, "run", "--set run.max_retries=0",
               "TRAFFIC_FAULT=checkpoint.save:0:*:fail,train.step:0:*:slow:200"));
-  ASSERT_TRUE(wait_for_step("run", 3));
+  ASSERT_TRUE(wait_for_step("run", 3, kStepTimeout_s));
   program.send(SIGUSR1);
   EXPECT_EQ(program.wait(), 8);
   EXPECT_EQ(summary("run")["status"], "failed");
