@@ -98,7 +98,8 @@ TEST(RolloutFaults, EpisodesLostAreRunAgainAndEndTheSame) {
   EXPECT_THAT(disturbed.output(), HasSubstr("killed by signal 9"));
   EXPECT_THAT(disturbed.output(), HasSubstr("killed by signal 11"));
   EXPECT_THAT(disturbed.output(), HasSubstr("simulation 2 failed: fault throw"));
-  EXPECT_THAT(disturbed.output(), HasSubstr("observation holds NaN or infinity in growth"));
+  EXPECT_THAT(disturbed.output(),
+              HasSubstr("observation holds NaN, infinity or more than 1e+10 in growth"));
   EXPECT_THAT(disturbed.output(), HasSubstr("rejected 1"));
 }
 
