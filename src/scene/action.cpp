@@ -12,6 +12,7 @@ namespace {
 constexpr std::array<std::string_view, 9> kNames = {"none",         "stop",         "slow",
                                                     "hold",         "fast",         "arrive_late",
                                                     "target_speed", "acceleration", "arrive_green"};
+static_assert(kNames.size() == static_cast<std::size_t>(kLastLongitudinal) + 1);
 
 /// Towards a target, but slowing down no faster than allowed. Speeding up is left to the vehicle.
 double approach_speed(double target, double speed, double max_slowdown, double dt) {

@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <string>
 
 #include "support/run_folder_test.h"
@@ -14,6 +15,7 @@ namespace {
 
 using ::testing::AllOf;
 using ::testing::HasSubstr;
+using ::testing::IsSupersetOf;
 using ::testing::Not;
 using ::testing::StartsWith;
 
@@ -79,6 +81,20 @@ TEST_F(SearchTest, SaysWhenNoScriptHelpsAndTrainsWithoutOne) {
   EXPECT_THAT(outcome.output, HasSubstr("no script gains"));
   EXPECT_THAT(text(dir_ / "run" / "resolved.toml"), HasSubstr("imitation_iterations = 0"));
   EXPECT_EQ(summary("run")["status"], "done");
+}
+
+TEST_F(SearchTest, BeforeLightsEveryKindOfScriptIsTriedAndNoEpisodeIsLost) {
+  const Outcome outcome = run_program(command(
+      "run", "--set env.scenario=corridor --set env.max_time_s=120 --set ppo.iterations=1"));
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.output;
+  EXPECT_THAT(outcome.output, Not(HasSubstr("episode lost")));
+  const auto found = search_of("run");
+  std::set<std::string> kinds;
+  for (const auto& script : found["tried"]) {
+    const auto text = script["controller"].get<std::string>();
+    kinds.insert(text.substr(0, text.find('(')));
+  }
+  EXPECT_THAT(kinds, IsSupersetOf({"yield", "brisk", "glide"}));
 }
 
 TEST_F(SearchTest, AStopInTheMiddleOfItIsHeardAndLeavesNothingHalfDone) {

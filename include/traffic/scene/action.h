@@ -26,6 +26,8 @@ enum class Longitudinal : std::uint8_t {
   kArriveGreen,   ///< reach the stop line when its own green begins, but no slower than
                   ///< ControlLimits::slow_mps; free when there is no red
 };
+/// The greatest of them: bytes beyond it are no command.
+inline constexpr Longitudinal kLastLongitudinal = Longitudinal::kArriveGreen;
 /// Name in TOML, logs and reports: none, stop, slow, hold, fast, arrive_late, target_speed,
 /// acceleration, arrive_green.
 std::string_view name_of(Longitudinal command);

@@ -103,7 +103,7 @@ void check_candidates(const Period& period) {
 
 void check_scripted(std::span<const scene::Command> commands) {
   for (const scene::Command& command : commands) {
-    if (command.longitudinal > scene::Longitudinal::kAcceleration ||
+    if (command.longitudinal > scene::kLastLongitudinal ||
         command.lane_change < scene::LaneChange::kRight ||
         command.lane_change > scene::LaneChange::kLeft || !std::isfinite(command.value) ||
         !std::isfinite(command.hold_s)) {

@@ -233,7 +233,7 @@ constexpr std::size_t kCommandBytes = 4 + 1 + 1 + 8 + 8;
 scene::Command read_command(Reader& in) {
   scene::Command command;
   command.vehicle_id = in.number<std::uint32_t>();
-  constexpr auto kLast = static_cast<std::uint8_t>(scene::Longitudinal::kAcceleration);
+  constexpr auto kLast = static_cast<std::uint8_t>(scene::kLastLongitudinal);
   command.longitudinal = static_cast<scene::Longitudinal>(in.number<std::uint8_t>(0, kLast));
   command.lane_change = static_cast<scene::LaneChange>(in.number<std::int8_t>(-1, 1));
   command.value = in.finite();

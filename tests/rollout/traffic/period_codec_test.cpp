@@ -178,6 +178,17 @@ TEST(PeriodCodec, RefusesGraphsThatAreNone) {
   EXPECT_FALSE(readable(candidate.bytes()));
 }
 
+TEST(PeriodCodec, ReadsEveryCommandThatAScriptMayGive) {
+  for (int kind = 0; kind <= static_cast<int>(scene::kLastLongitudinal); ++kind) {
+    PeriodFixture fixture;
+    fixture.scripted[0].longitudinal = static_cast<scene::Longitudinal>(kind);
+    const auto bytes = fixture.bytes();
+    Period period;
+    ASSERT_NO_THROW(read_period(bytes, period)) << scene::name_of(fixture.scripted[0].longitudinal);
+    EXPECT_EQ(period.scripted[0].longitudinal, fixture.scripted[0].longitudinal);
+  }
+}
+
 TEST(PeriodCodec, RefusesCommandsThatAreNone) {
   PeriodFixture speed;
   speed.scripted[0].longitudinal = static_cast<scene::Longitudinal>(200);

@@ -62,6 +62,15 @@ void expect_loads_or_refuses(const checkpoint::Bytes& bytes) {
   }
 }
 
+TEST(SlotBytes, KeepEveryCommandThatAScriptMayGive) {
+  for (int kind = 0; kind <= static_cast<int>(scene::kLastLongitudinal); ++kind) {
+    EpisodeState slot = make_slot();
+    slot.given[1][0].longitudinal = static_cast<scene::Longitudinal>(kind);
+    const EpisodeState back = episode_state_from(to_bytes(slot), kScenarios, torch::kCPU);
+    EXPECT_EQ(back.given[1][0].longitudinal, slot.given[1][0].longitudinal);
+  }
+}
+
 TEST(SlotBytes, ComeBackAsTheyWere) {
   const EpisodeState slot = make_slot();
   const checkpoint::Bytes bytes = to_bytes(slot);
