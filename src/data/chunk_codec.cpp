@@ -9,34 +9,6 @@
 namespace traffic::data {
 namespace {
 
-/// Byte j of element i is stored at j * n + i.
-template <std::size_t Size>
-void unshuffle_elements(const std::byte* in, std::size_t n, std::byte* out) {
-  for (std::size_t i = 0; i < n; ++i) {
-    for (std::size_t j = 0; j < Size; ++j) out[i * Size + j] = in[j * n + i];
-  }
-}
-
-void unshuffle(std::span<const std::byte> in, std::size_t element_size, std::byte* out) {
-  const std::size_t n = in.size() / element_size;
-  switch (element_size) {
-    case 2:
-      unshuffle_elements<2>(in.data(), n, out);
-      break;
-    case 4:
-      unshuffle_elements<4>(in.data(), n, out);
-      break;
-    case 8:
-      unshuffle_elements<8>(in.data(), n, out);
-      break;
-    default:
-      std::memcpy(out, in.data(), in.size());
-      return;
-  }
-  const std::size_t done = n * element_size;
-  std::memcpy(out + done, in.data() + done, in.size() - done);
-}
-
 template <std::size_t Size>
 void shuffle_elements(const std::byte* in, std::size_t n, std::byte* out) {
   for (std::size_t j = 0; j < Size; ++j) {
@@ -44,21 +16,33 @@ void shuffle_elements(const std::byte* in, std::size_t n, std::byte* out) {
   }
 }
 
-void shuffle(std::span<const std::byte> in, std::size_t element_size, std::byte* out) {
-  const std::size_t n = in.size() / element_size;
-  switch (element_size) {
-    case 2:
-      shuffle_elements<2>(in.data(), n, out);
-      break;
-    case 4:
-      shuffle_elements<4>(in.data(), n, out);
-      break;
-    case 8:
-      shuffle_elements<8>(in.data(), n, out);
-      break;
-    default:
-      std::memcpy(out, in.data(), in.size());
+template <std::size_t Size>
+void unshuffle_elements(const std::byte* in, std::size_t n, std::byte* out) {
+  for (std::size_t i = 0; i < n; ++i) {
+    for (std::size_t j = 0; j < Size; ++j) out[i * Size + j] = in[j * n + i];
   }
+}
+
+enum class Direction { kShuffle, kUnshuffle };
+
+/// Between elements and their bytes by place: shuffled, byte j of element i is at j * n + i.
+/// Bytes after the last whole element, and elements of one byte, stay where they are.
+template <Direction D>
+void reorder(std::span<const std::byte> in, std::size_t element_size, std::byte* out) {
+  const auto of = [&]<std::size_t Size>() {
+    const std::size_t n = in.size() / Size;
+    if constexpr (D == Direction::kShuffle) {
+      shuffle_elements<Size>(in.data(), n, out);
+    } else {
+      unshuffle_elements<Size>(in.data(), n, out);
+    }
+    return n * Size;
+  };
+  std::size_t done = 0;
+  if (element_size == 2) done = of.template operator()<2>();
+  if (element_size == 4) done = of.template operator()<4>();
+  if (element_size == 8) done = of.template operator()<8>();
+  std::memcpy(out + done, in.data() + done, in.size() - done);
 }
 
 /// True if the stream decodes to exactly out.size() bytes.
@@ -110,7 +94,7 @@ ChunkPacker::~ChunkPacker() { libdeflate_free_compressor(compressor_); }
 void ChunkPacker::pack(std::vector<std::byte>& chunk, std::size_t element_size) {
   if (compressor_ != nullptr) {
     shuffled_.resize(chunk.size());
-    shuffle(chunk, element_size, shuffled_.data());
+    reorder<Direction::kShuffle>(chunk, element_size, shuffled_.data());
     // The bound leaves room for whatever the bytes are, so the result is never empty.
     chunk.resize(libdeflate_zlib_compress_bound(compressor_, shuffled_.size()));
     chunk.resize(libdeflate_zlib_compress(compressor_, shuffled_.data(), shuffled_.size(),
@@ -162,7 +146,7 @@ std::string_view decode_chunk(std::span<const std::byte> stored, const ChunkFilt
   }
   if (stored.size() != out.size()) return "the chunk has the wrong number of bytes";
   if (shuffled) {
-    unshuffle(stored, element_size, out.data());
+    reorder<Direction::kUnshuffle>(stored, element_size, out.data());
   } else {
     std::memcpy(out.data(), stored.data(), out.size());
   }
