@@ -65,10 +65,12 @@ struct SumoEnv::Impl {
                                file.filename().string());
     try {
       Simulation::saveState(temporary.string());
+      std::filesystem::rename(temporary, file);
     } catch (const std::exception& e) {
+      std::error_code ignored;
+      std::filesystem::remove(temporary, ignored);
       fail(e.what());
     }
-    std::filesystem::rename(temporary, file);
   }
 
   void load(std::uint64_t episode_seed, const std::vector<std::string>& extra_args) {
