@@ -1,0 +1,94 @@
+/// From the frames of recordings to a data set: splits, episodes, progress.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "conversion.h"
+#include "frame_maker.h"
+#include "recording.h"
+#include "traffic/data/writer.h"
+#include "traffic/report/progress_bar.h"
+#include "walk.h"
+
+namespace traffic::data_prep {
+
+/// Which split the next episode belongs to.
+class Splits {
+ public:
+  /// @param known number of episodes; 0: not known beforehand
+  Splits(const ConvertOptions& options, std::size_t known);
+  data::Split next();
+
+ private:
+  std::vector<double> shares_;
+  std::uint64_t seed_;
+  std::deque<data::Split> next_;
+};
+
+/// How far a recording is, by what is read of its file.
+class ShownProgress {
+ public:
+  ShownProgress(const Recording& recording, const std::string& label);
+  void add(std::size_t vehicles);
+
+ private:
+  const Recording& recording_;
+  report::ProgressBar bar_;
+};
+
+/// The data set that is being written; made when the first step is known.
+class Output {
+ public:
+  Output(std::filesystem::path path, const ConvertOptions& options,
+         const std::string& command_line);
+  /// @throws DataError if another input had its frames at another interval
+  data::DatasetWriter& open(double step_s, const std::string& input);
+  void finish() { writer_->finish(); }
+  [[nodiscard]] const std::filesystem::path& path() const { return path_; }
+  [[nodiscard]] double interval_s() const { return interval_s_; }
+
+ private:
+  std::filesystem::path path_;
+  const ConvertOptions& options_;
+  const std::string& command_line_;
+  std::optional<data::DatasetWriter> writer_;
+  double interval_s_ = 0;
+};
+
+/// Writes the frames of one recording.
+class RecordingWriter final : public Visitor {
+ public:
+  RecordingWriter(const ConvertOptions& options, double episode_s, FrameMaker& maker,
+                  Output& output, Splits& splits, ConvertedInput& result, ShownProgress& progress)
+      : options_(options),
+        episode_s_(episode_s),
+        maker_(maker),
+        output_(output),
+        splits_(splits),
+        result_(result),
+        progress_(progress) {}
+
+  void begin_stretch(double step_s) override;
+  void visit(const RecordedFrame& frame, double time_s) override;
+  void end_episode();
+  [[nodiscard]] data::DatasetWriter* writer() { return writer_; }
+
+ private:
+  const ConvertOptions& options_;
+  double episode_s_;
+  FrameMaker& maker_;
+  Output& output_;
+  Splits& splits_;
+  ConvertedInput& result_;
+  ShownProgress& progress_;
+  data::DatasetWriter* writer_ = nullptr;
+  std::int64_t step_ = 0;
+  std::int64_t episode_frames_ = 0;
+};
+
+}  // namespace traffic::data_prep
