@@ -242,6 +242,7 @@ struct Search {
                                       "ppo.imitation_controllers",
                                       "ppo.imitation_iterations",
                                       "ppo.gae_lambda",
+                                      "ppo.episode_s",
                                       "ppo.train_batch_size",
                                       "ppo.minibatch_size",
                                       "ppo.intervention_cost",

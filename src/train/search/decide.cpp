@@ -169,15 +169,23 @@ class Settings {
     return sum / static_cast<double>(facts_.size());
   }
 
-  /// Sixteen episodes, of long ones eight.
-  [[nodiscard]] std::int64_t episodes_of_batch() const {
-    constexpr double kLong_s = 1200.0;
-    return mean_duration_s() <= kLong_s ? 16 : 8;
+  /// Of a training episode: the whole scenario, or a piece of it.
+  [[nodiscard]] double episode_length_s() const {
+    const double whole_s = mean_duration_s();
+    return config_.ppo.episode_s > 0 ? std::min(whole_s, config_.ppo.episode_s) : whole_s;
   }
 
+  /// Sixteen episodes; long scenarios in pieces, which begin in traffic of all of their time.
   void fit_batch() {
-    const double decisions = std::ceil(mean_duration_s() / config_.env.control_period_s - 1e-9);
-    const std::int64_t batch = episodes_of_batch() * static_cast<std::int64_t>(decisions);
+    constexpr double kLong_s = 1200.0;
+    constexpr double kPiece_s = 600.0;
+    const bool may_be_cut =
+        config_.ppo.rollout_fragment_length == 0 && !config_.ppo.baseline_cache.empty();
+    if (mean_duration_s() > kLong_s && may_be_cut) {
+      set("ppo.episode_s", config_.ppo.episode_s, kPiece_s);
+    }
+    const double decisions = std::ceil(episode_length_s() / config_.env.control_period_s - 1e-9);
+    const std::int64_t batch = kEpisodes * static_cast<std::int64_t>(decisions);
     set("ppo.train_batch_size", config_.ppo.train_batch_size, batch);
     set("ppo.minibatch_size", config_.ppo.minibatch_size, std::max<std::int64_t>(1, batch / 4));
   }
@@ -192,8 +200,10 @@ class Settings {
       return static_cast<std::int64_t>(std::clamp(share * all_s / episode_s, least, most));
     };
     set("ppo.baseline_episodes", config_.ppo.baseline_episodes, fit(0.1, 8, 64));
-    set("ppo.eval_episodes", config_.ppo.eval_episodes, fit(0.02, 4, 20));
-    const double iteration_s = kWithLearning * episode_s * static_cast<double>(episodes_of_batch());
+    // Ten evaluations, each of the greedy and of the sampled controller.
+    set("ppo.eval_episodes", config_.ppo.eval_episodes, fit(0.01, 4, 20));
+    const double share = episode_length_s() / std::max(1.0, mean_duration_s());
+    const double iteration_s = kWithLearning * episode_s * share * static_cast<double>(kEpisodes);
     const auto iterations =
         static_cast<std::int64_t>(std::clamp(0.65 * all_s / iteration_s, 8.0, 400.0));
     set("ppo.iterations", config_.ppo.iterations,
@@ -201,6 +211,8 @@ class Settings {
     set("ppo.eval_interval", config_.ppo.eval_interval,
         std::max<std::int64_t>(1, config_.ppo.iterations / 10));
   }
+
+  static constexpr std::int64_t kEpisodes = 16;  ///< of a batch
 
   const SearchResult& result_;
   const std::vector<ScenarioFacts>& facts_;

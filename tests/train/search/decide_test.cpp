@@ -36,6 +36,7 @@ config::Config asked() {
   config.env.objective = "auto";
   config.search.minutes = 3;
   config.search.training_minutes = 20;
+  config.ppo.rollout_fragment_length = 0;
   return config;
 }
 
@@ -54,7 +55,9 @@ TEST(Decide, AYieldingScriptBringsItsZoneLeadCommitmentAndCommand) {
   EXPECT_GT(config.ppo.imitation_iterations, 0);
   EXPECT_THAT(config.evaluation.controllers,
               ElementsAre("none", "yield(lead_s=12, to_m=200, top=30)"));
-  EXPECT_EQ(config.ppo.train_batch_size, 8 * 720);  // whole episodes of five-second decisions
+  // An hour is learned in pieces of ten minutes, of decisions every five seconds.
+  EXPECT_EQ(config.ppo.episode_s, 600);
+  EXPECT_EQ(config.ppo.train_batch_size, 16 * 120);
 }
 
 TEST(Decide, CommandingAsMuchAsTheScriptCostsAFifthOfItsGainAtMost) {
