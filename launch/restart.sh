@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Runs a command of training and begins it again when it was lost: a rank died or crashed (exit code 7, or a signal that
-# nobody asked for). It goes on from its newest checkpoint. Errors that would come again, and requests to stop, end it.
+# nobody asked for), or a node (mpirun's 205). It goes on from its newest checkpoint. Errors that would come again, and requests to stop, end it.
 # Usage: launch/restart.sh MAX_RESTARTS COMMAND..., e.g.
 #   launch/restart.sh 3 launch/mpirun.sh -np 2 ./traffic_train configs/phase1.toml
 # TERM, INT, HUP and USR1 are passed on to the command, which saves and ends.
@@ -40,8 +40,8 @@ run() {
   pid=''
 }
 
-# 128 + ILL, ABRT, BUS, FPE, KILL, SEGV
-is_lost() { [[ $1 = 7 || $1 = 132 || $1 = 134 || $1 = 135 || $1 = 136 || $1 = 137 || $1 = 139 ]]; }
+# 128 + ILL, ABRT, BUS, FPE, KILL, SEGV; 205: mpirun has lost its daemon on a node
+is_lost() { [[ $1 = 7 || $1 = 205 || $1 = 132 || $1 = 134 || $1 = 135 || $1 = 136 || $1 = 137 || $1 = 139 ]]; }
 
 run_dir=runs
 arguments=("$@")

@@ -13,7 +13,7 @@ readonly PACKAGES=(g++ cmake ninja-build ccache pkg-config git python3 python3-p
   libopenmpi-dev openmpi-bin libhdf5-dev libtomlplusplus-dev libspdlog-dev libfmt-dev libcli11-dev
   nlohmann-json3-dev libjs-chart.js libpugixml-dev libexpat1-dev zlib1g-dev libdeflate-dev libxxhash-dev libprotobuf-dev protobuf-compiler
   libgtest-dev libgmock-dev libbenchmark-dev)
-readonly TEST_PACKAGES=(clang-format clang-tidy chromium-headless-shell fonts-dejavu-core)
+readonly TEST_PACKAGES=(iproute2 clang-format clang-tidy chromium-headless-shell fonts-dejavu-core)
 readonly SLURM_PACKAGES=(slurmctld slurmd slurm-client slurm-wlm-basic-plugins munge)  # 13 MB; unpacked, not installed
 
 say() { printf '[setup] %s\n' "$*"; }

@@ -7,37 +7,35 @@
 #include <numeric>
 #include <utility>
 
-#include "reduce_kernels.h"
 #include "traffic/core/error.h"
+#include "traffic/core/process.h"
 
 namespace traffic::comm {
 namespace {
 
 constexpr int kDataTag = 7101;
 constexpr int kFailureTag = 7102;
-/// Elements that are reduced at a time: bounds the buffers.
-constexpr std::int64_t kPiece = std::int64_t{1} << 20;
 constexpr double kReportS = 0.2;  ///< for handing a failure report to MPI
-
-struct Range {
-  std::int64_t begin;
-  std::int64_t end;
-  [[nodiscard]] std::int64_t count() const { return end - begin; }
-};
-
-Range part_of(std::int64_t count, int part, int num_parts) {
-  return {count * part / num_parts, count * (part + 1) / num_parts};
-}
 
 }  // namespace
 
-LeaderChannel::LeaderChannel(MpiComm comm, std::vector<int> leaders, int node_index,
+LeaderChannel::LeaderChannel(MpiComm comm, std::vector<int> leaders, int node_index, SumPlan plan,
                              const NodeChannel& node)
     : comm_(std::move(comm)),
       leaders_(std::move(leaders)),
       node_index_(node_index),
+      plan_(std::move(plan)),
+      parts_of_node_(leaders_.size()),
       node_(node),
-      headers_(leaders_.size()) {
+      headers_(leaders_.size()),
+      hosts_(leaders_.size()) {
+  HostName host{};
+  hostname().copy(host.data(), host.size() - 1);
+  TRAFFIC_MPI(MPI_Allgather(host.data(), static_cast<int>(host.size()), MPI_CHAR, hosts_.data(),
+                            static_cast<int>(host.size()), MPI_CHAR, comm_.get()));
+  for (std::size_t p = 0; p < plan_.parts.size(); ++p) {
+    parts_of_node_[static_cast<std::size_t>(plan_.parts[p].node)].push_back(p);
+  }
   listen();
 }
 
@@ -54,46 +52,72 @@ void LeaderChannel::listen() {
 }
 
 void LeaderChannel::receive(std::byte* data, std::size_t bytes, int peer) {
-  transfers_.push_back({MPI_REQUEST_NULL, peer, true});
-  TRAFFIC_MPI(MPI_Irecv(data, static_cast<int>(bytes), MPI_BYTE, peer, kDataTag, comm_.get(),
-                        &transfers_.back().request));
+  transfers_.push_back(start_receive(data, bytes, peer, kDataTag));
 }
 
 void LeaderChannel::send(const std::byte* data, std::size_t bytes, int peer) {
-  transfers_.push_back({MPI_REQUEST_NULL, peer, false});
-  TRAFFIC_MPI(MPI_Isend(data, static_cast<int>(bytes), MPI_BYTE, peer, kDataTag, comm_.get(),
-                        &transfers_.back().request));
+  transfers_.push_back(start_send(data, bytes, peer, kDataTag));
+}
+
+LeaderChannel::Transfer LeaderChannel::start_receive(std::byte* data, std::size_t bytes, int peer,
+                                                     int tag) const {
+  Transfer transfer{MPI_REQUEST_NULL, peer, true};
+  TRAFFIC_MPI(MPI_Irecv(data, static_cast<int>(bytes), MPI_BYTE, peer, tag, comm_.get(),
+                        &transfer.request));
+  return transfer;
+}
+
+LeaderChannel::Transfer LeaderChannel::start_send(const std::byte* data, std::size_t bytes,
+                                                  int peer, int tag) const {
+  Transfer transfer{MPI_REQUEST_NULL, peer, false};
+  TRAFFIC_MPI(MPI_Isend(data, static_cast<int>(bytes), MPI_BYTE, peer, tag, comm_.get(),
+                        &transfer.request));
+  return transfer;
 }
 
 void LeaderChannel::finish(const OpHeader& header, const Deadline& deadline) {
   const Stopwatch clock;
-  Backoff backoff;
-  for (;;) {
-    for (Transfer& transfer : transfers_) {
-      int done = 0;
-      TRAFFIC_MPI(MPI_Test(&transfer.request, &done, MPI_STATUS_IGNORE));
-    }
-    std::erase_if(transfers_, [](const Transfer& t) { return t.request == MPI_REQUEST_NULL; });
-    if (transfers_.empty()) break;
+  Backoff backoff(kLongestSleepUs);
+  while (!test(transfers_)) {
     check_health(header, deadline);
     backoff.pause();
   }
   waited_s_.fetch_add(clock.seconds(), std::memory_order_relaxed);
 }
 
+bool LeaderChannel::test(std::vector<Transfer>& transfers) {
+  for (Transfer& transfer : transfers) {
+    int done = 0;
+    TRAFFIC_MPI(MPI_Test(&transfer.request, &done, MPI_STATUS_IGNORE));
+  }
+  std::erase_if(transfers, [](const Transfer& t) { return t.request == MPI_REQUEST_NULL; });
+  return transfers.empty();
+}
+
+std::vector<LeaderChannel::Transfer> LeaderChannel::all_transfers() const {
+  std::vector<Transfer> all = transfers_;
+  for (const Piece& piece : pieces_) {
+    all.insert(all.end(), piece.transfers.begin(), piece.transfers.end());
+  }
+  return all;
+}
+
 void LeaderChannel::check_health(const OpHeader& header, const Deadline& deadline) {
   throw_if_failed();
   if (!deadline.passed()) return;
   std::vector<int> missing;
-  for (const Transfer& transfer : transfers_) {
-    missing.push_back(leaders_[static_cast<std::size_t>(transfer.peer)]);
-  }
+  for (const Transfer& transfer : all_transfers()) missing.push_back(transfer.peer);
   std::ranges::sort(missing);
   missing.erase(std::unique(missing.begin(), missing.end()), missing.end());
+  std::vector<std::string> names;
+  for (const int peer : missing) {
+    const auto node = static_cast<std::size_t>(peer);
+    names.push_back(fmt::format("rank {} on {}", leaders_[node], hosts_[node].data()));
+  }
   throw CommError(
-      "{}: rank {} did not come within {} s (comm.timeout_s); it leads its node, see "
-      "the logs of that node",
-      describe(header), fmt::join(missing, ", rank "), deadline.limit_s());
+      "{}: {} did not come within {} s (comm.timeout_s); it leads its node, see the logs of that "
+      "node, and whether the network reaches it",
+      describe(header), fmt::join(names, ", "), deadline.limit_s());
 }
 
 void LeaderChannel::throw_if_failed() {
@@ -118,46 +142,6 @@ void LeaderChannel::agree(const OpHeader& header, const Deadline& deadline) {
     throw CommError(describe_mismatch(leaders_[static_cast<std::size_t>(node_index_)], header,
                                       leaders_[peer], headers_[peer]));
   }
-}
-
-void LeaderChannel::all_reduce(std::byte* data, std::int64_t count, const OpHeader& header,
-                               const Deadline& deadline) {
-  const auto element = static_cast<std::int64_t>(at::elementSize(header.dtype));
-  for (std::int64_t begin = 0; begin < count; begin += kPiece) {
-    reduce_piece(data + begin * element, std::min(kPiece, count - begin), header, deadline);
-  }
-}
-
-void LeaderChannel::reduce_piece(std::byte* data, std::int64_t count, const OpHeader& header,
-                                 const Deadline& deadline) {
-  const int n = static_cast<int>(leaders_.size());
-  const auto element = static_cast<std::int64_t>(at::elementSize(header.dtype));
-  const Range own = part_of(count, node_index_, n);
-  const auto own_bytes = static_cast<std::size_t>(own.count() * element);
-  inbox_.resize(std::max(inbox_.size(), own_bytes * leaders_.size()));
-  std::vector<const std::byte*> sources;
-  for (int peer = 0; peer < n; ++peer) {
-    if (peer == node_index_) {
-      sources.push_back(data + own.begin * element);
-      continue;
-    }
-    std::byte* slot = inbox_.data() + static_cast<std::size_t>(peer) * own_bytes;
-    sources.push_back(slot);
-    const Range theirs = part_of(count, peer, n);
-    receive(slot, own_bytes, peer);
-    send(data + theirs.begin * element, static_cast<std::size_t>(theirs.count() * element), peer);
-  }
-  finish(header, deadline);
-  std::byte* result = data + own.begin * element;
-  reduce(sources, std::span(&result, 1), own.count(), header.dtype, header.reduce);
-  for (int peer = 0; peer < n; ++peer) {
-    if (peer == node_index_) continue;
-    const Range theirs = part_of(count, peer, n);
-    receive(data + theirs.begin * element, static_cast<std::size_t>(theirs.count() * element),
-            peer);
-    send(result, own_bytes, peer);
-  }
-  finish(header, deadline);
 }
 
 void LeaderChannel::broadcast(std::byte* data, std::size_t bytes, int root_node,
@@ -196,10 +180,11 @@ std::vector<std::byte> LeaderChannel::all_gather(const std::byte* mine,
 void LeaderChannel::fail(const std::string& message) noexcept {
   if (std::exchange(failed_, true)) return;
   const bool was_told = listener_ == MPI_REQUEST_NULL;
-  for (Transfer& transfer : transfers_) {
+  for (Transfer& transfer : all_transfers()) {
     if (transfer.is_receive && transfer.request != MPI_REQUEST_NULL) MPI_Cancel(&transfer.request);
   }
   transfers_.clear();
+  for (Piece& piece : pieces_) piece.transfers.clear();
   const MPI_Comm comm = comm_.get();
   comm_.release();  // messages may still be under way: its number must not be used again
   if (was_told) return;

@@ -15,13 +15,8 @@
 namespace traffic::comm {
 namespace {
 
-Topology choose_topology(const MpiSession& session, int ranks_per_node) {
-  if (ranks_per_node == 0) return session.topology();
-  std::vector<int> node_of_rank(static_cast<std::size_t>(session.size()));
-  for (std::size_t r = 0; r < node_of_rank.size(); ++r) {
-    node_of_rank[r] = static_cast<int>(r) / ranks_per_node;
-  }
-  return make_topology(session.rank(), std::move(node_of_rank));
+Topology choose_topology(const MpiSession& session, const std::vector<int>& node_of_rank) {
+  return node_of_rank.empty() ? session.topology() : make_topology(session.rank(), node_of_rank);
 }
 
 /// How one rank offers its segment to the others, or what kept it from it; goes through a stage.
@@ -52,10 +47,19 @@ std::byte* MpiCommunicator::bytes_of(const at::Tensor& tensor) {
 }
 
 MpiCommunicator::MpiCommunicator(const MpiSession& session, const MpiCommunicatorOptions& options)
-    : Communicator(choose_topology(session, options.ranks_per_node)),
-      timeout_s_(options.timeout_s) {
+    : Communicator(choose_topology(session, options.node_of_rank)), timeout_s_(options.timeout_s) {
   session.rendezvous("start of a communicator", options.init_timeout_s);
   const Topology& nodes = topology();
+  const SumPlan plan = plan_sum(nodes.node_of_rank);
+  for (const SumPart& part : plan.parts) {
+    if (part.node != nodes.node()) continue;
+    LocalPart& mine = local_parts_.emplace_back();
+    mine.merges = tree_merges(part.num_ranks);
+    const auto first = std::ranges::find(nodes.local_ranks, part.first_rank);
+    for (int i = 0; i < part.num_ranks; ++i) {
+      mine.local_ranks.push_back(static_cast<int>(first - nodes.local_ranks.begin()) + i);
+    }
+  }
   const MPI_Comm world = MPI_Comm_f2c(session.fortran_comm());
   const MpiComm node = MpiComm::split(world, nodes.node(), nodes.rank);
   // Both splits while all are known to be here: another node's memory may take its time.
@@ -67,7 +71,7 @@ MpiCommunicator::MpiCommunicator(const MpiSession& session, const MpiCommunicato
                               options.init_timeout_s),
                 nodes.local_ranks, nodes.local_rank());
   if (leaders.get() != MPI_COMM_NULL)
-    leaders_.emplace(std::move(leaders), nodes.leaders, nodes.node(), *node_);
+    leaders_.emplace(std::move(leaders), nodes.leaders, nodes.node(), plan, *node_);
 }
 
 void MpiCommunicator::run(OpHeader header, const std::function<void(Call&)>& body) {

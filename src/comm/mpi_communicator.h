@@ -2,17 +2,21 @@
 ///
 /// On one node an arena is reduced where it lies: each rank reduces its own slice over all ranks'
 /// arenas and writes the result to all of them. Other tensors go through the stages of NodeChannel
-/// piece by piece. Across nodes the leaders exchange what their nodes have reduced.
+/// piece by piece. Across nodes the leaders exchange what their nodes have reduced; sums have the
+/// same bits as on one node (sum_plan.h).
 #pragma once
 
 #include <functional>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
+#include <vector>
 
 #include "arena_registry.h"
 #include "leader_channel.h"
 #include "node_channel.h"
+#include "sum_plan.h"
 #include "traffic/comm/communicator.h"
 
 namespace traffic::comm {
@@ -20,7 +24,13 @@ namespace traffic::comm {
 struct MpiCommunicatorOptions {
   double timeout_s = 1800;
   double init_timeout_s = 60;
-  int ranks_per_node = 0;  ///< tests cut one machine into nodes of so many ranks; 0: as it is
+  std::vector<int> node_of_rank = {};  ///< tests cut one machine into nodes; empty: as it is
+};
+
+struct ByteRange {
+  std::int64_t begin;
+  std::int64_t end;
+  [[nodiscard]] std::int64_t bytes() const { return end - begin; }
 };
 
 class MpiCommunicator final : public Communicator {
@@ -54,6 +64,11 @@ class MpiCommunicator final : public Communicator {
     Deadline settle;
     bool has_met = false;
   };
+  /// A part of the sum over all ranks (sum_plan.h) that this node makes.
+  struct LocalPart {
+    std::vector<int> local_ranks;
+    Merges merges;
+  };
   static constexpr std::size_t kStage = NodeChannel::kStageBytes;
 
   static std::byte* bytes_of(const at::Tensor& tensor);
@@ -66,11 +81,18 @@ class MpiCommunicator final : public Communicator {
   [[nodiscard]] bool has_leaders() const { return topology().num_nodes() > 1; }
 
   void reduce_small(std::byte* data, std::size_t bytes, Call& call);
+  void reduce_staged_part(const LocalPart& part, std::span<std::byte* const> destinations,
+                          ByteRange slice, const Call& call);
   void reduce_staged(std::byte* data, std::size_t bytes, Call& call);
   void reduce_chunk(std::byte* data, std::size_t bytes, Call& call);
+  void reduce_chunk_of_nodes(std::byte* data, std::size_t bytes, Call& call);
+  [[nodiscard]] std::vector<std::byte*> destinations_of(const LocalPart& part,
+                                                        const ArenaPlace& place,
+                                                        ByteRange slice) const;
   void reduce_in_arena(const ArenaPlace& place, std::int64_t count, Call& call);
   double reduce_scaled_in_arena(const ArenaPlace& place, std::int64_t count, Call& call);
-  double share_sum(double part, Call& call);
+  double add_up_squares(const std::vector<double>& own, const ArenaPlace& place, std::int64_t count,
+                        Call& call);
   void spread_from_leader(const ArenaPlace& place, std::size_t bytes, Call& call);
   void broadcast_chunk(std::byte* data, std::size_t bytes, int root_local, Call& call);
   void gather_chunk(const std::byte* mine, std::size_t bytes, std::byte* into,
@@ -80,6 +102,7 @@ class MpiCommunicator final : public Communicator {
   std::string first_problem(const std::string& own, Call& call);
 
   double timeout_s_;
+  std::vector<LocalPart> local_parts_;
   std::optional<NodeChannel> node_;
   std::optional<LeaderChannel> leaders_;  ///< on leaders, with more than one node
   ArenaRegistry arenas_;

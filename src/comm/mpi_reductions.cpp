@@ -11,20 +11,16 @@
 namespace traffic::comm {
 namespace {
 
+using Slice = ByteRange;
+
 /// Up to here every rank reduces everything by itself, which saves a round.
 constexpr std::size_t kSmallBytes = std::size_t{16} * 1024;
 constexpr std::int64_t kLineBytes = 64;
 
-struct Slice {
-  std::int64_t begin;
-  std::int64_t end;
-  [[nodiscard]] std::int64_t bytes() const { return end - begin; }
-};
-
-/// One part of bytes, in whole cache lines except for the last.
-Slice slice_of(std::int64_t bytes, int part, int num_parts) {
+/// One part of bytes, in whole units except for the last.
+Slice slice_of(std::int64_t bytes, int part, int num_parts, std::int64_t unit = kLineBytes) {
   const auto cut = [&](int i) {
-    return i == num_parts ? bytes : bytes / kLineBytes * i / num_parts * kLineBytes;
+    return i == num_parts ? bytes : bytes / unit * i / num_parts * unit;
   };
   return {cut(part), cut(part + 1)};
 }
@@ -57,71 +53,98 @@ void MpiCommunicator::do_all_reduce(const at::Tensor& tensor, ReduceOp op) {
 void MpiCommunicator::reduce_small(std::byte* data, std::size_t bytes, Call& call) {
   std::memcpy(node_->stage(), data, bytes);
   meet(call);
+  reduce_staged_part(local_parts_.front(), std::span(&data, 1), {0, signed_size(bytes)}, call);
+}
+
+/// What the ranks of a part have staged; destinations are where the slice begins.
+void MpiCommunicator::reduce_staged_part(const LocalPart& part,
+                                         std::span<std::byte* const> destinations, Slice slice,
+                                         const Call& call) {
   std::vector<const std::byte*> sources;
-  for (int local = 0; local < node_->size(); ++local) sources.push_back(node_->staged(local));
-  const auto count = signed_size(bytes / at::elementSize(call.header.dtype));
-  reduce(sources, std::span(&data, 1), count, call.header.dtype, call.header.reduce);
+  for (const int local : part.local_ranks) sources.push_back(node_->staged(local) + slice.begin);
+  const auto count = slice.bytes() / signed_size(at::elementSize(call.header.dtype));
+  reduce({sources, part.merges, destinations, count}, call.header.dtype, call.header.reduce);
 }
 
 void MpiCommunicator::reduce_staged(std::byte* data, std::size_t bytes, Call& call) {
   if (bytes == 0) return meet(call);
   for (std::size_t begin = 0; begin < bytes; begin += kStage) {
-    reduce_chunk(data + begin, std::min(kStage, bytes - begin), call);
+    const std::size_t piece = std::min(kStage, bytes - begin);
+    if (has_leaders()) {
+      reduce_chunk_of_nodes(data + begin, piece, call);
+    } else {
+      reduce_chunk(data + begin, piece, call);
+    }
   }
 }
 
 void MpiCommunicator::reduce_chunk(std::byte* data, std::size_t bytes, Call& call) {
-  const auto element = signed_size(at::elementSize(call.header.dtype));
   std::memcpy(node_->stage(), data, bytes);
   meet(call);
   const Slice own = slice_of(signed_size(bytes), node_->local_rank(), node_->size());
-  std::vector<const std::byte*> sources;
-  for (int local = 0; local < node_->size(); ++local) {
-    sources.push_back(node_->staged(local) + own.begin);
-  }
   std::byte* result = node_->stage() + own.begin;
-  reduce(sources, std::span(&result, 1), own.bytes() / element, call.header.dtype,
-         call.header.reduce);
+  reduce_staged_part(local_parts_.front(), std::span(&result, 1), own, call);
   meet(call);
-  const auto collect = [&](std::byte* into) {
-    for (int local = 0; local < node_->size(); ++local) {
-      const Slice slice = slice_of(signed_size(bytes), local, node_->size());
-      std::memcpy(into + slice.begin, node_->staged(local) + slice.begin,
-                  static_cast<std::size_t>(slice.bytes()));
-    }
-  };
-  if (!has_leaders()) return collect(data);
+  for (int local = 0; local < node_->size(); ++local) {
+    const Slice slice = slice_of(signed_size(bytes), local, node_->size());
+    std::memcpy(data + slice.begin, node_->staged(local) + slice.begin,
+                static_cast<std::size_t>(slice.bytes()));
+  }
+}
+
+/// Half a megabyte at most: the leaders do it all.
+void MpiCommunicator::reduce_chunk_of_nodes(std::byte* data, std::size_t bytes, Call& call) {
+  std::memcpy(node_->stage(), data, bytes);
+  meet(call);
   if (leaders_) {
-    std::byte* sum = node_->stage();
-    collect(sum);
-    leaders_->all_reduce(sum, signed_size(bytes) / element, call.header, call.leaders);
+    std::vector<std::vector<std::byte>> sums(local_parts_.size(), std::vector<std::byte>(bytes));
+    std::vector<std::byte*> parts;
+    for (std::size_t p = 0; p < sums.size(); ++p) {
+      parts.push_back(sums[p].data());
+      reduce_staged_part(local_parts_[p], std::span(&parts.back(), 1), {0, signed_size(bytes)},
+                         call);
+    }
+    leaders_->all_reduce(parts, node_->stage(), signed_size(bytes), call.header, call.leaders);
   }
   meet(call);
   std::memcpy(data, node_->staged(0), bytes);
+}
+
+/// Where a slice of a part's sum goes: on one node to all ranks, otherwise to the part's first.
+std::vector<std::byte*> MpiCommunicator::destinations_of(const LocalPart& part,
+                                                         const ArenaPlace& place,
+                                                         Slice slice) const {
+  std::vector<std::byte*> destinations;
+  for (const int local : part.local_ranks) {
+    destinations.push_back(place.of(local) + slice.begin);
+    if (has_leaders()) break;
+  }
+  return destinations;
 }
 
 void MpiCommunicator::reduce_in_arena(const ArenaPlace& place, std::int64_t count, Call& call) {
   const auto element = signed_size(at::elementSize(call.header.dtype));
   meet(call);
   const Slice own = slice_of(count * element, node_->local_rank(), node_->size());
-  std::vector<const std::byte*> sources;
-  std::vector<std::byte*> destinations;
-  for (int local = 0; local < node_->size(); ++local) {
-    sources.push_back(place.of(local) + own.begin);
-    destinations.push_back(place.of(local) + own.begin);
+  for (const LocalPart& part : local_parts_) {
+    std::vector<const std::byte*> sources;
+    for (const int local : part.local_ranks) sources.push_back(place.of(local) + own.begin);
+    const auto destinations = destinations_of(part, place, own);
+    reduce({sources, part.merges, destinations, own.bytes() / element}, call.header.dtype,
+           call.header.reduce);
   }
-  if (has_leaders()) destinations.resize(1);
-  reduce(sources, destinations, own.bytes() / element, call.header.dtype, call.header.reduce);
   meet(call);
   spread_from_leader(place, static_cast<std::size_t>(count * element), call);
 }
 
-/// With several nodes: the node's sum is in the leader's arena; adds the other nodes' and copies.
+/// With several nodes: the sum of each part of this node is in the arena of its first rank; the
+/// leaders make the whole of all parts, everybody copies it.
 void MpiCommunicator::spread_from_leader(const ArenaPlace& place, std::size_t bytes, Call& call) {
   if (!has_leaders()) return;
   if (leaders_) {
-    const auto count = signed_size(bytes / at::elementSize(call.header.dtype));
-    leaders_->all_reduce(place.of(0), count, call.header, call.leaders);
+    std::vector<std::byte*> parts;
+    for (const LocalPart& part : local_parts_) parts.push_back(place.of(part.local_ranks.front()));
+    leaders_->all_reduce(parts, place.of(0), signed_size(bytes), call.header, call.leaders);
   }
   meet(call);
   if (!leaders_) std::memcpy(place.of(node_->local_rank()), place.of(0), bytes);
@@ -146,34 +169,53 @@ double MpiCommunicator::reduce_scaled_in_arena(const ArenaPlace& place, std::int
                                                Call& call) {
   meet(call);
   const auto element = signed_size(sizeof(float));
-  const Slice own = slice_of(count * element, node_->local_rank(), node_->size());
-  std::vector<const float*> sources;
-  std::vector<float> scales;
-  std::vector<float*> destinations;
-  for (int local = 0; local < node_->size(); ++local) {
-    destinations.push_back(reinterpret_cast<float*>(place.of(local) + own.begin));
-    sources.push_back(destinations.back());
-    const double scale =
-        local == node_->local_rank() ? call.header.scale : node_->header_of(local).scale;
-    scales.push_back(static_cast<float>(scale));
+  const Slice own =
+      slice_of(count * element, node_->local_rank(), node_->size(), kSquareBlock * element);
+  const std::int64_t own_count = own.bytes() / element;
+  std::vector<double> squares(static_cast<std::size_t>(num_square_blocks(own_count)));
+  for (const LocalPart& part : local_parts_) {
+    std::vector<const float*> sources;
+    std::vector<float> scales;
+    std::vector<float*> destinations;
+    for (const int local : part.local_ranks) {
+      sources.push_back(reinterpret_cast<const float*>(place.of(local) + own.begin));
+      const double scale =
+          local == node_->local_rank() ? call.header.scale : node_->header_of(local).scale;
+      scales.push_back(static_cast<float>(scale));
+    }
+    for (std::byte* destination : destinations_of(part, place, own)) {
+      destinations.push_back(reinterpret_cast<float*>(destination));
+    }
+    reduce_scaled({sources, scales, part.merges, destinations, own_count}, squares);
   }
-  if (has_leaders()) destinations.resize(1);
-  const double part = reduce_scaled(sources, scales, destinations, own.bytes() / element);
-  if (!has_leaders()) return share_sum(part, call);
-  meet(call);
-  spread_from_leader(place, static_cast<std::size_t>(count * element), call);
-  // Nodes of different sizes cut slices differently: only the whole gives all the same bits.
-  return sum_of_squares(reinterpret_cast<const float*>(place.of(node_->local_rank())), count);
+  if (has_leaders()) {
+    meet(call);
+    spread_from_leader(place, static_cast<std::size_t>(count * element), call);
+    const std::byte* sum = place.of(node_->local_rank());
+    sum_squares(reinterpret_cast<const float*>(sum + own.begin), own_count, squares);
+  }
+  return add_up_squares(squares, place, count, call);
 }
 
-/// Sum of the ranks' parts in rank order; also the round after which the arenas are complete.
-double MpiCommunicator::share_sum(double part, Call& call) {
-  std::memcpy(node_->stage(), &part, sizeof(part));
+/// Sum of all blocks in their order, of which each rank of the node has some; also the round after
+/// which the arenas are complete.
+double MpiCommunicator::add_up_squares(const std::vector<double>& own, const ArenaPlace& place,
+                                       std::int64_t count, Call& call) {
+  const auto bytes_of = [](std::size_t blocks) { return blocks * sizeof(double); };
+  if (bytes_of(static_cast<std::size_t>(num_square_blocks(count))) > kStage) {
+    meet(call);
+    return sum_of_squares(reinterpret_cast<const float*>(place.of(node_->local_rank())), count);
+  }
+  if (!own.empty()) std::memcpy(node_->stage(), own.data(), bytes_of(own.size()));
   meet(call);
   double sum = 0.0;
+  std::vector<double> squares;
   for (int local = 0; local < node_->size(); ++local) {
-    std::memcpy(&part, node_->staged(local), sizeof(part));
-    sum += part;
+    const Slice slice = slice_of(count, local, node_->size(), kSquareBlock);
+    squares.resize(static_cast<std::size_t>(num_square_blocks(slice.bytes())));
+    if (!squares.empty())
+      std::memcpy(squares.data(), node_->staged(local), bytes_of(squares.size()));
+    for (const double block : squares) sum += block;
   }
   return sum;
 }

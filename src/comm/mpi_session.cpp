@@ -14,6 +14,7 @@
 #include <new>
 #include <thread>
 
+#include "launcher_end.h"
 #include "mpi_check.h"
 #include "node_segment.h"
 #include "rendezvous.h"
@@ -28,6 +29,8 @@ constexpr double kStartTimeoutS = 60;
 constexpr double kEndTimeoutS = 60;
 /// How long a rank that failed second waits for the first to end the job.
 constexpr auto kYieldToFirst = std::chrono::seconds(5);
+/// For mpirun to end a job on several machines that is given up.
+constexpr double kAbortS = 20;
 
 /// In memory shared by the ranks of a node.
 struct JobBoard {
@@ -180,12 +183,14 @@ void MpiSession::report_first_failure(ExitCode code, const std::string& message)
 
 void MpiSession::abort_job(ExitCode code, const std::string& message) const noexcept {
   report_first_failure(code, message);
+  if (num_nodes() > 1) end_launcher_later(kAbortS);
   MPI_Abort(MPI_COMM_WORLD, static_cast<int>(code));
   _exit(static_cast<int>(code));
 }
 
 void MpiSession::exit_now(ExitCode code, const std::string& message) const noexcept {
   report_first_failure(code, message);
+  if (num_nodes() > 1) end_launcher_later(kAbortS);
   _exit(static_cast<int>(code));
 }
 

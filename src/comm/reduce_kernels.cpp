@@ -8,6 +8,8 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <numeric>
+#include <vector>
 
 #include "traffic/core/error.h"
 #include "traffic/core/vectorised.h"
@@ -110,29 +112,61 @@ bool is_pair_in_place(std::span<Source* const> sources,
          sources[1] == destinations[1];
 }
 
+double total(const Lanes& lanes) {
+  double sum = 0.0;
+  for (const double lane : lanes) sum += lane;
+  return sum;
+}
+
+/// Partial sums of a block on the way up the tree of sum_plan.h.
+template <typename Sum>
+struct PartialSums {
+  static constexpr std::size_t kDepth = 24;  ///< of a tree: ranks are fewer than 2^23
+  std::size_t depth = 0;
+  alignas(64) std::array<std::array<Sum, kBlock>, kDepth> levels;
+
+  Sum* push() { return levels[depth++].data(); }
+  Sum* top() { return levels[depth - 1].data(); }
+  /// @param add (from, to) of the last two
+  template <typename Add>
+  void merge(int times, const Add& add) {
+    for (; times > 0; --times) {
+      const Sum* last = top();
+      --depth;
+      add(last, top());
+    }
+  }
+};
+
 /// Stored: type in memory; Sum: type of the arithmetic.
 template <typename Stored, typename Sum>
-void reduce_typed(std::span<const std::byte* const> sources,
-                  std::span<std::byte* const> destinations, std::int64_t count, ReduceOp op) {
-  std::array<Sum, kBlock> sum;
+void reduce_typed(const Reduction& what, ReduceOp op) {
+  PartialSums<Sum> partial;
   std::array<Stored, kBlock> result;
-  for (std::int64_t begin = 0; begin < count; begin += kBlock) {
-    const std::int64_t n = std::min(kBlock, count - begin);
-    for (std::size_t s = 0; s < sources.size(); ++s) {
-      const Stored* source = reinterpret_cast<const Stored*>(sources[s]) + begin;
-      if (s == 0) {
-        for (std::int64_t i = 0; i < n; ++i)
-          sum[static_cast<std::size_t>(i)] = static_cast<Sum>(source[i]);
-        continue;
-      }
+  for (std::int64_t begin = 0; begin < what.count; begin += kBlock) {
+    const std::int64_t n = std::min(kBlock, what.count - begin);
+    const auto take_in = [&](const auto* from, Sum* sum) {
       for (std::int64_t i = 0; i < n; ++i) {
-        combine(static_cast<Sum>(source[i]), sum[static_cast<std::size_t>(i)], op);
+        combine(static_cast<Sum>(from[i]), sum[i], op);
+        sum[i] = static_cast<Sum>(static_cast<Stored>(sum[i]));
+      }
+    };
+    partial.depth = 0;
+    for (std::size_t s = 0; s < what.sources.size(); ++s) {
+      const Stored* source = reinterpret_cast<const Stored*>(what.sources[s]) + begin;
+      if (what.merges[s] == 0) {
+        Sum* sum = partial.push();
+        for (std::int64_t i = 0; i < n; ++i) sum[i] = static_cast<Sum>(source[i]);
+      } else {
+        take_in(source, partial.top());
+        partial.merge(what.merges[s] - 1, take_in);
       }
     }
+    const Sum* sum = partial.top();
     for (std::int64_t i = 0; i < n; ++i) {
-      result[static_cast<std::size_t>(i)] = static_cast<Stored>(sum[static_cast<std::size_t>(i)]);
+      result[static_cast<std::size_t>(i)] = static_cast<Stored>(sum[i]);
     }
-    for (std::byte* destination : destinations) {
+    for (std::byte* destination : what.destinations) {
       std::memcpy(reinterpret_cast<Stored*>(destination) + begin, result.data(),
                   static_cast<std::size_t>(n) * sizeof(Stored));
     }
@@ -140,29 +174,59 @@ void reduce_typed(std::span<const std::byte* const> sources,
 }
 
 /// The usual type with vector loops.
-void sum_floats(std::span<const std::byte* const> sources, std::span<std::byte* const> destinations,
-                std::int64_t count) {
+void sum_floats(const Reduction& what) {
+  const auto& [sources, merges, destinations, count] = what;
   if (is_pair_in_place(sources, destinations)) {
     return add_pair(reinterpret_cast<float*>(destinations[0]),
                     reinterpret_cast<float*>(destinations[1]), count);
   }
-  alignas(64) std::array<float, kBlock> sum;
+  PartialSums<float> partial;
   for (std::int64_t begin = 0; begin < count; begin += kBlock) {
-    const std::int64_t n = std::min(kBlock, count - begin);
-    copy(reinterpret_cast<const float*>(sources[0]) + begin, sum.data(), n);
-    for (const std::byte* source : sources.subspan(1)) {
-      add(reinterpret_cast<const float*>(source) + begin, sum.data(), n);
+    const std::int64_t n = std::min(kBlock, what.count - begin);
+    const auto add_block = [n](const float* from, float* to) { add(from, to, n); };
+    partial.depth = 0;
+    for (std::size_t s = 0; s < sources.size(); ++s) {
+      const float* source = reinterpret_cast<const float*>(sources[s]) + begin;
+      if (merges[s] == 0) {
+        copy(source, partial.push(), n);
+      } else {
+        add(source, partial.top(), n);
+        partial.merge(merges[s] - 1, add_block);
+      }
     }
     for (std::byte* destination : destinations) {
-      copy(sum.data(), reinterpret_cast<float*>(destination) + begin, n);
+      copy(partial.top(), reinterpret_cast<float*>(destination) + begin, n);
     }
   }
 }
 
-double total(const Lanes& lanes) {
-  double sum = 0.0;
-  for (const double lane : lanes) sum += lane;
-  return sum;
+/// Elements [begin, end) of reduce_scaled, which are of one block of squares.
+double reduce_scaled_block(const ScaledReduction& what, std::int64_t begin, std::int64_t end,
+                           PartialSums<float>& partial) {
+  const auto& [sources, scales, merges, destinations, count] = what;
+  Lanes lanes{};
+  if (is_pair_in_place(sources, destinations)) {
+    const std::int64_t paired = (end - begin) / kLanes * kLanes;
+    add_scaled_pair(destinations[0] + begin, scales[0], destinations[1] + begin, scales[1], paired,
+                    lanes.data());
+    begin += paired;
+  }
+  for (; begin < end; begin += kBlock) {
+    const std::int64_t n = std::min(kBlock, end - begin);
+    const auto add_block = [n](const float* from, float* to) { add(from, to, n); };
+    partial.depth = 0;
+    for (std::size_t s = 0; s < sources.size(); ++s) {
+      if (merges[s] == 0) {
+        copy_scaled(sources[s] + begin, scales[s], partial.push(), n);
+      } else {
+        add_scaled(sources[s] + begin, scales[s], partial.top(), n);
+        partial.merge(merges[s] - 1, add_block);
+      }
+    }
+    for (float* destination : destinations) copy(partial.top(), destination + begin, n);
+    add_squares(partial.top(), n, lanes.data());
+  }
+  return total(lanes);
 }
 
 }  // namespace
@@ -181,52 +245,48 @@ bool can_reduce(c10::ScalarType dtype) {
   }
 }
 
-void reduce(std::span<const std::byte* const> sources, std::span<std::byte* const> destinations,
-            std::int64_t count, c10::ScalarType dtype, ReduceOp op) {
+void reduce(const Reduction& what, c10::ScalarType dtype, ReduceOp op) {
   switch (dtype) {
     case c10::ScalarType::Float:
-      if (op == ReduceOp::kSum) return sum_floats(sources, destinations, count);
-      return reduce_typed<float, float>(sources, destinations, count, op);
+      if (op == ReduceOp::kSum) return sum_floats(what);
+      return reduce_typed<float, float>(what, op);
     case c10::ScalarType::Double:
-      return reduce_typed<double, double>(sources, destinations, count, op);
+      return reduce_typed<double, double>(what, op);
     case c10::ScalarType::Half:
-      return reduce_typed<c10::Half, float>(sources, destinations, count, op);
+      return reduce_typed<c10::Half, float>(what, op);
     case c10::ScalarType::BFloat16:
-      return reduce_typed<c10::BFloat16, float>(sources, destinations, count, op);
+      return reduce_typed<c10::BFloat16, float>(what, op);
     case c10::ScalarType::Int:
-      return reduce_typed<std::int32_t, std::int32_t>(sources, destinations, count, op);
+      return reduce_typed<std::int32_t, std::int32_t>(what, op);
     case c10::ScalarType::Long:
-      return reduce_typed<std::int64_t, std::int64_t>(sources, destinations, count, op);
+      return reduce_typed<std::int64_t, std::int64_t>(what, op);
     default:
       TRAFFIC_CHECK(false, "no reduction for type {}", c10::toString(dtype));
   }
 }
 
-double reduce_scaled(std::span<const float* const> sources, std::span<const float> scales,
-                     std::span<float* const> destinations, std::int64_t count) {
-  Lanes lanes{};
-  std::int64_t begin = 0;
-  if (is_pair_in_place(sources, destinations)) {
-    begin = count / kLanes * kLanes;
-    add_scaled_pair(destinations[0], scales[0], destinations[1], scales[1], begin, lanes.data());
+void reduce_scaled(const ScaledReduction& what, std::span<double> squares) {
+  PartialSums<float> partial;
+  for (std::size_t block = 0; block < squares.size(); ++block) {
+    const auto begin = static_cast<std::int64_t>(block) * kSquareBlock;
+    const std::int64_t end = std::min(begin + kSquareBlock, what.count);
+    squares[block] = reduce_scaled_block(what, begin, end, partial);
   }
-  alignas(64) std::array<float, kBlock> sum;
-  for (; begin < count; begin += kBlock) {
-    const std::int64_t n = std::min(kBlock, count - begin);
-    copy_scaled(sources[0] + begin, scales[0], sum.data(), n);
-    for (std::size_t s = 1; s < sources.size(); ++s) {
-      add_scaled(sources[s] + begin, scales[s], sum.data(), n);
-    }
-    for (float* destination : destinations) copy(sum.data(), destination + begin, n);
-    add_squares(sum.data(), n, lanes.data());
+}
+
+void sum_squares(const float* values, std::int64_t count, std::span<double> squares) {
+  for (std::size_t block = 0; block < squares.size(); ++block) {
+    const auto begin = static_cast<std::int64_t>(block) * kSquareBlock;
+    Lanes lanes{};
+    add_squares(values + begin, std::min(kSquareBlock, count - begin), lanes.data());
+    squares[block] = total(lanes);
   }
-  return total(lanes);
 }
 
 double sum_of_squares(const float* values, std::int64_t count) {
-  Lanes lanes{};
-  add_squares(values, count, lanes.data());
-  return total(lanes);
+  std::vector<double> squares(static_cast<std::size_t>(num_square_blocks(count)));
+  sum_squares(values, count, squares);
+  return std::accumulate(squares.begin(), squares.end(), 0.0);
 }
 
 }  // namespace traffic::comm

@@ -1,5 +1,6 @@
-/// The arithmetic of reductions, on plain memory. The result for an element depends on the order of
-/// the sources only, not on the machine's vector width or on how the array was cut in pieces.
+/// The arithmetic of reductions, on plain memory. The result for an element depends on the sources
+/// and their merges (sum_plan.h) only, not on the machine's vector width or on how the array was
+/// cut in pieces.
 #pragma once
 
 #include <c10/core/ScalarType.h>
@@ -8,6 +9,7 @@
 #include <cstdint>
 #include <span>
 
+#include "sum_plan.h"
 #include "traffic/comm/communicator.h"
 
 namespace traffic::comm {
@@ -15,19 +17,40 @@ namespace traffic::comm {
 /// float32, float64, float16, bfloat16, int32, int64
 bool can_reduce(c10::ScalarType dtype);
 
-/// destination[i] = op over sources in their order, for every destination. Destinations may be
-/// sources. float16 and bfloat16 are reduced in float32 and rounded once.
-/// @param count elements of type dtype in each array
-void reduce(std::span<const std::byte* const> sources, std::span<std::byte* const> destinations,
-            std::int64_t count, c10::ScalarType dtype, ReduceOp op);
+/// What is reduced, and how.
+struct Reduction {
+  std::span<const std::byte* const> sources;
+  const Merges& merges;                      ///< [sources]
+  std::span<std::byte* const> destinations;  ///< each gets the result; may be sources
+  std::int64_t count = 0;                    ///< elements of type dtype in each array
+};
 
-/// destination[i] = sum of scales[s] * sources[s][i] in the order of s, for every destination;
-/// destinations may be sources.
-/// @return sum of squares of the result in float64
-double reduce_scaled(std::span<const float* const> sources, std::span<const float> scales,
-                     std::span<float* const> destinations, std::int64_t count);
+/// float16 and bfloat16: every sum of two is made in float32 and rounded.
+void reduce(const Reduction& what, c10::ScalarType dtype, ReduceOp op);
 
-/// In float64, in an order that depends on count only.
+struct ScaledReduction {
+  std::span<const float* const> sources;
+  std::span<const float> scales;  ///< [sources]
+  const Merges& merges;           ///< [sources]
+  std::span<float* const> destinations;
+  std::int64_t count = 0;
+};
+
+/// Squares are summed in blocks of so many elements, the blocks in their order: the bits do not
+/// depend on who has summed which block.
+inline constexpr std::int64_t kSquareBlock = std::int64_t{1} << 14;
+inline std::int64_t num_square_blocks(std::int64_t count) {
+  return (count + kSquareBlock - 1) / kSquareBlock;
+}
+
+/// Every destination becomes the sum of scales[s] * sources[s].
+/// @param squares [num_square_blocks(count)] sums of squares of the result in float64
+void reduce_scaled(const ScaledReduction& what, std::span<double> squares);
+
+/// @param squares [num_square_blocks(count)]
+void sum_squares(const float* values, std::int64_t count, std::span<double> squares);
+
+/// In float64; of all blocks.
 double sum_of_squares(const float* values, std::int64_t count);
 
 }  // namespace traffic::comm

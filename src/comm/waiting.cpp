@@ -12,7 +12,6 @@ namespace {
 constexpr int kSpins = 64;
 constexpr int kYields = 64;
 constexpr int kFirstSleepUs = 20;
-constexpr int kLongestSleepUs = 1000;
 
 }  // namespace
 
@@ -26,7 +25,7 @@ void Backoff::pause() {
     sched_yield();
   } else {
     const int doublings = std::min((n - kSpins - kYields) / 8, 6);
-    const int sleep_us = std::min(kFirstSleepUs << doublings, kLongestSleepUs);
+    const int sleep_us = std::min(kFirstSleepUs << doublings, longest_sleep_us_);
     std::this_thread::sleep_for(std::chrono::microseconds(sleep_us));
   }
 }

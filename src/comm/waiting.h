@@ -21,12 +21,14 @@ class Deadline {
 double grace_s(double timeout_s);
 
 /// One pause of a polling loop: first a short spin, then the core is offered to others, then sleeps
-/// that grow to 1 ms.
+/// that grow.
 class Backoff {
  public:
+  explicit Backoff(int longest_sleep_us = 1000) : longest_sleep_us_(longest_sleep_us) {}
   void pause();
 
  private:
+  int longest_sleep_us_;
   int num_pauses_ = 0;
 };
 

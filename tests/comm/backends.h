@@ -20,12 +20,15 @@ namespace traffic::comm {
 
 struct Backend {
   std::string name;
-  int ranks_per_node = 0;  ///< of the MPI backend; 0: all ranks on one node
+  int (*node_of)(int rank) = nullptr;  ///< of the MPI backend; null: all ranks on one node
   bool on_cuda = false;
 };
 
 inline std::vector<Backend> mpi_backends() {
-  return {{"OneNode", 0}, {"OneRankANode", 1}, {"TwoRanksANode", 2}};
+  return {{"OneNode"},
+          {"OneRankANode", [](int rank) { return rank; }},
+          {"TwoRanksANode", [](int rank) { return rank / 2; }},
+          {"TwoNodesInTurn", [](int rank) { return rank % 2; }}};
 }
 
 /// NCCL joins where every rank of the node has a GPU.
@@ -34,7 +37,7 @@ inline std::vector<Backend> all_backends() {
 #ifdef TRAFFIC_CUDA
   const char* local_size = std::getenv("OMPI_COMM_WORLD_LOCAL_SIZE");
   const int ranks = local_size == nullptr ? 1 : std::atoi(local_size);
-  if (c10::cuda::device_count() >= ranks) backends.push_back({"Nccl", 0, true});
+  if (c10::cuda::device_count() >= ranks) backends.push_back({"Nccl", nullptr, true});
 #endif
   return backends;
 }
@@ -46,10 +49,11 @@ inline std::unique_ptr<Communicator> make_backend(const Backend& backend, double
     const auto gpu = static_cast<c10::DeviceIndex>(session.local_rank());
     return make_communicator(session, at::Device(at::kCUDA, gpu), {.timeout_s = timeout_s});
   }
-  return std::make_unique<MpiCommunicator>(
-      session,
-      MpiCommunicatorOptions{
-          .timeout_s = timeout_s, .init_timeout_s = 30, .ranks_per_node = backend.ranks_per_node});
+  MpiCommunicatorOptions options{.timeout_s = timeout_s, .init_timeout_s = 30};
+  for (int rank = 0; backend.node_of != nullptr && rank < session.size(); ++rank) {
+    options.node_of_rank.push_back(backend.node_of(rank));
+  }
+  return std::make_unique<MpiCommunicator>(session, options);
 }
 
 /// A test on at least two ranks; with one it fails, for it would show nothing.

@@ -32,20 +32,18 @@ class ConformanceTest : public BackendTest {
     return values.to(type).to(comm_->device());
   }
 
-  /// The sum in the documented order: ranks of a node first, then nodes.
+  /// The sum in the documented order: of the first ranks, as many as the largest power of two below
+  /// their number, and of the rest, each of them made in the same way.
+  template <typename Input>
+  [[nodiscard]] at::Tensor sum_of_ranks(int first, int count, Input&& input) const {
+    if (count == 1) return input(first);
+    int left = 1;
+    while (2 * left < count) left *= 2;
+    return sum_of_ranks(first, left, input) + sum_of_ranks(first + left, count - left, input);
+  }
   template <typename Input>
   [[nodiscard]] at::Tensor sum_in_order(Input&& input) const {
-    const Topology& topology = comm_->topology();
-    at::Tensor total;
-    for (int node = 0; node < topology.num_nodes(); ++node) {
-      at::Tensor of_node;
-      for (int r = 0; r < size_; ++r) {
-        if (topology.node_of_rank[static_cast<std::size_t>(r)] != node) continue;
-        of_node = of_node.defined() ? of_node + input(r) : input(r);
-      }
-      total = total.defined() ? total + of_node : of_node;
-    }
-    return total;
+    return sum_of_ranks(0, size_, input);
   }
 
   void expect_sum(const at::Tensor& found, const at::Tensor& expected) const {
@@ -76,17 +74,35 @@ TEST_P(ConformanceTest, SumsEveryTypeInRankOrder) {
   }
 }
 
-TEST_P(ConformanceTest, SumsHalfTypesInFloat32AndRoundsOncePerLevel) {
+TEST_P(ConformanceTest, SumsTwoHalfTypesInFloat32AndRounds) {
   for (const auto type : {at::kHalf, at::kBFloat16}) {
     const at::Tensor tensor = input_of(rank_, 50000, type);
     comm_->all_reduce(tensor);
+    if (!GetParam().on_cuda) {  // whose order is NCCL's
+      EXPECT_TRUE(at::equal(tensor, sum_in_order([&](int r) { return input_of(r, 50000, type); })));
+    }
     const at::Tensor exact =
-        sum_in_order([&](int r) { return input_of(r, 50000, type).to(at::kDouble); });
-    // Half a unit of the last place within a node and again between nodes: 2 * 2^-9 for bfloat16's
-    // 8 bits, of values up to the largest partial sum, about 600 * sqrt(size).
+        sum_of_ranks(0, size_, [&](int r) { return input_of(r, 50000, type).to(at::kDouble); });
+    // Half a unit of the last place for each of two sums: 2 * 2^-9 for bfloat16's 8 bits, of values
+    // up to the largest partial sum, about 600 * sqrt(size).
     const double ulp = type == at::kHalf ? 0x1p-11 : 0x1p-8;
     EXPECT_LE((tensor.to(at::kDouble) - exact).abs().max().item<double>(),
               ulp * 2 * 600 * std::sqrt(size_));
+  }
+}
+
+TEST_P(ConformanceTest, TheBitsAreThoseOfOneNode) {
+  if (GetParam().on_cuda) return;  // NCCL's
+  const auto one_node = make_backend({"OneNode"});
+  for (const std::int64_t count :
+       {std::int64_t{7}, std::int64_t{40'000}, std::int64_t{2'500'001}}) {
+    const at::Tensor here = comm_->shared_zeros(count, at::kFloat);
+    const at::Tensor there = one_node->shared_zeros(count, at::kFloat);
+    here.copy_(input_of(rank_, count, at::kFloat));
+    there.copy_(here);
+    const double scale = 1.0 / (3.0 + rank_);
+    EXPECT_EQ(comm_->all_reduce_scaled(here, scale), one_node->all_reduce_scaled(there, scale));
+    EXPECT_TRUE(at::equal(here, there)) << count;
   }
 }
 

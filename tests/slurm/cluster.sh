@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Runs a command beside a SLURM of its own: a cluster of one node with six CPUs, whatever the machine has, two partitions
 # (jobs in `urgent` preempt those in `preemptible`), its own ports, key and state. Needs neither root nor services, and
-# leaves nothing behind. Usage: cluster.sh SLURM_PREFIX FOLDER COMMAND...   (exit code: the command's)
+# leaves nothing behind. Within tests/nodes/nodes.sh it has a slurmd, with six CPUs, on each node. Usage: cluster.sh SLURM_PREFIX FOLDER COMMAND...   (exit code: the command's)
 set -euo pipefail
 prefix=$1 folder=$(realpath "$2"); shift 2
 say() { printf '[cluster] %s\n' "$*" >&2; }
@@ -10,16 +10,26 @@ plugins=$(dirname "$(find "$prefix/usr/lib" -name libslurmfull.so)")
 export PATH="$prefix/usr/bin:$prefix/usr/sbin:$PATH" LD_LIBRARY_PATH="$plugins${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}"
 export SLURM_CONF="$folder/slurm.conf"
 
+nodes=("$(hostname -s)")
+on_node() { shift; "$@"; }
+if [ -n "${NODES_DIR:-}" ]; then
+  mapfile -t nodes < <(cut -d ' ' -f 1 "$NODES_DIR/hosts")
+  unset OMPI_MCA_orte_default_hostfile OMPI_MCA_plm_rsh_agent  # SLURM says where, and starts what is there
+  on_node() { local name=$1; shift; nsenter --net="$NODES_DIR/net/$name" --uts="$NODES_DIR/uts/$name" "$@"; }
+fi
+address_of() { on_node "$1" ip -o -4 addr show dev eth0 | sed 's|.*inet \([0-9.]*\)/.*|\1|'; }
+
 free_port() { python3 -c 'import socket; s = socket.socket(); s.bind(("127.0.0.1", 0)); print(s.getsockname()[1])'; }
 write_configuration() {
-  local host user
+  local host user address=127.0.0.1 name
   host=$(hostname -s) user=$(id -un)
-  mkdir -p "$folder"/{state,spool}
+  if [ ${#nodes[@]} -gt 1 ]; then address=$(address_of "$host"); fi
+  mkdir -p "$folder"/state "${nodes[@]/#/$folder/spool-}"
   (umask 077; head -c 1024 /dev/urandom >"$folder/munge.key")
   # cred_expire: how long SLURM waits before it starts a requeued job; 120 s if nothing is said, at least 5.
   cat >"$SLURM_CONF" <<EOF
 ClusterName=test
-SlurmctldHost=$host(127.0.0.1)
+SlurmctldHost=$host($address)
 SlurmctldPort=$(free_port)
 SlurmdPort=$(free_port)
 SlurmUser=$user
@@ -29,9 +39,9 @@ AuthInfo=socket=$folder/munge.socket,cred_expire=5
 CredType=cred/munge
 PluginDir=$plugins
 StateSaveLocation=$folder/state
-SlurmdSpoolDir=$folder/spool
+SlurmdSpoolDir=$folder/spool-%n
 SlurmctldPidFile=$folder/slurmctld.pid
-SlurmdPidFile=$folder/slurmd.pid
+SlurmdPidFile=$folder/slurmd-%n.pid
 SlurmctldParameters=preempt_send_user_signal
 SlurmdParameters=config_overrides
 SchedulerParameters=sched_interval=1,bf_interval=1
@@ -46,10 +56,13 @@ TaskPlugin=task/none
 SwitchType=switch/none
 MpiDefault=none
 MailProg=/bin/true
-NodeName=$host NodeAddr=127.0.0.1 CPUs=6 CoresPerSocket=6 State=UNKNOWN
 PartitionName=preemptible Nodes=ALL PriorityTier=1 GraceTime=60 State=UP Default=YES
 PartitionName=urgent Nodes=ALL PriorityTier=2 State=UP
 EOF
+  for name in "${nodes[@]}"; do
+    if [ ${#nodes[@]} -gt 1 ]; then address=$(address_of "$name"); fi
+    echo "NodeName=$name NodeAddr=$address CPUs=6 CoresPerSocket=6 State=UNKNOWN" >>"$SLURM_CONF"
+  done
 }
 
 daemons=()
@@ -73,7 +86,7 @@ ended() { ! kill -0 "$1" 2>/dev/null; }
 stop() {
   local code=$? i
   trap '' INT TERM
-  if [ ${#daemons[@]} = 3 ]; then  # munged outlives the others, which talk to each other through it
+  if [ ${#daemons[@]} = $((2 + ${#nodes[@]})) ]; then  # munged outlives the others, which talk to each other through it
     scancel --user="$(id -un)" || true
     within 20 no_jobs || say "jobs did not end: $(squeue --noheader | tr '\n' ';')"
   fi
@@ -81,7 +94,7 @@ stop() {
     kill "${daemons[i]}" 2>/dev/null || true
     within 20 ended "${daemons[i]}" || kill -KILL "${daemons[i]}"
   done
-  if [ $code != 0 ]; then tail -n 20 "$folder"/{munged,slurmctld,slurmd}.log >&2 || true; fi
+  if [ $code != 0 ]; then tail -n 20 "$folder"/{munged,slurmctld,slurmd-*}.log >&2 || true; fi
   exit $code
 }
 
@@ -92,6 +105,10 @@ start_daemon munged munged --foreground --key-file="$folder/munge.key" --socket=
   --pid-file="$folder/munge.pid" --log-file="$folder/munge.log" --seed-file="$folder/munge.seed"
 within 10 [ -S "$folder/munge.socket" ] || { say "munged does not start"; exit 1; }
 start_daemon slurmctld slurmctld-wlm -D -f "$SLURM_CONF"
-start_daemon slurmd slurmd-wlm -D -f "$SLURM_CONF" -d "$prefix/usr/sbin/slurmstepd-wlm"
-within 30 node_is_idle || { say "the node does not come up"; exit 1; }
+for name in "${nodes[@]}"; do
+  enter=()
+  if [ ${#nodes[@]} -gt 1 ]; then enter=(nsenter --net="$NODES_DIR/net/$name" --uts="$NODES_DIR/uts/$name"); fi
+  start_daemon "slurmd-$name" "${enter[@]}" slurmd-wlm -D -f "$SLURM_CONF" -d "$prefix/usr/sbin/slurmstepd-wlm"
+done
+within 30 node_is_idle || { say "the nodes do not come up"; exit 1; }
 "$@"

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # launch/slurm/train.sbatch under a real SLURM (cluster.sh): a job that is preempted and queued again three times, and one
 # that meets its time limit, end by themselves with the parameters of a run that nobody stopped.
-# Usage: slurm_test.sh PROGRAMS SLURM_PREFIX
+# Usage: slurm_test.sh PROGRAMS SLURM_PREFIX [JOBS]     (jobs.sh; nodes_jobs.sh within tests/nodes/nodes.sh)
 set -euo pipefail
 source_dir=$(realpath "$(dirname "$0")/../..")
 programs=$(realpath "$1") slurm=$(realpath "$2")
@@ -17,7 +17,7 @@ export TEST_ARGUMENTS="configs/phase1.toml --preset test --set data.files=[\"row
   --set model.num_heads=2 --set model.lstm_hidden=32 --set data.batch_size=4 --set train.epochs=50
   --set train.max_steps=160 --set log.interval_steps=1"
 code=0
-"$source_dir/tests/slurm/cluster.sh" "$slurm" "$folder/cluster" "$source_dir/tests/slurm/jobs.sh" || code=$?
+"$source_dir/tests/slurm/cluster.sh" "$slurm" "$folder/cluster" "$source_dir/tests/slurm/${3:-jobs.sh}" || code=$?
 cd /
 left_over() {  # pids of those that work in the folder or were started with its name
   local process

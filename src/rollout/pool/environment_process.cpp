@@ -67,8 +67,9 @@ std::optional<Arguments> parse(int argc, char** argv) {
   std::unique_ptr<Environment> environment;
   try {
     const auto text = settings_of(head.bytes());
-    environment = make({text.data(), text.size()},
-                       {.env = arguments.env, .incarnation = arguments.incarnation});
+    environment = make(
+        {text.data(), text.size()},
+        {.env = number_of_env(head.bytes(), arguments.env), .incarnation = arguments.incarnation});
     EnvironmentLoop loop(*environment, slot);
     while (true) loop.serve(kPatienceS);
   } catch (const std::exception& error) {

@@ -9,7 +9,7 @@ namespace traffic::rollout {
 namespace {
 
 constexpr std::size_t kPage = 4096;
-constexpr std::uint32_t kVersion = 2;
+constexpr std::uint32_t kVersion = 3;
 
 constexpr std::size_t round_up(std::size_t bytes, std::size_t unit) {
   return (bytes + unit - 1) / unit * unit;
@@ -82,6 +82,12 @@ RankBlock& rank_block(std::span<std::byte> head, std::uint32_t rank) {
 WorkerBlock& worker_block(std::span<std::byte> head, std::uint32_t worker) {
   return at<WorkerBlock>(head,
                          workers_offset(head_of(head).geometry) + worker * sizeof(WorkerBlock));
+}
+
+std::uint32_t number_of_env(std::span<std::byte> head, std::uint32_t env) {
+  const Geometry& geometry = head_of(head).geometry;
+  return rank_block(head, geometry.rank_of_env(env)).rank +
+         env / geometry.num_ranks * geometry.world_size;
 }
 
 std::span<char> settings_of(std::span<std::byte> head) {

@@ -38,10 +38,12 @@ struct SharedText {
   }
 };
 
-/// Sizes that rank 0 chooses; all offsets follow from them.
+/// Sizes that the node's leader chooses; all offsets follow from them. Ranks, workers and
+/// environments are counted within the node.
 struct Geometry {
   std::uint32_t num_ranks = 1;
   std::uint32_t num_envs = 1;
+  std::uint32_t world_size = 1;       ///< ranks of all nodes
   std::uint32_t envs_per_worker = 1;  ///< the last worker may have fewer
   std::uint32_t settings_bytes = 0;
   std::uint64_t command_bytes = 0;  ///< capacity of a command's payload
@@ -72,13 +74,15 @@ struct alignas(kLine) PoolHead {
   double env_timeout_s;
   std::uint32_t max_restarts;
   SharedText<4096> env_program;
-  std::atomic<std::uint32_t> closing;  ///< rank 0: workers end their simulations and themselves
+  SharedText<256> host;                ///< the node's name
+  std::atomic<std::uint32_t> closing;  ///< the leader: workers end their simulations and themselves
   std::atomic<FatalState> fatal;       ///< the first worker that gives up, and why
   SharedText<4096> fatal_text;
 };
 
 struct alignas(kLine) RankBlock {
   os::SharedProcess process;
+  std::uint32_t rank;  ///< among all ranks
 };
 
 enum class WorkerState : std::uint32_t { kNone = 0, kRunning, kStopped };
@@ -136,6 +140,9 @@ struct SlotHead {
   SharedText<2048> death;                                 ///< of the last incarnation that died
   alignas(kLine) SlotCounters counters;
 };
+
+/// An environment's number among those of all nodes: what it is called, and what it may depend on.
+std::uint32_t number_of_env(std::span<std::byte> head, std::uint32_t env);
 
 /// Differs when programs of different builds meet.
 std::uint64_t layout_hash();

@@ -39,18 +39,37 @@ SpawnedWorkers::SpawnedWorkers(const WorkerSpawn& spawn) : link_(std::make_share
   // Returned errors, or a failed spawn ends this rank without a word.
   TRAFFIC_ROLLOUT_MPI(MPI_Comm_dup(MPI_COMM_SELF, &link_->self));
   TRAFFIC_ROLLOUT_MPI(MPI_Comm_set_errhandler(link_->self, MPI_ERRORS_RETURN));
-  Info info;
-  // Without it `mpirun -np 2` on two slots cannot spawn.
-  info.set("map_by", "slot:OVERSUBSCRIBE");
-  info.set("wdir", std::filesystem::current_path().string());
-  std::string memory = fmt::format("{}:{}", spawn.memory_pid, spawn.memory_fd);
+  const std::size_t n = spawn.nodes.size();
+  std::vector<Info> infos(n);
+  std::vector<MPI_Info> info_handles;
+  std::vector<std::string> memories;
+  std::vector<int> counts;
+  int first_worker = 0;
+  for (std::size_t i = 0; i < n; ++i) {
+    const NodeWorkers& node = spawn.nodes[i];
+    // Without it `mpirun -np 2` on two slots cannot spawn.
+    infos[i].set("map_by", "slot:OVERSUBSCRIBE");
+    infos[i].set("wdir", std::filesystem::current_path().string());
+    // A job on one machine may be one that mpirun has no name for.
+    if (n > 1) infos[i].set("host", node.host);
+    info_handles.push_back(infos[i].get());
+    memories.push_back(fmt::format("{}:{}:{}", node.memory_pid, node.memory_fd, first_worker));
+    counts.push_back(node.count);
+    first_worker += node.count;
+  }
+  std::string program = spawn.program;
   std::string option = "--memory";
-  std::array<char*, 3> argv{option.data(), memory.data(), nullptr};
-  std::vector<int> errors(static_cast<std::size_t>(spawn.count), MPI_SUCCESS);
+  std::vector<char*> programs(n, program.data());
+  std::vector<std::array<char*, 3>> arguments;
+  for (std::string& memory : memories) arguments.push_back({option.data(), memory.data(), nullptr});
+  std::vector<char**> argvs;
+  for (auto& argv : arguments) argvs.push_back(argv.data());
+  std::vector<int> errors(static_cast<std::size_t>(first_worker), MPI_SUCCESS);
   {
     const Watchdog watchdog(spawn.timeout_s, spawn.on_timeout);
-    TRAFFIC_ROLLOUT_MPI(MPI_Comm_spawn(spawn.program.c_str(), argv.data(), spawn.count, info.get(),
-                                       0, link_->self, &link_->workers, errors.data()));
+    TRAFFIC_ROLLOUT_MPI(MPI_Comm_spawn_multiple(static_cast<int>(n), programs.data(), argvs.data(),
+                                                counts.data(), info_handles.data(), 0, link_->self,
+                                                &link_->workers, errors.data()));
   }
   for (const int error : errors) TRAFFIC_ROLLOUT_MPI(error);
 }
@@ -66,6 +85,11 @@ void SpawnedWorkers::disconnect() {
 
 void broadcast_from_rank0(int fortran_comm, void* bytes, int size) {
   TRAFFIC_ROLLOUT_MPI(MPI_Bcast(bytes, size, MPI_BYTE, 0, MPI_Comm_f2c(fortran_comm)));
+}
+
+void all_gather(int fortran_comm, const void* bytes, int size, void* of_all) {
+  TRAFFIC_ROLLOUT_MPI(
+      MPI_Allgather(bytes, size, MPI_BYTE, of_all, size, MPI_BYTE, MPI_Comm_f2c(fortran_comm)));
 }
 
 }  // namespace traffic::rollout

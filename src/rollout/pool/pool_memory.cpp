@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "traffic/core/error.h"
+#include "traffic/core/process.h"
 #include "traffic/core/text.h"
 
 namespace traffic::rollout {
@@ -49,6 +50,7 @@ os::Mapping map_pool_memory(const os::Descriptor& file, std::size_t offset_bytes
 
 PoolMemory PoolMemory::create(const PoolPlan& plan) {
   Geometry geometry = plan.geometry;
+  geometry.num_ranks = static_cast<std::uint32_t>(plan.ranks.size());
   geometry.settings_bytes = static_cast<std::uint32_t>(plan.settings.size());
   os::Descriptor file = create_file(geometry.total_bytes());
   {
@@ -61,6 +63,10 @@ PoolMemory PoolMemory::create(const PoolPlan& plan) {
     pool.env_timeout_s = plan.env_timeout_s;
     pool.max_restarts = plan.max_restarts;
     pool.env_program.set(plan.env_program);
+    pool.host.set(hostname());
+    for (std::uint32_t r = 0; r < geometry.num_ranks; ++r) {
+      rank_block(mapping.bytes(), r).rank = plan.ranks[r];
+    }
     plan.settings.copy(settings_of(mapping.bytes()).data(), plan.settings.size());
     pool.layout = layout_hash();
   }

@@ -4,15 +4,17 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "layout.h"
 #include "traffic/os/shared_memory.h"
 
 namespace traffic::rollout {
 
-/// What rank 0 decides about a pool.
+/// What the leader of a node decides about its part of a pool.
 struct PoolPlan {
-  Geometry geometry;  ///< settings_bytes is set from settings
+  Geometry geometry;  ///< num_ranks is set from ranks, settings_bytes from settings
+  std::vector<std::uint32_t> ranks = {0};  ///< of the node, ascending
   double env_timeout_s = 300;
   std::uint32_t max_restarts = 5;
   std::string env_program;

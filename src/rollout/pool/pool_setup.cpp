@@ -29,6 +29,11 @@ rlim_t limit_of(__rlimit_resource resource) {
   return limit.rlim_cur;
 }
 
+/// Environment e belongs to rank e mod size, whatever node that is on.
+std::int64_t envs_of_rank(std::int64_t envs, int rank, int size) {
+  return (envs - rank + size - 1) / size;
+}
+
 }  // namespace
 
 void require_programs(const Programs& programs) {
@@ -55,18 +60,22 @@ void require_limits(const Geometry& geometry) {
   }
 }
 
-PoolPlan plan_pool(const WorkerPoolSpec& spec, int num_ranks) {
+PoolPlan plan_pool(const WorkerPoolSpec& spec, const comm::Topology& topology) {
   const config::Rollout& rollout = spec.rollout;
   const std::int64_t envs = config::num_simulations(rollout);
-  if (envs < num_ranks) {
+  if (envs < topology.size) {
     throw ConfigError(
         "{} simulations (rollout.workers x rollout.envs_per_worker, at most "
         "rollout.max_concurrent_envs) for {} ranks: expected at least one for each",
-        envs, num_ranks);
+        envs, topology.size);
   }
   PoolPlan plan;
-  plan.geometry = {.num_ranks = static_cast<std::uint32_t>(num_ranks),
-                   .num_envs = static_cast<std::uint32_t>(envs),
+  plan.ranks.assign(topology.local_ranks.begin(), topology.local_ranks.end());
+  std::int64_t envs_of_node = 0;
+  for (const int rank : topology.local_ranks)
+    envs_of_node += envs_of_rank(envs, rank, topology.size);
+  plan.geometry = {.num_envs = static_cast<std::uint32_t>(envs_of_node),
+                   .world_size = static_cast<std::uint32_t>(topology.size),
                    .envs_per_worker = static_cast<std::uint32_t>(rollout.envs_per_worker),
                    .command_bytes = spec.max_order_bytes,
                    .reply_bytes = spec.max_answer_bytes};

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "pool_memory.h"
+#include "traffic/comm/topology.h"
 #include "traffic/rollout/pool/worker_pool.h"
 
 namespace traffic::rollout {
@@ -12,7 +13,8 @@ void require_programs(const Programs& programs);
 /// @throws ResourceError if this user may open too few files or start too few processes
 void require_limits(const Geometry& geometry);
 
+/// The part of this rank's node: the environments of its ranks.
 /// @throws ConfigError if there are too few environments for the ranks
-PoolPlan plan_pool(const WorkerPoolSpec& spec, int num_ranks);
+PoolPlan plan_pool(const WorkerPoolSpec& spec, const comm::Topology& topology);
 
 }  // namespace traffic::rollout

@@ -162,7 +162,8 @@ void Supervisor::handle_death(Env& env, const std::string& how) {
   const std::uint64_t episodes = env.slot.counters().episodes.load(std::memory_order_relaxed);
   env.failures_in_row = episodes == env.episodes_at_failure ? env.failures_in_row + 1 : 1;
   env.episodes_at_failure = episodes;
-  const std::string text = fmt::format("simulation {} {}", env.index, how);
+  const std::string text =
+      fmt::format("simulation {} {}", number_of_env(head_.bytes(), env.index), how);
   const std::uint32_t max_restarts = head_of(head_.bytes()).max_restarts;
   if (env.failures_in_row > max_restarts) {
     env.given_up = true;

@@ -1,15 +1,13 @@
 #include "traffic/rollout/pool/worker_pool.h"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <utility>
 
 #include "mpi_spawn.h"
 #include "pool_memory.h"
-#include "pool_setup.h"
+#include "pool_start.h"
 #include "slot.h"
 #include "traffic/comm/mpi_session.h"
 #include "traffic/config/num_simulations.h"
@@ -22,10 +20,10 @@
 namespace traffic::rollout {
 namespace {
 
-constexpr double kStartS = 90.0;  ///< for MPI to start the workers (start_watch.h)
-constexpr double kGlanceS = 0.5;  ///< between looks at the workers while waiting
-constexpr double kCloseS = 10.0;  ///< for the workers to end
-constexpr double kMeetS = 600.0;  ///< for the ranks to meet before the end
+constexpr double kGlanceS = 0.5;       ///< between looks at the workers while waiting
+constexpr double kCloseS = 10.0;       ///< for the workers to end
+constexpr double kMeetS = 600.0;       ///< for the ranks to meet before the end
+constexpr double kMeetOnErrorS = 5.0;  ///< when an error unwinds the stack, perhaps on all of them
 
 /// One environment of this rank.
 struct MyEnv {
@@ -37,20 +35,6 @@ struct MyEnv {
   RankSlot::Answer answer = {};  ///< checked
 };
 
-/// How rank 0 fared, for all.
-struct Outcome {
-  int code = 0;
-  pid_t pid = 0;
-  int fd = -1;
-  std::array<char, 2048> message{};
-};
-
-Outcome failure(ExitCode code, const std::string& text) {
-  Outcome outcome{.code = static_cast<int>(code)};
-  text.copy(outcome.message.data(), outcome.message.size() - 1);
-  return outcome;
-}
-
 }  // namespace
 
 std::filesystem::path program_beside_this_one(const std::string& name) {
@@ -60,85 +44,71 @@ std::filesystem::path program_beside_this_one(const std::string& name) {
 struct WorkerPool::State {
   explicit State(const comm::MpiSession& mpi_session) : session(mpi_session) {}
 
-  void start(const WorkerPoolSpec& spec);
-  void end_workers();
+  [[nodiscard]] bool is_leader() const { return session.topology().is_leader(); }
+  [[nodiscard]] std::uint32_t local_rank() const {
+    return static_cast<std::uint32_t>(session.local_rank());
+  }
+  bool end_own_workers();
+  void end_workers(double patience_s);
   std::optional<Event> look(int env, MyEnv& my);
 
   const comm::MpiSession& session;
   std::optional<PoolMemory> memory;
-  SpawnedWorkers workers;   ///< of rank 0
+  SpawnedWorkers workers;   ///< of all nodes, on rank 0
   std::vector<MyEnv> envs;  ///< parallel to my_envs()
   double worker_silence_s = 0;
   bool closed = false;
 };
-
-/// Rank 0: everything that may fail, before anybody waits for it.
-void WorkerPool::State::start(const WorkerPoolSpec& spec) {
-  if (session.num_nodes() > 1) {
-    throw ConfigError("the simulations run on one node, the job has {}: run phases 2 and 3 on one",
-                      session.num_nodes());
-  }
-  require_programs(spec.programs);
-  const PoolPlan plan = plan_pool(spec, session.size());
-  require_limits(plan.geometry);
-  memory.emplace(PoolMemory::create(plan));
-  workers = SpawnedWorkers(
-      {.program = std::filesystem::absolute(spec.programs.rollout_worker).string(),
-       .count = static_cast<int>(memory->geometry().num_workers()),
-       .memory_pid = getpid(),
-       .memory_fd = memory->file().get(),
-       .timeout_s = kStartS,
-       .on_timeout = [this] {
-         session.exit_now(
-             ExitCode::kWorkers,
-             fmt::format("MPI has not started the rollout workers within {} s: is there "
-                         "a free slot, and does mpirun see this machine?",
-                         kStartS));
-       }});
-}
 
 WorkerPool::WorkerPool(const comm::MpiSession& session, const WorkerPoolSpec& spec)
     : EnvPool(session.rank(), session.size(),
               static_cast<int>(config::num_simulations(spec.rollout)), 2),
       state_(std::make_unique<State>(session)) {
   state_->worker_silence_s = spec.worker_silence_s;
-  Outcome outcome;
-  if (session.rank() == 0) {
-    try {
-      state_->start(spec);
-      outcome.pid = getpid();
-      outcome.fd = state_->memory->file().get();
-    } catch (const Error& error) {
-      outcome = failure(error.code(), error.what());
-    }
-  }
-  // Unlike a broadcast it sleeps while it waits, and leaves the cores to what is being started.
-  session.rendezvous("the start of the rollout workers", 2 * kStartS);
-  broadcast_from_rank0(session.fortran_comm(), &outcome, sizeof(outcome));
-  if (outcome.code != 0) {
-    throw Error(outcome.message.data(), static_cast<ExitCode>(outcome.code));
-  }
-  if (session.rank() != 0) state_->memory.emplace(open_pool_memory(outcome.pid, outcome.fd));
-  const auto rank = static_cast<std::uint32_t>(session.rank());
-  os::enter_self(rank_block(state_->memory->head(), rank).process);
+  StartedPool started = start_pool(session, spec);
+  state_->memory.emplace(std::move(started.memory));
+  state_->workers = std::move(started.workers);
+  const comm::Topology& topology = session.topology();
+  os::enter_self(rank_block(state_->memory->head(), state_->local_rank()).process);
+  // Its k-th environment is the k-th that the node has of this rank, too.
   for (const int env : my_envs()) {
-    state_->envs.emplace_back(RankSlot(state_->memory->slot(static_cast<std::uint32_t>(env))));
+    const auto round = static_cast<std::uint32_t>(env / topology.size);
+    state_->envs.emplace_back(RankSlot(state_->memory->slot(
+        round * static_cast<std::uint32_t>(topology.local_size()) + state_->local_rank())));
   }
 }
 
 WorkerPool::~WorkerPool() {
-  if (state_->session.rank() == 0) state_->end_workers();
+  try {
+    state_->end_workers(kMeetOnErrorS);
+  } catch (const std::exception& error) {
+    fmt::print(stderr, "the end of the simulations: {}\n", error.what());
+  }
 }
 
 void WorkerPool::close() {
   state_->session.rendezvous("the end of the simulations", kMeetS);
-  if (state_->session.rank() == 0) state_->end_workers();
+  state_->end_workers(kMeetS);
 }
 
-void WorkerPool::State::end_workers() {
-  if (std::exchange(closed, true) || !memory) return;
-  // Workers that were killed never take leave; mpirun ends the job then.
-  if (rollout::end_workers(*memory, kCloseS)) workers.disconnect();
+/// Of this node. @return whether they have ended well; workers that were killed never take leave
+bool WorkerPool::State::end_own_workers() {
+  return !is_leader() || !memory || rollout::end_workers(*memory, kCloseS);
+}
+
+/// Rank 0 takes leave of the workers once all have ended, and not at all where some were killed:
+/// mpirun ends the job then. With several nodes that is collective, but a rank alone may try.
+void WorkerPool::State::end_workers(double patience_s) {
+  if (std::exchange(closed, true)) return;
+  bool all_well = end_own_workers();
+  if (session.num_nodes() > 1) {
+    session.rendezvous("the end of the rollout workers", patience_s);
+    std::vector<char> of_ranks(static_cast<std::size_t>(session.size()));
+    const char mine = all_well ? 1 : 0;
+    all_gather(session.fortran_comm(), &mine, 1, of_ranks.data());
+    all_well = std::ranges::all_of(of_ranks, [](char well) { return well != 0; });
+  }
+  if (session.rank() == 0 && all_well) workers.disconnect();
 }
 
 /// The answer of an environment, if it has come since the last look.
@@ -186,7 +156,7 @@ void WorkerPool::step(int env, std::span<const std::byte> order) {
 std::optional<Event> WorkerPool::wait_any(std::span<const int> envs, double timeout_s) {
   TRAFFIC_CHECK(std::any_of(envs.begin(), envs.end(), [this](int env) { return busy(env); }),
                 "none of {} environments is busy", envs.size());
-  const Bell& bell = state_->memory->bell(static_cast<std::uint32_t>(state_->session.rank()));
+  const Bell& bell = state_->memory->bell(state_->local_rank());
   const Stopwatch waited;
   while (true) {
     // First the bell, then the slots: an answer in between ends the sleep at once.

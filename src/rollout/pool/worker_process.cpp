@@ -15,6 +15,7 @@
 #include "supervisor.h"
 #include "traffic/core/error.h"
 #include "traffic/core/fault.h"
+#include "traffic/core/process.h"
 #include "traffic/os/affinity.h"
 #include "traffic/rollout/pool/processes.h"
 
@@ -24,7 +25,8 @@ namespace {
 struct Arguments {
   pid_t memory_pid = 0;
   int memory_fd = -1;
-  int attempt = 1;  ///< to start
+  int first_worker = 0;  ///< of this node, among the workers of all
+  int attempt = 1;       ///< to start
 };
 
 /// @return where the number ends, nullptr if there is none
@@ -34,7 +36,7 @@ const char* read_number(const char* text, const char* stop, Number& number) {
   return error == std::errc{} ? end : nullptr;
 }
 
-/// --memory PID:FD [--attempt N]
+/// --memory PID:FD:FIRST_WORKER [--attempt N]
 std::optional<Arguments> parse(std::span<char* const> argv) {
   if (argv.size() != 3 && argv.size() != 5) return std::nullopt;
   if (std::string_view(argv[1]) != "--memory") return std::nullopt;
@@ -43,7 +45,9 @@ std::optional<Arguments> parse(std::span<char* const> argv) {
   const char* const stop = memory.data() + memory.size();
   const char* const colon = read_number(memory.data(), stop, arguments.memory_pid);
   if (colon == nullptr || colon == stop || *colon != ':') return std::nullopt;
-  if (read_number(colon + 1, stop, arguments.memory_fd) != stop) return std::nullopt;
+  const char* const second = read_number(colon + 1, stop, arguments.memory_fd);
+  if (second == nullptr || second == stop || *second != ':') return std::nullopt;
+  if (read_number(second + 1, stop, arguments.first_worker) != stop) return std::nullopt;
   if (argv.size() == 3) return arguments;
   const std::string_view attempt(argv[4]);
   const char* const end = attempt.data() + attempt.size();
@@ -52,6 +56,18 @@ std::optional<Arguments> parse(std::span<char* const> argv) {
     return std::nullopt;
   }
   return arguments;
+}
+
+/// @throws WorkerError if MPI has started this worker beside the ranks of another node
+os::Descriptor open_memory_of_node(const Arguments& arguments) {
+  os::Descriptor file = open_pool_memory(arguments.memory_pid, arguments.memory_fd);
+  const os::Mapping first = map_pool_memory(file, 0, sizeof(PoolHead), os::Access::kReadOnly);
+  check_head(first.bytes());
+  const std::string wanted = head_of(first.bytes()).host.get();
+  if (const std::string host = hostname(); host != wanted) {
+    throw WorkerError("MPI has started it on {}, its ranks are on {}", host, wanted);
+  }
+  return file;
 }
 
 /// The ranks decide what a signal means; a worker that ends by one takes the whole job along. The
@@ -82,8 +98,8 @@ int run_rollout_worker(int argc, char** argv) {
   MPI_Comm_get_parent(&ranks);
   MPI_Comm_rank(MPI_COMM_WORLD, &worker);
   try {
-    Supervisor supervisor(open_pool_memory(arguments->memory_pid, arguments->memory_fd),
-                          static_cast<std::uint32_t>(worker));
+    Supervisor supervisor(open_memory_of_node(*arguments),
+                          static_cast<std::uint32_t>(worker - arguments->first_worker));
     // Nobody is left to take leave of, and MPI_Finalize would wait for them.
     if (supervisor.run() == Supervisor::End::kOrphaned)
       ::_exit(static_cast<int>(ExitCode::kPeerLost));

@@ -24,9 +24,10 @@ void require_open(const PoolMemory& memory, double grace_s) {
     throw WorkerError("{}", pool.fatal_text.get());
   }
   if (pool.closing.load(std::memory_order_acquire) != 0) {
-    // An error of rank 0 that unwinds its stack: its message shall be the first.
+    // An error of the leader that unwinds its stack: its message shall be the first.
     std::this_thread::sleep_for(std::chrono::duration<double>(grace_s));
-    throw WorkerError("rank 0 has ended the simulations while this rank waited for them");
+    throw WorkerError("rank {} has ended the simulations while this rank waited for them",
+                      rank_block(memory.head(), 0).rank);
   }
 }
 

@@ -5,9 +5,9 @@
 
 namespace traffic::rollout {
 
-/// @param grace_s how long rank 0, when it has closed the pool, gets to end the job itself
-/// @throws WorkerError if a worker has given up on a simulation (with its last words), or rank 0
-/// has closed the pool
+/// @param grace_s how long the leader, when it has closed the pool, gets to end the job itself
+/// @throws WorkerError if a worker has given up on a simulation (with its last words), or the
+/// node's leader has closed the pool
 void require_open(const PoolMemory& memory, double grace_s);
 
 /// @param limit_s without a sign of life after which a worker counts as stopped
@@ -15,7 +15,7 @@ void require_open(const PoolMemory& memory, double grace_s);
 void require_workers_alive(const PoolMemory& memory, double limit_s);
 
 /// Has the workers end their simulations and themselves, and waits for it; those that do not are
-/// killed. Rank 0 only.
+/// killed. The leader only.
 /// @return whether all have ended well
 bool end_workers(const PoolMemory& memory, double timeout_s);
 

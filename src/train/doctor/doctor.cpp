@@ -86,6 +86,7 @@ class Examination {
       findings_.push_back(examine_folder(config_));
     }
     examine_nodes();
+    if (auto finding = compare_nodes(*ranks_, config_)) findings_.push_back(std::move(*finding));
     examine_settings();
     const at::Device device = examine_devices();
     examine_communication(*ranks_);
@@ -120,15 +121,19 @@ class Examination {
     return all;
   }
 
-  /// Simulations run beside rank 0, where MPI starts them.
+  /// Simulations run beside the ranks that they belong to.
   void examine_nodes() {
     const auto& topology = session_.topology();
-    const Finding mine = judge_node(
-        {.host = hostname(),
-         .cpus = os::num_cpus_available(),
-         .ranks = topology.local_size(),
-         .simulations = topology.node() == 0 ? config::num_simulations(config_.rollout) : 0,
-         .memory_bytes = total_memory_bytes()});
+    const std::int64_t all_envs = config::num_simulations(config_.rollout);
+    std::int64_t envs = 0;
+    for (const int rank : topology.local_ranks) {
+      envs += (all_envs - rank + topology.size - 1) / topology.size;
+    }
+    const Finding mine = judge_node({.host = hostname(),
+                                     .cpus = os::num_cpus_available(),
+                                     .ranks = topology.local_size(),
+                                     .simulations = envs,
+                                     .memory_bytes = total_memory_bytes()});
     const auto all = gather(mine);
     for (const int leader : topology.leaders) {
       if (is_reporter()) findings_.push_back(all[static_cast<std::size_t>(leader)]);
@@ -185,6 +190,7 @@ class Examination {
       exact = exact && sum == n * (n + 1) / 2.0;
       best_s = i == 0 ? mine_s : std::min(best_s, mine_s);
     }
+    const double number_s = time_of_a_number(communicator);
     const auto& topology = session_.topology();
     const std::string what = fmt::format(
         "{} between {} rank{} on {} node{}", communicator.device().is_cuda() ? "NCCL" : "MPI",
@@ -192,14 +198,22 @@ class Examination {
         topology.num_nodes() == 1 ? "" : "s");
     if (exact) {
       add({.subject = "communication",
-           .found = fmt::format("{}: 16 MiB of gradients are summed in {}", what,
-                                human_duration(best_s))});
+           .found = fmt::format("{}: 16 MiB of gradients are summed in {}, one number in {:.0f} us",
+                                what, human_duration(best_s), 1e6 * number_s)});
     } else {
       add({.verdict = Verdict::kFailed,
            .subject = "communication",
            .found = what + ": a sum over the ranks is wrong",
            .code = ExitCode::kPeerLost});
     }
+  }
+
+  static double time_of_a_number(comm::Communicator& communicator) {
+    constexpr int kNumbers = 50;
+    communicator.barrier();
+    const Stopwatch clock;
+    for (int i = 0; i < kNumbers; ++i) communicator.all_reduce_scalar(1.0);
+    return clock.seconds() / kNumbers;
   }
 
   void examine_gpu_communication(at::Device device) {

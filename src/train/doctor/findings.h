@@ -3,9 +3,11 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "traffic/comm/communicator.h"
 #include "traffic/train/doctor/doctor.h"
 
 namespace traffic::train {
@@ -33,6 +35,19 @@ Settings current_settings();
 /// Which GPUs a rank is shown may differ.
 /// @param of_rank [ranks]
 std::vector<Finding> judge_settings(const std::vector<Settings>& of_rank);
+
+/// The programs and data files of a node, a line "name<tab>identity" each.
+struct NodeInventory {
+  std::string host;
+  std::string text;
+};
+/// Fails where nodes do not have the same.
+/// @param nodes at least one
+Finding judge_inventories(const std::vector<NodeInventory>& nodes);
+
+/// Collective. @return on rank 0 of a job on several nodes: whether they have the same files
+std::optional<Finding> compare_nodes(comm::Communicator& communicator,
+                                     const config::Config& config);
 
 /// One finding for ranks that say the same, in the order of the first of them.
 /// @param of_rank [ranks] findings on the same subject

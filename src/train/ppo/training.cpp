@@ -200,6 +200,7 @@ void PpoTraining::end_imitation(const UpdateResult& update) {
 
 std::optional<Assessment> PpoTraining::evaluate() {
   const auto assessed = handover_.assess(decider_, iteration_ == imitation_end_);
+  rollouts_.count();
   if (!assessed) return std::nullopt;
   log_.evaluated(iteration_, *assessed);
   if (assessed->best) return_point_.keep(learner_);

@@ -1,6 +1,7 @@
 #include "rollouts/rollouts.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <span>
 #include <string>
@@ -142,6 +143,7 @@ std::optional<RolloutBatch> Rollouts::collect(const CollectInput& in) {
     collected = whole ? collect_episodes(iteration, behaviour) : collect_fragments(behaviour);
   });
   if (is_given_up(collected)) return std::nullopt;
+  count();
   const std::int64_t orders = whole ? episodes_per_iteration() : pool_.num_envs() * steps_per_env();
 
   torch::Tensor lengths = torch::zeros({orders}, torch::kLong);
@@ -164,6 +166,20 @@ std::optional<RolloutBatch> Rollouts::collect(const CollectInput& in) {
       .states = lengths.sum().item<std::int64_t>(),
       .env_steps = static_cast<std::int64_t>(env_steps),
       .outcomes = std::move(outcomes)};
+}
+
+void Rollouts::count() {
+  // A pool counts what its node has.
+  const bool speaks = communicator_.topology().is_leader();
+  rollout::PoolCounters node = speaks ? pool_.counters() : rollout::PoolCounters{};
+  const std::array<std::uint64_t*, 6> values = {&node.steps,    &node.episodes, &node.lost_episodes,
+                                                &node.restarts, &node.timeouts, &node.rejected};
+  torch::Tensor sums = torch::zeros({static_cast<std::int64_t>(values.size())}, torch::kLong);
+  auto* sum = sums.data_ptr<std::int64_t>();
+  for (std::size_t i = 0; i < values.size(); ++i) sum[i] = static_cast<std::int64_t>(*values[i]);
+  communicator_.all_reduce(sums);
+  for (std::size_t i = 0; i < values.size(); ++i) *values[i] = static_cast<std::uint64_t>(sum[i]);
+  counters_ = node;
 }
 
 void Rollouts::save_to(checkpoint::Snapshot& snapshot) const {

@@ -41,7 +41,10 @@ class Rollouts {
   [[nodiscard]] double sampled_gain(const std::vector<EpisodeOutcome>& outcomes) const;
   /// The most that a scenario has.
   [[nodiscard]] std::int64_t conflicts() const { return reward_.conflicts(); }
-  [[nodiscard]] rollout::PoolCounters counters() const { return pool_.counters(); }
+  /// Of the simulations of all nodes, as last counted.
+  [[nodiscard]] const rollout::PoolCounters& counters() const { return counters_; }
+  /// collect() does it at its end.
+  void count();
 
   struct CollectInput {
     std::int64_t iteration = 0;
@@ -82,6 +85,7 @@ class Rollouts {
   Cost cost_;
   SelectionRuns selection_;
   std::string fault_point_;
+  rollout::PoolCounters counters_;
 };
 
 }  // namespace traffic::train

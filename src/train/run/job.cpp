@@ -8,6 +8,7 @@
 
 #include "run/folder_choice.h"
 #include "run/gpu.h"
+#include "run/node_files.h"
 #include "traffic/config/write.h"
 #include "traffic/core/atomic_file.h"
 #include "traffic/core/hash.h"
@@ -86,6 +87,7 @@ void Job::open_folder(const config::Plan& plan) {
     report::write_environment(folder_, environment_of(*communicator_));
   }
   communicator_->barrier();  // the folder is there now
+  const std::string not_shared = open_on_nodes(*communicator_, folder_.logs());
   report::LogOptions log;
   log.dir = folder_.logs();
   log.rank = communicator_->rank();
@@ -94,6 +96,7 @@ void Job::open_folder(const config::Plan& plan) {
   report::init_logging(log);
   spdlog::info("run folder {}, {} ranks on {} nodes", folder_.root().string(),
                communicator_->size(), communicator_->topology().num_nodes());
+  if (!not_shared.empty()) spdlog::warn("{}", not_shared);
   if (lock_ && !lock_->taken_over_from().empty()) {
     spdlog::warn("the last run in this folder ended without letting go ({})",
                  lock_->taken_over_from());

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "run/folder_choice.h"
+#include "run/node_files.h"
 #include "run/snapshot_parts.h"
 #include "run/together.h"
 #include "traffic/checkpoint/file.h"
@@ -39,6 +40,7 @@ Run::Run(Job& job, const config::Config& config, const fs::path& dir)
     path = find_resume_point();
   });
   resume_path_ = communicator().broadcast_string(path, 0);
+  bring_file(communicator(), resume_path_.empty() ? fs::path(config_.run.init_from) : resume_path_);
 }
 
 std::string Run::find_resume_point() {
@@ -152,6 +154,7 @@ void Run::wait_for_best() {
   together(communicator(), [&] {
     if (saver_) saver_->wait_for_best();
   });
+  bring_file(communicator(), best_path());
 }
 
 fs::path Run::best_path() const { return folder_.checkpoints() / "best.h5"; }

@@ -8,6 +8,7 @@
 namespace traffic::train {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::Not;
 
@@ -32,6 +33,18 @@ TEST(JudgeNode, WarnsOfMoreRanksThanCpusAndOfTooLittleMemory) {
   small.memory_bytes = 3 * kGiB;  // 2 ranks of 1 GiB, 12 simulations of 100 MiB
   EXPECT_EQ(judge_node(small).verdict, Verdict::kWarning);
   EXPECT_THAT(judge_node(small).found, HasSubstr("3.2 GiB: start fewer ranks"));
+}
+
+TEST(JudgeInventories, NamesWhatANodeLacksOrHasOtherwise) {
+  const std::string text = "traffic_train\t10-a\nsumo_env\tmissing\nmerge.h5\t7-b\n";
+  EXPECT_EQ(judge_inventories({{"n0", text}, {"n1", text}}).verdict, Verdict::kOk);
+  const Finding finding = judge_inventories(
+      {{"n0", text}, {"n1", "traffic_train\t10-c\nsumo_env\t4-d\n"}, {"n2", text + "x.h5\t1-e\n"}});
+  EXPECT_EQ(finding.verdict, Verdict::kFailed);
+  EXPECT_THAT(
+      finding.found,
+      AllOf(HasSubstr("n1 has another traffic_train than n0"), HasSubstr("n1 lacks merge.h5"),
+            HasSubstr("n0 lacks x.h5, which n2 has"), Not(HasSubstr("n2 lacks"))));
 }
 
 TEST(JudgeSettings, ShowsThoseThatAllRanksHaveAndWarnsOfOthers) {

@@ -36,7 +36,8 @@ struct Event {
   std::string why = {};  ///< lost: how the environment ended, in a sentence
 };
 
-/// Since the pool began, of the environments that it sees: WorkerPool all, LocalPool this rank's.
+/// Since the pool began, of the environments that it sees: WorkerPool those of all
+/// ranks of the node, LocalPool this rank's.
 struct PoolCounters {
   std::uint64_t steps = 0;          ///< simulation steps
   std::uint64_t episodes = 0;       ///< brought to their end

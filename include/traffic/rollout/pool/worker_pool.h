@@ -1,4 +1,4 @@
-/// Environments in processes of their own, as the ranks of a node share them.
+/// Environments in processes of their own: those of a node's ranks run on that node.
 #pragma once
 
 #include <filesystem>
@@ -34,16 +34,18 @@ struct WorkerPoolSpec {
   double worker_silence_s = 60.0;
 };
 
-/// Rank 0 starts rollout_worker processes through MPI; each keeps a few processes of environments
-/// running. Orders and answers go through memory that all map; nothing spins. The constructor and
-/// close() are collective.
+/// Rank 0 starts rollout_worker processes through MPI, on every node as many as the environments of
+/// its ranks need; each keeps a few processes of environments running. Orders and answers go through
+/// memory that ranks and workers of a node map; nothing spins. The constructor and close() are
+/// collective.
 class WorkerPool final : public EnvPool {
  public:
   /// Starts the workers; environments become ready meanwhile and later.
   /// @throws WorkerError on every rank if a program is missing or cannot be started
   /// @throws ResourceError if the limits of this user leave no room
   WorkerPool(const comm::MpiSession& session, const WorkerPoolSpec& spec);
-  /// Without close(), as when an error unwinds the stack: rank 0 ends the workers.
+  /// Without close(), as when an error unwinds the stack: the leaders of
+  /// nodes end the workers.
   ~WorkerPool() override;
 
   void reset(int env, std::span<const std::byte> order) override;

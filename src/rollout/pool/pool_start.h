@@ -1,0 +1,20 @@
+/// How a pool begins: memory on every node, then the workers of all nodes.
+#pragma once
+
+#include "mpi_spawn.h"
+#include "pool_memory.h"
+#include "traffic/comm/mpi_session.h"
+#include "traffic/rollout/pool/worker_pool.h"
+
+namespace traffic::rollout {
+
+struct StartedPool {
+  PoolMemory memory;       ///< of this rank's node
+  SpawnedWorkers workers;  ///< of all nodes, on rank 0
+};
+
+/// Collective.
+/// @throws as WorkerPool's constructor, the same on all ranks
+StartedPool start_pool(const comm::MpiSession& session, const WorkerPoolSpec& spec);
+
+}  // namespace traffic::rollout
