@@ -70,7 +70,8 @@ std::vector<Row> env_rows() {
 
 std::vector<Row> rollout_rows() {
   return {
-      {TRAFFIC_KEY(rollout.workers), .help = "Processes that keep simulations running.",
+      {TRAFFIC_KEY(rollout.workers),
+       .help = "Processes that keep simulations running, on all nodes together.",
        .unit = "processes", .range = between(1, 1024)},
       {TRAFFIC_KEY(rollout.envs_per_worker), .help = "Simulations of a worker.",
        .unit = "simulations", .range = between(1, 256)},
