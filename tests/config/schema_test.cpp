@@ -61,9 +61,9 @@ constexpr std::size_t kFields =
     count_members<Profile>();
 
 /// Of sections that come with a training.
-constexpr std::size_t kOwnFields =
-    count_members<train::offpolicy::OffPolicy>() + count_members<train::offpolicy::Snakes>() +
-    count_members<train::signals::Signals>();
+constexpr std::size_t kOwnFields = count_members<train::offpolicy::OffPolicy>() +
+                                   count_members<train::offpolicy::Snakes>() +
+                                   count_members<train::signals::Signals>();
 
 TEST(Schema, HasARowForEveryFieldOfTheStructs) { EXPECT_EQ(schema().size(), kFields + kOwnFields); }
 
