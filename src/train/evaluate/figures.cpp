@@ -26,7 +26,6 @@ const std::vector<Figure>& figures() {
         {"ocr_all", [](const E& e) { return e.score.ocr_all(); }, false, "ocr_all"},
         {"delay_s", [](const E& e) { return e.score.delay_s(); }, false, "delay_s"},
         {"outflow_vph", [](const E& e) { return e.score.outflow_vph(); }, false, "veh/h"},
-        {"queue", [](const E& e) { return e.score.mean_queue(); }, false, "queue"},
         {"mean_speed_mps", [](const E& e) { return e.score.mean_speed_mps(); }, false, "m/s"},
     };
     shown.insert(shown.end(), safety_figures().begin(), safety_figures().end());
@@ -35,6 +34,7 @@ const std::vector<Figure>& figures() {
         {"ocr_departed", [](const E& e) { return e.score.ocr_departed(); }},
         {"arrived", [](const E& e) { return real(e.score.arrived); }, true},
         {"waiting", [](const E& e) { return real(e.score.waiting); }, true},
+        {"queue", [](const E& e) { return e.score.mean_queue(); }},
         {"standing_time_s", [](const E& e) { return e.score.standing_time_s(); }},
         {"jammed_runs", [](const E& e) { return e.jammed ? 1.0 : 0.0; }},
         {"signal_changes", [](const E& e) { return real(e.score.signal_changes); }, true},

@@ -1,6 +1,7 @@
 #include "signals/training.h"
 
 #include <spdlog/spdlog.h>
+#include <torch/utils.h>
 
 #include <algorithm>
 #include <memory>
@@ -36,8 +37,9 @@ struct Outcomes {
   std::int64_t env_steps = 0;
 };
 
-/// On this rank: everything that lives as long as the training. It learns on the CPU: an update of
-/// a network of this size takes a GPU longer to be told than to compute.
+/// On this rank: everything that lives as long as the training. It learns on the CPU, in one
+/// thread: a network of this size takes a GPU longer to be told, and threads longer to share, than
+/// to compute.
 class SignalsTraining final : public Training {
  public:
   explicit SignalsTraining(Run& run)
@@ -48,7 +50,9 @@ class SignalsTraining final : public Training {
         pool_(rollout::start_sumo_pool(run.session(), config_)),
         policy_(settings_.hidden_dim,
                 derive_seed(static_cast<std::uint64_t>(config_.run.seed), {kControllerStream})),
-        learner_(config_, policy_, communicator_) {}
+        learner_(config_, policy_, communicator_) {
+    torch::set_num_threads(1);
+  }
 
   [[nodiscard]] TrainingUnits units() const override {
     return {.step = "iteration",

@@ -71,8 +71,10 @@ TEST(SignalPolicy, ACheckpointOfLightsThatSeeSomethingElseIsRefused) {
   EXPECT_THROW(signal_kind_in(snapshot), CheckpointError);
   put_signal_kind(snapshot, 48);
   EXPECT_EQ(signal_kind_in(snapshot), 48);
-  snapshot.put_text("signals/features", "vehicles");
-  EXPECT_THROW(signal_kind_in(snapshot), CheckpointError);
+  checkpoint::Snapshot other(1);
+  other.put_text("signals/features", "vehicles");
+  other.put_int("signals/hidden_dim", 48);
+  EXPECT_THROW(signal_kind_in(other), CheckpointError);
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 #include "train/signals/learner.h"
 
 #include <gmock/gmock.h>
+#include <torch/utils.h>
 
 #include "mpi_main.h"
 #include "support/alone_communicator.h"
@@ -14,6 +15,8 @@ using testing::live;
 using testing::live_episodes;
 
 constexpr std::int64_t kEpisodes = 5;
+/// As in the training.
+[[maybe_unused]] const bool kOneThread = (torch::set_num_threads(1), true);
 
 config::Config small_config() {
   config::Config config;
@@ -106,9 +109,8 @@ TEST(SignalLearner, GoesOnFromWhatItSaved) {
   checkpoint::Snapshot snapshot(1);
   first.save_to(snapshot);
   second.restore_from(snapshot);
-  for (auto* one : {&first, &second}) {
-    ASSERT_TRUE(one->update(live_episodes(first_policy, 3, 0, 1, 8), 3, 1));
-  }
+  const auto episodes = live_episodes(first_policy, 3, 0, 1, 8);
+  for (auto* one : {&first, &second}) ASSERT_TRUE(one->update(episodes, 3, 1));
   EXPECT_TRUE(first.parameters().flat().equal(second.parameters().flat()));
 }
 
