@@ -64,8 +64,9 @@ config::Program program(Arguments& arguments) {
                 ->allow_extra_args(false);
             app.add_option(
                    "--controller", arguments.controllers,
-                   "none, random, meter, yield, brisk, glide, with parameters as in "
-                   "'yield(lead_s=12)', or checkpoint:PATH, which decides as its file says unless "
+                   "none, random, meter, yield, brisk, glide, or for traffic lights greedy, "
+                   "max_pressure, actuated, with parameters as in 'yield(lead_s=12)', or "
+                   "checkpoint:PATH, which decides as its file says unless "
                    ",greedy or ,sampled follows; repeatable")
                 ->type_name("NAME")
                 ->allow_extra_args(false);

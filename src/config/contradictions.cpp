@@ -102,6 +102,11 @@ std::vector<Contradiction> find_contradictions(const Config& config) {
     found.push_back(
         {{"action.commands"}, "expected none first and at least one other command after it"});
   }
+  if (config.env.actors.size() != 1) {
+    found.push_back({{"env.actors"},
+                     "expected either vehicles or signals: one training for both at once is not "
+                     "there yet"});
+  }
   if (config.ppo.imitation_iterations > 0) check_imitation(config, found);
   if (config.ppo.episode_s > 0.0) check_pieces(config, found);
   if (config.env.objective == "auto" && config.search.minutes <= 0) {

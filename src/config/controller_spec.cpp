@@ -61,6 +61,20 @@ std::vector<ControllerKind> make_kinds() {
         {"brisk_m", 400, metres, "those up to this distance go fast where nothing is red"},
         period(1),
         kTop}},
+      {"greedy",
+       "Traffic lights: the green with the most vehicles within 50 m of its stop lines.",
+       {period(5)},
+       true},
+      {"max_pressure",
+       "Traffic lights: the green with the longest queues before its stop lines, less those on the "
+       "lanes behind.",
+       {period(5)},
+       true},
+      {"actuated",
+       "Traffic lights: the present green for as long as vehicles reach its stop lines, then the "
+       "next of the program for which one is there.",
+       {period(5), {"max_s", 50, between(0, 3600), "longest green while others wait"}},
+       true},
   };
 }
 
@@ -170,6 +184,11 @@ std::string refuse_to_imitate(std::string_view text) {
   } catch (const ConfigError& error) {
     return error.what();
   }
+}
+
+bool sets_signals(std::string_view text) {
+  const ControllerKind* kind = find_kind(without_spaces(text.substr(0, text.find('('))));
+  return kind != nullptr && kind->sets_signals;
 }
 
 std::vector<std::string_view> commands_of(const ControllerSpec& spec) {

@@ -41,6 +41,21 @@ std::vector<Row> env_rows() {
        .help = "How long before a conflicting green begins `arrive_late` may be asked for; 0: "
                "while it is on; 1000: always.",
        .unit = "s", .range = between(0, 3600)},
+      {TRAFFIC_KEY(env.actors),
+       .help = "Who acts in training: vehicles (connected ones) or signals (traffic lights).",
+       .choices = {"vehicles", "signals"}},
+      {TRAFFIC_KEY(env.yellow_s),
+       .help = "Yellow of a traffic light that a controller leads to another green.", .unit = "s",
+       .range = between(0, 60)},
+      {TRAFFIC_KEY(env.all_red_s),
+       .help = "Red for all streams that lose their green, after yellow; 0: none.", .unit = "s",
+       .range = between(0, 60)},
+      {TRAFFIC_KEY(env.min_green_s), .help = "Least green under a controller.", .unit = "s",
+       .range = above(0, 3600)},
+      {TRAFFIC_KEY(env.max_green_s),
+       .help = "Greatest green under a controller, after which the program's next one follows; 0: "
+               "no limit.",
+       .unit = "s", .range = between(0, 3600)},
       {TRAFFIC_KEY(env.objective),
        .help = "What a controller is to gain, in rewards, evaluations and the search: ocr, the "
                "share of the demand that gets through; delay, the time that vehicles lose, those "

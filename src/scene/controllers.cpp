@@ -3,6 +3,7 @@
 
 #include "index.h"
 #include "scripts.h"
+#include "signal_scripts.h"
 #include "traffic/config/controller_spec.h"
 #include "traffic/core/error.h"
 #include "traffic/core/random.h"
@@ -78,6 +79,7 @@ std::unique_ptr<Controller> make_controller(std::string_view text,
   const config::ControllerSpec spec = config::parse_controller(text);
   if (spec.name == "none") return std::make_unique<None>();
   if (spec.name == "random") return std::make_unique<Random>(spec, options);
+  if (auto script = make_signal_script(spec, options)) return script;
   auto script = make_script(spec, options);
   TRAFFIC_CHECK(script != nullptr, "controller {} is in the table and not made here", spec.name);
   return script;

@@ -181,6 +181,7 @@ void RoadState::tally(const StepEvents& events) {
     const double speed = v.speed_mps;
     score_.speed_sum += speed;
     score_.speed_square_sum += speed * speed;
+    if (speed < kStandingMps) score_.standing_s += step_length_s_;
     score_.abs_accel_sum += std::fabs(v.accel_mps2);
     score_.time_loss_s += time_loss_s(v);
     const bool braking = v.accel_mps2 < -kHardBrakeMps2;

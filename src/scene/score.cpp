@@ -40,6 +40,10 @@ double EpisodeScore::outflow_vph() const {
 double EpisodeScore::delay_s() const {
   return ratio(lost_s(), static_cast<double>(departed + waiting));
 }
+double EpisodeScore::mean_queue() const { return ratio(standing_s, seconds); }
+double EpisodeScore::standing_time_s() const {
+  return ratio(standing_s, static_cast<double>(departed));
+}
 double EpisodeScore::mean_speed_mps() const {
   return ratio(speed_sum, static_cast<double>(vehicle_steps));
 }

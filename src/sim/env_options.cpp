@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "traffic/config/scenario_mix.h"
+
 namespace traffic::sim {
 
 EnvOptions env_options(const config::Env& env) {
@@ -18,6 +20,16 @@ EnvOptions env_options(const config::Env& env) {
                             .max_slowdown_mps2 = env.max_slowdown_mps2,
                             .min_accel_mps2 = env.min_accel_mps2,
                             .max_accel_mps2 = env.max_accel_mps2};
+  options.signal_limits = {.yellow_s = env.yellow_s,
+                           .all_red_s = env.all_red_s,
+                           .min_green_s = env.min_green_s,
+                           .max_green_s = env.max_green_s};
+  return options;
+}
+
+EnvOptions first_env_options(const config::Env& env) {
+  EnvOptions options = env_options(env);
+  options.scenario = config::scenario_mix(env).front().scenario;
   return options;
 }
 

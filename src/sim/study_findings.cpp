@@ -7,6 +7,7 @@
 #include <string_view>
 #include <utility>
 
+#include "traffic/config/controller_spec.h"
 #include "traffic/sim/env_options.h"
 #include "traffic/sim/network_study.h"
 
@@ -86,8 +87,16 @@ class Judge {
  public:
   Judge(const NetworkStudy& study, const config::Config& config, const StudyUse& use)
       : study_(study), config_(config), env_(config.env), use_(use) {
-    commands_ = use.learns || std::any_of(use.controllers.begin(), use.controllers.end(),
-                                          [](const std::string& name) { return name != "none"; });
+    const auto& names = use.controllers;
+    const bool lights_alone = config.env.actors == std::vector<std::string>{"signals"};
+    sets_lights_ = (use.learns && lights_alone) ||
+                   std::any_of(names.begin(), names.end(), config::sets_signals);
+    commands_ = (use.learns && !lights_alone) ||
+                std::any_of(names.begin(), names.end(), [&](const std::string& name) {
+                  const bool of_lights = config::sets_signals(name) ||
+                                         (lights_alone && name.starts_with("checkpoint:"));
+                  return name != "none" && !of_lights;
+                });
   }
 
   std::vector<StudyFinding> run() {
@@ -97,6 +106,7 @@ class Judge {
       look_at_vehicles();
       look_at_commands();
     }
+    if (sets_lights_) look_at_lights();
     look_at_demand();
     return std::move(findings_);
   }
@@ -131,6 +141,11 @@ class Judge {
                        study_.time_to_teleport_s),
            R"(env.sumo_args = ["--time-to-teleport", "-1"])");
     }
+  }
+
+  void look_at_lights() {
+    if (study_.lights > 0) return;
+    error("env.scenario", "the network has no traffic light", "take a network with lights");
   }
 
   void look_at_conflicts() {
@@ -198,7 +213,7 @@ class Judge {
       return;
     }
     if (study_.vehicles <= 0) {
-      if (commands_) {
+      if (commands_ || sets_lights_) {
         error("env.scenario", "no vehicle departs before the end of the episode",
               "look at the route-files of the .sumocfg, its <begin>, and env.max_time_s");
       }
@@ -226,7 +241,8 @@ class Judge {
   const config::Config& config_;
   const config::Env& env_;
   const StudyUse& use_;
-  bool commands_ = false;
+  bool commands_ = false;     ///< vehicles
+  bool sets_lights_ = false;  ///< traffic lights
   std::vector<StudyFinding> findings_;
 };
 

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <optional>
 #include <set>
 #include <unordered_map>
 #include <utility>
@@ -91,6 +92,7 @@ struct SumoEnv::Impl {
     removes_collided = Simulation::getOption("collision.action") == "remove";
     state->reset(Simulation::getDeltaT(), std::max(end, 0.0));
     signals.reset(road->lights);
+    signal_view.reset();
     book.clear();
     names.clear();
     ids.clear();
@@ -111,6 +113,7 @@ struct SumoEnv::Impl {
   void step() {
     try {
       give_commands();
+      if (signal_view) signals.set(signal_book.advance());
       Simulation::step();
       observe();
     } catch (const Error&) {
@@ -207,6 +210,19 @@ struct SumoEnv::Impl {
     events.teleports = Simulation::getStartingTeleportNumber();
     signals.read(now, events.lights);
     state->update(events);
+    if (signal_view) observe_signals();
+  }
+
+  void take_signals() {
+    signal_book.reset(signals.plans(), options.signal_limits);
+    signal_view.emplace(*road);
+    observe_signals();
+  }
+
+  void observe_signals() {
+    signal_book.observe(state->time_s(), state->lights());
+    signal_view->update(*state, signal_book);
+    state->score().signal_changes = signal_book.num_changes();
   }
 
   const scene::RoutePlan& plan_of(const std::string& name) {
@@ -311,6 +327,8 @@ struct SumoEnv::Impl {
   scene::CommandBook book;
   scene::FrameBuilder frames;
   SignalReader signals;
+  scene::SignalBook signal_book;
+  std::optional<scene::SignalView> signal_view;  ///< once the lights are taken over
   const scene::GraphFrame* frame = nullptr;
   bool frame_valid = false;
   double begin_s = 0;
@@ -340,6 +358,15 @@ void SumoEnv::save(const std::filesystem::path& file) { impl_->save(file); }
 void SumoEnv::apply(std::span<const scene::Command> commands) {
   impl_->book.add(commands, *impl_->state);
   impl_->frame_valid = false;
+}
+void SumoEnv::take_signals() { impl_->take_signals(); }
+void SumoEnv::apply(std::span<const scene::SignalCommand> commands) {
+  TRAFFIC_CHECK(impl_->signal_view.has_value(), "lights are commanded before take_signals()");
+  impl_->signal_book.add(commands);
+}
+const scene::SignalView& SumoEnv::signals() const {
+  TRAFFIC_CHECK(impl_->signal_view.has_value(), "lights are looked at before take_signals()");
+  return *impl_->signal_view;
 }
 void SumoEnv::step() { impl_->step(); }
 bool SumoEnv::done() const {

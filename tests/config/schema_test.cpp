@@ -20,6 +20,7 @@
 #include "traffic/config/load.h"
 #include "traffic/config/write.h"
 #include "train/offpolicy/settings.h"
+#include "train/signals/settings.h"
 
 namespace traffic::config {
 namespace {
@@ -60,8 +61,9 @@ constexpr std::size_t kFields =
     count_members<Profile>();
 
 /// Of sections that come with a training.
-constexpr std::size_t kOwnFields =
-    count_members<train::offpolicy::OffPolicy>() + count_members<train::offpolicy::Snakes>();
+constexpr std::size_t kOwnFields = count_members<train::offpolicy::OffPolicy>() +
+                                   count_members<train::offpolicy::Snakes>() +
+                                   count_members<train::signals::Signals>();
 
 TEST(Schema, HasARowForEveryFieldOfTheStructs) { EXPECT_EQ(schema().size(), kFields + kOwnFields); }
 
@@ -74,7 +76,8 @@ TEST(Schema, NoTwoRowsShareAKeyOrAField) {
     const void* field =
         std::visit([](auto* at) { return static_cast<const void*>(at); }, row.field(config));
     EXPECT_TRUE(fields.insert(field).second) << row.key;
-    if (row.section() == "offpolicy" || row.section() == "game") continue;  // extensions
+    const std::string_view section = row.section();
+    if (section == "offpolicy" || section == "game" || section == "signals") continue;
     EXPECT_GE(field, static_cast<const void*>(&config));
     EXPECT_LT(field, static_cast<const void*>(&config + 1));
   }

@@ -30,6 +30,7 @@ constexpr bool is_listed(RandomStream stream) {
     case kSamplingStream:
     case kScenarioStream:
     case kPieceStream:
+    case kDemandScaleStream:
     case kNetworkStream:
     case kGameStream:
     case kOpponentStream:

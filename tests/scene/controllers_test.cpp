@@ -230,8 +230,8 @@ TEST(Controllers, AnUnknownNameListsTheKnownOnes) {
     make_controller("metre");
     FAIL() << "no error";
   } catch (const ConfigError& e) {
-    EXPECT_THAT(e.what(),
-                HasSubstr("none, random, meter, yield, brisk, glide; did you mean 'meter'?"));
+    EXPECT_THAT(e.what(), HasSubstr("none, random, meter, yield, brisk, glide, greedy, "
+                                    "max_pressure, actuated; did you mean 'meter'?"));
   }
 }
 

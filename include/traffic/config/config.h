@@ -121,6 +121,11 @@ struct Env {
   bool behind = false;     ///< also those that have just passed a conflict
   double commit_s = 0;     ///< how long arrive_late is kept; 0: for the control period
   double lead_s = 0;       ///< how long before a conflicting green arrive_late may begin
+  std::vector<std::string> actors = {"vehicles"};  ///< vehicles | signals
+  double yellow_s = 3.0;
+  double all_red_s = 0.0;
+  double min_green_s = 5.0;
+  double max_green_s = 120.0;  ///< 0: no limit
   /// What is to be gained: ocr | delay | auto.
   std::string objective = "ocr";
   bool shield = true;  ///< level 2 may replace commands by braking

@@ -24,6 +24,7 @@ struct ControllerKind {
   std::string_view name;
   std::string_view help;
   std::vector<ControllerParameter> parameters;
+  bool sets_signals = false;  ///< traffic lights, and no vehicles
 
   /// Null when there is none of that name.
   [[nodiscard]] const ControllerParameter* parameter(std::string_view wanted) const;
@@ -48,6 +49,9 @@ ControllerSpec parse_controller(std::string_view text);
 /// Why a text is refused to be imitated; empty if it is a scripted controller that always does the
 /// same in the same traffic.
 std::string refuse_to_imitate(std::string_view text);
+
+/// Whether it sets traffic lights and no vehicles; of what is no scripted controller: false.
+bool sets_signals(std::string_view text);
 
 /// Which of action.commands a controller asks for.
 std::vector<std::string_view> commands_of(const ControllerSpec& spec);

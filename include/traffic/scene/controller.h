@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "traffic/scene/action.h"
+#include "traffic/scene/signal_view.h"
 
 namespace traffic::scene {
 
@@ -23,6 +24,12 @@ class Controller {
   virtual void reset(std::uint64_t seed) = 0;
   /// Appends commands for the state as it is now.
   virtual void decide(const RoadState& state, std::vector<Command>& commands) = 0;
+  /// Whether it sets traffic lights: then they are taken over from their programs, and
+  /// decide_signals() is called after every decide().
+  [[nodiscard]] virtual bool sets_signals() const { return false; }
+  /// Appends commands for lights that may switch (SignalBook::may_switch).
+  virtual void decide_signals(const SignalView& /*view*/,
+                              std::vector<SignalCommand>& /*commands*/) {}
   [[nodiscard]] virtual std::string_view name() const = 0;
   /// Time between two calls of decide(); 0: after every step.
   [[nodiscard]] virtual double period_s() const = 0;
@@ -52,7 +59,7 @@ void find_candidates(const RoadState& state, const CandidateRule& rule,
 /// What a controller takes where its text leaves it open.
 struct ControllerOptions {
   int top_k = 5;               ///< vehicles under control at once, at most
-  double period_s = 3.0;       ///< between two decisions
+  double period_s = 3.0;       ///< between two decisions of those that have none of their own
   CandidateRule candidates{};  ///< of `random`
 };
 

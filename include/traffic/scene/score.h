@@ -6,6 +6,9 @@
 
 namespace traffic::scene {
 
+/// Who is slower stands (SUMO's halting).
+inline constexpr double kStandingMps = 0.1;
+
 /// Counts since the start of the episode, and the scores that follow from them.
 struct EpisodeScore {
   double seconds = 0;
@@ -22,11 +25,14 @@ struct EpisodeScore {
   double abs_accel_sum = 0;     ///< over vehicle_steps
   double time_loss_s = 0;  ///< against driving as fast as limit, vehicle and driver allow, summed
                            ///< over the vehicles; stops and time off the road are lost, too
+  double standing_s = 0;   ///< vehicle-seconds under kStandingMps
   double depart_delay_s = 0;  ///< time that vehicles waited to enter, also those that never did
   std::int64_t collisions = 0;
   std::int64_t emergency_stops = 0;
   std::int64_t hard_brakes = 0;  ///< times a vehicle began to brake harder than 3 m/s2
   std::int64_t teleports = 0;
+
+  std::int64_t signal_changes = 0;  ///< times a controller led a light to another green
 
   std::int64_t interventions = 0;  ///< times a vehicle came under control
   std::int64_t cv_steps = 0;       ///< vehicle-steps under control
@@ -49,6 +55,10 @@ struct EpisodeScore {
   [[nodiscard]] double outflow_vph() const;
   /// Time lost on the road and before it, mean of all that departed or wait to enter.
   [[nodiscard]] double delay_s() const;
+  /// Vehicles that stand, mean over time.
+  [[nodiscard]] double mean_queue() const;
+  /// Time that a vehicle stood, mean of those that departed.
+  [[nodiscard]] double standing_time_s() const;
   [[nodiscard]] double mean_speed_mps() const;
   [[nodiscard]] double speed_deviation_mps() const;
   [[nodiscard]] double mean_abs_accel_mps2() const;

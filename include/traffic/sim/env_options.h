@@ -9,6 +9,8 @@ namespace traffic::sim {
 
 /// What [env] says about the simulation itself.
 EnvOptions env_options(const config::Env& env);
+/// The same with the first of its scenarios (config::scenario_mix).
+EnvOptions first_env_options(const config::Env& env);
 
 /// Who a trained controller may pick: [env], and of whom the commands of [action] can ask anything.
 scene::CandidateRule candidate_rule(const config::Config& config);

@@ -24,6 +24,7 @@
 #include "traffic/scene/frame.h"
 #include "traffic/scene/road_state.h"
 #include "traffic/scene/shield.h"
+#include "traffic/scene/signal_view.h"
 
 namespace traffic::sim {
 
@@ -37,6 +38,7 @@ struct EnvOptions {
   bool shield = true;     ///< level 2 may replace commands by braking
   scene::ShieldLimits shield_limits{};
   scene::ControlLimits control_limits{};
+  scene::SignalLimits signal_limits{};
 };
 
 /// "SUMO 1.28.0", of the library that this program is linked with.
@@ -82,6 +84,13 @@ class SumoEnv {
   /// Commands from the next step on. Vehicles whose command ends are released in the step after it.
   /// @throws Error for a vehicle that is no CV
   void apply(std::span<const scene::Command> commands);
+  /// From now on until the episode ends, traffic lights follow commands instead of their programs.
+  void take_signals();
+  /// Commands for lights from the next step on, after take_signals().
+  /// @throws Error for a light that may not switch
+  void apply(std::span<const scene::SignalCommand> commands);
+  /// What stands before the lights; after take_signals(), valid as frame().
+  [[nodiscard]] const scene::SignalView& signals() const;
   /// Advances the simulation by one step.
   /// @throws WorkerError with SUMO's own message when the simulation fails
   void step();

@@ -1,8 +1,11 @@
 #include "traffic/rollout/traffic/sumo_env.h"
 
 #include <memory>
+#include <string>
 #include <string_view>
+#include <vector>
 
+#include "signal_environment.h"
 #include "traffic/config/load.h"
 #include "traffic/core/fault.h"
 #include "traffic/rollout/pool/processes.h"
@@ -11,11 +14,16 @@
 namespace traffic::rollout {
 
 int run_sumo_env(int argc, char** argv) {
-  return run_environment_process(argc, argv, [](std::string_view settings, const EnvPlace& place) {
-    fault::hit("sumo_env.start", place.env, place.incarnation);
-    return std::make_unique<TrafficEnvironment>(
-        config::parse_stored_config(settings, "the resolved config"), place.env);
-  });
+  return run_environment_process(
+      argc, argv,
+      [](std::string_view settings, const EnvPlace& place) -> std::unique_ptr<Environment> {
+        fault::hit("sumo_env.start", place.env, place.incarnation);
+        const auto config = config::parse_stored_config(settings, "the resolved config");
+        if (config.env.actors == std::vector<std::string>{"signals"}) {
+          return std::make_unique<SignalEnvironment>(config, place.env);
+        }
+        return std::make_unique<TrafficEnvironment>(config, place.env);
+      });
 }
 
 }  // namespace traffic::rollout

@@ -14,14 +14,6 @@ namespace {
 /// A piece is loaded this long before its first decision, so that what looks back sees something.
 constexpr double kLookBack_s = scene::kRecentS;
 
-/// What the configuration says, for the first of its scenarios.
-sim::EnvOptions first_options(const config::Env& env,
-                              const std::vector<config::ScenarioShare>& mix) {
-  sim::EnvOptions options = sim::env_options(env);
-  options.scenario = mix.front().scenario;
-  return options;
-}
-
 }  // namespace
 
 TrafficEnvironment::TrafficEnvironment(const config::Config& config, std::uint32_t env)
@@ -32,7 +24,7 @@ TrafficEnvironment::TrafficEnvironment(const config::Config& config, std::uint32
       top_k_(static_cast<int>(config.controller.top_k)),
       by_delay_(config.env.objective == "delay"),
       env_index_(env),
-      sumo_(first_options(config.env, mix_)),
+      sumo_(sim::first_env_options(config.env)),
       control_period_(options_.control_period_s, sumo_.step_length_s()) {}
 
 Environment::Answer TrafficEnvironment::reset(std::span<const std::byte> order,

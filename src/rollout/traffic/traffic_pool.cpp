@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "period_codec.h"
+#include "signal_codec.h"
 #include "traffic/config/write.h"
 #include "traffic/core/error.h"
 
@@ -22,13 +23,14 @@ std::unique_ptr<EnvPool> start_sumo_pool(const comm::MpiSession& session,
   const auto frames = static_cast<std::int64_t>(std::ceil(config.env.control_period_s)) + 1;
   const std::int64_t vehicles = config.rollout.max_vehicles;
   return std::make_unique<WorkerPool>(
-      session, WorkerPoolSpec{.rollout = config.rollout,
-                              .programs = programs,
-                              .settings = config::to_toml(config),
-                              .max_order_bytes = order_bytes(vehicles),
-                              .max_answer_bytes = period_bytes(frames, vehicles),
-                              .worker_silence_s = std::min(WorkerPoolSpec{}.worker_silence_s,
-                                                           config.comm.timeout_s / 2)});
+      session, WorkerPoolSpec{
+                   .rollout = config.rollout,
+                   .programs = programs,
+                   .settings = config::to_toml(config),
+                   .max_order_bytes = std::max(order_bytes(vehicles), kSignalOrderBytes),
+                   .max_answer_bytes = std::max(period_bytes(frames, vehicles), kSignalAnswerBytes),
+                   .worker_silence_s =
+                       std::min(WorkerPoolSpec{}.worker_silence_s, config.comm.timeout_s / 2)});
 }
 
 TrafficPool::TrafficPool(std::unique_ptr<EnvPool> pool)

@@ -19,6 +19,26 @@ namespace {
 
 constexpr double kTimeTolerance_s = 1e-6;
 
+/// Whether traffic has come to a stand: for five minutes nobody arrived though many were driving.
+class JamWatch {
+ public:
+  void look_at(const scene::EpisodeScore& score) {
+    constexpr std::int64_t kMany = 10;
+    if (score.arrived != arrived_ || score.running < kMany) {
+      arrived_ = score.arrived;
+      since_s_ = score.seconds;
+    }
+    jammed_ |= score.seconds - since_s_ >= kJam_s;
+  }
+  [[nodiscard]] bool is_jammed() const { return jammed_; }
+
+ private:
+  static constexpr double kJam_s = 300.0;
+  std::int64_t arrived_ = 0;
+  double since_s_ = 0;
+  bool jammed_ = false;
+};
+
 }  // namespace
 
 void check_controller(const std::string& name) {
@@ -81,15 +101,24 @@ EvaluatedEpisode EpisodeRunner::run(std::size_t controller_index, std::uint64_t 
 void EpisodeRunner::drive(scene::Controller& chosen, EvaluatedEpisode& episode,
                           const std::function<void(double)>& progress, Recording* recording) {
   std::vector<scene::Command> commands;
+  std::vector<scene::SignalCommand> signal_commands;
   double next_decision_s = 0;
+  if (chosen.sets_signals()) env_->take_signals();
+  JamWatch jam;
   while (!env_->done()) {
     if (env_->time_s() >= next_decision_s - kTimeTolerance_s) {
       commands.clear();
       chosen.decide(env_->state(), commands);
       env_->apply(commands);
+      if (chosen.sets_signals()) {
+        signal_commands.clear();
+        chosen.decide_signals(env_->signals(), signal_commands);
+        env_->apply(signal_commands);
+      }
       next_decision_s += chosen.period_s();
     }
     env_->step();
+    jam.look_at(env_->score());
     if (recording) recording->add(env_->state());
     const auto vehicles = env_->state().vehicles();
     const auto controlled =
@@ -100,6 +129,7 @@ void EpisodeRunner::drive(scene::Controller& chosen, EvaluatedEpisode& episode,
     progress(end_s > 0 ? env_->time_s() / end_s : 0.0);
   }
   episode.score = env_->score();
+  episode.jammed = jam.is_jammed();
 }
 
 }  // namespace traffic::train

@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "evaluate/figures.h"
+#include "traffic/config/controller_spec.h"
 #include "traffic/report/paired_statistics.h"
 
 namespace traffic::train {
@@ -57,7 +58,7 @@ std::vector<ControllerVerdict> judge_controllers(const EvaluationPlan& plan,
   for (std::size_t c = 0; c < verdicts.size(); ++c) {
     ControllerVerdict& own = verdicts[c];
     const auto interventions = values_of(plan, episodes, c, [](const EvaluatedEpisode& e) {
-      return static_cast<double>(e.score.interventions);
+      return static_cast<double>(e.score.interventions + e.score.signal_changes);
     });
     own.acted = std::any_of(interventions.begin(), interventions.end(),
                             [](double count) { return count > 0.0; });
@@ -94,10 +95,11 @@ std::string verdict_text(const EvaluationPlan& plan, const Episodes& episodes) {
                           interval_text(excess.half_width), spaced(excess.figure));
     }
     if (!own.acted && plan.controllers[c] != "none") {
+      const bool of_lights = config::sets_signals(plan.controllers[c]);
       text += fmt::format(
-          "{} commanded no vehicle in any run, so its figures are those of none; traffic_doctor "
+          "{} commanded no {} in any run, so its figures are those of none; traffic_doctor "
           "--scenario {} says what it could do\n",
-          name, plan.config.env.scenario);
+          name, of_lights ? "light" : "vehicle", plan.config.env.scenario);
     }
   }
   return text;

@@ -12,6 +12,7 @@
 #include "policy/fit.h"
 #include "policy/perception.h"
 #include "policy/policy.h"
+#include "policy/signal_controller.h"
 #include "run/snapshot_parts.h"
 #include "traffic/checkpoint/file.h"
 #include "traffic/config/load.h"
@@ -116,7 +117,11 @@ CheckpointSettings settings_of_checkpoint(const std::filesystem::path& path,
 }
 
 std::unique_ptr<scene::Controller> make_policy_controller(const CheckpointName& name) {
-  return std::make_unique<PolicyController>(checkpoint::load(name.path), name.decides);
+  const checkpoint::Snapshot snapshot = checkpoint::load(name.path);
+  if (snapshot.contains("signals/features")) {
+    return make_signal_controller(snapshot, name.decides.value_or(decides_in(snapshot)));
+  }
+  return std::make_unique<PolicyController>(snapshot, name.decides);
 }
 
 }  // namespace traffic::train

@@ -71,7 +71,7 @@ void Critic::fit(const Experience& experience, const torch::Tensor& returns, con
   const torch::Tensor wanted = standardise(returns);
   for (std::int64_t epoch = 0; epoch < passes.epochs; ++epoch) {
     run_epoch(experience, wanted,
-              split_minibatches(experience, passes.total_states, seed_,
+              split_minibatches(experience.global_state, passes.total_states, seed_,
                                 {.stream = settings_.stream,
                                  .iteration = passes.iteration,
                                  .epoch = epoch,

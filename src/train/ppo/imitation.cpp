@@ -50,7 +50,7 @@ std::optional<UpdateResult> Learner::imitate(const Experience& experience,
     if (is_given_up()) return std::nullopt;
     sums.zero_();
     for (const torch::Tensor& states :
-         split_minibatches(experience, total_states, seed_,
+         split_minibatches(experience.global_state, total_states, seed_,
                            {.stream = kImitationStream,
                            .iteration = iteration,
                            .epoch = epoch,

@@ -88,7 +88,7 @@ std::optional<UpdateResult> Learner::update(const Experience& experience, std::i
   bool goes_on = true;
   while (goes_on && result.epochs < ppo_.num_epochs) {
     if (is_given_up()) return std::nullopt;
-    const auto minibatches = split_minibatches(experience, total_states, seed_,
+    const auto minibatches = split_minibatches(experience.global_state, total_states, seed_,
                                                {.stream = kPolicyMinibatchStream,
                                                 .iteration = iteration,
                                                 .epoch = result.epochs,

@@ -7,7 +7,7 @@
 
 namespace traffic::train {
 
-std::vector<torch::Tensor> split_minibatches(const Experience& experience,
+std::vector<torch::Tensor> split_minibatches(const torch::Tensor& global_state,
                                              std::int64_t total_states, std::uint64_t seed,
                                              const EpochKey& key) {
   const std::int64_t count = rl::count_minibatches(total_states, key.size);
@@ -15,7 +15,7 @@ std::vector<torch::Tensor> split_minibatches(const Experience& experience,
       derive_seed(seed, {key.stream, static_cast<std::uint64_t>(key.iteration),
                          static_cast<std::uint64_t>(key.epoch)});
   torch::Tensor mine = torch::full({total_states}, -1, torch::kLong);
-  mine.index_put_({experience.global_state}, torch::arange(experience.num_states()));
+  mine.index_put_({global_state}, torch::arange(global_state.numel()));
   std::vector<torch::Tensor> parts;
   for (const torch::Tensor& part : rl::permuted_minibatches(total_states, count, of_epoch)) {
     const torch::Tensor local = mine.index_select(0, part);

@@ -20,9 +20,10 @@ struct EpochKey {
 
 /// One permutation of the joined batch, of which each rank takes what it has: which states form a
 /// minibatch does not depend on the number of ranks.
+/// @param global_state [N] places of this rank's states among those of all ranks
 /// @param total_states of all ranks
 /// @return this rank's states of each minibatch, as many on every rank
-std::vector<torch::Tensor> split_minibatches(const Experience& experience,
+std::vector<torch::Tensor> split_minibatches(const torch::Tensor& global_state,
                                              std::int64_t total_states, std::uint64_t seed,
                                              const EpochKey& key);
 

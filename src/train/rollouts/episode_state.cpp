@@ -117,10 +117,11 @@ class Reader {
   std::span<const std::byte> rest_;
 };
 
-/// Every field of a score, in the order of the format.
+/// Every field of a score, in the order of the format, but standing_s and signal_changes: they are
+/// there again with the next answer.
 template <typename Score, typename Visit>
 void each_field(Score& score, const Visit& visit) {
-  static_assert(sizeof(Score) == 23 * sizeof(double), "a field is not in the list");
+  static_assert(sizeof(Score) == 25 * sizeof(double), "a field is not in the list");
   visit(score.seconds);
   visit(score.departed);
   visit(score.arrived);

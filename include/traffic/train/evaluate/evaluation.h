@@ -32,6 +32,7 @@ struct EvaluatedEpisode {
   std::uint64_t seed = 0;
   scene::EpisodeScore score{};
   std::int64_t max_controlled = 0;  ///< most CVs under control at any moment
+  bool jammed = false;  ///< at some time nobody arrived for five minutes though many were driving
 };
 
 struct EvaluationProgress {
@@ -71,7 +72,7 @@ struct ControllerVerdict {
   double gain = 0;        ///< of the objective over `none`, %; 0 of `none`
   double half_width = 0;  ///< of its interval
   std::vector<SafetyExcess> excesses{};
-  bool acted = false;  ///< some vehicle was under its control
+  bool acted = false;  ///< it commanded a vehicle or a light
   bool best = false;   ///< the highest gain of those that are safe
   /// No more emergency stops and collisions than evaluation.safety_limit allows; more hard brakes
   /// alone are only said.

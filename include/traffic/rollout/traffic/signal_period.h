@@ -1,0 +1,31 @@
+/// What a simulation whose traffic lights act hands to its rank after every control period, as
+/// views into memory that both share.
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "traffic/scene/score.h"
+#include "traffic/scene/signal_book.h"
+
+namespace traffic::rollout {
+
+/// A light whose next green is asked for.
+struct SignalChoice {
+  std::int32_t light = 0;
+  std::int32_t num_greens = 0;  ///< rows of its features, which follow those of the choice before
+  std::int32_t present = 0;     ///< the green that it shows
+};
+
+/// The outcome of a control period and the observation at its end. L lights, F
+/// scene::signal_features().
+struct SignalPeriod {
+  double time_s = 0;  ///< simulated, since the start of the episode
+  bool done = false;
+  std::span<const double> lost_s;         ///< [L] lost before each light within the period
+  std::span<const SignalChoice> choices;  ///< by light, ascending
+  std::span<const float> rows;            ///< [sum of num_greens, F]
+  scene::EpisodeScore score;              ///< since the start of the episode
+};
+
+}  // namespace traffic::rollout

@@ -1,0 +1,57 @@
+#include "traffic/model/signal_network.h"
+
+#include "traffic/model/initialise.h"
+
+namespace traffic::model {
+namespace {
+
+/// Rows of one light, reduced: [B, H].
+torch::Tensor mean_of_lights(const torch::Tensor& rows, const torch::Tensor& light,
+                             std::int64_t lights) {
+  const torch::Tensor sum =
+      torch::zeros({lights, rows.size(1)}, rows.options()).index_add(0, light, rows);
+  const torch::Tensor count =
+      torch::zeros({lights}, rows.options())
+          .index_add(0, light, torch::ones({light.size(0)}, rows.options()));
+  return sum / count.unsqueeze(1);
+}
+
+torch::Tensor max_of_lights(const torch::Tensor& rows, const torch::Tensor& light,
+                            std::int64_t lights) {
+  const torch::Tensor index = light.unsqueeze(1).expand_as(rows);
+  return torch::zeros({lights, rows.size(1)}, rows.options())
+      .scatter_reduce(0, index, rows, "amax", /*include_self=*/false);
+}
+
+}  // namespace
+
+SignalNetworkImpl::SignalNetworkImpl(std::int64_t features, std::int64_t hidden_dim)
+    : first_(register_module("first", torch::nn::Linear(features, hidden_dim))),
+      second_(register_module("second", torch::nn::Linear(hidden_dim, hidden_dim))),
+      choice_(register_module("choice", torch::nn::Linear(3 * hidden_dim, hidden_dim))),
+      logit_(register_module("logit", torch::nn::Linear(hidden_dim, 1))),
+      state_(register_module("state", torch::nn::Linear(2 * hidden_dim, hidden_dim))),
+      value_(register_module("value", torch::nn::Linear(hidden_dim, 1))) {}
+
+void SignalNetworkImpl::reset(std::uint64_t seed) {
+  initialise(*this, seed);
+  constexpr double kAlmostNothing = 0.01;
+  const torch::NoGradGuard no_grad;
+  logit_->weight.mul_(kAlmostNothing);
+  logit_->bias.zero_();
+}
+
+SignalOutput SignalNetworkImpl::forward(const SignalInput& in) {
+  const std::int64_t lights = in.present.size(0);
+  const torch::Tensor greens = torch::tanh(second_->forward(torch::tanh(first_->forward(in.rows))));
+  const torch::Tensor mean = mean_of_lights(greens, in.light, lights);
+  const torch::Tensor present = greens.index_select(0, in.present);
+  const torch::Tensor beside =
+      torch::cat({mean, present}, 1).index_select(0, in.light);  // [R, 2 H]
+  const torch::Tensor choice = torch::tanh(choice_->forward(torch::cat({greens, beside}, 1)));
+  const torch::Tensor all = torch::cat({mean, max_of_lights(greens, in.light, lights)}, 1);
+  return {.logits = logit_->forward(choice).squeeze(1),
+          .values = value_->forward(torch::tanh(state_->forward(all))).squeeze(1)};
+}
+
+}  // namespace traffic::model

@@ -1,0 +1,100 @@
+#include "signal_environment.h"
+
+#include <cmath>
+#include <string>
+
+#include "period_codec.h"
+#include "signal_codec.h"
+#include "traffic/core/error.h"
+#include "traffic/core/fault.h"
+#include "traffic/sim/env_options.h"
+
+namespace traffic::rollout {
+SignalEnvironment::SignalEnvironment(const config::Config& config, std::uint32_t env)
+    : options_(config.env),
+      mix_(config::scenario_mix(config.env)),
+      env_index_(env),
+      sumo_(sim::first_env_options(config.env)),
+      control_period_(options_.control_period_s, sumo_.step_length_s()) {}
+
+Environment::Answer SignalEnvironment::reset(std::span<const std::byte> order,
+                                             std::span<std::byte> room, EnvHost& host) {
+  fault::hit("sumo_env.reset", env_index_, static_cast<std::int64_t>(host.episodes()));
+  begin_episode(read_episode(order));
+  return answer(room);
+}
+
+Environment::Answer SignalEnvironment::step(std::span<const std::byte> order,
+                                            std::span<std::byte> room, EnvHost& host) {
+  std::fill(lost_s_.begin(), lost_s_.end(), 0.0);
+  if (acts_) sumo_.apply(read_signal_commands(order));
+  for (std::int64_t s = 0; s < control_period_.steps() && !sumo_.done(); ++s) run_step(host);
+  return answer(room);
+}
+
+void SignalEnvironment::begin_episode(const EpisodeSpec& spec) {
+  if (static_cast<std::size_t>(spec.traffic.scenario) >= mix_.size()) {
+    throw WorkerError("an episode of scenario {}, there are {}", spec.traffic.scenario,
+                      mix_.size());
+  }
+  sumo_.set_scenario(mix_[static_cast<std::size_t>(spec.traffic.scenario)].scenario);
+  std::vector<std::string> extra_args;
+  if (spec.demand_scale != 1.0) extra_args = {"--scale", fmt::format("{}", spec.demand_scale)};
+  sumo_.reset(spec.traffic.seed, extra_args);
+  control_period_ = {options_.control_period_s, sumo_.step_length_s()};
+  script_.reset();
+  if (!spec.controller.empty()) {
+    script_ = scene::make_controller(spec.controller, {.period_s = options_.control_period_s});
+    script_->reset(spec.traffic.seed);
+  }
+  acts_ = !script_ || script_->sets_signals();
+  if (acts_) sumo_.take_signals();
+  next_decision_s_ = sumo_.time_s();
+  lost_s_.assign(sumo_.road().lights.size(), 0.0);
+}
+
+void SignalEnvironment::ask_script() {
+  if (!script_ || sumo_.time_s() < next_decision_s_ - scene::kTimeTolerance_s) return;
+  commands_.clear();
+  script_->decide_signals(sumo_.signals(), commands_);
+  sumo_.apply(commands_);
+  next_decision_s_ += script_->period_s();
+}
+
+void SignalEnvironment::run_step(EnvHost& host) {
+  if (acts_) ask_script();
+  const auto count = static_cast<std::int64_t>(host.begin_step());
+  const auto action = fault::hit("sumo_env.step", env_index_, count);
+  sumo_.step();
+  if (!acts_) return;
+  for (std::size_t light = 0; light < lost_s_.size(); ++light) {
+    lost_s_[light] += sumo_.signals().light(static_cast<int>(light)).lost_s;
+  }
+  if (action == fault::Action::kNan && !lost_s_.empty()) lost_s_.front() = std::nan("");
+}
+
+Environment::Answer SignalEnvironment::answer(std::span<std::byte> room) {
+  choices_.clear();
+  rows_.clear();
+  const bool done = sumo_.done();
+  if (acts_ && !script_ && !done) {
+    const scene::SignalView& view = sumo_.signals();
+    for (int light = 0; light < view.book().num_lights(); ++light) {
+      if (!view.book().may_switch(light)) continue;
+      choices_.push_back(
+          {.light = light,
+           .num_greens = static_cast<std::int32_t>(view.book().plan(light).greens().size()),
+           .present = view.book().present(light)});
+      view.append_features(light, rows_);
+    }
+  }
+  const SignalPeriod period{.time_s = sumo_.time_s(),
+                            .done = done,
+                            .lost_s = lost_s_,
+                            .choices = choices_,
+                            .rows = rows_,
+                            .score = sumo_.score()};
+  return {.size_bytes = write_signal_period(period, room), .done = done};
+}
+
+}  // namespace traffic::rollout

@@ -1,0 +1,51 @@
+/// Episodes and control periods of SUMO whose traffic lights act.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "traffic/config/config.h"
+#include "traffic/config/scenario_mix.h"
+#include "traffic/rollout/pool/environment.h"
+#include "traffic/rollout/traffic/period.h"
+#include "traffic/rollout/traffic/signal_period.h"
+#include "traffic/scene/control_period.h"
+#include "traffic/scene/controller.h"
+#include "traffic/sim/sumo_env.h"
+
+namespace traffic::rollout {
+
+/// An order is an episode (reset, period_codec.h) or greens for the lights that asked (step); an
+/// answer is a control period (signal_codec.h). One a process, as libsumo is.
+class SignalEnvironment final : public Environment {
+ public:
+  /// Loads the scenario.
+  /// @throws DataError, ConfigError with SUMO's own message if it cannot be loaded
+  SignalEnvironment(const config::Config& config, std::uint32_t env);
+
+  Answer reset(std::span<const std::byte> order, std::span<std::byte> room, EnvHost& host) override;
+  Answer step(std::span<const std::byte> order, std::span<std::byte> room, EnvHost& host) override;
+
+ private:
+  void begin_episode(const EpisodeSpec& spec);
+  void run_step(EnvHost& host);
+  void ask_script();
+  [[nodiscard]] Answer answer(std::span<std::byte> room);
+
+  config::Env options_;
+  std::vector<config::ScenarioShare> mix_;
+  std::uint32_t env_index_;
+  sim::SumoEnv sumo_;
+  scene::ControlPeriod control_period_;
+  std::unique_ptr<scene::Controller> script_;  ///< null: the rank decides
+  bool acts_ = false;                          ///< somebody sets the lights
+  double next_decision_s_ = 0;                 ///< of the script
+  std::vector<scene::SignalCommand> commands_;
+  // Of the period under way.
+  std::vector<double> lost_s_;
+  std::vector<SignalChoice> choices_;
+  std::vector<float> rows_;
+};
+
+}  // namespace traffic::rollout

@@ -1,0 +1,126 @@
+#include "traffic/scene/signal_book.h"
+
+#include <utility>
+
+#include "index.h"
+#include "traffic/core/error.h"
+#include "traffic/scene/control_period.h"
+
+namespace traffic::scene {
+namespace {
+
+bool is_over(double shown_s, double limit_s) { return shown_s >= limit_s - kTimeTolerance_s; }
+
+}  // namespace
+
+void SignalBook::reset(std::vector<SignalPlan> plans, const SignalLimits& limits) {
+  limits_ = limits;
+  lights_.clear();
+  for (SignalPlan& plan : plans) lights_.push_back({.plan = std::move(plan), .shown_s = {}});
+  changes_.clear();
+  time_s_ = 0;
+  num_changes_ = 0;
+}
+
+void SignalBook::observe(double time_s, std::span<const LightState> lights) {
+  time_s_ = time_s;
+  changes_.clear();
+  for (std::size_t i = 0; i < lights_.size(); ++i) {
+    Light& light = lights_[i];
+    if (light.stage != Stage::kProgram || !light.plan.has_choice()) continue;
+    const int green = light.plan.find(lights[i].state);
+    if (green < 0) continue;  // yellow: the program goes on until a green
+    light.present = green;
+    light.shown_s.assign(light.plan.greens().size(), time_s);
+    enter(light, Stage::kGreen);
+    changes_.push_back({static_cast<int>(i), state_of(light)});
+  }
+}
+
+void SignalBook::add(std::span<const SignalCommand> commands) {
+  for (const SignalCommand& command : commands) {
+    TRAFFIC_CHECK(command.light >= 0 && command.light < num_lights(), "light {} of {}",
+                  command.light, num_lights());
+    Light& light = at(lights_, command.light);
+    const auto greens = static_cast<std::int32_t>(light.plan.greens().size());
+    TRAFFIC_CHECK(command.green >= 0 && command.green < greens, "green {} of {} of light {}",
+                  command.green, greens, command.light);
+    TRAFFIC_CHECK(may_switch(command.light),
+                  "light {} is commanded to show green {} while it may not switch", command.light,
+                  command.green);
+    light.next = command.green == light.present ? -1 : command.green;
+  }
+}
+
+const std::vector<SignalChange>& SignalBook::advance() {
+  for (std::size_t i = 0; i < lights_.size(); ++i) {
+    Light& light = lights_[i];
+    bool changed = false;
+    while (walk(light)) changed = true;
+    if (changed) changes_.push_back({static_cast<int>(i), state_of(light)});
+    if (light.stage == Stage::kGreen) at(light.shown_s, light.present) = time_s_;
+  }
+  return changes_;
+}
+
+bool SignalBook::walk(Light& light) {
+  switch (light.stage) {
+    case Stage::kProgram:
+      return false;
+    case Stage::kGreen: {
+      const bool longest = limits_.max_green_s > 0 && is_over(stage_s(light), limits_.max_green_s);
+      if (light.next < 0 && longest) {
+        light.next = (light.present + 1) % static_cast<int>(light.plan.greens().size());
+      }
+      if (light.next < 0 || !is_over(stage_s(light), limits_.min_green_s)) return false;
+      ++num_changes_;
+      enter(light,
+            light.plan.needs_yellow(light.present, light.next) ? Stage::kYellow : Stage::kAllRed);
+      if (light.stage == Stage::kAllRed) light.since_s = time_s_ - limits_.all_red_s;
+      return true;
+    }
+    case Stage::kYellow:
+      if (!is_over(stage_s(light), limits_.yellow_s)) return false;
+      enter(light, Stage::kAllRed);
+      return true;
+    case Stage::kAllRed:
+      if (!is_over(stage_s(light), limits_.all_red_s)) return false;
+      light.present = std::exchange(light.next, -1);
+      enter(light, Stage::kGreen);
+      return true;
+  }
+  return false;
+}
+
+void SignalBook::enter(Light& light, Stage stage) {
+  light.stage = stage;
+  light.since_s = time_s_;
+}
+
+std::string SignalBook::state_of(const Light& light) {
+  if (light.stage == Stage::kYellow) return light.plan.yellow(light.present, light.next);
+  if (light.stage == Stage::kAllRed) return light.plan.all_red(light.present, light.next);
+  return at(light.plan.greens(), light.present).state;
+}
+
+const SignalBook::Light& SignalBook::light_at(int light) const { return at(lights_, light); }
+const SignalPlan& SignalBook::plan(int light) const { return light_at(light).plan; }
+int SignalBook::present(int light) const { return light_at(light).present; }
+
+bool SignalBook::may_switch(int light) const {
+  const Light& one = light_at(light);
+  return one.stage == Stage::kGreen && is_over(stage_s(one), limits_.min_green_s);
+}
+
+double SignalBook::green_s(int light) const {
+  const Light& one = light_at(light);
+  return one.stage == Stage::kGreen ? stage_s(one) : 0.0;
+}
+
+double SignalBook::red_s(int light, int green) const {
+  const Light& one = light_at(light);
+  if (one.present < 0 || (one.stage == Stage::kGreen && one.present == green)) return 0.0;
+  return time_s_ - at(one.shown_s, green);
+}
+
+}  // namespace traffic::scene

@@ -1,0 +1,95 @@
+// The columns that a controller of lights sees of each green.
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include "index.h"
+#include "traffic/scene/signal_view.h"
+
+namespace traffic::scene {
+namespace {
+
+constexpr std::array<std::string_view, 20> kNames{
+    "vehicles", "queue",          "wait",         "longest_wait", "loss",
+    "near",     "coming",         "queue_behind", "room_behind",  "gains",
+    "loses",    "yielding_queue", "lanes",        "is_present",   "green_s",
+    "red_s",    "light_vehicles", "light_queue",  "light_loss",   "inside"};
+
+/// Sums over the links of a green.
+struct GreenSums {
+  SignalLinkState links{.room_behind = 1};
+  int yielding_queue = 0;
+  int gains = 0;  ///< vehicles that have no green now
+  int lanes = 0;
+};
+
+double logarithmic(double seconds) { return std::log1p(seconds) / 5.0; }
+
+}  // namespace
+
+std::span<const std::string_view> signal_features() { return kNames; }
+
+void SignalView::append_features(int light_index, std::vector<float>& rows) const {
+  const SignalLightState& light = at(lights_, light_index);
+  const auto& places = at(places_, light_index);
+  const SignalPlan& plan = book_->plan(light_index);
+  const int present = book_->present(light_index);
+  const auto shows = [&](int green, std::size_t link) {
+    return green >= 0 && is_green(at(plan.greens(), green).state[link]);
+  };
+  int green_now = 0;  // vehicles that have green
+  for (std::size_t k = 0; k < light.links.size(); ++k) {
+    if (shows(present, k)) green_now += light.links[k].vehicles;
+  }
+  for (int g = 0; g < static_cast<int>(plan.greens().size()); ++g) {
+    const SignalGreen& green = at(plan.greens(), g);
+    GreenSums sums;
+    int kept = 0;
+    std::vector<int> lanes;
+    for (const int index : green.links) {
+      const auto k = static_cast<std::size_t>(index);
+      if (k >= light.links.size()) continue;  // of a crossing
+      const SignalLinkState& link = light.links[k];
+      sums.links.vehicles += link.vehicles;
+      sums.links.queue += link.queue;
+      sums.links.near += link.near;
+      sums.links.coming += link.coming;
+      sums.links.wait_s += link.wait_s;
+      sums.links.longest_wait_s = std::max(sums.links.longest_wait_s, link.longest_wait_s);
+      sums.links.loss += link.loss;
+      sums.links.queue_behind += link.vehicles > 0 ? link.queue_behind : 0;
+      if (link.vehicles > 0) {
+        sums.links.room_behind = std::min(sums.links.room_behind, link.room_behind);
+      }
+      if (green.state[k] == 'g') sums.yielding_queue += link.queue;
+      (shows(present, k) ? kept : sums.gains) += link.vehicles;
+      const int lane = places[k].from_lane;
+      if (std::find(lanes.begin(), lanes.end(), lane) == lanes.end()) lanes.push_back(lane);
+    }
+    const bool is_present = g == present;
+    const std::array<double, kNames.size()> row{
+        sums.links.vehicles / 10.0,
+        sums.links.queue / 10.0,
+        logarithmic(sums.links.wait_s),
+        logarithmic(sums.links.longest_wait_s),
+        sums.links.loss / 10.0,
+        sums.links.near / 10.0,
+        sums.links.coming / 5.0,
+        sums.links.queue_behind / 10.0,
+        sums.links.room_behind,
+        sums.gains / 10.0,
+        (green_now - kept) / 10.0,
+        sums.yielding_queue / 10.0,
+        static_cast<double>(lanes.size()) / 5.0,
+        is_present ? 1.0 : 0.0,
+        is_present ? std::min(book_->green_s(light_index), 120.0) / 60.0 : 0.0,
+        std::min(book_->red_s(light_index, g), 180.0) / 60.0,
+        light.vehicles / 30.0,
+        light.queue / 30.0,
+        light.loss / 30.0,
+        light.inside / 5.0};
+    for (const double value : row) rows.push_back(static_cast<float>(value));
+  }
+}
+
+}  // namespace traffic::scene

@@ -1,0 +1,175 @@
+#include "traffic/scene/signal_view.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "index.h"
+
+namespace traffic::scene {
+namespace {
+
+constexpr double kArrival_s = 3.0;
+constexpr double kAtLine_m = 10.0;
+/// Room for a few vehicles: a green into a fuller lane fills the junction.
+constexpr double kRoom_m = 30.0;
+constexpr double kNoLine_m = 1e9;
+
+/// Seconds lost in a second.
+double loss_of(const Road& road, const Vehicle& v) {
+  const double limit = at(road.lanes, v.lane).speed_limit_mps * v.speed_factor;
+  return std::max(0.0, 1.0 - v.speed_mps / std::min(limit, v.max_speed_mps));
+}
+
+}  // namespace
+
+SignalView::SignalView(const Road& road) : road_(road) {
+  find_links();
+  find_backlogs();
+  reset();
+}
+
+void SignalView::find_links() {
+  places_.resize(road_.lights.size());
+  light_inside_.assign(road_.lanes.size(), -1);
+  for (std::size_t lane = 0; lane < road_.lanes.size(); ++lane) {
+    for (const Link& link : road_.lanes[lane].links) {
+      if (link.light < 0 || link.light_link < 0) continue;
+      for (int via = link.via_lane; via >= 0;) {
+        at(light_inside_, via) = link.light;
+        const Lane& inner = at(road_.lanes, via);
+        via = inner.links.empty() ? -1 : inner.links.front().via_lane;
+      }
+      if (road_.edges[static_cast<std::size_t>(road_.lanes[lane].edge)].internal) continue;
+      auto& places = at(places_, link.light);
+      const auto index = static_cast<std::size_t>(link.light_link);
+      if (places.size() <= index) places.resize(index + 1);
+      places[index] = {.from_lane = static_cast<int>(lane), .to_lane = link.to_lane};
+    }
+  }
+}
+
+/// Approaches whose stop line has a light: who waits to enter towards them waits for it.
+void SignalView::find_backlogs() {
+  for (std::size_t c = 0; c < road_.conflicts.size(); ++c) {
+    const auto& approaches = road_.conflicts[c].approaches;
+    for (std::size_t a = 0; a < approaches.size(); ++a) {
+      for (const int lane : approaches[a].lanes) {
+        const auto& links = at(road_.lanes, lane).links;
+        if (links.empty() || links.front().light < 0) continue;
+        backlogs_.push_back({static_cast<int>(c), static_cast<int>(a), links.front().light});
+        break;
+      }
+    }
+  }
+}
+
+void SignalView::reset() {
+  stood_s_.clear();
+  lights_.resize(places_.size());
+  for (std::size_t i = 0; i < lights_.size(); ++i) {
+    lights_[i] = {};
+    lights_[i].links.resize(places_[i].size());
+  }
+}
+
+SignalView::Ahead SignalView::find_ahead(const RoutePlan& plan, std::size_t edge) const {
+  const Edge& here = at(road_.edges, plan.edges[edge]);
+  for (int lane = here.first_lane; lane < here.first_lane + here.num_lanes; ++lane) {
+    const Link* link = road_.link_to(lane, plan.edges[edge + 1]);
+    if (link == nullptr || link->light < 0 || link->light_link < 0) continue;
+    return {.light = link->light,
+            .link = link->light_link,
+            .edge = edge,
+            .line_m = plan.start_m[edge] + here.length_m};
+  }
+  return {};
+}
+
+const std::vector<SignalView::Ahead>& SignalView::ahead_of(const RoutePlan& plan) {
+  auto& known = ahead_[&plan];
+  if (!known.empty()) return known;
+  known.resize(plan.edges.size());
+  for (std::size_t edge = plan.edges.size() - 1; edge-- > 0;) {
+    known[edge] = find_ahead(plan, edge);
+    if (known[edge].light < 0) known[edge] = known[edge + 1];
+  }
+  return known;
+}
+
+void SignalView::count(const Vehicle& v, double step_s) {
+  const double loss = loss_of(road_, v);
+  const bool stands = v.speed_mps < kStandingMps;
+  if (stood_s_.size() <= v.id) stood_s_.resize(v.id + 1, 0.0F);
+  float& stood_s = stood_s_[v.id];
+  stood_s = stands ? stood_s + static_cast<float>(step_s) : 0.0F;
+  if (const int inside = at(light_inside_, v.lane); inside >= 0 && v.speed_mps < kSignalQueueMps) {
+    ++at(lights_, inside).inside;
+  }
+  const auto index = static_cast<std::size_t>(v.route_index);
+  const Ahead& next = ahead_of(*v.plan)[index];
+  if (next.light < 0) return;
+  const double line_m = next.line_m - v.plan->start_m[index] - v.edge_pos_m;
+  if (line_m > kSignalReachM) return;
+  int at_link = next.link;
+  const Lane& lane = at(road_.lanes, v.lane);
+  if (next.edge == index && lane.exit_lane < 0) {  // on the last edge its lane says which link
+    const Link* own = road_.link_to(v.lane, v.plan->edges[index + 1]);
+    if (own != nullptr && own->light == next.light && own->light_link >= 0) {
+      at_link = own->light_link;
+    }
+  }
+  SignalLightState& light = at(lights_, next.light);
+  SignalLinkState& link = at(light.links, at_link);
+  ++link.vehicles;
+  if (v.speed_mps < kSignalQueueMps) ++link.queue;
+  if (line_m <= kNearSignalM) ++link.near;
+  if (line_m <= std::max(kAtLine_m, kArrival_s * v.speed_mps)) ++link.coming;
+  link.wait_s += static_cast<double>(stood_s);
+  link.longest_wait_s = std::max(link.longest_wait_s, static_cast<double>(stood_s));
+  link.loss += loss;
+  light.lost_s += loss * step_s;
+}
+
+void SignalView::look_behind(const RoadState& state) {
+  for (std::size_t i = 0; i < lights_.size(); ++i) {
+    for (std::size_t k = 0; k < places_[i].size(); ++k) {
+      const int lane = places_[i][k].to_lane;
+      if (lane < 0) continue;
+      SignalLinkState& link = lights_[i].links[k];
+      double last_m = kNoLine_m;  // where the last vehicle on the lane ends, if it is slow
+      for (const std::int32_t index : state.lane_order().on(lane)) {
+        const Vehicle& v = state.vehicles()[static_cast<std::size_t>(index)];
+        if (v.lane_pos_m > kSignalReachM) break;
+        if (v.speed_mps >= kSignalQueueMps) continue;
+        last_m = std::min(last_m, v.lane_pos_m - v.length_m);
+        ++link.queue_behind;
+      }
+      link.room_behind = std::clamp(last_m / kRoom_m, 0.0, 1.0);
+    }
+  }
+}
+
+void SignalView::update(const RoadState& state, const SignalBook& book) {
+  book_ = &book;
+  for (SignalLightState& light : lights_) {
+    std::fill(light.links.begin(), light.links.end(), SignalLinkState{});
+    light.vehicles = light.queue = light.inside = 0;
+    light.loss = light.lost_s = 0;
+  }
+  for (const Vehicle& v : state.vehicles()) count(v, state.step_length_s());
+  for (const Backlog& place : backlogs_) {
+    const int waiting =
+        at(at(state.conflicts(), place.conflict).approaches, place.approach).backlog;
+    at(lights_, place.light).lost_s += waiting * state.step_length_s();
+  }
+  look_behind(state);
+  for (SignalLightState& light : lights_) {
+    for (const SignalLinkState& link : light.links) {
+      light.vehicles += link.vehicles;
+      light.queue += link.queue;
+      light.loss += link.loss;
+    }
+  }
+}
+
+}  // namespace traffic::scene

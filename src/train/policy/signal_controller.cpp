@@ -1,0 +1,75 @@
+#include "policy/signal_controller.h"
+
+#include <vector>
+
+#include "policy/decider.h"
+#include "policy/signal_policy.h"
+#include "run/snapshot_parts.h"
+
+namespace traffic::train {
+namespace {
+
+class SignalController final : public scene::Controller {
+ public:
+  SignalController(const checkpoint::Snapshot& snapshot, Decides decides)
+      : period_s_(stored_config(snapshot).env.control_period_s),
+        decides_(decides),
+        policy_(signal_kind_in(snapshot), 0) {
+    copy_parameters(snapshot, policy_.parameters());
+  }
+
+  void reset(std::uint64_t seed) override {
+    decision_seed_ = decision_seed(seed);
+    decisions_ = 0;
+  }
+  void decide(const scene::RoadState& /*state*/,
+              std::vector<scene::Command>& /*commands*/) override {}
+  [[nodiscard]] bool sets_signals() const override { return true; }
+
+  void decide_signals(const scene::SignalView& view,
+                      std::vector<scene::SignalCommand>& commands) override {
+    choices_.clear();
+    rows_.clear();
+    for (int light = 0; light < view.book().num_lights(); ++light) {
+      if (!view.book().may_switch(light)) continue;
+      choices_.push_back(
+          {.light = light,
+           .num_greens = static_cast<std::int32_t>(view.book().plan(light).greens().size()),
+           .present = view.book().present(light)});
+      view.append_features(light, rows_);
+    }
+    if (choices_.empty()) return;
+    const SignalBatch batch = signal_batch(choices_, rows_);
+    std::vector<float> uniforms;
+    if (decides_ == Decides::kSampled) {
+      uniforms.resize(static_cast<std::size_t>(batch.rows.size(0)));
+      draw_uniforms(decision_seed_, decisions_, uniforms);
+    }
+    ++decisions_;
+    const SignalDecisions made = policy_.decide(batch, uniforms);
+    for (std::size_t b = 0; b < choices_.size(); ++b) {
+      commands.push_back({choices_[b].light, made.green[b]});
+    }
+  }
+
+  [[nodiscard]] std::string_view name() const override { return "checkpoint"; }
+  [[nodiscard]] double period_s() const override { return period_s_; }
+
+ private:
+  double period_s_;
+  Decides decides_;
+  SignalPolicy policy_;
+  std::uint64_t decision_seed_ = 0;
+  std::int64_t decisions_ = 0;  ///< in the present episode
+  std::vector<rollout::SignalChoice> choices_;
+  std::vector<float> rows_;
+};
+
+}  // namespace
+
+std::unique_ptr<scene::Controller> make_signal_controller(const checkpoint::Snapshot& snapshot,
+                                                          Decides decides) {
+  return std::make_unique<SignalController>(snapshot, decides);
+}
+
+}  // namespace traffic::train

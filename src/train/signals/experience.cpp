@@ -1,0 +1,124 @@
+#include "signals/experience.h"
+
+#include <algorithm>
+
+#include "traffic/rl/gae.h"
+#include "traffic/scene/signal_view.h"
+
+namespace traffic::train::signals {
+namespace {
+
+/// Decisions of a light of which something is learned.
+std::int64_t num_learned(const LightHistory& light) {
+  return std::max<std::int64_t>(0, static_cast<std::int64_t>(light.chosen.size()) - 1);
+}
+
+/// The lights of all episodes side by side, T the longest: [T, L].
+struct Padded {
+  torch::Tensor rewards, values, next_values, ends;
+};
+
+Padded pad(const std::vector<const LightHistory*>& lights, const rl::RunningMeanStd& scale) {
+  std::int64_t longest = 1;
+  for (const LightHistory* light : lights) longest = std::max(longest, num_learned(*light));
+  const auto count = static_cast<std::int64_t>(lights.size());
+  Padded out{.rewards = torch::zeros({longest, count}),
+             .values = torch::zeros({longest, count}),
+             .next_values = torch::zeros({longest, count}),
+             .ends = torch::zeros({longest, count}, torch::kBool)};
+  for (std::int64_t l = 0; l < count; ++l) {
+    const LightHistory& light = *lights[static_cast<std::size_t>(l)];
+    const std::int64_t n = num_learned(light);
+    if (n == 0) continue;
+    const torch::Tensor values = scale.restore(torch::tensor(light.value));
+    out.rewards.select(1, l).narrow(0, 0, n).copy_(torch::tensor(light.reward).narrow(0, 0, n));
+    out.values.select(1, l).narrow(0, 0, n).copy_(values.narrow(0, 0, n));
+    out.next_values.select(1, l).narrow(0, 0, n).copy_(values.narrow(0, 1, n));
+    out.ends.select(1, l)[n - 1] = true;
+  }
+  return out;
+}
+
+/// The first n of each column, one column after the other.
+torch::Tensor unpad(const torch::Tensor& padded, const std::vector<const LightHistory*>& lights) {
+  std::vector<torch::Tensor> parts{torch::zeros({0}, padded.options())};
+  for (std::size_t l = 0; l < lights.size(); ++l) {
+    parts.push_back(
+        padded.select(1, static_cast<std::int64_t>(l)).narrow(0, 0, num_learned(*lights[l])));
+  }
+  return torch::cat(parts);
+}
+
+/// What was seen and chosen.
+void add_observations(const std::vector<const LightHistory*>& lights, Experience& experience) {
+  const std::size_t columns = scene::signal_features().size();
+  std::vector<float> rows;
+  std::vector<rollout::SignalChoice> choices;
+  std::vector<std::int64_t> chosen;
+  std::vector<float> log_prob;
+  std::int64_t row = 0;
+  for (const LightHistory* light : lights) {
+    const auto n = static_cast<std::size_t>(num_learned(*light));
+    std::size_t taken = 0;
+    for (std::size_t i = 0; i < n; ++i) {
+      choices.push_back({.num_greens = light->greens[i], .present = light->present[i]});
+      chosen.push_back(row + light->chosen[i]);
+      row += light->greens[i];
+      taken += static_cast<std::size_t>(light->greens[i]) * columns;
+    }
+    rows.insert(rows.end(), light->rows.begin(),
+                light->rows.begin() + static_cast<std::ptrdiff_t>(taken));
+    log_prob.insert(log_prob.end(), light->log_prob.begin(),
+                    light->log_prob.begin() + static_cast<std::ptrdiff_t>(n));
+  }
+  experience.batch = signal_batch(choices, rows);
+  experience.chosen = torch::tensor(chosen, torch::kLong);
+  experience.log_prob = torch::tensor(log_prob);
+}
+
+/// Where this rank's decisions stand among all, episode by episode.
+void number(const std::vector<EpisodeHistory>& episodes, std::int64_t num_episodes,
+            comm::Communicator& communicator, Experience& experience) {
+  torch::Tensor counts = torch::zeros({num_episodes}, torch::kLong);
+  for (const EpisodeHistory& episode : episodes) {
+    std::int64_t decisions = 0;
+    for (const LightHistory& light : episode.lights) decisions += num_learned(light);
+    counts[episode.order] = decisions;
+  }
+  communicator.all_reduce(counts);
+  const torch::Tensor first = counts.cumsum(0) - counts;
+  std::vector<torch::Tensor> places{torch::zeros({0}, torch::kLong)};
+  for (const EpisodeHistory& episode : episodes) {
+    places.push_back(torch::arange(counts[episode.order].item<std::int64_t>()) +
+                     first[episode.order]);
+  }
+  experience.global_state = torch::cat(places);
+  experience.total = counts.sum().item<std::int64_t>();
+}
+
+}  // namespace
+
+Experience pack(const std::vector<EpisodeHistory>& episodes, std::int64_t num_episodes,
+                const rl::RunningMeanStd& scale, const Horizon& horizon,
+                comm::Communicator& communicator) {
+  std::vector<const LightHistory*> lights;
+  for (const EpisodeHistory& episode : episodes) {
+    for (const LightHistory& light : episode.lights) lights.push_back(&light);
+  }
+  Experience experience{.batch = signal_batch({}, {})};
+  add_observations(lights, experience);
+  const Padded padded = pad(lights, scale);
+  const torch::Tensor advantages = rl::gae({.rewards = padded.rewards,
+                                            .values = padded.values,
+                                            .next_values = padded.next_values,
+                                            .terminated = torch::zeros_like(padded.ends),
+                                            .truncated = padded.ends},
+                                           horizon.gamma, horizon.gae_lambda);
+  experience.advantages = unpad(advantages, lights);
+  experience.values = unpad(padded.values, lights);
+  experience.returns = experience.advantages + experience.values;
+  number(episodes, num_episodes, communicator, experience);
+  return experience;
+}
+
+}  // namespace traffic::train::signals

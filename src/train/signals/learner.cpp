@@ -1,0 +1,144 @@
+#include "signals/learner.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "ppo/minibatches.h"
+#include "run/snapshot_parts.h"
+#include "traffic/core/fault.h"
+#include "traffic/core/random_streams.h"
+#include "traffic/core/signals.h"
+#include "traffic/rl/advantages.h"
+#include "traffic/rl/schedule.h"
+
+namespace traffic::train::signals {
+
+Learner::Learner(const config::Config& config, SignalPolicy& policy,
+                 comm::Communicator& communicator)
+    : ppo_(config.ppo),
+      seed_(static_cast<std::uint64_t>(config.run.seed)),
+      policy_(policy),
+      communicator_(communicator),
+      parameters_(policy.parameters()),
+      gradients_(parameters_, communicator),
+      optimiser_({.name = "signals",
+                  .learning_rate_key = "ppo.learning_rate",
+                  .parameters = parameters_.flat(),
+                  .gradients = gradients_.flat()},
+                 communicator) {}
+
+std::optional<UpdateResult> Learner::update(const std::vector<EpisodeHistory>& episodes,
+                                            std::int64_t num_episodes, std::int64_t iteration) {
+  const Experience experience =
+      pack(episodes, num_episodes, scale_, {.gamma = ppo_.gamma, .gae_lambda = ppo_.gae_lambda},
+           communicator_);
+  const Targets targets = make_targets(experience);
+  UpdateResult result;
+  const rl::LinearSchedule schedule{.start = ppo_.learning_rate, .end = ppo_.final_learning_rate};
+  result.learning_rate =
+      schedule.at(static_cast<double>(iteration) / static_cast<double>(ppo_.iterations));
+  bool goes_on = true;
+  while (goes_on && result.epochs < ppo_.num_epochs) {
+    if (communicator_.all_reduce_scalar(stop_requested() ? 1.0 : 0.0) > 0.0) return std::nullopt;
+    goes_on = run_epoch(experience, targets, iteration, result);
+    ++result.epochs;
+  }
+  result.grad_norm /= static_cast<double>(std::max<std::int64_t>(1, result.steps));
+  return result;
+}
+
+/// Advantages of all ranks on one scale; the running scale of returns goes on.
+Learner::Targets Learner::make_targets(const Experience& experience) {
+  const auto moments_of = [&](const torch::Tensor& x) {
+    torch::Tensor moments = rl::moments_of(x, 1);
+    communicator_.all_reduce(moments);
+    return moments;
+  };
+  const rl::Scale scale = rl::scale_of(moments_of(experience.advantages));
+  scale_.update(moments_of(experience.returns));
+  return {.advantages = ((experience.advantages - scale.mean.item<double>()) /
+                         scale.deviation.item<double>()),
+          .values = scale_.standardise(experience.values),
+          .returns = scale_.standardise(experience.returns)};
+}
+
+bool Learner::run_epoch(const Experience& experience, const Targets& targets,
+                        std::int64_t iteration, UpdateResult& result) {
+  const auto minibatches = split_minibatches(experience.global_state, experience.total, seed_,
+                                             {.stream = kPolicyMinibatchStream,
+                                              .iteration = iteration,
+                                              .epoch = result.epochs,
+                                              .size = ppo_.minibatch_size});
+  torch::Tensor of_epoch = torch::zeros({rl::kNumPpoSums}, torch::kDouble);
+  bool goes_on = true;
+  for (const torch::Tensor& decisions : minibatches) {
+    const double together = communicator_.all_reduce_scalar(static_cast<double>(decisions.numel()));
+    gradients_.zero();
+    torch::Tensor sums = torch::zeros({rl::kNumPpoSums}, torch::kDouble);
+    if (decisions.numel() > 0) {
+      const rl::PpoLoss loss = loss_of(experience, targets, decisions, std::max(1.0, together));
+      loss.loss.backward();
+      sums += loss.sums;
+    }
+    gradients_.check_views();
+    communicator_.all_reduce(sums);
+    of_epoch += sums;
+    goes_on = !rl::is_kl_over(rl::ppo_statistics(sums).approx_kl, ppo_.target_kl);
+    if (!goes_on) break;
+    if (fault::hit("train.step", communicator_.rank(), optimiser_.num_steps()) ==
+        fault::Action::kNan) {
+      gradients_.flat().narrow(0, 0, 1).fill_(std::nan(""));
+    }
+    if (const auto norm = optimiser_.reduce()) {
+      optimiser_.step(result.learning_rate, comm::clip_factor(*norm, ppo_.clip_norm));
+      result.grad_norm += *norm;
+    }
+    ++result.steps;
+  }
+  result.statistics = rl::ppo_statistics(of_epoch);
+  return goes_on;
+}
+
+rl::PpoLoss Learner::loss_of(const Experience& experience, const Targets& targets,
+                             const torch::Tensor& decisions, double denominator) {
+  const rl::SegmentSubset part = rl::select_segments(experience.batch.lights, decisions);
+  const auto of_decisions = [&](const torch::Tensor& x) { return x.index_select(0, decisions); };
+  // A row's place within its light stays what it was.
+  const torch::Tensor moved =
+      part.segments.starts() - of_decisions(experience.batch.lights.starts());
+  const SignalTerms now =
+      policy_.evaluate({.rows = experience.batch.rows.index_select(0, part.rows),
+                        .present = of_decisions(experience.batch.present) + moved,
+                        .lights = part.segments},
+                       of_decisions(experience.chosen) + moved);
+  return rl::ppo_loss({.decisions = {.log_prob = now.log_prob,
+                                     .old_log_prob = of_decisions(experience.log_prob),
+                                     .advantages = of_decisions(targets.advantages),
+                                     .entropy = now.entropy},
+                       .values = {.values = now.values,
+                                  .old_values = of_decisions(targets.values),
+                                  .returns = of_decisions(targets.returns)}},
+                      {.decisions = denominator, .values = denominator},
+                      {.clip_range = ppo_.clip_range,
+                       .vf_clip_range = ppo_.vf_clip_range,
+                       .ent_coef = ppo_.ent_coef,
+                       .vf_coef = ppo_.vf_coef});
+}
+
+void Learner::start_from(const checkpoint::Snapshot& snapshot) {
+  copy_parameters(snapshot, parameters_.parameters());
+  scale_.load_state(snapshot.tensor("signals/value_scale"));
+}
+
+void Learner::restore_from(const checkpoint::Snapshot& snapshot) {
+  start_from(snapshot);
+  optimiser_.restore_from(snapshot, "optimizer/signals");
+}
+
+void Learner::save_to(checkpoint::Snapshot& snapshot) const {
+  put_parameters(snapshot, parameters_.parameters());
+  snapshot.put_tensor("signals/value_scale", scale_.state());
+  optimiser_.save_to(snapshot, "optimizer/signals");
+}
+
+}  // namespace traffic::train::signals

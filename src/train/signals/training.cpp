@@ -1,0 +1,285 @@
+#include "signals/training.h"
+
+#include <spdlog/spdlog.h>
+#include <torch/utils.h>
+
+#include <algorithm>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "ppo/network_check.h"
+#include "run/selection.h"
+#include "run/snapshot_parts.h"
+#include "run/together.h"
+#include "signals/episodes.h"
+#include "signals/learner.h"
+#include "signals/settings.h"
+#include "traffic/checkpoint/file.h"
+#include "traffic/core/error.h"
+#include "traffic/core/fault.h"
+#include "traffic/core/random.h"
+#include "traffic/core/random_streams.h"
+#include "traffic/report/paired_statistics.h"
+#include "traffic/rollout/traffic/signal_pool.h"
+#include "traffic/rollout/traffic/traffic_pool.h"
+#include "traffic/train/policy/decides.h"
+
+namespace traffic::train {
+namespace signals {
+namespace {
+
+/// Of all ranks' episodes, in their order.
+struct Outcomes {
+  std::vector<double> delay_s;
+  std::vector<double> queue;
+  std::int64_t env_steps = 0;
+};
+
+/// On this rank: everything that lives as long as the training. It learns on the CPU, in one
+/// thread: a network of this size takes a GPU longer to be told, and threads longer to share, than
+/// to compute.
+class SignalsTraining final : public Training {
+ public:
+  explicit SignalsTraining(Run& run)
+      : run_(run),
+        config_(run.config()),
+        settings_(config_.extension<Signals>()),
+        communicator_(run.communicator().host()),
+        pool_(rollout::start_sumo_pool(run.session(), config_)),
+        policy_(settings_.hidden_dim,
+                derive_seed(static_cast<std::uint64_t>(config_.run.seed), {kControllerStream})),
+        learner_(config_, policy_, communicator_) {
+    torch::set_num_threads(1);
+  }
+
+  [[nodiscard]] TrainingUnits units() const override {
+    return {.step = "iteration",
+            .items = "env steps",
+            .rate = "env_steps_per_s",
+            .duration = "iteration_s",
+            .long_steps = true};
+  }
+  [[nodiscard]] std::int64_t step() const override { return iteration_; }
+  [[nodiscard]] std::int64_t total_steps() const override { return config_.ppo.iterations; }
+  [[nodiscard]] const comm::ParameterArena& parameters() const override {
+    return learner_.parameters();
+  }
+
+  void start() override;
+  void restore_from(const checkpoint::Snapshot& snapshot) override;
+  void save_to(checkpoint::Snapshot& snapshot) const override;
+  std::optional<Iteration> iterate() override;
+  std::optional<Assessment> evaluate() override;
+  void take_best(const checkpoint::Snapshot& snapshot) override { learner_.restore_from(snapshot); }
+  void conclude(report::Summary& summary) override;
+  void count_faults(report::Summary& summary) const override;
+  void close() override { pool_.close(); }
+
+ private:
+  std::optional<std::vector<EpisodeHistory>> run_together(EpisodesWanted wanted,
+                                                          std::int64_t count);
+  Outcomes share(const std::vector<EpisodeHistory>& mine, std::int64_t count);
+  std::optional<Outcomes> run_selection(const std::string& controller, bool may_give_up);
+  void note_own_program();
+
+  Run& run_;
+  const config::Config& config_;
+  const Signals settings_;
+  comm::Communicator& communicator_;
+  rollout::SignalPool pool_;
+  SignalPolicy policy_;
+  Learner learner_;
+  std::int64_t iteration_ = 0;
+  std::int64_t decisions_ = 0;               ///< of all ranks, learned from
+  std::int64_t env_steps_ = 0;               ///< simulation steps of all ranks in training
+  std::vector<double> own_program_delay_s_;  ///< of the selection seeds; empty: not run yet
+  Selection selection_;
+};
+
+void SignalsTraining::start() {
+  if (const std::string& path = config_.run.init_from; !path.empty()) {
+    const checkpoint::Snapshot snapshot = checkpoint::load(path);
+    (void)signal_kind_in(snapshot);
+    learner_.start_from(snapshot);
+    spdlog::info("starting from {}", snapshot.source());
+  }
+  comm::check_replicas_equal(communicator_, parameters().flat(), "the parameters at the start");
+}
+
+/// The episodes of this rank among `count`; a failure of one rank is that of all.
+std::optional<std::vector<EpisodeHistory>> SignalsTraining::run_together(EpisodesWanted wanted,
+                                                                         std::int64_t count) {
+  for (std::int64_t i = communicator_.rank(); i < count; i += communicator_.size()) {
+    wanted.orders.push_back(i);
+  }
+  std::optional<std::vector<EpisodeHistory>> mine;
+  together(communicator_, [&] {
+    fault::hit("signals.collect", communicator_.rank(), iteration_);
+    mine = run_episodes(pool_, wanted, time_split_);
+  });
+  const bool given_up = communicator_.all_reduce_scalar(mine ? 0.0 : 1.0) > 0.0;
+  return given_up ? std::nullopt : std::move(mine);
+}
+
+Outcomes SignalsTraining::share(const std::vector<EpisodeHistory>& mine, std::int64_t count) {
+  torch::Tensor all = torch::zeros({3, count}, torch::kDouble);
+  for (const EpisodeHistory& episode : mine) {
+    all[0][episode.order] = episode.score.delay_s();
+    all[1][episode.order] = episode.score.mean_queue();
+    all[2][episode.order] = static_cast<double>(episode.env_steps);
+  }
+  communicator_.all_reduce(all);
+  const auto* value = all.const_data_ptr<double>();
+  return {.delay_s = {value, value + count},
+          .queue = {value + count, value + 2 * count},
+          .env_steps = static_cast<std::int64_t>(all[2].sum().item<double>())};
+}
+
+/// Collect, learn.
+std::optional<Iteration> SignalsTraining::iterate() {
+  const std::int64_t episodes = settings_.episodes;
+  const auto seed = static_cast<std::uint64_t>(config_.run.seed);
+  const auto mine = run_together(
+      {.orders = {},
+       .spec_of = [&](std::int64_t i) { return training_episode(config_, iteration_, i); },
+       .policy = &policy_,
+       .sampling_seed =
+           derive_seed(seed, {kSamplingStream, static_cast<std::uint64_t>(iteration_)}),
+       .reward_scale = settings_.reward_scale,
+       .may_give_up = true},
+      episodes);
+  if (!mine) return std::nullopt;
+  const Outcomes outcomes = share(*mine, episodes);
+  const auto learning = time_split_.measure(TimeShare::kLearn);
+  const auto update = learner_.update(*mine, episodes, iteration_);
+  if (!update) return std::nullopt;
+  ++iteration_;
+  decisions_ += static_cast<std::int64_t>(update->statistics.decisions);
+  env_steps_ += outcomes.env_steps;
+  report::NamedValues figures{{"rollout/delay_s", report::mean_interval(outcomes.delay_s).mean},
+                              {"rollout/queue", report::mean_interval(outcomes.queue).mean},
+                              {"train/decisions", update->statistics.decisions},
+                              {"train/policy_loss", update->statistics.policy_loss},
+                              {"train/value_loss", update->statistics.value_loss},
+                              {"train/entropy", update->statistics.entropy},
+                              {"train/approx_kl", update->statistics.approx_kl},
+                              {"train/clip_fraction", update->statistics.clip_fraction},
+                              {"train/explained_variance", update->statistics.explained_variance},
+                              {"train/grad_norm", update->grad_norm},
+                              {"train/learning_rate", update->learning_rate},
+                              {"train/epochs", static_cast<double>(update->epochs)}};
+  report::NamedValues shown{figures.front()};
+  return Iteration{.items = outcomes.env_steps,
+                   .evaluation_due = iteration_ % config_.ppo.eval_interval == 0,
+                   .metrics = std::move(figures),
+                   .shown = std::move(shown)};
+}
+
+/// @param controller empty: the policy, greedy
+std::optional<Outcomes> SignalsTraining::run_selection(const std::string& controller,
+                                                       bool may_give_up) {
+  const auto spec_of = [&](std::int64_t i) {
+    rollout::EpisodeSpec spec = selection_episode(config_, i);
+    spec.controller = controller;
+    return spec;
+  };
+  const auto mine = run_together({.orders = {},
+                                  .spec_of = spec_of,
+                                  .policy = controller.empty() ? &policy_ : nullptr,
+                                  .may_give_up = may_give_up},
+                                 config_.ppo.eval_episodes);
+  if (!mine) return std::nullopt;
+  return share(*mine, config_.ppo.eval_episodes);
+}
+
+void SignalsTraining::note_own_program() {
+  if (own_program_delay_s_.empty()) own_program_delay_s_ = run_selection("none", false)->delay_s;
+}
+
+std::optional<Assessment> SignalsTraining::evaluate() {
+  note_own_program();
+  const auto found = run_selection("", true);
+  if (!found) return std::nullopt;
+  std::vector<double> gains;
+  for (std::size_t i = 0; i < found->delay_s.size(); ++i) {
+    gains.push_back(
+        scene::gain_percent(found->delay_s[i], own_program_delay_s_[i], scene::Objective::kDelay));
+  }
+  const report::MeanInterval gain = report::mean_interval(gains);
+  const double delay_s = report::mean_interval(found->delay_s).mean;
+  spdlog::info("iteration {}: delay {:.1f} s, {:+.1f} % less than with the lights' own programs",
+               iteration_, delay_s, gain.mean);
+  return Assessment{.best = selection_.prefers(0.0, gains),
+                    .metrics = {{"eval/delay_s", delay_s},
+                                {"eval/queue", report::mean_interval(found->queue).mean},
+                                {"eval/gain_percent", gain.mean}}};
+}
+
+void SignalsTraining::conclude(report::Summary& summary) {
+  note_own_program();
+  const Outcomes found = *run_selection("", false);
+  summary.result["delay_s"] = report::mean_interval(found.delay_s).mean;
+  summary.result["own_program_delay_s"] = report::mean_interval(own_program_delay_s_).mean;
+  summary.result["decisions"] = decisions_;
+  summary.result["env_steps"] = env_steps_;
+}
+
+void SignalsTraining::count_faults(report::Summary& summary) const {
+  const rollout::PoolCounters counters = pool_.counters();
+  summary.faults["lost_episodes"] = static_cast<std::int64_t>(counters.lost_episodes);
+  summary.faults["restarted_environments"] = static_cast<std::int64_t>(counters.restarts);
+  summary.faults["skipped_steps"] = learner_.skipped_steps();
+}
+
+void SignalsTraining::save_to(checkpoint::Snapshot& snapshot) const {
+  learner_.save_to(snapshot);
+  put_signal_kind(snapshot, settings_.hidden_dim);
+  put_decides(snapshot, Decides::kGreedy);
+  snapshot.put_int("signals/iteration", iteration_);
+  snapshot.put_int("signals/decisions", decisions_);
+  snapshot.put_int("signals/env_steps", env_steps_);
+  snapshot.put_tensor("signals/best_gains", selection_.best_gains());
+}
+
+void SignalsTraining::restore_from(const checkpoint::Snapshot& snapshot) {
+  (void)signal_kind_in(snapshot);
+  learner_.restore_from(snapshot);
+  iteration_ = snapshot.integer("signals/iteration");
+  decisions_ = snapshot.integer("signals/decisions");
+  env_steps_ = snapshot.integer("signals/env_steps");
+  selection_.restore(0.0, snapshot.tensor("signals/best_gains"));
+}
+
+TrainingEnd look_at_networks(const Preparation& preparation) {
+  look_at_networks_together(preparation.config, preparation.communicator);
+  return TrainingEnd::kDone;
+}
+
+}  // namespace
+}  // namespace signals
+
+TrainingRow signals_training() {
+  return {.facts = {.name = "signals",
+                    .number = "",
+                    .folder = "lights",
+                    .help = "traffic lights, in simulations",
+                    .product = "Traffic lights",
+                    .about = "A controller of traffic lights: of each light that may switch it "
+                             "says which green comes next, so that less time is lost. One policy "
+                             "for all lights of all networks.",
+                    .of_traffic = false,
+                    .starts_from = {},
+                    .simulates = true,
+                    .sections = {"signals"},
+                    .presets = signals::presets()},
+          .make = [](Run& run) -> std::unique_ptr<Training> {
+            return std::make_unique<signals::SignalsTraining>(run);
+          },
+          .check_new = signals::check_settings,
+          .own_sections = signals::own_sections(),
+          .prepare = signals::look_at_networks};
+}
+
+}  // namespace traffic::train

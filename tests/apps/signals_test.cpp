@@ -1,0 +1,89 @@
+/// Traffic lights as users train and evaluate them.
+#include "support/run_folder_test.h"
+
+namespace traffic::test {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+
+class SignalsTraining : public RunFolderTest {
+ protected:
+  /// On one small network, two minutes of traffic an episode; later arguments win.
+  [[nodiscard]] std::string train(int ranks, const std::string& run,
+                                  const std::string& arguments = "",
+                                  const std::string& environment = "X=1") const {
+    return "env " + environment + " " TRAFFIC_SOURCE_DIR "/launch/mpirun.sh -np " +
+           std::to_string(ranks) +
+           " " TRAFFIC_BIN_DIR "/traffic_train " TRAFFIC_SOURCE_DIR
+           "/configs/signals.toml --preset test --set run.device=cpu --set comm.timeout_s=60 "
+           "--set env.scenarios=[] --set env.scenario=lights_arterial --set env.max_time_s=120 "
+           "--set evaluation.seeds= --set checkpoint.save_interval_steps=1 --run-dir " +
+           (dir_ / run).string() + " " + arguments;
+  }
+  [[nodiscard]] static std::string evaluate(const std::string& arguments) {
+    return TRAFFIC_BIN_DIR "/traffic_eval --jobs 2 " + arguments;
+  }
+  [[nodiscard]] std::string best(const std::string& run) const {
+    return (dir_ / run / "checkpoints/best.h5").string();
+  }
+};
+
+TEST_F(SignalsTraining, WhatItLearnsOnOneNetworkSetsTheLightsOfAnother) {
+  const Outcome trained = run_program(train(2, "run"));
+  ASSERT_EQ(trained.exit_code, 0) << trained.output;
+  EXPECT_GT(summary("run")["result"]["decisions"], 20);
+  const Outcome evaluated = run_program(
+      evaluate("--scenario lights_grid --set env.max_time_s=60 --seeds 1..2 --controller none "
+               "--controller checkpoint:" +
+               best("run") + " --json " + (dir_ / "eval.json").string()));
+  ASSERT_EQ(evaluated.exit_code, 0) << evaluated.output;
+  std::ifstream in(dir_ / "eval.json");
+  const auto found = nlohmann::json::parse(in);
+  EXPECT_EQ(found["controllers"][0]["signal_changes"], 0);
+  EXPECT_GT(found["controllers"][1]["signal_changes"], 0);
+}
+
+TEST_F(SignalsTraining, KilledAndResumedItEndsWithTheSameBits) {
+  ASSERT_EQ(run_program(train(2, "whole")).exit_code, 0);
+  const Outcome killed = run_program(train(2, "cut", "", "TRAFFIC_FAULT=signals.collect:1:1:kill"));
+  ASSERT_NE(killed.exit_code, 0) << killed.output;
+  const Outcome resumed = run_program(train(2, "cut"));
+  ASSERT_EQ(resumed.exit_code, 0) << resumed.output;
+  EXPECT_THAT(resumed.output, HasSubstr("going on from checkpoint"));
+  EXPECT_EQ(summary("whole")["parameters_xxh3"], summary("cut")["parameters_xxh3"]);
+}
+
+TEST_F(SignalsTraining, ASimulationThatDiesCostsItsEpisodeAndNothingElse) {
+  const Outcome outcome = run_program(
+      train(1, "run", "--set ppo.iterations=1", "TRAFFIC_FAULT=sumo_env.step:0:50:kill"));
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.output;
+  EXPECT_THAT(outcome.output, HasSubstr("lost"));
+  EXPECT_GE(summary("run")["faults"]["lost_episodes"], 1);
+}
+
+TEST_F(SignalsTraining, BothKindsOfActorsAtOnceAreRefused) {
+  const Outcome both =
+      run_program(train(1, "run", "--set 'env.actors=[\"vehicles\", \"signals\"]'"));
+  EXPECT_EQ(both.exit_code, 2);
+  EXPECT_THAT(both.output, AllOf(HasSubstr("env.actors"), HasSubstr("not there yet")));
+  const Outcome wrong = run_program(train(1, "run", "--set 'env.actors=[\"vehicles\"]'"));
+  EXPECT_EQ(wrong.exit_code, 2);
+  EXPECT_THAT(wrong.output, HasSubstr("expected env.actors"));
+}
+
+TEST_F(SignalsTraining, ScriptsOfLightsAreComparedWithTheirPrograms) {
+  const Outcome outcome = run_program(
+      evaluate("--scenario lights_arterial --set env.max_time_s=240 --set env.objective=delay "
+               "--seeds 1..3 --controller none --controller greedy "
+               "--controller 'max_pressure(period_s=10)' --controller actuated --all"));
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.output;
+  EXPECT_THAT(outcome.output,
+              AllOf(HasSubstr("standing_time_s"), HasSubstr("jammed_runs"), HasSubstr("best: ")));
+  const Outcome dark = run_program(evaluate("--scenario merge --controller greedy --seeds 1"));
+  EXPECT_EQ(dark.exit_code, 2) << dark.output;
+  EXPECT_THAT(dark.output, HasSubstr("the network has no traffic light"));
+}
+
+}  // namespace
+}  // namespace traffic::test

@@ -1,0 +1,117 @@
+#include "traffic/scene/signal_book.h"
+
+#include <gtest/gtest.h>
+
+#include "traffic/core/error.h"
+
+namespace traffic::scene {
+namespace {
+
+/// One light in steps of a second.
+class SignalBookTest : public ::testing::Test {
+ protected:
+  void begin(const SignalLimits& limits, const std::string& shown = "Gr") {
+    const std::vector<SignalPhase> phases{{30, "Gr"}, {3, "yr"}, {30, "rG"}, {3, "ry"}};
+    std::vector<SignalPlan> plans;
+    plans.emplace_back(phases);
+    book_.reset(std::move(plans), limits);
+    time_s_ = 0;
+    lights_ = {LightState{.state = shown, .change_s = {}}};
+    book_.observe(time_s_, lights_);
+  }
+  /// @return what is shown in the step
+  std::string step() {
+    for (const SignalChange& change : book_.advance()) lights_[0].state = change.state;
+    time_s_ += 1;
+    book_.observe(time_s_, lights_);
+    return lights_[0].state;
+  }
+  std::string steps(int count) {
+    std::string last;
+    for (int i = 0; i < count; ++i) last = step();
+    return last;
+  }
+  void ask(int green) {
+    const SignalCommand command{0, green};
+    book_.add(std::span(&command, 1));
+  }
+
+  SignalBook book_;
+  std::vector<LightState> lights_;
+  double time_s_ = 0;
+};
+
+TEST_F(SignalBookTest, ASwitchGoesThroughYellow) {
+  begin({.yellow_s = 3, .min_green_s = 5});
+  EXPECT_EQ(steps(5), "Gr");
+  ask(1);
+  EXPECT_EQ(step(), "yr");
+  EXPECT_EQ(steps(2), "yr");
+  EXPECT_EQ(step(), "rG");
+  EXPECT_EQ(book_.present(0), 1);
+  EXPECT_EQ(book_.num_changes(), 1);
+}
+
+TEST_F(SignalBookTest, AllRedFollowsYellowWhereItIsAskedFor) {
+  begin({.yellow_s = 2, .all_red_s = 1, .min_green_s = 1});
+  step();
+  ask(1);
+  EXPECT_EQ(steps(2), "yr");
+  EXPECT_EQ(step(), "rr");
+  EXPECT_EQ(step(), "rG");
+}
+
+TEST_F(SignalBookTest, NobodyMayAskBeforeTheLeastGreenIsOver) {
+  begin({.yellow_s = 3, .min_green_s = 5});
+  EXPECT_EQ(steps(4), "Gr");
+  EXPECT_FALSE(book_.may_switch(0));
+  EXPECT_THROW(ask(1), Error);
+  step();
+  EXPECT_TRUE(book_.may_switch(0));
+  ask(1);
+  step();
+  EXPECT_FALSE(book_.may_switch(0)) << "yellow";
+  EXPECT_THROW(ask(0), Error);
+}
+
+TEST_F(SignalBookTest, TheGreatestGreenEndsByItself) {
+  begin({.yellow_s = 3, .min_green_s = 5, .max_green_s = 10});
+  EXPECT_EQ(steps(10), "Gr");
+  EXPECT_EQ(step(), "yr");
+  EXPECT_EQ(steps(3), "rG");
+  begin({.yellow_s = 3, .min_green_s = 5, .max_green_s = 0});
+  EXPECT_EQ(steps(500), "Gr");
+}
+
+TEST_F(SignalBookTest, AskingForThePresentGreenKeepsIt) {
+  begin({.min_green_s = 5});
+  steps(5);
+  ask(0);
+  EXPECT_EQ(steps(20), "Gr");
+  EXPECT_DOUBLE_EQ(book_.green_s(0), 25);
+  EXPECT_DOUBLE_EQ(book_.red_s(0, 1), 25);
+  EXPECT_DOUBLE_EQ(book_.red_s(0, 0), 0);
+}
+
+TEST_F(SignalBookTest, TheProgramRunsUntilItShowsAGreen) {
+  begin({.min_green_s = 5}, "yr");
+  EXPECT_EQ(step(), "yr");
+  EXPECT_EQ(book_.present(0), -1);
+  EXPECT_FALSE(book_.may_switch(0));
+  lights_[0].state = "rG";  // of the program
+  step();
+  EXPECT_EQ(book_.present(0), 1);
+  EXPECT_EQ(steps(5), "rG");
+  EXPECT_TRUE(book_.may_switch(0));
+}
+
+TEST_F(SignalBookTest, RefusesLightsAndGreensThatAreNotThere) {
+  begin({.min_green_s = 1});
+  step();
+  EXPECT_THROW(ask(2), Error);
+  const SignalCommand other{1, 0};
+  EXPECT_THROW(book_.add(std::span(&other, 1)), Error);
+}
+
+}  // namespace
+}  // namespace traffic::scene

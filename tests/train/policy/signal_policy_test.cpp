@@ -1,0 +1,81 @@
+#include "train/policy/signal_policy.h"
+
+#include <gmock/gmock.h>
+
+#include <cmath>
+
+#include "traffic/core/error.h"
+#include "traffic/scene/signal_view.h"
+
+namespace traffic::train {
+namespace {
+
+/// Two lights of two and three greens.
+SignalBatch two_lights(float first_feature = 0.3F) {
+  const std::vector<rollout::SignalChoice> choices{{.light = 0, .num_greens = 2, .present = 1},
+                                                   {.light = 4, .num_greens = 3, .present = 0}};
+  std::vector<float> rows(5 * scene::signal_features().size());
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    rows[i] = std::sin(static_cast<float>(i));
+  }
+  rows[0] = first_feature;
+  return signal_batch(choices, rows);
+}
+
+TEST(SignalPolicy, ProbabilitiesOfALightAddUpToOne) {
+  SignalPolicy policy(16, 1);
+  double sum = 0.0;
+  for (std::int64_t row = 2; row < 5; ++row) {
+    const SignalTerms terms = policy.evaluate(two_lights(), torch::tensor({std::int64_t{0}, row}));
+    sum += std::exp(terms.log_prob[1].item<double>());
+    EXPECT_GT(terms.entropy[1].item<double>(), 0.0);
+    EXPECT_LE(terms.entropy[1].item<double>(), std::log(3.0) + 1e-6);
+  }
+  EXPECT_NEAR(sum, 1.0, 1e-6);
+}
+
+TEST(SignalPolicy, ALightIsDecidedAsIfItStoodAlone) {
+  SignalPolicy policy(16, 1);
+  const torch::Tensor chosen = torch::tensor({std::int64_t{1}, std::int64_t{3}});
+  const SignalTerms one = policy.evaluate(two_lights(0.3F), chosen);
+  const SignalTerms other = policy.evaluate(two_lights(0.9F), chosen);
+  EXPECT_NE(one.log_prob[0].item<float>(), other.log_prob[0].item<float>());
+  EXPECT_EQ(one.log_prob[1].item<float>(), other.log_prob[1].item<float>());
+  EXPECT_EQ(one.values[1].item<float>(), other.values[1].item<float>());
+}
+
+TEST(SignalPolicy, WhatIsKeptOfADecisionIsWhatItIsEvaluatedAs) {
+  SignalPolicy policy(16, 1);
+  const SignalBatch batch = two_lights();
+  const std::vector<float> uniforms{0.9F, 0.1F, 0.2F, 0.95F, 0.3F};
+  const SignalDecisions made = policy.decide(batch, uniforms);
+  const SignalTerms terms = policy.evaluate(
+      batch, torch::tensor({std::int64_t{made.green[0]}, std::int64_t{2 + made.green[1]}}));
+  EXPECT_FLOAT_EQ(made.log_prob[1], terms.log_prob[1].item<float>());
+  EXPECT_FLOAT_EQ(made.value[0], terms.values[0].item<float>());
+  EXPECT_EQ(policy.decide(batch, uniforms).green, made.green);
+}
+
+TEST(SignalPolicy, WithoutDrawsTheMostProbableGreenIsChosen) {
+  SignalPolicy policy(16, 1);
+  const SignalBatch batch = two_lights();
+  const SignalDecisions made = policy.decide(batch, {});
+  for (std::int64_t row = 2; row < 5; ++row) {
+    const SignalTerms terms = policy.evaluate(batch, torch::tensor({std::int64_t{0}, row}));
+    EXPECT_LE(terms.log_prob[1].item<float>(), made.log_prob[1]);
+  }
+}
+
+TEST(SignalPolicy, ACheckpointOfLightsThatSeeSomethingElseIsRefused) {
+  checkpoint::Snapshot snapshot(1);
+  EXPECT_THROW(signal_kind_in(snapshot), CheckpointError);
+  put_signal_kind(snapshot, 48);
+  EXPECT_EQ(signal_kind_in(snapshot), 48);
+  checkpoint::Snapshot other(1);
+  other.put_text("signals/features", "vehicles");
+  other.put_int("signals/hidden_dim", 48);
+  EXPECT_THROW(signal_kind_in(other), CheckpointError);
+}
+
+}  // namespace
+}  // namespace traffic::train

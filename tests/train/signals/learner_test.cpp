@@ -1,0 +1,118 @@
+/// Runs on 1, 2 and 3 ranks.
+#include "train/signals/learner.h"
+
+#include <gmock/gmock.h>
+#include <torch/utils.h>
+
+#include "mpi_main.h"
+#include "support/alone_communicator.h"
+#include "train/signals/histories.h"
+
+namespace traffic::train::signals {
+namespace {
+
+using testing::live;
+using testing::live_episodes;
+
+constexpr std::int64_t kEpisodes = 5;
+/// As in the training.
+[[maybe_unused]] const bool kOneThread = (torch::set_num_threads(1), true);
+
+config::Config small_config() {
+  config::Config config;
+  config.ppo.iterations = 10;
+  config.ppo.num_epochs = 3;
+  config.ppo.minibatch_size = 32;
+  config.ppo.learning_rate = config.ppo.final_learning_rate = 5e-3;
+  config.ppo.gamma = 0.9;
+  config.ppo.target_kl = 0;
+  return config;
+}
+
+TEST(SignalExperience, LeavesOutTheLastDecisionOfALightAndPutsTheOthersInOneOrder) {
+  SignalPolicy policy(8, 3);
+  test::AloneCommunicator alone;
+  const auto episodes = live_episodes(policy, 2, 0, 1);
+  const Experience whole = pack(episodes, 2, rl::RunningMeanStd(1), {}, alone);
+  EXPECT_EQ(whole.total, 9 + 14 + 10 + 15);
+  EXPECT_EQ(whole.chosen.size(0), whole.total);
+  EXPECT_TRUE(whole.global_state.equal(torch::arange(whole.total)));
+  EXPECT_TRUE(torch::allclose(whole.returns, whole.advantages + whole.values));
+}
+
+TEST(SignalExperience, TheAdvantageIsThatOfTheTextbook) {
+  test::AloneCommunicator alone;
+  SignalPolicy policy(8, 3);
+  EpisodeHistory episode{.order = 0, .lights = {live(policy, 3, 9)}, .score = {}};
+  LightHistory& light = episode.lights[0];
+  light.reward = {1.0F, 2.0F, 100.0F};
+  light.value = {0.5F, 0.25F, 4.0F};
+  const Experience experience =
+      pack({episode}, 1, rl::RunningMeanStd(1), {.gamma = 0.5, .gae_lambda = 0.8}, alone);
+  const double second = 2.0 + 0.5 * 4.0 - 0.25;
+  const double first = 1.0 + 0.5 * 0.25 - 0.5 + 0.5 * 0.8 * second;
+  ASSERT_EQ(experience.advantages.size(0), 2);
+  EXPECT_NEAR(experience.advantages[0].item<double>(), first, 1e-6);
+  EXPECT_NEAR(experience.advantages[1].item<double>(), second, 1e-6);
+}
+
+TEST(SignalLearner, RanksTogetherLearnWhatOneLearnsFromAllEpisodes) {
+  const auto communicator = comm::make_communicator(traffic::testing::mpi_session(), at::kCPU, {});
+  test::AloneCommunicator alone;
+  const config::Config config = small_config();
+  SignalPolicy together_policy(16, 3);
+  SignalPolicy alone_policy(16, 3);
+  Learner together(config, together_policy, *communicator);
+  Learner joined(config, alone_policy, alone);
+  for (int iteration = 0; iteration < 2; ++iteration) {
+    // Both have lived through the same: what the policy of one alone decided.
+    const auto mine =
+        live_episodes(alone_policy, kEpisodes, communicator->rank(), communicator->size());
+    const auto all = live_episodes(alone_policy, kEpisodes, 0, 1);
+    ASSERT_TRUE(together.update(mine, kEpisodes, iteration));
+    ASSERT_TRUE(joined.update(all, kEpisodes, iteration));
+  }
+  // Sums in another order, through a dozen steps of Adam.
+  EXPECT_TRUE(
+      torch::allclose(together.parameters().flat(), joined.parameters().flat(), 1e-3, 1e-4));
+}
+
+TEST(SignalLearner, FindsTheGreenThatIsWorthMost) {
+  const config::Config config = small_config();
+  test::AloneCommunicator alone;
+  SignalPolicy policy(16, 3);
+  Learner learner(config, policy, alone);
+  const auto worth = [&] {
+    double sum = 0.0;
+    const LightHistory light = live(policy, 200, 77);
+    for (const float reward : light.reward) sum += static_cast<double>(reward);
+    return sum / 200;
+  };
+  const double before = worth();
+  for (int iteration = 0; iteration < 10; ++iteration) {
+    const auto episodes =
+        live_episodes(policy, 12, 0, 1, 100 + static_cast<std::uint64_t>(iteration));
+    ASSERT_TRUE(learner.update(episodes, 12, iteration));
+  }
+  EXPECT_NEAR(before, 0.5, 0.05) << "any of them";
+  EXPECT_GT(worth(), 0.65) << "the best of two to four is worth 0.73";
+}
+
+TEST(SignalLearner, GoesOnFromWhatItSaved) {
+  const config::Config config = small_config();
+  test::AloneCommunicator alone;
+  SignalPolicy first_policy(16, 3);
+  SignalPolicy second_policy(16, 4);
+  Learner first(config, first_policy, alone);
+  Learner second(config, second_policy, alone);
+  ASSERT_TRUE(first.update(live_episodes(first_policy, 3, 0, 1), 3, 0));
+  checkpoint::Snapshot snapshot(1);
+  first.save_to(snapshot);
+  second.restore_from(snapshot);
+  const auto episodes = live_episodes(first_policy, 3, 0, 1, 8);
+  for (auto* one : {&first, &second}) ASSERT_TRUE(one->update(episodes, 3, 1));
+  EXPECT_TRUE(first.parameters().flat().equal(second.parameters().flat()));
+}
+
+}  // namespace
+}  // namespace traffic::train::signals
