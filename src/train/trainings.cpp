@@ -1,5 +1,6 @@
 #include "traffic/train/trainings.h"
 
+#include "dqn/training.h"
 #include "ppo/training.h"
 #include "traffic/train/offpolicy/training.h"
 #include "world_model/training.h"
@@ -8,7 +9,8 @@ namespace traffic::train {
 
 const std::vector<TrainingRow>& shipped_trainings() {
   static const std::vector<TrainingRow> rows{world_model_training(), ppo_training(),
-                                             ppo_constrained_training(), snakes_training()};
+                                             ppo_constrained_training(), snakes_training(),
+                                             dqn_training()};
   return rows;
 }
 
