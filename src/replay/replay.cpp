@@ -74,22 +74,32 @@ void Replay::draw(const Returns& returns, Rng& rng, const Transitions& out) cons
                 "room for {} transitions of {} numbers", count, shape.obs_dim);
   TRAFFIC_CHECK(returns.n_step >= 1 && returns.n_step < shape.steps,
                 "returns over {} steps from segments of {}", returns.n_step, shape.steps);
-  const std::int64_t drawable = num_drawable(returns.n_step);
-  TRAFFIC_CHECK(drawable > 0, "nothing can be drawn from {} steps", num_steps_);
+  TRAFFIC_CHECK(num_drawable(returns.n_step) > 0, "nothing can be drawn from {} steps", num_steps_);
   std::vector<Place> places(count);
-  for (Place& place : places) {
-    do {
-      const auto drawn =
-          static_cast<std::int64_t>(rng.uniform_int(static_cast<std::uint64_t>(drawable)));
-      place = {.step = drawn / shape.streams, .stream = drawn % shape.streams};
-    } while (has_gap_within(place.step, returns.n_step));
-  }
+  for (Place& place : places) place = draw_place(returns, rng);
   // What is far apart in memory is on its way while others are read.
   constexpr std::size_t kAhead = 8;
+  constexpr int kMostTries = 100'000;
   for (std::size_t row = 0; row < count + kAhead; ++row) {
     if (row < count) prefetch(places[row], returns.n_step);
-    if (row >= kAhead) fill(returns, places[row - kAhead], row - kAhead, out);
+    if (row < kAhead) continue;
+    Place place = places[row - kAhead];
+    for (int tries = 0; !fill(returns, place, row - kAhead, out); ++tries) {
+      TRAFFIC_CHECK(tries < kMostTries, "episodes are cut before {} steps are over",
+                    returns.n_step);
+      place = draw_place(returns, rng);
+    }
   }
+}
+
+Replay::Place Replay::draw_place(const Returns& returns, Rng& rng) const {
+  const auto drawable = static_cast<std::uint64_t>(num_drawable(returns.n_step));
+  Place place{};
+  do {
+    const auto drawn = static_cast<std::int64_t>(rng.uniform_int(drawable));
+    place = {.step = drawn / options_.segment.streams, .stream = drawn % options_.segment.streams};
+  } while (has_gap_within(place.step, returns.n_step));
+  return place;
 }
 
 void Replay::prefetch(Place place, std::int64_t n_step) const {
@@ -103,7 +113,8 @@ void Replay::prefetch(Place place, std::int64_t n_step) const {
   segment_of(next).prefetch_obs(next % steps, place.stream);
 }
 
-void Replay::fill(const Returns& returns, Place place, std::size_t row,
+/// @return whether it is known: false where its episode was cut within the n steps
+bool Replay::fill(const Returns& returns, Place place, std::size_t row,
                   const Transitions& out) const {
   const SegmentShape& shape = options_.segment;
   const Segment* segment = &segment_of(place.step);
@@ -119,7 +130,9 @@ void Replay::fill(const Returns& returns, Place place, std::size_t row,
   double discount = 1.0;
   for (std::int64_t k = 0; k < returns.n_step; ++k) {
     sum += discount * static_cast<double>(segment->reward(step, place.stream));
-    discount *= segment->terminated(step, place.stream) ? 0.0 : returns.gamma;
+    const std::uint8_t end = segment->end(step, place.stream);
+    if (end == kTruncated) return false;
+    discount *= end == kTerminated ? 0.0 : returns.gamma;
     if (++step == shape.steps) {
       segment = &segment_of(place.step + k + 1);
       step = 0;
@@ -130,6 +143,7 @@ void Replay::fill(const Returns& returns, Place place, std::size_t row,
   out.discounts[row] = static_cast<float>(discount);
   widen(segment->obs(step, place.stream), shape.obs_dim,
         out.next_obs.data() + row * static_cast<std::size_t>(shape.obs_dim));
+  return true;
 }
 
 Replay::Segments Replay::segments() const {

@@ -77,7 +77,7 @@ Segment::Segment(const SegmentShape& shape, bool continues)
       action_vectors_(product(shape.steps, shape.streams, shape.action_dim)),
       rewards_(product(shape.steps, shape.streams)),
       actions_(rewards_.size()),
-      terminated_(rewards_.size()) {}
+      ends_(rewards_.size()) {}
 
 void Segment::prefetch_obs(std::int64_t step, std::int64_t stream) const {
   constexpr std::int64_t kNumbersOfLine = 32;
@@ -88,7 +88,7 @@ void Segment::prefetch_obs(std::int64_t step, std::int64_t stream) const {
 
 void Segment::prefetch_outcome(std::int64_t step, std::int64_t stream) const {
   __builtin_prefetch(rewards_.data() + at(step, stream));
-  __builtin_prefetch(terminated_.data() + at(step, stream));
+  __builtin_prefetch(ends_.data() + at(step, stream));
   __builtin_prefetch(actions_.data() + at(step, stream));
 }
 
@@ -103,7 +103,7 @@ void Segment::push(const Step& step) {
   TRAFFIC_CHECK(step.obs.size() == product(shape_.streams, shape_.obs_dim) &&
                     step.action_vectors.size() == product(shape_.streams, shape_.action_dim) &&
                     step.actions.size() == streams && step.rewards.size() == streams &&
-                    step.terminated.size() == streams,
+                    step.ends.size() == streams,
                 "a step of {} numbers seen, {} actions and {} rewards for {} streams of {}",
                 step.obs.size(), step.actions.size(), step.rewards.size(), shape_.streams,
                 shape_.obs_dim);
@@ -114,7 +114,7 @@ void Segment::push(const Step& step) {
              action_vectors_.data() + first * static_cast<std::size_t>(shape_.action_dim));
   std::ranges::copy(step.rewards, rewards_.begin() + static_cast<std::ptrdiff_t>(first));
   std::ranges::copy(step.actions, actions_.begin() + static_cast<std::ptrdiff_t>(first));
-  std::ranges::copy(step.terminated, terminated_.begin() + static_cast<std::ptrdiff_t>(first));
+  std::ranges::copy(step.ends, ends_.begin() + static_cast<std::ptrdiff_t>(first));
   ++filled_;
 }
 
@@ -134,7 +134,7 @@ std::vector<std::byte> Segment::to_bytes() const {
   append(bytes, action_vectors_, count * shape_.action_dim);
   append(bytes, rewards_, count);
   append(bytes, actions_, count);
-  append(bytes, terminated_, count);
+  append(bytes, ends_, count);
   return bytes;
 }
 
@@ -173,7 +173,7 @@ Segment Segment::from_bytes(std::span<const std::byte> bytes, const SegmentShape
   take(bytes, segment.action_vectors_, count * shape.action_dim);
   take(bytes, segment.rewards_, count);
   take(bytes, segment.actions_, count);
-  take(bytes, segment.terminated_, count);
+  take(bytes, segment.ends_, count);
   return segment;
 }
 

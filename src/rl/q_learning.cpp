@@ -26,13 +26,27 @@ torch::Tensor double_q_values(const torch::Tensor& online_q, const torch::Tensor
   return target_q.gather(1, online_q.argmax(1, /*keepdim=*/true)).squeeze(1);
 }
 
-torch::Tensor q_loss(const torch::Tensor& q, const torch::Tensor& actions,
-                     const torch::Tensor& targets, double denominator) {
+torch::Tensor values_of(const torch::Tensor& q, const torch::Tensor& actions) {
   check_floating("values of actions", q, 2);
   check_tensor("actions", actions, {q.size(0)}, torch::kLong, q.device());
-  check_tensor("targets", targets, {q.size(0)}, q.scalar_type(), q.device());
-  const torch::Tensor taken = q.gather(1, actions.unsqueeze(1)).squeeze(1);
-  return torch::smooth_l1_loss(taken, targets, torch::Reduction::Sum) / denominator;
+  return q.gather(1, actions.unsqueeze(1)).squeeze(1);
+}
+
+torch::Tensor joint_q(const torch::Tensor& values, const JointChoices& choices) {
+  check_floating("values of states", values, 1);
+  check_floating("advantages", choices.advantages, 2);
+  check_tensor("states of choices", choices.state, {choices.advantages.size(0)}, torch::kLong,
+               values.device());
+  const torch::Tensor chosen =
+      values_of(choices.advantages, choices.actions) - choices.advantages.mean(1);
+  return values.index_add(0, choices.state, chosen);
+}
+
+torch::Tensor value_loss(const torch::Tensor& values, const torch::Tensor& targets,
+                         double denominator) {
+  check_floating("values", values, 1);
+  check_like("targets", targets, values);
+  return torch::smooth_l1_loss(values, targets, torch::Reduction::Sum) / denominator;
 }
 
 }  // namespace traffic::rl

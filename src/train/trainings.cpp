@@ -1,5 +1,6 @@
 #include "traffic/train/trainings.h"
 
+#include "dqn/training.h"
 #include "ppo/training.h"
 #include "signals/training.h"
 #include "traffic/train/offpolicy/training.h"
@@ -10,7 +11,7 @@ namespace traffic::train {
 const std::vector<TrainingRow>& shipped_trainings() {
   static const std::vector<TrainingRow> rows{world_model_training(), ppo_training(),
                                              ppo_constrained_training(), snakes_training(),
-                                             signals_training()};
+                                             signals_training(), dqn_training()};
   return rows;
 }
 

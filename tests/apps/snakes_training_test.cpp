@@ -1,8 +1,12 @@
 /// The training snakes as users run it.
 #include <algorithm>
+#include <cstdio>
+#include <cstdlib>
 #include <set>
 
 #include "support/run_folder_test.h"
+#include "traffic/core/clock.h"
+#include "traffic/core/random.h"
 
 namespace traffic::test {
 namespace {
@@ -13,11 +17,13 @@ using ::testing::HasSubstr;
 class SnakesTraining : public RunFolderTest {
  protected:
   /// Later arguments win. A round is 16 games a rank.
+  /// @param starter of each rank's program
   [[nodiscard]] std::string command(int ranks, const std::string& run,
                                     const std::string& arguments = "",
-                                    const std::string& environment = "X=1") const {
+                                    const std::string& environment = "X=1",
+                                    const std::string& starter = "") const {
     return "env " + environment + " " TRAFFIC_SOURCE_DIR "/launch/mpirun.sh -np " +
-           std::to_string(ranks) +
+           std::to_string(ranks) + " " + starter +
            " " TRAFFIC_BIN_DIR "/traffic_train " TRAFFIC_SOURCE_DIR
            "/configs/snakes.toml --preset test --set run.device=cpu --set comm.timeout_s=60 "
            "--set checkpoint.save_interval_steps=1 --run-dir " +
@@ -45,6 +51,13 @@ class SnakesTraining : public RunFolderTest {
     }
     return names;
   }
+  /// What two runs must have in common to be the same one.
+  void expect_same_bits(const std::string& one, const std::string& other) const {
+    EXPECT_EQ(summary(one)["parameters_xxh3"], summary(other)["parameters_xxh3"]);
+    EXPECT_EQ(summary(one)["result"], summary(other)["result"]);
+    EXPECT_EQ(metrics(one), metrics(other));
+    EXPECT_EQ(parts(one), parts(other));
+  }
   [[nodiscard]] std::string best(const std::string& run) const {
     return (dir_ / run / "checkpoints/best.h5").string();
   }
@@ -69,11 +82,35 @@ TEST_F(SnakesTraining, KilledAndResumedItEndsWithTheSameBits) {
     const Outcome resumed = run_program(command(2, "cut", size));
     ASSERT_EQ(resumed.exit_code, 0) << resumed.output;
     EXPECT_THAT(resumed.output, HasSubstr("going on from checkpoint"));
-    EXPECT_EQ(summary("whole")["parameters_xxh3"], summary("cut")["parameters_xxh3"]);
-    EXPECT_EQ(summary("whole")["result"], summary("cut")["result"]);
-    EXPECT_EQ(metrics("whole"), metrics("cut"));
-    EXPECT_EQ(parts("whole"), parts("cut"));
+    expect_same_bits("whole", "cut");
   }
+}
+
+/// TRAFFIC_KILLS says how many, at moments that a run takes to its end: starting, saving, learning.
+TEST_F(SnakesTraining, KilledAtAnyMomentItEndsWithTheSameBits) {
+  const char* wanted = std::getenv("TRAFFIC_KILLS");
+  const int kills = wanted == nullptr ? 3 : std::atoi(wanted);
+  const std::string size =
+      "--set offpolicy.max_episodes=1280 --set game.self_play_share=0.3 "
+      "--set game.pool_interval=128 --set offpolicy.eval_interval=320";
+  const Stopwatch clock;
+  ASSERT_EQ(run_program(command(2, "whole", size)).exit_code, 0);
+  const double whole_s = clock.seconds();
+  Rng rng(20);
+  int killed = 0;
+  for (int i = 0; i < kills; ++i) {
+    const std::string of_rank = std::to_string(rng.uniform_int(2));
+    // Every other one soon after it has begun; else what comes late would never be reached.
+    const double after_s = whole_s * (i % 2 == 0 ? 0.2 + 0.4 * rng.uniform() : rng.uniform());
+    const std::string starter = "bash -c 'if [ $OMPI_COMM_WORLD_RANK = " + of_rank +
+                                " ]; then exec timeout -s KILL " + std::to_string(after_s) +
+                                " \"$@\"; fi; exec \"$@\"' starter";
+    if (run_program(command(2, "cut", size, "X=1", starter)).exit_code != 0) ++killed;
+  }
+  std::printf("killed %d times\n", killed);
+  const Outcome resumed = run_program(command(2, "cut", size));
+  ASSERT_EQ(resumed.exit_code, 0) << resumed.output;
+  expect_same_bits("whole", "cut");
 }
 
 TEST_F(SnakesTraining, AnotherNumberOfRanksGoesOnWithTheReplayDealtOutAnew) {

@@ -26,13 +26,14 @@ class Rank {
                                                *learner_);
     experience_->start({});
     experience_->begin_round({}, 0);
-    while (experience_->num_transitions() < learning_.buffer_size - 100 * snakes_.games) step();
+    while (experience_->replay().num_transitions() < learning_.buffer_size - 100 * snakes_.games)
+      step();
   }
 
   void step() { experience_->step(0.05); }
   const Batch& draw() {
-    Rng rng = experience_->rng_of(kReplayStream, draws_++);
-    return experience_->draw(rng);
+    Rng rng = experience_->replay().rng_of(kReplayStream, draws_++);
+    return experience_->replay().draw(rng);
   }
   void update(const Batch& batch) {
     Rng rng(1);
@@ -48,7 +49,7 @@ class Rank {
   Snakes snakes_;
   test::AloneCommunicator communicator_;
   TimeSplit time_split_;
-  std::unique_ptr<Learner> learner_;
+  std::unique_ptr<MlpLearner> learner_;
   std::unique_ptr<Experience> experience_;
   std::int64_t draws_ = 0;
   std::int64_t updates_ = 0;

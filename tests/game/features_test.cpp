@@ -7,7 +7,7 @@
 #include <cmath>
 #include <vector>
 
-#include "game/recorded_games.h"
+#include "game/scene.h"
 #include "traffic/game/match.h"
 
 namespace traffic::game {
@@ -29,19 +29,7 @@ Features features_of(const Board& board, int team) {
   return features;
 }
 
-/// Snake 0 heads up in column 10 with a bean ahead, a mate on its left and an enemy on its right.
-State scene() {
-  State state;
-  state.snakes = {{{at(5, 10), at(6, 10), at(7, 10), at(8, 10)},
-                   {at(5, 8), at(6, 8), at(7, 8)},
-                   {at(0, 0), at(0, 19), at(0, 18)},
-                   {at(4, 11), at(4, 12), at(4, 13), at(4, 14), at(4, 15)},
-                   {at(9, 2), at(9, 1), at(9, 0)},
-                   {at(2, 2), at(2, 1), at(2, 0)}}};
-  state.direction = {kUp, kUp, kRight, kLeft, kRight, kRight};
-  state.beans = {at(2, 10), at(5, 9), at(8, 9), at(9, 19)};
-  return state;
-}
+State scene() { return testing::crowded_scene(); }
 
 float of_direction(const Features& features, Direction direction, std::size_t which) {
   return features[direction * kFeaturesOfDirection + which];

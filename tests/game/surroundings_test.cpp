@@ -4,7 +4,7 @@
 
 #include <array>
 
-#include "game/recorded_games.h"
+#include "game/scene.h"
 
 namespace traffic::game {
 namespace {
@@ -23,16 +23,9 @@ Numbers surroundings_of(const State& state, int snake) {
   return out;
 }
 
-/// Snake 0 heads up at (5, 10), a mate beside it, an enemy before it.
+/// With two beans.
 State some_scene() {
-  State state;
-  state.snakes = {{{at(5, 10), at(6, 10), at(7, 10), at(8, 10)},
-                   {at(5, 8), at(6, 8), at(7, 8)},
-                   {at(0, 0), at(0, 19), at(0, 18)},
-                   {at(4, 11), at(4, 12), at(4, 13), at(4, 14), at(4, 15)},
-                   {at(9, 2), at(9, 1), at(9, 0)},
-                   {at(2, 2), at(2, 1), at(2, 0)}}};
-  state.direction = {kUp, kUp, kRight, kLeft, kRight, kRight};
+  State state = testing::crowded_scene();
   state.beans = {at(2, 10), at(5, 9)};
   return state;
 }

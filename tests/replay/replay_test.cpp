@@ -64,6 +64,38 @@ TEST(Replay, DrawsEveryTransitionWhoseStepsAreKnownEquallyOften) {
   for (std::size_t i = 51; i < 60; ++i) EXPECT_EQ(counts[i], 0) << i;
 }
 
+/// A stream that sees its time; what it lived through is cut after some steps.
+Replay cut_after(std::int64_t steps, std::int64_t count) {
+  Replay replay({.capacity = 1000, .segment = {.steps = 8, .streams = 1, .obs_dim = 1}});
+  for (std::int64_t t = 0; t < count; ++t) {
+    const auto time = static_cast<float>(t);
+    const std::uint8_t action = 0;
+    const std::uint8_t end = t % steps == steps - 1 ? kTruncated : kGoesOn;
+    replay.push({.obs = {&time, 1},
+                 .actions = {&action, 1},
+                 .action_vectors = {},
+                 .rewards = {&time, 1},
+                 .ends = {&end, 1}});
+  }
+  return replay;
+}
+
+TEST(Replay, DrawsNothingOfWhichACutHidesTheOutcome) {
+  const Replay replay = cut_after(5, 40);
+  Batch batch({.steps = 8, .streams = 1, .obs_dim = 1}, 500);
+  Rng rng(2);
+  replay.draw(kReturns, rng, batch.rows());
+  const std::set<float> drawn(batch.obs.begin(), batch.obs.end());
+  EXPECT_EQ(drawn.size(), 16U) << "two of each five";
+  for (std::size_t i = 0; i < 500; ++i) {
+    EXPECT_LT(std::fmod(batch.obs[i], 5.0F), 2.0F);
+    EXPECT_EQ(batch.next_obs[i], batch.obs[i] + 3.0F);
+    EXPECT_EQ(batch.discounts[i], 0.125F);
+  }
+  const Replay hidden = cut_after(3, 40);
+  EXPECT_THROW(hidden.draw(kReturns, rng, batch.rows()), Error);
+}
+
 TEST(Replay, ForgetsWholeSegmentsOldestFirst) {
   Replay replay({.capacity = 72, .segment = kShape});  // three segments
   Streams streams(kShape, kEpisode);

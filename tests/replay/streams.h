@@ -39,7 +39,7 @@ class Streams {
                  .actions = actions,
                  .action_vectors = vectors,
                  .rewards = rewards,
-                 .terminated = ended});
+                 .ends = ended});
     ++t_;
   }
   void push_to(Replay& replay, int steps) {

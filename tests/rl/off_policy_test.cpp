@@ -68,6 +68,36 @@ TEST(DuelingQ, IsTheValueAndWhatAnActionIsBetterThanTheirMean) {
   expect_gradient(heads, [&](const torch::Tensor& x) { return (dueling_q(x) * weights).sum(); });
 }
 
+TEST(JointQ, AddsTheAdvantagesOfAllChoicesOfAState) {
+  const torch::Tensor heads = random_values({kBatch, 1 + kActions}, 21);
+  const torch::Tensor actions = torch::arange(kBatch) % kActions;
+  const torch::Tensor advantages = heads.narrow(1, 1, kActions);
+  const torch::Tensor values = heads.select(1, 0);
+  const auto each = torch::arange(kBatch);
+  EXPECT_TRUE(torch::allclose(
+      joint_q(values, {.advantages = advantages, .actions = actions, .state = each}),
+      values_of(dueling_q(heads), actions)))
+      << "one choice in each state";
+  // All in the first state.
+  const torch::Tensor joint = joint_q(
+      values, {.advantages = advantages, .actions = actions, .state = torch::zeros_like(each)});
+  double sum = values[0].item<double>();
+  for (std::int64_t i = 0; i < kBatch; ++i) {
+    sum += (advantages[i][actions[i].item<std::int64_t>()] - advantages[i].mean()).item<double>();
+  }
+  EXPECT_NEAR(joint[0].item<double>(), sum, 1e-12);
+  EXPECT_TRUE(torch::equal(joint.slice(0, 1), values.slice(0, 1)));
+  const torch::Tensor weights = random_values({kBatch}, 22);
+  expect_gradient(advantages.clone(), [&](const torch::Tensor& x) {
+    return (joint_q(values,
+                    {.advantages = x, .actions = actions, .state = torch::div(each, 2, "floor")}) *
+            weights)
+        .sum();
+  });
+  EXPECT_THROW(joint_q(values, {.advantages = advantages, .actions = actions, .state = each[0]}),
+               ShapeError);
+}
+
 TEST(DoubleQ, TakesTheTargetsValueOfTheOnlineNetworksChoice) {
   const auto row = [](const std::vector<double>& x) {
     return torch::tensor(x, torch::kDouble).unsqueeze(0);
@@ -85,9 +115,10 @@ TEST(QLoss, IsHubersOfTheActionsTaken) {
         std::abs((q[b][actions[b].item<std::int64_t>()] - targets[b]).item<double>());
     sum += off < 1 ? off * off / 2 : off - 0.5;
   }
-  EXPECT_NEAR(q_loss(q, actions, targets, 3.0).item<double>(), sum / 3, 1e-12);
-  expect_gradient(q, [&](const torch::Tensor& x) { return q_loss(x, actions, targets, 3.0); });
-  EXPECT_THROW(q_loss(q, actions.to(torch::kInt), targets, 1.0), ShapeError);
+  EXPECT_NEAR(value_loss(values_of(q, actions), targets, 3.0).item<double>(), sum / 3, 1e-12);
+  expect_gradient(
+      q, [&](const torch::Tensor& x) { return value_loss(values_of(x, actions), targets, 3.0); });
+  EXPECT_THROW(values_of(q, actions.to(torch::kInt)), ShapeError);
 }
 
 TEST(DiscreteSac, ValuesAndActorLossAreExpectationsUnderThePolicy) {

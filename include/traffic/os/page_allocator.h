@@ -1,7 +1,6 @@
-/// Memory for large arrays that come and go within a limit.
+/// Memory for large arrays, on pages of the kind that suits them. Small ones are allocated as
+/// always.
 #pragma once
-
-#include <sys/mman.h>
 
 #include <cstddef>
 #include <new>
@@ -9,38 +8,53 @@
 
 namespace traffic::os {
 
-/// Arrays of a MiB or more get pages of their own, which go back to the system when the array goes.
-/// The general allocator keeps what is freed between others: of blocks that come and go up to twice
-/// as much as is in use.
-template <typename T>
+/// Pages of their own for arrays that come and go within a limit: they go back to the system when
+/// the array goes. The general allocator keeps what is freed between others: of blocks that come
+/// and go up to twice as much as is in use.
+struct OwnPages {
+  static constexpr std::size_t kLarge_bytes = std::size_t{1} << 20;
+  /// @throws std::bad_alloc
+  static void* allocate(std::size_t bytes);
+  static void deallocate(void* memory, std::size_t bytes) noexcept;
+};
+
+/// Huge pages for arrays that are read here and there: an address takes one look-up, not two
+/// misses.
+struct HugePages {
+  static constexpr std::size_t kLarge_bytes = std::size_t{2} << 20;
+  /// @throws std::bad_alloc
+  static void* allocate(std::size_t bytes);
+  static void deallocate(void* memory, std::size_t bytes) noexcept;
+};
+
+/// For std::vector. @tparam Pages what arrays of Pages::kLarge_bytes or more get
+template <typename T, typename Pages>
 struct PageAllocator {
   using value_type = T;
-  static constexpr std::size_t kLarge_bytes = std::size_t{1} << 20;
 
   PageAllocator() = default;
   template <typename U>
-  explicit PageAllocator(const PageAllocator<U>& /*other*/) {}
+  explicit PageAllocator(const PageAllocator<U, Pages>& /*other*/) {}
 
   T* allocate(std::size_t n) {
     const std::size_t bytes = n * sizeof(T);
-    if (bytes < kLarge_bytes) return static_cast<T*>(::operator new(bytes));
-    void* pages =
-        ::mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (pages == MAP_FAILED) throw std::bad_alloc();
-    return static_cast<T*>(pages);
+    return static_cast<T*>(bytes < Pages::kLarge_bytes ? ::operator new(bytes)
+                                                       : Pages::allocate(bytes));
   }
   void deallocate(T* memory, std::size_t n) noexcept {
     const std::size_t bytes = n * sizeof(T);
-    if (bytes < kLarge_bytes) {
+    if (bytes < Pages::kLarge_bytes) {
       ::operator delete(memory);
     } else {
-      ::munmap(memory, bytes);
+      Pages::deallocate(memory, bytes);
     }
   }
   bool operator==(const PageAllocator& /*other*/) const { return true; }
 };
 
 template <typename T>
-using PageVector = std::vector<T, PageAllocator<T>>;
+using PageVector = std::vector<T, PageAllocator<T, OwnPages>>;
+template <typename T>
+using HugePageVector = std::vector<T, PageAllocator<T, HugePages>>;
 
 }  // namespace traffic::os

@@ -55,7 +55,8 @@ class Replay {
   /// From how many transitions draw() may choose, but for those before a gap.
   [[nodiscard]] std::int64_t num_drawable(std::int64_t n_step) const;
 
-  /// Draws with replacement, all transitions alike whose n steps are known.
+  /// Draws with replacement, all transitions alike whose n steps, or those up to their episode's
+  /// end, are known.
   /// @param out as many as there are out.actions
   /// @throws Error if none can be drawn, or sizes differ
   void draw(const Returns& returns, Rng& rng, const Transitions& out) const;
@@ -82,7 +83,8 @@ class Replay {
   [[nodiscard]] bool has_gap_within(std::int64_t step, std::int64_t n_step) const;
   void add_segment();
   void prefetch(Place place, std::int64_t n_step) const;
-  void fill(const Returns& returns, Place place, std::size_t row, const Transitions& out) const;
+  [[nodiscard]] Place draw_place(const Returns& returns, Rng& rng) const;
+  bool fill(const Returns& returns, Place place, std::size_t row, const Transitions& out) const;
 
   ReplayOptions options_;
   std::deque<std::shared_ptr<Segment>> segments_;

@@ -9,7 +9,7 @@
 ///   u16 action vectors [filled, streams, action_dim]  IEEE half
 ///   f32 rewards        [filled, streams]
 ///   u8  actions        [filled, streams]
-///   u8  terminated     [filled, streams]
+///   u8  ends           [filled, streams]
 #pragma once
 
 #include <cstddef>
@@ -17,7 +17,7 @@
 #include <span>
 #include <vector>
 
-#include "traffic/replay/large_pages.h"
+#include "traffic/os/page_allocator.h"
 
 namespace traffic::replay {
 
@@ -32,13 +32,20 @@ struct SegmentShape {
   [[nodiscard]] std::int64_t bytes() const;
 };
 
+/// What a step was to its episode.
+enum End : std::uint8_t {
+  kGoesOn = 0,
+  kTerminated = 1,  ///< nothing comes after it
+  kTruncated = 2,   ///< it was cut there: what would have come after it is not known
+};
+
 /// One step of all streams, in their order.
 struct Step {
-  std::span<const float> obs;                ///< [streams, obs_dim] what was seen,
-  std::span<const std::uint8_t> actions;     ///< [streams] what was done,
-  std::span<const float> action_vectors;     ///< [streams, action_dim] and how it was decided,
-  std::span<const float> rewards;            ///< [streams] what that brought
-  std::span<const std::uint8_t> terminated;  ///< [streams] 1: the episode ended with it
+  std::span<const float> obs;             ///< [streams, obs_dim] what was seen,
+  std::span<const std::uint8_t> actions;  ///< [streams] what was done,
+  std::span<const float> action_vectors;  ///< [streams, action_dim] and how it was decided,
+  std::span<const float> rewards;         ///< [streams] what that brought
+  std::span<const std::uint8_t> ends;     ///< [streams] an End each
 };
 
 /// Filled step by step, then left as it is.
@@ -71,8 +78,8 @@ class Segment {
   [[nodiscard]] float reward(std::int64_t step, std::int64_t stream) const {
     return rewards_[at(step, stream)];
   }
-  [[nodiscard]] bool terminated(std::int64_t step, std::int64_t stream) const {
-    return terminated_[at(step, stream)] != 0;
+  [[nodiscard]] std::uint8_t end(std::int64_t step, std::int64_t stream) const {
+    return ends_[at(step, stream)];
   }
 
   /// Of a step that is read soon.
@@ -91,11 +98,11 @@ class Segment {
   SegmentShape shape_;
   bool continues_;
   std::int64_t filled_ = 0;
-  std::vector<std::uint16_t, LargePages<std::uint16_t>> obs_;
+  os::HugePageVector<std::uint16_t> obs_;
   std::vector<std::uint16_t> action_vectors_;
   std::vector<float> rewards_;
   std::vector<std::uint8_t> actions_;
-  std::vector<std::uint8_t> terminated_;
+  std::vector<std::uint8_t> ends_;
 };
 
 /// Halves as floats, one after the other.

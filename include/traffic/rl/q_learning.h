@@ -29,13 +29,32 @@ torch::Tensor dueling_q(const torch::Tensor& heads);
 /// Source: van Hasselt et al. 2016, arXiv:1509.06461.
 torch::Tensor double_q_values(const torch::Tensor& online_q, const torch::Tensor& target_q);
 
-/// Huber loss (threshold 1) of the values of the actions that were taken.
-/// @param q [B, actions], differentiated
+/// Values of the actions that were taken.
+/// @param q [B, actions]
 /// @param actions [B] int64
+/// @return [B]
+torch::Tensor values_of(const torch::Tensor& q, const torch::Tensor& actions);
+
+/// Choices that are made together, N of them in B states.
+struct JointChoices {
+  torch::Tensor advantages;  ///< [N, actions] of a dueling network
+  torch::Tensor actions;     ///< [N] int64: what is chosen
+  torch::Tensor state;       ///< [N] int64: in which state
+};
+
+/// Value of all choices of a state together: V + sum of (A - mean(A)); with one choice in each that
+/// is what dueling_q gives.
+/// @param values [B] of the states
+/// @return [B]
+/// Source: Sunehag et al. 2018, arXiv:1706.05296, for the sum over agents.
+torch::Tensor joint_q(const torch::Tensor& values, const JointChoices& choices);
+
+/// Huber loss (threshold 1).
+/// @param values [B] of what was done, differentiated
 /// @param targets [B]
 /// @param denominator what the sum is divided by: transitions of all ranks
 /// @return scalar
-torch::Tensor q_loss(const torch::Tensor& q, const torch::Tensor& actions,
-                     const torch::Tensor& targets, double denominator);
+torch::Tensor value_loss(const torch::Tensor& values, const torch::Tensor& targets,
+                         double denominator);
 
 }  // namespace traffic::rl

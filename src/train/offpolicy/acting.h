@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <span>
 
-#include "offpolicy/learner.h"
+#include "offpolicy/mlp_learner.h"
 #include "traffic/core/random.h"
 
 namespace traffic::train::offpolicy {

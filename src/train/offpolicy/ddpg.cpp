@@ -32,14 +32,14 @@ torch::Tensor uniforms_like(const torch::Tensor& x, Rng& rng) {
 
 Ddpg::Ddpg(const OffPolicy& settings, const Spaces& spaces, std::uint64_t seed,
            comm::Communicator& communicator)
-    : Learner(settings,
-              {{.name = "actor",
-                .shape = policy_shape(settings, spaces).shape,
-                .learning_rate_key = "offpolicy.actor_learning_rate"},
-               {.name = "critic",
-                .shape = critic_shape(settings, spaces),
-                .learning_rate_key = "offpolicy.learning_rate"}},
-              seed, communicator),
+    : MlpLearner(settings,
+                 {{.name = "actor",
+                   .shape = policy_shape(settings, spaces).shape,
+                   .learning_rate_key = "offpolicy.actor_learning_rate"},
+                  {.name = "critic",
+                   .shape = critic_shape(settings, spaces),
+                   .learning_rate_key = "offpolicy.learning_rate"}},
+                 seed, communicator),
       num_actions_(spaces.num_actions),
       is_soft_(settings.ddpg_action == "softmax") {}
 
@@ -53,16 +53,14 @@ torch::Tensor Ddpg::critic_loss(const Batch& batch, const UpdateContext& context
   torch::Tensor targets;
   {
     const torch::NoGradGuard no_grad;
-    const torch::Tensor next =
-        action_of(networks_.target(kActor)->forward(batch.next_obs), context.rng);
+    const torch::Tensor next = action_of(target(kActor)->forward(batch.next_obs), context.rng);
     targets = rl::n_step_targets(
-        batch.steps,
-        networks_.target(kCritic)->forward(torch::cat({batch.next_obs, next}, 1)).squeeze(1));
+        batch.steps, target(kCritic)->forward(torch::cat({batch.next_obs, next}, 1)).squeeze(1));
   }
   const torch::Tensor taken =
       is_soft_ ? batch.action_vectors
                : torch::one_hot(batch.actions, num_actions_).to(batch.obs.scalar_type());
-  const torch::Tensor q = networks_.online(kCritic)->forward(torch::cat({batch.obs, taken}, 1));
+  const torch::Tensor q = online(kCritic)->forward(torch::cat({batch.obs, taken}, 1));
   return rl::ddpg_critic_loss(q.squeeze(1), targets, context.total_batch);
 }
 
@@ -72,10 +70,9 @@ Figures Ddpg::update(const Batch& batch, const UpdateContext& context) {
   networks_.zero_grad();
   const torch::Tensor critic = critic_loss(batch, context);
   critic.backward();
-  const torch::Tensor actions =
-      action_of(networks_.online(kActor)->forward(batch.obs), context.rng);
+  const torch::Tensor actions = action_of(online(kActor)->forward(batch.obs), context.rng);
   const torch::Tensor q =
-      networks_.online(kCritic)->forward_frozen(torch::cat({batch.obs, actions}, 1)).squeeze(1);
+      online(kCritic)->forward_frozen(torch::cat({batch.obs, actions}, 1)).squeeze(1);
   const torch::Tensor actor = rl::ddpg_actor_loss(q, context.total_batch);
   actor.backward();
   const double norm = networks_.step(

@@ -1,17 +1,17 @@
 /// Deterministic policy gradients: a critic of (observation, action), an actor that climbs it.
 #pragma once
 
-#include "offpolicy/learner.h"
+#include "offpolicy/mlp_learner.h"
 
 namespace traffic::train::offpolicy {
 
-class Ddpg final : public Learner {
+class Ddpg final : public MlpLearner {
  public:
   Ddpg(const OffPolicy& settings, const Spaces& spaces, std::uint64_t seed,
        comm::Communicator& communicator);
 
   Figures update(const Batch& batch, const UpdateContext& context) override;
-  [[nodiscard]] model::Mlp& policy() override { return networks_.online(kActor); }
+  [[nodiscard]] model::Mlp& policy() override { return online(kActor); }
   [[nodiscard]] bool samples() const override { return true; }
   [[nodiscard]] std::int64_t action_dim() const override { return is_soft_ ? num_actions_ : 0; }
 

@@ -1,17 +1,17 @@
 /// Double Q-learning with a dueling network: values of actions, the best of which is done.
 #pragma once
 
-#include "offpolicy/learner.h"
+#include "offpolicy/mlp_learner.h"
 
 namespace traffic::train::offpolicy {
 
-class Dqn final : public Learner {
+class Dqn final : public MlpLearner {
  public:
   Dqn(const OffPolicy& settings, const Spaces& spaces, std::uint64_t seed,
       comm::Communicator& communicator);
 
   Figures update(const Batch& batch, const UpdateContext& context) override;
-  [[nodiscard]] model::Mlp& policy() override { return networks_.online(0); }
+  [[nodiscard]] model::Mlp& policy() override { return online(0); }
   [[nodiscard]] std::int64_t first_score() const override { return 1; }
   [[nodiscard]] bool samples() const override { return false; }
 

@@ -3,9 +3,7 @@
 #include <algorithm>
 #include <span>
 
-#include "offpolicy/start.h"
 #include "run/together.h"
-#include "traffic/core/process.h"
 
 namespace traffic::train::offpolicy {
 namespace {
@@ -21,36 +19,20 @@ void fill_vectors_of_others(const SnakesGames& games, std::size_t width, std::sp
 
 }  // namespace
 
-Experience::Experience(const Setting& setting, Learner& learner)
+Experience::Experience(const Setting& setting, MlpLearner& learner)
     : setting_(setting),
       learner_(learner),
       acting_{.network = learner.policy(), .first_score = learner.first_score()},
       games_(setting.snakes, {.rank = setting.communicator.rank(), .seed = setting.seed}),
       past_selves_(setting.snakes, acting_),
-      replay_(replay_options()),
-      rank_state_(replay_, setting.communicator),
-      batch_(replay_.options().segment,
-             batch_of_rank(setting.learning, setting.communicator.size())),
+      replay_({.learning = setting.learning,
+               .seed = setting.seed,
+               .communicator = setting.communicator},
+              {.count = games_.num_streams(),
+               .obs_dim = games_.spaces().obs_dim,
+               .action_dim = learner.action_dim()}),
       actions_(static_cast<std::size_t>(games_.num_agents())),
       vectors_(static_cast<std::size_t>(games_.num_streams() * learner.action_dim())) {}
-
-replay::ReplayOptions Experience::replay_options() const {
-  constexpr std::int64_t kStepsOfSegment = 64;
-  const replay::ReplayOptions options{.capacity = setting_.learning.buffer_size,
-                                      .segment = {.steps = kStepsOfSegment,
-                                                  .streams = games_.num_streams(),
-                                                  .obs_dim = games_.spaces().obs_dim,
-                                                  .action_dim = learner_.action_dim()}};
-  check_replay_fits(options.bytes(), setting_.communicator.topology().local_size(),
-                    total_memory_bytes());
-  return options;
-}
-
-Rng Experience::rng_of(RandomStream stream, std::int64_t number) const {
-  return Rng(
-      derive_seed(setting_.seed, {stream, static_cast<std::uint64_t>(setting_.communicator.rank()),
-                                  static_cast<std::uint64_t>(number)}));
-}
 
 void Experience::start(TrainingProgress progress) {
   progress.has_past_selves = !past_selves_.empty();
@@ -59,7 +41,8 @@ void Experience::start(TrainingProgress progress) {
 
 void Experience::begin_round(TrainingProgress progress, std::int64_t round) {
   progress.has_past_selves = !past_selves_.empty();
-  if (progress.has_past_selves) past_selves_.pick(rng_of(kPastSelfStream, round).next_u64());
+  if (progress.has_past_selves)
+    past_selves_.pick(replay_.rng_of(kPastSelfStream, round).next_u64());
   games_.begin_round(progress);
 }
 
@@ -75,29 +58,22 @@ void Experience::step(double epsilon) {
                 .actions = games_.actions(),
                 .action_vectors = vectors_,
                 .rewards = games_.rewards(),
-                .terminated = games_.terminated()});
+                .ends = games_.ends()});
   ++steps_;
 }
 
 void Experience::act(const torch::Tensor& obs, double epsilon) {
   const auto inferring = setting_.time_split.measure(TimeShare::kInfer);
-  Rng rng = rng_of(kExplorationStream, steps_);
+  Rng rng = replay_.rng_of(kExplorationStream, steps_);
   const std::size_t numbers = actions_.size() * static_cast<std::size_t>(learner_.action_dim());
   explore(acting_, obs.narrow(0, 0, games_.num_agents()),
           {.epsilon = epsilon, .samples = learner_.samples()}, rng, actions_,
           std::span(vectors_).first(numbers));
 }
 
-const Batch& Experience::draw(Rng& rng) {
-  const auto drawing = setting_.time_split.measure(TimeShare::kData);
-  replay_.draw({.n_step = setting_.learning.n_step, .gamma = setting_.learning.gamma}, rng,
-               batch_.rows());
-  return batch_.batch();
-}
-
 void Experience::save_to(checkpoint::Snapshot& snapshot) const {
   past_selves_.save_to(snapshot);
-  rank_state_.save_to(snapshot, games_.to_bytes());
+  replay_.save_to(snapshot, games_.to_bytes());
   snapshot.put_int("offpolicy/steps", steps_);
 }
 
@@ -107,7 +83,7 @@ void Experience::restore_from(const checkpoint::Snapshot& snapshot,
   steps_ = snapshot.integer("offpolicy/steps");
   RankState::Restored restored;
   together(setting_.communicator, [&] {
-    restored = rank_state_.restore_from(snapshot);
+    restored = replay_.restore_from(snapshot);
     if (restored.same_ranks) games_.from_bytes(restored.games);
   });
   if (!restored.same_ranks) start(progress);

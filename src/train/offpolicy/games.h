@@ -59,10 +59,10 @@ class SnakesGames {
   /// @param past_self decides for opponents that are none of the scripts
   void step(std::span<const std::uint8_t> agents, ActingNetwork& past_self);
 
-  // Of the last step, for each stream.
+  // Of the last step, for each stream; ends as replay::End.
   [[nodiscard]] std::span<const std::uint8_t> actions() const { return stream_actions_; }
   [[nodiscard]] std::span<const float> rewards() const { return stream_rewards_; }
-  [[nodiscard]] std::span<const std::uint8_t> terminated() const { return stream_ends_; }
+  [[nodiscard]] std::span<const std::uint8_t> ends() const { return stream_ends_; }
 
   /// Since the last call.
   GameFigures take_figures();

@@ -1,22 +1,21 @@
 #include "offpolicy/learner.h"
 
-#include "offpolicy/ddpg.h"
-#include "offpolicy/dqn.h"
-#include "offpolicy/sac.h"
+#include <torch/utils.h>
 
 namespace traffic::train::offpolicy {
 
-namespace {
-
-model::MlpShape network_shape(const OffPolicy& settings, std::int64_t inputs,
-                              std::int64_t outputs) {
-  return {.inputs = inputs,
-          .hidden = std::vector<std::int64_t>(static_cast<std::size_t>(settings.layers),
-                                              settings.hidden_dim),
-          .outputs = outputs};
+Figures Learner::learn_values(const torch::Tensor& values, const torch::Tensor& targets,
+                              const UpdateContext& context) {
+  networks_.zero_grad();
+  const torch::Tensor loss = rl::value_loss(values, targets, context.total_batch);
+  loss.backward();
+  const double norm = networks_.step(0, settings_.learning_rate * context.learning_rate_factor,
+                                     settings_.clip_norm);
+  update_targets(context.update);
+  return {{"loss", loss.item<double>() * context.total_batch},
+          {"q", targets.sum().item<double>()},
+          {"grad_norm", norm}};
 }
-
-}  // namespace
 
 void Learner::update_targets(std::int64_t update) {
   if (settings_.tau > 0.0) {
@@ -24,26 +23,6 @@ void Learner::update_targets(std::int64_t update) {
   } else if ((update + 1) % settings_.target_interval == 0) {
     networks_.update_targets(1.0);
   }
-}
-
-PolicyShape policy_shape(const OffPolicy& settings, const Spaces& spaces) {
-  if (settings.learner == "dqn") {
-    return {.name = "q",
-            .shape = network_shape(settings, spaces.obs_dim, 1 + spaces.num_actions),
-            .first_score = 1};
-  }
-  return {.name = "actor", .shape = network_shape(settings, spaces.obs_dim, spaces.num_actions)};
-}
-
-std::unique_ptr<Learner> make_learner(const OffPolicy& settings, const Spaces& spaces,
-                                      std::uint64_t seed, comm::Communicator& communicator) {
-  if (settings.learner == "ddpg") {
-    return std::make_unique<Ddpg>(settings, spaces, seed, communicator);
-  }
-  if (settings.learner == "sac") {
-    return std::make_unique<Sac>(settings, spaces, seed, communicator);
-  }
-  return std::make_unique<Dqn>(settings, spaces, seed, communicator);
 }
 
 }  // namespace traffic::train::offpolicy

@@ -4,23 +4,16 @@
 
 #include "run/snapshot_parts.h"
 #include "traffic/comm/gradient_reducer.h"
-#include "traffic/core/hash.h"
-#include "traffic/core/random.h"
-#include "traffic/model/initialise.h"
 #include "traffic/rl/target_update.h"
 
 namespace traffic::train::offpolicy {
 namespace {
 
-comm::NamedTensors parameters_of(const std::vector<std::string>& names,
-                                 const std::vector<model::Mlp>& networks) {
-  comm::NamedTensors all;
-  for (std::size_t i = 0; i < names.size(); ++i) {
-    for (const auto& parameter : networks[i]->named_parameters()) {
-      all.emplace_back(names[i] + "." + parameter.key(), parameter.value());
-    }
+void add_parameters(const std::string& name, const torch::nn::Module& network,
+                    comm::NamedTensors& all) {
+  for (const auto& parameter : network.named_parameters()) {
+    all.emplace_back(name + "." + parameter.key(), parameter.value());
   }
-  return all;
 }
 
 /// Where the parameters of a network lie in an arena: [first, second).
@@ -41,25 +34,23 @@ std::pair<std::int64_t, std::int64_t> bounds_of(const comm::ParameterArena& aren
 
 }  // namespace
 
-Networks::Networks(const std::vector<NetworkSpec>& specs, std::uint64_t seed,
-                   comm::Communicator& communicator) {
-  for (const NetworkSpec& spec : specs) {
-    names_.push_back(spec.name);
-    online_.emplace_back(spec.shape);
-    model::initialise(*online_.back(), derive_seed(seed, {xxh3_64(spec.name)}));
-    online_.back()->to(communicator.device());
-    target_.emplace_back(spec.shape);
-    target_.back()->to(communicator.device());
-    for (auto& parameter : target_.back()->parameters()) parameter.requires_grad_(false);
+Networks::Networks(const std::vector<TrainedNetwork>& networks, comm::Communicator& communicator) {
+  comm::NamedTensors online;
+  comm::NamedTensors target;
+  for (const TrainedNetwork& network : networks) {
+    names_.push_back(network.name);
+    for (auto& parameter : network.target->parameters()) parameter.requires_grad_(false);
+    add_parameters(network.name, *network.online, online);
+    add_parameters(network.name, *network.target, target);
   }
-  parameters_ = std::make_unique<comm::ParameterArena>(parameters_of(names_, online_));
-  target_parameters_ = std::make_unique<comm::ParameterArena>(parameters_of(names_, target_));
+  parameters_ = std::make_unique<comm::ParameterArena>(std::move(online));
+  target_parameters_ = std::make_unique<comm::ParameterArena>(std::move(target));
   gradients_ = std::make_unique<comm::GradientArena>(*parameters_, communicator);
   update_targets(1.0);
-  for (const NetworkSpec& spec : specs) {
-    const auto [begin, end] = bounds_of(*parameters_, spec.name);
-    optimisers_.emplace_back(ParameterSlice{.name = spec.name,
-                                            .learning_rate_key = spec.learning_rate_key,
+  for (const TrainedNetwork& network : networks) {
+    const auto [begin, end] = bounds_of(*parameters_, network.name);
+    optimisers_.emplace_back(ParameterSlice{.name = network.name,
+                                            .learning_rate_key = network.learning_rate_key,
                                             .parameters = parameters_->flat().slice(0, begin, end),
                                             .gradients = gradients_->flat().slice(0, begin, end)},
                              communicator);

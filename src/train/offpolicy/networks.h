@@ -1,6 +1,7 @@
 /// Networks that are trained, one optimiser each, and the targets that follow them.
 #pragma once
 
+#include <torch/nn/module.h>
 #include <torch/types.h>
 
 #include <cstdint>
@@ -12,24 +13,22 @@
 #include "traffic/checkpoint/snapshot.h"
 #include "traffic/comm/communicator.h"
 #include "traffic/comm/flat_arena.h"
-#include "traffic/model/mlp.h"
 
 namespace traffic::train::offpolicy {
 
-struct NetworkSpec {
+/// A network and its target, of the same kind, on the learner's device.
+struct TrainedNetwork {
   std::string name;  ///< "critic"
-  model::MlpShape shape;
+  std::shared_ptr<torch::nn::Module> online;
+  std::shared_ptr<torch::nn::Module> target;
   std::string learning_rate_key;  ///< for messages
 };
 
 class Networks {
  public:
-  /// Collective. The same weights on all ranks, from the seed and the names alone.
-  Networks(const std::vector<NetworkSpec>& specs, std::uint64_t seed,
-           comm::Communicator& communicator);
+  /// Collective. Targets become what is trained.
+  Networks(const std::vector<TrainedNetwork>& networks, comm::Communicator& communicator);
 
-  [[nodiscard]] model::Mlp& online(std::size_t i) { return online_[i]; }
-  [[nodiscard]] model::Mlp& target(std::size_t i) { return target_[i]; }
   [[nodiscard]] const comm::ParameterArena& parameters() const { return *parameters_; }
 
   void zero_grad() { gradients_->zero(); }
@@ -46,8 +45,6 @@ class Networks {
 
  private:
   std::vector<std::string> names_;
-  std::vector<model::Mlp> online_;
-  std::vector<model::Mlp> target_;
   std::unique_ptr<comm::ParameterArena> parameters_;
   std::unique_ptr<comm::ParameterArena> target_parameters_;
   std::unique_ptr<comm::GradientArena> gradients_;

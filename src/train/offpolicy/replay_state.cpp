@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <sstream>
 #include <utility>
 
 #include "traffic/checkpoint/parts.h"
@@ -16,9 +17,9 @@ namespace {
 
 constexpr const char* kNumRanks = "offpolicy/num_ranks";
 
-std::string entry_of(const char* what, int rank) {
-  return fmt::format("parts/{}-rank{}", what, rank);
-}
+std::string games_entry(int rank) { return fmt::format("parts/games-rank{}", rank); }
+std::string replay_entry(int rank) { return fmt::format("parts/replay-rank{}", rank); }
+std::string streams_entry(int rank) { return fmt::format("offpolicy/streams-rank{}", rank); }
 
 std::shared_ptr<replay::Segment> read_segment(const checkpoint::Snapshot& snapshot,
                                               const std::string& name,
@@ -32,13 +33,69 @@ std::shared_ptr<replay::Segment> read_segment(const checkpoint::Snapshot& snapsh
 }
 
 /// A text of every rank into the snapshot, the same on all ranks.
-void put_of_ranks(checkpoint::Snapshot& snapshot, const char* what, const std::string& own,
-                  comm::Communicator& communicator) {
+void put_of_ranks(checkpoint::Snapshot& snapshot, std::string (*entry)(int rank),
+                  const std::string& own, comm::Communicator& communicator) {
   const std::vector<std::string> all = communicator.gather_strings(own, 0);
   for (int rank = 0; rank < communicator.size(); ++rank) {
     const std::string text = all.empty() ? std::string() : all[static_cast<std::size_t>(rank)];
-    snapshot.put_text(entry_of(what, rank), communicator.broadcast_string(text, 0));
+    snapshot.put_text(entry(rank), communicator.broadcast_string(text, 0));
   }
+}
+
+/// What a rank of another number of ranks had.
+struct FormerRank {
+  std::vector<std::int64_t> stream_ids{};
+  std::vector<std::string> parts;
+};
+FormerRank former_rank(const checkpoint::Snapshot& snapshot, int rank) {
+  FormerRank former{.parts = checkpoint::parts_of(snapshot, replay_entry(rank))};
+  std::istringstream ids(snapshot.text(streams_entry(rank)));
+  for (std::int64_t id = 0; ids >> id;) former.stream_ids.push_back(id);
+  return former;
+}
+
+/// Where a stream is found: in which of some segments, and there.
+struct StreamPlace {
+  std::size_t segment = 0;
+  std::int64_t stream = 0;
+};
+
+/// The i-th of all segments, of the streams that are found there.
+std::shared_ptr<replay::Segment> join_streams(
+    const std::vector<std::shared_ptr<replay::Segment>>& from,
+    const std::vector<StreamPlace>& places, const replay::SegmentShape& shape) {
+  bool continues = true;
+  std::int64_t steps = shape.steps;
+  for (const auto& segment : from) {
+    continues = continues && segment->continues();
+    steps = std::min(steps, segment->filled());
+  }
+  auto joined = std::make_shared<replay::Segment>(shape, continues);
+  const auto count = places.size();
+  std::vector<float> obs(count * static_cast<std::size_t>(shape.obs_dim));
+  std::vector<float> vectors(count * static_cast<std::size_t>(shape.action_dim));
+  std::vector<float> rewards(count);
+  std::vector<std::uint8_t> actions(count);
+  std::vector<std::uint8_t> ends(count);
+  for (std::int64_t step = 0; step < steps; ++step) {
+    for (std::size_t i = 0; i < count; ++i) {
+      const replay::Segment& segment = *from[places[i].segment];
+      const std::int64_t stream = places[i].stream;
+      const auto row = static_cast<std::int64_t>(i);
+      replay::widen(segment.obs(step, stream), shape.obs_dim, obs.data() + row * shape.obs_dim);
+      replay::widen(segment.action_vector(step, stream), shape.action_dim,
+                    vectors.data() + row * shape.action_dim);
+      rewards[i] = segment.reward(step, stream);
+      actions[i] = segment.action(step, stream);
+      ends[i] = segment.end(step, stream);
+    }
+    joined->push({.obs = obs,
+                  .actions = actions,
+                  .action_vectors = vectors,
+                  .rewards = rewards,
+                  .ends = ends});
+  }
+  return joined;
 }
 
 }  // namespace
@@ -60,8 +117,12 @@ void RankState::save_to(checkpoint::Snapshot& snapshot, checkpoint::Bytes games)
   known_names_ = std::move(names);
   const std::string of_games = checkpoint::part_name(games);
   snapshot.add_part({.name = of_games, .bytes = [games = std::move(games)] { return games; }});
-  put_of_ranks(snapshot, "games", of_games, communicator_);
-  put_of_ranks(snapshot, "replay", fmt::format("{}", fmt::join(in_order, " ")), communicator_);
+  put_of_ranks(snapshot, games_entry, of_games, communicator_);
+  put_of_ranks(snapshot, replay_entry, fmt::format("{}", fmt::join(in_order, " ")), communicator_);
+  if (!stream_ids_.empty()) {
+    put_of_ranks(snapshot, streams_entry, fmt::format("{}", fmt::join(stream_ids_, " ")),
+                 communicator_);
+  }
   snapshot.put_int(kNumRanks, communicator_.size());
 }
 
@@ -69,11 +130,11 @@ RankState::Restored RankState::restore_from(const checkpoint::Snapshot& snapshot
   const auto num_ranks = static_cast<int>(snapshot.integer(kNumRanks));
   known_names_.clear();
   if (num_ranks != communicator_.size()) {
-    deal_out(snapshot, num_ranks);
+    stream_ids_.empty() ? deal_out(snapshot, num_ranks) : gather_streams(snapshot, num_ranks);
     return {.same_ranks = false, .games = {}};
   }
   restore_own(snapshot);
-  const auto games = checkpoint::parts_of(snapshot, entry_of("games", communicator_.rank()));
+  const auto games = checkpoint::parts_of(snapshot, games_entry(communicator_.rank()));
   if (games.size() != 1) {
     throw CheckpointError("checkpoint {}: names {} parts for the games of rank {}, expected one",
                           snapshot.source(), games.size(), communicator_.rank());
@@ -84,7 +145,7 @@ RankState::Restored RankState::restore_from(const checkpoint::Snapshot& snapshot
 void RankState::restore_own(const checkpoint::Snapshot& snapshot) {
   replay::Replay::Segments segments;
   for (const std::string& name :
-       checkpoint::parts_of(snapshot, entry_of("replay", communicator_.rank()))) {
+       checkpoint::parts_of(snapshot, replay_entry(communicator_.rank()))) {
     segments.push_back(read_segment(snapshot, name, replay_.options().segment));
   }
   replay_.restore(segments);
@@ -95,7 +156,7 @@ void RankState::deal_out(const checkpoint::Snapshot& snapshot, int num_ranks_bef
   std::vector<std::pair<std::string, bool>> all;  // and whether it is the first of its rank
   for (int rank = 0; rank < num_ranks_before; ++rank) {
     bool first = true;
-    for (std::string& name : checkpoint::parts_of(snapshot, entry_of("replay", rank))) {
+    for (std::string& name : checkpoint::parts_of(snapshot, replay_entry(rank))) {
       all.emplace_back(std::move(name), std::exchange(first, false));
     }
   }
@@ -113,6 +174,47 @@ void RankState::deal_out(const checkpoint::Snapshot& snapshot, int num_ranks_bef
       "{} ranks go on from {}: the replay was dealt out anew, {} transitions of this rank; games "
       "begin anew",
       size, num_ranks_before, replay_.size());
+}
+
+/// All ranks had equally many steps: the same segments are joined from the streams of all.
+void RankState::gather_streams(const checkpoint::Snapshot& snapshot, int num_ranks_before) {
+  std::vector<FormerRank> former;
+  std::map<std::int64_t, StreamPlace> places;
+  for (int rank = 0; rank < num_ranks_before; ++rank) {
+    former.push_back(former_rank(snapshot, rank));
+    for (std::size_t i = 0; i < former.back().stream_ids.size(); ++i) {
+      places[former.back().stream_ids[i]] = {.segment = former.size() - 1,
+                                             .stream = static_cast<std::int64_t>(i)};
+    }
+  }
+  std::vector<StreamPlace> own;
+  for (const std::int64_t id : stream_ids_) {
+    const auto found = places.find(id);
+    if (found == places.end()) {
+      throw CheckpointError(
+          "checkpoint {}: its replay has {} streams, none of number {}; go on with as many "
+          "simulations (rollout.workers, rollout.envs_per_worker)",
+          snapshot.source(), places.size(), id);
+    }
+    own.push_back(found->second);
+  }
+  std::size_t count = former.front().parts.size();
+  for (const FormerRank& rank : former) count = std::min(count, rank.parts.size());
+  replay::Replay::Segments segments;
+  for (std::size_t i = 0; i < count; ++i) {
+    std::vector<std::shared_ptr<replay::Segment>> from;
+    for (const FormerRank& rank : former) {
+      replay::SegmentShape shape = replay_.options().segment;
+      shape.streams = std::ssize(rank.stream_ids);
+      from.push_back(read_segment(snapshot, rank.parts[rank.parts.size() - count + i], shape));
+    }
+    const auto joined = join_streams(from, own, replay_.options().segment);
+    if (i + 1 < count && !joined->is_full()) segments.clear();
+    if (joined->is_full() || i + 1 == count) segments.push_back(joined);
+  }
+  replay_.restore(segments);
+  spdlog::info("{} ranks go on from {}: the replay's streams were dealt out with their simulations",
+               communicator_.size(), num_ranks_before);
 }
 
 }  // namespace traffic::train::offpolicy

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "traffic/checkpoint/snapshot.h"
@@ -16,8 +17,11 @@ namespace traffic::train::offpolicy {
 class RankState {
  public:
   /// @param replay outlives it
-  RankState(replay::Replay& replay, comm::Communicator& communicator)
-      : replay_(replay), communicator_(communicator) {}
+  /// @param stream_ids which of the streams of all ranks this rank's are, where they stay the same
+  ///     ones on any number of ranks; empty: streams are nobody's but the rank's
+  RankState(replay::Replay& replay, comm::Communicator& communicator,
+            std::vector<std::int64_t> stream_ids)
+      : replay_(replay), communicator_(communicator), stream_ids_(std::move(stream_ids)) {}
 
   /// Names each rank's games and segments in the snapshot, and hands out this rank's to be written.
   /// Collective.
@@ -27,17 +31,19 @@ class RankState {
     bool same_ranks = true;   ///< the same number of them; if not, games begin anew
     checkpoint::Bytes games;  ///< of this rank
   };
-  /// With as many ranks as there were, each has what it had, to the bit; else what all had is dealt
-  /// out anew.
+  /// With as many ranks as there were, each has what it had, to the bit; else streams go with their
+  /// ids, and where they have none what all had is dealt out anew.
   /// @throws CheckpointError if a part is missing, damaged or of another shape
   Restored restore_from(const checkpoint::Snapshot& snapshot);
 
  private:
   void restore_own(const checkpoint::Snapshot& snapshot);
   void deal_out(const checkpoint::Snapshot& snapshot, int num_ranks_before);
+  void gather_streams(const checkpoint::Snapshot& snapshot, int num_ranks_before);
 
   replay::Replay& replay_;
   comm::Communicator& communicator_;
+  std::vector<std::int64_t> stream_ids_;
   /// Names of full segments, by their number in the replay.
   mutable std::map<std::int64_t, std::string> known_names_;
 };

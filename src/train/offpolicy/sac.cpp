@@ -20,7 +20,7 @@ std::vector<NetworkSpec> sac_networks(const OffPolicy& settings, const Spaces& s
 
 Sac::Sac(const OffPolicy& settings, const Spaces& spaces, std::uint64_t seed,
          comm::Communicator& communicator)
-    : Learner(settings, sac_networks(settings, spaces), seed, communicator),
+    : MlpLearner(settings, sac_networks(settings, spaces), seed, communicator),
       communicator_(communicator),
       target_entropy_(settings.target_entropy * std::log(static_cast<double>(spaces.num_actions))),
       log_temperature_(std::log(kFirstTemperature)) {}
@@ -29,16 +29,16 @@ torch::Tensor Sac::critic_loss(const Batch& batch, double denominator) {
   torch::Tensor targets;
   {
     const torch::NoGradGuard no_grad;
-    const rl::TwinQ next{.first = networks_.target(kFirst)->forward(batch.next_obs),
-                         .second = networks_.target(kSecond)->forward(batch.next_obs)};
+    const rl::TwinQ next{.first = target(kFirst)->forward(batch.next_obs),
+                         .second = target(kSecond)->forward(batch.next_obs)};
     targets = rl::n_step_targets(
-        batch.steps, rl::soft_values(networks_.online(kActor)->forward(batch.next_obs), next,
-                                     std::exp(log_temperature_)));
+        batch.steps,
+        rl::soft_values(online(kActor)->forward(batch.next_obs), next, std::exp(log_temperature_)));
   }
-  const torch::Tensor first = networks_.online(kFirst)->forward(batch.obs);
-  const torch::Tensor second = networks_.online(kSecond)->forward(batch.obs);
-  return rl::q_loss(first, batch.actions, targets, denominator) +
-         rl::q_loss(second, batch.actions, targets, denominator);
+  const torch::Tensor first = online(kFirst)->forward(batch.obs);
+  const torch::Tensor second = online(kSecond)->forward(batch.obs);
+  return rl::value_loss(rl::values_of(first, batch.actions), targets, denominator) +
+         rl::value_loss(rl::values_of(second, batch.actions), targets, denominator);
 }
 
 Figures Sac::update(const Batch& batch, const UpdateContext& context) {
@@ -48,12 +48,11 @@ Figures Sac::update(const Batch& batch, const UpdateContext& context) {
   rl::TwinQ q;
   {
     const torch::NoGradGuard no_grad;
-    q = {.first = networks_.online(kFirst)->forward(batch.obs),
-         .second = networks_.online(kSecond)->forward(batch.obs)};
+    q = {.first = online(kFirst)->forward(batch.obs),
+         .second = online(kSecond)->forward(batch.obs)};
   }
-  const rl::SacActorLoss actor =
-      rl::sac_actor_loss(networks_.online(kActor)->forward(batch.obs), q,
-                         std::exp(log_temperature_), context.total_batch);
+  const rl::SacActorLoss actor = rl::sac_actor_loss(
+      online(kActor)->forward(batch.obs), q, std::exp(log_temperature_), context.total_batch);
   actor.loss.backward();
   const double rate = settings_.learning_rate * context.learning_rate_factor;
   const double norm = networks_.step(kFirst, rate, settings_.clip_norm);

@@ -1,18 +1,18 @@
 /// Soft actor-critic: an actor that is paid for being undecided, and two critics.
 #pragma once
 
-#include "offpolicy/learner.h"
+#include "offpolicy/mlp_learner.h"
 #include "traffic/rl/discrete_sac.h"
 
 namespace traffic::train::offpolicy {
 
-class Sac final : public Learner {
+class Sac final : public MlpLearner {
  public:
   Sac(const OffPolicy& settings, const Spaces& spaces, std::uint64_t seed,
       comm::Communicator& communicator);
 
   Figures update(const Batch& batch, const UpdateContext& context) override;
-  [[nodiscard]] model::Mlp& policy() override { return networks_.online(kActor); }
+  [[nodiscard]] model::Mlp& policy() override { return online(kActor); }
   [[nodiscard]] bool samples() const override { return true; }
   void save_to(checkpoint::Snapshot& snapshot) const override;
   void restore_from(const checkpoint::Snapshot& snapshot) override;

@@ -6,15 +6,15 @@
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
-#include <map>
 #include <memory>
 #include <string>
 #include <utility>
 
 #include "offpolicy/experience.h"
-#include "offpolicy/learner.h"
+#include "offpolicy/mlp_learner.h"
 #include "offpolicy/selection_games.h"
 #include "offpolicy/start.h"
+#include "offpolicy/updates.h"
 #include "run/selection.h"
 #include "run/snapshot_parts.h"
 #include "traffic/checkpoint/file.h"
@@ -43,7 +43,12 @@ class SnakesTraining final : public Training {
                      .seed = seed_,
                      .communicator = communicator_,
                      .time_split = time_split_},
-                    *learner_) {}
+                    *learner_),
+        updates_({.settings = settings_,
+                  .communicator = communicator_,
+                  .time_split = time_split_,
+                  .learner = *learner_,
+                  .replay = experience_.replay()}) {}
 
   [[nodiscard]] TrainingUnits units() const override {
     return {
@@ -59,7 +64,7 @@ class SnakesTraining final : public Training {
   void restore_from(const checkpoint::Snapshot& snapshot) override;
   void save_to(checkpoint::Snapshot& snapshot) const override;
   [[nodiscard]] std::int64_t bytes_of_parts() const override {
-    return experience_.bytes_of_parts();
+    return experience_.replay().bytes_of_parts();
   }
   std::optional<Iteration> iterate() override;
   std::optional<Assessment> evaluate() override;
@@ -75,11 +80,10 @@ class SnakesTraining final : public Training {
   [[nodiscard]] TrainingProgress progress() const {
     return {.episode = episodes_, .max_episodes = settings_.max_episodes};
   }
-  [[nodiscard]] double epsilon() const;
-  [[nodiscard]] double learning_rate_factor() const;
-  void learn(std::map<std::string, double>& sums);
-  report::NamedValues figures_of_round(const std::map<std::string, double>& sums,
-                                       std::int64_t updates);
+  [[nodiscard]] double share_over() const {
+    return static_cast<double>(episodes_) / static_cast<double>(settings_.max_episodes);
+  }
+  report::NamedValues figures_of_round();
   [[nodiscard]] SelectionScores play_selection();
 
   Run& run_;
@@ -87,26 +91,14 @@ class SnakesTraining final : public Training {
   const Snakes snakes_;
   std::uint64_t seed_;
   comm::Communicator& communicator_;
-  std::unique_ptr<Learner> learner_;
+  std::unique_ptr<MlpLearner> learner_;
   Experience experience_;
+  Updates updates_;
   std::int64_t episodes_ = 0;   ///< of all ranks
   std::int64_t env_steps_ = 0;  ///< likewise
   std::int64_t rounds_ = 0;
-  std::int64_t updates_ = 0;
-  std::int64_t owed_steps_ = 0;  ///< of this rank's games since the last update
   Selection selection_;
 };
-
-double SnakesTraining::epsilon() const {
-  const double factor = std::pow(settings_.epsilon_speed, static_cast<double>(env_steps_));
-  return std::max(settings_.epsilon_end, settings_.epsilon * factor);
-}
-
-double SnakesTraining::learning_rate_factor() const {
-  const double over = static_cast<double>(episodes_) / static_cast<double>(settings_.max_episodes);
-  return learning_rate_scale(settings_, communicator_.size()) *
-         std::lerp(1.0, settings_.final_learning_rate_share, std::min(1.0, over));
-}
 
 void SnakesTraining::start() {
   const std::string& from = run_.config().run.init_from;
@@ -127,69 +119,45 @@ void SnakesTraining::start() {
 std::optional<Iteration> SnakesTraining::iterate() {
   fault::hit("train.step", communicator_.rank(), rounds_);
   experience_.begin_round(progress(), rounds_);
-  std::map<std::string, double> sums;
-  const std::int64_t updates_before = updates_;
+  const std::int64_t env_steps = snakes_.games * communicator_.size();
   for (int step = 0; step < game::kMaxSteps; ++step) {
-    experience_.step(epsilon());
-    env_steps_ += snakes_.games * communicator_.size();
-    if (experience_.num_transitions() >= settings_.learning_starts) owed_steps_ += snakes_.games;
-    for (; owed_steps_ >= settings_.update_interval; owed_steps_ -= settings_.update_interval) {
-      learn(sums);
-    }
+    experience_.step(epsilon_after(settings_, env_steps_));
+    env_steps_ += env_steps;
+    updates_.after({.env_steps = env_steps,
+                    .transitions = experience_.replay().num_transitions(),
+                    .progress = share_over()});
   }
   ++rounds_;
   const std::int64_t before = episodes_;
-  report::NamedValues figures = figures_of_round(sums, updates_ - updates_before);
+  report::NamedValues figures = figures_of_round();
   experience_.keep_self(before, episodes_);
   const report::NamedValues shown{figures.front()};
   return Iteration{
-      .items = game::kMaxSteps * snakes_.games * communicator_.size(),
+      .items = game::kMaxSteps * env_steps,
       .evaluation_due = before / settings_.eval_interval != episodes_ / settings_.eval_interval,
       .metrics = std::move(figures),
       .shown = shown};
 }
 
-/// Sample, then targets, backward, reduce, clip, Adam.
-void SnakesTraining::learn(std::map<std::string, double>& sums) {
-  Rng rng = experience_.rng_of(kReplayStream, updates_);
-  const Batch& batch = experience_.draw(rng);
-  const auto learning = time_split_.measure(TimeShare::kLearn);
-  const double total_batch = static_cast<double>(batch.obs.size(0) * communicator_.size());
-  const Figures figures = learner_->update(batch, {.update = updates_,
-                                                   .learning_rate_factor = learning_rate_factor(),
-                                                   .total_batch = total_batch,
-                                                   .rng = rng});
-  for (const auto& [name, value] : figures) {
-    sums[name] += value / (name == "grad_norm" ? communicator_.size() : total_batch);
-  }
-  ++updates_;
-}
-
 /// Of all ranks; counts the episodes.
-report::NamedValues SnakesTraining::figures_of_round(const std::map<std::string, double>& sums,
-                                                     std::int64_t updates) {
+report::NamedValues SnakesTraining::figures_of_round() {
   const GameFigures played = experience_.take_figures();
-  std::vector<double> mine{played.games, played.score, played.own_length, played.other_length,
-                           static_cast<double>(experience_.num_transitions())};
-  const std::size_t of_games = mine.size();
-  for (const auto& [name, sum] : sums) mine.push_back(sum);
-  const torch::Tensor all = torch::tensor(mine, torch::kDouble);
+  const torch::Tensor all =
+      torch::tensor({played.games, played.score, played.own_length, played.other_length,
+                     static_cast<double>(experience_.replay().num_transitions())},
+                    torch::kDouble);
   communicator_.all_reduce(all);
   const double* sum = all.const_data_ptr<double>();
   episodes_ += std::llround(sum[0]);
   const double games = std::max(1.0, sum[0]);
-  report::NamedValues figures{
-      {"rollout/win_percent", 100.0 * sum[1] / games},
-      {"rollout/own_growth", sum[2] / games},
-      {"rollout/other_growth", sum[3] / games},
-      {"replay/transitions", sum[4]},
-      {"train/epsilon", epsilon()},
-      {"train/learning_rate", settings_.learning_rate * learning_rate_factor()},
-      {"train/updates", static_cast<double>(updates_)}};
-  const double* of_update = sum + of_games;
-  for (const auto& [name, unused] : sums) {
-    figures.emplace_back("train/" + name, *of_update++ / static_cast<double>(updates));
-  }
+  report::NamedValues figures{{"rollout/win_percent", 100.0 * sum[1] / games},
+                              {"rollout/own_growth", sum[2] / games},
+                              {"rollout/other_growth", sum[3] / games},
+                              {"replay/transitions", sum[4]},
+                              {"train/epsilon", epsilon_after(settings_, env_steps_)},
+                              {"train/learning_rate", updates_.learning_rate(share_over())},
+                              {"train/updates", static_cast<double>(updates_.count())}};
+  for (auto& figure : updates_.take_figures()) figures.push_back(std::move(figure));
   return figures;
 }
 
@@ -209,7 +177,7 @@ void SnakesTraining::conclude(report::Summary& summary) {
     summary.result[name.substr(name.find('/') + 1)] = value;
   }
   summary.result["env_steps"] = env_steps_;
-  summary.result["updates"] = updates_;
+  summary.result["updates"] = updates_.count();
   spdlog::info(
       "compare it on games of your own with traffic_eval --controller checkpoint:{} --against bfs",
       run_.best_path().string());
@@ -223,8 +191,7 @@ void SnakesTraining::save_to(checkpoint::Snapshot& snapshot) const {
   snapshot.put_int("offpolicy/episodes", episodes_);
   snapshot.put_int("offpolicy/env_steps", env_steps_);
   snapshot.put_int("offpolicy/rounds", rounds_);
-  snapshot.put_int("offpolicy/updates", updates_);
-  snapshot.put_int("offpolicy/owed_steps", owed_steps_);
+  updates_.save_to(snapshot);
   snapshot.put_tensor("offpolicy/best_scores", selection_.best_gains());
 }
 
@@ -234,8 +201,7 @@ void SnakesTraining::restore_from(const checkpoint::Snapshot& snapshot) {
   episodes_ = snapshot.integer("offpolicy/episodes");
   env_steps_ = snapshot.integer("offpolicy/env_steps");
   rounds_ = snapshot.integer("offpolicy/rounds");
-  updates_ = snapshot.integer("offpolicy/updates");
-  owed_steps_ = snapshot.integer("offpolicy/owed_steps");
+  updates_.restore_from(snapshot);
   selection_.restore(0.0, snapshot.tensor("offpolicy/best_scores"));
   experience_.restore_from(snapshot, progress());
 }

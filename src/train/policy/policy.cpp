@@ -1,5 +1,6 @@
 #include "policy/policy.h"
 
+#include <algorithm>
 #include <cmath>
 
 #include "traffic/core/error.h"
@@ -77,6 +78,7 @@ Decisions Policy::decide(const PolicyInput& in, const torch::Tensor& may_pick,
   const torch::InferenceMode inference;
   const auto out = to_cpu(
       controller_->forward({.own = in.own, .shared = in.shared, .state = in.segments.index()}));
+  if (uniforms && exploring_) return decide_exploring(out, in, may_pick, *uniforms);
   const rl::PlackettLuce selection(out.score, in.segments.on(torch::kCPU));
   Decisions made;
   made.picks =
@@ -99,6 +101,33 @@ Decisions Policy::decide(const PolicyInput& in, const torch::Tensor& may_pick,
     const rl::Categorical lane(out.lane.index_select(0, made.row));
     made.lane = uniforms ? lane.sample(mine.narrow(1, 1 + command_columns, kLanes)) : lane.greedy();
   }
+  return made;
+}
+
+/// Who gets a random command is picked first, who gets a random "none" last.
+Decisions Policy::decide_exploring(const model::ControllerOutput& out, const PolicyInput& in,
+                                   const torch::Tensor& may_pick,
+                                   const torch::Tensor& uniforms) const {
+  constexpr float kFirst = 1e9F;
+  const auto commands = static_cast<std::int64_t>(commands_.size());
+  torch::Tensor score = out.score.clone();
+  torch::Tensor action = rl::Categorical(out.longitudinal).greedy().to(torch::kFloat);
+  auto* of_score = score.mutable_data_ptr<float>();
+  auto* of_action = action.mutable_data_ptr<float>();
+  const auto* u = uniforms.const_data_ptr<float>();
+  for (std::int64_t i = 0; i < score.numel(); ++i, u += uniforms.size(1)) {
+    if (static_cast<double>(u[0]) >= *exploring_) continue;
+    const bool commanded =
+        commands > 1 && static_cast<double>(u[1]) < config_.controller.first_command_probability;
+    of_score[i] = commanded ? kFirst : -kFirst;
+    const auto which = static_cast<std::int64_t>(u[2] * static_cast<float>(commands - 1));
+    of_action[i] = commanded ? static_cast<float>(1 + std::min(which, commands - 2)) : 0.0F;
+  }
+  Decisions made;
+  made.picks = rl::PlackettLuce(score, in.segments.on(torch::kCPU)).greedy(top_k());
+  made.row = limit_picks(made.picks, may_pick, in.segments);
+  made.action = action.index_select(0, made.row);
+  made.lane = torch::full_like(made.row, kKeepLane);
   return made;
 }
 

@@ -51,6 +51,12 @@ class Policy {
 
   [[nodiscard]] std::int64_t uniform_columns() const;
 
+  /// How decisions with random numbers are made from now on: the greedy ones, but for this share of
+  /// the candidates, each of which gets "none", or a random command with the probability
+  /// controller.first_command_probability. Nothing, as at first: by their probabilities. Of
+  /// categorical actions without lane changes.
+  void explore(std::optional<double> share) { exploring_ = share; }
+
   /// @param may_pick [B] int64 on the CPU: picks that are left in each state
   /// @return on the CPU
   Decisions decide(const PolicyInput& in, const torch::Tensor& may_pick,
@@ -71,12 +77,15 @@ class Policy {
   [[nodiscard]] rl::BoundedGaussian gaussian(const model::ControllerOutput& out,
                                              const torch::Tensor& rows) const;
   [[nodiscard]] bool categorical() const { return !commands_.empty(); }
+  Decisions decide_exploring(const model::ControllerOutput& out, const PolicyInput& in,
+                             const torch::Tensor& may_pick, const torch::Tensor& uniforms) const;
 
   config::Config config_;
   torch::Device device_;
   model::Controller controller_;
   std::vector<scene::Longitudinal> commands_;  ///< empty: continuous
   rl::ActionBounds bounds_;
+  std::optional<double> exploring_{};
 };
 
 }  // namespace traffic::train

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -41,6 +42,9 @@ class Rollouts {
   [[nodiscard]] double sampled_gain(const std::vector<EpisodeOutcome>& outcomes) const;
   /// The most that a scenario has.
   [[nodiscard]] std::int64_t conflicts() const { return reward_.conflicts(); }
+  /// Those of this rank.
+  [[nodiscard]] std::span<const int> my_envs() const { return pool_.my_envs(); }
+  [[nodiscard]] int num_envs() const { return pool_.num_envs(); }
   /// Of the simulations of all nodes, as last counted.
   [[nodiscard]] const rollout::PoolCounters& counters() const { return counters_; }
   /// collect() does it at its end.

@@ -12,6 +12,15 @@
 namespace traffic::train::offpolicy {
 namespace {
 
+/// Nothing is rewarded.
+Snakes unrewarded(Snakes settings) {
+  settings.reward_own = 0.0;
+  settings.reward_team = 0.0;
+  settings.reward_enemies = 0.0;
+  settings.reward_death = 0.0;
+  return settings;
+}
+
 Snakes settings_of(std::int64_t games) {
   Snakes settings;
   settings.games = games;
@@ -45,7 +54,7 @@ std::vector<double> lived(SnakesGames& games, int steps, Rng& rng) {
     games.step(any_actions(games, rng), past);
     for (std::size_t s = 0; s < games.actions().size(); ++s) {
       all.push_back(games.actions()[s] + 10.0 * static_cast<double>(games.rewards()[s]) +
-                    1000.0 * games.terminated()[s]);
+                    1000.0 * games.ends()[s]);
     }
   }
   return all;
@@ -77,11 +86,8 @@ TEST(SnakesGames, OfOtherRanksAreOthers) {
 }
 
 TEST(SnakesGames, RewardsOfAGameAddUpToWhatItsSnakesGrewBy) {
-  Snakes settings = settings_of(2);
+  Snakes settings = unrewarded(settings_of(2));
   settings.reward_own = 1.0;
-  settings.reward_team = 0.0;
-  settings.reward_enemies = 0.0;
-  settings.reward_death = 0.0;
   SnakesGames games(settings, {.rank = 0, .seed = 6});
   games.start({});
   ActingNetwork past = some_network();
@@ -105,11 +111,8 @@ TEST(SnakesGames, RewardsOfAGameAddUpToWhatItsSnakesGrewBy) {
 }
 
 TEST(SnakesGames, SharesAndCostsAreWeighedAsTheSettingsSay) {
-  Snakes settings = settings_of(1);
-  settings.reward_own = 0.0;
+  Snakes settings = unrewarded(settings_of(1));
   settings.reward_team = 3.0;
-  settings.reward_enemies = 0.0;
-  settings.reward_death = 0.0;
   SnakesGames games(settings, {.rank = 0, .seed = 6});
   games.start({});
   ActingNetwork past = some_network();

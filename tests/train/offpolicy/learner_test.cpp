@@ -1,5 +1,5 @@
 /// Runs on 1, 2 and 3 ranks.
-#include "train/offpolicy/learner.h"
+#include "train/offpolicy/mlp_learner.h"
 
 #include <gmock/gmock.h>
 #include <torch/utils.h>
@@ -114,7 +114,7 @@ Batch bandit(std::int64_t action_dim) {
           .next_obs = torch::ones({kRows, kSpaces.obs_dim})};
 }
 
-std::int64_t preferred(Learner& learner) {
+std::int64_t preferred(MlpLearner& learner) {
   const torch::NoGradGuard no_grad;
   const torch::Tensor scores = learner.policy()->forward(torch::ones({1, kSpaces.obs_dim}));
   return scores[0].slice(0, learner.first_score()).argmax().item<std::int64_t>();
@@ -172,8 +172,7 @@ TEST(Dqn, ItsTargetsFollowAtOnceEveryInterval) {
   const auto is_equal = [&] {
     const torch::Tensor x = torch::ones({1, kSpaces.obs_dim});
     const torch::NoGradGuard no_grad;
-    return torch::equal(learner->networks().online(0)->forward(x),
-                        learner->networks().target(0)->forward(x));
+    return torch::equal(learner->online(0)->forward(x), learner->target(0)->forward(x));
   };
   EXPECT_TRUE(is_equal());
   for (int number = 0; number < 6; ++number) {

@@ -62,7 +62,7 @@ std::vector<std::vector<std::byte>> bytes_of(const replay::Replay& replay) {
 
 TEST_F(RankStateTest, EveryRankGetsItsOwnBackToTheBit) {
   replay::Replay replay(kOptions);
-  RankState state(replay, *communicator_);
+  RankState state(replay, *communicator_, {});
   Streams streams(kShape, 5);
   streams.skip(1000 * communicator_->rank());
   streams.push_to(replay, 21);
@@ -72,7 +72,7 @@ TEST_F(RankStateTest, EveryRankGetsItsOwnBackToTheBit) {
   const fs::path path = save(state, games);
 
   replay::Replay restored(kOptions);
-  RankState other(restored, *communicator_);
+  RankState other(restored, *communicator_, {});
   const auto found = other.restore_from(checkpoint::load(path));
   EXPECT_TRUE(found.same_ranks);
   const auto expected = std::as_bytes(std::span(games));
@@ -82,7 +82,7 @@ TEST_F(RankStateTest, EveryRankGetsItsOwnBackToTheBit) {
 
 TEST_F(RankStateTest, OneRankGoesOnFromTheSegmentsOfAll) {
   replay::Replay replay(kOptions);
-  RankState state(replay, *communicator_);
+  RankState state(replay, *communicator_, {});
   Streams streams(kShape, 5);
   streams.skip(1000 * communicator_->rank());
   streams.push_to(replay, 21);  // two full segments
@@ -91,7 +91,7 @@ TEST_F(RankStateTest, OneRankGoesOnFromTheSegmentsOfAll) {
 
   test::AloneCommunicator alone;
   replay::Replay dealt(kOptions);
-  RankState other(dealt, alone);
+  RankState other(dealt, alone, {});
   EXPECT_FALSE(other.restore_from(checkpoint::load(path)).same_ranks);
   EXPECT_EQ(dealt.size(), 64);  // four of the full ones
   streams.push_to(dealt, 10);
@@ -106,7 +106,7 @@ TEST_F(RankStateTest, OneRankGoesOnFromTheSegmentsOfAll) {
 
 TEST_F(RankStateTest, AMissingSegmentIsNamed) {
   replay::Replay replay(kOptions);
-  RankState state(replay, *communicator_);
+  RankState state(replay, *communicator_, {});
   Streams(kShape, 5).push_to(replay, 21);
   const fs::path path = save(state, "games");
   const checkpoint::Snapshot snapshot = checkpoint::load(path);
@@ -116,7 +116,7 @@ TEST_F(RankStateTest, AMissingSegmentIsNamed) {
   fs::remove(dir_ / "parts" / name);
   communicator_->barrier();
   replay::Replay restored(kOptions);
-  RankState other(restored, *communicator_);
+  RankState other(restored, *communicator_, {});
   EXPECT_THAT([&] { other.restore_from(snapshot); },
               ::testing::Throws<CheckpointError>(
                   ::testing::Property(&Error::what, ::testing::HasSubstr(name))));

@@ -39,6 +39,45 @@ TEST(Policy, StartsWithTheConfiguredProbabilityOfACommand) {
   }
 }
 
+TEST(Policy, ExploringIsGreedyButForAShareThatIsRandom) {
+  config::Config config = small_config();
+  config.controller.top_k = 1000;
+  config.controller.first_command_probability = 0.8;
+  Policy policy(config, kWidths, torch::kCPU);
+  {
+    const torch::NoGradGuard no_grad;
+    policy.controller()->named_parameters()["longitudinal.bias"].copy_(
+        torch::tensor({0.0F, 0.0F, 5.0F}));  // greedily: the last command
+  }
+  const PolicyInput in = input_of({0, 1000, 2000}, 1);
+  const torch::Tensor left = torch::tensor({1000, 1000}, torch::kLong);
+  const auto shares = [&](double exploring) {
+    policy.explore(exploring);
+    Rng rng(2);
+    const Decisions made =
+        policy.decide(in, left, test::draw_uniforms(rng, {2000, policy.uniform_columns()}));
+    EXPECT_EQ(made.row.numel(), 2000);
+    return torch::bincount(made.action.to(torch::kLong), {}, 3).to(torch::kDouble) / 2000.0;
+  };
+  // Three standard errors of 2,000 draws are 0.034 at most.
+  EXPECT_TRUE(torch::allclose(shares(0.0), torch::tensor({0.0, 0.0, 1.0}, torch::kDouble)));
+  EXPECT_TRUE(
+      torch::allclose(shares(1.0), torch::tensor({0.2, 0.4, 0.4}, torch::kDouble), 0, 0.04));
+  EXPECT_TRUE(
+      torch::allclose(shares(0.5), torch::tensor({0.1, 0.2, 0.7}, torch::kDouble), 0, 0.04));
+}
+
+TEST(Policy, ARandomCommandIsPickedFirst) {
+  Policy policy(small_config(), kWidths, torch::kCPU);
+  policy.explore(0.5);
+  torch::Tensor uniforms = torch::full({4, policy.uniform_columns()}, 0.9F);
+  uniforms[3] = torch::tensor({0.0F, 0.0F, 0.99F, 0.0F, 0.0F, 0.0F, 0.0F});
+  const Decisions made =
+      policy.decide(input_of({0, 4}, 3), torch::tensor({2}, torch::kLong), uniforms);
+  EXPECT_EQ(made.picks[0][0].item<std::int64_t>(), 3);
+  EXPECT_EQ(made.action[0].item<float>(), 2.0F);
+}
+
 TEST(Policy, PicksNoMoreThanAreLeftInAState) {
   Policy policy(small_config(), kWidths, torch::kCPU);
   const PolicyInput in = input_of({0, 4, 8, 9, 9}, 3);

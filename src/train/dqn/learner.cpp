@@ -1,0 +1,68 @@
+#include "dqn/learner.h"
+
+#include <torch/utils.h>
+
+#include <utility>
+
+#include "traffic/rl/q_learning.h"
+
+namespace traffic::train::dqn {
+namespace {
+
+/// [N, commands]
+torch::Tensor advantages_of(model::Controller& controller, const Rows& rows) {
+  return controller->forward({.own = rows.own, .shared = rows.shared, .state = rows.state})
+      .longitudinal;
+}
+
+model::Controller make_target(const config::Config& config, const model::ControllerInputs& widths,
+                              torch::Device device) {
+  model::Controller target(config.controller, config.action, widths);
+  target->to(device);
+  return target;
+}
+
+}  // namespace
+
+ControllerLearner::ControllerLearner(const config::Config& config, Policy& policy,
+                                     const RowLayout& layout, comm::Communicator& communicator)
+    : ControllerLearner(config.extension<offpolicy::OffPolicy>(), policy.controller(),
+                        make_target(config, layout.widths, policy.device()), layout, communicator) {
+}
+
+ControllerLearner::ControllerLearner(const offpolicy::OffPolicy& settings, model::Controller online,
+                                     model::Controller target, const RowLayout& layout,
+                                     comm::Communicator& communicator)
+    : Learner(settings,
+              {{.name = "controller",
+                .online = online.ptr(),
+                .target = target.ptr(),
+                .learning_rate_key = "offpolicy.learning_rate"}},
+              communicator),
+      online_(std::move(online)),
+      target_(std::move(target)),
+      layout_(layout) {}
+
+/// The target's value of what the controller would choose.
+torch::Tensor ControllerLearner::next_values(const torch::Tensor& next_obs) {
+  const torch::NoGradGuard no_grad;
+  const Rows rows = take_apart(layout_, next_obs);
+  return rl::joint_q(target_->value(rows.conflict),
+                     {.advantages = advantages_of(target_, rows),
+                      .actions = advantages_of(online_, rows).argmax(1),
+                      .state = rows.state});
+}
+
+offpolicy::Figures ControllerLearner::update(const offpolicy::Batch& batch,
+                                             const offpolicy::UpdateContext& context) {
+  const torch::Tensor targets = rl::n_step_targets(batch.steps, next_values(batch.next_obs));
+  const Rows rows = take_apart(layout_, batch.obs);
+  const torch::Tensor chosen =
+      batch.action_vectors.index({rows.state, rows.place}).to(torch::kLong);
+  const torch::Tensor values = rl::joint_q(
+      online_->value(rows.conflict),
+      {.advantages = advantages_of(online_, rows), .actions = chosen, .state = rows.state});
+  return learn_values(values, targets, context);
+}
+
+}  // namespace traffic::train::dqn

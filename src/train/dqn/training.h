@@ -1,0 +1,19 @@
+/// Train the controller in simulations by Q-learning from a replay.
+#pragma once
+
+#include <memory>
+
+#include "traffic/train/run/training.h"
+
+namespace traffic::train {
+
+/// Goes on until ppo.iterations are done, evaluates on the selection seeds every ppo.eval_interval.
+TrainingRow dqn_training();
+
+namespace dqn {
+/// Collective. Starts the simulations and measures the baselines.
+/// @throws WorkerError, DataError
+std::unique_ptr<Training> make_dqn_training(Run& run);
+}  // namespace dqn
+
+}  // namespace traffic::train

@@ -1,0 +1,115 @@
+/// The training dqn as users run it: short episodes on the shipped merge.
+#include <algorithm>
+#include <set>
+
+#include "support/run_folder_test.h"
+
+namespace traffic::test {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+
+class DqnTraining : public RunFolderTest {
+ protected:
+  /// Two episodes of a minute, three iterations each; later arguments win.
+  [[nodiscard]] std::string command(int ranks, const std::string& run,
+                                    const std::string& arguments = "",
+                                    const std::string& environment = "X=1") const {
+    return "env " + environment + " " TRAFFIC_SOURCE_DIR "/launch/mpirun.sh -np " +
+           std::to_string(ranks) +
+           " " TRAFFIC_BIN_DIR "/traffic_train " TRAFFIC_SOURCE_DIR
+           "/configs/dqn.toml --preset test --set run.device=cpu --set comm.timeout_s=60 "
+           "--set env.max_time_s=60 --set rollout.workers=1 --set rollout.envs_per_worker=4 "
+           "--set ppo.train_batch_size=28 --set ppo.rollout_fragment_length=7 "
+           "--set ppo.baseline_episodes=4 --set offpolicy.learning_starts=40 "
+           "--set offpolicy.n_step=3 --set offpolicy.batch_size=16 --set evaluation.seeds= "
+           "--set checkpoint.save_interval_steps=1 --set ppo.baseline_cache=" +
+           (dir_ / "cache").string() + " --run-dir " + (dir_ / run).string() + " " + arguments;
+  }
+  /// Figures of every iteration but those of clocks.
+  [[nodiscard]] std::vector<nlohmann::json> metrics(const std::string& run) const {
+    std::vector<nlohmann::json> all;
+    std::ifstream in(dir_ / run / "metrics.jsonl");
+    for (std::string line; std::getline(in, line);) {
+      auto figures = nlohmann::json::parse(line);
+      for (auto it = figures.begin(); it != figures.end();) {
+        const bool of_clock = it.key().starts_with("time") || it.key().starts_with("wall") ||
+                              it.key().starts_with("rollout/restarts");
+        it = of_clock ? figures.erase(it) : std::next(it);
+      }
+      all.push_back(std::move(figures));
+    }
+    return all;
+  }
+  /// Names of the parts beside checkpoints, which say what is in them.
+  [[nodiscard]] std::set<std::string> parts(const std::string& run) const {
+    std::set<std::string> names;
+    for (const auto& entry : fs::directory_iterator(dir_ / run / "checkpoints/parts")) {
+      names.insert(entry.path().filename().string());
+    }
+    return names;
+  }
+};
+
+TEST_F(DqnTraining, KilledAndResumedItEndsWithTheSameBits) {
+  ASSERT_EQ(run_program(command(2, "whole")).exit_code, 0);
+  for (const char* fault : {"dqn.collect:1:1:kill", "dqn.collect:0:4:kill"}) {
+    const Outcome killed =
+        run_program(command(2, "cut", "", std::string("TRAFFIC_FAULT=") + fault));
+    ASSERT_NE(killed.exit_code, 0) << killed.output;
+  }
+  const Outcome resumed = run_program(command(2, "cut"));
+  ASSERT_EQ(resumed.exit_code, 0) << resumed.output;
+  EXPECT_THAT(resumed.output, HasSubstr("going on from checkpoint"));
+  EXPECT_GT(summary("whole")["result"]["updates"], 5);
+  EXPECT_EQ(summary("whole")["parameters_xxh3"], summary("cut")["parameters_xxh3"]);
+  EXPECT_EQ(summary("whole")["result"], summary("cut")["result"]);
+  EXPECT_EQ(metrics("whole"), metrics("cut"));
+  EXPECT_EQ(parts("whole"), parts("cut"));
+}
+
+TEST_F(DqnTraining, AnotherNumberOfRanksGoesOnWithTheStreamsOfAll) {
+  ASSERT_EQ(run_program(command(2, "run", "--set ppo.iterations=4")).exit_code, 0);
+  for (const int ranks : {1, 3}) {
+    const Outcome outcome =
+        run_program(command(ranks, "run", "--set ppo.iterations=" + std::to_string(4 + ranks)));
+    ASSERT_EQ(outcome.exit_code, 0) << outcome.output;
+    EXPECT_THAT(outcome.output, HasSubstr("streams were dealt out with their simulations"));
+    EXPECT_EQ(summary("run")["world_size"], ranks);
+    std::vector<nlohmann::json> all = metrics("run");
+    std::erase_if(all, [](const auto& row) { return !row.contains("replay/transitions"); });
+    EXPECT_EQ(all.back()["replay/transitions"], 28 * (4 + ranks));
+  }
+}
+
+TEST_F(DqnTraining, ItsCheckpointIsAControllerLikeAnother) {
+  ASSERT_EQ(run_program(command(1, "run", "--set ppo.iterations=3")).exit_code, 0);
+  const std::string controller = "checkpoint:" + (dir_ / "run/checkpoints/best.h5").string();
+  const Outcome compared =
+      run_program(TRAFFIC_BIN_DIR
+                  "/traffic_eval --scenario merge --set env.max_time_s=60 --controller none "
+                  "--controller " +
+                  controller + " --seeds 1..2");
+  EXPECT_EQ(compared.exit_code, 0) << compared.output;
+  EXPECT_THAT(compared.output, HasSubstr("checkpoint"));
+  const Outcome onwards = run_program(
+      command(1, "second", "--set ppo.iterations=1 --set run.init_from=" + controller.substr(11)));
+  EXPECT_EQ(onwards.exit_code, 0) << onwards.output;
+  EXPECT_THAT(onwards.output, HasSubstr("perception, controller, its target and optimiser"));
+}
+
+TEST_F(DqnTraining, SettingsThatItHasNoUseForAreRefused) {
+  const auto refused = [&](const std::string& arguments, int code, const char* text) {
+    const Outcome outcome = run_program(command(1, "refused", arguments));
+    EXPECT_EQ(outcome.exit_code, code) << outcome.output;
+    EXPECT_THAT(outcome.output, HasSubstr(text));
+  };
+  refused("--set offpolicy.learner=sac", 2, "offpolicy.learner is sac");
+  refused("--set action.longitudinal=acceleration", 2, "values are those of commands");
+  refused("--set ppo.rollout_fragment_length=0", 2, "does not wait for whole episodes");
+  refused("--set offpolicy.buffer_size=1000000000", 8, "lower offpolicy.buffer_size");
+}
+
+}  // namespace
+}  // namespace traffic::test

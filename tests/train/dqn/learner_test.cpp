@@ -1,0 +1,166 @@
+/// Runs on 1, 2 and 3 ranks.
+#include "train/dqn/learner.h"
+
+#include <gmock/gmock.h>
+#include <torch/utils.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "mpi_main.h"
+#include "train/rollouts/experience_fixture.h"
+
+namespace traffic::train::dqn {
+namespace {
+
+using namespace train::testing;  // NOLINT: the helpers of rollouts
+using offpolicy::Batch;
+using offpolicy::OffPolicy;
+
+constexpr std::int64_t kRows = 24;  // of all ranks
+const RowLayout kLayout{.widths = kWidths, .places = 2};
+
+config::Config config_with(const OffPolicy& settings) {
+  config::Config config = small_config();
+  config.extension<OffPolicy>() = settings;
+  return config;
+}
+
+OffPolicy fast_settings() {
+  return {.hidden_dim = 16, .learning_rate = 1e-2, .clip_norm = 1.0, .tau = 0.1};
+}
+
+/// States of 0 to 2 decisions.
+torch::Tensor random_rows(std::int64_t count) {
+  torch::Tensor rows = torch::randn({count, kLayout.width()});
+  for (std::int64_t b = 0; b < count; ++b) {
+    for (std::int64_t k = 0; k < kLayout.places; ++k) {
+      rows[b][kLayout.first_place() + k * kLayout.width_of_place()] = k < b % 3 ? 1.0F : 0.0F;
+    }
+  }
+  return rows;
+}
+
+Batch whole_batch(int number) {
+  torch::manual_seed(50 + number);
+  return {.obs = random_rows(kRows),
+          .actions = torch::zeros({kRows}, torch::kLong),
+          .action_vectors = torch::randint(3, {kRows, kLayout.places}).to(torch::kFloat),
+          .steps = {.returns = torch::randn({kRows}), .discounts = torch::rand({kRows})},
+          .next_obs = random_rows(kRows)};
+}
+
+Batch rows_of(const Batch& whole, std::int64_t first, std::int64_t count) {
+  const auto part = [&](const torch::Tensor& x) { return x.narrow(0, first, count).contiguous(); };
+  return {.obs = part(whole.obs),
+          .actions = part(whole.actions),
+          .action_vectors = part(whole.action_vectors),
+          .steps = {.returns = part(whole.steps.returns), .discounts = part(whole.steps.discounts)},
+          .next_obs = part(whole.next_obs)};
+}
+
+offpolicy::Figures update(ControllerLearner& learner, const Batch& batch, int number) {
+  Rng rng(7);
+  return learner.update(batch, {.update = number, .total_batch = kRows, .rng = rng});
+}
+
+TEST(ControllerLearner, RanksTogetherLearnWhatOneLearnsFromTheJoinedBatch) {
+  const auto communicator = comm::make_communicator(traffic::testing::mpi_session(), at::kCPU, {});
+  AloneCommunicator alone;
+  const config::Config config = config_with(fast_settings());
+  Policy ours(config, kWidths, torch::kCPU);
+  Policy theirs(config, kWidths, torch::kCPU);
+  ControllerLearner together(config, ours, kLayout, *communicator);
+  ControllerLearner single(config, theirs, kLayout, alone);
+  const std::int64_t share = kRows / communicator->size();
+  for (int number = 0; number < 20; ++number) {
+    const Batch batch = whole_batch(number);
+    update(together, rows_of(batch, share * communicator->rank(), share), number);
+    update(single, batch, number);
+  }
+  // Sums of the same float32 numbers in another order, through 20 updates by Adam.
+  EXPECT_TRUE(torch::allclose(together.networks().parameters().flat(),
+                              single.networks().parameters().flat(), 1e-3, 2e-4));
+  comm::check_replicas_equal(*communicator, together.networks().parameters().flat(), "weights");
+}
+
+/// Plainly, one state after the other.
+double value_of(model::Controller& controller, const torch::Tensor& row,
+                const std::vector<std::int64_t>& actions) {
+  const torch::NoGradGuard no_grad;
+  double value = controller->value(row.narrow(0, 0, kConflictWidth).unsqueeze(0)).item<double>();
+  for (std::size_t k = 0; k < actions.size(); ++k) {
+    const auto first =
+        kLayout.first_place() + static_cast<std::int64_t>(k) * kLayout.width_of_place();
+    const torch::Tensor a =
+        controller
+            ->forward({.own = row.narrow(0, first + 1, kOwn).unsqueeze(0),
+                       .shared = row.narrow(0, kConflictWidth, kShared).unsqueeze(0),
+                       .state = torch::zeros({1}, torch::kLong)})
+            .longitudinal[0];
+    value += a[actions[k]].item<double>() - a.mean().item<double>();
+  }
+  return value;
+}
+
+double best_value(model::Controller& controller, const torch::Tensor& row, std::int64_t decisions) {
+  double best = -1e9;
+  const std::int64_t all = decisions == 0 ? 1 : decisions == 1 ? 3 : 9;
+  for (std::int64_t i = 0; i < all; ++i) {
+    std::vector<std::int64_t> actions{i % 3, i / 3};
+    actions.resize(static_cast<std::size_t>(decisions));
+    best = std::max(best, value_of(controller, row, actions));
+  }
+  return best;
+}
+
+TEST(ControllerLearner, ItsTargetIsTheValueOfTheBestJointChoice) {
+  AloneCommunicator alone;
+  OffPolicy settings = fast_settings();
+  settings.learning_rate = 1e-12;  // nothing moves
+  const config::Config config = config_with(settings);
+  Policy policy(config, kWidths, torch::kCPU);
+  ControllerLearner learner(config, policy, kLayout, alone);
+  const Batch batch = whole_batch(1);
+  const offpolicy::Figures figures = update(learner, batch, 0);
+  double loss = 0.0;
+  for (std::int64_t b = 0; b < kRows; ++b) {
+    std::vector<std::int64_t> actions;
+    for (std::int64_t k = 0; k < b % 3; ++k) {
+      actions.push_back(batch.action_vectors[b][k].item<std::int64_t>());
+    }
+    const double target = batch.steps.returns[b].item<double>() +
+                          batch.steps.discounts[b].item<double>() *
+                              best_value(policy.controller(), batch.next_obs[b], b % 3);
+    const double off = std::abs(value_of(policy.controller(), batch.obs[b], actions) - target);
+    loss += off < 1.0 ? off * off / 2 : off - 0.5;
+  }
+  EXPECT_EQ(figures[0].first, "loss");
+  EXPECT_NEAR(figures[0].second, loss, 1e-4);  // float32
+}
+
+TEST(ControllerLearner, ThePolicyThatActsIsTheOneThatLearned) {
+  AloneCommunicator alone;
+  const config::Config config = config_with(fast_settings());
+  Policy policy(config, kWidths, torch::kCPU);
+  ControllerLearner learner(config, policy, kLayout, alone);
+  // A decision is worth its action's number; only the sum of all in a state is seen.
+  for (int number = 0; number < 300; ++number) {
+    Batch batch = whole_batch(number);
+    torch::Tensor sum = torch::zeros({kRows});
+    for (std::int64_t b = 0; b < kRows; ++b) {
+      for (std::int64_t k = 0; k < b % 3; ++k) sum[b] += batch.action_vectors[b][k];
+    }
+    batch.steps = {.returns = sum, .discounts = torch::zeros({kRows})};
+    update(learner, batch, number);
+  }
+  const Decisions made =
+      policy.decide({.own = torch::randn({4, kOwn}),
+                     .shared = torch::randn({2, kShared}),
+                     .segments = rl::Segments(torch::tensor({0, 2, 4}, torch::kLong))},
+                    torch::tensor({2, 2}, torch::kLong), std::nullopt);
+  EXPECT_TRUE(torch::equal(made.action, torch::full({4}, 2.0F)));
+}
+
+}  // namespace
+}  // namespace traffic::train::dqn
