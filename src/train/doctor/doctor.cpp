@@ -156,7 +156,7 @@ class Examination {
     at::Device device = at::kCPU;
     const Finding mine = attempt("device", [&] {
       const DeviceChoice choice = choose_device(config_.run.device, session_);
-      prepare_gpu(choice.device, config_.gpu);
+      prepare_gpu(choice.device, config_);
       device = choice.device;
       return device.is_cuda() ? fmt::format("{}: {}", choice.reason, describe_gpu(device))
                               : choice.reason;
