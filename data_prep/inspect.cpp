@@ -4,6 +4,10 @@
 #include <cstdio>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <sstream>
+#include <string>
+#include <utility>
+#include <vector>
 
 #include "command.h"
 #include "traffic/core/hash.h"
@@ -21,6 +25,8 @@ struct InspectOptions {
   std::vector<std::string> files;
   bool json = false;
 };
+
+nlohmann::json to_json(const Table& table) { return nlohmann::json::parse(table.to_json()); }
 
 Table attribute_table(const DatasetReader& file) {
   const data::FileInfo& info = file.info();
@@ -44,6 +50,33 @@ Table attribute_table(const DatasetReader& file) {
   add("command_line", info.command_line);
   add("content_xxh3", hex64(info.content_hash));
   return table;
+}
+
+/// Lines of words, no longer than `width` where words are not.
+std::vector<std::string> wrapped(const std::string& text, std::size_t width) {
+  std::vector<std::string> lines(1);
+  std::istringstream words(text);
+  for (std::string word; words >> word;) {
+    if (!lines.back().empty() && lines.back().size() + 1 + word.size() > width) {
+      lines.emplace_back();
+    }
+    lines.back() += (lines.back().empty() ? "" : " ") + word;
+  }
+  return lines;
+}
+
+/// The attributes for people: command lines and lists of features are long.
+std::string attribute_text(const DatasetReader& file) {
+  constexpr std::size_t kNameWidth = 18;
+  constexpr std::size_t kValueWidth = 80;
+  std::string text;
+  for (const auto& row : to_json(attribute_table(file))) {
+    std::string name = row["attribute"];
+    for (const std::string& line : wrapped(row["value"], kValueWidth)) {
+      text += fmt::format("{:<{}}{}\n", std::exchange(name, ""), kNameWidth, line);
+    }
+  }
+  return text;
 }
 
 Table split_table(const DatasetReader& file) {
@@ -92,8 +125,6 @@ Table column_table(const DatasetReader& file) {
   return table;
 }
 
-nlohmann::json to_json(const Table& table) { return nlohmann::json::parse(table.to_json()); }
-
 nlohmann::json describe(const DatasetReader& file) {
   nlohmann::json attributes;
   for (const auto& row : to_json(attribute_table(file))) {
@@ -114,8 +145,8 @@ void print(const DatasetReader& file) {
   std::printf("%s: %s, %lld frames, %lld vehicles, %lld edges\n\n", file.path().c_str(),
               human_bytes(file.file_bytes()).c_str(), static_cast<long long>(file.num_frames()),
               static_cast<long long>(file.num_nodes()), static_cast<long long>(file.num_edges()));
-  for (const Table& table :
-       {attribute_table(file), split_table(file), episode_table(file), column_table(file)}) {
+  std::printf("%s\n", attribute_text(file).c_str());
+  for (const Table& table : {split_table(file), episode_table(file), column_table(file)}) {
     std::printf("%s\n", table.to_text().c_str());
   }
 }

@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
-#include <CLI/CLI.hpp>
 #include <chrono>
 #include <cstdio>
 #include <numeric>
@@ -11,6 +10,7 @@
 #include <thread>
 #include <vector>
 
+#include "run_app.h"
 #include "traffic/core/atomic_file.h"
 #include "traffic/core/error.h"
 #include "traffic/core/version.h"
@@ -52,30 +52,7 @@ void show(const game::Recording& recording, int delay_ms) {
   }
 }
 
-ExitCode run(int argc, char** argv) {
-  CLI::App app{fmt::format("Plays 3v3 snakes between two teams, each one of {} or {}PATH.",
-                           game::opponent_names(), train::kCheckpointTeam),
-               "snakes"};
-  app.set_version_flag("--version", fmt::format("snakes {}", version()));
-  Options options;
-  app.add_option("--team", options.team, "Team A B C")->capture_default_str();
-  app.add_option("--against", options.against, "Team D E F")->capture_default_str();
-  app.add_option("--seed", options.seed, "Of the start, or of the first one")
-      ->capture_default_str();
-  app.add_option("--games", options.games,
-                 "Play so many, each start from both sides, and say how many are won")
-      ->check(CLI::Range(4, 10'000'000));
-  app.add_option("--page", options.page, "Write a game as a page for a browser to this file");
-  app.add_option("--delay-ms", options.delay_ms, "Between steps on a terminal")
-      ->check(CLI::Range(0, 10'000))
-      ->capture_default_str();
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::ParseError& error) {
-    if (error.get_exit_code() != 0) throw ConfigError("{}; see snakes --help", error.what());
-    app.exit(error);  // prints help or version
-    return ExitCode::kDone;
-  }
+ExitCode run(const Options& options) {
   train::register_trainings({train::snakes_training()});
   const auto team = train::make_snakes_team(options.team);
   const auto against = train::make_snakes_team(options.against);
@@ -97,13 +74,21 @@ ExitCode run(int argc, char** argv) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  try {
-    return static_cast<int>(run(argc, argv));
-  } catch (const Error& error) {
-    fmt::print(stderr, "snakes: {}\n", error.what());
-    return static_cast<int>(error.code());
-  } catch (const std::exception& error) {
-    fmt::print(stderr, "snakes: {}\n", error.what());
-    return static_cast<int>(ExitCode::kInternal);
-  }
+  CLI::App app{fmt::format("Plays 3v3 snakes between two teams, each one of {} or {}PATH.",
+                           game::opponent_names(), train::kCheckpointTeam),
+               "snakes"};
+  app.set_version_flag("--version", fmt::format("snakes {}", version()));
+  Options options;
+  app.add_option("--team", options.team, "Team A B C")->capture_default_str();
+  app.add_option("--against", options.against, "Team D E F")->capture_default_str();
+  app.add_option("--seed", options.seed, "Of the start, or of the first one")
+      ->capture_default_str();
+  app.add_option("--games", options.games,
+                 "Play so many, each start from both sides, and say how many are won")
+      ->check(CLI::Range(4, 10'000'000));
+  app.add_option("--page", options.page, "Write a game as a page for a browser to this file");
+  app.add_option("--delay-ms", options.delay_ms, "Between steps on a terminal")
+      ->check(CLI::Range(0, 10'000))
+      ->capture_default_str();
+  return run_app(app, argc, argv, [&] { return run(options); });
 }

@@ -1,6 +1,7 @@
 /// Looks whether this machine has what training needs. Every rank runs it, as it would run
 /// training.
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <cstdio>
 #include <string>
 #include <vector>
@@ -9,8 +10,25 @@
 #include "traffic/train/run/program.h"
 #include "traffic/train/trainings.h"
 
+namespace {
+
+using namespace traffic;
+
+/// Without a configuration nobody says what is to be trained: everything is looked at.
+train::Needs needs_of(const train::Start& start) {
+  const config::Config& config = start.plan.whole;
+  const auto& assignments = start.options.overrides.assignments;
+  const bool names_phase = std::ranges::any_of(
+      assignments, [](const config::Assignment& one) { return one.key == "run.phase"; });
+  if (start.options.config_path.empty() && !names_phase) {
+    return {.data = !config.data.files.empty(), .simulations = true};
+  }
+  return train::needs_of(config);
+}
+
+}  // namespace
+
 int main(int argc, char** argv) {
-  using namespace traffic;
   bool prints_json = false;
   std::string scenario;
   const config::Program program{
@@ -31,7 +49,7 @@ int main(int argc, char** argv) {
       argc, argv, program, [&](const train::Start& start, comm::MpiSession& session) {
         std::vector<train::Finding> findings;
         if (scenario.empty()) {
-          findings = train::examine(session, start.plan.whole);
+          findings = train::examine(session, start.plan.whole, needs_of(start));
         } else if (session.rank() == 0) {
           config::Config config = start.plan.whole;
           config.env.scenario = scenario;

@@ -14,6 +14,7 @@
 #include <variant>
 #include <vector>
 
+#include "run_app.h"
 #include "traffic/config/command_line.h"
 #include "traffic/config/scenario_mix.h"
 #include "traffic/config/write.h"
@@ -316,7 +317,7 @@ int play(const Arguments& arguments) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  try {
+  return run_guarded("traffic_eval", [&] {
     train::register_trainings(train::shipped_trainings());
     Arguments arguments;
     const auto parsed = config::parse_command_line(argc, argv, program(arguments));
@@ -326,11 +327,5 @@ int main(int argc, char** argv) {
     }
     if (!arguments.against.empty()) return play(arguments);
     return evaluate(arguments, std::get<config::CommonOptions>(parsed));
-  } catch (const Error& error) {
-    std::fprintf(stderr, "traffic_eval: %s\n", error.what());
-    return static_cast<int>(error.code());
-  } catch (const std::exception& error) {
-    std::fprintf(stderr, "traffic_eval: %s\n", error.what());
-    return static_cast<int>(ExitCode::kInternal);
-  }
+  });
 }

@@ -1,13 +1,12 @@
 /// Looks at runs that have ended or go on, one alone or several together.
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <cstdio>
 #include <filesystem>
 #include <string>
 #include <vector>
 
-#include "traffic/core/error.h"
+#include "run_app.h"
 #include "traffic/report/html_report.h"
 #include "traffic/report/overview.h"
 #include "traffic/report/run_reader.h"
@@ -63,19 +62,5 @@ int main(int argc, char** argv) {
                "Print count, min, mean, max and last of every figure");
   app.add_flag("--html", arguments.writes_html,
                "Write each run's report.html anew, also while it goes on");
-  try {
-    app.parse(argc, argv);
-    return report_on(arguments);
-  } catch (const CLI::Success& help) {
-    return app.exit(help);
-  } catch (const CLI::ParseError& error) {
-    std::fprintf(stderr, "traffic_report: %s; --help lists what there is\n", error.what());
-    return static_cast<int>(ExitCode::kConfig);
-  } catch (const Error& error) {
-    std::fprintf(stderr, "traffic_report: %s\n", error.what());
-    return static_cast<int>(error.code());
-  } catch (const std::exception& error) {
-    std::fprintf(stderr, "traffic_report: %s\n", error.what());
-    return static_cast<int>(ExitCode::kInternal);
-  }
+  return run_app(app, argc, argv, [&] { return report_on(arguments); });
 }

@@ -1,5 +1,4 @@
 /// Shows how runs are doing, once or again and again.
-#include <CLI/CLI.hpp>
 #include <chrono>
 #include <cstdio>
 #include <nlohmann/json.hpp>
@@ -7,7 +6,7 @@
 #include <thread>
 #include <vector>
 
-#include "traffic/core/error.h"
+#include "run_app.h"
 #include "traffic/report/run_state.h"
 
 namespace {
@@ -64,19 +63,5 @@ int main(int argc, char** argv) {
       ->check(CLI::Range(0.1, 3600.0));
   app.add_flag("--processes", arguments.each_process, "A row for each process");
   app.add_flag("--json", arguments.prints_json, "Print it as JSON");
-  try {
-    app.parse(argc, argv);
-    return show(arguments);
-  } catch (const CLI::Success& help) {
-    return app.exit(help);
-  } catch (const CLI::ParseError& error) {
-    std::fprintf(stderr, "traffic_status: %s; --help lists what there is\n", error.what());
-    return static_cast<int>(ExitCode::kConfig);
-  } catch (const Error& error) {
-    std::fprintf(stderr, "traffic_status: %s\n", error.what());
-    return static_cast<int>(error.code());
-  } catch (const std::exception& error) {
-    std::fprintf(stderr, "traffic_status: %s\n", error.what());
-    return static_cast<int>(ExitCode::kInternal);
-  }
+  return run_app(app, argc, argv, [&] { return show(arguments); });
 }

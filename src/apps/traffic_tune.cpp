@@ -1,11 +1,10 @@
 /// Searches for settings of a training: random or on a grid, the better trials go on.
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <cstdio>
 #include <string>
 
-#include "traffic/core/error.h"
+#include "run_app.h"
 #include "traffic/core/signals.h"
 #include "traffic/core/version.h"
 #include "traffic/report/logging.h"
@@ -65,19 +64,5 @@ int main(int argc, char** argv) {
       ->type_name("N");
   app.add_flag("--dry-run", arguments.dry_run, "Print the trials and end");
   app.add_flag("--json", arguments.prints_json, "Print the result as JSON");
-  try {
-    app.parse(argc, argv);
-    return run(arguments);
-  } catch (const CLI::Success& help) {
-    return app.exit(help);
-  } catch (const CLI::ParseError& error) {
-    std::fprintf(stderr, "traffic_tune: %s; --help lists what there is\n", error.what());
-    return static_cast<int>(ExitCode::kConfig);
-  } catch (const Error& error) {
-    std::fprintf(stderr, "traffic_tune: %s\n", error.what());
-    return static_cast<int>(error.code());
-  } catch (const std::exception& error) {
-    std::fprintf(stderr, "traffic_tune: %s\n", error.what());
-    return static_cast<int>(ExitCode::kInternal);
-  }
+  return run_app(app, argc, argv, [&] { return run(arguments); });
 }

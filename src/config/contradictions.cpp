@@ -62,6 +62,23 @@ void check_pieces(const Config& config, std::vector<Contradiction>& found) {
   }
 }
 
+/// Whole episodes: a fragment goes on with an episode that began with another demand, and pieces
+/// begin in saved traffic.
+void check_curriculum(const Config& config, std::vector<Contradiction>& found) {
+  const Ppo& ppo = config.ppo;
+  if (ppo.rollout_fragment_length > 0) {
+    found.push_back({{"ppo.rollout_fragment_length", "ppo.demand_curriculum"},
+                     fmt::format("found {}, expected 0, for a demand belongs to a whole episode",
+                                 ppo.rollout_fragment_length)});
+  }
+  if (ppo.episode_s > 0.0) {
+    found.push_back({{"ppo.episode_s", "ppo.demand_curriculum"},
+                     fmt::format("found {}, expected 0: pieces begin in traffic of the scenario's "
+                                 "demand",
+                                 ppo.episode_s)});
+  }
+}
+
 }  // namespace
 
 std::vector<Contradiction> find_contradictions(const Config& config) {
@@ -109,6 +126,7 @@ std::vector<Contradiction> find_contradictions(const Config& config) {
   }
   if (config.ppo.imitation_iterations > 0) check_imitation(config, found);
   if (config.ppo.episode_s > 0.0) check_pieces(config, found);
+  if (!config.ppo.demand_curriculum.empty()) check_curriculum(config, found);
   if (config.env.objective == "auto" && config.search.minutes <= 0) {
     found.push_back(
         {{"env.objective", "search.minutes"},

@@ -21,6 +21,10 @@ std::vector<Row> data_rows() {
        .unit = "vehicles", .range = between(1, 4096)},
       {TRAFFIC_KEY(data.sample_stride_frames), .help = "Distance between the starts of samples.",
        .unit = "frames", .range = between(1, 100000)},
+      {TRAFFIC_KEY(data.max_samples),
+       .help = "Training samples that are used, at most: whole stretches of recordings, spread "
+               "evenly over all of them; 0: all. Validation and test keep theirs.",
+       .unit = "samples", .range = at_least(0)},
       {TRAFFIC_KEY(data.batch_size),
        .help = "Samples of a rank in a step; 0: 4 to 48, by the memory that is free for each rank "
                "when the run begins.",

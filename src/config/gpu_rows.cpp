@@ -1,4 +1,4 @@
-/// Rows of [loss_scale] and [gpu].
+/// Rows of [loss_scale], [gpu] and [memory].
 #include "rows.h"
 
 namespace traffic::config {
@@ -41,18 +41,35 @@ std::vector<Row> gpu_rows() {
        .help = "Share of its GPU's memory that a rank may take; more is an error.",
        .range = {.low = 0, .high = 1, .low_open = true}},
       {TRAFFIC_KEY(gpu.allocated_limit_gb),
-       .help = "Memory in use from which on the log advises a smaller batch.", .unit = "GiB",
-       .range = above(0, 1e6)},
+       .help = "Memory in use from which on the log advises a smaller batch; 0: 5/6 of what a rank "
+               "may take.",
+       .unit = "GiB", .range = between(0, 1e6)},
       {TRAFFIC_KEY(gpu.reserved_limit_gb),
        .help = "Memory in use or cached from which on the cache is cleared; where the peak in use "
-               "is above it, the log advises gradient checkpointing.",
-       .unit = "GiB", .range = above(0, 1e6)},
+               "is above it, the log advises gradient checkpointing; 0: 7/8 of what a rank may "
+               "take.",
+       .unit = "GiB", .range = between(0, 1e6)},
       {TRAFFIC_KEY(gpu.empty_cache_epochs),
        .help = "Epochs after which cached memory is given back to the GPU; 0: never.",
        .unit = "epochs", .range = between(0, 1e6)},
       {TRAFFIC_KEY(gpu.allow_tf32),
        .help = "Whether float32 products may be computed in TF32, where the GPU can (Ampere and "
                "later): faster, with 10 bits of mantissa."},
+  };
+}
+
+std::vector<Row> memory_rows() {
+  return {
+      {TRAFFIC_KEY(memory.target_memory_gb),
+       .help = "Main memory that ranks, workers and simulations of a node are to stay within "
+               "together: `data.batch_size = 0` is chosen for it, a run that is likely to need "
+               "more is warned of before it begins, one that takes more gives idle memory back "
+               "and is warned of; 0: what the node has.",
+       .unit = "GiB", .range = between(0, 1e6)},
+      {TRAFFIC_KEY(memory.target_vram_gb),
+       .help = "Memory of its GPU that a rank stays within, as with `gpu.memory_fraction`, the "
+               "less of the two; 0: what the GPU has.",
+       .unit = "GiB", .range = between(0, 1e6)},
   };
 }
 

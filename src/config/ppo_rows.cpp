@@ -136,6 +136,10 @@ std::vector<Row> ppo_rows() {
        .range = above(0, 10)},
       {TRAFFIC_KEY(ppo.final_learning_rate),
        .help = "Learning rate at the end, reached in a straight line.", .range = between(0, 10)},
+      {TRAFFIC_KEY(ppo.warmup_iterations),
+       .help = "First iterations of PPO, in which the learning rate rises from zero in a straight "
+               "line.",
+       .unit = "iterations", .range = between(0, 1e6)},
       {TRAFFIC_KEY(ppo.gamma), .help = "Discount of a control step.", .range = between(0, 1)},
       {TRAFFIC_KEY(ppo.gae_lambda),
        .help = "Decay of the generalised advantage estimation in a control step.",
@@ -146,7 +150,11 @@ std::vector<Row> ppo_rows() {
       {TRAFFIC_KEY(ppo.vf_clip_range),
        .help = "How far a value may move in an update, in deviations of the returns; 0: any way.",
        .range = between(0, 1e6)},
-      {TRAFFIC_KEY(ppo.ent_coef), .help = "Weight of the entropy bonus.", .range = between(0, 10)},
+      {TRAFFIC_KEY(ppo.ent_coef), .help = "Weight of the entropy bonus at the start.",
+       .range = between(0, 10)},
+      {TRAFFIC_KEY(ppo.final_ent_share),
+       .help = "What is left of it at the end, reached in a straight line.",
+       .range = between(0, 1)},
       {TRAFFIC_KEY(ppo.vf_coef), .help = "Weight of the value loss.", .range = between(0, 100)},
       {TRAFFIC_KEY(ppo.target_kl),
        .help = "The epochs of an iteration end when the policy has moved 1.5 times this far; 0: "
@@ -166,6 +174,12 @@ std::vector<Row> ppo_rows() {
       {TRAFFIC_KEY(ppo.hard_brake_cost),
        .help = "What a second of hard braking of a commanded vehicle or its follower costs.",
        .range = between(0, 1000)},
+      {TRAFFIC_KEY(ppo.demand_curriculum),
+       .help = "Factors on the demand of training episodes, each for an equal part of the "
+               "iterations, as in [0.7, 0.85, 1.0]; empty: the demand of the scenario. Baselines "
+               "and evaluations have the scenario's, so that `rollout/gain_of_means` says nothing "
+               "while the factor is not 1.",
+       .range = above(0, 10)},
       {TRAFFIC_KEY(ppo.baseline_episodes),
        .help = "Uncontrolled episodes whose mean growth of the score is taken off the reward.",
        .unit = "episodes", .range = between(1, 100000)},

@@ -24,6 +24,7 @@ std::vector<Row> data_rows();
 std::vector<Row> augmentation_rows();
 std::vector<Row> loss_scale_rows();
 std::vector<Row> gpu_rows();
+std::vector<Row> memory_rows();
 std::vector<Row> env_rows();
 std::vector<Row> rollout_rows();
 std::vector<Row> action_rows();

@@ -89,6 +89,10 @@ std::vector<Row> train_rows() {
        .range = above(0, 10)},
       {TRAFFIC_KEY(train.min_learning_rate), .help = "Learning rate at the end of the cosine.",
        .range = between(0, 10)},
+      {TRAFFIC_KEY(train.lr_scaling),
+       .help = "Factor on `train.learning_rate` and `train.min_learning_rate`, for a batch that "
+               "grows with the ranks: none, their number (linear), or its square root.",
+       .choices = {"none", "linear", "sqrt"}},
       {TRAFFIC_KEY(train.warmup_epochs),
        .help = "Linear rise of the learning rate from zero; at most half of the training.",
        .unit = "epochs", .range = between(0, 1e6)},
@@ -120,6 +124,10 @@ std::vector<Row> train_rows() {
        .range = between(0, 1000)},
       {TRAFFIC_KEY(train.eval_max_batches), .help = "Batches of a validation, at most; 0: all.",
        .unit = "batches", .range = at_least(0)},
+      {TRAFFIC_KEY(train.eval_interval_epochs),
+       .help = "Epochs between validations, of which the best is kept; there is one at the end in "
+               "any case.",
+       .unit = "epochs", .range = between(1, 1e6)},
   };
 }
 
@@ -165,7 +173,9 @@ std::vector<Row> log_rows() {
   return {
       {TRAFFIC_KEY(log.level), .help = "Least severity that is logged.",
        .choices = {"debug", "info", "warning", "error"}},
-      {TRAFFIC_KEY(log.interval_steps), .help = "Steps between lines of the step log.",
+      {TRAFFIC_KEY(log.interval_steps),
+       .help = "Steps of phase 1 between lines of metrics.jsonl; others have one for each "
+               "iteration.",
        .unit = "steps", .range = between(1, 1e6)},
       {TRAFFIC_KEY(log.tensorboard), .help = "Whether TensorBoard event files are written."},
       {TRAFFIC_KEY(log.progress), .help = "Progress bar of rank 0; auto: on a terminal only.",
@@ -186,7 +196,7 @@ std::vector<Row> profile_rows() {
   };
 }
 
-constexpr std::array<Section, 19> kOwnSections{{
+constexpr std::array<Section, 20> kOwnSections{{
     {"run", "The run as a whole."},
     {"model", "Sizes of the model; a checkpoint fits only the sizes it was made with."},
     {"data", "Training data and how it is read."},
@@ -194,6 +204,7 @@ constexpr std::array<Section, 19> kOwnSections{{
     {"train", "Optimisation."},
     {"loss_scale", "Scaling of the loss with `train.precision = \"fp16\"`."},
     {"gpu", "Memory and arithmetic of the GPUs; without effect on the CPU."},
+    {"memory", "What a run is to stay within."},
     {"env", "The simulated traffic, and who may be asked what."},
     {"rollout", "Processes that run simulations, phases 2 and 3."},
     {"action", "What the controller may ask of a vehicle."},
@@ -215,9 +226,10 @@ struct Schema {
 
   Schema() {
     for (auto part :
-         {run_rows, model_rows, data_rows, augmentation_rows, train_rows, loss_scale_rows, gpu_rows,
-          env_rows, rollout_rows, action_rows, controller_rows, ppo_rows, lagrange_rows,
-          evaluation_rows, search_rows, comm_rows, checkpoint_rows, log_rows, profile_rows}) {
+         {run_rows,        model_rows,      data_rows,       augmentation_rows, train_rows,
+          loss_scale_rows, gpu_rows,        memory_rows,     env_rows,          rollout_rows,
+          action_rows,     controller_rows, ppo_rows,        lagrange_rows,     evaluation_rows,
+          search_rows,     comm_rows,       checkpoint_rows, log_rows,          profile_rows}) {
       const std::vector<Row> some = part();
       rows.insert(rows.end(), some.begin(), some.end());
     }

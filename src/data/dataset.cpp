@@ -93,6 +93,7 @@ Dataset::Dataset(std::vector<std::shared_ptr<const DatasetReader>> files, Split 
   if (files_.empty()) throw DataError("a data set needs at least one file");
   const FileInfo program = file_info_of_this_program();
   info_ = files_.front()->info();
+  if (options_.max_samples > 0) all_samples_ = count_samples();
   for (std::size_t f = 0; f < files_.size(); ++f) {
     const FileInfo& file = files_[f]->info();
     check_compatible(*files_[f], program, info_.frame_interval_s);
@@ -107,6 +108,32 @@ Dataset::Dataset(std::vector<std::shared_ptr<const DatasetReader>> files, Split 
     }
   }
   compute_fingerprint();
+}
+
+std::int64_t Dataset::count_samples() const {
+  std::int64_t samples = 0;
+  for (const auto& file : files_) {
+    const auto nodes = file->node_ptr();
+    for (const Episode& episode : file->episodes()) {
+      if (episode.split != split_) continue;
+      const std::int64_t anchors = num_anchors(episode.num_frames, options_);
+      for (std::int64_t a = 0; a < anchors; ++a) {
+        const auto frame = static_cast<std::size_t>(episode.first_frame + options_.history_frames -
+                                                    1 + a * options_.stride_frames);
+        samples += num_crops(nodes[frame + 1] - nodes[frame], options_.max_vehicles);
+      }
+    }
+  }
+  return samples;
+}
+
+std::int64_t Dataset::take_anchor(std::int64_t crops) {
+  if (all_samples_ <= options_.max_samples) return crops;  // there is no limit, or it is far
+  seen_samples_ += crops;
+  const double due = static_cast<double>(options_.max_samples) *
+                     static_cast<double>(seen_samples_) / static_cast<double>(all_samples_);
+  const auto with_it = static_cast<double>(anchor_first_sample_.back() + crops);
+  return with_it <= due ? crops : 0;
 }
 
 void Dataset::add_episode(std::int32_t file, std::int32_t episode) {
@@ -134,10 +161,15 @@ void Dataset::add_episode(std::int32_t file, std::int32_t episode) {
     const auto frame_of = [&](std::int64_t anchor) {
       return info.first_frame + options_.history_frames - 1 + anchor * options_.stride_frames;
     };
+    std::int64_t first_used = end_anchor;
+    std::int64_t last_used = first_anchor;
     for (std::int64_t a = first_anchor; a < end_anchor; ++a) {
       const auto frame = static_cast<std::size_t>(frame_of(a));
-      const std::int64_t crops = num_crops(nodes[frame + 1] - nodes[frame], options_.max_vehicles);
+      const std::int64_t crops =
+          take_anchor(num_crops(nodes[frame + 1] - nodes[frame], options_.max_vehicles));
       if (crops == 0) continue;
+      first_used = std::min(first_used, a);
+      last_used = a;
       anchor_frame_.push_back(frame_of(a));
       anchor_first_sample_.push_back(anchor_first_sample_.back() + crops);
       block.num_samples += crops;
@@ -145,10 +177,9 @@ void Dataset::add_episode(std::int32_t file, std::int32_t episode) {
     if (block.num_samples == 0) continue;
     const std::int64_t first =
         std::max(info.first_frame,
-                 frame_of(first_anchor) - options_.history_frames + 1 - options_.max_time_shift);
-    const std::int64_t end =
-        std::min(episode_end,
-                 frame_of(end_anchor - 1) + 1 + options_.horizon_frames + options_.max_time_shift);
+                 frame_of(first_used) - options_.history_frames + 1 - options_.max_time_shift);
+    const std::int64_t end = std::min(
+        episode_end, frame_of(last_used) + 1 + options_.horizon_frames + options_.max_time_shift);
     block.decoded_bytes = bytes_between(first, end);
     ranges_.push_back(
         {.file = file, .episode = episode, .first_frame = first, .num_frames = end - first});
@@ -204,7 +235,8 @@ WindowOptions window_options(const config::Data& data) {
           .max_vehicles = data.max_vehicles,
           .stride_frames = data.sample_stride_frames,
           .max_time_shift =
-              data.augmentation.enabled ? data.augmentation.time_shift_frames : std::int64_t{0}};
+              data.augmentation.enabled ? data.augmentation.time_shift_frames : std::int64_t{0},
+          .max_samples = data.max_samples};
 }
 
 OpenedFiles open_data_files(const config::Data& data) {

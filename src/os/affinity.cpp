@@ -54,6 +54,17 @@ pid_t find_launcher() {
 
 }  // namespace
 
+std::vector<int> cpus_available() {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  std::vector<int> cpus;
+  if (sched_getaffinity(0, sizeof(set), &set) != 0) return cpus;
+  for (int cpu = 0; cpu < CPU_SETSIZE; ++cpu) {
+    if (CPU_ISSET(cpu, &set)) cpus.push_back(cpu);
+  }
+  return cpus;
+}
+
 int num_cpus_available() {
   cpu_set_t set;
   CPU_ZERO(&set);

@@ -81,9 +81,12 @@ std::string safety_card(const Json& row, const Json* none) {
                                        {"teleports", "teleports"}};
   constexpr std::array<Event, 2> kHints{Event{"hard_brakes", "hard brakes"},
                                         {"unsafe_steps", "unsafe vehicle-seconds"}};
+  const auto digits = [](double value) {
+    return value >= 100 ? fmt::format("{:.0f}", value) : fmt::format("{:.3g}", value);
+  };
   const auto beside = [&](const Event& event) {
-    const std::string figure = fmt::format("{:.3g} {}", number(row, event.first), event.second);
-    return none ? fmt::format("{} ({:.3g} without control)", figure, number(*none, event.first))
+    const std::string figure = digits(number(row, event.first)) + " " + event.second;
+    return none ? fmt::format("{} ({} without control)", figure, digits(number(*none, event.first)))
                 : figure;
   };
   std::string worse;
@@ -170,8 +173,7 @@ std::string prediction_card(const Json& result) {
   return "";
 }
 
-std::string status_card(const RunReader& run, const Json& summary) {
-  const RunStatus status = run.status();
+std::string status_card(RunStatus status, const Json& summary) {
   const std::string message = summary.value("message", "");
   if (!summary.contains("seconds")) return card("Status", "", std::string(to_string(status)), "");
   const bool is_done = status == RunStatus::kDone;
@@ -204,7 +206,8 @@ std::string trained_card(const std::vector<RunReader>& parts) {
 
 }  // namespace
 
-std::string first_screen(const RunReader& run, const std::vector<RunReader>& parts) {
+std::string first_screen(const RunReader& run, const std::vector<RunReader>& parts,
+                         bool has_ended) {
   const Json summary = run.summary().value_or(Json::object());
   std::string cards = trained_card(parts);
   std::string tables;
@@ -226,7 +229,8 @@ std::string first_screen(const RunReader& run, const std::vector<RunReader>& par
     const auto part = parts.front().summary();
     if (part) cards += prediction_card(part->value("result", Json::object()));
   }
-  return "<section class=\"cards\">\n" + cards + status_card(run, summary) + "</section>\n" +
+  return "<section class=\"cards\">\n" + cards +
+         status_card(has_ended ? run.written_status() : run.status(), summary) + "</section>\n" +
          tables;
 }
 

@@ -12,6 +12,7 @@ namespace traffic::report {
 /// HTML: a row of short answers, and the table of controllers.
 /// @param parts the trainings of the run, or the run itself; the last that was evaluated counts
 /// @throws DataError for files that are damaged
-std::string first_screen(const RunReader& run, const std::vector<RunReader>& parts);
+/// @param has_ended the process that holds the run is about to let go of it
+std::string first_screen(const RunReader& run, const std::vector<RunReader>& parts, bool has_ended);
 
 }  // namespace traffic::report

@@ -151,7 +151,7 @@ std::string details(const std::string& name, const RunReader& part, Json& curves
 
 }  // namespace
 
-void write_html_report(const RunFolder& folder) {
+void write_html_report(const RunFolder& folder, bool has_ended) {
   const fs::path root = fs::absolute(folder.root()).lexically_normal();
   const RunReader run(root);
   std::vector<RunReader> parts = run.parts();
@@ -162,7 +162,7 @@ void write_html_report(const RunFolder& folder) {
       "<h1>{}</h1>\n<p class=\"path\">{}</p>\n",
       html_escaped(root.parent_path().filename().string() + "/" + root.filename().string()),
       html_escaped(root.string()));
-  body += or_note([&] { return first_screen(run, parts); });
+  body += or_note([&] { return first_screen(run, parts, has_ended); });
   Json data{{"pictures", Json::array()}, {"curves", Json::array()}};
   std::string below;
   for (const RunReader& part : parts) {

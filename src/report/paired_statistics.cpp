@@ -70,16 +70,4 @@ std::vector<double> paired_differences(std::span<const double> values,
   return differences;
 }
 
-std::vector<double> paired_gains(std::span<const double> scores,
-                                 std::span<const double> baselines) {
-  TRAFFIC_CHECK(scores.size() == baselines.size(), "{} scores, {} baselines", scores.size(),
-                baselines.size());
-  std::vector<double> gains;
-  for (std::size_t i = 0; i < scores.size(); ++i) {
-    TRAFFIC_CHECK(baselines[i] > 0.0, "baseline {} of pair {}", baselines[i], i);
-    gains.push_back(100.0 * (scores[i] - baselines[i]) / baselines[i]);
-  }
-  return gains;
-}
-
 }  // namespace traffic::report

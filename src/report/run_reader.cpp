@@ -98,7 +98,13 @@ RunStatus RunReader::status() const {
   const auto json = summary();
   const std::string written = json ? json->value("status", "") : "";
   if (holder() && !(is_part_ && written == "done")) return RunStatus::kRunning;
+  return written_status();
+}
+
+RunStatus RunReader::written_status() const {
+  const auto json = summary();
   if (!json) return RunStatus::kDead;
+  const std::string written = json->value("status", "");
   for (const auto& [status, name] : kStatuses) {
     if (name == written && status != RunStatus::kRunning) return status;
   }

@@ -1,17 +1,12 @@
 #include "traffic/report/run_state.h"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <charconv>
 #include <chrono>
 #include <fstream>
-#include <iterator>
 #include <map>
-#include <optional>
 #include <regex>
-#include <sstream>
 #include <system_error>
 #include <utility>
 
@@ -26,69 +21,6 @@ using Json = nlohmann::ordered_json;
 
 double age_s(fs::file_time_type time) {
   return std::chrono::duration<double>(fs::file_time_type::clock::now() - time).count();
-}
-
-struct Stat {
-  RunProcess process;
-  int parent = 0;
-};
-
-/// /proc/PID/stat; nothing of a process that has ended meanwhile.
-std::optional<Stat> stat_of(int pid) {
-  std::ifstream in(fmt::format("/proc/{}/stat", pid));
-  const std::string text{std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
-  // The name is in brackets and may hold any character, brackets too.
-  const auto open = text.find('(');
-  const auto close = text.rfind(')');
-  if (open == std::string::npos || close == std::string::npos) return std::nullopt;
-  Stat stat{.process = {.pid = pid, .name = text.substr(open + 1, close - open - 1)}};
-  std::istringstream fields(text.substr(close + 1));
-  std::string skipped;
-  std::int64_t user_ticks = 0;
-  std::int64_t system_ticks = 0;
-  std::int64_t pages = 0;
-  fields >> stat.process.state >> stat.parent;
-  for (int field = 5; field <= 13; ++field) fields >> skipped;
-  fields >> user_ticks >> system_ticks;
-  for (int field = 16; field <= 23; ++field) fields >> skipped;
-  fields >> pages;
-  if (!fields) return std::nullopt;
-  stat.process.cpu_s =
-      static_cast<double>(user_ticks + system_ticks) / static_cast<double>(sysconf(_SC_CLK_TCK));
-  stat.process.rss_bytes = pages * sysconf(_SC_PAGESIZE);
-  return stat;
-}
-
-/// A process with everything that it or its parent, mpirun, has started.
-std::vector<RunProcess> family_of(int pid) {
-  std::map<int, Stat> all;
-  std::error_code error;
-  for (const auto& entry : fs::directory_iterator("/proc", error)) {
-    const std::string name = entry.path().filename().string();
-    int number = 0;
-    const auto [end, wrong] = std::from_chars(name.data(), name.data() + name.size(), number);
-    if (wrong != std::errc() || end != name.data() + name.size()) continue;
-    if (auto stat = stat_of(number)) all.emplace(number, std::move(*stat));
-  }
-  const auto self = all.find(pid);
-  if (self == all.end()) return {};
-  const auto parent = all.find(self->second.parent);
-  const bool by_mpirun = parent != all.end() && (parent->second.process.name == "mpirun" ||
-                                                 parent->second.process.name == "orterun" ||
-                                                 parent->second.process.name == "orted");
-  const int root = by_mpirun ? parent->first : pid;
-  std::vector<RunProcess> family;
-  for (const auto& [number, stat] : all) {
-    // Up to the root, in fewer steps than there are processes.
-    int above = number;
-    for (std::size_t i = 0; i < all.size() && above != root; ++i) {
-      const auto found = all.find(above);
-      if (found == all.end()) break;
-      above = found->second.parent;
-    }
-    if (above == root) family.push_back(stat.process);
-  }
-  return family;
 }
 
 void read_log(RunState& state, const fs::path& log) {
@@ -124,7 +56,7 @@ Table by_program(const RunState& state) {
     double cpu_s = 0;
   };
   std::map<std::string, Sum> programs;
-  for (const RunProcess& process : state.processes) {
+  for (const ProcessFacts& process : state.processes) {
     for (const std::string& name : {process.name, std::string("together")}) {
       Sum& sum = programs[name];
       ++sum.count;
@@ -142,7 +74,7 @@ Table by_program(const RunState& state) {
 
 Table by_process(const RunState& state) {
   Table table({"program", "pid", "state", "memory", "cpu_s"});
-  for (const RunProcess& process : state.processes) {
+  for (const ProcessFacts& process : state.processes) {
     table.add_row({process.name, static_cast<std::int64_t>(process.pid),
                    std::string(1, process.state), human_bytes(process.rss_bytes), process.cpu_s});
   }
@@ -185,7 +117,7 @@ std::string state_text(const RunState& state, bool each_process) {
 
 Json state_json(const RunState& state) {
   Json processes = Json::array();
-  for (const RunProcess& process : state.processes) {
+  for (const ProcessFacts& process : state.processes) {
     processes.push_back(Json{{"pid", process.pid},
                              {"program", process.name},
                              {"state", std::string(1, process.state)},

@@ -91,7 +91,7 @@ class Coordinator {
   TrainingEnd prepare_tasks(bool dry_run);
   void log_release(const TrainingTask& task, std::int64_t before);
   void sum_up_failure(const Error& error);
-  void write_report();
+  void write_report(bool has_ended);
 
   Job& job_;
   std::vector<TrainingTask> tasks_;
@@ -105,11 +105,11 @@ TrainingEnd Coordinator::run() {
       write_plan_summary(job_, tasks_, end == TrainingEnd::kDone ? "done" : "stopped", {},
                          exit_code(end));
     }
-    write_report();
+    write_report(/*has_ended=*/true);
     return end;
   } catch (const Error& error) {
     sum_up_failure(error);
-    write_report();
+    write_report(/*has_ended=*/true);
     throw;
   }
 }
@@ -144,16 +144,16 @@ TrainingEnd Coordinator::run_tasks() {
     }
     if (run_task(task) == TrainingEnd::kStopped) return TrainingEnd::kStopped;
     if (job_.is_reporter()) export_result(task);
-    if (&task != &tasks_.back()) write_report();
+    if (&task != &tasks_.back()) write_report(/*has_ended=*/false);
   }
   return TrainingEnd::kDone;
 }
 
 /// Of all phases so far. No reason to fail: the figures are in other files, too.
-void Coordinator::write_report() {
+void Coordinator::write_report(bool has_ended) {
   if (!job_.is_reporter()) return;
   try {
-    report::write_html_report(job_.folder());
+    report::write_html_report(job_.folder(), has_ended);
   } catch (const Error& error) {
     spdlog::warn("no report.html: {}", error.what());
   }

@@ -81,6 +81,17 @@ void sort_trials(const Table& table, std::vector<Trial>& trials) {
                    [&](const Trial& a, const Trial& b) { return is_better(table, a, b); });
 }
 
+/// Before anything is trained; each starts a program, so that many take a while.
+void check_all(const Table& table, const std::vector<Trial>& trials) {
+  report::ProgressBar bar({.label = "looking at settings",
+                           .total_steps = static_cast<std::int64_t>(trials.size()),
+                           .unit = "trials"});
+  for (std::size_t i = 0; i < trials.size(); ++i) {
+    check_settings(table, settings_of(table, trials[i]));
+    bar.update(static_cast<std::int64_t>(i) + 1, 1, {});
+  }
+}
+
 void check_ranks(const Table& table) {
   if (table.ranks > 1 && !fs::exists("launch/mpirun.sh")) {
     throw ConfigError(
@@ -110,7 +121,7 @@ std::vector<Trial> run_study(const Table& table, const StudyOptions& options) {
                                 ? options.jobs
                                 : std::max<std::int64_t>(1, os::num_cpus_available() / table.ranks);
   if (options.trial) trials = {trials[static_cast<std::size_t>(*options.trial)]};
-  for (const Trial& trial : trials) check_settings(table, settings_of(table, trial));
+  check_all(table, trials);
 
   std::vector<Trial*> going;
   for (Trial& trial : trials) going.push_back(&trial);

@@ -11,6 +11,7 @@
 #include <utility>
 #include <variant>
 
+#include "traffic/config/schema.h"
 #include "traffic/config/toml_reader.h"
 #include "traffic/core/error.h"
 #include "traffic/core/text.h"
@@ -34,7 +35,7 @@ std::optional<std::string> text_of(const Value& value, bool inside = false) {
   if (const auto* whole = std::get_if<std::int64_t>(&value.data)) return fmt::format("{}", *whole);
   if (const auto* real = std::get_if<double>(&value.data)) return fmt::format("{}", *real);
   if (const auto* text = std::get_if<std::string>(&value.data)) {
-    return inside ? fmt::format("\"{}\"", *text) : *text;
+    return inside ? config::quote(*text) : *text;
   }
   const auto* list = std::get_if<Value::List>(&value.data);
   if (list == nullptr) return std::nullopt;

@@ -127,5 +127,42 @@ TEST_F(PagesTest, WhatIsRecordedChangesNoEpisodeAndIsThere) {
   EXPECT_THAT(gui, HasSubstr("configs/scenarios/merge/merge.net.xml"));
 }
 
+TEST_F(PagesTest, AReplayShowsTheLightsOfItsNetwork) {
+  const Outcome outcome =
+      run_program(TRAFFIC_BIN_DIR
+                  "/traffic_eval --scenario corridor --set env.max_time_s=120 --controller none "
+                  "--seeds 1..2 --replay " +
+                  (dir_ / "replay").string());
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.output;
+  std::ifstream in(dir_ / "replay/replay.html");
+  const std::string page{std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
+  const auto begin = page.find("{\"format_version\"");
+  ASSERT_NE(begin, std::string::npos);
+  std::istringstream text(page.substr(begin));
+  nlohmann::json replay;
+  text >> replay;  // up to the end of the object
+  const auto& lines = replay["network"]["stop_lines"];
+  ASSERT_GT(lines.size(), 0U);
+  const auto& changes = replay["recordings"][0]["lights"];
+  ASSERT_GT(changes.size(), lines.size() / 4);
+  // Every line's links are letters of its light, which is known from the first second on and
+  // changes within two minutes.
+  for (const auto& line : lines) {
+    EXPECT_EQ(line["line"].size(), 4U);
+    int seen = 0;
+    for (const auto& change : changes) {
+      if (change[1] != line["light"]) continue;
+      if (seen++ == 0) {
+        EXPECT_LE(change[0], 1.0);
+      }
+      for (const auto& link : line["links"]) {
+        EXPECT_LT(link.get<std::size_t>(), change[2].get<std::string>().size());
+      }
+    }
+    EXPECT_GE(seen, 2);
+  }
+  EXPECT_EQ(open(dir_ / "replay/replay.html", "replay-lights", "1280,700", false), "1 pictures");
+}
+
 }  // namespace
 }  // namespace traffic::test

@@ -96,7 +96,8 @@ TEST_F(Phase2Test, TwoRunsOfTheSameSeedEndWithTheSameBitsAfterThreeIterations) {
   const std::string metrics = text(dir_ / "a" / "metrics.jsonl");
   for (const char* name : {"rollout/ep_rew_mean", "rollout/ep_len_mean", "train/approx_kl",
                            "train/clip_fraction", "train/explained_variance", "train/value_loss",
-                           "train/entropy_loss", "train/policy_gradient_loss", "eval/gain"}) {
+                           "train/entropy_loss", "train/policy_gradient_loss", "eval/gain",
+                           "memory/simulations_gib", "wait/simulations", "wait/ranks"}) {
     EXPECT_THAT(metrics, HasSubstr(name));
   }
   for (const char* file : {"checkpoints/best.h5", "checkpoints/phase2.h5", "episodes.csv"}) {

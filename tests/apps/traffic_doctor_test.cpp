@@ -111,5 +111,25 @@ TEST_F(DoctorTest, WarnsOfSettingsThatDoNotReachEveryRank) {
                     HasSubstr("mpirun -x NCCL_P2P_DISABLE")));
 }
 
+TEST_F(DoctorTest, LooksAtWhatTheTrainingsNeed) {
+  const std::string shared =
+      "/traffic_doctor --set rollout.workers=1 --set run.dir=" + (dir_ / "run").string();
+  const Outcome first = run_program(TRAFFIC_BIN_DIR + shared + " --phase 1 --set data.files='[\"" +
+                                    dir_.string() + "/*.h5\"]'");
+  EXPECT_EQ(first.exit_code, 3) << first.output;
+  EXPECT_THAT(first.output, AllOf(HasSubstr("FAILED   data"), HasSubstr("NUMA node"),
+                                  Not(HasSubstr("ready after")), Not(HasSubstr("scenario "))));
+  const Outcome recorded = run_program(TRAFFIC_BIN_DIR "/data_prep record --scenario merge --out " +
+                                       dir_.string() + " --episodes 3 --steps 100 --seeds 1");
+  ASSERT_EQ(recorded.exit_code, 0) << recorded.output;
+  const Outcome with_data = run_program(
+      TRAFFIC_BIN_DIR + shared + " --phase 1 --set data.files='[\"" + dir_.string() + "/*.h5\"]'");
+  EXPECT_THAT(with_data.output,
+              AllOf(HasSubstr("1 files, samples: "), HasSubstr("samples/s ready")));
+  const Outcome second = run_program(TRAFFIC_BIN_DIR + shared + " --phase 2");
+  EXPECT_EQ(second.exit_code, 0) << second.output;
+  EXPECT_THAT(second.output, AllOf(HasSubstr("ready after"), Not(HasSubstr("samples: "))));
+}
+
 }  // namespace
 }  // namespace traffic::test

@@ -43,6 +43,20 @@ TEST_P(TrainsOnRanks, PrintsTheTableAndWritesTheWholeSummary) {
                            "logs/rank-0.log", "checkpoints/phase1.h5", "checkpoints/best.h5"}) {
     EXPECT_TRUE(fs::exists(dir_ / "run" / file)) << file;
   }
+  std::ifstream log(dir_ / "run/logs/train.log");
+  const std::string said{std::istreambuf_iterator<char>(log), {}};
+  EXPECT_THAT(said,
+              AllOf(HasSubstr(" parameters are trained: "), HasSubstr("a step learns from "),
+                    HasSubstr("main memory: "), HasSubstr(", lr "), HasSubstr(", memory_gib "),
+                    HasSubstr("phase 1 is done: step 12 after ")));
+  std::ifstream metrics(dir_ / "run/metrics.jsonl");
+  std::string first;
+  std::getline(metrics, first);
+  const auto figures = nlohmann::json::parse(first);
+  EXPECT_GT(figures["memory/total_gib"], 0.02);
+  EXPECT_LE(figures["train/grad_norm_min"], figures["train/grad_norm_max"]);
+  EXPECT_EQ(figures["train/overflow_rate"], 0.0);
+  EXPECT_GE(figures["wait/data"], 0.0);
 }
 INSTANTIATE_TEST_SUITE_P(Ranks, TrainsOnRanks, ::testing::Values(1, 2, 3));
 
@@ -212,6 +226,46 @@ TEST_F(TrainTest, SkipsAnUpdateWithANanGradientOnAllRanks) {
     const std::string text{std::istreambuf_iterator<char>(file), {}};
     EXPECT_THAT(text, HasSubstr("step 4: the gradient is not finite")) << log;
   }
+}
+
+TEST_F(TrainTest, AFigureOutOfRangeIsSaidWithTheKeyThatChangesIt) {
+  const Outcome outcome = run_program(command(2, "run", "--set memory.target_memory_gb=0.05",
+                                              "TRAFFIC_FAULT=train.step:1:*:slow:400"));
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.output;
+  EXPECT_THAT(outcome.output,
+              AllOf(HasSubstr("warning: a rank waits for others"), HasSubstr("data.shard_weights"),
+                    HasSubstr("that is more than there is to take: "),
+                    HasSubstr("memory.target_memory_gb is 0.1 GiB; ")));
+}
+
+TEST_F(TrainTest, SmallKeysDoWhatTheySay) {
+  const Outcome outcome = run_program(
+      command(2, "run",
+              "--set train.max_steps=0 --set train.epochs=4 --set train.eval_interval_epochs=3 "
+              "--set checkpoint.save_interval_epochs=1 --set checkpoint.keep_last=20 "
+              "--set data.max_samples=60 --set train.lr_scaling=linear"));
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.output;
+  std::ifstream in(dir_ / "run/metrics.jsonl");
+  int validations = 0;
+  double highest_rate = 0.0;
+  for (std::string line; std::getline(in, line);) {
+    const auto figures = nlohmann::json::parse(line);
+    validations += figures.contains("validation/loss") ? 1 : 0;
+    highest_rate = std::max(highest_rate, figures.value("train/learning_rate", 0.0));
+  }
+  EXPECT_EQ(validations, 2);  // after the third epoch, and at the end
+  EXPECT_GT(highest_rate, 0.0015);
+  std::ifstream log(dir_ / "run/logs/train.log");
+  const std::string said{std::istreambuf_iterator<char>(log), {}};
+  const auto samples = said.find("samples: ");
+  ASSERT_NE(samples, std::string::npos);
+  EXPECT_LE(std::stoi(said.substr(samples + 9)), 60);
+  // Every epoch is saved, the ones without a validation too.
+  int saved = 0;
+  for (const auto& entry : fs::directory_iterator(dir_ / "run/checkpoints")) {
+    saved += entry.path().filename().string().starts_with("step-") ? 1 : 0;
+  }
+  EXPECT_EQ(saved, 4);
 }
 
 TEST_F(TrainTest, EndsWith5WhenEveryGradientIsNan) {

@@ -48,17 +48,17 @@ constexpr std::size_t count_members() {
 }
 
 static_assert(count_members<Augmentation>() == 6, "the count itself works");
-static_assert(count_members<Config>() == 19,  // with the extensions, which have rows of their own
+static_assert(count_members<Config>() == 20,  // with the extensions, which have rows of their own
               "a new struct is to be added to the sum below");
 constexpr std::size_t kNested = 1;  // Data::augmentation
 constexpr std::size_t kFields =
     count_members<Run>() + count_members<Model>() + count_members<Data>() - kNested +
     count_members<Augmentation>() + count_members<Train>() + count_members<LossScale>() +
-    count_members<Gpu>() + count_members<Env>() + count_members<Rollout>() +
-    count_members<Action>() + count_members<Controller>() + count_members<Ppo>() +
-    count_members<Lagrange>() + count_members<Evaluation>() + count_members<Search>() +
-    count_members<Comm>() + count_members<Checkpoint>() + count_members<Log>() +
-    count_members<Profile>();
+    count_members<Gpu>() + count_members<Memory>() + count_members<Env>() +
+    count_members<Rollout>() + count_members<Action>() + count_members<Controller>() +
+    count_members<Ppo>() + count_members<Lagrange>() + count_members<Evaluation>() +
+    count_members<Search>() + count_members<Comm>() + count_members<Checkpoint>() +
+    count_members<Log>() + count_members<Profile>();
 
 /// Of sections that come with a training.
 constexpr std::size_t kOwnFields = count_members<train::offpolicy::OffPolicy>() +

@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <iterator>
 #include <map>
+#include <set>
 
 #include "synthetic.h"
 #include "traffic/core/error.h"
@@ -327,6 +328,35 @@ TEST_F(LoaderTest, FilesOfOtherFeaturesAreRefused) {
   EXPECT_THAT([&] { open(); },
               testing::ThrowsMessage<DataError>(testing::AllOf(
                   testing::HasSubstr("b.h5"), testing::HasSubstr(info.node_features[4].name))));
+}
+
+TEST_F(LoaderTest, ALimitedNumberOfSamplesIsSpreadOverAllEpisodes) {
+  const std::int64_t all = dataset_->num_samples();
+  const std::uint64_t fingerprint = dataset_->fingerprint();
+  data_.max_samples = all / 3;
+  open();
+  const std::int64_t some = dataset_->num_samples();
+  EXPECT_LE(some, all / 3);
+  EXPECT_GT(some, all / 4);
+  EXPECT_NE(dataset_->fingerprint(), fingerprint);
+  std::set<std::int32_t> episodes;
+  for (std::int64_t sample = 0; sample < some; ++sample) {
+    const SampleLocation location = dataset_->locate(sample);
+    const BlockRange& range = dataset_->range(location.block);
+    EXPECT_GE(location.anchor_frame, range.first_frame + data_.history_frames - 1);
+    EXPECT_LT(location.anchor_frame + data_.horizon_frames, range.first_frame + range.num_frames);
+    episodes.insert(range.episode);
+  }
+  EXPECT_EQ(episodes.size(), 8U);
+  // They are what the whole set has there.
+  std::int64_t rows = 0;
+  const auto loader = make(1);
+  for (const Batch& batch : epoch(*loader, 0))
+    rows += batch.sample_weight.sum().item<std::int64_t>();
+  EXPECT_EQ(rows, some);
+  data_.max_samples = all;
+  open();
+  EXPECT_EQ(dataset_->fingerprint(), fingerprint);
 }
 
 }  // namespace

@@ -122,6 +122,14 @@ TEST_F(DataPrep, WhatIsRecordedIsSoundAndDescribed) {
               HasSubstr("record --scenario merge"));
   EXPECT_THAT(described[0]["attributes"]["sumo_version"].get<std::string>(), HasSubstr("SUMO"));
 
+  // For people it fits a screen: command lines are wrapped.
+  std::istringstream lines(run({"inspect", all_files()}).out);
+  std::string title;
+  std::getline(lines, title);
+  for (std::string line; std::getline(lines, line) && !line.starts_with("split ");) {
+    EXPECT_LE(line.size(), 110U) << line;
+  }
+
   const Result stats = run({"stats", "--json", all_files()});
   ASSERT_EQ(stats.code(), 0) << stats.err;
   const auto figures = nlohmann::json::parse(stats.out);

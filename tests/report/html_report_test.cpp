@@ -9,6 +9,7 @@
 #include "report/fixtures.h"
 #include "report/web_page.h"
 #include "traffic/core/error.h"
+#include "traffic/core/lock_holder.h"
 #include "traffic/core/text.h"
 
 namespace traffic::report {
@@ -90,12 +91,13 @@ void write_trained(const std::filesystem::path& dir) {
   write_text(dir / "summary.json",
              R"({"status":"done","training":"constrained_ppo","seconds":65,"world_size":2,)"
              R"("time_share":{"simulate":0.75,"learn":0.25}})");
-  write_text(dir / "evaluation.json",
-             R"({"scenario":"merge","seeds":[1,2],"controllers":[)"
-             R"({"controller":"none","gain_%":null,"collisions":0,"hard_brakes":10},)"
-             R"({"controller":"meter","gain_%":1.5,"+-95%":1,"collisions":0,"hard_brakes":10},)"
-             R"({"controller":"checkpoint:a/phase3.h5","gain_%":4.25,"+-95%":1.25,"collisions":0,)"
-             R"("hard_brakes":9}]})");
+  write_text(
+      dir / "evaluation.json",
+      R"({"scenario":"merge","seeds":[1,2],"controllers":[)"
+      R"({"controller":"none","gain_%":null,"collisions":0,"hard_brakes":10,"unsafe_steps":2600},)"
+      R"({"controller":"meter","gain_%":1.5,"+-95%":1,"collisions":0,"hard_brakes":10},)"
+      R"({"controller":"checkpoint:a/phase3.h5","gain_%":4.25,"+-95%":1.25,"collisions":0,)"
+      R"("hard_brakes":9,"unsafe_steps":2490}]})");
   write_text(dir / "replay/traffic.json", R"({"scenario":"merge","seed":1,"recordings":[]})");
 }
 
@@ -109,9 +111,19 @@ TEST_F(HtmlReportTest, SaysFirstWhatItIsWorthAndWhetherItIsSafe) {
                           HasSubstr("on 2 seeds of merge; meter: +1.50 ± 1.00 %"),
                           HasSubstr("<strong>No worse than without</strong>"),
                           HasSubstr("9 hard brakes (10 without control)"),
+                          HasSubstr("2490 unsafe vehicle-seconds (2600 without control)"),
                           HasSubstr("<strong>" + human_duration(125))));
   EXPECT_EQ(count(html, "<html"), 1);
   EXPECT_THAT(html, Not(HasSubstr("http://"))) << "it needs no other file";
+}
+
+TEST_F(HtmlReportTest, TheLastReportOfARunSaysHowItEndedThoughItStillHoldsTheFolder) {
+  write_text(dir_ / "summary.json", R"({"status":"done","phase":"all","seconds":125})");
+  write_text(dir_ / "run.lock", to_text(self_as_lock_holder()));
+  write_trained(dir_ / "phase3");
+  EXPECT_THAT(report(), HasSubstr("<span>running</span>"));
+  write_html_report(RunFolder(dir_), /*has_ended=*/true);
+  EXPECT_THAT(read_text(dir_ / "report.html"), HasSubstr("<span>Took</span>"));
 }
 
 TEST_F(HtmlReportTest, ACollisionMoreThanWithoutControlIsLessSafe) {

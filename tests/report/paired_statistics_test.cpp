@@ -20,10 +20,10 @@ TEST(StudentT, HasTheQuantilesOfTheTables) {
 }
 
 TEST(PairedStatistics, AreThoseOfAHandComputedCase) {
-  // Gains 10, 0 and 5 %: mean 5, deviation 5, half-width 4.303 * 5 / sqrt(3).
-  const std::vector<double> gains =
-      paired_gains(std::vector{0.55, 0.4, 0.84}, std::vector{0.5, 0.4, 0.8});
-  const MeanInterval interval = mean_interval(gains);
+  // 10, 0 and 5: mean 5, deviation 5, half-width 4.303 * 5 / sqrt(3).
+  const std::vector<double> differences =
+      paired_differences(std::vector{14.0, 3.0, 7.0}, std::vector{4.0, 3.0, 2.0});
+  const MeanInterval interval = mean_interval(differences);
   EXPECT_EQ(interval.count, 3);
   EXPECT_NEAR(interval.mean, 5.0, 1e-12);
   EXPECT_NEAR(interval.deviation, 5.0, 1e-12);
@@ -40,8 +40,7 @@ TEST(PairedStatistics, OneValueHasNoInterval) {
 
 TEST(PairedStatistics, RefuseWhatHasNoPairs) {
   EXPECT_THROW(mean_interval({}), Error);
-  EXPECT_THROW(paired_gains(std::vector{1.0}, std::vector{1.0, 2.0}), Error);
-  EXPECT_THROW(paired_gains(std::vector{1.0}, std::vector{0.0}), Error);
+  EXPECT_THROW(paired_differences(std::vector{1.0}, std::vector{1.0, 2.0}), Error);
 }
 
 }  // namespace

@@ -31,7 +31,7 @@ TEST_F(RunStateTest, ShowsProgressCheckpointAndProcesses) {
   EXPECT_EQ(state.progress, "info: phase 2: 33 % (4/12), 394.4 env steps/s, 1 min left");
   EXPECT_EQ(state.last_log_line, "info: iteration 6: saved");
   EXPECT_EQ(state.checkpoint.filename(), "step-7.h5");
-  const auto self = std::ranges::find(state.processes, getpid(), &RunProcess::pid);
+  const auto self = std::ranges::find(state.processes, getpid(), &ProcessFacts::pid);
   ASSERT_NE(self, state.processes.end());
   EXPECT_EQ(self->name, "test_report");
   EXPECT_EQ(self->state, 'R');

@@ -45,5 +45,14 @@ TEST(Score, DelayIsOverAllThatWantToDrive) {
   EXPECT_DOUBLE_EQ(s.delay_s(), 10);
 }
 
+TEST(GainPercent, IsWhatIsMoreOrLessTimeThatIsLost) {
+  EXPECT_NEAR(gain_percent(0.55, 0.5, Objective::kThroughput), 10.0, 1e-12);
+  EXPECT_NEAR(gain_percent(0.4, 0.4, Objective::kThroughput), 0.0, 1e-12);
+  EXPECT_NEAR(gain_percent(0.84, 0.8, Objective::kThroughput), 5.0, 1e-12);
+  EXPECT_NEAR(gain_percent(30.0, 40.0, Objective::kDelay), 25.0, 1e-12);
+  EXPECT_NEAR(gain_percent(50.0, 40.0, Objective::kDelay), -25.0, 1e-12);
+  EXPECT_EQ(gain_percent(0.5, 0.0, Objective::kThroughput), 0.0);  // nothing to gain over
+}
+
 }  // namespace
 }  // namespace traffic::scene

@@ -52,6 +52,7 @@ struct Data {
   std::int64_t horizon_frames = 5;
   std::int64_t max_vehicles = 16;
   std::int64_t sample_stride_frames = 5;
+  std::int64_t max_samples = 0;  ///< of training, about; 0: all
   std::int64_t batch_size = 32;  ///< samples a rank and step; 0: by the memory that is free
   bool shuffle = true;
   bool drop_last = true;
@@ -73,6 +74,7 @@ struct Train {
   std::int64_t max_steps = 0;  ///< optimiser steps after which training ends; 0: no limit
   double learning_rate = 1e-3;
   double min_learning_rate = 1e-6;
+  std::string lr_scaling = "none";  ///< with the ranks: none | linear | sqrt
   double warmup_epochs = 5;
   double weight_decay = 1e-4;
   double adam_beta1 = 0.9;
@@ -86,6 +88,7 @@ struct Train {
   double future_weight = 0.5;
   double conflict_weight = 0.1;
   std::int64_t eval_max_batches = 0;  ///< of a validation; 0: all
+  std::int64_t eval_interval_epochs = 1;
 };
 
 struct LossScale {
@@ -102,10 +105,16 @@ struct LossScale {
 
 struct Gpu {
   double memory_fraction = 1.0;         ///< of the GPU's memory that a rank may take
-  double allocated_limit_gb = 20;       ///< above: advice on the batch size
-  double reserved_limit_gb = 21;        ///< above: cached memory is given back
+  double allocated_limit_gb = 0;        ///< above: advice on the batch size; 0: a share of the GPU
+  double reserved_limit_gb = 0;         ///< above: cached memory is given back; 0: likewise
   std::int64_t empty_cache_epochs = 1;  ///< epochs between two clearings of the cache; 0: none
   bool allow_tf32 = false;
+};
+
+/// What a run is to stay within.
+struct Memory {
+  double target_memory_gb = 0;  ///< of all processes on a node together; 0: what the node has
+  double target_vram_gb = 0;    ///< of a rank on its GPU; 0: what the GPU has
 };
 
 struct Env {
@@ -183,19 +192,22 @@ struct Ppo {
   std::int64_t value_epochs = 0;         ///< the same before the updates of every iteration
   double value_lambda = 0.97;            ///< decay of the returns that those passes fit
   double learning_rate = 3e-4;
-  double final_learning_rate = 3e-4;  ///< at the last iteration, reached in a straight line
+  double final_learning_rate = 3e-4;   ///< at the last iteration, reached in a straight line
+  std::int64_t warmup_iterations = 0;  ///< of PPO, in which the learning rate rises from 0
   double gamma = 0.99;
   double gae_lambda = 0.95;
   double clip_range = 0.2;
   double vf_clip_range = 10.0;  ///< in standardised units; 0: no clipping
   double ent_coef = 0.01;
+  double final_ent_share = 1.0;  ///< what is left of it at the last iteration
   double vf_coef = 0.5;
   double target_kl = 0.02;  ///< 0: no early stop
   double clip_norm = 0.5;
-  std::string credit = "conflict";  ///< conflict | global
-  double reward_scale = 100.0;      ///< of the growth over the expected demand
-  double intervention_cost = 4e-4;  ///< of a second under control, in units of the reward
-  double hard_brake_cost = 0.0;     ///< of a second of hard braking
+  std::string credit = "conflict";        ///< conflict | global
+  double reward_scale = 100.0;            ///< of the growth over the expected demand
+  double intervention_cost = 4e-4;        ///< of a second under control, in units of the reward
+  double hard_brake_cost = 0.0;           ///< of a second of hard braking
+  std::vector<double> demand_curriculum;  ///< demand scales of equal parts of the training
   std::int64_t baseline_episodes = 64;
   std::string baseline_cache = ".cache/baselines";  ///< folder; empty: measured in every run
   std::int64_t eval_interval = 10;                  ///< iterations
@@ -309,6 +321,7 @@ struct Config {
   Train train;
   LossScale loss_scale;
   Gpu gpu;
+  Memory memory;
   Env env;
   Rollout rollout;
   Action action;

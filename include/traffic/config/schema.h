@@ -61,8 +61,8 @@ std::span<const Section> sections();
 /// Adds a section of a training's own, whose values a Config keeps as an extension:
 ///
 ///     struct Search { std::int64_t population = 32; };
-///     register_section({"cross_entropy", "Cross-entropy search."},
-///                      {{TRAFFIC_EXTENSION_KEY("cross_entropy", Search, population),
+///     register_section({"cem", "Cross-entropy search."},
+///                      {{TRAFFIC_EXTENSION_KEY("cem", Search, population),
 ///                        .help = "Candidates of an iteration.", .range = between(2, 1e6)}});
 ///     config.extension<Search>().population
 ///

@@ -64,6 +64,9 @@ class Dataset final : public SampleIndex {
 
  private:
   void add_episode(std::int32_t file, std::int32_t episode);
+  /// Samples of an anchor, if it is among those that are used.
+  std::int64_t take_anchor(std::int64_t crops);
+  [[nodiscard]] std::int64_t count_samples() const;
   void compute_fingerprint();
 
   std::vector<std::shared_ptr<const DatasetReader>> files_;
@@ -74,6 +77,8 @@ class Dataset final : public SampleIndex {
   std::vector<BlockRange> ranges_;                    ///< [blocks]
   std::vector<std::int64_t> anchor_first_sample_{0};  ///< [anchors + 1]
   std::vector<std::int64_t> anchor_frame_;            ///< [anchors]
+  std::int64_t all_samples_ = 0;                      ///< with a limit: of the split without it
+  std::int64_t seen_samples_ = 0;                     ///< of those, while the index is built
   std::uint64_t fingerprint_ = 0;
 };
 

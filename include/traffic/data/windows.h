@@ -18,6 +18,7 @@ struct WindowOptions {
   std::int64_t max_vehicles = 16;    ///< at least 1
   std::int64_t stride_frames = 5;    ///< between anchors; at least 1
   std::int64_t max_time_shift = 0;   ///< frames that augmentation may move an anchor either way
+  std::int64_t max_samples = 0;      ///< of a split, evenly over all its anchors; 0: all
 };
 
 /// Regions that a frame with so many vehicles is cut into: the fewest that are small enough.

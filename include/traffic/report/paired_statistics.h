@@ -29,10 +29,6 @@ MeanInterval mean_interval(std::span<const double> values);
 std::vector<double> paired_differences(std::span<const double> values,
                                        std::span<const double> baselines);
 
-/// 100 * (score - baseline) / baseline, pair by pair.
-/// @throws Error if the sizes differ or a baseline is not positive
-std::vector<double> paired_gains(std::span<const double> scores, std::span<const double> baselines);
-
 /// The t for which a t-distributed value lies within -t .. t with this probability.
 /// @param degrees_of_freedom at least 1
 double student_t_two_sided(double probability, std::int64_t degrees_of_freedom);

@@ -53,6 +53,9 @@ class RunReader {
   [[nodiscard]] std::optional<LockHolder> holder() const;
   /// @throws DataError naming the file if the summary is damaged
   [[nodiscard]] RunStatus status() const;
+  /// What its summary says, whether anybody holds the folder or not; kDead without one.
+  /// @throws DataError as status()
+  [[nodiscard]] RunStatus written_status() const;
 
  private:
   RunFolder folder_;

@@ -15,7 +15,10 @@ function opened(recording) {
     at += 5 * count;
     return track;
   });
-  return {...recording, samples, tracks};
+  // Of each light its changes, in the order of time.
+  const lights = [];
+  for (const [since, light, state] of recording.lights ?? []) (lights[light] ??= []).push({since, state});
+  return {...recording, samples, tracks, lights};
 }
 
 function sampleOf(recording, track, frame) {
@@ -39,7 +42,9 @@ function vehiclesAt(recording, time) {
     const from = sampleOf(recording, track, frame);
     const to = frame + 1 < track.first + track.count ? sampleOf(recording, track, frame + 1) : from;
     const moved = Math.hypot(to.x - from.x, to.y - from.y);
-    if (moved > 0.3 || track.heading === undefined) track.heading = Math.atan2(to.y - from.y, to.x - from.x);
+    // Who changes lanes while standing jumps sideways, and does not turn.
+    const jumps = moved > 1.5 * Math.max(from.speed, to.speed) * recording.frame_s + 0.3;
+    if (moved > 0.3 && !jumps || track.heading === undefined) track.heading = Math.atan2(to.y - from.y, to.x - from.x);
     shown.push({
       x: from.x + (to.x - from.x) * part, y: from.y + (to.y - from.y) * part,
       speed: from.speed + (to.speed - from.speed) * part, commanded: from.commanded, isCv: track.isCv,
@@ -104,6 +109,28 @@ function drawRoads(context, scale) {
   }
 }
 
+// The most that one of the lane's links may do: drive, drive and give way, soon no more, not.
+const LIGHT_COLOURS = [['G', '#2da44e'], ['g', '#2da44e'], ['s', '#2da44e'], ['y', '#d9a520'], ['Y', '#d9a520'],
+  ['u', '#d9a520'], ['r', '#d1242f']];
+
+function drawLights(context, recording, scale) {
+  for (const {light, links, line} of network.stop_lines ?? []) {
+    const changes = recording.lights[light] ?? [];
+    let now = 0;
+    while (now + 1 < changes.length && changes[now + 1].since <= time) ++now;
+    const shown = links.map((link) => changes[now]?.state[link]);
+    const colour = LIGHT_COLOURS.find(([letter]) => shown.includes(letter));
+    if (!colour) continue;  // switched off
+    context.strokeStyle = colour[1];
+    context.lineWidth = Math.max(1.2 * scale, 3);
+    context.lineCap = 'butt';
+    context.beginPath();
+    context.moveTo(line[0] * scale, -line[1] * scale);
+    context.lineTo(line[2] * scale, -line[3] * scale);
+    context.stroke();
+  }
+}
+
 function drawVehicle(context, vehicle, scale) {
   // Seen from afar a vehicle is larger than it is.
   const length = Math.max(VEHICLE_M * scale, innerWidth < 700 ? 5 : 7);
@@ -134,6 +161,7 @@ function draw(view) {
   context.clearRect(0, 0, view.canvas.clientWidth, view.canvas.clientHeight);
   context.translate(view.canvas.clientWidth / 2 - look.x * scale, view.canvas.clientHeight / 2 + look.y * scale);
   drawRoads(context, scale);
+  drawLights(context, recording, scale);
   // Those that a controller tells what to do are never hidden by others.
   vehicles.sort((a, b) => Number(a.commanded) - Number(b.commanded));
   for (const vehicle of vehicles) drawVehicle(context, vehicle, scale);

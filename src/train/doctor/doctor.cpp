@@ -4,22 +4,23 @@
 #include <fmt/ranges.h>
 #include <torch/types.h>
 #include <torch/version.h>
-#include <unistd.h>
 
 #include <algorithm>
-#include <filesystem>
 #include <functional>
 #include <memory>
 #include <sstream>
 #include <utility>
 
 #include "doctor/findings.h"
+#include "doctor/numa.h"
+#include "doctor/recordings.h"
+#include "doctor/storage.h"
 #include "run/gpu.h"
 #include "run/together.h"
 #include "traffic/comm/communicator.h"
 #include "traffic/config/num_simulations.h"
 #include "traffic/config/scenario_mix.h"
-#include "traffic/core/atomic_file.h"
+#include "traffic/config/trainings.h"
 #include "traffic/core/clock.h"
 #include "traffic/core/process.h"
 #include "traffic/core/text.h"
@@ -32,8 +33,6 @@
 
 namespace traffic::train {
 namespace {
-
-namespace fs = std::filesystem;
 
 /// What the work says it found, or how it failed.
 Finding attempt(const std::string& subject, const std::function<std::string()>& work) {
@@ -55,29 +54,13 @@ std::string describe_program() {
                      sim::sumo_version());
 }
 
-/// Writes a file where runs go, or in the nearest folder above that is there.
-Finding examine_folder(const config::Config& config) {
-  const fs::path wanted = config.run.dir.empty() ? fs::path("runs") : fs::path(config.run.dir);
-  return attempt("run folder", [&] {
-    fs::path folder = fs::absolute(wanted);
-    std::error_code ignored;
-    while (!fs::exists(folder, ignored) && folder.has_relative_path()) {
-      folder = folder.parent_path();
-    }
-    const fs::path probe = folder / fmt::format(".traffic_doctor-{}", getpid());
-    write_file_atomically(probe, "written by traffic_doctor");
-    fs::remove(probe, ignored);
-    return fmt::format("{} can be written, {} are free", folder.string(),
-                       human_bytes(free_disk_bytes(folder)));
-  });
-}
-
 /// Collects on rank 0 what all ranks find.
 class Examination {
  public:
-  Examination(const comm::MpiSession& session, const config::Config& config)
+  Examination(const comm::MpiSession& session, const config::Config& config, const Needs& needs)
       : session_(session),
         config_(config),
+        needs_(needs),
         ranks_(comm::make_communicator(session, at::kCPU, config.comm)) {}
 
   std::vector<Finding> run() {
@@ -87,12 +70,19 @@ class Examination {
     }
     examine_nodes();
     if (auto finding = compare_nodes(*ranks_, config_)) findings_.push_back(std::move(*finding));
+    for (Finding& finding : join_ranks(
+             gather(judge_numa(numa_of("/sys/devices/system/node", os::cpus_available()))))) {
+      add(std::move(finding));
+    }
     examine_settings();
     const at::Device device = examine_devices();
     examine_communication(*ranks_);
     if (device.is_cuda()) examine_gpu_communication(device);
-    examine_simulations();
-    examine_scenarios();
+    if (needs_.data) examine_data();
+    if (needs_.simulations) {
+      examine_simulations();
+      examine_scenarios();
+    }
     return std::move(findings_);
   }
 
@@ -161,12 +151,17 @@ class Examination {
     at::Device device = at::kCPU;
     const Finding mine = attempt("device", [&] {
       const DeviceChoice choice = choose_device(config_.run.device, session_);
-      prepare_gpu(choice.device, config_.gpu);
+      prepare_gpu(choice.device, config_);
       device = choice.device;
-      return device.is_cuda() ? fmt::format("{}: {}", choice.reason, describe_gpu(device))
-                              : choice.reason;
+      return choice.reason + describe_device(device);
     });
     for (Finding& finding : join_ranks(gather(mine))) add(std::move(finding));
+    const std::string apart = device.is_cuda() ? gpus_without_peer_access() : std::string();
+    if (!apart.empty()) {
+      add({.verdict = Verdict::kWarning,
+           .subject = "device",
+           .found = apart + ": gradients go through main memory"});
+    }
     const bool all =
         ranks_->all_reduce_scalar(device.is_cuda() ? 1.0 : 0.0, comm::ReduceOp::kMin) > 0.0;
     return all ? device : at::Device(at::kCPU);
@@ -229,6 +224,20 @@ class Examination {
     }
   }
 
+  /// All ranks read at once, as they do in training.
+  void examine_data() {
+    RecordingFacts facts;
+    const Finding mine = attempt("data", [&] {
+      facts = measure_recordings(config_, ranks_->rank(), ranks_->size());
+      return std::string();
+    });
+    const double samples_per_s = ranks_->all_reduce_scalar(facts.samples_per_s);
+    for (Finding& finding : join_ranks(gather(mine))) {
+      if (finding.verdict == Verdict::kFailed) add(std::move(finding));
+    }
+    if (mine.verdict == Verdict::kOk) add(judge_recordings(facts, config_.data, samples_per_s));
+  }
+
   void examine_simulations() {
     constexpr int kPeriods = 20;
     Finding mine = attempt("simulations", [&] {
@@ -280,14 +289,25 @@ class Examination {
 
   const comm::MpiSession& session_;
   const config::Config& config_;
+  Needs needs_;
   std::unique_ptr<comm::Communicator> ranks_;
   std::vector<Finding> findings_;
 };
 
 }  // namespace
 
-std::vector<Finding> examine(const comm::MpiSession& session, const config::Config& config) {
-  return Examination(session, config).run();
+Needs needs_of(const config::Config& config) {
+  Needs needs;
+  for (const config::TrainingFacts* training : config::plan_of(config.run.phase)) {
+    needs.simulations |= training->simulates;
+    needs.data |= std::ranges::find(training->sections, "data") != training->sections.end();
+  }
+  return needs;
+}
+
+std::vector<Finding> examine(const comm::MpiSession& session, const config::Config& config,
+                             const Needs& needs) {
+  return Examination(session, config, needs).run();
 }
 
 }  // namespace traffic::train

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "run/gpu.h"
+#include "run/nvml.h"
 #include "traffic/core/text.h"
 #include "traffic/report/table.h"
 
@@ -77,6 +78,16 @@ Finding judge_node(const NodeFacts& node) {
         human_bytes(needed));
   }
   return finding;
+}
+
+std::string describe_device(at::Device device) {
+  if (!device.is_cuda()) return {};
+  std::string text =
+      fmt::format(": {}, {} free", describe_gpu(device), human_bytes(gpu_memory(device).free));
+  if (const auto load = Nvml().load(gpu_pci_bus_id(device))) {
+    text += fmt::format(", {:.0f} % busy, {:.0f} C", 100.0 * load->busy, load->temperature_c);
+  }
+  return text;
 }
 
 void add_setting(const std::string& entry, Settings& settings) {

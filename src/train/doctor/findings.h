@@ -1,6 +1,8 @@
 /// From facts about nodes and ranks to what is right and wrong with them.
 #pragma once
 
+#include <c10/core/Device.h>
+
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -21,6 +23,9 @@ struct NodeFacts {
   std::int64_t memory_bytes = 0;
 };
 Finding judge_node(const NodeFacts& node);
+
+/// Its name, what is free of its memory, how busy and how warm it is; empty on the CPU.
+std::string describe_device(at::Device device);
 
 /// Environment variables by their names, of one rank.
 using Settings = std::map<std::string, std::string>;

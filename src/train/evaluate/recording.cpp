@@ -79,6 +79,7 @@ std::uint8_t speed_and_mark(float speed_mps, bool commanded) {
 Recording::Recording(const scene::Road& road) : road_(road) {}
 
 void Recording::add(const scene::RoadState& state) {
+  lights_.add(state);
   if (state.time_s() < next_s_ - kFrameTolerance_s) return;
   next_s_ = state.time_s() + frame_s_;
   Frame& frame = frames_.emplace_back(Frame{.time_s = state.time_s(),
@@ -128,11 +129,8 @@ Json Recording::network() const {
         Json{{"internal", road_.edges[static_cast<std::size_t>(lane.edge)].internal ? 1 : 0},
              {"line", std::move(line)}});
   }
-  return Json{{"left", all.left},
-              {"bottom", all.bottom},
-              {"right", all.right},
-              {"top", all.top},
-              {"lanes", std::move(lanes)}};
+  return Json{{"left", all.left}, {"bottom", all.bottom},      {"right", all.right},
+              {"top", all.top},   {"lanes", std::move(lanes)}, {"stop_lines", stop_lines(road_)}};
 }
 
 Json Recording::tracks() const {
@@ -174,6 +172,7 @@ Json Recording::tracks() const {
               {"begin_s", frames_.empty() ? 0.0 : frames_.front().time_s},
               {"side_m", side_m},
               {"vehicles", std::move(list)},
+              {"lights", lights_.changes()},
               {"samples", base64(bytes)}};
 }
 

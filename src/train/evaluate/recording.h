@@ -1,5 +1,5 @@
-/// What is seen of an episode: where each vehicle was and how fast, and how the road did. What the
-/// replay and the pictures of the report are drawn from.
+/// What is seen of an episode: where each vehicle was and how fast, what the lights showed, and how
+/// the road did. What the replay and the pictures of the report are drawn from.
 #pragma once
 
 #include <cstdint>
@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "evaluate/light_recording.h"
 #include "traffic/scene/road_state.h"
 
 namespace traffic::train {
@@ -21,9 +22,10 @@ class Recording {
   /// To be called after each step.
   void add(const scene::RoadState& state);
 
-  /// Lanes as lines in metres, and the rectangle that holds them.
+  /// Lanes as lines in metres, the stop lines of those with a light, and the rectangle that holds
+  /// them.
   [[nodiscard]] nlohmann::ordered_json network() const;
-  /// Places, speeds and marks of all vehicles.
+  /// Places, speeds and marks of all vehicles, changes of the lights.
   [[nodiscard]] nlohmann::ordered_json tracks() const;
   /// Queues and arrivals over time; mean speed over time and distance along the routes that most
   /// vehicles take.
@@ -62,6 +64,7 @@ class Recording {
   std::size_t num_samples_ = 0;
   std::vector<Frame> frames_;
   std::map<std::uint32_t, Seen> vehicles_;
+  LightRecording lights_;
 };
 
 }  // namespace traffic::train

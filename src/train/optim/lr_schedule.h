@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string_view>
 
 namespace traffic::train {
 
@@ -15,5 +16,10 @@ struct LrSchedule {
   /// step. Source: Loshchilov and Hutter 2017, arXiv:1608.03983, eq. 5, without restarts.
   [[nodiscard]] double at(std::int64_t step) const;
 };
+
+/// On the learning rate of one rank, for a batch that has grown with the ranks.
+/// @param scaling none, linear or sqrt
+/// Source of linear: Goyal et al. 2017, arXiv:1706.02677.
+double learning_rate_factor(std::string_view scaling, int num_ranks);
 
 }  // namespace traffic::train

@@ -78,11 +78,15 @@ ParameterSlice Learner::slice(const char* name, std::int64_t begin, std::int64_t
 }
 
 std::optional<UpdateResult> Learner::update(const Experience& experience, std::int64_t total_states,
-                                            std::int64_t iteration) {
+                                            std::int64_t iteration, std::int64_t first_iteration) {
   UpdateResult result;
-  const rl::LinearSchedule schedule{.start = ppo_.learning_rate, .end = ppo_.final_learning_rate};
-  result.learning_rate = step_factor_ * schedule.at(static_cast<double>(iteration) /
-                                                    static_cast<double>(ppo_.iterations));
+  const double progress = static_cast<double>(iteration) / static_cast<double>(ppo_.iterations);
+  const rl::LinearSchedule rate{.start = ppo_.learning_rate, .end = ppo_.final_learning_rate};
+  const rl::LinearSchedule entropy{.start = ppo_.ent_coef,
+                                   .end = ppo_.ent_coef * ppo_.final_ent_share};
+  result.learning_rate = step_factor_ * rate.at(progress) *
+                         rl::warmup_factor(iteration - first_iteration, ppo_.warmup_iterations);
+  result.ent_coef = ent_coef_ = entropy.at(progress);
   fit_value(experience, total_states, iteration, result);
   const PpoTargets targets = make_targets(experience, total_states, iteration, result);
   bool goes_on = true;
@@ -146,7 +150,7 @@ rl::PpoLoss Learner::loss_of(const Experience& experience, const PpoTargets& tar
   return rl::ppo_loss(loss_inputs(policy_, part.input, part.decisions, terms), denominators,
                       {.clip_range = ppo_.clip_range,
                        .vf_clip_range = ppo_.vf_clip_range,
-                       .ent_coef = ppo_.ent_coef,
+                       .ent_coef = ent_coef_,
                        .vf_coef = ppo_.vf_coef});
 }
 

@@ -28,6 +28,7 @@ struct UpdateResult {
   rl::PpoStatistics statistics;  ///< of the last epoch
   double grad_norm = 0.0;        ///< mean over policy steps, before clipping
   double learning_rate = 0.0;
+  double ent_coef = 0.0;
   double mean_return = 0.0;         ///< of states and conflicts
   double explained_variance = 0.0;  ///< of the returns by values that had not seen them
   double imitation_loss = 0.0;      ///< of a decision, nats; 0 when nothing was imitated
@@ -59,8 +60,9 @@ class Learner {
   /// @param total_states of all ranks
   /// @throws NumericError after too many policy steps in a row without a finite gradient
   /// @return nothing if it was given up between two passes because a stop is requested
+  /// @param first_iteration of PPO: warm-up begins there
   std::optional<UpdateResult> update(const Experience& experience, std::int64_t total_states,
-                                     std::int64_t iteration);
+                                     std::int64_t iteration, std::int64_t first_iteration = 0);
 
   /// Collective. Makes what the experience holds, decided by a scripted controller, more probable;
   /// the value learns as in update().
@@ -116,6 +118,7 @@ class Learner {
   comm::Communicator& communicator_;
   Terms terms_;
   double step_factor_ = 1.0;
+  double ent_coef_ = 0.0;  ///< of the present update
   comm::ParameterArena parameters_;
   comm::GradientArena gradients_;
   SliceOptimiser policy_optimiser_;

@@ -21,6 +21,7 @@ report::NamedValues update_figures(const UpdateResult& result) {
           {"train/explained_variance", result.explained_variance},
           {"train/explained_variance_fitted", s.explained_variance},
           {"train/learning_rate", result.learning_rate},
+          {"train/ent_coef", result.ent_coef},
           {"train/grad_norm", result.grad_norm},
           {"train/mean_return", result.mean_return},
           {"train/imitation_loss", result.imitation_loss},
@@ -59,6 +60,9 @@ report::NamedValues ControllerLog::iterated(const Iterated& done) {
   }
   values.emplace_back("time/iterations", static_cast<double>(done.iteration));
   values.emplace_back("time/total_timesteps", static_cast<double>(done.total_steps));
+  if (!config().ppo.demand_curriculum.empty()) {
+    values.emplace_back("rollout/demand_scale", demand_scale_at(config().ppo, done.iteration - 1));
+  }
   const rollout::PoolCounters counters = sources_.rollouts.counters();
   values.emplace_back("rollout/lost_episodes", static_cast<double>(counters.lost_episodes));
   values.emplace_back("rollout/restarts", static_cast<double>(counters.restarts));

@@ -8,6 +8,8 @@ std::vector<config::PresetRow> ppo_presets() {
       {"rollout.workers", {{"2", "6", "8", "3", "3"}}},
       {"rollout.envs_per_worker", {{"1", "2", "2", "1", "1"}}},
       {"rollout.max_concurrent_envs", {{"", "", "16", "3", "2"}}},
+      {"memory.target_memory_gb", {{"", "", "", "10", ""}}},
+      {"memory.target_vram_gb", {{"", "", "", "", "16"}}},
       {"ppo.train_batch_size", {{"500", "4000", "8000", "2000", "1000"}}},
       {"ppo.minibatch_size", {{"64", "128", "256", "64", "32"}}},
       {"ppo.num_epochs", {{"2", "10", "15", "5", "3"}}},

@@ -62,6 +62,9 @@ class PpoTraining final : public Training {
     return learner_.parameters();
   }
 
+  [[nodiscard]] MemoryNeeds memory_needs() const override;
+  [[nodiscard]] std::string batch_text() const override;
+
   void start() override;
   void restore_from(const checkpoint::Snapshot& snapshot) override;
   void save_to(checkpoint::Snapshot& snapshot) const override;
@@ -100,6 +103,28 @@ class PpoTraining final : public Training {
   Handover handover_;
   ReturnPoint return_point_;
 };
+
+/// The experience of an iteration, as it is collected and as it is packed, and the copy of what is
+/// complete.
+MemoryNeeds PpoTraining::memory_needs() const {
+  constexpr std::int64_t kCandidates = 10;  // of a state, about
+  constexpr std::int64_t kCopies = 2;
+  const auto& widths = perception_.widths();
+  const std::int64_t states = config_.ppo.train_batch_size / communicator_.size();
+  const std::int64_t values =
+      kCandidates * widths.own + widths.shared + rollouts_.conflicts() * widths.conflict;
+  const std::int64_t parameters = learner_.parameters().flat().numel();
+  constexpr std::int64_t kWithAdam = 3;
+  return {.host = static_cast<std::int64_t>(sizeof(float)) *
+                  (kCopies * states * values + kWithAdam * parameters)};
+}
+
+std::string PpoTraining::batch_text() const {
+  const config::Ppo& ppo = config_.ppo;
+  return fmt::format(
+      "{} control steps of all ranks, in {} passes of minibatches of {} of all ranks",
+      ppo.train_batch_size, ppo.num_epochs, ppo.minibatch_size);
+}
 
 /// With the weights of another run, as far as that has them.
 void PpoTraining::start() {
@@ -169,8 +194,9 @@ std::optional<Iteration> PpoTraining::iterate() {
     constraint_->observe(mean_cost(batch->outcomes));
   }
   const auto learning = time_split_.measure(TimeShare::kLearn);
-  const auto update = imitates ? learner_.imitate(batch->experience, batch->states, iteration_)
-                               : learner_.update(batch->experience, batch->states, iteration_);
+  const auto update =
+      imitates ? learner_.imitate(batch->experience, batch->states, iteration_)
+               : learner_.update(batch->experience, batch->states, iteration_, imitation_end_);
   if (!update) return std::nullopt;
   ++iteration_;
   if (imitates) end_imitation(*update);

@@ -21,6 +21,13 @@ std::string entry_of(int env) { return fmt::format("rollout/env{:04}", env); }
 
 }  // namespace
 
+double demand_scale_at(const config::Ppo& ppo, std::int64_t iteration) {
+  const auto parts = static_cast<std::int64_t>(ppo.demand_curriculum.size());
+  if (parts == 0) return 1.0;
+  const std::int64_t part = std::min(parts - 1, iteration * parts / ppo.iterations);
+  return ppo.demand_curriculum[static_cast<std::size_t>(part)];
+}
+
 Rollouts::Rollouts(const config::Config& config, const comm::MpiSession& session,
                    comm::Communicator& communicator, TimeSplit& time_split)
     : config_(config),
@@ -129,6 +136,7 @@ std::optional<RolloutBatch> Rollouts::collect(const CollectInput& in) {
   const auto seed = static_cast<std::uint64_t>(config_.run.seed);
   const std::int64_t steps_before = collector_.env_steps();
   Behaviour behaviour{.decider = &decider, .reward = &reward_, .cost = &cost_, .may_give_up = true};
+  behaviour.demand_scale = demand_scale_at(config_.ppo, iteration);
   if (imitates) behaviour.experts = experts_of(config_);
   const bool whole = whole_episodes() || imitates;
   if (are_pieces()) {

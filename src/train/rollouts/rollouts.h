@@ -30,6 +30,10 @@ struct RolloutBatch {
   std::vector<EpisodeOutcome> outcomes;  ///< episodes of all ranks that ended
 };
 
+/// The factor on the demand of training episodes by ppo.demand_curriculum; 1 without one.
+/// @param iteration from 0
+double demand_scale_at(const config::Ppo& ppo, std::int64_t iteration);
+
 /// Everything is collective unless it is const.
 class Rollouts {
  public:

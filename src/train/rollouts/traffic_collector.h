@@ -40,7 +40,8 @@ struct Behaviour {
   /// Of each scenario: a scripted controller that drives in the policy's place, and whose commands
   /// are kept as its decisions.
   std::vector<std::string> experts{};
-  bool may_give_up = false;  ///< when a stop is requested
+  bool may_give_up = false;   ///< when a stop is requested
+  double demand_scale = 1.0;  ///< of episodes that begin now
   /// Of each scenario, where episodes are pieces.
   std::vector<rollout::PieceStore> stores{};
 };

@@ -53,6 +53,7 @@ void TrafficEpisodes::begin(int env) {
   const auto scenario = static_cast<std::size_t>(traffic.scenario);
   pool_.start_episode(
       env, {.traffic = traffic,
+            .demand_scale = behaviour().demand_scale,
             .controller = scripted,
             .frames = controlled,
             .store = behaviour().stores.empty() ? wanted_.store : behaviour().stores.at(scenario)});

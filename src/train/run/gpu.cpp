@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 
 #include "traffic/core/error.h"
 
@@ -40,12 +41,27 @@ GpuInventory find_gpus() {
   return found;
 }
 
-void prepare_gpu(at::Device device, const config::Gpu& options) {
+void prepare_gpu(at::Device device, const config::Config& config) {
   if (!device.is_cuda()) return;
   c10::cuda::set_device(device.index());
   at::globalContext().lazyInitDevice(at::kCUDA);
-  c10::cuda::CUDACachingAllocator::setMemoryFraction(options.memory_fraction, device.index());
-  at::globalContext().setFloat32MatmulPrecision(options.allow_tf32 ? "high" : "highest");
+  limit_gpu_memory(device, config);
+  at::globalContext().setFloat32MatmulPrecision(config.gpu.allow_tf32 ? "high" : "highest");
+}
+
+double limit_gpu_memory(at::Device device, const config::Config& config) {
+  if (!device.is_cuda()) return 1.0;
+  const double share = allowed_share(config.gpu.memory_fraction, config.memory.target_vram_gb,
+                                     gpu_memory(device).total);
+  c10::cuda::CUDACachingAllocator::setMemoryFraction(share, device.index());
+  return share;
+}
+
+std::string gpu_pci_bus_id(at::Device device) {
+  if (!device.is_cuda()) return {};
+  std::array<char, 32> id{};
+  C10_CUDA_CHECK(cudaDeviceGetPCIBusId(id.data(), static_cast<int>(id.size()), device.index()));
+  return id.data();
 }
 
 GpuMemory gpu_memory(at::Device device) {
@@ -81,14 +97,30 @@ std::string describe_gpu(at::Device device) {
                      properties.minor, runtime, driver);
 }
 
+std::string gpus_without_peer_access() {
+  std::string pairs;
+  const int count = find_gpus().count;
+  for (int a = 0; a < count; ++a) {
+    for (int b = a + 1; b < count; ++b) {
+      int can = 0;
+      C10_CUDA_CHECK(cudaDeviceCanAccessPeer(&can, a, b));
+      if (can == 0) pairs += fmt::format("{}GPUs {} and {}", pairs.empty() ? "" : ", ", a, b);
+    }
+  }
+  return pairs.empty() ? pairs : pairs + " have no direct way to each other";
+}
+
 #else
 
 GpuInventory find_gpus() { return {}; }
-void prepare_gpu(at::Device /*device*/, const config::Gpu& /*options*/) {}
+void prepare_gpu(at::Device /*device*/, const config::Config& /*config*/) {}
+double limit_gpu_memory(at::Device /*device*/, const config::Config& /*config*/) { return 1.0; }
+std::string gpu_pci_bus_id(at::Device /*device*/) { return {}; }
 GpuMemory gpu_memory(at::Device device) {
   throw ConfigError("{}: this program was built without CUDA", device.str());
 }
 void empty_gpu_cache(at::Device /*device*/) {}
+std::string gpus_without_peer_access() { return {}; }
 std::string describe_gpu(at::Device /*device*/) { return {}; }
 
 #endif

@@ -61,7 +61,7 @@ report::Environment environment_of(const comm::Communicator& communicator) {
 Job::Job(const config::Plan& plan, const comm::MpiSession& session)
     : config_(plan.whole), session_(session) {
   const DeviceChoice choice = choose_device(config_.run.device, session);
-  prepare_gpu(choice.device, config_.gpu);
+  prepare_gpu(choice.device, config_);
   communicator_ = comm::make_communicator(session, choice.device, config_.comm);
   check_same_program(plan, *communicator_);
   std::string dir;

@@ -1,14 +1,15 @@
 #include "run/loop.h"
 
 #include <spdlog/spdlog.h>
-#include <torch/types.h>
 
 #include <algorithm>
 #include <utility>
 
-#include "run/gpu.h"
-#include "run/memory_watch.h"
+#include "run/advice.h"
+#include "run/agreement.h"
+#include "run/resource_keeper.h"
 #include "run/snapshot_parts.h"
+#include "run/start_report.h"
 #include "run/step_profiler.h"
 #include "run/straggler_watch.h"
 #include "run/throughput.h"
@@ -18,6 +19,7 @@
 #include "traffic/core/error.h"
 #include "traffic/core/process.h"
 #include "traffic/core/signals.h"
+#include "traffic/core/text.h"
 #include "traffic/report/progress_bar.h"
 
 namespace traffic::train {
@@ -34,10 +36,11 @@ class Loop {
         units_(training.units()),
         title_(run.facts().title()),
         throughput_(units_.first_is_warm_up),
-        memory_watch_({.allocated_gb = run.config().gpu.allocated_limit_gb,
-                       .reserved_gb = run.config().gpu.reserved_limit_gb}),
+        resources_(run),
         profiler_(run.config().profile, profile_place(run), training.time_split()) {
-    run_.check_room(snapshot().total_bytes() + training_.bytes_of_parts());
+    const std::int64_t saved_bytes = snapshot().total_bytes();
+    run_.check_room(saved_bytes + training_.bytes_of_parts());
+    report_start(run_, training_, resources_.read(), saved_bytes);
   }
 
   TrainingEnd train();
@@ -52,11 +55,10 @@ class Loop {
 
   void resume();
   [[nodiscard]] bool is_complete() const { return training_.step() >= training_.total_steps(); }
-  [[nodiscard]] bool iterate();  // false: given up, a stop is requested
+  [[nodiscard]] std::optional<Iteration> iterate();  // nothing: given up, a stop is requested
   [[nodiscard]] Wishes agree(std::int64_t step_before);
-  void watch_ranks(const torch::Tensor& busy_s);
+  void watch_ranks(const std::vector<double>& busy_s);
   void tell(const Iteration& done);
-  void watch_memory();
   [[nodiscard]] bool evaluate();  // likewise
   void save(const checkpoint::Snapshot& snapshot, bool best);
   [[nodiscard]] checkpoint::Snapshot snapshot() const;
@@ -68,8 +70,11 @@ class Loop {
   TrainingUnits units_;
   std::string title_;
   std::unique_ptr<report::ProgressBar> progress_;  ///< of the reporter
+  std::optional<double> learning_rate_;            ///< that was last told
   Throughput throughput_;
-  MemoryWatch memory_watch_;
+  ResourceKeeper resources_;
+  WaitShares wait_shares_;
+  Adviser adviser_;
   StepProfiler profiler_;
   StragglerWatch straggler_watch_;
   double busy_s_ = 0.0;  ///< of the last step, without waiting for other ranks
@@ -99,16 +104,18 @@ TrainingEnd Loop::train() {
     if (is_complete()) break;
     if (units_.long_steps) (complete_ = snapshot())->own_tensors();
     const std::int64_t step_before = training_.step();
-    if (!iterate()) {
+    const std::optional<Iteration> done = iterate();
+    if (!done) {
       stop(*complete_);
       return TrainingEnd::kStopped;
     }
     const Wishes wishes = agree(step_before);
+    tell(*done);
     if (wishes.stop) {
       stop(snapshot());
       return TrainingEnd::kStopped;
     }
-    if (wishes.save) save(snapshot(), /*best=*/false);
+    if (wishes.save || (done->save_due && !evaluation_due_)) save(snapshot(), /*best=*/false);
   }
   profiler_.finish();
   progress_.reset();
@@ -126,22 +133,30 @@ void Loop::resume() {
   evaluation_due_ = snapshot->contains(kEvaluationDue) && snapshot->integer(kEvaluationDue) != 0;
 }
 
-bool Loop::iterate() {
+std::optional<Iteration> Loop::iterate() {
   profiler_.before_step(training_.step());
   const Stopwatch clock;
   const double waited_s = communicator_.waited_s();
-  const std::optional<Iteration> done = training_.iterate();
-  if (!done) return false;
+  std::optional<Iteration> done = training_.iterate();
+  if (!done) return done;
   const double step_s = clock.seconds();
   busy_s_ = std::max(0.0, step_s - (communicator_.waited_s() - waited_s));
   throughput_.add(step_s, done->items);
   evaluation_due_ = done->evaluation_due || is_complete();
-  tell(*done);
-  return true;
+  return done;
 }
 
 void Loop::tell(const Iteration& done) {
-  if (progress_) progress_->update(training_.step(), done.items, done.shown);
+  for (const auto& [name, value] : done.metrics) {
+    if (name == "train/learning_rate") learning_rate_ = value;
+  }
+  if (progress_) {
+    report::NamedValues shown = done.shown;
+    if (learning_rate_) shown.emplace_back("lr", *learning_rate_);
+    const report::NamedValues more = resources_.all().shown();
+    shown.insert(shown.end(), more.begin(), more.end());
+    progress_->update(training_.step(), done.items, shown);
+  }
   if (done.metrics.empty()) return;
   report::NamedValues values = done.metrics;
   values.emplace_back("time/" + units_.duration, throughput_.last_step_s());
@@ -149,16 +164,18 @@ void Loop::tell(const Iteration& done) {
   for (const auto& [name, share] : training_.time_split().shares()) {
     values.emplace_back("time_share/" + name, share);
   }
+  for (const report::NamedValues& more :
+       {resources_.all().figures(),
+        wait_shares_.take(training_.time_split(), communicator_.waited_s(),
+                          run_.facts().simulates)}) {
+    values.insert(values.end(), more.begin(), more.end());
+  }
   run_.write_metrics(training_.step(), values);
-  watch_memory();
-}
-
-void Loop::watch_memory() {
-  const torch::Device device = communicator_.device();
-  if (!device.is_cuda()) return;
-  const MemoryActions actions = memory_watch_.look(gpu_memory(device));
-  for (const std::string& warning : actions.warnings) spdlog::warn("{}", warning);
-  if (actions.clear_cache) empty_gpu_cache(device);
+  const std::vector<std::string> advice = adviser_.look(values);
+  if (run_.is_reporter()) {
+    for (const std::string& line : advice) spdlog::warn("{}", line);
+  }
+  resources_.look_at_gpu();
 }
 
 /// A stop that one rank was asked for, and what the clock of rank 0 says, are for all.
@@ -167,24 +184,23 @@ Loop::Wishes Loop::agree(std::int64_t step_before) {
   const config::Checkpoint& options = run_.config().checkpoint;
   const bool late = run_.is_reporter() && options.save_interval_s > 0.0 &&
                     since_save_.seconds() >= options.save_interval_s;
-  torch::Tensor wishes = torch::zeros({3 + communicator_.size()}, torch::kDouble);
-  wishes[0] = stop_requested() ? 1.0 : 0.0;
-  wishes[1] = late ? 1.0 : 0.0;
-  wishes[2] = run_.has_given_up_saving() ? 1.0 : 0.0;
-  wishes[3 + communicator_.rank()] = busy_s_;
-  communicator_.all_reduce(wishes);
-  if (wishes[2].item<double>() > 0.0) run_.wait_for_saves();  // throws
-  watch_ranks(wishes.slice(0, 3));
+  const Agreement agreed = agree_on({.stop = stop_requested(),
+                                     .late = late,
+                                     .has_given_up_saving = run_.has_given_up_saving(),
+                                     .busy_s = busy_s_,
+                                     .reading = resources_.read()},
+                                    communicator_);
+  if (agreed.has_given_up_saving) run_.wait_for_saves();  // throws
+  watch_ranks(agreed.busy_s);
+  resources_.look(agreed.readings);
   const std::int64_t interval = options.save_interval_steps;
   const bool on_step = interval > 0 && training_.step() / interval != step_before / interval;
-  return {.stop = wishes[0].item<double>() > 0.0,
-          .save = on_step || wishes[1].item<double>() > 0.0};
+  return {.stop = agreed.stop, .save = on_step || agreed.late};
 }
 
 /// All ranks wait for the slowest: it is named, with its machine.
-void Loop::watch_ranks(const torch::Tensor& busy_s) {
-  const auto straggler = straggler_watch_.add(
-      {busy_s.const_data_ptr<double>(), static_cast<std::size_t>(busy_s.numel())});
+void Loop::watch_ranks(const std::vector<double>& busy_s) {
+  const auto straggler = straggler_watch_.add(busy_s);
   if (!straggler) return;
   const std::string host = communicator_.broadcast_string(hostname(), straggler->rank);
   if (!run_.is_reporter()) return;
@@ -252,7 +268,13 @@ void Loop::finish(TrainingEnd end) {
     training_.conclude(summary);
     run_.keep_result();
   }
+  const std::string last_line =
+      fmt::format("{} is {}: {} {} after {} of training, {:.4g} {}/s, peak memory {} together",
+                  title_, summary.status, units_.step, summary.steps,
+                  human_duration(summary.seconds), throughput_.mean_items_per_s(), units_.items,
+                  human_bytes(static_cast<std::int64_t>(resources_.all().peak_bytes())));
   run_.write_summary(std::move(summary));
+  spdlog::info("{}; {}", last_line, (run_.dir() / "summary.json").string());
 }
 
 }  // namespace

@@ -8,6 +8,8 @@
 
 namespace traffic::train {
 
+inline constexpr double kBytesPerGiB = 1024.0 * 1024.0 * 1024.0;
+
 /// Bytes, as the allocator of torch counts them.
 struct GpuMemory {
   std::int64_t allocated = 0;  ///< in tensors
@@ -18,9 +20,14 @@ struct GpuMemory {
 };
 
 struct MemoryLimits {
-  double allocated_gb = 20;
-  double reserved_gb = 21;
+  double allocated_gb = 0;  ///< 0: 5/6 of what a rank may take
+  double reserved_gb = 0;   ///< 0: 7/8 of it
+  double share = 1.0;       ///< of the GPU that a rank may take
 };
+
+/// Of a GPU with so much memory, the share that a rank may take.
+/// @param target_vram_gb [memory]; 0: no limit of its own
+double allowed_share(double memory_fraction, double target_vram_gb, std::int64_t total_bytes);
 
 /// How the batch of a rank should change where so much of the memory is used at the peak.
 /// @param used_share peak over total

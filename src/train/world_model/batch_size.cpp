@@ -2,6 +2,8 @@
 
 #include <spdlog/spdlog.h>
 
+#include <algorithm>
+
 #include "run/gpu.h"
 #include "traffic/checkpoint/file.h"
 #include "traffic/core/process.h"
@@ -10,23 +12,54 @@
 namespace traffic::train {
 namespace {
 
-std::int64_t free_memory_of_a_rank(const comm::Communicator& communicator) {
+/// Within [memory] and [gpu].
+std::int64_t free_memory_of_a_rank(const config::Config& config,
+                                   const comm::Communicator& communicator) {
   const at::Device device = communicator.device();
-  if (device.is_cuda()) return gpu_memory(device).free;
-  return available_memory_bytes() / communicator.topology().local_size();
+  const std::int64_t ranks = communicator.topology().local_size();
+  if (device.is_cuda()) {
+    const GpuMemory gpu = gpu_memory(device);
+    const double share =
+        allowed_share(config.gpu.memory_fraction, config.memory.target_vram_gb, gpu.total);
+    return std::min(
+        gpu.free, static_cast<std::int64_t>(share * static_cast<double>(gpu.total)) - gpu.reserved);
+  }
+  std::int64_t free = available_memory_bytes();
+  if (config.memory.target_memory_gb > 0.0) {
+    const auto target = static_cast<std::int64_t>(config.memory.target_memory_gb * kBytesPerGiB);
+    free = std::min(free, target - ranks * rss_bytes());
+  }
+  return free / ranks;
 }
 
 }  // namespace
 
 std::int64_t batch_size_for_memory(std::int64_t free_bytes) {
-  constexpr double kGiB = 1024.0 * 1024.0 * 1024.0;
-  const double free_gib = static_cast<double>(free_bytes) / kGiB;
+  const double free_gib = static_cast<double>(free_bytes) / kBytesPerGiB;
   if (free_gib > 21) return 48;
   if (free_gib > 20) return 40;
   if (free_gib > 19) return 32;
   if (free_gib > 4) return 16;
   if (free_gib > 2) return 8;
   return 4;
+}
+
+std::int64_t activation_bytes(const config::Config& config) {
+  // In floats of hidden_dim for a vehicle of a frame, and of lstm_hidden for one of a step.
+  constexpr std::int64_t kOfEncoder = 4;
+  constexpr std::int64_t kOfLayer = 14;
+  constexpr std::int64_t kOfLstmLayer = 10;
+  const config::Data& data = config.data;
+  const config::Model& model = config.model;
+  const std::int64_t vehicles = data.batch_size * data.max_vehicles;
+  const std::int64_t of_layers = config.train.gradient_checkpointing ? kOfLayer + model.gnn_layers
+                                                                     : kOfLayer * model.gnn_layers;
+  const std::int64_t encoder =
+      vehicles * data.history_frames * model.hidden_dim * (kOfEncoder + of_layers);
+  const std::int64_t lstm = vehicles * (data.history_frames + data.horizon_frames) *
+                            model.lstm_hidden * model.lstm_layers * kOfLstmLayer;
+  const std::int64_t bytes = config.train.precision == "fp32" ? 4 : 2;
+  return bytes * (encoder + lstm);
 }
 
 config::Config with_batch_size(Run& run) {
@@ -39,7 +72,7 @@ config::Config with_batch_size(Run& run) {
   }
   comm::Communicator& communicator = run.communicator();
   const auto free_bytes = static_cast<std::int64_t>(communicator.all_reduce_scalar(
-      static_cast<double>(free_memory_of_a_rank(communicator)), comm::ReduceOp::kMin));
+      static_cast<double>(free_memory_of_a_rank(config, communicator)), comm::ReduceOp::kMin));
   batch_size = batch_size_for_memory(free_bytes);
   spdlog::info("data.batch_size = {} for {} of free memory a rank", batch_size,
                human_bytes(free_bytes));

@@ -12,6 +12,10 @@ namespace traffic::train {
 /// @param free_bytes of the GPU of a rank, or a rank's part of the free memory of its machine
 std::int64_t batch_size_for_memory(std::int64_t free_bytes);
 
+/// What forward keeps for backward, about, of a batch on one rank. The factors are those that were
+/// seen (docs/performance.md).
+std::int64_t activation_bytes(const config::Config& config);
+
 /// The configuration of a run with a batch size: data.batch_size = 0 becomes that of the checkpoint
 /// it goes on from, or what suits the rank with the least memory. Collective.
 /// @throws CheckpointError if the checkpoint does not say

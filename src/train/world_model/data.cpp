@@ -60,6 +60,7 @@ WorldModelData open_world_model_data(const config::Config& config,
   WorldModelData data;
   data.train = std::make_shared<data::Dataset>(opened.files, data::Split::kTrain, windows);
   windows.max_time_shift = 0;  // of augmentation: evaluation has none
+  windows.max_samples = 0;
   data.validation =
       std::make_shared<data::Dataset>(opened.files, data::Split::kValidation, windows);
   data.test = std::make_shared<data::Dataset>(opened.files, data::Split::kTest, windows);

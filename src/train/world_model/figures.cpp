@@ -11,11 +11,32 @@
 
 namespace traffic::train {
 
-report::NamedValues step_metrics(const StepResult& result) {
-  return {{"train/loss", result.loss},
-          {"train/grad_norm", result.grad_norm},
-          {"train/learning_rate", result.learning_rate},
-          {"train/loss_scale", result.loss_scale}};
+void StepFigures::add(const StepResult& result) {
+  constexpr double kFar = 10.0;
+  last_ = result;
+  ++steps_;
+  if (result.skipped) {
+    ++skipped_;
+    return;
+  }
+  least_norm_ = std::min(least_norm_, result.grad_norm);
+  most_norm_ = std::max(most_norm_, result.grad_norm);
+  if (result.grad_norm > kFar * clip_norm_) ++far_over_;
+}
+
+report::NamedValues StepFigures::take() {
+  const auto steps = static_cast<double>(std::max<std::int64_t>(1, steps_));
+  const auto share = [&](std::int64_t count) { return static_cast<double>(count) / steps; };
+  report::NamedValues values{{"train/loss", last_.loss},
+                             {"train/grad_norm", last_.grad_norm},
+                             {"train/grad_norm_min", least_norm_},
+                             {"train/grad_norm_max", most_norm_},
+                             {"train/clipped", share(far_over_)},
+                             {"train/overflow_rate", share(skipped_)},
+                             {"train/learning_rate", last_.learning_rate},
+                             {"train/loss_scale", last_.loss_scale}};
+  *this = StepFigures(clip_norm_);
+  return values;
 }
 
 report::NamedValues validation_metrics(const std::string& prefix, const Validation& validation) {

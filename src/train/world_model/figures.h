@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <map>
 #include <string>
 
@@ -12,7 +13,24 @@
 
 namespace traffic::train {
 
-report::NamedValues step_metrics(const StepResult& result);
+/// Of the steps since the last line of metrics: what the last one came to, and the range of all.
+class StepFigures {
+ public:
+  /// @param clip_norm train.clip_norm
+  explicit StepFigures(double clip_norm) : clip_norm_(clip_norm) {}
+  void add(const StepResult& result);
+  /// After a step.
+  report::NamedValues take();
+
+ private:
+  double clip_norm_;
+  StepResult last_;
+  double least_norm_ = std::numeric_limits<double>::infinity();
+  double most_norm_ = 0.0;
+  std::int64_t steps_ = 0;
+  std::int64_t skipped_ = 0;
+  std::int64_t far_over_ = 0;  ///< steps whose gradient was far over the norm it is clipped to
+};
 report::NamedValues validation_metrics(const std::string& prefix, const Validation& validation);
 std::map<std::string, double> summary_result(const Validation& validation);
 

@@ -16,6 +16,8 @@ std::vector<config::PresetRow> world_model_presets() {
       {"train.gradient_checkpointing", {{"", "", "", "true", "true"}}},
       {"loss_scale.initial", {{"", "65536", "65536", "32768", "16384"}}},
       {"loss_scale.growth_interval", {{"", "2000", "2000", "1000", "500"}}},
+      {"memory.target_memory_gb", {{"", "", "", "10", ""}}},
+      {"memory.target_vram_gb", {{"", "", "", "", "16"}}},
       {"gpu.empty_cache_epochs", {{"1", "1", "5", "1", "1"}}},
       {"train.epochs", {{"2", "50", "50", "50", "50"}}},
       {"train.warmup_epochs", {{"0.5", "", "", "", ""}}},

@@ -20,12 +20,13 @@
 namespace traffic::train {
 namespace {
 
-LrSchedule make_schedule(const config::Train& train, std::int64_t total_steps) {
+LrSchedule make_schedule(const config::Train& train, int num_ranks, std::int64_t total_steps) {
+  const double factor = learning_rate_factor(train.lr_scaling, num_ranks);
   // A training that is made short, to try something, is not all warm-up.
   const double warmup_share = std::min(
       0.5, train.warmup_epochs / static_cast<double>(std::max<std::int64_t>(1, train.epochs)));
-  return {.peak = train.learning_rate,
-          .floor = train.min_learning_rate,
+  return {.peak = factor * train.learning_rate,
+          .floor = factor * train.min_learning_rate,
           .warmup_steps = std::llround(warmup_share * static_cast<double>(total_steps)),
           .total_steps = total_steps};
 }
@@ -92,7 +93,7 @@ WorldModelTrainer::WorldModelTrainer(const config::Config& config, WorldModelNet
                                  .beta2 = config.train.adam_beta2,
                                  .eps = config.train.adam_eps,
                                  .weight_decay = config.train.weight_decay}),
-      schedule_(make_schedule(config.train, total_steps)) {}
+      schedule_(make_schedule(config.train, communicator.size(), total_steps)) {}
 
 StepResult WorldModelTrainer::step(BatchFeeder& batches) {
   TRAFFIC_CHECK(batches.steps_left() >= accumulation_steps_, "a step of {} batches, {} are left",

@@ -64,7 +64,8 @@ class WorldModelTraining final : public Training {
         batches_(*train_loader_, communicator_.device(), make_copy_stream(communicator_.device())),
         model_(config_, data_.train->info().frame_interval_s, communicator_.device()),
         trainer_(config_, model_, communicator_, time_split_,
-                 total_steps_of(config_.train, train_loader_->steps_per_epoch())) {
+                 total_steps_of(config_.train, train_loader_->steps_per_epoch())),
+        figures_(config_.train.clip_norm) {
     model_.ignore_missing(data_.train->info());
     // Splits that nothing can be evaluated on are refused now, not behind an epoch.
     for (const auto& split : {data_.validation, data_.test}) {
@@ -79,6 +80,9 @@ class WorldModelTraining final : public Training {
     return trainer_.parameters();
   }
 
+  [[nodiscard]] MemoryNeeds memory_needs() const override;
+  [[nodiscard]] std::string batch_text() const override;
+
   void start() override;
   void restore_from(const checkpoint::Snapshot& snapshot) override;
   void save_to(checkpoint::Snapshot& snapshot) const override;
@@ -92,7 +96,7 @@ class WorldModelTraining final : public Training {
   }
 
  private:
-  void end_epoch();
+  void end_epoch(Iteration& done);
   void measure_ranks();
   void take_rank_weights(std::vector<double> weights);
   void restore_rank_weights(const checkpoint::Snapshot& snapshot);
@@ -108,11 +112,30 @@ class WorldModelTraining final : public Training {
   BatchFeeder batches_;
   WorldModelNetworks model_;
   WorldModelTrainer trainer_;
+  StepFigures figures_;
   std::int64_t epoch_ = 0;
   double best_loss_ = std::numeric_limits<double>::infinity();
   bool epoch_running_ = false;
   bool is_warm_ = false;  ///< a step of this process is done: the times of others say something
 };
+
+/// Activations lie where the model is, decoded data in main memory.
+MemoryNeeds WorldModelTraining::memory_needs() const {
+  const std::int64_t activations = activation_bytes(config_);
+  std::int64_t decoded = 0;
+  for (const data::SampleBlock& block : data_.train->blocks()) decoded += block.decoded_bytes;
+  const std::int64_t cache = std::min(decoded, config_.data.cache_mb << 20);
+  const bool on_gpu = communicator_.device().is_cuda();
+  return {.host = cache + (on_gpu ? 0 : activations), .gpu = on_gpu ? activations : 0};
+}
+
+std::string WorldModelTraining::batch_text() const {
+  const std::int64_t parts = config_.train.accumulation_steps;
+  const std::int64_t all = config_.data.batch_size * communicator_.size() * parts;
+  return fmt::format("{} samples: data.batch_size = {} on each of {} ranks{}", all,
+                     config_.data.batch_size, communicator_.size(),
+                     parts > 1 ? fmt::format(", {} times", parts) : "");
+}
 
 void WorldModelTraining::start() {
   if (config_.run.init_from.empty()) return;
@@ -126,29 +149,32 @@ void WorldModelTraining::start() {
 std::optional<Iteration> WorldModelTraining::iterate() {
   if (epoch_running_ && is_epoch_over()) {
     // Gone on from a checkpoint of another number of ranks, which leaves less than a step.
-    end_epoch();
-    return Iteration{.evaluation_due = true};
+    Iteration none;
+    end_epoch(none);
+    return none;
   }
   if (!epoch_running_) batches_.start_epoch(epoch_);
   epoch_running_ = true;
   const StepResult result = trainer_.step(batches_);
+  figures_.add(result);
   if (!std::exchange(is_warm_, true)) trainer_.take_speed();
   log_damage(*train_loader_);
   Iteration done{.items = static_cast<std::int64_t>(result.samples),
-                 .evaluation_due = is_epoch_over() || step() >= total_steps(),
                  .shown = {{"loss", result.loss}}};
-  if (done.evaluation_due) end_epoch();
+  if (is_epoch_over() || step() >= total_steps()) end_epoch(done);
   if (step() % config_.log.interval_steps == 0 || step() >= total_steps()) {
-    done.metrics = step_metrics(result);
+    done.metrics = figures_.take();
   }
   return done;
 }
 
-void WorldModelTraining::end_epoch() {
+void WorldModelTraining::end_epoch(Iteration& done) {
   epoch_running_ = false;
   ++epoch_;
   batches_.end_epoch();
   measure_ranks();
+  done.evaluation_due = epoch_ % config_.train.eval_interval_epochs == 0;
+  done.save_due = epoch_ % config_.checkpoint.save_interval_epochs == 0;
 }
 
 /// Once: the shares of all epochs after the first that was measured, here and in runs that go on.

@@ -10,6 +10,7 @@ using ::testing::IsEmpty;
 using ::testing::SizeIs;
 
 constexpr std::int64_t kGiB = std::int64_t{1} << 30;
+constexpr MemoryLimits kLimits{.allocated_gb = 20, .reserved_gb = 21};
 
 GpuMemory memory(std::int64_t allocated, std::int64_t reserved, std::int64_t peak) {
   return {.allocated = allocated * kGiB,
@@ -19,14 +20,14 @@ GpuMemory memory(std::int64_t allocated, std::int64_t reserved, std::int64_t pea
 }
 
 TEST(MemoryWatch, IsSilentBelowTheLimits) {
-  MemoryWatch watch({});
+  MemoryWatch watch(kLimits);
   const MemoryActions actions = watch.look(memory(20, 21, 21));
   EXPECT_THAT(actions.warnings, IsEmpty());
   EXPECT_FALSE(actions.clear_cache);
 }
 
 TEST(MemoryWatch, WarnsOnceOfMuchAllocatedAndAgainAfterItHadCeased) {
-  MemoryWatch watch({});
+  MemoryWatch watch(kLimits);
   const MemoryActions first = watch.look(memory(21, 21, 21));
   ASSERT_THAT(first.warnings, SizeIs(1));
   EXPECT_THAT(first.warnings[0], HasSubstr("lower data.batch_size"));
@@ -36,7 +37,7 @@ TEST(MemoryWatch, WarnsOnceOfMuchAllocatedAndAgainAfterItHadCeased) {
 }
 
 TEST(MemoryWatch, ClearsTheCacheWhereSomethingIsCached) {
-  MemoryWatch watch({});
+  MemoryWatch watch(kLimits);
   EXPECT_TRUE(watch.look(memory(5, 22, 5)).clear_cache);
   EXPECT_FALSE(watch.look(memory(22, 22, 5)).clear_cache);
   EXPECT_FALSE(watch.look(memory(5, 21, 5)).clear_cache);
@@ -49,6 +50,21 @@ TEST(MemoryWatch, AdvisesCheckpointingOnceForAHighPeak) {
   EXPECT_THAT(actions.warnings[0], HasSubstr("train.gradient_checkpointing = true"));
   EXPECT_THAT(actions.warnings[0], HasSubstr("by 8 to 12"));
   EXPECT_THAT(watch.look(memory(5, 5, 22)).warnings, IsEmpty());
+}
+
+TEST(MemoryWatch, WithoutLimitsTheyAreSharesOfWhatARankMayTake) {
+  // 5/6 and 7/8 of 22 GiB are 18.3 and 19.25; of half of it 9.2 and 9.6.
+  EXPECT_THAT(MemoryWatch({}).look(memory(18, 19, 19)).warnings, IsEmpty());
+  EXPECT_THAT(MemoryWatch({}).look(memory(19, 19, 19)).warnings, SizeIs(1));
+  EXPECT_TRUE(MemoryWatch({}).look(memory(5, 20, 5)).clear_cache);
+  EXPECT_THAT(MemoryWatch({.share = 0.5}).look(memory(10, 10, 9)).warnings, SizeIs(1));
+  EXPECT_TRUE(MemoryWatch({.share = 0.5}).look(memory(5, 10, 5)).clear_cache);
+}
+
+TEST(AllowedShare, IsTheLessOfBothLimits) {
+  EXPECT_DOUBLE_EQ(allowed_share(0.9, 0.0, 24 * kGiB), 0.9);
+  EXPECT_DOUBLE_EQ(allowed_share(0.9, 12.0, 24 * kGiB), 0.5);
+  EXPECT_DOUBLE_EQ(allowed_share(0.9, 40.0, 24 * kGiB), 0.9);
 }
 
 TEST(AdviseBatch, FollowsTheTableOfUsedShares) {

@@ -22,11 +22,20 @@ struct Finding {
   ExitCode code = ExitCode::kInternal;  ///< of a failure: what a run would end with
 };
 
+/// What a run needs beside ranks, devices and a folder.
+struct Needs {
+  bool data = false;
+  bool simulations = false;
+};
+/// Of the trainings that run.phase names.
+Needs needs_of(const config::Config& config);
+
 /// Collective: tries what a run with this configuration does first. What fails is a finding, and
 /// the rest is looked at all the same.
 /// @return on rank 0, in the order of the examination; nothing on the others
 /// @throws CommError if ranks do not answer each other
-std::vector<Finding> examine(const comm::MpiSession& session, const config::Config& config);
+std::vector<Finding> examine(const comm::MpiSession& session, const config::Config& config,
+                             const Needs& needs);
 
 /// Looks at the scenarios of a configuration: their files, and some seconds without control. For
 /// one rank.

@@ -44,6 +44,7 @@ struct TrainingUnits {
 struct Iteration {
   std::int64_t items = 0;  ///< samples or simulation steps of all ranks
   bool evaluation_due = false;
+  bool save_due = false;                                   ///< even without an evaluation
   report::NamedValues metrics = {};                        ///< empty: none are due
   std::vector<std::pair<std::string, double>> shown = {};  ///< on the progress bar
 };
@@ -53,6 +54,13 @@ struct Assessment {
   bool best = false;  ///< the parameters are to be kept as the best so far
   bool save = true;   ///< even if they are not
   report::NamedValues metrics = {};
+};
+
+/// What a training is going to take on each rank beyond what it has when it begins, in bytes,
+/// about.
+struct MemoryNeeds {
+  std::int64_t host = 0;
+  std::int64_t gpu = 0;
 };
 
 /// One a rank and training. Everything is called on all ranks and may be collective, unless it is
@@ -81,6 +89,10 @@ class Training {
   /// What the parts beside a checkpoint will come to on the disk, of all ranks
   /// (checkpoint/parts.h). Not collective.
   [[nodiscard]] virtual std::int64_t bytes_of_parts() const { return 0; }
+  /// Not collective, as the next one. What is saved is not part of it.
+  [[nodiscard]] virtual MemoryNeeds memory_needs() const { return {}; }
+  /// What a step learns from, for the log: "64 samples, 32 of each of 2 ranks".
+  [[nodiscard]] virtual std::string batch_text() const { return {}; }
 
   /// The next step.
   /// @return nothing if it was given up because a stop is requested; what was done since the last

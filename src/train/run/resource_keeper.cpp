@@ -1,0 +1,50 @@
+#include "run/resource_keeper.h"
+
+#include <malloc.h>
+#include <spdlog/spdlog.h>
+
+#include "run/gpu.h"
+#include "traffic/core/process.h"
+#include "traffic/model/memory.h"
+
+namespace traffic::train {
+namespace {
+
+/// Memory that is given back is soon asked for again.
+constexpr double kReleaseIntervalS = 10.0;
+
+MemoryLimits gpu_limits(Run& run) {
+  const config::Config& config = run.config();
+  return {.allocated_gb = config.gpu.allocated_limit_gb,
+          .reserved_gb = config.gpu.reserved_limit_gb,
+          .share = limit_gpu_memory(run.communicator().device(), config)};
+}
+
+}  // namespace
+
+ResourceKeeper::ResourceKeeper(Run& run)
+    : reports_(run.is_reporter()),
+      device_(run.communicator().device()),
+      gpu_(gpu_limits(run)),
+      reader_(device_, run.communicator().topology().is_leader()),
+      all_(run.config().memory.target_memory_gb * kBytesPerGiB,
+           static_cast<double>(total_memory_bytes())) {}
+
+void ResourceKeeper::look(const std::vector<Reading>& of_ranks) {
+  const ResourceWatch::Actions actions = all_.look(of_ranks);
+  if (actions.release && since_release_.seconds() > kReleaseIntervalS) {
+    model::release_cached_memory();
+    malloc_trim(0);
+    since_release_ = Stopwatch();
+  }
+  if (actions.warning && reports_) spdlog::warn("{}", *actions.warning);
+}
+
+void ResourceKeeper::look_at_gpu() {
+  if (!device_.is_cuda()) return;
+  const MemoryActions actions = gpu_.look(gpu_memory(device_));
+  for (const std::string& warning : actions.warnings) spdlog::warn("{}", warning);
+  if (actions.clear_cache) empty_gpu_cache(device_);
+}
+
+}  // namespace traffic::train

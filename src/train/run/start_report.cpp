@@ -1,0 +1,91 @@
+#include "run/start_report.h"
+
+#include <fmt/format.h>
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+#include "run/gpu.h"
+#include "traffic/core/process.h"
+#include "traffic/core/text.h"
+
+namespace traffic::train {
+namespace {
+
+std::string bytes_text(double bytes) { return human_bytes(static_cast<std::int64_t>(bytes)); }
+
+/// "803", "20.1 k", "3.5 M"
+std::string count_text(std::int64_t count) {
+  constexpr std::int64_t kThousand = 1000;
+  constexpr std::int64_t kMillion = 1'000'000;
+  if (count < 10 * kThousand) return fmt::format("{}", count);
+  if (count < kMillion) return fmt::format("{:.1f} k", static_cast<double>(count) / kThousand);
+  return fmt::format("{:.2f} M", static_cast<double>(count) / kMillion);
+}
+
+MemoryEstimate estimate_memory(Run& run, const MemoryNeeds& needs, const Reading& reading,
+                               std::int64_t saved_bytes) {
+  const double target = run.config().memory.target_memory_gb * kBytesPerGiB;
+  const auto ranks = static_cast<double>(run.communicator().topology().local_size());
+  const double now = reading.node.total();
+  return {.now = now,
+          .later = now + ranks * static_cast<double>(needs.host) + static_cast<double>(saved_bytes),
+          .allowed = target > 0.0 ? target : static_cast<double>(total_memory_bytes())};
+}
+
+}  // namespace
+
+std::string parameters_text(const comm::ParameterArena& parameters) {
+  std::vector<std::pair<std::string, std::int64_t>> networks;
+  std::int64_t all = 0;
+  for (const comm::ArenaEntry& entry : parameters.entries()) {
+    const std::string network = entry.name.substr(0, entry.name.find('.'));
+    if (networks.empty() || networks.back().first != network) networks.emplace_back(network, 0);
+    networks.back().second += entry.numel;
+    all += entry.numel;
+  }
+  std::string text = fmt::format("{} parameters are trained", count_text(all));
+  for (std::size_t i = 0; i < networks.size(); ++i) {
+    text += fmt::format("{} {} {}", i == 0 ? ":" : ",", networks[i].first,
+                        count_text(networks[i].second));
+  }
+  return text;
+}
+
+std::string memory_text(const MemoryEstimate& estimate) {
+  return fmt::format("main memory: {} now, about {} of {} while it trains",
+                     bytes_text(estimate.now), bytes_text(estimate.later),
+                     bytes_text(estimate.allowed));
+}
+
+void report_start(Run& run, const Training& training, const Reading& reading,
+                  std::int64_t saved_bytes) {
+  if (!run.is_reporter()) return;
+  spdlog::info("{}", parameters_text(training.parameters()));
+  if (const std::string batch = training.batch_text(); !batch.empty()) {
+    spdlog::info("a step learns from {}", batch);
+  }
+  const MemoryNeeds needs = training.memory_needs();
+  const MemoryEstimate estimate = estimate_memory(run, needs, reading, saved_bytes);
+  spdlog::info("{}", memory_text(estimate));
+  if (estimate.later > estimate.allowed) {
+    spdlog::warn(
+        "that is more than there is to take: lower rollout.workers, data.batch_size, data.cache_mb "
+        "or ppo.train_batch_size, start fewer ranks, or raise memory.target_memory_gb");
+  }
+  const at::Device device = run.communicator().device();
+  if (!device.is_cuda()) return;
+  const GpuMemory gpu = gpu_memory(device);
+  const double later = static_cast<double>(gpu.allocated + needs.gpu);
+  const double allowed = allowed_share(run.config().gpu.memory_fraction,
+                                       run.config().memory.target_vram_gb, gpu.total) *
+                         static_cast<double>(gpu.total);
+  spdlog::info("GPU memory of a rank: {} now, about {} of {} while it trains",
+               human_bytes(gpu.allocated), bytes_text(later), bytes_text(allowed));
+  if (later > allowed)
+    spdlog::warn("that is more than it may take: {}", advise_after_out_of_memory());
+}
+
+}  // namespace traffic::train

@@ -1,0 +1,38 @@
+#include "traffic/core/process_family.h"
+
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <csignal>
+
+#include <algorithm>
+
+namespace traffic {
+namespace {
+
+TEST(ProcessFamily, HasAProcessAndWhatItHasStarted) {
+  const pid_t child = fork();
+  if (child == 0) {
+    pause();
+    _exit(0);
+  }
+  const auto family = family_of(getpid());
+  const auto self = std::ranges::find(family, getpid(), &ProcessFacts::pid);
+  ASSERT_NE(self, family.end());
+  EXPECT_EQ(self->name, "test_core");
+  EXPECT_GT(self->rss_bytes, 1'000'000);
+  EXPECT_NE(std::ranges::find(family, child, &ProcessFacts::pid), family.end());
+  const auto only = family_of(child);
+  ASSERT_EQ(only.size(), 1U);
+  EXPECT_EQ(only[0].pid, child);
+  // They share pages, which are counted once.
+  EXPECT_GT(own_share_bytes(child), 0);
+  EXPECT_LE(own_share_bytes(child), only[0].rss_bytes);
+  kill(child, SIGKILL);
+  waitpid(child, nullptr, 0);
+  EXPECT_TRUE(family_of(child).empty());
+  EXPECT_EQ(own_share_bytes(child), 0);
+}
+
+}  // namespace
+}  // namespace traffic
