@@ -9,9 +9,9 @@
 namespace traffic::train {
 
 const std::vector<TrainingRow>& shipped_trainings() {
-  static const std::vector<TrainingRow> rows{world_model_training(), ppo_training(),
+  static const std::vector<TrainingRow> rows{world_model_training(),     ppo_training(),
                                              ppo_constrained_training(), snakes_training(),
-                                             signals_training(), dqn_training()};
+                                             signals_training(),         dqn_training()};
   return rows;
 }
 
