@@ -35,9 +35,9 @@ struct WorkerPoolSpec {
 };
 
 /// Rank 0 starts rollout_worker processes through MPI, on every node as many as the environments of
-/// its ranks need; each keeps a few processes of environments running. Orders and answers go through
-/// memory that ranks and workers of a node map; nothing spins. The constructor and close() are
-/// collective.
+/// its ranks need; each keeps a few processes of environments running. Orders and answers go
+/// through memory that ranks and workers of a node map; nothing spins. The constructor and close()
+/// are collective.
 class WorkerPool final : public EnvPool {
  public:
   /// Starts the workers; environments become ready meanwhile and later.
