@@ -2,11 +2,9 @@
 /// --against, teams of 3v3 snakes on the same starts.
 #include <fmt/format.h>
 
-#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>
-#include <numeric>
 #include <optional>
 #include <set>
 #include <string>
@@ -14,6 +12,8 @@
 #include <variant>
 #include <vector>
 
+#include "eval_arguments.h"
+#include "eval_snakes.h"
 #include "run_app.h"
 #include "traffic/config/command_line.h"
 #include "traffic/config/scenario_mix.h"
@@ -27,86 +27,13 @@
 #include "traffic/sim/scenario.h"
 #include "traffic/train/evaluate/evaluation.h"
 #include "traffic/train/evaluate/foreign_settings.h"
-#include "traffic/train/offpolicy/snakes_match.h"
 #include "traffic/train/policy/policy_controller.h"
 #include "traffic/train/trainings.h"
 
 namespace {
 
 using namespace traffic;
-
-struct Arguments {
-  std::vector<std::string> scenarios;
-  std::vector<std::string> controllers;
-  std::string seeds = "0..9";
-  int jobs = 0;
-  double demand_scale = 1.0;
-  bool shows_all = false;
-  bool prints_json = false;
-  std::string json_path;
-  std::string csv;
-  std::string replay;
-  std::vector<std::string> against;
-  int games = 1000;
-};
-
-config::Program program(Arguments& arguments) {
-  return {
-      .name = "traffic_eval",
-      .description =
-          "Runs controllers on the same seeds and compares them with the uncontrolled traffic. "
-          "Without a configuration file the environment is that of the first checkpoint, with "
-          "--preset and --set on top.",
-      .add_options =
-          [&arguments](CLI::App& app) {
-            app.add_option("--scenario", arguments.scenarios,
-                           "A .sumocfg or the name of a shipped scenario; repeatable")
-                ->type_name("FILE")
-                ->allow_extra_args(false);
-            app.add_option(
-                   "--controller", arguments.controllers,
-                   "none, random, meter, yield, brisk, glide, or for traffic lights greedy, "
-                   "max_pressure, actuated, with parameters as in 'yield(lead_s=12)', or "
-                   "checkpoint:PATH, which decides as its file says unless "
-                   ",greedy or ,sampled follows; repeatable")
-                ->type_name("NAME")
-                ->allow_extra_args(false);
-            app.add_option("--seeds", arguments.seeds, "Seeds: 100..119, both ends, or 1,5,9")
-                ->type_name("A..B");
-            app.add_option("--jobs", arguments.jobs, "Processes; 0: one for each CPU")
-                ->check(CLI::Range(0, 1024));
-            app.add_option("--demand-scale", arguments.demand_scale,
-                           "Factor on the scenario's demand")
-                ->check(CLI::Range(0.01, 100.0));
-            app.add_flag("--all", arguments.shows_all,
-                         "Print every figure; without it, those that fit a terminal");
-            app.add_option_function<std::string>(
-                   "--json",
-                   [&arguments](const std::string& file) {
-                     arguments.prints_json = file.empty();
-                     arguments.json_path = file;
-                   },
-                   "Print tables as JSON, or write them to FILE")
-                ->type_name("[FILE]")
-                ->expected(0, 1);
-            app.add_option("--csv", arguments.csv, "Write the episodes to FILE")->type_name("FILE");
-            app.add_option("--replay", arguments.replay,
-                           "Keep the first seed's traffic under each controller in DIR: "
-                           "replay.html for a browser, files for SUMO's tools")
-                ->type_name("DIR");
-            app.add_option("--against", arguments.against,
-                           "3v3 snakes instead of traffic: each controller plays this team, a "
-                           "script or checkpoint:PATH; repeatable")
-                ->type_name("TEAM")
-                ->allow_extra_args(false);
-            app.add_option("--games", arguments.games,
-                           "With --against: games of a pairing, half from either side; their "
-                           "starts are numbered from the first of --seeds")
-                ->check(CLI::Range(4, 10'000'000))
-                ->capture_default_str();
-          },
-      .trains = false};
-}
+using apps::EvalArguments;
 
 void say(const std::string& line) {
   std::fputs(fmt::format("traffic_eval: {}\n", line).c_str(), stderr);
@@ -118,7 +45,7 @@ bool is_set(const config::CommonOptions& options, std::string_view key) {
 }
 
 /// Keys of the command line.
-std::set<std::string> said_by_user(const Arguments& arguments,
+std::set<std::string> said_by_user(const EvalArguments& arguments,
                                    const config::CommonOptions& options) {
   std::set<std::string> keys;
   for (const auto& assignment : options.overrides.assignments) keys.insert(assignment.key);
@@ -129,7 +56,8 @@ std::set<std::string> said_by_user(const Arguments& arguments,
 /// Settings of the environment in which a controller was trained and is not evaluated, less what
 /// the command line asks for.
 std::vector<std::string> other_settings(const config::Config& trained,
-                                        const config::Config& evaluated, const Arguments& arguments,
+                                        const config::Config& evaluated,
+                                        const EvalArguments& arguments,
                                         const config::CommonOptions& options) {
   const auto here = config::flatten(evaluated);
   std::vector<std::string> keys;
@@ -145,7 +73,7 @@ std::vector<std::string> other_settings(const config::Config& trained,
 /// What a controller was trained in is what it is evaluated in, unless something else is said: the
 /// configuration of the file, else of the first checkpoint, else the defaults; --preset and --set
 /// on top.
-config::Config choose_config(const Arguments& arguments, const config::CommonOptions& options) {
+config::Config choose_config(const EvalArguments& arguments, const config::CommonOptions& options) {
   std::optional<config::Config> chosen;
   if (!options.config_path.empty()) chosen = config::resolve(options);
   std::string first;
@@ -172,7 +100,8 @@ config::Config choose_config(const Arguments& arguments, const config::CommonOpt
   return chosen ? *chosen : config::resolve(options);
 }
 
-train::EvaluationPlan make_plan(const Arguments& arguments, const config::CommonOptions& options) {
+train::EvaluationPlan make_plan(const EvalArguments& arguments,
+                                const config::CommonOptions& options) {
   train::EvaluationPlan plan;
   plan.config = choose_config(arguments, options);
   // The one scenario that is asked for now, not the several that were trained on.
@@ -190,7 +119,7 @@ train::EvaluationPlan make_plan(const Arguments& arguments, const config::Common
 
 /// One for each scenario: those asked for, or what the controllers are trained in.
 std::vector<train::EvaluationPlan> plans_of_scenarios(const train::EvaluationPlan& plan,
-                                                      const Arguments& arguments) {
+                                                      const EvalArguments& arguments) {
   std::vector<std::string> scenarios = arguments.scenarios;
   if (scenarios.empty()) {
     for (const auto& part : config::scenario_mix(plan.config.env)) {
@@ -255,7 +184,7 @@ void print_tables(const train::EvaluationPlan& plan,
   if (differences.num_rows() > 0) std::fputs(("\n" + differences.to_text()).c_str(), stdout);
 }
 
-int evaluate(const Arguments& arguments, const config::CommonOptions& options) {
+int evaluate(const EvalArguments& arguments, const config::CommonOptions& options) {
   auto plans = plans_of_scenarios(make_plan(arguments, options), arguments);
   if (options.print_config) {
     std::fputs(config::to_toml(plans.front().config).c_str(), stdout);
@@ -287,45 +216,18 @@ int evaluate(const Arguments& arguments, const config::CommonOptions& options) {
   return 0;
 }
 
-/// 3v3 snakes: every controller against every other team.
-int play(const Arguments& arguments) {
-  if (arguments.controllers.empty()) {
-    throw ConfigError("--against needs a --controller that plays: a script's name or {}PATH",
-                      train::kCheckpointTeam);
-  }
-  std::vector<std::uint64_t> starts(static_cast<std::size_t>(arguments.games / 2));
-  std::iota(starts.begin(), starts.end(), train::parse_seeds(arguments.seeds).front());
-  std::string json;
-  for (const std::string& name : arguments.controllers) {
-    const auto team = train::make_snakes_team(name);
-    for (const std::string& against : arguments.against) {
-      const auto other = train::make_snakes_team(against);
-      const train::SnakesScore score =
-          train::score_of(train::play_snakes_match(*team, *other, starts));
-      json += (json.empty() ? "[" : ",\n ") + train::score_json(team->name(), other->name(), score);
-      if (arguments.prints_json) continue;
-      std::fputs(train::describe_score(team->name(), other->name(), score).c_str(), stdout);
-      std::fflush(stdout);
-    }
-  }
-  json += "]\n";
-  if (!arguments.json_path.empty()) write_file_atomically(arguments.json_path, json);
-  if (arguments.prints_json) std::fputs(json.c_str(), stdout);
-  return 0;
-}
-
 }  // namespace
 
 int main(int argc, char** argv) {
   return run_guarded("traffic_eval", [&] {
     train::register_trainings(train::shipped_trainings());
-    Arguments arguments;
-    const auto parsed = config::parse_command_line(argc, argv, program(arguments));
+    apps::EvalArguments arguments;
+    const auto parsed = config::parse_command_line(argc, argv, apps::eval_program(arguments));
     if (const auto* exit = std::get_if<config::ExitRequest>(&parsed)) {
       std::fputs(exit->text.c_str(), stdout);
       return 0;
     }
-    if (!arguments.against.empty()) return play(arguments);
+    if (!arguments.against.empty()) return apps::play_snakes(arguments);
     return evaluate(arguments, std::get<config::CommonOptions>(parsed));
   });
 }
