@@ -21,7 +21,7 @@ PolicyInput input_of(const std::vector<std::int64_t>& ptr, std::uint64_t seed) {
 double share_of_commands(Policy& policy) {
   const PolicyInput in = input_of({0, 1000, 2000}, 1);
   Rng rng(2);
-  config::Config config = small_config();
+  config::Config config = testing::small_config();
   const Decisions made =
       policy.decide(in, torch::tensor({policy.top_k(), policy.top_k()}, torch::kLong),
                     test::draw_uniforms(rng, {2000, policy.uniform_columns()}));
@@ -29,7 +29,7 @@ double share_of_commands(Policy& policy) {
 }
 
 TEST(Policy, StartsWithTheConfiguredProbabilityOfACommand) {
-  config::Config config = small_config();
+  config::Config config = testing::small_config();
   config.controller.top_k = 1000;
   for (const double probability : {0.1, 0.35, 0.8}) {
     config.controller.first_command_probability = probability;
@@ -40,7 +40,7 @@ TEST(Policy, StartsWithTheConfiguredProbabilityOfACommand) {
 }
 
 TEST(Policy, ExploringIsGreedyButForAShareThatIsRandom) {
-  config::Config config = small_config();
+  config::Config config = testing::small_config();
   config.controller.top_k = 1000;
   config.controller.first_command_probability = 0.8;
   Policy policy(config, kWidths, torch::kCPU);
@@ -68,7 +68,7 @@ TEST(Policy, ExploringIsGreedyButForAShareThatIsRandom) {
 }
 
 TEST(Policy, ARandomCommandIsPickedFirst) {
-  Policy policy(small_config(), kWidths, torch::kCPU);
+  Policy policy(testing::small_config(), kWidths, torch::kCPU);
   policy.explore(0.5);
   torch::Tensor uniforms = torch::full({4, policy.uniform_columns()}, 0.9F);
   uniforms[3] = torch::tensor({0.0F, 0.0F, 0.99F, 0.0F, 0.0F, 0.0F, 0.0F});
@@ -79,7 +79,7 @@ TEST(Policy, ARandomCommandIsPickedFirst) {
 }
 
 TEST(Policy, PicksNoMoreThanAreLeftInAState) {
-  Policy policy(small_config(), kWidths, torch::kCPU);
+  Policy policy(testing::small_config(), kWidths, torch::kCPU);
   const PolicyInput in = input_of({0, 4, 8, 9, 9}, 3);
   const Decisions made = policy.decide(in, torch::tensor({2, 1, 2, 2}, torch::kLong), std::nullopt);
   const torch::Tensor counts = (made.picks >= 0).sum(1);
@@ -88,7 +88,7 @@ TEST(Policy, PicksNoMoreThanAreLeftInAState) {
 }
 
 TEST(Policy, ArriveLateIsKeptOtherCommandsLastAControlPeriod) {
-  config::Config config = small_config();
+  config::Config config = testing::small_config();
   config.action.commands = {"none", "stop", "arrive_late"};
   config.env.control_period_s = 5.0;
   const std::vector<std::uint32_t> vehicles = {7};
@@ -105,7 +105,7 @@ TEST(Policy, ArriveLateIsKeptOtherCommandsLastAControlPeriod) {
 }
 
 TEST(Policy, GivesTheDecisionsThatItMadeTheProbabilityThatItMadeThemWith) {
-  config::Config config = small_config();
+  config::Config config = testing::small_config();
   config.action.lane_change = true;
   for (const char* kind : {"categorical", "target_speed", "acceleration"}) {
     config.action.longitudinal = kind;
@@ -127,7 +127,7 @@ TEST(Policy, GivesTheDecisionsThatItMadeTheProbabilityThatItMadeThemWith) {
 }
 
 TEST(Policy, TurnsActionsIntoCommandsThatLastAControlPeriod) {
-  const config::Config config = small_config();
+  const config::Config config = testing::small_config();
   const Policy policy(config, kWidths, torch::kCPU);
   const std::vector<std::uint32_t> ids{7, 9};
   const std::vector<float> rows(2 * scene::node_features().size(), 0.0F);
@@ -145,7 +145,7 @@ TEST(Policy, TurnsActionsIntoCommandsThatLastAControlPeriod) {
 }
 
 TEST(Policy, ContinuousCommandsStayWithinTheirBounds) {
-  config::Config config = small_config();
+  config::Config config = testing::small_config();
   config.action.longitudinal = "acceleration";
   const Policy policy(config, kWidths, torch::kCPU);
   const std::vector<std::uint32_t> ids{1};
