@@ -1,0 +1,29 @@
+/// The command line of traffic_eval.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "traffic/config/command_line.h"
+
+namespace traffic::apps {
+
+struct EvalArguments {
+  std::vector<std::string> scenarios;
+  std::vector<std::string> controllers;
+  std::string seeds = "0..9";
+  int jobs = 0;
+  double demand_scale = 1.0;
+  bool shows_all = false;
+  bool prints_json = false;
+  std::string json_path;
+  std::string csv;
+  std::string replay;
+  std::vector<std::string> against;
+  int games = 1000;
+};
+
+/// @param arguments is filled in when the command line is parsed, and must outlive that
+config::Program eval_program(EvalArguments& arguments);
+
+}  // namespace traffic::apps
