@@ -96,7 +96,8 @@ const std::vector<Treatment> kTreatments{
     {"bin/cart_pole ", nullptr, "tests/examples/cart_pole trains with it"},
     {"^h5(ls|dump) ", nullptr, "tools of HDF5, which the project does not install"},
     {"^export NCCL_", nullptr, "variables of another program"},
-    {"^tests/benchmarks/compare_|build/release/bin/bench_", nullptr, "measures for minutes"},
+    {"^tests/benchmarks/(compare_|resco)|build/release/bin/bench_", nullptr,
+     "measures for minutes"},
 };
 
 /// A folder that looks like the repository after a build, in which the README's longer commands
