@@ -124,8 +124,7 @@ TEST_F(DoctorTest, LooksAtWhatTheTrainingsNeed) {
   ASSERT_EQ(recorded.exit_code, 0) << recorded.output;
   const Outcome with_data = run_program(
       TRAFFIC_BIN_DIR + shared + " --phase 1 --set data.files='[\"" + dir_.string() + "/*.h5\"]'");
-  EXPECT_THAT(with_data.output,
-              AllOf(HasSubstr("1 files, samples: "), HasSubstr("samples/s ready")));
+  EXPECT_THAT(with_data.output, AllOf(HasSubstr("files, samples: "), HasSubstr("samples/s ready")));
   const Outcome second = run_program(TRAFFIC_BIN_DIR + shared + " --phase 2");
   EXPECT_EQ(second.exit_code, 0) << second.output;
   EXPECT_THAT(second.output, AllOf(HasSubstr("ready after"), Not(HasSubstr("samples: "))));

@@ -121,12 +121,16 @@ function drawLights(context, recording, scale) {
     const shown = links.map((link) => changes[now]?.state[link]);
     const colour = LIGHT_COLOURS.find(([letter]) => shown.includes(letter));
     if (!colour) continue;  // switched off
+    const [x, y] = [(line[0] + line[2]) / 2 * scale, -(line[1] + line[3]) / 2 * scale];
+    const long = Math.hypot(line[2] - line[0], line[3] - line[1]) / 2;
+    const half = Math.max(long * scale, 5) / Math.max(long, 0.1);  // from afar longer than it is
+    const [dx, dy] = [(line[2] - line[0]) / 2 * half, -(line[3] - line[1]) / 2 * half];
     context.strokeStyle = colour[1];
-    context.lineWidth = Math.max(1.2 * scale, 3);
+    context.lineWidth = Math.max(1.2 * scale, 3.5);
     context.lineCap = 'butt';
     context.beginPath();
-    context.moveTo(line[0] * scale, -line[1] * scale);
-    context.lineTo(line[2] * scale, -line[3] * scale);
+    context.moveTo(x - dx, y - dy);
+    context.lineTo(x + dx, y + dy);
     context.stroke();
   }
 }

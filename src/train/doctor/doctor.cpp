@@ -114,7 +114,7 @@ class Examination {
   /// Simulations run beside the ranks that they belong to.
   void examine_nodes() {
     const auto& topology = session_.topology();
-    const std::int64_t all_envs = config::num_simulations(config_.rollout);
+    const std::int64_t all_envs = needs_.simulations ? config::num_simulations(config_.rollout) : 0;
     std::int64_t envs = 0;
     for (const int rank : topology.local_ranks) {
       envs += (all_envs - rank + topology.size - 1) / topology.size;

@@ -55,7 +55,7 @@ std::string parameters_text(const comm::ParameterArena& parameters) {
 }
 
 std::string memory_text(const MemoryEstimate& estimate) {
-  return fmt::format("main memory: {} now, about {} of {} while it trains",
+  return fmt::format("main memory: {} now, up to about {} of {} while it trains",
                      bytes_text(estimate.now), bytes_text(estimate.later),
                      bytes_text(estimate.allowed));
 }
@@ -82,7 +82,7 @@ void report_start(Run& run, const Training& training, const Reading& reading,
   const double allowed = allowed_share(run.config().gpu.memory_fraction,
                                        run.config().memory.target_vram_gb, gpu.total) *
                          static_cast<double>(gpu.total);
-  spdlog::info("GPU memory of a rank: {} now, about {} of {} while it trains",
+  spdlog::info("GPU memory of a rank: {} now, up to about {} of {} while it trains",
                human_bytes(gpu.allocated), bytes_text(later), bytes_text(allowed));
   if (later > allowed)
     spdlog::warn("that is more than it may take: {}", advise_after_out_of_memory());

@@ -20,7 +20,7 @@ struct MemoryEstimate {
   double allowed = 0.0;  ///< memory.target_memory_gb, or what the node has
 };
 
-/// "main memory: 1.1 GiB now, about 1.6 GiB of 10.0 GiB while it trains"
+/// "main memory: 1.1 GiB now, up to about 1.6 GiB of 10.0 GiB while it trains"
 std::string memory_text(const MemoryEstimate& estimate);
 
 /// Logs it all on the reporter; warns if it is likely to be too much.
