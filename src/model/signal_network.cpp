@@ -29,7 +29,9 @@ SignalNetworkImpl::SignalNetworkImpl(std::int64_t features, std::int64_t hidden_
     : first_(register_module("first", torch::nn::Linear(features, hidden_dim))),
       second_(register_module("second", torch::nn::Linear(hidden_dim, hidden_dim))),
       choice_(register_module("choice", torch::nn::Linear(3 * hidden_dim, hidden_dim))),
-      logit_(register_module("logit", torch::nn::Linear(hidden_dim, 1))),
+      // No bias: what all greens of a light have in common moves none of their probabilities.
+      logit_(register_module(
+          "logit", torch::nn::Linear(torch::nn::LinearOptions(hidden_dim, 1).bias(false)))),
       state_(register_module("state", torch::nn::Linear(2 * hidden_dim, hidden_dim))),
       value_(register_module("value", torch::nn::Linear(hidden_dim, 1))) {}
 
@@ -38,7 +40,6 @@ void SignalNetworkImpl::reset(std::uint64_t seed) {
   constexpr double kAlmostNothing = 0.01;
   const torch::NoGradGuard no_grad;
   logit_->weight.mul_(kAlmostNothing);
-  logit_->bias.zero_();
 }
 
 SignalOutput SignalNetworkImpl::forward(const SignalInput& in) {

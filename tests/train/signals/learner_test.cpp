@@ -71,10 +71,12 @@ TEST(SignalLearner, RanksTogetherLearnWhatOneLearnsFromAllEpisodes) {
     const auto all = live_episodes(alone_policy, kEpisodes, 0, 1);
     ASSERT_TRUE(together.update(mine, kEpisodes, iteration));
     ASSERT_TRUE(joined.update(all, kEpisodes, iteration));
+    // Sums in another order, through a dozen steps of Adam. What differs by rounding when the
+    // second iteration begins may fall on either side of a clip.
+    const double tolerance = iteration == 0 ? 3e-5 : 2e-3;
+    EXPECT_TRUE(
+        torch::allclose(together.parameters().flat(), joined.parameters().flat(), 0, tolerance));
   }
-  // Sums in another order, through a dozen steps of Adam.
-  EXPECT_TRUE(
-      torch::allclose(together.parameters().flat(), joined.parameters().flat(), 1e-3, 1e-4));
 }
 
 TEST(SignalLearner, FindsTheGreenThatIsWorthMost) {
