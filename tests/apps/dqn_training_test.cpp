@@ -27,29 +27,6 @@ class DqnTraining : public RunFolderTest {
            "--set checkpoint.save_interval_steps=1 --set ppo.baseline_cache=" +
            (dir_ / "cache").string() + " --run-dir " + (dir_ / run).string() + " " + arguments;
   }
-  /// Figures of every iteration but those of clocks.
-  [[nodiscard]] std::vector<nlohmann::json> metrics(const std::string& run) const {
-    std::vector<nlohmann::json> all;
-    std::ifstream in(dir_ / run / "metrics.jsonl");
-    for (std::string line; std::getline(in, line);) {
-      auto figures = nlohmann::json::parse(line);
-      for (auto it = figures.begin(); it != figures.end();) {
-        const bool of_clock = it.key().starts_with("time") || it.key().starts_with("wall") ||
-                              it.key().starts_with("rollout/restarts");
-        it = of_clock ? figures.erase(it) : std::next(it);
-      }
-      all.push_back(std::move(figures));
-    }
-    return all;
-  }
-  /// Names of the parts beside checkpoints, which say what is in them.
-  [[nodiscard]] std::set<std::string> parts(const std::string& run) const {
-    std::set<std::string> names;
-    for (const auto& entry : fs::directory_iterator(dir_ / run / "checkpoints/parts")) {
-      names.insert(entry.path().filename().string());
-    }
-    return names;
-  }
 };
 
 TEST_F(DqnTraining, KilledAndResumedItEndsWithTheSameBits) {
@@ -65,8 +42,8 @@ TEST_F(DqnTraining, KilledAndResumedItEndsWithTheSameBits) {
   EXPECT_GT(summary("whole")["result"]["updates"], 5);
   EXPECT_EQ(summary("whole")["parameters_xxh3"], summary("cut")["parameters_xxh3"]);
   EXPECT_EQ(summary("whole")["result"], summary("cut")["result"]);
-  EXPECT_EQ(metrics("whole"), metrics("cut"));
-  EXPECT_EQ(parts("whole"), parts("cut"));
+  EXPECT_EQ(figures_of_learning("whole"), figures_of_learning("cut"));
+  EXPECT_EQ(checkpoint_parts("whole"), checkpoint_parts("cut"));
 }
 
 TEST_F(DqnTraining, AnotherNumberOfRanksGoesOnWithTheStreamsOfAll) {
@@ -77,7 +54,7 @@ TEST_F(DqnTraining, AnotherNumberOfRanksGoesOnWithTheStreamsOfAll) {
     ASSERT_EQ(outcome.exit_code, 0) << outcome.output;
     EXPECT_THAT(outcome.output, HasSubstr("streams were dealt out with their simulations"));
     EXPECT_EQ(summary("run")["world_size"], ranks);
-    std::vector<nlohmann::json> all = metrics("run");
+    std::vector<nlohmann::json> all = figures_of_learning("run");
     std::erase_if(all, [](const auto& row) { return !row.contains("replay/transitions"); });
     EXPECT_EQ(all.back()["replay/transitions"], 28 * (4 + ranks));
   }

@@ -29,34 +29,12 @@ class SnakesTraining : public RunFolderTest {
            "--set checkpoint.save_interval_steps=1 --run-dir " +
            (dir_ / run).string() + " " + arguments;
   }
-  /// Figures of every round but those of clocks.
-  [[nodiscard]] std::vector<nlohmann::json> metrics(const std::string& run) const {
-    std::vector<nlohmann::json> all;
-    std::ifstream in(dir_ / run / "metrics.jsonl");
-    for (std::string line; std::getline(in, line);) {
-      auto figures = nlohmann::json::parse(line);
-      for (auto it = figures.begin(); it != figures.end();) {
-        it = it.key().starts_with("time") || it.key().starts_with("wall") ? figures.erase(it)
-                                                                          : std::next(it);
-      }
-      all.push_back(std::move(figures));
-    }
-    return all;
-  }
-  /// Names of the parts beside checkpoints, which say what is in them.
-  [[nodiscard]] std::set<std::string> parts(const std::string& run) const {
-    std::set<std::string> names;
-    for (const auto& entry : fs::directory_iterator(dir_ / run / "checkpoints/parts")) {
-      names.insert(entry.path().filename().string());
-    }
-    return names;
-  }
   /// What two runs must have in common to be the same one.
   void expect_same_bits(const std::string& one, const std::string& other) const {
     EXPECT_EQ(summary(one)["parameters_xxh3"], summary(other)["parameters_xxh3"]);
     EXPECT_EQ(summary(one)["result"], summary(other)["result"]);
-    EXPECT_EQ(metrics(one), metrics(other));
-    EXPECT_EQ(parts(one), parts(other));
+    EXPECT_EQ(figures_of_learning(one), figures_of_learning(other));
+    EXPECT_EQ(checkpoint_parts(one), checkpoint_parts(other));
   }
   [[nodiscard]] std::string best(const std::string& run) const {
     return (dir_ / run / "checkpoints/best.h5").string();
@@ -126,7 +104,7 @@ TEST_F(SnakesTraining, AnotherNumberOfRanksGoesOnWithTheReplayDealtOutAnew) {
 
 TEST_F(SnakesTraining, AMissingPartOfTheReplayIsNamedAndAnOlderCheckpointTaken) {
   ASSERT_EQ(run_program(command(1, "run", "--set offpolicy.max_episodes=48")).exit_code, 0);
-  for (const std::string& name : parts("run")) {
+  for (const std::string& name : checkpoint_parts("run")) {
     fs::remove(dir_ / "run/checkpoints/parts" / name);
   }
   const Outcome outcome = run_program(command(1, "run", "--set offpolicy.max_episodes=96"));

@@ -4,10 +4,15 @@
 #include <gmock/gmock.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <array>
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "support/run_program.h"
 
@@ -44,6 +49,34 @@ class RunFolderTest : public ::testing::Test {
   }
   [[nodiscard]] nlohmann::json summary(const fs::path& run) const {
     return json(run / "summary.json");
+  }
+
+  /// A line a step, without what clocks, processes and the machine had to say: the same bits of two
+  /// runs that are to be one.
+  [[nodiscard]] std::vector<nlohmann::json> figures_of_learning(const std::string& run) const {
+    constexpr std::array<std::string_view, 6> kOthers{"time", "wall",    "wait/",
+                                                      "gpu/", "memory/", "rollout/restarts"};
+    std::vector<nlohmann::json> all;
+    std::ifstream in(dir_ / run / "metrics.jsonl");
+    for (std::string line; std::getline(in, line);) {
+      const nlohmann::json figures = nlohmann::json::parse(line);
+      nlohmann::json learned;
+      for (const auto& [name, figure] : figures.items()) {
+        const bool is_other = std::ranges::any_of(
+            kOthers, [&name = name](std::string_view other) { return name.starts_with(other); });
+        if (!is_other) learned[name] = figure;
+      }
+      all.push_back(std::move(learned));
+    }
+    return all;
+  }
+  /// Names of the parts beside checkpoints, which say what is in them.
+  [[nodiscard]] std::set<std::string> checkpoint_parts(const std::string& run) const {
+    std::set<std::string> names;
+    for (const auto& entry : fs::directory_iterator(dir_ / run / "checkpoints/parts")) {
+      names.insert(entry.path().filename().string());
+    }
+    return names;
   }
 
   fs::path dir_;
