@@ -30,7 +30,8 @@ def fetch(folder):
 
 def command(args, sumocfg):
     line = [program("traffic_eval"), "--scenario", str(sumocfg), "--seeds", args.seeds, "--demand-scale", str(args.demand_scale),
-            "--jobs", str(args.jobs), "--set", "env.objective=delay", "--set", 'env.sumo_args=["--time-to-teleport", "-1"]']
+            "--jobs", str(args.jobs), "--set", "env.objective=delay", "--set", 'env.sumo_args=["--time-to-teleport", "-1"]',
+            "--set", "env.max_time_s=0"]  # to the scenario's end, whatever the checkpoint was trained with
     controllers = ["none"] + [f"{script}(period_s={period})" for script in SCRIPTS for period in (5, 10)]
     if args.checkpoint:
         controllers.append(f"checkpoint:{args.checkpoint}")
