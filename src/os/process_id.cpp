@@ -3,41 +3,45 @@
 #include <unistd.h>
 
 #include <fstream>
+#include <iterator>
 #include <sstream>
 #include <string>
 
 namespace traffic::os {
-namespace {
 
-struct Stat {
-  char state = 'X';  ///< dead
-  std::uint64_t start_ticks = 0;
-};
-
-/// /proc/PID/stat; of no process if there is none.
-Stat read_stat(pid_t pid) {
+std::optional<ProcessStat> process_stat(pid_t pid) {
   std::ifstream file("/proc/" + std::to_string(pid) + "/stat");
-  std::string line;
-  if (!std::getline(file, line)) return {};
-  // The second field, the name, may hold spaces and brackets.
-  const auto name_end = line.rfind(')');
-  if (name_end == std::string::npos) return {};
-  std::istringstream fields(line.substr(name_end + 1));
-  Stat stat;
-  fields >> stat.state;  // the third field
+  const std::string text{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+  // The name is in brackets and may hold any character, brackets too.
+  const auto open = text.find('(');
+  const auto close = text.rfind(')');
+  if (open == std::string::npos || close == std::string::npos) return std::nullopt;
+  ProcessStat stat;
+  stat.name = text.substr(open + 1, close - open - 1);
+  std::istringstream fields(text.substr(close + 1));
   std::string skipped;
-  for (int field = 4; field < 22; ++field) fields >> skipped;
-  fields >> stat.start_ticks;
-  return fields ? stat : Stat{};
+  const auto skip = [&](int first, int last) {
+    for (int field = first; field <= last; ++field) fields >> skipped;
+  };
+  std::uint64_t user_ticks = 0;
+  std::uint64_t system_ticks = 0;
+  fields >> stat.state >> stat.parent;  // fields 3 and 4
+  skip(5, 13);
+  fields >> user_ticks >> system_ticks;
+  skip(16, 21);
+  fields >> stat.start_ticks >> skipped >> stat.resident_pages;
+  if (!fields) return std::nullopt;
+  stat.cpu_ticks = user_ticks + system_ticks;
+  return stat;
 }
 
-}  // namespace
-
-std::uint64_t process_start_ticks(pid_t pid) { return read_stat(pid).start_ticks; }
+std::uint64_t process_start_ticks(pid_t pid) {
+  return process_stat(pid).value_or(ProcessStat{}).start_ticks;
+}
 
 bool is_running(pid_t pid, std::uint64_t start_ticks) {
-  const Stat stat = read_stat(pid);
-  return stat.state != 'Z' && stat.state != 'X' && stat.start_ticks == start_ticks;
+  const auto stat = process_stat(pid);
+  return stat && stat->state != 'Z' && stat->state != 'X' && stat->start_ticks == start_ticks;
 }
 
 void enter_self(SharedProcess& entry) {

@@ -5,8 +5,22 @@
 
 #include <atomic>
 #include <cstdint>
+#include <optional>
+#include <string>
 
 namespace traffic::os {
+
+/// What the kernel says of a process (proc(5), /proc/PID/stat).
+struct ProcessStat {
+  std::string name;
+  char state = 'X';  ///< R runs, S waits, D waits for a disk, T is stopped, Z has ended, X is dead
+  pid_t parent = 0;
+  std::uint64_t cpu_ticks = 0;    ///< user and system time, in clock ticks
+  std::uint64_t start_ticks = 0;  ///< since boot
+  std::int64_t resident_pages = 0;
+};
+/// @return nothing if there is no such process
+std::optional<ProcessStat> process_stat(pid_t pid);
 
 /// Start of a process in clock ticks since boot; 0 if there is no such process. With the pid it
 /// names a process uniquely, also after the pid is used again.
