@@ -16,6 +16,7 @@
 #include "policy/decider.h"
 #include "policy/fit.h"
 #include "rollouts/rollouts.h"
+#include "rollouts/units.h"
 #include "run/selection.h"
 #include "run/snapshot_parts.h"
 #include "run/together.h"
@@ -56,13 +57,7 @@ class DqnTraining final : public Training {
     policy_.controller()->named_parameters()["longitudinal.bias"].zero_();
   }
 
-  [[nodiscard]] TrainingUnits units() const override {
-    return {.step = "iteration",
-            .items = "env steps",
-            .rate = "env_steps_per_s",
-            .duration = "iteration_s",
-            .long_steps = true};
-  }
+  [[nodiscard]] TrainingUnits units() const override { return units_of_rollouts(); }
   [[nodiscard]] std::int64_t step() const override { return iteration_; }
   [[nodiscard]] std::int64_t total_steps() const override { return config_.ppo.iterations; }
   [[nodiscard]] const comm::ParameterArena& parameters() const override {

@@ -18,6 +18,7 @@
 #include "ppo/prior.h"
 #include "ppo/return_point.h"
 #include "rollouts/rollouts.h"
+#include "rollouts/units.h"
 #include "run/snapshot_parts.h"
 #include "traffic/checkpoint/file.h"
 #include "traffic/core/error.h"
@@ -49,13 +50,7 @@ class PpoTraining final : public Training {
         handover_(config_, rollouts_.selection(), constrained),
         return_point_(config_.ppo) {}
 
-  [[nodiscard]] TrainingUnits units() const override {
-    return {.step = "iteration",
-            .items = "env steps",
-            .rate = "env_steps_per_s",
-            .duration = "iteration_s",
-            .long_steps = true};
-  }
+  [[nodiscard]] TrainingUnits units() const override { return units_of_rollouts(); }
   [[nodiscard]] std::int64_t step() const override { return iteration_; }
   [[nodiscard]] std::int64_t total_steps() const override { return config_.ppo.iterations; }
   [[nodiscard]] const comm::ParameterArena& parameters() const override {

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "ppo/network_check.h"
+#include "rollouts/units.h"
 #include "run/selection.h"
 #include "run/snapshot_parts.h"
 #include "run/together.h"
@@ -54,13 +55,7 @@ class SignalsTraining final : public Training {
     torch::set_num_threads(1);
   }
 
-  [[nodiscard]] TrainingUnits units() const override {
-    return {.step = "iteration",
-            .items = "env steps",
-            .rate = "env_steps_per_s",
-            .duration = "iteration_s",
-            .long_steps = true};
-  }
+  [[nodiscard]] TrainingUnits units() const override { return units_of_rollouts(); }
   [[nodiscard]] std::int64_t step() const override { return iteration_; }
   [[nodiscard]] std::int64_t total_steps() const override { return config_.ppo.iterations; }
   [[nodiscard]] const comm::ParameterArena& parameters() const override {
