@@ -3,6 +3,7 @@
 #include <cmath>
 #include <string>
 
+#include "episode_traffic.h"
 #include "period_codec.h"
 #include "signal_codec.h"
 #include "traffic/core/error.h"
@@ -33,14 +34,8 @@ Environment::Answer SignalEnvironment::step(std::span<const std::byte> order,
 }
 
 void SignalEnvironment::begin_episode(const EpisodeSpec& spec) {
-  if (static_cast<std::size_t>(spec.traffic.scenario) >= mix_.size()) {
-    throw WorkerError("an episode of scenario {}, there are {}", spec.traffic.scenario,
-                      mix_.size());
-  }
-  sumo_.set_scenario(mix_[static_cast<std::size_t>(spec.traffic.scenario)].scenario);
-  std::vector<std::string> extra_args;
-  if (spec.demand_scale != 1.0) extra_args = {"--scale", fmt::format("{}", spec.demand_scale)};
-  sumo_.reset(spec.traffic.seed, extra_args);
+  sumo_.set_scenario(scenario_of(spec, mix_));
+  sumo_.reset(spec.traffic.seed, demand_args(spec));
   control_period_ = {options_.control_period_s, sumo_.step_length_s()};
   script_.reset();
   if (!spec.controller.empty()) {
@@ -77,17 +72,7 @@ Environment::Answer SignalEnvironment::answer(std::span<std::byte> room) {
   choices_.clear();
   rows_.clear();
   const bool done = sumo_.done();
-  if (acts_ && !script_ && !done) {
-    const scene::SignalView& view = sumo_.signals();
-    for (int light = 0; light < view.book().num_lights(); ++light) {
-      if (!view.book().may_switch(light)) continue;
-      choices_.push_back(
-          {.light = light,
-           .num_greens = static_cast<std::int32_t>(view.book().plan(light).greens().size()),
-           .present = view.book().present(light)});
-      view.append_features(light, rows_);
-    }
-  }
+  if (acts_ && !script_ && !done) find_choices(sumo_.signals(), choices_, rows_);
   const SignalPeriod period{.time_s = sumo_.time_s(),
                             .done = done,
                             .lost_s = lost_s_,

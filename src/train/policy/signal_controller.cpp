@@ -28,16 +28,7 @@ class SignalController final : public scene::Controller {
 
   void decide_signals(const scene::SignalView& view,
                       std::vector<scene::SignalCommand>& commands) override {
-    choices_.clear();
-    rows_.clear();
-    for (int light = 0; light < view.book().num_lights(); ++light) {
-      if (!view.book().may_switch(light)) continue;
-      choices_.push_back(
-          {.light = light,
-           .num_greens = static_cast<std::int32_t>(view.book().plan(light).greens().size()),
-           .present = view.book().present(light)});
-      view.append_features(light, rows_);
-    }
+    rollout::find_choices(view, choices_, rows_);
     if (choices_.empty()) return;
     const SignalBatch batch = signal_batch(choices_, rows_);
     std::vector<float> uniforms;

@@ -4,9 +4,11 @@
 
 #include <cstdint>
 #include <span>
+#include <vector>
 
 #include "traffic/scene/score.h"
 #include "traffic/scene/signal_book.h"
+#include "traffic/scene/signal_view.h"
 
 namespace traffic::rollout {
 
@@ -16,6 +18,11 @@ struct SignalChoice {
   std::int32_t num_greens = 0;  ///< rows of its features, which follow those of the choice before
   std::int32_t present = 0;     ///< the green that it shows
 };
+
+/// Lights that may switch now, and the features of their greens, in the place of what was there.
+/// @param rows [sum of num_greens, F]
+void find_choices(const scene::SignalView& view, std::vector<SignalChoice>& choices,
+                  std::vector<float>& rows);
 
 /// The outcome of a control period and the observation at its end. L lights, F
 /// scene::signal_features().
