@@ -1,9 +1,8 @@
 #include "traffic/rollout/traffic/signal_pool.h"
 
-#include <fmt/format.h>
-
 #include <utility>
 
+#include "checked_answer.h"
 #include "period_codec.h"
 #include "signal_codec.h"
 #include "traffic/core/error.h"
@@ -24,20 +23,11 @@ void SignalPool::act(int env, std::span<const scene::SignalCommand> commands) {
 void SignalPool::wait_all(std::span<const int> envs, std::vector<Event>& events) {
   pool_->wait_all(envs, events);
   for (Event& event : events) {
-    if (event.lost) continue;
-    SignalPeriod& period = periods_[static_cast<std::size_t>(event.env)];
-    try {
-      period = read_signal_period(pool_->answer(event.env));
-      if (period.done != event.done) {
-        throw WorkerError("observation says {} and the simulation {} of the episode's end",
-                          period.done, event.done);
-      }
-    } catch (const WorkerError& error) {
-      pool_->reject(event.env);
-      event = {.env = event.env,
-               .lost = true,
-               .why = fmt::format("simulation {}: {}", event.env, error.what())};
-    }
+    event = checked_answer(*pool_, event, [&](std::span<const std::byte> bytes) {
+      SignalPeriod& period = periods_[static_cast<std::size_t>(event.env)];
+      period = read_signal_period(bytes);
+      return period.done;
+    });
   }
 }
 

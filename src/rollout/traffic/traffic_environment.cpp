@@ -4,6 +4,7 @@
 #include <cmath>
 #include <utility>
 
+#include "episode_traffic.h"
 #include "traffic/core/error.h"
 #include "traffic/core/fault.h"
 #include "traffic/sim/env_options.h"
@@ -58,11 +59,7 @@ void TrafficEnvironment::begin_period(std::span<std::byte> room) {
 
 void TrafficEnvironment::begin_episode(const EpisodeSpec& spec) {
   episode_ = spec;
-  if (static_cast<std::size_t>(spec.traffic.scenario) >= mix_.size()) {
-    throw WorkerError("an episode of scenario {}, there are {}", spec.traffic.scenario,
-                      mix_.size());
-  }
-  sumo_.set_scenario(mix_[static_cast<std::size_t>(spec.traffic.scenario)].scenario);
+  sumo_.set_scenario(scenario_of(spec, mix_));
   load_traffic(spec);
   control_period_ = {options_.control_period_s, sumo_.step_length_s()};
   controller_.reset();
@@ -90,8 +87,7 @@ std::span<const double> TrafficEnvironment::conflict_parts() const {
 }
 
 void TrafficEnvironment::load_traffic(const EpisodeSpec& spec) {
-  std::vector<std::string> extra_args;
-  if (spec.demand_scale != 1.0) extra_args = {"--scale", fmt::format("{}", spec.demand_scale)};
+  const std::vector<std::string> extra_args = demand_args(spec);
   if (spec.store.saves || spec.traffic.piece == 0) {
     sumo_.reset(spec.traffic.seed, extra_args);
     if (spec.store.saves) std::filesystem::create_directories(piece_folder(cache_, spec.store.key));

@@ -1,11 +1,10 @@
 #include "traffic/rollout/traffic/traffic_pool.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cmath>
 #include <utility>
 
+#include "checked_answer.h"
 #include "period_codec.h"
 #include "signal_codec.h"
 #include "traffic/config/write.h"
@@ -49,22 +48,13 @@ void TrafficPool::act(int env, std::span<const scene::Command> commands) {
 }
 
 std::optional<Event> TrafficPool::wait_any(std::span<const int> envs, double timeout_s) {
-  auto event = pool_->wait_any(envs, timeout_s);
-  if (!event || event->lost) return event;
-  Period& period = periods_[static_cast<std::size_t>(event->env)];
-  try {
-    read_period(pool_->answer(event->env), period);
-    if (period.done() != event->done) {
-      throw WorkerError("observation says {} and the simulation {} of the episode's end",
-                        period.done(), event->done);
-    }
-  } catch (const WorkerError& error) {
-    pool_->reject(event->env);
-    return Event{.env = event->env,
-                 .lost = true,
-                 .why = fmt::format("simulation {}: {}", event->env, error.what())};
-  }
-  return event;
+  const auto event = pool_->wait_any(envs, timeout_s);
+  if (!event) return event;
+  return checked_answer(*pool_, *event, [&](std::span<const std::byte> bytes) {
+    Period& period = periods_[static_cast<std::size_t>(event->env)];
+    read_period(bytes, period);
+    return period.done();
+  });
 }
 
 void TrafficPool::wait_all(std::span<const int> envs, std::vector<Event>& events) {
