@@ -8,6 +8,7 @@
 #include <cmath>
 
 #include "mpi_main.h"
+#include "train/offpolicy/batches.h"
 #include "train/rollouts/experience_fixture.h"
 
 namespace traffic::train::dqn {
@@ -16,6 +17,7 @@ namespace {
 using namespace train::testing;  // NOLINT: the helpers of rollouts
 using offpolicy::Batch;
 using offpolicy::OffPolicy;
+using offpolicy::testing::rows_of;
 
 constexpr std::int64_t kRows = 24;  // of all ranks
 const RowLayout kLayout{.widths = kWidths, .places = 2};
@@ -48,15 +50,6 @@ Batch whole_batch(int number) {
           .action_vectors = torch::randint(3, {kRows, kLayout.places}).to(torch::kFloat),
           .steps = {.returns = torch::randn({kRows}), .discounts = torch::rand({kRows})},
           .next_obs = random_rows(kRows)};
-}
-
-Batch rows_of(const Batch& whole, std::int64_t first, std::int64_t count) {
-  const auto part = [&](const torch::Tensor& x) { return x.narrow(0, first, count).contiguous(); };
-  return {.obs = part(whole.obs),
-          .actions = part(whole.actions),
-          .action_vectors = part(whole.action_vectors),
-          .steps = {.returns = part(whole.steps.returns), .discounts = part(whole.steps.discounts)},
-          .next_obs = part(whole.next_obs)};
 }
 
 offpolicy::Figures update(ControllerLearner& learner, const Batch& batch, int number) {

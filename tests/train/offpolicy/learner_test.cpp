@@ -8,9 +8,12 @@
 
 #include "mpi_main.h"
 #include "support/alone_communicator.h"
+#include "train/offpolicy/batches.h"
 
 namespace traffic::train::offpolicy {
 namespace {
+
+using testing::rows_of;
 
 constexpr Spaces kSpaces{.obs_dim = 9, .num_actions = 4};
 constexpr std::int64_t kRows = 24;  // of all ranks
@@ -34,15 +37,6 @@ Batch whole_batch(std::int64_t action_dim, int number) {
           .action_vectors = torch::rand({kRows, action_dim}),
           .steps = {.returns = torch::randn({kRows}), .discounts = torch::rand({kRows})},
           .next_obs = torch::randn({kRows, kSpaces.obs_dim})};
-}
-
-Batch rows_of(const Batch& whole, std::int64_t first, std::int64_t count) {
-  const auto part = [&](const torch::Tensor& x) { return x.narrow(0, first, count).contiguous(); };
-  return {.obs = part(whole.obs),
-          .actions = part(whole.actions),
-          .action_vectors = part(whole.action_vectors),
-          .steps = {.returns = part(whole.steps.returns), .discounts = part(whole.steps.discounts)},
-          .next_obs = part(whole.next_obs)};
 }
 
 void update(Learner& learner, const Batch& batch, int number) {
