@@ -9,7 +9,7 @@
 #include "traffic/core/atomic_file.h"
 #include "traffic/core/error.h"
 #include "traffic/train/evaluate/evaluation.h"
-#include "traffic/train/offpolicy/snakes_match.h"
+#include "traffic/train/snakes/match.h"
 
 namespace traffic::apps {
 

@@ -15,8 +15,8 @@
 #include "traffic/core/error.h"
 #include "traffic/core/version.h"
 #include "traffic/game/recording.h"
-#include "traffic/train/offpolicy/snakes_match.h"
-#include "traffic/train/offpolicy/training.h"
+#include "traffic/train/snakes/match.h"
+#include "traffic/train/snakes/training.h"
 
 namespace {
 

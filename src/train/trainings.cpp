@@ -3,7 +3,7 @@
 #include "dqn/training.h"
 #include "ppo/training.h"
 #include "signals/training.h"
-#include "traffic/train/offpolicy/training.h"
+#include "traffic/train/snakes/training.h"
 #include "world_model/training.h"
 
 namespace traffic::train {

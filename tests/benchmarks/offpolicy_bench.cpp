@@ -6,9 +6,9 @@
 #include <string>
 
 #include "support/alone_communicator.h"
-#include "train/offpolicy/experience.h"
+#include "train/snakes/experience.h"
 
-namespace traffic::train::offpolicy {
+namespace traffic::train::snakes {
 namespace {
 
 /// A rank that learns, with a replay that is full enough to be drawn from.
@@ -17,7 +17,8 @@ class Rank {
   explicit Rank(const std::string& learner) {
     at::set_num_threads(1);
     learning_.learner = learner;
-    learner_ = make_learner(learning_, SnakesGames::spaces_of(snakes_), 1, communicator_);
+    learner_ =
+        offpolicy::make_learner(learning_, SnakesGames::spaces_of(snakes_), 1, communicator_);
     experience_ = std::make_unique<Experience>(Experience::Setting{.learning = learning_,
                                                                    .snakes = snakes_,
                                                                    .seed = 1,
@@ -31,25 +32,25 @@ class Rank {
   }
 
   void step() { experience_->step(0.05); }
-  const Batch& draw() {
+  const offpolicy::Batch& draw() {
     Rng rng = experience_->replay().rng_of(kReplayStream, draws_++);
     return experience_->replay().draw(rng);
   }
-  void update(const Batch& batch) {
+  void update(const offpolicy::Batch& batch) {
     Rng rng(1);
     learner_->update(batch, {.update = updates_++,
                              .total_batch = static_cast<double>(learning_.batch_size),
                              .rng = rng});
   }
-  [[nodiscard]] const OffPolicy& learning() const { return learning_; }
+  [[nodiscard]] const offpolicy::OffPolicy& learning() const { return learning_; }
   [[nodiscard]] const Snakes& snakes() const { return snakes_; }
 
  private:
-  OffPolicy learning_;
+  offpolicy::OffPolicy learning_;
   Snakes snakes_;
   test::AloneCommunicator communicator_;
   TimeSplit time_split_;
-  std::unique_ptr<MlpLearner> learner_;
+  std::unique_ptr<offpolicy::MlpLearner> learner_;
   std::unique_ptr<Experience> experience_;
   std::int64_t draws_ = 0;
   std::int64_t updates_ = 0;
@@ -71,7 +72,7 @@ BENCHMARK(draw)->Name("draw/transitions");
 
 void update(benchmark::State& state, const std::string& learner) {
   Rank rank(learner);
-  const Batch& batch = rank.draw();
+  const offpolicy::Batch& batch = rank.draw();
   for (auto _ : state) rank.update(batch);
   state.SetItemsProcessed(state.iterations() * rank.learning().batch_size);
 }
@@ -94,6 +95,6 @@ BENCHMARK_CAPTURE(learn, ddpg, "ddpg")->Name("learn/ddpg/env_steps");
 BENCHMARK_CAPTURE(learn, sac, "sac")->Name("learn/sac/env_steps");
 
 }  // namespace
-}  // namespace traffic::train::offpolicy
+}  // namespace traffic::train::snakes
 
 BENCHMARK_MAIN();

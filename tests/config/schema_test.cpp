@@ -21,6 +21,7 @@
 #include "traffic/config/write.h"
 #include "train/offpolicy/settings.h"
 #include "train/signals/settings.h"
+#include "train/snakes/settings.h"
 
 namespace traffic::config {
 namespace {
@@ -62,7 +63,7 @@ constexpr std::size_t kFields =
 
 /// Of sections that come with a training.
 constexpr std::size_t kOwnFields = count_members<train::offpolicy::OffPolicy>() +
-                                   count_members<train::offpolicy::Snakes>() +
+                                   count_members<train::snakes::Snakes>() +
                                    count_members<train::signals::Signals>();
 
 TEST(Schema, HasARowForEveryFieldOfTheStructs) { EXPECT_EQ(schema().size(), kFields + kOwnFields); }

@@ -1,9 +1,8 @@
-/// Sections [offpolicy], the learner, and [game], the games that it plays.
+/// Section [offpolicy], the learner.
 #pragma once
 
 #include <cstdint>
 #include <string>
-#include <vector>
 
 #include "traffic/train/run/training.h"
 
@@ -40,31 +39,11 @@ struct OffPolicy {
   std::int64_t eval_games = 200;       ///< against each opponent
 };
 
-struct Snakes {
-  std::int64_t games = 64;  ///< of a rank, at once
-  std::string opponent_difficulty_strategy = "mix";
-  std::vector<std::string> opponents = {"greedy", "bfs"};
-  std::int64_t evasion_from_episode = 0;  ///< 0: never
-  double self_play_share = 0.0;
-  std::int64_t self_play_from_episode = 0;
-  std::int64_t pool_interval = 1'000;  ///< episodes between two past selves
-  std::int64_t pool_size = 8;
-  bool learn_from_both = true;
-  bool surroundings = true;
-  double reward_own = 0.8;
-  double reward_team = 0.2;
-  double reward_enemies = 0.3;
-  double reward_death = 0.2;
-  double reward_win = 0.0;
-};
-
-std::vector<OwnSection> own_sections();
-/// test, normal, max, memory, vram
-std::vector<config::PresetRow> presets();
+OwnSection own_section();
 
 /// What one key cannot know of another.
 /// @throws ConfigError
-void check_settings(const OffPolicy& learner, const Snakes& snakes, int num_ranks);
+void check_settings(const OffPolicy& learner, int num_ranks);
 
 /// Transitions that a rank learns from in an update.
 std::int64_t batch_of_rank(const OffPolicy& settings, int num_ranks);

@@ -61,10 +61,10 @@ TEST(OffPolicySettings, ScaleLearningRatesAndShareBatchesByRanks) {
   EXPECT_EQ(batch_of_rank(settings, 4), 512);
   settings.batch_scope = "all";
   EXPECT_EQ(batch_of_rank(settings, 4), 128);
-  check_settings(settings, {}, 4);
-  EXPECT_THROW(check_settings(settings, {}, 3), ConfigError);
+  check_settings(settings, 4);
+  EXPECT_THROW(check_settings(settings, 3), ConfigError);
   settings.learning_starts = settings.buffer_size + 1;
-  EXPECT_THROW(check_settings(settings, {}, 4), ConfigError);
+  EXPECT_THROW(check_settings(settings, 4), ConfigError);
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-#include "traffic/train/offpolicy/snakes_match.h"
+#include "traffic/train/snakes/match.h"
 
 #include <fmt/format.h>
 

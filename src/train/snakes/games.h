@@ -14,12 +14,12 @@
 #include <vector>
 
 #include "offpolicy/acting.h"
-#include "offpolicy/observation.h"
-#include "offpolicy/opponents.h"
+#include "snakes/observation.h"
+#include "snakes/opponents.h"
 #include "traffic/checkpoint/snapshot.h"
 #include "traffic/game/arena.h"
 
-namespace traffic::train::offpolicy {
+namespace traffic::train::snakes {
 
 /// What games that have ended came to.
 struct GameFigures {
@@ -42,8 +42,8 @@ class SnakesGames {
   [[nodiscard]] std::int64_t num_streams() const {
     return num_agents() * (settings_.learn_from_both ? 2 : 1);
   }
-  [[nodiscard]] Spaces spaces() const { return spaces_of(settings_); }
-  static Spaces spaces_of(const Snakes& settings) {
+  [[nodiscard]] offpolicy::Spaces spaces() const { return spaces_of(settings_); }
+  static offpolicy::Spaces spaces_of(const Snakes& settings) {
     return {.obs_dim = obs_dim(settings), .num_actions = game::kDirections};
   }
 
@@ -57,7 +57,7 @@ class SnakesGames {
   /// Decides for the opponents, moves all, begins games that are over anew.
   /// @param agents [agents] actions of what observe() showed first
   /// @param past_self decides for opponents that are none of the scripts
-  void step(std::span<const std::uint8_t> agents, ActingNetwork& past_self);
+  void step(std::span<const std::uint8_t> agents, offpolicy::ActingNetwork& past_self);
 
   // Of the last step, for each stream; ends as replay::End.
   [[nodiscard]] std::span<const std::uint8_t> actions() const { return stream_actions_; }
@@ -83,8 +83,8 @@ class SnakesGames {
   };
 
   void begin_game(std::size_t game);
-  void choose_opponents(ActingNetwork& past_self);
-  void choose_past_selves(ActingNetwork& past_self);
+  void choose_opponents(offpolicy::ActingNetwork& past_self);
+  void choose_past_selves(offpolicy::ActingNetwork& past_self);
   [[nodiscard]] bool is_observed(std::size_t game, bool of_agent) const;
   void share_out();
   void end_games();
@@ -109,4 +109,4 @@ class SnakesGames {
   GameFigures figures_;
 };
 
-}  // namespace traffic::train::offpolicy
+}  // namespace traffic::train::snakes

@@ -8,7 +8,7 @@
 #include "traffic/comm/communicator.h"
 #include "traffic/report/metrics.h"
 
-namespace traffic::train::offpolicy {
+namespace traffic::train::snakes {
 
 struct SelectionPlan {
   std::uint64_t seed = 0;  ///< of the run
@@ -22,7 +22,7 @@ struct SelectionScores {
 };
 
 /// Collective: ranks share the starts.
-SelectionScores play_selection_games(const ActingNetwork& acting, const SelectionPlan& plan,
-                                     comm::Communicator& communicator);
+SelectionScores play_selection_games(const offpolicy::ActingNetwork& acting,
+                                     const SelectionPlan& plan, comm::Communicator& communicator);
 
-}  // namespace traffic::train::offpolicy
+}  // namespace traffic::train::snakes

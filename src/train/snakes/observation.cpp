@@ -1,4 +1,4 @@
-#include "offpolicy/observation.h"
+#include "snakes/observation.h"
 
 #include <algorithm>
 #include <array>
@@ -6,7 +6,7 @@
 #include "traffic/game/features.h"
 #include "traffic/game/surroundings.h"
 
-namespace traffic::train::offpolicy {
+namespace traffic::train::snakes {
 namespace {
 
 constexpr auto kMates = static_cast<std::size_t>(game::kTeamSnakes);
@@ -35,4 +35,4 @@ void write_observations(const game::View& view, std::span<float> out) {
   }
 }
 
-}  // namespace traffic::train::offpolicy
+}  // namespace traffic::train::snakes

@@ -4,11 +4,11 @@
 #include <cstdint>
 #include <optional>
 
-#include "offpolicy/settings.h"
+#include "snakes/settings.h"
 #include "traffic/core/random.h"
 #include "traffic/game/opponents.h"
 
-namespace traffic::train::offpolicy {
+namespace traffic::train::snakes {
 
 /// Level of the script at a share of the training that is over.
 /// @param strategy linear, exponential or curriculum
@@ -24,4 +24,4 @@ struct TrainingProgress {
 std::optional<game::Opponent> draw_opponent(const Snakes& settings,
                                             const TrainingProgress& progress, Rng& rng);
 
-}  // namespace traffic::train::offpolicy
+}  // namespace traffic::train::snakes

@@ -1,4 +1,4 @@
-#include "train/offpolicy/games.h"
+#include "train/snakes/games.h"
 
 #include <gmock/gmock.h>
 #include <torch/utils.h>
@@ -7,9 +7,9 @@
 #include "traffic/game/features.h"
 #include "traffic/game/surroundings.h"
 #include "traffic/model/initialise.h"
-#include "train/offpolicy/past_selves.h"
+#include "train/snakes/past_selves.h"
 
-namespace traffic::train::offpolicy {
+namespace traffic::train::snakes {
 namespace {
 
 /// Nothing is rewarded.
@@ -29,9 +29,9 @@ Snakes settings_of(std::int64_t games) {
   return settings;
 }
 
-ActingNetwork some_network() {
-  ActingNetwork acting{.network = model::Mlp(model::MlpShape{
-                           .inputs = game::kNumFeatures, .hidden = {8}, .outputs = 4})};
+offpolicy::ActingNetwork some_network() {
+  offpolicy::ActingNetwork acting{.network = model::Mlp(model::MlpShape{
+                                      .inputs = game::kNumFeatures, .hidden = {8}, .outputs = 4})};
   model::initialise(*acting.network, 3);
   return acting;
 }
@@ -44,7 +44,7 @@ std::vector<std::uint8_t> any_actions(const SnakesGames& games, Rng& rng) {
 
 /// A digest of what all streams saw, did and got in some steps.
 std::vector<double> lived(SnakesGames& games, int steps, Rng& rng) {
-  ActingNetwork past = some_network();
+  offpolicy::ActingNetwork past = some_network();
   std::vector<double> all;
   for (int i = 0; i < steps; ++i) {
     const torch::Tensor obs = games.observe().narrow(0, 0, games.num_streams());
@@ -90,7 +90,7 @@ TEST(SnakesGames, RewardsOfAGameAddUpToWhatItsSnakesGrewBy) {
   settings.reward_own = 1.0;
   SnakesGames games(settings, {.rank = 0, .seed = 6});
   games.start({});
-  ActingNetwork past = some_network();
+  offpolicy::ActingNetwork past = some_network();
   Rng rng(2);
   double own = 0.0;
   double others = 0.0;
@@ -115,7 +115,7 @@ TEST(SnakesGames, SharesAndCostsAreWeighedAsTheSettingsSay) {
   settings.reward_team = 3.0;
   SnakesGames games(settings, {.rank = 0, .seed = 6});
   games.start({});
-  ActingNetwork past = some_network();
+  offpolicy::ActingNetwork past = some_network();
   Rng rng(2);
   for (int step = 0; step < 100; ++step) {
     games.observe();
@@ -147,7 +147,7 @@ TEST(PastSelves, AreKeptByIntervalAndPlayedToTheBit) {
   settings.self_play_share = 0.5;
   settings.pool_interval = 100;
   settings.pool_size = 2;
-  ActingNetwork policy = some_network();
+  offpolicy::ActingNetwork policy = some_network();
   PastSelves past(settings, policy);
   EXPECT_TRUE(past.empty());
   past.keep(0, 64);  // the first at once
@@ -201,4 +201,4 @@ TEST(Opponents, EvadeFromTheirEpisodeAndArePastSelvesByShare) {
 }
 
 }  // namespace
-}  // namespace traffic::train::offpolicy
+}  // namespace traffic::train::snakes

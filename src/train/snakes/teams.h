@@ -7,13 +7,13 @@
 #include <utility>
 
 #include "offpolicy/acting.h"
-#include "traffic/train/offpolicy/snakes_match.h"
+#include "traffic/train/snakes/match.h"
 
-namespace traffic::train::offpolicy {
+namespace traffic::train::snakes {
 
 class NetworkTeam final : public SnakesTeam {
  public:
-  NetworkTeam(ActingNetwork acting, std::string name)
+  NetworkTeam(offpolicy::ActingNetwork acting, std::string name)
       : acting_(std::move(acting)), name_(std::move(name)) {}
 
   [[nodiscard]] std::string name() const override { return name_; }
@@ -23,9 +23,9 @@ class NetworkTeam final : public SnakesTeam {
   [[nodiscard]] game::Player player() override;
 
  private:
-  ActingNetwork acting_;
+  offpolicy::ActingNetwork acting_;
   std::string name_;
   torch::Tensor obs_;
 };
 
-}  // namespace traffic::train::offpolicy
+}  // namespace traffic::train::snakes

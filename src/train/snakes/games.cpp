@@ -1,4 +1,4 @@
-#include "offpolicy/games.h"
+#include "snakes/games.h"
 
 #include <torch/utils.h>
 
@@ -11,7 +11,7 @@
 #include "traffic/core/error.h"
 #include "traffic/core/random_streams.h"
 
-namespace traffic::train::offpolicy {
+namespace traffic::train::snakes {
 namespace {
 
 constexpr auto kTeam = static_cast<std::size_t>(game::kTeamSnakes);
@@ -78,7 +78,7 @@ const torch::Tensor& SnakesGames::observe() {
   return obs_;
 }
 
-void SnakesGames::step(std::span<const std::uint8_t> agents, ActingNetwork& past_self) {
+void SnakesGames::step(std::span<const std::uint8_t> agents, offpolicy::ActingNetwork& past_self) {
   TRAFFIC_CHECK(std::ssize(agents) == num_agents(), "{} actions of {} agents", agents.size(),
                 num_agents());
   for (std::size_t i = 0; i < seats_.size(); ++i) {
@@ -91,7 +91,7 @@ void SnakesGames::step(std::span<const std::uint8_t> agents, ActingNetwork& past
   end_games();
 }
 
-void SnakesGames::choose_opponents(ActingNetwork& past_self) {
+void SnakesGames::choose_opponents(offpolicy::ActingNetwork& past_self) {
   for (std::size_t i = 0; i < seats_.size(); ++i) {
     if (seats_[i].opponent == kPastSelf) continue;
     const int team = team_of_stream(i, false);
@@ -104,7 +104,7 @@ void SnakesGames::choose_opponents(ActingNetwork& past_self) {
   choose_past_selves(past_self);
 }
 
-void SnakesGames::choose_past_selves(ActingNetwork& past_self) {
+void SnakesGames::choose_past_selves(offpolicy::ActingNetwork& past_self) {
   std::vector<torch::Tensor> rows;
   for (std::size_t i = 0; i < seats_.size(); ++i) {
     if (seats_[i].opponent != kPastSelf) continue;
@@ -113,7 +113,7 @@ void SnakesGames::choose_past_selves(ActingNetwork& past_self) {
   }
   if (rows.empty()) return;
   std::vector<std::uint8_t> chosen(rows.size() * kTeam);
-  choose_best(past_self, torch::cat(rows), chosen);
+  offpolicy::choose_best(past_self, torch::cat(rows), chosen);
   auto next = chosen.begin();
   for (std::size_t i = 0; i < seats_.size(); ++i) {
     if (seats_[i].opponent != kPastSelf) continue;
@@ -213,4 +213,4 @@ void SnakesGames::from_bytes(std::span<const std::byte> bytes) {
   }
 }
 
-}  // namespace traffic::train::offpolicy
+}  // namespace traffic::train::snakes

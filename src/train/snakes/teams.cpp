@@ -1,18 +1,18 @@
-#include "offpolicy/teams.h"
+#include "snakes/teams.h"
 
 #include <torch/utils.h>
 
 #include <algorithm>
 #include <utility>
 
-#include "offpolicy/games.h"
-#include "offpolicy/observation.h"
 #include "run/snapshot_parts.h"
+#include "snakes/games.h"
+#include "snakes/observation.h"
 #include "traffic/checkpoint/file.h"
 #include "traffic/core/error.h"
 
 namespace traffic::train {
-namespace offpolicy {
+namespace snakes {
 namespace {
 
 class ScriptedTeam final : public SnakesTeam {
@@ -42,9 +42,10 @@ std::unique_ptr<SnakesTeam> team_of_checkpoint(const std::string& path) {
         path, facts.title(), facts.name);
   }
   const config::Config config = stored_config(snapshot);
-  const PolicyShape policy = policy_shape(config.extension<OffPolicy>(),
-                                          SnakesGames::spaces_of(config.extension<Snakes>()));
-  ActingNetwork acting{.network = model::Mlp(policy.shape), .first_score = policy.first_score};
+  const offpolicy::PolicyShape policy = offpolicy::policy_shape(
+      config.extension<offpolicy::OffPolicy>(), SnakesGames::spaces_of(config.extension<Snakes>()));
+  offpolicy::ActingNetwork acting{.network = model::Mlp(policy.shape),
+                                  .first_score = policy.first_score};
   comm::NamedTensors parameters;
   for (const auto& parameter : acting.network->named_parameters()) {
     parameters.emplace_back(policy.name + "." + parameter.key(), parameter.value());
@@ -66,7 +67,7 @@ void NetworkTeam::decide(game::Arena& arena, std::span<const SnakesSeat> seats,
     write_observations(arena.view(seat.game, seat.team), {out, of_seat});
     out += of_seat;
   }
-  choose_best(acting_, obs_.narrow(0, 0, rows), actions);
+  offpolicy::choose_best(acting_, obs_.narrow(0, 0, rows), actions);
 }
 
 game::Player NetworkTeam::player() {
@@ -75,23 +76,23 @@ game::Player NetworkTeam::player() {
     write_observations(view,
                        {obs.mutable_data_ptr<float>(), static_cast<std::size_t>(obs.numel())});
     game::TeamActions actions{};
-    choose_best(acting, obs, actions);
+    offpolicy::choose_best(acting, obs, actions);
     return actions;
   };
 }
 
-}  // namespace offpolicy
+}  // namespace snakes
 
 std::unique_ptr<SnakesTeam> make_snakes_team(const std::string& name) {
   if (name.starts_with(kCheckpointTeam)) {
-    return offpolicy::team_of_checkpoint(name.substr(kCheckpointTeam.size()));
+    return snakes::team_of_checkpoint(name.substr(kCheckpointTeam.size()));
   }
   const auto opponent = game::opponent_named(name);
   if (!opponent) {
     throw ConfigError("no team is named '{}', expected one of {}, its level 0 to {}, or {}PATH",
                       name, game::opponent_names(), game::kNumOpponents - 1, kCheckpointTeam);
   }
-  return std::make_unique<offpolicy::ScriptedTeam>(*opponent);
+  return std::make_unique<snakes::ScriptedTeam>(*opponent);
 }
 
 }  // namespace traffic::train

@@ -1,4 +1,4 @@
-#include "traffic/train/offpolicy/training.h"
+#include "traffic/train/snakes/training.h"
 
 #include <spdlog/spdlog.h>
 #include <torch/types.h>
@@ -10,20 +10,20 @@
 #include <string>
 #include <utility>
 
-#include "offpolicy/experience.h"
 #include "offpolicy/mlp_learner.h"
-#include "offpolicy/selection_games.h"
 #include "offpolicy/start.h"
 #include "offpolicy/updates.h"
 #include "run/selection.h"
 #include "run/snapshot_parts.h"
+#include "snakes/experience.h"
+#include "snakes/selection_games.h"
 #include "traffic/checkpoint/file.h"
 #include "traffic/core/error.h"
 #include "traffic/core/fault.h"
 #include "traffic/core/random_streams.h"
 
 namespace traffic::train {
-namespace offpolicy {
+namespace snakes {
 namespace {
 
 /// On this rank: everything that lives as long as the training. It learns on the CPU, where the
@@ -32,12 +32,12 @@ class SnakesTraining final : public Training {
  public:
   explicit SnakesTraining(Run& run)
       : run_(run),
-        settings_(run.config().extension<OffPolicy>()),
+        settings_(run.config().extension<offpolicy::OffPolicy>()),
         snakes_(run.config().extension<Snakes>()),
         seed_(static_cast<std::uint64_t>(run.config().run.seed)),
         communicator_(run.communicator().host()),
-        learner_(make_learner(settings_, SnakesGames::spaces_of(snakes_),
-                              derive_seed(seed_, {kNetworkStream}), communicator_)),
+        learner_(offpolicy::make_learner(settings_, SnakesGames::spaces_of(snakes_),
+                                         derive_seed(seed_, {kNetworkStream}), communicator_)),
         experience_({.learning = settings_,
                      .snakes = snakes_,
                      .seed = seed_,
@@ -87,13 +87,13 @@ class SnakesTraining final : public Training {
   [[nodiscard]] SelectionScores play_selection();
 
   Run& run_;
-  const OffPolicy settings_;
+  const offpolicy::OffPolicy settings_;
   const Snakes snakes_;
   std::uint64_t seed_;
   comm::Communicator& communicator_;
-  std::unique_ptr<MlpLearner> learner_;
+  std::unique_ptr<offpolicy::MlpLearner> learner_;
   Experience experience_;
-  Updates updates_;
+  offpolicy::Updates updates_;
   std::int64_t episodes_ = 0;   ///< of all ranks
   std::int64_t env_steps_ = 0;  ///< likewise
   std::int64_t rounds_ = 0;
@@ -104,9 +104,9 @@ void SnakesTraining::start() {
   const std::string& from = run_.config().run.init_from;
   if (!from.empty()) {
     const checkpoint::Snapshot snapshot =
-        checkpoint::load(starting_checkpoint(from, settings_.init_episode));
+        checkpoint::load(offpolicy::starting_checkpoint(from, settings_.init_episode));
     check_training(snapshot, run_.facts());
-    check_learner_kind(snapshot, settings_);
+    offpolicy::check_learner_kind(snapshot, settings_);
     learner_->restore_from(snapshot);
     spdlog::info("starting from {}: networks, their targets and optimisers, episode {}",
                  snapshot.source(), snapshot.step());
@@ -121,7 +121,7 @@ std::optional<Iteration> SnakesTraining::iterate() {
   experience_.begin_round(progress(), rounds_);
   const std::int64_t env_steps = snakes_.games * communicator_.size();
   for (int step = 0; step < game::kMaxSteps; ++step) {
-    experience_.step(epsilon_after(settings_, env_steps_));
+    experience_.step(offpolicy::epsilon_after(settings_, env_steps_));
     env_steps_ += env_steps;
     updates_.after({.env_steps = env_steps,
                     .transitions = experience_.replay().num_transitions(),
@@ -154,7 +154,7 @@ report::NamedValues SnakesTraining::figures_of_round() {
                               {"rollout/own_growth", sum[2] / games},
                               {"rollout/other_growth", sum[3] / games},
                               {"replay/transitions", sum[4]},
-                              {"train/epsilon", epsilon_after(settings_, env_steps_)},
+                              {"train/epsilon", offpolicy::epsilon_after(settings_, env_steps_)},
                               {"train/learning_rate", updates_.learning_rate(share_over())},
                               {"train/updates", static_cast<double>(updates_.count())}};
   for (auto& figure : updates_.take_figures()) figures.push_back(std::move(figure));
@@ -186,7 +186,7 @@ void SnakesTraining::conclude(report::Summary& summary) {
 void SnakesTraining::save_to(checkpoint::Snapshot& snapshot) const {
   comm::check_replicas_equal(communicator_, parameters().flat(), "the parameters to be saved");
   learner_->save_to(snapshot);
-  put_learner_kind(snapshot, settings_);
+  offpolicy::put_learner_kind(snapshot, settings_);
   experience_.save_to(snapshot);
   snapshot.put_int("offpolicy/episodes", episodes_);
   snapshot.put_int("offpolicy/env_steps", env_steps_);
@@ -196,7 +196,7 @@ void SnakesTraining::save_to(checkpoint::Snapshot& snapshot) const {
 }
 
 void SnakesTraining::restore_from(const checkpoint::Snapshot& snapshot) {
-  check_learner_kind(snapshot, settings_);
+  offpolicy::check_learner_kind(snapshot, settings_);
   learner_->restore_from(snapshot);
   episodes_ = snapshot.integer("offpolicy/episodes");
   env_steps_ = snapshot.integer("offpolicy/env_steps");
@@ -209,16 +209,16 @@ void SnakesTraining::restore_from(const checkpoint::Snapshot& snapshot) {
 void check_new_run(const config::Config& config) {
   const std::string& from = config.run.init_from;
   if (from.empty()) return;
-  (void)starting_checkpoint(from, config.extension<OffPolicy>().init_episode);
+  (void)offpolicy::starting_checkpoint(from, config.extension<offpolicy::OffPolicy>().init_episode);
 }
 
 /// From here on run.init_from is a checkpoint. A run that goes on does not need it any more.
 TrainingEnd resolve_start(const Preparation& preparation) {
   config::Config& config = preparation.config;
-  std::int64_t& episode = config.extension<OffPolicy>().init_episode;
+  std::int64_t& episode = config.extension<offpolicy::OffPolicy>().init_episode;
   if (!std::filesystem::is_directory(config.run.init_from)) return TrainingEnd::kDone;
   try {
-    config.run.init_from = starting_checkpoint(config.run.init_from, episode);
+    config.run.init_from = offpolicy::starting_checkpoint(config.run.init_from, episode);
     episode = 0;
   } catch (const CheckpointError& error) {
     spdlog::warn("{}", error.what());  // a new run was refused before
@@ -227,7 +227,7 @@ TrainingEnd resolve_start(const Preparation& preparation) {
 }
 
 }  // namespace
-}  // namespace offpolicy
+}  // namespace snakes
 
 TrainingRow snakes_training() {
   return {
@@ -241,16 +241,16 @@ TrainingRow snakes_training() {
                 .of_traffic = false,
                 .starts_from = {},
                 .sections = {"offpolicy", "game"},
-                .presets = offpolicy::presets()},
+                .presets = snakes::presets()},
       .make = [](Run& run) -> std::unique_ptr<Training> {
         offpolicy::check_settings(run.config().extension<offpolicy::OffPolicy>(),
-                                  run.config().extension<offpolicy::Snakes>(),
                                   run.session().size());
-        return std::make_unique<offpolicy::SnakesTraining>(run);
+        snakes::check_settings(run.config().extension<snakes::Snakes>());
+        return std::make_unique<snakes::SnakesTraining>(run);
       },
-      .check_new = offpolicy::check_new_run,
-      .own_sections = offpolicy::own_sections(),
-      .prepare = offpolicy::resolve_start};
+      .check_new = snakes::check_new_run,
+      .own_sections = snakes::own_sections(),
+      .prepare = snakes::resolve_start};
 }
 
 }  // namespace traffic::train

@@ -1,10 +1,10 @@
-#include "offpolicy/opponents.h"
+#include "snakes/opponents.h"
 
 #include <algorithm>
 #include <array>
 #include <cmath>
 
-namespace traffic::train::offpolicy {
+namespace traffic::train::snakes {
 
 int scheduled_level(const std::string& strategy, double progress) {
   constexpr int kLast = static_cast<int>(game::Opponent::kBfs);
@@ -33,4 +33,4 @@ std::optional<game::Opponent> draw_opponent(const Snakes& settings,
   return static_cast<game::Opponent>(scheduled_level(settings.opponent_difficulty_strategy, share));
 }
 
-}  // namespace traffic::train::offpolicy
+}  // namespace traffic::train::snakes

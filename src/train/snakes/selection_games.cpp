@@ -1,18 +1,18 @@
-#include "offpolicy/selection_games.h"
+#include "snakes/selection_games.h"
 
 #include <torch/utils.h>
 
 #include <array>
 #include <string>
 
-#include "offpolicy/teams.h"
+#include "snakes/teams.h"
 #include "traffic/core/random.h"
 #include "traffic/core/random_streams.h"
 
-namespace traffic::train::offpolicy {
+namespace traffic::train::snakes {
 
-SelectionScores play_selection_games(const ActingNetwork& acting, const SelectionPlan& plan,
-                                     comm::Communicator& communicator) {
+SelectionScores play_selection_games(const offpolicy::ActingNetwork& acting,
+                                     const SelectionPlan& plan, comm::Communicator& communicator) {
   constexpr std::array kOpponents{game::Opponent::kGreedy, game::Opponent::kBfs};
   const std::int64_t starts = plan.games / 2;
   std::vector<std::uint64_t> seeds;
@@ -42,4 +42,4 @@ SelectionScores play_selection_games(const ActingNetwork& acting, const Selectio
   return out;
 }
 
-}  // namespace traffic::train::offpolicy
+}  // namespace traffic::train::snakes

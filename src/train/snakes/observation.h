@@ -4,10 +4,10 @@
 #include <cstdint>
 #include <span>
 
-#include "offpolicy/settings.h"
+#include "snakes/settings.h"
 #include "traffic/game/opponents.h"
 
-namespace traffic::train::offpolicy {
+namespace traffic::train::snakes {
 
 /// Numbers that a snake sees: its features, with game.surroundings those, too.
 std::int64_t obs_dim(const Snakes& settings);
@@ -16,4 +16,4 @@ std::int64_t obs_dim(const Snakes& settings);
 /// @param out [kTeamSnakes, obs_dim]; its size says whether surroundings are wanted
 void write_observations(const game::View& view, std::span<float> out);
 
-}  // namespace traffic::train::offpolicy
+}  // namespace traffic::train::snakes

@@ -1,15 +1,15 @@
-#include "offpolicy/past_selves.h"
+#include "snakes/past_selves.h"
 
 #include <torch/utils.h>
 
-namespace traffic::train::offpolicy {
+namespace traffic::train::snakes {
 namespace {
 
 constexpr const char* kEntry = "past_selves";
 
 }  // namespace
 
-PastSelves::PastSelves(const Snakes& settings, const ActingNetwork& policy)
+PastSelves::PastSelves(const Snakes& settings, const offpolicy::ActingNetwork& policy)
     : settings_(settings),
       policy_(policy),
       playing_{.network = model::Mlp(policy.network->shape()), .first_score = policy.first_score} {}
@@ -50,4 +50,4 @@ void PastSelves::restore_from(const checkpoint::Snapshot& snapshot) {
   for (const torch::Tensor& one : snapshot.tensor(kEntry).unbind(0)) kept_.push_back(one.clone());
 }
 
-}  // namespace traffic::train::offpolicy
+}  // namespace traffic::train::snakes

@@ -4,18 +4,18 @@
 #include <cstdint>
 #include <vector>
 
-#include "offpolicy/games.h"
 #include "offpolicy/mlp_learner.h"
-#include "offpolicy/past_selves.h"
 #include "offpolicy/rank_replay.h"
+#include "snakes/games.h"
+#include "snakes/past_selves.h"
 #include "traffic/core/time_split.h"
 
-namespace traffic::train::offpolicy {
+namespace traffic::train::snakes {
 
 class Experience {
  public:
   struct Setting {
-    const OffPolicy& learning;
+    const offpolicy::OffPolicy& learning;
     const Snakes& snakes;
     std::uint64_t seed = 0;  ///< of the run
     comm::Communicator& communicator;
@@ -23,7 +23,7 @@ class Experience {
   };
   /// Collective. @param learner decides; it and what is in the setting outlive this
   /// @throws ResourceError if the replay does not fit into memory
-  Experience(const Setting& setting, MlpLearner& learner);
+  Experience(const Setting& setting, offpolicy::MlpLearner& learner);
 
   void start(TrainingProgress progress);
   void begin_round(TrainingProgress progress, std::int64_t round);
@@ -34,8 +34,8 @@ class Experience {
     past_selves_.keep(episodes_before, episodes);
   }
 
-  [[nodiscard]] RankReplay& replay() { return replay_; }
-  [[nodiscard]] const RankReplay& replay() const { return replay_; }
+  [[nodiscard]] offpolicy::RankReplay& replay() { return replay_; }
+  [[nodiscard]] const offpolicy::RankReplay& replay() const { return replay_; }
   GameFigures take_figures() { return games_.take_figures(); }
 
   /// Collective.
@@ -47,14 +47,14 @@ class Experience {
   void act(const torch::Tensor& obs, double epsilon);
 
   Setting setting_;
-  MlpLearner& learner_;
-  ActingNetwork acting_;
+  offpolicy::MlpLearner& learner_;
+  offpolicy::ActingNetwork acting_;
   SnakesGames games_;
   PastSelves past_selves_;
-  RankReplay replay_;
+  offpolicy::RankReplay replay_;
   std::vector<std::uint8_t> actions_;  ///< of the agents
   std::vector<float> vectors_;         ///< of all streams
   std::int64_t steps_ = 0;             ///< of each game of this rank
 };
 
-}  // namespace traffic::train::offpolicy
+}  // namespace traffic::train::snakes

@@ -9,13 +9,13 @@
 #include "offpolicy/acting.h"
 #include "traffic/checkpoint/snapshot.h"
 
-namespace traffic::train::offpolicy {
+namespace traffic::train::snakes {
 
 /// The same on all ranks, but for which of them plays.
 class PastSelves {
  public:
   /// @param policy what is kept of; its shape is that of all
-  PastSelves(const Snakes& settings, const ActingNetwork& policy);
+  PastSelves(const Snakes& settings, const offpolicy::ActingNetwork& policy);
 
   [[nodiscard]] bool empty() const { return kept_.empty(); }
   /// Keeps the policy, if it is time for it.
@@ -23,7 +23,7 @@ class PastSelves {
   void keep(std::int64_t before, std::int64_t after);
   /// One of them plays from now on. There must be one.
   void pick(std::uint64_t number) { pick_index(static_cast<std::size_t>(number % kept_.size())); }
-  [[nodiscard]] ActingNetwork& playing() { return playing_; }
+  [[nodiscard]] offpolicy::ActingNetwork& playing() { return playing_; }
 
   void save_to(checkpoint::Snapshot& snapshot) const;
   void restore_from(const checkpoint::Snapshot& snapshot);
@@ -33,9 +33,9 @@ class PastSelves {
   [[nodiscard]] torch::Tensor flat_policy() const;
 
   Snakes settings_;
-  ActingNetwork policy_;
-  ActingNetwork playing_;
+  offpolicy::ActingNetwork policy_;
+  offpolicy::ActingNetwork playing_;
   std::deque<torch::Tensor> kept_;  ///< all parameters one after the other
 };
 
-}  // namespace traffic::train::offpolicy
+}  // namespace traffic::train::snakes

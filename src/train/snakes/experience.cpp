@@ -1,11 +1,11 @@
-#include "offpolicy/experience.h"
+#include "snakes/experience.h"
 
 #include <algorithm>
 #include <span>
 
 #include "run/together.h"
 
-namespace traffic::train::offpolicy {
+namespace traffic::train::snakes {
 namespace {
 
 /// Numbers of the actions of streams that the learner does not decide for: one for what was done.
@@ -19,7 +19,7 @@ void fill_vectors_of_others(const SnakesGames& games, std::size_t width, std::sp
 
 }  // namespace
 
-Experience::Experience(const Setting& setting, MlpLearner& learner)
+Experience::Experience(const Setting& setting, offpolicy::MlpLearner& learner)
     : setting_(setting),
       learner_(learner),
       acting_{.network = learner.policy(), .first_score = learner.first_score()},
@@ -66,9 +66,9 @@ void Experience::act(const torch::Tensor& obs, double epsilon) {
   const auto inferring = setting_.time_split.measure(TimeShare::kInfer);
   Rng rng = replay_.rng_of(kExplorationStream, steps_);
   const std::size_t numbers = actions_.size() * static_cast<std::size_t>(learner_.action_dim());
-  explore(acting_, obs.narrow(0, 0, games_.num_agents()),
-          {.epsilon = epsilon, .samples = learner_.samples()}, rng, actions_,
-          std::span(vectors_).first(numbers));
+  offpolicy::explore(acting_, obs.narrow(0, 0, games_.num_agents()),
+                     {.epsilon = epsilon, .samples = learner_.samples()}, rng, actions_,
+                     std::span(vectors_).first(numbers));
 }
 
 void Experience::save_to(checkpoint::Snapshot& snapshot) const {
@@ -81,7 +81,7 @@ void Experience::restore_from(const checkpoint::Snapshot& snapshot,
                               const TrainingProgress& progress) {
   past_selves_.restore_from(snapshot);
   steps_ = snapshot.integer("offpolicy/steps");
-  RankState::Restored restored;
+  offpolicy::RankState::Restored restored;
   together(setting_.communicator, [&] {
     restored = replay_.restore_from(snapshot);
     if (restored.same_ranks) games_.from_bytes(restored.games);
@@ -89,4 +89,4 @@ void Experience::restore_from(const checkpoint::Snapshot& snapshot,
   if (!restored.same_ranks) start(progress);
 }
 
-}  // namespace traffic::train::offpolicy
+}  // namespace traffic::train::snakes

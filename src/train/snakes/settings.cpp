@@ -1,0 +1,88 @@
+#include "snakes/settings.h"
+
+#include <utility>
+
+#include "offpolicy/settings.h"
+#include "traffic/core/error.h"
+#include "traffic/game/opponents.h"
+
+namespace traffic::train::snakes {
+namespace {
+
+using config::between;
+
+#define SNAKES_KEY(member) TRAFFIC_EXTENSION_KEY("game", Snakes, member)
+
+constexpr config::Range kShare{.low = 0.0, .high = 1.0};
+
+std::string refuse_as_opponent(std::string_view text) {
+  if (game::opponent_named(text)) return {};
+  return "expected one of " + game::opponent_names() + ", or its level";
+}
+
+std::vector<config::Row> snakes_rows() {
+  return {
+      {SNAKES_KEY(games), .help = "Games that a rank plays at once.", .range = between(1, 1e5)},
+      {SNAKES_KEY(opponent_difficulty_strategy),
+       .help = "Who the opponent is: mix, one of `game.opponents` by lot; else its level rises "
+               "from 0 to 4 with the episodes: linear, exponential (slowly at first), curriculum "
+               "(1 from 10 %, 2 from 30 %, 3 from 60 %, 4 from 85 % of them).",
+       .choices = {"mix", "linear", "exponential", "curriculum"}},
+      {SNAKES_KEY(opponents), .help = "Scripted opponents of mix.", .refuse = refuse_as_opponent},
+      {SNAKES_KEY(evasion_from_episode),
+       .help = "From this episode on every scripted opponent is evasive; 0: never.",
+       .range = between(0, 1e9)},
+      {SNAKES_KEY(self_play_share),
+       .help = "Share of the games against a past self, once there is one.", .range = kShare},
+      {SNAKES_KEY(self_play_from_episode), .help = "When the first past self is kept.",
+       .range = between(0, 1e9)},
+      {SNAKES_KEY(pool_interval), .help = "Episodes of all ranks until the next one is kept.",
+       .unit = "episodes", .range = between(1, 1e9)},
+      {SNAKES_KEY(pool_size), .help = "Past selves that are kept, the newest.",
+       .range = between(1, 1000)},
+      {SNAKES_KEY(learn_from_both),
+       .help = "Whether what the opponents live through is learned from, too."},
+      {SNAKES_KEY(surroundings),
+       .help = "Whether a snake sees the cells around its head and who is nearer to which bean, "
+               "beside its 61 features."},
+      {SNAKES_KEY(reward_own), .help = "Weight of what a snake itself gains or loses.",
+       .range = between(-100, 100)},
+      {SNAKES_KEY(reward_team), .help = "Weight of its team's mean.", .range = between(-100, 100)},
+      {SNAKES_KEY(reward_enemies), .help = "Weight of the enemies' mean, which is taken off.",
+       .range = between(-100, 100)},
+      {SNAKES_KEY(reward_death), .help = "What dying costs beside the length.",
+       .range = between(-100, 100)},
+      {SNAKES_KEY(reward_win), .help = "What a won game brings at its end, and a lost one costs.",
+       .range = between(-1000, 1000)},
+  };
+}
+
+}  // namespace
+
+std::vector<OwnSection> own_sections() {
+  return {offpolicy::own_section(),
+          {{"game", "The game 3v3 snakes, as it is played to learn from."}, snakes_rows()}};
+}
+
+std::vector<config::PresetRow> presets() {
+  return {
+      // key, test, normal, max, memory, vram
+      {"offpolicy.max_episodes", {{"256", "", "100000", "", ""}}},
+      {"offpolicy.buffer_size", {{"20000", "", "1000000", "100000", ""}}},
+      {"offpolicy.learning_starts", {{"1000", "", "", "", ""}}},
+      {"offpolicy.batch_size", {{"64", "512", "1024", "256", "256"}}},
+      {"offpolicy.hidden_dim", {{"32", "", "256", "", ""}}},
+      {"offpolicy.eval_interval", {{"128", "", "", "", ""}}},
+      {"offpolicy.eval_games", {{"20", "", "", "", ""}}},
+      {"game.games", {{"16", "", "", "32", ""}}},
+  };
+}
+
+void check_settings(const Snakes& snakes) {
+  if (snakes.opponent_difficulty_strategy == "mix" && snakes.opponents.empty()) {
+    throw ConfigError("game.opponents is empty, expected one of {} at least",
+                      game::opponent_names());
+  }
+}
+
+}  // namespace traffic::train::snakes
