@@ -9,4 +9,4 @@ preset=$(./launch/preset.sh)
 if [ "$(id -u)" = 0 ]; then
   export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 fi
-ctest --test-dir "build/$preset" --output-on-failure --no-tests=error -j "$(nproc)" "$@"
+ctest --test-dir "build/$preset" --output-on-failure --no-tests=error -j "$(env -u OMP_NUM_THREADS nproc)" "$@"
