@@ -27,17 +27,25 @@ struct Times {
   double best_ms;
 };
 
-/// Of action, started by all ranks together.
-Times measure(Communicator& communicator, const std::function<void()>& action) {
-  std::vector<double> times;
+/// Of each action, started by all ranks together; in turn, so that what else the machine does meets
+/// all of them.
+std::vector<Times> measure(Communicator& communicator,
+                           const std::vector<std::function<void()>>& actions) {
+  std::vector<std::vector<double>> times(actions.size());
   for (int i = 0; i < kWarmUps + kRuns; ++i) {
-    communicator.barrier();
-    const Stopwatch watch;
-    action();
-    if (i >= kWarmUps) times.push_back(1e3 * watch.seconds());
+    for (std::size_t a = 0; a < actions.size(); ++a) {
+      communicator.barrier();
+      const Stopwatch watch;
+      actions[a]();
+      if (i >= kWarmUps) times[a].push_back(1e3 * watch.seconds());
+    }
   }
-  std::ranges::sort(times);
-  return {times[kRuns / 2], times[0]};
+  std::vector<Times> found;
+  for (auto& of_action : times) {
+    std::ranges::sort(of_action);
+    found.push_back({of_action[kRuns / 2], of_action[0]});
+  }
+  return found;
 }
 
 void print(const char* what, const Times& times) {
@@ -46,59 +54,65 @@ void print(const char* what, const Times& times) {
 
 /// As many bytes each way between nodes as an all-reduce must move, by MPI alone: every leader
 /// sends them to the next one and gets them from the one before.
-Times measure_link(const MpiSession& session, Communicator& communicator, std::int64_t bytes) {
-  const auto& leaders = session.topology().leaders;
-  const auto n = static_cast<std::int64_t>(leaders.size());
-  const auto volume = static_cast<std::size_t>(2 * bytes * (n - 1) / n);
-  std::vector<std::byte> out(volume);
-  std::vector<std::byte> in(volume);
-  const auto leader = [&](std::int64_t node) {
-    return leaders[static_cast<std::size_t>(node % n)];
-  };
-  const std::int64_t node = session.topology().node();
-  const MPI_Comm world = MPI_Comm_f2c(session.fortran_comm());
-  return measure(communicator, [&] {
-    if (!session.topology().is_leader()) return;
-    MPI_Sendrecv(out.data(), static_cast<int>(volume), MPI_BYTE, leader(node + 1), 0, in.data(),
-                 static_cast<int>(volume), MPI_BYTE, leader(node + n - 1), 0, world,
+class LinkTraffic {
+ public:
+  LinkTraffic(const MpiSession& session, std::int64_t bytes)
+      : session_(session),
+        out_(static_cast<std::size_t>(2 * bytes * (session.num_nodes() - 1) / session.num_nodes())),
+        in_(out_.size()) {}
+  void exchange() {
+    const Topology& topology = session_.topology();
+    if (!topology.is_leader() || out_.empty()) return;
+    const int n = topology.num_nodes();
+    const auto leader = [&](int node) {
+      return topology.leaders[static_cast<std::size_t>((node + n) % n)];
+    };
+    const auto count = static_cast<int>(out_.size());
+    MPI_Sendrecv(out_.data(), count, MPI_BYTE, leader(topology.node() + 1), 0, in_.data(), count,
+                 MPI_BYTE, leader(topology.node() - 1), 0, MPI_Comm_f2c(session_.fortran_comm()),
                  MPI_STATUS_IGNORE);
-  });
-}
+  }
+
+ private:
+  const MpiSession& session_;
+  std::vector<std::byte> out_;
+  std::vector<std::byte> in_;
+};
 
 void compare(const MpiSession& session, Communicator& communicator, std::int64_t count) {
   const at::Tensor arena = communicator.shared_zeros(count, at::kFloat);
   const at::Tensor plain = at::zeros({count});
   const at::Tensor other = at::zeros({count});
-  const Times in_arena = measure(communicator, [&] { communicator.all_reduce(arena); });
-  const Times scaled = measure(communicator, [&] { communicator.all_reduce_scaled(arena, 0.5); });
-  const Times staged = measure(communicator, [&] { communicator.all_reduce(plain); });
-  const MPI_Comm world = MPI_Comm_f2c(session.fortran_comm());
-  const Times mpi = measure(communicator, [&] {
-    MPI_Allreduce(plain.const_data_ptr(), other.mutable_data_ptr(), static_cast<int>(count),
-                  MPI_FLOAT, MPI_SUM, world);
-  });
-  // Every rank copies as many floats: reads and writes once what the all-reduce must.
-  const Times copy = measure(communicator, [&] {
-    std::memcpy(other.mutable_data_ptr(), plain.const_data_ptr(), plain.nbytes());
-  });
-  const bool has_links = session.num_nodes() > 1;
   const auto bytes = static_cast<std::int64_t>(plain.nbytes());
-  const Times link = has_links ? measure_link(session, communicator, bytes) : Times{};
+  const MPI_Comm world = MPI_Comm_f2c(session.fortran_comm());
+  LinkTraffic link(session, bytes);
+  const std::vector<Times> times = measure(
+      communicator,
+      {[&] { communicator.all_reduce(arena); }, [&] { communicator.all_reduce_scaled(arena, 0.5); },
+       [&] { communicator.all_reduce(plain); },
+       [&] {
+         MPI_Allreduce(plain.const_data_ptr(), other.mutable_data_ptr(), static_cast<int>(count),
+                       MPI_FLOAT, MPI_SUM, world);
+       },
+       // Every rank copies as many floats: reads and writes once what the all-reduce must.
+       [&] { std::memcpy(other.mutable_data_ptr(), plain.const_data_ptr(), plain.nbytes()); },
+       [&] { link.exchange(); }});
   if (communicator.rank() != 0) return;
+  const Times& in_arena = times[0];
   std::printf("ranks %d floats %lld ms median (best)", communicator.size(),
               static_cast<long long>(count));
   print("arena", in_arena);
-  print("arena with mean and norm", scaled);
-  print("staged", staged);
-  print("MPI_Allreduce", mpi);
-  print("memcpy", copy);
-  std::printf(" | arena / memcpy %.2f", in_arena.median_ms / copy.median_ms);
-  if (has_links) {
-    print("as many bytes between nodes", link);
+  print("arena with mean and norm", times[1]);
+  print("staged", times[2]);
+  print("MPI_Allreduce", times[3]);
+  print("memcpy", times[4]);
+  std::printf(" | arena / memcpy %.2f", in_arena.median_ms / times[4].median_ms);
+  if (session.num_nodes() > 1) {
+    print("as many bytes between nodes", times[5]);
     const double n = session.num_nodes();
     std::printf(" | arena %.2f Gbit/s each way, arena / link %.2f",
                 2.0 * static_cast<double>(bytes) * (n - 1.0) / n * 8e-6 / in_arena.median_ms,
-                in_arena.median_ms / link.median_ms);
+                in_arena.median_ms / times[5].median_ms);
   }
   std::printf("\n");
 }

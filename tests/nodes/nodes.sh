@@ -4,10 +4,12 @@
 #
 #   nodes.sh run NODES SLOTS COMMAND...   COMMAND on node0, beside node1 ...; each has SLOTS slots for mpirun
 #   nodes.sh on NODE COMMAND...           within COMMAND: the shell command on that node, the environment as after a login
-#                                         (NODES_PRIVATE=FOLDER, set for nodes.sh: every node but node0 has another one there)
+#   Set for nodes.sh, of every node but node0: NODES_PRIVATE=FOLDER, it has another one there; NODES_CLOCK_S=SECONDS, its
+#   steady clocks are so much ahead; NODES_ENVIRONMENT="A=b ...", what programs find there
 #   nodes.sh rate RATE                    of all links, both ways, as tc has it: 10gbit, 200mbit; none takes it off
 #   nodes.sh cut NODE | nodes.sh join NODE
-#   nodes.sh kill NODE                    SIGKILL to all that runs there
+#   nodes.sh processes NODE               the numbers of all that run there
+#   nodes.sh kill NODE                    SIGKILL to them
 #
 # Everything goes when COMMAND ends: its exit code, or 77 with one line where this user may not make namespaces.
 set -euo pipefail
@@ -48,16 +50,22 @@ set_up() {
 on_switch() { nsenter --net="$NODES_DIR/net/switch" "$@"; }
 names() { cut -d ' ' -f 1 "$NODES_DIR/hosts"; }
 
-set_rate() {  # a burst is what a link of that rate carries in a clock tick
-  local name
+# What may go at once is what the link carries in a millisecond, but not less than a few packets: a burst is faster than the
+# link.
+set_rate() {
+  local name burst=512kb
+  case "$1" in
+    *mbit) burst=$((${1%mbit} > 128 ? ${1%mbit} * 128 : 16384))b ;;
+    1gbit) burst=128kb ;;
+  esac
   for name in $(names); do
     if [ "$1" = none ]; then
       on_switch tc qdisc del dev "$name" root
       nsenter --net="$NODES_DIR/net/$name" tc qdisc del dev eth0 root
       continue
     fi
-    on_switch tc qdisc replace dev "$name" root tbf rate "$1" burst 512kb latency 20ms
-    nsenter --net="$NODES_DIR/net/$name" tc qdisc replace dev eth0 root tbf rate "$1" burst 512kb latency 20ms
+    on_switch tc qdisc replace dev "$name" root tbf rate "$1" burst "$burst" latency 20ms
+    nsenter --net="$NODES_DIR/net/$name" tc qdisc replace dev eth0 root tbf rate "$1" burst "$burst" latency 20ms
   done
 }
 
@@ -88,16 +96,20 @@ case "$command" in
   on)
     node=$1; shift
     cd /
-    prefix=()
+    prefix=(nsenter --net="$NODES_DIR/net/$node" --uts="$NODES_DIR/uts/$node")
     if [ -n "${NODES_PRIVATE:-}" ]; then
-      prefix=(unshare --mount sh -c 'mount -t tmpfs tmpfs "$0" && exec "$@"' "$NODES_PRIVATE")
+      prefix+=(unshare --mount sh -c 'mount -t tmpfs tmpfs "$0" && exec "$@"' "$NODES_PRIVATE")
     fi
-    exec env -i HOME="$HOME" PATH="$PATH" NODES_DIR="$NODES_DIR" \
-      nsenter --net="$NODES_DIR/net/$node" --uts="$NODES_DIR/uts/$node" "${prefix[@]}" sh -c "$*"
+    if [ -n "${NODES_CLOCK_S:-}" ]; then
+      prefix+=(unshare --time --fork --kill-child --monotonic "$NODES_CLOCK_S" --boottime "$NODES_CLOCK_S")
+    fi
+    read -ra environment <<<"${NODES_ENVIRONMENT:-}"
+    exec env -i HOME="$HOME" PATH="$PATH" NODES_DIR="$NODES_DIR" "${prefix[@]}" env "${environment[@]}" sh -c "$*"
     ;;
   rate) set_rate "$1" ;;
   cut) on_switch ip link set "$1" down ;;
   join) on_switch ip link set "$1" up ;;
+  processes) processes_of "$1" ;;
   kill)
     mapfile -t pids < <(processes_of "$1")
     kill -KILL "${pids[@]}"

@@ -1,0 +1,15 @@
+#!/usr/bin/env bash
+# What collectives take between "nodes" of one rank (tests/nodes/nodes.sh), beside what the model of docs/scaling.md says.
+# Links have to be slow enough for them to be what limits: a machine's cores carry the bytes of all of its nodes.
+# Usage: tests/benchmarks/nodes_model.sh [RATE_MBIT [NODES...]]     (100 1 2 4 8)
+set -euo pipefail
+cd "$(dirname "$0")/../.."
+rate=${1:-100}
+shift $(($# < 1 ? $# : 1))
+counts=("$@")
+if [ ${#counts[@]} = 0 ]; then counts=(1 2 4 8); fi
+echo "| ranks | what | predicted ms | measured ms | measured / predicted |"
+for nodes in "${counts[@]}"; do
+  tests/nodes/nodes.sh run "$nodes" 1 sh -c "tests/nodes/nodes.sh rate ${rate}mbit &&
+    ./launch/mpirun.sh -np $nodes build/release/bin/bench_nodes_model $rate"
+done

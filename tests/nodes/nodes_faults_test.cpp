@@ -1,0 +1,88 @@
+/// Nodes and links that fail while a training runs on two of them.
+#include <cstdlib>
+
+#include "nodes_fixture.h"
+
+namespace traffic::test {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::AnyOf;
+using ::testing::HasSubstr;
+
+/// Phase 1 on two nodes of a rank each, slow enough for a fault to come in its midst.
+class NodesFaultTest : public NodesTest {
+ protected:
+  static constexpr int kSteps = 40;
+
+  [[nodiscard]] std::string training(const std::string& run, const std::string& more = "") const {
+    return command(2, run,
+                   kOneThread + "--set train.max_steps=" + std::to_string(kSteps) +
+                       " --set checkpoint.save_interval_steps=5 " + more,
+                   "TRAFFIC_FAULT=train.step:0:*:slow:100");
+  }
+  /// @param fault shell commands, nodes.sh among them, after ten steps
+  [[nodiscard]] Outcome run_with(const std::string& fault, const std::string& run,
+                                 const std::string& more = "", int timeout_s = 150) const {
+    const std::string script = TRAFFIC_SOURCE_DIR "/tests/nodes/with_fault.sh ";
+    return run_program(
+        on_nodes(2, 1,
+                 script + (dir_ / run).string() + " 10 '" + fault + "' " + training(run, more)),
+        timeout_s);
+  }
+  void expect_to_go_on_on_one_node(const std::string& run) {
+    need_run("unbroken", training("unbroken"));
+    const Outcome resumed = run_program(training(run));
+    ASSERT_EQ(resumed.exit_code, 0) << resumed.output;
+    EXPECT_THAT(resumed.output, HasSubstr("going on from checkpoint"));
+    expect_same_parameters("unbroken", run);
+  }
+};
+
+TEST_F(NodesFaultTest, ANodeThatDisappearsEndsTheJobWhichGoesOnWithOneFewer) {
+  const Outcome lost = run_with("nodes.sh kill node1", "cut");
+  EXPECT_NE(lost.exit_code, 0) << lost.output;
+  // mpirun hears first either of the lost connection, and names the node, or of its launch agent's
+  // death.
+  EXPECT_THAT(lost.output, AnyOf(AllOf(HasSubstr("lost communication"), HasSubstr("node1")),
+                                 HasSubstr("unable to reliably start one or more daemons")));
+  EXPECT_FALSE(fs::exists(dir_ / "cut/summary.json"));
+  expect_to_go_on_on_one_node("cut");
+}
+
+/// TRAFFIC_CUT_S=60 cuts it for a minute: TCP, which waits twice as long before each further try,
+/// may need as long again.
+TEST_F(NodesFaultTest, ALinkThatIsSlowOrCutForAWhileCostsTimeOnly) {
+  need_run("unbroken", training("unbroken"));
+  const char* wanted = std::getenv("TRAFFIC_CUT_S");
+  const int cut_s = wanted == nullptr ? 4 : std::atoi(wanted);
+  const Outcome outcome =
+      run_with("nodes.sh rate 20mbit; nodes.sh cut node1; sleep " + std::to_string(cut_s) +
+                   "; nodes.sh join node1",
+               "cut", "--set comm.timeout_s=" + std::to_string(60 + 3 * cut_s), 150 + 3 * cut_s);
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.output;
+  expect_same_parameters("unbroken", "cut");
+}
+
+TEST_F(NodesFaultTest, ALinkThatIsCutForLongerThanRanksWaitEndsTheJobAndLeavesNothingBehind) {
+  const Outcome outcome = run_with(
+      "nodes.sh cut node1; sleep 11; nodes.sh join node1; "
+      "for i in $(seq 80); do [ -n \"$(nodes.sh processes node1)\" ] || break; sleep 0.5; done; "
+      "echo \"left on node1: $(nodes.sh processes node1).\"",
+      "cut", "--set comm.timeout_s=6 --set comm.init_timeout_s=6");
+  EXPECT_NE(outcome.exit_code, 0) << outcome.output;
+  EXPECT_THAT(outcome.output, AllOf(HasSubstr("did not come within"), HasSubstr("(exit code 7)"),
+                                    HasSubstr("left on node1: .")));
+  expect_to_go_on_on_one_node("cut");
+}
+
+TEST_F(NodesFaultTest, ALinkThatStaysCutEndsTheJobAtTheDeadlineNamingTheNode) {
+  const Outcome outcome =
+      run_with("nodes.sh cut node1", "cut", "--set comm.timeout_s=10 --set comm.init_timeout_s=10");
+  EXPECT_NE(outcome.exit_code, 0) << outcome.output;
+  EXPECT_THAT(outcome.output,
+              AllOf(HasSubstr("rank 1 on node1 did not come within"), HasSubstr("(exit code 7)")));
+}
+
+}  // namespace
+}  // namespace traffic::test
