@@ -14,13 +14,18 @@ namespace {
 
 using namespace traffic;
 
-/// Without a configuration nobody says what is to be trained: everything is looked at.
+/// Whether a configuration or the command line says it.
+bool is_said(const train::Start& start, const char* key) {
+  const auto& assignments = start.options.overrides.assignments;
+  return !start.options.config_path.empty() ||
+         std::ranges::any_of(assignments,
+                             [&](const config::Assignment& one) { return one.key == key; });
+}
+
+/// Where nobody says what is to be trained, everything is looked at.
 train::Needs needs_of(const train::Start& start) {
   const config::Config& config = start.plan.whole;
-  const auto& assignments = start.options.overrides.assignments;
-  const bool names_phase = std::ranges::any_of(
-      assignments, [](const config::Assignment& one) { return one.key == "run.phase"; });
-  if (start.options.config_path.empty() && !names_phase) {
+  if (!is_said(start, "run.phase")) {
     return {.data = !config.data.files.empty(), .simulations = true};
   }
   return train::needs_of(config);
@@ -54,7 +59,8 @@ int main(int argc, char** argv) {
           config::Config config = start.plan.whole;
           config.env.scenario = scenario;
           config.env.scenarios.clear();
-          findings = train::examine_network(config);
+          findings = train::examine_network(
+              config, is_said(start, "env.actors") ? train::Actors::kNamed : train::Actors::kAny);
         }
         const std::string text = prints_json ? train::to_json(findings) : train::to_text(findings);
         if (session.rank() == 0) std::fputs(text.c_str(), stdout);

@@ -134,12 +134,19 @@ std::vector<Row> ppo_rows() {
        .range = between(0, 1)},
       {TRAFFIC_KEY(ppo.learning_rate), .help = "Learning rate at the start.",
        .range = above(0, 10)},
-      {TRAFFIC_KEY(ppo.final_learning_rate),
-       .help = "Learning rate at the end, reached in a straight line.", .range = between(0, 10)},
+      {TRAFFIC_KEY(ppo.final_learning_rate), .help = "Learning rate at the end.",
+       .range = between(0, 10)},
+      {TRAFFIC_KEY(ppo.lr_schedule),
+       .help = "How the learning rate gets there after the warm-up: in a straight line, or by half "
+               "a cosine as in phase 1.",
+       .choices = {"linear", "cosine"}},
       {TRAFFIC_KEY(ppo.warmup_iterations),
        .help = "First iterations of PPO, in which the learning rate rises from zero in a straight "
                "line.",
        .unit = "iterations", .range = between(0, 1e6)},
+      {TRAFFIC_KEY(ppo.weight_decay),
+       .help = "L2 penalty added to the gradient of the controller and its value.",
+       .range = between(0, 1)},
       {TRAFFIC_KEY(ppo.gamma), .help = "Discount of a control step.", .range = between(0, 1)},
       {TRAFFIC_KEY(ppo.gae_lambda),
        .help = "Decay of the generalised advantage estimation in a control step.",
@@ -177,7 +184,7 @@ std::vector<Row> ppo_rows() {
       {TRAFFIC_KEY(ppo.demand_curriculum),
        .help = "Factors on the demand of training episodes, each for an equal part of the "
                "iterations, as in [0.7, 0.85, 1.0]; empty: the demand of the scenario. Baselines "
-               "and evaluations have the scenario's, so that `rollout/gain_of_means` says nothing "
+               "and evaluations have the scenario's, so that `rollout/gain_of_means` is left out "
                "while the factor is not 1.",
        .range = above(0, 10)},
       {TRAFFIC_KEY(ppo.baseline_episodes),

@@ -7,9 +7,11 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <cstdlib>
 #include <fstream>
 #include <iterator>
 #include <limits>
+#include <optional>
 #include <sstream>
 
 #include "traffic/core/atomic_file.h"
@@ -17,19 +19,18 @@
 namespace traffic {
 namespace {
 
-/// Value in kB of a row of /proc/self/status; -1 if there is no such row.
-std::int64_t status_kb(const std::string& key) {
-  std::ifstream status("/proc/self/status");
+/// Of a row "Key: 7 kB" of a file of the kernel, in bytes.
+std::optional<std::int64_t> bytes_of(const std::filesystem::path& path, const std::string& key) {
+  std::ifstream file(path);
   std::string word;
-  while (status >> word) {
-    if (word == key) {
-      std::int64_t kb = -1;
-      status >> kb;
-      return status ? kb : -1;
-    }
+  while (file >> word) {
+    std::int64_t kb = 0;
+    if (word == key) return file >> kb ? std::optional(kb * 1024) : std::nullopt;
   }
-  return -1;
+  return std::nullopt;
 }
+
+constexpr const char* kMachineMemory = "/proc/meminfo";
 
 /// A limit in a file of a control group; the largest number if there is none ("max").
 std::int64_t limit_in(const std::filesystem::path& path) {
@@ -43,7 +44,7 @@ std::int64_t limit_in(const std::filesystem::path& path) {
 std::int64_t peak_rss_bytes() {
   // VmHWM starts anew at exec; getrusage keeps the peak of a parent that forked us, so it comes
   // second.
-  if (const std::int64_t kb = status_kb("VmHWM:"); kb >= 0) return kb * 1024;
+  if (const auto bytes = bytes_of("/proc/self/status", "VmHWM:")) return *bytes;
   rusage usage{};
   getrusage(RUSAGE_SELF, &usage);
   return static_cast<std::int64_t>(usage.ru_maxrss) * 1024;
@@ -66,16 +67,18 @@ std::int64_t total_memory_bytes() {
 }
 
 std::int64_t available_memory_bytes() {
-  std::int64_t available = total_memory_bytes() - rss_bytes();
-  std::ifstream meminfo("/proc/meminfo");
-  std::string key;
-  std::int64_t kb = 0;
-  std::string unit;
-  while (meminfo >> key >> kb) {
-    if (key == "MemAvailable:") return std::min(available, kb * 1024);
-    std::getline(meminfo, unit);
-  }
-  return available;
+  const std::int64_t available = total_memory_bytes() - rss_bytes();
+  return std::min(available, bytes_of(kMachineMemory, "MemAvailable:").value_or(available));
+}
+
+std::int64_t swap_used_bytes() {
+  return bytes_of(kMachineMemory, "SwapTotal:").value_or(0) -
+         bytes_of(kMachineMemory, "SwapFree:").value_or(0);
+}
+
+double load_average() {
+  double load = 0.0;
+  return getloadavg(&load, 1) == 1 ? load : 0.0;
 }
 
 std::int64_t cgroup_memory_limit_bytes(const std::filesystem::path& mount,

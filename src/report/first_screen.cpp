@@ -177,11 +177,12 @@ std::string status_card(RunStatus status, const Json& summary) {
   const std::string message = summary.value("message", "");
   if (!summary.contains("seconds")) return card("Status", "", std::string(to_string(status)), "");
   const bool is_done = status == RunStatus::kDone;
-  std::string meaning = fmt::format("of training on {} {}", summary.value("world_size", 1),
-                                    summary.value("world_size", 1) == 1 ? "rank" : "ranks");
+  const int ranks = summary.value("world_size", 1);
+  std::string meaning = fmt::format("of training on {} {}, start and evaluations not counted",
+                                    ranks, ranks == 1 ? "rank" : "ranks");
   using Rate = std::pair<const char*, const char*>;
   for (const auto& [rate, unit] :
-       {Rate{"samples_per_s", "samples/s"}, {"env_steps_per_s", "simulated s/s"}}) {
+       {Rate{"samples_per_s", "samples/s"}, {"env_steps_per_s", "simulation steps/s"}}) {
     if (number(summary, rate) > 0) {
       meaning += fmt::format(", {:.0f} {}", number(summary, rate), unit);
     }

@@ -103,14 +103,21 @@ void add_slow_steps(std::vector<std::string>& trouble, const std::string& part,
 
 PartOverview part_of(const RunReader& run, const std::string& name, RunOverview& whole) {
   const Metrics metrics = run.metrics();
-  PartOverview part{.name = name,
-                    .evaluated = nullptr,
-                    .gain = metrics.series("eval/gain"),
-                    .figures = figures_of(metrics)};
+  PartOverview part{
+      .name = name,
+      .evaluated = nullptr,
+      .others = {},
+      .result = run.summary().value_or(Json::object()).value("result", Json::object()),
+      .gain = metrics.series("eval/gain"),
+      .figures = figures_of(metrics)};
   for (const Json& evaluation : evaluations_of(run)) {
+    if (!part.evaluated.is_null()) break;  // of several scenarios the first
     for (const Json& row : evaluation["controllers"]) {
-      const bool is_first = part.evaluated.is_null();
-      if (is_first && row.value("controller", "").starts_with("checkpoint:")) part.evaluated = row;
+      if (!row.value("controller", "").starts_with("checkpoint:")) {
+        part.others.push_back(row);
+      } else if (part.evaluated.is_null()) {
+        part.evaluated = row;
+      }
     }
   }
   add_slow_steps(whole.trouble, name, metrics);

@@ -39,25 +39,37 @@ std::map<std::string, std::vector<const PartOverview*>> by_name(std::span<const 
   return parts;
 }
 
-constexpr std::pair<const char*, const char*> kEvaluated[] = {{"gain_%", "gain_%"},
-                                                              {"outflow_vph", "outflow_vph"},
-                                                              {"mean_speed_mps", "mean_speed_mps"},
-                                                              {"collisions", "collisions"},
-                                                              {"hard_brakes", "hard_brakes"}};
+constexpr const char* kEvaluated[] = {"gain_%", "outflow_vph", "mean_speed_mps", "collisions",
+                                      "hard_brakes"};
+
+/// A figure of the results: of a training that is not evaluated beside controllers, its own.
+Cell result_of(const PartOverview& part, const std::string& name) {
+  return figure(part.evaluated.is_null() ? part.result : part.evaluated, name.c_str());
+}
+
+/// Which of them there are.
+std::vector<std::string> names_of_results(const PartOverview& part) {
+  if (!part.evaluated.is_null()) return {std::begin(kEvaluated), std::end(kEvaluated)};
+  std::vector<std::string> names;
+  for (const auto& [name, value] : part.result.items()) {
+    if (value.is_number()) names.push_back(name);
+  }
+  return names;
+}
 
 Table means_table(std::span<const RunOverview> runs) {
   Table table({"training", "figure", "runs", "mean", "+-95%", "least", "most"});
   for (const auto& [name, parts] : by_name(runs)) {
-    for (const auto& [figure_name, title] : kEvaluated) {
+    for (const std::string& figure_name : names_of_results(*parts.front())) {
       std::vector<double> values;
       for (const PartOverview* part : parts) {
-        const Cell value = figure(part->evaluated, figure_name);
+        const Cell value = result_of(*part, figure_name);
         if (const double* known = std::get_if<double>(&value)) values.push_back(*known);
       }
       if (values.size() < 2) continue;
       const MeanInterval mean = mean_interval(values);
-      table.add_row({name, std::string(title), mean.count, mean.mean, mean.half_width, mean.least,
-                     mean.most});
+      table.add_row(
+          {name, figure_name, mean.count, mean.mean, mean.half_width, mean.least, mean.most});
     }
   }
   return table;
@@ -85,16 +97,33 @@ Table settings_table(std::span<const RunOverview> runs) {
   return table;
 }
 
+/// @param row a row of the table up to its figures
+/// @param evaluated a row of evaluation.json
+void add_result(Table& table, std::vector<Cell> row, const Json& evaluated) {
+  for (const char* name :
+       {"gain_%", "+-95%", "worst_%", "outflow_vph", "collisions", "hard_brakes"}) {
+    row.push_back(figure(evaluated, name));
+  }
+  table.add_row(std::move(row));
+}
+
 Table results_table(std::span<const RunOverview> runs) {
   Table table({"run", "status", "seconds", "training", "best_gain_%", "gain_%", "+-95%", "worst_%",
                "outflow_vph", "collisions", "hard_brakes"});
   for (const RunOverview& run : runs) {
     for (const PartOverview& part : run.parts) {
-      const Json& row = part.evaluated;
-      table.add_row({run.folder, run.status, run.seconds, part.name, best_gain(part),
-                     figure(row, "gain_%"), figure(row, "+-95%"), figure(row, "worst_%"),
-                     figure(row, "outflow_vph"), figure(row, "collisions"),
-                     figure(row, "hard_brakes")});
+      add_result(table, {run.folder, run.status, run.seconds, part.name, best_gain(part)},
+                 part.evaluated);
+    }
+  }
+  // What they were compared with, once where it is the same in all of them.
+  std::set<std::string> added;
+  for (const RunOverview& run : runs) {
+    for (const PartOverview& part : run.parts) {
+      for (const Json& row : part.others) {
+        if (!added.insert(part.name + row.dump()).second) continue;
+        add_result(table, {row.value("controller", ""), "", {}, part.name, {}}, row);
+      }
     }
   }
   return table;

@@ -16,7 +16,7 @@ namespace traffic::report {
 namespace {
 
 constexpr double kRedrawIntervalSeconds = 0.1;
-/// Rates are means in which what is this old weighs 1/e.
+/// The rate shown is a mean in which what is this old weighs 1/e.
 constexpr double kMemorySeconds = 15.0;
 constexpr std::size_t kBarWidth = 20;
 
@@ -81,10 +81,10 @@ void ProgressBar::draw(std::int64_t step) const {
 void ProgressBar::measure(std::int64_t step, double now_s) {
   const double interval_s = now_s - last_measured_s_;
   if (interval_s <= 0.0) return;
-  const bool first = steps_per_s_ == 0.0 && items_per_s_ == 0.0;
+  const bool first = items_per_s_ == 0.0;
   const double weight = first ? 1.0 : 1.0 - std::exp(-interval_s / kMemorySeconds);
   items_per_s_ += weight * (static_cast<double>(pending_items_) / interval_s - items_per_s_);
-  steps_per_s_ += weight * (static_cast<double>(step - last_step_) / interval_s - steps_per_s_);
+  pace_.add(step - last_step_, interval_s);
   pending_items_ = 0;
   last_step_ = step;
   last_measured_s_ = now_s;
@@ -101,8 +101,9 @@ std::string ProgressBar::describe(std::int64_t step,
   }
   text += fmt::format(", {:.4g} {}/s", items_per_s_, options_.unit);
   for (const auto& [name, value] : values) text += fmt::format(", {} {:.4g}", name, value);
-  if (options_.total_steps > step && steps_per_s_ > 0.0) {
-    const double left_s = static_cast<double>(options_.total_steps - step) / steps_per_s_;
+  const double step_s = pace_.seconds_per_step();
+  if (options_.total_steps > step && step_s > 0.0) {
+    const double left_s = static_cast<double>(options_.total_steps - step) * step_s;
     text += fmt::format(", {} left", human_duration(left_s));
   }
   return text;

@@ -153,7 +153,14 @@ class Judge {
     error("env.scenario",
           "the network has no conflict: nowhere do streams meet or lanes end, so that no vehicle "
           "is ever a candidate",
-          "take a network with a merge, a junction or a lane drop");
+          "take a network with a merge, a junction or a lane drop" + or_the_lights());
+  }
+
+  /// The other way to control a network in which no vehicle can be told anything.
+  [[nodiscard]] std::string or_the_lights() const {
+    if (study_.lights == 0) return "";
+    return fmt::format("; or let its {} act: configs/signals.toml, env.actors = [\"signals\"]",
+                       study_.lights == 1 ? "light" : fmt::format("{} lights", study_.lights));
   }
 
   void look_at_vehicles() {
@@ -162,14 +169,15 @@ class Judge {
     if (connected <= 0) {
       const auto similar = types_that_look_connected(study_);
       error("env.cv_types", no_vehicle_is_connected(study_, env_),
-            similar.empty() ? "name those that are connected in env.cv_types, or set a share of "
-                              "all, env.cv_share = 0.25"
-                            : "env.cv_types = " + toml_list(similar));
+            (similar.empty() ? "name those that are connected in env.cv_types, or set a share of "
+                               "all, env.cv_share = 0.25"
+                             : "env.cv_types = " + toml_list(similar)) +
+                or_the_lights());
       return;
     }
     if (!study_.conflicts.empty() && connected_past_conflicts() <= 0) {
       error("env.cv_types", "no connected vehicle has a conflict on its route",
-            "connect vehicles that have one: env.cv_types or env.cv_share");
+            "connect vehicles that have one: env.cv_types or env.cv_share" + or_the_lights());
     }
     const double share = connected / study_.vehicles;
     if (share < kFewConnected) {

@@ -5,6 +5,7 @@
 #include <string>
 #include <tuple>
 
+#include "support/browser.h"
 #include "support/run_folder_test.h"
 
 namespace traffic::test {
@@ -12,54 +13,11 @@ namespace {
 
 using ::testing::HasSubstr;
 
-/// Says on the console what a reader would see at once.
-constexpr const char* kLook = R"(<script>addEventListener('load', () => setTimeout(() => {
-  for (const group of document.querySelectorAll('details')) group.open = true;
-  const page = document.documentElement;
-  if (page.scrollWidth > innerWidth) console.error(`${page.scrollWidth} wide in ${innerWidth}`);
-  const boxes = [...document.querySelectorAll('.card, figure, .view')].map((one) => one.getBoundingClientRect());
-  boxes.forEach((a, i) => boxes.slice(i + 1).forEach((b) => {
-    const across = Math.min(a.right, b.right) - Math.max(a.left, b.left);
-    const along = Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top);
-    if (across > 1 && along > 1) console.error('overlap', JSON.stringify(a), JSON.stringify(b));
-  }));
-  for (const canvas of document.querySelectorAll('#pictures canvas, .view canvas')) {
-    const pixels = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height).data;
-    if (!pixels.some((value) => value)) console.error('an empty picture');
-  }
-  document.title = `${document.querySelectorAll('canvas').length} pictures`;
-}, 100));</script>)";
-
 class PagesTest : public RunFolderTest {
  protected:
-  /// What the browser says on its console, a line each; "N pictures" at the end. The screenshot
-  /// stays in the build's folder.
   [[nodiscard]] std::string open(const fs::path& page, const std::string& name,
                                  const std::string& size, bool dark) const {
-    const fs::path looked_at = page.parent_path() / ("looked-at-" + page.filename().string());
-    std::ofstream(looked_at) << std::ifstream(page).rdbuf() << kLook;
-    const fs::path pictures = fs::path(TRAFFIC_BIN_DIR).parent_path() / "screenshots";
-    fs::create_directories(pictures);
-    const std::string picture = (pictures / (name + ".png")).string();
-    fs::remove(picture);
-    const std::string options = std::string("--no-sandbox --disable-gpu --hide-scrollbars ") +
-                                "--enable-logging=stderr --virtual-time-budget=2000 " +
-                                "--user-data-dir=" + (dir_ / "browser").string() +
-                                " --blink-settings=preferredColorScheme=" + (dark ? "0" : "1") +
-                                " --window-size=" + size;
-    const std::string url = " 'file://" + looked_at.string() + "'";
-    const Outcome shot =
-        run_program("chromium-headless-shell " + options + " --screenshot=" + picture + url);
-    EXPECT_EQ(shot.exit_code, 0) << "is it installed? launch/setup.sh --tests\n" << shot.output;
-    EXPECT_TRUE(fs::exists(picture));
-    const Outcome dump = run_program("chromium-headless-shell " + options + " --dump-dom" + url);
-    std::string said;
-    std::istringstream lines(shot.output + dump.output);
-    for (std::string line; std::getline(lines, line);) {
-      if (line.find(":CONSOLE:") != std::string::npos) said += line + "\n";
-    }
-    const auto title = dump.output.find("<title>") + 7;
-    return said + dump.output.substr(title, dump.output.find("</title>") - title);
+    return look_at(page, {.name = name, .size = size, .dark = dark}, dir_);
   }
 };
 

@@ -1,12 +1,15 @@
 /// traffic_train in phase 2, as users start it: short episodes on the shipped merge.
 #include <gmock/gmock.h>
 
+#include <algorithm>
 #include <cmath>
 #include <filesystem>
 #include <fstream>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <sstream>
 #include <string>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -150,6 +153,81 @@ TEST_F(Phase2Test, StoppedAndResumedEndsWithTheBitsOfAnUninterruptedRun) {
   EXPECT_THAT(resumed.output, HasSubstr("going on from checkpoint"));
   EXPECT_EQ(summary("whole")["parameters_xxh3"], summary("cut")["parameters_xxh3"]);
   EXPECT_EQ(text(dir_ / "whole" / "episodes.csv"), text(dir_ / "cut" / "episodes.csv"));
+}
+
+TEST_F(Phase2Test, StoppedAmidTheWarmUpTheLearningRateGoesOnToTheBit) {
+  const std::string schedule =
+      "--set ppo.iterations=6 --set ppo.warmup_iterations=3 --set ppo.lr_schedule=cosine "
+      "--set ppo.learning_rate=1e-3 --set ppo.final_learning_rate=1e-7 --set ppo.weight_decay=1e-4 "
+      "--set checkpoint.save_interval_s=0.001";
+  ASSERT_EQ(run_program(command(2, "whole", schedule)).exit_code, 0);
+  ASSERT_NE(
+      run_program(command(2, "cut", schedule, "TRAFFIC_FAULT=phase2.collect:0:2:kill")).exit_code,
+      0);
+  ASSERT_EQ(run_program(command(2, "cut", schedule)).exit_code, 0);
+  EXPECT_EQ(summary("whole")["parameters_xxh3"], summary("cut")["parameters_xxh3"]);
+  for (const char* run : {"whole", "cut"}) {
+    std::vector<double> rates;
+    std::ifstream in(dir_ / run / "metrics.jsonl");
+    for (std::string line; std::getline(in, line);) {
+      const auto figures = nlohmann::json::parse(line);
+      if (figures.contains("train/learning_rate")) rates.push_back(figures["train/learning_rate"]);
+    }
+    ASSERT_EQ(rates.size(), 6U) << run;
+    EXPECT_NEAR(rates[0], 1e-3 / 3, 1e-12);
+    EXPECT_NEAR(rates[2], 1e-3, 1e-12);
+    EXPECT_NEAR(rates[3], 1e-3, 1e-12);
+    EXPECT_LT(rates[4], rates[3]);
+    EXPECT_LT(rates[5], rates[4]);
+  }
+  ASSERT_EQ(run_program(command(2, "without", schedule + " --set ppo.weight_decay=0")).exit_code,
+            0);
+  EXPECT_NE(summary("whole")["parameters_xxh3"], summary("without")["parameters_xxh3"]);
+}
+
+TEST_F(Phase2Test, ADemandCurriculumTrainsOnItsDemandsInTurn) {
+  const Outcome outcome = run_program(
+      command(2, "run",
+              "--set 'ppo.demand_curriculum=[0.3,1.5]' --set ppo.rollout_fragment_length=0 "
+              "--set env.max_time_s=120 --set ppo.iterations=4 --set ppo.eval_interval=2"));
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.output;
+  std::vector<double> scales;
+  std::ifstream in(dir_ / "run/metrics.jsonl");
+  for (std::string line; std::getline(in, line);) {
+    const auto figures = nlohmann::json::parse(line);
+    if (!figures.contains("rollout/demand_scale")) continue;
+    scales.push_back(figures["rollout/demand_scale"]);
+    EXPECT_FALSE(figures.contains("rollout/gain_of_means")) << "of two demands";
+  }
+  EXPECT_EQ(scales, (std::vector<double>{0.3, 0.3, 1.5, 1.5}));
+  // Vehicles that got through, by the kind of episode and the half of the training.
+  std::map<std::string, std::pair<double, int>> arrived;
+  std::ifstream episodes(dir_ / "run/episodes.csv");
+  std::string line;
+  std::getline(episodes, line);
+  const auto column = [&](const std::string& name) {
+    return std::count(line.begin(), line.begin() + static_cast<std::ptrdiff_t>(line.find(name)),
+                      ',');
+  };
+  const auto kind_at = static_cast<std::size_t>(column("kind"));
+  const auto arrived_at = static_cast<std::size_t>(column("arrived"));
+  while (std::getline(episodes, line)) {
+    std::vector<std::string> cells;
+    std::istringstream row(line);
+    for (std::string cell; std::getline(row, cell, ',');) cells.push_back(cell);
+    const std::string half = cells.at(kind_at) != "train" ? ""
+                             : std::stoi(cells[0]) <= 2   ? " 1"
+                                                          : " 2";
+    auto& [sum, count] = arrived[cells.at(kind_at) + half];
+    sum += std::stod(cells.at(arrived_at));
+    ++count;
+  }
+  const auto mean = [&](const std::string& kind) {
+    return arrived.at(kind).first / arrived.at(kind).second;
+  };
+  EXPECT_LT(mean("train 1"), 0.6 * mean("none"));
+  EXPECT_GT(mean("train 2"), 1.2 * mean("none"));
+  EXPECT_NEAR(mean("eval"), mean("none"), 0.2 * mean("none")) << "as the scenario has it";
 }
 
 TEST_F(Phase2Test, AStopInTheMiddleOfAnIterationSavesWhatWasCompleteBeforeIt) {

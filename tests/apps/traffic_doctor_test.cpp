@@ -27,6 +27,7 @@ TEST_F(DoctorTest, FindsWhatARunNeedsAndLeavesNothingBehind) {
   EXPECT_THAT(outcome.output,
               AllOf(HasSubstr("LibTorch"), HasSubstr(dir_.string() + " can be written"),
                     HasSubstr("for 2 ranks and 2 simulations"), HasSubstr("NCCL_DEBUG = WARN"),
+                    HasSubstr("processors in the last minute"), HasSubstr("of swap in use"),
                     HasSubstr("ranks 0, 1: run.device"), HasSubstr("MPI between 2 ranks on 1 node"),
                     HasSubstr("2 of merge were ready after"), HasSubstr("0 failed")));
   EXPECT_TRUE(fs::is_empty(dir_));
@@ -90,6 +91,24 @@ TEST_F(DoctorTest, SaysWhatMakesAScenarioUseless) {
   EXPECT_THAT(outcome.output,
               HasSubstr("FAILED   env.cv_types   no vehicle is of type 'truck'; types are hv 75 %, "
                         "cv 25 %: env.cv_types = [\"cv\"]"));
+}
+
+TEST_F(DoctorTest, WhereNoVehicleCanBeConnectedTheLightsCan) {
+  const std::string look = TRAFFIC_BIN_DIR
+      "/traffic_doctor --scenario lights_grid --set 'env.cv_types=[\"truck\"]' "
+      "--set env.max_time_s=120 ";
+  const Outcome outcome = run_program(look);
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.output;
+  EXPECT_THAT(outcome.output,
+              AllOf(HasSubstr("warning  env.cv_types"), HasSubstr("env.cv_types = [\"cv\"]"),
+                    HasSubstr("ok       signals"), HasSubstr("configs/signals.toml"),
+                    HasSubstr("docs/traffic-lights.md"), HasSubstr("without control took"),
+                    HasSubstr("0 failed")));
+  // Who says that vehicles are to act hears that they cannot, and of the other way.
+  const Outcome vehicles = run_program(look + "--set 'env.actors=[\"vehicles\"]'");
+  EXPECT_EQ(vehicles.exit_code, 2) << vehicles.output;
+  EXPECT_THAT(vehicles.output,
+              AllOf(HasSubstr("FAILED   env.cv_types"), HasSubstr("env.actors = [\"signals\"]")));
 }
 
 TEST_F(DoctorTest, SaysWhereARunCouldNotBeWritten) {

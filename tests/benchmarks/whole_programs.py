@@ -22,11 +22,15 @@ def environment(**more):
     return env
 
 
-def train(config, ranks, settings, folder):
-    """-> (rows of metrics.jsonl, summary.json) of a run from scratch; settings: key -> value as TOML writes it."""
+def train(config, ranks, settings, folder, options=()):
+    """-> (rows of metrics.jsonl, summary.json) of a run from scratch; settings: key -> value as TOML writes it.
+
+    config: a file of configs/, or None for the defaults; options: further arguments of traffic_train
+    """
     run_dir = Path(tempfile.mkdtemp(dir=folder))
-    command = [str(ROOT / "launch/mpirun.sh"), "-np", str(ranks), program("traffic_train"), str(ROOT / "configs" / config),
-               "--run-dir", str(run_dir), "--resume", "never", "--set", "run.device=cpu"]
+    command = [str(ROOT / "launch/mpirun.sh"), "-np", str(ranks), program("traffic_train"),
+               *([str(ROOT / "configs" / config)] if config else []),
+               "--run-dir", str(run_dir), "--resume", "never", "--set", "run.device=cpu", *options]
     for key, value in settings.items():
         command += ["--set", f"{key}={value}"]
     ended = subprocess.run(command, env=environment(TRAFFIC_LAUNCH_TIME=f"{time.time():.3f}"), capture_output=True, text=True)

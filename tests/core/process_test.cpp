@@ -61,6 +61,10 @@ TEST(Process, TheLeastLimitOfNestedControlGroupsCounts) {
 
 TEST(Process, KnowsTheMachine) {
   EXPECT_GE(total_memory_bytes(), peak_rss_bytes());
+  EXPECT_GT(available_memory_bytes(), 0);
+  EXPECT_LE(available_memory_bytes(), total_memory_bytes());
+  EXPECT_GE(swap_used_bytes(), 0);
+  EXPECT_GE(load_average(), 0.0);
   EXPECT_FALSE(hostname().empty());
   EXPECT_EQ(hostname().find('.'), std::string::npos);
   EXPECT_GT(free_disk_bytes(std::filesystem::temp_directory_path()), 0);

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "report/fixtures.h"
 
@@ -67,6 +68,30 @@ TEST_F(OverviewTest, RunsOfSeveralSeedsHaveAMeanAndAnIntervalAndTheSettingsThatD
   ASSERT_EQ(json["settings"].size(), 1U);
   EXPECT_EQ(json["settings"][0]["setting"], "run.seed");
   EXPECT_THAT(overview_text(runs), AllOf(HasSubstr("run.seed"), Not(HasSubstr("ppo.gamma"))));
+}
+
+TEST_F(OverviewTest, WhatTheyWereComparedWithStandsBesideThemOnce) {
+  const std::string text = overview_text(std::vector<RunOverview>{run("a", 1, 7), run("b", 3, 8)});
+  const auto none = text.find("\nnone ");
+  EXPECT_NE(none, std::string::npos) << text;
+  EXPECT_EQ(text.find("\nnone ", none + 1), std::string::npos) << text;
+}
+
+TEST_F(OverviewTest, OfATrainingWithoutControllersItsOwnFiguresAreCompared) {
+  std::vector<RunOverview> runs;
+  for (const auto& [name, error_m] : {std::pair{"a", 1.5}, std::pair{"b", 2.5}}) {
+    const auto dir = dir_ / name;
+    std::filesystem::create_directories(dir);
+    write_text(dir / "config.toml", "[run]\nseed = 1\n");
+    write_text(dir / "summary.json",
+               R"({"status":"done","seconds":10,"result":{"best":"x","position_rmse_5s_m":)" +
+                   std::to_string(error_m) + "}}");
+    runs.push_back(overview_of(RunReader(dir)));
+  }
+  const auto means = overview_json(runs)["means"];
+  ASSERT_EQ(means.size(), 1U);
+  EXPECT_EQ(means[0]["figure"], "position_rmse_5s_m");
+  EXPECT_EQ(means[0]["mean"], 2.0);
 }
 
 TEST_F(OverviewTest, LearningCurvesAreDrawnAsText) {

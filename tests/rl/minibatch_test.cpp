@@ -51,13 +51,6 @@ TEST(Minibatches, AreCountedByWhatAllRanksHold) {
   EXPECT_THROW(count_minibatches(10, 0), ConfigError);
 }
 
-TEST(WarmupFactor, RisesToOneAndStays) {
-  EXPECT_EQ(warmup_factor(0, 0), 1.0);
-  EXPECT_EQ(warmup_factor(0, 4), 0.25);
-  EXPECT_EQ(warmup_factor(3, 4), 1.0);
-  EXPECT_EQ(warmup_factor(100, 4), 1.0);
-}
-
 TEST(LinearSchedule, GoesFromStartToEndAndStays) {
   const LinearSchedule falling{.start = 3e-4, .end = 1e-4};
   EXPECT_EQ(falling.at(0.0), 3e-4);

@@ -192,8 +192,10 @@ struct Ppo {
   std::int64_t value_epochs = 0;         ///< the same before the updates of every iteration
   double value_lambda = 0.97;            ///< decay of the returns that those passes fit
   double learning_rate = 3e-4;
-  double final_learning_rate = 3e-4;   ///< at the last iteration, reached in a straight line
+  double final_learning_rate = 3e-4;   ///< at the last iteration
+  std::string lr_schedule = "linear";  ///< how it gets there: linear | cosine
   std::int64_t warmup_iterations = 0;  ///< of PPO, in which the learning rate rises from 0
+  double weight_decay = 0.0;
   double gamma = 0.99;
   double gae_lambda = 0.95;
   double clip_range = 0.2;

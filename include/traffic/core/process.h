@@ -19,6 +19,11 @@ std::int64_t total_memory_bytes();
 /// What of that is still free: for the machine, and below the limit of the control group.
 std::int64_t available_memory_bytes();
 
+/// What the machine has put from memory on a disk.
+std::int64_t swap_used_bytes();
+/// Processes of the machine that computed or wanted to, in the mean of the last minute.
+double load_average();
+
 /// The least limit of the control groups that a process is in, from its own (SLURM's, systemd's) up
 /// to the root.
 /// @param mount where control groups are mounted: /sys/fs/cgroup

@@ -25,7 +25,9 @@ struct FigureSpan {
 struct PartOverview {
   std::string name;                  ///< of its folder; empty for a run of one
   nlohmann::ordered_json evaluated;  ///< what was trained, a row of evaluation.json; null without
-  std::vector<SeriesPoint> gain;     ///< over no control, % ("eval/gain")
+  std::vector<nlohmann::ordered_json> others;  ///< rows of what it was compared with
+  nlohmann::ordered_json result;               ///< of summary.json
+  std::vector<SeriesPoint> gain;               ///< over no control, % ("eval/gain")
   std::map<std::string, FigureSpan> figures;
 };
 

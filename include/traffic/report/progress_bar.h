@@ -7,6 +7,8 @@
 #include <utility>
 #include <vector>
 
+#include "traffic/report/step_pace.h"
+
 namespace traffic::report {
 
 struct ProgressOptions {
@@ -51,7 +53,7 @@ class ProgressBar {
   std::int64_t last_step_;
   std::int64_t pending_items_ = 0;
   double items_per_s_ = 0.0;
-  double steps_per_s_ = 0.0;
+  StepPace pace_;
 };
 
 }  // namespace traffic::report

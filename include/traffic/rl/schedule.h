@@ -1,4 +1,4 @@
-/// How learning rate and entropy coefficient change in the course of training.
+/// How the entropy coefficient changes in the course of training.
 #pragma once
 
 #include <cstdint>
@@ -15,8 +15,5 @@ struct LinearSchedule {
   /// @param progress share of training done; outside 0 .. 1 the nearer end holds
   [[nodiscard]] double at(double progress) const;
 };
-
-/// Rises in a straight line to 1, which it is from step `steps` - 1 on: the first step learns, too.
-double warmup_factor(std::int64_t step, std::int64_t steps);
 
 }  // namespace traffic::rl

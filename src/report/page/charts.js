@@ -65,8 +65,10 @@ function datasetsOf(line, i) {
 
 function linesConfig(picture) {
   const right = picture.lines.find((line) => line.right_axis);
+  const ends = picture.lines.flatMap((line) => [line.x[0], line.x.at(-1)]).filter((x) => x !== undefined);
+  const nearZero = Math.min(...ends) < 0.05 * Math.max(...ends);  // else ticks stand at 1, 101, 201
   const scales = {
-    x: whole(axis(picture.x_label, {type: 'linear', bounds: 'data'})),
+    x: whole(axis(picture.x_label, {type: 'linear', bounds: 'data', beginAtZero: nearZero})),
     y: axis(picture.y_label, {beginAtZero: Boolean(picture.from_zero), grace: '5%'}),
   };
   if (right) {

@@ -6,12 +6,13 @@
 #include <torch/version.h>
 
 #include <algorithm>
-#include <functional>
 #include <memory>
 #include <sstream>
 #include <utility>
 
+#include "doctor/communication.h"
 #include "doctor/findings.h"
+#include "doctor/load.h"
 #include "doctor/numa.h"
 #include "doctor/recordings.h"
 #include "doctor/storage.h"
@@ -33,20 +34,6 @@
 
 namespace traffic::train {
 namespace {
-
-/// What the work says it found, or how it failed.
-Finding attempt(const std::string& subject, const std::function<std::string()>& work) {
-  try {
-    return {.subject = subject, .found = work()};
-  } catch (const Error& error) {
-    return {.verdict = Verdict::kFailed,
-            .subject = subject,
-            .found = error.what(),
-            .code = error.code()};
-  } catch (const std::exception& error) {  // of CUDA, through LibTorch
-    return {.verdict = Verdict::kFailed, .subject = subject, .found = error.what()};
-  }
-}
 
 std::string describe_program() {
   return fmt::format("traffic_train {}{}, LibTorch {}, {}", version(),
@@ -76,8 +63,8 @@ class Examination {
     }
     examine_settings();
     const at::Device device = examine_devices();
-    examine_communication(*ranks_);
-    if (device.is_cuda()) examine_gpu_communication(device);
+    add(measure_communication(*ranks_, session_.topology()));
+    if (device.is_cuda()) add(examine_gpu_communication(session_, device, config_.comm));
     if (needs_.data) examine_data();
     if (needs_.simulations) {
       examine_simulations();
@@ -119,14 +106,16 @@ class Examination {
     for (const int rank : topology.local_ranks) {
       envs += (all_envs - rank + topology.size - 1) / topology.size;
     }
-    const Finding mine = judge_node({.host = hostname(),
-                                     .cpus = os::num_cpus_available(),
-                                     .ranks = topology.local_size(),
-                                     .simulations = envs,
-                                     .memory_bytes = total_memory_bytes()});
-    const auto all = gather(mine);
-    for (const int leader : topology.leaders) {
-      if (is_reporter()) findings_.push_back(all[static_cast<std::size_t>(leader)]);
+    const NodeFacts mine{.host = hostname(),
+                         .cpus = os::num_cpus_available(),
+                         .ranks = topology.local_size(),
+                         .simulations = envs,
+                         .memory_bytes = total_memory_bytes()};
+    for (const Finding& finding : {judge_node(mine), judge_load(mine, look_at_load())}) {
+      const auto all = gather(finding);
+      for (const int leader : topology.leaders) {
+        if (is_reporter()) findings_.push_back(all[static_cast<std::size_t>(leader)]);
+      }
     }
   }
 
@@ -149,12 +138,20 @@ class Examination {
   /// @return this rank's; the CPU unless all ranks have a GPU
   at::Device examine_devices() {
     at::Device device = at::kCPU;
-    const Finding mine = attempt("device", [&] {
+    Finding mine = attempt("device", [&] {
       const DeviceChoice choice = choose_device(config_.run.device, session_);
       prepare_gpu(choice.device, config_);
       device = choice.device;
-      return choice.reason + describe_device(device);
+      return choice.reason;
     });
+    if (device.is_cuda()) {
+      Finding seen;
+      const Finding looked = attempt("device", [&] {
+        seen = judge_gpu(look_at_gpu(device), mine.found);
+        return std::string();
+      });
+      mine = looked.verdict == Verdict::kFailed ? looked : seen;
+    }
     for (Finding& finding : join_ranks(gather(mine))) add(std::move(finding));
     const std::string apart = device.is_cuda() ? gpus_without_peer_access() : std::string();
     if (!apart.empty()) {
@@ -165,63 +162,6 @@ class Examination {
     const bool all =
         ranks_->all_reduce_scalar(device.is_cuda() ? 1.0 : 0.0, comm::ReduceOp::kMin) > 0.0;
     return all ? device : at::Device(at::kCPU);
-  }
-
-  /// Gradients of the default model, summed over the ranks.
-  void examine_communication(comm::Communicator& communicator) {
-    constexpr std::int64_t kValues = std::int64_t{1} << 22;
-    constexpr int kTimes = 5;
-    const at::Tensor values = communicator.shared_zeros(kValues, at::kFloat);
-    double best_s = 0.0;
-    bool exact = true;
-    for (int i = 0; i < kTimes; ++i) {
-      values.fill_(static_cast<double>(communicator.rank() + 1));
-      communicator.barrier();
-      const Stopwatch clock;
-      communicator.all_reduce(values);
-      const double sum = values[kValues - 1].item<double>();  // waits for a GPU
-      const double mine_s = clock.seconds();
-      const int n = communicator.size();
-      exact = exact && sum == n * (n + 1) / 2.0;
-      best_s = i == 0 ? mine_s : std::min(best_s, mine_s);
-    }
-    const double number_s = time_of_a_number(communicator);
-    const auto& topology = session_.topology();
-    const std::string what = fmt::format(
-        "{} between {} rank{} on {} node{}", communicator.device().is_cuda() ? "NCCL" : "MPI",
-        topology.size, topology.size == 1 ? "" : "s", topology.num_nodes(),
-        topology.num_nodes() == 1 ? "" : "s");
-    if (exact) {
-      add({.subject = "communication",
-           .found = fmt::format("{}: 16 MiB of gradients are summed in {}, one number in {:.0f} us",
-                                what, human_duration(best_s), 1e6 * number_s)});
-    } else {
-      add({.verdict = Verdict::kFailed,
-           .subject = "communication",
-           .found = what + ": a sum over the ranks is wrong",
-           .code = ExitCode::kPeerLost});
-    }
-  }
-
-  static double time_of_a_number(comm::Communicator& communicator) {
-    constexpr int kNumbers = 50;
-    communicator.barrier();
-    const Stopwatch clock;
-    for (int i = 0; i < kNumbers; ++i) communicator.all_reduce_scalar(1.0);
-    return clock.seconds() / kNumbers;
-  }
-
-  void examine_gpu_communication(at::Device device) {
-    std::unique_ptr<comm::Communicator> gpus;
-    const Finding mine = attempt("communication", [&] {
-      gpus = comm::make_communicator(session_, device, config_.comm);
-      return std::string();
-    });
-    if (mine.verdict == Verdict::kFailed) {
-      add(mine);  // the same on all ranks
-    } else {
-      examine_communication(*gpus);
-    }
   }
 
   /// All ranks read at once, as they do in training.

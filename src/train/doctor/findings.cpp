@@ -9,7 +9,6 @@
 #include <utility>
 
 #include "run/gpu.h"
-#include "run/nvml.h"
 #include "traffic/core/text.h"
 #include "traffic/report/table.h"
 
@@ -59,6 +58,23 @@ Finding judge_setting(const std::string& name, const std::vector<Settings>& of_r
 
 }  // namespace
 
+Finding attempt(const std::string& subject, const std::function<std::string()>& work) {
+  try {
+    return {.subject = subject, .found = work()};
+  } catch (const Error& error) {
+    return {.verdict = Verdict::kFailed,
+            .subject = subject,
+            .found = error.what(),
+            .code = error.code()};
+  } catch (const std::exception& error) {  // of CUDA, through LibTorch
+    return {.verdict = Verdict::kFailed, .subject = subject, .found = error.what()};
+  }
+}
+
+std::int64_t needed_bytes(const NodeFacts& node) {
+  return node.ranks * kRankBytes + node.simulations * kSimulationBytes;
+}
+
 Finding judge_node(const NodeFacts& node) {
   Finding finding{
       .subject = "node",
@@ -66,7 +82,7 @@ Finding judge_node(const NodeFacts& node) {
                            node.host, node.cpus, human_bytes(node.memory_bytes), node.ranks,
                            node.ranks == 1 ? "" : "s", node.simulations,
                            node.simulations == 1 ? "" : "s")};
-  const std::int64_t needed = node.ranks * kRankBytes + node.simulations * kSimulationBytes;
+  const std::int64_t needed = needed_bytes(node);
   if (node.ranks > node.cpus) {
     finding.verdict = Verdict::kWarning;
     finding.found += "; ranks will take turns on the CPUs: start fewer of them (mpirun -np)";
@@ -78,16 +94,6 @@ Finding judge_node(const NodeFacts& node) {
         human_bytes(needed));
   }
   return finding;
-}
-
-std::string describe_device(at::Device device) {
-  if (!device.is_cuda()) return {};
-  std::string text =
-      fmt::format(": {}, {} free", describe_gpu(device), human_bytes(gpu_memory(device).free));
-  if (const auto load = Nvml().load(gpu_pci_bus_id(device))) {
-    text += fmt::format(", {:.0f} % busy, {:.0f} C", 100.0 * load->busy, load->temperature_c);
-  }
-  return text;
 }
 
 void add_setting(const std::string& entry, Settings& settings) {

@@ -1,9 +1,8 @@
 /// From facts about nodes and ranks to what is right and wrong with them.
 #pragma once
 
-#include <c10/core/Device.h>
-
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <string>
@@ -14,6 +13,9 @@
 
 namespace traffic::train {
 
+/// What the work says it found, or how it failed.
+Finding attempt(const std::string& subject, const std::function<std::string()>& work);
+
 /// What one node has and what is to run on it.
 struct NodeFacts {
   std::string host;
@@ -22,10 +24,9 @@ struct NodeFacts {
   std::int64_t simulations = 0;
   std::int64_t memory_bytes = 0;
 };
+/// Of main memory, about, with room to spare.
+std::int64_t needed_bytes(const NodeFacts& node);
 Finding judge_node(const NodeFacts& node);
-
-/// Its name, what is free of its memory, how busy and how warm it is; empty on the CPU.
-std::string describe_device(at::Device device);
 
 /// Environment variables by their names, of one rank.
 using Settings = std::map<std::string, std::string>;

@@ -115,7 +115,8 @@ std::string load_text(const sim::NetworkStudy& study, double duration_s) {
 }
 
 /// Drives without control for some seconds of real time at most.
-Finding try_out(const sim::NetworkStudy& study, const config::Config& config) {
+/// @param commands whether vehicles are to be commanded
+Finding try_out(const sim::NetworkStudy& study, const config::Config& config, bool commands) {
   constexpr double kMost_s = 5.0;
   const Stopwatch clock;
   sim::SumoEnv env(sim::env_options(config.env));
@@ -140,7 +141,7 @@ Finding try_out(const sim::NetworkStudy& study, const config::Config& config) {
           env.time_s(), env.done() ? "" : " of the episode", human_duration(clock.seconds()),
           score.ocr_all(), score.delay_s(), score.waiting, score.departed + score.waiting,
           candidates.size(), config.env.zone_m, load_text(study, std::max(1.0, duration_s)))};
-  if (candidates.empty() && score.departed > 0) {
+  if (commands && candidates.empty() && score.departed > 0) {
     finding.verdict = Verdict::kFailed;
     finding.code = ExitCode::kConfig;
     finding.found += ": nobody can be commanded; raise env.zone_m, or name more in env.cv_types";
@@ -161,7 +162,42 @@ Finding to_finding(const sim::StudyFinding& found) {
   return finding;
 }
 
-std::vector<Finding> examine_one(config::Config config) {
+bool acts(const config::Config& config, const char* actor) {
+  return std::ranges::find(config.env.actors, actor) != config.env.actors.end();
+}
+
+std::vector<Finding> judged(const sim::NetworkStudy& study, const config::Config& config) {
+  std::vector<Finding> findings;
+  for (const auto& one : sim::judge(study, config, {.controllers = {}, .learns = true})) {
+    findings.push_back(to_finding(one));
+  }
+  return findings;
+}
+
+/// Where vehicles can be told nothing and nobody has said who is to act, its lights may: what is
+/// wrong for vehicles alone is then no failure.
+/// @param config acts with lights afterwards, if that is so
+void consider_lights(const sim::NetworkStudy& study, config::Config& config,
+                     std::vector<Finding>& findings) {
+  config::Config with_lights = config;
+  with_lights.env.actors = {"signals"};
+  const std::vector<Finding> of_lights = judged(study, with_lights);
+  if (exit_code(findings) == ExitCode::kDone || exit_code(of_lights) != ExitCode::kDone) return;
+  config = with_lights;
+  for (Finding& finding : findings) {
+    if (finding.verdict == Verdict::kFailed) finding.verdict = Verdict::kWarning;
+  }
+  findings.push_back(
+      {.subject = "signals",
+       .found =
+           fmt::format("{}: traffic_train configs/signals.toml --set env.scenarios=[] --set "
+                       "env.scenario={} (docs/traffic-lights.md)",
+                       study.lights == 1 ? "the light can be controlled and trained as it is"
+                                         : "the lights can be controlled and trained as they are",
+                       study.scenario)});
+}
+
+std::vector<Finding> examine_one(config::Config config, Actors actors) {
   const sim::NetworkStudy study = sim::study_network(config.env, config.env.scenario);
   const auto said = sim::set_the_obvious(study, config.env);
   std::vector<Finding> findings{
@@ -172,23 +208,26 @@ std::vector<Finding> examine_one(config::Config config) {
   findings.push_back({.subject = "time", .found = time_text(study, config.env)});
   findings.push_back({.subject = "commands", .found = commands_text(study)});
   for (const sim::StudyFinding& one : said) findings.push_back(to_finding(one));
-  for (const auto& one : sim::judge(study, config, {.controllers = {}, .learns = true})) {
-    findings.push_back(to_finding(one));
+  std::vector<Finding> verdicts = judged(study, config);
+  if (actors == Actors::kAny) consider_lights(study, config, verdicts);
+  findings.insert(findings.end(), verdicts.begin(), verdicts.end());
+  if (exit_code(findings) == ExitCode::kDone) {
+    findings.push_back(try_out(study, config, acts(config, "vehicles")));
   }
-  if (exit_code(findings) == ExitCode::kDone) findings.push_back(try_out(study, config));
   return findings;
 }
 
 }  // namespace
 
-std::vector<Finding> examine_network(const config::Config& config) {
+std::vector<Finding> examine_network(const config::Config& config, Actors actors) {
   std::vector<Finding> findings;
   for (const config::ScenarioShare& part : config::scenario_mix(config.env)) {
     config::Config of_scenario = config;
     of_scenario.env.scenario = part.scenario;
     of_scenario.env.scenarios.clear();
     try {
-      for (Finding& finding : examine_one(of_scenario)) findings.push_back(std::move(finding));
+      for (Finding& finding : examine_one(of_scenario, actors))
+        findings.push_back(std::move(finding));
     } catch (const Error& error) {
       findings.push_back({.verdict = Verdict::kFailed,
                           .subject = "scenario",

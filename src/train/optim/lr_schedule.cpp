@@ -8,14 +8,28 @@
 
 namespace traffic::train {
 
-double LrSchedule::at(std::int64_t step) const {
-  if (step < warmup_steps) {
-    return peak * static_cast<double>(step + 1) / static_cast<double>(warmup_steps);
-  }
+double LrSchedule::decayed(std::int64_t step) const {
+  if (step < warmup_steps) return peak;
   const std::int64_t decay_steps = std::max<std::int64_t>(1, total_steps - warmup_steps);
   const double progress =
       std::min(1.0, static_cast<double>(step - warmup_steps) / static_cast<double>(decay_steps));
+  if (decay == Decay::kLinear) return std::lerp(peak, floor, progress);
   return floor + (peak - floor) * 0.5 * (1.0 + std::cos(std::numbers::pi * progress));
+}
+
+double LrSchedule::at(std::int64_t step) const {
+  const std::int64_t warm = step - first_step + 1;
+  if (warm > warmup_steps) return decayed(step);
+  return decayed(step) * static_cast<double>(warm) / static_cast<double>(warmup_steps);
+}
+
+LrSchedule schedule_of(const config::Ppo& ppo, std::int64_t first_iteration) {
+  return {.peak = ppo.learning_rate,
+          .floor = ppo.final_learning_rate,
+          .warmup_steps = ppo.warmup_iterations,
+          .total_steps = ppo.iterations,
+          .decay = ppo.lr_schedule == "cosine" ? Decay::kCosine : Decay::kLinear,
+          .first_step = first_iteration};
 }
 
 double learning_rate_factor(std::string_view scaling, int num_ranks) {

@@ -1,21 +1,35 @@
-/// Learning rate over optimiser steps: linear warm-up, then half a cosine down to a floor.
+/// Learning rate over optimiser steps or iterations: linear warm-up, then down to a floor.
 #pragma once
 
 #include <cstdint>
 #include <string_view>
 
+#include "traffic/config/config.h"
+
 namespace traffic::train {
+
+enum class Decay : std::uint8_t { kCosine, kLinear };
 
 struct LrSchedule {
   double peak = 1e-3;
   double floor = 1e-6;
   std::int64_t warmup_steps = 0;
   std::int64_t total_steps = 1;
+  Decay decay = Decay::kCosine;
+  std::int64_t first_step = 0;  ///< of the warm-up
 
   /// Rate of the update numbered `step` (0-based). A pure function, so a resumed run needs only the
-  /// step. Source: Loshchilov and Hutter 2017, arXiv:1608.03983, eq. 5, without restarts.
+  /// step. It falls from step `warmup_steps` on, by half a cosine (source: Loshchilov and Hutter
+  /// 2017, arXiv:1608.03983, eq. 5, without restarts) or in a straight line.
   [[nodiscard]] double at(std::int64_t step) const;
+
+ private:
+  [[nodiscard]] double decayed(std::int64_t step) const;
 };
+
+/// Of [ppo], over iterations.
+/// @param first_iteration in which what is learned is learned by PPO: warm-up begins there
+LrSchedule schedule_of(const config::Ppo& ppo, std::int64_t first_iteration = 0);
 
 /// On the learning rate of one rank, for a batch that has grown with the ranks.
 /// @param scaling none, linear or sqrt

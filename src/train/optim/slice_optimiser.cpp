@@ -12,7 +12,7 @@ namespace traffic::train {
 SliceOptimiser::SliceOptimiser(ParameterSlice slice, comm::Communicator& communicator)
     : slice_(std::move(slice)),
       communicator_(communicator),
-      adam_(slice_.parameters, {.weight_decay = 0.0}) {}
+      adam_(slice_.parameters, {.weight_decay = slice_.weight_decay}) {}
 
 std::optional<double> SliceOptimiser::reduce() {
   const double squares = communicator_.all_reduce_scaled(slice_.gradients, 1.0);

@@ -26,6 +26,7 @@ struct ParameterSlice {
   std::string learning_rate_key;
   torch::Tensor parameters;  ///< [P] flat, changed in place
   torch::Tensor gradients;   ///< [P] of this rank
+  double weight_decay = 0.0;
 };
 
 /// Parts of a model that have no parameter in common each get one. With a joint Adam the momentum

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <utility>
 
+#include "optim/lr_schedule.h"
 #include "ppo/loss_terms.h"
 #include "run/snapshot_parts.h"
 #include "traffic/comm/gradient_reducer.h"
@@ -74,18 +75,17 @@ ParameterSlice Learner::slice(const char* name, std::int64_t begin, std::int64_t
   return {.name = name,
           .learning_rate_key = "ppo.learning_rate",
           .parameters = parameters_.flat().slice(0, begin, end),
-          .gradients = gradients_.flat().slice(0, begin, end)};
+          .gradients = gradients_.flat().slice(0, begin, end),
+          .weight_decay = ppo_.weight_decay};
 }
 
 std::optional<UpdateResult> Learner::update(const Experience& experience, std::int64_t total_states,
                                             std::int64_t iteration, std::int64_t first_iteration) {
   UpdateResult result;
   const double progress = static_cast<double>(iteration) / static_cast<double>(ppo_.iterations);
-  const rl::LinearSchedule rate{.start = ppo_.learning_rate, .end = ppo_.final_learning_rate};
   const rl::LinearSchedule entropy{.start = ppo_.ent_coef,
                                    .end = ppo_.ent_coef * ppo_.final_ent_share};
-  result.learning_rate = step_factor_ * rate.at(progress) *
-                         rl::warmup_factor(iteration - first_iteration, ppo_.warmup_iterations);
+  result.learning_rate = step_factor_ * schedule_of(ppo_, first_iteration).at(iteration);
   result.ent_coef = ent_coef_ = entropy.at(progress);
   fit_value(experience, total_states, iteration, result);
   const PpoTargets targets = make_targets(experience, total_states, iteration, result);

@@ -4,11 +4,14 @@
 
 #include <algorithm>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 namespace traffic::train {
 namespace {
+
+constexpr std::string_view kSampledGain = "rollout/gain_of_means";
 
 report::NamedValues update_figures(const UpdateResult& result) {
   const rl::PpoStatistics& s = result.statistics;
@@ -61,7 +64,12 @@ report::NamedValues ControllerLog::iterated(const Iterated& done) {
   values.emplace_back("time/iterations", static_cast<double>(done.iteration));
   values.emplace_back("time/total_timesteps", static_cast<double>(done.total_steps));
   if (!config().ppo.demand_curriculum.empty()) {
-    values.emplace_back("rollout/demand_scale", demand_scale_at(config().ppo, done.iteration - 1));
+    const double scale = demand_scale_at(config().ppo, done.iteration - 1);
+    values.emplace_back("rollout/demand_scale", scale);
+    // It would compare two demands.
+    if (scale != 1.0) {
+      std::erase_if(values, [](const auto& value) { return value.first == kSampledGain; });
+    }
   }
   const rollout::PoolCounters counters = sources_.rollouts.counters();
   values.emplace_back("rollout/lost_episodes", static_cast<double>(counters.lost_episodes));
@@ -90,7 +98,8 @@ void ControllerLog::watch_losses(const rollout::PoolCounters& counters) {
 report::NamedValues shown_of(const report::NamedValues& figures) {
   static const std::vector<std::pair<std::string, std::string>> kShown = {
       {"rollout/ep_rew_mean", "reward"},
-      {"rollout/gain_of_means", "gain"},
+      {std::string(kSampledGain), "gain"},
+      {"rollout/demand_scale", "demand"},
       {"train/approx_kl", "kl"},
       {"train/entropy_loss", "entropy_loss"},
       {"train/explained_variance", "explained"},

@@ -30,6 +30,10 @@ std::vector<config::PresetRow> ppo_presets() {
 std::vector<config::PresetRow> ppo_constrained_presets() {
   std::vector<config::PresetRow> rows = ppo_presets();
   rows.push_back({"ppo.accumulation_steps", {{"2", "2", "2", "4", "4"}}});
+  rows.push_back({"ppo.lr_schedule", {{"cosine", "cosine", "cosine", "cosine", "cosine"}}});
+  rows.push_back({"ppo.final_learning_rate", {{"1e-7", "1e-7", "1e-7", "1e-7", "1e-7"}}});
+  rows.push_back({"ppo.warmup_iterations", {{"1", "10", "10", "10", "10"}}});
+  rows.push_back({"ppo.weight_decay", {{"1e-4", "1e-4", "1e-4", "1e-4", "1e-4"}}});
   return rows;
 }
 

@@ -3,13 +3,13 @@
 #include <algorithm>
 #include <cmath>
 
+#include "optim/lr_schedule.h"
 #include "ppo/minibatches.h"
 #include "run/snapshot_parts.h"
 #include "traffic/core/fault.h"
 #include "traffic/core/random_streams.h"
 #include "traffic/core/signals.h"
 #include "traffic/rl/advantages.h"
-#include "traffic/rl/schedule.h"
 
 namespace traffic::train::signals {
 
@@ -24,7 +24,8 @@ Learner::Learner(const config::Config& config, SignalPolicy& policy,
       optimiser_({.name = "signals",
                   .learning_rate_key = "ppo.learning_rate",
                   .parameters = parameters_.flat(),
-                  .gradients = gradients_.flat()},
+                  .gradients = gradients_.flat(),
+                  .weight_decay = ppo_.weight_decay},
                  communicator) {}
 
 std::optional<UpdateResult> Learner::update(const std::vector<EpisodeHistory>& episodes,
@@ -34,9 +35,7 @@ std::optional<UpdateResult> Learner::update(const std::vector<EpisodeHistory>& e
            communicator_);
   const Targets targets = make_targets(experience);
   UpdateResult result;
-  const rl::LinearSchedule schedule{.start = ppo_.learning_rate, .end = ppo_.final_learning_rate};
-  result.learning_rate =
-      schedule.at(static_cast<double>(iteration) / static_cast<double>(ppo_.iterations));
+  result.learning_rate = schedule_of(ppo_).at(iteration);
   bool goes_on = true;
   while (goes_on && result.epochs < ppo_.num_epochs) {
     if (communicator_.all_reduce_scalar(stop_requested() ? 1.0 : 0.0) > 0.0) return std::nullopt;

@@ -1,5 +1,6 @@
 #include "world_model/batch_size.h"
 
+#include <fmt/format.h>
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
@@ -33,6 +34,22 @@ std::int64_t free_memory_of_a_rank(const config::Config& config,
 }
 
 }  // namespace
+
+std::string advice_on_batch(std::int64_t batch_size, std::int64_t steps_per_epoch) {
+  constexpr std::int64_t kSmall = 8;
+  constexpr std::int64_t kLarge = 64;
+  constexpr std::int64_t kFewSteps = 50;
+  if (batch_size < kSmall) {
+    return "; so small a batch costs more time a sample: raise data.batch_size";
+  }
+  if (batch_size > kLarge && steps_per_epoch < kFewSteps) {
+    return fmt::format(
+        "; an epoch has {} such step{}, each of which takes long, and little is learned in so few: "
+        "lower data.batch_size",
+        steps_per_epoch, steps_per_epoch == 1 ? "" : "s");
+  }
+  return "";
+}
 
 std::int64_t batch_size_for_memory(std::int64_t free_bytes) {
   const double free_gib = static_cast<double>(free_bytes) / kBytesPerGiB;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 
 #include "traffic/comm/communicator.h"
 #include "traffic/config/config.h"
@@ -15,6 +16,10 @@ std::int64_t batch_size_for_memory(std::int64_t free_bytes);
 /// What forward keeps for backward, about, of a batch on one rank. The factors are those that were
 /// seen (docs/performance.md).
 std::int64_t activation_bytes(const config::Config& config);
+
+/// What to change where a batch makes training slow or leaves it few steps: "; ..."; empty where
+/// it suits.
+std::string advice_on_batch(std::int64_t batch_size, std::int64_t steps_per_epoch);
 
 /// The configuration of a run with a batch size: data.batch_size = 0 becomes that of the checkpoint
 /// it goes on from, or what suits the rank with the least memory. Collective.

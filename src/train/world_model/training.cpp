@@ -132,14 +132,11 @@ MemoryNeeds WorldModelTraining::memory_needs() const {
 std::string WorldModelTraining::batch_text() const {
   const std::int64_t parts = config_.train.accumulation_steps;
   const std::int64_t all = config_.data.batch_size * communicator_.size() * parts;
-  constexpr std::int64_t kSmall = 8;
-  return fmt::format("{} samples: data.batch_size = {} a rank, {} rank{}{}{}", all,
-                     config_.data.batch_size, communicator_.size(),
-                     communicator_.size() == 1 ? "" : "s",
-                     parts > 1 ? fmt::format(", {} times", parts) : "",
-                     config_.data.batch_size < kSmall
-                         ? "; so small a batch costs more time a sample: raise data.batch_size"
-                         : "");
+  return fmt::format(
+      "{} samples: data.batch_size = {} a rank, {} rank{}{}{}", all, config_.data.batch_size,
+      communicator_.size(), communicator_.size() == 1 ? "" : "s",
+      parts > 1 ? fmt::format(", {} times", parts) : "",
+      advice_on_batch(config_.data.batch_size, train_loader_->steps_per_epoch() / parts));
 }
 
 void WorldModelTraining::start() {

@@ -4,6 +4,9 @@
 
 #include <cstdlib>
 #include <nlohmann/json.hpp>
+#include <optional>
+
+#include "train/doctor/load.h"
 
 namespace traffic::train {
 namespace {
@@ -33,6 +36,60 @@ TEST(JudgeNode, WarnsOfMoreRanksThanCpusAndOfTooLittleMemory) {
   small.memory_bytes = 3 * kGiB;  // 2 ranks of 1 GiB, 12 simulations of 100 MiB
   EXPECT_EQ(judge_node(small).verdict, Verdict::kWarning);
   EXPECT_THAT(judge_node(small).found, HasSubstr("3.2 GiB: start fewer ranks"));
+}
+
+TEST(JudgeLoad, HasNothingToSayOfAnIdleNode) {
+  const LoadFacts idle{.cpus = 8, .load = 0.4, .available_bytes = 12 * kGiB};
+  const Finding finding = judge_load(roomy(), idle);
+  EXPECT_EQ(finding.verdict, Verdict::kOk);
+  EXPECT_EQ(finding.found,
+            "farm: load 0.4 on 8 processors in the last minute, 12.0 GiB of memory are free, "
+            "0 B of swap in use");
+  const LoadFacts half{.cpus = 8, .load = 4.0, .available_bytes = 12 * kGiB};
+  EXPECT_EQ(judge_load(roomy(), half).verdict, Verdict::kOk) << "two ranks have room beside them";
+}
+
+TEST(JudgeLoad, WarnsOfWhatOthersTakeAndSaysWhatToDo) {
+  const LoadFacts busy{.cpus = 8, .load = 7.2, .available_bytes = 12 * kGiB};
+  EXPECT_EQ(judge_load(roomy(), busy).verdict, Verdict::kWarning);
+  EXPECT_THAT(judge_load(roomy(), busy).found,
+              AllOf(HasSubstr("load 7.2 on 8"), HasSubstr("top"), HasSubstr("fewer ranks")));
+  const LoadFacts full{.cpus = 8, .available_bytes = 2 * kGiB};
+  EXPECT_EQ(judge_load(roomy(), full).verdict, Verdict::kWarning);
+  EXPECT_THAT(judge_load(roomy(), full).found,
+              AllOf(HasSubstr("may take 3.2 GiB"), HasSubstr("rollout.workers")));
+  const LoadFacts swapping{.cpus = 8, .available_bytes = 12 * kGiB, .swap_bytes = 2 * kGiB};
+  EXPECT_EQ(judge_load(roomy(), swapping).verdict, Verdict::kWarning);
+  EXPECT_THAT(judge_load(roomy(), swapping).found,
+              AllOf(HasSubstr("2.0 GiB of swap"), HasSubstr("swapoff -a && swapon -a")));
+}
+
+TEST(JudgeGpu, SaysWhatIsFreeAndHowWarmItIs) {
+  const GpuFacts free{.name = "H100",
+                      .total_bytes = 80 * kGiB,
+                      .free_bytes = 79 * kGiB,
+                      .load = GpuLoad{.busy = 0.02, .used_bytes = kGiB, .temperature_c = 41}};
+  EXPECT_EQ(judge_gpu(free, "GPU 0 of 2").verdict, Verdict::kOk);
+  EXPECT_EQ(judge_gpu(free, "GPU 0 of 2").found, "GPU 0 of 2: H100, 79.0 GiB free, 2 % busy, 41 C");
+  GpuFacts unknown = free;
+  unknown.load = std::nullopt;  // without the driver's library
+  EXPECT_EQ(judge_gpu(unknown, "GPU 0").found, "GPU 0: H100, 79.0 GiB free");
+}
+
+TEST(JudgeGpu, WarnsOfOthersOnItAndOfHeat) {
+  const Nvml nvml(TRAFFIC_STAND_IN_NVML);
+  GpuFacts gpu{.name = "H100",
+               .total_bytes = 80 * kGiB,
+               .free_bytes = 79 * kGiB,
+               .load = nvml.load("0000:3b:00.0")};
+  EXPECT_EQ(judge_gpu(gpu, "").verdict, Verdict::kWarning);
+  EXPECT_THAT(judge_gpu(gpu, "").found,
+              AllOf(HasSubstr("87 % busy, 61 C"), HasSubstr("nvidia-smi"), Not(HasSubstr("hot"))));
+  gpu.load = GpuLoad{.busy = 0.0, .used_bytes = kGiB, .temperature_c = 91};
+  EXPECT_THAT(judge_gpu(gpu, "").found, AllOf(HasSubstr("fans"), Not(HasSubstr("nvidia-smi"))));
+  gpu.load = std::nullopt;
+  gpu.free_bytes = 10 * kGiB;
+  EXPECT_THAT(judge_gpu(gpu, "").found, HasSubstr("memory.target_vram_gb"));
 }
 
 TEST(JudgeInventories, NamesWhatANodeLacksOrHasOtherwise) {

@@ -42,5 +42,24 @@ TEST(SliceOptimiser, SkipsGradientsThatAreNotFiniteUntilThereAreTooManyInARow) {
   }
 }
 
+TEST(SliceOptimiser, WeightDecayPullsParametersWithoutAGradientToZero) {
+  const auto communicator = comm::make_communicator(traffic::testing::mpi_session(), at::kCPU, {});
+  for (const double weight_decay : {0.0, 1e-4}) {
+    const torch::Tensor parameters = torch::tensor({1.0F, -1.0F});
+    SliceOptimiser optimiser({.name = "policy",
+                              .learning_rate_key = "ppo.learning_rate",
+                              .parameters = parameters,
+                              .gradients = torch::zeros({2}),
+                              .weight_decay = weight_decay},
+                             *communicator);
+    ASSERT_TRUE(optimiser.reduce().has_value());
+    optimiser.step(0.1, 1.0);
+    // Adam's first step is as long as the learning rate, whatever the gradient.
+    const float expected = weight_decay > 0.0 ? 0.9F : 1.0F;
+    EXPECT_NEAR(parameters[0].item<float>(), expected, 1e-4);
+    EXPECT_NEAR(parameters[1].item<float>(), -expected, 1e-4);
+  }
+}
+
 }  // namespace
 }  // namespace traffic::train

@@ -37,9 +37,12 @@ Needs needs_of(const config::Config& config);
 std::vector<Finding> examine(const comm::MpiSession& session, const config::Config& config,
                              const Needs& needs);
 
+/// Who is to act in a network: whom env.actors names, or whoever can.
+enum class Actors : std::uint8_t { kNamed, kAny };
+
 /// Looks at the scenarios of a configuration: their files, and some seconds without control. For
 /// one rank.
-std::vector<Finding> examine_network(const config::Config& config);
+std::vector<Finding> examine_network(const config::Config& config, Actors actors);
 
 /// A line each, and their numbers.
 std::string to_text(std::span<const Finding> findings);

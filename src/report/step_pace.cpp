@@ -1,0 +1,43 @@
+#include "traffic/report/step_pace.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <vector>
+
+namespace traffic::report {
+namespace {
+
+constexpr std::size_t kPieces = 64;
+constexpr double kPieceSeconds = 1.0;  ///< at least: steps of milliseconds are added up
+constexpr double kMostOfMedian = 10.0;
+
+}  // namespace
+
+void StepPace::add(std::int64_t steps, double seconds) {
+  const bool complete =
+      !pieces_.empty() && pieces_.back().steps > 0.0 && pieces_.back().seconds >= kPieceSeconds;
+  if (pieces_.empty() || complete) pieces_.emplace_back();
+  pieces_.back().steps += static_cast<double>(steps);
+  pieces_.back().seconds += seconds;
+  if (pieces_.size() > kPieces) pieces_.pop_front();
+}
+
+double StepPace::seconds_per_step() const {
+  std::vector<double> of_pieces;
+  for (const Piece& piece : pieces_) {
+    if (piece.steps > 0.0) of_pieces.push_back(piece.seconds / piece.steps);
+  }
+  if (of_pieces.empty()) return 0.0;
+  // Of two the shorter: the other may be the stall.
+  const auto median = of_pieces.begin() + static_cast<std::ptrdiff_t>((of_pieces.size() - 1) / 2);
+  std::nth_element(of_pieces.begin(), median, of_pieces.end());
+  double steps = 0.0;
+  double seconds = 0.0;
+  for (const Piece& piece : pieces_) {
+    steps += piece.steps;
+    seconds += std::min(piece.seconds, kMostOfMedian * *median * std::max(1.0, piece.steps));
+  }
+  return seconds / steps;
+}
+
+}  // namespace traffic::report

@@ -1,0 +1,36 @@
+/// What others do on a node and on its GPUs while a run is to begin there.
+#pragma once
+
+#include <c10/core/Device.h>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "doctor/findings.h"
+#include "run/nvml.h"
+#include "traffic/train/doctor/doctor.h"
+
+namespace traffic::train {
+
+struct LoadFacts {
+  int cpus = 0;       ///< of the machine
+  double load = 0.0;  ///< processes that computed or wanted to, mean of the last minute
+  std::int64_t available_bytes = 0;
+  std::int64_t swap_bytes = 0;  ///< in use
+};
+/// Of this machine.
+LoadFacts look_at_load();
+Finding judge_load(const NodeFacts& node, const LoadFacts& load);
+
+struct GpuFacts {
+  std::string name;
+  std::int64_t total_bytes = 0;
+  std::int64_t free_bytes = 0;
+  std::optional<GpuLoad> load = {};  ///< nothing without the driver's management library
+};
+GpuFacts look_at_gpu(at::Device device);
+/// @param choice why the rank has this device
+Finding judge_gpu(const GpuFacts& gpu, const std::string& choice);
+
+}  // namespace traffic::train
