@@ -3,8 +3,15 @@
 add_library(traffic_flags INTERFACE)
 target_compile_options(traffic_flags INTERFACE -Wall -Wextra -Wshadow -Wconversion -Winvalid-pch
   $<$<BOOL:${TRAFFIC_WERROR}>:-Werror>)
-# Tables of addresses are filled at the start and then read-only.
-target_link_options(traffic_flags INTERFACE -Wl,-z,relro,-z,now)
+# What a mistake with memory must not become: code of somebody else's. tests/hardening.sh looks at what was built.
+# Tables of addresses are filled at the start and then read-only; programs lie at addresses that nobody knows before.
+target_compile_options(traffic_flags INTERFACE
+  $<$<NOT:$<STREQUAL:$<TARGET_PROPERTY:TYPE>,SHARED_LIBRARY>>:-fPIE>)
+target_link_options(traffic_flags INTERFACE -Wl,-z,relro,-z,now $<$<STREQUAL:$<TARGET_PROPERTY:TYPE>,EXECUTABLE>:-pie>)
+if(NOT TRAFFIC_SANITIZER)  # which look closer, and do not see into the checked functions of the C library
+  target_compile_options(traffic_flags INTERFACE -fstack-protector-strong -fstack-clash-protection
+    -U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=3)
+endif()
 if(CMAKE_UNITY_BUILD)
   # Warns of types in unnamed namespaces of included files, which the joined sources are.
   target_compile_options(traffic_flags INTERFACE -Wno-subobject-linkage)
@@ -113,6 +120,9 @@ function(traffic_test name)
   endif()
   if(T_GPU)
     set(T_LABELS gpu)
+  endif()
+  if("fault" IN_LIST T_LABELS)
+    target_sources(${target} PRIVATE "${CMAKE_SOURCE_DIR}/tests/support/leftovers.cpp")
   endif()
   if(T_MPI)
     target_link_libraries(${target} PRIVATE MPI::MPI_C)

@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # Installs what the project builds on: Debian packages (system-wide) and PyPI wheels pinned by hash (into .deps/).
-# Usage: launch/setup.sh [--cuda] [--tests]
+# Usage: launch/setup.sh [--cuda] [--tests] [--fuzz]
 #   --cuda   also the CUDA libraries of the torch wheel (automatic when an NVIDIA GPU is there)
 #   --tests  also what only the tests need
+#   --fuzz   also clang with libFuzzer, for tests/fuzz/run.sh
 # Safe to run again: what is there already is left alone, and then no network is touched.
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -14,17 +15,19 @@ readonly PACKAGES=(g++ cmake ninja-build ccache pkg-config git python3 python3-p
   nlohmann-json3-dev libjs-chart.js libpugixml-dev libexpat1-dev zlib1g-dev libdeflate-dev libxxhash-dev libprotobuf-dev protobuf-compiler
   libgtest-dev libgmock-dev libbenchmark-dev)
 readonly TEST_PACKAGES=(iproute2 clang-format clang-tidy chromium-headless-shell fonts-dejavu-core)
+readonly FUZZ_PACKAGES=(clang libclang-rt-dev)
 readonly SLURM_PACKAGES=(slurmctld slurmd slurm-client slurm-wlm-basic-plugins munge)  # 13 MB; unpacked, not installed
 
 say() { printf '[setup] %s\n' "$*"; }
 die() { printf '[setup] error: %s\n' "$*" >&2; exit 1; }
 
-cuda=false tests=false
+cuda=false tests=false fuzz=false
 for arg in "$@"; do
   case "$arg" in
     --cuda) cuda=true ;;
     --tests) tests=true ;;
-    *) die "unknown argument '$arg' (known: --cuda --tests)" ;;
+    --fuzz) fuzz=true ;;
+    *) die "unknown argument '$arg' (known: --cuda --tests --fuzz)" ;;
   esac
 done
 if [ "$(./launch/preset.sh)" = cuda ]; then cuda=true; fi
@@ -35,6 +38,7 @@ if [ "$(id -u)" != 0 ]; then sudo=(sudo); fi
 install_packages() {
   local wanted=("${PACKAGES[@]}") missing=()
   if $tests; then wanted+=("${TEST_PACKAGES[@]}"); fi
+  if $fuzz; then wanted+=("${FUZZ_PACKAGES[@]}"); fi
   for package in "${wanted[@]}"; do
     dpkg-query -W -f='${Status}' "$package" 2>/dev/null | grep -q 'ok installed' || missing+=("$package")
   done

@@ -22,14 +22,15 @@
 namespace traffic::fault {
 namespace {
 
-constexpr std::array<std::pair<std::string_view, Kind>, 8> kKinds{{{"kill", Kind::kKill},
+constexpr std::array<std::pair<std::string_view, Kind>, 9> kKinds{{{"kill", Kind::kKill},
                                                                    {"segv", Kind::kSegv},
                                                                    {"hang", Kind::kHang},
                                                                    {"throw", Kind::kThrow},
                                                                    {"nan", Kind::kNan},
                                                                    {"huge", Kind::kHuge},
                                                                    {"fail", Kind::kFail},
-                                                                   {"slow", Kind::kSlow}}};
+                                                                   {"slow", Kind::kSlow},
+                                                                   {"signal", Kind::kSignal}}};
 
 std::string_view name_of(Kind kind) {
   for (const auto& [name, value] : kKinds) {
@@ -100,15 +101,19 @@ Point parse_point(std::string_view text) {
     point.kind = kind;
   }
   if (!known) throw bad(fmt::format("unknown kind '{}'", parts[3]));
-  const std::size_t expected_parts = point.kind == Kind::kSlow ? 5 : 4;
-  if (parts.size() != expected_parts) {
-    throw bad(point.kind == Kind::kSlow ? "slow needs milliseconds (slow:500)"
-                                        : "there are more than four parts");
+  const bool slow = point.kind == Kind::kSlow;
+  const bool has_number = slow || point.kind == Kind::kSignal;
+  if (parts.size() != (has_number ? 5U : 4U)) {
+    throw bad(slow         ? "slow needs milliseconds (slow:500)"
+              : has_number ? "signal needs a number (signal:10)"
+                           : "there are more than four parts");
   }
-  if (point.kind == Kind::kSlow) {
-    const auto ms = number(parts[4]);
-    if (!ms) throw bad(fmt::format("'{}' are no milliseconds", parts[4]));
-    point.slow_ms = *ms;
+  if (has_number) {
+    const auto value = number(parts[4]);
+    if (!value || (!slow && (*value == 0 || *value >= NSIG))) {
+      throw bad(fmt::format("'{}' is no {}", parts[4], slow ? "number of milliseconds" : "signal"));
+    }
+    point.number = *value;
   }
   return point;
 }
@@ -143,7 +148,10 @@ Action act(const Point& point, std::int64_t rank, std::int64_t step) {
     case Kind::kThrow:
       throw Error(place);
     case Kind::kSlow:
-      std::this_thread::sleep_for(std::chrono::milliseconds(point.slow_ms));
+      std::this_thread::sleep_for(std::chrono::milliseconds(point.number));
+      break;
+    case Kind::kSignal:
+      std::raise(static_cast<int>(point.number));
       break;
     case Kind::kNan:
       return Action::kNan;

@@ -39,6 +39,48 @@ std::int64_t limit_in(const std::filesystem::path& path) {
   return file >> limit && limit > 0 ? limit : std::numeric_limits<std::int64_t>::max();
 }
 
+/// Where the files of the control group that limits memory are; "memory" has one in each version.
+struct MemoryGroup {
+  std::filesystem::path root;
+  std::filesystem::path group;  ///< below it
+  const char* limit;
+  const char* events;
+};
+
+std::vector<MemoryGroup> memory_groups(const std::filesystem::path& mount,
+                                       std::string_view groups) {
+  std::vector<MemoryGroup> found;
+  std::istringstream lines{std::string(groups)};
+  for (std::string line; std::getline(lines, line);) {
+    // "0::/slurm/job_7/step_0" of the second version, "4:memory:/..." of the first
+    const auto first = line.find(':');
+    const auto second = line.find(':', first + 1);
+    if (second == std::string::npos) continue;
+    const std::string controllers = line.substr(first + 1, second - first - 1);
+    const auto group = std::filesystem::path(line.substr(second + 1)).relative_path();
+    if (controllers.empty()) found.push_back({mount, group, "memory.max", "memory.events"});
+    if (controllers == "memory") {
+      found.push_back({mount / "memory", group, "memory.limit_in_bytes", "memory.oom_control"});
+    }
+  }
+  return found;
+}
+
+std::string own_groups() {
+  std::ifstream file("/proc/self/cgroup");
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+/// The number behind a word in a file of words and numbers; -1 if it is not there.
+std::int64_t number_after(std::string_view wanted, const std::filesystem::path& path) {
+  std::ifstream counters(path);
+  std::string name;
+  for (std::int64_t count = 0; counters >> name >> count;) {
+    if (name == wanted) return count;
+  }
+  return -1;
+}
+
 }  // namespace
 
 std::int64_t peak_rss_bytes() {
@@ -61,9 +103,7 @@ std::int64_t rss_bytes() {
 std::int64_t total_memory_bytes() {
   const std::int64_t total =
       static_cast<std::int64_t>(sysconf(_SC_PHYS_PAGES)) * sysconf(_SC_PAGESIZE);
-  std::ifstream file("/proc/self/cgroup");
-  const std::string groups((std::istreambuf_iterator<char>(file)), {});
-  return std::min(total, cgroup_memory_limit_bytes("/sys/fs/cgroup", groups));
+  return std::min(total, cgroup_memory_limit_bytes("/sys/fs/cgroup", own_groups()));
 }
 
 std::int64_t available_memory_bytes() {
@@ -86,23 +126,22 @@ std::int64_t cgroup_memory_limit_bytes(const std::filesystem::path& mount,
   // A container may be shown its own group as the root, so that is looked at in any case.
   std::int64_t least = std::min(limit_in(mount / "memory.max"),
                                 limit_in(mount / "memory" / "memory.limit_in_bytes"));
-  std::istringstream lines{std::string(groups)};
-  for (std::string line; std::getline(lines, line);) {
-    // "0::/slurm/job_7/step_0" of the second version, "4:memory:/..." of the first
-    const auto first = line.find(':');
-    const auto second = line.find(':', first + 1);
-    if (second == std::string::npos) continue;
-    const std::string controllers = line.substr(first + 1, second - first - 1);
-    const bool is_second = controllers.empty();
-    if (!is_second && controllers != "memory") continue;
-    const std::filesystem::path root = is_second ? mount : mount / "memory";
-    const char* name = is_second ? "memory.max" : "memory.limit_in_bytes";
-    auto group = std::filesystem::path(line.substr(second + 1)).relative_path();
-    for (; !group.empty(); group = group.parent_path()) {
-      least = std::min(least, limit_in(root / group / name));
+  for (const MemoryGroup& of : memory_groups(mount, groups)) {
+    for (auto group = of.group; !group.empty(); group = group.parent_path()) {
+      least = std::min(least, limit_in(of.root / group / of.limit));
     }
   }
   return least;
+}
+
+std::int64_t cgroup_oom_kills(const std::filesystem::path& mount, std::string_view groups) {
+  for (const MemoryGroup& of : memory_groups(mount, groups)) {
+    for (const auto& folder : {of.root / of.group, of.root}) {
+      const std::int64_t kills = number_after("oom_kill", folder / of.events);
+      if (kills >= 0) return kills;
+    }
+  }
+  return -1;
 }
 
 std::vector<std::string> command_line() {
@@ -113,21 +152,20 @@ std::vector<std::string> command_line() {
 }
 
 std::int64_t num_oom_kills() {
-  std::ifstream counters("/proc/vmstat");
-  std::string name;
-  for (std::int64_t count = 0; counters >> name >> count;) {
-    if (name == "oom_kill") return count;
-  }
-  return 0;
+  // The group's own count, where there is one: what others on the machine came to is not ours.
+  const std::int64_t ours = cgroup_oom_kills("/sys/fs/cgroup", own_groups());
+  return ours >= 0 ? ours : std::max<std::int64_t>(0, number_after("oom_kill", "/proc/vmstat"));
 }
 
 std::string memory_hint(std::int64_t oom_kills_before) {
   const std::int64_t kills = num_oom_kills() - oom_kills_before;
   if (kills <= 0) return {};
   return fmt::format(
-      "; memory ran out: the kernel has ended {} processes of this machine for it (dmesg): fewer "
-      "simulations, smaller batches or fewer ranks need less",
-      kills);
+      "; memory ran out: the kernel has ended {} process{} for it (dmesg). Less is needed with "
+      "fewer "
+      "simulations (rollout.workers, rollout.envs_per_worker), smaller batches (data.batch_size, "
+      "ppo.minibatch_size) or fewer ranks on a machine; or ask the scheduler for more",
+      kills, kills == 1 ? "" : "es");
 }
 
 std::string hostname() {

@@ -44,6 +44,8 @@ bool is_running(pid_t pid, std::uint64_t start_ticks) {
   return stat && stat->state != 'Z' && stat->state != 'X' && stat->start_ticks == start_ticks;
 }
 
+bool is_stopped(pid_t pid) { return read_stat(pid).state == 'T'; }
+
 void enter_self(SharedProcess& entry) {
   entry.start_ticks.store(process_start_ticks(getpid()), std::memory_order_relaxed);
   entry.pid.store(getpid(), std::memory_order_release);

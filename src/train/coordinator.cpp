@@ -20,6 +20,7 @@
 #include "traffic/core/atomic_file.h"
 #include "traffic/core/clock.h"
 #include "traffic/core/error.h"
+#include "traffic/core/fault.h"
 #include "traffic/core/process.h"
 #include "traffic/core/signals.h"
 #include "traffic/core/text.h"
@@ -135,7 +136,11 @@ void Coordinator::sum_up_failure(const Error& error) {
 TrainingEnd Coordinator::run_tasks() {
   fs::path result;
   for (TrainingTask& task : tasks_) {
+    const auto hit = [&](const char* site) {
+      fault::hit(site, job_.communicator().rank(), &task - tasks_.data() + 1);
+    };
     if (!result.empty()) take_over(task, result);
+    hit("plan.begin");
     result = task.result();
     if (tasks_.size() > 1 && is_finished(task)) {
       spdlog::info("{} is done: {}", task.facts->title(), result.string());
@@ -143,6 +148,7 @@ TrainingEnd Coordinator::run_tasks() {
       continue;
     }
     if (run_task(task) == TrainingEnd::kStopped) return TrainingEnd::kStopped;
+    hit("plan.end");
     if (job_.is_reporter()) export_result(task);
     if (&task != &tasks_.back()) write_report(/*has_ended=*/false);
   }

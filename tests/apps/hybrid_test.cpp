@@ -63,10 +63,11 @@ TEST_F(HybridTest, HandsTheBestOfEachPhaseToTheNextAndLeavesFrozenPartsAsTheyAre
   EXPECT_EQ(summary("run")["parameters_xxh3"], whole["parameters_xxh3"]);
 }
 
-TEST_F(HybridTest, KilledInEachPhaseTheSameCommandGoesOnToTheBitsOfAnUninterruptedRun) {
+TEST_F(HybridTest, KilledInAndBetweenPhasesTheSameCommandGoesOnToTheBitsOfAnUninterruptedRun) {
   ASSERT_EQ(run_program(all_phases("whole")).exit_code, 0);
-  for (const char* fault :
-       {"train.step:1:5:kill", "phase2.collect:1:1:kill", "phase3.collect:0:1:kill"}) {
+  for (const char* fault : {"train.step:1:5:kill", "loop.finish:0:6:kill", "plan.end:1:1:kill",
+                            "plan.begin:0:2:kill", "phase2.collect:1:1:kill", "plan.end:0:2:kill",
+                            "phase3.collect:0:1:kill", "plan.end:1:3:kill"}) {
     const Outcome killed =
         run_program(all_phases("cut", "", std::string("TRAFFIC_FAULT=") + fault));
     ASSERT_NE(killed.exit_code, 0) << fault;

@@ -168,6 +168,32 @@ TEST_F(ReliabilityTest, AfterNumbersThatAreNotFiniteItGoesBackAndLearnsAtHalfThe
   EXPECT_EQ(rate_in(saved("run/checkpoints/step-000000016.h5").text("config")), asked / 2);
 }
 
+TEST_F(ReliabilityTest, AValidationThatIsNotFiniteIsGoneBackFromToo) {
+  const std::string longer = kSaving + "--set train.max_steps=16 --set train.epochs=20 ";
+  const Outcome outcome =
+      run_program(command(2, "run", longer, "TRAFFIC_FAULT=train.validate:*:1:nan"));
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.output;
+  EXPECT_THAT(outcome.output, AllOf(HasSubstr("the loss on the validation episodes is nan"),
+                                    HasSubstr("learns at half the rate")));
+  EXPECT_EQ(summary("run")["faults"]["retries"], 1);
+  const Outcome always =
+      run_program(command(2, "always", longer + "--set run.max_retries=1 --set train.max_steps=4",
+                          "TRAFFIC_FAULT=train.validate:*:*:nan"));
+  EXPECT_EQ(always.exit_code, 5) << always.output;
+}
+
+TEST_F(ReliabilityTest, ASpikeOfTheLossIsSaidAndCountedAndTheBestIsKept) {
+  const std::string longer =
+      "--set train.max_steps=60 --set train.epochs=20 --set train.stage1_share=0 ";
+  const Outcome outcome =
+      run_program(command(2, "run", longer, "TRAFFIC_FAULT=train.step:*:30:huge"));
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.output;
+  EXPECT_THAT(outcome.output, AllOf(HasSubstr("step 31: the loss is "),
+                                    HasSubstr("it had been about "), HasSubstr("best checkpoint")));
+  EXPECT_GE(summary("run")["faults"]["loss_spikes"], 1);
+  EXPECT_TRUE(is_there("run/checkpoints/best.h5"));
+}
+
 TEST_F(ReliabilityTest, AClockThatJumpsByDaysChangesNothing) {
   const std::string jumping = failing("clock:/:1:0:1");
   const Outcome outcome =

@@ -26,15 +26,16 @@ TEST(Fault, ReadsEveryFieldOfEveryPoint) {
   EXPECT_EQ(points[1].rank, -1);
   EXPECT_EQ(points[1].step, -1);
   EXPECT_EQ(points[1].kind, Kind::kSlow);
-  EXPECT_EQ(points[1].slow_ms, 500);
+  EXPECT_EQ(points[1].number, 500);
   EXPECT_EQ(parse("a:*:p0.25:segv")[0].probability, 0.25);
   EXPECT_EQ(parse("a:*:p0.25:segv")[0].step, -1);
 }
 
 TEST(Fault, RefusesWhatItCannotRead) {
-  for (const char* text : {"", "a:0:1", ":0:1:kill", "a:x:1:kill", "a:0:-1:kill", "a:0:1:boom",
-                           "a:0:1:kill:5", "a:0:1:slow", "a:0:1:slow:x", "a:0:1:kill,",
-                           "a:0:p:kill", "a:0:p1.5:kill", "a:0:pnan:kill", "a:p0.5:1:kill"}) {
+  for (const char* text :
+       {"", "a:0:1", ":0:1:kill", "a:x:1:kill", "a:0:-1:kill", "a:0:1:boom", "a:0:1:kill:5",
+        "a:0:1:slow", "a:0:1:slow:x", "a:0:1:kill,", "a:0:1:signal", "a:0:1:signal:0",
+        "a:0:1:signal:99", "a:0:p:kill", "a:0:p1.5:kill", "a:0:pnan:kill", "a:p0.5:1:kill"}) {
     EXPECT_THAT([&] { parse(text); }, ThrowsMessage<ConfigError>(HasSubstr("TRAFFIC_FAULT")))
         << text;
   }
@@ -103,6 +104,7 @@ TEST(FaultDeathTest, EveryKindDoesWhatItSays) {
       KilledBySignal(SIGSEGV), "armed");
   EXPECT_EXIT(hit_and_exit("train.step:0:0:throw", 0, 0), ExitedWithCode(1), "armed");
   EXPECT_EXIT(hit_and_exit("train.step:0:0:fail", 0, 0), ExitedWithCode(12), "armed");
+  EXPECT_EXIT(hit_and_exit("train.step:0:0:signal:15", 0, 0), KilledBySignal(SIGTERM), "armed");
   EXPECT_EXIT(
       {
         alarm(1);  // ends what would hang for ever

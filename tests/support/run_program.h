@@ -8,6 +8,7 @@
 #include <ios>
 #include <string>
 
+#include "support/injected.h"
 #include "support/processes.h"
 #include "traffic/os/child_process.h"
 
@@ -21,6 +22,7 @@ struct Outcome {
 /// @param command for the shell; it is ended by force after timeout_s, so that a hang fails the
 /// test and nothing more
 inline Outcome run_program(const std::string& command, int timeout_s = 400) {
+  tell_injected_by(command);
   const std::string limit = std::to_string(timeout_s);  // named: GCC 12 warns of a temporary here
   const std::string bounded = "timeout -k 1 " + limit + " " + command + " 2>&1";
   const auto result = os::run_program("/bin/sh", {"-c", bounded});
@@ -33,10 +35,15 @@ class BackgroundProgram {
  public:
   explicit BackgroundProgram(const std::string& command)
       : child_(os::ChildProcess::run(
-            {.program = "/bin/sh", .args = {"-c", "exec " + command + " >/dev/null 2>&1"}})) {}
+            {.program = "/bin/sh", .args = {"-c", "exec " + command + " >/dev/null 2>&1"}})) {
+    tell_injected_by(command);
+  }
 
   /// Only before wait(): there is nobody to send to after it.
-  void send(int signal_number) const { send_signal(child_.pid(), signal_number); }
+  void send(int signal_number) const {
+    tell_injected("signal " + std::to_string(signal_number) + " to the job");
+    send_signal(child_.pid(), signal_number);
+  }
   /// Waits until it has a handler for the signal. @return false if it has none in time
   [[nodiscard]] bool wait_until_handled(int signal_number, int timeout_s = 30) const {
     const std::uint64_t wanted = std::uint64_t{1} << (signal_number - 1);

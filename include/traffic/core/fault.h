@@ -3,7 +3,8 @@
 /// e.g. TRAFFIC_FAULT=train.step:1:20:kill or TRAFFIC_FAULT=train.step:0:*:slow:500.
 /// rank and step may be '*' (any); with a step given it happens once in a process. In the place of
 /// a step "p0.001" is a probability, drawn at each hit and differently in each process. Kinds:
-/// kill, segv, hang, throw act in hit() itself, slow:MS waits there; nan, huge and fail are handed
+/// kill, segv, hang, throw act in hit() itself, slow:MS waits there, signal:N is raised there (10:
+/// SIGUSR1), as if somebody had sent it at this moment; nan, huge and fail are handed
 /// to the caller, who spoils a value (huge: finite, but absurd) or lets the operation fail.
 #pragma once
 
@@ -17,7 +18,7 @@ namespace traffic::fault {
 /// What is left for the caller of hit() to do.
 enum class Action { kNone, kNan, kHuge, kFail };
 
-enum class Kind { kKill, kSegv, kHang, kThrow, kNan, kHuge, kFail, kSlow };
+enum class Kind { kKill, kSegv, kHang, kThrow, kNan, kHuge, kFail, kSlow, kSignal };
 
 struct Point {
   std::string site;
@@ -25,7 +26,7 @@ struct Point {
   std::int64_t step = -1;  ///< -1: any
   double probability = 1;
   Kind kind = Kind::kThrow;
-  std::int64_t slow_ms = 0;
+  std::int64_t number = 0;  ///< milliseconds of kSlow, the signal of kSignal
 };
 
 /// @throws ConfigError naming the part that cannot be read

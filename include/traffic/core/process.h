@@ -34,8 +34,13 @@ std::int64_t cgroup_memory_limit_bytes(const std::filesystem::path& mount, std::
 std::vector<std::string> command_line();
 /// Name of this machine, without a domain.
 std::string hostname();
-/// Processes that the kernel of this machine has ended for want of memory since it started; 0 where
-/// it does not say.
+/// Processes of a control group that the kernel has ended for want of memory.
+/// @param mount where control groups are mounted: /sys/fs/cgroup
+/// @param groups the process's /proc/PID/cgroup
+/// @return -1 if no group counts them
+std::int64_t cgroup_oom_kills(const std::filesystem::path& mount, std::string_view groups);
+/// Of this process's control group; where that has no count of its own, of the machine since it
+/// started, or 0.
 std::int64_t num_oom_kills();
 /// What to add where a process was found dead: empty unless there were more of these than `before`.
 std::string memory_hint(std::int64_t oom_kills_before);

@@ -30,6 +30,9 @@ std::uint64_t process_start_ticks(pid_t pid);
 /// that got the same number.
 bool is_running(pid_t pid, std::uint64_t start_ticks);
 
+/// Whether a signal has stopped it (SIGSTOP) and nobody has let it go on; false if there is none.
+bool is_stopped(pid_t pid);
+
 /// A process in memory that several share; zeroed memory is one that has not entered.
 struct SharedProcess {
   std::atomic<std::int32_t> pid;

@@ -3,6 +3,8 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
+#include <cstdlib>
+
 #include "traffic/config/num_simulations.h"
 #include "traffic/core/error.h"
 
@@ -41,6 +43,16 @@ void require_programs(const Programs& programs) {
   require_program(programs.environment);
 }
 
+void require_spawning() {
+  const bool by_srun = std::getenv("SLURM_PMIX_MAPPING_SERV") != nullptr;
+  if (!by_srun || std::getenv("OMPI_COMM_WORLD_SIZE") != nullptr) return;
+  throw ConfigError(
+      "srun has started the ranks, and SLURM starts no further processes for them "
+      "(MPI_Comm_spawn), "
+      "which simulations need: start the ranks with mpirun inside of the job, as "
+      "launch/slurm/train.sbatch does; srun --mpi=pmix is for trainings without simulations");
+}
+
 void require_limits(const Geometry& geometry) {
   // mpirun holds about ten descriptors for each process that it starts.
   const rlim_t files = 64 + 10 * rlim_t{geometry.num_workers() + geometry.num_ranks};
@@ -74,7 +86,8 @@ PoolPlan plan_pool(const WorkerPoolSpec& spec, const comm::Topology& topology) {
   std::int64_t envs_of_node = 0;
   for (const int rank : topology.local_ranks)
     envs_of_node += envs_of_rank(envs, rank, topology.size);
-  plan.geometry = {.num_envs = static_cast<std::uint32_t>(envs_of_node),
+  plan.geometry = {.num_ranks = static_cast<std::uint32_t>(plan.ranks.size()),
+                   .num_envs = static_cast<std::uint32_t>(envs_of_node),
                    .world_size = static_cast<std::uint32_t>(topology.size),
                    .envs_per_worker = static_cast<std::uint32_t>(rollout.envs_per_worker),
                    .command_bytes = spec.max_order_bytes,

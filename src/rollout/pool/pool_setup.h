@@ -10,6 +10,9 @@ namespace traffic::rollout {
 /// @throws WorkerError naming what is missing: both programs exist and can be executed
 void require_programs(const Programs& programs);
 
+/// @throws ConfigError if what has started the ranks cannot start more processes for them
+void require_spawning();
+
 /// @throws ResourceError if this user may open too few files or start too few processes
 void require_limits(const Geometry& geometry);
 

@@ -41,6 +41,7 @@ std::vector<Outcome> make_memory(const comm::MpiSession& session, const WorkerPo
   Outcome mine;
   if (session.topology().is_leader()) {
     try {
+      require_spawning();
       require_programs(spec.programs);
       const PoolPlan plan = plan_pool(spec, session.topology());
       require_limits(plan.geometry);

@@ -22,6 +22,8 @@ namespace {
 
 constexpr std::int64_t kTickMs = 50;
 constexpr std::int64_t kOrphanCheckNs = 250'000'000;
+/// A job that is stopped as a whole goes on as a whole: within this time.
+constexpr std::int64_t kStoppedNs = 1'000'000'000;
 constexpr std::size_t kTailBytes = 1500;
 constexpr int kMaxReads = 64;
 constexpr double kFirstPauseS = 0.1;
@@ -123,6 +125,7 @@ void Supervisor::start(Env& env) {
   if (incarnation > 1) env.slot.counters().restarts.fetch_add(1, std::memory_order_relaxed);
   env.killed_because.clear();
   env.started_ns = monotonic_ns();
+  env.stopped_ns = 0;
   env.tail.clear();
   env.oom_kills_before = num_oom_kills();
   try {
@@ -148,14 +151,32 @@ void Supervisor::kill_if_stuck(Env& env) {
   } else if (env.slot.pending() || !env.slot.ready()) {
     const double limit_s = head_of(head_.bytes()).env_timeout_s;
     const std::int64_t seen_ns = std::max(env.started_ns, env.slot.last_activity_ns());
-    if (monotonic_ns() - seen_ns <= to_ns(limit_s)) return;
+    const std::int64_t silent_ns = monotonic_ns() - seen_ns;
+    if (silent_ns > to_ns(limit_s)) {
+      env.killed_because = fmt::format(
+          "gave no sign of life for {} s (rollout.env_timeout_s) and was killed", limit_s);
+    } else if (silent_ns > kStoppedNs && stays_stopped(env)) {
+      env.killed_because = "was stopped by a signal and was replaced";
+    } else {
+      if (silent_ns <= kStoppedNs) env.stopped_ns = 0;
+      return;
+    }
     env.slot.counters().timeouts.fetch_add(1, std::memory_order_relaxed);
-    env.killed_because = fmt::format(
-        "gave no sign of life for {} s (rollout.env_timeout_s) and was killed", limit_s);
   } else {
     return;
   }
   env.process.kill();
+}
+
+/// Waiting for one would be in vain until the limit, which is made for simulations that compute.
+bool Supervisor::stays_stopped(Env& env) {
+  if (!os::is_stopped(env.process.pid())) {
+    env.stopped_ns = 0;
+    return false;
+  }
+  const std::int64_t now_ns = monotonic_ns();
+  if (env.stopped_ns == 0) env.stopped_ns = now_ns;
+  return now_ns - env.stopped_ns > kStoppedNs;
 }
 
 void Supervisor::handle_death(Env& env, const std::string& how) {

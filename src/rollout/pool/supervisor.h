@@ -39,6 +39,7 @@ class Supervisor {
     os::Descriptor output = {};     ///< of the process, both its streams
     std::string tail = {};          ///< the last of its output
     std::int64_t started_ns = 0;
+    std::int64_t stopped_ns = 0;  ///< when it was first seen stopped; 0: it runs
     std::int64_t oom_kills_before = 0;
     std::int64_t start_at_ns = 0;     ///< when there is no process
     std::string killed_because = {};  ///< by us
@@ -52,6 +53,7 @@ class Supervisor {
   static std::string how_it_ended(const Env& env, const os::Exit& exit);
   void start(Env& env);
   void kill_if_stuck(Env& env);
+  [[nodiscard]] static bool stays_stopped(Env& env);
   void handle_death(Env& env, const std::string& how);
   void give_up(const std::string& why);
   void sleep_until_something_happens() const;

@@ -13,6 +13,7 @@
 #include "traffic/config/num_simulations.h"
 #include "traffic/core/clock.h"
 #include "traffic/core/error.h"
+#include "traffic/core/process.h"
 #include "traffic/os/futex.h"
 #include "traffic/os/process_id.h"
 #include "worker_watch.h"
@@ -57,6 +58,7 @@ struct WorkerPool::State {
   SpawnedWorkers workers;   ///< of all nodes, on rank 0
   std::vector<MyEnv> envs;  ///< parallel to my_envs()
   double worker_silence_s = 0;
+  std::int64_t oom_kills_before = num_oom_kills();
   bool closed = false;
 };
 
@@ -168,7 +170,7 @@ std::optional<Event> WorkerPool::wait_any(std::span<const int> envs, double time
     const double left_s = timeout_s - waited.seconds();
     if (left_s <= 0) return std::nullopt;
     if (!os::sleep_while_equal(bell.rings, rings, std::min(left_s, kGlanceS))) {
-      require_workers_alive(*state_->memory, state_->worker_silence_s);
+      require_workers_alive(*state_->memory, state_->worker_silence_s, state_->oom_kills_before);
     }
   }
 }

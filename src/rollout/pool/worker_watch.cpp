@@ -9,6 +9,7 @@
 
 #include "traffic/core/clock.h"
 #include "traffic/core/error.h"
+#include "traffic/core/process.h"
 #include "traffic/os/process_id.h"
 
 namespace traffic::rollout {
@@ -31,16 +32,15 @@ void require_open(const PoolMemory& memory, double grace_s) {
   }
 }
 
-void require_workers_alive(const PoolMemory& memory, double limit_s) {
+void require_workers_alive(const PoolMemory& memory, double limit_s,
+                           std::int64_t oom_kills_before) {
   for (std::uint32_t w = 0; w < memory.geometry().num_workers(); ++w) {
     const WorkerBlock& worker = worker_block(memory.head(), w);
     if (worker.state.load(std::memory_order_acquire) != WorkerState::kRunning) continue;
     const pid_t pid = worker.process.pid.load(std::memory_order_relaxed);
     if (!os::is_running_or_unknown(worker.process)) {
-      throw WorkerError(
-          "rollout_worker {} (pid {}) is gone; a signal or lack of memory ended it "
-          "(dmesg)",
-          w, pid);
+      throw WorkerError("rollout_worker {} (pid {}) is gone; a signal ended it{}", w, pid,
+                        memory_hint(oom_kills_before));
     }
     const auto seen_ns = worker.heartbeat_ns.load(std::memory_order_relaxed);
     const double silence_s = static_cast<double>(monotonic_ns() - seen_ns) * 1e-9;

@@ -11,8 +11,9 @@ namespace traffic::rollout {
 void require_open(const PoolMemory& memory, double grace_s);
 
 /// @param limit_s without a sign of life after which a worker counts as stopped
+/// @param oom_kills_before num_oom_kills() when the workers started
 /// @throws WorkerError if a worker is gone or stopped
-void require_workers_alive(const PoolMemory& memory, double limit_s);
+void require_workers_alive(const PoolMemory& memory, double limit_s, std::int64_t oom_kills_before);
 
 /// Has the workers end their simulations and themselves, and waits for it; those that do not are
 /// killed. The leader only.

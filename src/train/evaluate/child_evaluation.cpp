@@ -1,6 +1,7 @@
 #include "evaluate/child_evaluation.h"
 
 #include <algorithm>
+#include <csignal>
 #include <fstream>
 #include <system_error>
 #include <vector>
@@ -8,6 +9,7 @@
 #include "traffic/config/write.h"
 #include "traffic/core/atomic_file.h"
 #include "traffic/core/error.h"
+#include "traffic/core/process.h"
 #include "traffic/core/signals.h"
 #include "traffic/os/child_process.h"
 
@@ -23,6 +25,7 @@ fs::path traffic_eval() {
 os::ProgramOutput run_traffic_eval(const std::vector<std::string>& arguments, const char* what) {
   const fs::path program = traffic_eval();
   os::ProgramOutput output;
+  const std::int64_t oom_kills_before = num_oom_kills();
   try {
     output = os::run_program(program.string(), arguments, [] { return stop_requested(); });
   } catch (const std::system_error& error) {
@@ -35,7 +38,8 @@ os::ProgramOutput run_traffic_eval(const std::vector<std::string>& arguments, co
   const bool known = code <= kLargestCode;
   throw Error(fmt::format("{}: {}", what,
                           output.error.empty() ? fmt::format("it {}", output.exit.describe())
-                                               : output.error),
+                                               : output.error) +
+                  (output.exit.signal() == SIGKILL ? memory_hint(oom_kills_before) : ""),
               known ? static_cast<ExitCode>(code) : ExitCode::kWorkers);
 }
 

@@ -20,6 +20,7 @@
 #include "traffic/core/clock.h"
 #include "traffic/core/error.h"
 #include "traffic/core/fault.h"
+#include "traffic/core/process.h"
 #include "traffic/os/process_pool.h"
 #include "traffic/os/shared_memory.h"
 #include "traffic/sim/scenario.h"
@@ -189,7 +190,8 @@ class Processes {
     const std::string why =
         killed ? fmt::format("its process gave no sign of life for {} s (rollout.env_timeout_s)",
                              plan_.config.rollout.env_timeout_s)
-               : "its process " + exit.describe();
+               : "its process " + exit.describe() +
+                     (exit.signal() == SIGKILL ? memory_hint(oom_kills_before_) : "");
     if (task && !tried_twice_[*task]) {
       tried_twice_[*task] = true;
       fmt::print(stderr, "{}: {}; it is run again\n", name_of_task(plan_, *task), why);
@@ -210,6 +212,7 @@ class Processes {
   std::vector<Process> processes_;
   std::vector<bool> tried_twice_;  ///< [tasks]
   double glanced_s_ = steady_seconds();
+  std::int64_t oom_kills_before_ = num_oom_kills();
 };
 
 void check_plan(const EvaluationPlan& plan) {

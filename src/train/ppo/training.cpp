@@ -203,6 +203,8 @@ std::optional<Iteration> PpoTraining::iterate() {
   report::NamedValues shown = shown_of(figures);
   return Iteration{
       .items = batch->env_steps,
+      .loss = imitates ? WatchedLoss{.value = update->imitation_loss, .stage = 0}
+                       : WatchedLoss{.value = update->statistics.value_loss, .stage = 1},
       .evaluation_due = iteration_ % config_.ppo.eval_interval == 0 || iteration_ == imitation_end_,
       .metrics = std::move(figures),
       .shown = std::move(shown)};

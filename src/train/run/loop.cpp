@@ -7,6 +7,7 @@
 
 #include "run/advice.h"
 #include "run/agreement.h"
+#include "run/loss_watch.h"
 #include "run/resource_keeper.h"
 #include "run/snapshot_parts.h"
 #include "run/start_report.h"
@@ -17,6 +18,7 @@
 #include "traffic/config/write.h"
 #include "traffic/core/clock.h"
 #include "traffic/core/error.h"
+#include "traffic/core/fault.h"
 #include "traffic/core/process.h"
 #include "traffic/core/signals.h"
 #include "traffic/core/text.h"
@@ -53,11 +55,15 @@ class Loop {
     bool save = false;
   };
 
+  void hit(std::string_view site) const {
+    fault::hit(site, communicator_.rank(), training_.step());
+  }
   void resume();
   [[nodiscard]] bool is_complete() const { return training_.step() >= training_.total_steps(); }
   [[nodiscard]] std::optional<Iteration> iterate();  // nothing: given up, a stop is requested
   [[nodiscard]] Wishes agree(std::int64_t step_before);
   void watch_ranks(const std::vector<double>& busy_s);
+  void watch_loss(const Iteration& done);
   void tell(const Iteration& done);
   [[nodiscard]] bool evaluate();  // likewise
   void save(const checkpoint::Snapshot& snapshot, bool best);
@@ -77,6 +83,7 @@ class Loop {
   Adviser adviser_;
   StepProfiler profiler_;
   StragglerWatch straggler_watch_;
+  LossWatch loss_watch_;
   double busy_s_ = 0.0;  ///< of the last step, without waiting for other ranks
   bool evaluation_due_ = false;
   Stopwatch since_save_;
@@ -123,6 +130,7 @@ TrainingEnd Loop::train() {
 }
 
 void Loop::resume() {
+  hit("loop.resume");
   const auto snapshot = run_.take_resume_point();
   if (!snapshot) {
     training_.start();
@@ -143,7 +151,19 @@ std::optional<Iteration> Loop::iterate() {
   busy_s_ = std::max(0.0, step_s - (communicator_.waited_s() - waited_s));
   throughput_.add(step_s, done->items);
   evaluation_due_ = done->evaluation_due || is_complete();
+  watch_loss(*done);
   return done;
+}
+
+/// The best checkpoint is not touched by one: what is no better is not kept as the best.
+void Loop::watch_loss(const Iteration& done) {
+  if (!done.loss) return;
+  const auto spike = loss_watch_.add(*done.loss);
+  if (!spike || !run_.is_reporter()) return;
+  spdlog::warn(
+      "{} {}: the loss is {:.4g}, it had been about {:.4g}: training goes on, and the best "
+      "checkpoint stays; if that happens often, lower the learning rate or look at the data",
+      units_.step, training_.step(), spike->loss, spike->level);
 }
 
 void Loop::tell(const Iteration& done) {
@@ -223,6 +243,7 @@ void Loop::stop(const checkpoint::Snapshot& snapshot) {
 }
 
 bool Loop::evaluate() {
+  hit("loop.evaluate");
   comm::check_replicas_equal(communicator_, training_.parameters().flat(),
                              "the parameters before an evaluation");
   const std::optional<Assessment> assessment = training_.evaluate();
@@ -249,6 +270,7 @@ checkpoint::Snapshot Loop::snapshot() const {
 }
 
 void Loop::finish(TrainingEnd end) {
+  hit("loop.finish");
   report::Summary summary;
   summary.status = end == TrainingEnd::kDone ? "done" : "stopped";
   summary.exit_code = static_cast<int>(exit_code(end));
@@ -262,6 +284,7 @@ void Loop::finish(TrainingEnd end) {
   summary.parameters_xxh3 = parameters_hash(training_.parameters());
   training_.count_faults(summary);
   summary.faults["straggler_findings"] = straggler_watch_.num_found();
+  summary.faults["loss_spikes"] = loss_watch_.num_found();
   if (end == TrainingEnd::kDone) {
     run_.wait_for_best();
     training_.take_best(checkpoint::load(run_.best_path()));

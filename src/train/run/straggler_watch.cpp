@@ -4,6 +4,8 @@
 #include <functional>
 #include <utility>
 
+#include "run/median.h"
+
 namespace traffic::train {
 namespace {
 
@@ -16,12 +18,6 @@ constexpr double kFactor = 1.5;
 constexpr double kLeastDifferenceS = 1e-3;  ///< below it is noise
 constexpr double kLeastBusyS = 1e-6;        ///< of a rank that only waits
 constexpr int kWindowsBetweenWords = 50;
-
-double median(std::vector<double> values) {
-  const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
-  std::nth_element(values.begin(), middle, values.end());
-  return *middle;
-}
 
 }  // namespace
 

@@ -167,6 +167,7 @@ std::optional<Iteration> SignalsTraining::iterate() {
                               {"train/epochs", static_cast<double>(update->epochs)}};
   report::NamedValues shown{figures.front()};
   return Iteration{.items = outcomes.env_steps,
+                   .loss = WatchedLoss{.value = update->statistics.value_loss},
                    .evaluation_due = iteration_ % config_.ppo.eval_interval == 0,
                    .metrics = std::move(figures),
                    .shown = std::move(shown)};

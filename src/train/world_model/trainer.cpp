@@ -118,13 +118,15 @@ StepResult WorldModelTrainer::step(BatchFeeder& batches) {
   } else {
     count_skipped();
   }
+  const Stage stage = this->stage();
   ++global_step_;
   return StepResult{.loss = totals.loss(),
                     .grad_norm = reduced->grad_norm,
                     .learning_rate = learning_rate,
                     .samples = totals.samples(),
                     .loss_scale = loss_scale,
-                    .skipped = !reduced->finite};
+                    .skipped = !reduced->finite,
+                    .stage = stage};
 }
 
 /// Forward and backward of a batch. What fails is told to all ranks with the totals.
@@ -132,7 +134,7 @@ void WorldModelTrainer::run_part(BatchFeeder& batches, StepTotals& totals) {
   try {
     const FedBatch fed = next_batch(batches);
     const Stopwatch watch;
-    const WorldModelForward forward = run_forward(fed.batch);
+    WorldModelForward forward = run_forward(fed.batch);
     run_backward(forward.loss, reducer_.before_backward(fed.vehicles, scaler_.scale()));
     totals.add(forward, fed);  // waits for the device
     speed_.samples += fed.samples;
@@ -160,11 +162,11 @@ WorldModelForward WorldModelTrainer::run_forward(const data::Batch& batch) {
   return model_.forward(batch, stage());
 }
 
-void WorldModelTrainer::run_backward(const torch::Tensor& loss, double factor) {
+void WorldModelTrainer::run_backward(torch::Tensor& loss, double factor) {
   const auto scope = time_split_.measure(TimeShare::kBackward);
-  if (fault::hit("train.step", communicator_.rank(), global_step_) == fault::Action::kNan) {
-    factor = std::numeric_limits<double>::quiet_NaN();
-  }
+  const auto action = fault::hit("train.step", communicator_.rank(), global_step_);
+  if (action == fault::Action::kNan) factor = std::numeric_limits<double>::quiet_NaN();
+  if (action == fault::Action::kHuge) loss = loss * 1e4;
   (factor == 1.0 ? loss : loss * factor).backward();
 }
 

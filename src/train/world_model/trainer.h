@@ -28,6 +28,7 @@ struct StepResult {
   double samples = 0.0;  ///< of all ranks
   double loss_scale = 1.0;
   bool skipped = false;  ///< the gradient was not finite: no update
+  Stage stage = Stage::kNextState;
 };
 
 class StepTotals;
@@ -63,7 +64,7 @@ class WorldModelTrainer {
   [[nodiscard]] Stage stage() const;
   [[nodiscard]] FedBatch next_batch(BatchFeeder& batches);
   [[nodiscard]] WorldModelForward run_forward(const data::Batch& batch);
-  void run_backward(const torch::Tensor& loss, double factor);
+  void run_backward(torch::Tensor& loss, double factor);
   void run_part(BatchFeeder& batches, StepTotals& totals);
   void declare_unused_parameters();
   void count_skipped();

@@ -16,6 +16,7 @@
 #include "run/snapshot_parts.h"
 #include "traffic/checkpoint/file.h"
 #include "traffic/core/error.h"
+#include "traffic/core/fault.h"
 #include "traffic/model/memory.h"
 #include "world_model/batch_feeder.h"
 #include "world_model/batch_size.h"
@@ -161,8 +162,10 @@ std::optional<Iteration> WorldModelTraining::iterate() {
   figures_.add(result);
   if (!std::exchange(is_warm_, true)) trainer_.take_speed();
   log_damage(*train_loader_);
-  Iteration done{.items = static_cast<std::int64_t>(result.samples),
-                 .shown = {{"loss", result.loss}}};
+  Iteration done{
+      .items = static_cast<std::int64_t>(result.samples),
+      .loss = WatchedLoss{.value = result.loss, .stage = static_cast<std::int64_t>(result.stage)},
+      .shown = {{"loss", result.loss}}};
   if (is_epoch_over() || step() >= total_steps()) end_epoch(done);
   if (step() % config_.log.interval_steps == 0 || step() >= total_steps()) {
     done.metrics = figures_.take();
@@ -197,9 +200,11 @@ void WorldModelTraining::take_rank_weights(std::vector<double> weights) {
 
 std::optional<Assessment> WorldModelTraining::evaluate() {
   const auto loader = make_evaluation_loader(data_.validation, config_, communicator_);
-  const Validation validation =
-      validate(model_, *loader, communicator_, config_.train.eval_max_batches);
+  Validation validation = validate(model_, *loader, communicator_, config_.train.eval_max_batches);
   log_damage(*loader);
+  if (fault::hit("train.validate", communicator_.rank(), epoch_) == fault::Action::kNan) {
+    validation.loss = std::numeric_limits<double>::quiet_NaN();
+  }
   log_validation(epoch_, validation);
   const std::int64_t empty_cache_epochs = config_.gpu.empty_cache_epochs;
   if (empty_cache_epochs > 0 && epoch_ % empty_cache_epochs == 0) {

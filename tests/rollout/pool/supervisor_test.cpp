@@ -115,6 +115,31 @@ TEST_F(SupervisorTest, ASimulationThatDoesNotAnswerIsKilledAndReplaced) {
   EXPECT_EQ(rank().counters().timeouts, 1U);
 }
 
+TEST_F(SupervisorTest, ASimulationThatIsStoppedIsReplacedLongBeforeTheLimit) {
+  plan_.env_timeout_s = 3600;
+  start("mute");
+  ASSERT_TRUE(running());
+  rank().post(CommandKind::kReset, 0, {});
+  traffic::test::send_signal(head().pid, SIGSTOP);
+  ASSERT_TRUE(answered());
+  EXPECT_THAT(rank().death(), HasSubstr("was stopped by a signal"));
+  EXPECT_EQ(rank().counters().timeouts, 1U);
+}
+
+TEST_F(SupervisorTest, ASimulationThatIsStoppedForAMomentGoesOn) {
+  plan_.env_timeout_s = 3600;
+  start("well");
+  ASSERT_TRUE(running());
+  const pid_t first = head().pid;
+  traffic::test::send_signal(first, SIGSTOP);
+  rank().post(CommandKind::kReset, 0, {});
+  std::this_thread::sleep_for(std::chrono::milliseconds(300));
+  traffic::test::send_signal(first, SIGCONT);
+  ASSERT_TRUE(answered());
+  EXPECT_EQ(head().pid, first);
+  EXPECT_EQ(rank().counters().restarts, 0U);
+}
+
 TEST_F(SupervisorTest, AnIdleSimulationIsNotKilledForItsSilence) {
   plan_.env_timeout_s = 2;
   start("mute");

@@ -7,6 +7,8 @@
 
 #include <chrono>
 #include <csignal>
+#include <cstdint>
+#include <limits>
 #include <thread>
 
 #include "rollout/pool/pool_fixture.h"
@@ -19,6 +21,8 @@ namespace {
 
 using ::testing::HasSubstr;
 using ::testing::ThrowsMessage;
+
+constexpr std::int64_t kOomKills = std::numeric_limits<std::int64_t>::max();  ///< no more came
 
 /// A child process plays the worker.
 class WorkerWatchTest : public ::testing::Test {
@@ -47,7 +51,7 @@ class WorkerWatchTest : public ::testing::Test {
 };
 
 TEST_F(WorkerWatchTest, AWorkerThatBeatsIsAlive) {
-  EXPECT_NO_THROW(require_workers_alive(memory_, 60.0));
+  EXPECT_NO_THROW(require_workers_alive(memory_, 60.0, kOomKills));
   EXPECT_NO_THROW(require_open(memory_, 0));
 }
 
@@ -55,20 +59,20 @@ TEST_F(WorkerWatchTest, ADeadWorkerIsNamed) {
   kill(pid_, SIGKILL);
   siginfo_t info{};
   waitid(P_PID, static_cast<id_t>(pid_), &info, WEXITED | WNOWAIT);
-  EXPECT_THAT([&] { require_workers_alive(memory_, 60.0); },
+  EXPECT_THAT([&] { require_workers_alive(memory_, 60.0, kOomKills); },
               ThrowsMessage<WorkerError>(HasSubstr("rollout_worker 0")));
 }
 
 TEST_F(WorkerWatchTest, AWorkerThatHasBeenSilentForTooLongIsNamed) {
   block().heartbeat_ns = monotonic_ns() - 61'000'000'000;
-  EXPECT_THAT([&] { require_workers_alive(memory_, 60.0); },
+  EXPECT_THAT([&] { require_workers_alive(memory_, 60.0, kOomKills); },
               ThrowsMessage<WorkerError>(HasSubstr("no sign of life for 61 s")));
 }
 
 TEST_F(WorkerWatchTest, TheLimitOfSilenceIsTheCallers) {
   block().heartbeat_ns = monotonic_ns() - 6'000'000'000;
-  EXPECT_NO_THROW(require_workers_alive(memory_, 60.0));
-  EXPECT_THAT([&] { require_workers_alive(memory_, 5.0); },
+  EXPECT_NO_THROW(require_workers_alive(memory_, 60.0, kOomKills));
+  EXPECT_THAT([&] { require_workers_alive(memory_, 5.0, kOomKills); },
               ThrowsMessage<WorkerError>(HasSubstr("is it stopped?")));
 }
 

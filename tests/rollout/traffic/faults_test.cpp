@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "rollout/traffic/job.h"
+#include "support/injected.h"
 
 namespace traffic::rollout {
 namespace {
@@ -23,6 +24,7 @@ using ::testing::IsEmpty;
 using testing::Job;
 
 constexpr int kWorkersCode = 6;
+constexpr int kResourcesCode = 8;
 /// Far more than it takes (a second or two): a busy machine shall not fail the tests.
 constexpr double kGone_s = 30;
 
@@ -33,8 +35,20 @@ std::vector<std::string> small(std::vector<std::string> more) {
   return args;
 }
 
+void strike(pid_t pid, int signal_number) {
+  test::tell_injected("signal " + std::to_string(signal_number) + " to process " +
+                      std::to_string(pid));
+  kill(pid, signal_number);
+}
+
 bool gone(const Job& job) {
   return job.eventually([&] { return job.all_pids().empty(); }, kGone_s);
+}
+
+/// Of processes, files in /dev/shm (the job's substitute of it) and temporary files.
+void expect_nothing_left(const Job& job) {
+  EXPECT_TRUE(gone(job)) << job.output();
+  EXPECT_THAT(job.files_left(), IsEmpty()) << job.output();
 }
 
 /// Lines that begin with "episode", in the order of their seeds.
@@ -62,7 +76,7 @@ TEST(RolloutFaults, AKilledSimulationCostsItsEpisodeOnly) {
   Job job({.ranks = 2, .args = small({"--forever"})});
   ASSERT_TRUE(job.ready()) << job.output();
   const auto ranks = job.pids("rollout_driver");
-  kill(job.pids("sumo_env").at(0), SIGKILL);
+  strike(job.pids("sumo_env").at(0), SIGKILL);
   ASSERT_TRUE(job.says("killed by signal 9")) << job.output();
   ASSERT_TRUE(job.eventually([&] { return job.pids("sumo_env").size() == 4; }));
   EXPECT_EQ(job.pids("rollout_driver"), ranks);
@@ -74,7 +88,7 @@ TEST(RolloutFaults, AKilledSimulationCostsItsEpisodeOnly) {
 TEST(RolloutFaults, AllSimulationsKilledAtOnceAreReplaced) {
   Job job({.ranks = 2, .args = small({"--forever"})});
   ASSERT_TRUE(job.ready()) << job.output();
-  for (const pid_t pid : job.pids("sumo_env")) kill(pid, SIGKILL);
+  for (const pid_t pid : job.pids("sumo_env")) strike(pid, SIGKILL);
   ASSERT_TRUE(job.says("killed by signal 9", 4)) << job.output();
   const int before = job.count("episode seed");
   EXPECT_TRUE(job.says("episode seed", before + 4)) << job.output();
@@ -132,13 +146,33 @@ TEST(RolloutFaults, SimulationsMayUseAllCoresOfABoundRank) {
 }
 
 TEST(RolloutFaults, AStoppedSimulationIsKilledAndReplaced) {
-  Job job({.ranks = 2, .args = small({"--forever", "--set", "rollout.env_timeout_s=10"})});
+  Job job({.ranks = 2, .args = small({"--forever"})});
   ASSERT_TRUE(job.ready()) << job.output();
-  kill(job.pids("sumo_env").at(0), SIGSTOP);
+  strike(job.pids("sumo_env").at(0), SIGSTOP);
+  EXPECT_TRUE(job.says("was stopped by a signal and was replaced")) << job.output();
+  job.signal(SIGUSR1);
+  EXPECT_EQ(job.wait(), 0) << job.output();
+  EXPECT_THAT(job.output(), HasSubstr("lost 1 restarts 1 timeouts 1"));
+}
+
+TEST(RolloutFaults, ASimulationThatHangsIsKilledAndReplaced) {
+  Job job({.ranks = 2,
+           .fault = "sumo_env.step:0:100:hang",
+           .args = small({"--forever", "--set", "rollout.env_timeout_s=10"})});
   EXPECT_TRUE(job.says("gave no sign of life for 10 s")) << job.output();
   job.signal(SIGUSR1);
   EXPECT_EQ(job.wait(), 0) << job.output();
   EXPECT_THAT(job.output(), HasSubstr("lost 1 restarts 1 timeouts 1"));
+}
+
+TEST(RolloutFaults, TooFewOpenFilesAreSaidBeforeAnythingStarts) {
+  Job job({.starter = {"prlimit", "--nofile=256:256"},
+           .ranks = 2,
+           .args = {"--set", "rollout.workers=40", "--set", "rollout.envs_per_worker=1"}});
+  EXPECT_EQ(job.wait(), kResourcesCode) << job.output();
+  EXPECT_THAT(job.output(), HasSubstr("40 rollout workers need 484 open files, the limit is 256"));
+  EXPECT_THAT(job.output(), HasSubstr("ulimit -n"));
+  expect_nothing_left(job);
 }
 
 TEST(RolloutFaults, AScenarioThatCannotBeLoadedEndsTheJobWithSumosOwnWords) {
@@ -171,12 +205,6 @@ TEST(RolloutFaults, AProgramThatIsMissingOrMayNotRunEndsTheJobAtOnce) {
   }
 }
 
-/// Of processes, files in /dev/shm (the job's substitute of it) and temporary files.
-void expect_nothing_left(const Job& job) {
-  EXPECT_TRUE(gone(job)) << job.output();
-  EXPECT_THAT(job.files_left(), IsEmpty()) << job.output();
-}
-
 TEST(RolloutFaults, NothingIsLeftAfterAGoodEnd) {
   for (const int ranks : {0, 2}) {
     Job job({.ranks = ranks, .args = small({"--episodes", "2"})});
@@ -189,7 +217,7 @@ TEST(RolloutFaults, NothingIsLeftWhenARankIsKilled) {
   for (const std::size_t rank : {0, 1}) {
     Job job({.ranks = 2, .args = small({"--forever"})});
     ASSERT_TRUE(job.ready()) << job.output();
-    kill(job.pids("rollout_driver").at(rank), SIGKILL);
+    strike(job.pids("rollout_driver").at(rank), SIGKILL);
     EXPECT_GT(job.wait(kGone_s), 0) << job.output();
     expect_nothing_left(job);
   }
@@ -235,7 +263,7 @@ TEST(RolloutFaults, AKilledWorkerEndsTheJobAndItsSimulations) {
   for (const int ranks : {0, 2}) {
     Job job({.ranks = ranks, .args = small({"--forever"})});
     ASSERT_TRUE(job.ready()) << job.output();
-    kill(job.pids("rollout_worker").at(0), SIGKILL);
+    strike(job.pids("rollout_worker").at(0), SIGKILL);
     EXPECT_GT(job.wait(kGone_s), 0) << job.output();
     EXPECT_TRUE(gone(job)) << job.output();
   }
@@ -250,7 +278,7 @@ TEST(RolloutFaults, TwentyStartsAndKillsLeaveNothing) {
     if (ranks.empty()) {
       job.signal(SIGTERM);
     } else {
-      kill(ranks[static_cast<std::size_t>(cycle) % ranks.size()], SIGKILL);
+      strike(ranks[static_cast<std::size_t>(cycle) % ranks.size()], SIGKILL);
     }
     EXPECT_NE(job.wait(), 0) << "ready " << ready << job.output();
     expect_nothing_left(job);

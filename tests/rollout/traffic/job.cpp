@@ -1,5 +1,7 @@
 #include "rollout/traffic/job.h"
 
+#include "support/injected.h"
+
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <unistd.h>
@@ -24,16 +26,18 @@ std::string read_file(const fs::path& path) {
 }  // namespace
 
 Job::Job(const Options& options) : ranks_(options.ranks) {
+  test::tell_injected_by("TRAFFIC_FAULT=" + options.fault);
   static int number = 0;
   mark_ = fmt::format("TRAFFIC_TEST_JOB={}.{}", getpid(), number++);
   std::string folder = (fs::temp_directory_path() / "rollout_job.XXXXXX").string();
   folder_ = mkdtemp(folder.data());
   output_ = folder_;
   output_ += ".out";
-  std::vector<std::string> words;
+  std::vector<std::string> words = options.starter;
   if (ranks_ > 0) {
-    words = {options.plain_mpirun ? "mpirun" : TRAFFIC_SOURCE_DIR "/launch/mpirun.sh", "-np",
-             std::to_string(ranks_)};
+    words.insert(words.end(),
+                 {options.plain_mpirun ? "mpirun" : TRAFFIC_SOURCE_DIR "/launch/mpirun.sh", "-np",
+                  std::to_string(ranks_)});
   }
   words.emplace_back(TRAFFIC_BIN_DIR "/rollout_driver");
   words.insert(words.end(), options.args.begin(), options.args.end());
@@ -96,7 +100,10 @@ int Job::count(std::string_view text) const {
   return times;
 }
 
-void Job::signal(int number) const { child_.signal(number); }
+void Job::signal(int number) const {
+  test::tell_injected(fmt::format("signal {} to mpirun", number));
+  child_.signal(number);
+}
 
 int Job::wait(double limit_s) {
   const bool ended = eventually(

@@ -20,6 +20,8 @@ class Job {
   struct Options {
     /// launch/mpirun.sh, or mpirun as users type it, which binds each rank to a core.
     bool plain_mpirun = false;
+    /// What starts it, with its arguments: a program that sets limits.
+    std::vector<std::string> starter = {};
     int ranks = 2;           ///< 0: without mpirun
     std::string fault = {};  ///< TRAFFIC_FAULT
     std::vector<std::string> args = {};

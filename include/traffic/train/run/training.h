@@ -25,6 +25,7 @@
 #include "traffic/report/metrics.h"
 #include "traffic/report/summary.h"
 #include "traffic/train/run/run.h"
+#include "traffic/train/run/watched_loss.h"
 
 namespace traffic::train {
 
@@ -43,6 +44,7 @@ struct TrainingUnits {
 /// What a step came to; the same on all ranks.
 struct Iteration {
   std::int64_t items = 0;  ///< samples or simulation steps of all ranks
+  std::optional<WatchedLoss> loss = {};
   bool evaluation_due = false;
   bool save_due = false;                                   ///< even without an evaluation
   report::NamedValues metrics = {};                        ///< empty: none are due

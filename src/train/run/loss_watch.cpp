@@ -1,0 +1,48 @@
+#include "run/loss_watch.h"
+
+#include <cmath>
+#include <vector>
+
+#include "run/median.h"
+
+namespace traffic::train {
+namespace {
+
+constexpr std::size_t kWindow = 50;
+constexpr std::size_t kLeast = 15;    ///< of which a level can be told
+constexpr double kSpikeFactor = 3.0;  ///< over the level ...
+constexpr double kDeviations = 12;    ///< ... and over what is usual around it
+/// So many steps far above the old level are the new one.
+constexpr int kSettled = 25;
+
+}  // namespace
+
+void LossWatch::begin(std::int64_t stage) {
+  stage_ = stage;
+  before_.clear();
+  in_a_row_ = 0;
+}
+
+std::optional<LossSpike> LossWatch::add(const WatchedLoss& loss) {
+  if (loss.stage != stage_) begin(loss.stage);
+  if (!std::isfinite(loss.value)) return std::nullopt;
+  if (before_.size() >= kLeast) {
+    const std::vector<double> values(before_.begin(), before_.end());
+    const double level = median(values);
+    std::vector<double> distances;
+    for (const double value : values) distances.push_back(std::abs(value - level));
+    const double above = loss.value - level;
+    if (above > (kSpikeFactor - 1) * std::abs(level) && above > kDeviations * median(distances)) {
+      ++num_found_;
+      if (++in_a_row_ >= kSettled) begin(stage_);
+      if (in_a_row_ != 1) return std::nullopt;
+      return LossSpike{.loss = loss.value, .level = level};
+    }
+  }
+  in_a_row_ = 0;
+  before_.push_back(loss.value);
+  if (before_.size() > kWindow) before_.pop_front();
+  return std::nullopt;
+}
+
+}  // namespace traffic::train

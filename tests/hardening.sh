@@ -1,0 +1,30 @@
+#!/usr/bin/env bash
+# Looks at programs that were built: position independent, tables of addresses read-only, no stack that is executed, the
+# stack guarded and the C library's functions checked. Usage: tests/hardening.sh BUILD
+set -euo pipefail
+build=$1
+export LC_ALL=C
+status=0 looked_at=0
+bad() { echo "$1: $2 (cmake/TrafficTargets.cmake)"; status=1; }
+
+for program in "$build"/bin/*; do
+  [ -f "$program" ] && [ -x "$program" ] || continue
+  looked_at=$((looked_at + 1))
+  head=$(readelf --file-header --program-headers --dynamic --wide "$program")
+  symbols=$(readelf --dyn-syms --wide "$program")
+  [[ $head == *"DYN (Position-Independent"* ]] || bad "$program" "not position independent (-pie)"
+  [[ $head == *GNU_RELRO* && $head == *BIND_NOW* ]] || bad "$program" "addresses stay writable (-z relro -z now)"
+  grep -qE 'GNU_STACK .* RW +0x' <<<"$head" || bad "$program" "its stack may be executed"
+  [[ $symbols == *__stack_chk_fail* ]] || bad "$program" "no guard on the stack (-fstack-protector-strong)"
+done
+[ $looked_at -gt 0 ] || { echo "no programs in $build/bin"; exit 1; }
+# Small ones call nothing that could be checked.
+checked=$(readelf --dyn-syms --wide "$build/bin/traffic_train" | grep -cE '__(mem|str|read|sn?printf|vsn?printf|fprintf)[a-z]*_chk' || true)
+[ "$checked" -gt 0 ] || bad "$build/bin/traffic_train" "no checked function of the C library (-D_FORTIFY_SOURCE)"
+# What leaves no trace in a program: how every source of our own was compiled.
+for flag in -fstack-clash-protection -fstack-protector-strong -D_FORTIFY_SOURCE=3; do
+  without=$(grep '"command"' "$build/compile_commands.json" | grep -vc -e "$flag" || true)
+  [ "$without" = 0 ] || bad "$build/compile_commands.json" "$without sources without $flag"
+done
+if [ $status = 0 ]; then echo "$looked_at programs looked at, $checked checked functions in traffic_train"; fi
+exit $status
