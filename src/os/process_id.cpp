@@ -44,7 +44,7 @@ bool is_running(pid_t pid, std::uint64_t start_ticks) {
   return stat && stat->state != 'Z' && stat->state != 'X' && stat->start_ticks == start_ticks;
 }
 
-bool is_stopped(pid_t pid) { return read_stat(pid).state == 'T'; }
+bool is_stopped(pid_t pid) { return process_stat(pid).value_or(ProcessStat{}).state == 'T'; }
 
 void enter_self(SharedProcess& entry) {
   entry.start_ticks.store(process_start_ticks(getpid()), std::memory_order_relaxed);
