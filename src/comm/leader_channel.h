@@ -91,8 +91,10 @@ class LeaderChannel {
   void throw_if_failed();
   /// @return whether all are done; those that are not stay
   static bool test(std::vector<Transfer>& transfers);
-  Transfer start_receive(std::byte* data, std::size_t bytes, int peer, int tag) const;
-  Transfer start_send(const std::byte* data, std::size_t bytes, int peer, int tag) const;
+  void start_receive(std::vector<Transfer>& transfers, std::span<std::byte> data, int peer,
+                     int tag) const;
+  void start_send(std::vector<Transfer>& transfers, std::span<const std::byte> data, int peer,
+                  int tag) const;
   void scatter(Piece& piece, std::size_t slot, const Reducing& what);
   void sum_range(Piece& piece, const Reducing& what);
   void gather(Piece& piece, std::size_t slot, const Reducing& what);

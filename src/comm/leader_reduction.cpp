@@ -93,13 +93,13 @@ void LeaderChannel::scatter(Piece& piece, std::size_t slot, const Reducing& what
     const std::size_t from = (self + n - step) % n;
     const std::size_t to = (self + step) % n;
     for (const std::size_t part : parts_of_node_[from]) {
-      piece.transfers.push_back(start_receive(piece.inbox.data() + part * own.size(), own.size(),
-                                              static_cast<int>(from), tag));
+      start_receive(piece.transfers, {piece.inbox.data() + part * own.size(), own.size()},
+                    static_cast<int>(from), tag);
     }
     const Range theirs = range_of(piece.bytes, what.element, to, n);
     for (const std::byte* part : what.parts) {
-      piece.transfers.push_back(
-          start_send(part + piece.begin + theirs.begin, theirs.size(), static_cast<int>(to), tag));
+      start_send(piece.transfers, {part + piece.begin + theirs.begin, theirs.size()},
+                 static_cast<int>(to), tag);
     }
   }
 }
@@ -131,10 +131,9 @@ void LeaderChannel::gather(Piece& piece, std::size_t slot, const Reducing& what)
     const std::size_t from = (self + n - step) % n;
     const std::size_t to = (self + step) % n;
     const Range theirs = range_of(piece.bytes, what.element, from, n);
-    piece.transfers.push_back(
-        start_receive(result + theirs.begin, theirs.size(), static_cast<int>(from), tag));
-    piece.transfers.push_back(
-        start_send(result + own.begin, own.size(), static_cast<int>(to), tag));
+    start_receive(piece.transfers, {result + theirs.begin, theirs.size()}, static_cast<int>(from),
+                  tag);
+    start_send(piece.transfers, {result + own.begin, own.size()}, static_cast<int>(to), tag);
   }
 }
 
