@@ -21,14 +21,6 @@ constexpr const char* kFolder = "parts";
 constexpr std::string_view kGroup = "parts/";
 constexpr std::string_view kExtension = ".part";
 
-/// Where a part of a checkpoint is, or would be.
-fs::path place_of_part(const fs::path& checkpoint, const std::string& name) {
-  const fs::path folder = checkpoint.parent_path();
-  const fs::path beside = folder / kFolder / name;
-  const fs::path above = folder / ".." / kFolder / name;  // moved into left-behind-...
-  return !fs::exists(beside) && fs::exists(above) ? above : beside;
-}
-
 /// All names of checkpoints that can be read. @return false: one cannot be
 bool collect_names(const fs::path& dir, std::set<std::string>& names) {
   std::error_code error;
@@ -47,6 +39,13 @@ bool collect_names(const fs::path& dir, std::set<std::string>& names) {
 
 std::string part_name(std::span<const std::byte> bytes) {
   return fmt::format("{}-{}{}", hex64(xxh3_64(bytes)), bytes.size(), kExtension);
+}
+
+fs::path place_of_part(const fs::path& checkpoint, const std::string& name) {
+  const fs::path folder = checkpoint.parent_path();
+  const fs::path beside = folder / kFolder / name;
+  const fs::path above = folder / ".." / kFolder / name;  // moved into left-behind-...
+  return !fs::exists(beside) && fs::exists(above) ? above : beside;
 }
 
 void write_parts(const Snapshot& snapshot, const fs::path& dir) {

@@ -7,6 +7,11 @@ std::vector<Row> data_rows() {
       {TRAFFIC_KEY(data.files),
        .help = "HDF5 data sets, as paths or globs relative to the working directory.",
        .refuse = refuse_empty},
+      {TRAFFIC_KEY(data.stage_dir),
+       .help =
+           "Folder on a disk of each node to which the files are copied before training, by one "
+           "rank of each node, from where the node sees them or else from rank 0's node; copies "
+           "are used again and never removed. Empty: they are read where they are."},
       {TRAFFIC_KEY(data.max_bad_file_share),
        .help =
            "Share of the files that may be unreadable, which are named and skipped, and of the "

@@ -21,13 +21,17 @@ namespace traffic::checkpoint {
 /// Name of the file that holds these bytes.
 std::string part_name(std::span<const std::byte> bytes);
 
+/// Where a part that a checkpoint names is: beside it or, where it was moved into a folder of the
+/// checkpoints, above. Beside it, too, if it is nowhere.
+std::filesystem::path place_of_part(const std::filesystem::path& checkpoint,
+                                    const std::string& name);
+
 /// Writes those of a snapshot that are not there yet.
 /// @param dir of the checkpoints
 /// @throws ResourceError
 void write_parts(const Snapshot& snapshot, const std::filesystem::path& dir);
 
-/// Reads a file that a checkpoint names, beside it or, where it was moved into a folder of the
-/// checkpoints, above.
+/// Reads a file that a checkpoint names.
 /// @throws CheckpointError if it is missing or damaged
 Bytes read_part(const Snapshot& snapshot, const std::string& name);
 

@@ -47,6 +47,7 @@ struct Augmentation {
 
 struct Data {
   std::vector<std::string> files;   ///< paths or globs
+  std::string stage_dir;            ///< folder on a disk of each node for copies; empty: none
   double max_bad_file_share = 0.0;  ///< share of the files that may be unreadable and be skipped
   std::int64_t history_frames = 10;
   std::int64_t horizon_frames = 5;

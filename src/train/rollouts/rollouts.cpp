@@ -1,13 +1,13 @@
 #include "rollouts/rollouts.h"
 
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <span>
 #include <string>
 #include <utility>
 
 #include "rollouts/baseline_runs.h"
+#include "rollouts/pool_count.h"
 #include "run/together.h"
 #include "traffic/config/trainings.h"
 #include "traffic/core/fault.h"
@@ -176,19 +176,7 @@ std::optional<RolloutBatch> Rollouts::collect(const CollectInput& in) {
       .outcomes = std::move(outcomes)};
 }
 
-void Rollouts::count() {
-  // A pool counts what its node has.
-  const bool speaks = communicator_.topology().is_leader();
-  rollout::PoolCounters node = speaks ? pool_.counters() : rollout::PoolCounters{};
-  const std::array<std::uint64_t*, 6> values = {&node.steps,    &node.episodes, &node.lost_episodes,
-                                                &node.restarts, &node.timeouts, &node.rejected};
-  torch::Tensor sums = torch::zeros({static_cast<std::int64_t>(values.size())}, torch::kLong);
-  auto* sum = sums.data_ptr<std::int64_t>();
-  for (std::size_t i = 0; i < values.size(); ++i) sum[i] = static_cast<std::int64_t>(*values[i]);
-  communicator_.all_reduce(sums);
-  for (std::size_t i = 0; i < values.size(); ++i) *values[i] = static_cast<std::uint64_t>(sum[i]);
-  counters_ = node;
-}
+void Rollouts::count() { counters_ = sum_over_nodes(pool_.counters(), communicator_); }
 
 void Rollouts::save_to(checkpoint::Snapshot& snapshot) const {
   if (whole_episodes()) return;

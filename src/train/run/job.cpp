@@ -87,7 +87,9 @@ void Job::open_folder(const config::Plan& plan) {
     report::write_environment(folder_, environment_of(*communicator_));
   }
   communicator_->barrier();  // the folder is there now
-  const std::string not_shared = open_on_nodes(*communicator_, folder_.logs());
+  const FolderView view = open_on_nodes(*communicator_, folder_.logs());
+  all_see_folder_ = view.all_see;
+  sees_folder_ = view.seen;
   report::LogOptions log;
   log.dir = folder_.logs();
   log.rank = communicator_->rank();
@@ -96,7 +98,7 @@ void Job::open_folder(const config::Plan& plan) {
   report::init_logging(log);
   spdlog::info("run folder {}, {} ranks on {} nodes", folder_.root().string(),
                communicator_->size(), communicator_->topology().num_nodes());
-  if (!not_shared.empty()) spdlog::warn("{}", not_shared);
+  if (!view.note.empty()) spdlog::warn("{}", view.note);
   if (lock_ && !lock_->taken_over_from().empty()) {
     spdlog::warn("the last run in this folder ended without letting go ({})",
                  lock_->taken_over_from());

@@ -6,10 +6,13 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <chrono>
 #include <fstream>
 #include <iterator>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <system_error>
 #include <thread>
 #include <vector>
@@ -64,22 +67,9 @@ std::string identity_of(const fs::path& path) {
   return fmt::format("{} {}", content.size(), hex64(xxh3_64(content)));
 }
 
-/// What rank 0 has, on all ranks.
-std::string share_content(comm::Communicator& communicator, const fs::path& path,
-                          std::int64_t size) {
-  std::string content =
-      communicator.rank() == 0 ? content_of(path) : std::string(static_cast<std::size_t>(size), 0);
-  for (std::int64_t begin = 0; begin < size; begin += kPieceBytes) {
-    const torch::Tensor piece = torch::from_blob(
-        content.data() + begin, {std::min(kPieceBytes, size - begin)}, torch::kByte);
-    communicator.broadcast(piece, 0);
-  }
-  return content;
-}
-
 }  // namespace
 
-std::string open_on_nodes(comm::Communicator& device_communicator, const fs::path& folder) {
+FolderView open_on_nodes(comm::Communicator& device_communicator, const fs::path& folder) {
   comm::Communicator& communicator = device_communicator.host();
   if (communicator.topology().num_nodes() == 1) return {};
   const fs::path token = folder / fmt::format(".seen-by-all-{}", getpid());
@@ -101,13 +91,15 @@ std::string open_on_nodes(comm::Communicator& device_communicator, const fs::pat
     const auto leader = static_cast<std::size_t>(communicator.topology().leaders[node]);
     if (!sees[node]) blind.push_back(hosts[leader]);
   }
-  if (blind.empty()) return {};
-  return fmt::format(
+  FolderView view{
+      .all_see = std::ranges::all_of(sees, [](bool one) { return one; }), .seen = seen, .note = {}};
+  if (blind.empty()) return view;
+  view.note = fmt::format(
       "{} {} not see the run folder of {}: logs of the ranks there are in {} there, checkpoints "
-      "and "
-      "results on {} only; what is read from them is copied over",
+      "and results on {} only; what is read from them is copied over",
       fmt::join(blind, ", "), blind.size() == 1 ? "does" : "do", hostname(), folder.string(),
       hostname());
+  return view;
 }
 
 void bring_file(comm::Communicator& device_communicator, const fs::path& path) {
@@ -119,13 +111,52 @@ void bring_file(comm::Communicator& device_communicator, const fs::path& path) {
   if (wanted.empty()) return;  // whoever reads it says what is wrong
   const std::vector<bool> have = ask_nodes(communicator, mine == wanted);
   if (std::ranges::all_of(have, [](bool has) { return has; })) return;
-  const std::string content = share_content(communicator, path, std::stoll(wanted));
+  const bool lacks = topology.is_leader() && !have[static_cast<std::size_t>(topology.node())];
+  const SharedFile file{.path = path, .bytes = std::stoll(wanted)};
+  copy_from_rank_0(communicator, file, lacks ? path : fs::path());
+  if (lacks) spdlog::info("{} ({}) copied from rank 0", path.string(), human_bytes(file.bytes));
+}
+
+void copy_from_rank_0(comm::Communicator& device_communicator, const SharedFile& file,
+                      const fs::path& target) {
+  comm::Communicator& communicator = device_communicator.host();
+  std::ifstream in;
+  std::optional<AtomicFile> kept;
+  std::ofstream out;
+  const auto check = [&](const std::ios& stream, std::string_view action, const fs::path& path) {
+    if (!stream) throw io_error(action, path, errno);
+  };
   together(communicator, [&] {
-    if (!topology.is_leader() || have[static_cast<std::size_t>(topology.node())]) return;
-    create_folder(path.parent_path());
-    write_file_atomically(path, content);
-    spdlog::info("{} ({}) copied from rank 0", path.string(),
-                 human_bytes(static_cast<std::int64_t>(content.size())));
+    if (communicator.rank() == 0) {
+      in.open(file.path, std::ios::binary);
+      check(in, "open", file.path);
+    }
+    if (target.empty()) return;
+    create_folder(target.parent_path());
+    kept.emplace(target);
+    out.open(kept->temp_path(), std::ios::binary);
+    check(out, "create", target);
+  });
+  std::vector<char> buffer(static_cast<std::size_t>(std::min(kPieceBytes, file.bytes)));
+  for (std::int64_t begin = 0; begin < file.bytes; begin += kPieceBytes) {
+    const std::int64_t bytes = std::min(kPieceBytes, file.bytes - begin);
+    together(communicator, [&] {
+      if (communicator.rank() != 0) return;
+      in.read(buffer.data(), bytes);
+      check(in, "read", file.path);
+    });
+    communicator.broadcast(torch::from_blob(buffer.data(), {bytes}, torch::kByte), 0);
+    together(communicator, [&] {
+      if (target.empty()) return;
+      out.write(buffer.data(), bytes);
+      check(out, "write", target);
+    });
+  }
+  together(communicator, [&] {
+    if (target.empty()) return;
+    out.close();
+    check(out, "write", target);
+    kept->commit();
   });
 }
 

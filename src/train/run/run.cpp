@@ -7,6 +7,7 @@
 
 #include "run/folder_choice.h"
 #include "run/node_files.h"
+#include "run/part_files.h"
 #include "run/snapshot_parts.h"
 #include "run/together.h"
 #include "traffic/checkpoint/file.h"
@@ -41,6 +42,7 @@ Run::Run(Job& job, const config::Config& config, const fs::path& dir)
   });
   resume_path_ = communicator().broadcast_string(path, 0);
   bring_file(communicator(), resume_path_.empty() ? fs::path(config_.run.init_from) : resume_path_);
+  if (!job_.all_see_folder() && !resume_path_.empty()) bring_parts(communicator(), resume_path_);
 }
 
 std::string Run::find_resume_point() {
@@ -114,9 +116,14 @@ std::string Run::write_parts(const checkpoint::Snapshot& snapshot) {
   (void)wait_for_saves();
   std::string why;
   try {
-    checkpoint::write_parts(snapshot, folder_.checkpoints());
+    if (job_.sees_folder()) checkpoint::write_parts(snapshot, folder_.checkpoints());
   } catch (const Error& error) {
     why = error.what();
+  }
+  if (!job_.all_see_folder()) {
+    const std::string of_others =
+        write_parts_for_others(communicator(), snapshot, folder_.checkpoints(), job_.sees_folder());
+    if (why.empty()) why = of_others;
   }
   const std::vector<std::string> of_ranks = communicator().gather_strings(why, 0);
   const auto failed = std::ranges::find_if_not(of_ranks, &std::string::empty);

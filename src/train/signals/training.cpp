@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "ppo/network_check.h"
+#include "rollouts/pool_count.h"
 #include "rollouts/units.h"
 #include "run/selection.h"
 #include "run/snapshot_parts.h"
@@ -91,6 +92,7 @@ class SignalsTraining final : public Training {
   std::int64_t env_steps_ = 0;               ///< simulation steps of all ranks in training
   std::vector<double> own_program_delay_s_;  ///< of the selection seeds; empty: not run yet
   Selection selection_;
+  rollout::PoolCounters counters_;  ///< of all nodes, after the last episodes
 };
 
 void SignalsTraining::start() {
@@ -114,6 +116,7 @@ std::optional<std::vector<EpisodeHistory>> SignalsTraining::run_together(Episode
     fault::hit("signals.collect", communicator_.rank(), iteration_);
     mine = run_episodes(pool_, wanted, time_split_);
   });
+  counters_ = sum_over_nodes(pool_.counters(), communicator_);
   const bool given_up = communicator_.all_reduce_scalar(mine ? 0.0 : 1.0) > 0.0;
   return given_up ? std::nullopt : std::move(mine);
 }
@@ -223,9 +226,8 @@ void SignalsTraining::conclude(report::Summary& summary) {
 }
 
 void SignalsTraining::count_faults(report::Summary& summary) const {
-  const rollout::PoolCounters counters = pool_.counters();
-  summary.faults["lost_episodes"] = static_cast<std::int64_t>(counters.lost_episodes);
-  summary.faults["restarted_environments"] = static_cast<std::int64_t>(counters.restarts);
+  summary.faults["lost_episodes"] = static_cast<std::int64_t>(counters_.lost_episodes);
+  summary.faults["restarted_environments"] = static_cast<std::int64_t>(counters_.restarts);
   summary.faults["skipped_steps"] = learner_.skipped_steps();
 }
 

@@ -11,6 +11,7 @@
 #include "traffic/core/error.h"
 #include "traffic/core/random.h"
 #include "traffic/core/random_streams.h"
+#include "world_model/staged_files.h"
 
 namespace traffic::train {
 namespace {
@@ -54,7 +55,8 @@ void report_missing(const data::OpenedFiles& opened, const data::FileInfo& toget
 
 WorldModelData open_world_model_data(const config::Config& config,
                                      comm::Communicator& communicator) {
-  const data::OpenedFiles opened = data::open_data_files(config.data);
+  const data::OpenedFiles opened =
+      data::open_data_files(with_staged_files(config.data, communicator));
   for (const std::string& message : opened.skipped) spdlog::warn("data: skipped: {}", message);
   data::WindowOptions windows = data::window_options(config.data);
   WorldModelData data;

@@ -17,7 +17,8 @@ struct WorldModelData {
   std::shared_ptr<const data::Dataset> test;
 };
 
-/// Opens data.files and checks that all ranks see the same. Collective.
+/// Opens data.files, or their copies on the node (data.stage_dir), and checks that all ranks see
+/// the same. Collective.
 /// @throws DataError, CommError if the ranks' files differ
 WorldModelData open_world_model_data(const config::Config& config,
                                      comm::Communicator& communicator);

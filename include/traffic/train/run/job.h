@@ -26,6 +26,9 @@ class Job {
   [[nodiscard]] comm::Communicator& communicator() { return *communicator_; }
   [[nodiscard]] bool is_reporter() const { return communicator_->rank() == 0; }
   [[nodiscard]] const report::RunFolder& folder() const { return folder_; }
+  /// Whether what rank 0 writes there is seen by this rank's node, and by all.
+  [[nodiscard]] bool sees_folder() const { return sees_folder_; }
+  [[nodiscard]] bool all_see_folder() const { return all_see_folder_; }
 
  private:
   void open_folder(const config::Plan& plan);
@@ -36,6 +39,8 @@ class Job {
   std::unique_ptr<comm::Communicator> communicator_;
   report::RunFolder folder_{{}};
   std::unique_ptr<checkpoint::RunLock> lock_;
+  bool sees_folder_ = true;
+  bool all_see_folder_ = true;
 };
 
 /// decide_device for this rank and what this machine has.
