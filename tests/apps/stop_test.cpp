@@ -89,7 +89,7 @@ TEST_F(StopTest, AtEachPlaceOfTheLightsTraining) {
   const auto command_of = [&](const std::string& run, const std::string& environment) {
     return simulated("signals", run,
                      "--preset test --set env.scenarios=[] --set env.scenario=lights_arterial "
-                     "--set env.max_time_s=120",
+                     "--set env.max_time_s=60",
                      environment);
   };
   expect_stops_cost_nothing(command_of, {{"signals.collect", "1", SIGUSR1},

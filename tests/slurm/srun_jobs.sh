@@ -25,6 +25,6 @@ grep -q "going on from checkpoint" srun.log || fail "it did not go on"
 echo "srun --mpi=pmix, killed and begun again: the parameters of mpirun"
 code=0
 by_srun configs/rl_only.toml --run-dir runs/simulated &>simulated.log || code=$?
-[ $code != 0 ] || fail "simulations under srun: exit code 0"
+[ $code = 2 ] || fail "simulations under srun: exit code $code, expected 2"
 grep -q "start the ranks with mpirun inside of the job" simulated.log || fail "it does not say what to do"
 echo "simulations under srun: refused, exit code $code"
