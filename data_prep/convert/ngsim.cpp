@@ -15,6 +15,8 @@ namespace {
 
 constexpr double kFootM = 0.3048;
 constexpr double kTickS = 0.1;
+constexpr double kLargest = 1e15;  ///< of times in ms and numbers of frames: no recording has them
+constexpr double kLargestLane = 1e6;
 /// Accelerations are differences of noisy positions, twice: their mean over this time is kept,
 /// weighted by exp(-|dt| / 1 s).
 constexpr double kSmoothingS = 1.0;
@@ -103,6 +105,12 @@ class Ngsim final : public Recording {
     const double lane = table_.number(columns_.lane);
     const double length = table_.number(columns_.length, true);
     if (problems_.count() != before || std::isnan(moment)) return;
+    if (std::abs(moment) > kLargest || std::abs(lane) > kLargestLane) {
+      problems_.report(input_->name(), table_.line(),
+                       fmt::format("found time {} and lane {}, expected no more than {} and {}",
+                                   moment, lane, kLargest, kLargestLane));
+      return;
+    }
     Location& where = location();
     // The same number is given to several vehicles: those have other numbers of frames.
     const std::string name =

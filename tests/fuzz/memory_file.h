@@ -1,7 +1,6 @@
-/// Bytes as a file, without a disk.
+/// Bytes as a file, in memory. It has a name: HDF5 asks for the real path of what it opens.
 #pragma once
 
-#include <sys/mman.h>
 #include <unistd.h>
 
 #include <cstddef>
@@ -13,21 +12,25 @@ namespace traffic::fuzz {
 
 class MemoryFile {
  public:
-  MemoryFile(const std::uint8_t* data, std::size_t size) : fd_(memfd_create("fuzz", MFD_CLOEXEC)) {
-    while (fd_ >= 0 && size > 0) {
+  MemoryFile(const std::uint8_t* data, std::size_t size) : fd_(mkstemp(path_.data())) {
+    if (fd_ < 0) std::abort();
+    while (size > 0) {
       const ssize_t written = write(fd_, data, size);
       if (written <= 0) std::abort();
       data += written;
       size -= static_cast<std::size_t>(written);
     }
-    if (fd_ < 0) std::abort();
   }
-  ~MemoryFile() { close(fd_); }
+  ~MemoryFile() {
+    close(fd_);
+    unlink(path_.c_str());
+  }
   MemoryFile(const MemoryFile&) = delete;
   MemoryFile& operator=(const MemoryFile&) = delete;
-  [[nodiscard]] std::string path() const { return "/proc/self/fd/" + std::to_string(fd_); }
+  [[nodiscard]] const std::string& path() const { return path_; }
 
  private:
+  std::string path_ = "/dev/shm/traffic_fuzz.XXXXXX";
   int fd_;
 };
 
