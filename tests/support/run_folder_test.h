@@ -24,8 +24,10 @@ class RunFolderTest : public ::testing::Test {
  protected:
   void SetUp() override {
     const auto* info = ::testing::UnitTest::GetInstance()->current_test_info();
-    dir_ = fs::temp_directory_path() / (std::string(info->test_suite_name()) + "_" + info->name() +
-                                        "_" + std::to_string(getpid()));
+    std::string name =
+        std::string(info->test_suite_name()) + "_" + info->name() + "_" + std::to_string(getpid());
+    std::ranges::replace(name, '/', '_');  // of tests with parameters
+    dir_ = fs::temp_directory_path() / name;
     fs::remove_all(dir_);
     fs::create_directories(dir_);
   }

@@ -18,8 +18,8 @@ double LrSchedule::decayed(std::int64_t step) const {
 }
 
 double LrSchedule::at(std::int64_t step) const {
-  const std::int64_t warm = step - first_step + 1;
-  if (warm > warmup_steps) return decayed(step);
+  const std::int64_t warm = std::max<std::int64_t>(0, step - first_step + 1);
+  if (warmup_steps == 0 || warm > warmup_steps) return decayed(step);
   return decayed(step) * static_cast<double>(warm) / static_cast<double>(warmup_steps);
 }
 

@@ -55,7 +55,7 @@ TEST_F(StagedFilesTest, HalfACopyIsMadeAnew) {
 
 TEST_F(StagedFilesTest, FilesThatCannotBeReadAreLeftToWhoeverReadsThem) {
   std::ofstream(dir_ / "bad.h5") << "no data";
-  EXPECT_THROW(staged(), DataError);
+  EXPECT_THROW(staged(), Error);
   data_.max_bad_file_share = 0.6;
   EXPECT_EQ(staged().files[0], (dir_ / "bad.h5").string());
 }
