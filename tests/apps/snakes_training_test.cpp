@@ -150,6 +150,14 @@ TEST_F(SnakesTraining, ItsPlayerPlaysInTheOtherPrograms) {
   EXPECT_TRUE(fs::exists(dir_ / "game.html"));
 }
 
+/// 352 bytes a transition, on each of two ranks.
+TEST_F(SnakesTraining, SaysBeforeItBeginsWhatItsReplayWillTake) {
+  const Outcome outcome = run_program(command(
+      2, "run", "--dry-run --set offpolicy.hidden_dim=128 --set offpolicy.buffer_size=3000000"));
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.output;
+  EXPECT_THAT(outcome.output, ::testing::ContainsRegex("up to about 2\\.[0-9] GiB of "));
+}
+
 TEST_F(SnakesTraining, BadInputIsRefusedWithItsExitCode) {
   const auto refused = [&](const std::string& arguments, int code, const char* text) {
     const Outcome outcome = run_program(command(1, "refused", arguments));

@@ -11,9 +11,11 @@ class NodesFilesTest : public NodesTest {
  protected:
   /// Phase 1 with its data, and copies of it, in a folder of which each node has its own.
   [[nodiscard]] std::string staged(const std::string& run) const {
-    return command(2, run,
-                   kOneThread + "--set 'data.files=[\"" + (dir_ / "own/row.h5").string() +
-                       "\"]' --set data.stage_dir=" + (dir_ / "own/copies").string());
+    return command(2, run, kOneThread + data_of_own());
+  }
+  [[nodiscard]] std::string data_of_own() const {
+    return " --set 'data.files=[\"" + (dir_ / "own/row.h5").string() +
+           "\"]' --set data.stage_dir=" + (dir_ / "own/copies").string();
   }
 };
 
@@ -29,6 +31,13 @@ TEST_F(NodesFilesTest, DataThatOneNodeHasIsStagedOnAll) {
   const Outcome again = run_program(on_nodes_with_own("own", 2, staged("again")));
   ASSERT_EQ(again.exit_code, 0) << again.output;
   EXPECT_THAT(again.output, HasSubstr("on node0, 0 B of them copied now"));
+  const std::string doctor = TRAFFIC_SOURCE_DIR "/launch/mpirun.sh -np 2 " TRAFFIC_BIN_DIR
+                                                "/traffic_doctor " TRAFFIC_SOURCE_DIR
+                                                "/configs/phase1.toml --set run.dir=" +
+                             (dir_ / "run").string() + data_of_own();
+  const Outcome examined = run_program(on_nodes_with_own("own", 2, doctor));
+  EXPECT_EQ(examined.exit_code, 0) << examined.output;
+  EXPECT_THAT(examined.output, HasSubstr("1 files, samples: "));
   fs::remove_all(dir_ / "own/copies");
   const std::string full = "unshare --mount sh -c 'mount -t tmpfs -o size=16k tmpfs " +
                            (dir_ / "full").string() + " && exec \"$@\"' sh ";

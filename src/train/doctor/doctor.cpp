@@ -17,6 +17,7 @@
 #include "doctor/recordings.h"
 #include "doctor/storage.h"
 #include "run/gpu.h"
+#include "run/staged_files.h"
 #include "run/together.h"
 #include "traffic/comm/communicator.h"
 #include "traffic/config/num_simulations.h"
@@ -168,7 +169,8 @@ class Examination {
   void examine_data() {
     RecordingFacts facts;
     const Finding mine = attempt("data", [&] {
-      facts = measure_recordings(config_, ranks_->rank(), ranks_->size());
+      facts = measure_recordings(with_staged_files(config_.data, *ranks_), ranks_->rank(),
+                                 ranks_->size());
       return std::string();
     });
     const double samples_per_s = ranks_->all_reduce_scalar(facts.samples_per_s);

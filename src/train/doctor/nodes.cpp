@@ -50,6 +50,7 @@ std::string inventory(const config::Config& config) {
   for (const char* name : kPrograms) {
     add(name, rollout::program_beside_this_one(name));
   }
+  if (!config.data.stage_dir.empty()) return text;  // each node gets copies of rank 0's
   try {
     for (const auto& file : data::find_data_files(config.data.files)) add(file, file);
   } catch (const Error&) {
@@ -100,8 +101,10 @@ Finding judge_inventories(const std::vector<NodeInventory>& nodes) {
   }
   finding.verdict = Verdict::kFailed;
   finding.code = ExitCode::kConfig;
-  finding.found = fmt::format("{}; build once and copy, or share the file system",
-                              fmt::join(differences, "; "));
+  finding.found = fmt::format(
+      "{}; build once and copy, share the file system, or have data "
+      "copied to each node (data.stage_dir)",
+      fmt::join(differences, "; "));
   return finding;
 }
 

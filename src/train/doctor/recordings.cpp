@@ -20,9 +20,9 @@ std::int64_t samples_in(const data::OpenedFiles& opened, data::Split split,
 
 }  // namespace
 
-RecordingFacts measure_recordings(const config::Config& config, std::int64_t rank,
+RecordingFacts measure_recordings(const config::Data& data, std::int64_t rank,
                                   std::int64_t num_ranks) {
-  config::Data options = config.data;
+  config::Data options = data;
   options.batch_size = std::max<std::int64_t>(1, options.batch_size);
   options.drop_last = false;
   const data::OpenedFiles opened = data::open_data_files(options);

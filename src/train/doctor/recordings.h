@@ -22,7 +22,7 @@ struct RecordingFacts {
 
 /// Opens the files and reads for a second or two, as a rank of a training would.
 /// @throws DataError, ConfigError
-RecordingFacts measure_recordings(const config::Config& config, std::int64_t rank,
+RecordingFacts measure_recordings(const config::Data& data, std::int64_t rank,
                                   std::int64_t num_ranks);
 
 /// @param samples_per_s of all ranks, reading at the same time

@@ -68,6 +68,7 @@ class DqnTraining final : public Training {
   void restore_from(const checkpoint::Snapshot& snapshot) override;
   void save_to(checkpoint::Snapshot& snapshot) const override;
   [[nodiscard]] std::int64_t bytes_of_parts() const override { return replay_.bytes_of_parts(); }
+  [[nodiscard]] MemoryNeeds memory_needs() const override { return {.host = replay_.bytes()}; }
   std::optional<Iteration> iterate() override;
   std::optional<Assessment> evaluate() override;
   void take_best(const checkpoint::Snapshot& snapshot) override { learner_.restore_from(snapshot); }
@@ -149,6 +150,7 @@ std::optional<Iteration> DqnTraining::iterate() {
     if (name == "train/loss") shown.emplace_back("loss", value);
   }
   return Iteration{.items = batch->env_steps,
+                   .loss = offpolicy::watched_loss(figures),
                    .evaluation_due = iteration_ % config_.ppo.eval_interval == 0,
                    .metrics = std::move(figures),
                    .shown = std::move(shown)};

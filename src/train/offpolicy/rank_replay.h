@@ -43,9 +43,11 @@ class RankReplay {
   /// Random numbers of this rank.
   [[nodiscard]] Rng rng_of(RandomStream stream, std::int64_t number) const;
 
+  /// Of memory, when it is full.
+  [[nodiscard]] std::int64_t bytes() const { return replay_.options().bytes(); }
   /// What parts beside a checkpoint come to, of all ranks.
   [[nodiscard]] std::int64_t bytes_of_parts() const {
-    return replay_.options().bytes() * setting_.communicator.size();
+    return bytes() * setting_.communicator.size();
   }
   /// Collective, like the next. @param rest what else a rank has to be saved, e.g. its games
   void save_to(checkpoint::Snapshot& snapshot, checkpoint::Bytes rest) const {

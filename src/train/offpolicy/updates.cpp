@@ -60,6 +60,13 @@ report::NamedValues Updates::take_figures() {
   return figures;
 }
 
+std::optional<WatchedLoss> watched_loss(const report::NamedValues& figures) {
+  const auto found = std::find_if(figures.begin(), figures.end(),
+                                  [](const auto& figure) { return figure.first == "train/loss"; });
+  if (found == figures.end()) return std::nullopt;
+  return WatchedLoss{.value = found->second};
+}
+
 void Updates::save_to(checkpoint::Snapshot& snapshot) const {
   snapshot.put_int("offpolicy/updates", count_);
   snapshot.put_int("offpolicy/owed_steps", owed_steps_);

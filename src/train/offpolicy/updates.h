@@ -3,12 +3,14 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 
 #include "offpolicy/learner.h"
 #include "offpolicy/rank_replay.h"
 #include "traffic/core/time_split.h"
 #include "traffic/report/metrics.h"
+#include "traffic/train/run/watched_loss.h"
 
 namespace traffic::train::offpolicy {
 
@@ -54,6 +56,9 @@ class Updates {
   std::map<std::string, double> sums_;
   std::int64_t summed_ = 0;  ///< updates in the sums
 };
+
+/// The loss among what take_figures() gave; nothing where no update was due.
+std::optional<WatchedLoss> watched_loss(const report::NamedValues& figures);
 
 /// Share of random actions after some environment steps of all ranks.
 double epsilon_after(const OffPolicy& settings, std::int64_t env_steps);

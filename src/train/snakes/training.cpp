@@ -66,6 +66,9 @@ class SnakesTraining final : public Training {
   [[nodiscard]] std::int64_t bytes_of_parts() const override {
     return experience_.replay().bytes_of_parts();
   }
+  [[nodiscard]] MemoryNeeds memory_needs() const override {
+    return {.host = experience_.replay().bytes()};
+  }
   std::optional<Iteration> iterate() override;
   std::optional<Assessment> evaluate() override;
   void take_best(const checkpoint::Snapshot& snapshot) override {
@@ -134,6 +137,7 @@ std::optional<Iteration> SnakesTraining::iterate() {
   const report::NamedValues shown{figures.front()};
   return Iteration{
       .items = game::kMaxSteps * env_steps,
+      .loss = offpolicy::watched_loss(figures),
       .evaluation_due = before / settings_.eval_interval != episodes_ / settings_.eval_interval,
       .metrics = std::move(figures),
       .shown = shown};

@@ -8,10 +8,10 @@
 #include <utility>
 #include <vector>
 
+#include "run/staged_files.h"
 #include "traffic/core/error.h"
 #include "traffic/core/random.h"
 #include "traffic/core/random_streams.h"
-#include "world_model/staged_files.h"
 
 namespace traffic::train {
 namespace {

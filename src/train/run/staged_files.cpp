@@ -1,4 +1,4 @@
-#include "world_model/staged_files.h"
+#include "run/staged_files.h"
 
 #include <fmt/format.h>
 #include <spdlog/spdlog.h>

@@ -1,4 +1,4 @@
-#include "world_model/staged_files.h"
+#include "run/staged_files.h"
 
 #include "apps/train_fixture.h"
 #include "support/alone_communicator.h"
