@@ -3,14 +3,18 @@
 
     tests/benchmarks/compare_ranks.py configs/snakes.toml --ranks 1 2 --rounds 3 \
         --set offpolicy.max_episodes=2000
+    tests/benchmarks/compare_ranks.py configs/rl_only.toml --ranks 1 2 --nodes 10gbit --rounds 3 \
+        --per-rank ppo.train_batch_size=1200 --set ppo.iterations=6 --set evaluation.seeds=
 
-Prints the rate of each run, the medians and their ratio to the first number of ranks, and the load of the machine, without
-which the figures say little: ranks wait for each other, so other work on one core slows all.
+With --nodes each rank is a "node" of its own (tests/nodes/nodes.sh) behind a link of that rate. Prints the rate of each run, the medians and their ratio to the first number of ranks, and the load of the machine, without
+which the figures say little: ranks wait for each other, so other work on one core slows all. Beside each number of ranks
+stands what as many runs of one rank reach together at the same time, which share the machine and nothing else: the limit.
 """
 import argparse
 import json
 import os
 import pathlib
+import shlex
 import statistics
 import subprocess
 import tempfile
@@ -18,19 +22,30 @@ import tempfile
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 
 
-def run(config, ranks, settings, rate):
-    """A whole run: (items per second as the program counts them, CPU seconds of all its processes)."""
+def start(arguments, ranks, folder):
+    command = [str(ROOT / "launch/mpirun.sh"), "-np", str(ranks), str(ROOT / "traffic_train"), arguments.config,
+               "--run-dir", folder, "--set", "run.device=cpu", "--set", "run.threads_per_rank=1"]
+    each = [f"{key}={int(value) * ranks}" for key, value in (setting.split("=") for setting in arguments.per_rank)]
+    for setting in arguments.settings + each:
+        command += ["--set", setting]
+    if arguments.nodes:
+        nodes = str(ROOT / "tests/nodes/nodes.sh")
+        command = [nodes, "run", str(ranks), "1", "sh", "-c", f"{nodes} rate {arguments.nodes} && {shlex.join(command)}"]
+    return subprocess.Popen(command, cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+
+
+def run(arguments, ranks, jobs=1):
+    """Whole runs at the same time: (items per second of all as the program counts them, CPU seconds of all processes)."""
     with tempfile.TemporaryDirectory() as folder:
-        command = [str(ROOT / "launch/mpirun.sh"), "-np", str(ranks), str(ROOT / "traffic_train"), config,
-                   "--run-dir", folder + "/run", "--set", "run.device=cpu", "--set", "run.threads_per_rank=1"]
-        for setting in settings:
-            command += ["--set", setting]
         before = os.times()
-        subprocess.run(command, check=True, cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        started = [start(arguments, ranks, f"{folder}/{job}") for job in range(jobs)]
+        for job in started:
+            if job.wait() != 0:
+                raise RuntimeError(f"{' '.join(job.args)} ended with {job.returncode}")
         after = os.times()
         cpu_s = after.children_user + after.children_system - before.children_user - before.children_system
-        summary = json.loads(pathlib.Path(folder, "run/summary.json").read_text())
-        return summary[rate], cpu_s
+        rates = [json.loads(pathlib.Path(folder, str(job), "summary.json").read_text())[arguments.rate] for job in range(jobs)]
+        return sum(rates), cpu_s
 
 
 def main():
@@ -40,19 +55,26 @@ def main():
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--rate", default="env_steps_per_s")
     parser.add_argument("--set", dest="settings", action="append", default=[])
+    parser.add_argument("--per-rank", metavar="KEY=NUMBER", action="append", default=[], help="a setting that grows with the ranks")
+    parser.add_argument("--nodes", metavar="RATE", help="a node for each rank, with links of this rate (1gbit)")
     arguments = parser.parse_args()
-    rates = {ranks: [] for ranks in arguments.ranks}
+    ways = {}
+    for ranks in arguments.ranks:
+        ways[f"{ranks} ranks"] = {"ranks": ranks}
+        if ranks > 1:
+            ways[f"{ranks} runs of one rank"] = {"ranks": 1, "jobs": ranks}
+    rates = {name: [] for name in ways}
     for number in range(arguments.rounds):
-        for ranks in arguments.ranks:
+        for name, way in ways.items():
             load = os.getloadavg()[0]
-            rate, cpu_s = run(arguments.config, ranks, arguments.settings, arguments.rate)
-            rates[ranks].append(rate)
-            print(f"round {number + 1}: {ranks} ranks: {rate:,.0f} a second, {cpu_s:.1f} s of CPU, load before {load:.1f}",
+            rate, cpu_s = run(arguments, **way)
+            rates[name].append(rate)
+            print(f"round {number + 1}: {name}: {rate:,.0f} a second, {cpu_s:.1f} s of CPU, load before {load:.1f}",
                   flush=True)
-    first = statistics.median(rates[arguments.ranks[0]])
-    for ranks, of_ranks in rates.items():
-        median = statistics.median(of_ranks)
-        print(f"{ranks} ranks: median {median:,.0f} a second, {median / first:.2f} times {arguments.ranks[0]}")
+    first = statistics.median(next(iter(rates.values())))
+    for name, found in rates.items():
+        median = statistics.median(found)
+        print(f"{name}: median {median:,.0f} a second, {median / first:.2f} times {next(iter(ways))}")
 
 
 if __name__ == "__main__":
