@@ -19,9 +19,9 @@ using namespace testing;  // NOLINT: the references beside this file
 using torch::Tensor;
 
 /// Rows, depth, columns: around the sixteen lanes, the blocks of rows and of columns.
-using Sizes = std::tuple<std::int64_t, std::int64_t, std::int64_t>;
+using ProductSizes = std::tuple<std::int64_t, std::int64_t, std::int64_t>;
 
-class DenseProducts : public ::testing::TestWithParam<Sizes> {
+class DenseProducts : public ::testing::TestWithParam<ProductSizes> {
  protected:
   void SetUp() override { torch::manual_seed(1); }
   [[nodiscard]] std::int64_t rows() const { return std::get<0>(GetParam()); }
@@ -100,10 +100,11 @@ TEST_P(DenseProducts, ThroughTanhComeItsGradients) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Shapes, DenseProducts,
-                         ::testing::Values(Sizes{1, 1, 1}, Sizes{5, 178, 64}, Sizes{6, 16, 16},
-                                           Sizes{7, 17, 3}, Sizes{13, 64, 178}, Sizes{64, 33, 31},
-                                           Sizes{3, 320, 65}, Sizes{20, 48, 96},
-                                           Sizes{129, 7, 130}));
+                         ::testing::Values(ProductSizes{1, 1, 1}, ProductSizes{5, 178, 64},
+                                           ProductSizes{6, 16, 16}, ProductSizes{7, 17, 3},
+                                           ProductSizes{13, 64, 178}, ProductSizes{64, 33, 31},
+                                           ProductSizes{3, 320, 65}, ProductSizes{20, 48, 96},
+                                           ProductSizes{129, 7, 130}));
 
 TEST(DenseProducts, OfNoRowsAreEmpty) {
   const Tensor none = torch::zeros({0, 9});

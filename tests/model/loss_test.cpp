@@ -16,14 +16,14 @@ using namespace testing;  // NOLINT: the references beside this file
 using torch::Tensor;
 
 constexpr std::int64_t kVehicles = 7;
-constexpr std::int64_t kHorizon = 3;
+constexpr std::int64_t kStepsAhead = 3;
 
 WorldModelOutput random_output(std::uint64_t seed) {
   torch::manual_seed(seed);
   const auto draw = [](at::IntArrayRef sizes) {
     return (2.0 * torch::randn(sizes)).requires_grad_(true);
   };
-  return {draw({kVehicles, 4}), draw({kVehicles, kHorizon, 4}), draw({kVehicles}), {}, {}};
+  return {draw({kVehicles, 4}), draw({kVehicles, kStepsAhead, 4}), draw({kVehicles}), {}, {}};
 }
 
 double smooth_l1(double error) {
@@ -43,7 +43,7 @@ struct Sums {
 Sums sums_by_hand(const WorldModelOutput& out, const WorldModelTargets& t) {
   Sums sums;
   for (std::int64_t s = 0; s < kVehicles; ++s) {
-    for (std::int64_t h = 0; h < kHorizon; ++h) {
+    for (std::int64_t h = 0; h < kStepsAhead; ++h) {
       if (!t.future_mask[s][h].item<bool>()) continue;
       for (std::int64_t c = 0; c < 4; ++c) {
         const double target = at(t.future, {s, h, c});
@@ -62,10 +62,10 @@ Sums sums_by_hand(const WorldModelOutput& out, const WorldModelTargets& t) {
 
 TEST(WorldModelLoss, IsTheSumEntryByEntryOverTheNumberOfAllEntries) {
   const WorldModelOutput out = random_output(1);
-  const WorldModelTargets targets = random_targets(kVehicles, kHorizon, 2);
+  const WorldModelTargets targets = random_targets(kVehicles, kStepsAhead, 2);
   const Sums sums = sums_by_hand(out, targets);
   const double next = sums.next / (kVehicles * 4);
-  const double future = sums.future / (kVehicles * kHorizon * 4);
+  const double future = sums.future / (kVehicles * kStepsAhead * 4);
   const double conflict = sums.conflict / kVehicles;
   // float32 means of some hundred entries
   const WorldModelLoss first = world_model_loss(out, targets, 1);
@@ -82,7 +82,7 @@ TEST(WorldModelLoss, IsTheSumEntryByEntryOverTheNumberOfAllEntries) {
 
 TEST(WorldModelLoss, OfPartsWeightedByTheirVehiclesIsThatOfTheWholeAndSoAreTheGradients) {
   const WorldModelOutput out = random_output(3);
-  const WorldModelTargets targets = random_targets(kVehicles, kHorizon, 4);
+  const WorldModelTargets targets = random_targets(kVehicles, kStepsAhead, 4);
   world_model_loss(out, targets, 2).total.backward();
   const double whole = world_model_loss(out, targets, 2).total.item<double>();
   double sum = 0;
@@ -107,7 +107,7 @@ TEST(WorldModelLoss, OfPartsWeightedByTheirVehiclesIsThatOfTheWholeAndSoAreTheGr
 
 TEST(WorldModelLoss, IgnoresWhateverStandsWhereTheMaskIsFalse) {
   const WorldModelOutput out = random_output(5);
-  WorldModelTargets targets = random_targets(kVehicles, kHorizon, 6);
+  WorldModelTargets targets = random_targets(kVehicles, kStepsAhead, 6);
   const double before = world_model_loss(out, targets, 2).total.item<double>();
   targets.future.masked_fill_(targets.future_mask.logical_not().unsqueeze(2),
                               std::numeric_limits<float>::quiet_NaN());
@@ -125,7 +125,7 @@ TEST(WorldModelLoss, IgnoresWhateverStandsWhereTheMaskIsFalse) {
 
 TEST(WorldModelLoss, IsZeroWhenNothingIsLeftOfTheBatch) {
   const WorldModelOutput out = random_output(7);
-  WorldModelTargets targets = random_targets(kVehicles, kHorizon, 8);
+  WorldModelTargets targets = random_targets(kVehicles, kStepsAhead, 8);
   targets.future_mask.fill_(false);
   targets.conflict_mask.fill_(false);
   EXPECT_EQ(world_model_loss(out, targets, 2).total.item<double>(), 0.0);
@@ -133,9 +133,9 @@ TEST(WorldModelLoss, IsZeroWhenNothingIsLeftOfTheBatch) {
 
 TEST(WorldModelLoss, RefusesWhatDoesNotFit) {
   const WorldModelOutput out = random_output(9);
-  EXPECT_THROW(world_model_loss(out, random_targets(kVehicles, kHorizon + 1, 1), 2), ShapeError);
-  EXPECT_THROW(world_model_loss(out, random_targets(kVehicles + 1, kHorizon, 1), 2), ShapeError);
-  const WorldModelTargets fitting = random_targets(kVehicles, kHorizon, 1);
+  EXPECT_THROW(world_model_loss(out, random_targets(kVehicles, kStepsAhead + 1, 1), 2), ShapeError);
+  EXPECT_THROW(world_model_loss(out, random_targets(kVehicles + 1, kStepsAhead, 1), 2), ShapeError);
+  const WorldModelTargets fitting = random_targets(kVehicles, kStepsAhead, 1);
   EXPECT_NO_THROW(world_model_loss(out, fitting, 2));
   EXPECT_THROW(world_model_loss(out, fitting, 3), Error);
   EXPECT_THROW(world_model_loss(out, fitting, 0), Error);

@@ -39,7 +39,7 @@ struct Passes {
   Tensor grad_x;
   NamedTensors gradients;
 };
-Passes run(Lstm& lstm, const Tensor& x, const Tensor& present, const Tensor& cotangent) {
+Passes run_lstm(Lstm& lstm, const Tensor& x, const Tensor& present, const Tensor& cotangent) {
   zero_gradients(*lstm);
   const Tensor input = x.detach().clone().requires_grad_(true);
   const Tensor out = lstm->forward(input, present);
@@ -56,7 +56,7 @@ TEST_P(LstmOfShape, EqualsTheReferenceForwardAndInAllGradients) {
   const Tensor x = torch::randn({shape.steps, shape.vehicles, shape.input});
   const Tensor cotangent = torch::randn({shape.vehicles, shape.hidden});
   for (const Tensor& present : {Tensor(), random_presence(shape)}) {
-    const Passes fused = run(lstm, x, present, cotangent);
+    const Passes fused = run_lstm(lstm, x, present, cotangent);
     const NamedTensors p = in_double(*lstm);
     const Tensor input = x.to(torch::kDouble).requires_grad_(true);
     const Tensor expected = lstm_by_step(input, present, p, shape.layers);
@@ -147,10 +147,10 @@ TEST(Lstm, RepeatsToTheBitWithAnyNumberOfThreads) {
   for (const auto type : {torch::kFloat, torch::kBFloat16}) {
     lstm->set_compute_type(type);
     at::set_num_threads(1);
-    const Passes first = run(lstm, x, present, cotangent);
+    const Passes first = run_lstm(lstm, x, present, cotangent);
     for (const int threads : {1, 2, 3}) {
       at::set_num_threads(threads);
-      const Passes again = run(lstm, x, present, cotangent);
+      const Passes again = run_lstm(lstm, x, present, cotangent);
       EXPECT_TRUE(same_bits(again.out, first.out));
       EXPECT_TRUE(same_bits(again.grad_x, first.grad_x));
       for (const auto& [name, g] : first.gradients)
@@ -167,9 +167,9 @@ TEST(Lstm, InBf16StaysCloseToFloat) {
   const Tensor x = torch::randn({10, 151, 64});
   const Tensor present = random_presence(shape);
   const Tensor cotangent = torch::randn({151, 96});
-  const Passes exact = run(lstm, x, present, cotangent);
+  const Passes exact = run_lstm(lstm, x, present, cotangent);
   lstm->set_compute_type(torch::kBFloat16);
-  const Passes rounded = run(lstm, x, present, cotangent);
+  const Passes rounded = run_lstm(lstm, x, present, cotangent);
   // Operands rounded to 2^-9 each, over ten steps of two layers.
   EXPECT_LT(mean_difference(rounded.out, exact.out.to(torch::kDouble)), 0.01);
   EXPECT_LT(mean_difference(rounded.grad_x, exact.grad_x.to(torch::kDouble)), 0.02);
@@ -187,9 +187,9 @@ TEST(Lstm, GivesTheSameBitsWithCheckpointing) {
     for (const auto type : {torch::kFloat, torch::kBFloat16, torch::kHalf}) {
       lstm->set_compute_type(type);
       lstm->set_checkpointing(false);
-      const Passes kept = run(lstm, x, present, cotangent);
+      const Passes kept = run_lstm(lstm, x, present, cotangent);
       lstm->set_checkpointing(true);
-      const Passes again = run(lstm, x, present, cotangent);
+      const Passes again = run_lstm(lstm, x, present, cotangent);
       EXPECT_TRUE(same_bits(again.out, kept.out));
       EXPECT_TRUE(same_bits(again.grad_x, kept.grad_x));
       for (const auto& [name, g] : kept.gradients)
@@ -200,7 +200,7 @@ TEST(Lstm, GivesTheSameBitsWithCheckpointing) {
 
 TEST(Lstm, TakesNoVehicles) {
   Lstm lstm = make_lstm({64, 64, 2, 3, 0});
-  const Passes nothing = run(lstm, torch::zeros({3, 0, 64}), {}, torch::zeros({0, 64}));
+  const Passes nothing = run_lstm(lstm, torch::zeros({3, 0, 64}), {}, torch::zeros({0, 64}));
   EXPECT_EQ(nothing.out.sizes(), torch::IntArrayRef({0, 64}));
   for (const auto& [name, g] : nothing.gradients)
     EXPECT_EQ(g.abs().max().item<float>(), 0.0F) << name;

@@ -17,7 +17,7 @@ using namespace testing;  // NOLINT: the references beside this file
 using torch::Tensor;
 
 constexpr std::int64_t kFrames = 4;
-constexpr std::int64_t kHorizon = 5;
+constexpr std::int64_t kFutureFrames = 5;
 
 /// Windows of 7 and 16 vehicles in turn.
 struct Windows {
@@ -34,7 +34,7 @@ Windows make_windows(std::int64_t count, std::uint64_t seed) {
   }
   Windows w;
   w.graph = random_graphs(sizes, 9, seed);
-  w.targets = random_targets(vehicles, kHorizon, seed + 1);
+  w.targets = random_targets(vehicles, kFutureFrames, seed + 1);
   w.present = torch::rand({kFrames, vehicles}) < 0.9;
   return w;
 }
@@ -42,7 +42,7 @@ Windows make_windows(std::int64_t count, std::uint64_t seed) {
 class Model {
  public:
   explicit Model(const config::Model& model, std::uint64_t seed = 1)
-      : encoder(model, 9), world(model, kHorizon) {
+      : encoder(model, 9), world(model, kFutureFrames) {
     initialise(*encoder, seed);
     initialise(*world, seed + 1);
   }
