@@ -155,7 +155,8 @@ class ConflictFinder {
       bool meets = false;
       bool yields = false;
       for (std::size_t j = 0; j < n; ++j) {
-        meets |= bit(junction.foes, i, j);
+        // A damaged file may say it of one of the two only.
+        meets |= bit(junction.foes, i, j) || bit(junction.foes, j, i);
         yields |= bit(junction.response, i, j);
       }
       if (!meets) continue;

@@ -3,6 +3,7 @@
 # first what is in tests/fuzz/corpus and whole files of each kind, the same each time, then what libFuzzer makes of them.
 # Usage: tests/fuzz/run.sh [SECONDS-A-TARGET] [TARGET...]      (default: 60 seconds, all targets; 0: no made-up input)
 #   FUZZ_JOBS=2   two targets at a time
+#   FUZZ_SEED=1   the same inputs each time, as far as the time reaches; else others
 # Needs clang: launch/setup.sh --fuzz. What breaks a target is named, and left in build/fuzz/found/TARGET/; it goes to
 # tests/fuzz/corpus/TARGET/ once that is mended, and is tried first from then on.
 set -euo pipefail
@@ -34,6 +35,7 @@ fuzz() {
   local leaks=1
   [[ $target != dataset && $target != checkpoint ]] || leaks=0
   export ASAN_OPTIONS=detect_leaks=$leaks
+  [ -z "${FUZZ_SEED:-}" ] || options+=(-seed="$FUZZ_SEED")
   [ ! -f "tests/fuzz/$target.dict" ] || options+=(-dict="tests/fuzz/$target.dict")
   if "$build/bin/fuzz_$target" -runs=0 "${options[@]}" "${folders[@]}" >"$log" 2>&1 && { [ "$seconds" = 0 ] ||
     "$build/bin/fuzz_$target" -max_total_time="$seconds" "${options[@]}" "$build/corpus/$target" "${folders[@]}" \

@@ -22,7 +22,7 @@ void write(const fs::path& path, std::string_view bytes) {
       .write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
 }
 
-void copy(const fs::path& from, const fs::path& to) {
+void write_copy(const fs::path& from, const fs::path& to) {
   write(to, traffic::data::test::read_bytes(from));
 }
 
@@ -34,7 +34,8 @@ void write_recordings(const fs::path& fixtures, const fs::path& folder) {
   add("tiny.fcd.csv", '\0');
   add("ngsim_old.csv", '\2');
   add("ngsim_new.csv", '\2');
-  for (const auto& entry : fs::directory_iterator(fixtures / "tiny_json")) {
+  for (const auto& entry : fs::recursive_directory_iterator(fixtures / "tiny_json")) {
+    if (!entry.is_regular_file()) continue;
     write(folder / entry.path().filename(), '\1' + traffic::data::test::read_bytes(entry.path()));
   }
 }
@@ -47,7 +48,7 @@ int main(int argc, char** argv) {
   const fs::path source = TRAFFIC_SOURCE_DIR;
   for (const auto& entry : fs::directory_iterator(source / "configs")) {
     if (entry.path().extension() == ".toml")
-      copy(entry.path(), folder / "config" / entry.path().filename());
+      write_copy(entry.path(), folder / "config" / entry.path().filename());
   }
   write_recordings(source / "tests/data_prep/fixtures", folder / "recording");
 

@@ -37,6 +37,21 @@ TEST(Conflicts, AnAccelerationLaneIsOneConflictWithItsZone) {
   EXPECT_NEAR(c.zone_lane_km, 3 * 0.16893, 1e-6);
 }
 
+/// Found by tests/fuzz: it read past the approaches.
+TEST(Conflicts, WhereOneOfTwoLinksNamesTheOtherAsItsFoeBothMeet) {
+  NetText net;
+  net.edge("main", 1, 0, 300).edge("ramp", 1, 0, 300, -10).edge("out", 1, 300, 400);
+  net.link("main", 0, "out", 0).link("ramp", 0, "out", 0, "dir='r'");
+  net.junction("j", "main_0 ramp_0", {{"00", "00"}, {"01", "01"}});
+  const auto road = net.road();
+  ASSERT_EQ(road->conflicts.size(), 1U);
+  const Conflict& c = road->conflicts[0];
+  ASSERT_EQ(c.approaches.size(), 2U);
+  EXPECT_TRUE(approach_on(*road, c, "main").major);
+  EXPECT_TRUE(approach_on(*road, c, "ramp").minor);
+  EXPECT_THAT(approach_on(*road, c, "ramp").conflicting, ElementsAre(0));
+}
+
 TEST(Conflicts, AtAPriorityJunctionTheRampGivesWay) {
   const auto road = priority_merge().road();
   ASSERT_EQ(road->conflicts.size(), 1U);
