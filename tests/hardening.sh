@@ -21,10 +21,13 @@ done
 # Small ones call nothing that could be checked.
 checked=$(readelf --dyn-syms --wide "$build/bin/traffic_train" | grep -cE '__(mem|str|read|sn?printf|vsn?printf|fprintf)[a-z]*_chk' || true)
 [ "$checked" -gt 0 ] || bad "$build/bin/traffic_train" "no checked function of the C library (-D_FORTIFY_SOURCE)"
-# What leaves no trace in a program: how every source of our own was compiled; protoc's is not ours.
+# What leaves no trace in a program: how every source of our own was compiled; protoc's is not ours. Tests are not optimised,
+# without which no function is checked.
 for flag in -fstack-clash-protection -fstack-protector-strong -D_FORTIFY_SOURCE=3; do
-  without=$(grep '"command"' "$build/compile_commands.json" | grep -v _proto.dir | grep -vc -e "$flag" || true)
+  without=$(grep '"command"' "$build/compile_commands.json" | grep -v -e _proto.dir -e ' -O0 ' | grep -vc -e "$flag" || true)
   [ "$without" = 0 ] || bad "$build/compile_commands.json" "$without sources without $flag"
 done
+unoptimised=$(grep '"command"' "$build/compile_commands.json" | grep -e ' -O0 ' | grep -vcE -e ' -o (tests/|CMakeFiles/traffic_(torch_)?test_pch)' || true)
+[ "$unoptimised" = 0 ] || bad "$build/compile_commands.json" "$unoptimised sources of programs are not optimised"
 if [ $status = 0 ]; then echo "$looked_at programs looked at, $checked checked functions in traffic_train"; fi
 exit $status
