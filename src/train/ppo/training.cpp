@@ -99,11 +99,11 @@ class PpoTraining final : public Training {
   ReturnPoint return_point_;
 };
 
-/// The experience of an iteration, as it is collected and as it is packed, and the copy of what is
-/// complete.
+/// The experience of an iteration: as it is collected, as it is packed, the copy of what is
+/// complete, and what learning gathers of it.
 MemoryNeeds PpoTraining::memory_needs() const {
   constexpr std::int64_t kCandidates = 10;  // of a state, about
-  constexpr std::int64_t kCopies = 2;
+  constexpr std::int64_t kCopies = 4;
   const auto& widths = perception_.widths();
   const std::int64_t states = config_.ppo.train_batch_size / communicator_.size();
   const std::int64_t values =
