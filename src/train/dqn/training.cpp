@@ -147,10 +147,11 @@ std::optional<Iteration> DqnTraining::iterate() {
   report::NamedValues shown;
   for (const auto& [name, value] : figures) {
     if (name == "rollout/gain_of_means") shown.emplace_back("gain", value);
-    if (name == "train/loss") shown.emplace_back("loss", value);
   }
+  const auto loss = offpolicy::watched_loss(figures);
+  if (loss) shown.emplace_back("loss", loss->value);
   return Iteration{.items = batch->env_steps,
-                   .loss = offpolicy::watched_loss(figures),
+                   .loss = loss,
                    .evaluation_due = iteration_ % config_.ppo.eval_interval == 0,
                    .metrics = std::move(figures),
                    .shown = std::move(shown)};
