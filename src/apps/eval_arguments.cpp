@@ -22,7 +22,8 @@ config::Program eval_program(EvalArguments& arguments) {
                    "none, random, meter, yield, brisk, glide, or for traffic lights greedy, "
                    "max_pressure, actuated, with parameters as in 'yield(lead_s=12)', or "
                    "checkpoint:PATH, which decides as its file says unless "
-                   ",greedy or ,sampled follows; repeatable")
+                   ",greedy or ,sampled follows; one of lights and one of vehicles together as "
+                   "in 'greedy+yield'; repeatable")
                 ->type_name("NAME")
                 ->allow_extra_args(false);
             app.add_option("--seeds", arguments.seeds, "Seeds: 100..119, both ends, or 1,5,9")

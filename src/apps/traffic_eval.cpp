@@ -16,6 +16,7 @@
 #include "eval_snakes.h"
 #include "run_app.h"
 #include "traffic/config/command_line.h"
+#include "traffic/config/controller_spec.h"
 #include "traffic/config/scenario_mix.h"
 #include "traffic/config/write.h"
 #include "traffic/core/atomic_file.h"
@@ -77,7 +78,11 @@ config::Config choose_config(const EvalArguments& arguments, const config::Commo
   std::optional<config::Config> chosen;
   if (!options.config_path.empty()) chosen = config::resolve(options);
   std::string first;
-  for (const std::string& name : arguments.controllers) {
+  std::vector<std::string> names;
+  for (const std::string& together : arguments.controllers) {
+    for (const std::string_view part : config::controller_parts(together)) names.emplace_back(part);
+  }
+  for (const std::string& name : names) {
     const auto file = train::checkpoint_name(name);
     if (!file) continue;
     const auto trained =

@@ -176,6 +176,20 @@ ControllerSpec parse_controller(std::string_view text) {
   return spec;
 }
 
+std::vector<std::string_view> controller_parts(std::string_view text) {
+  std::vector<std::string_view> parts;
+  std::size_t begin = 0;
+  for (std::size_t i = text.find('+'); i != std::string_view::npos; i = text.find('+', i + 1)) {
+    const std::string_view after = without_spaces(text.substr(i + 1));
+    const std::string_view name = after.substr(0, after.find_first_of("(+ "));
+    if (find_kind(name) == nullptr && !after.starts_with("checkpoint:")) continue;
+    parts.push_back(without_spaces(text.substr(begin, i - begin)));
+    begin = i + 1;
+  }
+  parts.push_back(without_spaces(text.substr(begin)));
+  return parts;
+}
+
 std::string refuse_to_imitate(std::string_view text) {
   try {
     const ControllerSpec spec = parse_controller(text);

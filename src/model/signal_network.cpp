@@ -32,14 +32,17 @@ SignalNetworkImpl::SignalNetworkImpl(std::int64_t features, std::int64_t hidden_
       // No bias: what all greens of a light have in common moves none of their probabilities.
       logit_(register_module(
           "logit", torch::nn::Linear(torch::nn::LinearOptions(hidden_dim, 1).bias(false)))),
+      rule_(register_module("rule",
+                            torch::nn::Linear(torch::nn::LinearOptions(features, 1).bias(false)))),
       state_(register_module("state", torch::nn::Linear(2 * hidden_dim, hidden_dim))),
       value_(register_module("value", torch::nn::Linear(hidden_dim, 1))) {}
 
-void SignalNetworkImpl::reset(std::uint64_t seed) {
+void SignalNetworkImpl::reset(std::uint64_t seed, const torch::Tensor& rule) {
   initialise(*this, seed);
   constexpr double kAlmostNothing = 0.01;
   const torch::NoGradGuard no_grad;
   logit_->weight.mul_(kAlmostNothing);
+  rule_->weight.copy_(rule.unsqueeze(0));
 }
 
 SignalOutput SignalNetworkImpl::forward(const SignalInput& in) {
@@ -51,7 +54,8 @@ SignalOutput SignalNetworkImpl::forward(const SignalInput& in) {
       torch::cat({mean, present}, 1).index_select(0, in.light);  // [R, 2 H]
   const torch::Tensor choice = torch::tanh(choice_->forward(torch::cat({greens, beside}, 1)));
   const torch::Tensor all = torch::cat({mean, max_of_lights(greens, in.light, lights)}, 1);
-  return {.logits = logit_->forward(choice).squeeze(1),
+  const torch::Tensor logits = logit_->forward(choice) + rule_->forward(in.rows);
+  return {.logits = logits.squeeze(1),
           .values = value_->forward(torch::tanh(state_->forward(all))).squeeze(1)};
 }
 

@@ -9,19 +9,23 @@
 namespace traffic::scene {
 namespace {
 
-constexpr std::array<std::string_view, 20> kNames{
-    "vehicles", "queue",          "wait",         "longest_wait", "loss",
-    "near",     "coming",         "queue_behind", "room_behind",  "gains",
-    "loses",    "yielding_queue", "lanes",        "is_present",   "green_s",
-    "red_s",    "light_vehicles", "light_queue",  "light_loss",   "inside"};
+constexpr std::array<std::string_view, 23> kNames{
+    "vehicles",   "queue",        "wait",        "longest_wait", "loss",           "near",
+    "coming",     "queue_behind", "room_behind", "gains",        "loses",          "yielding_queue",
+    "lanes",      "is_present",   "green_s",     "red_s",        "light_vehicles", "light_queue",
+    "light_loss", "inside",       "arriving",    "held_next",    "blocked"};
 
 /// Sums over the links of a green.
 struct GreenSums {
   SignalLinkState links{.room_behind = 1};
   int yielding_queue = 0;
-  int gains = 0;  ///< vehicles that have no green now
+  int blocked = 0;  ///< vehicles whose lane behind is full
+  int gains = 0;    ///< vehicles that have no green now
   int lanes = 0;
 };
+
+/// Of the room behind: a vehicle that is let go stands in the junction.
+constexpr double kFull = 0.25;
 
 double logarithmic(double seconds) { return std::log1p(seconds) / 5.0; }
 
@@ -57,6 +61,9 @@ void SignalView::append_features(int light_index, std::vector<float>& rows) cons
       sums.links.wait_s += link.wait_s;
       sums.links.longest_wait_s = std::max(sums.links.longest_wait_s, link.longest_wait_s);
       sums.links.loss += link.loss;
+      sums.links.arriving += link.arriving;
+      sums.links.held_next += link.held_next;
+      if (link.room_behind < kFull) sums.blocked += link.vehicles;
       sums.links.queue_behind += link.vehicles > 0 ? link.queue_behind : 0;
       if (link.vehicles > 0) {
         sums.links.room_behind = std::min(sums.links.room_behind, link.room_behind);
@@ -87,7 +94,10 @@ void SignalView::append_features(int light_index, std::vector<float>& rows) cons
         light.vehicles / 30.0,
         light.queue / 30.0,
         light.loss / 30.0,
-        light.inside / 5.0};
+        light.inside / 5.0,
+        sums.links.arriving / 10.0,
+        sums.links.held_next / 10.0,
+        sums.blocked / 10.0};
     for (const double value : row) rows.push_back(static_cast<float>(value));
   }
 }

@@ -20,6 +20,12 @@ double loss_of(const Road& road, const Vehicle& v) {
   return std::max(0.0, 1.0 - v.speed_mps / std::min(limit, v.max_speed_mps));
 }
 
+bool drives_now(const RoadState& state, int light, int link) {
+  const std::string& shown = at(state.lights(), light).state;
+  return static_cast<std::size_t>(link) < shown.size() &&
+         may_drive(shown[static_cast<std::size_t>(link)]);
+}
+
 }  // namespace
 
 SignalView::SignalView(const Road& road) : road_(road) {
@@ -96,7 +102,12 @@ const std::vector<SignalView::Ahead>& SignalView::ahead_of(const RoutePlan& plan
   return known;
 }
 
-void SignalView::count(const Vehicle& v, double step_s) {
+SignalLinkState& SignalView::link_of(const Ahead& ahead) {
+  return at(at(lights_, ahead.light).links, ahead.link);
+}
+
+void SignalView::count(const Vehicle& v, const RoadState& state) {
+  const double step_s = state.step_length_s();
   const double loss = loss_of(road_, v);
   const bool stands = v.speed_mps < kStandingMps;
   if (stood_s_.size() <= v.id) stood_s_.resize(v.id + 1, 0.0F);
@@ -106,10 +117,15 @@ void SignalView::count(const Vehicle& v, double step_s) {
     ++at(lights_, inside).inside;
   }
   const auto index = static_cast<std::size_t>(v.route_index);
-  const Ahead& next = ahead_of(*v.plan)[index];
+  const std::vector<Ahead>& ahead = ahead_of(*v.plan);
+  const Ahead& next = ahead[index];
   if (next.light < 0) return;
-  const double line_m = next.line_m - v.plan->start_m[index] - v.edge_pos_m;
-  if (line_m > kSignalReachM) return;
+  const double at_m = v.plan->start_m[index] + v.edge_pos_m;
+  const double line_m = next.line_m - at_m;
+  if (line_m > kSignalReachM) {
+    if (line_m <= kArrivingReachM) ++link_of(next).arriving;
+    return;
+  }
   int at_link = next.link;
   const Lane& lane = at(road_.lanes, v.lane);
   if (next.edge == index && lane.exit_lane < 0) {  // on the last edge its lane says which link
@@ -128,6 +144,10 @@ void SignalView::count(const Vehicle& v, double step_s) {
   link.longest_wait_s = std::max(link.longest_wait_s, static_cast<double>(stood_s));
   link.loss += loss;
   light.lost_s += loss * step_s;
+  const Ahead& after = ahead[next.edge + 1];
+  if (after.light < 0 || after.line_m - at_m > kArrivingReachM) return;
+  if (drives_now(state, next.light, at_link)) ++link_of(after).arriving;
+  if (!drives_now(state, after.light, after.link)) ++link.held_next;
 }
 
 void SignalView::look_behind(const RoadState& state) {
@@ -156,7 +176,7 @@ void SignalView::update(const RoadState& state, const SignalBook& book) {
     light.vehicles = light.queue = light.inside = 0;
     light.loss = light.lost_s = 0;
   }
-  for (const Vehicle& v : state.vehicles()) count(v, state.step_length_s());
+  for (const Vehicle& v : state.vehicles()) count(v, state);
   for (const Backlog& place : backlogs_) {
     const int waiting =
         at(at(state.conflicts(), place.conflict).approaches, place.approach).backlog;

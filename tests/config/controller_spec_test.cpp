@@ -46,6 +46,16 @@ TEST(ControllerSpec, WhatIsWrongIsSaidWithWhatThereIs) {
   EXPECT_THAT(error_of(""), HasSubstr("there is no controller ''"));
 }
 
+TEST(ControllerSpec, TwoThatActTogetherAreParted) {
+  EXPECT_THAT(controller_parts("greedy + yield(lead_s=12)"),
+              ElementsAre("greedy", "yield(lead_s=12)"));
+  EXPECT_THAT(controller_parts("checkpoint:a+b.h5,sampled+greedy"),
+              ElementsAre("checkpoint:a+b.h5,sampled", "greedy"));
+  EXPECT_THAT(controller_parts("greedy+checkpoint:best.h5"),
+              ElementsAre("greedy", "checkpoint:best.h5"));
+  EXPECT_THAT(controller_parts("meter(density=1e+2)"), ElementsAre("meter(density=1e+2)"));
+}
+
 TEST(ControllerSpec, KnowsWhichCommandsItsImitatorNeeds) {
   EXPECT_THAT(commands_of(parse_controller("meter")), ElementsAre("stop"));
   EXPECT_THAT(commands_of(parse_controller("meter(speed_mps=3)")), ElementsAre("slow"));

@@ -1,10 +1,13 @@
 #include "traffic/scene/signal_view.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <algorithm>
 
+#include "traffic/core/error.h"
 #include "traffic/scene/controller.h"
+#include "traffic/scene/joint_controller.h"
 #include "traffic_fixture.h"
 
 namespace traffic::scene {
@@ -92,6 +95,35 @@ TEST_F(SignalViewTest, EveryGreenHasARowOfFeatures) {
   EXPECT_FLOAT_EQ(rows[columns + column("is_present")], 0.0F);
 }
 
+TEST_F(SignalViewTest, OneOfLightsAndOneOfVehiclesActTogetherAtTimesOfTheirOwn) {
+  const auto joint = [](const char* first, const char* second) {
+    std::vector<std::unique_ptr<Controller>> parts;
+    parts.push_back(make_controller(first));
+    parts.push_back(make_controller(second));
+    return join_controllers(std::move(parts));
+  };
+  const auto both = joint("greedy(period_s=2)", "brisk(period_s=1)");
+  EXPECT_TRUE(both->sets_signals());
+  EXPECT_EQ(both->name(), "greedy+brisk");
+  scene_.add({"south", "out"}, "south_0", 95, 0);
+  step();
+  std::vector<std::size_t> of_lights;
+  std::vector<std::size_t> of_vehicles;
+  for (int s = 0; s < 4; ++s) {
+    step();
+    std::vector<Command> commands;
+    std::vector<SignalCommand> signal_commands;
+    both->decide(scene_.state(), commands);
+    both->decide_signals(view_, signal_commands);
+    of_vehicles.push_back(commands.size());
+    of_lights.push_back(signal_commands.size());
+  }
+  EXPECT_THAT(of_lights, ::testing::ElementsAre(1, 0, 1, 0));
+  EXPECT_THAT(of_vehicles, ::testing::ElementsAre(1, 1, 1, 1));
+  EXPECT_THROW(joint("greedy", "actuated"), ConfigError);
+  EXPECT_THROW(joint("meter", "yield"), ConfigError);
+}
+
 TEST_F(SignalViewTest, ScriptsGiveGreenToWhoStands) {
   scene_.add({"south", "out"}, "south_0", 95, 0);
   step();
@@ -104,6 +136,37 @@ TEST_F(SignalViewTest, ScriptsGiveGreenToWhoStands) {
   step();
   EXPECT_EQ(chosen_by("greedy"), 0) << "no more than at the present green";
   EXPECT_EQ(chosen_by("actuated"), 0) << "one is coming";
+}
+
+/// Two lights in a row: at the end of 300 m, and of another 150 m.
+TEST(SignalViewOfNeighbours, VehiclesAreSeenOnTheirWayFromOneLightToTheNext) {
+  NetText net;
+  net.edge("first", 1, 0, 300).edge("second", 1, 300, 150).edge("out", 1, 450, 300);
+  net.link("first", 0, "second", 0, "dir='s' tl='a' linkIndex='0'");
+  net.link("second", 0, "out", 0, "dir='s' tl='b' linkIndex='0'");
+  net.junction("j", "first_0", {{"0", "0"}}).junction("k", "second_0", {{"0", "0"}});
+  testing::Scene scene(net.road());
+  SignalView view(scene.road());
+  SignalBook book;
+  const std::vector<SignalPhase> phases{{30, "G"}, {3, "y"}, {30, "r"}};
+  book.reset({SignalPlan(phases), SignalPlan(phases)}, {});
+  const auto look = [&](const char* a, const char* b) {
+    scene.events().lights = {LightState{.state = a, .change_s = {}},
+                             LightState{.state = b, .change_s = {}}};
+    scene.step();
+    book.observe(scene.state().time_s(), scene.state().lights());
+    view.update(scene.state(), book);
+  };
+  scene.add({"first", "second", "out"}, "first_0", 50, 0);   // beyond reach
+  scene.add({"first", "second", "out"}, "first_0", 290, 0);  // at the first line
+  look("G", "r");
+  EXPECT_EQ(view.light(0).links[0].arriving, 1);
+  EXPECT_EQ(view.light(0).links[0].vehicles, 1);
+  EXPECT_EQ(view.light(0).links[0].held_next, 1);
+  EXPECT_EQ(view.light(1).links[0].arriving, 1);
+  look("r", "G");
+  EXPECT_EQ(view.light(0).links[0].held_next, 0);
+  EXPECT_EQ(view.light(1).links[0].arriving, 0) << "red holds it";
 }
 
 }  // namespace

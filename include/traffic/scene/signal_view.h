@@ -17,7 +17,8 @@
 
 namespace traffic::scene {
 
-inline constexpr double kSignalReachM = 200.0;  ///< to the stop line
+inline constexpr double kSignalReachM = 200.0;    ///< to the stop line
+inline constexpr double kArrivingReachM = 400.0;  ///< of those still on their way into reach
 inline constexpr double kNearSignalM = 50.0;
 inline constexpr double kSignalQueueMps = 1.0;  ///< slower ones queue
 
@@ -30,8 +31,11 @@ struct SignalLinkState {
   double wait_s = 0;          ///< sum of the times that they have been standing
   double longest_wait_s = 0;  ///< of one of them
   double loss = 0;            ///< seconds that they lose in a second
-  int queue_behind = 0;       ///< on the lane that it leads to
-  double room_behind = 1;     ///< 0..1: how much of the first stretch of that lane is free
+  int arriving =
+      0;  ///< on their way into reach: from farther, or past a light that is green for them
+  int held_next = 0;       ///< vehicles for whom the light after this one is red
+  int queue_behind = 0;    ///< on the lane that it leads to
+  double room_behind = 1;  ///< 0..1: how much of the first stretch of that lane is free
 };
 
 /// One light now.
@@ -89,8 +93,9 @@ class SignalView {
   void find_links();
   void find_backlogs();
   const std::vector<Ahead>& ahead_of(const RoutePlan& plan);
+  SignalLinkState& link_of(const Ahead& ahead);
   [[nodiscard]] Ahead find_ahead(const RoutePlan& plan, std::size_t edge) const;
-  void count(const Vehicle& vehicle, double step_s);
+  void count(const Vehicle& vehicle, const RoadState& state);
   void look_behind(const RoadState& state);
 
   const Road& road_;

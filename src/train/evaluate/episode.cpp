@@ -11,6 +11,7 @@
 #include "traffic/config/controller_spec.h"
 #include "traffic/core/error.h"
 #include "traffic/model/memory.h"
+#include "traffic/scene/joint_controller.h"
 #include "traffic/sim/env_options.h"
 #include "traffic/train/policy/policy_controller.h"
 
@@ -42,6 +43,11 @@ class JamWatch {
 }  // namespace
 
 void check_controller(const std::string& name) {
+  const auto parts = config::controller_parts(name);
+  if (parts.size() > 1) {
+    for (const std::string_view part : parts) check_controller(std::string(part));
+    return;
+  }
   if (const auto trained = checkpoint_name(name)) {
     checkpoint::verify(trained->path);
     return;
@@ -62,19 +68,23 @@ EpisodeRunner::EpisodeRunner(const EvaluationPlan& plan) : plan_(plan) {
 
 scene::Controller& EpisodeRunner::controller(std::size_t index) {
   auto& known = controllers_[index];
-  const std::string& name = plan_.controllers[index];
   if (known) return *known;
-  if (const auto trained = checkpoint_name(name)) {
-    known = make_policy_controller(*trained);
-  } else {
-    const config::Env& env = plan_.config.env;
-    scene::ControllerOptions options;
-    options.candidates = {.zone_m = env.zone_m, .lead_only = env.lead_only};
-    options.top_k = static_cast<int>(plan_.config.controller.top_k);
-    options.period_s = env.control_period_s;
-    known = scene::make_controller(name, options);
+  std::vector<std::unique_ptr<scene::Controller>> parts;
+  for (const std::string_view part : config::controller_parts(plan_.controllers[index])) {
+    parts.push_back(make_part(part));
   }
+  known = scene::join_controllers(std::move(parts));
   return *known;
+}
+
+std::unique_ptr<scene::Controller> EpisodeRunner::make_part(std::string_view name) const {
+  if (const auto trained = checkpoint_name(name)) return make_policy_controller(*trained);
+  const config::Env& env = plan_.config.env;
+  scene::ControllerOptions options;
+  options.candidates = {.zone_m = env.zone_m, .lead_only = env.lead_only};
+  options.top_k = static_cast<int>(plan_.config.controller.top_k);
+  options.period_s = env.control_period_s;
+  return scene::make_controller(name, options);
 }
 
 EvaluatedEpisode EpisodeRunner::run(std::size_t controller_index, std::uint64_t seed,

@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "evaluate/recording.h"
@@ -30,6 +31,7 @@ class EpisodeRunner {
 
  private:
   scene::Controller& controller(std::size_t index);
+  [[nodiscard]] std::unique_ptr<scene::Controller> make_part(std::string_view name) const;
   /// @param recording grows with every step; null: nothing is kept
   void drive(scene::Controller& controller, EvaluatedEpisode& episode,
              const std::function<void(double)>& progress, Recording* recording);

@@ -41,6 +41,22 @@ std::vector<std::int32_t> pick(const torch::Tensor& log_probs, const rl::Segment
   return picked;
 }
 
+/// The weights of the script `greedy` (the most vehicles near the line; the present green where
+/// none has more) as a rule of probabilities: a vehicle more makes a green e times as probable.
+torch::Tensor greedy_rule() {
+  constexpr float kOfAVehicle = 1.0F;
+  constexpr float kNearScale = 10.0F;  // of the column
+  constexpr float kOfThePresent = 0.5F;
+  const auto names = scene::signal_features();
+  torch::Tensor rule = torch::zeros({static_cast<std::int64_t>(names.size())});
+  auto* weight = rule.mutable_data_ptr<float>();
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    if (names[i] == "near") weight[i] = kOfAVehicle * kNearScale;
+    if (names[i] == "is_present") weight[i] = kOfThePresent;
+  }
+  return rule;
+}
+
 std::string features_text() { return fmt::format("{}", fmt::join(scene::signal_features(), " ")); }
 
 }  // namespace
@@ -63,7 +79,7 @@ SignalBatch signal_batch(std::span<const rollout::SignalChoice> choices,
 
 SignalPolicy::SignalPolicy(std::int64_t hidden_dim, std::uint64_t seed)
     : network_(static_cast<std::int64_t>(scene::signal_features().size()), hidden_dim) {
-  network_->reset(seed);
+  network_->reset(seed, greedy_rule());
 }
 
 SignalDecisions SignalPolicy::decide(const SignalBatch& batch, std::span<const float> uniforms) {

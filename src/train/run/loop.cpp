@@ -134,6 +134,7 @@ void Loop::resume() {
   const auto snapshot = run_.take_resume_point();
   if (!snapshot) {
     training_.start();
+    evaluation_due_ = training_.start_is_candidate();
     return;
   }
   check_training(*snapshot, run_.facts());

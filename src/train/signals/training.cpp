@@ -64,6 +64,7 @@ class SignalsTraining final : public Training {
   }
 
   void start() override;
+  [[nodiscard]] bool start_is_candidate() const override { return true; }
   void restore_from(const checkpoint::Snapshot& snapshot) override;
   void save_to(checkpoint::Snapshot& snapshot) const override;
   std::optional<Iteration> iterate() override;

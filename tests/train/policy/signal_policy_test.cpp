@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 
+#include <algorithm>
 #include <cmath>
 
 #include "traffic/core/error.h"
@@ -64,6 +65,22 @@ TEST(SignalPolicy, WithoutDrawsTheMostProbableGreenIsChosen) {
     const SignalTerms terms = policy.evaluate(batch, torch::tensor({std::int64_t{0}, row}));
     EXPECT_LE(terms.log_prob[1].item<float>(), made.log_prob[1]);
   }
+}
+
+TEST(SignalPolicy, BeginsAsGreedy) {
+  const auto names = scene::signal_features();
+  const auto near = static_cast<std::size_t>(std::ranges::find(names, "near") - names.begin());
+  const auto present =
+      static_cast<std::size_t>(std::ranges::find(names, "is_present") - names.begin());
+  std::vector<float> rows(6 * names.size(), 0.0F);
+  rows[0 * names.size() + near] = 0.2F;  // of two vehicles and one more
+  rows[1 * names.size() + near] = 0.3F;
+  rows[0 * names.size() + present] = 1.0F;
+  rows[3 * names.size() + present] = 1.0F;  // all have none
+  const std::vector<rollout::SignalChoice> choices{{.light = 0, .num_greens = 3, .present = 0},
+                                                   {.light = 1, .num_greens = 3, .present = 0}};
+  SignalPolicy policy(48, 7);
+  EXPECT_THAT(policy.decide(signal_batch(choices, rows), {}).green, ::testing::ElementsAre(1, 0));
 }
 
 TEST(SignalPolicy, ACheckpointOfLightsThatSeeSomethingElseIsRefused) {

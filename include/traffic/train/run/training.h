@@ -84,6 +84,9 @@ class Training {
   /// A new run: from random weights, or from run.init_from as far as that has them.
   /// @throws CheckpointError if they do not fit
   virtual void start() = 0;
+  /// Whether what start() gives is good enough to be the best of all (a script's imitation, a
+  /// trained policy): it is then evaluated before the first step.
+  [[nodiscard]] virtual bool start_is_candidate() const { return false; }
   /// @throws CheckpointError if a part is missing or does not fit
   virtual void restore_from(const checkpoint::Snapshot& snapshot) = 0;
   /// All that restore_from() needs. The loop adds which training it is of, and the configuration.
