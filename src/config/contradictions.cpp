@@ -8,6 +8,7 @@
 
 #include "traffic/config/controller_spec.h"
 #include "traffic/config/scenario_mix.h"
+#include "traffic/core/error.h"
 
 namespace traffic::config {
 namespace {
@@ -38,6 +39,29 @@ void check_imitation(const Config& config, std::vector<Contradiction>& found) {
           {{"action.commands", "ppo.imitation_controllers"},
            fmt::format("expected {} among them, which {} asks for", asked, controller)});
     }
+  }
+}
+
+/// Who acts beside the one that is trained.
+void check_companion(const Config& config, std::vector<Contradiction>& found) {
+  const std::string& beside = config.env.beside;
+  try {
+    parse_controller(beside);
+  } catch (const ConfigError& error) {
+    found.push_back({{"env.beside"}, error.what()});
+    return;
+  }
+  const bool trains_lights = config.env.actors == std::vector<std::string>{"signals"};
+  if (sets_signals(beside) == trains_lights) {
+    found.push_back({{"env.beside", "env.actors"},
+                     fmt::format("found {}, which commands {}, as the trained one does", beside,
+                                 trains_lights ? "traffic lights" : "vehicles")});
+  }
+  if (sets_signals(beside) && config.ppo.episode_s > 0.0) {
+    found.push_back({{"ppo.episode_s", "env.beside"},
+                     fmt::format("found {:g}, expected 0: saved traffic does not hold what {} had "
+                                 "done with its lights",
+                                 config.ppo.episode_s, beside)});
   }
 }
 
@@ -121,9 +145,10 @@ std::vector<Contradiction> find_contradictions(const Config& config) {
   }
   if (config.env.actors.size() != 1) {
     found.push_back({{"env.actors"},
-                     "expected either vehicles or signals: one training for both at once is not "
-                     "there yet"});
+                     "expected either vehicles or signals: they are trained in turns, each beside "
+                     "a controller of the others (env.beside)"});
   }
+  if (!config.env.beside.empty()) check_companion(config, found);
   if (config.ppo.imitation_iterations > 0) check_imitation(config, found);
   if (config.ppo.episode_s > 0.0) check_pieces(config, found);
   if (!config.ppo.demand_curriculum.empty()) check_curriculum(config, found);

@@ -44,6 +44,10 @@ std::vector<Row> env_rows() {
       {TRAFFIC_KEY(env.actors),
        .help = "Who acts in training: vehicles (connected ones) or signals (traffic lights).",
        .choices = {"vehicles", "signals"}},
+      {TRAFFIC_KEY(env.beside),
+       .help = "A scripted controller that acts in all simulations beside the one that is trained: "
+               "of traffic lights while vehicles are trained (`\"greedy\"`), of vehicles while "
+               "lights are (`\"glide\"`); empty: none."},
       {TRAFFIC_KEY(env.yellow_s),
        .help = "Yellow of a traffic light that a controller leads to another green.", .unit = "s",
        .range = between(0, 60)},

@@ -88,6 +88,7 @@ class Judge {
   Judge(const NetworkStudy& study, const config::Config& config, const StudyUse& use)
       : study_(study), config_(config), env_(config.env), use_(use) {
     std::vector<std::string> names;
+    if (!env_.beside.empty()) names.push_back(env_.beside);
     for (const std::string& together : use.controllers) {
       for (const std::string_view part : config::controller_parts(together)) {
         names.emplace_back(part);

@@ -66,10 +66,30 @@ TEST_F(SignalsTraining, BothKindsOfActorsAtOnceAreRefused) {
   const Outcome both =
       run_program(train(1, "run", "--set 'env.actors=[\"vehicles\", \"signals\"]'"));
   EXPECT_EQ(both.exit_code, 2);
-  EXPECT_THAT(both.output, AllOf(HasSubstr("env.actors"), HasSubstr("not there yet")));
+  EXPECT_THAT(both.output, AllOf(HasSubstr("env.actors"), HasSubstr("trained in turns")));
   const Outcome wrong = run_program(train(1, "run", "--set 'env.actors=[\"vehicles\"]'"));
   EXPECT_EQ(wrong.exit_code, 2);
   EXPECT_THAT(wrong.output, HasSubstr("expected env.actors"));
+}
+
+TEST_F(SignalsTraining, LightsAreTrainedBesideVehiclesThatAreControlled) {
+  const std::string beside =
+      "--set env.scenario=arterial --set env.beside=glide --set ppo.iterations=1";
+  const Outcome trained = run_program(train(1, "run", beside));
+  ASSERT_EQ(trained.exit_code, 0) << trained.output;
+  const Outcome evaluated = run_program(evaluate(
+      "--seeds 1..2 --controller none --controller 'glide+checkpoint:" + best("run") +
+      "' --controller checkpoint:" + best("run") + " --json " + (dir_ / "eval.json").string()));
+  ASSERT_EQ(evaluated.exit_code, 0) << evaluated.output;
+  std::ifstream in(dir_ / "eval.json");
+  const auto found = nlohmann::json::parse(in)["controllers"];
+  EXPECT_EQ(found[0]["interventions"], 0);
+  EXPECT_GT(found[1]["interventions"], 0);
+  EXPECT_GT(found[1]["signal_changes"], 0);
+  EXPECT_EQ(found[1]["delay_s"], found[2]["delay_s"]) << "it brings who acted beside it";
+  const Outcome two = run_program(train(1, "two", "--set env.beside=greedy"));
+  EXPECT_EQ(two.exit_code, 2);
+  EXPECT_THAT(two.output, HasSubstr("env.beside"));
 }
 
 TEST_F(SignalsTraining, ScriptsOfLightsAreComparedWithTheirPrograms) {

@@ -16,6 +16,7 @@ SignalEnvironment::SignalEnvironment(const config::Config& config, std::uint32_t
       mix_(config::scenario_mix(config.env)),
       env_index_(env),
       sumo_(sim::first_env_options(config.env)),
+      companion_(config),
       control_period_(options_.control_period_s, sumo_.step_length_s()) {}
 
 Environment::Answer SignalEnvironment::reset(std::span<const std::byte> order,
@@ -44,6 +45,7 @@ void SignalEnvironment::begin_episode(const EpisodeSpec& spec) {
   }
   acts_ = !script_ || script_->sets_signals();
   if (acts_) sumo_.take_signals();
+  companion_.begin(sumo_, spec.traffic.seed);
   next_decision_s_ = sumo_.time_s();
   lost_s_.assign(sumo_.road().lights.size(), 0.0);
 }
@@ -57,6 +59,7 @@ void SignalEnvironment::ask_script() {
 }
 
 void SignalEnvironment::run_step(EnvHost& host) {
+  companion_.act(sumo_);
   if (acts_) ask_script();
   const auto count = static_cast<std::int64_t>(host.begin_step());
   const auto action = fault::hit("sumo_env.step", env_index_, count);

@@ -5,6 +5,7 @@
 #include <memory>
 #include <vector>
 
+#include "companion.h"
 #include "traffic/config/config.h"
 #include "traffic/config/scenario_mix.h"
 #include "traffic/rollout/pool/environment.h"
@@ -37,6 +38,7 @@ class SignalEnvironment final : public Environment {
   std::vector<config::ScenarioShare> mix_;
   std::uint32_t env_index_;
   sim::SumoEnv sumo_;
+  Companion companion_;
   scene::ControlPeriod control_period_;
   std::unique_ptr<scene::Controller> script_;  ///< null: the rank decides
   bool acts_ = false;                          ///< somebody sets the lights

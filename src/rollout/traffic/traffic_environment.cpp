@@ -26,6 +26,7 @@ TrafficEnvironment::TrafficEnvironment(const config::Config& config, std::uint32
       by_delay_(config.env.objective == "delay"),
       env_index_(env),
       sumo_(sim::first_env_options(config.env)),
+      companion_(config),
       control_period_(options_.control_period_s, sumo_.step_length_s()) {}
 
 Environment::Answer TrafficEnvironment::reset(std::span<const std::byte> order,
@@ -61,6 +62,7 @@ void TrafficEnvironment::begin_episode(const EpisodeSpec& spec) {
   episode_ = spec;
   sumo_.set_scenario(scenario_of(spec, mix_));
   load_traffic(spec);
+  companion_.begin(sumo_, spec.traffic.seed);
   control_period_ = {options_.control_period_s, sumo_.step_length_s()};
   controller_.reset();
   if (!spec.controller.empty()) {
@@ -119,6 +121,7 @@ bool TrafficEnvironment::done() const {
 }
 
 void TrafficEnvironment::run_step(EnvHost& host) {
+  companion_.act(sumo_);
   if (controller_ && sumo_.time_s() >= next_decision_s_ - scene::kTimeTolerance_s) {
     const std::size_t decided = scripted_.size();
     controller_->decide(sumo_.state(), scripted_);

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "companion.h"
 #include "period_codec.h"
 #include "traffic/config/config.h"
 #include "traffic/config/scenario_mix.h"
@@ -51,6 +52,7 @@ class TrafficEnvironment final : public Environment {
   bool by_delay_;  ///< the objective
   std::uint32_t env_index_;
   sim::SumoEnv sumo_;
+  Companion companion_;
   PeriodWriter writer_;
   scene::ControlPeriod control_period_;
   EpisodeSpec episode_;

@@ -73,6 +73,12 @@ scene::Controller& EpisodeRunner::controller(std::size_t index) {
   for (const std::string_view part : config::controller_parts(plan_.controllers[index])) {
     parts.push_back(make_part(part));
   }
+  const std::string& beside = plan_.config.env.beside;
+  const bool is_alone = parts.size() == 1 && plan_.controllers[index] != "none";
+  if (is_alone && !beside.empty() &&
+      parts.front()->sets_signals() != config::sets_signals(beside)) {
+    parts.push_back(make_part(beside));
+  }
   known = scene::join_controllers(std::move(parts));
   return *known;
 }

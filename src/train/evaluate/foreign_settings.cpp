@@ -16,8 +16,8 @@
 namespace traffic::train {
 namespace {
 
-/// Texts that are only compared with others; scenarios are looked at one by one.
-constexpr std::array<std::string_view, 3> kLookedAt{"env.cv_types", "env.scenario",
+/// Texts that are only compared with others, or name a script; scenarios are looked at one by one.
+constexpr std::array<std::string_view, 4> kLookedAt{"env.beside", "env.cv_types", "env.scenario",
                                                     "env.scenarios"};
 
 bool is_free_text(const config::Row& row) {

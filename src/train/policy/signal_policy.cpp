@@ -42,11 +42,11 @@ std::vector<std::int32_t> pick(const torch::Tensor& log_probs, const rl::Segment
 }
 
 /// The weights of the script `greedy` (the most vehicles near the line; the present green where
-/// none has more) as a rule of probabilities: a vehicle more makes a green e times as probable.
+/// none has more) as a rule of probabilities: a vehicle more makes a green e^2 times as probable.
 torch::Tensor greedy_rule() {
-  constexpr float kOfAVehicle = 1.0F;
+  constexpr float kOfAVehicle = 2.0F;
   constexpr float kNearScale = 10.0F;  // of the column
-  constexpr float kOfThePresent = 0.5F;
+  constexpr float kOfThePresent = 1.0F;
   const auto names = scene::signal_features();
   torch::Tensor rule = torch::zeros({static_cast<std::int64_t>(names.size())});
   auto* weight = rule.mutable_data_ptr<float>();

@@ -55,6 +55,11 @@ std::string baseline_key(const config::Config& config) {
   hasher.update(fmt::format("{} {} {} {} {} {}", config.env.objective, config.env.max_time_s,
                             config.ppo.credit, config.ppo.baseline_episodes, version(),
                             sim::sumo_version()));
+  if (!config.env.beside.empty()) {
+    hasher.update(fmt::format(" {} {} {} {} {}", config.env.beside, config.env.yellow_s,
+                              config.env.all_red_s, config.env.min_green_s,
+                              config.env.max_green_s));
+  }
   if (config.ppo.episode_s > 0.0) hasher.update(fmt::format(" {}", config.ppo.episode_s));
   return hex64(hasher.digest());
 }

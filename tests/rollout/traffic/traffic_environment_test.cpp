@@ -106,6 +106,22 @@ TEST_F(TrafficEnvironmentTest, AnEpisodesGrowthIsItsScoreAndItsEndIsTheScenarios
   EXPECT_EQ(rank_.counters().steps, 900U);
 }
 
+TEST_F(TrafficEnvironmentTest, AControllerOfLightsActsBesideWhoIsTrained) {
+  config_.env.scenario = "arterial";
+  config_.env.max_time_s = 240;
+  start();
+  reset({.traffic = {.seed = 3}, .frames = false});
+  run_to_end();
+  const double alone_s = period_.score.delay_s();
+  EXPECT_EQ(period_.score.signal_changes, 0);
+  config_.env.beside = "greedy";
+  start();
+  reset({.traffic = {.seed = 3}, .frames = false});
+  run_to_end();
+  EXPECT_GT(period_.score.signal_changes, 10);
+  EXPECT_LT(period_.score.delay_s(), alone_s);
+}
+
 TEST_F(TrafficEnvironmentTest, AnEpisodeCutByTheConfigurationIsTruncated) {
   config_.env.max_time_s = 31;
   start();
