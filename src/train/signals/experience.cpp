@@ -76,6 +76,15 @@ void add_observations(const std::vector<const LightHistory*>& lights, Experience
   experience.log_prob = torch::tensor(log_prob);
 }
 
+/// Whose each decision is.
+torch::Tensor number_lights(const std::vector<const LightHistory*>& lights) {
+  std::vector<torch::Tensor> parts{torch::zeros({0}, torch::kLong)};
+  for (std::size_t l = 0; l < lights.size(); ++l) {
+    parts.push_back(torch::full({num_learned(*lights[l])}, static_cast<std::int64_t>(l)));
+  }
+  return torch::cat(parts);
+}
+
 /// Where this rank's decisions stand among all, episode by episode.
 void number(const std::vector<EpisodeHistory>& episodes, std::int64_t num_episodes,
             comm::Communicator& communicator, Experience& experience) {
@@ -117,6 +126,7 @@ Experience pack(const std::vector<EpisodeHistory>& episodes, std::int64_t num_ep
   experience.advantages = unpad(advantages, lights);
   experience.values = unpad(padded.values, lights);
   experience.returns = experience.advantages + experience.values;
+  experience.light = number_lights(lights);
   number(episodes, num_episodes, communicator, experience);
   return experience;
 }

@@ -23,6 +23,7 @@ struct Experience {
   torch::Tensor advantages = {};    ///< [N] in units of the reward
   torch::Tensor values = {};        ///< [N] likewise, of the value that acted
   torch::Tensor returns = {};       ///< [N] likewise
+  torch::Tensor light = {};         ///< [N] int64: whose history, of this rank's, it is part of
   torch::Tensor global_state = {};  ///< [N] int64: place among the decisions of all ranks
   std::int64_t total = 0;           ///< decisions of all ranks
 };

@@ -13,6 +13,23 @@
 
 namespace traffic::train::signals {
 
+namespace {
+
+/// What is decided where little traffic is counts as what is decided where much is: divided by the
+/// root of their mean square in each light's episode, the busiest of which would decide everything.
+torch::Tensor even_out(const torch::Tensor& advantages, const torch::Tensor& light) {
+  constexpr double kLeast = 0.1;  // of that of all: noise stays noise
+  const std::int64_t lights = light.numel() == 0 ? 0 : light.max().item<std::int64_t>() + 1;
+  const torch::Tensor squares =
+      torch::zeros({lights}, advantages.options()).index_add(0, light, advantages.square());
+  const torch::Tensor counts = torch::zeros({lights}, advantages.options())
+                                   .index_add(0, light, torch::ones_like(advantages));
+  const torch::Tensor level = (squares / counts.clamp_min(1.0)).sqrt().clamp_min(kLeast);
+  return advantages / level.index_select(0, light);
+}
+
+}  // namespace
+
 Learner::Learner(const config::Config& config, SignalPolicy& policy,
                  comm::Communicator& communicator)
     : ppo_(config.ppo),
@@ -46,7 +63,7 @@ std::optional<UpdateResult> Learner::update(const std::vector<EpisodeHistory>& e
   return result;
 }
 
-/// Advantages of all ranks on one scale; the running scale of returns goes on.
+/// Advantages of all ranks on one scale, evened out; the running scale of returns goes on.
 Learner::Targets Learner::make_targets(const Experience& experience) {
   const auto moments_of = [&](const torch::Tensor& x) {
     torch::Tensor moments = rl::moments_of(x, 1);
@@ -55,8 +72,9 @@ Learner::Targets Learner::make_targets(const Experience& experience) {
   };
   const rl::Scale scale = rl::scale_of(moments_of(experience.advantages));
   scale_.update(moments_of(experience.returns));
-  return {.advantages = ((experience.advantages - scale.mean.item<double>()) /
-                         scale.deviation.item<double>()),
+  const torch::Tensor advantages =
+      (experience.advantages - scale.mean.item<double>()) / scale.deviation.item<double>();
+  return {.advantages = even_out(advantages, experience.light),
           .values = scale_.standardise(experience.values),
           .returns = scale_.standardise(experience.returns)};
 }
