@@ -28,8 +28,8 @@ TEST(Scenario, AnUnknownNameListsTheShippedOnes) {
   } catch (const DataError& e) {
     EXPECT_THAT(e.what(), HasSubstr("'marge'"));
     EXPECT_THAT(e.what(),
-                HasSubstr("corridor, lane_drop, lights_arterial, lights_grid, lights_town, "
-                          "merge, merge_quick"));
+                HasSubstr("corridor, lane_drop, lights_arterial, lights_grid, lights_phases, "
+                          "lights_town, merge, merge_quick"));
   }
 }
 

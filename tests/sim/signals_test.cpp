@@ -166,7 +166,8 @@ TEST_P(Signals, AreSafeWhateverIsAskedOfThem) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Networks, Signals,
-                         ::testing::Values("lights_grid", "lights_arterial", "lights_town"));
+                         ::testing::Values("lights_grid", "lights_arterial", "lights_phases",
+                                           "lights_town"));
 
 TEST(SignalControl, OneGreenOfAGridOfLightsIsOnFromTheFirstStep) {
   SumoEnv env({.scenario = "lights_grid"});

@@ -14,7 +14,7 @@ namespace traffic::train::signals {
 struct Signals {
   std::int64_t hidden_dim = 48;
   std::int64_t episodes = 4;                ///< of all ranks in an iteration
-  std::vector<double> demand = {0.6, 1.3};  ///< least and greatest factor on the demand
+  std::vector<double> demand = {0.1, 1.3};  ///< least and greatest factor on the demand
   double reward_scale = 0.1;                ///< of a second lost
 };
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string_view>
 #include <vector>
 
 #include "signals/episodes.h"
@@ -11,7 +12,7 @@
 namespace traffic::train::signals::testing {
 
 /// Choices by the policy among two to four greens with random features; a choice is worth the first
-/// feature of its green.
+/// feature of its green. What the rule sees that a policy begins with is the same for all.
 inline LightHistory live(SignalPolicy& policy, int decisions, std::uint64_t seed) {
   Rng rng(seed);
   const std::size_t columns = scene::signal_features().size();
@@ -19,7 +20,11 @@ inline LightHistory live(SignalPolicy& policy, int decisions, std::uint64_t seed
   for (int i = 0; i < decisions; ++i) {
     const auto greens = static_cast<std::int32_t>(2 + rng.uniform_int(3));
     std::vector<float> rows(static_cast<std::size_t>(greens) * columns);
-    for (float& value : rows) value = static_cast<float>(rng.uniform());
+    for (std::size_t k = 0; k < rows.size(); ++k) {
+      const std::string_view name = scene::signal_features()[k % columns];
+      const auto value = static_cast<float>(rng.uniform());
+      rows[k] = name == "near" || name == "is_present" ? 0.0F : value;
+    }
     std::vector<float> uniforms(static_cast<std::size_t>(greens));
     for (float& value : uniforms) value = static_cast<float>(rng.uniform());
     const rollout::SignalChoice choice{.light = 0, .num_greens = greens, .present = 0};

@@ -6,6 +6,7 @@
 
 #include "mpi_main.h"
 #include "support/alone_communicator.h"
+#include "traffic/core/random.h"
 #include "train/signals/histories.h"
 
 namespace traffic::train::signals {
@@ -98,6 +99,29 @@ TEST(SignalLearner, FindsTheGreenThatIsWorthMost) {
   }
   EXPECT_NEAR(before, 0.5, 0.05) << "any of them";
   EXPECT_GT(worth(), 0.65) << "the best of two to four is worth 0.73";
+}
+
+TEST(SignalLearner, LearnsFromQuietLightsBesideBusyOnes) {
+  const config::Config config = small_config();
+  test::AloneCommunicator alone;
+  SignalPolicy policy(16, 3);
+  Learner learner(config, policy, alone);
+  const auto worth = [&] {
+    double sum = 0.0;
+    const LightHistory light = live(policy, 200, 77);
+    for (const float reward : light.reward) sum += static_cast<double>(reward);
+    return sum / 200;
+  };
+  Rng rng(5);
+  for (int iteration = 0; iteration < 10; ++iteration) {
+    auto episodes = live_episodes(policy, 12, 0, 1, 100 + static_cast<std::uint64_t>(iteration));
+    for (EpisodeHistory& episode : episodes) {  // whatever the busy one chooses is worth nothing
+      for (float& reward : episode.lights[0].reward) reward *= 0.1F;
+      for (float& reward : episode.lights[1].reward) reward = static_cast<float>(rng.uniform());
+    }
+    ASSERT_TRUE(learner.update(episodes, 12, iteration));
+  }
+  EXPECT_GT(worth(), 0.6);
 }
 
 TEST(SignalLearner, GoesOnFromWhatItSaved) {
