@@ -1,0 +1,453 @@
+#!/usr/bin/env python3
+"""Traffic lights beside sumo-rl with Stable-Baselines3's PPO: the same networks, demand and seeds, whole programs, in turn.
+
+  tests/benchmarks/compare_lights.py --install-peer                    # once: the peer's venv, from PyPI (2 GB, torch is most of it)
+  tests/benchmarks/compare_lights.py [--networks one_light lights_grid] [--parts rates delay] [--rounds 3]
+
+`one_light` is drawn by netgenerate into --folder: four arms, four greens, the queue's whole lane within what sumo-rl looks at; there the
+peer is SumoEnvironment(single_agent=True). On `lights_grid`, nine lights, it is one policy for all lights through pettingzoo and supersuit,
+as in sumo-rl's example sb3_grid4x4.py. Both sides: a decision every 5 s, yellow 3 s, least green 5 s, teleports off, episodes of 900 s.
+
+rates: decisions (5 s of simulated time, all lights) in a second of processor time, of all processes of a side together, loading of the
+network in every episode included, start of the programs not; without learning (the peer: random greens; ours: what an untrained policy
+draws, its inference included), and with PPO. Our policy begins near `greedy` and has shorter queues to simulate, so each side stands beside
+SUMO alone, the sumo binary with the very lights that this side showed without learning, recorded and replayed, and sides are compared by
+their shares of it.
+delay: time lost and departure delay of all vehicles, those that never enter included, by vehicle, after as much simulated time (our
+selection included) and as much processor time (whole programs) as our training takes, on seeds that nobody trained on; the peer's from
+tripinfo, which is checked on the networks' own program. Training of both is at the scenario's demand and on random seeds.
+
+The peer runs as sumo-rl's examples set it (`example`) and with the figures of configs/signals.toml where PPO of both has the same ones
+(`ours`), always without its per-step metrics unless said otherwise. Its columns are left out, and that is said, where it is not
+installed. Processor time, since machines are shared; figures are medians, and only ratios of one call mean something.
+"""
+import argparse, json, os, random, resource, statistics, subprocess, sys, tempfile, venv
+import xml.etree.ElementTree as xml
+from pathlib import Path
+
+from whole_programs import ROOT, environment, program, train
+
+SUMO_HOME = ROOT / ".deps/sumo/sumo"
+PACKAGES = ["torch==2.15.0", "sumo-rl==1.4.5", "stable-baselines3==2.9.2", "supersuit==3.11.0", "pettingzoo==1.24.3",
+            "libsumo==1.28.0", "traci==1.28.0", "sumolib==1.28.0"]
+EPISODE_S, PERIOD_S, YELLOW_S, MIN_GREEN_S = 900, 5, 3, 5
+DECISIONS = EPISODE_S // PERIOD_S
+SUMO_ARGS = ["--collision.action", "warn", "--collision.mingap-factor", "0"]
+SAME_EPISODES = {"env.scenarios": "[]", "signals.demand": "[1.0, 1.0]", "env.max_time_s": EPISODE_S, "env.yellow_s": YELLOW_S,
+                 "env.min_green_s": MIN_GREEN_S, "env.all_red_s": 0, "rollout.workers": 1, "run.threads_per_rank": 1,
+                 "log.tensorboard": "false", "evaluation.seeds": '""'}
+
+
+# The networks.
+
+ARMS = {"left": (700, {"right": 0.6, "top": 0.25, "bottom": 0.15}), "right": (550, {"left": 0.65, "bottom": 0.2, "top": 0.15}),
+        "top": (400, {"bottom": 0.55, "left": 0.25, "right": 0.2}), "bottom": (300, {"top": 0.6, "right": 0.25, "left": 0.15})}
+DRIFT = {"left": (1.2, 0.8, 1.0), "right": (0.9, 1.2, 0.9), "top": (0.8, 1.3, 0.9), "bottom": (1.1, 0.7, 1.2)}  # every five minutes
+
+
+def one_light(folder):
+    """-> its .sumocfg"""
+    cfg = folder / "one_light.sumocfg"
+    if cfg.exists():
+        return cfg
+    subprocess.run([str(SUMO_HOME / "bin/netgenerate"), "--grid", "--grid.number", "1", "--grid.attach-length", "200", "--turn-lanes", "1",
+                    "--turn-lanes.length", "180", "--default.lanenumber", "2", "--default-junction-type", "traffic_light",
+                    "--no-turnarounds", "true", "--no-warnings", "true", "-o", str(folder / "one_light.net.xml")],
+                   check=True, env=environment(SUMO_HOME=str(SUMO_HOME)), stdout=subprocess.DEVNULL)
+    flows = [f'<flow id="{arm}_{to}_{part}" from="{arm}0A0" to="A0{to}0" begin="{300 * part}" end="{300 * part + 300}" '
+             f'period="exp({per_hour * share * DRIFT[arm][part] / 3600:.5f})" departLane="best" departSpeed="max"/>'
+             for part in range(3) for arm, (per_hour, shares) in ARMS.items() for to, share in shares.items()]
+    (folder / "one_light.rou.xml").write_text("<routes>\n" + "\n".join(flows) + "\n</routes>\n")
+    cfg.write_text('<configuration><input><net-file value="one_light.net.xml"/><route-files value="one_light.rou.xml"/></input>'
+                   f'<time><begin value="0"/><end value="{EPISODE_S}"/></time><processing><time-to-teleport value="-1"/>'
+                   '<collision.action value="warn"/><collision.mingap-factor value="0"/></processing></configuration>\n')
+    return cfg
+
+
+def network(name, folder):
+    """-> its .sumocfg"""
+    return one_light(folder) if name == "one_light" else ROOT / f"configs/scenarios/{name}/{name}.sumocfg"
+
+
+# Programs and their processor time.
+
+def cpu_of(action):
+    """-> (processor time of the processes that it started, what it returned)"""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    result = action()
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime, result
+
+
+def run(command, **more):
+    ended = subprocess.run([str(word) for word in command], env=environment(SUMO_HOME=str(SUMO_HOME), **more), capture_output=True,
+                           text=True)
+    if ended.returncode:
+        sys.exit(f"{' '.join(map(str, command))}: exit code {ended.returncode}\n{ended.stdout[-2000:]}\n{ended.stderr[-4000:]}")
+    return ended.stdout
+
+
+def sumo(cfg, seed, more=()):
+    run([SUMO_HOME / "bin/sumo", "-c", cfg, "--end", EPISODE_S, "--seed", seed, "--no-step-log", "--duration-log.disable",
+         "--no-warnings", *more])
+
+
+def evaluate(cfg, controllers, seeds, settings=()):
+    """-> controller -> delay in s"""
+    with tempfile.NamedTemporaryFile(suffix=".json") as out:
+        line = [program("traffic_eval"), "--scenario", cfg, "--seeds", ",".join(map(str, seeds)), "--jobs", 1, "--json", out.name,
+                "--set", "env.objective=delay", "--set", f"env.max_time_s={EPISODE_S}", "--set", f"env.yellow_s={YELLOW_S}",
+                "--set", f"env.min_green_s={MIN_GREEN_S}", "--set", f"env.control_period_s={PERIOD_S}", *settings]
+        for controller in controllers:
+            line += ["--controller", controller]
+        run(line)
+        return {row["controller"]: row["delay_s"] for row in json.load(open(out.name))["controllers"]}
+
+
+def train_ours(cfg, settings, folder):
+    """-> (checkpoint, summary)"""
+    runs = Path(tempfile.mkdtemp(dir=folder))
+    _, summary = train("signals.toml", 1, {**SAME_EPISODES, "env.scenario": f'"{cfg}"', **settings}, runs)
+    found = sorted(runs.glob("*/checkpoints/best.h5")) or sorted(runs.glob("*/checkpoints/*.h5"))
+    return found[-1], summary
+
+
+def peer(args, order, use_libsumo=True):
+    """What this file does in the peer's interpreter, below."""
+    more = {"LIBSUMO_AS_TRACI": "1"} if use_libsumo else {}
+    out = run([args.peer_python, __file__, "--as-peer", json.dumps(order)], PYTHONWARNINGS="ignore", CUDA_VISIBLE_DEVICES="", **more)
+    return json.loads(out.splitlines()[-1])
+
+
+# SUMO with the lights of a run.
+
+def recorder(folder, name):
+    """-> (additional file that makes SUMO write what its lights show, where to)"""
+    ids = [light.get("id") for light in xml.parse(folder["net"]).getroot().iter("tlLogic")]
+    states = folder["scratch"] / f"{name}.states.xml"
+    file = folder["scratch"] / f"{name}.record.xml"
+    events = [f'<timedEvent type="SaveTLSStates" source="{light}" dest="{states}"/>' for light in ids]
+    file.write_text("\n".join(["<additional>", *events, "</additional>"]))
+    return file, states
+
+
+def as_programs(states):
+    """-> additional file in which recorded states are fixed programs"""
+    shown = {}
+    for row in xml.parse(states).getroot().iter("tlsState"):
+        shown.setdefault(row.get("id"), []).append(row.get("state"))
+    lines = ["<additional>"]
+    for light, by_second in shown.items():
+        lines.append(f'<tlLogic id="{light}" programID="replayed" type="static" offset="0">')
+        begin = 0
+        for second in range(1, len(by_second) + 1):
+            if second == len(by_second) or by_second[second] != by_second[begin]:
+                lines.append(f'<phase duration="{second - begin}" state="{by_second[begin]}"/>')
+                begin = second
+        lines.append("</tlLogic>")
+    file = states.with_suffix(".programs.xml")
+    file.write_text("\n".join(lines + ["</additional>"]))
+    return file
+
+
+# Figure 1 and 2.
+
+def rates(args, name, cfg, scratch):
+    net = cfg.with_suffix(".net.xml")
+    place = {"net": net, "scratch": scratch}
+    seeds = list(range(300, 301 + args.episodes))
+    steps = DECISIONS * args.episodes
+    order = {"net": str(net), "routes": str(cfg.with_suffix(".rou.xml")), "single": name == "one_light", "seeds": seeds[1:]}
+    quiet = {"ppo.eval_interval": 1000, "ppo.eval_episodes": 1}
+    untrained, _ = train_ours(cfg, {**quiet, "ppo.iterations": 1, "ppo.num_epochs": 1, "ppo.learning_rate": 1e-9,
+                                    "ppo.final_learning_rate": 1e-9}, scratch)
+    by_chance = [f"checkpoint:{untrained},sampled"]
+
+    def replayed(kind, record):
+        """Files of programs, one a seed: `record(seed, additional file)` runs an episode."""
+        files = []
+        for seed in seeds[1:]:
+            file, states = recorder(place, f"{kind}{seed}")
+            record(seed, file)
+            files.append(as_programs(states))
+        return files
+
+    programs = {"ours": replayed("ours", lambda seed, file: evaluate(
+        cfg, by_chance, [seed], ["--set", f"env.sumo_args={json.dumps(['--additional-files', str(file)])}"]))}
+    if args.peer_python:
+        programs["peer"] = replayed("peer", lambda seed, file: peer(
+            args, {**order, "do": "random", "seeds": [seed], "sumo_args": ["--additional-files", str(file)]}))
+
+    def alone(files):
+        start, _ = cpu_of(lambda: [run([SUMO_HOME / "bin/sumo", "--version"]) for _ in files])
+        full, _ = cpu_of(lambda: [sumo(cfg, seed, ["--additional-files", file]) for seed, file in zip(seeds[1:], files)])
+        return steps / (full - start)
+
+    def ours_by_chance():
+        start, _ = cpu_of(lambda: evaluate(cfg, by_chance, seeds[:1]))
+        full, _ = cpu_of(lambda: evaluate(cfg, by_chance, seeds))
+        return steps / (full - start)
+
+    def ours_learning():
+        start, _ = cpu_of(lambda: train_ours(cfg, {**quiet, "ppo.iterations": 1}, scratch))
+        full, _ = cpu_of(lambda: train_ours(cfg, {**quiet, "ppo.iterations": 1 + args.iterations}, scratch))
+        return 3 * DECISIONS * args.iterations / (full - start)
+
+    def peer_rate(use_libsumo=True, **more):
+        return lambda: (lambda r: r["decisions"] / r["cpu_s"])(peer(args, {**order, "do": "random", **more}, use_libsumo))
+
+    ways = {("ours", "SUMO alone"): lambda: alone(programs["ours"]), ("ours", "untrained policy"): ours_by_chance,
+            ("ours", "PPO"): ours_learning}
+    if args.peer_python:
+        learn = {"do": "learn", "decisions": 3 * DECISIONS * args.iterations}
+        ways |= {("peer", "SUMO alone"): lambda: alone(programs["peer"]), ("peer", "random, libsumo"): peer_rate(),
+                 ("peer", "random, libsumo, with its metrics"): peer_rate(info=True), ("peer", "random, TraCI"): peer_rate(False),
+                 ("peer", "PPO `example`, libsumo"): peer_rate(**learn, settings="example"),
+                 ("peer", "PPO `ours`, libsumo"): peer_rate(**learn, settings="ours"),
+                 ("peer", "PPO `example`, TraCI"): peer_rate(False, **learn, settings="example")}
+    ways = {way: measure for way, measure in ways.items() if not any(word in way[1] for word in args.without)}
+    found = {way: [] for way in ways}
+    for number in range(args.rounds):
+        for way, measure in ways.items():
+            found[way].append(measure())
+            print(f"round {number + 1}: {way}: {found[way][-1]:.0f}, load {os.getloadavg()[0]:.1f}", file=sys.stderr, flush=True)
+    shares = {way: [a / b for a, b in zip(values, found[way[0], "SUMO alone"])] for way, values in found.items()}
+    print(f"\n| {name} | | decisions/s | range | share of SUMO alone | ours, times this |\n| --- | --- | --- | --- | --- | --- |")
+    for way, values in found.items():
+        mine = shares["ours", "PPO" if way[1].startswith("PPO") else "untrained policy"]
+        times = statistics.median(a / b for a, b in zip(mine, shares[way]))
+        beside = way[1] != "SUMO alone"
+        print(f"| {way[0]} | {way[1]} | {statistics.median(values):,.0f} | {min(values):,.0f}-{max(values):,.0f} | "
+              f"{f'{100 * statistics.median(shares[way]):.0f} %' if beside else ''} | "
+              f"{f'{times:.1f}' if beside and way[0] == 'peer' else ''} |", flush=True)
+
+
+# Figure 3.
+
+def tripinfo_delay(file):
+    """As traffic_eval counts: seconds lost on the road and before it, by vehicle that has or would have departed."""
+    lost, vehicles = 0.0, 0
+    for trip in xml.parse(file).getroot().iter("tripinfo"):
+        vehicles += 1
+        # Whole steps, as the program counts: what is left is between a departure's time and the next step, which nobody could save.
+        lost += max(0, int(float(trip.get("departDelay")))) + max(0.0, float(trip.get("timeLoss")))
+    return lost / max(1, vehicles)
+
+
+TRIPS = ["--tripinfo-output.write-unfinished", "--tripinfo-output.write-undeparted", "--tripinfo-output"]
+
+
+def delay(args, name, cfg, scratch):
+    seeds = list(range(200, 200 + args.eval_seeds))
+    trips = scratch / "trips.xml"
+    checked = []
+    for seed in seeds:
+        sumo(cfg, seed, [*TRIPS, trips])
+        checked.append(tripinfo_delay(trips))
+    order = {"net": str(cfg.with_suffix(".net.xml")), "routes": str(cfg.with_suffix(".rou.xml")), "single": name == "one_light"}
+    rows, scripts = [], {}
+    for training_seed in range(1, 1 + args.training_seeds):
+        training = {"run.seed": training_seed, "ppo.iterations": args.training}
+        cpu_s, (checkpoint, summary) = cpu_of(lambda: train_ours(cfg, training, scratch))
+        decisions = DECISIONS * (3 * args.training + 6 * (args.training // 10 + 3))  # with those of selection
+        scripts = evaluate(cfg, ["none", "greedy", "max_pressure", f"checkpoint:{checkpoint}"], seeds)
+        rows.append(("ours", training_seed, decisions, cpu_s, scripts.pop(f"checkpoint:{checkpoint}")))
+        print(rows[-1], summary["result"], file=sys.stderr, flush=True)
+        for settings in args.peer_settings if args.peer_python else ():
+            marks = peer(args, {**order, "do": "learn", "settings": settings, "training_seed": training_seed, "decisions": decisions,
+                                "cpu_s": cpu_s, "save": str(scratch / "peer")})
+            for mark in marks["marks"]:
+                written = [*TRIPS, f"{scratch}/SEED.xml"]
+                for seed in seeds:  # none of an evaluation before
+                    (scratch / f"{seed}.xml").unlink(missing_ok=True)
+                peer(args, {**order, "do": "evaluate", "model": mark["model"], "seeds": seeds, "sumo_args": written})
+                found = statistics.mean(tripinfo_delay(scratch / f"{seed}.xml") for seed in seeds)
+                who = f"peer `{settings}`, {mark['what']}"
+                rows.append((who, training_seed, mark["decisions"], mark["cpu_s"], found))
+                print(rows[-1], file=sys.stderr, flush=True)
+    print(f"\n| {name} | training seed | decisions trained | processor time, s | delay, s |\n| --- | --- | --- | --- | --- |")
+    print(f"| own program | | | | {scripts['none']:.1f} (by tripinfo {statistics.mean(checked):.1f}) |")
+    for script in ("greedy", "max_pressure"):
+        print(f"| {script} | | | | {scripts[script]:.1f} |")
+    for who, training_seed, decisions, cpu_s, found in rows:
+        print(f"| {who} | {training_seed} | {decisions:,} | {cpu_s:.0f} | {found:.1f} |")
+    sys.stdout.flush()
+
+
+# In the peer's interpreter.
+
+def cpu_here():
+    return sum(u.ru_utime + u.ru_stime for u in map(resource.getrusage, (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)))
+
+
+def peer_arguments(order, env_module):
+    """Of SumoEnvironment, whose episodes go through order["seeds"], or random ones; SEED in what SUMO is told is that of the episode."""
+    seeds = iter(order["seeds"]) if "seeds" in order and order["do"] != "learn" else None
+    rng = random.Random(order.get("training_seed", 1))
+    sumo_args = " ".join([*SUMO_ARGS, "--no-step-log", *order.get("sumo_args", [])])
+
+    class Seeded(env_module.SumoEnvironment):
+        def reset(self, seed=None, **more):
+            seed = next(seeds) if seeds else rng.randrange(10**6, 2**31 - 1)
+            self.additional_sumo_cmd = sumo_args.replace("SEED", str(seed))
+            return super().reset(seed=seed, **more)
+
+    env_module.SumoEnvironment = Seeded
+    env_module.SumoEnvironmentPZ.render_mode = None  # supersuit asks for it, 1.4.5 has none
+    info = order.get("info", False)
+    return Seeded, dict(net_file=order["net"], route_file=order["routes"], num_seconds=EPISODE_S, delta_time=PERIOD_S, yellow_time=YELLOW_S,
+                        min_green=MIN_GREEN_S, single_agent=order["single"], add_system_info=info, add_per_agent_info=info,
+                        sumo_warnings=False)
+
+
+def peer_random(order, make, arguments):
+    env = make(**arguments)
+    rng = random.Random(1)
+    begin, decisions = cpu_here(), 0
+    for _ in order["seeds"]:
+        env.reset()
+        done = False
+        while not done:
+            if order["single"]:
+                done = env.step(rng.randrange(env.action_space.n))[3]
+            else:
+                done = env.step({light: rng.randrange(env.action_spaces(light).n) for light in env.ts_ids})[2]["__all__"]
+            decisions += 1
+    env.close()
+    return {"decisions": decisions, "cpu_s": cpu_here() - begin}
+
+
+def peer_vector(order, make, arguments):
+    """-> (environment for PPO, lights)"""
+    if order["single"]:
+        return make(**arguments), 1
+    import sumo_rl, supersuit
+    from stable_baselines3.common.vec_env import VecMonitor
+    arguments.pop("single_agent")
+    env = supersuit.pettingzoo_env_to_vec_env_v1(sumo_rl.parallel_env(**arguments))
+    lights = env.num_envs
+    return VecMonitor(supersuit.concat_vec_envs_v1(env, 1, num_cpus=1, base_class="stable_baselines3")), lights
+
+
+def peer_ppo(order, env):
+    from stable_baselines3 import PPO
+    from stable_baselines3.common.utils import set_random_seed
+    if order["settings"] == "ours":  # configs/signals.toml: three episodes an iteration; the rate stays, its end is not known
+        more = dict(n_steps=3 * DECISIONS, batch_size=512 if not order["single"] else 180, n_epochs=6, learning_rate=1e-3, gamma=0.95,
+                    gae_lambda=0.9, ent_coef=0.01, target_kl=0.05)
+    elif order["single"]:  # sumo-rl's ppo_big-intersection.py
+        more = dict(learning_rate=1e-3)
+    else:  # sumo-rl's sb3_grid4x4.py
+        more = dict(gamma=0.95, n_steps=256, ent_coef=0.0905168, learning_rate=0.00062211, vf_coef=0.042202, max_grad_norm=0.9,
+                    gae_lambda=0.99, n_epochs=5, clip_range=0.3, batch_size=256)
+    set_random_seed(order.get("training_seed", 1))  # PPO(seed=...) would seed the environment, which supersuit's cannot be
+    return PPO("MlpPolicy", env, device="cpu", **more)
+
+
+def peer_learn(order, make, arguments):
+    """Until as many decisions are made and as much processor time is used as asked for; looks after each update."""
+    import torch
+    from stable_baselines3.common.callbacks import BaseCallback
+    torch.set_num_threads(1)
+    env, lights = peer_vector(order, make, arguments)
+    model = peer_ppo(order, env)
+    wanted = {"equal simulated time": lambda: model.num_timesteps >= lights * order["decisions"]}
+    if "cpu_s" in order:
+        wanted["equal processor time"] = lambda: cpu_here() >= order["cpu_s"]
+    marks = []
+
+    class Marks(BaseCallback):
+        def _on_rollout_start(self):
+            for what in [name for name, is_over in wanted.items() if is_over()]:
+                del wanted[what]
+                path = f"{order.get('save', '')}{len(marks)}.zip"
+                if "save" in order:
+                    model.save(path)
+                marks.append({"what": what, "model": path, "decisions": model.num_timesteps // lights, "cpu_s": cpu_here()})
+
+        def _on_step(self):
+            return bool(wanted)
+
+    begin = cpu_here()
+    model.learn(10**9, callback=Marks())
+    decisions = model.num_timesteps // lights
+    env.close()
+    return {"decisions": decisions, "cpu_s": cpu_here() - begin, "marks": marks}
+
+
+def peer_evaluate(order, make, arguments):
+    import torch
+    from stable_baselines3 import PPO
+    torch.set_num_threads(1)
+    model = PPO.load(order["model"], device="cpu")
+    env = make(**arguments)
+
+    def choose(seen):
+        return int(model.predict(seen, deterministic=True)[0])
+
+    for _ in order["seeds"]:
+        seen, done = env.reset(), False
+        if order["single"]:
+            seen = seen[0]
+        while not done:
+            if order["single"]:
+                seen, _, _, done, _ = env.step(choose(seen))
+            else:
+                seen, _, dones, _ = env.step({light: choose(of_light) for light, of_light in seen.items()})
+                done = dones["__all__"]
+    env.close()
+    return {}
+
+
+def as_peer(order):
+    import importlib
+    make, arguments = peer_arguments(order, importlib.import_module("sumo_rl.environment.env"))
+    do = {"random": peer_random, "learn": peer_learn, "evaluate": peer_evaluate}[order["do"]]
+    print("\n" + json.dumps(do(order, make, arguments)), flush=True)
+
+
+def find_peer(args):
+    """Its interpreter: the one that is named, else that of the venv."""
+    here = args.folder / "sb3"
+    if args.install_peer:
+        venv.create(here, with_pip=True)
+        subprocess.run([str(here / "bin/python"), "-m", "pip", "install", "-q", *PACKAGES], check=True)
+    if not args.peer_python and (here / "bin/python").exists():
+        args.peer_python = str(here / "bin/python")
+    if not args.peer_python:
+        print("no --peer-python and no --install-peer: the peer's rows are left out")
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--install-peer", action="store_true")
+    parser.add_argument("--peer-python", help="an interpreter that has the peer")
+    parser.add_argument("--networks", nargs="+", default=["one_light", "lights_grid"])
+    parser.add_argument("--parts", nargs="+", default=["rates", "delay"], choices=["rates", "delay"])
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--episodes", type=int, default=5, help="of a measurement with random actions")
+    parser.add_argument("--iterations", type=int, default=8, help="of a measurement with PPO, three episodes each")
+    parser.add_argument("--without", nargs="+", default=[], metavar="WORD", help="leave out measurements of this name, as TraCI")
+    parser.add_argument("--training", type=int, default=40, help="iterations of our training before delay is measured")
+    parser.add_argument("--training-seeds", type=int, default=2)
+    parser.add_argument("--eval-seeds", type=int, default=10)
+    parser.add_argument("--peer-settings", nargs="+", default=["example", "ours"], choices=["example", "ours"])
+    parser.add_argument("--folder", type=Path, default=ROOT / ".cache/lights")
+    parser.add_argument("--as-peer", type=json.loads, help=argparse.SUPPRESS)
+    args = parser.parse_args()
+    if args.as_peer:
+        return as_peer(args.as_peer)
+    args.folder = args.folder.resolve()
+    args.folder.mkdir(parents=True, exist_ok=True)
+    find_peer(args)
+    for name in ("traffic_train", "traffic_eval"):
+        program(name)
+    with tempfile.TemporaryDirectory() as scratch:
+        for name in args.networks:
+            cfg = network(name, args.folder)
+            for part in args.parts:
+                {"rates": rates, "delay": delay}[part](args, name, cfg, Path(scratch))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
