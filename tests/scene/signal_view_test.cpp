@@ -15,6 +15,17 @@ namespace {
 
 using testing::NetText;
 
+/// Asks one vehicle for the same at every call.
+class Insistent final : public Controller {
+ public:
+  void reset(std::uint64_t /*seed*/) override {}
+  void decide(const RoadState& /*state*/, std::vector<Command>& commands) override {
+    commands.emplace_back();
+  }
+  [[nodiscard]] std::string_view name() const override { return "insistent"; }
+  [[nodiscard]] double period_s() const override { return 1.0; }
+};
+
 /// A light "t" at the end of two edges of 100 m that lead to `out`; before one of them a short
 /// edge.
 NetText crossing() {
@@ -96,15 +107,15 @@ TEST_F(SignalViewTest, EveryGreenHasARowOfFeatures) {
 }
 
 TEST_F(SignalViewTest, OneOfLightsAndOneOfVehiclesActTogetherAtTimesOfTheirOwn) {
-  const auto joint = [](const char* first, const char* second) {
+  const auto joint = [](std::unique_ptr<Controller> first, std::unique_ptr<Controller> second) {
     std::vector<std::unique_ptr<Controller>> parts;
-    parts.push_back(make_controller(first));
-    parts.push_back(make_controller(second));
+    parts.push_back(std::move(first));
+    parts.push_back(std::move(second));
     return join_controllers(std::move(parts));
   };
-  const auto both = joint("greedy(period_s=2)", "brisk(period_s=1)");
+  const auto both = joint(make_controller("greedy(period_s=2)"), std::make_unique<Insistent>());
   EXPECT_TRUE(both->sets_signals());
-  EXPECT_EQ(both->name(), "greedy+brisk");
+  EXPECT_EQ(both->name(), "greedy+insistent");
   scene_.add({"south", "out"}, "south_0", 95, 0);
   step();
   std::vector<std::size_t> of_lights;
@@ -120,8 +131,8 @@ TEST_F(SignalViewTest, OneOfLightsAndOneOfVehiclesActTogetherAtTimesOfTheirOwn) 
   }
   EXPECT_THAT(of_lights, ::testing::ElementsAre(1, 0, 1, 0));
   EXPECT_THAT(of_vehicles, ::testing::ElementsAre(1, 1, 1, 1));
-  EXPECT_THROW(joint("greedy", "actuated"), ConfigError);
-  EXPECT_THROW(joint("meter", "yield"), ConfigError);
+  EXPECT_THROW(joint(make_controller("greedy"), make_controller("actuated")), ConfigError);
+  EXPECT_THROW(joint(make_controller("meter"), make_controller("yield")), ConfigError);
 }
 
 TEST_F(SignalViewTest, ScriptsGiveGreenToWhoStands) {

@@ -17,7 +17,7 @@ SignalBatch two_lights(float first_feature = 0.3F) {
                                                    {.light = 4, .num_greens = 3, .present = 0}};
   std::vector<float> rows(5 * scene::signal_features().size());
   for (std::size_t i = 0; i < rows.size(); ++i) {
-    rows[i] = std::sin(static_cast<float>(i));
+    rows[i] = 0.1F * std::sin(static_cast<float>(i));
   }
   rows[0] = first_feature;
   return signal_batch(choices, rows);

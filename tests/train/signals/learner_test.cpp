@@ -106,20 +106,27 @@ TEST(SignalLearner, LearnsFromQuietLightsBesideBusyOnes) {
   test::AloneCommunicator alone;
   SignalPolicy policy(16, 3);
   Learner learner(config, policy, alone);
+  constexpr float kQuiet = 0.1F;
   const auto worth = [&] {
     double sum = 0.0;
-    const LightHistory light = live(policy, 200, 77);
+    const LightHistory light = live(policy, 200, 77, kQuiet);
     for (const float reward : light.reward) sum += static_cast<double>(reward);
     return sum / 200;
   };
   Rng rng(5);
-  for (int iteration = 0; iteration < 10; ++iteration) {
-    auto episodes = live_episodes(policy, 12, 0, 1, 100 + static_cast<std::uint64_t>(iteration));
-    for (EpisodeHistory& episode : episodes) {  // whatever the busy one chooses is worth nothing
-      for (float& reward : episode.lights[0].reward) reward *= 0.1F;
-      for (float& reward : episode.lights[1].reward) reward = static_cast<float>(rng.uniform());
+  for (std::uint64_t iteration = 0; iteration < 10; ++iteration) {
+    std::vector<EpisodeHistory> episodes;
+    for (std::uint64_t order = 0; order < 12; ++order) {
+      const std::uint64_t seed = derive_seed(iteration, {order});
+      LightHistory quiet = live(policy, 20, seed, kQuiet);
+      LightHistory busy = live(policy, 20, seed + 1, 1.0F);
+      for (float& reward : quiet.reward) reward *= 0.05F;
+      for (float& reward : busy.reward) reward = static_cast<float>(rng.uniform());  // by chance
+      episodes.push_back({.order = static_cast<std::int64_t>(order),
+                          .lights = {std::move(quiet), std::move(busy)},
+                          .score = {}});
     }
-    ASSERT_TRUE(learner.update(episodes, 12, iteration));
+    ASSERT_TRUE(learner.update(episodes, 12, static_cast<std::int64_t>(iteration)));
   }
   EXPECT_GT(worth(), 0.6);
 }
