@@ -19,6 +19,9 @@ void check_inputs(const GaeInputs& in) {
   const auto steps = rewards.sizes().slice(0, 2);
   check_tensor("gae: terminated", in.terminated, steps, torch::kBool, rewards.device());
   check_tensor("gae: truncated", in.truncated, steps, torch::kBool, rewards.device());
+  if (in.periods.defined()) {
+    check_tensor("gae: periods", in.periods, steps, torch::kInt64, rewards.device());
+  }
 }
 
 torch::Tensor on_cpu(const torch::Tensor& x) { return x.detach().cpu().contiguous(); }
@@ -32,6 +35,7 @@ torch::Tensor gae(const GaeInputs& in, double gamma, double gae_lambda) {
   const torch::Tensor next_values = on_cpu(in.next_values);
   const torch::Tensor terminated = on_cpu(in.terminated);
   const torch::Tensor truncated = on_cpu(in.truncated);
+  const torch::Tensor periods = in.periods.defined() ? on_cpu(in.periods) : torch::Tensor();
   torch::Tensor advantages = torch::empty_like(rewards);
 
   const std::int64_t T = rewards.size(0);
@@ -42,14 +46,17 @@ torch::Tensor gae(const GaeInputs& in, double gamma, double gae_lambda) {
   const auto* next_value = next_values.const_data_ptr<float>();
   const auto* ends = terminated.const_data_ptr<bool>();
   const auto* cut = truncated.const_data_ptr<bool>();
+  const auto* lasts = periods.defined() ? periods.const_data_ptr<std::int64_t>() : nullptr;
   auto* advantage = advantages.mutable_data_ptr<float>();
 
   std::vector<double> carry(static_cast<std::size_t>(B * C), 0.0);
   for (std::int64_t t = T - 1; t >= 0; --t) {
     for (std::int64_t b = 0; b < B; ++b) {
       const std::int64_t step = t * B + b;
-      const double bootstrap = ends[step] ? 0.0 : gamma;
-      const double keep = ends[step] || cut[step] ? 0.0 : gamma * gae_lambda;
+      const double discount =
+          lasts == nullptr ? gamma : std::pow(gamma, static_cast<double>(lasts[step]));
+      const double bootstrap = ends[step] ? 0.0 : discount;
+      const double keep = ends[step] || cut[step] ? 0.0 : discount * gae_lambda;
       for (std::int64_t c = 0; c < C; ++c) {
         const std::int64_t i = step * C + c;
         // A terminated step has no next value: whatever stands there, NaN too, is not looked at.

@@ -90,6 +90,19 @@ TEST(Gae, EqualsItsDefinition) {
   EXPECT_LT(distance(gae(in, 0.97, 0.9), gae_by_definition(in, 0.97, 0.9)), 1e-5);
 }
 
+TEST(Gae, DiscountsEveryPeriodThatAStepTook) {
+  GaeInputs in = one_environment({1, 2, 4}, {0, 2, 4}, {2, 4, 8});
+  in.periods = torch::tensor({2, 1, 3}, torch::kLong).view({3, 1});
+  // differences: 1 + .25 * 2 - 0 = 1.5;  2 + .5 * 4 - 2 = 2;  4 + .125 * 8 - 4 = 1
+  const float second = 2 + .25F * 1;
+  const torch::Tensor expected = torch::tensor({1.5F + .125F * second, second, 1.F}).view({3, 1});
+  EXPECT_TRUE(torch::equal(gae(in, 0.5, 0.5), expected));
+  in.periods = torch::ones({3, 1}, torch::kLong);
+  const torch::Tensor ones = gae(in, 0.97, 0.9);
+  in.periods = torch::Tensor();
+  EXPECT_TRUE(torch::equal(ones, gae(in, 0.97, 0.9)));
+}
+
 TEST(Gae, TreatsEachConflictAsItsOwnReward) {
   const GaeInputs in = random_rollout({17, 3, 4});
   const torch::Tensor together = gae(in, 0.99, 0.8);

@@ -13,6 +13,9 @@ struct GaeInputs {
   torch::Tensor next_values;  ///< as rewards: V(obs_t+1), of the final obs where truncated
   torch::Tensor terminated;   ///< [T, B] bool: no bootstrap
   torch::Tensor truncated;    ///< [T, B] bool: bootstrap, then cut the recursion
+  /// [T, B] int64: periods that a step took, each of which is discounted, where decisions are not
+  /// all as far apart (a semi-Markov process: Bradtke and Duff 1994); undefined: one.
+  torch::Tensor periods = {};
 };
 
 /// Generalised advantage estimation over one rollout. The last step bootstraps from its

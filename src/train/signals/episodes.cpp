@@ -59,10 +59,11 @@ class Handler final : public rollout::EpisodeHandler {
     if (!keeps()) return true;
     history.lights.resize(period.lost_s.size());
     for (std::size_t l = 0; l < history.lights.size(); ++l) {
-      auto& rewards = history.lights[l].reward;
-      if (!rewards.empty()) {
-        rewards.back() -= static_cast<float>(wanted_.reward_scale * period.lost_s[l]);
-      }
+      LightHistory& light = history.lights[l];
+      if (light.reward.empty()) continue;
+      const double discount = std::pow(wanted_.gamma, static_cast<double>(light.periods.back()));
+      light.reward.back() -= static_cast<float>(wanted_.reward_scale * discount * period.lost_s[l]);
+      ++light.periods.back();
     }
     return true;
   }
@@ -118,6 +119,7 @@ class Handler final : public rollout::EpisodeHandler {
       light.log_prob.push_back(made.log_prob[b]);
       light.value.push_back(made.value[b]);
       light.reward.push_back(0.0F);
+      light.periods.push_back(0);
     }
   }
 

@@ -23,7 +23,8 @@ struct LightHistory {
   std::vector<std::int32_t> chosen;   ///< among them
   std::vector<float> log_prob;
   std::vector<float> value;   ///< standardised
-  std::vector<float> reward;  ///< from a decision to the next one
+  std::vector<float> reward;  ///< from a decision to the next one, discounted to that decision
+  std::vector<std::int64_t> periods;  ///< control periods from a decision to the next one
 };
 
 struct EpisodeHistory {
@@ -41,6 +42,7 @@ struct EpisodesWanted {
   /// Choices are drawn from it and kept; nothing: the most probable ones, nothing is kept.
   std::optional<std::uint64_t> sampling_seed{};
   double reward_scale = 1.0;
+  double gamma = 1.0;        ///< discount of a control period
   bool may_give_up = false;  ///< when a stop is requested
 };
 

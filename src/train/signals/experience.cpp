@@ -15,7 +15,7 @@ std::int64_t num_learned(const LightHistory& light) {
 
 /// The lights of all episodes side by side, T the longest: [T, L].
 struct Padded {
-  torch::Tensor rewards, values, next_values, ends;
+  torch::Tensor rewards, values, next_values, ends, periods;
 };
 
 Padded pad(const std::vector<const LightHistory*>& lights, const rl::RunningMeanStd& scale) {
@@ -25,7 +25,8 @@ Padded pad(const std::vector<const LightHistory*>& lights, const rl::RunningMean
   Padded out{.rewards = torch::zeros({longest, count}),
              .values = torch::zeros({longest, count}),
              .next_values = torch::zeros({longest, count}),
-             .ends = torch::zeros({longest, count}, torch::kBool)};
+             .ends = torch::zeros({longest, count}, torch::kBool),
+             .periods = torch::ones({longest, count}, torch::kLong)};
   for (std::int64_t l = 0; l < count; ++l) {
     const LightHistory& light = *lights[static_cast<std::size_t>(l)];
     const std::int64_t n = num_learned(light);
@@ -35,6 +36,7 @@ Padded pad(const std::vector<const LightHistory*>& lights, const rl::RunningMean
     out.values.select(1, l).narrow(0, 0, n).copy_(values.narrow(0, 0, n));
     out.next_values.select(1, l).narrow(0, 0, n).copy_(values.narrow(0, 1, n));
     out.ends.select(1, l)[n - 1] = true;
+    out.periods.select(1, l).narrow(0, 0, n).copy_(torch::tensor(light.periods).narrow(0, 0, n));
   }
   return out;
 }
@@ -121,7 +123,8 @@ Experience pack(const std::vector<EpisodeHistory>& episodes, std::int64_t num_ep
                                             .values = padded.values,
                                             .next_values = padded.next_values,
                                             .terminated = torch::zeros_like(padded.ends),
-                                            .truncated = padded.ends},
+                                            .truncated = padded.ends,
+                                            .periods = padded.periods},
                                            horizon.gamma, horizon.gae_lambda);
   experience.advantages = unpad(advantages, lights);
   experience.values = unpad(padded.values, lights);

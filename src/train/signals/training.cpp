@@ -147,6 +147,7 @@ std::optional<Iteration> SignalsTraining::iterate() {
        .sampling_seed =
            derive_seed(seed, {kSamplingStream, static_cast<std::uint64_t>(iteration_)}),
        .reward_scale = settings_.reward_scale,
+       .gamma = config_.ppo.gamma,
        .may_give_up = true},
       episodes);
   if (!mine) return std::nullopt;

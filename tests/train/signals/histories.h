@@ -40,6 +40,7 @@ inline LightHistory live(SignalPolicy& policy, int decisions, std::uint64_t seed
     light.chosen.push_back(made.green[0]);
     light.log_prob.push_back(made.log_prob[0]);
     light.value.push_back(made.value[0]);
+    light.periods.push_back(1);
   }
   return light;
 }

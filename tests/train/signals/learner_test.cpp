@@ -48,10 +48,11 @@ TEST(SignalExperience, TheAdvantageIsThatOfTheTextbook) {
   LightHistory& light = episode.lights[0];
   light.reward = {1.0F, 2.0F, 100.0F};
   light.value = {0.5F, 0.25F, 4.0F};
+  light.periods = {2, 1, 1};
   const Experience experience =
       pack({episode}, 1, rl::RunningMeanStd(1), {.gamma = 0.5, .gae_lambda = 0.8}, alone);
   const double second = 2.0 + 0.5 * 4.0 - 0.25;
-  const double first = 1.0 + 0.5 * 0.25 - 0.5 + 0.5 * 0.8 * second;
+  const double first = 1.0 + 0.25 * 0.25 - 0.5 + 0.25 * 0.8 * second;  // two periods
   ASSERT_EQ(experience.advantages.size(0), 2);
   EXPECT_NEAR(experience.advantages[0].item<double>(), first, 1e-6);
   EXPECT_NEAR(experience.advantages[1].item<double>(), second, 1e-6);
@@ -114,13 +115,13 @@ TEST(SignalLearner, LearnsFromQuietLightsBesideBusyOnes) {
     return sum / 200;
   };
   Rng rng(5);
-  for (std::uint64_t iteration = 0; iteration < 10; ++iteration) {
+  for (std::uint64_t iteration = 0; iteration < 20; ++iteration) {
     std::vector<EpisodeHistory> episodes;
     for (std::uint64_t order = 0; order < 12; ++order) {
       const std::uint64_t seed = derive_seed(iteration, {order});
       LightHistory quiet = live(policy, 20, seed, kQuiet);
       LightHistory busy = live(policy, 20, seed + 1, 1.0F);
-      for (float& reward : quiet.reward) reward *= 0.05F;
+      for (float& reward : quiet.reward) reward *= 0.1F;
       for (float& reward : busy.reward) reward = static_cast<float>(rng.uniform());  // by chance
       episodes.push_back({.order = static_cast<std::int64_t>(order),
                           .lights = {std::move(quiet), std::move(busy)},
