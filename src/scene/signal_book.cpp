@@ -37,6 +37,8 @@ void SignalBook::observe(double time_s, std::span<const LightState> lights) {
   }
 }
 
+void SignalBook::set_occupied(int light, bool occupied) { at(lights_, light).occupied = occupied; }
+
 void SignalBook::add(std::span<const SignalCommand> commands) {
   for (const SignalCommand& command : commands) {
     TRAFFIC_CHECK(command.light >= 0 && command.light < num_lights(), "light {} of {}",
@@ -76,7 +78,9 @@ bool SignalBook::walk(Light& light) {
       ++num_changes_;
       enter(light,
             light.plan.needs_yellow(light.present, light.next) ? Stage::kYellow : Stage::kAllRed);
-      if (light.stage == Stage::kAllRed) light.since_s = time_s_ - limits_.all_red_s;
+      if (light.stage == Stage::kAllRed) {
+        light.since_s = time_s_ - limits_.all_red_s - kClearanceS;  // nobody loses green
+      }
       return true;
     }
     case Stage::kYellow:
@@ -84,7 +88,9 @@ bool SignalBook::walk(Light& light) {
       enter(light, Stage::kAllRed);
       return true;
     case Stage::kAllRed:
-      if (!is_over(stage_s(light), limits_.all_red_s)) return false;
+      if (!is_over(stage_s(light), limits_.all_red_s + (light.occupied ? kClearanceS : 0.0))) {
+        return false;
+      }
       light.present = std::exchange(light.next, -1);
       enter(light, Stage::kGreen);
       return true;

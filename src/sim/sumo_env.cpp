@@ -222,6 +222,9 @@ struct SumoEnv::Impl {
   void observe_signals() {
     signal_book.observe(state->time_s(), state->lights());
     signal_view->update(*state, signal_book);
+    for (int light = 0; light < signal_book.num_lights(); ++light) {
+      signal_book.set_occupied(light, signal_view->light(light).inside > 0);
+    }
     state->score().signal_changes = signal_book.num_changes();
   }
 

@@ -61,6 +61,22 @@ TEST_F(SignalBookTest, AllRedFollowsYellowWhereItIsAskedFor) {
   EXPECT_EQ(step(), "rG");
 }
 
+TEST_F(SignalBookTest, GreenWaitsUntilTheJunctionIsClearButNotForEver) {
+  begin({.yellow_s = 2, .min_green_s = 1});
+  step();
+  ask(1);
+  EXPECT_EQ(steps(2), "yr");
+  book_.set_occupied(0, true);
+  EXPECT_EQ(steps(3), "rr");
+  book_.set_occupied(0, false);
+  EXPECT_EQ(step(), "rG");
+  ask(0);
+  EXPECT_EQ(steps(2), "ry");
+  book_.set_occupied(0, true);
+  EXPECT_EQ(steps(static_cast<int>(kClearanceS)), "rr");
+  EXPECT_EQ(step(), "Gr");
+}
+
 TEST_F(SignalBookTest, NobodyMayAskBeforeTheLeastGreenIsOver) {
   begin({.yellow_s = 3, .min_green_s = 5});
   EXPECT_EQ(steps(4), "Gr");

@@ -21,6 +21,9 @@
 
 namespace traffic::scene {
 
+/// Red between two greens is prolonged by no more than this while a junction is not clear.
+inline constexpr double kClearanceS = 10.0;
+
 /// The green that a light is to show next; the present one: it stays.
 struct SignalCommand {
   std::int32_t light = 0;  ///< index into Road::lights
@@ -41,6 +44,9 @@ class SignalBook {
   /// What is shown now. Lights that have a choice are taken over once they show one of their
   /// greens.
   void observe(double time_s, std::span<const LightState> lights);
+  /// Whether somebody stands inside the light's junction: then those that are to get green wait for
+  /// up to kClearanceS longer, so that streams do not block each other there.
+  void set_occupied(int light, bool occupied);
   /// @throws Error for a light that may not switch, or a green that it does not have
   void add(std::span<const SignalCommand> commands);
   /// What changes with the step that begins now. A green that has lasted as long as it may is
@@ -71,6 +77,7 @@ class SignalBook {
     int present = -1;
     int next = -1;                ///< what it is on the way to, or asked for
     double since_s = 0;           ///< begin of the stage
+    bool occupied = false;        ///< somebody stands inside its junction
     std::vector<double> shown_s;  ///< [greens] when each was shown last
   };
   [[nodiscard]] const Light& light_at(int light) const;
