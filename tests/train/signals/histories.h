@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string_view>
 #include <vector>
 
@@ -13,9 +14,10 @@ namespace traffic::train::signals::testing {
 
 /// Choices by the policy among two to four greens with random features; a choice is worth the first
 /// feature of its green. What the rule sees that a policy begins with is the same for all.
-/// @param traffic what all greens see of the whole light's vehicles
+/// @param traffic what all greens see of the whole light's vehicles; nothing: each sees another,
+/// for a rule's weight of what all have in common moves by rounding alone
 inline LightHistory live(SignalPolicy& policy, int decisions, std::uint64_t seed,
-                         float traffic = 0.5F) {
+                         std::optional<float> traffic = {}) {
   Rng rng(seed);
   const std::size_t columns = scene::signal_features().size();
   LightHistory light;
@@ -26,7 +28,7 @@ inline LightHistory live(SignalPolicy& policy, int decisions, std::uint64_t seed
       const std::string_view name = scene::signal_features()[k % columns];
       const auto value = static_cast<float>(rng.uniform());
       rows[k] = name == "near" || name == "is_present" ? 0.0F : value;
-      if (name == "light_vehicles") rows[k] = traffic;
+      if (traffic && name == "light_vehicles") rows[k] = *traffic;
     }
     std::vector<float> uniforms(static_cast<std::size_t>(greens));
     for (float& value : uniforms) value = static_cast<float>(rng.uniform());
