@@ -78,11 +78,7 @@ config::Config choose_config(const EvalArguments& arguments, const config::Commo
   std::optional<config::Config> chosen;
   if (!options.config_path.empty()) chosen = config::resolve(options);
   std::string first;
-  std::vector<std::string> names;
-  for (const std::string& together : arguments.controllers) {
-    for (const std::string_view part : config::controller_parts(together)) names.emplace_back(part);
-  }
-  for (const std::string& name : names) {
+  for (const std::string& name : config::controller_parts(arguments.controllers)) {
     const auto file = train::checkpoint_name(name);
     if (!file) continue;
     const auto trained =

@@ -190,6 +190,14 @@ std::vector<std::string_view> controller_parts(std::string_view text) {
   return parts;
 }
 
+std::vector<std::string> controller_parts(std::span<const std::string> texts) {
+  std::vector<std::string> all;
+  for (const std::string& text : texts) {
+    for (const std::string_view part : controller_parts(text)) all.emplace_back(part);
+  }
+  return all;
+}
+
 std::string refuse_to_imitate(std::string_view text) {
   try {
     const ControllerSpec spec = parse_controller(text);

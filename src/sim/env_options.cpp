@@ -47,4 +47,10 @@ scene::CandidateRule candidate_rule(const config::Config& config) {
           .lead_s = config.env.lead_s};
 }
 
+scene::ControllerOptions controller_options(const config::Config& config) {
+  return {.top_k = static_cast<int>(config.controller.top_k),
+          .period_s = config.env.control_period_s,
+          .candidates = candidate_rule(config)};
+}
+
 }  // namespace traffic::sim

@@ -87,13 +87,8 @@ class Judge {
  public:
   Judge(const NetworkStudy& study, const config::Config& config, const StudyUse& use)
       : study_(study), config_(config), env_(config.env), use_(use) {
-    std::vector<std::string> names;
+    std::vector<std::string> names = config::controller_parts(use.controllers);
     if (!env_.beside.empty()) names.push_back(env_.beside);
-    for (const std::string& together : use.controllers) {
-      for (const std::string_view part : config::controller_parts(together)) {
-        names.emplace_back(part);
-      }
-    }
     const bool lights_alone = config.env.actors == std::vector<std::string>{"signals"};
     sets_lights_ = (use.learns && lights_alone) ||
                    std::any_of(names.begin(), names.end(), config::sets_signals);

@@ -17,7 +17,7 @@ delay: time lost and departure delay of all vehicles, those that never enter inc
 selection included) and as much processor time (whole programs) as our training takes, on seeds that nobody trained on; the peer's from
 tripinfo, which is checked on the networks' own program. Training of both is at the scenario's demand and on random seeds.
 
-The peer runs as sumo-rl's examples set it (`example`) and with the figures of configs/signals.toml where PPO of both has the same ones
+The peer runs as sumo-rl's examples set it (`example`) and with figures of our training where PPO of both has the same ones
 (`ours`), always without its per-step metrics unless said otherwise. Its columns are left out, and that is said, where it is not
 installed. Processor time, since machines are shared; figures are medians, and only ratios of one call mean something.
 """
@@ -33,7 +33,9 @@ PACKAGES = ["torch==2.15.0", "sumo-rl==1.4.5", "stable-baselines3==2.9.2", "supe
 EPISODE_S, PERIOD_S, YELLOW_S, MIN_GREEN_S = 900, 5, 3, 5
 DECISIONS = EPISODE_S // PERIOD_S
 SUMO_ARGS = ["--collision.action", "warn", "--collision.mingap-factor", "0"]
-SAME_EPISODES = {"env.scenarios": "[]", "signals.demand": "[1.0, 1.0]", "env.max_time_s": EPISODE_S, "env.yellow_s": YELLOW_S,
+EPISODES, EVAL_EPISODES, EVAL_INTERVAL = 3, 6, 10  # of our training: an iteration, a selection, iterations between two
+SAME_EPISODES = {"env.scenarios": "[]", "signals.episodes": EPISODES, "ppo.eval_episodes": EVAL_EPISODES,
+                 "ppo.eval_interval": EVAL_INTERVAL, "signals.demand": "[1.0, 1.0]", "env.max_time_s": EPISODE_S, "env.yellow_s": YELLOW_S,
                  "env.min_green_s": MIN_GREEN_S, "env.all_red_s": 0, "rollout.workers": 1, "run.threads_per_rank": 1,
                  "log.tensorboard": "false", "evaluation.seeds": '""'}
 
@@ -191,7 +193,7 @@ def rates(args, name, cfg, scratch):
     def ours_learning():
         start, _ = cpu_of(lambda: train_ours(cfg, {**quiet, "ppo.iterations": 1}, scratch))
         full, _ = cpu_of(lambda: train_ours(cfg, {**quiet, "ppo.iterations": 1 + args.iterations}, scratch))
-        return 3 * DECISIONS * args.iterations / (full - start)
+        return EPISODES * DECISIONS * args.iterations / (full - start)
 
     def peer_rate(use_libsumo=True, **more):
         return lambda: (lambda r: r["decisions"] / r["cpu_s"])(peer(args, {**order, "do": "random", **more}, use_libsumo))
@@ -199,7 +201,7 @@ def rates(args, name, cfg, scratch):
     ways = {("ours", "SUMO alone"): lambda: alone(programs["ours"]), ("ours", "untrained policy"): ours_by_chance,
             ("ours", "PPO"): ours_learning}
     if args.peer_python:
-        learn = {"do": "learn", "decisions": 3 * DECISIONS * args.iterations}
+        learn = {"do": "learn", "decisions": EPISODES * DECISIONS * args.iterations}
         ways |= {("peer", "SUMO alone"): lambda: alone(programs["peer"]), ("peer", "random, libsumo"): peer_rate(),
                  ("peer", "random, libsumo, with its metrics"): peer_rate(info=True), ("peer", "random, TraCI"): peer_rate(False),
                  ("peer", "PPO `example`, libsumo"): peer_rate(**learn, settings="example"),
@@ -249,7 +251,8 @@ def delay(args, name, cfg, scratch):
     for training_seed in range(1, 1 + args.training_seeds):
         training = {"run.seed": training_seed, "ppo.iterations": args.training}
         cpu_s, (checkpoint, summary) = cpu_of(lambda: train_ours(cfg, training, scratch))
-        decisions = DECISIONS * (3 * args.training + 6 * (args.training // 10 + 3))  # with those of selection
+        selections = args.training // EVAL_INTERVAL + 3  # that of the own programs, the first and the last one
+        decisions = DECISIONS * (EPISODES * args.training + EVAL_EPISODES * selections)
         scripts = evaluate(cfg, ["none", "greedy", "max_pressure", f"checkpoint:{checkpoint}"], seeds)
         rows.append(("ours", training_seed, decisions, cpu_s, scripts.pop(f"checkpoint:{checkpoint}")))
         print(rows[-1], summary["result"], file=sys.stderr, flush=True)
@@ -332,8 +335,8 @@ def peer_vector(order, make, arguments):
 def peer_ppo(order, env):
     from stable_baselines3 import PPO
     from stable_baselines3.common.utils import set_random_seed
-    if order["settings"] == "ours":  # configs/signals.toml: three episodes an iteration; the rate stays, its end is not known
-        more = dict(n_steps=3 * DECISIONS, batch_size=512 if not order["single"] else 180, n_epochs=6, learning_rate=1e-3, gamma=0.95,
+    if order["settings"] == "ours":  # of configs/signals.toml when it was measured; the rate stays, its end is not known
+        more = dict(n_steps=EPISODES * DECISIONS, batch_size=512 if not order["single"] else 180, n_epochs=6, learning_rate=1e-3, gamma=0.95,
                     gae_lambda=0.9, ent_coef=0.01, target_kl=0.05)
     elif order["single"]:  # sumo-rl's ppo_big-intersection.py
         more = dict(learning_rate=1e-3)
@@ -426,7 +429,7 @@ def main():
     parser.add_argument("--parts", nargs="+", default=["rates", "delay"], choices=["rates", "delay"])
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--episodes", type=int, default=5, help="of a measurement with random actions")
-    parser.add_argument("--iterations", type=int, default=8, help="of a measurement with PPO, three episodes each")
+    parser.add_argument("--iterations", type=int, default=8, help=f"of a measurement with PPO, {EPISODES} episodes each")
     parser.add_argument("--without", nargs="+", default=[], metavar="WORD", help="leave out measurements of this name, as TraCI")
     parser.add_argument("--training", type=int, default=40, help="iterations of our training before delay is measured")
     parser.add_argument("--training-seeds", type=int, default=2)

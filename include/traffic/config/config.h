@@ -132,8 +132,7 @@ struct Env {
   double commit_s = 0;     ///< how long arrive_late is kept; 0: for the control period
   double lead_s = 0;       ///< how long before a conflicting green arrive_late may begin
   std::vector<std::string> actors = {"vehicles"};  ///< vehicles | signals
-  std::string
-      beside;  ///< a scripted controller of the other kind, that acts beside the trained one
+  std::string beside;  ///< a script of the other kind, which acts beside the trained controller
   double yellow_s = 3.0;
   double all_red_s = 0.0;
   double min_green_s = 5.0;

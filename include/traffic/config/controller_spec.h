@@ -53,6 +53,8 @@ std::string refuse_to_imitate(std::string_view text);
 /// "greedy+yield": the controllers that act together, in their order; of one name that one. Names
 /// of files may have a + in them: it parts only where a controller's name follows.
 std::vector<std::string_view> controller_parts(std::string_view text);
+/// Of all these texts, one after the other.
+std::vector<std::string> controller_parts(std::span<const std::string> texts);
 
 /// Whether it sets traffic lights and no vehicles; of what is no scripted controller: false.
 bool sets_signals(std::string_view text);

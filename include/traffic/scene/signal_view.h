@@ -31,8 +31,8 @@ struct SignalLinkState {
   double wait_s = 0;          ///< sum of the times that they have been standing
   double longest_wait_s = 0;  ///< of one of them
   double loss = 0;            ///< seconds that they lose in a second
-  int arriving =
-      0;  ///< on their way into reach: from farther, or past a light that is green for them
+  /// On their way into reach: from farther, or past a light that is green for them.
+  int arriving = 0;
   int held_next = 0;       ///< vehicles for whom the light after this one is red
   int queue_behind = 0;    ///< on the lane that it leads to
   double room_behind = 1;  ///< 0..1: how much of the first stretch of that lane is free

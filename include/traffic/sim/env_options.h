@@ -14,5 +14,7 @@ EnvOptions first_env_options(const config::Env& env);
 
 /// Who a trained controller may pick: [env], and of whom the commands of [action] can ask anything.
 scene::CandidateRule candidate_rule(const config::Config& config);
+/// What a scripted controller takes in a training where its text leaves it open.
+scene::ControllerOptions controller_options(const config::Config& config);
 
 }  // namespace traffic::sim

@@ -1,12 +1,12 @@
 /// The controller that acts beside the one that is trained (env.beside).
 #pragma once
 
+#include <cstdint>
 #include <memory>
-#include <vector>
 
 #include "traffic/config/config.h"
 #include "traffic/scene/controller.h"
-#include "traffic/sim/sumo_env.h"
+#include "traffic/sim/controller_driver.h"
 
 namespace traffic::rollout {
 
@@ -16,15 +16,15 @@ class Companion {
   explicit Companion(const config::Config& config);
 
   /// An episode has begun in it.
-  void begin(sim::SumoEnv& sumo, std::uint64_t seed);
-  /// Before every step: commands what is due.
-  void act(sim::SumoEnv& sumo);
+  void begin(sim::SumoEnv& sumo, std::uint64_t seed) {
+    driver_.begin(controller_.get(), sumo, seed);
+  }
+  /// Before every step.
+  void act(sim::SumoEnv& sumo) { driver_.act(sumo); }
 
  private:
   std::unique_ptr<scene::Controller> controller_;  ///< null: none
-  double next_decision_s_ = 0;
-  std::vector<scene::Command> commands_;
-  std::vector<scene::SignalCommand> signal_commands_;
+  sim::ControllerDriver driver_;
 };
 
 }  // namespace traffic::rollout

@@ -41,26 +41,17 @@ void SignalEnvironment::begin_episode(const EpisodeSpec& spec) {
   script_.reset();
   if (!spec.controller.empty()) {
     script_ = scene::make_controller(spec.controller, {.period_s = options_.control_period_s});
-    script_->reset(spec.traffic.seed);
   }
   acts_ = !script_ || script_->sets_signals();
-  if (acts_) sumo_.take_signals();
+  if (!script_) sumo_.take_signals();
+  script_driver_.begin(script_.get(), sumo_, spec.traffic.seed);
   companion_.begin(sumo_, spec.traffic.seed);
-  next_decision_s_ = sumo_.time_s();
   lost_s_.assign(sumo_.road().lights.size(), 0.0);
-}
-
-void SignalEnvironment::ask_script() {
-  if (!script_ || sumo_.time_s() < next_decision_s_ - scene::kTimeTolerance_s) return;
-  commands_.clear();
-  script_->decide_signals(sumo_.signals(), commands_);
-  sumo_.apply(commands_);
-  next_decision_s_ += script_->period_s();
 }
 
 void SignalEnvironment::run_step(EnvHost& host) {
   companion_.act(sumo_);
-  if (acts_) ask_script();
+  script_driver_.act(sumo_);
   const auto count = static_cast<std::int64_t>(host.begin_step());
   const auto action = fault::hit("sumo_env.step", env_index_, count);
   sumo_.step();

@@ -13,6 +13,7 @@
 #include "traffic/rollout/traffic/signal_period.h"
 #include "traffic/scene/control_period.h"
 #include "traffic/scene/controller.h"
+#include "traffic/sim/controller_driver.h"
 #include "traffic/sim/sumo_env.h"
 
 namespace traffic::rollout {
@@ -31,7 +32,6 @@ class SignalEnvironment final : public Environment {
  private:
   void begin_episode(const EpisodeSpec& spec);
   void run_step(EnvHost& host);
-  void ask_script();
   [[nodiscard]] Answer answer(std::span<std::byte> room);
 
   config::Env options_;
@@ -42,8 +42,7 @@ class SignalEnvironment final : public Environment {
   scene::ControlPeriod control_period_;
   std::unique_ptr<scene::Controller> script_;  ///< null: the rank decides
   bool acts_ = false;                          ///< somebody sets the lights
-  double next_decision_s_ = 0;                 ///< of the script
-  std::vector<scene::SignalCommand> commands_;
+  sim::ControllerDriver script_driver_;
   // Of the period under way.
   std::vector<double> lost_s_;
   std::vector<SignalChoice> choices_;

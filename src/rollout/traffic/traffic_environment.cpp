@@ -21,8 +21,7 @@ TrafficEnvironment::TrafficEnvironment(const config::Config& config, std::uint32
     : options_(config.env),
       cache_(config.ppo.baseline_cache),
       mix_(config::scenario_mix(config.env)),
-      rule_(sim::candidate_rule(config)),
-      top_k_(static_cast<int>(config.controller.top_k)),
+      script_options_(sim::controller_options(config)),
       by_delay_(config.env.objective == "delay"),
       env_index_(env),
       sumo_(sim::first_env_options(config.env)),
@@ -66,14 +65,9 @@ void TrafficEnvironment::begin_episode(const EpisodeSpec& spec) {
   control_period_ = {options_.control_period_s, sumo_.step_length_s()};
   controller_.reset();
   if (!spec.controller.empty()) {
-    scene::ControllerOptions options;
-    options.candidates = rule_;
-    options.top_k = top_k_;
-    options.period_s = options_.control_period_s;
-    controller_ = scene::make_controller(spec.controller, options);
-    controller_->reset(spec.traffic.seed);
+    controller_ = scene::make_controller(spec.controller, script_options_);
   }
-  next_decision_s_ = sumo_.time_s();
+  driver_.begin(controller_.get(), sumo_, spec.traffic.seed);
   const auto parts = conflict_parts();
   conflict_parts_.assign(parts.begin(), parts.end());
 }
@@ -122,12 +116,8 @@ bool TrafficEnvironment::done() const {
 
 void TrafficEnvironment::run_step(EnvHost& host) {
   companion_.act(sumo_);
-  if (controller_ && sumo_.time_s() >= next_decision_s_ - scene::kTimeTolerance_s) {
-    const std::size_t decided = scripted_.size();
-    controller_->decide(sumo_.state(), scripted_);
-    sumo_.apply(std::span(scripted_).subspan(decided));
-    next_decision_s_ += controller_->period_s();
-  }
+  const auto commands = driver_.act(sumo_);
+  scripted_.insert(scripted_.end(), commands.begin(), commands.end());
   const double before = achieved();
   const auto count = static_cast<std::int64_t>(host.begin_step());
   const auto action = fault::hit("sumo_env.step", env_index_, count);
@@ -167,7 +157,8 @@ void TrafficEnvironment::note_controlled() {
 
 Environment::Answer TrafficEnvironment::answer() {
   candidates_.clear();
-  if (episode_.frames && !done()) scene::find_candidates(sumo_.state(), rule_, candidates_);
+  if (episode_.frames && !done())
+    scene::find_candidates(sumo_.state(), script_options_.candidates, candidates_);
   Period period;
   period.time_s = sumo_.time_s();
   if (done()) {

@@ -14,6 +14,7 @@
 #include "traffic/rollout/traffic/period.h"
 #include "traffic/scene/control_period.h"
 #include "traffic/scene/controller.h"
+#include "traffic/sim/controller_driver.h"
 #include "traffic/sim/sumo_env.h"
 
 namespace traffic::rollout {
@@ -47,8 +48,7 @@ class TrafficEnvironment final : public Environment {
   config::Env options_;
   std::string cache_;  ///< ppo.baseline_cache
   std::vector<config::ScenarioShare> mix_;
-  scene::CandidateRule rule_;
-  int top_k_;
+  scene::ControllerOptions script_options_;
   bool by_delay_;  ///< the objective
   std::uint32_t env_index_;
   sim::SumoEnv sumo_;
@@ -57,7 +57,7 @@ class TrafficEnvironment final : public Environment {
   scene::ControlPeriod control_period_;
   EpisodeSpec episode_;
   std::unique_ptr<scene::Controller> controller_;
-  double next_decision_s_ = 0;
+  sim::ControllerDriver driver_;  ///< of controller_
   // Of the period under way.
   std::vector<double> growth_;
   std::vector<double> conflict_growth_;

@@ -18,8 +18,6 @@
 namespace traffic::train {
 namespace {
 
-constexpr double kTimeTolerance_s = 1e-6;
-
 /// Whether traffic has come to a stand: for five minutes nobody arrived though many were driving.
 class JamWatch {
  public:
@@ -105,34 +103,19 @@ EvaluatedEpisode EpisodeRunner::run(std::size_t controller_index, std::uint64_t 
   }
   if (!env_) env_.emplace(sim::env_options(plan_.config.env));
   env_->reset(seed, extra_args);
-  scene::Controller& chosen = controller(controller_index);
-  chosen.reset(seed);
+  driver_.begin(&controller(controller_index), *env_, seed);
   std::optional<Recording> recording;
   if (is_replayed) recording.emplace(env_->road());
-  drive(chosen, episode, progress, recording ? &*recording : nullptr);
+  drive(episode, progress, recording ? &*recording : nullptr);
   if (recording) save_recording(plan_, controller_index, *recording);
   return episode;
 }
 
-void EpisodeRunner::drive(scene::Controller& chosen, EvaluatedEpisode& episode,
-                          const std::function<void(double)>& progress, Recording* recording) {
-  std::vector<scene::Command> commands;
-  std::vector<scene::SignalCommand> signal_commands;
-  double next_decision_s = 0;
-  if (chosen.sets_signals()) env_->take_signals();
+void EpisodeRunner::drive(EvaluatedEpisode& episode, const std::function<void(double)>& progress,
+                          Recording* recording) {
   JamWatch jam;
   while (!env_->done()) {
-    if (env_->time_s() >= next_decision_s - kTimeTolerance_s) {
-      commands.clear();
-      chosen.decide(env_->state(), commands);
-      env_->apply(commands);
-      if (chosen.sets_signals()) {
-        signal_commands.clear();
-        chosen.decide_signals(env_->signals(), signal_commands);
-        env_->apply(signal_commands);
-      }
-      next_decision_s += chosen.period_s();
-    }
+    driver_.act(*env_);
     env_->step();
     jam.look_at(env_->score());
     if (recording) recording->add(env_->state());

@@ -11,6 +11,7 @@
 
 #include "evaluate/recording.h"
 #include "traffic/scene/controller.h"
+#include "traffic/sim/controller_driver.h"
 #include "traffic/sim/sumo_env.h"
 #include "traffic/train/evaluate/evaluation.h"
 
@@ -33,12 +34,13 @@ class EpisodeRunner {
   scene::Controller& controller(std::size_t index);
   [[nodiscard]] std::unique_ptr<scene::Controller> make_part(std::string_view name) const;
   /// @param recording grows with every step; null: nothing is kept
-  void drive(scene::Controller& controller, EvaluatedEpisode& episode,
-             const std::function<void(double)>& progress, Recording* recording);
+  void drive(EvaluatedEpisode& episode, const std::function<void(double)>& progress,
+             Recording* recording);
 
   const EvaluationPlan& plan_;
   std::optional<sim::SumoEnv> env_;
   std::vector<std::unique_ptr<scene::Controller>> controllers_;  ///< made when first needed
+  sim::ControllerDriver driver_;
 };
 
 }  // namespace traffic::train

@@ -30,6 +30,15 @@ config::Config small_config() {
   return config;
 }
 
+/// What its choices are worth in the mean.
+double worth(SignalPolicy& policy, std::optional<float> traffic = {}) {
+  constexpr int kDecisions = 200;
+  double sum = 0.0;
+  const LightHistory light = live(policy, kDecisions, 77, traffic);
+  for (const float reward : light.reward) sum += static_cast<double>(reward);
+  return sum / kDecisions;
+}
+
 TEST(SignalExperience, LeavesOutTheLastDecisionOfALightAndPutsTheOthersInOneOrder) {
   SignalPolicy policy(8, 3);
   test::AloneCommunicator alone;
@@ -86,20 +95,14 @@ TEST(SignalLearner, FindsTheGreenThatIsWorthMost) {
   test::AloneCommunicator alone;
   SignalPolicy policy(16, 3);
   Learner learner(config, policy, alone);
-  const auto worth = [&] {
-    double sum = 0.0;
-    const LightHistory light = live(policy, 200, 77);
-    for (const float reward : light.reward) sum += static_cast<double>(reward);
-    return sum / 200;
-  };
-  const double before = worth();
+  const double before = worth(policy);
   for (int iteration = 0; iteration < 10; ++iteration) {
     const auto episodes =
         live_episodes(policy, 12, 0, 1, 100 + static_cast<std::uint64_t>(iteration));
     ASSERT_TRUE(learner.update(episodes, 12, iteration));
   }
   EXPECT_NEAR(before, 0.5, 0.05) << "any of them";
-  EXPECT_GT(worth(), 0.65) << "the best of two to four is worth 0.73";
+  EXPECT_GT(worth(policy), 0.65) << "the best of two to four is worth 0.73";
 }
 
 TEST(SignalLearner, LearnsFromQuietLightsBesideBusyOnes) {
@@ -108,12 +111,6 @@ TEST(SignalLearner, LearnsFromQuietLightsBesideBusyOnes) {
   SignalPolicy policy(16, 3);
   Learner learner(config, policy, alone);
   constexpr float kQuiet = 0.1F;
-  const auto worth = [&] {
-    double sum = 0.0;
-    const LightHistory light = live(policy, 200, 77, kQuiet);
-    for (const float reward : light.reward) sum += static_cast<double>(reward);
-    return sum / 200;
-  };
   Rng rng(5);
   for (std::uint64_t iteration = 0; iteration < 20; ++iteration) {
     std::vector<EpisodeHistory> episodes;
@@ -129,7 +126,7 @@ TEST(SignalLearner, LearnsFromQuietLightsBesideBusyOnes) {
     }
     ASSERT_TRUE(learner.update(episodes, 12, static_cast<std::int64_t>(iteration)));
   }
-  EXPECT_GT(worth(), 0.6);
+  EXPECT_GT(worth(policy, kQuiet), 0.6);
 }
 
 TEST(SignalLearner, GoesOnFromWhatItSaved) {

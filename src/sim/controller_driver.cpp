@@ -1,0 +1,31 @@
+#include "traffic/sim/controller_driver.h"
+
+#include "traffic/scene/control_period.h"
+
+namespace traffic::sim {
+
+void ControllerDriver::begin(scene::Controller* controller, SumoEnv& sumo, std::uint64_t seed) {
+  controller_ = controller;
+  if (controller_ == nullptr) return;
+  controller_->reset(seed);
+  if (controller_->sets_signals()) sumo.take_signals();
+  next_decision_s_ = sumo.time_s();
+}
+
+std::span<const scene::Command> ControllerDriver::act(SumoEnv& sumo) {
+  commands_.clear();
+  if (controller_ == nullptr || sumo.time_s() < next_decision_s_ - scene::kTimeTolerance_s) {
+    return commands_;
+  }
+  controller_->decide(sumo.state(), commands_);
+  sumo.apply(commands_);
+  if (controller_->sets_signals()) {
+    signal_commands_.clear();
+    controller_->decide_signals(sumo.signals(), signal_commands_);
+    sumo.apply(signal_commands_);
+  }
+  next_decision_s_ += controller_->period_s();
+  return commands_;
+}
+
+}  // namespace traffic::sim
