@@ -111,6 +111,7 @@ train::EvaluationPlan make_plan(const EvalArguments& arguments,
   }
   plan.controllers = arguments.controllers;
   if (plan.controllers.empty()) plan.controllers = {"none", "meter"};
+  train::check_controllers(plan.controllers);
   plan.seeds = train::parse_seeds(arguments.seeds);
   plan.jobs = arguments.jobs > 0 ? arguments.jobs : os::num_cpus_available();
   plan.demand_scale = arguments.demand_scale;

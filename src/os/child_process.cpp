@@ -144,6 +144,14 @@ std::string Exit::describe() const {
   return "was killed by signal " + std::to_string(signal()) + " (" + strsignal(signal()) + ")";
 }
 
+void Exit::repeat() const {
+  if (signal() != 0) {
+    std::signal(signal(), SIG_DFL);
+    std::raise(signal());
+  }
+  _exit(code());
+}
+
 ChildProcess ChildProcess::run(const Program& program) {
   Launch launch(program);
   const pid_t parent = getpid();
@@ -197,6 +205,21 @@ Exit ChildProcess::wait() {
   }
   pid_ = -1;
   return Exit(status);
+}
+
+Exit ChildProcess::wait_alike() {
+  while (true) {
+    int status = 0;
+    if (waitpid(pid_, &status, WUNTRACED) < 0) {
+      if (errno != EINTR) fail(errno, "waitpid");
+    } else if (WIFSTOPPED(status)) {
+      std::raise(SIGSTOP);
+      signal(SIGCONT);
+    } else {
+      pid_ = -1;
+      return Exit(status);
+    }
+  }
 }
 
 void ChildProcess::signal(int number) const noexcept {

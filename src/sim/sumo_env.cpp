@@ -12,6 +12,7 @@
 
 #include "networks.h"
 #include "signals.h"
+#include "sumo_options.h"
 #include "sumo_session.h"
 #include "traffic/core/error.h"
 #include "traffic/core/hash.h"
@@ -30,11 +31,11 @@ using scene::Vehicle;
 }  // namespace
 
 struct SumoEnv::Impl {
-  explicit Impl(const EnvOptions& env_options)
+  Impl(const EnvOptions& env_options, Start start)
       : options(env_options),
         scenario(find_scenario(env_options.scenario)),
         networks(env_options.shield_limits) {
-    reset(options.seed, {});
+    if (start == Start::kNow) reset(options.seed, {});
   }
 
   void reset(std::uint64_t episode_seed, const std::vector<std::string>& extra_args) {
@@ -46,7 +47,7 @@ struct SumoEnv::Impl {
 
   void resume(const SavedTraffic& saved, std::uint64_t episode_seed,
               std::vector<std::string> args) {
-    if (loaded != scenario) reset(episode_seed, args);  // to know when its episodes begin
+    if (loaded != scenario) begin_s = first_second(args);
     args.insert(args.end(), {"--load-state", saved.file.string(), "--begin",
                              std::to_string(begin_s + saved.time_s)});
     load(episode_seed, args);
@@ -58,6 +59,13 @@ struct SumoEnv::Impl {
     });
     for (const auto& name : known) depart(name, SumoVehicle::getDistance(name));
     observe();
+  }
+
+  /// When episodes of the scenario begin.
+  [[nodiscard]] double first_second(const std::vector<std::string>& extra_args) const {
+    std::vector<std::string> args = options.sumo_args;
+    args.insert(args.end(), extra_args.begin(), extra_args.end());
+    return SumoOptions(scenario, args).seconds("begin").value_or(0.0);
   }
 
   void save(const std::filesystem::path& file) {
@@ -344,7 +352,8 @@ struct SumoEnv::Impl {
   std::set<std::string> colliding_names;
 };
 
-SumoEnv::SumoEnv(const EnvOptions& options) : impl_(std::make_unique<Impl>(options)) {}
+SumoEnv::SumoEnv(const EnvOptions& options, Start start)
+    : impl_(std::make_unique<Impl>(options, start)) {}
 SumoEnv::~SumoEnv() = default;
 
 void SumoEnv::set_scenario(std::string_view name_or_path) {

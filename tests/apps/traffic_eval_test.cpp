@@ -208,6 +208,26 @@ TEST_F(TrafficEval, AnEpisodeWhoseProcessDiesOrHangsIsRunAgain) {
   EXPECT_EQ(json("whole.json"), json("faults.json"));
 }
 
+TEST_F(TrafficEval, AnEpisodeIsTheSameWhateverIsSimulatedBeforeAndBesideIt) {
+  const std::string arguments = TRAFFIC_BIN_DIR
+      "/traffic_eval --scenario lights_town --controller none --controller greedy "
+      "--demand-scale 1.3 --set env.max_time_s=600 ";
+  const auto csv_of = [&](const std::string& more) {
+    const Outcome outcome = run_program(arguments + more + " --csv " + (dir_ / "e.csv").string());
+    EXPECT_EQ(outcome.exit_code, 0) << outcome.output;
+    std::ifstream file(dir_ / "e.csv");
+    std::vector<std::string> of_seed_3;
+    for (std::string line; std::getline(file, line);) {
+      if (line.find(",3,") != std::string::npos) of_seed_3.push_back(line);
+    }
+    return of_seed_3;
+  };
+  const auto alone = csv_of("--seeds 3 --jobs 1");
+  EXPECT_EQ(alone.size(), 2U);
+  EXPECT_EQ(csv_of("--seeds 1..3 --jobs 1"), alone);
+  EXPECT_EQ(csv_of("--seeds 2..4 --jobs 2"), alone);
+}
+
 TEST_F(TrafficEval, AnEpisodeThatKillsItsProcessTwiceIsNamed) {
   const Outcome outcome = run_program("env TRAFFIC_FAULT=evaluation.step:0:*:segv " +
                                       command("--controller none --seeds 7..8 --jobs 1"));
@@ -222,6 +242,8 @@ TEST_F(TrafficEval, SaysWhatIsWrongBeforeASimulationStarts) {
     EXPECT_THAT(outcome.output, HasSubstr(text)) << arguments;
   };
   fails("--controller nobody", 2, "known are none, random, meter");
+  fails("--controller none,greedy --set 'env.cv_types=[\"x\"]'", 2,
+        "known are none, random, meter");
   fails("--controller none --seeds 5..3", 2, "--seeds");
   fails("--controller none --seeds x", 2, "--seeds");
   fails("--controller none --replay /proc/replay", 8, "/proc/replay");

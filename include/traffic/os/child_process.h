@@ -32,6 +32,8 @@ class Exit {
   [[nodiscard]] int code() const;
   /// "was killed by signal 9 (Killed)", "ended with exit code 6"
   [[nodiscard]] std::string describe() const;
+  /// Ends this process in the same way, at once.
+  [[noreturn]] void repeat() const;
 
  private:
   int status_;
@@ -71,6 +73,9 @@ class ChildProcess {
   [[nodiscard]] std::optional<Exit> poll();
   /// Waits for its end.
   Exit wait();
+  /// Waits for its end; while a signal has stopped it, this process is stopped as well, so that who
+  /// watches this one sees it.
+  Exit wait_alike();
   /// Nothing happens where there is no process.
   void signal(int number) const noexcept;
   void kill() const noexcept { signal(SIGKILL); }

@@ -9,7 +9,10 @@
 ///     env.score().ocr_all();
 ///
 /// libsumo is one simulation a process: a second SumoEnv while one lives is an error. Not
-/// thread-safe. The same seed, options and commands give the same episode to the bit.
+/// thread-safe. The same seed, options and commands give the same episode to the bit in processes
+/// that have simulated the same before; after something else, SUMO may decide otherwise where the
+/// order of its objects in memory decides, so those whose figures count simulate one episode a
+/// process.
 #pragma once
 
 #include <cstdint>
@@ -52,9 +55,13 @@ struct SavedTraffic {
 
 class SumoEnv {
  public:
-  /// Loads the scenario and begins an episode with options.seed.
+  enum class Start {
+    kNow,    ///< the constructor loads the scenario and begins an episode with options.seed
+    kLater,  ///< reset() or resume() begins the first one; nothing else may be called before
+  };
+
   /// @throws DataError with SUMO's own message if the scenario cannot be loaded
-  explicit SumoEnv(const EnvOptions& options);
+  explicit SumoEnv(const EnvOptions& options, Start start = Start::kNow);
   ~SumoEnv();
   SumoEnv(const SumoEnv&) = delete;
   SumoEnv& operator=(const SumoEnv&) = delete;

@@ -2,27 +2,24 @@
 
 namespace traffic::rollout {
 
-EnvironmentLoop::EnvironmentLoop(Environment& environment, EnvSlot& slot)
-    : environment_(environment), slot_(slot) {
-  slot_.announce_ready();
-}
-
-void EnvironmentLoop::serve(double timeout_s) {
+bool EnvironmentLoop::serve(double timeout_s) {
   const auto order = slot_.wait(timeout_s);
-  if (!order) return;
+  if (!order) return true;
   Environment::Answer answer;
   if (order->kind == CommandKind::kReset) {
+    if (in_episode_) return false;  // it was abandoned
     answer = environment_.reset(order->payload, slot_.reply_buffer(), *this);
   } else if (order->incarnation == slot_.incarnation() && in_episode_) {
     answer = environment_.step(order->payload, slot_.reply_buffer(), *this);
   } else {
     // A step of the episode that died with the process before this one.
     slot_.answer(ReplyKind::kLost, 0);
-    return;
+    return true;
   }
   in_episode_ = !answer.done;
   if (answer.done) slot_.counters().episodes.fetch_add(1, std::memory_order_relaxed);
   slot_.answer(answer.done ? ReplyKind::kEnd : ReplyKind::kAnswer, answer.size_bytes);
+  return in_episode_;
 }
 
 std::uint64_t EnvironmentLoop::begin_step() {

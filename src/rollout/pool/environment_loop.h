@@ -6,15 +6,17 @@
 
 namespace traffic::rollout {
 
-/// Serves one environment. One thread.
+/// Serves one episode. One thread.
 class EnvironmentLoop final : private EnvHost {
  public:
-  /// Tells that the environment is ready.
-  EnvironmentLoop(Environment& environment, EnvSlot& slot);
+  EnvironmentLoop(Environment& environment, EnvSlot& slot)
+      : environment_(environment), slot_(slot) {}
 
-  /// Waits at most timeout_s for a command and carries it out.
+  /// Waits at most timeout_s for a command and carries it out; that to begin a second episode is
+  /// left to the next loop.
+  /// @return whether the episode goes on, or has not begun
   /// @throws whatever the environment throws: this process has to end then
-  void serve(double timeout_s);
+  bool serve(double timeout_s);
 
  private:
   std::uint64_t begin_step() override;
@@ -22,7 +24,7 @@ class EnvironmentLoop final : private EnvHost {
 
   Environment& environment_;
   EnvSlot& slot_;
-  bool in_episode_ = false;  ///< of this process
+  bool in_episode_ = false;
 };
 
 }  // namespace traffic::rollout

@@ -1,10 +1,10 @@
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include <charconv>
 #include <cstdio>
 #include <exception>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -15,6 +15,7 @@
 #include "pool_memory.h"
 #include "slot.h"
 #include "traffic/core/error.h"
+#include "traffic/os/child_process.h"
 #include "traffic/rollout/pool/processes.h"
 
 namespace traffic::rollout {
@@ -42,10 +43,9 @@ std::optional<Arguments> parse(int argc, char** argv) {
   return understood ? std::optional(arguments) : std::nullopt;
 }
 
-[[noreturn]] void fail(const std::exception& error) {
+int failure(const std::exception& error) {
   fmt::print(stderr, "{}\n", error.what());
-  std::fflush(stderr);
-  ::_exit(static_cast<int>(ExitCode::kWorkers));
+  return static_cast<int>(ExitCode::kWorkers);
 }
 
 [[noreturn]] void serve(const Arguments& arguments, const EnvMaker& make) {
@@ -63,18 +63,30 @@ std::optional<Arguments> parse(int argc, char** argv) {
                                              geometry.slot_bytes(), os::Access::kReadWrite);
   EnvSlot slot(slot_view(memory.bytes(), geometry),
                bell_of(bells.bytes(), geometry.rank_of_env(arguments.env)), arguments.incarnation);
-  // Outlives the handler: what it links may not survive its own clean-up.
-  std::unique_ptr<Environment> environment;
-  try {
-    const auto text = settings_of(head.bytes());
-    environment = make(
-        {text.data(), text.size()},
-        {.env = number_of_env(head.bytes(), arguments.env), .incarnation = arguments.incarnation});
-    EnvironmentLoop loop(*environment, slot);
-    while (true) loop.serve(kPatienceS);
-  } catch (const std::exception& error) {
-    slot.explain_end(fmt::format("failed: {}", error.what()));
-    fail(error);
+  const auto text = settings_of(head.bytes());
+  const EnvPlace place{.env = number_of_env(head.bytes(), arguments.env),
+                       .incarnation = arguments.incarnation};
+  const auto in_own_process = [&](const std::function<void(Environment&)>& use) {
+    const auto body = [&] {
+      try {
+        use(*make({text.data(), text.size()}, place));
+        return 0;
+      } catch (const std::exception& error) {
+        slot.explain_end(fmt::format("failed: {}", error.what()));
+        return failure(error);
+      }
+    };
+    const os::Exit exit = os::ChildProcess::fork(body).wait_alike();
+    if (!exit.well()) exit.repeat();
+  };
+  in_own_process([](Environment& environment) { environment.try_out(); });
+  slot.announce_ready();
+  while (true) {
+    in_own_process([&](Environment& environment) {
+      EnvironmentLoop loop(environment, slot);
+      while (loop.serve(kPatienceS)) {
+      }
+    });
   }
 }
 
@@ -90,7 +102,7 @@ int run_environment_process(int argc, char** argv, const EnvMaker& make) {
   try {
     serve(*arguments, make);
   } catch (const std::exception& error) {
-    fail(error);
+    return failure(error);
   }
 }
 

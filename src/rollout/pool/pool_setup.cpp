@@ -62,8 +62,9 @@ void require_limits(const Geometry& geometry) {
         "(ulimit -n) or lower rollout.workers",
         geometry.num_workers(), files, limit_of(RLIMIT_NOFILE));
   }
-  // Each process of MPI runs a few threads, which count as processes. Root has no limit.
-  const rlim_t processes = geometry.num_envs + 4 * rlim_t{geometry.num_workers()};
+  // A simulation is two processes; each process of MPI runs a few threads, which count as
+  // processes. Root has no limit.
+  const rlim_t processes = 2 * geometry.num_envs + 4 * rlim_t{geometry.num_workers()};
   if (geteuid() != 0 && limit_of(RLIMIT_NPROC) < processes) {
     throw ResourceError(
         "{} simulations need {} processes, the limit of this user is {}: raise it "

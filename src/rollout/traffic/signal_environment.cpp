@@ -15,9 +15,13 @@ SignalEnvironment::SignalEnvironment(const config::Config& config, std::uint32_t
     : options_(config.env),
       mix_(config::scenario_mix(config.env)),
       env_index_(env),
-      sumo_(sim::first_env_options(config.env)),
-      companion_(config),
-      control_period_(options_.control_period_s, sumo_.step_length_s()) {}
+      sumo_(sim::first_env_options(config.env), sim::SumoEnv::Start::kLater),
+      companion_(config) {}
+
+void SignalEnvironment::try_out() {
+  sumo_.reset(sim::EnvOptions{}.seed);
+  control_period_ = {options_.control_period_s, sumo_.step_length_s()};
+}
 
 Environment::Answer SignalEnvironment::reset(std::span<const std::byte> order,
                                              std::span<std::byte> room, EnvHost& host) {

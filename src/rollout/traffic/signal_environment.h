@@ -22,10 +22,10 @@ namespace traffic::rollout {
 /// answer is a control period (signal_codec.h). One a process, as libsumo is.
 class SignalEnvironment final : public Environment {
  public:
-  /// Loads the scenario.
-  /// @throws DataError, ConfigError with SUMO's own message if it cannot be loaded
   SignalEnvironment(const config::Config& config, std::uint32_t env);
 
+  /// @throws DataError, ConfigError with SUMO's own message if the scenario cannot be loaded
+  void try_out() override;
   Answer reset(std::span<const std::byte> order, std::span<std::byte> room, EnvHost& host) override;
   Answer step(std::span<const std::byte> order, std::span<std::byte> room, EnvHost& host) override;
 

@@ -24,9 +24,13 @@ TrafficEnvironment::TrafficEnvironment(const config::Config& config, std::uint32
       script_options_(sim::controller_options(config)),
       by_delay_(config.env.objective == "delay"),
       env_index_(env),
-      sumo_(sim::first_env_options(config.env)),
-      companion_(config),
-      control_period_(options_.control_period_s, sumo_.step_length_s()) {}
+      sumo_(sim::first_env_options(config.env), sim::SumoEnv::Start::kLater),
+      companion_(config) {}
+
+void TrafficEnvironment::try_out() {
+  sumo_.reset(sim::EnvOptions{}.seed);
+  control_period_ = {options_.control_period_s, sumo_.step_length_s()};
+}
 
 Environment::Answer TrafficEnvironment::reset(std::span<const std::byte> order,
                                               std::span<std::byte> room, EnvHost& host) {

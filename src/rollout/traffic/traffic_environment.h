@@ -23,10 +23,10 @@ namespace traffic::rollout {
 /// answer is a control period (period_codec.h). One a process, as libsumo is.
 class TrafficEnvironment final : public Environment {
  public:
-  /// Loads the scenario.
-  /// @throws DataError, ConfigError with SUMO's own message if it cannot be loaded
   TrafficEnvironment(const config::Config& config, std::uint32_t env);
 
+  /// @throws DataError, ConfigError with SUMO's own message if the scenario cannot be loaded
+  void try_out() override;
   Answer reset(std::span<const std::byte> order, std::span<std::byte> room, EnvHost& host) override;
   Answer step(std::span<const std::byte> order, std::span<std::byte> room, EnvHost& host) override;
 

@@ -4,15 +4,21 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <memory>
+#include <optional>
 #include <string_view>
+#include <vector>
 
+#include "evaluate/recording.h"
 #include "evaluate/replay.h"
 #include "traffic/checkpoint/file.h"
 #include "traffic/config/controller_spec.h"
 #include "traffic/core/error.h"
 #include "traffic/model/memory.h"
 #include "traffic/scene/joint_controller.h"
+#include "traffic/sim/controller_driver.h"
 #include "traffic/sim/env_options.h"
+#include "traffic/sim/sumo_env.h"
 #include "traffic/train/policy/policy_controller.h"
 
 namespace traffic::train {
@@ -38,6 +44,45 @@ class JamWatch {
   bool jammed_ = false;
 };
 
+std::unique_ptr<scene::Controller> make_part(const config::Config& config, std::string_view name) {
+  if (const auto trained = checkpoint_name(name)) return make_policy_controller(*trained);
+  scene::ControllerOptions options;
+  options.candidates = {.zone_m = config.env.zone_m, .lead_only = config.env.lead_only};
+  options.top_k = static_cast<int>(config.controller.top_k);
+  options.period_s = config.env.control_period_s;
+  return scene::make_controller(name, options);
+}
+
+/// The parts of the name, and env.beside where it has no part for what that sets.
+std::unique_ptr<scene::Controller> make_controller(const config::Config& config,
+                                                   const std::string& name) {
+  std::vector<std::unique_ptr<scene::Controller>> parts;
+  for (const std::string_view part : config::controller_parts(name)) {
+    parts.push_back(make_part(config, part));
+  }
+  const std::string& beside = config.env.beside;
+  const bool is_alone = parts.size() == 1 && name != "none";
+  if (is_alone && !beside.empty() &&
+      parts.front()->sets_signals() != config::sets_signals(beside)) {
+    parts.push_back(make_part(config, beside));
+  }
+  return scene::join_controllers(std::move(parts));
+}
+
+/// The simulation at the start of the episode.
+/// @param more SUMO's arguments for this one
+sim::EnvOptions episode_options(const EvaluationPlan& plan, std::uint64_t seed,
+                                const std::vector<std::string>& more) {
+  sim::EnvOptions options = sim::env_options(plan.config.env);
+  options.seed = seed;
+  if (plan.demand_scale != 1.0) {
+    options.sumo_args.insert(options.sumo_args.end(),
+                             {"--scale", fmt::format("{}", plan.demand_scale)});
+  }
+  options.sumo_args.insert(options.sumo_args.end(), more.begin(), more.end());
+  return options;
+}
+
 }  // namespace
 
 void check_controller(const std::string& name) {
@@ -58,77 +103,38 @@ void check_controller(const std::string& name) {
   }
 }
 
-EpisodeRunner::EpisodeRunner(const EvaluationPlan& plan) : plan_(plan) {
-  controllers_.resize(plan.controllers.size());
+EvaluatedEpisode run_episode(const EvaluationPlan& plan, std::size_t controller_index,
+                             std::uint64_t seed, const std::function<void(double)>& progress) {
   model::pool_all_tensors();
   torch::set_num_threads(1);  // the processes share the cores
-}
-
-scene::Controller& EpisodeRunner::controller(std::size_t index) {
-  auto& known = controllers_[index];
-  if (known) return *known;
-  std::vector<std::unique_ptr<scene::Controller>> parts;
-  for (const std::string_view part : config::controller_parts(plan_.controllers[index])) {
-    parts.push_back(make_part(part));
-  }
-  const std::string& beside = plan_.config.env.beside;
-  const bool is_alone = parts.size() == 1 && plan_.controllers[index] != "none";
-  if (is_alone && !beside.empty() &&
-      parts.front()->sets_signals() != config::sets_signals(beside)) {
-    parts.push_back(make_part(beside));
-  }
-  known = scene::join_controllers(std::move(parts));
-  return *known;
-}
-
-std::unique_ptr<scene::Controller> EpisodeRunner::make_part(std::string_view name) const {
-  if (const auto trained = checkpoint_name(name)) return make_policy_controller(*trained);
-  const config::Env& env = plan_.config.env;
-  scene::ControllerOptions options;
-  options.candidates = {.zone_m = env.zone_m, .lead_only = env.lead_only};
-  options.top_k = static_cast<int>(plan_.config.controller.top_k);
-  options.period_s = env.control_period_s;
-  return scene::make_controller(name, options);
-}
-
-EvaluatedEpisode EpisodeRunner::run(std::size_t controller_index, std::uint64_t seed,
-                                    const std::function<void(double)>& progress) {
   EvaluatedEpisode episode{.controller = controller_index, .seed = seed};
-  std::vector<std::string> extra_args;
-  if (plan_.demand_scale != 1.0) extra_args = {"--scale", fmt::format("{}", plan_.demand_scale)};
-  const bool is_replayed = !plan_.replay_dir.empty() && seed == plan_.seeds.front();
-  if (is_replayed) {
-    const auto more = sumo_output_arguments(plan_, controller_index);
-    extra_args.insert(extra_args.end(), more.begin(), more.end());
-  }
-  if (!env_) env_.emplace(sim::env_options(plan_.config.env));
-  env_->reset(seed, extra_args);
-  driver_.begin(&controller(controller_index), *env_, seed);
+  std::vector<std::string> output;
+  const bool is_replayed = !plan.replay_dir.empty() && seed == plan.seeds.front();
+  if (is_replayed) output = sumo_output_arguments(plan, controller_index);
+  sim::SumoEnv env(episode_options(plan, seed, output));
+  const auto controller = make_controller(plan.config, plan.controllers[controller_index]);
+  sim::ControllerDriver driver;
+  driver.begin(controller.get(), env, seed);
   std::optional<Recording> recording;
-  if (is_replayed) recording.emplace(env_->road());
-  drive(episode, progress, recording ? &*recording : nullptr);
-  if (recording) save_recording(plan_, controller_index, *recording);
-  return episode;
-}
-
-void EpisodeRunner::drive(EvaluatedEpisode& episode, const std::function<void(double)>& progress,
-                          Recording* recording) {
+  if (is_replayed) recording.emplace(env.road());
   JamWatch jam;
-  while (!env_->done()) {
-    driver_.act(*env_);
-    env_->step();
-    jam.look_at(env_->score());
-    if (recording) recording->add(env_->state());
-    const auto vehicles = env_->state().vehicles();
+  while (!env.done()) {
+    driver.act(env);
+    env.step();
+    jam.look_at(env.score());
+    if (recording) recording->add(env.state());
+    const auto vehicles = env.state().vehicles();
     const auto controlled =
         std::count_if(vehicles.begin(), vehicles.end(),
                       [](const scene::Vehicle& vehicle) { return vehicle.commanded; });
     episode.max_controlled = std::max<std::int64_t>(episode.max_controlled, controlled);
-    const double end_s = env_->state().end_s();
-    progress(end_s > 0 ? env_->time_s() / end_s : 0.0);
+    const double end_s = env.state().end_s();
+    progress(end_s > 0 ? env.time_s() / end_s : 0.0);
   }
-  episode.score = env_->score();
+  episode.score = env.score();
   episode.jammed = jam.is_jammed();
+  if (recording) save_recording(plan, controller_index, *recording);
+  return episode;
 }
 
 }  // namespace traffic::train

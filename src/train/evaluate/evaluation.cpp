@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <atomic>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
@@ -22,7 +21,6 @@
 #include "traffic/core/fault.h"
 #include "traffic/core/process.h"
 #include "traffic/os/process_pool.h"
-#include "traffic/os/shared_memory.h"
 #include "traffic/sim/scenario.h"
 
 namespace traffic::train {
@@ -37,28 +35,13 @@ std::string name_of_task(const EvaluationPlan& plan, std::size_t task) {
                      plan.seeds[task % plan.seeds.size()]);
 }
 
-/// Which episode is to be run next, counted by all processes together.
-class SharedCounter {
- public:
-  SharedCounter()
-      : memory_(
-            os::create_memory_file("traffic_evaluation", sizeof(Counter), os::Allocation::kAtOnce),
-            0, sizeof(Counter), os::Access::kReadWrite) {}
-  std::size_t take() { return reinterpret_cast<Counter*>(memory_.bytes().data())->fetch_add(1); }
-
- private:
-  using Counter = std::atomic<std::size_t>;
-  static_assert(Counter::is_always_lock_free);
-  os::Mapping memory_;
-};
-
 /// What a process tells its parent.
 struct Message {
-  enum class Kind : std::int32_t { kBegun, kRunning, kDone, kFailed };
-  Kind kind = Kind::kBegun;
+  enum class Kind : std::int32_t { kRunning, kDone, kFailed };
+  Kind kind = Kind::kRunning;
   std::int32_t exit_code = 0;
   std::size_t task = 0;
-  double share = 0;  ///< of kRunning: how much of the episode is done
+  double share = 0;  ///< of the episode that is done
   EvaluatedEpisode episode{};
   std::array<char, 2048> text{};
 };
@@ -69,49 +52,44 @@ void send(const os::Messages& parent, const Message& message) {
   }
 }
 
-/// In a process of its own: `first`, if there is one, then episodes until there are none left.
-int run_episodes(const EvaluationPlan& plan, SharedCounter& counter,
-                 std::optional<std::size_t> first, const os::Messages& parent) {
-  Message message;
-  const std::size_t tasks = plan.controllers.size() * plan.seeds.size();
+/// In a process of its own.
+/// @param attempt 0 the first time, then 1
+int run_task(const EvaluationPlan& plan, std::size_t task, int attempt,
+             const os::Messages& parent) {
+  Message message{.task = task};
   try {
-    EpisodeRunner runner(plan);
-    for (message.task = first ? *first : counter.take(); message.task < tasks;
-         message.task = counter.take()) {
-      message.kind = Message::Kind::kBegun;
+    const auto report = [&, told_s = steady_seconds()](double share) mutable {
+      fault::hit("evaluation.step", static_cast<std::int64_t>(task), attempt);
+      if (steady_seconds() - told_s < kBetweenSigns_s) return;
+      told_s = steady_seconds();
+      message.share = share;
       send(parent, message);
-      const auto report = [&, told_s = steady_seconds()](double share) mutable {
-        fault::hit("evaluation.step", static_cast<std::int64_t>(message.task), first ? 1 : 0);
-        if (steady_seconds() - told_s < kBetweenSigns_s) return;
-        told_s = steady_seconds();
-        message.kind = Message::Kind::kRunning;
-        message.share = share;
-        send(parent, message);
-      };
-      message.episode = runner.run(message.task / plan.seeds.size(),
-                                   plan.seeds[message.task % plan.seeds.size()], report);
-      message.kind = Message::Kind::kDone;
-      send(parent, message);
-    }
+    };
+    message.episode =
+        run_episode(plan, task / plan.seeds.size(), plan.seeds[task % plan.seeds.size()], report);
+    message.kind = Message::Kind::kDone;
   } catch (const std::exception& error) {
     const auto* known = dynamic_cast<const Error*>(&error);
     message.kind = Message::Kind::kFailed;
     message.exit_code = static_cast<std::int32_t>(known ? known->code() : ExitCode::kInternal);
     std::string_view(error.what()).copy(message.text.data(), message.text.size() - 1);
-    send(parent, message);
   }
+  send(parent, message);
   return 0;
 }
 
-/// The processes and what they say. One that dies, or gives no sign of life for
-/// rollout.env_timeout_s, is replaced, and its episode is run once more.
+/// The processes, plan.jobs at a time and each with one episode, and what they say. The episode of
+/// one that dies, or gives no sign of life for rollout.env_timeout_s, is run once more.
+///
+/// One episode each, for what SUMO computes may depend on where in memory its objects are, and so
+/// on what its process simulated before.
 class Processes {
  public:
-  Processes(const EvaluationPlan& plan, SharedCounter& counter) : plan_(plan), counter_(counter) {
-    const std::size_t tasks = plan.controllers.size() * plan.seeds.size();
-    const auto jobs = std::clamp<std::size_t>(static_cast<std::size_t>(plan.jobs), 1, tasks);
-    tried_twice_.resize(tasks);
-    for (std::size_t j = 0; j < jobs; ++j) start(std::nullopt);
+  explicit Processes(const EvaluationPlan& plan)
+      : plan_(plan), tried_twice_(plan.controllers.size() * plan.seeds.size()) {
+    const auto jobs =
+        std::clamp<std::size_t>(static_cast<std::size_t>(plan.jobs), 1, tried_twice_.size());
+    for (std::size_t j = 0; j < jobs; ++j) start_next();
   }
 
   /// Of the episodes that are running, added up.
@@ -141,22 +119,27 @@ class Processes {
 
  private:
   struct Process {
-    std::optional<std::size_t> task = std::nullopt;
-    double share = 0.0;  ///< of that task that is done
+    std::size_t task = 0;
+    double share = 0.0;  ///< of the episode that is done
     Stopwatch silent = {};
+    bool told = false;  ///< that the episode is done, or why it failed
     bool killed = false;
   };
 
-  void start(std::optional<std::size_t> first) {
+  void start_next() {
+    if (next_task_ < tried_twice_.size()) start(next_task_++, 0);
+  }
+
+  void start(std::size_t task, int attempt) {
     try {
-      pool_.start([this, first](const os::Messages& parent) {
-        return run_episodes(plan_, counter_, first, parent);
+      pool_.start([this, task, attempt](const os::Messages& parent) {
+        return run_task(plan_, task, attempt, parent);
       });
     } catch (const std::system_error& error) {
       throw ResourceError("{}; raise the limits of open files and processes (ulimit -n, -u)",
                           error.what());
     }
-    processes_.push_back({.task = first});
+    processes_.push_back({.task = task});
   }
 
   void kill_silent() {
@@ -175,65 +158,68 @@ class Processes {
     if (event.exit) return take_end(process, *event.exit);
     Message message;
     std::memcpy(&message, event.message.data(), sizeof(message));
-    const bool ended =
-        message.kind == Message::Kind::kDone || message.kind == Message::Kind::kFailed;
-    process.task = ended ? std::nullopt : std::optional(message.task);
-    process.share = message.kind == Message::Kind::kRunning ? message.share : 0.0;
-    return ended ? std::optional(message) : std::nullopt;
+    process.told = message.kind != Message::Kind::kRunning;
+    process.share = process.told ? 0.0 : message.share;
+    return process.told ? std::optional(message) : std::nullopt;
   }
 
   std::optional<Message> take_end(Process& process, const os::Exit& exit) {
     const bool killed = std::exchange(process.killed, true);  // nobody to kill any more
-    const auto task = std::exchange(process.task, std::nullopt);
+    const std::size_t task = process.task;
     process.share = 0.0;
-    if (!task && exit.well()) return std::nullopt;
+    if (process.told) {
+      start_next();
+      return std::nullopt;
+    }
     const std::string why =
         killed ? fmt::format("its process gave no sign of life for {} s (rollout.env_timeout_s)",
                              plan_.config.rollout.env_timeout_s)
                : "its process " + exit.describe() +
                      (exit.signal() == SIGKILL ? memory_hint(oom_kills_before_) : "");
-    if (task && !tried_twice_[*task]) {
-      tried_twice_[*task] = true;
-      fmt::print(stderr, "{}: {}; it is run again\n", name_of_task(plan_, *task), why);
-      start(task);
+    if (!tried_twice_[task]) {
+      tried_twice_[task] = true;
+      fmt::print(stderr, "{}: {}; it is run again\n", name_of_task(plan_, task), why);
+      start(task, 1);
       return std::nullopt;
     }
     Message message{.kind = Message::Kind::kFailed,
                     .exit_code = static_cast<std::int32_t>(ExitCode::kWorkers),
-                    .task = task.value_or(0)};
+                    .task = task};
     why.copy(message.text.data(), message.text.size() - 1);
     return message;
   }
 
   const EvaluationPlan& plan_;
-  SharedCounter& counter_;
   os::ProcessPool pool_;
   std::deque<os::ProcessPool::Event> events_;
   std::vector<Process> processes_;
   std::vector<bool> tried_twice_;  ///< [tasks]
+  std::size_t next_task_ = 0;
   double glanced_s_ = steady_seconds();
   std::int64_t oom_kills_before_ = num_oom_kills();
 };
 
 void check_plan(const EvaluationPlan& plan) {
-  if (plan.controllers.empty()) throw ConfigError("--controller: expected at least one");
+  check_controllers(plan.controllers);
   if (plan.seeds.empty()) throw ConfigError("--seeds: expected at least one");
   sim::find_scenario(plan.config.env.scenario);
-  const std::set<std::string> names(plan.controllers.begin(), plan.controllers.end());
-  if (names.size() != plan.controllers.size()) {
-    throw ConfigError("--controller: found one twice in {}", fmt::join(plan.controllers, ", "));
-  }
-  for (const std::string& name : plan.controllers) check_controller(name);
 }
 
 }  // namespace
+
+void check_controllers(const std::vector<std::string>& names) {
+  if (names.empty()) throw ConfigError("--controller: expected at least one");
+  if (std::set<std::string>(names.begin(), names.end()).size() != names.size()) {
+    throw ConfigError("--controller: found one twice in {}", fmt::join(names, ", "));
+  }
+  for (const std::string& name : names) check_controller(name);
+}
 
 std::vector<EvaluatedEpisode> run_evaluation(
     const EvaluationPlan& plan, const std::function<void(const EvaluationProgress&)>& progress) {
   check_plan(plan);
   if (!plan.replay_dir.empty()) create_replay_dir(plan);
-  SharedCounter counter;
-  Processes processes(plan, counter);
+  Processes processes(plan);
   std::vector<EvaluatedEpisode> episodes(plan.controllers.size() * plan.seeds.size());
   std::size_t done = 0;
   const auto glance = [&] {

@@ -146,13 +146,30 @@ TEST(RolloutFaults, SimulationsMayUseAllCoresOfABoundRank) {
 }
 
 TEST(RolloutFaults, AStoppedSimulationIsKilledAndReplaced) {
+  for (const bool episode_only : {false, true}) {
+    Job job({.ranks = 2, .args = small({"--forever"})});
+    ASSERT_TRUE(job.ready()) << job.output();
+    ASSERT_TRUE(job.eventually([&] { return !job.pids_of_episodes().empty(); }));
+    strike(episode_only ? job.pids_of_episodes().at(0) : job.pids("sumo_env").at(0), SIGSTOP);
+    EXPECT_TRUE(job.says("was stopped by a signal and was replaced")) << job.output();
+    job.signal(SIGUSR1);
+    EXPECT_EQ(job.wait(), 0) << job.output();
+    EXPECT_THAT(job.output(), HasSubstr("lost 1 restarts 1 timeouts 1"));
+  }
+}
+
+TEST(RolloutFaults, AKilledEpisodeTakesItsSimulationAlongAndNothingElse) {
   Job job({.ranks = 2, .args = small({"--forever"})});
   ASSERT_TRUE(job.ready()) << job.output();
-  strike(job.pids("sumo_env").at(0), SIGSTOP);
-  EXPECT_TRUE(job.says("was stopped by a signal and was replaced")) << job.output();
+  ASSERT_TRUE(job.eventually([&] { return job.pids_of_episodes().size() == 4; }));
+  const auto before = job.pids("sumo_env");
+  strike(job.pids_of_episodes().at(0), SIGKILL);
+  ASSERT_TRUE(job.says("killed by signal 9")) << job.output();
+  ASSERT_TRUE(job.eventually([&] { return job.pids("sumo_env").size() == 4; }));
+  EXPECT_NE(job.pids("sumo_env"), before);
   job.signal(SIGUSR1);
   EXPECT_EQ(job.wait(), 0) << job.output();
-  EXPECT_THAT(job.output(), HasSubstr("lost 1 restarts 1 timeouts 1"));
+  EXPECT_THAT(job.output(), HasSubstr("lost 1 restarts 1 timeouts 0"));
 }
 
 TEST(RolloutFaults, ASimulationThatHangsIsKilledAndReplaced) {

@@ -23,6 +23,21 @@ std::string read_file(const fs::path& path) {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
+/// Of the program that a process runs; empty if there is none.
+std::string name_of(pid_t pid) {
+  std::string name = read_file(fmt::format("/proc/{}/comm", pid));
+  if (!name.empty()) name.pop_back();
+  return name;
+}
+
+/// 0 if there is no such process.
+pid_t parent_of(pid_t pid) {
+  const std::string stat = read_file(fmt::format("/proc/{}/stat", pid));
+  const auto after_name = stat.rfind(") ");
+  if (after_name == std::string::npos) return 0;
+  return std::stoi(stat.substr(after_name + 4));  // one letter before it says how the process is
+}
+
 }  // namespace
 
 Job::Job(const Options& options) : ranks_(options.ranks) {
@@ -70,9 +85,8 @@ std::vector<std::pair<pid_t, std::string>> Job::processes() const {
     // Of a zombie the environment is empty.
     const std::string environment = '\0' + read_file(entry.path() / "environ");
     if (environment.find('\0' + mark_ + '\0') == std::string::npos) continue;
-    std::string program = read_file(entry.path() / "comm");
-    if (!program.empty()) program.pop_back();
-    found.emplace_back(std::stoi(name), program);
+    const pid_t pid = std::stoi(name);
+    found.emplace_back(pid, name_of(pid));
   }
   return found;
 }
@@ -80,7 +94,15 @@ std::vector<std::pair<pid_t, std::string>> Job::processes() const {
 std::vector<pid_t> Job::pids(std::string_view program) const {
   std::vector<pid_t> found;
   for (const auto& [pid, name] : processes()) {
-    if (name == program) found.push_back(pid);
+    if (name == program && name_of(parent_of(pid)) != program) found.push_back(pid);
+  }
+  return found;
+}
+
+std::vector<pid_t> Job::pids_of_episodes() const {
+  std::vector<pid_t> found;
+  for (const auto& [pid, name] : processes()) {
+    if (name_of(parent_of(pid)) == "sumo_env") found.push_back(pid);
   }
   return found;
 }

@@ -34,8 +34,10 @@ class Job {
   Job& operator=(const Job&) = delete;
 
   /// Processes of this job by the name of their program: "sumo_env", "rollout_worker",
-  /// "rollout_driver", "mpirun".
+  /// "rollout_driver", "mpirun"; without those that they have made of themselves.
   [[nodiscard]] std::vector<pid_t> pids(std::string_view program) const;
+  /// What the processes called sumo_env have made for their episodes.
+  [[nodiscard]] std::vector<pid_t> pids_of_episodes() const;
   [[nodiscard]] std::vector<pid_t> all_pids() const;
   /// Everything printed so far.
   [[nodiscard]] std::string output() const;

@@ -36,9 +36,11 @@ class TrafficEnvironmentTest : public ::testing::Test {
   void start() {
     environment_.emplace(config_, 0);
     loop_.emplace(*environment_, sim_);
+    sim_.announce_ready();
   }
 
   const Period& reset(const EpisodeSpec& spec) {
+    loop_.emplace(*environment_, sim_);
     rank_.post(CommandKind::kReset, 0, write_episode(spec));
     return answer();
   }
@@ -258,7 +260,9 @@ TEST_F(TrafficEnvironmentTest, AStepOfAnotherProcesssEpisodeIsLost) {
 
 TEST_F(TrafficEnvironmentTest, APeriodThatIsNoMultipleOfTheStepIsRefused) {
   config_.env.control_period_s = 1.5;
-  EXPECT_THAT([&] { start(); }, ThrowsMessage<ConfigError>(HasSubstr("env.control_period_s")));
+  start();
+  EXPECT_THAT([&] { environment_->try_out(); },
+              ThrowsMessage<ConfigError>(HasSubstr("env.control_period_s")));
 }
 
 }  // namespace

@@ -28,7 +28,9 @@ class EnvHost {
   [[nodiscard]] virtual std::uint64_t episodes() const = 0;
 };
 
-/// One thread. What a call throws costs the episode: the environment is replaced by a new one.
+/// One thread. What a call throws costs the episode: the environment is replaced by a new one. In a
+/// pool of processes one is made for every episode, in a process of its own, so that nothing is
+/// left of the episodes before; where the rank steps them, the same one is reset again and again.
 class Environment {
  public:
   struct Answer {
@@ -41,6 +43,9 @@ class Environment {
   Environment(const Environment&) = delete;
   Environment& operator=(const Environment&) = delete;
 
+  /// Called on one of a pool of processes, in a process of its own, before there is any episode.
+  /// @throws what would keep every episode from beginning
+  virtual void try_out() {}
   /// Begins an episode, whatever became of the one before.
   /// @param room for the answer, aligned to 64 bytes
   virtual Answer reset(std::span<const std::byte> order, std::span<std::byte> room,

@@ -17,8 +17,10 @@ int run_rollout_worker(int argc, char** argv);
 using EnvMaker =
     std::function<std::unique_ptr<Environment>(std::string_view settings, const EnvPlace& place)>;
 
-/// One environment in a process of its own, child of a rollout worker, driven through shared
-/// memory. The environment is not destroyed: what it links may not survive that.
+/// One environment, child of a rollout worker, driven through shared memory. Each episode is a
+/// process of its own, forked from this one, which does nothing itself: what SUMO computes may
+/// depend on where in memory its objects are, and so on what its process simulated before. This
+/// process stops and ends as those do.
 /// @return exit code
 int run_environment_process(int argc, char** argv, const EnvMaker& make);
 

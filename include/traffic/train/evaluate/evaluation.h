@@ -41,7 +41,11 @@ struct EvaluationProgress {
   double share = 0;       ///< of the simulated time, those that are running included
 };
 
-/// Episodes by controller, then in the order of the seeds. Every process runs one simulation;
+/// @throws ConfigError, CheckpointError if there is none, one of them twice, or one that is not
+/// known
+void check_controllers(const std::vector<std::string>& names);
+
+/// Episodes by controller, then in the order of the seeds, each in a process of its own;
 /// it must be called before this process has started threads.
 /// @param progress called about once a second; may be empty
 /// @throws ConfigError, DataError, CheckpointError for a plan that cannot be run, before processes
