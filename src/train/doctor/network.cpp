@@ -114,12 +114,12 @@ std::string load_text(const sim::NetworkStudy& study, double duration_s) {
                      busiest->id, most_vph);
 }
 
-/// Drives without control for some seconds of real time at most.
+/// Drives without control for some seconds of real time at most, after what loading takes.
 /// @param commands whether vehicles are to be commanded
 Finding try_out(const sim::NetworkStudy& study, const config::Config& config, bool commands) {
   constexpr double kMost_s = 5.0;
-  const Stopwatch clock;
   sim::SumoEnv env(sim::env_options(config.env));
+  const Stopwatch clock;
   const scene::CandidateRule rule = sim::candidate_rule(config);
   std::set<std::uint32_t> candidates;
   std::vector<scene::Candidate> now;
@@ -136,12 +136,17 @@ Finding try_out(const sim::NetworkStudy& study, const config::Config& config, bo
       .subject = "run",
       .found = fmt::format(
           "{:.0f} s{} without control took {}: ocr_all {:.3f}, {:.0f} s of delay a "
-          "vehicle, {} of {} wait to enter; {} connected vehicles came within "
-          "{:g} m of a conflict{}",
+          "vehicle, {} of {} wait to enter{}{}",
           env.time_s(), env.done() ? "" : " of the episode", human_duration(clock.seconds()),
           score.ocr_all(), score.delay_s(), score.waiting, score.departed + score.waiting,
-          candidates.size(), config.env.zone_m, load_text(study, std::max(1.0, duration_s)))};
-  if (commands && candidates.empty() && score.departed > 0) {
+          commands ? fmt::format("; {} connected vehicles came within {:g} m of a conflict",
+                                 candidates.size(), config.env.zone_m)
+                   : "",
+          load_text(study, std::max(1.0, duration_s)))};
+  if (score.departed == 0) {
+    finding.verdict = Verdict::kWarning;
+    finding.found += "; nobody has entered in that time, so what can be gained is not known";
+  } else if (commands && candidates.empty()) {
     finding.verdict = Verdict::kFailed;
     finding.code = ExitCode::kConfig;
     finding.found += ": nobody can be commanded; raise env.zone_m, or name more in env.cv_types";
