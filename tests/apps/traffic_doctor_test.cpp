@@ -111,6 +111,14 @@ TEST_F(DoctorTest, WhereNoVehicleCanBeConnectedTheLightsCan) {
               AllOf(HasSubstr("FAILED   env.cv_types"), HasSubstr("env.actors = [\"signals\"]")));
 }
 
+TEST_F(DoctorTest, DoesNotJudgeATrafficThatNobodyHasEntered) {
+  const Outcome outcome =
+      run_program(TRAFFIC_BIN_DIR "/traffic_doctor --scenario lights_grid --set env.max_time_s=1");
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.output;
+  EXPECT_THAT(outcome.output, HasSubstr("nobody has entered in that time"));
+  EXPECT_THAT(outcome.output, Not(HasSubstr("saturated")));
+}
+
 TEST_F(DoctorTest, SaysWhereARunCouldNotBeWritten) {
   std::ofstream(dir_ / "run") << "a file";
   const Outcome outcome = examine(1, "--set run.dir=" + (dir_ / "run" / "below").string());
