@@ -13,7 +13,8 @@ namespace traffic::rollout {
 namespace {
 
 /// A start takes half a second, on a machine with ten times as many processes as cores about five.
-constexpr std::array<unsigned, 2> kPatience_s = {10, 20};
+/// The rank that has asked for the worker gives up after 30 s: the last attempt needs time as well.
+constexpr std::array<unsigned, 3> kPatience_s = {6, 7, 8};
 
 struct NextAttempt {
   std::array<char, 64> memory{};

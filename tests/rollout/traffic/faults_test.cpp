@@ -72,6 +72,16 @@ TEST(RolloutFaults, AWorkerThatMpiDoesNotAnswerAsksAgain) {
   EXPECT_THAT(job.files_left(), IsEmpty());
 }
 
+TEST(RolloutFaults, AWorkerThatMpiDoesNotAnswerThreeTimesStillStartsInTime) {
+  Job job({.plain_mpirun = true,
+           .fault = "rollout_worker.start:*:1:hang,rollout_worker.start:*:2:hang,"
+                    "rollout_worker.start:*:3:hang",
+           .args = small({"--episodes", "2"})});
+  EXPECT_EQ(job.wait(), 0) << job.output();
+  EXPECT_EQ(job.count("MPI_Init has not returned for long, starting over"), 6) << job.output();
+  EXPECT_EQ(job.count("episode seed"), 2) << job.output();
+}
+
 TEST(RolloutFaults, AKilledSimulationCostsItsEpisodeOnly) {
   Job job({.ranks = 2, .args = small({"--forever"})});
   ASSERT_TRUE(job.ready()) << job.output();
