@@ -47,7 +47,7 @@ struct SumoEnv::Impl {
 
   void resume(const SavedTraffic& saved, std::uint64_t episode_seed,
               std::vector<std::string> args) {
-    if (loaded != scenario) begin_s = first_second(args);
+    begin_s = first_second(args);
     args.insert(args.end(), {"--load-state", saved.file.string(), "--begin",
                              std::to_string(begin_s + saved.time_s)});
     load(episode_seed, args);
@@ -88,7 +88,6 @@ struct SumoEnv::Impl {
     args.insert(args.end(), options.sumo_args.begin(), options.sumo_args.end());
     args.insert(args.end(), extra_args.begin(), extra_args.end());
     session.load(scenario, episode_seed, args);
-    loaded = scenario;
     seed = episode_seed;
     read_network(Simulation::getOption("net-file"));
   }
@@ -327,7 +326,6 @@ struct SumoEnv::Impl {
 
   EnvOptions options;
   std::filesystem::path scenario;
-  std::filesystem::path loaded;  ///< scenario of the present episode
   SumoSession session;
   std::uint64_t seed = 0;
   std::string net_file;

@@ -200,7 +200,6 @@ class Processes {
 };
 
 void check_plan(const EvaluationPlan& plan) {
-  check_controllers(plan.controllers);
   if (plan.seeds.empty()) throw ConfigError("--seeds: expected at least one");
   sim::find_scenario(plan.config.env.scenario);
 }

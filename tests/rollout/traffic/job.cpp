@@ -1,6 +1,7 @@
 #include "rollout/traffic/job.h"
 
 #include "support/injected.h"
+#include "traffic/os/process_id.h"
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -25,17 +26,13 @@ std::string read_file(const fs::path& path) {
 
 /// Of the program that a process runs; empty if there is none.
 std::string name_of(pid_t pid) {
-  std::string name = read_file(fmt::format("/proc/{}/comm", pid));
-  if (!name.empty()) name.pop_back();
-  return name;
+  const auto stat = os::process_stat(pid);
+  return stat ? stat->name : "";
 }
 
-/// 0 if there is no such process.
-pid_t parent_of(pid_t pid) {
-  const std::string stat = read_file(fmt::format("/proc/{}/stat", pid));
-  const auto after_name = stat.rfind(") ");
-  if (after_name == std::string::npos) return 0;
-  return std::stoi(stat.substr(after_name + 4));  // one letter before it says how the process is
+std::string name_of_parent(pid_t pid) {
+  const auto stat = os::process_stat(pid);
+  return stat ? name_of(stat->parent) : "";
 }
 
 }  // namespace
@@ -94,7 +91,7 @@ std::vector<std::pair<pid_t, std::string>> Job::processes() const {
 std::vector<pid_t> Job::pids(std::string_view program) const {
   std::vector<pid_t> found;
   for (const auto& [pid, name] : processes()) {
-    if (name == program && name_of(parent_of(pid)) != program) found.push_back(pid);
+    if (name == program && name_of_parent(pid) != program) found.push_back(pid);
   }
   return found;
 }
@@ -102,7 +99,7 @@ std::vector<pid_t> Job::pids(std::string_view program) const {
 std::vector<pid_t> Job::pids_of_episodes() const {
   std::vector<pid_t> found;
   for (const auto& [pid, name] : processes()) {
-    if (name_of(parent_of(pid)) == "sumo_env") found.push_back(pid);
+    if (name_of_parent(pid) == "sumo_env") found.push_back(pid);
   }
   return found;
 }

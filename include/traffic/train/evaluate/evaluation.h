@@ -47,6 +47,7 @@ void check_controllers(const std::vector<std::string>& names);
 
 /// Episodes by controller, then in the order of the seeds, each in a process of its own;
 /// it must be called before this process has started threads.
+/// @param plan its controllers have passed check_controllers()
 /// @param progress called about once a second; may be empty
 /// @throws ConfigError, DataError, CheckpointError for a plan that cannot be run, before processes
 ///     are started where possible
