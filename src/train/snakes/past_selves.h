@@ -7,6 +7,7 @@
 #include <deque>
 
 #include "offpolicy/acting.h"
+#include "snakes/settings.h"
 #include "traffic/checkpoint/snapshot.h"
 
 namespace traffic::train::snakes {
