@@ -6,15 +6,9 @@ cd "$(dirname "$0")/.."
 
 folders=("$@")
 [ ${#folders[@]} -gt 0 ] || folders=(src data_prep)
-mkdir -p build
-cmake --preset alone >build/alone.log 2>&1 || { tail -n 20 build/alone.log >&2; exit 1; }
-mapfile -t all < <(ninja -C build/alone -t targets all | sed -n 's/: .*_COMPILER__.*//p')
-objects=()
-for folder in "${folders[@]}"; do
-  for object in "${all[@]}"; do
-    if [[ $object == "${folder%/}"/*.o ]]; then objects+=("$object"); fi
-  done
-done
+./launch/build.sh alone traffic_torch_pch
+within=$(IFS='|'; echo "${folders[*]%/}")
+mapfile -t objects < <(ninja -C build/alone -t targets all | sed -nE "s#^(($within)/.*\.o): CXX_.*#\1#p")
 [ ${#objects[@]} -gt 0 ] || { echo "[without_unity] no sources in: ${folders[*]}" >&2; exit 2; }
 ./launch/build.sh alone "${objects[@]}"
 echo "[without_unity] ${#objects[@]} sources read"
