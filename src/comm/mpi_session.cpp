@@ -1,8 +1,5 @@
 #include "traffic/comm/mpi_session.h"
 
-#include <ifaddrs.h>
-#include <net/if.h>
-#include <sys/socket.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -20,6 +17,7 @@
 #include "rendezvous.h"
 #include "traffic/core/process.h"
 #include "traffic/core/watchdog.h"
+#include "transport.h"
 
 namespace traffic::comm {
 namespace {
@@ -45,26 +43,6 @@ void refuse_recovery_mode() {
       "mpirun --enable-recovery (OMPI_MCA_orte_enable_recovery={}) keeps a job alive when a rank "
       "has died, and the others would wait for it: start without it",
       value);
-}
-
-bool has_network() {
-  ifaddrs* list = nullptr;
-  if (getifaddrs(&list) != 0) return false;
-  bool found = false;
-  for (const ifaddrs* i = list; i != nullptr; i = i->ifa_next) {
-    found = found || (i->ifa_addr != nullptr && i->ifa_addr->sa_family == AF_INET &&
-                      (i->ifa_flags & IFF_UP) != 0 && (i->ifa_flags & IFF_LOOPBACK) == 0);
-  }
-  freeifaddrs(list);
-  return found;
-}
-
-/// Open MPI's shared-memory transport keeps files in /dev/shm and leaves them there when mpirun is
-/// killed. Our bulk data has memory of its own, so messages may go over TCP, where that works.
-/// (Open MPI's default is "^ofi": that transport takes a second to find out that it has no
-/// hardware.)
-void avoid_files_in_dev_shm() {
-  if (has_network()) setenv("OMPI_MCA_btl", "^vader,ofi", /*overwrite=*/0);
 }
 
 /// srun without a plug-in for MPI starts tasks of which each believes that it is alone.
@@ -122,7 +100,7 @@ struct MpiSession::State {
 
 MpiSession::MpiSession(int* argc, char*** argv) : state_(std::make_unique<State>()) {
   refuse_recovery_mode();
-  avoid_files_in_dev_shm();
+  choose_transport();
   int provided = 0;
   {
     const Watchdog watchdog(kInitTimeoutS, give_up_on("MPI_Init_thread", kInitTimeoutS));

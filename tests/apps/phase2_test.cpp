@@ -332,15 +332,17 @@ TEST_F(Phase2Test, ACheckpointWithSettingsThatAreGoneIsReadAndTheyAreNamedOnce) 
 
 TEST_F(Phase2Test, CrashesAndRubbishOfSimulationsCostTheirEpisodesOnly) {
   // Chance alone would now and then strike nobody.
-  for (const char* fault :
-       {"sumo_env.step:*:p0.002:segv,sumo_env.step:1:100:segv", "sumo_env.step:0:100:huge"}) {
+  for (const auto& [fault, said_of_each] :
+       {std::pair("sumo_env.step:*:p0.002:segv,sumo_env.step:1:100:segv", "fault segv at"),
+        std::pair("sumo_env.step:0:100:huge", "episode lost (")}) {
     const Outcome outcome =
         run_program(command(2, "run", "", std::string("TRAFFIC_FAULT=") + fault));
     ASSERT_EQ(outcome.exit_code, 0) << outcome.output;
     EXPECT_EQ(summary("run")["steps"], 3);
     EXPECT_GE(summary("run")["faults"]["lost_episodes"], 1) << fault;
-    std::printf("%s: %d episodes lost\n", fault,
-                summary("run")["faults"]["lost_episodes"].get<int>());
+    const int lost = summary("run")["faults"]["lost_episodes"];
+    std::printf("%s: %d episodes lost\n", fault, lost);
+    EXPECT_EQ(count(text(dir_ / "run/logs/error.log"), said_of_each), lost);
     EXPECT_GT(summary("run")["result"]["total_timesteps"], 0) << fault;
     fs::remove_all(dir_ / "run");
   }

@@ -84,5 +84,37 @@ TEST_F(NodesFaultTest, ALinkThatStaysCutEndsTheJobAtTheDeadlineNamingTheNode) {
               AllOf(HasSubstr("rank 1 on node1 did not come within"), HasSubstr("(exit code 7)")));
 }
 
+/// A laptop: one machine whose network is not there, or goes away. Lights are trained, for that
+/// spawns processes.
+class OneMachineTest : public NodesTest {
+ protected:
+  [[nodiscard]] std::string training() const {
+    return TRAFFIC_SOURCE_DIR "/launch/mpirun.sh -np 2 " TRAFFIC_BIN_DIR
+                              "/traffic_train " TRAFFIC_SOURCE_DIR
+                              "/configs/signals.toml --preset test --set run.device=cpu "
+                              "--set env.scenarios=[] --set env.scenario=lights_arterial "
+                              "--set env.max_time_s=60 --set evaluation.seeds= "
+                              "--set ppo.iterations=3 --run-dir " +
+           (dir_ / "run").string();
+  }
+};
+
+TEST_F(OneMachineTest, TrainsWithoutANetwork) {
+  const Outcome outcome =
+      run_program(on_nodes(1, 2, "sh -c 'ip link del eth0 && exec " + training() + "'"));
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.output;
+  EXPECT_EQ(summary("run")["status"], "done");
+}
+
+TEST_F(OneMachineTest, DoesNotNoticeThatTheNetworkGoesAway) {
+  const Outcome outcome =
+      run_program(on_nodes(1, 2,
+                           TRAFFIC_SOURCE_DIR "/tests/nodes/with_fault.sh " +
+                               (dir_ / "run").string() + " 1 'ip link del eth0' " + training()),
+                  60);
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.output;
+  EXPECT_EQ(summary("run")["status"], "done");
+}
+
 }  // namespace
 }  // namespace traffic::test

@@ -201,6 +201,7 @@ std::optional<Assessment> DqnTraining::evaluate() {
 
 void DqnTraining::conclude(report::Summary& summary) {
   const SelectionEvaluation best = rollouts_.selection().run_to_the_end(decider_, Decides::kGreedy);
+  rollouts_.count();
   for (const auto& [name, value] : evaluation_figures(best)) {
     summary.result[name.substr(name.find('/') + 1)] = value;
   }

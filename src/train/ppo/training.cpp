@@ -284,6 +284,7 @@ void PpoTraining::conclude(report::Summary& summary) {
                                                .imitated_only = best_iteration_ <= imitation_end_,
                                                .checkpoint = run_.best_path().string()},
                                               summary);
+  rollouts_.count();
   summary.result["total_timesteps"] = total_steps_;
   summary.result["rollbacks"] = return_point_.rollbacks();
   if (constraint_) summary.result["lagrange_multiplier"] = constraint_->multiplier();

@@ -283,7 +283,6 @@ void Loop::finish(TrainingEnd end) {
   summary.startup_s = throughput_.startup_s();
   summary.time_share = training_.time_split().shares();
   summary.parameters_xxh3 = parameters_hash(training_.parameters());
-  training_.count_faults(summary);
   summary.faults["straggler_findings"] = straggler_watch_.num_found();
   summary.faults["loss_spikes"] = loss_watch_.num_found();
   if (end == TrainingEnd::kDone) {
@@ -292,6 +291,7 @@ void Loop::finish(TrainingEnd end) {
     training_.conclude(summary);
     run_.keep_result();
   }
+  training_.count_faults(summary);
   const std::string last_line =
       fmt::format("{} is {}: {} {} after {} of training, {:.4g} {}/s, peak memory {} together",
                   title_, summary.status, units_.step, summary.steps,
