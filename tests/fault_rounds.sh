@@ -1,0 +1,59 @@
+#!/usr/bin/env bash
+# Runs every test that makes faults happen (ctest -L fault) over and over, and counts what failed and what hung.
+# Usage: tests/fault_rounds.sh ROUNDS [LANES] [CTEST ARGUMENT...]      e.g. tests/fault_rounds.sh 20 2 -R rollout_faults
+# Lanes are rounds at a time. Each has processes, network, /tmp, /dev/shm and a view of build/release of its own, so that
+# what one leaves behind or kills is not another's; on two cores two keep the machine busy, for tests wait for deadlines.
+# A line a round, logs in build/fault_rounds/; exit code 1 if anything failed. An empty file build/fault_rounds/stop ends it
+# after the rounds that run.
+set -euo pipefail
+root=$(cd "$(dirname "$0")/.." && pwd)
+
+[[ ${1:-} =~ ^[0-9]+$ ]] || { sed -n '3,7s/^# //p' "$0" >&2; exit 2; }
+rounds=$1; shift
+lanes=1
+if [[ ${1:-} =~ ^[0-9]+$ ]]; then lanes=$1; shift; fi
+logs=$root/build/fault_rounds
+rm -rf "$logs"
+mkdir -p "$logs"
+
+options=(--net --uts --ipc --mount --pid --fork --kill-child --mount-proc)
+[ "$(id -u)" = 0 ] || options+=(--user --map-root-user)
+
+# round NUMBER CTEST-ARGUMENT...: in a build tree of its own, which goes with it
+round() {
+  local number=$1 log="$logs/$1.log" begun=$SECONDS own; shift
+  own=$(mktemp -d "${TMPDIR:-/tmp}/fault_round.XXXXXX")
+  mkdir -p "$own"/{tmp,upper,work}
+  # shellcheck disable=SC2016
+  unshare "${options[@]}" bash -euc '
+    own=$1 build=$2; shift 2
+    ip link set lo up
+    mount -t overlay overlay -o "lowerdir=$build,upperdir=$own/upper,workdir=$own/work" "$build"
+    mount -t tmpfs tmpfs /dev/shm
+    mount --bind "$own/tmp" /tmp
+    cd "$build"
+    ctest -L fault -V "$@"' round "$own" "$root/build/release" "$@" >"$log" 2>&1 || true
+  rm -rf "$own"
+  local passed failed hung
+  passed=$(grep -cE '^ *[0-9]+/[0-9]+ Test .* Passed ' "$log" || true)
+  failed=$(grep -E '^ *[0-9]+/[0-9]+ Test .*\*\*\*' "$log" | sed -E 's/.*: (\S+) \.*(\*\*\*\S*).*/\1 \2/' | paste -sd, || true)
+  hung=$(grep -cE '^ *[0-9]+/[0-9]+ Test .*\*\*\*Timeout' "$log" || true)
+  [ "$passed" -gt 0 ] || failed=${failed:-nothing was run}
+  echo "[rounds] $number: $passed passed in $((SECONDS - begun)) s, $hung hung${failed:+, FAILED: $failed}; $log"
+  [ -z "$failed" ]
+}
+
+# lane NUMBER CTEST-ARGUMENT...: every lanes-th round
+lane() {
+  local first=$1 status=0 i; shift
+  for ((i = first; i <= rounds; i += lanes)); do
+    [ ! -e "$logs/stop" ] || break
+    round "$i" "$@" || status=1
+  done
+  return $status
+}
+
+for ((i = 1; i <= lanes; ++i)); do lane "$i" "$@" & done
+status=0
+for ((i = 1; i <= lanes; ++i)); do wait -n || status=1; done
+exit $status
