@@ -8,6 +8,7 @@
 
 #include "command.h"
 #include "record_pool.h"
+#include "traffic/config/load.h"
 #include "traffic/core/atomic_file.h"
 #include "traffic/core/clock.h"
 #include "traffic/core/signals.h"
@@ -16,6 +17,8 @@
 #include "traffic/os/affinity.h"
 #include "traffic/report/progress_bar.h"
 #include "traffic/report/table.h"
+#include "traffic/sim/env_options.h"
+#include "traffic/sim/network_study.h"
 #include "traffic/sim/scenario.h"
 
 namespace traffic::data_prep {
@@ -62,12 +65,43 @@ void prepare_folder(const fs::path& folder, bool force) {
   }
 }
 
-std::vector<RecordJob> make_jobs(const RecordPlan& plan, const fs::path& scenario,
+/// What --scenario and --set say; of the rest nothing is for simulations.
+config::Config make_config(const RecordOptions& options) {
+  config::Overrides overrides;
+  for (const std::string& text : options.settings) {
+    overrides.assignments.push_back(config::parse_assignment(text));
+    if (const std::string& key = overrides.assignments.back().key; !key.starts_with("env.")) {
+      throw ConfigError("--set {}: expected a key of [env], the only ones that recording heeds",
+                        key);
+    }
+  }
+  config::Config config = config::load_config({}, overrides);
+  config.env.scenario = sim::find_scenario(options.scenario).string();
+  config.env.scenarios.clear();
+  return config;
+}
+
+/// Says what the scenario is and what was set for it; refuses one in which the controllers would
+/// command nobody.
+void look_at_network(config::Config& config, const RecordPlan& plan) {
+  const sim::NetworkReport report =
+      sim::look_at_networks(config, {.controllers = plan.controllers});
+  for (const std::string& summary : report.summaries) spdlog::info("network {}", summary);
+  for (const sim::StudyFinding& finding : report.findings) {
+    if (finding.severity == sim::Severity::kError) continue;
+    const bool weak = finding.severity == sim::Severity::kWarning;
+    spdlog::log(weak ? spdlog::level::warn : spdlog::level::info, "{}", finding.text());
+  }
+  sim::require_usable(report.findings);
+}
+
+std::vector<RecordJob> make_jobs(const RecordPlan& plan, const sim::EnvOptions& env,
                                  const fs::path& folder) {
+  const std::string scenario = fs::path(env.scenario).stem().string();
   std::vector<RecordJob> jobs;
   for (std::size_t f = 0; f < plan.num_files(); ++f) {
-    jobs.push_back({.scenario = scenario,
-                    .file = folder / fmt::format("{}-{:04}.h5", scenario.stem().string(), f),
+    jobs.push_back({.env = env,
+                    .file = folder / fmt::format("{}-{:04}.h5", scenario, f),
                     .first_episode = plan.file_begin[f],
                     .end_episode = plan.file_begin[f + 1]});
   }
@@ -113,10 +147,12 @@ ExitCode record(const RecordOptions& options, const std::string& command_line) {
   }
   const std::int64_t jobs = options.jobs > 0 ? options.jobs : os::num_cpus_available();
   const RecordPlan plan = plan_recording(options, jobs);
-  const fs::path scenario = sim::find_scenario(options.scenario);
+  config::Config config = make_config(options);
+  look_at_network(config, plan);
   prepare_folder(options.out, options.force);
-  spdlog::info("recording {} episodes of {} into {} files, {} at once", plan.episodes.size(),
-               scenario.stem().string(), plan.num_files(), jobs);
+  const auto tasks = make_jobs(plan, sim::env_options(config.env), options.out);
+  spdlog::info("recording {} episodes into {} files, {} at once", plan.episodes.size(),
+               tasks.size(), jobs);
   install_stop_handlers();
   const Stopwatch watch;
   PoolResult result;
@@ -124,8 +160,8 @@ ExitCode record(const RecordOptions& options, const std::string& command_line) {
     report::ProgressBar bar({.label = "record",
                              .total_steps = static_cast<std::int64_t>(plan.episodes.size()),
                              .unit = "steps"});
-    result = run_pool(make_jobs(plan, scenario, options.out), static_cast<std::size_t>(jobs), plan,
-                      options, command_line, [&](std::size_t episodes, std::int64_t steps) {
+    result = run_pool(tasks, static_cast<std::size_t>(jobs), plan, options, command_line,
+                      [&](std::size_t episodes, std::int64_t steps) {
                         bar.update(static_cast<std::int64_t>(episodes), steps, {});
                       });
   }
@@ -170,6 +206,11 @@ void add_record(CLI::App& app, Chosen& chosen) {
       ->capture_default_str();
   command->add_option("--split", options->split, "Shares of train, validation and test episodes")
       ->capture_default_str();
+  command
+      ->add_option("--set", options->settings,
+                   "key=value of [env] as in a configuration (docs/configuration.md), e.g. "
+                   "'env.cv_types=[\"auto\"]' or env.max_time_s=900")
+      ->allow_extra_args(false);
   command->add_option("--record-every", options->record_every, "Steps from frame to frame")
       ->capture_default_str();
   command->add_option("--steps", options->max_steps, "Steps of an episode; 0: to its end")

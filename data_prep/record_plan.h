@@ -27,8 +27,9 @@ struct RecordOptions {
   std::vector<double> demand_scales{1.0};
   std::string control = "none:2,random:1,meter:1";
   std::string split = "0.8,0.1,0.1";
-  std::int64_t record_every = 1;  ///< steps from frame to frame
-  std::int64_t max_steps = 0;     ///< of an episode; 0: to its end
+  std::vector<std::string> settings{};  ///< "env.cv_types=auto" and the like
+  std::int64_t record_every = 1;        ///< steps from frame to frame
+  std::int64_t max_steps = 0;           ///< of an episode; 0: to its end
   bool float16 = false;
   int compression_level = 1;
   double timeout_s = 120;  ///< a worker that is silent for so long is replaced

@@ -1,5 +1,6 @@
 #include "record_worker.h"
 
+#include <filesystem>
 #include <memory>
 #include <vector>
 
@@ -10,22 +11,25 @@
 #include "traffic/core/version.h"
 #include "traffic/data/writer.h"
 #include "traffic/scene/controller.h"
-#include "traffic/sim/sumo_env.h"
+#include "traffic/sim/controller_driver.h"
 
 namespace traffic::data_prep {
 namespace {
 
 constexpr double kHeartbeatSeconds = 1.0;
 
+sim::EnvOptions at_first_episode(const RecordJob& job, const RecordPlan& plan) {
+  sim::EnvOptions options = job.env;
+  options.seed = plan.episodes.at(job.first_episode).seed;
+  return options;
+}
+
 /// Records episodes of one simulation.
 class Recorder {
  public:
   Recorder(const RecordJob& job, const RecordPlan& plan, const RecordOptions& options,
            const Heartbeat& heartbeat)
-      : options_(options),
-        heartbeat_(heartbeat),
-        env_(
-            {.scenario = job.scenario.string(), .seed = plan.episodes.at(job.first_episode).seed}) {
+      : options_(options), heartbeat_(heartbeat), env_(at_first_episode(job, plan)) {
     for (const auto& name : plan.controllers) {
       controllers_.push_back(scene::make_controller(name));
     }
@@ -35,23 +39,15 @@ class Recorder {
 
   void record(const PlannedEpisode& episode, data::DatasetWriter& writer) {
     env_.reset(episode.seed, {"--scale", fmt::format("{}", episode.demand_scale)});
-    scene::Controller& controller = *controllers_[episode.controller];
-    controller.reset(episode.seed);
+    driver_.begin(controllers_[episode.controller].get(), env_, episode.seed);
     writer.begin_episode({.seed = episode.seed,
                           .split = episode.split,
                           .demand_scale = episode.demand_scale,
                           .controller = episode.controller});
     std::int64_t steps = 0;
-    double next_decision_s = 0;
     while (!env_.done() && (options_.max_steps == 0 || steps < options_.max_steps)) {
       if (stop_requested()) throw Error("stopped by request", ExitCode::kStopped);
-      // Half a step of tolerance: times are sums of step lengths.
-      if (env_.time_s() + 0.5 * env_.step_length_s() >= next_decision_s) {
-        commands_.clear();
-        controller.decide(env_.state(), commands_);
-        env_.apply(commands_);
-        next_decision_s += controller.period_s();
-      }
+      (void)driver_.act(env_);
       env_.step();
       ++steps;
       ++all_steps_;
@@ -75,7 +71,7 @@ class Recorder {
   const Heartbeat& heartbeat_;
   sim::SumoEnv env_;
   std::vector<std::unique_ptr<scene::Controller>> controllers_;
-  std::vector<scene::Command> commands_;
+  sim::ControllerDriver driver_;
   Stopwatch since_heartbeat_;
   std::size_t episodes_done_ = 0;
   std::int64_t all_steps_ = 0;
@@ -87,7 +83,7 @@ void record_episodes(const RecordJob& job, const RecordPlan& plan, const RecordO
                      const std::string& command_line, const Heartbeat& heartbeat) {
   Recorder recorder(job, plan, options, heartbeat);
   data::FileInfo info = data::file_info_of_this_program();
-  info.scenario = job.scenario.stem().string();
+  info.scenario = std::filesystem::path(job.env.scenario).stem().string();
   info.step_length_s = recorder.step_length_s();
   info.frame_interval_s = recorder.step_length_s() * static_cast<double>(options.record_every);
   info.program_version = version();

@@ -7,11 +7,12 @@
 #include <string>
 
 #include "record_plan.h"
+#include "traffic/sim/sumo_env.h"
 
 namespace traffic::data_prep {
 
 struct RecordJob {
-  std::filesystem::path scenario;  ///< .sumocfg
+  sim::EnvOptions env{};  ///< its scenario is a .sumocfg
   std::filesystem::path file;
   std::size_t first_episode = 0;  ///< of the plan
   std::size_t end_episode = 0;

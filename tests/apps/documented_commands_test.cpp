@@ -84,6 +84,7 @@ const std::vector<Treatment> kTreatments{
      "snakes_training_test.cpp does it with a player that it trains"},
     {"traffic_(train|eval|doctor) ", " --print-config"},
     {"^\\.deps/sumo/sumo/bin/sumo ", " --end 100 --no-step-log"},
+    {kRecords, " --episodes 3 --steps 60"},
     {"^\\./data_prep/data_prep ", ""},
     {"^\\./snakes", ""},
     {"^\\./launch/(train|manage)\\.sh ", nullptr, "launch_test.cpp runs them with stand-ins"},
@@ -166,7 +167,9 @@ TEST_F(DocumentedCommands, AreUnderstoodByTheirPrograms) {
   const std::vector<Command> commands = all_commands();
   ASSERT_GT(commands.size(), 20U);
   for (const Command& command : commands) {
-    if (matches(command, kTrainsForReal) || matches(command, kRecords)) continue;
+    const bool has_run = command.file == "README.md" &&
+                         (matches(command, kTrainsForReal) || matches(command, kRecords));
+    if (has_run) continue;
     const auto how =
         std::find_if(kTreatments.begin(), kTreatments.end(),
                      [&](const Treatment& one) { return matches(command, one.pattern); });

@@ -95,6 +95,25 @@ class DataPrep : public testing::Test {
 
   [[nodiscard]] std::string all_files() const { return dir_ / "data" / "*.h5"; }
 
+  /// The merge scenario as another might have written it. @return its .sumocfg
+  [[nodiscard]] std::string rewritten_merge(
+      const std::string& folder,
+      const std::vector<std::pair<std::string, std::string>>& changes) const {
+    const fs::path merge = TRAFFIC_SOURCE_DIR "/configs/scenarios/merge";
+    fs::create_directories(dir_ / folder);
+    for (const char* name : {"merge.net.xml", "merge.rou.xml", "merge.sumocfg"}) {
+      std::string text = read_text(merge / name);
+      for (const auto& [from, to] : changes) {
+        for (std::size_t at = text.find(from); at != std::string::npos;
+             at = text.find(from, at + to.size())) {
+          text.replace(at, from.size(), to);
+        }
+      }
+      std::ofstream(dir_ / folder / name) << text;
+    }
+    return dir_ / folder / "merge.sumocfg";
+  }
+
   fs::path dir_;
 };
 
@@ -158,6 +177,44 @@ TEST_F(DataPrep, TheSameSeedsGiveTheSameData) {
   again.push_back("--force");
   ASSERT_EQ(run(again).code(), 0);
   EXPECT_EQ(hash_of(), first);
+}
+
+/// Controllers decide in the same seconds of it.
+TEST_F(DataPrep, AnEpisodeThatBeginsAtEightIsRecordedAsOneThatBeginsAtMidnight) {
+  const auto recorded = [&](const std::string& scenario) {
+    const Result result =
+        run({"record", "--scenario", scenario, "--out", dir_ / "data", "--episodes", "1", "--force",
+             "--steps", "200", "--control", "meter", "--split", "1,0,0"});
+    EXPECT_EQ(result.code(), 0) << result.err;
+    return run({"stats", "--json", all_files()}).out;
+  };
+  const std::string at_eight =
+      rewritten_merge("late", {{"begin=\"0\"", "begin=\"28800\""},
+                               {"end=\"900\"", "end=\"29700\""},
+                               {"begin value=\"0\"", "begin value=\"28800\""},
+                               {"end value=\"900\"", "end value=\"29700\""}});
+  EXPECT_EQ(recorded(at_eight), recorded("merge"));
+}
+
+TEST_F(DataPrep, WhoIsConnectedIsFoundOutOrAskedFor) {
+  const std::string theirs = rewritten_merge("theirs", {{"id=\"cv\"", "id=\"Bus\""}});
+  auto args = record_args("1");
+  args[2] = theirs;
+  const Result refused = run(args);
+  EXPECT_EQ(refused.code(), 2);
+  EXPECT_THAT(refused.err, HasSubstr("no vehicle is of type 'cv'; types are hv 75 %, Bus 25 %"));
+  EXPECT_FALSE(fs::exists(dir_ / "data"));
+  args.insert(args.end(), {"--set", "env.cv_types=Bus", "--split", "1,0,0"});
+  const Result said = run(args);
+  ASSERT_EQ(said.code(), 0) << said.err;
+  EXPECT_THAT(said.err, HasSubstr("25 % of them connected (Bus)"));
+  args[2] = rewritten_merge("similar", {{"id=\"cv\"", "id=\"CV\""}});
+  args.resize(args.size() - 4);
+  args.push_back("--force");
+  const Result found = run(args);
+  ASSERT_EQ(found.code(), 0) << found.err;
+  EXPECT_THAT(found.err, HasSubstr("env.cv_types = [\"CV\"]"));
+  EXPECT_EQ(run({"record", "--out", dir_ / "other", "--set", "ppo.gamma=0.5"}).code(), 2);
 }
 
 TEST_F(DataPrep, VerifyNamesWhatIsDamagedAndEndsWithThree) {

@@ -46,11 +46,7 @@ class JamWatch {
 
 std::unique_ptr<scene::Controller> make_part(const config::Config& config, std::string_view name) {
   if (const auto trained = checkpoint_name(name)) return make_policy_controller(*trained);
-  scene::ControllerOptions options;
-  options.candidates = {.zone_m = config.env.zone_m, .lead_only = config.env.lead_only};
-  options.top_k = static_cast<int>(config.controller.top_k);
-  options.period_s = config.env.control_period_s;
-  return scene::make_controller(name, options);
+  return scene::make_controller(name, sim::controller_options(config));
 }
 
 /// The parts of the name, and env.beside where it has no part for what that sets.
