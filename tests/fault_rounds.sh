@@ -28,6 +28,10 @@ round() {
   unshare "${options[@]}" bash -euc '
     own=$1 build=$2; shift 2
     ip link set lo up
+    ip link add eth0 type veth peer name peer0  # SLURM does not listen where there is only a loopback
+    ip address add 192.0.2.1/24 dev eth0
+    ip link set eth0 up
+    ip link set peer0 up
     mount -t overlay overlay -o "lowerdir=$build,upperdir=$own/upper,workdir=$own/work" "$build"
     mount -t tmpfs tmpfs /dev/shm
     mount --bind "$own/tmp" /tmp

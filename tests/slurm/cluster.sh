@@ -72,23 +72,22 @@ start_daemon() {  # NAME COMMAND...
   daemons+=($!)
 }
 within() {  # SECONDS COMMAND...: whether it succeeds in time
-  local i tries=$((5 * $1)); shift
-  for ((i = 0; i < tries; ++i)); do
-    if "$@"; then return 0; fi
+  local end=$((SECONDS + $1)); shift
+  until "$@"; do
+    [ $SECONDS -lt $end ] || return 1
     sleep 0.2
   done
-  return 1
 }
-no_jobs() { [ -z "$(squeue --noheader)" ]; }
-node_is_idle() { [ "$(sinfo --noheader --format=%T 2>/dev/null | sort -u)" = idle ]; }
+no_jobs() { [ -z "$(timeout 5 squeue --noheader)" ]; }  # where nobody answers, SLURM's commands try for minutes
+node_is_idle() { [ "$(timeout 5 sinfo --noheader --format=%T 2>/dev/null | sort -u)" = idle ]; }
 ended() { ! kill -0 "$1" 2>/dev/null; }
 # shellcheck disable=SC2317  # the trap calls it
 stop() {
   local code=$? i
   trap '' INT TERM
   if [ ${#daemons[@]} = $((2 + ${#nodes[@]})) ]; then  # munged outlives the others, which talk to each other through it
-    scancel --user="$(id -un)" || true
-    within 20 no_jobs || say "jobs did not end: $(squeue --noheader | tr '\n' ';')"
+    timeout 5 scancel --user="$(id -un)" || true
+    within 20 no_jobs || say "jobs did not end: $(timeout 5 squeue --noheader | tr '\n' ';')"
   fi
   for ((i = ${#daemons[@]} - 1; i >= 0; --i)); do
     kill "${daemons[i]}" 2>/dev/null || true
