@@ -31,7 +31,6 @@ run() {
   pid=$!
   set +m
   code=0
-  code=0
   wait "$pid" || code=$?
   while [ -n "$stop" ] && kill -0 "$pid" 2>/dev/null; do  # the signal ended that wait, not the command
     code=0
