@@ -1,7 +1,7 @@
 #include "mpi_call.h"
 
 #include <array>
-#include <string>
+#include <string_view>
 
 #include "traffic/core/error.h"
 
@@ -12,8 +12,10 @@ void check_mpi(int result, const char* call) {
   std::array<char, MPI_MAX_ERROR_STRING> text{};
   int length = 0;
   MPI_Error_string(result, text.data(), &length);
-  throw WorkerError("{} failed: {}", call,
-                    std::string(text.data(), static_cast<std::size_t>(length)));
+  const std::string_view function =
+      std::string_view(call).substr(0, std::string_view(call).find('('));
+  throw WorkerError("{} failed: {}", function,
+                    std::string_view(text.data(), static_cast<std::size_t>(length)));
 }
 
 }  // namespace traffic::rollout

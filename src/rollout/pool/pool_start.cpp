@@ -90,7 +90,8 @@ Outcome start_workers(const comm::MpiSession& session, const WorkerPoolSpec& spe
   try {
     workers = SpawnedWorkers(spawn);
   } catch (const Error& error) {
-    return failure(error.code(), error.what());
+    return failure(error.code(),
+                   fmt::format("the rollout workers could not be started: {}", error.what()));
   }
   return {};
 }
