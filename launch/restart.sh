@@ -50,11 +50,11 @@ for ((i = 0; i < ${#arguments[@]}; i++)); do
     --run-dir=*) run_dir=${arguments[i]#--run-dir=} ;;
   esac
 done
-started=$(mktemp); trap 'rm -f "$started"' EXIT
+begun=$(mktemp); trap 'rm -f "$begun"' EXIT
+has_saved() { [ -n "$(find "$run_dir" -path '*/checkpoints/*.h5' -newer "$begun" -print -quit 2>/dev/null)" ]; }
 
 # What --resume says holds until the command has saved something itself.
-go_on() {
-  [ -n "$(find "$run_dir" -path '*/checkpoints/*.h5' -newer "$started" -print -quit 2>/dev/null)" ] || return 0
+forget_resume() {
   local kept=() i
   for ((i = 0; i < ${#arguments[@]}; i++)); do
     case "${arguments[i]}" in
@@ -67,14 +67,19 @@ go_on() {
 }
 
 for ((restarts = 0; ; restarts++)); do
+  touch "$begun"
   run "${arguments[@]}"
   if [ -n "$stop" ] || ! is_lost "$code"; then exit "$code"; fi
   if [ "$restarts" -ge "$max_restarts" ]; then
     say "exit code $code; it was begun again $restarts times, which is the limit"
     exit "$code"
   fi
-  say "exit code $code; begun again in $pause_s s, $((restarts + 1)) of $max_restarts"
-  sleep "$pause_s" & wait $! || true
+  wait_s=$pause_s
+  if has_saved; then  # it got on, so that there is nothing to wait for
+    wait_s=0
+    forget_resume
+  fi
+  say "exit code $code; begun again in $wait_s s, $((restarts + 1)) of $max_restarts"
+  sleep "$wait_s" & wait $! || true
   [ -z "$stop" ] || exit "$code"
-  go_on
 done

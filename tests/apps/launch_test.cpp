@@ -200,7 +200,8 @@ TEST_F(LaunchTest, AJobThatWasLostBeginsAgainAndGoesOnFromItsCheckpoint) {
   setenv("RESTART_PAUSE_S", "0.1", 1);
   const Outcome outcome = run(command);
   EXPECT_EQ(outcome.exit_code, 0) << outcome.output;
-  EXPECT_THAT(outcome.output, HasSubstr("exit code 137; begun again"));
+  EXPECT_THAT(outcome.output, HasSubstr("exit code 137; begun again in 0.1 s, 1 of 2"));
+  EXPECT_THAT(outcome.output, HasSubstr("exit code 7; begun again in 0 s, 2 of 2"));
   const std::string place = "--run-dir " + (dir_ / "r").string();
   EXPECT_EQ(calls(), "job " + place + " --resume old.h5 --seed 3\njob " + place +
                          " --resume old.h5 --seed 3\njob " + place + " --seed 3\n");
