@@ -3,10 +3,11 @@
 
 Usage: tests/soak.py [--minutes 30] [--every 20] [--reference-minutes 5] [--seed 1] [--keep DIR]
 
-First the same training runs untouched. Then simulations are killed and stopped, once in a while a rank or a rollout
-worker, whereupon launch/restart.sh begins the job again. It fails (exit code 1) if the job ends by itself, if a process
-or a file in /dev/shm is left, or if memory, descriptors or threads of the ranks grow. Everything in it belongs to
-processes that it has started itself.
+Simulations are killed and stopped, once in a while a rank or a rollout worker, whereupon launch/restart.sh begins the job
+again. Before and after that the same training runs untouched for a while, for comparison: as the machine and the policy
+change over the minutes, both count. It fails (exit code 1) if the job ends by itself, if a process or a file in
+/dev/shm is left, or if memory, descriptors or threads of the ranks grow. Everything in it belongs to processes that it
+has started itself.
 """
 import argparse
 import json
@@ -127,34 +128,47 @@ def break_something(job, chance, fault):
     return True
 
 
-def measure(folder, cache, name, seconds, every_s, chance):
-    """Returns steps a second, the faults, samples of the ranks [(pid, age_s, MB, fds, threads)] and what was left."""
-    run_dir = f'{folder}/{name}'
-    job = start(run_dir, cache)
-    wait_for_progress(job, run_dir)
-    begun, steps = time.monotonic(), progress(run_dir)
-    counts, samples, ages = dict.fromkeys(FAULTS, 0), [], {}
-    next_fault = begun + every_s
-    while time.monotonic() < begun + seconds:
-        time.sleep(1)
-        if job.poll() is not None:
-            sys.exit(f'[soak] the job ended by itself with exit code {job.returncode}; see {run_dir}.log')
-        now = time.monotonic()
-        for pid in named(job, 'traffic_train'):
+class Soak:
+    """A training that is watched: samples of the ranks [(pid, age_s, MB, fds, threads)] and the faults so far."""
+
+    def __init__(self, folder, chance):
+        self.run_dir = f'{folder}/run'
+        self.chance = chance
+        self.counts = dict.fromkeys(FAULTS, 0)
+        self.samples, self.ages = [], {}
+        self.job = start(self.run_dir, f'{folder}/cache')
+        wait_for_progress(self.job, self.run_dir)
+
+    def run(self, seconds, every_s=0):
+        """Control steps a second of the time to come, with a fault every so often; 0: none."""
+        begun, steps = time.monotonic(), progress(self.run_dir)
+        next_fault = begun + every_s
+        while time.monotonic() < begun + seconds:
+            time.sleep(1)
+            if self.job.poll() is not None:
+                sys.exit(f'[soak] the job ended by itself with exit code {self.job.returncode}; see {self.run_dir}.log')
+            now = time.monotonic()
+            self.sample(now)
+            if every_s and now >= next_fault:
+                fault = self.chance.choices(list(FAULTS), FAULTS.values())[0]
+                if break_something(self.job, self.chance, fault):
+                    self.counts[fault] += 1
+                    print(f'[soak] {now - begun:6.0f} s: {fault}', flush=True)
+                next_fault = now + every_s
+        return (progress(self.run_dir) - steps) / (time.monotonic() - begun)
+
+    def sample(self, now):
+        for pid in named(self.job, 'traffic_train'):
             found = usage(pid)
             if found:
-                samples.append((pid, now - ages.setdefault(pid, now), *found))
-        if every_s and now >= next_fault:
-            fault = chance.choices(list(FAULTS), FAULTS.values())[0]
-            if break_something(job, chance, fault):
-                counts[fault] += 1
-                print(f'[soak] {now - begun:6.0f} s: {fault}', flush=True)
-            next_fault = now + every_s
-    rate = (progress(run_dir) - steps) / (time.monotonic() - begun)
-    code, left = stop(job)
-    if code != 75:
-        sys.exit(f'[soak] stopped with exit code {code}, expected 75; see {run_dir}.log')
-    return rate, counts, samples, left
+                self.samples.append((pid, now - self.ages.setdefault(pid, now), *found))
+
+    def end(self):
+        """Returns the processes that are left."""
+        code, left = stop(self.job)
+        if code != 75:
+            sys.exit(f'[soak] stopped with exit code {code}, expected 75; see {self.run_dir}.log')
+        return left
 
 
 def growth(samples, column):
@@ -172,7 +186,7 @@ def main():
     options = argparse.ArgumentParser()
     options.add_argument('--minutes', type=float, default=30)
     options.add_argument('--every', type=float, default=20, help='seconds between faults')
-    options.add_argument('--reference-minutes', type=float, default=5)
+    options.add_argument('--reference-minutes', type=float, default=5, help='untouched, before as after')
     options.add_argument('--seed', type=int, default=1)
     options.add_argument('--keep', help='folder for runs and logs, which stays')
     options = options.parse_args()
@@ -181,13 +195,16 @@ def main():
     shm = set(os.listdir('/dev/shm'))
     chance = random.Random(options.seed)
 
-    calm, _, _, left = measure(folder, f'{folder}/cache', 'calm', 60 * options.reference_minutes, 0, chance)
-    print(f'[soak] untouched: {calm:.1f} control steps a second', flush=True)
-    rate, counts, samples, more = measure(folder, f'{folder}/cache', 'broken', 60 * options.minutes, options.every, chance)
-    left += more
-    print(f'[soak] {sum(counts.values())} faults in {options.minutes:g} minutes:',
-          ', '.join(f'{count} x {fault}' for fault, count in counts.items() if count))
-    print(f'[soak] goodput: {rate:.1f} control steps a second, {100 * rate / calm:.1f} % of untouched')
+    soak = Soak(folder, chance)
+    before = soak.run(60 * options.reference_minutes)
+    rate = soak.run(60 * options.minutes, options.every)
+    after = soak.run(60 * options.reference_minutes)
+    left, samples = soak.end(), soak.samples
+    untouched = (before + after) / 2
+    print(f'[soak] {sum(soak.counts.values())} faults in {options.minutes:g} minutes:',
+          ', '.join(f'{count} x {fault}' for fault, count in soak.counts.items() if count))
+    print(f'[soak] untouched: {before:.1f} control steps a second before, {after:.1f} after')
+    print(f'[soak] goodput: {rate:.1f} control steps a second, {100 * rate / untouched:.1f} % of untouched')
 
     bad = []
     for column, name, limit in ((2, 'resident MB', 20), (3, 'descriptors', 2), (4, 'threads', 2)):

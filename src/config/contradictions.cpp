@@ -132,11 +132,6 @@ std::vector<Contradiction> find_contradictions(const Config& config) {
                      "which is {}",
                      scale.initial, scale.min, scale.max)});
   }
-  if (config.comm.init_timeout_s > config.comm.timeout_s) {
-    found.push_back({{"comm.init_timeout_s", "comm.timeout_s"},
-                     fmt::format("found {}, expected no more than comm.timeout_s, which is {}",
-                                 config.comm.init_timeout_s, config.comm.timeout_s)});
-  }
   const auto& commands = config.action.commands;
   if (config.action.longitudinal == "categorical" &&
       (commands.size() < 2 || commands.front() != "none")) {

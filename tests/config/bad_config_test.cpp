@@ -161,9 +161,6 @@ const std::vector<BadConfig> kBadConfigs{
     {"MinimumAboveTheLearningRate", "[train]\nmin_learning_rate = 1e-2\nlearning_rate = 1e-3\n",
      "bad.toml:3:17: train.min_learning_rate: found 0.01, expected no more than "
      "train.learning_rate, which is 0.001"},
-    {"InitialTimeoutAboveTheTimeout", "comm.timeout_s = 30\n",
-     "bad.toml:1:18: comm.init_timeout_s: found 60, expected no more than "
-     "comm.timeout_s, which is 30"},
     {"OtherWeightsForAResumedRun", "run.resume = \"a.h5\"\nrun.init_from = \"b.h5\"\n",
      "bad.toml:2:17: run.init_from: a run that goes on from the checkpoint named by "
      "run.resume does not start from other weights; give one of the two"}};

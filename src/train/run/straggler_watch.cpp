@@ -32,10 +32,7 @@ std::optional<Straggler> StragglerWatch::add(std::span<const double> busy_s) {
   busy_s_.clear();
   num_steps_ = 0;
   ++windows_since_named_;
-  if (!found) {
-    named_ = -1;
-    return std::nullopt;
-  }
+  if (!found) return std::nullopt;
   ++num_found_;
   if (found->rank == named_ && windows_since_named_ < kWindowsBetweenWords) return std::nullopt;
   named_ = found->rank;

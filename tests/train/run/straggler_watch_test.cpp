@@ -60,5 +60,14 @@ TEST(StragglerWatch, RepeatsItselfSeldomButTellsOfAnotherRankAtOnce) {
   EXPECT_NE(steps_until_found(watch, {0.5, 0.1}, 2000), 0);
 }
 
+TEST(StragglerWatch, ARankAboutTheLimitIsNotNamedAgainWheneverItCrossesIt) {
+  StragglerWatch watch;
+  ASSERT_EQ(steps_until_found(watch, {0.16, 0.1}, 50), 20);
+  for (int crossing = 0; crossing < 10; ++crossing) {
+    EXPECT_EQ(steps_until_found(watch, {0.14, 0.1}, 20), 0);
+    EXPECT_EQ(steps_until_found(watch, {0.16, 0.1}, 20), 0);
+  }
+}
+
 }  // namespace
 }  // namespace traffic::train
