@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 """Trains phase 2 for a while and breaks something every few seconds; then says what that cost.
 
-Usage: tests/soak.py [--minutes 30] [--every 20] [--reference-minutes 5] [--seed 1] [--keep DIR]
+Usage: tests/soak.py [--minutes 30] [--every 20] [--seed 1] [--keep DIR]
 
 Simulations are killed and stopped, once in a while a rank or a rollout worker, whereupon launch/restart.sh begins the job
-again. Before and after that the same training runs untouched for a while, for comparison: as the machine and the policy
-change over the minutes, both count. It fails (exit code 1) if the job ends by itself, if a process or a file in
+again. What that costs is told by comparing all of the time with the second half of each pause between two faults, in
+which the training runs untouched: machine and policy change over the minutes, and so they are the same in both. It fails (exit code 1) if the job ends by itself, if a process or a file in
 /dev/shm is left, or if memory, descriptors or threads of the ranks grow. Everything in it belongs to processes that it
 has started itself.
 """
@@ -139,23 +139,29 @@ class Soak:
         self.job = start(self.run_dir, f'{folder}/cache')
         wait_for_progress(self.job, self.run_dir)
 
-    def run(self, seconds, every_s=0):
-        """Control steps a second of the time to come, with a fault every so often; 0: none."""
+    def run(self, seconds, every_s):
+        """Control steps a second of the time to come, with a fault every so often: (all in all, while untouched)."""
         begun, steps = time.monotonic(), progress(self.run_dir)
         next_fault = begun + every_s
+        rested, untouched = None, [0, 0.0]  # where the second half of the pause began; steps and seconds of these halves
         while time.monotonic() < begun + seconds:
             time.sleep(1)
             if self.job.poll() is not None:
                 sys.exit(f'[soak] the job ended by itself with exit code {self.job.returncode}; see {self.run_dir}.log')
             now = time.monotonic()
             self.sample(now)
-            if every_s and now >= next_fault:
+            if rested is None and now >= next_fault - every_s / 2:
+                rested = (progress(self.run_dir), now)
+            if now >= next_fault:
+                untouched[0] += progress(self.run_dir) - rested[0]
+                untouched[1] += now - rested[1]
+                rested = None
                 fault = self.chance.choices(list(FAULTS), FAULTS.values())[0]
                 if break_something(self.job, self.chance, fault):
                     self.counts[fault] += 1
                     print(f'[soak] {now - begun:6.0f} s: {fault}', flush=True)
                 next_fault = now + every_s
-        return (progress(self.run_dir) - steps) / (time.monotonic() - begun)
+        return (progress(self.run_dir) - steps) / (time.monotonic() - begun), untouched[0] / untouched[1]
 
     def sample(self, now):
         for pid in named(self.job, 'traffic_train'):
@@ -186,7 +192,6 @@ def main():
     options = argparse.ArgumentParser()
     options.add_argument('--minutes', type=float, default=30)
     options.add_argument('--every', type=float, default=20, help='seconds between faults')
-    options.add_argument('--reference-minutes', type=float, default=5, help='untouched, before as after')
     options.add_argument('--seed', type=int, default=1)
     options.add_argument('--keep', help='folder for runs and logs, which stays')
     options = options.parse_args()
@@ -196,15 +201,11 @@ def main():
     chance = random.Random(options.seed)
 
     soak = Soak(folder, chance)
-    before = soak.run(60 * options.reference_minutes)
-    rate = soak.run(60 * options.minutes, options.every)
-    after = soak.run(60 * options.reference_minutes)
+    rate, untouched = soak.run(60 * options.minutes, options.every)
     left, samples = soak.end(), soak.samples
-    untouched = (before + after) / 2
     print(f'[soak] {sum(soak.counts.values())} faults in {options.minutes:g} minutes:',
           ', '.join(f'{count} x {fault}' for fault, count in soak.counts.items() if count))
-    print(f'[soak] untouched: {before:.1f} control steps a second before, {after:.1f} after')
-    print(f'[soak] goodput: {rate:.1f} control steps a second, {100 * rate / untouched:.1f} % of untouched')
+    print(f'[soak] goodput: {rate:.1f} control steps a second, {100 * rate / untouched:.1f} % of {untouched:.1f} while untouched')
 
     bad = []
     for column, name, limit in ((2, 'resident MB', 20), (3, 'descriptors', 2), (4, 'threads', 2)):

@@ -23,7 +23,7 @@ namespace {
 constexpr std::int64_t kTickMs = 50;
 constexpr std::int64_t kOrphanCheckNs = 250'000'000;
 /// A job that is stopped as a whole goes on as a whole: within this time.
-constexpr std::int64_t kStoppedNs = 1'000'000'000;
+constexpr std::int64_t kStoppedNs = 500'000'000;
 constexpr std::size_t kTailBytes = 1500;
 constexpr int kMaxReads = 64;
 constexpr double kFirstPauseS = 0.1;
