@@ -5,9 +5,9 @@ Usage: tests/soak.py [--minutes 30] [--every 20] [--seed 1] [--keep DIR]
 
 Simulations are killed and stopped, once in a while a rank or a rollout worker, whereupon launch/restart.sh begins the job
 again. What that costs is told by comparing all of the time with the second half of each pause between two faults, in
-which the training runs untouched: machine and policy change over the minutes, and so they are the same in both. It fails (exit code 1) if the job ends by itself, if a process or a file in
-/dev/shm is left, or if memory, descriptors or threads of the ranks grow. Everything in it belongs to processes that it
-has started itself.
+which the training runs untouched: machine and policy change over the minutes, and so they are the same in both. It fails
+(exit code 1) if the job ends by itself, if a process or a file in /dev/shm is left, or if memory, descriptors or threads
+of the ranks grow. Everything in it belongs to processes that it has started itself.
 """
 import argparse
 import json
@@ -189,12 +189,14 @@ def growth(samples, column):
 
 
 def main():
-    options = argparse.ArgumentParser()
-    options.add_argument('--minutes', type=float, default=30)
-    options.add_argument('--every', type=float, default=20, help='seconds between faults')
-    options.add_argument('--seed', type=int, default=1)
-    options.add_argument('--keep', help='folder for runs and logs, which stays')
-    options = options.parse_args()
+    parser = argparse.ArgumentParser()
+    parser.add_argument('--minutes', type=float, default=30)
+    parser.add_argument('--every', type=float, default=20, help='seconds between faults')
+    parser.add_argument('--seed', type=int, default=1)
+    parser.add_argument('--keep', help='folder for runs and logs, which stays')
+    options = parser.parse_args()
+    if not 0 < options.every < 60 * options.minutes:
+        parser.error(f'--every: found {options.every:g} s, expected more than 0 and less than --minutes, {60 * options.minutes:g} s')
     folder = options.keep or tempfile.mkdtemp(prefix='soak-')
     os.makedirs(folder, exist_ok=True)
     shm = set(os.listdir('/dev/shm'))
