@@ -197,6 +197,10 @@ std::vector<Row> ppo_rows() {
        .unit = "iterations", .range = between(1, 1e6)},
       {TRAFFIC_KEY(ppo.eval_episodes), .help = "Episodes of an evaluation.", .unit = "episodes",
        .range = between(1, 100000)},
+      {TRAFFIC_KEY(ppo.handover_episodes),
+       .help = "Episodes, on seeds of their own, with which the best controller is measured in the "
+               "end and, where a script was imitated, compared with that; 0: ppo.eval_episodes.",
+       .unit = "episodes", .range = between(0, 100000)},
       {TRAFFIC_KEY(ppo.decide),
        .help = "How the controller decides in evaluations and when it is handed over: the most "
                "probable command, one that is drawn by the probabilities, or, with auto, the "

@@ -145,14 +145,14 @@ std::string controllers_table(const Json& evaluation) {
   return html + "</table></div>\n";
 }
 
-/// After imitation: which of script, imitation and PPO the selection seeds show best.
+/// After imitation: which of script, imitation and PPO seeds of their own show best.
 std::string kept_card(const Json& result) {
   const std::string kept = result.value("kept", "");
   if (kept.empty()) return "";
   const bool is_script = kept.starts_with("script ");
   return card(
       "Kept", is_script ? "warn" : "good", kept,
-      fmt::format("on the selection seeds {} gains {:+.2f} %, the best policy {:+.2f} ± "
+      fmt::format("on seeds that nothing was chosen on, {} gains {:+.2f} %, the best policy {:+.2f} ± "
                   "{:.2f} points more; use {}",
                   result.value("script", ""), number(result, "script_gain"),
                   number(result, "gain_over_script"), number(result, "gain_over_script_half_width"),

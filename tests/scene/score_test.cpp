@@ -45,6 +45,23 @@ TEST(Score, DelayIsOverAllThatWantToDrive) {
   EXPECT_DOUBLE_EQ(s.delay_s(), 10);
 }
 
+TEST(Score, IsNotSaturatedByWhoIsStillOnTheWay) {
+  EpisodeScore s;
+  s.seconds = 900;
+  s.departed = 100;
+  s.arrived = 70;
+  s.running = 30;
+  s.completion_sum = 15;  // 0.85 in all
+  constexpr double kStep_s = 0.5;
+  s.vehicle_steps = 2 * 85 * 270;  // trips of 270 s: at best 0.85 get through
+  EXPECT_FALSE(is_saturated(s, kStep_s));
+  s.time_loss_s = 85.0 * 200;  // trips of 70 s without losses: 0.96
+  EXPECT_TRUE(is_saturated(s, kStep_s));
+  s.time_loss_s = 0;
+  s.waiting = 3;
+  EXPECT_TRUE(is_saturated(s, kStep_s));
+}
+
 TEST(GainPercent, IsWhatIsMoreOrLessTimeThatIsLost) {
   EXPECT_NEAR(gain_percent(0.55, 0.5, Objective::kThroughput), 10.0, 1e-12);
   EXPECT_NEAR(gain_percent(0.4, 0.4, Objective::kThroughput), 0.0, 1e-12);

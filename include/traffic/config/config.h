@@ -216,6 +216,7 @@ struct Ppo {
   std::string baseline_cache = ".cache/baselines";  ///< folder; empty: measured in every run
   std::int64_t eval_interval = 10;                  ///< iterations
   std::int64_t eval_episodes = 20;
+  std::int64_t handover_episodes = 0;  ///< of the last comparison; 0: eval_episodes
   std::string decide =
       "auto";  ///< greedy, sampled, auto: whichever the selection seeds show better
   std::int64_t max_rollbacks = 3;  ///< returns to the best controller after a fall of the gain
@@ -270,6 +271,7 @@ struct Search {
                                       "ppo.baseline_episodes",
                                       "ppo.eval_interval",
                                       "ppo.eval_episodes",
+                                      "ppo.handover_episodes",
                                       "evaluation.controllers"};
 };
 

@@ -64,8 +64,10 @@ struct EpisodeScore {
   [[nodiscard]] double mean_abs_accel_mps2() const;
 };
 
-/// Whether vehicles do not get through, so that ocr_all can be gained; elsewhere delay_s can.
-bool is_saturated(const EpisodeScore& score);
+/// Whether vehicles do not get through, so that ocr_all can be gained; elsewhere delay_s can. Not
+/// counted are those who would still be on the road at the end if nobody had lost any time.
+/// @param step_length_s of the vehicle-steps
+bool is_saturated(const EpisodeScore& score, double step_length_s);
 
 /// What a controller is to gain (env.objective).
 enum class Objective : std::uint8_t { kThroughput, kDelay };

@@ -151,8 +151,9 @@ Finding try_out(const sim::NetworkStudy& study, const config::Config& config, bo
     finding.code = ExitCode::kConfig;
     finding.found += ": nobody can be commanded; raise env.zone_m, or name more in env.cv_types";
   } else {
-    finding.found += is_saturated(score) ? "; saturated: ocr_all and delay_s can be gained"
-                                         : "; not saturated: what can be gained is delay_s";
+    finding.found += is_saturated(score, env.step_length_s())
+                         ? "; saturated: ocr_all and delay_s can be gained"
+                         : "; not saturated: what can be gained is delay_s";
   }
   return finding;
 }

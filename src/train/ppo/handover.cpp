@@ -24,7 +24,7 @@ void put_gain(report::Summary& summary, const std::string& name, const report::M
 
 }  // namespace
 
-Handover::Handover(const config::Config& config, SelectionRuns& runs, bool constrained)
+Handover::Handover(const config::Config& config, Runs runs, bool constrained)
     : config_(config),
       runs_(runs),
       constrained_(constrained),
@@ -50,11 +50,11 @@ void Handover::choose(Assessed& chosen, SelectionEvaluation sampled) const {
 
 std::optional<Assessed> Handover::assess(const Decider& decider, bool imitation_ends) {
   const auto only = decides_of(config_.ppo.decide);
-  auto first = runs_.run(decider, only.value_or(Decides::kGreedy));
+  auto first = runs_.selection.run(decider, only.value_or(Decides::kGreedy));
   if (!first) return std::nullopt;
   Assessed assessed{.evaluation = std::move(*first), .decides = only.value_or(Decides::kGreedy)};
   if (!only) {
-    auto sampled = runs_.run(decider, Decides::kSampled);
+    auto sampled = runs_.selection.run(decider, Decides::kSampled);
     if (!sampled) return std::nullopt;
     choose(assessed, std::move(*sampled));
   }
@@ -67,13 +67,14 @@ std::optional<Assessed> Handover::assess(const Decider& decider, bool imitation_
 }
 
 std::string Handover::conclude(const Best& best, report::Summary& summary) {
-  const SelectionEvaluation policy = runs_.run_to_the_end(best.decider, decides_);
+  const SelectionEvaluation policy = runs_.handover.run_to_the_end(best.decider, decides_);
   for (const auto& [name, value] : evaluation_figures(policy)) {
     summary.result[name.substr(name.find('/') + 1)] = value;
   }
   summary.result["decides"] = to_string(decides_);
   std::string text = fmt::format(
-      "best controller on {} selection seeds, deciding {}: gain of {} {} (worst {:+.2f} %)",
+      "best controller on {} seeds that it was not chosen on, deciding {}: gain of {} {} (worst "
+      "{:+.2f} %)",
       policy.gain.count, to_string(decides_), name_of(scene::objective_of(config_.env.objective)),
       interval_text(policy.gain), policy.gain.least);
   if (config_.ppo.imitation_iterations > 0) text += compare_with_script(best, policy, summary);
@@ -85,7 +86,7 @@ std::string Handover::conclude(const Best& best, report::Summary& summary) {
 /// standard error of the difference, as among policies (run/selection.h).
 std::string Handover::compare_with_script(const Best& best, const SelectionEvaluation& policy,
                                           report::Summary& summary) {
-  const SelectionEvaluation& script = runs_.script();
+  const SelectionEvaluation& script = runs_.handover.script();
   Selection order;
   order.prefers(excess_of(script), script.gains);
   const bool policy_kept = order.prefers(excess_of(policy), policy.gains);

@@ -28,7 +28,11 @@ struct Assessed {
 /// Everything is collective unless it is const. Keeps references to all that it is given.
 class Handover {
  public:
-  Handover(const config::Config& config, SelectionRuns& runs, bool constrained);
+  struct Runs {
+    SelectionRuns& selection;  ///< of all evaluations
+    SelectionRuns& handover;   ///< of the last comparison
+  };
+  Handover(const config::Config& config, Runs runs, bool constrained);
 
   /// @param imitation_ends the script has just been imitated to the end: what the policy is worth
   /// now is kept to be reported
@@ -42,7 +46,8 @@ class Handover {
     bool imitated_only = false;  ///< it is one that PPO has not changed
     std::string checkpoint;      ///< path of the result
   };
-  /// Compares the best policy with the script, if one was imitated, and says what to use.
+  /// Measures the best policy on seeds that it was not chosen on, compares it with the script, if
+  /// one was imitated, and says what to use.
   /// @return a line for the user
   std::string conclude(const Best& best, report::Summary& summary);
 
@@ -59,7 +64,7 @@ class Handover {
                                   report::Summary& summary);
 
   const config::Config& config_;
-  SelectionRuns& runs_;
+  Runs runs_;
   bool constrained_;
   Selection selection_;
   Decides decides_ = Decides::kGreedy;

@@ -47,7 +47,8 @@ class PpoTraining final : public Training {
                  {.constraint = constraint_.get(), .prior = &prior_}),
         log_(run, {rollouts_, constraint_.get()}),
         imitation_end_(config_.ppo.imitation_iterations),
-        handover_(config_, rollouts_.selection(), constrained),
+        handover_(config_, {.selection = rollouts_.selection(), .handover = rollouts_.handover()},
+                  constrained),
         return_point_(config_.ppo) {}
 
   [[nodiscard]] TrainingUnits units() const override { return units_of_rollouts(); }

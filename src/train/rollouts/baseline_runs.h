@@ -12,6 +12,7 @@ namespace traffic::train {
 inline constexpr std::uint64_t kFirstSearchSeed = 700'000'000;
 inline constexpr std::uint64_t kFirstFinalSeed = 750'000'000;  ///< of what a search has found
 inline constexpr std::uint64_t kFirstBaselineSeed = 800'000'000;
+inline constexpr std::uint64_t kFirstHandoverSeed = 850'000'000;  ///< of what is handed over
 inline constexpr std::uint64_t kFirstSelectionSeed = 900'000'000;
 inline constexpr std::uint64_t kFirstTrainingSeed = 1'000'000'000;
 inline constexpr std::uint64_t kNumTrainingSeeds = 1'000'000'000;

@@ -28,6 +28,14 @@ double demand_scale_at(const config::Ppo& ppo, std::int64_t iteration) {
   return ppo.demand_curriculum[static_cast<std::size_t>(part)];
 }
 
+namespace {
+
+std::int64_t handover_episodes(const config::Ppo& ppo) {
+  return ppo.handover_episodes > 0 ? ppo.handover_episodes : ppo.eval_episodes;
+}
+
+}  // namespace
+
 Rollouts::Rollouts(const config::Config& config, const comm::MpiSession& session,
                    comm::Communicator& communicator, TimeSplit& time_split)
     : config_(config),
@@ -39,7 +47,10 @@ Rollouts::Rollouts(const config::Config& config, const comm::MpiSession& session
       baselines_(get_baselines(config_, collector_, communicator_)),
       reward_(baselines_, config_.ppo.reward_scale, objective_),
       cost_(config_.lagrange, reward_.conflicts()),
-      selection_({config_, communicator_, collector_, reward_, cost_}),
+      selection_({config_, communicator_, collector_, reward_, cost_, kFirstSelectionSeed,
+                  config_.ppo.eval_episodes}),
+      handover_({config_, communicator_, collector_, reward_, cost_, kFirstHandoverSeed,
+                 handover_episodes(config_.ppo)}),
       fault_point_(std::string(config::get_training(config_.run.phase).folder) + ".collect") {}
 
 /// The scenario is drawn by its share.

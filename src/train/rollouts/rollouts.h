@@ -62,7 +62,10 @@ class Rollouts {
   /// @return nothing if it was given up because a stop is requested; then only close() is left
   std::optional<RolloutBatch> collect(const CollectInput& in);
 
+  /// By which the best of a training is chosen.
   [[nodiscard]] SelectionRuns& selection() { return selection_; }
+  /// By which that is compared with the script in the end; on seeds that it was not chosen on.
+  [[nodiscard]] SelectionRuns& handover() { return handover_; }
 
   /// Where fragments stand; nothing with whole episodes.
   void save_to(checkpoint::Snapshot& snapshot) const;
@@ -92,6 +95,7 @@ class Rollouts {
   Reward reward_;
   Cost cost_;
   SelectionRuns selection_;
+  SelectionRuns handover_;
   std::string fault_point_;
   rollout::PoolCounters counters_;
 };

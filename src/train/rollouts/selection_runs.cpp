@@ -18,13 +18,13 @@ SelectionRuns::SelectionRuns(const Parts& parts)
 /// The scenarios in turn, each with the same seeds.
 rollout::EpisodeSeed SelectionRuns::traffic_of(std::int64_t i) const {
   const auto scenarios = static_cast<std::int64_t>(mix_.size());
-  return {.seed = kFirstSelectionSeed + static_cast<std::uint64_t>(i / scenarios),
+  return {.seed = parts_.first_seed + static_cast<std::uint64_t>(i / scenarios),
           .scenario = i % scenarios};
 }
 
 /// Of this rank.
 std::vector<EpisodeRequest> SelectionRuns::requests() const {
-  return requests_of_rank(parts_.config.ppo.eval_episodes, parts_.communicator,
+  return requests_of_rank(parts_.episodes, parts_.communicator,
                           [&](std::int64_t i) { return traffic_of(i); });
 }
 
@@ -38,7 +38,7 @@ const std::vector<EpisodeOutcome>& SelectionRuns::uncontrolled() {
       mine = parts_.collector.run_uncontrolled(
           requests, [&](std::size_t, const rollout::Period& period) { progress.add(period); });
     });
-    uncontrolled_ = share_outcomes(mine, parts_.config.ppo.eval_episodes, parts_.communicator);
+    uncontrolled_ = share_outcomes(mine, parts_.episodes, parts_.communicator);
   }
   return uncontrolled_;
 }
@@ -83,8 +83,7 @@ Collected SelectionRuns::collect(const char* label, const Behaviour& behaviour) 
 
 SelectionEvaluation SelectionRuns::assess(const Collected& collected) {
   SelectionEvaluation result;
-  result.controlled =
-      share_outcomes(collected.outcomes, parts_.config.ppo.eval_episodes, parts_.communicator);
+  result.controlled = share_outcomes(collected.outcomes, parts_.episodes, parts_.communicator);
   result.gains = gains_over(result.controlled, uncontrolled(),
                             scene::objective_of(parts_.config.env.objective));
   result.gain = report::mean_interval(result.gains);

@@ -1,5 +1,5 @@
-/// Episodes of the selection seeds, which are never trained on: without control, with scripted
-/// controllers, with the policy. All of them meet the same traffic.
+/// Episodes of seeds that are never trained on: without control, with scripted controllers, with
+/// the policy. All of them meet the same traffic.
 #pragma once
 
 #include <cstdint>
@@ -29,6 +29,8 @@ class SelectionRuns {
     TrafficCollector& collector;
     const Reward& reward;
     const Cost& cost;
+    std::uint64_t first_seed;
+    std::int64_t episodes;
   };
   explicit SelectionRuns(const Parts& parts);
 

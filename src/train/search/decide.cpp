@@ -202,6 +202,8 @@ class Settings {
     set("ppo.baseline_episodes", config_.ppo.baseline_episodes, fit(0.1, 8, 64));
     // Ten evaluations, each of the greedy and of the sampled controller.
     set("ppo.eval_episodes", config_.ppo.eval_episodes, fit(0.01, 4, 20));
+    // Once: no control, the script, the controller.
+    set("ppo.handover_episodes", config_.ppo.handover_episodes, fit(0.03, 12, 40));
     const double share = episode_length_s() / std::max(1.0, mean_duration_s());
     const double iteration_s = kWithLearning * episode_s * share * static_cast<double>(kEpisodes);
     const auto iterations =

@@ -78,8 +78,10 @@ bool Searcher::look_at_traffic() {
     const auto& outcomes = none_[place].outcomes;
     search.ocr_all = mean_of(outcomes, [](const auto& score) { return score.ocr_all(); });
     search.delay_s = mean_of(outcomes, [](const auto& score) { return score.delay_s(); });
-    search.saturated =
-        mean_of(outcomes, [](const auto& score) { return is_saturated(score) ? 1.0 : 0.0; });
+    const auto saturated = std::ranges::count_if(outcomes, [&](const EpisodeOutcome& outcome) {
+      return is_saturated(outcome.score, step_lengths_s_[place]);
+    });
+    search.saturated = static_cast<double>(saturated) / static_cast<double>(outcomes.size());
   }
   const double seconds = communicator_.all_reduce_scalar(clock.seconds(), comm::ReduceOp::kMax);
   result_.episode_s = seconds / static_cast<double>(each * scenarios);
