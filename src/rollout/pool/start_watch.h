@@ -3,7 +3,8 @@
 namespace traffic::rollout {
 
 /// Starts this program over, in the same process, when MPI_Init does not return in time; while it
-/// lives, at the first attempts.
+/// lives, at the first attempts. At the last one it ends the process once the rank that asked for
+/// it is gone: that had given it up and gone on with other workers.
 ///
 /// With PMIx 4.2 (Debian 12) a spawned process on a busy machine may wait in PMIx_Init for an
 /// answer that never comes, and whoever spawned it waits with it (openpmix issue 2735, open for

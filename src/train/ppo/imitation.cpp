@@ -1,8 +1,10 @@
 // The part of Learner that learns what a scripted controller did.
 #include <algorithm>
 
+#include "policy/gather.h"
 #include "ppo/learner.h"
 #include "ppo/minibatches.h"
+#include "ppo/scenario_weights.h"
 #include "traffic/comm/gradient_reducer.h"
 #include "traffic/core/random_streams.h"
 
@@ -13,14 +15,18 @@ constexpr std::int64_t kNoCommand = 0;  // "none" is the first of the commands
 
 }  // namespace
 
-torch::Tensor Learner::imitation_loss(const Experience& experience, const torch::Tensor& states) {
+torch::Tensor Learner::imitation_loss(const Experience& experience, const torch::Tensor& weights,
+                                      const torch::Tensor& states) {
   const torch::Device device = policy_.device();
   const Minibatch part = take(experience, states, device);
   const PolicyTermsOf terms = policy_.evaluate_actions(part.input, part.decisions);
   const torch::Tensor decides = experience.selection_decides.index_select(0, states).to(device);
   const torch::Tensor selections =
       torch::where(decides, terms.selection_log_prob, torch::zeros_like(terms.selection_log_prob));
-  return -(terms.log_prob.sum() + selections.sum());
+  const torch::Tensor of_states = gather(weights, states).to(device);
+  const torch::Tensor of_decisions =
+      gather(weights, gather(experience.decision_state, part.decision_of)).to(device);
+  return -((of_decisions * terms.log_prob).sum() + (of_states * selections).sum());
 }
 
 double Learner::agreement(const Experience& experience) {
@@ -45,6 +51,7 @@ std::optional<UpdateResult> Learner::imitate(const Experience& experience,
   result.learning_rate = ppo_.learning_rate;
   result.imitation_agreement = agreement(experience);
   fit_value(experience, total_states, iteration, result);
+  const torch::Tensor weights = scenario_weights(experience, scenarios_, communicator_);
   torch::Tensor sums = torch::zeros({2}, torch::kDouble);  // loss, decisions of the last pass
   for (std::int64_t epoch = 0; epoch < ppo_.num_epochs; ++epoch) {
     if (is_given_up()) return std::nullopt;
@@ -60,7 +67,7 @@ std::optional<UpdateResult> Learner::imitate(const Experience& experience,
       of_part[1] = count_terms(experience, {states})[0][kDecisionTerms];
       torch::Tensor count = of_part[1].clone();
       communicator_.all_reduce(count);
-      const torch::Tensor loss = imitation_loss(experience, states);
+      const torch::Tensor loss = imitation_loss(experience, weights, states);
       (loss / count.clamp_min(1.0).item<double>()).backward();
       of_part[0] = loss.detach().to(torch::kCPU, torch::kDouble);
       sums += of_part;

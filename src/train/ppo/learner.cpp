@@ -8,6 +8,7 @@
 #include "ppo/loss_terms.h"
 #include "run/snapshot_parts.h"
 #include "traffic/comm/gradient_reducer.h"
+#include "traffic/config/scenario_mix.h"
 #include "traffic/core/error.h"
 #include "traffic/core/fault.h"
 #include "traffic/core/random_streams.h"
@@ -50,6 +51,7 @@ Learner::Learner(const config::Config& config, Policy& policy, comm::Communicato
                  std::int64_t conflicts, const Terms& terms)
     : ppo_(config.ppo),
       seed_(static_cast<std::uint64_t>(config.run.seed)),
+      scenarios_(static_cast<std::int64_t>(config::scenario_mix(config.env).size())),
       conflicts_(conflicts),
       policy_(policy),
       communicator_(communicator),

@@ -106,13 +106,16 @@ class Learner {
   rl::PpoLoss loss_of(const Experience& experience, const PpoTargets& targets,
                       const torch::Tensor& states, const rl::PpoDenominators& denominators);
   /// Sum over the decisions of these states.
-  torch::Tensor imitation_loss(const Experience& experience, const torch::Tensor& states);
+  /// @param weights [S] of the decisions in each state of the experience
+  torch::Tensor imitation_loss(const Experience& experience, const torch::Tensor& weights,
+                               const torch::Tensor& states);
   /// UpdateResult::imitation_agreement. Collective.
   double agreement(const Experience& experience);
   [[nodiscard]] ParameterSlice slice(const char* name, std::int64_t begin, std::int64_t end) const;
 
   config::Ppo ppo_;
   std::uint64_t seed_;
+  std::int64_t scenarios_;
   std::int64_t conflicts_;
   Policy& policy_;
   comm::Communicator& communicator_;

@@ -1,7 +1,9 @@
 /// What an update aims at: values, returns and advantages of a whole experience.
 #include <algorithm>
 
+#include "policy/gather.h"
 #include "ppo/learner.h"
+#include "ppo/scenario_weights.h"
 #include "traffic/rl/advantages.h"
 
 namespace traffic::train {
@@ -37,6 +39,9 @@ PpoTargets Learner::make_targets(const Experience& experience, std::int64_t tota
                                           .iteration = iteration});
   }
   add_policy_targets(experience, objective, targets);
+  const torch::Tensor weights = scenario_weights(experience, scenarios_, communicator_);
+  targets.advantages *= gather(weights, experience.decision_state);
+  targets.selection *= weights;
   add_old_policy(experience, iteration, targets, result);
   return targets;
 }

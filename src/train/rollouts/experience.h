@@ -32,7 +32,8 @@ void note_decisions(Step& step, const DecisionColumns& made);
 
 /// Consecutive steps of one environment.
 struct Trajectory {
-  std::int64_t order = 0;  ///< place in the iteration's batch, unique over the ranks
+  std::int64_t order = 0;     ///< place in the iteration's batch, unique over the ranks
+  std::int64_t scenario = 0;  ///< place among those of the run
   std::vector<Step> steps{};
   bool terminated = false;         ///< else its last step bootstraps from `final_conflict`
   torch::Tensor final_conflict{};  ///< [C, conflict] of the observation after the last step
@@ -57,6 +58,7 @@ struct Experience {
   torch::Tensor costs;              ///< [S, C]
   std::vector<std::int64_t> trajectory_ptr;  ///< [trajectories + 1]
   std::vector<bool> terminated;              ///< [trajectories]
+  std::vector<std::int64_t> scenario;        ///< [trajectories]
 
   [[nodiscard]] std::int64_t num_states() const { return rewards.size(0); }
 };

@@ -131,6 +131,7 @@ void TrafficEpisodes::end(int env) {
   state.outcome.score = period.score;
   if (keeps()) {
     const Perception& perception = behaviour().decider->perception();
+    state.trajectory.scenario = state.outcome.traffic.scenario;
     state.trajectory.terminated = period.terminated;
     state.trajectory.final_conflict =
         torch::zeros({perception.conflicts(), perception.widths().conflict});
@@ -152,6 +153,7 @@ void TrafficEpisodes::end(int env) {
 void TrafficEpisodes::cut(int env) {
   EpisodeState& state = wanted_.states.at(env);
   state.trajectory.final_conflict = state.pending->conflict;
+  state.trajectory.scenario = state.outcome.traffic.scenario;
   collected_.trajectories.push_back(std::exchange(state.trajectory, {}));
   state.charges.clear();
 }

@@ -125,9 +125,11 @@ class Settings {
     set("ppo.gae_lambda", config_.ppo.gae_lambda, to->gae_lambda);
     set("ppo.intervention_cost", config_.ppo.intervention_cost, affordable_cost());
     set("ppo.imitation_controllers", config_.ppo.imitation_controllers, scripts);
+    // What tells one network from another takes longer than what a script does on one.
     constexpr std::int64_t kImitation = 4;
     if (config_.ppo.imitation_iterations == 0) {
-      set("ppo.imitation_iterations", config_.ppo.imitation_iterations, kImitation);
+      set("ppo.imitation_iterations", config_.ppo.imitation_iterations,
+          kImitation * static_cast<std::int64_t>(scripts.size()));
     }
     compare_with(scripts);
   }

@@ -5,6 +5,7 @@
 
 #include "mpi_main.h"
 #include "train/ppo/return_point.h"
+#include "train/ppo/scenario_weights.h"
 #include "train/rollouts/experience_fixture.h"
 
 namespace traffic::train {
@@ -98,6 +99,38 @@ TEST(Learner, ImitatesAnExpertOnAnyNumberOfRanks) {
   EXPECT_LT(later.imitation_loss, a.imitation_loss);
   EXPECT_GT(later.imitation_agreement, 0.9);
   expect_stops_where_the_first_feature_is_positive(joint_policy);
+}
+
+TEST(ScenarioWeights, EpisodesCountAlikeHoweverManyDecisionsTheyBring) {
+  const config::Config config = small_config();
+  const auto communicator =
+      comm::make_communicator(traffic::testing::mpi_session(), at::kCPU, config.comm);
+  Policy policy(config, kWidths, torch::kCPU);
+  auto all = play_all(7, 1, policy, 5);
+  std::vector<double> decisions(2, 0.0);
+  for (Trajectory& trajectory : all) {
+    trajectory.scenario = trajectory.order % 3 == 0 ? 1 : 0;  // three of seven
+    for (Step& step : trajectory.steps) {
+      if (trajectory.scenario == 1)
+        step.made.place.resize(std::min<std::size_t>(1, step.made.size()));
+      step.made.action.resize(step.made.size());
+      step.made.lane.resize(step.made.size());
+      step.decision_conflict.resize(step.made.size());
+      step.own_cost.resize(step.made.size());
+      decisions[static_cast<std::size_t>(trajectory.scenario)] +=
+          static_cast<double>(step.made.size());
+    }
+  }
+  const Experience mine = share(all, communicator->rank(), communicator->size(), 1, 2);
+  const torch::Tensor weights = scenario_weights(mine, 2, *communicator);
+  const double of_episode = (decisions[0] + decisions[1]) / 7.0;
+  for (std::size_t t = 0; t < mine.scenario.size(); ++t) {
+    const double expected =
+        of_episode / (mine.scenario[t] == 1 ? decisions[1] / 3.0 : decisions[0] / 4.0);
+    EXPECT_NEAR(weights[mine.trajectory_ptr[t]].item<double>(), expected, 1e-6);
+    EXPECT_NEAR(weights[mine.trajectory_ptr[t + 1] - 1].item<double>(), expected, 1e-6);
+  }
+  EXPECT_TRUE((scenario_weights(mine, 1, *communicator) == 1.0).all().item<bool>());
 }
 
 TEST(Learner, SolvesATaskOfWhomToCommand) {
