@@ -79,8 +79,10 @@ std::vector<Row> ppo_rows() {
                "Perception runs where `run.device` is.",
        .choices = {"auto", "cpu", "run"}},
       {TRAFFIC_KEY(ppo.imitation_iterations),
-       .help = "Of the iterations, the first ones, in which the controller learns to do what "
-               "`ppo.imitation_controllers` do.",
+       .help =
+           "Of the iterations, the first ones, in which the controller learns to do what "
+           "`ppo.imitation_controllers` do; the learning rate falls from `ppo.learning_rate` to "
+           "`ppo.final_learning_rate` in them, and PPO begins with the whole again.",
        .unit = "iterations", .range = between(0, 1e6)},
       {TRAFFIC_KEY(ppo.imitation_controllers),
        .help =

@@ -48,9 +48,12 @@ std::string conflicts_text(const sim::NetworkStudy& study) {
   return text;
 }
 
-/// "main 80 %, on_ramp 20 %"
+/// "main 80 %, on_ramp 20 %", or how many where none stands out.
 std::string largest_shares(std::vector<std::pair<double, std::string>> parts, double sum) {
   std::sort(parts.begin(), parts.end(), std::greater<>());
+  if (!parts.empty() && parts.front().first < 0.01 * sum) {
+    return fmt::format("{} of less than 1 % each", parts.size());
+  }
   std::string text;
   for (std::size_t i = 0; i < std::min(kShown, parts.size()); ++i) {
     text += fmt::format("{}{} {:.0f} %", i == 0 ? "" : ", ", parts[i].second,

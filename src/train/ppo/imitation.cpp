@@ -7,6 +7,7 @@
 #include "ppo/scenario_weights.h"
 #include "traffic/comm/gradient_reducer.h"
 #include "traffic/core/random_streams.h"
+#include "traffic/rl/schedule.h"
 
 namespace traffic::train {
 namespace {
@@ -48,7 +49,10 @@ std::optional<UpdateResult> Learner::imitate(const Experience& experience,
                                              std::int64_t total_states, std::int64_t iteration) {
   constexpr std::int64_t kMostStates = 256;  // in a step
   UpdateResult result;
-  result.learning_rate = ppo_.learning_rate;
+  // PPO begins again with the whole rate.
+  const rl::LinearSchedule rate{.start = ppo_.learning_rate, .end = ppo_.final_learning_rate};
+  const auto iterations = std::max<std::int64_t>(1, ppo_.imitation_iterations);
+  result.learning_rate = rate.at(static_cast<double>(iteration) / static_cast<double>(iterations));
   result.imitation_agreement = agreement(experience);
   fit_value(experience, total_states, iteration, result);
   const torch::Tensor weights = scenario_weights(experience, scenarios_, communicator_);

@@ -66,7 +66,7 @@ Suitable join(Suitable a, const Suitable& b) {
   a.commit_s = std::max(a.commit_s, b.commit_s);
   a.lead_s = std::max(a.lead_s, b.lead_s);
   a.slow_mps = std::max(a.slow_mps, b.slow_mps);
-  a.period_s = std::max(a.period_s, b.period_s);
+  a.period_s = std::min(a.period_s, b.period_s);
   a.first_command_probability = std::max(a.first_command_probability, b.first_command_probability);
   a.gae_lambda = std::max(a.gae_lambda, b.gae_lambda);
   a.top_k = std::max(a.top_k, b.top_k);
@@ -125,13 +125,17 @@ class Settings {
     set("ppo.gae_lambda", config_.ppo.gae_lambda, to->gae_lambda);
     set("ppo.intervention_cost", config_.ppo.intervention_cost, affordable_cost());
     set("ppo.imitation_controllers", config_.ppo.imitation_controllers, scripts);
-    // What tells one network from another takes longer than what a script does on one.
-    constexpr std::int64_t kImitation = 4;
     if (config_.ppo.imitation_iterations == 0) {
-      set("ppo.imitation_iterations", config_.ppo.imitation_iterations,
-          kImitation * static_cast<std::int64_t>(scripts.size()));
+      set("ppo.imitation_iterations", config_.ppo.imitation_iterations, long_enough());
+      chose_imitation_ = config_.ppo.imitation_iterations > 0;
     }
     compare_with(scripts);
+  }
+
+  /// What tells one network from another takes longer to learn than what a script does on one.
+  [[nodiscard]] std::int64_t long_enough() const {
+    const auto scenarios = static_cast<std::int64_t>(result_.scenarios.size());
+    return scenarios == 1 ? kImitation : 3 * kImitation * scenarios;
   }
 
   /// At the end, beside no control.
@@ -210,6 +214,10 @@ class Settings {
     const double iteration_s = kWithLearning * episode_s * share * static_cast<double>(kEpisodes);
     const auto iterations =
         static_cast<std::int64_t>(std::clamp(0.65 * all_s / iteration_s, 8.0, 400.0));
+    if (chose_imitation_) {  // it leaves PPO a quarter of the time
+      config_.ppo.imitation_iterations =
+          std::min(config_.ppo.imitation_iterations, std::max(kImitation, iterations * 3 / 4));
+    }
     set("ppo.iterations", config_.ppo.iterations,
         std::max(iterations, config_.ppo.imitation_iterations + 4));
     set("ppo.eval_interval", config_.ppo.eval_interval,
@@ -217,10 +225,12 @@ class Settings {
   }
 
   static constexpr std::int64_t kEpisodes = 16;  ///< of a batch
+  static constexpr std::int64_t kImitation = 4;  ///< iterations that one script takes
 
   const SearchResult& result_;
   const std::vector<ScenarioFacts>& facts_;
   config::Config& config_;
+  bool chose_imitation_ = false;  ///< ppo.imitation_iterations is not the user's
 };
 
 }  // namespace

@@ -77,6 +77,8 @@ void decide_as_expert(std::vector<Trajectory>& all) {
 TEST(Learner, ImitatesAnExpertOnAnyNumberOfRanks) {
   config::Config config = small_config();
   config.ppo.num_epochs = 20;
+  config.ppo.imitation_iterations = 2;
+  config.ppo.final_learning_rate = 0.2 * config.ppo.learning_rate;
   const auto communicator =
       comm::make_communicator(traffic::testing::mpi_session(), at::kCPU, config.comm);
   AloneCommunicator alone;
@@ -97,6 +99,7 @@ TEST(Learner, ImitatesAnExpertOnAnyNumberOfRanks) {
   comm::check_replicas_equal(*communicator, joint.parameters().flat(), "parameters");
   const UpdateResult later = joint.imitate(mine, states, 1).value();
   EXPECT_LT(later.imitation_loss, a.imitation_loss);
+  EXPECT_NEAR(later.learning_rate, 0.6 * a.learning_rate, 1e-12) << "half way to the final one";
   EXPECT_GT(later.imitation_agreement, 0.9);
   expect_stops_where_the_first_feature_is_positive(joint_policy);
 }

@@ -106,7 +106,9 @@ TEST(Decide, SeveralScenariosGetAScriptEachAndRoomForAllOfThem) {
   EXPECT_THAT(config.action.commands, ElementsAre("none", "stop", "fast", "arrive_late"));
   EXPECT_FALSE(config.env.lead_only);
   EXPECT_EQ(config.env.zone_m, 200);
-  EXPECT_EQ(config.env.control_period_s, 6.0);  // five seconds are no whole steps of two
+  EXPECT_EQ(config.env.control_period_s,
+            4.0);  // the shortest, three seconds, are no whole steps of two
+  EXPECT_GT(config.ppo.imitation_iterations, 3 * 4);  // longer than three scripts one by one
 }
 
 TEST(Decide, TheTrainingFitsItsMinutes) {
