@@ -150,7 +150,9 @@ const std::vector<std::uint32_t>& CommandBook::expire(RoadState& state) {
     if (vehicle == nullptr) return true;
     // Step times are sums of step lengths and carry rounding errors.
     const bool over = active.until_s <= state.time_s() + 1e-6;
-    const bool passed = active.conflict >= 0 && vehicle->conflict != active.conflict;
+    // Driving fast is about no conflict: who has passed one is on the way to the next.
+    const bool passed = active.conflict >= 0 && vehicle->conflict != active.conflict &&
+                        active.command.longitudinal != Longitudinal::kFast;
     if (!over && !passed) return false;
     vehicle->commanded = false;
     released_.push_back(vehicle->id);

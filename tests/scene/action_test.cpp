@@ -149,6 +149,19 @@ TEST_F(Commands, EndWhenTheVehiclePassesItsConflict) {
   EXPECT_THAT(book.expire(scene_.state()), ElementsAre(cv_));
 }
 
+TEST_F(Commands, ToDriveFastGoOnBehindTheConflict) {
+  scene_.step();
+  CommandBook book;
+  const Command fast{.vehicle_id = cv_, .longitudinal = Longitudinal::kFast, .hold_s = 2};
+  book.add(std::vector{fast}, scene_.state());
+  scene_.move(cv_, "out_0", 1, 10);
+  scene_.step();
+  EXPECT_THAT(book.expire(scene_.state()), IsEmpty());
+  EXPECT_TRUE(scene_.at(cv_).commanded);
+  scene_.step();
+  EXPECT_THAT(book.expire(scene_.state()), ElementsAre(cv_));
+}
+
 TEST_F(Commands, OfVehiclesThatLeftAreDropped) {
   scene_.step();
   CommandBook book;

@@ -37,8 +37,9 @@ Longitudinal longitudinal_of(std::string_view name);
 enum class LaneChange : std::int8_t { kRight = -1, kKeep = 0, kLeft = 1 };
 
 /// A command for one vehicle. It begins with the next step and lasts `hold_s`; it ends earlier when
-/// the vehicle passes the conflict that was ahead when it was given, or when another command for
-/// the same vehicle replaces it. A command that asks for nothing releases the vehicle.
+/// the vehicle passes the conflict that was ahead when it was given (driving fast goes on behind
+/// it), or when another command for the same vehicle replaces it. A command that asks for nothing
+/// releases the vehicle.
 struct Command {
   std::uint32_t vehicle_id = 0;
   Longitudinal longitudinal = Longitudinal::kNone;
