@@ -363,9 +363,13 @@ TEST_F(Phase2Test, GoesOnWithOtherNumbersOfRanks) {
 TEST_F(Phase2Test, TrainsOnAMixtureOfScenarios) {
   const std::string mixture =
       "--set 'env.scenarios=[\"merge:2\",\"corridor\"]' --set ppo.train_batch_size=160 "
-      "--set ppo.eval_episodes=4 --set ppo.iterations=2";
+      "--set ppo.eval_episodes=4 --set ppo.iterations=2 --set ppo.imitation_iterations=1 "
+      "--set 'ppo.imitation_controllers=[\"meter\",\"none\"]'";
   const Outcome outcome = run_program(command(2, "a", mixture));
   ASSERT_EQ(outcome.exit_code, 0) << outcome.output;
+  EXPECT_THAT(outcome.output, HasSubstr("\n  merge: meter gains "));
+  EXPECT_THAT(outcome.output, HasSubstr("\n  corridor: none gains +0.00 +- 0.00 %, the policy "));
+  EXPECT_TRUE(summary("a")["result"].contains("script_gain_merge"));
   ASSERT_EQ(run_program(command(2, "b", mixture)).exit_code, 0);
   EXPECT_EQ(summary("a")["parameters_xxh3"], summary("b")["parameters_xxh3"]);
   EXPECT_EQ(text(dir_ / "a" / "episodes.csv"), text(dir_ / "b" / "episodes.csv"));

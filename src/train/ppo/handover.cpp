@@ -93,6 +93,7 @@ std::string Handover::compare_with_script(const Best& best, const SelectionEvalu
   const auto over = report::mean_interval(report::paired_differences(policy.gains, script.gains));
   const std::vector<std::string> experts = experts_of(config_);
   const std::string name = fmt::format("{}", fmt::join(experts, ", "));
+  const bool several = experts.size() > 1;
   const std::string learned = best.imitated_only ? "imitation" : "ppo";
   summary.result["script"] = name;
   put_gain(summary, "script_gain", script.gain);
@@ -102,13 +103,33 @@ std::string Handover::compare_with_script(const Best& best, const SelectionEvalu
   summary.result["controller"] = policy_kept ? "checkpoint:" + best.checkpoint : name;
   const std::string imitated =
       imitation_ ? fmt::format(", right after imitation {}", interval_text(*imitation_)) : "";
+  std::string kept = "the policy of " + learned;
+  if (!policy_kept) {
+    kept = several
+               ? "the script of each: the policy is the one controller for all of them"
+               : fmt::format("the script {0}: use --controller {0} and not the checkpoint", name);
+  }
   return fmt::format(
-      "\nthe script {} gains {} there{}; the best policy, of {}, {} more than the script\n"
+      "\nthe script{} gain{} {} there{}; the best policy, of {}, {} more than the script{}\n"
       "kept: {}",
-      name, interval_text(script.gain), imitated, learned, interval_text(over),
-      policy_kept ? "the policy of " + learned
-                  : fmt::format("the script {}: use --controller {} and not the checkpoint", name,
-                                fmt::join(experts, " --controller ")));
+      several ? "s" : " " + name, several ? "" : "s", interval_text(script.gain), imitated, learned,
+      interval_text(over), by_scenario(policy, script, experts, summary), kept);
+}
+
+/// A line for each of several.
+std::string Handover::by_scenario(const SelectionEvaluation& policy,
+                                  const SelectionEvaluation& script,
+                                  const std::vector<std::string>& experts,
+                                  report::Summary& summary) {
+  std::string text;
+  for (std::size_t s = 0; s < policy.by_scenario.size(); ++s) {
+    const auto& [scenario, of_policy] = policy.by_scenario[s];
+    const report::MeanInterval& of_script = script.by_scenario[s].second;
+    put_gain(summary, "script_gain_" + scenario, of_script);
+    text += fmt::format("\n  {}: {} gains {}, the policy {}", scenario, experts[s],
+                        interval_text(of_script), interval_text(of_policy));
+  }
+  return text;
 }
 
 void Handover::save_to(checkpoint::Snapshot& snapshot) const {

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "rollouts/selection_runs.h"
 #include "run/selection.h"
@@ -62,6 +63,9 @@ class Handover {
   void choose(Assessed& chosen, SelectionEvaluation sampled) const;
   std::string compare_with_script(const Best& best, const SelectionEvaluation& policy,
                                   report::Summary& summary);
+  static std::string by_scenario(const SelectionEvaluation& policy,
+                                 const SelectionEvaluation& script,
+                                 const std::vector<std::string>& experts, report::Summary& summary);
 
   const config::Config& config_;
   Runs runs_;
