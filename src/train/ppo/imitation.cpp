@@ -32,14 +32,14 @@ torch::Tensor Learner::imitation_loss(const Experience& experience, const torch:
 
 double Learner::agreement(const Experience& experience) {
   const torch::NoGradGuard no_grad;
-  const torch::Tensor everything = torch::arange(experience.num_states());
-  const Minibatch all = take(experience, everything, policy_.device());
-  const torch::Tensor wanted = all.decisions.action.to(torch::kCPU, torch::kLong);
-  const torch::Tensor greedy = policy_.greedy_actions(all.input, all.decisions.row);
-  const torch::Tensor both = (wanted == greedy) & (wanted != kNoCommand);
-  const torch::Tensor sums =
-      torch::stack({both.sum(), (wanted != kNoCommand).sum(), (greedy != kNoCommand).sum()})
-          .to(torch::kDouble);
+  torch::Tensor sums = torch::zeros({3}, torch::kDouble);  // both command the same, either commands
+  for (const torch::Tensor& states : torch::arange(experience.num_states()).split(kStatesAtOnce)) {
+    const Minibatch part = take(experience, states, policy_.device());
+    const torch::Tensor wanted = part.decisions.action.to(torch::kCPU, torch::kLong);
+    const torch::Tensor greedy = policy_.greedy_actions(part.input, part.decisions.row);
+    const torch::Tensor both = (wanted == greedy) & (wanted != kNoCommand);
+    sums += torch::stack({both.sum(), (wanted != kNoCommand).sum(), (greedy != kNoCommand).sum()});
+  }
   communicator_.all_reduce(sums);
   const double either = sums[1].item<double>() + sums[2].item<double>();
   return either > 0.0 ? 2.0 * sums[0].item<double>() / either : 1.0;
@@ -47,7 +47,6 @@ double Learner::agreement(const Experience& experience) {
 
 std::optional<UpdateResult> Learner::imitate(const Experience& experience,
                                              std::int64_t total_states, std::int64_t iteration) {
-  constexpr std::int64_t kMostStates = 256;  // in a step
   UpdateResult result;
   // PPO begins again with the whole rate.
   const rl::LinearSchedule rate{.start = ppo_.learning_rate, .end = ppo_.final_learning_rate};
@@ -65,7 +64,7 @@ std::optional<UpdateResult> Learner::imitate(const Experience& experience,
                            {.stream = kImitationStream,
                            .iteration = iteration,
                            .epoch = epoch,
-                           .size = std::min(ppo_.minibatch_size, kMostStates)})) {
+                           .size = std::min(ppo_.minibatch_size, kStatesAtOnce)})) {
       gradients_.zero();
       torch::Tensor of_part = torch::zeros({2}, torch::kDouble);
       of_part[1] = count_terms(experience, {states})[0][kDecisionTerms];

@@ -87,6 +87,9 @@ class Learner {
   void restore_from(const checkpoint::Snapshot& snapshot);
 
  private:
+  /// Of a pass, or of a step of imitation: what it needs memory for.
+  static constexpr std::int64_t kStatesAtOnce = 256;
+
   /// Whether a rank is asked to stop. Collective.
   [[nodiscard]] bool is_given_up();
   /// Fits the value to the returns, the first time from scratch.

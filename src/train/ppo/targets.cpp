@@ -79,12 +79,19 @@ void Learner::add_old_policy(const Experience& experience, std::int64_t iteratio
                              PpoTargets& targets, UpdateResult& result) {
   const torch::NoGradGuard no_grad;
   const torch::Tensor everything = torch::arange(experience.num_states());
-  const Minibatch all = take(experience, everything, policy_.device());
-  const PolicyTermsOf terms = policy_.evaluate_actions(all.input, all.decisions);
-  targets.old_log_prob = terms.log_prob.to(torch::kCPU);
-  targets.old_selection = terms.selection_log_prob.to(torch::kCPU);
+  std::vector<torch::Tensor> log_prob;
+  std::vector<torch::Tensor> selection;
+  for (const torch::Tensor& states : everything.split(kStatesAtOnce)) {
+    const Minibatch part = take(experience, states, policy_.device());
+    const PolicyTermsOf terms = policy_.evaluate_actions(part.input, part.decisions);
+    log_prob.push_back(terms.log_prob.to(torch::kCPU));
+    selection.push_back(terms.selection_log_prob.to(torch::kCPU));
+  }
+  targets.old_log_prob = torch::cat(log_prob);
+  targets.old_selection = torch::cat(selection);
   if (terms_.prior != nullptr) result.prior_coef = terms_.prior->coef(iteration);
   if (result.prior_coef == 0.0) return;
+  const Minibatch all = take(experience, everything, policy_.device());
   const double sum = terms_.prior->pull(all, result.prior_coef, targets);
   const torch::Tensor sums =
       torch::tensor({sum, static_cast<double>(targets.advantages.numel())}, torch::kDouble);
