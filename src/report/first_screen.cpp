@@ -152,11 +152,12 @@ std::string kept_card(const Json& result) {
   const bool is_script = kept.starts_with("script ");
   return card(
       "Kept", is_script ? "warn" : "good", kept,
-      fmt::format("on seeds that nothing was chosen on, {} gains {:+.2f} %, the best policy {:+.2f} ± "
-                  "{:.2f} points more; use {}",
-                  result.value("script", ""), number(result, "script_gain"),
-                  number(result, "gain_over_script"), number(result, "gain_over_script_half_width"),
-                  result.value("controller", "")));
+      fmt::format(
+          "on seeds that nothing was chosen on, {} gains {:+.2f} %, the best policy {:+.2f} ± "
+          "{:.2f} points more; use {}",
+          result.value("script", ""), number(result, "script_gain"),
+          number(result, "gain_over_script"), number(result, "gain_over_script_half_width"),
+          result.value("controller", "")));
 }
 
 /// Of a training that no traffic was controlled by: the error of its predictions.
