@@ -19,6 +19,10 @@ namespace {
 
 std::string entry_of(int env) { return fmt::format("rollout/env{:04}", env); }
 
+std::int64_t handover_episodes(const config::Ppo& ppo) {
+  return ppo.handover_episodes > 0 ? ppo.handover_episodes : ppo.eval_episodes;
+}
+
 }  // namespace
 
 double demand_scale_at(const config::Ppo& ppo, std::int64_t iteration) {
@@ -27,14 +31,6 @@ double demand_scale_at(const config::Ppo& ppo, std::int64_t iteration) {
   const std::int64_t part = std::min(parts - 1, iteration * parts / ppo.iterations);
   return ppo.demand_curriculum[static_cast<std::size_t>(part)];
 }
-
-namespace {
-
-std::int64_t handover_episodes(const config::Ppo& ppo) {
-  return ppo.handover_episodes > 0 ? ppo.handover_episodes : ppo.eval_episodes;
-}
-
-}  // namespace
 
 Rollouts::Rollouts(const config::Config& config, const comm::MpiSession& session,
                    comm::Communicator& communicator, TimeSplit& time_split)
