@@ -32,7 +32,8 @@ SnakesGames::SnakesGames(const Snakes& settings, const Place& place)
       place_(place),
       arena_(static_cast<int>(settings.games)),
       seats_(static_cast<std::size_t>(settings.games)),
-      obs_(torch::zeros({2 * num_agents(), obs_dim(settings)})),
+      obs_(torch::zeros({2 * num_agents(), spaces().obs_dim})),
+      turns_(static_cast<std::size_t>(obs_.size(0))),
       actions_(seats_.size() * kAll),
       rewards_(actions_.size()),
       over_(seats_.size()),
@@ -68,11 +69,13 @@ bool SnakesGames::is_observed(std::size_t game, bool of_agent) const {
 const torch::Tensor& SnakesGames::observe() {
   auto* out = obs_.mutable_data_ptr<float>();
   const std::size_t of_team = kTeam * static_cast<std::size_t>(obs_.size(1));
+  const Sight sight = Sight::of(settings_);
+  auto turns = turns_.begin();
   for (const bool is_agent : {true, false}) {
-    for (std::size_t i = 0; i < seats_.size(); ++i, out += of_team) {
+    for (std::size_t i = 0; i < seats_.size(); ++i, out += of_team, turns += kTeam) {
       if (!is_observed(i, is_agent)) continue;
-      write_observations(arena_.view(static_cast<int>(i), team_of_stream(i, is_agent)),
-                         {out, of_team});
+      write_observations(arena_.view(static_cast<int>(i), team_of_stream(i, is_agent)), sight,
+                         {out, of_team}, {turns, kTeam});
     }
   }
   return obs_;
@@ -82,13 +85,20 @@ void SnakesGames::step(std::span<const std::uint8_t> agents, offpolicy::ActingNe
   TRAFFIC_CHECK(std::ssize(agents) == num_agents(), "{} actions of {} agents", agents.size(),
                 num_agents());
   for (std::size_t i = 0; i < seats_.size(); ++i) {
-    std::copy_n(agents.begin() + static_cast<std::ptrdiff_t>(i * kTeam), kTeam,
-                actions_.begin() + static_cast<std::ptrdiff_t>(i * kAll + seats_[i].side * kTeam));
+    act(i, seats_[i].side, agents.subspan(i * kTeam, kTeam),
+        std::span(turns_).subspan(i * kTeam, kTeam));
   }
   choose_opponents(past_self);
   arena_.step({.actions = actions_, .rewards = rewards_, .over = over_, .died = died_});
   share_out();
   end_games();
+}
+
+/// @param seen directions as the team's snakes see them
+void SnakesGames::act(std::size_t game, int team, std::span<const std::uint8_t> seen,
+                      std::span<const Turn> turns) {
+  const std::size_t first = game * kAll + static_cast<std::size_t>(team) * kTeam;
+  for (std::size_t i = 0; i < kTeam; ++i) actions_[first + i] = turns[i].on_board(seen[i]);
 }
 
 void SnakesGames::choose_opponents(offpolicy::ActingNetwork& past_self) {
@@ -114,12 +124,11 @@ void SnakesGames::choose_past_selves(offpolicy::ActingNetwork& past_self) {
   if (rows.empty()) return;
   std::vector<std::uint8_t> chosen(rows.size() * kTeam);
   offpolicy::choose_best(past_self, torch::cat(rows), chosen);
-  auto next = chosen.begin();
+  std::size_t next = 0;
   for (std::size_t i = 0; i < seats_.size(); ++i) {
     if (seats_[i].opponent != kPastSelf) continue;
-    const auto team = static_cast<std::size_t>(team_of_stream(i, false));
-    std::copy_n(next, kTeam,
-                actions_.begin() + static_cast<std::ptrdiff_t>(i * kAll + team * kTeam));
+    act(i, team_of_stream(i, false), std::span(chosen).subspan(next, kTeam),
+        std::span(turns_).last(turns_.size() / 2).subspan(i * kTeam, kTeam));
     next += kTeam;
   }
 }
@@ -152,7 +161,8 @@ void SnakesGames::share_out() {
     for (std::size_t i = 0; i < seats_.size(); ++i) {
       const int first = game::first_snake(team_of_stream(i, is_agent));
       for (int snake = first; snake < first + game::kTeamSnakes; ++snake, ++stream) {
-        stream_actions_[stream] = actions_[i * kAll + static_cast<std::size_t>(snake)];
+        stream_actions_[stream] =
+            turns_[stream].seen(actions_[i * kAll + static_cast<std::size_t>(snake)]);
         stream_rewards_[stream] = reward_of(i, snake);
         stream_ends_[stream] = over_[i];
       }

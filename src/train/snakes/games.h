@@ -44,7 +44,7 @@ class SnakesGames {
   }
   [[nodiscard]] offpolicy::Spaces spaces() const { return spaces_of(settings_); }
   static offpolicy::Spaces spaces_of(const Snakes& settings) {
-    return {.obs_dim = obs_dim(settings), .num_actions = game::kDirections};
+    return {.obs_dim = Sight::of(settings).width(), .num_actions = game::kDirections};
   }
 
   /// Begins all games.
@@ -55,11 +55,12 @@ class SnakesGames {
   /// What all streams see, agents first: [streams, obs_dim], valid until the next call.
   const torch::Tensor& observe();
   /// Decides for the opponents, moves all, begins games that are over anew.
-  /// @param agents [agents] actions of what observe() showed first
+  /// @param agents [agents] actions on what observe() showed first: directions as it was seen
   /// @param past_self decides for opponents that are none of the scripts
   void step(std::span<const std::uint8_t> agents, offpolicy::ActingNetwork& past_self);
 
-  // Of the last step, for each stream; ends as replay::End.
+  // Of the last step, for each stream; actions are directions as they were seen, ends as
+  // replay::End.
   [[nodiscard]] std::span<const std::uint8_t> actions() const { return stream_actions_; }
   [[nodiscard]] std::span<const float> rewards() const { return stream_rewards_; }
   [[nodiscard]] std::span<const std::uint8_t> ends() const { return stream_ends_; }
@@ -83,6 +84,8 @@ class SnakesGames {
   };
 
   void begin_game(std::size_t game);
+  void act(std::size_t game, int team, std::span<const std::uint8_t> seen,
+           std::span<const Turn> turns);
   void choose_opponents(offpolicy::ActingNetwork& past_self);
   void choose_past_selves(offpolicy::ActingNetwork& past_self);
   [[nodiscard]] bool is_observed(std::size_t game, bool of_agent) const;
@@ -99,6 +102,7 @@ class SnakesGames {
   game::Arena arena_;
   std::vector<Seat> seats_;
   torch::Tensor obs_;                  ///< [2 agents, obs_dim]: agents, then their opponents
+  std::vector<Turn> turns_;            ///< of the same
   std::vector<std::uint8_t> actions_;  ///< [games, snakes] as the arena has them, like the next
   std::vector<float> rewards_;
   std::vector<std::uint8_t> over_;

@@ -19,7 +19,7 @@ SelectionScores play_selection_games(const offpolicy::ActingNetwork& acting,
   for (std::int64_t i = communicator.rank(); i < starts; i += communicator.size()) {
     seeds.push_back(derive_seed(plan.seed, {kSelectionGameStream, static_cast<std::uint64_t>(i)}));
   }
-  NetworkTeam own(acting, "the policy");
+  NetworkTeam own(acting, plan.sight, "the policy");
   const torch::Tensor scores = torch::zeros({std::ssize(kOpponents), starts}, torch::kDouble);
   for (std::size_t o = 0; o < kOpponents.size(); ++o) {
     const auto other = make_snakes_team(std::string(game::name_of(kOpponents[o])));

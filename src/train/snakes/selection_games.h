@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "offpolicy/acting.h"
+#include "snakes/observation.h"
 #include "traffic/comm/communicator.h"
 #include "traffic/report/metrics.h"
 
@@ -12,6 +13,7 @@ namespace traffic::train::snakes {
 
 struct SelectionPlan {
   std::uint64_t seed = 0;  ///< of the run
+  Sight sight;
   std::int64_t games = 0;  ///< against each opponent, half from either side
 };
 

@@ -45,6 +45,9 @@ std::vector<config::Row> snakes_rows() {
       {SNAKES_KEY(surroundings),
        .help = "Whether a snake sees the cells around its head and who is nearer to which bean, "
                "beside its 61 features."},
+      {SNAKES_KEY(turned),
+       .help = "Whether a snake sees the board turned so that it heads up, and mirrored where its "
+               "nearest bean is on its left."},
       {SNAKES_KEY(reward_own), .help = "Weight of what a snake itself gains or loses.",
        .range = between(-100, 100)},
       {SNAKES_KEY(reward_team), .help = "Weight of its team's mean.", .range = between(-100, 100)},

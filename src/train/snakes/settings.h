@@ -20,6 +20,7 @@ struct Snakes {
   std::int64_t pool_size = 8;
   bool learn_from_both = true;
   bool surroundings = true;
+  bool turned = true;
   double reward_own = 0.8;
   double reward_team = 0.2;
   double reward_enemies = 0.3;

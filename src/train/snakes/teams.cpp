@@ -3,6 +3,7 @@
 #include <torch/utils.h>
 
 #include <algorithm>
+#include <array>
 #include <utility>
 
 #include "run/snapshot_parts.h"
@@ -51,7 +52,8 @@ std::unique_ptr<SnakesTeam> team_of_checkpoint(const std::string& path) {
     parameters.emplace_back(policy.name + "." + parameter.key(), parameter.value());
   }
   copy_parameters(snapshot, parameters);
-  return std::make_unique<NetworkTeam>(std::move(acting), std::string(kCheckpointTeam) + path);
+  return std::make_unique<NetworkTeam>(std::move(acting), Sight::of(config.extension<Snakes>()),
+                                       std::string(kCheckpointTeam) + path);
 }
 
 }  // namespace
@@ -61,22 +63,29 @@ void NetworkTeam::decide(game::Arena& arena, std::span<const SnakesSeat> seats,
   const auto rows = static_cast<std::int64_t>(seats.size()) * game::kTeamSnakes;
   const std::int64_t width = acting_.network->shape().inputs;
   if (!obs_.defined() || obs_.size(0) < rows) obs_ = torch::empty({rows, width});
+  turns_.resize(actions.size());
   const auto of_seat = static_cast<std::size_t>(game::kTeamSnakes * width);
   auto* out = obs_.mutable_data_ptr<float>();
+  auto turns = turns_.begin();
   for (const SnakesSeat& seat : seats) {
-    write_observations(arena.view(seat.game, seat.team), {out, of_seat});
+    write_observations(arena.view(seat.game, seat.team), sight_, {out, of_seat},
+                       {turns, game::kTeamSnakes});
     out += of_seat;
+    turns += game::kTeamSnakes;
   }
   offpolicy::choose_best(acting_, obs_.narrow(0, 0, rows), actions);
+  for (std::size_t i = 0; i < actions.size(); ++i) actions[i] = turns_[i].on_board(actions[i]);
 }
 
 game::Player NetworkTeam::player() {
-  return [acting = acting_](const game::View& view, Rng& /*rng*/) mutable {
+  return [acting = acting_, sight = sight_](const game::View& view, Rng& /*rng*/) mutable {
     const torch::Tensor obs = torch::empty({game::kTeamSnakes, acting.network->shape().inputs});
-    write_observations(view,
-                       {obs.mutable_data_ptr<float>(), static_cast<std::size_t>(obs.numel())});
+    std::array<Turn, game::kTeamSnakes> turns;
+    write_observations(
+        view, sight, {obs.mutable_data_ptr<float>(), static_cast<std::size_t>(obs.numel())}, turns);
     game::TeamActions actions{};
     offpolicy::choose_best(acting, obs, actions);
+    for (std::size_t i = 0; i < turns.size(); ++i) actions[i] = turns[i].on_board(actions[i]);
     return actions;
   };
 }

@@ -5,16 +5,18 @@
 
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "offpolicy/acting.h"
+#include "snakes/observation.h"
 #include "traffic/train/snakes/match.h"
 
 namespace traffic::train::snakes {
 
 class NetworkTeam final : public SnakesTeam {
  public:
-  NetworkTeam(offpolicy::ActingNetwork acting, std::string name)
-      : acting_(std::move(acting)), name_(std::move(name)) {}
+  NetworkTeam(offpolicy::ActingNetwork acting, Sight sight, std::string name)
+      : acting_(std::move(acting)), sight_(sight), name_(std::move(name)) {}
 
   [[nodiscard]] std::string name() const override { return name_; }
 
@@ -24,8 +26,10 @@ class NetworkTeam final : public SnakesTeam {
 
  private:
   offpolicy::ActingNetwork acting_;
+  Sight sight_;
   std::string name_;
   torch::Tensor obs_;
+  std::vector<Turn> turns_;
 };
 
 }  // namespace traffic::train::snakes

@@ -168,7 +168,7 @@ report::NamedValues SnakesTraining::figures_of_round() {
 SelectionScores SnakesTraining::play_selection() {
   return play_selection_games(
       {.network = learner_->policy(), .first_score = learner_->first_score()},
-      {.seed = seed_, .games = settings_.eval_games}, communicator_);
+      {.seed = seed_, .sight = Sight::of(snakes_), .games = settings_.eval_games}, communicator_);
 }
 
 std::optional<Assessment> SnakesTraining::evaluate() {

@@ -25,6 +25,7 @@ Snakes settings_of(std::int64_t games) {
   Snakes settings;
   settings.games = games;
   settings.surroundings = false;
+  settings.turned = false;
   settings.opponents = {"bfs"};
   return settings;
 }
