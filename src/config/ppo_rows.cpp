@@ -95,6 +95,12 @@ std::vector<Row> ppo_rows() {
            "this well with the scripted one on episodes that it has not learned from: twice the "
            "commands that both give over the commands of either; 0: never.",
        .range = between(0, 1)},
+      {TRAFFIC_KEY(ppo.dagger_share),
+       .help =
+           "Share of the episodes of imitation, from the second iteration on, that the controller "
+           "itself drives while the scripted one says what it would do: so it learns what to do in "
+           "the traffic that its own mistakes lead to (DAgger, Ross et al. 2011).",
+       .range = between(0, 1)},
       {TRAFFIC_KEY(ppo.prior_coef),
        .help = "After imitation: weight, in deviations of the advantage, of each nat by which a "
                "decision became more probable than it was to the controller that had imitated. "

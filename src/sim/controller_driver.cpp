@@ -4,11 +4,13 @@
 
 namespace traffic::sim {
 
-void ControllerDriver::begin(scene::Controller* controller, SumoEnv& sumo, std::uint64_t seed) {
+void ControllerDriver::begin(scene::Controller* controller, SumoEnv& sumo, std::uint64_t seed,
+                             Role role) {
   controller_ = controller;
+  role_ = role;
   if (controller_ == nullptr) return;
   controller_->reset(seed);
-  if (controller_->sets_signals()) sumo.take_signals();
+  if (role_ == Role::kDrives && controller_->sets_signals()) sumo.take_signals();
   next_decision_s_ = sumo.time_s();
 }
 
@@ -18,13 +20,14 @@ std::span<const scene::Command> ControllerDriver::act(SumoEnv& sumo) {
     return commands_;
   }
   controller_->decide(sumo.state(), commands_);
+  next_decision_s_ += controller_->period_s();
+  if (role_ == Role::kAdvises) return commands_;
   sumo.apply(commands_);
   if (controller_->sets_signals()) {
     signal_commands_.clear();
     controller_->decide_signals(sumo.signals(), signal_commands_);
     sumo.apply(signal_commands_);
   }
-  next_decision_s_ += controller_->period_s();
   return commands_;
 }
 

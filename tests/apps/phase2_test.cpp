@@ -376,6 +376,8 @@ TEST_F(Phase2Test, TrainsOnAMixtureOfScenarios) {
   const std::string metrics = text(dir_ / "a" / "metrics.jsonl");
   EXPECT_THAT(metrics, HasSubstr("eval/gain_merge"));
   EXPECT_THAT(metrics, HasSubstr("eval/gain_corridor"));
+  EXPECT_THAT(metrics, HasSubstr("train/imitation_agreement_merge"));
+  EXPECT_THAT(metrics, HasSubstr("train/imitation_agreement_corridor"));
   // Both are trained on, and both baselines are kept.
   const std::string episodes = text(dir_ / "a" / "episodes.csv");
   EXPECT_THAT(episodes, HasSubstr(",train,0,"));
@@ -415,6 +417,38 @@ TEST_F(Phase2Test, ImitatesAScriptedControllerBeforeItLearnsByItself) {
   }
   EXPECT_THAT(outcome.output, HasSubstr("the script yield gains "));
   EXPECT_EQ(result["controller"] == "yield", result["kept"] == "script yield");
+}
+
+TEST_F(Phase2Test, ImitatesWhereItDrivesItselfToTheBitAlsoWhereTheRunIsResumed) {
+  const std::string dagger =
+      "--set 'controller.inputs=[\"features\",\"globals\"]' --set env.max_time_s=240 "
+      "--set ppo.imitation_controllers='[\"meter\"]' --set ppo.dagger_share=1 "
+      "--set ppo.imitation_iterations=3 --set ppo.num_epochs=20 --set ppo.learning_rate=0.01 ";
+  ASSERT_EQ(run_program(command(2, "whole", dagger + "--set ppo.iterations=3")).exit_code, 0);
+  ASSERT_EQ(run_program(command(2, "parts", dagger + "--set ppo.iterations=2")).exit_code, 0);
+  ASSERT_EQ(run_program(command(2, "parts", dagger + "--set ppo.iterations=3")).exit_code, 0);
+  EXPECT_EQ(summary("whole")["parameters_xxh3"], summary("parts")["parameters_xxh3"]);
+  EXPECT_EQ(text(dir_ / "whole" / "episodes.csv"), text(dir_ / "parts" / "episodes.csv"));
+  ASSERT_EQ(run_program(command(2, "script",
+                                dagger + "--set ppo.iterations=3 "
+                                         "--set ppo.dagger_share=0"))
+                .exit_code,
+            0);
+  const auto losses = [&](const std::string& run) {
+    std::vector<double> all;
+    std::ifstream metrics(dir_ / run / "metrics.jsonl");
+    for (std::string line; std::getline(metrics, line);) {
+      const auto row = nlohmann::json::parse(line);
+      if (row.contains("train/imitation_loss")) all.push_back(row["train/imitation_loss"]);
+    }
+    return all;
+  };
+  const std::vector<double> own = losses("whole");
+  const std::vector<double> script = losses("script");
+  ASSERT_EQ(own.size(), 3U);
+  EXPECT_EQ(own[0], script[0]) << "the script drives in the first iteration";
+  EXPECT_NE(own[1], script[1]);
+  EXPECT_LT(own[2], own[0]) << "there is something to learn from what the script would do";
 }
 
 /// Entropy outweighs the reward, so a controller that leaves all alone learns to stop everybody.

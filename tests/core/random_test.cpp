@@ -42,6 +42,7 @@ constexpr bool is_listed(RandomStream stream) {
     case kConnectedStream:
     case kRandomControllerStream:
     case kDecisionStream:
+    case kDriverStream:
     case kBlockStream:
     case kSampleStream:
     case kAugmentationStream:

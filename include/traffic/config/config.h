@@ -183,6 +183,7 @@ struct Ppo {
   /// The scripted ones that they imitate: one for all scenarios, or one for each.
   std::vector<std::string> imitation_controllers = {"meter"};
   double imitation_agreement = 0.0;  ///< with the expert, at which imitation ends; 0: never early
+  double dagger_share = 0.0;         ///< of imitated episodes, driven by the learner
   double prior_coef = 0.0;           ///< pull towards what was imitated, right after imitation
   std::int64_t train_batch_size = 4000;  ///< control steps of all ranks in an iteration
   std::int64_t minibatch_size = 128;     ///< states of all ranks in a policy step

@@ -35,6 +35,8 @@ enum RandomStream : std::uint64_t {
   kConnectedStream = 0x6376,             ///< "cv": which vehicles are connected
   kRandomControllerStream = 0x72616e64,  ///< "rand": commands of the random controller
   kDecisionStream = 0x64656369646573,    ///< "decides": sampled decisions in evaluations
+  // From an episode's sampling seed, beside the numbers of its decisions.
+  kDriverStream = 0x647269766572,  ///< "driver": who drives where a script is imitated
   // From the loader's seed.
   kBlockStream = 0x626c6f636b73,           ///< "blocks": their order in an epoch
   kSampleStream = 0x73616d706c6573,        ///< "samples": their places in the window

@@ -26,7 +26,8 @@ struct EpisodeRecord {
   std::uint64_t saved_seed;
   double piece_s;
   std::uint64_t store_key;
-  std::array<char, 208> controller;
+  std::uint8_t advises;
+  std::array<char, 207> controller;
 };
 static_assert(sizeof(EpisodeRecord) == kEpisodeBytes);
 
@@ -114,6 +115,7 @@ std::array<std::byte, kEpisodeBytes> write_episode(const EpisodeSpec& spec) {
                        .saved_seed = spec.traffic.saved_seed,
                        .piece_s = spec.store.piece_s,
                        .store_key = spec.store.key,
+                       .advises = spec.advises,
                        .controller = {}};
   TRAFFIC_CHECK(spec.controller.size() < record.controller.size(),
                 "controller '{}' has too long a name", spec.controller);
@@ -136,6 +138,7 @@ EpisodeSpec read_episode(std::span<const std::byte> bytes) {
                   .saved_seed = record.saved_seed},
       .demand_scale = record.demand_scale,
       .controller = record.controller.data(),
+      .advises = record.advises != 0,
       .frames = record.frames != 0,
       .store = {.piece_s = record.piece_s, .key = record.store_key, .saves = record.saves != 0}};
 }

@@ -71,7 +71,9 @@ void TrafficEnvironment::begin_episode(const EpisodeSpec& spec) {
   if (!spec.controller.empty()) {
     controller_ = scene::make_controller(spec.controller, script_options_);
   }
-  driver_.begin(controller_.get(), sumo_, spec.traffic.seed);
+  using Role = sim::ControllerDriver::Role;
+  driver_.begin(controller_.get(), sumo_, spec.traffic.seed,
+                spec.advises ? Role::kAdvises : Role::kDrives);
   const auto parts = conflict_parts();
   conflict_parts_.assign(parts.begin(), parts.end());
 }

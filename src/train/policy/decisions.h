@@ -10,6 +10,8 @@
 
 namespace traffic::train {
 
+inline constexpr std::int64_t kNoCommand = 0;  ///< action: "none" is the first of the commands
+
 /// The lane actions are columns of a head: 0 right, 1 keep, 2 left.
 inline constexpr std::int64_t kKeepLane = 1;
 constexpr scene::LaneChange lane_change_of(std::int64_t column) {

@@ -100,7 +100,7 @@ std::string Handover::compare_with_script(const Best& best, const SelectionEvalu
   if (imitation_) put_gain(summary, "imitation_gain", *imitation_);
   put_gain(summary, "gain_over_script", over);
   summary.result["kept"] = policy_kept ? learned : "script " + name;
-  summary.result["controller"] = policy_kept ? "checkpoint:" + best.checkpoint : name;
+  summary.result["controller"] = policy_kept || several ? "checkpoint:" + best.checkpoint : name;
   const std::string imitated =
       imitation_ ? fmt::format(", right after imitation {}", interval_text(*imitation_)) : "";
   std::string kept = "the policy of " + learned;

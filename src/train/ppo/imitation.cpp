@@ -12,7 +12,11 @@
 namespace traffic::train {
 namespace {
 
-constexpr std::int64_t kNoCommand = 0;  // "none" is the first of the commands
+/// @param counts [3] commands that both give, of one, of the other
+double f1_of(const torch::Tensor& counts) {
+  const double either = counts[1].item<double>() + counts[2].item<double>();
+  return either > 0.0 ? 2.0 * counts[0].item<double>() / either : 1.0;
+}
 
 }  // namespace
 
@@ -30,19 +34,27 @@ torch::Tensor Learner::imitation_loss(const Experience& experience, const torch:
   return -((of_decisions * terms.log_prob).sum() + (of_states * selections).sum());
 }
 
-double Learner::agreement(const Experience& experience) {
+void Learner::measure_agreement(const Experience& experience, UpdateResult& result) {
   const torch::NoGradGuard no_grad;
-  torch::Tensor sums = torch::zeros({3}, torch::kDouble);  // both command the same, either commands
+  const torch::Tensor scenario = scenario_of_states(experience);
+  // Of each scenario: both command the same, the script commands, the policy does.
+  torch::Tensor sums = torch::zeros({scenarios_, 3}, torch::kDouble);
   for (const torch::Tensor& states : torch::arange(experience.num_states()).split(kStatesAtOnce)) {
     const Minibatch part = take(experience, states, policy_.device());
     const torch::Tensor wanted = part.decisions.action.to(torch::kCPU, torch::kLong);
     const torch::Tensor greedy = policy_.greedy_actions(part.input, part.decisions.row);
     const torch::Tensor both = (wanted == greedy) & (wanted != kNoCommand);
-    sums += torch::stack({both.sum(), (wanted != kNoCommand).sum(), (greedy != kNoCommand).sum()});
+    const torch::Tensor counted =
+        torch::stack({both, wanted != kNoCommand, greedy != kNoCommand}, 1).to(torch::kDouble);
+    sums.index_add_(0, gather(scenario, gather(experience.decision_state, part.decision_of)),
+                    counted);
   }
   communicator_.all_reduce(sums);
-  const double either = sums[1].item<double>() + sums[2].item<double>();
-  return either > 0.0 ? 2.0 * sums[0].item<double>() / either : 1.0;
+  result.imitation_agreement = f1_of(sums.sum(0));
+  if (scenarios_ == 1) return;
+  for (std::int64_t s = 0; s < scenarios_; ++s) {
+    result.imitation_agreements.push_back(f1_of(sums[s]));
+  }
 }
 
 std::optional<UpdateResult> Learner::imitate(const Experience& experience,
@@ -52,9 +64,10 @@ std::optional<UpdateResult> Learner::imitate(const Experience& experience,
   const rl::LinearSchedule rate{.start = ppo_.learning_rate, .end = ppo_.final_learning_rate};
   const auto iterations = std::max<std::int64_t>(1, ppo_.imitation_iterations);
   result.learning_rate = rate.at(static_cast<double>(iteration) / static_cast<double>(iterations));
-  result.imitation_agreement = agreement(experience);
+  measure_agreement(experience, result);
   fit_value(experience, total_states, iteration, result);
-  const torch::Tensor weights = scenario_weights(experience, scenarios_, communicator_);
+  const torch::Tensor weights =
+      scenario_weights(experience, commands_of_states(experience), scenarios_, communicator_);
   torch::Tensor sums = torch::zeros({2}, torch::kDouble);  // loss, decisions of the last pass
   for (std::int64_t epoch = 0; epoch < ppo_.num_epochs; ++epoch) {
     if (is_given_up()) return std::nullopt;

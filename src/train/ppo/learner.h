@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <vector>
 
 #include "optim/slice_optimiser.h"
 #include "policy/policy.h"
@@ -35,6 +36,7 @@ struct UpdateResult {
   /// Before learning: twice the commands that script and greedy policy agree on over the commands
   /// of either (the F1 score).
   double imitation_agreement = 0.0;
+  std::vector<double> imitation_agreements{};  ///< likewise, of each of several scenarios
   double prior_coef = 0.0;
   double prior_kl = 0.0;  ///< of the policy from the prior, nats of a decision, before the update
   std::int64_t epochs = 0;
@@ -112,8 +114,8 @@ class Learner {
   /// @param weights [S] of the decisions in each state of the experience
   torch::Tensor imitation_loss(const Experience& experience, const torch::Tensor& weights,
                                const torch::Tensor& states);
-  /// UpdateResult::imitation_agreement. Collective.
-  double agreement(const Experience& experience);
+  /// UpdateResult::imitation_agreement and imitation_agreements. Collective.
+  void measure_agreement(const Experience& experience, UpdateResult& result);
   [[nodiscard]] ParameterSlice slice(const char* name, std::int64_t begin, std::int64_t end) const;
 
   config::Ppo ppo_;

@@ -8,6 +8,8 @@
 #include <utility>
 #include <vector>
 
+#include "traffic/config/scenario_mix.h"
+
 namespace traffic::train {
 namespace {
 
@@ -55,6 +57,11 @@ report::NamedValues ControllerLog::iterated(const Iterated& done) {
       rollout_figures(batch.outcomes, sources_.rollouts.sampled_gain(batch.outcomes));
   const report::NamedValues more = update_figures(done.update);
   values.insert(values.end(), more.begin(), more.end());
+  const auto mix = config::scenario_mix(config().env);
+  for (std::size_t s = 0; s < done.update.imitation_agreements.size(); ++s) {
+    values.emplace_back("train/imitation_agreement_" + name_in_figures(mix[s].scenario),
+                        done.update.imitation_agreements[s]);
+  }
   if (const Constraint* constraint = sources_.constraint) {
     values.emplace_back("Metrics/EpCost", mean_cost(batch.outcomes));
     values.emplace_back("Metrics/CostLimit", config().lagrange.cost_limit);

@@ -2,31 +2,51 @@
 
 #include <algorithm>
 
-namespace traffic::train {
+#include "policy/decisions.h"
 
-torch::Tensor scenario_weights(const Experience& experience, std::int64_t scenarios,
-                               comm::Communicator& communicator) {
-  torch::Tensor weights = torch::ones({experience.num_states()});
-  if (scenarios == 1) return weights;
-  torch::Tensor counts = torch::zeros({2, scenarios}, torch::kDouble);  // episodes, decisions
-  auto count = counts.accessor<double, 2>();
-  const auto decided = experience.decided.ptr().accessor<std::int64_t, 1>();
+namespace traffic::train {
+namespace {
+
+/// Sum of what each decision counts for over the decisions of each state.
+torch::Tensor sum_of_states(const Experience& experience, const torch::Tensor& of_decisions) {
+  return torch::zeros({experience.num_states()}, torch::kDouble)
+      .index_add_(0, experience.decision_state, of_decisions);
+}
+
+}  // namespace
+
+torch::Tensor scenario_of_states(const Experience& experience) {
+  torch::Tensor scenario = torch::zeros({experience.num_states()}, torch::kLong);
   const auto& ptr = experience.trajectory_ptr;
   for (std::size_t t = 0; t < experience.scenario.size(); ++t) {
-    const std::int64_t scenario = experience.scenario[t];
-    count[0][scenario] += 1.0;
-    count[1][scenario] += static_cast<double>(decided[ptr[t + 1]] - decided[ptr[t]]);
+    scenario.slice(0, ptr[t], ptr[t + 1]).fill_(experience.scenario[t]);
   }
-  communicator.all_reduce(counts);
-  const torch::Tensor sums = counts.sum(1);
-  const double of_an_episode = sums[1].item<double>() / std::max(1.0, sums[0].item<double>());
-  for (std::size_t t = 0; t < experience.scenario.size(); ++t) {
-    const std::int64_t scenario = experience.scenario[t];
-    if (count[1][scenario] == 0.0) continue;
-    weights.slice(0, ptr[t], ptr[t + 1])
-        .fill_(of_an_episode * count[0][scenario] / count[1][scenario]);
-  }
-  return weights;
+  return scenario;
+}
+
+torch::Tensor decisions_of_states(const Experience& experience) {
+  return sum_of_states(experience, torch::ones_like(experience.decision_state, torch::kDouble));
+}
+
+torch::Tensor commands_of_states(const Experience& experience) {
+  constexpr double kOfOthers = 0.01;
+  const torch::Tensor commands = experience.decisions.action.to(torch::kCPU).ne(kNoCommand);
+  return sum_of_states(experience, commands.to(torch::kDouble).clamp_min(kOfOthers));
+}
+
+torch::Tensor scenario_weights(const Experience& experience, const torch::Tensor& amounts,
+                               std::int64_t scenarios, comm::Communicator& communicator) {
+  if (scenarios == 1) return torch::ones({experience.num_states()});
+  torch::Tensor sums = torch::zeros({2, scenarios}, torch::kDouble);  // episodes, amounts
+  for (const std::int64_t scenario : experience.scenario) sums[0][scenario] += 1.0;
+  const torch::Tensor scenario = scenario_of_states(experience);
+  sums[1].index_add_(0, scenario, amounts);
+  communicator.all_reduce(sums);
+  const torch::Tensor total = sums.sum(1);
+  const double of_an_episode = total[1].item<double>() / std::max(1.0, total[0].item<double>());
+  const torch::Tensor of_scenario =
+      torch::where(sums[1] > 0.0, of_an_episode * sums[0] / sums[1], torch::ones({scenarios}));
+  return of_scenario.index_select(0, scenario).to(torch::kFloat);
 }
 
 }  // namespace traffic::train

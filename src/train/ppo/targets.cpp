@@ -39,7 +39,8 @@ PpoTargets Learner::make_targets(const Experience& experience, std::int64_t tota
                                           .iteration = iteration});
   }
   add_policy_targets(experience, objective, targets);
-  const torch::Tensor weights = scenario_weights(experience, scenarios_, communicator_);
+  const torch::Tensor weights =
+      scenario_weights(experience, decisions_of_states(experience), scenarios_, communicator_);
   targets.advantages *= gather(weights, experience.decision_state);
   targets.selection *= weights;
   add_old_policy(experience, iteration, targets, result);

@@ -45,10 +45,18 @@ void TrafficEpisodes::decide(std::span<const int> envs) {
     for (const int env : envs) pool_.act(env, {});
     return;
   }
-  if (!behaviour().experts.empty()) {
-    for (const int env : envs) follow(env);
-    return;
+  std::vector<int> own;
+  for (const int env : envs) {
+    if (follows(env)) {
+      follow(env);
+    } else {
+      own.push_back(env);
+    }
   }
+  if (!own.empty()) decide_by_policy(own);
+}
+
+void TrafficEpisodes::decide_by_policy(std::span<const int> envs) {
   std::vector<DecisionInput> states;
   for (const int env : envs) {
     states.push_back({.period = &pool_.period(env), .seen = &*wanted_.states.at(env).pending});
@@ -77,12 +85,17 @@ void TrafficEpisodes::act(int env, const DecidedState& decided) {
     state.charges.erase(vehicle);
     if (!decided.commands[d]) continue;
     commands.push_back(*decided.commands[d]);
+    if (state.advised) continue;  // what is kept are the expert's decisions
     state.charges[vehicle] = {.step = state.trajectory.steps.size(), .decision = d};
   }
   if (keeps()) {
     Step step = begin_step(std::move(*state.pending), period);
-    step.decision_conflict = std::move(decision_conflict);
-    note_decisions(step, decided.made);
+    if (state.advised) {
+      note_commandable(state, period);
+    } else {
+      step.decision_conflict = std::move(decision_conflict);
+      note_decisions(step, decided.made);
+    }
     state.trajectory.steps.push_back(std::move(step));
   }
   state.pending.reset();

@@ -50,7 +50,8 @@ struct EpisodeState {
   RecurrentState memory{};
   Trajectory trajectory{};
   std::map<std::uint32_t, Charge> charges{};
-  Commandable commandable{};  ///< in the last step, while an expert drives
+  Commandable commandable{};  ///< in the last step, while an expert drives or advises
+  bool advised = false;       ///< by an expert, which does not drive
   // Of fragments: enough to bring a new simulation to the same point.
   std::optional<Observation> pending = std::nullopt;    ///< observed, not yet decided on
   std::vector<std::vector<scene::Command>> given = {};  ///< commands of every control step so far

@@ -1,5 +1,5 @@
-/// Experience in which a scripted controller decides: it does so within the simulation, so what it
-/// decided in a state is known when the control period is over.
+/// Experience in which a scripted controller decides, or says what it would: it does so within the
+/// simulation, so what it decided in a state is known when the control period is over.
 #include <utility>
 
 #include "rollouts/expert_decisions.h"
@@ -7,9 +7,11 @@
 
 namespace traffic::train {
 
-void TrafficEpisodes::follow(int env) {
-  EpisodeState& state = wanted_.states.at(env);
-  const rollout::Period& period = pool_.period(env);
+bool TrafficEpisodes::follows(int env) {
+  return !behaviour().experts.empty() && !wanted_.states.at(env).advised;
+}
+
+void TrafficEpisodes::note_commandable(EpisodeState& state, const rollout::Period& period) const {
   state.commandable = {};
   for (const scene::Candidate& candidate : period.candidates) {
     const auto node = static_cast<std::size_t>(candidate.node);
@@ -17,12 +19,18 @@ void TrafficEpisodes::follow(int env) {
     state.commandable.conflict.push_back(credited(candidate));
   }
   state.commandable.may_pick = behaviour().decider->may_pick(period);
+}
+
+void TrafficEpisodes::follow(int env) {
+  EpisodeState& state = wanted_.states.at(env);
+  const rollout::Period& period = pool_.period(env);
+  note_commandable(state, period);
   state.trajectory.steps.push_back(begin_step(std::move(*state.pending), period));
   state.pending.reset();
   pool_.act(env, {});
 }
 
-/// What the expert asked for becomes the decisions of the last step.
+/// What the expert asked for becomes the decisions of the last step, whoever drove.
 void TrafficEpisodes::take_over(EpisodeState& state, const rollout::Period& period) const {
   const Commandable& commandable = state.commandable;
   const DecisionColumns made = expert_decisions(

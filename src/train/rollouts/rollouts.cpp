@@ -144,7 +144,10 @@ std::optional<RolloutBatch> Rollouts::collect(const CollectInput& in) {
   const std::int64_t steps_before = collector_.env_steps();
   Behaviour behaviour{.decider = &decider, .reward = &reward_, .cost = &cost_, .may_give_up = true};
   behaviour.demand_scale = demand_scale_at(config_.ppo, iteration);
-  if (imitates) behaviour.experts = experts_of(config_);
+  if (imitates) {
+    behaviour.experts = experts_of(config_);
+    behaviour.advised_share = iteration > 0 ? config_.ppo.dagger_share : 0.0;
+  }
   const bool whole = whole_episodes() || imitates;
   if (are_pieces()) {
     for (const Baseline& baseline : baselines_) behaviour.stores.push_back(baseline.store);

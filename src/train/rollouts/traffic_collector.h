@@ -40,6 +40,9 @@ struct Behaviour {
   /// Of each scenario: a scripted controller that drives in the policy's place, and whose commands
   /// are kept as its decisions.
   std::vector<std::string> experts{};
+  /// Share of those episodes that the policy drives nevertheless, while the expert says in each
+  /// state what it would do.
+  double advised_share = 0.0;
   bool may_give_up = false;   ///< when a stop is requested
   double demand_scale = 1.0;  ///< of episodes that begin now
   /// Of each scenario, where episodes are pieces.

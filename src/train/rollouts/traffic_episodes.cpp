@@ -49,12 +49,15 @@ void TrafficEpisodes::begin(int env) {
   std::string scripted = controlled || of_fragments() ? "" : request_of(state).controller;
   if (!behaviour().experts.empty()) {
     scripted = behaviour().experts.at(static_cast<std::size_t>(traffic.scenario));
+    Rng rng(derive_seed(state.sampling_seed, {kDriverStream}));
+    state.advised = keeps() && rng.uniform() < behaviour().advised_share;
   }
   const auto scenario = static_cast<std::size_t>(traffic.scenario);
   pool_.start_episode(
       env, {.traffic = traffic,
             .demand_scale = behaviour().demand_scale,
             .controller = scripted,
+            .advises = state.advised,
             .frames = controlled,
             .store = behaviour().stores.empty() ? wanted_.store : behaviour().stores.at(scenario)});
 }

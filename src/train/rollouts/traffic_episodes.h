@@ -57,7 +57,10 @@ class TrafficEpisodes final : public rollout::FragmentHandler {
   bool replay(EpisodeState& state, int env);
   void value(EpisodeState& state, const rollout::Period& period, double from_s);
   void charge(EpisodeState& state, const rollout::Period& period, double step_s) const;
+  void decide_by_policy(std::span<const int> envs);
   void act(int env, const DecidedState& decided);
+  [[nodiscard]] bool follows(int env);
+  void note_commandable(EpisodeState& state, const rollout::Period& period) const;
   void follow(int env);
   void take_over(EpisodeState& state, const rollout::Period& period) const;
 

@@ -87,6 +87,7 @@ class Settings {
       follow_scripts();
     } else {
       set("ppo.imitation_iterations", config_.ppo.imitation_iterations, std::int64_t{0});
+      compare_with({});
     }
     fit_batch();
     if (config_.search.training_minutes > 0) fit_time();

@@ -227,6 +227,7 @@ TEST(EpisodeCodec, ReturnsWhatWasWritten) {
       .traffic = {.seed = 0xfedcba9876543210, .scenario = 2, .piece = 5, .saved_seed = 81},
       .demand_scale = 1.25,
       .controller = "meter",
+      .advises = true,
       .frames = false,
       .store = {.piece_s = 600, .key = 0x1234567812345678, .saves = true}};
   const auto bytes = write_episode(spec);
@@ -235,6 +236,7 @@ TEST(EpisodeCodec, ReturnsWhatWasWritten) {
   EXPECT_EQ(read.traffic.scenario, spec.traffic.scenario);
   EXPECT_EQ(read.demand_scale, spec.demand_scale);
   EXPECT_EQ(read.controller, spec.controller);
+  EXPECT_EQ(read.advises, spec.advises);
   EXPECT_EQ(read.frames, spec.frames);
   EXPECT_EQ(read.traffic.piece, spec.traffic.piece);
   EXPECT_EQ(read.traffic.saved_seed, spec.traffic.saved_seed);

@@ -234,6 +234,23 @@ TEST_F(TrafficEnvironmentTest, AScriptedControllerDoesWhatItDoesWithoutThePool) 
   EXPECT_GT(scripted, 0U);
 }
 
+TEST_F(TrafficEnvironmentTest, AScriptThatAdvisesSaysWhatItWouldDoAndChangesNothing) {
+  config_.env.max_time_s = 450;
+  start();
+  reset({.traffic = {.seed = 5}});
+  run_to_end();
+  const scene::EpisodeScore alone = period_.score;
+  reset({.traffic = {.seed = 5}, .controller = "meter", .advises = true});
+  std::size_t advised = 0;
+  while (!period_.done()) {
+    step();
+    advised += period_.scripted.size();
+  }
+  EXPECT_GT(advised, 0U);
+  EXPECT_EQ(period_.score.cv_steps, 0);
+  EXPECT_EQ(period_.score.numerator(), alone.numerator());
+}
+
 TEST_F(TrafficEnvironmentTest, DemandCanBeScaledForOneEpisode) {
   config_.env.max_time_s = 200;
   start();

@@ -125,7 +125,7 @@ TEST(ScenarioWeights, EpisodesCountAlikeHoweverManyDecisionsTheyBring) {
     }
   }
   const Experience mine = share(all, communicator->rank(), communicator->size(), 1, 2);
-  const torch::Tensor weights = scenario_weights(mine, 2, *communicator);
+  const torch::Tensor weights = scenario_weights(mine, decisions_of_states(mine), 2, *communicator);
   const double of_episode = (decisions[0] + decisions[1]) / 7.0;
   for (std::size_t t = 0; t < mine.scenario.size(); ++t) {
     const double expected =
@@ -133,7 +133,27 @@ TEST(ScenarioWeights, EpisodesCountAlikeHoweverManyDecisionsTheyBring) {
     EXPECT_NEAR(weights[mine.trajectory_ptr[t]].item<double>(), expected, 1e-6);
     EXPECT_NEAR(weights[mine.trajectory_ptr[t + 1] - 1].item<double>(), expected, 1e-6);
   }
-  EXPECT_TRUE((scenario_weights(mine, 1, *communicator) == 1.0).all().item<bool>());
+  EXPECT_TRUE((scenario_weights(mine, decisions_of_states(mine), 1, *communicator) == 1.0)
+                  .all()
+                  .item<bool>());
+}
+
+TEST(ScenarioWeights, WhatIsImitatedIsCountedByItsCommandsAndAHundredthOfTheRest) {
+  const config::Config config = small_config();
+  Policy policy(config, kWidths, torch::kCPU);
+  auto all = play_all(3, 1, policy, 5);
+  double commands = 0.0;
+  double others = 0.0;
+  for (const Trajectory& trajectory : all) {
+    for (const Step& step : trajectory.steps) {
+      for (const float action : step.made.action) (action != 0.0F ? commands : others) += 1.0;
+    }
+  }
+  ASSERT_GT(commands, 0.0);
+  ASSERT_GT(others, 0.0);
+  const Experience alone = share(all, 0, 1, 1, 2);
+  EXPECT_NEAR(commands_of_states(alone).sum().item<double>(), commands + 0.01 * others, 1e-9);
+  EXPECT_EQ(decisions_of_states(alone).sum().item<double>(), commands + others);
 }
 
 TEST(Learner, SolvesATaskOfWhomToCommand) {

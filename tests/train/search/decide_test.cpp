@@ -79,6 +79,7 @@ TEST(Decide, WhereNoScriptHelpsNothingIsImitatedAndTheCommandsStay) {
   EXPECT_EQ(config.ppo.imitation_iterations, 0);
   EXPECT_EQ(config.action.commands, commands);
   EXPECT_EQ(config.env.zone_m, config::Env{}.zone_m);
+  EXPECT_THAT(config.evaluation.controllers, ElementsAre("none")) << "but what was trained";
   EXPECT_EQ(config.ppo.train_batch_size, 16 * 300);
 }
 

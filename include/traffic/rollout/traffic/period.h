@@ -41,6 +41,7 @@ struct EpisodeSpec {
   double demand_scale = 1.0;    ///< factor on the scenario's demand
   std::string controller = {};  ///< a scripted one that decides within the
                                 ///< simulation; empty: the rank
+  bool advises = false;         ///< that controller only says what it would do: the rank decides
   bool frames = true;           ///< whether graphs are wanted; scores alone cost less
   PieceStore store{};
 };
