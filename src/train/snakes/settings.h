@@ -21,9 +21,9 @@ struct Snakes {
   bool learn_from_both = true;
   bool surroundings = true;
   bool turned = true;
-  double reward_own = 0.8;
-  double reward_team = 0.2;
-  double reward_enemies = 0.3;
+  double reward_own = 0.5;
+  double reward_team = 0.5;
+  double reward_enemies = 0.7;
   double reward_death = 0.2;
   double reward_win = 0.0;
 };
