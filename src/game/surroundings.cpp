@@ -9,17 +9,14 @@
 namespace traffic::game {
 namespace {
 
-constexpr int kRacesOfSnake = 3 * kBeans;
-
 /// Cells around a head, by rows.
 constexpr auto kWindow = [] {
   std::array<std::array<Cell, kWindowCells>, kCells> table{};
   for (int cell = 0; cell < kCells; ++cell) {
-    std::size_t next = 0;
     for (int rows = -kWindowRadius; rows <= kWindowRadius; ++rows) {
       for (int columns = -kWindowRadius; columns <= kWindowRadius; ++columns) {
         if (rows == 0 && columns == 0) continue;
-        table[static_cast<std::size_t>(cell)][next++] =
+        table[static_cast<std::size_t>(cell)][place_in_window(rows, columns)] =
             cell_at(cell / kColumns + rows, cell % kColumns + columns);
       }
     }
@@ -60,7 +57,7 @@ Surroundings::Surroundings(const View& view) : board_(view.board), team_(view.te
 
 void Surroundings::write(int snake, std::span<float, kNumSurroundings> out) const {
   write_races(snake, out.data());
-  write_window(snake, out.data() + kRacesOfSnake);
+  write_window(snake, out.data() + kNumRaces);
 }
 
 void Surroundings::write_races(int snake, float* out) const {

@@ -17,10 +17,6 @@ using testing::at;
 using testing::State;
 using Features = std::array<float, kTeamSnakes * kNumFeatures>;
 
-constexpr std::size_t kBeansAt = kDirections * kFeaturesOfDirection;
-constexpr std::size_t kOthersAt = kBeansAt + 2 * kBeans;
-constexpr std::size_t kOwnAt = kOthersAt + 3 * (kSnakes - 1);
-
 Features features_of(const Board& board, int team) {
   Features features;
   features.fill(-99.0F);

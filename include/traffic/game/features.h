@@ -21,8 +21,11 @@
 namespace traffic::game {
 
 inline constexpr int kFeaturesOfDirection = 8;
-inline constexpr int kNumFeatures =
-    kDirections * kFeaturesOfDirection + 2 * kBeans + 3 * (kSnakes - 1) + 4;
+// Where in a snake's features what is after the directions begins.
+inline constexpr int kBeansAt = kDirections * kFeaturesOfDirection;
+inline constexpr int kOthersAt = kBeansAt + 2 * kBeans;
+inline constexpr int kOwnAt = kOthersAt + 3 * (kSnakes - 1);
+inline constexpr int kNumFeatures = kOwnAt + 4;
 
 /// Of the team's three snakes, one after the other. Allocates nothing.
 void write_features(const View& view, std::span<float, kTeamSnakes * kNumFeatures> features);

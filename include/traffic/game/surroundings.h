@@ -11,6 +11,7 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <cstdint>
 #include <span>
 
@@ -20,7 +21,15 @@ namespace traffic::game {
 
 inline constexpr int kWindowRadius = 3;
 inline constexpr int kWindowCells = (2 * kWindowRadius + 1) * (2 * kWindowRadius + 1) - 1;
-inline constexpr int kNumSurroundings = 3 * kBeans + 2 * kWindowCells;
+inline constexpr int kNumRaces = 3 * kBeans;
+inline constexpr int kNumSurroundings = kNumRaces + 2 * kWindowCells;
+
+/// Which of the window's cells lies there, seen from the head.
+constexpr std::size_t place_in_window(int rows, int columns) {
+  constexpr int kSide = 2 * kWindowRadius + 1;
+  const int cell = (rows + kWindowRadius) * kSide + columns + kWindowRadius;
+  return static_cast<std::size_t>(cell > kSide * kSide / 2 ? cell - 1 : cell);
+}
 
 /// Of a view; allocates nothing.
 class Surroundings {

@@ -5,15 +5,6 @@
 #include "policy/decisions.h"
 
 namespace traffic::train {
-namespace {
-
-/// Sum of what each decision counts for over the decisions of each state.
-torch::Tensor sum_of_states(const Experience& experience, const torch::Tensor& of_decisions) {
-  return torch::zeros({experience.num_states()}, torch::kDouble)
-      .index_add_(0, experience.decision_state, of_decisions);
-}
-
-}  // namespace
 
 torch::Tensor scenario_of_states(const Experience& experience) {
   torch::Tensor scenario = torch::zeros({experience.num_states()}, torch::kLong);
@@ -25,13 +16,13 @@ torch::Tensor scenario_of_states(const Experience& experience) {
 }
 
 torch::Tensor decisions_of_states(const Experience& experience) {
-  return sum_of_states(experience, torch::ones_like(experience.decision_state, torch::kDouble));
+  return experience.decided.sizes().to(torch::kDouble);
 }
 
 torch::Tensor commands_of_states(const Experience& experience) {
   constexpr double kOfOthers = 0.01;
   const torch::Tensor commands = experience.decisions.action.to(torch::kCPU).ne(kNoCommand);
-  return sum_of_states(experience, commands.to(torch::kDouble).clamp_min(kOfOthers));
+  return experience.decided.sum(commands.to(torch::kDouble).clamp_min(kOfOthers));
 }
 
 torch::Tensor scenario_weights(const Experience& experience, const torch::Tensor& amounts,

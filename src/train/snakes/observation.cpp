@@ -46,7 +46,7 @@ void write_observations(const game::View& view, Sight sight, std::span<float> ou
   }
   std::array<float, kMates*(kFeatures + kSurroundings)> numbers;
   write_numbers(view, sight.surroundings, numbers);
-  const std::size_t width = out.size() / kMates;
+  const auto width = static_cast<std::size_t>(sight.width());
   for (std::size_t mate = 0; mate < kMates; ++mate) {
     const std::span<const float> row = std::span(numbers).subspan(mate * (width - 1), width - 1);
     const auto heading = static_cast<game::Direction>(

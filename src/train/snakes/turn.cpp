@@ -14,12 +14,8 @@ using game::kLeft;
 using game::kRight;
 using game::kUp;
 
-constexpr std::size_t kBeansAt = game::kDirections * game::kFeaturesOfDirection;
-constexpr std::size_t kOthersAt = kBeansAt + 2 * game::kBeans;
-constexpr std::size_t kOwnAt = kOthersAt + 3 * (game::kSnakes - 1);
-constexpr std::size_t kWindowAt = game::kNumFeatures + 3 * game::kBeans;
+constexpr std::size_t kWindowAt = game::kNumFeatures + game::kNumRaces;
 constexpr std::size_t kNumbers = game::kNumFeatures + game::kNumSurroundings;
-static_assert(kOwnAt + 4 == game::kNumFeatures);
 
 /// On the board, by rows and columns.
 struct Step {
@@ -77,22 +73,15 @@ constexpr void turn_offset(const Axes& axes, std::size_t at, Sources& sources) {
                         : Source{rows, static_cast<float>(right.rows) / kRowsPerColumn};
 }
 
-/// Where a cell around the head stands among the window's: by rows, without the head's own.
-constexpr std::size_t place_in_window(int rows, int columns) {
-  constexpr int kSide = 2 * game::kWindowRadius + 1;
-  const int cell = (rows + game::kWindowRadius) * kSide + columns + game::kWindowRadius;
-  return static_cast<std::size_t>(cell > kSide * kSide / 2 ? cell - 1 : cell);
-}
-
 constexpr void turn_window(const Axes& axes, Sources& sources) {
   const auto [down, right] = axes;
   for (int rows = -game::kWindowRadius; rows <= game::kWindowRadius; ++rows) {
     for (int columns = -game::kWindowRadius; columns <= game::kWindowRadius; ++columns) {
       if (rows == 0 && columns == 0) continue;
-      const std::size_t from = place_in_window(rows * down.rows + columns * right.rows,
-                                               rows * down.columns + columns * right.columns);
+      const std::size_t from = game::place_in_window(rows * down.rows + columns * right.rows,
+                                                     rows * down.columns + columns * right.columns);
       for (std::size_t i = 0; i < 2; ++i) {
-        sources[kWindowAt + 2 * place_in_window(rows, columns) + i].from =
+        sources[kWindowAt + 2 * game::place_in_window(rows, columns) + i].from =
             static_cast<std::uint16_t>(kWindowAt + 2 * from + i);
       }
     }
@@ -105,9 +94,9 @@ constexpr Sources sources_of(std::size_t turn) {
   const Directions directions = directions_of(turn);
   const Axes axes{.down = kSteps[directions[kDown]], .right = kSteps[directions[kRight]]};
   turn_directions(directions, sources);
-  for (std::size_t i = 0; i < game::kBeans; ++i) turn_offset(axes, kBeansAt + 2 * i, sources);
+  for (std::size_t i = 0; i < game::kBeans; ++i) turn_offset(axes, game::kBeansAt + 2 * i, sources);
   for (std::size_t i = 0; i + 1 < game::kSnakes; ++i) {
-    turn_offset(axes, kOthersAt + 3 * i, sources);
+    turn_offset(axes, game::kOthersAt + 3 * i, sources);
   }
   turn_window(axes, sources);
   return sources;
@@ -134,7 +123,7 @@ std::uint8_t Turn::on_board(std::uint8_t seen) const { return kOnBoard[index_][s
 std::uint8_t Turn::seen(std::uint8_t on_board) const { return kSeen[index_][on_board]; }
 
 Turn turn_of(game::Direction heading, std::span<const float> features) {
-  const Source columns = kSources[Turn(heading, false).index()][kBeansAt + 1];
+  const Source columns = kSources[Turn(heading, false).index()][game::kBeansAt + 1];
   return {heading, features[columns.from] * columns.factor < 0.0F};
 }
 

@@ -83,7 +83,7 @@ TEST(Turn, ASnakeThatHeadsAlongTheLongerSideSeesWhatOneThatHeadsAcrossSees) {
       up, [](int row, int column) { return at(5 + column - 10, 10 - (row - 5)); }, {3, 2, 0, 1});
   const Seen of_up = seen_of(up, {});
   const Seen of_right = seen_of(right, {});
-  constexpr auto kWindowAt = static_cast<std::size_t>(game::kNumFeatures + 3 * game::kBeans);
+  constexpr auto kWindowAt = static_cast<std::size_t>(game::kNumFeatures + game::kNumRaces);
   const auto width = of_up.numbers.size() / game::kTeamSnakes;
   for (std::size_t i = 0; i + 1 < width; ++i) {
     EXPECT_FLOAT_EQ(of_up.numbers[i], of_right.numbers[i]) << "number " << i;
