@@ -13,7 +13,18 @@
 namespace traffic::config {
 namespace {
 
-/// What there is to imitate must be among the actions.
+/// What a script asks for must be among the actions.
+void check_commands(const Config& config, std::string_view key, const std::string& script,
+                    std::vector<Contradiction>& found) {
+  const auto& commands = config.action.commands;
+  for (const std::string_view asked : commands_of(parse_controller(script))) {
+    if (std::ranges::find(commands, asked) != commands.end()) continue;
+    found.push_back({{"action.commands", key},
+                     fmt::format("expected {} among them, which {} asks for", asked, script)});
+  }
+}
+
+/// A script is to be imitated.
 void check_imitation(const Config& config, std::vector<Contradiction>& found) {
   const auto& controllers = config.ppo.imitation_controllers;
   const std::size_t scenarios = scenario_mix(config.env).size();
@@ -31,15 +42,21 @@ void check_imitation(const Config& config, std::vector<Contradiction>& found) {
                      config.action.longitudinal)});
     return;
   }
-  const auto& commands = config.action.commands;
   for (const std::string& controller : controllers) {
-    for (const std::string_view asked : commands_of(parse_controller(controller))) {
-      if (std::ranges::find(commands, asked) != commands.end()) continue;
-      found.push_back(
-          {{"action.commands", "ppo.imitation_controllers"},
-           fmt::format("expected {} among them, which {} asks for", asked, controller)});
-    }
+    check_commands(config, "ppo.imitation_controllers", controller, found);
   }
+}
+
+/// A script whose advice the trained controller sees.
+void check_advisor(const Config& config, std::vector<Contradiction>& found) {
+  if (config.action.longitudinal != "categorical") {
+    found.push_back({{"action.longitudinal", "controller.advisor"},
+                     fmt::format("found \"{}\", expected \"categorical\", for a script advises one "
+                                 "of the commands",
+                                 config.action.longitudinal)});
+    return;
+  }
+  check_commands(config, "controller.advisor", config.controller.advisor, found);
 }
 
 /// Who acts beside the one that is trained.
@@ -144,6 +161,7 @@ std::vector<Contradiction> find_contradictions(const Config& config) {
                      "a controller of the others (env.beside)"});
   }
   if (!config.env.beside.empty()) check_companion(config, found);
+  if (!config.controller.advisor.empty()) check_advisor(config, found);
   if (config.ppo.imitation_iterations > 0) check_imitation(config, found);
   if (config.ppo.episode_s > 0.0) check_pieces(config, found);
   if (!config.ppo.demand_curriculum.empty()) check_curriculum(config, found);

@@ -18,6 +18,10 @@ std::string refuse_as_command(std::string_view text) {
   return "expected none, stop, slow, hold, fast, arrive_late or arrive_green";
 }
 
+std::string refuse_as_advisor(std::string_view text) {
+  return text.empty() ? std::string() : refuse_to_imitate(text);
+}
+
 std::string refuse_as_input(std::string_view text) {
   if (std::find(kInputs.begin(), kInputs.end(), text) != kInputs.end()) return {};
   return "expected features, globals, encoding, pooled or latents";
@@ -62,7 +66,21 @@ std::vector<Row> controller_rows() {
       {TRAFFIC_KEY(controller.impact_weight),
        .help = "Weight of the predicted impact in that score.", .range = between(0, 1000)},
       {TRAFFIC_KEY(controller.first_command_probability),
-       .help = "Probability with which an untrained controller commands a picked vehicle.",
+       .help =
+           "Probability with which an untrained controller commands a picked vehicle, if it has "
+           "no `controller.advisor`.",
+       .range = {.low = 0, .high = 1, .low_open = true, .high_open = true}},
+      {TRAFFIC_KEY(controller.advisor),
+       .help =
+           "A scripted controller, as `\"meter(density=25)\"`, that is asked in every state what "
+           "it would do. The controller sees that and begins by doing it, so that it learns where "
+           "to do something else. It is asked wherever the trained controller is used, too. "
+           "Empty: none.",
+       .refuse = refuse_as_advisor},
+      {TRAFFIC_KEY(controller.advice_probability),
+       .help = "Probability with which an untrained controller does what its advisor would; the "
+               "rest is shared by the other commands. Where the advisor would do nothing, the rest "
+               "is a fifth of that.",
        .range = {.low = 0, .high = 1, .low_open = true, .high_open = true}},
   };
 }

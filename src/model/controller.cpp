@@ -17,6 +17,10 @@ namespace {
 
 constexpr std::int64_t kLanes = 3;
 constexpr std::int64_t kKeep = 1;
+constexpr std::int64_t kNone = 0;
+/// Where nothing is advised, something else is done this much less often: many are asked there, and
+/// again in every period until they do it.
+constexpr double kUnadvised = 0.2;
 constexpr double kFirstKeep = 0.9;        ///< probability of keeping the lane at first
 constexpr float kFirstHeadScale = 0.01F;  ///< what the heads' first weights are multiplied with
 
@@ -33,8 +37,9 @@ ControllerImpl::ControllerImpl(const config::Controller& controller, const confi
       importance_weight_(controller.importance_weight),
       impact_weight_(controller.impact_weight),
       first_command_probability_(controller.first_command_probability),
+      advice_probability_(controller.advice_probability),
       categorical_(action.longitudinal == "categorical") {
-  TRAFFIC_CHECK(inputs.own + inputs.shared > 0 && inputs.impact <= inputs.own,
+  TRAFFIC_CHECK(inputs.own + inputs.shared > 0 && inputs.impact + inputs.advice <= inputs.own,
                 "a controller that sees nothing");
   using torch::nn::Linear;
   using torch::nn::LinearOptions;
@@ -46,6 +51,11 @@ ControllerImpl::ControllerImpl(const config::Controller& controller, const confi
   }
   const auto commands = categorical_ ? static_cast<std::int64_t>(action.commands.size()) : 1;
   longitudinal_ = register_module("longitudinal", Linear(width, commands));
+  if (inputs.advice > 0) {
+    TRAFFIC_CHECK(categorical_ && inputs.advice == commands, "advice of {} among {} commands",
+                  inputs.advice, commands);
+    advice_ = register_module("advice", Linear(LinearOptions(commands, commands).bias(false)));
+  }
   if (!categorical_) log_std_ = register_parameter("log_std", torch::zeros({1}));
   if (action.lane_change) lane_ = register_module("lane", Linear(width, kLanes));
   importance_ = register_module("importance", Linear(LinearOptions(width, 1).bias(false)));
@@ -66,9 +76,14 @@ void ControllerImpl::reset(std::uint64_t seed) {
     (*head)->weight.mul_(kFirstHeadScale);
     if ((*head)->bias.defined()) (*head)->bias.zero_();
   }
-  if (categorical_) {
+  if (!advice_.is_empty()) {
+    const std::int64_t commands = advice_->weight.size(0);
+    advice_->weight.copy_(torch::eye(commands) * logit_of(advice_probability_, commands));
+    const double other = kUnadvised * (1.0 - advice_probability_);
+    advice_->weight[kNone][kNone] = logit_of(1.0 - other, commands);
+  } else if (categorical_) {
     const double none = 1.0 - first_command_probability_;
-    longitudinal_->bias[0] = logit_of(none, longitudinal_->bias.size(0));
+    longitudinal_->bias[kNone] = logit_of(none, longitudinal_->bias.size(0));
   }
   if (!lane_.is_empty()) lane_->bias[kKeep] = logit_of(kFirstKeep, kLanes);
 }
@@ -86,18 +101,33 @@ ControllerOutput ControllerImpl::forward(const CandidateBatch& candidates) {
   if (!impact_.is_empty()) {
     latents = candidates.own.narrow(1, inputs_.own - inputs_.impact, inputs_.impact);
   }
-  ControllerOutput out = categorical_ ? commands_and_score(x, latents) : mean_and_score(x, latents);
+  torch::Tensor advised;
+  if (!advice_.is_empty()) {
+    advised =
+        candidates.own.narrow(1, inputs_.own - inputs_.impact - inputs_.advice, inputs_.advice);
+  }
+  ControllerOutput out =
+      categorical_ ? commands_and_score(x, latents, advised) : mean_and_score(x, latents);
   if (!lane_.is_empty()) out.lane = lane_(x);
   return out;
 }
 
 ControllerOutput ControllerImpl::commands_and_score(const torch::Tensor& x,
-                                                    const torch::Tensor& latents) {
+                                                    const torch::Tensor& latents,
+                                                    const torch::Tensor& advised) {
+  torch::Tensor read = x;
+  torch::Tensor command_weight = longitudinal_->weight;
+  torch::Tensor importance_weight = importance_->weight;
+  if (advised.defined()) {
+    read = torch::cat({x, advised}, 1);
+    command_weight = torch::cat({command_weight, advice_->weight}, 1);
+    importance_weight = torch::cat({importance_weight, advised.new_zeros({1, advised.size(1)})}, 1);
+  }
   const HeadOutputs heads =
-      controller_heads(x, latents,
-                       {.command_weight = longitudinal_->weight,
+      controller_heads(read, latents,
+                       {.command_weight = command_weight,
                         .command_bias = longitudinal_->bias,
-                        .importance_weight = importance_->weight,
+                        .importance_weight = importance_weight,
                         .impact_weight = impact_.is_empty() ? torch::Tensor() : impact_->weight},
                        {.importance = importance_weight_, .impact = impact_weight_});
   return {.longitudinal = heads.commands, .log_std = {}, .lane = {}, .score = heads.score};

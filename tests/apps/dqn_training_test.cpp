@@ -85,6 +85,7 @@ TEST_F(DqnTraining, SettingsThatItHasNoUseForAreRefused) {
   refused("--set offpolicy.learner=sac", 2, "offpolicy.learner is sac");
   refused("--set action.longitudinal=acceleration", 2, "values are those of commands");
   refused("--set ppo.rollout_fragment_length=0", 2, "does not wait for whole episodes");
+  refused("--set controller.advisor=meter", 2, "PPO can begin with a script");
   refused("--set offpolicy.buffer_size=1000000000", 8, "lower offpolicy.buffer_size");
 }
 

@@ -451,6 +451,42 @@ TEST_F(Phase2Test, ImitatesWhereItDrivesItselfToTheBitAlsoWhereTheRunIsResumed) 
   EXPECT_LT(own[2], own[0]) << "there is something to learn from what the script would do";
 }
 
+/// Advised by a script, on traffic that it has something to say in.
+const std::string kAdvised =
+    "--set 'controller.inputs=[\"features\",\"globals\"]' --set env.max_time_s=300 "
+    "--set 'controller.advisor=meter(density=10, period_s=3)' --set env.zone_m=100 "
+    "--set controller.top_k=10 --set ppo.decide=greedy ";
+
+TEST_F(Phase2Test, WhoIsAdvisedBeginsAsTheScript) {
+  const Outcome outcome = run_program(
+      command(2, "run",
+              kAdvised + "--set ppo.iterations=1 --set ppo.eval_interval=9 "
+                         "--set ppo.learning_rate=1e-9 --set ppo.final_learning_rate=1e-9 "
+                         "--set evaluation.seeds=1..2 "
+                         "--set 'evaluation.controllers=[\"none\",\"meter(density=10, "
+                         "period_s=3)\"]'"));
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.output;
+  const auto result = summary("run")["result"];
+  EXPECT_EQ(result["script"], "meter(density=10, period_s=3)");
+  EXPECT_NE(result["script_gain"].get<double>(), 0.0);
+  EXPECT_EQ(result["gain_over_script"].get<double>(), 0.0);
+  EXPECT_GT(result["cv_steps"].get<double>(), 0.0);
+  EXPECT_THAT(result["kept"], ::testing::AnyOf("advice", "ppo"));
+}
+
+TEST_F(Phase2Test, WhoIsAdvisedLearnsToTheBitAlsoWhereTheRunIsResumed) {
+  ASSERT_EQ(run_program(command(2, "whole", kAdvised)).exit_code, 0);
+  ASSERT_EQ(run_program(command(2, "parts", kAdvised + "--set ppo.iterations=1")).exit_code, 0);
+  ASSERT_EQ(run_program(command(2, "parts", kAdvised)).exit_code, 0);
+  EXPECT_EQ(summary("whole")["parameters_xxh3"], summary("parts")["parameters_xxh3"]);
+  // A checkpoint knows its advisor: one with another is not the same controller.
+  const Outcome other =
+      run_program(command(2, "other",
+                          kAdvised + "--set controller.advisor=meter --set run.init_from=" +
+                              (dir_ / "whole" / "checkpoints" / "phase2.h5").string()));
+  EXPECT_EQ(other.exit_code, 4) << other.output;
+}
+
 /// Entropy outweighs the reward, so a controller that leaves all alone learns to stop everybody.
 const std::string kUnlearns =
     "--set 'controller.inputs=[\"features\",\"globals\"]' --set env.max_time_s=180 "

@@ -236,6 +236,18 @@ TEST(BadConfig, OnlyWhatIsAmongTheActionsCanBeImitated) {
   EXPECT_EQ(errors_of(imitation + "['meter']\n"), "no error");
 }
 
+TEST(BadConfig, AnAdvisorIsAScriptForVehiclesWhoseCommandsThereAre) {
+  EXPECT_THAT(errors_of("[controller]\nadvisor = 'yield'\n"),
+              HasSubstr("expected arrive_late among them, which yield asks for"));
+  EXPECT_THAT(errors_of("[controller]\nadvisor = 'max_pressure'\n"),
+              HasSubstr("controller.advisor"));
+  EXPECT_THAT(errors_of("[controller]\nadvisor = 'metre'\n"), HasSubstr("did you mean 'meter'?"));
+  EXPECT_THAT(
+      errors_of("[controller]\nadvisor = 'meter'\n[action]\nlongitudinal = 'acceleration'\n"),
+      HasSubstr("found \"acceleration\", expected \"categorical\""));
+  EXPECT_EQ(errors_of("[controller]\nadvisor = 'meter(density=25)'\n"), "no error");
+}
+
 TEST(BadConfig, EpisodesFromSavedTrafficAreWholeAndNeedAFolderForIt) {
   EXPECT_THAT(errors_of("[ppo]\nepisode_s = 30\nbaseline_cache = ''\n"),
               AllOf(HasSubstr("ppo.rollout_fragment_length"), HasSubstr("found 200, expected 0"),

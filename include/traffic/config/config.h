@@ -173,7 +173,10 @@ struct Controller {
   std::int64_t top_k = 5;                   ///< CVs under control at once, at most
   double importance_weight = 1.0;           ///< alpha of the influence score
   double impact_weight = 0.5;               ///< beta of the influence score
-  double first_command_probability = 0.35;  ///< of an untrained controller
+  double first_command_probability = 0.35;  ///< of an untrained controller without an advisor
+  /// The scripted controller whose advice it sees, and follows at first; empty: none.
+  std::string advisor;
+  double advice_probability = 0.9;  ///< with which an untrained controller does what is advised
 };
 
 struct Ppo {
@@ -261,6 +264,8 @@ struct Search {
                                       "action.commands",
                                       "controller.top_k",
                                       "controller.first_command_probability",
+                                      "controller.advisor",
+                                      "controller.advice_probability",
                                       "ppo.iterations",
                                       "ppo.imitation_controllers",
                                       "ppo.imitation_iterations",

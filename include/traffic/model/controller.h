@@ -17,6 +17,8 @@ struct ControllerInputs {
   std::int64_t own = 0;     ///< columns of a candidate
   std::int64_t shared = 0;  ///< columns of its state
   std::int64_t impact = 0;  ///< last columns of `own`, from which the impact is predicted; 0: none
+  std::int64_t advice = 0;  ///< columns of `own` before those: 1 in that of the advised command, if
+                            ///< as many as there are commands; 0: nothing is advised
   std::int64_t conflict = 0;  ///< columns of a conflict, for the value
 };
 
@@ -46,8 +48,8 @@ class ControllerImpl : public torch::nn::Module {
                  const ControllerInputs& inputs);
 
   /// First parameters, from the seed alone. The heads start small, so that an untrained controller
-  /// commands with controller.first_command_probability whatever it sees. Not part of the
-  /// constructor, which has no owner yet.
+  /// commands with controller.first_command_probability whatever it sees, or does what is advised
+  /// with controller.advice_probability. Not part of the constructor, which has no owner yet.
   void reset(std::uint64_t seed);
 
   ControllerOutput forward(const CandidateBatch& candidates);
@@ -59,18 +61,22 @@ class ControllerImpl : public torch::nn::Module {
  private:
   /// @param x [M, width] of the trunk
   /// @param latents [M, impact]; undefined: none
-  ControllerOutput commands_and_score(const torch::Tensor& x, const torch::Tensor& latents);
+  /// @param advised [M, advice]; undefined: nothing is
+  ControllerOutput commands_and_score(const torch::Tensor& x, const torch::Tensor& latents,
+                                      const torch::Tensor& advised);
   ControllerOutput mean_and_score(const torch::Tensor& x, const torch::Tensor& latents);
 
   ControllerInputs inputs_;
   double importance_weight_;
   double impact_weight_;
   double first_command_probability_;
+  double advice_probability_;
   bool categorical_;
   torch::nn::Linear own_{nullptr};
   torch::nn::Linear shared_{nullptr};
   std::vector<torch::nn::Linear> hidden_;
   torch::nn::Linear longitudinal_{nullptr};
+  torch::nn::Linear advice_{nullptr};  ///< to the logits of the commands
   torch::Tensor log_std_;
   torch::nn::Linear lane_{nullptr};
   torch::nn::Linear importance_{nullptr};

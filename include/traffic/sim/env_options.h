@@ -1,6 +1,8 @@
 /// From the configuration to the options of a simulation.
 #pragma once
 
+#include <memory>
+
 #include "traffic/config/config.h"
 #include "traffic/scene/controller.h"
 #include "traffic/sim/sumo_env.h"
@@ -16,5 +18,8 @@ EnvOptions first_env_options(const config::Env& env);
 scene::CandidateRule candidate_rule(const config::Config& config);
 /// What a scripted controller takes in a training where its text leaves it open.
 scene::ControllerOptions controller_options(const config::Config& config);
+
+/// The script of controller.advisor, which needs no reset(); null: none.
+std::unique_ptr<scene::Controller> make_advisor(const config::Config& config);
 
 }  // namespace traffic::sim

@@ -86,6 +86,7 @@ std::size_t PeriodWriter::finish(const Period& period) {
   put(period.candidates);
   put(period.controlled);
   put(period.scripted);
+  put(period.advice);
   const PeriodHead head{.mark = kPeriodMark,
                         .num_frames = num_frames_,
                         .num_steps = static_cast<std::uint32_t>(period.growth.size()),
@@ -93,6 +94,7 @@ std::size_t PeriodWriter::finish(const Period& period) {
                         .num_candidates = static_cast<std::uint32_t>(period.candidates.size()),
                         .num_controlled = static_cast<std::uint32_t>(period.controlled.size()),
                         .num_scripted = static_cast<std::uint32_t>(period.scripted.size()),
+                        .num_advice = static_cast<std::uint32_t>(period.advice.size()),
                         .terminated = period.terminated,
                         .truncated = period.truncated,
                         .time_s = period.time_s,

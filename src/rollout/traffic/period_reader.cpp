@@ -66,7 +66,7 @@ void check_candidates(const Period& period) {
   }
 }
 
-void check_scripted(std::span<const scene::Command> commands) {
+void check_commands(std::span<const scene::Command> commands) {
   for (const scene::Command& command : commands) {
     if (command.longitudinal > scene::kLastLongitudinal ||
         command.lane_change < scene::LaneChange::kRight ||
@@ -105,13 +105,15 @@ void read_period(std::span<const std::byte> bytes, Period& out) {
   out.candidates = cursor.take<scene::Candidate>(head.num_candidates, "candidates");
   out.controlled = cursor.take<ControlledVehicle>(head.num_controlled, "controlled");
   out.scripted = cursor.take<scene::Command>(head.num_scripted, "scripted");
+  out.advice = cursor.take<scene::Command>(head.num_advice, "advice");
   if (!cursor.empty())
     throw WorkerError("observation is followed by bytes that are not part of it");
   require_plausible(std::span<const double>(&head.time_s, 1), "time_s");
   require_plausible(out.growth, "growth");
   require_plausible(out.conflict_growth, "conflict_growth");
   check_candidates(out);
-  check_scripted(out.scripted);
+  check_commands(out.scripted);
+  check_commands(out.advice);
   check_score(out.score);
 }
 

@@ -18,7 +18,8 @@ inline constexpr std::size_t kGlobals =
     std::tuple_size_v<decltype(scene::GraphFrame::global_features)>;
 inline constexpr std::size_t kEdgeFeatures = 4;
 
-/// Then: the frames, growth [S], conflict_growth [S, C], candidates, controlled, scripted.
+/// Then: the frames, growth [S], conflict_growth [S, C], candidates, controlled, scripted,
+/// advice.
 struct PeriodHead {
   std::uint32_t mark;
   std::uint32_t num_frames;
@@ -27,6 +28,7 @@ struct PeriodHead {
   std::uint32_t num_candidates;
   std::uint32_t num_controlled;
   std::uint32_t num_scripted;
+  std::uint32_t num_advice;
   std::uint8_t terminated;
   std::uint8_t truncated;
   double time_s;

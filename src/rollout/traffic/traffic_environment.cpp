@@ -25,7 +25,8 @@ TrafficEnvironment::TrafficEnvironment(const config::Config& config, std::uint32
       by_delay_(config.env.objective == "delay"),
       env_index_(env),
       sumo_(sim::first_env_options(config.env), sim::SumoEnv::Start::kLater),
-      companion_(config) {}
+      companion_(config),
+      advisor_(sim::make_advisor(config)) {}
 
 void TrafficEnvironment::try_out() {
   sumo_.reset(sim::EnvOptions{}.seed);
@@ -163,8 +164,11 @@ void TrafficEnvironment::note_controlled() {
 
 Environment::Answer TrafficEnvironment::answer() {
   candidates_.clear();
-  if (episode_.frames && !done())
+  advice_.clear();
+  if (episode_.frames && !done()) {
     scene::find_candidates(sumo_.state(), script_options_.candidates, candidates_);
+    if (advisor_ != nullptr) advisor_->decide(sumo_.state(), advice_);
+  }
   Period period;
   period.time_s = sumo_.time_s();
   if (done()) {
@@ -179,6 +183,7 @@ Environment::Answer TrafficEnvironment::answer() {
   period.candidates = candidates_;
   period.controlled = controlled_;
   period.scripted = scripted_;
+  period.advice = advice_;
   period.score = sumo_.score();
   return {.size_bytes = writer_.finish(period), .done = done()};
 }

@@ -57,7 +57,8 @@ class TrafficEnvironment final : public Environment {
   scene::ControlPeriod control_period_;
   EpisodeSpec episode_;
   std::unique_ptr<scene::Controller> controller_;
-  sim::ControllerDriver driver_;  ///< of controller_
+  sim::ControllerDriver driver_;                ///< of controller_
+  std::unique_ptr<scene::Controller> advisor_;  ///< null: none
   // Of the period under way.
   std::vector<double> growth_;
   std::vector<double> conflict_growth_;
@@ -65,6 +66,7 @@ class TrafficEnvironment final : public Environment {
   std::vector<scene::Candidate> candidates_;
   std::vector<ControlledVehicle> controlled_;
   std::vector<scene::Command> scripted_;
+  std::vector<scene::Command> advice_;
 };
 
 }  // namespace traffic::rollout

@@ -49,6 +49,9 @@ void check_settings(const config::Config& config) {
   if (config.ppo.imitation_iterations > 0) {
     refuse("ppo.imitation_iterations", std::to_string(config.ppo.imitation_iterations), "0");
   }
+  const std::string& advisor = config.controller.advisor;
+  if (!advisor.empty())
+    refuse("controller.advisor", advisor, "it empty: PPO can begin with a script");
 }
 
 }  // namespace

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "optim/precision.h"
+#include "policy/commands.h"
 #include "traffic/core/error.h"
 #include "traffic/core/random.h"
 #include "traffic/core/random_streams.h"
@@ -57,11 +58,14 @@ Perception::Perception(const config::Config& config, std::int64_t conflicts, tor
   const auto globals = static_cast<std::int64_t>(scene::global_features().size());
   const std::int64_t hidden = config.model.hidden_dim;
   widths_.impact = groups_.latents ? 2 * config.model.latent_dim : 0;
-  widths_.own =
-      (groups_.features ? features : 0) + (groups_.encoding ? hidden : 0) + widths_.impact;
+  if (!config.controller.advisor.empty()) commands_ = commands_of(config.action);
+  widths_.advice = static_cast<std::int64_t>(commands_.size());
+  widths_.own = (groups_.features ? features : 0) + (groups_.encoding ? hidden : 0) +
+                widths_.advice + widths_.impact;
   widths_.shared = (groups_.globals ? globals : 0) + (groups_.pooled ? hidden : 0);
   const auto road = groups_.features ? static_cast<std::int64_t>(road_columns().size()) : 0;
-  const std::int64_t seen = road + (groups_.encoding ? hidden : 0) + widths_.impact;
+  const std::int64_t seen =
+      road + (groups_.encoding ? hidden : 0) + widths_.advice + widths_.impact;
   widths_.conflict =
       widths_.shared + 2 * (1 + seen) + (groups_.features ? kNumPlaces * (1 + road) : 0);
   const auto seed = static_cast<std::uint64_t>(config.run.seed);
@@ -128,6 +132,9 @@ ObservationBatch Perception::observe(std::span<const ObservationInput> sightings
     known.latents =
         world_model_->latents(known.encoded.hidden.index_select(0, rows)).to(torch::kCPU);
   }
+  if (!commands_.empty()) {
+    for (const rollout::Period* period : periods) find_advised(*period, commands_, known.advised);
+  }
   const auto b = static_cast<std::int64_t>(sightings.size());
   const auto m = static_cast<std::int64_t>(known.candidates.row.size());
   ObservationBatch out{.own = torch::empty({m, widths_.own}),
@@ -146,6 +153,11 @@ void Perception::write_own(const Known& known, const torch::Tensor& own) const {
     const std::int64_t row = known.candidates.row[m];
     if (groups_.features) to = write_row(known.encoded.nodes, row, to);
     if (groups_.encoding) to = write_row(known.encoded.encoding, known.candidate[m], to);
+    if (!known.advised.empty()) {
+      std::fill_n(to, commands_.size(), 0.0F);
+      to[known.advised[m]] = 1.0F;
+      to += commands_.size();
+    }
     if (groups_.latents) to = write_row(known.latents, static_cast<std::int64_t>(m), to);
   }
 }

@@ -15,6 +15,7 @@
 #include "traffic/model/graph_encoder.h"
 #include "traffic/model/world_model.h"
 #include "traffic/rollout/traffic/period.h"
+#include "traffic/scene/action.h"
 
 namespace traffic::train {
 
@@ -106,12 +107,14 @@ class Perception {
     std::vector<std::int64_t> candidate;  ///< [M] their places among the connected vehicles, if
                                           ///< these are encoded
     torch::Tensor latents;                ///< [M, impact], on the CPU; undefined if not wanted
+    std::vector<std::size_t> advised;     ///< [M] places among the commands; empty without advisor
   };
   void write_own(const Known& known, const torch::Tensor& own) const;
   void write_shared(const Known& known, const torch::Tensor& shared) const;
   void write_conflicts(const Known& known, const ObservationBatch& batch) const;
 
   InputGroups groups_;
+  std::vector<scene::Longitudinal> commands_;  ///< that may be advised; empty without an advisor
   std::int64_t conflicts_;
   torch::Device device_;
   model::ControllerInputs widths_;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "policy/commands.h"
 #include "traffic/core/error.h"
 #include "traffic/core/random.h"
 #include "traffic/core/random_streams.h"
@@ -45,9 +46,7 @@ Policy::Policy(const config::Config& config, const model::ControllerInputs& widt
   controller_->to(device);
   const std::string& kind = config.action.longitudinal;
   if (kind == "categorical") {
-    for (const auto& name : config.action.commands) {
-      commands_.push_back(scene::longitudinal_of(name));
-    }
+    commands_ = commands_of(config.action);
   } else if (kind == "acceleration") {
     bounds_ = {.low = config.env.min_accel_mps2, .high = config.env.max_accel_mps2};
   } else {

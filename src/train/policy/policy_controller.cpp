@@ -30,7 +30,8 @@ class PolicyController final : public scene::Controller {
       : config_(stored_config(snapshot)),
         decides_(decides.value_or(decides_in(snapshot))),
         perception_(config_, 1, torch::kCPU),
-        policy_(config_, perception_.widths(), torch::kCPU) {
+        policy_(config_, perception_.widths(), torch::kCPU),
+        advisor_(sim::make_advisor(config_)) {
     if (!snapshot.contains("policy_hash")) {
       throw CheckpointError("{} holds no controller: expected a checkpoint of phase 2 or 3",
                             snapshot.source());
@@ -81,6 +82,9 @@ class PolicyController final : public scene::Controller {
     rollout::Period period;
     period.time_s = state.time_s();
     period.candidates = candidates_;
+    advice_.clear();
+    if (advisor_ != nullptr) advisor_->decide(state, advice_);
+    period.advice = advice_;
     for (const scene::GraphFrame& frame : frames_) period.frames.push_back(frame.view());
     return period;
   }
@@ -98,12 +102,14 @@ class PolicyController final : public scene::Controller {
   Perception perception_;
   Policy policy_;
   Decider decider_{perception_, policy_};
+  std::unique_ptr<scene::Controller> advisor_;  ///< null: none
   std::uint64_t decision_seed_ = 0;
   std::int64_t decisions_ = 0;  ///< in the present episode
   scene::FrameBuilder builder_;
   RecurrentState memory_;
   std::vector<scene::GraphFrame> frames_;  ///< since the last decision
   std::vector<scene::Candidate> candidates_;
+  std::vector<scene::Command> advice_;
   scene::ControlPeriod control_period_;  ///< of the present episode
   std::optional<std::int64_t> step_;     ///< of the period; nothing before the first
 };

@@ -77,7 +77,7 @@ std::string Handover::conclude(const Best& best, report::Summary& summary) {
       "{:+.2f} %)",
       policy.gain.count, to_string(decides_), name_of(scene::objective_of(config_.env.objective)),
       interval_text(policy.gain), policy.gain.least);
-  if (config_.ppo.imitation_iterations > 0) text += compare_with_script(best, policy, summary);
+  if (!scripts_to_beat(config_).empty()) text += compare_with_script(best, policy, summary);
   return text + fmt::format("; compare it on seeds of your own with traffic_eval --controller {}\n",
                             "checkpoint:" + best.checkpoint);
 }
@@ -91,10 +91,11 @@ std::string Handover::compare_with_script(const Best& best, const SelectionEvalu
   order.prefers(excess_of(script), script.gains);
   const bool policy_kept = order.prefers(excess_of(policy), policy.gains);
   const auto over = report::mean_interval(report::paired_differences(policy.gains, script.gains));
-  const std::vector<std::string> experts = experts_of(config_);
-  const std::string name = fmt::format("{}", fmt::join(experts, ", "));
-  const bool several = experts.size() > 1;
-  const std::string learned = best.imitated_only ? "imitation" : "ppo";
+  const std::vector<std::string> scripts = scripts_to_beat(config_);
+  const std::string name = fmt::format("{}", fmt::join(scripts, ", "));
+  const bool several = scripts.size() > 1;
+  const char* first = config_.ppo.imitation_iterations > 0 ? "imitation" : "advice";
+  const std::string learned = best.imitated_only ? first : "ppo";
   summary.result["script"] = name;
   put_gain(summary, "script_gain", script.gain);
   if (imitation_) put_gain(summary, "imitation_gain", *imitation_);
@@ -113,20 +114,20 @@ std::string Handover::compare_with_script(const Best& best, const SelectionEvalu
       "\nthe script{} gain{} {} there{}; the best policy, of {}, {} more than the script{}\n"
       "kept: {}",
       several ? "s" : " " + name, several ? "" : "s", interval_text(script.gain), imitated, learned,
-      interval_text(over), by_scenario(policy, script, experts, summary), kept);
+      interval_text(over), by_scenario(policy, script, scripts, summary), kept);
 }
 
 /// A line for each of several.
 std::string Handover::by_scenario(const SelectionEvaluation& policy,
                                   const SelectionEvaluation& script,
-                                  const std::vector<std::string>& experts,
+                                  const std::vector<std::string>& scripts,
                                   report::Summary& summary) {
   std::string text;
   for (std::size_t s = 0; s < policy.by_scenario.size(); ++s) {
     const auto& [scenario, of_policy] = policy.by_scenario[s];
     const report::MeanInterval& of_script = script.by_scenario[s].second;
     put_gain(summary, "script_gain_" + scenario, of_script);
-    text += fmt::format("\n  {}: {} gains {}, the policy {}", scenario, experts[s],
+    text += fmt::format("\n  {}: {} gains {}, the policy {}", scenario, scripts[s],
                         interval_text(of_script), interval_text(of_policy));
   }
   return text;

@@ -47,8 +47,8 @@ class Handover {
     bool imitated_only = false;  ///< it is one that PPO has not changed
     std::string checkpoint;      ///< path of the result
   };
-  /// Measures the best policy on seeds that it was not chosen on, compares it with the script, if
-  /// one was imitated, and says what to use.
+  /// Measures the best policy on seeds that it was not chosen on, compares it with the script that
+  /// it imitated or is advised by, if there is one, and says what to use.
   /// @return a line for the user
   std::string conclude(const Best& best, report::Summary& summary);
 
@@ -65,7 +65,7 @@ class Handover {
                                   report::Summary& summary);
   static std::string by_scenario(const SelectionEvaluation& policy,
                                  const SelectionEvaluation& script,
-                                 const std::vector<std::string>& experts, report::Summary& summary);
+                                 const std::vector<std::string>& scripts, report::Summary& summary);
 
   const config::Config& config_;
   Runs runs_;

@@ -65,6 +65,9 @@ class PpoTraining final : public Training {
   void restore_from(const checkpoint::Snapshot& snapshot) override;
   void save_to(checkpoint::Snapshot& snapshot) const override;
   std::optional<Iteration> iterate() override;
+  [[nodiscard]] bool start_is_candidate() const override {
+    return imitation_end_ == 0 && !config_.controller.advisor.empty();
+  }
   std::optional<Assessment> evaluate() override;
   void take_best(const checkpoint::Snapshot& snapshot) override;
   void conclude(report::Summary& summary) override;

@@ -3,20 +3,10 @@
 #include <algorithm>
 #include <optional>
 
+#include "policy/commands.h"
+
 namespace traffic::train {
 namespace {
-
-std::optional<std::size_t> index_of(std::span<const scene::Longitudinal> commands,
-                                    scene::Longitudinal wanted) {
-  const auto found = std::find(commands.begin(), commands.end(), wanted);
-  if (found == commands.end()) return std::nullopt;
-  return static_cast<std::size_t>(found - commands.begin());
-}
-
-/// The command of a policy that is nearest to it: a speed to be held is one to slow down to.
-scene::Longitudinal as_category(scene::Longitudinal asked) {
-  return asked == scene::Longitudinal::kTargetSpeed ? scene::Longitudinal::kSlow : asked;
-}
 
 /// What was asked of a vehicle for long enough.
 std::optional<std::size_t> action_for(std::uint32_t vehicle, std::span<const scene::Command> asked,
@@ -31,7 +21,7 @@ std::optional<std::size_t> action_for(std::uint32_t vehicle, std::span<const sce
     if (asked_for == *first) held_s += command.hold_s;
   }
   if (!first || held_s < least_s) return std::nullopt;
-  return index_of(commands, *first);
+  return place_among(commands, *first);
 }
 
 }  // namespace

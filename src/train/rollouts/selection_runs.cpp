@@ -12,6 +12,13 @@ std::vector<std::string> experts_of(const config::Config& config) {
   return experts;
 }
 
+std::vector<std::string> scripts_to_beat(const config::Config& config) {
+  if (config.ppo.imitation_iterations > 0) return experts_of(config);
+  if (config.controller.advisor.empty()) return {};
+  return std::vector<std::string>(config::scenario_mix(config.env).size(),
+                                  config.controller.advisor);
+}
+
 SelectionRuns::SelectionRuns(const Parts& parts)
     : parts_(parts), mix_(config::scenario_mix(parts.config.env)) {}
 
@@ -45,9 +52,10 @@ const std::vector<EpisodeOutcome>& SelectionRuns::uncontrolled() {
 
 const SelectionEvaluation& SelectionRuns::script() {
   if (!script_) {
-    script_ = assess(collect(
-        "scripted selection runs",
-        {.reward = &parts_.reward, .cost = &parts_.cost, .experts = experts_of(parts_.config)}));
+    script_ =
+        assess(collect("scripted selection runs", {.reward = &parts_.reward,
+                                                   .cost = &parts_.cost,
+                                                   .experts = scripts_to_beat(parts_.config)}));
   }
   return *script_;
 }

@@ -19,6 +19,9 @@ namespace traffic::train {
 
 /// Of each scenario: the one that is to be imitated.
 std::vector<std::string> experts_of(const config::Config& config);
+/// One for each scenario: those that a policy has to be better than, which it imitated or is
+/// advised by; empty without any.
+std::vector<std::string> scripts_to_beat(const config::Config& config);
 
 /// Everything is collective. Keeps references to all that it is given.
 class SelectionRuns {

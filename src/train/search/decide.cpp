@@ -28,20 +28,25 @@ struct Suitable {
   int top_k = 0;  ///< 0: whatever it is
 };
 
+std::vector<std::string> names_of(const config::ControllerSpec& spec) {
+  const auto commands = config::commands_of(spec);
+  return {commands.begin(), commands.end()};
+}
+
 Suitable suitable_for(const config::ControllerSpec& spec) {
   Suitable to;
   const auto add = [&](std::string_view command) { to.commands.emplace_back(command); };
-  for (const std::string_view command : config::commands_of(spec)) add(command);
+  for (const std::string& command : names_of(spec)) add(command);
   if (spec.name != "none") to.top_k = static_cast<int>(std::lround(spec.get("top")));
   if (spec.name == "meter") {
     add("fast");
     to.zone_m = std::max(100.0, spec.get("to_m"));
     to.slow_mps = spec.get("speed_mps");
   } else if (spec.name == "yield") {
-    to.zone_m = spec.get("to_m");
+    to.zone_m = std::max(200.0, spec.get("to_m"));
     to.lead_only = true;
     to.commit_s = 30.0;
-    to.lead_s = spec.get("lead_s");
+    to.lead_s = spec.get("lead_s") + 12.0;
     to.period_s = 5.0;
     to.first_command_probability = 0.5;
     to.gae_lambda = 0.9;
@@ -55,11 +60,16 @@ Suitable suitable_for(const config::ControllerSpec& spec) {
   return to;
 }
 
+void add_commands(const std::vector<std::string>& more, Suitable& to) {
+  for (const std::string& command : more) {
+    if (std::ranges::find(to.commands, command) == to.commands.end())
+      to.commands.push_back(command);
+  }
+}
+
 /// What suits several scenarios at once: whoever one of them needs may be commanded.
 Suitable join(Suitable a, const Suitable& b) {
-  for (const std::string& command : b.commands) {
-    if (std::ranges::find(a.commands, command) == a.commands.end()) a.commands.push_back(command);
-  }
+  add_commands(b.commands, a);
   a.zone_m = std::max(a.zone_m, b.zone_m);
   a.lead_only = a.lead_only && b.lead_only;
   a.behind = a.behind || b.behind;
@@ -94,10 +104,14 @@ class Settings {
   }
 
  private:
+  [[nodiscard]] bool decides(std::string_view key) const {
+    const auto& keys = config_.search.decides;
+    return std::ranges::find(keys, key) != keys.end();
+  }
+
   template <typename T>
   void set(std::string_view key, T& place, T value) {
-    const auto& keys = config_.search.decides;
-    if (std::ranges::find(keys, key) != keys.end()) place = std::move(value);
+    if (decides(key)) place = std::move(value);
   }
 
   void follow_scripts() {
@@ -117,6 +131,9 @@ class Settings {
     set("env.lead_s", env.lead_s, to->lead_s);
     if (to->slow_mps > 0) set("env.slow_mps", env.slow_mps, to->slow_mps);
     set("env.control_period_s", env.control_period_s, in_whole_steps(to->period_s));
+    // A single script advises; of several, each knows its own network only: they are imitated.
+    const bool advises = scripts.size() == 1 && decides("controller.advisor");
+    if (advises) take_advice(result_.scenarios.front(), *to);
     set("action.commands", config_.action.commands, to->commands);
     if (to->top_k > 0) {
       set("controller.top_k", config_.controller.top_k, static_cast<std::int64_t>(to->top_k));
@@ -126,11 +143,28 @@ class Settings {
     set("ppo.gae_lambda", config_.ppo.gae_lambda, to->gae_lambda);
     set("ppo.intervention_cost", config_.ppo.intervention_cost, affordable_cost());
     set("ppo.imitation_controllers", config_.ppo.imitation_controllers, scripts);
-    if (config_.ppo.imitation_iterations == 0) {
+    if (!advises && config_.ppo.imitation_iterations == 0) {
       set("ppo.imitation_iterations", config_.ppo.imitation_iterations, long_enough());
       chose_imitation_ = config_.ppo.imitation_iterations > 0;
     }
     compare_with(scripts);
+  }
+
+  /// The script advises, and what it and others that help ask for can be tried, and what the file
+  /// names. In every state one or two vehicles do something else: where a hundred are commanded,
+  /// one in ten at random would be another traffic.
+  void take_advice(const ScenarioSearch& search, Suitable& to) {
+    if (!to.lead_only) {
+      for (const TriedScript& tried : search.tried) {
+        if (tried.helps()) add_commands(names_of(config::parse_controller(tried.controller)), to);
+      }
+      add_commands(config_.action.commands, to);
+    }
+    config_.controller.advisor = search.best;
+    const double commanded = search.found()->controlled_s / std::max(1.0, mean_duration_s());
+    constexpr double kTried = 2.0;
+    set("controller.advice_probability", config_.controller.advice_probability,
+        1.0 - std::clamp(kTried / std::max(1.0, commanded), 0.01, 0.1));
   }
 
   /// What tells one network from another takes longer to learn than what a script does on one.

@@ -52,6 +52,9 @@ TEST(PeriodCodec, ReturnsWhatWasWritten) {
   EXPECT_EQ(read.controlled[0].unsafe_steps, 2);
   ASSERT_EQ(read.scripted.size(), 1U);
   EXPECT_EQ(read.scripted[0].longitudinal, scene::Longitudinal::kStop);
+  ASSERT_EQ(read.advice.size(), 1U);
+  EXPECT_EQ(read.advice[0].vehicle_id, 16U);
+  EXPECT_EQ(read.advice[0].longitudinal, scene::Longitudinal::kFast);
 
   ASSERT_EQ(read.frames.size(), fixture.frames.size());
   for (std::size_t f = 0; f < read.frames.size(); ++f) {
@@ -199,6 +202,9 @@ TEST(PeriodCodec, RefusesCommandsThatAreNone) {
   PeriodFixture hold;
   hold.scripted[0].hold_s = std::nan("");
   EXPECT_FALSE(readable(hold.bytes()));
+  PeriodFixture advice;
+  advice.advice[0].longitudinal = static_cast<scene::Longitudinal>(200);
+  EXPECT_FALSE(readable(advice.bytes()));
 }
 
 TEST(PeriodCodec, SaysSoWhenAnObservationDoesNotFit) {

@@ -43,6 +43,8 @@ struct PeriodFixture {
       {.vehicle_id = 12, .conflict = 1, .steps = 3, .hard_brakes = 1, .unsafe_steps = 2}};
   std::vector<scene::Command> scripted{
       {.vehicle_id = 12, .longitudinal = scene::Longitudinal::kStop, .hold_s = 1.0}};
+  std::vector<scene::Command> advice{
+      {.vehicle_id = 16, .longitudinal = scene::Longitudinal::kFast, .hold_s = 3.0}};
   scene::EpisodeScore score = make_score();
 
   static scene::EpisodeScore make_score() {
@@ -61,6 +63,7 @@ struct PeriodFixture {
     period.candidates = candidates;
     period.controlled = controlled;
     period.scripted = scripted;
+    period.advice = advice;
     period.score = score;
     return period;
   }

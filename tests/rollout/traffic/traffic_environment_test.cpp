@@ -251,6 +251,33 @@ TEST_F(TrafficEnvironmentTest, AScriptThatAdvisesSaysWhatItWouldDoAndChangesNoth
   EXPECT_EQ(period_.score.numerator(), alone.numerator());
 }
 
+TEST_F(TrafficEnvironmentTest, AnAdvisorSaysInEveryStateWhatItWouldDoThere) {
+  config_.env.max_time_s = 450;
+  config_.controller.advisor = "meter(period_s=3)";
+  start();
+  // Who does what it says is that script.
+  reset({.traffic = {.seed = 5}});
+  std::size_t advised = 0;
+  while (!period_.done()) {
+    const std::vector<scene::Command> advice(period_.advice.begin(), period_.advice.end());
+    advised += advice.size();
+    step(advice);
+    EXPECT_TRUE(period_.scripted.empty());
+  }
+  EXPECT_GT(advised, 0U);
+  const scene::EpisodeScore followed = period_.score;
+  reset({.traffic = {.seed = 5}, .controller = "meter(period_s=3)"});
+  run_to_end();
+  EXPECT_EQ(followed.numerator(), period_.score.numerator());
+  EXPECT_EQ(followed.cv_steps, period_.score.cv_steps);
+  // Scores alone need no advice.
+  reset({.traffic = {.seed = 5}, .frames = false});
+  while (!period_.done()) {
+    step();
+    EXPECT_TRUE(period_.advice.empty());
+  }
+}
+
 TEST_F(TrafficEnvironmentTest, DemandCanBeScaledForOneEpisode) {
   config_.env.max_time_s = 200;
   start();

@@ -36,6 +36,34 @@ TEST(Perception, GivesEachCandidateItsOwnNormalisedFeatures) {
   EXPECT_EQ(seen.conflict.sizes(), (std::vector<std::int64_t>{1, 1, perception.widths().conflict}));
 }
 
+TEST(Perception, ShowsWhichCommandIsAdvisedBetweenFeaturesAndLatents) {
+  config::Config config = small_perception();
+  config.controller.inputs = {"features", "latents"};
+  const model::ControllerInputs without = Perception(config, 1, torch::kCPU).widths();
+  config.controller.advisor = "meter(speed_mps=2)";
+  config.action.commands = {"none", "stop", "slow"};
+  Perception perception(config, 1, torch::kCPU);
+  perception.freeze();
+  EXPECT_EQ(perception.widths().advice, 3);
+  EXPECT_EQ(perception.widths().own, without.own + 3);
+  const std::vector<scene::Candidate> candidates{{.node = 1}, {.node = 3}, {.node = 4}};
+  const std::list<scene::GraphFrame> frames{frame_of({4, 5, 8, 9, 11}, 1)};
+  rollout::Period period = period_of(frames, candidates);
+  // A speed to be held is one to slow down to; driving fast is none of these commands.
+  const std::vector<scene::Command> advice{
+      {.vehicle_id = 9, .longitudinal = scene::Longitudinal::kTargetSpeed, .value = 2.0},
+      {.vehicle_id = 11, .longitudinal = scene::Longitudinal::kFast},
+      {.vehicle_id = 4, .longitudinal = scene::Longitudinal::kStop}};
+  period.advice = advice;
+  RecurrentState memory;
+  const ObservationInput sighting{.period = &period, .memory = &memory};
+  const ObservationBatch seen = perception.observe(std::span(&sighting, 1));
+  const auto features = static_cast<std::int64_t>(scene::node_features().size());
+  EXPECT_TRUE(
+      torch::equal(seen.own.narrow(1, features, 3),
+                   torch::tensor({{1.0F, 0.0F, 0.0F}, {0.0F, 0.0F, 1.0F}, {1.0F, 0.0F, 0.0F}})));
+}
+
 TEST(Perception, RemembersConnectedVehiclesByTheirIdsThroughComingAndGoing) {
   // Vehicle 5 is seen alone three times. The same frames among vehicles that come and go, in a
   // batch with another simulation, must give it the same latents: no edges join it to the others.

@@ -116,6 +116,30 @@ TEST(PolicyController, DecidesAsItsCheckpointSaysAndSamplesTheSameForTheSameSeed
   EXPECT_EQ(target_speeds(*greedy, 7), target_speeds(*greedy, 8));
 }
 
+TEST(PolicyController, AsksItsAdvisorWhereItIsUsed) {
+  config::Config config;
+  config.controller.inputs = {"features", "globals"};
+  config.controller.advisor = "brisk(to_m=100)";
+  config.action.lane_change = false;
+  config.env.control_period_s = 1;
+  config.env.zone_m = 300;
+  const TempFile file("controller.h5", "");
+  save_controller(config, file.path());
+  const auto controller = make_policy_controller({.path = file.path()});
+  controller->reset(1);
+  Scene s(priority_merge().road());
+  s.state().reset(1.0, 100.0);
+  const auto near = s.add(kMain, "main_0", 240, 0, /*is_cv=*/true);
+  s.add(kMain, "main_0", 100, 0, /*is_cv=*/true);
+  s.events().time_s = 0;
+  s.state().update(s.events());
+  std::vector<scene::Command> commands;
+  controller->decide(s.state(), commands);
+  ASSERT_EQ(commands.size(), 1U) << "untrained, it does what the script would";
+  EXPECT_EQ(commands[0].vehicle_id, near);
+  EXPECT_EQ(commands[0].longitudinal, scene::Longitudinal::kFast);
+}
+
 /// A network that is cheap to load, seen without encodings.
 config::Config small_config() {
   config::Config config;

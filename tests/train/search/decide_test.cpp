@@ -46,13 +46,13 @@ TEST(Decide, AYieldingScriptBringsItsZoneLeadCommitmentAndCommand) {
          {{.duration_s = 3600, .step_length_s = 1}}, config);
   EXPECT_EQ(config.env.objective, "ocr");
   EXPECT_EQ(config.env.zone_m, 200);
-  EXPECT_EQ(config.env.lead_s, 12);
+  EXPECT_EQ(config.env.lead_s, 24) << "it may also begin earlier than the script";
   EXPECT_TRUE(config.env.lead_only);
   EXPECT_EQ(config.env.commit_s, 30);
   EXPECT_THAT(config.action.commands, ElementsAre("none", "arrive_late"));
   EXPECT_EQ(config.controller.top_k, 30);
-  EXPECT_THAT(config.ppo.imitation_controllers, ElementsAre("yield(lead_s=12, to_m=200, top=30)"));
-  EXPECT_GT(config.ppo.imitation_iterations, 0);
+  EXPECT_EQ(config.controller.advisor, "yield(lead_s=12, to_m=200, top=30)");
+  EXPECT_EQ(config.ppo.imitation_iterations, 0);
   EXPECT_THAT(config.evaluation.controllers,
               ElementsAre("none", "yield(lead_s=12, to_m=200, top=30)"));
   // An hour is learned in pieces of ten minutes, of decisions every five seconds.
@@ -92,7 +92,32 @@ TEST(Decide, WhatTheUserKeepsIsKept) {
          config);
   EXPECT_EQ(config.env.zone_m, 77);
   EXPECT_EQ(config.controller.top_k, config::Controller{}.top_k);
+}
+
+TEST(Decide, AScriptIsImitatedWhereItMayNotAdvise) {
+  config::Config config = asked();
+  std::erase(config.search.decides, "controller.advisor");
+  decide(result_of({found("meter(density=25, to_m=60, top=3)", 5.0, 300)}), {{.duration_s = 900}},
+         config);
+  EXPECT_EQ(config.controller.advisor, "");
+  EXPECT_THAT(config.ppo.imitation_controllers, ElementsAre("meter(density=25, to_m=60, top=3)"));
+  EXPECT_GT(config.ppo.imitation_iterations, 0);
   EXPECT_THAT(config.action.commands, ElementsAre("none", "stop", "fast"));
+}
+
+TEST(Decide, WhereAScriptAdvisesOtherCommandsAreTriedByOneOrTwoVehiclesAtATime) {
+  config::Config config = asked();
+  config.action.commands = {"none", "stop", "slow"};
+  ScenarioSearch search = found("brisk(to_m=100, top=200)", 17.0, 90000);
+  search.tried.push_back({.controller = "glide(top=200)", .gain = 15.0, .half_width = 1.0});
+  search.tried.push_back({.controller = "yield", .gain = 0.5, .half_width = 1.0});
+  decide(result_of({search}), {{.duration_s = 900}}, config);
+  EXPECT_EQ(config.controller.advisor, "brisk(to_m=100, top=200)");
+  EXPECT_THAT(config.action.commands, ElementsAre("none", "fast", "arrive_green", "stop", "slow"));
+  EXPECT_NEAR(config.controller.advice_probability, 1.0 - 2.0 / 100.0, 1e-9);
+  config = asked();
+  decide(result_of({found("meter", 5.0, 300)}), {{.duration_s = 900}}, config);
+  EXPECT_NEAR(config.controller.advice_probability, 0.9, 1e-9) << "at most one in ten";
 }
 
 TEST(Decide, SeveralScenariosGetAScriptEachAndRoomForAllOfThem) {
@@ -105,6 +130,7 @@ TEST(Decide, SeveralScenariosGetAScriptEachAndRoomForAllOfThem) {
   EXPECT_THAT(config.ppo.imitation_controllers,
               ElementsAre("meter(density=25)", "yield(top=10)", "none"));
   EXPECT_THAT(config.action.commands, ElementsAre("none", "stop", "fast", "arrive_late"));
+  EXPECT_EQ(config.controller.advisor, "") << "one for each would know its own network only";
   EXPECT_FALSE(config.env.lead_only);
   EXPECT_EQ(config.env.zone_m, 200);
   EXPECT_EQ(config.env.control_period_s,

@@ -71,6 +71,7 @@ struct Period {
   std::span<const scene::Candidate> candidates;  ///< in the order of the nodes
   std::span<const ControlledVehicle> controlled;
   std::span<const scene::Command> scripted;  ///< what the scripted controller asked for
+  std::span<const scene::Command> advice;    ///< what controller.advisor would do now
   scene::EpisodeScore score;                 ///< since the start of the episode
 
   [[nodiscard]] bool done() const { return terminated || truncated; }

@@ -1,0 +1,39 @@
+#include "policy/commands.h"
+
+#include <algorithm>
+#include <unordered_map>
+
+namespace traffic::train {
+
+std::vector<scene::Longitudinal> commands_of(const config::Action& action) {
+  std::vector<scene::Longitudinal> commands;
+  for (const auto& name : action.commands) commands.push_back(scene::longitudinal_of(name));
+  return commands;
+}
+
+scene::Longitudinal as_category(scene::Longitudinal asked) {
+  return asked == scene::Longitudinal::kTargetSpeed ? scene::Longitudinal::kSlow : asked;
+}
+
+std::optional<std::size_t> place_among(std::span<const scene::Longitudinal> commands,
+                                       scene::Longitudinal asked) {
+  const auto found = std::find(commands.begin(), commands.end(), asked);
+  if (found == commands.end()) return std::nullopt;
+  return static_cast<std::size_t>(found - commands.begin());
+}
+
+void find_advised(const rollout::Period& period, std::span<const scene::Longitudinal> commands,
+                  std::vector<std::size_t>& advised) {
+  std::unordered_map<std::uint32_t, std::size_t> place_of;
+  for (const scene::Command& command : period.advice) {
+    const auto place = place_among(commands, as_category(command.longitudinal));
+    place_of.emplace(command.vehicle_id, place.value_or(0));
+  }
+  const auto& vehicle_id = period.frames.back().vehicle_id;
+  for (const scene::Candidate& candidate : period.candidates) {
+    const auto found = place_of.find(vehicle_id[static_cast<std::size_t>(candidate.node)]);
+    advised.push_back(found == place_of.end() ? 0 : found->second);
+  }
+}
+
+}  // namespace traffic::train
