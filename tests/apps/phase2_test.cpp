@@ -472,6 +472,7 @@ TEST_F(Phase2Test, WhoIsAdvisedBeginsAsTheScript) {
   EXPECT_EQ(result["gain_over_script"].get<double>(), 0.0);
   EXPECT_GT(result["cv_steps"].get<double>(), 0.0);
   EXPECT_THAT(result["kept"], ::testing::AnyOf("advice", "ppo"));
+  EXPECT_FALSE(result.contains("imitation_gain"));
 }
 
 TEST_F(Phase2Test, WhoIsAdvisedLearnsToTheBitAlsoWhereTheRunIsResumed) {

@@ -226,7 +226,8 @@ void PpoTraining::end_imitation(const UpdateResult& update) {
 }
 
 std::optional<Assessment> PpoTraining::evaluate() {
-  const auto assessed = handover_.assess(decider_, iteration_ == imitation_end_);
+  const bool imitation_ends = imitation_end_ > 0 && iteration_ == imitation_end_;
+  const auto assessed = handover_.assess(decider_, imitation_ends);
   rollouts_.count();
   if (!assessed) return std::nullopt;
   log_.evaluated(iteration_, *assessed);

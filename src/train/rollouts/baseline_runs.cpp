@@ -98,10 +98,11 @@ Baseline measure(const MeasureInput& in, TrafficCollector& collector,
   baseline.expected_loss_s = sum[bins + 2] / episodes;
   baseline.mean_delay_s = sum[bins + 3] / episodes;
   spdlog::info(
-      "measured {} uncontrolled episodes of {} in {:.1f} s: ocr_all {:.3f}, delay {:.1f} s, demand "
-      "{:.0f}",
-      baseline.growth.episodes, config.env.scenario, clock.seconds(), baseline.mean_ocr_all,
-      baseline.mean_delay_s, baseline.expected_demand);
+      "measured {} uncontrolled episodes of {:.0f} s of {} in {:.1f} s: ocr_all {:.3f}, "
+      "delay {:.1f} s, demand {:.0f}",
+      baseline.growth.episodes, static_cast<double>(bins) * baseline.growth.bin_s,
+      config.env.scenario, clock.seconds(), baseline.mean_ocr_all, baseline.mean_delay_s,
+      baseline.expected_demand);
   return baseline;
 }
 

@@ -138,8 +138,10 @@ class Settings {
     if (to->top_k > 0) {
       set("controller.top_k", config_.controller.top_k, static_cast<std::int64_t>(to->top_k));
     }
-    set("controller.first_command_probability", config_.controller.first_command_probability,
-        to->first_command_probability);
+    if (!advises) {
+      set("controller.first_command_probability", config_.controller.first_command_probability,
+          to->first_command_probability);
+    }
     set("ppo.gae_lambda", config_.ppo.gae_lambda, to->gae_lambda);
     set("ppo.intervention_cost", config_.ppo.intervention_cost, affordable_cost());
     set("ppo.imitation_controllers", config_.ppo.imitation_controllers, scripts);
@@ -190,10 +192,10 @@ class Settings {
     return period_s;
   }
 
-  /// Commanding as much as a script does may cost a fifth of what that gains: otherwise learning
-  /// begins with unlearning it.
+  /// Commanding as much as a script does may cost a twentieth of what that gains: the last of its
+  /// commands bring much less than their mean, and learning would begin with unlearning them.
   [[nodiscard]] double affordable_cost() const {
-    constexpr double kShare = 0.2;
+    constexpr double kShare = 0.05;
     double cost = config_.ppo.intervention_cost;
     for (const ScenarioSearch& one : result_.scenarios) {
       const TriedScript* script = one.found();
@@ -216,17 +218,25 @@ class Settings {
     return config_.ppo.episode_s > 0 ? std::min(whole_s, config_.ppo.episode_s) : whole_s;
   }
 
-  /// Sixteen episodes; long scenarios in pieces, which begin in traffic of all of their time.
+  /// Of a batch: half as many where they are long.
+  [[nodiscard]] std::int64_t episodes() const {
+    constexpr std::int64_t kEpisodes = 16;
+    return episode_length_s() > kLong_s ? kEpisodes / 2 : kEpisodes;
+  }
+
+  /// Long scenarios in pieces, which begin in traffic of all of their time. That is uncontrolled
+  /// traffic: who is advised learns in the traffic that the script makes, so from the beginning on.
   void fit_batch() {
-    constexpr double kLong_s = 1200.0;
+    constexpr double kVeryLong_s = 7200.0;
     constexpr double kPiece_s = 600.0;
     const bool may_be_cut =
         config_.ppo.rollout_fragment_length == 0 && !config_.ppo.baseline_cache.empty();
-    if (mean_duration_s() > kLong_s && may_be_cut) {
+    const double whole_s = config_.controller.advisor.empty() ? kLong_s : kVeryLong_s;
+    if (mean_duration_s() > whole_s && may_be_cut) {
       set("ppo.episode_s", config_.ppo.episode_s, kPiece_s);
     }
     const double decisions = std::ceil(episode_length_s() / config_.env.control_period_s - 1e-9);
-    const std::int64_t batch = kEpisodes * static_cast<std::int64_t>(decisions);
+    const std::int64_t batch = episodes() * static_cast<std::int64_t>(decisions);
     set("ppo.train_batch_size", config_.ppo.train_batch_size, batch);
     set("ppo.minibatch_size", config_.ppo.minibatch_size, std::max<std::int64_t>(1, batch / 4));
   }
@@ -241,12 +251,13 @@ class Settings {
       return static_cast<std::int64_t>(std::clamp(share * all_s / episode_s, least, most));
     };
     set("ppo.baseline_episodes", config_.ppo.baseline_episodes, fit(0.1, 8, 64));
-    // Ten evaluations, each of the greedy and of the sampled controller.
+    constexpr std::int64_t kEvaluations = 10;
+    // Each of the greedy and of the sampled controller.
     set("ppo.eval_episodes", config_.ppo.eval_episodes, fit(0.01, 4, 20));
     // Once: no control, the script, the controller.
     set("ppo.handover_episodes", config_.ppo.handover_episodes, fit(0.03, 12, 40));
     const double share = episode_length_s() / std::max(1.0, mean_duration_s());
-    const double iteration_s = kWithLearning * episode_s * share * static_cast<double>(kEpisodes);
+    const double iteration_s = kWithLearning * episode_s * share * static_cast<double>(episodes());
     const auto iterations =
         static_cast<std::int64_t>(std::clamp(0.65 * all_s / iteration_s, 8.0, 400.0));
     if (chose_imitation_) {  // it leaves PPO a quarter of the time
@@ -256,10 +267,10 @@ class Settings {
     set("ppo.iterations", config_.ppo.iterations,
         std::max(iterations, config_.ppo.imitation_iterations + 4));
     set("ppo.eval_interval", config_.ppo.eval_interval,
-        std::max<std::int64_t>(1, config_.ppo.iterations / 10));
+        (config_.ppo.iterations + kEvaluations - 1) / kEvaluations);
   }
 
-  static constexpr std::int64_t kEpisodes = 16;  ///< of a batch
+  static constexpr double kLong_s = 1200.0;      ///< of an episode
   static constexpr std::int64_t kImitation = 4;  ///< iterations that one script takes
 
   const SearchResult& result_;

@@ -55,15 +55,15 @@ TEST(Decide, AYieldingScriptBringsItsZoneLeadCommitmentAndCommand) {
   EXPECT_EQ(config.ppo.imitation_iterations, 0);
   EXPECT_THAT(config.evaluation.controllers,
               ElementsAre("none", "yield(lead_s=12, to_m=200, top=30)"));
-  // An hour is learned in pieces of ten minutes, of decisions every five seconds.
-  EXPECT_EQ(config.ppo.episode_s, 600);
-  EXPECT_EQ(config.ppo.train_batch_size, 16 * 120);
+  // An hour as a whole, of decisions every five seconds.
+  EXPECT_EQ(config.ppo.episode_s, 0);
+  EXPECT_EQ(config.ppo.train_batch_size, 8 * 720);
 }
 
-TEST(Decide, CommandingAsMuchAsTheScriptCostsAFifthOfItsGainAtMost) {
+TEST(Decide, CommandingAsMuchAsTheScriptCostsATwentiethOfItsGainAtMost) {
   config::Config config = asked();
   decide(result_of({found("brisk(to_m=100, top=50)", 2.0, 100000)}), {{.duration_s = 900}}, config);
-  EXPECT_DOUBLE_EQ(config.ppo.intervention_cost, 0.2 * 2.0 / 100000);
+  EXPECT_DOUBLE_EQ(config.ppo.intervention_cost, 0.05 * 2.0 / 100000);
   EXPECT_TRUE(config.env.behind);
   config = asked();
   const double cost = config.ppo.intervention_cost;
@@ -81,6 +81,10 @@ TEST(Decide, WhereNoScriptHelpsNothingIsImitatedAndTheCommandsStay) {
   EXPECT_EQ(config.env.zone_m, config::Env{}.zone_m);
   EXPECT_THAT(config.evaluation.controllers, ElementsAre("none")) << "but what was trained";
   EXPECT_EQ(config.ppo.train_batch_size, 16 * 300);
+  config = asked();
+  decide(result_of({found("meter", 0.5, 300)}), {{.duration_s = 3600}}, config);
+  EXPECT_EQ(config.ppo.episode_s, 600) << "an hour in pieces, from traffic of all of it";
+  EXPECT_EQ(config.ppo.train_batch_size, 16 * 200);
 }
 
 TEST(Decide, WhatTheUserKeepsIsKept) {
