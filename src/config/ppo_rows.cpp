@@ -189,6 +189,13 @@ std::vector<Row> ppo_rows() {
        .help = "What is left of it at the end, reached in a straight line.",
        .range = between(0, 1)},
       {TRAFFIC_KEY(ppo.vf_coef), .help = "Weight of the value loss.", .range = between(0, 100)},
+      {TRAFFIC_KEY(ppo.desired_kl),
+       .help =
+           "Divergence (KL) of the policy after an update from that before it that is wanted: "
+           "where the last pass has less than half of it the policy's learning rate is half as "
+           "much again from the next iteration on, where it has more than twice of it two thirds, "
+           "within a tenth and ten times of what the schedule says; 0: as the schedule says.",
+       .range = between(0, 10)},
       {TRAFFIC_KEY(ppo.target_kl),
        .help = "The epochs of an iteration end when the policy has moved 1.5 times this far; 0: "
                "never early.",

@@ -210,6 +210,8 @@ struct Ppo {
   double final_ent_share = 1.0;  ///< what is left of it at the last iteration
   double vf_coef = 0.5;
   double target_kl = 0.02;  ///< 0: no early stop
+  double desired_kl =
+      0.0;  ///< of an update, that the policy's learning rate is led by; 0: it is not
   double clip_norm = 0.5;
   std::string credit = "conflict";        ///< conflict | global
   double reward_scale = 100.0;            ///< of the growth over the expected demand

@@ -87,7 +87,8 @@ std::optional<UpdateResult> Learner::update(const Experience& experience, std::i
   const double progress = static_cast<double>(iteration) / static_cast<double>(ppo_.iterations);
   const rl::LinearSchedule entropy{.start = ppo_.ent_coef,
                                    .end = ppo_.ent_coef * ppo_.final_ent_share};
-  result.learning_rate = step_factor_ * schedule_of(ppo_, first_iteration).at(iteration);
+  const double rate = step_factor_ * schedule_of(ppo_, first_iteration).at(iteration);
+  result.learning_rate = kl_factor_ * rate;
   result.ent_coef = ent_coef_ = entropy.at(progress);
   fit_value(experience, total_states, iteration, result);
   const PpoTargets targets = make_targets(experience, total_states, iteration, result);
@@ -99,15 +100,25 @@ std::optional<UpdateResult> Learner::update(const Experience& experience, std::i
                                                 .iteration = iteration,
                                                 .epoch = result.epochs,
                                                 .size = ppo_.minibatch_size});
-    goes_on = run_epoch(experience, targets, minibatches, result);
+    goes_on = run_epoch(experience, targets, minibatches, rate, result);
     ++result.epochs;
   }
   result.grad_norm /= static_cast<double>(std::max<std::int64_t>(1, result.steps));
+  if (ppo_.desired_kl > 0.0) follow_kl(result.statistics.approx_kl);
   return result;
 }
 
+/// As rl_games and rsl_rl do.
+void Learner::follow_kl(double kl) {
+  constexpr double kStep = 1.5;
+  constexpr double kMost = 10.0;
+  if (kl < 0.5 * ppo_.desired_kl) kl_factor_ = std::min(kMost, kl_factor_ * kStep);
+  if (kl > 2.0 * ppo_.desired_kl) kl_factor_ = std::max(1.0 / kMost, kl_factor_ / kStep);
+}
+
 bool Learner::run_epoch(const Experience& experience, const PpoTargets& targets,
-                        const std::vector<torch::Tensor>& minibatches, UpdateResult& result) {
+                        const std::vector<torch::Tensor>& minibatches, double value_rate,
+                        UpdateResult& result) {
   const auto denominators = denominators_of(experience, minibatches, communicator_);
   torch::Tensor of_epoch = torch::zeros({rl::kNumPpoSums}, torch::kDouble);
   bool goes_on = true;
@@ -131,8 +142,10 @@ bool Learner::run_epoch(const Experience& experience, const PpoTargets& targets,
     for (SliceOptimiser* optimiser : {&critic_.optimiser(), &policy_optimiser_}) {
       const auto norm = optimiser->reduce();
       if (!norm) continue;
-      optimiser->step(result.learning_rate, comm::clip_factor(*norm, ppo_.clip_norm));
-      if (optimiser == &policy_optimiser_) result.grad_norm += *norm;
+      const bool of_policy = optimiser == &policy_optimiser_;
+      optimiser->step(of_policy ? result.learning_rate : value_rate,
+                      comm::clip_factor(*norm, ppo_.clip_norm));
+      if (of_policy) result.grad_norm += *norm;
     }
     ++result.steps;
   }
@@ -159,6 +172,7 @@ rl::PpoLoss Learner::loss_of(const Experience& experience, const PpoTargets& tar
 void Learner::save_to(checkpoint::Snapshot& snapshot) const {
   put_parameters(snapshot, parameters_.parameters());
   policy_optimiser_.save_to(snapshot, "optimizer/policy");
+  snapshot.put_real("ppo/kl_factor", kl_factor_);
   critic_.save_to(snapshot);
 }
 
@@ -171,6 +185,8 @@ void Learner::restore_from(const checkpoint::Snapshot& snapshot) {
   copy_parameters(snapshot, parameters_.parameters());
   critic_.restore_from(snapshot);
   policy_optimiser_.restore_from(snapshot, "optimizer/policy");
+  // Checkpoints of earlier versions have none.
+  kl_factor_ = snapshot.contains("ppo/kl_factor") ? snapshot.real("ppo/kl_factor") : 1.0;
 }
 
 }  // namespace traffic::train

@@ -107,7 +107,10 @@ class Learner {
   /// A pass over the minibatches with a step after each.
   /// @return false: the policy has moved as far as ppo.target_kl allows
   bool run_epoch(const Experience& experience, const PpoTargets& targets,
-                 const std::vector<torch::Tensor>& minibatches, UpdateResult& result);
+                 const std::vector<torch::Tensor>& minibatches, double value_rate,
+                 UpdateResult& result);
+  /// The policy's learning rate for the next update.
+  void follow_kl(double kl);
   rl::PpoLoss loss_of(const Experience& experience, const PpoTargets& targets,
                       const torch::Tensor& states, const rl::PpoDenominators& denominators);
   /// Sum over the decisions of these states.
@@ -126,7 +129,8 @@ class Learner {
   comm::Communicator& communicator_;
   Terms terms_;
   double step_factor_ = 1.0;
-  double ent_coef_ = 0.0;  ///< of the present update
+  double kl_factor_ = 1.0;  ///< on the policy's learning rate, by ppo.desired_kl
+  double ent_coef_ = 0.0;   ///< of the present update
   comm::ParameterArena parameters_;
   comm::GradientArena gradients_;
   SliceOptimiser policy_optimiser_;

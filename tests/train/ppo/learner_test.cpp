@@ -1,6 +1,7 @@
 /// Runs on 1, 2 and 3 ranks.
 #include "train/ppo/learner.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include "mpi_main.h"
@@ -261,6 +262,38 @@ double distance(Policy& policy, Policy& other, const Experience& experience) {
   const torch::Tensor ratio = policy.evaluate_actions(all.input, all.decisions).log_prob -
                               other.evaluate_actions(all.input, all.decisions).log_prob;
   return ratio.square().mean().item<double>();
+}
+
+TEST(Learner, TheLearningRateFollowsTheDivergenceThatIsWantedAlsoWhereItIsRestored) {
+  config::Config config = small_config();
+  AloneCommunicator alone;
+  const auto rates = [&](double desired_kl) {
+    config.ppo.desired_kl = desired_kl;
+    Policy policy(config, kWidths, torch::kCPU);
+    Learner learner(config, policy, alone, 1);
+    const Experience experience = share(play_all(7, 1, policy, 5), 0, 1, 1, 2);
+    std::vector<double> all;
+    for (std::int64_t iteration = 0; iteration < 2; ++iteration) {
+      all.push_back(learner.update(experience, 7 * kLength, iteration).value().learning_rate);
+    }
+    checkpoint::Snapshot snapshot(2);
+    learner.save_to(snapshot);
+    Policy restored_policy(config, kWidths, torch::kCPU);
+    Learner restored(config, restored_policy, alone, 1);
+    restored.restore_from(snapshot);
+    const UpdateResult a = learner.update(experience, 7 * kLength, 2).value();
+    const UpdateResult b = restored.update(experience, 7 * kLength, 2).value();
+    EXPECT_EQ(a.learning_rate, b.learning_rate);
+    EXPECT_TRUE(torch::equal(learner.parameters().flat(), restored.parameters().flat()));
+    all.push_back(a.learning_rate);
+    return all;
+  };
+  using ::testing::DoubleEq;
+  using ::testing::ElementsAre;
+  EXPECT_THAT(rates(10.0), ElementsAre(DoubleEq(1e-2), DoubleEq(1.5e-2), DoubleEq(2.25e-2)));
+  EXPECT_THAT(rates(1e-9),
+              ElementsAre(DoubleEq(1e-2), DoubleEq(1e-2 / 1.5), DoubleEq(1e-2 / 2.25)));
+  EXPECT_THAT(rates(0.0), ElementsAre(DoubleEq(1e-2), DoubleEq(1e-2), DoubleEq(1e-2)));
 }
 
 TEST(Learner, StaysNearThePriorWhileThatPulls) {
