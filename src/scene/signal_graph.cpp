@@ -1,0 +1,153 @@
+#include "traffic/scene/signal_graph.h"
+
+#include <algorithm>
+#include <array>
+#include <functional>
+#include <map>
+#include <queue>
+#include <string>
+#include <utility>
+
+#include "index.h"
+
+namespace traffic::scene {
+namespace {
+
+/// `open`: the share of the links that lead there whose green is on.
+constexpr std::array<std::string_view, 4> kEdgeNames{"distance", "one_way", "open", "open_back"};
+
+template <typename T>
+std::vector<T> copied(std::span<const T> values) {
+  return {values.begin(), values.end()};
+}
+
+/// The lights that are met first behind the start of an edge, and how far away their lines are.
+std::map<int, double> next_lights(const Road& road, int first_edge) {
+  using Reached = std::pair<double, int>;  // at the end of an edge
+  std::priority_queue<Reached, std::vector<Reached>, std::greater<>> ahead;
+  std::map<int, double> found;
+  std::vector<bool> passed(road.edges.size());
+  ahead.emplace(at(road.edges, first_edge).length_m, first_edge);
+  while (!ahead.empty()) {
+    const auto [distance_m, edge] = ahead.top();
+    ahead.pop();
+    if (distance_m > kNextSignalReachM) break;
+    if (passed[static_cast<std::size_t>(edge)]) continue;
+    passed[static_cast<std::size_t>(edge)] = true;
+    const auto& here = at(road.edges, edge);
+    for (int lane = here.first_lane; lane < here.first_lane + here.num_lanes; ++lane) {
+      if (!at(road.lanes, lane).drivable) continue;
+      for (const Link& link : at(road.lanes, lane).links) {
+        if (link.light >= 0) {
+          found.try_emplace(link.light, distance_m);
+        } else if (link.to_lane >= 0) {
+          const int next = at(road.lanes, link.to_lane).edge;
+          ahead.emplace(distance_m + at(road.edges, next).length_m, next);
+        }
+      }
+    }
+  }
+  return found;
+}
+
+}  // namespace
+
+std::span<const std::string_view> signal_edge_features() { return kEdgeNames; }
+
+std::size_t num_signal_node_features() { return 2 * signal_features().size(); }
+
+SignalGraph::SignalGraph(const SignalGraphView& from)
+    : node_features(copied(from.node_features)),
+      edge_ptr(copied(from.edge_ptr)),
+      edge_src(copied(from.edge_src)),
+      edge_features(copied(from.edge_features)) {}
+
+SignalGraphBuilder::SignalGraphBuilder(const Road& road) {
+  for (std::size_t lane = 0; lane < road.lanes.size(); ++lane) {
+    if (!road.lanes[lane].drivable || at(road.edges, road.lanes[lane].edge).internal) continue;
+    for (const Link& link : road.lanes[lane].links) {
+      if (link.light < 0 || link.light_link < 0 || link.to_lane < 0) continue;
+      add_ways(road, link.light, link.light_link, at(road.lanes, link.to_lane).edge);
+    }
+  }
+  edge_ptr_.assign(road.lights.size() + 1, 0);
+  join_lights();
+}
+
+void SignalGraphBuilder::add_ways(const Road& road, int light, int link, int first_edge) {
+  for (const auto& [next, distance_m] : next_lights(road, first_edge)) {
+    if (next == light) continue;
+    const auto known = std::find_if(ways_.begin(), ways_.end(), [&](const Way& way) {
+      return way.from == light && way.to == next;
+    });
+    Way& way = known != ways_.end() ? *known : ways_.emplace_back(Way{light, next, distance_m, {}});
+    way.distance_m = std::min(way.distance_m, distance_m);
+    way.links.push_back(link);
+  }
+}
+
+void SignalGraphBuilder::join_lights() {
+  std::map<std::pair<int, int>, Edge> edges;  // by destination and source
+  for (std::size_t w = 0; w < ways_.size(); ++w) {
+    const Way& way = ways_[w];
+    const auto edge_of = [&](int destination, int source) -> Edge& {
+      Edge& edge = edges.try_emplace({destination, source}, Edge{source, way.distance_m, -1, -1})
+                       .first->second;
+      edge.distance_m = std::min(edge.distance_m, way.distance_m);
+      return edge;
+    };
+    edge_of(way.to, way.from).there = static_cast<int>(w);
+    edge_of(way.from, way.to).back = static_cast<int>(w);
+  }
+  for (const auto& [ends, edge] : edges) {
+    edges_.push_back(edge);
+    ++edge_ptr_[static_cast<std::size_t>(ends.first) + 1];
+  }
+  for (std::size_t light = 1; light < edge_ptr_.size(); ++light) {
+    edge_ptr_[light] += edge_ptr_[light - 1];
+  }
+}
+
+void SignalGraphBuilder::build(const SignalView& view, SignalGraph& out) const {
+  out.edge_ptr = edge_ptr_;
+  describe_lights(view, out.node_features);
+  out.edge_src.clear();
+  out.edge_features.clear();
+  for (const Edge& edge : edges_) {
+    const double one_way = edge.there < 0 ? -1.0 : edge.back < 0 ? 1.0 : 0.0;
+    const std::array<double, kEdgeNames.size()> row{edge.distance_m / kNextSignalReachM, one_way,
+                                                    open_share(edge.there, view.book()),
+                                                    open_share(edge.back, view.book())};
+    out.edge_src.push_back(edge.source);
+    for (const double value : row) out.edge_features.push_back(static_cast<float>(value));
+  }
+}
+
+void SignalGraphBuilder::describe_lights(const SignalView& view, std::vector<float>& nodes) const {
+  const std::size_t columns = signal_features().size();
+  nodes.assign((edge_ptr_.size() - 1) * 2 * columns, 0.0F);
+  std::vector<float> rows;
+  float* node = nodes.data();
+  for (int light = 0; light < view.book().num_lights(); ++light, node += 2 * columns) {
+    rows.clear();
+    view.append_features(light, rows);
+    const auto greens = static_cast<float>(rows.size() / columns);
+    for (std::size_t i = 0; i < rows.size(); ++i) node[i % columns] += rows[i] / greens;
+    if (const int present = view.book().present(light); present >= 0) {
+      std::copy_n(&rows[static_cast<std::size_t>(present) * columns], columns, node + columns);
+    }
+  }
+}
+
+double SignalGraphBuilder::open_share(int way_index, const SignalBook& book) const {
+  if (way_index < 0) return 0.0;
+  const Way& way = at(ways_, way_index);
+  const int present = book.present(way.from);
+  if (present < 0) return 0.0;
+  const std::string& shown = at(book.plan(way.from).greens(), present).state;
+  const auto open = std::count_if(way.links.begin(), way.links.end(),
+                                  [&](int link) { return is_green(at(shown, link)); });
+  return static_cast<double>(open) / static_cast<double>(way.links.size());
+}
+
+}  // namespace traffic::scene
