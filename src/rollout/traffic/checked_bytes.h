@@ -2,6 +2,7 @@
 /// numbers are such as traffic has.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstddef>
@@ -47,6 +48,22 @@ void require_plausible(std::span<const T> values, std::string_view what) {
   for (const T value : values) spoiled |= !(std::abs(value) <= static_cast<T>(kLargest));
   if (spoiled)
     throw WorkerError("observation holds NaN, infinity or more than {:g} in {}", kLargest, what);
+}
+
+/// Edges by destination: [nodes + 1] rising from 0 to their number, [edges] nodes.
+inline void check_edges(std::span<const std::int32_t> edge_ptr,
+                        std::span<const std::int32_t> edge_src) {
+  const auto edges = static_cast<std::int32_t>(edge_src.size());
+  const auto nodes = static_cast<std::int32_t>(edge_ptr.size()) - 1;
+  if (edge_ptr.front() != 0 || edge_ptr.back() != edges ||
+      !std::is_sorted(edge_ptr.begin(), edge_ptr.end())) {
+    throw WorkerError("observation's edge_ptr does not lead from 0 to {} edges", edges);
+  }
+  for (const std::int32_t source : edge_src) {
+    if (source < 0 || source >= nodes) {
+      throw WorkerError("observation's edge comes from node {} of {}", source, nodes);
+    }
+  }
 }
 
 inline void check_score(const scene::EpisodeScore& score) {

@@ -11,19 +11,7 @@
 namespace traffic::rollout {
 namespace {
 
-void check_graph(const scene::FrameView& frame) {
-  const auto edges = static_cast<std::int32_t>(frame.num_edges());
-  const auto nodes = static_cast<std::int32_t>(frame.num_nodes());
-  if (frame.edge_ptr.front() != 0 || frame.edge_ptr.back() != edges ||
-      !std::is_sorted(frame.edge_ptr.begin(), frame.edge_ptr.end())) {
-    throw WorkerError("observation's edge_ptr does not lead from 0 to {} edges", edges);
-  }
-  for (const std::int32_t source : frame.edge_src) {
-    if (source < 0 || source >= nodes) {
-      throw WorkerError("observation's edge comes from vehicle {} of {}", source, nodes);
-    }
-  }
-  const auto& ids = frame.vehicle_id;
+void check_ids(std::span<const std::uint32_t> ids) {
   if (std::adjacent_find(ids.begin(), ids.end(), std::greater_equal<>()) != ids.end()) {
     throw WorkerError("observation's vehicle ids are not ascending");
   }
@@ -46,7 +34,8 @@ scene::FrameView read_frame(Cursor& cursor, std::size_t num_features) {
   frame.edge_ptr = cursor.take<std::int32_t>(nodes + 1, "edge_ptr");
   frame.edge_src = cursor.take<std::int32_t>(edges, "edge_src");
   frame.edge_features = cursor.take<float>(edges * kEdgeFeatures, "edge_features");
-  check_graph(frame);
+  check_edges(frame.edge_ptr, frame.edge_src);
+  check_ids(frame.vehicle_id);
   require_plausible(std::span<const double>(&frame.time_s, 1), "time_s");
   require_plausible(frame.global_features, "global_features");
   require_plausible(frame.xy_m, "xy_m");

@@ -12,12 +12,15 @@ namespace {
 
 constexpr std::uint32_t kSignalMark = 0x54525347;
 
-/// Then: lost_s, choices, rows.
+/// Then: lost_s, choices, rows and, where there are nodes, node_features, edge_ptr, edge_src,
+/// edge_features.
 struct SignalHead {
   std::uint32_t mark;
   std::uint32_t num_lights;
   std::uint32_t num_choices;
   std::uint32_t num_rows;
+  std::uint32_t num_nodes;
+  std::uint32_t num_edges;
   std::uint64_t done;
   double time_s;
   scene::EpisodeScore score;
@@ -64,6 +67,21 @@ void check_choices(const SignalPeriod& period, std::uint64_t rows) {
   }
 }
 
+scene::SignalGraphView read_graph(Cursor& cursor, std::uint64_t nodes, std::uint64_t edges) {
+  if (nodes == 0) return {};
+  scene::SignalGraphView graph;
+  graph.node_features =
+      cursor.take<float>(nodes * scene::num_signal_node_features(), "node_features");
+  graph.edge_ptr = cursor.take<std::int32_t>(nodes + 1, "edge_ptr");
+  graph.edge_src = cursor.take<std::int32_t>(edges, "edge_src");
+  graph.edge_features =
+      cursor.take<float>(edges * scene::signal_edge_features().size(), "edge_features");
+  require_plausible(graph.node_features, "node_features");
+  require_plausible(graph.edge_features, "edge_features");
+  check_edges(graph.edge_ptr, graph.edge_src);
+  return graph;
+}
+
 }  // namespace
 
 std::size_t write_signal_period(const SignalPeriod& period, std::span<std::byte> room) {
@@ -72,6 +90,8 @@ std::size_t write_signal_period(const SignalPeriod& period, std::span<std::byte>
                         .num_lights = static_cast<std::uint32_t>(period.lost_s.size()),
                         .num_choices = static_cast<std::uint32_t>(period.choices.size()),
                         .num_rows = static_cast<std::uint32_t>(period.rows.size() / columns),
+                        .num_nodes = static_cast<std::uint32_t>(period.graph.num_nodes()),
+                        .num_edges = static_cast<std::uint32_t>(period.graph.edge_src.size()),
                         .done = period.done ? 1U : 0U,
                         .time_s = period.time_s,
                         .score = period.score};
@@ -80,6 +100,10 @@ std::size_t write_signal_period(const SignalPeriod& period, std::span<std::byte>
   filler.put(period.lost_s);
   filler.put(period.choices);
   filler.put(period.rows);
+  filler.put(period.graph.node_features);
+  filler.put(period.graph.edge_ptr);
+  filler.put(period.graph.edge_src);
+  filler.put(period.graph.edge_features);
   return filler.used();
 }
 
@@ -96,6 +120,7 @@ SignalPeriod read_signal_period(std::span<const std::byte> bytes) {
   period.choices = cursor.take<SignalChoice>(head.num_choices, "choices");
   const std::uint64_t rows = head.num_rows;
   period.rows = cursor.take<float>(rows * scene::signal_features().size(), "rows");
+  period.graph = read_graph(cursor, head.num_nodes, head.num_edges);
   if (!cursor.empty()) {
     throw WorkerError("observation is followed by bytes that are not part of it");
   }
@@ -103,6 +128,9 @@ SignalPeriod read_signal_period(std::span<const std::byte> bytes) {
   require_plausible(period.lost_s, "lost_s");
   require_plausible(period.rows, "rows");
   check_choices(period, rows);
+  if (head.num_nodes != 0 && head.num_nodes != head.num_lights) {
+    throw WorkerError("observation's graph has {} lights of {}", head.num_nodes, head.num_lights);
+  }
   check_score(period.score);
   return period;
 }

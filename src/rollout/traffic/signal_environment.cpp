@@ -48,6 +48,8 @@ void SignalEnvironment::begin_episode(const EpisodeSpec& spec) {
   }
   acts_ = !script_ || script_->sets_signals();
   if (!script_) sumo_.take_signals();
+  graph_builder_.reset();
+  if (!script_ && spec.frames) graph_builder_.emplace(sumo_.road());
   script_driver_.begin(script_.get(), sumo_, spec.traffic.seed);
   companion_.begin(sumo_, spec.traffic.seed);
   lost_s_.assign(sumo_.road().lights.size(), 0.0);
@@ -71,11 +73,14 @@ Environment::Answer SignalEnvironment::answer(std::span<std::byte> room) {
   rows_.clear();
   const bool done = sumo_.done();
   if (acts_ && !script_ && !done) find_choices(sumo_.signals(), choices_, rows_);
+  const bool shows_graph = graph_builder_ && !choices_.empty();
+  if (shows_graph) graph_builder_->build(sumo_.signals(), graph_);
   const SignalPeriod period{.time_s = sumo_.time_s(),
                             .done = done,
                             .lost_s = lost_s_,
                             .choices = choices_,
                             .rows = rows_,
+                            .graph = shows_graph ? graph_.view() : scene::SignalGraphView{},
                             .score = sumo_.score()};
   return {.size_bytes = write_signal_period(period, room), .done = done};
 }

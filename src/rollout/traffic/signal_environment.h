@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "companion.h"
@@ -43,10 +44,12 @@ class SignalEnvironment final : public Environment {
   std::unique_ptr<scene::Controller> script_;  ///< null: the rank decides
   bool acts_ = false;                          ///< somebody sets the lights
   sim::ControllerDriver script_driver_;
+  std::optional<scene::SignalGraphBuilder> graph_builder_;  ///< where the graph is wanted
   // Of the period under way.
   std::vector<double> lost_s_;
   std::vector<SignalChoice> choices_;
   std::vector<float> rows_;
+  scene::SignalGraph graph_;
 };
 
 }  // namespace traffic::rollout

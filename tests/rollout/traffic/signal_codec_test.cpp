@@ -23,12 +23,24 @@ struct Written {
                                     {.light = 2, .num_greens = 3, .present = 0}};
   std::vector<float> rows = std::vector<float>(5 * scene::signal_features().size(), 0.5F);
 
+  scene::SignalGraph graph = three_lights();
+
+  /// The first light sees both others.
+  static scene::SignalGraph three_lights() {
+    scene::SignalGraph graph;
+    graph.node_features.assign(3 * scene::num_signal_node_features(), 0.25F);
+    graph.edge_ptr = {0, 2, 2, 2};
+    graph.edge_src = {1, 2};
+    graph.edge_features = {0.1F, 0.2F, 0.3F, 0.4F, 0.5F, 0.6F, 0.7F, 0.8F};
+    return graph;
+  }
   [[nodiscard]] std::vector<std::byte> bytes() const {
     SignalPeriod period{.time_s = 15,
                         .done = true,
                         .lost_s = lost_s,
                         .choices = choices,
                         .rows = rows,
+                        .graph = graph.view(),
                         .score = {}};
     period.score.arrived = 7;
     std::vector<std::byte> room(std::size_t{1} << 16);
@@ -49,6 +61,20 @@ TEST(SignalCodec, ReturnsWhatWasWritten) {
   ASSERT_EQ(read.choices.size(), 2U);
   EXPECT_EQ(read.choices[1].light, 2);
   EXPECT_EQ(read.choices[1].num_greens, 3);
+  EXPECT_EQ(read.graph.num_nodes(), 3);
+  EXPECT_THAT(read.graph.node_features, ElementsAreArray(written.graph.node_features));
+  EXPECT_THAT(read.graph.edge_ptr, ElementsAreArray(written.graph.edge_ptr));
+  EXPECT_THAT(read.graph.edge_src, ElementsAreArray(written.graph.edge_src));
+  EXPECT_THAT(read.graph.edge_features, ElementsAreArray(written.graph.edge_features));
+}
+
+TEST(SignalCodec, AGraphThatNobodyAskedForTakesNoRoom) {
+  const Written with;
+  Written without;
+  without.graph = {};
+  const auto bytes = without.bytes();
+  EXPECT_EQ(read_signal_period(bytes).graph.num_nodes(), 0);
+  EXPECT_GE(with.bytes().size(), bytes.size() + with.graph.node_features.size() * sizeof(float));
 }
 
 TEST(SignalCodec, BytesThatAreCutOffAnywhereAreRefused) {
@@ -71,6 +97,11 @@ TEST(SignalCodec, RefusesWhatCannotBe) {
   refusal([](Written& w) { w.choices[1].light = 0; }, "light 0 of 3");
   refusal([](Written& w) { w.choices[0].present = 2; }, "of which 2 is on");
   refusal([](Written& w) { w.choices[0].num_greens = 4; }, "has 5 rows");
+  refusal([](Written& w) { w.graph.node_features[3] = INFINITY; }, "infinity");
+  refusal([](Written& w) { w.graph.edge_features[1] = std::nanf(""); }, "NaN");
+  refusal([](Written& w) { w.graph.edge_src[1] = 3; }, "node 3 of 3");
+  refusal([](Written& w) { w.graph.edge_ptr[1] = 3; }, "does not lead from 0 to 2");
+  refusal([](Written& w) { w.lost_s.push_back(0.0); }, "3 lights of 4");
 }
 
 TEST(SignalCodec, WhatDoesNotFitIsRefused) {

@@ -8,6 +8,7 @@
 
 #include "traffic/scene/score.h"
 #include "traffic/scene/signal_book.h"
+#include "traffic/scene/signal_graph.h"
 #include "traffic/scene/signal_view.h"
 
 namespace traffic::rollout {
@@ -32,6 +33,7 @@ struct SignalPeriod {
   std::span<const double> lost_s;         ///< [L] lost before each light within the period
   std::span<const SignalChoice> choices;  ///< by light, ascending
   std::span<const float> rows;            ///< [sum of num_greens, F]
+  scene::SignalGraphView graph{};         ///< where it is wanted and choices are asked for
   scene::EpisodeScore score;              ///< since the start of the episode
 };
 

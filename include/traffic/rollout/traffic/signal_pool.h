@@ -25,8 +25,8 @@ class SignalPool final : public EventSource {
     return pool_->groups();
   }
   /// Begins an episode; the answer is its first observation. Of the description traffic,
-  /// demand_scale and controller count: "" for the rank, "none" for the lights' own programs, or a
-  /// scripted one.
+  /// demand_scale, frames (the graph of the lights) and controller count: "" for the rank, "none"
+  /// for the lights' own programs, or a scripted one.
   void start_episode(int env, const EpisodeSpec& spec);
   /// Greens for lights that asked for one, then a control period.
   void act(int env, std::span<const scene::SignalCommand> commands);
