@@ -19,28 +19,41 @@ torch::Tensor pack_nodes(FrameViews frames) {
   return nodes;
 }
 
-model::GraphBatch pack_graphs(FrameViews frames) {
-  std::int64_t num_edges = 0;
-  for (const auto* frame : frames) num_edges += frame->num_edges();
-  const scene::Normaliser& normaliser = scene::edge_normaliser();
-  model::GraphBatch graph;
-  graph.node_features = pack_nodes(frames);
-  graph.edge_ptr = torch::empty({graph.num_nodes() + 1}, torch::kInt);
-  graph.edge_src = torch::empty({num_edges}, torch::kInt);
-  graph.edge_features = torch::empty({num_edges, static_cast<std::int64_t>(normaliser.columns())});
-  auto* ptr = graph.edge_ptr.mutable_data_ptr<std::int32_t>();
-  auto* src = graph.edge_src.mutable_data_ptr<std::int32_t>();
-  auto* features = graph.edge_features.mutable_data_ptr<float>();
+model::GraphBatch join_edges(std::span<const GraphEdges> graphs) {
+  std::size_t num_ptr = 1;
+  std::size_t num_edges = 0;
+  for (const GraphEdges& graph : graphs) {
+    num_ptr += graph.ptr.size() - 1;
+    num_edges += graph.src.size();
+  }
+  model::GraphBatch joined;
+  joined.edge_ptr = torch::empty({static_cast<std::int64_t>(num_ptr)}, torch::kInt);
+  joined.edge_src = torch::empty({static_cast<std::int64_t>(num_edges)}, torch::kInt);
+  auto* ptr = joined.edge_ptr.mutable_data_ptr<std::int32_t>();
+  auto* src = joined.edge_src.mutable_data_ptr<std::int32_t>();
   std::int32_t nodes = 0;
   std::int32_t edges = 0;
   *ptr++ = 0;
-  for (const auto* frame : frames) {
-    for (const std::int32_t end : frame->edge_ptr.subspan(1)) *ptr++ = edges + end;
-    for (const std::int32_t source : frame->edge_src) *src++ = nodes + source;
-    features = normaliser.write(frame->edge_features, features);
-    nodes += static_cast<std::int32_t>(frame->num_nodes());
-    edges += static_cast<std::int32_t>(frame->num_edges());
+  for (const GraphEdges& graph : graphs) {
+    for (const std::int32_t end : graph.ptr.subspan(1)) *ptr++ = edges + end;
+    for (const std::int32_t source : graph.src) *src++ = nodes + source;
+    nodes += static_cast<std::int32_t>(graph.ptr.size()) - 1;
+    edges += static_cast<std::int32_t>(graph.src.size());
   }
+  return joined;
+}
+
+model::GraphBatch pack_graphs(FrameViews frames) {
+  std::vector<GraphEdges> edges;
+  edges.reserve(frames.size());
+  for (const auto* frame : frames) edges.push_back({frame->edge_ptr, frame->edge_src});
+  const scene::Normaliser& normaliser = scene::edge_normaliser();
+  model::GraphBatch graph = join_edges(edges);
+  graph.node_features = pack_nodes(frames);
+  graph.edge_features =
+      torch::empty({graph.num_edges(), static_cast<std::int64_t>(normaliser.columns())});
+  auto* features = graph.edge_features.mutable_data_ptr<float>();
+  for (const auto* frame : frames) features = normaliser.write(frame->edge_features, features);
   return graph;
 }
 

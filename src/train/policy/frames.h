@@ -16,6 +16,14 @@ using FrameViews = std::span<const scene::FrameView* const>;
 
 std::int64_t num_nodes(FrameViews frames);
 
+/// The edges of a graph by destination.
+struct GraphEdges {
+  std::span<const std::int32_t> ptr;  ///< [nodes + 1]
+  std::span<const std::int32_t> src;  ///< [edges]
+};
+/// Of several graphs as one, on the CPU; the features are for the caller to fill.
+model::GraphBatch join_edges(std::span<const GraphEdges> graphs);
+
 /// Normalised features of the nodes of several frames, one below the other: [N, F].
 torch::Tensor pack_nodes(FrameViews frames);
 /// The graphs of several frames as one, on the CPU.
