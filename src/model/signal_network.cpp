@@ -23,19 +23,35 @@ torch::Tensor max_of_lights(const torch::Tensor& rows, const torch::Tensor& ligh
       .scatter_reduce(0, index, rows, "amax", /*include_self=*/false);
 }
 
+torch::nn::Linear without_bias(std::int64_t inputs, std::int64_t outputs) {
+  return torch::nn::Linear(torch::nn::LinearOptions(inputs, outputs).bias(false));
+}
+
+/// Heads of a width that the fused layers take, where that goes into the whole.
+config::Model encoder_model(const SignalNetworkShape& shape) {
+  constexpr std::int64_t kHeadDim = 16;
+  config::Model model;
+  model.hidden_dim = shape.hidden_dim;
+  model.gnn_layers = shape.encoder_layers;
+  model.num_heads = shape.hidden_dim % kHeadDim == 0 ? shape.hidden_dim / kHeadDim : 1;
+  return model;
+}
+
 }  // namespace
 
-SignalNetworkImpl::SignalNetworkImpl(std::int64_t features, std::int64_t hidden_dim)
-    : first_(register_module("first", torch::nn::Linear(features, hidden_dim))),
-      second_(register_module("second", torch::nn::Linear(hidden_dim, hidden_dim))),
-      choice_(register_module("choice", torch::nn::Linear(3 * hidden_dim, hidden_dim))),
+SignalNetworkImpl::SignalNetworkImpl(const SignalNetworkShape& shape)
+    : first_(register_module("first", torch::nn::Linear(shape.features, shape.hidden_dim))),
+      second_(register_module("second", torch::nn::Linear(shape.hidden_dim, shape.hidden_dim))),
+      choice_(register_module("choice", torch::nn::Linear(3 * shape.hidden_dim, shape.hidden_dim))),
       // No bias: what all greens of a light have in common moves none of their probabilities.
-      logit_(register_module(
-          "logit", torch::nn::Linear(torch::nn::LinearOptions(hidden_dim, 1).bias(false)))),
-      rule_(register_module("rule",
-                            torch::nn::Linear(torch::nn::LinearOptions(features, 1).bias(false)))),
-      state_(register_module("state", torch::nn::Linear(2 * hidden_dim, hidden_dim))),
-      value_(register_module("value", torch::nn::Linear(hidden_dim, 1))) {}
+      logit_(register_module("logit", without_bias(shape.hidden_dim, 1))),
+      rule_(register_module("rule", without_bias(shape.features, 1))),
+      state_(register_module("state", torch::nn::Linear(2 * shape.hidden_dim, shape.hidden_dim))),
+      value_(register_module("value", torch::nn::Linear(shape.hidden_dim, 1))) {
+  if (shape.encoder_layers == 0) return;
+  encoder_ = register_module("encoder", GraphEncoder(encoder_model(shape), shape.node_features));
+  around_ = register_module("around", without_bias(shape.hidden_dim, shape.hidden_dim));
+}
 
 void SignalNetworkImpl::reset(std::uint64_t seed, const torch::Tensor& rule) {
   initialise(*this, seed);
@@ -43,11 +59,21 @@ void SignalNetworkImpl::reset(std::uint64_t seed, const torch::Tensor& rule) {
   const torch::NoGradGuard no_grad;
   logit_->weight.mul_(kAlmostNothing);
   rule_->weight.copy_(rule.unsqueeze(0));
+  if (around_) around_->weight.zero_();
+}
+
+torch::Tensor SignalNetworkImpl::first_layer(const SignalInput& in) {
+  torch::Tensor seen = first_->forward(in.rows);
+  if (encoder_) {
+    const torch::Tensor of_lights = encoder_->forward(in.graph).index_select(0, in.node);
+    seen = seen + around_->forward(of_lights).index_select(0, in.light);
+  }
+  return torch::tanh(seen);
 }
 
 SignalOutput SignalNetworkImpl::forward(const SignalInput& in) {
   const std::int64_t lights = in.present.size(0);
-  const torch::Tensor greens = torch::tanh(second_->forward(torch::tanh(first_->forward(in.rows))));
+  const torch::Tensor greens = torch::tanh(second_->forward(first_layer(in)));
   const torch::Tensor mean = mean_of_lights(greens, in.light, lights);
   const torch::Tensor present = greens.index_select(0, in.present);
   const torch::Tensor beside =

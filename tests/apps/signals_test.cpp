@@ -7,6 +7,8 @@ namespace {
 using ::testing::AllOf;
 using ::testing::HasSubstr;
 
+constexpr int kFirstSelectionSeed = 900'000'000;  // baseline_runs.h
+
 class SignalsTraining : public RunFolderTest {
  protected:
   /// On one small network, two minutes of traffic an episode; later arguments win.
@@ -44,14 +46,59 @@ TEST_F(SignalsTraining, WhatItLearnsOnOneNetworkSetsTheLightsOfAnother) {
   EXPECT_GT(found["controllers"][1]["signal_changes"], 0);
 }
 
-TEST_F(SignalsTraining, KilledAndResumedItEndsWithTheSameBits) {
-  ASSERT_EQ(run_program(train(2, "whole")).exit_code, 0);
-  const Outcome killed = run_program(train(2, "cut", "", "TRAFFIC_FAULT=signals.collect:1:1:kill"));
+class SignalsTrainingWith : public SignalsTraining,
+                            public ::testing::WithParamInterface<const char*> {};
+
+TEST_P(SignalsTrainingWith, KilledAndResumedItEndsWithTheSameBits) {
+  ASSERT_EQ(run_program(train(2, "whole", GetParam())).exit_code, 0);
+  const Outcome killed =
+      run_program(train(2, "cut", GetParam(), "TRAFFIC_FAULT=signals.collect:1:1:kill"));
   ASSERT_NE(killed.exit_code, 0) << killed.output;
-  const Outcome resumed = run_program(train(2, "cut"));
+  const Outcome resumed = run_program(train(2, "cut", GetParam()));
   ASSERT_EQ(resumed.exit_code, 0) << resumed.output;
   EXPECT_THAT(resumed.output, HasSubstr("going on from checkpoint"));
   EXPECT_EQ(summary("whole")["parameters_xxh3"], summary("cut")["parameters_xxh3"]);
+}
+
+/// Within a training the policy sees what simulations send, in an evaluation the simulation itself.
+/// Its best is one that has learned, and so does not decide as the script that policies begin as.
+TEST_P(SignalsTrainingWith, AnEvaluationDecidesAsTheTrainingDid) {
+  const std::string all = std::string(GetParam()) +
+                          " --set signals.demand=[1.0,1.0] --set ppo.eval_episodes=1 "
+                          "--set ppo.target_kl=0 --set ppo.learning_rate=0.1 ";
+  ASSERT_EQ(run_program(train(1, "learned", all)).exit_code, 0);
+  const Outcome trained = run_program(train(
+      1, "run",
+      all + "--set run.init_from=" + (dir_ / "learned/checkpoints/step-000000002.h5").string()));
+  ASSERT_EQ(trained.exit_code, 0) << trained.output;
+  const Outcome evaluated = run_program(
+      evaluate("--seeds " + std::to_string(kFirstSelectionSeed) +
+               " --controller none --controller greedy --controller checkpoint:" + best("run") +
+               " --json " + (dir_ / "eval.json").string()));
+  ASSERT_EQ(evaluated.exit_code, 0) << evaluated.output;
+  const auto found = json("eval.json")["controllers"];
+  EXPECT_DOUBLE_EQ(found[0]["delay_s"], summary("run")["result"]["own_program_delay_s"]);
+  EXPECT_DOUBLE_EQ(found[2]["delay_s"], summary("run")["result"]["delay_s"]);
+  EXPECT_NE(found[2]["delay_s"], found[1]["delay_s"]);
+}
+
+INSTANTIATE_TEST_SUITE_P(Policies, SignalsTrainingWith,
+                         ::testing::Values("", "--set signals.encoder_layers=1"),
+                         [](const auto& test) {
+                           return test.index == 0 ? "Alone" : "LookingAround";
+                         });
+
+TEST_F(SignalsTraining, APolicyOfAnotherKindIsNoStart) {
+  ASSERT_EQ(run_program(train(1, "first", "--set signals.encoder_layers=1")).exit_code, 0);
+  const Outcome other = run_program(train(1, "second", "--set run.init_from=" + best("first")));
+  EXPECT_EQ(other.exit_code, 4) << other.output;
+  EXPECT_THAT(other.output, AllOf(HasSubstr("signals.encoder_layers = 1"), HasSubstr("set them")));
+  const Outcome same =
+      run_program(train(1, "third",
+                        "--set signals.encoder_layers=1 --set ppo.iterations=1 --set "
+                        "run.init_from=" +
+                            best("first")));
+  EXPECT_EQ(same.exit_code, 0) << same.output;
 }
 
 TEST_F(SignalsTraining, ASimulationThatDiesCostsItsEpisodeAndNothingElse) {

@@ -1,5 +1,6 @@
 #include "policy/signal_controller.h"
 
+#include <optional>
 #include <vector>
 
 #include "policy/decider.h"
@@ -21,6 +22,7 @@ class SignalController final : public scene::Controller {
   void reset(std::uint64_t seed) override {
     decision_seed_ = decision_seed(seed);
     decisions_ = 0;
+    graph_builder_.reset();
   }
   void decide(const scene::RoadState& /*state*/,
               std::vector<scene::Command>& /*commands*/) override {}
@@ -30,7 +32,11 @@ class SignalController final : public scene::Controller {
                       std::vector<scene::SignalCommand>& commands) override {
     rollout::find_choices(view, choices_, rows_);
     if (choices_.empty()) return;
-    const SignalBatch batch = signal_batch(choices_, rows_);
+    if (policy_.looks_around()) {
+      if (!graph_builder_) graph_builder_.emplace(view.road());
+      graph_builder_->build(view, graph_);
+    }
+    const SignalBatch batch = policy_.observe(choices_, rows_, graph_.view());
     std::vector<float> uniforms;
     if (decides_ == Decides::kSampled) {
       uniforms.resize(static_cast<std::size_t>(batch.rows.size(0)));
@@ -54,6 +60,8 @@ class SignalController final : public scene::Controller {
   std::int64_t decisions_ = 0;  ///< in the present episode
   std::vector<rollout::SignalChoice> choices_;
   std::vector<float> rows_;
+  std::optional<scene::SignalGraphBuilder> graph_builder_;  ///< of the present episode's road
+  scene::SignalGraph graph_;
 };
 
 }  // namespace

@@ -2,8 +2,10 @@
 
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <cmath>
 
+#include "policy/frames.h"
 #include "traffic/core/error.h"
 #include "traffic/scene/signal_view.h"
 
@@ -57,7 +59,23 @@ torch::Tensor greedy_rule() {
   return rule;
 }
 
-std::string features_text() { return fmt::format("{}", fmt::join(scene::signal_features(), " ")); }
+/// Rows of several arrays, one below the other.
+torch::Tensor stack_rows(std::span<const std::span<const float>> arrays, std::size_t columns) {
+  std::size_t numbers = 0;
+  for (const auto& array : arrays) numbers += array.size();
+  torch::Tensor rows = torch::empty(
+      {static_cast<std::int64_t>(numbers / columns), static_cast<std::int64_t>(columns)});
+  auto* to = rows.mutable_data_ptr<float>();
+  for (const auto& array : arrays) to = std::copy(array.begin(), array.end(), to);
+  return rows;
+}
+
+/// What a policy sees, of an edge of the graph only where it looks at that.
+std::string features_text(bool looks_around) {
+  std::string text = fmt::format("{}", fmt::join(scene::signal_features(), " "));
+  if (looks_around) text += fmt::format("; {}", fmt::join(scene::signal_edge_features(), " "));
+  return text;
+}
 
 }  // namespace
 
@@ -69,23 +87,60 @@ SignalBatch signal_batch(std::span<const rollout::SignalChoice> choices,
     present.push_back(ptr.back() + choice.present);
     ptr.push_back(ptr.back() + choice.num_greens);
   }
-  const auto columns = static_cast<std::int64_t>(scene::signal_features().size());
-  torch::Tensor copied = torch::empty({ptr.back(), columns});
-  std::copy(rows.begin(), rows.end(), copied.mutable_data_ptr<float>());
-  return {.rows = copied,
+  return {.rows = stack_rows(std::span(&rows, 1), scene::signal_features().size()),
           .present = torch::tensor(present, torch::kLong),
           .lights = rl::Segments(torch::tensor(ptr, torch::kLong))};
 }
 
-SignalPolicy::SignalPolicy(std::int64_t hidden_dim, std::uint64_t seed)
-    : network_(static_cast<std::int64_t>(scene::signal_features().size()), hidden_dim) {
+model::GraphBatch pack_lights(std::span<const scene::SignalGraphView> moments) {
+  std::vector<GraphEdges> edges;
+  std::vector<std::span<const float>> of_nodes;
+  std::vector<std::span<const float>> of_edges;
+  for (const scene::SignalGraphView& moment : moments) {
+    edges.push_back({moment.edge_ptr, moment.edge_src});
+    of_nodes.push_back(moment.node_features);
+    of_edges.push_back(moment.edge_features);
+  }
+  model::GraphBatch graph = join_edges(edges);
+  graph.node_features = stack_rows(of_nodes, scene::num_signal_node_features());
+  graph.edge_features = stack_rows(of_edges, scene::signal_edge_features().size());
+  return graph;
+}
+
+SignalPolicy::SignalPolicy(const SignalKind& kind, std::uint64_t seed)
+    : kind_(kind),
+      network_(model::SignalNetworkShape{
+          .features = static_cast<std::int64_t>(scene::signal_features().size()),
+          .hidden_dim = kind.hidden_dim,
+          .encoder_layers = kind.encoder_layers,
+          .node_features = static_cast<std::int64_t>(scene::num_signal_node_features())}) {
   network_->reset(seed, greedy_rule());
+}
+
+SignalBatch SignalPolicy::observe(std::span<const rollout::SignalChoice> choices,
+                                  std::span<const float> rows,
+                                  const scene::SignalGraphView& graph) const {
+  SignalBatch batch = signal_batch(choices, rows);
+  if (!looks_around()) return batch;
+  TRAFFIC_CHECK(graph.num_nodes() > 0, "a policy that looks around is shown no graph");
+  std::vector<std::int64_t> node;
+  for (const rollout::SignalChoice& choice : choices) node.push_back(choice.light);
+  batch.graph = pack_lights(std::span(&graph, 1));
+  batch.node = torch::tensor(node, torch::kLong);
+  return batch;
+}
+
+model::SignalOutput SignalPolicy::forward(const SignalBatch& batch) {
+  return network_->forward({.rows = batch.rows,
+                            .light = batch.lights.index(),
+                            .present = batch.present,
+                            .graph = batch.graph,
+                            .node = batch.node});
 }
 
 SignalDecisions SignalPolicy::decide(const SignalBatch& batch, std::span<const float> uniforms) {
   const torch::NoGradGuard no_grad;
-  const model::SignalOutput out = network_->forward(
-      {.rows = batch.rows, .light = batch.lights.index(), .present = batch.present});
+  const model::SignalOutput out = forward(batch);
   const torch::Tensor log_probs = log_softmax(out.logits, batch.lights);
   SignalDecisions made{.green = pick(log_probs, batch.lights, uniforms)};
   const auto* log_prob = log_probs.const_data_ptr<float>();
@@ -99,8 +154,7 @@ SignalDecisions SignalPolicy::decide(const SignalBatch& batch, std::span<const f
 }
 
 SignalTerms SignalPolicy::evaluate(const SignalBatch& batch, const torch::Tensor& chosen) {
-  const model::SignalOutput out = network_->forward(
-      {.rows = batch.rows, .light = batch.lights.index(), .present = batch.present});
+  const model::SignalOutput out = forward(batch);
   const torch::Tensor log_probs = log_softmax(out.logits, batch.lights);
   return {.log_prob = log_probs.index_select(0, chosen),
           .entropy = -batch.lights.sum(log_probs.exp() * log_probs),
@@ -115,21 +169,38 @@ comm::NamedTensors SignalPolicy::parameters() const {
   return all;
 }
 
-void put_signal_kind(checkpoint::Snapshot& snapshot, std::int64_t hidden_dim) {
-  snapshot.put_text("signals/features", features_text());
-  snapshot.put_int("signals/hidden_dim", hidden_dim);
+void put_signal_kind(checkpoint::Snapshot& snapshot, const SignalKind& kind) {
+  snapshot.put_text("signals/features", features_text(kind.encoder_layers > 0));
+  snapshot.put_int("signals/hidden_dim", kind.hidden_dim);
+  snapshot.put_int("signals/encoder_layers", kind.encoder_layers);
 }
 
-std::int64_t signal_kind_in(const checkpoint::Snapshot& snapshot) {
+SignalKind signal_kind_in(const checkpoint::Snapshot& snapshot) {
   if (!snapshot.contains("signals/features")) {
     throw CheckpointError("{} holds no policy of traffic lights", snapshot.source());
   }
-  if (const std::string found = snapshot.text("signals/features"); found != features_text()) {
+  // Checkpoints from before there was an encoder do not say how many layers it has.
+  const bool says_layers = snapshot.contains("signals/encoder_layers");
+  const SignalKind kind{
+      .hidden_dim = snapshot.integer("signals/hidden_dim"),
+      .encoder_layers = says_layers ? snapshot.integer("signals/encoder_layers") : 0};
+  const std::string expected = features_text(kind.encoder_layers > 0);
+  if (const std::string found = snapshot.text("signals/features"); found != expected) {
     throw CheckpointError(
         "checkpoint {}: its lights see '{}', those of this version '{}'; train it again",
-        snapshot.source(), found, features_text());
+        snapshot.source(), found, expected);
   }
-  return snapshot.integer("signals/hidden_dim");
+  return kind;
+}
+
+void check_signal_kind(const checkpoint::Snapshot& snapshot, const SignalKind& expected) {
+  const SignalKind found = signal_kind_in(snapshot);
+  if (found == expected) return;
+  throw CheckpointError(
+      "checkpoint {}: its policy has signals.hidden_dim = {} and signals.encoder_layers = {}, this "
+      "run {} and {}; set them as they are there, or train anew",
+      snapshot.source(), found.hidden_dim, found.encoder_layers, expected.hidden_dim,
+      expected.encoder_layers);
 }
 
 }  // namespace traffic::train

@@ -13,18 +13,31 @@
 #include "traffic/model/signal_network.h"
 #include "traffic/rl/segments.h"
 #include "traffic/rollout/traffic/signal_period.h"
+#include "traffic/scene/signal_graph.h"
 
 namespace traffic::train {
 
+/// What a policy of lights is made of.
+struct SignalKind {
+  std::int64_t hidden_dim = 48;
+  std::int64_t encoder_layers = 0;  ///< over the graph of all lights; 0: it does not look at that
+
+  bool operator==(const SignalKind&) const = default;
+};
+
 /// What lights that ask have before them: B lights, R greens in all.
 struct SignalBatch {
-  torch::Tensor rows;     ///< [R, F] float32
-  torch::Tensor present;  ///< [B] int64 row
-  rl::Segments lights;    ///< the rows of each light
+  torch::Tensor rows;            ///< [R, F] float32
+  torch::Tensor present;         ///< [B] int64 row
+  rl::Segments lights;           ///< the rows of each light
+  model::GraphBatch graph = {};  ///< all lights of their networks, for a policy that looks at them
+  torch::Tensor node = {};       ///< [B] int64: which of its nodes each light is
 };
 /// Of one control period; the rows are copied.
 SignalBatch signal_batch(std::span<const rollout::SignalChoice> choices,
                          std::span<const float> rows);
+/// The lights of several moments as one graph, on the CPU.
+model::GraphBatch pack_lights(std::span<const scene::SignalGraphView> moments);
 
 /// What was chosen.
 struct SignalDecisions {
@@ -42,8 +55,14 @@ struct SignalTerms {
 
 class SignalPolicy {
  public:
-  SignalPolicy(std::int64_t hidden_dim, std::uint64_t seed);
+  SignalPolicy(const SignalKind& kind, std::uint64_t seed);
 
+  [[nodiscard]] bool looks_around() const { return kind_.encoder_layers > 0; }
+  [[nodiscard]] const SignalKind& kind() const { return kind_; }
+  /// Of one control period, with what this policy looks at. @param graph used if it looks around
+  [[nodiscard]] SignalBatch observe(std::span<const rollout::SignalChoice> choices,
+                                    std::span<const float> rows,
+                                    const scene::SignalGraphView& graph) const;
   /// @param uniforms [R] in [0, 1), from which choices are drawn; empty: the most probable ones
   SignalDecisions decide(const SignalBatch& batch, std::span<const float> uniforms);
   /// @param chosen [B] int64 row
@@ -52,15 +71,19 @@ class SignalPolicy {
   [[nodiscard]] comm::NamedTensors parameters() const;
 
  private:
+  [[nodiscard]] model::SignalOutput forward(const SignalBatch& batch);
+
+  SignalKind kind_;
   model::SignalNetwork network_;
 };
 
-/// As "signals/features" and "signals/hidden_dim": what must be equal for the weights to mean the
-/// same.
-void put_signal_kind(checkpoint::Snapshot& snapshot, std::int64_t hidden_dim);
-/// @return hidden_dim
+/// As "signals/features", "signals/hidden_dim" and "signals/encoder_layers": what must be equal for
+/// the weights to mean the same.
+void put_signal_kind(checkpoint::Snapshot& snapshot, const SignalKind& kind);
 /// @throws CheckpointError if its lights see something else than those of this version, or it
 /// holds no policy of lights
-std::int64_t signal_kind_in(const checkpoint::Snapshot& snapshot);
+SignalKind signal_kind_in(const checkpoint::Snapshot& snapshot);
+/// @throws CheckpointError likewise, or if its policy is of another kind
+void check_signal_kind(const checkpoint::Snapshot& snapshot, const SignalKind& expected);
 
 }  // namespace traffic::train

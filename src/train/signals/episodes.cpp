@@ -45,6 +45,7 @@ class Handler final : public rollout::EpisodeHandler {
       state.sampling_seed =
           derive_seed(*wanted_.sampling_seed, {static_cast<std::uint64_t>(state.history.order)});
     }
+    spec.frames = looks_around();
     pool_.start_episode(env, spec);
   }
 
@@ -83,12 +84,15 @@ class Handler final : public rollout::EpisodeHandler {
 
  private:
   [[nodiscard]] bool keeps() const { return wanted_.sampling_seed.has_value(); }
+  [[nodiscard]] bool looks_around() const {
+    return wanted_.policy != nullptr && wanted_.policy->looks_around();
+  }
 
   const std::vector<scene::SignalCommand>& decide_one(Running& state,
                                                       const rollout::SignalPeriod& period) {
     commands_.clear();
     if (wanted_.policy == nullptr || period.choices.empty()) return commands_;
-    const SignalBatch batch = signal_batch(period.choices, period.rows);
+    const SignalBatch batch = wanted_.policy->observe(period.choices, period.rows, period.graph);
     uniforms_.clear();
     if (keeps()) {
       uniforms_.resize(static_cast<std::size_t>(batch.rows.size(0)));
@@ -103,8 +107,10 @@ class Handler final : public rollout::EpisodeHandler {
     return commands_;
   }
 
-  static void keep(EpisodeHistory& history, const rollout::SignalPeriod& period,
-                   const SignalDecisions& made) {
+  void keep(EpisodeHistory& history, const rollout::SignalPeriod& period,
+            const SignalDecisions& made) const {
+    const auto moment = static_cast<std::int64_t>(history.moments.size());
+    if (looks_around()) history.moments.emplace_back(period.graph);
     const std::size_t columns = scene::signal_features().size();
     const float* row = period.rows.data();
     for (std::size_t b = 0; b < period.choices.size(); ++b) {
@@ -120,6 +126,7 @@ class Handler final : public rollout::EpisodeHandler {
       light.value.push_back(made.value[b]);
       light.reward.push_back(0.0F);
       light.periods.push_back(0);
+      if (looks_around()) light.moment.push_back(moment);
     }
   }
 

@@ -12,6 +12,7 @@
 #include "traffic/core/time_split.h"
 #include "traffic/rollout/pool/collector.h"
 #include "traffic/rollout/traffic/signal_pool.h"
+#include "traffic/scene/signal_graph.h"
 
 namespace traffic::train::signals {
 
@@ -24,12 +25,14 @@ struct LightHistory {
   std::vector<float> log_prob;
   std::vector<float> value;   ///< standardised
   std::vector<float> reward;  ///< from a decision to the next one, discounted to that decision
-  std::vector<std::int64_t> periods;  ///< control periods from a decision to the next one
+  std::vector<std::int64_t> periods;      ///< control periods from a decision to the next one
+  std::vector<std::int64_t> moment = {};  ///< of a policy that looks around: among the episode's
 };
 
 struct EpisodeHistory {
-  std::int64_t order = 0;            ///< place among the episodes of all ranks
-  std::vector<LightHistory> lights;  ///< empty where nothing is kept
+  std::int64_t order = 0;                        ///< place among the episodes of all ranks
+  std::vector<LightHistory> lights;              ///< empty where nothing is kept
+  std::vector<scene::SignalGraph> moments = {};  ///< for a policy that looks around
   scene::EpisodeScore score;
   std::int64_t env_steps = 0;
 };

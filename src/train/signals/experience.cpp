@@ -87,16 +87,58 @@ torch::Tensor number_lights(const std::vector<const LightHistory*>& lights) {
   return torch::cat(parts);
 }
 
-/// Where this rank's decisions stand among all, episode by episode.
+/// At which moment each decision was made, at which node of its graph.
+void add_moments(const std::vector<EpisodeHistory>& episodes, Experience& experience) {
+  std::vector<std::int64_t> moment;
+  std::vector<std::int64_t> node;
+  for (const EpisodeHistory& episode : episodes) {
+    const auto first = static_cast<std::int64_t>(experience.moments.size());
+    for (const scene::SignalGraph& graph : episode.moments) {
+      experience.moments.push_back(graph.view());
+    }
+    if (episode.moments.empty()) continue;
+    for (std::size_t l = 0; l < episode.lights.size(); ++l) {
+      const LightHistory& light = episode.lights[l];
+      for (std::int64_t i = 0; i < num_learned(light); ++i) {
+        moment.push_back(first + light.moment[static_cast<std::size_t>(i)]);
+        node.push_back(static_cast<std::int64_t>(l));
+      }
+    }
+  }
+  experience.moment = torch::tensor(moment, torch::kLong);
+  experience.node = torch::tensor(node, torch::kLong);
+}
+
+std::int64_t num_states(const EpisodeHistory& episode) {
+  if (!episode.moments.empty()) return static_cast<std::int64_t>(episode.moments.size());
+  std::int64_t decisions = 0;
+  for (const LightHistory& light : episode.lights) decisions += num_learned(light);
+  return decisions;
+}
+
+/// Which decisions each state has.
+void find_states(Experience& experience) {
+  const std::int64_t decisions = experience.chosen.size(0);
+  if (experience.moments.empty()) {
+    experience.by_state = torch::arange(decisions);
+    experience.states = rl::Segments(torch::arange(decisions + 1));
+    return;
+  }
+  experience.by_state = torch::argsort(experience.moment, /*stable=*/true, 0, false);
+  const torch::Tensor sizes =
+      torch::bincount(experience.moment, {}, static_cast<std::int64_t>(experience.moments.size()));
+  experience.states = rl::Segments(torch::cat({torch::zeros({1}, torch::kLong), sizes.cumsum(0)}));
+}
+
+/// Where this rank's states stand among all, episode by episode.
 void number(const std::vector<EpisodeHistory>& episodes, std::int64_t num_episodes,
             comm::Communicator& communicator, Experience& experience) {
-  torch::Tensor counts = torch::zeros({num_episodes}, torch::kLong);
-  for (const EpisodeHistory& episode : episodes) {
-    std::int64_t decisions = 0;
-    for (const LightHistory& light : episode.lights) decisions += num_learned(light);
-    counts[episode.order] = decisions;
-  }
+  torch::Tensor counts = torch::zeros({num_episodes + 1}, torch::kLong);  // and the decisions
+  for (const EpisodeHistory& episode : episodes) counts[episode.order] = num_states(episode);
+  counts[num_episodes] = experience.chosen.size(0);
   communicator.all_reduce(counts);
+  experience.total = counts[num_episodes].item<std::int64_t>();
+  counts = counts.narrow(0, 0, num_episodes);
   const torch::Tensor first = counts.cumsum(0) - counts;
   std::vector<torch::Tensor> places{torch::zeros({0}, torch::kLong)};
   for (const EpisodeHistory& episode : episodes) {
@@ -104,7 +146,7 @@ void number(const std::vector<EpisodeHistory>& episodes, std::int64_t num_episod
                      first[episode.order]);
   }
   experience.global_state = torch::cat(places);
-  experience.total = counts.sum().item<std::int64_t>();
+  experience.total_states = counts.sum().item<std::int64_t>();
 }
 
 }  // namespace
@@ -118,6 +160,8 @@ Experience pack(const std::vector<EpisodeHistory>& episodes, std::int64_t num_ep
   }
   Experience experience{.batch = signal_batch({}, {})};
   add_observations(lights, experience);
+  add_moments(episodes, experience);
+  find_states(experience);
   const Padded padded = pad(lights, scale);
   const torch::Tensor advantages = rl::gae({.rewards = padded.rewards,
                                             .values = padded.values,
@@ -132,6 +176,35 @@ Experience pack(const std::vector<EpisodeHistory>& episodes, std::int64_t num_ep
   experience.light = number_lights(lights);
   number(episodes, num_episodes, communicator, experience);
   return experience;
+}
+
+Taken take(const Experience& experience, const torch::Tensor& decisions) {
+  const rl::SegmentSubset part = rl::select_segments(experience.batch.lights, decisions);
+  const auto of_decisions = [&](const torch::Tensor& x) { return x.index_select(0, decisions); };
+  // A row's place within its light stays what it was.
+  const torch::Tensor moved =
+      part.segments.starts() - of_decisions(experience.batch.lights.starts());
+  Taken taken{.batch = {.rows = experience.batch.rows.index_select(0, part.rows),
+                        .present = of_decisions(experience.batch.present) + moved,
+                        .lights = part.segments},
+              .chosen = of_decisions(experience.chosen) + moved};
+  if (experience.moments.empty()) return taken;
+  const torch::Tensor moment = of_decisions(experience.moment);
+  const auto* at = moment.const_data_ptr<std::int64_t>();
+  std::vector<scene::SignalGraphView> moments;
+  torch::Tensor first = torch::empty_like(moment);  // node of the moment's graph
+  auto* first_node = first.mutable_data_ptr<std::int64_t>();
+  std::int64_t nodes = 0;
+  for (std::int64_t i = 0; i < moment.size(0); ++i) {
+    if (i == 0 || at[i] != at[i - 1]) {
+      if (!moments.empty()) nodes += moments.back().num_nodes();
+      moments.push_back(experience.moments[static_cast<std::size_t>(at[i])]);
+    }
+    first_node[i] = nodes;
+  }
+  taken.batch.graph = pack_lights(moments);
+  taken.batch.node = of_decisions(experience.node) + first;
+  return taken;
 }
 
 }  // namespace traffic::train::signals

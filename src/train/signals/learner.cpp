@@ -79,16 +79,27 @@ Learner::Targets Learner::make_targets(const Experience& experience) {
           .returns = scale_.standardise(experience.returns)};
 }
 
+/// As many as have ppo.minibatch_size decisions, about.
+std::int64_t Learner::states_of_minibatch(const Experience& experience) const {
+  const double states_a_decision = static_cast<double>(experience.total_states) /
+                                   static_cast<double>(std::max<std::int64_t>(1, experience.total));
+  return std::max<std::int64_t>(
+      1, std::llround(static_cast<double>(ppo_.minibatch_size) * states_a_decision));
+}
+
 bool Learner::run_epoch(const Experience& experience, const Targets& targets,
                         std::int64_t iteration, UpdateResult& result) {
-  const auto minibatches = split_minibatches(experience.global_state, experience.total, seed_,
-                                             {.stream = kPolicyMinibatchStream,
-                                              .iteration = iteration,
-                                              .epoch = result.epochs,
-                                              .size = ppo_.minibatch_size});
+  const auto minibatches =
+      split_minibatches(experience.global_state, experience.total_states, seed_,
+                        {.stream = kPolicyMinibatchStream,
+                         .iteration = iteration,
+                         .epoch = result.epochs,
+                         .size = states_of_minibatch(experience)});
   torch::Tensor of_epoch = torch::zeros({rl::kNumPpoSums}, torch::kDouble);
   bool goes_on = true;
-  for (const torch::Tensor& decisions : minibatches) {
+  for (const torch::Tensor& states : minibatches) {
+    const torch::Tensor decisions =
+        experience.by_state.index_select(0, rl::select_segments(experience.states, states).rows);
     const double together = communicator_.all_reduce_scalar(static_cast<double>(decisions.numel()));
     gradients_.zero();
     torch::Tensor sums = torch::zeros({rl::kNumPpoSums}, torch::kDouble);
@@ -118,16 +129,9 @@ bool Learner::run_epoch(const Experience& experience, const Targets& targets,
 
 rl::PpoLoss Learner::loss_of(const Experience& experience, const Targets& targets,
                              const torch::Tensor& decisions, double denominator) {
-  const rl::SegmentSubset part = rl::select_segments(experience.batch.lights, decisions);
   const auto of_decisions = [&](const torch::Tensor& x) { return x.index_select(0, decisions); };
-  // A row's place within its light stays what it was.
-  const torch::Tensor moved =
-      part.segments.starts() - of_decisions(experience.batch.lights.starts());
-  const SignalTerms now =
-      policy_.evaluate({.rows = experience.batch.rows.index_select(0, part.rows),
-                        .present = of_decisions(experience.batch.present) + moved,
-                        .lights = part.segments},
-                       of_decisions(experience.chosen) + moved);
+  const Taken taken = take(experience, decisions);
+  const SignalTerms now = policy_.evaluate(taken.batch, taken.chosen);
   return rl::ppo_loss({.decisions = {.log_prob = now.log_prob,
                                      .old_log_prob = of_decisions(experience.log_prob),
                                      .advantages = of_decisions(targets.advantages),

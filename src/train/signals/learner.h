@@ -56,6 +56,7 @@ class Learner {
     torch::Tensor returns;     ///< [N] standardised
   };
   Targets make_targets(const Experience& experience);
+  [[nodiscard]] std::int64_t states_of_minibatch(const Experience& experience) const;
   bool run_epoch(const Experience& experience, const Targets& targets, std::int64_t iteration,
                  UpdateResult& result);
   rl::PpoLoss loss_of(const Experience& experience, const Targets& targets,

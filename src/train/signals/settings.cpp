@@ -10,10 +10,18 @@ namespace traffic::train::signals {
 
 #define SIGNALS_KEY(member) TRAFFIC_EXTENSION_KEY("signals", Signals, member)
 
+SignalKind kind_of(const Signals& settings) {
+  return {.hidden_dim = settings.hidden_dim, .encoder_layers = settings.encoder_layers};
+}
+
 std::vector<OwnSection> own_sections() {
   using config::between;
   return {{{"signals", "Traffic lights as agents; [ppo] says how they learn."},
            {{SIGNALS_KEY(hidden_dim), .help = "Width of the network.", .range = between(4, 1024)},
+            {SIGNALS_KEY(encoder_layers),
+             .help = "Layers of attention between the lights of a network, each of which brings "
+                     "the states of lights one farther on the road; 0: none.",
+             .range = between(0, 8)},
             {SIGNALS_KEY(episodes), .help = "Episodes of all ranks in an iteration.",
              .unit = "episodes", .range = between(1, 1e6)},
             {SIGNALS_KEY(demand),

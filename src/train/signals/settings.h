@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "policy/signal_policy.h"
 #include "traffic/config/config.h"
 #include "traffic/rollout/traffic/period.h"
 #include "traffic/train/run/training.h"
@@ -13,10 +14,13 @@ namespace traffic::train::signals {
 
 struct Signals {
   std::int64_t hidden_dim = 48;
+  std::int64_t encoder_layers = 0;
   std::int64_t episodes = 4;                ///< of all ranks in an iteration
   std::vector<double> demand = {0.1, 1.3};  ///< least and greatest factor on the demand
   double reward_scale = 0.1;                ///< of a second lost
 };
+
+SignalKind kind_of(const Signals& settings);
 
 std::vector<OwnSection> own_sections();
 std::vector<config::PresetRow> presets();

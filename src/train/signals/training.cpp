@@ -50,7 +50,7 @@ class SignalsTraining final : public Training {
         settings_(config_.extension<Signals>()),
         communicator_(run.communicator().host()),
         pool_(rollout::start_sumo_pool(run.session(), config_)),
-        policy_(settings_.hidden_dim,
+        policy_(kind_of(settings_),
                 derive_seed(static_cast<std::uint64_t>(config_.run.seed), {kControllerStream})),
         learner_(config_, policy_, communicator_) {
     torch::set_num_threads(1);
@@ -99,7 +99,7 @@ class SignalsTraining final : public Training {
 void SignalsTraining::start() {
   if (const std::string& path = config_.run.init_from; !path.empty()) {
     const checkpoint::Snapshot snapshot = checkpoint::load(path);
-    (void)signal_kind_in(snapshot);
+    check_signal_kind(snapshot, policy_.kind());
     learner_.start_from(snapshot);
     spdlog::info("starting from {}", snapshot.source());
   }
@@ -235,7 +235,7 @@ void SignalsTraining::count_faults(report::Summary& summary) const {
 
 void SignalsTraining::save_to(checkpoint::Snapshot& snapshot) const {
   learner_.save_to(snapshot);
-  put_signal_kind(snapshot, settings_.hidden_dim);
+  put_signal_kind(snapshot, policy_.kind());
   put_decides(snapshot, Decides::kGreedy);
   snapshot.put_int("signals/iteration", iteration_);
   snapshot.put_int("signals/decisions", decisions_);
@@ -244,7 +244,7 @@ void SignalsTraining::save_to(checkpoint::Snapshot& snapshot) const {
 }
 
 void SignalsTraining::restore_from(const checkpoint::Snapshot& snapshot) {
-  (void)signal_kind_in(snapshot);
+  check_signal_kind(snapshot, policy_.kind());
   learner_.restore_from(snapshot);
   iteration_ = snapshot.integer("signals/iteration");
   decisions_ = snapshot.integer("signals/decisions");

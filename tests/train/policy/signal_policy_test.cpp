@@ -24,7 +24,7 @@ SignalBatch two_lights(float first_feature = 0.3F) {
 }
 
 TEST(SignalPolicy, ProbabilitiesOfALightAddUpToOne) {
-  SignalPolicy policy(16, 1);
+  SignalPolicy policy({.hidden_dim = 16}, 1);
   double sum = 0.0;
   for (std::int64_t row = 2; row < 5; ++row) {
     const SignalTerms terms = policy.evaluate(two_lights(), torch::tensor({std::int64_t{0}, row}));
@@ -36,7 +36,7 @@ TEST(SignalPolicy, ProbabilitiesOfALightAddUpToOne) {
 }
 
 TEST(SignalPolicy, ALightIsDecidedAsIfItStoodAlone) {
-  SignalPolicy policy(16, 1);
+  SignalPolicy policy({.hidden_dim = 16}, 1);
   const torch::Tensor chosen = torch::tensor({std::int64_t{1}, std::int64_t{3}});
   const SignalTerms one = policy.evaluate(two_lights(0.3F), chosen);
   const SignalTerms other = policy.evaluate(two_lights(0.9F), chosen);
@@ -46,7 +46,7 @@ TEST(SignalPolicy, ALightIsDecidedAsIfItStoodAlone) {
 }
 
 TEST(SignalPolicy, WhatIsKeptOfADecisionIsWhatItIsEvaluatedAs) {
-  SignalPolicy policy(16, 1);
+  SignalPolicy policy({.hidden_dim = 16}, 1);
   const SignalBatch batch = two_lights();
   const std::vector<float> uniforms{0.9F, 0.1F, 0.2F, 0.95F, 0.3F};
   const SignalDecisions made = policy.decide(batch, uniforms);
@@ -58,7 +58,7 @@ TEST(SignalPolicy, WhatIsKeptOfADecisionIsWhatItIsEvaluatedAs) {
 }
 
 TEST(SignalPolicy, WithoutDrawsTheMostProbableGreenIsChosen) {
-  SignalPolicy policy(16, 1);
+  SignalPolicy policy({.hidden_dim = 16}, 1);
   const SignalBatch batch = two_lights();
   const SignalDecisions made = policy.decide(batch, {});
   for (std::int64_t row = 2; row < 5; ++row) {
@@ -79,15 +79,40 @@ TEST(SignalPolicy, BeginsAsGreedy) {
   rows[3 * names.size() + present] = 1.0F;  // all have none
   const std::vector<rollout::SignalChoice> choices{{.light = 0, .num_greens = 3, .present = 0},
                                                    {.light = 1, .num_greens = 3, .present = 0}};
-  SignalPolicy policy(48, 7);
-  EXPECT_THAT(policy.decide(signal_batch(choices, rows), {}).green, ::testing::ElementsAre(1, 0));
+  scene::SignalGraph graph;  // the two see each other
+  graph.node_features.assign(2 * scene::num_signal_node_features(), 0.5F);
+  graph.edge_ptr = {0, 1, 2};
+  graph.edge_src = {1, 0};
+  graph.edge_features.assign(2 * scene::signal_edge_features().size(), 0.5F);
+  for (const std::int64_t layers : {0, 2}) {
+    SignalPolicy policy({.hidden_dim = 48, .encoder_layers = layers}, 7);
+    const SignalBatch batch = policy.observe(choices, rows, graph.view());
+    EXPECT_THAT(policy.decide(batch, {}).green, ::testing::ElementsAre(1, 0));
+    EXPECT_EQ(batch.graph.node_features.defined(), layers > 0) << "nothing is packed in vain";
+  }
+}
+
+TEST(SignalPolicy, ThatLooksAroundInsistsOnAGraph) {
+  const SignalPolicy policy({.hidden_dim = 16, .encoder_layers = 1}, 7);
+  const std::vector<rollout::SignalChoice> choices{{.light = 0, .num_greens = 2, .present = 0}};
+  const std::vector<float> rows(2 * scene::signal_features().size());
+  EXPECT_THROW(policy.observe(choices, rows, {}), Error);
+}
+
+TEST(SignalPolicy, ACheckpointOfAnotherKindIsRefused) {
+  checkpoint::Snapshot snapshot(1);
+  put_signal_kind(snapshot, {.hidden_dim = 48, .encoder_layers = 1});
+  EXPECT_NO_THROW(check_signal_kind(snapshot, {.hidden_dim = 48, .encoder_layers = 1}));
+  EXPECT_THAT([&] { check_signal_kind(snapshot, {.hidden_dim = 48}); },
+              ::testing::ThrowsMessage<CheckpointError>(
+                  ::testing::HasSubstr("signals.encoder_layers = 1, this run 48 and 0")));
 }
 
 TEST(SignalPolicy, ACheckpointOfLightsThatSeeSomethingElseIsRefused) {
   checkpoint::Snapshot snapshot(1);
   EXPECT_THROW(signal_kind_in(snapshot), CheckpointError);
-  put_signal_kind(snapshot, 48);
-  EXPECT_EQ(signal_kind_in(snapshot), 48);
+  put_signal_kind(snapshot, {.hidden_dim = 48});
+  EXPECT_EQ(signal_kind_in(snapshot), (SignalKind{.hidden_dim = 48}));
   checkpoint::Snapshot other(1);
   other.put_text("signals/features", "vehicles");
   other.put_int("signals/hidden_dim", 48);

@@ -13,9 +13,12 @@ namespace traffic::train::signals {
 namespace {
 
 using testing::live;
+using testing::live_around;
 using testing::live_episodes;
+using testing::live_episodes_around;
 
 constexpr std::int64_t kEpisodes = 5;
+constexpr SignalKind kLooksAround{.hidden_dim = 16, .encoder_layers = 1};
 /// As in the training.
 [[maybe_unused]] const bool kOneThread = (torch::set_num_threads(1), true);
 
@@ -40,7 +43,7 @@ double worth(SignalPolicy& policy, std::optional<float> traffic = {}) {
 }
 
 TEST(SignalExperience, LeavesOutTheLastDecisionOfALightAndPutsTheOthersInOneOrder) {
-  SignalPolicy policy(8, 3);
+  SignalPolicy policy({.hidden_dim = 8}, 3);
   test::AloneCommunicator alone;
   const auto episodes = live_episodes(policy, 2, 0, 1);
   const Experience whole = pack(episodes, 2, rl::RunningMeanStd(1), {}, alone);
@@ -52,7 +55,7 @@ TEST(SignalExperience, LeavesOutTheLastDecisionOfALightAndPutsTheOthersInOneOrde
 
 TEST(SignalExperience, TheAdvantageIsThatOfTheTextbook) {
   test::AloneCommunicator alone;
-  SignalPolicy policy(8, 3);
+  SignalPolicy policy({.hidden_dim = 8}, 3);
   EpisodeHistory episode{.order = 0, .lights = {live(policy, 3, 9)}, .score = {}};
   LightHistory& light = episode.lights[0];
   light.reward = {1.0F, 2.0F, 100.0F};
@@ -71,8 +74,8 @@ TEST(SignalLearner, RanksTogetherLearnWhatOneLearnsFromAllEpisodes) {
   const auto communicator = comm::make_communicator(traffic::testing::mpi_session(), at::kCPU, {});
   test::AloneCommunicator alone;
   const config::Config config = small_config();
-  SignalPolicy together_policy(16, 3);
-  SignalPolicy alone_policy(16, 3);
+  SignalPolicy together_policy({.hidden_dim = 16}, 3);
+  SignalPolicy alone_policy({.hidden_dim = 16}, 3);
   Learner together(config, together_policy, *communicator);
   Learner joined(config, alone_policy, alone);
   for (int iteration = 0; iteration < 2; ++iteration) {
@@ -90,10 +93,81 @@ TEST(SignalLearner, RanksTogetherLearnWhatOneLearnsFromAllEpisodes) {
   }
 }
 
+/// Weights that no decision depends on, which rounding alone moves: what all in-edges of a node
+/// have in common.
+bool is_idle(const std::string& name) {
+  return name.ends_with("risk_out.bias") || name.ends_with("qkv.bias");
+}
+
+TEST(SignalLearner, RanksTogetherLearnLikewiseWhatIsSeenOfOtherLights) {
+  const auto communicator = comm::make_communicator(traffic::testing::mpi_session(), at::kCPU, {});
+  test::AloneCommunicator alone;
+  const config::Config config = small_config();
+  SignalPolicy together_policy(kLooksAround, 3);
+  SignalPolicy alone_policy(kLooksAround, 3);
+  Learner together(config, together_policy, *communicator);
+  Learner joined(config, alone_policy, alone);
+  const auto mine =
+      live_episodes_around(alone_policy, kEpisodes, communicator->rank(), communicator->size());
+  const auto all = live_episodes_around(alone_policy, kEpisodes, 0, 1);
+  ASSERT_TRUE(together.update(mine, kEpisodes, 0));
+  ASSERT_TRUE(joined.update(all, kEpisodes, 0));
+  const auto expected = joined.parameters().parameters();
+  for (std::size_t i = 0; i < expected.size(); ++i) {
+    const auto& [name, parameter] = together.parameters().parameters()[i];
+    // Sums in another order, through a dozen steps of Adam.
+    EXPECT_TRUE(is_idle(name) || torch::allclose(parameter, expected[i].second, 0, 1e-4)) << name;
+  }
+}
+
+TEST(SignalExperience, DecisionsOfAMomentGoThroughAStepTogether) {
+  SignalPolicy policy(kLooksAround, 3);
+  test::AloneCommunicator alone;
+  const auto episodes = live_episodes_around(policy, 2, 0, 1);
+  const Experience whole = pack(episodes, 2, rl::RunningMeanStd(1), {}, alone);
+  EXPECT_EQ(whole.total_states, 15 + 16);
+  EXPECT_EQ(whole.states.count(), 15 + 16);
+  EXPECT_EQ(whole.total, whole.chosen.size(0));
+  EXPECT_TRUE(std::get<0>(whole.by_state.sort()).equal(torch::arange(whole.total)));
+  const torch::Tensor states = torch::tensor({20L, 4L});
+  const torch::Tensor decisions =
+      whole.by_state.index_select(0, rl::select_segments(whole.states, states).rows);
+  const Taken taken = take(whole, decisions);
+  EXPECT_EQ(taken.batch.graph.num_nodes(), 2 * 3) << "each graph once";
+  const SignalTerms terms = policy.evaluate(taken.batch, taken.chosen);
+  EXPECT_TRUE(torch::allclose(terms.log_prob, whole.log_prob.index_select(0, decisions)))
+      << "what was seen is what is learned from";
+}
+
+TEST(SignalLearner, LearnsFromWhatOnlyAnotherLightKnows) {
+  const config::Config config = small_config();
+  test::AloneCommunicator alone;
+  const auto worth_after_learning = [&](const SignalKind& kind) {
+    SignalPolicy policy(kind, 3);
+    Learner learner(config, policy, alone);
+    for (int iteration = 0; iteration < 25; ++iteration) {
+      auto episodes = live_episodes_around(policy, 12, 0, 1, static_cast<std::uint64_t>(iteration));
+      if (!policy.looks_around()) {
+        for (EpisodeHistory& episode : episodes) episode.moments.clear();
+      }
+      EXPECT_TRUE(learner.update(episodes, 12, iteration));
+    }
+    double sum = 0.0;
+    double decisions = 0.0;
+    for (const LightHistory& light : live_around(policy, 0, 100, 777).lights) {
+      for (const float reward : light.reward) sum += static_cast<double>(reward);
+      decisions += static_cast<double>(light.reward.size());
+    }
+    return sum / decisions;
+  };
+  EXPECT_LT(worth_after_learning({.hidden_dim = 16}), 0.6) << "a guess";
+  EXPECT_GT(worth_after_learning(kLooksAround), 0.85);
+}
+
 TEST(SignalLearner, FindsTheGreenThatIsWorthMost) {
   const config::Config config = small_config();
   test::AloneCommunicator alone;
-  SignalPolicy policy(16, 3);
+  SignalPolicy policy({.hidden_dim = 16}, 3);
   Learner learner(config, policy, alone);
   const double before = worth(policy);
   for (int iteration = 0; iteration < 10; ++iteration) {
@@ -108,7 +182,7 @@ TEST(SignalLearner, FindsTheGreenThatIsWorthMost) {
 TEST(SignalLearner, LearnsFromQuietLightsBesideBusyOnes) {
   const config::Config config = small_config();
   test::AloneCommunicator alone;
-  SignalPolicy policy(16, 3);
+  SignalPolicy policy({.hidden_dim = 16}, 3);
   Learner learner(config, policy, alone);
   constexpr float kQuiet = 0.1F;
   Rng rng(5);
@@ -132,17 +206,20 @@ TEST(SignalLearner, LearnsFromQuietLightsBesideBusyOnes) {
 TEST(SignalLearner, GoesOnFromWhatItSaved) {
   const config::Config config = small_config();
   test::AloneCommunicator alone;
-  SignalPolicy first_policy(16, 3);
-  SignalPolicy second_policy(16, 4);
-  Learner first(config, first_policy, alone);
-  Learner second(config, second_policy, alone);
-  ASSERT_TRUE(first.update(live_episodes(first_policy, 3, 0, 1), 3, 0));
-  checkpoint::Snapshot snapshot(1);
-  first.save_to(snapshot);
-  second.restore_from(snapshot);
-  const auto episodes = live_episodes(first_policy, 3, 0, 1, 8);
-  for (auto* one : {&first, &second}) ASSERT_TRUE(one->update(episodes, 3, 1));
-  EXPECT_TRUE(first.parameters().flat().equal(second.parameters().flat()));
+  for (const SignalKind& kind : {SignalKind{.hidden_dim = 16}, kLooksAround}) {
+    const auto live_with = kind.encoder_layers > 0 ? live_episodes_around : live_episodes;
+    SignalPolicy first_policy(kind, 3);
+    SignalPolicy second_policy(kind, 4);
+    Learner first(config, first_policy, alone);
+    Learner second(config, second_policy, alone);
+    ASSERT_TRUE(first.update(live_with(first_policy, 3, 0, 1, 1), 3, 0));
+    checkpoint::Snapshot snapshot(1);
+    first.save_to(snapshot);
+    second.restore_from(snapshot);
+    const auto episodes = live_with(first_policy, 3, 0, 1, 8);
+    for (auto* one : {&first, &second}) ASSERT_TRUE(one->update(episodes, 3, 1));
+    EXPECT_TRUE(first.parameters().flat().equal(second.parameters().flat()));
+  }
 }
 
 }  // namespace

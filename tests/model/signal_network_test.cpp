@@ -1,0 +1,146 @@
+#include "traffic/model/signal_network.h"
+
+#include <gmock/gmock.h>
+#include <torch/types.h>
+#include <torch/utils.h>
+
+#include <map>
+#include <string>
+
+#include "references.h"
+#include "traffic/model/initialise.h"
+
+namespace traffic::model {
+namespace {
+
+using testing::difference;
+using testing::kGradientTolerance;
+using testing::random_graphs;
+using torch::Tensor;
+
+constexpr std::int64_t kGreenColumns = 7;
+constexpr std::int64_t kLightColumns = 9;
+
+/// With weights everywhere, as a trained one has.
+SignalNetwork trained_network(std::int64_t encoder_layers) {
+  SignalNetwork network(SignalNetworkShape{.features = kGreenColumns,
+                                           .hidden_dim = 48,
+                                           .encoder_layers = encoder_layers,
+                                           .node_features = kLightColumns});
+  network->reset(5, torch::linspace(-1, 1, kGreenColumns));
+  initialise(*network, 6);
+  return network;
+}
+
+/// Of the lights of a network, these ask, with three greens each.
+SignalInput asking(const GraphBatch& graph, const Tensor& nodes, std::uint64_t seed) {
+  torch::manual_seed(static_cast<std::int64_t>(seed));
+  const std::int64_t lights = nodes.size(0);
+  return {.rows = torch::randn({3 * lights, kGreenColumns}),
+          .light = torch::arange(lights).repeat_interleave(3),
+          .present = 3 * torch::arange(lights) + 1,
+          .graph = graph,
+          .node = nodes};
+}
+
+/// Each light's own part of an input.
+SignalInput light_alone(const SignalInput& in, std::int64_t light) {
+  return {.rows = in.rows.narrow(0, 3 * light, 3),
+          .light = torch::zeros({3}, torch::kLong),
+          .present = torch::ones({1}, torch::kLong),
+          .graph = in.graph,
+          .node = in.node.narrow(0, light, 1)};
+}
+
+std::map<std::string, Tensor> gradients_after(SignalNetwork& network, const SignalInput& in) {
+  torch::manual_seed(3);
+  const SignalOutput out = network->forward(in);
+  const auto type = out.logits.scalar_type();
+  const Tensor of_logits = torch::randn({out.logits.size(0)}).to(type);
+  const Tensor of_values = torch::randn({out.values.size(0)}).to(type);
+  ((out.logits * of_logits).sum() + (out.values * of_values).sum()).backward();
+  std::map<std::string, Tensor> gradients;
+  for (const auto& item : network->named_parameters()) gradients[item.key()] = item.value().grad();
+  return gradients;
+}
+
+TEST(SignalNetwork, ThroughTheEncoderGradientsAreThoseOfAutogradInDoubles) {
+  SignalNetwork network = trained_network(2);
+  SignalNetwork wide = trained_network(2);
+  wide->to(torch::kDouble);
+  const GraphBatch graph = random_graphs({9, 5}, kLightColumns, 4);
+  SignalInput in = asking(graph, torch::tensor({0L, 2L, 3L, 9L, 13L}), 8);
+  const Tensor logits = network->forward(in).logits;
+  const auto found = gradients_after(network, in);
+  in.rows = in.rows.to(torch::kDouble);
+  EXPECT_LT(difference(logits, wide->forward(in).logits), testing::kFloatTolerance);
+  for (const auto& [name, expected] : gradients_after(wide, in)) {
+    // What all in-edges of a node have in common moves no attention.
+    if (name.ends_with("risk_out.bias")) continue;
+    EXPECT_LT(difference(found.at(name), expected), kGradientTolerance) << name;
+  }
+}
+
+TEST(SignalNetwork, ALightIsTheSameWhoeverElseAsksAndWhateverOtherNetworksAreBesideIt) {
+  SignalNetwork network = trained_network(2);
+  const torch::NoGradGuard no_grad;
+  const GraphBatch both = random_graphs({9, 5}, kLightColumns, 4);
+  const SignalInput together = asking(both, torch::tensor({1L, 4L, 10L}), 8);
+  const SignalOutput out = network->forward(together);
+  for (std::int64_t light = 0; light < 3; ++light) {
+    SignalInput alone = light_alone(together, light);
+    const bool second = light == 2;
+    alone.graph = second ? testing::part_of(both, 9, 14) : testing::part_of(both, 0, 9);
+    if (second) alone.node = alone.node - 9;
+    const SignalOutput its = network->forward(alone);
+    // Products of other sizes round otherwise.
+    EXPECT_TRUE(torch::allclose(its.logits, out.logits.narrow(0, 3 * light, 3), 1e-4, 1e-5));
+    EXPECT_TRUE(torch::allclose(its.values, out.values.narrow(0, light, 1), 1e-4, 1e-5));
+  }
+}
+
+TEST(SignalNetwork, TheOrderOfLightsMakesNoDifference) {
+  SignalNetwork network = trained_network(1);
+  const torch::NoGradGuard no_grad;
+  // A ring: every light sees the one before it.
+  const auto ring = [](const Tensor& order) {  // node i is light order[i]
+    const Tensor place = order.argsort();
+    const Tensor source = place.index_select(0, (order + 7) % 8).to(torch::kInt);
+    torch::manual_seed(2);
+    const Tensor nodes = torch::randn({8, kLightColumns});
+    const Tensor edges = torch::randn({8, 4});
+    return GraphBatch{nodes.index_select(0, order), torch::arange(9, torch::kInt), source,
+                      edges.index_select(0, order)};
+  };
+  const Tensor as_they_are = torch::arange(8);
+  const Tensor mixed = torch::tensor({3L, 7L, 0L, 5L, 1L, 6L, 2L, 4L});
+  const SignalInput in = asking(ring(as_they_are), as_they_are, 8);
+  SignalInput other = in;
+  other.graph = ring(mixed);
+  other.node = mixed.argsort();
+  const SignalOutput out = network->forward(in);
+  const SignalOutput same = network->forward(other);
+  EXPECT_TRUE(torch::allclose(same.logits, out.logits, 1e-4, 1e-5));
+  EXPECT_TRUE(torch::allclose(same.values, out.values, 1e-4, 1e-5));
+  other.graph.node_features = other.graph.node_features.flip(0);
+  EXPECT_FALSE(torch::allclose(network->forward(other).logits, out.logits, 1e-4, 1e-5))
+      << "and it does see the others";
+}
+
+TEST(SignalNetwork, BeginsAsTheOneWithoutAnEncoder) {
+  const Tensor rule = torch::linspace(-1, 1, kGreenColumns);
+  SignalNetwork with(SignalNetworkShape{
+      .features = kGreenColumns, .encoder_layers = 1, .node_features = kLightColumns});
+  SignalNetwork without(SignalNetworkShape{.features = kGreenColumns});
+  with->reset(5, rule);
+  without->reset(5, rule);
+  const GraphBatch graph = random_graphs({9}, kLightColumns, 4);
+  const SignalInput in = asking(graph, torch::tensor({0L, 5L}), 8);
+  EXPECT_TRUE(with->forward(in).logits.equal(without->forward(in).logits));
+  EXPECT_TRUE(with->forward(in).values.equal(without->forward(in).values));
+  with->forward(in).logits.square().sum().backward();
+  EXPECT_GT(with->named_parameters()["around.weight"].grad().abs().max().item<float>(), 0.0F);
+}
+
+}  // namespace
+}  // namespace traffic::model
