@@ -43,10 +43,11 @@ Suitable suitable_for(const config::ControllerSpec& spec) {
     to.zone_m = std::max(100.0, spec.get("to_m"));
     to.slow_mps = spec.get("speed_mps");
   } else if (spec.name == "yield") {
+    constexpr double kEarlier_s = 12.0;  // than the script may who learns begin, and farther away
     to.zone_m = std::max(200.0, spec.get("to_m"));
     to.lead_only = true;
     to.commit_s = 30.0;
-    to.lead_s = spec.get("lead_s") + 12.0;
+    to.lead_s = spec.get("lead_s") + kEarlier_s;
     to.period_s = 5.0;
     to.first_command_probability = 0.5;
     to.gae_lambda = 0.9;
@@ -138,16 +139,15 @@ class Settings {
     if (to->top_k > 0) {
       set("controller.top_k", config_.controller.top_k, static_cast<std::int64_t>(to->top_k));
     }
+    set("ppo.gae_lambda", config_.ppo.gae_lambda, to->gae_lambda);
+    set("ppo.intervention_cost", config_.ppo.intervention_cost, affordable_cost());
     if (!advises) {
       set("controller.first_command_probability", config_.controller.first_command_probability,
           to->first_command_probability);
+      choose_imitation();
     }
-    set("ppo.gae_lambda", config_.ppo.gae_lambda, to->gae_lambda);
-    set("ppo.intervention_cost", config_.ppo.intervention_cost, affordable_cost());
-    set("ppo.imitation_controllers", config_.ppo.imitation_controllers, scripts);
-    if (!advises && config_.ppo.imitation_iterations == 0) {
-      set("ppo.imitation_iterations", config_.ppo.imitation_iterations, long_enough());
-      chose_imitation_ = config_.ppo.imitation_iterations > 0;
+    if (config_.ppo.imitation_iterations > 0) {
+      set("ppo.imitation_controllers", config_.ppo.imitation_controllers, scripts);
     }
     compare_with(scripts);
   }
@@ -169,10 +169,14 @@ class Settings {
         1.0 - std::clamp(kTried / std::max(1.0, commanded), 0.01, 0.1));
   }
 
-  /// What tells one network from another takes longer to learn than what a script does on one.
-  [[nodiscard]] std::int64_t long_enough() const {
+  /// Unless the user has. What tells one network from another takes longer to learn than what a
+  /// script does on one.
+  void choose_imitation() {
+    if (config_.ppo.imitation_iterations > 0) return;
     const auto scenarios = static_cast<std::int64_t>(result_.scenarios.size());
-    return scenarios == 1 ? kImitation : 3 * kImitation * scenarios;
+    const std::int64_t long_enough = scenarios == 1 ? kImitation : 3 * kImitation * scenarios;
+    set("ppo.imitation_iterations", config_.ppo.imitation_iterations, long_enough);
+    chose_imitation_ = config_.ppo.imitation_iterations > 0;
   }
 
   /// At the end, beside no control.
