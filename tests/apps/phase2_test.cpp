@@ -574,7 +574,11 @@ TEST_F(Phase2Test, ADryRunMeasuresNextToNothingAndKeepsNothing) {
       command(2, "run", "--dry-run --set ppo.baseline_episodes=10000 --set env.max_time_s=900"));
   ASSERT_EQ(outcome.exit_code, 0) << outcome.output;
   EXPECT_THAT(outcome.output, HasSubstr("network merge: 1 conflict, 2 approaches"));
-  EXPECT_THAT(outcome.output, HasSubstr("measured 1 uncontrolled episodes"));
+  EXPECT_THAT(outcome.output, HasSubstr("measured 1 uncontrolled episodes of 6 s of merge"));
+  // However many conflicts there are.
+  const Outcome corridor =
+      run_program(command(2, "other", "--dry-run --set env.scenario=corridor"));
+  EXPECT_THAT(corridor.output, HasSubstr("measured 1 uncontrolled episodes of 6 s of corridor"));
   EXPECT_FALSE(fs::exists(dir_ / "cache"));
   std::ifstream in(dir_ / "run/config.toml");
   const std::string kept{std::istreambuf_iterator<char>(in), {}};
