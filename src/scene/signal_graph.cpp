@@ -77,9 +77,10 @@ SignalGraphBuilder::SignalGraphBuilder(const Road& road) {
 void SignalGraphBuilder::add_ways(const Road& road, int light, int link, int first_edge) {
   for (const auto& [next, distance_m] : next_lights(road, first_edge)) {
     if (next == light) continue;
-    const auto known = std::find_if(ways_.begin(), ways_.end(), [&](const Way& way) {
-      return way.from == light && way.to == next;
-    });
+    const auto known =
+        std::find_if(ways_.begin(), ways_.end(), [light, to = next](const Way& way) {  // for clang
+          return way.from == light && way.to == to;
+        });
     Way& way = known != ways_.end() ? *known : ways_.emplace_back(Way{light, next, distance_m, {}});
     way.distance_m = std::min(way.distance_m, distance_m);
     way.links.push_back(link);
