@@ -19,8 +19,8 @@ config::Program eval_program(EvalArguments& arguments) {
                 ->allow_extra_args(false);
             app.add_option(
                    "--controller", arguments.controllers,
-                   "none, random, meter, yield, brisk, glide, or for traffic lights greedy, "
-                   "max_pressure, actuated, with parameters as in 'yield(lead_s=12)', or "
+                   "none, random, meter, yield, let_in, brisk, glide, or for traffic lights "
+                   "greedy, max_pressure, actuated, with parameters as in 'yield(lead_s=12)', or "
                    "checkpoint:PATH, which decides as its file says unless "
                    ",greedy or ,sampled follows; one of lights and one of vehicles together as "
                    "in 'greedy+yield'; repeatable")

@@ -33,6 +33,7 @@ std::vector<ControllerKind> make_kinds() {
        "While the zone behind a conflict is over its critical density, connected vehicles on its "
        "minor approaches are held.",
        {{"density", 30, above(0, 1000), "critical density, vehicles per km and lane"},
+        {"before", 0, between(0, 1), "1: that of the last 200 m before its stop lines instead"},
         {"from_m", 5, metres, "holds vehicles from this distance to the stop line on"},
         {"to_m", 60, metres, "and up to this one"},
         {"speed_mps", 0, between(0, 100), "speed that they are held at; 0: they stop"},
@@ -46,6 +47,15 @@ std::vector<ControllerKind> make_kinds() {
         {"lead_s", 0, between(0, 3600), "begins this long before the green does"},
         {"left_s", 10, between(0, 3600), "but not when less than this is left until its end"},
         period(0),
+        kTop}},
+      {"let_in",
+       "While more wait on a minor approach than on those with priority over it, and until none is "
+       "left, connected vehicles on the latter stop.",
+       {{"queue", 6, between(1, 1e5), "begins when as many wait on the minor approach"},
+        {"left", 0, between(0, 1e5), "ends when no more than these are left"},
+        {"most", 20, between(1, 1e5), "or when as many wait on an approach with priority"},
+        {"to_m", 100, metres, "stops vehicles up to this distance to the stop line"},
+        period(1),
         kTop}},
       {"brisk",
        "Connected vehicles near a conflict drive as fast as their drivers may, without "
@@ -218,6 +228,7 @@ std::vector<std::string_view> commands_of(const ControllerSpec& spec) {
     return {spec.get("speed_mps") > 0 ? std::string_view("slow") : std::string_view("stop")};
   }
   if (spec.name == "yield") return {"arrive_late"};
+  if (spec.name == "let_in") return {"stop"};
   if (spec.name == "brisk") return {"fast"};
   if (spec.name == "glide") return {"arrive_green", "fast"};
   return {};

@@ -12,11 +12,24 @@ const Approach& approach_of(const RoadState& state, const Vehicle& v) {
   return at(at(state.road().conflicts, v.conflict).approaches, v.approach);
 }
 
+/// Of the last kNearLineM of all approaches, vehicles per km and lane.
+double density_before(const Conflict& where, const ConflictState& now) {
+  double sum = 0.0;
+  double lanes = 0.0;
+  for (std::size_t a = 0; a < where.approaches.size(); ++a) {
+    const auto own = static_cast<double>(where.approaches[a].lanes.size());
+    sum += own * now.approaches[a].near_density;
+    lanes += own;
+  }
+  return lanes > 0.0 ? sum / lanes : 0.0;
+}
+
 class Meter final : public Script {
  public:
   Meter(const config::ControllerSpec& spec, const ControllerOptions& options)
       : Script(spec, options),
         density_(spec.get("density")),
+        before_(spec.get("before") > 0),
         from_m_(spec.get("from_m")),
         to_m_(spec.get("to_m")),
         speed_mps_(spec.get("speed_mps")) {}
@@ -27,7 +40,7 @@ class Meter final : public Script {
       const Vehicle& v = state.vehicles()[i];
       if (!v.is_cv || v.conflict < 0 || v.line_m < from_m_ || v.line_m > to_m_) continue;
       if (!approach_of(state, v).minor) continue;
-      if (at(state.conflicts(), v.conflict).zone_density <= density_) continue;
+      if (density_at(state, v.conflict) <= density_) continue;
       picks_.push_back({v.line_m, static_cast<int>(i),
                         speed_mps_ > 0 ? Longitudinal::kTargetSpeed : Longitudinal::kStop,
                         speed_mps_});
@@ -36,7 +49,13 @@ class Meter final : public Script {
   }
 
  private:
+  [[nodiscard]] double density_at(const RoadState& state, int conflict) const {
+    const ConflictState& now = at(state.conflicts(), conflict);
+    return before_ ? density_before(at(state.road().conflicts, conflict), now) : now.zone_density;
+  }
+
   double density_;
+  bool before_;
   double from_m_;
   double to_m_;
   double speed_mps_;
@@ -76,6 +95,72 @@ class Yield final : public Script {
   double to_m_;
   double lead_s_;
   double left_s_;
+};
+
+/// Remembers nothing: that it has begun shows in the lanes whose first vehicle is under control.
+class LetIn final : public Script {
+ public:
+  LetIn(const config::ControllerSpec& spec, const ControllerOptions& options)
+      : Script(spec, options),
+        queue_(spec.get("queue")),
+        left_(spec.get("left")),
+        most_(spec.get("most")),
+        to_m_(spec.get("to_m")) {}
+
+  void decide(const RoadState& state, std::vector<Command>& commands) override {
+    lets_in_.clear();
+    for (std::size_t c = 0; c < state.conflicts().size(); ++c) {
+      lets_in_.push_back(waiting_minor(state.road().conflicts[c], state.conflicts()[c]));
+    }
+    picks_.clear();
+    for (std::size_t i = 0; i < state.vehicles().size(); ++i) {
+      const Vehicle& v = state.vehicles()[i];
+      if (!v.is_cv || v.conflict < 0 || v.line_m > to_m_) continue;
+      if (v.passed >= 0 && v.in_zone) continue;  // whom it stops would block the conflict behind it
+      const int minor = at(lets_in_, v.conflict);
+      if (minor < 0 || !meets(at(state.road().conflicts, v.conflict), minor, v.approach)) continue;
+      picks_.push_back({v.line_m, static_cast<int>(i), Longitudinal::kStop, 0});
+    }
+    give(picks_, state, commands);
+  }
+
+ private:
+  static double waiting(const ApproachState& approach) {
+    return static_cast<double>(approach.queue) + static_cast<double>(approach.backlog);
+  }
+
+  /// Whether an approach has priority over a minor one. Where left turns give way it is not major.
+  static bool meets(const Conflict& where, int minor, int approach) {
+    const auto& foes = at(where.approaches, minor).conflicting;
+    return !at(where.approaches, approach).minor && std::ranges::find(foes, approach) != foes.end();
+  }
+
+  /// The minor approach that is let in, with the longest queue of those; -1: none.
+  [[nodiscard]] int waiting_minor(const Conflict& where, const ConflictState& now) const {
+    int longest = -1;
+    for (int minor = 0; minor < static_cast<int>(where.approaches.size()); ++minor) {
+      if (!at(where.approaches, minor).minor) continue;
+      const double own = waiting(at(now.approaches, minor));
+      if (longest >= 0 && own <= waiting(at(now.approaches, longest))) continue;
+      double others = 0.0;  // the longest queue with priority
+      bool begun = false;
+      for (const int approach : at(where.approaches, minor).conflicting) {
+        if (at(where.approaches, approach).minor) continue;
+        others = std::max(others, waiting(at(now.approaches, approach)));
+        begun = begun || at(now.approaches, approach).lanes_held > 0;
+      }
+      const bool goes_on = begun ? own > left_ && others < most_ : own >= queue_ && own > others;
+      if (goes_on) longest = minor;
+    }
+    return longest;
+  }
+
+  double queue_;
+  double left_;
+  double most_;
+  double to_m_;
+  std::vector<int> lets_in_;  ///< [conflicts] minor approach; -1: none
+  std::vector<Pick> picks_;
 };
 
 /// Within reach of a conflict ahead or, if asked for, in the zone or the stretch behind one.
@@ -161,6 +246,7 @@ std::unique_ptr<Controller> make_script(const config::ControllerSpec& spec,
                                         const ControllerOptions& options) {
   if (spec.name == "meter") return std::make_unique<Meter>(spec, options);
   if (spec.name == "yield") return std::make_unique<Yield>(spec, options);
+  if (spec.name == "let_in") return std::make_unique<LetIn>(spec, options);
   if (spec.name == "brisk") return std::make_unique<Brisk>(spec, options);
   if (spec.name == "glide") return std::make_unique<Glide>(spec, options);
   return nullptr;

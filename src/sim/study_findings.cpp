@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 #include <regex>
 #include <string_view>
 #include <utility>
@@ -75,8 +76,17 @@ bool can_yield(const NetworkStudy& study) {
   return false;
 }
 
+bool can_let_in(const NetworkStudy& study) {
+  return std::ranges::any_of(study.conflicts, [](const ConflictStudy& conflict) {
+    const auto minor = std::ranges::count_if(conflict.approaches, &ApproachStudy::minor);
+    return minor > 0 && minor < std::ssize(conflict.approaches);
+  });
+}
+
 namespace {
 
+constexpr const char* kNothingToLetIn =
+    "there is no approach that gives way to another one, which let_in would stop";
 constexpr const char* kNothingToMeter =
     "there is no approach that has to give way or ends, which meter would hold";
 constexpr const char* kNothingToYieldTo =
@@ -208,6 +218,9 @@ class Judge {
       const std::string_view kind = std::string_view(name).substr(0, name.find('('));
       if (kind == "meter" && !can_meter(study_)) {
         warn("--controller", "meter can do nothing", kNothingToMeter);
+      }
+      if (kind == "let_in" && !can_let_in(study_)) {
+        warn("--controller", "let_in can do nothing", kNothingToLetIn);
       }
       if (kind == "yield" && !can_yield(study_)) {
         warn("--controller", "yield can do nothing", kNothingToYieldTo);

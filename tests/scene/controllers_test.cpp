@@ -182,6 +182,91 @@ TEST(Meter, TakesItsThresholdZoneAndSpeedFromItsText) {
   EXPECT_DOUBLE_EQ(commands[0].value, 4);
 }
 
+TEST(Meter, TakesTheDensityBeforeTheStopLinesIfAsked) {
+  Scene s(priority_merge().road());
+  const auto upstream = s.add(kRamp, "ramp_0", 50, 10, true);  // 250 m before the line
+  for (int i = 0; i < 8; ++i) s.add(kMain, "main_0", 290.0 - 10 * i, 3);
+  for (int i = 0; i < 7; ++i) s.add(kMain, "main_1", 290.0 - 10 * i, 3);
+  s.step();  // 15 vehicles on 3 x 200 m: 25 veh/km/lane; the zone behind is empty
+  EXPECT_THAT(picked(*make_controller("meter(density=20, to_m=300)"), s.state()), IsEmpty());
+  EXPECT_THAT(picked(*make_controller("meter(before=1, density=24, to_m=300)"), s.state()),
+              ElementsAre(upstream));
+  EXPECT_THAT(picked(*make_controller("meter(before=1, density=26, to_m=300)"), s.state()),
+              IsEmpty());
+}
+
+/// Waiting vehicles on a lane, the first 2 m before its stop line.
+void queue_up(Scene& s, const std::vector<std::string>& route, const std::string& lane, int n) {
+  for (int i = 0; i < n; ++i) s.add(route, lane, 298.0 - 8.0 * i, 0);
+}
+
+TEST(LetIn, StopsTheStreamWithPriorityWhileMoreWaitOnTheMinorOne) {
+  Scene s(priority_merge().road());
+  const auto near = s.add(kMain, "main_0", 250, 10, true);
+  const auto left = s.add(kMain, "main_1", 220, 10, true);
+  s.add(kMain, "main_0", 240, 10, false);  // not connected
+  s.add(kMain, "main_0", 190, 10, true);   // too far
+  s.add(kRamp, "ramp_0", 150, 10, true);   // on the minor approach
+  queue_up(s, kRamp, "ramp_0", 5);
+  s.step();
+  EXPECT_THAT(picked(*make_controller("let_in"), s.state()), IsEmpty());
+  EXPECT_THAT(picked(*make_controller("let_in(queue=5)"), s.state()), ElementsAre(near, left));
+  std::vector<Command> commands;
+  make_controller("let_in(queue=5)")->decide(s.state(), commands);
+  EXPECT_EQ(commands.at(0).longitudinal, Longitudinal::kStop);
+  EXPECT_DOUBLE_EQ(commands.at(0).hold_s, 1);
+}
+
+TEST(LetIn, CountsThoseWhoCannotEnterAndLeavesALongerQueueItsPriority) {
+  Scene s(priority_merge().road());
+  const auto main = s.add(kMain, "main_1", 250, 10, true);
+  queue_up(s, kRamp, "ramp_0", 3);
+  s.events().waiting.assign(3, &s.plan(kRamp));
+  s.step();
+  EXPECT_THAT(picked(*make_controller("let_in"), s.state()), ElementsAre(main));
+  queue_up(s, kMain, "main_0", 6);
+  s.step();
+  EXPECT_THAT(picked(*make_controller("let_in"), s.state()), IsEmpty());
+}
+
+TEST(LetIn, GoesOnUntilFewAreLeftOrTooManyWaitForThem) {
+  Scene s(priority_merge().road());
+  const auto main = s.add(kMain, "main_1", 250, 10, true);
+  queue_up(s, kRamp, "ramp_0", 2);
+  s.step();
+  const auto let_in = make_controller("let_in(left=1, most=4)");
+  EXPECT_THAT(picked(*let_in, s.state()), IsEmpty()) << "two are no reason to begin";
+  CommandBook book;
+  book.add(
+      std::vector{Command{.vehicle_id = main, .longitudinal = Longitudinal::kStop, .hold_s = 10}},
+      s.state());
+  s.step();
+  EXPECT_THAT(picked(*let_in, s.state()), ElementsAre(main)) << "but to go on";
+  EXPECT_THAT(picked(*make_controller("let_in(left=2)"), s.state()), IsEmpty());
+  queue_up(s, kMain, "main_0", 4);
+  s.step();
+  EXPECT_THAT(picked(*let_in, s.state()), IsEmpty());
+}
+
+TEST(LetIn, StopsNobodyRightBehindAnotherConflict) {
+  NetText net;  // a ring of which 100 m lie between the ways in at "a" and at "b"
+  net.edge("in", 1, 0, 300, -50).edge("before", 1, 0, 300).edge("ring", 1, 300, 100);
+  net.edge("ramp", 1, 100, 300, -10).edge("out", 1, 400, 300);
+  net.link("before", 0, "ring", 0).link("in", 0, "ring", 0);
+  net.link("ring", 0, "out", 0).link("ramp", 0, "out", 0);
+  net.junction("a", "before_0 in_0", {{"10", "00"}, {"01", "01"}});
+  net.junction("b", "ring_0 ramp_0", {{"10", "00"}, {"01", "01"}});
+  Scene s(net.road());
+  s.add({"before", "ring", "out"}, "ring_0", 50, 10, true);
+  const auto before = s.add({"before", "ring", "out"}, "before_0", 250, 10, true);
+  queue_up(s, kRamp, "ramp_0", 6);
+  s.step();
+  EXPECT_THAT(picked(*make_controller("let_in"), s.state()), IsEmpty());
+  queue_up(s, {"in", "ring", "out"}, "in_0", 6);
+  s.step();
+  EXPECT_THAT(picked(*make_controller("let_in"), s.state()), ElementsAre(before));
+}
+
 TEST(Brisk, TellsThoseNearAConflictToGoFastTheNearestFirst) {
   Scene s(priority_merge().road());
   const auto behind = s.add(kMain, "out_0", 10, 10, true);
@@ -230,7 +315,7 @@ TEST(Controllers, AnUnknownNameListsTheKnownOnes) {
     make_controller("metre");
     FAIL() << "no error";
   } catch (const ConfigError& e) {
-    EXPECT_THAT(e.what(), HasSubstr("none, random, meter, yield, brisk, glide, greedy, "
+    EXPECT_THAT(e.what(), HasSubstr("none, random, meter, yield, let_in, brisk, glide, greedy, "
                                     "max_pressure, actuated; did you mean 'meter'?"));
   }
 }

@@ -51,6 +51,8 @@ Suitable suitable_for(const config::ControllerSpec& spec) {
     to.period_s = 5.0;
     to.first_command_probability = 0.5;
     to.gae_lambda = 0.9;
+  } else if (spec.name == "let_in") {
+    to.zone_m = std::max(100.0, spec.get("to_m"));
   } else if (spec.name == "brisk") {
     to.zone_m = spec.get("to_m");
     to.behind = spec.get("behind") > 0;
@@ -257,9 +259,9 @@ class Settings {
     set("ppo.baseline_episodes", config_.ppo.baseline_episodes, fit(0.1, 8, 64));
     constexpr std::int64_t kEvaluations = 10;
     // Each of the greedy and of the sampled controller.
-    set("ppo.eval_episodes", config_.ppo.eval_episodes, fit(0.01, 4, 20));
-    // Once: no control, the script, the controller.
-    set("ppo.handover_episodes", config_.ppo.handover_episodes, fit(0.03, 12, 40));
+    set("ppo.eval_episodes", config_.ppo.eval_episodes, fit(0.01, 4, 40));
+    // Once: no control, the script, the controller. Four times as many, half the interval.
+    set("ppo.handover_episodes", config_.ppo.handover_episodes, fit(0.03, 12, 160));
     const double share = episode_length_s() / std::max(1.0, mean_duration_s());
     const double iteration_s = kWithLearning * episode_s * share * static_cast<double>(episodes());
     const auto iterations =

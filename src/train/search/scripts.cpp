@@ -22,7 +22,34 @@ Variants meters() {
   return texts;
 }
 
-/// @param tops numbers of vehicles at once
+// "tops" are numbers of vehicles at once.
+
+/// Farther upstream, while it is dense before the stop lines.
+Variants upstream_meters(const std::vector<int>& tops) {
+  Variants texts;
+  for (const int top : tops) {
+    for (const int density : {25, 30, 20}) {
+      for (const int from_m : {250, 100}) {
+        texts.push_back(fmt::format("meter(before=1, density={}, from_m={}, to_m={}, top={})",
+                                    density, from_m, 2 * from_m, top));
+      }
+    }
+  }
+  return texts;
+}
+
+Variants let_ins(const std::vector<int>& tops) {
+  Variants texts;
+  for (const int top : tops) {
+    for (const int to_m : {100, 60}) {
+      for (const int queue : {6, 10, 16}) {
+        texts.push_back(fmt::format("let_in(queue={}, to_m={}, top={})", queue, to_m, top));
+      }
+    }
+  }
+  return texts;
+}
+
 Variants yields(const std::vector<int>& tops) {
   Variants texts;
   for (const int top : tops) {
@@ -61,7 +88,11 @@ ScriptsToTry scripts_to_try(const sim::NetworkStudy& study, const config::Config
   const int own = static_cast<int>(config.controller.top_k);
   const auto tops = [&](std::vector<int> wanted) { return free ? wanted : std::vector<int>{own}; };
   std::vector<Variants> kinds;
-  if (sim::can_meter(study)) kinds.push_back(meters());
+  if (sim::can_meter(study)) {
+    kinds.push_back(meters());
+    kinds.push_back(upstream_meters(tops({50})));
+  }
+  if (sim::can_let_in(study)) kinds.push_back(let_ins(tops({50})));
   if (sim::can_yield(study)) kinds.push_back(yields(tops({10, 30})));
   kinds.push_back(brisks(tops({50, 10, 200})));
   if (study.lights > 0) kinds.push_back(glides(tops({50, 200})));

@@ -62,6 +62,9 @@ std::optional<SearchResult> Searcher::run(const std::vector<ScriptsToTry>& scrip
   if (!ended) return std::nullopt;
   // The clock of rank 0 is for all.
   result_.seconds = communicator_.all_reduce_scalar(clock.seconds(), comm::ReduceOp::kMax);
+  // The first few had waited for the simulations to start.
+  result_.episode_s =
+      std::min(result_.episode_s, result_.seconds / static_cast<double>(result_.episodes));
   return result_;
 }
 

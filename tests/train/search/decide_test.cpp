@@ -60,6 +60,20 @@ TEST(Decide, AYieldingScriptBringsItsZoneLeadCommitmentAndCommand) {
   EXPECT_EQ(config.ppo.train_batch_size, 8 * 720);
 }
 
+TEST(Decide, AScriptThatStopsVehiclesBringsItsZoneNumberAndCommand) {
+  config::Config config = asked();
+  config.action.commands = {"none"};
+  decide(result_of({found("let_in(queue=10, to_m=60, top=50)", 8.0, 800)}), {{.duration_s = 900}},
+         config);
+  EXPECT_EQ(config.env.zone_m, 100);
+  EXPECT_EQ(config.controller.top_k, 50);
+  EXPECT_THAT(config.action.commands, ElementsAre("none", "stop"));
+  config = asked();
+  decide(result_of({found("meter(before=1, from_m=250, to_m=500, top=50)", 4.0, 500)}),
+         {{.duration_s = 900}}, config);
+  EXPECT_EQ(config.env.zone_m, 500);
+}
+
 TEST(Decide, CommandingAsMuchAsTheScriptCostsATwentiethOfItsGainAtMost) {
   config::Config config = asked();
   decide(result_of({found("brisk(to_m=100, top=50)", 2.0, 100000)}), {{.duration_s = 900}}, config);

@@ -31,10 +31,13 @@ TEST(ScriptsToTry, AreThoseThatCanDoSomethingInTheNetwork) {
   EXPECT_THAT(ramp.texts, Contains(StartsWith("meter")));
   EXPECT_THAT(ramp.texts, Not(Contains(StartsWith("yield"))));
   EXPECT_THAT(ramp.texts, Not(Contains(StartsWith("glide"))));
-  EXPECT_EQ(ramp.kinds, 2U);
+  EXPECT_THAT(ramp.texts, Contains(StartsWith("meter(before=1")));
+  EXPECT_THAT(ramp.texts, Contains(StartsWith("let_in")));
+  EXPECT_EQ(ramp.kinds, 4U);
   EXPECT_EQ(ramp.step_length_s, 0.5);
   const ScriptsToTry lit = scripts_to_try(network(false, true, 1), config);
   EXPECT_THAT(lit.texts, Not(Contains(StartsWith("meter"))));
+  EXPECT_THAT(lit.texts, Not(Contains(StartsWith("let_in"))));
   EXPECT_THAT(lit.texts, Contains(StartsWith("yield")));
   EXPECT_THAT(lit.texts, Contains(StartsWith("glide")));
   EXPECT_EQ(lit.kinds, 3U);
@@ -52,7 +55,7 @@ TEST(ScriptsToTry, AreAllDifferentValidAndBeginWithOneOfEachKind) {
     if (i < all.kinds) first.push_back(spec.name);
   }
   std::ranges::sort(first);
-  EXPECT_THAT(first, ::testing::ElementsAre("brisk", "glide", "meter", "yield"));
+  EXPECT_THAT(first, ::testing::ElementsAre("brisk", "glide", "let_in", "meter", "meter", "yield"));
 }
 
 TEST(ScriptsToTry, CommandNoMoreVehiclesThanAUserWhoKeepsTheNumberAllows) {
