@@ -14,7 +14,7 @@ std::vector<std::string> experts_of(const config::Config& config) {
 
 std::vector<std::string> scripts_to_beat(const config::Config& config) {
   if (config.ppo.imitation_iterations > 0) return experts_of(config);
-  if (config.controller.advisor.empty()) return {};
+  if (config.controller.advisor.empty() || config.controller.advisor == "none") return {};
   return std::vector<std::string>(config::scenario_mix(config.env).size(),
                                   config.controller.advisor);
 }

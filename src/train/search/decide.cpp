@@ -99,8 +99,7 @@ class Settings {
     if (any) {
       follow_scripts();
     } else {
-      set("ppo.imitation_iterations", config_.ppo.imitation_iterations, std::int64_t{0});
-      compare_with({});
+      begin_without_control();
     }
     fit_batch();
     if (config_.search.training_minutes > 0) fit_time();
@@ -115,6 +114,15 @@ class Settings {
   template <typename T>
   void set(std::string_view key, T& place, T value) {
     if (decides(key)) place = std::move(value);
+  }
+
+  /// Who begins with commands to many makes another traffic, which is worse, and learns there not
+  /// to; from no control on one command in a while shows what it does.
+  void begin_without_control() {
+    set("ppo.imitation_iterations", config_.ppo.imitation_iterations, std::int64_t{0});
+    set("controller.advisor", config_.controller.advisor, std::string("none"));
+    set("controller.advice_probability", config_.controller.advice_probability, 0.8);
+    compare_with({});
   }
 
   void follow_scripts() {
@@ -237,7 +245,9 @@ class Settings {
     constexpr double kPiece_s = 600.0;
     const bool may_be_cut =
         config_.ppo.rollout_fragment_length == 0 && !config_.ppo.baseline_cache.empty();
-    const double whole_s = config_.controller.advisor.empty() ? kLong_s : kVeryLong_s;
+    const std::string& advisor = config_.controller.advisor;
+    const bool is_uncontrolled = advisor.empty() || advisor == "none";
+    const double whole_s = is_uncontrolled ? kLong_s : kVeryLong_s;
     if (mean_duration_s() > whole_s && may_be_cut) {
       set("ppo.episode_s", config_.ppo.episode_s, kPiece_s);
     }

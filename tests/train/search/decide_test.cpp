@@ -93,6 +93,8 @@ TEST(Decide, WhereNoScriptHelpsNothingIsImitatedAndTheCommandsStay) {
   EXPECT_EQ(config.ppo.imitation_iterations, 0);
   EXPECT_EQ(config.action.commands, commands);
   EXPECT_EQ(config.env.zone_m, config::Env{}.zone_m);
+  EXPECT_EQ(config.controller.advisor, "none") << "PPO begins with what there is: no control";
+  EXPECT_DOUBLE_EQ(config.controller.advice_probability, 0.8);
   EXPECT_THAT(config.evaluation.controllers, ElementsAre("none")) << "but what was trained";
   EXPECT_EQ(config.ppo.train_batch_size, 16 * 300);
   config = asked();
