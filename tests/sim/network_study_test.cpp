@@ -77,6 +77,7 @@ TEST_F(NetworkStudyTest, FindsTheMergeWithItsApproachesAndTheirDemand) {
   ASSERT_EQ(approaches.size(), 2U);
   for (const ApproachStudy& approach : approaches) {
     EXPECT_EQ(approach.minor, approach.edge == "ramp");
+    EXPECT_DOUBLE_EQ(approach.speed_limit_mps, approach.edge == "ramp" ? 16.7 : 22.2);
     EXPECT_EQ(approach.major, approach.edge == "up");
     EXPECT_FALSE(approach.may_yield);
     EXPECT_NEAR(approach.vehicles, approach.edge == "up" ? 775 : 200, 0.1);

@@ -22,6 +22,7 @@ struct ApproachStudy {
   int lanes = 0;
   bool minor = false;
   bool major = false;
+  double speed_limit_mps = 0;
   bool lit = false;        ///< a light at the stop line, or one upstream, releases it
   double vehicles = 0;     ///< on routes that are written out, over the whole demand
   bool may_yield = false;  ///< major, and meets a stream that a light releases

@@ -12,10 +12,11 @@ namespace traffic::train {
 struct ScenarioFacts {
   double duration_s = 0;
   double step_length_s = 1.0;
+  double speed_limit_mps = 0;  ///< before conflicts, as their vehicles meet it; 0: not known
 };
 
-/// Sets the keys of search.decides, and env.objective. Where no script helps only what depends on
-/// the length of episodes is set, and nothing is imitated.
+/// Sets the keys of search.decides, and env.objective. Where no script helps training begins with
+/// no control, and only that, the speed of slow and what depends on the length of episodes are set.
 /// @param facts of the scenarios of the result
 void decide(const SearchResult& result, const std::vector<ScenarioFacts>& facts,
             config::Config& config);

@@ -35,13 +35,28 @@ struct Ground {
   std::vector<ScenarioFacts> facts;
 };
 
+/// Mean before conflicts, by how many vehicles come there; 0: there are none.
+double speed_limit_mps(const sim::NetworkStudy& study) {
+  constexpr double kUnknown = 1e-3;  // vehicles whose routes are not written out
+  double sum = 0.0;
+  double vehicles = 0.0;
+  for (const sim::ConflictStudy& conflict : study.conflicts) {
+    for (const sim::ApproachStudy& approach : conflict.approaches) {
+      sum += (approach.vehicles + kUnknown) * approach.speed_limit_mps;
+      vehicles += approach.vehicles + kUnknown;
+    }
+  }
+  return vehicles > 0.0 ? sum / vehicles : 0.0;
+}
+
 Ground survey(const config::Config& config) {
   Ground ground;
   for (const config::ScenarioShare& part : config::scenario_mix(config.env)) {
     const sim::NetworkStudy study = sim::study_network(config.env, part.scenario);
     ground.scripts.push_back(scripts_to_try(study, config));
     ground.facts.push_back({.duration_s = sim::duration_s(study, config.env).value_or(0.0),
-                            .step_length_s = study.step_length_s});
+                            .step_length_s = study.step_length_s,
+                            .speed_limit_mps = speed_limit_mps(study)});
   }
   return ground;
 }

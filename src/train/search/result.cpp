@@ -84,9 +84,8 @@ std::string search_text(const SearchResult& result, const ScenarioSearch& search
   const bool any_unsafe = std::ranges::any_of(
       search.finalists, [](const TriedScript& script) { return !script.is_safe(); });
   return fmt::format(
-      "{}: no script gains {} beyond its interval{}; training begins with no control",
-      uncontrolled, objective,
-      any_unsafe ? " and is as safe as no control (evaluation.safety_limit)" : "");
+      "{}: no script gains {} beyond its interval{}; training begins with no control", uncontrolled,
+      objective, any_unsafe ? " and is as safe as no control (evaluation.safety_limit)" : "");
 }
 
 Json to_json(const SearchResult& result) {

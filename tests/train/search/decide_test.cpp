@@ -89,7 +89,9 @@ TEST(Decide, WhereNoScriptHelpsNothingIsImitatedAndTheCommandsStay) {
   config::Config config = asked();
   config.ppo.imitation_iterations = 6;
   const auto commands = config.action.commands;
-  decide(result_of({found("meter", 0.5, 300)}), {{.duration_s = 900}}, config);
+  decide(result_of({found("meter", 0.5, 300)}), {{.duration_s = 900, .speed_limit_mps = 22.2}},
+         config);
+  EXPECT_DOUBLE_EQ(config.env.slow_mps, 11.1);
   EXPECT_EQ(config.ppo.imitation_iterations, 0);
   EXPECT_EQ(config.action.commands, commands);
   EXPECT_EQ(config.env.zone_m, config::Env{}.zone_m);
