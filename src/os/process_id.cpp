@@ -3,7 +3,6 @@
 #include <unistd.h>
 
 #include <fstream>
-#include <iterator>
 #include <sstream>
 #include <string>
 
@@ -11,7 +10,10 @@ namespace traffic::os {
 
 std::optional<ProcessStat> process_stat(pid_t pid) {
   std::ifstream file("/proc/" + std::to_string(pid) + "/stat");
-  const std::string text{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+  // A process that ends between open and read is an error of reading, which iterators of the buffer
+  // would throw.
+  std::string text;
+  std::getline(file, text, '\0');
   // The name is in brackets and may hold any character, brackets too.
   const auto open = text.find('(');
   const auto close = text.rfind(')');

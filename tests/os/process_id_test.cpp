@@ -4,6 +4,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <atomic>
+#include <cstdint>
+#include <thread>
+
 #include "traffic/os/child_process.h"
 
 namespace traffic::os {
@@ -25,6 +29,25 @@ TEST(ProcessId, AZombieDoesNotRun) {
   const pid_t pid = child.pid();
   child.wait();
   EXPECT_FALSE(is_running(pid, 0));
+}
+
+TEST(ProcessId, AProcessThatEndsWhileItIsLookedAtIsNoError) {
+  std::atomic<pid_t> pid{getpid()};
+  std::atomic<bool> done{false};
+  std::thread parent([&] {
+    for (int i = 0; i < 3000; ++i) {
+      const pid_t child = ::fork();
+      if (child == 0) ::_exit(0);
+      if (child < 0) continue;
+      pid = child;
+      ::waitpid(child, nullptr, 0);
+    }
+    done = true;
+  });
+  std::int64_t seen = 0;
+  while (!done) EXPECT_NO_THROW(seen += process_stat(pid).has_value() ? 1 : 0);
+  parent.join();
+  EXPECT_GT(seen, 0);
 }
 
 TEST(ProcessId, ALaterProcessOfTheSameNumberIsAnother) {
