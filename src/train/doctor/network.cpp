@@ -95,7 +95,8 @@ std::string commands_text(const sim::NetworkStudy& study) {
     }
   }
   return fmt::format(
-      "stop (meter): {} that give way or end; arrive_late (yield): {} that meet one released by a "
+      "stop (meter, let_in): {} that give way or end; arrive_late (yield): {} that meet one "
+      "released by a "
       "light; slow, hold, fast: before every conflict",
       plural(minor, "approach", "es"), plural(yielding, "main stream", "s"));
 }
