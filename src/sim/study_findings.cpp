@@ -216,15 +216,13 @@ class Judge {
     }
     for (const std::string& name : use_.controllers) {
       const std::string_view kind = std::string_view(name).substr(0, name.find('('));
-      if (kind == "meter" && !can_meter(study_)) {
-        warn("--controller", "meter can do nothing", kNothingToMeter);
-      }
-      if (kind == "let_in" && !can_let_in(study_)) {
-        warn("--controller", "let_in can do nothing", kNothingToLetIn);
-      }
-      if (kind == "yield" && !can_yield(study_)) {
-        warn("--controller", "yield can do nothing", kNothingToYieldTo);
-      }
+      const auto needs = [&](std::string_view script, bool can, const char* nothing) {
+        if (kind != script || can) return;
+        warn("--controller", fmt::format("{} can do nothing", script), nothing);
+      };
+      needs("meter", can_meter(study_), kNothingToMeter);
+      needs("let_in", can_let_in(study_), kNothingToLetIn);
+      needs("yield", can_yield(study_), kNothingToYieldTo);
     }
   }
 
