@@ -50,8 +50,9 @@ for ((i = 0; i < ${#arguments[@]}; i++)); do
     --run-dir=*) run_dir=${arguments[i]#--run-dir=} ;;
   esac
 done
-begun=$(mktemp); trap 'rm -f "$begun"' EXIT
-has_saved() { [ -n "$(find "$run_dir" -path '*/checkpoints/*.h5' -newer "$begun" -print -quit 2>/dev/null)" ]; }
+# Names, inodes and times: two files of the same tick of the file system's clock have the same time.
+checkpoints() { find "$run_dir" -path '*/checkpoints/*.h5' -printf '%p %i %T@\n' 2>/dev/null | sort || true; }
+has_saved() { [ -n "$(comm -13 <(printf '%s\n' "$before") <(checkpoints))" ]; }
 
 # What --resume says holds until the command has saved something itself.
 forget_resume() {
@@ -67,7 +68,7 @@ forget_resume() {
 }
 
 for ((restarts = 0; ; restarts++)); do
-  touch "$begun"
+  before=$(checkpoints)
   run "${arguments[@]}"
   if [ -n "$stop" ] || ! is_lost "$code"; then exit "$code"; fi
   if [ "$restarts" -ge "$max_restarts" ]; then
