@@ -14,6 +14,9 @@ find_package(Libsumo REQUIRED)
 pkg_check_modules(hdf5 REQUIRED IMPORTED_TARGET hdf5)
 pkg_check_modules(libdeflate REQUIRED IMPORTED_TARGET libdeflate)
 pkg_check_modules(xxhash REQUIRED IMPORTED_TARGET libxxhash)
+if(NOT TRAFFIC_SANITIZER)  # which has an allocator of its own
+  pkg_check_modules(jemalloc REQUIRED IMPORTED_TARGET jemalloc)
+endif()
 
 if(TRAFFIC_TESTS OR TRAFFIC_BENCHMARKS OR TRAFFIC_FUZZ)
   find_package(GTest REQUIRED)

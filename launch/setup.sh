@@ -12,7 +12,8 @@ readonly TORCH_VERSION=2.15.0 SUMO_VERSION=1.28.0 CUDART_VERSION=13.5.37 CUPTI_V
 readonly TENSORBOARD=(tensorboard==2.20.0 protobuf==6.33.1 numpy==2.2.6 absl-py==2.3.1 packaging==25.0)
 readonly PACKAGES=(g++ cmake ninja-build ccache pkg-config git python3 python3-pip
   libopenmpi-dev openmpi-bin libhdf5-dev libtomlplusplus-dev libspdlog-dev libfmt-dev libcli11-dev
-  nlohmann-json3-dev libjs-chart.js libpugixml-dev libexpat1-dev zlib1g-dev libdeflate-dev libxxhash-dev libprotobuf-dev protobuf-compiler
+  nlohmann-json3-dev libjs-chart.js libpugixml-dev libexpat1-dev zlib1g-dev libdeflate-dev libxxhash-dev libjemalloc-dev
+  libprotobuf-dev protobuf-compiler
   libgtest-dev libgmock-dev libbenchmark-dev)
 readonly TEST_PACKAGES=(iproute2 clang-format clang-tidy chromium-headless-shell fonts-dejavu-core)
 readonly FUZZ_PACKAGES=(clang libclang-rt-dev)

@@ -77,15 +77,20 @@ std::string Handover::conclude(const Best& best, report::Summary& summary) {
       "{:+.2f} %)",
       policy.gain.count, to_string(decides_), name_of(scene::objective_of(config_.env.objective)),
       interval_text(policy.gain), policy.gain.least);
-  if (!scripts_to_beat(config_).empty()) text += compare_with_script(best, policy, summary);
-  return text + fmt::format("; compare it on seeds of your own with traffic_eval --controller {}\n",
-                            "checkpoint:" + best.checkpoint);
+  const std::string checkpoint = "checkpoint:" + best.checkpoint;
+  Kept kept{.controller = checkpoint, .text = {}};
+  if (!scripts_to_beat(config_).empty()) kept = keep(best, policy, summary);
+  const std::string script =
+      kept.controller == checkpoint ? "" : fmt::format("--controller '{}' ", kept.controller);
+  return text + kept.text +
+         fmt::format("; compare {} on seeds of your own with traffic_eval {}--controller {}\n",
+                     script.empty() ? "it" : "both", script, checkpoint);
 }
 
 /// The policy is what training is for: it stays unless it is below the script by more than a
 /// standard error of the difference, as among policies (run/selection.h).
-std::string Handover::compare_with_script(const Best& best, const SelectionEvaluation& policy,
-                                          report::Summary& summary) {
+Handover::Kept Handover::keep(const Best& best, const SelectionEvaluation& policy,
+                              report::Summary& summary) {
   const SelectionEvaluation& script = runs_.handover.script();
   Selection order;
   order.prefers(excess_of(script), script.gains);
@@ -101,7 +106,8 @@ std::string Handover::compare_with_script(const Best& best, const SelectionEvalu
   if (imitation_) put_gain(summary, "imitation_gain", *imitation_);
   put_gain(summary, "gain_over_script", over);
   summary.result["kept"] = policy_kept ? learned : "script " + name;
-  summary.result["controller"] = policy_kept || several ? "checkpoint:" + best.checkpoint : name;
+  const std::string controller = policy_kept || several ? "checkpoint:" + best.checkpoint : name;
+  summary.result["controller"] = controller;
   const std::string imitated =
       imitation_ ? fmt::format(", right after imitation {}", interval_text(*imitation_)) : "";
   std::string kept = "the policy of " + learned;
@@ -110,11 +116,13 @@ std::string Handover::compare_with_script(const Best& best, const SelectionEvalu
                ? "the script of each: the policy is the one controller for all of them"
                : fmt::format("the script {0}: use --controller {0} and not the checkpoint", name);
   }
-  return fmt::format(
-      "\nthe script{} gain{} {} there{}; the best policy, of {}, {} more than the script{}\n"
-      "kept: {}",
-      several ? "s" : " " + name, several ? "" : "s", interval_text(script.gain), imitated, learned,
-      interval_text(over), by_scenario(policy, script, scripts, summary), kept);
+  return {
+      .controller = controller,
+      .text = fmt::format(
+          "\nthe script{} gain{} {} there{}; the best policy, of {}, {} more than the script{}\n"
+          "kept: {}",
+          several ? "s" : " " + name, several ? "" : "s", interval_text(script.gain), imitated,
+          learned, interval_text(over), by_scenario(policy, script, scripts, summary), kept)};
 }
 
 /// A line for each of several.

@@ -61,8 +61,12 @@ class Handover {
   [[nodiscard]] double excess_of(const SelectionEvaluation& evaluation) const;
   /// Puts the better of the two into `chosen`, which has the greedy one.
   void choose(Assessed& chosen, SelectionEvaluation sampled) const;
-  std::string compare_with_script(const Best& best, const SelectionEvaluation& policy,
-                                  report::Summary& summary);
+  /// The policy, or the script that it is compared with, and why.
+  struct Kept {
+    std::string controller;  ///< as traffic_eval takes it
+    std::string text;
+  };
+  Kept keep(const Best& best, const SelectionEvaluation& policy, report::Summary& summary);
   static std::string by_scenario(const SelectionEvaluation& policy,
                                  const SelectionEvaluation& script,
                                  const std::vector<std::string>& scripts, report::Summary& summary);
