@@ -1,6 +1,5 @@
 #include "traffic/train/coordinator.h"
 
-#include <malloc.h>
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
@@ -25,6 +24,7 @@
 #include "traffic/core/signals.h"
 #include "traffic/core/text.h"
 #include "traffic/model/memory.h"
+#include "traffic/os/heap.h"
 #include "traffic/report/html_report.h"
 #include "weights_export.h"
 
@@ -269,7 +269,7 @@ TrainingEnd Coordinator::evaluate(TrainingTask& task) {
 void Coordinator::log_release(const TrainingTask& task, std::int64_t before) {
   const std::int64_t held = rss_bytes();
   model::release_cached_memory();
-  malloc_trim(0);
+  os::return_free_memory();
   spdlog::info("{} has let go: {} resident, {} with it, {} before it", task.facts->title(),
                human_bytes(rss_bytes()), human_bytes(held), human_bytes(before));
 }

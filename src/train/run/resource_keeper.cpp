@@ -1,11 +1,11 @@
 #include "run/resource_keeper.h"
 
-#include <malloc.h>
 #include <spdlog/spdlog.h>
 
 #include "run/gpu.h"
 #include "traffic/core/process.h"
 #include "traffic/model/memory.h"
+#include "traffic/os/heap.h"
 
 namespace traffic::train {
 namespace {
@@ -34,7 +34,7 @@ void ResourceKeeper::look(const std::vector<Reading>& of_ranks) {
   const ResourceWatch::Actions actions = all_.look(of_ranks);
   if (actions.release && since_release_.seconds() > kReleaseIntervalS) {
     model::release_cached_memory();
-    malloc_trim(0);
+    os::return_free_memory();
     since_release_ = Stopwatch();
   }
   if (actions.warning && reports_) spdlog::warn("{}", *actions.warning);

@@ -184,5 +184,24 @@ TEST(PolicyController, AStrangersCheckpointNamesNoScenarioFile) {
   EXPECT_EQ(evaluate(file.path(), "").exit_code, 2);
 }
 
+TEST(PolicyFit, NamesTheSettingsThatACheckpointHasOtherwise) {
+  config::Config config;
+  const TempFile file("controller.h5", "");
+  save_controller(config, file.path());
+  const checkpoint::Snapshot snapshot = checkpoint::load(file.path());
+  EXPECT_NO_THROW(check_policy_fits(snapshot, config));
+  config.controller.advisor = "meter";
+  config.controller.hidden_dim += 1;
+  try {
+    check_policy_fits(snapshot, config);
+    FAIL() << "another controller is taken";
+  } catch (const CheckpointError& error) {
+    EXPECT_THAT(error.what(),
+                ::testing::HasSubstr(R"(controller.advisor = "", this run has "meter")"));
+    EXPECT_THAT(error.what(), ::testing::HasSubstr("controller.hidden_dim = "));
+    EXPECT_THAT(error.what(), ::testing::Not(::testing::HasSubstr("controller.layers")));
+  }
+}
+
 }  // namespace
 }  // namespace traffic::train
