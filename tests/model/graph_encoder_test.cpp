@@ -168,8 +168,10 @@ TEST_P(GraphEncoderOfSize, RepeatsToTheBitWithAnyNumberOfThreads) {
     at::set_num_threads(1);
     const EncoderPasses first = run(encoder, graph, cotangent);
     expect_same_bits(run(encoder, graph, cotangent), first);
-    // Not all fused (40: nothing, 16: not the input): ATen promises nothing for other threads.
+    // Not all fused (40: nothing, 16: not the input, bfloat16 where the machine has no products of
+    // it): ATen promises nothing for other threads.
     if (GetParam().hidden == 40 || GetParam().hidden == 16) continue;
+    if (type == torch::kBFloat16 && !has_bf16_products()) continue;
     for (const int threads : {2, 3}) {
       at::set_num_threads(threads);
       expect_same_bits(run(encoder, graph, cotangent), first);
