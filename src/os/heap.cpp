@@ -12,9 +12,12 @@ extern "C" __attribute__((weak)) int mallctl(const char* name, void* old_value,
 namespace traffic::os {
 
 void return_free_memory() {
-  malloc_trim(0);
   constexpr const char* kPurgeAllArenas = "arena.4096.purge";  // MALLCTL_ARENAS_ALL
-  if (mallctl != nullptr) mallctl(kPurgeAllArenas, nullptr, nullptr, nullptr, 0);
+  if (mallctl != nullptr) {
+    mallctl(kPurgeAllArenas, nullptr, nullptr, nullptr, 0);
+  } else {
+    malloc_trim(0);
+  }
 }
 
 }  // namespace traffic::os

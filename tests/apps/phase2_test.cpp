@@ -388,8 +388,8 @@ TEST_F(Phase2Test, TrainsOnAMixtureOfScenarios) {
 TEST_F(Phase2Test, ImitatesAScriptedControllerBeforeItLearnsByItself) {
   const Outcome outcome = run_program(
       command(2, "run",
-              "--set 'controller.advisor=\"\"' --set env.scenario=corridor --set "
-              "env.max_time_s=150 --set env.zone_m=200 "
+              "--set 'controller.advisor=\"\"' "
+              "--set env.scenario=corridor --set env.max_time_s=150 --set env.zone_m=200 "
               "--set env.lead_only=true --set controller.top_k=10 --set "
               "'action.commands=[\"none\",\"arrive_late\"]' "
               "--set ppo.imitation_iterations=3 --set 'ppo.imitation_controllers=[\"yield\"]' "

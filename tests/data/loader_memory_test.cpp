@@ -1,6 +1,5 @@
 /// What the loader takes of memory while it reads far more than that.
 #include <gtest/gtest.h>
-#include <malloc.h>
 
 #include <algorithm>
 #include <filesystem>
@@ -9,6 +8,7 @@
 #include "synthetic.h"
 #include "traffic/core/process.h"
 #include "traffic/data/traffic_batches.h"
+#include "traffic/os/heap.h"
 
 namespace traffic::data {
 namespace {
@@ -55,7 +55,7 @@ TEST(LoaderMemory, StaysUnderItsLimitOnTenTimesAsManyData) {
   one_file.files = {dir / "0.h5"};
   one_file.cache_mb = 32;
   most_resident(open(one_file), one_file);
-  malloc_trim(0);
+  os::return_free_memory();
   const std::int64_t before = rss_bytes();
   const std::int64_t most = most_resident(dataset, data);
   EXPECT_LT(most - before, data.cache_mb * kMiB);

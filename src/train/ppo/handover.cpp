@@ -77,14 +77,13 @@ std::string Handover::conclude(const Best& best, report::Summary& summary) {
       "{:+.2f} %)",
       policy.gain.count, to_string(decides_), name_of(scene::objective_of(config_.env.objective)),
       interval_text(policy.gain), policy.gain.least);
-  const std::string checkpoint = "checkpoint:" + best.checkpoint;
-  Kept kept{.controller = checkpoint, .text = {}};
+  Kept kept;
   if (!scripts_to_beat(config_).empty()) kept = keep(best, policy, summary);
   const std::string script =
-      kept.controller == checkpoint ? "" : fmt::format("--controller '{}' ", kept.controller);
+      kept.script.empty() ? "" : fmt::format("--controller '{}' ", kept.script);
   return text + kept.text +
          fmt::format("; compare {} on seeds of your own with traffic_eval {}--controller {}\n",
-                     script.empty() ? "it" : "both", script, checkpoint);
+                     script.empty() ? "it" : "both", script, "checkpoint:" + best.checkpoint);
 }
 
 /// The policy is what training is for: it stays unless it is below the script by more than a
@@ -106,8 +105,8 @@ Handover::Kept Handover::keep(const Best& best, const SelectionEvaluation& polic
   if (imitation_) put_gain(summary, "imitation_gain", *imitation_);
   put_gain(summary, "gain_over_script", over);
   summary.result["kept"] = policy_kept ? learned : "script " + name;
-  const std::string controller = policy_kept || several ? "checkpoint:" + best.checkpoint : name;
-  summary.result["controller"] = controller;
+  const bool hands_over_script = !policy_kept && !several;
+  summary.result["controller"] = hands_over_script ? name : "checkpoint:" + best.checkpoint;
   const std::string imitated =
       imitation_ ? fmt::format(", right after imitation {}", interval_text(*imitation_)) : "";
   std::string kept = "the policy of " + learned;
@@ -117,7 +116,7 @@ Handover::Kept Handover::keep(const Best& best, const SelectionEvaluation& polic
                : fmt::format("the script {0}: use --controller {0} and not the checkpoint", name);
   }
   return {
-      .controller = controller,
+      .script = hands_over_script ? name : "",
       .text = fmt::format(
           "\nthe script{} gain{} {} there{}; the best policy, of {}, {} more than the script{}\n"
           "kept: {}",

@@ -61,9 +61,9 @@ class Handover {
   [[nodiscard]] double excess_of(const SelectionEvaluation& evaluation) const;
   /// Puts the better of the two into `chosen`, which has the greedy one.
   void choose(Assessed& chosen, SelectionEvaluation sampled) const;
-  /// The policy, or the script that it is compared with, and why.
+  /// What is handed over, and why.
   struct Kept {
-    std::string controller;  ///< as traffic_eval takes it
+    std::string script;  ///< instead of the policy; empty: the policy
     std::string text;
   };
   Kept keep(const Best& best, const SelectionEvaluation& policy, report::Summary& summary);

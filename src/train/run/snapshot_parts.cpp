@@ -1,5 +1,6 @@
 #include "run/snapshot_parts.h"
 
+#include <fmt/ranges.h>
 #include <spdlog/spdlog.h>
 #include <torch/types.h>
 #include <torch/utils.h>
@@ -117,5 +118,18 @@ bool has_equal_hash(const checkpoint::Snapshot& snapshot, const std::string& ent
   const std::string expected = hash(config);
   return snapshot.text(entry) == expected || hash(stored_config(snapshot)) == expected;
 }
+
+std::string differing_settings(const checkpoint::Snapshot& snapshot, const config::Config& config,
+                               const std::function<bool(std::string_view key)>& concerns) {
+  const auto own = config::flatten(config);
+  std::vector<std::string> differing;
+  for (const auto& [key, value] : config::flatten(stored_config(snapshot))) {
+    if (!concerns(key) || own.at(key) == value) continue;
+    differing.push_back(fmt::format("{} = {}, this run has {}", key, value, own.at(key)));
+  }
+  return fmt::format("{}", fmt::join(differing, "; "));
+}
+
+bool is_of_model(std::string_view key) { return key.starts_with("model."); }
 
 }  // namespace traffic::train

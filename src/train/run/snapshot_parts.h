@@ -2,8 +2,10 @@
 /// configuration.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "traffic/checkpoint/snapshot.h"
@@ -54,5 +56,10 @@ std::string model_hash_text(const config::Config& config);
 /// @param entry where the checkpoint has its own hash, e.g. "model_hash"
 bool has_equal_hash(const checkpoint::Snapshot& snapshot, const std::string& entry,
                     const config::Config& config, std::string (*hash)(const config::Config&));
+/// Of the keys that `concerns` holds of: "key = value, this run has value" of each that the
+/// checkpoint was made with otherwise.
+std::string differing_settings(const checkpoint::Snapshot& snapshot, const config::Config& config,
+                               const std::function<bool(std::string_view key)>& concerns);
+bool is_of_model(std::string_view key);
 
 }  // namespace traffic::train

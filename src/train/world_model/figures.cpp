@@ -109,15 +109,11 @@ void print_validation(const Validation& validation, const config::Data& data, do
 
 void check_resumable(const checkpoint::Snapshot& snapshot, const config::Config& config,
                      std::int64_t total_steps) {
-  const auto refuse = [&](const char* what, const std::string& found, const std::string& expected) {
-    throw CheckpointError(
-        "checkpoint {}: {} is {}, this run has {}; go on with the configuration it was made with "
-        "(the entry 'config' "
-        "in it), or start anew with --resume never in another --run-dir",
-        snapshot.source(), what, found, expected);
-  };
   if (!has_equal_hash(snapshot, "model_hash", config, model_hash_text)) {
-    refuse("the [model] table's hash", snapshot.text("model_hash"), model_hash_text(config));
+    throw CheckpointError(
+        "checkpoint {}: its model was made with {}; go on with the configuration it was made with "
+        "(the entry 'config' in it), or start anew with --resume never in another --run-dir",
+        snapshot.source(), differing_settings(snapshot, config, is_of_model));
   }
   const std::int64_t saved_steps = snapshot.integer("train/total_steps");
   if (saved_steps != total_steps) {
