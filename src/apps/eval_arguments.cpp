@@ -19,7 +19,7 @@ config::Program eval_program(EvalArguments& arguments) {
                 ->allow_extra_args(false);
             app.add_option(
                    "--controller", arguments.controllers,
-                   "none, random, meter, yield, let_in, brisk, glide, or for traffic lights "
+                   "none, random, meter, vsl, yield, let_in, brisk, glide, or for traffic lights "
                    "greedy, max_pressure, actuated, with parameters as in 'yield(lead_s=12)', or "
                    "checkpoint:PATH, which decides as its file says unless "
                    ",greedy or ,sampled follows; one of lights and one of vehicles together as "

@@ -39,6 +39,17 @@ std::vector<ControllerKind> make_kinds() {
         {"speed_mps", 0, between(0, 100), "speed that they are held at; 0: they stop"},
         period(1),
         kTop}},
+      {"vsl",
+       "While the zone behind a conflict is over its critical density, connected vehicles on the "
+       "approaches that go first drive slowly (variable speed limit, mainstream traffic flow "
+       "control; Carlson et al. 2010).",
+       {{"density", 30, above(0, 1000), "critical density, vehicles per km and lane"},
+        {"from_m", 5, metres, "slows down vehicles from this distance to the stop line on"},
+        {"to_m", 250, metres, "and up to this one"},
+        {"speed_mps", 6, above(0, 100), "speed that they drive at"},
+        {"inner", 1, between(0, 1), "1: only the lane farthest from the edge of the road"},
+        period(1),
+        kTop}},
       {"yield",
        "While a light releases a minor approach, the leading connected vehicle of each lane of the "
        "major one arrives late, when that green ends.",
@@ -223,10 +234,13 @@ bool sets_signals(std::string_view text) {
   return kind != nullptr && kind->sets_signals;
 }
 
+bool commands_vehicles(std::string_view advisor) { return !advisor.empty() && advisor != "none"; }
+
 std::vector<std::string_view> commands_of(const ControllerSpec& spec) {
   if (spec.name == "meter") {
     return {spec.get("speed_mps") > 0 ? std::string_view("slow") : std::string_view("stop")};
   }
+  if (spec.name == "vsl") return {"slow"};
   if (spec.name == "yield") return {"arrive_late"};
   if (spec.name == "let_in") return {"stop"};
   if (spec.name == "brisk") return {"fast"};

@@ -24,12 +24,8 @@ double density(int vehicles, double lane_km) {
   return lane_km > 0 ? static_cast<double>(vehicles) / lane_km : 0.0;
 }
 
-double limit_of(const Road& road, int edge) {
-  return at(road.lanes, at(road.edges, edge).first_lane).speed_limit_mps;
-}
-
 double limit_of(const Road& road, const std::vector<Stretch>& stretches) {
-  return stretches.empty() ? 0.0 : limit_of(road, stretches.front().edge);
+  return stretches.empty() ? 0.0 : road.speed_limit_mps(stretches.front().edge);
 }
 
 }  // namespace
@@ -80,7 +76,7 @@ void RoadState::update_conflicts(const StepEvents& events) {
       const auto& near = groups[c].near[a];
       const double lane_km = static_cast<double>(approach.lanes.size()) * kNearLineM / 1000.0;
       state.approaches[a].near_density = density(near.count, lane_km);
-      state.approaches[a].near_speed_mps = near.speed_or(limit_of(*road_, approach.edge));
+      state.approaches[a].near_speed_mps = near.speed_or(road_->speed_limit_mps(approach.edge));
       for (const int lane : approach.lanes) state.approaches[a].lanes_held += at(lane_held_, lane);
     }
   }

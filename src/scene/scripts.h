@@ -36,10 +36,23 @@ class Script : public Controller {
   double period_s_;
 };
 
-/// Null when the controller of that name is none of them.
+// Null when the controller of that name is none of them.
+
+/// meter, vsl
+std::unique_ptr<Controller> make_density_script(const config::ControllerSpec& spec,
+                                                const ControllerOptions& options);
+/// yield, let_in
+std::unique_ptr<Controller> make_yielding_script(const config::ControllerSpec& spec,
+                                                 const ControllerOptions& options);
+/// brisk, glide
+std::unique_ptr<Controller> make_driving_script(const config::ControllerSpec& spec,
+                                                const ControllerOptions& options);
+/// Any of them.
 std::unique_ptr<Controller> make_script(const config::ControllerSpec& spec,
                                         const ControllerOptions& options);
 
+/// The one of the conflict ahead that the vehicle is on.
+const Approach& approach_of(const RoadState& state, const Vehicle& v);
 /// Whether the vehicle is under a command that has not ended.
 bool is_committed(const Vehicle& vehicle, const RoadState& state);
 

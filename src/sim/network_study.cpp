@@ -17,18 +17,13 @@ namespace {
 
 using scene::Road;
 
-double limit_of(const Road& road, int edge) {
-  const auto lane = static_cast<std::size_t>(road.edges[static_cast<std::size_t>(edge)].first_lane);
-  return road.lanes[lane].speed_limit_mps;
-}
-
 ApproachStudy study_approach(const Road& road, const scene::Conflict& conflict,
                              const scene::Approach& approach) {
   ApproachStudy study{.edge = road.edges[static_cast<std::size_t>(approach.edge)].id,
                       .lanes = static_cast<int>(approach.lanes.size()),
                       .minor = approach.minor,
                       .major = approach.major,
-                      .speed_limit_mps = limit_of(road, approach.edge),
+                      .speed_limit_mps = road.speed_limit_mps(approach.edge),
                       .lit = approach.light >= 0};
   study.may_yield = study.major && std::any_of(approach.conflicting.begin(),
                                                approach.conflicting.end(), [&](int other) {

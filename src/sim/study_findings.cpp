@@ -83,8 +83,17 @@ bool can_let_in(const NetworkStudy& study) {
   });
 }
 
+bool can_limit_speed(const NetworkStudy& study, int lanes) {
+  for (const ConflictStudy& conflict : study.conflicts)
+    for (const ApproachStudy& approach : conflict.approaches)
+      if (approach.major && approach.lanes >= lanes) return true;
+  return false;
+}
+
 namespace {
 
+constexpr const char* kNothingToLimit =
+    "there is no approach that goes first with lanes enough, which vsl would slow down";
 constexpr const char* kNothingToLetIn =
     "there is no approach that gives way to another one, which let_in would stop";
 constexpr const char* kNothingToMeter =
@@ -223,6 +232,10 @@ class Judge {
       needs("meter", can_meter(study_), kNothingToMeter);
       needs("let_in", can_let_in(study_), kNothingToLetIn);
       needs("yield", can_yield(study_), kNothingToYieldTo);
+      if (kind == "vsl") {
+        const bool inner = config::parse_controller(name).get("inner") > 0;
+        needs("vsl", can_limit_speed(study_, inner ? 2 : 1), kNothingToLimit);
+      }
     }
   }
 

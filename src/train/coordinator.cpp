@@ -278,12 +278,13 @@ void Coordinator::dry_run() {
   prepare_tasks(/*dry_run=*/true);
   fs::path result;
   for (TrainingTask& task : tasks_) {
-    if (!result.empty()) task.config.run.init_from = result.string();
+    const bool is_first = result.empty();
+    if (!is_first) task.config.run.init_from = result.string();
     result = task.result();
     Run run(job_, shortened(task.config, job_.communicator().size()), task.dir);
     if (run.is_new()) check_new(run.config());
     const auto training = make_training(run);
-    dry_run_training(run, *training);
+    dry_run_training(run, *training, is_first);
     if (job_.is_reporter() && tasks_.size() > 1) {  // the folder keeps what was asked for
       write_file_atomically(report::RunFolder(task.dir).config(), config::to_toml(task.config));
     }

@@ -482,11 +482,17 @@ TEST_F(Phase2Test, WhoIsAdvisedLearnsToTheBitAlsoWhereTheRunIsResumed) {
   ASSERT_EQ(run_program(command(2, "parts", kAdvised)).exit_code, 0);
   EXPECT_EQ(summary("whole")["parameters_xxh3"], summary("parts")["parameters_xxh3"]);
   // A checkpoint knows its advisor: one with another is not the same controller.
-  const Outcome other =
-      run_program(command(2, "other",
-                          kAdvised + "--set controller.advisor=meter --set run.init_from=" +
-                              (dir_ / "whole" / "checkpoints" / "phase2.h5").string()));
-  EXPECT_EQ(other.exit_code, 4) << other.output;
+  const std::string from =
+      "--set run.init_from=" + (dir_ / "whole" / "checkpoints" / "phase2.h5").string();
+  for (const std::string how : {"", " --dry-run"}) {
+    const Outcome other =
+        run_program(command(2, "other", kAdvised + "--set controller.advisor=meter " + from + how));
+    EXPECT_EQ(other.exit_code, 4) << other.output;
+    EXPECT_THAT(other.output, HasSubstr("controller.advisor = \"meter(density=10, period_s=3)\", "
+                                        "this run has \"meter\""));
+  }
+  const Outcome fits = run_program(command(2, "fits", kAdvised + from + " --dry-run"));
+  EXPECT_EQ(fits.exit_code, 0) << fits.output;
 }
 
 /// Entropy outweighs the reward, so a controller that leaves all alone learns to stop everybody.

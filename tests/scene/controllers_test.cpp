@@ -114,6 +114,25 @@ TEST(Meter, HoldsAtMostTopKTheNearestFirst) {
               ElementsAre(near, middle));
 }
 
+TEST(Vsl, SlowsDownTheInnerLaneOfThoseWhoGoFirstWhileTheZoneIsDense) {
+  Scene s(priority_merge().road());
+  const auto outer = s.add(kMain, "main_0", 280, 10, true);
+  const auto inner = s.add(kMain, "main_1", 250, 10, true);
+  s.add(kMain, "main_1", 260, 10, false);  // not connected
+  s.add(kMain, "main_1", 20, 10, true);    // too far
+  s.add(kRamp, "ramp_0", 280, 10, true);   // gives way
+  crowd_zone(s, 10);                       // 33 veh/km/lane
+  s.step();
+  EXPECT_THAT(picked(*make_controller("vsl"), s.state()), ElementsAre(inner));
+  EXPECT_THAT(picked(*make_controller("vsl(inner=0)"), s.state()), ElementsAre(outer, inner));
+  EXPECT_THAT(picked(*make_controller("vsl(density=34)"), s.state()), IsEmpty());
+  std::vector<Command> commands;
+  make_controller("vsl(speed_mps=9)")->decide(s.state(), commands);
+  EXPECT_EQ(commands.at(0).longitudinal, Longitudinal::kTargetSpeed);
+  EXPECT_DOUBLE_EQ(commands.at(0).value, 9);
+  EXPECT_DOUBLE_EQ(commands.at(0).hold_s, 1);
+}
+
 TEST(Yield, HoldsTheLeadingCvOfEachMainLaneWhileTheRampIsReleased) {
   Scene s(priority_merge().road());
   s.add(kMain, "main_0", 290, 10);  // not connected
@@ -315,8 +334,9 @@ TEST(Controllers, AnUnknownNameListsTheKnownOnes) {
     make_controller("metre");
     FAIL() << "no error";
   } catch (const ConfigError& e) {
-    EXPECT_THAT(e.what(), HasSubstr("none, random, meter, yield, let_in, brisk, glide, greedy, "
-                                    "max_pressure, actuated; did you mean 'meter'?"));
+    EXPECT_THAT(e.what(),
+                HasSubstr("none, random, meter, vsl, yield, let_in, brisk, glide, greedy, "
+                          "max_pressure, actuated; did you mean 'meter'?"));
   }
 }
 

@@ -114,6 +114,11 @@ struct Road {
   [[nodiscard]] const Edge& edge_of(int lane) const {
     return edges[static_cast<std::size_t>(lanes[static_cast<std::size_t>(lane)].edge)];
   }
+  /// Of an edge's first lane, m/s.
+  [[nodiscard]] double speed_limit_mps(int edge) const {
+    const Edge& its = edges[static_cast<std::size_t>(edge)];
+    return lanes[static_cast<std::size_t>(its.first_lane)].speed_limit_mps;
+  }
   /// The link of a lane that leads onto an edge; null when there is none.
   [[nodiscard]] const Link* link_to(int lane, int edge) const;
   /// Point in the plane at a position of a lane (its centre line).

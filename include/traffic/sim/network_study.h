@@ -97,9 +97,11 @@ std::optional<double> duration_s(const NetworkStudy& study, const config::Env& e
 bool can_meter(const NetworkStudy& study);
 /// Whether there is a main stream that meets one released by a light, which `yield` holds.
 bool can_yield(const NetworkStudy& study);
-
 /// Whether there is an approach that gives way to another one, which `let_in` stops.
 bool can_let_in(const NetworkStudy& study);
+/// Whether there is an approach that goes first, with as many lanes at least, which `vsl` slows
+/// down.
+bool can_limit_speed(const NetworkStudy& study, int lanes);
 
 /// Sets what the defaults of env leave open and the scenario answers without doubt: an end after
 /// the last departure, and the only vehicle type whose name looks like that of a connected one.

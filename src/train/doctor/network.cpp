@@ -87,18 +87,20 @@ std::string time_text(const sim::NetworkStudy& study, const config::Env& env) {
 /// Which commands have somebody to help.
 std::string commands_text(const sim::NetworkStudy& study) {
   std::size_t minor = 0;
+  std::size_t major = 0;
   std::size_t yielding = 0;
   for (const sim::ConflictStudy& conflict : study.conflicts) {
     for (const sim::ApproachStudy& approach : conflict.approaches) {
       minor += approach.minor ? 1 : 0;
+      major += approach.major ? 1 : 0;
       yielding += approach.may_yield ? 1 : 0;
     }
   }
   return fmt::format(
-      "stop (meter, let_in): {} that give way or end; arrive_late (yield): {} that meet one "
-      "released by a "
-      "light; slow, hold, fast: before every conflict",
-      plural(minor, "approach", "es"), plural(yielding, "main stream", "s"));
+      "stop (meter, let_in): {} that give way or end; slow (vsl): {} that go first; arrive_late "
+      "(yield): {} that meet one released by a light; slow, hold, fast: before every conflict",
+      plural(minor, "approach", "es"), plural(major, "approach", "es"),
+      plural(yielding, "main stream", "s"));
 }
 
 /// The busiest conflict by what its exits have to carry; empty where routes are not written out.

@@ -113,7 +113,7 @@ Handover::Kept Handover::keep(const Best& best, const SelectionEvaluation& polic
   if (!policy_kept) {
     kept = several
                ? "the script of each: the policy is the one controller for all of them"
-               : fmt::format("the script {0}: use --controller {0} and not the checkpoint", name);
+               : fmt::format("the script {0}: use --controller '{0}' and not the checkpoint", name);
   }
   return {
       .script = hands_over_script ? name : "",

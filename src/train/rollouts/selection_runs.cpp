@@ -3,6 +3,7 @@
 #include "rollouts/baseline_runs.h"
 #include "rollouts/episode_bar.h"
 #include "run/together.h"
+#include "traffic/config/controller_spec.h"
 
 namespace traffic::train {
 
@@ -14,7 +15,7 @@ std::vector<std::string> experts_of(const config::Config& config) {
 
 std::vector<std::string> scripts_to_beat(const config::Config& config) {
   if (config.ppo.imitation_iterations > 0) return experts_of(config);
-  if (config.controller.advisor.empty() || config.controller.advisor == "none") return {};
+  if (!config::commands_vehicles(config.controller.advisor)) return {};
   return std::vector<std::string>(config::scenario_mix(config.env).size(),
                                   config.controller.advisor);
 }

@@ -311,8 +311,9 @@ TrainingEnd run_training(Run& run, Training& training) {
   return end;
 }
 
-void dry_run_training(Run& run, Training& training) {
+void dry_run_training(Run& run, Training& training, bool is_there) {
   const Loop loop(run, training);
+  if (is_there && run.is_new() && !run.config().run.init_from.empty()) training.start();
   training.close();
 }
 

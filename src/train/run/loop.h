@@ -11,7 +11,9 @@ namespace traffic::train {
 /// @throws CheckpointError, NumericError, ResourceError, CommError and what the training throws
 TrainingEnd run_training(Run& run, Training& training);
 
-/// What --dry-run checks beyond making the training: room for checkpoints. Collective.
-void dry_run_training(Run& run, Training& training);
+/// What --dry-run checks beyond making the training: room for checkpoints, and that a new run's
+/// run.init_from fits. Collective.
+/// @param is_there what it starts from is not still to be trained
+void dry_run_training(Run& run, Training& training, bool is_there);
 
 }  // namespace traffic::train

@@ -42,6 +42,9 @@ Suitable suitable_for(const config::ControllerSpec& spec) {
     add("fast");
     to.zone_m = std::max(100.0, spec.get("to_m"));
     to.slow_mps = spec.get("speed_mps");
+  } else if (spec.name == "vsl") {
+    to.zone_m = spec.get("to_m");
+    to.slow_mps = spec.get("speed_mps");
   } else if (spec.name == "yield") {
     constexpr double kEarlier_s = 12.0;  // than the script may who learns begin, and farther away
     to.zone_m = std::max(200.0, spec.get("to_m"));
@@ -250,9 +253,8 @@ class Settings {
     constexpr double kPiece_s = 600.0;
     const bool may_be_cut =
         config_.ppo.rollout_fragment_length == 0 && !config_.ppo.baseline_cache.empty();
-    const std::string& advisor = config_.controller.advisor;
-    const bool is_uncontrolled = advisor.empty() || advisor == "none";
-    const double whole_s = is_uncontrolled ? kLong_s : kVeryLong_s;
+    const double whole_s =
+        config::commands_vehicles(config_.controller.advisor) ? kVeryLong_s : kLong_s;
     if (mean_duration_s() > whole_s && may_be_cut) {
       set("ppo.episode_s", config_.ppo.episode_s, kPiece_s);
     }

@@ -38,6 +38,28 @@ Variants upstream_meters(const std::vector<int>& tops) {
   return texts;
 }
 
+/// On the inner lane, where there are several, and on all, less slowly.
+Variants speed_limits(bool inner, const std::vector<int>& tops) {
+  Variants texts;
+  for (const int top : tops) {
+    if (inner) {
+      for (const int density : {30, 35, 25}) {
+        for (const int speed_mps : {6, 4, 9}) {
+          texts.push_back(
+              fmt::format("vsl(density={}, speed_mps={}, top={})", density, speed_mps, top));
+        }
+      }
+    }
+    for (const int density : {25, 30}) {
+      for (const int speed_mps : {12, 9}) {
+        texts.push_back(
+            fmt::format("vsl(density={}, inner=0, speed_mps={}, top={})", density, speed_mps, top));
+      }
+    }
+  }
+  return texts;
+}
+
 Variants let_ins(const std::vector<int>& tops) {
   Variants texts;
   for (const int top : tops) {
@@ -91,6 +113,9 @@ ScriptsToTry scripts_to_try(const sim::NetworkStudy& study, const config::Config
   if (sim::can_meter(study)) {
     kinds.push_back(meters());
     kinds.push_back(upstream_meters(tops({50})));
+  }
+  if (sim::can_limit_speed(study, 1)) {
+    kinds.push_back(speed_limits(sim::can_limit_speed(study, 2), tops({50})));
   }
   if (sim::can_let_in(study)) kinds.push_back(let_ins(tops({50})));
   if (sim::can_yield(study)) kinds.push_back(yields(tops({10, 30})));

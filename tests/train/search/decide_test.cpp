@@ -72,6 +72,13 @@ TEST(Decide, AScriptThatStopsVehiclesBringsItsZoneNumberAndCommand) {
   decide(result_of({found("meter(before=1, from_m=250, to_m=500, top=50)", 4.0, 500)}),
          {{.duration_s = 900}}, config);
   EXPECT_EQ(config.env.zone_m, 500);
+  config = asked();
+  config.action.commands = {"none"};
+  decide(result_of({found("vsl(density=30, speed_mps=6, top=50)", 2.0, 500)}),
+         {{.duration_s = 900}}, config);
+  EXPECT_EQ(config.env.zone_m, 250);
+  EXPECT_EQ(config.env.slow_mps, 6);
+  EXPECT_THAT(config.action.commands, ElementsAre("none", "slow"));
 }
 
 TEST(Decide, CommandingAsMuchAsTheScriptCostsATwentiethOfItsGainAtMost) {

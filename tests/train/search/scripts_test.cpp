@@ -17,9 +17,10 @@ using ::testing::StartsWith;
 
 sim::NetworkStudy network(bool minor, bool may_yield, int lights) {
   sim::NetworkStudy study;
-  study.conflicts = {{.id = "c",
-                      .approaches = {{.edge = "a", .minor = minor},
-                                     {.edge = "b", .major = true, .may_yield = may_yield}}}};
+  study.conflicts = {
+      {.id = "c",
+       .approaches = {{.edge = "a", .minor = minor},
+                      {.edge = "b", .lanes = 2, .major = true, .may_yield = may_yield}}}};
   study.lights = lights;
   study.step_length_s = 0.5;
   return study;
@@ -33,14 +34,20 @@ TEST(ScriptsToTry, AreThoseThatCanDoSomethingInTheNetwork) {
   EXPECT_THAT(ramp.texts, Not(Contains(StartsWith("glide"))));
   EXPECT_THAT(ramp.texts, Contains(StartsWith("meter(before=1")));
   EXPECT_THAT(ramp.texts, Contains(StartsWith("let_in")));
-  EXPECT_EQ(ramp.kinds, 4U);
+  EXPECT_THAT(ramp.texts, Contains(StartsWith("vsl(density=30, speed_mps")));
+  EXPECT_EQ(ramp.kinds, 5U);
   EXPECT_EQ(ramp.step_length_s, 0.5);
   const ScriptsToTry lit = scripts_to_try(network(false, true, 1), config);
   EXPECT_THAT(lit.texts, Not(Contains(StartsWith("meter"))));
   EXPECT_THAT(lit.texts, Not(Contains(StartsWith("let_in"))));
   EXPECT_THAT(lit.texts, Contains(StartsWith("yield")));
   EXPECT_THAT(lit.texts, Contains(StartsWith("glide")));
-  EXPECT_EQ(lit.kinds, 3U);
+  EXPECT_EQ(lit.kinds, 4U);
+  sim::NetworkStudy single = network(true, false, 0);
+  single.conflicts[0].approaches[1].lanes = 1;
+  const ScriptsToTry narrow = scripts_to_try(single, config);
+  EXPECT_THAT(narrow.texts, Not(Contains(StartsWith("vsl(density=30, speed_mps"))));
+  EXPECT_THAT(narrow.texts, Contains(StartsWith("vsl(density=30, inner=0")));
 }
 
 TEST(ScriptsToTry, AreAllDifferentValidAndBeginWithOneOfEachKind) {
@@ -55,7 +62,8 @@ TEST(ScriptsToTry, AreAllDifferentValidAndBeginWithOneOfEachKind) {
     if (i < all.kinds) first.push_back(spec.name);
   }
   std::ranges::sort(first);
-  EXPECT_THAT(first, ::testing::ElementsAre("brisk", "glide", "let_in", "meter", "meter", "yield"));
+  EXPECT_THAT(first,
+              ::testing::ElementsAre("brisk", "glide", "let_in", "meter", "meter", "vsl", "yield"));
 }
 
 TEST(ScriptsToTry, CommandNoMoreVehiclesThanAUserWhoKeepsTheNumberAllows) {

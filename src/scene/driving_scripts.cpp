@@ -1,0 +1,67 @@
+/// Scripts that hold nobody: how vehicles drive towards a conflict (brisk, glide).
+#include "scripts.h"
+
+namespace traffic::scene {
+namespace {
+
+/// Within reach of a conflict ahead or, if asked for, in the zone or the stretch behind one.
+bool is_near_conflict(const Vehicle& v, double to_m, bool behind) {
+  return (v.conflict >= 0 && v.line_m <= to_m) || (behind && v.passed >= 0);
+}
+
+class Brisk final : public Script {
+ public:
+  Brisk(const config::ControllerSpec& spec, const ControllerOptions& options)
+      : Script(spec, options), to_m_(spec.get("to_m")), behind_(spec.get("behind") > 0) {}
+
+  void decide(const RoadState& state, std::vector<Command>& commands) override {
+    picks_.clear();
+    for (std::size_t i = 0; i < state.vehicles().size(); ++i) {
+      const Vehicle& v = state.vehicles()[i];
+      if (!v.is_cv || !is_near_conflict(v, to_m_, behind_)) continue;
+      picks_.push_back({v.line_m, static_cast<int>(i), Longitudinal::kFast, 0});
+    }
+    give(picks_, state, commands);
+  }
+
+ private:
+  double to_m_;
+  bool behind_;
+  std::vector<Pick> picks_;
+};
+
+class Glide final : public Script {
+ public:
+  Glide(const config::ControllerSpec& spec, const ControllerOptions& options)
+      : Script(spec, options), to_m_(spec.get("to_m")), brisk_m_(spec.get("brisk_m")) {}
+
+  void decide(const RoadState& state, std::vector<Command>& commands) override {
+    picks_.clear();
+    for (std::size_t i = 0; i < state.vehicles().size(); ++i) {
+      const Vehicle& v = state.vehicles()[i];
+      if (!v.is_cv) continue;
+      const bool red = own_red_left_s(state, v).has_value();
+      if (red && v.line_m > to_m_) continue;  // too early to slow down, no reason to hurry
+      if (!red && !is_near_conflict(v, brisk_m_, /*behind=*/true)) continue;
+      picks_.push_back({v.line_m, static_cast<int>(i),
+                        red ? Longitudinal::kArriveGreen : Longitudinal::kFast, 0});
+    }
+    give(picks_, state, commands);
+  }
+
+ private:
+  double to_m_;
+  double brisk_m_;
+  std::vector<Pick> picks_;
+};
+
+}  // namespace
+
+std::unique_ptr<Controller> make_driving_script(const config::ControllerSpec& spec,
+                                                const ControllerOptions& options) {
+  if (spec.name == "brisk") return std::make_unique<Brisk>(spec, options);
+  if (spec.name == "glide") return std::make_unique<Glide>(spec, options);
+  return nullptr;
+}
+
+}  // namespace traffic::scene

@@ -1,0 +1,120 @@
+/// Scripts by which streams that go first let others in: yield, let_in.
+#include <algorithm>
+
+#include "index.h"
+#include "scripts.h"
+
+namespace traffic::scene {
+namespace {
+
+class Yield final : public Script {
+ public:
+  Yield(const config::ControllerSpec& spec, const ControllerOptions& options)
+      : Script(spec, options),
+        from_m_(spec.get("from_m")),
+        to_m_(spec.get("to_m")),
+        lead_s_(spec.get("lead_s")),
+        left_s_(spec.get("left_s")) {}
+
+  void decide(const RoadState& state, std::vector<Command>& commands) override {
+    int controlled = 0;
+    for (const Vehicle& v : state.vehicles()) controlled += is_committed(v, state) ? 1 : 0;
+    for (const Vehicle& v : state.vehicles()) {
+      if (controlled >= top()) return;
+      if (!v.first_cv || is_committed(v, state)) continue;
+      if (v.line_m < from_m_ || v.line_m > to_m_ || !approach_of(state, v).major) continue;
+      const auto left = conflicting_green_left_s(state, v, lead_s_);
+      if (!left || *left < left_s_) continue;
+      ++controlled;
+      Command command;
+      command.vehicle_id = v.id;
+      command.longitudinal = Longitudinal::kArriveLate;
+      command.value = lead_s_;
+      command.hold_s = *left;
+      commands.push_back(command);
+    }
+  }
+
+ private:
+  double from_m_;
+  double to_m_;
+  double lead_s_;
+  double left_s_;
+};
+
+/// Remembers nothing: that it has begun shows in the lanes whose first vehicle is under control.
+class LetIn final : public Script {
+ public:
+  LetIn(const config::ControllerSpec& spec, const ControllerOptions& options)
+      : Script(spec, options),
+        queue_(spec.get("queue")),
+        left_(spec.get("left")),
+        most_(spec.get("most")),
+        to_m_(spec.get("to_m")) {}
+
+  void decide(const RoadState& state, std::vector<Command>& commands) override {
+    lets_in_.clear();
+    for (std::size_t c = 0; c < state.conflicts().size(); ++c) {
+      lets_in_.push_back(waiting_minor(state.road().conflicts[c], state.conflicts()[c]));
+    }
+    picks_.clear();
+    for (std::size_t i = 0; i < state.vehicles().size(); ++i) {
+      const Vehicle& v = state.vehicles()[i];
+      if (!v.is_cv || v.conflict < 0 || v.line_m > to_m_) continue;
+      if (v.passed >= 0 && v.in_zone) continue;  // whom it stops would block the conflict behind it
+      const int minor = at(lets_in_, v.conflict);
+      if (minor < 0 || !meets(at(state.road().conflicts, v.conflict), minor, v.approach)) continue;
+      picks_.push_back({v.line_m, static_cast<int>(i), Longitudinal::kStop, 0});
+    }
+    give(picks_, state, commands);
+  }
+
+ private:
+  static double waiting(const ApproachState& approach) {
+    return static_cast<double>(approach.queue) + static_cast<double>(approach.backlog);
+  }
+
+  /// Whether an approach has priority over a minor one. Where left turns give way it is not major.
+  static bool meets(const Conflict& where, int minor, int approach) {
+    const auto& foes = at(where.approaches, minor).conflicting;
+    return !at(where.approaches, approach).minor && std::ranges::find(foes, approach) != foes.end();
+  }
+
+  /// The minor approach that is let in, with the longest queue of those; -1: none.
+  [[nodiscard]] int waiting_minor(const Conflict& where, const ConflictState& now) const {
+    int longest = -1;
+    for (int minor = 0; minor < static_cast<int>(where.approaches.size()); ++minor) {
+      if (!at(where.approaches, minor).minor) continue;
+      const double own = waiting(at(now.approaches, minor));
+      if (longest >= 0 && own <= waiting(at(now.approaches, longest))) continue;
+      double others = 0.0;  // the longest queue with priority
+      bool begun = false;
+      for (const int approach : at(where.approaches, minor).conflicting) {
+        if (at(where.approaches, approach).minor) continue;
+        others = std::max(others, waiting(at(now.approaches, approach)));
+        begun = begun || at(now.approaches, approach).lanes_held > 0;
+      }
+      const bool goes_on = begun ? own > left_ && others < most_ : own >= queue_ && own > others;
+      if (goes_on) longest = minor;
+    }
+    return longest;
+  }
+
+  double queue_;
+  double left_;
+  double most_;
+  double to_m_;
+  std::vector<int> lets_in_;  ///< [conflicts] minor approach; -1: none
+  std::vector<Pick> picks_;
+};
+
+}  // namespace
+
+std::unique_ptr<Controller> make_yielding_script(const config::ControllerSpec& spec,
+                                                 const ControllerOptions& options) {
+  if (spec.name == "yield") return std::make_unique<Yield>(spec, options);
+  if (spec.name == "let_in") return std::make_unique<LetIn>(spec, options);
+  return nullptr;
+}
+
+}  // namespace traffic::scene
