@@ -83,21 +83,19 @@ TEST_P(SignalsTrainingWith, AnEvaluationDecidesAsTheTrainingDid) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Policies, SignalsTrainingWith,
-                         ::testing::Values("", "--set signals.encoder_layers=1"),
+                         ::testing::Values("--set signals.encoder_layers=0", ""),
                          [](const auto& test) {
                            return test.index == 0 ? "Alone" : "LookingAround";
                          });
 
 TEST_F(SignalsTraining, APolicyOfAnotherKindIsNoStart) {
-  ASSERT_EQ(run_program(train(1, "first", "--set signals.encoder_layers=1")).exit_code, 0);
-  const Outcome other = run_program(train(1, "second", "--set run.init_from=" + best("first")));
+  ASSERT_EQ(run_program(train(1, "first")).exit_code, 0);
+  const Outcome other = run_program(
+      train(1, "second", "--set signals.encoder_layers=0 --set run.init_from=" + best("first")));
   EXPECT_EQ(other.exit_code, 4) << other.output;
   EXPECT_THAT(other.output, AllOf(HasSubstr("signals.encoder_layers = 1"), HasSubstr("set them")));
   const Outcome same =
-      run_program(train(1, "third",
-                        "--set signals.encoder_layers=1 --set ppo.iterations=1 --set "
-                        "run.init_from=" +
-                            best("first")));
+      run_program(train(1, "third", "--set ppo.iterations=1 --set run.init_from=" + best("first")));
   EXPECT_EQ(same.exit_code, 0) << same.output;
 }
 

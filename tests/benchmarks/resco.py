@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Controllers of traffic lights on the public RESCO networks, which are in the PyPI package sumo-rl and not in this repository.
 
-  tests/benchmarks/resco.py [--checkpoint runs/signals/.../best.h5] [--networks cologne1,ingolstadt1,grid4x4] [--seeds 1..20]
+  tests/benchmarks/resco.py [--checkpoints runs/signals/.../best.h5 ...] [--networks cologne1,ingolstadt1,grid4x4] [--seeds 1..20]
 
 Downloads the package once into --folder and prints traffic_eval's table for each network: an hour of its own demand, teleports off,
 scripts at 5 and at 10 s. Nothing is trained or tuned on them.
@@ -33,8 +33,7 @@ def command(args, sumocfg):
             "--jobs", str(args.jobs), "--set", "env.objective=delay", "--set", 'env.sumo_args=["--time-to-teleport", "-1"]',
             "--set", "env.max_time_s=0"]  # to the scenario's end, whatever the checkpoint was trained with
     controllers = ["none"] + [f"{script}(period_s={period})" for script in SCRIPTS for period in (5, 10)]
-    if args.checkpoint:
-        controllers.append(f"checkpoint:{args.checkpoint}")
+    controllers += [f"checkpoint:{path}" for path in args.checkpoints]
     for controller in controllers:
         line += ["--controller", controller]
     return line
@@ -42,7 +41,7 @@ def command(args, sumocfg):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--checkpoint", help="a trained policy of lights, beside the scripts")
+    parser.add_argument("--checkpoints", nargs="+", default=[], help="trained policies of lights, beside the scripts")
     parser.add_argument("--networks", default="cologne1,ingolstadt1,grid4x4")
     parser.add_argument("--seeds", default="1..20")
     parser.add_argument("--demand-scale", type=float, default=1.0)
