@@ -48,17 +48,16 @@ class WhileDense final : public Script {
         speed_mps_(spec.get("speed_mps")) {}
 
   void decide(const RoadState& state, std::vector<Command>& commands) override {
-    picks_.clear();
-    for (std::size_t i = 0; i < state.vehicles().size(); ++i) {
-      const Vehicle& v = state.vehicles()[i];
-      if (!v.is_cv || v.conflict < 0 || v.line_m < from_m_ || v.line_m > to_m_) continue;
-      if (!streams_.contain(state, v)) continue;
-      if (density_at(state, v.conflict) <= density_) continue;
-      picks_.push_back({v.line_m, static_cast<int>(i),
-                        speed_mps_ > 0 ? Longitudinal::kTargetSpeed : Longitudinal::kStop,
-                        speed_mps_});
-    }
-    give(picks_, state, commands);
+    const Ask ask{speed_mps_ > 0 ? Longitudinal::kTargetSpeed : Longitudinal::kStop, speed_mps_};
+    command(
+        state,
+        [&](const Vehicle& v) -> std::optional<Ask> {
+          if (v.conflict < 0 || v.line_m < from_m_ || v.line_m > to_m_) return {};
+          if (!streams_.contain(state, v)) return {};
+          if (density_at(state, v.conflict) <= density_) return {};
+          return ask;
+        },
+        commands);
   }
 
  private:
@@ -73,7 +72,6 @@ class WhileDense final : public Script {
   double from_m_;
   double to_m_;
   double speed_mps_;
-  std::vector<Pick> picks_;
 };
 
 }  // namespace

@@ -15,19 +15,18 @@ class Brisk final : public Script {
       : Script(spec, options), to_m_(spec.get("to_m")), behind_(spec.get("behind") > 0) {}
 
   void decide(const RoadState& state, std::vector<Command>& commands) override {
-    picks_.clear();
-    for (std::size_t i = 0; i < state.vehicles().size(); ++i) {
-      const Vehicle& v = state.vehicles()[i];
-      if (!v.is_cv || !is_near_conflict(v, to_m_, behind_)) continue;
-      picks_.push_back({v.line_m, static_cast<int>(i), Longitudinal::kFast, 0});
-    }
-    give(picks_, state, commands);
+    command(
+        state,
+        [&](const Vehicle& v) -> std::optional<Ask> {
+          if (!is_near_conflict(v, to_m_, behind_)) return {};
+          return Ask{Longitudinal::kFast};
+        },
+        commands);
   }
 
  private:
   double to_m_;
   bool behind_;
-  std::vector<Pick> picks_;
 };
 
 class Glide final : public Script {
@@ -36,23 +35,20 @@ class Glide final : public Script {
       : Script(spec, options), to_m_(spec.get("to_m")), brisk_m_(spec.get("brisk_m")) {}
 
   void decide(const RoadState& state, std::vector<Command>& commands) override {
-    picks_.clear();
-    for (std::size_t i = 0; i < state.vehicles().size(); ++i) {
-      const Vehicle& v = state.vehicles()[i];
-      if (!v.is_cv) continue;
-      const bool red = own_red_left_s(state, v).has_value();
-      if (red && v.line_m > to_m_) continue;  // too early to slow down, no reason to hurry
-      if (!red && !is_near_conflict(v, brisk_m_, /*behind=*/true)) continue;
-      picks_.push_back({v.line_m, static_cast<int>(i),
-                        red ? Longitudinal::kArriveGreen : Longitudinal::kFast, 0});
-    }
-    give(picks_, state, commands);
+    command(
+        state,
+        [&](const Vehicle& v) -> std::optional<Ask> {
+          const bool red = own_red_left_s(state, v).has_value();
+          if (red && v.line_m > to_m_) return {};  // too early to slow down, no reason to hurry
+          if (!red && !is_near_conflict(v, brisk_m_, /*behind=*/true)) return {};
+          return Ask{red ? Longitudinal::kArriveGreen : Longitudinal::kFast};
+        },
+        commands);
   }
 
  private:
   double to_m_;
   double brisk_m_;
-  std::vector<Pick> picks_;
 };
 
 }  // namespace

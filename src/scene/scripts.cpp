@@ -21,17 +21,24 @@ Script::Script(const config::ControllerSpec& spec, const ControllerOptions& opti
       top_(spec.get("top") > 0 ? static_cast<int>(std::lround(spec.get("top"))) : options.top_k),
       period_s_(spec.get("period_s") > 0 ? spec.get("period_s") : options.period_s) {}
 
-void Script::give(std::vector<Pick>& picks, const RoadState& state,
-                  std::vector<Command>& commands) const {
-  std::sort(picks.begin(), picks.end(), [](const Pick& a, const Pick& b) {
+void Script::command(const RoadState& state,
+                     const std::function<std::optional<Ask>(const Vehicle&)>& ask,
+                     std::vector<Command>& commands) {
+  picks_.clear();
+  for (std::size_t i = 0; i < state.vehicles().size(); ++i) {
+    const Vehicle& v = state.vehicles()[i];
+    if (!v.is_cv) continue;
+    if (const auto asked = ask(v)) picks_.push_back({v.line_m, static_cast<int>(i), *asked});
+  }
+  std::sort(picks_.begin(), picks_.end(), [](const Pick& a, const Pick& b) {
     return a.line_m != b.line_m ? a.line_m < b.line_m : a.vehicle < b.vehicle;
   });
-  if (static_cast<int>(picks.size()) > top_) picks.resize(static_cast<std::size_t>(top_));
-  for (const Pick& pick : picks) {
+  if (static_cast<int>(picks_.size()) > top_) picks_.resize(static_cast<std::size_t>(top_));
+  for (const Pick& pick : picks_) {
     Command command;
     command.vehicle_id = at(state.vehicles(), pick.vehicle).id;
-    command.longitudinal = pick.longitudinal;
-    command.value = pick.value;
+    command.longitudinal = pick.ask.longitudinal;
+    command.value = pick.ask.value;
     command.hold_s = period_s_;
     commands.push_back(command);
   }

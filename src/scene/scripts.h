@@ -1,7 +1,9 @@
 /// The scripted controllers that act.
 #pragma once
 
+#include <functional>
 #include <memory>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -20,20 +22,27 @@ class Script : public Controller {
   [[nodiscard]] double period_s() const final { return period_s_; }
 
  protected:
-  struct Pick {
-    double line_m = 0;
-    int vehicle = 0;
+  struct Ask {
     Longitudinal longitudinal = Longitudinal::kNone;
     double value = 0;
   };
-  /// Commands for one period to the nearest of them, no more than `top` of all.
-  void give(std::vector<Pick>& picks, const RoadState& state, std::vector<Command>& commands) const;
+  /// Commands for one period: what `ask` says of each CV, nothing of whom it leaves alone; to the
+  /// nearest to the stop line, no more than `top` of all.
+  void command(const RoadState& state, const std::function<std::optional<Ask>(const Vehicle&)>& ask,
+               std::vector<Command>& commands);
   [[nodiscard]] int top() const { return top_; }
 
  private:
+  struct Pick {
+    double line_m = 0;
+    int vehicle = 0;
+    Ask ask;
+  };
+
   std::string name_;
   int top_;
   double period_s_;
+  std::vector<Pick> picks_;
 };
 
 // Null when the controller of that name is none of them.

@@ -57,16 +57,17 @@ class LetIn final : public Script {
     for (std::size_t c = 0; c < state.conflicts().size(); ++c) {
       lets_in_.push_back(waiting_minor(state.road().conflicts[c], state.conflicts()[c]));
     }
-    picks_.clear();
-    for (std::size_t i = 0; i < state.vehicles().size(); ++i) {
-      const Vehicle& v = state.vehicles()[i];
-      if (!v.is_cv || v.conflict < 0 || v.line_m > to_m_) continue;
-      if (v.passed >= 0 && v.in_zone) continue;  // whom it stops would block the conflict behind it
-      const int minor = at(lets_in_, v.conflict);
-      if (minor < 0 || !meets(at(state.road().conflicts, v.conflict), minor, v.approach)) continue;
-      picks_.push_back({v.line_m, static_cast<int>(i), Longitudinal::kStop, 0});
-    }
-    give(picks_, state, commands);
+    command(
+        state,
+        [&](const Vehicle& v) -> std::optional<Ask> {
+          if (v.conflict < 0 || v.line_m > to_m_) return {};
+          if (v.passed >= 0 && v.in_zone) return {};  // stopped it would block the conflict behind
+          const int minor = at(lets_in_, v.conflict);
+          if (minor < 0 || !meets(at(state.road().conflicts, v.conflict), minor, v.approach))
+            return {};
+          return Ask{Longitudinal::kStop};
+        },
+        commands);
   }
 
  private:
@@ -105,7 +106,6 @@ class LetIn final : public Script {
   double most_;
   double to_m_;
   std::vector<int> lets_in_;  ///< [conflicts] minor approach; -1: none
-  std::vector<Pick> picks_;
 };
 
 }  // namespace

@@ -60,21 +60,18 @@ std::string no_vehicle_is_connected(const NetworkStudy& study, const config::Env
                      shares_text(study));
 }
 
+template <typename Predicate>
+bool has_approach(const NetworkStudy& study, Predicate predicate) {
+  return std::ranges::any_of(study.conflicts, [&](const ConflictStudy& conflict) {
+    return std::ranges::any_of(conflict.approaches, predicate);
+  });
+}
+
 }  // namespace
 
-bool can_meter(const NetworkStudy& study) {
-  for (const ConflictStudy& conflict : study.conflicts)
-    for (const ApproachStudy& approach : conflict.approaches)
-      if (approach.minor) return true;
-  return false;
-}
+bool can_meter(const NetworkStudy& study) { return has_approach(study, &ApproachStudy::minor); }
 
-bool can_yield(const NetworkStudy& study) {
-  for (const ConflictStudy& conflict : study.conflicts)
-    for (const ApproachStudy& approach : conflict.approaches)
-      if (approach.may_yield) return true;
-  return false;
-}
+bool can_yield(const NetworkStudy& study) { return has_approach(study, &ApproachStudy::may_yield); }
 
 bool can_let_in(const NetworkStudy& study) {
   return std::ranges::any_of(study.conflicts, [](const ConflictStudy& conflict) {
@@ -84,10 +81,9 @@ bool can_let_in(const NetworkStudy& study) {
 }
 
 bool can_limit_speed(const NetworkStudy& study, int lanes) {
-  for (const ConflictStudy& conflict : study.conflicts)
-    for (const ApproachStudy& approach : conflict.approaches)
-      if (approach.major && approach.lanes >= lanes) return true;
-  return false;
+  return has_approach(study, [&](const ApproachStudy& approach) {
+    return approach.major && approach.lanes >= lanes;
+  });
 }
 
 namespace {
@@ -223,7 +219,7 @@ class Judge {
       error("action.commands", kNothingToYieldTo,
             R"(action.commands = ["none", "stop", "slow", "hold", "fast"])");
     }
-    for (const std::string& name : use_.controllers) {
+    for (const std::string& name : config::controller_parts(use_.controllers)) {
       const std::string_view kind = std::string_view(name).substr(0, name.find('('));
       const auto needs = [&](std::string_view script, bool can, const char* nothing) {
         if (kind != script || can) return;

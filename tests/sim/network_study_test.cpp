@@ -208,6 +208,14 @@ TEST_F(NetworkStudyTest, SaysWhichControllersAndCommandsCanDoNothing) {
   const NetworkReport some = look(config, {.controllers = {"none", "meter", "yield"}});
   ASSERT_THAT(kinds(some.findings), ElementsAre("warning --controller"));
   EXPECT_THAT(some.findings[0].text(), HasSubstr("yield can do nothing: there is no main stream"));
+  config.env.scenario = "roundabout";  // single lanes
+  const NetworkReport narrow = look(config, {.controllers = {"vsl", "vsl(inner=0)"}});
+  ASSERT_THAT(kinds(narrow.findings), ElementsAre("warning --controller"));
+  EXPECT_THAT(narrow.findings[0].text(), HasSubstr("vsl can do nothing: there is no approach"));
+  config.env.scenario = "arterial";  // left turns give way on every approach
+  EXPECT_THAT(kinds(look(config, {.controllers = {"vsl(density=20)+greedy"}}).findings),
+              ElementsAre("warning --controller"));
+  config.env.scenario = "merge";
   config.action.longitudinal = "categorical";
   config.action.lane_change = false;
   config.action.commands = {"none", "arrive_late"};

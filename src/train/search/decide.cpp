@@ -38,12 +38,9 @@ Suitable suitable_for(const config::ControllerSpec& spec) {
   const auto add = [&](std::string_view command) { to.commands.emplace_back(command); };
   for (const std::string& command : names_of(spec)) add(command);
   if (spec.name != "none") to.top_k = static_cast<int>(std::lround(spec.get("top")));
-  if (spec.name == "meter") {
-    add("fast");
+  if (spec.name == "meter" || spec.name == "vsl") {
+    if (spec.name == "meter") add("fast");
     to.zone_m = std::max(100.0, spec.get("to_m"));
-    to.slow_mps = spec.get("speed_mps");
-  } else if (spec.name == "vsl") {
-    to.zone_m = spec.get("to_m");
     to.slow_mps = spec.get("speed_mps");
   } else if (spec.name == "yield") {
     constexpr double kEarlier_s = 12.0;  // than the script may who learns begin, and farther away
