@@ -1,15 +1,31 @@
 #include "traffic/os/heap.h"
 
 #include <malloc.h>
+#include <sys/types.h>
 
 #include <cstddef>
+#include <string>
 
-/// jemalloc's, where it is linked.
-extern "C" __attribute__((weak)) int mallctl(const char* name, void* old_value,
-                                             std::size_t* old_size, void* new_value,
-                                             std::size_t new_size);
+// jemalloc's, where it is linked.
+extern "C" {
+__attribute__((weak)) int mallctl(const char* name, void* old_value, std::size_t* old_size,
+                                  void* new_value, std::size_t new_size);
+/// Options that it reads as the program starts. Its threads' caches give back what they have not
+/// used of late every so many bytes that are taken, counted from the start of the process; not
+/// before a terabyte here, or where objects lie would hang on when that count began.
+extern const char* malloc_conf;
+const char* malloc_conf = "tcache_gc_incr_bytes:1099511627776";
+}
 
 namespace traffic::os {
+namespace {
+
+template <typename T>
+void set(const std::string& name, T value) {
+  mallctl(name.c_str(), nullptr, nullptr, &value, sizeof(value));
+}
+
+}  // namespace
 
 void return_free_memory() {
   constexpr const char* kPurgeAllArenas = "arena.4096.purge";  // MALLCTL_ARENAS_ALL
@@ -18,6 +34,18 @@ void return_free_memory() {
   } else {
     malloc_trim(0);
   }
+}
+
+void begin_anew() {
+  if (mallctl == nullptr) return;
+  unsigned arena = 0;
+  std::size_t size = sizeof(arena);
+  if (mallctl("arenas.create", &arena, &size, nullptr, 0) != 0) return;
+  // What is freed is not given back after a time: which memory is taken again would hang on that.
+  set("arena." + std::to_string(arena) + ".dirty_decay_ms", ssize_t{-1});
+  set("thread.tcache.enabled", false);  // empties the thread's cache
+  set("thread.arena", arena);
+  set("thread.tcache.enabled", true);
 }
 
 }  // namespace traffic::os

@@ -9,6 +9,7 @@
 #include <iostream>
 
 #include "traffic/core/error.h"
+#include "traffic/os/heap.h"
 #include "traffic/os/shared_memory.h"
 
 namespace traffic::sim {
@@ -81,6 +82,7 @@ SumoSession::SumoSession() {
     throw Error("a second simulation in this process: libsumo allows one, start a process for it");
   name_projection_data();
   g_session_exists = true;
+  os::begin_anew();
 }
 
 SumoSession::~SumoSession() {
