@@ -119,15 +119,39 @@ train::EvaluationPlan make_plan(const EvalArguments& arguments,
   return plan;
 }
 
+/// Whether the environment is of that scenario; a file that was trained in may be gone.
+bool is_of(const config::Env& env, const std::filesystem::path& scenario) {
+  const auto parts = config::scenario_mix(env);
+  return std::any_of(parts.begin(), parts.end(), [&](const auto& part) {
+    const auto names = sim::shipped_scenarios();
+    std::error_code error;
+    const bool exists = std::ranges::find(names, part.scenario) != names.end() ||
+                        std::filesystem::exists(part.scenario, error);
+    return exists && sim::find_scenario(part.scenario) == scenario;
+  });
+}
+
+/// The length of episodes that a checkpoint brings along is of the scenarios that it was trained
+/// in; another one has an end of its own.
+void end_by_itself(config::Env& env) {
+  if (env.max_time_s == 0) return;
+  say(fmt::format(
+      "{} runs to its own end; in training an episode took {:.0f} s: --set env.max_time_s={:.0f}",
+      env.scenario, env.max_time_s, env.max_time_s));
+  env.max_time_s = 0;
+}
+
 /// One for each scenario: those asked for, or what the controllers are trained in.
 std::vector<train::EvaluationPlan> plans_of_scenarios(const train::EvaluationPlan& plan,
-                                                      const EvalArguments& arguments) {
+                                                      const EvalArguments& arguments,
+                                                      const config::CommonOptions& options) {
   std::vector<std::string> scenarios = arguments.scenarios;
   if (scenarios.empty()) {
     for (const auto& part : config::scenario_mix(plan.config.env)) {
       scenarios.push_back(part.scenario);
     }
   }
+  const bool is_length_said = !options.config_path.empty() || is_set(options, "env.max_time_s");
   std::vector<train::EvaluationPlan> plans;
   for (const std::string& scenario : scenarios) {
     const std::filesystem::path file = sim::find_scenario(scenario);
@@ -135,8 +159,10 @@ std::vector<train::EvaluationPlan> plans_of_scenarios(const train::EvaluationPla
     if (scenarios.size() > 1 && !plan.replay_dir.empty()) {
       plans.back().replay_dir = plan.replay_dir / file.stem();
     }
-    plans.back().config.env.scenario = scenario;
-    plans.back().config.env.scenarios.clear();
+    config::Env& env = plans.back().config.env;
+    env.scenario = scenario;
+    env.scenarios.clear();
+    if (!is_length_said && !is_of(plan.config.env, file)) end_by_itself(env);
   }
   return plans;
 }
@@ -187,7 +213,7 @@ void print_tables(const train::EvaluationPlan& plan,
 }
 
 int evaluate(const EvalArguments& arguments, const config::CommonOptions& options) {
-  auto plans = plans_of_scenarios(make_plan(arguments, options), arguments);
+  auto plans = plans_of_scenarios(make_plan(arguments, options), arguments, options);
   if (options.print_config) {
     std::fputs(config::to_toml(plans.front().config).c_str(), stdout);
     return 0;

@@ -78,7 +78,8 @@ TEST_F(SearchTest, SaysWhenNoScriptHelpsAndTrainsWithoutOne) {
       command("run", "--set env.scenario=merge --set env.max_time_s=120 --set env.cv_share=0.003"));
   ASSERT_EQ(outcome.exit_code, 0) << outcome.output;
   EXPECT_EQ(search_of("run")["best"], "none");
-  EXPECT_THAT(outcome.output, HasSubstr("no script gains"));
+  EXPECT_THAT(outcome.output, AllOf(HasSubstr("no script gains"),
+                                    HasSubstr("not shown to be above no control: docs/")));
   EXPECT_THAT(text(dir_ / "run" / "resolved.toml"), HasSubstr("imitation_iterations = 0"));
   EXPECT_EQ(summary("run")["status"], "done");
 }

@@ -44,6 +44,16 @@ TEST_F(SignalsTraining, WhatItLearnsOnOneNetworkSetsTheLightsOfAnother) {
   const auto found = nlohmann::json::parse(in);
   EXPECT_EQ(found["controllers"][0]["signal_changes"], 0);
   EXPECT_GT(found["controllers"][1]["signal_changes"], 0);
+  // The length of its episodes goes along to the network that it was trained on, to no other.
+  const auto settings_on = [&](const std::string& scenario) {
+    return run_program(evaluate("--print-config --scenario " + scenario +
+                                " --controller checkpoint:" + best("run")))
+        .output;
+  };
+  EXPECT_THAT(settings_on("lights_arterial"), HasSubstr("max_time_s = 120"));
+  EXPECT_THAT(settings_on("lights_grid"),
+              AllOf(HasSubstr("lights_grid runs to its own end; in training an episode took 120 s"),
+                    HasSubstr("max_time_s = 0")));
 }
 
 class SignalsTrainingWith : public SignalsTraining,

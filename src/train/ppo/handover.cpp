@@ -17,6 +17,14 @@ std::string interval_text(const report::MeanInterval& gain) {
   return fmt::format("{:+.2f} +- {:.2f} %", gain.mean, gain.half_width);
 }
 
+/// What is to be known of a gain whose interval does not lie above none.
+std::string warning_of(const report::MeanInterval& gain) {
+  if (gain.mean - gain.half_width > 0.0) return "";
+  const char* than_none = gain.mean + gain.half_width < 0.0 ? "worse than no control"
+                                                            : "not shown to be above no control";
+  return fmt::format("; {}: docs/your-network.md says what to do", than_none);
+}
+
 void put_gain(report::Summary& summary, const std::string& name, const report::MeanInterval& gain) {
   summary.result[name] = gain.mean;
   summary.result[name + "_half_width"] = gain.half_width;
@@ -74,9 +82,9 @@ std::string Handover::conclude(const Best& best, report::Summary& summary) {
   summary.result["decides"] = to_string(decides_);
   std::string text = fmt::format(
       "best controller on {} seeds that it was not chosen on, deciding {}: gain of {} {} (worst "
-      "{:+.2f} %)",
+      "{:+.2f} %){}",
       policy.gain.count, to_string(decides_), name_of(scene::objective_of(config_.env.objective)),
-      interval_text(policy.gain), policy.gain.least);
+      interval_text(policy.gain), policy.gain.least, warning_of(policy.gain));
   Kept kept;
   if (!scripts_to_beat(config_).empty()) kept = keep(best, policy, summary);
   const std::string script =
