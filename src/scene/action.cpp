@@ -103,7 +103,7 @@ std::optional<double> next_speed(const ActiveCommand& active, const Vehicle& veh
     case Longitudinal::kArriveGreen: {
       const auto left = own_red_left_s(state, vehicle);
       if (!left) return std::nullopt;
-      const double target = std::max(vehicle.line_m / std::max(*left, dt), limits.slow_mps);
+      const double target = std::max(vehicle.line_m / std::max(*left, dt), kLeastArrivalMps);
       return towards(std::min(target, allowed_mps));
     }
   }

@@ -89,18 +89,19 @@ TEST_F(Commands, ArriveLateHoldsNobodyForTheGreenAfterTheOneItWasGivenFor) {
 TEST_F(Commands, ArriveGreenReachesTheLineWhenItsOwnGreenBegins) {
   Scene scene(priority_merge().road());
   const auto ramp = scene.add(kRamp, "ramp_0", 200, 10, true);
-  const auto speed = [&](const std::string& light, double change_s) {
+  const auto creeping = scene.add(kRamp, "ramp_0", 100, 3.2, true);
+  const auto speed = [&](std::uint32_t vehicle, const std::string& light, double change_s) {
     scene.events().lights = {LightState{light, 0, {change_s}, {change_s + 10}}};
     scene.step();
     ActiveCommand active;
     active.command.longitudinal = Longitudinal::kArriveGreen;
-    return next_speed(active, scene.at(ramp), scene.state(), {.slow_mps = 8.5}, 16.0);
+    return next_speed(active, scene.at(vehicle), scene.state(), {}, 16.0);
   };
-  EXPECT_NEAR(*speed("r", 11), 100.0 / 11.0, 1e-12);
-  EXPECT_DOUBLE_EQ(*speed("r", 50), 8.5);  // no slower than that
-  EXPECT_DOUBLE_EQ(*speed("r", 1), 16);    // as fast as it may
-  EXPECT_FALSE(speed("G", 11).has_value());
-  EXPECT_FALSE(speed("r", kSignalHorizonS).has_value());
+  EXPECT_NEAR(*speed(ramp, "r", 11), 100.0 / 11.0, 1e-12);
+  EXPECT_DOUBLE_EQ(*speed(creeping, "r", 500), kLeastArrivalMps);
+  EXPECT_DOUBLE_EQ(*speed(ramp, "r", 1), 16);  // as fast as it may
+  EXPECT_FALSE(speed(ramp, "G", 11).has_value());
+  EXPECT_FALSE(speed(ramp, "r", kSignalHorizonS).has_value());
 }
 
 TEST_F(Commands, ArriveLateLeavesVehiclesAloneWhenTheConflictingGreenNeverEnds) {

@@ -24,8 +24,11 @@ enum class Longitudinal : std::uint8_t {
   kTargetSpeed,   ///< target `value` m/s
   kAcceleration,  ///< `value` m/s2
   kArriveGreen,   ///< reach the stop line when its own green begins, but no slower than
-                  ///< ControlLimits::slow_mps; free when there is no red
+                  ///< kLeastArrivalMps; free when there is no red
 };
+/// Who creeps is overtaken, and those behind brake hard: on `arterial` glide brakes 830 times hard
+/// a run at 3 m/s, 1,450 times at 4.
+inline constexpr double kLeastArrivalMps = 3.0;
 /// The greatest of them: bytes beyond it are no command.
 inline constexpr Longitudinal kLastLongitudinal = Longitudinal::kArriveGreen;
 /// Name in TOML, logs and reports: none, stop, slow, hold, fast, arrive_late, target_speed,
@@ -53,7 +56,7 @@ struct Command {
 };
 
 struct ControlLimits {
-  double slow_mps = 3.0;           ///< target of kSlow, least one of kArriveGreen
+  double slow_mps = 3.0;           ///< target of kSlow
   double max_slowdown_mps2 = 2.0;  ///< how fast a target below the present speed is approached
   double min_accel_mps2 = -3.0;    ///< kAcceleration is clipped to this range
   double max_accel_mps2 = 2.0;
