@@ -86,7 +86,9 @@ std::vector<Row> search_rows() {
                "fit the minutes.",
        .unit = "episodes", .range = between(0, 1e6)},
       {TRAFFIC_KEY(search.final_episodes),
-       .help = "Seeds on which what was found is compared with no control in the end.",
+       .help =
+           "Seeds on which what was found is compared with no control in the end; four times as "
+           "many where the rounds showed a gain and these do not.",
        .unit = "episodes", .range = between(3, 1000)},
       {TRAFFIC_KEY(search.training_minutes),
        .help = "Time that the training after it is to take, about; `ppo.iterations` and what is "

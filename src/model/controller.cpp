@@ -18,9 +18,6 @@ namespace {
 constexpr std::int64_t kLanes = 3;
 constexpr std::int64_t kKeep = 1;
 constexpr std::int64_t kNone = 0;
-/// Where nothing is advised, something else is done this much less often: many are asked there, and
-/// again in every period until they do it.
-constexpr double kUnadvised = 0.2;
 constexpr double kFirstKeep = 0.9;        ///< probability of keeping the lane at first
 constexpr float kFirstHeadScale = 0.01F;  ///< what the heads' first weights are multiplied with
 

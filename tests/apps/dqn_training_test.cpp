@@ -76,6 +76,26 @@ TEST_F(DqnTraining, ItsCheckpointIsAControllerLikeAnother) {
   EXPECT_THAT(onwards.output, HasSubstr("perception, controller, its target and optimiser"));
 }
 
+TEST_F(DqnTraining, WithAnAdvisorItBeginsByDoingWhatThatWould) {
+  const std::string script = "'meter(density=10, period_s=3)'";
+  const Outcome trained = run_program(
+      command(2, "run",
+              "--set controller.advisor=" + script +
+                  " --set controller.top_k=10 --set env.zone_m=100 --set ppo.iterations=1 "
+                  "--set env.max_time_s=300 --set offpolicy.learning_starts=100000"));
+  ASSERT_EQ(trained.exit_code, 0) << trained.output;
+  const Outcome compared = run_program(
+      TRAFFIC_BIN_DIR "/traffic_eval --set env.max_time_s=300 --seeds 1..2 --controller " + script +
+      " --controller checkpoint:" + (dir_ / "run/checkpoints/best.h5").string() + " --json " +
+      (dir_ / "eval.json").string());
+  ASSERT_EQ(compared.exit_code, 0) << compared.output;
+  std::ifstream file(dir_ / "eval.json");
+  const auto controllers = nlohmann::json::parse(file)["controllers"];
+  EXPECT_GT(controllers[0]["cv_steps"], 0);
+  EXPECT_EQ(controllers[0]["cv_steps"], controllers[1]["cv_steps"]);
+  EXPECT_EQ(controllers[0]["ocr_all"], controllers[1]["ocr_all"]);
+}
+
 TEST_F(DqnTraining, SettingsThatItHasNoUseForAreRefused) {
   const auto refused = [&](const std::string& arguments, int code, const char* text) {
     const Outcome outcome = run_program(command(1, "refused", arguments));
@@ -85,7 +105,7 @@ TEST_F(DqnTraining, SettingsThatItHasNoUseForAreRefused) {
   refused("--set offpolicy.learner=sac", 2, "offpolicy.learner is sac");
   refused("--set action.longitudinal=acceleration", 2, "values are those of commands");
   refused("--set ppo.rollout_fragment_length=0", 2, "does not wait for whole episodes");
-  refused("--set controller.advisor=meter", 2, "PPO can begin with a script");
+  refused("--set 'env.cv_types=[\"nobody\"]'", 2, "no vehicle is of type");
   refused("--set offpolicy.buffer_size=1000000000", 8, "lower offpolicy.buffer_size");
 }
 

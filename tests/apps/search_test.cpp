@@ -23,10 +23,11 @@ class SearchTest : public RunFolderTest {
  protected:
   /// The shipped configuration for any network, with a search of so many episodes and a training of
   /// two iterations; later arguments win.
-  [[nodiscard]] std::string command(const std::string& run, const std::string& arguments) const {
+  [[nodiscard]] std::string command(const std::string& run, const std::string& arguments,
+                                    const std::string& configuration = "any.toml") const {
     return TRAFFIC_SOURCE_DIR "/launch/mpirun.sh -np 2 " TRAFFIC_BIN_DIR
-                              "/traffic_train " TRAFFIC_SOURCE_DIR "/configs/any.toml --run-dir " +
-           (dir_ / run).string() +
+                              "/traffic_train " TRAFFIC_SOURCE_DIR "/configs/" +
+           configuration + " --run-dir " + (dir_ / run).string() +
            " --set search.episodes=56 --set search.final_episodes=6 --set "
            "search.training_minutes=0 "
            "--set rollout.workers=2 --set rollout.envs_per_worker=1 "
@@ -70,6 +71,25 @@ TEST_F(SearchTest, FindsAScriptThatGainsTrainsFromItAndKnowsItWhenResumed) {
   EXPECT_THAT(resumed.output, AllOf(HasSubstr("its result is known from"),
                                     HasSubstr("complete already"), Not(HasSubstr("round 1 of"))));
   EXPECT_EQ(text(dir_ / "run" / "resolved.toml"), resolved);
+}
+
+TEST_F(SearchTest, QLearningBeginsWithTheScriptThatWasFoundAndIsComparedWithIt) {
+  const Outcome outcome = run_program(
+      command("run",
+              "--set env.scenario=merge --set env.max_time_s=600 --set ppo.imitation_iterations=0 "
+              "--set 'search.decides=[\"env.zone_m\",\"action.commands\","
+              "\"controller.advisor\",\"controller.advice_probability\"]' "
+              "--set ppo.rollout_fragment_length=25",
+              "any_dqn.toml"));
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.output;
+  const auto best = search_of("run")["best"].get<std::string>();
+  EXPECT_THAT(best, StartsWith("meter")) << outcome.output;
+  EXPECT_THAT(text(dir_ / "run" / "resolved.toml"), HasSubstr("advisor = \"" + best + "\""));
+  const auto result = summary("run")["result"];
+  EXPECT_EQ(result["script"], best);
+  EXPECT_TRUE(result.contains("gain_over_script"));
+  EXPECT_THAT(result["kept"],
+              ::testing::AnyOf(HasSubstr("script"), HasSubstr("dqn"), HasSubstr("advice")));
 }
 
 TEST_F(SearchTest, SaysWhenNoScriptHelpsAndTrainsWithoutOne) {

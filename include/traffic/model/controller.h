@@ -12,6 +12,10 @@
 
 namespace traffic::model {
 
+/// Where nothing is advised, something else is done this much less often: many are asked there, and
+/// again in every period until they do it.
+inline constexpr double kUnadvised = 0.2;
+
 /// Widths of what the controller reads.
 struct ControllerInputs {
   std::int64_t own = 0;     ///< columns of a candidate

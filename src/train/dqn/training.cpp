@@ -1,8 +1,8 @@
 #include "dqn/training.h"
 
-#include <fmt/format.h>
 #include <spdlog/spdlog.h>
 #include <torch/types.h>
+#include <torch/utils.h>
 
 #include <cstdio>
 #include <optional>
@@ -15,9 +15,9 @@
 #include "offpolicy/updates.h"
 #include "policy/decider.h"
 #include "policy/fit.h"
+#include "rollouts/handover.h"
 #include "rollouts/rollouts.h"
 #include "rollouts/units.h"
-#include "run/selection.h"
 #include "run/snapshot_parts.h"
 #include "run/together.h"
 #include "traffic/checkpoint/file.h"
@@ -25,6 +25,21 @@
 
 namespace traffic::train::dqn {
 namespace {
+
+/// What a command that is advised is taken to be worth more than others before anything is learned.
+constexpr double kAdvantageOfAdvice = 0.02;
+
+/// Commands are values now: nobody is told anything but what is advised before there is a reason
+/// to.
+Policy& with_first_values(Policy& policy) {
+  const torch::NoGradGuard no_grad;
+  auto parameters = policy.controller()->named_parameters();
+  parameters["longitudinal.bias"].zero_();
+  if (auto* advice = parameters.find("advice.weight")) {
+    advice->copy_(torch::eye(advice->size(0)) * kAdvantageOfAdvice);
+  }
+  return policy;
+}
 
 /// On this rank: everything that lives as long as the training. The controller learns on the CPU.
 class DqnTraining final : public Training {
@@ -38,7 +53,7 @@ class DqnTraining final : public Training {
         perception_(config_, rollouts_.conflicts(), communicator_.device()),
         policy_(config_, perception_.widths(), torch::kCPU),
         layout_{.widths = perception_.widths(), .places = policy_.top_k()},
-        learner_(config_, policy_, layout_, communicator_.host()),
+        learner_(config_, with_first_values(policy_), layout_, communicator_.host()),
         streams_(layout_, rollouts_.my_envs(), perception_.conflicts()),
         replay_({.learning = settings_,
                  .seed = static_cast<std::uint64_t>(config_.run.seed),
@@ -51,10 +66,11 @@ class DqnTraining final : public Training {
                   .communicator = communicator_.host(),
                   .time_split = time_split_,
                   .learner = learner_,
-                  .replay = replay_}) {
-    // Nobody is told anything before there is a reason to.
-    const torch::NoGradGuard no_grad;
-    policy_.controller()->named_parameters()["longitudinal.bias"].zero_();
+                  .replay = replay_}),
+        handover_(config_, {.selection = rollouts_.selection(), .handover = rollouts_.handover()},
+                  {.name = "dqn", .only = Decides::kGreedy}) {
+    // Threads take longer to share what is seen of a few vehicles than one of them to compute it.
+    if (!InputGroups(config_.controller.inputs).any_encoding()) torch::set_num_threads(1);
   }
 
   [[nodiscard]] TrainingUnits units() const override { return units_of_rollouts(); }
@@ -70,8 +86,11 @@ class DqnTraining final : public Training {
   [[nodiscard]] std::int64_t bytes_of_parts() const override { return replay_.bytes_of_parts(); }
   [[nodiscard]] MemoryNeeds memory_needs() const override { return {.host = replay_.bytes()}; }
   std::optional<Iteration> iterate() override;
+  [[nodiscard]] bool start_is_candidate() const override {
+    return !config_.controller.advisor.empty();
+  }
   std::optional<Assessment> evaluate() override;
-  void take_best(const checkpoint::Snapshot& snapshot) override { learner_.restore_from(snapshot); }
+  void take_best(const checkpoint::Snapshot& snapshot) override;
   void conclude(report::Summary& summary) override;
   void count_faults(report::Summary& summary) const override;
   void close() override { rollouts_.close(); }
@@ -100,7 +119,8 @@ class DqnTraining final : public Training {
   std::int64_t iteration_ = 0;
   std::int64_t control_steps_ = 0;  ///< of all ranks
   std::uint64_t lost_episodes_ = 0;
-  Selection selection_;
+  std::int64_t best_iteration_ = 0;  ///< after which the best policy stood
+  Handover handover_;
 };
 
 /// With the weights of another run, as far as that has them.
@@ -192,28 +212,28 @@ report::NamedValues DqnTraining::figures_of(const RolloutBatch& batch) {
 }
 
 std::optional<Assessment> DqnTraining::evaluate() {
-  const auto evaluation = rollouts_.selection().run(decider_, Decides::kGreedy);
-  if (!evaluation) return std::nullopt;
-  if (episodes_) episodes_->write(iteration_, "eval", evaluation->controlled);
-  return Assessment{.best = selection_.prefers(evaluation->safety_excess, evaluation->gains),
-                    .metrics = evaluation_figures(*evaluation)};
+  const auto assessed = handover_.assess(decider_, /*imitation_ends=*/false);
+  rollouts_.count();
+  if (!assessed) return std::nullopt;
+  if (episodes_) episodes_->write(iteration_, "eval", assessed->evaluation.controlled);
+  return Assessment{.best = assessed->best, .metrics = assessment_figures(*assessed)};
+}
+
+void DqnTraining::take_best(const checkpoint::Snapshot& snapshot) {
+  learner_.restore_from(snapshot);
+  handover_.take_best(snapshot);
+  best_iteration_ = snapshot.integer("dqn/iteration");
 }
 
 void DqnTraining::conclude(report::Summary& summary) {
-  const SelectionEvaluation best = rollouts_.selection().run_to_the_end(decider_, Decides::kGreedy);
+  const std::string text = handover_.conclude({.decider = decider_,
+                                               .imitated_only = best_iteration_ == 0,
+                                               .checkpoint = run_.best_path().string()},
+                                              summary);
   rollouts_.count();
-  for (const auto& [name, value] : evaluation_figures(best)) {
-    summary.result[name.substr(name.find('/') + 1)] = value;
-  }
   summary.result["total_timesteps"] = control_steps_;
   summary.result["updates"] = updates_.count();
   if (!run_.is_reporter()) return;
-  const std::string text = fmt::format(
-      "best controller on {} selection seeds: gain {:+.2f} +- {:.2f} % (worst {:+.2f} %); compare "
-      "it "
-      "on seeds of your own with traffic_eval --controller checkpoint:{}\n",
-      best.gain.count, best.gain.mean, best.gain.half_width, best.gain.least,
-      run_.best_path().string());
   std::fputs(text.c_str(), stdout);
   std::fflush(stdout);
 }
@@ -233,9 +253,7 @@ void DqnTraining::save_to(checkpoint::Snapshot& snapshot) const {
   updates_.save_to(snapshot);
   snapshot.put_int("dqn/iteration", iteration_);
   snapshot.put_int("dqn/control_steps", control_steps_);
-  snapshot.put_real("dqn/best_excess", selection_.best_excess());
-  snapshot.put_tensor("dqn/best_gains", selection_.best_gains());
-  put_decides(snapshot, Decides::kGreedy);
+  handover_.save_to(snapshot);
   snapshot.put_text("model_hash", model_hash_text(config_));
   snapshot.put_text("policy_hash", policy_hash(config_));
 }
@@ -249,7 +267,7 @@ void DqnTraining::restore_from(const checkpoint::Snapshot& snapshot) {
   updates_.restore_from(snapshot);
   iteration_ = snapshot.integer("dqn/iteration");
   control_steps_ = snapshot.integer("dqn/control_steps");
-  selection_.restore(snapshot.real("dqn/best_excess"), snapshot.tensor("dqn/best_gains"));
+  handover_.restore_from(snapshot);
   perception_.freeze();
   begin_log();
 }

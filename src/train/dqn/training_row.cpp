@@ -5,6 +5,7 @@
 #include "dqn/training.h"
 #include "offpolicy/settings.h"
 #include "policy/starting_weights.h"
+#include "search/prepare.h"
 #include "traffic/core/error.h"
 
 namespace traffic::train {
@@ -49,9 +50,6 @@ void check_settings(const config::Config& config) {
   if (config.ppo.imitation_iterations > 0) {
     refuse("ppo.imitation_iterations", std::to_string(config.ppo.imitation_iterations), "0");
   }
-  const std::string& advisor = config.controller.advisor;
-  if (!advisor.empty())
-    refuse("controller.advisor", advisor, "it empty: PPO can begin with a script");
 }
 
 }  // namespace
@@ -69,7 +67,8 @@ TrainingRow dqn_training() {
                     "gets through.",
                 .starts_from = {"world_model"},
                 .simulates = true,
-                .sections = {"env", "rollout", "action", "controller", "ppo", "offpolicy"},
+                .sections = {"env", "rollout", "action", "controller", "ppo", "search",
+                             "offpolicy"},
                 .presets = dqn_presets()},
       .make = [](Run& run) -> std::unique_ptr<Training> {
         check_settings(run.config());
@@ -80,6 +79,8 @@ TrainingRow dqn_training() {
             check_settings(config);
             check_starting_weights(config);
           },
+      .own_sections = {},
+      .prepare = look_and_search,
   };
 }
 

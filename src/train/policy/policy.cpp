@@ -41,7 +41,10 @@ torch::Tensor limit_picks(torch::Tensor& picks, const torch::Tensor& may_pick,
 
 Policy::Policy(const config::Config& config, const model::ControllerInputs& widths,
                torch::Device device)
-    : config_(config), device_(device), controller_(config.controller, config.action, widths) {
+    : config_(config),
+      widths_(widths),
+      device_(device),
+      controller_(config.controller, config.action, widths) {
   controller_->reset(derive_seed(static_cast<std::uint64_t>(config.run.seed), {kControllerStream}));
   controller_->to(device);
   const std::string& kind = config.action.longitudinal;
@@ -103,24 +106,39 @@ Decisions Policy::decide(const PolicyInput& in, const torch::Tensor& may_pick,
   return made;
 }
 
+std::int64_t Policy::explored(const float* own, const float* u) const {
+  const float* advice = own + widths_.own - widths_.impact - widths_.advice;
+  const auto advised = std::find(advice, advice + widths_.advice, 1.0F) - advice;
+  if (advised < widths_.advice) {
+    const double other = 1.0 - config_.controller.advice_probability;
+    const double tries = advised == 0 ? model::kUnadvised * other : other;
+    if (static_cast<double>(u[3]) >= tries) return advised;
+  }
+  const auto commands = static_cast<std::int64_t>(commands_.size());
+  if (commands < 2 || static_cast<double>(u[1]) >= config_.controller.first_command_probability) {
+    return 0;
+  }
+  const auto which = static_cast<std::int64_t>(u[2] * static_cast<float>(commands - 1));
+  return 1 + std::min(which, commands - 2);
+}
+
 /// Who gets a random command is picked first, who gets a random "none" last.
 Decisions Policy::decide_exploring(const model::ControllerOutput& out, const PolicyInput& in,
                                    const torch::Tensor& may_pick,
                                    const torch::Tensor& uniforms) const {
   constexpr float kFirst = 1e9F;
-  const auto commands = static_cast<std::int64_t>(commands_.size());
   torch::Tensor score = out.score.clone();
   torch::Tensor action = rl::Categorical(out.longitudinal).greedy().to(torch::kFloat);
   auto* of_score = score.mutable_data_ptr<float>();
   auto* of_action = action.mutable_data_ptr<float>();
+  const torch::Tensor seen = in.own.to(torch::kCPU).contiguous();
+  const auto* own = seen.const_data_ptr<float>();
   const auto* u = uniforms.const_data_ptr<float>();
-  for (std::int64_t i = 0; i < score.numel(); ++i, u += uniforms.size(1)) {
+  for (std::int64_t i = 0; i < score.numel(); ++i, u += uniforms.size(1), own += widths_.own) {
     if (static_cast<double>(u[0]) >= *exploring_) continue;
-    const bool commanded =
-        commands > 1 && static_cast<double>(u[1]) < config_.controller.first_command_probability;
-    of_score[i] = commanded ? kFirst : -kFirst;
-    const auto which = static_cast<std::int64_t>(u[2] * static_cast<float>(commands - 1));
-    of_action[i] = commanded ? static_cast<float>(1 + std::min(which, commands - 2)) : 0.0F;
+    const std::int64_t command = explored(own, u);
+    of_score[i] = command > 0 ? kFirst : -kFirst;
+    of_action[i] = static_cast<float>(command);
   }
   Decisions made;
   made.picks = rl::PlackettLuce(score, in.segments.on(torch::kCPU)).greedy(top_k());

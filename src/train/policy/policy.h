@@ -52,9 +52,10 @@ class Policy {
   [[nodiscard]] std::int64_t uniform_columns() const;
 
   /// How decisions with random numbers are made from now on: the greedy ones, but for this share of
-  /// the candidates, each of which gets "none", or a random command with the probability
-  /// controller.first_command_probability. Nothing, as at first: by their probabilities. Of
-  /// categorical actions without lane changes.
+  /// the candidates. Each of those gets what is advised with controller.advice_probability, and
+  /// otherwise, or where there is no advisor, "none", or with the probability
+  /// controller.first_command_probability a random command. Nothing, as at first: by their
+  /// probabilities. Of categorical actions without lane changes.
   void explore(std::optional<double> share) { exploring_ = share; }
 
   /// @param may_pick [B] int64 on the CPU: picks that are left in each state
@@ -79,8 +80,11 @@ class Policy {
   [[nodiscard]] bool categorical() const { return !commands_.empty(); }
   Decisions decide_exploring(const model::ControllerOutput& out, const PolicyInput& in,
                              const torch::Tensor& may_pick, const torch::Tensor& uniforms) const;
+  /// The command of an exploring candidate. @param own its columns @param u [uniform_columns()]
+  [[nodiscard]] std::int64_t explored(const float* own, const float* u) const;
 
   config::Config config_;
+  model::ControllerInputs widths_;
   torch::Device device_;
   model::Controller controller_;
   std::vector<scene::Longitudinal> commands_;  ///< empty: continuous

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "ppo/constraint.h"
-#include "ppo/handover.h"
 #include "ppo/learner.h"
+#include "rollouts/handover.h"
 #include "rollouts/rollouts.h"
 #include "traffic/report/metrics.h"
 #include "traffic/train/run/run.h"

@@ -11,12 +11,12 @@
 
 #include "policy/decider.h"
 #include "policy/fit.h"
-#include "ppo/handover.h"
 #include "ppo/learner.h"
 #include "ppo/learner_device.h"
 #include "ppo/log.h"
 #include "ppo/prior.h"
 #include "ppo/return_point.h"
+#include "rollouts/handover.h"
 #include "rollouts/rollouts.h"
 #include "rollouts/units.h"
 #include "run/snapshot_parts.h"
@@ -47,8 +47,9 @@ class PpoTraining final : public Training {
                  {.constraint = constraint_.get(), .prior = &prior_}),
         log_(run, {rollouts_, constraint_.get()}),
         imitation_end_(config_.ppo.imitation_iterations),
-        handover_(config_, {.selection = rollouts_.selection(), .handover = rollouts_.handover()},
-                  constrained),
+        handover_(
+            config_, {.selection = rollouts_.selection(), .handover = rollouts_.handover()},
+            {.name = "ppo", .constrained = constrained, .only = decides_of(config_.ppo.decide)}),
         return_point_(config_.ppo) {}
 
   [[nodiscard]] TrainingUnits units() const override { return units_of_rollouts(); }

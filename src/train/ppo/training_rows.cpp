@@ -4,23 +4,12 @@
 
 #include "policy/starting_weights.h"
 #include "ppo/make_training.h"
-#include "ppo/network_check.h"
 #include "ppo/presets.h"
 #include "ppo/training.h"
 #include "search/prepare.h"
 
 namespace traffic::train {
 namespace {
-
-/// Looks at the networks, searches for a script, and looks again at what follows from it.
-TrainingEnd look_and_search(const Preparation& preparation) {
-  look_at_networks_together(preparation.config, preparation.communicator);
-  const TrainingEnd end = search_and_decide(preparation);
-  if (end == TrainingEnd::kDone) {
-    look_at_networks_together(preparation.config, preparation.communicator);
-  }
-  return end;
-}
 
 /// What both have in common.
 config::TrainingFacts ppo_facts() {

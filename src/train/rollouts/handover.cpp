@@ -1,4 +1,4 @@
-#include "ppo/handover.h"
+#include "rollouts/handover.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -32,16 +32,16 @@ void put_gain(report::Summary& summary, const std::string& name, const report::M
 
 }  // namespace
 
-Handover::Handover(const config::Config& config, Runs runs, bool constrained)
+Handover::Handover(const config::Config& config, Runs runs, Kind kind)
     : config_(config),
       runs_(runs),
-      constrained_(constrained),
-      decides_(decides_of(config.ppo.decide).value_or(Decides::kGreedy)) {}
+      kind_(std::move(kind)),
+      decides_(kind_.only.value_or(Decides::kGreedy)) {}
 
 /// First of all whether it is as safe as no control and, with a constraint, keeps the limit.
 double Handover::excess_of(const SelectionEvaluation& evaluation) const {
   const double over = mean_cost(evaluation.controlled) - config_.lagrange.cost_limit;
-  return evaluation.safety_excess + (constrained_ ? std::max(0.0, over) : 0.0);
+  return evaluation.safety_excess + (kind_.constrained ? std::max(0.0, over) : 0.0);
 }
 
 /// A draw may be lucky: sampling has to be better by more than a standard error.
@@ -57,7 +57,7 @@ void Handover::choose(Assessed& chosen, SelectionEvaluation sampled) const {
 }
 
 std::optional<Assessed> Handover::assess(const Decider& decider, bool imitation_ends) {
-  const auto only = decides_of(config_.ppo.decide);
+  const auto only = kind_.only;
   auto first = runs_.selection.run(decider, only.value_or(Decides::kGreedy));
   if (!first) return std::nullopt;
   Assessed assessed{.evaluation = std::move(*first), .decides = only.value_or(Decides::kGreedy)};
@@ -107,7 +107,7 @@ Handover::Kept Handover::keep(const Best& best, const SelectionEvaluation& polic
   const std::string name = fmt::format("{}", fmt::join(scripts, ", "));
   const bool several = scripts.size() > 1;
   const char* first = config_.ppo.imitation_iterations > 0 ? "imitation" : "advice";
-  const std::string learned = best.imitated_only ? first : "ppo";
+  const std::string learned = best.imitated_only ? first : kind_.name;
   summary.result["script"] = name;
   put_gain(summary, "script_gain", script.gain);
   if (imitation_) put_gain(summary, "imitation_gain", *imitation_);

@@ -33,7 +33,13 @@ class Handover {
     SelectionRuns& selection;  ///< of all evaluations
     SelectionRuns& handover;   ///< of the last comparison
   };
-  Handover(const config::Config& config, Runs runs, bool constrained);
+  /// What the training is that hands over.
+  struct Kind {
+    std::string name;                  ///< of what is learned: "ppo"
+    bool constrained = false;          ///< by lagrange.cost_limit
+    std::optional<Decides> only = {};  ///< how its policies decide; nothing: what is better
+  };
+  Handover(const config::Config& config, Runs runs, Kind kind);
 
   /// @param imitation_ends the script has just been imitated to the end: what the policy is worth
   /// now is kept to be reported
@@ -44,7 +50,7 @@ class Handover {
 
   struct Best {
     const Decider& decider;      ///< with the best policy
-    bool imitated_only = false;  ///< it is one that PPO has not changed
+    bool imitated_only = false;  ///< it is one that has not learned more yet
     std::string checkpoint;      ///< path of the result
   };
   /// Measures the best policy on seeds that it was not chosen on, compares it with the script that
@@ -73,7 +79,7 @@ class Handover {
 
   const config::Config& config_;
   Runs runs_;
-  bool constrained_;
+  Kind kind_;
   Selection selection_;
   Decides decides_ = Decides::kGreedy;
   std::optional<report::MeanInterval> imitation_;  ///< gain at the end of imitation

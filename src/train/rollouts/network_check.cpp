@@ -1,4 +1,4 @@
-#include "ppo/network_check.h"
+#include "rollouts/network_check.h"
 
 #include <spdlog/spdlog.h>
 

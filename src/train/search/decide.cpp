@@ -237,6 +237,15 @@ class Settings {
     return config_.ppo.episode_s > 0 ? std::min(whole_s, config_.ppo.episode_s) : whole_s;
   }
 
+  [[nodiscard]] bool whole_episodes() const { return config_.ppo.rollout_fragment_length == 0; }
+  [[nodiscard]] double decisions_of_episode() const {
+    return std::ceil(episode_length_s() / config_.env.control_period_s - 1e-9);
+  }
+  [[nodiscard]] double episodes_of_iteration() const {
+    if (whole_episodes()) return static_cast<double>(episodes());
+    return static_cast<double>(config_.ppo.train_batch_size) / decisions_of_episode();
+  }
+
   /// Of a batch: half as many where they are long.
   [[nodiscard]] std::int64_t episodes() const {
     constexpr std::int64_t kEpisodes = 16;
@@ -248,15 +257,14 @@ class Settings {
   void fit_batch() {
     constexpr double kVeryLong_s = 7200.0;
     constexpr double kPiece_s = 600.0;
-    const bool may_be_cut =
-        config_.ppo.rollout_fragment_length == 0 && !config_.ppo.baseline_cache.empty();
+    const bool may_be_cut = whole_episodes() && !config_.ppo.baseline_cache.empty();
     const double whole_s =
         config::commands_vehicles(config_.controller.advisor) ? kVeryLong_s : kLong_s;
     if (mean_duration_s() > whole_s && may_be_cut) {
       set("ppo.episode_s", config_.ppo.episode_s, kPiece_s);
     }
-    const double decisions = std::ceil(episode_length_s() / config_.env.control_period_s - 1e-9);
-    const std::int64_t batch = episodes() * static_cast<std::int64_t>(decisions);
+    if (!whole_episodes()) return;  // it learns after so many steps, whatever an episode has
+    const std::int64_t batch = episodes() * static_cast<std::int64_t>(decisions_of_episode());
     set("ppo.train_batch_size", config_.ppo.train_batch_size, batch);
     set("ppo.minibatch_size", config_.ppo.minibatch_size, std::max<std::int64_t>(1, batch / 4));
   }
@@ -264,7 +272,6 @@ class Settings {
   /// What the minutes allow, by how long an episode takes.
   void fit_time() {
     constexpr double kMinute_s = 60.0;
-    constexpr double kWithLearning = 1.6;  // an iteration over its simulations alone
     const double all_s = config_.search.training_minutes * kMinute_s;
     const double episode_s = std::max(1e-3, result_.episode_s);
     const auto fit = [&](double share, double least, double most) {
@@ -277,9 +284,12 @@ class Settings {
     // Once: no control, the script, the controller. Four times as many, half the interval.
     set("ppo.handover_episodes", config_.ppo.handover_episodes, fit(0.03, 12, 160));
     const double share = episode_length_s() / std::max(1.0, mean_duration_s());
-    const double iteration_s = kWithLearning * episode_s * share * static_cast<double>(episodes());
+    // An iteration takes longer than its simulations alone; from a replay more is learned.
+    const double learning = whole_episodes() ? 1.6 : 2.0;
+    const double iteration_s = learning * episode_s * share * episodes_of_iteration();
+    const double most = whole_episodes() ? 400.0 : 6400.0 / episodes_of_iteration();
     const auto iterations =
-        static_cast<std::int64_t>(std::clamp(0.65 * all_s / iteration_s, 8.0, 400.0));
+        static_cast<std::int64_t>(std::clamp(0.65 * all_s / iteration_s, 8.0, most));
     if (chose_imitation_) {  // it leaves PPO a quarter of the time
       config_.ppo.imitation_iterations =
           std::min(config_.ppo.imitation_iterations, std::max(kImitation, iterations * 3 / 4));

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "rollouts/baseline.h"
+#include "rollouts/network_check.h"
 #include "run/together.h"
 #include "search/decide.h"
 #include "search/result.h"
@@ -170,6 +171,15 @@ TrainingEnd search_and_decide(const Preparation& on) {
   if (speaks) tell_changes(on.config, decided);
   on.config = decided;
   return TrainingEnd::kDone;
+}
+
+TrainingEnd look_and_search(const Preparation& preparation) {
+  look_at_networks_together(preparation.config, preparation.communicator);
+  const TrainingEnd end = search_and_decide(preparation);
+  if (end == TrainingEnd::kDone) {
+    look_at_networks_together(preparation.config, preparation.communicator);
+  }
+  return end;
 }
 
 }  // namespace traffic::train

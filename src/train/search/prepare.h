@@ -9,4 +9,8 @@ namespace traffic::train {
 /// already (search.json), and sets what follows from it.
 TrainingEnd search_and_decide(const Preparation& preparation);
 
+/// Before a training of a controller of vehicles: looks at the networks, searches, and looks again
+/// at what follows from that.
+TrainingEnd look_and_search(const Preparation& preparation);
+
 }  // namespace traffic::train

@@ -173,19 +173,27 @@ bool Searcher::halve(const ScriptsToTry& scripts, std::int64_t episodes, Scenari
   return compare(finalists, search);
 }
 
-/// On seeds that they were not chosen on. Of two that help and differ by less than a standard
-/// error, the one that commands less.
+/// On seeds that they were not chosen on. Where the rounds showed a gain that these seeds are too
+/// few to show, on four times as many. Of two that help and differ by less than a standard error,
+/// the one that commands less.
 bool Searcher::compare(const std::vector<std::string>& finalists, ScenarioSearch& search) {
   Entry none{.controller = "none"};
   std::vector<Entry> entries;
   for (const std::string& controller : finalists) entries.push_back({.controller = controller});
   std::vector<Entry*> all;
   for (Entry& entry : entries) all.push_back(&entry);
-  const Seeds seeds{.scenario = &search - result_.scenarios.data(),
-                    .first = kFirstFinalSeed,
-                    .count = config_.search.final_episodes};
-  if (!add_runs(fmt::format("search: {}, final comparison", search.scenario), seeds, none, all)) {
-    return false;
+  Seeds seeds{.scenario = &search - result_.scenarios.data(),
+              .first = kFirstFinalSeed,
+              .count = config_.search.final_episodes};
+  const std::string label = fmt::format("search: {}, final comparison", search.scenario);
+  if (!add_runs(label, seeds, none, all)) return false;
+  const auto judged = [&](const Entry* entry) { return judge(*entry, none); };
+  const bool one_helps = std::ranges::any_of(all, &TriedScript::helps, judged);
+  if (!one_helps && std::ranges::any_of(search.tried, &TriedScript::helps) &&
+      std::ranges::any_of(all, [&](const Entry* entry) { return judged(entry).gain > 0.0; })) {
+    seeds.first += static_cast<std::uint64_t>(seeds.count);
+    seeds.count *= 3;
+    if (!add_runs(label + ", more seeds", seeds, none, all)) return false;
   }
   for (const Entry& entry : entries) search.finalists.push_back(judge(entry, none));
   std::ranges::sort(search.finalists, is_better);

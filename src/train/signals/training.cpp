@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "ppo/network_check.h"
+#include "rollouts/network_check.h"
 #include "rollouts/pool_count.h"
 #include "rollouts/units.h"
 #include "run/selection.h"

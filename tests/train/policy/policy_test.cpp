@@ -39,31 +39,69 @@ TEST(Policy, StartsWithTheConfiguredProbabilityOfACommand) {
   }
 }
 
-TEST(Policy, BeginsByDoingWhatIsAdvised) {
-  config::Config config = testing::small_config();
-  config.controller.top_k = 1000;
-  config.controller.advisor = "meter";
-  config.controller.advice_probability = 0.8;
-  model::ControllerInputs widths = kWidths;
-  widths.advice = 3;
-  widths.own = kOwn + widths.advice;
-  Policy policy(config, widths, torch::kCPU);
-  PolicyInput in = input_of({0, 1000, 2000}, 1);
-  Rng draws(5);
-  const torch::Tensor advised =
-      (test::draw_uniforms(draws, {2000}) * 3.0).clamp_max(2.0).to(torch::kLong);
-  in.own = torch::cat({in.own, torch::one_hot(advised, 3).to(torch::kFloat)}, 1);
-  const torch::Tensor left = torch::tensor({1000, 1000}, torch::kLong);
-  const Decisions greedy = policy.decide(in, left, {});
+/// 2,000 candidates in two states, each with one of three commands advised.
+class AdvisedPolicy : public ::testing::Test {
+ protected:
+  AdvisedPolicy() {
+    config_.controller.top_k = 1000;
+    config_.controller.advisor = "meter";
+    config_.controller.advice_probability = 0.8;
+    widths_.advice = 3;
+    widths_.own = kOwn + widths_.advice;
+    advised_ = (test::draw_uniforms(draws_, {2000}) * 3.0).clamp_max(2.0).to(torch::kLong);
+    in_.own = torch::cat({in_.own, torch::one_hot(advised_, 3).to(torch::kFloat)}, 1);
+  }
+
+  [[nodiscard]] Policy make() const { return {config_, widths_, torch::kCPU}; }
+  static Decisions decide(Policy& policy, const PolicyInput& in, const MaybeUniforms& uniforms) {
+    return policy.decide(in, torch::tensor({1000, 1000}, torch::kLong), uniforms);
+  }
+  /// What was decided with random numbers where a command is advised, and where none is.
+  struct Followed {
+    torch::Tensor commands;  ///< decisions, 1 where it is what is advised
+    torch::Tensor nothing;
+  };
+  Followed followed(Policy& policy) {
+    const Decisions made =
+        decide(policy, in_, test::draw_uniforms(draws_, {2000, policy.uniform_columns()}));
+    EXPECT_EQ(made.row.numel(), 2000);
+    const torch::Tensor wanted = advised_.index_select(0, made.row);
+    const torch::Tensor followed = (made.action.to(torch::kLong) == wanted).to(torch::kDouble);
+    return {followed.index({wanted > 0}), followed.index({wanted == 0})};
+  }
+
+  config::Config config_ = testing::small_config();
+  model::ControllerInputs widths_ = kWidths;
+  PolicyInput in_ = input_of({0, 1000, 2000}, 1);
+  Rng draws_{5};
+  torch::Tensor advised_;
+};
+
+TEST_F(AdvisedPolicy, BeginsByDoingWhatIsAdvised) {
+  Policy policy = make();
+  const Decisions greedy = decide(policy, in_, {});
   ASSERT_EQ(greedy.row.numel(), 2000);
-  EXPECT_TRUE(torch::equal(greedy.action.to(torch::kLong), advised.index_select(0, greedy.row)));
-  const Decisions sampled =
-      policy.decide(in, left, test::draw_uniforms(draws, {2000, policy.uniform_columns()}));
-  const torch::Tensor wanted = advised.index_select(0, sampled.row);
-  const torch::Tensor followed = (sampled.action.to(torch::kLong) == wanted).to(torch::kDouble);
+  EXPECT_TRUE(torch::equal(greedy.action.to(torch::kLong), advised_.index_select(0, greedy.row)));
+  const Followed share = followed(policy);
   // Three standard errors of 1,300 draws are 0.033, of 700 where nothing is advised 0.022.
-  EXPECT_NEAR(followed.index({wanted > 0}).mean().item<double>(), 0.8, 0.04);
-  EXPECT_NEAR(followed.index({wanted == 0}).mean().item<double>(), 0.96, 0.03);
+  EXPECT_NEAR(share.commands.mean().item<double>(), 0.8, 0.04);
+  EXPECT_NEAR(share.nothing.mean().item<double>(), 0.96, 0.03);
+}
+
+TEST_F(AdvisedPolicy, ExploresAroundWhatIsAdvised) {
+  config_.controller.first_command_probability = 0.6;
+  Policy policy = make();
+  {
+    const torch::NoGradGuard no_grad;
+    auto parameters = policy.controller()->named_parameters();
+    parameters["advice.weight"].zero_();
+    parameters["longitudinal.bias"].copy_(torch::tensor({0.0F, 0.0F, 5.0F}));
+  }
+  policy.explore(1.0);
+  const Followed share = followed(policy);
+  // Otherwise "none" in .4 and one of two commands in .6: of a command .3 are what is advised.
+  EXPECT_NEAR(share.commands.mean().item<double>(), 0.8 + 0.2 * 0.3, 0.035);
+  EXPECT_NEAR(share.nothing.mean().item<double>(), 0.96 + 0.04 * 0.4, 0.02);
 }
 
 TEST(Policy, ExploringIsGreedyButForAShareThatIsRandom) {

@@ -60,6 +60,18 @@ TEST(Decide, AYieldingScriptBringsItsZoneLeadCommitmentAndCommand) {
   EXPECT_EQ(config.ppo.train_batch_size, 8 * 720);
 }
 
+TEST(Decide, WhoLearnsFromFragmentsKeepsTheirSizeAndGetsAsManyIterationsAsThatAllows) {
+  config::Config config = asked();
+  config.ppo.rollout_fragment_length = 30;
+  config.ppo.train_batch_size = 450;  // one and a half episodes
+  const SearchResult result = result_of({found("meter", 5.0, 300)});
+  decide(result, {{.duration_s = 900}}, config);
+  EXPECT_EQ(config.ppo.train_batch_size, 450);
+  EXPECT_EQ(config.ppo.episode_s, 0);
+  // Two seconds an episode: .65 of twenty minutes.
+  EXPECT_EQ(config.ppo.iterations, static_cast<std::int64_t>(0.65 * 1200.0 / (2.0 * 1.5)));
+}
+
 TEST(Decide, AScriptThatStopsVehiclesBringsItsZoneNumberAndCommand) {
   config::Config config = asked();
   config.action.commands = {"none"};
