@@ -119,22 +119,15 @@ train::EvaluationPlan make_plan(const EvalArguments& arguments,
   return plan;
 }
 
-/// Whether the environment is of that scenario; a file that was trained in may be gone.
-bool is_of(const config::Env& env, const std::filesystem::path& scenario) {
-  const auto parts = config::scenario_mix(env);
-  return std::any_of(parts.begin(), parts.end(), [&](const auto& part) {
-    const auto names = sim::shipped_scenarios();
-    std::error_code error;
-    const bool exists = std::ranges::find(names, part.scenario) != names.end() ||
-                        std::filesystem::exists(part.scenario, error);
-    return exists && sim::find_scenario(part.scenario) == scenario;
-  });
-}
-
 /// The length of episodes that a checkpoint brings along is of the scenarios that it was trained
 /// in; another one has an end of its own.
-void end_by_itself(config::Env& env) {
-  if (env.max_time_s == 0) return;
+void end_by_itself(config::Env& env, const config::Env& trained) {
+  const auto file = sim::known_scenario(env.scenario);
+  const auto parts = config::scenario_mix(trained);
+  const bool is_known = std::any_of(parts.begin(), parts.end(), [&](const auto& part) {
+    return sim::known_scenario(part.scenario) == file;
+  });
+  if (env.max_time_s == 0 || is_known) return;
   say(fmt::format(
       "{} runs to its own end; in training an episode took {:.0f} s: --set env.max_time_s={:.0f}",
       env.scenario, env.max_time_s, env.max_time_s));
@@ -162,7 +155,7 @@ std::vector<train::EvaluationPlan> plans_of_scenarios(const train::EvaluationPla
     config::Env& env = plans.back().config.env;
     env.scenario = scenario;
     env.scenarios.clear();
-    if (!is_length_said && !is_of(plan.config.env, file)) end_by_itself(env);
+    if (!is_length_said) end_by_itself(env, plan.config.env);
   }
   return plans;
 }

@@ -1,8 +1,11 @@
 #include "traffic/sim/scenario.h"
 
+#include <fmt/ranges.h>
+
 #include <algorithm>
 #include <cstdlib>
 #include <map>
+#include <utility>
 
 #include "traffic/core/error.h"
 
@@ -40,16 +43,21 @@ std::vector<std::string> shipped_scenarios() {
   return names;
 }
 
-fs::path find_scenario(std::string_view name_or_path) {
+std::optional<fs::path> known_scenario(std::string_view name_or_path) {
   const fs::path path(name_or_path);
   std::error_code error;
   if (fs::is_regular_file(path, error)) return fs::absolute(path).lexically_normal();
   const auto known = shipped();
-  if (const auto it = known.find(std::string(name_or_path)); it != known.end()) return it->second;
-  std::string names;
-  for (const auto& [name, file] : known) names += (names.empty() ? "" : ", ") + name;
+  const auto it = known.find(std::string(name_or_path));
+  return it != known.end() ? std::optional(it->second) : std::nullopt;
+}
+
+fs::path find_scenario(std::string_view name_or_path) {
+  if (auto path = known_scenario(name_or_path)) return *std::move(path);
+  const std::vector<std::string> names = shipped_scenarios();
   throw DataError("scenario '{}' is neither a .sumocfg file nor a shipped scenario ({})",
-                  name_or_path, names.empty() ? "none found" : names);
+                  name_or_path,
+                  names.empty() ? "none found" : fmt::format("{}", fmt::join(names, ", ")));
 }
 
 }  // namespace traffic::sim

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -13,7 +14,9 @@ std::vector<std::string> shipped_scenarios();
 
 /// Absolute path of a .sumocfg, given its path or the name of a shipped scenario ("merge").
 /// Shipped scenarios are looked for in $TRAFFIC_SCENARIOS, ./configs/scenarios and the source tree.
-/// @throws DataError that lists the shipped names
+/// @return nothing if there is neither
+std::optional<std::filesystem::path> known_scenario(std::string_view name_or_path);
+/// The same. @throws DataError that lists the shipped names
 std::filesystem::path find_scenario(std::string_view name_or_path);
 
 }  // namespace traffic::sim

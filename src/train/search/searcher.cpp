@@ -30,6 +30,14 @@ double mean_of(const std::vector<EpisodeOutcome>& outcomes,
   return sum / static_cast<double>(std::max<std::size_t>(1, outcomes.size()));
 }
 
+/// Whether the rounds showed a gain that the seeds of the last comparison are too few to show.
+bool needs_more_seeds(const ScenarioSearch& search) {
+  return std::ranges::any_of(search.tried, &TriedScript::helps) &&
+         std::ranges::none_of(search.finalists, &TriedScript::helps) &&
+         std::ranges::any_of(search.finalists,
+                             [](const TriedScript& script) { return script.gain > 0.0; });
+}
+
 }  // namespace
 
 Searcher::Searcher(const config::Config& config, const comm::MpiSession& session,
@@ -186,16 +194,18 @@ bool Searcher::compare(const std::vector<std::string>& finalists, ScenarioSearch
               .first = kFirstFinalSeed,
               .count = config_.search.final_episodes};
   const std::string label = fmt::format("search: {}, final comparison", search.scenario);
-  if (!add_runs(label, seeds, none, all)) return false;
-  const auto judged = [&](const Entry* entry) { return judge(*entry, none); };
-  const bool one_helps = std::ranges::any_of(all, &TriedScript::helps, judged);
-  if (!one_helps && std::ranges::any_of(search.tried, &TriedScript::helps) &&
-      std::ranges::any_of(all, [&](const Entry* entry) { return judged(entry).gain > 0.0; })) {
+  const auto run_and_judge = [&](const std::string& text) {
+    if (!add_runs(text, seeds, none, all)) return false;
+    search.finalists.clear();
+    for (const Entry& entry : entries) search.finalists.push_back(judge(entry, none));
+    return true;
+  };
+  if (!run_and_judge(label)) return false;
+  if (needs_more_seeds(search)) {
     seeds.first += static_cast<std::uint64_t>(seeds.count);
     seeds.count *= 3;
-    if (!add_runs(label + ", more seeds", seeds, none, all)) return false;
+    if (!run_and_judge(label + ", more seeds")) return false;
   }
-  for (const Entry& entry : entries) search.finalists.push_back(judge(entry, none));
   std::ranges::sort(search.finalists, is_better);
   if (!search.finalists.front().helps()) return true;
   search.best = search.finalists.front().controller;
