@@ -1,5 +1,6 @@
 #include "traffic/scene/signal_book.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "index.h"
@@ -37,7 +38,19 @@ void SignalBook::observe(double time_s, std::span<const LightState> lights) {
   }
 }
 
-void SignalBook::set_occupied(int light, bool occupied) { at(lights_, light).occupied = occupied; }
+void SignalBook::set_inside(int light, int standing, int leaving) {
+  Light& one = at(lights_, light);
+  one.occupied = standing + leaving > 0;
+  if (leaving > 0) one.moved_s = time_s_;
+}
+
+bool SignalBook::waits_for_clearance(const Light& light) const {
+  if (!light.occupied || is_over(stage_s(light), limits_.all_red_s + kLongestClearanceS)) {
+    return false;
+  }
+  const double since_s = std::max(light.since_s + limits_.all_red_s, light.moved_s);
+  return !is_over(time_s_ - since_s, kClearanceS);
+}
 
 void SignalBook::add(std::span<const SignalCommand> commands) {
   for (const SignalCommand& command : commands) {
@@ -79,7 +92,7 @@ bool SignalBook::walk(Light& light) {
       enter(light,
             light.plan.needs_yellow(light.present, light.next) ? Stage::kYellow : Stage::kAllRed);
       if (light.stage == Stage::kAllRed) {
-        light.since_s = time_s_ - limits_.all_red_s - kClearanceS;  // nobody loses green
+        light.since_s = time_s_ - limits_.all_red_s - kLongestClearanceS;  // nobody loses green
       }
       return true;
     }
@@ -88,9 +101,7 @@ bool SignalBook::walk(Light& light) {
       enter(light, Stage::kAllRed);
       return true;
     case Stage::kAllRed:
-      if (!is_over(stage_s(light), limits_.all_red_s + (light.occupied ? kClearanceS : 0.0))) {
-        return false;
-      }
+      if (!is_over(stage_s(light), limits_.all_red_s) || waits_for_clearance(light)) return false;
       light.present = std::exchange(light.next, -1);
       enter(light, Stage::kGreen);
       return true;

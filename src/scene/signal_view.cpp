@@ -71,6 +71,7 @@ void SignalView::find_backlogs() {
 
 void SignalView::reset() {
   stood_s_.clear();
+  stood_inside_.clear();
   lights_.resize(places_.size());
   for (std::size_t i = 0; i < lights_.size(); ++i) {
     lights_[i] = {};
@@ -113,9 +114,7 @@ void SignalView::count(const Vehicle& v, const RoadState& state) {
   if (stood_s_.size() <= v.id) stood_s_.resize(v.id + 1, 0.0F);
   float& stood_s = stood_s_[v.id];
   stood_s = stands ? stood_s + static_cast<float>(step_s) : 0.0F;
-  if (const int inside = at(light_inside_, v.lane); inside >= 0 && v.speed_mps < kSignalQueueMps) {
-    ++at(lights_, inside).inside;
-  }
+  count_inside(v);
   const auto index = static_cast<std::size_t>(v.route_index);
   const std::vector<Ahead>& ahead = ahead_of(*v.plan);
   const Ahead& next = ahead[index];
@@ -150,6 +149,19 @@ void SignalView::count(const Vehicle& v, const RoadState& state) {
   if (!drives_now(state, after.light, after.link)) ++link.held_next;
 }
 
+void SignalView::count_inside(const Vehicle& v) {
+  if (stood_inside_.size() <= v.id) stood_inside_.resize(v.id + 1, 0);
+  char& stood = stood_inside_[v.id];
+  const int inside = at(light_inside_, v.lane);
+  const bool stands = v.speed_mps < kSignalQueueMps;
+  stood = inside >= 0 && (stands || stood != 0) ? 1 : 0;
+  if (inside < 0) return;
+  if (stands)
+    ++at(lights_, inside).inside;
+  else if (stood != 0 && v.speed_mps < kDrivingOutMps)
+    ++at(lights_, inside).leaving;
+}
+
 void SignalView::look_behind(const RoadState& state) {
   for (std::size_t i = 0; i < lights_.size(); ++i) {
     for (std::size_t k = 0; k < places_[i].size(); ++k) {
@@ -173,7 +185,7 @@ void SignalView::update(const RoadState& state, const SignalBook& book) {
   book_ = &book;
   for (SignalLightState& light : lights_) {
     std::fill(light.links.begin(), light.links.end(), SignalLinkState{});
-    light.vehicles = light.queue = light.inside = 0;
+    light.vehicles = light.queue = light.inside = light.leaving = 0;
     light.loss = light.lost_s = 0;
   }
   for (const Vehicle& v : state.vehicles()) count(v, state);

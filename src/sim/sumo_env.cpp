@@ -230,7 +230,8 @@ struct SumoEnv::Impl {
     signal_book.observe(state->time_s(), state->lights());
     signal_view->update(*state, signal_book);
     for (int light = 0; light < signal_book.num_lights(); ++light) {
-      signal_book.set_occupied(light, signal_view->light(light).inside > 0);
+      const scene::SignalLightState& now = signal_view->light(light);
+      signal_book.set_inside(light, now.inside, now.leaving);
     }
     state->score().signal_changes = signal_book.num_changes();
   }

@@ -93,12 +93,24 @@ inline NetText lane_drop() {
   return net;
 }
 
+/// Two lanes of 600 m, an on-ramp whose lane of 200 m leaves again as an off-ramp, two lanes.
+inline NetText weaving_section() {
+  NetText net;
+  net.edge("up", 2, 0, 600, 3.2).edge("on", 1, 300, 300, -10).edge("weave", 3, 600, 200);
+  net.edge("off", 1, 800, 300, -10).edge("down", 2, 800, 400, 3.2);
+  net.link("up", 0, "weave", 1).link("up", 1, "weave", 2).link("on", 0, "weave", 0);
+  net.link("weave", 0, "off", 0).link("weave", 1, "down", 0).link("weave", 2, "down", 1);
+  return net;
+}
+
 inline int lane(const Road& road, const std::string& id) { return road.lane_index.at(id); }
 inline int edge(const Road& road, const std::string& id) { return road.edge_index.at(id); }
 
-/// The network of the shipped scenario; the build makes it.
-inline std::filesystem::path merge_net() {
-  return std::filesystem::path(TRAFFIC_SOURCE_DIR) / "configs/scenarios/merge/merge.net.xml";
+/// The network of a shipped scenario; the build makes it.
+inline std::filesystem::path scenario_net(const std::string& name) {
+  return std::filesystem::path(TRAFFIC_SOURCE_DIR) / "configs/scenarios" / name /
+         (name + ".net.xml");
 }
+inline std::filesystem::path merge_net() { return scenario_net("merge"); }
 
 }  // namespace traffic::scene::testing

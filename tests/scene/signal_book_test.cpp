@@ -66,15 +66,39 @@ TEST_F(SignalBookTest, GreenWaitsUntilTheJunctionIsClearButNotForEver) {
   step();
   ask(1);
   EXPECT_EQ(steps(2), "yr");
-  book_.set_occupied(0, true);
+  book_.set_inside(0, 1, 0);
   EXPECT_EQ(steps(3), "rr");
-  book_.set_occupied(0, false);
+  book_.set_inside(0, 0, 0);
   EXPECT_EQ(step(), "rG");
   ask(0);
   EXPECT_EQ(steps(2), "ry");
-  book_.set_occupied(0, true);
+  book_.set_inside(0, 1, 0);
   EXPECT_EQ(steps(static_cast<int>(kClearanceS)), "rr");
   EXPECT_EQ(step(), "Gr");
+}
+
+TEST_F(SignalBookTest, GreenWaitsForThoseWhoDriveOutOfTheJunction) {
+  begin({.yellow_s = 2, .min_green_s = 1});
+  step();
+  ask(1);
+  steps(2);
+  book_.set_inside(0, 2, 0);
+  EXPECT_EQ(steps(8), "rr");
+  book_.set_inside(0, 1, 1);  // the first of them has found a gap
+  EXPECT_EQ(steps(1), "rr");
+  book_.set_inside(0, 1, 0);
+  EXPECT_EQ(steps(9), "rr") << "as long as if nobody had moved before";
+  book_.set_inside(0, 0, 1);
+  EXPECT_EQ(steps(2), "rr");
+  book_.set_inside(0, 0, 0);
+  EXPECT_EQ(step(), "rG");
+  ask(0);
+  EXPECT_EQ(steps(2), "ry");
+  for (int i = 0; i < static_cast<int>(kLongestClearanceS); ++i) {
+    book_.set_inside(0, 1, 1);
+    EXPECT_EQ(step(), "rr");
+  }
+  EXPECT_EQ(step(), "Gr") << "but not for ever";
 }
 
 TEST_F(SignalBookTest, NobodyMayAskBeforeTheLeastGreenIsOver) {

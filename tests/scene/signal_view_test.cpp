@@ -64,6 +64,40 @@ class SignalViewTest : public ::testing::Test {
   SignalBook book_;
 };
 
+TEST(SignalView, TellsWhoStandsInsideAJunctionFromWhoDrivesOutOfIt) {
+  const auto road = std::make_shared<Road>(read_road(testing::scenario_net("arterial")));
+  const auto crosses = [](const Link& link) { return link.light >= 0 && link.via_lane >= 0; };
+  const auto before = std::ranges::find_if(road->lanes, [&](const Lane& lane) {
+    return !road->edges[static_cast<std::size_t>(lane.edge)].internal &&
+           std::ranges::any_of(lane.links, crosses);
+  });
+  ASSERT_NE(before, road->lanes.end());
+  const Link& link = *std::ranges::find_if(before->links, crosses);
+  const auto& edge_of = [&](int lane) { return road->edge_of(lane).id; };
+  const std::vector<std::string> route{road->edges[static_cast<std::size_t>(before->edge)].id,
+                                       edge_of(link.to_lane)};
+  const std::string& inner = road->lanes[static_cast<std::size_t>(link.via_lane)].id;
+  testing::Scene scene(road);
+  SignalView view(*road);
+  const SignalBook book;
+  const auto drives_through = scene.add(route, inner, 1, 8);
+  const auto stands = scene.add(route, inner, 3, 0);
+  const auto now = [&] {
+    scene.step();
+    view.update(scene.state(), book);
+    return std::pair(view.light(link.light).inside, view.light(link.light).leaving);
+  };
+  EXPECT_EQ(now(), std::pair(1, 0));
+  scene.move(stands, inner, 5, 2);
+  EXPECT_EQ(now(), std::pair(0, 1));
+  scene.move(drives_through, inner, 4, 0.5);
+  EXPECT_EQ(now(), std::pair(1, 1));
+  scene.move(stands, inner, 8, 5);
+  EXPECT_EQ(now(), std::pair(1, 0)) << "fast enough to be out in time";
+  scene.move(stands, edge_of(link.to_lane) + "_0", 5, 8);
+  EXPECT_EQ(now(), std::pair(1, 0));
+}
+
 TEST_F(SignalViewTest, AVehicleBelongsToTheLightAheadAlsoFromAnEdgeBefore) {
   scene_.add({"far", "west", "out"}, "far_0", 10, 10);
   scene_.add({"west", "out"}, "west_0", 95, 0);

@@ -21,8 +21,11 @@
 
 namespace traffic::scene {
 
-/// Red between two greens is prolonged by no more than this while a junction is not clear.
+/// Red between two greens is prolonged while somebody who has stood inside the junction drives out,
+/// and by no more than this while all who are inside stand: they may be waiting for that green.
 inline constexpr double kClearanceS = 10.0;
+/// By no more than this in all.
+inline constexpr double kLongestClearanceS = 30.0;
 
 /// The green that a light is to show next; the present one: it stays.
 struct SignalCommand {
@@ -44,9 +47,9 @@ class SignalBook {
   /// What is shown now. Lights that have a choice are taken over once they show one of their
   /// greens.
   void observe(double time_s, std::span<const LightState> lights);
-  /// Whether somebody stands inside the light's junction: then those that are to get green wait for
-  /// up to kClearanceS longer, so that streams do not block each other there.
-  void set_occupied(int light, bool occupied);
+  /// How many stand inside the light's junction, and how many have stood there and drive out: those
+  /// that are to get green wait for them, so that streams do not block each other there.
+  void set_inside(int light, int standing, int leaving);
   /// @throws Error for a light that may not switch, or a green that it does not have
   void add(std::span<const SignalCommand> commands);
   /// What changes with the step that begins now. A green that has lasted as long as it may is
@@ -77,12 +80,15 @@ class SignalBook {
     int present = -1;
     int next = -1;                ///< what it is on the way to, or asked for
     double since_s = 0;           ///< begin of the stage
-    bool occupied = false;        ///< somebody stands inside its junction
+    bool occupied = false;        ///< somebody stands inside its junction, or has stood there
+    double moved_s = 0;           ///< when somebody last drove out of it
     std::vector<double> shown_s;  ///< [greens] when each was shown last
   };
   [[nodiscard]] const Light& light_at(int light) const;
   [[nodiscard]] double stage_s(const Light& light) const { return time_s_ - light.since_s; }
   void enter(Light& light, Stage stage);
+  /// Whether red goes on until the junction is clear.
+  [[nodiscard]] bool waits_for_clearance(const Light& light) const;
   /// The next stage, if it is due. @return whether it was
   bool walk(Light& light);
   [[nodiscard]] static std::string state_of(const Light& light);

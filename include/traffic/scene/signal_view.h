@@ -21,6 +21,9 @@ inline constexpr double kSignalReachM = 200.0;    ///< to the stop line
 inline constexpr double kArrivingReachM = 400.0;  ///< of those still on their way into reach
 inline constexpr double kNearSignalM = 50.0;
 inline constexpr double kSignalQueueMps = 1.0;  ///< slower ones queue
+/// Who has stood inside a junction and is slower than this is driving out of it; who is faster will
+/// be out before others come.
+inline constexpr double kDrivingOutMps = 3.0;
 
 /// One link of a light now.
 struct SignalLinkState {
@@ -45,6 +48,7 @@ struct SignalLightState {
   int queue = 0;
   double loss = 0;
   int inside = 0;     ///< vehicles that stand inside its junctions
+  int leaving = 0;    ///< that have stood there and drive out, under kDrivingOutMps
   double lost_s = 0;  ///< time lost in the last step before this light, also by those that wait to
                       ///< enter towards it
 };
@@ -96,6 +100,7 @@ class SignalView {
   SignalLinkState& link_of(const Ahead& ahead);
   [[nodiscard]] Ahead find_ahead(const RoutePlan& plan, std::size_t edge) const;
   void count(const Vehicle& vehicle, const RoadState& state);
+  void count_inside(const Vehicle& vehicle);
   void look_behind(const RoadState& state);
 
   const Road& road_;
@@ -104,7 +109,8 @@ class SignalView {
   std::vector<int> light_inside_;               ///< [lanes] whose junction it is part of; or -1
   std::vector<Backlog> backlogs_;
   std::unordered_map<const RoutePlan*, std::vector<Ahead>> ahead_;
-  std::vector<float> stood_s_;  ///< by vehicle id: standing since that long
+  std::vector<float> stood_s_;      ///< by vehicle id: standing since that long
+  std::vector<char> stood_inside_;  ///< by vehicle id: in the junction that it is in
   std::vector<SignalLightState> lights_;
 };
 
