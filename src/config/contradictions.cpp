@@ -155,6 +155,12 @@ std::vector<Contradiction> find_contradictions(const Config& config) {
     found.push_back(
         {{"action.commands"}, "expected none first and at least one other command after it"});
   }
+  const bool lanes = std::ranges::any_of(
+      commands, [](const std::string& name) { return name == "left" || name == "right"; });
+  if (config.action.longitudinal == "categorical" && lanes && config.action.lane_change) {
+    found.push_back({{"action.lane_change", "action.commands"},
+                     "found true, expected false, for left and right are among the commands"});
+  }
   if (config.env.actors.size() != 1) {
     found.push_back({{"env.actors"},
                      "expected either vehicles or signals: they are trained in turns, each beside "

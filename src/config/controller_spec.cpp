@@ -68,6 +68,16 @@ std::vector<ControllerKind> make_kinds() {
         {"to_m", 100, metres, "stops vehicles up to this distance to the stop line"},
         period(1),
         kTop}},
+      {"sort",
+       "Connected vehicles that will have to change lanes behind a conflict do so before it, and "
+       "those that will not leave the lanes on the right to them.",
+       {{"from_m", 20, metres, "asks vehicles from this distance to the stop line on"},
+        {"to_m", 500, metres, "and up to this one"},
+        {"through", 1, between(0, 1), "0: only those that will have to change"},
+        {"balance", 1, above(0, 100),
+         "nobody is sent to a lane with more than as many times the vehicles of its own"},
+        period(1),
+        kTop}},
       {"brisk",
        "Connected vehicles near a conflict drive as fast as their drivers may, without "
        "dawdling; the nearest to the stop line first.",
@@ -243,6 +253,7 @@ std::vector<std::string_view> commands_of(const ControllerSpec& spec) {
   if (spec.name == "vsl") return {"slow"};
   if (spec.name == "yield") return {"arrive_late"};
   if (spec.name == "let_in") return {"stop"};
+  if (spec.name == "sort") return {"left", "right"};
   if (spec.name == "brisk") return {"fast"};
   if (spec.name == "glide") return {"arrive_green", "fast"};
   return {};

@@ -8,14 +8,14 @@
 namespace traffic::config {
 namespace {
 
-constexpr std::array<std::string_view, 7> kCommands{"none", "stop",        "slow",        "hold",
-                                                    "fast", "arrive_late", "arrive_green"};
+constexpr std::array<std::string_view, 9> kCommands{
+    "none", "stop", "slow", "hold", "fast", "arrive_late", "arrive_green", "left", "right"};
 constexpr std::array<std::string_view, 5> kInputs{"features", "globals", "encoding", "pooled",
                                                   "latents"};
 
 std::string refuse_as_command(std::string_view text) {
   if (std::find(kCommands.begin(), kCommands.end(), text) != kCommands.end()) return {};
-  return "expected none, stop, slow, hold, fast, arrive_late or arrive_green";
+  return "expected none, stop, slow, hold, fast, arrive_late, arrive_green, left or right";
 }
 
 std::string refuse_as_advisor(std::string_view text) {
@@ -38,7 +38,10 @@ std::vector<Row> action_rows() {
       {TRAFFIC_KEY(action.commands),
        .help = "Commands to choose from; none, which asks for nothing, comes first.",
        .refuse = refuse_as_command},
-      {TRAFFIC_KEY(action.lane_change), .help = "Whether lane changes may be asked for."},
+      {TRAFFIC_KEY(action.lane_change),
+       .help =
+           "Whether a change of lanes may be asked for beside the command to drive, by a choice "
+           "of its own; `left` and `right` of `action.commands` are one choice with the others."},
   };
 }
 

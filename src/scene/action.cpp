@@ -23,12 +23,14 @@ double approach_speed(double target, double speed, double max_slowdown, double d
 
 std::string_view name_of(Longitudinal command) { return kNames[static_cast<std::size_t>(command)]; }
 
-Longitudinal longitudinal_of(std::string_view name) {
+CommandKind command_kind_of(std::string_view name) {
+  if (name == "left") return {.lane_change = LaneChange::kLeft};
+  if (name == "right") return {.lane_change = LaneChange::kRight};
   const auto found = std::find(kNames.begin(), kNames.end(), name);
   if (found == kNames.end())
-    throw ConfigError("there is no longitudinal action '{}'; known are {}", name,
+    throw ConfigError("there is no command '{}'; known are {}, left, right", name,
                       fmt::join(kNames, ", "));
-  return static_cast<Longitudinal>(found - kNames.begin());
+  return {.longitudinal = static_cast<Longitudinal>(found - kNames.begin())};
 }
 
 std::optional<double> conflicting_green_left_s(const RoadState& state, const Vehicle& vehicle,

@@ -26,6 +26,7 @@ class Planner {
     }
     plan_.stop_lane.assign(static_cast<std::size_t>(slots), -1);
     plan_.continuation_m.assign(static_cast<std::size_t>(slots), kFarAheadM);
+    plan_.lane_changes.assign(static_cast<std::size_t>(slots), 0);
     for (std::size_t k = n; k-- > 0;) {
       look_ahead(k);
       for (int i = 0; i < edge(k).num_lanes; ++i) fill_slot(k, i);
@@ -93,13 +94,20 @@ class Planner {
     const int next = plan_.edges[k + 1];
     const auto goes_on = [&](int l) { return road_.link_to(l, next) != nullptr; };
     double& continuation = plan_.continuation_m[slot(k, index)];
+    int& changes = plan_.lane_changes[slot(k, index)];
     continuation = edge(k).length_m;
+    const int nearest = nearest_lane(k, index, goes_on);
+    if (nearest >= 0) changes = nearest - edge(k).first_lane - index;
+    bool first = true;
     for (const Link& link : at(road_.lanes, lane).links) {
       const Lane& target = at(road_.lanes, link.to_lane);
       if (target.edge != next) continue;
-      const double beyond = plan_.continuation_m[slot(k + 1, target.index)];
-      continuation =
-          std::max(continuation, std::min(kFarAheadM, edge(k).length_m + via_m(link) + beyond));
+      const std::size_t beyond = slot(k + 1, target.index);
+      continuation = std::max(continuation, std::min(kFarAheadM, edge(k).length_m + via_m(link) +
+                                                                     plan_.continuation_m[beyond]));
+      const int then = plan_.lane_changes[beyond];
+      if (first || std::abs(then) < std::abs(changes)) changes = then;
+      first = false;
     }
     if (plan_.ahead[k].conflict < 0) return;
     int& stop = plan_.stop_lane[slot(k, index)];
@@ -107,8 +115,8 @@ class Planner {
       stop = nearest_lane(k, index, [&](int l) { return leads_into_conflict(k, l); });
       return;
     }
-    if (const int via = nearest_lane(k, index, goes_on); via >= 0) {
-      const int to = at(road_.lanes, road_.link_to(via, next)->to_lane).index;
+    if (nearest >= 0) {
+      const int to = at(road_.lanes, road_.link_to(nearest, next)->to_lane).index;
       stop = plan_.stop_lane[slot(k + 1, to)];
     }
   }

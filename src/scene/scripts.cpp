@@ -39,6 +39,7 @@ void Script::command(const RoadState& state,
     command.vehicle_id = at(state.vehicles(), pick.vehicle).id;
     command.longitudinal = pick.ask.longitudinal;
     command.value = pick.ask.value;
+    command.lane_change = pick.ask.lane_change;
     command.hold_s = period_s_;
     commands.push_back(command);
   }
@@ -46,7 +47,8 @@ void Script::command(const RoadState& state,
 
 std::unique_ptr<Controller> make_script(const config::ControllerSpec& spec,
                                         const ControllerOptions& options) {
-  for (const auto make : {make_density_script, make_yielding_script, make_driving_script}) {
+  for (const auto make :
+       {make_density_script, make_yielding_script, make_driving_script, make_lane_script}) {
     if (auto script = make(spec, options)) return script;
   }
   return nullptr;

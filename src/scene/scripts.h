@@ -25,6 +25,7 @@ class Script : public Controller {
   struct Ask {
     Longitudinal longitudinal = Longitudinal::kNone;
     double value = 0;
+    LaneChange lane_change = LaneChange::kKeep;
   };
   /// Commands for one period: what `ask` says of each CV, nothing of whom it leaves alone; to the
   /// nearest to the stop line, no more than `top` of all.
@@ -56,6 +57,9 @@ std::unique_ptr<Controller> make_yielding_script(const config::ControllerSpec& s
 /// brisk, glide
 std::unique_ptr<Controller> make_driving_script(const config::ControllerSpec& spec,
                                                 const ControllerOptions& options);
+/// sort
+std::unique_ptr<Controller> make_lane_script(const config::ControllerSpec& spec,
+                                             const ControllerOptions& options);
 /// Any of them.
 std::unique_ptr<Controller> make_script(const config::ControllerSpec& spec,
                                         const ControllerOptions& options);

@@ -86,8 +86,14 @@ bool can_limit_speed(const NetworkStudy& study, int lanes) {
   });
 }
 
+bool can_sort(const NetworkStudy& study) {
+  return has_approach(study, [](const ApproachStudy& approach) { return approach.lanes >= 2; });
+}
+
 namespace {
 
+constexpr const char* kNothingToSort =
+    "there is no approach with several lanes, among which sort would have vehicles change";
 constexpr const char* kNothingToLimit =
     "there is no approach that goes first with lanes enough, which vsl would slow down";
 constexpr const char* kNothingToLetIn =
@@ -228,6 +234,7 @@ class Judge {
       needs("meter", can_meter(study_), kNothingToMeter);
       needs("let_in", can_let_in(study_), kNothingToLetIn);
       needs("yield", can_yield(study_), kNothingToYieldTo);
+      needs("sort", can_sort(study_), kNothingToSort);
       if (kind == "vsl") {
         const bool inner = config::parse_controller(name).get("inner") > 0;
         needs("vsl", can_limit_speed(study_, inner ? 2 : 1), kNothingToLimit);

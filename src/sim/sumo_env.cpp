@@ -10,6 +10,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "lane_requests.h"
 #include "networks.h"
 #include "signals.h"
 #include "sumo_options.h"
@@ -101,6 +102,7 @@ struct SumoEnv::Impl {
     signals.reset(road->lights);
     signal_view.reset();
     book.clear();
+    lane_requests.clear();
     names.clear();
     ids.clear();
     waiting_plans.clear();
@@ -142,6 +144,7 @@ struct SumoEnv::Impl {
 
   void give_commands() {
     for (const auto id : book.expire(*state)) SumoVehicle::setSpeed(names[id], -1.0);
+    lane_requests.expire(*state, names);
     for (auto& active : book.active()) {
       const Vehicle& vehicle = *state->find(active.command.vehicle_id);
       if (vehicle.lane < 0) continue;
@@ -152,13 +155,8 @@ struct SumoEnv::Impl {
 
   void ask_lane(scene::ActiveCommand& active, const Vehicle& vehicle) {
     if (active.lane_asked || active.command.lane_change == scene::LaneChange::kKeep) return;
-    const auto& edge = road->edge_of(vehicle.lane);
-    const int to = vehicle.lane + static_cast<int>(active.command.lane_change);
     active.lane_asked = true;
-    if (edge.internal || to < edge.first_lane || to >= edge.first_lane + edge.num_lanes) return;
-    if (!road->lanes[static_cast<std::size_t>(to)].drivable) return;
-    SumoVehicle::changeLane(names[vehicle.id], to - edge.first_lane,
-                            active.until_s - state->time_s());
+    lane_requests.ask(vehicle, active.command.lane_change, names[vehicle.id], *state);
   }
 
   void ask_speed(const scene::ActiveCommand& active, const Vehicle& vehicle) {
@@ -335,6 +333,7 @@ struct SumoEnv::Impl {
   std::shared_ptr<scene::RoutePlans> plans;
   std::shared_ptr<scene::RoadState> state;
   scene::CommandBook book;
+  LaneRequests lane_requests;
   scene::FrameBuilder frames;
   SignalReader signals;
   scene::SignalBook signal_book;

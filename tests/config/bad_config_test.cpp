@@ -242,6 +242,8 @@ TEST(BadConfig, AnAdvisorIsAScriptForVehiclesWhoseCommandsThereAre) {
   EXPECT_THAT(errors_of("[controller]\nadvisor = 'max_pressure'\n"),
               HasSubstr("controller.advisor"));
   EXPECT_THAT(errors_of("[controller]\nadvisor = 'metre'\n"), HasSubstr("did you mean 'meter'?"));
+  EXPECT_THAT(errors_of("[action]\ncommands = ['none', 'left', 'right']\nlane_change = true\n"),
+              HasSubstr("found true, expected false, for left and right are among the commands"));
   EXPECT_THAT(
       errors_of("[controller]\nadvisor = 'meter'\n[action]\nlongitudinal = 'acceleration'\n"),
       HasSubstr("found \"acceleration\", expected \"categorical\""));

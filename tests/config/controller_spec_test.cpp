@@ -60,6 +60,7 @@ TEST(ControllerSpec, KnowsWhichCommandsItsImitatorNeeds) {
   EXPECT_THAT(commands_of(parse_controller("meter")), ElementsAre("stop"));
   EXPECT_THAT(commands_of(parse_controller("meter(speed_mps=3)")), ElementsAre("slow"));
   EXPECT_THAT(commands_of(parse_controller("yield")), ElementsAre("arrive_late"));
+  EXPECT_THAT(commands_of(parse_controller("sort")), ElementsAre("left", "right"));
   EXPECT_THAT(commands_of(parse_controller("glide")), ElementsAre("arrive_green", "fast"));
   EXPECT_EQ(refuse_to_imitate("brisk(top=10)"), "");
   EXPECT_EQ(refuse_to_imitate("none"), "");

@@ -34,8 +34,10 @@ class Commands : public ::testing::Test {
 
 TEST_F(Commands, AreNamed) {
   EXPECT_EQ(name_of(Longitudinal::kArriveLate), "arrive_late");
-  EXPECT_EQ(longitudinal_of("slow"), Longitudinal::kSlow);
-  EXPECT_THROW(longitudinal_of("warp"), ConfigError);
+  EXPECT_EQ(command_kind_of("slow"), CommandKind{.longitudinal = Longitudinal::kSlow});
+  EXPECT_EQ(command_kind_of("left"), CommandKind{.lane_change = LaneChange::kLeft});
+  EXPECT_EQ(command_kind_of("right"), CommandKind{.lane_change = LaneChange::kRight});
+  EXPECT_THROW(command_kind_of("warp"), ConfigError);
 }
 
 TEST_F(Commands, SlowDownNoFasterThanAllowed) {

@@ -133,6 +133,50 @@ TEST(Vsl, SlowsDownTheInnerLaneOfThoseWhoGoFirstWhileTheZoneIsDense) {
   EXPECT_DOUBLE_EQ(commands.at(0).hold_s, 1);
 }
 
+/// What sort asks of each vehicle, by id: -1 right, 1 left.
+std::vector<std::pair<std::uint32_t, int>> sorted_by(const std::string& text,
+                                                     const RoadState& state) {
+  std::vector<Command> commands;
+  make_controller(text)->decide(state, commands);
+  std::vector<std::pair<std::uint32_t, int>> asked;
+  for (const Command& command : commands) {
+    EXPECT_EQ(command.longitudinal, Longitudinal::kNone);
+    asked.emplace_back(command.vehicle_id, static_cast<int>(command.lane_change));
+  }
+  return asked;
+}
+
+TEST(Sort, SendsThoseThatLeaveToTheRightAndThoseThatStayToTheLeft) {
+  using ::testing::Pair;
+  const std::vector<std::string> stays{"up", "weave", "down"};
+  const std::vector<std::string> leaves{"up", "weave", "off"};
+  Scene s(weaving_section().road());
+  const auto stay = s.add(stays, "up_0", 500, 20, true);
+  s.add(stays, "up_1", 480, 20, true);  // is where it is to be
+  const auto leave = s.add(leaves, "up_1", 460, 20, true);
+  s.add(leaves, "up_0", 440, 20, true);  // has only to change where all who leave have to
+  s.add(stays, "up_0", 420, 20, false);  // not connected
+  s.add(stays, "up_0", 590, 20, true);   // too near
+  s.add({"on", "weave", "down"}, "on_0", 200, 20, true);  // has one lane
+  const auto far = s.add(stays, "up_0", 150, 20, true);
+  s.step();
+  EXPECT_THAT(sorted_by("sort", s.state()),
+              ElementsAre(Pair(stay, 1), Pair(leave, -1), Pair(far, 1)));
+  EXPECT_THAT(sorted_by("sort(to_m=300)", s.state()), ElementsAre(Pair(stay, 1), Pair(leave, -1)));
+  EXPECT_THAT(sorted_by("sort(through=0)", s.state()), ElementsAre(Pair(leave, -1)));
+  EXPECT_THAT(sorted_by("sort(balance=0.4)", s.state()), ElementsAre(Pair(leave, -1)))
+      << "two on the left, four on the right";
+}
+
+TEST(Sort, LetsThoseOfALaneThatEndsChangeEarly) {
+  using ::testing::Pair;
+  Scene s(lane_drop().road());
+  const auto ends = s.add({"wide", "narrow"}, "wide_0", 300, 20, true);
+  s.add({"wide", "narrow"}, "wide_2", 280, 20, true);
+  s.step();
+  EXPECT_THAT(sorted_by("sort(through=0)", s.state()), ElementsAre(Pair(ends, 1)));
+}
+
 TEST(Yield, HoldsTheLeadingCvOfEachMainLaneWhileTheRampIsReleased) {
   Scene s(priority_merge().road());
   s.add(kMain, "main_0", 290, 10);  // not connected
@@ -335,7 +379,7 @@ TEST(Controllers, AnUnknownNameListsTheKnownOnes) {
     FAIL() << "no error";
   } catch (const ConfigError& e) {
     EXPECT_THAT(e.what(),
-                HasSubstr("none, random, meter, vsl, yield, let_in, brisk, glide, greedy, "
+                HasSubstr("none, random, meter, vsl, yield, let_in, sort, brisk, glide, greedy, "
                           "max_pressure, actuated; did you mean 'meter'?"));
   }
 }

@@ -63,6 +63,20 @@ TEST(RoutePlan, LooksThroughEdgesToTheNextStopLine) {
   EXPECT_EQ(p.stop_lane[0], lane(*road, "main_1"));
 }
 
+TEST(RoutePlan, KnowsHowManyLanesAreToBeChangedAndInWhichDirection) {
+  const auto road = weaving_section().road();
+  RoutePlans plans(*road);
+  const auto changes = [&](const std::vector<std::string>& ids) {
+    std::vector<int> edges;
+    for (const auto& id : ids) edges.push_back(edge(*road, id));
+    return plans.of(edges).lane_changes;
+  };
+  EXPECT_THAT(changes({"up", "weave", "off"}), ElementsAre(-1, -2, 0, -1, -2, 0));
+  EXPECT_THAT(changes({"up", "weave", "down"}), ElementsAre(0, 0, 1, 0, 0, 0, 0));
+  EXPECT_THAT(changes({"on", "weave", "down"}), ElementsAre(1, 1, 0, 0, 0, 0));
+  EXPECT_THAT(changes({"on", "weave", "off"}), ElementsAre(0, 0, -1, -2, 0));
+}
+
 TEST(RoutePlan, FindsEdgesFromWhereTheVehicleIs) {
   NetText net;
   net.edge("a", 1, 0, 100).edge("b", 1, 100, 100).link("a", 0, "b", 0).link("b", 0, "a", 0);

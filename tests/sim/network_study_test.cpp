@@ -209,9 +209,10 @@ TEST_F(NetworkStudyTest, SaysWhichControllersAndCommandsCanDoNothing) {
   ASSERT_THAT(kinds(some.findings), ElementsAre("warning --controller"));
   EXPECT_THAT(some.findings[0].text(), HasSubstr("yield can do nothing: there is no main stream"));
   config.env.scenario = "roundabout";  // single lanes
-  const NetworkReport narrow = look(config, {.controllers = {"vsl", "vsl(inner=0)"}});
-  ASSERT_THAT(kinds(narrow.findings), ElementsAre("warning --controller"));
+  const NetworkReport narrow = look(config, {.controllers = {"vsl", "vsl(inner=0)", "sort"}});
+  ASSERT_THAT(kinds(narrow.findings), ElementsAre("warning --controller", "warning --controller"));
   EXPECT_THAT(narrow.findings[0].text(), HasSubstr("vsl can do nothing: there is no approach"));
+  EXPECT_THAT(narrow.findings[1].text(), HasSubstr("sort can do nothing: there is no approach"));
   config.env.scenario = "arterial";  // left turns give way on every approach
   EXPECT_THAT(kinds(look(config, {.controllers = {"vsl(density=20)+greedy"}}).findings),
               ElementsAre("warning --controller"));

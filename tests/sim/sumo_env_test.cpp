@@ -344,6 +344,35 @@ TEST_F(OneVehicle, ChangesLanes) {
   EXPECT_EQ(lane_of(), 1);
 }
 
+TEST(Lanes, AreKeptAfterTheCommandButNotBehindTheConflict) {
+  const ScenarioFolder folder;
+  folder.use_network_of("weave");
+  SumoEnv env(
+      {.scenario = folder.config(
+           "<vType id='cv' sigma='0'/><route id='r' edges='up weave off_ramp'/>"
+           "<vehicle id='a' type='cv' route='r' depart='0' departLane='0' departSpeed='20'/>",
+           300)});
+  const auto car = [&]() -> const scene::Vehicle& { return env.state().vehicles().front(); };
+  const auto lane_of = [&] { return env.road().lanes[static_cast<std::size_t>(car().lane)].id; };
+  env.step();
+  while (car().line_m > 150) env.step();
+  EXPECT_EQ(lane_of(), "up_0");
+  const scene::Command left{
+      .vehicle_id = car().id, .lane_change = scene::LaneChange::kLeft, .hold_s = 1};
+  env.apply(std::span(&left, 1));
+  env.step();
+  EXPECT_TRUE(car().commanded);
+  while (car().conflict >= 0) {
+    env.step();
+    EXPECT_EQ(lane_of().back(), car().conflict >= 0 ? '1' : '2') << "its own way is to the right";
+  }
+  EXPECT_EQ(env.score().cv_steps, 1);
+  // Still asked for that lane it would stand before the end of the section for some twenty seconds.
+  const double passed_s = env.time_s();
+  while (!env.state().vehicles().empty()) env.step();
+  EXPECT_LT(env.time_s() - passed_s, 42.0);
+}
+
 TEST_F(OneVehicle, ArrivesAndTheEpisodeOfAScenarioWithoutEndIsOver) {
   folder_.write("open.sumocfg",
                 "<configuration><input><net-file value='net.net.xml'/><route-files "

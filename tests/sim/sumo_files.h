@@ -54,10 +54,11 @@ class ScenarioFolder {
                                 "net.net.xml --xml-validation never >/dev/null 2>&1";
     if (std::system(command.c_str()) != 0) throw std::runtime_error("netconvert failed");
   }
-  void use_merge_network() const {
-    std::filesystem::copy_file(
-        std::filesystem::path(TRAFFIC_SOURCE_DIR) / "configs/scenarios/merge/merge.net.xml",
-        path_ / "net.net.xml");
+  void use_merge_network() const { use_network_of("merge"); }
+  /// That of a shipped scenario.
+  void use_network_of(const std::string& scenario) const {
+    const auto folder = std::filesystem::path(TRAFFIC_SOURCE_DIR) / "configs/scenarios" / scenario;
+    std::filesystem::copy_file(folder / (scenario + ".net.xml"), path_ / "net.net.xml");
   }
   [[nodiscard]] const std::filesystem::path& path() const { return path_; }
 

@@ -24,10 +24,13 @@ struct RoutePlan {
   double length_m = 0;  ///< sum of the lengths of the edges: what completion is measured by
   double end_m = 0;     ///< of the route, lanes inside junctions included
   std::vector<Ahead> ahead;     ///< [edges]
-  std::vector<int> first_slot;  ///< [edges] into the two vectors below, which have one slot a lane
+  std::vector<int> first_slot;  ///< [edges] into the three below, which have one slot a lane
   std::vector<int> stop_lane;  ///< lane of the next stop line when every link is followed; -1: none
   std::vector<double>
       continuation_m;  ///< from the start of the lane to where it stops serving the route
+  /// Of those slots: lanes to the left (negative: to the right) that a vehicle has to change in
+  /// order to go on, there or where its lane stops serving the route; 0: none.
+  std::vector<int> lane_changes;
 
   /// Index in `edges` of an edge at or after `from`; -1 when the route does not pass it.
   [[nodiscard]] int find(int edge, int from) const;

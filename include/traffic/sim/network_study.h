@@ -102,6 +102,8 @@ bool can_let_in(const NetworkStudy& study);
 /// Whether there is an approach that goes first, with as many lanes at least, which `vsl` slows
 /// down.
 bool can_limit_speed(const NetworkStudy& study, int lanes);
+/// Whether there is an approach with several lanes, among which `sort` has vehicles change.
+bool can_sort(const NetworkStudy& study);
 
 /// Sets what the defaults of env leave open and the scenario answers without doubt: an end after
 /// the last departure, and the only vehicle type whose name looks like that of a connected one.

@@ -5,28 +5,31 @@
 
 namespace traffic::train {
 
-std::vector<scene::Longitudinal> commands_of(const config::Action& action) {
-  std::vector<scene::Longitudinal> commands;
-  for (const auto& name : action.commands) commands.push_back(scene::longitudinal_of(name));
+std::vector<scene::CommandKind> commands_of(const config::Action& action) {
+  std::vector<scene::CommandKind> commands;
+  for (const auto& name : action.commands) commands.push_back(scene::command_kind_of(name));
   return commands;
 }
 
-scene::Longitudinal as_category(scene::Longitudinal asked) {
-  return asked == scene::Longitudinal::kTargetSpeed ? scene::Longitudinal::kSlow : asked;
+scene::CommandKind as_category(const scene::Command& asked) {
+  using scene::Longitudinal;
+  const bool speed = asked.longitudinal == Longitudinal::kTargetSpeed;
+  return {.longitudinal = speed ? Longitudinal::kSlow : asked.longitudinal,
+          .lane_change = asked.lane_change};
 }
 
-std::optional<std::size_t> place_among(std::span<const scene::Longitudinal> commands,
-                                       scene::Longitudinal asked) {
+std::optional<std::size_t> place_among(std::span<const scene::CommandKind> commands,
+                                       const scene::CommandKind& asked) {
   const auto found = std::find(commands.begin(), commands.end(), asked);
   if (found == commands.end()) return std::nullopt;
   return static_cast<std::size_t>(found - commands.begin());
 }
 
-void find_advised(const rollout::Period& period, std::span<const scene::Longitudinal> commands,
+void find_advised(const rollout::Period& period, std::span<const scene::CommandKind> commands,
                   std::vector<std::size_t>& advised) {
   std::unordered_map<std::uint32_t, std::size_t> place_of;
   for (const scene::Command& command : period.advice) {
-    const auto place = place_among(commands, as_category(command.longitudinal));
+    const auto place = place_among(commands, as_category(command));
     place_of.emplace(command.vehicle_id, place.value_or(0));
   }
   const auto& vehicle_id = period.frames.back().vehicle_id;

@@ -13,17 +13,17 @@
 namespace traffic::train {
 
 /// action.commands, "none" first.
-std::vector<scene::Longitudinal> commands_of(const config::Action& action);
+std::vector<scene::CommandKind> commands_of(const config::Action& action);
 
 /// The command of a controller that is nearest to it: a speed to be held is one to slow down to.
-scene::Longitudinal as_category(scene::Longitudinal asked);
+scene::CommandKind as_category(const scene::Command& asked);
 /// Place among the commands; nothing if it is none of them.
-std::optional<std::size_t> place_among(std::span<const scene::Longitudinal> commands,
-                                       scene::Longitudinal asked);
+std::optional<std::size_t> place_among(std::span<const scene::CommandKind> commands,
+                                       const scene::CommandKind& asked);
 
 /// Appends, for each candidate of a period, the place of what the advisor would ask of it: 0 where
 /// it asks for nothing, or for what is none of the commands.
-void find_advised(const rollout::Period& period, std::span<const scene::Longitudinal> commands,
+void find_advised(const rollout::Period& period, std::span<const scene::CommandKind> commands,
                   std::vector<std::size_t>& advised);
 
 }  // namespace traffic::train

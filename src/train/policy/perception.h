@@ -114,7 +114,7 @@ class Perception {
   void write_conflicts(const Known& known, const ObservationBatch& batch) const;
 
   InputGroups groups_;
-  std::vector<scene::Longitudinal> commands_;  ///< that may be advised; empty without an advisor
+  std::vector<scene::CommandKind> commands_;  ///< that may be advised; empty without an advisor
   std::int64_t conflicts_;
   torch::Device device_;
   model::ControllerInputs widths_;

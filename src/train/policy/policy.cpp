@@ -188,11 +188,12 @@ std::optional<scene::Command> Policy::command(const scene::FrameView& frame,
   const auto node = static_cast<std::size_t>(candidate.node);
   scene::Command command;
   command.vehicle_id = frame.vehicle_id[node];
-  command.lane_change = lane_change_of(lane);
   const config::Env& env = config_.env;
   command.hold_s = env.control_period_s;
   if (categorical()) {
-    command.longitudinal = commands_.at(static_cast<std::size_t>(std::lround(action)));
+    const scene::CommandKind kind = commands_.at(static_cast<std::size_t>(std::lround(action)));
+    command.longitudinal = kind.longitudinal;
+    command.lane_change = kind.lane_change;
     if (command.longitudinal == scene::Longitudinal::kArriveLate) {
       command.value = env.lead_s;
       if (env.commit_s > 0) command.hold_s = env.commit_s;
@@ -205,6 +206,7 @@ std::optional<scene::Command> Policy::command(const scene::FrameView& frame,
     const std::size_t columns = scene::node_features().size();
     command.value = speed ? bounded * frame.node_features[node * columns + kLimit] : bounded;
   }
+  if (config_.action.lane_change) command.lane_change = lane_change_of(lane);
   if (command.empty()) return std::nullopt;
   return command;
 }

@@ -47,7 +47,7 @@ class Policy {
   [[nodiscard]] std::int64_t top_k() const { return config_.controller.top_k; }
   [[nodiscard]] torch::Device device() const { return device_; }
   /// Of the categorical actions, "none" first; empty where actions are continuous.
-  [[nodiscard]] std::span<const scene::Longitudinal> commands() const { return commands_; }
+  [[nodiscard]] std::span<const scene::CommandKind> commands() const { return commands_; }
 
   [[nodiscard]] std::int64_t uniform_columns() const;
 
@@ -87,7 +87,7 @@ class Policy {
   model::ControllerInputs widths_;
   torch::Device device_;
   model::Controller controller_;
-  std::vector<scene::Longitudinal> commands_;  ///< empty: continuous
+  std::vector<scene::CommandKind> commands_;  ///< empty: continuous
   rl::ActionBounds bounds_;
   std::optional<double> exploring_{};
 };

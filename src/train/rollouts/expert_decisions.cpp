@@ -10,15 +10,16 @@ namespace {
 
 /// What was asked of a vehicle for long enough.
 std::optional<std::size_t> action_for(std::uint32_t vehicle, std::span<const scene::Command> asked,
-                                      std::span<const scene::Longitudinal> commands,
+                                      std::span<const scene::CommandKind> commands,
                                       double least_s) {
-  std::optional<scene::Longitudinal> first;
+  std::optional<scene::CommandKind> first;
   double held_s = 0.0;
   for (const scene::Command& command : asked) {
     if (command.vehicle_id != vehicle) continue;
-    const scene::Longitudinal asked_for = as_category(command.longitudinal);
+    const scene::CommandKind asked_for = as_category(command);
     if (!first) first = asked_for;
-    if (asked_for == *first) held_s += command.hold_s;
+    const bool lane = command.lane_change != scene::LaneChange::kKeep;
+    if (asked_for == *first) held_s += lane ? scene::kLaneKeptS : command.hold_s;
   }
   if (!first || held_s < least_s) return std::nullopt;
   return place_among(commands, *first);
@@ -28,7 +29,7 @@ std::optional<std::size_t> action_for(std::uint32_t vehicle, std::span<const sce
 
 DecisionColumns expert_decisions(std::span<const std::uint32_t> vehicle_id,
                                  std::span<const scene::Command> asked,
-                                 std::span<const scene::Longitudinal> commands,
+                                 std::span<const scene::CommandKind> commands,
                                  std::int64_t may_pick, double least_s) {
   DecisionColumns made;
   std::vector<std::int64_t> others;

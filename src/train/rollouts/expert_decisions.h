@@ -18,7 +18,7 @@ namespace traffic::train {
 /// @param least_s for how long it must have asked for a vehicle, in all, to have commanded it
 DecisionColumns expert_decisions(std::span<const std::uint32_t> vehicle_id,
                                  std::span<const scene::Command> asked,
-                                 std::span<const scene::Longitudinal> commands,
+                                 std::span<const scene::CommandKind> commands,
                                  std::int64_t may_pick, double least_s);
 
 }  // namespace traffic::train

@@ -51,7 +51,7 @@ Suitable suitable_for(const config::ControllerSpec& spec) {
     to.period_s = 5.0;
     to.first_command_probability = 0.5;
     to.gae_lambda = 0.9;
-  } else if (spec.name == "let_in") {
+  } else if (spec.name == "let_in" || spec.name == "sort") {
     to.zone_m = std::max(100.0, spec.get("to_m"));
   } else if (spec.name == "brisk") {
     to.zone_m = spec.get("to_m");
@@ -138,6 +138,9 @@ class Settings {
       const Suitable own = suitable_for(config::parse_controller(one.best));
       to = to ? join(*to, own) : own;
     }
+    // A single script advises; of several, each knows its own network only: they are imitated.
+    const bool advises = scripts.size() == 1 && decides("controller.advisor");
+    if (advises) take_advice(result_.scenarios.front(), *to);
     config::Env& env = config_.env;
     set("env.zone_m", env.zone_m, to->zone_m);
     set("env.lead_only", env.lead_only, to->lead_only);
@@ -146,9 +149,6 @@ class Settings {
     set("env.lead_s", env.lead_s, to->lead_s);
     if (to->slow_mps > 0) set("env.slow_mps", env.slow_mps, to->slow_mps);
     set("env.control_period_s", env.control_period_s, in_whole_steps(to->period_s));
-    // A single script advises; of several, each knows its own network only: they are imitated.
-    const bool advises = scripts.size() == 1 && decides("controller.advisor");
-    if (advises) take_advice(result_.scenarios.front(), *to);
     set("action.commands", config_.action.commands, to->commands);
     if (to->top_k > 0) {
       set("controller.top_k", config_.controller.top_k, static_cast<std::int64_t>(to->top_k));
@@ -172,7 +172,10 @@ class Settings {
   void take_advice(const ScenarioSearch& search, Suitable& to) {
     if (!to.lead_only) {
       for (const TriedScript& tried : search.tried) {
-        if (tried.helps()) add_commands(names_of(config::parse_controller(tried.controller)), to);
+        if (!tried.helps()) continue;
+        const Suitable own = suitable_for(config::parse_controller(tried.controller));
+        add_commands(own.commands, to);
+        if (to.slow_mps == 0.0) to.slow_mps = own.slow_mps;
       }
       add_commands(config_.action.commands, to);
     }

@@ -84,6 +84,17 @@ Variants yields(const std::vector<int>& tops) {
   return texts;
 }
 
+Variants sorts(const std::vector<int>& tops) {
+  Variants texts;
+  for (const int top : tops) {
+    for (const int to_m : {500, 250, 1000})
+      texts.push_back(fmt::format("sort(to_m={}, top={})", to_m, top));
+    texts.push_back(fmt::format("sort(through=0, to_m=500, top={})", top));
+    texts.push_back(fmt::format("sort(balance=0.5, to_m=500, top={})", top));
+  }
+  return texts;
+}
+
 Variants brisks(const std::vector<int>& tops) {
   Variants texts;
   for (const int to_m : {100, 20, 300}) {
@@ -119,6 +130,7 @@ ScriptsToTry scripts_to_try(const sim::NetworkStudy& study, const config::Config
   }
   if (sim::can_let_in(study)) kinds.push_back(let_ins(tops({50})));
   if (sim::can_yield(study)) kinds.push_back(yields(tops({10, 30})));
+  if (sim::can_sort(study) && !config.action.lane_change) kinds.push_back(sorts(tops({50})));
   kinds.push_back(brisks(tops({50, 10, 200})));
   if (study.lights > 0) kinds.push_back(glides(tops({50, 200})));
   ScriptsToTry tried{.texts = {}, .kinds = kinds.size(), .step_length_s = study.step_length_s};

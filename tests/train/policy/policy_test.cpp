@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "traffic/scene/frame.h"
+#include "train/policy/commands.h"
 #include "train/rollouts/experience_fixture.h"
 
 namespace traffic::train {
@@ -192,7 +193,8 @@ TEST(Policy, GivesTheDecisionsThatItMadeTheProbabilityThatItMadeThemWith) {
 }
 
 TEST(Policy, TurnsActionsIntoCommandsThatLastAControlPeriod) {
-  const config::Config config = testing::small_config();
+  config::Config config = testing::small_config();
+  config.action.lane_change = true;
   const Policy policy(config, kWidths, torch::kCPU);
   const std::vector<std::uint32_t> ids{7, 9};
   const std::vector<float> rows(2 * scene::node_features().size(), 0.0F);
@@ -207,6 +209,21 @@ TEST(Policy, TurnsActionsIntoCommandsThatLastAControlPeriod) {
   const auto left = policy.command(frame, candidate, 0.0F, 2);
   ASSERT_TRUE(left.has_value());
   EXPECT_EQ(left->lane_change, scene::LaneChange::kLeft);
+}
+
+TEST(Policy, TurnsLanesAmongTheCommandsIntoChangesOfLanes) {
+  config::Config config = testing::small_config();
+  config.action.commands = {"none", "slow", "left", "right"};
+  config.action.lane_change = false;
+  const Policy policy(config, kWidths, torch::kCPU);
+  const std::vector<std::uint32_t> ids{7};
+  const scene::FrameView frame{.vehicle_id = ids};
+  const auto asked = [&](float action) {
+    return as_category(policy.command(frame, {}, action, kKeepLane).value());
+  };
+  for (std::size_t i = 1; i < 4; ++i) {
+    EXPECT_EQ(asked(static_cast<float>(i)), policy.commands()[i]);
+  }
 }
 
 TEST(Policy, ContinuousCommandsStayWithinTheirBounds) {

@@ -13,7 +13,10 @@ using scene::Longitudinal;
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
-constexpr std::array kCommands = {Longitudinal::kNone, Longitudinal::kFast, Longitudinal::kStop};
+constexpr std::array kCommands = {scene::CommandKind{},
+                                  scene::CommandKind{.longitudinal = Longitudinal::kFast},
+                                  scene::CommandKind{.longitudinal = Longitudinal::kStop},
+                                  scene::CommandKind{.lane_change = scene::LaneChange::kLeft}};
 constexpr std::array<std::uint32_t, 4> kVehicles = {3, 5, 8, 9};
 
 constexpr double kLeast_s = 2.5;
@@ -40,6 +43,13 @@ TEST(ExpertDecisions, AVehicleAskedForLessThanHalfThePeriodWasLeftAlone) {
   const DecisionColumns made = expert_decisions(kVehicles, asked, kCommands, 4, kLeast_s);
   EXPECT_THAT(made.place, ElementsAre(1, 0, 2, 3));
   EXPECT_THAT(made.action, ElementsAre(2.0F, 0.0F, 0.0F, 0.0F));
+}
+
+TEST(ExpertDecisions, ALaneIsKeptForLongerThanItIsAskedFor) {
+  scene::Command left = command(5, Longitudinal::kNone, 1.0);
+  left.lane_change = scene::LaneChange::kLeft;
+  const std::array asked = {left};
+  EXPECT_THAT(expert_decisions(kVehicles, asked, kCommands, 1, kLeast_s).action, ElementsAre(3.0F));
 }
 
 TEST(ExpertDecisions, NoMoreThanMayBePicked) {

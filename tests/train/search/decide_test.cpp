@@ -86,6 +86,11 @@ TEST(Decide, AScriptThatStopsVehiclesBringsItsZoneNumberAndCommand) {
   EXPECT_EQ(config.env.zone_m, 500);
   config = asked();
   config.action.commands = {"none"};
+  decide(result_of({found("sort(to_m=250, top=50)", 4.0, 100)}), {{.duration_s = 900}}, config);
+  EXPECT_EQ(config.env.zone_m, 250);
+  EXPECT_THAT(config.action.commands, ElementsAre("none", "left", "right"));
+  config = asked();
+  config.action.commands = {"none"};
   decide(result_of({found("vsl(density=30, speed_mps=6, top=50)", 2.0, 500)}),
          {{.duration_s = 900}}, config);
   EXPECT_EQ(config.env.zone_m, 250);

@@ -36,6 +36,7 @@ TEST(ScriptsToTry, AreThoseThatCanDoSomethingInTheNetwork) {
   EXPECT_THAT(ramp.texts, Contains(StartsWith("let_in")));
   EXPECT_THAT(ramp.texts, Contains(StartsWith("vsl(density=30, speed_mps")));
   EXPECT_EQ(ramp.kinds, 5U);
+  EXPECT_THAT(ramp.texts, Not(Contains(StartsWith("sort")))) << "there is a choice of lanes beside";
   EXPECT_EQ(ramp.step_length_s, 0.5);
   const ScriptsToTry lit = scripts_to_try(network(false, true, 1), config);
   EXPECT_THAT(lit.texts, Not(Contains(StartsWith("meter"))));
@@ -43,9 +44,13 @@ TEST(ScriptsToTry, AreThoseThatCanDoSomethingInTheNetwork) {
   EXPECT_THAT(lit.texts, Contains(StartsWith("yield")));
   EXPECT_THAT(lit.texts, Contains(StartsWith("glide")));
   EXPECT_EQ(lit.kinds, 4U);
+  config::Config lanes;
+  lanes.action.lane_change = false;
+  EXPECT_THAT(scripts_to_try(network(true, false, 0), lanes).texts, Contains(StartsWith("sort")));
   sim::NetworkStudy single = network(true, false, 0);
   single.conflicts[0].approaches[1].lanes = 1;
-  const ScriptsToTry narrow = scripts_to_try(single, config);
+  const ScriptsToTry narrow = scripts_to_try(single, lanes);
+  EXPECT_THAT(narrow.texts, Not(Contains(StartsWith("sort"))));
   EXPECT_THAT(narrow.texts, Not(Contains(StartsWith("vsl(density=30, speed_mps"))));
   EXPECT_THAT(narrow.texts, Contains(StartsWith("vsl(density=30, inner=0")));
 }

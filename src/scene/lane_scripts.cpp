@@ -1,0 +1,103 @@
+/// Scripts that ask for lanes: sort.
+#include <cstdlib>
+
+#include "index.h"
+#include "scripts.h"
+
+namespace traffic::scene {
+namespace {
+
+/// A lane of a vehicle's edge, on its route.
+struct LaneOnRoute {
+  int lane = -1;
+  int changes = 0;      ///< RoutePlan::lane_changes
+  double serves_m = 0;  ///< how far ahead of the vehicle
+};
+
+class Sort final : public Script {
+ public:
+  Sort(const config::ControllerSpec& spec, const ControllerOptions& options)
+      : Script(spec, options),
+        from_m_(spec.get("from_m")),
+        to_m_(spec.get("to_m")),
+        through_(spec.get("through") > 0),
+        balance_(spec.get("balance")) {}
+
+  void decide(const RoadState& state, std::vector<Command>& commands) override {
+    count(state);
+    command(
+        state,
+        [&](const Vehicle& v) -> std::optional<Ask> {
+          if (!in_reach(v)) return {};
+          const LaneChange change = wanted(state.road(), v);
+          if (change == LaneChange::kKeep) return {};
+          return Ask{.lane_change = change};
+        },
+        commands);
+  }
+
+ private:
+  /// Places behind the conflict at which a lane stops serving a route are looked for this far.
+  static constexpr double kBehindM = 500.0;
+
+  [[nodiscard]] bool in_reach(const Vehicle& v) const {
+    return v.conflict >= 0 && v.line_m >= from_m_ && v.line_m <= to_m_;
+  }
+
+  void count(const RoadState& state) {
+    vehicles_.assign(state.road().lanes.size(), 0);
+    for (const Vehicle& v : state.vehicles()) {
+      if (in_reach(v)) ++at(vehicles_, v.lane);
+    }
+  }
+
+  /// The lane beside v's, or its own, unless there is none of its edge for cars.
+  [[nodiscard]] static std::optional<LaneOnRoute> beside(const Road& road, const Vehicle& v,
+                                                         LaneChange to) {
+    const Edge& edge = road.edge_of(v.lane);
+    const int lane = v.lane + static_cast<int>(to);
+    if (lane < edge.first_lane || lane >= edge.first_lane + edge.num_lanes) return {};
+    if (!at(road.lanes, lane).drivable) return {};
+    const int slot = at(v.plan->first_slot, v.route_index) + lane - edge.first_lane;
+    return LaneOnRoute{.lane = lane,
+                       .changes = at(v.plan->lane_changes, slot),
+                       .serves_m = at(v.plan->continuation_m, slot) - v.edge_pos_m};
+  }
+
+  /// Who has to change lanes does so early; who need not makes room for those.
+  [[nodiscard]] LaneChange wanted(const Road& road, const Vehicle& v) const {
+    if (road.edge_of(v.lane).internal) return LaneChange::kKeep;
+    const auto own = beside(road, v, LaneChange::kKeep);
+    if (!own) return LaneChange::kKeep;
+    const auto has_to = [&](const LaneOnRoute& one) {
+      return one.changes != 0 && one.serves_m < v.line_m + kBehindM;
+    };
+    if (has_to(*own)) {
+      const LaneChange to = own->changes > 0 ? LaneChange::kLeft : LaneChange::kRight;
+      const auto next = beside(road, v, to);
+      const bool helps = next && std::abs(next->changes) < std::abs(own->changes);
+      return helps ? to : LaneChange::kKeep;
+    }
+    if (!through_) return LaneChange::kKeep;
+    const auto left = beside(road, v, LaneChange::kLeft);
+    if (!left || has_to(*left)) return LaneChange::kKeep;
+    const bool crowded = at(vehicles_, left->lane) > balance_ * at(vehicles_, own->lane);
+    return crowded ? LaneChange::kKeep : LaneChange::kLeft;
+  }
+
+  double from_m_;
+  double to_m_;
+  bool through_;
+  double balance_;
+  std::vector<int> vehicles_;  ///< [lanes] in reach
+};
+
+}  // namespace
+
+std::unique_ptr<Controller> make_lane_script(const config::ControllerSpec& spec,
+                                             const ControllerOptions& options) {
+  if (spec.name == "sort") return std::make_unique<Sort>(spec, options);
+  return nullptr;
+}
+
+}  // namespace traffic::scene

@@ -1,0 +1,39 @@
+#include "lane_requests.h"
+
+#include <libsumo/Vehicle.h>
+
+#include <algorithm>
+
+namespace traffic::sim {
+
+void LaneRequests::ask(const scene::Vehicle& vehicle, scene::LaneChange change,
+                       const std::string& name, const scene::RoadState& state) {
+  const scene::Road& road = state.road();
+  const scene::Edge& edge = road.edge_of(vehicle.lane);
+  const int to = vehicle.lane + static_cast<int>(change);
+  if (edge.internal || to < edge.first_lane || to >= edge.first_lane + edge.num_lanes) return;
+  if (!road.lanes[static_cast<std::size_t>(to)].drivable) return;
+  libsumo::Vehicle::changeLane(name, to - edge.first_lane, scene::kLaneKeptS);
+  const Open open{.vehicle_id = vehicle.id,
+                  .conflict = vehicle.conflict,
+                  .until_s = state.time_s() + scene::kLaneKeptS};
+  const auto known = std::find_if(open_.begin(), open_.end(),
+                                  [&](const Open& one) { return one.vehicle_id == vehicle.id; });
+  if (known != open_.end())
+    *known = open;
+  else
+    open_.push_back(open);
+}
+
+void LaneRequests::expire(scene::RoadState& state, const std::vector<std::string>& names) {
+  std::erase_if(open_, [&](const Open& open) {
+    const scene::Vehicle* vehicle = state.find(open.vehicle_id);
+    if (vehicle == nullptr || open.until_s <= state.time_s()) return true;
+    if (vehicle->lane < 0 || vehicle->conflict == open.conflict) return false;
+    const std::string& name = names[open.vehicle_id];
+    libsumo::Vehicle::changeLane(name, libsumo::Vehicle::getLaneIndex(name), 0.0);
+    return true;
+  });
+}
+
+}  // namespace traffic::sim
