@@ -89,18 +89,21 @@ std::string commands_text(const sim::NetworkStudy& study) {
   std::size_t minor = 0;
   std::size_t major = 0;
   std::size_t yielding = 0;
+  std::size_t wide = 0;
   for (const sim::ConflictStudy& conflict : study.conflicts) {
     for (const sim::ApproachStudy& approach : conflict.approaches) {
       minor += approach.minor ? 1 : 0;
       major += approach.major ? 1 : 0;
       yielding += approach.may_yield ? 1 : 0;
+      wide += approach.lanes > 1 ? 1 : 0;
     }
   }
   return fmt::format(
       "stop (meter, let_in): {} that give way or end; slow (vsl): {} that go first; arrive_late "
-      "(yield): {} that meet one released by a light; slow, hold, fast: before every conflict",
+      "(yield): {} that meet one released by a light; left, right (sort): {} with several lanes; "
+      "slow, hold, fast: before every conflict",
       plural(minor, "approach", "es"), plural(major, "approach", "es"),
-      plural(yielding, "main stream", "s"));
+      plural(yielding, "main stream", "s"), plural(wide, "approach", "es"));
 }
 
 /// The busiest conflict by what its exits have to carry; empty where routes are not written out.

@@ -15,6 +15,13 @@ namespace traffic::train::signals {
 
 namespace {
 
+/// Of an iteration in the mean of the weights: all of the first ten alike, then the last ten,
+/// about.
+double share_in_mean(std::int64_t iteration) {
+  constexpr double kIterations = 10.0;
+  return 1.0 / std::min(kIterations, static_cast<double>(iteration + 1));
+}
+
 /// What is decided where little traffic is counts as what is decided where much is: divided by the
 /// root of their mean square in each light's episode, the busiest of which would decide everything.
 torch::Tensor even_out(const torch::Tensor& advantages, const torch::Tensor& light) {
@@ -43,7 +50,8 @@ Learner::Learner(const config::Config& config, SignalPolicy& policy,
                   .parameters = parameters_.flat(),
                   .gradients = gradients_.flat(),
                   .weight_decay = ppo_.weight_decay},
-                 communicator) {}
+                 communicator),
+      mean_(parameters_.flat().detach().clone()) {}
 
 std::optional<UpdateResult> Learner::update(const std::vector<EpisodeHistory>& episodes,
                                             std::int64_t num_episodes, std::int64_t iteration) {
@@ -60,6 +68,7 @@ std::optional<UpdateResult> Learner::update(const std::vector<EpisodeHistory>& e
     ++result.epochs;
   }
   result.grad_norm /= static_cast<double>(std::max<std::int64_t>(1, result.steps));
+  mean_.lerp_(parameters_.flat().detach(), share_in_mean(iteration));
   return result;
 }
 
@@ -148,16 +157,27 @@ rl::PpoLoss Learner::loss_of(const Experience& experience, const Targets& target
 
 void Learner::start_from(const checkpoint::Snapshot& snapshot) {
   copy_parameters(snapshot, parameters_.parameters());
+  mean_.copy_(parameters_.flat().detach());
   scale_.load_state(snapshot.tensor("signals/value_scale"));
 }
 
 void Learner::restore_from(const checkpoint::Snapshot& snapshot) {
   start_from(snapshot);
+  const torch::NoGradGuard no_grad;
+  snapshot.copy_tensor("signals/learning_weights", parameters_.flat());
   optimiser_.restore_from(snapshot, "optimizer/signals");
 }
 
 void Learner::save_to(checkpoint::Snapshot& snapshot) const {
-  put_parameters(snapshot, parameters_.parameters());
+  snapshot.put_tensor("signals/learning_weights", parameters_.flat().detach());
+  comm::NamedTensors mean;  // copies, as a snapshot copies nothing before it is written
+  {
+    const WeightsInUse in_use = use_mean();
+    for (const auto& [name, parameter] : parameters_.parameters()) {
+      mean.emplace_back(name, parameter.detach().clone());
+    }
+  }
+  put_parameters(snapshot, mean);
   snapshot.put_tensor("signals/value_scale", scale_.state());
   optimiser_.save_to(snapshot, "optimizer/signals");
 }

@@ -1,8 +1,11 @@
 /// The update of a policy of traffic lights: clipped steps on all ranks together.
 #pragma once
 
+#include <torch/utils.h>
+
 #include <cstdint>
 #include <optional>
+#include <utility>
 
 #include "optim/slice_optimiser.h"
 #include "policy/signal_policy.h"
@@ -27,6 +30,26 @@ struct UpdateResult {
   std::int64_t steps = 0;
 };
 
+/// While it lives a network has other weights than those that it learns with.
+class WeightsInUse {
+ public:
+  /// @param flat the weights that it learns with
+  WeightsInUse(torch::Tensor flat, const torch::Tensor& others)
+      : flat_(std::move(flat)), kept_(flat_.clone()) {
+    flat_.copy_(others);
+  }
+  ~WeightsInUse() { flat_.copy_(kept_); }
+  WeightsInUse(const WeightsInUse&) = delete;
+  WeightsInUse& operator=(const WeightsInUse&) = delete;
+
+ private:
+  torch::NoGradGuard no_grad_;
+  torch::Tensor flat_;
+  torch::Tensor kept_;
+};
+
+/// The policy is judged, kept and used with a running mean of its weights (Polyak and Juditsky
+/// 1992): between two iterations they move by more than what is learned in one.
 class Learner {
  public:
   /// Collective.
@@ -40,6 +63,8 @@ class Learner {
                                      std::int64_t num_episodes, std::int64_t iteration);
 
   [[nodiscard]] const comm::ParameterArena& parameters() const { return parameters_; }
+  /// The policy with the mean of its weights, until the end of what is returned.
+  [[nodiscard]] WeightsInUse use_mean() const { return {parameters_.flat(), mean_}; }
   [[nodiscard]] std::int64_t skipped_steps() const { return optimiser_.skipped_steps(); }
 
   /// Weights and the scale of values, without the optimiser.
@@ -69,6 +94,7 @@ class Learner {
   comm::ParameterArena parameters_;
   comm::GradientArena gradients_;
   SliceOptimiser optimiser_;
+  torch::Tensor mean_;           ///< [P] of the weights after the last iterations
   rl::RunningMeanStd scale_{1};  ///< of returns
 };
 

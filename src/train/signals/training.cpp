@@ -186,6 +186,7 @@ std::optional<Outcomes> SignalsTraining::run_selection(const std::string& contro
     spec.controller = controller;
     return spec;
   };
+  const WeightsInUse mean = learner_.use_mean();
   const auto mine = run_together({.orders = {},
                                   .spec_of = spec_of,
                                   .policy = controller.empty() ? &policy_ : nullptr,

@@ -219,7 +219,38 @@ TEST(SignalLearner, GoesOnFromWhatItSaved) {
     const auto episodes = live_with(first_policy, 3, 0, 1, 8);
     for (auto* one : {&first, &second}) ASSERT_TRUE(one->update(episodes, 3, 1));
     EXPECT_TRUE(first.parameters().flat().equal(second.parameters().flat()));
+    const WeightsInUse of_first = first.use_mean();
+    const WeightsInUse of_second = second.use_mean();
+    EXPECT_TRUE(first.parameters().flat().equal(second.parameters().flat()));
   }
+}
+
+TEST(SignalLearner, IsUsedWithTheRunningMeanOfItsWeights) {
+  const config::Config config = small_config();
+  test::AloneCommunicator alone;
+  SignalPolicy policy({.hidden_dim = 16}, 3);
+  Learner learner(config, policy, alone);
+  const auto weights = [&] { return learner.parameters().flat().detach().clone(); };
+  const torch::Tensor start = weights();
+  ASSERT_TRUE(learner.update(live_episodes(policy, 3, 0, 1, 1), 3, 0));
+  const torch::Tensor first = weights();
+  EXPECT_FALSE(first.equal(start));
+  ASSERT_TRUE(learner.update(live_episodes(policy, 3, 0, 1, 2), 3, 1));
+  const torch::Tensor second = weights();
+  const torch::Tensor mean = 0.5 * (first + second);
+  {
+    const WeightsInUse in_use = learner.use_mean();
+    EXPECT_TRUE(weights().allclose(mean, 1e-5, 1e-7));
+  }
+  EXPECT_TRUE(weights().equal(second)) << "learning goes on from its own";
+  checkpoint::Snapshot snapshot(1);
+  learner.save_to(snapshot);
+  SignalPolicy saved({.hidden_dim = 16}, 4);
+  Learner(config, saved, alone).start_from(snapshot);
+  const WeightsInUse in_use = learner.use_mean();
+  const auto used = policy.parameters();
+  const auto kept = saved.parameters();
+  for (std::size_t i = 0; i < used.size(); ++i) EXPECT_TRUE(used[i].second.equal(kept[i].second));
 }
 
 }  // namespace
