@@ -10,9 +10,9 @@
 
 namespace traffic::sim {
 
-/// SUMO takes a lane by its number for a time, on whatever edge the vehicle is then, and before all
-/// that its route asks for; so a request is taken back as soon as the vehicle has passed the
-/// conflict before which it was made.
+/// SUMO keeps a vehicle on a lane that was asked for, and on what that leads to, before all that
+/// its route asks for; so a request is taken back as soon as the vehicle has passed the conflict
+/// before which it was made.
 class LaneRequests {
  public:
   void clear() { open_.clear(); }
