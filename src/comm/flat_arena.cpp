@@ -31,11 +31,11 @@ void check_parameters(const NamedTensors& parameters) {
   }
 }
 
+}  // namespace
+
 at::Tensor view_of(const at::Tensor& flat, const ArenaEntry& entry) {
   return flat.narrow(0, entry.offset, entry.numel).view(entry.sizes);
 }
-
-}  // namespace
 
 ParameterArena::ParameterArena(NamedTensors parameters) : parameters_(std::move(parameters)) {
   check_parameters(parameters_);

@@ -54,11 +54,9 @@ class Sort final : public Script {
   /// The lane beside v's, or its own, unless there is none of its edge for cars.
   [[nodiscard]] static std::optional<LaneOnRoute> beside(const Road& road, const Vehicle& v,
                                                          LaneChange to) {
-    const Edge& edge = road.edge_of(v.lane);
-    const int lane = v.lane + static_cast<int>(to);
-    if (lane < edge.first_lane || lane >= edge.first_lane + edge.num_lanes) return {};
-    if (!at(road.lanes, lane).drivable) return {};
-    const int slot = at(v.plan->first_slot, v.route_index) + lane - edge.first_lane;
+    const int lane = road.lane_beside(v.lane, static_cast<int>(to));
+    if (lane < 0) return {};
+    const int slot = at(v.plan->first_slot, v.route_index) + at(road.lanes, lane).index;
     return LaneOnRoute{.lane = lane,
                        .changes = at(v.plan->lane_changes, slot),
                        .serves_m = at(v.plan->continuation_m, slot) - v.edge_pos_m};

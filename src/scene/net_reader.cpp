@@ -219,6 +219,13 @@ class NetReader {
 
 Road read_road(const std::filesystem::path& net_file) { return NetReader(net_file).read(); }
 
+int Road::lane_beside(int lane, int to_left) const {
+  const Edge& edge = edge_of(lane);
+  const int beside = lane + to_left;
+  const bool exists = beside >= edge.first_lane && beside < edge.first_lane + edge.num_lanes;
+  return exists && at(lanes, beside).drivable ? beside : -1;
+}
+
 const Link* Road::link_to(int lane, int edge) const {
   for (const Link& link : at(lanes, lane).links)
     if (at(lanes, link.to_lane).edge == edge) return &link;

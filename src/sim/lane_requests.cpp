@@ -9,11 +9,10 @@ namespace traffic::sim {
 void LaneRequests::ask(const scene::Vehicle& vehicle, scene::LaneChange change,
                        const std::string& name, const scene::RoadState& state) {
   const scene::Road& road = state.road();
-  const scene::Edge& edge = road.edge_of(vehicle.lane);
-  const int to = vehicle.lane + static_cast<int>(change);
-  if (edge.internal || to < edge.first_lane || to >= edge.first_lane + edge.num_lanes) return;
-  if (!road.lanes[static_cast<std::size_t>(to)].drivable) return;
-  libsumo::Vehicle::changeLane(name, to - edge.first_lane, scene::kLaneKeptS);
+  const int to = road.lane_beside(vehicle.lane, static_cast<int>(change));
+  if (to < 0 || road.edge_of(to).internal) return;
+  libsumo::Vehicle::changeLane(name, road.lanes[static_cast<std::size_t>(to)].index,
+                               scene::kLaneKeptS);
   const Open open{.vehicle_id = vehicle.id,
                   .conflict = vehicle.conflict,
                   .until_s = state.time_s() + scene::kLaneKeptS};

@@ -23,6 +23,9 @@ struct ArenaEntry {
   std::int64_t numel = 0;
 };
 
+/// A parameter's part of a flat tensor [P] that is laid out like the arena's.
+at::Tensor view_of(const at::Tensor& flat, const ArenaEntry& entry);
+
 /// Owns the flat tensor; the parameters become views of it, with their values. Parameters keep
 /// their place until the module replaces them (module.to(...) does): build the arena afterwards.
 /// Gaps between parameters are zero and stay zero under any elementwise update of zeros.

@@ -119,6 +119,9 @@ struct Road {
     const Edge& its = edges[static_cast<std::size_t>(edge)];
     return lanes[static_cast<std::size_t>(its.first_lane)].speed_limit_mps;
   }
+  /// The lane of the same edge that is as many to the left of one (negative: to the right); -1 when
+  /// there is none, or none for cars.
+  [[nodiscard]] int lane_beside(int lane, int to_left) const;
   /// The link of a lane that leads onto an edge; null when there is none.
   [[nodiscard]] const Link* link_to(int lane, int edge) const;
   /// Point in the plane at a position of a lane (its centre line).

@@ -170,12 +170,9 @@ void Learner::restore_from(const checkpoint::Snapshot& snapshot) {
 
 void Learner::save_to(checkpoint::Snapshot& snapshot) const {
   snapshot.put_tensor("signals/learning_weights", parameters_.flat().detach());
-  comm::NamedTensors mean;  // copies, as a snapshot copies nothing before it is written
-  {
-    const WeightsInUse in_use = use_mean();
-    for (const auto& [name, parameter] : parameters_.parameters()) {
-      mean.emplace_back(name, parameter.detach().clone());
-    }
+  comm::NamedTensors mean;
+  for (const comm::ArenaEntry& entry : parameters_.entries()) {
+    mean.emplace_back(entry.name, comm::view_of(mean_, entry));
   }
   put_parameters(snapshot, mean);
   snapshot.put_tensor("signals/value_scale", scale_.state());
