@@ -10,12 +10,16 @@
 
 #include "pool_setup.h"
 #include "traffic/core/error.h"
+#include "traffic/core/fault.h"
 #include "traffic/core/process.h"
 
 namespace traffic::rollout {
 namespace {
 
 constexpr double kStartS = 90.0;  ///< for MPI to start the workers (start_watch.h)
+/// Where workers had to start over MPI_Comm_spawn may fail (dpm.c: "Server not available"); the
+/// next one succeeds.
+constexpr int kSpawns = 2;
 
 /// How a rank fared, for all; a leader also says where the memory of its node is.
 struct Outcome {
@@ -68,7 +72,7 @@ std::vector<Outcome> make_memory(const comm::MpiSession& session, const WorkerPo
 
 /// On rank 0: those of all nodes at once.
 Outcome start_workers(const comm::MpiSession& session, const WorkerPoolSpec& spec,
-                      const std::vector<Outcome>& of_ranks, SpawnedWorkers& workers) {
+                      const std::vector<Outcome>& of_ranks, int attempt, SpawnedWorkers& workers) {
   WorkerSpawn spawn{
       .program = std::filesystem::absolute(spec.programs.rollout_worker).string(),
       .nodes = {},
@@ -88,6 +92,9 @@ Outcome start_workers(const comm::MpiSession& session, const WorkerPoolSpec& spe
                            .memory_fd = node.fd});
   }
   try {
+    if (fault::hit("rollout.spawn", 0, attempt) == fault::Action::kFail) {
+      throw WorkerError("MPI_Comm_spawn_multiple failed: as asked for");
+    }
     workers = SpawnedWorkers(spawn);
   } catch (const Error& error) {
     return failure(error.code(),
@@ -99,22 +106,33 @@ Outcome start_workers(const comm::MpiSession& session, const WorkerPoolSpec& spe
 }  // namespace
 
 StartedPool start_pool(const comm::MpiSession& session, const WorkerPoolSpec& spec) {
-  std::optional<PoolMemory> memory;
-  const std::vector<Outcome> of_ranks = make_memory(session, spec, memory);
-  SpawnedWorkers workers;
-  Outcome started;
-  if (session.rank() == 0) started = start_workers(session, spec, of_ranks, workers);
-  // Unlike a broadcast it sleeps while it waits, and leaves the cores to what is being started.
-  session.rendezvous("the start of the rollout workers", 2 * kStartS);
-  broadcast_from_rank0(session.fortran_comm(), &started, sizeof(started));
-  if (started.code != 0) {
-    throw Error(started.message.data(), static_cast<ExitCode>(started.code));
+  std::vector<PoolMemory> given_up;
+  for (int attempt = 1;; ++attempt) {
+    std::optional<PoolMemory> memory;
+    const std::vector<Outcome> of_ranks = make_memory(session, spec, memory);
+    SpawnedWorkers workers;
+    Outcome started;
+    if (session.rank() == 0) started = start_workers(session, spec, of_ranks, attempt, workers);
+    // Unlike a broadcast it sleeps while it waits, and leaves the cores to what is being started.
+    session.rendezvous("the start of the rollout workers", 2 * kStartS);
+    broadcast_from_rank0(session.fortran_comm(), &started, sizeof(started));
+    if (started.code == 0) {
+      if (!memory) {
+        const auto leader = static_cast<std::size_t>(session.topology().local_ranks.front());
+        memory.emplace(open_pool_memory(of_ranks[leader].pid, of_ranks[leader].fd));
+      }
+      return {.memory = std::move(*memory),
+              .workers = std::move(workers),
+              .given_up = std::move(given_up)};
+    }
+    if (attempt == kSpawns) {
+      throw Error(started.message.data(), static_cast<ExitCode>(started.code));
+    }
+    if (session.rank() == 0) fmt::print(stderr, "{}; trying once more\n", started.message.data());
+    if (!memory) continue;
+    memory->pool().closing.store(1, std::memory_order_release);
+    given_up.push_back(std::move(*memory));
   }
-  if (!memory) {
-    const auto leader = static_cast<std::size_t>(session.topology().local_ranks.front());
-    memory.emplace(open_pool_memory(of_ranks[leader].pid, of_ranks[leader].fd));
-  }
-  return {.memory = std::move(*memory), .workers = std::move(workers)};
 }
 
 }  // namespace traffic::rollout

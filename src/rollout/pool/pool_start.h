@@ -1,6 +1,8 @@
 /// How a pool begins: memory on every node, then the workers of all nodes.
 #pragma once
 
+#include <vector>
+
 #include "mpi_spawn.h"
 #include "pool_memory.h"
 #include "traffic/comm/mpi_session.h"
@@ -11,6 +13,8 @@ namespace traffic::rollout {
 struct StartedPool {
   PoolMemory memory;       ///< of this rank's node
   SpawnedWorkers workers;  ///< of all nodes, on rank 0
+  /// Of starts that failed, closed: a worker that comes late finds that it is not wanted.
+  std::vector<PoolMemory> given_up;
 };
 
 /// Collective.

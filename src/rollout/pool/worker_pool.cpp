@@ -55,8 +55,9 @@ struct WorkerPool::State {
 
   const comm::MpiSession& session;
   std::optional<PoolMemory> memory;
-  SpawnedWorkers workers;   ///< of all nodes, on rank 0
-  std::vector<MyEnv> envs;  ///< parallel to my_envs()
+  SpawnedWorkers workers;            ///< of all nodes, on rank 0
+  std::vector<PoolMemory> given_up;  ///< of starts that failed
+  std::vector<MyEnv> envs;           ///< parallel to my_envs()
   double worker_silence_s = 0;
   std::int64_t oom_kills_before = num_oom_kills();
   bool closed = false;
@@ -70,6 +71,7 @@ WorkerPool::WorkerPool(const comm::MpiSession& session, const WorkerPoolSpec& sp
   StartedPool started = start_pool(session, spec);
   state_->memory.emplace(std::move(started.memory));
   state_->workers = std::move(started.workers);
+  state_->given_up = std::move(started.given_up);
   const comm::Topology& topology = session.topology();
   os::enter_self(rank_block(state_->memory->head(), state_->local_rank()).process);
   // Its k-th environment is the k-th that the node has of this rank, too.

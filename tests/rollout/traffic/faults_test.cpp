@@ -82,6 +82,24 @@ TEST(RolloutFaults, AWorkerThatMpiDoesNotAnswerThreeTimesStillStartsInTime) {
   EXPECT_EQ(job.count("episode seed"), 2) << job.output();
 }
 
+TEST(RolloutFaults, ASpawnThatFailsIsTriedOnceMore) {
+  Job job({.ranks = 2, .fault = "rollout.spawn:*:1:fail", .args = small({"--episodes", "2"})});
+  EXPECT_EQ(job.wait(), 0) << job.output();
+  EXPECT_EQ(job.count("could not be started"), 1) << job.output();
+  EXPECT_EQ(job.count("trying once more"), 1) << job.output();
+  EXPECT_EQ(job.count("episode seed"), 2) << job.output();
+  expect_nothing_left(job);
+}
+
+TEST(RolloutFaults, ASpawnThatFailsTwiceEndsTheJobWithTheReason) {
+  Job job({.ranks = 2,
+           .fault = "rollout.spawn:*:1:fail,rollout.spawn:*:2:fail",
+           .args = small({"--episodes", "2"})});
+  EXPECT_EQ(job.wait(), kWorkersCode) << job.output();
+  EXPECT_THAT(job.output(), HasSubstr("the rollout workers could not be started"));
+  expect_nothing_left(job);
+}
+
 TEST(RolloutFaults, AKilledSimulationCostsItsEpisodeOnly) {
   Job job({.ranks = 2, .args = small({"--forever"})});
   ASSERT_TRUE(job.ready()) << job.output();
