@@ -8,6 +8,8 @@
 #include <fstream>
 #include <iterator>
 #include <map>
+#include <pugixml.hpp>
+#include <stdexcept>
 #include <utility>
 
 #include "sumo_files.h"
@@ -129,6 +131,25 @@ std::vector<Moment> drive_on(SumoEnv& env) {
   return moments;
 }
 
+/// Where SUMO says that its vehicles are, and how fast: by time and name, in what --fcd-output
+/// wrote.
+std::map<double, Vehicles> vehicles_in(const std::string& file, const scene::Road& road) {
+  pugi::xml_document document;
+  if (!document.load_file(file.c_str())) throw std::runtime_error("no " + file);
+  std::map<double, Vehicles> found;
+  for (const auto step : document.child("fcd-export").children("timestep")) {
+    Vehicles& now = found[step.attribute("time").as_double()];
+    for (const auto v : step.children("vehicle")) {
+      const auto lane = road.lane_index.find(v.attribute("lane").as_string());
+      if (lane == road.lane_index.end()) continue;
+      now[v.attribute("id").as_string()] = {static_cast<double>(lane->second),
+                                            v.attribute("pos").as_double(),
+                                            v.attribute("speed").as_double()};
+    }
+  }
+  return found;
+}
+
 /// Of those that are in the other one, too.
 Vehicles known_in(const Vehicles& vehicles, const Vehicles& known) {
   Vehicles found;
@@ -147,6 +168,61 @@ void expect_near(const Vehicles& found, const Vehicles& expected) {
       EXPECT_NEAR(found.at(name)[k], values[k], 1e-6) << name << " " << k;
     }
   }
+}
+
+/// Vehicles that park, stand in the way of others until these are teleported, collide and are
+/// removed.
+TEST(SumoEnv, ReadsOfItsVehiclesWhatSumoWritesOfThem) {
+  const ScenarioFolder folder;
+  folder.use_merge_network();
+  const std::string fcd = folder.path("fcd.xml");
+  const std::string config = folder.config(
+      "<vType id='t' sigma='0.5'/><vType id='blind' sigma='0' tau='0.1' minGap='0' decel='9' "
+      "apparentDecel='0.2' actionStepLength='5'/>"
+      "<flow id='n' type='t' begin='0' end='300' period='2' departLane='random' departSpeed='max'>"
+      "<route edges='up mrg down'/></flow>"
+      "<flow id='r' type='t' begin='0' end='300' period='4' departSpeed='max'>"
+      "<route edges='ramp mrg down'/></flow>"
+      "<vehicle id='parks' type='t' depart='21'><route edges='up mrg down'/>"
+      "<stop lane='up_0' endPos='200' duration='20' parking='true'/></vehicle>"
+      "<vehicle id='stands' type='t' depart='60'><route edges='up mrg down'/>"
+      "<stop lane='up_0' endPos='300' duration='60'/></vehicle>"
+      "<vehicle id='beside' type='t' depart='60' departLane='1'><route edges='up mrg down'/>"
+      "<stop lane='up_1' endPos='300' duration='60'/></vehicle>"
+      "<flow id='m' type='blind' begin='100' end='300' period='9' departLane='random' "
+      "departSpeed='max'><route edges='up mrg down'/></flow>",
+      300, "<collision.action value='remove'/>");
+  std::map<double, Vehicles> read;
+  std::int64_t removed = 0;
+  std::int64_t teleports = 0;
+  scene::Road road;
+  {
+    SumoEnv env(
+        {.scenario = config,
+         .sumo_args = {"--fcd-output", fcd, "--precision", "9", "--time-to-teleport", "8"}});
+    while (!env.done()) {
+      env.step();
+      Vehicles& now = read[env.time_s() - 1.0];
+      for (const scene::Vehicle& v : env.state().vehicles()) {
+        now[env.name_of(v.id)] = {static_cast<double>(v.lane), v.lane_pos_m, v.speed_mps};
+      }
+    }
+    removed = env.score().collisions;
+    teleports = env.score().teleports;
+    road = env.road();
+  }
+  EXPECT_GT(removed, 0);
+  EXPECT_GT(teleports, 0);
+  const auto written = vehicles_in(fcd, road);
+  std::int64_t compared = 0;
+  for (const auto& [time_s, vehicles] : read) {
+    ASSERT_TRUE(written.contains(time_s)) << time_s;
+    Vehicles expected = written.at(time_s);
+    expected.erase("parks");  // beside the road, for whom drives there it is away
+    expect_near(known_in(vehicles, expected), expected);
+    compared += std::ssize(expected);
+  }
+  EXPECT_GT(compared, 5'000);
 }
 
 TEST(SumoEnv, GoesOnFromSavedTrafficAsTheUninterruptedRunDoes) {

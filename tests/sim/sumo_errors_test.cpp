@@ -69,6 +69,11 @@ TEST(SumoErrors, AfterAFailedLoadAnotherScenarioLoads) {
   EXPECT_GT(env.state().vehicles().size(), 0U);
 }
 
+TEST(SumoErrors, AMesoscopicSimulationIsRefused) {
+  EXPECT_THAT(load_error({.scenario = "merge", .sumo_args = {"--mesosim"}}),
+              HasSubstr("its vehicles are on no lane"));
+}
+
 TEST(SumoErrors, AFailureInTheMiddleOfAnEpisodeIsAWorkerError) {
   const ScenarioFolder folder;
   folder.use_merge_network();
