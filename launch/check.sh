@@ -17,7 +17,7 @@ declare -A allowed=(
   [train/search]="train/rollouts train/policy train/optim train/run $BELOW_TRAIN"
   [train/ppo]="train/search train/rollouts train/policy train/optim train/run $BELOW_TRAIN"
   [train/world_model]="train/optim train/run $BELOW_TRAIN" [train/evaluate]="train/policy train/run $BELOW_TRAIN"
-  [train/signals]="train/ppo train/rollouts train/policy train/optim train/run $BELOW_TRAIN"
+  [train/signals]="train/ppo train/offpolicy train/rollouts train/policy train/optim train/run $BELOW_TRAIN"
   [train/offpolicy]="train/optim train/run $BELOW_TRAIN"
   [train/snakes]="train/offpolicy train/optim train/run $BELOW_TRAIN"
   [train/dqn]="train/offpolicy train/search train/rollouts train/policy train/optim train/run $BELOW_TRAIN"

@@ -42,6 +42,14 @@ torch::Tensor joint_q(const torch::Tensor& values, const JointChoices& choices) 
   return values.index_add(0, choices.state, chosen);
 }
 
+torch::Tensor segment_q(const torch::Tensor& values, const torch::Tensor& advantages,
+                        const Segments& states, const torch::Tensor& rows) {
+  check_tensor("values of states", values, {states.count()}, values.scalar_type(), values.device());
+  check_tensor("advantages", advantages, {states.rows()}, values.scalar_type(), values.device());
+  check_tensor("rows", rows, {states.count()}, torch::kLong, values.device());
+  return values + advantages.index_select(0, rows) - states.sum(advantages) / states.sizes();
+}
+
 torch::Tensor value_loss(const torch::Tensor& values, const torch::Tensor& targets,
                          double denominator) {
   check_floating("values", values, 1);

@@ -1,6 +1,7 @@
 #include "traffic/rl/segments.h"
 
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 #include "check.h"
@@ -39,8 +40,16 @@ torch::Tensor Segments::sum(const torch::Tensor& x) const {
   return torch::segment_reduce(x, "sum", {}, {}, device_ptr_, 0, /*unsafe=*/true, 0.0);
 }
 
-torch::Tensor Segments::max(const torch::Tensor& x, double empty) const {
-  return torch::segment_reduce(x.detach(), "max", {}, {}, device_ptr_, 0, /*unsafe=*/true, empty);
+torch::Tensor Segments::max(const torch::Tensor& x, double least) const {
+  return torch::segment_reduce(x.detach(), "max", {}, {}, device_ptr_, 0, /*unsafe=*/true, least);
+}
+
+torch::Tensor Segments::argmax(const torch::Tensor& x) const {
+  constexpr double kLeast = -std::numeric_limits<double>::infinity();
+  const torch::Tensor is_largest = x.detach().eq(expand(max(x, kLeast)));
+  const torch::Tensor rows = torch::arange(rows_, index_.options());
+  return torch::full({count()}, rows_, index_.options())
+      .scatter_reduce(0, index_, rows.where(is_largest, torch::full_like(rows, rows_)), "amin");
 }
 
 torch::Tensor Segments::expand(const torch::Tensor& y) const { return y.index_select(0, index_); }

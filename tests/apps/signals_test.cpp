@@ -1,4 +1,6 @@
 /// Traffic lights as users train and evaluate them.
+#include <array>
+
 #include "support/run_folder_test.h"
 
 namespace traffic::test {
@@ -92,11 +94,33 @@ TEST_P(SignalsTrainingWith, AnEvaluationDecidesAsTheTrainingDid) {
   EXPECT_NE(found[2]["delay_s"], found[1]["delay_s"]);
 }
 
+std::string name_of_policy(const ::testing::TestParamInfo<const char*>& policy) {
+  const std::array names{"Alone", "LookingAround", "FromAReplay"};
+  return names.at(policy.index);
+}
+
 INSTANTIATE_TEST_SUITE_P(Policies, SignalsTrainingWith,
-                         ::testing::Values("--set signals.encoder_layers=0", ""),
-                         [](const auto& test) {
-                           return test.index == 0 ? "Alone" : "LookingAround";
-                         });
+                         ::testing::Values("--set signals.encoder_layers=0", "",
+                                           "--set signals.learner=dqn "
+                                           "--set signals.encoder_layers=0 "
+                                           "--set offpolicy.learning_starts=8 "
+                                           "--set offpolicy.update_interval=1 "
+                                           "--set offpolicy.target_interval=3 "
+                                           "--set offpolicy.learning_rate=0.05"),
+                         name_of_policy);
+
+TEST_F(SignalsTraining, WhatAReplayCannotHoldIsRefused) {
+  const Outcome around = run_program(train(1, "run", "--set signals.learner=dqn"));
+  EXPECT_EQ(around.exit_code, 2);
+  EXPECT_THAT(around.output,
+              AllOf(HasSubstr("signals.encoder_layers is 1"), HasSubstr("expected 0")));
+  const Outcome late =
+      run_program(train(1, "run",
+                        "--set signals.learner=dqn --set signals.encoder_layers=0 "
+                        "--set offpolicy.buffer_size=1000 --set offpolicy.learning_starts=2000"));
+  EXPECT_EQ(late.exit_code, 2);
+  EXPECT_THAT(late.output, HasSubstr("offpolicy.learning_starts is 2000"));
+}
 
 TEST_F(SignalsTraining, APolicyOfAnotherKindIsNoStart) {
   ASSERT_EQ(run_program(train(1, "first")).exit_code, 0);

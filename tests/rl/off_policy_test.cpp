@@ -98,6 +98,27 @@ TEST(JointQ, AddsTheAdvantagesOfAllChoicesOfAState) {
                ShapeError);
 }
 
+TEST(SegmentQ, IsThatOfADuelingNetworkAmongAnyNumberOfActions) {
+  const torch::Tensor heads = random_values({kBatch, 1 + kActions}, 31);
+  const torch::Tensor actions = torch::arange(kBatch) % kActions;
+  const Segments same(torch::arange(kBatch + 1) * kActions);
+  EXPECT_TRUE(torch::allclose(segment_q(heads.select(1, 0), heads.narrow(1, 1, kActions).flatten(),
+                                        same, same.starts() + actions),
+                              values_of(dueling_q(heads), actions)));
+  const Segments states(torch::tensor({0, 2, 5}, torch::kLong));
+  const torch::Tensor values = random_values({2}, 32);
+  const torch::Tensor advantages = random_values({5}, 33);
+  const torch::Tensor rows = torch::tensor({1, 2}, torch::kLong);
+  const torch::Tensor q = segment_q(values, advantages, states, rows);
+  EXPECT_NEAR(q[1].item<double>(),
+              (values[1] + advantages[2] - advantages.slice(0, 2, 5).mean()).item<double>(), 1e-12);
+  const torch::Tensor weights = random_values({2}, 34);
+  expect_gradient(advantages, [&](const torch::Tensor& x) {
+    return (segment_q(values, x, states, rows) * weights).sum();
+  });
+  EXPECT_THROW(segment_q(values, advantages, same, rows), ShapeError);
+}
+
 TEST(DoubleQ, TakesTheTargetsValueOfTheOnlineNetworksChoice) {
   const auto row = [](const std::vector<double>& x) {
     return torch::tensor(x, torch::kDouble).unsqueeze(0);

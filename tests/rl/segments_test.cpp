@@ -28,6 +28,11 @@ TEST(Segments, SumMaximumAndExpand) {
   EXPECT_TRUE(torch::equal(segments.expand(f64({7, 8, 9})), f64({7, 7, 9, 9, 9})));
 }
 
+TEST(Segments, ArgmaxIsTheFirstRowOfTheLargest) {
+  const Segments segments(i64({0, 2, 2, 5}));
+  EXPECT_TRUE(torch::equal(segments.argmax(f64({1, 2, -3, -4, -3})), i64({1, 5, 2})));
+}
+
 TEST(Segments, SumHasTheGradientOfASum) {
   const Segments segments(i64({0, 2, 2, 5}));
   const auto f = [&](const torch::Tensor& x) {

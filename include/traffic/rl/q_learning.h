@@ -3,6 +3,8 @@
 
 #include <torch/types.h>
 
+#include "traffic/rl/segments.h"
+
 namespace traffic::rl {
 
 /// What a batch of transitions brought up to their next observation.
@@ -48,6 +50,15 @@ struct JointChoices {
 /// @return [B]
 /// Source: Sunehag et al. 2018, arXiv:1706.05296, for the sum over agents.
 torch::Tensor joint_q(const torch::Tensor& values, const JointChoices& choices);
+
+/// The same of states with a choice each, among actions whose number differs from state to state:
+/// V + A of the chosen one - mean(A) over the state's.
+/// @param values [B] of the states
+/// @param advantages [M] of their actions
+/// @param rows [B] int64: which of these is chosen
+/// @return [B]
+torch::Tensor segment_q(const torch::Tensor& values, const torch::Tensor& advantages,
+                        const Segments& states, const torch::Tensor& rows);
 
 /// Huber loss (threshold 1).
 /// @param values [B] of what was done, differentiated

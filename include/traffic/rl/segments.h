@@ -32,8 +32,11 @@ class Segments {
 
   /// Sum of x [M] over each segment, [B]; 0 for an empty one. Differentiable, order fixed.
   [[nodiscard]] torch::Tensor sum(const torch::Tensor& x) const;
-  /// Largest of x [M] in each segment, [B]; `empty` for an empty one. Without gradient.
-  [[nodiscard]] torch::Tensor max(const torch::Tensor& x, double empty) const;
+  /// Largest of x [M] and `least` in each segment, [B]. Without gradient.
+  [[nodiscard]] torch::Tensor max(const torch::Tensor& x, double least) const;
+  /// The row of the largest of x [M] in each segment, the first of several, [B] int64; M for an
+  /// empty one.
+  [[nodiscard]] torch::Tensor argmax(const torch::Tensor& x) const;
   /// y [B] repeated for each row of its segment, [M].
   [[nodiscard]] torch::Tensor expand(const torch::Tensor& y) const;
 

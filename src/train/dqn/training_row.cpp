@@ -72,6 +72,8 @@ TrainingRow dqn_training() {
                 .presets = dqn_presets()},
       .make = [](Run& run) -> std::unique_ptr<Training> {
         check_settings(run.config());
+        offpolicy::check_settings(run.config().extension<offpolicy::OffPolicy>(),
+                                  run.communicator().size());
         return dqn::make_dqn_training(run);
       },
       .check_new =

@@ -43,18 +43,32 @@ std::vector<std::int32_t> pick(const torch::Tensor& log_probs, const rl::Segment
   return picked;
 }
 
-/// The weights of the script `greedy` (the most vehicles near the line; the present green where
-/// none has more) as a rule of probabilities: a vehicle more makes a green e^2 times as probable.
-torch::Tensor greedy_rule() {
-  constexpr float kOfAVehicle = 2.0F;
+/// The best green of each light but for a share of them, in which any is as likely. One uniform of
+/// a light says both.
+std::vector<std::int32_t> pick_exploring(const torch::Tensor& scores, const rl::Segments& lights,
+                                         std::span<const float> uniforms, double epsilon) {
+  std::vector<std::int32_t> picked = pick(scores, lights, {});
+  const auto* ptr = lights.ptr().const_data_ptr<std::int64_t>();
+  for (std::size_t b = 0; b < picked.size(); ++b) {
+    const auto u = static_cast<double>(uniforms[static_cast<std::size_t>(ptr[b])]);
+    if (u >= epsilon) continue;
+    const auto greens = static_cast<double>(ptr[b + 1] - ptr[b]);
+    picked[b] = static_cast<std::int32_t>(u / epsilon * greens);
+  }
+  return picked;
+}
+
+/// The weights of the script `greedy`: the most vehicles near the line; the present green where
+/// none has more.
+torch::Tensor greedy_rule(double of_a_vehicle) {
   constexpr float kNearScale = 10.0F;  // of the column
-  constexpr float kOfThePresent = 1.0F;
+  const auto of_it = static_cast<float>(of_a_vehicle);
   const auto names = scene::signal_features();
   torch::Tensor rule = torch::zeros({static_cast<std::int64_t>(names.size())});
   auto* weight = rule.mutable_data_ptr<float>();
   for (std::size_t i = 0; i < names.size(); ++i) {
-    if (names[i] == "near") weight[i] = kOfAVehicle * kNearScale;
-    if (names[i] == "is_present") weight[i] = kOfThePresent;
+    if (names[i] == "near") weight[i] = of_it * kNearScale;
+    if (names[i] == "is_present") weight[i] = of_it / 2.0F;
   }
   return rule;
 }
@@ -107,14 +121,14 @@ model::GraphBatch pack_lights(std::span<const scene::SignalGraphView> moments) {
   return graph;
 }
 
-SignalPolicy::SignalPolicy(const SignalKind& kind, std::uint64_t seed)
+SignalPolicy::SignalPolicy(const SignalKind& kind, std::uint64_t seed, double logit_of_a_vehicle)
     : kind_(kind),
       network_(model::SignalNetworkShape{
           .features = static_cast<std::int64_t>(scene::signal_features().size()),
           .hidden_dim = kind.hidden_dim,
           .encoder_layers = kind.encoder_layers,
           .node_features = static_cast<std::int64_t>(scene::num_signal_node_features())}) {
-  network_->reset(seed, greedy_rule());
+  network_->reset(seed, greedy_rule(logit_of_a_vehicle));
 }
 
 SignalBatch SignalPolicy::observe(std::span<const rollout::SignalChoice> choices,
@@ -142,7 +156,10 @@ SignalDecisions SignalPolicy::decide(const SignalBatch& batch, std::span<const f
   const torch::NoGradGuard no_grad;
   const model::SignalOutput out = forward(batch);
   const torch::Tensor log_probs = log_softmax(out.logits, batch.lights);
-  SignalDecisions made{.green = pick(log_probs, batch.lights, uniforms)};
+  const bool explores = epsilon_ && !uniforms.empty();
+  SignalDecisions made{.green = explores
+                                    ? pick_exploring(log_probs, batch.lights, uniforms, *epsilon_)
+                                    : pick(log_probs, batch.lights, uniforms)};
   const auto* log_prob = log_probs.const_data_ptr<float>();
   const auto* ptr = batch.lights.ptr().const_data_ptr<std::int64_t>();
   for (std::size_t b = 0; b < made.green.size(); ++b)

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <span>
 #include <vector>
 
@@ -53,9 +54,16 @@ struct SignalTerms {
   torch::Tensor values;    ///< [B] standardised
 };
 
+/// As the script `greedy`, as probabilities: a vehicle more near the line makes a green e^2 times
+/// as probable.
+constexpr double kLogitOfAVehicle = 2.0;
+
 class SignalPolicy {
  public:
-  SignalPolicy(const SignalKind& kind, std::uint64_t seed);
+  /// It begins as the script `greedy`, almost.
+  /// @param logit_of_a_vehicle how much higher the logit of a green is for a vehicle more
+  SignalPolicy(const SignalKind& kind, std::uint64_t seed,
+               double logit_of_a_vehicle = kLogitOfAVehicle);
 
   [[nodiscard]] bool looks_around() const { return kind_.encoder_layers > 0; }
   [[nodiscard]] const SignalKind& kind() const { return kind_; }
@@ -63,18 +71,23 @@ class SignalPolicy {
   [[nodiscard]] SignalBatch observe(std::span<const rollout::SignalChoice> choices,
                                     std::span<const float> rows,
                                     const scene::SignalGraphView& graph) const;
-  /// @param uniforms [R] in [0, 1), from which choices are drawn; empty: the most probable ones
+  /// Choices are drawn otherwise from now on: the best green but for this share of them, in which
+  /// any is as likely.
+  void explore(double epsilon) { epsilon_ = epsilon; }
+  /// @param uniforms [R] in [0, 1), from which choices are drawn; empty: the best ones
   SignalDecisions decide(const SignalBatch& batch, std::span<const float> uniforms);
   /// @param chosen [B] int64 row
   SignalTerms evaluate(const SignalBatch& batch, const torch::Tensor& chosen);
 
+  /// With gradient.
+  [[nodiscard]] model::SignalOutput forward(const SignalBatch& batch);
+  [[nodiscard]] const model::SignalNetwork& network() const { return network_; }
   [[nodiscard]] comm::NamedTensors parameters() const;
 
  private:
-  [[nodiscard]] model::SignalOutput forward(const SignalBatch& batch);
-
   SignalKind kind_;
   model::SignalNetwork network_;
+  std::optional<double> epsilon_;
 };
 
 /// As "signals/features", "signals/hidden_dim" and "signals/encoder_layers": what must be equal for

@@ -1,4 +1,4 @@
-/// The update of a policy of traffic lights: clipped steps on all ranks together.
+/// What learns from the episodes of traffic lights: by PPO or from a replay.
 #pragma once
 
 #include <torch/utils.h>
@@ -6,28 +6,22 @@
 #include <cstdint>
 #include <optional>
 #include <utility>
+#include <vector>
 
-#include "optim/slice_optimiser.h"
-#include "policy/signal_policy.h"
-#include "signals/experience.h"
+#include "signals/episodes.h"
 #include "traffic/checkpoint/snapshot.h"
-#include "traffic/comm/communicator.h"
 #include "traffic/comm/flat_arena.h"
-#include "traffic/comm/gradient_reducer.h"
-#include "traffic/config/config.h"
-#include "traffic/rl/ppo_loss.h"
-#include "traffic/rl/ppo_statistics.h"
-#include "traffic/rl/running_mean_std.h"
+#include "traffic/report/metrics.h"
+#include "traffic/train/run/training.h"
+#include "traffic/train/run/watched_loss.h"
 
 namespace traffic::train::signals {
 
-/// What an update did; equal on all ranks.
-struct UpdateResult {
-  rl::PpoStatistics statistics;  ///< of the last epoch
-  double grad_norm = 0.0;        ///< mean over steps, before clipping
-  double learning_rate = 0.0;
-  std::int64_t epochs = 0;
-  std::int64_t steps = 0;
+/// What an iteration came to; equal on all ranks.
+struct Learned {
+  std::int64_t decisions = 0;  ///< of all ranks, new ones
+  report::NamedValues figures;
+  std::optional<WatchedLoss> loss;  ///< nothing where there was nothing to learn from yet
 };
 
 /// While it lives a network has other weights than those that it learns with.
@@ -48,54 +42,36 @@ class WeightsInUse {
   torch::Tensor kept_;
 };
 
-/// The policy is judged, kept and used with a running mean of its weights (Polyak and Juditsky
-/// 1992): between two iterations they move by more than what is learned in one.
 class Learner {
  public:
-  /// Collective.
-  Learner(const config::Config& config, SignalPolicy& policy, comm::Communicator& communicator);
+  Learner() = default;
+  virtual ~Learner() = default;
+  Learner(const Learner&) = delete;
+  Learner& operator=(const Learner&) = delete;
 
-  /// Collective. The same episodes give the same parameters up to rounding, however they are spread
-  /// over ranks.
+  /// Before the episodes that are learned from: how the policy draws its choices in them.
+  /// @param decisions of all ranks so far
+  virtual void begin_iteration(std::int64_t /*decisions*/) {}
+  /// Discount of a control period.
+  [[nodiscard]] virtual double gamma() const = 0;
+  /// Collective. @return nothing if it was given up because a stop is requested
   /// @throws NumericError after too many steps in a row without a finite gradient
-  /// @return nothing if it was given up between two passes because a stop is requested
-  std::optional<UpdateResult> update(const std::vector<EpisodeHistory>& episodes,
-                                     std::int64_t num_episodes, std::int64_t iteration);
+  virtual std::optional<Learned> learn(const std::vector<EpisodeHistory>& episodes,
+                                       std::int64_t num_episodes, std::int64_t iteration) = 0;
 
-  [[nodiscard]] const comm::ParameterArena& parameters() const { return parameters_; }
-  /// The policy with the mean of its weights, until the end of what is returned.
-  [[nodiscard]] WeightsInUse use_mean() const { return {parameters_.flat(), mean_}; }
-  [[nodiscard]] std::int64_t skipped_steps() const { return optimiser_.skipped_steps(); }
+  [[nodiscard]] virtual const comm::ParameterArena& parameters() const = 0;
+  /// The policy with the weights that are judged, kept and used, until the end of what is returned.
+  [[nodiscard]] virtual WeightsInUse weights_in_use() const = 0;
+  [[nodiscard]] virtual std::int64_t skipped_steps() const = 0;
+  /// As of a Training.
+  [[nodiscard]] virtual std::int64_t bytes_of_parts() const { return 0; }
+  [[nodiscard]] virtual MemoryNeeds memory_needs() const { return {}; }
 
-  /// Weights and the scale of values, without the optimiser.
+  /// Weights, without what only this learning has.
   /// @throws CheckpointError if a part is missing or does not fit
-  void start_from(const checkpoint::Snapshot& snapshot);
-  void restore_from(const checkpoint::Snapshot& snapshot);
-  void save_to(checkpoint::Snapshot& snapshot) const;
-
- private:
-  /// What a pass goes through.
-  struct Targets {
-    torch::Tensor advantages;  ///< [N] standardised
-    torch::Tensor values;      ///< [N] standardised, of the value that acted
-    torch::Tensor returns;     ///< [N] standardised
-  };
-  Targets make_targets(const Experience& experience);
-  [[nodiscard]] std::int64_t states_of_minibatch(const Experience& experience) const;
-  bool run_epoch(const Experience& experience, const Targets& targets, std::int64_t iteration,
-                 UpdateResult& result);
-  rl::PpoLoss loss_of(const Experience& experience, const Targets& targets,
-                      const torch::Tensor& decisions, double denominator);
-
-  config::Ppo ppo_;
-  std::uint64_t seed_;
-  SignalPolicy& policy_;
-  comm::Communicator& communicator_;
-  comm::ParameterArena parameters_;
-  comm::GradientArena gradients_;
-  SliceOptimiser optimiser_;
-  torch::Tensor mean_;           ///< [P] of the weights after the last iterations
-  rl::RunningMeanStd scale_{1};  ///< of returns
+  virtual void start_from(const checkpoint::Snapshot& snapshot) = 0;
+  virtual void restore_from(const checkpoint::Snapshot& snapshot) = 0;
+  virtual void save_to(checkpoint::Snapshot& snapshot) const = 0;
 };
 
 }  // namespace traffic::train::signals

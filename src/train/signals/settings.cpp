@@ -1,5 +1,6 @@
 #include "signals/settings.h"
 
+#include "offpolicy/settings.h"
 #include "rollouts/baseline_runs.h"
 #include "traffic/config/scenario_mix.h"
 #include "traffic/core/error.h"
@@ -16,8 +17,13 @@ SignalKind kind_of(const Signals& settings) {
 
 std::vector<OwnSection> own_sections() {
   using config::between;
-  return {{{"signals", "Traffic lights as agents; [ppo] says how they learn."},
-           {{SIGNALS_KEY(hidden_dim), .help = "Width of the network.", .range = between(4, 1024)},
+  return {{{"signals", "Traffic lights as agents."},
+           {{SIGNALS_KEY(learner),
+             .help = "ppo ([ppo] says how it learns) or dqn, double Q-learning from a replay "
+                     "([offpolicy]; a step of an environment is a decision of a light there, and "
+                     "[ppo] says how many iterations there are and when it is evaluated).",
+             .choices = {"ppo", "dqn"}},
+            {SIGNALS_KEY(hidden_dim), .help = "Width of the network.", .range = between(4, 1024)},
             {SIGNALS_KEY(encoder_layers),
              .help = "Layers of attention between the lights of a network, each of which brings "
                      "the states of lights one farther on the road; 0: none.",
@@ -30,7 +36,11 @@ std::vector<OwnSection> own_sections() {
              .range = {.low = 0.0, .high = 100.0, .low_open = true}},
             {SIGNALS_KEY(reward_scale),
              .help = "Of a second that vehicles lose before a light, in its reward.",
-             .range = {.low = 0.0, .high = 1e6, .low_open = true}}}}};
+             .range = {.low = 0.0, .high = 1e6, .low_open = true}},
+            {SIGNALS_KEY(max_greens),
+             .help = "With learner dqn: greens of a light that a decision in the replay has room "
+                     "for.",
+             .range = between(2, 64)}}}};
 }
 
 std::vector<config::PresetRow> presets() {
@@ -42,6 +52,9 @@ std::vector<config::PresetRow> presets() {
       {"ppo.eval_interval", {{"2", "", "", "", ""}}},
       {"ppo.eval_episodes", {{"2", "", "", "", ""}}},
       {"signals.episodes", {{"2", "", "16", "", ""}}},
+      {"offpolicy.buffer_size", {{"20000", "", "1000000", "100000", ""}}},
+      {"offpolicy.learning_starts", {{"100", "", "", "", ""}}},
+      {"offpolicy.batch_size", {{"64", "", "512", "128", ""}}},
       {"evaluation.seeds", {{"100..101", "", "", "", ""}}},
   };
 }
@@ -50,6 +63,19 @@ void check_settings(const config::Config& config) {
   const auto settings = config.extension<Signals>();
   if (settings.demand.size() != 2 || settings.demand[0] > settings.demand[1]) {
     throw ConfigError("signals.demand: expected two numbers, the least first");
+  }
+  if (settings.learns_values()) {
+    if (settings.encoder_layers > 0) {
+      throw ConfigError(
+          "signals.encoder_layers is {}: what other lights do is not in the replay of "
+          "signals.learner = \"dqn\"; expected 0",
+          settings.encoder_layers);
+    }
+    if (const auto& learning = config.extension<offpolicy::OffPolicy>();
+        learning.learner != "dqn") {
+      throw ConfigError("offpolicy.learner is {}, with signals.learner = \"dqn\" expected dqn",
+                        learning.learner);
+    }
   }
   if (config.env.actors != std::vector<std::string>{"signals"}) {
     throw ConfigError(

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "policy/signal_policy.h"
@@ -13,11 +14,15 @@
 namespace traffic::train::signals {
 
 struct Signals {
+  std::string learner = "ppo";
   std::int64_t hidden_dim = 48;
   std::int64_t encoder_layers = 0;
   std::int64_t episodes = 4;                ///< of all ranks in an iteration
   std::vector<double> demand = {0.1, 1.3};  ///< least and greatest factor on the demand
   double reward_scale = 0.1;                ///< of a second lost
+  std::int64_t max_greens = 8;              ///< that a decision in a replay has room for
+
+  [[nodiscard]] bool learns_values() const { return learner == "dqn"; }
 };
 
 SignalKind kind_of(const Signals& settings);

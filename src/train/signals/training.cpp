@@ -16,7 +16,8 @@
 #include "run/snapshot_parts.h"
 #include "run/together.h"
 #include "signals/episodes.h"
-#include "signals/learner.h"
+#include "signals/ppo_learner.h"
+#include "signals/q_learner.h"
 #include "signals/settings.h"
 #include "traffic/checkpoint/file.h"
 #include "traffic/core/error.h"
@@ -39,6 +40,12 @@ struct Outcomes {
   std::int64_t env_steps = 0;
 };
 
+/// Values are in units of the reward, logits of probabilities are not.
+double first_logit_of_a_vehicle(const Signals& settings) {
+  constexpr double kSavedByAGreen_s = 10.0;  // of a vehicle that waits for it
+  return settings.learns_values() ? settings.reward_scale * kSavedByAGreen_s : kLogitOfAVehicle;
+}
+
 /// On this rank: everything that lives as long as the training. It learns on the CPU, in one
 /// thread: a network of this size takes a GPU longer to be told, and threads longer to share, than
 /// to compute.
@@ -51,8 +58,9 @@ class SignalsTraining final : public Training {
         communicator_(run.communicator().host()),
         pool_(rollout::start_sumo_pool(run.session(), config_)),
         policy_(kind_of(settings_),
-                derive_seed(static_cast<std::uint64_t>(config_.run.seed), {kControllerStream})),
-        learner_(config_, policy_, communicator_) {
+                derive_seed(static_cast<std::uint64_t>(config_.run.seed), {kControllerStream}),
+                first_logit_of_a_vehicle(settings_)),
+        learner_(make_learner()) {
     torch::set_num_threads(1);
   }
 
@@ -60,7 +68,7 @@ class SignalsTraining final : public Training {
   [[nodiscard]] std::int64_t step() const override { return iteration_; }
   [[nodiscard]] std::int64_t total_steps() const override { return config_.ppo.iterations; }
   [[nodiscard]] const comm::ParameterArena& parameters() const override {
-    return learner_.parameters();
+    return learner_->parameters();
   }
 
   void start() override;
@@ -69,12 +77,15 @@ class SignalsTraining final : public Training {
   void save_to(checkpoint::Snapshot& snapshot) const override;
   std::optional<Iteration> iterate() override;
   std::optional<Assessment> evaluate() override;
-  void take_best(const checkpoint::Snapshot& snapshot) override { learner_.restore_from(snapshot); }
+  void take_best(const checkpoint::Snapshot& snapshot) override { learner_->start_from(snapshot); }
+  [[nodiscard]] std::int64_t bytes_of_parts() const override { return learner_->bytes_of_parts(); }
+  [[nodiscard]] MemoryNeeds memory_needs() const override { return learner_->memory_needs(); }
   void conclude(report::Summary& summary) override;
   void count_faults(report::Summary& summary) const override;
   void close() override { pool_.close(); }
 
  private:
+  std::unique_ptr<Learner> make_learner();
   std::optional<std::vector<EpisodeHistory>> run_together(EpisodesWanted wanted,
                                                           std::int64_t count);
   Outcomes share(const std::vector<EpisodeHistory>& mine, std::int64_t count);
@@ -87,7 +98,7 @@ class SignalsTraining final : public Training {
   comm::Communicator& communicator_;
   rollout::SignalPool pool_;
   SignalPolicy policy_;
-  Learner learner_;
+  std::unique_ptr<Learner> learner_;
   std::int64_t iteration_ = 0;
   std::int64_t decisions_ = 0;               ///< of all ranks, learned from
   std::int64_t env_steps_ = 0;               ///< simulation steps of all ranks in training
@@ -96,11 +107,19 @@ class SignalsTraining final : public Training {
   rollout::PoolCounters counters_;  ///< of all nodes, after the last episodes
 };
 
+std::unique_ptr<Learner> SignalsTraining::make_learner() {
+  if (!settings_.learns_values()) {
+    return std::make_unique<PpoLearner>(config_, policy_, communicator_);
+  }
+  offpolicy::check_settings(config_.extension<offpolicy::OffPolicy>(), communicator_.size());
+  return std::make_unique<QLearner>(config_, policy_, communicator_, time_split_);
+}
+
 void SignalsTraining::start() {
   if (const std::string& path = config_.run.init_from; !path.empty()) {
     const checkpoint::Snapshot snapshot = checkpoint::load(path);
     check_signal_kind(snapshot, policy_.kind());
-    learner_.start_from(snapshot);
+    learner_->start_from(snapshot);
     spdlog::info("starting from {}", snapshot.source());
   }
   comm::check_replicas_equal(communicator_, parameters().flat(), "the parameters at the start");
@@ -139,6 +158,7 @@ Outcomes SignalsTraining::share(const std::vector<EpisodeHistory>& mine, std::in
 /// Collect, learn.
 std::optional<Iteration> SignalsTraining::iterate() {
   const std::int64_t episodes = settings_.episodes;
+  learner_->begin_iteration(decisions_);
   const auto seed = static_cast<std::uint64_t>(config_.run.seed);
   const auto mine = run_together(
       {.orders = {},
@@ -147,32 +167,23 @@ std::optional<Iteration> SignalsTraining::iterate() {
        .sampling_seed =
            derive_seed(seed, {kSamplingStream, static_cast<std::uint64_t>(iteration_)}),
        .reward_scale = settings_.reward_scale,
-       .gamma = config_.ppo.gamma,
+       .gamma = learner_->gamma(),
        .may_give_up = true},
       episodes);
   if (!mine) return std::nullopt;
   const Outcomes outcomes = share(*mine, episodes);
   const auto learning = time_split_.measure(TimeShare::kLearn);
-  const auto update = learner_.update(*mine, episodes, iteration_);
+  auto update = learner_->learn(*mine, episodes, iteration_);
   if (!update) return std::nullopt;
   ++iteration_;
-  decisions_ += static_cast<std::int64_t>(update->statistics.decisions);
+  decisions_ += update->decisions;
   env_steps_ += outcomes.env_steps;
   report::NamedValues figures{{"rollout/delay_s", report::mean_interval(outcomes.delay_s).mean},
-                              {"rollout/queue", report::mean_interval(outcomes.queue).mean},
-                              {"train/decisions", update->statistics.decisions},
-                              {"train/policy_loss", update->statistics.policy_loss},
-                              {"train/value_loss", update->statistics.value_loss},
-                              {"train/entropy", update->statistics.entropy},
-                              {"train/approx_kl", update->statistics.approx_kl},
-                              {"train/clip_fraction", update->statistics.clip_fraction},
-                              {"train/explained_variance", update->statistics.explained_variance},
-                              {"train/grad_norm", update->grad_norm},
-                              {"train/learning_rate", update->learning_rate},
-                              {"train/epochs", static_cast<double>(update->epochs)}};
-  report::NamedValues shown{figures.front()};
+                              {"rollout/queue", report::mean_interval(outcomes.queue).mean}};
+  const report::NamedValues shown{figures.front()};
+  for (auto& figure : update->figures) figures.push_back(std::move(figure));
   return Iteration{.items = outcomes.env_steps,
-                   .loss = WatchedLoss{.value = update->statistics.value_loss},
+                   .loss = update->loss,
                    .evaluation_due = iteration_ % config_.ppo.eval_interval == 0,
                    .metrics = std::move(figures),
                    .shown = std::move(shown)};
@@ -186,7 +197,7 @@ std::optional<Outcomes> SignalsTraining::run_selection(const std::string& contro
     spec.controller = controller;
     return spec;
   };
-  const WeightsInUse mean = learner_.use_mean();
+  const WeightsInUse in_use = learner_->weights_in_use();
   const auto mine = run_together({.orders = {},
                                   .spec_of = spec_of,
                                   .policy = controller.empty() ? &policy_ : nullptr,
@@ -231,11 +242,11 @@ void SignalsTraining::conclude(report::Summary& summary) {
 void SignalsTraining::count_faults(report::Summary& summary) const {
   summary.faults["lost_episodes"] = static_cast<std::int64_t>(counters_.lost_episodes);
   summary.faults["restarted_environments"] = static_cast<std::int64_t>(counters_.restarts);
-  summary.faults["skipped_steps"] = learner_.skipped_steps();
+  summary.faults["skipped_steps"] = learner_->skipped_steps();
 }
 
 void SignalsTraining::save_to(checkpoint::Snapshot& snapshot) const {
-  learner_.save_to(snapshot);
+  learner_->save_to(snapshot);
   put_signal_kind(snapshot, policy_.kind());
   put_decides(snapshot, Decides::kGreedy);
   snapshot.put_int("signals/iteration", iteration_);
@@ -246,7 +257,7 @@ void SignalsTraining::save_to(checkpoint::Snapshot& snapshot) const {
 
 void SignalsTraining::restore_from(const checkpoint::Snapshot& snapshot) {
   check_signal_kind(snapshot, policy_.kind());
-  learner_.restore_from(snapshot);
+  learner_->restore_from(snapshot);
   iteration_ = snapshot.integer("signals/iteration");
   decisions_ = snapshot.integer("signals/decisions");
   env_steps_ = snapshot.integer("signals/env_steps");
@@ -273,7 +284,7 @@ TrainingRow signals_training() {
                     .of_traffic = false,
                     .starts_from = {},
                     .simulates = true,
-                    .sections = {"signals"},
+                    .sections = {"signals", "offpolicy"},
                     .presets = signals::presets()},
           .make = [](Run& run) -> std::unique_ptr<Training> {
             return std::make_unique<signals::SignalsTraining>(run);

@@ -1,4 +1,4 @@
-#include "signals/learner.h"
+#include "signals/ppo_learner.h"
 
 #include <algorithm>
 #include <cmath>
@@ -37,8 +37,8 @@ torch::Tensor even_out(const torch::Tensor& advantages, const torch::Tensor& lig
 
 }  // namespace
 
-Learner::Learner(const config::Config& config, SignalPolicy& policy,
-                 comm::Communicator& communicator)
+PpoLearner::PpoLearner(const config::Config& config, SignalPolicy& policy,
+                       comm::Communicator& communicator)
     : ppo_(config.ppo),
       seed_(static_cast<std::uint64_t>(config.run.seed)),
       policy_(policy),
@@ -53,8 +53,8 @@ Learner::Learner(const config::Config& config, SignalPolicy& policy,
                  communicator),
       mean_(parameters_.flat().detach().clone()) {}
 
-std::optional<UpdateResult> Learner::update(const std::vector<EpisodeHistory>& episodes,
-                                            std::int64_t num_episodes, std::int64_t iteration) {
+std::optional<UpdateResult> PpoLearner::update(const std::vector<EpisodeHistory>& episodes,
+                                               std::int64_t num_episodes, std::int64_t iteration) {
   const Experience experience =
       pack(episodes, num_episodes, scale_, {.gamma = ppo_.gamma, .gae_lambda = ppo_.gae_lambda},
            communicator_);
@@ -72,8 +72,27 @@ std::optional<UpdateResult> Learner::update(const std::vector<EpisodeHistory>& e
   return result;
 }
 
+std::optional<Learned> PpoLearner::learn(const std::vector<EpisodeHistory>& episodes,
+                                         std::int64_t num_episodes, std::int64_t iteration) {
+  const auto result = update(episodes, num_episodes, iteration);
+  if (!result) return std::nullopt;
+  const rl::PpoStatistics& found = result->statistics;
+  return Learned{.decisions = static_cast<std::int64_t>(found.decisions),
+                 .figures = {{"train/decisions", found.decisions},
+                             {"train/policy_loss", found.policy_loss},
+                             {"train/value_loss", found.value_loss},
+                             {"train/entropy", found.entropy},
+                             {"train/approx_kl", found.approx_kl},
+                             {"train/clip_fraction", found.clip_fraction},
+                             {"train/explained_variance", found.explained_variance},
+                             {"train/grad_norm", result->grad_norm},
+                             {"train/learning_rate", result->learning_rate},
+                             {"train/epochs", static_cast<double>(result->epochs)}},
+                 .loss = WatchedLoss{.value = found.value_loss}};
+}
+
 /// Advantages of all ranks on one scale, evened out; the running scale of returns goes on.
-Learner::Targets Learner::make_targets(const Experience& experience) {
+PpoLearner::Targets PpoLearner::make_targets(const Experience& experience) {
   const auto moments_of = [&](const torch::Tensor& x) {
     torch::Tensor moments = rl::moments_of(x, 1);
     communicator_.all_reduce(moments);
@@ -89,15 +108,15 @@ Learner::Targets Learner::make_targets(const Experience& experience) {
 }
 
 /// As many as have ppo.minibatch_size decisions, about.
-std::int64_t Learner::states_of_minibatch(const Experience& experience) const {
+std::int64_t PpoLearner::states_of_minibatch(const Experience& experience) const {
   const double states_a_decision = static_cast<double>(experience.total_states) /
                                    static_cast<double>(std::max<std::int64_t>(1, experience.total));
   return std::max<std::int64_t>(
       1, std::llround(static_cast<double>(ppo_.minibatch_size) * states_a_decision));
 }
 
-bool Learner::run_epoch(const Experience& experience, const Targets& targets,
-                        std::int64_t iteration, UpdateResult& result) {
+bool PpoLearner::run_epoch(const Experience& experience, const Targets& targets,
+                           std::int64_t iteration, UpdateResult& result) {
   const auto minibatches =
       split_minibatches(experience.global_state, experience.total_states, seed_,
                         {.stream = kPolicyMinibatchStream,
@@ -136,8 +155,8 @@ bool Learner::run_epoch(const Experience& experience, const Targets& targets,
   return goes_on;
 }
 
-rl::PpoLoss Learner::loss_of(const Experience& experience, const Targets& targets,
-                             const torch::Tensor& decisions, double denominator) {
+rl::PpoLoss PpoLearner::loss_of(const Experience& experience, const Targets& targets,
+                                const torch::Tensor& decisions, double denominator) {
   const auto of_decisions = [&](const torch::Tensor& x) { return x.index_select(0, decisions); };
   const Taken taken = take(experience, decisions);
   const SignalTerms now = policy_.evaluate(taken.batch, taken.chosen);
@@ -155,20 +174,20 @@ rl::PpoLoss Learner::loss_of(const Experience& experience, const Targets& target
                        .vf_coef = ppo_.vf_coef});
 }
 
-void Learner::start_from(const checkpoint::Snapshot& snapshot) {
+void PpoLearner::start_from(const checkpoint::Snapshot& snapshot) {
   copy_parameters(snapshot, parameters_.parameters());
   mean_.copy_(parameters_.flat().detach());
   scale_.load_state(snapshot.tensor("signals/value_scale"));
 }
 
-void Learner::restore_from(const checkpoint::Snapshot& snapshot) {
+void PpoLearner::restore_from(const checkpoint::Snapshot& snapshot) {
   start_from(snapshot);
   const torch::NoGradGuard no_grad;
   snapshot.copy_tensor("signals/learning_weights", parameters_.flat());
   optimiser_.restore_from(snapshot, "optimizer/signals");
 }
 
-void Learner::save_to(checkpoint::Snapshot& snapshot) const {
+void PpoLearner::save_to(checkpoint::Snapshot& snapshot) const {
   snapshot.put_tensor("signals/learning_weights", parameters_.flat().detach());
   comm::NamedTensors mean;
   for (const comm::ArenaEntry& entry : parameters_.entries()) {

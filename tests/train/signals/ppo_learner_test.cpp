@@ -1,5 +1,5 @@
 /// Runs on 1, 2 and 3 ranks.
-#include "train/signals/learner.h"
+#include "train/signals/ppo_learner.h"
 
 #include <gmock/gmock.h>
 #include <torch/utils.h>
@@ -76,8 +76,8 @@ TEST(SignalLearner, RanksTogetherLearnWhatOneLearnsFromAllEpisodes) {
   const config::Config config = small_config();
   SignalPolicy together_policy({.hidden_dim = 16}, 3);
   SignalPolicy alone_policy({.hidden_dim = 16}, 3);
-  Learner together(config, together_policy, *communicator);
-  Learner joined(config, alone_policy, alone);
+  PpoLearner together(config, together_policy, *communicator);
+  PpoLearner joined(config, alone_policy, alone);
   for (int iteration = 0; iteration < 2; ++iteration) {
     // Both have lived through the same: what the policy of one alone decided.
     const auto mine =
@@ -105,8 +105,8 @@ TEST(SignalLearner, RanksTogetherLearnLikewiseWhatIsSeenOfOtherLights) {
   const config::Config config = small_config();
   SignalPolicy together_policy(kLooksAround, 3);
   SignalPolicy alone_policy(kLooksAround, 3);
-  Learner together(config, together_policy, *communicator);
-  Learner joined(config, alone_policy, alone);
+  PpoLearner together(config, together_policy, *communicator);
+  PpoLearner joined(config, alone_policy, alone);
   const auto mine =
       live_episodes_around(alone_policy, kEpisodes, communicator->rank(), communicator->size());
   const auto all = live_episodes_around(alone_policy, kEpisodes, 0, 1);
@@ -144,7 +144,7 @@ TEST(SignalLearner, LearnsFromWhatOnlyAnotherLightKnows) {
   test::AloneCommunicator alone;
   const auto worth_after_learning = [&](const SignalKind& kind) {
     SignalPolicy policy(kind, 3);
-    Learner learner(config, policy, alone);
+    PpoLearner learner(config, policy, alone);
     for (int iteration = 0; iteration < 25; ++iteration) {
       auto episodes = live_episodes_around(policy, 12, 0, 1, static_cast<std::uint64_t>(iteration));
       if (!policy.looks_around()) {
@@ -168,7 +168,7 @@ TEST(SignalLearner, FindsTheGreenThatIsWorthMost) {
   const config::Config config = small_config();
   test::AloneCommunicator alone;
   SignalPolicy policy({.hidden_dim = 16}, 3);
-  Learner learner(config, policy, alone);
+  PpoLearner learner(config, policy, alone);
   const double before = worth(policy);
   for (int iteration = 0; iteration < 10; ++iteration) {
     const auto episodes =
@@ -183,7 +183,7 @@ TEST(SignalLearner, LearnsFromQuietLightsBesideBusyOnes) {
   const config::Config config = small_config();
   test::AloneCommunicator alone;
   SignalPolicy policy({.hidden_dim = 16}, 3);
-  Learner learner(config, policy, alone);
+  PpoLearner learner(config, policy, alone);
   constexpr float kQuiet = 0.1F;
   Rng rng(5);
   for (std::uint64_t iteration = 0; iteration < 20; ++iteration) {
@@ -210,8 +210,8 @@ TEST(SignalLearner, GoesOnFromWhatItSaved) {
     const auto live_with = kind.encoder_layers > 0 ? live_episodes_around : live_episodes;
     SignalPolicy first_policy(kind, 3);
     SignalPolicy second_policy(kind, 4);
-    Learner first(config, first_policy, alone);
-    Learner second(config, second_policy, alone);
+    PpoLearner first(config, first_policy, alone);
+    PpoLearner second(config, second_policy, alone);
     ASSERT_TRUE(first.update(live_with(first_policy, 3, 0, 1, 1), 3, 0));
     checkpoint::Snapshot snapshot(1);
     first.save_to(snapshot);
@@ -219,8 +219,8 @@ TEST(SignalLearner, GoesOnFromWhatItSaved) {
     const auto episodes = live_with(first_policy, 3, 0, 1, 8);
     for (auto* one : {&first, &second}) ASSERT_TRUE(one->update(episodes, 3, 1));
     EXPECT_TRUE(first.parameters().flat().equal(second.parameters().flat()));
-    const WeightsInUse of_first = first.use_mean();
-    const WeightsInUse of_second = second.use_mean();
+    const WeightsInUse of_first = first.weights_in_use();
+    const WeightsInUse of_second = second.weights_in_use();
     EXPECT_TRUE(first.parameters().flat().equal(second.parameters().flat()));
   }
 }
@@ -229,7 +229,7 @@ TEST(SignalLearner, IsUsedWithTheRunningMeanOfItsWeights) {
   const config::Config config = small_config();
   test::AloneCommunicator alone;
   SignalPolicy policy({.hidden_dim = 16}, 3);
-  Learner learner(config, policy, alone);
+  PpoLearner learner(config, policy, alone);
   const auto weights = [&] { return learner.parameters().flat().detach().clone(); };
   const torch::Tensor start = weights();
   ASSERT_TRUE(learner.update(live_episodes(policy, 3, 0, 1, 1), 3, 0));
@@ -239,15 +239,15 @@ TEST(SignalLearner, IsUsedWithTheRunningMeanOfItsWeights) {
   const torch::Tensor second = weights();
   const torch::Tensor mean = 0.5 * (first + second);
   {
-    const WeightsInUse in_use = learner.use_mean();
+    const WeightsInUse in_use = learner.weights_in_use();
     EXPECT_TRUE(weights().allclose(mean, 1e-5, 1e-7));
   }
   EXPECT_TRUE(weights().equal(second)) << "learning goes on from its own";
   checkpoint::Snapshot snapshot(1);
   learner.save_to(snapshot);
   SignalPolicy saved({.hidden_dim = 16}, 4);
-  Learner(config, saved, alone).start_from(snapshot);
-  const WeightsInUse in_use = learner.use_mean();
+  PpoLearner(config, saved, alone).start_from(snapshot);
+  const WeightsInUse in_use = learner.weights_in_use();
   const auto used = policy.parameters();
   const auto kept = saved.parameters();
   for (std::size_t i = 0; i < used.size(); ++i) EXPECT_TRUE(used[i].second.equal(kept[i].second));

@@ -1,0 +1,85 @@
+/// The update of a policy of traffic lights by PPO: clipped steps on all ranks together.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "optim/slice_optimiser.h"
+#include "policy/signal_policy.h"
+#include "signals/experience.h"
+#include "signals/learner.h"
+#include "traffic/checkpoint/snapshot.h"
+#include "traffic/comm/communicator.h"
+#include "traffic/comm/flat_arena.h"
+#include "traffic/comm/gradient_reducer.h"
+#include "traffic/config/config.h"
+#include "traffic/rl/ppo_loss.h"
+#include "traffic/rl/ppo_statistics.h"
+#include "traffic/rl/running_mean_std.h"
+
+namespace traffic::train::signals {
+
+/// What an update did; equal on all ranks.
+struct UpdateResult {
+  rl::PpoStatistics statistics;  ///< of the last epoch
+  double grad_norm = 0.0;        ///< mean over steps, before clipping
+  double learning_rate = 0.0;
+  std::int64_t epochs = 0;
+  std::int64_t steps = 0;
+};
+
+/// The policy is judged, kept and used with a running mean of its weights (Polyak and Juditsky
+/// 1992): between two iterations they move by more than what is learned in one.
+class PpoLearner final : public Learner {
+ public:
+  /// Collective.
+  PpoLearner(const config::Config& config, SignalPolicy& policy, comm::Communicator& communicator);
+
+  /// Collective. The same episodes give the same parameters up to rounding, however they are spread
+  /// over ranks.
+  /// @throws NumericError after too many steps in a row without a finite gradient
+  /// @return nothing if it was given up between two passes because a stop is requested
+  std::optional<UpdateResult> update(const std::vector<EpisodeHistory>& episodes,
+                                     std::int64_t num_episodes, std::int64_t iteration);
+
+  std::optional<Learned> learn(const std::vector<EpisodeHistory>& episodes,
+                               std::int64_t num_episodes, std::int64_t iteration) override;
+
+  [[nodiscard]] double gamma() const override { return ppo_.gamma; }
+  [[nodiscard]] const comm::ParameterArena& parameters() const override { return parameters_; }
+  /// The mean.
+  [[nodiscard]] WeightsInUse weights_in_use() const override { return {parameters_.flat(), mean_}; }
+  [[nodiscard]] std::int64_t skipped_steps() const override { return optimiser_.skipped_steps(); }
+
+  /// Weights and the scale of values, without the optimiser.
+  void start_from(const checkpoint::Snapshot& snapshot) override;
+  void restore_from(const checkpoint::Snapshot& snapshot) override;
+  void save_to(checkpoint::Snapshot& snapshot) const override;
+
+ private:
+  /// What a pass goes through.
+  struct Targets {
+    torch::Tensor advantages;  ///< [N] standardised
+    torch::Tensor values;      ///< [N] standardised, of the value that acted
+    torch::Tensor returns;     ///< [N] standardised
+  };
+  Targets make_targets(const Experience& experience);
+  [[nodiscard]] std::int64_t states_of_minibatch(const Experience& experience) const;
+  bool run_epoch(const Experience& experience, const Targets& targets, std::int64_t iteration,
+                 UpdateResult& result);
+  rl::PpoLoss loss_of(const Experience& experience, const Targets& targets,
+                      const torch::Tensor& decisions, double denominator);
+
+  config::Ppo ppo_;
+  std::uint64_t seed_;
+  SignalPolicy& policy_;
+  comm::Communicator& communicator_;
+  comm::ParameterArena parameters_;
+  comm::GradientArena gradients_;
+  SliceOptimiser optimiser_;
+  torch::Tensor mean_;           ///< [P] of the weights after the last iterations
+  rl::RunningMeanStd scale_{1};  ///< of returns
+};
+
+}  // namespace traffic::train::signals

@@ -1,0 +1,44 @@
+/// A decision of a light as a row of numbers, which a replay keeps:
+///
+///   number of greens | which is shown | features of each of K greens, zeros behind the last
+#pragma once
+
+#include <torch/types.h>
+
+#include <cstdint>
+#include <functional>
+
+#include "policy/signal_policy.h"
+#include "signals/episodes.h"
+#include "traffic/replay/segment.h"
+
+namespace traffic::train::signals {
+
+struct RowLayout {
+  std::int64_t features = 1;    ///< F, of a green
+  std::int64_t max_greens = 8;  ///< K
+
+  [[nodiscard]] std::int64_t width() const { return kFirstGreen + max_greens * features; }
+  static constexpr std::int64_t kFirstGreen = 2;
+};
+
+/// Rows taken apart. @param rows [B, layout.width()]
+SignalBatch take_apart(const RowLayout& layout, const torch::Tensor& rows);
+
+/// Over how many decisions a return goes before a value stands for the rest, and the discount of a
+/// control period; a decision takes one or several.
+struct Return {
+  std::int64_t n_step = 1;
+  double gamma = 0.95;
+};
+/// Columns of a step's action vector.
+enum ReturnColumn : std::int64_t { kReturn = 0, kDiscount, kNumReturnColumns };
+
+/// Hands over the decisions of all lights, one light's after the other's, each light's last one as
+/// an end: what became of it is not known. The return of a decision and the discount of what comes
+/// after it are in the action vector; a step's own reward is not used.
+/// @throws DataError if a light has more greens than the layout
+void for_each_decision(const RowLayout& layout, const std::vector<EpisodeHistory>& episodes,
+                       const Return& kind, const std::function<void(const replay::Step&)>& push);
+
+}  // namespace traffic::train::signals
