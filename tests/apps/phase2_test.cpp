@@ -528,6 +528,19 @@ TEST_F(Phase2Test, AFallOfTheGainGoesBackToTheBestAlsoWhereTheRunIsResumed) {
   EXPECT_EQ(text(dir_ / "whole" / "episodes.csv"), text(dir_ / "cut" / "episodes.csv"));
 }
 
+TEST_F(Phase2Test, APolicyThatCommandsNobodyIsSaidToBeNoControl) {
+  const Outcome outcome =
+      run_program(command(1, "run",
+                          "--set 'controller.inputs=[\"features\",\"globals\"]' "
+                          "--set env.max_time_s=60 --set controller.first_command_probability=0.02 "
+                          "--set ppo.decide=greedy --set ppo.learning_rate=1e-6 "
+                          "--set ppo.final_learning_rate=1e-6 "
+                          "--set ppo.iterations=1 --set ppo.eval_interval=1"));
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.output;
+  EXPECT_THAT(outcome.output, HasSubstr("0 vehicle-seconds under control"));
+  EXPECT_THAT(outcome.output, HasSubstr("the policy commands nobody on these seeds"));
+}
+
 TEST_F(Phase2Test, WhatIsHandedOverIsWorthWhatTheTrainingSays) {
   for (const std::string decides : {"greedy", "sampled"}) {
     ASSERT_EQ(run_program(command(2, decides,

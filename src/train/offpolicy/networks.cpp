@@ -76,6 +76,10 @@ std::int64_t Networks::skipped_steps() const {
 
 void Networks::save_to(checkpoint::Snapshot& snapshot) const {
   put_parameters(snapshot, parameters_->parameters());
+  save_learning_to(snapshot);
+}
+
+void Networks::save_learning_to(checkpoint::Snapshot& snapshot) const {
   for (const auto& [name, parameter] : target_parameters_->parameters()) {
     snapshot.put_tensor("target/" + name, parameter);
   }
@@ -86,6 +90,10 @@ void Networks::save_to(checkpoint::Snapshot& snapshot) const {
 
 void Networks::restore_from(const checkpoint::Snapshot& snapshot) {
   copy_parameters(snapshot, parameters_->parameters());
+  restore_learning_from(snapshot);
+}
+
+void Networks::restore_learning_from(const checkpoint::Snapshot& snapshot) {
   const torch::NoGradGuard no_grad;
   for (const auto& [name, parameter] : target_parameters_->parameters()) {
     snapshot.copy_tensor("target/" + name, parameter);

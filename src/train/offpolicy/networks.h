@@ -38,10 +38,13 @@ class Networks {
   void update_targets(double tau);
 
   [[nodiscard]] std::int64_t skipped_steps() const;
-  /// As "model/<network>...", "target/<network>..." and "optimizer/<network>/...".
+  /// What is trained, as "model/<network>...", and what belongs to its training.
   void save_to(checkpoint::Snapshot& snapshot) const;
   /// @throws CheckpointError if a part is missing or has another shape
   void restore_from(const checkpoint::Snapshot& snapshot);
+  /// What belongs to its training alone: "target/<network>..." and "optimizer/<network>/...".
+  void save_learning_to(checkpoint::Snapshot& snapshot) const;
+  void restore_learning_from(const checkpoint::Snapshot& snapshot);
 
  private:
   std::vector<std::string> names_;

@@ -128,12 +128,20 @@ void ControllerLog::evaluated(std::int64_t iteration, const Assessed& assessed) 
     compared =
         fmt::format(" (sampled over greedy {:+.2f} +- {:.2f})", more->mean, more->half_width);
   }
+  const double commanded = mean_cv_steps(evaluation.controlled);
   spdlog::info(
       "iteration {}: gain of {} over no control {:+.2f} +- {:.2f} % on {} selection seeds "
       "(worst {:+.2f}), {:.0f} vehicle-seconds under control, deciding {}{}",
       iteration, name_of(scene::objective_of(config().env.objective)), evaluation.gain.mean,
-      evaluation.gain.half_width, evaluation.gain.count, evaluation.gain.least,
-      mean_cv_steps(evaluation.controlled), to_string(assessed.decides), compared);
+      evaluation.gain.half_width, evaluation.gain.count, evaluation.gain.least, commanded,
+      to_string(assessed.decides), compared);
+  if (commanded == 0.0) {
+    spdlog::info(
+        "iteration {}: the policy commands nobody on these seeds, and so is no control until it "
+        "has "
+        "found a command that is worth giving",
+        iteration);
+  }
   if (sources_.constraint != nullptr) {
     spdlog::info("iteration {}: cost of a control step {:.3f}, limit {:.3f}, multiplier {:.2f}",
                  iteration, mean_cost(evaluation.controlled), config().lagrange.cost_limit,

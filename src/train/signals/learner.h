@@ -1,14 +1,12 @@
 /// What learns from the episodes of traffic lights: by PPO or from a replay.
 #pragma once
 
-#include <torch/utils.h>
-
 #include <cstdint>
 #include <optional>
-#include <utility>
 #include <vector>
 
 #include "signals/episodes.h"
+#include "signals/mean_weights.h"
 #include "traffic/checkpoint/snapshot.h"
 #include "traffic/comm/flat_arena.h"
 #include "traffic/report/metrics.h"
@@ -22,24 +20,6 @@ struct Learned {
   std::int64_t decisions = 0;  ///< of all ranks, new ones
   report::NamedValues figures;
   std::optional<WatchedLoss> loss;  ///< nothing where there was nothing to learn from yet
-};
-
-/// While it lives a network has other weights than those that it learns with.
-class WeightsInUse {
- public:
-  /// @param flat the weights that it learns with
-  WeightsInUse(torch::Tensor flat, const torch::Tensor& others)
-      : flat_(std::move(flat)), kept_(flat_.clone()) {
-    flat_.copy_(others);
-  }
-  ~WeightsInUse() { flat_.copy_(kept_); }
-  WeightsInUse(const WeightsInUse&) = delete;
-  WeightsInUse& operator=(const WeightsInUse&) = delete;
-
- private:
-  torch::NoGradGuard no_grad_;
-  torch::Tensor flat_;
-  torch::Tensor kept_;
 };
 
 class Learner {

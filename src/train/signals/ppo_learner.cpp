@@ -15,13 +15,6 @@ namespace traffic::train::signals {
 
 namespace {
 
-/// Of an iteration in the mean of the weights: all of the first ten alike, then the last ten,
-/// about.
-double share_in_mean(std::int64_t iteration) {
-  constexpr double kIterations = 10.0;
-  return 1.0 / std::min(kIterations, static_cast<double>(iteration + 1));
-}
-
 /// What is decided where little traffic is counts as what is decided where much is: divided by the
 /// root of their mean square in each light's episode, the busiest of which would decide everything.
 torch::Tensor even_out(const torch::Tensor& advantages, const torch::Tensor& light) {
@@ -51,7 +44,7 @@ PpoLearner::PpoLearner(const config::Config& config, SignalPolicy& policy,
                   .gradients = gradients_.flat(),
                   .weight_decay = ppo_.weight_decay},
                  communicator),
-      mean_(parameters_.flat().detach().clone()) {}
+      mean_(parameters_) {}
 
 std::optional<UpdateResult> PpoLearner::update(const std::vector<EpisodeHistory>& episodes,
                                                std::int64_t num_episodes, std::int64_t iteration) {
@@ -68,7 +61,7 @@ std::optional<UpdateResult> PpoLearner::update(const std::vector<EpisodeHistory>
     ++result.epochs;
   }
   result.grad_norm /= static_cast<double>(std::max<std::int64_t>(1, result.steps));
-  mean_.lerp_(parameters_.flat().detach(), share_in_mean(iteration));
+  mean_.add(iteration);
   return result;
 }
 
@@ -175,25 +168,18 @@ rl::PpoLoss PpoLearner::loss_of(const Experience& experience, const Targets& tar
 }
 
 void PpoLearner::start_from(const checkpoint::Snapshot& snapshot) {
-  copy_parameters(snapshot, parameters_.parameters());
-  mean_.copy_(parameters_.flat().detach());
+  mean_.start_from(snapshot);
   scale_.load_state(snapshot.tensor("signals/value_scale"));
 }
 
 void PpoLearner::restore_from(const checkpoint::Snapshot& snapshot) {
   start_from(snapshot);
-  const torch::NoGradGuard no_grad;
-  snapshot.copy_tensor("signals/learning_weights", parameters_.flat());
+  mean_.restore_from(snapshot);
   optimiser_.restore_from(snapshot, "optimizer/signals");
 }
 
 void PpoLearner::save_to(checkpoint::Snapshot& snapshot) const {
-  snapshot.put_tensor("signals/learning_weights", parameters_.flat().detach());
-  comm::NamedTensors mean;
-  for (const comm::ArenaEntry& entry : parameters_.entries()) {
-    mean.emplace_back(entry.name, comm::view_of(mean_, entry));
-  }
-  put_parameters(snapshot, mean);
+  mean_.save_to(snapshot);
   snapshot.put_tensor("signals/value_scale", scale_.state());
   optimiser_.save_to(snapshot, "optimizer/signals");
 }

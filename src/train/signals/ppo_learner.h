@@ -29,8 +29,6 @@ struct UpdateResult {
   std::int64_t steps = 0;
 };
 
-/// The policy is judged, kept and used with a running mean of its weights (Polyak and Juditsky
-/// 1992): between two iterations they move by more than what is learned in one.
 class PpoLearner final : public Learner {
  public:
   /// Collective.
@@ -48,8 +46,7 @@ class PpoLearner final : public Learner {
 
   [[nodiscard]] double gamma() const override { return ppo_.gamma; }
   [[nodiscard]] const comm::ParameterArena& parameters() const override { return parameters_; }
-  /// The mean.
-  [[nodiscard]] WeightsInUse weights_in_use() const override { return {parameters_.flat(), mean_}; }
+  [[nodiscard]] WeightsInUse weights_in_use() const override { return mean_.use(); }
   [[nodiscard]] std::int64_t skipped_steps() const override { return optimiser_.skipped_steps(); }
 
   /// Weights and the scale of values, without the optimiser.
@@ -78,7 +75,7 @@ class PpoLearner final : public Learner {
   comm::ParameterArena parameters_;
   comm::GradientArena gradients_;
   SliceOptimiser optimiser_;
-  torch::Tensor mean_;           ///< [P] of the weights after the last iterations
+  MeanWeights mean_;
   rl::RunningMeanStd scale_{1};  ///< of returns
 };
 

@@ -1,6 +1,5 @@
 #include "signals/q_learner.h"
 
-#include "run/snapshot_parts.h"
 #include "run/together.h"
 #include "signals/settings.h"
 #include "traffic/rl/q_learning.h"
@@ -52,6 +51,7 @@ QLearner::QLearner(const config::Config& config, SignalPolicy& policy,
       layout_{.features = static_cast<std::int64_t>(scene::signal_features().size()),
               .max_greens = config.extension<Signals>().max_greens},
       update_(settings_, policy_, target_, layout_, communicator),
+      mean_(parameters()),
       replay_({.learning = settings_,
                .seed = static_cast<std::uint64_t>(config.run.seed),
                .communicator = communicator},
@@ -85,6 +85,7 @@ std::optional<Learned> QLearner::learn(const std::vector<EpisodeHistory>& episod
   updates_.after({.env_steps = decisions,
                   .transitions = static_cast<std::int64_t>(least),
                   .progress = progress});
+  mean_.add(iteration);
   report::NamedValues figures{
       {"train/decisions", static_cast<double>(decisions)},
       {"train/epsilon", epsilon_},
@@ -98,18 +99,20 @@ std::optional<Learned> QLearner::learn(const std::vector<EpisodeHistory>& episod
 }
 
 void QLearner::start_from(const checkpoint::Snapshot& snapshot) {
-  copy_parameters(snapshot, parameters().parameters());
+  mean_.start_from(snapshot);
   update_.networks().update_targets(1.0);
 }
 
 void QLearner::restore_from(const checkpoint::Snapshot& snapshot) {
-  update_.restore_from(snapshot);
+  update_.networks().restore_learning_from(snapshot);
+  mean_.restore_from(snapshot);
   together(communicator_, [&] { replay_.restore_from(snapshot); });
   updates_.restore_from(snapshot);
 }
 
 void QLearner::save_to(checkpoint::Snapshot& snapshot) const {
-  update_.save_to(snapshot);
+  update_.networks().save_learning_to(snapshot);
+  mean_.save_to(snapshot);
   replay_.save_to(snapshot, {});
   updates_.save_to(snapshot);
 }

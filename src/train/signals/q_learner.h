@@ -51,10 +51,7 @@ class QLearner final : public Learner {
   [[nodiscard]] const comm::ParameterArena& parameters() const override {
     return update_.networks().parameters();
   }
-  /// Those that it learns with.
-  [[nodiscard]] WeightsInUse weights_in_use() const override {
-    return {parameters().flat(), parameters().flat()};
-  }
+  [[nodiscard]] WeightsInUse weights_in_use() const override { return mean_.use(); }
   [[nodiscard]] std::int64_t skipped_steps() const override {
     return update_.networks().skipped_steps();
   }
@@ -73,6 +70,7 @@ class QLearner final : public Learner {
   SignalPolicy target_;
   RowLayout layout_;
   QUpdate update_;
+  MeanWeights mean_;
   offpolicy::RankReplay replay_;
   offpolicy::Updates updates_;
   double epsilon_ = 0.0;  ///< of this iteration
