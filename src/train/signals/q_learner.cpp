@@ -6,6 +6,12 @@
 #include "traffic/scene/signal_view.h"
 
 namespace traffic::train::signals {
+namespace {
+
+/// What varies by less is noise: seconds lost.
+constexpr double kLeastLevel_s = 5.0;
+
+}  // namespace
 
 QUpdate::QUpdate(const offpolicy::OffPolicy& settings, SignalPolicy& online, SignalPolicy& target,
                  const RowLayout& layout, comm::Communicator& communicator)
@@ -38,13 +44,15 @@ offpolicy::Figures QUpdate::update(const offpolicy::Batch& batch,
   const model::SignalOutput out = online_.forward(seen);
   const torch::Tensor values =
       rl::segment_q(out.values, out.logits, seen.lights, seen.lights.starts() + batch.actions);
-  return learn_values(values, targets, context);
+  const torch::Tensor unit = batch.action_vectors.select(1, kLevel).sqrt();
+  return learn_values(values / unit, targets / unit, context);
 }
 
 QLearner::QLearner(const config::Config& config, SignalPolicy& policy,
                    comm::Communicator& communicator, TimeSplit& time_split)
     : settings_(config.extension<offpolicy::OffPolicy>()),
       iterations_(config.ppo.iterations),
+      reward_scale_(config.extension<Signals>().reward_scale),
       policy_(policy),
       communicator_(communicator),
       target_(policy.kind(), 0),
@@ -71,7 +79,10 @@ std::optional<Learned> QLearner::learn(const std::vector<EpisodeHistory>& episod
                                        std::int64_t /*num_episodes*/, std::int64_t iteration) {
   std::int64_t lived = 0;
   together(communicator_, [&] {
-    for_each_decision(layout_, episodes, {.n_step = settings_.n_step, .gamma = settings_.gamma},
+    for_each_decision(layout_, episodes,
+                      {.n_step = settings_.n_step,
+                       .gamma = settings_.gamma,
+                       .least_level = kLeastLevel_s * reward_scale_},
                       [&](const replay::Step& step) {
                         replay_.push(step);
                         ++lived;

@@ -17,7 +17,9 @@ namespace traffic::train::signals {
 
 /// The update: the value of a light and of the green that it chooses is V + the green's logit less
 /// the mean over the light's greens (Wang et al. 2016), so that the greedy policy is the policy
-/// that every other program knows.
+/// that every other program knows. Errors count in units of the root of what the returns of
+/// their light vary by: in seconds what is decided where little traffic is would be learned last,
+/// in units of that itself what is decided where much is.
 class QUpdate final : public offpolicy::Learner {
  public:
   /// Collective. @param online what learns; outlives this, like the target
@@ -65,6 +67,7 @@ class QLearner final : public Learner {
  private:
   offpolicy::OffPolicy settings_;
   std::int64_t iterations_;
+  double reward_scale_;
   SignalPolicy& policy_;
   comm::Communicator& communicator_;
   SignalPolicy target_;

@@ -28,10 +28,27 @@ ReturnOfDecision return_from(const LightHistory& light, std::size_t decision, co
   return found;
 }
 
+/// @param returns of all decisions of a light
+double level_of(const std::vector<ReturnOfDecision>& returns, double least) {
+  double sum = 0.0;
+  double squares = 0.0;
+  for (const ReturnOfDecision& one : returns) {
+    sum += one.sum;
+    squares += one.sum * one.sum;
+  }
+  const double count = std::max(1.0, static_cast<double>(returns.size()));
+  const double mean = sum / count;
+  return std::max(least, std::sqrt(std::max(0.0, squares / count - mean * mean)));
+}
+
 void push_light(const RowLayout& layout, const LightHistory& light, const Return& kind,
                 const std::function<void(const replay::Step&)>& push) {
   std::vector<float> row(static_cast<std::size_t>(layout.width()));
   const float* features = light.rows.data();
+  std::vector<ReturnOfDecision> returns;
+  for (std::size_t i = 0; i < light.chosen.size(); ++i)
+    returns.push_back(return_from(light, i, kind));
+  const double level = level_of(returns, kind.least_level);
   for (std::size_t i = 0; i < light.chosen.size(); ++i) {
     const std::int64_t greens = light.greens[i];
     if (greens > layout.max_greens) {
@@ -46,9 +63,8 @@ void push_light(const RowLayout& layout, const LightHistory& light, const Return
     const float* end = features + greens * layout.features;
     std::copy(features, end, row.begin() + RowLayout::kFirstGreen);
     features = end;
-    const ReturnOfDecision from_here = return_from(light, i, kind);
-    const std::array vector{static_cast<float>(from_here.sum),
-                            static_cast<float>(from_here.discount)};
+    const std::array vector{static_cast<float>(returns[i].sum),
+                            static_cast<float>(returns[i].discount), static_cast<float>(level)};
     static_assert(vector.size() == kNumReturnColumns);
     const auto action = static_cast<std::uint8_t>(light.chosen[i]);
     const float no_reward = 0.0F;

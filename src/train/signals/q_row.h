@@ -30,9 +30,15 @@ SignalBatch take_apart(const RowLayout& layout, const torch::Tensor& rows);
 struct Return {
   std::int64_t n_step = 1;
   double gamma = 0.95;
+  double least_level = 0.05;  ///< of the returns of a light
 };
 /// Columns of a step's action vector.
-enum ReturnColumn : std::int64_t { kReturn = 0, kDiscount, kNumReturnColumns };
+enum ReturnColumn : std::int64_t {
+  kReturn = 0,
+  kDiscount,
+  kLevel,  ///< how much the returns of its light vary in its episode: the deviation
+  kNumReturnColumns
+};
 
 /// Hands over the decisions of all lights, one light's after the other's, each light's last one as
 /// an end: what became of it is not known. The return of a decision and the discount of what comes

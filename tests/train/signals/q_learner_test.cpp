@@ -85,6 +85,16 @@ TEST(SignalRow, TheReturnIsThatOfTheTextbookAndTheLastDecisionAnEnd) {
   EXPECT_FLOAT_EQ(pushed.returns[0][kDiscount], 0.125F);
   EXPECT_FLOAT_EQ(pushed.returns[1][kReturn], 2.0F + 0.5F * 4.0F);
   EXPECT_FLOAT_EQ(pushed.returns[1][kDiscount], 0.0625F);
+  // Of 1.5, 4, 16.5 and 100, as far as they go.
+  const double mean = (1.5 + 4.0 + 16.5 + 100.0) / 4;
+  const double squares = (1.5 * 1.5 + 4.0 * 4.0 + 16.5 * 16.5 + 100.0 * 100.0) / 4;
+  for (const auto& of_decision : pushed.returns) {
+    EXPECT_FLOAT_EQ(of_decision[kLevel], static_cast<float>(std::sqrt(squares - mean * mean)));
+  }
+  light.reward.assign(4, 0.0F);
+  const Pushed quiet =
+      push_all(layout_of(4), {episode}, {.n_step = 2, .gamma = 0.5, .least_level = 0.25});
+  EXPECT_FLOAT_EQ(quiet.returns[0][kLevel], 0.25F);
   EXPECT_THAT(pushed.ends, ::testing::ElementsAre(replay::kGoesOn, replay::kGoesOn, replay::kGoesOn,
                                                   replay::kTruncated));
 }
