@@ -76,7 +76,8 @@ struct alignas(kLine) PoolHead {
   SharedText<4096> env_program;
   SharedText<256> host;                ///< the node's name
   std::atomic<std::uint32_t> closing;  ///< the leader: workers end their simulations and themselves
-  std::atomic<FatalState> fatal;       ///< the first worker that gives up, and why
+  std::atomic<std::uint32_t> given_up;  ///< before closing: the start of its workers has failed
+  std::atomic<FatalState> fatal;        ///< the first worker that gives up, and why
   SharedText<4096> fatal_text;
 };
 

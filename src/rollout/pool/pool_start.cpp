@@ -96,6 +96,9 @@ Outcome start_workers(const comm::MpiSession& session, const WorkerPoolSpec& spe
       throw WorkerError("MPI_Comm_spawn_multiple failed: as asked for");
     }
     workers = SpawnedWorkers(spawn);
+    if (fault::hit("rollout.spawned", 0, attempt) == fault::Action::kFail) {
+      throw WorkerError("MPI_Comm_spawn_multiple has succeeded, and failed: as asked for");
+    }
   } catch (const Error& error) {
     return failure(error.code(),
                    fmt::format("the rollout workers could not be started: {}", error.what()));
@@ -130,6 +133,7 @@ StartedPool start_pool(const comm::MpiSession& session, const WorkerPoolSpec& sp
     }
     if (session.rank() == 0) fmt::print(stderr, "{}; trying once more\n", started.message.data());
     if (!memory) continue;
+    memory->pool().given_up.store(1, std::memory_order_relaxed);
     memory->pool().closing.store(1, std::memory_order_release);
     given_up.push_back(std::move(*memory));
   }

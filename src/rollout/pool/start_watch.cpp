@@ -4,7 +4,6 @@
 #include <unistd.h>
 
 #include <array>
-#include <cerrno>
 #include <charconv>
 #include <csignal>
 #include <cstring>
@@ -18,7 +17,6 @@ namespace {
 /// A start takes half a second, on a machine with ten times as many processes as cores about five.
 /// The rank that has asked for the worker gives up after 30 s: the last attempt needs time as well.
 constexpr std::array<unsigned, 3> kPatience_s = {6, 7, 8};
-constexpr unsigned kLookAtRank_s = 1;
 
 struct NextAttempt {
   std::array<char, 64> memory{};
@@ -42,24 +40,14 @@ void start_over(int /*signal*/) {
   _exit(static_cast<int>(ExitCode::kWorkers));
 }
 
-pid_t rank = 0;
-
-/// Nobody waits for this worker any more, but mpirun does, for ever.
-void end_with_rank(int /*signal*/) {
-  const int before = errno;
-  if (kill(rank, 0) != 0 && errno == ESRCH) _exit(static_cast<int>(ExitCode::kDone));
-  alarm(kLookAtRank_s);
-  errno = before;
-}
-
 }  // namespace
 
 StartWatch::StartWatch(const char* memory, int attempt) {
   const auto index = static_cast<std::size_t>(attempt - 1);
   if (index >= kPatience_s.size()) {
+    pid_t rank = 0;
     std::from_chars(memory, memory + std::strlen(memory), rank);  // "PID:..."
-    std::signal(SIGALRM, end_with_rank);
-    alarm(kLookAtRank_s);
+    rank_watch_.emplace(rank);
     return;
   }
   fmt::format_to_n(next.memory.begin(), next.memory.size() - 1, "{}", memory);
@@ -69,6 +57,7 @@ StartWatch::StartWatch(const char* memory, int attempt) {
 }
 
 StartWatch::~StartWatch() {
+  if (rank_watch_) return;
   alarm(0);
   std::signal(SIGALRM, SIG_DFL);
 }

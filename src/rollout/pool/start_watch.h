@@ -1,5 +1,9 @@
 #pragma once
 
+#include <optional>
+
+#include "rank_watch.h"
+
 namespace traffic::rollout {
 
 /// Starts this program over, in the same process, when MPI_Init does not return in time; while it
@@ -18,6 +22,9 @@ class StartWatch {
   ~StartWatch();
   StartWatch(const StartWatch&) = delete;
   StartWatch& operator=(const StartWatch&) = delete;
+
+ private:
+  std::optional<RankWatch> rank_watch_;  ///< at the last attempt
 };
 
 }  // namespace traffic::rollout

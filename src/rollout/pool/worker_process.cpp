@@ -11,6 +11,7 @@
 
 #include "mpi_call.h"
 #include "pool_memory.h"
+#include "rank_watch.h"
 #include "start_watch.h"
 #include "supervisor.h"
 #include "traffic/core/error.h"
@@ -100,9 +101,14 @@ int run_rollout_worker(int argc, char** argv) {
   try {
     Supervisor supervisor(open_memory_of_node(*arguments),
                           static_cast<std::uint32_t>(worker - arguments->first_worker));
+    const Supervisor::End end = supervisor.run();
     // Nobody is left to take leave of, and MPI_Finalize would wait for them.
-    if (supervisor.run() == Supervisor::End::kOrphaned)
-      ::_exit(static_cast<int>(ExitCode::kPeerLost));
+    if (end == Supervisor::End::kOrphaned) ::_exit(static_cast<int>(ExitCode::kPeerLost));
+    if (end == Supervisor::End::kUnwanted) {
+      const RankWatch watch(arguments->memory_pid);  // who may know nothing of this worker
+      MPI_Finalize();
+      return static_cast<int>(ExitCode::kDone);
+    }
   } catch (const std::exception& error) {
     // An abnormal end is what tells mpirun, and through it the ranks.
     fmt::print(stderr, "rollout_worker {}: {}\n", worker, error.what());

@@ -138,8 +138,7 @@ void ControllerLog::evaluated(std::int64_t iteration, const Assessed& assessed) 
   if (commanded == 0.0) {
     spdlog::info(
         "iteration {}: the policy commands nobody on these seeds, and so is no control until it "
-        "has "
-        "found a command that is worth giving",
+        "has found a command that is worth giving",
         iteration);
   }
   if (sources_.constraint != nullptr) {

@@ -91,6 +91,14 @@ TEST(RolloutFaults, ASpawnThatFailsIsTriedOnceMore) {
   expect_nothing_left(job);
 }
 
+TEST(RolloutFaults, WorkersOfASpawnThatWasGivenUpComeAndGo) {
+  Job job({.ranks = 2, .fault = "rollout.spawned:*:1:fail", .args = small({"--episodes", "2"})});
+  EXPECT_EQ(job.wait(), 0) << job.output();
+  EXPECT_EQ(job.count("trying once more"), 1) << job.output();
+  EXPECT_EQ(job.count("episode seed"), 2) << job.output();
+  expect_nothing_left(job);
+}
+
 TEST(RolloutFaults, ASpawnThatFailsTwiceEndsTheJobWithTheReason) {
   Job job({.ranks = 2,
            .fault = "rollout.spawn:*:1:fail,rollout.spawn:*:2:fail",
