@@ -128,6 +128,15 @@ TEST_F(SignalsTraining, APolicyOfAnotherKindIsNoStart) {
       train(1, "second", "--set signals.encoder_layers=0 --set run.init_from=" + best("first")));
   EXPECT_EQ(other.exit_code, 4) << other.output;
   EXPECT_THAT(other.output, AllOf(HasSubstr("signals.encoder_layers = 1"), HasSubstr("set them")));
+  const Outcome other_learner =
+      run_program(train(1, "fourth",
+                        "--set signals.learner=dqn --set signals.encoder_layers=0 --set "
+                        "offpolicy.learning_starts=8"));
+  EXPECT_EQ(other_learner.exit_code, 0) << other_learner.output;
+  const Outcome of_values = run_program(
+      train(1, "fifth", "--set signals.encoder_layers=0 --set run.init_from=" + best("fourth")));
+  EXPECT_EQ(of_values.exit_code, 4) << of_values.output;
+  EXPECT_THAT(of_values.output, HasSubstr("signals.learner = \"dqn\", this run has \"ppo\""));
   const Outcome same =
       run_program(train(1, "third", "--set ppo.iterations=1 --set run.init_from=" + best("first")));
   EXPECT_EQ(same.exit_code, 0) << same.output;

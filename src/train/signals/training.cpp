@@ -33,6 +33,8 @@ namespace traffic::train {
 namespace signals {
 namespace {
 
+constexpr const char* kLearner = "signals/learner";
+
 /// Of all ranks' episodes, in their order.
 struct Outcomes {
   std::vector<double> delay_s;
@@ -86,6 +88,7 @@ class SignalsTraining final : public Training {
 
  private:
   std::unique_ptr<Learner> make_learner();
+  void check_can_start(const checkpoint::Snapshot& snapshot) const;
   std::optional<std::vector<EpisodeHistory>> run_together(EpisodesWanted wanted,
                                                           std::int64_t count);
   Outcomes share(const std::vector<EpisodeHistory>& mine, std::int64_t count);
@@ -115,10 +118,24 @@ std::unique_ptr<Learner> SignalsTraining::make_learner() {
   return std::make_unique<QLearner>(config_, policy_, communicator_, time_split_);
 }
 
+/// What one learner takes for a probability is a value to the other.
+/// @throws CheckpointError
+void SignalsTraining::check_can_start(const checkpoint::Snapshot& snapshot) const {
+  check_signal_kind(snapshot, policy_.kind());
+  // Checkpoints from before there was another learner do not name theirs.
+  const std::string found = snapshot.contains(kLearner) ? snapshot.text(kLearner) : "ppo";
+  if (found == settings_.learner) return;
+  throw CheckpointError(
+      "checkpoint {}: its lights were trained with signals.learner = \"{}\", this run has \"{}\"; "
+      "set "
+      "it as it is there, or train anew",
+      snapshot.source(), found, settings_.learner);
+}
+
 void SignalsTraining::start() {
   if (const std::string& path = config_.run.init_from; !path.empty()) {
     const checkpoint::Snapshot snapshot = checkpoint::load(path);
-    check_signal_kind(snapshot, policy_.kind());
+    check_can_start(snapshot);
     learner_->start_from(snapshot);
     spdlog::info("starting from {}", snapshot.source());
   }
@@ -248,6 +265,7 @@ void SignalsTraining::count_faults(report::Summary& summary) const {
 void SignalsTraining::save_to(checkpoint::Snapshot& snapshot) const {
   learner_->save_to(snapshot);
   put_signal_kind(snapshot, policy_.kind());
+  snapshot.put_text(kLearner, settings_.learner);
   put_decides(snapshot, Decides::kGreedy);
   snapshot.put_int("signals/iteration", iteration_);
   snapshot.put_int("signals/decisions", decisions_);
@@ -256,7 +274,7 @@ void SignalsTraining::save_to(checkpoint::Snapshot& snapshot) const {
 }
 
 void SignalsTraining::restore_from(const checkpoint::Snapshot& snapshot) {
-  check_signal_kind(snapshot, policy_.kind());
+  check_can_start(snapshot);
   learner_->restore_from(snapshot);
   iteration_ = snapshot.integer("signals/iteration");
   decisions_ = snapshot.integer("signals/decisions");
