@@ -82,7 +82,7 @@ TEST_F(DqnTraining, WithAnAdvisorItBeginsByDoingWhatThatWould) {
       command(2, "run",
               "--set controller.advisor=" + script +
                   " --set controller.top_k=10 --set env.zone_m=100 --set ppo.iterations=1 "
-                  "--set env.max_time_s=300 --set offpolicy.learning_starts=100000"));
+                  "--set env.max_time_s=300 --set offpolicy.learning_starts=20000"));
   ASSERT_EQ(trained.exit_code, 0) << trained.output;
   const Outcome compared = run_program(
       TRAFFIC_BIN_DIR "/traffic_eval --set env.max_time_s=300 --seeds 1..2 --controller " + script +
