@@ -186,11 +186,9 @@ void DqnTraining::keep(const RolloutBatch& batch) {
 }
 
 void DqnTraining::learn(std::int64_t control_steps) {
-  const auto transitions = static_cast<double>(replay_.num_transitions());
-  const double least = communicator_.all_reduce_scalar(transitions, comm::ReduceOp::kMin);
   updates_.after(
       {.env_steps = control_steps,
-       .transitions = static_cast<std::int64_t>(least),
+       .transitions = replay_.least_transitions(),
        .progress = static_cast<double>(iteration_) / static_cast<double>(total_steps())});
 }
 
@@ -200,8 +198,7 @@ report::NamedValues DqnTraining::figures_of(const RolloutBatch& batch) {
       rollout_figures(batch.outcomes, rollouts_.sampled_gain(batch.outcomes));
   const double progress = static_cast<double>(iteration_) / static_cast<double>(total_steps());
   const report::NamedValues more{
-      {"replay/transitions",
-       communicator_.all_reduce_scalar(static_cast<double>(replay_.num_transitions()))},
+      {"replay/transitions", static_cast<double>(replay_.all_transitions())},
       {"train/epsilon", offpolicy::epsilon_after(settings_, control_steps_)},
       {"train/learning_rate", updates_.learning_rate(progress)},
       {"train/updates", static_cast<double>(updates_.count())},

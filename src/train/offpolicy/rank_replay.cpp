@@ -30,6 +30,16 @@ Rng RankReplay::rng_of(RandomStream stream, std::int64_t number) const {
                                   static_cast<std::uint64_t>(number)}));
 }
 
+std::int64_t RankReplay::least_transitions() const {
+  return static_cast<std::int64_t>(setting_.communicator.all_reduce_scalar(
+      static_cast<double>(num_transitions()), comm::ReduceOp::kMin));
+}
+
+std::int64_t RankReplay::all_transitions() const {
+  return static_cast<std::int64_t>(
+      setting_.communicator.all_reduce_scalar(static_cast<double>(num_transitions())));
+}
+
 const Batch& RankReplay::draw(Rng& rng) {
   replay_.draw({.n_step = setting_.learning.n_step, .gamma = setting_.learning.gamma}, rng,
                batch_.rows());

@@ -37,6 +37,10 @@ class RankReplay {
   /// What is pushed next does not follow on what is there.
   void begin_anew() { replay_.begin_anew(); }
   [[nodiscard]] std::int64_t num_transitions() const { return replay_.size(); }
+  /// Of the rank that has the fewest. Collective, like the next.
+  [[nodiscard]] std::int64_t least_transitions() const;
+  /// Of all ranks together.
+  [[nodiscard]] std::int64_t all_transitions() const;
   /// Draws a batch of this rank, until the next one.
   const Batch& draw(Rng& rng);
 

@@ -90,20 +90,16 @@ std::optional<Learned> QLearner::learn(const std::vector<EpisodeHistory>& episod
   });
   const auto decisions =
       static_cast<std::int64_t>(communicator_.all_reduce_scalar(static_cast<double>(lived)));
-  const double least = communicator_.all_reduce_scalar(
-      static_cast<double>(replay_.num_transitions()), comm::ReduceOp::kMin);
   const double progress = static_cast<double>(iteration + 1) / static_cast<double>(iterations_);
-  updates_.after({.env_steps = decisions,
-                  .transitions = static_cast<std::int64_t>(least),
-                  .progress = progress});
+  updates_.after(
+      {.env_steps = decisions, .transitions = replay_.least_transitions(), .progress = progress});
   mean_.add(iteration);
   report::NamedValues figures{
       {"train/decisions", static_cast<double>(decisions)},
       {"train/epsilon", epsilon_},
       {"train/learning_rate", updates_.learning_rate(progress)},
       {"train/updates", static_cast<double>(updates_.count())},
-      {"replay/transitions",
-       communicator_.all_reduce_scalar(static_cast<double>(replay_.num_transitions()))}};
+      {"replay/transitions", static_cast<double>(replay_.all_transitions())}};
   for (auto& figure : updates_.take_figures()) figures.push_back(std::move(figure));
   const auto loss = offpolicy::watched_loss(figures);
   return Learned{.decisions = decisions, .figures = std::move(figures), .loss = loss};

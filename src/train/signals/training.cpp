@@ -126,9 +126,8 @@ void SignalsTraining::check_can_start(const checkpoint::Snapshot& snapshot) cons
   const std::string found = snapshot.contains(kLearner) ? snapshot.text(kLearner) : "ppo";
   if (found == settings_.learner) return;
   throw CheckpointError(
-      "checkpoint {}: its lights were trained with signals.learner = \"{}\", this run has \"{}\"; "
-      "set "
-      "it as it is there, or train anew",
+      "checkpoint {}: its lights were trained with signals.learner = \"{}\", this run has "
+      "\"{}\"; set it as it is there, or train anew",
       snapshot.source(), found, settings_.learner);
 }
 
