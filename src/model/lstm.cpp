@@ -8,6 +8,7 @@
 #include <cmath>
 #include <variant>
 
+#include "device/device_lstm.h"
 #include "lstm_passes.h"
 #include "recomputed.h"
 #include "traffic/core/error.h"
@@ -25,14 +26,6 @@ using kernels::Bf16;
 using torch::Tensor;
 using torch::autograd::AutogradContext;
 using torch::autograd::variable_list;
-
-std::vector<LstmLayerParameters> by_layer(at::TensorList parameters) {
-  std::vector<LstmLayerParameters> layers(parameters.size() / kNumLstmParameters);
-  for (std::size_t i = 0; i < parameters.size(); ++i) {
-    layers[i / kNumLstmParameters][i % kNumLstmParameters] = parameters[i];
-  }
-  return layers;
-}
 
 template <typename T>
 std::vector<PackedLstmLayer<T>> pack(at::TensorList parameters) {
@@ -167,6 +160,27 @@ bool LstmImpl::fused_on(const Tensor& x) const {
           (compute_type_ == torch::kBFloat16 && has_bf16_products()));
 }
 
+bool LstmImpl::runs_on_gpu(const Tensor& x) const {
+  return x.is_cuda() && parameters_.front().is_cuda() && x.scalar_type() == torch::kFloat &&
+         parameters_.front().scalar_type() == torch::kFloat;
+}
+
+Tensor LstmImpl::forward_on_gpu(const Tensor& x, const Tensor& present) const {
+  const auto& kernels = device::lstm_kernels_of(x.device());
+  const Tensor bytes = present.defined() ? present.contiguous().view(torch::kByte) : Tensor();
+  if (!torch::GradMode::is_enabled()) {
+    return device::device_lstm({x.contiguous(), bytes, {}, {}}, by_layer(parameters_),
+                               compute_type_, kernels)
+        .last;
+  }
+  const auto forward = [bytes, type = compute_type_, &kernels](at::TensorList all) {
+    return device::differentiable_lstm(all[0], bytes, all.slice(1), type, kernels);
+  };
+  variable_list all{x.contiguous()};
+  all.insert(all.end(), parameters_.begin(), parameters_.end());
+  return checkpointing_ ? recomputed(forward, all) : forward(all);
+}
+
 Tensor LstmImpl::forward(const Tensor& x, const Tensor& present) {
   if (x.dim() != 3 || x.size(0) == 0 || x.size(2) != options_.input_size) {
     throw ShapeError("an LSTM's input must be [T, S, {}] with T > 0", options_.input_size);
@@ -175,6 +189,7 @@ Tensor LstmImpl::forward(const Tensor& x, const Tensor& present) {
       (present.sizes() != x.sizes().slice(0, 2) || present.scalar_type() != torch::kBool)) {
     throw ShapeError("present must be [{}, {}] bool", x.size(0), x.size(1));
   }
+  if (runs_on_gpu(x)) return forward_on_gpu(x, present);
   if (!fused_on(x)) {
     const auto type = x.scalar_type() == torch::kDouble ? torch::kDouble : compute_type_;
     const auto forward = [present, type](at::TensorList all) {
@@ -213,6 +228,13 @@ Tensor LstmImpl::step(const Tensor& x, LstmState& state) {
                : fused_step(x.contiguous(), state, pack<float>(parameters_));
   }
   const auto layers = by_layer(parameters_);
+  if (runs_on_gpu(x)) {
+    const LstmOutput out =
+        device::device_lstm({x.contiguous().unsqueeze(0), {}, state.hidden, state.cell}, layers,
+                            compute_type_, device::lstm_kernels_of(x.device()));
+    state = {out.hidden, out.cell};
+    return out.last;
+  }
   const auto type = x.scalar_type() == torch::kDouble ? torch::kDouble : compute_type_;
   Tensor input = x;
   std::vector<Tensor> hidden;

@@ -125,6 +125,14 @@ void write_state(const ForwardPass<T>& pass, const Block& b) {
 
 }  // namespace
 
+std::vector<LstmLayerParameters> by_layer(at::TensorList parameters) {
+  std::vector<LstmLayerParameters> layers(parameters.size() / kNumLstmParameters);
+  for (std::size_t i = 0; i < parameters.size(); ++i) {
+    layers[i / kNumLstmParameters][i % kNumLstmParameters] = parameters[i];
+  }
+  return layers;
+}
+
 template <typename T>
 PackedLstmLayer<T> pack_lstm_layer(const LstmLayerParameters& parameters) {
   const at::Tensor sum = parameters[kBiasIh] + parameters[kBiasHh];

@@ -18,6 +18,8 @@ inline constexpr RowOrder kGateOrder{4};
 
 enum LstmParameter : std::size_t { kWeightIh, kWeightHh, kBiasIh, kBiasHh, kNumLstmParameters };
 using LstmLayerParameters = std::array<at::Tensor, kNumLstmParameters>;
+/// Of parameters that stand one layer behind the other.
+std::vector<LstmLayerParameters> by_layer(at::TensorList parameters);
 
 template <typename T>
 struct PackedLstmLayer {

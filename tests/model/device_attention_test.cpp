@@ -15,7 +15,7 @@ using torch::Tensor;
 
 Tensor emulated(const Tensor& qkv, const GraphBatch& graph, const EdgeParameters& p,
                 std::int64_t heads) {
-  static const EmulatedKernels kernels;
+  static const EmulatedAttention kernels;
   const bool by_source = torch::GradMode::is_enabled();
   return device::device_attention(qkv, device::make_device_edges(graph, by_source), p, heads,
                                   kernels);
@@ -82,6 +82,14 @@ TEST(DeviceAttention, OfHalfPrecisionIsThatOfTheRoundedInputs) {
   const Tensor out = emulated(half, graph, p, 2);
   EXPECT_EQ(out.scalar_type(), torch::kHalf);
   EXPECT_TRUE(same_bits(out, emulated(half.to(torch::kFloat), graph, p, 2).to(torch::kHalf)));
+}
+
+TEST(DeviceAttention, OfManyEdgesSumsTheirGradientsInParts) {
+  const GraphBatch graph = random_graphs({90, 90, 90}, 9, 7);
+  ASSERT_GT(graph.num_edges(), 1024);
+  expect_equals_reference(graph, {2, 20}, [&](const Tensor& qkv, const EdgeParameters& p) {
+    return emulated(qkv, graph, p, 2);
+  });
 }
 
 TEST(DeviceEdges, BySourceAreThoseOfTheCpu) {

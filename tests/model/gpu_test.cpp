@@ -80,18 +80,77 @@ TEST_F(EncoderOnGpu, InHalfPrecisionStaysCloseToFloat) {
   expect_close(run(gpu_, on_gpu(graph_), cotangent_.to(kGpu)), exact, 0.01);
 }
 
-TEST(LstmOnGpu, EqualsTheCpu) {
-  Lstm cpu(LstmOptions{64, 64, 2});
-  Lstm gpu(LstmOptions{64, 64, 2});
-  initialise(*cpu, 5);
-  initialise(*gpu, 5);
-  gpu->to(kGpu);
-  torch::manual_seed(2);
-  const Tensor x = torch::randn({6, 50, 64});
-  const Tensor present = torch::rand({6, 50}) < 0.7;
-  const Tensor expected = cpu->forward(x, present);
-  const Tensor actual = gpu->forward(x.to(kGpu), present.to(kGpu));
-  EXPECT_LT(difference(actual.cpu(), expected.to(torch::kDouble)), kFloatTolerance);
+struct LstmPasses {
+  Tensor out;
+  NamedTensors gradients;
+};
+
+class LstmOnGpu : public ::testing::Test {
+ protected:
+  LstmOnGpu() {
+    initialise(*cpu_, 5);
+    initialise(*gpu_, 5);
+    gpu_->to(kGpu);
+    torch::manual_seed(2);
+    x_ = torch::randn({6, 50, 64});
+    present_ = torch::rand({6, 50}) < 0.7;
+    cotangent_ = torch::randn({50, 64});
+  }
+  [[nodiscard]] LstmPasses run_on(Lstm& lstm, torch::Device device) const {
+    zero_gradients(*lstm);
+    const Tensor out = lstm->forward(x_.to(device), present_.to(device));
+    (out * cotangent_.to(device)).sum().backward();
+    LstmPasses passes{out.detach().cpu(), {}};
+    for (const auto& [name, gradient] : gradients_of(*lstm)) {
+      passes.gradients[name] = gradient.cpu();
+    }
+    return passes;
+  }
+
+  Lstm cpu_{LstmOptions{64, 64, 2}};
+  Lstm gpu_{LstmOptions{64, 64, 2}};
+  Tensor x_, present_, cotangent_;
+};
+
+TEST_F(LstmOnGpu, EqualsTheCpuForwardAndInAllGradients) {
+  const LstmPasses expected = run_on(cpu_, torch::kCPU);
+  const LstmPasses actual = run_on(gpu_, kGpu);
+  EXPECT_LT(difference(actual.out, expected.out.to(torch::kDouble)), kFloatTolerance);
+  for (const auto& [name, gradient] : expected.gradients) {
+    EXPECT_LT(mean_difference(actual.gradients.at(name), gradient.to(torch::kDouble)),
+              kGradientTolerance)
+        << name;
+  }
+}
+
+TEST_F(LstmOnGpu, RepeatsToTheBitAlsoWithCheckpointing) {
+  const LstmPasses first = run_on(gpu_, kGpu);
+  for (const bool checkpointing : {false, true}) {
+    gpu_->set_checkpointing(checkpointing);
+    const LstmPasses again = run_on(gpu_, kGpu);
+    EXPECT_TRUE(same_bits(again.out, first.out));
+    for (const auto& [name, gradient] : first.gradients) {
+      EXPECT_TRUE(same_bits(again.gradients.at(name), gradient)) << name;
+    }
+  }
+}
+
+TEST_F(LstmOnGpu, StepByStepGivesWhatTheCpuGives) {
+  const torch::NoGradGuard no_grad;
+  LstmState state = gpu_->zero_state(50);
+  Tensor last;
+  for (std::int64_t t = 0; t < 6; ++t) last = gpu_->step(x_[t].to(kGpu), state);
+  EXPECT_LT(difference(last.cpu(), cpu_->forward(x_).to(torch::kDouble)), kFloatTolerance);
+}
+
+TEST_F(LstmOnGpu, InHalfPrecisionStaysCloseToFloat) {
+  const LstmPasses exact = run_on(cpu_, torch::kCPU);
+  gpu_->set_compute_type(torch::kHalf);
+  const LstmPasses half = run_on(gpu_, kGpu);
+  EXPECT_LT(mean_difference(half.out, exact.out.to(torch::kDouble)), 0.01);
+  for (const auto& [name, gradient] : exact.gradients) {
+    EXPECT_LT(mean_difference(half.gradients.at(name), gradient.to(torch::kDouble)), 0.01) << name;
+  }
 }
 
 }  // namespace

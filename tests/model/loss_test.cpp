@@ -156,15 +156,16 @@ TEST(WorldModelLoss, RefusesWhatDoesNotFit) {
 
 TEST(Targets, AreZeroForVehiclesThatKeepTheirSpeedAndReturnToWhatTheyWere) {
   const Tensor t = torch::tensor({0.5F, 1.0F, 1.5F});
+  const MotionScales scales(3, 0.5);
   const CurrentMotion now{torch::tensor({10.0F, 20.0F}), torch::tensor({0.0F, 2.0F})};
   const FutureMotion steady{torch::outer(now.speed_mps, t),
                             now.speed_mps.unsqueeze(1).expand({2, 3}), torch::zeros({2, 3}),
                             now.lane.unsqueeze(1).expand({2, 3})};
-  EXPECT_LT(to_residuals(steady, now, 0.5).abs().max().item<float>(), 1e-6F);
+  EXPECT_LT(to_residuals(steady, now, scales).abs().max().item<float>(), 1e-6F);
   torch::manual_seed(1);
   const FutureMotion any{10 * torch::rand({2, 3}), 20 * torch::rand({2, 3}), torch::randn({2, 3}),
                          torch::ones({2, 3})};
-  const FutureMotion back = to_motion(to_residuals(any, now, 0.5), now, 0.5);
+  const FutureMotion back = to_motion(to_residuals(any, now, scales), now, scales);
   // Displacements of 30 m in float32 lose some 2^-24 * 30 m.
   EXPECT_LT((back.displacement_m - any.displacement_m).abs().max().item<float>(), 1e-5F);
   EXPECT_LT((back.speed_mps - any.speed_mps).abs().max().item<float>(), 1e-5F);
@@ -177,7 +178,7 @@ TEST(Targets, AreScaledByTheHorizon) {
   const CurrentMotion now{torch::tensor({10.0F}), torch::tensor({1.0F})};
   const FutureMotion future{torch::tensor({{10.0F, 21.0F}}), torch::tensor({{10.0F, 13.0F}}),
                             torch::tensor({{0.0F, 0.5F}}), torch::tensor({{1.0F, 0.0F}})};
-  const Tensor r = to_residuals(future, now, 1.0)[0][1];
+  const Tensor r = to_residuals(future, now, MotionScales(2, 1.0))[0][1];
   EXPECT_NEAR(r[0].item<double>(), 1.0 / (0.85 * std::pow(2.0, 1.4)), 1e-6);
   EXPECT_NEAR(r[1].item<double>(), 3.0 / (0.86 * std::pow(2.0, 0.7)), 1e-6);
   EXPECT_NEAR(r[2].item<double>(), 0.5, 1e-6);

@@ -4,21 +4,30 @@
 #include <gmock/gmock.h>
 
 #include "attention_source.h"
+#include "lstm_source.h"
 #include "traffic/core/error.h"
 
 namespace traffic::model::device {
 namespace {
 
-class CompilesTheKernels : public ::testing::TestWithParam<int> {};
-
-TEST_P(CompilesTheKernels, ToMachineCode) {
-  const std::vector<char> code = compile_cuda(kAttentionSource, "attention", GetParam());
-  EXPECT_THAT(std::string(code.data() + 1, 3), "ELF");
-  const std::string text(code.begin(), code.end());
-  for (const char* kernel :
-       {"attention_forward", "attention_backward_destination", "attention_backward_source"}) {
-    EXPECT_NE(text.find(kernel), std::string::npos) << kernel;
+class CompilesTheKernels : public ::testing::TestWithParam<int> {
+ protected:
+  static void expect_compiled(const char* source, std::initializer_list<const char*> kernels) {
+    const std::vector<char> code = compile_cuda(source, "kernels", GetParam());
+    EXPECT_THAT(std::string(code.data() + 1, 3), "ELF");
+    const std::string text(code.begin(), code.end());
+    for (const char* kernel : kernels) {
+      EXPECT_NE(text.find(kernel), std::string::npos) << kernel;
+    }
   }
+};
+
+TEST_P(CompilesTheKernels, OfAttentionToMachineCode) {
+  expect_compiled(kAttentionSource, {"attention_forward", "attention_backward_destination",
+                                     "attention_backward_source"});
+}
+TEST_P(CompilesTheKernels, OfTheLstmToMachineCode) {
+  expect_compiled(kLstmSource, {"lstm_cell", "lstm_cell_gradient"});
 }
 // RTX 2080 Ti, A100, RTX 4090, H100.
 INSTANTIATE_TEST_SUITE_P(Gpus, CompilesTheKernels, ::testing::Values(75, 80, 89, 90));

@@ -96,33 +96,51 @@ namespace cuda {
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wconversion"  // CUDA C++ is compiled without this warning
 #include "model/device/attention_kernels.cuh"
+#include "model/device/lstm_kernels.cuh"
 #pragma GCC diagnostic pop
 }  // namespace cuda
 #undef __device__
 #undef __global__
 
-/// A block of one warp for each (node, head). The arguments are copied byte by byte, as for a GPU.
+/// Blocks of one warp. The arguments are copied byte by byte, as for a GPU.
 template <typename Theirs, typename Ours>
-void launch(void (*kernel)(Theirs), const Ours& arguments) {
+void launch(void (*kernel)(Theirs), std::int64_t warps, const Ours& arguments) {
   static_assert(sizeof(Theirs) == sizeof(Ours));
   const auto theirs = std::bit_cast<Theirs>(arguments);
   const std::function<void()> body = [&] { kernel(theirs); };
   blockDim.x = kLanes;
   // One warp more than there is work for, as a GPU has where blocks have several.
-  const auto warps = static_cast<unsigned>(arguments.in.nodes * arguments.in.heads + 1);
-  for (blockIdx.x = 0; blockIdx.x < warps; ++blockIdx.x) Warp(body).run();
+  for (blockIdx.x = 0; blockIdx.x < static_cast<unsigned>(warps + 1); ++blockIdx.x) {
+    Warp(body).run();
+  }
+}
+
+/// One for each (node, head).
+std::int64_t warps_of(const device::AttentionEdges& in) {
+  return std::int64_t{in.nodes} * in.heads;
+}
+/// A lane for each unit of each row.
+template <typename Arguments>
+std::int64_t warps_of_cells(const Arguments& arguments) {
+  return (std::int64_t{arguments.rows} * arguments.units + kLanes - 1) / kLanes;
 }
 
 }  // namespace
 
-void EmulatedKernels::forward(const device::ForwardArguments& arguments) const {
-  launch(cuda::attention_forward, arguments);
+void EmulatedAttention::forward(const device::ForwardArguments& arguments) const {
+  launch(cuda::attention_forward, warps_of(arguments.in), arguments);
 }
-void EmulatedKernels::backward_destination(const device::DestinationArguments& arguments) const {
-  launch(cuda::attention_backward_destination, arguments);
+void EmulatedAttention::backward_destination(const device::DestinationArguments& arguments) const {
+  launch(cuda::attention_backward_destination, warps_of(arguments.in), arguments);
 }
-void EmulatedKernels::backward_source(const device::SourceArguments& arguments) const {
-  launch(cuda::attention_backward_source, arguments);
+void EmulatedAttention::backward_source(const device::SourceArguments& arguments) const {
+  launch(cuda::attention_backward_source, warps_of(arguments.in), arguments);
+}
+void EmulatedLstm::cell(const device::CellArguments& arguments) const {
+  launch(cuda::lstm_cell, warps_of_cells(arguments), arguments);
+}
+void EmulatedLstm::cell_gradient(const device::CellGradientArguments& arguments) const {
+  launch(cuda::lstm_cell_gradient, warps_of_cells(arguments), arguments);
 }
 
 }  // namespace traffic::model::testing

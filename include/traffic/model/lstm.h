@@ -56,6 +56,9 @@ class LstmImpl : public torch::nn::Module {
 
  private:
   [[nodiscard]] bool fused_on(const torch::Tensor& x) const;
+  [[nodiscard]] bool runs_on_gpu(const torch::Tensor& x) const;
+  [[nodiscard]] torch::Tensor forward_on_gpu(const torch::Tensor& x,
+                                             const torch::Tensor& present) const;
   [[nodiscard]] const torch::Tensor& parameter(std::int64_t layer, std::int64_t which) const;
 
   LstmOptions options_;

@@ -26,10 +26,22 @@ struct CurrentMotion {
   torch::Tensor lane;       ///< [S]
 };
 
+/// What residuals are relative to. Lies where the motion does: a copy at each step would make the
+/// host wait for a GPU.
+struct MotionScales {
+  /// @param frames H @param step_s between two of them
+  MotionScales(std::int64_t frames, double step_s, torch::Device device = torch::kCPU);
+
+  torch::Tensor horizon_s;  ///< [H] float32, from now
+  torch::Tensor residual;   ///< [H, 4] float32: scale(t)
+};
+
 /// [S, H, 4] float32.
-torch::Tensor to_residuals(const FutureMotion& future, const CurrentMotion& now, double step_s);
+torch::Tensor to_residuals(const FutureMotion& future, const CurrentMotion& now,
+                           const MotionScales& scales);
 
 /// The inverse of to_residuals. @param residuals [S, H, 4]
-FutureMotion to_motion(const torch::Tensor& residuals, const CurrentMotion& now, double step_s);
+FutureMotion to_motion(const torch::Tensor& residuals, const CurrentMotion& now,
+                       const MotionScales& scales);
 
 }  // namespace traffic::model

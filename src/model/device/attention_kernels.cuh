@@ -62,11 +62,43 @@ __device__ inline float warp_sum(float value) {
   return value;
 }
 
-// What the features of an edge add to channel `row` of its key and its value.
-__device__ inline float edge_shift(const AttentionEdges& in, const float* features, int row) {
-  const float* weight = in.edge_weight + (long long)row * kEdgeColumns;
-  return weight[0] * features[0] + weight[1] * features[1] + weight[2] * features[2] +
-         weight[3] * features[3];
+// The features of an edge, which all lanes read.
+struct Features {
+  float column[kEdgeColumns];
+};
+
+__device__ inline Features features_of(const AttentionEdges& in, int edge) {
+  const float* f = in.edge_features + (long long)edge * kEdgeColumns;
+  return {{f[0], f[1], f[2], f[3]}};
+}
+
+__device__ inline float dot(const float* weight, const Features& f) {
+  return weight[0] * f.column[0] + weight[1] * f.column[1] + weight[2] * f.column[2] +
+         weight[3] * f.column[3];
+}
+
+// What a lane keeps in registers of its channels while it goes through the edges: channel i is
+// lane + 32 i of the head.
+struct Channels {
+  float value[kChannelsPerLane];
+  // Of what the features of an edge add to the channel of its key and its value.
+  float weight[kChannelsPerLane][kEdgeColumns];
+};
+
+// @param values of the node at this head
+__device__ inline Channels channels_of(const AttentionEdges& in, int lane, int head,
+                                       const float* values) {
+  Channels channels = {};
+  for (int i = 0; i < kChannelsPerLane; ++i) {
+    const int c = lane + i * kWarp;
+    if (c >= in.head_dim) continue;
+    channels.value[i] = values[c];
+    const float* weight = in.edge_weight + ((long long)head * in.head_dim + c) * kEdgeColumns;
+    for (int column = 0; column < kEdgeColumns; ++column) {
+      channels.weight[i][column] = weight[column];
+    }
+  }
+  return channels;
 }
 
 struct Place {
@@ -88,54 +120,62 @@ __device__ inline long long row_of(const AttentionEdges& in, int node, int head,
   return node * 3 * width + part * width + (long long)head * in.head_dim;
 }
 
+// The softmax goes along with the edges: what has been summed is scaled down when a higher score
+// comes (Milakov and Gimelshein 2018, arXiv:1805.02867).
 extern "C" __global__ void attention_forward(ForwardArguments a) {
   const AttentionEdges& in = a.in;
   const Place place = place_of(in);
   if (!place.exists) return;
   const int lane = place.lane;
-  const int first_row = place.head * in.head_dim;
-  const float* q = in.qkv + row_of(in, place.node, place.head, 0);
+  const Channels query =
+      channels_of(in, lane, place.head, in.qkv + row_of(in, place.node, place.head, 0));
+  // The risk bias: each lane is one hidden unit.
+  float risk_in[kEdgeColumns];
+  for (int c = 0; c < kEdgeColumns; ++c) risk_in[c] = a.risk_in_weight[lane * kEdgeColumns + c];
+  const float risk_in_bias = a.risk_in_bias[lane];
+  const float risk_out = a.risk_out_weight[place.head * kRiskUnits + lane];
+  const float risk_out_bias = a.risk_out_bias[place.head];
   const int begin = in.edge_ptr[place.node];
   const int end = in.edge_ptr[place.node + 1];
 
   float highest = -1e30F;
-  for (int e = begin; e < end; ++e) {
-    const float* f = in.edge_features + (long long)e * kEdgeColumns;
-    const float* k = in.qkv + row_of(in, in.edge_src[e], place.head, 1);
-    float part = 0.0F;
-    for (int c = lane; c < in.head_dim; c += kWarp) {
-      part += q[c] * (k[c] + edge_shift(in, f, first_row + c));
-    }
-    // The risk bias: each lane is one hidden unit.
-    const float* w = a.risk_in_weight + lane * kEdgeColumns;
-    const float unit =
-        a.risk_in_bias[lane] + w[0] * f[0] + w[1] * f[1] + w[2] * f[2] + w[3] * f[3];
-    const float risk = unit > 0.0F ? a.risk_out_weight[place.head * kRiskUnits + lane] * unit : 0.0F;
-    const float score = warp_sum(part * in.scale + risk) + a.risk_out_bias[place.head];
-    highest = score > highest ? score : highest;
-    if (lane == 0) a.probability[(long long)e * in.heads + place.head] = score;
-  }
-  __syncwarp();  // lane 0's scores are seen by all lanes
-
   float total = 0.0F;
   float sum[kChannelsPerLane] = {};
   for (int e = begin; e < end; ++e) {
-    const float* f = in.edge_features + (long long)e * kEdgeColumns;
-    const float* v = in.qkv + row_of(in, in.edge_src[e], place.head, 2);
-    const float p = expf(a.probability[(long long)e * in.heads + place.head] - highest);
-    total += p;
+    const Features f = features_of(in, e);
+    const int source = in.edge_src[e];
+    const float* k = in.qkv + row_of(in, source, place.head, 1);
+    const float* v = in.qkv + row_of(in, source, place.head, 2);
+    float part = 0.0F;
+    float value[kChannelsPerLane] = {};
     for (int i = 0; i < kChannelsPerLane; ++i) {
       const int c = lane + i * kWarp;
-      if (c < in.head_dim) sum[i] += p * (v[c] + edge_shift(in, f, first_row + c));
+      if (c >= in.head_dim) continue;
+      const float shift = dot(query.weight[i], f);
+      part += query.value[i] * (k[c] + shift);
+      value[i] = v[c] + shift;
     }
+    const float unit = risk_in_bias + dot(risk_in, f);
+    const float risk = unit > 0.0F ? risk_out * unit : 0.0F;
+    const float score = warp_sum(part * in.scale + risk) + risk_out_bias;
+    if (score > highest) {
+      const float shrink = expf(highest - score);
+      highest = score;
+      total *= shrink;
+      for (int i = 0; i < kChannelsPerLane; ++i) sum[i] *= shrink;
+    }
+    const float p = expf(score - highest);
+    total += p;
+    for (int i = 0; i < kChannelsPerLane; ++i) sum[i] += p * value[i];
+    if (lane == 0) a.probability[(long long)e * in.heads + place.head] = score;
   }
-  __syncwarp();  // all lanes have read the scores, which now become probabilities
+  __syncwarp();  // lane 0's scores are seen by all lanes; they now become probabilities
   const float factor = total > 0.0F ? 1.0F / total : 0.0F;
   for (int e = begin + lane; e < end; e += kWarp) {
     float* p = a.probability + (long long)e * in.heads + place.head;
     *p = expf(*p - highest) * factor;
   }
-  float* out = a.out + (long long)place.node * in.heads * in.head_dim + first_row;
+  float* out = a.out + ((long long)place.node * in.heads + place.head) * in.head_dim;
   for (int i = 0; i < kChannelsPerLane; ++i) {
     const int c = lane + i * kWarp;
     if (c < in.head_dim) out[c] = sum[i] * factor;
@@ -147,24 +187,31 @@ extern "C" __global__ void attention_backward_destination(DestinationArguments a
   const Place place = place_of(in);
   if (!place.exists) return;
   const int lane = place.lane;
-  const int first_row = place.head * in.head_dim;
-  const float* g = a.grad_out + (long long)place.node * in.heads * in.head_dim + first_row;
+  const Channels grad = channels_of(
+      in, lane, place.head,
+      a.grad_out + ((long long)place.node * in.heads + place.head) * in.head_dim);
   const int begin = in.edge_ptr[place.node];
   const int end = in.edge_ptr[place.node + 1];
 
   // Softmax: grad_score = p * (grad_p - sum of p * grad_p).
   float mean = 0.0F;
   for (int e = begin; e < end; ++e) {
-    const float* f = in.edge_features + (long long)e * kEdgeColumns;
+    const Features f = features_of(in, e);
     const float* v = in.qkv + row_of(in, in.edge_src[e], place.head, 2);
     float part = 0.0F;
-    for (int c = lane; c < in.head_dim; c += kWarp) {
-      part += g[c] * (v[c] + edge_shift(in, f, first_row + c));
+    for (int i = 0; i < kChannelsPerLane; ++i) {
+      const int c = lane + i * kWarp;
+      if (c < in.head_dim) part += grad.value[i] * (v[c] + dot(grad.weight[i], f));
     }
     const float grad_p = warp_sum(part);
     const long long at = (long long)e * in.heads + place.head;
     mean += a.probability[at] * grad_p;
     if (lane == 0) a.grad_score[at] = grad_p;
+  }
+  __syncwarp();  // lane 0's values are seen by all lanes; they now become gradients of scores
+  for (int e = begin + lane; e < end; e += kWarp) {
+    const long long at = (long long)e * in.heads + place.head;
+    a.grad_score[at] = a.probability[at] * (a.grad_score[at] - mean);
   }
   __syncwarp();
 
@@ -172,20 +219,18 @@ extern "C" __global__ void attention_backward_destination(DestinationArguments a
   float score_features = 0.0F;  // of column `lane`, for the first four lanes
   float value_features = 0.0F;
   for (int e = begin; e < end; ++e) {
-    const float* f = in.edge_features + (long long)e * kEdgeColumns;
+    const Features f = features_of(in, e);
     const float* k = in.qkv + row_of(in, in.edge_src[e], place.head, 1);
     const long long at = (long long)e * in.heads + place.head;
-    const float p = a.probability[at];
-    const float grad_score = p * (a.grad_score[at] - mean);
-    __syncwarp();  // all lanes have read before lane 0 writes
-    if (lane == 0) a.grad_score[at] = grad_score;
+    const float grad_score = a.grad_score[at];
     if (lane < kEdgeColumns) {
-      score_features += grad_score * f[lane];
-      value_features += p * f[lane];
+      const float mine = in.edge_features[(long long)e * kEdgeColumns + lane];
+      score_features += grad_score * mine;
+      value_features += a.probability[at] * mine;
     }
     for (int i = 0; i < kChannelsPerLane; ++i) {
       const int c = lane + i * kWarp;
-      if (c < in.head_dim) grad_q[i] += grad_score * (k[c] + edge_shift(in, f, first_row + c));
+      if (c < in.head_dim) grad_q[i] += grad_score * (k[c] + dot(grad.weight[i], f));
     }
   }
   float* out = a.grad_qkv + row_of(in, place.node, place.head, 0);

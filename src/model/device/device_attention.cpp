@@ -60,6 +60,19 @@ Tensor by_head(const Tensor& rows, std::int64_t heads) {
   return rows.unflatten(1, {heads, -1}).permute({1, 2, 0});
 }
 
+/// a^T b of tall matrices [E, m] and [E, n]. One product would give a GPU a single small tile of
+/// work; parts of the rows are multiplied side by side.
+Tensor tall_product(const Tensor& a, const Tensor& b) {
+  constexpr std::int64_t kRows = 512;
+  const std::int64_t num_parts = a.size(0) / kRows;
+  if (num_parts < 2) return at::mm(a.t(), b);
+  const auto parts = [&](const Tensor& m) {
+    return m.narrow(0, 0, num_parts * kRows).view({num_parts, kRows, m.size(1)});
+  };
+  const auto rest = [&](const Tensor& m) { return m.slice(0, num_parts * kRows); };
+  return at::addmm(at::bmm(parts(a).transpose(1, 2), parts(b)).sum(0), rest(a).t(), rest(b));
+}
+
 struct Gradients {
   Tensor qkv;
   EdgeParameters parameters;
@@ -95,9 +108,9 @@ Gradients run_backward(const Tensor& qkv, const EdgeParameters& p, const Tape& t
   const Tensor& features = tape.edges.edge_features;
   const Tensor hidden = at::relu(at::linear(features, p.risk_in_weight, p.risk_in_bias));
   const Tensor grad_hidden = at::mm(grad_score, p.risk_out_weight) * (hidden > 0);
-  g.parameters.risk_out_weight = at::mm(grad_score.t(), hidden);
+  g.parameters.risk_out_weight = tall_product(grad_score, hidden);
   g.parameters.risk_out_bias = grad_score.sum(0);
-  g.parameters.risk_in_weight = at::mm(grad_hidden.t(), features);
+  g.parameters.risk_in_weight = tall_product(grad_hidden, features);
   g.parameters.risk_in_bias = grad_hidden.sum(0);
   return g;
 }

@@ -2,8 +2,6 @@
 
 #include <utility>
 
-#include "world_model/networks.h"
-
 namespace traffic::train {
 
 BatchFeeder::BatchFeeder(data::TrafficLoader& loader, at::Device device,
@@ -34,26 +32,29 @@ std::optional<FedBatch> BatchFeeder::next() {
     if (fed) fed->batch = fed->batch.to(device_);
     return fed;
   }
-  if (!ahead_) fetch_ahead();
+  prepare();
   side_->join();
-  std::optional<FedBatch> fed = std::exchange(ahead_, std::nullopt);
-  // Behind join(): what is submitted now waits for the steps before this one only.
-  if (fed) fetch_ahead();
-  return fed;
+  return std::exchange(ahead_, std::nullopt);
 }
 
 /// In the host's memory.
 std::optional<FedBatch> BatchFeeder::fetch() {
   std::optional<data::Batch> batch = loader_.next();
   if (!batch) return std::nullopt;
-  // Counted before the batch is on a device, where reading a sum would wait for all its work.
-  FedBatch fed{.vehicles = vehicle_weights(*batch).sum().item<double>(),
-               .samples = batch->sample_weight.sum().item<double>()};
+  // Counted before the batch is on a device, where reading would wait for all its work.
+  FedBatch fed;
+  const auto weight = batch->sample_weight.accessor<float, 1>();
+  const auto begin = batch->sample_ptr.accessor<std::int32_t, 1>();
+  for (std::int64_t i = 0; i < batch->num_samples(); ++i) {
+    fed.samples += weight[i];
+    fed.vehicles += static_cast<double>(weight[i]) * (begin[i + 1] - begin[i]);
+  }
   fed.batch = std::move(*batch);
   return fed;
 }
 
-void BatchFeeder::fetch_ahead() {
+void BatchFeeder::prepare() {
+  if (!side_ || ahead_) return;
   state_before_ahead_ = loader_.state();
   ahead_ = fetch();
   if (ahead_) side_->submit([this] { ahead_->batch = ahead_->batch.to(device_); });

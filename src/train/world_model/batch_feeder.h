@@ -16,9 +16,9 @@ struct FedBatch {
   double samples = 0.0;   ///< the same
 };
 
-/// With a side stream the next batch is copied while one is computed with (from page-locked memory,
-/// if the loader was asked for that, without the host waiting). Stands between the loader and the
-/// trainer: the loader may be one batch further than what was given out, state() is not.
+/// With a side stream the next batch is made ready while a GPU computes with one (from page-locked
+/// memory, if the loader was asked for that, without the host waiting). Stands between the loader
+/// and the trainer: the loader may be one batch further than what was given out, state() is not.
 class BatchFeeder {
  public:
   /// @param loader must outlive this, and is used by it alone
@@ -33,6 +33,10 @@ class BatchFeeder {
   /// The next batch, or nothing at the end of the epoch.
   /// @throws what the loader throws
   [[nodiscard]] std::optional<FedBatch> next();
+  /// Reads the batch that next() will return and begins to copy it; to be called when the device
+  /// has work enough. Without a side stream nothing is done.
+  /// @throws what the loader throws
+  void prepare();
 
   /// After the batches that next() has returned.
   [[nodiscard]] data::SamplerState state() const;
@@ -40,7 +44,6 @@ class BatchFeeder {
 
  private:
   [[nodiscard]] std::optional<FedBatch> fetch();
-  void fetch_ahead();
 
   data::TrafficLoader& loader_;
   at::Device device_;

@@ -6,7 +6,6 @@
 #include "traffic/core/random_streams.h"
 #include "traffic/model/initialise.h"
 #include "traffic/model/loss.h"
-#include "traffic/model/targets.h"
 #include "traffic/scene/frame.h"
 
 namespace traffic::train {
@@ -23,16 +22,15 @@ model::GraphBatch graph_of(const data::Batch& batch) {
           .edge_features = batch.edge_features};
 }
 
-model::WorldModelTargets targets_of(const data::Batch& batch, double frame_s) {
-  return {
-      .future = model::to_residuals({.displacement_m = batch.future_displacement_m,
-                                     .speed_mps = batch.future_speed_mps,
-                                     .acceleration_mps2 = batch.future_acceleration_mps2,
-                                     .lane = batch.future_lane},
-                                    {.speed_mps = batch.speed_mps, .lane = batch.lane}, frame_s),
-      .future_mask = batch.future_mask,
-      .conflict = batch.conflict,
-      .conflict_mask = batch.conflict_mask};
+model::WorldModelTargets targets_of(const data::Batch& batch, const model::MotionScales& scales) {
+  return {.future = model::to_residuals({.displacement_m = batch.future_displacement_m,
+                                         .speed_mps = batch.future_speed_mps,
+                                         .acceleration_mps2 = batch.future_acceleration_mps2,
+                                         .lane = batch.future_lane},
+                                        {.speed_mps = batch.speed_mps, .lane = batch.lane}, scales),
+          .future_mask = batch.future_mask,
+          .conflict = batch.conflict,
+          .conflict_mask = batch.conflict_mask};
 }
 
 void append_parameters(const torch::nn::Module& module, const std::string& prefix,
@@ -53,6 +51,7 @@ WorldModelNetworks::WorldModelNetworks(const config::Config& config, double fram
     : device_(device),
       horizons_(config.data.horizon_frames),
       frame_s_(frame_s),
+      scales_(horizons_, frame_s, device),
       future_weight_(config.train.future_weight),
       conflict_weight_(config.train.conflict_weight),
       encoder_(config.model, static_cast<std::int64_t>(scene::node_features().size())),
@@ -86,7 +85,7 @@ WorldModelForward WorldModelNetworks::forward(const data::Batch& batch, Stage st
   WorldModelForward result;
   result.output =
       world_model_->forward(encodings.view({frames, batch.num_vehicles(), -1}), batch.present);
-  result.loss = model::world_model_loss(result.output, targets_of(batch, frame_s_),
+  result.loss = model::world_model_loss(result.output, targets_of(batch, scales_),
                                         stage == Stage::kNextState ? 1 : 2,
                                         {.future = future_weight_, .conflict = conflict_weight_})
                     .total;
@@ -96,7 +95,7 @@ WorldModelForward WorldModelNetworks::forward(const data::Batch& batch, Stage st
 PhysicalPrediction WorldModelNetworks::to_physical(const model::WorldModelOutput& output,
                                                    const data::Batch& batch) const {
   const model::FutureMotion motion =
-      model::to_motion(output.future, {.speed_mps = batch.speed_mps, .lane = batch.lane}, frame_s_);
+      model::to_motion(output.future, {.speed_mps = batch.speed_mps, .lane = batch.lane}, scales_);
   // A vehicle neither reverses nor has a negative speed.
   return {.displacement_m = motion.displacement_m.clamp_min(0.0),
           .speed_mps = motion.speed_mps.clamp_min(0.0)};

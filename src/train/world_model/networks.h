@@ -12,6 +12,7 @@
 #include "traffic/data/batch.h"
 #include "traffic/data/format.h"
 #include "traffic/model/graph_encoder.h"
+#include "traffic/model/targets.h"
 #include "traffic/model/world_model.h"
 
 namespace traffic::train {
@@ -58,6 +59,7 @@ class WorldModelNetworks {
   torch::Device device_;
   std::int64_t horizons_;
   double frame_s_;
+  model::MotionScales scales_;
   double future_weight_;
   double conflict_weight_;
   model::GraphEncoder encoder_;

@@ -136,7 +136,8 @@ void WorldModelTrainer::run_part(BatchFeeder& batches, StepTotals& totals) {
     const Stopwatch watch;
     WorldModelForward forward = run_forward(fed.batch);
     run_backward(forward.loss, reducer_.before_backward(fed.vehicles, scaler_.scale()));
-    totals.add(forward, fed);  // waits for the device
+    prepare_batch(batches);
+    add_loss(forward, fed, totals);
     speed_.samples += fed.samples;
     speed_.seconds += watch.seconds();
   } catch (const Error& error) {
@@ -155,6 +156,19 @@ void WorldModelTrainer::declare_unused_parameters() {
 FedBatch WorldModelTrainer::next_batch(BatchFeeder& batches) {
   const auto scope = time_split_.measure(TimeShare::kData);
   return batches.next().value();
+}
+
+/// While the device computes.
+void WorldModelTrainer::prepare_batch(BatchFeeder& batches) {
+  const auto scope = time_split_.measure(TimeShare::kData);
+  batches.prepare();
+}
+
+/// Waits until the device has done what it was asked for.
+void WorldModelTrainer::add_loss(const WorldModelForward& forward, const FedBatch& fed,
+                                 StepTotals& totals) {
+  const auto scope = time_split_.measure(TimeShare::kBackward);
+  totals.add(forward, fed);
 }
 
 WorldModelForward WorldModelTrainer::run_forward(const data::Batch& batch) {

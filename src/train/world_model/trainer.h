@@ -63,6 +63,8 @@ class WorldModelTrainer {
  private:
   [[nodiscard]] Stage stage() const;
   [[nodiscard]] FedBatch next_batch(BatchFeeder& batches);
+  void prepare_batch(BatchFeeder& batches);
+  void add_loss(const WorldModelForward& forward, const FedBatch& fed, StepTotals& totals);
   [[nodiscard]] WorldModelForward run_forward(const data::Batch& batch);
   void run_backward(torch::Tensor& loss, double factor);
   void run_part(BatchFeeder& batches, StepTotals& totals);

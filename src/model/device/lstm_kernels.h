@@ -1,0 +1,50 @@
+/// The kernels of lstm_kernels.cuh as the host sees them.
+#pragma once
+
+#include <c10/core/Device.h>
+
+#include <cstdint>
+
+namespace traffic::model::device {
+
+/// Layout and meaning as in lstm_kernels.cuh; pointers are to memory of the device.
+struct CellArguments {
+  float* gates;
+  const float* recurrent;
+  const float* previous_cell;
+  const std::uint8_t* present;
+  float* cell;
+  float* output;
+  std::int32_t rows;
+  std::int32_t units;
+};
+struct CellGradientArguments {
+  const float* gates;
+  const float* cell;
+  const float* previous_cell;
+  const std::uint8_t* present;
+  const float* grad_output;
+  const float* grad_recurrent;
+  float* grad_cell;
+  float* grad_gates;
+  std::int32_t rows;
+  std::int32_t units;
+};
+
+/// Runs the kernels on a device, in its current stream.
+class LstmKernels {
+ public:
+  LstmKernels() = default;
+  virtual ~LstmKernels() = default;
+  LstmKernels(const LstmKernels&) = delete;
+  LstmKernels& operator=(const LstmKernels&) = delete;
+
+  virtual void cell(const CellArguments& arguments) const = 0;
+  virtual void cell_gradient(const CellGradientArguments& arguments) const = 0;
+};
+
+/// Compiled for the device at the first call; all GPUs of a process are taken to be of one kind.
+/// @throws ResourceError if they cannot be compiled or loaded; in a program without CUDA
+const LstmKernels& lstm_kernels_of(c10::Device device);
+
+}  // namespace traffic::model::device
