@@ -28,6 +28,9 @@ if(Torch2_FOUND AND NOT TARGET Torch::Torch)
     "${TORCH_ROOT}/include" "${TORCH_ROOT}/include/torch/csrc/api/include")
   target_link_directories(Torch::Torch INTERFACE "${TORCH_ROOT}/lib")
   target_link_libraries(Torch::Torch INTERFACE "${TORCH_torch_cpu_LIBRARY}" "${TORCH_c10_LIBRARY}")
+  # The OpenMP that torch_cpu has loaded, for the threads of at::parallel_for.
+  find_library(TORCH_OPENMP_LIBRARY NAMES libgomp.so.1 gomp PATHS "${TORCH_ROOT}/lib" NO_DEFAULT_PATH REQUIRED)
+  target_link_libraries(Torch::Torch INTERFACE "${TORCH_OPENMP_LIBRARY}")
   set(_torch_rpath "${TORCH_ROOT}/lib" "${TORCH_ROOT}/../nvidia/cu13/lib")
   if(TRAFFIC_CUDA)
     # --no-as-needed: torch_cuda registers its kernels when it is loaded, no symbol of it is named.

@@ -12,6 +12,11 @@ if(NOT TRAFFIC_SANITIZER)  # which look closer, and do not see into the checked 
   target_compile_options(traffic_flags INTERFACE -fstack-protector-strong -fstack-clash-protection
     -U_FORTIFY_SOURCE $<$<NOT:$<BOOL:$<TARGET_PROPERTY:TRAFFIC_PLAIN_CODE>>>:-D_FORTIFY_SOURCE=3>)
 endif()
+# at::parallel_for is a template over OpenMP: without this it runs in one thread, whatever their number. ThreadSanitizer
+# does not see how the threads of OpenMP wait for each other; clang, which builds the fuzzers, has no header of it.
+if(NOT TRAFFIC_SANITIZER MATCHES "thread" AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+  target_compile_options(traffic_flags INTERFACE -fopenmp)
+endif()
 if(CMAKE_UNITY_BUILD)
   # Warns of types in unnamed namespaces of included files, which the joined sources are.
   target_compile_options(traffic_flags INTERFACE -Wno-subobject-linkage)
