@@ -38,8 +38,10 @@ std::vector<Row> data_rows() {
       {TRAFFIC_KEY(data.drop_last),
        .help = "Whether samples that do not fill a step on every rank are left out; otherwise the "
                "last step is padded."},
-      {TRAFFIC_KEY(data.num_workers), .help = "Threads of a rank that read and decode.",
-       .unit = "threads", .range = between(1, 256)},
+      {TRAFFIC_KEY(data.num_workers),
+       .help = "Threads of a rank that read and decode; 0: one where the rank trains on the CPU, "
+               "half of its processors, up to 8, where it trains on a GPU.",
+       .unit = "threads", .range = between(0, 256)},
       {TRAFFIC_KEY(data.prefetch_factor), .help = "Batches that a reading thread is ahead.",
        .unit = "batches", .range = between(1, 64)},
       {TRAFFIC_KEY(data.persistent_workers),

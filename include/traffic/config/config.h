@@ -57,7 +57,7 @@ struct Data {
   std::int64_t batch_size = 32;  ///< samples a rank and step; 0: by the memory that is free
   bool shuffle = true;
   bool drop_last = true;
-  std::int64_t num_workers = 1;         ///< reader threads a rank
+  std::int64_t num_workers = 0;         ///< reader threads a rank; 0: by its device
   std::int64_t prefetch_factor = 2;     ///< batches ahead a reader thread
   bool persistent_workers = true;       ///< threads and decoded chunks outlive an epoch
   bool pin_memory = true;               ///< page-locked batches, where there is a GPU

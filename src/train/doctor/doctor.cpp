@@ -17,6 +17,7 @@
 #include "doctor/recordings.h"
 #include "doctor/storage.h"
 #include "run/gpu.h"
+#include "run/reading_threads.h"
 #include "run/staged_files.h"
 #include "run/together.h"
 #include "traffic/comm/communicator.h"
@@ -168,16 +169,16 @@ class Examination {
   /// All ranks read at once, as they do in training.
   void examine_data() {
     RecordingFacts facts;
+    const config::Data data = with_reading_threads(config_.data, *ranks_);
     const Finding mine = attempt("data", [&] {
-      facts = measure_recordings(with_staged_files(config_.data, *ranks_), ranks_->rank(),
-                                 ranks_->size());
+      facts = measure_recordings(with_staged_files(data, *ranks_), ranks_->rank(), ranks_->size());
       return std::string();
     });
     const double samples_per_s = ranks_->all_reduce_scalar(facts.samples_per_s);
     for (Finding& finding : join_ranks(gather(mine))) {
       if (finding.verdict == Verdict::kFailed) add(std::move(finding));
     }
-    if (mine.verdict == Verdict::kOk) add(judge_recordings(facts, config_.data, samples_per_s));
+    if (mine.verdict == Verdict::kOk) add(judge_recordings(facts, data, samples_per_s));
   }
 
   void examine_simulations() {

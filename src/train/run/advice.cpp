@@ -12,6 +12,7 @@ namespace {
 
 /// In a row: one line of metrics may be that of a checkpoint, or of the first pages from a disk.
 constexpr int kTimes = 3;
+constexpr int kCeased = 20;
 
 struct Rule {
   std::string_view figure;
@@ -86,10 +87,14 @@ std::vector<std::string> Adviser::look(const report::NamedValues& figures) {
   for (const Rule& rule : kRules) {
     const double* figure = find(figures, rule.figure);
     if (figure == nullptr) continue;
-    int& times = times_[std::string(rule.figure)];
+    State& state = states_[std::string(rule.figure)];
     const bool out = rule.below ? *figure < rule.limit : *figure > rule.limit;
-    times = out ? times + 1 : 0;
-    if (times == kTimes) said.push_back(fmt::format(fmt::runtime(rule.advice), 100.0 * *figure));
+    state.out = out ? state.out + 1 : 0;
+    state.within = out ? 0 : state.within + 1;
+    if (state.within == kCeased) state.said = false;
+    if (state.out < kTimes || state.said) continue;
+    state.said = true;
+    said.push_back(fmt::format(fmt::runtime(rule.advice), 100.0 * *figure));
   }
   return said;
 }

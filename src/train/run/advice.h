@@ -27,14 +27,20 @@ class WaitShares {
 };
 
 /// Looks at the figures of each line of metrics. A figure must be out of range several times in a
-/// row; then it is said once, and again only after it had ceased.
+/// row; then it is said once, and again only after it had ceased for long: one that goes to and fro
+/// about its limit is no news.
 class Adviser {
  public:
   /// @return what there is to say now
   std::vector<std::string> look(const report::NamedValues& figures);
 
  private:
-  std::map<std::string, int> times_;  ///< in a row that a figure was out of range
+  struct State {
+    int out = 0;     ///< times in a row that the figure was out of range
+    int within = 0;  ///< times in a row that it was not
+    bool said = false;
+  };
+  std::map<std::string, State> states_;
 };
 
 }  // namespace traffic::train

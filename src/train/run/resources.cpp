@@ -69,15 +69,17 @@ ResourceReader::ResourceReader(at::Device device, bool first_of_node)
 Reading ResourceReader::read() {
   const double now_s = steady_seconds();
   if (now_s < next_read_s_) return last_;
-  if (first_of_node_) last_.node = add_up(family_of(getpid()), own_share_bytes);
   if (device_.is_cuda()) {
     const GpuMemory memory = gpu_memory(device_);
     last_.gpu_allocated = static_cast<double>(memory.allocated);
     last_.gpu_reserved = static_cast<double>(memory.reserved);
     last_.gpu_peak = static_cast<double>(memory.peak_allocated);
+    // Of the part of a second before now: asked for before the GPU stands still while memory is
+    // counted, and not yet at the first time, before which there was no training.
     const auto load = nvml_->load(pci_bus_id_);
-    last_.gpu_busy = load ? load->busy : -1.0;
+    last_.gpu_busy = load && next_read_s_ > 0.0 ? load->busy : -1.0;
   }
+  if (first_of_node_) last_.node = add_up(family_of(getpid()), own_share_bytes);
   const double end_s = steady_seconds();
   next_read_s_ = end_s + std::max(kLeastIntervalS, (end_s - now_s) / kCostShare);
   return last_;

@@ -8,6 +8,7 @@
 #include <utility>
 #include <vector>
 
+#include "run/reading_threads.h"
 #include "run/staged_files.h"
 #include "traffic/core/error.h"
 #include "traffic/core/random.h"
@@ -17,8 +18,9 @@ namespace traffic::train {
 namespace {
 
 std::unique_ptr<data::TrafficLoader> make_loader(std::shared_ptr<const data::Dataset> dataset,
-                                                 config::Data options, std::uint64_t seed,
+                                                 const config::Data& wanted, std::uint64_t seed,
                                                  const comm::Communicator& communicator) {
+  config::Data options = with_reading_threads(wanted, communicator);
   auto batches = data::traffic_batches(
       std::move(dataset),
       data::batch_options(options, seed, options.pin_memory && communicator.device().is_cuda()));
