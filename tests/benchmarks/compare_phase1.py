@@ -2,9 +2,10 @@
 """Phase 1 beside PyTorch DDP: whole programs, in turn, same model sizes, batch and graph shapes.
 
   tests/benchmarks/compare_phase1.py [--peer-python PY --peer-script ddp_phase1.py] [--rounds 3]
+  tests/benchmarks/compare_phase1.py --device cuda --ranks 1 --steps 100 --warmup 20 [--batch 256] [--peer-...]
 
 Both sides: `--ranks` ranks with one thread each, batch 32 a rank, windows of 10 frames x 16 vehicles with 8 in-edges
-each. The peer's columns are left out, and that is said, where its interpreter or script is not given. Figures are
+each. On GPUs the peer is given `--device cuda --workers 4` and what else `--peer-options` says. The peer's columns are left out, and that is said, where its interpreter or script is not given. Figures are
 medians over rounds; the machine's speed drifts, so only ratios of one call mean something.
 """
 import argparse, socket, statistics, subprocess, sys, tempfile, time
@@ -20,12 +21,12 @@ SIZES = {"full": dict(hidden_dim=256, gnn_layers=3, num_heads=8, **LSTM),
 
 def ours(args, size, precision, ranks, data, folder):
     settings = {"data.files": f'["{data}"]', "train.max_steps": args.steps + args.warmup, "train.precision": precision,
-                "train.stage1_share": 0, "data.batch_size": 32, "data.sample_stride_frames": 1, "train.eval_max_batches": 1,
+                "train.stage1_share": 0, "data.batch_size": args.batch, "data.sample_stride_frames": 1, "train.eval_max_batches": 1,
                 "run.threads_per_rank": 1, "log.tensorboard": "false", "train.epochs": 100, "log.interval_steps": 1,
                 **{f"model.{key}": value for key, value in SIZES[size].items()}}
-    steps, summary = train("phase1.toml", ranks, settings, folder)
+    steps, summary = train("phase1.toml", ranks, settings, folder, device=args.device)
     seconds = [s["time/step_s"] for s in steps if "time/step_s" in s][args.warmup:]
-    return dict(samples_per_s=32 * ranks / statistics.median(seconds), first_step_s=summary["startup_s"],
+    return dict(samples_per_s=args.batch * ranks / statistics.median(seconds), first_step_s=summary["startup_s"],
                 rss_mb=max(summary["peak_rss_bytes"]["per_rank"]) / 2**20)
 
 
@@ -33,7 +34,10 @@ def peer(args, size, precision, ranks):
     """Its ranks are started directly: torchrun would add its own seconds to their start."""
     script = Path(args.peer_script).resolve()
     command = [args.peer_python, str(script), "--size", size, "--dtype", precision, "--steps", str(args.steps),
-               "--warmup", str(args.warmup)]
+               "--warmup", str(args.warmup), "--batch", str(args.batch)]
+    if args.device == "cuda":
+        command += ["--device", "cuda", "--workers", "4"]
+    command += args.peer_options.split()
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
@@ -63,6 +67,9 @@ def main():
     parser.add_argument("--sizes", nargs="+", default=["full"], choices=SIZES)
     parser.add_argument("--precisions", nargs="+", default=["fp32", "bf16"])
     parser.add_argument("--ranks", nargs="+", type=int, default=[1, 2])
+    parser.add_argument("--batch", type=int, default=32, help="samples of a rank in a step")
+    parser.add_argument("--device", default="cpu", choices=["cpu", "cuda"])
+    parser.add_argument("--peer-options", default="", help="in one word of the shell: '--layout edge'")
     args = parser.parse_args()
     with_peer = has_peer(args)
     for name in ("traffic_train", "synthetic_dataset", "bench_phase1_step"):
@@ -86,7 +93,7 @@ def main():
                         text += (f" | peer {median(theirs, 'samples_per_s'):.1f} samples/s, "
                                  f"{median(theirs, 'first_step_s'):.1f} s, {median(theirs, 'rss_mb'):.0f} MB"
                                  f" | {ratio_text(mine, theirs, 'samples_per_s', 2)}")
-                    bound = gemm_bound(size, precision)
+                    bound = gemm_bound(size, precision) if args.device == "cpu" else None
                     if bound:
                         text += f" | matrix products alone, one rank: {bound:.1f} samples/s"
                     print(text, flush=True)

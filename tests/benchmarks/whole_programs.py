@@ -1,4 +1,4 @@
-"""Runs traffic_train and a peer as whole programs, for the comparisons beside this file: on CPU cores."""
+"""Runs traffic_train and a peer as whole programs, for the comparisons beside this file."""
 import json, os, re, statistics, subprocess, sys, tempfile, time
 from pathlib import Path
 
@@ -22,15 +22,16 @@ def environment(**more):
     return env
 
 
-def train(config, ranks, settings, folder, options=()):
+def train(config, ranks, settings, folder, options=(), device="cpu"):
     """-> (rows of metrics.jsonl, summary.json) of a run from scratch; settings: key -> value as TOML writes it.
 
-    config: a file of configs/, or None for the defaults; options: further arguments of traffic_train
+    config: a file of configs/, or None for the defaults; options: further arguments of traffic_train;
+    device: run.device
     """
     run_dir = Path(tempfile.mkdtemp(dir=folder))
     command = [str(ROOT / "launch/mpirun.sh"), "-np", str(ranks), program("traffic_train"),
                *([str(ROOT / "configs" / config)] if config else []),
-               "--run-dir", str(run_dir), "--resume", "never", "--set", "run.device=cpu", *options]
+               "--run-dir", str(run_dir), "--resume", "never", "--set", f"run.device={device}", *options]
     for key, value in settings.items():
         command += ["--set", f"{key}={value}"]
     ended = subprocess.run(command, env=environment(TRAFFIC_LAUNCH_TIME=f"{time.time():.3f}"), capture_output=True, text=True)
