@@ -25,6 +25,12 @@ void check_weight(const at::Tensor& weight) {
                 kWidthUnit);
 }
 
+/// How many parts of so many values a thread packs at least: fewer are done sooner than it wakes.
+std::int64_t grain_of(std::int64_t values) {
+  constexpr std::int64_t kValuesOfAThread = std::int64_t{1} << 15;
+  return std::max<std::int64_t>(1, kValuesOfAThread / values);
+}
+
 }  // namespace
 
 template <typename T>
@@ -43,7 +49,7 @@ PackedWeight<T> pack_forward(const at::Tensor& weight, RowOrder order) {
   const float* rows = weight.const_data_ptr<float>();
   constexpr std::int64_t kGroups = kPanel / kWidthUnit;
   constexpr std::int64_t kGroupStride = kWidthUnit * (sizeof(T) == 2 ? 2 : 1);
-  at::parallel_for(0, panels, 1, [&](std::int64_t first, std::int64_t last) {
+  at::parallel_for(0, panels, grain_of(in * kPanel), [&](std::int64_t first, std::int64_t last) {
     for (std::int64_t g = first * kGroups; g < std::min(last * kGroups, out / kWidthUnit); ++g) {
       kernels::table<T>().pack_weight_rows(
           rows + order.first_row(g, out) * in, in, in,
@@ -67,16 +73,17 @@ PackedWeight<T> pack_backward(const at::Tensor& weight, RowOrder order) {
                     .panel = kPanel,
                     .panel_stride = out * kPanel};
   const float* rows = weight.const_data_ptr<float>();
-  at::parallel_for(0, out / kWidthUnit, 1, [&](std::int64_t first, std::int64_t last) {
-    for (std::int64_t g = first; g < last; ++g) {
-      const float* group = rows + order.first_row(g, out) * in;
-      for (std::int64_t p = 0; p < panels; ++p) {
-        kernels::table<T>().pack_pairs_float(
-            {group + p * kPanel, in}, kWidthUnit, packed.operand.panel_columns(p),
-            {data<T>(packed.storage) + (p * out + g * kWidthUnit) * kPanel, kPanel});
-      }
-    }
-  });
+  at::parallel_for(
+      0, out / kWidthUnit, grain_of(in * kWidthUnit), [&](std::int64_t first, std::int64_t last) {
+        for (std::int64_t g = first; g < last; ++g) {
+          const float* group = rows + order.first_row(g, out) * in;
+          for (std::int64_t p = 0; p < panels; ++p) {
+            kernels::table<T>().pack_pairs_float(
+                {group + p * kPanel, in}, kWidthUnit, packed.operand.panel_columns(p),
+                {data<T>(packed.storage) + (p * out + g * kWidthUnit) * kPanel, kPanel});
+          }
+        }
+      });
   return packed;
 }
 

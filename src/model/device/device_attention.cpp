@@ -55,22 +55,34 @@ Tensor run_forward(const Tensor& qkv, const EdgeParameters& p, Tape& tape) {
   return out;
 }
 
-/// Queries or gradients of the output as [heads, head_dim, N].
-Tensor by_head(const Tensor& rows, std::int64_t heads) {
-  return rows.unflatten(1, {heads, -1}).permute({1, 2, 0});
+/// Products over all edges or all nodes have small results: one product would give a GPU a few
+/// tiles of work. Parts of so many rows are multiplied side by side.
+constexpr std::int64_t kRowsOfAPart = 512;
+
+/// a^T b of [E, m] and [E, n].
+Tensor tall_product(const Tensor& a, const Tensor& b) {
+  const std::int64_t num_parts = a.size(0) / kRowsOfAPart;
+  if (num_parts < 2) return at::mm(a.t(), b);
+  const std::int64_t end = num_parts * kRowsOfAPart;
+  const auto parts = [&](const Tensor& m) {
+    return m.narrow(0, 0, end).view({num_parts, kRowsOfAPart, m.size(1)});
+  };
+  return at::addmm(at::bmm(parts(a).transpose(1, 2), parts(b)).sum(0), a.slice(0, end).t(),
+                   b.slice(0, end));
 }
 
-/// a^T b of tall matrices [E, m] and [E, n]. One product would give a GPU a single small tile of
-/// work; parts of the rows are multiplied side by side.
-Tensor tall_product(const Tensor& a, const Tensor& b) {
-  constexpr std::int64_t kRows = 512;
-  const std::int64_t num_parts = a.size(0) / kRows;
-  if (num_parts < 2) return at::mm(a.t(), b);
-  const auto parts = [&](const Tensor& m) {
-    return m.narrow(0, 0, num_parts * kRows).view({num_parts, kRows, m.size(1)});
-  };
-  const auto rest = [&](const Tensor& m) { return m.slice(0, num_parts * kRows); };
-  return at::addmm(at::bmm(parts(a).transpose(1, 2), parts(b)).sum(0), rest(a).t(), rest(b));
+/// The same for each head. @param rows [N, heads * head_dim] @param b [heads, N, n]
+/// @return [heads, head_dim, n]
+Tensor tall_product_by_head(const Tensor& rows, const Tensor& b) {
+  const std::int64_t heads = b.size(0);
+  const Tensor a = rows.unflatten(1, {heads, -1});
+  const std::int64_t num_parts = rows.size(0) / kRowsOfAPart;
+  if (num_parts < 2) return at::bmm(a.permute({1, 2, 0}), b);
+  const std::int64_t end = num_parts * kRowsOfAPart;
+  const Tensor of_parts =
+      at::matmul(a.narrow(0, 0, end).unflatten(0, {num_parts, kRowsOfAPart}).permute({2, 0, 3, 1}),
+                 b.narrow(1, 0, end).unflatten(1, {num_parts, kRowsOfAPart}));
+  return at::baddbmm(of_parts.sum(1), a.slice(0, end).permute({1, 2, 0}), b.slice(1, end));
 }
 
 struct Gradients {
@@ -101,9 +113,9 @@ Gradients run_backward(const Tensor& qkv, const EdgeParameters& p, const Tape& t
                                  .grad_score = floats(grad_score),
                                  .grad_qkv = out_of(g.qkv)});
   const Tensor queries = qkv.narrow(1, 0, qkv.size(1) / 3);
-  g.parameters.edge_weight = (at::bmm(by_head(queries, tape.heads), sums[0]) +
-                              at::bmm(by_head(grad_out, tape.heads), sums[1]))
-                                 .flatten(0, 1);
+  g.parameters.edge_weight =
+      (tall_product_by_head(queries, sums[0]) + tall_product_by_head(grad_out, sums[1]))
+          .flatten(0, 1);
   // The risk MLP once more, now for all edges at once.
   const Tensor& features = tape.edges.edge_features;
   const Tensor hidden = at::relu(at::linear(features, p.risk_in_weight, p.risk_in_bias));
