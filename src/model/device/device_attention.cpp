@@ -55,27 +55,14 @@ Tensor run_forward(const Tensor& qkv, const EdgeParameters& p, Tape& tape) {
   return out;
 }
 
-/// Products over all edges or all nodes have small results: one product would give a GPU a few
-/// tiles of work. Parts of so many rows are multiplied side by side.
-constexpr std::int64_t kRowsOfAPart = 512;
-
-/// a^T b of [E, m] and [E, n].
-Tensor tall_product(const Tensor& a, const Tensor& b) {
-  const std::int64_t num_parts = a.size(0) / kRowsOfAPart;
-  if (num_parts < 2) return at::mm(a.t(), b);
-  const std::int64_t end = num_parts * kRowsOfAPart;
-  const auto parts = [&](const Tensor& m) {
-    return m.narrow(0, 0, end).view({num_parts, kRowsOfAPart, m.size(1)});
-  };
-  return at::addmm(at::bmm(parts(a).transpose(1, 2), parts(b)).sum(0), a.slice(0, end).t(),
-                   b.slice(0, end));
-}
-
-/// The same for each head. @param rows [N, heads * head_dim] @param b [heads, N, n]
+/// a^T b for each head. The result is small however many nodes there are: one product a head would
+/// give a GPU as many blocks of work as there are heads, so parts of the rows are multiplied side
+/// by side.
+/// @param rows [N, heads * head_dim] @param b [heads, N, n]
 /// @return [heads, head_dim, n]
-Tensor tall_product_by_head(const Tensor& rows, const Tensor& b) {
-  const std::int64_t heads = b.size(0);
-  const Tensor a = rows.unflatten(1, {heads, -1});
+Tensor tall_product(const Tensor& rows, const Tensor& b) {
+  constexpr std::int64_t kRowsOfAPart = 512;
+  const Tensor a = rows.unflatten(1, {b.size(0), -1});
   const std::int64_t num_parts = rows.size(0) / kRowsOfAPart;
   if (num_parts < 2) return at::bmm(a.permute({1, 2, 0}), b);
   const std::int64_t end = num_parts * kRowsOfAPart;
@@ -114,15 +101,14 @@ Gradients run_backward(const Tensor& qkv, const EdgeParameters& p, const Tape& t
                                  .grad_qkv = out_of(g.qkv)});
   const Tensor queries = qkv.narrow(1, 0, qkv.size(1) / 3);
   g.parameters.edge_weight =
-      (tall_product_by_head(queries, sums[0]) + tall_product_by_head(grad_out, sums[1]))
-          .flatten(0, 1);
+      (tall_product(queries, sums[0]) + tall_product(grad_out, sums[1])).flatten(0, 1);
   // The risk MLP once more, now for all edges at once.
   const Tensor& features = tape.edges.edge_features;
   const Tensor hidden = at::relu(at::linear(features, p.risk_in_weight, p.risk_in_bias));
   const Tensor grad_hidden = at::mm(grad_score, p.risk_out_weight) * (hidden > 0);
-  g.parameters.risk_out_weight = tall_product(grad_score, hidden);
+  g.parameters.risk_out_weight = at::mm(grad_score.t(), hidden);
   g.parameters.risk_out_bias = grad_score.sum(0);
-  g.parameters.risk_in_weight = tall_product(grad_hidden, features);
+  g.parameters.risk_in_weight = at::mm(grad_hidden.t(), features);
   g.parameters.risk_in_bias = grad_hidden.sum(0);
   return g;
 }
