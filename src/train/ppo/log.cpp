@@ -135,7 +135,7 @@ void ControllerLog::evaluated(std::int64_t iteration, const Assessed& assessed) 
       iteration, name_of(scene::objective_of(config().env.objective)), evaluation.gain.mean,
       evaluation.gain.half_width, evaluation.gain.count, evaluation.gain.least, commanded,
       to_string(assessed.decides), compared);
-  if (commanded == 0.0) {
+  if (const bool idle = commanded == 0.0; !std::exchange(idle_, idle) && idle) {
     spdlog::info(
         "iteration {}: the policy commands nobody on these seeds, and so is no control until it "
         "has found a command that is worth giving",

@@ -50,6 +50,7 @@ class ControllerLog {
   Sources sources_;
   std::optional<EpisodeLog> episodes_;  ///< of the reporter
   rollout::PoolCounters watched_;       ///< when losses were looked at the last time
+  bool idle_ = false;                   ///< the policy commanded nobody when it was last evaluated
 };
 
 }  // namespace traffic::train
