@@ -32,6 +32,14 @@ std::string spaced(std::string name) {
   return name;
 }
 
+/// Of a controller that may be as good as the best: how far its gains lie above the best's.
+std::optional<report::MeanInterval> level_of(const std::vector<double>& gains,
+                                             const std::vector<double>& of_best) {
+  const auto above = report::mean_interval(report::paired_differences(gains, of_best));
+  if (!std::isfinite(above.half_width) || above.high() < 0.0) return std::nullopt;
+  return above;
+}
+
 /// What an interval does not allow to say; empty if it lies above 0.
 std::string doubt_of(const ControllerVerdict& verdict) {
   if (!std::isfinite(verdict.half_width)) return "; one seed has no interval: take more";
@@ -72,7 +80,14 @@ std::vector<ControllerVerdict> judge_controllers(const EvaluationPlan& plan,
     if (!own.safe()) continue;
     if (best == nullptr || own.gain > best->gain) best = &own;
   }
-  if (best != nullptr && verdicts.size() > 1) best->best = true;
+  if (best == nullptr || verdicts.size() == 1) return verdicts;
+  best->best = true;
+  const auto of_best =
+      gains_of(plan, episodes, static_cast<std::size_t>(best - verdicts.data()), *none);
+  for (std::size_t c = 0; c < verdicts.size(); ++c) {
+    if (c == *none || verdicts[c].best || !verdicts[c].safe()) continue;
+    verdicts[c].level = level_of(gains_of(plan, episodes, c, *none), of_best);
+  }
   return verdicts;
 }
 
@@ -88,6 +103,9 @@ std::string verdict_text(const EvaluationPlan& plan, const Episodes& episodes) {
     } else if (own.best) {
       text += fmt::format("best: {}, {:+.2f}{} % of {}{}\n", name, own.gain,
                           interval_text(own.half_width), objective, doubt_of(own));
+    } else if (own.level) {
+      text += fmt::format("{} is level with the best: {:+.2f}{} points beside it\n", name,
+                          own.level->mean, interval_text(own.level->half_width));
     }
     for (const SafetyExcess& excess : own.excesses) {
       text += fmt::format("{}{}: {:.2f}{} more {} a run than none\n", name,

@@ -68,6 +68,27 @@ TEST(Verdicts, TheHighestGainOfThoseThatAreSafeIsBest) {
   EXPECT_EQ(json["controllers"][2]["safe"], false);
 }
 
+TEST(Verdicts, WhatIsNotShownToBeBehindTheBestIsLevelWithIt) {
+  const std::vector<std::int64_t> none(4, 0);
+  const auto [plan, episodes] = evaluated({kNone,
+                                           {"meter", {60, 61, 62, 60}, none, none},
+                                           {"glide", {61, 61, 60, 60}, none, none},
+                                           {"yield", {55, 56, 57, 55}, none, none}});
+  const auto verdicts = judge_controllers(plan, episodes);
+  EXPECT_TRUE(verdicts[1].best);
+  EXPECT_FALSE(verdicts[1].level.has_value());
+  ASSERT_TRUE(verdicts[2].level.has_value());
+  EXPECT_LT(verdicts[2].level->mean, 0.0);
+  EXPECT_GT(verdicts[2].level->high(), 0.0);
+  EXPECT_FALSE(verdicts[3].level.has_value());
+  EXPECT_THAT(verdict_text(plan, episodes),
+              AllOf(HasSubstr("\nglide is level with the best: -0.48 +- "),
+                    Not(HasSubstr("yield is level"))));
+  const auto json = nlohmann::json::parse(evaluation_json(plan, episodes));
+  EXPECT_EQ(json["controllers"][2]["level_with_best"], true);
+  EXPECT_EQ(json["controllers"][3]["level_with_best"], false);
+}
+
 TEST(Verdicts, MoreHardBrakesAreSaidAndDoNotDecide) {
   const auto [plan, episodes] =
       evaluated({kNone, {"yield", {60, 61, 62, 60}, {0, 1, 0, 0}, {30, 33, 29, 30}}});

@@ -7,10 +7,12 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "traffic/config/config.h"
+#include "traffic/report/paired_statistics.h"
 #include "traffic/report/table.h"
 #include "traffic/scene/score.h"
 
@@ -79,6 +81,9 @@ struct ControllerVerdict {
   std::vector<SafetyExcess> excesses{};
   bool acted = false;  ///< it commanded a vehicle or a light
   bool best = false;   ///< the highest gain of those that are safe
+  /// How many points the gains of a safe one lie above the best's, where the interval of these
+  /// differences holds 0: for all that is known it is as good.
+  std::optional<report::MeanInterval> level{};
   /// No more emergency stops and collisions than evaluation.safety_limit allows; more hard brakes
   /// alone are only said.
   [[nodiscard]] bool safe() const;
