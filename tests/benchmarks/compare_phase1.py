@@ -5,8 +5,9 @@
   tests/benchmarks/compare_phase1.py --device cuda --ranks 1 --steps 100 --warmup 20 [--batch 256] [--peer-...]
 
 Both sides: `--ranks` ranks with one thread each, batch 32 a rank, windows of 10 frames x 16 vehicles with 8 in-edges
-each. On GPUs the peer is given `--device cuda --workers 4` and what else `--peer-options` says. The peer's columns are left out, and that is said, where its interpreter or script is not given. Figures are
-medians over rounds; the machine's speed drifts, so only ratios of one call mean something.
+each. On GPUs the peer is given `--device cuda --workers 4` and what else `--peer-options` says. The peer's columns are
+left out, and that is said, where its interpreter or script is not given. Figures are medians over rounds; the
+machine's speed drifts, so only ratios of one call mean something.
 """
 import argparse, socket, statistics, subprocess, sys, tempfile, time
 from pathlib import Path

@@ -4,6 +4,7 @@
 #include <c10/core/Device.h>
 #include <cuda_runtime_api.h>
 
+#include <cstdint>
 #include <vector>
 
 namespace traffic::model::device {

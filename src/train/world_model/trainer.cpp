@@ -136,10 +136,12 @@ void WorldModelTrainer::run_part(BatchFeeder& batches, StepTotals& totals) {
     const Stopwatch watch;
     WorldModelForward forward = run_forward(fed.batch);
     run_backward(forward.loss, reducer_.before_backward(fed.vehicles, scaler_.scale()));
+    speed_.seconds += watch.seconds();
     prepare_batch(batches);
+    const Stopwatch rest;
     add_loss(forward, fed, totals);
     speed_.samples += fed.samples;
-    speed_.seconds += watch.seconds();
+    speed_.seconds += rest.seconds();
   } catch (const Error& error) {
     totals.fail(error);
   } catch (const c10::OutOfMemoryError& error) {
