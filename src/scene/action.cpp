@@ -33,6 +33,12 @@ CommandKind command_kind_of(std::string_view name) {
   return {.longitudinal = static_cast<Longitudinal>(found - kNames.begin())};
 }
 
+CommandKind category_of(const Command& command) {
+  const bool speed = command.longitudinal == Longitudinal::kTargetSpeed;
+  return {.longitudinal = speed ? Longitudinal::kSlow : command.longitudinal,
+          .lane_change = command.lane_change};
+}
+
 std::optional<double> conflicting_green_left_s(const RoadState& state, const Vehicle& vehicle,
                                                double lead_s) {
   if (vehicle.conflict < 0) return std::nullopt;

@@ -9,9 +9,21 @@
 namespace traffic::scene {
 namespace {
 
-std::vector<Vehicle>::iterator position_of(std::vector<Vehicle>& vehicles, std::uint32_t id) {
+/// @param vehicles a vector of them, sorted by id; const or not
+auto position_of(auto& vehicles, std::uint32_t id) {
   return std::lower_bound(vehicles.begin(), vehicles.end(), id,
                           [](const Vehicle& v, std::uint32_t wanted) { return v.id < wanted; });
+}
+
+auto* find_among(std::uint32_t id, auto&... groups) {
+  decltype((groups.data(), ...)) found = nullptr;
+  const auto look = [&](auto& group) {
+    const auto it = position_of(group, id);
+    if (it != group.end() && it->id == id) found = &*it;
+    return found != nullptr;
+  };
+  (look(groups) || ...);
+  return found;
 }
 
 }  // namespace
@@ -76,13 +88,9 @@ void RoadState::pass_through() {
   arrivals_.push_back(time_s_ + step_length_s_);
 }
 
-Vehicle* RoadState::find(std::uint32_t id) {
-  for (auto* group : {&vehicles_, &away_}) {
-    const auto it = position_of(*group, id);
-    if (it != group->end() && it->id == id) return &*it;
-  }
-  return nullptr;
-}
+Vehicle* RoadState::find(std::uint32_t id) { return find_among(id, vehicles_, away_); }
+
+const Vehicle* RoadState::find(std::uint32_t id) const { return find_among(id, vehicles_, away_); }
 
 void RoadState::update(const StepEvents& events) {
   time_s_ = events.time_s;

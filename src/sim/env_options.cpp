@@ -53,9 +53,10 @@ scene::ControllerOptions controller_options(const config::Config& config) {
           .candidates = candidate_rule(config)};
 }
 
-std::unique_ptr<scene::Controller> make_advisor(const config::Config& config) {
+std::unique_ptr<scene::Advisor> make_advisor(const config::Config& config) {
   if (config.controller.advisor.empty()) return nullptr;
-  return scene::make_controller(config.controller.advisor, controller_options(config));
+  return std::make_unique<scene::Advisor>(
+      scene::make_controller(config.controller.advisor, controller_options(config)));
 }
 
 }  // namespace traffic::sim

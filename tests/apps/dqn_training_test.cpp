@@ -77,7 +77,7 @@ TEST_F(DqnTraining, ItsCheckpointIsAControllerLikeAnother) {
 }
 
 TEST_F(DqnTraining, WithAnAdvisorItBeginsByDoingWhatThatWould) {
-  const std::string script = "'meter(density=10, period_s=3)'";
+  const std::string script = "'meter(density=10)'";
   const Outcome trained = run_program(
       command(2, "run",
               "--set controller.advisor=" + script +

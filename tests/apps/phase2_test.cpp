@@ -423,6 +423,7 @@ TEST_F(Phase2Test, ImitatesAScriptedControllerBeforeItLearnsByItself) {
 TEST_F(Phase2Test, ImitatesWhereItDrivesItselfToTheBitAlsoWhereTheRunIsResumed) {
   const std::string dagger =
       "--set 'controller.inputs=[\"features\",\"globals\"]' --set env.max_time_s=240 "
+      "--set 'controller.advisor=\"\"' "
       "--set ppo.imitation_controllers='[\"meter\"]' --set ppo.dagger_share=1 "
       "--set ppo.imitation_iterations=3 --set ppo.num_epochs=20 --set ppo.learning_rate=0.01 ";
   ASSERT_EQ(run_program(command(2, "whole", dagger + "--set ppo.iterations=3")).exit_code, 0);
@@ -455,7 +456,7 @@ TEST_F(Phase2Test, ImitatesWhereItDrivesItselfToTheBitAlsoWhereTheRunIsResumed) 
 /// Advised by a script, on traffic that it has something to say in.
 const std::string kAdvised =
     "--set 'controller.inputs=[\"features\",\"globals\"]' --set env.max_time_s=300 "
-    "--set 'controller.advisor=meter(density=10, period_s=3)' --set env.zone_m=100 "
+    "--set 'controller.advisor=meter(density=10)' --set env.zone_m=100 "
     "--set controller.top_k=10 --set ppo.decide=greedy ";
 
 TEST_F(Phase2Test, WhoIsAdvisedBeginsAsTheScript) {
@@ -464,11 +465,10 @@ TEST_F(Phase2Test, WhoIsAdvisedBeginsAsTheScript) {
               kAdvised + "--set ppo.iterations=1 --set ppo.eval_interval=9 "
                          "--set ppo.learning_rate=1e-9 --set ppo.final_learning_rate=1e-9 "
                          "--set evaluation.seeds=1..2 "
-                         "--set 'evaluation.controllers=[\"none\",\"meter(density=10, "
-                         "period_s=3)\"]'"));
+                         "--set 'evaluation.controllers=[\"none\",\"meter(density=10)\"]'"));
   ASSERT_EQ(outcome.exit_code, 0) << outcome.output;
   const auto result = summary("run")["result"];
-  EXPECT_EQ(result["script"], "meter(density=10, period_s=3)");
+  EXPECT_EQ(result["script"], "meter(density=10)");
   EXPECT_NE(result["script_gain"].get<double>(), 0.0);
   EXPECT_EQ(result["gain_over_script"].get<double>(), 0.0);
   EXPECT_GT(result["cv_steps"].get<double>(), 0.0);
@@ -488,7 +488,7 @@ TEST_F(Phase2Test, WhoIsAdvisedLearnsToTheBitAlsoWhereTheRunIsResumed) {
     const Outcome other =
         run_program(command(2, "other", kAdvised + "--set controller.advisor=meter " + from + how));
     EXPECT_EQ(other.exit_code, 4) << other.output;
-    EXPECT_THAT(other.output, HasSubstr("controller.advisor = \"meter(density=10, period_s=3)\", "
+    EXPECT_THAT(other.output, HasSubstr("controller.advisor = \"meter(density=10)\", "
                                         "this run has \"meter\""));
   }
   const Outcome fits = run_program(command(2, "fits", kAdvised + from + " --dry-run"));

@@ -68,6 +68,9 @@ struct Command {
   }
 };
 
+/// The kind that is nearest to it: a speed to be held is one to slow down to.
+CommandKind category_of(const Command& command);
+
 struct ControlLimits {
   double slow_mps = 3.0;           ///< target of kSlow
   double max_slowdown_mps2 = 2.0;  ///< how fast a target below the present speed is approached

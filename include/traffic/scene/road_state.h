@@ -92,6 +92,7 @@ class RoadState {
   [[nodiscard]] std::span<Vehicle> away() { return away_; }
   /// Also among those that are away; null when it has left.
   [[nodiscard]] Vehicle* find(std::uint32_t id);
+  [[nodiscard]] const Vehicle* find(std::uint32_t id) const;
   [[nodiscard]] const LaneOrder& lane_order() const { return order_; }
   [[nodiscard]] std::span<const ConflictState> conflicts() const { return conflicts_; }
   [[nodiscard]] std::span<const LightState> lights() const { return lights_; }

@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "traffic/config/config.h"
+#include "traffic/scene/advisor.h"
 #include "traffic/scene/controller.h"
 #include "traffic/sim/sumo_env.h"
 
@@ -19,7 +20,7 @@ scene::CandidateRule candidate_rule(const config::Config& config);
 /// What a scripted controller takes in a training where its text leaves it open.
 scene::ControllerOptions controller_options(const config::Config& config);
 
-/// The script of controller.advisor, which needs no reset(); null: none.
-std::unique_ptr<scene::Controller> make_advisor(const config::Config& config);
+/// Of controller.advisor, whose script needs no reset(); null: none.
+std::unique_ptr<scene::Advisor> make_advisor(const config::Config& config);
 
 }  // namespace traffic::sim

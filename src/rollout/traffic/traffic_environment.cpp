@@ -45,13 +45,24 @@ Environment::Answer TrafficEnvironment::reset(std::span<const std::byte> order,
 Environment::Answer TrafficEnvironment::step(std::span<const std::byte> order,
                                              std::span<std::byte> room, EnvHost& host) {
   begin_period(room);
-  if (const auto commands = read_commands(order); !commands.empty()) sumo_.apply(commands);
+  obey(read_commands(order));
   for (std::int64_t s = 1; s <= control_period_.steps() && !done(); ++s) {
+    if (s > 1 && advisor_ != nullptr && policy_drives()) {
+      sumo_.apply(advisor_->go_on(sumo_.state()));
+    }
     run_step(host);
     const bool due = control_period_.frame_due(s) || done();
     if (episode_.frames && due) writer_.add_frame(sumo_.frame());
   }
   return answer();
+}
+
+void TrafficEnvironment::obey(std::span<const scene::Command> commands) {
+  commands_.assign(commands.begin(), commands.end());
+  if (advisor_ != nullptr && policy_drives()) {
+    advisor_->heed(commands_, options_.control_period_s);
+  }
+  if (!commands_.empty()) sumo_.apply(commands_);
 }
 
 void TrafficEnvironment::begin_period(std::span<std::byte> room) {
@@ -164,10 +175,10 @@ void TrafficEnvironment::note_controlled() {
 
 Environment::Answer TrafficEnvironment::answer() {
   candidates_.clear();
-  advice_.clear();
+  advice_ = {};
   if (episode_.frames && !done()) {
     scene::find_candidates(sumo_.state(), script_options_.candidates, candidates_);
-    if (advisor_ != nullptr) advisor_->decide(sumo_.state(), advice_);
+    if (advisor_ != nullptr) advice_ = advisor_->advise(sumo_.state());
   }
   Period period;
   period.time_s = sumo_.time_s();

@@ -12,6 +12,7 @@
 #include "traffic/config/scenario_mix.h"
 #include "traffic/rollout/pool/environment.h"
 #include "traffic/rollout/traffic/period.h"
+#include "traffic/scene/advisor.h"
 #include "traffic/scene/control_period.h"
 #include "traffic/scene/controller.h"
 #include "traffic/sim/controller_driver.h"
@@ -39,6 +40,11 @@ class TrafficEnvironment final : public Environment {
   /// The scenario's end, or that of the piece.
   [[nodiscard]] bool done() const;
   void begin_period(std::span<std::byte> room);
+  /// Whether the commands come from the rank.
+  [[nodiscard]] bool policy_drives() const {
+    return episode_.frames && (controller_ == nullptr || episode_.advises);
+  }
+  void obey(std::span<const scene::Command> commands);
   void run_step(EnvHost& host);
   [[nodiscard]] double achieved() const;
   [[nodiscard]] std::span<const double> conflict_parts() const;
@@ -57,8 +63,8 @@ class TrafficEnvironment final : public Environment {
   scene::ControlPeriod control_period_;
   EpisodeSpec episode_;
   std::unique_ptr<scene::Controller> controller_;
-  sim::ControllerDriver driver_;                ///< of controller_
-  std::unique_ptr<scene::Controller> advisor_;  ///< null: none
+  sim::ControllerDriver driver_;             ///< of controller_
+  std::unique_ptr<scene::Advisor> advisor_;  ///< null: none
   // Of the period under way.
   std::vector<double> growth_;
   std::vector<double> conflict_growth_;
@@ -66,7 +72,8 @@ class TrafficEnvironment final : public Environment {
   std::vector<scene::Candidate> candidates_;
   std::vector<ControlledVehicle> controlled_;
   std::vector<scene::Command> scripted_;
-  std::vector<scene::Command> advice_;
+  std::span<const scene::Command> advice_;
+  std::vector<scene::Command> commands_;  ///< of the rank
 };
 
 }  // namespace traffic::rollout

@@ -11,13 +11,6 @@ std::vector<scene::CommandKind> commands_of(const config::Action& action) {
   return commands;
 }
 
-scene::CommandKind as_category(const scene::Command& asked) {
-  using scene::Longitudinal;
-  const bool speed = asked.longitudinal == Longitudinal::kTargetSpeed;
-  return {.longitudinal = speed ? Longitudinal::kSlow : asked.longitudinal,
-          .lane_change = asked.lane_change};
-}
-
 std::optional<std::size_t> place_among(std::span<const scene::CommandKind> commands,
                                        const scene::CommandKind& asked) {
   const auto found = std::find(commands.begin(), commands.end(), asked);
@@ -29,7 +22,7 @@ void find_advised(const rollout::Period& period, std::span<const scene::CommandK
                   std::vector<std::size_t>& advised) {
   std::unordered_map<std::uint32_t, std::size_t> place_of;
   for (const scene::Command& command : period.advice) {
-    const auto place = place_among(commands, as_category(command));
+    const auto place = place_among(commands, scene::category_of(command));
     place_of.emplace(command.vehicle_id, place.value_or(0));
   }
   const auto& vehicle_id = period.frames.back().vehicle_id;

@@ -15,8 +15,6 @@ namespace traffic::train {
 /// action.commands, "none" first.
 std::vector<scene::CommandKind> commands_of(const config::Action& action);
 
-/// The command of a controller that is nearest to it: a speed to be held is one to slow down to.
-scene::CommandKind as_category(const scene::Command& asked);
 /// Place among the commands; nothing if it is none of them.
 std::optional<std::size_t> place_among(std::span<const scene::CommandKind> commands,
                                        const scene::CommandKind& asked);

@@ -17,6 +17,7 @@
 #include "traffic/checkpoint/file.h"
 #include "traffic/config/load.h"
 #include "traffic/core/error.h"
+#include "traffic/scene/advisor.h"
 #include "traffic/scene/control_period.h"
 #include "traffic/scene/frame_builder.h"
 #include "traffic/sim/env_options.h"
@@ -58,7 +59,10 @@ class PolicyController final : public scene::Controller {
       ++*step_;
     }
     if (control_period_.frame_due(*step_)) frames_.push_back(builder_.build(state));
-    if (*step_ < control_period_.steps()) return;
+    if (*step_ < control_period_.steps()) {
+      if (advisor_ != nullptr) append(advisor_->go_on(state), commands);
+      return;
+    }
     step_ = 0;
     const rollout::Period period = period_of(state);
     const ObservationInput input{.period = &period, .memory = &memory_};
@@ -66,9 +70,12 @@ class PolicyController final : public scene::Controller {
     const DecisionInput asked{.period = &period, .seen = &seen};
     const DecidedState decided = decider_.decide(std::span(&asked, 1), draws()).front();
     ++decisions_;
+    decided_.clear();
     for (const auto& command : decided.commands) {
-      if (command) commands.push_back(*command);
+      if (command) decided_.push_back(*command);
     }
+    if (advisor_ != nullptr) advisor_->heed(decided_, config_.env.control_period_s);
+    append(decided_, commands);
     frames_.clear();
   }
 
@@ -77,14 +84,15 @@ class PolicyController final : public scene::Controller {
   [[nodiscard]] double period_s() const override { return 0.0; }
 
  private:
+  static void append(std::span<const scene::Command> more, std::vector<scene::Command>& commands) {
+    commands.insert(commands.end(), more.begin(), more.end());
+  }
   [[nodiscard]] rollout::Period period_of(const scene::RoadState& state) {
     scene::find_candidates(state, sim::candidate_rule(config_), candidates_);
     rollout::Period period;
     period.time_s = state.time_s();
     period.candidates = candidates_;
-    advice_.clear();
-    if (advisor_ != nullptr) advisor_->decide(state, advice_);
-    period.advice = advice_;
+    if (advisor_ != nullptr) period.advice = advisor_->advise(state);
     for (const scene::GraphFrame& frame : frames_) period.frames.push_back(frame.view());
     return period;
   }
@@ -102,14 +110,14 @@ class PolicyController final : public scene::Controller {
   Perception perception_;
   Policy policy_;
   Decider decider_{perception_, policy_};
-  std::unique_ptr<scene::Controller> advisor_;  ///< null: none
+  std::unique_ptr<scene::Advisor> advisor_;  ///< null: none
   std::uint64_t decision_seed_ = 0;
   std::int64_t decisions_ = 0;  ///< in the present episode
   scene::FrameBuilder builder_;
   RecurrentState memory_;
   std::vector<scene::GraphFrame> frames_;  ///< since the last decision
   std::vector<scene::Candidate> candidates_;
-  std::vector<scene::Command> advice_;
+  std::vector<scene::Command> decided_;
   scene::ControlPeriod control_period_;  ///< of the present episode
   std::optional<std::int64_t> step_;     ///< of the period; nothing before the first
 };

@@ -16,7 +16,7 @@ std::optional<std::size_t> action_for(std::uint32_t vehicle, std::span<const sce
   double held_s = 0.0;
   for (const scene::Command& command : asked) {
     if (command.vehicle_id != vehicle) continue;
-    const scene::CommandKind asked_for = as_category(command);
+    const scene::CommandKind asked_for = scene::category_of(command);
     if (!first) first = asked_for;
     const bool lane = command.lane_change != scene::LaneChange::kKeep;
     if (asked_for == *first) held_s += lane ? scene::kLaneKeptS : command.hold_s;

@@ -253,9 +253,9 @@ TEST_F(TrafficEnvironmentTest, AScriptThatAdvisesSaysWhatItWouldDoAndChangesNoth
 
 TEST_F(TrafficEnvironmentTest, AnAdvisorSaysInEveryStateWhatItWouldDoThere) {
   config_.env.max_time_s = 450;
-  config_.controller.advisor = "meter(period_s=3)";
+  config_.controller.advisor = "meter";
   start();
-  // Who does what it says is that script.
+  // Who does what it says is that script, which is asked every second, between decisions, too.
   reset({.traffic = {.seed = 5}});
   std::size_t advised = 0;
   while (!period_.done()) {
@@ -266,7 +266,7 @@ TEST_F(TrafficEnvironmentTest, AnAdvisorSaysInEveryStateWhatItWouldDoThere) {
   }
   EXPECT_GT(advised, 0U);
   const scene::EpisodeScore followed = period_.score;
-  reset({.traffic = {.seed = 5}, .controller = "meter(period_s=3)"});
+  reset({.traffic = {.seed = 5}, .controller = "meter"});
   run_to_end();
   EXPECT_EQ(followed.numerator(), period_.score.numerator());
   EXPECT_EQ(followed.cv_steps, period_.score.cv_steps);
@@ -276,6 +276,31 @@ TEST_F(TrafficEnvironmentTest, AnAdvisorSaysInEveryStateWhatItWouldDoThere) {
     step();
     EXPECT_TRUE(period_.advice.empty());
   }
+}
+
+TEST_F(TrafficEnvironmentTest, BetweenDecisionsTheAdvisorGoesOnWithoutThoseThatDoOtherwise) {
+  config_.env.max_time_s = 450;
+  config_.controller.advisor = "meter";
+  start();
+  reset({.traffic = {.seed = 5}});
+  std::size_t refused = 0;
+  std::size_t come_since = 0;
+  while (!period_.done()) {
+    std::vector<std::uint32_t> otherwise;
+    for (const scene::Command& command : period_.advice) otherwise.push_back(command.vehicle_id);
+    step();  // what the advisor says is not done
+    refused += otherwise.size();
+    come_since += period_.controlled.size();
+    for (const ControlledVehicle& vehicle : period_.controlled) {
+      EXPECT_THAT(otherwise, ::testing::Not(::testing::Contains(vehicle.vehicle_id)));
+    }
+  }
+  EXPECT_GT(refused, 0U);
+  EXPECT_GT(come_since, 0U);
+  // In uncontrolled runs it says nothing.
+  reset({.traffic = {.seed = 5}, .frames = false});
+  run_to_end();
+  EXPECT_EQ(period_.score.cv_steps, 0);
 }
 
 TEST_F(TrafficEnvironmentTest, DemandCanBeScaledForOneEpisode) {

@@ -219,7 +219,7 @@ TEST(Policy, TurnsLanesAmongTheCommandsIntoChangesOfLanes) {
   const std::vector<std::uint32_t> ids{7};
   const scene::FrameView frame{.vehicle_id = ids};
   const auto asked = [&](float action) {
-    return as_category(policy.command(frame, {}, action, kKeepLane).value());
+    return scene::category_of(policy.command(frame, {}, action, kKeepLane).value());
   };
   for (std::size_t i = 1; i < 4; ++i) {
     EXPECT_EQ(asked(static_cast<float>(i)), policy.commands()[i]);
