@@ -60,12 +60,16 @@ Variants speed_limits(bool inner, const std::vector<int>& tops) {
   return texts;
 }
 
+/// Also less often: who stops for a moment and drives on is in the way of both.
 Variants let_ins(const std::vector<int>& tops) {
   Variants texts;
   for (const int top : tops) {
-    for (const int to_m : {100, 60}) {
-      for (const int queue : {6, 10, 16}) {
-        texts.push_back(fmt::format("let_in(queue={}, to_m={}, top={})", queue, to_m, top));
+    for (const char* period : {"", "period_s=3, "}) {
+      for (const int to_m : {100, 60}) {
+        for (const int queue : {6, 10, 16}) {
+          texts.push_back(
+              fmt::format("let_in({}queue={}, to_m={}, top={})", period, queue, to_m, top));
+        }
       }
     }
   }
