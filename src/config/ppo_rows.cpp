@@ -77,8 +77,8 @@ std::vector<Row> controller_rows() {
        .help =
            "A scripted controller, as `\"meter(density=25)\"`, that is asked in every state what "
            "it would do. The controller sees that and begins by doing it, so that it learns where "
-           "to do something else. It is asked wherever the trained controller is used, too. "
-           "Empty: none.",
+           "to do something else. Between two decisions it goes on, as often as it would be asked "
+           "alone. It is asked wherever the trained controller is used, too. Empty: none.",
        .refuse = refuse_as_advisor},
       {TRAFFIC_KEY(controller.advice_probability),
        .help = "Probability with which an untrained controller does what its advisor would; the "
