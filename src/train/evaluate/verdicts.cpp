@@ -40,10 +40,19 @@ std::optional<report::MeanInterval> level_of(const std::vector<double>& gains,
   return above;
 }
 
+/// About how many seeds an interval of +-1 takes, by the root; empty where it is no wider.
+std::string seeds_text(double half_width, std::size_t seeds) {
+  if (!std::isfinite(half_width) || half_width <= 1.0) return "";
+  const double needed = static_cast<double>(seeds) * half_width * half_width;
+  const double digits = std::pow(10.0, std::floor(std::log10(needed)) - 1.0);  // two of them
+  return fmt::format("; +-1 takes about {:.0f} seeds", digits * std::ceil(needed / digits));
+}
+
 /// What an interval does not allow to say; empty if it lies above 0.
-std::string doubt_of(const ControllerVerdict& verdict) {
+std::string doubt_of(const ControllerVerdict& verdict, std::size_t seeds) {
   if (!std::isfinite(verdict.half_width)) return "; one seed has no interval: take more";
-  return verdict.gain - verdict.half_width > 0.0 ? "" : "; the interval holds 0: take more seeds";
+  if (verdict.gain - verdict.half_width > 0.0) return "";
+  return "; the interval holds 0: take more seeds" + seeds_text(verdict.half_width, seeds);
 }
 
 std::string interval_text(double half_width) {
@@ -94,6 +103,7 @@ std::vector<ControllerVerdict> judge_controllers(const EvaluationPlan& plan,
 std::string verdict_text(const EvaluationPlan& plan, const Episodes& episodes) {
   const auto verdicts = judge_controllers(plan, episodes);
   const auto objective = name_of(scene::objective_of(plan.config.env.objective));
+  const std::size_t seeds = plan.seeds.size();
   std::string text;
   for (std::size_t c = 0; c < verdicts.size(); ++c) {
     const ControllerVerdict& own = verdicts[c];
@@ -102,10 +112,11 @@ std::string verdict_text(const EvaluationPlan& plan, const Episodes& episodes) {
       text += "best: none; no controller that is safe gains over it\n";
     } else if (own.best) {
       text += fmt::format("best: {}, {:+.2f}{} % of {}{}\n", name, own.gain,
-                          interval_text(own.half_width), objective, doubt_of(own));
+                          interval_text(own.half_width), objective, doubt_of(own, seeds));
     } else if (own.level) {
-      text += fmt::format("{} is level with the best: {:+.2f}{} points beside it\n", name,
-                          own.level->mean, interval_text(own.level->half_width));
+      text += fmt::format("{} is level with the best: {:+.2f}{} points beside it{}\n", name,
+                          own.level->mean, interval_text(own.level->half_width),
+                          seeds_text(own.level->half_width, seeds));
     }
     for (const SafetyExcess& excess : own.excesses) {
       text += fmt::format("{}{}: {:.2f}{} more {} a run than none\n", name,
