@@ -10,7 +10,7 @@ namespace traffic::scene {
 
 std::span<const Command> Advisor::advise(const RoadState& state) {
   ask(state);
-  decided_s_ = state.time_s();
+  end_s_ = state.time_s() + control_period_s_;
   return advice_;
 }
 
@@ -20,16 +20,15 @@ void Advisor::ask(const RoadState& state) {
   next_s_ = state.time_s() + script_->period_s();
 }
 
-void Advisor::heed(std::span<Command> decided, double control_period_s) {
+void Advisor::heed(std::span<Command> decided) {
   std::unordered_map<std::uint32_t, CommandKind> advised;
   for (const Command& command : advice_) advised.emplace(command.vehicle_id, category_of(command));
   left_alone_.clear();
-  end_s_ = decided_s_ + control_period_s;
   for (Command& command : decided) {
     const auto found = advised.find(command.vehicle_id);
     if (found == advised.end() || found->second != category_of(command)) {
       left_alone_.insert(command.vehicle_id);
-    } else if (command.hold_s <= control_period_s + kTimeTolerance_s) {
+    } else if (command.hold_s <= control_period_s_ + kTimeTolerance_s) {
       command.hold_s = std::min(command.hold_s, script_->period_s());
     }
     if (found != advised.end()) advised.erase(found);

@@ -15,15 +15,10 @@ auto position_of(auto& vehicles, std::uint32_t id) {
                           [](const Vehicle& v, std::uint32_t wanted) { return v.id < wanted; });
 }
 
-auto* find_among(std::uint32_t id, auto&... groups) {
-  decltype((groups.data(), ...)) found = nullptr;
-  const auto look = [&](auto& group) {
-    const auto it = position_of(group, id);
-    if (it != group.end() && it->id == id) found = &*it;
-    return found != nullptr;
-  };
-  (look(groups) || ...);
-  return found;
+/// Null where there is none.
+auto* find_in(auto& vehicles, std::uint32_t id) {
+  const auto it = position_of(vehicles, id);
+  return it != vehicles.end() && it->id == id ? &*it : nullptr;
 }
 
 }  // namespace
@@ -88,9 +83,15 @@ void RoadState::pass_through() {
   arrivals_.push_back(time_s_ + step_length_s_);
 }
 
-Vehicle* RoadState::find(std::uint32_t id) { return find_among(id, vehicles_, away_); }
+Vehicle* RoadState::find(std::uint32_t id) {
+  auto* driving = find_in(vehicles_, id);
+  return driving != nullptr ? driving : find_in(away_, id);
+}
 
-const Vehicle* RoadState::find(std::uint32_t id) const { return find_among(id, vehicles_, away_); }
+const Vehicle* RoadState::find(std::uint32_t id) const {
+  const auto* driving = find_in(vehicles_, id);
+  return driving != nullptr ? driving : find_in(away_, id);
+}
 
 void RoadState::update(const StepEvents& events) {
   time_s_ = events.time_s;

@@ -56,7 +56,8 @@ scene::ControllerOptions controller_options(const config::Config& config) {
 std::unique_ptr<scene::Advisor> make_advisor(const config::Config& config) {
   if (config.controller.advisor.empty()) return nullptr;
   return std::make_unique<scene::Advisor>(
-      scene::make_controller(config.controller.advisor, controller_options(config)));
+      scene::make_controller(config.controller.advisor, controller_options(config)),
+      config.env.control_period_s);
 }
 
 }  // namespace traffic::sim

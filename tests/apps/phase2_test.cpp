@@ -423,7 +423,6 @@ TEST_F(Phase2Test, ImitatesAScriptedControllerBeforeItLearnsByItself) {
 TEST_F(Phase2Test, ImitatesWhereItDrivesItselfToTheBitAlsoWhereTheRunIsResumed) {
   const std::string dagger =
       "--set 'controller.inputs=[\"features\",\"globals\"]' --set env.max_time_s=240 "
-      "--set 'controller.advisor=\"\"' "
       "--set ppo.imitation_controllers='[\"meter\"]' --set ppo.dagger_share=1 "
       "--set ppo.imitation_iterations=3 --set ppo.num_epochs=20 --set ppo.learning_rate=0.01 ";
   ASSERT_EQ(run_program(command(2, "whole", dagger + "--set ppo.iterations=3")).exit_code, 0);

@@ -35,14 +35,14 @@ class AdvisorTest : public ::testing::Test {
 };
 
 TEST_F(AdvisorTest, GoesOnWithThoseThatDidAsAdvisedWhenItsScriptIsDue) {
-  Advisor advisor(make_controller("brisk(period_s=2)"));
+  Advisor advisor(make_controller("brisk(period_s=2)"), kControlPeriodS);
   const auto advice = advisor.advise(s_.state());
   std::vector<Command> decided(advice.begin(), advice.end());
   ASSERT_THAT(vehicles_of(decided), ElementsAre(ids_[0], ids_[1], ids_[2]));
   decided[1].longitudinal = Longitudinal::kStop;  // otherwise, and nothing of the third
   decided.pop_back();
   for (Command& command : decided) command.hold_s = kControlPeriodS;
-  advisor.heed(decided, kControlPeriodS);
+  advisor.heed(decided);
   EXPECT_EQ(decided[0].hold_s, 2.0) << "until the script is asked again";
   EXPECT_EQ(decided[1].hold_s, kControlPeriodS);
   s_.step();
@@ -57,11 +57,11 @@ TEST_F(AdvisorTest, GoesOnWithThoseThatDidAsAdvisedWhenItsScriptIsDue) {
 }
 
 TEST_F(AdvisorTest, LeavesCommandsAloneThatAreToLastBeyondThePeriod) {
-  Advisor advisor(make_controller("brisk"));
+  Advisor advisor(make_controller("brisk"), kControlPeriodS);
   const auto advice = advisor.advise(s_.state());
   std::vector<Command> decided(advice.begin(), advice.end());
   for (Command& command : decided) command.hold_s = 30;
-  advisor.heed(decided, kControlPeriodS);
+  advisor.heed(decided);
   for (const Command& command : decided) EXPECT_EQ(command.hold_s, 30);
   CommandBook book;
   book.add(decided, s_.state());
@@ -70,7 +70,7 @@ TEST_F(AdvisorTest, LeavesCommandsAloneThatAreToLastBeyondThePeriod) {
 }
 
 TEST_F(AdvisorTest, KnowsASpeedToBeHeldByTheNameThatAPolicyHasForIt) {
-  Advisor advisor(make_controller("vsl(density=1, speed_mps=4, inner=0)"));
+  Advisor advisor(make_controller("vsl(density=1, speed_mps=4, inner=0)"), kControlPeriodS);
   for (int i = 0; i < 8; ++i) s_.add(kMain, "out_0", 10.0 + 10.0 * i, 3);
   s_.step();
   const auto advice = advisor.advise(s_.state());
@@ -80,7 +80,7 @@ TEST_F(AdvisorTest, KnowsASpeedToBeHeldByTheNameThatAPolicyHasForIt) {
     command.longitudinal = Longitudinal::kSlow;
     command.hold_s = kControlPeriodS;
   }
-  advisor.heed(decided, kControlPeriodS);
+  advisor.heed(decided);
   EXPECT_EQ(decided[0].hold_s, 1.0);
   s_.step();
   EXPECT_THAT(vehicles_of(advisor.go_on(s_.state())), ElementsAre(ids_[0], ids_[1], ids_[2]));

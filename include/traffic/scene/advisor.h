@@ -4,6 +4,7 @@
 #include <memory>
 #include <span>
 #include <unordered_set>
+#include <utility>
 #include <vector>
 
 #include "traffic/scene/action.h"
@@ -17,13 +18,15 @@ namespace traffic::scene {
 class Advisor {
  public:
   /// @param script that decides the same in the same state
-  explicit Advisor(std::unique_ptr<Controller> script) : script_(std::move(script)) {}
+  /// @param control_period_s of the policy
+  Advisor(std::unique_ptr<Controller> script, double control_period_s)
+      : script_(std::move(script)), control_period_s_(control_period_s) {}
 
   /// A decision is due. @return what the script would do, valid until the next call of any of these
   std::span<const Command> advise(const RoadState& state);
   /// What the policy decided on that advice, which is carried out next. Those that do as advised
   /// last until the script is asked again, unless they are to last beyond the control period.
-  void heed(std::span<Command> decided, double control_period_s);
+  void heed(std::span<Command> decided);
   /// Before every further step of the control period.
   /// @return what the script goes on with, within this period; valid as above
   std::span<const Command> go_on(const RoadState& state);
@@ -32,10 +35,10 @@ class Advisor {
   void ask(const RoadState& state);
 
   std::unique_ptr<Controller> script_;
+  double control_period_s_;
   std::vector<Command> advice_;
   std::unordered_set<std::uint32_t> left_alone_;  ///< vehicles for which the policy did otherwise
   double next_s_ = 0;                             ///< when the script is to be asked again
-  double decided_s_ = 0;                          ///< when the policy decided last
   double end_s_ = 0;                              ///< of the control period
 };
 

@@ -47,9 +47,7 @@ Environment::Answer TrafficEnvironment::step(std::span<const std::byte> order,
   begin_period(room);
   obey(read_commands(order));
   for (std::int64_t s = 1; s <= control_period_.steps() && !done(); ++s) {
-    if (s > 1 && advisor_ != nullptr && policy_drives()) {
-      sumo_.apply(advisor_->go_on(sumo_.state()));
-    }
+    if (s > 1 && is_advised()) sumo_.apply(advisor_->go_on(sumo_.state()));
     run_step(host);
     const bool due = control_period_.frame_due(s) || done();
     if (episode_.frames && due) writer_.add_frame(sumo_.frame());
@@ -59,9 +57,7 @@ Environment::Answer TrafficEnvironment::step(std::span<const std::byte> order,
 
 void TrafficEnvironment::obey(std::span<const scene::Command> commands) {
   commands_.assign(commands.begin(), commands.end());
-  if (advisor_ != nullptr && policy_drives()) {
-    advisor_->heed(commands_, options_.control_period_s);
-  }
+  if (is_advised()) advisor_->heed(commands_);
   if (!commands_.empty()) sumo_.apply(commands_);
 }
 

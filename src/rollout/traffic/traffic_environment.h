@@ -40,9 +40,9 @@ class TrafficEnvironment final : public Environment {
   /// The scenario's end, or that of the piece.
   [[nodiscard]] bool done() const;
   void begin_period(std::span<std::byte> room);
-  /// Whether the commands come from the rank.
-  [[nodiscard]] bool policy_drives() const {
-    return episode_.frames && (controller_ == nullptr || episode_.advises);
+  /// Whether a policy drives, on the rank, and has an advisor.
+  [[nodiscard]] bool is_advised() const {
+    return advisor_ != nullptr && episode_.frames && (controller_ == nullptr || episode_.advises);
   }
   void obey(std::span<const scene::Command> commands);
   void run_step(EnvHost& host);

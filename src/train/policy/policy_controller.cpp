@@ -74,7 +74,7 @@ class PolicyController final : public scene::Controller {
     for (const auto& command : decided.commands) {
       if (command) decided_.push_back(*command);
     }
-    if (advisor_ != nullptr) advisor_->heed(decided_, config_.env.control_period_s);
+    if (advisor_ != nullptr) advisor_->heed(decided_);
     append(decided_, commands);
     frames_.clear();
   }
