@@ -4,6 +4,7 @@
 #include <ATen/ops/empty_like.h>
 #include <ATen/ops/zeros.h>
 
+#include <algorithm>
 #include <cstdint>
 
 #include "buffer_pool.h"
@@ -52,8 +53,9 @@ at::Tensor multiply(const Left& a, const at::Tensor& b) {
 }  // namespace
 
 at::Tensor dense(const at::Tensor& x, const at::Tensor& weight, const at::Tensor& bias) {
-  TRAFFIC_CHECK(weight.is_contiguous() && bias.is_contiguous() && x.size(1) == weight.size(1),
-                "a layer of {} inputs gets {}", weight.size(1), x.size(1));
+  TRAFFIC_CHECK(weight.stride(1) == 1 && x.size(1) == weight.size(1),
+                "a layer of {} inputs, its weights in rows without gaps, gets {}", weight.size(1),
+                x.size(1));
   const std::int64_t rows = x.size(0);
   const std::int64_t depth = x.size(1);
   const std::int64_t width = weight.size(0);
@@ -62,7 +64,7 @@ at::Tensor dense(const at::Tensor& x, const at::Tensor& weight, const at::Tensor
   const auto& kernels = kernels::float_table();
   Scratch scratch;
   auto* transposed = scratch.take<float>(depth * padded_width);
-  kernels.transpose_all({weight.const_data_ptr<float>(), depth}, width, depth,
+  kernels.transpose_all({weight.const_data_ptr<float>(), weight.stride(0)}, width, depth,
                         {transposed, padded_width});
   at::Tensor out = at::empty({rows, width}, x.options());
   auto* to = data<float>(out);
@@ -77,9 +79,14 @@ at::Tensor dense(const at::Tensor& x, const at::Tensor& weight, const at::Tensor
                    .b_stride = padded_width,
                    .c = product,
                    .c_stride = padded_width});
+  if (product != to) {
+    for (std::int64_t r = 0; r < rows; ++r)
+      std::copy_n(product + r * padded_width, width, to + r * width);
+  }
+  if (!bias.defined()) return out;
   const auto* b = bias.const_data_ptr<float>();
-  for (std::int64_t r = 0; r < rows; ++r, to += width, product += padded_width) {
-    for (std::int64_t c = 0; c < width; ++c) to[c] = product[c] + b[c];
+  for (std::int64_t r = 0; r < rows; ++r, to += width) {
+    for (std::int64_t c = 0; c < width; ++c) to[c] += b[c];
   }
   return out;
 }
@@ -99,6 +106,28 @@ at::Tensor sum_rows(const at::Tensor& x) {
     for (std::int64_t c = 0; c < width; ++c) total[c] += row[c];
   }
   return sum;
+}
+
+void add_shared(at::Tensor& x, const at::Tensor& shared, const at::Tensor& group) {
+  const std::int64_t width = x.size(1);
+  const auto* of_row = group.const_data_ptr<std::int64_t>();
+  auto* row = x.mutable_data_ptr<float>();
+  for (std::int64_t i = 0; i < x.size(0); ++i, row += width) {
+    const float* common = shared.const_data_ptr<float>() + of_row[i] * width;
+    for (std::int64_t c = 0; c < width; ++c) row[c] += common[c];
+  }
+}
+
+at::Tensor sum_groups(const at::Tensor& x, const at::Tensor& group, std::int64_t groups) {
+  const std::int64_t width = x.size(1);
+  at::Tensor sums = at::zeros({groups, width}, x.options());
+  const auto* of_row = group.const_data_ptr<std::int64_t>();
+  const auto* row = x.const_data_ptr<float>();
+  for (std::int64_t i = 0; i < x.size(0); ++i, row += width) {
+    float* sum = sums.mutable_data_ptr<float>() + of_row[i] * width;
+    for (std::int64_t c = 0; c < width; ++c) sum[c] += row[c];
+  }
+  return sums;
 }
 
 at::Tensor tanh_in_place(const at::Tensor& x) {

@@ -4,10 +4,12 @@
 
 #include <ATen/core/Tensor.h>
 
+#include <cstdint>
+
 namespace traffic::model {
 
 /// x [M, in] and weight [out, in] to x W^T + b, [M, out]. A row's result does not depend on the
-/// rows beside it.
+/// rows beside it. @param weight may be columns of a wider one @param bias undefined: none
 at::Tensor dense(const at::Tensor& x, const at::Tensor& weight, const at::Tensor& bias);
 
 /// a^T b, [columns of a, columns of b]: a weight's gradient.
@@ -18,6 +20,12 @@ at::Tensor product(const at::Tensor& a, const at::Tensor& b);
 
 /// [columns]: the sum of the rows of x, which is contiguous.
 at::Tensor sum_rows(const at::Tensor& x);
+
+/// x[i] += shared[group[i]]. @param x [M, width] contiguous @param group [M] int64
+void add_shared(at::Tensor& x, const at::Tensor& shared, const at::Tensor& group);
+
+/// [groups, width]: the sums of the rows of each group.
+at::Tensor sum_groups(const at::Tensor& x, const at::Tensor& group, std::int64_t groups);
 
 /// x = tanh(x), error under 2e-7. @return x, which is contiguous
 at::Tensor tanh_in_place(const at::Tensor& x);

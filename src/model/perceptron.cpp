@@ -15,30 +15,6 @@ namespace {
 using torch::autograd::AutogradContext;
 using torch::autograd::variable_list;
 
-/// x[i] += shared[group[i]]
-void add_shared(const at::Tensor& x, const at::Tensor& shared, const at::Tensor& group) {
-  const std::int64_t width = x.size(1);
-  const auto* of_row = group.const_data_ptr<std::int64_t>();
-  auto* row = x.mutable_data_ptr<float>();
-  for (std::int64_t i = 0; i < x.size(0); ++i, row += width) {
-    const float* common = shared.const_data_ptr<float>() + of_row[i] * width;
-    for (std::int64_t c = 0; c < width; ++c) row[c] += common[c];
-  }
-}
-
-/// [S, width]: the sums of the rows of each group.
-at::Tensor sum_groups(const at::Tensor& x, const at::Tensor& group, std::int64_t groups) {
-  const std::int64_t width = x.size(1);
-  at::Tensor sums = at::zeros({groups, width}, x.options());
-  const auto* of_row = group.const_data_ptr<std::int64_t>();
-  const auto* row = x.const_data_ptr<float>();
-  for (std::int64_t i = 0; i < x.size(0); ++i, row += width) {
-    float* sum = sums.mutable_data_ptr<float>() + of_row[i] * width;
-    for (std::int64_t c = 0; c < width; ++c) sum[c] += row[c];
-  }
-  return sums;
-}
-
 /// Which parts there are; the tensors themselves go through autograd in one list.
 struct Shape {
   bool has_rows = false;

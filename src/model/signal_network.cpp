@@ -1,27 +1,10 @@
 #include "traffic/model/signal_network.h"
 
+#include "signal_layers.h"
 #include "traffic/model/initialise.h"
 
 namespace traffic::model {
 namespace {
-
-/// Rows of one light, reduced: [B, H].
-torch::Tensor mean_of_lights(const torch::Tensor& rows, const torch::Tensor& light,
-                             std::int64_t lights) {
-  const torch::Tensor sum =
-      torch::zeros({lights, rows.size(1)}, rows.options()).index_add(0, light, rows);
-  const torch::Tensor count =
-      torch::zeros({lights}, rows.options())
-          .index_add(0, light, torch::ones({light.size(0)}, rows.options()));
-  return sum / count.unsqueeze(1);
-}
-
-torch::Tensor max_of_lights(const torch::Tensor& rows, const torch::Tensor& light,
-                            std::int64_t lights) {
-  const torch::Tensor index = light.unsqueeze(1).expand_as(rows);
-  return torch::zeros({lights, rows.size(1)}, rows.options())
-      .scatter_reduce(0, index, rows, "amax", /*include_self=*/false);
-}
 
 torch::nn::Linear without_bias(std::int64_t inputs, std::int64_t outputs) {
   return torch::nn::Linear(torch::nn::LinearOptions(inputs, outputs).bias(false));
@@ -62,27 +45,20 @@ void SignalNetworkImpl::reset(std::uint64_t seed, const torch::Tensor& rule) {
   if (around_) around_->weight.zero_();
 }
 
-torch::Tensor SignalNetworkImpl::first_layer(const SignalInput& in) {
-  torch::Tensor seen = first_->forward(in.rows);
+SignalOutput SignalNetworkImpl::forward(const SignalInput& in) {
+  SignalLayerInput layers{.rows = in.rows, .light = in.light, .present = in.present};
+  SignalLayerParameters parameters{first_->weight,  first_->bias,  second_->weight, second_->bias,
+                                   choice_->weight, choice_->bias, logit_->weight,  rule_->weight,
+                                   state_->weight,  state_->bias,  value_->weight,  value_->bias};
   if (encoder_) {
-    const torch::Tensor of_lights = encoder_->forward(in.graph).index_select(0, in.node);
-    seen = seen + around_->forward(of_lights).index_select(0, in.light);
+    layers.encoding = encoder_->forward(in.graph).index_select(0, in.node);
+    parameters[kAroundWeight] = around_->weight;
   }
-  return torch::tanh(seen);
+  return signal_layers(layers, parameters);
 }
 
-SignalOutput SignalNetworkImpl::forward(const SignalInput& in) {
-  const std::int64_t lights = in.present.size(0);
-  const torch::Tensor greens = torch::tanh(second_->forward(first_layer(in)));
-  const torch::Tensor mean = mean_of_lights(greens, in.light, lights);
-  const torch::Tensor present = greens.index_select(0, in.present);
-  const torch::Tensor beside =
-      torch::cat({mean, present}, 1).index_select(0, in.light);  // [R, 2 H]
-  const torch::Tensor choice = torch::tanh(choice_->forward(torch::cat({greens, beside}, 1)));
-  const torch::Tensor all = torch::cat({mean, max_of_lights(greens, in.light, lights)}, 1);
-  const torch::Tensor logits = logit_->forward(choice) + rule_->forward(in.rows);
-  return {.logits = logits.squeeze(1),
-          .values = value_->forward(torch::tanh(state_->forward(all))).squeeze(1)};
+void SignalNetworkImpl::pack_for_inference() {
+  if (encoder_) encoder_->pack_for_inference();
 }
 
 }  // namespace traffic::model

@@ -52,10 +52,10 @@ class SignalNetworkImpl : public torch::nn::Module {
   /// Initial weights, from the seed; the logits begin almost at those of the rule alone.
   /// @param rule [F]
   void reset(std::uint64_t seed, const torch::Tensor& rule);
+  /// For weights that do not change any more.
+  void pack_for_inference();
 
  private:
-  [[nodiscard]] torch::Tensor first_layer(const SignalInput& in);
-
   torch::nn::Linear first_;
   torch::nn::Linear second_;
   torch::nn::Linear choice_;

@@ -17,6 +17,7 @@ class SignalController final : public scene::Controller {
         decides_(decides),
         policy_(signal_kind_in(snapshot), 0) {
     copy_parameters(snapshot, policy_.parameters());
+    policy_.pack_for_inference();
   }
 
   void reset(std::uint64_t seed) override {

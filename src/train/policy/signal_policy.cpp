@@ -19,40 +19,54 @@ torch::Tensor log_softmax(const torch::Tensor& logits, const rl::Segments& light
   return from_top - lights.expand(lights.sum(from_top.exp()).log());
 }
 
-/// The place of the highest in each segment; with uniforms a draw (Gumbel's trick).
-std::vector<std::int32_t> pick(const torch::Tensor& log_probs, const rl::Segments& lights,
+/// The same without gradient and past the dispatcher: a moment has some tens of greens.
+/// @param lights [B + 1] where the greens of each begin
+std::vector<float> log_softmax(const float* logits, std::span<const std::int64_t> lights) {
+  std::vector<float> out(logits, logits + lights.back());
+  for (std::size_t b = 0; b + 1 < lights.size(); ++b) {
+    const std::span greens(out.data() + lights[b], out.data() + lights[b + 1]);
+    const float top = *std::max_element(greens.begin(), greens.end());
+    float sum = 0;
+    for (const float logit : greens) sum += std::exp(logit - top);
+    for (float& logit : greens) logit -= top + std::log(sum);
+  }
+  return out;
+}
+
+/// The place of the highest of each light; with uniforms a draw (Gumbel's trick).
+std::vector<std::int32_t> pick(std::span<const float> log_probs,
+                               std::span<const std::int64_t> lights,
                                std::span<const float> uniforms) {
-  const auto* log_prob = log_probs.const_data_ptr<float>();
-  const auto* ptr = lights.ptr().const_data_ptr<std::int64_t>();
   std::vector<std::int32_t> picked;
-  for (std::int64_t b = 0; b < lights.count(); ++b) {
-    std::int64_t best = ptr[b];
+  for (std::size_t b = 0; b + 1 < lights.size(); ++b) {
+    std::int64_t best = lights[b];
     double most = -INFINITY;
-    for (std::int64_t row = ptr[b]; row < ptr[b + 1]; ++row) {
-      double score = static_cast<double>(log_prob[row]);
+    for (std::int64_t row = lights[b]; row < lights[b + 1]; ++row) {
+      const auto r = static_cast<std::size_t>(row);
+      double score = static_cast<double>(log_probs[r]);
       if (!uniforms.empty()) {
-        const double u = static_cast<double>(uniforms[static_cast<std::size_t>(row)]);
+        const double u = static_cast<double>(uniforms[r]);
         score -= std::log(-std::log(u + 0x1p-25));  // u in [0, 1) by steps of 2^-24
       }
       if (score <= most) continue;
       most = score;
       best = row;
     }
-    picked.push_back(static_cast<std::int32_t>(best - ptr[b]));
+    picked.push_back(static_cast<std::int32_t>(best - lights[b]));
   }
   return picked;
 }
 
 /// The best green of each light but for a share of them, in which any is as likely. One uniform of
 /// a light says both.
-std::vector<std::int32_t> pick_exploring(const torch::Tensor& scores, const rl::Segments& lights,
+std::vector<std::int32_t> pick_exploring(std::span<const float> scores,
+                                         std::span<const std::int64_t> lights,
                                          std::span<const float> uniforms, double epsilon) {
   std::vector<std::int32_t> picked = pick(scores, lights, {});
-  const auto* ptr = lights.ptr().const_data_ptr<std::int64_t>();
   for (std::size_t b = 0; b < picked.size(); ++b) {
-    const auto u = static_cast<double>(uniforms[static_cast<std::size_t>(ptr[b])]);
+    const auto u = static_cast<double>(uniforms[static_cast<std::size_t>(lights[b])]);
     if (u >= epsilon) continue;
-    const auto greens = static_cast<double>(ptr[b + 1] - ptr[b]);
+    const auto greens = static_cast<double>(lights[b + 1] - lights[b]);
     picked[b] = static_cast<std::int32_t>(u / epsilon * greens);
   }
   return picked;
@@ -155,17 +169,15 @@ model::SignalOutput SignalPolicy::forward(const SignalBatch& batch) {
 SignalDecisions SignalPolicy::decide(const SignalBatch& batch, std::span<const float> uniforms) {
   const torch::NoGradGuard no_grad;
   const model::SignalOutput out = forward(batch);
-  const torch::Tensor log_probs = log_softmax(out.logits, batch.lights);
-  const bool explores = epsilon_ && !uniforms.empty();
-  SignalDecisions made{.green = explores
-                                    ? pick_exploring(log_probs, batch.lights, uniforms, *epsilon_)
-                                    : pick(log_probs, batch.lights, uniforms)};
-  const auto* log_prob = log_probs.const_data_ptr<float>();
   const auto* ptr = batch.lights.ptr().const_data_ptr<std::int64_t>();
+  const std::span lights(ptr, static_cast<std::size_t>(batch.lights.count()) + 1);
+  const std::vector<float> log_probs = log_softmax(out.logits.const_data_ptr<float>(), lights);
+  const bool explores = epsilon_ && !uniforms.empty();
+  SignalDecisions made{.green = explores ? pick_exploring(log_probs, lights, uniforms, *epsilon_)
+                                         : pick(log_probs, lights, uniforms)};
   for (std::size_t b = 0; b < made.green.size(); ++b)
-    made.log_prob.push_back(log_prob[ptr[b] + made.green[b]]);
-  const torch::Tensor values = out.values.contiguous();
-  const auto* value = values.const_data_ptr<float>();
+    made.log_prob.push_back(log_probs[static_cast<std::size_t>(ptr[b] + made.green[b])]);
+  const auto* value = out.values.const_data_ptr<float>();
   made.value.assign(value, value + made.green.size());
   return made;
 }
@@ -177,6 +189,8 @@ SignalTerms SignalPolicy::evaluate(const SignalBatch& batch, const torch::Tensor
           .entropy = -batch.lights.sum(log_probs.exp() * log_probs),
           .values = out.values};
 }
+
+void SignalPolicy::pack_for_inference() { network_->pack_for_inference(); }
 
 comm::NamedTensors SignalPolicy::parameters() const {
   comm::NamedTensors all;

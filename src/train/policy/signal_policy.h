@@ -74,6 +74,8 @@ class SignalPolicy {
   /// Choices are drawn otherwise from now on: the best green but for this share of them, in which
   /// any is as likely.
   void explore(double epsilon) { epsilon_ = epsilon; }
+  /// For weights that do not change any more.
+  void pack_for_inference();
   /// @param uniforms [R] in [0, 1), from which choices are drawn; empty: the best ones
   SignalDecisions decide(const SignalBatch& batch, std::span<const float> uniforms);
   /// @param chosen [B] int64 row
