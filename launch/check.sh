@@ -17,12 +17,13 @@ declare -A allowed=(
   [train/search]="train/rollouts train/policy train/optim train/run $BELOW_TRAIN"
   [train/ppo]="train/search train/rollouts train/policy train/optim train/run $BELOW_TRAIN"
   [train/world_model]="train/optim train/run $BELOW_TRAIN" [train/evaluate]="train/policy train/run $BELOW_TRAIN"
+  [train/joint]="train/signals train/search train/ppo train/rollouts train/policy train/optim train/run $BELOW_TRAIN"
   [train/signals]="train/ppo train/offpolicy train/rollouts train/policy train/optim train/run $BELOW_TRAIN"
   [train/offpolicy]="train/optim train/run $BELOW_TRAIN"
   [train/snakes]="train/offpolicy train/optim train/run $BELOW_TRAIN"
   [train/dqn]="train/offpolicy train/search train/rollouts train/policy train/optim train/run $BELOW_TRAIN"
   [train/doctor]="train/run $BELOW_TRAIN"
-  [train]="train/dqn train/snakes train/offpolicy train/signals train/world_model train/ppo train/search train/rollouts train/policy train/optim train/run train/evaluate $BELOW_TRAIN"
+  [train]="train/joint train/dqn train/snakes train/offpolicy train/signals train/world_model train/ppo train/search train/rollouts train/policy train/optim train/run train/evaluate $BELOW_TRAIN"
   [apps]="train tune $BELOW_TRAIN"
   [data_prep]="data report sim scene config core os")
 # Third-party headers that stay inside one module.

@@ -68,7 +68,13 @@ void check_companion(const Config& config, std::vector<Contradiction>& found) {
     found.push_back({{"env.beside"}, error.what()});
     return;
   }
-  const bool trains_lights = config.env.actors == std::vector<std::string>{"signals"};
+  if (config.env.vehicles_act() && config.env.lights_act()) {
+    found.push_back(
+        {{"env.beside", "env.actors"},
+         fmt::format("found {}, expected none, for vehicles and lights are both trained", beside)});
+    return;
+  }
+  const bool trains_lights = config.env.lights_act();
   if (sets_signals(beside) == trains_lights) {
     found.push_back({{"env.beside", "env.actors"},
                      fmt::format("found {}, which commands {}, as the trained one does", beside,
@@ -161,10 +167,8 @@ std::vector<Contradiction> find_contradictions(const Config& config) {
     found.push_back({{"action.lane_change", "action.commands"},
                      "found true, expected false, for left and right are among the commands"});
   }
-  if (config.env.actors.size() != 1) {
-    found.push_back({{"env.actors"},
-                     "expected either vehicles or signals: they are trained in turns, each beside "
-                     "a controller of the others (env.beside)"});
+  if (config.env.actors.empty()) {
+    found.push_back({{"env.actors"}, "expected vehicles, signals or both"});
   }
   if (!config.env.beside.empty()) check_companion(config, found);
   if (!config.controller.advisor.empty()) check_advisor(config, found);

@@ -42,7 +42,8 @@ std::vector<Row> env_rows() {
                "while it is on; 1000: always.",
        .unit = "s", .range = between(0, 3600)},
       {TRAFFIC_KEY(env.actors),
-       .help = "Who acts in training: vehicles (connected ones) or signals (traffic lights).",
+       .help = "Who acts in training: vehicles (connected ones), signals (traffic lights) or both "
+               "(training joint).",
        .choices = {"vehicles", "signals"}},
       {TRAFFIC_KEY(env.beside),
        .help = "A scripted controller that acts in all simulations beside the one that is trained: "

@@ -110,8 +110,8 @@ class Judge {
       : study_(study), config_(config), env_(config.env), use_(use) {
     std::vector<std::string> names = config::controller_parts(use.controllers);
     if (!env_.beside.empty()) names.push_back(env_.beside);
-    const bool lights_alone = config.env.actors == std::vector<std::string>{"signals"};
-    sets_lights_ = (use.learns && lights_alone) ||
+    const bool lights_alone = !env_.vehicles_act();
+    sets_lights_ = (use.learns && env_.lights_act()) ||
                    std::any_of(names.begin(), names.end(), config::sets_signals);
     commands_ = (use.learns && !lights_alone) ||
                 std::any_of(names.begin(), names.end(), [&](const std::string& name) {

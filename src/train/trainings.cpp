@@ -1,6 +1,7 @@
 #include "traffic/train/trainings.h"
 
 #include "dqn/training.h"
+#include "joint/training.h"
 #include "ppo/training.h"
 #include "signals/training.h"
 #include "traffic/train/snakes/training.h"
@@ -9,9 +10,10 @@
 namespace traffic::train {
 
 const std::vector<TrainingRow>& shipped_trainings() {
-  static const std::vector<TrainingRow> rows{world_model_training(),     ppo_training(),
-                                             ppo_constrained_training(), snakes_training(),
-                                             signals_training(),         dqn_training()};
+  static const std::vector<TrainingRow> rows{
+      world_model_training(), ppo_training(),     ppo_constrained_training(),
+      snakes_training(),      signals_training(), dqn_training(),
+      joint_training()};
   return rows;
 }
 

@@ -150,11 +150,11 @@ TEST_F(SignalsTraining, ASimulationThatDiesCostsItsEpisodeAndNothingElse) {
   EXPECT_GE(summary("run")["faults"]["lost_episodes"], 1);
 }
 
-TEST_F(SignalsTraining, BothKindsOfActorsAtOnceAreRefused) {
+TEST_F(SignalsTraining, OtherActorsAreRefused) {
   const Outcome both =
       run_program(train(1, "run", "--set 'env.actors=[\"vehicles\", \"signals\"]'"));
   EXPECT_EQ(both.exit_code, 2);
-  EXPECT_THAT(both.output, AllOf(HasSubstr("env.actors"), HasSubstr("trained in turns")));
+  EXPECT_THAT(both.output, AllOf(HasSubstr("expected env.actors"), HasSubstr("joint")));
   const Outcome wrong = run_program(train(1, "run", "--set 'env.actors=[\"vehicles\"]'"));
   EXPECT_EQ(wrong.exit_code, 2);
   EXPECT_THAT(wrong.output, HasSubstr("expected env.actors"));

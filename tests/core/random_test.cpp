@@ -31,6 +31,7 @@ constexpr bool is_listed(RandomStream stream) {
     case kScenarioStream:
     case kPieceStream:
     case kDemandScaleStream:
+    case kLightSamplingStream:
     case kNetworkStream:
     case kGameStream:
     case kOpponentStream:

@@ -3,10 +3,12 @@
 /// the two.
 #pragma once
 
+#include <algorithm>
 #include <any>
 #include <cstdint>
 #include <map>
 #include <string>
+#include <string_view>
 #include <typeindex>
 #include <vector>
 
@@ -131,7 +133,7 @@ struct Env {
   bool behind = false;     ///< also those that have just passed a conflict
   double commit_s = 0;     ///< how long arrive_late is kept; 0: for the control period
   double lead_s = 0;       ///< how long before a conflicting green arrive_late may begin
-  std::vector<std::string> actors = {"vehicles"};  ///< vehicles | signals
+  std::vector<std::string> actors = {"vehicles"};  ///< vehicles, signals or both
   std::string beside;  ///< a script of the other kind, which acts beside the trained controller
   double yellow_s = 3.0;
   double all_red_s = 0.0;
@@ -147,6 +149,14 @@ struct Env {
   double max_slowdown_mps2 = 2.0;
   double min_accel_mps2 = -3.0;
   double max_accel_mps2 = 2.0;
+
+  [[nodiscard]] bool vehicles_act() const { return acts("vehicles"); }
+  [[nodiscard]] bool lights_act() const { return acts("signals"); }
+
+ private:
+  [[nodiscard]] bool acts(std::string_view actor) const {
+    return std::find(actors.begin(), actors.end(), actor) != actors.end();
+  }
 };
 
 struct Rollout {

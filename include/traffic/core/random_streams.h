@@ -23,6 +23,7 @@ enum RandomStream : std::uint64_t {
   kScenarioStream = 33,         ///< scenarios of training episodes
   kPieceStream = 34,            ///< pieces of scenarios that training episodes are
   kDemandScaleStream = 61,      ///< demands of training episodes of traffic lights
+  kLightSamplingStream = 62,    ///< sampling seeds of lights, where vehicles sample as well
   kNetworkStream = 41,          ///< initial weights of off-policy learners
   kGameStream = 42,             ///< games to learn from, by place and number
   kOpponentStream = 43,         ///< who plays them, likewise

@@ -27,7 +27,8 @@ struct EpisodeRecord {
   double piece_s;
   std::uint64_t store_key;
   std::uint8_t advises;
-  std::array<char, 207> controller;
+  std::uint8_t signal_graph;
+  std::array<char, 206> controller;
 };
 static_assert(sizeof(EpisodeRecord) == kEpisodeBytes);
 
@@ -118,6 +119,7 @@ std::array<std::byte, kEpisodeBytes> write_episode(const EpisodeSpec& spec) {
                        .piece_s = spec.store.piece_s,
                        .store_key = spec.store.key,
                        .advises = spec.advises,
+                       .signal_graph = spec.signal_graph,
                        .controller = {}};
   TRAFFIC_CHECK(spec.controller.size() < record.controller.size(),
                 "controller '{}' has too long a name", spec.controller);
@@ -142,6 +144,7 @@ EpisodeSpec read_episode(std::span<const std::byte> bytes) {
       .controller = record.controller.data(),
       .advises = record.advises != 0,
       .frames = record.frames != 0,
+      .signal_graph = record.signal_graph != 0,
       .store = {.piece_s = record.piece_s, .key = record.store_key, .saves = record.saves != 0}};
 }
 

@@ -32,8 +32,7 @@ Environment::Answer SignalEnvironment::reset(std::span<const std::byte> order,
 
 Environment::Answer SignalEnvironment::step(std::span<const std::byte> order,
                                             std::span<std::byte> room, EnvHost& host) {
-  std::fill(lost_s_.begin(), lost_s_.end(), 0.0);
-  if (acts_) sumo_.apply(read_signal_commands(order));
+  lights_.obey(read_signal_commands(order));
   for (std::int64_t s = 0; s < control_period_.steps() && !sumo_.done(); ++s) run_step(host);
   return answer(room);
 }
@@ -46,13 +45,11 @@ void SignalEnvironment::begin_episode(const EpisodeSpec& spec) {
   if (!spec.controller.empty()) {
     script_ = scene::make_controller(spec.controller, {.period_s = options_.control_period_s});
   }
-  acts_ = !script_ || script_->sets_signals();
-  if (!script_) sumo_.take_signals();
-  graph_builder_.reset();
-  if (!script_ && spec.frames) graph_builder_.emplace(sumo_.road());
+  using Who = ActingLights::Who;
+  const Who scripted = script_ && script_->sets_signals() ? Who::kScript : Who::kNobody;
+  lights_.begin(sumo_, script_ ? scripted : Who::kRank, spec.signal_graph);
   script_driver_.begin(script_.get(), sumo_, spec.traffic.seed);
   companion_.begin(sumo_, spec.traffic.seed);
-  lost_s_.assign(sumo_.road().lights.size(), 0.0);
 }
 
 void SignalEnvironment::run_step(EnvHost& host) {
@@ -61,28 +58,13 @@ void SignalEnvironment::run_step(EnvHost& host) {
   const auto count = static_cast<std::int64_t>(host.begin_step());
   const auto action = fault::hit("sumo_env.step", env_index_, count);
   sumo_.step();
-  if (!acts_) return;
-  for (std::size_t light = 0; light < lost_s_.size(); ++light) {
-    lost_s_[light] += sumo_.signals().light(static_cast<int>(light)).lost_s;
-  }
-  if (action == fault::Action::kNan && !lost_s_.empty()) lost_s_.front() = std::nan("");
+  lights_.note_step();
+  const auto lost_s = lights_.lost_s();
+  if (action == fault::Action::kNan && !lost_s.empty()) lost_s.front() = std::nan("");
 }
 
 Environment::Answer SignalEnvironment::answer(std::span<std::byte> room) {
-  choices_.clear();
-  rows_.clear();
-  const bool done = sumo_.done();
-  if (acts_ && !script_ && !done) find_choices(sumo_.signals(), choices_, rows_);
-  const bool shows_graph = graph_builder_ && !choices_.empty();
-  if (shows_graph) graph_builder_->build(sumo_.signals(), graph_);
-  const SignalPeriod period{.time_s = sumo_.time_s(),
-                            .done = done,
-                            .lost_s = lost_s_,
-                            .choices = choices_,
-                            .rows = rows_,
-                            .graph = shows_graph ? graph_.view() : scene::SignalGraphView{},
-                            .score = sumo_.score()};
-  return {.size_bytes = write_signal_period(period, room), .done = done};
+  return {.size_bytes = write_signal_period(lights_.period(), room), .done = sumo_.done()};
 }
 
 }  // namespace traffic::rollout

@@ -3,15 +3,14 @@
 
 #include <cstdint>
 #include <memory>
-#include <optional>
 #include <vector>
 
+#include "acting_lights.h"
 #include "companion.h"
 #include "traffic/config/config.h"
 #include "traffic/config/scenario_mix.h"
 #include "traffic/rollout/pool/environment.h"
 #include "traffic/rollout/traffic/period.h"
-#include "traffic/rollout/traffic/signal_period.h"
 #include "traffic/scene/control_period.h"
 #include "traffic/scene/controller.h"
 #include "traffic/sim/controller_driver.h"
@@ -42,14 +41,8 @@ class SignalEnvironment final : public Environment {
   Companion companion_;
   scene::ControlPeriod control_period_;
   std::unique_ptr<scene::Controller> script_;  ///< null: the rank decides
-  bool acts_ = false;                          ///< somebody sets the lights
   sim::ControllerDriver script_driver_;
-  std::optional<scene::SignalGraphBuilder> graph_builder_;  ///< where the graph is wanted
-  // Of the period under way.
-  std::vector<double> lost_s_;
-  std::vector<SignalChoice> choices_;
-  std::vector<float> rows_;
-  scene::SignalGraph graph_;
+  ActingLights lights_;
 };
 
 }  // namespace traffic::rollout

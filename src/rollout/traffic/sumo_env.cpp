@@ -1,9 +1,7 @@
 #include "traffic/rollout/traffic/sumo_env.h"
 
 #include <memory>
-#include <string>
 #include <string_view>
-#include <vector>
 
 #include "signal_environment.h"
 #include "traffic/config/load.h"
@@ -19,7 +17,7 @@ int run_sumo_env(int argc, char** argv) {
       [](std::string_view settings, const EnvPlace& place) -> std::unique_ptr<Environment> {
         fault::hit("sumo_env.start", place.env, place.incarnation);
         const auto config = config::parse_stored_config(settings, "the resolved config");
-        if (config.env.actors == std::vector<std::string>{"signals"}) {
+        if (!config.env.vehicles_act()) {
           return std::make_unique<SignalEnvironment>(config, place.env);
         }
         return std::make_unique<TrafficEnvironment>(config, place.env);

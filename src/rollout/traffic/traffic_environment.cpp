@@ -5,6 +5,8 @@
 #include <utility>
 
 #include "episode_traffic.h"
+#include "joint_codec.h"
+#include "signal_codec.h"
 #include "traffic/core/error.h"
 #include "traffic/core/fault.h"
 #include "traffic/sim/env_options.h"
@@ -23,6 +25,7 @@ TrafficEnvironment::TrafficEnvironment(const config::Config& config, std::uint32
       mix_(config::scenario_mix(config.env)),
       script_options_(sim::controller_options(config)),
       by_delay_(config.env.objective == "delay"),
+      joint_(config.env.lights_act()),
       env_index_(env),
       sumo_(sim::first_env_options(config.env), sim::SumoEnv::Start::kLater),
       companion_(config),
@@ -45,7 +48,7 @@ Environment::Answer TrafficEnvironment::reset(std::span<const std::byte> order,
 Environment::Answer TrafficEnvironment::step(std::span<const std::byte> order,
                                              std::span<std::byte> room, EnvHost& host) {
   begin_period(room);
-  obey(read_commands(order));
+  take_order(order);
   for (std::int64_t s = 1; s <= control_period_.steps() && !done(); ++s) {
     if (s > 1 && is_advised()) sumo_.apply(advisor_->go_on(sumo_.state()));
     run_step(host);
@@ -53,6 +56,16 @@ Environment::Answer TrafficEnvironment::step(std::span<const std::byte> order,
     if (episode_.frames && due) writer_.add_frame(sumo_.frame());
   }
   return answer();
+}
+
+void TrafficEnvironment::take_order(std::span<const std::byte> order) {
+  if (!joint_) {
+    obey(read_commands(order));
+    return;
+  }
+  const JointParts parts = joint_parts(order);
+  lights_.obey(read_signal_commands(parts.lights));
+  obey(read_commands(parts.vehicles));
 }
 
 void TrafficEnvironment::obey(std::span<const scene::Command> commands) {
@@ -66,7 +79,8 @@ void TrafficEnvironment::begin_period(std::span<std::byte> room) {
   conflict_growth_.clear();
   controlled_.clear();
   scripted_.clear();
-  writer_.begin(room);
+  room_ = room;
+  writer_.begin(joint_ ? room.subspan(kJointHeadBytes) : room);
 }
 
 void TrafficEnvironment::begin_episode(const EpisodeSpec& spec) {
@@ -74,6 +88,10 @@ void TrafficEnvironment::begin_episode(const EpisodeSpec& spec) {
   sumo_.set_scenario(scenario_of(spec, mix_));
   load_traffic(spec);
   companion_.begin(sumo_, spec.traffic.seed);
+  if (joint_) {
+    using Who = ActingLights::Who;
+    lights_.begin(sumo_, spec.frames ? Who::kRank : Who::kNobody, spec.signal_graph);
+  }
   control_period_ = {options_.control_period_s, sumo_.step_length_s()};
   controller_.reset();
   if (!spec.controller.empty()) {
@@ -141,6 +159,7 @@ void TrafficEnvironment::run_step(EnvHost& host) {
   if (action == fault::Action::kHuge) growth = 1e30;
   if (episode_.store.saves) save_piece();
   growth_.push_back(growth);
+  if (joint_) lights_.note_step();
   const auto parts = conflict_parts();
   for (std::size_t c = 0; c < parts.size(); ++c) {
     const double more = parts[c] - conflict_parts_[c];
@@ -192,7 +211,15 @@ Environment::Answer TrafficEnvironment::answer() {
   period.scripted = scripted_;
   period.advice = advice_;
   period.score = sumo_.score();
-  return {.size_bytes = writer_.finish(period), .done = done()};
+  const std::size_t bytes = writer_.finish(period);
+  return {.size_bytes = joint_ ? add_lights(bytes) : bytes, .done = done()};
+}
+
+/// @return bytes of the whole answer
+std::size_t TrafficEnvironment::add_lights(std::size_t vehicles_bytes) {
+  write_joint_head(vehicles_bytes, room_);
+  const std::size_t before = kJointHeadBytes + vehicles_bytes;
+  return before + write_signal_period(lights_.period(), room_.subspan(before));
 }
 
 }  // namespace traffic::rollout

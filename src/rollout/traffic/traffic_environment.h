@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "acting_lights.h"
 #include "companion.h"
 #include "period_codec.h"
 #include "traffic/config/config.h"
@@ -21,7 +22,8 @@
 namespace traffic::rollout {
 
 /// A SUMO simulation as an environment: an order is an episode (reset) or commands (step), an
-/// answer is a control period (period_codec.h). One a process, as libsumo is.
+/// answer is a control period (period_codec.h). One a process, as libsumo is. Where lights act as
+/// well, while the rank decides, orders and answers have both (joint_codec.h).
 class TrafficEnvironment final : public Environment {
  public:
   TrafficEnvironment(const config::Config& config, std::uint32_t env);
@@ -40,6 +42,7 @@ class TrafficEnvironment final : public Environment {
   /// The scenario's end, or that of the piece.
   [[nodiscard]] bool done() const;
   void begin_period(std::span<std::byte> room);
+  void take_order(std::span<const std::byte> order);
   /// Whether a policy drives, on the rank, and has an advisor.
   [[nodiscard]] bool is_advised() const {
     return advisor_ != nullptr && episode_.frames && (controller_ == nullptr || episode_.advises);
@@ -50,15 +53,18 @@ class TrafficEnvironment final : public Environment {
   [[nodiscard]] std::span<const double> conflict_parts() const;
   void note_controlled();
   [[nodiscard]] Answer answer();
+  [[nodiscard]] std::size_t add_lights(std::size_t vehicles_bytes);
 
   config::Env options_;
   std::string cache_;  ///< ppo.baseline_cache
   std::vector<config::ScenarioShare> mix_;
   scene::ControllerOptions script_options_;
   bool by_delay_;  ///< the objective
+  bool joint_;     ///< lights act beside vehicles (joint_codec.h)
   std::uint32_t env_index_;
   sim::SumoEnv sumo_;
   Companion companion_;
+  ActingLights lights_;  ///< used where they act
   PeriodWriter writer_;
   scene::ControlPeriod control_period_;
   EpisodeSpec episode_;
@@ -66,6 +72,7 @@ class TrafficEnvironment final : public Environment {
   sim::ControllerDriver driver_;             ///< of controller_
   std::unique_ptr<scene::Advisor> advisor_;  ///< null: none
   // Of the period under way.
+  std::span<std::byte> room_;
   std::vector<double> growth_;
   std::vector<double> conflict_growth_;
   std::vector<double> conflict_parts_;  ///< of the objective, so far

@@ -177,10 +177,6 @@ Finding to_finding(const sim::StudyFinding& found) {
   return finding;
 }
 
-bool acts(const config::Config& config, const char* actor) {
-  return std::ranges::find(config.env.actors, actor) != config.env.actors.end();
-}
-
 std::vector<Finding> judged(const sim::NetworkStudy& study, const config::Config& config) {
   std::vector<Finding> findings;
   for (const auto& one : sim::judge(study, config, {.controllers = {}, .learns = true})) {
@@ -227,7 +223,7 @@ std::vector<Finding> examine_one(config::Config config, Actors actors) {
   if (actors == Actors::kAny) consider_lights(study, config, verdicts);
   findings.insert(findings.end(), verdicts.begin(), verdicts.end());
   if (exit_code(findings) == ExitCode::kDone) {
-    findings.push_back(try_out(study, config, acts(config, "vehicles")));
+    findings.push_back(try_out(study, config, config.env.vehicles_act()));
   }
   return findings;
 }

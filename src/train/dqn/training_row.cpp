@@ -79,7 +79,7 @@ TrainingRow dqn_training() {
       .check_new =
           [](const config::Config& config) {
             check_settings(config);
-            check_starting_weights(config);
+            check_controller_of_vehicles(config);
           },
       .own_sections = {},
       .prepare = look_and_search,

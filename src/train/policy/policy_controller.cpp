@@ -20,6 +20,7 @@
 #include "traffic/scene/advisor.h"
 #include "traffic/scene/control_period.h"
 #include "traffic/scene/frame_builder.h"
+#include "traffic/scene/joint_controller.h"
 #include "traffic/sim/env_options.h"
 
 namespace traffic::train {
@@ -132,6 +133,13 @@ CheckpointSettings settings_of_checkpoint(const std::filesystem::path& path,
 
 std::unique_ptr<scene::Controller> make_policy_controller(const CheckpointName& name) {
   const checkpoint::Snapshot snapshot = checkpoint::load(name.path);
+  const bool of_vehicles = snapshot.contains("policy_hash");
+  if (snapshot.contains("signals/features") && of_vehicles) {
+    std::vector<std::unique_ptr<scene::Controller>> parts;
+    parts.push_back(std::make_unique<PolicyController>(snapshot, name.decides));
+    parts.push_back(make_signal_controller(snapshot, Decides::kGreedy));  // as they were judged
+    return scene::join_controllers(std::move(parts));
+  }
   if (snapshot.contains("signals/features")) {
     return make_signal_controller(snapshot, name.decides.value_or(decides_in(snapshot)));
   }

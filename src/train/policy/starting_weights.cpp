@@ -1,6 +1,7 @@
 #include "policy/starting_weights.h"
 
 #include "policy/perception.h"
+#include "traffic/config/trainings.h"
 #include "traffic/core/error.h"
 
 namespace traffic::train {
@@ -15,6 +16,16 @@ void check_starting_weights(const config::Config& config) {
       "'controller.inputs=[\"features\", \"globals\"]'), or ask for random ones (--set "
       "run.allow_random_perception=true)",
       config.run.phase);
+}
+
+void check_controller_of_vehicles(const config::Config& config) {
+  if (!config.env.vehicles_act() || config.env.lights_act()) {
+    throw ConfigError(
+        "env.actors: {} controls connected vehicles; expected env.actors = [\"vehicles\"] "
+        "(training signals controls traffic lights, training joint both)",
+        config::get_training(config.run.phase).title());
+  }
+  check_starting_weights(config);
 }
 
 }  // namespace traffic::train

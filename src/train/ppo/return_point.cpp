@@ -15,16 +15,18 @@ double ReturnPoint::step_factor() const {
   return std::pow(ppo_.rollback_factor, static_cast<double>(rollbacks_));
 }
 
-void ReturnPoint::keep(const Learner& learner) {
+void ReturnPoint::keep(const Learner& learner, const TrainedLights* lights) {
   if (ppo_.max_rollbacks == 0) return;
   kept_.emplace();
   learner.save_to(*kept_);
+  if (lights != nullptr) lights->save_to(*kept_);
   kept_->own_tensors();
 }
 
-bool ReturnPoint::go_back(Learner& learner) {
+bool ReturnPoint::go_back(Learner& learner, TrainedLights* lights) {
   if (!kept_ || rollbacks_ >= ppo_.max_rollbacks) return false;
   learner.restore_from(*kept_);
+  if (lights != nullptr) lights->restore_from(*kept_);
   ++rollbacks_;
   learner.set_step_factor(step_factor());
   return true;

@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "ppo/learner.h"
+#include "ppo/trained_lights.h"
 #include "traffic/checkpoint/snapshot.h"
 #include "traffic/config/config.h"
 
@@ -16,10 +17,11 @@ class ReturnPoint {
  public:
   explicit ReturnPoint(const config::Ppo& ppo) : ppo_(ppo) {}
 
-  void keep(const Learner& learner);
+  /// @param lights that learn as well; null: none
+  void keep(const Learner& learner, const TrainedLights* lights = nullptr);
   /// Gives the learner what was kept, and smaller steps.
   /// @return whether that is still allowed
-  bool go_back(Learner& learner);
+  bool go_back(Learner& learner, TrainedLights* lights = nullptr);
   [[nodiscard]] std::int64_t rollbacks() const { return rollbacks_; }
 
   void save_to(checkpoint::Snapshot& snapshot) const;

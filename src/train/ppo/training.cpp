@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <functional>
 #include <memory>
 #include <string>
 #include <utility>
@@ -29,8 +30,7 @@ namespace {
 /// On this rank: everything that lives as long as the training.
 class PpoTraining final : public Training {
  public:
-  /// @param constrained whether cost is kept under lagrange.cost_limit
-  PpoTraining(Run& run, bool constrained)
+  PpoTraining(Run& run, PpoExtras extras)
       : run_(run),
         config_(run.config()),
         communicator_(run.communicator()),
@@ -38,7 +38,8 @@ class PpoTraining final : public Training {
         perception_(config_, rollouts_.conflicts(), communicator_.device()),
         learner_communicator_(learner_communicator(config_, perception_.widths(), communicator_)),
         policy_(config_, perception_.widths(), learner_communicator_.device()),
-        constraint_(constrained
+        lights_(std::move(extras.lights)),
+        constraint_(extras.constrained
                         ? std::make_unique<Constraint>(config_, perception_.widths().conflict,
                                                        rollouts_.conflicts(), learner_communicator_)
                         : nullptr),
@@ -47,10 +48,13 @@ class PpoTraining final : public Training {
                  {.constraint = constraint_.get(), .prior = &prior_}),
         log_(run, {rollouts_, constraint_.get()}),
         imitation_end_(config_.ppo.imitation_iterations),
-        handover_(
-            config_, {.selection = rollouts_.selection(), .handover = rollouts_.handover()},
-            {.name = "ppo", .constrained = constrained, .only = decides_of(config_.ppo.decide)}),
-        return_point_(config_.ppo) {}
+        handover_(config_, {.selection = rollouts_.selection(), .handover = rollouts_.handover()},
+                  {.name = "ppo",
+                   .constrained = extras.constrained,
+                   .only = decides_of(config_.ppo.decide)}),
+        return_point_(config_.ppo) {
+    if (lights_) rollouts_.set_lights(lights_->acting());
+  }
 
   [[nodiscard]] TrainingUnits units() const override { return units_of_rollouts(); }
   [[nodiscard]] std::int64_t step() const override { return iteration_; }
@@ -76,7 +80,9 @@ class PpoTraining final : public Training {
   void close() override { rollouts_.close(); }
 
  private:
+  void start_from(const checkpoint::Snapshot& snapshot);
   void take_weights(const checkpoint::Snapshot& snapshot);
+  void judged(const std::function<void()>& use);
   void remember_features(const checkpoint::Snapshot& snapshot);
   [[nodiscard]] bool imitates() const { return iteration_ < imitation_end_; }
   void end_imitation(const UpdateResult& update);
@@ -90,6 +96,7 @@ class PpoTraining final : public Training {
   comm::Communicator& learner_communicator_;
   Policy policy_;
   Decider decider_{perception_, policy_};
+  std::unique_ptr<TrainedLights> lights_;   ///< null: they do not learn
   std::unique_ptr<Constraint> constraint_;  ///< null without one
   Prior prior_;
   Learner learner_;
@@ -134,10 +141,21 @@ void PpoTraining::start() {
       spdlog::warn("run.init_from is empty: {} starts with no controller", run_.facts().title());
     }
   } else {
-    take_weights(checkpoint::load(path));
+    start_from(checkpoint::load(path));
   }
   perception_.freeze();
   log_.start(0, rollouts_.selection().uncontrolled());
+}
+
+/// What it has of the two.
+void PpoTraining::start_from(const checkpoint::Snapshot& snapshot) {
+  const bool has_lights = lights_ && lights_->are_in(snapshot);
+  if (has_lights) {
+    lights_->start_from(snapshot);
+    spdlog::info("starting from {}: traffic lights", snapshot.source());
+    if (!snapshot.contains("policy_hash")) return;
+  }
+  take_weights(snapshot);
 }
 
 /// Of a world model that does not say it, nothing is known.
@@ -167,6 +185,7 @@ void PpoTraining::restore_from(const checkpoint::Snapshot& snapshot) {
   load_perception(snapshot, config_, perception_);
   remember_features(snapshot);
   learner_.restore_from(snapshot);
+  if (lights_) lights_->restore_from(snapshot);
   if (constraint_) constraint_->restore_from(snapshot);
   rollouts_.restore_from(snapshot);
   iteration_ = snapshot.integer("ppo/iteration");
@@ -185,6 +204,7 @@ void PpoTraining::restore_from(const checkpoint::Snapshot& snapshot) {
 /// Collect, learn. What either gives up half-way, because a stop is requested, is given up whole.
 std::optional<Iteration> PpoTraining::iterate() {
   const bool imitates = this->imitates();
+  if (lights_) lights_->begin_iteration();
   const auto batch =
       rollouts_.collect({.iteration = iteration_, .decider = decider_, .imitates = imitates});
   if (!batch) return std::nullopt;
@@ -198,6 +218,12 @@ std::optional<Iteration> PpoTraining::iterate() {
       imitates ? learner_.imitate(batch->experience, batch->states, iteration_)
                : learner_.update(batch->experience, batch->states, iteration_, imitation_end_);
   if (!update) return std::nullopt;
+  report::NamedValues of_lights;
+  if (lights_) {
+    auto learned = lights_->learn(batch->episodes, iteration_);
+    if (!learned) return std::nullopt;
+    of_lights = std::move(*learned);
+  }
   ++iteration_;
   if (imitates) end_imitation(*update);
   total_steps_ += batch->states;
@@ -206,6 +232,7 @@ std::optional<Iteration> PpoTraining::iterate() {
       .iteration = iteration_, .batch = *batch, .update = *update, .total_steps = total_steps_};
   report::NamedValues figures = log_.iterated(done);
   report::NamedValues shown = shown_of(figures);
+  figures.insert(figures.end(), of_lights.begin(), of_lights.end());
   return Iteration{
       .items = batch->env_steps,
       .loss = imitates ? WatchedLoss{.value = update->imitation_loss, .stage = 0}
@@ -226,13 +253,23 @@ void PpoTraining::end_imitation(const UpdateResult& update) {
   if (!imitates()) prior_.set(policy_, iteration_);
 }
 
+/// Calls it while lights that learn are as they are judged.
+void PpoTraining::judged(const std::function<void()>& use) {
+  if (lights_) {
+    lights_->judge(use);
+  } else {
+    use();
+  }
+}
+
 std::optional<Assessment> PpoTraining::evaluate() {
   const bool imitation_ends = imitation_end_ > 0 && iteration_ == imitation_end_;
-  const auto assessed = handover_.assess(decider_, imitation_ends);
+  std::optional<Assessed> assessed;
+  judged([&] { assessed = handover_.assess(decider_, imitation_ends); });
   rollouts_.count();
   if (!assessed) return std::nullopt;
   log_.evaluated(iteration_, *assessed);
-  if (assessed->best) return_point_.keep(learner_);
+  if (assessed->best) return_point_.keep(learner_, lights_.get());
   const bool learns_on = iteration_ > imitation_end_ && iteration_ < total_steps();
   if (assessed->fallen && learns_on) go_back();
   return Assessment{.best = assessed->best, .metrics = assessment_figures(*assessed)};
@@ -240,7 +277,7 @@ std::optional<Assessment> PpoTraining::evaluate() {
 
 /// The next experience is another one, drawn for the iterations that follow.
 void PpoTraining::go_back() {
-  if (!return_point_.go_back(learner_)) {
+  if (!return_point_.go_back(learner_, lights_.get())) {
     spdlog::warn(
         "iteration {}: the gain fell below the best by more than its interval, and "
         "training has gone back {} times already (ppo.max_rollbacks)",
@@ -255,6 +292,7 @@ void PpoTraining::go_back() {
 
 void PpoTraining::take_best(const checkpoint::Snapshot& snapshot) {
   learner_.restore_from(snapshot);
+  if (lights_) lights_->start_from(snapshot);
   handover_.take_best(snapshot);
   best_iteration_ = snapshot.integer("ppo/iteration");
 }
@@ -262,6 +300,7 @@ void PpoTraining::take_best(const checkpoint::Snapshot& snapshot) {
 void PpoTraining::save_to(checkpoint::Snapshot& snapshot) const {
   put_parameters(snapshot, perception_.parameters());
   learner_.save_to(snapshot);
+  if (lights_) lights_->save_to(snapshot);
   if (constraint_) constraint_->save_to(snapshot);
   rollouts_.save_to(snapshot);
   snapshot.put_int("ppo/iteration", iteration_);
@@ -281,15 +320,20 @@ void PpoTraining::count_faults(report::Summary& summary) const {
   const rollout::PoolCounters counters = rollouts_.counters();
   summary.faults["lost_episodes"] = static_cast<std::int64_t>(counters.lost_episodes);
   summary.faults["restarted_environments"] = static_cast<std::int64_t>(counters.restarts);
-  summary.faults["skipped_steps"] =
-      learner_.skipped_steps() + (constraint_ ? constraint_->skipped_steps() : 0);
+  summary.faults["skipped_steps"] = learner_.skipped_steps() +
+                                    (constraint_ ? constraint_->skipped_steps() : 0) +
+                                    (lights_ ? lights_->skipped_steps() : 0);
 }
 
 void PpoTraining::conclude(report::Summary& summary) {
-  const std::string text = handover_.conclude({.decider = decider_,
-                                               .imitated_only = best_iteration_ <= imitation_end_,
-                                               .checkpoint = run_.best_path().string()},
-                                              summary);
+  std::string text;
+  judged([&] {
+    text = handover_.conclude({.decider = decider_,
+                               .imitated_only = best_iteration_ <= imitation_end_,
+                               .checkpoint = run_.best_path().string()},
+                              summary);
+  });
+  if (lights_) summary.result["light_decisions"] = lights_->decisions();
   rollouts_.count();
   summary.result["total_timesteps"] = total_steps_;
   summary.result["rollbacks"] = return_point_.rollbacks();
@@ -301,8 +345,8 @@ void PpoTraining::conclude(report::Summary& summary) {
 
 }  // namespace
 
-std::unique_ptr<Training> make_ppo_training(Run& run, bool constrained) {
-  return std::make_unique<PpoTraining>(run, constrained);
+std::unique_ptr<Training> make_ppo_training(Run& run, PpoExtras extras) {
+  return std::make_unique<PpoTraining>(run, std::move(extras));
 }
 
 }  // namespace traffic::train

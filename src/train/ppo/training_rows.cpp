@@ -31,10 +31,8 @@ config::TrainingFacts ppo_facts() {
 
 TrainingRow ppo_training() {
   return {.facts = ppo_facts(),
-          .make = [](Run& run) -> std::unique_ptr<Training> {
-            return make_ppo_training(run, /*constrained=*/false);
-          },
-          .check_new = check_starting_weights,
+          .make = [](Run& run) -> std::unique_ptr<Training> { return make_ppo_training(run); },
+          .check_new = check_controller_of_vehicles,
           .own_sections = {},
           .prepare = look_and_search};
 }
@@ -54,9 +52,9 @@ TrainingRow ppo_constrained_training() {
   facts.presets = ppo_constrained_presets();
   return {.facts = std::move(facts),
           .make = [](Run& run) -> std::unique_ptr<Training> {
-            return make_ppo_training(run, /*constrained=*/true);
+            return make_ppo_training(run, {.constrained = true});
           },
-          .check_new = check_starting_weights,
+          .check_new = check_controller_of_vehicles,
           .own_sections = {},
           .prepare = look_and_search};
 }

@@ -103,7 +103,7 @@ void TrafficEpisodes::act(int env, const DecidedState& decided) {
     state.given.push_back(commands);
     state.replayed = state.given.size();
   }
-  pool_.act(env, commands);
+  order(env, commands);
 }
 
 }  // namespace traffic::train

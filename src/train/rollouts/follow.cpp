@@ -27,7 +27,7 @@ void TrafficEpisodes::follow(int env) {
   note_commandable(state, period);
   state.trajectory.steps.push_back(begin_step(std::move(*state.pending), period));
   state.pending.reset();
-  pool_.act(env, {});
+  order(env, {});
 }
 
 /// What the expert asked for becomes the decisions of the last step, whoever drove.

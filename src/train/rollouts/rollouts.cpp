@@ -183,6 +183,7 @@ std::optional<RolloutBatch> Rollouts::collect(const CollectInput& in) {
                          decider.perception().conflicts(), decider.policy().top_k()),
       .states = lengths.sum().item<std::int64_t>(),
       .env_steps = static_cast<std::int64_t>(env_steps),
+      .episodes = orders,
       .outcomes = std::move(outcomes)};
 }
 

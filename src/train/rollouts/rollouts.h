@@ -27,6 +27,7 @@ struct RolloutBatch {
   Experience experience;
   std::int64_t states = 0;               ///< of all ranks
   std::int64_t env_steps = 0;            ///< simulation steps of all ranks
+  std::int64_t episodes = 0;             ///< places of episodes, or of fragments, of all ranks
   std::vector<EpisodeOutcome> outcomes;  ///< episodes of all ranks that ended
 };
 
@@ -40,6 +41,9 @@ class Rollouts {
   /// Starts the simulations and measures the scenarios' baselines, unless they are known.
   Rollouts(const config::Config& config, const comm::MpiSession& session,
            comm::Communicator& communicator, TimeSplit& time_split);
+
+  /// Where lights act as well: who sets them from now on.
+  void set_lights(ActingLights& lights) { collector_.set_lights(lights); }
 
   /// What these episodes have gained over no control, by their scenarios' means, in %: of the
   /// objective, or of what gets through in pieces of scenarios.

@@ -42,6 +42,7 @@ Collected TrafficCollector::run(
                            {.requests = &requests,
                             .on_period = on_period,
                             .behaviour = behaviour,
+                            .lights = behaviour.decider != nullptr ? lights_ : nullptr,
                             .env_steps = env_steps_});
   const bool ended = collector_.run_episodes(requests.size(), episodes, stop_of(behaviour));
   episodes.collected().given_up = !ended;

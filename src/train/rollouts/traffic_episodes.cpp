@@ -52,6 +52,10 @@ void TrafficEpisodes::begin(int env) {
     Rng rng(derive_seed(state.sampling_seed, {kDriverStream}));
     state.advised = keeps() && rng.uniform() < behaviour().advised_share;
   }
+  if (wanted_.lights != nullptr) {
+    wanted_.lights->begin(env, state.outcome.order,
+                          keeps() ? std::optional(state.sampling_seed) : std::nullopt);
+  }
   const auto scenario = static_cast<std::size_t>(traffic.scenario);
   pool_.start_episode(
       env, {.traffic = traffic,
@@ -59,6 +63,7 @@ void TrafficEpisodes::begin(int env) {
             .controller = scripted,
             .advises = state.advised,
             .frames = controlled,
+            .signal_graph = wanted_.lights != nullptr && wanted_.lights->looks_around(),
             .store = behaviour().stores.empty() ? wanted_.store : behaviour().stores.at(scenario)});
 }
 
@@ -83,6 +88,7 @@ bool TrafficEpisodes::take_in(int env) {
   if (replay(state, env)) return false;
   if (state.pending) return true;  // replayed up to what had been observed
   const rollout::Period& period = pool_.period(env);
+  if (wanted_.lights != nullptr) wanted_.lights->take_in(env, pool_.signal_period(env));
   if (wanted_.on_period) {
     wanted_.on_period(static_cast<std::size_t>(state.progress.episode), period);
   }
@@ -90,6 +96,15 @@ bool TrafficEpisodes::take_in(int env) {
   const double from_s = std::exchange(state.time_s, period.time_s);
   if (behaviour().reward != nullptr && !period.growth.empty()) value(state, period, from_s);
   return true;
+}
+
+/// Vehicles, and the lights where they act.
+void TrafficEpisodes::order(int env, std::span<const scene::Command> commands) {
+  if (wanted_.lights == nullptr) {
+    pool_.act(env, commands);
+  } else {
+    pool_.act(env, commands, wanted_.lights->decide(env, pool_.signal_period(env)));
+  }
 }
 
 /// Repeats what was commanded before, if this simulation has not seen it yet.
@@ -132,6 +147,7 @@ void TrafficEpisodes::end(int env) {
   EpisodeState& state = wanted_.states.at(env);
   const rollout::Period& period = pool_.period(env);
   state.outcome.score = period.score;
+  if (wanted_.lights != nullptr) wanted_.lights->end(env);
   if (keeps()) {
     const Perception& perception = behaviour().decider->perception();
     state.trajectory.scenario = state.outcome.traffic.scenario;

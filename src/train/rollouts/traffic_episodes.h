@@ -17,7 +17,8 @@ struct EpisodesWanted {
   const std::vector<EpisodeRequest>* requests = nullptr;  ///< null: fragments
   std::function<void(std::size_t, const rollout::Period&)> on_period{};
   Behaviour behaviour{};
-  rollout::PieceStore store{};  ///< where the behaviour has none
+  rollout::PieceStore store{};     ///< where the behaviour has none
+  ActingLights* lights = nullptr;  ///< null: nobody sets them
   // Of fragments.
   std::int64_t steps = 0;
   TrafficCollector::TrafficOf traffic_of{};
@@ -54,6 +55,7 @@ class TrafficEpisodes final : public rollout::FragmentHandler {
   [[nodiscard]] bool per_conflict() const;
   [[nodiscard]] std::int64_t credited(const scene::Candidate& candidate) const;
   [[nodiscard]] Step begin_step(Observation seen, const rollout::Period& period) const;
+  void order(int env, std::span<const scene::Command> commands);
   bool replay(EpisodeState& state, int env);
   void value(EpisodeState& state, const rollout::Period& period, double from_s);
   void charge(EpisodeState& state, const rollout::Period& period, double step_s) const;

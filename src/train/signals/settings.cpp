@@ -80,7 +80,7 @@ void check_settings(const config::Config& config) {
   if (config.env.actors != std::vector<std::string>{"signals"}) {
     throw ConfigError(
         "env.actors: training signals controls traffic lights; expected env.actors = "
-        "[\"signals\"] (connected vehicles are what ppo trains)");
+        "[\"signals\"] (connected vehicles are what ppo trains, both together joint)");
   }
 }
 

@@ -182,8 +182,7 @@ std::optional<Iteration> SignalsTraining::iterate() {
        .policy = &policy_,
        .sampling_seed =
            derive_seed(seed, {kSamplingStream, static_cast<std::uint64_t>(iteration_)}),
-       .reward_scale = settings_.reward_scale,
-       .gamma = learner_->gamma(),
+       .crediting = {.reward_scale = settings_.reward_scale, .gamma = learner_->gamma()},
        .may_give_up = true},
       episodes);
   if (!mine) return std::nullopt;

@@ -235,6 +235,7 @@ TEST(EpisodeCodec, ReturnsWhatWasWritten) {
       .controller = "meter",
       .advises = true,
       .frames = false,
+      .signal_graph = true,
       .store = {.piece_s = 600, .key = 0x1234567812345678, .saves = true}};
   const auto bytes = write_episode(spec);
   const EpisodeSpec read = read_episode(bytes);
@@ -244,6 +245,7 @@ TEST(EpisodeCodec, ReturnsWhatWasWritten) {
   EXPECT_EQ(read.controller, spec.controller);
   EXPECT_EQ(read.advises, spec.advises);
   EXPECT_EQ(read.frames, spec.frames);
+  EXPECT_EQ(read.signal_graph, spec.signal_graph);
   EXPECT_EQ(read.traffic.piece, spec.traffic.piece);
   EXPECT_EQ(read.traffic.saved_seed, spec.traffic.saved_seed);
   EXPECT_EQ(read.store.piece_s, spec.store.piece_s);

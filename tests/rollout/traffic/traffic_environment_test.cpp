@@ -10,6 +10,8 @@
 
 #include "rollout/pool/environment_loop.h"
 #include "rollout/pool/pool_fixture.h"
+#include "rollout/traffic/joint_codec.h"
+#include "rollout/traffic/signal_codec.h"
 #include "traffic/core/error.h"
 #include "traffic/sim/env_options.h"
 
@@ -122,6 +124,90 @@ TEST_F(TrafficEnvironmentTest, AControllerOfLightsActsBesideWhoIsTrained) {
   run_to_end();
   EXPECT_GT(period_.score.signal_changes, 10);
   EXPECT_LT(period_.score.delay_s(), alone_s);
+}
+
+/// Three lights, all vehicles connected, four minutes; control periods of five seconds.
+class JointEnvironmentTest : public TrafficEnvironmentTest {
+ protected:
+  JointEnvironmentTest() {
+    config_.env.scenario = "arterial";
+    config_.env.max_time_s = 240;
+    config_.env.control_period_s = 5;
+    config_.env.actors = {"vehicles", "signals"};
+  }
+
+  void reset_joint(const EpisodeSpec& spec) {
+    loop_.emplace(*environment_, sim_);
+    rank_.post(CommandKind::kReset, 0, write_episode(spec));
+    answer_joint();
+  }
+  void step_joint(std::span<const scene::Command> commands,
+                  std::span<const scene::SignalCommand> greens) {
+    write_joint_order(commands, greens, order_);
+    rank_.post(CommandKind::kStep, incarnation_, order_);
+    answer_joint();
+  }
+  void answer_joint() {
+    loop_->serve(0);
+    ASSERT_NE(rank_.answer().kind, ReplyKind::kLost);
+    const JointParts parts = joint_parts(rank_.reply_buffer().first(rank_.answer().size));
+    read_period(parts.vehicles, period_);
+    lights_ = read_signal_period(parts.lights);
+    ASSERT_EQ(rank_.answer().kind == ReplyKind::kEnd, period_.done());
+    ASSERT_EQ(lights_.done, period_.done());
+    ASSERT_EQ(lights_.time_s, period_.time_s);
+    ASSERT_EQ(lights_.score.lost_s(), period_.score.lost_s());
+  }
+
+  std::vector<std::byte> order_;
+  SignalPeriod lights_;
+};
+
+TEST_F(JointEnvironmentTest, VehiclesAndLightsActInOneTraffic) {
+  start();
+  reset_joint({.traffic = {.seed = 3}, .signal_graph = true});
+  ASSERT_EQ(lights_.lost_s.size(), 3U);
+  double lost_before_lights_s = 0;
+  std::size_t choices = 0;
+  while (!period_.done()) {
+    EXPECT_EQ(lights_.graph.num_nodes(), lights_.choices.empty() ? 0 : 3);
+    std::vector<scene::SignalCommand> greens;
+    for (const SignalChoice& choice : lights_.choices) {
+      greens.push_back({choice.light, (choice.present + 1) % choice.num_greens});
+    }
+    choices += greens.size();
+    std::vector<scene::Command> commands;
+    for (const scene::Candidate& candidate : period_.candidates) {
+      const auto node = static_cast<std::size_t>(candidate.node);
+      commands.push_back({.vehicle_id = period_.frames.back().vehicle_id[node],
+                          .longitudinal = scene::Longitudinal::kFast,
+                          .hold_s = 5});
+    }
+    step_joint(commands, greens);
+    lost_before_lights_s += std::accumulate(lights_.lost_s.begin(), lights_.lost_s.end(), 0.0);
+  }
+  EXPECT_GT(period_.score.signal_changes, 20);
+  EXPECT_GE(choices, static_cast<std::size_t>(period_.score.signal_changes));
+  EXPECT_GT(period_.score.interventions, 100);
+  EXPECT_GT(lost_before_lights_s, 0.5 * period_.score.lost_s());
+  EXPECT_LE(lost_before_lights_s, period_.score.lost_s() * (1 + 1e-9));
+}
+
+TEST_F(JointEnvironmentTest, WhereNobodyDecidesLightsShowTheirPrograms) {
+  config_.env.actors = {"vehicles"};
+  start();
+  reset({.traffic = {.seed = 3}, .frames = false});
+  run_to_end();
+  const double alone_s = period_.score.lost_s();
+  config_.env.actors = {"vehicles", "signals"};
+  start();
+  reset_joint({.traffic = {.seed = 3}, .frames = false});
+  while (!period_.done()) {
+    EXPECT_THAT(lights_.choices, IsEmpty());
+    step_joint({}, {});
+  }
+  EXPECT_EQ(period_.score.signal_changes, 0);
+  EXPECT_EQ(period_.score.lost_s(), alone_s);
 }
 
 TEST_F(TrafficEnvironmentTest, AnEpisodeCutByTheConfigurationIsTruncated) {

@@ -43,6 +43,7 @@ struct EpisodeSpec {
                                 ///< simulation; empty: the rank
   bool advises = false;         ///< that controller only says what it would do: the rank decides
   bool frames = true;           ///< whether graphs are wanted; scores alone cost less
+  bool signal_graph = false;    ///< whether the graph of lights that act is
   PieceStore store{};
 };
 

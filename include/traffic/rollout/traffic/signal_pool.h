@@ -25,7 +25,7 @@ class SignalPool final : public EventSource {
     return pool_->groups();
   }
   /// Begins an episode; the answer is its first observation. Of the description traffic,
-  /// demand_scale, frames (the graph of the lights) and controller count: "" for the rank, "none"
+  /// demand_scale, signal_graph and controller count: "" for the rank, "none"
   /// for the lights' own programs, or a scripted one.
   void start_episode(int env, const EpisodeSpec& spec);
   /// Greens for lights that asked for one, then a control period.

@@ -25,6 +25,7 @@
 #include "traffic/rollout/pool/env_pool.h"
 #include "traffic/rollout/pool/worker_pool.h"
 #include "traffic/rollout/traffic/period.h"
+#include "traffic/rollout/traffic/signal_period.h"
 #include "traffic/scene/action.h"
 
 namespace traffic::rollout {
@@ -42,10 +43,13 @@ std::unique_ptr<EnvPool> start_sumo_pool(const comm::MpiSession& session,
 /// an answer that is no period costs the episode as the death of its simulation does.
 class TrafficPool final : public EventSource {
  public:
-  /// @param pool its environments speak period_codec.h
-  explicit TrafficPool(std::unique_ptr<EnvPool> pool);
+  /// What acts in the simulations.
+  enum class Actors { kVehicles, kVehiclesAndLights };
+  /// @param pool its environments speak period_codec.h, or joint_codec.h where lights act
+  explicit TrafficPool(std::unique_ptr<EnvPool> pool, Actors actors = Actors::kVehicles);
   TrafficPool(const comm::MpiSession& session, const config::Config& config)
-      : TrafficPool(start_sumo_pool(session, config)) {}
+      : TrafficPool(start_sumo_pool(session, config),
+                    config.env.lights_act() ? Actors::kVehiclesAndLights : Actors::kVehicles) {}
 
   [[nodiscard]] int num_envs() const { return pool_->num_envs(); }
   [[nodiscard]] std::span<const int> my_envs() const override { return pool_->my_envs(); }
@@ -56,7 +60,9 @@ class TrafficPool final : public EventSource {
   /// Begins an episode; the answer is its first observation. Any state but busy.
   void start_episode(int env, const EpisodeSpec& spec);
   /// Commands for the next control period; returns at once. After an answer that was not the end.
-  void act(int env, std::span<const scene::Command> commands);
+  /// @param greens for lights that asked for one, where they act
+  void act(int env, std::span<const scene::Command> commands,
+           std::span<const scene::SignalCommand> greens = {});
   /// Commanded and not yet answered.
   [[nodiscard]] bool busy(int env) const override { return pool_->busy(env); }
 
@@ -67,14 +73,21 @@ class TrafficPool final : public EventSource {
 
   /// The last answer; valid until the next start_episode() or act() of this environment.
   [[nodiscard]] const Period& period(int env) const;
+  /// Of the lights, where they act; valid as long.
+  [[nodiscard]] const SignalPeriod& signal_period(int env) const;
 
   [[nodiscard]] PoolCounters counters() const { return pool_->counters(); }
   /// Collective where the pool is.
   void close() { pool_->close(); }
 
  private:
+  void read_answer(int env, std::span<const std::byte> bytes);
+
   std::unique_ptr<EnvPool> pool_;
-  std::vector<Period> periods_;  ///< by environment; only this rank's are used
+  bool joint_;                                ///< lights act as well
+  std::vector<Period> periods_;               ///< by environment; only this rank's are used
+  std::vector<SignalPeriod> signal_periods_;  ///< likewise
+  std::vector<std::byte> order_;              ///< of the last act()
 };
 
 }  // namespace traffic::rollout
