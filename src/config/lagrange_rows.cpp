@@ -13,9 +13,10 @@ std::vector<std::string_view> decidable() {
   return {kAll.decides.begin(), kAll.decides.end()};
 }
 
+/// One of vehicles and one of lights may act together.
 std::string refuse_controller(std::string_view text) {
   try {
-    parse_controller(text);
+    for (const std::string_view part : controller_parts(text)) parse_controller(part);
     return {};
   } catch (const ConfigError& error) {
     return error.what();
