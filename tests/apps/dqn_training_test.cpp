@@ -16,16 +16,18 @@ class DqnTraining : public RunFolderTest {
   [[nodiscard]] std::string command(int ranks, const std::string& run,
                                     const std::string& arguments = "",
                                     const std::string& environment = "X=1") const {
-    return "env " + environment + " " TRAFFIC_SOURCE_DIR "/launch/mpirun.sh -np " +
-           std::to_string(ranks) +
-           " " TRAFFIC_BIN_DIR "/traffic_train " TRAFFIC_SOURCE_DIR
-           "/configs/dqn.toml --preset test --set run.device=cpu --set comm.timeout_s=60 "
-           "--set env.max_time_s=60 --set rollout.workers=1 --set rollout.envs_per_worker=4 "
-           "--set ppo.train_batch_size=28 --set ppo.rollout_fragment_length=7 "
-           "--set ppo.baseline_episodes=4 --set offpolicy.learning_starts=40 "
-           "--set offpolicy.n_step=3 --set offpolicy.batch_size=16 --set evaluation.seeds= "
-           "--set checkpoint.save_interval_steps=1 --set ppo.baseline_cache=" +
-           (dir_ / "cache").string() + " --run-dir " + (dir_ / run).string() + " " + arguments;
+    return command_of(
+        {.ranks = ranks,
+         .config = "dqn.toml",
+         .run = run,
+         .arguments = "--set env.max_time_s=60 --set rollout.workers=1 "
+                      "--set rollout.envs_per_worker=4 --set ppo.train_batch_size=28 "
+                      "--set ppo.rollout_fragment_length=7 --set ppo.baseline_episodes=4 "
+                      "--set offpolicy.learning_starts=40 --set offpolicy.n_step=3 "
+                      "--set offpolicy.batch_size=16 --set evaluation.seeds= "
+                      "--set ppo.baseline_cache=" +
+                      (dir_ / "cache").string() + " " + arguments,
+         .environment = environment});
   }
 };
 

@@ -16,22 +16,20 @@ class JointTraining : public RunFolderTest {
   [[nodiscard]] std::string train(int ranks, const std::string& run,
                                   const std::string& arguments = "",
                                   const std::string& environment = "X=1") const {
-    return "env " + environment + " " TRAFFIC_SOURCE_DIR "/launch/mpirun.sh -np " +
-           std::to_string(ranks) +
-           " " TRAFFIC_BIN_DIR "/traffic_train " TRAFFIC_SOURCE_DIR
-           "/configs/joint.toml --preset test --set run.device=cpu --set comm.timeout_s=60 "
-           "--set env.max_time_s=120 --set rollout.workers=2 --set rollout.envs_per_worker=1 "
-           "--set ppo.iterations=2 --set ppo.train_batch_size=96 --set ppo.minibatch_size=48 "
-           "--set ppo.eval_interval=2 --set ppo.eval_episodes=2 --set ppo.handover_episodes=2 "
-           "--set ppo.baseline_episodes=4 --set evaluation.seeds= "
-           "--set checkpoint.save_interval_steps=1 --set ppo.baseline_cache=" +
-           (dir_ / "cache").string() + " --run-dir " + (dir_ / run).string() + " " + arguments;
+    return command_of(
+        {.ranks = ranks,
+         .config = "joint.toml",
+         .run = run,
+         .arguments =
+             "--set env.max_time_s=120 --set rollout.workers=2 --set rollout.envs_per_worker=1 "
+             "--set ppo.iterations=2 --set ppo.train_batch_size=96 --set ppo.minibatch_size=48 "
+             "--set ppo.eval_interval=2 --set ppo.eval_episodes=2 --set ppo.handover_episodes=2 "
+             "--set ppo.baseline_episodes=4 --set evaluation.seeds= --set ppo.baseline_cache=" +
+             (dir_ / "cache").string() + " " + arguments,
+         .environment = environment});
   }
   [[nodiscard]] static std::string evaluate(const std::string& arguments) {
     return TRAFFIC_BIN_DIR "/traffic_eval --jobs 2 " + arguments;
-  }
-  [[nodiscard]] std::string best(const std::string& run) const {
-    return (dir_ / run / "checkpoints/best.h5").string();
   }
 };
 
@@ -94,12 +92,10 @@ TEST_F(JointTraining, UntrainedItIsItsScripts) {
 
 TEST_F(JointTraining, BeginsWithLightsThatWereTrainedAlone) {
   const Outcome lights =
-      run_program(TRAFFIC_SOURCE_DIR "/launch/mpirun.sh -np 1 " TRAFFIC_BIN_DIR
-                                     "/traffic_train " TRAFFIC_SOURCE_DIR
-                                     "/configs/signals.toml --preset test --set run.device=cpu "
-                                     "--set env.scenarios=[] --set env.scenario=arterial "
-                                     "--set env.max_time_s=60 --set evaluation.seeds= --run-dir " +
-                  (dir_ / "lights").string());
+      run_program(command_of({.config = "signals.toml",
+                              .run = "lights",
+                              .arguments = "--set env.scenarios=[] --set env.scenario=arterial "
+                                           "--set env.max_time_s=60 --set evaluation.seeds="}));
   ASSERT_EQ(lights.exit_code, 0) << lights.output;
   const Outcome joint =
       run_program(train(1, "run", "--set ppo.iterations=1 --set run.init_from=" + best("lights")));

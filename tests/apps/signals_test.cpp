@@ -17,19 +17,16 @@ class SignalsTraining : public RunFolderTest {
   [[nodiscard]] std::string train(int ranks, const std::string& run,
                                   const std::string& arguments = "",
                                   const std::string& environment = "X=1") const {
-    return "env " + environment + " " TRAFFIC_SOURCE_DIR "/launch/mpirun.sh -np " +
-           std::to_string(ranks) +
-           " " TRAFFIC_BIN_DIR "/traffic_train " TRAFFIC_SOURCE_DIR
-           "/configs/signals.toml --preset test --set run.device=cpu --set comm.timeout_s=60 "
-           "--set env.scenarios=[] --set env.scenario=lights_arterial --set env.max_time_s=120 "
-           "--set evaluation.seeds= --set checkpoint.save_interval_steps=1 --run-dir " +
-           (dir_ / run).string() + " " + arguments;
+    return command_of({.ranks = ranks,
+                       .config = "signals.toml",
+                       .run = run,
+                       .arguments = "--set env.scenarios=[] --set env.scenario=lights_arterial "
+                                    "--set env.max_time_s=120 --set evaluation.seeds= " +
+                                    arguments,
+                       .environment = environment});
   }
   [[nodiscard]] static std::string evaluate(const std::string& arguments) {
     return TRAFFIC_BIN_DIR "/traffic_eval --jobs 2 " + arguments;
-  }
-  [[nodiscard]] std::string best(const std::string& run) const {
-    return (dir_ / run / "checkpoints/best.h5").string();
   }
 };
 

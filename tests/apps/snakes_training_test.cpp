@@ -22,12 +22,12 @@ class SnakesTraining : public RunFolderTest {
                                     const std::string& arguments = "",
                                     const std::string& environment = "X=1",
                                     const std::string& starter = "") const {
-    return "env " + environment + " " TRAFFIC_SOURCE_DIR "/launch/mpirun.sh -np " +
-           std::to_string(ranks) + " " + starter +
-           " " TRAFFIC_BIN_DIR "/traffic_train " TRAFFIC_SOURCE_DIR
-           "/configs/snakes.toml --preset test --set run.device=cpu --set comm.timeout_s=60 "
-           "--set checkpoint.save_interval_steps=1 --run-dir " +
-           (dir_ / run).string() + " " + arguments;
+    return command_of({.ranks = ranks,
+                       .config = "snakes.toml",
+                       .run = run,
+                       .arguments = arguments,
+                       .environment = environment,
+                       .starter = starter});
   }
   /// What two runs must have in common to be the same one.
   void expect_same_bits(const std::string& one, const std::string& other) const {
@@ -35,9 +35,6 @@ class SnakesTraining : public RunFolderTest {
     EXPECT_EQ(summary(one)["result"], summary(other)["result"]);
     EXPECT_EQ(figures_of_learning(one), figures_of_learning(other));
     EXPECT_EQ(checkpoint_parts(one), checkpoint_parts(other));
-  }
-  [[nodiscard]] std::string best(const std::string& run) const {
-    return (dir_ / run / "checkpoints/best.h5").string();
   }
 };
 

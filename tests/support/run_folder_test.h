@@ -33,6 +33,24 @@ class RunFolderTest : public ::testing::Test {
   }
   void TearDown() override { fs::remove_all(dir_); }
 
+  /// A training of a shipped configuration: small, on the CPU, saved after every step.
+  struct TrainingCommand {
+    int ranks = 1;
+    std::string config;               ///< "signals.toml"
+    std::string run;                  ///< its folder
+    std::string arguments = {};       ///< later ones win
+    std::string environment = "X=1";  ///< variables
+    std::string starter = {};         ///< of each rank's program
+  };
+  [[nodiscard]] std::string command_of(const TrainingCommand& training) const {
+    return "env " + training.environment + " " TRAFFIC_SOURCE_DIR "/launch/mpirun.sh -np " +
+           std::to_string(training.ranks) + " " + training.starter +
+           " " TRAFFIC_BIN_DIR "/traffic_train " TRAFFIC_SOURCE_DIR "/configs/" + training.config +
+           " --preset test --set run.device=cpu --set comm.timeout_s=60 "
+           "--set checkpoint.save_interval_steps=1 --run-dir " +
+           (dir_ / training.run).string() + " " + training.arguments;
+  }
+
   /// Whether the run writes figures of this step in time.
   [[nodiscard]] bool wait_for_step(const std::string& run, int step, int timeout_s = 30) const {
     const std::string wanted = "{\"step\":" + std::to_string(step) + ",";
@@ -48,6 +66,9 @@ class RunFolderTest : public ::testing::Test {
   [[nodiscard]] nlohmann::json json(const fs::path& file) const {
     std::ifstream in(dir_ / file);
     return nlohmann::json::parse(in, nullptr, false);
+  }
+  [[nodiscard]] std::string best(const std::string& run) const {
+    return (dir_ / run / "checkpoints/best.h5").string();
   }
   [[nodiscard]] nlohmann::json summary(const fs::path& run) const {
     return json(run / "summary.json");

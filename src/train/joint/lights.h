@@ -15,12 +15,12 @@
 namespace traffic::train::joint {
 
 /// Nothing that they do or learn depends on the number of ranks, as with the training signals.
-class Lights final : public TrainedLights, private ActingLights {
+class Lights final : public TrainedLights, private LightSetter {
  public:
   /// Collective.
   Lights(const config::Config& config, comm::Communicator& communicator);
 
-  [[nodiscard]] ActingLights& acting() override { return *this; }
+  [[nodiscard]] LightSetter& setter() override { return *this; }
   void begin_iteration() override { kept_.clear(); }
   std::optional<report::NamedValues> learn(std::int64_t episodes, std::int64_t iteration) override;
   void judge(const std::function<void()>& use) override;

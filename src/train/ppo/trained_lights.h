@@ -5,7 +5,7 @@
 #include <functional>
 #include <optional>
 
-#include "rollouts/acting_lights.h"
+#include "rollouts/light_setter.h"
 #include "traffic/checkpoint/snapshot.h"
 #include "traffic/report/metrics.h"
 
@@ -19,7 +19,7 @@ class TrainedLights {
   TrainedLights& operator=(const TrainedLights&) = delete;
 
   /// What sets them in the simulations.
-  [[nodiscard]] virtual ActingLights& acting() = 0;
+  [[nodiscard]] virtual LightSetter& setter() = 0;
   /// What is kept from now on is of the iteration.
   virtual void begin_iteration() = 0;
   /// From what was kept. Collective.

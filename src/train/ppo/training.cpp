@@ -53,7 +53,7 @@ class PpoTraining final : public Training {
                    .constrained = extras.constrained,
                    .only = decides_of(config_.ppo.decide)}),
         return_point_(config_.ppo) {
-    if (lights_) rollouts_.set_lights(lights_->acting());
+    if (lights_) rollouts_.set_lights(lights_->setter());
   }
 
   [[nodiscard]] TrainingUnits units() const override { return units_of_rollouts(); }

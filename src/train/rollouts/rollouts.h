@@ -43,7 +43,7 @@ class Rollouts {
            comm::Communicator& communicator, TimeSplit& time_split);
 
   /// Where lights act as well: who sets them from now on.
-  void set_lights(ActingLights& lights) { collector_.set_lights(lights); }
+  void set_lights(LightSetter& lights) { collector_.set_lights(lights); }
 
   /// What these episodes have gained over no control, by their scenarios' means, in %: of the
   /// objective, or of what gets through in pieces of scenarios.

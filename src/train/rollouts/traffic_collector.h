@@ -9,10 +9,10 @@
 #include <vector>
 
 #include "policy/decider.h"
-#include "rollouts/acting_lights.h"
 #include "rollouts/cost.h"
 #include "rollouts/episode_state.h"
 #include "rollouts/experience.h"
+#include "rollouts/light_setter.h"
 #include "rollouts/reward.h"
 #include "traffic/config/config.h"
 #include "traffic/core/time_split.h"
@@ -63,7 +63,7 @@ class TrafficCollector {
   TrafficCollector(const config::Config& config, rollout::TrafficPool& pool, TimeSplit& time_split);
 
   /// Where lights act as well: who sets them from now on, in whole episodes.
-  void set_lights(ActingLights& lights) { lights_ = &lights; }
+  void set_lights(LightSetter& lights) { lights_ = &lights; }
 
   /// Uncontrolled episodes, which keep their traffic where the store says so;
   /// on_period is called with the place in `requests` and each period.
@@ -94,7 +94,7 @@ class TrafficCollector {
   config::Config config_;
   rollout::TrafficPool& pool_;
   rollout::Collector collector_;
-  ActingLights* lights_ = nullptr;
+  LightSetter* lights_ = nullptr;
   std::map<int, EpisodeState> fragments_;
   bool simulations_are_theirs_ = false;  ///< of the fragments; otherwise they are to be replayed
   std::int64_t env_steps_ = 0;

@@ -17,8 +17,8 @@ struct EpisodesWanted {
   const std::vector<EpisodeRequest>* requests = nullptr;  ///< null: fragments
   std::function<void(std::size_t, const rollout::Period&)> on_period{};
   Behaviour behaviour{};
-  rollout::PieceStore store{};     ///< where the behaviour has none
-  ActingLights* lights = nullptr;  ///< null: nobody sets them
+  rollout::PieceStore store{};    ///< where the behaviour has none
+  LightSetter* lights = nullptr;  ///< null: nobody sets them
   // Of fragments.
   std::int64_t steps = 0;
   TrafficCollector::TrafficOf traffic_of{};

@@ -12,12 +12,12 @@ namespace traffic::train {
 
 /// Who sets them, on the rank. Wherever the controller of vehicles decides they act as well;
 /// without it they show their own programs.
-class ActingLights {
+class LightSetter {
  public:
-  ActingLights() = default;
-  virtual ~ActingLights() = default;
-  ActingLights(const ActingLights&) = delete;
-  ActingLights& operator=(const ActingLights&) = delete;
+  LightSetter() = default;
+  virtual ~LightSetter() = default;
+  LightSetter(const LightSetter&) = delete;
+  LightSetter& operator=(const LightSetter&) = delete;
 
   /// Whether they are to be shown the graph of all lights.
   [[nodiscard]] virtual bool looks_around() const = 0;
