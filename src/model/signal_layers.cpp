@@ -1,14 +1,12 @@
 #include "signal_layers.h"
 
+#include <ATen/ops/cat.h>
 #include <ATen/ops/empty.h>
-#include <ATen/ops/full.h>
 #include <ATen/ops/linear.h>
-#include <ATen/ops/zeros.h>
 #include <torch/csrc/autograd/custom_function.h>
 #include <torch/types.h>
 
 #include <algorithm>
-#include <cmath>
 #include <cstdint>
 #include <utility>
 #include <vector>
@@ -259,12 +257,8 @@ struct SignalLayersNode : torch::autograd::Function<SignalLayersNode> {
         .encoding = variables == kVariablesWith ? saved[kEncoding] : Tensor()};
     std::array<Tensor, kNumSaved> kept;
     std::copy_n(input + kInputs, kept.size(), kept.begin());
-    // Who uses one of the two outputs only has no gradient of the other.
-    const auto or_zeros = [&](const Tensor& grad, std::int64_t count) {
-      return grad.defined() ? grad.contiguous() : at::zeros({count}, in.rows.options());
-    };
-    variable_list out = run_backward(in, saved, kept, or_zeros(grads[0], in.rows.size(0)),
-                                     or_zeros(grads[1], in.present.size(0)));
+    // Of an output that nobody uses there are zeros.
+    variable_list out = run_backward(in, saved, kept, grads[0].contiguous(), grads[1].contiguous());
     out.insert(out.begin(), Tensor());  // of the input
     return out;
   }
