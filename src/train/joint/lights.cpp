@@ -10,7 +10,8 @@
 namespace traffic::train::joint {
 
 Lights::Lights(const config::Config& config, comm::Communicator& communicator)
-    : settings_(config.extension<signals::Signals>()),
+    : communicator_(communicator),
+      settings_(config.extension<signals::Signals>()),
       policy_(signals::kind_of(settings_),
               derive_seed(static_cast<std::uint64_t>(config.run.seed), {kControllerStream})),
       learner_(config_of_lights(config), policy_, communicator),
@@ -49,6 +50,8 @@ std::optional<report::NamedValues> Lights::learn(std::int64_t episodes, std::int
 }
 
 void Lights::judge(const std::function<void()>& use) {
+  comm::check_replicas_equal(communicator_, learner_.parameters().flat(),
+                             "the parameters of the lights before an evaluation");
   const signals::WeightsInUse in_use = learner_.weights_in_use();
   use();
 }

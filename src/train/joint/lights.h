@@ -40,6 +40,7 @@ class Lights final : public TrainedLights, private LightSetter {
                                                const rollout::SignalPeriod& period) override;
   void end(int env) override;
 
+  comm::Communicator& communicator_;
   signals::Signals settings_;
   SignalPolicy policy_;
   signals::PpoLearner learner_;
