@@ -3,9 +3,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <span>
 
 #include "check.h"
 #include "traffic/rl/distributions.h"
+#include "traffic/rl/log_softmax.h"
 
 namespace traffic::rl {
 namespace {
@@ -32,14 +34,8 @@ void check(const torch::Tensor& logits, const TakenActions& taken) {
 template <typename T>
 struct Decision {
   Decision(const T* logit, std::int64_t actions) : log_prob(logit, logit + actions) {
-    const T highest = *std::max_element(log_prob.begin(), log_prob.end());
-    T sum = 0;
-    for (const T x : log_prob) sum += std::exp(x - highest);
-    const T log_sum = highest + std::log(sum);
-    for (T& x : log_prob) {
-      x -= log_sum;
-      entropy -= std::exp(x) * x;
-    }
+    log_softmax_in_place(std::span(log_prob));
+    for (const T x : log_prob) entropy -= std::exp(x) * x;
   }
 
   std::vector<T> log_prob;

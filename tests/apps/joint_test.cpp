@@ -28,9 +28,6 @@ class JointTraining : public RunFolderTest {
              (dir_ / "cache").string() + " " + arguments,
          .environment = environment});
   }
-  [[nodiscard]] static std::string evaluate(const std::string& arguments) {
-    return TRAFFIC_BIN_DIR "/traffic_eval --jobs 2 " + arguments;
-  }
 };
 
 TEST_F(JointTraining, KilledAndResumedItEndsWithTheSameBits) {

@@ -25,9 +25,6 @@ class SignalsTraining : public RunFolderTest {
                                     arguments,
                        .environment = environment});
   }
-  [[nodiscard]] static std::string evaluate(const std::string& arguments) {
-    return TRAFFIC_BIN_DIR "/traffic_eval --jobs 2 " + arguments;
-  }
 };
 
 TEST_F(SignalsTraining, WhatItLearnsOnOneNetworkSetsTheLightsOfAnother) {

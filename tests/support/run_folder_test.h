@@ -50,6 +50,9 @@ class RunFolderTest : public ::testing::Test {
            "--set checkpoint.save_interval_steps=1 --run-dir " +
            (dir_ / training.run).string() + " " + training.arguments;
   }
+  [[nodiscard]] static std::string evaluate(const std::string& arguments) {
+    return TRAFFIC_BIN_DIR "/traffic_eval --jobs 2 " + arguments;
+  }
 
   /// Whether the run writes figures of this step in time.
   [[nodiscard]] bool wait_for_step(const std::string& run, int step, int timeout_s = 30) const {

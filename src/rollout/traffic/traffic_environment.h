@@ -23,7 +23,7 @@ namespace traffic::rollout {
 
 /// A SUMO simulation as an environment: an order is an episode (reset) or commands (step), an
 /// answer is a control period (period_codec.h). One a process, as libsumo is. Where lights act as
-/// well, while the rank decides, orders and answers have both (joint_codec.h).
+/// well, orders and answers are of both (joint_codec.h).
 class TrafficEnvironment final : public Environment {
  public:
   TrafficEnvironment(const config::Config& config, std::uint32_t env);

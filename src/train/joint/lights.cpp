@@ -57,7 +57,7 @@ void Lights::judge(const std::function<void()>& use) {
 }
 
 bool Lights::are_in(const checkpoint::Snapshot& snapshot) const {
-  return snapshot.contains("signals/features");
+  return has_signal_policy(snapshot);
 }
 
 void Lights::start_from(const checkpoint::Snapshot& snapshot) {

@@ -13,6 +13,7 @@
 #include "policy/perception.h"
 #include "policy/policy.h"
 #include "policy/signal_controller.h"
+#include "policy/signal_policy.h"
 #include "run/snapshot_parts.h"
 #include "traffic/checkpoint/file.h"
 #include "traffic/config/load.h"
@@ -133,17 +134,15 @@ CheckpointSettings settings_of_checkpoint(const std::filesystem::path& path,
 
 std::unique_ptr<scene::Controller> make_policy_controller(const CheckpointName& name) {
   const checkpoint::Snapshot snapshot = checkpoint::load(name.path);
-  const bool of_vehicles = snapshot.contains("policy_hash");
-  if (snapshot.contains("signals/features") && of_vehicles) {
-    std::vector<std::unique_ptr<scene::Controller>> parts;
-    parts.push_back(std::make_unique<PolicyController>(snapshot, name.decides));
-    parts.push_back(make_signal_controller(snapshot, Decides::kGreedy));  // as they were judged
-    return scene::join_controllers(std::move(parts));
-  }
-  if (snapshot.contains("signals/features")) {
+  if (!has_signal_policy(snapshot))
+    return std::make_unique<PolicyController>(snapshot, name.decides);
+  if (!snapshot.contains("policy_hash")) {
     return make_signal_controller(snapshot, name.decides.value_or(decides_in(snapshot)));
   }
-  return std::make_unique<PolicyController>(snapshot, name.decides);
+  std::vector<std::unique_ptr<scene::Controller>> parts;
+  parts.push_back(std::make_unique<PolicyController>(snapshot, name.decides));
+  parts.push_back(make_signal_controller(snapshot, Decides::kGreedy));  // as they were judged
+  return scene::join_controllers(std::move(parts));
 }
 
 }  // namespace traffic::train

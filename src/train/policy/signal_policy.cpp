@@ -7,6 +7,7 @@
 
 #include "policy/frames.h"
 #include "traffic/core/error.h"
+#include "traffic/rl/log_softmax.h"
 #include "traffic/scene/signal_view.h"
 
 namespace traffic::train {
@@ -24,11 +25,7 @@ torch::Tensor log_softmax(const torch::Tensor& logits, const rl::Segments& light
 std::vector<float> log_softmax(const float* logits, std::span<const std::int64_t> lights) {
   std::vector<float> out(logits, logits + lights.back());
   for (std::size_t b = 0; b + 1 < lights.size(); ++b) {
-    const std::span greens(out.data() + lights[b], out.data() + lights[b + 1]);
-    const float top = *std::max_element(greens.begin(), greens.end());
-    float sum = 0;
-    for (const float logit : greens) sum += std::exp(logit - top);
-    for (float& logit : greens) logit -= top + std::log(sum);
+    rl::log_softmax_in_place(std::span(out.data() + lights[b], out.data() + lights[b + 1]));
   }
   return out;
 }
@@ -206,8 +203,12 @@ void put_signal_kind(checkpoint::Snapshot& snapshot, const SignalKind& kind) {
   snapshot.put_int("signals/encoder_layers", kind.encoder_layers);
 }
 
+bool has_signal_policy(const checkpoint::Snapshot& snapshot) {
+  return snapshot.contains("signals/features");
+}
+
 SignalKind signal_kind_in(const checkpoint::Snapshot& snapshot) {
-  if (!snapshot.contains("signals/features")) {
+  if (!has_signal_policy(snapshot)) {
     throw CheckpointError("{} holds no policy of traffic lights", snapshot.source());
   }
   // Checkpoints from before there was an encoder do not say how many layers it has.

@@ -95,6 +95,8 @@ class SignalPolicy {
 /// As "signals/features", "signals/hidden_dim" and "signals/encoder_layers": what must be equal for
 /// the weights to mean the same.
 void put_signal_kind(checkpoint::Snapshot& snapshot, const SignalKind& kind);
+/// Whether it holds a policy of lights.
+bool has_signal_policy(const checkpoint::Snapshot& snapshot);
 /// @throws CheckpointError if its lights see something else than those of this version, or it
 /// holds no policy of lights
 SignalKind signal_kind_in(const checkpoint::Snapshot& snapshot);

@@ -1,0 +1,21 @@
+/// Log-probabilities of one decision, past the dispatcher: of a few actions, starting an operation
+/// takes longer than its arithmetic.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <span>
+
+namespace traffic::rl {
+
+/// x = log(softmax(x)), of at least one.
+template <typename T>
+void log_softmax_in_place(std::span<T> x) {
+  const T highest = *std::max_element(x.begin(), x.end());
+  T sum = 0;
+  for (const T logit : x) sum += std::exp(logit - highest);
+  const T log_sum = highest + std::log(sum);
+  for (T& logit : x) logit -= log_sum;
+}
+
+}  // namespace traffic::rl
