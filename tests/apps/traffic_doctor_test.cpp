@@ -104,6 +104,10 @@ TEST_F(DoctorTest, WhereNoVehicleCanBeConnectedTheLightsCan) {
                     HasSubstr("ok       signals"), HasSubstr("configs/signals.toml"),
                     HasSubstr("docs/traffic-lights.md"), HasSubstr("without control took"),
                     HasSubstr("0 failed")));
+  const Outcome both =
+      run_program(TRAFFIC_BIN_DIR "/traffic_doctor --scenario arterial --set env.max_time_s=120");
+  EXPECT_EQ(both.exit_code, 0) << both.output;
+  EXPECT_THAT(both.output, AllOf(HasSubstr("ok       signals"), HasSubstr("configs/joint.toml")));
   // Who says that vehicles are to act hears that they cannot, and of the other way.
   const Outcome vehicles = run_program(look + "--set 'env.actors=[\"vehicles\"]'");
   EXPECT_EQ(vehicles.exit_code, 2) << vehicles.output;

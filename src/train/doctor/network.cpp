@@ -185,15 +185,23 @@ std::vector<Finding> judged(const sim::NetworkStudy& study, const config::Config
   return findings;
 }
 
-/// Where vehicles can be told nothing and nobody has said who is to act, its lights may: what is
-/// wrong for vehicles alone is then no failure.
-/// @param config acts with lights afterwards, if that is so
+/// Where nobody has said who is to act its lights may, too; where vehicles can be told nothing they
+/// alone: what is wrong for vehicles is then no failure.
+/// @param config acts with lights afterwards, if they alone may
 void consider_lights(const sim::NetworkStudy& study, config::Config& config,
                      std::vector<Finding>& findings) {
   config::Config with_lights = config;
   with_lights.env.actors = {"signals"};
-  const std::vector<Finding> of_lights = judged(study, with_lights);
-  if (exit_code(findings) == ExitCode::kDone || exit_code(of_lights) != ExitCode::kDone) return;
+  if (exit_code(judged(study, with_lights)) != ExitCode::kDone) return;
+  if (exit_code(findings) == ExitCode::kDone) {
+    findings.push_back(
+        {.subject = "signals",
+         .found = fmt::format("{}, alone (configs/signals.toml) or together with the vehicles "
+                              "(configs/joint.toml): docs/traffic-lights.md",
+                              study.lights == 1 ? "the light can be trained as well"
+                                                : "the lights can be trained as well")});
+    return;
+  }
   config = with_lights;
   for (Finding& finding : findings) {
     if (finding.verdict == Verdict::kFailed) finding.verdict = Verdict::kWarning;
