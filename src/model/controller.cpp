@@ -98,13 +98,10 @@ ControllerOutput ControllerImpl::forward(const CandidateBatch& candidates) {
   if (!impact_.is_empty()) {
     latents = candidates.own.narrow(1, inputs_.own - inputs_.impact, inputs_.impact);
   }
-  torch::Tensor advised;
-  if (!advice_.is_empty()) {
-    advised =
-        candidates.own.narrow(1, inputs_.own - inputs_.impact - inputs_.advice, inputs_.advice);
-  }
+  torch::Tensor advice;
+  if (!advice_.is_empty()) advice = advised(candidates.own);
   ControllerOutput out =
-      categorical_ ? commands_and_score(x, latents, advised) : mean_and_score(x, latents);
+      categorical_ ? commands_and_score(x, latents, advice) : mean_and_score(x, latents);
   if (!lane_.is_empty()) out.lane = lane_(x);
   return out;
 }

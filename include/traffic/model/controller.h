@@ -58,6 +58,13 @@ class ControllerImpl : public torch::nn::Module {
 
   ControllerOutput forward(const CandidateBatch& candidates);
 
+  /// Columns of candidates' own numbers: 1 in that of the command that is advised.
+  /// @param own [M, own]
+  /// @return [M, advice]
+  [[nodiscard]] torch::Tensor advised(const torch::Tensor& own) const {
+    return own.narrow(1, inputs_.own - inputs_.impact - inputs_.advice, inputs_.advice);
+  }
+
   /// @param conflicts [N, conflict]
   /// @return [N] in standardised units
   torch::Tensor value(const torch::Tensor& conflicts);

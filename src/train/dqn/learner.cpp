@@ -47,10 +47,11 @@ ControllerLearner::ControllerLearner(const offpolicy::OffPolicy& settings, model
 torch::Tensor ControllerLearner::next_values(const torch::Tensor& next_obs) {
   const torch::NoGradGuard no_grad;
   const Rows rows = take_apart(layout_, next_obs);
-  return rl::joint_q(target_->value(rows.conflict),
-                     {.advantages = advantages_of(target_, rows),
-                      .actions = advantages_of(online_, rows).argmax(1),
-                      .state = rows.state});
+  torch::Tensor worth = advantages_of(online_, rows);
+  if (advice_margin_ > 0.0) worth = worth + advice_margin_ * online_->advised(rows.own);
+  return rl::joint_q(target_->value(rows.conflict), {.advantages = advantages_of(target_, rows),
+                                                     .actions = worth.argmax(1),
+                                                     .state = rows.state});
 }
 
 offpolicy::Figures ControllerLearner::update(const offpolicy::Batch& batch,

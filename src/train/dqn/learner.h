@@ -14,6 +14,9 @@ class ControllerLearner final : public offpolicy::Learner {
   ControllerLearner(const config::Config& config, Policy& policy, const RowLayout& layout,
                     comm::Communicator& communicator);
 
+  /// What is learned is the value of acting so (Policy::lean_on_advice).
+  void lean_on_advice(double margin) { advice_margin_ = margin; }
+
   /// @param batch rows of `layout`; what was decided in its action vectors
   offpolicy::Figures update(const offpolicy::Batch& batch,
                             const offpolicy::UpdateContext& context) override;
@@ -27,6 +30,7 @@ class ControllerLearner final : public offpolicy::Learner {
   model::Controller online_;
   model::Controller target_;
   RowLayout layout_;
+  double advice_margin_ = 0.0;
 };
 
 }  // namespace traffic::train::dqn

@@ -29,6 +29,12 @@ namespace {
 /// What a command that is advised is taken to be worth more than others before anything is learned.
 constexpr double kAdvantageOfAdvice = 0.02;
 
+/// Many times what commands turn out to differ by, in any objective (a reward is a gain in %);
+/// where nobody is advised there is none.
+std::optional<double> first_margin(const std::string& advisor) {
+  return advisor.empty() ? std::nullopt : std::optional(1.0);
+}
+
 /// Commands are values now: nobody is told anything but what is advised before there is a reason
 /// to.
 Policy& with_first_values(Policy& policy) {
@@ -68,9 +74,12 @@ class DqnTraining final : public Training {
                   .learner = learner_,
                   .replay = replay_}),
         handover_(config_, {.selection = rollouts_.selection(), .handover = rollouts_.handover()},
-                  {.name = "dqn", .only = Decides::kGreedy}) {
+                  {.name = "dqn",
+                   .only = Decides::kGreedy,
+                   .advice_margin = first_margin(config_.controller.advisor)}) {
     // Threads take longer to share what is seen of a few vehicles than one of them to compute it.
     if (!InputGroups(config_.controller.inputs).any_encoding()) torch::set_num_threads(1);
+    lean_on_advice();
   }
 
   [[nodiscard]] TrainingUnits units() const override { return units_of_rollouts(); }
@@ -98,6 +107,8 @@ class DqnTraining final : public Training {
  private:
   void take_weights(const checkpoint::Snapshot& snapshot);
   void begin_log();
+  /// Acts, and learns what acting so is worth, with the best margin so far.
+  void lean_on_advice();
   void keep(const RolloutBatch& batch);
   void learn(std::int64_t control_steps);
   report::NamedValues figures_of(const RolloutBatch& batch);
@@ -143,6 +154,11 @@ void DqnTraining::take_weights(const checkpoint::Snapshot& snapshot) {
   }
   spdlog::info("starting from {}, of {}: {}", snapshot.source(), training_of(snapshot).title(),
                is_one_of_these ? "perception, controller, its target and optimiser" : "perception");
+}
+
+void DqnTraining::lean_on_advice() {
+  policy_.lean_on_advice(handover_.advice_margin());
+  learner_.lean_on_advice(handover_.advice_margin());
 }
 
 void DqnTraining::begin_log() {
@@ -212,6 +228,7 @@ std::optional<Assessment> DqnTraining::evaluate() {
   const auto assessed = handover_.assess(decider_, /*imitation_ends=*/false);
   rollouts_.count();
   if (!assessed) return std::nullopt;
+  lean_on_advice();
   if (episodes_) episodes_->write(iteration_, "eval", assessed->evaluation.controlled);
   return Assessment{.best = assessed->best, .metrics = assessment_figures(*assessed)};
 }
@@ -219,6 +236,7 @@ std::optional<Assessment> DqnTraining::evaluate() {
 void DqnTraining::take_best(const checkpoint::Snapshot& snapshot) {
   learner_.restore_from(snapshot);
   handover_.take_best(snapshot);
+  lean_on_advice();
   best_iteration_ = snapshot.integer("dqn/iteration");
 }
 
@@ -265,6 +283,7 @@ void DqnTraining::restore_from(const checkpoint::Snapshot& snapshot) {
   iteration_ = snapshot.integer("dqn/iteration");
   control_steps_ = snapshot.integer("dqn/control_steps");
   handover_.restore_from(snapshot);
+  lean_on_advice();
   perception_.freeze();
   begin_log();
 }

@@ -8,6 +8,7 @@ namespace traffic::train {
 namespace {
 
 constexpr const char* kDecidesEntry = "decides";
+constexpr const char* kAdviceMarginEntry = "advice_margin";
 constexpr std::string_view kCheckpoint = "checkpoint:";
 
 }  // namespace
@@ -37,6 +38,14 @@ Decides decides_in(const checkpoint::Snapshot& snapshot) {
   if (const auto decides = decides_of(text)) return *decides;
   throw CheckpointError("checkpoint {}: its controller decides '{}', expected greedy or sampled",
                         snapshot.source(), text);
+}
+
+void put_advice_margin(checkpoint::Snapshot& snapshot, double margin) {
+  snapshot.put_real(kAdviceMarginEntry, margin);
+}
+
+double advice_margin_in(const checkpoint::Snapshot& snapshot) {
+  return snapshot.contains(kAdviceMarginEntry) ? snapshot.real(kAdviceMarginEntry) : 0.0;
 }
 
 std::optional<CheckpointName> checkpoint_name(std::string_view controller) {

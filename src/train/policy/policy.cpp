@@ -78,8 +78,12 @@ rl::BoundedGaussian Policy::gaussian(const model::ControllerOutput& out,
 Decisions Policy::decide(const PolicyInput& in, const torch::Tensor& may_pick,
                          const MaybeUniforms& uniforms) {
   const torch::InferenceMode inference;
-  const auto out = to_cpu(
+  auto out = to_cpu(
       controller_->forward({.own = in.own, .shared = in.shared, .state = in.segments.index()}));
+  if (advice_margin_ > 0.0) {
+    out.longitudinal =
+        out.longitudinal + advice_margin_ * controller_->advised(in.own).to(torch::kCPU);
+  }
   if (uniforms && exploring_) return decide_exploring(out, in, may_pick, *uniforms);
   const rl::PlackettLuce selection(out.score, in.segments.on(torch::kCPU));
   Decisions made;

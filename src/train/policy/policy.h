@@ -58,6 +58,11 @@ class Policy {
   /// probabilities. Of categorical actions without lane changes.
   void explore(std::optional<double> share) { exploring_ = share; }
 
+  /// What any other command has to be worth more than the advised one before it is asked for. Of
+  /// policies by values, whose logits are what commands are worth: each is only as good an estimate
+  /// as what was tried allows, and the highest of several is likely too high.
+  void lean_on_advice(double margin) { advice_margin_ = margin; }
+
   /// @param may_pick [B] int64 on the CPU: picks that are left in each state
   /// @return on the CPU
   Decisions decide(const PolicyInput& in, const torch::Tensor& may_pick,
@@ -90,6 +95,7 @@ class Policy {
   std::vector<scene::CommandKind> commands_;  ///< empty: continuous
   rl::ActionBounds bounds_;
   std::optional<double> exploring_{};
+  double advice_margin_ = 0.0;
 };
 
 }  // namespace traffic::train

@@ -42,6 +42,7 @@ class PolicyController final : public scene::Controller {
     load_perception(snapshot, config_, perception_);
     perception_.freeze();
     copy_parameters(snapshot, policy_.parameters());
+    policy_.lean_on_advice(advice_margin_in(snapshot));
   }
 
   void reset(std::uint64_t seed) override {

@@ -12,6 +12,7 @@ namespace traffic::train {
 namespace {
 
 constexpr const char* kImitationGain = "ppo/imitation_gain";
+constexpr const char* kMarginFalls = "handover/advice_margin_falls";
 
 std::string interval_text(const report::MeanInterval& gain) {
   return fmt::format("{:+.2f} +- {:.2f} %", gain.mean, gain.half_width);
@@ -36,7 +37,9 @@ Handover::Handover(const config::Config& config, Runs runs, Kind kind)
     : config_(config),
       runs_(runs),
       kind_(std::move(kind)),
-      decides_(kind_.only.value_or(Decides::kGreedy)) {}
+      decides_(kind_.only.value_or(Decides::kGreedy)) {
+  if (kind_.advice_margin) margin_.emplace(*kind_.advice_margin);
+}
 
 /// First of all whether it is as safe as no control and, with a constraint, keeps the limit.
 double Handover::excess_of(const SelectionEvaluation& evaluation) const {
@@ -44,16 +47,42 @@ double Handover::excess_of(const SelectionEvaluation& evaluation) const {
   return evaluation.safety_excess + (kind_.constrained ? std::max(0.0, over) : 0.0);
 }
 
-/// A draw may be lucky: sampling has to be better by more than a standard error.
-void Handover::choose(Assessed& chosen, SelectionEvaluation sampled) const {
-  const auto more =
-      report::mean_interval(report::paired_differences(sampled.gains, chosen.evaluation.gains));
-  chosen.sampled_over_greedy = more;
+/// A draw may be lucky: it has to be better by more than a standard error.
+bool Handover::is_better(const SelectionEvaluation& other, const SelectionEvaluation& than) const {
+  const auto more = report::mean_interval(report::paired_differences(other.gains, than.gains));
   const double standard_error = more.deviation / std::sqrt(static_cast<double>(more.count));
-  const double excess = excess_of(sampled) - excess_of(chosen.evaluation);
-  if (excess > 0.0 || (excess == 0.0 && more.mean <= standard_error)) return;
-  chosen.evaluation = std::move(sampled);
-  chosen.decides = Decides::kSampled;
+  const double excess = excess_of(other) - excess_of(than);
+  return excess < 0.0 || (excess == 0.0 && more.mean > standard_error);
+}
+
+bool Handover::try_sampled(const Decider& decider, Assessed& assessed) {
+  auto sampled = runs_.selection.run(decider, Decides::kSampled);
+  if (!sampled) return false;
+  assessed.sampled_over_greedy =
+      report::mean_interval(report::paired_differences(sampled->gains, assessed.evaluation.gains));
+  if (is_better(*sampled, assessed.evaluation)) {
+    assessed.evaluation = *std::move(sampled);
+    assessed.decides = Decides::kSampled;
+  }
+  return true;
+}
+
+bool Handover::try_margin(const Decider& decider, Assessed& assessed) {
+  decider.policy().lean_on_advice(margin_->next());
+  auto tried = runs_.selection.run(decider, assessed.decides);
+  if (!tried) {
+    decider.policy().lean_on_advice(margin_->value());
+    return false;
+  }
+  const bool better = is_better(*tried, assessed.evaluation);
+  const bool same = tried->gains == assessed.evaluation.gains;
+  margin_->judge(better ? AdviceMargin::Tried::kBetter
+                 : same ? AdviceMargin::Tried::kSame
+                        : AdviceMargin::Tried::kWorse);
+  if (better) assessed.evaluation = *std::move(tried);
+  decider.policy().lean_on_advice(margin_->value());
+  assessed.advice_margin = margin_->value();
+  return true;
 }
 
 std::optional<Assessed> Handover::assess(const Decider& decider, bool imitation_ends) {
@@ -61,11 +90,8 @@ std::optional<Assessed> Handover::assess(const Decider& decider, bool imitation_
   auto first = runs_.selection.run(decider, only.value_or(Decides::kGreedy));
   if (!first) return std::nullopt;
   Assessed assessed{.evaluation = std::move(*first), .decides = only.value_or(Decides::kGreedy)};
-  if (!only) {
-    auto sampled = runs_.selection.run(decider, Decides::kSampled);
-    if (!sampled) return std::nullopt;
-    choose(assessed, std::move(*sampled));
-  }
+  if (!only && !try_sampled(decider, assessed)) return std::nullopt;
+  if (margin_ && !try_margin(decider, assessed)) return std::nullopt;
   const double excess = excess_of(assessed.evaluation);
   assessed.fallen = selection_.is_fall(excess, assessed.evaluation.gains);
   assessed.best = selection_.prefers(excess, assessed.evaluation.gains);
@@ -152,6 +178,10 @@ void Handover::save_to(checkpoint::Snapshot& snapshot) const {
   snapshot.put_real("ppo/best_excess", selection_.best_excess());
   snapshot.put_tensor("ppo/best_gains", selection_.best_gains());
   put_decides(snapshot, decides_);
+  if (margin_) {
+    put_advice_margin(snapshot, margin_->value());
+    snapshot.put_int(kMarginFalls, margin_->is_falling() ? 1 : 0);
+  }
   if (!imitation_) return;
   snapshot.put_tensor(kImitationGain,
                       torch::tensor({imitation_->mean, imitation_->half_width}, torch::kDouble));
@@ -159,11 +189,19 @@ void Handover::save_to(checkpoint::Snapshot& snapshot) const {
 
 void Handover::restore_from(const checkpoint::Snapshot& snapshot) {
   selection_.restore(snapshot.real("ppo/best_excess"), snapshot.tensor("ppo/best_gains"));
-  decides_ = decides_in(snapshot);
+  take_best(snapshot);
   if (!snapshot.contains(kImitationGain)) return;
   const torch::Tensor gain = snapshot.tensor(kImitationGain, {2}, at::kDouble);
   imitation_ =
       report::MeanInterval{.mean = gain[0].item<double>(), .half_width = gain[1].item<double>()};
+}
+
+void Handover::take_best(const checkpoint::Snapshot& snapshot) {
+  decides_ = decides_in(snapshot);
+  // Checkpoints of earlier versions have none.
+  if (margin_ && snapshot.contains(kMarginFalls)) {
+    margin_.emplace(advice_margin_in(snapshot), snapshot.integer(kMarginFalls) != 0);
+  }
 }
 
 report::NamedValues assessment_figures(const Assessed& assessed) {
@@ -171,6 +209,9 @@ report::NamedValues assessment_figures(const Assessed& assessed) {
   values.emplace_back("eval/sampled", assessed.decides == Decides::kSampled ? 1.0 : 0.0);
   if (assessed.sampled_over_greedy) {
     values.emplace_back("eval/sampled_over_greedy", assessed.sampled_over_greedy->mean);
+  }
+  if (assessed.advice_margin > 0.0) {
+    values.emplace_back("eval/advice_margin", assessed.advice_margin);
   }
   return values;
 }

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "rollouts/advice_margin.h"
 #include "rollouts/selection_runs.h"
 #include "run/selection.h"
 #include "traffic/checkpoint/snapshot.h"
@@ -20,6 +21,7 @@ namespace traffic::train {
 struct Assessed {
   SelectionEvaluation evaluation;  ///< deciding as it would be handed over
   Decides decides = Decides::kGreedy;
+  double advice_margin = 0.0;
   /// How much more it gains sampled than greedy, in points, if both have run.
   std::optional<report::MeanInterval> sampled_over_greedy{};
   bool best = false;    ///< to be kept instead of earlier ones
@@ -38,6 +40,8 @@ class Handover {
     std::string name;                  ///< of what is learned: "ppo"
     bool constrained = false;          ///< by lagrange.cost_limit
     std::optional<Decides> only = {};  ///< how its policies decide; nothing: what is better
+    /// Of policies by values with an advisor: the first margin that is tried.
+    std::optional<double> advice_margin = {};
   };
   Handover(const config::Config& config, Runs runs, Kind kind);
 
@@ -47,6 +51,8 @@ class Handover {
   std::optional<Assessed> assess(const Decider& decider, bool imitation_ends);
   /// How the policy decided in the last evaluation.
   [[nodiscard]] Decides decides() const { return decides_; }
+  /// With which it did, and is to go on; 0 where there is none.
+  [[nodiscard]] double advice_margin() const { return margin_ ? margin_->value() : 0.0; }
 
   struct Best {
     const Decider& decider;      ///< with the best policy
@@ -61,12 +67,16 @@ class Handover {
   void save_to(checkpoint::Snapshot& snapshot) const;
   void restore_from(const checkpoint::Snapshot& snapshot);
   /// Of the best checkpoint, for conclude().
-  void take_best(const checkpoint::Snapshot& snapshot) { decides_ = decides_in(snapshot); }
+  void take_best(const checkpoint::Snapshot& snapshot);
 
  private:
   [[nodiscard]] double excess_of(const SelectionEvaluation& evaluation) const;
-  /// Puts the better of the two into `chosen`, which has the greedy one.
-  void choose(Assessed& chosen, SelectionEvaluation sampled) const;
+  /// Whether another way of deciding is better than the one that was assessed.
+  [[nodiscard]] bool is_better(const SelectionEvaluation& other,
+                               const SelectionEvaluation& than) const;
+  /// Tries sampled decisions, another margin. @return false if it was given up
+  bool try_sampled(const Decider& decider, Assessed& assessed);
+  bool try_margin(const Decider& decider, Assessed& assessed);
   /// What is handed over, and why.
   struct Kept {
     std::string script;  ///< instead of the policy; empty: the policy
@@ -82,6 +92,7 @@ class Handover {
   Kind kind_;
   Selection selection_;
   Decides decides_ = Decides::kGreedy;
+  std::optional<AdviceMargin> margin_;
   std::optional<report::MeanInterval> imitation_;  ///< gain at the end of imitation
 };
 

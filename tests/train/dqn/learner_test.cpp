@@ -132,6 +132,40 @@ TEST(ControllerLearner, ItsTargetIsTheValueOfTheBestJointChoice) {
   EXPECT_NEAR(figures[0].second, loss, 1e-4);  // float32
 }
 
+TEST(ControllerLearner, ItsTargetIsTheValueOfWhatIsAdvisedWhereNothingElseIsWorthTheMargin) {
+  AloneCommunicator alone;
+  OffPolicy settings = fast_settings();
+  settings.learning_rate = 1e-12;  // nothing moves
+  const config::Config config = config_with(settings);
+  model::ControllerInputs widths = kWidths;
+  widths.advice = kOwn;  // of three commands
+  Policy policy(config, widths, torch::kCPU);
+  ControllerLearner learner(config, policy, {.widths = widths, .places = kLayout.places}, alone);
+  learner.lean_on_advice(1e6);
+  Batch batch = whole_batch(1);
+  double loss = 0.0;
+  for (std::int64_t b = 0; b < kRows; ++b) {
+    std::vector<std::int64_t> chosen;
+    std::vector<std::int64_t> advised;
+    for (std::int64_t k = 0; k < b % 3; ++k) {
+      chosen.push_back(batch.action_vectors[b][k].item<std::int64_t>());
+      advised.push_back((b + k) % 3);
+      const auto first = kLayout.first_place() + k * kLayout.width_of_place() + 1;
+      batch.next_obs[b]
+          .narrow(0, first, kOwn)
+          .copy_(torch::one_hot(torch::tensor(advised.back()), kOwn));
+    }
+    const double target = batch.steps.returns[b].item<double>() +
+                          batch.steps.discounts[b].item<double>() *
+                              value_of(policy.controller(), batch.next_obs[b], advised);
+    const double off = std::abs(value_of(policy.controller(), batch.obs[b], chosen) - target);
+    loss += off < 1.0 ? off * off / 2 : off - 0.5;
+  }
+  const offpolicy::Figures figures = update(learner, batch, 0);
+  EXPECT_EQ(figures[0].first, "loss");
+  EXPECT_NEAR(figures[0].second, loss, 1e-4);  // float32
+}
+
 TEST(ControllerLearner, ThePolicyThatActsIsTheOneThatLearned) {
   AloneCommunicator alone;
   const config::Config config = config_with(fast_settings());

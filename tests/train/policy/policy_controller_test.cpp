@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <fstream>
 #include <iterator>
 #include <string>
@@ -24,14 +25,19 @@ using namespace scene::testing;  // NOLINT: vehicles placed by hand
 
 /// Of a controller with random weights whose picks all get a command.
 void save_controller(const config::Config& config, const std::filesystem::path& path,
-                     Decides decides = Decides::kGreedy) {
+                     Decides decides = Decides::kGreedy, double advice_margin = 0.0) {
   Perception perception(config, 1, torch::kCPU);
   Policy policy(config, perception.widths(), torch::kCPU);
+  if (advice_margin > 0.0) {
+    const torch::NoGradGuard no_grad;
+    policy.controller()->named_parameters()["advice.weight"].neg_();  // anything but the advice
+  }
   checkpoint::Snapshot snapshot(1);
   snapshot.put_text("config", config::to_toml(config));
   snapshot.put_text("policy_hash", policy_hash(config));
   put_parameters(snapshot, policy.parameters());
   put_decides(snapshot, decides);
+  put_advice_margin(snapshot, advice_margin);
   checkpoint::save(snapshot, path);
 }
 
@@ -116,7 +122,14 @@ TEST(PolicyController, DecidesAsItsCheckpointSaysAndSamplesTheSameForTheSameSeed
   EXPECT_EQ(target_speeds(*greedy, 7), target_speeds(*greedy, 8));
 }
 
-TEST(PolicyController, AsksItsAdvisorWhereItIsUsed) {
+/// Who is told to drive fast, of a connected vehicle near the line, as the script wants it, and one
+/// that is not near.
+struct Fast {
+  bool near = false;
+  bool far = false;
+};
+
+Fast told_to_drive_fast(double advice_margin) {
   config::Config config;
   config.controller.inputs = {"features", "globals"};
   config.controller.advisor = "brisk(to_m=100)";
@@ -124,20 +137,36 @@ TEST(PolicyController, AsksItsAdvisorWhereItIsUsed) {
   config.env.control_period_s = 1;
   config.env.zone_m = 300;
   const TempFile file("controller.h5", "");
-  save_controller(config, file.path());
+  save_controller(config, file.path(), Decides::kGreedy, advice_margin);
   const auto controller = make_policy_controller({.path = file.path()});
   controller->reset(1);
   Scene s(priority_merge().road());
   s.state().reset(1.0, 100.0);
   const auto near = s.add(kMain, "main_0", 240, 0, /*is_cv=*/true);
-  s.add(kMain, "main_0", 100, 0, /*is_cv=*/true);
+  const auto far = s.add(kMain, "main_0", 100, 0, /*is_cv=*/true);
   s.events().time_s = 0;
   s.state().update(s.events());
   std::vector<scene::Command> commands;
   controller->decide(s.state(), commands);
-  ASSERT_EQ(commands.size(), 1U) << "untrained, it does what the script would";
-  EXPECT_EQ(commands[0].vehicle_id, near);
-  EXPECT_EQ(commands[0].longitudinal, scene::Longitudinal::kFast);
+  const auto is_fast = [&](const auto& vehicle) {
+    return std::ranges::any_of(commands, [&](const scene::Command& command) {
+      return command.vehicle_id == vehicle && command.longitudinal == scene::Longitudinal::kFast;
+    });
+  };
+  return {.near = is_fast(near), .far = is_fast(far)};
+}
+
+TEST(PolicyController, AsksItsAdvisorWhereItIsUsed) {
+  const Fast untrained = told_to_drive_fast(0.0);
+  EXPECT_TRUE(untrained.near) << "it does what the script would";
+  EXPECT_FALSE(untrained.far);
+}
+
+TEST(PolicyController, LeansOnItsAdvisorAsItsCheckpointSays) {
+  EXPECT_FALSE(told_to_drive_fast(1e-6).near);
+  const Fast leaning = told_to_drive_fast(1e3);
+  EXPECT_TRUE(leaning.near);
+  EXPECT_FALSE(leaning.far);
 }
 
 /// A network that is cheap to load, seen without encodings.

@@ -89,6 +89,29 @@ TEST_F(AdvisedPolicy, BeginsByDoingWhatIsAdvised) {
   EXPECT_NEAR(share.nothing.mean().item<double>(), 0.96, 0.03);
 }
 
+TEST_F(AdvisedPolicy, DoesSomethingElseWhereThatIsWorthMoreByTheMargin) {
+  Policy policy = make();
+  {
+    const torch::NoGradGuard no_grad;
+    auto parameters = policy.controller()->named_parameters();
+    parameters["advice.weight"].zero_();
+    parameters["longitudinal.weight"].zero_();
+    parameters["longitudinal.bias"].copy_(torch::tensor({0.0F, 0.5F, 1.0F}));
+  }
+  const auto commands = [&](double margin) {
+    policy.lean_on_advice(margin);
+    return decide(policy, in_, {});
+  };
+  EXPECT_TRUE((commands(0.0).action == 2.0).all().item<bool>());
+  // From the first to the second of them it is half as far.
+  const Decisions some = commands(0.7);
+  const torch::Tensor advised = advised_.index_select(0, some.row);
+  EXPECT_TRUE(torch::equal(some.action.to(torch::kLong),
+                           torch::where(advised == 0, torch::full_like(advised, 2), advised)));
+  const Decisions none = commands(1.1);
+  EXPECT_TRUE(torch::equal(none.action.to(torch::kLong), advised_.index_select(0, none.row)));
+}
+
 TEST_F(AdvisedPolicy, ExploresAroundWhatIsAdvised) {
   config_.controller.first_command_probability = 0.6;
   Policy policy = make();

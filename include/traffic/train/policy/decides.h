@@ -31,6 +31,12 @@ void put_decides(checkpoint::Snapshot& snapshot, Decides decides);
 /// @throws CheckpointError if it is neither
 Decides decides_in(const checkpoint::Snapshot& snapshot);
 
+/// What any other command has to be worth more than the advised one (Policy::lean_on_advice), as
+/// "advice_margin".
+void put_advice_margin(checkpoint::Snapshot& snapshot, double margin);
+/// 0 where there is none.
+double advice_margin_in(const checkpoint::Snapshot& snapshot);
+
 /// "checkpoint:PATH", with ",greedy" or ",sampled" behind it to decide otherwise than the
 /// checkpoint says.
 struct CheckpointName {
