@@ -151,6 +151,8 @@ void DqnTraining::take_weights(const checkpoint::Snapshot& snapshot) {
   if (is_one_of_these) {
     check_policy_fits(snapshot, config_);
     learner_.restore_from(snapshot);
+    handover_.take_best(snapshot);
+    lean_on_advice();
   }
   spdlog::info("starting from {}, of {}: {}", snapshot.source(), training_of(snapshot).title(),
                is_one_of_these ? "perception, controller, its target and optimiser" : "perception");

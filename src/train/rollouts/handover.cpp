@@ -12,7 +12,6 @@ namespace traffic::train {
 namespace {
 
 constexpr const char* kImitationGain = "ppo/imitation_gain";
-constexpr const char* kMarginFalls = "handover/advice_margin_falls";
 
 std::string interval_text(const report::MeanInterval& gain) {
   return fmt::format("{:+.2f} +- {:.2f} %", gain.mean, gain.half_width);
@@ -68,21 +67,21 @@ bool Handover::try_sampled(const Decider& decider, Assessed& assessed) {
 }
 
 bool Handover::try_margin(const Decider& decider, Assessed& assessed) {
-  decider.policy().lean_on_advice(margin_->next());
+  const auto& present = assessed.evaluation;
+  const bool has_fallen = selection_.is_fall(excess_of(present), present.gains);
+  decider.policy().lean_on_advice(margin_->other(has_fallen));
   auto tried = runs_.selection.run(decider, assessed.decides);
-  if (!tried) {
-    decider.policy().lean_on_advice(margin_->value());
-    return false;
+  if (tried) {
+    const bool better = is_better(*tried, present);
+    const bool same = tried->gains == present.gains;
+    margin_->judge(has_fallen, better ? AdviceMargin::Tried::kBetter
+                               : same ? AdviceMargin::Tried::kSame
+                                      : AdviceMargin::Tried::kWorse);
+    if (better) assessed.evaluation = *std::move(tried);
+    assessed.advice_margin = margin_->value();
   }
-  const bool better = is_better(*tried, assessed.evaluation);
-  const bool same = tried->gains == assessed.evaluation.gains;
-  margin_->judge(better ? AdviceMargin::Tried::kBetter
-                 : same ? AdviceMargin::Tried::kSame
-                        : AdviceMargin::Tried::kWorse);
-  if (better) assessed.evaluation = *std::move(tried);
   decider.policy().lean_on_advice(margin_->value());
-  assessed.advice_margin = margin_->value();
-  return true;
+  return tried.has_value();
 }
 
 std::optional<Assessed> Handover::assess(const Decider& decider, bool imitation_ends) {
@@ -178,10 +177,7 @@ void Handover::save_to(checkpoint::Snapshot& snapshot) const {
   snapshot.put_real("ppo/best_excess", selection_.best_excess());
   snapshot.put_tensor("ppo/best_gains", selection_.best_gains());
   put_decides(snapshot, decides_);
-  if (margin_) {
-    put_advice_margin(snapshot, margin_->value());
-    snapshot.put_int(kMarginFalls, margin_->is_falling() ? 1 : 0);
-  }
+  if (margin_) put_advice_margin(snapshot, margin_->value());
   if (!imitation_) return;
   snapshot.put_tensor(kImitationGain,
                       torch::tensor({imitation_->mean, imitation_->half_width}, torch::kDouble));
@@ -198,10 +194,7 @@ void Handover::restore_from(const checkpoint::Snapshot& snapshot) {
 
 void Handover::take_best(const checkpoint::Snapshot& snapshot) {
   decides_ = decides_in(snapshot);
-  // Checkpoints of earlier versions have none.
-  if (margin_ && snapshot.contains(kMarginFalls)) {
-    margin_.emplace(advice_margin_in(snapshot), snapshot.integer(kMarginFalls) != 0);
-  }
+  if (margin_) margin_.emplace(advice_margin_in(snapshot));
 }
 
 report::NamedValues assessment_figures(const Assessed& assessed) {

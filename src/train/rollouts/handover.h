@@ -66,7 +66,7 @@ class Handover {
 
   void save_to(checkpoint::Snapshot& snapshot) const;
   void restore_from(const checkpoint::Snapshot& snapshot);
-  /// Of the best checkpoint, for conclude().
+  /// How the policy of a checkpoint decides, of the best one for conclude().
   void take_best(const checkpoint::Snapshot& snapshot);
 
  private:

@@ -7,35 +7,26 @@ namespace {
 
 using Tried = AdviceMargin::Tried;
 
-TEST(AdviceMargin, FollowsWhatIsBetterAndTurnsWhereNothingIs) {
-  AdviceMargin margin(0.09);
-  EXPECT_DOUBLE_EQ(margin.next(), 0.03);
-  margin.judge(Tried::kBetter);
-  EXPECT_DOUBLE_EQ(margin.value(), 0.03);
-  margin.judge(Tried::kWorse);
-  EXPECT_DOUBLE_EQ(margin.value(), 0.03);
-  EXPECT_DOUBLE_EQ(margin.next(), 0.09);
-  margin.judge(Tried::kBetter);
-  EXPECT_DOUBLE_EQ(margin.value(), 0.09);
-  EXPECT_DOUBLE_EQ(margin.next(), 0.27);
+TEST(AdviceMargin, FallsUntilSomethingIsDoneOtherwiseAndThenWhereThatIsBetter) {
+  AdviceMargin margin(0.9);
+  EXPECT_DOUBLE_EQ(margin.other(false), 0.3);
+  margin.judge(false, Tried::kSame);
+  EXPECT_DOUBLE_EQ(margin.value(), 0.3);
+  margin.judge(false, Tried::kWorse);
+  EXPECT_DOUBLE_EQ(margin.value(), 0.3);
+  margin.judge(false, Tried::kBetter);
+  EXPECT_DOUBLE_EQ(margin.value(), 0.1);
 }
 
-TEST(AdviceMargin, FallsUntilSomethingIsDoneOtherwise) {
-  AdviceMargin margin(0.27);
-  for (int i = 0; i < 3; ++i) margin.judge(Tried::kSame);
-  EXPECT_NEAR(margin.value(), 0.01, 1e-12);
-  margin.judge(Tried::kWorse);
-  margin.judge(Tried::kSame);
-  EXPECT_NEAR(margin.value(), 0.01, 1e-12) << "a greater one that does the same has no use";
-  EXPECT_TRUE(margin.is_falling());
-}
-
-TEST(AdviceMargin, GoesOnWhereItStood) {
-  AdviceMargin margin(0.09);
-  margin.judge(Tried::kSame);
-  margin.judge(Tried::kWorse);
-  const AdviceMargin again(margin.value(), margin.is_falling());
-  EXPECT_DOUBLE_EQ(again.next(), margin.next());
+TEST(AdviceMargin, RisesWhereTheControllerHasFallenAndThatHelps) {
+  AdviceMargin margin(0.1);
+  EXPECT_DOUBLE_EQ(margin.other(true), 0.3);
+  for (const Tried tried : {Tried::kWorse, Tried::kSame}) {
+    margin.judge(true, tried);
+    EXPECT_DOUBLE_EQ(margin.value(), 0.1);
+  }
+  margin.judge(true, Tried::kBetter);
+  EXPECT_DOUBLE_EQ(margin.value(), 0.3);
 }
 
 }  // namespace
