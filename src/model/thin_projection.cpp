@@ -56,9 +56,22 @@ void ThinGradients::finish(LayerGradients& grads) const {
   const at::Tensor& grad_bias = grads.parameters[kQkvBias];
   grads.parameters[kQkvWeight] =
       at::addmm(at::outer(grad_bias, input_.of.offset), grad_weight.t(), input_.of.basis);
-  grads.thin = {grad_rows_,
-                {at::addmm(grad_basis_.sum(0), grad_weight, qkv_weight_),
-                 at::addmv(grad_offset_.sum(0), qkv_weight_.t(), grad_bias)}};
+  // Not addmm and addmv: on some processors MKL rounds them differently with another number of
+  // threads.
+  const std::int64_t depth = qkv_weight_.size(0);
+  const std::int64_t width = qkv_weight_.size(1);
+  const at::Tensor grad_basis = grad_basis_.sum(0);
+  const at::Tensor grad_offset = grad_offset_.sum(0);
+  const Operand<float> weight =
+      plain_operand<float>(qkv_weight_.const_data_ptr<float>(), depth, width, width);
+  const auto add_product = [&](const at::Tensor& grad, std::int64_t rows, const at::Tensor& to) {
+    multiply<float>({grad.const_data_ptr<float>(), depth}, rows, weight, {data<float>(to), width},
+                    true);
+  };
+  add_product(grad_weight, grad_weight.size(0), grad_basis);
+  add_product(grad_bias, 1, grad_offset);
+  finish_products<float>();
+  grads.thin = {grad_rows_, {grad_basis, grad_offset}};
 }
 
 }  // namespace traffic::model
