@@ -1,6 +1,7 @@
 /// Means of paired differences with their intervals.
 #pragma once
 
+#include <cmath>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -19,6 +20,9 @@ struct MeanInterval {
 
   [[nodiscard]] double low() const { return mean - half_width; }
   [[nodiscard]] double high() const { return mean + half_width; }
+  [[nodiscard]] double standard_error() const {
+    return deviation / std::sqrt(static_cast<double>(count));
+  }
 };
 
 /// @throws Error if there are no values

@@ -26,29 +26,28 @@ model::Controller make_target(const config::Config& config, const model::Control
 
 ControllerLearner::ControllerLearner(const config::Config& config, Policy& policy,
                                      const RowLayout& layout, comm::Communicator& communicator)
-    : ControllerLearner(config.extension<offpolicy::OffPolicy>(), policy.controller(),
+    : ControllerLearner(config.extension<offpolicy::OffPolicy>(), policy,
                         make_target(config, layout.widths, policy.device()), layout, communicator) {
 }
 
-ControllerLearner::ControllerLearner(const offpolicy::OffPolicy& settings, model::Controller online,
+ControllerLearner::ControllerLearner(const offpolicy::OffPolicy& settings, Policy& policy,
                                      model::Controller target, const RowLayout& layout,
                                      comm::Communicator& communicator)
     : Learner(settings,
               {{.name = "controller",
-                .online = online.ptr(),
+                .online = policy.controller().ptr(),
                 .target = target.ptr(),
                 .learning_rate_key = "offpolicy.learning_rate"}},
               communicator),
-      online_(std::move(online)),
+      policy_(policy),
       target_(std::move(target)),
       layout_(layout) {}
 
-/// The target's value of what the controller would choose.
+/// The target's value of what the policy would choose.
 torch::Tensor ControllerLearner::next_values(const torch::Tensor& next_obs) {
   const torch::NoGradGuard no_grad;
   const Rows rows = take_apart(layout_, next_obs);
-  torch::Tensor worth = advantages_of(online_, rows);
-  if (advice_margin_ > 0.0) worth = worth + advice_margin_ * online_->advised(rows.own);
+  const torch::Tensor worth = policy_.leaning(advantages_of(policy_.controller(), rows), rows.own);
   return rl::joint_q(target_->value(rows.conflict), {.advantages = advantages_of(target_, rows),
                                                      .actions = worth.argmax(1),
                                                      .state = rows.state});
@@ -60,9 +59,10 @@ offpolicy::Figures ControllerLearner::update(const offpolicy::Batch& batch,
   const Rows rows = take_apart(layout_, batch.obs);
   const torch::Tensor chosen =
       batch.action_vectors.index({rows.state, rows.place}).to(torch::kLong);
-  const torch::Tensor values = rl::joint_q(
-      online_->value(rows.conflict),
-      {.advantages = advantages_of(online_, rows), .actions = chosen, .state = rows.state});
+  const torch::Tensor values = rl::joint_q(policy_.controller()->value(rows.conflict),
+                                           {.advantages = advantages_of(policy_.controller(), rows),
+                                            .actions = chosen,
+                                            .state = rows.state});
   return learn_values(values, targets, context);
 }
 

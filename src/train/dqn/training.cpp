@@ -79,7 +79,6 @@ class DqnTraining final : public Training {
                    .advice_margin = first_margin(config_.controller.advisor)}) {
     // Threads take longer to share what is seen of a few vehicles than one of them to compute it.
     if (!InputGroups(config_.controller.inputs).any_encoding()) torch::set_num_threads(1);
-    lean_on_advice();
   }
 
   [[nodiscard]] TrainingUnits units() const override { return units_of_rollouts(); }
@@ -107,8 +106,6 @@ class DqnTraining final : public Training {
  private:
   void take_weights(const checkpoint::Snapshot& snapshot);
   void begin_log();
-  /// Acts, and learns what acting so is worth, with the best margin so far.
-  void lean_on_advice();
   void keep(const RolloutBatch& batch);
   void learn(std::int64_t control_steps);
   report::NamedValues figures_of(const RolloutBatch& batch);
@@ -152,15 +149,9 @@ void DqnTraining::take_weights(const checkpoint::Snapshot& snapshot) {
     check_policy_fits(snapshot, config_);
     learner_.restore_from(snapshot);
     handover_.take_best(snapshot);
-    lean_on_advice();
   }
   spdlog::info("starting from {}, of {}: {}", snapshot.source(), training_of(snapshot).title(),
                is_one_of_these ? "perception, controller, its target and optimiser" : "perception");
-}
-
-void DqnTraining::lean_on_advice() {
-  policy_.lean_on_advice(handover_.advice_margin());
-  learner_.lean_on_advice(handover_.advice_margin());
 }
 
 void DqnTraining::begin_log() {
@@ -175,6 +166,7 @@ void DqnTraining::begin_log() {
 /// requested, is given up whole.
 std::optional<Iteration> DqnTraining::iterate() {
   policy_.explore(offpolicy::epsilon_after(settings_, control_steps_));
+  policy_.lean_on_advice(handover_.advice_margin());
   const auto batch = rollouts_.collect({.iteration = iteration_, .decider = decider_});
   if (!batch) return std::nullopt;
   keep(*batch);
@@ -230,7 +222,6 @@ std::optional<Assessment> DqnTraining::evaluate() {
   const auto assessed = handover_.assess(decider_, /*imitation_ends=*/false);
   rollouts_.count();
   if (!assessed) return std::nullopt;
-  lean_on_advice();
   if (episodes_) episodes_->write(iteration_, "eval", assessed->evaluation.controlled);
   return Assessment{.best = assessed->best, .metrics = assessment_figures(*assessed)};
 }
@@ -238,7 +229,6 @@ std::optional<Assessment> DqnTraining::evaluate() {
 void DqnTraining::take_best(const checkpoint::Snapshot& snapshot) {
   learner_.restore_from(snapshot);
   handover_.take_best(snapshot);
-  lean_on_advice();
   best_iteration_ = snapshot.integer("dqn/iteration");
 }
 
@@ -285,7 +275,6 @@ void DqnTraining::restore_from(const checkpoint::Snapshot& snapshot) {
   iteration_ = snapshot.integer("dqn/iteration");
   control_steps_ = snapshot.integer("dqn/control_steps");
   handover_.restore_from(snapshot);
-  lean_on_advice();
   perception_.freeze();
   begin_log();
 }

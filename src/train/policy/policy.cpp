@@ -80,10 +80,7 @@ Decisions Policy::decide(const PolicyInput& in, const torch::Tensor& may_pick,
   const torch::InferenceMode inference;
   auto out = to_cpu(
       controller_->forward({.own = in.own, .shared = in.shared, .state = in.segments.index()}));
-  if (advice_margin_ > 0.0) {
-    out.longitudinal =
-        out.longitudinal + advice_margin_ * controller_->advised(in.own).to(torch::kCPU);
-  }
+  out.longitudinal = leaning(out.longitudinal, in.own);
   if (uniforms && exploring_) return decide_exploring(out, in, may_pick, *uniforms);
   const rl::PlackettLuce selection(out.score, in.segments.on(torch::kCPU));
   Decisions made;
@@ -108,6 +105,11 @@ Decisions Policy::decide(const PolicyInput& in, const torch::Tensor& may_pick,
     made.lane = uniforms ? lane.sample(mine.narrow(1, 1 + command_columns, kLanes)) : lane.greedy();
   }
   return made;
+}
+
+torch::Tensor Policy::leaning(const torch::Tensor& worth, const torch::Tensor& own) const {
+  if (advice_margin_ <= 0.0) return worth;
+  return worth + advice_margin_ * controller_->advised(own).to(worth.device());
 }
 
 std::int64_t Policy::explored(const float* own, const float* u) const {

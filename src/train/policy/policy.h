@@ -62,6 +62,9 @@ class Policy {
   /// policies by values, whose logits are what commands are worth: each is only as good an estimate
   /// as what was tried allows, and the highest of several is likely too high.
   void lean_on_advice(double margin) { advice_margin_ = margin; }
+  /// What commands are taken to be worth then, that is chosen by: [M, commands].
+  /// @param worth [M, commands], @param own [M, own] of the same candidates
+  [[nodiscard]] torch::Tensor leaning(const torch::Tensor& worth, const torch::Tensor& own) const;
 
   /// @param may_pick [B] int64 on the CPU: picks that are left in each state
   /// @return on the CPU

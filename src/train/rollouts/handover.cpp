@@ -5,7 +5,6 @@
 #include <torch/types.h>
 
 #include <algorithm>
-#include <cmath>
 #include <utility>
 
 namespace traffic::train {
@@ -15,6 +14,11 @@ constexpr const char* kImitationGain = "ppo/imitation_gain";
 
 std::string interval_text(const report::MeanInterval& gain) {
   return fmt::format("{:+.2f} +- {:.2f} %", gain.mean, gain.half_width);
+}
+
+/// By how much one gains more than another, in points.
+report::MeanInterval gain_over(const SelectionEvaluation& one, const SelectionEvaluation& other) {
+  return report::mean_interval(report::paired_differences(one.gains, other.gains));
 }
 
 /// What is to be known of a gain whose interval does not lie above none.
@@ -48,17 +52,15 @@ double Handover::excess_of(const SelectionEvaluation& evaluation) const {
 
 /// A draw may be lucky: it has to be better by more than a standard error.
 bool Handover::is_better(const SelectionEvaluation& other, const SelectionEvaluation& than) const {
-  const auto more = report::mean_interval(report::paired_differences(other.gains, than.gains));
-  const double standard_error = more.deviation / std::sqrt(static_cast<double>(more.count));
+  const report::MeanInterval more = gain_over(other, than);
   const double excess = excess_of(other) - excess_of(than);
-  return excess < 0.0 || (excess == 0.0 && more.mean > standard_error);
+  return excess < 0.0 || (excess == 0.0 && more.mean > more.standard_error());
 }
 
 bool Handover::try_sampled(const Decider& decider, Assessed& assessed) {
   auto sampled = runs_.selection.run(decider, Decides::kSampled);
   if (!sampled) return false;
-  assessed.sampled_over_greedy =
-      report::mean_interval(report::paired_differences(sampled->gains, assessed.evaluation.gains));
+  assessed.sampled_over_greedy = gain_over(*sampled, assessed.evaluation);
   if (is_better(*sampled, assessed.evaluation)) {
     assessed.evaluation = *std::move(sampled);
     assessed.decides = Decides::kSampled;
@@ -71,21 +73,20 @@ bool Handover::try_margin(const Decider& decider, Assessed& assessed) {
   const bool has_fallen = selection_.is_fall(excess_of(present), present.gains);
   decider.policy().lean_on_advice(margin_->other(has_fallen));
   auto tried = runs_.selection.run(decider, assessed.decides);
-  if (tried) {
-    const bool better = is_better(*tried, present);
-    const bool same = tried->gains == present.gains;
-    margin_->judge(has_fallen, better ? AdviceMargin::Tried::kBetter
-                               : same ? AdviceMargin::Tried::kSame
-                                      : AdviceMargin::Tried::kWorse);
-    if (better) assessed.evaluation = *std::move(tried);
-    assessed.advice_margin = margin_->value();
-  }
-  decider.policy().lean_on_advice(margin_->value());
-  return tried.has_value();
+  if (!tried) return false;
+  const bool better = is_better(*tried, present);
+  const bool same = tried->gains == present.gains;
+  margin_->judge(has_fallen, better ? AdviceMargin::Tried::kBetter
+                             : same ? AdviceMargin::Tried::kSame
+                                    : AdviceMargin::Tried::kWorse);
+  if (better) assessed.evaluation = *std::move(tried);
+  assessed.advice_margin = margin_->value();
+  return true;
 }
 
 std::optional<Assessed> Handover::assess(const Decider& decider, bool imitation_ends) {
   const auto only = kind_.only;
+  decider.policy().lean_on_advice(advice_margin());
   auto first = runs_.selection.run(decider, only.value_or(Decides::kGreedy));
   if (!first) return std::nullopt;
   Assessed assessed{.evaluation = std::move(*first), .decides = only.value_or(Decides::kGreedy)};
@@ -100,6 +101,7 @@ std::optional<Assessed> Handover::assess(const Decider& decider, bool imitation_
 }
 
 std::string Handover::conclude(const Best& best, report::Summary& summary) {
+  best.decider.policy().lean_on_advice(advice_margin());
   const SelectionEvaluation policy = runs_.handover.run_to_the_end(best.decider, decides_);
   for (const auto& [name, value] : evaluation_figures(policy)) {
     summary.result[name.substr(name.find('/') + 1)] = value;
@@ -127,7 +129,7 @@ Handover::Kept Handover::keep(const Best& best, const SelectionEvaluation& polic
   Selection order;
   order.prefers(excess_of(script), script.gains);
   const bool policy_kept = order.prefers(excess_of(policy), policy.gains);
-  const auto over = report::mean_interval(report::paired_differences(policy.gains, script.gains));
+  const report::MeanInterval over = gain_over(policy, script);
   const std::vector<std::string> scripts = scripts_to_beat(config_);
   const std::string name = fmt::format("{}", fmt::join(scripts, ", "));
   const bool several = scripts.size() > 1;
@@ -194,7 +196,10 @@ void Handover::restore_from(const checkpoint::Snapshot& snapshot) {
 
 void Handover::take_best(const checkpoint::Snapshot& snapshot) {
   decides_ = decides_in(snapshot);
-  if (margin_) margin_.emplace(advice_margin_in(snapshot));
+  if (!margin_) return;
+  // Checkpoints from before there was a margin go on without.
+  const double margin = advice_margin_in(snapshot);
+  margin_ = margin > 0.0 ? std::optional<AdviceMargin>(margin) : std::nullopt;
 }
 
 report::NamedValues assessment_figures(const Assessed& assessed) {

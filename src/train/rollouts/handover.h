@@ -51,7 +51,7 @@ class Handover {
   std::optional<Assessed> assess(const Decider& decider, bool imitation_ends);
   /// How the policy decided in the last evaluation.
   [[nodiscard]] Decides decides() const { return decides_; }
-  /// With which it did, and is to go on; 0 where there is none.
+  /// With which it acts from now on (Policy::lean_on_advice); 0 where there is none.
   [[nodiscard]] double advice_margin() const { return margin_ ? margin_->value() : 0.0; }
 
   struct Best {

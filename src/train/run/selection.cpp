@@ -1,7 +1,5 @@
 #include "run/selection.h"
 
-#include <cmath>
-
 namespace traffic::train {
 
 std::optional<report::MeanInterval> Selection::difference(std::span<const double> gains) const {
@@ -19,10 +17,8 @@ bool Selection::prefers(double excess, std::span<const double> gains) {
   bool higher = !difference || excess < best_excess_;
   bool near = false;
   if (difference && excess == best_excess_) {
-    const double standard_error =
-        difference->deviation / std::sqrt(static_cast<double>(difference->count));
     higher = difference->mean > 0.0;
-    near = difference->mean >= -standard_error;
+    near = difference->mean >= -difference->standard_error();
   }
   if (higher) {
     best_excess_ = excess;

@@ -3,7 +3,6 @@
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
-#include <cmath>
 #include <utility>
 
 #include "rollouts/baseline_runs.h"
@@ -217,9 +216,7 @@ bool Searcher::compare(const std::vector<std::string>& finalists, ScenarioSearch
   const auto difference = report::mean_interval(report::paired_differences(
       gains_over(outcomes_of(search.best), none.outcomes, objective_),
       gains_over(outcomes_of(second.controller), none.outcomes, objective_)));
-  const double standard_error =
-      difference.deviation / std::sqrt(static_cast<double>(difference.count));
-  if (difference.mean <= standard_error) search.best = second.controller;
+  if (difference.mean <= difference.standard_error()) search.best = second.controller;
   return true;
 }
 

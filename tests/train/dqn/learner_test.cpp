@@ -141,7 +141,7 @@ TEST(ControllerLearner, ItsTargetIsTheValueOfWhatIsAdvisedWhereNothingElseIsWort
   widths.advice = kOwn;  // of three commands
   Policy policy(config, widths, torch::kCPU);
   ControllerLearner learner(config, policy, {.widths = widths, .places = kLayout.places}, alone);
-  learner.lean_on_advice(1e6);
+  policy.lean_on_advice(1e6);
   Batch batch = whole_batch(1);
   double loss = 0.0;
   for (std::int64_t b = 0; b < kRows; ++b) {
