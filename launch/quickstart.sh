@@ -26,9 +26,9 @@ say "4/4 train all three phases on $ranks ranks: fewer epochs and iterations tha
 # For the same reason the controller reads named features alone: an iteration takes half as long without encodings.
 ./launch/mpirun.sh -np "$ranks" ./traffic_train configs/hybrid.toml --resume never --set run.name=quickstart \
   --set "data.files=[\"$DATA/*.h5\"]" \
-  --set 'controller.inputs=["features","globals"]' \
-  --set phase1.train.epochs=3 --set phase2.ppo.iterations=40 --set phase2.ppo.eval_interval=8 --set phase3.ppo.iterations=6 \
-  --set phase3.ppo.eval_interval=3 --set phase3.lagrange.learning_rate=1 --set evaluation.seeds=100..109
+  --set 'vehicles.inputs=["features","globals"]' \
+  --set phase1.train.epochs=3 --set phase2.training.iterations=40 --set phase2.training.eval_interval=8 --set phase3.training.iterations=6 \
+  --set phase3.training.eval_interval=3 --set phase3.lagrange.learning_rate=1 --set evaluation.seeds=100..109
 run=$(find runs/quickstart -mindepth 2 -maxdepth 2 -name report.html -printf '%T@ %h\n' 2>/dev/null | sort -rn |
   sed -n '1s/^[^ ]* //p' || true)
 say "done: open $run/report.html and $run/phase3/replay/replay.html"

@@ -22,9 +22,9 @@ import tempfile
 import time
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-SETTINGS = ['env.max_time_s=120', 'rollout.workers=1', 'rollout.envs_per_worker=4', 'ppo.iterations=100000',
-            'ppo.train_batch_size=200', 'ppo.minibatch_size=100', 'ppo.num_epochs=2', 'ppo.eval_interval=20',
-            'ppo.eval_episodes=2', 'ppo.baseline_episodes=4', 'evaluation.seeds=', 'controller.hidden_dim=32',
+SETTINGS = ['env.max_time_s=120', 'rollout.workers=1', 'rollout.envs_per_worker=4', 'training.iterations=100000',
+            'episodes.train_batch_size=200', 'ppo.minibatch_size=100', 'ppo.num_epochs=2', 'training.eval_interval=20',
+            'training.eval_episodes=2', 'episodes.baseline_episodes=4', 'evaluation.seeds=', 'vehicles.hidden_dim=32',
             'rollout.env_timeout_s=10', 'rollout.max_restarts=50', 'checkpoint.save_interval_s=5', 'comm.timeout_s=60']
 FAULTS = {'kill a simulation': 12, 'stop a simulation': 6, 'kill all simulations': 2, 'kill a rank': 1,
           'kill the rollout worker': 1}
@@ -70,7 +70,7 @@ def usage(pid):
 def start(run_dir, cache):
     command = [f'{ROOT}/launch/restart.sh', '100000', f'{ROOT}/launch/mpirun.sh', '-np', '2', f'{ROOT}/traffic_train',
                f'{ROOT}/configs/rl_only.toml', '--run-dir', run_dir]
-    for setting in SETTINGS + [f'ppo.baseline_cache={cache}']:
+    for setting in SETTINGS + [f'episodes.baseline_cache={cache}']:
         command += ['--set', setting]
     log = open(f'{run_dir}.log', 'ab')
     return subprocess.Popen(command, cwd=ROOT, stdout=log, stderr=log, stdin=subprocess.DEVNULL)

@@ -60,7 +60,7 @@ int main(int argc, char** argv) {
           config.env.scenario = scenario;
           config.env.scenarios.clear();
           findings = train::examine_network(
-              config, is_said(start, "env.actors") ? train::Actors::kNamed : train::Actors::kAny);
+              config, is_said(start, "env.agents") ? train::Actors::kNamed : train::Actors::kAny);
         }
         const std::string text = prints_json ? train::to_json(findings) : train::to_text(findings);
         if (session.rank() == 0) std::fputs(text.c_str(), stdout);

@@ -16,47 +16,47 @@ namespace {
 /// What a script asks for must be among the actions.
 void check_commands(const Config& config, std::string_view key, const std::string& script,
                     std::vector<Contradiction>& found) {
-  const auto& commands = config.action.commands;
+  const auto& commands = config.vehicles.commands;
   for (const std::string_view asked : commands_of(parse_controller(script))) {
     if (std::ranges::find(commands, asked) != commands.end()) continue;
-    found.push_back({{"action.commands", key},
+    found.push_back({{"vehicles.commands", key},
                      fmt::format("expected {} among them, which {} asks for", asked, script)});
   }
 }
 
 /// A script is to be imitated.
 void check_imitation(const Config& config, std::vector<Contradiction>& found) {
-  const auto& controllers = config.ppo.imitation_controllers;
+  const auto& controllers = config.imitation.controllers;
   const std::size_t scenarios = scenario_mix(config.env).size();
   if (controllers.size() != 1 && controllers.size() != scenarios) {
     found.push_back(
-        {{"ppo.imitation_controllers", "env.scenarios"},
+        {{"imitation.controllers", "env.scenarios"},
          fmt::format("found {}, expected one or as many as there are scenarios, which is {}",
                      controllers.size(), scenarios)});
   }
-  if (config.action.longitudinal != "categorical") {
+  if (config.vehicles.longitudinal != "categorical") {
     found.push_back(
-        {{"action.longitudinal", "ppo.imitation_iterations"},
+        {{"vehicles.longitudinal", "imitation.iterations"},
          fmt::format("found \"{}\", expected \"categorical\", for a scripted controller "
                      "is to be imitated",
-                     config.action.longitudinal)});
+                     config.vehicles.longitudinal)});
     return;
   }
   for (const std::string& controller : controllers) {
-    check_commands(config, "ppo.imitation_controllers", controller, found);
+    check_commands(config, "imitation.controllers", controller, found);
   }
 }
 
 /// A script whose advice the trained controller sees.
 void check_advisor(const Config& config, std::vector<Contradiction>& found) {
-  if (config.action.longitudinal != "categorical") {
-    found.push_back({{"action.longitudinal", "controller.advisor"},
+  if (config.vehicles.longitudinal != "categorical") {
+    found.push_back({{"vehicles.longitudinal", "vehicles.advisor"},
                      fmt::format("found \"{}\", expected \"categorical\", for a script advises one "
                                  "of the commands",
-                                 config.action.longitudinal)});
+                                 config.vehicles.longitudinal)});
     return;
   }
-  check_commands(config, "controller.advisor", config.controller.advisor, found);
+  check_commands(config, "vehicles.advisor", config.vehicles.advisor, found);
 }
 
 /// Who acts beside the one that is trained.
@@ -70,59 +70,60 @@ void check_companion(const Config& config, std::vector<Contradiction>& found) {
   }
   if (config.env.vehicles_act() && config.env.lights_act()) {
     found.push_back(
-        {{"env.beside", "env.actors"},
+        {{"env.beside", "env.agents"},
          fmt::format("found {}, expected none, for vehicles and lights are both trained", beside)});
     return;
   }
   const bool trains_lights = config.env.lights_act();
   if (sets_signals(beside) == trains_lights) {
-    found.push_back({{"env.beside", "env.actors"},
+    found.push_back({{"env.beside", "env.agents"},
                      fmt::format("found {}, which commands {}, as the trained one does", beside,
                                  trains_lights ? "traffic lights" : "vehicles")});
   }
-  if (sets_signals(beside) && config.ppo.episode_s > 0.0) {
-    found.push_back({{"ppo.episode_s", "env.beside"},
+  if (sets_signals(beside) && config.episodes.length_s > 0.0) {
+    found.push_back({{"episodes.length_s", "env.beside"},
                      fmt::format("found {:g}, expected 0: saved traffic does not hold what {} had "
                                  "done with its lights",
-                                 config.ppo.episode_s, beside)});
+                                 config.episodes.length_s, beside)});
   }
 }
 
 /// Training episodes that begin in saved traffic.
 void check_pieces(const Config& config, std::vector<Contradiction>& found) {
-  const Ppo& ppo = config.ppo;
-  if (ppo.baseline_cache.empty()) {
-    found.push_back({{"ppo.baseline_cache", "ppo.episode_s"},
+  const Episodes& episodes = config.episodes;
+  if (episodes.baseline_cache.empty()) {
+    found.push_back({{"episodes.baseline_cache", "episodes.length_s"},
                      "expected a folder, in which traffic is kept for episodes "
                      "to begin in"});
   }
-  if (ppo.rollout_fragment_length > 0) {
-    found.push_back({{"ppo.rollout_fragment_length", "ppo.episode_s"},
-                     fmt::format("found {}, expected 0, for episodes of ppo.episode_s are whole",
-                                 ppo.rollout_fragment_length)});
+  if (episodes.rollout_fragment_length > 0) {
+    found.push_back(
+        {{"episodes.rollout_fragment_length", "episodes.length_s"},
+         fmt::format("found {}, expected 0, for episodes of episodes.length_s are whole",
+                     episodes.rollout_fragment_length)});
   }
   constexpr double kShortest_s = 60.0;  // what is saved begins half a minute before it is used
-  if (ppo.episode_s < kShortest_s) {
+  if (episodes.length_s < kShortest_s) {
     found.push_back(
-        {{"ppo.episode_s"},
-         fmt::format("found {}, expected 0 or at least {}", ppo.episode_s, kShortest_s)});
+        {{"episodes.length_s"},
+         fmt::format("found {}, expected 0 or at least {}", episodes.length_s, kShortest_s)});
   }
 }
 
 /// Whole episodes: a fragment goes on with an episode that began with another demand, and pieces
 /// begin in saved traffic.
 void check_curriculum(const Config& config, std::vector<Contradiction>& found) {
-  const Ppo& ppo = config.ppo;
-  if (ppo.rollout_fragment_length > 0) {
-    found.push_back({{"ppo.rollout_fragment_length", "ppo.demand_curriculum"},
+  const Episodes& episodes = config.episodes;
+  if (episodes.rollout_fragment_length > 0) {
+    found.push_back({{"episodes.rollout_fragment_length", "episodes.demand_curriculum"},
                      fmt::format("found {}, expected 0, for a demand belongs to a whole episode",
-                                 ppo.rollout_fragment_length)});
+                                 episodes.rollout_fragment_length)});
   }
-  if (ppo.episode_s > 0.0) {
-    found.push_back({{"ppo.episode_s", "ppo.demand_curriculum"},
+  if (episodes.length_s > 0.0) {
+    found.push_back({{"episodes.length_s", "episodes.demand_curriculum"},
                      fmt::format("found {}, expected 0: pieces begin in traffic of the scenario's "
                                  "demand",
-                                 ppo.episode_s)});
+                                 episodes.length_s)});
   }
 }
 
@@ -155,26 +156,26 @@ std::vector<Contradiction> find_contradictions(const Config& config) {
                      "which is {}",
                      scale.initial, scale.min, scale.max)});
   }
-  const auto& commands = config.action.commands;
-  if (config.action.longitudinal == "categorical" &&
+  const auto& commands = config.vehicles.commands;
+  if (config.vehicles.longitudinal == "categorical" &&
       (commands.size() < 2 || commands.front() != "none")) {
     found.push_back(
-        {{"action.commands"}, "expected none first and at least one other command after it"});
+        {{"vehicles.commands"}, "expected none first and at least one other command after it"});
   }
   const bool lanes = std::ranges::any_of(
       commands, [](const std::string& name) { return name == "left" || name == "right"; });
-  if (config.action.longitudinal == "categorical" && lanes && config.action.lane_change) {
-    found.push_back({{"action.lane_change", "action.commands"},
+  if (config.vehicles.longitudinal == "categorical" && lanes && config.vehicles.lane_change) {
+    found.push_back({{"vehicles.lane_change", "vehicles.commands"},
                      "found true, expected false, for left and right are among the commands"});
   }
-  if (config.env.actors.empty()) {
-    found.push_back({{"env.actors"}, "expected vehicles, signals or both"});
+  if (config.env.agents.empty()) {
+    found.push_back({{"env.agents"}, "expected vehicles, lights or both"});
   }
   if (!config.env.beside.empty()) check_companion(config, found);
-  if (!config.controller.advisor.empty()) check_advisor(config, found);
-  if (config.ppo.imitation_iterations > 0) check_imitation(config, found);
-  if (config.ppo.episode_s > 0.0) check_pieces(config, found);
-  if (!config.ppo.demand_curriculum.empty()) check_curriculum(config, found);
+  if (!config.vehicles.advisor.empty()) check_advisor(config, found);
+  if (config.imitation.iterations > 0) check_imitation(config, found);
+  if (config.episodes.length_s > 0.0) check_pieces(config, found);
+  if (!config.episodes.demand_curriculum.empty()) check_curriculum(config, found);
   if (config.env.objective == "auto" && config.search.minutes <= 0) {
     found.push_back(
         {{"env.objective", "search.minutes"},

@@ -15,7 +15,7 @@ namespace traffic::config {
 namespace {
 
 const ControllerParameter kTop{"top", 0, between(0, 100000),
-                               "vehicles under control at once, at most; 0: controller.top_k"};
+                               "vehicles under control at once, at most; 0: vehicles.top_k"};
 
 ControllerParameter period(double value) {
   return {"period_s", value, between(0, 3600),

@@ -41,10 +41,10 @@ std::vector<Row> env_rows() {
        .help = "How long before a conflicting green begins `arrive_late` may be asked for; 0: "
                "while it is on; 1000: always.",
        .unit = "s", .range = between(0, 3600)},
-      {TRAFFIC_KEY(env.actors),
-       .help = "Who acts in training: vehicles (connected ones), signals (traffic lights) or both "
+      {TRAFFIC_KEY(env.agents),
+       .help = "The agents that learn: vehicles (connected ones), lights (traffic lights) or both "
                "(training joint).",
-       .choices = {"vehicles", "signals"}},
+       .choices = {"vehicles", "lights"}},
       {TRAFFIC_KEY(env.beside),
        .help = "A scripted controller that acts in all simulations beside the one that is trained: "
                "of traffic lights while vehicles are trained (`\"greedy\"`), of vehicles while "

@@ -42,10 +42,11 @@ has it:
 
 The file is what was decided once, the command line what is decided now; so the command line wins.
 
-A table of a phase (a training with a number), such as `[phase2.ppo]` or `--set phase2.ppo.gamma=0.9`, holds in that phase only, whichever way it is
-started (`--phase 2` or `--phase all`), and wins over the same table without a phase. `[run]`, `[comm]`, `[log]` and
-`[model]` are the same for all phases of a run.
+A table of a phase (a training with a number), such as `[phase2.ppo]` or `--set phase2.ppo.gamma=0.9`, holds in that
+phase only, whichever way it is started (`--phase 2` or `--phase all`), and wins over the same table without a phase.
+)";
 
+constexpr std::string_view kValues = R"(
 The value of `--set` is in TOML syntax; where a string is expected the quotes may be left out:
 `--set train.epochs=5 --set run.name=trial --set 'data.files=["a.h5", "b.h5"]'`.
 
@@ -150,6 +151,9 @@ std::string help_text() {
 
 std::string help_markdown() {
   std::string text(kIntroduction);
+  text += fmt::format("All phases of a run share `[{}]` and `[model]`.\n",
+                      fmt::join(sections_of_the_whole_run(), "]`, `["));
+  text += kValues;
   text += "\n## Presets\n\n";
   for (const std::string_view name : preset_names()) {
     text += fmt::format("- `{}`: {}\n", name, preset_help(name));

@@ -38,7 +38,7 @@ std::vector<Row> lagrange_rows() {
        .range = between(0, 1000)},
       {TRAFFIC_KEY(lagrange.learning_rate),
        .help = "Change of the multiplier in an iteration for each unit of cost over the limit.",
-       .range = above(0, 1e6)},
+       .range = above(0, 1e6), .is_learning_rate = true},
       {TRAFFIC_KEY(lagrange.initial), .help = "Multiplier to start from.",
        .range = between(0, 1e6)},
       {TRAFFIC_KEY(lagrange.max), .help = "Largest multiplier.", .range = between(0, 1e6)},
@@ -55,7 +55,7 @@ std::vector<Row> lagrange_rows() {
        .help = "Passes over the batch of every iteration that fit the cost critic.",
        .range = between(1, 1000)},
       {TRAFFIC_KEY(lagrange.critic_learning_rate), .help = "Learning rate of the cost critic.",
-       .range = above(0, 10)},
+       .range = above(0, 10), .is_learning_rate = true},
   };
 }
 
@@ -92,8 +92,9 @@ std::vector<Row> search_rows() {
            "many where the rounds showed a gain and these do not.",
        .unit = "episodes", .range = between(3, 1000)},
       {TRAFFIC_KEY(search.training_minutes),
-       .help = "Time that the training after it is to take, about; `ppo.iterations` and what is "
-               "measured beside them follow. 0: they stay as they are.",
+       .help =
+           "Time that the training after it is to take, about; `training.iterations` and what is "
+           "measured beside them follow. 0: they stay as they are.",
        .unit = "min", .range = between(0, 1e5)},
       {TRAFFIC_KEY(search.decides),
        .help = "Keys that follow from what was found; others stay as they are.",

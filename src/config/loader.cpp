@@ -3,10 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <optional>
 
 #include "contradictions.h"
+#include "moved_keys.h"
 #include "traffic/config/presets.h"
 #include "traffic/core/error.h"
 #include "traffic/core/text.h"
@@ -33,10 +33,9 @@ KeyOfTraining split_training(std::string_view key) {
   return {nullptr, key};
 }
 
-/// What the ranks, the folder and the logs are is settled before the first phase begins.
-bool is_of_the_whole_run(std::string_view key) {
-  constexpr std::array<std::string_view, 4> kShared{"run", "comm", "gpu", "log"};
-  return std::ranges::find(kShared, key.substr(0, key.find('.'))) != kShared.end();
+bool is_of_the_whole_run(const Row& row) {
+  const auto shared = sections_of_the_whole_run();
+  return std::ranges::find(shared, row.section()) != shared.end();
 }
 
 bool is_section(std::string_view key) {
@@ -106,7 +105,12 @@ void Loader::problem(const std::string& source, std::string_view key, std::strin
                                : fmt::format("{}: {}: {}", source, key, what));
 }
 
-std::string Loader::unknown(std::string_view key, bool is_table) const {
+std::string Loader::unknown(std::string_view full_key, bool is_table) const {
+  const auto [training, key] = split_training(full_key);
+  if (const std::string moved = new_name_of(key); !moved.empty()) {
+    return training == nullptr ? "has moved to " + moved
+                               : fmt::format("has moved to {}.{}", training->folder, moved);
+  }
   std::string text = is_table ? "unknown table" : "unknown key";
   if (problems_ >= kMaxLines) return text;  // not shown: do not search
   if (const auto near = is_table ? nearest_section(key) : nearest_key(key)) {
@@ -119,7 +123,7 @@ std::string Loader::unknown(std::string_view key, bool is_table) const {
 
 void Loader::set(const Row& row, const Value& value, const std::string& source,
                  const TrainingFacts* of) {
-  if (of != nullptr && is_of_the_whole_run(row.key)) {
+  if (of != nullptr && is_of_the_whole_run(row)) {
     problem(source, row.key, "is the same for all phases; give it outside the tables of a phase");
     return;
   }
@@ -153,7 +157,7 @@ void Loader::read_entry(const Entry& entry, std::string_view name) {
   } else if (unknown_ == UnknownKeys::kArePassedOver) {
     passed_over_.push_back(printable(entry.key));
   } else {
-    problem(place(entry.key_place), printable(entry.key), unknown(key, entry.is_table));
+    problem(place(entry.key_place), printable(entry.key), unknown(entry.key, entry.is_table));
   }
 }
 
@@ -196,7 +200,7 @@ void Loader::apply(const Assignment& assignment) {
   if (row == nullptr) {
     const bool is_table = is_section(assignment.key);
     problem(assignment.source, printable(assignment.key),
-            is_table ? "is a table; expected a key in it" : unknown(key, false));
+            is_table ? "is a table; expected a key in it" : unknown(assignment.key, false));
     return;
   }
   const auto value = read_argument(row->field(config_), trimmed(assignment.value));
@@ -227,7 +231,19 @@ void Loader::check_contradictions() {
   }
 }
 
+/// A key of [lights.ppo] that nothing set has the value of the same key of [ppo].
+void Loader::complete_lights_ppo() {
+  constexpr std::string_view kLights = "lights.";
+  for (const Row& row : schema()) {
+    if (row.section() != "lights.ppo" || origins_.contains(row.key)) continue;
+    const Row* of_ppo = find_row(row.key.substr(kLights.size()));
+    std::visit([&](auto* to) { *to = *std::get<decltype(to)>(of_ppo->field(config_)); },
+               row.field(config_));
+  }
+}
+
 Config Loader::finish(bool whole) {
+  complete_lights_ppo();
   if (whole) check_contradictions();
   if (problems_ == 0) return config_;
   if (problems_ > kMaxLines) {

@@ -47,7 +47,8 @@ class Loader {
   void read_entry(const Entry& entry, std::string_view name);
   void set(const Row& row, const Value& value, const std::string& source, const TrainingFacts* of);
   void problem(const std::string& source, std::string_view key, std::string_view what);
-  [[nodiscard]] std::string unknown(std::string_view key, bool is_table) const;
+  [[nodiscard]] std::string unknown(std::string_view full_key, bool is_table) const;
+  void complete_lights_ppo();
   void check_contradictions();
 
   const TrainingFacts* training_;

@@ -52,7 +52,7 @@ std::vector<Row> run_rows() {
        .help = "Checkpoint whose weights a new run starts from; empty: random weights. With "
                "phase all each phase starts from the best of the one before."},
       {TRAFFIC_KEY(run.allow_random_perception),
-       .help = "Whether phases 2 and 3 may start without `run.init_from` where `controller.inputs` "
+       .help = "Whether phases 2 and 3 may start without `run.init_from` where `vehicles.inputs` "
                "has encodings: encoder and world model are frozen there, and keep random weights. "
                "For measurements and tests."},
       {TRAFFIC_KEY(run.max_retries),
@@ -86,9 +86,9 @@ std::vector<Row> train_rows() {
        .help = "Optimiser steps after which training ends; 0: no limit.", .unit = "steps",
        .range = at_least(0)},
       {TRAFFIC_KEY(train.learning_rate), .help = "Learning rate after the warm-up.",
-       .range = above(0, 10)},
+       .range = above(0, 10), .is_learning_rate = true},
       {TRAFFIC_KEY(train.min_learning_rate), .help = "Learning rate at the end of the cosine.",
-       .range = between(0, 10)},
+       .range = between(0, 10), .is_learning_rate = true},
       {TRAFFIC_KEY(train.lr_scaling),
        .help = "Factor on `train.learning_rate` and `train.min_learning_rate`, for a batch that "
                "grows with the ranks: none, their number (linear), or its square root.",
@@ -196,7 +196,7 @@ std::vector<Row> profile_rows() {
   };
 }
 
-constexpr std::array<Section, 20> kOwnSections{{
+constexpr std::array<Section, 24> kOwnSections{{
     {"run", "The run as a whole."},
     {"model", "Sizes of the model; a checkpoint fits only the sizes it was made with."},
     {"data", "Training data and how it is read."},
@@ -207,9 +207,17 @@ constexpr std::array<Section, 20> kOwnSections{{
     {"memory", "What a run is to stay within."},
     {"env", "The simulated traffic, and who may be asked what."},
     {"rollout", "Processes that run simulations, phases 2 and 3."},
-    {"action", "What the controller may ask of a vehicle."},
-    {"controller", "The controller: what it sees and how it picks."},
-    {"ppo", "Learning of phases 2 and 3: reward, proximal policy optimisation, evaluation."},
+    {"vehicles",
+     "Connected vehicles as an agent: what may be asked of them, what the controller sees and how "
+     "it picks vehicles."},
+    {"training", "Length and evaluations of a training with simulations."},
+    {"episodes", "The episodes that such a training collects, and the rewards in them."},
+    {"imitation", "Imitation of scripted controllers in the first iterations."},
+    {"ppo", "Proximal policy optimisation of the vehicles' policy."},
+    {"lights", "Traffic lights as an agent."},
+    {"lights.ppo",
+     "Proximal policy optimisation of the lights' policy. A key that nothing sets has the value of "
+     "the same key of [ppo]."},
     {"lagrange", "The limit of phase 3: what costs, how much is allowed, how hard it presses."},
     {"evaluation", "What is compared at the end of phases 2 and 3."},
     {"search", "What is looked for before phases 2 and 3."},
@@ -226,10 +234,11 @@ struct Schema {
 
   Schema() {
     for (auto part :
-         {run_rows,        model_rows,      data_rows,       augmentation_rows, train_rows,
-          loss_scale_rows, gpu_rows,        memory_rows,     env_rows,          rollout_rows,
-          action_rows,     controller_rows, ppo_rows,        lagrange_rows,     evaluation_rows,
-          search_rows,     comm_rows,       checkpoint_rows, log_rows,          profile_rows}) {
+         {run_rows,        model_rows,      data_rows,     augmentation_rows, train_rows,
+          loss_scale_rows, gpu_rows,        memory_rows,   env_rows,          rollout_rows,
+          vehicles_rows,   training_rows,   episodes_rows, imitation_rows,    ppo_rows,
+          lights_rows,     lights_ppo_rows, lagrange_rows, evaluation_rows,   search_rows,
+          comm_rows,       checkpoint_rows, log_rows,      profile_rows}) {
       const std::vector<Row> some = part();
       rows.insert(rows.end(), some.begin(), some.end());
     }
@@ -244,6 +253,11 @@ Schema& whole_schema() {
 }  // namespace
 
 std::span<const Section> sections() { return whole_schema().sections; }
+
+std::span<const std::string_view> sections_of_the_whole_run() {
+  static constexpr std::array<std::string_view, 4> kNames{"run", "comm", "gpu", "log"};
+  return kNames;
+}
 
 std::span<const Row> schema() { return whole_schema().rows; }
 
@@ -264,6 +278,12 @@ const Row* find_row(std::string_view key) {
   const auto row =
       std::find_if(rows.begin(), rows.end(), [&](const Row& r) { return r.key == key; });
   return row == rows.end() ? nullptr : &*row;
+}
+
+void halve_learning_rates(Config& config) {
+  for (const Row& row : schema()) {
+    if (row.is_learning_rate) *std::get<double*>(row.field(config)) *= 0.5;
+  }
 }
 
 }  // namespace traffic::config

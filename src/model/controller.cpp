@@ -28,25 +28,24 @@ double logit_of(double probability, std::int64_t choices) {
 
 }  // namespace
 
-ControllerImpl::ControllerImpl(const config::Controller& controller, const config::Action& action,
-                               const ControllerInputs& inputs)
+ControllerImpl::ControllerImpl(const config::Vehicles& vehicles, const ControllerInputs& inputs)
     : inputs_(inputs),
-      importance_weight_(controller.importance_weight),
-      impact_weight_(controller.impact_weight),
-      first_command_probability_(controller.first_command_probability),
-      advice_probability_(controller.advice_probability),
-      categorical_(action.longitudinal == "categorical") {
+      importance_weight_(vehicles.importance_weight),
+      impact_weight_(vehicles.impact_weight),
+      first_command_probability_(vehicles.first_command_probability),
+      advice_probability_(vehicles.advice_probability),
+      categorical_(vehicles.longitudinal == "categorical") {
   TRAFFIC_CHECK(inputs.own + inputs.shared > 0 && inputs.impact + inputs.advice <= inputs.own,
                 "a controller that sees nothing");
   using torch::nn::Linear;
   using torch::nn::LinearOptions;
-  const std::int64_t width = controller.hidden_dim;
+  const std::int64_t width = vehicles.hidden_dim;
   if (inputs.own > 0) own_ = register_module("own", Linear(inputs.own, width));
   if (inputs.shared > 0) shared_ = register_module("shared", Linear(inputs.shared, width));
-  for (std::int64_t i = 1; i < controller.layers; ++i) {
+  for (std::int64_t i = 1; i < vehicles.layers; ++i) {
     hidden_.push_back(register_module("hidden" + std::to_string(i), Linear(width, width)));
   }
-  const auto commands = categorical_ ? static_cast<std::int64_t>(action.commands.size()) : 1;
+  const auto commands = categorical_ ? static_cast<std::int64_t>(vehicles.commands.size()) : 1;
   longitudinal_ = register_module("longitudinal", Linear(width, commands));
   if (inputs.advice > 0) {
     TRAFFIC_CHECK(categorical_ && inputs.advice == commands, "advice of {} among {} commands",
@@ -54,11 +53,11 @@ ControllerImpl::ControllerImpl(const config::Controller& controller, const confi
     advice_ = register_module("advice", Linear(LinearOptions(commands, commands).bias(false)));
   }
   if (!categorical_) log_std_ = register_parameter("log_std", torch::zeros({1}));
-  if (action.lane_change) lane_ = register_module("lane", Linear(width, kLanes));
+  if (vehicles.lane_change) lane_ = register_module("lane", Linear(width, kLanes));
   importance_ = register_module("importance", Linear(LinearOptions(width, 1).bias(false)));
   if (inputs.impact > 0)
     impact_ = register_module("impact", Linear(LinearOptions(inputs.impact, 1).bias(false)));
-  for (std::int64_t i = 0; i < controller.layers; ++i) {
+  for (std::int64_t i = 0; i < vehicles.layers; ++i) {
     const std::int64_t in = i == 0 ? inputs.conflict : width;
     value_hidden_.push_back(register_module("value_hidden" + std::to_string(i), Linear(in, width)));
   }

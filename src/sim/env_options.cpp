@@ -34,12 +34,12 @@ EnvOptions first_env_options(const config::Env& env) {
 }
 
 scene::CandidateRule candidate_rule(const config::Config& config) {
-  const config::Action& action = config.action;
-  const bool only_late =
-      action.longitudinal == "categorical" && !action.lane_change &&
-      std::all_of(action.commands.begin(), action.commands.end(), [](const std::string& command) {
-        return command == "none" || command == "arrive_late";
-      });
+  const config::Vehicles& vehicles = config.vehicles;
+  const bool only_late = vehicles.longitudinal == "categorical" && !vehicles.lane_change &&
+                         std::all_of(vehicles.commands.begin(), vehicles.commands.end(),
+                                     [](const std::string& command) {
+                                       return command == "none" || command == "arrive_late";
+                                     });
   return {.zone_m = config.env.zone_m,
           .lead_only = config.env.lead_only,
           .behind = config.env.behind,
@@ -48,15 +48,15 @@ scene::CandidateRule candidate_rule(const config::Config& config) {
 }
 
 scene::ControllerOptions controller_options(const config::Config& config) {
-  return {.top_k = static_cast<int>(config.controller.top_k),
+  return {.top_k = static_cast<int>(config.vehicles.top_k),
           .period_s = config.env.control_period_s,
           .candidates = candidate_rule(config)};
 }
 
 std::unique_ptr<scene::Advisor> make_advisor(const config::Config& config) {
-  if (config.controller.advisor.empty()) return nullptr;
+  if (config.vehicles.advisor.empty()) return nullptr;
   return std::make_unique<scene::Advisor>(
-      scene::make_controller(config.controller.advisor, controller_options(config)),
+      scene::make_controller(config.vehicles.advisor, controller_options(config)),
       config.env.control_period_s);
 }
 

@@ -181,7 +181,7 @@ class Judge {
   /// The other way to control a network in which no vehicle can be told anything.
   [[nodiscard]] std::string or_the_lights() const {
     if (study_.lights == 0) return "";
-    return fmt::format("; or let its {} act: configs/signals.toml, env.actors = [\"signals\"]",
+    return fmt::format("; or let its {} act: configs/signals.toml, env.agents = [\"lights\"]",
                        study_.lights == 1 ? "light" : fmt::format("{} lights", study_.lights));
   }
 
@@ -222,8 +222,8 @@ class Judge {
   void look_at_commands() {
     if (study_.conflicts.empty()) return;
     if (use_.learns && candidate_rule(config_).released_only && !can_yield(study_)) {
-      error("action.commands", kNothingToYieldTo,
-            R"(action.commands = ["none", "stop", "slow", "hold", "fast"])");
+      error("vehicles.commands", kNothingToYieldTo,
+            R"(vehicles.commands = ["none", "stop", "slow", "hold", "fast"])");
     }
     for (const std::string& name : config::controller_parts(use_.controllers)) {
       const std::string_view kind = std::string_view(name).substr(0, name.find('('));

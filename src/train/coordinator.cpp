@@ -15,6 +15,7 @@
 #include "run/snapshot_parts.h"
 #include "run/together.h"
 #include "traffic/checkpoint/file.h"
+#include "traffic/config/schema.h"
 #include "traffic/config/write.h"
 #include "traffic/core/atomic_file.h"
 #include "traffic/core/clock.h"
@@ -46,23 +47,11 @@ bool is_worth_retrying(ExitCode code) {
 /// one simulation a rank, one uncontrolled episode of two decisions, which is not kept.
 config::Config shortened(config::Config config, int world_size) {
   config.rollout.max_concurrent_envs = world_size;
-  config.ppo.baseline_episodes = 1;
-  config.ppo.baseline_cache.clear();
-  config.ppo.episode_s = 0.0;
+  config.episodes.baseline_episodes = 1;
+  config.episodes.baseline_cache.clear();
+  config.episodes.length_s = 0.0;
   config.env.max_time_s = 2 * config.env.control_period_s;
   return config;
-}
-
-/// The same steps at the same rates would come to the same numbers that are not finite.
-void slow_down(config::Config& config) {
-  constexpr double kFactor = 0.5;
-  config.train.learning_rate *= kFactor;
-  config.train.min_learning_rate =
-      std::min(config.train.min_learning_rate, config.train.learning_rate);
-  for (double* rate : {&config.ppo.learning_rate, &config.ppo.final_learning_rate,
-                       &config.lagrange.critic_learning_rate})
-    *rate *= kFactor;
-  spdlog::warn("numbers that are not finite: the next attempt learns at half the rate");
 }
 
 class Coordinator {
@@ -214,7 +203,11 @@ void Coordinator::retry_or_throw(TrainingTask& task, const Error& error) {
   }
   ++task.retries;
   task.config.run.resume = "auto";
-  if (error.code() == ExitCode::kNumeric) slow_down(task.config);
+  if (error.code() == ExitCode::kNumeric) {
+    // Another attempt at the same rates would compute the same numbers that are not finite.
+    config::halve_learning_rates(task.config);
+    spdlog::warn("numbers that are not finite: the next attempt learns at half the rate");
+  }
   spdlog::warn("{} failed: {}; attempt {} of {} goes on from its newest good checkpoint",
                task.facts->title(), error.what(), task.retries + 1,
                task.config.run.max_retries + 1);

@@ -67,9 +67,8 @@ checkpoint::TextMap facts_of(const TrainingTask& task, const checkpoint::Snapsho
     facts["trained on recorded traffic"] = fmt::format("{}", fmt::join(config.data.files, ", "));
   } else {
     facts["trained on simulated traffic"] = scenarios_of(config.env);
-    facts["inputs of the controller"] =
-        fmt::format("{}", fmt::join(config.controller.inputs, ", "));
-    facts["commands"] = fmt::format("{}", fmt::join(config.action.commands, ", "));
+    facts["inputs of the controller"] = fmt::format("{}", fmt::join(config.vehicles.inputs, ", "));
+    facts["commands"] = fmt::format("{}", fmt::join(config.vehicles.commands, ", "));
     facts["seconds between decisions"] = fmt::format("{}", config.env.control_period_s);
     if (snapshot.contains("decides")) facts["decides"] = snapshot.text("decides");
   }

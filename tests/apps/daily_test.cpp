@@ -43,10 +43,13 @@ class DailyTest : public RunFolderTest {
   [[nodiscard]] static std::string training(const std::string& run, int seed) {
     return "configs/rl_only.toml --run-dir " + run + " --seed " + std::to_string(seed) +
            " --set run.device=cpu --set env.max_time_s=120 --set rollout.workers=1 "
-           "--set rollout.envs_per_worker=2 --set controller.hidden_dim=16 --set ppo.iterations=5 "
-           "--set ppo.train_batch_size=80 --set ppo.minibatch_size=40 --set ppo.num_epochs=2 "
-           "--set ppo.eval_interval=2 --set ppo.eval_episodes=2 --set ppo.baseline_episodes=2 "
-           "--set evaluation.seeds=1..2 --set comm.timeout_s=120 --set ppo.baseline_cache=cache";
+           "--set rollout.envs_per_worker=2 --set vehicles.hidden_dim=16 --set "
+           "training.iterations=5 "
+           "--set episodes.train_batch_size=80 --set ppo.minibatch_size=40 --set ppo.num_epochs=2 "
+           "--set training.eval_interval=2 --set training.eval_episodes=2 --set "
+           "episodes.baseline_episodes=2 "
+           "--set evaluation.seeds=1..2 --set comm.timeout_s=120 --set "
+           "episodes.baseline_cache=cache";
   }
 };
 

@@ -64,12 +64,13 @@ bool matches(const Command& command, const char* pattern) {
 constexpr const char* kRecords = "^\\./data_prep/data_prep record ";
 constexpr const char* kTrainsForReal = "traffic_train .*--run-dir runs/(first|second|third)\\b";
 
-/// Sizes of what is trained for real; [model], [controller] and [action] are the shipped ones.
+/// Sizes of what is trained for real; [model] and [vehicles] are the shipped ones.
 constexpr const char* kSmall =
     " --set train.max_steps=4 --set data.batch_size=4 --set env.max_time_s=45 "
-    "--set rollout.workers=1 --set rollout.envs_per_worker=2 --set ppo.iterations=1 "
-    "--set ppo.train_batch_size=30 --set ppo.minibatch_size=15 --set ppo.num_epochs=1 "
-    "--set ppo.eval_interval=1 --set ppo.eval_episodes=2 --set ppo.baseline_episodes=2 "
+    "--set rollout.workers=1 --set rollout.envs_per_worker=2 --set training.iterations=1 "
+    "--set episodes.train_batch_size=30 --set ppo.minibatch_size=15 --set ppo.num_epochs=1 "
+    "--set training.eval_interval=1 --set training.eval_episodes=2 --set "
+    "episodes.baseline_episodes=2 "
     "--set evaluation.seeds=1..2";
 
 /// How a command is run; the first pattern that fits counts.

@@ -21,18 +21,18 @@ class DqnTraining : public RunFolderTest {
          .config = "dqn.toml",
          .run = run,
          .arguments = "--set env.max_time_s=60 --set rollout.workers=1 "
-                      "--set rollout.envs_per_worker=4 --set ppo.train_batch_size=28 "
-                      "--set ppo.rollout_fragment_length=7 --set ppo.baseline_episodes=4 "
+                      "--set rollout.envs_per_worker=4 --set episodes.train_batch_size=28 "
+                      "--set episodes.rollout_fragment_length=7 --set episodes.baseline_episodes=4 "
                       "--set offpolicy.learning_starts=40 --set offpolicy.n_step=3 "
                       "--set offpolicy.batch_size=16 --set evaluation.seeds= "
-                      "--set ppo.baseline_cache=" +
+                      "--set episodes.baseline_cache=" +
                       (dir_ / "cache").string() + " " + arguments,
          .environment = environment});
   }
 };
 
 TEST_F(DqnTraining, KilledAndResumedItEndsWithTheSameBits) {
-  const std::string advised = "--set controller.advisor='meter(density=10)'";
+  const std::string advised = "--set vehicles.advisor='meter(density=10)'";
   ASSERT_EQ(run_program(command(2, "whole", advised)).exit_code, 0);
   for (const char* fault : {"dqn.collect:1:1:kill", "dqn.collect:0:4:kill"}) {
     const Outcome killed =
@@ -59,10 +59,10 @@ TEST_F(DqnTraining, KilledAndResumedItEndsWithTheSameBits) {
 }
 
 TEST_F(DqnTraining, AnotherNumberOfRanksGoesOnWithTheStreamsOfAll) {
-  ASSERT_EQ(run_program(command(2, "run", "--set ppo.iterations=4")).exit_code, 0);
+  ASSERT_EQ(run_program(command(2, "run", "--set training.iterations=4")).exit_code, 0);
   for (const int ranks : {1, 3}) {
-    const Outcome outcome =
-        run_program(command(ranks, "run", "--set ppo.iterations=" + std::to_string(4 + ranks)));
+    const Outcome outcome = run_program(
+        command(ranks, "run", "--set training.iterations=" + std::to_string(4 + ranks)));
     ASSERT_EQ(outcome.exit_code, 0) << outcome.output;
     EXPECT_THAT(outcome.output, HasSubstr("streams were dealt out with their simulations"));
     EXPECT_EQ(summary("run")["world_size"], ranks);
@@ -73,7 +73,7 @@ TEST_F(DqnTraining, AnotherNumberOfRanksGoesOnWithTheStreamsOfAll) {
 }
 
 TEST_F(DqnTraining, ItsCheckpointIsAControllerLikeAnother) {
-  ASSERT_EQ(run_program(command(1, "run", "--set ppo.iterations=3")).exit_code, 0);
+  ASSERT_EQ(run_program(command(1, "run", "--set training.iterations=3")).exit_code, 0);
   const std::string controller = "checkpoint:" + (dir_ / "run/checkpoints/best.h5").string();
   const Outcome compared =
       run_program(TRAFFIC_BIN_DIR
@@ -82,8 +82,8 @@ TEST_F(DqnTraining, ItsCheckpointIsAControllerLikeAnother) {
                   controller + " --seeds 1..2");
   EXPECT_EQ(compared.exit_code, 0) << compared.output;
   EXPECT_THAT(compared.output, HasSubstr("checkpoint"));
-  const Outcome onwards = run_program(
-      command(1, "second", "--set ppo.iterations=1 --set run.init_from=" + controller.substr(11)));
+  const Outcome onwards = run_program(command(
+      1, "second", "--set training.iterations=1 --set run.init_from=" + controller.substr(11)));
   EXPECT_EQ(onwards.exit_code, 0) << onwards.output;
   EXPECT_THAT(onwards.output, HasSubstr("perception, controller, its target and optimiser"));
 }
@@ -92,8 +92,8 @@ TEST_F(DqnTraining, WithAnAdvisorItBeginsByDoingWhatThatWould) {
   const std::string script = "'meter(density=10)'";
   const Outcome trained = run_program(
       command(2, "run",
-              "--set controller.advisor=" + script +
-                  " --set controller.top_k=10 --set env.zone_m=100 --set ppo.iterations=1 "
+              "--set vehicles.advisor=" + script +
+                  " --set vehicles.top_k=10 --set env.zone_m=100 --set training.iterations=1 "
                   "--set env.max_time_s=300 --set offpolicy.learning_starts=20000"));
   ASSERT_EQ(trained.exit_code, 0) << trained.output;
   const Outcome compared = run_program(
@@ -115,8 +115,8 @@ TEST_F(DqnTraining, SettingsThatItHasNoUseForAreRefused) {
     EXPECT_THAT(outcome.output, HasSubstr(text));
   };
   refused("--set offpolicy.learner=sac", 2, "offpolicy.learner is sac");
-  refused("--set action.longitudinal=acceleration", 2, "values are those of commands");
-  refused("--set ppo.rollout_fragment_length=0", 2, "does not wait for whole episodes");
+  refused("--set vehicles.longitudinal=acceleration", 2, "values are those of commands");
+  refused("--set episodes.rollout_fragment_length=0", 2, "does not wait for whole episodes");
   refused("--set 'env.cv_types=[\"nobody\"]'", 2, "no vehicle is of type");
   refused("--set offpolicy.buffer_size=1000000000", 8, "lower offpolicy.buffer_size");
 }

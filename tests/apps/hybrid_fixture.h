@@ -15,14 +15,16 @@ class HybridTest : public TrainTest {
            TRAFFIC_BIN_DIR "/traffic_train " TRAFFIC_SOURCE_DIR "/configs/hybrid.toml --run-dir " +
            (dir_ / run).string() + " --set 'data.files=[\"" + (dir_ / "row.h5").string() +
            "\"]' --set model.hidden_dim=16 --set model.gnn_layers=1 --set model.num_heads=2 "
-           "--set model.lstm_hidden=16 --set model.latent_dim=4 --set controller.hidden_dim=16 "
+           "--set model.lstm_hidden=16 --set model.latent_dim=4 --set vehicles.hidden_dim=16 "
            "--set phase1.train.max_steps=6 --set data.batch_size=4 "
            "--set checkpoint.save_interval_steps=2 --set env.max_time_s=45 "
-           "--set rollout.workers=1 --set rollout.envs_per_worker=2 --set ppo.train_batch_size=30 "
-           "--set ppo.minibatch_size=15 --set ppo.num_epochs=1 --set ppo.eval_interval=1 "
-           "--set ppo.eval_episodes=2 --set ppo.baseline_episodes=2 --set phase2.ppo.iterations=2 "
-           "--set phase3.ppo.iterations=2 --set evaluation.seeds=1..2 --set comm.timeout_s=60 "
-           "--set ppo.baseline_cache=" +
+           "--set rollout.workers=1 --set rollout.envs_per_worker=2 --set "
+           "episodes.train_batch_size=30 "
+           "--set ppo.minibatch_size=15 --set ppo.num_epochs=1 --set training.eval_interval=1 "
+           "--set training.eval_episodes=2 --set episodes.baseline_episodes=2 --set "
+           "phase2.training.iterations=2 "
+           "--set phase3.training.iterations=2 --set evaluation.seeds=1..2 --set comm.timeout_s=60 "
+           "--set episodes.baseline_cache=" +
            (dir_ / "cache").string() + " " + arguments;
   }
   [[nodiscard]] static std::string result_of(const std::string& run, int phase) {

@@ -123,8 +123,8 @@ TEST_F(HybridTest, EveryShippedConfigurationPassesTheDryRun) {
         entry.path().string() + " --dry-run --run-dir " + (dir_ / name).string() +
         " --set 'data.files=[\"" + (dir_ / "row.h5").string() +
         "\"]' --set env.max_time_s=30 --set rollout.workers=1 --set rollout.envs_per_worker=1 "
-        "--set ppo.baseline_episodes=1 --set run.allow_random_perception=true "
-        "--set ppo.baseline_cache=" +
+        "--set episodes.baseline_episodes=1 --set run.allow_random_perception=true "
+        "--set episodes.baseline_cache=" +
         (dir_ / "cache").string());
     EXPECT_EQ(outcome.exit_code, 0) << name << ": " << outcome.output;
     EXPECT_THAT(outcome.output, HasSubstr("dry run")) << name;

@@ -22,9 +22,12 @@ class JointTraining : public RunFolderTest {
          .run = run,
          .arguments =
              "--set env.max_time_s=120 --set rollout.workers=2 --set rollout.envs_per_worker=1 "
-             "--set ppo.iterations=2 --set ppo.train_batch_size=96 --set ppo.minibatch_size=48 "
-             "--set ppo.eval_interval=2 --set ppo.eval_episodes=2 --set ppo.handover_episodes=2 "
-             "--set ppo.baseline_episodes=4 --set evaluation.seeds= --set ppo.baseline_cache=" +
+             "--set training.iterations=2 --set episodes.train_batch_size=96 --set "
+             "ppo.minibatch_size=48 "
+             "--set training.eval_interval=2 --set training.eval_episodes=2 --set "
+             "training.final_episodes=2 "
+             "--set episodes.baseline_episodes=4 --set evaluation.seeds= --set "
+             "episodes.baseline_cache=" +
              (dir_ / "cache").string() + " " + arguments,
          .environment = environment});
   }
@@ -47,13 +50,13 @@ TEST_F(JointTraining, KilledAndResumedItEndsWithTheSameBits) {
 TEST_F(JointTraining, AnEvaluationDecidesAsTheTrainingDid) {
   const std::string learned =
       "--set ppo.target_kl=0 --set ppo.desired_kl=0 --set ppo.learning_rate=0.05 "
-      "--set joint_lights.target_kl=0 --set joint_lights.learning_rate=0.1 ";
+      "--set lights.ppo.target_kl=0 --set lights.ppo.learning_rate=0.1 ";
   ASSERT_EQ(run_program(train(1, "learned", learned)).exit_code, 0);
-  const Outcome trained = run_program(
-      train(1, "run",
-            "--set ppo.iterations=1 --set ppo.learning_rate=1e-9 --set joint_lights.num_epochs=1 "
-            "--set joint_lights.learning_rate=1e-9 --set run.init_from=" +
-                (dir_ / "learned/checkpoints/step-000000002.h5").string()));
+  const Outcome trained = run_program(train(
+      1, "run",
+      "--set training.iterations=1 --set ppo.learning_rate=1e-9 --set lights.ppo.num_epochs=1 "
+      "--set lights.ppo.learning_rate=1e-9 --set run.init_from=" +
+          (dir_ / "learned/checkpoints/step-000000002.h5").string()));
   ASSERT_EQ(trained.exit_code, 0) << trained.output;
   EXPECT_THAT(trained.output, HasSubstr("traffic lights"));
   const auto result = summary("run")["result"];
@@ -74,9 +77,9 @@ TEST_F(JointTraining, AnEvaluationDecidesAsTheTrainingDid) {
 TEST_F(JointTraining, UntrainedItIsItsScripts) {
   const Outcome trained = run_program(
       train(2, "run",
-            "--set ppo.iterations=1 --set ppo.num_epochs=1 --set ppo.learning_rate=1e-9 "
-            "--set ppo.final_learning_rate=1e-9 --set joint_lights.learning_rate=1e-9 "
-            "--set joint_lights.final_learning_rate=1e-9"));
+            "--set training.iterations=1 --set ppo.num_epochs=1 --set ppo.learning_rate=1e-9 "
+            "--set ppo.final_learning_rate=1e-9 --set lights.ppo.learning_rate=1e-9 "
+            "--set lights.ppo.final_learning_rate=1e-9"));
   ASSERT_EQ(trained.exit_code, 0) << trained.output;
   const Outcome evaluated =
       run_program(evaluate("--seeds 1..2 --controller none --controller 'greedy+glide(top=200)' "
@@ -94,15 +97,15 @@ TEST_F(JointTraining, BeginsWithLightsThatWereTrainedAlone) {
                               .arguments = "--set env.scenarios=[] --set env.scenario=arterial "
                                            "--set env.max_time_s=60 --set evaluation.seeds="}));
   ASSERT_EQ(lights.exit_code, 0) << lights.output;
-  const Outcome joint =
-      run_program(train(1, "run", "--set ppo.iterations=1 --set run.init_from=" + best("lights")));
+  const Outcome joint = run_program(
+      train(1, "run", "--set training.iterations=1 --set run.init_from=" + best("lights")));
   ASSERT_EQ(joint.exit_code, 0) << joint.output;
   EXPECT_THAT(joint.output, HasSubstr("best.h5: traffic lights"));
 }
 
 TEST_F(JointTraining, ASimulationThatDiesCostsItsEpisodeAndNothingElse) {
   const Outcome outcome = run_program(
-      train(1, "run", "--set ppo.iterations=1", "TRAFFIC_FAULT=sumo_env.step:0:900:kill"));
+      train(1, "run", "--set training.iterations=1", "TRAFFIC_FAULT=sumo_env.step:0:900:kill"));
   ASSERT_EQ(outcome.exit_code, 0) << outcome.output;
   EXPECT_THAT(outcome.output, HasSubstr("lost"));
   EXPECT_GE(summary("run")["faults"]["lost_episodes"], 1);
@@ -114,15 +117,15 @@ TEST_F(JointTraining, WhatCannotBeTrainedTogetherIsRefused) {
     EXPECT_EQ(outcome.exit_code, 2) << outcome.output;
     return outcome.output;
   };
-  EXPECT_THAT(refused("--set 'env.actors=[\"vehicles\"]'"),
-              AllOf(HasSubstr("expected env.actors"), HasSubstr("joint")));
+  EXPECT_THAT(refused("--set 'env.agents=[\"vehicles\"]'"),
+              AllOf(HasSubstr("expected env.agents"), HasSubstr("joint")));
   EXPECT_THAT(refused("--set env.beside=greedy"), HasSubstr("are both trained"));
-  EXPECT_THAT(refused("--set ppo.rollout_fragment_length=12"), HasSubstr("whole episodes"));
-  EXPECT_THAT(refused("--set signals.learner=dqn --set signals.encoder_layers=0"),
-              HasSubstr("signals.learner"));
+  EXPECT_THAT(refused("--set episodes.rollout_fragment_length=12"), HasSubstr("whole episodes"));
+  EXPECT_THAT(refused("--set lights.learner=dqn --set lights.encoder_layers=0"),
+              HasSubstr("lights.learner"));
   const std::string dark = refused("--set env.scenario=merge");
   EXPECT_THAT(dark, AllOf(HasSubstr("light"), Not(HasSubstr("iteration 1"))));
-  EXPECT_THAT(refused("--set run.phase=ppo"), HasSubstr("env.actors"));
+  EXPECT_THAT(refused("--set run.phase=ppo"), HasSubstr("env.agents"));
 }
 
 }  // namespace

@@ -68,10 +68,12 @@ class Phase2Test : public RunFolderTest {
            " --set env.max_time_s=60 --set rollout.workers=1 --set rollout.envs_per_worker=3 "
            "--set model.hidden_dim=32 --set model.gnn_layers=1 --set model.num_heads=2 "
            "--set model.lstm_hidden=32 --set model.latent_dim=8 "
-           "--set run.allow_random_perception=true --set controller.hidden_dim=16 "
-           "--set ppo.iterations=3 --set ppo.train_batch_size=100 --set ppo.minibatch_size=50 "
-           "--set ppo.num_epochs=2 --set ppo.eval_interval=2 --set ppo.eval_episodes=2 "
-           "--set ppo.baseline_episodes=4 --set evaluation.seeds= --set ppo.baseline_cache=" +
+           "--set run.allow_random_perception=true --set vehicles.hidden_dim=16 "
+           "--set training.iterations=3 --set episodes.train_batch_size=100 --set "
+           "ppo.minibatch_size=50 "
+           "--set ppo.num_epochs=2 --set training.eval_interval=2 --set training.eval_episodes=2 "
+           "--set episodes.baseline_episodes=4 --set evaluation.seeds= --set "
+           "episodes.baseline_cache=" +
            (dir_ / "cache").string() + " --set comm.timeout_s=60 " + arguments;
   }
   [[nodiscard]] std::string text(const fs::path& path) const {
@@ -110,7 +112,7 @@ TEST_F(Phase2Test, TwoRunsOfTheSameSeedEndWithTheSameBitsAfterThreeIterations) {
 
 TEST_F(Phase2Test, LeavesItsWeightsForProgramsThatDoNotKnowOurs) {
   ASSERT_EQ(run_program(command(2, "run",
-                                "--set ppo.iterations=1 --set run.name=trial "
+                                "--set training.iterations=1 --set run.name=trial "
                                 "--set evaluation.seeds=1..2"))
                 .exit_code,
             0);
@@ -141,14 +143,14 @@ TEST_F(Phase2Test, LeavesItsWeightsForProgramsThatDoNotKnowOurs) {
 }
 
 TEST_F(Phase2Test, StoppedAndResumedEndsWithTheBitsOfAnUninterruptedRun) {
-  ASSERT_EQ(run_program(command(2, "whole", "--set ppo.iterations=4")).exit_code, 0);
+  ASSERT_EQ(run_program(command(2, "whole", "--set training.iterations=4")).exit_code, 0);
   BackgroundProgram program(
-      command(2, "cut", "--set ppo.iterations=4", "TRAFFIC_FAULT=train.step:0:*:slow:200"));
+      command(2, "cut", "--set training.iterations=4", "TRAFFIC_FAULT=train.step:0:*:slow:200"));
   ASSERT_TRUE(wait_for_step("cut", 1, kStepTimeout_s));
   program.send(SIGUSR1);  // to mpirun, which forwards it to the ranks
   ASSERT_EQ(program.wait(), 75);
   EXPECT_EQ(summary("cut")["status"], "stopped");
-  const Outcome resumed = run_program(command(2, "cut", "--set ppo.iterations=4"));
+  const Outcome resumed = run_program(command(2, "cut", "--set training.iterations=4"));
   ASSERT_EQ(resumed.exit_code, 0) << resumed.output;
   EXPECT_THAT(resumed.output, HasSubstr("going on from checkpoint"));
   EXPECT_EQ(summary("whole")["parameters_xxh3"], summary("cut")["parameters_xxh3"]);
@@ -157,7 +159,7 @@ TEST_F(Phase2Test, StoppedAndResumedEndsWithTheBitsOfAnUninterruptedRun) {
 
 TEST_F(Phase2Test, StoppedAmidTheWarmUpTheLearningRateGoesOnToTheBit) {
   const std::string schedule =
-      "--set ppo.iterations=6 --set ppo.warmup_iterations=3 --set ppo.lr_schedule=cosine "
+      "--set training.iterations=6 --set ppo.warmup_iterations=3 --set ppo.lr_schedule=cosine "
       "--set ppo.learning_rate=1e-3 --set ppo.final_learning_rate=1e-7 --set ppo.weight_decay=1e-4 "
       "--set checkpoint.save_interval_s=0.001";
   ASSERT_EQ(run_program(command(2, "whole", schedule)).exit_code, 0);
@@ -186,10 +188,10 @@ TEST_F(Phase2Test, StoppedAmidTheWarmUpTheLearningRateGoesOnToTheBit) {
 }
 
 TEST_F(Phase2Test, ADemandCurriculumTrainsOnItsDemandsInTurn) {
-  const Outcome outcome = run_program(
-      command(2, "run",
-              "--set 'ppo.demand_curriculum=[0.3,1.5]' --set ppo.rollout_fragment_length=0 "
-              "--set env.max_time_s=120 --set ppo.iterations=4 --set ppo.eval_interval=2"));
+  const Outcome outcome = run_program(command(
+      2, "run",
+      "--set 'episodes.demand_curriculum=[0.3,1.5]' --set episodes.rollout_fragment_length=0 "
+      "--set env.max_time_s=120 --set training.iterations=4 --set training.eval_interval=2"));
   ASSERT_EQ(outcome.exit_code, 0) << outcome.output;
   std::vector<double> scales;
   std::ifstream in(dir_ / "run/metrics.jsonl");
@@ -245,7 +247,8 @@ TEST_F(Phase2Test, AStopInTheMiddleOfAnIterationSavesWhatWasCompleteBeforeIt) {
 }
 
 TEST_F(Phase2Test, SavesByTimeBetweenEvaluations) {
-  const std::string seldom = "--set ppo.eval_interval=100 --set checkpoint.save_interval_s=0.001";
+  const std::string seldom =
+      "--set training.eval_interval=100 --set checkpoint.save_interval_s=0.001";
   ASSERT_EQ(run_program(command(2, "whole", seldom)).exit_code, 0);
   ASSERT_NE(
       run_program(command(2, "cut", seldom, "TRAFFIC_FAULT=phase2.collect:1:2:kill")).exit_code, 0);
@@ -258,9 +261,9 @@ TEST_F(Phase2Test, SavesByTimeBetweenEvaluations) {
 TEST_F(Phase2Test, AnEvaluationMayTakeLongerThanRanksWaitForEachOther) {
   const Outcome outcome = run_program(
       command(2, "run",
-              "--set evaluation.seeds=1..12 --set env.max_time_s=0 --set ppo.iterations=1 "
-              "--set ppo.train_batch_size=20 --set ppo.rollout_fragment_length=5 "
-              "--set ppo.eval_episodes=1 --set ppo.baseline_episodes=1 "
+              "--set evaluation.seeds=1..12 --set env.max_time_s=0 --set training.iterations=1 "
+              "--set episodes.train_batch_size=20 --set episodes.rollout_fragment_length=5 "
+              "--set training.eval_episodes=1 --set episodes.baseline_episodes=1 "
               "--set comm.init_timeout_s=4 --set comm.timeout_s=4"));
   ASSERT_EQ(outcome.exit_code, 0) << outcome.output;
   EXPECT_TRUE(summary("run")["result"].contains("evaluation"));
@@ -281,7 +284,7 @@ TEST_F(Phase2Test, AControllerOfACheckpointIsEvaluatedBesideTheScriptedOnes) {
 }
 
 TEST_F(Phase2Test, IsEvaluatedInTheEnvironmentOfTheFirstCheckpointWithSetOnTop) {
-  const std::string few = "--set ppo.iterations=1 --set env.commit_s=7 --set env.zone_m=";
+  const std::string few = "--set training.iterations=1 --set env.commit_s=7 --set env.zone_m=";
   ASSERT_EQ(run_program(command(1, "a", few + "90")).exit_code, 0);
   ASSERT_EQ(run_program(command(1, "b", few + "80")).exit_code, 0);
   const auto name_of = [&](const char* run) {
@@ -305,7 +308,7 @@ TEST_F(Phase2Test, IsEvaluatedInTheEnvironmentOfTheFirstCheckpointWithSetOnTop) 
 }
 
 TEST_F(Phase2Test, ACheckpointWithSettingsThatAreGoneIsReadAndTheyAreNamedOnce) {
-  ASSERT_EQ(run_program(command(2, "run", "--set ppo.iterations=2")).exit_code, 0);
+  ASSERT_EQ(run_program(command(2, "run", "--set training.iterations=2")).exit_code, 0);
   const fs::path old = dir_ / "old.h5";
   write_as_older_version(dir_ / "run" / "checkpoints" / "phase2.h5", old);
   const std::string names = "does not know: model.old_width, ";
@@ -316,17 +319,17 @@ TEST_F(Phase2Test, ACheckpointWithSettingsThatAreGoneIsReadAndTheyAreNamedOnce) 
   EXPECT_EQ(count(evaluated.output, names), 1) << evaluated.output;
   EXPECT_THAT(evaluated.output, HasSubstr("old_table"));
   const Outcome resumed =
-      run_program(command(2, "run", "--set ppo.iterations=3 --resume " + old.string()));
+      run_program(command(2, "run", "--set training.iterations=3 --resume " + old.string()));
   EXPECT_EQ(resumed.exit_code, 0) << resumed.output;
   EXPECT_EQ(count(resumed.output, names), 1) << resumed.output;
-  const Outcome started =
-      run_program(command(2, "new", "--set ppo.iterations=1 --set run.init_from=" + old.string()));
+  const Outcome started = run_program(
+      command(2, "new", "--set training.iterations=1 --set run.init_from=" + old.string()));
   EXPECT_EQ(started.exit_code, 0) << started.output;
   EXPECT_EQ(count(started.output, names), 1) << started.output;
   // What the user writes is as strict as ever, and so are sizes.
   EXPECT_EQ(run_program(command(2, "no", "--set model.old_width=3")).exit_code, 2);
   const Outcome other =
-      run_program(command(2, "no", "--set controller.hidden_dim=8 --resume " + old.string()));
+      run_program(command(2, "no", "--set vehicles.hidden_dim=8 --resume " + old.string()));
   EXPECT_EQ(other.exit_code, 4) << other.output;
 }
 
@@ -349,9 +352,9 @@ TEST_F(Phase2Test, CrashesAndRubbishOfSimulationsCostTheirEpisodesOnly) {
 }
 
 TEST_F(Phase2Test, GoesOnWithOtherNumbersOfRanks) {
-  ASSERT_EQ(run_program(command(2, "run", "--set ppo.iterations=1")).exit_code, 0);
+  ASSERT_EQ(run_program(command(2, "run", "--set training.iterations=1")).exit_code, 0);
   for (const int ranks : {3, 1}) {
-    const std::string more = "--set ppo.iterations=" + std::to_string(ranks == 3 ? 2 : 3);
+    const std::string more = "--set training.iterations=" + std::to_string(ranks == 3 ? 2 : 3);
     const Outcome outcome = run_program(command(ranks, "run", more));
     ASSERT_EQ(outcome.exit_code, 0) << outcome.output;
     EXPECT_THAT(outcome.output, HasSubstr("not to the same bits"));
@@ -362,9 +365,9 @@ TEST_F(Phase2Test, GoesOnWithOtherNumbersOfRanks) {
 
 TEST_F(Phase2Test, TrainsOnAMixtureOfScenarios) {
   const std::string mixture =
-      "--set 'env.scenarios=[\"merge:2\",\"corridor\"]' --set ppo.train_batch_size=160 "
-      "--set ppo.eval_episodes=4 --set ppo.iterations=2 --set ppo.imitation_iterations=1 "
-      "--set 'ppo.imitation_controllers=[\"meter\",\"none\"]'";
+      "--set 'env.scenarios=[\"merge:2\",\"corridor\"]' --set episodes.train_batch_size=160 "
+      "--set training.eval_episodes=4 --set training.iterations=2 --set imitation.iterations=1 "
+      "--set 'imitation.controllers=[\"meter\",\"none\"]'";
   const Outcome outcome = run_program(command(2, "a", mixture));
   ASSERT_EQ(outcome.exit_code, 0) << outcome.output;
   EXPECT_THAT(outcome.output, HasSubstr("\n  merge: meter gains "));
@@ -388,13 +391,13 @@ TEST_F(Phase2Test, TrainsOnAMixtureOfScenarios) {
 TEST_F(Phase2Test, ImitatesAScriptedControllerBeforeItLearnsByItself) {
   const Outcome outcome = run_program(
       command(2, "run",
-              "--set 'controller.advisor=\"\"' "
+              "--set 'vehicles.advisor=\"\"' "
               "--set env.scenario=corridor --set env.max_time_s=150 --set env.zone_m=200 "
-              "--set env.lead_only=true --set controller.top_k=10 --set "
-              "'action.commands=[\"none\",\"arrive_late\"]' "
-              "--set ppo.imitation_iterations=3 --set 'ppo.imitation_controllers=[\"yield\"]' "
-              "--set ppo.iterations=4 --set ppo.num_epochs=20 --set ppo.learning_rate=0.01 "
-              "--set ppo.rollout_fragment_length=20"));
+              "--set env.lead_only=true --set vehicles.top_k=10 --set "
+              "'vehicles.commands=[\"none\",\"arrive_late\"]' "
+              "--set imitation.iterations=3 --set 'imitation.controllers=[\"yield\"]' "
+              "--set training.iterations=4 --set ppo.num_epochs=20 --set ppo.learning_rate=0.01 "
+              "--set episodes.rollout_fragment_length=20"));
   ASSERT_EQ(outcome.exit_code, 0) << outcome.output;
   std::vector<double> losses;
   std::vector<double> cv_steps;
@@ -422,17 +425,17 @@ TEST_F(Phase2Test, ImitatesAScriptedControllerBeforeItLearnsByItself) {
 
 TEST_F(Phase2Test, ImitatesWhereItDrivesItselfToTheBitAlsoWhereTheRunIsResumed) {
   const std::string dagger =
-      "--set 'controller.inputs=[\"features\",\"globals\"]' --set env.max_time_s=240 "
-      "--set ppo.imitation_controllers='[\"meter\"]' --set ppo.dagger_share=1 "
-      "--set ppo.imitation_iterations=3 --set ppo.num_epochs=20 --set ppo.learning_rate=0.01 ";
-  ASSERT_EQ(run_program(command(2, "whole", dagger + "--set ppo.iterations=3")).exit_code, 0);
-  ASSERT_EQ(run_program(command(2, "parts", dagger + "--set ppo.iterations=2")).exit_code, 0);
-  ASSERT_EQ(run_program(command(2, "parts", dagger + "--set ppo.iterations=3")).exit_code, 0);
+      "--set 'vehicles.inputs=[\"features\",\"globals\"]' --set env.max_time_s=240 "
+      "--set imitation.controllers='[\"meter\"]' --set imitation.dagger_share=1 "
+      "--set imitation.iterations=3 --set ppo.num_epochs=20 --set ppo.learning_rate=0.01 ";
+  ASSERT_EQ(run_program(command(2, "whole", dagger + "--set training.iterations=3")).exit_code, 0);
+  ASSERT_EQ(run_program(command(2, "parts", dagger + "--set training.iterations=2")).exit_code, 0);
+  ASSERT_EQ(run_program(command(2, "parts", dagger + "--set training.iterations=3")).exit_code, 0);
   EXPECT_EQ(summary("whole")["parameters_xxh3"], summary("parts")["parameters_xxh3"]);
   EXPECT_EQ(text(dir_ / "whole" / "episodes.csv"), text(dir_ / "parts" / "episodes.csv"));
   ASSERT_EQ(run_program(command(2, "script",
-                                dagger + "--set ppo.iterations=3 "
-                                         "--set ppo.dagger_share=0"))
+                                dagger + "--set training.iterations=3 "
+                                         "--set imitation.dagger_share=0"))
                 .exit_code,
             0);
   const auto losses = [&](const std::string& run) {
@@ -454,14 +457,14 @@ TEST_F(Phase2Test, ImitatesWhereItDrivesItselfToTheBitAlsoWhereTheRunIsResumed) 
 
 /// Advised by a script, on traffic that it has something to say in.
 const std::string kAdvised =
-    "--set 'controller.inputs=[\"features\",\"globals\"]' --set env.max_time_s=300 "
-    "--set 'controller.advisor=meter(density=10)' --set env.zone_m=100 "
-    "--set controller.top_k=10 --set ppo.decide=greedy ";
+    "--set 'vehicles.inputs=[\"features\",\"globals\"]' --set env.max_time_s=300 "
+    "--set 'vehicles.advisor=meter(density=10)' --set env.zone_m=100 "
+    "--set vehicles.top_k=10 --set training.decide=greedy ";
 
 TEST_F(Phase2Test, WhoIsAdvisedBeginsAsTheScript) {
   const Outcome outcome = run_program(
       command(2, "run",
-              kAdvised + "--set ppo.iterations=1 --set ppo.eval_interval=9 "
+              kAdvised + "--set training.iterations=1 --set training.eval_interval=9 "
                          "--set ppo.learning_rate=1e-9 --set ppo.final_learning_rate=1e-9 "
                          "--set evaluation.seeds=1..2 "
                          "--set 'evaluation.controllers=[\"none\",\"meter(density=10)\"]'"));
@@ -477,7 +480,8 @@ TEST_F(Phase2Test, WhoIsAdvisedBeginsAsTheScript) {
 
 TEST_F(Phase2Test, WhoIsAdvisedLearnsToTheBitAlsoWhereTheRunIsResumed) {
   ASSERT_EQ(run_program(command(2, "whole", kAdvised)).exit_code, 0);
-  ASSERT_EQ(run_program(command(2, "parts", kAdvised + "--set ppo.iterations=1")).exit_code, 0);
+  ASSERT_EQ(run_program(command(2, "parts", kAdvised + "--set training.iterations=1")).exit_code,
+            0);
   ASSERT_EQ(run_program(command(2, "parts", kAdvised)).exit_code, 0);
   EXPECT_EQ(summary("whole")["parameters_xxh3"], summary("parts")["parameters_xxh3"]);
   // A checkpoint knows its advisor: one with another is not the same controller.
@@ -485,9 +489,9 @@ TEST_F(Phase2Test, WhoIsAdvisedLearnsToTheBitAlsoWhereTheRunIsResumed) {
       "--set run.init_from=" + (dir_ / "whole" / "checkpoints" / "phase2.h5").string();
   for (const std::string how : {"", " --dry-run"}) {
     const Outcome other =
-        run_program(command(2, "other", kAdvised + "--set controller.advisor=meter " + from + how));
+        run_program(command(2, "other", kAdvised + "--set vehicles.advisor=meter " + from + how));
     EXPECT_EQ(other.exit_code, 4) << other.output;
-    EXPECT_THAT(other.output, HasSubstr("controller.advisor = \"meter(density=10)\", "
+    EXPECT_THAT(other.output, HasSubstr("vehicles.advisor = \"meter(density=10)\", "
                                         "this run has \"meter\""));
   }
   const Outcome fits = run_program(command(2, "fits", kAdvised + from + " --dry-run"));
@@ -496,11 +500,11 @@ TEST_F(Phase2Test, WhoIsAdvisedLearnsToTheBitAlsoWhereTheRunIsResumed) {
 
 /// Entropy outweighs the reward, so a controller that leaves all alone learns to stop everybody.
 const std::string kUnlearns =
-    "--set 'controller.inputs=[\"features\",\"globals\"]' --set env.max_time_s=180 "
-    "--set controller.first_command_probability=0.02 --set ppo.ent_coef=10 "
+    "--set 'vehicles.inputs=[\"features\",\"globals\"]' --set env.max_time_s=180 "
+    "--set vehicles.first_command_probability=0.02 --set ppo.ent_coef=10 "
     "--set ppo.learning_rate=0.02 --set ppo.final_learning_rate=0.02 --set ppo.target_kl=0 "
-    "--set ppo.rollback_factor=0.25 --set ppo.decide=sampled "
-    "--set ppo.iterations=4 --set ppo.eval_interval=1 --set ppo.eval_episodes=6 ";
+    "--set training.rollback_factor=0.25 --set training.decide=sampled "
+    "--set training.iterations=4 --set training.eval_interval=1 --set training.eval_episodes=6 ";
 
 TEST_F(Phase2Test, AFallOfTheGainGoesBackToTheBestAlsoWhereTheRunIsResumed) {
   const Outcome outcome = run_program(command(2, "whole", kUnlearns));
@@ -530,11 +534,11 @@ TEST_F(Phase2Test, AFallOfTheGainGoesBackToTheBestAlsoWhereTheRunIsResumed) {
 TEST_F(Phase2Test, APolicyThatCommandsNobodyIsSaidOnceToBeNoControl) {
   const Outcome outcome =
       run_program(command(1, "run",
-                          "--set 'controller.inputs=[\"features\",\"globals\"]' "
-                          "--set env.max_time_s=60 --set controller.first_command_probability=0.02 "
-                          "--set ppo.decide=greedy --set ppo.learning_rate=1e-6 "
+                          "--set 'vehicles.inputs=[\"features\",\"globals\"]' "
+                          "--set env.max_time_s=60 --set vehicles.first_command_probability=0.02 "
+                          "--set training.decide=greedy --set ppo.learning_rate=1e-6 "
                           "--set ppo.final_learning_rate=1e-6 "
-                          "--set ppo.iterations=2 --set ppo.eval_interval=1"));
+                          "--set training.iterations=2 --set training.eval_interval=1"));
   ASSERT_EQ(outcome.exit_code, 0) << outcome.output;
   EXPECT_THAT(outcome.output, HasSubstr("0 vehicle-seconds under control"));
   const std::string said = "the policy commands nobody on these seeds";
@@ -545,9 +549,9 @@ TEST_F(Phase2Test, APolicyThatCommandsNobodyIsSaidOnceToBeNoControl) {
 TEST_F(Phase2Test, WhatIsHandedOverIsWorthWhatTheTrainingSays) {
   for (const std::string decides : {"greedy", "sampled"}) {
     ASSERT_EQ(run_program(command(2, decides,
-                                  "--set 'controller.inputs=[\"features\",\"globals\"]' "
-                                  "--set env.max_time_s=240 --set ppo.iterations=1 "
-                                  "--set ppo.decide=" +
+                                  "--set 'vehicles.inputs=[\"features\",\"globals\"]' "
+                                  "--set env.max_time_s=240 --set training.iterations=1 "
+                                  "--set training.decide=" +
                                       decides))
                   .exit_code,
               0);
@@ -570,12 +574,12 @@ TEST_F(Phase2Test, WhatIsHandedOverIsWorthWhatTheTrainingSays) {
 }
 
 TEST_F(Phase2Test, ACacheOfBaselinesThatCannotBeUsedCostsTheirTimeOnly) {
-  const std::string few = "--set ppo.iterations=1 ";
+  const std::string few = "--set training.iterations=1 ";
   std::ofstream(dir_ / "file") << "no folder";
-  const std::string nowhere = "--set ppo.baseline_cache=" + (dir_ / "file/cache").string();
+  const std::string nowhere = "--set episodes.baseline_cache=" + (dir_ / "file/cache").string();
   const Outcome not_kept = run_program(command(2, "a", few + nowhere));
   ASSERT_EQ(not_kept.exit_code, 0) << not_kept.output;
-  EXPECT_THAT(not_kept.output, HasSubstr("are not kept (ppo.baseline_cache)"));
+  EXPECT_THAT(not_kept.output, HasSubstr("are not kept (episodes.baseline_cache)"));
   ASSERT_EQ(run_program(command(2, "b", few)).exit_code, 0);
   const fs::path kept = fs::directory_iterator(dir_ / "cache")->path();
   fs::resize_file(kept, fs::file_size(kept) / 2);
@@ -591,8 +595,8 @@ TEST_F(Phase2Test, ACacheOfBaselinesThatCannotBeUsedCostsTheirTimeOnly) {
 }
 
 TEST_F(Phase2Test, ADryRunMeasuresNextToNothingAndKeepsNothing) {
-  const Outcome outcome = run_program(
-      command(2, "run", "--dry-run --set ppo.baseline_episodes=10000 --set env.max_time_s=900"));
+  const Outcome outcome = run_program(command(
+      2, "run", "--dry-run --set episodes.baseline_episodes=10000 --set env.max_time_s=900"));
   ASSERT_EQ(outcome.exit_code, 0) << outcome.output;
   EXPECT_THAT(outcome.output, HasSubstr("network merge: 1 conflict, 2 approaches"));
   EXPECT_THAT(outcome.output, HasSubstr("measured 1 uncontrolled episodes of 6 s of merge"));
@@ -620,18 +624,18 @@ TEST_F(Phase2Test, RandomPerceptionHasToBeAskedFor) {
   for (const char* how : {"", "--dry-run"}) {
     const Outcome refused = run_program(command(2, "run", unasked + how));
     EXPECT_EQ(refused.exit_code, 2) << refused.output;
-    for (const char* part : {"run.init_from", "controller.inputs=[", "allow_random_perception"}) {
+    for (const char* part : {"run.init_from", "vehicles.inputs=[", "allow_random_perception"}) {
       EXPECT_THAT(refused.output, HasSubstr(part));
     }
     EXPECT_THAT(refused.output, ::testing::Not(HasSubstr("uncontrolled"))) << "simulations ran";
     EXPECT_FALSE(fs::exists(dir_ / "run")) << "left a folder behind";
   }
   // Nobody has to say again what a checkpoint holds.
-  ASSERT_EQ(run_program(command(2, "run", "--set ppo.iterations=1")).exit_code, 0);
-  EXPECT_EQ(run_program(command(2, "run", "--set ppo.iterations=2 " + unasked)).exit_code, 0);
+  ASSERT_EQ(run_program(command(2, "run", "--set training.iterations=1")).exit_code, 0);
+  EXPECT_EQ(run_program(command(2, "run", "--set training.iterations=2 " + unasked)).exit_code, 0);
   EXPECT_EQ(run_program(command(2, "features",
-                                unasked + "--set 'controller.inputs=[\"features\",\"globals\"]' "
-                                          "--set ppo.iterations=1"))
+                                unasked + "--set 'vehicles.inputs=[\"features\",\"globals\"]' "
+                                          "--set training.iterations=1"))
                 .exit_code,
             0);
 }

@@ -31,12 +31,14 @@ class SearchTest : public RunFolderTest {
            " --set search.episodes=56 --set search.final_episodes=6 --set "
            "search.training_minutes=0 "
            "--set rollout.workers=2 --set rollout.envs_per_worker=1 "
-           "--set controller.hidden_dim=16 --set ppo.iterations=2 --set ppo.imitation_iterations=1 "
-           "--set 'search.decides=[\"env.zone_m\",\"action.commands\","
-           "\"ppo.imitation_controllers\",\"ppo.imitation_iterations\"]' "
-           "--set ppo.train_batch_size=200 --set ppo.minibatch_size=100 --set ppo.num_epochs=2 "
-           "--set ppo.eval_episodes=2 --set ppo.baseline_episodes=2 --set evaluation.seeds= "
-           "--set ppo.baseline_cache=" +
+           "--set vehicles.hidden_dim=16 --set training.iterations=2 --set imitation.iterations=1 "
+           "--set 'search.decides=[\"env.zone_m\",\"vehicles.commands\","
+           "\"imitation.controllers\",\"imitation.iterations\"]' "
+           "--set episodes.train_batch_size=200 --set ppo.minibatch_size=100 --set "
+           "ppo.num_epochs=2 "
+           "--set training.eval_episodes=2 --set episodes.baseline_episodes=2 --set "
+           "evaluation.seeds= "
+           "--set episodes.baseline_cache=" +
            (dir_ / "cache").string() + " --set comm.timeout_s=60 " + arguments;
   }
   [[nodiscard]] std::string text(const fs::path& path) const {
@@ -76,10 +78,10 @@ TEST_F(SearchTest, FindsAScriptThatGainsTrainsFromItAndKnowsItWhenResumed) {
 TEST_F(SearchTest, QLearningBeginsWithTheScriptThatWasFoundAndIsComparedWithIt) {
   const Outcome outcome = run_program(
       command("run",
-              "--set env.scenario=merge --set env.max_time_s=600 --set ppo.imitation_iterations=0 "
-              "--set 'search.decides=[\"env.zone_m\",\"action.commands\","
-              "\"controller.advisor\",\"controller.advice_probability\"]' "
-              "--set ppo.rollout_fragment_length=25",
+              "--set env.scenario=merge --set env.max_time_s=600 --set imitation.iterations=0 "
+              "--set 'search.decides=[\"env.zone_m\",\"vehicles.commands\","
+              "\"vehicles.advisor\",\"vehicles.advice_probability\"]' "
+              "--set episodes.rollout_fragment_length=25",
               "any_dqn.toml"));
   ASSERT_EQ(outcome.exit_code, 0) << outcome.output;
   const auto best = search_of("run")["best"].get<std::string>();
@@ -106,7 +108,7 @@ TEST_F(SearchTest, SaysWhenNoScriptHelpsAndTrainsWithoutOne) {
 
 TEST_F(SearchTest, BeforeLightsEveryKindOfScriptIsTriedAndNoEpisodeIsLost) {
   const Outcome outcome = run_program(command(
-      "run", "--set env.scenario=corridor --set env.max_time_s=120 --set ppo.iterations=1"));
+      "run", "--set env.scenario=corridor --set env.max_time_s=120 --set training.iterations=1"));
   ASSERT_EQ(outcome.exit_code, 0) << outcome.output;
   EXPECT_THAT(outcome.output, Not(HasSubstr("episode lost")));
   const auto found = search_of("run");

@@ -70,7 +70,7 @@ TEST_P(SignalsTrainingWith, KilledAndResumedItEndsWithTheSameBits) {
 /// Its best is one that has learned, and so does not decide as the script that policies begin as.
 TEST_P(SignalsTrainingWith, AnEvaluationDecidesAsTheTrainingDid) {
   const std::string all = std::string(GetParam()) +
-                          " --set signals.demand=[1.0,1.0] --set ppo.eval_episodes=1 "
+                          " --set lights.demand=[1.0,1.0] --set training.eval_episodes=1 "
                           "--set ppo.target_kl=0 --set ppo.learning_rate=0.1 ";
   ASSERT_EQ(run_program(train(1, "learned", all)).exit_code, 0);
   const Outcome trained = run_program(train(
@@ -94,9 +94,9 @@ std::string name_of_policy(const ::testing::TestParamInfo<const char*>& policy) 
 }
 
 INSTANTIATE_TEST_SUITE_P(Policies, SignalsTrainingWith,
-                         ::testing::Values("--set signals.encoder_layers=0", "",
-                                           "--set signals.learner=dqn "
-                                           "--set signals.encoder_layers=0 "
+                         ::testing::Values("--set lights.encoder_layers=0", "",
+                                           "--set lights.learner=dqn "
+                                           "--set lights.encoder_layers=0 "
                                            "--set offpolicy.learning_starts=8 "
                                            "--set offpolicy.update_interval=1 "
                                            "--set offpolicy.target_interval=3 "
@@ -104,13 +104,13 @@ INSTANTIATE_TEST_SUITE_P(Policies, SignalsTrainingWith,
                          name_of_policy);
 
 TEST_F(SignalsTraining, WhatAReplayCannotHoldIsRefused) {
-  const Outcome around = run_program(train(1, "run", "--set signals.learner=dqn"));
+  const Outcome around = run_program(train(1, "run", "--set lights.learner=dqn"));
   EXPECT_EQ(around.exit_code, 2);
   EXPECT_THAT(around.output,
-              AllOf(HasSubstr("signals.encoder_layers is 1"), HasSubstr("expected 0")));
+              AllOf(HasSubstr("lights.encoder_layers is 1"), HasSubstr("expected 0")));
   const Outcome late =
       run_program(train(1, "run",
-                        "--set signals.learner=dqn --set signals.encoder_layers=0 "
+                        "--set lights.learner=dqn --set lights.encoder_layers=0 "
                         "--set offpolicy.buffer_size=1000 --set offpolicy.learning_starts=2000"));
   EXPECT_EQ(late.exit_code, 2);
   EXPECT_THAT(late.output, HasSubstr("offpolicy.learning_starts is 2000"));
@@ -119,26 +119,26 @@ TEST_F(SignalsTraining, WhatAReplayCannotHoldIsRefused) {
 TEST_F(SignalsTraining, APolicyOfAnotherKindIsNoStart) {
   ASSERT_EQ(run_program(train(1, "first")).exit_code, 0);
   const Outcome other = run_program(
-      train(1, "second", "--set signals.encoder_layers=0 --set run.init_from=" + best("first")));
+      train(1, "second", "--set lights.encoder_layers=0 --set run.init_from=" + best("first")));
   EXPECT_EQ(other.exit_code, 4) << other.output;
-  EXPECT_THAT(other.output, AllOf(HasSubstr("signals.encoder_layers = 1"), HasSubstr("set them")));
+  EXPECT_THAT(other.output, AllOf(HasSubstr("lights.encoder_layers = 1"), HasSubstr("set them")));
   const Outcome other_learner =
       run_program(train(1, "fourth",
-                        "--set signals.learner=dqn --set signals.encoder_layers=0 --set "
+                        "--set lights.learner=dqn --set lights.encoder_layers=0 --set "
                         "offpolicy.learning_starts=8"));
   EXPECT_EQ(other_learner.exit_code, 0) << other_learner.output;
   const Outcome of_values = run_program(
-      train(1, "fifth", "--set signals.encoder_layers=0 --set run.init_from=" + best("fourth")));
+      train(1, "fifth", "--set lights.encoder_layers=0 --set run.init_from=" + best("fourth")));
   EXPECT_EQ(of_values.exit_code, 4) << of_values.output;
-  EXPECT_THAT(of_values.output, HasSubstr("signals.learner = \"dqn\", this run has \"ppo\""));
-  const Outcome same =
-      run_program(train(1, "third", "--set ppo.iterations=1 --set run.init_from=" + best("first")));
+  EXPECT_THAT(of_values.output, HasSubstr("lights.learner = \"dqn\", this run has \"ppo\""));
+  const Outcome same = run_program(
+      train(1, "third", "--set training.iterations=1 --set run.init_from=" + best("first")));
   EXPECT_EQ(same.exit_code, 0) << same.output;
 }
 
 TEST_F(SignalsTraining, ASimulationThatDiesCostsItsEpisodeAndNothingElse) {
   const Outcome outcome = run_program(
-      train(1, "run", "--set ppo.iterations=1", "TRAFFIC_FAULT=sumo_env.step:0:50:kill"));
+      train(1, "run", "--set training.iterations=1", "TRAFFIC_FAULT=sumo_env.step:0:50:kill"));
   ASSERT_EQ(outcome.exit_code, 0) << outcome.output;
   EXPECT_THAT(outcome.output, HasSubstr("lost"));
   EXPECT_GE(summary("run")["faults"]["lost_episodes"], 1);
@@ -146,17 +146,17 @@ TEST_F(SignalsTraining, ASimulationThatDiesCostsItsEpisodeAndNothingElse) {
 
 TEST_F(SignalsTraining, OtherActorsAreRefused) {
   const Outcome both =
-      run_program(train(1, "run", "--set 'env.actors=[\"vehicles\", \"signals\"]'"));
+      run_program(train(1, "run", "--set 'env.agents=[\"vehicles\", \"lights\"]'"));
   EXPECT_EQ(both.exit_code, 2);
-  EXPECT_THAT(both.output, AllOf(HasSubstr("expected env.actors"), HasSubstr("joint")));
-  const Outcome wrong = run_program(train(1, "run", "--set 'env.actors=[\"vehicles\"]'"));
+  EXPECT_THAT(both.output, AllOf(HasSubstr("expected env.agents"), HasSubstr("joint")));
+  const Outcome wrong = run_program(train(1, "run", "--set 'env.agents=[\"vehicles\"]'"));
   EXPECT_EQ(wrong.exit_code, 2);
-  EXPECT_THAT(wrong.output, HasSubstr("expected env.actors"));
+  EXPECT_THAT(wrong.output, HasSubstr("expected env.agents"));
 }
 
 TEST_F(SignalsTraining, LightsAreTrainedBesideVehiclesThatAreControlled) {
   const std::string beside =
-      "--set env.scenario=arterial --set env.beside=glide --set ppo.iterations=1";
+      "--set env.scenario=arterial --set env.beside=glide --set training.iterations=1";
   const Outcome trained = run_program(train(1, "run", beside));
   ASSERT_EQ(trained.exit_code, 0) << trained.output;
   const Outcome evaluated = run_program(evaluate(

@@ -69,15 +69,16 @@ TEST_F(StopTest, AtEachPlaceOfTheWorldModelsTraining) {
 
 TEST_F(StopTest, AtEachPlaceOfTheControllersTraining) {
   const auto command_of = [&](const std::string& run, const std::string& environment) {
-    return simulated("rl_only", run,
-                     "--set env.max_time_s=60 --set rollout.workers=1 "
-                     "--set rollout.envs_per_worker=2 --set controller.hidden_dim=16 "
-                     "--set ppo.iterations=3 --set ppo.train_batch_size=40 "
-                     "--set ppo.minibatch_size=20 --set ppo.num_epochs=1 --set ppo.eval_interval=2 "
-                     "--set ppo.eval_episodes=2 --set ppo.baseline_episodes=2 "
-                     "--set ppo.baseline_cache=" +
-                         (dir_ / "cache").string(),
-                     environment);
+    return simulated(
+        "rl_only", run,
+        "--set env.max_time_s=60 --set rollout.workers=1 "
+        "--set rollout.envs_per_worker=2 --set vehicles.hidden_dim=16 "
+        "--set training.iterations=3 --set episodes.train_batch_size=40 "
+        "--set ppo.minibatch_size=20 --set ppo.num_epochs=1 --set training.eval_interval=2 "
+        "--set training.eval_episodes=2 --set episodes.baseline_episodes=2 "
+        "--set episodes.baseline_cache=" +
+            (dir_ / "cache").string(),
+        environment);
   };
   expect_stops_cost_nothing(command_of, {{"phase2.collect", "1", SIGTERM},
                                          {"train.step", "*", SIGUSR1},
@@ -108,10 +109,10 @@ TEST_F(StopTest, AtEachPlaceOfQLearningsTraining) {
   const auto command_of = [&](const std::string& run, const std::string& environment) {
     return simulated("dqn", run,
                      "--preset test --set env.max_time_s=60 --set rollout.workers=1 "
-                     "--set rollout.envs_per_worker=2 --set ppo.train_batch_size=28 "
-                     "--set ppo.rollout_fragment_length=7 --set ppo.baseline_episodes=2 "
+                     "--set rollout.envs_per_worker=2 --set episodes.train_batch_size=28 "
+                     "--set episodes.rollout_fragment_length=7 --set episodes.baseline_episodes=2 "
                      "--set offpolicy.learning_starts=40 --set offpolicy.n_step=3 "
-                     "--set offpolicy.batch_size=16 --set ppo.baseline_cache=" +
+                     "--set offpolicy.batch_size=16 --set episodes.baseline_cache=" +
                          (dir_ / "cache").string(),
                      environment);
   };

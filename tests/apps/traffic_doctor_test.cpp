@@ -109,10 +109,10 @@ TEST_F(DoctorTest, WhereNoVehicleCanBeConnectedTheLightsCan) {
   EXPECT_EQ(both.exit_code, 0) << both.output;
   EXPECT_THAT(both.output, AllOf(HasSubstr("ok       signals"), HasSubstr("configs/joint.toml")));
   // Who says that vehicles are to act hears that they cannot, and of the other way.
-  const Outcome vehicles = run_program(look + "--set 'env.actors=[\"vehicles\"]'");
+  const Outcome vehicles = run_program(look + "--set 'env.agents=[\"vehicles\"]'");
   EXPECT_EQ(vehicles.exit_code, 2) << vehicles.output;
   EXPECT_THAT(vehicles.output,
-              AllOf(HasSubstr("FAILED   env.cv_types"), HasSubstr("env.actors = [\"signals\"]")));
+              AllOf(HasSubstr("FAILED   env.cv_types"), HasSubstr("env.agents = [\"lights\"]")));
 }
 
 TEST_F(DoctorTest, DoesNotJudgeATrafficThatNobodyHasEntered) {

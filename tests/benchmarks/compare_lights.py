@@ -34,8 +34,8 @@ EPISODE_S, PERIOD_S, YELLOW_S, MIN_GREEN_S = 900, 5, 3, 5
 DECISIONS = EPISODE_S // PERIOD_S
 SUMO_ARGS = ["--collision.action", "warn", "--collision.mingap-factor", "0"]
 EPISODES, EVAL_EPISODES, EVAL_INTERVAL = 3, 6, 10  # of our training: an iteration, a selection, iterations between two
-SAME_EPISODES = {"env.scenarios": "[]", "signals.episodes": EPISODES, "ppo.eval_episodes": EVAL_EPISODES,
-                 "ppo.eval_interval": EVAL_INTERVAL, "signals.demand": "[1.0, 1.0]", "env.max_time_s": EPISODE_S, "env.yellow_s": YELLOW_S,
+SAME_EPISODES = {"env.scenarios": "[]", "lights.episodes": EPISODES, "training.eval_episodes": EVAL_EPISODES,
+                 "training.eval_interval": EVAL_INTERVAL, "lights.demand": "[1.0, 1.0]", "env.max_time_s": EPISODE_S, "env.yellow_s": YELLOW_S,
                  "env.min_green_s": MIN_GREEN_S, "env.all_red_s": 0, "rollout.workers": 1, "run.threads_per_rank": 1,
                  "log.tensorboard": "false", "evaluation.seeds": '""'}
 
@@ -160,8 +160,8 @@ def rates(args, name, cfg, scratch):
     seeds = list(range(300, 301 + args.episodes))
     steps = DECISIONS * args.episodes
     order = {"net": str(net), "routes": str(cfg.with_suffix(".rou.xml")), "single": name == "one_light", "seeds": seeds[1:]}
-    quiet = {"ppo.eval_interval": 1000, "ppo.eval_episodes": 1}
-    untrained, _ = train_ours(cfg, {**quiet, "ppo.iterations": 1, "ppo.num_epochs": 1, "ppo.learning_rate": 1e-9,
+    quiet = {"training.eval_interval": 1000, "training.eval_episodes": 1}
+    untrained, _ = train_ours(cfg, {**quiet, "training.iterations": 1, "ppo.num_epochs": 1, "ppo.learning_rate": 1e-9,
                                     "ppo.final_learning_rate": 1e-9}, scratch)
     by_chance = [f"checkpoint:{untrained},sampled"]
 
@@ -191,8 +191,8 @@ def rates(args, name, cfg, scratch):
         return steps / (full - start)
 
     def ours_learning():
-        start, _ = cpu_of(lambda: train_ours(cfg, {**quiet, "ppo.iterations": 1}, scratch))
-        full, _ = cpu_of(lambda: train_ours(cfg, {**quiet, "ppo.iterations": 1 + args.iterations}, scratch))
+        start, _ = cpu_of(lambda: train_ours(cfg, {**quiet, "training.iterations": 1}, scratch))
+        full, _ = cpu_of(lambda: train_ours(cfg, {**quiet, "training.iterations": 1 + args.iterations}, scratch))
         return EPISODES * DECISIONS * args.iterations / (full - start)
 
     def peer_rate(use_libsumo=True, **more):
@@ -249,7 +249,7 @@ def delay(args, name, cfg, scratch):
     order = {"net": str(cfg.with_suffix(".net.xml")), "routes": str(cfg.with_suffix(".rou.xml")), "single": name == "one_light"}
     rows, scripts = [], {}
     for training_seed in range(1, 1 + args.training_seeds):
-        training = {"run.seed": training_seed, "ppo.iterations": args.training}
+        training = {"run.seed": training_seed, "training.iterations": args.training}
         cpu_s, (checkpoint, summary) = cpu_of(lambda: train_ours(cfg, training, scratch))
         selections = args.training // EVAL_INTERVAL + 3  # that of the own programs, the first and the last one
         decisions = DECISIONS * (EPISODES * args.training + EVAL_EPISODES * selections)

@@ -16,10 +16,10 @@ from whole_programs import (ROOT, add_peer_arguments, environment, figure, has_p
 
 def ours(args, folder):
     settings = {"env.scenario": f'"{args.scenario}"', "env.control_period_s": 1.0, "model.hidden_dim": 64, "model.gnn_layers": 2,
-                "model.num_heads": 4, "model.lstm_hidden": 64, "model.lstm_layers": 1, "ppo.train_batch_size": args.batch,
-                "ppo.minibatch_size": 128, "ppo.num_epochs": 10, "ppo.rollout_fragment_length": 200, "ppo.target_kl": 0.0,
-                "ppo.value_epochs": 0, "ppo.iterations": args.iterations, "ppo.eval_interval": 1000, "ppo.eval_episodes": 1,
-                "ppo.baseline_episodes": 2, "evaluation.seeds": '""', "ppo.baseline_cache": f'"{folder}"', "rollout.workers": 2,
+                "model.num_heads": 4, "model.lstm_hidden": 64, "model.lstm_layers": 1, "episodes.train_batch_size": args.batch,
+                "ppo.minibatch_size": 128, "ppo.num_epochs": 10, "episodes.rollout_fragment_length": 200, "ppo.target_kl": 0.0,
+                "ppo.value_epochs": 0, "training.iterations": args.iterations, "training.eval_interval": 1000, "training.eval_episodes": 1,
+                "episodes.baseline_episodes": 2, "evaluation.seeds": '""', "episodes.baseline_cache": f'"{folder}"', "rollout.workers": 2,
                 "rollout.envs_per_worker": 1, "run.threads_per_rank": 1, "run.allow_random_perception": "true", "log.tensorboard": "false"}
     rows, summary = train("phase2.toml", 2, settings, folder)
     rates = [r["time/env_steps_per_s"] for r in rows if "time/env_steps_per_s" in r][1:]

@@ -14,7 +14,7 @@ from pathlib import Path
 from whole_programs import environment, program, train
 
 PRESETS = ["test", "normal", "max", "memory", "vram"]
-SHORT = {"ppo.baseline_episodes": 2, "ppo.eval_episodes": 1, "ppo.eval_interval": 1000, "ppo.value_first_epochs": 0,
+SHORT = {"episodes.baseline_episodes": 2, "training.eval_episodes": 1, "training.eval_interval": 1000, "ppo.value_first_epochs": 0,
          "evaluation.seeds": '""', "run.allow_random_perception": "true"}
 
 
@@ -26,7 +26,7 @@ def measure(phase, preset, args, folder):
                      "train.stage1_share": 0, "log.interval_steps": 1}
         rate, duration = "samples_per_s", "time/step_s"
     else:
-        settings |= SHORT | {"ppo.iterations": args.iterations, "ppo.baseline_cache": f'"{folder}/baselines"'}
+        settings |= SHORT | {"training.iterations": args.iterations, "episodes.baseline_cache": f'"{folder}/baselines"'}
         rate, duration = "env_steps_per_s", "time/iteration_s"
     rows, summary = train(None, args.ranks, settings, folder, ["--preset", preset])
     seconds = [row[duration] for row in rows if duration in row]

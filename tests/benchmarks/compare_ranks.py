@@ -4,9 +4,9 @@
     tests/benchmarks/compare_ranks.py configs/snakes.toml --ranks 1 2 --rounds 3 \
         --set offpolicy.max_episodes=2000
     tests/benchmarks/compare_ranks.py configs/rl_only.toml --ranks 1 2 --nodes 10gbit --rounds 3 \
-        --per-rank rollout.workers=1 --per-rank ppo.train_batch_size=600 --per-rank ppo.minibatch_size=150 \
-        --set rollout.envs_per_worker=1 --set ppo.iterations=12 --set ppo.baseline_episodes=2 \
-        --set ppo.eval_interval=1000 --set ppo.eval_episodes=1 --set evaluation.seeds=
+        --per-rank rollout.workers=1 --per-rank episodes.train_batch_size=600 --per-rank ppo.minibatch_size=150 \
+        --set rollout.envs_per_worker=1 --set training.iterations=12 --set episodes.baseline_episodes=2 \
+        --set training.eval_interval=1000 --set training.eval_episodes=1 --set evaluation.seeds=
 
 With --nodes each rank is a "node" of its own (tests/nodes/nodes.sh) behind a link of that rate. Prints the rate of each
 run, the medians and their ratio to the first number of ranks, and the load of the machine, without which the figures say

@@ -97,7 +97,7 @@ config::Config small() {
                   .lstm_hidden = 64,
                   .lstm_layers = 1,
                   .latent_dim = 32};
-  config.controller.hidden_dim = 64;
+  config.vehicles.hidden_dim = 64;
   return config;
 }
 

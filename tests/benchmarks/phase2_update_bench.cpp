@@ -26,9 +26,9 @@ config::Config small() {
   config.model.hidden_dim = 64;
   config.model.lstm_hidden = 64;
   config.model.latent_dim = 32;
-  config.controller.hidden_dim = 64;
-  config.action.commands = {"none", "stop", "fast"};
-  config.action.lane_change = false;
+  config.vehicles.hidden_dim = 64;
+  config.vehicles.commands = {"none", "stop", "fast"};
+  config.vehicles.lane_change = false;
   config.ppo.minibatch_size = 64;
   config.ppo.num_epochs = 10;
   config.ppo.value_epochs = 4;

@@ -122,10 +122,10 @@ const std::vector<BadConfig> kBadConfigs{
     {"PhaseThatDoesNotExist", "run.phase = 7\n",
      "bad.toml:1:13: run.phase: found '7', expected one of all, 1, 2, 3, world_model, ppo, "
      "ppo_constrained, snakes, signals, dqn, joint, or several with commas between"},
-    {"KeyInAnotherPhase", "[phase2.ppo]\niteration = 1\n",
-     "bad.toml:2:1: phase2.ppo.iteration: unknown key; did you mean 'ppo.iterations'?"},
-    {"ValueInAnotherPhase", "[phase3.ppo]\niterations = 0\n",
-     "bad.toml:2:14: ppo.iterations: found 0, expected 1 to 1000000 iterations"},
+    {"KeyInAnotherPhase", "[phase2.training]\niteration = 1\n",
+     "bad.toml:2:1: phase2.training.iteration: unknown key; did you mean 'training.iterations'?"},
+    {"ValueInAnotherPhase", "[phase3.training]\niterations = 0\n",
+     "bad.toml:2:14: training.iterations: found 0, expected 1 to 1000000 iterations"},
     {"RunInTheTableOfAPhase", "[phase1.run]\nseed = 1\n",
      "bad.toml:2:8: run.seed: is the same for all phases; give it outside the tables of a phase"},
     {"PhaseFour", "[phase4.ppo]\ngamma = 1\n",
@@ -226,35 +226,61 @@ TEST(BadConfig, AContradictionWithARefusedValueIsNotReportedOnTop) {
 }
 
 TEST(BadConfig, OnlyWhatIsAmongTheActionsCanBeImitated) {
-  const std::string imitation = "[ppo]\nimitation_iterations = 2\nimitation_controllers = ";
+  const std::string imitation = "[imitation]\niterations = 2\ncontrollers = ";
   EXPECT_THAT(
-      errors_of(imitation + "['meter', 'yield']\n[action]\ncommands = ['none', 'stop']\n"),
+      errors_of(imitation + "['meter', 'yield']\n[vehicles]\ncommands = ['none', 'stop']\n"),
       AllOf(HasSubstr("found 2, expected one or as many as there are scenarios, which is 1"),
             HasSubstr("expected arrive_late among them, which yield asks for")));
-  EXPECT_THAT(errors_of(imitation + "['meter']\n[action]\nlongitudinal = 'target_speed'\n"),
+  EXPECT_THAT(errors_of(imitation + "['meter']\n[vehicles]\nlongitudinal = 'target_speed'\n"),
               HasSubstr("found \"target_speed\", expected \"categorical\""));
   EXPECT_EQ(errors_of(imitation + "['meter']\n"), "no error");
 }
 
 TEST(BadConfig, AnAdvisorIsAScriptForVehiclesWhoseCommandsThereAre) {
-  EXPECT_THAT(errors_of("[controller]\nadvisor = 'yield'\n"),
+  EXPECT_THAT(errors_of("[vehicles]\nadvisor = 'yield'\n"),
               HasSubstr("expected arrive_late among them, which yield asks for"));
-  EXPECT_THAT(errors_of("[controller]\nadvisor = 'max_pressure'\n"),
-              HasSubstr("controller.advisor"));
-  EXPECT_THAT(errors_of("[controller]\nadvisor = 'metre'\n"), HasSubstr("did you mean 'meter'?"));
-  EXPECT_THAT(errors_of("[action]\ncommands = ['none', 'left', 'right']\nlane_change = true\n"),
+  EXPECT_THAT(errors_of("[vehicles]\nadvisor = 'max_pressure'\n"), HasSubstr("vehicles.advisor"));
+  EXPECT_THAT(errors_of("[vehicles]\nadvisor = 'metre'\n"), HasSubstr("did you mean 'meter'?"));
+  EXPECT_THAT(errors_of("[vehicles]\ncommands = ['none', 'left', 'right']\nlane_change = true\n"),
               HasSubstr("found true, expected false, for left and right are among the commands"));
-  EXPECT_THAT(
-      errors_of("[controller]\nadvisor = 'meter'\n[action]\nlongitudinal = 'acceleration'\n"),
-      HasSubstr("found \"acceleration\", expected \"categorical\""));
-  EXPECT_EQ(errors_of("[controller]\nadvisor = 'meter(density=25)'\n"), "no error");
+  EXPECT_THAT(errors_of("[vehicles]\nadvisor = 'meter'\nlongitudinal = 'acceleration'\n"),
+              HasSubstr("found \"acceleration\", expected \"categorical\""));
+  EXPECT_EQ(errors_of("[vehicles]\nadvisor = 'meter(density=25)'\n"), "no error");
 }
 
 TEST(BadConfig, EpisodesFromSavedTrafficAreWholeAndNeedAFolderForIt) {
-  EXPECT_THAT(errors_of("[ppo]\nepisode_s = 30\nbaseline_cache = ''\n"),
-              AllOf(HasSubstr("ppo.rollout_fragment_length"), HasSubstr("found 200, expected 0"),
-                    HasSubstr("expected a folder"), HasSubstr("expected 0 or at least 60")));
-  EXPECT_EQ(errors_of("[ppo]\nepisode_s = 600\nrollout_fragment_length = 0\n"), "no error");
+  EXPECT_THAT(
+      errors_of("[episodes]\nlength_s = 30\nbaseline_cache = ''\n"),
+      AllOf(HasSubstr("episodes.rollout_fragment_length"), HasSubstr("found 200, expected 0"),
+            HasSubstr("expected a folder"), HasSubstr("expected 0 or at least 60")));
+  EXPECT_EQ(errors_of("[episodes]\nlength_s = 600\nrollout_fragment_length = 0\n"), "no error");
+}
+
+TEST(BadConfig, KeysAndTablesOfEarlierVersionsAreRefusedWithTheirNewNames) {
+  EXPECT_EQ(errors_of("[run]\nphase = 2\n[ppo]\niterations = 5\nhandover_episodes = 3\n"
+                      "imitation_controllers = ['meter']\n"),
+            "bad.toml:4:1: ppo.iterations: has moved to training.iterations\n"
+            "bad.toml:5:1: ppo.handover_episodes: has moved to training.final_episodes\n"
+            "bad.toml:6:1: ppo.imitation_controllers: has moved to imitation.controllers");
+  EXPECT_EQ(errors_of("[env]\nactors = ['vehicles']\n[action]\nlane_change = false\n[controller]\n"
+                      "[signals]\n[joint_lights]\n"),
+            "bad.toml:2:1: env.actors: has moved to env.agents\n"
+            "bad.toml:3:2: action: has moved to vehicles\n"
+            "bad.toml:5:2: controller: has moved to vehicles\n"
+            "bad.toml:6:2: signals: has moved to lights\n"
+            "bad.toml:7:2: joint_lights: has moved to lights.ppo");
+  EXPECT_EQ(errors_of("[phase2.ppo]\nepisode_s = 600\n[phase2.controller]\ntop_k = 3\n"),
+            "bad.toml:2:1: phase2.ppo.episode_s: has moved to phase2.episodes.length_s\n"
+            "bad.toml:3:9: phase2.controller: has moved to phase2.vehicles");
+  const Overrides overrides{.assignments = {{"--set", "controller.top_k", "3"},
+                                            {"--set", "signals.learner", "dqn"},
+                                            {"--set", "phase2.ppo.decide", "greedy"}}};
+  EXPECT_EQ(errors_of("", overrides),
+            "--set: controller.top_k: has moved to vehicles.top_k\n"
+            "--set: signals.learner: has moved to lights.learner\n"
+            "--set: phase2.ppo.decide: has moved to phase2.training.decide");
+  EXPECT_THAT(errors_of("", {.assignments = {{"--set", "controller.no_such_key", "3"}}}),
+              HasSubstr("unknown key"));
 }
 
 TEST(BadConfig, ErrorsOfFileAndCommandLineComeTogether) {

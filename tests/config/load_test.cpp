@@ -166,9 +166,22 @@ TEST(Load, SetReachesOnePhaseOrAll) {
   const Plan plan = load_plan("", overrides);
   ASSERT_EQ(plan.phases.size(), 3U);
   EXPECT_EQ(plan.phases[0].train.epochs, 2);  // of the preset in phase 1
-  EXPECT_EQ(plan.phases[1].ppo.iterations, 5);
+  EXPECT_EQ(plan.phases[1].training.iterations, 5);
   EXPECT_EQ(plan.phases[1].ppo.gamma, 0.25);
   EXPECT_EQ(plan.phases[2].ppo.gamma, 0.75);
+}
+
+TEST(Load, KeysOfLightsPpoThatNothingSetsFollowPpo) {
+  const Config file =
+      parse_config("[lights.ppo]\ngamma = 0.5\n[ppo]\ngamma = 0.9\nnum_epochs = 3\n", "lights.toml",
+                   set({"ppo.lr_schedule=cosine"}));
+  EXPECT_EQ(file.lights.ppo.gamma, 0.5);
+  EXPECT_EQ(file.lights.ppo.num_epochs, 3);
+  EXPECT_EQ(file.lights.ppo.lr_schedule, "cosine");
+  EXPECT_EQ(file.ppo.gamma, 0.9);
+  const Config again = parse_config(to_toml(file), "stored", set({"ppo.num_epochs=7"}));
+  EXPECT_EQ(again.ppo.num_epochs, 7);
+  EXPECT_EQ(again.lights.ppo.num_epochs, 3);  // the stored configuration writes all keys
 }
 
 TEST(Load, APlanReadsBackToItself) {

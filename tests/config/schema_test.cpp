@@ -19,9 +19,8 @@
 #include "traffic/config/help.h"
 #include "traffic/config/load.h"
 #include "traffic/config/write.h"
-#include "train/joint/settings.h"
+#include "traffic/core/error.h"
 #include "train/offpolicy/settings.h"
-#include "train/signals/settings.h"
 #include "train/snakes/settings.h"
 
 namespace traffic::config {
@@ -50,22 +49,22 @@ constexpr std::size_t count_members() {
 }
 
 static_assert(count_members<Augmentation>() == 6, "the count itself works");
-static_assert(count_members<Config>() == 20,  // with the extensions, which have rows of their own
+static_assert(count_members<Config>() == 23,  // with the extensions, which have rows of their own
               "a new struct is to be added to the sum below");
-constexpr std::size_t kNested = 1;  // Data::augmentation
+constexpr std::size_t kNested = 2;  // Data::augmentation, Lights::ppo
 constexpr std::size_t kFields =
     count_members<Run>() + count_members<Model>() + count_members<Data>() - kNested +
     count_members<Augmentation>() + count_members<Train>() + count_members<LossScale>() +
     count_members<Gpu>() + count_members<Memory>() + count_members<Env>() +
-    count_members<Rollout>() + count_members<Action>() + count_members<Controller>() +
-    count_members<Ppo>() + count_members<Lagrange>() + count_members<Evaluation>() +
+    count_members<Rollout>() + count_members<Vehicles>() + count_members<Training>() +
+    count_members<Episodes>() + count_members<Imitation>() + 2 * count_members<Ppo>() +
+    count_members<Lights>() + count_members<Lagrange>() + count_members<Evaluation>() +
     count_members<Search>() + count_members<Comm>() + count_members<Checkpoint>() +
     count_members<Log>() + count_members<Profile>();
 
 /// Of sections that come with a training.
 constexpr std::size_t kOwnFields =
-    count_members<train::offpolicy::OffPolicy>() + count_members<train::snakes::Snakes>() +
-    count_members<train::signals::Signals>() + count_members<train::joint::JointLights>();
+    count_members<train::offpolicy::OffPolicy>() + count_members<train::snakes::Snakes>();
 
 TEST(Schema, HasARowForEveryFieldOfTheStructs) { EXPECT_EQ(schema().size(), kFields + kOwnFields); }
 
@@ -79,7 +78,7 @@ TEST(Schema, NoTwoRowsShareAKeyOrAField) {
         std::visit([](auto* at) { return static_cast<const void*>(at); }, row.field(config));
     EXPECT_TRUE(fields.insert(field).second) << row.key;
     const std::string_view section = row.section();
-    const std::set<std::string_view> own{"offpolicy", "game", "signals", "joint_lights"};
+    const std::set<std::string_view> own{"offpolicy", "game"};
     if (own.contains(section)) continue;
     EXPECT_GE(field, static_cast<const void*>(&config));
     EXPECT_LT(field, static_cast<const void*>(&config + 1));
@@ -153,6 +152,43 @@ TEST(Write, TheModelHashDependsOnTheModelOnly) {
   EXPECT_NE(model_hash(config), model_hash(Config{}));
 }
 
+TEST(LearningRates, EveryNumberThatIsNamedSoIsMarkedAndNothingElse) {
+  Config config;
+  for (const Row& row : schema()) {
+    const bool is_number = std::holds_alternative<double*>(row.field(config));
+    const bool is_named_so = row.name().find("learning_rate") != std::string_view::npos &&
+                             !row.name().ends_with("_share");
+    EXPECT_EQ(row.is_learning_rate, is_number && is_named_so) << row.key;
+  }
+}
+
+TEST(LearningRates, HalvingReachesTheRatesOfAllTrainings) {
+  const Config config;
+  Config halved = config;
+  halve_learning_rates(halved);
+  const auto before = flatten(config);
+  const auto after = flatten(halved);
+  std::set<std::string> changed;
+  for (const auto& [key, value] : before) {
+    if (after.at(key) == value) continue;
+    changed.insert(key);
+    EXPECT_EQ(std::stod(after.at(key)), 0.5 * std::stod(value)) << key;
+  }
+  const std::set<std::string> rates{
+      "train.learning_rate",       // phase 1
+      "train.min_learning_rate",   // phase 1
+      "ppo.learning_rate",         // vehicles by PPO
+      "ppo.final_learning_rate",   // vehicles by PPO
+      "lights.ppo.learning_rate",  // lights by PPO
+      "lights.ppo.final_learning_rate",
+      "lagrange.learning_rate",  // phase 3
+      "lagrange.critic_learning_rate",
+      "offpolicy.learning_rate",        // Q-learning of vehicles, of lights and of snakes
+      "offpolicy.actor_learning_rate",  // DDPG and SAC of snakes
+      "offpolicy.temperature_learning_rate"};
+  EXPECT_EQ(changed, rates);
+}
+
 TEST(Range, ContainsAndDescribesItsBounds) {
   EXPECT_EQ((Range{.low = 1, .high = 64}.describe()), "1 to 64");
   EXPECT_EQ((Range{.low = 0, .high = 1, .high_open = true}.describe()), ">= 0 and < 1");
@@ -172,6 +208,30 @@ TEST(Help, ShowsEveryKeyWithItsDefaultAndLimits) {
   EXPECT_THAT(text, HasSubstr("[data.augmentation]"));
   EXPECT_THAT(text, HasSubstr("0 to 65536 samples"));
   EXPECT_THAT(text, HasSubstr("one of fp32, bf16"));
+}
+
+TEST(Help, NamesTheTablesThatAllPhasesShare) {
+  std::string shared;
+  for (const Section& section : sections()) {
+    const auto rows = schema();
+    const auto row = std::ranges::find_if(
+        rows, [&](const Row& candidate) { return candidate.section() == section.name; });
+    Config defaults;
+    try {
+      parse_config("[phase2." + std::string(section.name) + "]\n" + std::string(row->name()) +
+                       " = " + to_toml_value(row->field(defaults)) + "\n",
+                   "phase.toml");
+    } catch (const ConfigError& error) {
+      if (std::string(error.what()).find("is the same for all phases") == std::string::npos) {
+        continue;
+      }
+      shared += "`[" + std::string(section.name) + "]`, ";
+    }
+  }
+  EXPECT_EQ(shared, "`[run]`, `[gpu]`, `[comm]`, `[log]`, ");
+  EXPECT_THAT(help_markdown(),
+              HasSubstr("All phases of a run share `[run]`, `[comm]`, `[gpu]`, `[log]` and "
+                        "`[model]`."));
 }
 
 TEST(Help, TheCommittedReferenceIsTheGeneratedOne) {
@@ -199,13 +259,14 @@ TEST(Docs, TheSettingsOfControllerMdAreTheDefaultsAndTheShippedOnes) {
   int compared = 0;
   for (std::string line; std::getline(in, line);) {
     std::smatch row;
-    if (!std::regex_match(line, row,
-                          std::regex(R"(\| (`ppo\.[^|]*) \| ([^|]*) \| ([^|]*) \|.*)"))) {
+    if (!std::regex_match(
+            line, row, std::regex(R"(\| (`(?:ppo|episodes)\.[^|]*) \| ([^|]*) \| ([^|]*) \|.*)"))) {
       continue;
     }
     const auto keys = items(row[1]);
+    const std::string table = keys.at(0).substr(0, keys.at(0).find('.') + 1);
     for (std::size_t i = 0; i < keys.size(); ++i, ++compared) {
-      const std::string key = keys[i].starts_with("ppo.") ? keys[i] : "ppo." + keys[i];
+      const std::string key = keys[i].starts_with(table) ? keys[i] : table + keys[i];
       EXPECT_EQ(std::stod(items(row[2]).at(i)), std::stod(defaults.at(key))) << line;
       EXPECT_EQ(std::stod(items(row[3]).at(i)), std::stod(shipped.at(key))) << line;
     }

@@ -94,7 +94,7 @@ class OneMachineTest : public NodesTest {
                               "/configs/signals.toml --preset test --set run.device=cpu "
                               "--set env.scenarios=[] --set env.scenario=lights_arterial "
                               "--set env.max_time_s=60 --set evaluation.seeds= "
-                              "--set ppo.iterations=3 --run-dir " +
+                              "--set training.iterations=3 --run-dir " +
            (dir_ / "run").string();
   }
 };

@@ -217,10 +217,10 @@ TEST_F(NetworkStudyTest, SaysWhichControllersAndCommandsCanDoNothing) {
   EXPECT_THAT(kinds(look(config, {.controllers = {"vsl(density=20)+greedy"}}).findings),
               ElementsAre("warning --controller"));
   config.env.scenario = "merge";
-  config.action.longitudinal = "categorical";
-  config.action.lane_change = false;
-  config.action.commands = {"none", "arrive_late"};
-  EXPECT_THAT(kinds(look(config, kLearns).findings), ElementsAre("error action.commands"));
+  config.vehicles.longitudinal = "categorical";
+  config.vehicles.lane_change = false;
+  config.vehicles.commands = {"none", "arrive_late"};
+  EXPECT_THAT(kinds(look(config, kLearns).findings), ElementsAre("error vehicles.commands"));
   config.env.scenario = "corridor";
   EXPECT_THAT(kinds(look(config, kLearns).findings), IsEmpty());
 }

@@ -41,7 +41,7 @@ set = ["env.zone_m=50"]
 [keys]
 ppo.learning_rate = "1e-4 .. 1e-2 log"
 ppo.num_epochs = "3 .. 10"
-controller.inputs = [["features", "globals"], ["features"]]
+vehicles.inputs = [["features", "globals"], ["features"]]
 run.device = ["cpu"]
 ppo.ent_coef = [0.001, 1]
 )");

@@ -24,8 +24,9 @@ class TrafficTuneTest : public RunFolderTest {
         << "search = \"grid\"\nbudgets = [1, 3]\ntraining_seeds = [1, 2]\nkeep = 0.4\n"
         << "figure = \"" << figure << "\"\n"
         << "set = [\"env.max_time_s=60\", \"rollout.workers=1\", \"rollout.envs_per_worker=2\", "
-           "\"ppo.train_batch_size=40\", \"ppo.minibatch_size=20\", \"ppo.baseline_episodes=2\", "
-           "\"ppo.eval_episodes=2\", \"ppo.eval_interval=1\", \"ppo.baseline_cache="
+           "\"episodes.train_batch_size=40\", \"ppo.minibatch_size=20\", "
+           "\"episodes.baseline_episodes=2\", "
+           "\"training.eval_episodes=2\", \"training.eval_interval=1\", \"episodes.baseline_cache="
         << (dir_ / "cache").string() << "\"]\n"
         << more << "[keys]\nppo.learning_rate = " << rates << "\n";
   }

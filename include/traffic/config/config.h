@@ -133,7 +133,7 @@ struct Env {
   bool behind = false;     ///< also those that have just passed a conflict
   double commit_s = 0;     ///< how long arrive_late is kept; 0: for the control period
   double lead_s = 0;       ///< how long before a conflicting green arrive_late may begin
-  std::vector<std::string> actors = {"vehicles"};  ///< vehicles, signals or both
+  std::vector<std::string> agents = {"vehicles"};  ///< vehicles, lights or both
   std::string beside;  ///< a script of the other kind, which acts beside the trained controller
   double yellow_s = 3.0;
   double all_red_s = 0.0;
@@ -151,11 +151,11 @@ struct Env {
   double max_accel_mps2 = 2.0;
 
   [[nodiscard]] bool vehicles_act() const { return acts("vehicles"); }
-  [[nodiscard]] bool lights_act() const { return acts("signals"); }
+  [[nodiscard]] bool lights_act() const { return acts("lights"); }
 
  private:
-  [[nodiscard]] bool acts(std::string_view actor) const {
-    return std::find(actors.begin(), actors.end(), actor) != actors.end();
+  [[nodiscard]] bool acts(std::string_view agent) const {
+    return std::find(agents.begin(), agents.end(), agent) != agents.end();
   }
 };
 
@@ -168,42 +168,67 @@ struct Rollout {
   std::int64_t max_restarts = 5;  ///< of a simulation in a row, without an episode finished between
 };
 
-struct Action {
+/// Connected vehicles as an agent: the commands to them, and the network that gives commands.
+struct Vehicles {
   std::string longitudinal = "categorical";  ///< categorical | target_speed | acceleration
   std::vector<std::string> commands = {"none", "stop", "slow", "hold", "fast"};  ///< of categorical
   bool lane_change = true;  ///< whether lane changes may be asked for
-};
-
-struct Controller {
   /// features | globals | encoding | pooled | latents
   std::vector<std::string> inputs = {"features", "globals", "encoding", "pooled", "latents"};
   std::string perception_precision = "fp32";  ///< fp32 | bf16 | fp16
   std::int64_t hidden_dim = 256;
   std::int64_t layers = 2;
-  std::int64_t top_k = 5;                   ///< CVs under control at once, at most
+  std::int64_t top_k = 5;                   ///< maximum number of vehicles under control at once
   double importance_weight = 1.0;           ///< alpha of the influence score
   double impact_weight = 0.5;               ///< beta of the influence score
   double first_command_probability = 0.35;  ///< of an untrained controller without an advisor
-  /// The scripted controller whose advice it sees, and follows at first; empty: none.
+  /// The scripted controller whose advice the policy sees, and follows at first; empty: none.
   std::string advisor;
-  double advice_probability = 0.9;  ///< with which an untrained controller does what is advised
+  double advice_probability = 0.9;  ///< with which an untrained controller follows the advice
 };
 
-struct Ppo {
+/// How long a training with simulations lasts, and how its policies are evaluated.
+struct Training {
   std::int64_t iterations = 200;
-  std::string learner_device = "auto";    ///< auto, cpu, run: where run.device is
-  std::int64_t imitation_iterations = 0;  ///< of those, the first ones
-  /// The scripted ones that they imitate: one for all scenarios, or one for each.
-  std::vector<std::string> imitation_controllers = {"meter"};
-  double imitation_agreement = 0.0;  ///< with the expert, at which imitation ends; 0: never early
-  double dagger_share = 0.0;         ///< of imitated episodes, driven by the learner
-  double prior_coef = 0.0;           ///< pull towards what was imitated, right after imitation
-  std::int64_t train_batch_size = 4000;  ///< control steps of all ranks in an iteration
+  std::int64_t eval_interval = 10;  ///< iterations
+  std::int64_t eval_episodes = 20;
+  std::int64_t final_episodes = 0;  ///< episodes of the final comparison; 0: eval_episodes
+  std::string decide =
+      "auto";  ///< greedy, sampled, auto: whichever the selection seeds show better
+  std::int64_t max_rollbacks = 3;  ///< returns to the best controller after a fall of the gain
+  double rollback_factor = 0.5;    ///< on the learning rate, at each return
+};
+
+/// The episodes that training collects, and the rewards in them.
+struct Episodes {
+  double length_s = 0;  ///< training episodes begin at any time of the scenario; 0: all of it
+  std::int64_t rollout_fragment_length = 200;  ///< control steps; 0: whole episodes
+  std::int64_t train_batch_size = 4000;        ///< control steps of all ranks in an iteration
+  std::vector<double> demand_curriculum;       ///< demand scales of equal parts of the training
+  std::string credit = "conflict";             ///< conflict | global
+  double reward_scale = 100.0;                 ///< of the growth over the expected demand
+  double intervention_cost = 4e-4;  ///< of a second under control, in units of the reward
+  double hard_brake_cost = 0.0;     ///< of a second of hard braking
+  std::int64_t baseline_episodes = 64;
+  std::string baseline_cache = ".cache/baselines";  ///< folder; empty: measured in every run
+};
+
+/// The first iterations, in which the vehicles' policy imitates scripted controllers.
+struct Imitation {
+  std::int64_t iterations = 0;  ///< at most; 0: no imitation
+  /// The scripted controllers to imitate: one for all scenarios, or one for each.
+  std::vector<std::string> controllers = {"meter"};
+  double agreement = 0.0;     ///< with the script, at which imitation ends; 0: never early
+  double dagger_share = 0.0;  ///< share of imitated episodes that the learner drives
+  double prior_coef = 0.0;    ///< pull towards the imitated policy, right after imitation
+};
+
+/// Proximal policy optimisation of one agent.
+struct Ppo {
+  std::string learner_device = "auto";   ///< auto, cpu, run: where run.device is
   std::int64_t minibatch_size = 128;     ///< states of all ranks in a policy step
   std::int64_t accumulation_steps = 1;   ///< parts in which a minibatch goes through
   std::int64_t num_epochs = 10;          ///< passes over the batch in an iteration
-  double episode_s = 0;  ///< of training, from any time of the scenario; 0: all of it
-  std::int64_t rollout_fragment_length = 200;  ///< control steps; 0: whole episodes
   std::int64_t value_first_epochs = 12;  ///< passes of the value alone before the first update
   std::int64_t value_epochs = 0;         ///< the same before the updates of every iteration
   double value_lambda = 0.97;            ///< decay of the returns that those passes fit
@@ -217,26 +242,25 @@ struct Ppo {
   double clip_range = 0.2;
   double vf_clip_range = 10.0;  ///< in standardised units; 0: no clipping
   double ent_coef = 0.01;
-  double final_ent_share = 1.0;  ///< what is left of it at the last iteration
+  double final_ent_share = 1.0;  ///< share of ent_coef that is left at the last iteration
   double vf_coef = 0.5;
   double target_kl = 0.02;  ///< 0: no early stop
-  double desired_kl =
-      0.0;  ///< of an update, that the policy's learning rate is led by; 0: it is not
+  double desired_kl = 0.0;  ///< of an update; it steers the policy's learning rate; 0: it does not
   double clip_norm = 0.5;
-  std::string credit = "conflict";        ///< conflict | global
-  double reward_scale = 100.0;            ///< of the growth over the expected demand
-  double intervention_cost = 4e-4;        ///< of a second under control, in units of the reward
-  double hard_brake_cost = 0.0;           ///< of a second of hard braking
-  std::vector<double> demand_curriculum;  ///< demand scales of equal parts of the training
-  std::int64_t baseline_episodes = 64;
-  std::string baseline_cache = ".cache/baselines";  ///< folder; empty: measured in every run
-  std::int64_t eval_interval = 10;                  ///< iterations
-  std::int64_t eval_episodes = 20;
-  std::int64_t handover_episodes = 0;  ///< of the last comparison; 0: eval_episodes
-  std::string decide =
-      "auto";  ///< greedy, sampled, auto: whichever the selection seeds show better
-  std::int64_t max_rollbacks = 3;  ///< returns to the best controller after a fall of the gain
-  double rollback_factor = 0.5;    ///< on the learning rate, at each
+};
+
+/// Traffic lights as an agent.
+struct Lights {
+  std::string learner = "ppo";  ///< ppo | dqn
+  std::int64_t hidden_dim = 48;
+  std::int64_t encoder_layers = 0;
+  std::int64_t episodes = 4;                ///< of all ranks in an iteration
+  std::vector<double> demand = {0.1, 1.3};  ///< minimum and maximum factor on the demand
+  double reward_scale = 0.1;                ///< of a second lost
+  std::int64_t max_greens = 8;              ///< for which a decision in a replay has room
+  Ppo ppo;                                  ///< keys that are not set follow Config::ppo
+
+  [[nodiscard]] bool learns_values() const { return learner == "dqn"; }
 };
 
 struct Lagrange {
@@ -264,7 +288,7 @@ struct Search {
   double minutes = 0;                ///< 0: none
   std::int64_t episodes = 0;         ///< of all rounds; 0: as many as fit the minutes
   std::int64_t final_episodes = 12;  ///< with which what was found is compared once more
-  double training_minutes = 20;      ///< for the training after it; 0: as ppo.iterations says
+  double training_minutes = 20;      ///< for the training after it; 0: as training.iterations says
   /// Keys that follow from what was found.
   std::vector<std::string> decides = {"env.zone_m",
                                       "env.lead_only",
@@ -273,23 +297,23 @@ struct Search {
                                       "env.lead_s",
                                       "env.slow_mps",
                                       "env.control_period_s",
-                                      "action.commands",
-                                      "controller.top_k",
-                                      "controller.first_command_probability",
-                                      "controller.advisor",
-                                      "controller.advice_probability",
-                                      "ppo.iterations",
-                                      "ppo.imitation_controllers",
-                                      "ppo.imitation_iterations",
+                                      "vehicles.commands",
+                                      "vehicles.top_k",
+                                      "vehicles.first_command_probability",
+                                      "vehicles.advisor",
+                                      "vehicles.advice_probability",
+                                      "training.iterations",
+                                      "imitation.controllers",
+                                      "imitation.iterations",
                                       "ppo.gae_lambda",
-                                      "ppo.episode_s",
-                                      "ppo.train_batch_size",
+                                      "episodes.length_s",
+                                      "episodes.train_batch_size",
                                       "ppo.minibatch_size",
-                                      "ppo.intervention_cost",
-                                      "ppo.baseline_episodes",
-                                      "ppo.eval_interval",
-                                      "ppo.eval_episodes",
-                                      "ppo.handover_episodes",
+                                      "episodes.intervention_cost",
+                                      "episodes.baseline_episodes",
+                                      "training.eval_interval",
+                                      "training.eval_episodes",
+                                      "training.final_episodes",
                                       "evaluation.controllers"};
 };
 
@@ -348,9 +372,12 @@ struct Config {
   Memory memory;
   Env env;
   Rollout rollout;
-  Action action;
-  Controller controller;
+  Vehicles vehicles;
+  Training training;
+  Episodes episodes;
+  Imitation imitation;
   Ppo ppo;
+  Lights lights;
   Lagrange lagrange;
   Evaluation evaluation;
   Search search;

@@ -59,10 +59,10 @@ std::vector<std::string> controller_parts(std::span<const std::string> texts);
 /// Whether it sets traffic lights and no vehicles; of what is no scripted controller: false.
 bool sets_signals(std::string_view text);
 
-/// Whether a controller.advisor commands anybody: it is neither empty nor `none`.
+/// Whether a vehicles.advisor commands anybody: it is neither empty nor `none`.
 bool commands_vehicles(std::string_view advisor);
 
-/// Which of action.commands a controller asks for.
+/// Which of vehicles.commands a controller asks for.
 std::vector<std::string_view> commands_of(const ControllerSpec& spec);
 
 }  // namespace traffic::config

@@ -43,7 +43,8 @@ struct Row {
   std::vector<std::string_view> choices = {};  ///< of a string; empty: any
   /// Why a string that is not one of `choices` is refused; empty if it is allowed. May be null.
   std::string (*refuse)(std::string_view) = nullptr;
-  bool takes_integers = false;  ///< of a string: an integer needs no quotes
+  bool takes_integers = false;    ///< of a string: an integer needs no quotes
+  bool is_learning_rate = false;  ///< of a number: halve_learning_rates() halves it
 
   [[nodiscard]] std::string_view section() const { return key.substr(0, key.rfind('.')); }
   [[nodiscard]] std::string_view name() const { return key.substr(key.rfind('.') + 1); }
@@ -58,6 +59,9 @@ struct Section {
 /// All rows, those of a section together, sections in the order of sections().
 std::span<const Row> schema();
 std::span<const Section> sections();
+/// Names of the sections that a table of a phase ([phase2.log]) cannot set: the ranks, the run
+/// folder, the GPUs and the logs are set up before the first phase begins.
+std::span<const std::string_view> sections_of_the_whole_run();
 /// Adds a section of a training's own, whose values a Config keeps as an extension:
 ///
 ///     struct Search { std::int64_t population = 32; };
@@ -78,6 +82,10 @@ void register_section(const Section& section, const std::vector<Row>& rows);
 
 /// The row of a key, or null.
 const Row* find_row(std::string_view key);
+
+/// Halves the value of every key that a row marks as a learning rate, those of registered sections
+/// included.
+void halve_learning_rates(Config& config);
 
 /// "integer", "number", "string", "boolean", "list of strings", "list of numbers"
 std::string_view type_name(const Field& field);

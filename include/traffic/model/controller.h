@@ -48,12 +48,11 @@ struct ControllerOutput {
 /// what a head adds; the impact is a linear function of the world model's latents.
 class ControllerImpl : public torch::nn::Module {
  public:
-  ControllerImpl(const config::Controller& controller, const config::Action& action,
-                 const ControllerInputs& inputs);
+  ControllerImpl(const config::Vehicles& vehicles, const ControllerInputs& inputs);
 
   /// First parameters, from the seed alone. The heads start small, so that an untrained controller
-  /// commands with controller.first_command_probability whatever it sees, or does what is advised
-  /// with controller.advice_probability. Not part of the constructor, which has no owner yet.
+  /// commands with vehicles.first_command_probability whatever it sees, or does what is advised
+  /// with vehicles.advice_probability. Not part of the constructor, which has no owner yet.
   void reset(std::uint64_t seed);
 
   ControllerOutput forward(const CandidateBatch& candidates);

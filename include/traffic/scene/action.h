@@ -41,7 +41,7 @@ enum class LaneChange : std::int8_t { kRight = -1, kKeep = 0, kLeft = 1 };
 /// On `weave` vehicles that might drift back after 3 s gain 2.8 %, after 15 s 4.7, after 30 s 5.2.
 inline constexpr double kLaneKeptS = 30.0;
 
-/// What is asked by one name in action.commands: a way to drive, or a lane.
+/// What is asked by one name in vehicles.commands: a way to drive, or a lane.
 struct CommandKind {
   Longitudinal longitudinal = Longitudinal::kNone;
   LaneChange lane_change = LaneChange::kKeep;

@@ -1,4 +1,4 @@
-/// A script beside the policy that it advises (controller.advisor).
+/// A script beside the policy that it advises (vehicles.advisor).
 #pragma once
 
 #include <memory>

@@ -15,12 +15,12 @@ EnvOptions env_options(const config::Env& env);
 /// The same with the first of its scenarios (config::scenario_mix).
 EnvOptions first_env_options(const config::Env& env);
 
-/// Who a trained controller may pick: [env], and of whom the commands of [action] can ask anything.
+/// The vehicles that a trained controller may pick, by [env] and by vehicles.commands.
 scene::CandidateRule candidate_rule(const config::Config& config);
 /// What a scripted controller takes in a training where its text leaves it open.
 scene::ControllerOptions controller_options(const config::Config& config);
 
-/// Of controller.advisor, whose script needs no reset(); null: none.
+/// Of vehicles.advisor, whose script needs no reset(); null: none.
 std::unique_ptr<scene::Advisor> make_advisor(const config::Config& config);
 
 }  // namespace traffic::sim

@@ -26,7 +26,7 @@ struct Table {
   std::uint64_t seed = 1;       ///< of random search
   std::string figure = "gain";  ///< of summary.json's result, after each round
   bool largest = true;          ///< whether more of it is better
-  std::string budget_key = "ppo.iterations";
+  std::string budget_key = "training.iterations";
   std::vector<std::int64_t> budgets{10, 20, 40};  ///< of that key, a round each, growing
   double keep_share = 0.5;                        ///< of the trials go on into the next round
   std::vector<std::int64_t> training_seeds{42};   ///< each trial is trained with each

@@ -21,7 +21,7 @@ constexpr double kLookBack_s = scene::kRecentS;
 
 TrafficEnvironment::TrafficEnvironment(const config::Config& config, std::uint32_t env)
     : options_(config.env),
-      cache_(config.ppo.baseline_cache),
+      cache_(config.episodes.baseline_cache),
       mix_(config::scenario_mix(config.env)),
       script_options_(sim::controller_options(config)),
       by_delay_(config.env.objective == "delay"),

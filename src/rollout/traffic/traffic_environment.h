@@ -56,7 +56,7 @@ class TrafficEnvironment final : public Environment {
   [[nodiscard]] std::size_t add_lights(std::size_t vehicles_bytes);
 
   config::Env options_;
-  std::string cache_;  ///< ppo.baseline_cache
+  std::string cache_;  ///< episodes.baseline_cache
   std::vector<config::ScenarioShare> mix_;
   scene::ControllerOptions script_options_;
   bool by_delay_;  ///< the objective

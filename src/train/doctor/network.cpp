@@ -191,7 +191,7 @@ std::vector<Finding> judged(const sim::NetworkStudy& study, const config::Config
 void consider_lights(const sim::NetworkStudy& study, config::Config& config,
                      std::vector<Finding>& findings) {
   config::Config with_lights = config;
-  with_lights.env.actors = {"signals"};
+  with_lights.env.agents = {"lights"};
   if (exit_code(judged(study, with_lights)) != ExitCode::kDone) return;
   if (exit_code(findings) == ExitCode::kDone) {
     findings.push_back(

@@ -17,7 +17,7 @@ torch::Tensor advantages_of(model::Controller& controller, const Rows& rows) {
 
 model::Controller make_target(const config::Config& config, const model::ControllerInputs& widths,
                               torch::Device device) {
-  model::Controller target(config.controller, config.action, widths);
+  model::Controller target(config.vehicles, widths);
   target->to(device);
   return target;
 }

@@ -14,7 +14,7 @@ namespace traffic::train::dqn {
 
 struct RowLayout {
   model::ControllerInputs widths;
-  std::int64_t places = 1;  ///< K: controller.top_k
+  std::int64_t places = 1;  ///< K: vehicles.top_k
 
   [[nodiscard]] std::int64_t width_of_place() const { return 1 + widths.own; }
   [[nodiscard]] std::int64_t first_place() const { return widths.conflict + widths.shared; }

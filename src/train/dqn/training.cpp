@@ -76,14 +76,14 @@ class DqnTraining final : public Training {
         handover_(config_, {.selection = rollouts_.selection(), .handover = rollouts_.handover()},
                   {.name = "dqn",
                    .only = Decides::kGreedy,
-                   .advice_margin = first_margin(config_.controller.advisor)}) {
+                   .advice_margin = first_margin(config_.vehicles.advisor)}) {
     // Threads take longer to share what is seen of a few vehicles than one of them to compute it.
-    if (!InputGroups(config_.controller.inputs).any_encoding()) torch::set_num_threads(1);
+    if (!InputGroups(config_.vehicles.inputs).any_encoding()) torch::set_num_threads(1);
   }
 
   [[nodiscard]] TrainingUnits units() const override { return units_of_rollouts(); }
   [[nodiscard]] std::int64_t step() const override { return iteration_; }
-  [[nodiscard]] std::int64_t total_steps() const override { return config_.ppo.iterations; }
+  [[nodiscard]] std::int64_t total_steps() const override { return config_.training.iterations; }
   [[nodiscard]] const comm::ParameterArena& parameters() const override {
     return learner_.networks().parameters();
   }
@@ -95,7 +95,7 @@ class DqnTraining final : public Training {
   [[nodiscard]] MemoryNeeds memory_needs() const override { return {.host = replay_.bytes()}; }
   std::optional<Iteration> iterate() override;
   [[nodiscard]] bool start_is_candidate() const override {
-    return !config_.controller.advisor.empty();
+    return !config_.vehicles.advisor.empty();
   }
   std::optional<Assessment> evaluate() override;
   void take_best(const checkpoint::Snapshot& snapshot) override;
@@ -182,7 +182,7 @@ std::optional<Iteration> DqnTraining::iterate() {
   if (loss) shown.emplace_back("loss", loss->value);
   return Iteration{.items = batch->env_steps,
                    .loss = loss,
-                   .evaluation_due = iteration_ % config_.ppo.eval_interval == 0,
+                   .evaluation_due = iteration_ % config_.training.eval_interval == 0,
                    .metrics = std::move(figures),
                    .shown = std::move(shown)};
 }

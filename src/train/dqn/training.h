@@ -7,7 +7,8 @@
 
 namespace traffic::train {
 
-/// Goes on until ppo.iterations are done, evaluates on the selection seeds every ppo.eval_interval.
+/// Goes on until training.iterations are done, evaluates on the selection seeds every
+/// training.eval_interval.
 TrainingRow dqn_training();
 
 namespace dqn {

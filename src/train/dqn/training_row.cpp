@@ -16,13 +16,13 @@ std::vector<config::PresetRow> dqn_presets() {
       // key, test, normal, max, memory, vram
       {"rollout.workers", {{"2", "", "", "", ""}}},
       {"rollout.envs_per_worker", {{"1", "", "", "", ""}}},
-      {"ppo.train_batch_size", {{"200", "", "", "", ""}}},
-      {"ppo.rollout_fragment_length", {{"20", "", "", "", ""}}},
-      {"ppo.iterations", {{"6", "", "", "", ""}}},
-      {"ppo.eval_interval", {{"3", "", "", "", ""}}},
-      {"ppo.eval_episodes", {{"2", "", "", "", ""}}},
-      {"ppo.baseline_episodes", {{"8", "", "", "", ""}}},
-      {"controller.hidden_dim", {{"32", "", "128", "", ""}}},
+      {"episodes.train_batch_size", {{"200", "", "", "", ""}}},
+      {"episodes.rollout_fragment_length", {{"20", "", "", "", ""}}},
+      {"training.iterations", {{"6", "", "", "", ""}}},
+      {"training.eval_interval", {{"3", "", "", "", ""}}},
+      {"training.eval_episodes", {{"2", "", "", "", ""}}},
+      {"episodes.baseline_episodes", {{"8", "", "", "", ""}}},
+      {"vehicles.hidden_dim", {{"32", "", "128", "", ""}}},
       {"offpolicy.buffer_size", {{"20000", "", "1000000", "100000", ""}}},
       {"offpolicy.learning_starts", {{"200", "", "", "", ""}}},
       {"offpolicy.batch_size", {{"64", "256", "512", "128", "128"}}},
@@ -38,17 +38,17 @@ void check_settings(const config::Config& config) {
                       expected);
   };
   if (learning.learner != "dqn") refuse("offpolicy.learner", learning.learner, "dqn");
-  if (config.action.longitudinal != "categorical") {
-    refuse("action.longitudinal", config.action.longitudinal,
+  if (config.vehicles.longitudinal != "categorical") {
+    refuse("vehicles.longitudinal", config.vehicles.longitudinal,
            "categorical: values are those of commands");
   }
-  if (config.action.lane_change) refuse("action.lane_change", "true", "false");
-  if (config.ppo.rollout_fragment_length == 0) {
-    refuse("ppo.rollout_fragment_length", "0",
+  if (config.vehicles.lane_change) refuse("vehicles.lane_change", "true", "false");
+  if (config.episodes.rollout_fragment_length == 0) {
+    refuse("episodes.rollout_fragment_length", "0",
            "control steps after which it learns: it does not wait for whole episodes");
   }
-  if (config.ppo.imitation_iterations > 0) {
-    refuse("ppo.imitation_iterations", std::to_string(config.ppo.imitation_iterations), "0");
+  if (config.imitation.iterations > 0) {
+    refuse("imitation.iterations", std::to_string(config.imitation.iterations), "0");
   }
 }
 
@@ -67,7 +67,7 @@ TrainingRow dqn_training() {
                     "gets through.",
                 .starts_from = {"world_model"},
                 .simulates = true,
-                .sections = {"env", "rollout", "action", "controller", "ppo", "search",
+                .sections = {"env", "rollout", "vehicles", "training", "episodes", "search",
                              "offpolicy"},
                 .presets = dqn_presets()},
       .make = [](Run& run) -> std::unique_ptr<Training> {

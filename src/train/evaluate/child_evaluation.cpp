@@ -46,8 +46,8 @@ os::ProgramOutput run_traffic_eval(const std::vector<std::string>& arguments, co
 /// Also those that were imitated: one of them may be what is kept.
 std::vector<std::string> controllers_beside(const config::Config& config) {
   std::vector<std::string> controllers = config.evaluation.controllers;
-  if (config.ppo.imitation_iterations == 0) return controllers;
-  for (const std::string& script : config.ppo.imitation_controllers) {
+  if (config.imitation.iterations == 0) return controllers;
+  for (const std::string& script : config.imitation.controllers) {
     if (std::ranges::find(controllers, script) == controllers.end()) controllers.push_back(script);
   }
   return controllers;

@@ -11,10 +11,10 @@ namespace traffic::train::joint {
 
 Lights::Lights(const config::Config& config, comm::Communicator& communicator)
     : communicator_(communicator),
-      settings_(config.extension<signals::Signals>()),
+      settings_(config.lights),
       policy_(signals::kind_of(settings_),
               derive_seed(static_cast<std::uint64_t>(config.run.seed), {kControllerStream})),
-      learner_(config_of_lights(config), policy_, communicator),
+      learner_(config, policy_, communicator),
       histories_(&policy_, {.reward_scale = settings_.reward_scale, .gamma = learner_.gamma()}) {}
 
 void Lights::begin(int env, std::int64_t order, std::optional<std::uint64_t> sampling_seed) {

@@ -6,7 +6,6 @@
 #include <optional>
 #include <vector>
 
-#include "joint/settings.h"
 #include "ppo/trained_lights.h"
 #include "signals/light_histories.h"
 #include "signals/ppo_learner.h"
@@ -41,7 +40,7 @@ class Lights final : public TrainedLights, private LightSetter {
   void end(int env) override;
 
   comm::Communicator& communicator_;
-  signals::Signals settings_;
+  config::Lights settings_;
   SignalPolicy policy_;
   signals::PpoLearner learner_;
   signals::LightHistories histories_;

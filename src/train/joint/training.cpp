@@ -24,15 +24,15 @@ TrainingRow joint_training() {
                              "together, so that more traffic gets through or less time is lost.",
                     .starts_from = {},
                     .simulates = true,
-                    .sections = {"env", "rollout", "action", "controller", "ppo", "search",
-                                 "signals", "joint_lights"},
+                    .sections = {"env", "rollout", "vehicles", "training", "episodes", "imitation",
+                                 "ppo", "lights", "lights.ppo", "search"},
                     .presets = ppo_presets()},
           .make = [](Run& run) -> std::unique_ptr<Training> {
             auto lights = std::make_unique<joint::Lights>(run.config(), run.communicator().host());
             return make_ppo_training(run, {.lights = std::move(lights)});
           },
           .check_new = joint::check_settings,
-          .own_sections = joint::own_sections(),
+          .own_sections = {},
           .prepare = look_and_search};
 }
 

@@ -23,11 +23,12 @@ double LrSchedule::at(std::int64_t step) const {
   return decayed(step) * static_cast<double>(warm) / static_cast<double>(warmup_steps);
 }
 
-LrSchedule schedule_of(const config::Ppo& ppo, std::int64_t first_iteration) {
+LrSchedule schedule_of(const config::Ppo& ppo, std::int64_t iterations,
+                       std::int64_t first_iteration) {
   return {.peak = ppo.learning_rate,
           .floor = ppo.final_learning_rate,
           .warmup_steps = ppo.warmup_iterations,
-          .total_steps = ppo.iterations,
+          .total_steps = iterations,
           .decay = ppo.lr_schedule == "cosine" ? Decay::kCosine : Decay::kLinear,
           .first_step = first_iteration};
 }

@@ -27,9 +27,11 @@ struct LrSchedule {
   [[nodiscard]] double decayed(std::int64_t step) const;
 };
 
-/// Of [ppo], over iterations.
-/// @param first_iteration in which what is learned is learned by PPO: warm-up begins there
-LrSchedule schedule_of(const config::Ppo& ppo, std::int64_t first_iteration = 0);
+/// The learning rate of PPO over iterations, as [ppo] or [lights.ppo] describes it.
+/// @param iterations of the whole training
+/// @param first_iteration the first iteration of PPO after imitation: the warm-up begins there
+LrSchedule schedule_of(const config::Ppo& ppo, std::int64_t iterations,
+                       std::int64_t first_iteration = 0);
 
 /// On the learning rate of one rank, for a batch that has grown with the ranks.
 /// @param scaling none, linear or sqrt

@@ -5,9 +5,9 @@
 
 namespace traffic::train {
 
-std::vector<scene::CommandKind> commands_of(const config::Action& action) {
+std::vector<scene::CommandKind> commands_of(const config::Vehicles& vehicles) {
   std::vector<scene::CommandKind> commands;
-  for (const auto& name : action.commands) commands.push_back(scene::command_kind_of(name));
+  for (const auto& name : vehicles.commands) commands.push_back(scene::command_kind_of(name));
   return commands;
 }
 

@@ -12,8 +12,8 @@
 
 namespace traffic::train {
 
-/// action.commands, "none" first.
-std::vector<scene::CommandKind> commands_of(const config::Action& action);
+/// vehicles.commands, "none" first.
+std::vector<scene::CommandKind> commands_of(const config::Vehicles& vehicles);
 
 /// Place among the commands; nothing if it is none of them.
 std::optional<std::size_t> place_among(std::span<const scene::CommandKind> commands,

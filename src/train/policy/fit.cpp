@@ -25,12 +25,12 @@ namespace {
 
 /// Of a controller that reads no encodings the model is no part.
 bool has_model(const config::Config& config) {
-  return InputGroups(config.controller.inputs).any_encoding();
+  return InputGroups(config.vehicles.inputs).any_encoding();
 }
 
 /// Whether it must be equal for parameters to fit.
 bool is_of_policy(std::string_view key, bool with_model) {
-  return key.starts_with("controller.") || key.starts_with("action.") || key == "ppo.credit" ||
+  return key.starts_with("vehicles.") || key == "episodes.credit" ||
          (with_model && is_of_model(key));
 }
 

@@ -16,7 +16,7 @@ void load_perception(const checkpoint::Snapshot& snapshot, const config::Config&
 
 /// @throws CheckpointError if its controller is not one of this configuration
 void check_policy_fits(const checkpoint::Snapshot& snapshot, const config::Config& config);
-/// What must be equal for parameters to fit: hash of [model], [controller], [action] and env.
+/// Hash of the settings that parameters depend on: [model], [vehicles] and episodes.credit.
 std::string policy_hash(const config::Config& config);
 
 }  // namespace traffic::train

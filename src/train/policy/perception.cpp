@@ -46,19 +46,19 @@ InputGroups::InputGroups(const std::vector<std::string>& names) {
     latents = latents || name == "latents";
   }
   if (!features && !globals && !any_encoding()) {
-    throw ConfigError("controller.inputs: found nothing, expected at least one");
+    throw ConfigError("vehicles.inputs: found nothing, expected at least one");
   }
 }
 
 Perception::Perception(const config::Config& config, std::int64_t conflicts, torch::Device device)
-    : groups_(config.controller.inputs), conflicts_(conflicts), device_(device) {
-  const std::string& precision = config.controller.perception_precision;
-  check_precision("controller.perception_precision", precision, device);
+    : groups_(config.vehicles.inputs), conflicts_(conflicts), device_(device) {
+  const std::string& precision = config.vehicles.perception_precision;
+  check_precision("vehicles.perception_precision", precision, device);
   const auto features = static_cast<std::int64_t>(scene::node_features().size());
   const auto globals = static_cast<std::int64_t>(scene::global_features().size());
   const std::int64_t hidden = config.model.hidden_dim;
   widths_.impact = groups_.latents ? 2 * config.model.latent_dim : 0;
-  if (!config.controller.advisor.empty()) commands_ = commands_of(config.action);
+  if (!config.vehicles.advisor.empty()) commands_ = commands_of(config.vehicles);
   widths_.advice = static_cast<std::int64_t>(commands_.size());
   widths_.own = (groups_.features ? features : 0) + (groups_.encoding ? hidden : 0) +
                 widths_.advice + widths_.impact;

@@ -19,7 +19,7 @@
 
 namespace traffic::train {
 
-/// Which of controller.inputs are given.
+/// Which of vehicles.inputs are given.
 struct InputGroups {
   bool features = false;
   bool globals = false;

@@ -41,15 +41,12 @@ torch::Tensor limit_picks(torch::Tensor& picks, const torch::Tensor& may_pick,
 
 Policy::Policy(const config::Config& config, const model::ControllerInputs& widths,
                torch::Device device)
-    : config_(config),
-      widths_(widths),
-      device_(device),
-      controller_(config.controller, config.action, widths) {
+    : config_(config), widths_(widths), device_(device), controller_(config.vehicles, widths) {
   controller_->reset(derive_seed(static_cast<std::uint64_t>(config.run.seed), {kControllerStream}));
   controller_->to(device);
-  const std::string& kind = config.action.longitudinal;
+  const std::string& kind = config.vehicles.longitudinal;
   if (kind == "categorical") {
-    commands_ = commands_of(config.action);
+    commands_ = commands_of(config.vehicles);
   } else if (kind == "acceleration") {
     bounds_ = {.low = config.env.min_accel_mps2, .high = config.env.max_accel_mps2};
   } else {
@@ -116,12 +113,12 @@ std::int64_t Policy::explored(const float* own, const float* u) const {
   const float* advice = own + widths_.own - widths_.impact - widths_.advice;
   const auto advised = std::find(advice, advice + widths_.advice, 1.0F) - advice;
   if (advised < widths_.advice) {
-    const double other = 1.0 - config_.controller.advice_probability;
+    const double other = 1.0 - config_.vehicles.advice_probability;
     const double tries = advised == 0 ? model::kUnadvised * other : other;
     if (static_cast<double>(u[3]) >= tries) return advised;
   }
   const auto commands = static_cast<std::int64_t>(commands_.size());
-  if (commands < 2 || static_cast<double>(u[1]) >= config_.controller.first_command_probability) {
+  if (commands < 2 || static_cast<double>(u[1]) >= config_.vehicles.first_command_probability) {
     return 0;
   }
   const auto which = static_cast<std::int64_t>(u[2] * static_cast<float>(commands - 1));
@@ -206,13 +203,13 @@ std::optional<scene::Command> Policy::command(const scene::FrameView& frame,
     }
   } else {
     const double bounded = bounds_.squash(static_cast<double>(action));
-    const bool speed = config_.action.longitudinal == "target_speed";
+    const bool speed = config_.vehicles.longitudinal == "target_speed";
     command.longitudinal =
         speed ? scene::Longitudinal::kTargetSpeed : scene::Longitudinal::kAcceleration;
     const std::size_t columns = scene::node_features().size();
     command.value = speed ? bounded * frame.node_features[node * columns + kLimit] : bounded;
   }
-  if (config_.action.lane_change) command.lane_change = lane_change_of(lane);
+  if (config_.vehicles.lane_change) command.lane_change = lane_change_of(lane);
   if (command.empty()) return std::nullopt;
   return command;
 }

@@ -44,7 +44,7 @@ class Policy {
   [[nodiscard]] model::Controller& controller() { return controller_; }
   /// "controller.<name>", for arenas and checkpoints.
   [[nodiscard]] comm::NamedTensors parameters() const;
-  [[nodiscard]] std::int64_t top_k() const { return config_.controller.top_k; }
+  [[nodiscard]] std::int64_t top_k() const { return config_.vehicles.top_k; }
   [[nodiscard]] torch::Device device() const { return device_; }
   /// Of the categorical actions, "none" first; empty where actions are continuous.
   [[nodiscard]] std::span<const scene::CommandKind> commands() const { return commands_; }
@@ -52,9 +52,9 @@ class Policy {
   [[nodiscard]] std::int64_t uniform_columns() const;
 
   /// How decisions with random numbers are made from now on: the greedy ones, but for this share of
-  /// the candidates. Each of those gets what is advised with controller.advice_probability, and
+  /// the candidates. Each of those gets what is advised with vehicles.advice_probability, and
   /// otherwise, or where there is no advisor, "none", or with the probability
-  /// controller.first_command_probability a random command. Nothing, as at first: by their
+  /// vehicles.first_command_probability a random command. Nothing, as at first: by their
   /// probabilities. Of categorical actions without lane changes.
   void explore(std::optional<double> share) { exploring_ = share; }
 

@@ -229,7 +229,7 @@ void check_signal_kind(const checkpoint::Snapshot& snapshot, const SignalKind& e
   const SignalKind found = signal_kind_in(snapshot);
   if (found == expected) return;
   throw CheckpointError(
-      "checkpoint {}: its policy has signals.hidden_dim = {} and signals.encoder_layers = {}, this "
+      "checkpoint {}: its policy has lights.hidden_dim = {} and lights.encoder_layers = {}, this "
       "run {} and {}; set them as they are there, or train anew",
       snapshot.source(), found.hidden_dim, found.encoder_layers, expected.hidden_dim,
       expected.encoder_layers);

@@ -8,12 +8,12 @@ namespace traffic::train {
 
 void check_starting_weights(const config::Config& config) {
   if (!config.run.init_from.empty() || config.run.allow_random_perception) return;
-  if (!InputGroups(config.controller.inputs).any_encoding()) return;
+  if (!InputGroups(config.vehicles.inputs).any_encoding()) return;
   throw ConfigError(
-      "run.init_from: is empty, and controller.inputs has encodings: encoder and world model are "
+      "run.init_from: is empty, and vehicles.inputs has encodings: encoder and world model are "
       "frozen in phase {} and would keep random weights; give the result of phase 1 or 2 "
       "(--set run.init_from=RUN/checkpoints/phase1.h5), or leave encodings out (--set "
-      "'controller.inputs=[\"features\", \"globals\"]'), or ask for random ones (--set "
+      "'vehicles.inputs=[\"features\", \"globals\"]'), or ask for random ones (--set "
       "run.allow_random_perception=true)",
       config.run.phase);
 }
@@ -21,7 +21,7 @@ void check_starting_weights(const config::Config& config) {
 void check_controller_of_vehicles(const config::Config& config) {
   if (!config.env.vehicles_act() || config.env.lights_act()) {
     throw ConfigError(
-        "env.actors: {} controls connected vehicles; expected env.actors = [\"vehicles\"] "
+        "env.agents: {} controls connected vehicles; expected env.agents = [\"vehicles\"] "
         "(training signals controls traffic lights, training joint both)",
         config::get_training(config.run.phase).title());
   }

@@ -62,7 +62,7 @@ std::optional<UpdateResult> Learner::imitate(const Experience& experience,
   UpdateResult result;
   // PPO begins again with the whole rate.
   const rl::LinearSchedule rate{.start = ppo_.learning_rate, .end = ppo_.final_learning_rate};
-  const auto iterations = std::max<std::int64_t>(1, ppo_.imitation_iterations);
+  const auto iterations = std::max<std::int64_t>(1, imitation_iterations_);
   result.learning_rate = rate.at(static_cast<double>(iteration) / static_cast<double>(iterations));
   measure_agreement(experience, result);
   fit_value(experience, total_states, iteration, result);

@@ -50,6 +50,8 @@ std::int64_t begin_of_value(const comm::ParameterArena& parameters) {
 Learner::Learner(const config::Config& config, Policy& policy, comm::Communicator& communicator,
                  std::int64_t conflicts, const Terms& terms)
     : ppo_(config.ppo),
+      iterations_(config.training.iterations),
+      imitation_iterations_(config.imitation.iterations),
       seed_(static_cast<std::uint64_t>(config.run.seed)),
       scenarios_(static_cast<std::int64_t>(config::scenario_mix(config.env).size())),
       conflicts_(conflicts),
@@ -84,10 +86,10 @@ ParameterSlice Learner::slice(const char* name, std::int64_t begin, std::int64_t
 std::optional<UpdateResult> Learner::update(const Experience& experience, std::int64_t total_states,
                                             std::int64_t iteration, std::int64_t first_iteration) {
   UpdateResult result;
-  const double progress = static_cast<double>(iteration) / static_cast<double>(ppo_.iterations);
+  const double progress = static_cast<double>(iteration) / static_cast<double>(iterations_);
   const rl::LinearSchedule entropy{.start = ppo_.ent_coef,
                                    .end = ppo_.ent_coef * ppo_.final_ent_share};
-  const double rate = step_factor_ * schedule_of(ppo_, first_iteration).at(iteration);
+  const double rate = step_factor_ * schedule_of(ppo_, iterations_, first_iteration).at(iteration);
   result.learning_rate = kl_factor_ * rate;
   result.ent_coef = ent_coef_ = entropy.at(progress);
   fit_value(experience, total_states, iteration, result);

@@ -122,6 +122,8 @@ class Learner {
   [[nodiscard]] ParameterSlice slice(const char* name, std::int64_t begin, std::int64_t end) const;
 
   config::Ppo ppo_;
+  std::int64_t iterations_;            ///< of the whole training
+  std::int64_t imitation_iterations_;  ///< at most
   std::uint64_t seed_;
   std::int64_t scenarios_;
   std::int64_t conflicts_;

@@ -13,7 +13,7 @@ comm::Communicator& learner_communicator(const config::Config& config,
                                          comm::Communicator& communicator) {
   if (communicator.device().is_cpu()) return communicator;
   std::int64_t parameters = 0;
-  const model::Controller controller(config.controller, config.action, widths);
+  const model::Controller controller(config.vehicles, widths);
   for (const auto& parameter : controller->parameters()) parameters += parameter.numel();
   const bool on_cpu = learns_on_cpu(config.ppo.learner_device, parameters);
   spdlog::info("the controller has {} parameters and learns on the {} (ppo.learner_device)",

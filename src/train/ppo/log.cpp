@@ -70,8 +70,8 @@ report::NamedValues ControllerLog::iterated(const Iterated& done) {
   }
   values.emplace_back("time/iterations", static_cast<double>(done.iteration));
   values.emplace_back("time/total_timesteps", static_cast<double>(done.total_steps));
-  if (!config().ppo.demand_curriculum.empty()) {
-    const double scale = demand_scale_at(config().ppo, done.iteration - 1);
+  if (!config().episodes.demand_curriculum.empty()) {
+    const double scale = demand_scale_at(config(), done.iteration - 1);
     values.emplace_back("rollout/demand_scale", scale);
     // It would compare two demands.
     if (scale != 1.0) {

@@ -15,7 +15,9 @@ constexpr const char* kPriorSince = "ppo/prior_since";
 
 Prior::Prior(const config::Config& config, const model::ControllerInputs& widths,
              torch::Device device)
-    : ppo_(config.ppo), policy_(config, widths, device) {}
+    : first_coef_(config.imitation.prior_coef),
+      iterations_(config.training.iterations),
+      policy_(config, widths, device) {}
 
 void Prior::set(const Policy& policy, std::int64_t iteration) {
   const torch::NoGradGuard no_grad;
@@ -28,8 +30,8 @@ void Prior::set(const Policy& policy, std::int64_t iteration) {
 
 double Prior::coef(std::int64_t iteration) const {
   if (since_ < 0) return 0.0;
-  const auto whole = static_cast<double>(std::max<std::int64_t>(1, ppo_.iterations - since_));
-  return ppo_.prior_coef * std::max(0.0, 1.0 - static_cast<double>(iteration - since_) / whole);
+  const auto whole = static_cast<double>(std::max<std::int64_t>(1, iterations_ - since_));
+  return first_coef_ * std::max(0.0, 1.0 - static_cast<double>(iteration - since_) / whole);
 }
 
 double Prior::pull(const Minibatch& all, double coef, PpoTargets& targets) {

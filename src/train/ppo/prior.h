@@ -21,7 +21,7 @@ class Prior {
 
   /// Takes the policy as it is after `iteration` iterations.
   void set(const Policy& policy, std::int64_t iteration);
-  /// ppo.prior_coef, less what it has fallen by this iteration; 0 before set().
+  /// imitation.prior_coef, less what it has fallen by this iteration; 0 before set().
   [[nodiscard]] double coef(std::int64_t iteration) const;
   /// Lowers the targets, whose old log-probabilities are known.
   /// @param all of the experience, on the policy's device
@@ -33,7 +33,8 @@ class Prior {
   void restore_from(const checkpoint::Snapshot& snapshot);
 
  private:
-  config::Ppo ppo_;
+  double first_coef_;
+  std::int64_t iterations_;  ///< of the whole training
   Policy policy_;
   std::int64_t since_ = -1;  ///< iteration; -1: not set
 };

@@ -12,11 +12,11 @@ constexpr const char* kReturnPointGroup = "return_point";
 }  // namespace
 
 double ReturnPoint::step_factor() const {
-  return std::pow(ppo_.rollback_factor, static_cast<double>(rollbacks_));
+  return std::pow(training_.rollback_factor, static_cast<double>(rollbacks_));
 }
 
 void ReturnPoint::keep(const Learner& learner, const TrainedLights* lights) {
-  if (ppo_.max_rollbacks == 0) return;
+  if (training_.max_rollbacks == 0) return;
   kept_.emplace();
   learner.save_to(*kept_);
   if (lights != nullptr) lights->save_to(*kept_);
@@ -24,7 +24,7 @@ void ReturnPoint::keep(const Learner& learner, const TrainedLights* lights) {
 }
 
 bool ReturnPoint::go_back(Learner& learner, TrainedLights* lights) {
-  if (!kept_ || rollbacks_ >= ppo_.max_rollbacks) return false;
+  if (!kept_ || rollbacks_ >= training_.max_rollbacks) return false;
   learner.restore_from(*kept_);
   if (lights != nullptr) lights->restore_from(*kept_);
   ++rollbacks_;

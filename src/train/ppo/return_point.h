@@ -15,7 +15,7 @@ namespace traffic::train {
 /// that a resumed run goes back to the same bits.
 class ReturnPoint {
  public:
-  explicit ReturnPoint(const config::Ppo& ppo) : ppo_(ppo) {}
+  explicit ReturnPoint(const config::Training& training) : training_(training) {}
 
   /// @param lights that learn as well; null: none
   void keep(const Learner& learner, const TrainedLights* lights = nullptr);
@@ -31,7 +31,7 @@ class ReturnPoint {
  private:
   [[nodiscard]] double step_factor() const;
 
-  config::Ppo ppo_;
+  config::Training training_;
   std::optional<checkpoint::Snapshot> kept_;
   std::int64_t rollbacks_ = 0;
 };

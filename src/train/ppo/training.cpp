@@ -47,18 +47,18 @@ class PpoTraining final : public Training {
         learner_(config_, policy_, learner_communicator_, rollouts_.conflicts(),
                  {.constraint = constraint_.get(), .prior = &prior_}),
         log_(run, {rollouts_, constraint_.get()}),
-        imitation_end_(config_.ppo.imitation_iterations),
+        imitation_end_(config_.imitation.iterations),
         handover_(config_, {.selection = rollouts_.selection(), .handover = rollouts_.handover()},
                   {.name = "ppo",
                    .constrained = extras.constrained,
-                   .only = decides_of(config_.ppo.decide)}),
+                   .only = decides_of(config_.training.decide)}),
         return_point_(config_.ppo) {
     if (lights_) rollouts_.set_lights(lights_->setter());
   }
 
   [[nodiscard]] TrainingUnits units() const override { return units_of_rollouts(); }
   [[nodiscard]] std::int64_t step() const override { return iteration_; }
-  [[nodiscard]] std::int64_t total_steps() const override { return config_.ppo.iterations; }
+  [[nodiscard]] std::int64_t total_steps() const override { return config_.training.iterations; }
   [[nodiscard]] const comm::ParameterArena& parameters() const override {
     return learner_.parameters();
   }
@@ -71,7 +71,7 @@ class PpoTraining final : public Training {
   void save_to(checkpoint::Snapshot& snapshot) const override;
   std::optional<Iteration> iterate() override;
   [[nodiscard]] bool start_is_candidate() const override {
-    return imitation_end_ == 0 && !config_.controller.advisor.empty();
+    return imitation_end_ == 0 && !config_.vehicles.advisor.empty();
   }
   std::optional<Assessment> evaluate() override;
   void take_best(const checkpoint::Snapshot& snapshot) override;
@@ -117,7 +117,7 @@ MemoryNeeds PpoTraining::memory_needs() const {
   constexpr std::int64_t kCandidates = 10;  // of a state, about
   constexpr std::int64_t kCopies = 4;
   const auto& widths = perception_.widths();
-  const std::int64_t states = config_.ppo.train_batch_size / communicator_.size();
+  const std::int64_t states = config_.episodes.train_batch_size / communicator_.size();
   const std::int64_t values =
       kCandidates * widths.own + widths.shared + rollouts_.conflicts() * widths.conflict;
   const std::int64_t parameters = learner_.parameters().flat().numel();
@@ -130,7 +130,7 @@ std::string PpoTraining::batch_text() const {
   const config::Ppo& ppo = config_.ppo;
   return fmt::format(
       "{} control steps of all ranks, in {} passes of minibatches of {} of all ranks",
-      ppo.train_batch_size, ppo.num_epochs, ppo.minibatch_size);
+      config_.episodes.train_batch_size, ppo.num_epochs, ppo.minibatch_size);
 }
 
 /// With the weights of another run, as far as that has them.
@@ -233,18 +233,19 @@ std::optional<Iteration> PpoTraining::iterate() {
   report::NamedValues figures = log_.iterated(done);
   report::NamedValues shown = shown_of(figures);
   figures.insert(figures.end(), of_lights.begin(), of_lights.end());
-  return Iteration{
-      .items = batch->env_steps,
-      .loss = imitates ? WatchedLoss{.value = update->imitation_loss, .stage = 0}
-                       : WatchedLoss{.value = update->statistics.value_loss, .stage = 1},
-      .evaluation_due = iteration_ % config_.ppo.eval_interval == 0 || iteration_ == imitation_end_,
-      .metrics = std::move(figures),
-      .shown = std::move(shown)};
+  return Iteration{.items = batch->env_steps,
+                   .loss = imitates
+                               ? WatchedLoss{.value = update->imitation_loss, .stage = 0}
+                               : WatchedLoss{.value = update->statistics.value_loss, .stage = 1},
+                   .evaluation_due = iteration_ % config_.training.eval_interval == 0 ||
+                                     iteration_ == imitation_end_,
+                   .metrics = std::move(figures),
+                   .shown = std::move(shown)};
 }
 
 /// Once it is due: the number of iterations is over, or the policy does what the script does.
 void PpoTraining::end_imitation(const UpdateResult& update) {
-  const double wanted = config_.ppo.imitation_agreement;
+  const double wanted = config_.imitation.agreement;
   if (wanted > 0.0 && update.imitation_agreement >= wanted && imitates()) {
     imitation_end_ = iteration_;
     spdlog::info("iteration {}: agreement with the script {:.3f}, PPO goes on from here",
@@ -280,14 +281,15 @@ void PpoTraining::go_back() {
   if (!return_point_.go_back(learner_, lights_.get())) {
     spdlog::warn(
         "iteration {}: the gain fell below the best by more than its interval, and "
-        "training has gone back {} times already (ppo.max_rollbacks)",
+        "training has gone back {} times already (training.max_rollbacks)",
         iteration_, return_point_.rollbacks());
     return;
   }
   spdlog::warn(
       "iteration {}: the gain fell below the best by more than its interval; going on "
       "from the best with {:.3g} of the learning rate ({} of {} times)",
-      iteration_, learner_.step_factor(), return_point_.rollbacks(), config_.ppo.max_rollbacks);
+      iteration_, learner_.step_factor(), return_point_.rollbacks(),
+      config_.training.max_rollbacks);
 }
 
 void PpoTraining::take_best(const checkpoint::Snapshot& snapshot) {

@@ -6,8 +6,9 @@
 
 namespace traffic::train {
 
-/// Go on until ppo.iterations are done, evaluate on the selection seeds every ppo.eval_interval.
-/// Making one starts the simulations and measures the baselines. It throws WorkerError, DataError.
+/// Go on until training.iterations are done, evaluate on the selection seeds every
+/// training.eval_interval. Making one starts the simulations and measures the baselines. It throws
+/// WorkerError, DataError.
 TrainingRow ppo_training();
 TrainingRow ppo_constrained_training();
 

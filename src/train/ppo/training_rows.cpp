@@ -23,7 +23,8 @@ config::TrainingFacts ppo_facts() {
               "command that lasts for a while, so that more traffic gets through.",
           .starts_from = {"world_model"},
           .simulates = true,
-          .sections = {"env", "rollout", "action", "controller", "ppo", "search"},
+          .sections = {"env", "rollout", "vehicles", "training", "episodes", "imitation", "ppo",
+                       "lights", "lights.ppo", "search"},
           .presets = ppo_presets()};
 }
 

@@ -53,24 +53,24 @@ std::string baseline_key(const config::Config& config) {
   add_scenario(sim::find_scenario(config.env.scenario), hasher);
   for (const std::string& argument : config.env.sumo_args) hasher.update(argument + '\n');
   hasher.update(fmt::format("{} {} {} {} {} {}", config.env.objective, config.env.max_time_s,
-                            config.ppo.credit, config.ppo.baseline_episodes, version(),
+                            config.episodes.credit, config.episodes.baseline_episodes, version(),
                             sim::sumo_version()));
   if (!config.env.beside.empty()) {
     hasher.update(fmt::format(" {} {} {} {} {}", config.env.beside, config.env.yellow_s,
                               config.env.all_red_s, config.env.min_green_s,
                               config.env.max_green_s));
   }
-  if (config.ppo.episode_s > 0.0) hasher.update(fmt::format(" {}", config.ppo.episode_s));
+  if (config.episodes.length_s > 0.0) hasher.update(fmt::format(" {}", config.episodes.length_s));
   return hex64(hasher.digest());
 }
 
 rollout::PieceStore piece_store(const config::Config& config, const std::string& key) {
-  return {.piece_s = config.ppo.episode_s, .key = xxh3_64(key)};
+  return {.piece_s = config.episodes.length_s, .key = xxh3_64(key)};
 }
 
 fs::path baseline_path(const config::Config& config) {
-  if (config.ppo.baseline_cache.empty()) return {};
-  return fs::path(config.ppo.baseline_cache) / ("baseline-" + baseline_key(config) + ".h5");
+  if (config.episodes.baseline_cache.empty()) return {};
+  return fs::path(config.episodes.baseline_cache) / ("baseline-" + baseline_key(config) + ".h5");
 }
 
 checkpoint::Snapshot to_snapshot(const Baseline& baseline, const std::string& key) {

@@ -47,7 +47,7 @@ Baseline measure(const MeasureInput& in, TrafficCollector& collector,
                  comm::Communicator& communicator) {
   const auto& [config, scenario, store] = in;
   const Stopwatch clock;
-  const std::int64_t total = config.ppo.baseline_episodes;
+  const std::int64_t total = config.episodes.baseline_episodes;
   const auto requests = requests_of_rank(total, communicator, [&](std::int64_t i) {
     const std::uint64_t seed = kFirstBaselineSeed + static_cast<std::uint64_t>(i);
     return rollout::EpisodeSeed{.seed = seed, .scenario = scenario, .saved_seed = seed};
@@ -55,7 +55,7 @@ Baseline measure(const MeasureInput& in, TrafficCollector& collector,
   Measured measured;
   measured.growth.resize(requests.size());
   std::vector<double> times(requests.size(), 0.0);
-  const bool global = config.ppo.credit == "global";
+  const bool global = config.episodes.credit == "global";
   std::vector<EpisodeOutcome> outcomes;
   EpisodeBar progress("uncontrolled runs of " + config.env.scenario, requests.size(), config,
                       communicator.rank() == 0);
@@ -125,7 +125,7 @@ void keep(const Baseline& baseline, const std::filesystem::path& path, const std
     remove_stale_temporaries(path.parent_path());
     checkpoint::save(to_snapshot(baseline, key), path);
   } catch (const Error& error) {
-    spdlog::warn("uncontrolled runs are not kept (ppo.baseline_cache): {}", error.what());
+    spdlog::warn("uncontrolled runs are not kept (episodes.baseline_cache): {}", error.what());
   }
 }
 
@@ -136,7 +136,7 @@ Baseline get_baseline(const config::Config& config, std::int64_t scenario,
   rollout::PieceStore store = piece_store(config, key);
   std::optional<Baseline> kept = read_kept(path, key);
   if (kept && store.piece_s > 0.0 &&
-      !fs::exists(rollout::piece_folder(config.ppo.baseline_cache, store.key))) {
+      !fs::exists(rollout::piece_folder(config.episodes.baseline_cache, store.key))) {
     kept.reset();
   }
   // Either all ranks have it or all of them measure.

@@ -133,7 +133,7 @@ Handover::Kept Handover::keep(const Best& best, const SelectionEvaluation& polic
   const std::vector<std::string> scripts = scripts_to_beat(config_);
   const std::string name = fmt::format("{}", fmt::join(scripts, ", "));
   const bool several = scripts.size() > 1;
-  const char* first = config_.ppo.imitation_iterations > 0 ? "imitation" : "advice";
+  const char* first = config_.imitation.iterations > 0 ? "imitation" : "advice";
   const std::string learned = best.imitated_only ? first : kind_.name;
   summary.result["script"] = name;
   put_gain(summary, "script_gain", script.gain);

@@ -21,7 +21,7 @@ void log_once(const std::string& line, spdlog::level::level_enum level,
 /// @param said in this process: the trainings of a plan often have the same scenarios
 void look(config::Config& config, std::set<std::string>& said) {
   sim::StudyUse use{.controllers = {}, .learns = true};
-  if (config.ppo.imitation_iterations > 0) use.controllers = config.ppo.imitation_controllers;
+  if (config.imitation.iterations > 0) use.controllers = config.imitation.controllers;
   const sim::NetworkReport report = sim::look_at_networks(config, use);
   for (const std::string& summary : report.summaries) {
     log_once("network " + summary, spdlog::level::info, said);

@@ -19,17 +19,18 @@ namespace {
 
 std::string entry_of(int env) { return fmt::format("rollout/env{:04}", env); }
 
-std::int64_t handover_episodes(const config::Ppo& ppo) {
-  return ppo.handover_episodes > 0 ? ppo.handover_episodes : ppo.eval_episodes;
+std::int64_t final_episodes(const config::Training& training) {
+  return training.final_episodes > 0 ? training.final_episodes : training.eval_episodes;
 }
 
 }  // namespace
 
-double demand_scale_at(const config::Ppo& ppo, std::int64_t iteration) {
-  const auto parts = static_cast<std::int64_t>(ppo.demand_curriculum.size());
+double demand_scale_at(const config::Config& config, std::int64_t iteration) {
+  const std::vector<double>& curriculum = config.episodes.demand_curriculum;
+  const auto parts = static_cast<std::int64_t>(curriculum.size());
   if (parts == 0) return 1.0;
-  const std::int64_t part = std::min(parts - 1, iteration * parts / ppo.iterations);
-  return ppo.demand_curriculum[static_cast<std::size_t>(part)];
+  const std::int64_t part = std::min(parts - 1, iteration * parts / config.training.iterations);
+  return curriculum[static_cast<std::size_t>(part)];
 }
 
 Rollouts::Rollouts(const config::Config& config, const comm::MpiSession& session,
@@ -41,12 +42,12 @@ Rollouts::Rollouts(const config::Config& config, const comm::MpiSession& session
       collector_(config_, pool_, time_split),
       objective_(scene::objective_of(config_.env.objective)),
       baselines_(get_baselines(config_, collector_, communicator_)),
-      reward_(baselines_, config_.ppo.reward_scale, objective_),
+      reward_(baselines_, config_.episodes.reward_scale, objective_),
       cost_(config_.lagrange, reward_.conflicts()),
       selection_({config_, communicator_, collector_, reward_, cost_, kFirstSelectionSeed,
-                  config_.ppo.eval_episodes}),
+                  config_.training.eval_episodes}),
       handover_({config_, communicator_, collector_, reward_, cost_, kFirstHandoverSeed,
-                 handover_episodes(config_.ppo)}),
+                 final_episodes(config_.training)}),
       fault_point_(std::string(config::get_training(config_.run.phase).folder) + ".collect") {}
 
 /// The scenario is drawn by its share.
@@ -69,10 +70,11 @@ rollout::EpisodeSeed Rollouts::training_traffic(std::uint64_t major, std::int64_
 void Rollouts::draw_piece(rollout::EpisodeSeed& traffic, Rng rng) const {
   if (!are_pieces()) return;
   const auto scenario = static_cast<std::size_t>(traffic.scenario);
-  const double pieces = std::ceil(reward_.duration_s(scenario) / config_.ppo.episode_s - 1e-9);
+  const double pieces = std::ceil(reward_.duration_s(scenario) / config_.episodes.length_s - 1e-9);
   traffic.piece = static_cast<std::int64_t>(rng.uniform_int(static_cast<std::uint64_t>(pieces)));
-  traffic.saved_seed = kFirstBaselineSeed +
-                       rng.uniform_int(static_cast<std::uint64_t>(config_.ppo.baseline_episodes));
+  traffic.saved_seed =
+      kFirstBaselineSeed +
+      rng.uniform_int(static_cast<std::uint64_t>(config_.episodes.baseline_episodes));
 }
 
 double Rollouts::sampled_gain(const std::vector<EpisodeOutcome>& outcomes) const {
@@ -94,9 +96,10 @@ double Rollouts::gain_of_pieces(const std::vector<EpisodeOutcome>& outcomes) con
   double reward = 0.0;
   double expected = 0.0;
   for (const EpisodeOutcome& outcome : outcomes) {
-    const double from_s = static_cast<double>(outcome.traffic.piece) * config_.ppo.episode_s;
+    const double from_s = static_cast<double>(outcome.traffic.piece) * config_.episodes.length_s;
     reward += outcome.reward;
-    expected += reward_.expected(outcome.traffic.scenario, from_s, from_s + config_.ppo.episode_s);
+    expected +=
+        reward_.expected(outcome.traffic.scenario, from_s, from_s + config_.episodes.length_s);
   }
   return 100.0 * reward / std::abs(expected);
 }
@@ -106,18 +109,18 @@ std::int64_t Rollouts::episodes_per_iteration() const {
   for (std::size_t i = 0; i < mix_.size(); ++i) {
     const double whole_s = reward_.duration_s(i);
     duration_s +=
-        mix_[i].share * (are_pieces() ? std::min(whole_s, config_.ppo.episode_s) : whole_s);
+        mix_[i].share * (are_pieces() ? std::min(whole_s, config_.episodes.length_s) : whole_s);
   }
   const double steps = std::ceil(duration_s / config_.env.control_period_s - 1e-9);
   const auto episodes = static_cast<std::int64_t>(
-      std::ceil(static_cast<double>(config_.ppo.train_batch_size) / std::max(1.0, steps)));
+      std::ceil(static_cast<double>(config_.episodes.train_batch_size) / std::max(1.0, steps)));
   return std::max<std::int64_t>(episodes, communicator_.size());
 }
 
 std::int64_t Rollouts::steps_per_env() const {
-  const std::int64_t length = config_.ppo.rollout_fragment_length;
+  const std::int64_t length = config_.episodes.rollout_fragment_length;
   const std::int64_t together = length * pool_.num_envs();
-  return length * ((config_.ppo.train_batch_size + together - 1) / together);
+  return length * ((config_.episodes.train_batch_size + together - 1) / together);
 }
 
 Collected Rollouts::collect_episodes(std::int64_t iteration, const Behaviour& behaviour) {
@@ -143,10 +146,10 @@ std::optional<RolloutBatch> Rollouts::collect(const CollectInput& in) {
   const auto seed = static_cast<std::uint64_t>(config_.run.seed);
   const std::int64_t steps_before = collector_.env_steps();
   Behaviour behaviour{.decider = &decider, .reward = &reward_, .cost = &cost_, .may_give_up = true};
-  behaviour.demand_scale = demand_scale_at(config_.ppo, iteration);
+  behaviour.demand_scale = demand_scale_at(config_, iteration);
   if (imitates) {
     behaviour.experts = experts_of(config_);
-    behaviour.advised_share = iteration > 0 ? config_.ppo.dagger_share : 0.0;
+    behaviour.advised_share = iteration > 0 ? config_.imitation.dagger_share : 0.0;
   }
   const bool whole = whole_episodes() || imitates;
   if (are_pieces()) {

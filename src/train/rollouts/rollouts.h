@@ -31,9 +31,9 @@ struct RolloutBatch {
   std::vector<EpisodeOutcome> outcomes;  ///< episodes of all ranks that ended
 };
 
-/// The factor on the demand of training episodes by ppo.demand_curriculum; 1 without one.
+/// The factor on the demand of training episodes by episodes.demand_curriculum; 1 without one.
 /// @param iteration from 0
-double demand_scale_at(const config::Ppo& ppo, std::int64_t iteration);
+double demand_scale_at(const config::Config& config, std::int64_t iteration);
 
 /// Everything is collective unless it is const.
 class Rollouts {
@@ -77,12 +77,14 @@ class Rollouts {
   void close() { pool_.close(); }
 
  private:
-  [[nodiscard]] bool whole_episodes() const { return config_.ppo.rollout_fragment_length == 0; }
+  [[nodiscard]] bool whole_episodes() const {
+    return config_.episodes.rollout_fragment_length == 0;
+  }
   [[nodiscard]] std::int64_t episodes_per_iteration() const;
   [[nodiscard]] std::int64_t steps_per_env() const;
   [[nodiscard]] rollout::EpisodeSeed training_traffic(std::uint64_t major,
                                                       std::int64_t minor) const;
-  [[nodiscard]] bool are_pieces() const { return config_.ppo.episode_s > 0.0; }
+  [[nodiscard]] bool are_pieces() const { return config_.episodes.length_s > 0.0; }
   void draw_piece(rollout::EpisodeSeed& traffic, Rng rng) const;
   [[nodiscard]] double gain_of_pieces(const std::vector<EpisodeOutcome>& outcomes) const;
   [[nodiscard]] bool is_given_up(const Collected& collected);

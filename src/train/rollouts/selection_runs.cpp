@@ -8,16 +8,15 @@
 namespace traffic::train {
 
 std::vector<std::string> experts_of(const config::Config& config) {
-  std::vector<std::string> experts = config.ppo.imitation_controllers;
+  std::vector<std::string> experts = config.imitation.controllers;
   experts.resize(config::scenario_mix(config.env).size(), experts.front());
   return experts;
 }
 
 std::vector<std::string> scripts_to_beat(const config::Config& config) {
-  if (config.ppo.imitation_iterations > 0) return experts_of(config);
-  if (!config::commands_vehicles(config.controller.advisor)) return {};
-  return std::vector<std::string>(config::scenario_mix(config.env).size(),
-                                  config.controller.advisor);
+  if (config.imitation.iterations > 0) return experts_of(config);
+  if (!config::commands_vehicles(config.vehicles.advisor)) return {};
+  return std::vector<std::string>(config::scenario_mix(config.env).size(), config.vehicles.advisor);
 }
 
 SelectionRuns::SelectionRuns(const Parts& parts)

@@ -136,8 +136,8 @@ void TrafficEpisodes::charge(EpisodeState& state, const rollout::Period& period,
   for (const rollout::ControlledVehicle& vehicle : period.controlled) {
     const auto found = state.charges.find(vehicle.vehicle_id);
     if (found == state.charges.end()) continue;
-    const double cost = step_s * (vehicle.steps * config_.ppo.intervention_cost +
-                                  vehicle.hard_brakes * config_.ppo.hard_brake_cost);
+    const double cost = step_s * (vehicle.steps * config_.episodes.intervention_cost +
+                                  vehicle.hard_brakes * config_.episodes.hard_brake_cost);
     Step& decided_in = state.trajectory.steps[found->second.step];
     decided_in.own_cost[found->second.decision] += static_cast<float>(cost);
   }

@@ -34,7 +34,7 @@ constexpr std::array<Rule, 8> kRules{{
      "unequal machines, raise data.batch_size, or set comm.compression between nodes"},
     {"wait/ranks", 0.7, false,
      "simulations wait for their ranks at least {:.0f} % of the time: lower ppo.num_epochs, set "
-     "controller.perception_precision = \"bf16\", or start more ranks; fewer rollout.workers "
+     "vehicles.perception_precision = \"bf16\", or start more ranks; fewer rollout.workers "
      "would be as fast"},
     {"wait/simulations", 0.95, false,
      "ranks wait for their simulations {:.0f} % of the time: raise rollout.workers up to the "

@@ -26,7 +26,8 @@ std::string advice_on(const NodeMemory& node) {
         (node.simulations + node.workers) / kBytesPerGiB);
   }
   return fmt::format(
-      "{:.1f} GiB of it are ranks: lower data.batch_size, data.cache_mb or ppo.train_batch_size, "
+      "{:.1f} GiB of it are ranks: lower data.batch_size, data.cache_mb or "
+      "episodes.train_batch_size, "
       "set train.gradient_checkpointing = true, or start fewer ranks",
       node.ranks / kBytesPerGiB);
 }

@@ -77,7 +77,7 @@ void report_start(Run& run, const Training& training, const Reading& reading,
   if (estimate.later > estimate.allowed) {
     spdlog::warn(
         "that is more than there is to take: lower rollout.workers, data.batch_size, data.cache_mb "
-        "or ppo.train_batch_size, start fewer ranks, or raise memory.target_memory_gb");
+        "or episodes.train_batch_size, start fewer ranks, or raise memory.target_memory_gb");
   }
   const at::Device device = run.communicator().device();
   if (!device.is_cuda()) return;

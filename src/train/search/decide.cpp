@@ -119,9 +119,9 @@ class Settings {
   /// Who begins with commands to many makes another traffic, which is worse, and learns there not
   /// to; from no control on one command in a while shows what it does.
   void begin_without_control() {
-    set("ppo.imitation_iterations", config_.ppo.imitation_iterations, std::int64_t{0});
-    set("controller.advisor", config_.controller.advisor, std::string("none"));
-    set("controller.advice_probability", config_.controller.advice_probability, 0.8);
+    set("imitation.iterations", config_.imitation.iterations, std::int64_t{0});
+    set("vehicles.advisor", config_.vehicles.advisor, std::string("none"));
+    set("vehicles.advice_probability", config_.vehicles.advice_probability, 0.8);
     // Slower than the others, but not in their way.
     if (const double half = mean(&ScenarioFacts::speed_limit_mps) / 2.0; half > 0.0) {
       set("env.slow_mps", config_.env.slow_mps, std::round(10.0 * half) / 10.0);
@@ -139,7 +139,7 @@ class Settings {
       to = to ? join(*to, own) : own;
     }
     // A single script advises; of several, each knows its own network only: they are imitated.
-    const bool advises = scripts.size() == 1 && decides("controller.advisor");
+    const bool advises = scripts.size() == 1 && decides("vehicles.advisor");
     if (advises) take_advice(result_.scenarios.front(), *to);
     config::Env& env = config_.env;
     set("env.zone_m", env.zone_m, to->zone_m);
@@ -149,19 +149,19 @@ class Settings {
     set("env.lead_s", env.lead_s, to->lead_s);
     if (to->slow_mps > 0) set("env.slow_mps", env.slow_mps, to->slow_mps);
     set("env.control_period_s", env.control_period_s, in_whole_steps(to->period_s));
-    set("action.commands", config_.action.commands, to->commands);
+    set("vehicles.commands", config_.vehicles.commands, to->commands);
     if (to->top_k > 0) {
-      set("controller.top_k", config_.controller.top_k, static_cast<std::int64_t>(to->top_k));
+      set("vehicles.top_k", config_.vehicles.top_k, static_cast<std::int64_t>(to->top_k));
     }
     set("ppo.gae_lambda", config_.ppo.gae_lambda, to->gae_lambda);
-    set("ppo.intervention_cost", config_.ppo.intervention_cost, affordable_cost());
+    set("episodes.intervention_cost", config_.episodes.intervention_cost, affordable_cost());
     if (!advises) {
-      set("controller.first_command_probability", config_.controller.first_command_probability,
+      set("vehicles.first_command_probability", config_.vehicles.first_command_probability,
           to->first_command_probability);
       choose_imitation();
     }
-    if (config_.ppo.imitation_iterations > 0) {
-      set("ppo.imitation_controllers", config_.ppo.imitation_controllers, scripts);
+    if (config_.imitation.iterations > 0) {
+      set("imitation.controllers", config_.imitation.controllers, scripts);
     }
     compare_with(scripts);
   }
@@ -177,23 +177,23 @@ class Settings {
         add_commands(own.commands, to);
         if (to.slow_mps == 0.0) to.slow_mps = own.slow_mps;
       }
-      add_commands(config_.action.commands, to);
+      add_commands(config_.vehicles.commands, to);
     }
-    config_.controller.advisor = search.best;
+    config_.vehicles.advisor = search.best;
     const double commanded = search.found()->controlled_s / std::max(1.0, mean_duration_s());
     constexpr double kTried = 2.0;
-    set("controller.advice_probability", config_.controller.advice_probability,
+    set("vehicles.advice_probability", config_.vehicles.advice_probability,
         1.0 - std::clamp(kTried / std::max(1.0, commanded), 0.01, 0.1));
   }
 
   /// Unless the user has. What tells one network from another takes longer to learn than what a
   /// script does on one.
   void choose_imitation() {
-    if (config_.ppo.imitation_iterations > 0) return;
+    if (config_.imitation.iterations > 0) return;
     const auto scenarios = static_cast<std::int64_t>(result_.scenarios.size());
     const std::int64_t long_enough = scenarios == 1 ? kImitation : 3 * kImitation * scenarios;
-    set("ppo.imitation_iterations", config_.ppo.imitation_iterations, long_enough);
-    chose_imitation_ = config_.ppo.imitation_iterations > 0;
+    set("imitation.iterations", config_.imitation.iterations, long_enough);
+    chose_imitation_ = config_.imitation.iterations > 0;
   }
 
   /// At the end, beside no control.
@@ -217,11 +217,11 @@ class Settings {
   /// commands bring much less than their mean, and learning would begin with unlearning them.
   [[nodiscard]] double affordable_cost() const {
     constexpr double kShare = 0.05;
-    double cost = config_.ppo.intervention_cost;
+    double cost = config_.episodes.intervention_cost;
     for (const ScenarioSearch& one : result_.scenarios) {
       const TriedScript* script = one.found();
       if (script == nullptr || script->controlled_s <= 0) continue;
-      const double reward = config_.ppo.reward_scale / 100.0 * script->gain;
+      const double reward = config_.episodes.reward_scale / 100.0 * script->gain;
       cost = std::min(cost, kShare * reward / script->controlled_s);
     }
     return cost;
@@ -237,16 +237,18 @@ class Settings {
   /// Of a training episode: the whole scenario, or a piece of it.
   [[nodiscard]] double episode_length_s() const {
     const double whole_s = mean_duration_s();
-    return config_.ppo.episode_s > 0 ? std::min(whole_s, config_.ppo.episode_s) : whole_s;
+    return config_.episodes.length_s > 0 ? std::min(whole_s, config_.episodes.length_s) : whole_s;
   }
 
-  [[nodiscard]] bool whole_episodes() const { return config_.ppo.rollout_fragment_length == 0; }
+  [[nodiscard]] bool whole_episodes() const {
+    return config_.episodes.rollout_fragment_length == 0;
+  }
   [[nodiscard]] double decisions_of_episode() const {
     return std::ceil(episode_length_s() / config_.env.control_period_s - 1e-9);
   }
   [[nodiscard]] double episodes_of_iteration() const {
     if (whole_episodes()) return static_cast<double>(episodes());
-    return static_cast<double>(config_.ppo.train_batch_size) / decisions_of_episode();
+    return static_cast<double>(config_.episodes.train_batch_size) / decisions_of_episode();
   }
 
   /// Of a batch: half as many where they are long.
@@ -260,15 +262,15 @@ class Settings {
   void fit_batch() {
     constexpr double kVeryLong_s = 7200.0;
     constexpr double kPiece_s = 600.0;
-    const bool may_be_cut = whole_episodes() && !config_.ppo.baseline_cache.empty();
+    const bool may_be_cut = whole_episodes() && !config_.episodes.baseline_cache.empty();
     const double whole_s =
-        config::commands_vehicles(config_.controller.advisor) ? kVeryLong_s : kLong_s;
+        config::commands_vehicles(config_.vehicles.advisor) ? kVeryLong_s : kLong_s;
     if (mean_duration_s() > whole_s && may_be_cut) {
-      set("ppo.episode_s", config_.ppo.episode_s, kPiece_s);
+      set("episodes.length_s", config_.episodes.length_s, kPiece_s);
     }
     if (!whole_episodes()) return;  // it learns after so many steps, whatever an episode has
     const std::int64_t batch = episodes() * static_cast<std::int64_t>(decisions_of_episode());
-    set("ppo.train_batch_size", config_.ppo.train_batch_size, batch);
+    set("episodes.train_batch_size", config_.episodes.train_batch_size, batch);
     set("ppo.minibatch_size", config_.ppo.minibatch_size, std::max<std::int64_t>(1, batch / 4));
   }
 
@@ -280,12 +282,12 @@ class Settings {
     const auto fit = [&](double share, double least, double most) {
       return static_cast<std::int64_t>(std::clamp(share * all_s / episode_s, least, most));
     };
-    set("ppo.baseline_episodes", config_.ppo.baseline_episodes, fit(0.1, 8, 64));
+    set("episodes.baseline_episodes", config_.episodes.baseline_episodes, fit(0.1, 8, 64));
     constexpr std::int64_t kEvaluations = 10;
     // Each of the greedy and of the sampled controller.
-    set("ppo.eval_episodes", config_.ppo.eval_episodes, fit(0.01, 4, 40));
+    set("training.eval_episodes", config_.training.eval_episodes, fit(0.01, 4, 40));
     // Once: no control, the script, the controller. Four times as many, half the interval.
-    set("ppo.handover_episodes", config_.ppo.handover_episodes, fit(0.03, 12, 160));
+    set("training.final_episodes", config_.training.final_episodes, fit(0.03, 12, 160));
     const double share = episode_length_s() / std::max(1.0, mean_duration_s());
     // An iteration takes longer than its simulations alone; from a replay more is learned.
     const double learning = whole_episodes() ? 1.6 : 2.0;
@@ -294,13 +296,13 @@ class Settings {
     const auto iterations =
         static_cast<std::int64_t>(std::clamp(0.65 * all_s / iteration_s, 8.0, most));
     if (chose_imitation_) {  // it leaves PPO a quarter of the time
-      config_.ppo.imitation_iterations =
-          std::min(config_.ppo.imitation_iterations, std::max(kImitation, iterations * 3 / 4));
+      config_.imitation.iterations =
+          std::min(config_.imitation.iterations, std::max(kImitation, iterations * 3 / 4));
     }
-    set("ppo.iterations", config_.ppo.iterations,
-        std::max(iterations, config_.ppo.imitation_iterations + 4));
-    set("ppo.eval_interval", config_.ppo.eval_interval,
-        (config_.ppo.iterations + kEvaluations - 1) / kEvaluations);
+    set("training.iterations", config_.training.iterations,
+        std::max(iterations, config_.imitation.iterations + 4));
+    set("training.eval_interval", config_.training.eval_interval,
+        (config_.training.iterations + kEvaluations - 1) / kEvaluations);
   }
 
   static constexpr double kLong_s = 1200.0;      ///< of an episode
@@ -309,7 +311,7 @@ class Settings {
   const SearchResult& result_;
   const std::vector<ScenarioFacts>& facts_;
   config::Config& config_;
-  bool chose_imitation_ = false;  ///< ppo.imitation_iterations is not the user's
+  bool chose_imitation_ = false;  ///< imitation.iterations is not the user's
 };
 
 }  // namespace

@@ -71,7 +71,7 @@ std::string search_key(const config::Config& config) {
     hasher.update(baseline_key(of_scenario));
   }
   for (const auto& [key, value] : config::flatten(config)) {
-    if (key.starts_with("env.") || key.starts_with("search.") || key == "controller.top_k" ||
+    if (key.starts_with("env.") || key.starts_with("search.") || key == "vehicles.top_k" ||
         key == "evaluation.safety_limit") {
       hasher.update(key + "=" + value + "\n");
     }

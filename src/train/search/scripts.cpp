@@ -121,8 +121,8 @@ Variants glides(const std::vector<int>& tops) {
 
 ScriptsToTry scripts_to_try(const sim::NetworkStudy& study, const config::Config& config) {
   const auto& decides = config.search.decides;
-  const bool free = std::ranges::find(decides, "controller.top_k") != decides.end();
-  const int own = static_cast<int>(config.controller.top_k);
+  const bool free = std::ranges::find(decides, "vehicles.top_k") != decides.end();
+  const int own = static_cast<int>(config.vehicles.top_k);
   const auto tops = [&](std::vector<int> wanted) { return free ? wanted : std::vector<int>{own}; };
   std::vector<Variants> kinds;
   if (sim::can_meter(study)) {
@@ -134,7 +134,7 @@ ScriptsToTry scripts_to_try(const sim::NetworkStudy& study, const config::Config
   }
   if (sim::can_let_in(study)) kinds.push_back(let_ins(tops({50})));
   if (sim::can_yield(study)) kinds.push_back(yields(tops({10, 30})));
-  if (sim::can_sort(study) && !config.action.lane_change) kinds.push_back(sorts(tops({50})));
+  if (sim::can_sort(study) && !config.vehicles.lane_change) kinds.push_back(sorts(tops({50})));
   kinds.push_back(brisks(tops({50, 10, 200})));
   if (study.lights > 0) kinds.push_back(glides(tops({50, 200})));
   ScriptsToTry tried{.texts = {}, .kinds = kinds.size(), .step_length_s = study.step_length_s};

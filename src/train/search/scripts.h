@@ -16,7 +16,7 @@ struct ScriptsToTry {
   double step_length_s = 1.0;        ///< of the scenario
 };
 
-/// @param config whether "controller.top_k" is among search.decides says if they may command more
+/// @param config whether "vehicles.top_k" is among search.decides says if they may command more
 /// vehicles at once than it allows
 ScriptsToTry scripts_to_try(const sim::NetworkStudy& study, const config::Config& config);
 

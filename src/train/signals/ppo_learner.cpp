@@ -32,14 +32,15 @@ torch::Tensor even_out(const torch::Tensor& advantages, const torch::Tensor& lig
 
 PpoLearner::PpoLearner(const config::Config& config, SignalPolicy& policy,
                        comm::Communicator& communicator)
-    : ppo_(config.ppo),
+    : ppo_(config.lights.ppo),
+      iterations_(config.training.iterations),
       seed_(static_cast<std::uint64_t>(config.run.seed)),
       policy_(policy),
       communicator_(communicator),
       parameters_(policy.parameters()),
       gradients_(parameters_, communicator),
       optimiser_({.name = "signals",
-                  .learning_rate_key = "ppo.learning_rate",
+                  .learning_rate_key = "lights.ppo.learning_rate",
                   .parameters = parameters_.flat(),
                   .gradients = gradients_.flat(),
                   .weight_decay = ppo_.weight_decay},
@@ -53,7 +54,7 @@ std::optional<UpdateResult> PpoLearner::update(const std::vector<EpisodeHistory>
            communicator_);
   const Targets targets = make_targets(experience);
   UpdateResult result;
-  result.learning_rate = schedule_of(ppo_).at(iteration);
+  result.learning_rate = schedule_of(ppo_, iterations_).at(iteration);
   bool goes_on = true;
   while (goes_on && result.epochs < ppo_.num_epochs) {
     if (communicator_.all_reduce_scalar(stop_requested() ? 1.0 : 0.0) > 0.0) return std::nullopt;
@@ -100,7 +101,7 @@ PpoLearner::Targets PpoLearner::make_targets(const Experience& experience) {
           .returns = scale_.standardise(experience.returns)};
 }
 
-/// As many as have ppo.minibatch_size decisions, about.
+/// Number of states that hold about lights.ppo.minibatch_size decisions.
 std::int64_t PpoLearner::states_of_minibatch(const Experience& experience) const {
   const double states_a_decision = static_cast<double>(experience.total_states) /
                                    static_cast<double>(std::max<std::int64_t>(1, experience.total));

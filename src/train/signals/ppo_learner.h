@@ -69,6 +69,7 @@ class PpoLearner final : public Learner {
                       const torch::Tensor& decisions, double denominator);
 
   config::Ppo ppo_;
+  std::int64_t iterations_;  ///< of the whole training
   std::uint64_t seed_;
   SignalPolicy& policy_;
   comm::Communicator& communicator_;

@@ -54,7 +54,7 @@ void push_light(const RowLayout& layout, const LightHistory& light, const Return
     if (greens > layout.max_greens) {
       throw DataError(
           "a light has {} greens to choose from, a decision in the replay has room for {} "
-          "(signals.max_greens); raise it",
+          "(lights.max_greens); raise it",
           greens, layout.max_greens);
     }
     std::ranges::fill(row, 0.0F);

@@ -43,7 +43,7 @@ struct Outcomes {
 };
 
 /// Values are in units of the reward, logits of probabilities are not.
-double first_logit_of_a_vehicle(const Signals& settings) {
+double first_logit_of_a_vehicle(const config::Lights& settings) {
   constexpr double kSavedByAGreen_s = 10.0;  // of a vehicle that waits for it
   return settings.learns_values() ? settings.reward_scale * kSavedByAGreen_s : kLogitOfAVehicle;
 }
@@ -56,7 +56,7 @@ class SignalsTraining final : public Training {
   explicit SignalsTraining(Run& run)
       : run_(run),
         config_(run.config()),
-        settings_(config_.extension<Signals>()),
+        settings_(config_.lights),
         communicator_(run.communicator().host()),
         pool_(rollout::start_sumo_pool(run.session(), config_)),
         policy_(kind_of(settings_),
@@ -68,7 +68,7 @@ class SignalsTraining final : public Training {
 
   [[nodiscard]] TrainingUnits units() const override { return units_of_rollouts(); }
   [[nodiscard]] std::int64_t step() const override { return iteration_; }
-  [[nodiscard]] std::int64_t total_steps() const override { return config_.ppo.iterations; }
+  [[nodiscard]] std::int64_t total_steps() const override { return config_.training.iterations; }
   [[nodiscard]] const comm::ParameterArena& parameters() const override {
     return learner_->parameters();
   }
@@ -97,7 +97,7 @@ class SignalsTraining final : public Training {
 
   Run& run_;
   const config::Config& config_;
-  const Signals settings_;
+  const config::Lights settings_;
   comm::Communicator& communicator_;
   rollout::SignalPool pool_;
   SignalPolicy policy_;
@@ -126,7 +126,7 @@ void SignalsTraining::check_can_start(const checkpoint::Snapshot& snapshot) cons
   const std::string found = snapshot.contains(kLearner) ? snapshot.text(kLearner) : "ppo";
   if (found == settings_.learner) return;
   throw CheckpointError(
-      "checkpoint {}: its lights were trained with signals.learner = \"{}\", this run has "
+      "checkpoint {}: its lights were trained with lights.learner = \"{}\", this run has "
       "\"{}\"; set it as it is there, or train anew",
       snapshot.source(), found, settings_.learner);
 }
@@ -199,7 +199,7 @@ std::optional<Iteration> SignalsTraining::iterate() {
   for (auto& figure : update->figures) figures.push_back(std::move(figure));
   return Iteration{.items = outcomes.env_steps,
                    .loss = update->loss,
-                   .evaluation_due = iteration_ % config_.ppo.eval_interval == 0,
+                   .evaluation_due = iteration_ % config_.training.eval_interval == 0,
                    .metrics = std::move(figures),
                    .shown = std::move(shown)};
 }
@@ -217,9 +217,9 @@ std::optional<Outcomes> SignalsTraining::run_selection(const std::string& contro
                                   .spec_of = spec_of,
                                   .policy = controller.empty() ? &policy_ : nullptr,
                                   .may_give_up = may_give_up},
-                                 config_.ppo.eval_episodes);
+                                 config_.training.eval_episodes);
   if (!mine) return std::nullopt;
-  return share(*mine, config_.ppo.eval_episodes);
+  return share(*mine, config_.training.eval_episodes);
 }
 
 void SignalsTraining::note_own_program() {
@@ -291,7 +291,7 @@ TrainingEnd look_at_networks(const Preparation& preparation) {
 TrainingRow signals_training() {
   return {.facts = {.name = "signals",
                     .number = "",
-                    .folder = "lights",
+                    .folder = "traffic_lights",
                     .help = "traffic lights, in simulations",
                     .product = "Traffic lights",
                     .about = "A controller of traffic lights: of each light that may switch it "
@@ -300,13 +300,14 @@ TrainingRow signals_training() {
                     .of_traffic = false,
                     .starts_from = {},
                     .simulates = true,
-                    .sections = {"signals", "offpolicy"},
+                    .sections = {"env", "rollout", "training", "episodes", "ppo", "lights",
+                                 "lights.ppo", "offpolicy"},
                     .presets = signals::presets()},
           .make = [](Run& run) -> std::unique_ptr<Training> {
             return std::make_unique<signals::SignalsTraining>(run);
           },
           .check_new = signals::check_settings,
-          .own_sections = signals::own_sections(),
+          .own_sections = {},
           .prepare = signals::look_at_networks};
 }
 

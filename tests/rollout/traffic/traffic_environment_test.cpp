@@ -133,7 +133,7 @@ class JointEnvironmentTest : public TrafficEnvironmentTest {
     config_.env.scenario = "arterial";
     config_.env.max_time_s = 240;
     config_.env.control_period_s = 5;
-    config_.env.actors = {"vehicles", "signals"};
+    config_.env.agents = {"vehicles", "lights"};
   }
 
   void reset_joint(const EpisodeSpec& spec) {
@@ -194,12 +194,12 @@ TEST_F(JointEnvironmentTest, VehiclesAndLightsActInOneTraffic) {
 }
 
 TEST_F(JointEnvironmentTest, WhereNobodyDecidesLightsShowTheirPrograms) {
-  config_.env.actors = {"vehicles"};
+  config_.env.agents = {"vehicles"};
   start();
   reset({.traffic = {.seed = 3}, .frames = false});
   run_to_end();
   const double alone_s = period_.score.lost_s();
-  config_.env.actors = {"vehicles", "signals"};
+  config_.env.agents = {"vehicles", "lights"};
   start();
   reset_joint({.traffic = {.seed = 3}, .frames = false});
   while (!period_.done()) {
@@ -225,7 +225,7 @@ TEST_F(TrafficEnvironmentTest, AnEpisodeCutByTheConfigurationIsTruncated) {
 TEST_F(TrafficEnvironmentTest, APieceBeginsInTheTrafficThatAnUncontrolledEpisodeHadThere) {
   const auto cache =
       std::filesystem::path(::testing::TempDir()) / ("traffic-pieces-" + std::to_string(getpid()));
-  config_.ppo.baseline_cache = cache.string();
+  config_.episodes.baseline_cache = cache.string();
   config_.env.max_time_s = 400;
   start();
   const PieceStore store{.piece_s = 120, .key = 7, .saves = true};
@@ -339,7 +339,7 @@ TEST_F(TrafficEnvironmentTest, AScriptThatAdvisesSaysWhatItWouldDoAndChangesNoth
 
 TEST_F(TrafficEnvironmentTest, AnAdvisorSaysInEveryStateWhatItWouldDoThere) {
   config_.env.max_time_s = 450;
-  config_.controller.advisor = "meter";
+  config_.vehicles.advisor = "meter";
   start();
   // Who does what it says is that script, which is asked every second, between decisions, too.
   reset({.traffic = {.seed = 5}});
@@ -366,7 +366,7 @@ TEST_F(TrafficEnvironmentTest, AnAdvisorSaysInEveryStateWhatItWouldDoThere) {
 
 TEST_F(TrafficEnvironmentTest, BetweenDecisionsTheAdvisorGoesOnWithoutThoseThatDoOtherwise) {
   config_.env.max_time_s = 450;
-  config_.controller.advisor = "meter";
+  config_.vehicles.advisor = "meter";
   start();
   reset({.traffic = {.seed = 5}});
   std::size_t refused = 0;

@@ -9,9 +9,8 @@
 namespace traffic::train {
 namespace {
 
-config::Ppo rates(std::int64_t iterations, double first, double last) {
+config::Ppo rates(double first, double last) {
   config::Ppo ppo;
-  ppo.iterations = iterations;
   ppo.learning_rate = first;
   ppo.final_learning_rate = last;
   return ppo;
@@ -34,34 +33,34 @@ TEST(LrSchedule, WorksWithoutWarmUpAndWithOneStep) {
 }
 
 TEST(LrSchedule, OfPpoIsTheSameUnlessItIsAskedToChange) {
-  const config::Ppo ppo = rates(30, 3e-4, 3e-4);
+  const config::Ppo ppo = rates(3e-4, 3e-4);
   for (const std::int64_t iteration : {0, 7, 29}) {
-    EXPECT_EQ(schedule_of(ppo).at(iteration), 3e-4);
-    EXPECT_EQ(schedule_of(ppo, 5).at(iteration), 3e-4);
+    EXPECT_EQ(schedule_of(ppo, 30).at(iteration), 3e-4);
+    EXPECT_EQ(schedule_of(ppo, 30, 5).at(iteration), 3e-4);
   }
-  const config::Ppo falling = rates(10, 3e-4, 1e-4);
-  EXPECT_EQ(schedule_of(falling).at(0), 3e-4);
-  EXPECT_DOUBLE_EQ(schedule_of(falling).at(5), 2e-4);
+  const config::Ppo falling = rates(3e-4, 1e-4);
+  EXPECT_EQ(schedule_of(falling, 10).at(0), 3e-4);
+  EXPECT_DOUBLE_EQ(schedule_of(falling, 10).at(5), 2e-4);
 }
 
 TEST(LrSchedule, OfPpoRisesThenFallsAsPhaseOnesDoes) {
-  config::Ppo ppo = rates(100, 1e-4, 1e-7);
+  config::Ppo ppo = rates(1e-4, 1e-7);
   ppo.lr_schedule = "cosine";
   ppo.warmup_iterations = 10;
   const LrSchedule same{.peak = 1e-4, .floor = 1e-7, .warmup_steps = 10, .total_steps = 100};
-  for (std::int64_t i = 0; i <= 100; ++i) EXPECT_EQ(schedule_of(ppo).at(i), same.at(i)) << i;
-  EXPECT_DOUBLE_EQ(schedule_of(ppo).at(0), 1e-5);
-  EXPECT_DOUBLE_EQ(schedule_of(ppo).at(9), 1e-4);
-  EXPECT_NEAR(schedule_of(ppo).at(55), (1e-4 + 1e-7) / 2, 1e-12);
-  EXPECT_DOUBLE_EQ(schedule_of(ppo).at(100), 1e-7);
+  for (std::int64_t i = 0; i <= 100; ++i) EXPECT_EQ(schedule_of(ppo, 100).at(i), same.at(i)) << i;
+  EXPECT_DOUBLE_EQ(schedule_of(ppo, 100).at(0), 1e-5);
+  EXPECT_DOUBLE_EQ(schedule_of(ppo, 100).at(9), 1e-4);
+  EXPECT_NEAR(schedule_of(ppo, 100).at(55), (1e-4 + 1e-7) / 2, 1e-12);
+  EXPECT_DOUBLE_EQ(schedule_of(ppo, 100).at(100), 1e-7);
 }
 
 TEST(LrSchedule, AfterImitationTheWarmUpBeginsWithPpo) {
-  config::Ppo ppo = rates(100, 1e-4, 1e-4);
+  config::Ppo ppo = rates(1e-4, 1e-4);
   ppo.warmup_iterations = 10;
-  EXPECT_DOUBLE_EQ(schedule_of(ppo, 40).at(40), 1e-5);
-  EXPECT_DOUBLE_EQ(schedule_of(ppo, 40).at(44), 5e-5);
-  EXPECT_EQ(schedule_of(ppo, 40).at(50), 1e-4);
+  EXPECT_DOUBLE_EQ(schedule_of(ppo, 100, 40).at(40), 1e-5);
+  EXPECT_DOUBLE_EQ(schedule_of(ppo, 100, 40).at(44), 5e-5);
+  EXPECT_EQ(schedule_of(ppo, 100, 40).at(50), 1e-4);
 }
 
 TEST(LearningRateFactor, FollowsTheRanksAsAsked) {

@@ -49,8 +49,8 @@ class DeciderTest : public ::testing::Test {
   }
   static config::Config config() {
     config::Config config = small_perception();
-    config.action.lane_change = true;
-    config.controller.top_k = 2;
+    config.vehicles.lane_change = true;
+    config.vehicles.top_k = 2;
     return config;
   }
 
@@ -97,7 +97,7 @@ TEST_F(DeciderTest, ManyTogetherAreDecidedOnAsEachAlone) {
 /// A controller on the encodings of a world model whose data had no queues.
 TEST_F(DeciderTest, WhatTheWorldModelWasTrainedWithoutChangesNoDecision) {
   config::Config config = config_;
-  config.controller.inputs = {"encoding", "pooled", "latents"};
+  config.vehicles.inputs = {"encoding", "pooled", "latents"};
   WorldModelNetworks trained(config, 1.0, torch::kCPU);
   data::FileInfo data = data::file_info_of_this_program();
   const auto queue = static_cast<std::size_t>(scene::node_feature_index("own_queue"));

@@ -17,7 +17,7 @@ using namespace testing;  // NOLINT: the helpers beside this file
 
 TEST(Perception, GivesEachCandidateItsOwnNormalisedFeatures) {
   config::Config config = small_perception();
-  config.controller.inputs = {"features", "globals"};
+  config.vehicles.inputs = {"features", "globals"};
   Perception perception(config, 1, torch::kCPU);
   EXPECT_TRUE(perception.parameters().empty());
   const std::vector<scene::Candidate> candidates{{.node = 2, .conflict = 0, .approach = 0}};
@@ -38,10 +38,10 @@ TEST(Perception, GivesEachCandidateItsOwnNormalisedFeatures) {
 
 TEST(Perception, ShowsWhichCommandIsAdvisedBetweenFeaturesAndLatents) {
   config::Config config = small_perception();
-  config.controller.inputs = {"features", "latents"};
+  config.vehicles.inputs = {"features", "latents"};
   const model::ControllerInputs without = Perception(config, 1, torch::kCPU).widths();
-  config.controller.advisor = "meter(speed_mps=2)";
-  config.action.commands = {"none", "stop", "slow"};
+  config.vehicles.advisor = "meter(speed_mps=2)";
+  config.vehicles.commands = {"none", "stop", "slow"};
   Perception perception(config, 1, torch::kCPU);
   perception.freeze();
   EXPECT_EQ(perception.widths().advice, 3);
@@ -68,7 +68,7 @@ TEST(Perception, RemembersConnectedVehiclesByTheirIdsThroughComingAndGoing) {
   // Vehicle 5 is seen alone three times. The same frames among vehicles that come and go, in a
   // batch with another simulation, must give it the same latents: no edges join it to the others.
   config::Config config = small_perception();
-  config.controller.inputs = {"latents"};
+  config.vehicles.inputs = {"latents"};
   Perception perception(config, 1, torch::kCPU);
   perception.freeze();
   const auto isolate = [](scene::GraphFrame frame) {
@@ -108,7 +108,7 @@ TEST(Perception, RemembersConnectedVehiclesByTheirIdsThroughComingAndGoing) {
 
 TEST(Perception, PoolsTheEncodingsOfConnectedVehicles) {
   config::Config config = small_perception();
-  config.controller.inputs = {"encoding", "pooled"};
+  config.vehicles.inputs = {"encoding", "pooled"};
   Perception perception(config, 1, torch::kCPU);
   perception.freeze();
   const auto candidate = [](std::int32_t node) {
@@ -142,7 +142,7 @@ TEST(Perception, InBf16SeesNearlyTheSameAndFp16IsForGpus) {
   const rollout::Period period = period_of(frames, candidates);
   const auto seen_in = [&](const std::string& precision) {
     config::Config config = small_perception();
-    config.controller.perception_precision = precision;
+    config.vehicles.perception_precision = precision;
     Perception perception(config, 1, torch::kCPU);
     perception.freeze();
     RecurrentState memory;

@@ -44,8 +44,8 @@ void save_controller(const config::Config& config, const std::filesystem::path& 
 /// Within ten seconds of a simulation that asks as an evaluation does.
 std::vector<double> decision_times_s(double period_s, double step_s) {
   config::Config config;
-  config.controller.inputs = {"features", "globals"};
-  config.action.longitudinal = "target_speed";
+  config.vehicles.inputs = {"features", "globals"};
+  config.vehicles.longitudinal = "target_speed";
   config.env.control_period_s = period_s;
   const TempFile file("controller.h5", "");
   save_controller(config, file.path());
@@ -106,8 +106,8 @@ std::vector<double> target_speeds(scene::Controller& controller, std::uint64_t s
 
 TEST(PolicyController, DecidesAsItsCheckpointSaysAndSamplesTheSameForTheSameSeed) {
   config::Config config;
-  config.controller.inputs = {"features", "globals"};
-  config.action.longitudinal = "target_speed";
+  config.vehicles.inputs = {"features", "globals"};
+  config.vehicles.longitudinal = "target_speed";
   config.env.control_period_s = 1;
   const TempFile file("controller.h5", "");
   save_controller(config, file.path(), Decides::kSampled);
@@ -131,9 +131,9 @@ struct Fast {
 
 Fast told_to_drive_fast(double advice_margin) {
   config::Config config;
-  config.controller.inputs = {"features", "globals"};
-  config.controller.advisor = "brisk(to_m=100)";
-  config.action.lane_change = false;
+  config.vehicles.inputs = {"features", "globals"};
+  config.vehicles.advisor = "brisk(to_m=100)";
+  config.vehicles.lane_change = false;
   config.env.control_period_s = 1;
   config.env.zone_m = 300;
   const TempFile file("controller.h5", "");
@@ -172,7 +172,7 @@ TEST(PolicyController, LeansOnItsAdvisorAsItsCheckpointSays) {
 /// A network that is cheap to load, seen without encodings.
 config::Config small_config() {
   config::Config config;
-  config.controller.inputs = {"features", "globals"};
+  config.vehicles.inputs = {"features", "globals"};
   config.env.max_time_s = 10;
   return config;
 }
@@ -219,16 +219,16 @@ TEST(PolicyFit, NamesTheSettingsThatACheckpointHasOtherwise) {
   save_controller(config, file.path());
   const checkpoint::Snapshot snapshot = checkpoint::load(file.path());
   EXPECT_NO_THROW(check_policy_fits(snapshot, config));
-  config.controller.advisor = "meter";
-  config.controller.hidden_dim += 1;
+  config.vehicles.advisor = "meter";
+  config.vehicles.hidden_dim += 1;
   try {
     check_policy_fits(snapshot, config);
     FAIL() << "another controller is taken";
   } catch (const CheckpointError& error) {
     EXPECT_THAT(error.what(),
-                ::testing::HasSubstr(R"(controller.advisor = "", this run has "meter")"));
-    EXPECT_THAT(error.what(), ::testing::HasSubstr("controller.hidden_dim = "));
-    EXPECT_THAT(error.what(), ::testing::Not(::testing::HasSubstr("controller.layers")));
+                ::testing::HasSubstr(R"(vehicles.advisor = "", this run has "meter")"));
+    EXPECT_THAT(error.what(), ::testing::HasSubstr("vehicles.hidden_dim = "));
+    EXPECT_THAT(error.what(), ::testing::Not(::testing::HasSubstr("vehicles.layers")));
   }
 }
 

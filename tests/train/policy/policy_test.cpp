@@ -31,9 +31,9 @@ double share_of_commands(Policy& policy) {
 
 TEST(Policy, StartsWithTheConfiguredProbabilityOfACommand) {
   config::Config config = testing::small_config();
-  config.controller.top_k = 1000;
+  config.vehicles.top_k = 1000;
   for (const double probability : {0.1, 0.35, 0.8}) {
-    config.controller.first_command_probability = probability;
+    config.vehicles.first_command_probability = probability;
     Policy policy(config, kWidths, torch::kCPU);
     // 2,000 draws: three standard errors are 0.035 at most, the heads' small weights add little.
     EXPECT_NEAR(share_of_commands(policy), probability, 0.05);
@@ -44,9 +44,9 @@ TEST(Policy, StartsWithTheConfiguredProbabilityOfACommand) {
 class AdvisedPolicy : public ::testing::Test {
  protected:
   AdvisedPolicy() {
-    config_.controller.top_k = 1000;
-    config_.controller.advisor = "meter";
-    config_.controller.advice_probability = 0.8;
+    config_.vehicles.top_k = 1000;
+    config_.vehicles.advisor = "meter";
+    config_.vehicles.advice_probability = 0.8;
     widths_.advice = 3;
     widths_.own = kOwn + widths_.advice;
     advised_ = (test::draw_uniforms(draws_, {2000}) * 3.0).clamp_max(2.0).to(torch::kLong);
@@ -113,7 +113,7 @@ TEST_F(AdvisedPolicy, DoesSomethingElseWhereThatIsWorthMoreByTheMargin) {
 }
 
 TEST_F(AdvisedPolicy, ExploresAroundWhatIsAdvised) {
-  config_.controller.first_command_probability = 0.6;
+  config_.vehicles.first_command_probability = 0.6;
   Policy policy = make();
   {
     const torch::NoGradGuard no_grad;
@@ -130,8 +130,8 @@ TEST_F(AdvisedPolicy, ExploresAroundWhatIsAdvised) {
 
 TEST(Policy, ExploringIsGreedyButForAShareThatIsRandom) {
   config::Config config = testing::small_config();
-  config.controller.top_k = 1000;
-  config.controller.first_command_probability = 0.8;
+  config.vehicles.top_k = 1000;
+  config.vehicles.first_command_probability = 0.8;
   Policy policy(config, kWidths, torch::kCPU);
   {
     const torch::NoGradGuard no_grad;
@@ -178,7 +178,7 @@ TEST(Policy, PicksNoMoreThanAreLeftInAState) {
 
 TEST(Policy, ArriveLateIsKeptOtherCommandsLastAControlPeriod) {
   config::Config config = testing::small_config();
-  config.action.commands = {"none", "stop", "arrive_late"};
+  config.vehicles.commands = {"none", "stop", "arrive_late"};
   config.env.control_period_s = 5.0;
   const std::vector<std::uint32_t> vehicles = {7};
   const scene::FrameView frame{.vehicle_id = vehicles};
@@ -195,9 +195,9 @@ TEST(Policy, ArriveLateIsKeptOtherCommandsLastAControlPeriod) {
 
 TEST(Policy, GivesTheDecisionsThatItMadeTheProbabilityThatItMadeThemWith) {
   config::Config config = testing::small_config();
-  config.action.lane_change = true;
+  config.vehicles.lane_change = true;
   for (const char* kind : {"categorical", "target_speed", "acceleration"}) {
-    config.action.longitudinal = kind;
+    config.vehicles.longitudinal = kind;
     Policy policy(config, kWidths, torch::kCPU);
     const PolicyInput in = input_of({0, 4, 6}, 4);
     Rng rng(5);
@@ -217,7 +217,7 @@ TEST(Policy, GivesTheDecisionsThatItMadeTheProbabilityThatItMadeThemWith) {
 
 TEST(Policy, TurnsActionsIntoCommandsThatLastAControlPeriod) {
   config::Config config = testing::small_config();
-  config.action.lane_change = true;
+  config.vehicles.lane_change = true;
   const Policy policy(config, kWidths, torch::kCPU);
   const std::vector<std::uint32_t> ids{7, 9};
   const std::vector<float> rows(2 * scene::node_features().size(), 0.0F);
@@ -236,8 +236,8 @@ TEST(Policy, TurnsActionsIntoCommandsThatLastAControlPeriod) {
 
 TEST(Policy, TurnsLanesAmongTheCommandsIntoChangesOfLanes) {
   config::Config config = testing::small_config();
-  config.action.commands = {"none", "slow", "left", "right"};
-  config.action.lane_change = false;
+  config.vehicles.commands = {"none", "slow", "left", "right"};
+  config.vehicles.lane_change = false;
   const Policy policy(config, kWidths, torch::kCPU);
   const std::vector<std::uint32_t> ids{7};
   const scene::FrameView frame{.vehicle_id = ids};
@@ -251,7 +251,7 @@ TEST(Policy, TurnsLanesAmongTheCommandsIntoChangesOfLanes) {
 
 TEST(Policy, ContinuousCommandsStayWithinTheirBounds) {
   config::Config config = testing::small_config();
-  config.action.longitudinal = "acceleration";
+  config.vehicles.longitudinal = "acceleration";
   const Policy policy(config, kWidths, torch::kCPU);
   const std::vector<std::uint32_t> ids{1};
   const std::vector<float> rows(scene::node_features().size(), 0.0F);

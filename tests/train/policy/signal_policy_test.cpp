@@ -105,7 +105,7 @@ TEST(SignalPolicy, ACheckpointOfAnotherKindIsRefused) {
   EXPECT_NO_THROW(check_signal_kind(snapshot, {.hidden_dim = 48, .encoder_layers = 1}));
   EXPECT_THAT([&] { check_signal_kind(snapshot, {.hidden_dim = 48}); },
               ::testing::ThrowsMessage<CheckpointError>(
-                  ::testing::HasSubstr("signals.encoder_layers = 1, this run 48 and 0")));
+                  ::testing::HasSubstr("lights.encoder_layers = 1, this run 48 and 0")));
 }
 
 TEST(SignalPolicy, ACheckpointOfLightsThatSeeSomethingElseIsRefused) {

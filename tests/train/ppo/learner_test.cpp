@@ -78,7 +78,7 @@ void decide_as_expert(std::vector<Trajectory>& all) {
 TEST(Learner, ImitatesAnExpertOnAnyNumberOfRanks) {
   config::Config config = small_config();
   config.ppo.num_epochs = 20;
-  config.ppo.imitation_iterations = 2;
+  config.imitation.iterations = 2;
   config.ppo.final_learning_rate = 0.2 * config.ppo.learning_rate;
   const auto communicator =
       comm::make_communicator(traffic::testing::mpi_session(), at::kCPU, config.comm);
@@ -203,7 +203,7 @@ TEST(Learner, ConflictsThatARoadHasNotChangeNothing) {
 TEST(Learner, FittingTheValueLeavesThePolicyWhereItIs) {
   config::Config config = small_config();
   config.ppo.final_learning_rate = 0.0;  // of the policy; the value is fitted at the first one
-  config.ppo.iterations = 1;
+  config.training.iterations = 1;
   config.ppo.value_epochs = 2;
   AloneCommunicator alone;
   Policy policy(config, kWidths, torch::kCPU);
@@ -298,10 +298,10 @@ TEST(Learner, TheLearningRateFollowsTheDivergenceThatIsWantedAlsoWhereItIsRestor
 
 TEST(Learner, StaysNearThePriorWhileThatPulls) {
   config::Config config = small_config();
-  config.ppo.iterations = 20;
+  config.training.iterations = 20;
   AloneCommunicator alone;
   const auto distance_after_training = [&](double coef) {
-    config.ppo.prior_coef = coef;
+    config.imitation.prior_coef = coef;
     Policy policy(config, kWidths, torch::kCPU);
     Policy before(config, kWidths, torch::kCPU);  // the same weights, by the same seed
     Prior prior(config, kWidths, torch::kCPU);
@@ -319,7 +319,7 @@ TEST(Learner, StaysNearThePriorWhileThatPulls) {
 
 TEST(ReturnPoint, GoesBackToTheBitsThatWereKeptAsOftenAsAllowed) {
   config::Config config = small_config();
-  config.ppo.max_rollbacks = 2;
+  config.training.max_rollbacks = 2;
   AloneCommunicator alone;
   Policy policy(config, kWidths, torch::kCPU);
   Learner learner(config, policy, alone, 1);
@@ -327,7 +327,7 @@ TEST(ReturnPoint, GoesBackToTheBitsThatWereKeptAsOftenAsAllowed) {
   const auto learn = [&](Learner& of, std::int64_t iteration) {
     return of.update(experience, 4 * kLength, iteration)->learning_rate;
   };
-  ReturnPoint point(config.ppo);
+  ReturnPoint point(config.training);
   EXPECT_FALSE(point.go_back(learner)) << "nothing is kept yet";
   learn(learner, 0);
   point.keep(learner);
@@ -336,7 +336,7 @@ TEST(ReturnPoint, GoesBackToTheBitsThatWereKeptAsOftenAsAllowed) {
   ASSERT_FALSE(torch::equal(learner.parameters().flat(), kept));
   ASSERT_TRUE(point.go_back(learner));
   EXPECT_TRUE(torch::equal(learner.parameters().flat(), kept));
-  EXPECT_DOUBLE_EQ(learn(learner, 1), rate * config.ppo.rollback_factor);
+  EXPECT_DOUBLE_EQ(learn(learner, 1), rate * config.training.rollback_factor);
 
   // A resumed run goes back to the same, with the same steps.
   checkpoint::Snapshot snapshot(1);
@@ -344,12 +344,13 @@ TEST(ReturnPoint, GoesBackToTheBitsThatWereKeptAsOftenAsAllowed) {
   snapshot.own_tensors();
   Policy other_policy(config, kWidths, torch::kCPU);
   Learner other(config, other_policy, alone, 1);
-  ReturnPoint resumed(config.ppo);
+  ReturnPoint resumed(config.training);
   resumed.restore_from(snapshot, other);
   for (auto* side : {&point, &resumed}) {
     Learner& of = side == &point ? learner : other;
     ASSERT_TRUE(side->go_back(of));
-    EXPECT_DOUBLE_EQ(learn(of, 2), rate * config.ppo.rollback_factor * config.ppo.rollback_factor);
+    EXPECT_DOUBLE_EQ(learn(of, 2),
+                     rate * config.training.rollback_factor * config.training.rollback_factor);
     EXPECT_FALSE(side->go_back(of)) << "twice";
   }
   EXPECT_TRUE(torch::equal(other.parameters().flat(), learner.parameters().flat()));

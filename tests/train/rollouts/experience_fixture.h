@@ -21,10 +21,10 @@ constexpr model::ControllerInputs kWidths{
 
 inline config::Config small_config() {
   config::Config config;
-  config.controller.hidden_dim = 16;
-  config.controller.top_k = 2;
-  config.action.commands = {"none", "stop", "fast"};
-  config.action.lane_change = false;
+  config.vehicles.hidden_dim = 16;
+  config.vehicles.top_k = 2;
+  config.vehicles.commands = {"none", "stop", "fast"};
+  config.vehicles.lane_change = false;
   config.ppo.minibatch_size = 32;
   config.ppo.num_epochs = 3;
   config.ppo.learning_rate = 1e-2;

@@ -36,7 +36,7 @@ config::Config asked() {
   config.env.objective = "auto";
   config.search.minutes = 3;
   config.search.training_minutes = 20;
-  config.ppo.rollout_fragment_length = 0;
+  config.episodes.rollout_fragment_length = 0;
   return config;
 }
 
@@ -49,121 +49,122 @@ TEST(Decide, AYieldingScriptBringsItsZoneLeadCommitmentAndCommand) {
   EXPECT_EQ(config.env.lead_s, 24) << "it may also begin earlier than the script";
   EXPECT_TRUE(config.env.lead_only);
   EXPECT_EQ(config.env.commit_s, 30);
-  EXPECT_THAT(config.action.commands, ElementsAre("none", "arrive_late"));
-  EXPECT_EQ(config.controller.top_k, 30);
-  EXPECT_EQ(config.controller.advisor, "yield(lead_s=12, to_m=200, top=30)");
-  EXPECT_EQ(config.ppo.imitation_iterations, 0);
+  EXPECT_THAT(config.vehicles.commands, ElementsAre("none", "arrive_late"));
+  EXPECT_EQ(config.vehicles.top_k, 30);
+  EXPECT_EQ(config.vehicles.advisor, "yield(lead_s=12, to_m=200, top=30)");
+  EXPECT_EQ(config.imitation.iterations, 0);
   EXPECT_THAT(config.evaluation.controllers,
               ElementsAre("none", "yield(lead_s=12, to_m=200, top=30)"));
   // An hour as a whole, of decisions every five seconds.
-  EXPECT_EQ(config.ppo.episode_s, 0);
-  EXPECT_EQ(config.ppo.train_batch_size, 8 * 720);
+  EXPECT_EQ(config.episodes.length_s, 0);
+  EXPECT_EQ(config.episodes.train_batch_size, 8 * 720);
 }
 
 TEST(Decide, WhoLearnsFromFragmentsKeepsTheirSizeAndGetsAsManyIterationsAsThatAllows) {
   config::Config config = asked();
-  config.ppo.rollout_fragment_length = 30;
-  config.ppo.train_batch_size = 450;  // one and a half episodes
+  config.episodes.rollout_fragment_length = 30;
+  config.episodes.train_batch_size = 450;  // one and a half episodes
   const SearchResult result = result_of({found("meter", 5.0, 300)});
   decide(result, {{.duration_s = 900}}, config);
-  EXPECT_EQ(config.ppo.train_batch_size, 450);
-  EXPECT_EQ(config.ppo.episode_s, 0);
+  EXPECT_EQ(config.episodes.train_batch_size, 450);
+  EXPECT_EQ(config.episodes.length_s, 0);
   // Two seconds an episode: .65 of twenty minutes.
-  EXPECT_EQ(config.ppo.iterations, static_cast<std::int64_t>(0.65 * 1200.0 / (2.0 * 1.5)));
+  EXPECT_EQ(config.training.iterations, static_cast<std::int64_t>(0.65 * 1200.0 / (2.0 * 1.5)));
 }
 
 TEST(Decide, AScriptThatStopsVehiclesBringsItsZoneNumberAndCommand) {
   config::Config config = asked();
-  config.action.commands = {"none"};
+  config.vehicles.commands = {"none"};
   decide(result_of({found("let_in(queue=10, to_m=60, top=50)", 8.0, 800)}), {{.duration_s = 900}},
          config);
   EXPECT_EQ(config.env.zone_m, 100);
-  EXPECT_EQ(config.controller.top_k, 50);
-  EXPECT_THAT(config.action.commands, ElementsAre("none", "stop"));
+  EXPECT_EQ(config.vehicles.top_k, 50);
+  EXPECT_THAT(config.vehicles.commands, ElementsAre("none", "stop"));
   config = asked();
   decide(result_of({found("meter(before=1, from_m=250, to_m=500, top=50)", 4.0, 500)}),
          {{.duration_s = 900}}, config);
   EXPECT_EQ(config.env.zone_m, 500);
   config = asked();
-  config.action.commands = {"none"};
+  config.vehicles.commands = {"none"};
   decide(result_of({found("sort(to_m=250, top=50)", 4.0, 100)}), {{.duration_s = 900}}, config);
   EXPECT_EQ(config.env.zone_m, 250);
-  EXPECT_THAT(config.action.commands, ElementsAre("none", "left", "right"));
+  EXPECT_THAT(config.vehicles.commands, ElementsAre("none", "left", "right"));
   config = asked();
-  config.action.commands = {"none"};
+  config.vehicles.commands = {"none"};
   decide(result_of({found("vsl(density=30, speed_mps=6, top=50)", 2.0, 500)}),
          {{.duration_s = 900}}, config);
   EXPECT_EQ(config.env.zone_m, 250);
   EXPECT_EQ(config.env.slow_mps, 6);
-  EXPECT_THAT(config.action.commands, ElementsAre("none", "slow"));
+  EXPECT_THAT(config.vehicles.commands, ElementsAre("none", "slow"));
 }
 
 TEST(Decide, CommandingAsMuchAsTheScriptCostsATwentiethOfItsGainAtMost) {
   config::Config config = asked();
   decide(result_of({found("brisk(to_m=100, top=50)", 2.0, 100000)}), {{.duration_s = 900}}, config);
-  EXPECT_DOUBLE_EQ(config.ppo.intervention_cost, 0.05 * 2.0 / 100000);
+  EXPECT_DOUBLE_EQ(config.episodes.intervention_cost, 0.05 * 2.0 / 100000);
   EXPECT_TRUE(config.env.behind);
   config = asked();
-  const double cost = config.ppo.intervention_cost;
+  const double cost = config.episodes.intervention_cost;
   decide(result_of({found("meter(density=25)", 5.0, 300)}), {{.duration_s = 900}}, config);
-  EXPECT_DOUBLE_EQ(config.ppo.intervention_cost, cost);  // cheap enough as it is
+  EXPECT_DOUBLE_EQ(config.episodes.intervention_cost, cost);  // cheap enough as it is
 }
 
 TEST(Decide, WhereNoScriptHelpsNothingIsImitatedAndTheCommandsStay) {
   config::Config config = asked();
-  config.ppo.imitation_iterations = 6;
-  const auto commands = config.action.commands;
+  config.imitation.iterations = 6;
+  const auto commands = config.vehicles.commands;
   decide(result_of({found("meter", 0.5, 300)}), {{.duration_s = 900, .speed_limit_mps = 22.2}},
          config);
   EXPECT_DOUBLE_EQ(config.env.slow_mps, 11.1);
-  EXPECT_EQ(config.ppo.imitation_iterations, 0);
-  EXPECT_EQ(config.action.commands, commands);
+  EXPECT_EQ(config.imitation.iterations, 0);
+  EXPECT_EQ(config.vehicles.commands, commands);
   EXPECT_EQ(config.env.zone_m, config::Env{}.zone_m);
-  EXPECT_EQ(config.controller.advisor, "none") << "PPO begins with what there is: no control";
-  EXPECT_DOUBLE_EQ(config.controller.advice_probability, 0.8);
+  EXPECT_EQ(config.vehicles.advisor, "none") << "PPO begins with what there is: no control";
+  EXPECT_DOUBLE_EQ(config.vehicles.advice_probability, 0.8);
   EXPECT_THAT(config.evaluation.controllers, ElementsAre("none")) << "but what was trained";
-  EXPECT_EQ(config.ppo.train_batch_size, 16 * 300);
+  EXPECT_EQ(config.episodes.train_batch_size, 16 * 300);
   config = asked();
   decide(result_of({found("meter", 0.5, 300)}), {{.duration_s = 3600}}, config);
-  EXPECT_EQ(config.ppo.episode_s, 600) << "an hour in pieces, from traffic of all of it";
-  EXPECT_EQ(config.ppo.train_batch_size, 16 * 200);
+  EXPECT_EQ(config.episodes.length_s, 600) << "an hour in pieces, from traffic of all of it";
+  EXPECT_EQ(config.episodes.train_batch_size, 16 * 200);
 }
 
 TEST(Decide, WhatTheUserKeepsIsKept) {
   config::Config config = asked();
   std::erase(config.search.decides, "env.zone_m");
-  std::erase(config.search.decides, "controller.top_k");
+  std::erase(config.search.decides, "vehicles.top_k");
   config.env.zone_m = 77;
   decide(result_of({found("meter(density=25, to_m=60, top=3)", 5.0, 300)}), {{.duration_s = 900}},
          config);
   EXPECT_EQ(config.env.zone_m, 77);
-  EXPECT_EQ(config.controller.top_k, config::Controller{}.top_k);
+  EXPECT_EQ(config.vehicles.top_k, config::Vehicles{}.top_k);
 }
 
 TEST(Decide, AScriptIsImitatedWhereItMayNotAdvise) {
   config::Config config = asked();
-  std::erase(config.search.decides, "controller.advisor");
+  std::erase(config.search.decides, "vehicles.advisor");
   decide(result_of({found("meter(density=25, to_m=60, top=3)", 5.0, 300)}), {{.duration_s = 900}},
          config);
-  EXPECT_EQ(config.controller.advisor, "");
-  EXPECT_THAT(config.ppo.imitation_controllers, ElementsAre("meter(density=25, to_m=60, top=3)"));
-  EXPECT_GT(config.ppo.imitation_iterations, 0);
-  EXPECT_THAT(config.action.commands, ElementsAre("none", "stop", "fast"));
+  EXPECT_EQ(config.vehicles.advisor, "");
+  EXPECT_THAT(config.imitation.controllers, ElementsAre("meter(density=25, to_m=60, top=3)"));
+  EXPECT_GT(config.imitation.iterations, 0);
+  EXPECT_THAT(config.vehicles.commands, ElementsAre("none", "stop", "fast"));
 }
 
 TEST(Decide, WhereAScriptAdvisesOtherCommandsAreTriedByOneOrTwoVehiclesAtATime) {
   config::Config config = asked();
-  config.action.commands = {"none", "stop", "slow"};
+  config.vehicles.commands = {"none", "stop", "slow"};
   ScenarioSearch search = found("brisk(to_m=100, top=200)", 17.0, 90000);
   search.tried.push_back({.controller = "glide(top=200)", .gain = 15.0, .half_width = 1.0});
   search.tried.push_back({.controller = "yield", .gain = 0.5, .half_width = 1.0});
   decide(result_of({search}), {{.duration_s = 900}}, config);
-  EXPECT_EQ(config.controller.advisor, "brisk(to_m=100, top=200)");
-  EXPECT_THAT(config.action.commands, ElementsAre("none", "fast", "arrive_green", "stop", "slow"));
-  EXPECT_NEAR(config.controller.advice_probability, 1.0 - 2.0 / 100.0, 1e-9);
+  EXPECT_EQ(config.vehicles.advisor, "brisk(to_m=100, top=200)");
+  EXPECT_THAT(config.vehicles.commands,
+              ElementsAre("none", "fast", "arrive_green", "stop", "slow"));
+  EXPECT_NEAR(config.vehicles.advice_probability, 1.0 - 2.0 / 100.0, 1e-9);
   config = asked();
   decide(result_of({found("meter", 5.0, 300)}), {{.duration_s = 900}}, config);
-  EXPECT_NEAR(config.controller.advice_probability, 0.9, 1e-9) << "at most one in ten";
+  EXPECT_NEAR(config.vehicles.advice_probability, 0.9, 1e-9) << "at most one in ten";
 }
 
 TEST(Decide, SeveralScenariosGetAScriptEachAndRoomForAllOfThem) {
@@ -173,32 +174,32 @@ TEST(Decide, SeveralScenariosGetAScriptEachAndRoomForAllOfThem) {
                     found("brisk", 0.1, 9000)}),
          {{.duration_s = 900}, {.duration_s = 3600}, {.duration_s = 900, .step_length_s = 2.0}},
          config);
-  EXPECT_THAT(config.ppo.imitation_controllers,
+  EXPECT_THAT(config.imitation.controllers,
               ElementsAre("meter(density=25)", "yield(top=10)", "none"));
-  EXPECT_THAT(config.action.commands, ElementsAre("none", "stop", "fast", "arrive_late"));
-  EXPECT_EQ(config.controller.advisor, "") << "one for each would know its own network only";
+  EXPECT_THAT(config.vehicles.commands, ElementsAre("none", "stop", "fast", "arrive_late"));
+  EXPECT_EQ(config.vehicles.advisor, "") << "one for each would know its own network only";
   EXPECT_FALSE(config.env.lead_only);
   EXPECT_EQ(config.env.zone_m, 200);
   EXPECT_EQ(config.env.control_period_s,
             4.0);  // the shortest, three seconds, are no whole steps of two
-  EXPECT_GT(config.ppo.imitation_iterations, 3 * 4);  // longer than three scripts one by one
+  EXPECT_GT(config.imitation.iterations, 3 * 4);  // longer than three scripts one by one
 }
 
 TEST(Decide, TheTrainingFitsItsMinutes) {
   config::Config config = asked();
   SearchResult slow = result_of({found("meter(density=25)", 5.0, 300)});
   decide(slow, {{.duration_s = 900}}, config);
-  const auto iterations = config.ppo.iterations;
+  const auto iterations = config.training.iterations;
   slow.episode_s = 10.0;
   config = asked();
   decide(slow, {{.duration_s = 900}}, config);
-  EXPECT_LT(config.ppo.iterations, iterations);
-  EXPECT_GT(config.ppo.iterations, config.ppo.imitation_iterations);
-  EXPECT_LT(config.ppo.baseline_episodes, 64);
+  EXPECT_LT(config.training.iterations, iterations);
+  EXPECT_GT(config.training.iterations, config.imitation.iterations);
+  EXPECT_LT(config.episodes.baseline_episodes, 64);
   config = asked();
   config.search.training_minutes = 0;
   decide(slow, {{.duration_s = 900}}, config);
-  EXPECT_EQ(config.ppo.iterations, config::Ppo{}.iterations);
+  EXPECT_EQ(config.training.iterations, config::Training{}.iterations);
 }
 
 TEST(SearchResult, IsReadAsItWasWritten) {

@@ -45,7 +45,7 @@ TEST(ScriptsToTry, AreThoseThatCanDoSomethingInTheNetwork) {
   EXPECT_THAT(lit.texts, Contains(StartsWith("glide")));
   EXPECT_EQ(lit.kinds, 4U);
   config::Config lanes;
-  lanes.action.lane_change = false;
+  lanes.vehicles.lane_change = false;
   EXPECT_THAT(scripts_to_try(network(true, false, 0), lanes).texts, Contains(StartsWith("sort")));
   sim::NetworkStudy single = network(true, false, 0);
   single.conflicts[0].approaches[1].lanes = 1;
@@ -73,8 +73,8 @@ TEST(ScriptsToTry, AreAllDifferentValidAndBeginWithOneOfEachKind) {
 
 TEST(ScriptsToTry, CommandNoMoreVehiclesThanAUserWhoKeepsTheNumberAllows) {
   config::Config config;
-  config.controller.top_k = 7;
-  std::erase(config.search.decides, "controller.top_k");
+  config.vehicles.top_k = 7;
+  std::erase(config.search.decides, "vehicles.top_k");
   for (const std::string& text : scripts_to_try(network(true, true, 1), config).texts) {
     const auto spec = config::parse_controller(text);
     EXPECT_LE(spec.get("top"), 7) << text;

@@ -24,7 +24,7 @@ constexpr SignalKind kLooksAround{.hidden_dim = 16, .encoder_layers = 1};
 
 config::Config small_config() {
   config::Config config;
-  config.ppo.iterations = 10;
+  config.training.iterations = 10;
   config.ppo.num_epochs = 3;
   config.ppo.minibatch_size = 32;
   config.ppo.learning_rate = config.ppo.final_learning_rate = 5e-3;

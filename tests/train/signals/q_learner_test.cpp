@@ -105,16 +105,16 @@ TEST(SignalRow, ALightWithMoreGreensThanThereIsRoomForIsRefusedWithTheKey) {
     push_all(layout_of(2), live_episodes(policy, 2, 0, 1), {});
     FAIL() << "no error";
   } catch (const DataError& error) {
-    EXPECT_THAT(error.what(), HasSubstr("signals.max_greens"));
+    EXPECT_THAT(error.what(), HasSubstr("lights.max_greens"));
   }
 }
 
 config::Config replay_config() {
   config::Config config;
-  config.ppo.iterations = 40;
-  auto& signals = config.extension<Signals>();
-  signals.learner = "dqn";
-  signals.max_greens = 4;
+  config.training.iterations = 40;
+  config::Lights& lights = config.lights;
+  lights.learner = "dqn";
+  lights.max_greens = 4;
   auto& learning = config.extension<offpolicy::OffPolicy>();
   learning.buffer_size = 5'000;
   learning.learning_starts = 50;

@@ -32,7 +32,7 @@ struct PieceStore {
   std::uint64_t key = 0;  ///< of the folder, one for each scenario and demand
   bool saves = false;     ///< the episode is whole, and keeps traffic there
 };
-/// @param cache ppo.baseline_cache
+/// @param cache episodes.baseline_cache
 std::filesystem::path piece_folder(const std::string& cache, std::uint64_t key);
 
 /// An episode to run.
@@ -72,7 +72,7 @@ struct Period {
   std::span<const scene::Candidate> candidates;  ///< in the order of the nodes
   std::span<const ControlledVehicle> controlled;
   std::span<const scene::Command> scripted;  ///< what the scripted controller asked for
-  std::span<const scene::Command> advice;    ///< what controller.advisor would do now
+  std::span<const scene::Command> advice;    ///< what vehicles.advisor would do now
   scene::EpisodeScore score;                 ///< since the start of the episode
 
   [[nodiscard]] bool done() const { return terminated || truncated; }

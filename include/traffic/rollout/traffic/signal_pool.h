@@ -16,7 +16,7 @@ namespace traffic::rollout {
 /// an answer that is no period costs the episode as the death of its simulation does.
 class SignalPool final : public EventSource {
  public:
-  /// @param pool its environments are made with env.actors = ["signals"]
+  /// @param pool its environments are made with env.agents = ["lights"]
   explicit SignalPool(std::unique_ptr<EnvPool> pool);
 
   [[nodiscard]] int num_envs() const { return pool_->num_envs(); }

@@ -37,7 +37,7 @@ Needs needs_of(const config::Config& config);
 std::vector<Finding> examine(const comm::MpiSession& session, const config::Config& config,
                              const Needs& needs);
 
-/// Who is to act in a network: whom env.actors names, or whoever can.
+/// Who is to act in a network: whom env.agents names, or whoever can.
 enum class Actors : std::uint8_t { kNamed, kAny };
 
 /// Looks at the scenarios of a configuration: their files, and some seconds without control. For

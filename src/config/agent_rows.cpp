@@ -1,0 +1,115 @@
+/// Rows of the agents: [vehicles] and [lights].
+#include <algorithm>
+#include <array>
+
+#include "rows.h"
+#include "traffic/config/controller_spec.h"
+
+namespace traffic::config {
+namespace {
+
+constexpr std::array<std::string_view, 9> kCommands{
+    "none", "stop", "slow", "hold", "fast", "arrive_late", "arrive_green", "left", "right"};
+constexpr std::array<std::string_view, 5> kInputs{"features", "globals", "encoding", "pooled",
+                                                  "latents"};
+
+std::string refuse_as_command(std::string_view text) {
+  if (std::find(kCommands.begin(), kCommands.end(), text) != kCommands.end()) return {};
+  return "expected none, stop, slow, hold, fast, arrive_late, arrive_green, left or right";
+}
+
+std::string refuse_as_advisor(std::string_view text) {
+  return text.empty() ? std::string() : refuse_to_imitate(text);
+}
+
+std::string refuse_as_input(std::string_view text) {
+  if (std::find(kInputs.begin(), kInputs.end(), text) != kInputs.end()) return {};
+  return "expected features, globals, encoding, pooled or latents";
+}
+
+}  // namespace
+
+std::vector<Row> vehicles_rows() {
+  return {
+      {TRAFFIC_KEY(vehicles.longitudinal),
+       .help = "How the controller tells a vehicle to drive: by one of `vehicles.commands`, by a "
+               "target speed or by an acceleration.",
+       .choices = {"categorical", "target_speed", "acceleration"}},
+      {TRAFFIC_KEY(vehicles.commands),
+       .help = "Commands to choose from. The first one must be none, which asks for nothing.",
+       .refuse = refuse_as_command},
+      {TRAFFIC_KEY(vehicles.lane_change),
+       .help = "Whether the controller may ask for a lane change beside the command to drive, by a "
+               "second choice. `left` and `right` of `vehicles.commands` need no second choice."},
+      {TRAFFIC_KEY(vehicles.inputs),
+       .help = "What the controller sees: the named features of a vehicle, the global metrics, the "
+               "graph encoder's encoding of the vehicle, the mean encoding of all connected "
+               "vehicles, the world model's latents. The program does not run the parts of the "
+               "model that no input needs.",
+       .refuse = refuse_as_input},
+      {TRAFFIC_KEY(vehicles.perception_precision),
+       .help = "Number format of the matrix products in the encoder and the world model while they "
+               "are frozen, in phases 2 and 3 and in evaluations. bf16 is faster on processors "
+               "that multiply in it. fp16 needs GPUs.",
+       .choices = {"fp32", "bf16", "fp16"}},
+      {TRAFFIC_KEY(vehicles.hidden_dim), .help = "Width of the controller's hidden layers.",
+       .range = between(4, 4096)},
+      {TRAFFIC_KEY(vehicles.layers), .help = "Number of the controller's hidden layers.",
+       .range = between(1, 8)},
+      {TRAFFIC_KEY(vehicles.top_k), .help = "Maximum number of vehicles under control at once.",
+       .unit = "vehicles", .range = between(1, 1000)},
+      {TRAFFIC_KEY(vehicles.importance_weight),
+       .help = "Weight of a vehicle's importance in the score by which the controller picks "
+               "vehicles.",
+       .range = between(0, 1000)},
+      {TRAFFIC_KEY(vehicles.impact_weight),
+       .help = "Weight of the predicted impact in the same score.", .range = between(0, 1000)},
+      {TRAFFIC_KEY(vehicles.first_command_probability),
+       .help = "Probability with which an untrained controller commands a vehicle that it picked, "
+               "if it has no `vehicles.advisor`.",
+       .range = {.low = 0, .high = 1, .low_open = true, .high_open = true}},
+      {TRAFFIC_KEY(vehicles.advisor),
+       .help = "A scripted controller, such as `\"meter(density=25)\"`, that gives advice in every "
+               "state. The policy sees the advice and follows it at first, so that it learns where "
+               "to do something else. The script advises wherever the trained controller runs. "
+               "Empty: no advice.",
+       .refuse = refuse_as_advisor},
+      {TRAFFIC_KEY(vehicles.advice_probability),
+       .help = "Probability with which an untrained controller follows the advice. The other "
+               "commands share the rest. Where the advice is to do nothing, their share is a fifth "
+               "of the rest.",
+       .range = {.low = 0, .high = 1, .low_open = true, .high_open = true}},
+  };
+}
+
+std::vector<Row> lights_rows() {
+  return {
+      {TRAFFIC_KEY(lights.learner),
+       .help = "How the lights learn: ppo, with the settings of [lights.ppo]; dqn, double "
+               "Q-learning from a replay, with the settings of [offpolicy], where a step of an "
+               "environment is a decision of a light.",
+       .choices = {"ppo", "dqn"}},
+      {TRAFFIC_KEY(lights.hidden_dim), .help = "Width of the lights' network.",
+       .range = between(4, 1024)},
+      {TRAFFIC_KEY(lights.encoder_layers),
+       .help = "Layers of attention between the lights of a road network. Each layer lets a light "
+               "see the states of lights that are one junction farther away. 0: a light sees only "
+               "itself.",
+       .range = between(0, 8)},
+      {TRAFFIC_KEY(lights.episodes), .help = "Episodes of all ranks in an iteration.",
+       .unit = "episodes", .range = between(1, 1e6)},
+      {TRAFFIC_KEY(lights.demand),
+       .help = "Minimum and maximum factor on the scenario's demand. Every training episode draws "
+               "its own factor between them.",
+       .range = {.low = 0.0, .high = 100.0, .low_open = true}},
+      {TRAFFIC_KEY(lights.reward_scale),
+       .help = "Factor in a light's reward on each second that vehicles lose before it.",
+       .range = {.low = 0.0, .high = 1e6, .low_open = true}},
+      {TRAFFIC_KEY(lights.max_greens),
+       .help = "Maximum number of greens of a light for which a decision in the replay has room, "
+               "if `lights.learner` is dqn.",
+       .range = between(2, 64)},
+  };
+}
+
+}  // namespace traffic::config
