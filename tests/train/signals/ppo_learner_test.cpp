@@ -4,8 +4,11 @@
 #include <gmock/gmock.h>
 #include <torch/utils.h>
 
+#include <limits>
+
 #include "mpi_main.h"
 #include "support/alone_communicator.h"
+#include "traffic/core/error.h"
 #include "traffic/core/random.h"
 #include "train/signals/histories.h"
 
@@ -25,11 +28,11 @@ constexpr SignalKind kLooksAround{.hidden_dim = 16, .encoder_layers = 1};
 config::Config small_config() {
   config::Config config;
   config.training.iterations = 10;
-  config.ppo.num_epochs = 3;
-  config.ppo.minibatch_size = 32;
-  config.ppo.learning_rate = config.ppo.final_learning_rate = 5e-3;
-  config.ppo.gamma = 0.9;
-  config.ppo.target_kl = 0;
+  config.lights.ppo.num_epochs = 3;
+  config.lights.ppo.minibatch_size = 32;
+  config.lights.ppo.learning_rate = config.lights.ppo.final_learning_rate = 5e-3;
+  config.lights.ppo.gamma = 0.9;
+  config.lights.ppo.target_kl = 0;
   return config;
 }
 
@@ -222,6 +225,24 @@ TEST(SignalLearner, GoesOnFromWhatItSaved) {
     const WeightsInUse of_first = first.weights_in_use();
     const WeightsInUse of_second = second.weights_in_use();
     EXPECT_TRUE(first.parameters().flat().equal(second.parameters().flat()));
+  }
+}
+
+TEST(SignalLearner, GradientsThatAreNotFiniteNameTheKeyOfItsLearningRate) {
+  test::AloneCommunicator alone;
+  SignalPolicy policy({.hidden_dim = 16}, 3);
+  PpoLearner learner(small_config(), policy, alone);
+  auto episodes = live_episodes(policy, 3, 0, 1, 1);
+  for (LightHistory& light : episodes.front().lights) {
+    light.reward.front() = std::numeric_limits<float>::quiet_NaN();
+  }
+  try {
+    for (std::int64_t iteration = 0; iteration < 10; ++iteration) {
+      learner.update(episodes, 3, iteration);
+    }
+    FAIL() << "ten updates in a row have no finite gradient";
+  } catch (const NumericError& error) {
+    EXPECT_THAT(error.what(), ::testing::HasSubstr("a lower lights.ppo.learning_rate"));
   }
 }
 
