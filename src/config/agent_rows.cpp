@@ -84,11 +84,6 @@ std::vector<Row> vehicles_rows() {
 
 std::vector<Row> lights_rows() {
   return {
-      {TRAFFIC_KEY(lights.learner),
-       .help = "How the lights learn: ppo, with the settings of [lights.ppo]; dqn, double "
-               "Q-learning from a replay, with the settings of [offpolicy], where a step of an "
-               "environment is a decision of a light.",
-       .choices = {"ppo", "dqn"}},
       {TRAFFIC_KEY(lights.hidden_dim), .help = "Width of the lights' network.",
        .range = between(4, 1024)},
       {TRAFFIC_KEY(lights.encoder_layers),
@@ -96,18 +91,12 @@ std::vector<Row> lights_rows() {
                "see the states of lights that are one junction farther away. 0: a light sees only "
                "itself.",
        .range = between(0, 8)},
-      {TRAFFIC_KEY(lights.episodes), .help = "Episodes of all ranks in an iteration.",
-       .unit = "episodes", .range = between(1, 1e6)},
-      {TRAFFIC_KEY(lights.demand),
-       .help = "Minimum and maximum factor on the scenario's demand. Every training episode draws "
-               "its own factor between them.",
-       .range = {.low = 0.0, .high = 100.0, .low_open = true}},
       {TRAFFIC_KEY(lights.reward_scale),
        .help = "Factor in a light's reward on each second that vehicles lose before it.",
        .range = {.low = 0.0, .high = 1e6, .low_open = true}},
       {TRAFFIC_KEY(lights.max_greens),
-       .help = "Maximum number of greens of a light for which a decision in the replay has room, "
-               "if `lights.learner` is dqn.",
+       .help = "Maximum number of greens of a light for which a decision in the replay of "
+               "Q-learning has room.",
        .range = between(2, 64)},
   };
 }

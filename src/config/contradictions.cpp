@@ -110,6 +110,23 @@ void check_pieces(const Config& config, std::vector<Contradiction>& found) {
   }
 }
 
+/// The range of demands from which training episodes draw.
+void check_demand(const Config& config, std::vector<Contradiction>& found) {
+  const Episodes& episodes = config.episodes;
+  if (episodes.demand.size() != 2 || episodes.demand[0] > episodes.demand[1]) {
+    found.push_back({{"episodes.demand"}, "expected two numbers, the minimum first"});
+    return;
+  }
+  const bool is_scenarios = episodes.demand[0] == 1.0 && episodes.demand[1] == 1.0;
+  if (episodes.length_s > 0.0 && !is_scenarios) {
+    found.push_back(
+        {{"episodes.length_s", "episodes.demand"},
+         fmt::format("found {:g}, expected 0: pieces begin in traffic of the scenario's "
+                     "demand",
+                     episodes.length_s)});
+  }
+}
+
 /// Whole episodes: a fragment goes on with an episode that began with another demand, and pieces
 /// begin in saved traffic.
 void check_curriculum(const Config& config, std::vector<Contradiction>& found) {
@@ -174,6 +191,7 @@ std::vector<Contradiction> find_contradictions(const Config& config) {
   if (!config.env.beside.empty()) check_companion(config, found);
   if (!config.vehicles.advisor.empty()) check_advisor(config, found);
   if (config.imitation.iterations > 0) check_imitation(config, found);
+  check_demand(config, found);
   if (config.episodes.length_s > 0.0) check_pieces(config, found);
   if (!config.episodes.demand_curriculum.empty()) check_curriculum(config, found);
   if (config.env.objective == "auto" && config.search.minutes <= 0) {

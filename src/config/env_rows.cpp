@@ -42,8 +42,7 @@ std::vector<Row> env_rows() {
                "while it is on; 1000: always.",
        .unit = "s", .range = between(0, 3600)},
       {TRAFFIC_KEY(env.agents),
-       .help = "The agents that learn: vehicles (connected ones), lights (traffic lights) or both "
-               "(training joint).",
+       .help = "The agents that learn: vehicles (connected ones), lights (traffic lights) or both.",
        .choices = {"vehicles", "lights"}},
       {TRAFFIC_KEY(env.beside),
        .help = "A scripted controller that acts in all simulations beside the one that is trained: "

@@ -12,7 +12,7 @@ struct Move {
   std::string_view new_name;
 };
 
-constexpr std::array<Move, 25> kMoves{{
+constexpr std::array<Move, 28> kMoves{{
     {"ppo.iterations", "training.iterations"},
     {"ppo.eval_interval", "training.eval_interval"},
     {"ppo.eval_episodes", "training.eval_episodes"},
@@ -35,6 +35,9 @@ constexpr std::array<Move, 25> kMoves{{
     {"ppo.prior_coef", "imitation.prior_coef"},
     {"action.", "vehicles."},
     {"controller.", "vehicles."},
+    {"signals.episodes", "episodes.train_batch_size"},
+    {"signals.demand", "episodes.demand"},
+    {"signals.learner", "run.phase"},
     {"signals.", "lights."},
     {"joint_lights.", "lights.ppo."},
     {"env.actors", "env.agents"},

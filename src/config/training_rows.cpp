@@ -49,6 +49,11 @@ std::vector<Row> episodes_rows() {
        .help = "Minimum number of control steps of all ranks in an iteration. The program rounds "
                "it up to whole fragments or episodes.",
        .unit = "steps", .range = between(1, 1e7)},
+      {TRAFFIC_KEY(episodes.demand),
+       .help = "Minimum and maximum factor on the scenario's demand. Every training episode draws "
+               "its own factor between them. Evaluations on the selection seeds use factors spread "
+               "over the same range.",
+       .range = {.low = 0.0, .high = 100.0, .low_open = true}},
       {TRAFFIC_KEY(episodes.demand_curriculum),
        .help = "Factors on the demand of training episodes, each for an equal part of the "
                "iterations, as in [0.7, 0.85, 1.0]; empty: the demand of the scenario. Baselines "

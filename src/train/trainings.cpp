@@ -1,19 +1,15 @@
 #include "traffic/train/trainings.h"
 
-#include "dqn/training.h"
-#include "joint/training.h"
-#include "ppo/training.h"
-#include "signals/training.h"
+#include "agents/rows.h"
 #include "traffic/train/snakes/training.h"
 #include "world_model/training.h"
 
 namespace traffic::train {
 
 const std::vector<TrainingRow>& shipped_trainings() {
-  static const std::vector<TrainingRow> rows{
-      world_model_training(), ppo_training(),     ppo_constrained_training(),
-      snakes_training(),      signals_training(), dqn_training(),
-      joint_training()};
+  static const std::vector<TrainingRow> rows{world_model_training(), ppo_training(),
+                                             ppo_constrained_training(), snakes_training(),
+                                             dqn_training()};
   return rows;
 }
 

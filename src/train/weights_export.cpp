@@ -14,6 +14,7 @@
 #include "traffic/core/atomic_file.h"
 #include "traffic/core/version.h"
 #include "traffic/scene/frame.h"
+#include "traffic/scene/signal_view.h"
 
 namespace traffic::train {
 namespace {
@@ -67,8 +68,12 @@ checkpoint::TextMap facts_of(const TrainingTask& task, const checkpoint::Snapsho
     facts["trained on recorded traffic"] = fmt::format("{}", fmt::join(config.data.files, ", "));
   } else {
     facts["trained on simulated traffic"] = scenarios_of(config.env);
-    facts["inputs of the controller"] = fmt::format("{}", fmt::join(config.vehicles.inputs, ", "));
-    facts["commands"] = fmt::format("{}", fmt::join(config.vehicles.commands, ", "));
+    facts["agents"] = fmt::format("{}", fmt::join(config.env.agents, ", "));
+    if (config.env.vehicles_act()) {
+      facts["inputs of the controller"] =
+          fmt::format("{}", fmt::join(config.vehicles.inputs, ", "));
+      facts["commands"] = fmt::format("{}", fmt::join(config.vehicles.commands, ", "));
+    }
     facts["seconds between decisions"] = fmt::format("{}", config.env.control_period_s);
     if (snapshot.contains("decides")) facts["decides"] = snapshot.text("decides");
   }
@@ -84,9 +89,12 @@ std::vector<std::string> limits_of(const TrainingTask& task, const ordered_json&
       fmt::format("It was trained in {}; how well it does elsewhere, or with other "
                   "demand, was not part of this run.",
                   scenarios_of(task.config.env)));
-  limits.emplace_back(
-      "traffic_train checks every command before a vehicle gets it (the shield); these checks are "
-      "not part of the weights.");
+  if (task.config.env.vehicles_act()) {
+    limits.emplace_back(
+        "traffic_train checks every command before a vehicle gets it (the shield); these checks "
+        "are "
+        "not part of the weights.");
+  }
   const std::string kept = result.value("kept", "");
   if (kept.starts_with("script ")) {
     limits.push_back(fmt::format(
@@ -107,12 +115,23 @@ std::string input_table(const char* title, std::span<const scene::FeatureSpec> f
   return text + "\n";
 }
 
-std::string inputs_section() {
-  return "## Inputs\n\nFeatures in the order of their columns; the model sees (value - offset) / "
-         "scale.\n\n" +
-         input_table("Of a vehicle", scene::node_features()) +
-         input_table("Of a pair of vehicles", scene::edge_features()) +
-         input_table("Of the road", scene::global_features());
+/// What the weights see: the model of traffic, the vehicles' policy and the lights' policy.
+std::string inputs_section(const TrainingTask& task) {
+  if (!task.facts->of_traffic) return "";
+  const config::Env& env = task.config.env;
+  std::string text = "## Inputs\n\n";
+  if (!task.facts->simulates || env.vehicles_act()) {
+    text += "Features in the order of their columns; the model sees (value - offset) / scale.\n\n" +
+            input_table("Of a vehicle", scene::node_features()) +
+            input_table("Of a pair of vehicles", scene::edge_features()) +
+            input_table("Of the road", scene::global_features());
+  }
+  if (task.facts->simulates && env.lights_act()) {
+    text += fmt::format(
+        "Features of a green of a traffic light, in the order of their columns: {}.\n\n",
+        fmt::join(scene::signal_features(), ", "));
+  }
+  return text;
 }
 
 /// A row a controller: gain over no control on the same seeds, and what it did to safety.
@@ -168,8 +187,8 @@ void export_weights(const TrainingTask& task) {
     if (value.is_number()) card.results[name] = value.get<double>();
   }
   card.limits = limits_of(task, result);
-  card.sections = evaluation_section(task, result.value("evaluation", ordered_json())) +
-                  (task.facts->of_traffic ? inputs_section() : "");
+  card.sections =
+      evaluation_section(task, result.value("evaluation", ordered_json())) + inputs_section(task);
   card.config_toml = snapshot.text("config");
 
   create_folder(weights_dir(task));

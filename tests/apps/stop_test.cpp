@@ -90,10 +90,13 @@ TEST_F(StopTest, AtEachPlaceOfTheLightsTraining) {
   const auto command_of = [&](const std::string& run, const std::string& environment) {
     return simulated("signals", run,
                      "--preset test --set env.scenarios=[] --set env.scenario=lights_arterial "
-                     "--set env.max_time_s=60",
+                     "--set env.max_time_s=60 --set rollout.envs_per_worker=1 "
+                     "--set training.iterations=2 --set episodes.train_batch_size=24 "
+                     "--set episodes.baseline_episodes=2 --set episodes.baseline_cache=" +
+                         (dir_ / "cache").string(),
                      environment);
   };
-  expect_stops_cost_nothing(command_of, {{"signals.collect", "1", SIGUSR1},
+  expect_stops_cost_nothing(command_of, {{"phase2.collect", "1", SIGUSR1},
                                          {"loop.evaluate", "*", SIGTERM, /*may_be_done=*/true}});
 }
 

@@ -18,7 +18,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   }
   // Accepted: everything in it can be used.
   double sum = 0.0;
-  for (const auto& frame : period.frames) {
+  for (const auto& frame : period.vehicles.frames) {
     for (const auto source : frame.edge_src)
       sum += frame.vehicle_id[static_cast<std::size_t>(source)];
     for (const float value : frame.node_features) sum += value;
@@ -28,6 +28,11 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     }
   }
   for (const double value : period.growth) sum += value;
+  for (const double value : period.lights.lost_s) sum += value;
+  for (const float value : period.lights.rows) sum += value;
+  for (const auto source : period.lights.graph.edge_src) {
+    sum += period.lights.lost_s[static_cast<std::size_t>(source)];
+  }
   if (!(sum > -1e300 && sum < 1e300)) std::abort();
   return 0;
 }

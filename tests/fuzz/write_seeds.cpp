@@ -62,7 +62,10 @@ int main(int argc, char** argv) {
                                          .substr(traffic::checkpoint::kHeaderBytes));
   fs::remove(whole);
 
-  const auto period = traffic::rollout::testing::PeriodFixture().bytes();
+  const traffic::rollout::testing::LightFixture lights;
+  traffic::rollout::testing::PeriodFixture fixture;
+  fixture.lights = lights.section();
+  const auto period = fixture.bytes();
   write(folder / "period/small", {reinterpret_cast<const char*>(period.data()), period.size()});
   return 0;
 }

@@ -204,6 +204,7 @@ struct Episodes {
   double length_s = 0;  ///< training episodes begin at any time of the scenario; 0: all of it
   std::int64_t rollout_fragment_length = 200;  ///< control steps; 0: whole episodes
   std::int64_t train_batch_size = 4000;        ///< control steps of all ranks in an iteration
+  std::vector<double> demand = {1.0, 1.0};     ///< minimum and maximum factor on the demand
   std::vector<double> demand_curriculum;       ///< demand scales of equal parts of the training
   std::string credit = "conflict";             ///< conflict | global
   double reward_scale = 100.0;                 ///< of the growth over the expected demand
@@ -251,16 +252,11 @@ struct Ppo {
 
 /// Traffic lights as an agent.
 struct Lights {
-  std::string learner = "ppo";  ///< ppo | dqn
   std::int64_t hidden_dim = 48;
   std::int64_t encoder_layers = 0;
-  std::int64_t episodes = 4;                ///< of all ranks in an iteration
-  std::vector<double> demand = {0.1, 1.3};  ///< minimum and maximum factor on the demand
-  double reward_scale = 0.1;                ///< of a second lost
-  std::int64_t max_greens = 8;              ///< for which a decision in a replay has room
-  Ppo ppo;                                  ///< keys that are not set follow Config::ppo
-
-  [[nodiscard]] bool learns_values() const { return learner == "dqn"; }
+  double reward_scale = 0.1;    ///< of a second lost
+  std::int64_t max_greens = 8;  ///< for which a decision in a replay has room
+  Ppo ppo;                      ///< keys that are not set follow Config::ppo
 };
 
 struct Lagrange {

@@ -4,41 +4,37 @@
 
 namespace traffic::rollout {
 
-void ActingLights::begin(sim::SumoEnv& sumo, Who who, bool shows_graph) {
+void ActingLights::begin(sim::SumoEnv& sumo, Setter setter, bool shows_graph) {
   sumo_ = &sumo;
-  who_ = who;
-  if (who_ == Who::kRank) sumo.take_signals();
+  setter_ = setter;
+  if (setter_ == Setter::kRank) sumo.take_signals();
   graph_builder_.reset();
-  if (who_ == Who::kRank && shows_graph) graph_builder_.emplace(sumo.road());
+  if (setter_ == Setter::kRank && shows_graph) graph_builder_.emplace(sumo.road());
   lost_s_.assign(sumo.road().lights.size(), 0.0);
 }
 
 void ActingLights::obey(std::span<const scene::SignalCommand> greens) {
   std::fill(lost_s_.begin(), lost_s_.end(), 0.0);
-  if (who_ != Who::kNobody) sumo_->apply(greens);
+  if (setter_ != Setter::kProgram) sumo_->apply(greens);
 }
 
 void ActingLights::note_step() {
-  if (who_ == Who::kNobody) return;
+  if (setter_ == Setter::kProgram) return;
   for (std::size_t light = 0; light < lost_s_.size(); ++light) {
     lost_s_[light] += sumo_->signals().light(static_cast<int>(light)).lost_s;
   }
 }
 
-SignalPeriod ActingLights::period() {
+LightSection ActingLights::section(bool done) {
   choices_.clear();
   rows_.clear();
-  const bool done = sumo_->done();
-  if (who_ == Who::kRank && !done) find_choices(sumo_->signals(), choices_, rows_);
+  if (setter_ == Setter::kRank && !done) find_choices(sumo_->signals(), choices_, rows_);
   const bool shows_graph = graph_builder_ && !choices_.empty();
   if (shows_graph) graph_builder_->build(sumo_->signals(), graph_);
-  return {.time_s = sumo_->time_s(),
-          .done = done,
-          .lost_s = lost_s_,
+  return {.lost_s = lost_s_,
           .choices = choices_,
           .rows = rows_,
-          .graph = shows_graph ? graph_.view() : scene::SignalGraphView{},
-          .score = sumo_->score()};
+          .graph = shows_graph ? graph_.view() : scene::SignalGraphView{}};
 }
 
 }  // namespace traffic::rollout

@@ -1,4 +1,5 @@
-/// The traffic lights of a simulation that act: what they are told, lose and are asked for.
+/// The agent `lights` within a simulation: carries out greens, measures the time lost before each
+/// light, and reports the lights that have to choose.
 #pragma once
 
 #include <cstdint>
@@ -6,7 +7,7 @@
 #include <span>
 #include <vector>
 
-#include "traffic/rollout/traffic/signal_period.h"
+#include "traffic/rollout/traffic/period.h"
 #include "traffic/scene/signal_graph.h"
 #include "traffic/sim/sumo_env.h"
 
@@ -14,30 +15,31 @@ namespace traffic::rollout {
 
 class ActingLights {
  public:
-  enum class Who {
-    kNobody,  ///< their own programs
-    kScript,  ///< within the simulation
+  /// Who sets the lights in an episode.
+  enum class Setter {
+    kProgram,  ///< the network's own programs
+    kScript,   ///< a scripted controller within the simulation
     kRank,
   };
 
-  /// An episode has begun in it. @param shows_graph whether the rank wants the graph of all lights
-  void begin(sim::SumoEnv& sumo, Who who, bool shows_graph);
-  /// The rank's greens, then a control period begins.
+  /// Begins an episode in a simulation that has been reset.
+  /// @param shows_graph the rank needs the graph of all lights
+  void begin(sim::SumoEnv& sumo, Setter setter, bool shows_graph);
+  /// Carries out the rank's greens and begins a control period.
   void obey(std::span<const scene::SignalCommand> greens);
-  /// After a step of the simulation.
+  /// Adds up the time lost in one step of the simulation.
   void note_step();
-  /// Time lost before each light in the present period.
-  [[nodiscard]] std::span<double> lost_s() { return lost_s_; }
-  /// Of the period that ends; valid until the next call.
-  [[nodiscard]] SignalPeriod period();
+  /// The section of the period that ends; valid until the next call of any function.
+  /// @param done the episode has ended: no light chooses any more
+  [[nodiscard]] LightSection section(bool done);
 
  private:
   sim::SumoEnv* sumo_ = nullptr;
-  Who who_ = Who::kNobody;
-  std::optional<scene::SignalGraphBuilder> graph_builder_;  ///< where the graph is wanted
-  // Of the period under way.
+  Setter setter_ = Setter::kProgram;
+  std::optional<scene::SignalGraphBuilder> graph_builder_;  ///< if the graph is needed
+  // Of the present period.
   std::vector<double> lost_s_;
-  std::vector<SignalChoice> choices_;
+  std::vector<LightChoice> choices_;
   std::vector<float> rows_;
   scene::SignalGraph graph_;
 };

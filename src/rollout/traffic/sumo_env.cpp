@@ -3,7 +3,6 @@
 #include <memory>
 #include <string_view>
 
-#include "signal_environment.h"
 #include "traffic/config/load.h"
 #include "traffic/core/fault.h"
 #include "traffic/rollout/pool/processes.h"
@@ -17,9 +16,6 @@ int run_sumo_env(int argc, char** argv) {
       [](std::string_view settings, const EnvPlace& place) -> std::unique_ptr<Environment> {
         fault::hit("sumo_env.start", place.env, place.incarnation);
         const auto config = config::parse_stored_config(settings, "the resolved config");
-        if (!config.env.vehicles_act()) {
-          return std::make_unique<SignalEnvironment>(config, place.env);
-        }
         return std::make_unique<TrafficEnvironment>(config, place.env);
       });
 }

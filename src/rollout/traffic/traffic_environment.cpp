@@ -1,21 +1,39 @@
 #include "traffic_environment.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <utility>
 
-#include "episode_traffic.h"
-#include "joint_codec.h"
-#include "signal_codec.h"
+#include "order_codec.h"
+#include "traffic/config/controller_spec.h"
 #include "traffic/core/error.h"
 #include "traffic/core/fault.h"
+#include "traffic/scene/joint_controller.h"
 #include "traffic/sim/env_options.h"
 
 namespace traffic::rollout {
 namespace {
 
-/// A piece is loaded this long before its first decision, so that what looks back sees something.
+/// A piece is loaded this long before its first decision, so that features which look back have
+/// something to see.
 constexpr double kLookBack_s = scene::kRecentS;
+
+/// @throws WorkerError if the episode is of a scenario that does not exist
+const std::string& scenario_of(const EpisodeSpec& spec,
+                               const std::vector<config::ScenarioShare>& mix) {
+  if (static_cast<std::size_t>(spec.traffic.scenario) >= mix.size()) {
+    throw WorkerError("an episode of scenario {}, there are {}", spec.traffic.scenario, mix.size());
+  }
+  return mix[static_cast<std::size_t>(spec.traffic.scenario)].scenario;
+}
+
+/// SUMO's options for the demand of an episode.
+std::vector<std::string> demand_args(const EpisodeSpec& spec) {
+  if (spec.traffic.demand_scale == 1.0) return {};
+  return {"--scale", fmt::format("{}", spec.traffic.demand_scale)};
+}
 
 }  // namespace
 
@@ -24,12 +42,13 @@ TrafficEnvironment::TrafficEnvironment(const config::Config& config, std::uint32
       cache_(config.episodes.baseline_cache),
       mix_(config::scenario_mix(config.env)),
       script_options_(sim::controller_options(config)),
+      vehicles_act_(config.env.vehicles_act()),
+      lights_act_(config.env.lights_act()),
       by_delay_(config.env.objective == "delay"),
-      joint_(config.env.lights_act()),
       env_index_(env),
       sumo_(sim::first_env_options(config.env), sim::SumoEnv::Start::kLater),
       companion_(config),
-      advisor_(sim::make_advisor(config)) {}
+      advisor_(vehicles_act_ ? sim::make_advisor(config) : nullptr) {}
 
 void TrafficEnvironment::try_out() {
   sumo_.reset(sim::EnvOptions{}.seed);
@@ -41,34 +60,26 @@ Environment::Answer TrafficEnvironment::reset(std::span<const std::byte> order,
   fault::hit("sumo_env.reset", env_index_, static_cast<std::int64_t>(host.episodes()));
   begin_episode(read_episode(order));
   begin_period(room);
-  if (episode_.frames) writer_.add_frame(sumo_.frame());
+  if (shows_vehicles()) writer_.add_frame(sumo_.frame());
   return answer();
 }
 
 Environment::Answer TrafficEnvironment::step(std::span<const std::byte> order,
                                              std::span<std::byte> room, EnvHost& host) {
   begin_period(room);
-  take_order(order);
+  const Orders orders = read_orders(order);
+  if (lights_act_) lights_.obey(orders.lights);
+  command_vehicles(orders.vehicles);
   for (std::int64_t s = 1; s <= control_period_.steps() && !done(); ++s) {
     if (s > 1 && is_advised()) sumo_.apply(advisor_->go_on(sumo_.state()));
     run_step(host);
     const bool due = control_period_.frame_due(s) || done();
-    if (episode_.frames && due) writer_.add_frame(sumo_.frame());
+    if (shows_vehicles() && due) writer_.add_frame(sumo_.frame());
   }
   return answer();
 }
 
-void TrafficEnvironment::take_order(std::span<const std::byte> order) {
-  if (!joint_) {
-    obey(read_commands(order));
-    return;
-  }
-  const JointParts parts = joint_parts(order);
-  lights_.obey(read_signal_commands(parts.lights));
-  obey(read_commands(parts.vehicles));
-}
-
-void TrafficEnvironment::obey(std::span<const scene::Command> commands) {
+void TrafficEnvironment::command_vehicles(std::span<const scene::Command> commands) {
   commands_.assign(commands.begin(), commands.end());
   if (is_advised()) advisor_->heed(commands_);
   if (!commands_.empty()) sumo_.apply(commands_);
@@ -79,8 +90,7 @@ void TrafficEnvironment::begin_period(std::span<std::byte> room) {
   conflict_growth_.clear();
   controlled_.clear();
   scripted_.clear();
-  room_ = room;
-  writer_.begin(joint_ ? room.subspan(kJointHeadBytes) : room);
+  writer_.begin(room);
 }
 
 void TrafficEnvironment::begin_episode(const EpisodeSpec& spec) {
@@ -88,28 +98,39 @@ void TrafficEnvironment::begin_episode(const EpisodeSpec& spec) {
   sumo_.set_scenario(scenario_of(spec, mix_));
   load_traffic(spec);
   companion_.begin(sumo_, spec.traffic.seed);
-  if (joint_) {
-    using Who = ActingLights::Who;
-    lights_.begin(sumo_, spec.frames ? Who::kRank : Who::kNobody, spec.signal_graph);
-  }
   control_period_ = {options_.control_period_s, sumo_.step_length_s()};
-  controller_.reset();
-  if (!spec.controller.empty()) {
-    controller_ = scene::make_controller(spec.controller, script_options_);
-  }
+  script_.reset();
+  if (!spec.controller.empty()) script_ = make_script(spec.controller);
+  if (lights_act_) begin_lights();
   using Role = sim::ControllerDriver::Role;
-  driver_.begin(controller_.get(), sumo_, spec.traffic.seed,
-                spec.advises ? Role::kAdvises : Role::kDrives);
+  script_driver_.begin(script_.get(), sumo_, spec.traffic.seed,
+                       spec.advises ? Role::kAdvises : Role::kDrives);
   const auto parts = conflict_parts();
   conflict_parts_.assign(parts.begin(), parts.end());
 }
 
-/// What is to grow, by env.objective.
+/// @param name one script, or one of vehicles and one of lights: "greedy+glide"
+std::unique_ptr<scene::Controller> TrafficEnvironment::make_script(const std::string& name) const {
+  std::vector<std::unique_ptr<scene::Controller>> parts;
+  for (const std::string_view part : config::controller_parts(name)) {
+    parts.push_back(scene::make_controller(part, script_options_));
+  }
+  return scene::join_controllers(std::move(parts));
+}
+
+void TrafficEnvironment::begin_lights() {
+  using Setter = ActingLights::Setter;
+  Setter setter = episode_.observed ? Setter::kRank : Setter::kProgram;
+  if (script_ && script_->sets_signals()) setter = Setter::kScript;
+  lights_.begin(sumo_, setter, episode_.light_graph);
+}
+
+/// What has been achieved of env.objective since the start of the episode.
 double TrafficEnvironment::achieved() const {
   return by_delay_ ? -sumo_.score().lost_s() : sumo_.score().numerator();
 }
 
-/// What of it belongs to each conflict; of delay with the other sign.
+/// The part of it that each conflict has; time lost counts positive here.
 std::span<const double> TrafficEnvironment::conflict_parts() const {
   return by_delay_ ? sumo_.state().conflict_losses_s() : sumo_.state().conflict_numerators();
 }
@@ -146,10 +167,14 @@ bool TrafficEnvironment::done() const {
   return sumo_.time_s() >= end_s - scene::kTimeTolerance_s;
 }
 
+bool TrafficEnvironment::is_cut() const {
+  return options_.max_time_s > 0 && sumo_.time_s() >= options_.max_time_s - scene::kTimeTolerance_s;
+}
+
 void TrafficEnvironment::run_step(EnvHost& host) {
   companion_.act(sumo_);
-  const auto commands = driver_.act(sumo_);
-  scripted_.insert(scripted_.end(), commands.begin(), commands.end());
+  const auto commands = script_driver_.act(sumo_);
+  if (vehicles_act_) scripted_.insert(scripted_.end(), commands.begin(), commands.end());
   const double before = achieved();
   const auto count = static_cast<std::int64_t>(host.begin_step());
   const auto action = fault::hit("sumo_env.step", env_index_, count);
@@ -158,15 +183,19 @@ void TrafficEnvironment::run_step(EnvHost& host) {
   if (action == fault::Action::kNan) growth = std::nan("");
   if (action == fault::Action::kHuge) growth = 1e30;
   if (episode_.store.saves) save_piece();
+  note_growth(growth);
+  if (lights_act_) lights_.note_step();
+  if (vehicles_act_) note_controlled();
+}
+
+void TrafficEnvironment::note_growth(double growth) {
   growth_.push_back(growth);
-  if (joint_) lights_.note_step();
   const auto parts = conflict_parts();
   for (std::size_t c = 0; c < parts.size(); ++c) {
     const double more = parts[c] - conflict_parts_[c];
     conflict_growth_.push_back(by_delay_ ? -more : more);
     conflict_parts_[c] = parts[c];
   }
-  note_controlled();
 }
 
 void TrafficEnvironment::note_controlled() {
@@ -188,38 +217,34 @@ void TrafficEnvironment::note_controlled() {
   }
 }
 
-Environment::Answer TrafficEnvironment::answer() {
+VehicleSection TrafficEnvironment::vehicle_section() {
   candidates_.clear();
-  advice_ = {};
-  if (episode_.frames && !done()) {
+  VehicleSection section;
+  // The value of a state at which an episode is truncated is bootstrapped from what it shows.
+  if (shows_vehicles() && !(sumo_.done() && !is_cut())) {
     scene::find_candidates(sumo_.state(), script_options_.candidates, candidates_);
-    if (advisor_ != nullptr) advice_ = advisor_->advise(sumo_.state());
+    if (advisor_ != nullptr) section.advice = advisor_->advise(sumo_.state());
   }
+  section.candidates = candidates_;
+  section.controlled = controlled_;
+  section.scripted = scripted_;
+  return section;
+}
+
+Environment::Answer TrafficEnvironment::answer() {
   Period period;
   period.time_s = sumo_.time_s();
   if (done()) {
-    period.truncated =
-        !sumo_.done() || (options_.max_time_s > 0 &&
-                          sumo_.time_s() >= options_.max_time_s - scene::kTimeTolerance_s);
+    period.truncated = !sumo_.done() || is_cut();
     period.terminated = !period.truncated;
   }
   period.num_conflicts = static_cast<std::int64_t>(conflict_parts_.size());
   period.growth = growth_;
   period.conflict_growth = conflict_growth_;
-  period.candidates = candidates_;
-  period.controlled = controlled_;
-  period.scripted = scripted_;
-  period.advice = advice_;
   period.score = sumo_.score();
-  const std::size_t bytes = writer_.finish(period);
-  return {.size_bytes = joint_ ? add_lights(bytes) : bytes, .done = done()};
-}
-
-/// @return bytes of the whole answer
-std::size_t TrafficEnvironment::add_lights(std::size_t vehicles_bytes) {
-  write_joint_head(vehicles_bytes, room_);
-  const std::size_t before = kJointHeadBytes + vehicles_bytes;
-  return before + write_signal_period(lights_.period(), room_.subspan(before));
+  period.vehicles = vehicle_section();
+  if (lights_act_) period.lights = lights_.section(done());
+  return {.size_bytes = writer_.finish(period), .done = done()};
 }
 
 }  // namespace traffic::rollout

@@ -1,4 +1,4 @@
-/// Episodes and control periods of SUMO on command.
+/// A SUMO simulation as an environment for any set of agents.
 #pragma once
 
 #include <cstdint>
@@ -21,9 +21,9 @@
 
 namespace traffic::rollout {
 
-/// A SUMO simulation as an environment: an order is an episode (reset) or commands (step), an
-/// answer is a control period (period_codec.h). One a process, as libsumo is. Where lights act as
-/// well, orders and answers are of both (joint_codec.h).
+/// Runs episodes and control periods. A reset brings an episode, a step brings the orders of the
+/// agents (order_codec.h); every answer is a control period (period_codec.h). There is one in a
+/// process, since libsumo can run one simulation in a process.
 class TrafficEnvironment final : public Environment {
  public:
   TrafficEnvironment(const config::Config& config, std::uint32_t env);
@@ -36,51 +36,56 @@ class TrafficEnvironment final : public Environment {
  private:
   void begin_episode(const EpisodeSpec& spec);
   void load_traffic(const EpisodeSpec& spec);
-  /// Where the traffic lies that a piece begins in.
+  [[nodiscard]] std::unique_ptr<scene::Controller> make_script(const std::string& name) const;
+  void begin_lights();
+  /// File that holds the traffic in which a piece begins.
   [[nodiscard]] std::filesystem::path piece_file(std::uint64_t seed, std::int64_t piece) const;
   void save_piece();
-  /// The scenario's end, or that of the piece.
+  /// Whether the scenario or the piece has ended.
   [[nodiscard]] bool done() const;
+  /// Whether the episode has reached env.max_time_s.
+  [[nodiscard]] bool is_cut() const;
   void begin_period(std::span<std::byte> room);
-  void take_order(std::span<const std::byte> order);
-  /// Whether a policy drives, on the rank, and has an advisor.
+  /// Whether the rank sees the vehicles in this episode.
+  [[nodiscard]] bool shows_vehicles() const { return vehicles_act_ && episode_.observed; }
+  /// Whether the rank drives the vehicles and has an advisor.
   [[nodiscard]] bool is_advised() const {
-    return advisor_ != nullptr && episode_.frames && (controller_ == nullptr || episode_.advises);
+    return advisor_ != nullptr && shows_vehicles() && (script_ == nullptr || episode_.advises);
   }
-  void obey(std::span<const scene::Command> commands);
+  void command_vehicles(std::span<const scene::Command> commands);
   void run_step(EnvHost& host);
   [[nodiscard]] double achieved() const;
   [[nodiscard]] std::span<const double> conflict_parts() const;
+  void note_growth(double growth);
   void note_controlled();
+  [[nodiscard]] VehicleSection vehicle_section();
   [[nodiscard]] Answer answer();
-  [[nodiscard]] std::size_t add_lights(std::size_t vehicles_bytes);
 
   config::Env options_;
   std::string cache_;  ///< episodes.baseline_cache
   std::vector<config::ScenarioShare> mix_;
   scene::ControllerOptions script_options_;
-  bool by_delay_;  ///< the objective
-  bool joint_;     ///< lights act beside vehicles (joint_codec.h)
+  bool vehicles_act_;
+  bool lights_act_;
+  bool by_delay_;  ///< whether env.objective is delay
   std::uint32_t env_index_;
   sim::SumoEnv sumo_;
   Companion companion_;
-  ActingLights lights_;  ///< used where they act
+  ActingLights lights_;  ///< used if lights_act_
   PeriodWriter writer_;
   scene::ControlPeriod control_period_;
   EpisodeSpec episode_;
-  std::unique_ptr<scene::Controller> controller_;
-  sim::ControllerDriver driver_;             ///< of controller_
+  std::unique_ptr<scene::Controller> script_;  ///< null: the rank decides, or nobody
+  sim::ControllerDriver script_driver_;
   std::unique_ptr<scene::Advisor> advisor_;  ///< null: none
-  // Of the period under way.
-  std::span<std::byte> room_;
+  // Of the present period.
   std::vector<double> growth_;
   std::vector<double> conflict_growth_;
-  std::vector<double> conflict_parts_;  ///< of the objective, so far
+  std::vector<double> conflict_parts_;  ///< what of the objective each conflict had so far
   std::vector<scene::Candidate> candidates_;
   std::vector<ControlledVehicle> controlled_;
   std::vector<scene::Command> scripted_;
-  std::span<const scene::Command> advice_;
-  std::vector<scene::Command> commands_;  ///< of the rank
+  std::vector<scene::Command> commands_;
 };
 
 }  // namespace traffic::rollout

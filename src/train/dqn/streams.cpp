@@ -89,12 +89,13 @@ void FragmentStreams::write_states(const Experience& in) {
   }
 }
 
-/// A trajectory that ends before the fragment does ended its episode, or was cut there.
+/// Marks the last steps of episodes. A trajectory that neither terminated nor was truncated goes on
+/// in the next fragment.
 void FragmentStreams::note_ends(const Experience& in) {
   for (std::size_t t = 0; t < in.terminated.size(); ++t) {
     const std::int64_t place = place_of_[static_cast<std::size_t>(in.trajectory_ptr[t + 1] - 1)];
     const std::int64_t step = place / std::ssize(envs_);
-    if (!in.terminated[t] && step + 1 == steps_) continue;  // it goes on
+    if (!in.terminated[t] && !in.truncated[t]) continue;
     const auto end = in.terminated[t] ? replay::kTerminated : replay::kTruncated;
     const std::int64_t env = place % std::ssize(envs_);
     for (std::int64_t c = 0; c < conflicts_; ++c) {

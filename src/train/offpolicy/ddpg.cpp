@@ -67,22 +67,22 @@ torch::Tensor Ddpg::critic_loss(const Batch& batch, const UpdateContext& context
 /// The actor's loss goes through the critic as it was before this update, as both are of one
 /// backward pass; the critic gets no gradient of it.
 Figures Ddpg::update(const Batch& batch, const UpdateContext& context) {
-  networks_.zero_grad();
-  const torch::Tensor critic = critic_loss(batch, context);
-  critic.backward();
-  const torch::Tensor actions = action_of(online(kActor)->forward(batch.obs), context.rng);
-  const torch::Tensor q =
-      online(kCritic)->forward_frozen(torch::cat({batch.obs, actions}, 1)).squeeze(1);
-  const torch::Tensor actor = rl::ddpg_actor_loss(q, context.total_batch);
-  actor.backward();
-  const double norm = networks_.step(
-      kCritic, settings_.learning_rate * context.learning_rate_factor, settings_.clip_norm);
-  networks_.step(kActor, settings_.actor_learning_rate * context.learning_rate_factor,
-                 settings_.clip_norm);
+  torch::Tensor critic;
+  torch::Tensor q;
+  std::vector<double> rates(2);
+  rates[kActor] = settings_.actor_learning_rate * context.learning_rate_factor;
+  rates[kCritic] = settings_.learning_rate * context.learning_rate_factor;
+  const auto norms = networks_.step(rates, settings_.clip_norm, [&] {
+    critic = critic_loss(batch, context);
+    critic.backward();
+    const torch::Tensor actions = action_of(online(kActor)->forward(batch.obs), context.rng);
+    q = online(kCritic)->forward_frozen(torch::cat({batch.obs, actions}, 1)).squeeze(1);
+    rl::ddpg_actor_loss(q, context.total_batch).backward();
+  });
   update_targets(context.update);
   return {{"loss", critic.item<double>() * context.total_batch},
           {"q", q.sum().item<double>()},
-          {"grad_norm", norm}};
+          {"grad_norm", norms[kCritic]}};
 }
 
 }  // namespace traffic::train::offpolicy

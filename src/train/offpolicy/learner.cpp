@@ -6,11 +6,11 @@ namespace traffic::train::offpolicy {
 
 Figures Learner::learn_values(const torch::Tensor& values, const torch::Tensor& targets,
                               const UpdateContext& context) {
-  networks_.zero_grad();
   const torch::Tensor loss = rl::value_loss(values, targets, context.total_batch);
-  loss.backward();
-  const double norm = networks_.step(0, settings_.learning_rate * context.learning_rate_factor,
-                                     settings_.clip_norm);
+  const double norm = networks_
+                          .step({settings_.learning_rate * context.learning_rate_factor},
+                                settings_.clip_norm, [&] { loss.backward(); })
+                          .front();
   update_targets(context.update);
   return {{"loss", loss.item<double>() * context.total_batch},
           {"q", targets.sum().item<double>()},

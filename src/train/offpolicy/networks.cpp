@@ -2,8 +2,8 @@
 
 #include <utility>
 
+#include "optim/minibatch_step.h"
 #include "run/snapshot_parts.h"
-#include "traffic/comm/gradient_reducer.h"
 #include "traffic/rl/target_update.h"
 
 namespace traffic::train::offpolicy {
@@ -57,11 +57,21 @@ Networks::Networks(const std::vector<TrainedNetwork>& networks, comm::Communicat
   }
 }
 
-double Networks::step(std::size_t i, double learning_rate, double clip_norm) {
-  const auto norm = optimisers_[i].reduce();
-  if (!norm) return 0.0;
-  optimisers_[i].step(learning_rate, clip_norm > 0.0 ? comm::clip_factor(*norm, clip_norm) : 1.0);
-  return *norm;
+std::vector<double> Networks::step(const std::vector<double>& learning_rates, double clip_norm,
+                                   const std::function<void()>& backward) {
+  TRAFFIC_CHECK(learning_rates.size() == optimisers_.size(), "{} learning rates of {} networks",
+                learning_rates.size(), optimisers_.size());
+  std::vector<OptimiserStep> steps;
+  for (std::size_t i = 0; i < optimisers_.size(); ++i) {
+    steps.push_back({.optimiser = optimisers_[i], .learning_rate = learning_rates[i]});
+  }
+  minibatch_step(*gradients_, steps, clip_norm, [&] {
+    backward();
+    return true;
+  });
+  std::vector<double> norms;
+  for (const OptimiserStep& step : steps) norms.push_back(step.norm);
+  return norms;
 }
 
 void Networks::update_targets(double tau) {

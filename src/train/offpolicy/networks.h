@@ -5,6 +5,7 @@
 #include <torch/types.h>
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -31,10 +32,12 @@ class Networks {
 
   [[nodiscard]] const comm::ParameterArena& parameters() const { return *parameters_; }
 
-  void zero_grad() { gradients_->zero(); }
-  /// Sums a network's gradient over ranks, clips it, updates. Collective.
-  /// @return its norm before clipping; 0 where it was not finite: all ranks skip the update
-  double step(std::size_t i, double learning_rate, double clip_norm);
+  /// One step of all networks (minibatch_step). Collective.
+  /// @param learning_rates of the networks in their order
+  /// @param backward adds this rank's gradients
+  /// @return the norm of each network's gradient before clipping; 0 where it was not finite
+  std::vector<double> step(const std::vector<double>& learning_rates, double clip_norm,
+                           const std::function<void()>& backward);
   void update_targets(double tau);
 
   [[nodiscard]] std::int64_t skipped_steps() const;

@@ -42,35 +42,36 @@ torch::Tensor Sac::critic_loss(const Batch& batch, double denominator) {
 }
 
 Figures Sac::update(const Batch& batch, const UpdateContext& context) {
-  networks_.zero_grad();
-  const torch::Tensor critics = critic_loss(batch, context.total_batch);
-  critics.backward();
-  rl::TwinQ q;
-  {
-    const torch::NoGradGuard no_grad;
-    q = {.first = online(kFirst)->forward(batch.obs),
-         .second = online(kSecond)->forward(batch.obs)};
-  }
-  const rl::SacActorLoss actor = rl::sac_actor_loss(
-      online(kActor)->forward(batch.obs), q, std::exp(log_temperature_), context.total_batch);
-  actor.loss.backward();
-  const double rate = settings_.learning_rate * context.learning_rate_factor;
-  const double norm = networks_.step(kFirst, rate, settings_.clip_norm);
-  networks_.step(kSecond, rate, settings_.clip_norm);
-  networks_.step(kActor, settings_.actor_learning_rate * context.learning_rate_factor,
-                 settings_.clip_norm);
+  torch::Tensor critics;
+  rl::SacActorLoss actor;
+  std::vector<double> rates(3, settings_.learning_rate * context.learning_rate_factor);
+  rates[kActor] = settings_.actor_learning_rate * context.learning_rate_factor;
+  const auto norms = networks_.step(rates, settings_.clip_norm, [&] {
+    critics = critic_loss(batch, context.total_batch);
+    critics.backward();
+    rl::TwinQ q;
+    {
+      const torch::NoGradGuard no_grad;
+      q = {.first = online(kFirst)->forward(batch.obs),
+           .second = online(kSecond)->forward(batch.obs)};
+    }
+    actor = rl::sac_actor_loss(online(kActor)->forward(batch.obs), q, std::exp(log_temperature_),
+                               context.total_batch);
+    actor.loss.backward();
+  });
   const double entropy_sum = actor.entropy_sum.item<double>();
   adapt_temperature(entropy_sum, context);
   update_targets(context.update);
   return {{"loss", critics.item<double>() * context.total_batch},
           {"actor_loss", actor.loss.item<double>() * context.total_batch},
           {"entropy", entropy_sum},
-          {"grad_norm", norm}};
+          {"grad_norm", norms[kFirst]}};
 }
 
 /// By the entropy of all ranks' batches, so that it stays the same on all.
 void Sac::adapt_temperature(double entropy_sum, const UpdateContext& context) {
   const double entropy = communicator_.all_reduce_scalar(entropy_sum) / context.total_batch;
+  if (!std::isfinite(entropy)) return;  // the networks skip this update, too
   log_temperature_ -=
       settings_.temperature_learning_rate * rl::temperature_gradient(entropy, target_entropy_);
 }

@@ -12,7 +12,7 @@ namespace {
 
 /// The frame that many before the last; null if there are fewer.
 const scene::FrameView* frame_of(const ObservationInput& sighting, std::size_t ago) {
-  const auto& frames = sighting.period->frames;
+  const auto& frames = sighting.period->vehicles.frames;
   return ago < frames.size() ? &frames[frames.size() - 1 - ago] : nullptr;
 }
 
@@ -70,7 +70,7 @@ torch::Tensor Perception::remember(std::span<RecurrentState* const> memories,
 Perception::Encoded Perception::encode(std::span<const ObservationInput> sightings) {
   std::size_t rounds = 1;  // without a world model to feed, only the last frame of each matters
   for (const ObservationInput& sighting : sightings) {
-    if (groups_.latents) rounds = std::max(rounds, sighting.period->frames.size());
+    if (groups_.latents) rounds = std::max(rounds, sighting.period->vehicles.frames.size());
   }
   // Rounds end together, so that the last frames are the last rows.
   std::vector<const scene::FrameView*> frames;

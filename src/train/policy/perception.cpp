@@ -117,9 +117,9 @@ ObservationBatch Perception::observe(std::span<const ObservationInput> sightings
   Known known;
   known.node_ptr.push_back(0);
   for (const ObservationInput& sighting : sightings) {
-    TRAFFIC_CHECK(!sighting.period->frames.empty(), "an observation without a frame");
+    TRAFFIC_CHECK(!sighting.period->vehicles.frames.empty(), "an observation without a frame");
     periods.push_back(sighting.period);
-    known.last.push_back(&sighting.period->frames.back());
+    known.last.push_back(&sighting.period->vehicles.frames.back());
     known.node_ptr.push_back(known.node_ptr.back() + known.last.back()->num_nodes());
   }
   known.encoded = encode(sightings);

@@ -10,10 +10,10 @@
 
 #include "policy/decider.h"
 #include "policy/fit.h"
+#include "policy/light_controller.h"
+#include "policy/light_policy.h"
 #include "policy/perception.h"
 #include "policy/policy.h"
-#include "policy/signal_controller.h"
-#include "policy/signal_policy.h"
 #include "run/snapshot_parts.h"
 #include "traffic/checkpoint/file.h"
 #include "traffic/config/load.h"
@@ -94,9 +94,9 @@ class PolicyController final : public scene::Controller {
     scene::find_candidates(state, sim::candidate_rule(config_), candidates_);
     rollout::Period period;
     period.time_s = state.time_s();
-    period.candidates = candidates_;
-    if (advisor_ != nullptr) period.advice = advisor_->advise(state);
-    for (const scene::GraphFrame& frame : frames_) period.frames.push_back(frame.view());
+    period.vehicles.candidates = candidates_;
+    if (advisor_ != nullptr) period.vehicles.advice = advisor_->advise(state);
+    for (const scene::GraphFrame& frame : frames_) period.vehicles.frames.push_back(frame.view());
     return period;
   }
 
@@ -135,14 +135,14 @@ CheckpointSettings settings_of_checkpoint(const std::filesystem::path& path,
 
 std::unique_ptr<scene::Controller> make_policy_controller(const CheckpointName& name) {
   const checkpoint::Snapshot snapshot = checkpoint::load(name.path);
-  if (!has_signal_policy(snapshot))
+  if (!has_light_policy(snapshot))
     return std::make_unique<PolicyController>(snapshot, name.decides);
   if (!snapshot.contains("policy_hash")) {
-    return make_signal_controller(snapshot, name.decides.value_or(decides_in(snapshot)));
+    return make_light_controller(snapshot, name.decides.value_or(decides_in(snapshot)));
   }
   std::vector<std::unique_ptr<scene::Controller>> parts;
   parts.push_back(std::make_unique<PolicyController>(snapshot, name.decides));
-  parts.push_back(make_signal_controller(snapshot, Decides::kGreedy));  // as they were judged
+  parts.push_back(make_light_controller(snapshot, Decides::kGreedy));  // as they were judged
   return scene::join_controllers(std::move(parts));
 }
 

@@ -1,13 +1,13 @@
 #include "policy/starting_weights.h"
 
 #include "policy/perception.h"
-#include "traffic/config/trainings.h"
 #include "traffic/core/error.h"
 
 namespace traffic::train {
 
 void check_starting_weights(const config::Config& config) {
   if (!config.run.init_from.empty() || config.run.allow_random_perception) return;
+  if (!config.env.vehicles_act()) return;  // lights see no encodings
   if (!InputGroups(config.vehicles.inputs).any_encoding()) return;
   throw ConfigError(
       "run.init_from: is empty, and vehicles.inputs has encodings: encoder and world model are "
@@ -16,16 +16,6 @@ void check_starting_weights(const config::Config& config) {
       "'vehicles.inputs=[\"features\", \"globals\"]'), or ask for random ones (--set "
       "run.allow_random_perception=true)",
       config.run.phase);
-}
-
-void check_controller_of_vehicles(const config::Config& config) {
-  if (!config.env.vehicles_act() || config.env.lights_act()) {
-    throw ConfigError(
-        "env.agents: {} controls connected vehicles; expected env.agents = [\"vehicles\"] "
-        "(training signals controls traffic lights, training joint both)",
-        config::get_training(config.run.phase).title());
-  }
-  check_starting_weights(config);
 }
 
 }  // namespace traffic::train

@@ -11,8 +11,4 @@ namespace traffic::train {
 /// @throws ConfigError that says what to do
 void check_starting_weights(const config::Config& config);
 
-/// The same, and that only vehicles act.
-/// @throws ConfigError
-void check_controller_of_vehicles(const config::Config& config);
-
 }  // namespace traffic::train

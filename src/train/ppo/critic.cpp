@@ -1,11 +1,12 @@
 #include "ppo/critic.h"
 
 #include <algorithm>
+#include <array>
 #include <utility>
 
+#include "optim/minibatch_step.h"
 #include "policy/gather.h"
 #include "ppo/minibatches.h"
-#include "traffic/comm/gradient_reducer.h"
 #include "traffic/rl/advantages.h"
 #include "traffic/rl/ppo_loss.h"
 
@@ -88,24 +89,24 @@ void Critic::run_epoch(const Experience& experience, const torch::Tensor& wanted
       count_terms(experience, minibatches).select(1, kValueTerms).contiguous();
   communicator_.all_reduce(counts);
   torch::Tensor sum = torch::zeros({1}, torch::kDouble);
+  std::array steps{
+      OptimiserStep{.optimiser = optimiser_, .learning_rate = settings_.learning_rate}};
   for (std::int64_t i = 0; i < n; ++i) {
     const torch::Tensor& states = minibatches[static_cast<std::size_t>(i)];
-    parts_.gradients.zero();
-    const torch::Tensor rows = gather(experience.conflict, states).to(device);
-    const torch::Tensor targets = gather(wanted, states).to(device);
-    const torch::Tensor now = parts_.network(rows.flatten(0, 1)).view(targets.sizes());
-    const torch::Tensor loss =
-        rl::value_loss_sum({.values = now,
-                            .old_values = now.detach(),
-                            .returns = targets,
-                            .mask = gather(experience.exists, states).to(device)},
-                           0.0);
-    (settings_.weight * loss / std::max(1.0, counts[i].item<double>())).backward();
-    sum += loss.item<double>();
-    parts_.gradients.check_views();
-    if (const auto norm = optimiser_.reduce()) {
-      optimiser_.step(settings_.learning_rate, comm::clip_factor(*norm, ppo_.clip_norm));
-    }
+    minibatch_step(parts_.gradients, steps, ppo_.clip_norm, [&] {
+      const torch::Tensor rows = gather(experience.conflict, states).to(device);
+      const torch::Tensor targets = gather(wanted, states).to(device);
+      const torch::Tensor now = parts_.network(rows.flatten(0, 1)).view(targets.sizes());
+      const torch::Tensor loss =
+          rl::value_loss_sum({.values = now,
+                              .old_values = now.detach(),
+                              .returns = targets,
+                              .mask = gather(experience.exists, states).to(device)},
+                             0.0);
+      (settings_.weight * loss / std::max(1.0, counts[i].item<double>())).backward();
+      sum += loss.item<double>();
+      return true;
+    });
   }
   communicator_.all_reduce(sum);
   loss_ = sum.item<double>() / std::max(1.0, counts.sum().item<double>());

@@ -1,11 +1,13 @@
 // The part of Learner that learns what a scripted controller did.
 #include <algorithm>
+#include <array>
 
+#include "optim/minibatch_step.h"
 #include "policy/gather.h"
+#include "ppo/epochs.h"
 #include "ppo/learner.h"
 #include "ppo/minibatches.h"
 #include "ppo/scenario_weights.h"
-#include "traffic/comm/gradient_reducer.h"
 #include "traffic/core/random_streams.h"
 #include "traffic/rl/schedule.h"
 
@@ -68,9 +70,11 @@ std::optional<UpdateResult> Learner::imitate(const Experience& experience,
   fit_value(experience, total_states, iteration, result);
   const torch::Tensor weights =
       scenario_weights(experience, commands_of_states(experience), scenarios_, communicator_);
+  std::array steps{
+      OptimiserStep{.optimiser = policy_optimiser_, .learning_rate = result.learning_rate}};
   torch::Tensor sums = torch::zeros({2}, torch::kDouble);  // loss, decisions of the last pass
   for (std::int64_t epoch = 0; epoch < ppo_.num_epochs; ++epoch) {
-    if (is_given_up()) return std::nullopt;
+    if (is_given_up(communicator_)) return std::nullopt;
     sums.zero_();
     for (const torch::Tensor& states :
          split_minibatches(experience.global_state, total_states, seed_,
@@ -78,20 +82,18 @@ std::optional<UpdateResult> Learner::imitate(const Experience& experience,
                            .iteration = iteration,
                            .epoch = epoch,
                            .size = std::min(ppo_.minibatch_size, kStatesAtOnce)})) {
-      gradients_.zero();
-      torch::Tensor of_part = torch::zeros({2}, torch::kDouble);
-      of_part[1] = count_terms(experience, {states})[0][kDecisionTerms];
-      torch::Tensor count = of_part[1].clone();
-      communicator_.all_reduce(count);
-      const torch::Tensor loss = imitation_loss(experience, weights, states);
-      (loss / count.clamp_min(1.0).item<double>()).backward();
-      of_part[0] = loss.detach().to(torch::kCPU, torch::kDouble);
-      sums += of_part;
-      gradients_.check_views();
-      if (const auto norm = policy_optimiser_.reduce()) {
-        policy_optimiser_.step(result.learning_rate, comm::clip_factor(*norm, ppo_.clip_norm));
-        result.grad_norm += *norm;
-      }
+      minibatch_step(gradients_, steps, ppo_.clip_norm, [&] {
+        torch::Tensor of_part = torch::zeros({2}, torch::kDouble);
+        of_part[1] = count_terms(experience, {states})[0][kDecisionTerms];
+        torch::Tensor count = of_part[1].clone();
+        communicator_.all_reduce(count);
+        const torch::Tensor loss = imitation_loss(experience, weights, states);
+        (loss / count.clamp_min(1.0).item<double>()).backward();
+        of_part[0] = loss.detach().to(torch::kCPU, torch::kDouble);
+        sums += of_part;
+        return true;
+      });
+      result.grad_norm += steps.front().norm;
       ++result.steps;
     }
     ++result.epochs;

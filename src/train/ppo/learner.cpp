@@ -1,18 +1,16 @@
 #include "ppo/learner.h"
 
 #include <algorithm>
-#include <cmath>
+#include <array>
 #include <utility>
 
 #include "optim/lr_schedule.h"
+#include "ppo/epochs.h"
 #include "ppo/loss_terms.h"
 #include "run/snapshot_parts.h"
-#include "traffic/comm/gradient_reducer.h"
 #include "traffic/config/scenario_mix.h"
 #include "traffic/core/error.h"
-#include "traffic/core/fault.h"
 #include "traffic/core/random_streams.h"
-#include "traffic/core/signals.h"
 #include "traffic/rl/schedule.h"
 
 namespace traffic::train {
@@ -94,18 +92,33 @@ std::optional<UpdateResult> Learner::update(const Experience& experience, std::i
   result.ent_coef = ent_coef_ = entropy.at(progress);
   fit_value(experience, total_states, iteration, result);
   const PpoTargets targets = make_targets(experience, total_states, iteration, result);
-  bool goes_on = true;
-  while (goes_on && result.epochs < ppo_.num_epochs) {
-    if (is_given_up()) return std::nullopt;
-    const auto minibatches = split_minibatches(experience.global_state, total_states, seed_,
-                                               {.stream = kPolicyMinibatchStream,
-                                                .iteration = iteration,
-                                                .epoch = result.epochs,
-                                                .size = ppo_.minibatch_size});
-    goes_on = run_epoch(experience, targets, minibatches, rate, result);
-    ++result.epochs;
-  }
-  result.grad_norm /= static_cast<double>(std::max<std::int64_t>(1, result.steps));
+  std::array optimisers{
+      OptimiserStep{.optimiser = critic_.optimiser(), .learning_rate = rate},
+      OptimiserStep{.optimiser = policy_optimiser_, .learning_rate = result.learning_rate}};
+  const auto epochs = run_epochs(
+      {.num_epochs = ppo_.num_epochs,
+       .accumulation_steps = ppo_.accumulation_steps,
+       .target_kl = ppo_.target_kl,
+       .clip_norm = ppo_.clip_norm,
+       .seed = seed_,
+       .iteration = iteration,
+       .minibatch_states = ppo_.minibatch_size,
+       .global_state = experience.global_state,
+       .total_states = total_states,
+       .gradients = gradients_,
+       .optimisers = optimisers,
+       .count =
+           [&](const auto& parts) { return denominators_of(experience, parts, communicator_); },
+       .loss =
+           [&](const torch::Tensor& states, const rl::PpoDenominators& denominators) {
+             return std::optional(loss_of(experience, targets, states, denominators));
+           }},
+      communicator_);
+  if (!epochs) return std::nullopt;
+  result.statistics = epochs->statistics;
+  result.grad_norm = epochs->grad_norm;
+  result.epochs = epochs->epochs;
+  result.steps = epochs->steps;
   if (ppo_.desired_kl > 0.0) follow_kl(result.statistics.approx_kl);
   return result;
 }
@@ -116,47 +129,6 @@ void Learner::follow_kl(double kl) {
   constexpr double kMost = 10.0;
   if (kl < 0.5 * ppo_.desired_kl) kl_factor_ = std::min(kMost, kl_factor_ * kStep);
   if (kl > 2.0 * ppo_.desired_kl) kl_factor_ = std::max(1.0 / kMost, kl_factor_ / kStep);
-}
-
-bool Learner::run_epoch(const Experience& experience, const PpoTargets& targets,
-                        const std::vector<torch::Tensor>& minibatches, double value_rate,
-                        UpdateResult& result) {
-  const auto denominators = denominators_of(experience, minibatches, communicator_);
-  torch::Tensor of_epoch = torch::zeros({rl::kNumPpoSums}, torch::kDouble);
-  bool goes_on = true;
-  for (std::size_t i = 0; i < minibatches.size(); ++i) {
-    gradients_.zero();
-    torch::Tensor sums = torch::zeros({rl::kNumPpoSums}, torch::kDouble);
-    for (const torch::Tensor& states : minibatches[i].tensor_split(ppo_.accumulation_steps)) {
-      const rl::PpoLoss loss = loss_of(experience, targets, states, denominators[i]);
-      loss.loss.backward();
-      sums += loss.sums.to(torch::kCPU);
-    }
-    gradients_.check_views();
-    communicator_.all_reduce(sums);
-    of_epoch += sums;
-    goes_on = !rl::is_kl_over(rl::ppo_statistics(sums).approx_kl, ppo_.target_kl);
-    if (!goes_on) break;
-    if (fault::hit("train.step", communicator_.rank(), policy_optimiser_.num_steps()) ==
-        fault::Action::kNan) {
-      gradients_.flat().narrow(0, 0, 1).fill_(std::nan(""));
-    }
-    for (SliceOptimiser* optimiser : {&critic_.optimiser(), &policy_optimiser_}) {
-      const auto norm = optimiser->reduce();
-      if (!norm) continue;
-      const bool of_policy = optimiser == &policy_optimiser_;
-      optimiser->step(of_policy ? result.learning_rate : value_rate,
-                      comm::clip_factor(*norm, ppo_.clip_norm));
-      if (of_policy) result.grad_norm += *norm;
-    }
-    ++result.steps;
-  }
-  result.statistics = rl::ppo_statistics(of_epoch);
-  return goes_on;
-}
-
-bool Learner::is_given_up() {
-  return communicator_.all_reduce_scalar(stop_requested() ? 1.0 : 0.0) > 0.0;
 }
 
 rl::PpoLoss Learner::loss_of(const Experience& experience, const PpoTargets& targets,
@@ -187,8 +159,7 @@ void Learner::restore_from(const checkpoint::Snapshot& snapshot) {
   copy_parameters(snapshot, parameters_.parameters());
   critic_.restore_from(snapshot);
   policy_optimiser_.restore_from(snapshot, "optimizer/policy");
-  // Checkpoints of earlier versions have none.
-  kl_factor_ = snapshot.contains("ppo/kl_factor") ? snapshot.real("ppo/kl_factor") : 1.0;
+  kl_factor_ = snapshot.real("ppo/kl_factor");
 }
 
 }  // namespace traffic::train

@@ -92,8 +92,6 @@ class Learner {
   /// Of a pass, or of a step of imitation: what it needs memory for.
   static constexpr std::int64_t kStatesAtOnce = 256;
 
-  /// Whether a rank is asked to stop. Collective.
-  [[nodiscard]] bool is_given_up();
   /// Fits the value to the returns, the first time from scratch.
   void fit_value(const Experience& experience, std::int64_t total_states, std::int64_t iteration,
                  UpdateResult& result);
@@ -104,11 +102,6 @@ class Learner {
   /// The policy's log-probabilities before the update, and what the prior takes off for them.
   void add_old_policy(const Experience& experience, std::int64_t iteration, PpoTargets& targets,
                       UpdateResult& result);
-  /// A pass over the minibatches with a step after each.
-  /// @return false: the policy has moved as far as ppo.target_kl allows
-  bool run_epoch(const Experience& experience, const PpoTargets& targets,
-                 const std::vector<torch::Tensor>& minibatches, double value_rate,
-                 UpdateResult& result);
   /// The policy's learning rate for the next update.
   void follow_kl(double kl);
   rl::PpoLoss loss_of(const Experience& experience, const PpoTargets& targets,

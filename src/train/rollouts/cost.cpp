@@ -18,7 +18,7 @@ std::vector<float> Cost::operator()(const rollout::Period& period,
   std::vector<double> unsafe(static_cast<std::size_t>(conflicts), 0.0);
   double commanded = 0.0;
   double between = 0.0;  // unsafe, without a conflict ahead
-  for (const rollout::ControlledVehicle& vehicle : period.controlled) {
+  for (const rollout::ControlledVehicle& vehicle : period.vehicles.controlled) {
     commanded += vehicle.steps;
     if (conflicts > 1 && (vehicle.conflict < 0 || vehicle.conflict >= conflicts)) {
       between += vehicle.unsafe_steps;

@@ -7,9 +7,7 @@
 
 namespace traffic::train {
 
-bool TrafficEpisodes::per_conflict() const {
-  return behaviour().decider->perception().conflicts() > 1;
-}
+bool TrafficEpisodes::per_conflict() const { return decider()->perception().conflicts() > 1; }
 
 /// The conflict that a decision on this candidate is credited to.
 std::int64_t TrafficEpisodes::credited(const scene::Candidate& candidate) const {
@@ -26,7 +24,7 @@ Step TrafficEpisodes::begin_step(Observation seen, const rollout::Period& period
 }
 
 void TrafficEpisodes::observe(std::span<const int> envs) {
-  if (behaviour().decider == nullptr) return;
+  if (decider() == nullptr) return;
   std::vector<ObservationInput> inputs;
   std::vector<EpisodeState*> of;
   for (const int env : envs) {
@@ -36,13 +34,13 @@ void TrafficEpisodes::observe(std::span<const int> envs) {
     of.push_back(&state);
   }
   if (of.empty()) return;
-  std::vector<Observation> seen = behaviour().decider->observe(inputs);
+  std::vector<Observation> seen = decider()->observe(inputs);
   for (std::size_t b = 0; b < of.size(); ++b) of[b]->pending = std::move(seen[b]);
 }
 
 void TrafficEpisodes::decide(std::span<const int> envs) {
-  if (behaviour().decider == nullptr) {
-    for (const int env : envs) pool_.act(env, {});
+  if (decider() == nullptr) {
+    for (const int env : envs) order(env, {});
     return;
   }
   std::vector<int> own;
@@ -68,18 +66,19 @@ void TrafficEpisodes::decide_by_policy(std::span<const int> envs) {
       draw_uniforms(state.sampling_seed, state.outcome.steps, uniforms);
     };
   }
-  const std::vector<DecidedState> decided = behaviour().decider->decide(states, draws);
+  const std::vector<DecidedState> decided = decider()->decide(states, draws);
   for (std::size_t b = 0; b < envs.size(); ++b) act(envs[b], decided[b]);
 }
 
 void TrafficEpisodes::act(int env, const DecidedState& decided) {
   EpisodeState& state = wanted_.states.at(env);
   const rollout::Period& period = pool_.period(env);
-  const scene::FrameView& frame = period.frames.back();
+  const scene::FrameView& frame = period.vehicles.frames.back();
   std::vector<std::int64_t> decision_conflict;
   std::vector<scene::Command> commands;
   for (std::size_t d = 0; d < decided.made.size(); ++d) {
-    const auto& candidate = period.candidates[static_cast<std::size_t>(decided.made.place[d])];
+    const auto& candidate =
+        period.vehicles.candidates[static_cast<std::size_t>(decided.made.place[d])];
     decision_conflict.push_back(credited(candidate));
     const std::uint32_t vehicle = frame.vehicle_id[static_cast<std::size_t>(candidate.node)];
     state.charges.erase(vehicle);
@@ -88,7 +87,7 @@ void TrafficEpisodes::act(int env, const DecidedState& decided) {
     if (state.advised) continue;  // what is kept are the expert's decisions
     state.charges[vehicle] = {.step = state.trajectory.steps.size(), .decision = d};
   }
-  if (keeps()) {
+  if (keeps_steps()) {
     Step step = begin_step(std::move(*state.pending), period);
     if (state.advised) {
       note_commandable(state, period);

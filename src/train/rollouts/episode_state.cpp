@@ -14,7 +14,7 @@ namespace traffic::train {
 namespace {
 
 constexpr std::uint32_t kMagic = 0x544f4c53;  // "SLOT"
-constexpr std::uint32_t kVersion = 2;
+constexpr std::uint32_t kVersion = 3;
 
 /// Appends little-endian numbers.
 class Writer {
@@ -151,6 +151,7 @@ void write(Writer& out, const EpisodeOutcome& outcome) {
   out.number(outcome.order);
   out.number(outcome.traffic.seed);
   out.number(outcome.traffic.scenario);
+  out.number(outcome.traffic.demand_scale);
   out.number(outcome.steps);
   out.number(outcome.reward);
   out.number(outcome.cost);
@@ -162,6 +163,7 @@ EpisodeOutcome read_outcome(Reader& in) {
   outcome.order = in.count();
   outcome.traffic.seed = in.number<std::uint64_t>();
   outcome.traffic.scenario = in.count();
+  outcome.traffic.demand_scale = in.finite();
   outcome.steps = in.count();
   outcome.reward = in.finite();
   outcome.cost = in.finite();

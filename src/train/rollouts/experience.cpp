@@ -84,6 +84,7 @@ Experience pack(const std::vector<Trajectory>& trajectories,
   all.top_k = static_cast<std::size_t>(top_k);
   std::vector<std::int64_t> trajectory_ptr{0};
   std::vector<bool> terminated;
+  std::vector<bool> truncated;
   std::vector<std::int64_t> scenario;
   for (std::size_t t = 0; t < trajectories.size(); ++t) {
     const Trajectory& trajectory = trajectories[t];
@@ -94,6 +95,7 @@ Experience pack(const std::vector<Trajectory>& trajectories,
     all.final_conflict.push_back(trajectory.final_conflict.unsqueeze(0));
     trajectory_ptr.push_back(static_cast<std::int64_t>(all.state.size()));
     terminated.push_back(trajectory.terminated);
+    truncated.push_back(trajectory.truncated);
     scenario.push_back(trajectory.scenario);
   }
   const auto s = static_cast<std::int64_t>(all.state.size());
@@ -118,6 +120,7 @@ Experience pack(const std::vector<Trajectory>& trajectories,
                  .costs = torch::tensor(all.costs).view({s, conflicts}),
                  .trajectory_ptr = std::move(trajectory_ptr),
                  .terminated = std::move(terminated),
+                 .truncated = std::move(truncated),
                  .scenario = std::move(scenario)};
   return out;
 }

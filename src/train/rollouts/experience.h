@@ -36,6 +36,7 @@ struct Trajectory {
   std::int64_t scenario = 0;  ///< place among those of the run
   std::vector<Step> steps{};
   bool terminated = false;         ///< else its last step bootstraps from `final_conflict`
+  bool truncated = false;          ///< its episode was cut off after the last step
   torch::Tensor final_conflict{};  ///< [C, conflict] of the observation after the last step
 };
 
@@ -58,6 +59,7 @@ struct Experience {
   torch::Tensor costs;              ///< [S, C]
   std::vector<std::int64_t> trajectory_ptr;  ///< [trajectories + 1]
   std::vector<bool> terminated;              ///< [trajectories]
+  std::vector<bool> truncated;               ///< [trajectories]; if neither, the episode goes on
   std::vector<std::int64_t> scenario;        ///< [trajectories]
 
   [[nodiscard]] std::int64_t num_states() const { return rewards.size(0); }

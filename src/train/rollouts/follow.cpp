@@ -13,12 +13,12 @@ bool TrafficEpisodes::follows(int env) {
 
 void TrafficEpisodes::note_commandable(EpisodeState& state, const rollout::Period& period) const {
   state.commandable = {};
-  for (const scene::Candidate& candidate : period.candidates) {
+  for (const scene::Candidate& candidate : period.vehicles.candidates) {
     const auto node = static_cast<std::size_t>(candidate.node);
-    state.commandable.vehicle_id.push_back(period.frames.back().vehicle_id[node]);
+    state.commandable.vehicle_id.push_back(period.vehicles.frames.back().vehicle_id[node]);
     state.commandable.conflict.push_back(credited(candidate));
   }
-  state.commandable.may_pick = behaviour().decider->may_pick(period);
+  state.commandable.may_pick = decider()->may_pick(period);
 }
 
 void TrafficEpisodes::follow(int env) {
@@ -34,7 +34,7 @@ void TrafficEpisodes::follow(int env) {
 void TrafficEpisodes::take_over(EpisodeState& state, const rollout::Period& period) const {
   const Commandable& commandable = state.commandable;
   const DecisionColumns made = expert_decisions(
-      commandable.vehicle_id, period.scripted, behaviour().decider->policy().commands(),
+      commandable.vehicle_id, period.vehicles.scripted, decider()->policy().commands(),
       commandable.may_pick, config_.env.control_period_s / 2.0);
   Step& step = state.trajectory.steps.back();
   note_decisions(step, made);

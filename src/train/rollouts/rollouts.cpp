@@ -26,11 +26,11 @@ std::int64_t final_episodes(const config::Training& training) {
 }  // namespace
 
 double demand_scale_at(const config::Config& config, std::int64_t iteration) {
-  const std::vector<double>& curriculum = config.episodes.demand_curriculum;
-  const auto parts = static_cast<std::int64_t>(curriculum.size());
+  const std::vector<double>& factors = config.episodes.demand_curriculum;
+  const auto parts = static_cast<std::int64_t>(factors.size());
   if (parts == 0) return 1.0;
   const std::int64_t part = std::min(parts - 1, iteration * parts / config.training.iterations);
-  return curriculum[static_cast<std::size_t>(part)];
+  return factors[static_cast<std::size_t>(part)];
 }
 
 Rollouts::Rollouts(const config::Config& config, const comm::MpiSession& session,
@@ -46,8 +46,8 @@ Rollouts::Rollouts(const config::Config& config, const comm::MpiSession& session
       cost_(config_.lagrange, reward_.conflicts()),
       selection_({config_, communicator_, collector_, reward_, cost_, kFirstSelectionSeed,
                   config_.training.eval_episodes}),
-      handover_({config_, communicator_, collector_, reward_, cost_, kFirstHandoverSeed,
-                 final_episodes(config_.training)}),
+      final_({config_, communicator_, collector_, reward_, cost_, kFirstComparisonSeed,
+              final_episodes(config_.training)}),
       fault_point_(std::string(config::get_training(config_.run.phase).folder) + ".collect") {}
 
 /// The scenario is drawn by its share.
@@ -63,6 +63,13 @@ rollout::EpisodeSeed Rollouts::training_traffic(std::uint64_t major, std::int64_
     ++traffic.scenario;
   }
   draw_piece(traffic, Rng(derive_seed(run_seed, {kPieceStream, major, counter})));
+  const auto& [low, high] = demand_range(config_.episodes);
+  if (low < high) {
+    Rng rng(derive_seed(run_seed, {kDemandScaleStream, major, counter}));
+    traffic.demand_scale = rng.uniform(low, high);
+  } else {
+    traffic.demand_scale = low;
+  }
   return traffic;
 }
 
@@ -124,9 +131,12 @@ std::int64_t Rollouts::steps_per_env() const {
 }
 
 Collected Rollouts::collect_episodes(std::int64_t iteration, const Behaviour& behaviour) {
-  const auto requests = requests_of_rank(
-      episodes_per_iteration(), communicator_,
-      [&](std::int64_t i) { return training_traffic(static_cast<std::uint64_t>(iteration), i); });
+  const auto requests =
+      requests_of_rank(episodes_per_iteration(), communicator_, [&](std::int64_t i) {
+        auto traffic = training_traffic(static_cast<std::uint64_t>(iteration), i);
+        traffic.demand_scale *= demand_scale_at(config_, iteration);
+        return traffic;
+      });
   return collector_.run(requests, behaviour);
 }
 
@@ -142,11 +152,10 @@ bool Rollouts::is_given_up(const Collected& collected) {
 }
 
 std::optional<RolloutBatch> Rollouts::collect(const CollectInput& in) {
-  const auto& [iteration, decider, imitates] = in;
+  const auto& [iteration, actors, imitates] = in;
   const auto seed = static_cast<std::uint64_t>(config_.run.seed);
   const std::int64_t steps_before = collector_.env_steps();
-  Behaviour behaviour{.decider = &decider, .reward = &reward_, .cost = &cost_, .may_give_up = true};
-  behaviour.demand_scale = demand_scale_at(config_, iteration);
+  Behaviour behaviour{.actors = actors, .reward = &reward_, .cost = &cost_, .may_give_up = true};
   if (imitates) {
     behaviour.experts = experts_of(config_);
     behaviour.advised_share = iteration > 0 ? config_.imitation.dagger_share : 0.0;
@@ -166,28 +175,35 @@ std::optional<RolloutBatch> Rollouts::collect(const CollectInput& in) {
   if (is_given_up(collected)) return std::nullopt;
   count();
   const std::int64_t orders = whole ? episodes_per_iteration() : pool_.num_envs() * steps_per_env();
+  RolloutBatch batch{.episodes = orders};
+  batch.outcomes = share_outcomes(collected.outcomes, orders, communicator_);
+  std::erase_if(batch.outcomes, [](const EpisodeOutcome& outcome) { return outcome.steps == 0; });
+  batch.env_steps = static_cast<std::int64_t>(
+      communicator_.all_reduce_scalar(static_cast<double>(collector_.env_steps() - steps_before)));
+  if (actors.vehicles != nullptr) {
+    pack_steps(*actors.vehicles, collected.trajectories, batch);
+  } else {
+    for (const EpisodeOutcome& outcome : batch.outcomes) batch.states += outcome.steps;
+  }
+  return batch;
+}
 
-  torch::Tensor lengths = torch::zeros({orders}, torch::kLong);
-  for (const Trajectory& trajectory : collected.trajectories) {
+/// Numbers the steps of all ranks, trajectory by trajectory, and packs this rank's.
+void Rollouts::pack_steps(const Decider& decider, const std::vector<Trajectory>& trajectories,
+                          RolloutBatch& batch) {
+  torch::Tensor lengths = torch::zeros({batch.episodes}, torch::kLong);
+  for (const Trajectory& trajectory : trajectories) {
     lengths[trajectory.order] = static_cast<std::int64_t>(trajectory.steps.size());
   }
   communicator_.all_reduce(lengths);
   const torch::Tensor first = lengths.cumsum(0) - lengths;
   std::vector<std::int64_t> first_state;
-  for (const Trajectory& trajectory : collected.trajectories) {
+  for (const Trajectory& trajectory : trajectories) {
     first_state.push_back(first[trajectory.order].item<std::int64_t>());
   }
-  auto outcomes = share_outcomes(collected.outcomes, orders, communicator_);
-  std::erase_if(outcomes, [](const EpisodeOutcome& outcome) { return outcome.steps == 0; });
-  const double env_steps =
-      communicator_.all_reduce_scalar(static_cast<double>(collector_.env_steps() - steps_before));
-  return RolloutBatch{
-      .experience = pack(collected.trajectories, first_state, decider.perception().widths(),
-                         decider.perception().conflicts(), decider.policy().top_k()),
-      .states = lengths.sum().item<std::int64_t>(),
-      .env_steps = static_cast<std::int64_t>(env_steps),
-      .episodes = orders,
-      .outcomes = std::move(outcomes)};
+  batch.states = lengths.sum().item<std::int64_t>();
+  batch.experience = pack(trajectories, first_state, decider.perception().widths(),
+                          decider.perception().conflicts(), decider.policy().top_k());
 }
 
 void Rollouts::count() { counters_ = sum_over_nodes(pool_.counters(), communicator_); }

@@ -1,4 +1,4 @@
-/// Where phase 2 gets its experience and its evaluations from: simulations, baseline, seeds.
+/// The simulations of a training: collects experience and runs evaluations, with the seeds of each.
 #pragma once
 
 #include <cstdint>
@@ -22,16 +22,17 @@
 
 namespace traffic::train {
 
-/// What all ranks lived through in an iteration; the experience is this rank's share of it.
+/// The experience of all ranks in an iteration; `experience` is this rank's share of it.
 struct RolloutBatch {
-  Experience experience;
-  std::int64_t states = 0;               ///< of all ranks
-  std::int64_t env_steps = 0;            ///< simulation steps of all ranks
-  std::int64_t episodes = 0;             ///< places of episodes, or of fragments, of all ranks
-  std::vector<EpisodeOutcome> outcomes;  ///< episodes of all ranks that ended
+  /// Steps of the vehicles; nothing where vehicles are not decided for.
+  std::optional<Experience> experience = std::nullopt;
+  std::int64_t states = 0;                    ///< control steps of all ranks
+  std::int64_t env_steps = 0;                 ///< simulation steps of all ranks
+  std::int64_t episodes = 0;                  ///< places of episodes, or of fragments, of all ranks
+  std::vector<EpisodeOutcome> outcomes = {};  ///< episodes of all ranks that ended
 };
 
-/// The factor on the demand of training episodes by episodes.demand_curriculum; 1 without one.
+/// Factor on the demand of training episodes by episodes.demand_curriculum; 1 without one.
 /// @param iteration from 0
 double demand_scale_at(const config::Config& config, std::int64_t iteration);
 
@@ -42,34 +43,32 @@ class Rollouts {
   Rollouts(const config::Config& config, const comm::MpiSession& session,
            comm::Communicator& communicator, TimeSplit& time_split);
 
-  /// Where lights act as well: who sets them from now on.
-  void set_lights(LightSetter& lights) { collector_.set_lights(lights); }
-
   /// What these episodes have gained over no control, by their scenarios' means, in %: of the
   /// objective, or of what gets through in pieces of scenarios.
   [[nodiscard]] double sampled_gain(const std::vector<EpisodeOutcome>& outcomes) const;
-  /// The most that a scenario has.
+  /// Largest number of conflicts in any scenario.
   [[nodiscard]] std::int64_t conflicts() const { return reward_.conflicts(); }
   /// Those of this rank.
   [[nodiscard]] std::span<const int> my_envs() const { return pool_.my_envs(); }
   [[nodiscard]] int num_envs() const { return pool_.num_envs(); }
-  /// Of the simulations of all nodes, as last counted.
+  /// Counters summed over the simulations of all nodes, as of the last call to count().
   [[nodiscard]] const rollout::PoolCounters& counters() const { return counters_; }
-  /// collect() does it at its end.
+  /// Updates counters(); collect() does so at its end.
   void count();
 
   struct CollectInput {
     std::int64_t iteration = 0;
-    const Decider& decider;
+    Actors actors;
     bool imitates = false;  ///< scripted controllers drive, to be imitated
   };
   /// @return nothing if it was given up because a stop is requested; then only close() is left
   std::optional<RolloutBatch> collect(const CollectInput& in);
 
-  /// By which the best of a training is chosen.
+  /// Runs of the seeds on which the best of a training is chosen.
   [[nodiscard]] SelectionRuns& selection() { return selection_; }
-  /// By which that is compared with the script in the end; on seeds that it was not chosen on.
-  [[nodiscard]] SelectionRuns& handover() { return handover_; }
+  /// Runs of the seeds of the final comparison with the script. They are disjoint from the
+  /// selection seeds.
+  [[nodiscard]] SelectionRuns& final_comparison() { return final_; }
 
   /// Where fragments stand; nothing with whole episodes.
   void save_to(checkpoint::Snapshot& snapshot) const;
@@ -90,6 +89,8 @@ class Rollouts {
   [[nodiscard]] bool is_given_up(const Collected& collected);
   Collected collect_episodes(std::int64_t iteration, const Behaviour& behaviour);
   Collected collect_fragments(const Behaviour& behaviour);
+  void pack_steps(const Decider& decider, const std::vector<Trajectory>& trajectories,
+                  RolloutBatch& batch);
 
   config::Config config_;
   std::vector<config::ScenarioShare> mix_;
@@ -101,7 +102,7 @@ class Rollouts {
   Reward reward_;
   Cost cost_;
   SelectionRuns selection_;
-  SelectionRuns handover_;
+  SelectionRuns final_;
   std::string fault_point_;
   rollout::PoolCounters counters_;
 };

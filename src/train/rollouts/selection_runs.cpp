@@ -14,19 +14,30 @@ std::vector<std::string> experts_of(const config::Config& config) {
 }
 
 std::vector<std::string> scripts_to_beat(const config::Config& config) {
-  if (config.imitation.iterations > 0) return experts_of(config);
-  if (!config::commands_vehicles(config.vehicles.advisor)) return {};
-  return std::vector<std::string>(config::scenario_mix(config.env).size(), config.vehicles.advisor);
+  std::string script;
+  if (config.env.vehicles_act()) {
+    if (config.imitation.iterations > 0) return experts_of(config);
+    if (config::commands_vehicles(config.vehicles.advisor)) script = config.vehicles.advisor;
+  }
+  // The policy of lights begins as this script.
+  if (config.env.lights_act()) script = script.empty() ? "greedy" : "greedy+" + script;
+  if (script.empty()) return {};
+  return std::vector<std::string>(config::scenario_mix(config.env).size(), script);
 }
 
 SelectionRuns::SelectionRuns(const Parts& parts)
     : parts_(parts), mix_(config::scenario_mix(parts.config.env)) {}
 
-/// The scenarios in turn, each with the same seeds.
+/// The scenarios in turn, each with the same seeds, with demands from the lowest to the highest.
 rollout::EpisodeSeed SelectionRuns::traffic_of(std::int64_t i) const {
   const auto scenarios = static_cast<std::int64_t>(mix_.size());
-  return {.seed = parts_.first_seed + static_cast<std::uint64_t>(i / scenarios),
-          .scenario = i % scenarios};
+  const std::int64_t rounds = (parts_.episodes + scenarios - 1) / scenarios;
+  const std::int64_t round = i / scenarios;
+  const auto& [low, high] = demand_range(parts_.config.episodes);
+  const double share = (static_cast<double>(round) + 0.5) / static_cast<double>(rounds);
+  return {.seed = parts_.first_seed + static_cast<std::uint64_t>(round),
+          .scenario = i % scenarios,
+          .demand_scale = low + share * (high - low)};
 }
 
 /// Of this rank.
@@ -60,8 +71,8 @@ const SelectionEvaluation& SelectionRuns::script() {
   return *script_;
 }
 
-std::optional<SelectionEvaluation> SelectionRuns::run(const Decider& decider, Decides decides) {
-  const Collected collected = collect("evaluation", {.decider = &decider,
+std::optional<SelectionEvaluation> SelectionRuns::run(const Actors& actors, Decides decides) {
+  const Collected collected = collect("evaluation", {.actors = actors,
                                                      .reward = &parts_.reward,
                                                      .cost = &parts_.cost,
                                                      .decides = decides,
@@ -71,10 +82,10 @@ std::optional<SelectionEvaluation> SelectionRuns::run(const Decider& decider, De
   return assess(collected);
 }
 
-SelectionEvaluation SelectionRuns::run_to_the_end(const Decider& decider, Decides decides) {
+SelectionEvaluation SelectionRuns::run_to_the_end(const Actors& actors, Decides decides) {
   return assess(collect(
       "evaluation",
-      {.decider = &decider, .reward = &parts_.reward, .cost = &parts_.cost, .decides = decides}));
+      {.actors = actors, .reward = &parts_.reward, .cost = &parts_.cost, .decides = decides}));
 }
 
 Collected SelectionRuns::collect(const char* label, const Behaviour& behaviour) {

@@ -43,9 +43,9 @@ class SelectionRuns {
   const SelectionEvaluation& script();
   /// @return nothing if it was given up because a stop is requested; then the simulations are in
   /// the middle of episodes
-  std::optional<SelectionEvaluation> run(const Decider& decider, Decides decides);
+  std::optional<SelectionEvaluation> run(const Actors& actors, Decides decides);
   /// The same, whether or not a stop is requested.
-  SelectionEvaluation run_to_the_end(const Decider& decider, Decides decides);
+  SelectionEvaluation run_to_the_end(const Actors& actors, Decides decides);
 
  private:
   [[nodiscard]] rollout::EpisodeSeed traffic_of(std::int64_t i) const;

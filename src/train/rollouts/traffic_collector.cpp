@@ -42,7 +42,6 @@ Collected TrafficCollector::run(
                            {.requests = &requests,
                             .on_period = on_period,
                             .behaviour = behaviour,
-                            .lights = behaviour.decider != nullptr ? lights_ : nullptr,
                             .env_steps = env_steps_});
   const bool ended = collector_.run_episodes(requests.size(), episodes, stop_of(behaviour));
   episodes.collected().given_up = !ended;
@@ -52,6 +51,7 @@ Collected TrafficCollector::run(
 Collected TrafficCollector::run_fragments(std::int64_t steps, const Behaviour& behaviour,
                                           const TrafficOf& traffic_of) {
   TRAFFIC_CHECK(behaviour.sampling_seed.has_value(), "fragments are there to be kept");
+  TRAFFIC_CHECK(behaviour.actors.lights == nullptr, "lights keep whole episodes, not fragments");
   TrafficEpisodes episodes(config_, pool_,
                            {.behaviour = behaviour,
                             .steps = steps,

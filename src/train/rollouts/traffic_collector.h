@@ -8,11 +8,10 @@
 #include <string>
 #include <vector>
 
-#include "policy/decider.h"
+#include "rollouts/actors.h"
 #include "rollouts/cost.h"
 #include "rollouts/episode_state.h"
 #include "rollouts/experience.h"
-#include "rollouts/light_setter.h"
 #include "rollouts/reward.h"
 #include "traffic/config/config.h"
 #include "traffic/core/time_split.h"
@@ -31,7 +30,7 @@ struct EpisodeRequest {
 
 /// Who decides.
 struct Behaviour {
-  const Decider* decider = nullptr;  ///< null: nobody, or the experts
+  Actors actors{};  ///< if there are none: nobody decides, or the experts
   const Reward* reward = nullptr;
   const Cost* cost = nullptr;  ///< given where a reward is
   /// Decisions are drawn from it, and what happens is kept to be learned from. Without it nothing
@@ -44,8 +43,7 @@ struct Behaviour {
   /// Share of those episodes that the policy drives nevertheless, while the expert says in each
   /// state what it would do.
   double advised_share = 0.0;
-  bool may_give_up = false;   ///< when a stop is requested
-  double demand_scale = 1.0;  ///< of episodes that begin now
+  bool may_give_up = false;  ///< when a stop is requested
   /// Of each scenario, where episodes are pieces.
   std::vector<rollout::PieceStore> stores{};
 };
@@ -61,9 +59,6 @@ class TrafficCollector {
   using TrafficOf = std::function<rollout::EpisodeSeed(int env, std::int64_t episode)>;
 
   TrafficCollector(const config::Config& config, rollout::TrafficPool& pool, TimeSplit& time_split);
-
-  /// Where lights act as well: who sets them from now on, in whole episodes.
-  void set_lights(LightSetter& lights) { lights_ = &lights; }
 
   /// Uncontrolled episodes, which keep their traffic where the store says so;
   /// on_period is called with the place in `requests` and each period.
@@ -94,7 +89,6 @@ class TrafficCollector {
   config::Config config_;
   rollout::TrafficPool& pool_;
   rollout::Collector collector_;
-  LightSetter* lights_ = nullptr;
   std::map<int, EpisodeState> fragments_;
   bool simulations_are_theirs_ = false;  ///< of the fragments; otherwise they are to be replayed
   std::int64_t env_steps_ = 0;

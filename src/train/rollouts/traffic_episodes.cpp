@@ -15,7 +15,7 @@ TrafficEpisodes::TrafficEpisodes(const config::Config& config, rollout::TrafficP
     : config_(config), pool_(pool), wanted_(std::move(wanted)) {
   if (of_fragments()) return;
   collected_.outcomes.resize(wanted_.requests->size());
-  if (keeps()) collected_.trajectories.resize(wanted_.requests->size());
+  if (keeps_steps()) collected_.trajectories.resize(wanted_.requests->size());
 }
 
 void TrafficEpisodes::begin(int env) {
@@ -45,25 +45,24 @@ void TrafficEpisodes::begin(int env) {
   }
   state.outcome.traffic = traffic;
   if (!keeps()) state.sampling_seed = decision_seed(traffic.seed);
-  const bool controlled = behaviour().decider != nullptr;
+  const bool controlled = behaviour().actors.any();
   std::string scripted = controlled || of_fragments() ? "" : request_of(state).controller;
   if (!behaviour().experts.empty()) {
     scripted = behaviour().experts.at(static_cast<std::size_t>(traffic.scenario));
     Rng rng(derive_seed(state.sampling_seed, {kDriverStream}));
     state.advised = keeps() && rng.uniform() < behaviour().advised_share;
   }
-  if (wanted_.lights != nullptr) {
-    wanted_.lights->begin(env, state.outcome.order,
-                          keeps() ? std::optional(state.sampling_seed) : std::nullopt);
+  if (lights() != nullptr) {
+    lights()->begin(env, state.outcome.order,
+                    keeps() ? std::optional(state.sampling_seed) : std::nullopt);
   }
   const auto scenario = static_cast<std::size_t>(traffic.scenario);
   pool_.start_episode(
       env, {.traffic = traffic,
-            .demand_scale = behaviour().demand_scale,
             .controller = scripted,
             .advises = state.advised,
-            .frames = controlled,
-            .signal_graph = wanted_.lights != nullptr && wanted_.lights->looks_around(),
+            .observed = controlled,
+            .light_graph = lights() != nullptr && lights()->looks_around(),
             .store = behaviour().stores.empty() ? wanted_.store : behaviour().stores.at(scenario)});
 }
 
@@ -74,7 +73,7 @@ bool TrafficEpisodes::resume(int env) {
   state.outcome.order = state.trajectory.order;
   if (!wanted_.replays) return true;
   state.replayed = 0;
-  pool_.start_episode(env, {.traffic = state.outcome.traffic, .controller = "", .frames = true});
+  pool_.start_episode(env, {.traffic = state.outcome.traffic, .controller = "", .observed = true});
   return false;
 }
 
@@ -88,7 +87,7 @@ bool TrafficEpisodes::take_in(int env) {
   if (replay(state, env)) return false;
   if (state.pending) return true;  // replayed up to what had been observed
   const rollout::Period& period = pool_.period(env);
-  if (wanted_.lights != nullptr) wanted_.lights->take_in(env, pool_.signal_period(env));
+  if (lights() != nullptr) lights()->take_in(env, period);
   if (wanted_.on_period) {
     wanted_.on_period(static_cast<std::size_t>(state.progress.episode), period);
   }
@@ -98,19 +97,17 @@ bool TrafficEpisodes::take_in(int env) {
   return true;
 }
 
-/// Vehicles, and the lights where they act.
+/// Orders the next control period: the commands of the vehicles, and greens where lights act.
 void TrafficEpisodes::order(int env, std::span<const scene::Command> commands) {
-  if (wanted_.lights == nullptr) {
-    pool_.act(env, commands);
-  } else {
-    pool_.act(env, commands, wanted_.lights->decide(env, pool_.signal_period(env)));
-  }
+  rollout::Orders orders{.vehicles = commands};
+  if (lights() != nullptr) orders.lights = lights()->decide(env, pool_.period(env));
+  pool_.act(env, orders);
 }
 
 /// Repeats what was commanded before, if this simulation has not seen it yet.
 bool TrafficEpisodes::replay(EpisodeState& state, int env) {
   if (state.replayed >= state.given.size()) return false;
-  pool_.act(env, state.given[state.replayed++]);
+  pool_.act(env, {.vehicles = state.given[state.replayed++]});
   return true;
 }
 
@@ -123,7 +120,7 @@ void TrafficEpisodes::value(EpisodeState& state, const rollout::Period& period, 
   const std::vector<float> costs = (*behaviour().cost)(period, state.outcome.score);
   for (const float c : costs) state.outcome.cost += static_cast<double>(c);
   state.outcome.score = period.score;
-  if (!keeps()) return;
+  if (!keeps_steps()) return;
   if (!behaviour().experts.empty()) take_over(state, period);
   state.trajectory.steps.back().reward = reward;
   state.trajectory.steps.back().cost = costs;
@@ -133,7 +130,7 @@ void TrafficEpisodes::value(EpisodeState& state, const rollout::Period& period, 
 /// What befell vehicles under control, to the decisions that commanded them.
 void TrafficEpisodes::charge(EpisodeState& state, const rollout::Period& period,
                              double step_s) const {
-  for (const rollout::ControlledVehicle& vehicle : period.controlled) {
+  for (const rollout::ControlledVehicle& vehicle : period.vehicles.controlled) {
     const auto found = state.charges.find(vehicle.vehicle_id);
     if (found == state.charges.end()) continue;
     const double cost = step_s * (vehicle.steps * config_.episodes.intervention_cost +
@@ -147,11 +144,12 @@ void TrafficEpisodes::end(int env) {
   EpisodeState& state = wanted_.states.at(env);
   const rollout::Period& period = pool_.period(env);
   state.outcome.score = period.score;
-  if (wanted_.lights != nullptr) wanted_.lights->end(env);
-  if (keeps()) {
-    const Perception& perception = behaviour().decider->perception();
+  if (lights() != nullptr) lights()->end(env);
+  if (keeps_steps()) {
+    const Perception& perception = decider()->perception();
     state.trajectory.scenario = state.outcome.traffic.scenario;
     state.trajectory.terminated = period.terminated;
+    state.trajectory.truncated = period.truncated;
     state.trajectory.final_conflict =
         torch::zeros({perception.conflicts(), perception.widths().conflict});
     if (!period.terminated) {
@@ -166,7 +164,7 @@ void TrafficEpisodes::end(int env) {
   }
   const auto place = static_cast<std::size_t>(state.progress.episode);
   collected_.outcomes[place] = state.outcome;
-  if (keeps()) collected_.trajectories[place] = std::move(state.trajectory);
+  if (keeps_steps()) collected_.trajectories[place] = std::move(state.trajectory);
 }
 
 void TrafficEpisodes::cut(int env) {

@@ -17,8 +17,7 @@ struct EpisodesWanted {
   const std::vector<EpisodeRequest>* requests = nullptr;  ///< null: fragments
   std::function<void(std::size_t, const rollout::Period&)> on_period{};
   Behaviour behaviour{};
-  rollout::PieceStore store{};    ///< where the behaviour has none
-  LightSetter* lights = nullptr;  ///< null: nobody sets them
+  rollout::PieceStore store{};  ///< where the behaviour has none
   // Of fragments.
   std::int64_t steps = 0;
   TrafficCollector::TrafficOf traffic_of{};
@@ -46,8 +45,13 @@ class TrafficEpisodes final : public rollout::FragmentHandler {
 
  private:
   [[nodiscard]] const Behaviour& behaviour() const { return wanted_.behaviour; }
+  /// The vehicles' policy; null: vehicles are not decided for.
+  [[nodiscard]] const Decider* decider() const { return behaviour().actors.vehicles; }
+  [[nodiscard]] LightSetter* lights() const { return behaviour().actors.lights; }
   [[nodiscard]] bool of_fragments() const { return wanted_.requests == nullptr; }
   [[nodiscard]] bool keeps() const { return behaviour().sampling_seed.has_value(); }
+  /// Whether steps of vehicles are kept to be learned from.
+  [[nodiscard]] bool keeps_steps() const { return keeps() && decider() != nullptr; }
   [[nodiscard]] bool samples() const { return keeps() || behaviour().decides == Decides::kSampled; }
   [[nodiscard]] const EpisodeRequest& request_of(const EpisodeState& state) const {
     return (*wanted_.requests)[static_cast<std::size_t>(state.progress.episode)];

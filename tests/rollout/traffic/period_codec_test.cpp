@@ -5,6 +5,7 @@
 
 #include <cmath>
 #include <cstring>
+#include <functional>
 #include <limits>
 
 #include "rollout/traffic/period_fixture.h"
@@ -45,20 +46,20 @@ TEST(PeriodCodec, ReturnsWhatWasWritten) {
   EXPECT_EQ(read.score.completion_sum, 1.75);
   EXPECT_THAT(read.growth, ElementsAreArray(fixture.growth));
   EXPECT_THAT(read.conflict_growth, ElementsAreArray(fixture.conflict_growth));
-  ASSERT_EQ(read.candidates.size(), 2U);
-  EXPECT_EQ(read.candidates[1].node, 3);
-  EXPECT_EQ(read.candidates[1].conflict, 1);
-  ASSERT_EQ(read.controlled.size(), 1U);
-  EXPECT_EQ(read.controlled[0].unsafe_steps, 2);
-  ASSERT_EQ(read.scripted.size(), 1U);
-  EXPECT_EQ(read.scripted[0].longitudinal, scene::Longitudinal::kStop);
-  ASSERT_EQ(read.advice.size(), 1U);
-  EXPECT_EQ(read.advice[0].vehicle_id, 16U);
-  EXPECT_EQ(read.advice[0].longitudinal, scene::Longitudinal::kFast);
+  ASSERT_EQ(read.vehicles.candidates.size(), 2U);
+  EXPECT_EQ(read.vehicles.candidates[1].node, 3);
+  EXPECT_EQ(read.vehicles.candidates[1].conflict, 1);
+  ASSERT_EQ(read.vehicles.controlled.size(), 1U);
+  EXPECT_EQ(read.vehicles.controlled[0].unsafe_steps, 2);
+  ASSERT_EQ(read.vehicles.scripted.size(), 1U);
+  EXPECT_EQ(read.vehicles.scripted[0].longitudinal, scene::Longitudinal::kStop);
+  ASSERT_EQ(read.vehicles.advice.size(), 1U);
+  EXPECT_EQ(read.vehicles.advice[0].vehicle_id, 16U);
+  EXPECT_EQ(read.vehicles.advice[0].longitudinal, scene::Longitudinal::kFast);
 
-  ASSERT_EQ(read.frames.size(), fixture.frames.size());
-  for (std::size_t f = 0; f < read.frames.size(); ++f) {
-    const scene::FrameView& got = read.frames[f];
+  ASSERT_EQ(read.vehicles.frames.size(), fixture.frames.size());
+  for (std::size_t f = 0; f < read.vehicles.frames.size(); ++f) {
+    const scene::FrameView& got = read.vehicles.frames[f];
     const scene::GraphFrame& put = fixture.frames[f];
     EXPECT_EQ(got.time_s, put.time_s);
     EXPECT_THAT(got.vehicle_id, ElementsAreArray(put.vehicle_id));
@@ -110,7 +111,7 @@ TEST(PeriodCodec, SurvivesSpoiledWords) {
         continue;
       }
       // Accepted: then every view lies within the bytes.
-      for (const scene::FrameView& frame : period.frames) {
+      for (const scene::FrameView& frame : period.vehicles.frames) {
         for (const std::int32_t source : frame.edge_src) {
           ASSERT_GE(source, 0);
           ASSERT_LT(source, frame.num_nodes());
@@ -188,7 +189,7 @@ TEST(PeriodCodec, ReadsEveryCommandThatAScriptMayGive) {
     const auto bytes = fixture.bytes();
     Period period;
     ASSERT_NO_THROW(read_period(bytes, period)) << scene::name_of(fixture.scripted[0].longitudinal);
-    EXPECT_EQ(period.scripted[0].longitudinal, fixture.scripted[0].longitudinal);
+    EXPECT_EQ(period.vehicles.scripted[0].longitudinal, fixture.scripted[0].longitudinal);
   }
 }
 
@@ -228,39 +229,64 @@ TEST(PeriodCodec, HasRoomForTheVehiclesItWasMadeFor) {
   EXPECT_TRUE(readable(full.write(buffer)));
 }
 
-TEST(EpisodeCodec, ReturnsWhatWasWritten) {
-  const EpisodeSpec spec{
-      .traffic = {.seed = 0xfedcba9876543210, .scenario = 2, .piece = 5, .saved_seed = 81},
-      .demand_scale = 1.25,
-      .controller = "meter",
-      .advises = true,
-      .frames = false,
-      .signal_graph = true,
-      .store = {.piece_s = 600, .key = 0x1234567812345678, .saves = true}};
-  const auto bytes = write_episode(spec);
-  const EpisodeSpec read = read_episode(bytes);
-  EXPECT_EQ(read.traffic.seed, spec.traffic.seed);
-  EXPECT_EQ(read.traffic.scenario, spec.traffic.scenario);
-  EXPECT_EQ(read.demand_scale, spec.demand_scale);
-  EXPECT_EQ(read.controller, spec.controller);
-  EXPECT_EQ(read.advises, spec.advises);
-  EXPECT_EQ(read.frames, spec.frames);
-  EXPECT_EQ(read.signal_graph, spec.signal_graph);
-  EXPECT_EQ(read.traffic.piece, spec.traffic.piece);
-  EXPECT_EQ(read.traffic.saved_seed, spec.traffic.saved_seed);
-  EXPECT_EQ(read.store.piece_s, spec.store.piece_s);
-  EXPECT_EQ(read.store.key, spec.store.key);
-  EXPECT_EQ(read.store.saves, spec.store.saves);
-  EXPECT_THROW(read_episode(std::span(bytes).first(bytes.size() - 1)), WorkerError);
+TEST(PeriodCodec, ReturnsTheSectionOfTheLights) {
+  const testing::LightFixture lights;
+  PeriodFixture fixture;
+  fixture.lights = lights.section();
+  const auto bytes = fixture.bytes();
+  Period read;
+  read_period(bytes, read);
+  EXPECT_THAT(read.lights.lost_s, ElementsAreArray(lights.lost_s));
+  EXPECT_THAT(read.lights.rows, ElementsAreArray(lights.rows));
+  ASSERT_EQ(read.lights.choices.size(), 2U);
+  EXPECT_EQ(read.lights.choices[1].light, 2);
+  EXPECT_EQ(read.lights.choices[1].num_greens, 3);
+  EXPECT_EQ(read.lights.graph.num_nodes(), 3);
+  EXPECT_THAT(read.lights.graph.node_features, ElementsAreArray(lights.graph.node_features));
+  EXPECT_THAT(read.lights.graph.edge_ptr, ElementsAreArray(lights.graph.edge_ptr));
+  EXPECT_THAT(read.lights.graph.edge_src, ElementsAreArray(lights.graph.edge_src));
+  EXPECT_THAT(read.lights.graph.edge_features, ElementsAreArray(lights.graph.edge_features));
+  EXPECT_EQ(read.vehicles.frames.size(), fixture.frames.size());
+  for (std::size_t size = 0; size < bytes.size(); size += 8) {
+    EXPECT_FALSE(readable(std::span(bytes).first(size))) << size;
+  }
 }
 
-TEST(CommandCodec, ReturnsWhatWasWrittenAndRefusesParts) {
-  const std::vector<scene::Command> commands(3);
-  const auto bytes = write_commands(commands);
-  EXPECT_EQ(read_commands(bytes).size(), 3U);
-  EXPECT_THROW(read_commands(bytes.first(5)), WorkerError);
-  EXPECT_GE(order_bytes(3), bytes.size());
-  EXPECT_GE(order_bytes(0), kEpisodeBytes);
+TEST(PeriodCodec, AGraphThatNobodyAskedForTakesNoRoom) {
+  testing::LightFixture lights;
+  PeriodFixture fixture;
+  fixture.lights = lights.section();
+  const std::size_t with = fixture.bytes().size();
+  const std::size_t features = lights.graph.node_features.size();
+  lights.graph = {};
+  fixture.lights = lights.section();
+  const auto bytes = fixture.bytes();
+  EXPECT_TRUE(readable(bytes));
+  EXPECT_GE(with, bytes.size() + features * sizeof(float));
+}
+
+TEST(PeriodCodec, RefusesLightsThatCannotBe) {
+  using Lights = testing::LightFixture;
+  const auto refusal = [](const std::function<void(Lights&)>& spoil, const char* why) {
+    Lights lights;
+    spoil(lights);
+    PeriodFixture fixture;
+    fixture.lights = lights.section();
+    const auto bytes = fixture.bytes();
+    Period period;
+    EXPECT_THAT([&] { read_period(bytes, period); }, ThrowsMessage<WorkerError>(HasSubstr(why)));
+  };
+  refusal([](Lights& w) { w.lost_s[0] = std::nan(""); }, "NaN");
+  refusal([](Lights& w) { w.rows[3] = INFINITY; }, "infinity");
+  refusal([](Lights& w) { w.choices[1].light = 3; }, "light 3 of 3");
+  refusal([](Lights& w) { w.choices[1].light = 0; }, "light 0 of 3");
+  refusal([](Lights& w) { w.choices[0].present = 2; }, "of which 2 is on");
+  refusal([](Lights& w) { w.choices[0].num_greens = 4; }, "has 5 rows");
+  refusal([](Lights& w) { w.graph.node_features[3] = INFINITY; }, "infinity");
+  refusal([](Lights& w) { w.graph.edge_features[1] = std::nanf(""); }, "NaN");
+  refusal([](Lights& w) { w.graph.edge_src[1] = 3; }, "node 3 of 3");
+  refusal([](Lights& w) { w.graph.edge_ptr[1] = 3; }, "does not lead from 0 to 2");
+  refusal([](Lights& w) { w.lost_s.push_back(0.0); }, "3 lights of 4");
 }
 
 }  // namespace

@@ -6,6 +6,8 @@
 
 #include "rollout/traffic/period_codec.h"
 #include "traffic/scene/frame.h"
+#include "traffic/scene/signal_graph.h"
+#include "traffic/scene/signal_view.h"
 
 namespace traffic::rollout::testing {
 
@@ -32,6 +34,29 @@ inline scene::GraphFrame make_frame(std::uint32_t n, double time_s) {
   return frame;
 }
 
+/// What three lights observe, two of which choose.
+struct LightFixture {
+  std::vector<double> lost_s{1.5, 0.0, 2.25};
+  std::vector<LightChoice> choices{{.light = 0, .num_greens = 2, .present = 1},
+                                   {.light = 2, .num_greens = 3, .present = 0}};
+  std::vector<float> rows = std::vector<float>(5 * scene::signal_features().size(), 0.5F);
+  scene::SignalGraph graph = make_graph();
+
+  /// The first light sees both others.
+  static scene::SignalGraph make_graph() {
+    scene::SignalGraph graph;
+    graph.node_features.assign(3 * scene::num_signal_node_features(), 0.25F);
+    graph.edge_ptr = {0, 2, 2, 2};
+    graph.edge_src = {1, 2};
+    graph.edge_features = {0.1F, 0.2F, 0.3F, 0.4F, 0.5F, 0.6F, 0.7F, 0.8F};
+    return graph;
+  }
+  /// @return views into this fixture
+  [[nodiscard]] LightSection section() const {
+    return {.lost_s = lost_s, .choices = choices, .rows = rows, .graph = graph.view()};
+  }
+};
+
 /// A period of three steps on a road with two conflicts.
 struct PeriodFixture {
   std::vector<scene::GraphFrame> frames{make_frame(0, 1.0), make_frame(3, 2.0), make_frame(4, 3.0)};
@@ -45,6 +70,7 @@ struct PeriodFixture {
       {.vehicle_id = 12, .longitudinal = scene::Longitudinal::kStop, .hold_s = 1.0}};
   std::vector<scene::Command> advice{
       {.vehicle_id = 16, .longitudinal = scene::Longitudinal::kFast, .hold_s = 3.0}};
+  LightSection lights{};
   scene::EpisodeScore score = make_score();
 
   static scene::EpisodeScore make_score() {
@@ -60,10 +86,11 @@ struct PeriodFixture {
     period.num_conflicts = 2;
     period.growth = growth;
     period.conflict_growth = conflict_growth;
-    period.candidates = candidates;
-    period.controlled = controlled;
-    period.scripted = scripted;
-    period.advice = advice;
+    period.vehicles.candidates = candidates;
+    period.vehicles.controlled = controlled;
+    period.vehicles.scripted = scripted;
+    period.vehicles.advice = advice;
+    period.lights = lights;
     period.score = score;
     return period;
   }

@@ -131,7 +131,7 @@ class Driver {
     } else if (options_.forever && stop_requested()) {
       return;
     } else {
-      pool_.act(event.env, decide(period));
+      pool_.act(event.env, {.vehicles = decide(period)});
     }
   }
 
@@ -139,8 +139,9 @@ class Driver {
   std::span<const scene::Command> decide(const Period& period) {
     commands_.clear();
     if (!options_.control) return commands_;
-    for (const scene::Candidate& candidate : period.candidates) {
-      const auto id = period.frames.back().vehicle_id[static_cast<std::size_t>(candidate.node)];
+    for (const scene::Candidate& candidate : period.vehicles.candidates) {
+      const auto id =
+          period.vehicles.frames.back().vehicle_id[static_cast<std::size_t>(candidate.node)];
       if (id % 2 != 0) continue;
       commands_.push_back(
           {.vehicle_id = id, .longitudinal = scene::Longitudinal::kSlow, .hold_s = period_s_});
@@ -155,7 +156,7 @@ class Driver {
 
   void note(int env, const Period& period) {
     Hasher& hasher = hash_of_.at(env);
-    for (const scene::FrameView& frame : period.frames) {
+    for (const scene::FrameView& frame : period.vehicles.frames) {
       add(hasher, std::span(&frame.time_s, 1));
       add(hasher, frame.vehicle_id);
       add(hasher, frame.xy_m);

@@ -10,8 +10,8 @@
 
 #include "rollout/pool/environment_loop.h"
 #include "rollout/pool/pool_fixture.h"
-#include "rollout/traffic/joint_codec.h"
-#include "rollout/traffic/signal_codec.h"
+#include "rollout/traffic/order_codec.h"
+#include "rollout/traffic/period_codec.h"
 #include "traffic/core/error.h"
 #include "traffic/sim/env_options.h"
 
@@ -46,8 +46,10 @@ class TrafficEnvironmentTest : public ::testing::Test {
     rank_.post(CommandKind::kReset, 0, write_episode(spec));
     return answer();
   }
-  const Period& step(std::span<const scene::Command> commands = {}) {
-    rank_.post(CommandKind::kStep, incarnation_, write_commands(commands));
+  const Period& step(std::span<const scene::Command> commands = {},
+                     std::span<const scene::SignalCommand> greens = {}) {
+    write_orders({.vehicles = commands, .lights = greens}, orders_);
+    rank_.post(CommandKind::kStep, incarnation_, orders_);
     return answer();
   }
   const Period& answer() {
@@ -76,36 +78,37 @@ class TrafficEnvironmentTest : public ::testing::Test {
   std::optional<TrafficEnvironment> environment_;
   std::optional<EnvironmentLoop> loop_;
   Period period_;
+  std::vector<std::byte> orders_;
 };
 
 TEST_F(TrafficEnvironmentTest, AResetShowsTheEmptyRoadAndAPeriodEveryFrameOfIt) {
   start();
   const Period& first = reset({.traffic = {.seed = 3}});
-  EXPECT_THAT(first.frames, SizeIs(1));
+  EXPECT_THAT(first.vehicles.frames, SizeIs(1));
   EXPECT_THAT(first.growth, IsEmpty());
   EXPECT_EQ(first.time_s, 0.0);
   for (int p = 1; p <= 40; ++p) {
     step();
-    ASSERT_THAT(period_.frames, SizeIs(3));
-    for (int f = 0; f < 3; ++f) EXPECT_EQ(period_.frames[f].time_s, 3.0 * (p - 1) + f + 1);
+    ASSERT_THAT(period_.vehicles.frames, SizeIs(3));
+    for (int f = 0; f < 3; ++f) EXPECT_EQ(period_.vehicles.frames[f].time_s, 3.0 * (p - 1) + f + 1);
     EXPECT_EQ(period_.time_s, 3.0 * p);
     EXPECT_THAT(period_.growth, SizeIs(3));
     EXPECT_THAT(period_.conflict_growth, SizeIs(3 * period_.num_conflicts));
   }
-  EXPECT_GT(period_.frames.back().num_nodes(), 10);
-  EXPECT_GT(period_.frames.back().num_edges(), 10);
+  EXPECT_GT(period_.vehicles.frames.back().num_nodes(), 10);
+  EXPECT_GT(period_.vehicles.frames.back().num_edges(), 10);
 }
 
 TEST_F(TrafficEnvironmentTest, AnEpisodesGrowthIsItsScoreAndItsEndIsTheScenarios) {
   start();
-  reset({.traffic = {.seed = 3}, .frames = false});
+  reset({.traffic = {.seed = 3}, .observed = false});
   const double growth = run_to_end();
   EXPECT_TRUE(period_.terminated);
   EXPECT_FALSE(period_.truncated);
   EXPECT_EQ(period_.time_s, 900.0);
   // Sums of the same numbers in another order.
   EXPECT_NEAR(growth, period_.score.numerator(), 1e-9 * growth);
-  EXPECT_THAT(period_.frames, IsEmpty());
+  EXPECT_THAT(period_.vehicles.frames, IsEmpty());
   EXPECT_EQ(rank_.counters().episodes, 1U);
   EXPECT_EQ(rank_.counters().steps, 900U);
 }
@@ -114,13 +117,13 @@ TEST_F(TrafficEnvironmentTest, AControllerOfLightsActsBesideWhoIsTrained) {
   config_.env.scenario = "arterial";
   config_.env.max_time_s = 240;
   start();
-  reset({.traffic = {.seed = 3}, .frames = false});
+  reset({.traffic = {.seed = 3}, .observed = false});
   run_to_end();
   const double alone_s = period_.score.delay_s();
   EXPECT_EQ(period_.score.signal_changes, 0);
   config_.env.beside = "greedy";
   start();
-  reset({.traffic = {.seed = 3}, .frames = false});
+  reset({.traffic = {.seed = 3}, .observed = false});
   run_to_end();
   EXPECT_GT(period_.score.signal_changes, 10);
   EXPECT_LT(period_.score.delay_s(), alone_s);
@@ -135,56 +138,31 @@ class JointEnvironmentTest : public TrafficEnvironmentTest {
     config_.env.control_period_s = 5;
     config_.env.agents = {"vehicles", "lights"};
   }
-
-  void reset_joint(const EpisodeSpec& spec) {
-    loop_.emplace(*environment_, sim_);
-    rank_.post(CommandKind::kReset, 0, write_episode(spec));
-    answer_joint();
-  }
-  void step_joint(std::span<const scene::Command> commands,
-                  std::span<const scene::SignalCommand> greens) {
-    write_joint_order(commands, greens, order_);
-    rank_.post(CommandKind::kStep, incarnation_, order_);
-    answer_joint();
-  }
-  void answer_joint() {
-    loop_->serve(0);
-    ASSERT_NE(rank_.answer().kind, ReplyKind::kLost);
-    const JointParts parts = joint_parts(rank_.reply_buffer().first(rank_.answer().size));
-    read_period(parts.vehicles, period_);
-    lights_ = read_signal_period(parts.lights);
-    ASSERT_EQ(rank_.answer().kind == ReplyKind::kEnd, period_.done());
-    ASSERT_EQ(lights_.done, period_.done());
-    ASSERT_EQ(lights_.time_s, period_.time_s);
-    ASSERT_EQ(lights_.score.lost_s(), period_.score.lost_s());
-  }
-
-  std::vector<std::byte> order_;
-  SignalPeriod lights_;
 };
 
 TEST_F(JointEnvironmentTest, VehiclesAndLightsActInOneTraffic) {
   start();
-  reset_joint({.traffic = {.seed = 3}, .signal_graph = true});
-  ASSERT_EQ(lights_.lost_s.size(), 3U);
+  reset({.traffic = {.seed = 3}, .light_graph = true});
+  ASSERT_EQ(period_.lights.lost_s.size(), 3U);
   double lost_before_lights_s = 0;
   std::size_t choices = 0;
   while (!period_.done()) {
-    EXPECT_EQ(lights_.graph.num_nodes(), lights_.choices.empty() ? 0 : 3);
+    EXPECT_EQ(period_.lights.graph.num_nodes(), period_.lights.choices.empty() ? 0 : 3);
     std::vector<scene::SignalCommand> greens;
-    for (const SignalChoice& choice : lights_.choices) {
+    for (const LightChoice& choice : period_.lights.choices) {
       greens.push_back({choice.light, (choice.present + 1) % choice.num_greens});
     }
     choices += greens.size();
     std::vector<scene::Command> commands;
-    for (const scene::Candidate& candidate : period_.candidates) {
+    for (const scene::Candidate& candidate : period_.vehicles.candidates) {
       const auto node = static_cast<std::size_t>(candidate.node);
-      commands.push_back({.vehicle_id = period_.frames.back().vehicle_id[node],
+      commands.push_back({.vehicle_id = period_.vehicles.frames.back().vehicle_id[node],
                           .longitudinal = scene::Longitudinal::kFast,
                           .hold_s = 5});
     }
-    step_joint(commands, greens);
-    lost_before_lights_s += std::accumulate(lights_.lost_s.begin(), lights_.lost_s.end(), 0.0);
+    step(commands, greens);
+    lost_before_lights_s +=
+        std::accumulate(period_.lights.lost_s.begin(), period_.lights.lost_s.end(), 0.0);
   }
   EXPECT_GT(period_.score.signal_changes, 20);
   EXPECT_GE(choices, static_cast<std::size_t>(period_.score.signal_changes));
@@ -193,18 +171,44 @@ TEST_F(JointEnvironmentTest, VehiclesAndLightsActInOneTraffic) {
   EXPECT_LE(lost_before_lights_s, period_.score.lost_s() * (1 + 1e-9));
 }
 
+TEST_F(JointEnvironmentTest, LightsAloneShowNoVehiclesAndFollowAScript) {
+  config_.env.agents = {"lights"};
+  start();
+  reset({.traffic = {.seed = 3}});
+  std::size_t choices = 0;
+  while (!period_.done()) {
+    EXPECT_THAT(period_.vehicles.frames, IsEmpty());
+    EXPECT_THAT(period_.vehicles.candidates, IsEmpty());
+    choices += period_.lights.choices.size();
+    step();
+  }
+  EXPECT_GT(choices, 20U);
+  const double own_programs_s = period_.score.lost_s();
+  reset({.traffic = {.seed = 3}, .controller = "greedy", .observed = false});
+  double lost_before_lights_s = 0;
+  while (!period_.done()) {
+    EXPECT_THAT(period_.lights.choices, IsEmpty());
+    step();
+    lost_before_lights_s +=
+        std::accumulate(period_.lights.lost_s.begin(), period_.lights.lost_s.end(), 0.0);
+  }
+  EXPECT_GT(period_.score.signal_changes, 20);
+  EXPECT_GT(lost_before_lights_s, 0.0);
+  EXPECT_LT(period_.score.lost_s(), own_programs_s);
+}
+
 TEST_F(JointEnvironmentTest, WhereNobodyDecidesLightsShowTheirPrograms) {
   config_.env.agents = {"vehicles"};
   start();
-  reset({.traffic = {.seed = 3}, .frames = false});
+  reset({.traffic = {.seed = 3}, .observed = false});
   run_to_end();
   const double alone_s = period_.score.lost_s();
   config_.env.agents = {"vehicles", "lights"};
   start();
-  reset_joint({.traffic = {.seed = 3}, .frames = false});
+  reset({.traffic = {.seed = 3}, .observed = false});
   while (!period_.done()) {
-    EXPECT_THAT(lights_.choices, IsEmpty());
-    step_joint({}, {});
+    EXPECT_THAT(period_.lights.choices, IsEmpty());
+    step();
   }
   EXPECT_EQ(period_.score.signal_changes, 0);
   EXPECT_EQ(period_.score.lost_s(), alone_s);
@@ -219,7 +223,7 @@ TEST_F(TrafficEnvironmentTest, AnEpisodeCutByTheConfigurationIsTruncated) {
   EXPECT_FALSE(period_.terminated);
   EXPECT_EQ(period_.time_s, 31.0);
   EXPECT_THAT(period_.growth, SizeIs(1)) << "the last period has but one second left";
-  EXPECT_THAT(period_.frames, SizeIs(1));
+  EXPECT_THAT(period_.vehicles.frames, SizeIs(1));
 }
 
 TEST_F(TrafficEnvironmentTest, APieceBeginsInTheTrafficThatAnUncontrolledEpisodeHadThere) {
@@ -231,12 +235,12 @@ TEST_F(TrafficEnvironmentTest, APieceBeginsInTheTrafficThatAnUncontrolledEpisode
   const PieceStore store{.piece_s = 120, .key = 7, .saves = true};
   reset({.traffic = {.seed = 11, .saved_seed = 11},
          .controller = "none",
-         .frames = true,
+         .observed = true,
          .store = store});
   std::vector<std::int64_t> nodes;
   std::vector<double> growth;
   while (!period_.done()) {
-    if (period_.time_s == 240.0) nodes.push_back(period_.frames.back().num_nodes());
+    if (period_.time_s == 240.0) nodes.push_back(period_.vehicles.frames.back().num_nodes());
     step();
     if (period_.time_s <= 240.0) continue;
     growth.insert(growth.end(), period_.growth.begin(), period_.growth.end());
@@ -247,8 +251,8 @@ TEST_F(TrafficEnvironmentTest, APieceBeginsInTheTrafficThatAnUncontrolledEpisode
   EXPECT_EQ(period_.time_s, 240.0);
   EXPECT_THAT(period_.growth, IsEmpty());
   // Half a minute was driven with other random numbers.
-  EXPECT_NEAR(static_cast<double>(period_.frames.back().num_nodes()), static_cast<double>(nodes[0]),
-              10.0);
+  EXPECT_NEAR(static_cast<double>(period_.vehicles.frames.back().num_nodes()),
+              static_cast<double>(nodes[0]), 10.0);
   const double in_piece = run_to_end();
   EXPECT_TRUE(period_.truncated);
   EXPECT_EQ(period_.time_s, 360.0);
@@ -273,14 +277,14 @@ TEST_F(TrafficEnvironmentTest, CommandsReachTheVehiclesAndTheirEffectsAreCounted
   std::vector<scene::Command> commands;
   while (!period_.done()) {
     commands.clear();
-    for (const scene::Candidate& candidate : period_.candidates) {
+    for (const scene::Candidate& candidate : period_.vehicles.candidates) {
       const auto node = static_cast<std::size_t>(candidate.node);
-      commands.push_back({.vehicle_id = period_.frames.back().vehicle_id[node],
+      commands.push_back({.vehicle_id = period_.vehicles.frames.back().vehicle_id[node],
                           .longitudinal = scene::Longitudinal::kStop,
                           .hold_s = 3.0});
     }
     step(commands);
-    for (const ControlledVehicle& vehicle : period_.controlled) {
+    for (const ControlledVehicle& vehicle : period_.vehicles.controlled) {
       EXPECT_LE(vehicle.steps, 3);
       EXPECT_LE(vehicle.hard_brakes, vehicle.steps);
       EXPECT_LE(vehicle.unsafe_steps, vehicle.steps);
@@ -313,7 +317,7 @@ TEST_F(TrafficEnvironmentTest, AScriptedControllerDoesWhatItDoesWithoutThePool) 
   std::size_t scripted = 0;
   while (!period_.done()) {
     step();
-    scripted += period_.scripted.size();
+    scripted += period_.vehicles.scripted.size();
   }
   EXPECT_EQ(period_.score.numerator(), expected.numerator());
   EXPECT_EQ(period_.score.cv_steps, expected.cv_steps);
@@ -330,7 +334,7 @@ TEST_F(TrafficEnvironmentTest, AScriptThatAdvisesSaysWhatItWouldDoAndChangesNoth
   std::size_t advised = 0;
   while (!period_.done()) {
     step();
-    advised += period_.scripted.size();
+    advised += period_.vehicles.scripted.size();
   }
   EXPECT_GT(advised, 0U);
   EXPECT_EQ(period_.score.cv_steps, 0);
@@ -345,10 +349,11 @@ TEST_F(TrafficEnvironmentTest, AnAdvisorSaysInEveryStateWhatItWouldDoThere) {
   reset({.traffic = {.seed = 5}});
   std::size_t advised = 0;
   while (!period_.done()) {
-    const std::vector<scene::Command> advice(period_.advice.begin(), period_.advice.end());
+    const std::vector<scene::Command> advice(period_.vehicles.advice.begin(),
+                                             period_.vehicles.advice.end());
     advised += advice.size();
     step(advice);
-    EXPECT_TRUE(period_.scripted.empty());
+    EXPECT_TRUE(period_.vehicles.scripted.empty());
   }
   EXPECT_GT(advised, 0U);
   const scene::EpisodeScore followed = period_.score;
@@ -357,10 +362,10 @@ TEST_F(TrafficEnvironmentTest, AnAdvisorSaysInEveryStateWhatItWouldDoThere) {
   EXPECT_EQ(followed.numerator(), period_.score.numerator());
   EXPECT_EQ(followed.cv_steps, period_.score.cv_steps);
   // Scores alone need no advice.
-  reset({.traffic = {.seed = 5}, .frames = false});
+  reset({.traffic = {.seed = 5}, .observed = false});
   while (!period_.done()) {
     step();
-    EXPECT_TRUE(period_.advice.empty());
+    EXPECT_TRUE(period_.vehicles.advice.empty());
   }
 }
 
@@ -373,18 +378,19 @@ TEST_F(TrafficEnvironmentTest, BetweenDecisionsTheAdvisorGoesOnWithoutThoseThatD
   std::size_t come_since = 0;
   while (!period_.done()) {
     std::vector<std::uint32_t> otherwise;
-    for (const scene::Command& command : period_.advice) otherwise.push_back(command.vehicle_id);
+    for (const scene::Command& command : period_.vehicles.advice)
+      otherwise.push_back(command.vehicle_id);
     step();  // what the advisor says is not done
     refused += otherwise.size();
-    come_since += period_.controlled.size();
-    for (const ControlledVehicle& vehicle : period_.controlled) {
+    come_since += period_.vehicles.controlled.size();
+    for (const ControlledVehicle& vehicle : period_.vehicles.controlled) {
       EXPECT_THAT(otherwise, ::testing::Not(::testing::Contains(vehicle.vehicle_id)));
     }
   }
   EXPECT_GT(refused, 0U);
   EXPECT_GT(come_since, 0U);
   // In uncontrolled runs it says nothing.
-  reset({.traffic = {.seed = 5}, .frames = false});
+  reset({.traffic = {.seed = 5}, .observed = false});
   run_to_end();
   EXPECT_EQ(period_.score.cv_steps, 0);
 }
@@ -392,10 +398,10 @@ TEST_F(TrafficEnvironmentTest, BetweenDecisionsTheAdvisorGoesOnWithoutThoseThatD
 TEST_F(TrafficEnvironmentTest, DemandCanBeScaledForOneEpisode) {
   config_.env.max_time_s = 200;
   start();
-  reset({.traffic = {.seed = 3}, .demand_scale = 0.5, .frames = false});
+  reset({.traffic = {.seed = 3}, .demand_scale = 0.5, .observed = false});
   run_to_end();
   const auto half = period_.score.departed + period_.score.waiting;
-  reset({.traffic = {.seed = 3}, .frames = false});
+  reset({.traffic = {.seed = 3}, .observed = false});
   run_to_end();
   const auto whole = period_.score.departed + period_.score.waiting;
   EXPECT_GT(half, whole / 3);

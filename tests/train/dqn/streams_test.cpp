@@ -96,8 +96,16 @@ TEST_F(FragmentTest, OnlyTheEndOfAnEpisodeIsOne) {
   trajectories_[0].terminated = true;
   EXPECT_EQ(all_of(streams, packed()).ends.back(), (std::vector<std::uint8_t>{0, 0, 1, 1}));
   trajectories_[1].terminated = false;
+  trajectories_[1].truncated = true;
   EXPECT_EQ(all_of(streams, packed()).ends[4], (std::vector<std::uint8_t>{2, 2, 0, 0}))
       << "cut at its latest time";
+}
+
+TEST_F(FragmentTest, AnEpisodeThatIsTruncatedWithItsFragmentDoesNotGoOn) {
+  FragmentStreams streams(layout_, envs_, kConflicts);
+  trajectories_[0].truncated = true;
+  trajectories_[2].truncated = true;
+  EXPECT_EQ(all_of(streams, packed()).ends.back(), (std::vector<std::uint8_t>{2, 2, 2, 2}));
 }
 
 TEST_F(FragmentTest, AMissingStateIsNoticed) {

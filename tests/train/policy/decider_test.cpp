@@ -155,7 +155,7 @@ TEST_F(DeciderTest, ACommandIsThatOfThePickedVehicle) {
   ASSERT_EQ(decided.commands.size(), decided.made.size());
   for (std::size_t d = 0; d < decided.made.size(); ++d) {
     const auto& candidate = of_crowd_[static_cast<std::size_t>(decided.made.place[d])];
-    const auto expected = policy_.command(periods_[0].frames.back(), candidate,
+    const auto expected = policy_.command(periods_[0].vehicles.frames.back(), candidate,
                                           decided.made.action[d], decided.made.lane[d]);
     ASSERT_EQ(decided.commands[d].has_value(), expected.has_value());
     if (!expected) continue;

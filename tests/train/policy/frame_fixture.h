@@ -61,8 +61,8 @@ inline config::Config small_perception() {
 inline rollout::Period period_of(const std::list<scene::GraphFrame>& frames,
                                  std::span<const scene::Candidate> candidates) {
   rollout::Period period;
-  for (const scene::GraphFrame& frame : frames) period.frames.push_back(frame.view());
-  period.candidates = candidates;
+  for (const scene::GraphFrame& frame : frames) period.vehicles.frames.push_back(frame.view());
+  period.vehicles.candidates = candidates;
   return period;
 }
 

@@ -54,7 +54,7 @@ TEST(Perception, ShowsWhichCommandIsAdvisedBetweenFeaturesAndLatents) {
       {.vehicle_id = 9, .longitudinal = scene::Longitudinal::kTargetSpeed, .value = 2.0},
       {.vehicle_id = 11, .longitudinal = scene::Longitudinal::kFast},
       {.vehicle_id = 4, .longitudinal = scene::Longitudinal::kStop}};
-  period.advice = advice;
+  period.vehicles.advice = advice;
   RecurrentState memory;
   const ObservationInput sighting{.period = &period, .memory = &memory};
   const ObservationBatch seen = perception.observe(std::span(&sighting, 1));

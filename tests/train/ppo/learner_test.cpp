@@ -5,7 +5,6 @@
 #include <gtest/gtest.h>
 
 #include "mpi_main.h"
-#include "train/ppo/return_point.h"
 #include "train/ppo/scenario_weights.h"
 #include "train/rollouts/experience_fixture.h"
 
@@ -237,20 +236,12 @@ TEST(Learner, RestoredGoesOnWithTheSameBits) {
   learner.update(experience, 4 * kLength, 1);
   checkpoint::Snapshot snapshot(1);
   learner.save_to(snapshot);
-  // A snapshot shares memory with the parameters until it is written: keep it apart.
-  checkpoint::Snapshot kept(1);
-  for (const auto& [name, value] : snapshot.values()) {
-    if (const auto* tensor = std::get_if<at::Tensor>(&value)) {
-      kept.put_tensor(name, tensor->clone());
-    } else if (const auto* number = std::get_if<std::int64_t>(&value)) {
-      kept.put_int(name, *number);
-    }
-  }
+  snapshot.own_tensors();  // until then it shares memory with the parameters
   learner.update(experience, 4 * kLength, 2);
 
   Policy other_policy(config, kWidths, torch::kCPU);
   Learner other(config, other_policy, alone, 1);
-  other.restore_from(kept);
+  other.restore_from(snapshot);
   other.update(experience, 4 * kLength, 2);
   EXPECT_TRUE(torch::equal(other.parameters().flat(), learner.parameters().flat()));
 }
@@ -315,45 +306,6 @@ TEST(Learner, StaysNearThePriorWhileThatPulls) {
     return distance(policy, before, share(play_all(8, 1, before, 7), 0, 1, 1, 2));
   };
   EXPECT_LT(distance_after_training(5.0), 0.5 * distance_after_training(0.0));
-}
-
-TEST(ReturnPoint, GoesBackToTheBitsThatWereKeptAsOftenAsAllowed) {
-  config::Config config = small_config();
-  config.training.max_rollbacks = 2;
-  AloneCommunicator alone;
-  Policy policy(config, kWidths, torch::kCPU);
-  Learner learner(config, policy, alone, 1);
-  const Experience experience = share(play_all(4, 1, policy, 9), 0, 1, 1, 2);
-  const auto learn = [&](Learner& of, std::int64_t iteration) {
-    return of.update(experience, 4 * kLength, iteration)->learning_rate;
-  };
-  ReturnPoint point(config.training);
-  EXPECT_FALSE(point.go_back(learner)) << "nothing is kept yet";
-  learn(learner, 0);
-  point.keep(learner);
-  const torch::Tensor kept = learner.parameters().flat().clone();
-  const double rate = learn(learner, 1);
-  ASSERT_FALSE(torch::equal(learner.parameters().flat(), kept));
-  ASSERT_TRUE(point.go_back(learner));
-  EXPECT_TRUE(torch::equal(learner.parameters().flat(), kept));
-  EXPECT_DOUBLE_EQ(learn(learner, 1), rate * config.training.rollback_factor);
-
-  // A resumed run goes back to the same, with the same steps.
-  checkpoint::Snapshot snapshot(1);
-  point.save_to(snapshot);
-  snapshot.own_tensors();
-  Policy other_policy(config, kWidths, torch::kCPU);
-  Learner other(config, other_policy, alone, 1);
-  ReturnPoint resumed(config.training);
-  resumed.restore_from(snapshot, other);
-  for (auto* side : {&point, &resumed}) {
-    Learner& of = side == &point ? learner : other;
-    ASSERT_TRUE(side->go_back(of));
-    EXPECT_DOUBLE_EQ(learn(of, 2),
-                     rate * config.training.rollback_factor * config.training.rollback_factor);
-    EXPECT_FALSE(side->go_back(of)) << "twice";
-  }
-  EXPECT_TRUE(torch::equal(other.parameters().flat(), learner.parameters().flat()));
 }
 
 }  // namespace

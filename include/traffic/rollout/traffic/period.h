@@ -1,81 +1,71 @@
-/// What a simulation hands to its rank after every control period, as views into memory that both
-/// share: no copies.
+/// The outcome of one control period and the observations at its end: what a simulation sends to
+/// its rank, as views into memory that both processes map. Nothing is copied.
 #pragma once
 
 #include <cstdint>
-#include <filesystem>
 #include <span>
-#include <string>
 #include <vector>
 
+#include "traffic/rollout/traffic/episode.h"
+#include "traffic/rollout/traffic/light_choices.h"
 #include "traffic/scene/action.h"
 #include "traffic/scene/controller.h"
 #include "traffic/scene/frame.h"
 #include "traffic/scene/score.h"
+#include "traffic/scene/signal_graph.h"
 
 namespace traffic::rollout {
 
-/// Which traffic an episode has. All that is random in it follows from the seed, not from which
-/// simulation runs it.
-struct EpisodeSeed {
-  std::uint64_t seed = 0;
-  std::int64_t scenario = 0;  ///< which of config::scenario_mix
-  /// Which piece of the scenario: it begins at piece * PieceStore::piece_s, from the second on in
-  /// traffic that the uncontrolled episode that was saved as `saved_seed` had there.
-  std::int64_t piece = 0;
-  std::uint64_t saved_seed = 0;
-};
-
-/// Where uncontrolled episodes leave their traffic for pieces to begin in.
-struct PieceStore {
-  double piece_s = 0;     ///< 0: episodes are whole
-  std::uint64_t key = 0;  ///< of the folder, one for each scenario and demand
-  bool saves = false;     ///< the episode is whole, and keeps traffic there
-};
-/// @param cache episodes.baseline_cache
-std::filesystem::path piece_folder(const std::string& cache, std::uint64_t key);
-
-/// An episode to run.
-struct EpisodeSpec {
-  EpisodeSeed traffic{};
-  double demand_scale = 1.0;    ///< factor on the scenario's demand
-  std::string controller = {};  ///< a scripted one that decides within the
-                                ///< simulation; empty: the rank
-  bool advises = false;         ///< that controller only says what it would do: the rank decides
-  bool frames = true;           ///< whether graphs are wanted; scores alone cost less
-  bool signal_graph = false;    ///< whether the graph of lights that act is
-  PieceStore store{};
-};
-
-/// What befell a vehicle under control, and its follower, within the period.
+/// What happened to a vehicle under control, and to its follower, within the period.
 struct ControlledVehicle {
   std::uint32_t vehicle_id = 0;
-  std::int32_t conflict = -1;    ///< ahead of it when last seen; -1: none
-  std::int32_t steps = 0;        ///< under control
-  std::int32_t hard_brakes = 0;  ///< steps in which it or its follower braked hard
-  std::int32_t unsafe_steps =
-      0;  ///< steps in which it or its follower was under a shield threshold
+  std::int32_t conflict = -1;     ///< conflict ahead when the vehicle was last seen; -1: none
+  std::int32_t steps = 0;         ///< simulation steps under control
+  std::int32_t hard_brakes = 0;   ///< steps in which the vehicle or its follower braked hard
+  std::int32_t unsafe_steps = 0;  ///< steps in which either was under a threshold of the shield
 };
 
-/// The outcome of a control period and the observation at its end. After a reset: no steps, one
-/// frame. S simulation steps, C conflicts of the road.
-struct Period {
-  double time_s = 0;        ///< simulated, since the start of the episode
-  bool terminated = false;  ///< the scenario has reached its end
-  bool truncated = false;   ///< cut at env.max_time_s
-  std::int64_t num_conflicts = 0;
-  std::vector<scene::FrameView>
-      frames;  ///< oldest first, one a second of the period, the last one now
-  /// [S] of what env.objective is: the score's numerator, or minus the time lost (EpisodeScore).
-  std::span<const double> growth;
-  std::span<const double> conflict_growth;       ///< [S, C] the part that belongs to each conflict
-  std::span<const scene::Candidate> candidates;  ///< in the order of the nodes
+/// The section of the agent `vehicles`. Empty where vehicles do not act.
+struct VehicleSection {
+  /// One frame for each second of the period, oldest first; the last one shows the present.
+  std::vector<scene::FrameView> frames;
+  std::span<const scene::Candidate> candidates;  ///< in the order of the last frame's nodes
   std::span<const ControlledVehicle> controlled;
-  std::span<const scene::Command> scripted;  ///< what the scripted controller asked for
-  std::span<const scene::Command> advice;    ///< what vehicles.advisor would do now
-  scene::EpisodeScore score;                 ///< since the start of the episode
+  std::span<const scene::Command> scripted;  ///< commands that the scripted controller gave
+  std::span<const scene::Command> advice;    ///< commands that vehicles.advisor would give now
+};
+
+/// The section of the agent `lights`. Empty where lights do not act. L lights, F
+/// scene::signal_features().
+struct LightSection {
+  std::span<const double> lost_s;        ///< [L] time lost before each light within the period
+  std::span<const LightChoice> choices;  ///< lights that choose now, in ascending order
+  std::span<const float> rows;           ///< [sum of num_greens, F]
+  scene::SignalGraphView graph{};        ///< if EpisodeSpec::light_graph and there are choices
+};
+
+/// One control period of S simulation steps on a road with C conflicts. The answer to a reset has
+/// no steps and one frame.
+struct Period {
+  double time_s = 0;        ///< simulated time since the start of the episode
+  bool terminated = false;  ///< the scenario has reached its end
+  bool truncated = false;   ///< the episode was cut at env.max_time_s or at the end of its piece
+  std::int64_t num_conflicts = 0;
+  /// [S] growth of what env.objective counts: the numerator of the throughput score, or minus the
+  /// time lost (scene::EpisodeScore).
+  std::span<const double> growth;
+  std::span<const double> conflict_growth;  ///< [S, C] the part of it that each conflict has
+  scene::EpisodeScore score;                ///< since the start of the episode
+  VehicleSection vehicles;
+  LightSection lights;
 
   [[nodiscard]] bool done() const { return terminated || truncated; }
+};
+
+/// What the agents of an environment do in the next control period.
+struct Orders {
+  std::span<const scene::Command> vehicles{};
+  std::span<const scene::SignalCommand> lights{};  ///< greens for lights that had a choice
 };
 
 }  // namespace traffic::rollout

@@ -1,0 +1,99 @@
+/// Arrays in a shared buffer, one after the other, each padded to kUnit bytes. Reading is checked:
+/// a broken simulation may have written anything, and no count of it leads outside the buffer.
+#pragma once
+
+#include <algorithm>
+#include <cmath>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <span>
+#include <string_view>
+#include <type_traits>
+
+#include "traffic/core/error.h"
+#include "traffic/core/text.h"
+
+namespace traffic::rollout {
+
+inline constexpr std::size_t kUnit = 8;  ///< alignment of every array
+constexpr std::size_t padded(std::size_t bytes) { return (bytes + kUnit - 1) / kUnit * kUnit; }
+
+/// Appends arrays to a buffer.
+class ByteWriter {
+ public:
+  explicit ByteWriter(std::span<std::byte> room = {}) : room_(room) {}
+
+  /// @throws WorkerError if the array does not fit
+  template <typename T>
+  void put(std::span<const T> values) {
+    static_assert(std::is_trivially_copyable_v<T> && alignof(T) <= kUnit);
+    const std::size_t bytes = padded(values.size_bytes());
+    if (bytes > room_.size() - used_) {
+      throw WorkerError(
+          "the observation does not fit into {}: there are more vehicles than "
+          "rollout.max_vehicles, or more traffic lights than a city has",
+          human_bytes(static_cast<std::int64_t>(room_.size())));
+    }
+    if (!values.empty()) std::memcpy(room_.data() + used_, values.data(), values.size_bytes());
+    used_ += bytes;
+  }
+  template <typename T>
+  void put_one(const T& value) {
+    put(std::span<const T>(&value, 1));
+  }
+  [[nodiscard]] std::size_t used() const { return used_; }
+  [[nodiscard]] std::span<std::byte> room() const { return room_; }
+
+ private:
+  std::span<std::byte> room_;
+  std::size_t used_ = 0;
+};
+
+/// Takes arrays off the front of a buffer.
+class ByteReader {
+ public:
+  explicit ByteReader(std::span<const std::byte> bytes) : bytes_(bytes) {}
+
+  /// @throws WorkerError if the buffer is shorter
+  template <typename T>
+  std::span<const T> take(std::uint64_t count, std::string_view what) {
+    if (count > bytes_.size() / sizeof(T) || padded(count * sizeof(T)) > bytes_.size()) {
+      throw WorkerError("message is cut off: {} has {} entries, {} bytes are left", what, count,
+                        bytes_.size());
+    }
+    const auto* first = reinterpret_cast<const T*>(bytes_.data());
+    bytes_ = bytes_.subspan(padded(count * sizeof(T)));
+    return {first, count};
+  }
+  /// A copy: a value that is checked and then used must not change in between.
+  template <typename T>
+  T take_one(std::string_view what) {
+    T value;
+    std::memcpy(&value, take<T>(1, what).data(), sizeof(T));
+    return value;
+  }
+  /// @throws WorkerError if bytes are left
+  void expect_end() const {
+    if (!bytes_.empty()) throw WorkerError("message is followed by {} bytes", bytes_.size());
+  }
+
+ private:
+  std::span<const std::byte> bytes_;
+};
+
+/// No quantity of traffic is larger, in any unit used here: metres of a country's roads, seconds of
+/// a decade, vehicles of a city times the seconds of a day.
+inline constexpr double kLargest = 1e10;
+
+/// @throws WorkerError if a value is NaN, infinite or larger than kLargest
+template <typename T>
+void require_plausible(std::span<const T> values, std::string_view what) {
+  bool spoiled = false;  // no early exit, so that the loop is vectorised
+  for (const T value : values) spoiled |= !(std::abs(value) <= static_cast<T>(kLargest));
+  if (spoiled) {
+    throw WorkerError("observation holds NaN, infinity or more than {:g} in {}", kLargest, what);
+  }
+}
+
+}  // namespace traffic::rollout

@@ -1,0 +1,184 @@
+#include "agents/lights.h"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "lights/light_histories.h"
+#include "lights/ppo_learner.h"
+#include "lights/q_learner.h"
+#include "policy/light_policy.h"
+#include "traffic/core/error.h"
+#include "traffic/core/random.h"
+#include "traffic/core/random_streams.h"
+
+namespace traffic::train {
+namespace {
+
+constexpr const char* kLearner = "lights/learner";
+constexpr const char* kDecisions = "lights/decisions";
+
+LightKind kind_of(const config::Lights& settings) {
+  return {.hidden_dim = settings.hidden_dim, .encoder_layers = settings.encoder_layers};
+}
+
+/// Values are in units of the reward, logits of probabilities have no unit.
+double first_logit_of_a_vehicle(const config::Lights& settings, bool by_values) {
+  constexpr double kSavedByAGreen_s = 10.0;  // for a vehicle that waits for it
+  return by_values ? settings.reward_scale * kSavedByAGreen_s : kLogitOfAVehicle;
+}
+
+/// It learns on the CPU in one thread: a network of this size takes a GPU longer to be told, and
+/// threads longer to share, than to compute.
+class LightsAgent final : public Agent, private LightSetter {
+ public:
+  LightsAgent(const AgentContext& context, bool by_values)
+      : config_(context.run.config()),
+        communicator_(context.run.communicator().host()),
+        by_values_(by_values),
+        policy_(kind_of(config_.lights),
+                derive_seed(static_cast<std::uint64_t>(config_.run.seed), {kControllerStream}),
+                first_logit_of_a_vehicle(config_.lights, by_values)),
+        learner_(make_learner(context)),
+        histories_(&policy_,
+                   {.reward_scale = config_.lights.reward_scale, .gamma = learner_->gamma()}) {}
+
+  void join(Actors& actors) override { actors.lights = this; }
+
+  void begin_iteration(const Progress& /*progress*/) override {
+    kept_.clear();
+    learner_->begin_iteration(decisions_);
+  }
+  std::optional<Learned> learn(const RolloutBatch& batch, const Progress& progress) override;
+  void with_evaluated_weights(const std::function<void()>& use) override;
+
+  std::string start_from(const checkpoint::Snapshot& snapshot) override;
+  void start() override {
+    comm::check_replicas_equal(communicator_, parameters().flat(), "the parameters at the start");
+  }
+  void restore_from(const checkpoint::Snapshot& snapshot) override;
+  void save_to(checkpoint::Snapshot& snapshot) const override;
+  void take_best(const checkpoint::Snapshot& snapshot) override { learner_->start_from(snapshot); }
+  void save_learner(checkpoint::Snapshot& snapshot) const override { learner_->save_to(snapshot); }
+  void restore_learner(const checkpoint::Snapshot& snapshot) override {
+    learner_->restore_from(snapshot);
+  }
+
+  [[nodiscard]] const comm::ParameterArena& parameters() const override {
+    return learner_->parameters();
+  }
+  [[nodiscard]] bool prefers_one_thread() const override { return true; }
+  [[nodiscard]] std::int64_t skipped_steps() const override { return learner_->skipped_steps(); }
+  [[nodiscard]] std::int64_t bytes_of_parts() const override { return learner_->bytes_of_parts(); }
+  [[nodiscard]] MemoryNeeds memory_needs() const override { return learner_->memory_needs(); }
+  void conclude(report::Summary& summary) const override {
+    summary.result["light_decisions"] = decisions_;
+  }
+
+ private:
+  std::unique_ptr<lights::Learner> make_learner(const AgentContext& context);
+  void check_learner(const checkpoint::Snapshot& snapshot) const;
+  [[nodiscard]] std::string name_of(const std::string& metric) const;
+
+  [[nodiscard]] bool looks_around() const override { return histories_.looks_around(); }
+  void begin(int env, std::int64_t order, std::optional<std::uint64_t> sampling_seed) override;
+  void take_in(int env, const rollout::Period& period) override { histories_.take_in(env, period); }
+  std::span<const scene::SignalCommand> decide(int env, const rollout::Period& period) override {
+    return histories_.decide(env, period.lights);
+  }
+  void end(int env) override;
+
+  const config::Config& config_;
+  comm::Communicator& communicator_;
+  bool by_values_;
+  LightPolicy policy_;
+  std::unique_ptr<lights::Learner> learner_;
+  lights::LightHistories histories_;
+  std::vector<lights::EpisodeHistory> kept_;  ///< episodes of this iteration
+  std::int64_t decisions_ = 0;                ///< of all ranks, learned from
+};
+
+std::unique_ptr<lights::Learner> LightsAgent::make_learner(const AgentContext& context) {
+  if (!by_values_) return std::make_unique<lights::PpoLearner>(config_, policy_, communicator_);
+  return std::make_unique<lights::QLearner>(config_, policy_, communicator_, context.time_split);
+}
+
+/// What one learner takes for a probability is a value to the other.
+/// @throws CheckpointError
+void LightsAgent::check_learner(const checkpoint::Snapshot& snapshot) const {
+  check_light_kind(snapshot, policy_.kind());
+  const std::string own = by_values_ ? "dqn" : "ppo";
+  const std::string found = snapshot.text(kLearner);
+  if (found == own) return;
+  throw CheckpointError(
+      "checkpoint {}: its lights were trained by {}, this run trains them by {}; set run.phase as "
+      "it "
+      "is there, or train anew",
+      snapshot.source(), found, own);
+}
+
+void LightsAgent::begin(int env, std::int64_t order, std::optional<std::uint64_t> sampling_seed) {
+  // Vehicles of the same episode draw from the seed as it is.
+  if (sampling_seed) sampling_seed = derive_seed(*sampling_seed, {kLightSamplingStream});
+  histories_.begin(env, order, sampling_seed);
+}
+
+void LightsAgent::end(int env) {
+  lights::EpisodeHistory history = histories_.end(env);
+  if (!history.lights.empty()) kept_.push_back(std::move(history));
+}
+
+/// With vehicles beside them the names of their metrics are told apart.
+std::string LightsAgent::name_of(const std::string& metric) const {
+  if (!config_.env.vehicles_act()) return metric;
+  return "lights/" + metric.substr(metric.find('/') + 1);
+}
+
+std::optional<Learned> LightsAgent::learn(const RolloutBatch& batch, const Progress& progress) {
+  std::sort(kept_.begin(), kept_.end(),
+            [](const auto& a, const auto& b) { return a.order < b.order; });
+  auto learned = learner_->learn(kept_, batch.episodes, progress.iteration);
+  if (!learned) return std::nullopt;
+  decisions_ += learned->decisions;
+  Learned out{.loss = learned->loss};
+  for (const auto& [name, value] : learned->metrics) {
+    out.metrics.emplace_back(name_of(name), value);
+  }
+  return out;
+}
+
+void LightsAgent::with_evaluated_weights(const std::function<void()>& use) {
+  comm::check_replicas_equal(communicator_, learner_->parameters().flat(),
+                             "the parameters of the lights before an evaluation");
+  const lights::WeightsInUse in_use = learner_->weights_in_use();
+  use();
+}
+
+std::string LightsAgent::start_from(const checkpoint::Snapshot& snapshot) {
+  if (!has_light_policy(snapshot)) return {};
+  check_learner(snapshot);
+  learner_->start_from(snapshot);
+  return "traffic lights";
+}
+
+void LightsAgent::restore_from(const checkpoint::Snapshot& snapshot) {
+  check_learner(snapshot);
+  learner_->restore_from(snapshot);
+  decisions_ = snapshot.integer(kDecisions);
+}
+
+void LightsAgent::save_to(checkpoint::Snapshot& snapshot) const {
+  learner_->save_to(snapshot);
+  put_light_kind(snapshot, policy_.kind());
+  snapshot.put_text(kLearner, by_values_ ? "dqn" : "ppo");
+  snapshot.put_int(kDecisions, decisions_);
+}
+
+}  // namespace
+
+std::unique_ptr<Agent> make_lights(const AgentContext& context, bool by_values) {
+  return std::make_unique<LightsAgent>(context, by_values);
+}
+
+}  // namespace traffic::train

@@ -1,0 +1,111 @@
+#include "agents/log.h"
+
+#include <spdlog/spdlog.h>
+
+#include <algorithm>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "rollouts/baseline_runs.h"
+
+namespace traffic::train {
+namespace {
+
+constexpr std::string_view kSampledGain = "rollout/gain_of_means";
+
+}  // namespace
+
+void ControllerLog::start(std::int64_t iteration, const std::vector<EpisodeOutcome>& uncontrolled) {
+  if (!run_.is_reporter()) return;
+  episodes_.emplace(run_.dir() / "episodes.csv",
+                    iteration > 0 ? std::optional(iteration) : std::nullopt);
+  if (iteration == 0) episodes_->write(0, "none", uncontrolled);
+}
+
+report::NamedValues ControllerLog::iterated(const RolloutBatch& batch, const Progress& after) {
+  if (episodes_) episodes_->write(after.iteration, "train", batch.outcomes);
+  report::NamedValues values =
+      rollout_figures(batch.outcomes, rollouts_.sampled_gain(batch.outcomes));
+  values.emplace_back("time/iterations", static_cast<double>(after.iteration));
+  values.emplace_back("time/total_timesteps", static_cast<double>(after.control_steps));
+  const bool varied = demand_range(config().episodes).varies();
+  const double scale = demand_scale_at(config(), after.iteration - 1);
+  if (!config().episodes.demand_curriculum.empty()) {
+    values.emplace_back("rollout/demand_scale", scale);
+  }
+  // The gain would compare episodes of one demand with baselines of another.
+  if (varied || scale != 1.0) {
+    std::erase_if(values, [](const auto& value) { return value.first == kSampledGain; });
+  }
+  const rollout::PoolCounters counters = rollouts_.counters();
+  values.emplace_back("rollout/lost_episodes", static_cast<double>(counters.lost_episodes));
+  values.emplace_back("rollout/restarts", static_cast<double>(counters.restarts));
+  watch_losses(counters);
+  return values;
+}
+
+/// One lost episode is a warning. Many of them are an error, since the run needs attention.
+void ControllerLog::watch_losses(const rollout::PoolCounters& counters) {
+  constexpr std::uint64_t kEpisodes = 20;  ///< at least, to speak of a share
+  constexpr double kTooMany = 0.1;
+  const std::uint64_t lost = counters.lost_episodes - watched_.lost_episodes;
+  const std::uint64_t begun = lost + counters.episodes - watched_.episodes;
+  if (begun < kEpisodes) return;
+  watched_ = counters;
+  if (!run_.is_reporter() || static_cast<double>(lost) < kTooMany * static_cast<double>(begun)) {
+    return;
+  }
+  spdlog::error(
+      "{} of the last {} episodes were lost with their simulation: training goes on, but slower; "
+      "the warnings say what they died of, logs/ of the run has them all",
+      lost, begun);
+}
+
+report::NamedValues shown_of(const report::NamedValues& metrics) {
+  static const std::vector<std::pair<std::string, std::string>> kShown = {
+      {"rollout/ep_rew_mean", "reward"},
+      {std::string(kSampledGain), "gain"},
+      {"rollout/demand_scale", "demand"},
+      {"rollout/delay_s", "delay_s"},
+      {"train/approx_kl", "kl"},
+      {"train/entropy_loss", "entropy_loss"},
+      {"train/explained_variance", "explained"},
+      {"Metrics/EpCost", "cost"},
+      {"Metrics/LagrangeMultiplier", "lambda"}};
+  report::NamedValues shown;
+  for (const auto& [name, label] : kShown) {
+    const auto has_name = [&](const auto& metric) { return metric.first == name; };
+    const auto found = std::find_if(metrics.begin(), metrics.end(), has_name);
+    if (found != metrics.end()) shown.emplace_back(label, found->second);
+  }
+  return shown;
+}
+
+void ControllerLog::evaluated(std::int64_t iteration, const Assessed& assessed) {
+  const SelectionEvaluation& evaluation = assessed.evaluation;
+  std::string compared;
+  if (const auto& more = assessed.sampled_over_greedy) {
+    compared =
+        fmt::format(" (sampled over greedy {:+.2f} +- {:.2f})", more->mean, more->half_width);
+  }
+  const double commanded = mean_cv_steps(evaluation.controlled);
+  spdlog::info(
+      "iteration {}: gain of {} over no control {:+.2f} +- {:.2f} % on {} selection seeds "
+      "(worst {:+.2f}), {:.0f} vehicle-seconds under control, deciding {}{}",
+      iteration, name_of(scene::objective_of(config().env.objective)), evaluation.gain.mean,
+      evaluation.gain.half_width, evaluation.gain.count, evaluation.gain.least, commanded,
+      to_string(assessed.decides), compared);
+  if (const bool idle = commanded == 0.0 && config().env.vehicles_act();
+      !std::exchange(idle_, idle) && idle) {
+    spdlog::info(
+        "iteration {}: the policy commands no vehicle on these seeds; it equals no control until "
+        "it "
+        "finds a command that is worth giving",
+        iteration);
+  }
+  if (episodes_) episodes_->write(iteration, "eval", evaluation.controlled);
+}
+
+}  // namespace traffic::train

@@ -1,0 +1,268 @@
+#include "agents/training.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <spdlog/spdlog.h>
+#include <torch/utils.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <string>
+#include <utility>
+
+#include "agents/lights.h"
+#include "agents/vehicles_dqn.h"
+#include "agents/vehicles_ppo.h"
+#include "rollouts/units.h"
+#include "run/snapshot_parts.h"
+#include "traffic/checkpoint/file.h"
+#include "traffic/core/error.h"
+
+namespace traffic::train {
+namespace {
+
+void append(report::NamedValues more, report::NamedValues& values) {
+  for (auto& value : more) values.push_back(std::move(value));
+}
+
+FinalComparison::Kind comparison_of(const config::Config& config, Algorithm algorithm) {
+  FinalComparison::Kind kind{.name = "ppo"};
+  if (algorithm == Algorithm::kQLearning) {
+    kind = {.name = "dqn", .only = Decides::kGreedy};
+    if (config.env.vehicles_act()) kind.advice_margin = first_advice_margin(config);
+  } else {
+    kind.constrained = algorithm == Algorithm::kConstrainedPpo;
+    kind.only = config.env.vehicles_act() ? decides_of(config.training.decide) : Decides::kGreedy;
+  }
+  return kind;
+}
+
+}  // namespace
+
+ControllerTraining::ControllerTraining(Run& run, Algorithm algorithm)
+    : run_(run),
+      config_(run.config()),
+      algorithm_(algorithm),
+      rollouts_(config_, run.session(), run.communicator(), time_split_),
+      log_(run, rollouts_),
+      comparison_(config_,
+                  {.selection = rollouts_.selection(), .final = rollouts_.final_comparison()},
+                  comparison_of(config_, algorithm)) {
+  add_agents();
+  for (const auto& agent : agents_) agent->join(actors_);
+  if (algorithm != Algorithm::kQLearning) return_point_.emplace(config_.training);
+  if (std::ranges::all_of(agents_, [](const auto& agent) { return agent->prefers_one_thread(); })) {
+    torch::set_num_threads(1);
+  }
+}
+
+void ControllerTraining::add_agents() {
+  const AgentContext context{.run = run_, .rollouts = rollouts_, .time_split = time_split_};
+  const bool by_values = algorithm_ == Algorithm::kQLearning;
+  if (config_.env.vehicles_act()) {
+    agents_.push_back(
+        by_values ? make_vehicles_by_dqn(context)
+                  : make_vehicles_by_ppo(context, algorithm_ == Algorithm::kConstrainedPpo));
+  }
+  if (config_.env.lights_act()) agents_.push_back(make_lights(context, by_values));
+}
+
+TrainingUnits ControllerTraining::units() const { return units_of_rollouts(); }
+
+std::int64_t ControllerTraining::total_steps() const { return config_.training.iterations; }
+
+const comm::ParameterArena& ControllerTraining::parameters() const {
+  return agents_.front()->parameters();
+}
+
+std::int64_t ControllerTraining::bytes_of_parts() const {
+  std::int64_t bytes = 0;
+  for (const auto& agent : agents_) bytes += agent->bytes_of_parts();
+  return bytes;
+}
+
+MemoryNeeds ControllerTraining::memory_needs() const {
+  MemoryNeeds needs;
+  for (const auto& agent : agents_) {
+    const MemoryNeeds own = agent->memory_needs();
+    needs.host += own.host;
+    needs.gpu += own.gpu;
+  }
+  return needs;
+}
+
+std::string ControllerTraining::batch_text() const {
+  return fmt::format("{} control steps of all ranks", config_.episodes.train_batch_size);
+}
+
+std::int64_t ControllerTraining::imitation_end() const {
+  std::int64_t end = 0;
+  for (const auto& agent : agents_) end = std::max(end, agent->imitation_end());
+  return end;
+}
+
+void ControllerTraining::start() {
+  if (const std::string& path = config_.run.init_from; !path.empty()) {
+    const checkpoint::Snapshot snapshot = checkpoint::load(path);
+    std::vector<std::string> taken;
+    for (const auto& agent : agents_) {
+      if (std::string what = agent->start_from(snapshot); !what.empty()) taken.push_back(what);
+    }
+    if (taken.empty()) {
+      throw CheckpointError(
+          "checkpoint {}: holds no weights for the agents of this run (env.agents is {}); give a "
+          "checkpoint of a run with these agents, or leave run.init_from out",
+          snapshot.source(), fmt::join(config_.env.agents, ", "));
+    }
+    // Values are used with the advice margin that they were evaluated with.
+    const bool same = training_of(snapshot).name == run_.facts().name;
+    if (algorithm_ == Algorithm::kQLearning && same) comparison_.take_best(snapshot);
+    spdlog::info("starting from {}: {}", snapshot.source(), fmt::join(taken, ", "));
+  }
+  for (const auto& agent : agents_) {
+    agent->start();
+  }
+  log_.start(0, rollouts_.selection().uncontrolled());
+}
+
+bool ControllerTraining::start_is_candidate() const {
+  const bool advised = !config_.vehicles.advisor.empty() || !config_.env.vehicles_act();
+  return imitation_end() == 0 && advised;
+}
+
+/// Collect, then learn. What is given up half-way because a stop is requested is given up whole.
+std::optional<Iteration> ControllerTraining::iterate() {
+  const std::int64_t iteration = progress_.iteration;
+  comparison_.lean_on_advice(actors_);
+  bool imitates = false;
+  for (const auto& agent : agents_) {
+    agent->begin_iteration(progress_);
+    imitates |= agent->imitates(iteration);
+  }
+  const auto batch =
+      rollouts_.collect({.iteration = iteration, .actors = actors_, .imitates = imitates});
+  if (!batch) return std::nullopt;
+  Iteration done{.items = batch->env_steps};
+  report::NamedValues of_agents;
+  {
+    const auto learning = time_split_.measure(TimeShare::kLearn);
+    for (const auto& agent : agents_) {
+      auto learned = agent->learn(*batch, progress_);
+      if (!learned) return std::nullopt;
+      append(std::move(learned->metrics), of_agents);
+      append(std::move(learned->shown), done.shown);
+      if (!done.loss) done.loss = learned->loss;
+    }
+  }
+  ++progress_.iteration;
+  progress_.control_steps += batch->states;
+  env_steps_ += batch->env_steps;
+  done.evaluation_due = progress_.iteration % config_.training.eval_interval == 0 ||
+                        progress_.iteration == imitation_end();
+  done.metrics = log_.iterated(*batch, progress_);
+  append(std::move(of_agents), done.metrics);
+  report::NamedValues shown = shown_of(done.metrics);
+  append(std::move(done.shown), shown);
+  done.shown = std::move(shown);
+  return done;
+}
+
+void ControllerTraining::with_evaluated_weights(const std::function<void()>& use) {
+  std::function<void()> all = use;
+  for (const auto& agent : agents_) {
+    all = [&agent, inner = std::move(all)] { agent->with_evaluated_weights(inner); };
+  }
+  all();
+}
+
+std::optional<Assessment> ControllerTraining::evaluate() {
+  const std::int64_t imitated_until = imitation_end();
+  const bool imitation_ends = imitated_until > 0 && progress_.iteration == imitated_until;
+  std::optional<Assessed> assessed;
+  with_evaluated_weights([&] { assessed = comparison_.assess(actors_, imitation_ends); });
+  rollouts_.count();
+  if (!assessed) return std::nullopt;
+  log_.evaluated(progress_.iteration, *assessed);
+  for (const auto& agent : agents_) {
+    agent->log_evaluation(assessed->evaluation, progress_.iteration);
+  }
+  if (return_point_) {
+    if (assessed->best) return_point_->keep(agents_);
+    const bool learns_on =
+        progress_.iteration > imitated_until && progress_.iteration < total_steps();
+    if (assessed->fallen && learns_on) go_back();
+  }
+  return Assessment{.best = assessed->best, .metrics = assessment_metrics(*assessed)};
+}
+
+/// The experience after it is drawn for the iterations that follow, so it differs from before.
+void ControllerTraining::go_back() {
+  if (!return_point_->go_back(agents_)) {
+    spdlog::warn(
+        "iteration {}: the gain fell below the best by more than its interval, and training has "
+        "gone back to the best {} times already (training.max_rollbacks)",
+        progress_.iteration, return_point_->rollbacks());
+    return;
+  }
+  spdlog::warn(
+      "iteration {}: the gain fell below the best by more than its interval; training goes on from "
+      "the best controller at {:.3g} times the learning rate ({} of {} times)",
+      progress_.iteration, return_point_->step_factor(), return_point_->rollbacks(),
+      config_.training.max_rollbacks);
+}
+
+void ControllerTraining::take_best(const checkpoint::Snapshot& snapshot) {
+  for (const auto& agent : agents_) agent->take_best(snapshot);
+  comparison_.take_best(snapshot);
+  best_iteration_ = snapshot.integer("progress/iteration");
+}
+
+void ControllerTraining::save_to(checkpoint::Snapshot& snapshot) const {
+  for (const auto& agent : agents_) agent->save_to(snapshot);
+  rollouts_.save_to(snapshot);
+  snapshot.put_int("progress/iteration", progress_.iteration);
+  snapshot.put_int("progress/control_steps", progress_.control_steps);
+  snapshot.put_int("progress/env_steps", env_steps_);
+  comparison_.save_to(snapshot);
+  if (return_point_) return_point_->save_to(snapshot);
+}
+
+void ControllerTraining::restore_from(const checkpoint::Snapshot& snapshot) {
+  for (const auto& agent : agents_) agent->restore_from(snapshot);
+  rollouts_.restore_from(snapshot);
+  progress_ = {.iteration = snapshot.integer("progress/iteration"),
+               .control_steps = snapshot.integer("progress/control_steps")};
+  env_steps_ = snapshot.integer("progress/env_steps");
+  comparison_.restore_from(snapshot);
+  if (return_point_) return_point_->restore_from(snapshot, agents_);
+  log_.start(progress_.iteration, rollouts_.selection().uncontrolled());
+}
+
+void ControllerTraining::count_faults(report::Summary& summary) const {
+  const rollout::PoolCounters counters = rollouts_.counters();
+  summary.faults["lost_episodes"] = static_cast<std::int64_t>(counters.lost_episodes);
+  summary.faults["restarted_environments"] = static_cast<std::int64_t>(counters.restarts);
+  std::int64_t skipped = 0;
+  for (const auto& agent : agents_) skipped += agent->skipped_steps();
+  summary.faults["skipped_steps"] = skipped;
+}
+
+void ControllerTraining::conclude(report::Summary& summary) {
+  std::string text;
+  with_evaluated_weights([&] {
+    text = comparison_.conclude({.actors = actors_,
+                                 .learned_nothing_yet = best_iteration_ <= imitation_end(),
+                                 .checkpoint = run_.best_path().string()},
+                                summary);
+  });
+  rollouts_.count();
+  summary.result["total_timesteps"] = progress_.control_steps;
+  summary.result["env_steps"] = env_steps_;
+  if (return_point_) summary.result["rollbacks"] = return_point_->rollbacks();
+  for (const auto& agent : agents_) agent->conclude(summary);
+  if (!run_.is_reporter()) return;
+  std::fputs(text.c_str(), stdout);
+  std::fflush(stdout);
+}
+
+}  // namespace traffic::train

@@ -1,0 +1,14 @@
+/// The agent `vehicles`, learning by proximal policy optimisation.
+#pragma once
+
+#include <memory>
+
+#include "agents/agent.h"
+#include "agents/context.h"
+
+namespace traffic::train {
+
+/// Collective. @param constrained whether cost is kept under lagrange.cost_limit
+std::unique_ptr<Agent> make_vehicles_by_ppo(const AgentContext& context, bool constrained);
+
+}  // namespace traffic::train

@@ -1,0 +1,83 @@
+/// The update of a policy of traffic lights by PPO: clipped steps on all ranks together.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "lights/experience.h"
+#include "lights/learner.h"
+#include "optim/slice_optimiser.h"
+#include "policy/light_policy.h"
+#include "traffic/checkpoint/snapshot.h"
+#include "traffic/comm/communicator.h"
+#include "traffic/comm/flat_arena.h"
+#include "traffic/comm/gradient_reducer.h"
+#include "traffic/config/config.h"
+#include "traffic/rl/ppo_loss.h"
+#include "traffic/rl/ppo_statistics.h"
+#include "traffic/rl/running_mean_std.h"
+
+namespace traffic::train::lights {
+
+/// What an update did; equal on all ranks.
+struct UpdateResult {
+  rl::PpoStatistics statistics;  ///< of the last epoch
+  double grad_norm = 0.0;        ///< mean over steps, before clipping
+  double learning_rate = 0.0;
+  std::int64_t epochs = 0;
+  std::int64_t steps = 0;
+};
+
+class PpoLearner final : public Learner {
+ public:
+  /// Collective.
+  PpoLearner(const config::Config& config, LightPolicy& policy, comm::Communicator& communicator);
+
+  /// Collective. The same episodes give the same parameters up to rounding, however they are spread
+  /// over ranks.
+  /// @throws NumericError after too many steps in a row without a finite gradient
+  /// @return nothing if it was given up between two passes because a stop is requested
+  std::optional<UpdateResult> update(const std::vector<EpisodeHistory>& episodes,
+                                     std::int64_t num_episodes, std::int64_t iteration);
+
+  std::optional<Learned> learn(const std::vector<EpisodeHistory>& episodes,
+                               std::int64_t num_episodes, std::int64_t iteration) override;
+
+  [[nodiscard]] double gamma() const override { return ppo_.gamma; }
+  [[nodiscard]] const comm::ParameterArena& parameters() const override { return parameters_; }
+  [[nodiscard]] WeightsInUse weights_in_use() const override { return mean_.use(); }
+  [[nodiscard]] std::int64_t skipped_steps() const override { return optimiser_.skipped_steps(); }
+
+  /// Weights and the scale of values, without the optimiser.
+  void start_from(const checkpoint::Snapshot& snapshot) override;
+  void restore_from(const checkpoint::Snapshot& snapshot) override;
+  void save_to(checkpoint::Snapshot& snapshot) const override;
+
+ private:
+  /// What a pass goes through.
+  struct Targets {
+    torch::Tensor advantages;  ///< [N] standardised
+    torch::Tensor values;      ///< [N] standardised, of the value that acted
+    torch::Tensor returns;     ///< [N] standardised
+  };
+  Targets make_targets(const Experience& experience);
+  [[nodiscard]] std::int64_t states_of_minibatch(const Experience& experience) const;
+  std::vector<rl::PpoDenominators> denominators_of(const Experience& experience,
+                                                   const std::vector<torch::Tensor>& minibatches);
+  rl::PpoLoss loss_of(const Experience& experience, const Targets& targets,
+                      const torch::Tensor& decisions, const rl::PpoDenominators& denominators);
+
+  config::Ppo ppo_;
+  std::int64_t iterations_;  ///< of the whole training
+  std::uint64_t seed_;
+  LightPolicy& policy_;
+  comm::Communicator& communicator_;
+  comm::ParameterArena parameters_;
+  comm::GradientArena gradients_;
+  SliceOptimiser optimiser_;
+  MeanWeights mean_;
+  rl::RunningMeanStd scale_{1};  ///< of returns
+};
+
+}  // namespace traffic::train::lights

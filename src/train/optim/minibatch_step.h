@@ -1,0 +1,43 @@
+/// The optimiser step on a minibatch, shared by all trainings whose gradients lie in an arena.
+#pragma once
+
+#include <span>
+
+#include "optim/slice_optimiser.h"
+#include "traffic/comm/flat_arena.h"
+#include "traffic/comm/gradient_reducer.h"
+
+namespace traffic::train {
+
+/// An optimiser that takes part in a step.
+struct OptimiserStep {
+  SliceOptimiser& optimiser;
+  double learning_rate = 0.0;
+  /// Set by the step: norm of the gradient before clipping. 0 if it was not finite; then all ranks
+  /// skipped this optimiser's step.
+  double norm = 0.0;
+};
+
+/// zero_grad, forward and backward, reduce, clip, step. Collective.
+/// @param clip_norm norm to which each optimiser's gradient is clipped; 0: not clipped
+/// @param backward computes the loss and adds this rank's gradient. It returns whether the step is
+///   to be taken, the same on all ranks.
+/// @return what `backward` returned
+/// @throws NumericError after too many skipped steps in a row
+template <typename Backward>
+bool minibatch_step(comm::GradientArena& gradients, std::span<OptimiserStep> optimisers,
+                    double clip_norm, const Backward& backward) {
+  gradients.zero();
+  if (!backward()) return false;
+  gradients.check_views();
+  for (OptimiserStep& part : optimisers) {
+    const auto norm = part.optimiser.reduce();
+    part.norm = norm.value_or(0.0);
+    if (!norm) continue;
+    part.optimiser.step(part.learning_rate,
+                        clip_norm > 0.0 ? comm::clip_factor(*norm, clip_norm) : 1.0);
+  }
+  return true;
+}
+
+}  // namespace traffic::train

@@ -1,0 +1,75 @@
+#include "policy/light_controller.h"
+
+#include <optional>
+#include <vector>
+
+#include "policy/decider.h"
+#include "policy/light_policy.h"
+#include "run/snapshot_parts.h"
+
+namespace traffic::train {
+namespace {
+
+class LightController final : public scene::Controller {
+ public:
+  LightController(const checkpoint::Snapshot& snapshot, Decides decides)
+      : period_s_(stored_config(snapshot).env.control_period_s),
+        decides_(decides),
+        policy_(light_kind_in(snapshot), 0) {
+    copy_parameters(snapshot, policy_.parameters());
+    policy_.pack_for_inference();
+  }
+
+  void reset(std::uint64_t seed) override {
+    decision_seed_ = decision_seed(seed);
+    decisions_ = 0;
+    graph_builder_.reset();
+  }
+  void decide(const scene::RoadState& /*state*/,
+              std::vector<scene::Command>& /*commands*/) override {}
+  [[nodiscard]] bool sets_signals() const override { return true; }
+
+  void decide_signals(const scene::SignalView& view,
+                      std::vector<scene::SignalCommand>& commands) override {
+    rollout::find_choices(view, choices_, rows_);
+    if (choices_.empty()) return;
+    if (policy_.looks_around()) {
+      if (!graph_builder_) graph_builder_.emplace(view.road());
+      graph_builder_->build(view, graph_);
+    }
+    const LightBatch batch = policy_.observe(choices_, rows_, graph_.view());
+    std::vector<float> uniforms;
+    if (decides_ == Decides::kSampled) {
+      uniforms.resize(static_cast<std::size_t>(batch.rows.size(0)));
+      draw_uniforms(decision_seed_, decisions_, uniforms);
+    }
+    ++decisions_;
+    const LightDecisions made = policy_.decide(batch, uniforms);
+    for (std::size_t b = 0; b < choices_.size(); ++b) {
+      commands.push_back({choices_[b].light, made.green[b]});
+    }
+  }
+
+  [[nodiscard]] std::string_view name() const override { return "checkpoint"; }
+  [[nodiscard]] double period_s() const override { return period_s_; }
+
+ private:
+  double period_s_;
+  Decides decides_;
+  LightPolicy policy_;
+  std::uint64_t decision_seed_ = 0;
+  std::int64_t decisions_ = 0;  ///< in the present episode
+  std::vector<rollout::LightChoice> choices_;
+  std::vector<float> rows_;
+  std::optional<scene::SignalGraphBuilder> graph_builder_;  ///< of the present episode's road
+  scene::SignalGraph graph_;
+};
+
+}  // namespace
+
+std::unique_ptr<scene::Controller> make_light_controller(const checkpoint::Snapshot& snapshot,
+                                                         Decides decides) {
+  return std::make_unique<LightController>(snapshot, decides);
+}
+
+}  // namespace traffic::train

@@ -1,0 +1,16 @@
+/// A trained policy of traffic lights behind the interface of the scripted controllers.
+#pragma once
+
+#include <memory>
+
+#include "traffic/checkpoint/snapshot.h"
+#include "traffic/scene/controller.h"
+#include "traffic/train/policy/decides.h"
+
+namespace traffic::train {
+
+/// @throws CheckpointError if the checkpoint holds none
+std::unique_ptr<scene::Controller> make_light_controller(const checkpoint::Snapshot& snapshot,
+                                                         Decides decides);
+
+}  // namespace traffic::train

@@ -1,0 +1,91 @@
+#include "rollout/traffic/order_codec.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <cstring>
+#include <vector>
+
+#include "traffic/core/error.h"
+
+namespace traffic::rollout {
+namespace {
+
+struct Written {
+  std::vector<scene::Command> commands;
+  std::vector<scene::SignalCommand> greens;
+  std::vector<std::byte> bytes = std::vector<std::byte>(3);  // as an earlier order has left it
+
+  Written(std::size_t vehicles, std::size_t lights) : commands(vehicles), greens(lights) {
+    for (std::size_t i = 0; i < vehicles; ++i) {
+      commands[i].vehicle_id = static_cast<std::uint32_t>(10 + i);
+    }
+    for (std::size_t i = 0; i < lights; ++i) greens[i] = {static_cast<std::int32_t>(i), 2};
+    write_orders({.vehicles = commands, .lights = greens}, bytes);
+  }
+};
+
+TEST(OrderCodec, ReturnsTheOrdersOfBothAgents) {
+  for (const std::size_t vehicles : {0, 1, 3}) {
+    for (const std::size_t lights : {0, 1, 2}) {
+      const Written written(vehicles, lights);
+      const Orders read = read_orders(written.bytes);
+      ASSERT_EQ(read.vehicles.size(), vehicles);
+      ASSERT_EQ(read.lights.size(), lights);
+      for (std::size_t i = 0; i < vehicles; ++i) EXPECT_EQ(read.vehicles[i].vehicle_id, 10 + i);
+      for (std::size_t i = 0; i < lights; ++i) {
+        EXPECT_EQ(read.lights[i].light, static_cast<std::int32_t>(i));
+      }
+      EXPECT_LE(written.bytes.size(), order_bytes(static_cast<std::int64_t>(vehicles)));
+    }
+  }
+  EXPECT_GE(order_bytes(0), kEpisodeBytes);
+}
+
+TEST(OrderCodec, RefusesBytesThatAreNoOrders) {
+  const Written written(2, 1);
+  const std::span<const std::byte> bytes = written.bytes;
+  EXPECT_THROW(read_orders({}), WorkerError);
+  EXPECT_THROW(read_orders(bytes.first(8)), WorkerError);
+  EXPECT_THROW(read_orders(bytes.first(bytes.size() - 8)), WorkerError);
+  EXPECT_THROW(read_orders(bytes.subspan(8)), WorkerError);
+  for (const std::size_t count : {1, 2}) {
+    for (const std::uint64_t number : {std::uint64_t{1} << 40, ~std::uint64_t{0}}) {
+      auto spoiled = written.bytes;
+      std::memcpy(spoiled.data() + count * sizeof(number), &number, sizeof(number));
+      EXPECT_THROW(read_orders(spoiled), WorkerError) << number;
+    }
+  }
+}
+
+TEST(OrderCodec, ReturnsTheEpisodeThatWasWritten) {
+  const EpisodeSpec spec{.traffic = {.seed = 0xfedcba9876543210,
+                                     .scenario = 2,
+                                     .demand_scale = 1.25,
+                                     .piece = 70'000,
+                                     .saved_seed = 81},
+                         .controller = "meter",
+                         .advises = true,
+                         .observed = false,
+                         .light_graph = true,
+                         .store = {.piece_s = 600, .key = 0x1234567812345678, .saves = true}};
+  const auto bytes = write_episode(spec);
+  const EpisodeSpec read = read_episode(bytes);
+  EXPECT_EQ(read.traffic.seed, spec.traffic.seed);
+  EXPECT_EQ(read.traffic.scenario, spec.traffic.scenario);
+  EXPECT_EQ(read.traffic.piece, spec.traffic.piece);
+  EXPECT_EQ(read.traffic.saved_seed, spec.traffic.saved_seed);
+  EXPECT_EQ(read.traffic.demand_scale, spec.traffic.demand_scale);
+  EXPECT_EQ(read.controller, spec.controller);
+  EXPECT_EQ(read.advises, spec.advises);
+  EXPECT_EQ(read.observed, spec.observed);
+  EXPECT_EQ(read.light_graph, spec.light_graph);
+  EXPECT_EQ(read.store.piece_s, spec.store.piece_s);
+  EXPECT_EQ(read.store.key, spec.store.key);
+  EXPECT_EQ(read.store.saves, spec.store.saves);
+  EXPECT_THROW(read_episode(std::span(bytes).first(bytes.size() - 1)), WorkerError);
+}
+
+}  // namespace
+}  // namespace traffic::rollout
