@@ -45,8 +45,8 @@ TEST_F(NodesFilesTest, DataThatOneNodeHasIsStagedOnAll) {
   const Outcome no_room = run_program(
       on_nodes(1, 2, full + staged("full") + " --set data.stage_dir=" + (dir_ / "full").string()));
   EXPECT_NE(no_room.exit_code, 0) << no_room.output;
-  EXPECT_THAT(no_room.output, AllOf(HasSubstr("data.stage_dir"),
-                                    HasSubstr("the copies of the data sets there need")));
+  EXPECT_THAT(no_room.output,
+              AllOf(HasSubstr("data.stage_dir"), HasSubstr("the copies of the data sets need")));
 }
 
 /// Each rank's replay stands beside rank 0's checkpoints, whoever can see them.
