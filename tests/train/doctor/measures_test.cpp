@@ -44,7 +44,7 @@ TEST_F(MeasuresTest, SlowDisksAndThoseWithoutLocksAreWarnedOf) {
                           .locks = true,
                           .free_bytes = std::int64_t{100} << 30};
   EXPECT_EQ(judge_storage(good).verdict, Verdict::kOk);
-  EXPECT_THAT(judge_storage(good).found, HasSubstr("runs can be written, 100.0 GiB are free; xfs"));
+  EXPECT_THAT(judge_storage(good).found, HasSubstr("runs is writable, 100.0 GiB free; xfs"));
   StorageFacts unlocked = good;
   unlocked.locks = false;
   EXPECT_EQ(judge_storage(unlocked).verdict, Verdict::kWarning);
@@ -87,7 +87,7 @@ TEST(JudgeRecordings, NamesWhatIsMissing) {
   EXPECT_EQ(finding.verdict, Verdict::kFailed);
   EXPECT_EQ(finding.code, ExitCode::kData);
   EXPECT_THAT(finding.found,
-              AllOf(HasSubstr("nothing for validation"), Not(HasSubstr("for test"))));
+              AllOf(HasSubstr("no samples for validation"), Not(HasSubstr("samples for test"))));
   RecordingFacts skipped = good;
   skipped.skipped = {"a.h5: damaged"};
   EXPECT_EQ(judge_recordings(skipped, data, 1.0).verdict, Verdict::kWarning);
