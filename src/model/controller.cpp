@@ -18,10 +18,10 @@ namespace {
 constexpr std::int64_t kLanes = 3;
 constexpr std::int64_t kKeep = 1;
 constexpr std::int64_t kNone = 0;
-constexpr double kFirstKeep = 0.9;        ///< probability of keeping the lane at first
-constexpr float kFirstHeadScale = 0.01F;  ///< what the heads' first weights are multiplied with
+constexpr double kFirstKeep = 0.9;        ///< initial probability of keeping the lane
+constexpr float kFirstHeadScale = 0.01F;  ///< factor of the heads' initial weights
 
-/// Logit of one of n choices that gives it this probability when the others have logit 0.
+/// Logit that gives one of n choices this probability if the others have logit 0.
 double logit_of(double probability, std::int64_t choices) {
   return std::log(probability / (1.0 - probability) * static_cast<double>(choices - 1));
 }

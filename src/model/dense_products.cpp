@@ -14,7 +14,7 @@
 namespace traffic::model {
 namespace {
 
-/// A matrix or, with strides the other way round, a transposed one.
+/// A matrix or, with exchanged strides, the transpose of one.
 struct Left {
   std::int64_t rows;
   std::int64_t depth;
@@ -23,7 +23,7 @@ struct Left {
   std::int64_t depth_stride;
 };
 
-/// @param rows which dimension of x is the rows: 0, or 1 for x transposed
+/// @param rows dimension of x that is used as rows: 0, or 1 for the transpose of x
 Left left(const at::Tensor& x, std::int64_t rows) {
   return {.rows = x.size(rows),
           .depth = x.size(1 - rows),

@@ -54,7 +54,7 @@ std::vector<std::int64_t> group_nodes(const GraphBatch& graph) {
   const auto* ptr = graph.edge_ptr.const_data_ptr<std::int32_t>();
   const auto* src = graph.edge_src.const_data_ptr<std::int32_t>();
   std::vector<std::int64_t> reach(
-      static_cast<std::size_t>(nodes));  // the last node joined with this one or later
+      static_cast<std::size_t>(nodes));  // the last node connected with this node or a later one
   for (std::int64_t i = 0; i < nodes; ++i) {
     auto& own = reach[static_cast<std::size_t>(i)];
     own = std::max(own, i);
@@ -93,8 +93,8 @@ EdgeIndex make_edge_index(const GraphBatch& graph, bool by_source) {
   }
   for (std::int64_t e = 0; e < edges; ++e) ++out_ptr[src[e] + 1];
   for (std::int64_t i = 0; i < nodes; ++i) out_ptr[i + 1] += out_ptr[i];
-  // Filling moves each start to its end, which is the next one's start: afterwards all are one
-  // place too far left.
+  // Filling moves each start to the start of the next node, so all starts are then one position too
+  // far left.
   for (std::int64_t e = 0; e < edges; ++e)
     out_edge[out_ptr[src[e]]++] = static_cast<std::int32_t>(e);
   std::copy_backward(out_ptr, out_ptr + nodes, out_ptr + nodes + 1);

@@ -1,4 +1,4 @@
-/// Risk-sensitive attention over the in-edges of each node, on packed graphs.
+/// Risk-sensitive attention over the incoming edges of each node, on packed graphs.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -9,8 +9,8 @@
 
 namespace traffic::model {
 
-/// What edge features do: they shift keys and values by a linear map, and scores by a small MLP
-/// (the risk bias).
+/// Parameters of the edge features, which shift keys and values by a linear map, and scores by a
+/// small MLP (the risk bias).
 struct EdgeParameters {
   at::Tensor edge_weight;      ///< [d, 4]
   at::Tensor risk_in_weight;   ///< [32, 4]

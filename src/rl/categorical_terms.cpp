@@ -30,7 +30,7 @@ void check(const torch::Tensor& logits, const TakenActions& taken) {
   }
 }
 
-/// One decision: log-probabilities of its actions, and their entropy.
+/// One decision: the log-probabilities of its actions and their entropy.
 template <typename T>
 struct Decision {
   Decision(const T* logit, std::int64_t actions) : log_prob(logit, logit + actions) {
