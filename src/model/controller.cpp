@@ -37,7 +37,7 @@ ControllerImpl::ControllerImpl(const config::Controller& controller, const confi
       advice_probability_(controller.advice_probability),
       categorical_(action.longitudinal == "categorical") {
   TRAFFIC_CHECK(inputs.own + inputs.shared > 0 && inputs.impact + inputs.advice <= inputs.own,
-                "a controller that sees nothing");
+                "a controller needs inputs, and impact and advice must be columns of own");
   using torch::nn::Linear;
   using torch::nn::LinearOptions;
   const std::int64_t width = controller.hidden_dim;
@@ -49,8 +49,8 @@ ControllerImpl::ControllerImpl(const config::Controller& controller, const confi
   const auto commands = categorical_ ? static_cast<std::int64_t>(action.commands.size()) : 1;
   longitudinal_ = register_module("longitudinal", Linear(width, commands));
   if (inputs.advice > 0) {
-    TRAFFIC_CHECK(categorical_ && inputs.advice == commands, "advice of {} among {} commands",
-                  inputs.advice, commands);
+    TRAFFIC_CHECK(categorical_ && inputs.advice == commands,
+                  "advice has {} columns for {} categorical commands", inputs.advice, commands);
     advice_ = register_module("advice", Linear(LinearOptions(commands, commands).bias(false)));
   }
   if (!categorical_) log_std_ = register_parameter("log_std", torch::zeros({1}));

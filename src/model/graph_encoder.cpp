@@ -61,7 +61,8 @@ torch::Tensor GraphEncoderImpl::forward(const GraphBatch& graph) {
 
 torch::Tensor GraphEncoderImpl::forward(const ReceptiveField& field) {
   TRAFFIC_CHECK(field.end.size() == layers_.size() + 1,
-                "a receptive field of {} hops for {} layers", field.end.size() - 1, layers_.size());
+                "the receptive field has {} hops, the encoder {} layers", field.end.size() - 1,
+                layers_.size());
   return run(field.graph, &field).index_select(0, field.chosen);
 }
 

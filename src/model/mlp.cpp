@@ -99,8 +99,7 @@ MlpImpl::MlpImpl(const MlpShape& shape) : shape_(shape) {
 }
 
 torch::Tensor MlpImpl::run(const torch::Tensor& x, bool trains) {
-  TRAFFIC_CHECK(x.dim() == 2 && x.size(1) == shape_.inputs, "rows of {} numbers expected",
-                shape_.inputs);
+  TRAFFIC_CHECK(x.dim() == 2 && x.size(1) == shape_.inputs, "x must be [B, {}]", shape_.inputs);
   variable_list parameters;
   for (const auto& layer : layers_) {
     parameters.push_back(trains ? layer->weight : layer->weight.detach());

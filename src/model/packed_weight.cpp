@@ -19,7 +19,7 @@ constexpr std::int64_t kTileRows = 128;
 
 void check_weight(const at::Tensor& weight) {
   TRAFFIC_CHECK(weight.is_contiguous() && weight.scalar_type() == at::kFloat,
-                "weights are contiguous float32");
+                "weights must be contiguous float32");
   TRAFFIC_CHECK(weight.size(0) % kWidthUnit == 0 && weight.size(1) % kWidthUnit == 0,
                 "weight is {} x {}, not multiples of {}", weight.size(0), weight.size(1),
                 kWidthUnit);

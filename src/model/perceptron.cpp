@@ -146,7 +146,8 @@ at::Tensor perceptron_by_operations(const PerceptronInput& input,
 }
 
 at::Tensor perceptron(const PerceptronInput& input, const PerceptronParameters& parameters) {
-  TRAFFIC_CHECK(input.rows.defined() || input.shared.defined(), "a perceptron without input");
+  TRAFFIC_CHECK(input.rows.defined() || input.shared.defined(),
+                "a perceptron needs rows or a shared input");
   if (!is_cpu_float(input.rows) || !is_cpu_float(input.shared)) {
     return perceptron_by_operations(input, parameters);
   }

@@ -122,10 +122,10 @@ ReceptiveField ReceptiveField::to(at::Device device) const {
 ReceptiveField receptive_field(const GraphBatch& graph, std::span<const std::int64_t> chosen,
                                std::int64_t hops) {
   check_graph(graph);
-  TRAFFIC_CHECK(graph.node_features.is_cpu(), "receptive fields are found on the CPU");
+  TRAFFIC_CHECK(graph.node_features.is_cpu(), "the graph must be on the CPU");
   TRAFFIC_CHECK(
       std::adjacent_find(chosen.begin(), chosen.end(), std::greater_equal<>()) == chosen.end(),
-      "chosen nodes are ascending");
+      "chosen nodes must be ascending");
   const std::vector<std::int64_t> distance = distances(graph, chosen, hops);
   ReceptiveField field;
   field.end.resize(static_cast<std::size_t>(hops) + 1);

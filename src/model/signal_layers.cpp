@@ -292,7 +292,7 @@ SignalOutput signal_layers(const SignalLayerInput& in, const SignalLayerParamete
     return signal_layers_by_operations(in, parameters);
   }
   TRAFFIC_CHECK(in.rows.is_contiguous() && in.light.is_contiguous() && in.present.is_contiguous(),
-                "numbers without gaps");
+                "rows, light and present must be contiguous");
   variable_list all(parameters.begin(), parameters.begin() + kVariablesWithout);
   if (in.encoding.defined()) all.insert(all.end(), {parameters[kAroundWeight], in.encoding});
   if (!at::GradMode::is_enabled()) {

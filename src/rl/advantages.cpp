@@ -51,7 +51,7 @@ torch::Tensor decision_advantages(const DecisionAdvantageInputs& in, const Scale
   } else if (C == 1) {
     conflict = torch::zeros_like(in.state);
   } else {
-    throw ShapeError("decision_advantages: {} conflicts, and decisions do not say which", C);
+    throw ShapeError("decision_advantages: there are {} conflicts, but conflict is undefined", C);
   }
 
   torch::Tensor out = in.advantages.detach().index({in.state, conflict}).to(torch::kFloat64);

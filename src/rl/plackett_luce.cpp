@@ -26,14 +26,14 @@ void PlackettLuce::check_picks(const torch::Tensor& picks) const {
   check_tensor("plackett_luce: picks", picks, {segments_.count(), picks.size(1)}, torch::kInt64,
                segments_.device());
   if (picks.is_cpu() && !(picks < segments_.sizes().unsqueeze(1)).all().item<bool>()) {
-    throw ShapeError("plackett_luce: a pick lies beyond its state's candidates");
+    throw ShapeError("plackett_luce: a pick is not a candidate of its state");
   }
 }
 
 /// A plain loop on the CPU: a state has few candidates, and sorting them with tensor operations
 /// would cost more than the rest of a decision.
 torch::Tensor PlackettLuce::top_of(const std::vector<double>& keys, std::int64_t top_k) const {
-  if (top_k < 1) throw ShapeError("plackett_luce: top_k is {}, must be over 0", top_k);
+  if (top_k < 1) throw ShapeError("plackett_luce: top_k is {}, must be positive", top_k);
   const auto* ptr = segments_.ptr().const_data_ptr<std::int64_t>();
   torch::Tensor picks = torch::full({segments_.count(), top_k}, -1, torch::kInt64);
   auto* pick = picks.mutable_data_ptr<std::int64_t>();

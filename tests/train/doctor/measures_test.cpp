@@ -48,7 +48,7 @@ TEST_F(MeasuresTest, SlowDisksAndThoseWithoutLocksAreWarnedOf) {
   StorageFacts unlocked = good;
   unlocked.locks = false;
   EXPECT_EQ(judge_storage(unlocked).verdict, Verdict::kWarning);
-  EXPECT_THAT(judge_storage(unlocked).found, HasSubstr("no locks"));
+  EXPECT_THAT(judge_storage(unlocked).found, HasSubstr("does not support locks"));
   StorageFacts slow = good;
   slow.write_bytes_per_s = 3e6;
   EXPECT_THAT(judge_storage(slow).found, HasSubstr("checkpoint.save_interval_s"));
