@@ -1,4 +1,4 @@
-/// The kernels for GPUs, played on the CPU, and what is around them.
+/// The GPU kernels of attention, emulated on the CPU, and the code that calls them.
 #include "model/device/device_attention.h"
 
 #include <gtest/gtest.h>
@@ -50,7 +50,8 @@ TEST_P(DeviceAttention, OfOneNodeOrNoEdgesIsZeroAndGivesNoGradient) {
   }
 }
 
-// Fewer channels than lanes, as many, several for each lane, no multiple of them.
+// Fewer channels than lanes, as many, several per lane, and a number that is no multiple of the
+// lanes.
 INSTANTIATE_TEST_SUITE_P(Sizes, DeviceAttention,
                          ::testing::Values(AttentionHeads{2, 16}, AttentionHeads{3, 32},
                                            AttentionHeads{1, 128}, AttentionHeads{2, 20}),

@@ -109,7 +109,7 @@ TEST(JudgeSettings, ShowsThoseThatAllRanksHaveAndWarnsOfOthers) {
                                         {{"NCCL_DEBUG", "INFO"}, {"CUDA_VISIBLE_DEVICES", "1"}},
                                         {{"NCCL_DEBUG", "INFO"}, {"NCCL_P2P_DISABLE", "1"}}});
   ASSERT_EQ(findings.size(), 3U);
-  EXPECT_EQ(findings[0].verdict, Verdict::kOk);  // each rank may be shown a GPU of its own
+  EXPECT_EQ(findings[0].verdict, Verdict::kOk);  // each rank may see a GPU of its own
   EXPECT_EQ(findings[0].found, "CUDA_VISIBLE_DEVICES: 0 on rank 0, 1 on rank 1, not set on rank 2");
   EXPECT_EQ(findings[1].verdict, Verdict::kOk);
   EXPECT_EQ(findings[1].found, "NCCL_DEBUG = INFO");

@@ -71,7 +71,7 @@ TEST_F(MeasuresTest, NumaNodesAreThoseWithCpusOfThisProcess) {
   const NumaFacts both = numa_of(dir_, std::array{3, 12});
   EXPECT_EQ(both.of_this_process, 2);
   EXPECT_THAT(judge_numa(both).found, HasSubstr("--bind-to numa"));
-  // Where the kernel says nothing there is one.
+  // If the kernel lists no NUMA nodes, there is one.
   EXPECT_EQ(numa_of(dir_ / "none", std::array{0}).of_this_process, 1);
 }
 
