@@ -1,5 +1,5 @@
-# Every third-party library as an imported target. Debian packages by their own config files or
-# pkg-config; LibTorch and libsumo from the wheels in TRAFFIC_DEPS by the find-modules beside this file.
+# Defines every third-party library as an imported target. Debian packages are found by their own config files or
+# pkg-config; LibTorch and libsumo are found in the wheels in TRAFFIC_DEPS by the find-modules in this folder.
 find_package(PkgConfig REQUIRED)
 find_package(Threads REQUIRED)
 find_package(MPI REQUIRED COMPONENTS C)

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
-# Runs a command beside a SLURM of its own: a cluster of one node with six CPUs, whatever the machine has, two partitions
-# (jobs in `urgent` preempt those in `preemptible`), its own ports, key and state. Needs neither root nor services, and
-# leaves nothing behind. Within tests/nodes/nodes.sh it has a slurmd, with six CPUs, on each node. Usage: cluster.sh SLURM_PREFIX FOLDER COMMAND...   (exit code: the command's)
+# Runs a command with a SLURM cluster of its own: one node with six CPUs, whatever the machine has, and two partitions
+# (jobs in `urgent` preempt those in `preemptible`), with its own ports, key and state. It needs neither root nor
+# services, and leaves nothing behind. Within tests/nodes/nodes.sh it has a slurmd with six CPUs on each node.
+# Usage: cluster.sh SLURM_PREFIX FOLDER COMMAND...   (exit code: that of COMMAND)
 set -euo pipefail
 prefix=$1 folder=$(realpath "$2"); shift 2
 say() { printf '[cluster] %s\n' "$*" >&2; }
@@ -26,7 +27,7 @@ write_configuration() {
   if [ ${#nodes[@]} -gt 1 ]; then address=$(address_of "$host"); fi
   mkdir -p "$folder"/state "${nodes[@]/#/$folder/spool-}"
   (umask 077; head -c 1024 /dev/urandom >"$folder/munge.key")
-  # cred_expire: how long SLURM waits before it starts a requeued job; 120 s if nothing is said, at least 5.
+  # cred_expire: how long SLURM waits before it starts a requeued job; default 120 s, minimum 5 s.
   cat >"$SLURM_CONF" <<EOF
 ClusterName=test
 SlurmctldHost=$host($address)
@@ -78,10 +79,11 @@ within() {  # SECONDS COMMAND...: whether it succeeds in time
     sleep 0.2
   done
 }
-no_jobs() { [ -z "$(timeout 5 squeue --noheader)" ]; }  # where nobody answers, SLURM's commands try for minutes
+no_jobs() { [ -z "$(timeout 5 squeue --noheader)" ]; }  # without an answer, SLURM's commands retry
+                                                        # for minutes
 node_is_idle() { [ "$(timeout 5 sinfo --noheader --format=%T 2>/dev/null | sort -u)" = idle ]; }
 ended() { ! kill -0 "$1" 2>/dev/null; }
-# shellcheck disable=SC2317  # the trap calls it
+# shellcheck disable=SC2317  # called by the trap
 stop() {
   local code=$? i
   trap '' INT TERM
@@ -102,12 +104,12 @@ trap stop EXIT
 trap 'exit 130' INT TERM
 start_daemon munged munged --foreground --key-file="$folder/munge.key" --socket="$folder/munge.socket" \
   --pid-file="$folder/munge.pid" --log-file="$folder/munge.log" --seed-file="$folder/munge.seed"
-within 10 [ -S "$folder/munge.socket" ] || { say "munged does not start"; exit 1; }
+within 10 [ -S "$folder/munge.socket" ] || { say "munged did not start"; exit 1; }
 start_daemon slurmctld slurmctld-wlm -D -f "$SLURM_CONF"
 for name in "${nodes[@]}"; do
   enter=()
   if [ ${#nodes[@]} -gt 1 ]; then enter=(nsenter --net="$NODES_DIR/net/$name" --uts="$NODES_DIR/uts/$name"); fi
   start_daemon "slurmd-$name" "${enter[@]}" slurmd-wlm -D -f "$SLURM_CONF" -d "$prefix/usr/sbin/slurmstepd-wlm"
 done
-within 30 node_is_idle || { say "the nodes do not come up"; exit 1; }
+within 30 node_is_idle || { say "the nodes did not start"; exit 1; }
 "$@"

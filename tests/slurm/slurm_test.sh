@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# launch/slurm/train.sbatch under a real SLURM (cluster.sh): a job that is preempted and queued again three times, and one
-# that meets its time limit, end by themselves with the parameters of a run that nobody stopped.
+# Tests launch/slurm/train.sbatch with a real SLURM (cluster.sh). One job is preempted and requeued three times, another
+# reaches its time limit; both must end by themselves with the parameters of an uninterrupted run.
 # Usage: slurm_test.sh PROGRAMS SLURM_PREFIX [JOBS]     (jobs.sh; nodes_jobs.sh within tests/nodes/nodes.sh)
 set -euo pipefail
 source_dir=$(realpath "$(dirname "$0")/../..")
@@ -32,5 +32,5 @@ for ((i = 0; i < 25; ++i)); do
   [ -n "$left" ] || exit $code
   sleep 0.2
 done
-echo "error: processes are left: $left" >&2
+echo "error: processes are left behind: $left" >&2
 exit 1
