@@ -45,7 +45,7 @@ class NcclCommunicator final : public Communicator {
   void check_gpus();
   void connect(double timeout_s);
   void close();
-  /// Waits until NCCL has accepted what was enqueued; the process ends at the deadline.
+  /// Waits until NCCL has accepted the enqueued operation; the process ends at the deadline.
   void settle(const Deadline& deadline, const char* what);
   void run(const OpHeader& header, const at::Tensor& tensor, const Enqueue& enqueue);
 

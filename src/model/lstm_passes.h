@@ -1,7 +1,7 @@
 /// The fused passes of an LSTM over blocks of kBlockRows vehicles. Gates are stored by panels: 64
 /// columns contain the input, forget, cell and output gates of sixteen units. Data for the backward
-/// pass are stored in the order in which it reads them: by step and block, and within these by
-/// panels, [panels, rows, kPanel] for gates and [panels, rows, 16] for cells.
+/// pass are stored in the order in which it reads them: by step, block and panel. Within a block,
+/// gates are [panels, rows, kPanel] and cells [panels, rows, 16].
 #pragma once
 
 #include <ATen/core/Tensor.h>

@@ -1,5 +1,6 @@
 /// Learning 3v3 snakes on one core: processor time of a step of the games, of a draw from the
-/// replay, of an update, and of all of it with the settings of configs/snakes.toml.
+/// replay and of an update. The last benchmark combines them with the settings of
+/// configs/snakes.toml.
 #include <ATen/Parallel.h>
 #include <benchmark/benchmark.h>
 

@@ -1,6 +1,6 @@
-// The cost of an environment step of phase 2 if there were only the simulation and the arithmetic
-// of the model: SUMO's own step, and the encoder, world model, controller and learning epochs, in
-// the batches of the training loop.
+// The cost of an environment step of phase 2 if it consisted only of the simulation and of the
+// arithmetic of the model. The simulation is SUMO's own step. The arithmetic is that of encoder,
+// world model, controller and learning epochs, in the batches of the training loop.
 //   bench_phase2_bound [scenario]
 // Small sizes (hidden 64), a decision every second, 10 epochs. Times are CPU time of one core, so
 // that other load has less influence.

@@ -1,5 +1,6 @@
-/// The update of one rank in phase 2, without waiting for other ranks: 2000 states of one conflict
-/// with about six candidates each, small sizes (hidden 64), 10 epochs in minibatches of 64 states.
+/// The update of one rank in phase 2, without waiting for other ranks. It has 2000 states of one
+/// conflict with about six candidates each, small sizes (hidden 64), and 10 epochs in minibatches
+/// of 64 states.
 #include <benchmark/benchmark.h>
 #include <torch/utils.h>
 

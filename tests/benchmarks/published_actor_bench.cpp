@@ -67,9 +67,9 @@ std::array<float, game::kCells> codes_of(const game::Board& board) {
   return codes;
 }
 
-/// The observation of a snake: its own head, the neighbouring cells, the beans, and all heads
-/// except that of the snake with the same index in the first team; the second team gets the same
-/// exception.
+/// The observation of a snake: its own head, the neighbouring cells, the beans, and the heads of
+/// all snakes but one. That one has the same index in the first team, also for snakes of the
+/// second.
 std::array<Seen, game::kTeamSnakes> seen_by(const game::Board& board, int team) {
   const auto codes = codes_of(board);
   std::array<Seen, game::kTeamSnakes> all{};

@@ -15,7 +15,7 @@ nodes=("$(hostname -s)")
 on_node() { shift; "$@"; }
 if [ -n "${NODES_DIR:-}" ]; then
   mapfile -t nodes < <(cut -d ' ' -f 1 "$NODES_DIR/hosts")
-  unset OMPI_MCA_orte_default_hostfile OMPI_MCA_plm_rsh_agent  # SLURM says where, and starts what is there
+  unset OMPI_MCA_orte_default_hostfile OMPI_MCA_plm_rsh_agent  # SLURM chooses the nodes and starts the daemons
   on_node() { local name=$1; shift; nsenter --net="$NODES_DIR/net/$name" --uts="$NODES_DIR/uts/$name" "$@"; }
 fi
 address_of() { on_node "$1" ip -o -4 addr show dev eth0 | sed 's|.*inet \([0-9.]*\)/.*|\1|'; }

@@ -51,7 +51,7 @@ class GradientReducer {
   /// @param side stream that reduces each bucket of gradients as soon as it is ready, during the
   ///   backward pass; null: one reduction after the backward pass. A single rank never needs a
   ///   stream. The reducer uses the communicator between before_backward and after_backward of the
-  ///   last backward pass of an update; nobody else may use it then.
+  ///   last backward pass of an update; no other code may use it then.
   GradientReducer(Communicator& communicator, GradientArena& gradients,
                   GradientReducerOptions options, std::unique_ptr<SideStream> side = nullptr);
   ~GradientReducer();

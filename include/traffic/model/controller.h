@@ -13,8 +13,9 @@
 
 namespace traffic::model {
 
-/// Without advice, commands other than the default are less likely by this factor. Without advice
-/// there are many candidates, and each one is asked again in every period until it acts.
+/// If the advice for a candidate is to command nothing, this factor reduces the probability of a
+/// command. Such candidates are many, and each gets another chance in every period until it is
+/// commanded.
 inline constexpr double kUnadvised = 0.2;
 
 /// Widths of the controller's inputs.

@@ -1,8 +1,10 @@
 /// Targets of the world model: motion relative to constant velocity, scaled so that every horizon
 /// has about equal weight.
 ///
-///   residual[h] = (displacement - v * t, speed - v, acceleration, lane - lane now) / scale(t),   t
-///   = (h + 1) * step
+// clang-format off
+///   residual[h] = (displacement - v * t, speed - v, acceleration, lane - current lane) / scale(t)
+///   with t = (h + 1) * step
+// clang-format on
 ///
 /// scale(t) = 0.85 t^1.4 m, 0.86 t^0.7 m/s, 1 m/s2, 1 lane, t in seconds. It approximates how the
 /// spread of the residuals grows with t.

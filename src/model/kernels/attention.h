@@ -2,8 +2,11 @@
 /// are held in one vector, head h in lane h. Keys and values are read row by row from the
 /// neighbours, so no [E, d] matrix is formed.
 ///
-///   score[e, h] = scale * q[i, h] . (k[j, h] + W_h f[e]) + risk[e, h]       edge e from j to i
-///   with features f out[i, h]   = sum over e of softmax(score)[e, h] * (v[j, h] + W_h f[e])
+// clang-format off
+/// For each edge e from j to i with features f[e]:
+///   score[e, h] = scale * q[i, h] . (k[j, h] + W_h f[e]) + risk[e, h]
+///   out[i, h]   = sum over e of softmax(score)[e, h] * (v[j, h] + W_h f[e])
+// clang-format on
 ///
 /// W_h f is never formed: q . (W f) = (q W) . f, and the sum of a (W f) is W (sum of a f).
 #pragma once

@@ -1,6 +1,7 @@
 /// Gradients of attention.h for a group of nodes that no edge leaves or enters, in three race-free
-/// loops: over destinations (from probabilities to scores and queries), over edges (the risk bias),
-/// and over sources (keys and values, gathered over a node's outgoing edges).
+/// loops. The first loop, over destinations, goes from probabilities to scores and queries. The
+/// second, over edges, computes the risk bias. The third, over sources, gathers keys and values
+/// from a node's outgoing edges.
 #pragma once
 
 #include "kernels/attention.h"

@@ -37,7 +37,7 @@ class Adviser {
 
  private:
   struct State {
-    int out = 0;     ///< times in a row that the figure was out of range
+    int out = 0;     ///< times in a row that the metric was out of range
     int within = 0;  ///< times in a row that the metric was within range
     bool said = false;
   };

@@ -86,7 +86,7 @@ bool is_one_of(const std::string& text, std::initializer_list<std::string_view> 
 void check_beginning(const config::Plan& plan, const fs::path& looked_in) {
   if (plan.whole.run.resume == "must") {
     throw CheckpointError(
-        "run.resume is \"must\", and there is no checkpoint to go on from in {}; check --run-dir "
+        "run.resume is \"must\", and there is no checkpoint to resume from in {}; check --run-dir "
         "and run.name, or begin with --resume auto",
         looked_in.string());
   }
@@ -120,8 +120,7 @@ fs::path choose_run_dir(const config::Plan& plan) {
     if (run.resume == "never" && is_begun) {
       throw ConfigError(
           "run.dir: {} has checkpoints of an earlier run, and run.resume = \"never\" would "
-          "overwrite them; choose "
-          "another --run-dir, or go on with --resume auto",
+          "overwrite them; choose another --run-dir, or resume with --resume auto",
           run.dir);
     }
     if (!is_begun && !starts_elsewhere) check_beginning(plan, run.dir);

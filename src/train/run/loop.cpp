@@ -163,7 +163,7 @@ void Loop::watch_loss(const Iteration& done) {
   const auto spike = loss_watch_.add(*done.loss);
   if (!spike || !run_.is_reporter()) return;
   spdlog::warn(
-      "{} {}: the loss is {:.4g}, it had been about {:.4g}: training goes on, and the best "
+      "{} {}: the loss is {:.4g}, it had been about {:.4g}: training continues, and the best "
       "checkpoint stays; if this happens often, lower the learning rate or check the data",
       units_.step, training_.step(), spike->loss, spike->level);
 }
@@ -240,7 +240,7 @@ void Loop::stop(const checkpoint::Snapshot& snapshot) {
   profiler_.finish();
   progress_.reset();
   while (run_.wait_for_saves() != snapshot.step()) save(snapshot, /*best=*/false);
-  spdlog::info("stopped by request at {} {}; start again with the same --run-dir to go on",
+  spdlog::info("stopped by request at {} {}; start again with the same --run-dir to resume",
                units_.step, snapshot.step());
 }
 

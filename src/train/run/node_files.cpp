@@ -108,7 +108,7 @@ void bring_file(comm::Communicator& device_communicator, const fs::path& path) {
   if (topology.num_nodes() == 1 || path.empty()) return;
   const std::string mine = topology.is_leader() ? identity_of(path) : std::string();
   const std::string wanted = communicator.broadcast_string(mine, 0);
-  if (wanted.empty()) return;  // the code that reads the file reports what is wrong
+  if (wanted.empty()) return;  // the code that reads the file reports the error
   const std::vector<bool> have = ask_nodes(communicator, mine == wanted);
   if (std::ranges::all_of(have, [](bool has) { return has; })) return;
   const bool lacks = topology.is_leader() && !have[static_cast<std::size_t>(topology.node())];

@@ -68,7 +68,8 @@ class ResourceWatch {
       : target_bytes_(target_bytes > 0.0 ? target_bytes : node_bytes),
         names_target_(target_bytes > 0.0) {}
 
-  /// What to do after a reading. A warning appears once, and again only after its cause had ceased.
+  /// Actions to take after a reading. A warning appears once, and again only after its cause had
+  /// ceased.
   struct Actions {
     bool release = false;  ///< release idle memory
     std::optional<std::string> warning;

@@ -17,12 +17,12 @@ enum class Verdict : std::uint8_t { kOk, kWarning, kFailed };
 
 struct Finding {
   Verdict verdict = Verdict::kOk;
-  std::string subject = {};             ///< what was checked, in a word
-  std::string found = {};               ///< what was found, and how to mend it if it is wrong
+  std::string subject = {};             ///< the object of the check, in a word
+  std::string found = {};               ///< the result, and how to mend it if it is wrong
   ExitCode code = ExitCode::kInternal;  ///< of a failure: the exit code that a run would end with
 };
 
-/// What a run needs in addition to ranks, devices and a folder.
+/// Needs of a run in addition to ranks, devices and a folder.
 struct Needs {
   bool data = false;
   bool simulations = false;

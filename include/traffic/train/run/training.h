@@ -35,7 +35,7 @@ struct TrainingUnits {
   std::string items = "samples";       ///< unit of Iteration::items, for the progress bar
   std::string rate = "samples_per_s";  ///< name of the metric time/<rate>: items per second
   std::string duration = "step_s";     ///< name of the metric time/<duration>: seconds per step
-  bool first_is_warm_up = false;  ///< the first step takes longer than the others and is not timed
+  bool first_is_warm_up = false;  ///< the first step is slower and does not count in mean rates
   /// Steps take so long that a stop request must not wait for the end of one. The loop keeps the
   /// state before each step ready to be saved.
   bool long_steps = false;
@@ -96,7 +96,8 @@ class Training {
   /// Size on disk of the parts beside a checkpoint (checkpoint/parts.h), summed over all ranks. Not
   /// collective.
   [[nodiscard]] virtual std::int64_t bytes_of_parts() const { return 0; }
-  /// Memory that training will need beyond the saved state. Not collective.
+  /// Memory that training will need in addition to what is in use after construction, without the
+  /// copy that a checkpoint needs. Not collective.
   [[nodiscard]] virtual MemoryNeeds memory_needs() const { return {}; }
   /// The batch of a step in words, for the log: "64 samples, 32 of each of 2 ranks". Not
   /// collective.
@@ -132,7 +133,7 @@ struct OwnSection {
   std::vector<config::Row> rows;
 };
 
-/// What a training may inspect and change in its configuration before it is constructed. One object
+/// Inputs of a training that it may inspect and change before it is constructed. One object
 /// serves all ranks.
 struct Preparation {
   config::Config& config;
