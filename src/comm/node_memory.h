@@ -21,7 +21,7 @@ struct NodeMemory {
 
 /// Creates zeroed memory and allocates it at once, so that a lack of memory becomes an error here
 /// and not a signal later.
-/// @throws ResourceError naming what is needed and what is free
+/// @throws ResourceError naming the required and the free memory
 NodeMemory create_node_memory(std::size_t size_bytes);
 /// Maps memory that another process of this user has created, through its descriptor, which must
 /// still be open.

@@ -15,7 +15,7 @@
 namespace traffic::model {
 namespace {
 
-using namespace testing;  // NOLINT: the references beside this file
+using namespace testing;  // NOLINT: the references in this folder
 using torch::Tensor;
 
 /// Rows, depth and columns around the sixteen lanes and the block sizes of rows and columns.

@@ -44,7 +44,7 @@ class Warp {
       std::make_unique_for_overwrite<std::byte[]>(kLanes * kStackBytes);
 };
 
-Warp* running_warp = nullptr;  // NOLINT: what a GPU has in registers
+Warp* running_warp = nullptr;  // NOLINT: a register on a GPU
 Index threadIdx;               // NOLINT
 Index blockIdx;                // NOLINT
 Index blockDim;                // NOLINT

@@ -19,7 +19,7 @@ export TEST_ARGUMENTS="configs/phase1.toml --preset test --set data.files=[\"row
 code=0
 "$source_dir/tests/slurm/cluster.sh" "$slurm" "$folder/cluster" "$source_dir/tests/slurm/${3:-jobs.sh}" || code=$?
 cd /
-left_over() {  # pids of those that work in the folder or were started with its name
+left_over() {  # ids of the processes that work in the folder or were started with its name
   local process
   for process in /proc/[0-9]*; do
     if [[ $(readlink "$process/cwd") == "$folder"* || $(tr '\0' ' ' <"$process/cmdline") == *"$folder"* ]]; then

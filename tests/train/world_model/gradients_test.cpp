@@ -18,7 +18,7 @@
 namespace traffic::train {
 namespace {
 
-using namespace testing;  // NOLINT: the helpers beside this file
+using namespace testing;  // NOLINT: the helpers in this folder
 using torch::Tensor;
 
 /// One sample as a batch of its own; depends only on the index.

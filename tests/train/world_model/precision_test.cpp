@@ -23,7 +23,7 @@
 namespace traffic::train {
 namespace {
 
-using namespace testing;  // NOLINT: the helpers beside this file
+using namespace testing;  // NOLINT: the helpers in this folder
 
 constexpr std::int64_t kSteps = 8;
 /// The step in which the gradient of the last rank is NaN; no other test reaches it.
