@@ -99,7 +99,7 @@ TEST_P(GradientReducerTest, AccumulatedStepsEqualTheJoinedBatch) {
   EXPECT_TRUE(at::allclose(gradients_->flat(), joined_gradient(3, true), kTolerance, kTolerance));
 }
 
-TEST_P(GradientReducerTest, ABatchOfNothingButARepeatedSampleCountsForNothingAmongAccumulatedOnes) {
+TEST_P(GradientReducerTest, AccumulationIgnoresABatchOfRepeatedSamples) {
   for (const int fillers : {1, 2}) {  // only the last passes, and also the first pass
     gradients_->zero();
     GradientReducer reducer(*comm_, *gradients_, {.accumulation_steps = 2 + fillers});

@@ -101,7 +101,7 @@ TEST(DeviceEdges, BySourceAreThoseOfTheCpu) {
   EXPECT_TRUE(torch::equal(edges.out_edge, cpu.out_edge));
 }
 
-TEST(DeviceAttention, FitsHeadsThatDivideTheWidthAndHaveNoMoreChannelsThanLanesHold) {
+TEST(DeviceAttention, FitsHeadsThatDivideTheWidthAndFitIntoTheLanes) {
   EXPECT_TRUE(device::device_attention_fits(256, 8));
   EXPECT_TRUE(device::device_attention_fits(128, 1));
   EXPECT_FALSE(device::device_attention_fits(256, 1));

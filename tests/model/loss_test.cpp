@@ -80,7 +80,7 @@ TEST(WorldModelLoss, IsTheSumEntryByEntryOverTheNumberOfAllEntries) {
   EXPECT_NEAR(second.total.item<double>(), next + 0.25 * future + 3.0 * conflict, 1e-5);
 }
 
-TEST(WorldModelLoss, OfPartsWeightedByTheirVehiclesIsThatOfTheWholeAndSoAreTheGradients) {
+TEST(WorldModelLoss, OfPartsWeightedByVehiclesAddsUpToTheWholeWithGradients) {
   const WorldModelOutput out = random_output(3);
   const WorldModelTargets targets = random_targets(kVehicles, kStepsAhead, 4);
   world_model_loss(out, targets, 2).total.backward();

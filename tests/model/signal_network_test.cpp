@@ -116,7 +116,7 @@ TEST(SignalNetwork, PackedItDecidesTheSame) {
   EXPECT_TRUE(network->forward(in).values.equal(out.values));
 }
 
-TEST(SignalNetwork, ALightIsTheSameWhoeverElseAsksAndWhateverOtherNetworksAreBesideIt) {
+TEST(SignalNetwork, ALightDoesNotDependOnOtherLightsInTheInput) {
   SignalNetwork network = trained_network(2);
   const torch::NoGradGuard no_grad;
   const GraphBatch both = random_graphs({9, 5}, kLightColumns, 4);

@@ -64,7 +64,7 @@ TEST_F(NodesFaultTest, ALinkThatIsSlowOrCutForAWhileCostsTimeOnly) {
   expect_same_parameters("unbroken", "cut");
 }
 
-TEST_F(NodesFaultTest, ALinkThatIsCutForLongerThanRanksWaitEndsTheJobAndLeavesNothingBehind) {
+TEST_F(NodesFaultTest, ALinkThatIsCutForTooLongEndsTheJobWithoutLeftovers) {
   const Outcome outcome = run_with(
       "nodes.sh cut node1; sleep 11; nodes.sh join node1; "
       "for i in $(seq 80); do [ -n \"$(nodes.sh processes node1)\" ] || break; sleep 0.5; done; "

@@ -69,7 +69,7 @@ TEST(Gae, TerminationHasNoFuture) {
   EXPECT_TRUE(torch::equal(gae(in, 0.5, 0.5), expected));
 }
 
-TEST(Gae, TruncationKeepsTheValueOfTheFinalObservationAndCutsTheRecursion) {
+TEST(Gae, TruncationBootstrapsTheFinalObservationAndCutsTheRecursion) {
   GaeInputs in = one_environment({1, 2, 4}, {0, 2, 4}, {2, 6, 8});
   in.truncated[1][0] = true;
   // differences: 2;  2 + .5 * 6 - 2 = 3;  4
