@@ -25,7 +25,7 @@ class Warp {
   explicit Warp(const std::function<void()>& kernel) : kernel_(kernel) {}
 
   void run();
-  /// Each lane passes a value and receives the value of the lane with the number xor mask.
+  /// Each lane passes a value and receives that of lane (own number xor mask).
   float exchange(float value, unsigned mask);
   [[nodiscard]] unsigned lane() const { return lane_; }
 
