@@ -14,7 +14,7 @@ find_package(Libsumo REQUIRED)
 pkg_check_modules(hdf5 REQUIRED IMPORTED_TARGET hdf5)
 pkg_check_modules(libdeflate REQUIRED IMPORTED_TARGET libdeflate)
 pkg_check_modules(xxhash REQUIRED IMPORTED_TARGET libxxhash)
-if(NOT TRAFFIC_SANITIZER)  # which has an allocator of its own
+if(NOT TRAFFIC_SANITIZER)  # sanitizers have an allocator of their own
   pkg_check_modules(jemalloc REQUIRED IMPORTED_TARGET jemalloc)
 endif()
 

@@ -8,7 +8,7 @@ target_compile_options(traffic_flags INTERFACE -Wall -Wextra -Wshadow -Wconversi
 target_compile_options(traffic_flags INTERFACE
   $<$<NOT:$<STREQUAL:$<TARGET_PROPERTY:TYPE>,SHARED_LIBRARY>>:-fPIE>)
 target_link_options(traffic_flags INTERFACE -Wl,-z,relro,-z,now $<$<STREQUAL:$<TARGET_PROPERTY:TYPE>,EXECUTABLE>:-pie>)
-if(NOT TRAFFIC_SANITIZER)  # which look closer, and do not see into the checked functions of the C library
+if(NOT TRAFFIC_SANITIZER)  # sanitizers check more, but cannot see into the checked functions of the C library
   target_compile_options(traffic_flags INTERFACE -fstack-protector-strong -fstack-clash-protection
     -U_FORTIFY_SOURCE $<$<NOT:$<BOOL:$<TARGET_PROPERTY:TRAFFIC_PLAIN_CODE>>>:-D_FORTIFY_SOURCE=3>)
 endif()

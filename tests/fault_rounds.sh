@@ -29,7 +29,7 @@ round() {
   unshare "${options[@]}" bash -euc '
     own=$1 build=$2; shift 2
     ip link set lo up
-    ip link add eth0 type veth peer name peer0  # SLURM does not listen where there is only a loopback
+    ip link add eth0 type veth peer name peer0  # SLURM does not listen if the loopback is the only interface
     ip address add 192.0.2.1/24 dev eth0
     ip link set eth0 up
     ip link set peer0 up

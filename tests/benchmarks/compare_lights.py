@@ -36,7 +36,7 @@ PACKAGES = ["torch==2.15.0", "sumo-rl==1.4.5", "stable-baselines3==2.9.2", "supe
 EPISODE_S, PERIOD_S, YELLOW_S, MIN_GREEN_S = 900, 5, 3, 5
 DECISIONS = EPISODE_S // PERIOD_S
 SUMO_ARGS = ["--collision.action", "warn", "--collision.mingap-factor", "0"]
-EPISODES, EVAL_EPISODES, EVAL_INTERVAL = 3, 6, 10  # of our training: an iteration, a selection, iterations between two
+EPISODES, EVAL_EPISODES, EVAL_INTERVAL = 3, 6, 10  # our training: per iteration, per selection, iterations between selections
 SAME_EPISODES = {"env.scenarios": "[]", "signals.episodes": EPISODES, "ppo.eval_episodes": EVAL_EPISODES,
                  "ppo.eval_interval": EVAL_INTERVAL, "signals.demand": "[1.0, 1.0]", "env.max_time_s": EPISODE_S, "env.yellow_s": YELLOW_S,
                  "env.min_green_s": MIN_GREEN_S, "env.all_red_s": 0, "rollout.workers": 1, "run.threads_per_rank": 1,
@@ -47,7 +47,7 @@ SAME_EPISODES = {"env.scenarios": "[]", "signals.episodes": EPISODES, "ppo.eval_
 
 ARMS = {"left": (700, {"right": 0.6, "top": 0.25, "bottom": 0.15}), "right": (550, {"left": 0.65, "bottom": 0.2, "top": 0.15}),
         "top": (400, {"bottom": 0.55, "left": 0.25, "right": 0.2}), "bottom": (300, {"top": 0.6, "right": 0.25, "left": 0.15})}
-DRIFT = {"left": (1.2, 0.8, 1.0), "right": (0.9, 1.2, 0.9), "top": (0.8, 1.3, 0.9), "bottom": (1.1, 0.7, 1.2)}  # every five minutes
+DRIFT = {"left": (1.2, 0.8, 1.0), "right": (0.9, 1.2, 0.9), "top": (0.8, 1.3, 0.9), "bottom": (1.1, 0.7, 1.2)}  # factors of the demand, each for five minutes
 
 
 def one_light(folder):
@@ -265,7 +265,7 @@ def delay(args, name, cfg, scratch):
                                 "cpu_s": cpu_s, "save": str(scratch / "peer")})
             for mark in marks["marks"]:
                 written = [*TRIPS, f"{scratch}/SEED.xml"]
-                for seed in seeds:  # none of an evaluation before
+                for seed in seeds:  # removes files of an earlier evaluation
                     (scratch / f"{seed}.xml").unlink(missing_ok=True)
                 peer(args, {**order, "do": "evaluate", "model": mark["model"], "seeds": seeds, "sumo_args": written})
                 found = statistics.mean(tripinfo_delay(scratch / f"{seed}.xml") for seed in seeds)
@@ -300,7 +300,7 @@ def peer_arguments(order, env_module):
             return super().reset(seed=seed, **more)
 
     env_module.SumoEnvironment = Seeded
-    env_module.SumoEnvironmentPZ.render_mode = None  # supersuit asks for it, 1.4.5 has none
+    env_module.SumoEnvironmentPZ.render_mode = None  # supersuit reads it, but sumo-rl 1.4.5 does not define it
     info = order.get("info", False)
     return Seeded, dict(net_file=order["net"], route_file=order["routes"], num_seconds=EPISODE_S, delta_time=PERIOD_S, yellow_time=YELLOW_S,
                         min_green=MIN_GREEN_S, single_agent=order["single"], add_system_info=info, add_per_agent_info=info,
@@ -339,7 +339,7 @@ def peer_vector(order, make, arguments):
 def peer_ppo(order, env):
     from stable_baselines3 import PPO
     from stable_baselines3.common.utils import set_random_seed
-    if order["settings"] == "ours":  # of configs/signals.toml when it was measured; the rate stays, its end is not known
+    if order["settings"] == "ours":  # configs/signals.toml at the time of the measurement, with a constant rate
         more = dict(n_steps=EPISODES * DECISIONS, batch_size=512 if not order["single"] else 180, n_epochs=6, learning_rate=1e-3, gamma=0.95,
                     gae_lambda=0.9, ent_coef=0.01, target_kl=0.05)
     elif order["single"]:  # sumo-rl's ppo_big-intersection.py
@@ -347,7 +347,7 @@ def peer_ppo(order, env):
     else:  # sumo-rl's sb3_grid4x4.py
         more = dict(gamma=0.95, n_steps=256, ent_coef=0.0905168, learning_rate=0.00062211, vf_coef=0.042202, max_grad_norm=0.9,
                     gae_lambda=0.99, n_epochs=5, clip_range=0.3, batch_size=256)
-    set_random_seed(order.get("training_seed", 1))  # PPO(seed=...) would seed the environment, which supersuit's cannot be
+    set_random_seed(order.get("training_seed", 1))  # PPO(seed=...) would also seed the environment, which supersuit's does not support
     return PPO("MlpPolicy", env, device="cpu", **more)
 
 

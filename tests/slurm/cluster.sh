@@ -69,7 +69,7 @@ EOF
 daemons=()
 start_daemon() {  # NAME COMMAND...
   local log="$folder/$1.log"; shift
-  setpriv --pdeathsig TERM "$@" >"$log" 2>&1 </dev/null &  # not even when this script is killed they stay
+  setpriv --pdeathsig TERM "$@" >"$log" 2>&1 </dev/null &  # they end with this script even if it is killed
   daemons+=($!)
 }
 within() {  # SECONDS COMMAND...: whether it succeeds in time
@@ -79,15 +79,14 @@ within() {  # SECONDS COMMAND...: whether it succeeds in time
     sleep 0.2
   done
 }
-no_jobs() { [ -z "$(timeout 5 squeue --noheader)" ]; }  # without an answer, SLURM's commands retry
-                                                        # for minutes
+no_jobs() { [ -z "$(timeout 5 squeue --noheader)" ]; }  # without an answer, squeue retries for minutes
 node_is_idle() { [ "$(timeout 5 sinfo --noheader --format=%T 2>/dev/null | sort -u)" = idle ]; }
 ended() { ! kill -0 "$1" 2>/dev/null; }
 # shellcheck disable=SC2317  # called by the trap
 stop() {
   local code=$? i
   trap '' INT TERM
-  if [ ${#daemons[@]} = $((2 + ${#nodes[@]})) ]; then  # munged outlives the others, which talk to each other through it
+  if [ ${#daemons[@]} = $((2 + ${#nodes[@]})) ]; then  # munged ends last: the others communicate through it
     timeout 5 scancel --user="$(id -un)" || true
     within 20 no_jobs || say "jobs did not end: $(timeout 5 squeue --noheader | tr '\n' ';')"
   fi

@@ -7,7 +7,7 @@ source_dir=$(realpath "$(dirname "$0")/../..")
 programs=$(realpath "$1") slurm=$(realpath "$2")
 folder=$(mktemp -d "${TMPDIR:-/tmp}/traffic_slurm.XXXXXX")
 trap 'rm -rf "$folder"' EXIT
-chmod 755 "$folder"  # munged wants its socket to be reachable
+chmod 755 "$folder"  # munged requires that its socket can be reached
 mkdir "$folder/root" "$folder/cluster"
 cd "$folder/root"  # looks like the repository after a build
 ln -s "$source_dir"/{launch,configs} "$programs/traffic_train" .
