@@ -101,7 +101,7 @@ void NcclCommunicator::check_gpus() {
   for (int r = 0; r < size(); ++r) {
     if (gpus[r] == none) {
       throw ResourceError(
-          "rank {} has no GPU for itself: start no more ranks a node than it has GPUs, or set "
+          "rank {} has no GPU for itself: start no more ranks per node than it has GPUs, or set "
           "run.device = \"cpu\"",
           r);
     }

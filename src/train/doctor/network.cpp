@@ -144,7 +144,7 @@ Finding try_out(const sim::NetworkStudy& study, const config::Config& config, bo
   Finding finding{
       .subject = "run",
       .found = fmt::format(
-          "{:.0f} s{} without control took {}: ocr_all {:.3f}, {:.0f} s of delay a "
+          "{:.0f} s{} without control took {}: ocr_all {:.3f}, {:.0f} s of delay per "
           "vehicle, {} of {} wait to enter{}{}",
           env.time_s(), env.done() ? "" : " of the episode", human_duration(clock.seconds()),
           score.ocr_all(), score.delay_s(), score.waiting, score.departed + score.waiting,

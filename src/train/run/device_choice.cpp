@@ -43,7 +43,7 @@ DeviceChoice decide_device(const DeviceSituation& s) {
   }
   throw ResourceError(
       "run.device = \"{}\": found {} GPUs for {} ranks on this node, expected one for each rank; "
-      "start no more than {} ranks a node, or set run.device = \"cpu\"",
+      "start no more than {} ranks per node, or set run.device = \"cpu\"",
       s.wish, s.num_gpus, s.ranks_on_node, s.num_gpus);
 }
 

@@ -96,8 +96,9 @@ WorldModelTrainer::WorldModelTrainer(const config::Config& config, WorldModelNet
       schedule_(make_schedule(config.train, communicator.size(), total_steps)) {}
 
 StepResult WorldModelTrainer::step(BatchFeeder& batches) {
-  TRAFFIC_CHECK(batches.steps_left() >= accumulation_steps_, "a step of {} batches, {} are left",
-                accumulation_steps_, batches.steps_left());
+  TRAFFIC_CHECK(batches.steps_left() >= accumulation_steps_,
+                "a step needs {} batches, but {} are left", accumulation_steps_,
+                batches.steps_left());
   declare_unused_parameters();
   gradients_.zero();
   StepTotals totals;

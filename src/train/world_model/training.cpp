@@ -134,7 +134,7 @@ std::string WorldModelTraining::batch_text() const {
   const std::int64_t parts = config_.train.accumulation_steps;
   const std::int64_t all = config_.data.batch_size * communicator_.size() * parts;
   return fmt::format(
-      "{} samples: data.batch_size = {} a rank, {} rank{}{}{}", all, config_.data.batch_size,
+      "{} samples: data.batch_size = {} per rank, {} rank{}{}{}", all, config_.data.batch_size,
       communicator_.size(), communicator_.size() == 1 ? "" : "s",
       parts > 1 ? fmt::format(", {} times", parts) : "",
       advice_on_batch(config_.data.batch_size, train_loader_->steps_per_epoch() / parts));
