@@ -1,5 +1,5 @@
-# Every third-party library as an imported target. Debian packages by their own config files or
-# pkg-config; LibTorch and libsumo from the wheels in TRAFFIC_DEPS by the find-modules beside this file.
+# Defines every third-party library as an imported target. Debian packages are found by their own config files or
+# pkg-config; LibTorch and libsumo are found in the wheels in TRAFFIC_DEPS by the find-modules in this folder.
 find_package(PkgConfig REQUIRED)
 find_package(Threads REQUIRED)
 find_package(MPI REQUIRED COMPONENTS C)
@@ -14,7 +14,7 @@ find_package(Libsumo REQUIRED)
 pkg_check_modules(hdf5 REQUIRED IMPORTED_TARGET hdf5)
 pkg_check_modules(libdeflate REQUIRED IMPORTED_TARGET libdeflate)
 pkg_check_modules(xxhash REQUIRED IMPORTED_TARGET libxxhash)
-if(NOT TRAFFIC_SANITIZER)  # which has an allocator of its own
+if(NOT TRAFFIC_SANITIZER)  # sanitizers have an allocator of their own
   pkg_check_modules(jemalloc REQUIRED IMPORTED_TARGET jemalloc)
 endif()
 

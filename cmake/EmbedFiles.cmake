@@ -1,4 +1,4 @@
-# Text files as constants of a C++ source: cmake -DOUT=FILE "-DFILES=a;b" -P EmbedFiles.cmake
+# Embeds text files as constants in a C++ source: cmake -DOUT=FILE "-DFILES=a;b" -P EmbedFiles.cmake
 set(source "// Made by cmake/EmbedFiles.cmake.\n#include \"embedded_pages.h\"\n\n#include <array>\n\n")
 string(APPEND source "namespace traffic::report {\nstd::span<const EmbeddedFile> embedded_pages() {\n")
 list(LENGTH FILES count)
@@ -8,7 +8,7 @@ foreach(file IN LISTS FILES)
   file(READ "${file}" text)
   string(FIND "${text}" ")embedded\"" end)
   if(NOT end EQUAL -1)
-    message(FATAL_ERROR "${file} has the end of a literal in it")
+    message(FATAL_ERROR "${file} contains the end of a raw string literal and cannot be embedded")
   endif()
   string(APPEND source "    {\"${name}\", R\"embedded(${text})embedded\"},\n")
 endforeach()

@@ -1,5 +1,5 @@
 # libsumo from the eclipse-sumo wheel.
-# Input:  SUMO_ROOT (cache), default the wheel in TRAFFIC_DEPS.
+# Input:  SUMO_ROOT (cache), by default the wheel in TRAFFIC_DEPS.
 # Output: target Libsumo::Libsumo, programs SUMO_NETCONVERT and SUMO_NETGENERATE.
 set(SUMO_ROOT "${TRAFFIC_DEPS}/sumo/sumo" CACHE PATH "SUMO: a folder with bin/, include/ and lib64/")
 find_path(LIBSUMO_INCLUDE_DIR libsumo/libsumo.h PATHS "${SUMO_ROOT}/include" NO_DEFAULT_PATH)
@@ -15,6 +15,6 @@ if(Libsumo_FOUND AND NOT TARGET Libsumo::Libsumo)
   add_library(Libsumo::Libsumo INTERFACE IMPORTED)
   target_include_directories(Libsumo::Libsumo SYSTEM INTERFACE "${LIBSUMO_INCLUDE_DIR}")
   target_link_libraries(Libsumo::Libsumo INTERFACE "${LIBSUMO_LIBRARY}")
-  # The wheel's own libraries carry their rpath; only the linker has to be told not to resolve them.
+  # The wheel's own libraries contain their rpath; only the linker must not try to resolve them.
   target_link_options(Libsumo::Libsumo INTERFACE "-Wl,-rpath,${_sumo_lib_dir}" "-Wl,--allow-shlib-undefined")
 endif()

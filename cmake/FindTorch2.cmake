@@ -1,7 +1,7 @@
-# LibTorch without the CUDA toolkit that its own TorchConfig.cmake insists on.
-# Input:  TORCH_ROOT (cache; a folder with include/ and lib/), default the wheel in TRAFFIC_DEPS.
-# Output: target Torch::Torch (CPU; with TRAFFIC_CUDA also the CUDA libraries), with TRAFFIC_CUDA also Nvrtc::Nvrtc,
-#         the compiler of CUDA C++ at run time.
+# Finds LibTorch without the CUDA toolkit, which its own TorchConfig.cmake requires.
+# Input:  TORCH_ROOT (cache; a folder with include/ and lib/), by default the wheel in TRAFFIC_DEPS.
+# Output: target Torch::Torch (for the CPU; with TRAFFIC_CUDA also with the CUDA libraries); with TRAFFIC_CUDA also
+#         Nvrtc::Nvrtc, the run-time compiler for CUDA C++.
 set(TORCH_ROOT "${TRAFFIC_DEPS}/torch/torch" CACHE PATH "LibTorch: a folder with include/ and lib/")
 find_path(TORCH_INCLUDE_DIR torch/version.h PATHS "${TORCH_ROOT}/include/torch/csrc/api/include"
           "${TORCH_ROOT}/include" NO_DEFAULT_PATH)
@@ -28,16 +28,16 @@ if(Torch2_FOUND AND NOT TARGET Torch::Torch)
     "${TORCH_ROOT}/include" "${TORCH_ROOT}/include/torch/csrc/api/include")
   target_link_directories(Torch::Torch INTERFACE "${TORCH_ROOT}/lib")
   target_link_libraries(Torch::Torch INTERFACE "${TORCH_torch_cpu_LIBRARY}" "${TORCH_c10_LIBRARY}")
-  # The OpenMP that torch_cpu has loaded, for the threads of at::parallel_for.
+  # The OpenMP library that torch_cpu has loaded, for the threads of at::parallel_for.
   find_library(TORCH_OPENMP_LIBRARY NAMES libgomp.so.1 gomp PATHS "${TORCH_ROOT}/lib" NO_DEFAULT_PATH REQUIRED)
   target_link_libraries(Torch::Torch INTERFACE "${TORCH_OPENMP_LIBRARY}")
   set(_torch_rpath "${TORCH_ROOT}/lib" "${TORCH_ROOT}/../nvidia/cu13/lib")
   if(TRAFFIC_CUDA)
-    # --no-as-needed: torch_cuda registers its kernels when it is loaded, no symbol of it is named.
+    # --no-as-needed: torch_cuda registers its kernels when it is loaded, but no symbol of it is referenced.
     target_link_libraries(Torch::Torch INTERFACE
       "-Wl,--no-as-needed" "${TORCH_torch_cuda_LIBRARY}" "${TORCH_c10_cuda_LIBRARY}" "-Wl,--as-needed"
       "${TORCH_CUDART_LIBRARY}")
-    # Libraries that torch_cuda needs are found through its own rpath when it is loaded.
+    # torch_cuda finds the libraries that it needs through its own rpath when it is loaded.
     target_link_options(Torch::Torch INTERFACE "-Wl,--allow-shlib-undefined")
     target_include_directories(Torch::Torch SYSTEM INTERFACE "${TORCH_ROOT}/../nvidia/cu13/include")
     target_compile_definitions(Torch::Torch INTERFACE TRAFFIC_CUDA=1)

@@ -1,28 +1,29 @@
-# How a module, a program, a test and a benchmark of this project are declared.
+# Functions that declare the modules, programs, tests and benchmarks of this project.
 
 add_library(traffic_flags INTERFACE)
 target_compile_options(traffic_flags INTERFACE -Wall -Wextra -Wshadow -Wconversion -Winvalid-pch
   $<$<BOOL:${TRAFFIC_WERROR}>:-Werror>)
-# What a mistake with memory must not become: code of somebody else's. tests/hardening.sh looks at what was built.
-# Tables of addresses are filled at the start and then read-only; programs lie at addresses that nobody knows before.
+# Hardening flags, so that a memory error cannot easily be exploited; tests/hardening.sh checks the built programs.
+# Address tables are filled at program start and then made read-only, and programs are loaded at random addresses.
 target_compile_options(traffic_flags INTERFACE
   $<$<NOT:$<STREQUAL:$<TARGET_PROPERTY:TYPE>,SHARED_LIBRARY>>:-fPIE>)
 target_link_options(traffic_flags INTERFACE -Wl,-z,relro,-z,now $<$<STREQUAL:$<TARGET_PROPERTY:TYPE>,EXECUTABLE>:-pie>)
-if(NOT TRAFFIC_SANITIZER)  # which look closer, and do not see into the checked functions of the C library
+if(NOT TRAFFIC_SANITIZER)  # sanitizers check more, but cannot see into the checked functions of the C library
   target_compile_options(traffic_flags INTERFACE -fstack-protector-strong -fstack-clash-protection
     -U_FORTIFY_SOURCE $<$<NOT:$<BOOL:$<TARGET_PROPERTY:TRAFFIC_PLAIN_CODE>>>:-D_FORTIFY_SOURCE=3>)
 endif()
-# at::parallel_for is a template over OpenMP: without this it runs in one thread, whatever their number. ThreadSanitizer
-# does not see how the threads of OpenMP wait for each other; clang, which builds the fuzzers, has no header of it.
+# at::parallel_for is a template over OpenMP: without this flag it runs in one thread, whatever the number of threads.
+# ThreadSanitizer does not understand how OpenMP's threads synchronise; clang, which builds the fuzzers, lacks the
+# OpenMP header.
 if(NOT TRAFFIC_SANITIZER MATCHES "thread" AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
   target_compile_options(traffic_flags INTERFACE -fopenmp)
 endif()
 if(CMAKE_UNITY_BUILD)
-  # Warns of types in unnamed namespaces of included files, which the joined sources are.
+  # This warning concerns types in unnamed namespaces of included files; unity builds include all sources.
   target_compile_options(traffic_flags INTERFACE -Wno-subobject-linkage)
 endif()
 target_include_directories(traffic_flags INTERFACE "${CMAKE_SOURCE_DIR}/include")
-# The torch wheel brings headers of another fmt than the one that we link: ours must be found first.
+# The torch wheel contains headers of another fmt version than the one that we link: ours must be found first.
 find_path(FMT_INCLUDE_DIR fmt/format.h REQUIRED)
 file(MAKE_DIRECTORY "${CMAKE_BINARY_DIR}/fmt_include")
 file(CREATE_LINK "${FMT_INCLUDE_DIR}/fmt" "${CMAKE_BINARY_DIR}/fmt_include/fmt" SYMBOLIC)
@@ -32,7 +33,7 @@ if(TRAFFIC_SANITIZER)
   target_link_options(traffic_flags INTERFACE -fsanitize=${TRAFFIC_SANITIZER})
 endif()
 
-# traffic_precompiled(NAME HEADERS... LIBRARIES...) -> target traffic_NAME_pch: headers precompiled once, for targets to reuse.
+# traffic_precompiled(NAME HEADERS... LIBRARIES...) -> target traffic_NAME_pch: precompiled headers that targets reuse.
 function(traffic_precompiled name)
   cmake_parse_arguments(P "" "" "HEADERS;LIBRARIES" ${ARGN})
   add_library(traffic_${name}_pch OBJECT "${CMAKE_SOURCE_DIR}/cmake/precompiled.cpp")
@@ -40,14 +41,15 @@ function(traffic_precompiled name)
   target_precompile_headers(traffic_${name}_pch PRIVATE ${P_HEADERS})
 endfunction()
 
-# Tests are compiled as they are written: optimising them takes longer than running them. What they test is optimised.
+# Tests are compiled without optimisation: optimising them takes longer than running them. The code that they test is
+# optimised.
 function(_traffic_plain_code target)
   target_compile_options(${target} PRIVATE -O0)
   set_target_properties(${target} PROPERTIES TRAFFIC_PLAIN_CODE ON)
 endfunction()
 
-# For every target that is declared with TORCH. Not torch/torch.h: its templates are instantiated again in every file,
-# which takes three times as long to compile.
+# The precompiled headers of every target declared with TORCH. torch/torch.h is not among them: its templates would be
+# instantiated in every file, which triples the compile time.
 set(torch_headers <torch/types.h> <torch/utils.h>)
 traffic_precompiled(torch HEADERS ${torch_headers} LIBRARIES Torch::Torch)
 if(TRAFFIC_TESTS)
@@ -58,14 +60,14 @@ if(TRAFFIC_TESTS)
   _traffic_plain_code(traffic_torch_test_pch)
 endif()
 
-# PCH: torch, or torch_test
+# PCH: torch or torch_test.
 function(_traffic_use_torch target visibility pch)
   target_link_libraries(${target} ${visibility} Torch::Torch)
   target_precompile_headers(${target} REUSE_FROM traffic_${pch}_pch)
 endfunction()
 
 # traffic_module(NAME SOURCES a.cpp ... [DEPENDS targets...] [PRIVATE_DEPENDS targets...] [TORCH] [TARGET target])
-# -> static library traffic_NAME, or TARGET where a program has that name
+# -> static library traffic_NAME, or TARGET if a program has that name
 function(traffic_module name)
   cmake_parse_arguments(M "TORCH" "TARGET" "SOURCES;DEPENDS;PRIVATE_DEPENDS" ${ARGN})
   set(target traffic_${name})
@@ -85,8 +87,8 @@ function(traffic_module name)
   endif()
 endfunction()
 
-# The repository's links to programs, which the README types, lead to the build that this machine is for: that for GPUs
-# where there are some.
+# The symbolic links to programs in the repository, which the README's commands use, point to the build preset for this
+# machine: the one for GPUs if there are any.
 execute_process(COMMAND "${CMAKE_SOURCE_DIR}/launch/preset.sh" OUTPUT_VARIABLE TRAFFIC_PRESET_OF_MACHINE
   OUTPUT_STRIP_TRAILING_WHITESPACE COMMAND_ERROR_IS_FATAL ANY)
 set(TRAFFIC_GPU FALSE)
@@ -99,7 +101,7 @@ if(NOT TRAFFIC_SANITIZER AND (TRAFFIC_GPU OR NOT (TRAFFIC_CUDA OR TRAFFIC_PRESET
 endif()
 
 # traffic_program(NAME SOURCES ... DEPENDS ... [LINK_AT path-under-the-repository] [TORCH])
-# LINK_AT: where the repository gets a symbolic link to the program.
+# LINK_AT: place of a symbolic link to the program in the repository.
 function(traffic_program name)
   cmake_parse_arguments(P "TORCH" "LINK_AT" "SOURCES;DEPENDS" ${ARGN})
   add_executable(${name} ${P_SOURCES})
@@ -114,14 +116,14 @@ function(traffic_program name)
   endif()
 endfunction()
 
-# Tests that need a GPU are always built where there is CUDA, and known to ctest where there is a GPU. Others start whole
-# programs with more ranks than there may be GPUs: GPUs are hidden from them.
+# Tests that need a GPU are always built if CUDA is enabled, and registered with ctest if the machine has a GPU. GPUs
+# are hidden from all other tests, because these may start more ranks than there are GPUs.
 if(TRAFFIC_CUDA AND NOT TRAFFIC_GPU)
   message(STATUS "No GPU on this machine: tests with the label gpu are built, but left out by ctest")
 endif()
 
 # traffic_test(MODULE SOURCES ... DEPENDS ... [TORCH] [GPU] [MPI n ...] [LABELS ...] [TIMEOUT s])
-# -> program test_MODULE; run by ctest once, or with MPI once for each number of ranks; with GPU only where there is one.
+# -> program test_MODULE. ctest runs it once, or with MPI once for each number of ranks; with GPU only if there is one.
 function(traffic_test name)
   cmake_parse_arguments(T "TORCH;GPU" "TIMEOUT" "SOURCES;DEPENDS;MPI;LABELS" ${ARGN})
   if(NOT TRAFFIC_TESTS)

@@ -1,10 +1,11 @@
 #!/usr/bin/env bash
-# Runs every test that makes faults happen (ctest -L fault) over and over, and counts what failed and what hung.
+# Runs every fault test (ctest -L fault) repeatedly, and counts failures and hangs.
 # Usage: tests/fault_rounds.sh ROUNDS [LANES] [CTEST ARGUMENT...]      e.g. tests/fault_rounds.sh 20 2 -R rollout_faults
-# Lanes are rounds at a time. Each has processes, network, /tmp, /dev/shm and a view of build/release of its own, so that
-# what one leaves behind or kills is not another's; on two cores two keep the machine busy, for tests wait for deadlines.
-# A line a round, logs in build/fault_rounds/; exit code 1 if anything failed. An empty file build/fault_rounds/stop ends it
-# after the rounds that run.
+# LANES is the number of rounds at a time. Each round has its own processes, network, /tmp, /dev/shm and view of
+# build/release, so that rounds do not affect each other. On two cores two lanes keep the machine busy, because tests
+# wait for deadlines.
+# Prints one line per round; logs are in build/fault_rounds/; the exit code is 1 if anything failed. An empty file
+# build/fault_rounds/stop ends it after the running rounds.
 set -euo pipefail
 root=$(cd "$(dirname "$0")/.." && pwd)
 
@@ -19,7 +20,7 @@ mkdir -p "$logs"
 options=(--net --uts --ipc --mount --pid --fork --kill-child --mount-proc)
 [ "$(id -u)" = 0 ] || options+=(--user --map-root-user)
 
-# round NUMBER CTEST-ARGUMENT...: in a build tree of its own, which goes with it
+# round NUMBER CTEST-ARGUMENT...: runs in a build tree of its own, which is removed afterwards
 round() {
   local number=$1 log="$logs/$1.log" begun=$SECONDS own; shift
   own=$(mktemp -d "${TMPDIR:-/tmp}/fault_round.XXXXXX")
@@ -28,7 +29,7 @@ round() {
   unshare "${options[@]}" bash -euc '
     own=$1 build=$2; shift 2
     ip link set lo up
-    ip link add eth0 type veth peer name peer0  # SLURM does not listen where there is only a loopback
+    ip link add eth0 type veth peer name peer0  # SLURM does not listen if the loopback is the only interface
     ip address add 192.0.2.1/24 dev eth0
     ip link set eth0 up
     ip link set peer0 up
@@ -47,7 +48,7 @@ round() {
   [ -z "$failed" ]
 }
 
-# lane NUMBER CTEST-ARGUMENT...: every lanes-th round
+# lane NUMBER CTEST-ARGUMENT...: runs every lanes-th round
 lane() {
   local first=$1 status=0 i; shift
   for ((i = first; i <= rounds; i += lanes)); do

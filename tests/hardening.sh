@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Looks at programs that were built: position independent, tables of addresses read-only, no stack that is executed, the
-# stack guarded and the C library's functions checked. Usage: tests/hardening.sh BUILD
+# Checks the hardening of built programs: position independent, read-only address tables, no executable stack, a stack
+# guard, and checked functions of the C library. Usage: tests/hardening.sh BUILD
 set -euo pipefail
 build=$1
 export LC_ALL=C
@@ -13,21 +13,21 @@ for program in "$build"/bin/*; do
   head=$(readelf --file-header --program-headers --dynamic --wide "$program")
   symbols=$(readelf --dyn-syms --wide "$program")
   [[ $head == *"DYN (Position-Independent"* ]] || bad "$program" "not position independent (-pie)"
-  [[ $head == *GNU_RELRO* && $head == *BIND_NOW* ]] || bad "$program" "addresses stay writable (-z relro -z now)"
-  grep -qE 'GNU_STACK .* RW +0x' <<<"$head" || bad "$program" "its stack may be executed"
-  [[ $symbols == *__stack_chk_fail* ]] || bad "$program" "no guard on the stack (-fstack-protector-strong)"
+  [[ $head == *GNU_RELRO* && $head == *BIND_NOW* ]] || bad "$program" "address tables stay writable (-z relro -z now)"
+  grep -qE 'GNU_STACK .* RW +0x' <<<"$head" || bad "$program" "the stack is executable"
+  [[ $symbols == *__stack_chk_fail* ]] || bad "$program" "no stack guard (-fstack-protector-strong)"
 done
 [ $looked_at -gt 0 ] || { echo "no programs in $build/bin"; exit 1; }
-# Small ones call nothing that could be checked.
+# Small programs call no function that could be checked, so this looks at traffic_train.
 checked=$(readelf --dyn-syms --wide "$build/bin/traffic_train" | grep -cE '__(mem|str|read|sn?printf|vsn?printf|fprintf)[a-z]*_chk' || true)
 [ "$checked" -gt 0 ] || bad "$build/bin/traffic_train" "no checked function of the C library (-D_FORTIFY_SOURCE)"
-# What leaves no trace in a program: how every source of our own was compiled; protoc's is not ours. Tests are not optimised,
-# without which no function is checked.
+# Some flags leave no trace in a program, so check how every source of ours was compiled; the sources that protoc
+# generates are not ours. Tests are compiled without optimisation, without which no function is checked.
 for flag in -fstack-clash-protection -fstack-protector-strong -D_FORTIFY_SOURCE=3; do
   without=$(grep '"command"' "$build/compile_commands.json" | grep -v -e _proto.dir -e ' -O0 ' | grep -vc -e "$flag" || true)
   [ "$without" = 0 ] || bad "$build/compile_commands.json" "$without sources without $flag"
 done
 unoptimised=$(grep '"command"' "$build/compile_commands.json" | grep -e ' -O0 ' | grep -vcE -e ' -o (tests/|CMakeFiles/traffic_(torch_)?test_pch)' || true)
 [ "$unoptimised" = 0 ] || bad "$build/compile_commands.json" "$unoptimised sources of programs are not optimised"
-if [ $status = 0 ]; then echo "$looked_at programs looked at, $checked checked functions in traffic_train"; fi
+if [ $status = 0 ]; then echo "$looked_at programs checked, $checked checked functions in traffic_train"; fi
 exit $status

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Launcher of the compiler in the preset `alone`: reads a source as it would be compiled and leaves an empty object, for
-# ninja to know. Headers are precompiled for real.
+# Replaces the compiler in the preset `alone`: checks a source as it would be compiled and writes an empty object for
+# ninja. Headers are precompiled for real.
 set -euo pipefail
 case " $* " in *" -x c++-header "*) exec "$@" ;; esac
 "$@" -fsyntax-only

@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-"""Trains phase 2 for a while and breaks something every few seconds; then says what that cost.
+"""Trains phase 2 for a while, causes a fault every few seconds, and reports the cost of the faults.
 
 Usage: tests/soak.py [--minutes 30] [--every 20] [--seed 1] [--keep DIR]
 
-Simulations are killed and stopped, once in a while a rank or a rollout worker, whereupon launch/restart.sh begins the job
-again. What that costs is told by comparing all of the time with the second half of each pause between two faults, in
-which the training runs untouched: machine and policy change over the minutes, and so they are the same in both. It fails
-(exit code 1) if the job ends by itself, if a process or a file in /dev/shm is left, or if memory, descriptors or threads
-of the ranks grow. Everything in it belongs to processes that it has started itself.
+Simulations are killed and stopped; now and then also a rank or a rollout worker, after which launch/restart.sh starts the
+job again. The cost is the ratio between the rate over the whole time and the rate in the second half of each pause between
+two faults, in which the training runs undisturbed. Machine and policy change over the minutes, and this comparison has both
+in the same state. The test fails (exit code 1) if the job ends by itself, if a process or a file in /dev/shm is left behind,
+or if memory, descriptors or threads of the ranks grow. It touches only processes that it has started itself.
 """
 import argparse
 import json
@@ -31,7 +31,7 @@ FAULTS = {'kill a simulation': 12, 'stop a simulation': 6, 'kill all simulations
 
 
 def children_of(root):
-    """Processes below root: {pid: (name, state)}."""
+    """Descendant processes of root: {pid: (name, state)}."""
     parents, facts = {}, {}
     for entry in os.listdir('/proc'):
         if not entry.isdigit():
@@ -58,7 +58,7 @@ def named(job, name):
 
 
 def usage(pid):
-    """Resident MB, open descriptors and threads of a process, or None if it is gone."""
+    """Resident MB, open descriptors and threads of a process, or None if it has ended."""
     try:
         with open(f'/proc/{pid}/status') as file:
             status = dict(line.split(':', 1) for line in file)
@@ -77,7 +77,7 @@ def start(run_dir, cache):
 
 
 def progress(run_dir):
-    """Control steps so far."""
+    """Number of control steps so far."""
     steps = 0
     try:
         with open(f'{run_dir}/metrics.jsonl') as file:
@@ -100,7 +100,7 @@ def wait_for_progress(job, run_dir, limit_s=300):
 
 
 def stop(job):
-    """As a scheduler stops it. Returns its exit code and who is left 5 s later."""
+    """Stops the job like a scheduler. Returns its exit code and the processes that are left after 5 s."""
     pids = list(children_of(job.pid))
     job.send_signal(signal.SIGUSR1)
     try:
@@ -114,7 +114,7 @@ def stop(job):
 
 
 def break_something(job, chance, fault):
-    """Returns whether there was something to break."""
+    """Returns whether there was a process to break."""
     name = {'kill a rank': 'traffic_train', 'kill the rollout worker': 'rollout_worker'}.get(fault, 'sumo_env')
     victims = named(job, name)
     if not victims:
@@ -129,7 +129,7 @@ def break_something(job, chance, fault):
 
 
 class Soak:
-    """A training that is watched: samples of the ranks [(pid, age_s, MB, fds, threads)] and the faults so far."""
+    """A monitored training: samples of the ranks [(pid, age_s, MB, fds, threads)] and the faults so far."""
 
     def __init__(self, folder, chance):
         self.run_dir = f'{folder}/run'
@@ -140,7 +140,7 @@ class Soak:
         wait_for_progress(self.job, self.run_dir)
 
     def run(self, seconds, every_s):
-        """Control steps a second of the time to come, with a fault every so often: (all in all, while untouched)."""
+        """Runs for this time with a fault at this interval. Returns control steps per second: (in total, while undisturbed)."""
         begun, steps = time.monotonic(), progress(self.run_dir)
         next_fault = begun + every_s
         rested, untouched = None, [0, 0.0]  # where the second half of the pause began; steps and seconds of these halves
@@ -170,7 +170,7 @@ class Soak:
                 self.samples.append((pid, now - self.ages.setdefault(pid, now), *found))
 
     def end(self):
-        """Returns the processes that are left."""
+        """Returns the processes that are left behind."""
         code, left = stop(self.job)
         if code != 75:
             sys.exit(f'[soak] stopped with exit code {code}, expected 75; see {self.run_dir}.log')
@@ -178,7 +178,7 @@ class Soak:
 
 
 def growth(samples, column):
-    """Of the rank that grew most from its second minute on: its last third's median less its first third's."""
+    """Growth of the rank that grew most after its second minute: the median of the last third minus that of the first third."""
     grown = []
     for rank in {sample[0] for sample in samples}:
         values = [sample[column] for sample in samples if sample[0] == rank and sample[1] > 60]

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Reads every source by itself. What users run is built from joined sources, where a missing include goes unnoticed.
-# Usage: tests/without_unity.sh [FOLDER...]      (default: src data_prep; any that has a CMakeLists.txt, as tests/train)
+# Checks every source by itself. Users build joined sources (unity builds), in which a missing include goes unnoticed.
+# Usage: tests/without_unity.sh [FOLDER...]      (default: src data_prep; also other folders with a CMakeLists.txt, such as tests/train)
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -11,4 +11,4 @@ within=$(IFS='|'; echo "${folders[*]%/}")
 mapfile -t objects < <(ninja -C build/alone -t targets all | sed -nE "s#^(($within)/.*\.o): CXX_.*#\1#p")
 [ ${#objects[@]} -gt 0 ] || { echo "[without_unity] no sources in: ${folders[*]}" >&2; exit 2; }
 ./launch/build.sh alone "${objects[@]}"
-echo "[without_unity] ${#objects[@]} sources read"
+echo "[without_unity] ${#objects[@]} sources checked"

@@ -1,4 +1,4 @@
-/// Tensors that live in memory shared by the ranks of a node.
+/// Tensors in memory that the ranks of a node share.
 #pragma once
 
 #include <cstddef>
@@ -11,11 +11,11 @@
 
 namespace traffic::comm {
 
-/// Where a tensor lies: the same on all ranks.
+/// Position of a tensor in an arena; the same on all ranks.
 struct ArenaPlace {
   std::uint64_t arena;
   std::uint64_t offset;
-  std::byte* segment;  ///< local rank 0's part; the others follow
+  std::byte* segment;  ///< local rank 0's part; the parts of the other ranks follow
   std::size_t bytes_per_rank;
 
   [[nodiscard]] std::byte* of(int local_rank) const {
@@ -23,13 +23,13 @@ struct ArenaPlace {
   }
 };
 
-/// Knows the arenas whose tensors are still alive.
+/// The arenas whose tensors are still alive.
 class ArenaRegistry {
  public:
-  /// @return the arena's number, from 1
+  /// @return the number of the arena, counted from 1
   std::uint64_t add(const std::shared_ptr<NodeMemory>& segment, int local_rank,
                     std::size_t bytes_per_rank);
-  /// The arena that holds all of [data, data + bytes) of this rank.
+  /// Finds the arena of this rank that contains all of [data, data + bytes).
   [[nodiscard]] std::optional<ArenaPlace> find(const void* data, std::size_t bytes) const;
 
  private:

@@ -11,8 +11,8 @@
 
 namespace traffic::comm {
 
-/// Called by autograd when it has added a parameter's gradient: on the CPU in the thread that
-/// called backward, for CUDA tensors in a thread of the device while the caller waits.
+/// Autograd calls the hook after it has added a parameter's gradient. On the CPU it does so in the
+/// thread that called backward; for CUDA tensors in a device thread while the caller waits.
 class BucketReduction::ReadyHook final : public torch::autograd::PostAccumulateGradHook {
  public:
   ReadyHook(BucketReduction& reduction, std::size_t parameter)
@@ -85,7 +85,7 @@ void BucketReduction::launch(const std::vector<std::size_t>& buckets) {
 void BucketReduction::reduce(const Bucket& bucket) const {
   const at::NoGradGuard no_grad;
   const at::Tensor part = gradients_.flat().narrow(0, bucket.offset, bucket.numel);
-  // Scaled before a cast: the average is in the range of the gradients, their sum may not be.
+  // Scale before the cast: the average is within the range of the gradients, their sum may not be.
   if (scale_ != 1.0) part.mul_(scale_);
   if (!compressed_.defined()) return communicator_.all_reduce(part);
   const at::Tensor half = compressed_.narrow(0, bucket.offset, bucket.numel);

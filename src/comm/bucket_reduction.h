@@ -1,4 +1,4 @@
-/// Reduces a gradient arena in buckets while backward goes on.
+/// Reduces a gradient arena in buckets while backward is running.
 #pragma once
 
 #include <memory>
@@ -12,23 +12,24 @@
 
 namespace traffic::comm {
 
-/// Hooks on the parameters tell when autograd has added a gradient to the arena; a complete bucket
-/// is scaled and reduced on the side stream. The order of the buckets is that of the arena from its
-/// end in the first pass, then the one in which they became complete in it on rank 0.
+/// Hooks on the parameters report when autograd has added a gradient to the arena. A complete
+/// bucket is scaled and reduced on the side stream. In the first backward pass the buckets are
+/// reduced in the order of the arena from its end; in later passes in the order in which they
+/// became complete on rank 0 in the first.
 class BucketReduction {
  public:
-  /// @param compressed a tensor as long as the arena in a half type, or undefined
+  /// @param compressed a tensor of the arena's length in a 16-bit type, or undefined
   BucketReduction(Communicator& communicator, GradientArena& gradients, at::Tensor compressed,
                   std::unique_ptr<SideStream> side, double bucket_cap_mb);
-  /// The parameters keep no hooks.
+  /// Removes the hooks from the parameters.
   ~BucketReduction();
   BucketReduction(const BucketReduction&) = delete;
   BucketReduction& operator=(const BucketReduction&) = delete;
 
   void declare_unused(const std::vector<std::string>& names);
-  /// From here on gradients are multiplied by scale and reduced as they come.
+  /// From now on each gradient is multiplied by scale and reduced as soon as it is complete.
   void start(double scale);
-  /// Reduces what is left; the arena is the sum over ranks then.
+  /// Reduces the remaining buckets; afterwards the arena contains the sum over ranks.
   void finish();
 
  private:
@@ -47,7 +48,8 @@ class BucketReduction {
   double scale_ = 1.0;
   bool running_ = false;
   bool has_order_ = false;
-  std::unique_ptr<SideStream> side_;  ///< last, so that its work ends before what it uses
+  std::unique_ptr<SideStream> side_;  ///< declared last: its work must end before the members that
+                                      ///< it uses are destroyed
 };
 
 }  // namespace traffic::comm

@@ -82,7 +82,7 @@ double Communicator::all_reduce_scalar(double value, ReduceOp op) {
 }
 
 void Communicator::all_agree(std::uint64_t hash, const std::string& what) {
-  // The bits of the hash as the signed type that tensors have.
+  // Reinterpret the hash as the signed integer type that tensors support.
   const at::Tensor mine = at::scalar_tensor(static_cast<std::int64_t>(hash), at::kLong);
   const at::Tensor all = all_gather(mine);
   const std::int64_t* hashes = all.const_data_ptr<std::int64_t>();

@@ -9,7 +9,7 @@
 namespace traffic::comm {
 namespace {
 
-constexpr std::int64_t kAlignment = 16;  ///< elements: 64 bytes of float32
+constexpr std::int64_t kAlignment = 16;  ///< in elements: 64 bytes of float32
 
 std::int64_t align(std::int64_t offset) {
   return (offset + kAlignment - 1) / kAlignment * kAlignment;

@@ -19,7 +19,7 @@ Compression parse_compression(std::string_view name) {
 }
 
 double clip_factor(double grad_norm, double clip_norm) {
-  constexpr double kEps = 1e-6;  // as in torch.nn.utils.clip_grad_norm_
+  constexpr double kEps = 1e-6;  // same value as in torch.nn.utils.clip_grad_norm_
   return grad_norm > clip_norm ? clip_norm / (grad_norm + kEps) : 1.0;
 }
 
@@ -58,7 +58,7 @@ double GradientReducer::before_backward(double local_weight, double loss_scale) 
   return unit_weight_ == 0.0 ? 0.0 : local_weight / unit_weight_ * loss_scale;
 }
 
-/// What this rank's sum of gradients is multiplied with. Collective.
+/// Factor for this rank's sum of gradients. Collective.
 double GradientReducer::total_scale() {
   const double total = communicator_.all_reduce_scalar(weight_);
   if (total == 0.0) return 0.0;
@@ -102,7 +102,7 @@ double GradientReducer::reduce_full(double scale) {
 
 double GradientReducer::reduce_compressed(double scale) {
   const at::Tensor& flat = gradients_.flat();
-  // Scaled before the cast: the average is in the range of the gradients, their sum may not be.
+  // Scale before the cast: the average is within the range of the gradients, their sum may not be.
   flat.mul_(scale);
   compressed_.copy_(flat);
   communicator_.all_reduce(compressed_);

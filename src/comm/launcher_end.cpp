@@ -10,10 +10,10 @@
 namespace traffic::comm {
 namespace {
 
-/// In a process forked from one with threads: system calls only.
+/// Runs in a process that was forked from one with threads, so it may only make system calls.
 [[noreturn]] void wait_and_kill(int launcher, double patience_s) {
   setsid();
-  // mpirun waits for the ends of the pipes that this process has inherited.
+  // mpirun waits until all copies of the pipes that this process has inherited are closed.
   if (launcher > 0) close_range(0, static_cast<unsigned>(launcher) - 1, 0);
   close_range(static_cast<unsigned>(launcher) + 1, ~0U, 0);
   pollfd ended{.fd = launcher, .events = POLLIN, .revents = 0};

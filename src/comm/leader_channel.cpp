@@ -15,11 +15,11 @@ namespace {
 
 constexpr int kDataTag = 7101;
 constexpr int kFailureTag = 7102;
-/// Longer messages would wait for the receiver's word first, which comes behind the data on the
-/// same connection: a link that is busy both ways idles a third of the time. 64 KiB with MPI's
-/// header is where Open MPI begins to ask.
+/// MPI sends longer messages only after the receiver has granted permission. The permission queues
+/// behind the data on the same connection, so a link that is busy in both directions would idle a
+/// third of the time. Open MPI asks for permission from 64 KiB on, its header included.
 constexpr std::size_t kMessageBytes = std::size_t{60} << 10;
-constexpr double kReportS = 0.2;  ///< for handing a failure report to MPI
+constexpr double kReportS = 0.2;  ///< time for handing a failure report to MPI
 
 }  // namespace
 
@@ -65,7 +65,7 @@ void LeaderChannel::send(const std::byte* data, std::size_t bytes, int peer) {
 
 void LeaderChannel::start_receive(std::vector<Transfer>& transfers, std::span<std::byte> data,
                                   int peer, int tag) const {
-  do {  // a message at least
+  do {  // at least one message
     const std::size_t bytes = std::min(data.size(), kMessageBytes);
     Transfer& transfer = transfers.emplace_back(Transfer{MPI_REQUEST_NULL, peer, true});
     TRAFFIC_MPI(MPI_Irecv(data.data(), static_cast<int>(bytes), MPI_BYTE, peer, tag, comm_.get(),
@@ -196,7 +196,7 @@ void LeaderChannel::fail(const std::string& message) noexcept {
   transfers_.clear();
   for (Piece& piece : pieces_) piece.transfers.clear();
   const MPI_Comm comm = comm_.get();
-  comm_.release();  // messages may still be under way: its number must not be used again
+  comm_.release();  // messages may still be in flight: MPI must not reuse the communicator's number
   if (was_told) return;
   std::memcpy(report_.data(), message.data(), std::min(message.size(), report_.size() - 1));
   std::vector<MPI_Request> requests;

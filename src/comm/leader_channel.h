@@ -1,8 +1,8 @@
-/// How the leaders of nodes (the lowest rank of each) talk to each other: MPI messages, polled with
-/// a back-off, so that a leader that does not come is noticed. A reduction is cut in pieces and
-/// each piece in as many ranges as there are leaders; every leader gets all parts of its range,
-/// makes their sum in the order of sum_plan.h and sends it to the others. A few pieces are under
-/// way at a time, so that the link is busy while a leader adds.
+/// Communication between the leaders of nodes (the lowest rank of each): MPI messages, polled with
+/// a back-off, so that a missing leader is detected. A reduction is cut into pieces, and each piece
+/// into as many ranges as there are leaders. Every leader receives all parts of its range, sums
+/// them in the order of sum_plan.h and sends the sum to the others. A few pieces are in flight at a
+/// time, so that the link is busy while a leader adds.
 #pragma once
 
 #include <array>
@@ -23,38 +23,41 @@ namespace traffic::comm {
 
 class LeaderChannel {
  public:
-  /// Collective over them.
-  /// @param comm the leaders; its rank n is leaders[n], the leader of node n
-  /// @param plan what all_reduce sums, and in which order
-  /// @param node the leader's own node, asked for failures while waiting; must outlive this
+  /// Collective over the leaders.
+  /// @param comm communicator of the leaders; its rank n is leaders[n], the leader of node n
+  /// @param plan which parts all_reduce sums, and in which order
+  /// @param node channel of the leader's own node, checked for failures while waiting; must outlive
+  ///   this object
   LeaderChannel(MpiComm comm, std::vector<int> leaders, int node_index, SumPlan plan,
                 const NodeChannel& node);
   ~LeaderChannel();
   LeaderChannel(const LeaderChannel&) = delete;
   LeaderChannel& operator=(const LeaderChannel&) = delete;
 
-  // All throw CommError naming the leader that is missing, is in another operation, or reported a
+  // All functions throw a CommError that names the leader that is missing, is in another operation,
+  // or has reported a failure.
   // failure.
 
-  /// Meets the other leaders and compares headers; to be called before the data of an operation.
+  /// Meets the other leaders and compares headers. Call it before the data of an operation are
+  /// exchanged.
   void agree(const OpHeader& header, const Deadline& deadline);
-  /// @param parts the sums of this node's parts of the plan, in its order; are written to
-  /// @param result where their sum with all other nodes' parts goes; may be the first part
+  /// @param parts sums of this node's parts of the plan, in the order of the plan; overwritten
+  /// @param result receives the sum including all other nodes' parts; may be the first part
   void all_reduce(std::span<std::byte* const> parts, std::byte* result, std::int64_t bytes,
                   const OpHeader& header, const Deadline& deadline);
-  /// In place; at most the stage of a node.
+  /// In place; the data must fit into the stage of a node.
   void broadcast(std::byte* data, std::size_t bytes, int root_node, const OpHeader& header,
                  const Deadline& deadline);
-  /// Concatenates the leaders' bytes in the order of nodes.
-  /// @param bytes_of_node how many each of them brings
+  /// Concatenates the bytes of all leaders in the order of nodes.
+  /// @param bytes_of_node [nodes] number of bytes that each leader contributes
   std::vector<std::byte> all_gather(const std::byte* mine,
                                     std::span<const std::size_t> bytes_of_node,
                                     const OpHeader& header, const Deadline& deadline);
 
-  /// Lets the other leaders stop waiting, with this text, and gives the connection up.
+  /// Makes the other leaders stop waiting and fail with this text, and abandons the connection.
   void fail(const std::string& message) noexcept;
 
-  /// Seconds spent waiting for other leaders and their data; for any thread.
+  /// Seconds spent waiting for other leaders and their data. Any thread may call it.
   [[nodiscard]] double waited_s() const { return waited_s_.load(std::memory_order_relaxed); }
 
  private:
@@ -66,7 +69,7 @@ class LeaderChannel {
     bool is_receive;
   };
 
-  /// A piece of a reduction under way.
+  /// One piece of a reduction in progress.
   struct Piece {
     enum class State { kIdle, kScatters, kGathers };
     State state = State::kIdle;
@@ -82,14 +85,15 @@ class LeaderChannel {
     std::int64_t element;
   };
   static constexpr std::size_t kPiecesAtOnce = 4;
-  /// Data keeps coming: the socket's buffers run dry in less than the usual back-off's millisecond.
+  /// While data keep arriving, the socket's buffers run dry in less than the usual back-off of a
+  /// millisecond.
   static constexpr int kLongestSleepUs = 50;
 
   void receive(std::byte* data, std::size_t bytes, int peer);
   void send(const std::byte* data, std::size_t bytes, int peer);
   void finish(const OpHeader& header, const Deadline& deadline);
   void throw_if_failed();
-  /// @return whether all are done; those that are not stay
+  /// Removes the finished transfers. @return whether all are finished
   static bool test(std::vector<Transfer>& transfers);
   void start_receive(std::vector<Transfer>& transfers, std::span<std::byte> data, int peer,
                      int tag) const;
@@ -107,7 +111,7 @@ class LeaderChannel {
   std::vector<int> leaders_;
   int node_index_;
   SumPlan plan_;
-  std::vector<std::vector<std::size_t>> parts_of_node_;  ///< [nodes] indices of the plan's parts
+  std::vector<std::vector<std::size_t>> parts_of_node_;  ///< [nodes] indices into the plan's parts
   const NodeChannel& node_;
   std::array<Piece, kPiecesAtOnce> pieces_;
   std::vector<Transfer> transfers_;
@@ -115,8 +119,8 @@ class LeaderChannel {
   std::vector<OpHeader> headers_;  ///< [nodes]
   std::vector<HostName> hosts_;    ///< [nodes]
   OpHeader own_header_;
-  Text reported_{};  ///< a failure that another leader reported
-  Text report_{};    ///< this leader's own
+  Text reported_{};  ///< failure that another leader has reported
+  Text report_{};    ///< failure that this leader reports
   MPI_Request listener_ = MPI_REQUEST_NULL;
   bool failed_ = false;
   std::atomic<double> waited_s_ = 0.0;

@@ -1,4 +1,4 @@
-// The reductions of LeaderChannel.
+// The reduction functions of LeaderChannel.
 #include <algorithm>
 #include <utility>
 
@@ -8,10 +8,10 @@
 namespace traffic::comm {
 namespace {
 
-constexpr int kPieceTag = 7110;  ///< and two for each piece under way
-/// Of a piece, for each leader: large enough for the link, small enough to overlap.
+constexpr int kPieceTag = 7110;  ///< first of two tags for each piece in flight
+/// Bytes of a piece per leader: large enough to use the link well, small enough to overlap.
 constexpr std::int64_t kRangeBytes = std::int64_t{1} << 20;
-constexpr std::int64_t kLargestPieceBytes = std::int64_t{1} << 24;  ///< bounds the buffers
+constexpr std::int64_t kLargestPieceBytes = std::int64_t{1} << 24;  ///< limits the buffers
 
 struct Range {
   std::int64_t begin;
@@ -19,7 +19,7 @@ struct Range {
   [[nodiscard]] std::size_t size() const { return static_cast<std::size_t>(end - begin); }
 };
 
-/// The range of a piece that a leader sums; in bytes.
+/// The range of a piece that a leader sums, in bytes.
 Range range_of(std::int64_t bytes, std::int64_t element, std::size_t leader, std::size_t leaders) {
   const auto cut = [&](std::size_t i) {
     return bytes / element * static_cast<std::int64_t>(i) / static_cast<std::int64_t>(leaders) *
@@ -46,7 +46,7 @@ void LeaderChannel::all_reduce(std::span<std::byte* const> parts, std::byte* res
     for (std::size_t slot = 0; slot < pieces_.size(); ++slot) {
       if (pieces_[slot].state != Piece::State::kIdle) moved = advance(slot, what) || moved;
     }
-    // The same piece in the same slot everywhere: messages are told apart by it.
+    // A piece must use the same slot on every leader, because the slot identifies its messages.
     for (std::size_t slot = num_pieces % pieces_.size();
          begun < bytes && pieces_[slot].state == Piece::State::kIdle;
          slot = ++num_pieces % pieces_.size()) {
@@ -81,7 +81,8 @@ bool LeaderChannel::advance(std::size_t slot, const Reducing& what) {
   return true;
 }
 
-/// This node's parts of every other leader's range go there, the other nodes' of this one's come.
+/// Sends this node's parts of every other leader's range to that leader, and receives the other
+/// nodes' parts of this leader's range.
 void LeaderChannel::scatter(Piece& piece, std::size_t slot, const Reducing& what) {
   piece.state = Piece::State::kScatters;
   const int tag = kPieceTag + 2 * static_cast<int>(slot);
@@ -89,7 +90,7 @@ void LeaderChannel::scatter(Piece& piece, std::size_t slot, const Reducing& what
   const auto self = static_cast<std::size_t>(node_index_);
   const Range own = range_of(piece.bytes, what.element, self, n);
   piece.inbox.resize(own.size() * plan_.parts.size());
-  for (std::size_t step = 1; step < n; ++step) {  // not all to the same one first
+  for (std::size_t step = 1; step < n; ++step) {  // no two send to the same one
     const std::size_t from = (self + n - step) % n;
     const std::size_t to = (self + step) % n;
     for (const std::size_t part : parts_of_node_[from]) {

@@ -16,7 +16,7 @@
 namespace traffic::comm {
 namespace {
 
-/// With run.device = "auto" a node without GPUs would choose otherwise than the rest.
+/// With run.device = "auto" a node without GPUs would choose the CPU while the others choose GPUs.
 void check_same_kind(Communicator& host, at::Device device) {
   const at::Tensor all = host.all_gather(at::scalar_tensor(device.is_cuda() ? 1 : 0, at::kLong));
   const std::int64_t* on_gpu = all.const_data_ptr<std::int64_t>();

@@ -1,4 +1,4 @@
-/// MPI behind checked calls and an owning handle. mpi.h stays in src/.
+/// Checked MPI calls and an owning handle. mpi.h stays in src/.
 #pragma once
 
 #define OMPI_SKIP_MPICXX 1
@@ -11,7 +11,7 @@ namespace traffic::comm {
 /// @throws CommError with MPI's own text
 void check_mpi(int result, const char* call);
 
-/// Works only on communicators with MPI_ERRORS_RETURN; all of ours have it from the session's.
+/// Works only on communicators with MPI_ERRORS_RETURN; ours inherit it from the session's.
 #define TRAFFIC_MPI(call) ::traffic::comm::check_mpi((call), #call)
 
 /// Owns a communicator; null after a move and after release().
@@ -29,11 +29,11 @@ class MpiComm {
     return *this;
   }
 
-  /// The ranks that give the same color, in the order of their ranks.
+  /// Groups the ranks that pass the same color, in the order of their ranks.
   static MpiComm split(MPI_Comm parent, int color, int rank);
 
   [[nodiscard]] MPI_Comm get() const { return comm_; }
-  /// Gives up ownership without freeing: after a failure messages may still be under way.
+  /// Gives up ownership without freeing: after a failure messages may still be in flight.
   MPI_Comm release() { return std::exchange(comm_, MPI_COMM_NULL); }
 
  private:

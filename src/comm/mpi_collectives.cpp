@@ -23,7 +23,7 @@ void MpiCommunicator::do_broadcast(const at::Tensor& tensor, int root) {
       });
 }
 
-/// @param root_local root's place on its node; of no meaning on other nodes
+/// @param root_local local rank of root on its node; ignored on other nodes
 void MpiCommunicator::broadcast_chunk(std::byte* data, std::size_t bytes, int root_local,
                                       Call& call) {
   const int root = call.header.root;
@@ -56,7 +56,7 @@ void MpiCommunicator::do_all_gather(const at::Tensor& tensor, const at::Tensor& 
   });
 }
 
-/// Fills `bytes` of every row of `into`.
+/// Fills the first `bytes` of every row of `into`.
 void MpiCommunicator::gather_chunk(const std::byte* mine, std::size_t bytes, std::byte* into,
                                    std::size_t row_bytes, Call& call) {
   std::memcpy(node_->stage(), mine, bytes);
@@ -71,7 +71,7 @@ void MpiCommunicator::gather_chunk(const std::byte* mine, std::size_t bytes, std
 
 void MpiCommunicator::gather_from_nodes(std::size_t bytes, std::byte* into, std::size_t row_bytes,
                                         Call& call) {
-  // Ranks in the order of nodes, as the leaders concatenate them.
+  // Ranks in the order of nodes, which is the order in which the leaders concatenate.
   std::vector<int> order;
   std::vector<std::size_t> bytes_of_node(topology().leaders.size(), 0);
   for (int node = 0; node < topology().num_nodes(); ++node) {

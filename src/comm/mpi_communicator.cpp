@@ -19,7 +19,8 @@ Topology choose_topology(const MpiSession& session, const std::vector<int>& node
   return node_of_rank.empty() ? session.topology() : make_topology(session.rank(), node_of_rank);
 }
 
-/// How one rank offers its segment to the others, or what kept it from it; goes through a stage.
+/// A rank's offer of its segment to the others, or the error that prevented it. It is exchanged
+/// through a stage.
 struct SegmentOffer {
   pid_t pid;
   int descriptor;
@@ -32,7 +33,7 @@ void set_problem(SegmentOffer& offer, const std::string& problem) {
   offer.problem[length] = '\0';
 }
 
-/// Bytes of all ranks of a node; the largest number where that does not fit.
+/// Bytes of all ranks of a node; saturates at the maximum of size_t.
 std::size_t multiply(std::size_t bytes, int local_size) {
   std::size_t product = 0;
   const bool overflows =
@@ -62,7 +63,8 @@ MpiCommunicator::MpiCommunicator(const MpiSession& session, const MpiCommunicato
   }
   const MPI_Comm world = MPI_Comm_f2c(session.fortran_comm());
   const MpiComm node = MpiComm::split(world, nodes.node(), nodes.rank);
-  // Both splits while all are known to be here: another node's memory may take its time.
+  // Both splits run while all ranks are known to be present: allocating the memory of another node
+  // may take long.
   MpiComm leaders;
   if (nodes.num_nodes() > 1) {
     leaders = MpiComm::split(world, nodes.is_leader() ? 0 : MPI_UNDEFINED, nodes.rank);
@@ -139,7 +141,7 @@ at::Tensor MpiCommunicator::shared_zeros(std::int64_t count, at::ScalarType dtyp
       at::TensorOptions().dtype(dtype));
 }
 
-/// @return what went wrong on any rank, the same on all
+/// @return the error of any rank, the same on all; empty if there was none
 std::string MpiCommunicator::map_segment(NodeMemory& segment, std::size_t bytes_per_rank,
                                          Call& call) {
   const std::size_t total = multiply(bytes_per_rank, node_->size());
@@ -168,7 +170,7 @@ std::string MpiCommunicator::map_segment(NodeMemory& segment, std::size_t bytes_
   return problem;
 }
 
-/// Every rank has a text, mostly empty; all get the first that is not.
+/// Every rank passes a text, mostly empty; all ranks get the first text that is not empty.
 std::string MpiCommunicator::first_problem(const std::string& own, Call& call) {
   SegmentOffer offer{};
   set_problem(offer, own);

@@ -1,9 +1,9 @@
 /// Communicator for CPU tensors: shared memory within a node, MPI between the leaders of nodes.
 ///
-/// On one node an arena is reduced where it lies: each rank reduces its own slice over all ranks'
-/// arenas and writes the result to all of them. Other tensors go through the stages of NodeChannel
-/// piece by piece. Across nodes the leaders exchange what their nodes have reduced; sums have the
-/// same bits as on one node (sum_plan.h).
+/// On one node an arena is reduced in place: each rank reduces its own slice over all ranks' arenas
+/// and writes the result to all of them. Other tensors pass through the stages of NodeChannel piece
+/// by piece. Across nodes the leaders exchange the results of their nodes; sums are bit-identical
+/// to those on one node (sum_plan.h).
 #pragma once
 
 #include <functional>
@@ -24,7 +24,8 @@ namespace traffic::comm {
 struct MpiCommunicatorOptions {
   double timeout_s = 1800;
   double init_timeout_s = 60;
-  std::vector<int> node_of_rank = {};  ///< tests cut one machine into nodes; empty: as it is
+  std::vector<int> node_of_rank = {};  ///< for tests: splits one machine into nodes; empty: real
+                                       ///< nodes
 };
 
 struct ByteRange {
@@ -39,8 +40,9 @@ class MpiCommunicator final : public Communicator {
   MpiCommunicator(const MpiSession& session, const MpiCommunicatorOptions& options);
 
   void barrier() override;
-  /// Meets all ranks and compares what they are about to do elsewhere (on their GPUs).
-  /// @return the operation with its number, for messages
+  /// Meets all ranks and compares the headers of an operation that they will run elsewhere (on
+  /// their GPUs).
+  /// @return a description of the operation with its number, for messages
   std::string announce(const OpHeader& header);
   at::Tensor shared_zeros(std::int64_t count, at::ScalarType dtype) override;
   [[nodiscard]] at::Device device() const override { return at::kCPU; }
@@ -55,8 +57,8 @@ class MpiCommunicator final : public Communicator {
   void do_all_gather(const at::Tensor& tensor, const at::Tensor& into) override;
 
  private:
-  /// One operation under way. The ranks of a node wait longer for their leader's work than the
-  /// leader for its peers: whoever knows the missing rank speaks first.
+  /// One operation in progress. The ranks of a node wait longer for their leader than the leader
+  /// waits for the other leaders, so that the rank that knows which rank is missing reports first.
   struct Call {
     OpHeader header;
     Deadline node;
@@ -64,7 +66,7 @@ class MpiCommunicator final : public Communicator {
     Deadline settle;
     bool has_met = false;
   };
-  /// A part of the sum over all ranks (sum_plan.h) that this node makes.
+  /// A part of the sum over all ranks (sum_plan.h) that this node computes.
   struct LocalPart {
     std::vector<int> local_ranks;
     Merges merges;
@@ -72,11 +74,12 @@ class MpiCommunicator final : public Communicator {
   static constexpr std::size_t kStage = NodeChannel::kStageBytes;
 
   static std::byte* bytes_of(const at::Tensor& tensor);
-  /// Numbers and runs one operation; an Error in it breaks the communicator, here and for the other
-  /// ranks.
+  /// Numbers and runs one operation. An Error in it breaks the communicator on this rank and on the
+  /// others.
   void run(OpHeader header, const std::function<void(Call&)>& body);
   void give_up(const std::string& reason, const std::string& report) noexcept;
-  /// One round of the node's ranks. The first of an operation also compares headers across nodes.
+  /// Runs one round of the node's ranks. The first round of an operation also compares headers
+  /// across nodes.
   void meet(Call& call);
   [[nodiscard]] bool has_leaders() const { return topology().num_nodes() > 1; }
 
@@ -104,10 +107,10 @@ class MpiCommunicator final : public Communicator {
   double timeout_s_;
   std::vector<LocalPart> local_parts_;
   std::optional<NodeChannel> node_;
-  std::optional<LeaderChannel> leaders_;  ///< on leaders, with more than one node
+  std::optional<LeaderChannel> leaders_;  ///< only on leaders, and only with more than one node
   ArenaRegistry arenas_;
   std::uint64_t sequence_ = 0;
-  std::string broken_;  ///< by what
+  std::string broken_;  ///< the error that broke the communicator; empty if it works
 };
 
 }  // namespace traffic::comm

@@ -12,10 +12,11 @@
 namespace traffic::comm {
 namespace {
 
-/// The first line only: torch appends a stack trace to its messages.
+/// Keeps the first line only: torch appends a stack trace to its messages.
 std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
 
-/// A session that did not start. Before MPI runs the ranks fail alike and one of them speaks.
+/// Reports a session that did not start. Before MPI runs, all ranks fail alike and only one of them
+/// prints.
 void report_no_session(const char* message) {
   int initialized = 0;
   MPI_Initialized(&initialized);

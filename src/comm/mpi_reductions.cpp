@@ -13,11 +13,11 @@ namespace {
 
 using Slice = ByteRange;
 
-/// Up to here every rank reduces everything by itself, which saves a round.
+/// Up to this size every rank reduces everything itself, which saves a round.
 constexpr std::size_t kSmallBytes = std::size_t{16} * 1024;
 constexpr std::int64_t kLineBytes = 64;
 
-/// One part of bytes, in whole units except for the last.
+/// One of num_parts slices of `bytes`, in whole units except for the last slice.
 Slice slice_of(std::int64_t bytes, int part, int num_parts, std::int64_t unit = kLineBytes) {
   const auto cut = [&](int i) {
     return i == num_parts ? bytes : bytes / unit * i / num_parts * unit;
@@ -56,7 +56,8 @@ void MpiCommunicator::reduce_small(std::byte* data, std::size_t bytes, Call& cal
   reduce_staged_part(local_parts_.front(), std::span(&data, 1), {0, signed_size(bytes)}, call);
 }
 
-/// What the ranks of a part have staged; destinations are where the slice begins.
+/// Reduces the staged data of the ranks of a part. `destinations` point to the beginning of the
+/// slice.
 void MpiCommunicator::reduce_staged_part(const LocalPart& part,
                                          std::span<std::byte* const> destinations, Slice slice,
                                          const Call& call) {
@@ -92,7 +93,7 @@ void MpiCommunicator::reduce_chunk(std::byte* data, std::size_t bytes, Call& cal
   }
 }
 
-/// Half a megabyte at most: the leaders do it all.
+/// For at most half a megabyte: the leaders reduce everything.
 void MpiCommunicator::reduce_chunk_of_nodes(std::byte* data, std::size_t bytes, Call& call) {
   std::memcpy(node_->stage(), data, bytes);
   meet(call);
@@ -110,7 +111,8 @@ void MpiCommunicator::reduce_chunk_of_nodes(std::byte* data, std::size_t bytes, 
   std::memcpy(data, node_->staged(0), bytes);
 }
 
-/// Where a slice of a part's sum goes: on one node to all ranks, otherwise to the part's first.
+/// Destinations of a slice of a part's sum: all ranks on one node, otherwise the first rank of the
+/// part.
 std::vector<std::byte*> MpiCommunicator::destinations_of(const LocalPart& part,
                                                          const ArenaPlace& place,
                                                          Slice slice) const {
@@ -137,8 +139,8 @@ void MpiCommunicator::reduce_in_arena(const ArenaPlace& place, std::int64_t coun
   spread_from_leader(place, static_cast<std::size_t>(count * element), call);
 }
 
-/// With several nodes: the sum of each part of this node is in the arena of its first rank; the
-/// leaders make the whole of all parts, everybody copies it.
+/// With several nodes the sum of each part of this node is in the arena of the part's first rank.
+/// The leaders combine the parts, and every rank copies the result.
 void MpiCommunicator::spread_from_leader(const ArenaPlace& place, std::size_t bytes, Call& call) {
   if (!has_leaders()) return;
   if (leaders_) {
@@ -148,7 +150,7 @@ void MpiCommunicator::spread_from_leader(const ArenaPlace& place, std::size_t by
   }
   meet(call);
   if (!leaders_) std::memcpy(place.of(node_->local_rank()), place.of(0), bytes);
-  meet(call);  // before the leader goes on and changes its arena
+  meet(call);  // before the leader continues and changes its arena
 }
 
 double MpiCommunicator::do_all_reduce_scaled(const at::Tensor& tensor, double scale) {
@@ -197,8 +199,8 @@ double MpiCommunicator::reduce_scaled_in_arena(const ArenaPlace& place, std::int
   return add_up_squares(squares, place, count, call);
 }
 
-/// Sum of all blocks in their order, of which each rank of the node has some; also the round after
-/// which the arenas are complete.
+/// Adds all blocks in their order; each rank of the node holds some of them. Its round also ensures
+/// that the arenas are complete.
 double MpiCommunicator::add_up_squares(const std::vector<double>& own, const ArenaPlace& place,
                                        std::int64_t count, Call& call) {
   const auto bytes_of = [](std::size_t blocks) { return blocks * sizeof(double); };

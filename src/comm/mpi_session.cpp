@@ -22,17 +22,17 @@
 namespace traffic::comm {
 namespace {
 
-constexpr double kInitTimeoutS = 300;  ///< of MPI itself; thousands of ranks take a while
+constexpr double kInitTimeoutS = 300;  ///< for MPI's own start; thousands of ranks take a while
 constexpr double kStartTimeoutS = 60;
 constexpr double kEndTimeoutS = 60;
-/// How long a rank that failed second waits for the first to end the job.
+/// How long a rank that fails later waits for the first failed rank to end the job.
 constexpr auto kYieldToFirst = std::chrono::seconds(5);
-/// For mpirun to end a job on several machines that is given up.
+/// Time for mpirun to end a job on several machines after an abort.
 constexpr double kAbortS = 20;
 
-/// In memory shared by the ranks of a node.
+/// Lives in memory that the ranks of a node share.
 struct JobBoard {
-  std::atomic<int> failed;  ///< 0; 1 since a rank reports its failure
+  std::atomic<int> failed;  ///< 0; 1 once a rank has reported its failure
 };
 static_assert(std::atomic<int>::is_always_lock_free);
 
@@ -45,7 +45,7 @@ void refuse_recovery_mode() {
       value);
 }
 
-/// srun without a plug-in for MPI starts tasks of which each believes that it is alone.
+/// srun without a matching MPI plug-in starts tasks that each believe to be the only one.
 void refuse_tasks_that_do_not_know_each_other() {
   const char* tasks = std::getenv("SLURM_STEP_NUM_TASKS");
   const bool under_mpirun = std::getenv("OMPI_COMM_WORLD_SIZE") != nullptr;
@@ -64,13 +64,13 @@ void write_line(const std::string& text) noexcept {
   std::size_t written = 0;
   while (written < text.size()) {
     const ssize_t n = write(STDERR_FILENO, text.data() + written, text.size() - written);
-    if (n <= 0) return;  // nobody listens; the exit code remains
+    if (n <= 0) return;  // nobody reads stderr; the exit code remains
     written += static_cast<std::size_t>(n);
   }
 }
 
-/// MPI's own calls take no deadline. @return what ends this process, and by mpirun the job, where
-/// one does not come back
+/// MPI's own calls take no deadline. @return an action that ends this process, and through mpirun
+/// the job, if such a call does not return
 std::function<void()> give_up_on(const char* call, double timeout_s) {
   return [call, timeout_s] {
     write_line(
@@ -81,7 +81,7 @@ std::function<void()> give_up_on(const char* call, double timeout_s) {
   };
 }
 
-/// Rank of each rank's node leader: equal for ranks that share memory.
+/// The rank of each rank's node leader: equal for ranks that share memory.
 std::vector<int> find_nodes(MPI_Comm world, MPI_Comm node, int rank, int size) {
   int leader = rank;
   TRAFFIC_MPI(MPI_Bcast(&leader, 1, MPI_INT, 0, node));
@@ -150,7 +150,7 @@ void MpiSession::rendezvous(const std::string& what, double timeout_s) const {
 }
 
 void MpiSession::report_first_failure(ExitCode code, const std::string& message) const noexcept {
-  // The segment is zeroed memory, which is a valid atomic<int> of value 0.
+  // The segment is zeroed memory, a valid atomic<int> of value 0.
   auto* board = reinterpret_cast<JobBoard*>(state_->board.data());
   if (board != nullptr && board->failed.exchange(1) != 0) {
     std::this_thread::sleep_for(kYieldToFirst);

@@ -70,7 +70,7 @@ NcclCommunicator::NcclCommunicator(const MpiSession& session, std::unique_ptr<Mp
 }
 
 NcclCommunicator::~NcclCommunicator() {
-  // With an exception under way the others may never finish what NCCL would wait for here.
+  // If an exception is unwinding the stack, NCCL would wait here for ranks that may never finish.
   if (std::uncaught_exceptions() > exceptions_before_) return;
   try {
     close();
@@ -88,10 +88,11 @@ void NcclCommunicator::close() {
   TRAFFIC_NCCL(ncclCommDestroy(comm_));
 }
 
-/// Every rank needs a GPU of its own; all ranks find the same problem.
+/// Every rank needs a GPU of its own. All ranks detect the same problem.
 void NcclCommunicator::check_gpus() {
   const bool exists = device_.has_index() && device_.index() < c10::cuda::device_count();
-  // The bus id is the same for two processes whatever CUDA_VISIBLE_DEVICES calls the GPU.
+  // The bus id of a GPU is the same for two processes, whatever index CUDA_VISIBLE_DEVICES gives
+  // it.
   const std::string name = exists ? bus_id(device_) : std::string();
   const at::Tensor mine = at::scalar_tensor(static_cast<std::int64_t>(xxh3_64(name)), at::kLong);
   const at::Tensor all = host_->all_gather(mine);
@@ -100,7 +101,7 @@ void NcclCommunicator::check_gpus() {
   for (int r = 0; r < size(); ++r) {
     if (gpus[r] == none) {
       throw ResourceError(
-          "rank {} has no GPU for itself: start no more ranks a node than it has GPUs, or set "
+          "rank {} has no GPU for itself: start no more ranks per node than it has GPUs, or set "
           "run.device = \"cpu\"",
           r);
     }
@@ -159,7 +160,7 @@ void NcclCommunicator::run(const OpHeader& header, const at::Tensor& tensor,
     TRAFFIC_NCCL(enqueue(stream_.stream()));
     settle(deadline, name.c_str());
   }
-  // The allocator must not hand the memory on before our stream is done with it.
+  // The allocator must not reuse the memory before our stream has finished with it.
   tensor.record_stream(stream_.unwrap());
   c10::cuda::CUDAEvent done;
   done.record(stream_);

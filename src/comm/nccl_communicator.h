@@ -1,10 +1,10 @@
-/// Communicator for CUDA tensors: NCCL on a high-priority stream of its own, ordered behind and
-/// before the current torch stream by events. CPU tensors go through MPI.
+/// Communicator for CUDA tensors: NCCL on a high-priority stream of its own. Events order it after
+/// the earlier and before the later work of the current torch stream. CPU tensors go through MPI.
 ///
-/// Before an operation is put on the stream the hosts of all ranks meet and compare headers over
-/// the MPI communicator. A rank that is missing or elsewhere is therefore named before NCCL, which
-/// would wait for it for ever, is asked. What can still go wrong on the GPU is the watchdog's
-/// business.
+/// Before an operation is enqueued on the stream, the hosts of all ranks meet and compare headers
+/// over the MPI communicator. A rank that is missing or in another operation is therefore named
+/// before NCCL, which would wait for it for ever, is called. The watchdog handles failures on the
+/// GPU.
 #pragma once
 
 #include <c10/cuda/CUDAStream.h>
@@ -22,8 +22,8 @@ namespace traffic::comm {
 
 class NcclCommunicator final : public Communicator {
  public:
-  /// Collective over the session, which must outlive this.
-  /// @throws ResourceError on all ranks if two share a GPU or one does not exist
+  /// Collective over the session, which must outlive this object.
+  /// @throws ResourceError on all ranks if two ranks share a GPU or a GPU does not exist
   NcclCommunicator(const MpiSession& session, std::unique_ptr<MpiCommunicator> host,
                    at::Device device, const config::Comm& options);
   ~NcclCommunicator() override;
@@ -45,7 +45,7 @@ class NcclCommunicator final : public Communicator {
   void check_gpus();
   void connect(double timeout_s);
   void close();
-  /// Waits until the communicator has taken in what it was asked; the process ends at the deadline.
+  /// Waits until NCCL has accepted the enqueued operation; the process ends at the deadline.
   void settle(const Deadline& deadline, const char* what);
   void run(const OpHeader& header, const at::Tensor& tensor, const Enqueue& enqueue);
 

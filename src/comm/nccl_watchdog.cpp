@@ -40,7 +40,7 @@ void NcclWatchdog::run(const std::stop_token& stop) {
       changed_.wait_for(lock, stop, kInterval, [] { return false; });
     }
   } catch (const std::exception& error) {
-    // Of NCCL, or of CUDA when the device is lost; torch appends a stack trace.
+    // The error comes from NCCL, or from CUDA when the device is lost; torch appends a stack trace.
     const std::string text = error.what();
     session_.exit_now(ExitCode::kPeerLost, text.substr(0, text.find('\n')));
   }
@@ -48,7 +48,7 @@ void NcclWatchdog::run(const std::stop_token& stop) {
 
 void NcclWatchdog::check_comm() {
   const std::unique_lock lock(comm_mutex_, std::try_to_lock);
-  if (!lock.owns_lock()) return;  // in use, and the user checks it
+  if (!lock.owns_lock()) return;  // the communicator is in use, and its user checks it
   ncclResult_t state = ncclSuccess;
   TRAFFIC_NCCL(ncclCommGetAsyncError(comm_, &state));
   check_nccl(state, "an NCCL operation under way");

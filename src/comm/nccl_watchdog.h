@@ -1,10 +1,10 @@
-/// Watches collectives that run on the GPU, where the host does not wait: NCCL itself has no time
+/// Watches collectives that run on the GPU while the host continues: NCCL itself has no time
 /// limits.
 ///
-/// A thread looks at the oldest operation that is not done. If its deadline passes, or NCCL reports
-/// an error (a peer is gone, the device is lost), the process ends at once with one line on stderr
-/// and exit code 7. It does so by _exit: ncclCommAbort and the destructors of CUDA can hang for
-/// ever in this state; mpirun then ends the other ranks.
+/// A thread checks the oldest unfinished operation. If its deadline passes, or NCCL reports an
+/// error (a peer is gone, the device is lost), the process ends at once with one line on stderr and
+/// exit code 7. It uses _exit, because ncclCommAbort and the destructors of CUDA can hang for ever
+/// in this state; mpirun then ends the other ranks.
 #pragma once
 
 #include <c10/cuda/CUDAEvent.h>
@@ -23,19 +23,20 @@ namespace traffic::comm {
 
 class NcclWatchdog {
  public:
-  /// @param session,comm must outlive this
+  /// @param session, comm both must outlive this object
   NcclWatchdog(const MpiSession& session, ncclComm_t comm);
   /// Stops watching.
   ~NcclWatchdog() = default;
   NcclWatchdog(const NcclWatchdog&) = delete;
   NcclWatchdog& operator=(const NcclWatchdog&) = delete;
 
-  /// To be held while the communicator is used: NCCL's communicators are not thread-safe.
+  /// Hold this lock while using the communicator: NCCL's communicators are not thread-safe.
   [[nodiscard]] std::unique_lock<std::mutex> lock_comm() { return std::unique_lock(comm_mutex_); }
 
-  /// @param done recorded behind the operation
+  /// @param done event recorded after the operation
   void watch(c10::cuda::CUDAEvent done, std::string operation, const Deadline& deadline);
-  /// Waits until nothing is under way; operations that do not end are the thread's business.
+  /// Waits until no operation is in progress. The watching thread handles operations that never
+  /// end.
   void drain();
 
  private:
@@ -52,10 +53,11 @@ class NcclWatchdog {
   const MpiSession& session_;
   ncclComm_t comm_;
   std::mutex comm_mutex_;
-  std::mutex mutex_;  ///< of operations_
+  std::mutex mutex_;  ///< protects operations_
   std::condition_variable_any changed_;
   std::deque<Operation> operations_;
-  std::jthread thread_;  ///< last, so that it ends before what it uses
+  std::jthread thread_;  ///< declared last: it must end before the members that it uses are
+                         ///< destroyed
 };
 
 }  // namespace traffic::comm

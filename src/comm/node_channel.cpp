@@ -19,21 +19,21 @@ namespace {
 
 constexpr int kSpins = 500;  ///< about 10 us
 constexpr double kYieldS = 100e-6;
-constexpr double kSleepS = 0.05;  ///< between two looks at the health of the others
+constexpr double kSleepS = 0.05;  ///< interval between two checks whether the other ranks are alive
 
 }  // namespace
 
-// Both lie in zeroed shared memory and are valid as such.
+// Both structs lie in zeroed shared memory, which is a valid initial state.
 struct alignas(128) NodeChannel::Slot {
-  std::atomic<std::uint32_t> round;     ///< of the last arrival
+  std::atomic<std::uint32_t> round;     ///< round of the last arrival
   std::atomic<std::uint32_t> sleepers;  ///< ranks that sleep on `round`
   std::atomic<std::uint32_t> left;
   os::SharedProcess process;
-  OpHeader headers[2];  ///< by round, as the halves of the stage
+  OpHeader headers[2];  ///< indexed by round parity, like the halves of the stage
 };
 
 struct alignas(128) NodeChannel::Board {
-  std::atomic<std::uint32_t> failure;  ///< 0 none, 1 being written, 2 message is complete
+  std::atomic<std::uint32_t> failure;  ///< 0 none, 1 message being written, 2 message complete
   char message[1024];
 };
 
@@ -47,7 +47,7 @@ NodeChannel::NodeChannel(NodeMemory segment, std::vector<int> ranks, int local_r
     : segment_(std::move(segment)),
       ranks_(std::move(ranks)),
       local_rank_(local_rank),
-      // With more ranks than cores a spinning rank keeps the core from the one it waits for.
+      // With more ranks than cores, a spinning rank would take the core from the rank it waits for.
       num_spins_(static_cast<long>(ranks_.size()) <= sysconf(_SC_NPROCESSORS_ONLN) ? kSpins : 0),
       exceptions_before_(std::uncaught_exceptions()),
       oom_kills_before_(num_oom_kills()) {
@@ -78,7 +78,7 @@ const OpHeader& NodeChannel::header_of(int local_rank) const {
 }
 
 void NodeChannel::exchange(const OpHeader& header, const Deadline& deadline) {
-  throw_if_failed();  // the others may have given up after they had arrived
+  throw_if_failed();  // the others may have failed after they arrived
   arrive(header);
   for (int peer = 0; peer < size(); ++peer) {
     if (peer == local_rank_) continue;
@@ -101,7 +101,7 @@ void NodeChannel::arrive(const OpHeader& header) {
 }
 
 bool NodeChannel::has_arrived(int peer) const {
-  // A signed difference, so that the counter may wrap.
+  // A signed difference tolerates overflow of the counter.
   return static_cast<std::int32_t>(slot(peer).round.load() - round_) >= 0;
 }
 
@@ -138,7 +138,8 @@ void NodeChannel::check_health(int peer, const OpHeader& header, const Deadline&
   const Slot& other = slot(peer);
   const int rank = ranks_[static_cast<std::size_t>(peer)];
   const std::int32_t pid = other.process.pid.load();
-  // Leaving comes after the last arrival, so look again before saying that it did not come.
+  // A rank leaves after its last arrival, so check its arrival again before reporting that it did
+  // not come.
   if (other.left.load() != 0 && !has_arrived(peer)) {
     throw CommError("{}: rank {} (pid {}) has ended its part and does not come", describe(header),
                     rank, pid);
@@ -154,7 +155,7 @@ void NodeChannel::check_health(int peer, const OpHeader& header, const Deadline&
     missing.push_back(fmt::format("{} (pid {})", ranks_[static_cast<std::size_t>(i)],
                                   slot(i).process.pid.load()));
   }
-  if (missing.empty()) return;  // came at the last moment
+  if (missing.empty()) return;  // the missing ranks came at the last moment
   throw CommError(
       "{}: rank {} did not come within {} s (comm.timeout_s): it hangs, is stopped or "
       "took another path; see its log",

@@ -1,13 +1,13 @@
-/// How the ranks of one node meet in shared memory: rounds of "write, arrive, read".
+/// Meetings of the ranks of one node in shared memory: rounds of "write, arrive, read".
 ///
 /// Each rank has a stage of two halves. In a round every rank may write to its half, then calls
 /// exchange(), and may read all halves until its next exchange(). The halves alternate, so one
-/// round costs one meeting: who writes for round k + 2 knows that all have arrived at round k + 1,
-/// hence have read round k.
+/// round costs one meeting: a rank that writes for round k + 2 knows that all ranks have arrived at
+/// round k + 1 and hence have read round k.
 ///
-/// Waiting spins for some microseconds, offers the core to others for some more and then sleeps on
-/// a futex. Who waits sees: that a rank is in another operation, has left, is dead, reported a
-/// failure of its own, or is late.
+/// A waiting rank spins for some microseconds, then yields its core for some more, and then sleeps
+/// on a futex. While it waits it detects that another rank is in another operation, has left, is
+/// dead, has reported a failure, or is late.
 #pragma once
 
 #include <atomic>
@@ -23,7 +23,7 @@
 
 namespace traffic::comm {
 
-/// Another rank said why it stopped; the message is its own.
+/// Another rank has reported why it stopped; the message is that rank's.
 class PeerFailure : public CommError {
  public:
   using CommError::CommError;
@@ -33,13 +33,14 @@ class NodeChannel {
  public:
   static constexpr std::size_t kStageBytes = std::size_t{512} * 1024;
   static constexpr std::size_t kPageBytes = 4096;
-  /// Of the segment that all ranks of the node map.
+  /// Size of the segment that all ranks of the node map.
   static std::size_t segment_bytes(int local_size);
 
   /// @param ranks the node's ranks, ascending; the caller is ranks[local_rank]
   NodeChannel(NodeMemory segment, std::vector<int> ranks, int local_rank);
-  /// Tells the others that this rank comes no more, unless an exception ends it: then its own
-  /// message shall be the first that is read.
+  /// Tells the other ranks that this rank will not come any more. It does not do so while an
+  /// exception unwinds the stack, so that the message of that exception is the first one that is
+  /// read.
   ~NodeChannel();
   NodeChannel(const NodeChannel&) = delete;
   NodeChannel& operator=(const NodeChannel&) = delete;
@@ -47,22 +48,22 @@ class NodeChannel {
   [[nodiscard]] int size() const { return static_cast<int>(ranks_.size()); }
   [[nodiscard]] int local_rank() const { return local_rank_; }
 
-  /// This rank's half for the next exchange.
+  /// This rank's half of the stage for the next exchange.
   [[nodiscard]] std::byte* stage() const { return half(local_rank_, round_ + 1); }
-  /// A rank's half, and the header it came with, of the last exchange.
+  /// A rank's half in the last exchange, and the header that it passed.
   [[nodiscard]] const std::byte* staged(int local_rank) const { return half(local_rank, round_); }
   [[nodiscard]] const OpHeader& header_of(int local_rank) const;
 
-  /// Arrives and waits for all.
-  /// @throws CommError naming the operation and the ranks that are missing or elsewhere
+  /// Arrives and waits for all ranks of the node.
+  /// @throws CommError naming the operation and the ranks that are missing or in another operation
   void exchange(const OpHeader& header, const Deadline& deadline);
 
-  /// Lets the others stop waiting, with this text; the first text stands.
+  /// Makes the other ranks stop waiting and fail with this text; the first text is kept.
   void fail(const std::string& message) noexcept;
   /// @throws PeerFailure if a rank of the node has called fail()
   void throw_if_failed() const;
 
-  /// Seconds spent waiting for others; for any thread.
+  /// Seconds spent waiting for other ranks. Any thread may call it.
   [[nodiscard]] double waited_s() const { return waited_s_.load(std::memory_order_relaxed); }
 
  private:

@@ -27,7 +27,7 @@ NodeMemory create_node_memory(std::size_t size_bytes) {
   } catch (const std::system_error& error) {
     throw ResourceError(
         "cannot create {} of shared memory: {}; give the job more memory (docker --memory, SLURM "
-        "--mem) or use fewer ranks a node",
+        "--mem) or use fewer ranks per node",
         human_bytes(static_cast<std::int64_t>(size_bytes)), error.what());
   }
 }
@@ -50,7 +50,7 @@ void require_memory(std::int64_t needed_bytes, std::int64_t available_bytes) {
   if (needed_bytes <= available_bytes) return;
   throw ResourceError(
       "the ranks of this node need {} of shared memory but only {} is free: give the job more "
-      "memory (docker --memory, SLURM --mem), use fewer ranks a node or a smaller model",
+      "memory (docker --memory, SLURM --mem), use fewer ranks per node or a smaller model",
       human_bytes(needed_bytes), human_bytes(available_bytes));
 }
 

@@ -14,7 +14,7 @@ namespace {
 constexpr const char* kCreating = "creating the shared memory of a node (ranks within the node)";
 constexpr const char* kMapping = "mapping the shared memory of a node (ranks within the node)";
 
-/// Runs action and returns the text of a ResourceError, empty when there was none.
+/// Runs action and returns the text of its ResourceError; empty if there was none.
 template <typename Action>
 std::string attempt(Action&& action) {
   try {
@@ -27,7 +27,8 @@ std::string attempt(Action&& action) {
 
 }  // namespace
 
-// Memory may take long to come, and MPI's own collectives wait for ever: all meet before each.
+// Allocating memory may take long, and MPI's collectives wait for ever, so all ranks meet before
+// each of them.
 NodeMemory share_on_node(MPI_Comm node_comm, std::size_t size_bytes, double timeout_s) {
   int rank = 0;
   TRAFFIC_MPI(MPI_Comm_rank(node_comm, &rank));

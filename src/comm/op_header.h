@@ -1,5 +1,5 @@
-/// What a rank is about to do. It is shown to the other ranks before any data is touched: if the
-/// headers differ, the ranks took different paths through the program.
+/// Description of the operation that a rank is about to perform. The ranks compare headers before
+/// any data are changed; if they differ, the ranks took different paths through the program.
 #pragma once
 
 #include <cstdint>
@@ -17,13 +17,14 @@ enum class OpCode : std::uint8_t {
   kSharedZeros,
 };
 
-/// Plain data: it travels through shared memory and MPI messages as it is.
+/// Plain data that is copied through shared memory and MPI messages.
 struct OpHeader {
   std::uint64_t sequence = 0;
   std::uint64_t bytes = 0;
-  std::uint64_t arena = 0;   ///< shared memory that holds the tensor; 0: none, it is copied
-  std::uint64_t offset = 0;  ///< of the tensor in it
-  double scale = 1.0;        ///< this rank's own, not compared
+  std::uint64_t arena = 0;   ///< shared memory that contains the tensor; 0: none, the tensor is
+                             ///< copied
+  std::uint64_t offset = 0;  ///< of the tensor in the arena
+  double scale = 1.0;        ///< this rank's own factor, not compared
   std::int32_t root = -1;
   OpCode op = OpCode::kBarrier;
   ReduceOp reduce = ReduceOp::kSum;

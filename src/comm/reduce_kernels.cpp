@@ -1,4 +1,4 @@
-// Compiled with -O3 -ffp-contract=off: vectorised, and without fused multiply-adds, which would
+// Compiled with -O3 -ffp-contract=off: vectorised, but without fused multiply-adds, which would
 // make the bits depend on the processor.
 #include "reduce_kernels.h"
 
@@ -17,9 +17,9 @@
 namespace traffic::comm {
 namespace {
 
-/// Elements that are reduced at a time, so that the running sum stays in the first-level cache.
+/// Elements that are reduced at a time, so that the running sum stays in the L1 cache.
 constexpr std::int64_t kBlock = 512;
-/// Independent sums of squares: two registers of the widest vector unit.
+/// Number of independent sums of squares: two registers of the widest vector unit.
 constexpr std::int64_t kLanes = 16;
 using Lanes = std::array<double, kLanes>;
 
@@ -58,8 +58,8 @@ TRAFFIC_VECTORISED void add_squares(const float* __restrict values, std::int64_t
   }
 }
 
-// Two ranks in place, the usual case: every element passes through registers once, which is half
-// again as fast as through a block.
+// Two ranks in place, the usual case: every element passes through registers once, which is 1.5
+// times as fast as working in blocks.
 
 TRAFFIC_VECTORISED void add_pair(float* __restrict a, float* __restrict b, std::int64_t count) {
   for (std::int64_t i = 0; i < count; ++i) {
@@ -69,7 +69,7 @@ TRAFFIC_VECTORISED void add_pair(float* __restrict a, float* __restrict b, std::
   }
 }
 
-/// For a count that is a multiple of kLanes.
+/// Requires a count that is a multiple of kLanes.
 TRAFFIC_VECTORISED void add_scaled_pair(float* __restrict a, float scale_a, float* __restrict b,
                                         float scale_b, std::int64_t count,
                                         double* __restrict lanes) {
@@ -118,16 +118,17 @@ double total(const Lanes& lanes) {
   return sum;
 }
 
-/// Partial sums of a block on the way up the tree of sum_plan.h.
+/// Partial sums of a block while they are merged up the tree of sum_plan.h.
 template <typename Sum>
 struct PartialSums {
-  static constexpr std::size_t kDepth = 24;  ///< of a tree: ranks are fewer than 2^23
+  static constexpr std::size_t kDepth = 24;  ///< maximum depth of a tree: there are fewer than 2^23
+                                             ///< ranks
   std::size_t depth = 0;
   alignas(64) std::array<std::array<Sum, kBlock>, kDepth> levels;
 
   Sum* push() { return levels[depth++].data(); }
   Sum* top() { return levels[depth - 1].data(); }
-  /// @param add (from, to) of the last two
+  /// @param add called with the last two partial sums as (from, to)
   template <typename Add>
   void merge(int times, const Add& add) {
     for (; times > 0; --times) {
@@ -138,7 +139,7 @@ struct PartialSums {
   }
 };
 
-/// Stored: type in memory; Sum: type of the arithmetic.
+/// Stored: type in memory. Sum: type of the arithmetic.
 template <typename Stored, typename Sum>
 void reduce_typed(const Reduction& what, ReduceOp op) {
   PartialSums<Sum> partial;
@@ -173,7 +174,7 @@ void reduce_typed(const Reduction& what, ReduceOp op) {
   }
 }
 
-/// The usual type with vector loops.
+/// float32, the usual type, with vector loops.
 void sum_floats(const Reduction& what) {
   const auto& [sources, merges, destinations, count] = what;
   if (is_pair_in_place(sources, destinations)) {
@@ -200,7 +201,7 @@ void sum_floats(const Reduction& what) {
   }
 }
 
-/// Elements [begin, end) of reduce_scaled, which are of one block of squares.
+/// Elements [begin, end) of reduce_scaled, all within one block of squares.
 double reduce_scaled_block(const ScaledReduction& what, std::int64_t begin, std::int64_t end,
                            PartialSums<float>& partial) {
   const auto& [sources, scales, merges, destinations, count] = what;

@@ -1,6 +1,6 @@
-/// The arithmetic of reductions, on plain memory. The result for an element depends on the sources
-/// and their merges (sum_plan.h) only, not on the machine's vector width or on how the array was
-/// cut in pieces.
+/// The arithmetic of reductions on plain memory. The result for an element depends only on the
+/// sources and their merges (sum_plan.h). It does not depend on the machine's vector width or on
+/// how the array was cut into pieces.
 #pragma once
 
 #include <c10/core/ScalarType.h>
@@ -17,15 +17,15 @@ namespace traffic::comm {
 /// float32, float64, float16, bfloat16, int32, int64
 bool can_reduce(c10::ScalarType dtype);
 
-/// What is reduced, and how.
+/// The sources, order and destinations of a reduction.
 struct Reduction {
   std::span<const std::byte* const> sources;
   const Merges& merges;                      ///< [sources]
-  std::span<std::byte* const> destinations;  ///< each gets the result; may be sources
-  std::int64_t count = 0;                    ///< elements of type dtype in each array
+  std::span<std::byte* const> destinations;  ///< each receives the result; may be sources
+  std::int64_t count = 0;                    ///< number of elements of type dtype in each array
 };
 
-/// float16 and bfloat16: every sum of two is made in float32 and rounded.
+/// For float16 and bfloat16 each sum of two values is computed in float32 and rounded.
 void reduce(const Reduction& what, c10::ScalarType dtype, ReduceOp op);
 
 struct ScaledReduction {
@@ -36,8 +36,8 @@ struct ScaledReduction {
   std::int64_t count = 0;
 };
 
-/// Squares are summed in blocks of so many elements, the blocks in their order: the bits do not
-/// depend on who has summed which block.
+/// Squares are summed in blocks of this many elements, and the blocks in their order, so the bits
+/// do not depend on which rank summed which block.
 inline constexpr std::int64_t kSquareBlock = std::int64_t{1} << 14;
 inline std::int64_t num_square_blocks(std::int64_t count) {
   return (count + kSquareBlock - 1) / kSquareBlock;
@@ -50,7 +50,7 @@ void reduce_scaled(const ScaledReduction& what, std::span<double> squares);
 /// @param squares [num_square_blocks(count)]
 void sum_squares(const float* values, std::int64_t count, std::span<double> squares);
 
-/// In float64; of all blocks.
+/// Sum over all blocks, in float64.
 double sum_of_squares(const float* values, std::int64_t count);
 
 }  // namespace traffic::comm

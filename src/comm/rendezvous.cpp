@@ -15,9 +15,9 @@ namespace {
 
 constexpr int kHelloTag = 7001;
 constexpr int kVerdictTag = 7002;
-using Verdict = std::array<char, 512>;  ///< what went wrong; empty if all came
+using Verdict = std::array<char, 512>;  ///< error message; empty if all ranks came
 
-/// @return whether the request was done in time
+/// @return whether the request finished in time
 bool wait(MPI_Request& request, const Deadline& deadline) {
   Backoff backoff;
   for (;;) {
@@ -46,7 +46,7 @@ std::string collect(MPI_Comm comm, int size, const std::string& what, double tim
   for (std::size_t rank = 1; rank < requests.size(); ++rank) {
     if (wait(requests[rank], deadline)) continue;
     missing.push_back(rank);
-    // The buffer must not be written any more when this function has returned.
+    // The buffer must not be written after this function has returned.
     TRAFFIC_MPI(MPI_Cancel(&requests[rank]));
     TRAFFIC_MPI(MPI_Request_free(&requests[rank]));
   }
@@ -55,7 +55,7 @@ std::string collect(MPI_Comm comm, int size, const std::string& what, double tim
                      missing.size() == 1 ? "rank" : "ranks", fmt::join(missing, ", "), timeout_s);
 }
 
-/// A small message fits MPI's eager buffers, so it needs no one at the other end.
+/// A small message fits MPI's eager buffers, so no rank has to receive it before this returns.
 void post(const void* data, int count, MPI_Datatype type, int rank, int tag, MPI_Comm comm) {
   MPI_Request request = MPI_REQUEST_NULL;
   TRAFFIC_MPI(MPI_Isend(data, count, type, rank, tag, comm, &request));

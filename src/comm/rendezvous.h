@@ -1,5 +1,5 @@
-/// All ranks meet at one place, with a deadline that names who is missing; over MPI only, for the
-/// times when there is no communicator of ours yet or any more.
+/// A meeting of all ranks with a deadline that names the missing ranks. It uses MPI only, for the
+/// times when none of our communicators exists yet or any more.
 #pragma once
 
 #include <string>
@@ -8,7 +8,7 @@
 
 namespace traffic::comm {
 
-/// Every rank of comm calls it. Rank 0 decides; the others learn its verdict.
+/// Collective over comm. Rank 0 decides; the others receive its verdict.
 /// @throws CommError on every rank that came
 void rendezvous(MPI_Comm comm, const std::string& what, double timeout_s);
 

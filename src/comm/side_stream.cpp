@@ -14,8 +14,8 @@ namespace traffic::comm {
 #ifdef TRAFFIC_CUDA
 namespace {
 
-/// Work is called at once, with this stream as the current one: what it asks the GPU for is ordered
-/// behind the caller's stream by an event.
+/// Calls the work at once with this stream as the current one; an event orders its GPU operations
+/// after those of the caller's stream.
 class CudaStream final : public SideStream {
  public:
   explicit CudaStream(at::Device device)

@@ -1,10 +1,11 @@
-/// In which order the values of the ranks are summed: that of a binary tree over their numbers, so
-/// that the bits do not depend on how the ranks are spread over nodes. A tree of n ranks is one of
-/// the first m, the largest power of two below n, and one of the rest.
+/// The order in which the values of the ranks are summed. It is that of a binary tree over the rank
+/// numbers, so that the bits do not depend on how the ranks are spread over nodes. A tree of n
+/// ranks consists of a tree of the first m, where m is the largest power of two below n, and a tree
+/// of the rest.
 ///
-/// A node sums up the largest subtrees that lie on it as a whole; each of these parts goes to the
-/// other nodes. With as many ranks on every node, a power of two, in the order of nodes (as mpirun
-/// places them by itself), that is one part a node.
+/// A node sums the largest subtrees whose ranks are all on it; each of these parts is sent to the
+/// other nodes. If every node has the same number of ranks, a power of two, in the order of nodes
+/// (mpirun's default placement), there is one part per node.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +13,7 @@
 
 namespace traffic::comm {
 
-/// For each source in turn: how often, once it is there, the last two partial sums are added.
+/// For each source in turn: how often the last two partial sums are added once it has arrived.
 using Merges = std::vector<std::uint8_t>;
 
 /// A subtree whose ranks are on one node.
@@ -23,13 +24,13 @@ struct SumPart {
 };
 
 struct SumPlan {
-  std::vector<SumPart> parts;  ///< of all nodes, ascending by rank
-  Merges merges;               ///< [parts] how they make the whole
+  std::vector<SumPart> parts;  ///< parts of all nodes, ascending by rank
+  Merges merges;               ///< [parts] how the parts are merged into the whole
 };
 
 SumPlan plan_sum(const std::vector<int>& node_of_rank);
 
-/// Of a tree of so many ranks, each a source.
+/// Merges of a tree of num_ranks ranks, each of them a source.
 Merges tree_merges(int num_ranks);
 
 }  // namespace traffic::comm

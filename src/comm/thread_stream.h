@@ -15,7 +15,7 @@ namespace traffic::comm {
 class ThreadStream final : public SideStream {
  public:
   ThreadStream();
-  /// Waits for the work that runs; drops what has not begun.
+  /// Waits for the running work; drops work that has not started.
   ~ThreadStream() override = default;
 
   void submit(std::function<void()> work) override;
@@ -29,7 +29,8 @@ class ThreadStream final : public SideStream {
   std::deque<std::function<void()>> queue_;
   bool busy_ = false;
   std::exception_ptr failure_;
-  std::jthread thread_;  ///< last, so that it ends before what it uses
+  std::jthread thread_;  ///< declared last: it must end before the members that it uses are
+                         ///< destroyed
 };
 
 }  // namespace traffic::comm

@@ -25,8 +25,8 @@ std::string environment(const std::string& name) {
   return value == nullptr ? std::string() : value;
 }
 
-/// As far as one can tell before MPI_Init: mpirun says how many of its ranks are on this machine,
-/// without any launcher there is one.
+/// As far as the environment tells before MPI_Init: mpirun gives the number of its ranks on this
+/// machine; without a launcher there is one rank.
 bool is_on_one_machine() {
   const std::string ranks = environment("OMPI_COMM_WORLD_SIZE");
   if (!ranks.empty()) return ranks == environment("OMPI_COMM_WORLD_LOCAL_SIZE");
@@ -45,8 +45,8 @@ bool has_network() {
   return found;
 }
 
-/// Open MPI ends a job that is told both which interfaces to take and which not, so a site's choice
-/// in its file of settings has to be known.
+/// Open MPI aborts a job if the settings both include and exclude network interfaces, so a site's
+/// choice in its settings file must be known.
 bool names_interfaces(const fs::path& settings) {
   std::ifstream file(settings);
   for (std::string line; std::getline(file, line);) {
@@ -73,7 +73,7 @@ bool are_interfaces_chosen() {
 }  // namespace
 
 void choose_transport() {
-  // Open MPI's default is "^ofi": that transport takes a second to find out that it has no
+  // Open MPI's default is "^ofi": that transport needs a second to find out that it has no
   // hardware.
   setenv("OMPI_MCA_btl", "^vader,ofi", /*overwrite=*/0);
   if ((is_on_one_machine() || !has_network()) && !are_interfaces_chosen()) {

@@ -1,13 +1,13 @@
-/// Over what MPI's own messages go.
+/// The transport of MPI's own messages.
 #pragma once
 
 namespace traffic::comm {
 
-/// To be called before MPI_Init. What the environment says stays.
-/// Open MPI's shared-memory transport keeps files in /dev/shm, leaves them there when mpirun is
-/// killed, and does not reach processes that are spawned later. Our bulk data has memory of its
-/// own, so messages go over TCP; in a job of one machine through its loopback, which is there
-/// without a network and stays when a laptop leaves one.
+/// Call it before MPI_Init. It keeps what the environment sets. Open MPI's shared-memory transport
+/// keeps files in /dev/shm, leaves them there when mpirun is killed, and does not reach processes
+/// that are spawned later. Our bulk data use memory of their own, so MPI's messages go over TCP. In
+/// a job on one machine they use its loopback interface, which exists without a network and stays
+/// when a laptop leaves one.
 void choose_transport();
 
 }  // namespace traffic::comm

@@ -1,4 +1,4 @@
-/// Waiting without burning a core: deadlines on the steady clock and a back-off for polling.
+/// Waiting without occupying a core: deadlines on the steady clock, and a back-off for polling.
 #pragma once
 
 #include "traffic/core/clock.h"
@@ -16,12 +16,12 @@ class Deadline {
   double end_;
 };
 
-/// How much longer than the ranks of one node the leaders of nodes wait for each other, so that the
-/// leader that knows which rank is missing speaks first.
+/// How much longer than timeout_s the leaders of nodes wait for each other. The leader whose node
+/// lacks a rank then reports that rank before the other leaders miss the leader.
 double grace_s(double timeout_s);
 
-/// One pause of a polling loop: first a short spin, then the core is offered to others, then sleeps
-/// that grow.
+/// One pause of a polling loop: at first it spins briefly, then it yields the core, then it sleeps
+/// for growing times.
 class Backoff {
  public:
   explicit Backoff(int longest_sleep_us = 1000) : longest_sleep_us_(longest_sleep_us) {}

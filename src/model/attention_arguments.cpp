@@ -13,7 +13,7 @@ using kernels::kEdgeFeatures;
 using kernels::kMaxHeads;
 using kernels::kRiskHidden;
 
-/// Transposed and filled up with zeros to `columns` columns.
+/// The transpose, padded with zeros to `columns` columns.
 at::Tensor transposed(const at::Tensor& weight, std::int64_t columns) {
   at::Tensor out = at::zeros({weight.size(1), columns}, weight.options());
   out.narrow(1, 0, weight.size(0)).copy_(weight.t());

@@ -1,4 +1,4 @@
-/// From tensors to what the attention kernels read.
+/// Converts tensors to the arguments of the attention kernels.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -14,7 +14,7 @@ class PackedEdgeParameters {
  public:
   PackedEdgeParameters(const EdgeParameters& parameters, std::int64_t heads);
 
-  /// Points into this and into the index.
+  /// The result points into this object and into the index.
   [[nodiscard]] kernels::AttentionEdges with(const EdgeIndex& index) const;
 
  private:
@@ -26,8 +26,8 @@ class PackedEdgeParameters {
   at::Tensor risk_out_bias_;  ///< [1, kMaxHeads]
 };
 
-/// Gradients of EdgeParameters: a sum of its own for each group of nodes, so that the total does
-/// not depend on threads.
+/// Gradients of EdgeParameters, summed separately for each group of nodes, so that the total does
+/// not depend on the number of threads.
 class AttentionGradients {
  public:
   AttentionGradients(std::int64_t groups, std::int64_t width, std::int64_t heads);
@@ -40,7 +40,7 @@ class AttentionGradients {
   at::Tensor sums_;  ///< [groups, all sums of one group]
 };
 
-/// The backward pass of one group of nodes.
+/// Runs the backward pass for one group of nodes.
 void attention_backward(const kernels::AttentionBackward& args, const EdgeIndex& index,
                         std::int64_t group, const AttentionGradients& gradients);
 

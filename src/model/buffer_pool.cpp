@@ -21,18 +21,19 @@ namespace {
 
 constexpr std::size_t kHugePage = std::size_t{2} << 20;
 constexpr std::size_t kAlignment = 64;
-constexpr int kStepsOfPower = 8;  ///< classes of size between a power of two and the next
+constexpr int kStepsOfPower = 8;  ///< number of size classes between a power of two and the next
 
-/// Ahead of the memory of each tensor, whose address is all that its end tells.
+/// Header before the memory of each tensor. The deleter gets only the address and reads the size
+/// here.
 struct alignas(kAlignment) MemoryHead {
-  std::size_t bytes;  ///< behind the head
+  std::size_t bytes;  ///< size of the memory after the header
 
   static MemoryHead* of(void* memory) { return static_cast<MemoryHead*>(memory) - 1; }
   void* memory() { return this + 1; }
 };
 
-/// Sizes are rounded up to an eighth of their power of two, so that tensors of slightly different
-/// size share blocks.
+/// Rounds a size up to a multiple of an eighth of its power of two, so that tensors of similar
+/// sizes share blocks.
 std::size_t rounded(std::size_t bytes) {
   bytes = std::max(bytes, kAlignment);
   const std::size_t least = bytes < kHugePage ? kAlignment : kHugePage;
@@ -40,7 +41,7 @@ std::size_t rounded(std::size_t bytes) {
   return (bytes + step - 1) / step * step;
 }
 
-/// @param bytes rounded
+/// @param bytes a rounded size
 std::size_t class_of(std::size_t bytes) {
   const int power = static_cast<int>(std::bit_width(bytes)) - 1;
   const std::size_t eighth =
@@ -48,7 +49,7 @@ std::size_t class_of(std::size_t bytes) {
   return static_cast<std::size_t>(power) * kStepsOfPower + eighth;
 }
 
-/// @param bytes rounded
+/// @param bytes a rounded size
 void* get_memory(std::size_t bytes) {
   const std::size_t all = bytes + sizeof(MemoryHead);
   void* p = nullptr;
@@ -57,7 +58,7 @@ void* get_memory(std::size_t bytes) {
   } else {
     p = mmap(nullptr, all, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (p == MAP_FAILED) p = nullptr;
-    // Only a hint: fewer page faults where the kernel grants it.
+    // Only a hint: it reduces page faults if the kernel grants it.
     if (p != nullptr) madvise(p, all, MADV_HUGEPAGE);
   }
   if (p == nullptr) {
@@ -75,7 +76,7 @@ void drop_memory(void* memory) {
   }
 }
 
-/// Keeps the memory that no tensor uses, by class of size.
+/// Keeps memory that no tensor uses, sorted by size class.
 class Pool final : public c10::Allocator {
  public:
   static Pool& instance() {
@@ -133,7 +134,7 @@ class Pool final : public c10::Allocator {
   std::array<std::vector<void*>, 64 * kStepsOfPower> idle_;
 };
 
-/// Blocks of one thread's scratch, used from the first on.
+/// Scratch blocks of one thread, used in order from the first.
 struct ThreadScratch {
   std::vector<at::Tensor> blocks;
   std::size_t block = 0;

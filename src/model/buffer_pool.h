@@ -1,4 +1,4 @@
-/// Memory for activations: tensors whose pages are used again by the next step, and scratch of one
+/// Memory for activations: tensors whose pages the next step reuses, and scratch memory of one
 /// thread.
 #pragma once
 
@@ -16,8 +16,8 @@ inline constexpr at::ScalarType kScalarType = at::kFloat;
 template <>
 inline constexpr at::ScalarType kScalarType<kernels::Bf16> = at::kBFloat16;
 
-/// Uninitialised CPU tensor of type T, 64-byte aligned, whose memory returns to the pool when it
-/// dies. Thread-safe.
+/// Uninitialised CPU tensor of type T, 64-byte aligned. Its memory returns to the pool when the
+/// tensor is destroyed. Thread-safe.
 template <typename T>
 at::Tensor pooled_empty(at::IntArrayRef sizes);
 
@@ -26,8 +26,8 @@ T* data(const at::Tensor& tensor) {
   return static_cast<T*>(tensor.mutable_data_ptr());
 }
 
-/// Memory of the calling thread, taken piece by piece and given back all at once at the end of the
-/// scope. Scopes nest.
+/// Scratch memory of the calling thread. Pieces are taken one by one and all returned at the end of
+/// the scope. Scopes nest.
 class Scratch {
  public:
   Scratch();
@@ -35,7 +35,7 @@ class Scratch {
   Scratch(const Scratch&) = delete;
   Scratch& operator=(const Scratch&) = delete;
 
-  /// Uninitialised, 64-byte aligned.
+  /// Takes an uninitialised, 64-byte aligned piece.
   template <typename T>
   T* take(std::int64_t count) {
     return static_cast<T*>(take_bytes(static_cast<std::size_t>(count) * sizeof(T)));

@@ -18,10 +18,10 @@ namespace {
 constexpr std::int64_t kLanes = 3;
 constexpr std::int64_t kKeep = 1;
 constexpr std::int64_t kNone = 0;
-constexpr double kFirstKeep = 0.9;        ///< probability of keeping the lane at first
-constexpr float kFirstHeadScale = 0.01F;  ///< what the heads' first weights are multiplied with
+constexpr double kFirstKeep = 0.9;        ///< initial probability of keeping the lane
+constexpr float kFirstHeadScale = 0.01F;  ///< factor of the heads' initial weights
 
-/// Logit of one of n choices that gives it this probability when the others have logit 0.
+/// Logit that gives one of n choices this probability if the others have logit 0.
 double logit_of(double probability, std::int64_t choices) {
   return std::log(probability / (1.0 - probability) * static_cast<double>(choices - 1));
 }
@@ -36,7 +36,7 @@ ControllerImpl::ControllerImpl(const config::Vehicles& vehicles, const Controlle
       advice_probability_(vehicles.advice_probability),
       categorical_(vehicles.longitudinal == "categorical") {
   TRAFFIC_CHECK(inputs.own + inputs.shared > 0 && inputs.impact + inputs.advice <= inputs.own,
-                "a controller that sees nothing");
+                "a controller needs inputs, and impact and advice must be columns of own");
   using torch::nn::Linear;
   using torch::nn::LinearOptions;
   const std::int64_t width = vehicles.hidden_dim;
@@ -48,8 +48,8 @@ ControllerImpl::ControllerImpl(const config::Vehicles& vehicles, const Controlle
   const auto commands = categorical_ ? static_cast<std::int64_t>(vehicles.commands.size()) : 1;
   longitudinal_ = register_module("longitudinal", Linear(width, commands));
   if (inputs.advice > 0) {
-    TRAFFIC_CHECK(categorical_ && inputs.advice == commands, "advice of {} among {} commands",
-                  inputs.advice, commands);
+    TRAFFIC_CHECK(categorical_ && inputs.advice == commands,
+                  "advice has {} columns for {} categorical commands", inputs.advice, commands);
     advice_ = register_module("advice", Linear(LinearOptions(commands, commands).bias(false)));
   }
   if (!categorical_) log_std_ = register_parameter("log_std", torch::zeros({1}));

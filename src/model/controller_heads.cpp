@@ -17,7 +17,7 @@ namespace {
 using torch::autograd::AutogradContext;
 using torch::autograd::variable_list;
 
-/// The sum of exp of all but the first of n values.
+/// The sum of exp over all but the first of n values.
 struct SumOfRest {
   float highest;
   float sum;  ///< of exp(x - highest)
@@ -47,14 +47,14 @@ HeadOutputs run_heads(const at::Tensor& x, const at::Tensor& latents,
   return {commands, score};
 }
 
-/// What is not differentiated.
+/// Inputs that are not differentiated.
 struct HeadConstants {
   at::Tensor latents;
   HeadScales scales;
 };
 
 struct HeadsNode : torch::autograd::Function<HeadsNode> {
-  /// @param impact its weight, or empty where there is none
+  /// @param impact contains the weight of the impact, or nothing
   static variable_list forward(AutogradContext* context, const at::Tensor& x,
                                const at::Tensor& command_weight, const at::Tensor& command_bias,
                                const at::Tensor& importance_weight, at::TensorList impact,
@@ -78,7 +78,7 @@ struct HeadsNode : torch::autograd::Function<HeadsNode> {
     const at::Tensor& latents = saved[4];
     const auto importance = context->saved_data["importance"].toDouble();
     const std::int64_t actions = commands.size(1);
-    // Of the logits: what comes from them, and what comes through the score.
+    // Gradient of the logits: directly from the commands, and through the score.
     const at::Tensor by_commands = grads[0].clone(at::MemoryFormat::Contiguous);
     const at::Tensor by_score = (grads[1] * importance).contiguous();
     auto* grad = by_commands.mutable_data_ptr<float>();
@@ -98,7 +98,7 @@ struct HeadsNode : torch::autograd::Function<HeadsNode> {
       out.push_back(
           product((grads[1] * context->saved_data["impact"].toDouble()).unsqueeze(0), latents));
     }
-    out.emplace_back();  // none for the constants
+    out.emplace_back();  // no gradient for the constants
     return out;
   }
 };

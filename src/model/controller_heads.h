@@ -1,4 +1,4 @@
-/// The categorical controller's heads, as one node of the autograd graph on the CPU.
+/// The heads of the categorical controller, as one node of the autograd graph on the CPU.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -29,7 +29,7 @@ struct HeadOutputs {
 HeadOutputs controller_heads(const at::Tensor& x, const at::Tensor& latents,
                              const HeadParameters& parameters, const HeadScales& scales);
 
-/// The same, operation by operation.
+/// Computes the same with ATen operations.
 HeadOutputs controller_heads_by_operations(const at::Tensor& x, const at::Tensor& latents,
                                            const HeadParameters& parameters,
                                            const HeadScales& scales);

@@ -12,8 +12,7 @@
 namespace traffic::model {
 namespace {
 
-constexpr float kFirstValueScale =
-    0.01F;  ///< what the last layer's first weights are multiplied with
+constexpr float kFirstValueScale = 0.01F;  ///< factor of the last layer's initial weights
 
 }  // namespace
 

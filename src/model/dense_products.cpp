@@ -14,7 +14,7 @@
 namespace traffic::model {
 namespace {
 
-/// A matrix or, with strides the other way round, a transposed one.
+/// A matrix or, with exchanged strides, the transpose of one.
 struct Left {
   std::int64_t rows;
   std::int64_t depth;
@@ -23,7 +23,7 @@ struct Left {
   std::int64_t depth_stride;
 };
 
-/// @param rows which dimension of x is the rows: 0, or 1 for x transposed
+/// @param rows dimension of x that is used as rows: 0, or 1 for the transpose of x
 Left left(const at::Tensor& x, std::int64_t rows) {
   return {.rows = x.size(rows),
           .depth = x.size(1 - rows),
@@ -34,7 +34,7 @@ Left left(const at::Tensor& x, std::int64_t rows) {
 
 at::Tensor multiply(const Left& a, const at::Tensor& b) {
   TRAFFIC_CHECK(b.size(0) == a.depth && (b.stride(1) == 1 || b.size(1) <= 1),
-                "a product of depth {} with {} rows, or with rows that have gaps", a.depth,
+                "a product needs {} rows without gaps on its right-hand side, found {}", a.depth,
                 b.size(0));
   at::Tensor c = at::empty({a.rows, b.size(1)}, b.options());
   kernels::float_table().product({.rows = a.rows,
@@ -54,8 +54,8 @@ at::Tensor multiply(const Left& a, const at::Tensor& b) {
 
 at::Tensor dense(const at::Tensor& x, const at::Tensor& weight, const at::Tensor& bias) {
   TRAFFIC_CHECK(weight.stride(1) == 1 && x.size(1) == weight.size(1),
-                "a layer of {} inputs, its weights in rows without gaps, gets {}", weight.size(1),
-                x.size(1));
+                "a layer needs {} inputs and weight rows without gaps, found {} inputs",
+                weight.size(1), x.size(1));
   const std::int64_t rows = x.size(0);
   const std::int64_t depth = x.size(1);
   const std::int64_t width = weight.size(0);
@@ -131,14 +131,14 @@ at::Tensor sum_groups(const at::Tensor& x, const at::Tensor& group, std::int64_t
 }
 
 at::Tensor tanh_in_place(const at::Tensor& x) {
-  TRAFFIC_CHECK(x.is_contiguous(), "numbers without gaps");
+  TRAFFIC_CHECK(x.is_contiguous(), "x must be contiguous");
   kernels::float_table().tanh_all(data<float>(x), x.numel());
   return x;
 }
 
 at::Tensor through_tanh(const at::Tensor& grad, const at::Tensor& y) {
   TRAFFIC_CHECK(grad.is_contiguous() && y.is_contiguous() && grad.sizes() == y.sizes(),
-                "numbers without gaps, as many as there are gradients");
+                "grad and y must be contiguous and of equal shape");
   at::Tensor out = at::empty_like(y);
   kernels::float_table().tanh_backward_all(grad.const_data_ptr<float>(), y.const_data_ptr<float>(),
                                            y.numel(), data<float>(out));

@@ -15,13 +15,14 @@ void check_cpu_values(const GraphBatch& graph) {
   const std::int64_t nodes = graph.num_nodes();
   const std::int64_t edges = graph.num_edges();
   if (ptr[0] != 0 || ptr[nodes] != edges || !std::is_sorted(ptr, ptr + nodes + 1)) {
-    throw ShapeError("edge_ptr goes from {} to {} and must rise from 0 to the {} edges", ptr[0],
-                     ptr[nodes], edges);
+    throw ShapeError("edge_ptr runs from {} to {}; it must not decrease and run from 0 to {} edges",
+                     ptr[0], ptr[nodes], edges);
   }
   const auto* wrong =
       std::find_if(src, src + edges, [&](std::int32_t s) { return s < 0 || s >= nodes; });
   if (wrong != src + edges)
-    throw ShapeError("edge {} comes from node {} of {}", wrong - src, *wrong, nodes);
+    throw ShapeError("edge {} starts at node {}, but there are {} nodes", wrong - src, *wrong,
+                     nodes);
 }
 
 }  // namespace
@@ -54,7 +55,7 @@ std::vector<std::int64_t> group_nodes(const GraphBatch& graph) {
   const auto* ptr = graph.edge_ptr.const_data_ptr<std::int32_t>();
   const auto* src = graph.edge_src.const_data_ptr<std::int32_t>();
   std::vector<std::int64_t> reach(
-      static_cast<std::size_t>(nodes));  // the last node joined with this one or later
+      static_cast<std::size_t>(nodes));  // the last node connected with this node or a later one
   for (std::int64_t i = 0; i < nodes; ++i) {
     auto& own = reach[static_cast<std::size_t>(i)];
     own = std::max(own, i);
@@ -93,8 +94,8 @@ EdgeIndex make_edge_index(const GraphBatch& graph, bool by_source) {
   }
   for (std::int64_t e = 0; e < edges; ++e) ++out_ptr[src[e] + 1];
   for (std::int64_t i = 0; i < nodes; ++i) out_ptr[i + 1] += out_ptr[i];
-  // Filling moves each start to its end, which is the next one's start: afterwards all are one
-  // place too far left.
+  // Filling moves each start to the start of the next node, so all starts are then one position too
+  // far left.
   for (std::int64_t e = 0; e < edges; ++e)
     out_edge[out_ptr[src[e]]++] = static_cast<std::int32_t>(e);
   std::copy_backward(out_ptr, out_ptr + nodes, out_ptr + nodes + 1);

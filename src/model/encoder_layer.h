@@ -1,9 +1,9 @@
-/// One layer of the graph encoder: attention and feed-forward block, each with residual and
-/// LayerNorm.
+/// One layer of the graph encoder: attention and a feed-forward block, each with a residual
+/// connection and LayerNorm.
 ///
-/// Two implementations of the same function: plain ATen operations (any device, any type, any
-/// sizes), and a fused one for the CPU with a backward pass of its own, which works through blocks
-/// of rows that stay in the cache.
+/// There are two implementations of the same function. One uses ATen operations (any device, type
+/// and sizes). The other is fused for the CPU, has its own backward pass, and works on blocks of
+/// rows that stay in the cache.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -26,11 +26,11 @@ namespace traffic::model {
 
 inline constexpr double kNormEps = 1e-5;
 
-/// Parameters of a layer, float32; the enumerators index LayerParameters.
+/// Parameters of a layer, float32. The enumerators index LayerParameters.
 enum LayerParameter : std::size_t {
   kQkvWeight,      ///< [3 d, d]: queries, keys, values
   kQkvBias,        ///< [3 d]
-  kEdgeWeight,     ///< [d, 4]: what edge features add to keys and values
+  kEdgeWeight,     ///< [d, 4]: contribution of the edge features to keys and values
   kRiskInWeight,   ///< [32, 4]
   kRiskInBias,     ///< [32]
   kRiskOutWeight,  ///< [heads, 32]
@@ -53,11 +53,11 @@ inline EdgeParameters edge_parameters(const LayerParameters& p) {
   return {p[kEdgeWeight], p[kRiskInWeight], p[kRiskInBias], p[kRiskOutWeight], p[kRiskOutBias]};
 }
 
-/// Sizes for which the fused path exists; others take the plain one.
+/// Whether the fused path supports these sizes; other sizes take the ATen path.
 bool fused_layer_fits(std::int64_t hidden_dim, std::int64_t heads);
 
-/// An input known to be of low rank, x = rows * basis + offset, as that of the first layer is: then
-/// queries, keys and values are made from `rows`, and no product with the d columns of x is needed.
+/// An input of known low rank, x = rows * basis + offset, such as that of the first layer. Queries,
+/// keys and values are then computed from `rows`, without a product over the d columns of x.
 struct ThinBasis {
   at::Tensor basis;   ///< [R, d], R a multiple of kernels::kWidthUnit
   at::Tensor offset;  ///< [d]
@@ -67,8 +67,8 @@ struct ThinInput {
   ThinBasis of;
 };
 
-/// Queries, keys and values of a thin input: rows * (basis W^T) + (offset W^T + b). With nine
-/// features of a vehicle the product has depth 16 and not d.
+/// Queries, keys and values of a thin input: rows * (basis W^T) + (offset W^T + b). With the nine
+/// features of a vehicle the product has depth 16 instead of d.
 struct ThinProjection {
   PackedWeight<float> weight;  ///< [R, 3 d] in panels
   at::Tensor bias;             ///< [3 d]
@@ -77,19 +77,19 @@ struct ThinProjection {
 /// Parameters in the layouts that the fused forward pass reads.
 template <typename T>
 struct PackedLayer {
-  PackedWeight<T> qkv;                 ///< empty where the input is thin
-  std::optional<ThinProjection> thin;  ///< nothing where it is not
+  PackedWeight<T> qkv;                 ///< empty if the input is thin
+  std::optional<ThinProjection> thin;  ///< empty if the input is not thin
   PackedEdgeParameters edges;
   PackedWeight<T> out;
   PackedWeight<T> up;
   PackedWeight<T> down;
 };
-/// @param thin of the input; null: it is not known to be thin
+/// @param thin basis of the input; null: the input is not thin
 template <typename T>
 PackedLayer<T> pack_layer(const LayerParameters& parameters, std::int64_t heads,
                           const ThinBasis* thin);
 
-/// What a fused forward pass leaves for its backward pass. Matrices are of the type of the
+/// Data that a fused forward pass keeps for its backward pass. Matrices have the type of the
 /// products.
 struct LayerTape {
   at::Tensor qkv;          ///< [N, 3 d]
@@ -102,8 +102,8 @@ struct LayerTape {
   at::Tensor rstd2;        ///< [N] float32
 };
 
-/// The nodes of each group that a layer reads and those that it makes, first of the group's nodes
-/// both: up to in_end[g] and out_end[g]. Empty: all.
+/// Ranges of nodes that a layer reads and computes in each group: the group's first nodes up to
+/// in_end[g] and out_end[g]. Empty: all nodes.
 struct LayerRows {
   std::span<const std::int64_t> in_end;
   std::span<const std::int64_t> out_end;
@@ -114,17 +114,17 @@ struct LayerInput {
   const EdgeIndex& edges;
   const LayerParameters& parameters;
   std::int64_t heads;
-  const ThinInput* thin;  ///< how x is made; null: unknown
+  const ThinInput* thin;  ///< thin form of x; null: unknown
   LayerRows rows = {};
 };
 
-/// @param tape filled unless null; for all rows only
-/// @return [N, d] float32; rows that are not made have no value
+/// @param tape filled unless null; requires that all rows are computed
+/// @return [N, d] float32; rows that are not computed are undefined
 template <typename T>
 at::Tensor layer_forward(const LayerInput& input, const PackedLayer<T>& packed, LayerTape* tape);
 
 struct LayerGradients {
-  at::Tensor x;  ///< undefined with a thin input, whose gradient is all in `thin`
+  at::Tensor x;  ///< undefined with a thin input, whose gradient is in `thin`
   LayerParameters parameters;
   ThinInput thin;  ///< undefined for an input that is not thin
 };
@@ -132,10 +132,10 @@ template <typename T>
 LayerGradients layer_backward(const LayerInput& input, const LayerTape& tape,
                               const at::Tensor& grad_out);
 
-/// Attention over the edges of one graph: qkv [N, 3 d] to [N, d], with a layer's parameters.
+/// Attention over the edges of one graph, with a layer's parameters: qkv [N, 3 d] to [N, d].
 using AttentionFunction = std::function<at::Tensor(const at::Tensor&, const EdgeParameters&)>;
 
-/// The same function in ATen operations around an attention, differentiable by autograd. Products
+/// The layer in ATen operations around an attention function, differentiable by autograd. Products
 /// are computed in `compute_type`.
 at::Tensor layer_reference(const at::Tensor& x, const LayerParameters& parameters,
                            const AttentionFunction& attention, at::ScalarType compute_type);

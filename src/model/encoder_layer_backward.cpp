@@ -1,7 +1,7 @@
-// The backward pass goes through chunks of whole groups. Each group of a chunk is taken all the way
-// from the gradient of the layer's output to that of its input; what the gradients of the weights
-// need of it is left in the chunk's buffers, and these gradients are made once a chunk is complete,
-// while the buffers are still in the cache.
+// The backward pass processes chunks of whole groups. For each group of a chunk it computes all
+// gradients from the layer's output to its input. The factors of the weight gradients are left in
+// the chunk's buffers. The weight gradients are computed once a chunk is complete, while its
+// buffers are still in the cache.
 #include <ATen/Parallel.h>
 #include <ATen/ops/empty_like.h>
 #include <ATen/ops/zeros_like.h>
@@ -40,15 +40,15 @@ struct BackwardPass {
   }
 };
 
-/// A block of rows within a group and within the chunk's buffers.
+/// A block of rows within a group, and its position in the chunk's buffers.
 struct Block {
   std::int64_t row;  ///< first node
   std::int64_t rows;
-  std::int64_t place;  ///< where they begin in the chunk
+  std::int64_t place;  ///< first row in the chunk
 };
 
-/// Through the feed-forward block and its LayerNorm; leaves the gradient of the block's input in
-/// grad_normed.
+/// Backward through the feed-forward block and its LayerNorm; writes the gradient of the block's
+/// input to grad_normed.
 template <typename T>
 void feed_forward_backward(const BackwardPass<T>& pass, const Chunk<T>& chunk,
                            const VectorSums::Parts& sums, const Block& block, float* grad_normed) {
@@ -89,8 +89,8 @@ void feed_forward_backward(const BackwardPass<T>& pass, const Chunk<T>& chunk,
   multiply<T>({grad_up.data, grad_up.stride}, rows, pass.up.operand, {grad_normed, width}, true);
 }
 
-/// Through the first LayerNorm and the output projection: the residual's share of grad_x and
-/// grad_attended.
+/// Backward through the first LayerNorm and the output projection: computes the residual's share of
+/// grad_x, and grad_attended.
 template <typename T>
 void output_backward(const BackwardPass<T>& pass, const Chunk<T>& chunk,
                      const VectorSums::Parts& sums, const Block& block, const float* grad_normed,
@@ -119,7 +119,7 @@ void output_backward(const BackwardPass<T>& pass, const Chunk<T>& chunk,
               {grad_attended, width}, false);
 }
 
-/// Through attention; `grad_qkv` is [nodes of the group, 3 d].
+/// Backward through attention; `grad_qkv` is [nodes of the group, 3 d].
 template <typename T>
 void attention_backward_of(const BackwardPass<T>& pass, const Group& group,
                            const float* grad_attended, float* grad_qkv) {
@@ -148,7 +148,7 @@ void attention_backward_of(const BackwardPass<T>& pass, const Group& group,
                      index, group.index, pass.attention);
 }
 
-/// From queries, keys and values to the layer's input.
+/// Backward from queries, keys and values to the layer's input.
 template <typename T>
 void projection_backward(const BackwardPass<T>& pass, const Chunk<T>& chunk, const Block& block,
                          const float* grad_qkv) {
@@ -160,7 +160,7 @@ void projection_backward(const BackwardPass<T>& pass, const Chunk<T>& chunk, con
   transpose_rows<T>(operand, block.rows, columns, {}, {chunk.grad_qkv + block.place, chunk.stride});
 }
 
-/// Packs what the tape and the input hold as right-hand sides, and zeroes the padding of the
+/// Packs the tape and the input as right-hand sides of products, and zeroes the padding of the
 /// gradients.
 template <typename T>
 void pack_group(const BackwardPass<T>& pass, const Chunk<T>& chunk, const Group& group) {

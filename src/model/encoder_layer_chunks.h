@@ -1,5 +1,5 @@
-/// What the backward pass of a layer goes through and leaves behind: chunks of whole groups of
-/// nodes, and the sums of each group.
+/// Work units and buffers of a layer's backward pass: chunks of whole groups of nodes, and the sums
+/// of each group.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -16,7 +16,7 @@
 
 namespace traffic::model {
 
-/// Rows [first, last) of the nodes, and where they begin in the chunk's buffers.
+/// Rows [first, last) of the nodes, and their position in the chunk's buffers.
 struct Group {
   std::int64_t index;
   std::int64_t first;
@@ -26,7 +26,7 @@ struct Group {
 
 struct ChunkPlan {
   std::vector<Group> groups;
-  /// Of the buffers: the groups' rows, each rounded up to what a product's depth must be.
+  /// Rows of the buffers: those of the groups, each rounded up to a valid depth of a product.
   std::int64_t rows = 0;
 };
 
@@ -43,8 +43,8 @@ std::vector<ChunkPlan> plan_chunks(const EdgeIndex& index) {
   return chunks;
 }
 
-/// Gradients of one-dimensional parameters: a sum for each group, so that the total does not depend
-/// on threads.
+/// Gradients of one-dimensional parameters, summed separately for each group, so that the total
+/// does not depend on the number of threads.
 class VectorSums {
  public:
   VectorSums(std::int64_t groups, std::int64_t width)
@@ -73,9 +73,9 @@ class VectorSums {
   at::Tensor sums_;
 };
 
-/// Both sides of the products that make the gradients of weights: gradients behind the weights,
-/// transposed, and inputs of the weights as right-hand sides. Where groups are padded the former
-/// are zero.
+/// Both factors of the products for the weight gradients: gradients of the layers' outputs,
+/// transposed, and inputs of the layers as right-hand sides. The gradients are zero in the padding
+/// of groups.
 template <typename T>
 struct Chunk {
   Chunk(std::int64_t rows_, std::int64_t width, Scratch& scratch)
@@ -92,15 +92,15 @@ struct Chunk {
   }
 
   std::int64_t rows;
-  std::int64_t stride;  ///< of the transposed gradients
+  std::int64_t stride;  ///< stride of the transposed gradients
   T* grad_down;         ///< [d, rows]
   T* grad_up;           ///< [4 d, rows]
   T* grad_out;          ///< [d, rows]
   T* grad_qkv;          ///< [3 d, rows]
   T* activated;         ///< [4 d / kPanel panels, rows, kPanel]
   T* normed;            ///< [rows, d]
-  T* attended;          ///< [rows, d]; null where the tape's can be used
-  T* x;                 ///< [rows, d]; null where the input can be used
+  T* attended;          ///< [rows, d]; null if the tape's matrix can be used
+  T* x;                 ///< [rows, d]; null if the input can be used
 };
 
 }  // namespace traffic::model

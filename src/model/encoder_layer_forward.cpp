@@ -15,7 +15,7 @@ using kernels::kMaxHeads;
 using kernels::kPanel;
 using kernels::Rows;
 
-/// What the groups of one forward pass share.
+/// Data shared by the groups of one forward pass.
 template <typename T>
 struct ForwardPass {
   const LayerInput& input;
@@ -33,8 +33,8 @@ struct ForwardPass {
   }
 };
 
-/// Where queries, keys and values of a group go: to the tape as operands, to attention in float;
-/// with float operands one matrix is both.
+/// Destinations of a group's queries, keys and values: the tape (as operands) and the attention (as
+/// floats). With float operands one matrix serves both.
 template <typename T>
 struct QkvRows {
   Rows<T> operand;  ///< null: not kept
@@ -46,7 +46,7 @@ struct QkvRows {
   }
 };
 
-/// qkv = operand * weight + bias for `rows` nodes, from that panel on.
+/// qkv = operand * weight + bias for `rows` nodes, starting with the given panel.
 template <typename S, typename T>
 void project(Rows<const S> operand, std::int64_t rows, const Operand<S>& weight,
              std::int64_t first_panel, const float* bias, const QkvRows<T>& qkv) {
@@ -62,7 +62,7 @@ void project(Rows<const S> operand, std::int64_t rows, const Operand<S>& weight,
   }
 }
 
-/// Who only sends to others needs keys and values.
+/// A node that only sends to other nodes needs only keys and values.
 enum class Projected { kAll, kKeysAndValues };
 
 template <typename T>
@@ -81,7 +81,7 @@ void project_qkv(const ForwardPass<T>& pass, Projected what, std::int64_t row, s
   project<T, T>(x, rows, pass.packed.qkv.operand, first_panel, pass.parameter(kQkvBias), qkv);
 }
 
-/// Behind attention: output projection, residual, LayerNorm.
+/// After attention: output projection, residual connection and LayerNorm.
 template <typename T>
 void finish_attention(const ForwardPass<T>& pass, std::int64_t row, std::int64_t rows,
                       const T* attended, float* normed, Rows<T> normed_operand) {
@@ -104,8 +104,8 @@ void finish_attention(const ForwardPass<T>& pass, std::int64_t row, std::int64_t
        .out_operand = normed_operand});
 }
 
-/// The feed-forward block, residual, LayerNorm. The tape has each panel of a block on its own,
-/// [panels, rows, kPanel].
+/// The feed-forward block, residual connection and LayerNorm. The tape stores each panel of a block
+/// separately, [panels, rows, kPanel].
 template <typename T>
 void feed_forward(const ForwardPass<T>& pass, std::int64_t row, std::int64_t rows,
                   const float* normed, Rows<const T> normed_operand) {
@@ -139,7 +139,8 @@ void feed_forward(const ForwardPass<T>& pass, std::int64_t row, std::int64_t row
        .out_operand = {nullptr, 0}});
 }
 
-/// Behind attention, for a block of rows. @param attended their float output, [rows, d]
+/// All steps after attention, for a block of rows. @param attended [rows, d] float output of the
+/// attention
 template <typename T>
 void finish_block(const ForwardPass<T>& pass, std::int64_t row, std::int64_t rows,
                   float* attended) {
@@ -159,7 +160,7 @@ void finish_block(const ForwardPass<T>& pass, std::int64_t row, std::int64_t row
   }
 }
 
-/// The nodes of a group: the layer reads [first, in_end) and makes [first, out_end).
+/// The nodes of a group: the layer reads [first, in_end) and computes [first, out_end).
 struct GroupRows {
   std::int64_t first;
   std::int64_t in_end;
@@ -173,7 +174,7 @@ GroupRows rows_of_group(const LayerInput& input, std::size_t g) {
           .out_end = input.rows.out_end.empty() ? last : input.rows.out_end[g]};
 }
 
-/// The whole layer for a group.
+/// Runs the whole layer for a group.
 template <typename T>
 void run_group(const ForwardPass<T>& pass, const GroupRows& group) {
   const std::int64_t first = group.first;

@@ -20,7 +20,7 @@ using torch::Tensor;
 using torch::autograd::AutogradContext;
 using torch::autograd::variable_list;
 
-/// What a fused layer keeps beside its inputs and parameters.
+/// Data that a fused layer keeps in addition to its inputs and parameters.
 struct LayerState : torch::CustomClassHolder {
   std::shared_ptr<const EdgeIndex> edges;
   std::int64_t heads = 0;
@@ -66,7 +66,7 @@ LayerGradients run_backward(const LayerVariables& variables, LayerState& state,
   return layer_backward<T>(variables.input(state), tape, grad_out);
 }
 
-/// @param packed once and for all, or nothing
+/// @param packed weights packed in advance, or nothing
 template <typename T>
 Tensor forward_only(const LayerInput& input, const std::optional<PackedLayer<T>>& packed) {
   if (packed) return layer_forward<T>(input, *packed, nullptr);

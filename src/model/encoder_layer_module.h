@@ -1,4 +1,4 @@
-/// The parameters of an encoder layer as a module, and the choice of its implementation.
+/// The parameters of an encoder layer as a module, and the choice of an implementation.
 #pragma once
 
 #include <torch/nn/module.h>
@@ -16,25 +16,26 @@ namespace traffic::model {
 
 struct LayerContext {
   const GraphBatch& graph;
-  std::shared_ptr<const EdgeIndex> edges;                ///< of fused layers, else null
-  std::shared_ptr<const device::DeviceEdges> on_device;  ///< with kernels for a GPU, else null
+  std::shared_ptr<const EdgeIndex> edges;                ///< for fused layers, else null
+  std::shared_ptr<const device::DeviceEdges> on_device;  ///< for the kernels of a GPU, else null
   at::ScalarType compute_type;
   bool checkpointing;
-  LayerRows rows = {};  ///< of a fused layer without gradients
+  LayerRows rows = {};  ///< only for a fused layer without gradients
 };
 
 class EncoderLayerImpl : public torch::nn::Module {
  public:
   EncoderLayerImpl(std::int64_t width, std::int64_t heads);
 
-  /// @param thin how x is made, where that is known and fused_on(x)
+  /// @param thin thin form of x, if known and if fused_on(x)
   torch::Tensor forward(const torch::Tensor& x, const LayerContext& context,
                         const std::optional<ThinInput>& thin = {});
 
-  /// Without gradients, unpacked. @param thin of the input, where that is thin; else null
+  /// Packs the weights for passes without gradients. @param thin basis of the input if it is thin,
+  /// else null
   void pack_for_inference(at::ScalarType compute_type, const ThinBasis* thin);
   void unpack();
-  /// The weights that edge features meet, a column each.
+  /// The weights of the edge features, one column per feature.
   [[nodiscard]] std::array<torch::Tensor, 2> edge_weights() const {
     return {edge_->weight, risk_in_->weight};
   }

@@ -15,9 +15,9 @@ const at::BFloat16* torch_type(const kernels::Bf16* p) {
 const float* torch_type(const float* p) { return p; }
 
 template <typename T>
-constexpr bool kPairs = sizeof(T) == 2;  // bfloat16 operands come as row pairs
+constexpr bool kPairs = sizeof(T) == 2;  // bfloat16 operands consist of row pairs
 
-/// Depth of one call: a panel of the right-hand side stays in the cache while it is used.
+/// Depth of one call, so that a panel of the right-hand side stays in the cache while it is used.
 constexpr std::int64_t kDepth = 1024;
 
 }  // namespace
@@ -25,7 +25,7 @@ constexpr std::int64_t kDepth = 1024;
 template <typename T>
 Operand<T> plain_operand(const T* data, std::int64_t depth, std::int64_t columns,
                          std::int64_t stride) {
-  // Panels of a wide matrix are a part of its rows; 64 columns measured best.
+  // Panels of a wide matrix are parts of its rows; 64 columns were fastest.
   constexpr std::int64_t kWide = 64;
   return {.data = data,
           .depth = depth,

@@ -1,9 +1,9 @@
-/// Products of row blocks with matrices that stay in the cache: oneDNN's brgemm kernels, reached
-/// through ATen.
+/// Products of row blocks with matrices that stay in the cache, by oneDNN's brgemm kernels through
+/// ATen.
 ///
-/// Measured on a Zen 4 core: 107-116 GFLOP/s in float where at::mm gets 90-100, 205-225 in
-/// bfloat16, and the caller decides the blocking, so that what follows a product works on tiles
-/// that are still in L1.
+/// On a Zen 4 core they reach 107-116 GFLOP/s in float, where at::mm reaches 90-100, and 205-225 in
+/// bfloat16. The caller chooses the blocking, so that the operations after a product work on tiles
+/// that are still in the L1 cache.
 #pragma once
 
 #include <cstdint>
@@ -12,18 +12,18 @@
 
 namespace traffic::model {
 
-/// Rows of one block of activations; a block and all that a layer makes of it fit the second-level
-/// cache.
+/// Number of rows in a block of activations. A block and all intermediate results of a layer for it
+/// fit into the L2 cache.
 inline constexpr std::int64_t kBlockRows = 128;
-/// Rows over which a weight gradient is summed at a time.
+/// Number of rows over which a weight gradient is summed at a time.
 inline constexpr std::int64_t kChunkRows = 512;
 
-/// Stride of scratch matrices: rows a power of two apart would fall into the same few sets of the
-/// cache.
+/// Stride of scratch matrices. Rows at a distance of a power of two would fall into the same few
+/// sets of the cache.
 inline constexpr std::int64_t padded(std::int64_t width) { return width + kernels::kWidthUnit; }
 
-/// Calls work(row, rows) for blocks of the rows [first, last). Lengths vary little, so that few
-/// kernels are made.
+/// Calls work(row, rows) for blocks of the rows [first, last). Their lengths vary little, so that
+/// few kernels are generated.
 template <typename Work>
 void for_row_blocks(std::int64_t first, std::int64_t last, const Work& work) {
   while (first < last) {
@@ -33,9 +33,9 @@ void for_row_blocks(std::int64_t first, std::int64_t last, const Work& work) {
   }
 }
 
-/// The right-hand side [depth, columns] of a product, cut in panels of `panel` columns. Float: rows
-/// of `stride` elements. Bf16: the rows 2k and 2k+1 interleaved element by element ("row pairs"),
-/// depth even.
+/// The right-hand side [depth, columns] of a product, cut into panels of `panel` columns. Float:
+/// rows of `stride` elements. Bf16: rows 2k and 2k+1 interleaved element by element ("row pairs"),
+/// with even depth.
 template <typename T>
 struct Operand {
   const T* data = nullptr;
@@ -51,7 +51,7 @@ struct Operand {
   }
 };
 
-/// A matrix whose row pairs (float: rows) are `stride` long, all columns side by side.
+/// A matrix with row pairs (float: rows) of `stride` elements and all columns side by side.
 template <typename T>
 Operand<T> plain_operand(const T* data, std::int64_t depth, std::int64_t columns,
                          std::int64_t stride);
@@ -66,12 +66,12 @@ template <typename T>
 void multiply(kernels::Rows<const T> a, std::int64_t rows, const Operand<T>& b,
               kernels::Rows<float> c, bool accumulate);
 
-/// Must end the use of products on a thread: gives back processor state that tile instructions
+/// Call it after the last product on a thread: it releases processor state that tile instructions
 /// need.
 template <typename T>
 void finish_products();
 
-/// Whether this processor multiplies bfloat16 in hardware; without, the fused path computes in
+/// Whether this processor multiplies bfloat16 in hardware; otherwise the fused path computes in
 /// float only.
 bool has_bf16_products();
 

@@ -18,7 +18,7 @@
 namespace traffic::model {
 namespace {
 
-/// Layer l needs of its input what is one edge farther away than what it makes.
+/// Layer l needs input nodes that are one edge farther away than the nodes that it computes.
 LayerRows rows_of_layer(const ReceptiveField& field, std::size_t l) {
   const std::size_t hops = field.end.size() - 1 - l;
   return {.in_end = field.end[hops], .out_end = field.end[hops - 1]};
@@ -61,7 +61,8 @@ torch::Tensor GraphEncoderImpl::forward(const GraphBatch& graph) {
 
 torch::Tensor GraphEncoderImpl::forward(const ReceptiveField& field) {
   TRAFFIC_CHECK(field.end.size() == layers_.size() + 1,
-                "a receptive field of {} hops for {} layers", field.end.size() - 1, layers_.size());
+                "the receptive field has {} hops, the encoder {} layers", field.end.size() - 1,
+                layers_.size());
   return run(field.graph, &field).index_select(0, field.chosen);
 }
 
@@ -86,7 +87,7 @@ torch::Tensor GraphEncoderImpl::run(const GraphBatch& graph, const ReceptiveFiel
   if (has_thin_input()) {
     thin = thin_input(graph.node_features,
                       packed_input_ ? *packed_input_ : thin_form(*input_, *norm_));
-    // The first layer gives the gradient of its input to the three tensors that this is made of.
+    // The first layer passes the gradient of its input to the three tensors of the thin form.
     h = torch::addmm(thin->of.offset.detach(), thin->rows.detach(), thin->of.basis.detach());
   } else if (packed_projection_ && !torch::GradMode::is_enabled()) {
     h = project_input(graph.node_features, *packed_projection_);

@@ -24,8 +24,8 @@ void fill_uniform(torch::Tensor& parameter, double bound, std::uint64_t seed) {
   parameter.copy_(values);
 }
 
-/// Half the width of the uniform distribution for a module's own parameters; zero: not a random
-/// one.
+/// Half the width of the uniform distribution for a module's own parameters; zero if they are not
+/// random.
 double bound_of(const torch::nn::Module& module, const torch::Tensor& parameter) {
   if (const auto* linear = module.as<torch::nn::LinearImpl>()) {
     return 1.0 / std::sqrt(static_cast<double>(linear->options.in_features()));

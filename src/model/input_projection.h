@@ -1,5 +1,5 @@
-/// What the encoder does first, h = LayerNorm(W x + b), with frozen parameters: one product and one
-/// pass over its rows.
+/// The first operation of the encoder, h = LayerNorm(W x + b), with frozen parameters: one product
+/// and one loop over its rows.
 #pragma once
 
 #include <torch/nn/modules/linear.h>
@@ -17,7 +17,7 @@ struct InputProjection {
   at::Tensor beta;
 };
 
-/// @param input its outputs a multiple of kernels::kWidthUnit, float32 on the CPU
+/// @param input its number of outputs must be a multiple of kernels::kWidthUnit; float32 on the CPU
 InputProjection pack_input(const torch::nn::LinearImpl& input,
                            const torch::nn::LayerNormImpl& norm);
 

@@ -7,10 +7,10 @@
 namespace traffic::model {
 namespace {
 
-/// Mean of `loss`(prediction, target) over all entries, those where mask is false counting as zero;
-/// `mask` broadcasts to `prediction`. The denominator depends on the shape only, so that parts of a
-/// batch, weighted by their vehicles, add up to the whole. What stands in a masked target is never
-/// computed with: it may be NaN, and its gradient too.
+/// Mean of `loss`(prediction, target) over all entries, where entries with a false mask count as
+/// zero. `mask` broadcasts to `prediction`. The denominator depends on the shape only, so that
+/// parts of a batch, weighted by their numbers of vehicles, add up to the whole. Masked targets do
+/// not enter any computation: they may be NaN without affecting the gradient.
 template <typename Loss>
 torch::Tensor masked_mean(const Loss& loss, const torch::Tensor& prediction,
                           const torch::Tensor& target, const torch::Tensor& mask) {

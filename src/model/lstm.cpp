@@ -35,10 +35,10 @@ std::vector<PackedLstmLayer<T>> pack(at::TensorList parameters) {
   return packed;
 }
 
-/// What a fused LSTM keeps beside its input and parameters.
+/// Data that a fused LSTM keeps in addition to its input and parameters.
 struct LstmTape : torch::CustomClassHolder {
   bool bf16 = false;
-  bool keep = true;  ///< layers, for the backward pass; else they are computed again in it
+  bool keep = true;  ///< keep `layers` for the backward pass; else they are recomputed there
   Tensor present;
   std::vector<LstmLayerTape> layers;
 };

@@ -1,7 +1,7 @@
-// Blocks of vehicles go back through all steps on their own. The gradients of their gates are left
-// transposed, and the inputs of the weights packed, for the products that make the weights'
-// gradients: these run once some blocks are done (as many as there are threads), while all that is
-// still in the cache.
+// Each block of vehicles is processed through all steps independently. The gradients of its gates
+// are stored transposed, and the inputs of the weights packed, as factors of the products for the
+// weight gradients. These products run once some blocks are done (as many as there are threads),
+// while their data are still in the cache.
 #include <ATen/Parallel.h>
 #include <ATen/ops/zeros.h>
 #include <ATen/ops/zeros_like.h>
@@ -40,17 +40,18 @@ struct BackwardPass {
   std::int64_t hidden;
 };
 
-/// What one block leaves for the weights' gradients. Each step takes `step_rows` columns or rows:
-/// the block's vehicles, up to even where operands are pairs.
+/// Data of one block for the weight gradients. Each step takes `step_rows` columns or rows: the
+/// vehicles of the block, rounded up to an even number if operands are pairs.
 template <typename T>
 struct BlockBuffers {
   std::int64_t first;
   std::int64_t rows;
   std::int64_t step_rows;
-  std::int64_t stride;         ///< of grad_gates
-  std::vector<T*> grad_gates;  ///< by layer: [4 H, T * step_rows], rows as the weights'
+  std::int64_t stride;         ///< stride of grad_gates
+  std::vector<T*> grad_gates;  ///< by layer: [4 H, T * step_rows], rows in the order of the
+                               ///< weights' rows
   std::vector<T*>
-      inputs;  ///< by layer, and behind the last its output: [T * step_rows, width] in row pairs
+      inputs;  ///< by layer, then the last layer's output: [T * step_rows, width] in row pairs
 };
 
 template <typename T>
@@ -111,11 +112,10 @@ void gates_backward(const BackwardPass<T>& pass, const BlockBuffers<T>& b, std::
                     {b.grad_gates[l] + t * b.step_rows, b.stride});
 }
 
-/// One layer over one block, last step first.
-/// @param grad_output [T, rows, H]: gradients of this layer's outputs; complete at the last step,
-/// and at the others
-///     what the layer above has added, or nothing yet where this is the last layer
-/// @param grad_input where step t's gradient of the layer's input goes
+/// Processes one layer over one block, last step first.
+/// @param grad_output [T, rows, H] gradients of this layer's outputs. The last step is complete;
+///   the other steps contain the contribution of the layer above, or nothing yet in the last layer.
+/// @param grad_input destination of step t's gradient of the layer's input
 template <typename T, typename GradInput>
 void run_layer(const BackwardPass<T>& pass, const BlockBuffers<T>& b, std::size_t l,
                float* grad_output, const GradInput& grad_input) {
@@ -155,7 +155,7 @@ void run_block(const BackwardPass<T>& pass, const BlockBuffers<T>& b) {
   pack_inputs(pass, b);
 }
 
-/// Adds a block's share to the gradients of the weights.
+/// Adds a block's share to the weight gradients.
 template <typename T>
 void add_weight_gradients(const BackwardPass<T>& pass, const BlockBuffers<T>& b,
                           std::vector<LstmLayerParameters>& grads) {
@@ -166,7 +166,7 @@ void add_weight_gradients(const BackwardPass<T>& pass, const BlockBuffers<T>& b,
     const std::int64_t width = grads[l][kWeightIh].size(1);
     const Operand<T> x = plain_operand<T>(b.inputs[l], rows, width, width);
     add_weight_gradient<T>({grad_gates, x, grads[l][kWeightIh], accumulate});
-    // The first step starts from zero: its gates add nothing to weight_hh.
+    // The first step starts from a zero state, so its gates contribute nothing to weight_hh.
     if (pass.steps == 1) continue;
     const Operand<T> before =
         plain_operand<T>(b.inputs[l + 1], rows - b.step_rows, pass.hidden, pass.hidden);

@@ -44,7 +44,7 @@ Rows<const T> input_rows(const ForwardPass<T>& pass, const Block& b, std::int64_
                          b.rows, width, scratch);
 }
 
-/// Output of the step before; null for a zero state.
+/// Output of the previous step; null for a zero state.
 template <typename T>
 Rows<const T> output_before(const ForwardPass<T>& pass, const Block& b, std::int64_t t,
                             Scratch& scratch) {
@@ -106,7 +106,7 @@ void run_step(const ForwardPass<T>& pass, const Block& b, std::int64_t t) {
   }
 }
 
-/// Copies the state behind the last step out of the tape.
+/// Copies the state after the last step out of the tape.
 template <typename T>
 void write_state(const ForwardPass<T>& pass, const Block& b) {
   const std::int64_t hidden = pass.hidden;
@@ -137,7 +137,7 @@ template <typename T>
 PackedLstmLayer<T> pack_lstm_layer(const LstmLayerParameters& parameters) {
   const at::Tensor sum = parameters[kBiasIh] + parameters[kBiasHh];
   const std::int64_t units = sum.size(0) / 4;
-  // [gate, panel, unit] to [panel, gate, unit]
+  // From [gate, panel, unit] to [panel, gate, unit].
   const at::Tensor bias =
       sum.view({4, units / kWidthUnit, kWidthUnit}).transpose(0, 1).contiguous();
   return {pack_forward<T>(parameters[kWeightIh], kGateOrder),

@@ -1,7 +1,7 @@
-/// The fused passes of an LSTM over blocks of kBlockRows vehicles. Gates go by panels: 64 columns
-/// hold input, forget, cell and output gate of sixteen units. What is kept for the backward pass
-/// lies in the order in which that reads it: by step and block, within these by panels, [panels,
-/// rows, kPanel] for gates and [panels, rows, 16] for cells.
+/// The fused passes of an LSTM over blocks of kBlockRows vehicles. Gates are stored by panels: 64
+/// columns contain the input, forget, cell and output gates of sixteen units. Data for the backward
+/// pass are stored in the order in which it reads them: by step, block and panel. Within a block,
+/// gates are [panels, rows, kPanel] and cells [panels, rows, 16].
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -18,7 +18,7 @@ inline constexpr RowOrder kGateOrder{4};
 
 enum LstmParameter : std::size_t { kWeightIh, kWeightHh, kBiasIh, kBiasHh, kNumLstmParameters };
 using LstmLayerParameters = std::array<at::Tensor, kNumLstmParameters>;
-/// Of parameters that stand one layer behind the other.
+/// Splits a list with the parameters of all layers in sequence.
 std::vector<LstmLayerParameters> by_layer(at::TensorList parameters);
 
 template <typename T>
@@ -30,7 +30,7 @@ struct PackedLstmLayer {
 template <typename T>
 PackedLstmLayer<T> pack_lstm_layer(const LstmLayerParameters& parameters);
 
-/// What a layer leaves for its backward pass.
+/// Data that a layer keeps for its backward pass.
 struct LstmLayerTape {
   at::Tensor gates;   ///< [T, S * 4 H] of the products' type, by blocks and panels; undefined
                       ///< without a backward pass
@@ -40,18 +40,18 @@ struct LstmLayerTape {
 
 struct LstmInput {
   at::Tensor x;        ///< [T, S, input] float32
-  at::Tensor present;  ///< [T, S] uint8; undefined: all are present
-  at::Tensor hidden;   ///< [layers, S, H] float32 before the first step; undefined, as cell: zero
-  at::Tensor cell;     ///< [layers, S, H] float32
+  at::Tensor present;  ///< [T, S] uint8; undefined: all vehicles are present
+  at::Tensor hidden;   ///< [layers, S, H] float32 before the first step; undefined: zero
+  at::Tensor cell;     ///< [layers, S, H] float32 before the first step; undefined: zero
 };
 
 struct LstmOutput {
-  at::Tensor last;    ///< [S, H] float32: of the last layer at the last step
-  at::Tensor hidden;  ///< [layers, S, H] float32: state behind the last step
+  at::Tensor last;    ///< [S, H] float32: output of the last layer at the last step
+  at::Tensor hidden;  ///< [layers, S, H] float32: state after the last step
   at::Tensor cell;    ///< [layers, S, H] float32
 };
 
-/// @param tape filled with one entry for each layer unless null
+/// @param tape filled with one entry per layer unless null
 template <typename T>
 LstmOutput lstm_forward(const LstmInput& input, const std::vector<PackedLstmLayer<T>>& layers,
                         std::vector<LstmLayerTape>* tape);
@@ -60,7 +60,7 @@ struct LstmGradients {
   at::Tensor x;  ///< [T, S, input]
   std::vector<LstmLayerParameters> parameters;
 };
-/// For a forward pass from the zero state. @param grad_out of LstmOutput::last
+/// Requires a forward pass from a zero state. @param grad_out gradient of LstmOutput::last
 template <typename T>
 LstmGradients lstm_backward(const LstmInput& input,
                             const std::vector<LstmLayerParameters>& parameters,

@@ -27,13 +27,13 @@ TRAFFIC_VECTORISED void mask_gradient(float* __restrict grad, const float* __res
   for (std::int64_t i = 0; i < count; ++i) grad[i] = y[i] > 0.0F ? grad[i] : 0.0F;
 }
 
-/// grad is a product of this file's own: nobody else has it.
+/// grad is a product of this file that nothing else refers to, so it may change in place.
 void through_relu_in_place(const at::Tensor& grad, const at::Tensor& y) {
   mask_gradient(grad.mutable_data_ptr<float>(), y.const_data_ptr<float>(), y.numel());
 }
 
 /// @param parameters weight and bias of each layer
-/// @return what each layer reads, and the last one's output
+/// @return the input of each layer, and the output of the last one
 variable_list run_mlp(const at::Tensor& x, at::TensorList parameters) {
   variable_list values{x};
   for (std::size_t at = 0; at < parameters.size(); at += 2) {
@@ -99,8 +99,7 @@ MlpImpl::MlpImpl(const MlpShape& shape) : shape_(shape) {
 }
 
 torch::Tensor MlpImpl::run(const torch::Tensor& x, bool trains) {
-  TRAFFIC_CHECK(x.dim() == 2 && x.size(1) == shape_.inputs, "rows of {} numbers expected",
-                shape_.inputs);
+  TRAFFIC_CHECK(x.dim() == 2 && x.size(1) == shape_.inputs, "x must be [B, {}]", shape_.inputs);
   variable_list parameters;
   for (const auto& layer : layers_) {
     parameters.push_back(trains ? layer->weight : layer->weight.detach());

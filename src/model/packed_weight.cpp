@@ -14,18 +14,18 @@ using kernels::Bf16;
 using kernels::kPanel;
 using kernels::kWidthUnit;
 
-/// Rows of a weight whose gradient one product makes.
+/// Number of rows of a weight whose gradient one product computes.
 constexpr std::int64_t kTileRows = 128;
 
 void check_weight(const at::Tensor& weight) {
   TRAFFIC_CHECK(weight.is_contiguous() && weight.scalar_type() == at::kFloat,
-                "weights are contiguous float32");
+                "weights must be contiguous float32");
   TRAFFIC_CHECK(weight.size(0) % kWidthUnit == 0 && weight.size(1) % kWidthUnit == 0,
                 "weight is {} x {}, not multiples of {}", weight.size(0), weight.size(1),
                 kWidthUnit);
 }
 
-/// How many parts of so many values a thread packs at least: fewer are done sooner than it wakes.
+/// Minimum number of parts that a thread packs: fewer are finished sooner than a thread wakes up.
 std::int64_t grain_of(std::int64_t values) {
   constexpr std::int64_t kValuesOfAThread = std::int64_t{1} << 15;
   return std::max<std::int64_t>(1, kValuesOfAThread / values);

@@ -11,11 +11,11 @@
 
 namespace traffic::model {
 
-/// In which order a product has the rows of a weight, sixteen at a time.
+/// The order in which a product contains the rows of a weight, in groups of sixteen.
 struct RowOrder {
-  std::int64_t gates = 1;  ///< 4: an LSTM's, so that a panel holds all four gates of sixteen units
+  std::int64_t gates = 1;  ///< 4 for an LSTM: a panel then contains all four gates of sixteen units
 
-  /// First row of the weight in group g of sixteen rows; `rows` of the whole weight.
+  /// First row of the weight in group g of sixteen rows; the whole weight has `rows` rows.
   [[nodiscard]] std::int64_t first_row(std::int64_t g, std::int64_t rows) const {
     return g % gates * (rows / gates) + g / gates * kernels::kWidthUnit;
   }
@@ -24,7 +24,7 @@ struct RowOrder {
 template <typename T>
 struct PackedWeight {
   Operand<T> operand;
-  at::Tensor storage;  ///< what operand.data points into
+  at::Tensor storage;  ///< memory that operand.data points into
 };
 
 /// W^T [in, out], for y = x W^T.
@@ -36,7 +36,7 @@ PackedWeight<T> pack_forward(const at::Tensor& weight, RowOrder order = {});
 template <typename T>
 PackedWeight<T> pack_backward(const at::Tensor& weight, RowOrder order = {});
 
-/// A weight's gradient from some rows: grad[out, in] (+)= grad_y^T x.
+/// The gradient of a weight from some rows: grad[out, in] (+)= grad_y^T x.
 template <typename T>
 struct WeightGradient {
   kernels::Rows<const T> grad_y_transposed;  ///< [out, rows]
@@ -47,14 +47,14 @@ struct WeightGradient {
 template <typename T>
 void add_weight_gradient(const WeightGradient<T>& args);
 
-/// Writes rows of grad_y as columns of grad_y^T, [out, rows], from column `first` of it on.
-/// @param order of the columns of grad_y; the rows of the result are those of the weight
+/// Writes rows of grad_y as columns of grad_y^T, [out, rows], starting with column `first`.
+/// @param order of the columns of grad_y; the rows of the result are in the order of the weight
 template <typename T>
 void transpose_rows(kernels::Rows<const T> grad_y, std::int64_t rows, std::int64_t out,
                     RowOrder order, kernels::Rows<T> transposed);
 
-/// Rows of float activations as the left-hand side of a product: as they are, or rounded into
-/// scratch.
+/// Rows of float activations as the left-hand side of a product: unchanged, or rounded into scratch
+/// memory.
 template <typename T>
 kernels::Rows<const T> left_operand(kernels::Rows<const float> x, std::int64_t rows,
                                     std::int64_t columns, Scratch& scratch) {
@@ -67,7 +67,7 @@ kernels::Rows<const T> left_operand(kernels::Rows<const float> x, std::int64_t r
   }
 }
 
-/// Depth of a sum over rows as a product sees it.
+/// Valid depth of a product for a sum over rows.
 template <typename T>
 std::int64_t product_depth(std::int64_t rows) {
   return sizeof(T) == 2 ? (rows + 1) / 2 * 2 : rows;

@@ -15,14 +15,15 @@ namespace {
 using torch::autograd::AutogradContext;
 using torch::autograd::variable_list;
 
-/// Which parts there are; the tensors themselves go through autograd in one list.
+/// Which parts are defined; the tensors themselves pass through autograd in one list.
 struct Shape {
   bool has_rows = false;
   bool has_shared = false;
   std::size_t hidden = 0;
 };
 
-/// Weights and biases in the order of PerceptronParameters, then taken back from such a list.
+/// Weights and biases in the order of PerceptronParameters; the other function restores them from
+/// such a list.
 variable_list flatten(const PerceptronParameters& parameters, const Shape& shape) {
   variable_list all;
   const auto add = [&](const DenseParameters& layer) {
@@ -79,13 +80,14 @@ struct PerceptronNode : torch::autograd::Function<PerceptronNode> {
     const bool has_shared = context->saved_data["has_shared"].toBool();
     const variable_list saved = context->get_saved_variables();
     const std::size_t first = (has_rows ? 1 : 0) + (has_shared ? 2 : 0);
-    // parameters: 2 a layer, of the first 2 a part; inputs: `first`; outputs: one a layer.
+    // parameters: 2 per layer, of the first layer 2 per part; inputs: `first`; outputs: one per
+    // layer.
     const std::size_t parts = (has_rows ? 1U : 0U) + (has_shared ? 1U : 0U);
     const std::size_t hidden = (saved.size() - 2 * parts - first - 1) / 3;
     const std::size_t parameters = 2 * (parts + hidden);
     const auto output = [&](std::size_t layer) { return saved[parameters + first + layer]; };
 
-    variable_list out(2 + parameters);  // none for input and shape
+    variable_list out(2 + parameters);  // no gradients for input and shape
     at::Tensor grad = through_tanh(grads[0].contiguous(), output(hidden));
     for (std::size_t layer = hidden; layer > 0; --layer) {
       const std::size_t at = 2 * (parts + layer - 1);
@@ -94,7 +96,8 @@ struct PerceptronNode : torch::autograd::Function<PerceptronNode> {
       grad = through_tanh(product(grad, saved[at]), output(layer - 1));
     }
     std::size_t at = 2;
-    const at::Tensor grad_bias = sum_rows(grad);  // the two biases of the first layer are added up
+    const at::Tensor grad_bias = sum_rows(grad);  // both biases of the first layer get this
+                                                  // gradient
     if (has_rows) {
       out[at++] = product_of_transposed(grad, saved[parameters]);
       out[at++] = grad_bias;
@@ -143,7 +146,8 @@ at::Tensor perceptron_by_operations(const PerceptronInput& input,
 }
 
 at::Tensor perceptron(const PerceptronInput& input, const PerceptronParameters& parameters) {
-  TRAFFIC_CHECK(input.rows.defined() || input.shared.defined(), "a perceptron without input");
+  TRAFFIC_CHECK(input.rows.defined() || input.shared.defined(),
+                "a perceptron needs rows or a shared input");
   if (!is_cpu_float(input.rows) || !is_cpu_float(input.shared)) {
     return perceptron_by_operations(input, parameters);
   }

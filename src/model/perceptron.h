@@ -1,6 +1,5 @@
-/// Layers y = tanh(x W^T + b), one after the other, as one node of the autograd graph on the CPU:
-/// policies are small, and recording each operation for autograd takes longer than their
-/// arithmetic.
+/// Layers y = tanh(x W^T + b) as one node of the autograd graph on the CPU: policies are small, and
+/// recording each operation for autograd takes longer than the arithmetic.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -10,12 +9,12 @@
 
 namespace traffic::model {
 
-/// What the first layer reads: rows of their own, and what the rows of a group have in common. One
-/// of the two may be undefined. Never differentiated.
+/// Inputs of the first layer: one row per item, and a shared row per group of items. One of the two
+/// may be undefined. Never differentiated.
 struct PerceptronInput {
   at::Tensor rows = {};    ///< [M, in]
   at::Tensor shared = {};  ///< [S, shared in]
-  at::Tensor group = {};   ///< [M] int64 into [0, S), not falling; where `shared` is defined
+  at::Tensor group = {};   ///< [M] int64 in [0, S), not decreasing; required with `shared`
 };
 
 /// Weight [out, in] and bias [out].
@@ -28,18 +27,19 @@ DenseParameters parameters_of(const torch::nn::Linear& layer);
 std::vector<DenseParameters> parameters_of(const std::vector<torch::nn::Linear>& layers);
 
 struct PerceptronParameters {
-  DenseParameters rows = {};    ///< of the first layer; where there are rows
-  DenseParameters shared = {};  ///< of the first layer, added to it; where something is shared
-  std::vector<DenseParameters> hidden = {};  ///< of the layers behind it
+  DenseParameters rows = {};    ///< of the first layer, if there are rows
+  DenseParameters shared = {};  ///< of the first layer, added to its rows, if there is a shared
+                                ///< input
+  std::vector<DenseParameters> hidden = {};  ///< of the further layers
 };
 
 /// @return [M, out of the last layer]
 at::Tensor perceptron(const PerceptronInput& input, const PerceptronParameters& parameters);
 
-/// Of rows alone. @param layers from the first on
+/// For an input of rows only. @param layers all layers, from the first on
 at::Tensor perceptron(const at::Tensor& rows, const std::vector<torch::nn::Linear>& layers);
 
-/// The same, operation by operation: on any device and in any number format.
+/// Computes the same with ATen operations, on any device and in any number format.
 at::Tensor perceptron_by_operations(const PerceptronInput& input,
                                     const PerceptronParameters& parameters);
 

@@ -11,7 +11,7 @@
 namespace traffic::model {
 namespace {
 
-/// Edges from each node to the nearest of the chosen ones; hops + 1 where it takes more than that.
+/// Number of edges from each node to the nearest chosen node; hops + 1 if it is greater than hops.
 std::vector<std::int64_t> distances(const GraphBatch& graph, std::span<const std::int64_t> chosen,
                                     std::int64_t hops) {
   const auto* ptr = graph.edge_ptr.const_data_ptr<std::int32_t>();
@@ -32,7 +32,7 @@ std::vector<std::int64_t> distances(const GraphBatch& graph, std::span<const std
   return distance;
 }
 
-/// Old numbers of the nodes in their new order.
+/// Old indices of the nodes in their new order.
 std::vector<std::int64_t> order_nodes(const std::vector<std::int64_t>& groups,
                                       const std::vector<std::int64_t>& distance,
                                       ReceptiveField& field) {
@@ -52,7 +52,7 @@ std::vector<std::int64_t> order_nodes(const std::vector<std::int64_t>& groups,
   return order;
 }
 
-/// The edges into nodes that have a layer before them.
+/// Copies the edges into nodes that some layer computes.
 void copy_edges(const GraphBatch& from, const std::vector<std::int64_t>& order,
                 const std::vector<std::int64_t>& distance, std::int64_t hops, GraphBatch& to) {
   const auto* from_ptr = from.edge_ptr.const_data_ptr<std::int32_t>();
@@ -97,7 +97,7 @@ at::Tensor copy_rows(const at::Tensor& table, const std::vector<std::int64_t>& r
   return out;
 }
 
-/// The first of each group are the chosen ones.
+/// The chosen nodes are the first nodes of each group.
 at::Tensor rows_of_chosen(const ReceptiveField& field, std::size_t count) {
   at::Tensor rows = at::empty({static_cast<std::int64_t>(count)}, at::kLong);
   auto* to = rows.mutable_data_ptr<std::int64_t>();
@@ -122,10 +122,10 @@ ReceptiveField ReceptiveField::to(at::Device device) const {
 ReceptiveField receptive_field(const GraphBatch& graph, std::span<const std::int64_t> chosen,
                                std::int64_t hops) {
   check_graph(graph);
-  TRAFFIC_CHECK(graph.node_features.is_cpu(), "receptive fields are found on the CPU");
+  TRAFFIC_CHECK(graph.node_features.is_cpu(), "the graph must be on the CPU");
   TRAFFIC_CHECK(
       std::adjacent_find(chosen.begin(), chosen.end(), std::greater_equal<>()) == chosen.end(),
-      "chosen nodes are ascending");
+      "chosen nodes must be ascending");
   const std::vector<std::int64_t> distance = distances(graph, chosen, hops);
   ReceptiveField field;
   field.end.resize(static_cast<std::size_t>(hops) + 1);

@@ -9,8 +9,8 @@ namespace traffic::model {
 
 using TensorFunction = std::function<at::Tensor(at::TensorList)>;
 
-/// function(inputs), of which autograd keeps nothing but the inputs: the backward pass computes it
-/// again. The function must give the same result each time, so it must not draw random numbers.
+/// Calls function(inputs); autograd keeps only the inputs, and the backward pass calls the function
+/// again. The function must return the same result each time, so it must not draw random numbers.
 at::Tensor recomputed(const TensorFunction& function, at::TensorList inputs);
 
 }  // namespace traffic::model

@@ -1,4 +1,4 @@
-/// Risk-sensitive attention over the in-edges of each node, on packed graphs.
+/// Risk-sensitive attention over the incoming edges of each node, on packed graphs.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -9,8 +9,8 @@
 
 namespace traffic::model {
 
-/// What edge features do: they shift keys and values by a linear map, and scores by a small MLP
-/// (the risk bias).
+/// Parameters of the edge features, which shift keys and values by a linear map, and scores by a
+/// small MLP (the risk bias).
 struct EdgeParameters {
   at::Tensor edge_weight;      ///< [d, 4]
   at::Tensor risk_in_weight;   ///< [32, 4]
@@ -19,12 +19,16 @@ struct EdgeParameters {
   at::Tensor risk_out_bias;    ///< [heads]
 };
 
-/// For every node i and head h, with edges e from j to i and their features f:
-///   score = q_i . (k_j + W f) / sqrt(d / heads) + risk(f),  out_i = sum of softmax(score) * (v_j +
-///   W f),
-/// the softmax over the in-edges of i. A node without in-edges gets zero. In ATen operations, on
-/// any device and in any floating type: what the fused layers on the CPU (encoder_layer.h) and the
-/// kernels on GPUs (device/) compute without forming an [E, d] matrix.
+// clang-format off
+/// For every node i and head h, with edges e from j to i that have features f:
+///   score = q_i . (k_j + W f) / sqrt(d / heads) + risk(f)
+///   out_i = sum of softmax(score) * (v_j + W f)
+/// The softmax is taken over the incoming edges of i. A node without incoming edges gets zero.
+// clang-format on
+///
+/// This is the implementation with ATen operations, for any device and any floating type. The fused
+/// layers on the CPU (encoder_layer.h) and the kernels on GPUs (device/) compute the same without
+/// forming an [E, d] matrix.
 /// @param qkv [N, 3 d]: queries, keys and values, each by heads
 /// @return [N, d], of the type of qkv
 at::Tensor segment_attention(const at::Tensor& qkv, const GraphBatch& graph,

@@ -21,9 +21,9 @@ using at::Tensor;
 using torch::autograd::AutogradContext;
 using torch::autograd::variable_list;
 
-// Operation by operation.
+// The implementation with ATen operations.
 
-/// Rows of one light, reduced: [B, H].
+/// The mean over the rows of each light: [B, H].
 Tensor mean_of_lights(const Tensor& rows, const Tensor& light, std::int64_t lights) {
   const Tensor sum = torch::zeros({lights, rows.size(1)}, rows.options()).index_add(0, light, rows);
   const Tensor count = torch::zeros({lights}, rows.options())
@@ -37,16 +37,16 @@ Tensor max_of_lights(const Tensor& rows, const Tensor& light, std::int64_t light
       .scatter_reduce(0, index, rows, "amax", /*include_self=*/false);
 }
 
-// As one node.
+// The implementation as one node of the autograd graph.
 
-/// What the backward pass needs of a forward pass. B lights, R greens, H wide.
+/// Tensors that the backward pass needs. B lights, R greens, width H.
 enum SavedTensor : std::size_t {
-  kFirst,    ///< [R, H]: the first layer
-  kGreens,   ///< [R, H]: the second
-  kBeside,   ///< [B, 2 H]: the mean of a light's greens, and the present one
+  kFirst,    ///< [R, H]: output of the first layer
+  kGreens,   ///< [R, H]: output of the second layer
+  kBeside,   ///< [B, 2 H]: mean over a light's greens, and its current green
   kChoice,   ///< [R, H]
-  kAll,      ///< [B, 2 H]: the mean and the maximum
-  kHighest,  ///< [B, H] int64: the row of the maximum
+  kAll,      ///< [B, 2 H]: mean and maximum over a light's greens
+  kHighest,  ///< [B, H] int64: row of the maximum
   kState,    ///< [B, H]
   kNumSaved
 };
@@ -57,7 +57,7 @@ struct Pass {
   Tensor values;  ///< [B]
 };
 
-/// The product of each row with a vector, [rows]: what a layer with one output makes.
+/// The product of each row with a vector, [rows]: a layer with one output.
 Tensor times_vector(const Tensor& x, const Tensor& weight) {
   const std::int64_t width = x.size(1);
   Tensor out = at::empty({x.size(0)}, x.options());
@@ -72,7 +72,7 @@ Tensor times_vector(const Tensor& x, const Tensor& weight) {
   return out;
 }
 
-/// [rows, width]: the vector times each factor: the gradient of x through times_vector.
+/// [rows, width]: each factor times the vector; the gradient of x through times_vector.
 Tensor scaled_by(const Tensor& factors, const Tensor& weight) {
   const std::int64_t width = weight.numel();
   Tensor out = at::empty({factors.size(0), width}, weight.options());
@@ -85,7 +85,7 @@ Tensor scaled_by(const Tensor& factors, const Tensor& weight) {
   return out;
 }
 
-/// Fills kBeside, kAll and kHighest from kGreens.
+/// Computes kBeside, kAll and kHighest from kGreens.
 void reduce_lights(const SignalLayerInput& in, std::array<Tensor, kNumSaved>& kept) {
   const Tensor& greens = kept[kGreens];
   const std::int64_t width = greens.size(1);
@@ -153,8 +153,8 @@ Pass run_forward(const SignalLayerInput& in, at::TensorList p) {
   return pass;
 }
 
-/// Adds to the gradient of the greens, [R, H], what reaches them through their lights.
-/// @param of_beside, of_all [B, 2 H] the gradients of kBeside and kAll
+/// Adds to the gradient of the greens, [R, H], the contributions through their lights.
+/// @param of_beside, of_all [B, 2 H] gradients of kBeside and kAll
 void spread_lights(const SignalLayerInput& in, const std::array<Tensor, kNumSaved>& kept,
                    const Tensor& of_beside, const Tensor& of_all, Tensor& grad) {
   const std::int64_t width = grad.size(1);
@@ -182,17 +182,18 @@ void spread_lights(const SignalLayerInput& in, const std::array<Tensor, kNumSave
   }
 }
 
-/// [1, width], the gradient of the vector of times_vector.
+/// [1, width]: the gradient of the vector in times_vector.
 Tensor of_vector(const Tensor& grad, const Tensor& x) {
   return product_of_transposed(grad.unsqueeze(1), x);
 }
 
-/// Parameters, and the encoding behind them; the last two only where there is an encoding.
+/// Position of the encoding after the parameters. Without an encoding the last two variables are
+/// absent.
 constexpr std::size_t kEncoding = kNumSignalLayerParameters;
 constexpr std::size_t kVariablesWithout = kAroundWeight;
 constexpr std::size_t kVariablesWith = kEncoding + 1;
 
-/// @return of the variables
+/// @return gradients of the variables
 variable_list run_backward(const SignalLayerInput& in, at::TensorList p,
                            const std::array<Tensor, kNumSaved>& kept, const Tensor& of_logits,
                            const Tensor& of_values) {
@@ -232,7 +233,7 @@ variable_list run_backward(const SignalLayerInput& in, at::TensorList p,
   return out;
 }
 
-/// Rows, lights and present ones, which are saved as well.
+/// Rows, lights and current greens, which are saved as well.
 constexpr std::size_t kInputs = 3;
 
 struct SignalLayersNode : torch::autograd::Function<SignalLayersNode> {
@@ -257,9 +258,9 @@ struct SignalLayersNode : torch::autograd::Function<SignalLayersNode> {
         .encoding = variables == kVariablesWith ? saved[kEncoding] : Tensor()};
     std::array<Tensor, kNumSaved> kept;
     std::copy_n(input + kInputs, kept.size(), kept.begin());
-    // Of an output that nobody uses there are zeros.
+    // The gradient of an unused output is zero.
     variable_list out = run_backward(in, saved, kept, grads[0].contiguous(), grads[1].contiguous());
-    out.insert(out.begin(), Tensor());  // of the input
+    out.insert(out.begin(), Tensor());  // no gradient for the input
     return out;
   }
 };
@@ -291,7 +292,7 @@ SignalOutput signal_layers(const SignalLayerInput& in, const SignalLayerParamete
     return signal_layers_by_operations(in, parameters);
   }
   TRAFFIC_CHECK(in.rows.is_contiguous() && in.light.is_contiguous() && in.present.is_contiguous(),
-                "numbers without gaps");
+                "rows, light and present must be contiguous");
   variable_list all(parameters.begin(), parameters.begin() + kVariablesWithout);
   if (in.encoding.defined()) all.insert(all.end(), {parameters[kAroundWeight], in.encoding});
   if (!at::GradMode::is_enabled()) {

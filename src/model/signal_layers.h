@@ -1,6 +1,6 @@
-/// The layers of a SignalNetwork behind its encoder, as one node of the autograd graph on the CPU:
-/// a moment has some tens of greens, a minibatch some thousand, and recording and starting each
-/// operation takes longer than their arithmetic.
+/// The layers of a SignalNetwork after its encoder, as one node of the autograd graph on the CPU. A
+/// time step has some tens of greens and a minibatch some thousand; recording and launching single
+/// operations takes longer than their arithmetic.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -12,21 +12,21 @@
 
 namespace traffic::model {
 
-/// Parameters, H wide with F features of a green; the enumerators index SignalLayerParameters.
+/// Parameters, of width H with F features per green. The enumerators index SignalLayerParameters.
 enum SignalLayerParameter : std::size_t {
   kFirstWeight,   ///< [H, F]
   kFirstBias,     ///< [H]
   kSecondWeight,  ///< [H, H]
   kSecondBias,    ///< [H]
-  kChoiceWeight,  ///< [H, 3 H]: from a green, the mean of its light's and the present one
+  kChoiceWeight,  ///< [H, 3 H]: reads a green, the mean of its light's greens and the current green
   kChoiceBias,    ///< [H]
   kLogitWeight,   ///< [1, H]
   kRuleWeight,    ///< [1, F]
-  kStateWeight,   ///< [H, 2 H]: from the mean and the maximum of a light's greens
+  kStateWeight,   ///< [H, 2 H]: reads the mean and the maximum over a light's greens
   kStateBias,     ///< [H]
   kValueWeight,   ///< [1, H]
   kValueBias,     ///< [1]
-  kAroundWeight,  ///< [H, H]: from a light's encoding; undefined where there is none
+  kAroundWeight,  ///< [H, H]: reads a light's encoding; undefined without an encoder
   kNumSignalLayerParameters
 };
 using SignalLayerParameters = std::array<at::Tensor, kNumSignalLayerParameters>;
@@ -34,14 +34,14 @@ using SignalLayerParameters = std::array<at::Tensor, kNumSignalLayerParameters>;
 struct SignalLayerInput {
   at::Tensor rows;           ///< [R, F]; never differentiated
   at::Tensor light;          ///< [R] int64, ascending
-  at::Tensor present;        ///< [B] int64 row
-  at::Tensor encoding = {};  ///< [B, H] of the lights; undefined: none
+  at::Tensor present;        ///< [B] int64: row of the current green
+  at::Tensor encoding = {};  ///< [B, H] encodings of the lights; undefined: none
 };
 
-/// Differentiable in the parameters and the encoding.
+/// Differentiable with respect to the parameters and the encoding.
 SignalOutput signal_layers(const SignalLayerInput& in, const SignalLayerParameters& parameters);
 
-/// The same, operation by operation: on any device and in any number format.
+/// Computes the same with ATen operations, on any device and in any number format.
 SignalOutput signal_layers_by_operations(const SignalLayerInput& in,
                                          const SignalLayerParameters& parameters);
 

@@ -10,7 +10,7 @@ torch::nn::Linear without_bias(std::int64_t inputs, std::int64_t outputs) {
   return torch::nn::Linear(torch::nn::LinearOptions(inputs, outputs).bias(false));
 }
 
-/// Heads of a width that the fused layers take, where that goes into the whole.
+/// Uses heads of a width that the fused layers support, if hidden_dim is a multiple of it.
 config::Model encoder_model(const SignalNetworkShape& shape) {
   constexpr std::int64_t kHeadDim = 16;
   config::Model model;
@@ -26,7 +26,7 @@ SignalNetworkImpl::SignalNetworkImpl(const SignalNetworkShape& shape)
     : first_(register_module("first", torch::nn::Linear(shape.features, shape.hidden_dim))),
       second_(register_module("second", torch::nn::Linear(shape.hidden_dim, shape.hidden_dim))),
       choice_(register_module("choice", torch::nn::Linear(3 * shape.hidden_dim, shape.hidden_dim))),
-      // No bias: what all greens of a light have in common moves none of their probabilities.
+      // No bias: a term common to all greens of a light changes none of their probabilities.
       logit_(register_module("logit", without_bias(shape.hidden_dim, 1))),
       rule_(register_module("rule", without_bias(shape.features, 1))),
       state_(register_module("state", torch::nn::Linear(2 * shape.hidden_dim, shape.hidden_dim))),

@@ -14,7 +14,7 @@ torch::Tensor free_displacement(const CurrentMotion& now, const MotionScales& sc
 }  // namespace
 
 MotionScales::MotionScales(std::int64_t frames, double step_s, torch::Device device) {
-  TRAFFIC_CHECK(step_s > 0, "a step of {} s", step_s);
+  TRAFFIC_CHECK(step_s > 0, "step_s is {}, must be positive", step_s);
   const torch::Tensor t = torch::arange(1, frames + 1, torch::kDouble) * step_s;
   const torch::Tensor one = torch::ones_like(t);
   horizon_s = t.to(torch::kFloat).to(device);

@@ -11,7 +11,7 @@ namespace traffic::model {
 
 ThinProjection project_thin(const ThinBasis& thin, const LayerParameters& parameters);
 
-/// What a group of nodes leaves: `rows` nodes from `first` on.
+/// Gradients of a group of nodes: `rows` nodes starting with `first`.
 struct ThinGroup {
   std::int64_t index;
   std::int64_t first;
@@ -20,15 +20,16 @@ struct ThinGroup {
   kernels::Rows<const float> grad_x;    ///< [rows, d] the residual's share
 };
 
-/// The backward pass of the projection and of x itself. Sums over nodes are taken by groups, in
-/// their order, so that they do not depend on threads.
+/// The backward pass of the projection and of x itself. Sums over nodes are taken by groups, in the
+/// order of the groups, so that they do not depend on the number of threads.
 class ThinGradients {
  public:
   ThinGradients(const ThinInput& input, const LayerParameters& parameters, std::int64_t groups);
 
   /// Different threads may add different groups.
   void add_group(const ThinGroup& group);
-  /// Fills grads.thin and the gradient of the weight. `grads` must have that of the bias.
+  /// Computes grads.thin and the gradient of the weight. `grads` must contain the gradient of the
+  /// bias.
   void finish(LayerGradients& grads) const;
 
  private:

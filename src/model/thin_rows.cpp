@@ -32,9 +32,9 @@ Tensor weighted_gram(const Tensor& x, const Tensor& scale) {
   return total.to(at::kFloat);
 }
 
-/// rows = x / sqrt(x gram x^T + kNormEps), row by row; differentiable in gram only. Its gradient is
-/// a sum over all nodes, taken in their order, so that it does not depend on threads as that of a
-/// matrix product may.
+/// rows = x / sqrt(x gram x^T + kNormEps), row by row; differentiable with respect to gram only.
+/// Its gradient is a sum over all nodes in their order, so that it does not depend on the number of
+/// threads, as the gradient of a matrix product may.
 class ThinRows : public torch::autograd::Function<ThinRows> {
  public:
   static Tensor forward(AutogradContext* ctx, const Tensor& x, const Tensor& gram) {
@@ -55,7 +55,7 @@ class ThinRows : public torch::autograd::Function<ThinRows> {
 }  // namespace
 
 ThinForm thin_form(torch::nn::LinearImpl& input, torch::nn::LayerNormImpl& norm) {
-  // With the columns of (W, b) centred, the mean over channels is zero and the variance is a
+  // If the columns of (W, b) are centred, the mean over channels is zero and the variance is a
   // quadratic form of (x, 1).
   const Tensor weight = torch::cat({input.weight.t(), input.bias.unsqueeze(0)});
   const Tensor centred = weight - weight.mean(1, true);

@@ -31,7 +31,7 @@ Scale scale_of(const torch::Tensor& moments) {
   const torch::Tensor mean = on_cpu[kSum] / count;
   const torch::Tensor mean_square = on_cpu[kSquares] / count;
   const torch::Tensor variance = mean_square - mean.square();
-  // Under this share of the mean square the difference above is rounding: equal entries.
+  // A variance below this share of the mean square is rounding error: all entries are equal.
   const torch::Tensor varies = variance > 1e-12 * mean_square;
   return {mean, variance.where(varies, 1.0).sqrt()};
 }
@@ -51,7 +51,7 @@ torch::Tensor decision_advantages(const DecisionAdvantageInputs& in, const Scale
   } else if (C == 1) {
     conflict = torch::zeros_like(in.state);
   } else {
-    throw ShapeError("decision_advantages: {} conflicts, and decisions do not say which", C);
+    throw ShapeError("decision_advantages: there are {} conflicts, but conflict is undefined", C);
   }
 
   torch::Tensor out = in.advantages.detach().index({in.state, conflict}).to(torch::kFloat64);

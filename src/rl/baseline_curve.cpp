@@ -21,8 +21,8 @@ void BaselineSums::merge(const BaselineSums& other) {
                     (episodes == 0 || other.growth.size() == growth.size());
   if (!fits) {
     throw DataError(
-        "baseline curve: {} numbers for {} conflicts in bins of {} s do not fit {} numbers for {} "
-        "conflicts in bins of {} s",
+        "baseline curve: a measurement of {} numbers for {} conflicts in bins of {} s cannot be "
+        "added to one of {} numbers for {} conflicts in bins of {} s",
         other.growth.size(), other.conflicts, other.bin_s, growth.size(), conflicts, bin_s);
   }
   if (episodes == 0) growth.assign(other.growth.size(), 0.0);
@@ -38,8 +38,8 @@ BaselineCurve::BaselineCurve(const BaselineSums& sums)
       std::ranges::all_of(sums.growth, [](double x) { return std::isfinite(x); });
   if (!plausible) {
     throw DataError(
-        "baseline curve: {} numbers of {} episodes for {} conflicts in bins of {} s are no "
-        "measurement; measure again",
+        "baseline curve: {} numbers of {} episodes for {} conflicts in bins of {} s are not a "
+        "valid measurement; measure again",
         sums.growth.size(), sums.episodes, sums.conflicts, sums.bin_s);
   }
   const auto C = static_cast<std::size_t>(conflicts_);
@@ -68,7 +68,8 @@ double BaselineCurve::growth(double from_s, double to_s, std::int64_t conflict) 
   const bool inside = from_s >= 0.0 && from_s <= to_s && to_s <= duration_s();
   if (!inside || conflict < 0 || conflict >= conflicts_) {
     throw DataError(
-        "baseline curve: asked for {} .. {} s of conflict {}, it covers 0 .. {} s of {} conflicts",
+        "baseline curve: {} .. {} s of conflict {} requested, but it covers 0 .. {} s of {} "
+        "conflicts",
         from_s, to_s, conflict, duration_s(), conflicts_);
   }
   return reached_by(to_s, conflict) - reached_by(from_s, conflict);

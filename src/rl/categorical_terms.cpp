@@ -25,12 +25,12 @@ void check(const torch::Tensor& logits, const TakenActions& taken) {
                        [&](std::int64_t i) { return i >= 0 && i < size; });
   };
   if (!within(taken.row, logits.size(0)) || !within(taken.action, logits.size(1))) {
-    throw ShapeError("categorical_terms: a row or an action lies outside of logits {}",
+    throw ShapeError("categorical_terms: a row or an action is outside of the logits {}",
                      describe(logits));
   }
 }
 
-/// One decision: log-probabilities of its actions, and their entropy.
+/// One decision: the log-probabilities of its actions and their entropy.
 template <typename T>
 struct Decision {
   Decision(const T* logit, std::int64_t actions) : log_prob(logit, logit + actions) {

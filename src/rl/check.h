@@ -1,4 +1,4 @@
-/// Checks that every function of this module makes of its tensors.
+/// Checks of the tensors that the functions of this module receive.
 #pragma once
 
 #include <torch/types.h>
@@ -17,7 +17,7 @@ inline std::string describe(const torch::Tensor& x) {
   return out.str();
 }
 
-/// x has this shape, type and device.
+/// Throws a ShapeError unless x has this shape, type and device.
 inline void check_tensor(std::string_view name, const torch::Tensor& x, torch::IntArrayRef sizes,
                          torch::ScalarType type, torch::Device device) {
   if (x.defined() && x.sizes() == sizes && x.scalar_type() == type && x.device() == device) return;
@@ -26,12 +26,12 @@ inline void check_tensor(std::string_view name, const torch::Tensor& x, torch::I
   throw ShapeError("{} is {}, expected {}", name, describe(x), expected.str());
 }
 
-/// x has the shape, type and device of `model`.
+/// Throws a ShapeError unless x has the shape, type and device of `model`.
 inline void check_like(std::string_view name, const torch::Tensor& x, const torch::Tensor& model) {
   check_tensor(name, x, model.sizes(), model.scalar_type(), model.device());
 }
 
-/// x is a float tensor with this number of dimensions.
+/// Throws a ShapeError unless x is a floating-point tensor with this number of dimensions.
 inline void check_floating(std::string_view name, const torch::Tensor& x, std::int64_t dims) {
   if (x.defined() && x.is_floating_point() && x.dim() == dims) return;
   throw ShapeError("{} is {}, expected {} dimension(s) of floating point", name, describe(x), dims);

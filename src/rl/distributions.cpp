@@ -17,7 +17,7 @@ Categorical::Categorical(torch::Tensor logits) : logits_(std::move(logits)) {
 
 torch::Tensor Categorical::sample(const torch::Tensor& uniforms) const {
   check_like("categorical: uniforms", uniforms, logits_);
-  // In a plain loop: there are a few decisions at a time.
+  // A plain loop suffices: there are only a few decisions at a time.
   const std::vector<double> logits = doubles_of(logits_);
   const std::vector<double> uniform_of = doubles_of(uniforms);
   const double* logit = logits.data();
@@ -76,7 +76,7 @@ torch::Tensor BoundedGaussian::log_prob(const torch::Tensor& raw) const {
   const torch::Tensor deviation = (raw - mean_) * (-log_std_).exp();
   const double log_root = 0.5 * std::log(2.0 * std::numbers::pi);
   const torch::Tensor density = -0.5 * deviation.square() - log_std_ - log_root;
-  // log(1 - tanh(z)^2) in a form that does not cancel for large z.
+  // log(1 - tanh(z)^2) in a form without cancellation for large z.
   const torch::Tensor log_slope = 2.0 * (std::numbers::ln2 - raw - torch::softplus(-2.0 * raw));
   return (density - log_slope - std::log(0.5 * (bounds_.high - bounds_.low))).sum(1);
 }

@@ -12,7 +12,7 @@ LagrangeMultiplier::LagrangeMultiplier(const ConstraintParameters& parameters)
   if (!(parameters.cost_limit >= 0.0) || !(parameters.lagrange_lr > 0.0) ||
       !(parameters.lagrange_max >= 0.0) || !std::isfinite(parameters.lagrange_max)) {
     throw ConfigError(
-        "constraint: cost_limit {}, lagrange_lr {}, lagrange_max {}: expected >= 0, over 0, >= 0",
+        "constraint: cost_limit {}, lagrange_lr {}, lagrange_max {}: expected >= 0, > 0, >= 0",
         parameters.cost_limit, parameters.lagrange_lr, parameters.lagrange_max);
   }
   set_value(parameters.lagrange_init);
@@ -20,7 +20,7 @@ LagrangeMultiplier::LagrangeMultiplier(const ConstraintParameters& parameters)
 
 void LagrangeMultiplier::update(double mean_episode_cost) {
   if (!std::isfinite(mean_episode_cost)) {
-    throw NumericError("the mean episode cost is {}, the Lagrange multiplier cannot follow it",
+    throw NumericError("the mean episode cost is {}: the Lagrange multiplier cannot be updated",
                        mean_episode_cost);
   }
   const double step = parameters_.lagrange_lr * (mean_episode_cost - parameters_.cost_limit);

@@ -8,7 +8,8 @@
 
 namespace traffic::rl {
 std::int64_t count_minibatches(std::int64_t states_of_all_ranks, std::int64_t minibatch_size) {
-  if (minibatch_size < 1) throw ConfigError("minibatch_size is {}, must be over 0", minibatch_size);
+  if (minibatch_size < 1)
+    throw ConfigError("minibatch_size is {}, must be positive", minibatch_size);
   const std::int64_t full = (states_of_all_ranks + minibatch_size - 1) / minibatch_size;
   return std::max<std::int64_t>(full, 1);
 }
@@ -16,7 +17,7 @@ std::int64_t count_minibatches(std::int64_t states_of_all_ranks, std::int64_t mi
 std::vector<torch::Tensor> permuted_minibatches(std::int64_t states, std::int64_t minibatches,
                                                 std::uint64_t seed) {
   if (states < 0 || minibatches < 1) {
-    throw ShapeError("minibatches: {} states in {} parts", states, minibatches);
+    throw ShapeError("minibatches: cannot divide {} states into {} parts", states, minibatches);
   }
   torch::Tensor order = torch::arange(states, torch::kInt64);
   Rng(seed).shuffle(

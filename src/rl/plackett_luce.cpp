@@ -26,23 +26,24 @@ void PlackettLuce::check_picks(const torch::Tensor& picks) const {
   check_tensor("plackett_luce: picks", picks, {segments_.count(), picks.size(1)}, torch::kInt64,
                segments_.device());
   if (picks.is_cpu() && !(picks < segments_.sizes().unsqueeze(1)).all().item<bool>()) {
-    throw ShapeError("plackett_luce: a pick lies beyond its state's candidates");
+    throw ShapeError("plackett_luce: a pick is not a candidate of its state");
   }
 }
 
-/// In a plain loop on the CPU: a state has a few candidates, for which sorting by tensor operations
-/// costs more than everything else in a decision.
+/// A plain loop on the CPU: a state has few candidates, and sorting them with tensor operations
+/// would cost more than the rest of a decision.
 torch::Tensor PlackettLuce::top_of(const std::vector<double>& keys, std::int64_t top_k) const {
-  if (top_k < 1) throw ShapeError("plackett_luce: top_k is {}, must be over 0", top_k);
+  if (top_k < 1) throw ShapeError("plackett_luce: top_k is {}, must be positive", top_k);
   const auto* ptr = segments_.ptr().const_data_ptr<std::int64_t>();
   torch::Tensor picks = torch::full({segments_.count(), top_k}, -1, torch::kInt64);
   auto* pick = picks.mutable_data_ptr<std::int64_t>();
-  std::vector<std::pair<double, std::int64_t>> order;  // highest key first, then the earlier
+  std::vector<std::pair<double, std::int64_t>> order;  // highest key first, earlier candidate first
+                                                       // among equal keys
   for (std::int64_t b = 0; b < segments_.count(); ++b, pick += top_k) {
     order.clear();
     for (std::int64_t row = ptr[b]; row < ptr[b + 1]; ++row) {
       const double key = keys[static_cast<std::size_t>(row)];
-      // What is not a number goes first: it cannot be compared, and its loss will tell.
+      // NaN cannot be compared, so it is sorted first; the loss then reveals it.
       order.emplace_back(std::isnan(key) ? -std::numeric_limits<double>::infinity() : -key,
                          row - ptr[b]);
     }

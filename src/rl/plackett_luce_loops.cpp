@@ -16,8 +16,8 @@ struct Candidates {
   std::int64_t count;
 };
 
-/// Logarithm of the sum of exp(score) over those that `counts` says; kLogZero for none. What is not
-/// a number makes the sum none either.
+/// Logarithm of the sum of exp(score) over the candidates for which `counts` is true; kLogZero if
+/// there is none. A NaN makes the sum NaN.
 template <typename T, typename Counts>
 double log_sum_exp(const Candidates<T>& of, const Counts& counts) {
   double highest = kLogZero;
@@ -36,12 +36,12 @@ double log_add_exp(double a, double b) {
   return higher + std::log1p(std::exp(std::min(a, b) - higher));
 }
 
-/// A state's picks and, in the order in which they went, what was left before each.
+/// The picks of a state in order, and the remaining probability mass before each pick.
 struct Draws {
   std::vector<std::int64_t> place;
   std::vector<double> log_left;
-  std::vector<std::int64_t> gone_by;  ///< of each candidate: its place among the picks, or their
-                                      ///< number where it stayed
+  std::vector<std::int64_t> gone_by;  ///< [candidates] index of the pick that removed the
+                                      ///< candidate; the number of picks if it remains
 };
 
 template <typename T>
@@ -58,8 +58,8 @@ double log_prob_of(const Candidates<T>& of, const std::int64_t* picks, std::int6
     draws.gone_by[static_cast<std::size_t>(draws.place[static_cast<std::size_t>(k)])] = k;
   }
   const auto gone_by = [&](std::int64_t i) { return draws.gone_by[static_cast<std::size_t>(i)]; };
-  // From the last pick to the first, so that nothing cancels when the first hold nearly all of the
-  // probability.
+  // From the last pick to the first, so that nothing cancels when the first picks hold nearly all
+  // of the probability.
   double left = log_sum_exp(of, [&](std::int64_t i) { return gone_by(i) == drawn; });
   draws.log_left.assign(static_cast<std::size_t>(drawn), 0.0);
   double log_prob = 0.0;
@@ -69,7 +69,7 @@ double log_prob_of(const Candidates<T>& of, const std::int64_t* picks, std::int6
     draws.log_left[static_cast<std::size_t>(k)] = left;
     log_prob += score - left;
   }
-  // d/ds_i = (1 if picked) - the sum of its probabilities at the picks when it was still there.
+  // d/ds_i = (1 if picked) - the sum of its probabilities at the picks for which it was available.
   for (std::int64_t i = 0; i < of.count; ++i) {
     double derivative = gone_by(i) < drawn ? 1.0 : 0.0;
     const std::int64_t last = std::min(gone_by(i), drawn - 1);
@@ -96,7 +96,7 @@ double entropy_of(const Candidates<T>& of, T* slope) {
   return entropy;
 }
 
-/// @param work of (candidates, state, their slopes), gives the state's value
+/// @param work called with (candidates, state, slopes of the candidates); returns the state's value
 template <typename T, typename Work>
 SelectionTerm of_each_state(const torch::Tensor& scores, const Segments& segments,
                             const Work& work) {

@@ -8,7 +8,8 @@
 namespace traffic::rl {
 namespace {
 
-/// Logarithm of the sum of exp(score) over the rows of each segment but those of score kLogZero.
+/// Logarithm of the sum of exp(score) over the rows of each segment, without rows of score
+/// kLogZero.
 torch::Tensor log_sum_exp(const torch::Tensor& scores, const Segments& segments) {
   const torch::Tensor highest = segments.max(scores, kLogZero);
   const torch::Tensor counts = scores > kLogZero;
@@ -17,8 +18,8 @@ torch::Tensor log_sum_exp(const torch::Tensor& scores, const Segments& segments)
   return (sum.masked_fill(none, 1.0).log() + highest).masked_fill(none, kLogZero);
 }
 
-/// Written out because recording every step for autograd takes four times as long as the
-/// arithmetic.
+/// A function with known derivatives: recording every operation for autograd takes four times as
+/// long as the arithmetic.
 struct KnownSlope : torch::autograd::Function<KnownSlope> {
   static torch::Tensor forward(torch::autograd::AutogradContext* context,
                                const torch::Tensor& /*scores*/, const SelectionTerm& term,
@@ -46,17 +47,17 @@ SelectionTerm selection_log_prob_by_operations(const torch::Tensor& scores,
   const torch::Tensor valid = picks >= 0;
   const torch::Tensor none = ~valid;
   const torch::Tensor rows = segments.starts().unsqueeze(1) + picks;
-  // Not where(): it would bring its constant from the host.
+  // Not where(): it would copy its constant from the host.
   const torch::Tensor slot = rows.masked_fill(none, M).flatten();  // row M stands for no pick
-  // The number of the pick by which each candidate went, or the last where it stayed.
+  // Index of the pick that removed each candidate; the last pick for candidates that remain.
   torch::Tensor gone_by = torch::full({M + 1}, K - 1, slot.options());
   gone_by.scatter_(0, slot, torch::arange(K, slot.options()).expand_as(picks).flatten());
   torch::Tensor stays = torch::ones({M + 1}, valid.options()).index_fill_(0, slot, false);
   gone_by = gone_by.slice(0, 0, M);
   stays = stays.slice(0, 0, M);
 
-  // What was left before each pick, added up from the last pick to the first: no differences of
-  // sums, so nothing cancels when the first picks hold nearly all of the probability.
+  // Remaining mass before each pick, summed from the last pick to the first. No differences are
+  // taken, so nothing cancels when the first picks hold nearly all of the probability.
   const torch::Tensor score =
       scores.index_select(0, rows.masked_fill(none, 0).flatten()).view_as(picks);
   const torch::Tensor picked = score.masked_fill(none, kLogZero);
@@ -66,7 +67,7 @@ SelectionTerm selection_log_prob_by_operations(const torch::Tensor& scores,
       torch::cat({rest, picked.flip(1)}, 1).logcumsumexp(1).slice(1, 1).flip(1);
   const torch::Tensor value = (picked - left).masked_fill(none, 0.0).sum(1);
 
-  // d/ds_i = (1 if picked) - the sum of its probabilities at the picks when it was still there.
+  // d/ds_i = (1 if picked) - the sum of its probabilities at the picks for which it was available.
   const torch::Tensor until = (-left).masked_fill(none, kLogZero).logcumsumexp(1).flatten();
   const torch::Tensor at = segments.index() * K + gone_by;
   const torch::Tensor drawn = (scores + until.index_select(0, at)).exp();

@@ -13,7 +13,7 @@ namespace {
 using Context = torch::autograd::AutogradContext;
 using Tensors = torch::autograd::variable_list;
 
-/// Elements of a tensor that may not be there.
+/// Elements of a tensor that may be undefined.
 template <typename T>
 class Elements {
  public:
@@ -32,7 +32,7 @@ class Elements {
 
 using Sums = std::array<double, kNumPpoSums>;
 
-/// Where the sums of decisions and of selections stand.
+/// Columns of the sums for decisions or for selections.
 struct PolicySumsAt {
   PpoSum loss, entropy, kl, clipped, count;
 };
@@ -41,7 +41,7 @@ constexpr PolicySumsAt kOfDecisions{kDecisionLoss, kDecisionEntropy, kDecisionKl
 constexpr PolicySumsAt kOfSelections{kSelectionLoss, kSelectionEntropy, kSelectionKl,
                                      kClippedSelections, kSelections};
 
-/// Adds the terms of one kind to `sums`. @return derivatives of their loss to their log_prob
+/// Adds the terms of one kind to `sums`. @return derivatives of their loss with respect to log_prob
 template <typename T>
 torch::Tensor add_policy_terms(const PolicyTerms& in, double clip_range, const PolicySumsAt& at,
                                Sums& sums) {
@@ -59,7 +59,7 @@ torch::Tensor add_policy_terms(const PolicyTerms& in, double clip_range, const P
     const double ratio = std::exp(log_ratio);
     const double as_is = -advantage * ratio;
     const double clipped = -advantage * std::clamp(ratio, 1.0 - clip_range, 1.0 + clip_range);
-    // Not "as_is >= clipped": what is not a number must reach the gradient.
+    // Not "as_is >= clipped": a NaN must reach the gradient.
     const bool is_clipped = as_is < clipped;
     sums[static_cast<std::size_t>(at.loss)] += is_clipped ? clipped : as_is;
     sums[static_cast<std::size_t>(at.entropy)] += entropy.at(i, 0);
@@ -71,7 +71,7 @@ torch::Tensor add_policy_terms(const PolicyTerms& in, double clip_range, const P
   return slopes;
 }
 
-/// @return derivatives of the value loss to the values
+/// @return derivatives of the value loss with respect to the values
 template <typename T>
 torch::Tensor add_value_terms(const ValueTerms& in, double range, Sums& sums) {
   torch::Tensor slopes = torch::zeros(in.values.sizes(), in.values.options());
@@ -99,7 +99,7 @@ torch::Tensor add_value_terms(const ValueTerms& in, double range, Sums& sums) {
   return slopes;
 }
 
-/// Derivatives of a loss to what the policy and the value gave.
+/// Derivatives of a loss with respect to the outputs of the policy and the value function.
 struct Slopes {
   std::vector<torch::Tensor> inputs;
   std::vector<torch::Tensor> slopes;
@@ -132,7 +132,7 @@ double loss_of(const PpoLossInputs& in, const PpoDenominators& denominators,
          coefficients.vf_coef * sums[kValueLoss] / denominators.values;
 }
 
-/// A scalar whose derivatives to its inputs are known.
+/// A scalar with known derivatives with respect to its inputs.
 struct KnownSlopes : torch::autograd::Function<KnownSlopes> {
   static torch::Tensor forward(Context* context, const torch::Tensor& loss, const Slopes& slopes,
                                at::TensorList /*inputs*/) {
@@ -141,7 +141,7 @@ struct KnownSlopes : torch::autograd::Function<KnownSlopes> {
   }
 
   static Tensors backward(Context* context, const Tensors& grads) {
-    Tensors out(2);  // none for the loss and the slopes themselves
+    Tensors out(2);  // no gradients for the loss and the slopes themselves
     for (const torch::Tensor& slope : context->get_saved_variables()) {
       out.push_back(slope * grads[0]);
     }

@@ -6,7 +6,7 @@
 namespace traffic::rl {
 namespace {
 
-/// x where mask holds and 0 elsewhere, whatever stands there; the gradient likewise.
+/// x where mask is true and 0 elsewhere, even if x is not finite there; the same for the gradient.
 torch::Tensor only(const torch::Tensor& x, const torch::Tensor& mask) {
   return mask.defined() ? x.masked_fill(~mask, 0.0) : x;
 }
@@ -43,7 +43,7 @@ PolicySums policy_sums(const PolicyTerms& in, double clip_range) {
   return out;
 }
 
-/// Sums that explained variance is made of.
+/// Sums from which the explained variance is computed.
 struct FitSums {
   torch::Tensor return_sum;
   torch::Tensor return_squares;

@@ -1,4 +1,4 @@
-/// The losses of ppo_loss.h on inputs that have been checked.
+/// The losses of ppo_loss.h for inputs that have been checked.
 #pragma once
 
 #include <torch/types.h>
@@ -7,14 +7,14 @@
 
 namespace traffic::rl {
 
-/// By tensor operations, on any device.
+/// Uses tensor operations on any device.
 PpoLoss ppo_loss_by_operations(const PpoLossInputs& in, const PpoDenominators& denominators,
                                const PpoCoefficients& coefficients);
 torch::Tensor value_loss_sum_by_operations(const ValueTerms& in, double vf_clip_range);
 
-/// On the CPU, as one node of the autograd graph whose loops make loss, sums and derivatives in one
-/// go: a minibatch has a few hundred terms, and calling some sixty operations on them takes ten
-/// times as long.
+/// Runs on the CPU as one node of the autograd graph, whose loops compute loss, sums and
+/// derivatives together. A minibatch has a few hundred terms; some sixty tensor operations on them
+/// would take ten times as long.
 PpoLoss ppo_loss_in_loops(const PpoLossInputs& in, const PpoDenominators& denominators,
                           const PpoCoefficients& coefficients);
 torch::Tensor value_loss_sum_in_loops(const ValueTerms& in, double vf_clip_range);

@@ -17,8 +17,8 @@ void RunningMeanStd::update(const torch::Tensor& moments) {
   const torch::Tensor added = moments[kCount];
   const torch::Tensor some = added.clamp_min(1.0);
   const torch::Tensor added_mean = moments[kSum] / some;
-  const torch::Tensor added_squares =
-      (moments[kSquares] - moments[kSum] * added_mean).clamp_min(0.0);  // rounding may go below
+  const torch::Tensor added_squares = (moments[kSquares] - moments[kSum] * added_mean)
+                                          .clamp_min(0.0);  // rounding may make it negative
 
   const torch::Tensor count = state_[kStateCount];
   const torch::Tensor total = count + added;
@@ -31,7 +31,7 @@ void RunningMeanStd::update(const torch::Tensor& moments) {
 
 Scale RunningMeanStd::scale() const {
   const torch::Tensor variance = state_[kSquaredDeviations] / state_[kStateCount].clamp_min(1.0);
-  // Under this share of the mean's square the variance is rounding: equal values.
+  // A variance below this share of the squared mean is rounding error: all values are equal.
   const torch::Tensor varies = variance > 1e-12 * state_[kMean].square();
   return {state_[kMean].clone(), variance.where(varies, 1.0).sqrt()};
 }
@@ -51,7 +51,7 @@ void RunningMeanStd::load_state(const torch::Tensor& state) {
   const bool plausible = state.isfinite().all().item<bool>() &&
                          (state[kStateCount] >= 0).all().item<bool>() &&
                          (state[kSquaredDeviations] >= 0).all().item<bool>();
-  if (!plausible) throw ShapeError("running mean: the state holds impossible values");
+  if (!plausible) throw ShapeError("running mean: the state contains impossible values");
   state_ = state.clone();
 }
 

@@ -19,7 +19,7 @@ Segments::Segments(torch::Tensor ptr, torch::Device device) : ptr_(std::move(ptr
   if (at[0] != 0) throw ShapeError("segments: ptr begins with {}, expected 0", at[0]);
   for (std::int64_t b = 0; b < count(); ++b) {
     if (at[b + 1] < at[b]) {
-      throw ShapeError("segments: ptr falls from {} to {} at segment {}", at[b], at[b + 1], b);
+      throw ShapeError("segments: ptr decreases from {} to {} at segment {}", at[b], at[b + 1], b);
     }
   }
   rows_ = at[count()];

@@ -3,7 +3,7 @@
 namespace traffic::rl {
 
 void fill_uniforms(Rng& rng, std::span<float> out) {
-  // 24 bits are what a float between 0 and 1 can hold: rounding a double could give 1.
+  // A float between 0 and 1 can hold 24 bits; rounding a double to float could give 1.
   for (float& u : out) u = static_cast<float>(rng.next_u64() >> 40) * 0x1p-24F;
 }
 

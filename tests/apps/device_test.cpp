@@ -32,7 +32,7 @@ TEST_F(DeviceTest, CudaWithoutAGpuEndsBeforeAnythingIsWrittenAndSaysWhatToDo) {
 TEST_F(DeviceTest, AutoFallsBackToTheCpuAndSaysSo) {
   const Outcome outcome = train("run", "--set run.device=auto");
   EXPECT_EQ(outcome.exit_code, 0) << outcome.output;
-  EXPECT_THAT(outcome.output, HasSubstr("device cpu (run.device = \"auto\": the CPU, for "));
+  EXPECT_THAT(outcome.output, HasSubstr("device cpu (run.device = \"auto\": the CPU, because "));
 }
 
 TEST_F(DeviceTest, HalfPrecisionOnTheCpuIsRefused) {

@@ -357,7 +357,7 @@ TEST_F(Phase2Test, GoesOnWithOtherNumbersOfRanks) {
     const std::string more = "--set training.iterations=" + std::to_string(ranks == 3 ? 2 : 3);
     const Outcome outcome = run_program(command(ranks, "run", more));
     ASSERT_EQ(outcome.exit_code, 0) << outcome.output;
-    EXPECT_THAT(outcome.output, HasSubstr("not to the same bits"));
+    EXPECT_THAT(outcome.output, HasSubstr("not bit-identical"));
     EXPECT_EQ(summary("run")["world_size"], ranks);
   }
   EXPECT_EQ(summary("run")["steps"], 3);

@@ -134,8 +134,8 @@ TEST_F(ReliabilityTest, CheckpointsSayWhichRunTheyAreOfAndWhatMadeThem) {
   EXPECT_EQ(id.size(), 16U);
   const Outcome resumed = run_program(command(1, "run", kSaving));
   ASSERT_EQ(resumed.exit_code, 0) << resumed.output;
-  EXPECT_THAT(resumed.output,
-              AllOf(HasSubstr("of run " + id), HasSubstr("saved by 2 ranks, 1 now")));
+  EXPECT_THAT(resumed.output, AllOf(HasSubstr("belongs to run " + id),
+                                    HasSubstr("saved by 2 ranks, this run has 1")));
   const checkpoint::Snapshot result = saved("run/checkpoints/phase1.h5");
   EXPECT_EQ(result.text("run/id"), id) << "it is the same run";
   EXPECT_EQ(result.integer("run/world_size"), 1);

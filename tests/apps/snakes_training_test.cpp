@@ -152,7 +152,8 @@ TEST_F(SnakesTraining, SaysBeforeItBeginsWhatItsReplayWillTake) {
   const Outcome outcome = run_program(command(
       2, "run", "--dry-run --set offpolicy.hidden_dim=128 --set offpolicy.buffer_size=3000000"));
   ASSERT_EQ(outcome.exit_code, 0) << outcome.output;
-  EXPECT_THAT(outcome.output, ::testing::ContainsRegex("up to about 2\\.[0-9] GiB of "));
+  EXPECT_THAT(outcome.output,
+              ::testing::ContainsRegex("an estimated 2\\.[0-9] GiB during training"));
 }
 
 TEST_F(SnakesTraining, BadInputIsRefusedWithItsExitCode) {

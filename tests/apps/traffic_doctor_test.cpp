@@ -119,7 +119,7 @@ TEST_F(DoctorTest, DoesNotJudgeATrafficThatNobodyHasEntered) {
   const Outcome outcome =
       run_program(TRAFFIC_BIN_DIR "/traffic_doctor --scenario lights_grid --set env.max_time_s=1");
   EXPECT_EQ(outcome.exit_code, 0) << outcome.output;
-  EXPECT_THAT(outcome.output, HasSubstr("nobody has entered in that time"));
+  EXPECT_THAT(outcome.output, HasSubstr("no vehicle has entered in that time"));
   EXPECT_THAT(outcome.output, Not(HasSubstr("saturated")));
 }
 
@@ -155,7 +155,8 @@ TEST_F(DoctorTest, LooksAtWhatTheTrainingsNeed) {
   ASSERT_EQ(recorded.exit_code, 0) << recorded.output;
   const Outcome with_data = run_program(
       TRAFFIC_BIN_DIR + shared + " --phase 1 --set data.files='[\"" + dir_.string() + "/*.h5\"]'");
-  EXPECT_THAT(with_data.output, AllOf(HasSubstr("files, samples: "), HasSubstr("samples/s ready")));
+  EXPECT_THAT(with_data.output,
+              AllOf(HasSubstr("files, samples: "), HasSubstr("samples/s on all ranks")));
   const Outcome second = run_program(TRAFFIC_BIN_DIR + shared + " --phase 2");
   EXPECT_EQ(second.exit_code, 0) << second.output;
   EXPECT_THAT(second.output, AllOf(HasSubstr("ready after"), Not(HasSubstr("samples: "))));

@@ -234,7 +234,7 @@ TEST_F(TrainTest, AFigureOutOfRangeIsSaidWithTheKeyThatChangesIt) {
   ASSERT_EQ(outcome.exit_code, 0) << outcome.output;
   EXPECT_THAT(outcome.output,
               AllOf(HasSubstr("warning: a rank waits for others"), HasSubstr("data.shard_weights"),
-                    HasSubstr("that is more than there is to take: "),
+                    HasSubstr("that is more than the limit: "),
                     HasSubstr("memory.target_memory_gb is 0.1 GiB; ")));
 }
 

@@ -1,8 +1,8 @@
-// All-reduce of gradient-sized tensors, next to what the memory allows.
+// All-reduce of gradient-sized tensors, compared with the limit set by the memory.
 //   OMPI_MCA_btl=self,vader launch/mpirun.sh -np 2 build/release/bin/bench_all_reduce
-// Between nodes: all_reduce_nodes.sh.
-// (The variable gives MPI_Allreduce, which stands there for comparison only, its fastest
-// transport.)
+// For measurements between nodes see all_reduce_nodes.sh.
+// (The variable selects the fastest transport of MPI_Allreduce, which is measured for comparison
+// only.)
 #include <ATen/ATen.h>
 #define OMPI_SKIP_MPICXX 1
 #include <mpi.h>
@@ -27,8 +27,8 @@ struct Times {
   double best_ms;
 };
 
-/// Of each action, started by all ranks together; in turn, so that what else the machine does meets
-/// all of them.
+/// Measures each action, started by all ranks at the same time. The actions take turns, so that
+/// other load on the machine affects all of them.
 std::vector<Times> measure(Communicator& communicator,
                            const std::vector<std::function<void()>>& actions) {
   std::vector<std::vector<double>> times(actions.size());
@@ -52,8 +52,8 @@ void print(const char* what, const Times& times) {
   std::printf(" | %s %.2f (%.2f)", what, times.median_ms, times.best_ms);
 }
 
-/// As many bytes each way between nodes as an all-reduce must move, by MPI alone: every leader
-/// sends them to the next one and gets them from the one before.
+/// Moves the same number of bytes between nodes as an all-reduce must, in each direction, by MPI
+/// alone: every leader sends them to the next leader and receives them from the previous one.
 class LinkTraffic {
  public:
   LinkTraffic(const MpiSession& session, std::int64_t bytes)
@@ -94,7 +94,8 @@ void compare(const MpiSession& session, Communicator& communicator, std::int64_t
          MPI_Allreduce(plain.const_data_ptr(), other.mutable_data_ptr(), static_cast<int>(count),
                        MPI_FLOAT, MPI_SUM, world);
        },
-       // Every rank copies as many floats: reads and writes once what the all-reduce must.
+       // Every rank copies the same number of floats: memcpy reads and writes once what the
+       // all-reduce must.
        [&] { std::memcpy(other.mutable_data_ptr(), plain.const_data_ptr(), plain.nbytes()); },
        [&] { link.exchange(); }});
   if (communicator.rank() != 0) return;

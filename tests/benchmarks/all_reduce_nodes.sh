@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# All-reduce between "nodes" of this machine (tests/nodes/nodes.sh) over links of given rates.
+# Measures all-reduce between "nodes" of this machine (tests/nodes/nodes.sh) over links of given rates.
 # Usage: tests/benchmarks/all_reduce_nodes.sh [NODES [RANKS_A_NODE [RATE...]]]     (2 1 1gbit 10gbit)
 set -euo pipefail
 cd "$(dirname "$0")/../.."

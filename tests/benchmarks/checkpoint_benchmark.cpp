@@ -37,8 +37,8 @@ void bm_save(benchmark::State& state) {
 }
 BENCHMARK(bm_save)->Unit(benchmark::kMillisecond)->UseRealTime();
 
-/// How long training pauses for a save: the rest is done by a thread, which is waited for between
-/// two saves and outside of what is measured, as in a training that saves every few minutes.
+/// The pause of training for a save. A thread does the rest of the work; the benchmark waits for it
+/// between two saves, outside of the measured time, as in a training that saves every few minutes.
 void bm_pause(benchmark::State& state) {
   const Snapshot snapshot = make_snapshot();
   CheckpointManager manager(std::filesystem::temp_directory_path() / "bench-checkpoints", 1,
@@ -56,7 +56,7 @@ void bm_pause(benchmark::State& state) {
 }
 BENCHMARK(bm_pause)->Unit(benchmark::kMillisecond)->UseRealTime();
 
-/// What the pause would be if the thread made the file of a copy of the tensors.
+/// The pause if the thread wrote the file from a copy of the tensors.
 void bm_clone(benchmark::State& state) {
   for (auto _ : state) {
     state.PauseTiming();

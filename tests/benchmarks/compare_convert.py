@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
-"""data_prep convert beside converters in Python, on the same floating car data, in turn.
+"""Compares data_prep convert with converters in Python on the same floating car data, in turns.
 
   tests/benchmarks/compare_convert.py [--gigabytes 2] [--rounds 3] [--parser expat|etree] [--work graph] [--folder /tmp]
 
-The file is made up: vehicles on a three-lane ring, written as SUMO writes them. What the Python side does is --work:
-  graph    what convert does: node rows with leaders and followers, the 8 nearest neighbours within 50 m and their features,
-           in chunks that are shuffled and deflated (level 1); numpy does the arithmetic (pip, or .deps/tools)
-  columns  numbers converted and appended as packed columns to plain files; no graph, no compression
+The input is synthetic: vehicles on a three-lane ring, in the format that SUMO writes. --work chooses the work in Python:
+  graph    the same as convert: node rows with leaders and followers, the 8 nearest neighbours within 50 m and their
+           features, in shuffled and deflated chunks (level 1); uses numpy (from pip or .deps/tools)
+  columns  converts numbers and appends them as packed columns to plain files; no graph, no compression
   parse    the parser calls an empty function for every vehicle
-Figures are medians over rounds; the machine's speed drifts, so only ratios of one call mean something.
+The results are medians over rounds. The machine's speed drifts, so compare only ratios from one call.
 """
 import argparse, json, statistics, subprocess, sys, tempfile, time, zlib
 from array import array
@@ -19,7 +19,7 @@ LANES, SPACING_M, VEHICLES = 3, 30.0, 1200
 
 
 def generate(path, gigabytes):
-    """Writes steps of one second until the file is so large."""
+    """Writes steps of one second until the file has this size."""
     wanted = int(gigabytes * 1e9)
     length = SPACING_M * VEHICLES / LANES
     state = [[f"v{i}", i % LANES, SPACING_M * (i // LANES), 20.0 + (i * 7 % 40) / 10] for i in range(VEHICLES)]
@@ -43,7 +43,7 @@ def generate(path, gigabytes):
 
 
 class Columns:
-    """What the Python converter keeps: packed columns, a frame at a time."""
+    """The data that the Python converter keeps: packed columns, one frame at a time."""
 
     def __init__(self, folder):
         self.ids = {}
@@ -68,7 +68,7 @@ class Columns:
 
 
 class Graphs(Columns):
-    """Node rows, in-edges and their features, in compressed chunks."""
+    """Node rows, incoming edges and their features, in compressed chunks."""
 
     FEATURES, REACH_M, NEIGHBOURS, CHUNK_ROWS = 52, 50.0, 8, 2048
 

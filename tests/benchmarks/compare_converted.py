@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""Phase 1 on recorded episodes and on SUMO's floating car data of the same episodes, converted: the errors, in pairs.
+"""Compares phase 1 on recorded episodes with phase 1 on converted floating car data of the same episodes, in pairs.
 
   tests/benchmarks/compare_converted.py [--train 8 --seeds 1 2 3 --epochs 4]
 
-`data_prep record` simulates episodes of merge without control; SUMO alone simulates the same seeds and writes
-floating car data as docs/convert.md has it, which are converted with the network. Both sets are split in the same way.
-For each training seed one model is trained on either set, with configs/phase1.toml, and tested on the test episodes of its own
-set. Printed: errors at the last horizon, and means of the ratio converted / recorded with an interval of 95 %.
+`data_prep record` simulates episodes of merge without control. SUMO alone simulates the same seeds and writes floating
+car data as described in docs/convert.md, which are then converted with the network. Both sets are split in the same way.
+For each training seed, one model is trained on each set with configs/phase1.toml and tested on the test episodes of its
+own set. The script prints the errors at the last horizon, and means of the ratio converted / recorded with a 95 % interval.
 """
 import argparse, math, statistics, subprocess, sys, tempfile
 from pathlib import Path
@@ -27,7 +27,7 @@ def run(*command):
 
 
 def make_split(folder, name, shares, seeds, seconds):
-    """The same episodes twice: folder/recorded/name and folder/converted/name."""
+    """Creates the same episodes twice: folder/recorded/name and folder/converted/name."""
     run(DATA_PREP, "record", "--scenario", "merge", "--control", "none", "--demand-scale", "1", "--seeds", f"{seeds[0]}..{seeds[-1]}",
         "--episodes", len(seeds), "--steps", seconds, "--split", shares, "--out", folder / "recorded" / name)
     for seed in seeds:
@@ -50,8 +50,8 @@ def main():
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     options.add_argument("--train", type=int, default=8, help="episodes to train on")
     options.add_argument("--tested", type=int, default=3, help="episodes to validate on, and as many to test on")
-    options.add_argument("--seconds", type=int, default=900, help="of an episode")
-    options.add_argument("--seeds", type=int, nargs="+", default=[1, 2, 3], help="of the trainings")
+    options.add_argument("--seconds", type=int, default=900, help="duration of an episode")
+    options.add_argument("--seeds", type=int, nargs="+", default=[1, 2, 3], help="training seeds")
     options.add_argument("--epochs", type=int, default=4)
     options.add_argument("--ranks", type=int, default=1)
     args = options.parse_args()

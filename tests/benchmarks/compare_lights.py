@@ -1,25 +1,28 @@
 #!/usr/bin/env python3
-"""Traffic lights beside sumo-rl with Stable-Baselines3's PPO: the same networks, demand and seeds, whole programs, in turn.
+"""Compares traffic lights with sumo-rl and Stable-Baselines3's PPO: same networks, demand and seeds, whole programs, in turns.
 
-  tests/benchmarks/compare_lights.py --install-peer                    # once: the peer's venv, from PyPI (2 GB, torch is most of it)
+  tests/benchmarks/compare_lights.py --install-peer                    # once: the peer's venv, from PyPI (2 GB, mostly torch)
   tests/benchmarks/compare_lights.py [--networks one_light lights_grid] [--parts rates delay] [--rounds 3]
 
-`one_light` is drawn by netgenerate into --folder: four arms, four greens, the queue's whole lane within what sumo-rl looks at; there the
-peer is SumoEnvironment(single_agent=True). On `lights_grid`, nine lights, it is one policy for all lights through pettingzoo and supersuit,
-as in sumo-rl's example sb3_grid4x4.py. Both sides: a decision every 5 s, yellow 3 s, least green 5 s, teleports off, episodes of 900 s.
+netgenerate builds `one_light` in --folder: four arms and four greens; sumo-rl observes the whole lane of a queue. There the peer is
+SumoEnvironment(single_agent=True). On `lights_grid`, with nine lights, the peer is one policy for all lights through pettingzoo
+and supersuit, as in sumo-rl's example sb3_grid4x4.py. Both sides decide every 5 s, with 3 s of yellow, a minimum green of 5 s, no
+teleports, and episodes of 900 s.
 
-rates: decisions (5 s of simulated time, all lights) in a second of processor time, of all processes of a side together, loading of the
-network in every episode included, start of the programs not; without learning (the peer: random greens; ours: what an untrained policy
-draws, its inference included), and with PPO. Our policy begins near `greedy` and has shorter queues to simulate, so each side stands beside
-SUMO alone, the sumo binary with the very lights that this side showed without learning, recorded and replayed, and sides are compared by
-their shares of it.
-delay: time lost and departure delay of all vehicles, those that never enter included, by vehicle, after as much simulated time (our
-selection included) and as much processor time (whole programs) as our training takes, on seeds that nobody trained on; the peer's from
-tripinfo, which is checked on the networks' own program. Training of both is at the scenario's demand and on random seeds.
+--parts rates measures decisions (5 s of simulated time, all lights) per second of processor time, summed over all processes of a side.
+The time includes loading the network in every episode, but not the start of the programs. It measures without learning (peer: random
+greens; ours: an untrained policy, inference included) and with PPO. Our policy starts near `greedy`, so it has shorter queues to
+simulate. Each side is therefore compared with SUMO alone: the sumo binary replays the recorded lights of this side without learning.
+The two sides are compared by their shares of the rate of SUMO alone.
 
-The peer runs as sumo-rl's examples set it (`example`) and with figures of our training where PPO of both has the same ones
-(`ours`), always without its per-step metrics unless said otherwise. Its columns are left out, and that is said, where it is not
-installed. Processor time, since machines are shared; figures are medians, and only ratios of one call mean something.
+--parts delay measures time loss plus departure delay per vehicle, including vehicles that never enter, on seeds that nothing was trained
+on. The peer trains for the same simulated time as ours (our selection included), and for the same processor time (whole programs).
+The peer's delay comes from tripinfo, which is checked with the networks' own signal programs. Both sides train at the scenario's demand
+and on random seeds.
+
+The peer uses the settings of sumo-rl's examples (`example`), or those of our training that exist in both PPO implementations
+(`ours`), without per-step metrics unless a row says otherwise. If the peer is not installed, a message says so and its rows are left
+out. The script measures processor time, because machines are shared. Results are medians; compare only ratios from one call.
 """
 import argparse, json, os, random, resource, statistics, subprocess, sys, tempfile, venv
 import xml.etree.ElementTree as xml
@@ -33,9 +36,9 @@ PACKAGES = ["torch==2.15.0", "sumo-rl==1.4.5", "stable-baselines3==2.9.2", "supe
 EPISODE_S, PERIOD_S, YELLOW_S, MIN_GREEN_S = 900, 5, 3, 5
 DECISIONS = EPISODE_S // PERIOD_S
 SUMO_ARGS = ["--collision.action", "warn", "--collision.mingap-factor", "0"]
-EPISODES, EVAL_EPISODES, EVAL_INTERVAL = 3, 6, 10  # of our training: an iteration, a selection, iterations between two
-SAME_EPISODES = {"env.scenarios": "[]", "lights.episodes": EPISODES, "training.eval_episodes": EVAL_EPISODES,
-                 "training.eval_interval": EVAL_INTERVAL, "lights.demand": "[1.0, 1.0]", "env.max_time_s": EPISODE_S, "env.yellow_s": YELLOW_S,
+EPISODES, EVAL_EPISODES, EVAL_INTERVAL = 3, 6, 10  # our training: per iteration, per selection, iterations between selections
+SAME_EPISODES = {"env.scenarios": "[]", "episodes.train_batch_size": EPISODES * DECISIONS, "training.eval_episodes": EVAL_EPISODES,
+                 "training.eval_interval": EVAL_INTERVAL, "episodes.demand": "[1.0, 1.0]", "env.max_time_s": EPISODE_S, "env.yellow_s": YELLOW_S,
                  "env.min_green_s": MIN_GREEN_S, "env.all_red_s": 0, "rollout.workers": 1, "run.threads_per_rank": 1,
                  "log.tensorboard": "false", "evaluation.seeds": '""'}
 
@@ -44,11 +47,11 @@ SAME_EPISODES = {"env.scenarios": "[]", "lights.episodes": EPISODES, "training.e
 
 ARMS = {"left": (700, {"right": 0.6, "top": 0.25, "bottom": 0.15}), "right": (550, {"left": 0.65, "bottom": 0.2, "top": 0.15}),
         "top": (400, {"bottom": 0.55, "left": 0.25, "right": 0.2}), "bottom": (300, {"top": 0.6, "right": 0.25, "left": 0.15})}
-DRIFT = {"left": (1.2, 0.8, 1.0), "right": (0.9, 1.2, 0.9), "top": (0.8, 1.3, 0.9), "bottom": (1.1, 0.7, 1.2)}  # every five minutes
+DRIFT = {"left": (1.2, 0.8, 1.0), "right": (0.9, 1.2, 0.9), "top": (0.8, 1.3, 0.9), "bottom": (1.1, 0.7, 1.2)}  # factors of the demand, each for five minutes
 
 
 def one_light(folder):
-    """-> its .sumocfg"""
+    """Returns the path of its .sumocfg."""
     cfg = folder / "one_light.sumocfg"
     if cfg.exists():
         return cfg
@@ -67,14 +70,14 @@ def one_light(folder):
 
 
 def network(name, folder):
-    """-> its .sumocfg"""
+    """Returns the path of its .sumocfg."""
     return one_light(folder) if name == "one_light" else ROOT / f"configs/scenarios/{name}/{name}.sumocfg"
 
 
 # Programs and their processor time.
 
 def cpu_of(action):
-    """-> (processor time of the processes that it started, what it returned)"""
+    """Returns (processor time of the processes that the action started, result of the action)."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     result = action()
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
@@ -95,7 +98,7 @@ def sumo(cfg, seed, more=()):
 
 
 def evaluate(cfg, controllers, seeds, settings=()):
-    """-> controller -> delay in s"""
+    """Returns a dictionary from controller to delay in s."""
     with tempfile.NamedTemporaryFile(suffix=".json") as out:
         line = [program("traffic_eval"), "--scenario", cfg, "--seeds", ",".join(map(str, seeds)), "--jobs", 1, "--json", out.name,
                 "--set", "env.objective=delay", "--set", f"env.max_time_s={EPISODE_S}", "--set", f"env.yellow_s={YELLOW_S}",
@@ -107,7 +110,7 @@ def evaluate(cfg, controllers, seeds, settings=()):
 
 
 def train_ours(cfg, settings, folder):
-    """-> (checkpoint, summary)"""
+    """Returns (checkpoint, summary)."""
     runs = Path(tempfile.mkdtemp(dir=folder))
     _, summary = train("signals.toml", 1, {**SAME_EPISODES, "env.scenario": f'"{cfg}"', **settings}, runs)
     found = sorted(runs.glob("*/checkpoints/best.h5")) or sorted(runs.glob("*/checkpoints/*.h5"))
@@ -115,16 +118,16 @@ def train_ours(cfg, settings, folder):
 
 
 def peer(args, order, use_libsumo=True):
-    """What this file does in the peer's interpreter, below."""
+    """Runs this file with the peer's interpreter; see the functions peer_* below."""
     more = {"LIBSUMO_AS_TRACI": "1"} if use_libsumo else {}
     out = run([args.peer_python, __file__, "--as-peer", json.dumps(order)], PYTHONWARNINGS="ignore", CUDA_VISIBLE_DEVICES="", **more)
     return json.loads(out.splitlines()[-1])
 
 
-# SUMO with the lights of a run.
+# Recording and replaying the lights of a run in SUMO.
 
 def recorder(folder, name):
-    """-> (additional file that makes SUMO write what its lights show, where to)"""
+    """Returns (additional file that makes SUMO record the states of its lights, path of the recording)."""
     ids = [light.get("id") for light in xml.parse(folder["net"]).getroot().iter("tlLogic")]
     states = folder["scratch"] / f"{name}.states.xml"
     file = folder["scratch"] / f"{name}.record.xml"
@@ -134,7 +137,7 @@ def recorder(folder, name):
 
 
 def as_programs(states):
-    """-> additional file in which recorded states are fixed programs"""
+    """Returns an additional file in which recorded states are fixed-time programs."""
     shown = {}
     for row in xml.parse(states).getroot().iter("tlsState"):
         shown.setdefault(row.get("id"), []).append(row.get("state"))
@@ -152,7 +155,7 @@ def as_programs(states):
     return file
 
 
-# Figure 1 and 2.
+# Results 1 and 2: rates.
 
 def rates(args, name, cfg, scratch):
     net = cfg.with_suffix(".net.xml")
@@ -166,7 +169,7 @@ def rates(args, name, cfg, scratch):
     by_chance = [f"checkpoint:{untrained},sampled"]
 
     def replayed(kind, record):
-        """Files of programs, one a seed: `record(seed, additional file)` runs an episode."""
+        """Program files, one per seed: `record(seed, additional file)` runs an episode."""
         files = []
         for seed in seeds[1:]:
             file, states = recorder(place, f"{kind}{seed}")
@@ -224,14 +227,15 @@ def rates(args, name, cfg, scratch):
               f"{f'{times:.1f}' if beside and way[0] == 'peer' else ''} |", flush=True)
 
 
-# Figure 3.
+# Result 3: delay.
 
 def tripinfo_delay(file):
-    """As traffic_eval counts: seconds lost on the road and before it, by vehicle that has or would have departed."""
+    """Like traffic_eval: seconds lost on the road and before entering, per vehicle that has or would have departed."""
     lost, vehicles = 0.0, 0
     for trip in xml.parse(file).getroot().iter("tripinfo"):
         vehicles += 1
-        # Whole steps, as the program counts: what is left is between a departure's time and the next step, which nobody could save.
+        # Whole steps, like the program: the remainder is the time between a departure and the next step, which no
+        # controller can save.
         lost += max(0, int(float(trip.get("departDelay")))) + max(0.0, float(trip.get("timeLoss")))
     return lost / max(1, vehicles)
 
@@ -251,7 +255,7 @@ def delay(args, name, cfg, scratch):
     for training_seed in range(1, 1 + args.training_seeds):
         training = {"run.seed": training_seed, "training.iterations": args.training}
         cpu_s, (checkpoint, summary) = cpu_of(lambda: train_ours(cfg, training, scratch))
-        selections = args.training // EVAL_INTERVAL + 3  # that of the own programs, the first and the last one
+        selections = args.training // EVAL_INTERVAL + 3  # those of our programs, plus the first and the last one
         decisions = DECISIONS * (EPISODES * args.training + EVAL_EPISODES * selections)
         scripts = evaluate(cfg, ["none", "greedy", "max_pressure", f"checkpoint:{checkpoint}"], seeds)
         rows.append(("ours", training_seed, decisions, cpu_s, scripts.pop(f"checkpoint:{checkpoint}")))
@@ -261,7 +265,7 @@ def delay(args, name, cfg, scratch):
                                 "cpu_s": cpu_s, "save": str(scratch / "peer")})
             for mark in marks["marks"]:
                 written = [*TRIPS, f"{scratch}/SEED.xml"]
-                for seed in seeds:  # none of an evaluation before
+                for seed in seeds:  # removes files of an earlier evaluation
                     (scratch / f"{seed}.xml").unlink(missing_ok=True)
                 peer(args, {**order, "do": "evaluate", "model": mark["model"], "seeds": seeds, "sumo_args": written})
                 found = statistics.mean(tripinfo_delay(scratch / f"{seed}.xml") for seed in seeds)
@@ -277,14 +281,14 @@ def delay(args, name, cfg, scratch):
     sys.stdout.flush()
 
 
-# In the peer's interpreter.
+# Functions that run in the peer's interpreter.
 
 def cpu_here():
     return sum(u.ru_utime + u.ru_stime for u in map(resource.getrusage, (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)))
 
 
 def peer_arguments(order, env_module):
-    """Of SumoEnvironment, whose episodes go through order["seeds"], or random ones; SEED in what SUMO is told is that of the episode."""
+    """Arguments of SumoEnvironment. Its episodes use the seeds of order["seeds"], or random ones, in place of SUMO's argument SEED."""
     seeds = iter(order["seeds"]) if "seeds" in order and order["do"] != "learn" else None
     rng = random.Random(order.get("training_seed", 1))
     sumo_args = " ".join([*SUMO_ARGS, "--no-step-log", *order.get("sumo_args", [])])
@@ -296,7 +300,7 @@ def peer_arguments(order, env_module):
             return super().reset(seed=seed, **more)
 
     env_module.SumoEnvironment = Seeded
-    env_module.SumoEnvironmentPZ.render_mode = None  # supersuit asks for it, 1.4.5 has none
+    env_module.SumoEnvironmentPZ.render_mode = None  # supersuit reads it, but sumo-rl 1.4.5 does not define it
     info = order.get("info", False)
     return Seeded, dict(net_file=order["net"], route_file=order["routes"], num_seconds=EPISODE_S, delta_time=PERIOD_S, yellow_time=YELLOW_S,
                         min_green=MIN_GREEN_S, single_agent=order["single"], add_system_info=info, add_per_agent_info=info,
@@ -321,7 +325,7 @@ def peer_random(order, make, arguments):
 
 
 def peer_vector(order, make, arguments):
-    """-> (environment for PPO, lights)"""
+    """Returns (environment for PPO, lights)."""
     if order["single"]:
         return make(**arguments), 1
     import sumo_rl, supersuit
@@ -335,7 +339,7 @@ def peer_vector(order, make, arguments):
 def peer_ppo(order, env):
     from stable_baselines3 import PPO
     from stable_baselines3.common.utils import set_random_seed
-    if order["settings"] == "ours":  # of configs/signals.toml when it was measured; the rate stays, its end is not known
+    if order["settings"] == "ours":  # configs/signals.toml at the time of the measurement, with a constant rate
         more = dict(n_steps=EPISODES * DECISIONS, batch_size=512 if not order["single"] else 180, n_epochs=6, learning_rate=1e-3, gamma=0.95,
                     gae_lambda=0.9, ent_coef=0.01, target_kl=0.05)
     elif order["single"]:  # sumo-rl's ppo_big-intersection.py
@@ -343,12 +347,12 @@ def peer_ppo(order, env):
     else:  # sumo-rl's sb3_grid4x4.py
         more = dict(gamma=0.95, n_steps=256, ent_coef=0.0905168, learning_rate=0.00062211, vf_coef=0.042202, max_grad_norm=0.9,
                     gae_lambda=0.99, n_epochs=5, clip_range=0.3, batch_size=256)
-    set_random_seed(order.get("training_seed", 1))  # PPO(seed=...) would seed the environment, which supersuit's cannot be
+    set_random_seed(order.get("training_seed", 1))  # PPO(seed=...) would also seed the environment, which supersuit's does not support
     return PPO("MlpPolicy", env, device="cpu", **more)
 
 
 def peer_learn(order, make, arguments):
-    """Until as many decisions are made and as much processor time is used as asked for; looks after each update."""
+    """Trains until the ordered numbers of decisions and seconds of processor time are reached; checks after each update."""
     import torch
     from stable_baselines3.common.callbacks import BaseCallback
     torch.set_num_threads(1)
@@ -410,7 +414,7 @@ def as_peer(order):
 
 
 def find_peer(args):
-    """Its interpreter: the one that is named, else that of the venv."""
+    """Returns the peer's interpreter: the one named by --peer-python, otherwise the one in the venv."""
     here = args.folder / "sb3"
     if args.install_peer:
         venv.create(here, with_pip=True)
@@ -418,19 +422,19 @@ def find_peer(args):
     if not args.peer_python and (here / "bin/python").exists():
         args.peer_python = str(here / "bin/python")
     if not args.peer_python:
-        print("no --peer-python and no --install-peer: the peer's rows are left out")
+        print("neither --peer-python nor --install-peer is given: the peer's rows are left out")
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--install-peer", action="store_true")
-    parser.add_argument("--peer-python", help="an interpreter that has the peer")
+    parser.add_argument("--peer-python", help="a Python interpreter with the peer installed")
     parser.add_argument("--networks", nargs="+", default=["one_light", "lights_grid"])
     parser.add_argument("--parts", nargs="+", default=["rates", "delay"], choices=["rates", "delay"])
     parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--episodes", type=int, default=5, help="of a measurement with random actions")
-    parser.add_argument("--iterations", type=int, default=8, help=f"of a measurement with PPO, {EPISODES} episodes each")
-    parser.add_argument("--without", nargs="+", default=[], metavar="WORD", help="leave out measurements of this name, as TraCI")
+    parser.add_argument("--episodes", type=int, default=5, help="number of episodes in a measurement with random actions")
+    parser.add_argument("--iterations", type=int, default=8, help=f"number of iterations in a measurement with PPO, with {EPISODES} episodes each")
+    parser.add_argument("--without", nargs="+", default=[], metavar="WORD", help="leave out measurements whose name contains this word, e.g. TraCI")
     parser.add_argument("--training", type=int, default=40, help="iterations of our training before delay is measured")
     parser.add_argument("--training-seeds", type=int, default=2)
     parser.add_argument("--eval-seeds", type=int, default=10)

@@ -1,14 +1,14 @@
 #!/usr/bin/env python3
-"""The loader beside h5py and torch's DataLoader with two workers, on the same compressed files, cold and warm, in turn.
+"""Compares the loader with h5py and torch's DataLoader with two workers, on the same compressed files, cold and warm, in turns.
 
   python3 -m venv /tmp/peer && /tmp/peer/bin/pip install torch==2.15.0 h5py numpy
   tests/benchmarks/compare_loader.py --peer-python /tmp/peer/bin/python [--data 'data/merge/*.h5'] [--rounds 3]
 
-Both make the same batches of 32 windows (counts of windows, vehicles and edges are compared) with two threads or worker
-processes, for an epoch. Cold: the files are not in the page cache when the epoch begins. Warm: an epoch later; the
-peer's workers are then running already. The peer reads windows in random order, as a DataLoader with shuffle does, and with
---order recorded one after the other, which suits its cache of chunks and trains nobody. Without --data, twelve episodes of
-merge are recorded. Figures are medians over rounds; only ratios of one call mean something.
+Both sides make the same batches of 32 windows for an epoch, with two threads or worker processes; the numbers of windows,
+vehicles and edges are compared. Cold: the files are not in the page cache when the epoch begins. Warm: the following epoch,
+in which the peer's workers are already running. The peer reads windows in random order, like a DataLoader with shuffle.
+With --order recorded it reads them in sequence, which suits its chunk cache but is no use for training. Without --data,
+twelve episodes of merge are recorded. Results are medians over rounds; compare only ratios from one call.
 """
 import argparse, ctypes, glob, json, mmap, os, statistics, subprocess, sys, tempfile
 from pathlib import Path
@@ -19,7 +19,7 @@ OURS = "loader_epoch/threads:2/augment:0/real_time"
 
 
 def evict(paths):
-    """Out of the page cache; other files stay."""
+    """Removes these files from the page cache; other files stay."""
     for path in paths:
         with open(path, "rb") as file:
             os.fsync(file.fileno())
@@ -27,7 +27,7 @@ def evict(paths):
 
 
 def resident_share(path):
-    """Of a file's pages, those in the page cache."""
+    """Share of a file's pages that are in the page cache."""
     with open(path, "rb") as file, mmap.mmap(file.fileno(), 0, mmap.MAP_PRIVATE, mmap.PROT_READ | mmap.PROT_WRITE) as mapped:
         pages = -(-len(mapped) // mmap.PAGESIZE)
         seen = (ctypes.c_ubyte * pages)()
@@ -38,7 +38,7 @@ def resident_share(path):
 
 
 def ours(files):
-    """One epoch of a process of its own."""
+    """One epoch in a process of its own."""
     command = [program("bench_loader"), f"--benchmark_filter={OURS}$", "--benchmark_min_time=1e-9", "--benchmark_format=json"]
     done = subprocess.run(command, env=environment(BENCH_DATA=files), check=True, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
     row = json.loads(done.stdout)["benchmarks"][0]
@@ -50,7 +50,7 @@ def ours(files):
 
 
 def peer(args, files):
-    """A cold epoch and the warm one after it."""
+    """A cold epoch and the warm epoch after it."""
     script = Path(__file__).with_name("loader_peer.py")
     done = subprocess.run([args.peer_python, str(script), files, "--order", args.order], env=environment(), check=True,
                           stdout=subprocess.PIPE)
@@ -68,11 +68,11 @@ def main():
     options = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     options.add_argument("--peer-python", help="an interpreter with torch, h5py and numpy")
     options.add_argument("--data", help="a path or glob")
-    options.add_argument("--order", choices=("shuffled", "recorded"), default="shuffled", help="of the peer")
+    options.add_argument("--order", choices=("shuffled", "recorded"), default="shuffled", help="order in which the peer reads windows")
     options.add_argument("--rounds", type=int, default=3)
     args = options.parse_args()
     if not args.peer_python:
-        print("no --peer-python: the peer's columns are left out")
+        print("--peer-python is not given: the peer's columns are left out")
     with tempfile.TemporaryDirectory(dir=".") as folder:
         files = args.data or record(folder)
         paths = sorted(glob.glob(files))
@@ -87,7 +87,7 @@ def main():
                 epochs["peer"] = peer(args, files)
             counts = {tuple(e[k] for k in ("windows", "vehicles", "edges")) for both in epochs.values() for e in both}
             if len(counts) != 1:
-                sys.exit(f"not the same work (windows, vehicles, edges): {counts}")
+                sys.exit(f"the sides did not do the same work (windows, vehicles, edges): {counts}")
             for who, both in epochs.items():
                 for state, epoch in zip(("cold", "warm"), both):
                     rates[who, state].append(epoch["windows"] / epoch["seconds"])

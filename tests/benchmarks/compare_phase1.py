@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
-"""Phase 1 beside PyTorch DDP: whole programs, in turn, same model sizes, batch and graph shapes.
+"""Compares phase 1 with PyTorch DDP: whole programs, in turns, with the same model sizes, batch and graph shapes.
 
   tests/benchmarks/compare_phase1.py [--peer-python PY --peer-script ddp_phase1.py] [--rounds 3]
   tests/benchmarks/compare_phase1.py --device cuda --ranks 1 --steps 100 --warmup 20 [--batch 256] [--peer-...]
 
-Both sides: `--ranks` ranks with one thread each, batch 32 a rank, windows of 10 frames x 16 vehicles with 8 in-edges
-each. On GPUs the peer is given `--device cuda --workers 4` and what else `--peer-options` says. The peer's columns are
-left out, and that is said, where its interpreter or script is not given. Figures are medians over rounds; the
-machine's speed drifts, so only ratios of one call mean something.
+Both sides use `--ranks` ranks with one thread each, batches of 32 per rank, and windows of 10 frames x 16 vehicles with 8
+incoming edges each. On GPUs the peer gets `--device cuda --workers 4` and the arguments in `--peer-options`. If the peer's
+interpreter or script is not given, a message says so and its columns are left out. Results are medians over rounds. The
+machine's speed drifts, so compare only ratios from one call.
 """
 import argparse, socket, statistics, subprocess, sys, tempfile, time
 from pathlib import Path
@@ -32,7 +32,7 @@ def ours(args, size, precision, ranks, data, folder):
 
 
 def peer(args, size, precision, ranks):
-    """Its ranks are started directly: torchrun would add its own seconds to their start."""
+    """Starts the peer's ranks directly: torchrun would add its own seconds to their start."""
     script = Path(args.peer_script).resolve()
     command = [args.peer_python, str(script), "--size", size, "--dtype", precision, "--steps", str(args.steps),
                "--warmup", str(args.warmup), "--batch", str(args.batch)]
@@ -54,7 +54,7 @@ def peer(args, size, precision, ranks):
 
 
 def gemm_bound(size, precision):
-    """samples/s a rank if a step were nothing but its matrix products, at the rate measured for their shapes."""
+    """Rate in samples/s per rank of a step that consists of its matrix products only, at the rate measured for their shapes."""
     out = subprocess.run([program("bench_phase1_step"), "--gemm-bound", size, precision], env=environment(),
                          capture_output=True, text=True)
     return float(out.stdout.split()[-1]) if out.returncode == 0 and out.stdout.split() else None
@@ -68,9 +68,9 @@ def main():
     parser.add_argument("--sizes", nargs="+", default=["full"], choices=SIZES)
     parser.add_argument("--precisions", nargs="+", default=["fp32", "bf16"])
     parser.add_argument("--ranks", nargs="+", type=int, default=[1, 2])
-    parser.add_argument("--batch", type=int, default=32, help="samples of a rank in a step")
+    parser.add_argument("--batch", type=int, default=32, help="samples per rank and step")
     parser.add_argument("--device", default="cpu", choices=["cpu", "cuda"])
-    parser.add_argument("--peer-options", default="", help="in one word of the shell: '--layout edge'")
+    parser.add_argument("--peer-options", default="", help="as one word of the shell, e.g. '--layout edge'")
     args = parser.parse_args()
     with_peer = has_peer(args)
     for name in ("traffic_train", "synthetic_dataset", "bench_phase1_step"):

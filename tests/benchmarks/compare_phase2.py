@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
-"""Phase 2 beside RLlib: whole programs, in turn, on the same scenario, one decision a simulated second.
+"""Compares phase 2 with RLlib: whole programs, in turns, on the same scenario, with one decision per simulated second.
 
   tests/benchmarks/compare_phase2.py [--peer-python PY --peer-script rllib_phase2.py] [--rounds 3]
 
-Both sides: encoder and world model of the small size (hidden 64, 2 layers, 4 heads) frozen and run at every decision,
-4000 steps an iteration in fragments of 200, minibatches of 128, 10 epochs, no passes for the value alone, two simulations,
-one a core. The peer's columns are left out, and that is said, where its interpreter or script is not given. Figures are medians; only ratios of one call mean something.
+Both sides run a frozen encoder and world model of the small size (hidden 64, 2 layers, 4 heads) at every decision. An
+iteration has 4000 steps in fragments of 200, minibatches of 128, 10 epochs, no separate epochs for the value, and two
+simulations, one per core. If the peer's interpreter or script is not given, a message says so and its columns are left
+out. Results are medians; compare only ratios from one call.
 """
 import argparse, re, statistics, subprocess, sys, tempfile, time
 from pathlib import Path
@@ -30,7 +31,7 @@ def ours(args, folder):
 
 
 def endless(scenario, folder):
-    """The scenario with an hour of demand: the peer cannot go on after the end that a .sumocfg names."""
+    """The scenario with an hour of demand: the peer cannot continue after the end that a .sumocfg specifies."""
     source = ROOT / f"configs/scenarios/{scenario}"
     for path in source.glob(f"{scenario}.*"):
         text = path.read_text()
@@ -56,7 +57,7 @@ def main():
     add_peer_arguments(parser)
     parser.add_argument("--iterations", type=int, default=4)
     parser.add_argument("--batch", type=int, default=4000)
-    parser.add_argument("--peer-batch", type=int, default=800, help="smaller: its rate does not depend on it, its time does")
+    parser.add_argument("--peer-batch", type=int, default=800, help="smaller than ours, because it affects the peer's run time but not its rate")
     parser.add_argument("--scenario", default="merge")
     args = parser.parse_args()
     with_peer = has_peer(args)

@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
-"""What each preset comes to in phases 1, 2 and 3: rate, time of a step or iteration, main memory, as a Markdown table.
+"""Measures each preset in phases 1, 2 and 3: rate, time of a step or iteration, main memory; prints a Markdown table.
 
   tests/benchmarks/compare_presets.py [--phases 1 2 3] [--presets test normal ...] [--ranks 2]
 
-A few steps of each on CPU cores, on the merge, from random weights: default size (`test` sets its own). Phase 1 reads
-episodes that are recorded first. Iterations of phases 2 and 3 have their simulations and learning in them; what comes once
-in a run (baselines, the first fit of the value, evaluations) is made short. The limits of `vram` and the pinned memory of
-`max` are for GPUs and do nothing here.
+It runs a few steps of each on CPU cores, on merge, from random weights and with the default size (`test` sets its own).
+Phase 1 reads episodes that are recorded first. Iterations of phases 2 and 3 include simulation and learning; work that
+occurs once in a run (baselines, the first fit of the value, evaluations) is made short. The limits of `vram` and the
+pinned memory of `max` are for GPUs and have no effect here.
 """
 import argparse, os, statistics, subprocess, sys, tempfile
 from pathlib import Path
@@ -19,7 +19,7 @@ SHORT = {"episodes.baseline_episodes": 2, "training.eval_episodes": 1, "training
 
 
 def measure(phase, preset, args, folder):
-    """-> rate a second, seconds a step, GiB of all processes together (None where the run was too short to look)"""
+    """Returns rate per second, seconds per step, GiB of all processes together (None if the run was too short)."""
     settings = {"run.phase": phase, "run.threads_per_rank": 1, "log.tensorboard": "false", "env.scenario": "merge"}
     if phase == 1:
         settings |= {"data.files": f'["{folder}/*.h5"]', "train.max_steps": args.steps, "train.eval_max_batches": 1,
@@ -39,8 +39,8 @@ def main():
     parser.add_argument("--phases", nargs="+", type=int, default=[1, 2, 3], choices=[1, 2, 3])
     parser.add_argument("--presets", nargs="+", default=PRESETS, choices=PRESETS)
     parser.add_argument("--ranks", type=int, default=2)
-    parser.add_argument("--steps", type=int, default=12, help="of phase 1")
-    parser.add_argument("--iterations", type=int, default=1, help="of phases 2 and 3")
+    parser.add_argument("--steps", type=int, default=12, help="number of steps of phase 1")
+    parser.add_argument("--iterations", type=int, default=1, help="number of iterations of phases 2 and 3")
     args = parser.parse_args()
     for name in ("traffic_train", "data_prep"):
         program(name)  # before anything runs
@@ -54,7 +54,7 @@ def main():
                 load = os.getloadavg()[0]
                 rate, seconds, gib = measure(phase, preset, args, folder)
                 unit = "samples/s" if phase == 1 else "environment steps/s"
-                memory = "too short to look" if gib is None else f"{gib:.2f} GiB"
+                memory = "run too short" if gib is None else f"{gib:.2f} GiB"
                 print(f"| {phase} | {preset} | {rate:,.0f} {unit} | {seconds:.2f} s | {memory} | {load:.1f} |", flush=True)
 
 

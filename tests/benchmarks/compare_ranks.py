@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Steps per second of a training on one rank and on more, in turn: how sampling and learning scale.
+"""Measures how a training scales: steps per second of sampling and learning on one rank and on several, in turns.
 
     tests/benchmarks/compare_ranks.py configs/snakes.toml --ranks 1 2 --rounds 3 \
         --set offpolicy.max_episodes=2000
@@ -8,10 +8,10 @@
         --set rollout.envs_per_worker=1 --set training.iterations=12 --set episodes.baseline_episodes=2 \
         --set training.eval_interval=1000 --set training.eval_episodes=1 --set evaluation.seeds=
 
-With --nodes each rank is a "node" of its own (tests/nodes/nodes.sh) behind a link of that rate. Prints the rate of each
-run, the medians and their ratio to the first number of ranks, and the load of the machine, without which the figures say
-little: ranks wait for each other, so other work on one core slows all. Beside each number of ranks stands what as many
-runs of one rank reach together at the same time, which share the machine and nothing else: the limit.
+With --nodes each rank is a "node" of its own (tests/nodes/nodes.sh) behind a link of that rate. The script prints the rate
+of each run, the medians with their ratio to the first number of ranks, and the load of the machine. The load matters:
+ranks wait for each other, so other work on one core slows all of them. For each number of ranks it also measures the same
+number of one-rank runs at the same time. These share only the machine, so their total rate is the limit.
 """
 import argparse
 import json
@@ -38,7 +38,7 @@ def start(arguments, ranks, folder):
 
 
 def run(arguments, ranks, jobs=1):
-    """Whole runs at the same time: (items per second of all as the program counts them, CPU seconds of all processes)."""
+    """Whole runs at the same time: (total items per second as counted by the program, CPU seconds of all processes)."""
     with tempfile.TemporaryDirectory() as folder:
         before = os.times()
         started = [start(arguments, ranks, f"{folder}/{job}") for job in range(jobs)]
@@ -58,7 +58,7 @@ def main():
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--rate", default="env_steps_per_s")
     parser.add_argument("--set", dest="settings", action="append", default=[])
-    parser.add_argument("--per-rank", metavar="KEY=NUMBER", action="append", default=[], help="a setting that grows with the ranks")
+    parser.add_argument("--per-rank", metavar="KEY=NUMBER", action="append", default=[], help="a setting that is multiplied by the number of ranks")
     parser.add_argument("--nodes", metavar="RATE", help="a node for each rank, with links of this rate (1gbit)")
     arguments = parser.parse_args()
     ways = {}

@@ -21,7 +21,7 @@ std::vector<Board> boards_of(std::size_t count) {
   return boards;
 }
 
-/// Actions drawn as well; games that are over begin again.
+/// Random actions, the drawing of which is included; finished games restart.
 void random_actions(benchmark::State& state) {
   std::vector<Board> boards = boards_of(static_cast<std::size_t>(state.range(0)));
   traffic::Rng rng(1);
@@ -49,7 +49,7 @@ void paths_of_a_board(benchmark::State& state) {
 }
 BENCHMARK(paths_of_a_board);
 
-/// A scripted team, and the features of the other team, which moves at random.
+/// A scripted team, and the features of the other team, which moves randomly.
 void opponent_and_features(benchmark::State& state) {
   const auto opponent = static_cast<Opponent>(state.range(0));
   std::vector<Board> boards = boards_of(64);

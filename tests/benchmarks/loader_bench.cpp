@@ -1,5 +1,5 @@
-/// How fast batches come, against how fast their bytes can be copied.
-/// BENCH_DATA=GLOB measures on these files instead of made-up traffic.
+/// The rate of batches, compared with the rate at which their bytes can be copied. BENCH_DATA=GLOB
+/// measures with these files instead of synthetic traffic.
 #include <benchmark/benchmark.h>
 
 #include <cstdlib>
@@ -15,7 +15,7 @@ namespace {
 
 using namespace traffic;
 
-/// Files as large as recordings of the merge scenario: about 250 vehicles, 8 neighbours each.
+/// Files as large as recordings of the merge scenario: about 250 vehicles with 8 neighbours each.
 const config::Data& bench_data() {
   static const data::test::TempDir dir;
   static const config::Data options = [] {
@@ -91,7 +91,7 @@ BENCHMARK(loader_epoch)
     ->Unit(benchmark::kMillisecond)
     ->UseRealTime();
 
-/// The same with every block in the cache: cropping and packing only.
+/// One epoch with every block in the cache: cropping and packing only.
 void loader_epoch_cached(benchmark::State& state) {
   data::LoaderOptions options{.data = bench_data(), .seed = 1};
   options.data.num_workers = 0;
@@ -121,7 +121,7 @@ void loader_epoch_cached(benchmark::State& state) {
 }
 BENCHMARK(loader_epoch_cached)->Unit(benchmark::kMillisecond)->UseRealTime();
 
-/// The bound: copying the bytes of a batch.
+/// The upper limit: copying the bytes of a batch.
 void copy_batch(benchmark::State& state) {
   const data::LoaderOptions options{.data = bench_data(), .seed = 1};
   data::TrafficLoader loader(bench_batches(bench_dataset(options.data), options), options);

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""The batches of data/loader.h in Python: h5py and a DataLoader of torch. Started by compare_loader.py.
+"""Makes the batches of data/loader.h in Python with h5py and torch's DataLoader. Started by compare_loader.py.
 
-Prints a line of JSON for each epoch: seconds from the first request to the last batch, windows, vehicles, edges.
+Prints one line of JSON per epoch: seconds from the first request to the last batch, windows, vehicles, edges.
 """
 import argparse, glob, json, time
 
@@ -13,7 +13,7 @@ TRAIN = 0
 
 
 def crop(xy, index):
-    """Nodes of one region: halves across the longer side, as data/windows.h says."""
+    """Nodes of one region: the area is halved across its longer side, as in data/windows.h."""
     nodes = np.arange(len(xy))
     cells = -(-len(nodes) // MAX_VEHICLES)
     while cells > 1:
@@ -30,7 +30,7 @@ def crop(xy, index):
 
 
 class Windows(Dataset):
-    """Samples as (file, anchor frame, crop); a file is opened by the worker that reads it."""
+    """Samples as (file, anchor frame, crop); the worker that reads a file opens it."""
 
     def __init__(self, paths):
         self.paths, self.files, self.samples, self.tables = paths, {}, [], []
@@ -56,7 +56,7 @@ class Windows(Dataset):
 
     def open(self, number):
         if number not in self.files:
-            # A cache of chunks that holds those of neighbouring windows: the default of 1 MiB does not.
+            # The chunk cache must hold the chunks of neighbouring windows, for which the default of 1 MiB is too small.
             file = h5py.File(self.paths[number], rdcc_nbytes=64 << 20, rdcc_nslots=10007)
             self.files[number] = {name: file[name] for name in (
                 "nodes/features", "nodes/position_m", "nodes/xy_m", "nodes/vehicle_id", "nodes/in_degree", "edges/src",
@@ -81,7 +81,8 @@ class Windows(Dataset):
             place = np.minimum(np.searchsorted(vehicles, here, sorter=order), count - 1)
             found = vehicles[order[place]] == here
             row[t, order[place[found]]] = ptr[t] + np.flatnonzero(found)
-        # A vehicle is followed from frame to frame, so one that vanishes for a while is back when it appears again.
+        # A vehicle is followed from frame to frame, so a vehicle that disappears for a while is present again
+        # afterwards.
         present = row[:HISTORY] >= 0
         nodes = np.zeros((HISTORY, count, features.shape[1]), np.float32)
         nodes[present] = (features[row[:HISTORY][present]] - self.offset) / self.scale
@@ -98,7 +99,7 @@ class Windows(Dataset):
         return nodes, present, *edges, features[now][:, self.now].T, future, mask, conflict, index
 
     def edges(self, file, node_ptr, edge_ptr, begin, ptr, row, count):
-        """In-edges of the vehicles in all frames of the history, both ends among them."""
+        """Edges into the vehicles in all frames of the history, with both ends among them."""
         rows = slice(node_ptr[begin], node_ptr[begin + HISTORY])
         span = slice(edge_ptr[begin], edge_ptr[begin + HISTORY])
         degree, source = file["nodes/in_degree"][rows].astype(np.int64), file["edges/src"][span].astype(np.int64)
@@ -116,13 +117,13 @@ class Windows(Dataset):
 
 
 def pack(samples):
-    """One graph of all windows: row t * S + s."""
+    """One graph of all windows, with rows t * S + s."""
     nodes, present, degrees, tails, edges, now, future, mask, conflict, ids = zip(*samples)
     sizes = np.array([p.shape[1] for p in present])
     first = np.concatenate(([0], np.cumsum(sizes)))
     total = first[-1]
     all_degrees = np.concatenate(degrees, axis=1)
-    # Edges of the windows one after the other become edges of the frames one after the other.
+    # Reorders edges from window by window to frame by frame.
     tail = np.concatenate([(t // n) * total + f + t % n for t, n, f in zip(tails, sizes, first)])
     frame = np.concatenate([t // n for t, n in zip(tails, sizes)])
     order = np.argsort(frame, kind="stable")

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# What collectives take between "nodes" of one rank (tests/nodes/nodes.sh), beside what the model of docs/scaling.md says.
-# Links have to be slow enough for them to be what limits: a machine's cores carry the bytes of all of its nodes.
+# Measures collectives between "nodes" of one rank (tests/nodes/nodes.sh) and compares them with the model in
+# docs/scaling.md. The links must be slow enough to be the bottleneck, because the machine's cores move the bytes of all
+# nodes.
 # Usage: tests/benchmarks/nodes_model.sh [RATE_MBIT [NODES...]]     (100 1 2 4 8)
 set -euo pipefail
 cd "$(dirname "$0")/../.."

@@ -1,5 +1,6 @@
-// What collectives between nodes of one rank take, beside what the model of docs/scaling.md says.
-// Usage: bench_nodes_model RATE_MBIT     (nodes_model.sh makes the nodes and the links)
+// Durations of collectives between nodes of one rank each, compared with the model in
+// docs/scaling.md.
+// Usage: bench_nodes_model RATE_MBIT     (nodes_model.sh creates the nodes and the links)
 #include <ATen/ATen.h>
 #define OMPI_SKIP_MPICXX 1
 #include <mpi.h>
@@ -16,11 +17,11 @@
 namespace traffic::comm {
 namespace {
 
-/// Of a link's rate what TCP and Ethernet leave for data: 1448 of 1514 bytes.
+/// Share of a link's rate that TCP and Ethernet leave for data: 1448 of 1514 bytes.
 constexpr double kPayload = 1448.0 / 1514.0;
 
-/// Of an action, started by all ranks together and done `times` times: of a short one, for a rank
-/// that leaves the barrier last finds everything there.
+/// Duration of an action that all ranks start together and repeat `times` times. A short action
+/// must be repeated, because the rank that leaves the barrier last finds the data already there.
 double median_ms(Communicator& communicator, int times, const std::function<void()>& action) {
   constexpr int kRuns = 7;
   std::vector<double> found;
@@ -34,7 +35,7 @@ double median_ms(Communicator& communicator, int times, const std::function<void
   return found[kRuns / 2];
 }
 
-/// Half of the time that a byte takes from rank 0 to rank 1 and back, as MPI has it.
+/// Half of the round-trip time of a byte between ranks 0 and 1, through MPI.
 double one_way_ms(const MpiSession& session, Communicator& communicator) {
   const MPI_Comm world = MPI_Comm_f2c(session.fortran_comm());
   char byte = 0;
@@ -49,7 +50,7 @@ double one_way_ms(const MpiSession& session, Communicator& communicator) {
          2;
 }
 
-/// The model, between n nodes with a part each.
+/// The model for n nodes with one part each.
 struct Model {
   double one_way_ms;
   double bytes_per_ms;

@@ -1,5 +1,6 @@
-/// Learning 3v3 snakes on one core: what a step of the games, a draw and an update take, and all of
-/// it together with the settings of configs/snakes.toml. Times are of the processor.
+/// Learning 3v3 snakes on one core: processor time of a step of the games, of a draw from the
+/// replay and of an update. The last benchmark combines them with the settings of
+/// configs/snakes.toml.
 #include <ATen/Parallel.h>
 #include <benchmark/benchmark.h>
 
@@ -11,7 +12,7 @@
 namespace traffic::train::snakes {
 namespace {
 
-/// A rank that learns, with a replay that is full enough to be drawn from.
+/// A learning rank with enough data in its replay.
 class Rank {
  public:
   explicit Rank(const std::string& learner) {
@@ -80,7 +81,7 @@ BENCHMARK_CAPTURE(update, dqn, "dqn")->Name("update/dqn/transitions");
 BENCHMARK_CAPTURE(update, ddpg, "ddpg")->Name("update/ddpg/transitions");
 BENCHMARK_CAPTURE(update, sac, "sac")->Name("update/sac/transitions");
 
-/// As many steps of the games as an update is due for, and the update.
+/// The game steps between two updates, and one update.
 void learn(benchmark::State& state, const std::string& learner) {
   Rank rank(learner);
   const std::int64_t steps = rank.learning().update_interval / rank.snakes().games;

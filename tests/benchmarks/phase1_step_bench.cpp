@@ -1,10 +1,10 @@
-// One process: whole training steps of phase 1 (forward, backward, clip, Adam) on synthetic
+// Whole training steps of phase 1 (forward, backward, clip, Adam) in one process, on synthetic
 // windows.
 //   bench_phase1_step [full|small] [fp32|bf16] [steps]
-//   bench_phase1_step --gemm-bound [full|small] [fp32|bf16]   only samples/s of that bound
-// Prints the best and the median step, where its time went, and the bound that matrix products
-// alone would set. Times are CPU time of the process, so that other load on the machine counts
-// less.
+//   bench_phase1_step --gemm-bound [full|small] [fp32|bf16]   prints samples/s of this bound only
+// Prints the best and the median step, how its time is spent, and the bound that its matrix
+// products alone would set. Times are CPU time of the process, so that other load on the machine
+// has less influence.
 #include <ATen/Parallel.h>
 #include <ATen/ops/_fused_adam.h>
 #include <fmt/format.h>
@@ -36,12 +36,12 @@ double cpu_ms() {
 
 struct Product {
   std::int64_t rows, depth, columns;
-  double times;  ///< in a step
+  double times;  ///< occurrences in a step
   [[nodiscard]] double gflop() const { return 2e-9 * static_cast<double>(rows * depth * columns); }
 };
 
-/// All products of a step with more than 0.1 % of its arithmetic: forward, gradient of inputs,
-/// gradient of weights.
+/// All products of a step with more than 0.1 % of its arithmetic: forward, gradients of inputs,
+/// gradients of weights.
 std::vector<Product> products(const config::Model& m, const benchmarks::Windows& w) {
   const std::int64_t n = w.frames * w.vehicles;
   const std::int64_t d = m.hidden_dim;
@@ -69,7 +69,8 @@ std::vector<Product> products(const config::Model& m, const benchmarks::Windows&
   return all;
 }
 
-/// Time of a product of the shape, in the blocking of the fused path and on warm operands, in ms.
+/// Time in ms of a product of this shape, with the blocking of the fused path and operands in the
+/// cache.
 template <typename T>
 double product_ms(const Product& p) {
   const std::int64_t rows = std::min(model::kBlockRows, p.rows);
@@ -142,7 +143,7 @@ StepTimes run_step(model::GraphEncoder& encoder, model::WorldModel& world, Adam&
   return t;
 }
 
-/// What the products of a step take and compute.
+/// Time and arithmetic of the products of a step.
 struct Bound {
   double ms = 0;
   double gflop = 0;

@@ -1,9 +1,9 @@
-// What an environment step of phase 2 costs if there were nothing but the simulation and the
-// arithmetic of the model: SUMO's own step, and encoder, world model, controller and the passes of
-// learning over it, in the batches of the loop.
+// The cost of an environment step of phase 2 if it consisted only of the simulation and of the
+// arithmetic of the model. The simulation is SUMO's own step. The arithmetic is that of encoder,
+// world model, controller and learning epochs, in the batches of the training loop.
 //   bench_phase2_bound [scenario]
-// Small sizes (hidden 64), a decision every second, 10 epochs. CPU time of one core, so that other
-// load counts less.
+// Small sizes (hidden 64), a decision every second, 10 epochs. Times are CPU time of one core, so
+// that other load has less influence.
 #include <ATen/Parallel.h>
 #include <fmt/format.h>
 #include <libsumo/Simulation.h>
@@ -41,9 +41,9 @@ using benchmarks::Answer;
 using benchmarks::kCandidates;
 using benchmarks::kConnected;
 
-constexpr std::size_t kProcesses = 2;     // simulations in all, as in compare_phase2.py
-constexpr std::int64_t kSimulations = 1;  // of a batch: of each of two ranks
-constexpr std::int64_t kMinibatch = 64;   // of a rank: 128 on two
+constexpr std::size_t kProcesses = 2;     // number of simulations, as in compare_phase2.py
+constexpr std::int64_t kSimulations = 1;  // simulations per batch, on each of two ranks
+constexpr std::int64_t kMinibatch = 64;   // states per rank: 128 on two ranks
 constexpr int kEpochs = 10;
 constexpr int kSteps = 900;  // an episode of `merge`
 
@@ -58,7 +58,7 @@ struct Sumo {
   double vehicles = 0;
 };
 
-/// @param before_step is called before every step and once behind the last
+/// @param before_step is called before every step and once after the last
 Sumo simulate(const std::string& scenario, int seed, const std::function<void()>& before_step) {
   sim::SumoSession session;
   session.load(sim::find_scenario(scenario), static_cast<std::uint64_t>(seed), {});
@@ -79,16 +79,17 @@ using Pipe = std::array<int, 2>;
 template <typename T>
 T take(const Pipe& from) {
   T value{};
-  TRAFFIC_CHECK(read(from[0], &value, sizeof(T)) == sizeof(T), "a simulation has ended early");
+  TRAFFIC_CHECK(read(from[0], &value, sizeof(T)) == sizeof(T), "a simulation ended early");
   return value;
 }
 
 template <typename T>
 void put(const T& value, const Pipe& into) {
-  TRAFFIC_CHECK(write(into[1], &value, sizeof(T)) == sizeof(T), "nobody reads");
+  TRAFFIC_CHECK(write(into[1], &value, sizeof(T)) == sizeof(T),
+                "the reader of a pipe has closed it");
 }
 
-/// Sizes as in compare_phase2.py.
+/// The sizes of compare_phase2.py.
 config::Config small() {
   config::Config config;
   config.model = {.hidden_dim = 64,
@@ -101,7 +102,7 @@ config::Config small() {
   return config;
 }
 
-/// What the model computes for a batch of simulations between two of their steps.
+/// The computations of the model for a batch of simulations between two of their steps.
 class Inference {
  public:
   explicit Inference(std::int64_t vehicles)
@@ -153,14 +154,14 @@ class Inference {
 };
 
 struct InTurn {
-  Sumo sumo;           ///< mean of all simulations
-  double infer_s = 0;  ///< of an environment step
+  Sumo sumo;           ///< mean over all simulations
+  double infer_s = 0;  ///< per environment step
 };
 
-/// Simulations in processes of their own that take turns with each other and with the model, as the
-/// loop's do: a step finds in the caches what the others have left there.
+/// Simulations in separate processes take turns with each other and with the model, as in the
+/// training loop, so that a step finds the cache as the others have left it.
 InTurn simulate_in_turn(const std::string& scenario, std::int64_t vehicles) {
-  // Behind every kSimulations simulations comes the model.
+  // The model runs after every kSimulations simulations.
   constexpr auto kBatch = static_cast<std::size_t>(kSimulations);
   constexpr std::size_t kTurns = kProcesses + kProcesses / kBatch;
   std::array<Pipe, kTurns> turns{};
@@ -212,7 +213,7 @@ double seconds_of(const std::function<void()>& work) {
   return (cpu_s() - start) / kTimes;
 }
 
-/// From answers to decisions as the loop does it, of an environment step.
+/// Time from answers to decisions, as in the training loop, per environment step.
 double perceive_and_decide_s(double vehicles) {
   const config::Config config = small();
   train::Perception perception(config, 1, torch::kCPU);
@@ -239,8 +240,8 @@ double perceive_and_decide_s(double vehicles) {
 }
 
 struct Model {
-  double infer_s = 0;  ///< of an environment step, on one core
-  double learn_s = 0;  ///< likewise
+  double infer_s = 0;  ///< per environment step, on one core
+  double learn_s = 0;  ///< per environment step, on one core
 };
 
 Model arithmetic(double vehicles) {

@@ -1,5 +1,6 @@
-/// One rank's update of phase 2 without anybody to wait for: 2000 states of one conflict with about
-/// six candidates each, small sizes (hidden 64), 10 epochs in minibatches of 64 states.
+/// The update of one rank in phase 2, without waiting for other ranks. It has 2000 states of one
+/// conflict with about six candidates each, small sizes (hidden 64), and 10 epochs in minibatches
+/// of 64 states.
 #include <benchmark/benchmark.h>
 #include <torch/utils.h>
 
@@ -50,7 +51,7 @@ Step random_step(Policy& policy, const model::ControllerInputs& widths, Rng& rng
   const auto all = []<typename T>(const torch::Tensor& t, const T* data) {
     return std::vector<T>(data, data + t.numel());
   };
-  // Of one state: its rows are its places.
+  // In a single state, row numbers are positions.
   note_decisions(step, {.place = all(made.row, made.row.const_data_ptr<std::int64_t>()),
                         .action = all(made.action, made.action.const_data_ptr<float>()),
                         .lane = all(made.lane, made.lane.const_data_ptr<std::int64_t>())});
@@ -83,7 +84,8 @@ void update(benchmark::State& state) {
   traffic::test::AloneCommunicator alone;
   Learner learner(config, policy, alone, 1);
   const Experience experience = random_experience(policy, widths);
-  learner.update(experience, experience.num_states(), 0);  // the first fits the value longer
+  learner.update(experience, experience.num_states(), 0);  // the first update fits the value for
+                                                           // longer
   for (auto _ : state) learner.update(experience, experience.num_states(), 0);
   state.SetItemsProcessed(state.iterations() * experience.num_states());
 }

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""The weights of the competition's published actor as a flat file of float32, for bench_published_actor.
+"""Converts the weights of the competition's published actor to a flat file of float32, for bench_published_actor.
 
     tests/benchmarks/published_actor.py actor_2000.pth actor.f32
 
-actor_2000.pth is agent/rl/actor_2000.pth of github.com/jidiai/Competition_3v3snakes. It is read without torch, and nothing in it
-is executed: only the names that a state_dict is made of are known.
+actor_2000.pth is agent/rl/actor_2000.pth of github.com/jidiai/Competition_3v3snakes. The script reads it without torch and
+executes nothing in it: it accepts only the names that a state_dict consists of.
 """
 import collections
 import pickle

@@ -1,9 +1,10 @@
-/// How strong a team is against the competition's published actor, in games of our own:
+/// Measures the strength of a team against the competition's published actor, in our own games:
 ///
 ///     tests/benchmarks/published_actor.py actor_2000.pth actor.f32
 ///     build/release/bin/bench_published_actor actor.f32 checkpoint:PATH 1000
 ///
-/// The actor sees what its authors show it, on the flat board and unscaled, and acts by drawing.
+/// The actor gets the observation of its authors' code, on the flat board and unscaled, and samples
+/// its actions.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -52,7 +53,7 @@ struct Layer {
   }
 };
 
-/// What stands in each cell: the snake's number from 2 on, 1 for a bean.
+/// Content of each cell: the snake's number from 2 on, 1 for a bean.
 std::array<float, game::kCells> codes_of(const game::Board& board) {
   std::array<float, game::kCells> codes{};
   std::array<game::Cell, game::kCells> cells{};
@@ -66,8 +67,9 @@ std::array<float, game::kCells> codes_of(const game::Board& board) {
   return codes;
 }
 
-/// Its own head, the cells beside it, the beans, and all heads but that of the snake with its place
-/// in the first team: theirs is shown to the second team, too.
+/// The observation of a snake: its own head, the neighbouring cells, the beans, and the heads of
+/// all snakes but one. That one has the same index in the first team, also for snakes of the
+/// second.
 std::array<Seen, game::kTeamSnakes> seen_by(const game::Board& board, int team) {
   const auto codes = codes_of(board);
   std::array<Seen, game::kTeamSnakes> all{};
@@ -110,7 +112,7 @@ class PublishedActor final : public train::SnakesTeam {
     }
   }
   [[nodiscard]] game::Player player() override {
-    throw Error("the published actor plays many games at once only");
+    throw Error("the published actor can only play many games at once");
   }
 
  private:

@@ -1,4 +1,4 @@
-/// What a simulation of random traffic answers, for benchmarks.
+/// Answers of a simulation with random traffic, for benchmarks.
 #pragma once
 
 #include <torch/types.h>
@@ -15,12 +15,12 @@
 
 namespace traffic::benchmarks {
 
-inline constexpr std::int64_t kCandidates = 6;  ///< of a simulation, about
-inline constexpr std::int64_t kConnected = 4;   ///< one of so many vehicles is
+inline constexpr std::int64_t kCandidates = 6;  ///< approximate number per simulation
+inline constexpr std::int64_t kConnected = 4;   ///< one in this many vehicles is connected
 
 /// An answer of a simulation with random traffic.
 struct Answer {
-  /// One of `kConnected` vehicles is connected, the first kCandidates of those are candidates.
+  /// One in kConnected vehicles is connected; the first kCandidates of these are candidates.
   Answer(std::uint64_t seed, std::int64_t vehicles)
       : graph(make_windows(1, static_cast<std::int64_t>(scene::node_features().size()), seed, 1,
                            vehicles)

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""Controllers of traffic lights on the public RESCO networks, which are in the PyPI package sumo-rl and not in this repository.
+"""Evaluates controllers of traffic lights on the public RESCO networks from the PyPI package sumo-rl.
 
   tests/benchmarks/resco.py [--checkpoints runs/signals/.../best.h5 ...] [--networks cologne1,ingolstadt1,grid4x4] [--seeds 1..20]
 
-Downloads the package once into --folder and prints traffic_eval's table for each network: an hour of its own demand, teleports off,
-scripts at 5 and at 10 s. Nothing is trained or tuned on them.
+Downloads the package once to --folder and prints traffic_eval's table for each network: an hour of its own demand, no
+teleports, scripts at periods of 5 and 10 s. Nothing is trained or tuned on these networks, and they are not in this repository.
 """
 import argparse, subprocess, sys, zipfile
 from pathlib import Path
@@ -17,7 +17,7 @@ SCRIPTS = ["greedy", "max_pressure", "actuated"]
 
 
 def fetch(folder):
-    """-> the folder of the networks, one a sub-folder."""
+    """Returns the folder of the networks, one sub-folder each."""
     networks = folder / INSIDE
     if not networks.exists():
         folder.mkdir(parents=True, exist_ok=True)
@@ -41,7 +41,7 @@ def command(args, sumocfg):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--checkpoints", nargs="+", default=[], help="trained policies of lights, beside the scripts")
+    parser.add_argument("--checkpoints", nargs="+", default=[], help="trained policies of lights to compare with the scripts")
     parser.add_argument("--networks", default="cologne1,ingolstadt1,grid4x4")
     parser.add_argument("--seeds", default="1..20")
     parser.add_argument("--demand-scale", type=float, default=1.0)

@@ -1,5 +1,6 @@
-/// What an iteration of phase 2 spends in this module: 200 steps of 20 environments with four
-/// conflicts, minibatches of 128 states with 20 candidates each, of which five are picked.
+/// The time that an iteration of phase 2 spends in this module. It has 200 steps of 20 environments
+/// with four conflicts, and minibatches of 128 states with 20 candidates each, five of which are
+/// picked.
 #include <benchmark/benchmark.h>
 #include <torch/types.h>
 #include <torch/utils.h>
@@ -47,7 +48,7 @@ void plackett_luce_log_prob_and_backward(benchmark::State& state) {
 }
 BENCHMARK(plackett_luce_log_prob_and_backward)->Unit(benchmark::kMicrosecond);
 
-/// Everything of a policy step but the model: from scores, logits and values to their gradients.
+/// A policy update without the model: from scores, logits and values to their gradients.
 void minibatch_loss_and_backward(benchmark::State& state) {
   const Segments segments = minibatch_segments();
   const torch::Tensor scores = torch::randn({kStates * kCandidates}).requires_grad_();

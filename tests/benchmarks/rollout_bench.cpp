@@ -1,5 +1,5 @@
-// Simulation steps per second: SUMO alone, which bounds everything, and the closed loop of ranks,
-// workers and simulations with a decision every second, graphs included, nothing asked for.
+// Simulation steps per second: SUMO alone, which is the upper limit, and the closed loop of ranks,
+// workers and simulations with a decision every second, including graphs, without commands.
 #include <benchmark/benchmark.h>
 #include <libsumo/Simulation.h>
 
@@ -27,7 +27,7 @@ void run_episodes(int episodes, int first_seed) {
   }
 }
 
-/// @param state.range(0) processes at once
+/// @param state range(0): number of processes at once
 void sumo_alone(benchmark::State& state) {
   constexpr int kEpisodes = 3;
   const auto processes = static_cast<int>(state.range(0));
@@ -48,7 +48,7 @@ void sumo_alone(benchmark::State& state) {
                          benchmark::Counter::kIsRate);
 }
 
-/// @param state.range(0) ranks; state.range(1) simulations, two a worker
+/// @param state range(0): ranks; range(1): simulations, two per worker
 void closed_loop(benchmark::State& state) {
   const std::string command =
       TRAFFIC_SOURCE_DIR "/launch/mpirun.sh -np " + std::to_string(state.range(0)) + " " +
@@ -62,7 +62,7 @@ void closed_loop(benchmark::State& state) {
     double rate = 0;
     double seconds = 0;
     while (std::fgets(line.data(), line.size(), output) != nullptr) {
-      // From the first command to the last answer: without the start of MPI.
+      // The time from the first command to the last answer excludes the start of MPI.
       std::sscanf(line.data(), "%lf steps/s over %lf", &rate, &seconds);
     }
     if (pclose(output) != 0 || rate == 0) state.SkipWithError("the driver failed");

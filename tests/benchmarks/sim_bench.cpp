@@ -1,4 +1,5 @@
-// Time of a step of `merge` with what the environment adds to SUMO: the state alone, and the graph.
+// Time of a step of `merge` with the environment's additions to SUMO: the state alone, and the
+// graph.
 #include <benchmark/benchmark.h>
 
 #include "traffic/scene/controller.h"
@@ -7,7 +8,7 @@
 namespace traffic {
 namespace {
 
-/// Steps at 600-900 s of congested episodes, about 150 vehicles.
+/// Steps at 600-900 s of congested episodes, with about 150 vehicles.
 void run_steps(benchmark::State& state, bool with_frames) {
   sim::SumoEnv env({.scenario = "merge"});
   std::uint64_t seed = 10;

@@ -1,6 +1,6 @@
-/// Writes a data set whose windows all have 16 vehicles with 4 to 12 in-edges (8 on average) each:
-/// the work of the reference model of the comparison with PyTorch DDP. Usage: synthetic_dataset
-/// OUT.h5 [FRAMES]
+/// Writes a data set in which all windows have 16 vehicles with 4 to 12 incoming edges (8 on
+/// average) each: the work of the reference model in the comparison with PyTorch DDP. Usage:
+/// synthetic_dataset OUT.h5 [FRAMES]
 #include <cstdio>
 #include <exception>
 #include <numeric>

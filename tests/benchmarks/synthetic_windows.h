@@ -1,5 +1,5 @@
-// Random windows with the shape of phase 1: T frames of V vehicles, 4 to 12 in-edges a vehicle and
-// frame, mean 8.
+// Random windows with the shape of phase 1: T frames of V vehicles, 4 to 12 incoming edges per
+// vehicle and frame, 8 on average.
 #pragma once
 
 #include <torch/types.h>

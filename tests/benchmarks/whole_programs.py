@@ -1,4 +1,4 @@
-"""Runs traffic_train and a peer as whole programs, for the comparisons beside this file."""
+"""Runs traffic_train and a peer as whole programs, for the comparisons in this folder."""
 import json, os, re, statistics, subprocess, sys, tempfile, time
 from pathlib import Path
 
@@ -7,7 +7,7 @@ PRESET = subprocess.run([str(ROOT / "launch/preset.sh")], check=True, capture_ou
 
 
 def program(name):
-    """Its path; where it is not built, how to build it."""
+    """Returns the path of a program; if it is not built, exits and says how to build it."""
     path = ROOT / "build" / PRESET / "bin" / name
     if not path.exists():
         sys.exit(f"{path} is not built: run ./launch/build.sh {PRESET} {name}")
@@ -15,7 +15,7 @@ def program(name):
 
 
 def environment(**more):
-    """One thread a process; mpirun may run as root where we are root."""
+    """One thread per process; mpirun may run as root if we are root."""
     env = dict(os.environ, OMP_NUM_THREADS="1", MKL_NUM_THREADS="1", **more)
     if os.geteuid() == 0:
         env.update(OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1")
@@ -50,7 +50,7 @@ def add_peer_arguments(parser):
 def has_peer(args):
     given = bool(args.peer_python and args.peer_script)
     if not given:
-        print("no --peer-python and --peer-script: the peer's columns are left out")
+        print("--peer-python and --peer-script are not given: the peer's columns are left out")
     return given
 
 

@@ -1,5 +1,5 @@
-/// The communicators that this machine can offer for the ranks of the test, so that one set of
-/// tests runs over all of them.
+/// The communicators that are available on this machine for the ranks of the test, so that all
+/// tests can run with each of them.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -20,7 +20,8 @@ namespace traffic::comm {
 
 struct Backend {
   std::string name;
-  int (*node_of)(int rank) = nullptr;  ///< of the MPI backend; null: all ranks on one node
+  int (*node_of)(int rank) = nullptr;  ///< maps ranks to nodes for the MPI backend; null: all ranks
+                                       ///< on one node
   bool on_cuda = false;
 };
 
@@ -31,7 +32,7 @@ inline std::vector<Backend> mpi_backends() {
           {"TwoNodesInTurn", [](int rank) { return rank % 2; }}};
 }
 
-/// NCCL joins where every rank of the node has a GPU.
+/// Adds NCCL if every rank of the node has a GPU.
 inline std::vector<Backend> all_backends() {
   auto backends = mpi_backends();
 #ifdef TRAFFIC_CUDA
@@ -56,7 +57,7 @@ inline std::unique_ptr<Communicator> make_backend(const Backend& backend, double
   return std::make_unique<MpiCommunicator>(session, options);
 }
 
-/// A test on at least two ranks; with one it fails, for it would show nothing.
+/// A test that needs at least two ranks; with one rank it fails, because it would prove nothing.
 class BackendTest : public ::testing::TestWithParam<Backend> {
  protected:
   void SetUp() override {

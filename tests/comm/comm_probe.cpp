@@ -1,4 +1,4 @@
-// A program on several ranks that the process tests start and let fail in one chosen way.
+// A program on several ranks that the process tests start and make fail in a chosen way.
 // Usage: comm_probe HOW TOKEN; the token marks the processes of one test.
 #include <ATen/ATen.h>
 #include <unistd.h>
@@ -17,7 +17,7 @@ namespace {
 constexpr int kSteps = 200;
 constexpr int kFaultStep = 20;
 
-/// What the last rank does in the middle of its work.
+/// The fault of the last rank in the middle of its work.
 void act(const std::string& how, Communicator& communicator) {
   if (how == "stop") raise(SIGSTOP);
   if (how == "kill") raise(SIGKILL);

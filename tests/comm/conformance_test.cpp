@@ -1,4 +1,4 @@
-// What every communicator must do, over every backend that the machine has.
+// Requirements on every communicator, tested with every backend that the machine has.
 #include <ATen/ATen.h>
 #include <gmock/gmock.h>
 
@@ -25,15 +25,15 @@ class ConformanceTest : public BackendTest {
     size_ = comm_->size();
   }
 
-  /// What rank r brings; every rank can compute it.
+  /// Input of rank r, which every rank can compute.
   [[nodiscard]] at::Tensor input_of(int r, std::int64_t count, at::ScalarType type) const {
     at::manual_seed(1000 + static_cast<std::uint64_t>(r));
     const at::Tensor values = at::randn({count}, at::kDouble) * 100.0;
     return values.to(type).to(comm_->device());
   }
 
-  /// The sum in the documented order: of the first ranks, as many as the largest power of two below
-  /// their number, and of the rest, each of them made in the same way.
+  /// The sum in the documented order: the sum of the first ranks, whose number is the largest power
+  /// of two below the count, plus the sum of the rest, both computed in the same way.
   template <typename Input>
   [[nodiscard]] at::Tensor sum_of_ranks(int first, int count, Input&& input) const {
     if (count == 1) return input(first);
@@ -48,7 +48,7 @@ class ConformanceTest : public BackendTest {
 
   void expect_sum(const at::Tensor& found, const at::Tensor& expected) const {
     if (GetParam().on_cuda) {
-      // NCCL's order is its own: a few roundings of float32 apart.
+      // NCCL sums in its own order: the results differ by a few roundings of float32.
       EXPECT_TRUE(at::allclose(found, expected, 1e-5, 1e-3));
     } else {
       EXPECT_TRUE(at::equal(found, expected));
@@ -60,7 +60,7 @@ class ConformanceTest : public BackendTest {
   int size_ = 0;
 };
 
-// Around the small path (16 KiB), one stage (512 KiB) and slices that do not divide evenly.
+// Sizes around the small path (16 KiB), one stage (512 KiB), and slices that do not divide evenly.
 constexpr std::int64_t kCounts[] = {1, 3, 1000, 4096, 4097, 131072, 300001};
 
 TEST_P(ConformanceTest, SumsEveryTypeInRankOrder) {
@@ -78,13 +78,13 @@ TEST_P(ConformanceTest, SumsTwoHalfTypesInFloat32AndRounds) {
   for (const auto type : {at::kHalf, at::kBFloat16}) {
     const at::Tensor tensor = input_of(rank_, 50000, type);
     comm_->all_reduce(tensor);
-    if (!GetParam().on_cuda) {  // whose order is NCCL's
+    if (!GetParam().on_cuda) {  // NCCL has its own order
       EXPECT_TRUE(at::equal(tensor, sum_in_order([&](int r) { return input_of(r, 50000, type); })));
     }
     const at::Tensor exact =
         sum_of_ranks(0, size_, [&](int r) { return input_of(r, 50000, type).to(at::kDouble); });
-    // Half a unit of the last place for each of two sums: 2 * 2^-9 for bfloat16's 8 bits, of values
-    // up to the largest partial sum, about 600 * sqrt(size).
+    // Half a unit in the last place for each of two sums: 2 * 2^-9 for bfloat16's 8 bits. Values
+    // are up to the largest partial sum, about 600 * sqrt(size).
     const double ulp = type == at::kHalf ? 0x1p-11 : 0x1p-8;
     EXPECT_LE((tensor.to(at::kDouble) - exact).abs().max().item<double>(),
               ulp * 2 * 600 * std::sqrt(size_));
@@ -92,7 +92,7 @@ TEST_P(ConformanceTest, SumsTwoHalfTypesInFloat32AndRounds) {
 }
 
 TEST_P(ConformanceTest, TheBitsAreThoseOfOneNode) {
-  if (GetParam().on_cuda) return;  // NCCL's
+  if (GetParam().on_cuda) return;  // NCCL has its own order
   const auto one_node = make_backend({"OneNode"});
   for (const std::int64_t count :
        {std::int64_t{7}, std::int64_t{40'000}, std::int64_t{2'500'001}}) {
@@ -187,7 +187,7 @@ TEST_P(ConformanceTest, AWaitingRankLeavesTheCoreToOthers) {
   const double before = cpu_seconds();
   if (rank_ == size_ - 1) std::this_thread::sleep_for(std::chrono::milliseconds(400));
   comm_->barrier();
-  // Of the processor's time, not of the clock's: a spinning rank would use all 0.4 s.
+  // Processor time, not wall time: a spinning rank would use all 0.4 s.
   EXPECT_LT(cpu_seconds() - before, 0.2);
 }
 
@@ -224,7 +224,7 @@ TEST_P(ConformanceTest, SharedMemoryReducesLikeAnyOther) {
   comm_->all_reduce(arena);
   EXPECT_TRUE(at::equal(arena, plain));
 
-  const at::Tensor part = arena.narrow(0, 1600, 20001);  // of which only a part is reduced
+  const at::Tensor part = arena.narrow(0, 1600, 20001);  // only a part of the arena is reduced
   part.copy_(input_of(rank_, 20001, at::kFloat));
   comm_->all_reduce(part, ReduceOp::kMax);
   EXPECT_TRUE(at::equal(arena.narrow(0, 0, 1600), plain.narrow(0, 0, 1600)));

@@ -11,7 +11,7 @@ namespace {
 using ::testing::ElementsAre;
 using ::testing::IsEmpty;
 
-/// Parameters of these numbers of elements, each a multiple of 16, one behind the other.
+/// Consecutive parameters with these numbers of elements, each a multiple of 16.
 std::vector<ArenaEntry> entries_of(const std::vector<std::int64_t>& sizes) {
   std::vector<ArenaEntry> entries;
   std::int64_t offset = 0;
@@ -23,7 +23,7 @@ std::vector<ArenaEntry> entries_of(const std::vector<std::int64_t>& sizes) {
 }
 
 constexpr std::int64_t kMiB = std::int64_t{1} << 20;
-constexpr std::int64_t kFloats = kMiB / 4;  // of a MiB
+constexpr std::int64_t kFloats = kMiB / 4;  // floats in a MiB
 
 TEST(CutBuckets, GoesFromTheEndWithASmallFirstBucket) {
   // In MiB: 3, 2, 2, 1, 0.5, 0.5.

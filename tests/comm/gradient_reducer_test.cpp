@@ -12,7 +12,7 @@
 namespace traffic::comm {
 namespace {
 
-/// Another number of samples in each rank and step when batches are uneven, else 4.
+/// A number of samples that differs by rank and step if batches are uneven, else 4.
 std::int64_t batch_size_of(int rank, int step, bool uneven) {
   return uneven ? 1 + (5 * step + 3 * rank + 1) % 7 : 4;
 }
@@ -30,7 +30,7 @@ class GradientReducerTest : public ReducerTest {
  protected:
   GradientReducerTest() : ReducerTest(small_model()) {}
 
-  /// What one rank would get for the batches of all ranks and steps at once.
+  /// The gradient that one rank would compute for the joined batch of all ranks and steps.
   [[nodiscard]] at::Tensor joined_gradient(int num_steps, bool uneven) const {
     torch::nn::Sequential model = small_model();
     const ParameterArena parameters(named_parameters(model));
@@ -54,7 +54,7 @@ class GradientReducerTest : public ReducerTest {
     return reducer.after_backward();
   }
 
-  /// Backward and reduce for each step; the last result.
+  /// Runs backward and reduce for each step; returns the last result.
   ReduceResult train_step(GradientReducer& reducer, int num_steps, bool uneven) {
     std::optional<ReduceResult> result;
     for (int step = 0; step < num_steps; ++step) {
@@ -66,7 +66,7 @@ class GradientReducerTest : public ReducerTest {
   }
 };
 
-// float32 sums in another order: some units of the last place of terms up to 1.
+// float32 sums in another order: some units in the last place of terms up to 1.
 constexpr double kTolerance = 1e-6;
 
 TEST_P(GradientReducerTest, RanksTogetherEqualOneRankOnTheJoinedBatch) {
@@ -99,8 +99,8 @@ TEST_P(GradientReducerTest, AccumulatedStepsEqualTheJoinedBatch) {
   EXPECT_TRUE(at::allclose(gradients_->flat(), joined_gradient(3, true), kTolerance, kTolerance));
 }
 
-TEST_P(GradientReducerTest, ABatchOfNothingButARepeatedSampleCountsForNothingAmongAccumulatedOnes) {
-  for (const int fillers : {1, 2}) {  // the last passes, the first pass as well
+TEST_P(GradientReducerTest, AccumulationIgnoresABatchOfRepeatedSamples) {
+  for (const int fillers : {1, 2}) {  // only the last passes, and also the first pass
     gradients_->zero();
     GradientReducer reducer(*comm_, *gradients_, {.accumulation_steps = 2 + fillers});
     const at::Tensor filler = 100.0 * samples(comm_->rank(), 9, true);
@@ -128,7 +128,7 @@ TEST_P(GradientReducerTest, CompressionCostsOnlyTheRoundingOfItsType) {
     gradients_->zero();
     GradientReducer reducer(*comm_, *gradients_, {.compression = compression});
     const ReduceResult result = train_step(reducer, 1, false);
-    // Each rank's part and each sum is rounded to 11 or 8 bits; parts are no larger than 1.
+    // Each rank's part and each sum is rounded to 11 or 8 bits; parts are at most 1.
     const double tolerance = (compression == Compression::kFp16 ? 0x1p-11 : 0x1p-8) * 2;
     const at::Tensor& flat = gradients_->flat();
     EXPECT_LE((flat - exact).abs().max().item<double>(), tolerance);
@@ -139,7 +139,7 @@ TEST_P(GradientReducerTest, CompressionCostsOnlyTheRoundingOfItsType) {
 
 TEST_P(GradientReducerTest, AnOverflowInTheCompressedTypeIsSeen) {
   GradientReducer reducer(*comm_, *gradients_, {.compression = Compression::kFp16});
-  gradients_->flat().fill_(1e6);  // more than fp16 holds
+  gradients_->flat().fill_(1e6);  // above the largest fp16 number
   EXPECT_FALSE(reducer.reduce()->finite);
 }
 

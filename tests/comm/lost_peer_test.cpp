@@ -1,4 +1,5 @@
-// Ranks that do not come, or come to another operation: found out and named, never waited for.
+// Ranks that do not come, or come to another operation, are detected and named; no rank waits for
+// ever.
 #include <ATen/ATen.h>
 #include <gmock/gmock.h>
 
@@ -17,7 +18,7 @@ namespace {
 using ::testing::AllOf;
 using ::testing::HasSubstr;
 
-/// What the CommError of action says; empty if there was none.
+/// The text of the CommError that action throws; empty if there is none.
 std::string error_of(const std::function<void()>& action) {
   try {
     action();
@@ -35,7 +36,7 @@ class LostPeerTest : public BackendTest {
     last_ = testing::mpi_session().size() - 1;
     is_last_ = testing::mpi_session().rank() == last_;
   }
-  /// All ranks together again, without the communicator under test.
+  /// All ranks meet without the communicator under test.
   static void meet() { testing::mpi_session().rendezvous("end of a test", 30); }
 
   int last_ = 0;
@@ -137,7 +138,7 @@ TEST(LostPeerOnOneNodeTest, AZombieIsDead) {
     again.mapping = os::Mapping(memory.file, 0, memory.size(), os::Access::kReadWrite);
     return again;
   };
-  // A rank that enters and is killed; nobody waits for it.
+  // A rank that enters the round and is killed; no process reaps it.
   auto peer = os::ChildProcess::fork([&] {
     const NodeChannel channel(map(), {0, 1}, 1);
     return raise(SIGKILL);

@@ -11,7 +11,7 @@
 
 namespace traffic::comm {
 
-/// 7 inputs, 13 hidden, 3 outputs: none a multiple of the alignment. The same on every rank.
+/// 7 inputs, 13 hidden units, 3 outputs, none a multiple of the alignment. The same on every rank.
 inline torch::nn::Sequential small_model() {
   torch::manual_seed(3);
   return torch::nn::Sequential(torch::nn::Linear(7, 13), torch::nn::Tanh(),

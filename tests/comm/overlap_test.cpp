@@ -1,4 +1,4 @@
-/// Gradients that are reduced while backward goes on.
+/// Reduction of gradients during backward.
 #include <gmock/gmock.h>
 #include <torch/types.h>
 #include <torch/utils.h>
@@ -13,7 +13,7 @@
 namespace traffic::comm {
 namespace {
 
-/// Six layers of 64 x 64: with buckets of 40 kB each takes two layers and a bit.
+/// Six layers of 64 x 64: a bucket of 40 kB holds two layers and a part of the next.
 torch::nn::Sequential deep_model() {
   torch::manual_seed(5);
   torch::nn::Sequential model;
@@ -24,7 +24,7 @@ torch::nn::Sequential deep_model() {
   return model;
 }
 
-/// Does the work at once, and looks at something whenever work comes.
+/// Runs work at once, and calls a function whenever work is submitted.
 class WatchedStream final : public SideStream {
  public:
   explicit WatchedStream(std::function<void()> look) : look_(std::move(look)) {}
@@ -44,7 +44,7 @@ class OverlapTest : public ReducerTest {
 
   GradientReducerOptions small_buckets() const { return {.bucket_cap_mb = 0.04}; }
 
-  /// Backward and reduction of one batch; the weight is this rank's.
+  /// Backward and reduction of one batch; `weight` is this rank's weight.
   std::optional<ReduceResult> pass(GradientReducer& reducer, int step, double weight = 3.0) {
     torch::manual_seed(static_cast<std::uint64_t>(10 * step + comm_->rank()));
     const at::Tensor batch = torch::randn({4, 64});
@@ -53,7 +53,7 @@ class OverlapTest : public ReducerTest {
     return reducer.after_backward();
   }
 
-  /// What the reducer without overlap makes of the same batches.
+  /// The result of the reducer without overlap for the same batches.
   at::Tensor expected(GradientReducerOptions options, int num_steps) {
     gradients_->zero();
     GradientReducer reducer(*comm_, *gradients_, options);
@@ -72,7 +72,7 @@ TEST_P(OverlapTest, GivesTheBitsOfTheReductionAfterBackward) {
     options.clip_norm = 0.01;
     const at::Tensor whole = expected(options, 1);
     GradientReducer reducer(*comm_, *gradients_, options, make_side_stream(at::kCPU));
-    for (int round = 0; round < 3; ++round) {  // the second has the learnt order
+    for (int round = 0; round < 3; ++round) {  // the second and third use the learnt order
       gradients_->zero();
       const auto result = pass(reducer, 0, 2.0 + comm_->rank());
       ASSERT_TRUE(result.has_value());
@@ -115,7 +115,7 @@ TEST_P(OverlapTest, LeavesInnerAccumulationStepsAlone) {
 TEST_P(OverlapTest, DoesNotHangOnParametersWithoutAGradient) {
   GradientReducer reducer(*comm_, *gradients_, small_buckets(), make_side_stream(at::kCPU));
   const at::Tensor batch = torch::ones({4, 64});
-  // Only the first layer; told or not told.
+  // Only the first layer gets gradients, first undeclared, then declared.
   const auto first_only = [&] {
     gradients_->zero();
     EXPECT_EQ(reducer.before_backward(1.0), 1.0);
@@ -173,7 +173,7 @@ TEST_P(OverlapTest, DividesByTheLossScaleBeforeClipping) {
       EXPECT_EQ(factor, scale);
       (model_->forward(torch::ones({4, 64})).square().mean() * factor).backward();
       const auto result = reducer.after_backward();
-      // A power of two changes no bit of a gradient that is far from the ends of float's range.
+      // A power of two changes no bit of a gradient that is far from the limits of float's range.
       if (scale == 1.0) norm = result->grad_norm;
       EXPECT_EQ(result->grad_norm, norm);
       EXPECT_LT(result->clip_factor, 1.0);

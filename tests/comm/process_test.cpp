@@ -1,4 +1,5 @@
-// Jobs of real processes in which one rank fails: how they end, what they say, what they leave.
+// Jobs of real processes in which one rank fails: their exit code, their output, and that they
+// leave nothing behind.
 #include <gmock/gmock.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -47,13 +48,13 @@ Outcome run(const std::string& command) {
   return outcome;
 }
 
-/// The launcher is stopped by force after a minute, so that a hang fails the test and nothing more.
+/// The launcher is killed after a minute, so that a hang only fails the test.
 Outcome run_job(int num_ranks, const std::string& how, const std::string& options = "") {
   return run("timeout -k 1 60 " + kLauncher + " " + options + " -np " + std::to_string(num_ranks) +
              " " + kProbe + " " + how + " " + token());
 }
 
-/// The line in which a rank says what failed; empty if there is none.
+/// The line in which a rank reports a failure; empty if there is none.
 std::string first_report(const std::string& output) {
   std::istringstream lines(output);
   for (std::string line; std::getline(lines, line);) {
@@ -72,7 +73,7 @@ int num_processes_of_this_test() {
   return count;
 }
 
-/// Of Open MPI or of ours; programs that run meanwhile may have others.
+/// Files of Open MPI or of ours; other programs that run meanwhile may have files of their own.
 std::set<std::string> files_in_shared_memory() {
   std::set<std::string> names;
   for (const auto& entry : fs::directory_iterator("/dev/shm")) {
@@ -84,7 +85,7 @@ std::set<std::string> files_in_shared_memory() {
   return names;
 }
 
-/// Every job, however it ends, leaves no process behind and no file in /dev/shm.
+/// Checks that every job, however it ends, leaves no process and no file in /dev/shm behind.
 class ProcessTest : public ::testing::Test {
  protected:
   void TearDown() override {
@@ -182,7 +183,7 @@ TEST_F(ProcessTest, TasksThatSrunStartsWithoutMpiAreRefused) {
 
 TEST_F(ProcessTest, RecoveryModeIsRefused) {
   const Outcome outcome = run_job(2, "none", "--enable-recovery");
-  // Not the exit code: in this mode mpirun itself returns 0 whatever its processes return.
+  // The exit code is not checked: in this mode mpirun returns 0 whatever its processes return.
   EXPECT_THAT(outcome.output, Not(HasSubstr("all steps done")));
   EXPECT_THAT(outcome.output, HasSubstr("rank 0: mpirun --enable-recovery"));
   EXPECT_THAT(outcome.output, Not(HasSubstr("rank 1: mpirun --enable-recovery")));

@@ -1,4 +1,4 @@
-/// A model whose gradients lie in an arena, on every backend.
+/// A model with its gradients in an arena, for every backend.
 #pragma once
 
 #include <memory>

@@ -13,7 +13,7 @@ using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
 TEST(TopologyTest, NumbersNodesByTheirLowestRank) {
-  // As mpirun --map-by node deals ranks out to three nodes.
+  // The assignment of ranks to three nodes by mpirun --map-by node.
   const Topology topology = make_topology(4, {9, 5, 7, 9, 5, 7, 9});
   EXPECT_THAT(topology.node_of_rank, ElementsAre(0, 1, 2, 0, 1, 2, 0));
   EXPECT_THAT(topology.leaders, ElementsAre(0, 1, 2));
@@ -67,7 +67,7 @@ TEST(NodeSegmentTest, NamesTheRankThatDoesNotCome) {
     }
   }
   session.rendezvous("end of a test", 30);
-  node.release();  // messages to the rank that did not come are still under way
+  node.release();  // messages to the rank that did not come are still in flight
 }
 
 }  // namespace

@@ -17,7 +17,7 @@ TEST(SideStream, RunsBesideTheCallerOnTheCpu) {
   std::latch caller_went_on(1);
   std::thread::id worker;
   stream->submit([&] {
-    caller_went_on.wait();  // would wait for ever if submit() did the work itself
+    caller_went_on.wait();  // would wait for ever if submit() ran the work itself
     worker = std::this_thread::get_id();
   });
   caller_went_on.count_down();

@@ -1,4 +1,4 @@
-/// Compares an implementation of segment_attention with the one node by node.
+/// Compares an implementation of segment_attention with a node-by-node reference.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -19,7 +19,7 @@ inline EdgeParameters random_parameters(std::int64_t width, std::int64_t heads) 
           torch::randn({heads, 32}) * 0.3, torch::randn({heads}) * 0.3};
 }
 
-/// Inputs of the operation that are differentiated, and their gradients for a random cotangent.
+/// The output, and the gradients of all differentiated inputs for a random cotangent.
 struct AttentionResult {
   torch::Tensor out;
   std::vector<torch::Tensor> gradients;
@@ -43,7 +43,7 @@ AttentionResult run(const Operation& operation, const torch::Tensor& qkv, const 
   return result;
 }
 
-/// @param operation (qkv, parameters of edges) -> out
+/// @param operation maps (qkv, parameters of edges) to the output
 template <typename Operation>
 void expect_equals_reference(const GraphBatch& graph, AttentionHeads shape,
                              const Operation& operation) {
@@ -60,8 +60,9 @@ void expect_equals_reference(const GraphBatch& graph, AttentionHeads shape,
   const char* names[] = {"qkv",          "edge_weight",     "risk_in_weight",
                          "risk_in_bias", "risk_out_weight", "risk_out_bias"};
   for (std::size_t i = 0; i < expected.gradients.size(); ++i) {
-    // The gradient of risk_out_bias is zero in exact arithmetic (a softmax does not see a constant)
-    // and small in float: it is compared with the size of the gradient of the weights beside it.
+    // The gradient of risk_out_bias is zero in exact arithmetic, because a softmax is invariant to
+    // a constant, and small in float. It is compared with the size of the gradient of the risk_out
+    // weights.
     const double scale = i == 5 ? expected.gradients[4].abs().max().item<double>()
                                 : expected.gradients[i].abs().max().item<double>();
     const double error =

@@ -1,4 +1,4 @@
-/// Dense layers of small matrices beside those of ATen in double, with every instruction set.
+/// Compares the dense layers of small matrices with ATen in double, for every instruction set.
 #include "model/dense_products.h"
 
 #include <gtest/gtest.h>
@@ -15,10 +15,10 @@
 namespace traffic::model {
 namespace {
 
-using namespace testing;  // NOLINT: the references beside this file
+using namespace testing;  // NOLINT: the references in this folder
 using torch::Tensor;
 
-/// Rows, depth, columns: around the sixteen lanes, the blocks of rows and of columns.
+/// Rows, depth and columns around the sixteen lanes and the block sizes of rows and columns.
 using ProductSizes = std::tuple<std::int64_t, std::int64_t, std::int64_t>;
 
 class DenseProducts : public ::testing::TestWithParam<ProductSizes> {
@@ -95,7 +95,7 @@ TEST_P(DenseProducts, ThroughTanhComeItsGradients) {
   const Tensor grad = torch::randn({rows(), columns()});
   const Tensor expected = torch::autograd::grad({(x.tanh() * grad).sum()}, {x})[0];
   const Tensor y = tanh_in_place(x.detach().clone());
-  // 1 - y^2 cancels where y is near 1: an error of 2e-7 in y is one of 4e-7 in it.
+  // 1 - y^2 cancels where y is near 1: an error of 2e-7 in y becomes one of 4e-7.
   EXPECT_LT((through_tanh(grad, y) - expected).abs().max().item<double>(), 4e-6);
 }
 
@@ -110,7 +110,7 @@ TEST(DenseProducts, OfNoRowsAreEmpty) {
   const Tensor none = torch::zeros({0, 9});
   EXPECT_EQ(dense(none, torch::randn({4, 9}), torch::randn({4})).sizes(),
             (std::vector<std::int64_t>{0, 4}));
-  // A weight's gradient from no rows.
+  // The gradient of a weight from no rows.
   EXPECT_EQ(product_of_transposed(none, torch::zeros({0, 20})).abs().sum().item<float>(), 0.0F);
 }
 

@@ -1,4 +1,4 @@
-/// The kernels for GPUs, played on the CPU, and what is around them.
+/// The GPU kernels of attention, emulated on the CPU, and the code that calls them.
 #include "model/device/device_attention.h"
 
 #include <gtest/gtest.h>
@@ -10,7 +10,7 @@
 namespace traffic::model {
 namespace {
 
-using namespace testing;  // NOLINT: the references beside this file
+using namespace testing;  // NOLINT: the references in this folder
 using torch::Tensor;
 
 Tensor emulated(const Tensor& qkv, const GraphBatch& graph, const EdgeParameters& p,
@@ -50,7 +50,8 @@ TEST_P(DeviceAttention, OfOneNodeOrNoEdgesIsZeroAndGivesNoGradient) {
   }
 }
 
-// Fewer channels than lanes, as many, several for each lane, no multiple of them.
+// Fewer channels than lanes, as many, several per lane, and a number that is no multiple of the
+// lanes.
 INSTANTIATE_TEST_SUITE_P(Sizes, DeviceAttention,
                          ::testing::Values(AttentionHeads{2, 16}, AttentionHeads{3, 32},
                                            AttentionHeads{1, 128}, AttentionHeads{2, 20}),
@@ -100,7 +101,7 @@ TEST(DeviceEdges, BySourceAreThoseOfTheCpu) {
   EXPECT_TRUE(torch::equal(edges.out_edge, cpu.out_edge));
 }
 
-TEST(DeviceAttention, FitsHeadsThatDivideTheWidthAndHaveNoMoreChannelsThanLanesHold) {
+TEST(DeviceAttention, FitsHeadsThatDivideTheWidthAndFitIntoTheLanes) {
   EXPECT_TRUE(device::device_attention_fits(256, 8));
   EXPECT_TRUE(device::device_attention_fits(128, 1));
   EXPECT_FALSE(device::device_attention_fits(256, 1));

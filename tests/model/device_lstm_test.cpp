@@ -1,4 +1,4 @@
-/// The LSTM for GPUs with its kernels played on the CPU.
+/// The GPU implementation of the LSTM with its kernels emulated on the CPU.
 #include "model/device/device_lstm.h"
 
 #include <gtest/gtest.h>
@@ -11,7 +11,7 @@
 namespace traffic::model {
 namespace {
 
-using namespace testing;  // NOLINT: the references beside this file
+using namespace testing;  // NOLINT: the references in this folder
 using torch::Tensor;
 
 struct SequenceShape {
@@ -66,7 +66,7 @@ TEST_P(DeviceLstm, EqualsTheReferenceForwardAndInAllGradients) {
     }
   }
 }
-// One step, one layer, more units than a block has threads, rows and units of no round number.
+// One step, one layer, more units than a block has threads, and odd numbers of rows and units.
 INSTANTIATE_TEST_SUITE_P(Shapes, DeviceLstm,
                          ::testing::Values(SequenceShape{20, 24, 2, 4, 9},
                                            SequenceShape{16, 40, 1, 6, 5},
@@ -104,7 +104,7 @@ TEST(DeviceLstm, InHalfPrecisionStaysCloseToFloat) {
   };
   const Tensor exact = gradient(at::kFloat);
   for (const auto type : {at::kBFloat16, at::kHalf}) {
-    // Operands rounded to 8 or 11 bits, some ten of them in the way of a gradient.
+    // Operands are rounded to 8 or 11 bits; a gradient passes through some ten of them.
     const double tolerance = type == at::kHalf ? 0.01 : 0.05;
     EXPECT_LT(mean_difference(gradient(type), exact.to(torch::kDouble)), tolerance) << type;
     EXPECT_LT(mean_difference(s.last(s.present, type), s.last(s.present).to(torch::kDouble)),

@@ -1,4 +1,4 @@
-/// On a GPU: the encoder and the LSTM beside the same modules on the CPU.
+/// Compares the encoder and the LSTM on a GPU with the same modules on the CPU.
 #include <gtest/gtest.h>
 
 #include "references.h"
@@ -9,7 +9,7 @@
 namespace traffic::model {
 namespace {
 
-using namespace testing;  // NOLINT: the references beside this file
+using namespace testing;  // NOLINT: the references in this folder
 using torch::Tensor;
 
 const torch::Device kGpu(torch::kCUDA, 0);
@@ -31,7 +31,7 @@ GraphEncoder make_encoder() {
 void expect_close(const EncoderPasses& actual, const EncoderPasses& expected, double tolerance) {
   EXPECT_LT(mean_difference(actual.out, expected.out.to(torch::kDouble)), tolerance);
   for (const auto& [name, gradient] : expected.gradients) {
-    if (name.ends_with("risk_out.bias")) continue;  // zero but for rounding
+    if (name.ends_with("risk_out.bias")) continue;  // zero apart from rounding
     EXPECT_LT(mean_difference(actual.gradients.at(name), gradient.to(torch::kDouble)), tolerance)
         << name;
   }
@@ -76,7 +76,7 @@ TEST_F(EncoderOnGpu, EncodesSomeNodesAsTheCpuDoes) {
 TEST_F(EncoderOnGpu, InHalfPrecisionStaysCloseToFloat) {
   const EncoderPasses exact = run(cpu_, graph_, cotangent_);
   gpu_->set_compute_type(torch::kHalf);
-  // Operands rounded to 11 bits, 2^-12 each, some twenty of them in the way of a gradient.
+  // Operands are rounded to 11 bits, 2^-12 each; a gradient passes through some twenty of them.
   expect_close(run(gpu_, on_gpu(graph_), cotangent_.to(kGpu)), exact, 0.01);
 }
 

@@ -11,7 +11,7 @@
 namespace traffic::model {
 namespace {
 
-using namespace testing;  // NOLINT: the references beside this file
+using namespace testing;  // NOLINT: the references in this folder
 using torch::Tensor;
 
 struct Sizes {
@@ -32,7 +32,7 @@ GraphEncoder make_encoder(const config::Model& model, std::uint64_t seed = 3,
                           std::int64_t features = 9) {
   GraphEncoder encoder(model, features);
   initialise(*encoder, seed);
-  // Biases and norms that are neither zero nor one.
+  // Biases and norms that differ from zero and one.
   torch::manual_seed(seed);
   const torch::NoGradGuard no_grad;
   for (auto& p : encoder->parameters()) {
@@ -65,7 +65,7 @@ TEST_P(GraphEncoderOfSize, EqualsTheReferenceForwardAndInAllGradients) {
   EXPECT_LT(difference(fused.out, expected), kFloatTolerance);
   ASSERT_EQ(fused.gradients.size(), p.size());
   for (const auto& [name, parameter] : p) {
-    // Zero in exact arithmetic: a softmax does not see a constant.
+    // Zero in exact arithmetic: a softmax is invariant to a constant.
     if (name.ends_with("risk_out.bias")) continue;
     EXPECT_LT(difference(fused.gradients.at(name), parameter.grad()), kGradientTolerance) << name;
   }
@@ -90,7 +90,7 @@ TEST(GraphEncoder, OfAGraphInAPackEqualsThatOfTheGraphAlone) {
   std::int64_t first = 0;
   for (const std::int64_t size : sizes) {
     const Tensor alone = encoder->forward(part_of(packed, first, first + size));
-    // Blocks differ, and with them kernels and the order of their sums.
+    // Blocks differ, and therefore kernels and the order of their sums.
     EXPECT_LT(difference(together.slice(0, first, first + size), alone.to(torch::kDouble)),
               kFloatTolerance);
     first += size;
@@ -109,7 +109,7 @@ TEST(GraphEncoder, FollowsAPermutationOfTheNodes) {
     const auto old = order[i].item<std::int64_t>();
     const auto first = graph.edge_ptr[old].item<std::int64_t>();
     const auto last = graph.edge_ptr[old + 1].item<std::int64_t>();
-    // In-edges in the opposite order too.
+    // The incoming edges in reverse order, too.
     src.push_back(place.index({graph.edge_src.slice(0, first, last).to(torch::kLong)}).flip(0));
     features.push_back(graph.edge_features.slice(0, first, last).flip(0));
     ptr.push_back(ptr.back() + static_cast<std::int32_t>(last - first));
@@ -168,8 +168,8 @@ TEST_P(GraphEncoderOfSize, RepeatsToTheBitWithAnyNumberOfThreads) {
     at::set_num_threads(1);
     const EncoderPasses first = run(encoder, graph, cotangent);
     expect_same_bits(run(encoder, graph, cotangent), first);
-    // Not all fused (40: nothing, 16: not the input, bfloat16 where the machine has no products of
-    // it): ATen promises nothing for other threads.
+    // Not everything is fused here (40: nothing; 16: not the input; bfloat16 on a machine without
+    // products of it), and ATen does not guarantee equal bits for another number of threads.
     if (GetParam().hidden == 40 || GetParam().hidden == 16) continue;
     if (type == torch::kBFloat16 && !has_bf16_products()) continue;
     for (const int threads : {2, 3}) {
@@ -206,7 +206,7 @@ TEST(GraphEncoder, InHalfPrecisionIsCloseToFloat) {
   const EncoderPasses exact = run(encoder, graph, cotangent);
   encoder->set_compute_type(torch::kHalf);
   const EncoderPasses rounded = run(encoder, graph, cotangent);
-  // As in bf16 below, with operands rounded to 11 bits.
+  // As for bf16 below, with operands rounded to 11 bits.
   EXPECT_LT(mean_difference(rounded.out, exact.out.to(torch::kDouble)), 0.002);
   for (const auto& [name, gradient] : exact.gradients) {
     if (name.ends_with("risk_out.bias")) continue;
@@ -248,8 +248,8 @@ TEST(GraphEncoder, InBf16StaysCloseToFloat) {
   encoder->set_compute_type(torch::kBFloat16);
   const EncoderPasses rounded = run(encoder, graph, cotangent);
   EXPECT_FALSE(same_bits(rounded.out, exact.out));
-  // Operands are rounded to 8 bits, an error of 2^-9 = 0.2 % each; some ten of them, independent,
-  // lie between input and output, and twice as many in the way of a gradient.
+  // Operands are rounded to 8 bits, an error of 2^-9 = 0.2 % each. Between input and output there
+  // are some ten of them, independent, and twice as many for a gradient.
   EXPECT_LT(mean_difference(rounded.out, exact.out.to(torch::kDouble)), 0.01);
   for (const auto& [name, gradient] : exact.gradients) {
     if (name.ends_with("risk_out.bias")) continue;
@@ -269,7 +269,7 @@ TEST(GraphEncoder, InBf16WithoutFusedKernelsIsAlsoCloseToFloat) {
 
 TEST(GraphEncoder, StaysFiniteWithVeryLargeScores) {
   const GraphBatch graph = mixed_graphs();
-  for (const Sizes sizes : {Sizes{96, 2, 3}, Sizes{40, 2, 4}}) {  // fused and not
+  for (const Sizes sizes : {Sizes{96, 2, 3}, Sizes{40, 2, 4}}) {  // fused and not fused
     GraphEncoder encoder = make_encoder(config_of(sizes));
     {
       const torch::NoGradGuard no_grad;

@@ -1,4 +1,4 @@
-/// The kernels of all instruction sets that this processor has compute the same.
+/// All instruction sets of this processor compute the same results.
 #include "model/kernels/kernels.h"
 
 #include <gtest/gtest.h>
@@ -12,15 +12,16 @@
 namespace traffic::model {
 namespace {
 
-using namespace testing;  // NOLINT: the references beside this file
+using namespace testing;  // NOLINT: the references in this folder
 using kernels::Bf16;
 using kernels::InstructionSet;
 using torch::Tensor;
 
 using Outputs = std::vector<Tensor>;
 
-/// Runs the work with every instruction set and compares all outputs with the last, plain one.
-/// @param tolerance relative to an output's largest entry; 0: to the bit
+/// Runs the work with every instruction set and compares all outputs with those of the last, plain
+/// one.
+/// @param tolerance relative to an output's largest entry; 0: bit-identical
 void expect_all_agree(const std::function<Outputs(const InstructionSet&)>& work, double tolerance) {
   std::vector<const InstructionSet*> sets;
   for (int i = 0; kernels::usable_instruction_set(i) != nullptr; ++i)
@@ -53,8 +54,8 @@ class Kernels : public ::testing::Test {
   static Tensor draw(at::IntArrayRef sizes) { return torch::randn(sizes); }
   static Tensor operand(at::IntArrayRef sizes) { return draw(sizes).to(kScalarType<T>); }
   static Tensor blank(at::IntArrayRef sizes) { return torch::zeros(sizes, kScalarType<T>); }
-  /// Float sums in another order or with fused multiply-add: 2^-24 each, some dozens of them. A
-  /// result in bf16 may then be rounded the other way: one unit of 2^-8 of an entry.
+  /// Float sums in another order or with fused multiply-add: 2^-24 for each of some dozens. A bf16
+  /// result may then be rounded the other way: one unit of 2^-8 of an entry.
   static constexpr double kTolerance = std::is_same_v<T, float> ? 5e-6 : 1.0 / 128;
 };
 using Types = ::testing::Types<float, Bf16>;
@@ -233,7 +234,7 @@ TEST_P(AttentionKernels, Agree) {
                 total.risk_in_bias,
                 total.risk_out_weight};
       },
-      // As kFloatTolerance, and an error of a score is one of its exponential.
+      // As kFloatTolerance; an error of a score becomes one of its exponential.
       5e-5);
 }
 INSTANTIATE_TEST_SUITE_P(Sizes, AttentionKernels,

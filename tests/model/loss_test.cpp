@@ -12,7 +12,7 @@
 namespace traffic::model {
 namespace {
 
-using namespace testing;  // NOLINT: the references beside this file
+using namespace testing;  // NOLINT: the references in this folder
 using torch::Tensor;
 
 constexpr std::int64_t kVehicles = 7;
@@ -39,7 +39,7 @@ struct Sums {
   double future = 0;
   double conflict = 0;
 };
-/// Entry by entry, before the division by the numbers of entries.
+/// Sums entry by entry, before the division by the numbers of entries.
 Sums sums_by_hand(const WorldModelOutput& out, const WorldModelTargets& t) {
   Sums sums;
   for (std::int64_t s = 0; s < kVehicles; ++s) {
@@ -80,7 +80,7 @@ TEST(WorldModelLoss, IsTheSumEntryByEntryOverTheNumberOfAllEntries) {
   EXPECT_NEAR(second.total.item<double>(), next + 0.25 * future + 3.0 * conflict, 1e-5);
 }
 
-TEST(WorldModelLoss, OfPartsWeightedByTheirVehiclesIsThatOfTheWholeAndSoAreTheGradients) {
+TEST(WorldModelLoss, OfPartsWeightedByVehiclesAddsUpToTheWholeWithGradients) {
   const WorldModelOutput out = random_output(3);
   const WorldModelTargets targets = random_targets(kVehicles, kStepsAhead, 4);
   world_model_loss(out, targets, 2).total.backward();
@@ -139,7 +139,7 @@ TEST(WorldModelLoss, RefusesWhatDoesNotFit) {
   EXPECT_NO_THROW(world_model_loss(out, fitting, 2));
   EXPECT_THROW(world_model_loss(out, fitting, 3), Error);
   EXPECT_THROW(world_model_loss(out, fitting, 0), Error);
-  // Each part for itself, in shapes that would be broadcast without a word.
+  // Each tensor on its own, in a shape that would be broadcast silently.
   WorldModelTargets wrong = fitting;
   wrong.future = fitting.future.narrow(2, 0, 1);
   EXPECT_THROW(world_model_loss(out, wrong, 1), ShapeError);
@@ -166,7 +166,7 @@ TEST(Targets, AreZeroForVehiclesThatKeepTheirSpeedAndReturnToWhatTheyWere) {
   const FutureMotion any{10 * torch::rand({2, 3}), 20 * torch::rand({2, 3}), torch::randn({2, 3}),
                          torch::ones({2, 3})};
   const FutureMotion back = to_motion(to_residuals(any, now, scales), now, scales);
-  // Displacements of 30 m in float32 lose some 2^-24 * 30 m.
+  // Displacements of 30 m in float32 have an error of some 2^-24 * 30 m.
   EXPECT_LT((back.displacement_m - any.displacement_m).abs().max().item<float>(), 1e-5F);
   EXPECT_LT((back.speed_mps - any.speed_mps).abs().max().item<float>(), 1e-5F);
   EXPECT_LT((back.acceleration_mps2 - any.acceleration_mps2).abs().max().item<float>(), 1e-5F);
@@ -174,7 +174,7 @@ TEST(Targets, AreZeroForVehiclesThatKeepTheirSpeedAndReturnToWhatTheyWere) {
 }
 
 TEST(Targets, AreScaledByTheHorizon) {
-  // One metre more than free driving after two seconds: 1 / (0.85 * 2^1.4).
+  // One metre more than at constant speed after two seconds: 1 / (0.85 * 2^1.4).
   const CurrentMotion now{torch::tensor({10.0F}), torch::tensor({1.0F})};
   const FutureMotion future{torch::tensor({{10.0F, 21.0F}}), torch::tensor({{10.0F, 13.0F}}),
                             torch::tensor({{0.0F, 0.5F}}), torch::tensor({{1.0F, 0.0F}})};

@@ -10,7 +10,7 @@
 namespace traffic::model {
 namespace {
 
-using namespace testing;  // NOLINT: the references beside this file
+using namespace testing;  // NOLINT: the references in this folder
 using torch::Tensor;
 
 struct Shape {
@@ -27,7 +27,7 @@ Lstm make_lstm(const Shape& shape) {
   return lstm;
 }
 
-/// Vehicles that come late, leave, and come again; a third is there throughout.
+/// Vehicles that appear late, leave, and return; a third is present throughout.
 Tensor random_presence(const Shape& shape) {
   Tensor present = torch::rand({shape.steps, shape.vehicles}) < 0.7;
   present.slice(1, 0, shape.vehicles / 3).fill_(true);
@@ -104,7 +104,7 @@ TEST(Lstm, StartsAVehicleThatComesLateFromZero) {
   Tensor present = torch::ones({6, 4}, torch::kBool);
   present.slice(0, 0, 3).fill_(false);
   const torch::NoGradGuard no_grad;
-  // The same products on the same rows: to the bit.
+  // The same products on the same rows are bit-identical.
   EXPECT_TRUE(same_bits(lstm->forward(x, present), lstm->forward(x.slice(0, 3))));
   EXPECT_EQ(lstm->forward(x, torch::zeros({6, 4}, torch::kBool)).abs().max().item<float>(), 0.0F);
 }
@@ -126,8 +126,8 @@ TEST_P(LstmSteps, OneByOneGiveWhatTheSequenceGives) {
       for (std::int64_t t = 0; t < shape.steps; ++t) out = lstm->step(x[t], state);
       return out;
     };
-    // In float only the first product (with zeros, or left out) differs; in bf16 the state that is
-    // carried is rounded as it is within a sequence.
+    // In float only the first product (with zeros, or omitted) differs; in bf16 the carried state
+    // is rounded as within a sequence.
     EXPECT_LT(difference(last_of(), sequence.to(torch::kDouble)), kFloatTolerance);
     const Tensor before = last_of();
     lstm->pack_for_inference();
@@ -170,7 +170,7 @@ TEST(Lstm, InBf16StaysCloseToFloat) {
   const Passes exact = run_lstm(lstm, x, present, cotangent);
   lstm->set_compute_type(torch::kBFloat16);
   const Passes rounded = run_lstm(lstm, x, present, cotangent);
-  // Operands rounded to 2^-9 each, over ten steps of two layers.
+  // Operands are rounded to 2^-9 each, over ten steps of two layers.
   EXPECT_LT(mean_difference(rounded.out, exact.out.to(torch::kDouble)), 0.01);
   EXPECT_LT(mean_difference(rounded.grad_x, exact.grad_x.to(torch::kDouble)), 0.02);
   for (const auto& [name, g] : exact.gradients)
@@ -178,7 +178,8 @@ TEST(Lstm, InBf16StaysCloseToFloat) {
 }
 
 TEST(Lstm, GivesTheSameBitsWithCheckpointing) {
-  for (const Shape& shape : {Shape{64, 64, 2, 5, 37}, Shape{20, 24, 2, 4, 9}}) {  // fused and not
+  for (const Shape& shape :
+       {Shape{64, 64, 2, 5, 37}, Shape{20, 24, 2, 4, 9}}) {  // fused and not fused
     Lstm lstm = make_lstm(shape);
     torch::manual_seed(8);
     const Tensor x = torch::randn({shape.steps, shape.vehicles, shape.input});

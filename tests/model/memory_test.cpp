@@ -18,7 +18,7 @@ class TensorMemory : public ::testing::Test {
 };
 
 TEST_F(TensorMemory, IsUsedAgainByTensorsOfNearlyTheSameSize) {
-  const void* first = torch::empty({1000, 64}).data_ptr();  // dies at once
+  const void* first = torch::empty({1000, 64}).data_ptr();  // destroyed at once
   EXPECT_EQ(torch::empty({1010, 64}).data_ptr(), first);
   EXPECT_NE(torch::empty({2000, 64}).data_ptr(), first);
 }
@@ -37,7 +37,7 @@ TEST_F(TensorMemory, BelongsToOneTensorAtATime) {
 }
 
 TEST_F(TensorMemory, ComesBackFromOtherThreads) {
-  // As with a loader that makes batches for another thread: nothing piles up.
+  // Like a loader that makes batches for another thread: memory does not accumulate.
   release_cached_memory();
   for (int round = 0; round < 50; ++round) {
     torch::Tensor batch;
@@ -64,7 +64,7 @@ TEST_F(TensorMemory, GrowsAndShrinksWithItsTensor) {
 }
 
 TEST_F(TensorMemory, ServesLibrariesThatAskForItThemselves) {
-  // oneDNN, for example, asks for plain addresses.
+  // oneDNN, for example, requests plain memory from the allocator.
   at::Allocator* allocator = at::getCPUAllocator();
   void* plain = allocator->raw_allocate(1000);
   std::memset(plain, 1, 1000);

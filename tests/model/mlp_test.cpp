@@ -9,7 +9,7 @@
 namespace traffic::model {
 namespace {
 
-/// Layer by layer out of ATen operations, in doubles.
+/// Layer by layer with ATen operations, in double.
 torch::Tensor reference(MlpImpl& mlp, torch::Tensor x, const std::vector<torch::Tensor>& p) {
   for (std::size_t at = 0; at < p.size(); at += 2) {
     if (at > 0) x = x.relu();

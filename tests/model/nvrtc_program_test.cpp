@@ -1,4 +1,4 @@
-/// Needs the wheels with CUDA, but no GPU.
+/// Requires the wheels with CUDA, but no GPU.
 #include "model/device/nvrtc_program.h"
 
 #include <gmock/gmock.h>

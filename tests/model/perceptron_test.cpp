@@ -1,4 +1,4 @@
-/// The controller's layers as one node each are the operations one by one, forward and backward.
+/// Compares the controller's layers as one node each with single operations, forward and backward.
 #include "model/perceptron.h"
 
 #include <gtest/gtest.h>
@@ -32,7 +32,7 @@ DenseParameters layer(std::int64_t in, std::int64_t out) {
   return {.weight = leaf({out, in}), .bias = leaf({out})};
 }
 
-/// Value and gradients of a scalar made of y.
+/// Value and gradients of a scalar computed from y.
 std::vector<torch::Tensor> value_and_gradients(const torch::Tensor& y,
                                                const std::vector<torch::Tensor>& leaves) {
   const torch::Tensor weight = torch::linspace(-1.0, 1.0, y.numel()).view(y.sizes());
@@ -78,7 +78,7 @@ TEST_P(Perceptron, HeadsAreTheRecordedOperations) {
                                   .command_bias = leaf({3}),
                                   .importance_weight = leaf({1, 16}),
                                   .impact_weight = leaf({1, 4})};
-  // The last columns of longer rows, as latents are.
+  // The last columns of longer rows, like latents.
   const torch::Tensor latents = torch::randn({GetParam(), 9}).narrow(1, 5, 4);
   const HeadScales scales{.importance = 0.7, .impact = 0.3};
   const auto all = [&](const HeadOutputs& out, const std::vector<torch::Tensor>& leaves) {
@@ -101,7 +101,7 @@ TEST_P(Perceptron, WithoutGradientsGivesTheSameBits) {
   EXPECT_TRUE(torch::equal(perceptron({.rows = input_.rows}, parameters), training));
 }
 
-// None, one and many candidates.
+// No candidate, one, and many.
 INSTANTIATE_TEST_SUITE_P(Rows, Perceptron, ::testing::Values(0, 1, 40));
 
 }  // namespace

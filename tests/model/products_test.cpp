@@ -1,4 +1,4 @@
-/// The layers beneath the fused passes: packed operands, products, gradients of weights.
+/// The parts of the fused passes: packed operands, products, gradients of weights.
 #include <gtest/gtest.h>
 
 #include <type_traits>
@@ -12,7 +12,7 @@
 namespace traffic::model {
 namespace {
 
-using namespace testing;  // NOLINT: the references beside this file
+using namespace testing;  // NOLINT: the references in this folder
 using kernels::Bf16;
 using torch::Tensor;
 
@@ -20,7 +20,7 @@ template <typename T>
 Tensor rounded(const Tensor& t) {
   return t.to(kScalarType<T>).contiguous();
 }
-/// Rows of a weight in the order in which a product has them.
+/// Rows of a weight in the order in which a product contains them.
 Tensor reordered(const Tensor& weight, RowOrder order) {
   std::vector<Tensor> groups;
   for (std::int64_t g = 0; g < weight.size(0) / 16; ++g) {
@@ -87,7 +87,7 @@ TYPED_TEST(Products, OfTransposedGradientsAndInputsAreTheGradientOfTheWeight) {
       const std::int64_t stride = padded(depth);
       const Tensor transposed = pooled_empty<T>({out, stride});
       const Tensor pairs = pooled_empty<T>({depth, in});
-      transposed.fill_(1e9);  // what is not written would show
+      transposed.fill_(1e9);  // entries that are not overwritten would show
       pairs.fill_(1e9);
       transpose_rows<T>({data<T>(grad_y), out}, rows, out, order, {data<T>(transposed), stride});
       kernels::table<T>().pack_pairs({data<T>(x), in}, rows, in, {data<T>(pairs), in});
@@ -138,7 +138,7 @@ TEST(Scratch, NestsAndNeverOverlaps) {
     taken.resize(1);
   }
   Scratch again;
-  EXPECT_EQ(take(again, 3'000'000), first);  // the same pages
+  EXPECT_EQ(take(again, 3'000'000), first);  // the same memory
 }
 
 }  // namespace

@@ -13,13 +13,13 @@
 namespace traffic::model {
 namespace {
 
-using namespace testing;  // NOLINT: the references beside this file
+using namespace testing;  // NOLINT: the references in this folder
 using torch::Tensor;
 using Nodes = std::vector<std::int64_t>;
 
 constexpr std::int64_t kFeatures = 9;
 
-/// Graphs of a size from which a few nodes are not reached within two edges, and small ones.
+/// Large graphs, in which some nodes are not reachable within two edges, and small ones.
 GraphBatch sparse_graphs() {
   const GraphBatch dense = random_graphs({90, 1, 40, 200, 3, 150}, kFeatures, 5);
   const auto* ptr = dense.edge_ptr.const_data_ptr<std::int32_t>();
@@ -36,7 +36,7 @@ GraphBatch sparse_graphs() {
           dense.edge_features.index({rows})};
 }
 
-/// The nodes at each distance, by walking from every one of them.
+/// The nodes at each distance, found by walking from every node.
 std::map<std::int64_t, std::set<std::int64_t>> nodes_by_distance(const GraphBatch& graph,
                                                                  const Nodes& chosen,
                                                                  std::int64_t hops) {
@@ -96,8 +96,8 @@ TEST_P(EncodingsOfSomeNodes, AreThoseThatTheyHaveAmongAll) {
       encoder->unpack();
       ASSERT_EQ(found.sizes(), expected.sizes());
       if (chosen.empty()) continue;
-      // Blocks differ, and with them kernels and the order of their sums; rounded operands may
-      // then fall to the other side.
+      // Blocks differ, and therefore kernels and the order of their sums; operands may then be
+      // rounded the other way.
       const double tolerance = GetParam().type == torch::kFloat ? kFloatTolerance : 0.05;
       EXPECT_LT(difference(found, expected.to(torch::kDouble)), tolerance)
           << chosen.size() << " nodes, gradients " << gradients;

@@ -184,7 +184,7 @@ bool same_bits(const Tensor& a, const Tensor& b) {
 
 config::Model small_model() {
   config::Model model;
-  model.hidden_dim = 96;  // a panel and a half
+  model.hidden_dim = 96;  // one and a half panels
   model.gnn_layers = 2;
   model.num_heads = 3;
   model.lstm_hidden = 48;

@@ -1,5 +1,5 @@
 /// Independent references in plain ATen operations, one graph node or one time step at a time, and
-/// what the tests of this folder compare with them.
+/// helpers to compare with them.
 #pragma once
 
 #include <torch/nn.h>
@@ -21,35 +21,35 @@ namespace traffic::model::testing {
 
 using NamedTensors = std::map<std::string, torch::Tensor>;
 
-/// Graphs of these numbers of nodes, packed. A quarter of the nodes has no in-edges, the others up
-/// to 12 from other nodes of their graph.
+/// Packed graphs of these numbers of nodes. A quarter of the nodes has no incoming edges; the
+/// others have up to 12 from other nodes of their graph.
 GraphBatch random_graphs(const std::vector<std::int64_t>& sizes, std::int64_t node_features,
                          std::uint64_t seed);
-/// Nodes [first, last) of a packed graph, which no edge joins with others.
+/// Nodes [first, last) of a packed graph, which no edge connects with other nodes.
 GraphBatch part_of(const GraphBatch& graph, std::int64_t first, std::int64_t last);
 GraphBatch without_edges(const GraphBatch& graph);
 
 /// Attention node by node, in the type of qkv.
 torch::Tensor attention_by_node(const torch::Tensor& qkv, const GraphBatch& graph,
                                 const EdgeParameters& parameters, std::int64_t heads);
-/// One layer; parameters by their names in EncoderLayerImpl.
+/// One layer; `p` maps the parameter names of EncoderLayerImpl to values.
 torch::Tensor layer_by_node(const torch::Tensor& x, const GraphBatch& graph, const NamedTensors& p,
                             const std::string& prefix, std::int64_t heads);
-/// The whole encoder; parameters by their names in GraphEncoderImpl.
+/// The whole encoder; `p` maps the parameter names of GraphEncoderImpl to values.
 torch::Tensor encoder_by_node(const GraphBatch& graph, const NamedTensors& p, std::int64_t layers,
                               std::int64_t heads);
-/// Output of the last layer at the last step; at::lstm_cell step by step, vehicles that are not
-/// present set to zero. Parameters by their names in torch::nn::LSTM.
+/// Output of the last layer at the last step, computed by at::lstm_cell step by step. Absent
+/// vehicles are set to zero. `p` maps the parameter names of torch::nn::LSTM to values.
 torch::Tensor lstm_by_step(const torch::Tensor& x, const torch::Tensor& present,
                            const NamedTensors& p, std::int64_t layers);
 
-/// Copies of a module's parameters in double, to be differentiated.
+/// Differentiable copies of a module's parameters in double.
 NamedTensors in_double(const torch::nn::Module& module);
-/// Gradients by name; a parameter without one is missing.
+/// Gradients by parameter name; parameters without a gradient are missing.
 NamedTensors gradients_of(const torch::nn::Module& module);
 void zero_gradients(torch::nn::Module& module);
 
-/// What a forward and a backward pass give, on the CPU.
+/// Results of a forward and a backward pass, on the CPU.
 struct EncoderPasses {
   torch::Tensor out;
   NamedTensors gradients;
@@ -62,14 +62,14 @@ double difference(const torch::Tensor& actual, const torch::Tensor& expected);
 double mean_difference(const torch::Tensor& actual, const torch::Tensor& expected);
 bool same_bits(const torch::Tensor& a, const torch::Tensor& b);
 
-/// Small but with several heads, layers and panels.
+/// Small, but with several heads, layers and panels.
 config::Model small_model();
 WorldModelTargets random_targets(std::int64_t vehicles, std::int64_t horizon, std::uint64_t seed);
 
-/// float32 sums of up to a few thousand products, each rounded to 2^-24: the error stays under some
+/// float32 sums of up to a few thousand products, each rounded to 2^-24: the error stays below some
 /// 2^-17 of the largest entry.
 inline constexpr double kFloatTolerance = 1e-5;
-/// Gradients are sums over all nodes of products of such errors: some times more.
+/// Gradients are sums of such errors over all nodes, so their tolerance is some times larger.
 inline constexpr double kGradientTolerance = 5e-5;
 
 }  // namespace traffic::model::testing

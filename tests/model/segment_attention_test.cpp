@@ -7,7 +7,7 @@
 namespace traffic::model {
 namespace {
 
-using namespace testing;  // NOLINT: the references beside this file
+using namespace testing;  // NOLINT: the references in this folder
 using torch::Tensor;
 
 TEST(SegmentAttention, EqualsThatNodeByNodeForwardAndBackward) {

@@ -22,7 +22,7 @@ using torch::Tensor;
 constexpr std::int64_t kGreenColumns = 7;
 constexpr std::int64_t kLightColumns = 9;
 
-/// With weights everywhere, as a trained one has.
+/// A network in which no weight is zero, like a trained one.
 SignalNetwork trained_network(std::int64_t encoder_layers) {
   SignalNetwork network(SignalNetworkShape{.features = kGreenColumns,
                                            .hidden_dim = 48,
@@ -33,7 +33,7 @@ SignalNetwork trained_network(std::int64_t encoder_layers) {
   return network;
 }
 
-/// Of the lights of a network, these ask, with three greens each.
+/// Input in which the lights at `nodes` of a network decide, with three greens each.
 SignalInput asking(const GraphBatch& graph, const Tensor& nodes, std::uint64_t seed) {
   torch::manual_seed(static_cast<std::int64_t>(seed));
   const std::int64_t lights = nodes.size(0);
@@ -44,7 +44,7 @@ SignalInput asking(const GraphBatch& graph, const Tensor& nodes, std::uint64_t s
           .node = nodes};
 }
 
-/// Each light's own part of an input.
+/// The part of an input that belongs to one light.
 SignalInput light_alone(const SignalInput& in, std::int64_t light) {
   return {.rows = in.rows.narrow(0, 3 * light, 3),
           .light = torch::zeros({3}, torch::kLong),
@@ -60,7 +60,7 @@ std::map<std::string, Tensor> gradients_of(SignalNetwork& network, const Tensor&
   return gradients;
 }
 
-/// As is, against autograd through operations in doubles.
+/// Compares the gradients with those of autograd through operations in double.
 void expect_gradients_of_autograd(std::int64_t encoder_layers, const GraphBatch& graph,
                                   const std::function<Tensor(const SignalOutput&)>& loss) {
   SignalNetwork network = trained_network(encoder_layers);
@@ -76,13 +76,13 @@ void expect_gradients_of_autograd(std::int64_t encoder_layers, const GraphBatch&
   EXPECT_LT(difference(out.logits, expected_out.logits), testing::kFloatTolerance);
   EXPECT_LT(difference(out.values, expected_out.values), testing::kFloatTolerance);
   for (const auto& [name, expected] : gradients_of(wide, loss(expected_out))) {
-    // What all in-edges of a node have in common moves no attention.
+    // A term common to all incoming edges of a node changes no attention.
     if (name.ends_with("risk_out.bias") || !expected.defined()) continue;
     EXPECT_LT(difference(found.at(name), expected), kGradientTolerance) << name;
   }
 }
 
-/// Of everything, weighted by chance.
+/// A randomly weighted sum of all outputs.
 Tensor weighted_sum(const SignalOutput& out) {
   torch::manual_seed(3);
   const auto type = out.logits.scalar_type();
@@ -116,7 +116,7 @@ TEST(SignalNetwork, PackedItDecidesTheSame) {
   EXPECT_TRUE(network->forward(in).values.equal(out.values));
 }
 
-TEST(SignalNetwork, ALightIsTheSameWhoeverElseAsksAndWhateverOtherNetworksAreBesideIt) {
+TEST(SignalNetwork, ALightDoesNotDependOnOtherLightsInTheInput) {
   SignalNetwork network = trained_network(2);
   const torch::NoGradGuard no_grad;
   const GraphBatch both = random_graphs({9, 5}, kLightColumns, 4);
@@ -128,7 +128,7 @@ TEST(SignalNetwork, ALightIsTheSameWhoeverElseAsksAndWhateverOtherNetworksAreBes
     alone.graph = second ? testing::part_of(both, 9, 14) : testing::part_of(both, 0, 9);
     if (second) alone.node = alone.node - 9;
     const SignalOutput its = network->forward(alone);
-    // Products of other sizes round otherwise.
+    // Products of other sizes are rounded differently.
     EXPECT_TRUE(torch::allclose(its.logits, out.logits.narrow(0, 3 * light, 3), 1e-4, 1e-5));
     EXPECT_TRUE(torch::allclose(its.values, out.values.narrow(0, light, 1), 1e-4, 1e-5));
   }
@@ -137,7 +137,7 @@ TEST(SignalNetwork, ALightIsTheSameWhoeverElseAsksAndWhateverOtherNetworksAreBes
 TEST(SignalNetwork, TheOrderOfLightsMakesNoDifference) {
   SignalNetwork network = trained_network(1);
   const torch::NoGradGuard no_grad;
-  // A ring: every light sees the one before it.
+  // A ring: every light receives an edge from its predecessor.
   const auto ring = [](const Tensor& order) {  // node i is light order[i]
     const Tensor place = order.argsort();
     const Tensor source = place.index_select(0, (order + 7) % 8).to(torch::kInt);

@@ -1,4 +1,4 @@
-/// Encoder, world model and loss together, as phase 1 trains them.
+/// Encoder, world model and loss combined, as in phase 1.
 #include <gtest/gtest.h>
 #include <torch/optim/adam.h>
 
@@ -13,13 +13,13 @@
 namespace traffic::model {
 namespace {
 
-using namespace testing;  // NOLINT: the references beside this file
+using namespace testing;  // NOLINT: the references in this folder
 using torch::Tensor;
 
 constexpr std::int64_t kFrames = 4;
 constexpr std::int64_t kFutureFrames = 5;
 
-/// Windows of 7 and 16 vehicles in turn.
+/// Windows with 7 and 16 vehicles, alternating.
 struct Windows {
   GraphBatch graph;
   Tensor present;
@@ -85,8 +85,8 @@ TEST(WorldModelGradient, IsTheSlopeOfTheLoss) {
     Tensor p = parameter;
     const double slope = p.grad().norm().item<double>();
     const Tensor along = p.grad() / slope;
-    // A difference in the loss of about slope * step, of which float32 resolves 1e-7; the error of
-    // the central difference falls with the square of the step.
+    // The loss differs by about slope * step, of which float32 resolves 1e-7; the error of the
+    // central difference falls with the square of the step.
     const double step = 0.02;
     p.add_(along, step);
     const double above = model.loss(w).item<double>();
@@ -111,7 +111,7 @@ TEST_P(LearnsABatch, ByHeart) {
     model.loss(w).backward();
     adam.step();
   }
-  // Random targets of 30 vehicles: a model that learns can only have learnt them by heart.
+  // The targets of 30 vehicles are random, so a model can only memorise them.
   EXPECT_LT(model.loss(w).item<double>(), 0.1 * first);
 }
 INSTANTIATE_TEST_SUITE_P(Types, LearnsABatch, ::testing::Values(torch::kFloat, torch::kBFloat16));
@@ -142,7 +142,7 @@ TEST(Initialise, FillsTheRangesOfPyTorch) {
   const auto expect_range = [](const Tensor& p, double bound) {
     const double highest = p.abs().max().item<double>();
     EXPECT_LE(highest, bound);
-    EXPECT_GT(highest, 0.98 * bound);  // thousands of uniform draws
+    EXPECT_GT(highest, 0.98 * bound);  // maximum of thousands of uniform draws
     EXPECT_NEAR(p.mean().item<double>(), 0.0, 0.03 * bound);
   };
   expect_range(model.encoder->named_parameters()["layers.0.up.weight"], 1 / std::sqrt(96.0));

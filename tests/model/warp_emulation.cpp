@@ -25,7 +25,7 @@ class Warp {
   explicit Warp(const std::function<void()>& kernel) : kernel_(kernel) {}
 
   void run();
-  /// All lanes give a value, each gets that of the lane `mask` away.
+  /// Each lane passes a value and receives that of lane (own number xor mask).
   float exchange(float value, unsigned mask);
   [[nodiscard]] unsigned lane() const { return lane_; }
 
@@ -44,7 +44,7 @@ class Warp {
       std::make_unique_for_overwrite<std::byte[]>(kLanes * kStackBytes);
 };
 
-Warp* running_warp = nullptr;  // NOLINT: what a GPU has in registers
+Warp* running_warp = nullptr;  // NOLINT: a register on a GPU
 Index threadIdx;               // NOLINT
 Index blockIdx;                // NOLINT
 Index blockDim;                // NOLINT
@@ -53,7 +53,7 @@ void Warp::enter(unsigned low, unsigned high) {
   const auto address = (static_cast<std::uintptr_t>(high) << 32U) | low;
   auto* warp = reinterpret_cast<Warp*>(address);
   warp->kernel_();
-  warp->done_[warp->lane_] = true;  // uc_link goes back to the scheduler
+  warp->done_[warp->lane_] = true;  // uc_link returns to the scheduler
 }
 
 void Warp::run() {
@@ -102,24 +102,24 @@ namespace cuda {
 #undef __device__
 #undef __global__
 
-/// Blocks of one warp. The arguments are copied byte by byte, as for a GPU.
+/// Launches blocks of one warp. The arguments are copied byte by byte, as for a GPU.
 template <typename Theirs, typename Ours>
 void launch(void (*kernel)(Theirs), std::int64_t warps, const Ours& arguments) {
   static_assert(sizeof(Theirs) == sizeof(Ours));
   const auto theirs = std::bit_cast<Theirs>(arguments);
   const std::function<void()> body = [&] { kernel(theirs); };
   blockDim.x = kLanes;
-  // One warp more than there is work for, as a GPU has where blocks have several.
+  // One warp more than needed, as on a GPU with several warps per block.
   for (blockIdx.x = 0; blockIdx.x < static_cast<unsigned>(warps + 1); ++blockIdx.x) {
     Warp(body).run();
   }
 }
 
-/// One for each (node, head).
+/// One warp for each (node, head).
 std::int64_t warps_of(const device::AttentionEdges& in) {
   return std::int64_t{in.nodes} * in.heads;
 }
-/// A lane for each unit of each row.
+/// One lane for each unit of each row.
 template <typename Arguments>
 std::int64_t warps_of_cells(const Arguments& arguments) {
   return (std::int64_t{arguments.rows} * arguments.units + kLanes - 1) / kLanes;

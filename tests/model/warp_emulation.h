@@ -1,5 +1,5 @@
-/// CUDA kernels on the CPU: the source of the kernels as C++, the 32 lanes of a warp as fibers that
-/// take turns at every exchange between lanes.
+/// CUDA kernels on the CPU: their source is compiled as C++, and the 32 lanes of a warp are fibers
+/// that take turns at every exchange between lanes.
 #pragma once
 
 #include "model/device/attention_kernels.h"
@@ -7,7 +7,7 @@
 
 namespace traffic::model::testing {
 
-/// Slow; for small graphs.
+/// Slow; only for small graphs.
 class EmulatedAttention final : public device::AttentionKernels {
  public:
   void forward(const device::ForwardArguments& arguments) const override;
@@ -15,7 +15,7 @@ class EmulatedAttention final : public device::AttentionKernels {
   void backward_source(const device::SourceArguments& arguments) const override;
 };
 
-/// Slow; for few rows.
+/// Slow; only for few rows.
 class EmulatedLstm final : public device::LstmKernels {
  public:
   void cell(const device::CellArguments& arguments) const override;

@@ -1,17 +1,19 @@
 #!/usr/bin/env bash
-# Several "nodes" on this machine: network namespaces with host names of their own, joined by a switch (a bridge) over
-# links (veth) of a rate. mpirun starts its daemons on them through a launch agent, as it does through ssh.
+# Creates several "nodes" on this machine: network namespaces with their own host names, connected by a switch (a
+# bridge) over links (veth) with a given rate. mpirun starts its daemons on them through a launch agent, as it does
+# through ssh.
 #
-#   nodes.sh run NODES SLOTS COMMAND...   COMMAND on node0, beside node1 ...; each has SLOTS slots for mpirun
-#   nodes.sh on NODE COMMAND...           within COMMAND: the shell command on that node, the environment as after a login
-#   Set for nodes.sh, of every node but node0: NODES_PRIVATE=FOLDER, it has another one there; NODES_CLOCK_S=SECONDS, its
-#   steady clocks are so much ahead; NODES_ENVIRONMENT="A=b ...", what programs find there
-#   nodes.sh rate RATE                    of all links, both ways, as tc has it: 10gbit, 200mbit; none takes it off
+#   nodes.sh run NODES SLOTS COMMAND...   runs COMMAND on node0, with node1 ... beside it; each has SLOTS slots for mpirun
+#   nodes.sh on NODE COMMAND...           within COMMAND: runs a shell command on that node with a login environment
+#   These variables apply to every node except node0: NODES_PRIVATE=FOLDER, the node has a folder of its own there;
+#   NODES_CLOCK_S=SECONDS, its steady clocks are ahead by this time; NODES_ENVIRONMENT="A=b ...", variables of its programs
+#   nodes.sh rate RATE                    rate of all links in both directions, as for tc: 10gbit, 200mbit; none: no limit
 #   nodes.sh cut NODE | nodes.sh join NODE
-#   nodes.sh processes NODE               the numbers of all that run there
-#   nodes.sh kill NODE                    SIGKILL to them
+#   nodes.sh processes NODE               prints the ids of all processes on the node
+#   nodes.sh kill NODE                    sends them SIGKILL
 #
-# Everything goes when COMMAND ends: its exit code, or 77 with one line where this user may not make namespaces.
+# Everything is removed when COMMAND ends. The exit code is that of COMMAND, or 77 with one line if this user may not
+# create namespaces.
 set -euo pipefail
 self=$(realpath "$0")
 
@@ -28,7 +30,7 @@ add_node() {  # NUMBER: node0 ... has 10.77.0.1 ...
     "ip link set lo up && ip addr add 10.77.$(($1 / 250)).$(($1 % 250 + 1))/16 dev eth0 && ip link set eth0 up"
 }
 
-# In namespaces of its own: network, host name, mounts and processes.
+# Runs in new namespaces for network, host name, mounts and processes.
 set_up() {
   local nodes=$1 slots=$2 i; shift 2
   mount -t tmpfs tmpfs "$NODES_DIR"
@@ -50,8 +52,8 @@ set_up() {
 on_switch() { nsenter --net="$NODES_DIR/net/switch" "$@"; }
 names() { cut -d ' ' -f 1 "$NODES_DIR/hosts"; }
 
-# What may go at once is what the link carries in a millisecond, but not less than a few packets: a burst is faster than the
-# link.
+# The burst size is the data that the link carries in a millisecond, but at least a few packets, because a burst is
+# faster than the link.
 set_rate() {
   local name burst=512kb
   case "$1" in

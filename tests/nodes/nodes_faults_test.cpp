@@ -1,4 +1,4 @@
-/// Nodes and links that fail while a training runs on two of them.
+/// Nodes and links fail while a training runs on two nodes.
 #include <cstdlib>
 
 #include "nodes_fixture.h"
@@ -10,7 +10,7 @@ using ::testing::AllOf;
 using ::testing::AnyOf;
 using ::testing::HasSubstr;
 
-/// Phase 1 on two nodes of a rank each, slow enough for a fault to come in its midst.
+/// Phase 1 on two nodes with one rank each, slow enough for a fault to occur in the middle.
 class NodesFaultTest : public NodesTest {
  protected:
   static constexpr int kSteps = 40;
@@ -21,7 +21,7 @@ class NodesFaultTest : public NodesTest {
                        " --set checkpoint.save_interval_steps=5 " + more,
                    "TRAFFIC_FAULT=train.step:0:*:slow:100");
   }
-  /// @param fault shell commands, nodes.sh among them, after ten steps
+  /// @param fault shell commands, which may call nodes.sh; run after ten steps
   [[nodiscard]] Outcome run_with(const std::string& fault, const std::string& run,
                                  const std::string& more = "", int timeout_s = 150) const {
     const std::string script = TRAFFIC_SOURCE_DIR "/tests/nodes/with_fault.sh ";
@@ -42,16 +42,16 @@ class NodesFaultTest : public NodesTest {
 TEST_F(NodesFaultTest, ANodeThatDisappearsEndsTheJobWhichGoesOnWithOneFewer) {
   const Outcome lost = run_with("nodes.sh kill node1", "cut");
   EXPECT_NE(lost.exit_code, 0) << lost.output;
-  // mpirun hears first either of the lost connection, and names the node, or of its launch agent's
-  // death.
+  // mpirun may detect the lost connection first, and names the node, or the death of its launch
+  // agent.
   EXPECT_THAT(lost.output, AnyOf(AllOf(HasSubstr("lost communication"), HasSubstr("node1")),
                                  HasSubstr("unable to reliably start one or more daemons")));
   EXPECT_FALSE(fs::exists(dir_ / "cut/summary.json"));
   expect_to_go_on_on_one_node("cut");
 }
 
-/// TRAFFIC_CUT_S=60 cuts it for a minute: TCP, which waits twice as long before each further try,
-/// may need as long again.
+/// The link is cut for TRAFFIC_CUT_S seconds. After 60 s TCP may need as long again, because it
+/// doubles the interval between its retries.
 TEST_F(NodesFaultTest, ALinkThatIsSlowOrCutForAWhileCostsTimeOnly) {
   need_run("unbroken", training("unbroken"));
   const char* wanted = std::getenv("TRAFFIC_CUT_S");
@@ -64,7 +64,7 @@ TEST_F(NodesFaultTest, ALinkThatIsSlowOrCutForAWhileCostsTimeOnly) {
   expect_same_parameters("unbroken", "cut");
 }
 
-TEST_F(NodesFaultTest, ALinkThatIsCutForLongerThanRanksWaitEndsTheJobAndLeavesNothingBehind) {
+TEST_F(NodesFaultTest, ALinkThatIsCutForTooLongEndsTheJobWithoutLeftovers) {
   const Outcome outcome = run_with(
       "nodes.sh cut node1; sleep 11; nodes.sh join node1; "
       "for i in $(seq 80); do [ -n \"$(nodes.sh processes node1)\" ] || break; sleep 0.5; done; "
@@ -84,8 +84,8 @@ TEST_F(NodesFaultTest, ALinkThatStaysCutEndsTheJobAtTheDeadlineNamingTheNode) {
               AllOf(HasSubstr("rank 1 on node1 did not come within"), HasSubstr("(exit code 7)")));
 }
 
-/// A laptop: one machine whose network is not there, or goes away. Lights are trained, for that
-/// spawns processes.
+/// A laptop: one machine without a network, or one that loses it. The test trains lights, because
+/// that training spawns processes.
 class OneMachineTest : public NodesTest {
  protected:
   [[nodiscard]] std::string training() const {

@@ -1,4 +1,4 @@
-/// Files of which a node has some only: data, replays; and what nodes count for themselves.
+/// Files that exist only on some nodes (data, replays), and counts that nodes keep for themselves.
 #include "nodes_fixture.h"
 
 namespace traffic::test {
@@ -9,7 +9,7 @@ using ::testing::HasSubstr;
 
 class NodesFilesTest : public NodesTest {
  protected:
-  /// Phase 1 with its data, and copies of it, in a folder of which each node has its own.
+  /// Phase 1 with its data and their copies in a folder that each node has of its own.
   [[nodiscard]] std::string staged(const std::string& run) const {
     return command(2, run, kOneThread + data_of_own());
   }
@@ -45,11 +45,11 @@ TEST_F(NodesFilesTest, DataThatOneNodeHasIsStagedOnAll) {
   const Outcome no_room = run_program(
       on_nodes(1, 2, full + staged("full") + " --set data.stage_dir=" + (dir_ / "full").string()));
   EXPECT_NE(no_room.exit_code, 0) << no_room.output;
-  EXPECT_THAT(no_room.output, AllOf(HasSubstr("data.stage_dir"),
-                                    HasSubstr("the copies of the data sets there need")));
+  EXPECT_THAT(no_room.output,
+              AllOf(HasSubstr("data.stage_dir"), HasSubstr("the copies of the data sets need")));
 }
 
-/// Each rank's replay stands beside rank 0's checkpoints, whoever can see them.
+/// The replay of each rank is stored beside rank 0's checkpoints, whichever nodes see them.
 TEST_F(NodesFilesTest, ReplaysOfNodesThatDoNotSeeTheRunFolderAreKeptAndComeBack) {
   const auto snakes = [&](const std::string& run, const std::string& environment) {
     return "env " + environment +
@@ -70,7 +70,7 @@ TEST_F(NodesFilesTest, ReplaysOfNodesThatDoNotSeeTheRunFolderAreKeptAndComeBack)
   EXPECT_EQ(checkpoint_parts("one"), checkpoint_parts("two"));
 }
 
-/// The simulation that dies is the second node's.
+/// The simulation that dies belongs to the second node.
 TEST_F(NodesFilesTest, EpisodesThatAnyNodeLosesAreCounted) {
   const std::string signals =
       "env TRAFFIC_FAULT=sumo_env.step:1:30:kill " TRAFFIC_SOURCE_DIR

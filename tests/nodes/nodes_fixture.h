@@ -1,5 +1,5 @@
-/// The programs on several nodes, which are network namespaces of this machine with host names of
-/// their own (nodes.sh).
+/// Runs programs on several nodes, which are network namespaces of this machine with their own host
+/// names (nodes.sh).
 #pragma once
 
 #include <gmock/gmock.h>
@@ -14,8 +14,8 @@ namespace traffic::test {
 class NodesTest : public HybridTest {
  protected:
   static inline const std::string kNodes = TRAFFIC_SOURCE_DIR "/tests/nodes/nodes.sh";
-  /// Threads that share a node's cores would be more on nodes with fewer ranks, and with them the
-  /// order of sums within a rank another one.
+  /// Nodes with fewer ranks would give each rank more threads, which changes the order of sums
+  /// within a rank.
   static inline const std::string kOneThread = " --set run.threads_per_rank=1 ";
 
   void SetUp() override {
@@ -26,18 +26,18 @@ class NodesTest : public HybridTest {
     ASSERT_EQ(outcome.exit_code, 0) << outcome.output;
   }
 
-  /// On so many nodes, each with room for so many ranks.
+  /// Runs command on this number of nodes, each with slots for this number of ranks.
   [[nodiscard]] static std::string on_nodes(int nodes, int slots, const std::string& command) {
     return kNodes + " run " + std::to_string(nodes) + " " + std::to_string(slots) + " " + command;
   }
-  /// The same, where every node but the first has another folder of this name.
+  /// The same, but every node except the first has a folder of its own in place of this one.
   [[nodiscard]] std::string on_nodes_with_own(const std::string& folder, int nodes,
                                               const std::string& command) const {
     fs::create_directories(dir_ / folder);
     return "env NODES_PRIVATE=" + (dir_ / folder).string() + " " + on_nodes(nodes, 1, command);
   }
-  /// Clocks of node1 are a day ahead, where the kernel can do that, and its time of day jumps by a
-  /// day at each look.
+  /// node1's clocks are a day ahead, if the kernel supports that, and its time of day jumps by a
+  /// day at each reading.
   [[nodiscard]] static std::string with_other_clocks(const std::string& on_nodes_command) {
     const std::string ahead = fs::exists("/proc/self/ns/time") ? "NODES_CLOCK_S=86400 " : "";
     return "env " + ahead + "NODES_ENVIRONMENT='" + jumping_clock() + "' " + on_nodes_command;
@@ -50,8 +50,8 @@ class NodesTest : public HybridTest {
     std::ifstream in(dir_ / file);
     return {std::istreambuf_iterator<char>(in), {}};
   }
-  /// A run that others are compared with is made once for all tests of the program: it begins in
-  /// this test's folder, and is found there by the later ones.
+  /// Makes a reference run once for all tests of the program: it is created in this test's folder,
+  /// and later tests find it there.
   void need_run(const std::string& name, const std::string& command_on_one_node) {
     const fs::path kept = kept_runs() / name;
     if (!fs::exists(kept)) {
@@ -73,11 +73,11 @@ class NodesTest : public HybridTest {
     }
   }
 
-  /// Before the first test, which is not asked then what it has left.
+  /// Runs before the first test, so that the check for left-over files does not blame that test.
   static void SetUpTestSuite() { (void)kept_runs(); }
 
  private:
-  /// Gone when the program ends.
+  /// The folder is removed when the program ends.
   static const fs::path& kept_runs() {
     struct Folder {
       fs::path path = fs::temp_directory_path() / ("nodes_test_runs_" + std::to_string(getpid()));

@@ -1,4 +1,4 @@
-/// What comes out on several nodes is what comes out of as many ranks on one.
+/// Results on several nodes equal those of the same number of ranks on one node.
 #include "nodes_fixture.h"
 
 namespace traffic::test {
@@ -29,8 +29,8 @@ TEST_F(NodesTest, RanksThatAreDealtOutInTurnEndWithTheSameBits) {
   expect_same_parameters("one", "two");
 }
 
-/// Simulations beside the ranks of both nodes, once started anew after an error, in a run folder
-/// that only the first one has.
+/// Simulations run beside the ranks of both nodes and are restarted once after an error; only the
+/// first node sees the run folder.
 TEST_F(NodesTest, AllPhasesEndWithTheBitsOfOneNode) {
   need_run("whole", all_phases("whole", kOneThread));
   const std::string fault = "TRAFFIC_FAULT=phase2.collect:1:1:throw";
@@ -43,8 +43,8 @@ TEST_F(NodesTest, AllPhasesEndWithTheBitsOfOneNode) {
   expect_same_phases("whole", "two");
 }
 
-/// Deadlines are of each node's own clock and order is by step, so that nothing happens where
-/// clocks differ; the second part runs on a machine whose time of day is another one.
+/// Deadlines use each node's own clock, and ordering is by step, so differing clocks have no
+/// effect. The second part runs on a machine with another time of day.
 TEST_F(NodesTest, ARunGoesOnBetweenOneNodeAndTwoWhoseClocksDiffer) {
   need_run("whole", all_phases("whole", kOneThread));
   const auto part = [&](const std::string& fault) {

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Runs COMMAND, and FAULT (for the shell) once the run in FOLDER has written figures of so many steps.
-# Usage, on a node of nodes.sh: with_fault.sh FOLDER STEPS FAULT COMMAND...     (exit code: the command's)
+# Runs COMMAND, and runs FAULT (a shell command) once the run in FOLDER has written metrics of this number of steps.
+# Usage on a node of nodes.sh: with_fault.sh FOLDER STEPS FAULT COMMAND...     (exit code: that of COMMAND)
 set -euo pipefail
 folder=$1 steps=$2 fault=$3; shift 3
 "$@" &

@@ -93,7 +93,7 @@ TEST(RunningMeanStd, FollowsEverythingItSaw) {
   for (const auto& [from, to] : std::vector<std::pair<int, int>>{{0, 1}, {1, 90}, {90, 300}}) {
     running.update(moments_of(x.slice(0, from, to), 2));
   }
-  // A mean 1000 with deviation 3: the batches' squares lose six of sixteen digits.
+  // Mean 1000 with deviation 3: the squares lose six of sixteen digits.
   EXPECT_LT(distance(running.scale().mean, x.mean(0)), 1e-9);
   EXPECT_LT(distance(running.scale().deviation, x.std(0, false)), 1e-7);
 }

@@ -108,7 +108,7 @@ TEST(KlK3, IsNeverNegativeAndEstimatesTheKl) {
   const torch::Tensor old_log_probs = old_logits.log_softmax(1);
   const torch::Tensor log_ratio = new_logits.log_softmax(1) - old_log_probs;
   EXPECT_GE(kl_k3(log_ratio).min().item<double>(), 0.0);
-  // Its mean under the old policy is the KL exactly, because the ratios' mean is 1.
+  // The mean of k3 under the old policy is exactly the KL, because the mean of the ratios is 1.
   const double kl = -(old_log_probs.exp() * log_ratio).sum().item<double>();
   EXPECT_NEAR((old_log_probs.exp() * kl_k3(log_ratio)).sum().item<double>(), kl, 1e-14);
 }

@@ -51,7 +51,7 @@ torch::Tensor gae_by_definition(const GaeInputs& in, double gamma, double gae_la
   return out;
 }
 
-// gamma .5, lambda .5 and small integers are exact in float32, so these compare exactly.
+// gamma .5, lambda .5 and small integers are exact in float32, so the results are compared exactly.
 
 TEST(Gae, DiscountsLaterDifferencesAndBootstrapsTheLastStep) {
   const GaeInputs in = one_environment({1, 2, 4}, {0, 2, 4}, {2, 4, 8});
@@ -63,13 +63,13 @@ TEST(Gae, DiscountsLaterDifferencesAndBootstrapsTheLastStep) {
 TEST(Gae, TerminationHasNoFuture) {
   GaeInputs in = one_environment({1, 2, 4}, {0, 2, 4}, {2, 4, 8});
   in.terminated[1][0] = true;
-  in.next_values[1][0] = std::numeric_limits<float>::quiet_NaN();  // there is none
+  in.next_values[1][0] = std::numeric_limits<float>::quiet_NaN();  // must not be read
   // differences: 2;  2 + 0 - 2 = 0;  4; the recursion ends after the second step
   const torch::Tensor expected = torch::tensor({2.F, 0.F, 4.F}).view({3, 1});
   EXPECT_TRUE(torch::equal(gae(in, 0.5, 0.5), expected));
 }
 
-TEST(Gae, TruncationKeepsTheValueOfTheFinalObservationAndCutsTheRecursion) {
+TEST(Gae, TruncationBootstrapsTheFinalObservationAndCutsTheRecursion) {
   GaeInputs in = one_environment({1, 2, 4}, {0, 2, 4}, {2, 6, 8});
   in.truncated[1][0] = true;
   // differences: 2;  2 + .5 * 6 - 2 = 3;  4

@@ -15,14 +15,15 @@ inline torch::Tensor i64(const std::vector<std::int64_t>& x) {
   return torch::tensor(x, torch::kInt64);
 }
 
-/// Largest difference between two tensors of one shape.
+/// Largest difference between two tensors of the same shape.
 inline double distance(const torch::Tensor& a, const torch::Tensor& b) {
   if (a.sizes() != b.sizes()) return std::numeric_limits<double>::infinity();
   if (a.numel() == 0) return 0.0;
   return (a.to(torch::kFloat64) - b.to(torch::kFloat64)).abs().max().item<double>();
 }
 
-/// Numbers from a fixed generator, so that tests repeat whatever ran before them.
+/// Numbers from a generator with a fixed seed, so that a test does not depend on the tests before
+/// it.
 inline torch::Tensor noise(std::uint64_t seed, torch::IntArrayRef sizes,
                            torch::ScalarType type = torch::kFloat64) {
   return torch::randn(sizes, at::make_generator<at::CPUGeneratorImpl>(seed),
@@ -60,12 +61,12 @@ inline void expect_gradient(const std::function<torch::Tensor(const torch::Tenso
   EXPECT_LT(distance(autograd_gradient(f, x), numeric_gradient(f, x)), kNumericError);
 }
 
-/// The terms of these inputs alone: denominators where there is one rank.
+/// Counts the terms of these inputs: the denominators if there is one rank.
 inline PpoDenominators count_terms(const PpoLossInputs& in) {
   const auto count = [](const torch::Tensor& x, const torch::Tensor& mask) {
     const std::int64_t terms = mask.defined() ? mask.sum().item<std::int64_t>() : x.numel();
     return terms > 0 ? static_cast<double>(terms)
-                     : 1.0;  // a sum over nothing is 0 whatever divides it
+                     : 1.0;  // a sum over no terms is 0, whatever divides it
   };
   return {.decisions = count(in.decisions.log_prob, in.decisions.mask),
           .values = count(in.values.values, in.values.mask)};

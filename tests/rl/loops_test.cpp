@@ -1,4 +1,4 @@
-/// What the CPU does in loops is what tensor operations, which GPUs use, give.
+/// Compares the loops used on the CPU with the tensor operations used on GPUs.
 #include <gtest/gtest.h>
 #include <torch/autograd.h>
 
@@ -23,7 +23,7 @@ using testing::noise;
 constexpr double kRounding = 1e-12;
 
 TEST(InLoops, SelectionsAreThoseOfOperations) {
-  // None, one, as many as are picked, and more.
+  // Numbers of candidates: none, one, as many as are picked, and more.
   const Segments segments(i64({0, 0, 1, 4, 10, 17}));
   const torch::Tensor scores = 3.0 * noise(2, {17});
   const torch::Tensor picks = PlackettLuce(scores, segments).greedy(3);
@@ -39,7 +39,7 @@ TEST(InLoops, SelectionsAreThoseOfOperations) {
 }
 
 TEST(InLoops, CategoricalTermsAreThoseOfTheDistribution) {
-  const torch::Tensor rows = i64({4, 0, 4, 2});  // one twice, some never
+  const torch::Tensor rows = i64({4, 0, 4, 2});  // one row twice, some never
   const torch::Tensor actions = i64({2, 0, 1, 1});
   const torch::Tensor weight = noise(3, {2, 4});
   const auto in_loops = [&](const torch::Tensor& logits) {
@@ -59,8 +59,8 @@ TEST(InLoops, CategoricalTermsAreThoseOfTheDistribution) {
   EXPECT_THROW(categorical_terms(logits, {.row = i64({0}), .action = i64({3})}), ShapeError);
 }
 
-/// Forty decisions, ten selections and values of which some are masked; about half of the ratios
-/// are clipped.
+/// Forty decisions, ten selections and values, some of them masked; about half of the ratios are
+/// clipped.
 class LossInLoops : public ::testing::Test {
  protected:
   [[nodiscard]] PpoLossInputs inputs() const {
@@ -78,7 +78,7 @@ class LossInLoops : public ::testing::Test {
                        .returns = noise(16, {10, 2}),
                        .mask = noise(17, {10, 2}) > -0.5}};
   }
-  /// The loss' gradient to all inputs, one after the other.
+  /// The gradients of the loss with respect to all inputs, concatenated.
   torch::Tensor gradient(const torch::Tensor& loss) {
     std::vector<torch::Tensor> all;
     for (const auto& grad : torch::autograd::grad({loss}, leaf_)) all.push_back(grad.flatten());

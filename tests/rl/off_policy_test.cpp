@@ -1,5 +1,5 @@
-/// Losses and targets of off-policy learners against plain loops over doubles, their gradients
-/// against finite differences.
+/// Compares the losses and targets of off-policy learners with plain loops in double, and their
+/// gradients with finite differences.
 #include <gmock/gmock.h>
 #include <torch/types.h>
 #include <torch/utils.h>
@@ -25,7 +25,7 @@ torch::Tensor random_values(std::initializer_list<std::int64_t> sizes, std::uint
 }
 
 /// The gradient of `loss` at x by central differences.
-/// Their error is of the order of 1e-6 squared over curvatures of about one, and 1e-10 of rounding.
+/// Their error is about 1e-6 squared for curvatures of about one, plus 1e-10 from rounding.
 void expect_gradient(const torch::Tensor& x,
                      const std::function<torch::Tensor(const torch::Tensor&)>& loss) {
   const torch::Tensor at = x.clone().set_requires_grad(true);
@@ -171,7 +171,7 @@ TEST(DiscreteSac, ValuesAndActorLossAreExpectationsUnderThePolicy) {
 }
 
 TEST(DiscreteSac, TheTemperatureFallsWhileThePolicyIsTooRandom) {
-  EXPECT_GT(temperature_gradient(1.2, 0.3), 0);  // what is subtracted
+  EXPECT_GT(temperature_gradient(1.2, 0.3), 0);  // update subtracts it from log_alpha
   EXPECT_LT(temperature_gradient(0.1, 0.3), 0);
 }
 

@@ -20,8 +20,8 @@ using testing::i64;
 
 using Selection = std::vector<std::int64_t>;
 
-/// Every ordered selection of `top_k` of `weights.size()` candidates, with its probability by the
-/// definition: next pick proportional to its weight among those left.
+/// Every ordered selection of `top_k` of `weights.size()` candidates with its probability by
+/// definition: each pick is proportional to its weight among the remaining candidates.
 std::map<Selection, double> enumerate(const std::vector<double>& weights, std::size_t top_k) {
   std::map<Selection, double> all{{{}, 1.0}};
   for (std::size_t k = 0; k < std::min(top_k, weights.size()); ++k) {
@@ -114,8 +114,8 @@ TEST(PlackettLuce, SamplesWithTheProbabilitiesOfTheEnumeration) {
     const double mean = probability * kDraws;
     chi_square += std::pow(static_cast<double>(counts[selection]) - mean, 2) / mean;
   }
-  EXPECT_EQ(counts.size(), expected.size());  // nothing else was drawn
-  // 12 outcomes: 11 degrees of freedom, exceeded by chance in 0.1 % of seeds.
+  EXPECT_EQ(counts.size(), expected.size());  // no other outcome was drawn
+  // 12 outcomes: 11 degrees of freedom; exceeded by chance for 0.1 % of seeds.
   EXPECT_LT(chi_square, 31.26);
 }
 
@@ -142,7 +142,7 @@ TEST(PlackettLuce, GreedyTakesTheHighestScoresAndTheEarlierOfEqualOnes) {
 }
 
 TEST(PlackettLuce, StaysExactWhenTheFirstPickHeldNearlyAllProbability) {
-  // exp(-200) is no float32: sums with differences taken would leave 0 for the rest.
+  // exp(-200) underflows in float32: sums computed as differences would leave 0 for the rest.
   const PlackettLuce steep(torch::tensor({200.F, 0.F, 1.F}), Segments(i64({0, 3})));
   const double got = steep.log_prob(i64({0, 1, 2}).view({1, 3})).item<double>();
   EXPECT_NEAR(got, -std::log(1 + std::exp(1.0)), 1e-6);  // float32 of order 1

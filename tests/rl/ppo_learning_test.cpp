@@ -1,4 +1,4 @@
-/// Whole training loops on tasks whose best policy is known, from this module alone.
+/// Whole training loops on tasks with a known best policy, with this module alone.
 #include <gtest/gtest.h>
 #include <torch/optim/adam.h>
 
@@ -20,8 +20,8 @@ namespace {
 using test::draw_uniforms;
 using testing::count_terms;
 
-/// Five places in a row; right ends the episode with reward 1 at the last, every step costs .02,
-/// after eight steps the episode is cut off.
+/// Five places in a row. Moving right from the last place ends the episode with reward 1; every
+/// step costs .02; after eight steps the episode is truncated.
 class Chain {
  public:
   static constexpr std::int64_t kPlaces = 5;
@@ -46,7 +46,7 @@ class Chain {
   std::int64_t steps_ = 0;
 };
 
-/// A table in place of a network, and what a rollout of it leaves behind.
+/// A table instead of a network, and the data of its rollout.
 struct ChainTrainer {
   static constexpr std::int64_t kSteps = 32;
   static constexpr std::int64_t kEnvs = 8;
@@ -144,15 +144,15 @@ TEST(Ppo, LearnsToWalkAChainWhoseEpisodesAreOftenCutOff) {
   const torch::Tensor values = trainer.value_scale.restore(trainer.values.detach());
   double best = 0.98;  // value of the best policy, from the goal backwards
   for (std::int64_t place = Chain::kPlaces - 2; place >= 0; --place) {
-    // The policy still strays in up to a tenth of its steps, each of which costs two steps.
+    // The policy still strays in up to a tenth of its steps, and each of these costs two steps.
     EXPECT_NEAR(values[place].item<double>(), best, 0.1) << "at place " << place;
     best = 0.95 * best - 0.02;
   }
 }
 
 TEST(Ppo, ValueOfATaskWithoutEndIsNotLoweredByCuttingItOff) {
-  // Reward 1 for ever, cut off every five steps: worth 1 / (1 - .9) = 10. Taken for an end, each
-  // cut would lower it to 4.1 at most.
+  // Reward 1 for ever, truncated every five steps: worth 1 / (1 - .9) = 10. Treated as
+  // terminations, the truncations would lower it to at most 4.1.
   torch::Tensor value = torch::zeros({1}).requires_grad_();
   torch::optim::Adam optimizer({value}, 0.1);
   RunningMeanStd scale(1);

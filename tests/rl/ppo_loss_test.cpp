@@ -52,7 +52,7 @@ TEST(PpoLoss, ClipsARatioThatWentFarEnoughInTheGoodDirectionOnly) {
 }
 
 TEST(PpoLoss, ClipsEachDecisionOnItsOwn) {
-  // The product of the two ratios is 1: clipped together nothing would be.
+  // The product of the two ratios is 1: clipped jointly, nothing would be clipped.
   const PolicyTerms terms = decisions_with_ratios({2.0, 0.5}, {1, 1});
   EXPECT_LT(distance(ratio_gradient(terms), f64({0, -1})), 1e-14);
 }
@@ -95,8 +95,8 @@ TEST(ValueLoss, ClipsAChangeTowardsTheTargetInBothDirections) {
   const ValueTerms terms{
       .values = values, .old_values = f64({0, 0, 0, 0}), .returns = f64({4, -4, 4, -1})};
   const torch::Tensor loss = value_loss_sum(terms, 1.0);
-  // Moved 3 towards a target 4 away: counted as 1, without gradient. Moved by less, or away from
-  // the target: counted as it is.
+  // Moved by 3 towards a target at distance 4: counted as 1, without gradient. Moved by less, or
+  // away from the target: counted as it is.
   EXPECT_NEAR(loss.item<double>(), 9 + 9 + 3.5 * 3.5 + 16, 1e-14);
   loss.backward();
   EXPECT_LT(distance(values.grad(), f64({0, 0, -7, 8})), 1e-14);
@@ -120,7 +120,7 @@ TEST(ValueLoss, TakesValuesPerConflictAndNeverLooksAtMaskedOnes) {
   EXPECT_LT(distance(terms.values.grad(), f64({2, 0, 0, 8}).view({2, 2})), 1e-14);
 }
 
-/// A minibatch whose losses are functions of parameters [P], cut into parts as ranks would hold it.
+/// A minibatch whose losses are functions of parameters [P], cut into parts like those of ranks.
 struct Minibatch {
   torch::Tensor decision_features = noise(1, {37, 5});
   torch::Tensor decision_old = -noise(2, {37}).abs();
@@ -133,7 +133,7 @@ struct Minibatch {
   torch::Tensor old_values = noise(9, {20, 3});
   torch::Tensor returns = noise(10, {20, 3});
 
-  /// Decisions d0 .. d1 and states s0 .. s1 under the parameters.
+  /// Decisions d0 .. d1 and states s0 .. s1 as functions of the parameters.
   PpoLossInputs part(const torch::Tensor& parameters, std::array<std::int64_t, 4> cut) const {
     const auto [d0, d1, s0, s1] = cut;
     const auto of = [&](const torch::Tensor& features, std::int64_t from, std::int64_t to) {

@@ -1,4 +1,5 @@
-/// A task of the product's shape: pick some of the candidates, command each, be paid per conflict.
+/// A task with the structure of the application: pick some candidates, command each, and get a
+/// reward per conflict.
 #include <gtest/gtest.h>
 #include <torch/optim/adam.h>
 #include <torch/optim/optimizer.h>
@@ -20,20 +21,20 @@ using testing::count_terms;
 using testing::i64;
 
 constexpr std::int64_t kConflicts = 2;
-constexpr std::int64_t kTypes = 4;  ///< of candidates
+constexpr std::int64_t kTypes = 4;  ///< types of candidates
 constexpr std::int64_t kActions = 3;
 constexpr std::int64_t kNone = 2;  ///< the action that does nothing
 constexpr float kOwnCost = 0.2F;
 
-/// What a command to a candidate does to its conflict: types 0 and 1 want their own command and
-/// suffer from the other, types 2 and 3 do not matter, so commanding them only costs.
+/// Effect of a command to a candidate on its conflict. Types 0 and 1 benefit from their own command
+/// and suffer from the other. Types 2 and 3 have no effect, so commanding them only costs.
 double effect_of(std::int64_t type, std::int64_t action) {
   if (type >= 2 || action == kNone) return 0.0;
   return action == type ? 1.0 : -1.0;
 }
 
-/// States with 0 to 4 candidates at each of two conflicts, in segments (state, conflict), of which
-/// one candidate each may be picked.
+/// States with 0 to 4 candidates at each of two conflicts, in segments (state, conflict). One
+/// candidate per segment may be picked.
 struct States {
   Segments segments;
   torch::Tensor type;  ///< [M]
@@ -52,7 +53,8 @@ struct States {
   }
 };
 
-/// The policy: one score and one row of logits a type; the value: linear in the types present.
+/// The policy has one score and one row of logits per type; the value is linear in the types
+/// present.
 struct Policy {
   torch::Tensor scores = torch::zeros({kTypes}).requires_grad_();
   torch::Tensor logits = torch::zeros({kTypes, kActions}).requires_grad_();
@@ -128,7 +130,7 @@ void iterate(Policy& policy, RunningMeanStd& value_scale, torch::optim::Optimize
   const torch::Tensor selection_cost =
       torch::zeros({all.count()}).index_add(0, picked.segment, outcome.costs);
   const torch::Tensor of_selections = advantages_of(torch::arange(all.count()), selection_cost);
-  // Which decision belongs to which segment, to find it in a minibatch.
+  // Maps decisions to segments, to find them in a minibatch.
   const torch::Tensor decided =
       torch::zeros({all.count()}, torch::kInt64).index_fill(0, picked.segment, 1);
   const Segments decisions(torch::cat({i64({0}), decided.cumsum(0)}));

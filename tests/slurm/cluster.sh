@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
-# Runs a command beside a SLURM of its own: a cluster of one node with six CPUs, whatever the machine has, two partitions
-# (jobs in `urgent` preempt those in `preemptible`), its own ports, key and state. Needs neither root nor services, and
-# leaves nothing behind. Within tests/nodes/nodes.sh it has a slurmd, with six CPUs, on each node. Usage: cluster.sh SLURM_PREFIX FOLDER COMMAND...   (exit code: the command's)
+# Runs a command with a SLURM cluster of its own: one node with six CPUs, whatever the machine has, and two partitions
+# (jobs in `urgent` preempt those in `preemptible`), with its own ports, key and state. It needs neither root nor
+# services, and leaves nothing behind. Within tests/nodes/nodes.sh it has a slurmd with six CPUs on each node.
+# Usage: cluster.sh SLURM_PREFIX FOLDER COMMAND...   (exit code: that of COMMAND)
 set -euo pipefail
 prefix=$1 folder=$(realpath "$2"); shift 2
 say() { printf '[cluster] %s\n' "$*" >&2; }
@@ -14,7 +15,7 @@ nodes=("$(hostname -s)")
 on_node() { shift; "$@"; }
 if [ -n "${NODES_DIR:-}" ]; then
   mapfile -t nodes < <(cut -d ' ' -f 1 "$NODES_DIR/hosts")
-  unset OMPI_MCA_orte_default_hostfile OMPI_MCA_plm_rsh_agent  # SLURM says where, and starts what is there
+  unset OMPI_MCA_orte_default_hostfile OMPI_MCA_plm_rsh_agent  # SLURM chooses the nodes and starts the daemons
   on_node() { local name=$1; shift; nsenter --net="$NODES_DIR/net/$name" --uts="$NODES_DIR/uts/$name" "$@"; }
 fi
 address_of() { on_node "$1" ip -o -4 addr show dev eth0 | sed 's|.*inet \([0-9.]*\)/.*|\1|'; }
@@ -26,7 +27,7 @@ write_configuration() {
   if [ ${#nodes[@]} -gt 1 ]; then address=$(address_of "$host"); fi
   mkdir -p "$folder"/state "${nodes[@]/#/$folder/spool-}"
   (umask 077; head -c 1024 /dev/urandom >"$folder/munge.key")
-  # cred_expire: how long SLURM waits before it starts a requeued job; 120 s if nothing is said, at least 5.
+  # cred_expire: how long SLURM waits before it starts a requeued job; default 120 s, minimum 5 s.
   cat >"$SLURM_CONF" <<EOF
 ClusterName=test
 SlurmctldHost=$host($address)
@@ -68,7 +69,7 @@ EOF
 daemons=()
 start_daemon() {  # NAME COMMAND...
   local log="$folder/$1.log"; shift
-  setpriv --pdeathsig TERM "$@" >"$log" 2>&1 </dev/null &  # not even when this script is killed they stay
+  setpriv --pdeathsig TERM "$@" >"$log" 2>&1 </dev/null &  # they end with this script even if it is killed
   daemons+=($!)
 }
 within() {  # SECONDS COMMAND...: whether it succeeds in time
@@ -78,14 +79,14 @@ within() {  # SECONDS COMMAND...: whether it succeeds in time
     sleep 0.2
   done
 }
-no_jobs() { [ -z "$(timeout 5 squeue --noheader)" ]; }  # where nobody answers, SLURM's commands try for minutes
+no_jobs() { [ -z "$(timeout 5 squeue --noheader)" ]; }  # without an answer, squeue retries for minutes
 node_is_idle() { [ "$(timeout 5 sinfo --noheader --format=%T 2>/dev/null | sort -u)" = idle ]; }
 ended() { ! kill -0 "$1" 2>/dev/null; }
-# shellcheck disable=SC2317  # the trap calls it
+# shellcheck disable=SC2317  # called by the trap
 stop() {
   local code=$? i
   trap '' INT TERM
-  if [ ${#daemons[@]} = $((2 + ${#nodes[@]})) ]; then  # munged outlives the others, which talk to each other through it
+  if [ ${#daemons[@]} = $((2 + ${#nodes[@]})) ]; then  # munged ends last: the others communicate through it
     timeout 5 scancel --user="$(id -un)" || true
     within 20 no_jobs || say "jobs did not end: $(timeout 5 squeue --noheader | tr '\n' ';')"
   fi
@@ -102,12 +103,12 @@ trap stop EXIT
 trap 'exit 130' INT TERM
 start_daemon munged munged --foreground --key-file="$folder/munge.key" --socket="$folder/munge.socket" \
   --pid-file="$folder/munge.pid" --log-file="$folder/munge.log" --seed-file="$folder/munge.seed"
-within 10 [ -S "$folder/munge.socket" ] || { say "munged does not start"; exit 1; }
+within 10 [ -S "$folder/munge.socket" ] || { say "munged did not start"; exit 1; }
 start_daemon slurmctld slurmctld-wlm -D -f "$SLURM_CONF"
 for name in "${nodes[@]}"; do
   enter=()
   if [ ${#nodes[@]} -gt 1 ]; then enter=(nsenter --net="$NODES_DIR/net/$name" --uts="$NODES_DIR/uts/$name"); fi
   start_daemon "slurmd-$name" "${enter[@]}" slurmd-wlm -D -f "$SLURM_CONF" -d "$prefix/usr/sbin/slurmstepd-wlm"
 done
-within 30 node_is_idle || { say "the nodes do not come up"; exit 1; }
+within 30 node_is_idle || { say "the nodes did not start"; exit 1; }
 "$@"

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# The jobs of slurm_test.sh, which calls it within the cluster, in a folder like the repository's root.
+# The jobs of slurm_test.sh, which runs this script within the cluster, in a folder like the repository's root.
 set -euo pipefail
 read -ra arguments <<<"${TEST_ARGUMENTS//$'\n'/ }"
 
@@ -10,8 +10,8 @@ fail() {
   grep -v -e 'fault slow' -e 'info: epoch' -- *.log
   exit 1
 }
-# submit JOB-NAME MS-A-STEP [options of sbatch] -> its id; slowed down, so that there is time to stop it. It may begin
-# with --resume never, and goes on nevertheless.
+# submit JOB-NAME MS-PER-STEP [options of sbatch] -> prints the job's id. The steps are slowed down, so that there is
+# time to stop the job. It is started with --resume never, and resumes nevertheless when it is requeued.
 submit() {
   local name=$1 slow_ms=$2; shift 2
   TRAFFIC_FAULT="train.step:0:*:slow:$slow_ms" sbatch --parsable --job-name="$name" --output="$name.log" \
@@ -23,10 +23,11 @@ within() {  # SECONDS WHAT COMMAND...
     if "$@"; then say "$what"; return; fi
     sleep 0.2
   done
-  fail "not in time: $what"
+  fail "did not happen in time: $what"
 }
 is() { grep -qE "(^| )$2=$3( |\$)" <<<"$(scontrol show job "$1")"; }  # JOB FIELD VALUE
-# is_training JOB RESTARTS STEP: whether it writes figures of that step or of a later one after so many restarts
+# is_training JOB RESTARTS STEP: whether the job has written metrics of this or a later step after this number of
+# restarts
 is_training() {
   is "$1" Restarts "$2" && is "$1" JobState RUNNING &&
     awk -F '[:,]' -v step="$3" '$2 >= step {found = 1} END {exit !found}' "runs/phase1/slurm-$1/metrics.jsonl" 2>/dev/null
@@ -38,7 +39,7 @@ same_as_whole() {
   local found expected
   found=$(hash_of "runs/phase1/slurm-$1") expected=$(hash_of runs/whole)
   if [ -z "$expected" ] || [ "$found" != "$expected" ]; then fail "job $1 ended with '$found', not '$expected'"; fi
-  say "job $1 ended with the parameters of the run that nobody stopped: $found"
+  say "job $1 ended with the parameters of the uninterrupted run: $found"
 }
 
 ./launch/mpirun.sh -np 2 ./traffic_train "${arguments[@]}" --set run.threads_per_rank=1 --run-dir runs/whole \
@@ -49,9 +50,9 @@ cut=$(submit cut 100)
 within 60 "job $cut trains" is_training "$cut" 0 20
 sbatch --partition=urgent --ntasks=5 --output=/dev/null --wrap 'sleep 1'
 within 40 "preempted, with notice: queued again" is "$cut" Restarts 1
-says cut.log "stopped with exit code 75" || fail "it did not save first"
+says cut.log "stopped with exit code 75" || fail "job $cut did not save before it ended"
 
-# SLURM looks every 30 s: the signal comes 15 to 45 s after the start of the job, which needs 48 s without start-up.
+# SLURM checks every 30 s: the signal comes 15 to 45 s after the start of the job, which needs 48 s plus start-up.
 timed=$(submit timed 300 --partition=urgent --time=1 --signal=B:USR1@15)
 within 60 "job $cut goes on" is_training "$cut" 1 60
 scontrol requeue "$cut"
@@ -62,23 +63,23 @@ scancel --batch --signal=USR1 "$cut"
 within 40 "stopped while it starts: queued again" is "$cut" Restarts 3
 
 within 60 "job $timed neared its time limit: queued again" is "$timed" Restarts '[1-9]'
-says timed.log "stopped with exit code 75" || fail "it did not save first"
+says timed.log "stopped with exit code 75" || fail "job $timed did not save before it ended"
 scontrol update JobId="$timed" TimeLimit=10
 
 stopped=$(submit stopped 100 --partition=urgent)
 within 60 "job $stopped trains" is_training "$stopped" 0 2
 scancel --batch --signal=TERM "$stopped"
 within 40 "asked to end, it saves and is not queued again" is "$stopped" ExitCode 75:0
-is "$stopped" JobState FAILED || fail "job $stopped is in another state than FAILED"
+is "$stopped" JobState FAILED || fail "job $stopped is not in the state FAILED"
 typo=$(sbatch --parsable --output=typo.log --cpus-per-task=1 --partition=urgent launch/slurm/train.sbatch \
   configs/phase1.toml --set train.epoch=3)
 within 40 "a configuration that is wrong ends the job" is "$typo" ExitCode 2:0
-says typo.log train.epochs || fail "it does not say what is wrong"
+says typo.log train.epochs || fail "the log of job $typo does not name the wrong key"
 
 within 90 "job $timed is done" is "$timed" JobState COMPLETED
-if says timed.log "DUE TO TIME LIMIT"; then fail "SLURM had to end job $timed"; fi
+if says timed.log "DUE TO TIME LIMIT"; then fail "SLURM ended job $timed at its time limit"; fi
 within 90 "job $cut is done" is "$cut" JobState COMPLETED
 says cut.log "going on from checkpoint" || fail "job $cut never resumed"
-wait "$whole" || fail "the run that nobody stops"
+wait "$whole" || fail "the uninterrupted run failed"
 same_as_whole "$timed"
 same_as_whole "$cut"

@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# A job of slurm_test.sh on two nodes with a slurmd each: it ends with the parameters of as many ranks on one.
+# A job of slurm_test.sh on two nodes with a slurmd each: its final parameters must equal those of two ranks on one
+# node.
 set -euo pipefail
 read -ra arguments <<<"${TEST_ARGUMENTS//$'\n'/ }"
 
@@ -12,9 +13,9 @@ fail() {
 hash_of() { sed -n 's/.*"parameters_xxh3": "\(.*\)".*/\1/p' "$1/summary.json"; }
 
 ./launch/mpirun.sh --host "$(hostname):2" -np 2 ./traffic_train "${arguments[@]}" --set run.threads_per_rank=1 \
-  --run-dir runs/whole &>whole.log || fail "the run on one node"
+  --run-dir runs/whole &>whole.log || fail "the run on one node failed"
 sbatch --wait --nodes=2 --ntasks-per-node=1 --cpus-per-task=1 --output=two.log launch/slurm/train.sbatch \
-  "${arguments[@]}" --run-dir runs/two || fail "the job on two nodes"
-grep -q "2 ranks on 2 nodes" two.log || fail "it did not run on two nodes"
-[ "$(hash_of runs/two)" = "$(hash_of runs/whole)" ] || fail "it ended with other parameters"
+  "${arguments[@]}" --run-dir runs/two || fail "the job on two nodes failed"
+grep -q "2 ranks on 2 nodes" two.log || fail "the job did not run on two nodes"
+[ "$(hash_of runs/two)" = "$(hash_of runs/whole)" ] || fail "the job on two nodes ended with other parameters"
 echo "two nodes under SLURM: the parameters of one node"

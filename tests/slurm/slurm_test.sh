@@ -1,13 +1,13 @@
 #!/usr/bin/env bash
-# launch/slurm/train.sbatch under a real SLURM (cluster.sh): a job that is preempted and queued again three times, and one
-# that meets its time limit, end by themselves with the parameters of a run that nobody stopped.
+# Tests launch/slurm/train.sbatch with a real SLURM (cluster.sh). One job is preempted and requeued three times, another
+# reaches its time limit; both must end by themselves with the parameters of an uninterrupted run.
 # Usage: slurm_test.sh PROGRAMS SLURM_PREFIX [JOBS]     (jobs.sh; nodes_jobs.sh within tests/nodes/nodes.sh)
 set -euo pipefail
 source_dir=$(realpath "$(dirname "$0")/../..")
 programs=$(realpath "$1") slurm=$(realpath "$2")
 folder=$(mktemp -d "${TMPDIR:-/tmp}/traffic_slurm.XXXXXX")
 trap 'rm -rf "$folder"' EXIT
-chmod 755 "$folder"  # munged wants its socket to be reachable
+chmod 755 "$folder"  # munged requires that its socket can be reached
 mkdir "$folder/root" "$folder/cluster"
 cd "$folder/root"  # looks like the repository after a build
 ln -s "$source_dir"/{launch,configs} "$programs/traffic_train" .
@@ -19,7 +19,7 @@ export TEST_ARGUMENTS="configs/phase1.toml --preset test --set data.files=[\"row
 code=0
 "$source_dir/tests/slurm/cluster.sh" "$slurm" "$folder/cluster" "$source_dir/tests/slurm/${3:-jobs.sh}" || code=$?
 cd /
-left_over() {  # pids of those that work in the folder or were started with its name
+left_over() {  # ids of the processes that work in the folder or were started with its name
   local process
   for process in /proc/[0-9]*; do
     if [[ $(readlink "$process/cwd") == "$folder"* || $(tr '\0' ' ' <"$process/cmdline") == *"$folder"* ]]; then
@@ -32,5 +32,5 @@ for ((i = 0; i < 25; ++i)); do
   [ -n "$left" ] || exit $code
   sleep 0.2
 done
-echo "error: processes are left: $left" >&2
+echo "error: processes are left behind: $left" >&2
 exit 1

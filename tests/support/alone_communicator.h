@@ -1,4 +1,4 @@
-/// A communicator for tests that are no MPI job.
+/// A communicator for tests that do not run as an MPI job.
 #pragma once
 
 #include <torch/types.h>
@@ -7,7 +7,7 @@
 
 namespace traffic::test {
 
-/// What a job of one rank does, on whichever rank it runs.
+/// Behaves like the communicator of a job with one rank.
 class AloneCommunicator final : public comm::Communicator {
  public:
   explicit AloneCommunicator(at::Device device = at::kCPU)

@@ -1,4 +1,4 @@
-/// A page as a reader sees it: opened in a browser without a screen.
+/// Opens a page in a headless browser, to check what a reader would see.
 #pragma once
 
 #include <gmock/gmock.h>
@@ -12,7 +12,7 @@
 
 namespace traffic::test {
 
-/// Says on the console what a reader would see at once.
+/// Script that logs layout problems and empty pictures of a page, and counts its pictures.
 inline constexpr const char* kLook =
     R"(<script>addEventListener('load', () => setTimeout(() => {
   for (const group of document.querySelectorAll('details')) group.open = true;
@@ -33,13 +33,13 @@ inline constexpr const char* kLook =
 </script>)";
 
 struct Glance {
-  std::string name;  ///< of the screenshot
+  std::string name;  ///< of the screenshot, without extension
   std::string size;  ///< "1280,700"
   bool dark = false;
 };
 
-/// What the browser says on its console, a line each; "N pictures" at the end. The screenshot
-/// stays in the build's folder, screenshots/NAME.png.
+/// Returns the browser's console messages, one per line, with "N pictures" at the end. Saves a
+/// screenshot as screenshots/NAME.png in the build folder.
 /// @param scratch a folder for the browser's own files
 inline std::string look_at(const std::filesystem::path& page, const Glance& glance,
                            const std::filesystem::path& scratch) {

@@ -24,7 +24,7 @@ struct Plan {
   int error = 0;
   int times = 0;
 };
-Plan plan;  // set while one thread runs
+Plan plan;  // set while only one thread runs
 std::atomic<int> calls{0};
 std::atomic<int> injected{0};
 
@@ -111,13 +111,13 @@ ssize_t write(int fd, const void* bytes, size_t size) {
 int fsync(int fd) { return is_hit("fsync", fd) ? fail() : real<int(int)>("fsync")(fd); }
 int close(int fd) {
   const bool hit = is_hit("close", fd);
-  const int rc = real<int(int)>("close")(fd);  // the descriptor is gone in any case
+  const int rc = real<int(int)>("close")(fd);  // close() releases the descriptor in any case
   return hit ? fail() : rc;
 }
 int rename(const char* from, const char* to) noexcept {
   return is_hit("rename", to) ? fail() : real<int(const char*, const char*)>("rename")(from, to);
 }
-/// "clock": the time of day jumps by a day at every look, there and back.
+/// "clock": the time of day jumps by a day, forward and back, at every reading.
 int clock_gettime(clockid_t clock, struct timespec* time) noexcept {
   static std::atomic<unsigned> looks{0};
   const int rc = real<int(clockid_t, struct timespec*)>("clock_gettime")(clock, time);

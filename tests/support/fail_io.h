@@ -1,18 +1,19 @@
-/// Calls of the C library that fail when a test wants them to: linked into a test program, or
-/// loaded into another by LD_PRELOAD and told by the environment.
+/// Makes calls of the C library fail on request. It is linked into a test program, or loaded into
+/// another program by LD_PRELOAD and configured by an environment variable.
 #pragma once
 
 extern "C" {
 
-/// From now on the k-th (from 1) and the following times - 1 calls of `call` whose path has `part`
-/// in it fail. The environment says the same as TRAFFIC_FAIL_IO="rename:/best.h5:1:28:2".
-/// @param call open, write, fsync, close, rename, link, mkdir or flock; of descriptors the path
-/// they lead to counts, of two paths the second. With clock, whatever the rest, the time of day
-/// jumps by a day at each look.
-/// @param error errno, or 0: write takes half of the bytes
+/// From now on the k-th call (counted from 1) and the following times - 1 calls of `call` fail if
+/// their path contains `part`. The environment variable has the same meaning:
+/// TRAFFIC_FAIL_IO="rename:/best.h5:1:28:2".
+/// @param call open, write, fsync, close, rename, link, mkdir or flock. For descriptors the path of
+///   the open file is compared, for two paths the second one. With "clock", whatever the other
+///   arguments, the time of day jumps by a day at each reading.
+/// @param error errno, or 0: write() writes half of the bytes
 void fail_io_arm(const char* call, const char* part, int k, int error, int times);
-/// All calls succeed again.
+/// Lets all calls succeed again.
 void fail_io_disarm();
-/// How many calls have failed since it was armed.
+/// Number of calls that have failed since fail_io_arm().
 int fail_io_injected();
 }

@@ -1,4 +1,4 @@
-/// Says which faults a test makes happen: one line each, for `ctest -L fault -V | grep injected`.
+/// Prints the faults that a test injects, one line each, for `ctest -L fault -V | grep injected`.
 #pragma once
 
 #include <cstdio>
@@ -12,14 +12,14 @@ inline void tell_injected(std::string_view what) {
   std::fflush(stdout);
 }
 
-/// @param command for the shell, whose environment may arm fault points
+/// @param command shell command; its environment variables may arm fault points
 inline void tell_injected_by(std::string_view command) {
   for (const std::string_view name : {"TRAFFIC_FAULT=", "TRAFFIC_FAIL_IO="}) {
     const auto at = command.find(name);
     if (at == std::string_view::npos) continue;
     std::string_view rest = command.substr(at + name.size());
     rest = rest.substr(0, rest.find(' '));
-    while (!rest.empty()) {  // a list
+    while (!rest.empty()) {  // a list separated by commas
       const auto end = rest.find(',');
       tell_injected(std::string(name) + std::string(rest.substr(0, end)));
       rest = end == std::string_view::npos ? std::string_view() : rest.substr(end + 1);

@@ -1,7 +1,7 @@
-// Linked into tests that make things fail (label fault): after each of them no process, shared
-// memory or temporary file may be left. Processes that lost their parent become children of the
-// test program, whatever they are, and temporary files go to a folder of its own: so nothing of
-// another test that runs meanwhile is taken for one of these.
+// Linked into fault tests (label fault): after each test no process, shared memory or temporary
+// file may be left behind. Orphaned processes become children of the test program, and temporary
+// files go to a folder of its own, so that those of other tests running at the same time are not
+// counted.
 #include <gtest/gtest.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
@@ -25,7 +25,8 @@ namespace {
 namespace fs = std::filesystem;
 using Names = std::set<std::string>;
 
-constexpr int kPatience_s = 20;  // what is about to end may do so, on a busy machine too
+constexpr int kPatience_s = 20;  // processes that are about to end may need this long on a busy
+                                 // machine
 constexpr const char* kSharedMemory = "/dev/shm";
 
 std::string read_file(const fs::path& path) {
@@ -55,13 +56,13 @@ std::vector<fs::path> processes() {
   return found;
 }
 
-/// Children of this process that run; those that have ended are reaped.
+/// Running children of this process; those that have ended are reaped.
 Names running_children() {
   Names running;
   for (const fs::path& process : processes()) {
     const std::string stat = read_file(process / "stat");
     const auto behind_name = stat.rfind(')');
-    if (behind_name == std::string::npos) continue;  // gone
+    if (behind_name == std::string::npos) continue;  // the process has ended
     std::istringstream fields(stat.substr(behind_name + 1));
     char state = 0;
     pid_t parent = 0;
@@ -77,7 +78,7 @@ Names running_children() {
   return running;
 }
 
-/// Of these files in /dev/shm those that no process has in its memory.
+/// The files in /dev/shm of this list that no process has mapped.
 Names unused(Names files) {
   for (const fs::path& process : processes()) {
     if (files.empty()) break;
@@ -93,7 +94,9 @@ class Leftovers : public ::testing::EmptyTestEventListener {
  public:
   Leftovers() {
     prctl(PR_SET_CHILD_SUBREAPER, 1);
-    std::string folder = (fs::temp_directory_path() / "t.XXXXXX").string();  // short: for sockets
+    std::string folder =
+        (fs::temp_directory_path() / "t.XXXXXX").string();  // short, because paths of
+                                                            // sockets are limited
     if (mkdtemp(folder.data()) == nullptr) std::abort();
     setenv("TMPDIR", folder.c_str(), 1);
     folder_ = folder;
@@ -105,7 +108,7 @@ class Leftovers : public ::testing::EmptyTestEventListener {
   }
 
   void OnTestEnd(const ::testing::TestInfo& /*info*/) override {
-    // The folder of an mpirun that was killed itself stays (docs/reliability.md).
+    // An mpirun that was itself killed leaves its folder behind (docs/reliability.md).
     for (const std::string& name : names_in(folder_)) {
       if (name.starts_with("ompi.")) fs::remove_all(folder_ / name);
     }
@@ -133,7 +136,7 @@ class Leftovers : public ::testing::EmptyTestEventListener {
   Names shared_;
 };
 
-// GoogleTest owns it.
+// GoogleTest takes ownership of the listener.
 const bool kIsListening = [] {
   ::testing::UnitTest::GetInstance()->listeners().Append(new Leftovers);
   return true;

@@ -1,4 +1,4 @@
-/// fork() and kill() for tests, which can not reach more than the one process that is meant.
+/// fork() and kill() for tests, made safe: they can only reach the intended process.
 #pragma once
 
 #include <signal.h>
@@ -9,7 +9,7 @@
 
 namespace traffic::test {
 
-/// fork() that never returns -1: a test that went on with it would signal every process there is.
+/// fork() that never returns -1: a test that passed -1 to kill() would signal every process.
 /// @throws std::system_error
 inline pid_t fork_child() {
   const pid_t pid = fork();
@@ -17,8 +17,8 @@ inline pid_t fork_child() {
   return pid;
 }
 
-/// kill() of one process: 0 would end this process group, the test runner's with it, and -1
-/// everything. @throws std::system_error
+/// kill() for one process. It rejects 0, which would signal this process group including the test
+/// runner, and -1, which would signal all processes. @throws std::system_error
 inline void send_signal(pid_t pid, int number) {
   if (pid <= 0) throw std::system_error(ESRCH, std::generic_category(), "kill");
   if (kill(pid, number) != 0) throw std::system_error(errno, std::generic_category(), "kill");

@@ -1,4 +1,4 @@
-/// Tests of programs that write run folders, each test in a folder of its own.
+/// Base of tests for programs that write run folders; each test has a folder of its own.
 #pragma once
 
 #include <gmock/gmock.h>
@@ -26,21 +26,21 @@ class RunFolderTest : public ::testing::Test {
     const auto* info = ::testing::UnitTest::GetInstance()->current_test_info();
     std::string name =
         std::string(info->test_suite_name()) + "_" + info->name() + "_" + std::to_string(getpid());
-    std::ranges::replace(name, '/', '_');  // of tests with parameters
+    std::ranges::replace(name, '/', '_');  // names of parameterised tests contain slashes
     dir_ = fs::temp_directory_path() / name;
     fs::remove_all(dir_);
     fs::create_directories(dir_);
   }
   void TearDown() override { fs::remove_all(dir_); }
 
-  /// A training of a shipped configuration: small, on the CPU, saved after every step.
+  /// A training with a shipped configuration: small, on the CPU, saved after every step.
   struct TrainingCommand {
     int ranks = 1;
     std::string config;               ///< "signals.toml"
-    std::string run;                  ///< its folder
-    std::string arguments = {};       ///< later ones win
-    std::string environment = "X=1";  ///< variables
-    std::string starter = {};         ///< of each rank's program
+    std::string run;                  ///< name of the run folder
+    std::string arguments = {};       ///< further arguments, which override earlier ones
+    std::string environment = "X=1";  ///< environment variables
+    std::string starter = {};         ///< command that starts each rank's program
   };
   [[nodiscard]] std::string command_of(const TrainingCommand& training) const {
     return "env " + training.environment + " " TRAFFIC_SOURCE_DIR "/launch/mpirun.sh -np " +
@@ -54,7 +54,7 @@ class RunFolderTest : public ::testing::Test {
     return TRAFFIC_BIN_DIR "/traffic_eval --jobs 2 " + arguments;
   }
 
-  /// Whether the run writes figures of this step in time.
+  /// Whether the run writes metrics of this step in time.
   [[nodiscard]] bool wait_for_step(const std::string& run, int step, int timeout_s = 30) const {
     const std::string wanted = "{\"step\":" + std::to_string(step) + ",";
     for (int i = 0; i < 10 * timeout_s; ++i) {
@@ -77,8 +77,8 @@ class RunFolderTest : public ::testing::Test {
     return json(run / "summary.json");
   }
 
-  /// A line a step, without what clocks, processes and the machine had to say: the same bits of two
-  /// runs that are to be one.
+  /// The metrics, one object per step, without those that depend on clocks, processes or the
+  /// machine. They are bit-identical for two equal runs.
   [[nodiscard]] std::vector<nlohmann::json> figures_of_learning(const std::string& run) const {
     constexpr std::array<std::string_view, 6> kOthers{"time", "wall",    "wait/",
                                                       "gpu/", "memory/", "rollout/restarts"};
@@ -96,7 +96,7 @@ class RunFolderTest : public ::testing::Test {
     }
     return all;
   }
-  /// Names of the parts beside checkpoints, which say what is in them.
+  /// Names of the parts beside checkpoints, which contain a hash of their content.
   [[nodiscard]] std::set<std::string> checkpoint_parts(const std::string& run) const {
     std::set<std::string> names;
     for (const auto& entry : fs::directory_iterator(dir_ / run / "checkpoints/parts")) {

@@ -1,4 +1,4 @@
-/// Runs a program as a user would and keeps what it said.
+/// Runs a program like a user and captures its output.
 #pragma once
 
 #include <unistd.h>
@@ -16,21 +16,21 @@ namespace traffic::test {
 
 struct Outcome {
   int exit_code = -1;
-  std::string output;  ///< standard output and error, as they came
+  std::string output;  ///< standard output and error, interleaved
 };
 
-/// @param command for the shell; it is ended by force after timeout_s, so that a hang fails the
-/// test and nothing more
+/// @param command for the shell; it is killed after timeout_s, so that a hang only fails the test
 inline Outcome run_program(const std::string& command, int timeout_s = 400) {
   tell_injected_by(command);
-  const std::string limit = std::to_string(timeout_s);  // named: GCC 12 warns of a temporary here
+  const std::string limit = std::to_string(timeout_s);  // a named variable: GCC 12 warns about a
+                                                        // temporary here
   const std::string bounded = "timeout -k 1 " + limit + " " + command + " 2>&1";
   const auto result = os::run_program("/bin/sh", {"-c", bounded});
   return {.exit_code = result.exit.code(), .output = result.out};
 }
 
-/// A program that runs meanwhile; silent. Its pid is that of the command itself if the command
-/// execs.
+/// A program that runs in the background, without output. Its pid is that of the command itself if
+/// the command uses exec.
 class BackgroundProgram {
  public:
   explicit BackgroundProgram(const std::string& command)
@@ -39,12 +39,12 @@ class BackgroundProgram {
     tell_injected_by(command);
   }
 
-  /// Only before wait(): there is nobody to send to after it.
+  /// Call it only before wait(): afterwards there is no process to signal.
   void send(int signal_number) const {
     tell_injected("signal " + std::to_string(signal_number) + " to the job");
     send_signal(child_.pid(), signal_number);
   }
-  /// Waits until it has a handler for the signal. @return false if it has none in time
+  /// Waits until the program has a handler for the signal. @return false if it has none in time
   [[nodiscard]] bool wait_until_handled(int signal_number, int timeout_s = 30) const {
     const std::uint64_t wanted = std::uint64_t{1} << (signal_number - 1);
     for (int i = 0; i < timeout_s * 20; ++i) {
@@ -59,7 +59,7 @@ class BackgroundProgram {
     }
     return false;
   }
-  /// @return its exit code; -1 if it did not end in time
+  /// @return the program's exit code; -1 if it did not end in time
   int wait(int timeout_s = 60) {
     for (int i = 0; i < timeout_s * 20; ++i) {
       if (const auto exit = child_.poll()) return exit->code();

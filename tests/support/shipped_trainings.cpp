@@ -1,4 +1,4 @@
-/// Tests that read configurations know the trainings that the program knows.
+/// Registers the trainings of the program, for tests that read configurations.
 #include "traffic/train/trainings.h"
 
 namespace traffic::test {

@@ -1,4 +1,4 @@
-/// Stands for NVIDIA's management library: one GPU, at 0000:3b:00.0.
+/// A substitute for NVIDIA's management library: one GPU, at 0000:3b:00.0.
 #include <cstring>
 
 namespace {

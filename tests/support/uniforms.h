@@ -1,4 +1,4 @@
-/// What `sample` of the distributions takes, drawn from a stream.
+/// Draws the uniforms that the distributions' `sample` functions take from a random stream.
 #pragma once
 
 #include <torch/types.h>

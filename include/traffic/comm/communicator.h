@@ -1,12 +1,13 @@
 /// Collective operations of all ranks, each with a deadline.
 ///
-/// All ranks call the same operations in the same order with tensors of the same type and size. A
-/// rank that does not is found out: the others get a CommError that names the operation, its number
-/// and the rank. After a CommError the communicator is broken and every call throws.
+/// All ranks call the same operations in the same order with tensors of the same type and size.
+/// When one rank deviates, the other ranks get a CommError that names the operation, its number and
+/// that rank. After a CommError the communicator is broken and every call throws.
 ///
-/// Tensors are contiguous. The order of reduction is fixed by rank, so results repeat to the bit
-/// and are equal on all ranks. CPU tensors are done when a call returns; CUDA tensors follow the
-/// current stream like any torch operation. One thread at a time.
+/// Tensors are contiguous. The order of reduction is fixed by rank, so results are bit-identical on
+/// all ranks and from run to run. An operation on CPU tensors is complete when the call returns; an
+/// operation on CUDA tensors is ordered on the current stream like any torch operation. Only one
+/// thread at a time may use a communicator.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -34,47 +35,46 @@ class Communicator {
   [[nodiscard]] int size() const { return topology_.size; }
   [[nodiscard]] const Topology& topology() const { return topology_; }
 
-  /// In place: tensor becomes the sum (maximum, minimum) over ranks.
+  /// Replaces the tensor by the sum (maximum, minimum) over all ranks.
   /// Types: float32, float64, float16, bfloat16 (both summed in float32), int32, int64.
-  /// @throws ShapeError for a tensor that is not contiguous or of another type
+  /// @throws ShapeError if the tensor is not contiguous or has another type
   void all_reduce(const at::Tensor& tensor, ReduceOp op = ReduceOp::kSum);
 
-  /// In place: tensor becomes the sum over ranks of scale * tensor, each rank with its own scale.
-  /// @return sum of squares of the result, not finite if one of its elements is not; equal on all
-  ///     ranks
+  /// Replaces the tensor by the sum over ranks of scale * tensor; each rank passes its own scale.
+  /// @return sum of squares of the result, the same on all ranks; not finite if an element is not
   double all_reduce_scaled(const at::Tensor& tensor, double scale);
 
-  /// In place: tensor becomes root's.
+  /// Replaces the tensor by the tensor of rank `root`.
   void broadcast(const at::Tensor& tensor, int root);
 
-  /// @return [size, ...]: row r is rank r's tensor
+  /// @return [size, ...]; row r is the tensor of rank r
   at::Tensor all_gather(const at::Tensor& tensor);
 
-  /// Returns when all ranks have called it.
+  /// Returns once all ranks have called it.
   virtual void barrier() = 0;
 
-  /// Zeroed memory from which all_reduce needs no copies (shared by the ranks of a node, or on the
-  /// device). Collective; the storage lives as long as the tensor.
+  /// Allocates zeroed memory that all_reduce works on without copies: shared by the ranks of a
+  /// node, or on the device. Collective; the storage lives as long as the tensor.
   /// @return [count] of type dtype
-  /// @throws ResourceError on all ranks if the node's memory does not suffice
+  /// @throws ResourceError on all ranks if the node does not have enough memory
   virtual at::Tensor shared_zeros(std::int64_t count, at::ScalarType dtype) = 0;
 
-  /// Where the tensors of this communicator live; CPU tensors are welcome on every communicator.
+  /// Device of this communicator's tensors. Every communicator accepts CPU tensors as well.
   [[nodiscard]] virtual at::Device device() const = 0;
-  /// The communicator of the same ranks whose tensors live on the CPU: this one, unless it is of
-  /// GPUs. Lives as long as this one.
+  /// The communicator of the same ranks for CPU tensors: this object, unless it works on GPUs. It
+  /// lives as long as this object.
   virtual Communicator& host() { return *this; }
-  /// Seconds that the host of this rank has waited for other ranks so far; for any thread.
+  /// Seconds that this rank's host has waited for other ranks so far. Any thread may call it.
   [[nodiscard]] virtual double waited_s() const { return 0.0; }
 
-  // Values of the host, for control: every rank gets the same result.
+  // Host values for control flow: every rank gets the same result.
 
   double all_reduce_scalar(double value, ReduceOp op = ReduceOp::kSum);
-  /// @throws CommError "<what> differs: ..." naming the ranks whose hash is not rank 0's
+  /// @throws CommError "<what> differs: ..." naming the ranks whose hash differs from rank 0's
   void all_agree(std::uint64_t hash, const std::string& what);
-  /// @return root's text
+  /// @return the text of rank `root`
   std::string broadcast_string(const std::string& text, int root);
-  /// @return one text a rank on root, nothing elsewhere
+  /// @return on root one text per rank, in rank order; empty on the other ranks
   std::vector<std::string> gather_strings(const std::string& text, int root);
 
  protected:
@@ -87,15 +87,15 @@ class Communicator {
   Topology topology_;
 };
 
-/// MPI and shared memory for device cpu, NCCL for cuda (CPU tensors then still go through MPI).
-/// Collective over the session.
-/// @throws ConfigError for cuda in a build without it, ResourceError with too few GPUs or where
-/// only
-///     some ranks have one, CommError naming the ranks that did not come within comm.init_timeout_s
+/// Uses MPI and shared memory for device cpu, and NCCL for cuda, where CPU tensors still go through
+/// MPI. Collective over the session.
+/// @throws ConfigError for cuda in a build without it; ResourceError if there are too few GPUs or
+///   only some ranks have one; CommError naming the ranks that did not arrive within
+///   comm.init_timeout_s
 std::unique_ptr<Communicator> make_communicator(const MpiSession& session, at::Device device,
                                                 const config::Comm& options);
 
-/// @throws CommError naming the ranks whose parameters are not rank 0's
+/// @throws CommError naming the ranks whose parameters differ from rank 0's
 void check_replicas_equal(Communicator& communicator, const at::Tensor& flat,
                           const std::string& what);
 

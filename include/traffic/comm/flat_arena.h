@@ -1,5 +1,5 @@
-/// Flat arenas: all parameters of a model, and all their gradients, as views of one tensor each. So
-/// one loop updates all parameters, and one all_reduce without copies reduces all gradients.
+/// Flat arenas: all parameters of a model, and all their gradients, are views of one tensor each.
+/// One loop then updates all parameters, and one all_reduce without copies reduces all gradients.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -15,7 +15,7 @@ namespace traffic::comm {
 
 using NamedTensors = std::vector<std::pair<std::string, at::Tensor>>;
 
-/// Where one parameter lies in the flat tensor.
+/// Position of one parameter in the flat tensor.
 struct ArenaEntry {
   std::string name;
   std::int64_t offset = 0;  ///< in elements; a multiple of 16, i.e. of 64 bytes
@@ -23,16 +23,16 @@ struct ArenaEntry {
   std::int64_t numel = 0;
 };
 
-/// A parameter's part of a flat tensor [P] that is laid out like the arena's.
+/// The part of a parameter in `flat` [P], a tensor with the same layout as the arena.
 at::Tensor view_of(const at::Tensor& flat, const ArenaEntry& entry);
 
-/// Owns the flat tensor; the parameters become views of it, with their values. Parameters keep
-/// their place until the module replaces them (module.to(...) does): build the arena afterwards.
-/// Gaps between parameters are zero and stay zero under any elementwise update of zeros.
+/// Owns the flat tensor. The parameters become views of it and keep their values. Build the arena
+/// after any call of module.to(...), which replaces the parameters. Gaps between parameters are
+/// zero and stay zero under any elementwise update that maps zero to zero.
 class ParameterArena {
  public:
-  /// @param parameters float32, on one device, each once
-  /// @throws ShapeError naming the parameter that does not fit
+  /// @param parameters float32, all on one device, each listed once
+  /// @throws ShapeError naming the parameter that does not meet this
   explicit ParameterArena(NamedTensors parameters);
 
   [[nodiscard]] const at::Tensor& flat() const { return flat_; }  ///< [P], gaps included
@@ -45,25 +45,26 @@ class ParameterArena {
   at::Tensor flat_;
 };
 
-/// Owns the gradients of an arena's parameters in the communicator's shared memory, same layout.
-/// Autograd adds to them in place; a parameter that gets no gradient keeps zeros.
+/// Owns the gradients of an arena's parameters in the communicator's shared memory, with the same
+/// layout. Autograd adds to them in place; the gradient of a parameter that backward does not reach
+/// stays zero.
 class GradientArena {
  public:
-  /// Collective. The parameters' gradients are these views from now on.
-  /// @throws ShapeError for a parameter that needs no gradient: leave frozen ones out of the arena
+  /// Collective. Replaces the parameters' gradients by views of this arena.
+  /// @throws ShapeError for a parameter that requires no gradient: leave frozen parameters out
   GradientArena(const ParameterArena& parameters, Communicator& communicator);
-  /// The parameters keep no view of memory that goes away.
+  /// Clears the parameters' gradients, so that no view refers to released memory.
   ~GradientArena();
   GradientArena(const GradientArena&) = delete;
   GradientArena& operator=(const GradientArena&) = delete;
 
   [[nodiscard]] const at::Tensor& flat() const { return flat_; }  ///< [P]
   [[nodiscard]] const NamedTensors& parameters() const { return parameters_; }
-  /// Where the gradient of each parameter lies.
+  /// Position of each parameter's gradient.
   [[nodiscard]] const std::vector<ArenaEntry>& entries() const { return entries_; }
   void zero();
-  /// @throws Error naming a parameter whose gradient was replaced (zero_grad(set_to_none) and
-  ///     create_graph do that), which would leave it unreduced
+  /// @throws Error naming a parameter whose gradient was replaced, which would leave it unreduced;
+  ///   zero_grad(set_to_none) and create_graph replace gradients
   void check_views() const;
 
  private:

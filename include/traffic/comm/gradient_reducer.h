@@ -1,4 +1,4 @@
-/// Averages the gradients of all ranks, after backward or while it goes on.
+/// Averages the gradients over all ranks, after the backward pass or overlapped with it.
 ///
 ///     const double factor = reducer.before_backward(num_samples);
 ///     (factor == 1.0 ? loss : loss * factor).backward();
@@ -22,64 +22,66 @@ namespace traffic::comm {
 
 enum class Compression : std::uint8_t { kNone, kFp16, kBf16 };
 
-/// @throws ConfigError for anything but none, fp16, bf16
+/// @throws ConfigError unless the name is none, fp16 or bf16
 Compression parse_compression(std::string_view name);
 
-/// What clipping to clip_norm multiplies a gradient of this norm with, <= 1.
+/// Factor, at most 1, that clips a gradient of norm grad_norm to clip_norm.
 double clip_factor(double grad_norm, double clip_norm);
 
 struct GradientReducerOptions {
   std::int64_t accumulation_steps = 1;
   Compression compression = Compression::kNone;
   double clip_norm = 0.0;       ///< 0: no clipping
-  double bucket_cap_mb = 25.0;  ///< of what is reduced at once while backward goes on
+  double bucket_cap_mb = 25.0;  ///< size of one overlapped reduction (bucket)
 };
 
-/// Equal on all ranks, so decisions taken from it are too.
+/// The result is equal on all ranks, so decisions based on it are equal, too.
 struct ReduceResult {
-  double grad_norm = 0.0;    ///< of the averaged gradient, before clipping
-  double clip_factor = 1.0;  ///< what clipping multiplies the gradient with, <= 1
-  bool finite = true;        ///< false: the gradient has a NaN or infinity, skip this update
+  double grad_norm = 0.0;    ///< norm of the averaged gradient, before clipping
+  double clip_factor = 1.0;  ///< factor that the caller applies to clip the gradient, <= 1
+  bool finite = true;        ///< false: the gradient contains NaN or infinity, skip this update
 };
 
 class BucketReduction;
 
-/// Keeps references to its communicator and arena; they must outlive it.
+/// Keeps references to the communicator and the gradient arena; both must outlive the reducer.
 class GradientReducer {
  public:
   /// Collective.
-  /// @param side where buckets of gradients are reduced as soon as they are ready, while backward
-  ///     goes on; null: all at once, after it. A rank alone never needs one. Between
-  ///     before_backward and after_backward of a last pass the communicator is in use.
+  /// @param side stream that reduces each bucket of gradients as soon as it is ready, during the
+  ///   backward pass; null: one reduction after the backward pass. A single rank never needs a
+  ///   stream. The reducer uses the communicator between before_backward and after_backward of the
+  ///   last backward pass of an update; no other code may use it then.
   GradientReducer(Communicator& communicator, GradientArena& gradients,
                   GradientReducerOptions options, std::unique_ptr<SideStream> side = nullptr);
   ~GradientReducer();
   GradientReducer(const GradientReducer&) = delete;
   GradientReducer& operator=(const GradientReducer&) = delete;
 
-  /// Names of parameters that backward gives no gradient from now on, so that no bucket waits for
-  /// them; the same on all ranks. @throws ShapeError for an unknown name
+  /// Declares parameters that backward will give no gradient from now on, so that no bucket waits
+  /// for them. All ranks must pass the same names. @throws ShapeError for an unknown name
   void declare_unused(const std::vector<std::string>& names);
 
-  /// To be called before every backward; collective with a side stream.
-  /// @param local_weight samples of this rank's batch; may be 0 on a rank that has none left
-  /// @param loss_scale what the loss is multiplied with; the same in all passes of an update
-  /// @return what the loss is to be multiplied with before backward: loss_scale, and where passes
-  ///     are accumulated this pass's weight in units of the first one's, for a gradient that has
-  ///     been added to others cannot be weighted any more
+  /// Call it before every backward. Collective if there is a side stream.
+  /// @param local_weight number of samples in this rank's batch; may be 0 on a rank that has none
+  ///   left
+  /// @param loss_scale factor of the loss; the same in all backward passes of an update
+  /// @return factor to multiply the loss with before backward. It is loss_scale; with gradient
+  ///   accumulation also the weight of this backward pass relative to the first one, because a
+  ///   gradient cannot be reweighted after it was added to others
   [[nodiscard]] double before_backward(double local_weight, double loss_scale = 1.0);
 
-  /// To be called after every backward, also after one that failed or was left out (then without
-  /// before_backward, if it did not come to that, which counts as a weight of 0); collective. On
-  /// the last of accumulation_steps the arena becomes sum(w * g) / sum(w) over all passes of all
-  /// ranks, where g is the gradient of a pass without its factor (the loss is a mean over the
-  /// samples) and w its weight: the gradient of the joined batch. Clipping is left to the caller:
-  /// to the optimiser's gradient scale.
-  /// @return nothing on inner steps, where no rank communicates
+  /// Call it after every backward, also after one that failed or was skipped. A skipped one may
+  /// also have had no before_backward; it then counts with weight 0. Collective. On the last of
+  /// accumulation_steps the arena becomes sum(w * g) / sum(w) over all backward passes of all
+  /// ranks: the gradient of the joined batch. Here g is the gradient of one backward pass without
+  /// its factor (the loss is a mean over samples) and w its weight. The caller clips, through the
+  /// optimiser's gradient scale.
+  /// @return nothing on the earlier accumulation steps, where no rank communicates
   std::optional<ReduceResult> after_backward();
 
-  /// Both at once, for gradients that are there already, multiplied with the loss scale; without
-  /// accumulation.
+  /// Replaces the pair of calls for gradients that exist already and contain the factor loss_scale.
+  /// Not available with accumulation.
   std::optional<ReduceResult> reduce(double local_weight = 1.0, double loss_scale = 1.0);
 
  private:
@@ -94,10 +96,10 @@ class GradientReducer {
   at::Tensor compressed_;  ///< [P] in the half type; undefined without compression
   std::int64_t num_backwards_ = 0;
   bool announced_ = false;    ///< before_backward was called for this pass
-  double weight_ = 0.0;       ///< of the passes of this update
-  double unit_weight_ = 0.0;  ///< the first of them that is not 0; weights are in units of it
+  double weight_ = 0.0;       ///< summed over the backward passes of this update
+  double unit_weight_ = 0.0;  ///< the first weight that is not 0; other weights are relative to it
   double loss_scale_ = 1.0;
-  std::unique_ptr<BucketReduction> buckets_;  ///< null: all at once
+  std::unique_ptr<BucketReduction> buckets_;  ///< null: one reduction after the backward pass
 };
 
 }  // namespace traffic::comm

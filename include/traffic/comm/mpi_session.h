@@ -1,8 +1,9 @@
-/// MPI for the life of a program: who this rank is, and how a job ends when one rank fails.
+/// The MPI session of a program: which rank this process is, and how a job ends when one rank
+/// fails.
 ///
-/// One session a process, made first in main (run_mpi_program does it) and destroyed last, in the
-/// thread that makes all MPI calls (MPI_THREAD_SERIALIZED is asked for). It also works without
-/// mpirun, as the only rank.
+/// Each process has one session. run_mpi_program creates it first in main and destroys it last, in
+/// the thread that makes all MPI calls (MPI_THREAD_SERIALIZED). Without mpirun the process is the
+/// only rank.
 #pragma once
 
 #include <functional>
@@ -16,12 +17,13 @@ namespace traffic::comm {
 
 class MpiSession {
  public:
-  /// Starts MPI and waits up to a minute for all ranks to say that they are there.
-  /// @throws ConfigError under mpirun --enable-recovery: a dead rank would leave the others waiting
-  /// @throws CommError if MPI does not start or a rank does not come
+  /// Starts MPI and waits up to a minute for all ranks to report.
+  /// @throws ConfigError under mpirun --enable-recovery, where the other ranks would wait for a
+  ///   dead one
+  /// @throws CommError if MPI does not start or a rank does not report
   MpiSession(int* argc, char*** argv);
-  /// Ends MPI together with all ranks. While an exception unwinds the stack the others cannot be
-  /// expected to come: then the job is aborted.
+  /// Finalises MPI together with all ranks. If an exception is unwinding the stack, the other ranks
+  /// may never arrive, so the job is aborted instead.
   ~MpiSession();
   MpiSession(const MpiSession&) = delete;
   MpiSession& operator=(const MpiSession&) = delete;
@@ -33,21 +35,21 @@ class MpiSession {
   [[nodiscard]] int local_size() const { return topology_.local_size(); }
   [[nodiscard]] int num_nodes() const { return topology_.num_nodes(); }
 
-  /// The session's own communicator of all ranks (errors are returned, not fatal) for
-  /// MPI_Comm_f2c: this header stays free of mpi.h.
+  /// The session's communicator of all ranks as a Fortran handle for MPI_Comm_f2c, so that this
+  /// header needs no mpi.h. Errors on it are returned, not fatal.
   [[nodiscard]] int fortran_comm() const;
 
-  /// Waits until all ranks are here.
-  /// @throws CommError naming the ranks that did not come in time
+  /// Waits until all ranks have called it.
+  /// @throws CommError naming the ranks that did not arrive in time
   void rendezvous(const std::string& what, double timeout_s) const;
 
-  /// Ends the whole job: one line on stderr that names this rank, then MPI_Abort; mpirun returns
-  /// the code. If another rank of this node failed before, its line and code stand and this rank
-  /// only waits for its end, so that the first failure is the one that is read.
+  /// Ends the whole job: prints one line on stderr that names this rank, then calls MPI_Abort;
+  /// mpirun returns the code. If another rank of this node has failed before, this rank prints
+  /// nothing and waits for the job to end, so that the user reads the first failure.
   [[noreturn]] void abort_job(ExitCode code, const std::string& message) const noexcept;
 
-  /// As abort_job, but touches neither MPI nor any destructor, for any thread and for libraries
-  /// that hang in their own clean-up: mpirun ends the other ranks within about a second.
+  /// Like abort_job, but uses neither MPI nor destructors. Any thread may call it, also while a
+  /// library hangs in its own clean-up; mpirun ends the other ranks within about a second.
   [[noreturn]] void exit_now(ExitCode code, const std::string& message) const noexcept;
 
  private:
@@ -58,8 +60,8 @@ class MpiSession {
   Topology topology_;
 };
 
-/// Runs body under a session and turns what it throws into one line on stderr and the exit code of
-/// the whole job (an Error's own code, 8 for lack of memory, 1 for anything else).
+/// Runs body under a session. An exception becomes one line on stderr and the exit code of the
+/// whole job: an Error's own code, 8 for lack of memory, 1 for anything else.
 /// @return the program's exit code
 int run_mpi_program(int argc, char** argv, const std::function<int(MpiSession&)>& body);
 

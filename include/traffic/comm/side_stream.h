@@ -1,4 +1,4 @@
-/// Work that runs beside the caller's: on a CUDA stream, or in a thread for CPU tensors.
+/// Work that overlaps with the caller's: on a CUDA stream, or in a thread for CPU tensors.
 #pragma once
 
 #include <c10/core/Device.h>
@@ -8,7 +8,7 @@
 
 namespace traffic::comm {
 
-/// Work runs in the order in which it was submitted. One thread at a time may use a stream.
+/// Runs work in the order of submission. Only one thread at a time may use a stream.
 class SideStream {
  public:
   SideStream() = default;
@@ -16,16 +16,15 @@ class SideStream {
   SideStream(const SideStream&) = delete;
   SideStream& operator=(const SideStream&) = delete;
 
-  /// The work sees everything that the caller has asked for so far; the caller goes on at once.
-  /// What the work uses must live until join().
+  /// Returns at once. The work sees the results of all operations that the caller has issued so
+  /// far. Everything that the work refers to must live until join().
   virtual void submit(std::function<void()> work) = 0;
-  /// Everything that the caller asks for from here on sees the results of all work.
-  /// @throws what the first failing work threw; work behind it has not run
+  /// Orders the caller's later operations behind all submitted work.
+  /// @throws the exception of the first work that failed; later work was not run
   virtual void join() = 0;
 };
 
-/// A CUDA stream of the device, or a thread for the CPU.
-/// @throws ConfigError for a GPU in a program built without CUDA
+/// Makes a CUDA stream on a GPU, or a thread for the CPU.
 std::unique_ptr<SideStream> make_side_stream(at::Device device);
 
 }  // namespace traffic::comm

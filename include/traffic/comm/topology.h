@@ -1,4 +1,4 @@
-/// Which ranks share a machine.
+/// Which ranks share a node.
 #pragma once
 
 #include <cstddef>
@@ -6,7 +6,7 @@
 
 namespace traffic::comm {
 
-/// Which rank runs on which node. Nodes are numbered in the order of their lowest rank.
+/// The node of every rank. Nodes are numbered in the order of their lowest rank.
 struct Topology {
   int rank = 0;
   int size = 1;
@@ -21,7 +21,7 @@ struct Topology {
   [[nodiscard]] bool is_leader() const { return local_ranks.front() == rank; }
 };
 
-/// @throws CommError if the numbers do not describe nodes
+/// @throws CommError if node_of_rank does not describe nodes
 Topology make_topology(int rank, std::vector<int> node_of_rank);
 
 }  // namespace traffic::comm

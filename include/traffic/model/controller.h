@@ -1,4 +1,5 @@
-/// The controller: which candidates to pick, what to ask of them, and what a situation is worth.
+/// The controller network: which candidates to pick, what to command them, and the value of a
+/// state.
 #pragma once
 
 #include <torch/nn/module.h>
@@ -12,18 +13,19 @@
 
 namespace traffic::model {
 
-/// Where nothing is advised, something else is done this much less often: many are asked there, and
-/// again in every period until they do it.
+/// If the advice for a candidate is to command nothing, this factor reduces the probability of a
+/// command. Such candidates are many, and each gets another chance in every period until it is
+/// commanded.
 inline constexpr double kUnadvised = 0.2;
 
-/// Widths of what the controller reads.
+/// Widths of the controller's inputs.
 struct ControllerInputs {
   std::int64_t own = 0;     ///< columns of a candidate
   std::int64_t shared = 0;  ///< columns of its state
-  std::int64_t impact = 0;  ///< last columns of `own`, from which the impact is predicted; 0: none
-  std::int64_t advice = 0;  ///< columns of `own` before those: 1 in that of the advised command, if
-                            ///< as many as there are commands; 0: nothing is advised
-  std::int64_t conflict = 0;  ///< columns of a conflict, for the value
+  std::int64_t impact = 0;  ///< last columns of `own`, which predict the impact; 0: none
+  std::int64_t advice = 0;  ///< columns of `own` before `impact`, a 1 marks the advised command if
+                            ///< there is one column per command; 0: no advice
+  std::int64_t conflict = 0;  ///< columns of a conflict, the input of the value
 };
 
 /// M candidates in S states.
@@ -37,27 +39,28 @@ struct ControllerOutput {
   torch::Tensor longitudinal;  ///< [M, commands] logits, or [M, 1] mean of the raw sample
   torch::Tensor log_std;       ///< [1] of the raw sample; undefined with categorical commands
   torch::Tensor lane;          ///< [M, 3] logits of right, keep, left; undefined: no lane changes
-  torch::Tensor score;         ///< [M] influence score, by which candidates are picked
+  torch::Tensor score;         ///< [M] influence score, which ranks the candidates
 };
 
-/// A perceptron for each candidate, with one head for the commands, one for lane changes and one
-/// for the score; one of its own for the value of a conflict.
+/// A perceptron that is applied to each candidate, with heads for the commands, the lane changes
+/// and the score; and a separate perceptron for the value of a conflict.
 ///
-/// score = importance_weight * importance + impact_weight * predicted impact. Importance is the
-/// log-odds of being commanded (so that those are picked who are to be asked for something) plus
-/// what a head adds; the impact is a linear function of the world model's latents.
+/// score = importance_weight * importance + impact_weight * predicted impact. The importance is the
+/// log-odds of being commanded plus the output of a head, so that candidates with a command to
+/// carry out are picked first. The impact is a linear function of the world model's latents.
 class ControllerImpl : public torch::nn::Module {
  public:
   ControllerImpl(const config::Vehicles& vehicles, const ControllerInputs& inputs);
 
-  /// First parameters, from the seed alone. The heads start small, so that an untrained controller
-  /// commands with vehicles.first_command_probability whatever it sees, or does what is advised
-  /// with vehicles.advice_probability. Not part of the constructor, which has no owner yet.
+  /// Sets the initial parameters, which depend on the seed alone. The heads start small, so that an
+  /// untrained controller gives commands with probability vehicles.first_command_probability
+  /// whatever its input, or follows advice with probability vehicles.advice_probability. This is
+  /// not part of the constructor, because a module under construction has no owner yet.
   void reset(std::uint64_t seed);
 
   ControllerOutput forward(const CandidateBatch& candidates);
 
-  /// Columns of candidates' own numbers: 1 in that of the command that is advised.
+  /// The columns of the candidates' own features that mark the advised command with a 1.
   /// @param own [M, own]
   /// @return [M, advice]
   [[nodiscard]] torch::Tensor advised(const torch::Tensor& own) const {
@@ -69,9 +72,9 @@ class ControllerImpl : public torch::nn::Module {
   torch::Tensor value(const torch::Tensor& conflicts);
 
  private:
-  /// @param x [M, width] of the trunk
+  /// @param x [M, width], output of the trunk
   /// @param latents [M, impact]; undefined: none
-  /// @param advised [M, advice]; undefined: nothing is
+  /// @param advised [M, advice]; undefined: there is no advice
   ControllerOutput commands_and_score(const torch::Tensor& x, const torch::Tensor& latents,
                                       const torch::Tensor& advised);
   ControllerOutput mean_and_score(const torch::Tensor& x, const torch::Tensor& latents);
@@ -86,7 +89,7 @@ class ControllerImpl : public torch::nn::Module {
   torch::nn::Linear shared_{nullptr};
   std::vector<torch::nn::Linear> hidden_;
   torch::nn::Linear longitudinal_{nullptr};
-  torch::nn::Linear advice_{nullptr};  ///< to the logits of the commands
+  torch::nn::Linear advice_{nullptr};  ///< from the advice to the logits of the commands
   torch::Tensor log_std_;
   torch::nn::Linear lane_{nullptr};
   torch::nn::Linear importance_{nullptr};

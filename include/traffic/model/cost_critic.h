@@ -1,4 +1,4 @@
-/// What a situation will cost: the learned part of the safety shield.
+/// The cost critic: predicts the future cost of a state; the learned part of the safety shield.
 #pragma once
 
 #include <torch/nn/module.h>
@@ -12,14 +12,14 @@
 
 namespace traffic::model {
 
-/// A perceptron over the pooled state of a conflict.
+/// A perceptron over the pooled features of a conflict.
 class CostCriticImpl : public torch::nn::Module {
  public:
   /// @param inputs columns of a conflict
   CostCriticImpl(const config::Lagrange& sizes, std::int64_t inputs);
 
-  /// First parameters, from the seed alone; the last layer starts small. Not part of the
-  /// constructor, which has no owner yet.
+  /// Sets the initial parameters, which depend on the seed alone; the last layer starts small. This
+  /// is not part of the constructor, because a module under construction has no owner yet.
   void reset(std::uint64_t seed);
 
   /// @param conflicts [N, inputs]

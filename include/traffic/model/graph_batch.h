@@ -1,4 +1,5 @@
-/// The graphs that an encoder reads, packed: nodes of all graphs in a row, edges by destination.
+/// The packed input graphs of an encoder: the nodes of all graphs in sequence, edges sorted by
+/// destination.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -7,21 +8,19 @@
 
 namespace traffic::model {
 
-/// N nodes, E edges, F features. Any number of graphs may be packed; nothing but the edges joins
-/// nodes.
+/// N nodes, E edges, F features. Any number of graphs may be packed; only edges connect nodes.
 struct GraphBatch {
   at::Tensor node_features;  ///< [N, F] float32, normalised
   at::Tensor edge_ptr;  ///< [N + 1] int32: in-edges of node i are edge_ptr[i] .. edge_ptr[i + 1]
-  at::Tensor edge_src;  ///< [E] int32: node at the tail
+  at::Tensor edge_src;  ///< [E] int32: source node of the edge
   at::Tensor edge_features;  ///< [E, 4] float32, normalised
 
   [[nodiscard]] std::int64_t num_nodes() const { return node_features.size(0); }
   [[nodiscard]] std::int64_t num_edges() const { return edge_src.size(0); }
 };
 
-/// @throws ShapeError for shapes, types or devices that do not fit each other, and on the CPU for
-/// an edge_ptr that
-///     does not rise from 0 to E or a source that is no node
+/// @throws ShapeError if shapes, types or devices do not match; on the CPU also if edge_ptr does
+///   not increase from 0 to E or an edge_src is not a node
 void check_graph(const GraphBatch& graph);
 
 }  // namespace traffic::model

@@ -1,4 +1,4 @@
-/// Initial weights that depend on the seed and the parameters' names alone.
+/// Initial weights that depend only on the seed and the names of the parameters.
 #pragma once
 
 #include <torch/nn/module.h>
@@ -7,10 +7,10 @@
 
 namespace traffic::model {
 
-/// Fills every parameter of a module: uniform in +-1/sqrt(fan_in) for linear layers,
-/// +-1/sqrt(hidden) for LSTMs (as PyTorch does), LayerNorms the identity. Each parameter has a
-/// random sequence of its own, derived from the seed and its name, so neither threads nor other
-/// parameters matter.
+/// Fills every parameter of a module: uniform in +-1/sqrt(fan_in) for linear layers and in
+/// +-1/sqrt(hidden) for LSTMs (as PyTorch does); LayerNorms become the identity. Each parameter has
+/// its own random sequence, derived from the seed and its name, so neither the number of threads
+/// nor other parameters affect it.
 void initialise(torch::nn::Module& module, std::uint64_t seed);
 
 }  // namespace traffic::model

@@ -1,4 +1,4 @@
-/// An LSTM over the encodings of vehicles that come and go.
+/// An LSTM over the encodings of vehicles that appear and disappear.
 #pragma once
 
 #include <torch/nn/module.h>
@@ -24,31 +24,31 @@ struct LstmOptions {
 
 struct PackedLstm;
 
-/// The recurrence of torch::nn::LSTM with the same parameter names and layout. A vehicle that is
-/// not present has zero state: it starts from zero in the frame in which it appears.
+/// The same recurrence as torch::nn::LSTM, with the same parameter names and layout. The state of
+/// an absent vehicle is zero, so a vehicle starts from zero in the frame in which it appears.
 ///
-/// On the CPU with sizes that are multiples of 16 both passes are fused: products and gates of a
-/// block of vehicles stay in the cache, and all time steps share one product for each weight's
-/// gradient. Elsewhere ATen operations.
+/// On the CPU, forward and backward are fused if the sizes are multiples of 16: products and gates
+/// of a block of vehicles stay in the cache, and all time steps share one product for the gradient
+/// of each weight. Otherwise ATen operations are used.
 class LstmImpl : public torch::nn::Module {
  public:
   explicit LstmImpl(const LstmOptions& options);
 
-  /// Output of the last layer at the last time step, from a zero state; differentiable in x and the
-  /// parameters.
+  /// Output of the last layer at the last time step, starting from a zero state. Differentiable
+  /// with respect to x and the parameters.
   /// @param x [T, S, input_size], T > 0
-  /// @param present [T, S] bool; undefined: all are
+  /// @param present [T, S] bool; undefined: all vehicles are present
   /// @return [S, hidden_size]
   torch::Tensor forward(const torch::Tensor& x, const torch::Tensor& present = {});
 
-  /// One time step without gradients; `state` becomes the state behind it.
+  /// One time step without gradients; replaces `state` by the state after it.
   /// @param x [S, input_size]
   /// @return [S, hidden_size]
   torch::Tensor step(const torch::Tensor& x, LstmState& state);
 
   [[nodiscard]] LstmState zero_state(std::int64_t vehicles) const;
 
-  /// As GraphEncoderImpl's.
+  /// Same contracts as in GraphEncoderImpl.
   void set_compute_type(torch::ScalarType type);
   void set_checkpointing(bool on) { checkpointing_ = on; }
   void pack_for_inference();

@@ -1,16 +1,16 @@
-/// Memory that the model keeps between steps.
+/// Control of the memory that the model keeps between steps.
 #pragma once
 
 #include <cstdint>
 
 namespace traffic::model {
 
-/// Activations of the CPU path come from a pool, so that a step touches the pages of the step
-/// before. From this call on all other tensors on the CPU do, too: what malloc takes to align, to
-/// split and to join their blocks is a tenth of what deciding for a few vehicles costs.
+/// Lets all CPU tensors use the pool that otherwise serves only activations of the CPU path. With
+/// the pool a step reuses the pages of the previous step. When the controller decides for a few
+/// vehicles, malloc's work on tensor blocks takes a tenth of the time; the pool avoids it.
 void pool_all_tensors();
 
-/// Gives back to the system what no tensor uses at present. @return bytes given back
+/// Returns memory that no tensor uses to the system. @return bytes returned
 std::int64_t release_cached_memory();
 
 }  // namespace traffic::model

@@ -1,4 +1,4 @@
-/// Layers max(0, x W^T + b) with a linear one at the end: the networks of off-policy learners.
+/// A perceptron with ReLU layers and a linear output: the network of off-policy learners.
 #pragma once
 
 #include <torch/nn/module.h>
@@ -16,18 +16,19 @@ struct MlpShape {
   std::int64_t outputs = 1;
 };
 
-/// In float32 on the CPU one node of the autograd graph over the kernels for small matrices; a
-/// row's output does not depend on the rows beside it. Elsewhere ATen operations.
+/// In float32 on the CPU the network is one node of the autograd graph and uses the kernels for
+/// small matrices; the output of a row does not depend on the other rows. Otherwise ATen operations
+/// are used.
 class MlpImpl : public torch::nn::Module {
  public:
   explicit MlpImpl(const MlpShape& shape);
 
   [[nodiscard]] const MlpShape& shape() const { return shape_; }
-  /// Differentiable in parameters and x.
+  /// Differentiable with respect to the parameters and x.
   /// @param x [B, inputs] contiguous
   /// @return [B, outputs]
   torch::Tensor forward(const torch::Tensor& x) { return run(x, /*trains=*/true); }
-  /// Differentiable in x only: what a gradient passes through on its way to another network.
+  /// Differentiable with respect to x only, for gradients that pass through to another network.
   torch::Tensor forward_frozen(const torch::Tensor& x) { return run(x, /*trains=*/false); }
 
  private:

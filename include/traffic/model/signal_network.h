@@ -1,5 +1,5 @@
-/// The network of traffic lights: from what is seen of each green to how good it is. One for all
-/// lights, whatever their number of greens.
+/// The network of the traffic lights: scores the greens (green phases) of a light from their
+/// features. All lights share one network, whatever their number of greens.
 #pragma once
 
 #include <torch/nn/module.h>
@@ -14,19 +14,20 @@
 namespace traffic::model {
 
 struct SignalNetworkShape {
-  std::int64_t features = 1;  ///< of a green
+  std::int64_t features = 1;  ///< number of features of a green
   std::int64_t hidden_dim = 48;
-  std::int64_t encoder_layers = 0;  ///< over the graph of all lights; 0: none
-  std::int64_t node_features = 1;   ///< of a light in that graph
+  std::int64_t encoder_layers = 0;  ///< layers over the graph of all lights; 0: no encoder
+  std::int64_t node_features = 1;   ///< number of features of a light in that graph
 };
 
-/// The greens of B lights, one light's after the other's; R greens, F features.
+/// The greens of B lights, light by light; R greens, F features.
 struct SignalInput {
   torch::Tensor rows;       ///< [R, F] float32
-  torch::Tensor light;      ///< [R] int64, ascending: to which of the B lights each belongs
-  torch::Tensor present;    ///< [B] int64: the row of the green that is shown
-  GraphBatch graph = {};    ///< of an encoder: all lights, also those that are not among the B
-  torch::Tensor node = {};  ///< [B] int64: which of its nodes each light is
+  torch::Tensor light;      ///< [R] int64, ascending: index (0 .. B - 1) of the light that a green
+                            ///< belongs to
+  torch::Tensor present;    ///< [B] int64: row of the green that the light currently shows
+  GraphBatch graph = {};    ///< input of the encoder: all lights, also those not among the B
+  torch::Tensor node = {};  ///< [B] int64: node of each light in the graph
 };
 
 struct SignalOutput {
@@ -34,25 +35,27 @@ struct SignalOutput {
   torch::Tensor values;  ///< [B]
 };
 
-/// Two tanh layers on each green; its logit is seen beside the mean over the light's greens and the
-/// present one; the value is that of their mean and maximum. What a light gets does not depend on
-/// the order of its greens, nor on the lights beside it.
+/// Applies two tanh layers to each green. The logit of a green reads its own hidden features, their
+/// mean over the light's greens and those of the current green. The value of a light reads the mean
+/// and the maximum over its greens. The output for a light does not depend on the order of its
+/// greens or on the other lights.
 ///
-/// With an encoder the first layer of each green sees beside its features what attention over the
-/// graph of all lights makes of its light, through a product that begins at zero: such a network
-/// begins as the one without.
+/// With an encoder the first layer also reads an encoding of the light from attention over the
+/// graph of all lights. The weights of this input start at zero, so the network starts as one
+/// without an encoder.
 ///
-/// A rule, linear in the features, is added to the logits and learned on with the rest: where the
-/// network begins, and what it falls back on where it has learned nothing.
+/// A rule, a linear function of the features, is added to the logits and trained with the rest. The
+/// network starts from it and falls back on it where it has learned nothing.
 class SignalNetworkImpl : public torch::nn::Module {
  public:
   explicit SignalNetworkImpl(const SignalNetworkShape& shape);
 
   SignalOutput forward(const SignalInput& in);
-  /// Initial weights, from the seed; the logits begin almost at those of the rule alone.
-  /// @param rule [F]
+  /// Sets the initial weights from the seed; the initial logits are almost exactly those of the
+  /// rule.
+  /// @param rule [F] weights of the rule
   void reset(std::uint64_t seed, const torch::Tensor& rule);
-  /// For weights that do not change any more.
+  /// Prepares weights that no longer change for faster inference.
   void pack_for_inference();
 
  private:
@@ -63,8 +66,8 @@ class SignalNetworkImpl : public torch::nn::Module {
   torch::nn::Linear rule_;
   torch::nn::Linear state_;
   torch::nn::Linear value_;
-  GraphEncoder encoder_{nullptr};      ///< null: none
-  torch::nn::Linear around_{nullptr};  ///< from an encoding to the first layer
+  GraphEncoder encoder_{nullptr};      ///< null: no encoder
+  torch::nn::Linear around_{nullptr};  ///< from a light's encoding to the first layer
 };
 TORCH_MODULE(SignalNetwork);
 

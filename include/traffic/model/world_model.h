@@ -1,4 +1,4 @@
-/// The world model: what each vehicle will do, from its encodings over time.
+/// The world model: predicts the motion of each vehicle from its encodings over time.
 #pragma once
 
 #include <torch/nn/module.h>
@@ -18,7 +18,7 @@ namespace traffic::model {
 
 struct DenseParameters;
 
-/// Motion is in residuals (targets.h): displacement, speed, acceleration, lane.
+/// Motion is given as residuals (targets.h): displacement, speed, acceleration, lane.
 struct WorldModelOutput {
   torch::Tensor next;            ///< [S, 4] the next frame
   torch::Tensor future;          ///< [S, H, 4] the frames of the horizon
@@ -27,20 +27,20 @@ struct WorldModelOutput {
   torch::Tensor z_risk;          ///< [S, latent_dim]
 };
 
-/// An LSTM over each vehicle's encodings; heads on its last output. The latents are bottlenecks, so
-/// that they carry what the controller needs: the future is read from z_flow alone, the conflict
-/// from z_risk alone.
+/// An LSTM over each vehicle's encodings, with heads on its last output. The latents are
+/// bottlenecks that hold the information that the controller needs: the future is predicted from
+/// z_flow alone, the conflict from z_risk alone.
 class WorldModelImpl : public torch::nn::Module {
  public:
   WorldModelImpl(const config::Model& model, std::int64_t horizon_frames);
 
-  /// @param encodings [T, S, hidden_dim]; @param present [T, S] bool, undefined: all are (see
-  /// LstmImpl)
+  /// @param encodings [T, S, hidden_dim]
+  /// @param present [T, S] bool; undefined: all vehicles are present (see LstmImpl)
   WorldModelOutput forward(const torch::Tensor& encodings, const torch::Tensor& present = {});
 
-  /// One frame for inference: carries the recurrent state of S vehicles on, without gradients.
+  /// One frame of inference without gradients; advances the recurrent state of S vehicles.
   /// @param encodings [S, hidden_dim]
-  /// @return [S, lstm_hidden]: what latents() reads
+  /// @return [S, lstm_hidden], the input of latents()
   torch::Tensor step(const torch::Tensor& encodings, LstmState& state);
   /// @param hidden [S, lstm_hidden]
   /// @return [S, 2 * latent_dim]: z_flow, then z_risk
@@ -49,10 +49,10 @@ class WorldModelImpl : public torch::nn::Module {
     return lstm_->zero_state(vehicles);
   }
 
-  /// Names of the parameters that world_model_loss gives no gradient to in a stage (1 or 2).
+  /// Names of the parameters that get no gradient from world_model_loss in a stage (1 or 2).
   [[nodiscard]] std::vector<std::string> parameters_without_gradient(std::int64_t stage) const;
 
-  /// As GraphEncoderImpl's; they concern the LSTM, the heads are always computed in float32.
+  /// Same contracts as in GraphEncoderImpl. They apply to the LSTM; the heads always use float32.
   void set_compute_type(torch::ScalarType type) { lstm_->set_compute_type(type); }
   void set_checkpointing(bool on) { lstm_->set_checkpointing(on); }
   void pack_for_inference();
@@ -64,7 +64,8 @@ class WorldModelImpl : public torch::nn::Module {
   WorldModelOutput heads(const torch::Tensor& h);
 
   std::int64_t horizon_frames_;
-  std::shared_ptr<const DenseParameters> packed_latents_;  ///< of both, one below the other
+  std::shared_ptr<const DenseParameters> packed_latents_;  ///< z_flow and z_risk stacked in one
+                                                           ///< product
   Lstm lstm_{nullptr};
   torch::nn::Sequential next_{nullptr};
   torch::nn::Linear z_flow_{nullptr};

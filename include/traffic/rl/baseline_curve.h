@@ -1,9 +1,9 @@
-/// What the score grows by itself: the mean growth of uncontrolled runs, by time of the episode.
+/// The baseline: mean growth of the score in uncontrolled runs, by time of the episode.
 ///
-/// The reward is the growth of the score's numerator less what uncontrolled runs of the scenario
-/// gained at that time. Measured once per scenario and demand, in bins finer than a control step,
-/// so that one measurement serves every control period. Where it is kept between runs is the
-/// caller's affair: BaselineSums is numbers and a list of numbers.
+/// The reward is the growth of the score's numerator minus the growth of uncontrolled runs of the
+/// same scenario over the same time. The baseline is measured once per scenario and demand, in bins
+/// finer than a control step, so one measurement serves every control period. The caller stores it
+/// between runs; BaselineSums contains only numbers.
 #pragma once
 
 #include <cstdint>
@@ -12,31 +12,31 @@
 
 namespace traffic::rl {
 
-/// Growth added up over uncontrolled episodes of equal length. Ranks add theirs field by field.
+/// Growth summed over uncontrolled episodes of equal length. Ranks add theirs field by field.
 struct BaselineSums {
-  double bin_s = 1.0;               ///< seconds of a bin
+  double bin_s = 1.0;               ///< length of a bin in seconds
   std::int64_t conflicts = 1;       ///< C
-  std::int64_t episodes = 0;        ///< how many were added
+  std::int64_t episodes = 0;        ///< number of episodes added
   std::vector<double> growth = {};  ///< [bins, C] growth within the bin, summed over episodes
 
   /// Adds one episode. @param of_bins [bins, C]
   /// @throws DataError if its size is no multiple of C or differs from that of the first episode
   void add_episode(std::span<const double> of_bins);
-  /// Adds what another has added up (none yet on either side is fine).
-  /// @throws DataError if bins, their length or conflicts differ
+  /// Adds the sums of another measurement; either may be empty.
+  /// @throws DataError if the number of bins, their length or the number of conflicts differs
   void merge(const BaselineSums& other);
 };
 
-/// The mean curve. Immutable, safe to read from several threads.
+/// The mean curve. Immutable; several threads may read it.
 class BaselineCurve {
  public:
-  /// @throws DataError if there are no episodes, no bins, or the numbers contradict each other
+  /// @throws DataError if there are no episodes or no bins, or if the fields contradict each other
   explicit BaselineCurve(const BaselineSums& sums);
 
   [[nodiscard]] std::int64_t conflicts() const { return conflicts_; }
-  [[nodiscard]] double duration_s() const;  ///< time that the curve covers
-  /// Mean growth of a conflict from one time of the episode to another; linear within a bin.
-  /// @throws DataError outside 0 .. duration_s(), or if from_s > to_s, or of an unknown conflict
+  [[nodiscard]] double duration_s() const;  ///< time covered by the curve
+  /// Mean growth of a conflict between two times of the episode; linear within a bin.
+  /// @throws DataError for a time outside 0 .. duration_s(), from_s > to_s or an unknown conflict
   [[nodiscard]] double growth(double from_s, double to_s, std::int64_t conflict = 0) const;
 
  private:

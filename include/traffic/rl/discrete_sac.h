@@ -1,5 +1,5 @@
-/// Soft actor-critic with a choice of actions: what can be summed over actions is, so nothing is
-/// sampled but the batch.
+/// Soft actor-critic with discrete actions. Expectations over actions are exact sums; only the
+/// batch is sampled.
 ///
 /// Source: Christodoulou 2019, arXiv:1910.07207, after Haarnoja et al. 2018, arXiv:1812.05905.
 #pragma once
@@ -8,7 +8,7 @@
 
 namespace traffic::rl {
 
-/// The smaller of two critics' values of actions, for both overestimate.
+/// Action values of two critics. The smaller one is used, because each critic overestimates.
 struct TwinQ {
   torch::Tensor first;   ///< [B, actions]
   torch::Tensor second;  ///< [B, actions]
@@ -29,8 +29,8 @@ struct SacActorLoss {
 SacActorLoss sac_actor_loss(const torch::Tensor& logits, const TwinQ& q, double alpha,
                             double denominator);
 
-/// Derivative of the temperature's loss, log_alpha * (mean entropy - target), for log_alpha: the
-/// temperature falls while the policy is more random than the target.
+/// Derivative of the temperature loss log_alpha * (mean entropy - target) with respect to
+/// log_alpha. The temperature falls while the entropy of the policy is above the target.
 [[nodiscard]] inline double temperature_gradient(double mean_entropy, double target_entropy) {
   return mean_entropy - target_entropy;
 }

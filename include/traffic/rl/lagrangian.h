@@ -1,4 +1,4 @@
-/// The constraint of phase 3: a price on cost that rises until the limit is kept.
+/// The constraint of phase 3: a multiplier on the cost that rises until the cost limit is met.
 #pragma once
 
 #include <torch/types.h>
@@ -7,19 +7,20 @@
 
 namespace traffic::rl {
 
-/// The Lagrange multiplier. Fed with the mean over all ranks' episodes it is the same on all of
-/// them. value() is all there is to save. Source: Ray et al. 2019, "Benchmarking safe exploration".
+/// The Lagrange multiplier. It is the same on all ranks when all pass the mean cost over all ranks'
+/// episodes. value() is its whole state. Source: Ray et al. 2019, "Benchmarking safe exploration".
 class LagrangeMultiplier {
  public:
   /// @throws ConfigError if a parameter is out of range
   explicit LagrangeMultiplier(const ConstraintParameters& parameters);
 
   [[nodiscard]] double value() const { return value_; }
-  /// At its upper bound: the constraint cannot be kept at any price that is allowed.
+  /// Whether the multiplier is at its upper bound: even that did not make the policy meet the
+  /// limit.
   [[nodiscard]] bool is_at_max() const { return value_ >= parameters_.lagrange_max; }
 
-  /// One step of ascent: raised while the cost is over the limit, lowered while under it, within
-  /// [0, lagrange_max].
+  /// One step of gradient ascent: raises the multiplier while the cost is over the limit and lowers
+  /// it while under, within [0, lagrange_max].
   /// @throws NumericError if the cost is not finite
   void update(double mean_episode_cost);
 
@@ -31,10 +32,10 @@ class LagrangeMultiplier {
   double value_;
 };
 
-/// (A_r - lambda * A_c) / (1 + lambda): what the policy of phase 3 climbs. Dividing keeps the
-/// step's size whatever the multiplier is (as OmniSafe does); the direction is that of A_r - lambda
-/// * A_c. Both from gae, any equal shape; scale reward and cost before, or lambda has the ratio of
-/// their units in it.
+/// (A_r - lambda * A_c) / (1 + lambda): the advantages that the policy of phase 3 maximises. The
+/// division keeps the step size independent of the multiplier (as in OmniSafe); the direction stays
+/// that of A_r - lambda * A_c. Both inputs come from gae and have equal shapes. Normalise reward
+/// and cost first; otherwise lambda also contains the ratio of their units.
 /// @throws ShapeError if shapes, types or devices disagree
 torch::Tensor constrained_advantages(const torch::Tensor& reward_advantages,
                                      const torch::Tensor& cost_advantages, double lambda);

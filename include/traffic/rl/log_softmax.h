@@ -1,5 +1,5 @@
-/// Log-probabilities of one decision, past the dispatcher: of a few actions, starting an operation
-/// takes longer than its arithmetic.
+/// Log-probabilities of a single decision without the torch dispatcher: for a few actions,
+/// launching an operation takes longer than its arithmetic.
 #pragma once
 
 #include <algorithm>
@@ -8,7 +8,7 @@
 
 namespace traffic::rl {
 
-/// x = log(softmax(x)), of at least one.
+/// Replaces x by log(softmax(x)). x must not be empty.
 template <typename T>
 void log_softmax_in_place(std::span<T> x) {
   const T highest = *std::max_element(x.begin(), x.end());

@@ -1,4 +1,4 @@
-/// The numbers of phases 2 and 3.
+/// Parameters of phases 2 and 3, with their defaults.
 #pragma once
 
 #include <cstdint>
@@ -7,15 +7,17 @@ namespace traffic::rl {
 
 struct PpoParameters {
   std::int64_t train_batch_size = 4000;        ///< control steps of all ranks in one iteration
-  std::int64_t minibatch_size = 128;           ///< states of all ranks in one policy step
-  std::int64_t num_epochs = 10;                ///< passes over the batch in one iteration
+  std::int64_t minibatch_size = 128;           ///< states of all ranks in one update
+  std::int64_t num_epochs = 10;                ///< epochs over the batch in one iteration
   std::int64_t rollout_fragment_length = 200;  ///< control steps of an environment in one iteration
-  std::int64_t value_first_epochs = 12;  ///< passes of the value alone before the first policy step
+  std::int64_t value_first_epochs =
+      12;  ///< epochs of the value function alone before the first policy update
   double learning_rate = 3e-4;
   double gamma = 0.99;
   double gae_lambda = 0.95;
-  double clip_range = 0.2;      ///< of every CV's ratio and of the selection's
-  double vf_clip_range = 10.0;  ///< of the change of a value, in standardised units; 0: no clipping
+  double clip_range = 0.2;  ///< for the ratio of every CV's decision and of the selection
+  double vf_clip_range =
+      10.0;  ///< limit on the change of a value, in standardised units; 0: no clipping
   double ent_coef = 0.01;
   double vf_coef = 0.5;
   double target_kl = 0.02;  ///< epochs end when approx_kl is over 1.5 times this; 0: never
@@ -24,9 +26,9 @@ struct PpoParameters {
 };
 
 struct ConstraintParameters {
-  double cost_limit = 0.1;     ///< mean cost of an episode that is aimed for
-  double lagrange_lr = 0.05;   ///< change of the multiplier for each unit of cost over the limit
-  double lagrange_init = 0.0;  ///< multiplier to start from
+  double cost_limit = 0.1;     ///< intended mean cost of an episode
+  double lagrange_lr = 0.05;   ///< change of the multiplier per unit of cost over the limit
+  double lagrange_init = 0.0;  ///< initial multiplier
   double lagrange_max = 10.0;
 };
 

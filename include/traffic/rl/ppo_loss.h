@@ -1,8 +1,8 @@
-/// The clipped losses of PPO as sums that ranks can add up.
+/// The clipped losses of PPO as sums that can be added over ranks.
 ///
 /// Every loss is a sum over this rank's terms divided by the number of terms on all ranks
-/// (PpoDenominators). So the gradients of n ranks, added (not averaged), are those of one rank on
-/// the joined batch, however unequally the terms are spread; the same holds for gradient
+/// (PpoDenominators). The gradients of n ranks, added (not averaged), therefore equal those of one
+/// rank on the joined batch, however unevenly the terms are spread. The same holds for gradient
 /// accumulation over parts of a minibatch.
 #pragma once
 
@@ -14,41 +14,41 @@
 
 namespace traffic::rl {
 
-/// Terms whose ratio is clipped each on its own: decisions of CVs, or selections of states.
-/// log_prob undefined: there are none of this kind.
+/// Terms with a ratio that is clipped individually: decisions of CVs, or selections in states.
+/// log_prob undefined: there are no terms of this kind.
 struct PolicyTerms {
-  torch::Tensor log_prob;      ///< [D] of the policy that learns, with gradient
-  torch::Tensor old_log_prob;  ///< [D] of the policy that acted
-  torch::Tensor advantages;    ///< [D] of its state or conflict, less its own intervention cost
-  torch::Tensor entropy = {};  ///< [D] with gradient; undefined: no bonus
-  torch::Tensor mask = {};     ///< [D] bool: false where there was nothing to choose; undefined:
-                               ///< all. What the other entries hold is never looked at
+  torch::Tensor log_prob;      ///< [D] of the current policy, with gradient
+  torch::Tensor old_log_prob;  ///< [D] of the policy that collected the rollout
+  torch::Tensor advantages;    ///< [D] of the state or conflict, minus the decision's own cost
+  torch::Tensor entropy = {};  ///< [D] with gradient; undefined: no entropy bonus
+  torch::Tensor mask = {};  ///< [D] bool: false where there was no choice; such entries are never
+                            ///< read. Undefined: all entries count
 };
 
-/// One value a state, or with credit per conflict C of them. In standardised units.
+/// One value per state, or C values with credit per conflict, in standardised units.
 struct ValueTerms {
-  torch::Tensor values;      ///< [S] or [S, C] of the value that learns, with gradient
-  torch::Tensor old_values;  ///< as values, of the value that acted
-  torch::Tensor returns;     ///< as values, the targets
-  torch::Tensor mask = {};   ///< as values, bool; undefined: all. Others are never looked at
+  torch::Tensor values;      ///< [S] or [S, C] of the current value function, with gradient
+  torch::Tensor old_values;  ///< shape of values: values of the policy that collected the rollout
+  torch::Tensor returns;     ///< shape of values: the targets
+  torch::Tensor mask = {};  ///< shape of values, bool: false entries are never read; undefined: all
 };
 
-/// A policy step's inputs. Decisions and selections have the same weight, term by term, because
-/// their log-probabilities add up to that of the state's whole action.
+/// Inputs of one policy update. A decision and a selection have equal weight, because their
+/// log-probabilities add up to that of the state's whole action.
 struct PpoLossInputs {
   PolicyTerms decisions;
   PolicyTerms selections = {};
   ValueTerms values;
 };
 
-/// What sums are divided by: numbers over all ranks, known before backward (the trainer reduces
-/// those of all minibatches of an epoch at once).
+/// Denominators of the sums: numbers of terms over all ranks, known before backward (the trainer
+/// reduces those of all minibatches of an epoch at once).
 struct PpoDenominators {
-  double decisions = 1.0;  ///< decisions that count; of the policy loss and entropy
-  double values = 1.0;     ///< value terms that count
+  double decisions = 1.0;  ///< counted decisions; for policy loss and entropy
+  double values = 1.0;     ///< counted value terms
 };
 
-/// The parameters of the loss that a schedule may move.
+/// Parameters of the loss that a schedule may change.
 struct PpoCoefficients {
   double clip_range = PpoParameters{}.clip_range;
   double vf_clip_range = PpoParameters{}.vf_clip_range;
@@ -78,9 +78,9 @@ enum PpoSum : std::int64_t {
 };
 
 struct PpoLoss {
-  torch::Tensor loss;  ///< scalar to call backward on; summed over ranks, the joined batch's loss
+  torch::Tensor loss;  ///< scalar for backward; its sum over ranks is the loss of the joined batch
   torch::Tensor sums;  ///< [kNumPpoSums] float64, no gradient: add over ranks and minibatches, then
-                       ///< ppo_statistics()
+                       ///< call ppo_statistics()
 };
 
 /// Policy loss - ent_coef * entropy + vf_coef * value loss.
@@ -91,8 +91,8 @@ PpoLoss ppo_loss(const PpoLossInputs& in, const PpoDenominators& denominators,
                  const PpoCoefficients& coefficients);
 
 /// Sum over the terms of max((v - R)^2, (v_old + clip(v - v_old, -range, range) - R)^2), a scalar
-/// with gradient; vf_clip_range 0: of (v - R)^2, as when the value is fitted before the first
-/// policy step.
+/// with gradient. With vf_clip_range 0 it is the sum of (v - R)^2, which is used to fit the value
+/// before the first policy update.
 torch::Tensor value_loss_sum(const ValueTerms& in, double vf_clip_range);
 
 }  // namespace traffic::rl

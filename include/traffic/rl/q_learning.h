@@ -1,4 +1,4 @@
-/// Q-learning from transitions over one or several steps: targets and losses.
+/// Q-learning from one-step or n-step transitions: targets and losses.
 #pragma once
 
 #include <torch/types.h>
@@ -7,10 +7,11 @@
 
 namespace traffic::rl {
 
-/// What a batch of transitions brought up to their next observation.
+/// Rewards and discounts of a batch of transitions up to their next observation.
 struct NStepReturns {
-  torch::Tensor returns;    ///< [B] float: sum of gamma^k r_k
-  torch::Tensor discounts;  ///< [B] float: gamma^n of the value there; 0 after an end
+  torch::Tensor returns;  ///< [B] float: sum of gamma^k r_k
+  torch::Tensor
+      discounts;  ///< [B] float: gamma^n, the factor of the next value; 0 after a terminal step
 };
 
 /// returns + discounts * next_values, without gradient.
@@ -19,51 +20,52 @@ struct NStepReturns {
 /// Source: Sutton 1988, n-step returns; Mnih et al. 2016, arXiv:1602.01783, for Q-learning.
 torch::Tensor n_step_targets(const NStepReturns& steps, const torch::Tensor& next_values);
 
-/// Value and advantages of a network with two heads as values of actions: V + A - mean(A).
-/// @param heads [B, 1 + actions] the value first
+/// Action values of a dueling network: V + A - mean(A).
+/// @param heads [B, 1 + actions], the value V first
 /// @return [B, actions]
 /// Source: Wang et al. 2016, arXiv:1511.06581, eq. 9.
 torch::Tensor dueling_q(const torch::Tensor& heads);
 
-/// Of the next observations: the target network's value of the online network's best action.
-/// @param online_q [B, actions] of the next observations, as target_q
+/// Double Q-learning: the target network's value of the online network's best action, both for the
+/// next observations.
+/// @param online_q, target_q [B, actions] of the next observations
 /// @return [B]
 /// Source: van Hasselt et al. 2016, arXiv:1509.06461.
 torch::Tensor double_q_values(const torch::Tensor& online_q, const torch::Tensor& target_q);
 
-/// Values of the actions that were taken.
+/// Values of the actions taken.
 /// @param q [B, actions]
 /// @param actions [B] int64
 /// @return [B]
 torch::Tensor values_of(const torch::Tensor& q, const torch::Tensor& actions);
 
-/// Choices that are made together, N of them in B states.
+/// N choices made together in B states.
 struct JointChoices {
   torch::Tensor advantages;  ///< [N, actions] of a dueling network
-  torch::Tensor actions;     ///< [N] int64: what is chosen
-  torch::Tensor state;       ///< [N] int64: in which state
+  torch::Tensor actions;     ///< [N] int64: the chosen action
+  torch::Tensor state;       ///< [N] int64: the state of the choice
 };
 
-/// Value of all choices of a state together: V + sum of (A - mean(A)); with one choice in each that
-/// is what dueling_q gives.
+/// Value of all choices of a state together: V + sum of (A - mean(A)). With one choice per state it
+/// equals dueling_q.
 /// @param values [B] of the states
 /// @return [B]
 /// Source: Sunehag et al. 2018, arXiv:1706.05296, for the sum over agents.
 torch::Tensor joint_q(const torch::Tensor& values, const JointChoices& choices);
 
-/// The same of states with a choice each, among actions whose number differs from state to state:
-/// V + A of the chosen one - mean(A) over the state's.
+/// Value of one choice per state among a number of actions that differs from state to state: V + A
+/// of the chosen action - mean(A) over the state's actions.
 /// @param values [B] of the states
-/// @param advantages [M] of their actions
-/// @param rows [B] int64: which of these is chosen
+/// @param advantages [M] of all actions of the states
+/// @param rows [B] int64: the row of the chosen action in `advantages`
 /// @return [B]
 torch::Tensor segment_q(const torch::Tensor& values, const torch::Tensor& advantages,
                         const Segments& states, const torch::Tensor& rows);
 
 /// Huber loss (threshold 1).
-/// @param values [B] of what was done, differentiated
+/// @param values [B] of the actions taken, differentiated
 /// @param targets [B]
-/// @param denominator what the sum is divided by: transitions of all ranks
+/// @param denominator number of transitions on all ranks, by which the sum is divided
 /// @return scalar
 torch::Tensor value_loss(const torch::Tensor& values, const torch::Tensor& targets,
                          double denominator);

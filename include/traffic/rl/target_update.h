@@ -1,12 +1,12 @@
-/// Target networks follow the networks that are trained.
+/// Updates of target networks.
 #pragma once
 
 #include <torch/types.h>
 
 namespace traffic::rl {
 
-/// target += tau * (online - target). With tau 1 it becomes the same, to the bit.
-/// @param target changed in place; shape, type and device of online
+/// target += tau * (online - target). With tau = 1, target becomes a bit-identical copy.
+/// @param target changed in place; same shape, type and device as online
 /// @throws ShapeError
 /// Source: Lillicrap et al. 2016, arXiv:1509.02971, algorithm 1.
 void soft_update(const torch::Tensor& target, const torch::Tensor& online, double tau);

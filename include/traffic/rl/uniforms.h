@@ -1,4 +1,4 @@
-/// The random numbers that every draw of this module is made of.
+/// Uniform random numbers, from which all draws of this module are made.
 #pragma once
 
 #include <span>
@@ -7,7 +7,7 @@
 
 namespace traffic::rl {
 
-/// The next numbers of a stream, uniform in [0, 1) with 24 random bits.
+/// Fills out with the next numbers of the random stream, uniform in [0, 1) with 24 random bits.
 void fill_uniforms(Rng& rng, std::span<float> out);
 
 }  // namespace traffic::rl

@@ -1,21 +1,23 @@
-// The attention of segment_attention.h on GPUs. CUDA C++ without any header: compiled at run time
-// for the GPU that is there (nvrtc_program.h), and by the tests as C++ with warps played by fibers.
+// The attention of segment_attention.h on GPUs. CUDA C++ without any headers: it is compiled at run
+// time for the GPU of the machine (nvrtc_program.h). The tests compile it as C++ and emulate warps
+// with fibers.
 //
-// A warp does one (node, head); its lanes share the channels of the head. No atomic operations: a
-// sum has one writer and a fixed order, so results repeat to the bit.
+// A warp computes one (node, head); its lanes share the channels of the head. There are no atomic
+// operations: each sum has one writer and a fixed order, so results are bit-identical from run to
+// run.
 
 constexpr int kWarp = 32;
 constexpr int kEdgeColumns = 4;
-constexpr int kRiskUnits = 32;       // as many as lanes
-constexpr int kChannelsPerLane = 4;  // at most: heads of up to 128 channels
+constexpr int kRiskUnits = 32;       // one per lane
+constexpr int kChannelsPerLane = 4;  // maximum: heads have up to 128 channels
 constexpr unsigned kAllLanes = 0xFFFFFFFFU;
 
 struct AttentionEdges {
-  const int* edge_ptr;          // [N + 1]
-  const int* edge_src;          // [E]
-  const float* edge_features;   // [E, 4]
-  const float* qkv;             // [N, 3 d]
-  const float* edge_weight;     // [d, 4]
+  const int* edge_ptr;         // [N + 1]
+  const int* edge_src;         // [E]
+  const float* edge_features;  // [E, 4]
+  const float* qkv;            // [N, 3 d]
+  const float* edge_weight;    // [d, 4]
   int nodes;
   int heads;
   int head_dim;
@@ -32,18 +34,18 @@ struct ForwardArguments {
   float* probability;            // [E, heads]
 };
 
-// Backward, first half: by destination.
+// First half of the backward pass: by destination.
 struct DestinationArguments {
   AttentionEdges in;
   const float* grad_out;     // [N, d]
   const float* probability;  // [E, heads]
-  float* grad_qkv;           // [N, 3 d]: queries are written
+  float* grad_qkv;           // [N, 3 d]: the part of the queries is written
   float* grad_score;         // [E, heads]
   float* score_features;     // [heads, N, 4]: sum of grad_score * features over the in-edges
   float* value_features;     // [heads, N, 4]: sum of probability * features over the in-edges
 };
 
-// Backward, second half: by source.
+// Second half of the backward pass: by source.
 struct SourceArguments {
   AttentionEdges in;
   const int* out_ptr;        // [N + 1]
@@ -52,7 +54,7 @@ struct SourceArguments {
   const float* grad_out;     // [N, d]
   const float* probability;  // [E, heads]
   const float* grad_score;   // [E, heads]
-  float* grad_qkv;           // [N, 3 d]: keys and values are written
+  float* grad_qkv;           // [N, 3 d]: the parts of keys and values are written
 };
 
 __device__ inline float warp_sum(float value) {
@@ -77,15 +79,15 @@ __device__ inline float dot(const float* weight, const Features& f) {
          weight[3] * f.column[3];
 }
 
-// What a lane keeps in registers of its channels while it goes through the edges: channel i is
-// lane + 32 i of the head.
+// Registers of a lane for its channels while it processes the edges; channel i is lane + 32 i of
+// the head.
 struct Channels {
   float value[kChannelsPerLane];
-  // Of what the features of an edge add to the channel of its key and its value.
+  // Weights of the edge features in the channel's key and value.
   float weight[kChannelsPerLane][kEdgeColumns];
 };
 
-// @param values of the node at this head
+// @param values row of the node at this head
 __device__ inline Channels channels_of(const AttentionEdges& in, int lane, int head,
                                        const float* values) {
   Channels channels = {};
@@ -114,14 +116,14 @@ __device__ inline Place place_of(const AttentionEdges& in) {
   return {item / in.heads, item % in.heads, lane, item < in.nodes * in.heads};
 }
 
-// Row of a node's queries (0), keys (1) or values (2), at this head.
+// Offset of a node's queries (part 0), keys (1) or values (2) at this head.
 __device__ inline long long row_of(const AttentionEdges& in, int node, int head, int part) {
   const long long width = (long long)in.heads * in.head_dim;
   return node * 3 * width + part * width + (long long)head * in.head_dim;
 }
 
-// The softmax goes along with the edges: what has been summed is scaled down when a higher score
-// comes (Milakov and Gimelshein 2018, arXiv:1805.02867).
+// The softmax is computed along with the edges: when a higher score occurs, the partial sums are
+// scaled down (Milakov and Gimelshein 2018, arXiv:1805.02867).
 extern "C" __global__ void attention_forward(ForwardArguments a) {
   const AttentionEdges& in = a.in;
   const Place place = place_of(in);
@@ -129,7 +131,7 @@ extern "C" __global__ void attention_forward(ForwardArguments a) {
   const int lane = place.lane;
   const Channels query =
       channels_of(in, lane, place.head, in.qkv + row_of(in, place.node, place.head, 0));
-  // The risk bias: each lane is one hidden unit.
+  // The risk bias: each lane computes one hidden unit.
   float risk_in[kEdgeColumns];
   for (int c = 0; c < kEdgeColumns; ++c) risk_in[c] = a.risk_in_weight[lane * kEdgeColumns + c];
   const float risk_in_bias = a.risk_in_bias[lane];
@@ -169,7 +171,7 @@ extern "C" __global__ void attention_forward(ForwardArguments a) {
     for (int i = 0; i < kChannelsPerLane; ++i) sum[i] += p * value[i];
     if (lane == 0) a.probability[(long long)e * in.heads + place.head] = score;
   }
-  __syncwarp();  // lane 0's scores are seen by all lanes; they now become probabilities
+  __syncwarp();  // all lanes see lane 0's scores, which now become probabilities
   const float factor = total > 0.0F ? 1.0F / total : 0.0F;
   for (int e = begin + lane; e < end; e += kWarp) {
     float* p = a.probability + (long long)e * in.heads + place.head;
@@ -187,9 +189,9 @@ extern "C" __global__ void attention_backward_destination(DestinationArguments a
   const Place place = place_of(in);
   if (!place.exists) return;
   const int lane = place.lane;
-  const Channels grad = channels_of(
-      in, lane, place.head,
-      a.grad_out + ((long long)place.node * in.heads + place.head) * in.head_dim);
+  const Channels grad =
+      channels_of(in, lane, place.head,
+                  a.grad_out + ((long long)place.node * in.heads + place.head) * in.head_dim);
   const int begin = in.edge_ptr[place.node];
   const int end = in.edge_ptr[place.node + 1];
 
@@ -208,7 +210,7 @@ extern "C" __global__ void attention_backward_destination(DestinationArguments a
     mean += a.probability[at] * grad_p;
     if (lane == 0) a.grad_score[at] = grad_p;
   }
-  __syncwarp();  // lane 0's values are seen by all lanes; they now become gradients of scores
+  __syncwarp();  // all lanes see lane 0's values, which now become gradients of scores
   for (int e = begin + lane; e < end; e += kWarp) {
     const long long at = (long long)e * in.heads + place.head;
     a.grad_score[at] = a.probability[at] * (a.grad_score[at] - mean);
@@ -216,7 +218,7 @@ extern "C" __global__ void attention_backward_destination(DestinationArguments a
   __syncwarp();
 
   float grad_q[kChannelsPerLane] = {};
-  float score_features = 0.0F;  // of column `lane`, for the first four lanes
+  float score_features = 0.0F;  // of column `lane`, in the first four lanes
   float value_features = 0.0F;
   for (int e = begin; e < end; ++e) {
     const Features f = features_of(in, e);

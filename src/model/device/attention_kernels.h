@@ -1,4 +1,4 @@
-/// The kernels of attention_kernels.cuh as the host sees them.
+/// The host's interface to the kernels of attention_kernels.cuh.
 #pragma once
 
 #include <c10/core/Device.h>
@@ -7,7 +7,7 @@
 
 namespace traffic::model::device {
 
-/// Layout and meaning as in attention_kernels.cuh; pointers are to memory of the device.
+/// Same layout and meaning as in attention_kernels.cuh; pointers refer to device memory.
 struct AttentionEdges {
   const std::int32_t* edge_ptr;
   const std::int32_t* edge_src;
@@ -48,7 +48,7 @@ struct SourceArguments {
   float* grad_qkv;
 };
 
-/// Channels of a head, at most.
+/// Maximum number of channels of a head.
 inline constexpr std::int64_t kMaxHeadDim = 128;
 
 /// Runs the kernels on a device, in its current stream.
@@ -64,8 +64,9 @@ class AttentionKernels {
   virtual void backward_source(const SourceArguments& arguments) const = 0;
 };
 
-/// Compiled for the device at the first call; all GPUs of a process are taken to be of one kind.
-/// @throws ResourceError if they cannot be compiled or loaded; in a program without CUDA
+/// Compiles the kernels for the device in the first call; all GPUs of a process must be of one
+/// kind.
+/// @throws ResourceError if they cannot be compiled or loaded, and in a program without CUDA
 const AttentionKernels& attention_kernels_of(c10::Device device);
 
 }  // namespace traffic::model::device

@@ -21,7 +21,7 @@ class CudaAttentionKernels final : public AttentionKernels {
   }
 
  private:
-  /// A warp for each (node, head).
+  /// Launches one warp for each (node, head).
   template <typename Arguments>
   void launch(cudaKernel_t kernel, const Arguments& arguments) const {
     program_.launch(kernel, kWarp * arguments.in.nodes * arguments.in.heads, arguments);
@@ -36,7 +36,7 @@ class CudaAttentionKernels final : public AttentionKernels {
 }  // namespace
 
 const AttentionKernels& attention_kernels_of(c10::Device device) {
-  // Never destroyed: at the end of the process the driver may be gone already.
+  // Never destroyed: at the end of the process the driver may already be gone.
   static const auto* kernels = new CudaAttentionKernels(device);
   return *kernels;
 }

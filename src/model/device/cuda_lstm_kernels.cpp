@@ -16,7 +16,7 @@ class CudaLstmKernels final : public LstmKernels {
   }
 
  private:
-  /// A thread for each unit of each row.
+  /// Launches one thread for each unit of each row.
   template <typename Arguments>
   void launch(cudaKernel_t kernel, const Arguments& arguments) const {
     program_.launch(kernel, std::int64_t{arguments.rows} * arguments.units, arguments);
@@ -30,7 +30,7 @@ class CudaLstmKernels final : public LstmKernels {
 }  // namespace
 
 const LstmKernels& lstm_kernels_of(c10::Device device) {
-  // Never destroyed: at the end of the process the driver may be gone already.
+  // Never destroyed: at the end of the process the driver may already be gone.
   static const auto* kernels = new CudaLstmKernels(device);
   return *kernels;
 }

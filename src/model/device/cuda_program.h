@@ -1,4 +1,4 @@
-/// Kernels compiled for the GPU that is there and loaded into it.
+/// Kernels that are compiled for the GPU of the machine and loaded into it.
 #pragma once
 
 #include <c10/core/Device.h>
@@ -17,7 +17,8 @@ class CudaProgram {
 
   [[nodiscard]] cudaKernel_t kernel(const char* name) const;
 
-  /// In the current stream of the device. @param threads at least; none: nothing is launched
+  /// Launches the kernel in the current stream of the device. @param threads minimum number of
+  /// threads; 0: nothing is launched
   template <typename Arguments>
   void launch(cudaKernel_t kernel, std::int64_t threads, Arguments arguments) const {
     launch_with(kernel, threads, &arguments);

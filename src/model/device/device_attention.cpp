@@ -21,7 +21,7 @@ const std::int32_t* ints(const Tensor& t) { return t.const_data_ptr<std::int32_t
 const float* floats(const Tensor& t) { return t.const_data_ptr<float>(); }
 float* out_of(const Tensor& t) { return t.mutable_data_ptr<float>(); }
 
-/// Kept between the passes; edges are not differentiated.
+/// Data kept for the backward pass; edges are not differentiated.
 struct Tape : torch::CustomClassHolder {
   DeviceEdges edges;
   std::int64_t heads = 0;
@@ -55,9 +55,9 @@ Tensor run_forward(const Tensor& qkv, const EdgeParameters& p, Tape& tape) {
   return out;
 }
 
-/// a^T b for each head. The result is small however many nodes there are: one product a head would
-/// give a GPU as many blocks of work as there are heads, so parts of the rows are multiplied side
-/// by side.
+/// a^T b for each head. The result is small even for many nodes. One product per head would give
+/// the GPU only as many blocks of work as there are heads, so parts of the rows are multiplied in
+/// parallel.
 /// @param rows [N, heads * head_dim] @param b [heads, N, n]
 /// @return [heads, head_dim, n]
 Tensor tall_product(const Tensor& rows, const Tensor& b) {
@@ -102,7 +102,7 @@ Gradients run_backward(const Tensor& qkv, const EdgeParameters& p, const Tape& t
   const Tensor queries = qkv.narrow(1, 0, qkv.size(1) / 3);
   g.parameters.edge_weight =
       (tall_product(queries, sums[0]) + tall_product(grad_out, sums[1])).flatten(0, 1);
-  // The risk MLP once more, now for all edges at once.
+  // Recompute the risk MLP, now for all edges at once.
   const Tensor& features = tape.edges.edge_features;
   const Tensor hidden = at::relu(at::linear(features, p.risk_in_weight, p.risk_in_bias));
   const Tensor grad_hidden = at::mm(grad_score, p.risk_out_weight) * (hidden > 0);

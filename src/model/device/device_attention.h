@@ -1,4 +1,4 @@
-/// segment_attention for tensors on GPUs: three kernels for what has a softmax or follows edges,
+/// segment_attention for tensors on GPUs: three kernels for the softmax and the work along edges,
 /// ATen operations for the gradients of the parameters.
 #pragma once
 
@@ -12,24 +12,24 @@
 
 namespace traffic::model::device {
 
-/// The edges of a graph from both sides, on the graph's device. One for all layers of a forward
-/// pass.
+/// The edges of a graph by destination and by source, on the graph's device. All layers of a
+/// forward pass share one object.
 struct DeviceEdges {
   at::Tensor edge_ptr;       ///< [N + 1] int32
   at::Tensor edge_src;       ///< [E] int32
   at::Tensor edge_features;  ///< [E, 4] float32
-  at::Tensor edge_dst;       ///< [E] int32; undefined if not asked for, as the two below
+  at::Tensor edge_dst;       ///< [E] int32; undefined without by_source, like out_ptr and out_edge
   at::Tensor out_ptr;        ///< [N + 1] int32
-  at::Tensor out_edge;       ///< [E] int32: edges by source, ascending for each
+  at::Tensor out_edge;       ///< [E] int32: edges by source, ascending for each node
 };
-/// @param by_source also what the backward pass needs
+/// @param by_source also compute the arrays that the backward pass needs
 DeviceEdges make_device_edges(const GraphBatch& graph, bool by_source);
 
-/// Whether the kernels are made for these sizes.
+/// Whether the kernels support these sizes.
 bool device_attention_fits(std::int64_t width, std::int64_t heads);
 
-/// As segment_attention; float32 within whatever the type of qkv.
-/// @param edges with by_source where gradients are enabled
+/// Same contract as segment_attention; computes in float32 whatever the type of qkv.
+/// @param edges made with by_source if gradients are enabled
 at::Tensor device_attention(const at::Tensor& qkv, const DeviceEdges& edges,
                             const EdgeParameters& parameters, std::int64_t heads,
                             const AttentionKernels& kernels);

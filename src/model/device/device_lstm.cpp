@@ -17,12 +17,12 @@ using torch::autograd::variable_list;
 const float* values_or_null(const Tensor& t) {
   return t.defined() ? t.const_data_ptr<float>() : nullptr;
 }
-/// Where the values of a step begin in those of all steps.
+/// Pointer to the values of one step within those of all steps.
 float* at_step(const Tensor& all, std::int64_t step) {
   return all.mutable_data_ptr<float>() + step * all.stride(0);
 }
 
-/// What a layer leaves for its backward pass.
+/// Data that a layer keeps for its backward pass.
 struct RecurrentTape {
   Tensor input;   ///< [T, S, input]
   Tensor gates;   ///< [T, S, 4 H]
@@ -30,7 +30,7 @@ struct RecurrentTape {
   Tensor output;  ///< [T, S, H]
 };
 
-/// Kept between the passes.
+/// Data kept for the backward pass of all layers.
 struct SequenceTape : torch::CustomClassHolder {
   at::ScalarType type = at::kFloat;
   const LstmKernels* kernels = nullptr;
@@ -38,7 +38,7 @@ struct SequenceTape : torch::CustomClassHolder {
   std::vector<RecurrentTape> layers;
 };
 
-/// The products of a pass: of operands in its type, with results in float32.
+/// Products of operands in the type of the pass, with results in float32.
 struct Products {
   at::ScalarType type;
   [[nodiscard]] Tensor operator()(const Tensor& a, const Tensor& b) const {
@@ -51,7 +51,7 @@ const std::uint8_t* present_at(const Tensor& present, std::int64_t step) {
   return present.const_data_ptr<std::uint8_t>() + step * present.size(1);
 }
 
-/// What the inputs of all steps give to the gates.
+/// Contribution of the inputs of all steps to the gates.
 Tensor gates_of_inputs(const Tensor& input, const LstmLayerParameters& p, at::ScalarType type) {
   const Tensor bias = p[kBiasIh] + p[kBiasHh];
   const Tensor rows = input.flatten(0, 1);
@@ -60,7 +60,7 @@ Tensor gates_of_inputs(const Tensor& input, const LstmLayerParameters& p, at::Sc
   return gates.view({input.size(0), input.size(1), gates.size(1)});
 }
 
-/// @param hidden, cell [S, H] before the first step; undefined: zero
+/// @param hidden, cell [S, H] state before the first step; undefined: zero
 RecurrentTape run_steps(const Tensor& input, const LstmLayerParameters& p, const Tensor& present,
                         const Tensor& hidden, const Tensor& cell, at::ScalarType type,
                         const LstmKernels& kernels) {
@@ -95,14 +95,15 @@ struct RecurrentGradients {
   LstmLayerParameters parameters;
 };
 
-/// @param grad_output of the layer's outputs: [T, S, H], or of the last step's alone: [1, S, H]
+/// @param grad_output gradient of the layer's outputs: [T, S, H], or [1, S, H] for the last step
+///   alone
 RecurrentGradients steps_backward(const RecurrentTape& tape, const LstmLayerParameters& p,
                                   const Tensor& present, const Tensor& grad_output,
                                   at::ScalarType type, const LstmKernels& kernels) {
   const std::int64_t steps = tape.gates.size(0);
   const std::int64_t rows = tape.gates.size(1);
   const std::int64_t units = tape.cell.size(2);
-  const std::int64_t missing = steps - grad_output.size(0);  // whose gradient from above is zero
+  const std::int64_t missing = steps - grad_output.size(0);  // steps without a gradient from above
   const Products product{type};
   const Tensor weight = p[kWeightHh].to(type);
   const Tensor grad_cell = at::zeros({rows, units}, tape.cell.options());
@@ -127,7 +128,7 @@ RecurrentGradients steps_backward(const RecurrentTape& tape, const LstmLayerPara
   RecurrentGradients g;
   g.input = product(in_type, p[kWeightIh]).view_as(tape.input);
   g.parameters[kWeightIh] = product(in_type.t(), tape.input.flatten(0, 1));
-  // The first step starts from zero: its gates add nothing to weight_hh.
+  // The first step starts from a zero state, so its gates contribute nothing to weight_hh.
   g.parameters[kWeightHh] =
       product(in_type.slice(0, rows).t(), tape.output.slice(0, 0, steps - 1).flatten(0, 1));
   g.parameters[kBiasIh] = of_all.sum(0);

@@ -1,6 +1,6 @@
-/// An LSTM for tensors on GPUs: the products of a step by ATen, all else of it in one kernel. A
-/// step launches two kernels forward and two backward, whatever the number of vehicles, where the
-/// operations one by one would take some sixty.
+/// An LSTM for tensors on GPUs: ATen computes the products of a step, one kernel everything else. A
+/// step launches two kernels forward and two backward, whatever the number of vehicles; single
+/// operations would need some sixty.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -12,14 +12,14 @@
 
 namespace traffic::model::device {
 
-/// The pass over a sequence, without gradients. Parameters, state and results are float32.
-/// @param type of the products: float32, bfloat16 or float16
+/// Forward pass over a sequence, without gradients. Parameters, state and results are float32.
+/// @param type type of the products: float32, bfloat16 or float16
 LstmOutput device_lstm(const LstmInput& input, const std::vector<LstmLayerParameters>& layers,
                        at::ScalarType type, const LstmKernels& kernels);
 
-/// LstmOutput::last of a sequence from the zero state, with gradients of x and the parameters.
-/// @param parameters those of the layers one behind the other
-/// @param present as LstmInput::present
+/// LstmOutput::last of a sequence from a zero state, with gradients for x and the parameters.
+/// @param present see LstmInput::present
+/// @param parameters parameters of all layers in sequence
 at::Tensor differentiable_lstm(const at::Tensor& x, const at::Tensor& present,
                                at::TensorList parameters, at::ScalarType type,
                                const LstmKernels& kernels);

@@ -1,14 +1,15 @@
-// The element-wise part of an LSTM step on GPUs, forward and backward. CUDA C++ without any header:
-// compiled at run time for the GPU that is there (nvrtc_program.h), and by the tests as C++.
+// The elementwise part of an LSTM step on GPUs, forward and backward. CUDA C++ without any headers:
+// it is compiled at run time for the GPU of the machine (nvrtc_program.h), and by the tests as C++.
 //
-// A thread does one unit of one row. Gates lie as torch has them: input, forget, cell, output. An
-// absent row has zero state: its cell and output are zero, and so are all its gradients.
+// A thread computes one unit of one row. Gates are ordered as in torch: input, forget, cell,
+// output. An absent row has zero state: its cell, its output and the gradients of its gates are
+// zero.
 
 struct CellArguments {
-  float* gates;                  // [rows, 4 units]: products and biases; their values on return
-  const float* recurrent;        // [rows, 4 units]: added to them; null: the state before is zero
+  float* gates;            // [rows, 4 units]: products and biases; on return the activated gates
+  const float* recurrent;  // [rows, 4 units]: added to the gates; null: the previous state is zero
   const float* previous_cell;    // [rows, units]; null: zero
-  const unsigned char* present;  // [rows]; null: all are
+  const unsigned char* present;  // [rows]; null: all rows are present
   float* cell;                   // [rows, units]
   float* output;                 // [rows, units]
   int rows;
@@ -16,14 +17,14 @@ struct CellArguments {
 };
 
 struct CellGradientArguments {
-  const float* gates;            // [rows, 4 units]: their values
+  const float* gates;            // [rows, 4 units]: activated gates
   const float* cell;             // [rows, units]
   const float* previous_cell;    // [rows, units]; null: zero
-  const unsigned char* present;  // [rows]; null: all are
+  const unsigned char* present;  // [rows]; null: all rows are present
   const float* grad_output;      // [rows, units] from the layer above; null: zero
-  const float* grad_recurrent;   // [rows, units] from the step behind this one; null: zero
-  float* grad_cell;              // [rows, units]: of this step's cell; of the one before on return
-  float* grad_gates;             // [rows, 4 units]: of what is in the gates before they are squashed
+  const float* grad_recurrent;   // [rows, units] from the following step; null: zero
+  float* grad_cell;   // [rows, units]: of this step's cell; on return of the previous one
+  float* grad_gates;  // [rows, 4 units]: of the gates before activation
   int rows;
   int units;
 };

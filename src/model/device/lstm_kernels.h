@@ -1,4 +1,4 @@
-/// The kernels of lstm_kernels.cuh as the host sees them.
+/// The host's interface to the kernels of lstm_kernels.cuh.
 #pragma once
 
 #include <c10/core/Device.h>
@@ -7,7 +7,7 @@
 
 namespace traffic::model::device {
 
-/// Layout and meaning as in lstm_kernels.cuh; pointers are to memory of the device.
+/// Same layout and meaning as in lstm_kernels.cuh; pointers refer to device memory.
 struct CellArguments {
   float* gates;
   const float* recurrent;
@@ -43,8 +43,9 @@ class LstmKernels {
   virtual void cell_gradient(const CellGradientArguments& arguments) const = 0;
 };
 
-/// Compiled for the device at the first call; all GPUs of a process are taken to be of one kind.
-/// @throws ResourceError if they cannot be compiled or loaded; in a program without CUDA
+/// Compiles the kernels for the device in the first call; all GPUs of a process must be of one
+/// kind.
+/// @throws ResourceError if they cannot be compiled or loaded, and in a program without CUDA
 const LstmKernels& lstm_kernels_of(c10::Device device);
 
 }  // namespace traffic::model::device

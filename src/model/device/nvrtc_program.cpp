@@ -24,7 +24,7 @@ struct DestroyProgram {
 };
 using Program = std::unique_ptr<std::remove_pointer_t<nvrtcProgram>, DestroyProgram>;
 
-/// The newest architecture that the compiler knows and the GPU can run.
+/// The newest architecture that both the compiler and the GPU support.
 int best_architecture(int compute_capability) {
   int count = 0;
   TRAFFIC_NVRTC(nvrtcGetNumSupportedArchs(&count));
@@ -56,7 +56,7 @@ std::vector<char> compile_cuda(const char* source, const char* name, int compute
   nvrtcProgram created = nullptr;
   TRAFFIC_NVRTC(nvrtcCreateProgram(&created, source, name, 0, nullptr, nullptr));
   const Program program(created);
-  // "sm" is machine code of one architecture, "compute" what the driver can translate.
+  // "sm" is machine code for one architecture, "compute" is code that the driver translates.
   const std::string target =
       fmt::format("--gpu-architecture={}_{}", is_exact ? "sm" : "compute", architecture);
   const std::array<const char*, 2> options{target.c_str(), "--std=c++17"};

@@ -1,5 +1,5 @@
-/// CUDA C++ compiled at run time, for the GPU that is there: no CUDA toolkit is needed to build or
-/// to run this program.
+/// Compiles CUDA C++ at run time for the GPU of the machine, so that neither building nor running
+/// this program needs a CUDA toolkit.
 #pragma once
 
 #include <string>
@@ -7,8 +7,8 @@
 
 namespace traffic::model::device {
 
-/// Machine code for a compute capability that the compiler knows, else code for the newest older
-/// one that the driver translates. Needs no GPU.
+/// Returns machine code if the compiler knows the compute capability, otherwise code for the newest
+/// older one, which the driver translates. Needs no GPU.
 /// @param name of the source, for messages
 /// @param compute_capability 10 * major + minor, e.g. 75
 /// @throws ResourceError with the compiler's messages

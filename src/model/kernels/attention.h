@@ -1,9 +1,12 @@
-/// Attention over the in-edges of each node. Logits, probabilities and all that is per head lives
-/// in one vector, head h in lane h; keys and values are read row by row from the neighbours, so no
-/// [E, d] matrix is ever made.
+/// Attention over the incoming edges of each node. Logits, probabilities and other values per head
+/// are held in one vector, head h in lane h. Keys and values are read row by row from the
+/// neighbours, so no [E, d] matrix is formed.
 ///
-///   score[e, h] = scale * q[i, h] . (k[j, h] + W_h f[e]) + risk[e, h]       edge e from j to i
-///   with features f out[i, h]   = sum over e of softmax(score)[e, h] * (v[j, h] + W_h f[e])
+// clang-format off
+/// For each edge e from j to i with features f[e]:
+///   score[e, h] = scale * q[i, h] . (k[j, h] + W_h f[e]) + risk[e, h]
+///   out[i, h]   = sum over e of softmax(score)[e, h] * (v[j, h] + W_h f[e])
+// clang-format on
 ///
 /// W_h f is never formed: q . (W f) = (q W) . f, and the sum of a (W f) is W (sum of a f).
 #pragma once
@@ -14,7 +17,7 @@
 namespace traffic::model::kernels::TRAFFIC_ISA {
 
 /// Sizes of the heads. `Lanes` >= heads is 4, 8 or 16; with Vectors > 0 there are exactly Lanes
-/// heads of Vectors * 16 channels, known to the compiler.
+/// heads of Vectors * 16 channels, which the compiler can use.
 template <int Lanes, int Vectors>
 struct Heads {
   explicit Heads(const AttentionEdges& edges)
@@ -27,7 +30,7 @@ struct Heads {
   std::int64_t vectors_;
 };
 
-/// Lane h: the dot product of head h of two rows.
+/// Lane h contains the dot product of head h of two rows.
 template <int Lanes, int Vectors>
 TRAFFIC_INLINE V head_dots(Heads<Lanes, Vectors> shape, const float* a, const float* b) {
   V m[Lanes] = {};
@@ -42,7 +45,8 @@ TRAFFIC_INLINE V head_dots(Heads<Lanes, Vectors> shape, const float* a, const fl
   return sum_each<Lanes>(m);
 }
 
-/// Heads in one go of weighted_rows: their sums stay in registers over all edges.
+/// Number of heads that weighted_rows processes together: their sums stay in registers over all
+/// edges.
 template <int Lanes, int Vectors>
 inline constexpr int kHeadsAtOnce =
     Vectors > 0 && Vectors <= 2 ? (8 / (static_cast<int>(kLanes) / kNativeLanes) / Vectors < Lanes
@@ -50,8 +54,9 @@ inline constexpr int kHeadsAtOnce =
                                        : Lanes)
                                 : 1;
 
-/// out = factor * (sum over the in-edges of weight[e][h] * row of the neighbour, and the edge
-/// features' share). `weights` has kMaxHeads floats an edge, `shares` kMaxHeads floats a feature.
+/// out = factor * (sum over the incoming edges of weight[e][h] * the neighbour's row, plus the
+/// share of the edge features). `weights` has kMaxHeads floats per edge, `shares` kMaxHeads floats
+/// per feature.
 template <int Lanes, int Vectors>
 TRAFFIC_INLINE void weighted_rows(Heads<Lanes, Vectors> shape, const AttentionEdges& edges,
                                   const float* rows, std::int64_t base, std::int64_t first,
@@ -101,7 +106,8 @@ TRAFFIC_INLINE V load_heads(const float* in, std::int64_t heads) {
   return load(lane);
 }
 
-/// Nodes [first_node, last_node). `scratch`: kMaxHeads floats for each of their in-edges.
+/// Computes nodes [first_node, last_node). `scratch` has kMaxHeads floats for each of their
+/// incoming edges.
 template <int Lanes, int Vectors>
 void attend(const Attention& a, std::int64_t first_node, std::int64_t last_node, float* scratch) {
   const AttentionEdges& edges = a.edges;

@@ -1,6 +1,7 @@
-/// Gradients of attention.h for a group of nodes that no edge leaves or enters, in three passes
-/// without races: over destinations (probabilities to scores and queries), over edges (the risk
-/// bias), over sources (keys and values, gathered over a node's out-edges).
+/// Gradients of attention.h for a group of nodes that no edge leaves or enters, in three race-free
+/// loops. The first loop, over destinations, goes from probabilities to scores and queries. The
+/// second, over edges, computes the risk bias. The third, over sources, gathers keys and values
+/// from a node's outgoing edges.
 #pragma once
 
 #include "kernels/attention.h"
@@ -29,7 +30,7 @@ TRAFFIC_INLINE void edge_weight_backward(Heads<Lanes, Vectors> shape, const Atte
   }
 }
 
-/// Leaves the gradients of the scores in `scratch`, kMaxHeads floats an edge.
+/// Writes the gradients of the scores to `scratch`, kMaxHeads floats per edge.
 template <int Lanes, int Vectors>
 void attend_backward(const AttentionBackward& a, const AttentionSums& sums, std::int64_t first_node,
                      std::int64_t last_node, float* scratch) {

@@ -1,20 +1,20 @@
-/// Small matrices of any size: products without packing and without code made for each size, and
-/// what stands between two of them.
+/// Small matrices of any size: products without packing and without code generated for each size,
+/// and the operations between two products.
 #pragma once
 
 #include "kernels/pack.h"
 
 namespace traffic::model::kernels::TRAFFIC_ISA {
 
-/// Sixteen elements, of which only the first `count` exist; the others are zero.
+/// Sixteen elements, of which only the first `count` are read; the others are zero.
 TRAFFIC_INLINE V load_first(const float* p, std::int64_t count) {
   float lane[kLanes] = {};
   __builtin_memcpy(lane, p, static_cast<std::size_t>(count) * sizeof(float));
   return load(lane);
 }
 
-/// `Count` rows and `Vectors` times sixteen columns of c, summed in registers over the whole depth:
-/// a row's sums are the same whatever rows are beside it.
+/// `Count` rows and `Vectors` times sixteen columns of c, summed in registers over the whole depth.
+/// The sums of a row do not depend on the other rows.
 template <int Count, int Vectors>
 TRAFFIC_INLINE void product_block(const Product& p, std::int64_t row, std::int64_t column) {
   const float* a = p.a + row * p.a_row_stride;
@@ -65,12 +65,12 @@ inline void product(const Product& p) {
   for (; column + 4 * kLanes <= p.columns; column += 4 * kLanes) product_columns<4>(p, column);
   for (; column + 2 * kLanes <= p.columns; column += 2 * kLanes) product_columns<2>(p, column);
   for (; column + kLanes <= p.columns; column += kLanes) product_columns<1>(p, column);
-  // The last ones together with some that are there already: these come out the same.
+  // The last columns are computed together with some earlier ones, which get the same values again.
   if (column < p.columns) product_columns<1>(p, p.columns - kLanes);
 }
 
-/// out[c][r] = in[r][c], of any size; rows of `out` are filled up to a multiple of sixteen with
-/// zeros.
+/// out[c][r] = in[r][c], for any size; rows of `out` are padded with zeros to a multiple of
+/// sixteen.
 inline void transpose_all(Rows<const float> in, std::int64_t rows, std::int64_t columns,
                           Rows<float> out) {
   for (std::int64_t r = 0; r < rows; r += kLanes) {

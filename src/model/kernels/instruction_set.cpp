@@ -1,4 +1,4 @@
-// Compiled once for each instruction set, with TRAFFIC_ISA its name: the tables of kernels.
+// Compiled once for each instruction set, whose name is TRAFFIC_ISA: the tables of kernels.
 #include "kernels/attention.h"
 #include "kernels/attention_backward.h"
 #include "kernels/dense.h"
@@ -13,7 +13,7 @@
 namespace traffic::model::kernels::TRAFFIC_ISA {
 namespace {
 
-/// Calls f<Lanes, Vectors>(): the shapes of the presets are known to the compiler, others are not.
+/// Calls f<Lanes, Vectors>(). The shapes of the presets are compile-time constants, others are not.
 template <typename F>
 void for_shape(const AttentionEdges& edges, const F& f) {
   const std::int64_t vectors = edges.head_dim / kLanes;

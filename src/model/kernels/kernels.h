@@ -1,8 +1,8 @@
-/// The arithmetic beneath the fused layers: plain functions over pointers, compiled for several
-/// instruction sets, and the table of them that fits this machine. No torch here.
+/// The arithmetic of the fused layers: plain functions on pointers, compiled for several
+/// instruction sets, and the table of those that fit this machine. It does not use torch.
 ///
-/// T is the type of operands of matrix products and of what is kept for the backward pass: float or
-/// Bf16. Everything that is summed, exponentiated or normalised is float. Widths (columns) are
+/// T is the type of the operands of matrix products and of data kept for the backward pass: float
+/// or Bf16. Sums, exponentials and normalisation are computed in float. Widths (columns) are
 /// multiples of kWidthUnit.
 #pragma once
 
@@ -14,14 +14,14 @@ struct Bf16 {
   std::uint16_t bits;
 };
 
-inline constexpr std::int64_t kWidthUnit = 16;  ///< widths of matrices are multiples of it
+inline constexpr std::int64_t kWidthUnit = 16;  ///< matrix widths are multiples of it
 inline constexpr std::int64_t kPanel =
     64;  ///< columns of one panel of the right-hand side of a product
 inline constexpr std::int64_t kMaxHeads = 16;    ///< attention heads
-inline constexpr std::int64_t kRiskHidden = 32;  ///< hidden units of the MLP behind the risk bias
+inline constexpr std::int64_t kRiskHidden = 32;  ///< hidden units of the MLP of the risk bias
 inline constexpr std::int64_t kEdgeFeatures = 4;
 
-/// A part of a float matrix: `rows` x `columns`, rows `stride` apart.
+/// A part of a float matrix: `rows` x `columns`, with `stride` elements between rows.
 struct Tile {
   const float* data;
   std::int64_t rows;
@@ -29,7 +29,8 @@ struct Tile {
   std::int64_t stride;
 };
 
-/// A writable matrix of T, rows `stride` apart; `data` may be null where a kernel says so.
+/// A writable matrix of T with `stride` elements between rows; `data` may be null where a kernel
+/// says so.
 template <typename T>
 struct Rows {
   T* data;
@@ -42,18 +43,18 @@ struct LayerNorm {
   std::int64_t rows;
   std::int64_t width;
   const float* product;   ///< [rows, width]
-  const float* bias;      ///< [width]; null: none
-  const float* residual;  ///< [rows, width]; null: none
+  const float* bias;      ///< [width]; null: no bias
+  const float* residual;  ///< [rows, width]; null: no residual
   const float* gamma;
   const float* beta;
   float eps;
-  T* xhat;              ///< [rows, width] kept for the backward pass; null: not kept
-  float* rstd;          ///< [rows]; null with xhat
+  T* xhat;              ///< [rows, width] for the backward pass; null: not kept
+  float* rstd;          ///< [rows]; null if xhat is null
   float* out;           ///< [rows, width]
-  Rows<T> out_operand;  ///< [rows, width], out as an operand; null: not wanted
+  Rows<T> out_operand;  ///< [rows, width], out as an operand; null: not needed
 };
 
-/// From d(out) the gradient of y; adds to the gradients of gamma, beta and bias.
+/// Computes the gradient of y from that of out; adds to the gradients of gamma, beta and bias.
 template <typename T>
 struct LayerNormBackward {
   std::int64_t rows;
@@ -63,38 +64,38 @@ struct LayerNormBackward {
   const float* rstd;
   const float* gamma;
   float* grad;           ///< [rows, width]
-  Rows<T> grad_operand;  ///< [rows, width], the same as an operand; null: not wanted
+  Rows<T> grad_operand;  ///< [rows, width], grad as an operand; null: not needed
   float* grad_gamma;     ///< [width], added to
   float* grad_beta;      ///< [width], added to
   float* grad_bias;      ///< [width], added to
 };
 
-/// What the attention of one layer reads beside queries, keys and values.
+/// Inputs of a layer's attention in addition to queries, keys and values.
 struct AttentionEdges {
-  const std::int32_t* edge_ptr;  ///< [N + 1] in-edges of a node
+  const std::int32_t* edge_ptr;  ///< [N + 1] incoming edges of a node
   const std::int32_t* edge_src;  ///< [E]
   const float* edge_features;    ///< [E, 4]
   std::int64_t heads;
   std::int64_t head_dim;      ///< a multiple of kWidthUnit
-  float scale;                ///< of the queries: 1 / sqrt(head_dim)
+  float scale;                ///< factor of the queries: 1 / sqrt(head_dim)
   const float* edge_weight;   ///< [4, d]: the linear map of the edge features, by feature
   const float* risk_in;       ///< [4, kRiskHidden], by feature
   const float* risk_in_bias;  ///< [kRiskHidden]
-  const float* risk_out;  ///< [kRiskHidden, kMaxHeads], by hidden unit, zero behind the last head
-  const float* risk_out_bias;  ///< [kMaxHeads], zero behind the last head
+  const float* risk_out;  ///< [kRiskHidden, kMaxHeads], by hidden unit, zero after the last head
+  const float* risk_out_bias;  ///< [kMaxHeads], zero after the last head
 };
 
-/// Matrices with a row for each node begin with the row of node `base`.
+/// Matrices with one row per node begin with the row of node `base`.
 struct Attention {
   AttentionEdges edges;
   std::int64_t base;
   const float* qkv;    ///< [.., 3 d]
-  float* out;          ///< [.., d]; zero for a node without in-edges
+  float* out;          ///< [.., d]; zero for a node without incoming edges
   float* probability;  ///< [E, heads]; null: not kept
 };
 
-/// Gradients that every edge adds to; one of these for each group of nodes, added up in order
-/// afterwards.
+/// Gradients to which every edge contributes. Each group of nodes has one of these; they are added
+/// up in order afterwards.
 struct AttentionSums {
   float* edge_weight;    ///< [4, d]
   float* risk_in;        ///< [4, kRiskHidden]
@@ -103,7 +104,7 @@ struct AttentionSums {
   float* risk_out_bias;  ///< [kMaxHeads]
 };
 
-/// For a group of nodes that no edge leaves or enters.
+/// Arguments for a group of nodes that no edge leaves or enters.
 struct AttentionBackward {
   AttentionEdges edges;
   std::int64_t base;
@@ -111,42 +112,42 @@ struct AttentionBackward {
   const float* grad_out;         ///< [.., d]
   float* grad_qkv;               ///< [.., 3 d]
   const float* probability;      ///< [E, heads]
-  const std::int32_t* out_ptr;   ///< [N + 1] out-edges of a node, positions in out_edge
+  const std::int32_t* out_ptr;   ///< [N + 1] ranges of out_edge with the outgoing edges of a node
   const std::int32_t* out_edge;  ///< [E] index of the edge
   const std::int32_t* edge_dst;  ///< [E]
 };
 
-/// One time step of an LSTM for 16 units (one panel: 16 columns of each of input, forget, cell and
-/// output gate).
+/// One time step of an LSTM for 16 units (one panel: 16 columns of each of the input, forget, cell
+/// and output gates).
 template <typename T>
 struct LstmGates {
   std::int64_t rows;
   const float* product;             ///< [rows, kPanel] sums of both products
   const float* bias;                ///< [kPanel]
   Rows<const float> previous_cell;  ///< [rows, 16]; null: zero
-  const std::uint8_t* present;      ///< [rows]; null: all
+  const std::uint8_t* present;      ///< [rows]; null: all rows are present
   Rows<float> cell;                 ///< [rows, 16]
   Rows<T> output;                   ///< [rows, 16]
-  Rows<float> output_float;         ///< the same in float; null: not wanted
+  Rows<float> output_float;         ///< output in float; null: not needed
   T* gates;                         ///< [rows, kPanel], kept for the backward pass; null: not kept
 };
 
-/// The same step backwards.
+/// The backward pass of the same step.
 template <typename T>
 struct LstmGatesBackward {
   std::int64_t rows;
   Rows<const float> grad_output;  ///< [rows, 16]
-  float*
-      grad_cell;   ///< [rows, 16] in: of the cell, from the step behind; out: of the previous cell
-  const T* gates;  ///< [rows, kPanel]
-  const float* cell;            ///< [rows, 16]
+  float* grad_cell;   ///< [rows, 16] in: of the cell, from the following step; out: of the previous
+                      ///< cell
+  const T* gates;     ///< [rows, kPanel]
+  const float* cell;  ///< [rows, 16]
   const float* previous_cell;   ///< [rows, 16]; null: zero
-  const std::uint8_t* present;  ///< [rows]; null: all
+  const std::uint8_t* present;  ///< [rows]; null: all rows are present
   Rows<T> grad_gates;           ///< [rows, kPanel]
   float* grad_bias;             ///< [kPanel], added to
 };
 
-/// c[rows, columns] = a[rows, depth] b[depth, columns], any sizes and strides.
+/// c[rows, columns] = a[rows, depth] b[depth, columns], for any sizes and strides.
 struct Product {
   std::int64_t rows;
   std::int64_t depth;
@@ -160,16 +161,16 @@ struct Product {
   std::int64_t c_stride;
 };
 
-/// What does not depend on the type of operands.
+/// Functions that do not depend on the type of operands.
 struct FloatTable {
-  /// Nodes [first, last). `scratch`: kMaxHeads floats for each of their in-edges.
+  /// Computes nodes [first, last). `scratch` has kMaxHeads floats for each of their incoming edges.
   void (*attention)(const Attention& args, std::int64_t first, std::int64_t last, float* scratch);
   void (*attention_backward)(const AttentionBackward& args, const AttentionSums& sums,
                              std::int64_t first, std::int64_t last, float* scratch);
   /// total[c] += sum of in[r][c]
   void (*column_sums)(Rows<const float> in, std::int64_t rows, std::int64_t columns, float* total);
   void (*product)(const Product& args);
-  /// out[c][r] = in[r][c], any sizes; rows of out are filled up to kWidthUnit with zeros
+  /// out[c][r] = in[r][c], for any sizes; rows of out are padded with zeros to kWidthUnit
   void (*transpose_all)(Rows<const float> in, std::int64_t rows, std::int64_t columns,
                         Rows<float> out);
   /// x = tanh(x)
@@ -180,12 +181,12 @@ struct FloatTable {
 
 template <typename T>
 struct Table {
-  /// out = tile + bias, as operand, in float, or both
+  /// out = tile + bias, as an operand, in float, or both
   void (*add_bias)(const Tile& tile, const float* bias, Rows<T> out, Rows<float> out_float);
-  /// before = tile + bias (where kept), after = GELU(before), exact (erf) form
+  /// before = tile + bias (if kept), after = GELU(before), exact (erf) form
   void (*gelu)(const Tile& tile, const float* bias, Rows<T> before, Rows<T> after);
   /// grad_before = tile * GELU'(before); after = GELU(before) in row pairs of stride kPanel; adds
-  /// up grad_bias
+  /// to grad_bias
   void (*gelu_backward)(const Tile& tile, Rows<const T> before, Rows<T> grad_before, T* after,
                         float* grad_bias);
   void (*layer_norm)(const LayerNorm<T>& args);
@@ -199,15 +200,15 @@ struct Table {
 
   /// out = in, [rows, columns]
   void (*convert)(const Tile& in, Rows<T> out);
-  /// out = in, [rows, columns], the latter without gaps
+  /// out = in, [rows, columns]; out has no gaps
   void (*convert_to_float)(Rows<const T> in, std::int64_t rows, std::int64_t columns, float* out);
   /// out[k][0..15] = in[0..15][k] for k < depth: sixteen rows of a weight as columns of a panel
   void (*pack_weight_rows)(const float* in, std::int64_t stride, std::int64_t depth, T* out);
-  /// Row pairs from rows
+  /// Packs rows into row pairs.
   void (*pack_pairs)(Rows<const T> in, std::int64_t rows, std::int64_t columns, Rows<T> out);
   void (*pack_pairs_float)(Rows<const float> in, std::int64_t rows, std::int64_t columns,
                            Rows<T> out);
-  /// out[c][r] = in[r][c]; Bf16: rows are filled up to even with zeros
+  /// out[c][r] = in[r][c]; Bf16: rows are padded with zeros to an even length
   void (*transpose)(Rows<const T> in, std::int64_t rows, std::int64_t columns, Rows<T> out);
 };
 
@@ -218,9 +219,10 @@ struct InstructionSet {
   Table<Bf16> for_bf16;
 };
 
-/// The instruction set for this processor: AVX-512 (x86-64-v4), AVX2 (x86-64-v3) or plain x86-64.
+/// The best instruction set of this processor: AVX-512 (x86-64-v4), AVX2 (x86-64-v3) or plain
+/// x86-64.
 const InstructionSet& instruction_set();
-/// Those that this processor can run, the best first; null behind the last.
+/// The i-th instruction set that this processor supports, best first; null after the last one.
 const InstructionSet* usable_instruction_set(int i);
 
 inline const FloatTable& float_table() { return instruction_set().common; }

@@ -1,5 +1,5 @@
-/// The element-wise part of an LSTM step. An absent row has zero state: its cell and output are
-/// zero, and so are all its gradients.
+/// The elementwise part of an LSTM step. An absent row has zero state: its cell, its output and the
+/// gradients of its gates are zero.
 #pragma once
 
 #include "kernels/simd.h"

@@ -1,4 +1,4 @@
-/// Bringing matrices into the layouts that the matrix product reads.
+/// Converts matrices to the layouts that the matrix product reads.
 #pragma once
 
 #include "kernels/shuffle.h"
@@ -32,8 +32,8 @@ inline void pack_weight_rows(const float* in, std::int64_t stride, std::int64_t 
   }
 }
 
-/// Pairs of consecutive elements of a row, rounded to bfloat16, as one 32-bit element: 32 floats to
-/// 16 pairs.
+/// Pairs of consecutive elements of a row, rounded to bfloat16, as one 32-bit element: 32 floats
+/// become 16 pairs.
 TRAFFIC_INLINE V bf16_pairs(const float* in) {
   Bf16 half[32];
   store(half, load(in));
@@ -89,7 +89,7 @@ TRAFFIC_INLINE void store_part(T* p, V v, std::int64_t count) {
   }
 }
 
-/// Asks for the cache lines that sixteen columns of a transposed matrix will be written to.
+/// Prefetches the cache lines to which sixteen columns of a transposed matrix will be written.
 template <typename T>
 TRAFFIC_INLINE void prefetch_columns(Rows<T> out, std::int64_t column, std::int64_t rows) {
   constexpr std::int64_t kLine = 64 / static_cast<std::int64_t>(sizeof(T));

@@ -1,11 +1,12 @@
-/// The risk bias, a small MLP of the edge features, for sixteen edges at a time, edge e in lane e.
+/// The risk bias, a small MLP of the edge features, for sixteen edges at a time; edge e is in lane
+/// e.
 #pragma once
 
 #include "kernels/shuffle.h"
 
 namespace traffic::model::kernels::TRAFFIC_ISA {
 
-/// The features of up to sixteen edges, one vector a feature; zero behind the last edge.
+/// The features of up to sixteen edges, one vector per feature; zero after the last edge.
 TRAFFIC_INLINE void load_features(const float* features, std::int64_t count,
                                   V (&out)[kEdgeFeatures]) {
   float by_feature[kEdgeFeatures][kLanes] = {};
@@ -23,7 +24,7 @@ TRAFFIC_INLINE V risk_hidden(const AttentionEdges& edges, const V (&features)[kE
   return maximum(x, V{});
 }
 
-/// bias[e - first][h] for edges [first, last), kMaxHeads floats an edge, zero behind the last head.
+/// bias[e - first][h] for edges [first, last), kMaxHeads floats per edge, zero after the last head.
 template <int Lanes>
 void risk_bias(const AttentionEdges& edges, std::int64_t first, std::int64_t last, float* bias) {
   for (std::int64_t e = first; e < last; e += kLanes) {
@@ -41,8 +42,8 @@ void risk_bias(const AttentionEdges& edges, std::int64_t first, std::int64_t las
   }
 }
 
-/// Adds up the gradients of the MLP over edges [first, last), from those of the scores, kMaxHeads
-/// floats an edge.
+/// Adds the gradients of the MLP over edges [first, last), computed from those of the scores,
+/// kMaxHeads floats per edge.
 template <int Lanes>
 void risk_backward(const AttentionEdges& edges, const AttentionSums& sums, std::int64_t first,
                    std::int64_t last, const float* grad_scores) {

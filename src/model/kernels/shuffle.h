@@ -1,4 +1,4 @@
-/// Transposing and adding across the lanes of sixteen values.
+/// Transposes and horizontal sums of sixteen-lane values.
 #pragma once
 
 #include "kernels/simd.h"
@@ -7,14 +7,14 @@ namespace traffic::model::kernels::TRAFFIC_ISA {
 
 #ifdef __AVX512F__
 
-/// In each quarter (four lanes) of the result: elements A, B, C, D of the quarters of `a` (0 .. 3)
-/// and `b` (16 .. 19).
+/// Each quarter (four lanes) of the result contains the elements A, B, C, D of the same quarters of
+/// `a` (0 .. 3) and `b` (16 .. 19).
 template <int A, int B, int C, int D>
 TRAFFIC_INLINE V shuffle_quarters(V a, V b) {
   return __builtin_shufflevector(a, b, A, B, C, D, A + 4, B + 4, C + 4, D + 4, A + 8, B + 8, C + 8,
                                  D + 8, A + 12, B + 12, C + 12, D + 12);
 }
-/// Quarters Q and R of `a`, then the same of `b`.
+/// Quarters Q and R of `a`, then quarters Q and R of `b`.
 template <int Q, int R>
 TRAFFIC_INLINE V pick_quarters(V a, V b) {
   constexpr int q = 4 * Q;
@@ -23,9 +23,9 @@ TRAFFIC_INLINE V pick_quarters(V a, V b) {
                                  17 + q, 18 + q, 19 + q, 16 + r, 17 + r, 18 + r, 19 + r);
 }
 
-/// m[i] lane j becomes m[j] lane i.
+/// Lane j of m[i] becomes lane i of m[j].
 TRAFFIC_INLINE void transpose_16(V (&m)[16]) {
-  V quarter[16];  // [4 * group + j]: quarter l holds column 4 * l + j of the group's four rows
+  V quarter[16];  // [4 * group + j]: quarter l contains column 4 * l + j of the group's four rows
   for (int g = 0; g < 16; g += 4) {
     const V low01 = shuffle_quarters<0, 16, 1, 17>(m[g], m[g + 1]);
     const V high01 = shuffle_quarters<2, 18, 3, 19>(m[g], m[g + 1]);
@@ -48,7 +48,7 @@ TRAFFIC_INLINE void transpose_16(V (&m)[16]) {
   }
 }
 
-/// Lane h of the result is the sum of the lanes of m[h]; Count is 4, 8 or 16, further lanes repeat
+/// Lane h of the result is the sum of the lanes of m[h]. Count is 4, 8 or 16; further lanes repeat
 /// or are zero.
 template <int Count>
 TRAFFIC_INLINE V sum_each(const V (&m)[Count]) {
@@ -66,7 +66,7 @@ TRAFFIC_INLINE V sum_each(const V (&m)[Count]) {
   }
   if constexpr (Count == 4) {
     const V zero = {};
-    // Quarters 0 + 2 and 1 + 3, then both.
+    // Adds quarters 0 + 2 and 1 + 3, then these two sums.
     const V half = pick_quarters<0, 1>(quad[0], zero) + pick_quarters<2, 3>(quad[0], zero);
     return half + pick_quarters<1, 2>(half, zero);
   } else {
@@ -84,7 +84,7 @@ TRAFFIC_INLINE V sum_each(const V (&m)[Count]) {
 
 #else
 
-/// m[i] lane j becomes m[j] lane i.
+/// Lane j of m[i] becomes lane i of m[j].
 TRAFFIC_INLINE void transpose_16(V (&m)[16]) {
   float in[16][16];
   for (int i = 0; i < 16; ++i) store(in[i], m[i]);

@@ -1,6 +1,6 @@
 /// Sixteen floats as one value: one register of AVX-512, two of AVX2, four of SSE. Sources that
-/// include this are compiled once for each instruction set, each in its own namespace TRAFFIC_ISA,
-/// and must not include headers with inline functions that other sources could get to see.
+/// include this header are compiled once for each instruction set, each in its own namespace
+/// TRAFFIC_ISA. They must not include headers with inline functions that other sources could see.
 #pragma once
 
 #include <cstddef>
@@ -25,12 +25,12 @@ inline constexpr int kNativeLanes = 8;
 inline constexpr int kNativeLanes = 4;
 #endif
 
-/// What the machine computes with at once.
+/// The widest vector that the machine computes with at once.
 using Native = float __attribute__((vector_size(4 * kNativeLanes)));
 using NativeBits = std::uint32_t __attribute__((vector_size(4 * kNativeLanes)));
 using NativeHalf = std::uint16_t __attribute__((vector_size(2 * kNativeLanes)));
 
-/// Two values as one of twice the lanes.
+/// Two values combined into one of twice the lanes.
 template <typename T>
 struct Pair {
   T low;
@@ -46,7 +46,8 @@ struct Widened<1, T> {
   using type = T;
 };
 using V = Widened<kLanes / kNativeLanes, Native>::type;
-using Bits = Widened<kLanes / kNativeLanes, NativeBits>::type;  ///< the same as unsigned integers
+using Bits = Widened<kLanes / kNativeLanes, NativeBits>::type;  ///< the same lanes as unsigned
+                                                                ///< integers
 using Half = Widened<kLanes / kNativeLanes, NativeHalf>::type;
 
 template <typename S>
@@ -87,8 +88,8 @@ TRAFFIC_INLINE Pair<T>& operator+=(Pair<T>& a, const Pair<T>& b) {
   return a = a + b;
 }
 
-// Memory is read and written native value by native value: copying a Pair as a whole would go
-// through the stack.
+// Memory is read and written in native vectors: copying a Pair as a whole would go through the
+// stack.
 template <typename T>
 inline constexpr bool kIsPair = false;
 template <typename T>
@@ -131,7 +132,7 @@ TRAFFIC_INLINE NativeBits widen(NativeHalf x) { return __builtin_convertvector(x
 TRAFFIC_INLINE NativeHalf narrow(NativeBits x) { return __builtin_convertvector(x, NativeHalf); }
 TRAFFIC_INLINE Native maximum(Native a, Native b) {
 #ifdef __AVX512F__
-  return _mm512_maskz_max_ps(0xffff, a, b);  // unmasked, GCC 12 warns of its own header
+  return _mm512_maskz_max_ps(0xffff, a, b);  // unmasked, GCC 12 warns about its own header
 #else
   return a > b ? a : b;
 #endif
@@ -153,7 +154,7 @@ template <typename T>
 TRAFFIC_INLINE auto narrow(const Pair<T>& x) {
   return Pair<decltype(narrow(x.low))>{narrow(x.low), narrow(x.high)};
 }
-/// The second one if either is NaN.
+/// Returns the second argument if either is NaN.
 template <typename T>
 TRAFFIC_INLINE Pair<T> maximum(const Pair<T>& a, const Pair<T>& b) {
   return {maximum(a.low, b.low), maximum(a.high, b.high)};
@@ -184,8 +185,8 @@ TRAFFIC_INLINE Bits round_to_bf16(V x) {
 TRAFFIC_INLINE void store(Bf16* p, V v) { store_as(p, narrow(round_to_bf16(v) >> 16)); }
 
 /// Stores lanes of two consecutive rows of the right-hand side of a product (see gemm.h): two rows
-/// of float, or pairs of bfloat16 side by side. `stride` is the length of a row. Without a second
-/// row (`both` false) pairs are filled up with zeros, and nothing is written behind a row of float.
+/// of float, or interleaved pairs of bfloat16. `stride` is the length of a row. Without a second
+/// row (`both` false) bfloat16 pairs are padded with zeros, and only one row of float is written.
 TRAFFIC_INLINE void store_row_pair(float* p, std::int64_t stride, V first, V second, bool both) {
   store(p, first);
   if (both) store(p + stride, second);
@@ -194,7 +195,7 @@ TRAFFIC_INLINE void store_row_pair(Bf16* p, std::int64_t /*stride*/, V first, V 
                                    bool /*both*/) {
   store_as(p, (round_to_bf16(first) >> 16) | (round_to_bf16(second) & 0xffff0000U));
 }
-/// Where column `c` of the first row of a pair lies behind the pair's start.
+/// Offset of column `c` of the first row of a pair from the pair's start.
 TRAFFIC_INLINE std::int64_t pair_column(const float*, std::int64_t c) { return c; }
 TRAFFIC_INLINE std::int64_t pair_column(const Bf16*, std::int64_t c) { return 2 * c; }
 
@@ -217,7 +218,7 @@ TRAFFIC_INLINE float sum(const Pair<T>& v) {
   return sum(v.low + v.high);
 }
 
-/// e^x, relative error under 2e-7 (polynomial of Cephes' expf); x is clamped to the range of float,
+/// e^x, relative error below 2e-7 (polynomial of Cephes' expf). x is clamped to the range of float;
 /// NaN stays NaN.
 TRAFFIC_INLINE V exponential(V x) {
   x = maximum(splat(-87.0F), minimum(splat(88.0F), x));
@@ -237,11 +238,11 @@ TRAFFIC_INLINE V exponential(V x) {
 }
 
 TRAFFIC_INLINE V sigmoid(V x) { return 1.0F / (1.0F + exponential(-x)); }
-/// Absolute error under 2e-7.
+/// Absolute error below 2e-7.
 TRAFFIC_INLINE V hyperbolic_tangent(V x) { return 2.0F / (1.0F + exponential(-2.0F * x)) - 1.0F; }
 
 /// Standard normal distribution function and density. Abramowitz and Stegun 7.1.26: error of `cdf`
-/// under 1e-7.
+/// below 1e-7.
 struct Normal {
   V cdf;
   V pdf;

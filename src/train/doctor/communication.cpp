@@ -34,7 +34,7 @@ Finding measure_communication(comm::Communicator& communicator, const comm::Topo
     communicator.barrier();
     const Stopwatch clock;
     communicator.all_reduce(values);
-    const double sum = values[kValues - 1].item<double>();  // waits for a GPU
+    const double sum = values[kValues - 1].item<double>();  // waits for the GPU
     const double mine_s = clock.seconds();
     const int n = communicator.size();
     exact = exact && sum == n * (n + 1) / 2.0;

@@ -1,4 +1,4 @@
-/// How fast ranks reach each other, and whether sums over them are right.
+/// Measures the speed of communication between ranks and checks its sums.
 #pragma once
 
 #include <c10/core/Device.h>
@@ -10,10 +10,11 @@
 
 namespace traffic::train {
 
-/// Collective: gradients of the default model, summed over the ranks, and a number.
+/// Collective. Sums gradients of the default model's size, and a single number, over the ranks.
 Finding measure_communication(comm::Communicator& communicator, const comm::Topology& topology);
 
-/// Collective. The same between the GPUs of the ranks; what failed is the same on all ranks.
+/// Collective. The same measurement between the GPUs of the ranks. A failure is the same on all
+/// ranks.
 Finding examine_gpu_communication(const comm::MpiSession& session, at::Device device,
                                   const config::Comm& comm);
 

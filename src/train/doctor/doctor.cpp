@@ -43,7 +43,7 @@ std::string describe_program() {
                      sim::sumo_version());
 }
 
-/// Collects on rank 0 what all ranks find.
+/// Collects the findings of all ranks on rank 0.
 class Examination {
  public:
   Examination(const comm::MpiSession& session, const config::Config& config, const Needs& needs)
@@ -82,7 +82,7 @@ class Examination {
     if (is_reporter()) findings_.push_back(std::move(finding));
   }
 
-  /// Collective. @return of each rank, on rank 0
+  /// Collective. @return on rank 0 the finding of each rank
   std::vector<Finding> gather(const Finding& mine) {
     const auto verdicts = ranks_->gather_strings(
         fmt::format("{} {}", static_cast<int>(mine.verdict), static_cast<int>(mine.code)), 0);
@@ -100,7 +100,7 @@ class Examination {
     return all;
   }
 
-  /// Simulations run beside the ranks that they belong to.
+  /// Counts the simulations of a node: they run on the node of the rank that they belong to.
   void examine_nodes() {
     const auto& topology = session_.topology();
     const std::int64_t all_envs = needs_.simulations ? config::num_simulations(config_.rollout) : 0;
@@ -137,7 +137,7 @@ class Examination {
     for (Finding& finding : judge_settings(of_rank)) findings_.push_back(std::move(finding));
   }
 
-  /// @return this rank's; the CPU unless all ranks have a GPU
+  /// @return the device of this rank; the CPU unless all ranks have a GPU
   at::Device examine_devices() {
     at::Device device = at::kCPU;
     Finding mine = attempt("device", [&] {
@@ -166,7 +166,7 @@ class Examination {
     return all ? device : at::Device(at::kCPU);
   }
 
-  /// All ranks read at once, as they do in training.
+  /// All ranks read at the same time, as they do in training.
   void examine_data() {
     RecordingFacts facts;
     const config::Data data = with_reading_threads(config_.data, *ranks_);
@@ -210,7 +210,7 @@ class Examination {
     add(std::move(mine));
   }
 
-  /// What their files say; examine_network() also drives there.
+  /// Checks the files of the scenarios; examine_network() also simulates.
   void examine_scenarios() {
     if (!is_reporter()) return;
     Finding finding = attempt("scenario", [&] {

@@ -15,12 +15,12 @@
 namespace traffic::train {
 namespace {
 
-/// Beginnings of the names that NCCL, CUDA, OpenMP, UCX, SUMO and this program read.
+/// Prefixes of the environment variables that NCCL, CUDA, OpenMP, UCX, SUMO and this program read.
 constexpr std::array<const char*, 6> kPrefixes{"NCCL_", "CUDA_", "OMP_",
                                                "UCX_",  "SUMO_", "TRAFFIC_"};
 constexpr const char* kVisibleGpus = "CUDA_VISIBLE_DEVICES";
 
-/// What a rank and a simulation were seen to take, with room to spare (docs/performance.md).
+/// Measured memory of a rank and of a simulation, with a margin (docs/performance.md).
 constexpr std::int64_t kRankBytes = std::int64_t{1} << 30;
 constexpr std::int64_t kSimulationBytes = std::int64_t{100} << 20;
 
@@ -66,7 +66,7 @@ Finding attempt(const std::string& subject, const std::function<std::string()>& 
             .subject = subject,
             .found = error.what(),
             .code = error.code()};
-  } catch (const std::exception& error) {  // of CUDA, through LibTorch
+  } catch (const std::exception& error) {  // from CUDA, through LibTorch
     return {.verdict = Verdict::kFailed, .subject = subject, .found = error.what()};
   }
 }

@@ -1,4 +1,4 @@
-/// From facts about nodes and ranks to what is right and wrong with them.
+/// Turns facts about nodes and ranks into findings.
 #pragma once
 
 #include <cstdint>
@@ -13,10 +13,10 @@
 
 namespace traffic::train {
 
-/// What the work says it found, or how it failed.
+/// Runs work. The finding contains the text that it returns, or the error that it throws.
 Finding attempt(const std::string& subject, const std::function<std::string()>& work);
 
-/// What one node has and what is to run on it.
+/// Resources of one node and its load in the planned run.
 struct NodeFacts {
   std::string host;
   int cpus = 0;
@@ -24,38 +24,38 @@ struct NodeFacts {
   std::int64_t simulations = 0;
   std::int64_t memory_bytes = 0;
 };
-/// Of main memory, about, with room to spare.
+/// Estimated main memory of the ranks and simulations on a node, with a margin.
 std::int64_t needed_bytes(const NodeFacts& node);
 Finding judge_node(const NodeFacts& node);
 
-/// Environment variables by their names, of one rank.
+/// Environment variables of one rank, by name.
 using Settings = std::map<std::string, std::string>;
 
 /// @param entry "NAME=value"
 void add_setting(const std::string& entry, Settings& settings);
 
-/// The variables of this process that its libraries listen to.
+/// The variables of this process that its libraries read.
 Settings current_settings();
 
-/// A finding for each variable that some rank has: ranks that differ may not reach each other.
-/// Which GPUs a rank is shown may differ.
+/// One finding for each variable that is set on some rank. Ranks with different values may not
+/// reach each other; only the visible GPUs may differ.
 /// @param of_rank [ranks]
 std::vector<Finding> judge_settings(const std::vector<Settings>& of_rank);
 
-/// The programs and data files of a node, a line "name<tab>identity" each.
+/// The programs and data files of a node, one line "name<tab>identity" each.
 struct NodeInventory {
   std::string host;
   std::string text;
 };
-/// Fails where nodes do not have the same.
+/// Fails if the nodes have different programs or data files.
 /// @param nodes at least one
 Finding judge_inventories(const std::vector<NodeInventory>& nodes);
 
-/// Collective. @return on rank 0 of a job on several nodes: whether they have the same files
+/// Collective. @return on rank 0 of a job on several nodes: whether the nodes have the same files
 std::optional<Finding> compare_nodes(comm::Communicator& communicator,
                                      const config::Config& config);
 
-/// One finding for ranks that say the same, in the order of the first of them.
+/// Merges equal findings of several ranks into one, in the order of their first rank.
 /// @param of_rank [ranks] findings on the same subject
 std::vector<Finding> join_ranks(const std::vector<Finding>& of_rank);
 

@@ -9,11 +9,11 @@
 namespace traffic::train {
 namespace {
 
-/// Of memory that is in use as swap: more is no remainder of long ago.
+/// Share of the memory: more swap in use than this is not just a remainder of earlier shortage.
 constexpr double kMuchSwap = 0.05;
-/// Of a GPU, what others may hold or compute before it is said.
+/// Share of a GPU that other processes may hold or use before a warning.
 constexpr double kMuchOfAGpu = 0.2;
-/// From about here on GPUs slow themselves down.
+/// GPUs throttle themselves from about this temperature on.
 constexpr double kHot_c = 85.0;
 
 }  // namespace
@@ -28,7 +28,7 @@ LoadFacts look_at_load() {
 Finding judge_load(const NodeFacts& node, const LoadFacts& load) {
   Finding finding{
       .subject = "load",
-      .found = fmt::format("{}: load {:.1f} on {} processors in the last minute, {} of memory are "
+      .found = fmt::format("{}: load {:.1f} on {} processors in the last minute, {} of memory is "
                            "free, {} of swap in use",
                            node.host, load.load, load.cpus, human_bytes(load.available_bytes),
                            human_bytes(load.swap_bytes))};
@@ -36,22 +36,22 @@ Finding judge_load(const NodeFacts& node, const LoadFacts& load) {
     finding.verdict = Verdict::kWarning;
     finding.found += "; " + text;
   };
-  constexpr double kOwn = 0.5;  // what starting this program, and a desktop, come to
+  constexpr double kOwn = 0.5;  // load of starting this program, and of a desktop
   if (load.load > kOwn && load.cpus - load.load < node.ranks - kOwn) {
     warn(
-        "less than a processor for each rank is left, and every step waits for the slowest: end "
-        "what else runs (top shows it) or start fewer ranks");
+        "less than one processor for each rank is left, and every step waits for the slowest rank: "
+        "end other programs (top shows them) or start fewer ranks");
   }
   if (needed_bytes(node) > load.available_bytes) {
-    warn(
-        fmt::format("a run may take {}: end what holds memory (top, key M), start fewer ranks or "
-                    "lower rollout.workers",
-                    human_bytes(needed_bytes(node))));
+    warn(fmt::format(
+        "a run may need {}: end programs that hold memory (top, key M), start fewer ranks or lower "
+        "rollout.workers",
+        human_bytes(needed_bytes(node))));
   }
   if (static_cast<double>(load.swap_bytes) > kMuchSwap * static_cast<double>(node.memory_bytes)) {
     warn(
-        "memory was short before, and what lies on the disk makes steps wait: end what holds "
-        "memory, then swapoff -a && swapon -a; --preset memory takes less");
+        "memory was short before, and access to swapped memory makes steps wait: end programs that "
+        "hold memory, then run swapoff -a && swapon -a; --preset memory needs less");
   }
   return finding;
 }
@@ -82,11 +82,11 @@ Finding judge_gpu(const GpuFacts& gpu, const std::string& choice) {
       (gpu.load && gpu.load->busy > kMuchOfAGpu);
   if (shared) {
     warn(
-        "; others use it (nvidia-smi lists them): end them, take another GPU "
-        "(CUDA_VISIBLE_DEVICES), or set memory.target_vram_gb to what is free");
+        "; other processes use it (nvidia-smi lists them): end them, take another GPU "
+        "(CUDA_VISIBLE_DEVICES), or set memory.target_vram_gb to the free memory");
   }
   if (gpu.load && gpu.load->temperature_c >= kHot_c) {
-    warn("; so hot it slows itself down: look at its fans and at the air around it");
+    warn("; at this temperature it throttles itself: check its fans and its air flow");
   }
   return finding;
 }

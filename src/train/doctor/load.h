@@ -1,4 +1,4 @@
-/// What others do on a node and on its GPUs while a run is to begin there.
+/// Load that other programs put on a node and its GPUs before a run begins.
 #pragma once
 
 #include <c10/core/Device.h>
@@ -14,12 +14,12 @@
 namespace traffic::train {
 
 struct LoadFacts {
-  int cpus = 0;       ///< of the machine
-  double load = 0.0;  ///< processes that computed or wanted to, mean of the last minute
+  int cpus = 0;       ///< processors of the machine
+  double load = 0.0;  ///< mean number of runnable processes in the last minute
   std::int64_t available_bytes = 0;
   std::int64_t swap_bytes = 0;  ///< in use
 };
-/// Of this machine.
+/// Reads the load of this machine.
 LoadFacts look_at_load();
 Finding judge_load(const NodeFacts& node, const LoadFacts& load);
 
@@ -27,10 +27,10 @@ struct GpuFacts {
   std::string name;
   std::int64_t total_bytes = 0;
   std::int64_t free_bytes = 0;
-  std::optional<GpuLoad> load = {};  ///< nothing without the driver's management library
+  std::optional<GpuLoad> load = {};  ///< empty without the driver's management library
 };
 GpuFacts look_at_gpu(at::Device device);
-/// @param choice why the rank has this device
+/// @param choice the reason why the rank uses this device
 Finding judge_gpu(const GpuFacts& gpu, const std::string& choice);
 
 }  // namespace traffic::train

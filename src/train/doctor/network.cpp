@@ -1,4 +1,4 @@
-/// What is to be known of a scenario: its files, and a run of a few seconds without control.
+/// Checks of a scenario: its files, and a few seconds of simulation without control.
 #include <fmt/ranges.h>
 
 #include <algorithm>
@@ -18,7 +18,7 @@
 namespace traffic::train {
 namespace {
 
-constexpr std::size_t kShown = 4;  ///< conflicts, types and routes that are named
+constexpr std::size_t kShown = 4;  ///< maximum number of conflicts, types and routes to list
 
 std::string plural(std::size_t count, const char* noun, const char* ending) {
   return fmt::format("{} {}{}", count, noun, count == 1 ? "" : ending);
@@ -48,7 +48,7 @@ std::string conflicts_text(const sim::NetworkStudy& study) {
   return text;
 }
 
-/// "main 80 %, on_ramp 20 %", or how many where none stands out.
+/// The largest shares, as "main 80 %, on_ramp 20 %"; only the number of parts if none is large.
 std::string largest_shares(std::vector<std::pair<double, std::string>> parts, double sum) {
   std::sort(parts.begin(), parts.end(), std::greater<>());
   if (!parts.empty() && parts.front().first < 0.01 * sum) {
@@ -84,7 +84,7 @@ std::string time_text(const sim::NetworkStudy& study, const config::Env& env) {
                                    : "no teleports");
 }
 
-/// Which commands have somebody to help.
+/// Lists for each command the places where it can help.
 std::string commands_text(const sim::NetworkStudy& study) {
   std::size_t minor = 0;
   std::size_t major = 0;
@@ -106,7 +106,7 @@ std::string commands_text(const sim::NetworkStudy& study) {
       plural(yielding, "main stream", "s"), plural(wide, "approach", "es"));
 }
 
-/// The busiest conflict by what its exits have to carry; empty where routes are not written out.
+/// Names the conflict with the most vehicles per exit lane; empty if the files contain no routes.
 std::string load_text(const sim::NetworkStudy& study, double duration_s) {
   const sim::ConflictStudy* busiest = nullptr;
   double most_vph = 0.0;
@@ -119,12 +119,12 @@ std::string load_text(const sim::NetworkStudy& study, double duration_s) {
     busiest = &conflict;
   }
   if (busiest == nullptr) return "";
-  return fmt::format("; the busiest conflict is {}, {:.0f} vehicles an hour and lane behind it",
+  return fmt::format("; the busiest conflict is {}, with {:.0f} vehicles per hour and exit lane",
                      busiest->id, most_vph);
 }
 
-/// Drives without control for some seconds of real time at most, after what loading takes.
-/// @param commands whether vehicles are to be commanded
+/// Simulates without control for at most some seconds of real time, not counting the time to load.
+/// @param commands whether vehicles will receive commands
 Finding try_out(const sim::NetworkStudy& study, const config::Config& config, bool commands) {
   constexpr double kMost_s = 5.0;
   sim::SumoEnv env(sim::env_options(config.env));
@@ -144,7 +144,7 @@ Finding try_out(const sim::NetworkStudy& study, const config::Config& config, bo
   Finding finding{
       .subject = "run",
       .found = fmt::format(
-          "{:.0f} s{} without control took {}: ocr_all {:.3f}, {:.0f} s of delay a "
+          "{:.0f} s{} without control took {}: ocr_all {:.3f}, {:.0f} s of delay per "
           "vehicle, {} of {} wait to enter{}{}",
           env.time_s(), env.done() ? "" : " of the episode", human_duration(clock.seconds()),
           score.ocr_all(), score.delay_s(), score.waiting, score.departed + score.waiting,
@@ -154,15 +154,16 @@ Finding try_out(const sim::NetworkStudy& study, const config::Config& config, bo
           load_text(study, std::max(1.0, duration_s)))};
   if (score.departed == 0) {
     finding.verdict = Verdict::kWarning;
-    finding.found += "; nobody has entered in that time, so what can be gained is not known";
+    finding.found += "; no vehicle has entered in that time, so possible gains are unknown";
   } else if (commands && candidates.empty()) {
     finding.verdict = Verdict::kFailed;
     finding.code = ExitCode::kConfig;
-    finding.found += ": nobody can be commanded; raise env.zone_m, or name more in env.cv_types";
+    finding.found +=
+        ": no vehicle can be commanded; raise env.zone_m, or name more types in env.cv_types";
   } else {
     finding.found += is_saturated(score, env.step_length_s())
-                         ? "; saturated: ocr_all and delay_s can be gained"
-                         : "; not saturated: what can be gained is delay_s";
+                         ? "; saturated: control can improve ocr_all and delay_s"
+                         : "; not saturated: control can improve delay_s";
   }
   return finding;
 }
@@ -185,9 +186,9 @@ std::vector<Finding> judged(const sim::NetworkStudy& study, const config::Config
   return findings;
 }
 
-/// Where nobody has said who is to act its lights may, too; where vehicles can be told nothing they
-/// alone: what is wrong for vehicles is then no failure.
-/// @param config acts with lights afterwards, if they alone may
+/// If the configuration names no agents, the lights may act, too. If vehicles cannot receive
+/// commands, only the lights can act; problems of the vehicles are then no failures.
+/// @param config set to lights as the only agents in that case
 void consider_lights(const sim::NetworkStudy& study, config::Config& config,
                      std::vector<Finding>& findings) {
   config::Config with_lights = config;

@@ -1,4 +1,4 @@
-/// What must be the same on all nodes of a job: the programs, and the data.
+/// Compares the files that must be the same on all nodes of a job: programs and data.
 #include <fmt/ranges.h>
 
 #include <algorithm>
@@ -25,8 +25,8 @@ namespace fs = std::filesystem;
 constexpr std::array kPrograms{"traffic_train", "traffic_eval", "rollout_worker", "sumo_env"};
 constexpr std::size_t kEndBytes = std::size_t{1} << 20;
 
-/// Size and a hash of both ends, which tells files of different recordings apart without reading
-/// gigabytes; "missing" where there is none.
+/// Size of a file and a hash of its first and last bytes, which distinguishes recordings without
+/// reading gigabytes; "missing" if there is no file.
 std::string identity_of(const fs::path& path) {
   std::ifstream in(path, std::ios::binary | std::ios::ate);
   if (!in) return "missing";
@@ -41,7 +41,7 @@ std::string identity_of(const fs::path& path) {
   return fmt::format("{}-{}", size, hex64(hasher.digest()));
 }
 
-/// Lines "name<tab>identity" of this node.
+/// Lines "name<tab>identity" for the files of this node.
 std::string inventory(const config::Config& config) {
   std::string text;
   const auto add = [&](const std::string& name, const fs::path& path) {
@@ -50,11 +50,11 @@ std::string inventory(const config::Config& config) {
   for (const char* name : kPrograms) {
     add(name, rollout::program_beside_this_one(name));
   }
-  if (!config.data.stage_dir.empty()) return text;  // each node gets copies of rank 0's
+  if (!config.data.stage_dir.empty()) return text;  // each node gets copies of the files of rank 0
   try {
     for (const auto& file : data::find_data_files(config.data.files)) add(file, file);
   } catch (const Error&) {
-    // None there; if that is so on some nodes only, the list says it.
+    // This node has no data files. If others have some, the inventories differ.
   }
   return text;
 }
@@ -102,8 +102,8 @@ Finding judge_inventories(const std::vector<NodeInventory>& nodes) {
   finding.verdict = Verdict::kFailed;
   finding.code = ExitCode::kConfig;
   finding.found = fmt::format(
-      "{}; build once and copy, share the file system, or have data "
-      "copied to each node (data.stage_dir)",
+      "{}; build once and copy the programs, share the file system, or let data be copied to each "
+      "node (data.stage_dir)",
       fmt::join(differences, "; "));
   return finding;
 }

@@ -11,7 +11,7 @@
 namespace traffic::train {
 namespace {
 
-/// "0-3,8" has 8.
+/// Whether a list like "0-3,8" contains the CPU.
 bool contains(const std::string& list, int cpu) {
   std::istringstream ranges(list);
   for (std::string range; std::getline(ranges, range, ',');) {
@@ -36,7 +36,7 @@ NumaFacts numa_of(const std::filesystem::path& sysfs, std::span<const int> cpus)
   for (const auto& entry : std::filesystem::directory_iterator(sysfs, error)) {
     std::ifstream in(entry.path() / "cpulist");
     std::string list;
-    // Some have memory and no CPUs.
+    // Some NUMA nodes have memory but no CPUs.
     if (!std::getline(in, list) || list.empty()) continue;
     ++facts.nodes;
     if (std::ranges::any_of(cpus, [&](int cpu) { return contains(list, cpu); })) {
@@ -53,8 +53,8 @@ Finding judge_numa(const NumaFacts& facts) {
   if (facts.of_this_process > 1) {
     finding.verdict = Verdict::kWarning;
     finding.found +=
-        ": memory of another one is far; start as many ranks as nodes with mpirun --map-by numa "
-        "--bind-to numa";
+        ": memory of another NUMA node is slower; start one rank per NUMA node with mpirun "
+        "--map-by numa --bind-to numa";
   }
   return finding;
 }

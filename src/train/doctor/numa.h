@@ -1,4 +1,4 @@
-/// Whether the threads of a rank share memory that is near to all of them.
+/// Checks whether all threads of a rank run close to its memory.
 #pragma once
 
 #include <filesystem>
@@ -9,12 +9,12 @@
 namespace traffic::train {
 
 struct NumaFacts {
-  int nodes = 1;            ///< parts of the machine with memory of their own
-  int of_this_process = 1;  ///< of those, on which it may run
+  int nodes = 1;            ///< NUMA nodes: parts of the machine with memory of their own
+  int of_this_process = 1;  ///< NUMA nodes on which this process may run
 };
 
-/// @param sysfs where the kernel describes them: /sys/devices/system/node
-/// @param cpus on which the process may run
+/// @param sysfs the kernel's description of NUMA nodes: /sys/devices/system/node
+/// @param cpus the CPUs on which this process may run
 NumaFacts numa_of(const std::filesystem::path& sysfs, std::span<const int> cpus);
 
 Finding judge_numa(const NumaFacts& facts);

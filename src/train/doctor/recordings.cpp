@@ -57,10 +57,10 @@ Finding judge_recordings(const RecordingFacts& facts, const config::Data& data,
                          double samples_per_s) {
   Finding finding{
       .subject = "data",
-      .found = fmt::format("{} files, samples: {} train, {} validation, {} test; {} reading "
-                           "threads a rank make {:.0f} samples/s ready on all ranks together",
-                           facts.files, facts.train, facts.validation, facts.test, data.num_workers,
-                           samples_per_s)};
+      .found = fmt::format(
+          "{} files, samples: {} train, {} validation, {} test; {} reading threads per rank read "
+          "{:.0f} samples/s on all ranks together",
+          facts.files, facts.train, facts.validation, facts.test, data.num_workers, samples_per_s)};
   for (const auto& [split, count] :
        {std::pair{"train", facts.train}, std::pair{"validation", facts.validation},
         std::pair{"test", facts.test}}) {
@@ -68,8 +68,8 @@ Finding judge_recordings(const RecordingFacts& facts, const config::Data& data,
     finding.verdict = Verdict::kFailed;
     finding.code = ExitCode::kData;
     finding.found += fmt::format(
-        "; there is nothing for {}: record more episodes, or deal them out again with data_prep "
-        "split",
+        "; there are no samples for {}: record more episodes, or assign them to splits again with "
+        "data_prep split",
         split);
   }
   if (facts.skipped.empty()) return finding;

@@ -1,4 +1,4 @@
-/// Whether recorded traffic can be opened, and how fast it comes.
+/// Checks whether recorded traffic can be opened, and how fast it is read.
 #pragma once
 
 #include <cstdint>
@@ -10,22 +10,22 @@
 
 namespace traffic::train {
 
-/// What a rank found in data.files.
+/// The recordings that a rank has found in data.files.
 struct RecordingFacts {
   std::int64_t files = 0;
-  std::int64_t train = 0;  ///< samples
+  std::int64_t train = 0;  ///< number of samples in the split; the same for validation and test
   std::int64_t validation = 0;
   std::int64_t test = 0;
-  double samples_per_s = 0.0;  ///< that its reading threads make ready
+  double samples_per_s = 0.0;  ///< rate at which the reading threads of a rank prepare samples
   std::vector<std::string> skipped = {};
 };
 
-/// Opens the files and reads for a second or two, as a rank of a training would.
+/// Opens the files and reads for a second or two, like a rank in training.
 /// @throws DataError, ConfigError
 RecordingFacts measure_recordings(const config::Data& data, std::int64_t rank,
                                   std::int64_t num_ranks);
 
-/// @param samples_per_s of all ranks, reading at the same time
+/// @param samples_per_s sum over all ranks, which read at the same time
 Finding judge_recordings(const RecordingFacts& facts, const config::Data& data,
                          double samples_per_s);
 

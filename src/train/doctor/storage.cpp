@@ -25,12 +25,12 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::int64_t kLargeBytes = std::int64_t{32} << 20;
-/// Below it a checkpoint of a large model holds training up.
+/// Below this rate, saving a checkpoint of a large model delays training.
 constexpr double kSlowBytesPerS = 20e6;
-/// Above it figures, logs and checkpoints wait for each other.
+/// Above this time, metrics, logs and checkpoints wait for each other.
 constexpr double kSlowFileS = 0.25;
 
-/// Numbers of statfs(2), of those that are met on machines for training.
+/// Names of file systems that are common on training machines, by their statfs(2) number.
 std::string type_of(const fs::path& folder) {
   constexpr std::array<std::pair<long, std::string_view>, 11> kTypes{{{0xEF53, "ext4"},
                                                                       {0x58465342, "xfs"},
@@ -51,7 +51,7 @@ std::string type_of(const fs::path& folder) {
   return fmt::format("{:#x}", static_cast<unsigned long>(info.f_type));
 }
 
-/// Removes what it was made for.
+/// Removes its file at the end of its lifetime.
 class Probe {
  public:
   explicit Probe(fs::path path) : path_(std::move(path)) {}
@@ -87,7 +87,8 @@ double seconds_to_write(const fs::path& path) {
   return clock.seconds();
 }
 
-/// A lock excludes others that have opened the file themselves, of this process as of others.
+/// A lock excludes other open file descriptions, also those of the same process, so two of them
+/// test it.
 bool can_lock(const fs::path& path) {
   const os::Descriptor first = open_probe(path);
   const os::Descriptor second = open_probe(path);
@@ -126,16 +127,16 @@ Finding examine_folder(const config::Config& config) {
 }
 
 Finding judge_storage(const StorageFacts& facts) {
-  Finding finding{.subject = "run folder",
-                  .found = fmt::format(
-                      "{} can be written, {} are free; {}, {}/s to the disk, a small file in {}",
-                      facts.folder, human_bytes(facts.free_bytes), facts.type,
-                      human_bytes(static_cast<std::int64_t>(facts.write_bytes_per_s)),
-                      human_duration(facts.small_file_s))};
+  Finding finding{
+      .subject = "run folder",
+      .found = fmt::format("{} is writable, {} free; {}, {}/s to the disk, a small file in {}",
+                           facts.folder, human_bytes(facts.free_bytes), facts.type,
+                           human_bytes(static_cast<std::int64_t>(facts.write_bytes_per_s)),
+                           human_duration(facts.small_file_s))};
   if (!facts.locks) {
     finding.verdict = Verdict::kWarning;
     finding.found +=
-        "; it has no locks, so that two runs could write into one folder: mount it with them "
+        "; it does not support locks, so two runs could write into one folder: mount it with locks "
         "(Lustre: -o flock), or set run.dir to another file system";
   }
   if (facts.write_bytes_per_s < kSlowBytesPerS || facts.small_file_s > kSlowFileS) {

@@ -1,4 +1,4 @@
-/// Whether a folder's file system is what runs need: fast enough, and able to lock.
+/// Checks whether a folder's file system meets the needs of runs: fast enough, and with locks.
 #pragma once
 
 #include <cstdint>
@@ -9,23 +9,24 @@
 
 namespace traffic::train {
 
-/// What was measured in a folder.
+/// Measurements in a folder.
 struct StorageFacts {
   std::string folder;
-  std::string type = {};           ///< "nfs", "ext4", ...; a number where it has no name here
-  double write_bytes_per_s = 0.0;  ///< of a large file that is there when the power fails
-  double small_file_s = 0.0;       ///< to write, rename and find a small one
-  bool locks = false;              ///< two holders of a lock exclude each other
+  std::string type = {};           ///< "nfs", "ext4", ...; a number for unknown types
+  double write_bytes_per_s = 0.0;  ///< for a large file, including the time until it is safely on
+                                   ///< disk
+  double small_file_s = 0.0;       ///< seconds to write, rename and find a small file
+  bool locks = false;              ///< whether two holders of a lock exclude each other
   std::int64_t free_bytes = 0;
 };
 
-/// Writes some files there and removes them.
-/// @throws ResourceError if nothing can be written
+/// Writes some files to the folder and removes them.
+/// @throws ResourceError if the folder is not writable
 StorageFacts measure_storage(const std::filesystem::path& folder);
 
 Finding judge_storage(const StorageFacts& facts);
 
-/// Of the folder where runs go, or the nearest one above that is there.
+/// Measures the folder in which runs are created, or the nearest existing folder above it.
 Finding examine_folder(const config::Config& config);
 
 }  // namespace traffic::train

@@ -15,7 +15,8 @@ struct AdamCoefficients {
   float eps;
 };
 
-/// Out of tensor operations, for any device; tensors are flat, float32 and of one size.
+/// Performs the update with tensor operations on any device. All tensors are flat, float32 and of
+/// equal size.
 void adam_by_operations(const at::Tensor& parameters, const at::Tensor& gradients,
                         const at::Tensor& exp_avg, const at::Tensor& exp_avg_sq,
                         const AdamCoefficients& c);

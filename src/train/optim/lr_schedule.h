@@ -1,4 +1,4 @@
-/// Learning rate over optimiser steps or iterations: linear warm-up, then down to a floor.
+/// Learning rate over optimiser steps or iterations: linear warm-up, then decay to a floor.
 #pragma once
 
 #include <cstdint>
@@ -16,11 +16,11 @@ struct LrSchedule {
   std::int64_t warmup_steps = 0;
   std::int64_t total_steps = 1;
   Decay decay = Decay::kCosine;
-  std::int64_t first_step = 0;  ///< of the warm-up
+  std::int64_t first_step = 0;  ///< first step of the warm-up
 
-  /// Rate of the update numbered `step` (0-based). A pure function, so a resumed run needs only the
-  /// step. It falls from step `warmup_steps` on, by half a cosine (source: Loshchilov and Hutter
-  /// 2017, arXiv:1608.03983, eq. 5, without restarts) or in a straight line.
+  /// Rate of the update with index `step` (0-based). A pure function, so a resumed run needs only
+  /// the step. From step `warmup_steps` on the rate decays linearly or along half a cosine (source:
+  /// Loshchilov and Hutter 2017, arXiv:1608.03983, eq. 5, without restarts).
   [[nodiscard]] double at(std::int64_t step) const;
 
  private:
@@ -33,7 +33,7 @@ struct LrSchedule {
 LrSchedule schedule_of(const config::Ppo& ppo, std::int64_t iterations,
                        std::int64_t first_iteration = 0);
 
-/// On the learning rate of one rank, for a batch that has grown with the ranks.
+/// Factor on the learning rate of one rank, for a batch that grows with the number of ranks.
 /// @param scaling none, linear or sqrt
 /// Source of linear: Goyal et al. 2017, arXiv:1706.02677.
 double learning_rate_factor(std::string_view scaling, int num_ranks);

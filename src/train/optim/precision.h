@@ -1,4 +1,4 @@
-/// Number formats of products, by the names that the configuration has for them.
+/// Number formats of matrix products, by their names in the configuration.
 #pragma once
 
 #include <c10/core/Device.h>
@@ -11,8 +11,8 @@ namespace traffic::train {
 /// @param precision fp32, bf16 or fp16
 c10::ScalarType compute_type(const std::string& precision);
 
-/// Half precision is for GPUs: the CPU has no fast products in it.
-/// @param key of the configuration, for the message
+/// Rejects fp16 on the CPU, which has no fast products in it.
+/// @param key configuration key, for the message
 /// @throws ConfigError
 void check_precision(const std::string& key, const std::string& precision, c10::Device device);
 

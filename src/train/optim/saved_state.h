@@ -1,4 +1,4 @@
-/// What a checkpoint keeps of an optimiser.
+/// The state of an optimiser in a checkpoint.
 #pragma once
 
 #include <string>
@@ -9,14 +9,15 @@
 
 namespace traffic::train {
 
-/// As "<prefix>/exp_avg", "<prefix>/exp_avg_sq" and "<prefix>/num_steps".
+/// Stores "<prefix>/exp_avg", "<prefix>/exp_avg_sq" and "<prefix>/num_steps".
 void put_adam(checkpoint::Snapshot& snapshot, const std::string& prefix, const Adam& adam);
 /// @throws CheckpointError if a part is missing or does not fit
 void restore_adam(const checkpoint::Snapshot& snapshot, const std::string& prefix, Adam& adam);
 
-/// As "loss_scale/...".
+/// Stores "loss_scale/...".
 void put_loss_scale(checkpoint::Snapshot& snapshot, const LossScaler& scaler);
-/// Of a checkpoint without it, from a run in another precision, nothing is taken over.
+/// Leaves the scaler unchanged if the checkpoint, from a run in another precision, has no loss
+/// scale.
 void restore_loss_scale(const checkpoint::Snapshot& snapshot, LossScaler& scaler);
 
 }  // namespace traffic::train

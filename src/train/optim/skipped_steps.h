@@ -1,4 +1,4 @@
-/// Updates that all ranks left out, for the gradient was not finite.
+/// Counts updates that all ranks skipped because the gradient was not finite.
 #pragma once
 
 #include <cstdint>
@@ -12,13 +12,13 @@ struct SkippedSteps {
   std::int64_t total = 0;
   std::int64_t in_a_row = 0;
 
-  /// @throws NumericError where this is one too many: no later one will be better
+  /// @throws NumericError if too many updates in a row were skipped
   void count_in_a_row(std::string_view of_what, std::string_view advice) {
     constexpr std::int64_t kMax = 10;
     if (++in_a_row < kMax) return;
     throw NumericError(
-        "{}: {} updates in a row had a gradient that is not finite; the checkpoints from before "
-        "are whole: resume with {}",
+        "{}: {} updates in a row had a gradient that is not finite; earlier checkpoints are "
+        "intact: resume with {}",
         of_what, in_a_row, advice);
   }
 };

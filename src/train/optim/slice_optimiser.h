@@ -1,4 +1,4 @@
-/// Adam on a slice of a parameter arena: sums its gradient over ranks, steps.
+/// Adam on a slice of a parameter arena: sums the gradient over ranks, then steps.
 ///
 ///     gradients.zero();
 ///     loss.backward();
@@ -20,27 +20,29 @@
 
 namespace traffic::train {
 
-/// Parameters that lie together in an arena.
+/// Parameters that are contiguous in an arena.
 struct ParameterSlice {
-  std::string name;  ///< for messages, as is the key of its learning rate
+  std::string name;  ///< for messages, like learning_rate_key
   std::string learning_rate_key;
   torch::Tensor parameters;  ///< [P] flat, changed in place
-  torch::Tensor gradients;   ///< [P] of this rank
+  torch::Tensor gradients;   ///< [P] gradients of this rank
   double weight_decay = 0.0;
 };
 
-/// Parts of a model that have no parameter in common each get one. With a joint Adam the momentum
-/// of one part goes on moving it while only the other is trained: the policy drifted without data,
-/// and past ppo.target_kl, whenever the value was fitted.
+/// Parts of a model that share no parameters each get an optimiser. With a joint Adam the momentum
+/// of one part would keep moving it while only the other part is trained: the policy would drift
+/// without data, and past ppo.target_kl, whenever the value was fitted.
 class SliceOptimiser {
  public:
   SliceOptimiser(ParameterSlice slice, comm::Communicator& communicator);
 
   /// Sums the gradient over ranks. Collective.
-  /// @return its norm; nothing where it is not finite: all ranks skip the step
+  /// @return the norm of the summed gradient; nothing if it is not finite, then all ranks skip the
+  ///   step
   /// @throws NumericError after too many skipped steps in a row
+  /// One update of Adam.
   std::optional<double> reduce();
-  /// @param factor on the gradient, that clips it
+  /// @param factor multiplies the gradient, for clipping
   void step(double learning_rate, double factor);
 
   [[nodiscard]] const torch::Tensor& parameters() const { return slice_.parameters; }

@@ -10,15 +10,16 @@
 namespace traffic::train {
 namespace {
 
-/// In a row: one line of metrics may be that of a checkpoint, or of the first pages from a disk.
+/// A metric must be out of range this many times in a row: a single line of metrics may include the
+/// time of a checkpoint or of the first reads from a disk.
 constexpr int kTimes = 3;
 constexpr int kCeased = 20;
 
 struct Rule {
   std::string_view figure;
   double limit;
-  bool below;  ///< what is below the limit is out of range, else what is above
-  /// With {} for the figure in %.
+  bool below;  ///< true: a value below the limit is out of range; false: a value above it
+  /// Format string; {} is the metric in %.
   const char* advice;
 };
 
@@ -27,7 +28,7 @@ constexpr std::array<Rule, 8> kRules{{
      "ranks wait for data {:.0f} % of the time: raise data.num_workers, data.prefetch_factor or "
      "data.cache_mb, or read from a faster disk"},
     {"wait/small_steps", 0.4, false,
-     "{:.0f} % of the time go into reducing and updating, not into forward and backward: raise "
+     "{:.0f} % of the time is spent on reducing gradients and updating parameters: raise "
      "data.batch_size or train.accumulation_steps"},
     {"wait/other_ranks", 0.3, false,
      "a rank waits for others {:.0f} % of the time: set data.shard_weights = \"measured\" for "

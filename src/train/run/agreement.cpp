@@ -8,7 +8,7 @@
 namespace traffic::train {
 
 Agreement agree_on(const Report& mine, comm::Communicator& communicator) {
-  // Three wishes, then what belongs to each rank.
+  // Three requests, then the numbers of each rank.
   constexpr std::size_t kWishes = 3;
   constexpr std::size_t kOfRank = 1 + Reading::kNumbers;
   const auto num_ranks = static_cast<std::size_t>(communicator.size());

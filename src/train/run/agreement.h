@@ -1,4 +1,4 @@
-/// What all ranks tell each other after a step, in one small all_reduce.
+/// The data that all ranks exchange after a step, in one small all_reduce.
 #pragma once
 
 #include <vector>
@@ -8,16 +8,16 @@
 
 namespace traffic::train {
 
-/// Of one rank.
+/// Contribution of one rank.
 struct Report {
-  bool stop = false;                 ///< it was asked to
-  bool late = false;                 ///< a checkpoint is due by its clock
-  bool has_given_up_saving = false;  ///< its saves have failed too often
-  double busy_s = 0.0;               ///< of the step, without waiting for other ranks
+  bool stop = false;                 ///< a stop was requested on this rank
+  bool late = false;                 ///< a checkpoint is due by time
+  bool has_given_up_saving = false;  ///< too many saves of this rank have failed
+  double busy_s = 0.0;  ///< duration of the step without waiting for other ranks, in seconds
   Reading reading{};
 };
 
-/// Of all: a wish of one is a wish of all.
+/// Result for all ranks: a request of one rank applies to all.
 struct Agreement {
   bool stop = false;
   bool late = false;

@@ -8,7 +8,7 @@
 namespace traffic::train {
 
 DeviceChoice choose_device(const std::string& wish, const comm::MpiSession& session) {
-  // The driver is not even asked where nobody wants a GPU.
+  // Do not even query the driver if the configuration excludes GPUs.
   const GpuInventory gpus = wish == "cpu" ? GpuInventory{} : find_gpus();
   const char* visible = std::getenv("CUDA_VISIBLE_DEVICES");
   return decide_device({.wish = wish,
@@ -21,7 +21,7 @@ DeviceChoice choose_device(const std::string& wish, const comm::MpiSession& sess
 }
 
 int choose_threads(std::int64_t threads_per_rank, const comm::MpiSession& session) {
-  // Reader threads would share the one core that mpirun binds a rank to with the training thread.
+  // mpirun binds a rank to one core; reader threads would share it with the training thread.
   os::lift_binding_of_mpirun();
   if (threads_per_rank > 0) return static_cast<int>(threads_per_rank);
   return std::max(1, os::num_cpus_available() / session.local_size());

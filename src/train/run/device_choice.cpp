@@ -11,7 +11,7 @@ DeviceChoice without_gpu(const DeviceSituation& s) {
                             : s.why_no_gpus.empty()
                                 ? "no GPU can be used"
                                 : fmt::format("no GPU can be used ({})", s.why_no_gpus);
-    return {c10::kCPU, fmt::format("run.device = \"auto\": the CPU, for {}", why)};
+    return {c10::kCPU, fmt::format("run.device = \"auto\": the CPU, because {}", why)};
   }
   if (!s.built_with_cuda) {
     throw ConfigError(
@@ -37,13 +37,13 @@ DeviceChoice decide_device(const DeviceSituation& s) {
   }
   if (s.num_gpus == 1 && !s.visible_gpus.empty()) {
     return {at::Device(c10::kCUDA, 0),
-            fmt::format("run.device = \"{}\": the one GPU that this rank "
-                        "is shown (CUDA_VISIBLE_DEVICES = {})",
+            fmt::format("run.device = \"{}\": the only GPU that is visible to this rank "
+                        "(CUDA_VISIBLE_DEVICES = {})",
                         s.wish, s.visible_gpus)};
   }
   throw ResourceError(
       "run.device = \"{}\": found {} GPUs for {} ranks on this node, expected one for each rank; "
-      "start no more than {} ranks a node, or set run.device = \"cpu\"",
+      "start no more than {} ranks per node, or set run.device = \"cpu\"",
       s.wish, s.num_gpus, s.ranks_on_node, s.num_gpus);
 }
 

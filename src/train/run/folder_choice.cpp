@@ -27,7 +27,7 @@ std::string read_text(const fs::path& path) {
   return {std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
 }
 
-/// Of a run, in its own folder or in those of its trainings.
+/// Whether a run has checkpoints, in its own folder or in those of its trainings.
 bool has_checkpoints(const fs::path& dir) {
   std::error_code error;
   const auto has_some = [&](const fs::path& checkpoints) {
@@ -47,7 +47,7 @@ bool is_done(const fs::path& dir) {
     const auto summary = report::read_json_file(report::RunFolder(dir).summary());
     return summary && summary->value("status", "") == "done";
   } catch (const DataError&) {
-    return false;  // said by the run that goes on in it
+    return false;  // the run that resumes in this folder reports the error
   }
 }
 
@@ -65,7 +65,8 @@ fs::path newest_unfinished(const fs::path& runs, const std::string& identity) {
   return {};
 }
 
-/// Made here and by nobody else: a run of this name that began in the same second has another one.
+/// Creates a folder that no other run has: a run of the same name that began in the same second
+/// gets another one.
 fs::path make_new_folder(const fs::path& wanted) {
   create_folder(wanted.parent_path());
   fs::path dir = wanted;
@@ -81,11 +82,11 @@ bool is_one_of(const std::string& text, std::initializer_list<std::string_view> 
   return std::ranges::find(these, text) != these.end();
 }
 
-/// Before anything is made for a run that has no checkpoint to go on from.
+/// Checks a run that has no checkpoint to resume from, before anything is created for it.
 void check_beginning(const config::Plan& plan, const fs::path& looked_in) {
   if (plan.whole.run.resume == "must") {
     throw CheckpointError(
-        "run.resume is \"must\", and there is no checkpoint to go on from in {}; check --run-dir "
+        "run.resume is \"must\", and there is no checkpoint to resume from in {}; check --run-dir "
         "and run.name, or begin with --resume auto",
         looked_in.string());
   }
@@ -119,8 +120,7 @@ fs::path choose_run_dir(const config::Plan& plan) {
     if (run.resume == "never" && is_begun) {
       throw ConfigError(
           "run.dir: {} has checkpoints of an earlier run, and run.resume = \"never\" would "
-          "overwrite them; choose "
-          "another --run-dir, or go on with --resume auto",
+          "overwrite them; choose another --run-dir, or resume with --resume auto",
           run.dir);
     }
     if (!is_begun && !starts_elsewhere) check_beginning(plan, run.dir);

@@ -36,7 +36,7 @@ GpuInventory find_gpus() {
   if (result != cudaSuccess) {
     found.count = 0;
     found.problem = cudaGetErrorString(result);
-    cudaGetLastError();  // clears it
+    cudaGetLastError();  // resets CUDA's error state
   }
   return found;
 }
@@ -71,7 +71,7 @@ GpuMemory gpu_memory(at::Device device) {
   std::size_t free = 0;
   std::size_t total = 0;
   C10_CUDA_CHECK(cudaMemGetInfo(&free, &total));
-  // The first of an array of statistics is that of all pools together.
+  // The first element of an array of statistics is the total over all pools.
   return {.allocated = stats.allocated_bytes[0].current,
           .reserved = stats.reserved_bytes[0].current,
           .peak_allocated = stats.allocated_bytes[0].peak,
@@ -107,7 +107,7 @@ std::string gpus_without_peer_access() {
       if (can == 0) pairs += fmt::format("{}GPUs {} and {}", pairs.empty() ? "" : ", ", a, b);
     }
   }
-  return pairs.empty() ? pairs : pairs + " have no direct way to each other";
+  return pairs.empty() ? pairs : pairs + " cannot access each other's memory directly";
 }
 
 #else

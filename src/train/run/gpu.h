@@ -1,4 +1,4 @@
-/// What is asked of the GPU beside tensors. In a program without CUDA there are no GPUs.
+/// Queries and settings of GPUs apart from tensors. A program without CUDA has no GPUs.
 #pragma once
 
 #include <c10/core/Device.h>
@@ -14,21 +14,22 @@ namespace traffic::train {
 struct GpuInventory {
   bool built_with_cuda = false;
   int count = 0;
-  std::string problem;  ///< why there is none, in the CUDA runtime's words
+  std::string problem;  ///< why there is no GPU, as reported by the CUDA runtime
 };
 GpuInventory find_gpus();
 
-/// Makes the device this process's own, with the settings of [gpu]. Nothing on the CPU.
+/// Makes the GPU the current device of this process, with the settings of [gpu]. Does nothing on
+/// the CPU.
 void prepare_gpu(at::Device device, const config::Config& config);
-/// Keeps the process within what [gpu] and [memory] allow of it. Nothing on the CPU.
-/// @return the share that is allowed
+/// Limits the GPU memory of the process to what [gpu] and [memory] allow. Does nothing on the CPU.
+/// @return the allowed share of the GPU's memory
 double limit_gpu_memory(at::Device device, const config::Config& config);
 
-/// Of a device that is a GPU.
+/// @param device a GPU
 GpuMemory gpu_memory(at::Device device);
 void empty_gpu_cache(at::Device device);
 
-/// As the management library calls it: "0000:3B:00.0"; empty on the CPU.
+/// The name that the management library uses, such as "0000:3B:00.0"; empty on the CPU.
 std::string gpu_pci_bus_id(at::Device device);
 
 /// Name, memory and library versions, for the log; empty on the CPU.
@@ -37,7 +38,7 @@ std::string describe_gpu(at::Device device);
 /// Pairs of GPUs that cannot reach each other's memory: "GPUs 0 and 2, ..."; empty if all can.
 std::string gpus_without_peer_access();
 
-/// "NAME=value" of the environment's variables whose names start with prefix, sorted.
+/// "NAME=value" for each environment variable whose name starts with prefix, sorted.
 std::vector<std::string> environment_settings(const std::string& prefix);
 
 }  // namespace traffic::train

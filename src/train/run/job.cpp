@@ -31,7 +31,7 @@ std::uint64_t hash_of_file(const fs::path& path) {
   return hasher.digest();
 }
 
-/// Two ranks that run different programs or configurations would compute different things.
+/// Ranks with different programs or configurations would compute different things.
 void check_same_program(const config::Plan& plan, comm::Communicator& communicator) {
   config::Plan shared = plan;
   shared.whole.run.dir.clear();  // may be spelt differently on another node
@@ -86,7 +86,7 @@ void Job::open_folder(const config::Plan& plan) {
     write_file_atomically(folder_.config(), run_identity(plan));
     report::write_environment(folder_, environment_of(*communicator_));
   }
-  communicator_->barrier();  // the folder is there now
+  communicator_->barrier();  // the folder exists from here on
   const FolderView view = open_on_nodes(*communicator_, folder_.logs());
   all_see_folder_ = view.all_see;
   sees_folder_ = view.seen;
@@ -100,7 +100,7 @@ void Job::open_folder(const config::Plan& plan) {
                communicator_->size(), communicator_->topology().num_nodes());
   if (!view.note.empty()) spdlog::warn("{}", view.note);
   if (lock_ && !lock_->taken_over_from().empty()) {
-    spdlog::warn("the last run in this folder ended without letting go ({})",
+    spdlog::warn("the previous run in this folder ended without releasing its lock ({})",
                  lock_->taken_over_from());
   }
 }

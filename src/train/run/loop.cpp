@@ -49,7 +49,7 @@ class Loop {
   void finish(TrainingEnd end);
 
  private:
-  /// What all ranks agree on between two steps.
+  /// Decisions that all ranks agree on between two steps.
   struct Wishes {
     bool stop = false;
     bool save = false;
@@ -60,12 +60,12 @@ class Loop {
   }
   void resume();
   [[nodiscard]] bool is_complete() const { return training_.step() >= training_.total_steps(); }
-  [[nodiscard]] std::optional<Iteration> iterate();  // nothing: given up, a stop is requested
+  [[nodiscard]] std::optional<Iteration> iterate();  // nothing: abandoned because of a stop request
   [[nodiscard]] Wishes agree(std::int64_t step_before);
   void watch_ranks(const std::vector<double>& busy_s);
   void watch_loss(const Iteration& done);
   void tell(const Iteration& done);
-  [[nodiscard]] bool evaluate();  // likewise
+  [[nodiscard]] bool evaluate();  // false: abandoned because of a stop request
   void save(const checkpoint::Snapshot& snapshot, bool best);
   [[nodiscard]] checkpoint::Snapshot snapshot() const;
   void stop(const checkpoint::Snapshot& snapshot);
@@ -75,8 +75,8 @@ class Loop {
   Training& training_;
   TrainingUnits units_;
   std::string title_;
-  std::unique_ptr<report::ProgressBar> progress_;  ///< of the reporter
-  std::optional<double> learning_rate_;            ///< that was last told
+  std::unique_ptr<report::ProgressBar> progress_;  ///< only on the reporter
+  std::optional<double> learning_rate_;            ///< last value among the metrics
   Throughput throughput_;
   ResourceKeeper resources_;
   WaitShares wait_shares_;
@@ -84,10 +84,11 @@ class Loop {
   StepProfiler profiler_;
   StragglerWatch straggler_watch_;
   LossWatch loss_watch_;
-  double busy_s_ = 0.0;  ///< of the last step, without waiting for other ranks
+  double busy_s_ = 0.0;  ///< duration of the last step without waiting for other ranks, in seconds
   bool evaluation_due_ = false;
   Stopwatch since_save_;
-  std::optional<checkpoint::Snapshot> complete_;  ///< of the last step, where steps are long
+  std::optional<checkpoint::Snapshot> complete_;  ///< state before the current step, if steps are
+                                                  ///< long
 };
 
 TrainingEnd Loop::train() {
@@ -101,7 +102,7 @@ TrainingEnd Loop::train() {
                                 .mode = run_.config().log.progress});
   }
   if (is_complete() && !evaluation_due_) {
-    spdlog::info("{} is complete already: {} {}s", title_, training_.step(), units_.step);
+    spdlog::info("{} was already complete: {} {}s", title_, training_.step(), units_.step);
   }
   while (true) {
     if (evaluation_due_ && !evaluate()) {
@@ -156,14 +157,14 @@ std::optional<Iteration> Loop::iterate() {
   return done;
 }
 
-/// The best checkpoint is not touched by one: what is no better is not kept as the best.
+/// A spike does not affect the best checkpoint, because only better parameters replace it.
 void Loop::watch_loss(const Iteration& done) {
   if (!done.loss) return;
   const auto spike = loss_watch_.add(*done.loss);
   if (!spike || !run_.is_reporter()) return;
   spdlog::warn(
-      "{} {}: the loss is {:.4g}, it had been about {:.4g}: training goes on, and the best "
-      "checkpoint stays; if that happens often, lower the learning rate or look at the data",
+      "{} {}: the loss is {:.4g}, it had been about {:.4g}: training continues, and the best "
+      "checkpoint stays; if this happens often, lower the learning rate or check the data",
       units_.step, training_.step(), spike->loss, spike->level);
 }
 
@@ -199,8 +200,8 @@ void Loop::tell(const Iteration& done) {
   resources_.look_at_gpu();
 }
 
-/// A stop that one rank was asked for, and what the clock of rank 0 says, are for all.
-/// @param step_before the last iteration, which may have been several steps
+/// A stop request on any rank, and the clock of rank 0, decide for all ranks.
+/// @param step_before step count before the last iteration, which may have advanced several steps
 Loop::Wishes Loop::agree(std::int64_t step_before) {
   const config::Checkpoint& options = run_.config().checkpoint;
   const bool late = run_.is_reporter() && options.save_interval_s > 0.0 &&
@@ -219,7 +220,7 @@ Loop::Wishes Loop::agree(std::int64_t step_before) {
   return {.stop = agreed.stop, .save = on_step || agreed.late};
 }
 
-/// All ranks wait for the slowest: it is named, with its machine.
+/// Logs the slowest rank, which all ranks wait for, with its machine.
 void Loop::watch_ranks(const std::vector<double>& busy_s) {
   const auto straggler = straggler_watch_.add(busy_s);
   if (!straggler) return;
@@ -233,13 +234,13 @@ void Loop::watch_ranks(const std::vector<double>& busy_s) {
       straggler->num_steps, straggler->factor());
 }
 
-/// A stop means that what is complete is saved: a save that fails is tried again until there were
-/// too many.
+/// Saves the complete state on a stop request. A save that fails is retried until too many have
+/// failed.
 void Loop::stop(const checkpoint::Snapshot& snapshot) {
   profiler_.finish();
   progress_.reset();
   while (run_.wait_for_saves() != snapshot.step()) save(snapshot, /*best=*/false);
-  spdlog::info("stopped by request at {} {}; start again with the same --run-dir to go on",
+  spdlog::info("stopped by request at {} {}; start again with the same --run-dir to resume",
                units_.step, snapshot.step());
 }
 

@@ -1,19 +1,21 @@
-/// The one loop of all trainings: resume, iterate, evaluate, save, mark the best, stop on request,
-/// profile, figures, summary.
+/// The common loop of all trainings: it resumes, iterates, evaluates, saves, marks the best
+/// checkpoint, stops on request, profiles, and writes metrics and the summary.
 #pragma once
 
 #include "traffic/train/run/training.h"
 
 namespace traffic::train {
 
-/// Trains, or goes on training, until all steps are done or a stop is requested; then restores the
-/// best parameters, has the training conclude and writes the summary. Collective.
-/// @throws CheckpointError, NumericError, ResourceError, CommError and what the training throws
+/// Trains, or resumes training, until all steps are done or a stop is requested. When all steps are
+/// done it restores the best parameters and lets the training conclude. Finally it writes the
+/// summary. Collective.
+/// @throws CheckpointError, NumericError, ResourceError, CommError and the exceptions of the
+///   training
 TrainingEnd run_training(Run& run, Training& training);
 
-/// What --dry-run checks beyond making the training: room for checkpoints, and that a new run's
-/// run.init_from fits. Collective.
-/// @param is_there what it starts from is not still to be trained
+/// Checks of --dry-run beyond constructing the training: room for checkpoints, and whether
+/// run.init_from of a new run fits. Collective.
+/// @param is_there whether the checkpoint that the training starts from exists already
 void dry_run_training(Run& run, Training& training, bool is_there);
 
 }  // namespace traffic::train

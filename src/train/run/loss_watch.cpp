@@ -9,10 +9,11 @@ namespace traffic::train {
 namespace {
 
 constexpr std::size_t kWindow = 50;
-constexpr std::size_t kLeast = 15;    ///< of which a level can be told
-constexpr double kSpikeFactor = 3.0;  ///< over the level ...
-constexpr double kDeviations = 12;    ///< ... and over what is usual around it
-/// So many steps far above the old level are the new one.
+constexpr std::size_t kLeast = 15;    ///< minimum number of losses that define a level
+constexpr double kSpikeFactor = 3.0;  ///< a spike exceeds this multiple of the level
+constexpr double kDeviations = 12;    ///< and exceeds the level by this multiple of the median
+                                      ///< deviation
+/// After this many consecutive spikes, their level becomes the new level.
 constexpr int kSettled = 25;
 
 }  // namespace

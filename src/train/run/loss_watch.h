@@ -1,4 +1,4 @@
-/// Finds steps whose loss is far above what it has been.
+/// Detects steps whose loss is far above the recent level.
 #pragma once
 
 #include <cstdint>
@@ -9,25 +9,26 @@
 
 namespace traffic::train {
 
-/// A loss far above the level that it had been at.
+/// A loss far above the level of the steps before.
 struct LossSpike {
   double loss = 0.0;
-  double level = 0.0;  ///< the median of the steps before
+  double level = 0.0;  ///< median loss of the steps before
 };
 
-/// Fed on every rank with the same numbers, it comes to the same findings there.
+/// All ranks must add the same losses; they then find the same spikes.
 class LossWatch {
  public:
-  /// @param loss of one step; those of another stage, or not finite, are not compared
-  /// @return the spike at its first step; the steps that follow it are counted without a word
+  /// @param loss of one step; losses of another stage and losses that are not finite are not
+  ///   compared
+  /// @return the spike at its first step; consecutive spikes are counted but not returned
   std::optional<LossSpike> add(const WatchedLoss& loss);
-  /// Steps that were spikes.
+  /// Number of steps that were spikes.
   [[nodiscard]] std::int64_t num_found() const { return num_found_; }
 
  private:
   void begin(std::int64_t stage);
 
-  std::deque<double> before_;  ///< losses that were no spikes
+  std::deque<double> before_;  ///< recent losses that were not spikes
   std::int64_t stage_ = 0;
   int in_a_row_ = 0;
   std::int64_t num_found_ = 0;

@@ -5,7 +5,7 @@
 
 namespace traffic::train {
 
-/// Of at least one value; of an even number the upper one of the two in the middle.
+/// Median of at least one value; of an even number of values the upper of the two middle ones.
 inline double median(std::vector<double> values) {
   const auto middle = values.begin() + static_cast<std::ptrdiff_t>(values.size() / 2);
   std::nth_element(values.begin(), middle, values.end());

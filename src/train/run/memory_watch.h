@@ -1,4 +1,4 @@
-/// Watches the memory of a GPU: warns, gives cached memory back, advises what to change.
+/// Watches the memory of a GPU: warns, requests that cached memory is returned, and gives advice.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@ namespace traffic::train {
 
 inline constexpr double kBytesPerGiB = 1024.0 * 1024.0 * 1024.0;
 
-/// Bytes, as the allocator of torch counts them.
+/// Bytes, as counted by torch's allocator.
 struct GpuMemory {
   std::int64_t allocated = 0;  ///< in tensors
   std::int64_t reserved = 0;   ///< in tensors or cached
@@ -19,29 +19,30 @@ struct GpuMemory {
   std::int64_t free = 0;   ///< of the GPU, for all processes
 };
 
+/// Limits for the warnings about GPU memory, in GiB.
 struct MemoryLimits {
-  double allocated_gb = 0;  ///< 0: 5/6 of what a rank may take
-  double reserved_gb = 0;   ///< 0: 7/8 of it
-  double share = 1.0;       ///< of the GPU that a rank may take
+  double allocated_gb = 0;  ///< 0: 5/6 of the rank's share of the GPU
+  double reserved_gb = 0;   ///< 0: 7/8 of the rank's share of the GPU
+  double share = 1.0;       ///< share of the GPU's memory that the rank may use
 };
 
-/// Of a GPU with so much memory, the share that a rank may take.
-/// @param target_vram_gb [memory]; 0: no limit of its own
+/// The share of a GPU with total_bytes of memory that a rank may use.
+/// @param target_vram_gb memory.target_vram_gb; 0: no further limit
 double allowed_share(double memory_fraction, double target_vram_gb, std::int64_t total_bytes);
 
-/// How the batch of a rank should change where so much of the memory is used at the peak.
-/// @param used_share peak over total
+/// Advice on the batch size for a given peak use of the memory.
+/// @param used_share peak use divided by the total memory
 std::string_view advise_batch(double used_share);
-/// After an allocation failed.
+/// Advice after a failed allocation.
 std::string_view advise_after_out_of_memory();
 
-/// What a look at the memory asks for.
+/// Result of a check of the memory.
 struct MemoryActions {
   bool clear_cache = false;
   std::vector<std::string> warnings;
 };
 
-/// Says each thing once, and again only after it had ceased.
+/// Gives each warning once, and again only after its cause had ceased.
 class MemoryWatch {
  public:
   explicit MemoryWatch(MemoryLimits limits) : limits_(limits) {}

@@ -31,7 +31,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr double kShowsUp_s = 3.0;  ///< a network file system may take that long to show a file
+constexpr double kShowsUp_s = 3.0;  ///< a network file system may take this long to show a new file
 constexpr std::int64_t kPieceBytes = std::int64_t{64} << 20;
 
 std::string content_of(const fs::path& path) {
@@ -48,7 +48,7 @@ bool shows_up(const fs::path& path, const std::string& content) {
   return true;
 }
 
-/// Whether the leader of each node has said yes, on every rank. @return [nodes]
+/// Collects a yes or no from the leader of each node, on every rank. @return [nodes]
 std::vector<bool> ask_nodes(comm::Communicator& communicator, bool mine) {
   const comm::Topology& topology = communicator.topology();
   const torch::Tensor all =
@@ -59,7 +59,7 @@ std::vector<bool> ask_nodes(comm::Communicator& communicator, bool mine) {
   return of_nodes;
 }
 
-/// "size hash" of a file; empty if there is none.
+/// "size hash" of a file; empty if there is no file.
 std::string identity_of(const fs::path& path) {
   std::error_code error;
   if (path.empty() || !fs::is_regular_file(path, error)) return {};
@@ -95,8 +95,8 @@ FolderView open_on_nodes(comm::Communicator& device_communicator, const fs::path
       .all_see = std::ranges::all_of(sees, [](bool one) { return one; }), .seen = seen, .note = {}};
   if (blind.empty()) return view;
   view.note = fmt::format(
-      "{} {} not see the run folder of {}: logs of the ranks there are in {} there, checkpoints "
-      "and results on {} only; what is read from them is copied over",
+      "{} {} not see the run folder of {}: logs of the ranks there are written to {} on that node, "
+      "checkpoints and results only on {}; files that those ranks read are copied to them",
       fmt::join(blind, ", "), blind.size() == 1 ? "does" : "do", hostname(), folder.string(),
       hostname());
   return view;
@@ -108,13 +108,13 @@ void bring_file(comm::Communicator& device_communicator, const fs::path& path) {
   if (topology.num_nodes() == 1 || path.empty()) return;
   const std::string mine = topology.is_leader() ? identity_of(path) : std::string();
   const std::string wanted = communicator.broadcast_string(mine, 0);
-  if (wanted.empty()) return;  // whoever reads it says what is wrong
+  if (wanted.empty()) return;  // the code that reads the file reports the error
   const std::vector<bool> have = ask_nodes(communicator, mine == wanted);
   if (std::ranges::all_of(have, [](bool has) { return has; })) return;
   const bool lacks = topology.is_leader() && !have[static_cast<std::size_t>(topology.node())];
   const SharedFile file{.path = path, .bytes = std::stoll(wanted)};
   copy_from_rank_0(communicator, file, lacks ? path : fs::path());
-  if (lacks) spdlog::info("{} ({}) copied from rank 0", path.string(), human_bytes(file.bytes));
+  if (lacks) spdlog::info("copied {} ({}) from rank 0", path.string(), human_bytes(file.bytes));
 }
 
 void copy_from_rank_0(comm::Communicator& device_communicator, const SharedFile& file,

@@ -24,7 +24,7 @@ using Device = void*;
 
 }  // namespace
 
-/// Of the library's interface, which does not change, what is used.
+/// The functions that are used of the library's interface, which is stable.
 struct Nvml::Functions {
   int (*init)() = nullptr;
   int (*shutdown)() = nullptr;
@@ -37,7 +37,8 @@ struct Nvml::Functions {
 template <typename Function>
 void Nvml::find(Function& function, const char* name) {
   function = reinterpret_cast<Function>(::dlsym(library_, name));
-  if (function == nullptr && problem_.empty()) problem_ = fmt::format("it has no {}", name);
+  if (function == nullptr && problem_.empty())
+    problem_ = fmt::format("the library has no function {}", name);
 }
 
 Nvml::Nvml(const std::string& library) : functions_(std::make_unique<Functions>()) {
@@ -54,7 +55,7 @@ Nvml::Nvml(const std::string& library) : functions_(std::make_unique<Functions>(
   find(functions_->temperature, "nvmlDeviceGetTemperature");
   if (!problem_.empty()) return;
   if (const int result = functions_->init(); result != kSuccess) {
-    problem_ = fmt::format("nvmlInit_v2 says {}", result);
+    problem_ = fmt::format("nvmlInit_v2 returned error {}", result);
   }
 }
 

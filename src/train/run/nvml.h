@@ -1,5 +1,5 @@
-/// How busy a GPU is, as NVIDIA's management library knows it. The library comes with the driver
-/// and is opened while the program runs, so that neither it nor a GPU is needed to build.
+/// The load of a GPU, from NVIDIA's management library (NVML). The library comes with the driver
+/// and is loaded at run time, so building requires neither the library nor a GPU.
 #pragma once
 
 #include <cstdint>
@@ -10,22 +10,22 @@
 namespace traffic::train {
 
 struct GpuLoad {
-  double busy = 0.0;            ///< share of the last second or so in which it computed
-  std::int64_t used_bytes = 0;  ///< of its memory, by all processes
+  double busy = 0.0;            ///< share of the last second or so in which the GPU computed
+  std::int64_t used_bytes = 0;  ///< memory in use by all processes
   double temperature_c = 0.0;
 };
 
 class Nvml {
  public:
-  /// @param library as dlopen takes it
+  /// @param library name or path for dlopen
   explicit Nvml(const std::string& library = "libnvidia-ml.so.1");
   ~Nvml();
   Nvml(const Nvml&) = delete;
   Nvml& operator=(const Nvml&) = delete;
 
-  /// Why nothing can be asked; empty if something can.
+  /// Why no GPU can be queried; empty if queries work.
   [[nodiscard]] const std::string& problem() const { return problem_; }
-  /// Nothing if the library does not say.
+  /// Returns nothing if the library gives no answer.
   /// @param pci_bus_id "0000:3b:00.0"
   [[nodiscard]] std::optional<GpuLoad> load(const std::string& pci_bus_id) const;
 

@@ -43,16 +43,20 @@ void put_origin(checkpoint::Snapshot& snapshot, const Origin& origin, int world_
 
 void log_origin(const checkpoint::Snapshot& snapshot, int world_size) {
   if (!snapshot.contains("run/id")) return;
-  spdlog::info("it is of run {}, saved by {}", snapshot.text("run/id"),
+  spdlog::info("the checkpoint belongs to run {} and was saved by {}", snapshot.text("run/id"),
                snapshot.text("run/program"));
   const std::int64_t then = snapshot.integer("run/world_size");
   const std::string made_by = snapshot.text("run/program") + ", " + snapshot.text("run/libraries");
   if (then != world_size) {
-    spdlog::warn("saved by {} ranks, {} now: it goes on, but not to the same bits", then,
-                 world_size);
+    spdlog::warn(
+        "the checkpoint was saved by {} ranks, this run has {}: training continues, but its "
+        "results are not bit-identical to those of an uninterrupted run",
+        then, world_size);
   } else if (made_by != program() + ", " + libraries()) {
-    spdlog::warn("saved by {}, this is {}, {}: it goes on, but perhaps not to the same bits",
-                 made_by, program(), libraries());
+    spdlog::warn(
+        "the checkpoint was saved by {}, this is {}, {}: training continues, but its results may "
+        "not be bit-identical to those of an uninterrupted run",
+        made_by, program(), libraries());
   }
 }
 

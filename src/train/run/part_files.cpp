@@ -32,7 +32,7 @@ std::string names_of(const checkpoint::Snapshot& snapshot) {
   return names;
 }
 
-/// A part that the owner has, on every rank.
+/// Broadcasts a part from its owner to every rank.
 checkpoint::Bytes share_part(comm::Communicator& communicator, const checkpoint::Snapshot& snapshot,
                              const std::string& name, int owner) {
   checkpoint::Bytes bytes;

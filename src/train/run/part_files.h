@@ -1,5 +1,5 @@
-/// Parts beside checkpoints (checkpoint/parts.h) where nodes do not see rank 0's run folder: all
-/// parts are there, those of any rank, and are copied to where they are read.
+/// Parts beside checkpoints (checkpoint/parts.h) if some nodes do not see rank 0's run folder. That
+/// folder holds the parts of all ranks; they are copied to the nodes that read them.
 #pragma once
 
 #include <filesystem>
@@ -10,15 +10,15 @@
 
 namespace traffic::train {
 
-/// Collective. Rank 0 writes what ranks have that cannot.
-/// @param dir of the checkpoints
-/// @param seen by this rank, which then writes its parts itself
-/// @return on rank 0 why it could not; empty if it could
+/// Collective. Rank 0 writes the parts of the ranks that cannot.
+/// @param dir folder of the checkpoints
+/// @param seen whether this rank sees the folder and writes its parts itself
+/// @return on rank 0 why writing failed; empty on success
 std::string write_parts_for_others(comm::Communicator& communicator,
                                    const checkpoint::Snapshot& snapshot,
                                    const std::filesystem::path& dir, bool seen);
 
-/// Collective. All parts that a checkpoint of rank 0 names are on all nodes then.
+/// Collective. Copies all parts that a checkpoint of rank 0 names to all nodes.
 /// @throws ResourceError on all ranks
 void bring_parts(comm::Communicator& communicator, const std::filesystem::path& checkpoint);
 

@@ -1,4 +1,4 @@
-/// What a recording of operations adds up to.
+/// Sums over the operations of a recording.
 #pragma once
 
 #include <cstdint>
@@ -10,18 +10,18 @@
 
 namespace traffic::train {
 
-/// An operation that was recorded.
+/// One recorded operation.
 struct TraceSpan {
   std::string name;
   std::string where;      ///< "CPU", "GPU 0"
-  std::uint64_t row = 0;  ///< thread or stream: within one, spans contain each other or are apart
+  std::uint64_t row = 0;  ///< thread or stream; within a row, spans are nested or disjoint
   std::uint64_t start_ns = 0;
   std::uint64_t end_ns = 0;
 };
 
-/// One row a name and place: calls, milliseconds within it, milliseconds of it outside all other
-/// spans that it contains ("own"), and the own time's share of all own time at that place in
-/// percent; the most own time first.
+/// One row per name and place: number of calls, total milliseconds, milliseconds outside of nested
+/// spans ("own"), and the share in percent of all own time at that place. Sorted by own time in
+/// descending order.
 report::Table profile_table(std::span<const TraceSpan> spans);
 
 }  // namespace traffic::train

@@ -13,7 +13,7 @@
 namespace traffic::train {
 namespace {
 
-/// Nothing when the command line only asked for some text, which is printed.
+/// Returns nothing if the command line only asked for a text, which is printed.
 std::optional<Start> read_command_line(int argc, char** argv, const config::Program& program,
                                        bool speaks) {
   const auto parsed = config::parse_command_line(argc, argv, program);
@@ -47,7 +47,7 @@ int run_rank_program(int argc, char** argv, const config::Program& program,
     return static_cast<int>(error.code());
   }
   if (!start) return static_cast<int>(ExitCode::kDone);
-  // What libtorch's profiler says of itself is not for users. Here, where no other thread runs yet.
+  // Messages of libtorch's profiler are not for users. Set here, where no other thread runs yet.
   ::setenv("KINETO_LOG_LEVEL", "99", /*overwrite=*/0);
   return comm::run_mpi_program(argc, argv,
                                [&](comm::MpiSession& session) { return body(*start, session); });

@@ -1,4 +1,4 @@
-/// How many threads of a rank read recorded traffic.
+/// Number of threads per rank that read recorded traffic.
 #pragma once
 
 #include <cstdint>
@@ -8,8 +8,8 @@
 
 namespace traffic::train {
 
-/// The data settings with a number of reading threads: 0 becomes what the device of the rank can
-/// keep up with. What is read, and its order, are the same with any number.
+/// Replaces data.num_workers = 0 by a number that keeps up with the device of the rank. The samples
+/// and their order do not depend on the number.
 config::Data with_reading_threads(config::Data data, const comm::Communicator& communicator);
 
 }  // namespace traffic::train

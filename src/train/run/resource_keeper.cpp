@@ -10,7 +10,7 @@
 namespace traffic::train {
 namespace {
 
-/// Memory that is given back is soon asked for again.
+/// Minimum time between two releases: released memory is soon allocated again.
 constexpr double kReleaseIntervalS = 10.0;
 
 MemoryLimits gpu_limits(Run& run) {

@@ -1,4 +1,4 @@
-/// Keeps a rank within the memory that its run may take, and knows what there is to show of it.
+/// Keeps a rank within its memory limits and provides the metrics of memory and GPUs.
 #pragma once
 
 #include <vector>
@@ -12,17 +12,17 @@ namespace traffic::train {
 
 class ResourceKeeper {
  public:
-  /// Limits the memory that the rank may take of its GPU.
+  /// Limits the GPU memory of the rank.
   explicit ResourceKeeper(Run& run);
 
-  /// Of this rank.
+  /// Reading of this rank.
   Reading read() { return reader_.read(); }
-  /// Warns of too much memory and gives back what is idle.
+  /// Warns if a node uses too much memory and releases idle memory.
   void look(const std::vector<Reading>& of_ranks);
-  /// The same of this rank's GPU.
+  /// The same check for this rank's GPU.
   void look_at_gpu();
 
-  /// Of all ranks.
+  /// Totals over all ranks.
   [[nodiscard]] const ResourceWatch& all() const { return all_; }
 
  private:

@@ -12,12 +12,12 @@ namespace traffic::train {
 namespace {
 
 constexpr double kLeastIntervalS = 5.0;
-/// Of the time, what reading may take.
+/// Maximum share of the time that reading may take.
 constexpr double kCostShare = 0.005;
-/// Of what is allowed, from which on it is said: before it is too late.
+/// Share of the target from which on a warning appears, before memory runs out.
 constexpr double kWarnShare = 0.9;
 
-/// The largest part, and how there is less of it.
+/// Names the largest consumer, and the settings that reduce it.
 std::string advice_on(const NodeMemory& node) {
   if (node.simulations + node.workers > node.ranks) {
     return fmt::format(
@@ -75,8 +75,9 @@ Reading ResourceReader::read() {
     last_.gpu_allocated = static_cast<double>(memory.allocated);
     last_.gpu_reserved = static_cast<double>(memory.reserved);
     last_.gpu_peak = static_cast<double>(memory.peak_allocated);
-    // Of the part of a second before now: asked for before the GPU stands still while memory is
-    // counted, and not yet at the first time, before which there was no training.
+    // NVML reports the load of roughly the last second. Query it before the memory of the processes
+    // is counted, during which the GPU idles. The first query is ignored, because no training
+    // preceded it.
     const auto load = nvml_->load(pci_bus_id_);
     last_.gpu_busy = load && next_read_s_ > 0.0 ? load->busy : -1.0;
   }
@@ -111,10 +112,11 @@ ResourceWatch::Actions ResourceWatch::look(const std::vector<Reading>& of_ranks)
   const bool high = fullest.total() > kWarnShare * target_bytes_;
   if (high && !said_) {
     actions.warning = fmt::format(
-        "memory: ranks, workers and simulations of a node take {:.1f} GiB together, {} {:.1f} GiB; "
-        "{}",
-        fullest.total() / kBytesPerGiB, names_target_ ? "memory.target_memory_gb is" : "it has",
-        target_bytes_ / kBytesPerGiB, advice_on(fullest));
+        "memory: the ranks, workers and simulations of a node use {:.1f} GiB together, {} {:.1f} "
+        "GiB; {}",
+        fullest.total() / kBytesPerGiB,
+        names_target_ ? "memory.target_memory_gb is" : "the node has", target_bytes_ / kBytesPerGiB,
+        advice_on(fullest));
   }
   said_ = high;
   return actions;

@@ -1,4 +1,4 @@
-/// Memory and GPUs of a run while it goes on: of ranks, workers and simulations together.
+/// Use of memory and GPUs during a run, including ranks, workers and simulations.
 #pragma once
 
 #include <c10/core/Device.h>
@@ -17,36 +17,37 @@
 
 namespace traffic::train {
 
-/// What processes of a node take, in bytes: pages that several share are counted once.
+/// Memory of the processes of a node in bytes; pages shared by several processes count once.
 struct NodeMemory {
   double ranks = 0.0;
   double workers = 0.0;
   double simulations = 0.0;
   [[nodiscard]] double total() const { return ranks + workers + simulations; }
 };
-/// By the names of the programs.
+/// Adds up the memory of a process family; the program names tell ranks, workers and simulations
+/// apart.
 NodeMemory add_up(const std::vector<ProcessFacts>& family, std::int64_t (*bytes_of)(int pid));
 
-/// What a rank reads, as numbers that an all_reduce can carry.
+/// Reading of one rank, as numbers that an all_reduce can carry.
 struct Reading {
-  NodeMemory node = {};  ///< of the first rank of each node; nothing on others
+  NodeMemory node = {};  ///< only on the first rank of each node; zero on the others
   double gpu_allocated = 0.0;
   double gpu_reserved = 0.0;
   double gpu_peak = 0.0;
-  double gpu_busy = 0.0;  ///< share of the time; below 0: not known
+  double gpu_busy = 0.0;  ///< share of the time; negative: unknown
 
   static constexpr std::size_t kNumbers = 7;
   [[nodiscard]] std::array<double, kNumbers> numbers() const;
   static Reading from(std::span<const double, kNumbers> numbers);
 };
 
-/// Of one rank.
+/// Reads the resources of one rank.
 class ResourceReader {
  public:
-  /// @param first_of_node this rank reads for its node
+  /// @param first_of_node whether this rank reads for its node
   ResourceReader(at::Device device, bool first_of_node);
-  /// What was read last, or anew if that is some seconds ago: looking at all processes is to take
-  /// no noticeable part of the time.
+  /// Returns the last reading, or a new one if that is some seconds old, so that looking at all
+  /// processes takes no noticeable time.
   Reading read();
 
  private:
@@ -58,33 +59,35 @@ class ResourceReader {
   double next_read_s_ = 0.0;
 };
 
-/// Of all ranks together, fed on every rank with the same numbers.
+/// Totals over all ranks. All ranks must pass the same readings; they then get the same results.
 class ResourceWatch {
  public:
-  /// @param target_bytes that a node is to stay within; 0: node_bytes
-  /// @param node_bytes that the node of this rank has
+  /// @param target_bytes limit on the memory of a node; 0: node_bytes
+  /// @param node_bytes memory of this rank's node
   ResourceWatch(double target_bytes, double node_bytes)
       : target_bytes_(target_bytes > 0.0 ? target_bytes : node_bytes),
         names_target_(target_bytes > 0.0) {}
 
-  /// What there is to do, and to say: once, and again only after it had ceased.
+  /// Actions to take after a reading. A warning appears once, and again only after its cause had
+  /// ceased.
   struct Actions {
-    bool release = false;  ///< idle memory is to be given back
+    bool release = false;  ///< release idle memory
     std::optional<std::string> warning;
   };
   Actions look(const std::vector<Reading>& of_ranks);
 
-  /// Of the last look. Memory of all nodes, the largest of the GPUs, the mean of their work.
+  /// Metrics of the last reading: memory summed over all nodes, GPU memory as the maximum over
+  /// GPUs, GPU load as the mean.
   [[nodiscard]] report::NamedValues figures() const;
-  /// Of these, what the progress line shows.
+  /// The metrics for the progress bar.
   [[nodiscard]] report::NamedValues shown() const;
-  /// Of the fullest node so far.
+  /// Peak memory of the fullest node so far.
   [[nodiscard]] double peak_bytes() const { return peak_bytes_; }
 
  private:
   double target_bytes_;
   bool names_target_;
-  NodeMemory all_;  ///< of all nodes
+  NodeMemory all_;  ///< summed over all nodes
   Reading gpus_;
   bool has_gpus_ = false;
   double peak_bytes_ = 0.0;

@@ -47,7 +47,8 @@ Run::Run(Job& job, const config::Config& config, const fs::path& dir)
 
 std::string Run::find_resume_point() {
   const std::string& resume = config_.run.resume;
-  if (resume == "auto" || resume == "must") {  // that there is one was seen before the folder was
+  if (resume == "auto" || resume == "must") {  // choose_run_dir() has checked that "must" finds a
+                                               // checkpoint
     const checkpoint::ResumePoint point = checkpoints_->newest_valid();
     for (const checkpoint::Rejected& rejected : point.rejected) {
       spdlog::warn("checkpoint {} passed over: {}", rejected.path.string(), rejected.reason);
@@ -77,7 +78,7 @@ std::optional<checkpoint::Snapshot> Run::take_resume_point() {
   if (origin_.id.empty()) origin_ = make_origin(is_new() ? config_.run.init_from : "");
   if (is_reporter()) {
     if (snapshot) warn_of_unknown_settings(*snapshot);
-    // What an attempt without a checkpoint has left is dropped, too.
+    // Metrics of an earlier attempt without a checkpoint are dropped as well.
     const auto step = snapshot ? std::optional(snapshot->step()) : std::nullopt;
     scalars_ = std::make_unique<report::Scalars>(
         report::MetricsWriter(folder_.metrics(), step.value_or(-1)),
@@ -98,7 +99,7 @@ void Run::write_metrics(std::int64_t step, const report::NamedValues& values) {
 }
 
 void Run::check_room(std::int64_t bytes_per_checkpoint) {
-  // keep_last files, the best, the result and the one being written
+  // keep_last files, the best one, the result, and the file being written
   together(communicator(), [&] {
     if (!is_reporter()) return;
     checkpoint::check_folder(folder_.checkpoints(), bytes_per_checkpoint,
@@ -106,13 +107,13 @@ void Run::check_room(std::int64_t bytes_per_checkpoint) {
   });
 }
 
-/// Of every rank. @return on rank 0 why one could not; empty if all could
+/// Called on every rank. @return on rank 0 why a rank could not write its parts; empty on success
 std::string Run::write_parts(const checkpoint::Snapshot& snapshot) {
   if (communicator().all_reduce_scalar(static_cast<double>(snapshot.parts().size())) == 0.0) {
     return {};
   }
-  // After a save, parts that no checkpoint names are removed: those of the next must not be there
-  // yet.
+  // The saver removes parts that no checkpoint names after each save, so the parts of this
+  // checkpoint must not be written while a save is in progress.
   (void)wait_for_saves();
   std::string why;
   try {

@@ -1,4 +1,4 @@
-/// Which parameters of a training are kept as its best.
+/// Selection of the best parameters of a training.
 #pragma once
 
 #include <torch/types.h>
@@ -11,21 +11,22 @@
 
 namespace traffic::train {
 
-/// Compares evaluations that have all run on the same seeds.
+/// Compares evaluations that all used the same seeds.
 ///
-/// The highest of many noisy means is likely a lucky one. So the last evaluation is preferred
-/// unless it is below the highest by more than one standard error of their difference, seed by
-/// seed. Source: the one-standard-error rule of Breiman et al. 1984, "Classification and Regression
-/// Trees", section 3.4.3.
+/// The highest of many noisy means is probably a lucky one. The latest evaluation is therefore
+/// preferred unless its mean is lower than the highest by more than one standard error of the
+/// paired difference. Source: the one-standard-error rule of Breiman et al. 1984, "Classification
+/// and Regression Trees", section 3.4.3.
 class Selection {
  public:
-  /// @param excess how far a limit is exceeded, which counts before any gain; 0: it is kept
-  /// @param gains of each seed
-  /// @return whether the parameters of this evaluation are to be kept instead of earlier ones
+  /// @param excess by how much a limit is exceeded, which takes precedence over gains; 0: within
+  ///   the limit
+  /// @param gains one per seed
+  /// @return whether to keep the parameters of this evaluation instead of earlier ones
   bool prefers(double excess, std::span<const double> gains);
 
-  /// Whether these gains are below the highest by more than the 95 % interval of the difference,
-  /// seed by seed, for nothing: the limit is kept no better.
+  /// Whether the gains have fallen significantly below the highest ones (95 % interval of the
+  /// paired difference) while the limit is met no better.
   [[nodiscard]] bool is_fall(double excess, std::span<const double> gains) const;
 
   [[nodiscard]] double best_excess() const { return best_excess_; }
@@ -33,11 +34,11 @@ class Selection {
   void restore(double best_excess, const torch::Tensor& best_gains);
 
  private:
-  /// From the highest; nothing where its seeds are others.
+  /// Paired difference from the highest gains; nothing if those are for other seeds.
   [[nodiscard]] std::optional<report::MeanInterval> difference(std::span<const double> gains) const;
 
   double best_excess_ = 0.0;
-  std::vector<double> best_gains_;  ///< of the highest so far; empty before the first
+  std::vector<double> best_gains_;  ///< gains of the best evaluation so far; empty before the first
 };
 
 }  // namespace traffic::train

@@ -95,17 +95,18 @@ const config::TrainingFacts& training_of(const checkpoint::Snapshot& snapshot) {
                                : std::to_string(snapshot.integer("phase"));
   const config::TrainingFacts* training = config::find_training(name);
   if (training != nullptr) return *training;
-  throw CheckpointError("checkpoint {}: is of a training '{}', which this program does not know",
-                        snapshot.source(), name);
+  throw CheckpointError(
+      "checkpoint {}: it belongs to training '{}', which this program does not know",
+      snapshot.source(), name);
 }
 
 void check_training(const checkpoint::Snapshot& snapshot, const config::TrainingFacts& facts) {
   const config::TrainingFacts& found = training_of(snapshot);
   if (found.name == facts.name) return;
   throw CheckpointError(
-      "checkpoint {}: is of {} ({}), this run trains {} ({}); go on with the configuration it was "
-      "made with (the entry 'config' in it), or start anew with --resume never in another "
-      "--run-dir",
+      "checkpoint {}: it belongs to {} ({}), but this run trains {} ({}); resume with the "
+      "configuration that it was made with (entry 'config' of the checkpoint), or start a new run "
+      "with --resume never in another --run-dir",
       snapshot.source(), found.title(), found.name, facts.title(), facts.name);
 }
 

@@ -25,12 +25,12 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// A file of data.files as rank 0 has it.
+/// A file of data.files as rank 0 sees it.
 struct Source {
   std::string path;
-  std::string copy;  ///< name of its copies; empty: it cannot be read and stays where it is
+  std::string copy;  ///< name of its copies; empty: the file cannot be read and is not copied
   std::int64_t bytes = 0;
-  std::int64_t changed = 0;  ///< when
+  std::int64_t changed = 0;  ///< time of the last change
 };
 
 std::int64_t time_of_change(const fs::path& path) {
@@ -52,7 +52,7 @@ Source source_of(const std::string& path, bool may_be_bad) {
   return source;
 }
 
-/// What rank 0 finds, on all ranks.
+/// Lists the files on rank 0 and broadcasts the list.
 std::vector<Source> find_sources(const config::Data& data, comm::Communicator& communicator) {
   std::string lines;
   together(communicator, [&] {
@@ -78,7 +78,7 @@ bool has_size(const fs::path& path, std::int64_t bytes) {
          fs::file_size(path, error) == static_cast<std::uintmax_t>(bytes) && !error;
 }
 
-/// Whether this node sees the file that rank 0 sees, or one just like it.
+/// Whether this node sees the same file as rank 0, or one of equal size and time of change.
 bool sees(const Source& source) {
   return has_size(source.path, source.bytes) && time_of_change(source.path) == source.changed;
 }
@@ -87,8 +87,8 @@ void check_room(const fs::path& dir, std::int64_t needed) {
   const auto available = static_cast<std::int64_t>(fs::space(dir).available);
   if (needed <= available) return;
   throw ResourceError(
-      "data.stage_dir: {} on {} has {} left, the copies of the data sets there need {} more; name "
-      "a folder on another disk, remove old copies, or leave data.stage_dir empty",
+      "data.stage_dir: {} on {} has {} free, but the copies of the data sets need {} more; name a "
+      "folder on another disk, remove old copies, or leave data.stage_dir empty",
       dir.string(), hostname(), human_bytes(available), human_bytes(needed));
 }
 

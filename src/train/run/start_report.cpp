@@ -14,7 +14,8 @@
 namespace traffic::train {
 namespace {
 
-/// What a rank's libraries take with the first backward pass, and never give back: seen on CPUs.
+/// Memory that the libraries of a rank allocate in the first backward pass and never return;
+/// measured on CPUs.
 constexpr std::int64_t kLibraryBytes = std::int64_t{90} << 20;
 
 std::string bytes_text(double bytes) { return human_bytes(static_cast<std::int64_t>(bytes)); }
@@ -59,7 +60,7 @@ std::string parameters_text(const comm::ParameterArena& parameters) {
 }
 
 std::string memory_text(const MemoryEstimate& estimate) {
-  return fmt::format("main memory: {} now, up to about {} of {} while it trains",
+  return fmt::format("main memory: {} now, an estimated {} during training, limit {}",
                      bytes_text(estimate.now), bytes_text(estimate.later),
                      bytes_text(estimate.allowed));
 }
@@ -76,8 +77,8 @@ void report_start(Run& run, const Training& training, const Reading& reading,
   spdlog::info("{}", memory_text(estimate));
   if (estimate.later > estimate.allowed) {
     spdlog::warn(
-        "that is more than there is to take: lower rollout.workers, data.batch_size, data.cache_mb "
-        "or episodes.train_batch_size, start fewer ranks, or raise memory.target_memory_gb");
+        "that is more than the limit: lower rollout.workers, data.batch_size, data.cache_mb or "
+        "episodes.train_batch_size, start fewer ranks, or raise memory.target_memory_gb");
   }
   const at::Device device = run.communicator().device();
   if (!device.is_cuda()) return;
@@ -86,10 +87,10 @@ void report_start(Run& run, const Training& training, const Reading& reading,
   const double allowed = allowed_share(run.config().gpu.memory_fraction,
                                        run.config().memory.target_vram_gb, gpu.total) *
                          static_cast<double>(gpu.total);
-  spdlog::info("GPU memory of a rank: {} now, up to about {} of {} while it trains",
+  spdlog::info("GPU memory of a rank: {} now, an estimated {} during training, limit {}",
                human_bytes(gpu.allocated), bytes_text(later), bytes_text(allowed));
   if (later > allowed)
-    spdlog::warn("that is more than it may take: {}", advise_after_out_of_memory());
+    spdlog::warn("that is more than the limit: {}", advise_after_out_of_memory());
 }
 
 }  // namespace traffic::train

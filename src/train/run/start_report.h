@@ -1,4 +1,4 @@
-/// What a training is, before its first step: parameters, batch, memory.
+/// Summary of a training before its first step: parameters, batch, memory.
 #pragma once
 
 #include <cstdint>
@@ -10,21 +10,22 @@
 
 namespace traffic::train {
 
-/// "20.1 k parameters: encoder 12.0 k, world_model 8.1 k", by the first part of their names.
+/// "20.1 k parameters are trained: encoder 12.0 k, world_model 8.1 k". Parameters are grouped by
+/// the first component of their names.
 std::string parameters_text(const comm::ParameterArena& parameters);
 
-/// Of a node, in bytes.
+/// Memory of a node in bytes.
 struct MemoryEstimate {
-  double now = 0.0;      ///< before the first step, of all processes
-  double later = 0.0;    ///< while it trains, about
-  double allowed = 0.0;  ///< memory.target_memory_gb, or what the node has
+  double now = 0.0;      ///< all processes, before the first step
+  double later = 0.0;    ///< estimate for the time of training
+  double allowed = 0.0;  ///< memory.target_memory_gb, or the memory of the node
 };
 
-/// "main memory: 1.1 GiB now, up to about 1.6 GiB of 10.0 GiB while it trains"
+/// "main memory: 1.1 GiB now, an estimated 1.6 GiB during training, limit 10.0 GiB"
 std::string memory_text(const MemoryEstimate& estimate);
 
-/// Logs it all on the reporter; warns if it is likely to be too much.
-/// @param saved_bytes of a checkpoint, which is built in memory
+/// Logs the summary on the reporter and warns if memory will probably not suffice.
+/// @param saved_bytes size of a checkpoint, which is assembled in memory
 void report_start(Run& run, const Training& training, const Reading& reading,
                   std::int64_t saved_bytes);
 

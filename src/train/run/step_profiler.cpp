@@ -41,7 +41,9 @@ TraceSpan span_of(const KinetoEvent& event) {
 std::string table_of(const ProfilerResult& result) {
   std::vector<TraceSpan> spans;
   for (const KinetoEvent& event : result.events()) {
-    if (event.durationNs() > 0) spans.push_back(span_of(event));  // others mark allocations
+    if (event.durationNs() > 0)
+      spans.push_back(span_of(event));  // events without duration mark
+                                        // allocations
   }
   return profile_table(spans).to_text();
 }
@@ -54,7 +56,7 @@ ProfilePlace profile_place(Run& run) {
           .device = run.communicator().device()};
 }
 
-/// Lives as long as operations are recorded.
+/// Records operations during its lifetime.
 class StepProfiler::Recording {
  public:
   Recording(torch::Device device, TimeSplit& time_split) : time_split_(time_split) {
@@ -81,7 +83,7 @@ class StepProfiler::Recording {
   }
 
  private:
-  /// Shares are spans that contain what runs in them.
+  /// Records each share as a span that contains the operations that run in it.
   void enter(TimeShare share) {
     share_.reset();
     share_.emplace(at::RecordScope::USER_SCOPE);

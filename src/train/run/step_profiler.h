@@ -1,5 +1,5 @@
-/// A detailed recording of chosen steps of one rank ([profile]): which operation ran when, on CPU
-/// and GPU, beside the shares of the time split.
+/// A detailed recording of chosen steps of one rank ([profile]): when each operation ran on CPU and
+/// GPU, together with the shares of the time split.
 #pragma once
 
 #include <torch/types.h>
@@ -15,29 +15,30 @@
 
 namespace traffic::train {
 
-/// Where a recording goes: rank-N.json in Chrome's trace format (ui.perfetto.dev opens it) and
-/// rank-N.txt, the table of profile_table.h.
+/// Destination of a recording: rank-N.json in Chrome's trace format (open it in ui.perfetto.dev)
+/// and rank-N.txt, the table of profile_table.h.
 struct ProfilePlace {
-  std::filesystem::path folder;  ///< made when something is written
+  std::filesystem::path folder;  ///< created when a recording is written
   int rank = 0;
   torch::Device device = torch::kCPU;
 };
 
-/// profile/ in the folder of the run.
+/// The folder profile/ in the run folder.
 ProfilePlace profile_place(Run& run);
 
-/// For one thread. Recording changes no result; what cannot be written is a warning.
+/// Use it in one thread. Recording does not change results; failures to write are only logged.
 class StepProfiler {
  public:
   StepProfiler(const config::Profile& settings, ProfilePlace place, TimeSplit& time_split);
-  ~StepProfiler();  ///< finishes
+  ~StepProfiler();  ///< calls finish()
   StepProfiler(const StepProfiler&) = delete;
   StepProfiler& operator=(const StepProfiler&) = delete;
 
-  /// Call before every step: begins and ends the recording at the chosen ones.
-  /// @param step how many the run has taken; may come again if a step turned out not to be one
+  /// Call it before every step. It starts and ends the recording at the chosen steps.
+  /// @param step number of steps that the run has done; the same number may be passed again if a
+  ///   step was abandoned
   void before_step(std::int64_t step);
-  /// Behind the last step: ends a recording and writes it.
+  /// Call it after the last step. It ends a recording and writes it.
   void finish() noexcept;
 
  private:
@@ -46,7 +47,7 @@ class StepProfiler {
   config::Profile settings_;
   ProfilePlace place_;
   TimeSplit& time_split_;
-  std::optional<std::int64_t> first_step_;  ///< of this process
+  std::optional<std::int64_t> first_step_;  ///< first step of this process
   std::unique_ptr<Recording> recording_;
 };
 

@@ -9,14 +9,15 @@
 namespace traffic::train {
 namespace {
 
-/// Enough that one slow step (a checkpoint, a page read from disk) makes no straggler.
+/// Window of short steps: large enough that one slow step (a checkpoint, a page read from disk)
+/// makes no straggler.
 constexpr int kShortSteps = 20;
-/// Steps of phases 2 and 3 take seconds and are few.
+/// Window of long steps: those of phases 2 and 3 take seconds and are few.
 constexpr int kLongSteps = 3;
 constexpr double kLongS = 30.0;
 constexpr double kFactor = 1.5;
-constexpr double kLeastDifferenceS = 1e-3;  ///< below it is noise
-constexpr double kLeastBusyS = 1e-6;        ///< of a rank that only waits
+constexpr double kLeastDifferenceS = 1e-3;  ///< smaller differences are noise
+constexpr double kLeastBusyS = 1e-6;        ///< lower bound for ranks that only wait
 constexpr int kWindowsBetweenWords = 50;
 
 }  // namespace

@@ -1,4 +1,4 @@
-/// Finds the rank that the others wait for.
+/// Detects the rank that the others wait for.
 #pragma once
 
 #include <optional>
@@ -10,17 +10,17 @@ namespace traffic::train {
 /// A rank whose own work takes much longer than the others'.
 struct Straggler {
   int rank = 0;
-  double step_s = 0.0;         ///< of its own work, the mean of the steps looked at
-  double others_step_s = 0.0;  ///< the median of the other ranks'
-  int num_steps = 0;           ///< looked at
+  double step_s = 0.0;         ///< own work per step in seconds, mean over the window
+  double others_step_s = 0.0;  ///< median over the other ranks
+  int num_steps = 0;           ///< length of the window
   [[nodiscard]] double factor() const { return step_s / others_step_s; }
 };
 
-/// Fed on every rank with the same numbers, it comes to the same findings there.
+/// All ranks must add the same times; they then find the same straggler.
 class StragglerWatch {
  public:
-  /// @param busy_s [ranks] of one step: the time that a rank did not wait for others
-  /// @return the straggler, when it is found, and again after many steps in which it stayed one
+  /// @param busy_s [ranks] seconds of one step in which each rank did not wait for others
+  /// @return the straggler when it is found, and again after many steps if it remains one
   std::optional<Straggler> add(std::span<const double> busy_s);
   [[nodiscard]] int num_found() const { return num_found_; }
 

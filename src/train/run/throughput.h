@@ -1,25 +1,24 @@
-/// How fast a training goes.
+/// The speed of a training.
 #pragma once
 
 #include <cstdint>
 
 namespace traffic::train {
 
-/// Counts the time of steps alone, not that of the pauses between them (evaluating, saving).
+/// Counts the time of steps only, not the time between them (evaluating, saving).
 class Throughput {
  public:
-  /// @param first_is_warm_up whether the first step counts in the means only while it is the only
-  /// one
+  /// @param first_is_warm_up leave the first step out of the means unless it is the only one
   explicit Throughput(bool first_is_warm_up) : first_is_warm_up_(first_is_warm_up) {}
 
   void add(double seconds, std::int64_t items);
 
   [[nodiscard]] double last_step_s() const { return last_step_s_; }
-  /// Of the last second or so, at least of the last step.
+  /// Rate over about the last second, at least over the last step.
   [[nodiscard]] double recent_items_per_s() const { return recent_; }
   [[nodiscard]] double mean_items_per_s() const;
   [[nodiscard]] double seconds() const { return seconds_; }
-  /// From launch to the end of the first step; 0 before.
+  /// Seconds from launch to the end of the first step; 0 before that.
   [[nodiscard]] double startup_s() const { return startup_s_; }
 
  private:

@@ -1,4 +1,4 @@
-/// Failures that all ranks hear of.
+/// Error handling for work that may fail on one rank alone.
 #pragma once
 
 #include <functional>
@@ -9,16 +9,16 @@
 
 namespace traffic::train {
 
-/// Collective. Throws on every rank what the lowest rank with an error brings, if any does: the
-/// others would wait for a rank that does not come.
+/// Collective. If any rank passes an error, throws the error of the lowest such rank on every rank;
+/// otherwise the other ranks would wait for a rank that does not come.
 void throw_together(comm::Communicator& communicator, const std::optional<Error>& mine);
 
-/// Does work of this rank's own (with no collective operation in it) on every rank, then meets the
-/// others; a failure of one is then the failure of all.
+/// Collective. Runs work, which must contain no collective operation, on every rank. If it fails on
+/// one rank, it throws on all ranks.
 void together(comm::Communicator& communicator, const std::function<void()>& work);
 
-/// The same for work of rank 0 that may take longer than ranks wait for each other: they meet every
-/// second until it is done. The work runs in a thread of its own.
+/// Like together(), for work of rank 0 that may take longer than ranks wait for each other: the
+/// ranks meet every second until it is done. The work runs in a thread of its own.
 void together_at_length(comm::Communicator& communicator, const std::function<void()>& work);
 
 }  // namespace traffic::train

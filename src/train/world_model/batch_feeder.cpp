@@ -37,11 +37,11 @@ std::optional<FedBatch> BatchFeeder::next() {
   return std::exchange(ahead_, std::nullopt);
 }
 
-/// In the host's memory.
+/// Reads the next batch into host memory.
 std::optional<FedBatch> BatchFeeder::fetch() {
   std::optional<data::Batch> batch = loader_.next();
   if (!batch) return std::nullopt;
-  // Counted before the batch is on a device, where reading would wait for all its work.
+  // Count before the batch is on a device, where reading a value would wait for all pending work.
   FedBatch fed;
   const auto weight = batch->sample_weight.accessor<float, 1>();
   const auto begin = batch->sample_ptr.accessor<std::int32_t, 1>();

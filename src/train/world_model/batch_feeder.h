@@ -1,4 +1,4 @@
-/// The batches of a loader on the device that computes with them.
+/// Provides the batches of a loader on the device that computes with them.
 #pragma once
 
 #include <cstdint>
@@ -12,33 +12,33 @@ namespace traffic::train {
 
 struct FedBatch {
   data::Batch batch{};    ///< on the device
-  double vehicles = 0.0;  ///< without those of a repeated sample
-  double samples = 0.0;   ///< the same
+  double vehicles = 0.0;  ///< weighted number; vehicles of a repeated sample do not count
+  double samples = 0.0;   ///< weighted number; repeated samples do not count
 };
 
-/// With a side stream the next batch is made ready while a GPU computes with one (from page-locked
-/// memory, if the loader was asked for that, without the host waiting). Stands between the loader
-/// and the trainer: the loader may be one batch further than what was given out, state() is not.
+/// With a side stream, the next batch is copied while the GPU computes with the current one; if the
+/// loader uses page-locked memory, the host does not wait for the copy. The feeder stands between
+/// loader and trainer: the loader may be one batch ahead of next(), but state() is not.
 class BatchFeeder {
  public:
-  /// @param loader must outlive this, and is used by it alone
-  /// @param side null: each batch is copied when it is asked for
+  /// @param loader must outlive this object, which is its only user
+  /// @param side null: next() copies each batch itself
   BatchFeeder(data::TrafficLoader& loader, at::Device device,
               std::unique_ptr<comm::SideStream> side = nullptr);
 
   void start_epoch(std::int64_t epoch);
-  /// Nothing more is wanted of this epoch.
+  /// Ends the epoch, which may have batches left.
   void end_epoch();
   void restore(const data::SamplerState& state);
   /// The next batch, or nothing at the end of the epoch.
-  /// @throws what the loader throws
+  /// @throws the exceptions of the loader
   [[nodiscard]] std::optional<FedBatch> next();
-  /// Reads the batch that next() will return and begins to copy it; to be called when the device
-  /// has work enough. Without a side stream nothing is done.
-  /// @throws what the loader throws
+  /// Reads the batch that next() will return and starts to copy it. Call it when the device has
+  /// enough work. Does nothing without a side stream.
+  /// @throws the exceptions of the loader
   void prepare();
 
-  /// After the batches that next() has returned.
+  /// State after the batches that next() has returned.
   [[nodiscard]] data::SamplerState state() const;
   [[nodiscard]] std::int64_t steps_left() const;
 
@@ -49,7 +49,8 @@ class BatchFeeder {
   at::Device device_;
   std::optional<data::SamplerState> state_before_ahead_;
   std::optional<FedBatch> ahead_;
-  std::unique_ptr<comm::SideStream> side_;  ///< last, so that its work ends before what it uses
+  std::unique_ptr<comm::SideStream> side_;  ///< declared last: its work must end before the members
+                                            ///< that it uses are destroyed
 };
 
 }  // namespace traffic::train

@@ -13,7 +13,7 @@
 namespace traffic::train {
 namespace {
 
-/// Within [memory] and [gpu].
+/// Free memory for one rank within the limits of [memory] and [gpu].
 std::int64_t free_memory_of_a_rank(const config::Config& config,
                                    const comm::Communicator& communicator) {
   const at::Device device = communicator.device();
@@ -40,12 +40,12 @@ std::string advice_on_batch(std::int64_t batch_size, std::int64_t steps_per_epoc
   constexpr std::int64_t kLarge = 64;
   constexpr std::int64_t kFewSteps = 50;
   if (batch_size < kSmall) {
-    return "; so small a batch costs more time a sample: raise data.batch_size";
+    return "; a small batch needs more time per sample: raise data.batch_size";
   }
   if (batch_size > kLarge && steps_per_epoch < kFewSteps) {
     return fmt::format(
-        "; an epoch has {} such step{}, each of which takes long, and little is learned in so few: "
-        "lower data.batch_size",
+        "; an epoch has only {} such step{}, each of which takes long, so little is learned: lower "
+        "data.batch_size",
         steps_per_epoch, steps_per_epoch == 1 ? "" : "s");
   }
   return "";
@@ -62,7 +62,8 @@ std::int64_t batch_size_for_memory(std::int64_t free_bytes) {
 }
 
 std::int64_t activation_bytes(const config::Config& config) {
-  // In floats of hidden_dim for a vehicle of a frame, and of lstm_hidden for one of a step.
+  // In units of hidden_dim floats per vehicle and frame, and of lstm_hidden floats per vehicle and
+  // time step.
   constexpr std::int64_t kOfEncoder = 4;
   constexpr std::int64_t kOfLayer = 14;
   constexpr std::int64_t kOfLstmLayer = 10;
@@ -91,7 +92,7 @@ config::Config with_batch_size(Run& run) {
   const auto free_bytes = static_cast<std::int64_t>(communicator.all_reduce_scalar(
       static_cast<double>(free_memory_of_a_rank(config, communicator)), comm::ReduceOp::kMin));
   batch_size = batch_size_for_memory(free_bytes);
-  spdlog::info("data.batch_size = {} for {} of free memory a rank", batch_size,
+  spdlog::info("data.batch_size = {} for {} of free memory per rank", batch_size,
                human_bytes(free_bytes));
   return config;
 }

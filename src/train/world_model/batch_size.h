@@ -1,4 +1,4 @@
-/// How many samples a rank takes in a step where the configuration leaves that open.
+/// Number of samples per rank and step if the configuration does not set it.
 #pragma once
 
 #include <cstdint>
@@ -10,20 +10,21 @@
 
 namespace traffic::train {
 
-/// @param free_bytes of the GPU of a rank, or a rank's part of the free memory of its machine
+/// @param free_bytes free memory of the rank's GPU, or the rank's share of the free memory of its
+///   machine
 std::int64_t batch_size_for_memory(std::int64_t free_bytes);
 
-/// What forward keeps for backward, about, of a batch on one rank. The factors are those that were
-/// seen (docs/performance.md).
+/// Approximate size of the activations that forward keeps for backward, for one batch on one rank.
+/// The factors were measured (docs/performance.md).
 std::int64_t activation_bytes(const config::Config& config);
 
-/// What to change where a batch makes training slow or leaves it few steps: "; ..."; empty where
-/// it suits.
+/// Advice if the batch makes training slow or leaves it few steps: "; ..."; empty if the batch size
+/// is suitable.
 std::string advice_on_batch(std::int64_t batch_size, std::int64_t steps_per_epoch);
 
-/// The configuration of a run with a batch size: data.batch_size = 0 becomes that of the checkpoint
-/// it goes on from, or what suits the rank with the least memory. Collective.
-/// @throws CheckpointError if the checkpoint does not say
+/// The run's configuration with a batch size. data.batch_size = 0 becomes the batch size of the
+/// checkpoint to resume from, or one that suits the rank with the least memory. Collective.
+/// @throws CheckpointError if the checkpoint does not contain the batch size
 config::Config with_batch_size(Run& run);
 
 }  // namespace traffic::train

@@ -31,7 +31,7 @@ std::unique_ptr<data::TrafficLoader> make_loader(std::shared_ptr<const data::Dat
                                               .world_size = communicator.size()});
 }
 
-/// Names what all files lack, and what is given up because one of them lacks it.
+/// Logs the features that all files lack, and those that are not used because some file lacks them.
 void report_missing(const data::OpenedFiles& opened, const data::FileInfo& together) {
   const auto missing = data::missing_features(together);
   if (missing.empty()) return;
@@ -63,7 +63,7 @@ WorldModelData open_world_model_data(const config::Config& config,
   data::WindowOptions windows = data::window_options(config.data);
   WorldModelData data;
   data.train = std::make_shared<data::Dataset>(opened.files, data::Split::kTrain, windows);
-  windows.max_time_shift = 0;  // of augmentation: evaluation has none
+  windows.max_time_shift = 0;  // only augmentation shifts times; evaluation uses none
   windows.max_samples = 0;
   data.validation =
       std::make_shared<data::Dataset>(opened.files, data::Split::kValidation, windows);
@@ -92,9 +92,9 @@ void check_features(const checkpoint::Snapshot& snapshot, const data::FileInfo& 
                                : features_text(data::file_info_of_this_program());
   if (then == now) return;
   throw CheckpointError(
-      "checkpoint {}: was trained on data with the features {}; data.files have {}; go on with "
-      "data of the same features, or start anew (--resume never in another --run-dir; its weights "
-      "can be taken with run.init_from)",
+      "checkpoint {}: it was trained on data with the features {}, but data.files have {}; resume "
+      "with data of the same features, or start a new run (--resume never in another --run-dir; it "
+      "can take the weights with run.init_from)",
       snapshot.source(), then, now);
 }
 

@@ -1,4 +1,4 @@
-/// The three splits of the recorded data as this rank sees them.
+/// The three splits of the recorded data, as this rank reads them.
 #pragma once
 
 #include <memory>
@@ -17,25 +17,25 @@ struct WorldModelData {
   std::shared_ptr<const data::Dataset> test;
 };
 
-/// Opens data.files, or their copies on the node (data.stage_dir), and checks that all ranks see
-/// the same. Collective.
+/// Opens data.files, or their copies on the node (data.stage_dir), and checks that all ranks read
+/// the same files. Collective.
 /// @throws DataError, CommError if the ranks' files differ
 WorldModelData open_world_model_data(const config::Config& config,
                                      comm::Communicator& communicator);
 
-/// Names of the vehicles' and neighbours' features that the data have, for "features" in a
-/// checkpoint.
+/// Names of the features of vehicles and neighbours that the data have; stored in a checkpoint as
+/// "features".
 std::string features_text(const data::FileInfo& info);
-/// @throws CheckpointError if it was made with other features than the data have; older ones, which
-/// do not say, had all
+/// @throws CheckpointError if the checkpoint was made with other features than the data have; old
+///   checkpoints that do not list features had all of them
 void check_features(const checkpoint::Snapshot& snapshot, const data::FileInfo& info);
 
-/// Shuffled and augmented, without end: start_epoch begins each epoch.
+/// Shuffled, augmented training batches; start_epoch begins each epoch.
 std::unique_ptr<data::TrafficLoader> make_train_loader(const WorldModelData& data,
                                                        const config::Config& config,
                                                        const comm::Communicator& communicator);
 
-/// In order, unaugmented, every sample once over all ranks.
+/// Batches in order, without augmentation; each sample occurs once over all ranks.
 std::unique_ptr<data::TrafficLoader> make_evaluation_loader(
     std::shared_ptr<const data::Dataset> dataset, const config::Config& config,
     const comm::Communicator& communicator);

@@ -111,16 +111,16 @@ void check_resumable(const checkpoint::Snapshot& snapshot, const config::Config&
                      std::int64_t total_steps) {
   if (!has_equal_hash(snapshot, "model_hash", config, model_hash_text)) {
     throw CheckpointError(
-        "checkpoint {}: its model was made with {}; go on with the configuration it was made with "
-        "(the entry 'config' in it), or start anew with --resume never in another --run-dir",
+        "checkpoint {}: its model was made with {}; resume with the configuration that it was made "
+        "with (entry 'config' of the checkpoint), or start a new run with --resume never in "
+        "another --run-dir",
         snapshot.source(), differing_settings(snapshot, config, is_of_model));
   }
   const std::int64_t saved_steps = snapshot.integer("train/total_steps");
   if (saved_steps != total_steps) {
     spdlog::warn(
-        "the checkpoint's run was to take {} steps, this one {} (other data.*, train.* or number "
-        "of ranks): the run "
-        "goes on, with this learning-rate schedule",
+        "the run that saved the checkpoint had {} steps in total, this one has {} (other data.*, "
+        "train.* or number of ranks): it continues with the learning-rate schedule of this run",
         saved_steps, total_steps);
   }
 }

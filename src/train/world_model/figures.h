@@ -1,4 +1,4 @@
-/// Figures of the world model for logs, TensorBoard, the summary and people.
+/// Metrics of the world model for logs, TensorBoard, the summary and people.
 #pragma once
 
 #include <cstdint>
@@ -13,13 +13,14 @@
 
 namespace traffic::train {
 
-/// Of the steps since the last line of metrics: what the last one came to, and the range of all.
+/// Metrics of the steps since the last line: the values of the last step, and the range over all of
+/// them.
 class StepFigures {
  public:
   /// @param clip_norm train.clip_norm
   explicit StepFigures(double clip_norm) : clip_norm_(clip_norm) {}
   void add(const StepResult& result);
-  /// After a step.
+  /// Returns the metrics and starts again. Call it after at least one step.
   report::NamedValues take();
 
  private:
@@ -29,16 +30,16 @@ class StepFigures {
   double most_norm_ = 0.0;
   std::int64_t steps_ = 0;
   std::int64_t skipped_ = 0;
-  std::int64_t far_over_ = 0;  ///< steps whose gradient was far over the norm it is clipped to
+  std::int64_t far_over_ = 0;  ///< steps whose gradient norm was far above clip_norm
 };
 report::NamedValues validation_metrics(const std::string& prefix, const Validation& validation);
 std::map<std::string, double> summary_result(const Validation& validation);
 
 void log_validation(std::int64_t epoch, const Validation& validation);
-/// The table that ends a run, on standard output.
+/// Prints the final table of a run to standard output.
 void print_validation(const Validation& validation, const config::Data& data, double frame_s);
 
-/// @throws CheckpointError saying which setting differs
+/// @throws CheckpointError that names the differing setting
 void check_resumable(const checkpoint::Snapshot& snapshot, const config::Config& config,
                      std::int64_t total_steps);
 

@@ -14,7 +14,7 @@ namespace {
 constexpr const char* kEncoderPrefix = "encoder.";
 constexpr const char* kWorldModelPrefix = "world_model.";
 
-/// The batch's rows in the order of frames, as the encoder takes them.
+/// The batch as a graph, with rows in the order of frames, which the encoder expects.
 model::GraphBatch graph_of(const data::Batch& batch) {
   return {.node_features = batch.node_features.flatten(0, 1),
           .edge_ptr = batch.edge_ptr,
@@ -96,7 +96,7 @@ PhysicalPrediction WorldModelNetworks::to_physical(const model::WorldModelOutput
                                                    const data::Batch& batch) const {
   const model::FutureMotion motion =
       model::to_motion(output.future, {.speed_mps = batch.speed_mps, .lane = batch.lane}, scales_);
-  // A vehicle neither reverses nor has a negative speed.
+  // A vehicle does not reverse, so neither its displacement nor its speed is negative.
   return {.displacement_m = motion.displacement_m.clamp_min(0.0),
           .speed_mps = motion.speed_mps.clamp_min(0.0)};
 }

@@ -1,4 +1,4 @@
-/// The model of phase 1: from a batch to predictions, loss and physical units.
+/// The networks of phase 1: from a batch to predictions, loss and physical units.
 #pragma once
 
 #include <torch/types.h>
@@ -17,7 +17,7 @@
 
 namespace traffic::train {
 
-/// What the loss covers: the next state only, or also the future and conflicts.
+/// Terms of the loss: the next state only, or also the future and conflicts.
 enum class Stage : std::uint8_t { kNextState, kFuture };
 
 struct WorldModelForward {
@@ -25,31 +25,31 @@ struct WorldModelForward {
   torch::Tensor loss;  ///< scalar
 };
 
-/// Predictions in the units of the batch.
+/// Predictions in the physical units of the batch.
 struct PhysicalPrediction {
-  torch::Tensor displacement_m;  ///< [S, H] since the anchor
+  torch::Tensor displacement_m;  ///< [S, H] since the current frame
   torch::Tensor speed_mps;       ///< [S, H]
 };
 
-/// [S] float32 on the CPU: 1 for each vehicle of a sample, 0 for those of a repeated sample.
+/// @return [S] float32 on the CPU: 1 for each vehicle of a sample, 0 for those of a repeated sample
 torch::Tensor vehicle_weights(const data::Batch& batch);
 
 class WorldModelNetworks {
  public:
-  /// Parameters are drawn from the seed alone, the same on all ranks.
+  /// Initial parameters depend on the seed alone, so they are the same on all ranks.
   WorldModelNetworks(const config::Config& config, double frame_s, torch::Device device);
 
-  /// Encodings will not depend on features that the data lack.
+  /// Makes the encodings independent of features that the data lack.
   void ignore_missing(const data::FileInfo& data);
 
-  /// The loss is a sum over vehicles divided by their number, so that ranks and micro-batches add
-  /// up when they are weighted by their numbers of vehicles.
+  /// The loss is a mean over vehicles. Losses of ranks and micro-batches therefore add up if they
+  /// are weighted by their numbers of vehicles.
   WorldModelForward forward(const data::Batch& batch, Stage stage);
   [[nodiscard]] PhysicalPrediction to_physical(const model::WorldModelOutput& output,
                                                const data::Batch& batch) const;
 
   [[nodiscard]] comm::NamedTensors trainable_parameters() const;
-  /// Names among them that the loss of a stage gives no gradient to.
+  /// Names of those parameters that get no gradient from the loss of a stage.
   [[nodiscard]] std::vector<std::string> parameters_without_gradient(Stage stage) const;
   [[nodiscard]] torch::Device device() const { return device_; }
   [[nodiscard]] std::int64_t horizons() const { return horizons_; }

@@ -1,4 +1,4 @@
-/// What a validation of the world model measures, as sums that can be reduced over ranks.
+/// Metrics of a validation of the world model, as sums that can be reduced over ranks.
 #pragma once
 
 #include <array>
@@ -10,9 +10,8 @@
 
 namespace traffic::train {
 
-/// Area under the ROC curve from two score histograms, so that ranks can add theirs up.
-/// Scores are probabilities in [0, 1]; the error from binning is under 1 / kBins of the score
-/// range.
+/// Area under the ROC curve from two histograms of scores, which can be added over ranks. Scores
+/// are probabilities in [0, 1]; binning changes a score by less than 1 / kBins.
 class RocHistogram {
  public:
   static constexpr int kBins = 4096;
@@ -21,7 +20,7 @@ class RocHistogram {
   /// missing.
   [[nodiscard]] double auc() const;
   [[nodiscard]] double base_rate() const;
-  /// [2 * kBins] counts: negatives, then positives; for reducing.
+  /// [2 * kBins] counts of negatives, then of positives, for reducing over ranks.
   [[nodiscard]] std::span<double> counts() { return counts_; }
 
  private:
@@ -41,13 +40,13 @@ struct HorizonErrors {
 
   explicit HorizonErrors(std::int64_t horizons);
 
-  /// One vehicle at one horizon (0-based).
+  /// Adds the errors of one vehicle at one horizon (0-based).
   void add(Predictor predictor, std::int64_t horizon, double position_error_m,
            double speed_error_mps);
   [[nodiscard]] double position_rmse_m(Predictor predictor, std::int64_t horizon) const;
   [[nodiscard]] double speed_rmse_mps(Predictor predictor, std::int64_t horizon) const;
   [[nodiscard]] std::int64_t horizons() const { return horizons_; }
-  /// Sums and counts, for reducing.
+  /// Sums and counts, for reducing over ranks.
   [[nodiscard]] std::span<double> sums() { return sums_; }
 
  private:
@@ -56,8 +55,8 @@ struct HorizonErrors {
   std::vector<double> sums_;  ///< [predictor, horizon, {position, speed, count}]
 };
 
-/// Displacement and speed after `seconds` when the acceleration stays; a vehicle that would reverse
-/// stands still.
+/// Displacement and speed after `seconds` at constant acceleration; a braking vehicle stops and
+/// does not reverse.
 /// @return {metres, m/s}
 std::pair<double, double> constant_acceleration_prediction(double speed_mps,
                                                            double acceleration_mps2,

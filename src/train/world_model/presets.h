@@ -1,4 +1,4 @@
-/// What the presets set for the training of the world model.
+/// Values of the presets for the training of the world model.
 #pragma once
 
 #include <vector>

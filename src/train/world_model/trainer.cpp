@@ -22,7 +22,7 @@ namespace {
 
 LrSchedule make_schedule(const config::Train& train, int num_ranks, std::int64_t total_steps) {
   const double factor = learning_rate_factor(train.lr_scaling, num_ranks);
-  // A training that is made short, to try something, is not all warm-up.
+  // Warm-up takes at most half of a training, even of a very short one.
   const double warmup_share = std::min(
       0.5, train.warmup_epochs / static_cast<double>(std::max<std::int64_t>(1, train.epochs)));
   return {.peak = factor * train.learning_rate,
@@ -31,13 +31,13 @@ LrSchedule make_schedule(const config::Train& train, int num_ranks, std::int64_t
           .total_steps = total_steps};
 }
 
-/// Where buckets of gradients are reduced while backward goes on; null: after it.
+/// Stream that reduces buckets of gradients during backward; null: they are reduced after it.
 std::unique_ptr<comm::SideStream> make_overlap(const std::string& wish, at::Device device) {
   const bool on = wish == "on" || (wish == "auto" && device.is_cuda());
   return on ? comm::make_side_stream(device) : nullptr;
 }
 
-/// An allocation that the GPU refused, as an error that all ranks hear of.
+/// Converts a failed GPU allocation into an error that can be thrown on all ranks.
 ResourceError out_of_gpu_memory(const c10::OutOfMemoryError& error) {
   const std::string what = error.what_without_backtrace();
   return ResourceError("out of GPU memory: {}; {}", what.substr(0, what.find('\n')),
@@ -46,7 +46,7 @@ ResourceError out_of_gpu_memory(const c10::OutOfMemoryError& error) {
 
 }  // namespace
 
-/// What every step tells all ranks in one small all_reduce.
+/// Totals of a step, which all ranks exchange in one small all_reduce.
 class StepTotals {
  public:
   void add(const WorldModelForward& forward, const FedBatch& fed) {
@@ -96,8 +96,9 @@ WorldModelTrainer::WorldModelTrainer(const config::Config& config, WorldModelNet
       schedule_(make_schedule(config.train, communicator.size(), total_steps)) {}
 
 StepResult WorldModelTrainer::step(BatchFeeder& batches) {
-  TRAFFIC_CHECK(batches.steps_left() >= accumulation_steps_, "a step of {} batches, {} are left",
-                accumulation_steps_, batches.steps_left());
+  TRAFFIC_CHECK(batches.steps_left() >= accumulation_steps_,
+                "a step needs {} batches, but {} are left", accumulation_steps_,
+                batches.steps_left());
   declare_unused_parameters();
   gradients_.zero();
   StepTotals totals;
@@ -129,7 +130,7 @@ StepResult WorldModelTrainer::step(BatchFeeder& batches) {
                     .stage = stage};
 }
 
-/// Forward and backward of a batch. What fails is told to all ranks with the totals.
+/// Forward and backward of one batch. A failure is passed to all ranks with the totals.
 void WorldModelTrainer::run_part(BatchFeeder& batches, StepTotals& totals) {
   try {
     const FedBatch fed = next_batch(batches);
@@ -160,13 +161,13 @@ FedBatch WorldModelTrainer::next_batch(BatchFeeder& batches) {
   return batches.next().value();
 }
 
-/// While the device computes.
+/// Prepares the next batch while the device computes.
 void WorldModelTrainer::prepare_batch(BatchFeeder& batches) {
   const auto scope = time_split_.measure(TimeShare::kData);
   batches.prepare();
 }
 
-/// Waits until the device has done what it was asked for.
+/// Waits until the device has finished its pending work.
 void WorldModelTrainer::add_loss(const WorldModelForward& forward, const FedBatch& fed,
                                  StepTotals& totals) {
   const auto scope = time_split_.measure(TimeShare::kBackward);

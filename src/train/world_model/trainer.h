@@ -1,4 +1,4 @@
-/// One optimiser step of the world model, and the state that a checkpoint keeps of it.
+/// One optimiser step of the world model, and the state that a checkpoint stores of it.
 #pragma once
 
 #include <optional>
@@ -20,14 +20,14 @@
 
 namespace traffic::train {
 
-/// What a step did; equal on all ranks.
+/// Result of a step; equal on all ranks.
 struct StepResult {
   double loss = 0.0;  ///< mean over the vehicles of all ranks
   double grad_norm = 0.0;
   double learning_rate = 0.0;
-  double samples = 0.0;  ///< of all ranks
+  double samples = 0.0;  ///< summed over all ranks
   double loss_scale = 1.0;
-  bool skipped = false;  ///< the gradient was not finite: no update
+  bool skipped = false;  ///< the gradient was not finite, so no update was made
   Stage stage = Stage::kNextState;
 };
 
@@ -35,17 +35,17 @@ class StepTotals;
 
 class WorldModelTrainer {
  public:
-  /// Collective. @param total_steps of the whole training
+  /// Collective. @param total_steps number of steps of the whole training
   WorldModelTrainer(const config::Config& config, WorldModelNetworks& model,
                     comm::Communicator& communicator, TimeSplit& time_split,
                     std::int64_t total_steps);
 
   /// zero_grad, forward, backward, reduce, clip, step. Collective.
-  /// @param batches which have a whole step left
-  /// @throws NumericError after too many steps in a row without a finite gradient
+  /// @param batches must have a whole step left in the epoch
+  /// @throws NumericError after too many consecutive steps without a finite gradient
   StepResult step(BatchFeeder& batches);
 
-  /// Of forward and backward since the last call.
+  /// Speed of forward and backward since the last call.
   ComputeSpeed take_speed() { return std::exchange(speed_, {}); }
 
   [[nodiscard]] std::int64_t global_step() const { return global_step_; }
@@ -53,7 +53,7 @@ class WorldModelTrainer {
   [[nodiscard]] std::int64_t skipped_steps() const { return skipped_.total; }
   [[nodiscard]] const comm::ParameterArena& parameters() const { return parameters_; }
 
-  /// Copies the weights alone.
+  /// Copies the weights only.
   /// @throws CheckpointError if they are missing or do not fit
   void start_from(const checkpoint::Snapshot& snapshot);
   void save_to(checkpoint::Snapshot& snapshot) const;
@@ -83,7 +83,7 @@ class WorldModelTrainer {
   LossScaler scaler_;
   Adam adam_;
   LrSchedule schedule_;
-  std::optional<Stage> declared_stage_;  ///< whose unused parameters the reducer knows
+  std::optional<Stage> declared_stage_;  ///< stage whose unused parameters the reducer knows
   std::int64_t global_step_ = 0;
   SkippedSteps skipped_;
   ComputeSpeed speed_;

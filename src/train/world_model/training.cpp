@@ -35,15 +35,14 @@ std::int64_t total_steps_of(const config::Train& train, std::int64_t batches_per
   const std::int64_t steps = train.epochs * (batches_per_epoch / train.accumulation_steps);
   if (steps < 1) {
     throw ConfigError(
-        "train.accumulation_steps: {} batches to accumulate, but an epoch has {}; lower it, "
-        "data.batch_size or the "
-        "number of ranks, or record more data",
+        "train.accumulation_steps: {} batches are to be accumulated, but an epoch has only {}; "
+        "lower it, data.batch_size or the number of ranks, or record more data",
         train.accumulation_steps, batches_per_epoch);
   }
   return train.max_steps > 0 ? std::min(steps, train.max_steps) : steps;
 }
 
-/// Where the next batch is copied while one is computed with; the CPU has nothing to copy.
+/// Stream that copies the next batch during computation; the CPU has nothing to copy.
 std::unique_ptr<comm::SideStream> make_copy_stream(torch::Device device) {
   return device.is_cpu() ? nullptr : comm::make_side_stream(device);
 }
@@ -68,7 +67,7 @@ class WorldModelTraining final : public Training {
                  total_steps_of(config_.train, train_loader_->steps_per_epoch())),
         figures_(config_.train.clip_norm) {
     model_.ignore_missing(data_.train->info());
-    // Splits that nothing can be evaluated on are refused now, not behind an epoch.
+    // Reject splits that cannot be evaluated now instead of after an epoch.
     for (const auto& split : {data_.validation, data_.test}) {
       make_evaluation_loader(split, config_, communicator_);
     }
@@ -106,7 +105,7 @@ class WorldModelTraining final : public Training {
   }
 
   Run& run_;
-  config::Config config_;  ///< with the batch size and the shares of the ranks as they are in use
+  config::Config config_;  ///< with the batch size and rank shares in use
   comm::Communicator& communicator_;
   WorldModelData data_;
   std::unique_ptr<data::TrafficLoader> train_loader_;
@@ -117,10 +116,11 @@ class WorldModelTraining final : public Training {
   std::int64_t epoch_ = 0;
   double best_loss_ = std::numeric_limits<double>::infinity();
   bool epoch_running_ = false;
-  bool is_warm_ = false;  ///< a step of this process is done: the times of others say something
+  bool is_warm_ = false;  ///< a step of this process is done, so the duration of further steps is
+                          ///< representative
 };
 
-/// Activations lie where the model is, decoded data in main memory.
+/// Activations are allocated on the model's device, decoded data in main memory.
 MemoryNeeds WorldModelTraining::memory_needs() const {
   const std::int64_t activations = activation_bytes(config_);
   std::int64_t decoded = 0;
@@ -134,7 +134,7 @@ std::string WorldModelTraining::batch_text() const {
   const std::int64_t parts = config_.train.accumulation_steps;
   const std::int64_t all = config_.data.batch_size * communicator_.size() * parts;
   return fmt::format(
-      "{} samples: data.batch_size = {} a rank, {} rank{}{}{}", all, config_.data.batch_size,
+      "{} samples: data.batch_size = {} per rank, {} rank{}{}{}", all, config_.data.batch_size,
       communicator_.size(), communicator_.size() == 1 ? "" : "s",
       parts > 1 ? fmt::format(", {} times", parts) : "",
       advice_on_batch(config_.data.batch_size, train_loader_->steps_per_epoch() / parts));
@@ -148,10 +148,10 @@ void WorldModelTraining::start() {
   model_.ignore_missing(data_.train->info());
 }
 
-/// A step; with the last one of an epoch its evaluation is due.
+/// One step. After the last step of an epoch an evaluation is due.
 std::optional<Iteration> WorldModelTraining::iterate() {
   if (epoch_running_ && is_epoch_over()) {
-    // Gone on from a checkpoint of another number of ranks, which leaves less than a step.
+    // The run was resumed with another number of ranks, which leaves less than a step of the epoch.
     Iteration none;
     end_epoch(none);
     return none;
@@ -182,7 +182,8 @@ void WorldModelTraining::end_epoch(Iteration& done) {
   done.save_due = epoch_ % config_.checkpoint.save_interval_epochs == 0;
 }
 
-/// Once: the shares of all epochs after the first that was measured, here and in runs that go on.
+/// Measures the shares once. They apply to all epochs after the first measured one, also in resumed
+/// runs.
 void WorldModelTraining::measure_ranks() {
   if (config_.data.shard_weights != "measured" || !config_.data.rank_weights.empty()) return;
   std::vector<double> shares = measured_shares(trainer_.take_speed(), communicator_);
@@ -210,12 +211,12 @@ std::optional<Assessment> WorldModelTraining::evaluate() {
   if (empty_cache_epochs > 0 && epoch_ % empty_cache_epochs == 0) {
     empty_gpu_cache(communicator_.device());
   }
-  // A checkpoint is built in memory: in the place of idle activations, not beside them.
+  // The next checkpoint is assembled in memory: release idle activations first to make room.
   model::release_cached_memory();
   if (!std::isfinite(validation.loss)) {
     throw NumericError(
-        "step {}: the loss on the validation episodes is {}: the parameters are no use any more; "
-        "lower train.learning_rate",
+        "step {}: the loss on the validation episodes is {}, so the parameters are unusable; lower "
+        "train.learning_rate",
         step(), validation.loss);
   }
   const bool best = validation.loss < best_loss_;
@@ -258,7 +259,7 @@ void WorldModelTraining::restore_from(const checkpoint::Snapshot& snapshot) {
   }
 }
 
-/// Measured ones, if they are of as many ranks; others are measured anew.
+/// Restores measured shares if the number of ranks is the same; otherwise they are measured again.
 void WorldModelTraining::restore_rank_weights(const checkpoint::Snapshot& snapshot) {
   if (config_.data.shard_weights != "measured" || !snapshot.contains("data/rank_weights")) return;
   const at::Tensor saved = snapshot.tensor("data/rank_weights");

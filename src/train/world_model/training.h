@@ -1,13 +1,13 @@
-/// Pretrains the graph encoder and the world model on recorded traffic (phase 1).
+/// The training of the graph encoder and the world model on recorded traffic (phase 1).
 #pragma once
 
 #include "traffic/train/run/training.h"
 
 namespace traffic::train {
 
-/// Goes on until train.epochs or train.max_steps are done, evaluates on the validation split after
-/// every epoch and, at the end, the best parameters on the test split.
-/// Making it throws DataError for data that is missing or does not fit.
+/// Trains until train.epochs or train.max_steps are done. It evaluates on the validation split
+/// after every epoch and, at the end, evaluates the best parameters on the test split. Its
+/// construction throws DataError for data that are missing or do not fit.
 TrainingRow world_model_training();
 
 }  // namespace traffic::train

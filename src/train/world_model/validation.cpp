@@ -10,7 +10,7 @@
 namespace traffic::train {
 namespace {
 
-/// Columns of a [S, H] tensor on the CPU.
+/// Access to the elements of a [S, H] tensor, copied to the CPU.
 class Matrix {
  public:
   explicit Matrix(const torch::Tensor& tensor)

@@ -1,5 +1,5 @@
-/// How good the world model is on a split: errors beside those of simple predictions, and the
-/// conflict head's AUC.
+/// Evaluation of the world model on a split: prediction errors next to those of simple predictions,
+/// and the AUC of the conflict head.
 #pragma once
 
 #include "traffic/comm/communicator.h"
@@ -10,14 +10,14 @@
 namespace traffic::train {
 
 struct Validation {
-  double loss = 0.0;  ///< of stage 2, a mean over vehicles
+  double loss = 0.0;  ///< loss of stage 2, mean over vehicles
   double vehicles = 0.0;
   HorizonErrors errors;
   RocHistogram conflicts = {};
 };
 
-/// Runs the model over one epoch of the loader; equal on all ranks. Collective.
-/// @param max_batches of each rank; 0: all
+/// Runs the model over one epoch of the loader. The result is equal on all ranks. Collective.
+/// @param max_batches maximum number of batches per rank; 0: all
 Validation validate(WorldModelNetworks& model, data::TrafficLoader& loader,
                     comm::Communicator& communicator, std::int64_t max_batches);
 

@@ -43,8 +43,8 @@ TEST(JudgeLoad, HasNothingToSayOfAnIdleNode) {
   const Finding finding = judge_load(roomy(), idle);
   EXPECT_EQ(finding.verdict, Verdict::kOk);
   EXPECT_EQ(finding.found,
-            "farm: load 0.4 on 8 processors in the last minute, 12.0 GiB of memory are free, "
-            "0 B of swap in use");
+            "farm: load 0.4 on 8 processors in the last minute, 12.0 GiB of memory is free, 0 B of "
+            "swap in use");
   const LoadFacts half{.cpus = 8, .load = 4.0, .available_bytes = 12 * kGiB};
   EXPECT_EQ(judge_load(roomy(), half).verdict, Verdict::kOk) << "two ranks have room beside them";
 }
@@ -57,7 +57,7 @@ TEST(JudgeLoad, WarnsOfWhatOthersTakeAndSaysWhatToDo) {
   const LoadFacts full{.cpus = 8, .available_bytes = 2 * kGiB};
   EXPECT_EQ(judge_load(roomy(), full).verdict, Verdict::kWarning);
   EXPECT_THAT(judge_load(roomy(), full).found,
-              AllOf(HasSubstr("may take 3.2 GiB"), HasSubstr("rollout.workers")));
+              AllOf(HasSubstr("may need 3.2 GiB"), HasSubstr("rollout.workers")));
   const LoadFacts swapping{.cpus = 8, .available_bytes = 12 * kGiB, .swap_bytes = 2 * kGiB};
   EXPECT_EQ(judge_load(roomy(), swapping).verdict, Verdict::kWarning);
   EXPECT_THAT(judge_load(roomy(), swapping).found,
@@ -83,8 +83,8 @@ TEST(JudgeGpu, WarnsOfOthersOnItAndOfHeat) {
                .free_bytes = 79 * kGiB,
                .load = nvml.load("0000:3b:00.0")};
   EXPECT_EQ(judge_gpu(gpu, "").verdict, Verdict::kWarning);
-  EXPECT_THAT(judge_gpu(gpu, "").found,
-              AllOf(HasSubstr("87 % busy, 61 C"), HasSubstr("nvidia-smi"), Not(HasSubstr("hot"))));
+  EXPECT_THAT(judge_gpu(gpu, "").found, AllOf(HasSubstr("87 % busy, 61 C"), HasSubstr("nvidia-smi"),
+                                              Not(HasSubstr("throttles"))));
   gpu.load = GpuLoad{.busy = 0.0, .used_bytes = kGiB, .temperature_c = 91};
   EXPECT_THAT(judge_gpu(gpu, "").found, AllOf(HasSubstr("fans"), Not(HasSubstr("nvidia-smi"))));
   gpu.load = std::nullopt;
@@ -109,7 +109,7 @@ TEST(JudgeSettings, ShowsThoseThatAllRanksHaveAndWarnsOfOthers) {
                                         {{"NCCL_DEBUG", "INFO"}, {"CUDA_VISIBLE_DEVICES", "1"}},
                                         {{"NCCL_DEBUG", "INFO"}, {"NCCL_P2P_DISABLE", "1"}}});
   ASSERT_EQ(findings.size(), 3U);
-  EXPECT_EQ(findings[0].verdict, Verdict::kOk);  // each rank may be shown a GPU of its own
+  EXPECT_EQ(findings[0].verdict, Verdict::kOk);  // each rank may see a GPU of its own
   EXPECT_EQ(findings[0].found, "CUDA_VISIBLE_DEVICES: 0 on rank 0, 1 on rank 1, not set on rank 2");
   EXPECT_EQ(findings[1].verdict, Verdict::kOk);
   EXPECT_EQ(findings[1].found, "NCCL_DEBUG = INFO");

@@ -44,11 +44,11 @@ TEST_F(MeasuresTest, SlowDisksAndThoseWithoutLocksAreWarnedOf) {
                           .locks = true,
                           .free_bytes = std::int64_t{100} << 30};
   EXPECT_EQ(judge_storage(good).verdict, Verdict::kOk);
-  EXPECT_THAT(judge_storage(good).found, HasSubstr("runs can be written, 100.0 GiB are free; xfs"));
+  EXPECT_THAT(judge_storage(good).found, HasSubstr("runs is writable, 100.0 GiB free; xfs"));
   StorageFacts unlocked = good;
   unlocked.locks = false;
   EXPECT_EQ(judge_storage(unlocked).verdict, Verdict::kWarning);
-  EXPECT_THAT(judge_storage(unlocked).found, HasSubstr("no locks"));
+  EXPECT_THAT(judge_storage(unlocked).found, HasSubstr("does not support locks"));
   StorageFacts slow = good;
   slow.write_bytes_per_s = 3e6;
   EXPECT_THAT(judge_storage(slow).found, HasSubstr("checkpoint.save_interval_s"));
@@ -71,7 +71,7 @@ TEST_F(MeasuresTest, NumaNodesAreThoseWithCpusOfThisProcess) {
   const NumaFacts both = numa_of(dir_, std::array{3, 12});
   EXPECT_EQ(both.of_this_process, 2);
   EXPECT_THAT(judge_numa(both).found, HasSubstr("--bind-to numa"));
-  // Where the kernel says nothing there is one.
+  // If the kernel lists no NUMA nodes, there is one.
   EXPECT_EQ(numa_of(dir_ / "none", std::array{0}).of_this_process, 1);
 }
 
@@ -87,7 +87,7 @@ TEST(JudgeRecordings, NamesWhatIsMissing) {
   EXPECT_EQ(finding.verdict, Verdict::kFailed);
   EXPECT_EQ(finding.code, ExitCode::kData);
   EXPECT_THAT(finding.found,
-              AllOf(HasSubstr("nothing for validation"), Not(HasSubstr("for test"))));
+              AllOf(HasSubstr("no samples for validation"), Not(HasSubstr("samples for test"))));
   RecordingFacts skipped = good;
   skipped.skipped = {"a.h5: damaged"};
   EXPECT_EQ(judge_recordings(skipped, data, 1.0).verdict, Verdict::kWarning);

@@ -26,7 +26,8 @@ TEST(Adam, EqualsTorchAdamWithL2PenaltyOverManySteps) {
     reference.step();
     adam.step(gradient, 1e-2, 0.5);
   }
-  // Same formula in another order of float32 operations: a few units in the last place a step.
+  // The same formula with float32 operations in another order: a few units in the last place per
+  // step.
   EXPECT_TRUE(torch::allclose(ours, theirs.detach(), 1e-5, 1e-6));
 }
 
@@ -51,7 +52,7 @@ TEST(Adam, OutOfTensorOperationsAsOnGpusDoesTheSame) {
          .second_moment = static_cast<float>(1.0 / std::sqrt(1.0 - std::pow(0.9, step))),
          .eps = 1e-6F});
   }
-  // As above: the order of float32 operations.
+  // Same tolerance as above: the order of float32 operations.
   EXPECT_TRUE(torch::allclose(made, fused, 1e-5, 1e-6));
   EXPECT_TRUE(torch::allclose(exp_avg, adam.exp_avg(), 1e-5, 1e-6));
 }

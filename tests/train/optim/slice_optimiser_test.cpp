@@ -54,7 +54,7 @@ TEST(SliceOptimiser, WeightDecayPullsParametersWithoutAGradientToZero) {
                              *communicator);
     ASSERT_TRUE(optimiser.reduce().has_value());
     optimiser.step(0.1, 1.0);
-    // Adam's first step is as long as the learning rate, whatever the gradient.
+    // Adam's first step has the length of the learning rate, whatever the gradient.
     const float expected = weight_decay > 0.0 ? 0.9F : 1.0F;
     EXPECT_NEAR(parameters[0].item<float>(), expected, 1e-4);
     EXPECT_NEAR(parameters[1].item<float>(), -expected, 1e-4);

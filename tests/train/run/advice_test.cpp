@@ -21,7 +21,7 @@ TEST(Adviser, SaysItOnceAfterSeveralLinesAndAgainAfterItHadCeasedForLong) {
   EXPECT_THAT(adviser.look(slow),
               ElementsAre(AllOf(HasSubstr("50 %"), HasSubstr("data.num_workers"))));
   EXPECT_THAT(adviser.look(slow), IsEmpty());
-  // To and fro about the limit.
+  // Oscillates about the limit.
   for (int i = 0; i < 10; ++i) {
     EXPECT_THAT(adviser.look({{"wait/data", 0.19}}), IsEmpty());
     for (int j = 0; j < 3; ++j) EXPECT_THAT(adviser.look({{"wait/data", 0.21}}), IsEmpty());
@@ -71,7 +71,7 @@ TEST(WaitShares, AreThoseSinceTheLastCall) {
     }
   }
   const auto second = shares.take(split, 1e9, /*simulates=*/true);
-  EXPECT_EQ(second[0].second, 0.0);  // nothing was read since then
+  EXPECT_EQ(second[0].second, 0.0);  // nothing was read since the first call
   EXPECT_EQ(second[1].second, 1.0);
   EXPECT_EQ(second[4].first, "wait/ranks");
   EXPECT_GT(second[4].second, 0.0);

@@ -11,7 +11,7 @@
 namespace traffic::train {
 namespace {
 
-/// In a working directory of its own, where runs/ is made.
+/// Runs in a working directory of its own, where runs/ is created.
 class RunFolderChoice : public test::RunFolderTest {
  protected:
   void SetUp() override {
@@ -43,7 +43,7 @@ TEST_F(RunFolderChoice, RunsThatBeginInTheSameSecondGetFoldersOfTheirOwn) {
 }
 
 TEST_F(RunFolderChoice, SaysWhyNoFolderCanBeMade) {
-  std::ofstream("runs").put('x');  // a file where the folder should be
+  std::ofstream("runs").put('x');  // a file in place of the folder
   EXPECT_THROW(choose_run_dir(plan_), ResourceError);
 }
 

@@ -27,7 +27,7 @@ TEST(ProfileTable, OwnTimeIsWhatContainedSpansLeave) {
   EXPECT_EQ(rows[0]["calls"], 2);
   EXPECT_DOUBLE_EQ(rows[0]["total_ms"], 14.0);
   EXPECT_DOUBLE_EQ(rows[0]["own_ms"], 8.0);  // 10 - 5 - 1, and 4
-  EXPECT_EQ(rows[1]["operation"], "inner");  // as much own time as "middle", 3 ms: by name
+  EXPECT_EQ(rows[1]["operation"], "inner");  // same own time as "middle", 3 ms: sorted by name
   EXPECT_DOUBLE_EQ(rows[1]["own_ms"], 3.0);
   EXPECT_DOUBLE_EQ(rows[2]["total_ms"], 5.0);
   EXPECT_DOUBLE_EQ(rows[2]["own_ms"], 3.0);

@@ -83,7 +83,7 @@ TEST(ResourceWatch, ShowsTheLargestOfTheGpusAndTheMeanOfTheirWork) {
             Contains(Pair("gpu/peak_gib", 3.0)), Contains(Pair("gpu/busy", 0.7))));
   EXPECT_THAT(watch.shown(),
               AllOf(Contains(Pair("gpu_gib", 4.0)), Contains(Pair("gpu_busy", 0.7))));
-  // Without the management library nobody knows.
+  // Without the management library the load is unknown.
   watch.look({{.gpu_reserved = 3 * kGiBytes, .gpu_busy = -1.0}});
   EXPECT_THAT(watch.figures(), Not(Contains(Pair("gpu/busy", ::testing::_))));
 }

@@ -17,7 +17,7 @@ TEST(ParametersText, AddsUpNetworksByTheirNames) {
 TEST(MemoryText, SaysWhatThereIsAndWhatWillBe) {
   constexpr double kUnit = 1024.0 * 1024.0 * 1024.0;
   EXPECT_EQ(memory_text({.now = kUnit, .later = 1.5 * kUnit, .allowed = 10 * kUnit}),
-            "main memory: 1.0 GiB now, up to about 1.5 GiB of 10.0 GiB while it trains");
+            "main memory: 1.0 GiB now, an estimated 1.5 GiB during training, limit 10.0 GiB");
 }
 
 }  // namespace

@@ -13,11 +13,11 @@ namespace {
 
 using ::testing::HasSubstr;
 
-constexpr std::int64_t kFirstStep = 40;  // of a run that goes on
+constexpr std::int64_t kFirstStep = 40;  // first step of a resumed run
 
 class StepProfilerTest : public test::RunFolderTest {
  protected:
-  /// Steps of which each has a name of its own, a product and some other share.
+  /// Steps with a name, a product and another share of time each.
   void take_steps(StepProfiler& profiler, int count) {
     for (int step = 0; step < count; ++step) {
       profiler.before_step(kFirstStep + step);
@@ -29,7 +29,7 @@ class StepProfilerTest : public test::RunFolderTest {
   [[nodiscard]] ProfilePlace place(int rank = 0) const {
     return {.folder = dir_ / "profile", .rank = rank};
   }
-  /// How often each name is in the trace.
+  /// Counts how often each name occurs in the trace.
   [[nodiscard]] std::map<std::string, int> names_in(const std::string& file) const {
     const nlohmann::json trace = json("profile/" + file);
     std::map<std::string, int> names;

@@ -7,7 +7,7 @@
 namespace traffic::train {
 namespace {
 
-/// Steps until something is said; 0: nothing is.
+/// Number of steps until a straggler is reported; 0 if none is.
 int steps_until_found(StragglerWatch& watch, const std::vector<double>& busy_s, int limit,
                       Straggler* found = nullptr) {
   for (int step = 1; step <= limit; ++step) {
@@ -46,7 +46,7 @@ TEST(StragglerWatch, SaysNothingOfEqualRanksOneRankOrNoise) {
 TEST(StragglerWatch, OneSlowStepInManyIsNone) {
   StragglerWatch watch;
   for (int step = 0; step < 200; ++step) {
-    const double first_s = step % 20 == 7 ? 0.5 : 0.1;  // a save, say
+    const double first_s = step % 20 == 7 ? 0.5 : 0.1;  // for example while saving
     EXPECT_FALSE(watch.add(std::vector<double>{first_s, 0.1}));
   }
 }

@@ -1,4 +1,4 @@
-/// A small model over short windows.
+/// A small model on short windows.
 #pragma once
 
 #include <cstdint>

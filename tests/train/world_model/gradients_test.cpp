@@ -1,5 +1,5 @@
-/// Runs on 1, 2 and 3 ranks: the gradients of the whole model of phase 1 through communicator,
-/// arena and reducer are those of one rank on the joined batch.
+/// Runs on 1, 2 and 3 ranks. Compares the gradients of the whole model of phase 1, through
+/// communicator, arena and reducer, with those of one rank on the joined batch.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -18,10 +18,10 @@
 namespace traffic::train {
 namespace {
 
-using namespace testing;  // NOLINT: the helpers beside this file
+using namespace testing;  // NOLINT: the helpers in this folder
 using torch::Tensor;
 
-/// One sample as a batch of its own; depends on the index alone.
+/// One sample as a batch of its own; depends only on the index.
 data::Batch make_sample(std::int64_t index, std::int64_t vehicles, float weight) {
   Rng rng(100 + static_cast<std::uint64_t>(index));
   torch::manual_seed(100 + static_cast<std::uint64_t>(index));
@@ -63,7 +63,7 @@ data::Batch make_sample(std::int64_t index, std::int64_t vehicles, float weight)
   return b;
 }
 
-/// The samples as one batch, as the loader packs them: by frames, within these by samples.
+/// Joins the samples into one batch, packed like the loader's: by frames, within these by samples.
 data::Batch join(const std::vector<data::Batch>& samples) {
   const auto all = [&](Tensor data::Batch::*field, std::int64_t dim = 0) {
     std::vector<Tensor> parts;
@@ -120,7 +120,7 @@ Tensor alone(const config::Config& config, const data::Batch& batch, Stage stage
   return comm::ParameterArena(gradients).flat().clone();
 }
 
-/// The same by all ranks together, each with its own samples in as many parts.
+/// The same gradient computed by all ranks, each with its own samples in several parts.
 Tensor together(const config::Config& config, const std::vector<data::Batch>& parts, Stage stage) {
   const auto communicator =
       comm::make_communicator(traffic::testing::mpi_session(), at::kCPU, config.comm);
@@ -153,15 +153,15 @@ class WorldModelGradients : public ::testing::TestWithParam<Case> {
  protected:
   void expect_equal(const Tensor& reduced, const Tensor& whole) {
     // float32: sums over vehicles in parts instead of at once, each rounded to 2^-24. bf16: the
-    // same, as rows are rounded the same wherever they lie, except where another kernel for
-    // another number of rows gave a float that rounds the other way.
+    // same, because rows are rounded equally everywhere, except where another kernel for another
+    // number of rows gave a float that is rounded the other way.
     const double tolerance = std::string(GetParam().precision) == "bf16" ? 1e-3 : 1e-5;
     const double error = (reduced - whole).norm().item<double>() / whole.norm().item<double>();
     EXPECT_LT(error, tolerance);
   }
 };
 
-/// Samples with odd numbers of vehicles too, and those of them that are this rank's.
+/// All samples, some with odd numbers of vehicles, and this rank's share of them.
 struct Shares {
   std::vector<data::Batch> all;
   std::vector<data::Batch> mine;

@@ -23,13 +23,13 @@
 namespace traffic::train {
 namespace {
 
-using namespace testing;  // NOLINT: the helpers beside this file
+using namespace testing;  // NOLINT: the helpers in this folder
 
 constexpr std::int64_t kSteps = 8;
-/// The step in which the gradient of the last rank is NaN; no other test comes that far.
+/// The step in which the gradient of the last rank is NaN; no other test reaches it.
 constexpr std::int64_t kNanStep = 10;
 
-/// What a rank needs for some steps of phase 1.
+/// Everything that a rank needs for some steps of phase 1.
 struct Training {
   explicit Training(const config::Config& c)
       : config(c),
@@ -57,7 +57,7 @@ struct Training {
 class WorldModelPrecision : public ::testing::Test {
  protected:
   static void SetUpTestSuite() {
-    // Before the first step, which reads it.
+    // Set before the first step, which reads it.
     const std::string fault =
         fmt::format("train.step:{}:{}:nan", traffic::testing::mpi_session().size() - 1, kNanStep);
     setenv("TRAFFIC_FAULT", fault.c_str(), 1);
@@ -85,7 +85,7 @@ class WorldModelPrecision : public ::testing::Test {
 
 TEST_F(WorldModelPrecision, OverflowsAreSkippedTogetherUntilTheScaleFits) {
   config::Config c = config("fp16");
-  c.loss_scale.initial = c.loss_scale.max = 0x1p40;  // far more than fp16 holds
+  c.loss_scale.initial = c.loss_scale.max = 0x1p40;  // far above the largest fp16 number
   c.loss_scale.hysteresis = 1;
   c.loss_scale.backoff_factor = 0x1p-10;
   Training job(c);
@@ -142,7 +142,7 @@ TEST_F(WorldModelPrecision, AccumulatedBatchesMakeTheStepsOfOneBatch) {
       EXPECT_NEAR(a.loss, b.loss, 1e-5 * b.loss);
       EXPECT_NEAR(a.grad_norm, b.grad_norm, 1e-4 * b.grad_norm);
     }
-    // Adam divides a gradient by its own size, so the smallest ones show their rounding.
+    // Adam divides a gradient by its own size, so the smallest gradients show their rounding.
     const double moved = (whole.parameters() - start).norm().item<double>();
     EXPECT_LT((accumulated.parameters() - whole.parameters()).norm().item<double>(), 0.01 * moved);
   }
@@ -221,7 +221,7 @@ TEST_F(WorldModelPrecision, AScaleThatCannotFallFurtherEndsTheRun) {
 TEST_F(WorldModelPrecision, OverlapChangesNoBit) {
   config::Config c = config("fp32");
   c.comm.bucket_cap_mb = 0.01;
-  // Clipping sees the norm, which is summed in another order.
+  // Clipping would use the norm, which is summed in another order.
   c.train.clip_norm = 1e6;
   Training plain(c);
   c.comm.overlap = "on";
@@ -233,7 +233,7 @@ TEST_F(WorldModelPrecision, OverlapChangesNoBit) {
   EXPECT_TRUE(torch::equal(plain.parameters(), overlapped.parameters()));
 }
 
-/// What two steps make of the parameters, and the bytes that the fused layers had at once in one.
+/// The parameters after two steps, and the memory in bytes that the fused layers used at once.
 struct Trained {
   at::Tensor parameters;
   std::int64_t bytes;
@@ -250,7 +250,7 @@ Trained train(const config::Config& config) {
 TEST_F(WorldModelPrecision, CheckpointedLayersGiveTheSameBitsInLessMemory) {
   for (const char* precision : {"fp32", "bf16"}) {
     config::Config c = config(precision);
-    c.data.batch_size = 16;  // activations are large beside the gradients of weights
+    c.data.batch_size = 16;  // activations are large compared with the gradients of weights
     c.model.hidden_dim = 256;
     c.model.num_heads = 8;
     c.model.gnn_layers = 3;

@@ -1,5 +1,5 @@
-/// What can be known of a machine before something long is started on it: whether ranks, devices,
-/// communication, simulations and the run's folder are what a configuration needs.
+/// Checks a machine before a long run: whether ranks, devices, communication, simulations and the
+/// run folder meet the needs of a configuration.
 #pragma once
 
 #include <cstdint>
@@ -17,38 +17,38 @@ enum class Verdict : std::uint8_t { kOk, kWarning, kFailed };
 
 struct Finding {
   Verdict verdict = Verdict::kOk;
-  std::string subject = {};             ///< what was looked at, in a word
-  std::string found = {};               ///< and what to do where it is not right
-  ExitCode code = ExitCode::kInternal;  ///< of a failure: what a run would end with
+  std::string subject = {};             ///< the object of the check, in a word
+  std::string found = {};               ///< the result, and how to mend it if it is wrong
+  ExitCode code = ExitCode::kInternal;  ///< of a failure: the exit code that a run would end with
 };
 
-/// What a run needs beside ranks, devices and a folder.
+/// Needs of a run in addition to ranks, devices and a folder.
 struct Needs {
   bool data = false;
   bool simulations = false;
 };
-/// Of the trainings that run.phase names.
+/// Needs of the trainings that run.phase names.
 Needs needs_of(const config::Config& config);
 
-/// Collective: tries what a run with this configuration does first. What fails is a finding, and
-/// the rest is looked at all the same.
-/// @return on rank 0, in the order of the examination; nothing on the others
+/// Collective. Tries the first actions of a run with this configuration. A failure becomes a
+/// finding, and the remaining checks still run.
+/// @return on rank 0 the findings in the order of the checks; empty on the other ranks
 /// @throws CommError if ranks do not answer each other
 std::vector<Finding> examine(const comm::MpiSession& session, const config::Config& config,
                              const Needs& needs);
 
-/// Who is to act in a network: whom env.agents names, or whoever can.
+/// Agents that must be able to act in a network: those that env.agents names, or any.
 enum class Actors : std::uint8_t { kNamed, kAny };
 
-/// Looks at the scenarios of a configuration: their files, and some seconds without control. For
-/// one rank.
+/// Checks the scenarios of a configuration: their files, and some seconds of simulation without
+/// control. Call it on one rank.
 std::vector<Finding> examine_network(const config::Config& config, Actors actors);
 
-/// A line each, and their numbers.
+/// One line per finding, then the counts by verdict.
 std::string to_text(std::span<const Finding> findings);
-/// An array with an object each.
+/// A JSON array with one object per finding.
 std::string to_json(std::span<const Finding> findings);
-/// That of the first failure; kDone without one.
+/// Exit code of the first failure; kDone if there is none.
 ExitCode exit_code(std::span<const Finding> findings);
 
 }  // namespace traffic::train

@@ -1,5 +1,5 @@
-/// Adam over flat arenas: one pass over parameters, gradients and moments, gradient scaling
-/// included.
+/// Adam over flat arenas: a single loop updates parameters and moments and also scales the
+/// gradient.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -12,26 +12,26 @@ struct AdamOptions {
   double beta1 = 0.9;
   double beta2 = 0.999;
   double eps = 1e-8;
-  double weight_decay = 0.0;  ///< L2 penalty added to the gradient, as torch.optim.Adam does
+  double weight_decay = 0.0;  ///< L2 penalty added to the gradient, as in torch.optim.Adam
 };
 
 /// Owns the moments of one flat parameter tensor. Not thread-safe.
 /// Source: Kingma and Ba 2015, arXiv:1412.6980, algorithm 1.
 class Adam {
  public:
-  /// @param parameters [P] float32, contiguous; the tensor is kept and updated in place
-  /// @throws ShapeError if it is not flat, float32 and contiguous
+  /// @param parameters [P] float32, contiguous; Adam keeps this tensor and updates it in place
+  /// @throws ShapeError if the tensor is not flat, float32 and contiguous
   Adam(at::Tensor parameters, AdamOptions options);
 
-  /// One update with gradient * gradient_scale (clipping and loss scaling need no pass of their
-  /// own).
+  /// One update with gradient * gradient_scale, so that clipping and loss scaling need no loop of
+  /// their own.
   /// @param gradients [P] float32 on the parameters' device; not changed
   void step(const at::Tensor& gradients, double learning_rate, double gradient_scale);
 
   [[nodiscard]] std::int64_t num_steps() const { return num_steps_; }
   [[nodiscard]] const at::Tensor& exp_avg() const { return exp_avg_; }
   [[nodiscard]] const at::Tensor& exp_avg_sq() const { return exp_avg_sq_; }
-  /// Takes over a saved state; shapes must equal the parameters'.
+  /// Restores a saved state; its shapes must equal those of the parameters.
   void restore(const at::Tensor& exp_avg, const at::Tensor& exp_avg_sq, std::int64_t num_steps);
 
  private:

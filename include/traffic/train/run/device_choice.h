@@ -1,4 +1,4 @@
-/// Which device a rank computes on, from what it wishes and what its node has.
+/// Chooses the device of a rank from the configuration and the hardware of its node.
 #pragma once
 
 #include <c10/core/Device.h>
@@ -7,12 +7,12 @@
 
 namespace traffic::train {
 
-/// What one rank knows of its node.
+/// Facts about one rank and its node.
 struct DeviceSituation {
   std::string wish = "auto";  ///< run.device
   bool built_with_cuda = false;
-  int num_gpus = 0;           ///< that this process can use
-  std::string why_no_gpus{};  ///< the CUDA runtime's words; may be empty
+  int num_gpus = 0;           ///< GPUs that this process can use
+  std::string why_no_gpus{};  ///< message of the CUDA runtime; may be empty
   int ranks_on_node = 1;
   int local_rank = 0;
   std::string visible_gpus{};  ///< CUDA_VISIBLE_DEVICES; empty: not set
@@ -23,11 +23,12 @@ struct DeviceChoice {
   std::string reason;  ///< for the log
 };
 
-/// The node-local rank's GPU; the CPU if that is wished, or with auto where there is no GPU. A rank
-/// that is shown a single GPU by CUDA_VISIBLE_DEVICES, as some launchers do for each of them, takes
-/// that one; whether two ranks share it is found out when they connect (NcclCommunicator).
-/// @throws ConfigError for cuda in a program built without it
-/// @throws ResourceError for cuda without a GPU, and for more ranks than GPUs
+/// Chooses the GPU with the index of the node-local rank. Chooses the CPU if the configuration says
+/// so, or with "auto" if there is no GPU. Some launchers show each rank a single GPU through
+/// CUDA_VISIBLE_DEVICES; the rank then takes that one. NcclCommunicator detects two ranks on one
+/// GPU when they connect.
+/// @throws ConfigError for cuda in a program that was built without it
+/// @throws ResourceError for cuda if there is no GPU, or if there are more ranks than GPUs
 DeviceChoice decide_device(const DeviceSituation& situation);
 
 }  // namespace traffic::train

@@ -1,4 +1,5 @@
-/// What outlives the phases of a run: ranks, device, the run's folder with its lock and its logs.
+/// The parts of a run that all its phases share: ranks, device, and the run folder with its lock
+/// and logs.
 #pragma once
 
 #include <filesystem>
@@ -13,11 +14,11 @@
 
 namespace traffic::train {
 
-/// One a rank and process.
+/// One object per process, that is per rank.
 class Job {
  public:
   /// Collective. Chooses the run folder (run.dir, an unfinished run of the same configuration, or a
-  /// new one), locks it, writes what was asked for and on which machine, opens the logs.
+  /// new one), locks it, records the configuration and the machine there, and opens the logs.
   /// @throws ConfigError, ResourceError, CommError
   Job(const config::Plan& plan, const comm::MpiSession& session);
 
@@ -26,7 +27,7 @@ class Job {
   [[nodiscard]] comm::Communicator& communicator() { return *communicator_; }
   [[nodiscard]] bool is_reporter() const { return communicator_->rank() == 0; }
   [[nodiscard]] const report::RunFolder& folder() const { return folder_; }
-  /// Whether what rank 0 writes there is seen by this rank's node, and by all.
+  /// Whether this rank's node, or every node, sees the files that rank 0 writes to the folder.
   [[nodiscard]] bool sees_folder() const { return sees_folder_; }
   [[nodiscard]] bool all_see_folder() const { return all_see_folder_; }
 
@@ -34,7 +35,7 @@ class Job {
   void open_folder(const config::Plan& plan);
   void log_device(const std::string& reason) const;
 
-  config::Config config_;  ///< what the phases share
+  config::Config config_;  ///< settings common to all phases
   const comm::MpiSession& session_;
   std::unique_ptr<comm::Communicator> communicator_;
   report::RunFolder folder_{{}};
@@ -43,13 +44,13 @@ class Job {
   bool all_see_folder_ = true;
 };
 
-/// decide_device for this rank and what this machine has.
+/// Calls decide_device with the hardware that this rank finds on its node.
 /// @param wish run.device
 /// @throws ConfigError, ResourceError
 DeviceChoice choose_device(const std::string& wish, const comm::MpiSession& session);
 
-/// Threads of a rank: run.threads_per_rank, or the node's cores shared evenly. Lifts mpirun's
-/// binding of this process to a core; to be called before other threads are started.
+/// Number of threads of a rank: run.threads_per_rank, or an equal share of the node's cores.
+/// Removes mpirun's binding of this process to one core; call it before other threads start.
 int choose_threads(std::int64_t threads_per_rank, const comm::MpiSession& session);
 
 }  // namespace traffic::train

@@ -1,4 +1,4 @@
-/// Where a checkpoint comes from.
+/// The origin of a checkpoint: the run that wrote it and the checkpoint that this run started from.
 #pragma once
 
 #include <cstdint>
@@ -8,24 +8,25 @@
 
 namespace traffic::train {
 
-/// "run/..." of a checkpoint. Nothing is decided by it: it is for people, who get files from
-/// others, and for the log.
+/// Stored in a checkpoint under "run/...". It informs people who receive files from others, and the
+/// log; no decision depends on it.
 struct Origin {
-  std::string id;  ///< 16 hexadecimal digits, drawn when a run begins, kept when it goes on
-  std::string started_from;  ///< hash of the checkpoint that run.init_from named; empty: none
+  std::string id;  ///< 16 hexadecimal digits, drawn when a run begins, kept when it is resumed
+  std::string started_from;  ///< hash of the checkpoint in run.init_from; empty: none
 };
 
-/// Of a new run.
-/// @param init_from a checkpoint, or empty
+/// Draws the origin of a new run.
+/// @param init_from path of a checkpoint, or empty
 /// @throws CheckpointError if it cannot be read
 Origin make_origin(const std::string& init_from);
-/// Of the run that the checkpoint is of; empty for one that was made before there were any.
+/// Reads the origin of the run that wrote the checkpoint; empty if the checkpoint has none.
 Origin origin_of(const checkpoint::Snapshot& snapshot);
 
-/// Puts it down, with the number of ranks, the program and its libraries.
+/// Stores the origin in the checkpoint, with the number of ranks and the versions of the program
+/// and its libraries.
 void put_origin(checkpoint::Snapshot& snapshot, const Origin& origin, int world_size);
 
-/// Says which run is gone on with, and what is not as it was when it was saved.
+/// Logs which run is resumed, and what differs from when the checkpoint was saved.
 void log_origin(const checkpoint::Snapshot& snapshot, int world_size);
 
 }  // namespace traffic::train

@@ -1,4 +1,4 @@
-/// The beginning that programs of ranks share, from the command line to MPI.
+/// Start-up that is common to all MPI programs, from the command line to MPI.
 #pragma once
 
 #include <functional>
@@ -9,14 +9,15 @@
 
 namespace traffic::train {
 
-/// What the command line asks for.
+/// The parsed command line.
 struct Start {
   config::CommonOptions options;
   config::Plan plan;
 };
 
-/// Runs body under MPI, unless the command line only asks for some text, which is printed. What is
-/// wrong with it or with the configuration is said once, before MPI, a GPU or a simulation starts.
+/// Runs body under MPI. If the command line only asks for a text (help, version), prints it
+/// instead. Errors in the command line or the configuration are reported once, before MPI, a GPU or
+/// a simulation starts.
 /// @return the program's exit code
 int run_rank_program(int argc, char** argv, const config::Program& program,
                      const std::function<int(const Start&, comm::MpiSession&)>& body);

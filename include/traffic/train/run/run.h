@@ -1,4 +1,4 @@
-/// What a training needs beside what it learns: ranks, a folder, figures, checkpoints.
+/// Services for a training: ranks, a folder, metrics, checkpoints.
 #pragma once
 
 #include <cstdint>
@@ -23,57 +23,57 @@ namespace traffic::train {
 
 /// How a training ended.
 enum class TrainingEnd { kDone, kStopped };
-/// What the program ends with.
+/// Exit code of the program.
 constexpr ExitCode exit_code(TrainingEnd end) {
   return end == TrainingEnd::kDone ? ExitCode::kDone : ExitCode::kStopped;
 }
 
-/// One a rank and training. Everything that only one rank may do (write checkpoints, figures, the
-/// summary) is done by rank 0 inside; callers call it on all ranks.
+/// One object per rank and training. Call every function on all ranks; rank 0 alone does the work
+/// that only one rank may do (writing checkpoints, metrics and the summary).
 class Run {
  public:
-  /// Collective. Finds the checkpoint to go on from.
-  /// @param config of the training, named by run.phase
-  /// @param dir the folder of the job or one below it
+  /// Collective. Finds the checkpoint to resume from.
+  /// @param config of the training that run.phase names
+  /// @param dir the run folder or a folder below it
   /// @throws ResourceError, CheckpointError
   Run(Job& job, const config::Config& config, const std::filesystem::path& dir);
 
   [[nodiscard]] const config::Config& config() const { return config_; }
-  /// Of the training that it is a run of.
+  /// Facts about the training of this run.
   [[nodiscard]] const config::TrainingFacts& facts() const { return facts_; }
   [[nodiscard]] comm::Communicator& communicator() { return job_.communicator(); }
   [[nodiscard]] const comm::MpiSession& session() const { return job_.session(); }
   [[nodiscard]] bool is_reporter() const { return job_.is_reporter(); }
   [[nodiscard]] const std::filesystem::path& dir() const { return folder_.root(); }
 
-  /// Whether it has no checkpoint to go on from; the same on all ranks.
+  /// Whether there is no checkpoint to resume from; the same on all ranks.
   [[nodiscard]] bool is_new() const { return resume_path_.empty(); }
-  /// Empty for a new run.
+  /// Path of the checkpoint to resume from; empty for a new run.
   [[nodiscard]] const std::filesystem::path& resume_path() const { return resume_path_; }
-  /// The checkpoint to go on from, loaded by every rank; nothing for a new run.
+  /// The checkpoint to resume from, loaded on every rank; nothing for a new run.
   [[nodiscard]] std::optional<checkpoint::Snapshot> take_resume_point();
-  /// Puts down which run a checkpoint is of and what made it.
+  /// Records in the checkpoint which run and which program wrote it.
   void sign(checkpoint::Snapshot& snapshot) const;
 
-  /// One line of figures at a step.
+  /// Writes one line of metrics for a step.
   void write_metrics(std::int64_t step, const report::NamedValues& values);
 
-  /// Refuses a disk without room for the checkpoints of this run, before any work is done.
+  /// Throws if the disk has no room for this run's checkpoints; call it before any training step.
   /// @throws ResourceError on all ranks
   void check_room(std::int64_t bytes_per_checkpoint);
-  /// Begins to save: returns when the values are copied, a thread of rank 0 does the rest. A
-  /// failure is logged and counted; training goes on until there were too many in a row.
-  /// @param best whether it is the best so far
-  /// @throws ResourceError on all ranks if there were too many
+  /// Starts to save: returns when the values are copied; a thread of rank 0 writes them. A failure
+  /// is logged and counted, and training goes on until too many saves in a row have failed.
+  /// @param best whether the parameters are the best so far
+  /// @throws ResourceError on all ranks if too many saves in a row have failed
   void save(const checkpoint::Snapshot& snapshot, bool best);
-  /// Whether saves of this rank have failed too often: then wait_for_saves() on all ranks. Neither
-  /// collective nor slow.
+  /// Whether too many saves of this rank have failed; if so, call wait_for_saves() on all ranks.
+  /// Not collective, and fast.
   [[nodiscard]] bool has_given_up_saving();
-  /// Waits for the save in flight.
-  /// @return the newest step that is saved, or gone on from; the same on all ranks
-  /// @throws ResourceError on all ranks if too many have failed
+  /// Waits for the save in progress.
+  /// @return the newest saved step, or the step resumed from; the same on all ranks
+  /// @throws ResourceError on all ranks if too many saves have failed
   std::optional<std::int64_t> wait_for_saves();
-  /// Until best_path() is the best so far.
+  /// Waits until best_path() is the best checkpoint so far.
   /// @throws ResourceError on all ranks if it cannot be saved
   void wait_for_best();
   /// Path of the best checkpoint so far; the same on all ranks.
@@ -82,11 +82,11 @@ class Run {
   /// @throws ResourceError on all ranks
   void keep_result();
 
-  /// Fills in what is common to all trainings and writes summary.json. Collective.
+  /// Adds the entries common to all trainings and writes summary.json. Collective.
   void write_summary(report::Summary summary);
 
  private:
-  /// On rank 0. @return empty: a new run
+  /// Called on rank 0. @return empty for a new run
   std::string find_resume_point();
   std::string write_parts(const checkpoint::Snapshot& snapshot);
 
@@ -96,7 +96,7 @@ class Run {
   report::RunFolder folder_;
   std::filesystem::path resume_path_;  ///< empty: a new run
   std::unique_ptr<checkpoint::CheckpointManager> checkpoints_;
-  std::unique_ptr<checkpoint::Saver> saver_;  ///< of rank 0, as checkpoints_
+  std::unique_ptr<checkpoint::Saver> saver_;  ///< on rank 0, like checkpoints_
   std::optional<std::int64_t> resumed_step_;
   Origin origin_;
   std::unique_ptr<report::Scalars> scalars_;

@@ -4,10 +4,11 @@
 
 namespace traffic::train {
 
-/// A loss that is watched for spikes.
+/// A loss that the loop watches for spikes.
 struct WatchedLoss {
   double value = 0.0;
-  std::int64_t stage = 0;  ///< losses of other stages are other functions
+  std::int64_t stage = 0;  ///< losses of different stages are different functions and are not
+                           ///< compared
 };
 
 }  // namespace traffic::train
