@@ -8,6 +8,7 @@
 #include <limits>
 #include <system_error>
 
+#include "part_folder.h"
 #include "traffic/checkpoint/file.h"
 #include "traffic/checkpoint/parts.h"
 #include "traffic/core/atomic_file.h"
@@ -113,11 +114,16 @@ void link_or_copy(const fs::path& source, const fs::path& target) {
 }  // namespace
 
 CheckpointManager::CheckpointManager(fs::path dir, std::int64_t keep_last, std::string result)
-    : dir_(std::move(dir)), keep_last_(keep_last), result_(std::move(result)) {
+    : dir_(std::move(dir)),
+      keep_last_(keep_last),
+      result_(std::move(result)),
+      part_folder_(std::make_unique<PartFolder>(dir_)) {
   TRAFFIC_CHECK(keep_last_ >= 1, "keep_last is {}, at least 1 expected", keep_last_);
   create_folder(dir_);
   remove_stale_temporaries(dir_);
 }
+
+CheckpointManager::~CheckpointManager() = default;
 
 fs::path CheckpointManager::step_path(std::int64_t step) const {
   return dir_ / fmt::format("{}{:09d}{}", kStepPrefix, step, kSuffix);
@@ -146,16 +152,18 @@ fs::path CheckpointManager::save_step(const FileImage& image, bool best) {
     save_best(image);
     link_or_copy(best_path(), path);
   } else {
-    create_folder(dir_);  // somebody may have removed it meanwhile
-    image.write(path);
+    write(image, path);
   }
   prune();
   return path;
 }
 
-void CheckpointManager::save_best(const FileImage& image) {
-  create_folder(dir_);
-  image.write(best_path());
+void CheckpointManager::save_best(const FileImage& image) { write(image, best_path()); }
+
+void CheckpointManager::write(const FileImage& image, const fs::path& path) {
+  create_folder(dir_);  // somebody may have removed it meanwhile
+  const FileInfo written = image.write(path);
+  part_folder_->add(written.hash, image.named_parts());
 }
 
 fs::path CheckpointManager::leave_behind(const fs::path& origin) {
@@ -191,7 +199,9 @@ fs::path CheckpointManager::mark_result() {
   return result_path();
 }
 
-void CheckpointManager::remove_unnamed_parts() const { checkpoint::remove_unnamed_parts(dir_); }
+std::vector<Rejected> CheckpointManager::remove_unnamed_parts() {
+  return part_folder_->remove_unnamed();
+}
 
 void CheckpointManager::prune() const {
   const std::vector<std::int64_t> all = steps();

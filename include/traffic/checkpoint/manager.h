@@ -13,6 +13,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -21,6 +22,8 @@
 #include "traffic/checkpoint/snapshot.h"
 
 namespace traffic::checkpoint {
+
+class PartFolder;
 
 /// A checkpoint that was passed over, and why.
 struct Rejected {
@@ -43,6 +46,9 @@ class CheckpointManager {
   /// @param result name of the training's result: <result>.h5
   /// @throws ResourceError
   CheckpointManager(std::filesystem::path dir, std::int64_t keep_last, std::string result);
+  ~CheckpointManager();
+  CheckpointManager(const CheckpointManager&) = delete;
+  CheckpointManager& operator=(const CheckpointManager&) = delete;
 
   /// Saves under the step of the checkpoint, then removes old ones. The parts that it names are to
   /// be there.
@@ -54,10 +60,11 @@ class CheckpointManager {
   /// Makes best.h5 of a checkpoint that has no file of its own.
   /// @throws ResourceError
   void save_best(const FileImage& image);
-  /// Removes parts that no checkpoint names any more: only while no rank writes parts of the next
-  /// one.
+  /// Removes the parts that no checkpoint names any more. No rank may write parts of the next
+  /// checkpoint meanwhile. Files that are no checkpoints, or damaged ones, keep no parts.
+  /// @return those files, each only the first time; the caller logs them
   /// @throws ResourceError
-  void remove_unnamed_parts() const;
+  std::vector<Rejected> remove_unnamed_parts();
   /// Before going on from `origin` with checkpoints here that do not lead to it: those of later
   /// steps (all, if `origin` is of another folder) are moved into a folder of their own, where
   /// neither pruning nor newest_valid() takes them for this run's.
@@ -84,11 +91,13 @@ class CheckpointManager {
   [[nodiscard]] const std::filesystem::path& dir() const { return dir_; }
 
  private:
+  void write(const FileImage& image, const std::filesystem::path& path);
   void prune() const;
 
   std::filesystem::path dir_;
   std::int64_t keep_last_;
   std::string result_;
+  std::unique_ptr<PartFolder> part_folder_;
 };
 
 /// Counts saves that failed in a row, and gives up at a limit.

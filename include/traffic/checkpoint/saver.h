@@ -20,10 +20,14 @@ class Saver {
  public:
   /// Called for each save that failed, by begin(), wait() or has_given_up(), with step and reason.
   using OnFailure = std::function<void(std::int64_t step, const std::string& why)>;
+  /// Called, by the same functions, for each file among the checkpoints that cannot be read, and
+  /// whose parts may therefore be removed. Such a file does not make a save fail.
+  using OnRejected = std::function<void(const Rejected& rejected)>;
 
   /// @param manager must outlive this object, and is this object's alone while a save is in flight
   /// @param max_failures in a row, at which it gives up; at least 1
-  Saver(CheckpointManager& manager, std::int64_t max_failures, OnFailure on_failure);
+  Saver(CheckpointManager& manager, std::int64_t max_failures, OnFailure on_failure,
+        OnRejected on_rejected = {});
   /// Waits for the save in flight.
   ~Saver();
   Saver(const Saver&) = delete;
@@ -65,6 +69,7 @@ class Saver {
   CheckpointManager& manager_;
   SaveFailures failures_;
   OnFailure on_failure_;
+  OnRejected on_rejected_;
   std::future<Outcome> in_flight_;
   std::optional<FileImage> owed_best_;  ///< not changed while a save is in flight
   std::optional<std::int64_t> saved_step_;
