@@ -75,9 +75,9 @@ struct alignas(kLine) PoolHead {
   std::uint32_t max_restarts;
   SharedText<4096> env_program;
   SharedText<256> host;                ///< the node's name
-  std::atomic<std::uint32_t> closing;  ///< the leader: workers end their simulations and themselves
-  std::atomic<std::uint32_t> given_up;  ///< before closing: the start of its workers has failed
-  std::atomic<FatalState> fatal;        ///< the first worker that gives up, and why
+  std::atomic<std::uint32_t> closing;  ///< by the leader: workers end their simulations and exit
+  std::atomic<std::uint32_t> num_claimed;  ///< workers that have come, each of which took a number
+  std::atomic<FatalState> fatal;           ///< the first worker that gives up, and why
   SharedText<4096> fatal_text;
 };
 

@@ -32,6 +32,23 @@ void require_open(const PoolMemory& memory, double grace_s) {
   }
 }
 
+void wait_for_workers(const PoolMemory& memory, double timeout_s) {
+  const Stopwatch waited;
+  for (std::uint32_t w = 0; w < memory.geometry().num_workers(); ++w) {
+    const WorkerBlock& worker = worker_block(memory.head(), w);
+    while (worker.state.load(std::memory_order_acquire) == WorkerState::kNone) {
+      if (waited.seconds() > timeout_s) {
+        throw WorkerError(
+            "rollout_worker {} of {} was started, but gave no sign of life within {:.0f} s: is "
+            "this "
+            "machine too busy, or the program on a slow file system?",
+            w, memory.geometry().num_workers(), timeout_s);
+      }
+      std::this_thread::sleep_for(kPause);
+    }
+  }
+}
+
 void require_workers_alive(const PoolMemory& memory, double limit_s,
                            std::int64_t oom_kills_before) {
   for (std::uint32_t w = 0; w < memory.geometry().num_workers(); ++w) {

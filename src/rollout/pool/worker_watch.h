@@ -10,6 +10,10 @@ namespace traffic::rollout {
 /// node's leader has closed the pool
 void require_open(const PoolMemory& memory, double grace_s);
 
+/// Waits until all workers have given a sign of life. The leader only.
+/// @throws WorkerError naming the first that has not in time
+void wait_for_workers(const PoolMemory& memory, double timeout_s);
+
 /// @param limit_s without a sign of life after which a worker counts as stopped
 /// @param oom_kills_before num_oom_kills() when the workers started
 /// @throws WorkerError if a worker is gone or stopped
