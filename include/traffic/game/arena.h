@@ -1,15 +1,23 @@
 /// Many games of a rank in one piece of memory, stepped together.
 ///
-///     Arena arena(64);
-///     for (int i = 0; i < arena.size(); ++i) arena.start(i, seed++);
-///     while (wanted) {
-///       for (int i = 0; i < arena.size(); ++i) {
-///         write_features(arena.view(i, 0), features_of(i));        // what is to be learned
-///         put(actions, i, 1, arena.choose(i, 1, Opponent::kBfs));  // whom it plays against
+///     void play(Arena& arena, int steps, const std::function<TeamActions(const View&)>& decide) {
+///       const auto size = static_cast<std::size_t>(arena.size());
+///       std::vector<std::uint8_t> actions(size * kSnakes);
+///       std::vector<float> rewards(size * kSnakes);
+///       std::vector<std::uint8_t> over(size);
+///       std::uint64_t seed = 1;
+///       for (int i = 0; i < arena.size(); ++i) arena.start(i, seed++);
+///       for (int step = 0; step < steps; ++step) {
+///         for (int i = 0; i < arena.size(); ++i) {
+///           const auto of_game = actions.begin() + i * kSnakes;
+///           std::ranges::copy(decide(arena.view(i, 0)), of_game);
+///           std::ranges::copy(arena.choose(i, 1, Opponent::kBfs), of_game + kTeamSnakes);
+///         }
+///         arena.step({.actions = actions, .rewards = rewards, .over = over});
+///         for (int i = 0; i < arena.size(); ++i) {
+///           if (over[static_cast<std::size_t>(i)] != 0) arena.start(i, seed++);
+///         }
 ///       }
-///       put(actions, decide(features));
-///       arena.step({.actions = actions, .rewards = rewards, .over = over});
-///       for (int i = 0; i < arena.size(); ++i) if (over[i]) arena.start(i, seed++);
 ///     }
 #pragma once
 

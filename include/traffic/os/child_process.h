@@ -1,8 +1,11 @@
 /// Child processes: programs, and functions of this program in processes of their own.
 ///
-///     const auto output = os::run_program("/bin/ls", {"-l"});
-///     auto child = os::ChildProcess::run({.program = "/bin/sleep", .args = {"60"}});
-///     if (const auto exit = child.poll()) puts(exit->describe().c_str());
+///     void list_and_wait() {
+///       const ProgramOutput listing = run_program("/bin/ls", {"-l"});
+///       std::puts(listing.out.c_str());
+///       ChildProcess child = ChildProcess::run({.program = "/bin/sleep", .args = {"1"}});
+///       std::puts(child.wait().describe().c_str());
+///     }
 ///
 /// A child does not outlive the thread that has started it: the kernel ends it then (PDEATHSIG), so
 /// start children in a thread that lives as long as they shall.

@@ -1,9 +1,13 @@
 /// Functions of this program in processes of their own, each with messages to this one.
 ///
-///     os::ProcessPool pool;
-///     const int a = pool.start([](const os::Messages& parent) { parent.send("done"); return 0; });
-///     while (pool.size() > 0) {
-///       for (const auto& event : pool.wait(0.2)) { ... event.message or event.exit ... }
+///     void run_one() {
+///       ProcessPool pool;
+///       pool.start([](const Messages& parent) { return parent.send("done") ? 0 : 1; });
+///       while (pool.size() > 0) {
+///         for (const ProcessPool::Event& event : pool.wait(0.2)) {
+///           std::puts(event.exit ? event.exit->describe().c_str() : event.message.c_str());
+///         }
+///       }
 ///     }
 #pragma once
 

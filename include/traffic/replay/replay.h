@@ -1,9 +1,15 @@
 /// The ring of what a rank has lived through, newest segments last.
 ///
-///     Replay replay({.capacity = 400'000, .segment = {.steps = 64, .streams = 192, .obs_dim =
-///     61}}); replay.push(step);                                  // of all streams, again and
-///     again if (replay.num_drawable(3) >= 512) replay.draw({.n_step = 3, .gamma = 0.97}, rng,
-///     batch);
+///     Replay make_replay() {
+///       const SegmentShape segment{.steps = 64, .streams = 192, .obs_dim = 61};
+///       return Replay({.capacity = 400'000, .segment = segment});
+///     }
+///
+///     /// @param step of all streams
+///     void push_and_draw(Replay& replay, const Step& step, Rng& rng, const Transitions& batch) {
+///       replay.push(step);
+///       if (replay.num_drawable(3) >= 512) replay.draw({.n_step = 3, .gamma = 0.97}, rng, batch);
+///     }
 #pragma once
 
 #include <cstdint>

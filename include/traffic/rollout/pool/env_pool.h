@@ -1,18 +1,23 @@
 /// Environments as a rank sees them: it orders, they answer, many at once.
 ///
-///     for (const int env : pool.my_envs()) pool.reset(env, episode);
-///     while (wanted) {
-///       for (const auto& group : pool.groups()) {          // one simulates while the other infers
-///         for (const auto& event : pool.wait_all(group)) {
-///           if (event.lost || event.done) {
-///             pool.reset(event.env, episode);
-///           } else {
-///             pool.step(event.env, decide(pool.answer(event.env)));
+///     using Bytes = std::vector<std::byte>;
+///
+///     void run(EnvPool& pool, const Bytes& episode, int rounds,
+///              const std::function<Bytes(std::span<const std::byte> answer)>& decide) {
+///       for (const int env : pool.my_envs()) pool.reset(env, episode);
+///       for (int round = 0; round < rounds; ++round) {
+///         for (const std::vector<int>& group : pool.groups()) {  // one simulates, one decides
+///           for (const Event& event : pool.wait_all(group)) {
+///             if (event.lost || event.done) {
+///               pool.reset(event.env, episode);
+///             } else {
+///               pool.step(event.env, decide(pool.answer(event.env)));
+///             }
 ///           }
 ///         }
 ///       }
+///       pool.close();
 ///     }
-///     pool.close();
 ///
 /// Orders and answers are bytes (environment.h). An environment that fails costs its episode and is
 /// replaced. Environment e belongs to rank e modulo the number of ranks. Not thread-safe.

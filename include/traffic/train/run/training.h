@@ -1,9 +1,13 @@
 /// A way of learning: what it fills in of the one loop that all share (loop.h), and its row in the
 /// table of trainings.
 ///
-///     class CrossEntropy final : public Training { ... };
-///     const TrainingRow row{{.name = "cross_entropy", .folder = "cross_entropy", ...},
-///                           [](Run& run) { return std::make_unique<CrossEntropy>(run); }};
+///     /// @return an object of a class that implements Training
+///     std::unique_ptr<Training> make_cross_entropy(Run& run);
+///
+///     void register_cross_entropy() {
+///       register_trainings({{.facts = {.name = "cross_entropy", .folder = "cross_entropy"},
+///                            .make = make_cross_entropy}});
+///     }
 ///
 /// docs/extending.md goes through a whole one.
 #pragma once
