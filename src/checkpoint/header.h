@@ -1,4 +1,4 @@
-/// The header of a checkpoint file: what it is, how long, and hashes of everything after it.
+/// The header of a checkpoint file: format, length, and hashes of everything after it.
 ///
 ///   offset  type      field
 ///   0       char[8]   "TRAFCKPT"
@@ -43,7 +43,7 @@ struct Header {
 };
 static_assert(sizeof(Header) == kHeaderBytes);
 
-/// The file may be a good checkpoint, but this process cannot read it: it may not, the device
+/// The file may be a good checkpoint, but this process cannot read it: access is denied, the device
 /// fails, or the format version is another one.
 class UnknownCheckpoint : public CheckpointError {
   using CheckpointError::CheckpointError;

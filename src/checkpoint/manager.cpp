@@ -62,8 +62,8 @@ struct CheckpointFile {
   std::string reason;  ///< why even its step cannot be read; empty if it can
 };
 
-/// All checkpoints of the folder, newest step first; at equal steps the step's own file first. A
-/// mark whose step cannot be read comes last.
+/// All checkpoints of the folder, newest step first. At equal steps the step's own file comes
+/// first. A best or result file whose step cannot be read comes last.
 std::vector<CheckpointFile> candidates(const fs::path& dir, const std::string& result) {
   std::vector<CheckpointFile> found;
   for (const std::string& name : file_names(dir)) {
@@ -146,9 +146,9 @@ fs::path CheckpointManager::save_step(const FileImage& image, bool best) {
   TRAFFIC_CHECK(image.step() >= 0, "a checkpoint of step {}", image.step());
   const fs::path path = step_path(image.step());
   if (best) {
-    // The best one first. A crash before the step's own file leaves a run that goes on from the
-    // best one; the other way round it would go on from a step that says it is the best, and end
-    // with an older one as its result.
+    // best.h5 comes first. After a crash between the two files the run resumes from best.h5. In the
+    // other order it would resume from a step that claims to be the best, and its result would be
+    // an older best.h5.
     save_best(image);
     link_or_copy(best_path(), path);
   } else {
@@ -207,8 +207,8 @@ void CheckpointManager::prune() const {
   const std::vector<std::int64_t> all = steps();
   const auto keep = static_cast<std::size_t>(keep_last_);
   if (all.size() <= keep) return;
-  // The newest whole one stays, however old it is; usually it is the one just saved. If none is
-  // whole, nothing is worth removing the others for.
+  // The newest whole checkpoint stays, however old it is; usually it was saved just now. If none is
+  // whole, all stay.
   const auto newest_whole = std::find_if(
       all.begin(), all.end(), [this](std::int64_t step) { return is_whole(step_path(step)); });
   if (newest_whole == all.end()) return;

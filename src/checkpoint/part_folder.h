@@ -43,7 +43,7 @@ class PartFolder {
   std::vector<Rejected> remove_unnamed();
 
  private:
-  /// What the checkpoints of the folder keep.
+  /// Parts that the checkpoints of the folder keep.
   struct Kept {
     std::set<std::string> names;
     std::filesystem::file_time_type until = std::filesystem::file_time_type::min();

@@ -1,5 +1,5 @@
-/// Reads the HDF5 part of a checkpoint whose hashes were found right, trusting nothing all the
-/// same: hashes keep out damage, not malice.
+/// Reads the HDF5 part of a checkpoint. Its hashes are right, but the reader trusts nothing all the
+/// same: hashes protect against damage, not against malice.
 #pragma once
 
 #include <ATen/core/Tensor.h>
