@@ -54,7 +54,7 @@ std::size_t product(std::int64_t a, std::int64_t b, std::int64_t c = 1) {
   return static_cast<std::size_t>(a * b * c);
 }
 
-/// Of a stream's step.
+/// Bytes of one step of one stream.
 std::int64_t bytes_of_step(const SegmentShape& shape) {
   constexpr std::int64_t kHalf = sizeof(std::uint16_t);
   constexpr std::int64_t kActionAndEnd = 2;

@@ -1,4 +1,4 @@
-/// Many games of a rank in one piece of memory, stepped together.
+/// Many games of a rank in one block of memory, stepped together.
 ///
 ///     void play(Arena& arena, int steps, const std::function<TeamActions(const View&)>& decide) {
 ///       const auto size = static_cast<std::size_t>(arena.size());
@@ -29,8 +29,7 @@
 
 namespace traffic::game {
 
-/// A game with the generators of whoever plays it: what is to be saved, so that it goes on to the
-/// bit.
+/// A game and the random generators of both teams. Saving both lets the game continue to the bit.
 struct Game {
   Board board{};
   PlayerRngs rngs = player_rngs(0);
@@ -44,21 +43,21 @@ class Arena {
   [[nodiscard]] int size() const { return static_cast<int>(games_.size()); }
   [[nodiscard]] const Board& board(int game) const { return games_[index(game)].board; }
 
-  /// Begins a game, whatever became of the one before: the same one as play_game() with this seed.
+  /// Begins a new game: the same as play_game() with this seed.
   void start(int game, std::uint64_t seed);
-  /// What a team sees; until the next start(), step() or restore() of this game.
+  /// The game as a team sees it, valid until the next start(), step() or restore() of this game.
   [[nodiscard]] View view(int game, int team);
-  /// What a scripted team does.
+  /// The actions of a scripted team.
   [[nodiscard]] TeamActions choose(int game, int team, Opponent opponent);
 
   struct Step {
     std::span<const std::uint8_t> actions;  ///< [size, kSnakes] Direction
     std::span<float> rewards;               ///< [size, kSnakes]
     std::span<std::uint8_t> over;           ///< [size] 1: the game ended with this step
-    std::span<std::uint8_t> died = {};      ///< [size] a bit a snake; empty: not wanted
+    std::span<std::uint8_t> died = {};      ///< [size] one bit for each snake; may be empty
   };
-  /// All games by a step.
-  /// @throws Error if sizes differ, an action is none, or a game was over before
+  /// Makes a step in all games.
+  /// @throws Error if sizes differ, an action is out of range, or a game was over already
   void step(const Step& step);
 
   [[nodiscard]] const Game& game(int game) const { return games_[index(game)]; }
@@ -68,8 +67,8 @@ class Arena {
   [[nodiscard]] std::size_t index(int game) const;
 
   std::vector<Game> games_;
-  std::vector<Paths> paths_;         ///< of each game,
-  std::vector<std::uint8_t> known_;  ///< if they have been found since its last step
+  std::vector<Paths> paths_;         ///< [games] of the current boards
+  std::vector<std::uint8_t> known_;  ///< [games] whether paths_ is up to date
 };
 
 }  // namespace traffic::game

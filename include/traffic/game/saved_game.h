@@ -14,8 +14,8 @@ inline constexpr std::size_t kGameBytes = kBoardBytes + sizeof(PlayerRngs);
 
 void write_game(const Game& game, std::span<std::byte, kGameBytes> bytes);
 
-/// The bytes may come from a stranger: the game is one that the rules can be applied to, with every
-/// cell, length and direction in its range and all of them consistent with each other.
+/// Reads a game from bytes that may come from a stranger. In the result every cell, length and
+/// direction is in its range, and all are consistent with each other.
 /// @throws CheckpointError naming what is wrong
 Game read_game(std::span<const std::byte, kGameBytes> bytes);
 
