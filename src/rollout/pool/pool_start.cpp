@@ -25,18 +25,18 @@ namespace {
 constexpr double kSpawn_s = 90.0;
 constexpr double kStart_s = 30.0;
 constexpr double kMeet_s = 60.0;
-/// Whatever failed for want of a core or of memory at the first time may succeed at the second.
+/// A start that failed because the machine was busy may succeed the second time.
 constexpr int kSpawns = 2;
 
-/// By how much longer than on an idle machine a start may take: by the number of processes that
-/// want a core for each core that there is.
+/// Factor by which a start may take longer than on an idle machine: the number of processes that
+/// run or wait for each core.
 double slowdown() {
   constexpr double kMost = 20.0;
   const double cores = std::max(1U, std::thread::hardware_concurrency());
   return std::clamp(load_average() / cores, 1.0, kMost);
 }
 
-/// How a rank fared, for all; a leader also says where the memory of its node is.
+/// Result of a rank, for all ranks. A leader also tells where the memory of its node is.
 struct Outcome {
   int code = 0;
   pid_t pid = 0;
@@ -57,8 +57,8 @@ Outcome not_started(const Error& error) {
                  fmt::format("the rollout workers could not be started: {}", error.what()));
 }
 
-/// Everything that may fail on a node, before anybody waits for its workers. Collective.
-/// @return of every rank
+/// Collective. Does everything that may fail on a node before the workers start.
+/// @return the results of all ranks
 /// @throws the first failure, on all ranks
 std::vector<Outcome> make_memory(const comm::MpiSession& session, const WorkerPoolSpec& spec,
                                  std::optional<PoolMemory>& memory) {
@@ -90,7 +90,7 @@ std::vector<Outcome> make_memory(const comm::MpiSession& session, const WorkerPo
   return of_ranks;
 }
 
-/// On rank 0: those of all nodes at once.
+/// Starts the workers of all nodes at once. Rank 0 only.
 Outcome start_workers(const comm::MpiSession& session, const WorkerPoolSpec& spec,
                       const std::vector<Outcome>& of_ranks, int attempt) {
   const double timeout_s = kSpawn_s * slowdown();
@@ -126,7 +126,7 @@ Outcome start_workers(const comm::MpiSession& session, const WorkerPoolSpec& spe
   return {};
 }
 
-/// On a leader: waits for the workers of its node.
+/// Waits for the workers of this node. Leaders only.
 Outcome await_workers(const PoolMemory& memory) {
   try {
     wait_for_workers(memory, kStart_s * slowdown());

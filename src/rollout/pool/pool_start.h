@@ -1,4 +1,4 @@
-/// How a pool begins: memory on every node, then the workers of all nodes.
+/// The start of a pool: memory on every node, then the workers of all nodes.
 #pragma once
 
 #include <vector>

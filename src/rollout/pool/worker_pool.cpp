@@ -20,7 +20,7 @@
 namespace traffic::rollout {
 namespace {
 
-constexpr double kGlanceS = 0.5;  ///< between looks at the workers while waiting
+constexpr double kGlanceS = 0.5;  ///< between checks of the workers while waiting
 constexpr double kCloseS = 10.0;  ///< for the workers to end
 constexpr double kMeetS = 600.0;  ///< for the ranks to meet before the end
 
@@ -69,7 +69,7 @@ WorkerPool::WorkerPool(const comm::MpiSession& session, const WorkerPoolSpec& sp
   state_->given_up = std::move(started.given_up);
   const comm::Topology& topology = session.topology();
   os::enter_self(rank_block(state_->memory->head(), state_->local_rank()).process);
-  // Its k-th environment is the k-th that the node has of this rank, too.
+  // The k-th environment of this rank is the k-th environment of this rank on the node.
   for (const int env : my_envs()) {
     const auto round = static_cast<std::uint32_t>(env / topology.size);
     state_->envs.emplace_back(RankSlot(state_->memory->slot(
@@ -90,7 +90,7 @@ void WorkerPool::State::end_workers() {
   rollout::end_workers(*memory, kCloseS);
 }
 
-/// The answer of an environment, if it has come since the last look.
+/// Returns the event of an environment if it has answered since the last call.
 std::optional<Event> WorkerPool::State::look(int env, MyEnv& my) {
   if (my.phase != MyEnv::Phase::kBusy || my.slot.busy()) return std::nullopt;
   my.phase = MyEnv::Phase::kIdle;
@@ -138,7 +138,7 @@ std::optional<Event> WorkerPool::wait_any(std::span<const int> envs, double time
   const Bell& bell = state_->memory->bell(state_->local_rank());
   const Stopwatch waited;
   while (true) {
-    // First the bell, then the slots: an answer in between ends the sleep at once.
+    // The bell is read before the slots, so that an answer in between ends the sleep at once.
     const auto rings = bell.rings.load(std::memory_order_acquire);
     require_open(*state_->memory, kCloseS + kGlanceS);
     for (const int env : envs) {

@@ -59,8 +59,8 @@ std::uint32_t claim_number(const os::Descriptor& memory) {
   return head_of(first.bytes()).num_claimed.fetch_add(1, std::memory_order_relaxed);
 }
 
-/// The ranks decide what a signal means; a worker that ends by one takes the whole job along. The
-/// simulations inherit it.
+/// Signals are for the ranks: a worker that dies of one would end the whole job. The simulations
+/// inherit this setting.
 void leave_signals_to_ranks() {
   for (const int number : {SIGUSR1, SIGUSR2, SIGINT, SIGTERM, SIGHUP, SIGPIPE}) {
     std::signal(number, SIG_IGN);
@@ -76,10 +76,10 @@ int run_rollout_worker(int argc, char** argv) {
     return static_cast<int>(ExitCode::kConfig);
   }
   leave_signals_to_ranks();
-  os::lift_binding_of_mpirun();  // simulations are more than the cores that it binds to
+  os::lift_binding_of_mpirun();  // else all simulations would share one core
   try {
     fault::hit("rollout_worker.start", 0, 1);
-    // A rank that has ended meanwhile wants no workers, and may have ended well.
+    // The job may have ended meanwhile, even successfully: then this worker must not fail.
     if (kill(source->pid, 0) != 0 && errno == ESRCH) return static_cast<int>(ExitCode::kDone);
     os::Descriptor memory = open_memory_of_node(*source);
     const std::uint32_t worker = claim_number(memory);
