@@ -4,11 +4,14 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstring>
+#include <span>
 #include <system_error>
 
 #include "h5.h"
 #include "header.h"
 #include "image.h"
+#include "part_folder.h"
 #include "reader.h"
 #include "traffic/core/atomic_file.h"
 #include "traffic/core/error.h"
@@ -18,14 +21,15 @@
 namespace traffic::checkpoint {
 namespace {
 
-/// Open for reading.
+/// Opens a checkpoint for reading.
 os::Descriptor open_file(const std::filesystem::path& path) {
   os::Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
-  if (!file.is_open()) {
-    throw CheckpointError("checkpoint {}: cannot open it: {}; check the path", path.string(),
-                          std::generic_category().message(errno));
-  }
-  return file;
+  if (file.is_open()) return file;
+  const int error = errno;
+  const std::string text = fmt::format("checkpoint {}: cannot open it: {}; check the path",
+                                       path.string(), std::generic_category().message(error));
+  if (error == ENOENT) throw CheckpointError(text);
+  throw UnknownCheckpoint(text);
 }
 
 FileInfo info_of(const Header& header) {
@@ -36,7 +40,7 @@ FileInfo info_of(const Header& header) {
 
 }  // namespace
 
-FileImage::FileImage(const Snapshot& snapshot) {
+FileImage::FileImage(const Snapshot& snapshot) : named_parts_(words_naming_parts(snapshot)) {
   const h5::QuietErrors quiet;
   try {
     image_ = std::make_unique<Image>(snapshot);
@@ -54,18 +58,22 @@ FileImage& FileImage::operator=(FileImage&& other) noexcept = default;
 
 std::int64_t FileImage::step() const { return image_->step(); }
 
-void FileImage::write(const std::filesystem::path& path) const {
+FileInfo FileImage::write(const std::filesystem::path& path) const {
   if (fault::hit("checkpoint.save", 0, step()) == fault::Action::kFail) {
     throw io_error("write", path, ENOSPC);
   }
-  write_file_atomically(path, image_->seal());
+  const std::span<const std::byte> bytes = image_->seal();
+  write_file_atomically(path, bytes);
+  Header header;
+  std::memcpy(&header, bytes.data(), sizeof(header));
+  return info_of(header);
 }
 
 void save(const Snapshot& snapshot, const std::filesystem::path& path) {
   FileImage(snapshot).write(path);
 }
 
-Snapshot load(const std::filesystem::path& path) {
+Snapshot load(const std::filesystem::path& path, std::string_view prefix) {
   const h5::QuietErrors quiet;
   const os::Descriptor file = open_file(path);
   const Header header = read_header(file.get(), path);
@@ -73,7 +81,7 @@ Snapshot load(const std::filesystem::path& path) {
   Snapshot snapshot(header.step);
   snapshot.set_source(path.string());
   try {
-    Reader(file.get(), path, header.file_bytes).read_into(snapshot);
+    Reader(file.get(), path, header.file_bytes).read_into(snapshot, prefix);
   } catch (const h5::CallFailed& failure) {
     throw CheckpointError("checkpoint {}: HDF5 cannot read it: {}; use another checkpoint",
                           path.string(), failure.message);

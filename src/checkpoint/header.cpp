@@ -29,10 +29,13 @@ void read_at(int fd, std::uint64_t offset, std::span<std::byte> out,
   while (!out.empty()) {
     const ssize_t got = ::pread(fd, out.data(), out.size(), static_cast<off_t>(offset));
     if (got < 0 && errno == EINTR) continue;
-    if (got <= 0) {
-      throw CheckpointError(
-          "checkpoint {}: cannot read byte {}: {}; {}", path.string(), offset,
-          got == 0 ? "the file ends there" : std::generic_category().message(errno), kRemedy);
+    if (got < 0) {
+      throw UnknownCheckpoint("checkpoint {}: cannot read byte {}: {}; use another checkpoint",
+                              path.string(), offset, std::generic_category().message(errno));
+    }
+    if (got == 0) {
+      throw CheckpointError("checkpoint {}: cannot read byte {}: the file ends there; {}",
+                            path.string(), offset, kRemedy);
     }
     out = out.subspan(static_cast<std::size_t>(got));
     offset += static_cast<std::uint64_t>(got);
@@ -54,7 +57,7 @@ void check_fields(const Header& header, std::uint64_t file_bytes, const std::str
         file);
   }
   if (header.version != kFormatVersion) {
-    throw CheckpointError(
+    throw UnknownCheckpoint(
         "checkpoint {}: header: format version {}, expected {}; load it with the "
         "program version that wrote it",
         file, header.version, kFormatVersion);

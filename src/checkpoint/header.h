@@ -1,4 +1,4 @@
-/// The header of a checkpoint file: what it is, how long, and hashes of everything after it.
+/// The header of a checkpoint file: format, length, and hashes of everything after it.
 ///
 ///   offset  type      field
 ///   0       char[8]   "TRAFCKPT"
@@ -21,6 +21,8 @@
 #include <filesystem>
 #include <span>
 
+#include "traffic/core/error.h"
+
 namespace traffic::checkpoint {
 
 static_assert(std::endian::native == std::endian::little, "the format is little-endian");
@@ -41,11 +43,17 @@ struct Header {
 };
 static_assert(sizeof(Header) == kHeaderBytes);
 
+/// The file may be a good checkpoint, but this process cannot read it: access is denied, the device
+/// fails, or the format version is another one.
+class UnknownCheckpoint : public CheckpointError {
+  using CheckpointError::CheckpointError;
+};
+
 /// Header for a file whose bytes after the header are `payload`.
 Header make_header(std::int64_t step, std::span<const std::byte> payload);
 
 /// Reads and checks the header of an open file.
-/// @throws CheckpointError
+/// @throws UnknownCheckpoint, CheckpointError
 Header read_header(int fd, const std::filesystem::path& path);
 
 /// Compares every block after the header with its hash.

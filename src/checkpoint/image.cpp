@@ -99,7 +99,7 @@ struct DatasetWriter {
   }
 };
 
-/// Says in the file itself what it is, for people who open it with other tools.
+/// Names the format in the file, for people who open it with other tools.
 void write_format_attribute(const h5::File& file) {
   const std::string format = "traffic_train checkpoint, format version 1";
   const h5::Type type = text_type(format.size() + 1);

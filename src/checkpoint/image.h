@@ -1,5 +1,5 @@
-/// A checkpoint file in memory: so that writing it is one write and one fsync whose errors are ours
-/// to see, and HDF5 never meets a full disk.
+/// A checkpoint file in memory. Writing it is then one write and one fsync of this program, which
+/// sees their errors, and HDF5 never meets a full disk.
 #pragma once
 
 #include <cstddef>
@@ -16,7 +16,7 @@ class Image {
   /// Copies the values.
   /// @throws h5::CallFailed, e.g. when there is not enough memory
   explicit Image(const Snapshot& snapshot);
-  /// Sums up what the header says of the rest: only then it is a checkpoint. No HDF5 in it.
+  /// Computes the hashes and writes the header. Does not call HDF5.
   /// @return the file; valid as long as this object
   [[nodiscard]] std::span<const std::byte> seal();
   [[nodiscard]] std::int64_t step() const { return step_; }

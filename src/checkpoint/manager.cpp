@@ -8,6 +8,7 @@
 #include <limits>
 #include <system_error>
 
+#include "part_folder.h"
 #include "traffic/checkpoint/file.h"
 #include "traffic/checkpoint/parts.h"
 #include "traffic/core/atomic_file.h"
@@ -61,8 +62,8 @@ struct CheckpointFile {
   std::string reason;  ///< why even its step cannot be read; empty if it can
 };
 
-/// All checkpoints of the folder, newest step first; at equal steps the step's own file first. A
-/// mark whose step cannot be read comes last.
+/// All checkpoints of the folder, newest step first. At equal steps the step's own file comes
+/// first. A best or result file whose step cannot be read comes last.
 std::vector<CheckpointFile> candidates(const fs::path& dir, const std::string& result) {
   std::vector<CheckpointFile> found;
   for (const std::string& name : file_names(dir)) {
@@ -113,11 +114,16 @@ void link_or_copy(const fs::path& source, const fs::path& target) {
 }  // namespace
 
 CheckpointManager::CheckpointManager(fs::path dir, std::int64_t keep_last, std::string result)
-    : dir_(std::move(dir)), keep_last_(keep_last), result_(std::move(result)) {
+    : dir_(std::move(dir)),
+      keep_last_(keep_last),
+      result_(std::move(result)),
+      part_folder_(std::make_unique<PartFolder>(dir_)) {
   TRAFFIC_CHECK(keep_last_ >= 1, "keep_last is {}, at least 1 expected", keep_last_);
   create_folder(dir_);
   remove_stale_temporaries(dir_);
 }
+
+CheckpointManager::~CheckpointManager() = default;
 
 fs::path CheckpointManager::step_path(std::int64_t step) const {
   return dir_ / fmt::format("{}{:09d}{}", kStepPrefix, step, kSuffix);
@@ -140,22 +146,24 @@ fs::path CheckpointManager::save_step(const FileImage& image, bool best) {
   TRAFFIC_CHECK(image.step() >= 0, "a checkpoint of step {}", image.step());
   const fs::path path = step_path(image.step());
   if (best) {
-    // The best one first. A crash before the step's own file leaves a run that goes on from the
-    // best one; the other way round it would go on from a step that says it is the best, and end
-    // with an older one as its result.
+    // best.h5 comes first. After a crash between the two files the run resumes from best.h5. In the
+    // other order it would resume from a step that claims to be the best, and its result would be
+    // an older best.h5.
     save_best(image);
     link_or_copy(best_path(), path);
   } else {
-    create_folder(dir_);  // somebody may have removed it meanwhile
-    image.write(path);
+    write(image, path);
   }
   prune();
   return path;
 }
 
-void CheckpointManager::save_best(const FileImage& image) {
-  create_folder(dir_);
-  image.write(best_path());
+void CheckpointManager::save_best(const FileImage& image) { write(image, best_path()); }
+
+void CheckpointManager::write(const FileImage& image, const fs::path& path) {
+  create_folder(dir_);  // somebody may have removed it meanwhile
+  const FileInfo written = image.write(path);
+  part_folder_->add(written.hash, image.named_parts());
 }
 
 fs::path CheckpointManager::leave_behind(const fs::path& origin) {
@@ -191,14 +199,16 @@ fs::path CheckpointManager::mark_result() {
   return result_path();
 }
 
-void CheckpointManager::remove_unnamed_parts() const { checkpoint::remove_unnamed_parts(dir_); }
+std::vector<Rejected> CheckpointManager::remove_unnamed_parts() {
+  return part_folder_->remove_unnamed();
+}
 
 void CheckpointManager::prune() const {
   const std::vector<std::int64_t> all = steps();
   const auto keep = static_cast<std::size_t>(keep_last_);
   if (all.size() <= keep) return;
-  // The newest whole one stays, however old it is; usually it is the one just saved. If none is
-  // whole, nothing is worth removing the others for.
+  // The newest whole checkpoint stays, however old it is; usually it was saved just now. If none is
+  // whole, all stay.
   const auto newest_whole = std::find_if(
       all.begin(), all.end(), [this](std::int64_t step) { return is_whole(step_path(step)); });
   if (newest_whole == all.end()) return;

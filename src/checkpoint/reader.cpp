@@ -62,10 +62,12 @@ void Reader::refuse(const std::string& part, const std::string& found,
       path_.string(), part, found, expected);
 }
 
-void Reader::read_into(Snapshot& snapshot) {
+void Reader::read_into(Snapshot& snapshot, std::string_view prefix) {
   h5::Object root(h5::check(H5Oopen(file_.id(), "/", H5P_DEFAULT), "H5Oopen"));
   visit_group(root.id(), "", 0);
-  for (const Part& part : parts_) read_part(part, snapshot);
+  for (const Part& part : parts_) {
+    if (part.name.starts_with(prefix)) read_part(part, snapshot);
+  }
 }
 
 void Reader::visit_group(hid_t group, const std::string& prefix, int depth) {

@@ -1,5 +1,5 @@
-/// Reads the HDF5 part of a checkpoint whose hashes were found right, trusting nothing all the
-/// same: hashes keep out damage, not malice.
+/// Reads the HDF5 part of a checkpoint. Its hashes are right, but the reader trusts nothing all the
+/// same: hashes protect against damage, not against malice.
 #pragma once
 
 #include <ATen/core/Tensor.h>
@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "h5.h"
@@ -20,9 +21,9 @@ class Reader {
   /// @throws h5::CallFailed
   Reader(int fd, std::filesystem::path path, std::uint64_t file_bytes);
 
-  /// Checks the structure of the whole file, then reads it.
+  /// Checks the structure of the whole file, then reads the values whose names begin with `prefix`.
   /// @throws CheckpointError, h5::CallFailed
-  void read_into(Snapshot& snapshot);
+  void read_into(Snapshot& snapshot, std::string_view prefix);
 
  private:
   enum class Kind { kTensor, kInt, kReal, kText, kBytes };

@@ -22,7 +22,7 @@ std::optional<LockHolder> read_holder(int fd) {
   return parse_lock_holder({buffer.data(), got > 0 ? static_cast<std::size_t>(got) : 0});
 }
 
-/// Where there is no flock: the process that wrote the file, judged from this machine.
+/// For file systems without flock: whether the process that wrote the file runs on this machine.
 bool is_another_here(const std::optional<LockHolder>& holder) {
   return holder && holder->pid != getpid() && holder->is_running_here();
 }
@@ -57,8 +57,8 @@ Lock take_lock(int fd, const std::filesystem::path& path) {
   throw io_error("lock", path, errno);
 }
 
-/// The folder itself is locked, too: who removes run.lock lets nobody else in. Network file systems
-/// lock no folders.
+/// The folder itself is locked as well, so that removing run.lock lets nobody else in. Network file
+/// systems cannot lock folders.
 bool holds_folder(const os::Descriptor& folder) {
   return folder.is_open() &&
          (::flock(folder.get(), LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK);
@@ -76,8 +76,7 @@ RunLock::RunLock(const std::filesystem::path& dir) {
   if (!file_.is_open()) throw io_error("open", path, errno);
   const Lock lock = take_lock(file_.get(), path);
   const std::optional<LockHolder> holder = read_holder(file_.get());
-  // Who has the lock knows that nobody else holds it: a zombie, whose number is still taken, has
-  // let go.
+  // With the lock taken nobody else holds it, even if the process in the file is a zombie.
   if (lock == Lock::kHeldByAnother) refuse(dir, holder);
   if (lock == Lock::kUnknownHere && is_another_here(holder)) refuse(dir, holder);
   folder_ = os::Descriptor(::open(dir.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
@@ -87,8 +86,7 @@ RunLock::RunLock(const std::filesystem::path& dir) {
 }
 
 RunLock::~RunLock() {
-  // An empty file says that this run ended properly. Failing to empty it only makes the next run
-  // report a takeover.
+  // An empty file means an orderly end. If emptying it fails, the next run reports a takeover.
   [[maybe_unused]] const int emptied = ::ftruncate(file_.get(), 0);
 }
 

@@ -7,8 +7,12 @@
 
 namespace traffic::checkpoint {
 
-Saver::Saver(CheckpointManager& manager, std::int64_t max_failures, OnFailure on_failure)
-    : manager_(manager), failures_(max_failures), on_failure_(std::move(on_failure)) {}
+Saver::Saver(CheckpointManager& manager, std::int64_t max_failures, OnFailure on_failure,
+             OnRejected on_rejected)
+    : manager_(manager),
+      failures_(max_failures),
+      on_failure_(std::move(on_failure)),
+      on_rejected_(std::move(on_rejected)) {}
 
 Saver::~Saver() {
   if (in_flight_.valid()) in_flight_.wait();
@@ -67,7 +71,9 @@ void Saver::collect() {
   if (outcome.wrote_owed_best) owed_best_.reset();
   if (outcome.why.empty()) {
     try {
-      manager_.remove_unnamed_parts();
+      for (const Rejected& rejected : manager_.remove_unnamed_parts()) {
+        if (on_rejected_) on_rejected_(rejected);
+      }
     } catch (const Error& error) {
       outcome.why = error.what();
     }

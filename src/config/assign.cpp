@@ -118,27 +118,6 @@ Problem read(const Row& row, const Value& value, std::vector<T>& out) {
 
 }  // namespace
 
-std::string printable(std::string_view text) {
-  constexpr std::size_t kLongest = 80;
-  std::size_t length = std::min(text.size(), kLongest);
-  if (length < text.size()) {
-    // Not in the middle of a character: its further bytes are 10xxxxxx.
-    while (length > 0 && (static_cast<unsigned char>(text[length]) & 0xc0U) == 0x80U) --length;
-  }
-  const std::string_view part = text.substr(0, length);
-  const bool utf8 = is_utf8(part);
-  std::string out;
-  for (const char c : part) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (byte < 0x20 || byte == 0x7f || (byte >= 0x80 && !utf8)) {
-      out += fmt::format("\\x{:02x}", byte);
-    } else {
-      out += c;
-    }
-  }
-  return length < text.size() ? out + "..." : out;
-}
-
 std::string shown(std::string_view text) { return fmt::format("'{}'", printable(text)); }
 
 std::string with_article(std::string_view noun) {

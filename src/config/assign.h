@@ -14,10 +14,7 @@ namespace traffic::config {
 /// is accepted where a number is expected; nothing else is converted.
 std::optional<std::string> assign(const Row& row, const Value& value, Config& config);
 
-/// `text` fit for a message: shortened, control characters and bytes that are not UTF-8 written
-/// out.
-std::string printable(std::string_view text);
-/// The same in single quotes.
+/// printable(text) in single quotes.
 std::string shown(std::string_view text);
 /// "an integer", "a list of strings"
 std::string with_article(std::string_view noun);

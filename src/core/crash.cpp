@@ -6,9 +6,11 @@
 
 #include <array>
 #include <atomic>
+#include <cerrno>
 #include <csignal>
 #include <cstdio>
 #include <cstring>
+#include <ctime>
 #include <string_view>
 
 namespace traffic {
@@ -18,11 +20,15 @@ constexpr int kMostFrames = 64;
 constexpr std::size_t kStackBytes = std::size_t{64} << 10U;
 constexpr std::array<int, 5> kCrashes{SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT};
 
-// What a handler may use: nothing is allocated there.
+/// Longer than a report takes, also to a file system that has to wake up.
+constexpr time_t kLongestReport_s = 10;
+
+// The handler may not allocate, so it uses these.
 std::array<char, 64> crashing_process{};
 std::array<char, 4096> crash_log_path{};
-std::array<char, kStackBytes> crash_stack{};  // the process's own may be what has run out
-std::atomic_flag is_crashing = ATOMIC_FLAG_INIT;
+std::array<char, kStackBytes> crash_stack{};  // the process's own stack may be used up
+std::atomic<pid_t> reporting_thread{0};       // the first thread that crashed
+static_assert(std::atomic<pid_t>::is_always_lock_free);
 
 void put(int fd, std::string_view text) {
   [[maybe_unused]] const ssize_t written = ::write(fd, text.data(), text.size());
@@ -43,7 +49,7 @@ std::string_view describe_signal(int signal) {
   }
 }
 
-void tell(int fd, int signal, void* const* frames, int count) {
+void report(int fd, int signal, void* const* frames, int count) {
   put(fd, crashing_process.data());
   put(fd, " crashed by ");
   put(fd, describe_signal(signal));
@@ -51,18 +57,29 @@ void tell(int fd, int signal, void* const* frames, int count) {
   backtrace_symbols_fd(frames, count, fd);
 }
 
-void tell_and_die(int signal) {
-  if (!is_crashing.test_and_set()) {
-    std::array<void*, kMostFrames> frames{};
-    const int count = backtrace(frames.data(), kMostFrames);
-    tell(STDERR_FILENO, signal, frames.data(), count);
-    const int log =
-        crash_log_path[0] == '\0'
-            ? -1
-            : ::open(crash_log_path.data(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0644);
-    if (log >= 0) tell(log, signal, frames.data(), count);
+void report(int signal) {
+  std::array<void*, kMostFrames> frames{};
+  const int count = backtrace(frames.data(), kMostFrames);
+  report(STDERR_FILENO, signal, frames.data(), count);
+  if (crash_log_path[0] == '\0') return;
+  const int log = ::open(crash_log_path.data(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0644);
+  if (log >= 0) report(log, signal, frames.data(), count);
+}
+
+/// A second thread that crashes waits, since its death would cut off the report of the first. The
+/// handler of a crash within the report only ends the process.
+void report_and_die(int signal) {
+  const pid_t self = gettid();
+  pid_t none = 0;
+  if (reporting_thread.compare_exchange_strong(none, self)) {
+    report(signal);
+  } else if (none != self) {
+    timespec rest{.tv_sec = kLongestReport_s, .tv_nsec = 0};
+    while (::nanosleep(&rest, &rest) != 0 && errno == EINTR) {
+    }
   }
-  ::raise(signal);  // the handler is gone by SA_RESETHAND: the process dies of the signal
+  ::signal(signal, SIG_DFL);
+  ::raise(signal);
 }
 
 }  // namespace
@@ -70,15 +87,15 @@ void tell_and_die(int signal) {
 void install_crash_handlers(const std::string& who) {
   std::snprintf(crashing_process.data(), crashing_process.size(), "%s", who.c_str());
   std::array<void*, 1> first{};
-  backtrace(first.data(), 1);  // loads what it needs now, not in a handler
+  backtrace(first.data(), 1);  // loads its library now, because a handler may not
   stack_t stack{};
   stack.ss_sp = crash_stack.data();
   stack.ss_size = crash_stack.size();
   sigaltstack(&stack, nullptr);
   for (const int signal : kCrashes) {
     struct sigaction action {};
-    action.sa_handler = tell_and_die;
-    action.sa_flags = static_cast<int>(SA_ONSTACK | SA_RESETHAND | SA_NODEFER);
+    action.sa_handler = report_and_die;
+    action.sa_flags = static_cast<int>(SA_ONSTACK | SA_NODEFER);
     sigemptyset(&action.sa_mask);
     sigaction(signal, &action, nullptr);
   }

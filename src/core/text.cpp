@@ -72,6 +72,27 @@ bool is_utf8(std::string_view text) {
   return true;
 }
 
+std::string printable(std::string_view text) {
+  constexpr std::size_t kLongest = 80;
+  std::size_t length = std::min(text.size(), kLongest);
+  if (length < text.size()) {
+    // Not in the middle of a character: its further bytes are 10xxxxxx.
+    while (length > 0 && (static_cast<unsigned char>(text[length]) & 0xc0U) == 0x80U) --length;
+  }
+  const std::string_view part = text.substr(0, length);
+  const bool utf8 = is_utf8(part);
+  std::string out;
+  for (const char c : part) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (byte < 0x20 || byte == 0x7f || (byte >= 0x80 && !utf8)) {
+      out += fmt::format("\\x{:02x}", byte);
+    } else {
+      out += c;
+    }
+  }
+  return length < text.size() ? out + "..." : out;
+}
+
 std::string html_escaped(std::string_view text) {
   std::string out;
   for (const char c : text) {

@@ -17,8 +17,9 @@ std::uint64_t packed(const Actions& actions) {
   return word;
 }
 
-/// For a reversed move of each snake: by what its direction is changed instead (xor), one of the
-/// three that do not reverse it. All 3^6 combinations, so that one number draws for all.
+/// Changes (xor) of the directions of all snakes that replace reversed moves: for each snake one of
+/// the three that do not reverse it. The table has all 3^6 combinations, so that one random number
+/// decides for all snakes.
 constexpr auto kTurns = [] {
   constexpr std::array<std::uint64_t, 3> kChanges{0, 2, 3};
   std::array<std::uint64_t, 729> table{};
@@ -46,7 +47,8 @@ Actions without_reversals(Board& board, const Actions& actions) {
   return result;
 }
 
-/// Heads forward; tails, too, of those that did not eat. @return who ate, a bit a snake
+/// Moves all heads, and the tails of snakes that did not eat. @return one bit for each snake that
+/// ate
 unsigned move_all(Board& board, const Actions& actions) {
   unsigned ate = 0;
   for (std::size_t i = 0; i < kSnakes; ++i) {
@@ -87,7 +89,8 @@ void clear_snake(Board& board, std::size_t snake) {
 
 int all_lengths(const Board& board) { return team_length(board, 0) + team_length(board, 1); }
 
-/// Rewards of those who died, and their new beginning: all leave before the first comes back.
+/// Sets the rewards of snakes that died and lets them begin again. All leave the board before the
+/// first one returns.
 void begin_again(Board& board, StepResult& result) {
   for (std::size_t i = 0; i < kSnakes; ++i) {
     if ((result.died >> i & 1U) == 0) continue;
@@ -149,7 +152,7 @@ Board start_board(std::uint64_t seed) {
   for (std::size_t i = 0; i < kSnakes; ++i) {
     std::array<Cell, kStartLength> cells{};
     Direction direction{};
-    do {  // from the tail straight on, until all of it is free
+    do {  // three cells in a line, until all of them are free
       cells.back() = static_cast<Cell>(board.rng.uniform_int(kCells));
       direction = static_cast<Direction>(board.rng.uniform_int(kDirections));
       cells[1] = neighbour(cells[2], direction);

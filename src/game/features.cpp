@@ -12,7 +12,7 @@ constexpr float kColumnScale = 2.0F / kColumns;
 constexpr float kLengthScale = 0.1F;
 constexpr float kLeadScale = 0.05F;
 
-/// What is the same for all snakes of a board.
+/// Values that all snakes of a board share.
 struct Common {
   std::array<bool, kCells> stays{};  ///< segments that do not leave with the next move
   std::array<std::array<std::uint8_t, kBeans>, kSnakes> steps{};  ///< from a snake to a bean
@@ -56,7 +56,7 @@ float nearness(std::uint8_t steps) {
   return steps == Paths::kNone ? 0.0F : 1.0F / static_cast<float>(steps);
 }
 
-/// Of the beans, those that this snake reaches before all others.
+/// Beans that this snake reaches before all other snakes.
 std::array<bool, kBeans> first_at(const Common& common, std::size_t snake) {
   std::array<bool, kBeans> first{};
   for (std::size_t bean = 0; bean < kBeans; ++bean) {
@@ -69,7 +69,7 @@ std::array<bool, kBeans> first_at(const Common& common, std::size_t snake) {
   return first;
 }
 
-/// Whose heads are one step from a cell.
+/// Snakes whose heads are one step from a cell.
 struct Beside {
   bool enemy = false;
   bool mate = false;
@@ -109,7 +109,7 @@ void put_directions(const View& view, const Common& common, std::size_t snake, W
   }
 }
 
-/// Sorts a few indices by a key; equal ones keep their order.
+/// Sorts a few indices by a key; indices with equal keys keep their order.
 template <std::size_t n, typename Key>
 void sort_by(std::array<std::uint8_t, n>& items, std::size_t begin, std::size_t end, Key key) {
   for (std::size_t i = begin + 1; i < end; ++i) {

@@ -17,7 +17,7 @@ constexpr std::array<std::string_view, kNumOpponents> kNames{"random", "chase", 
 constexpr int kFar = 1000;
 constexpr int kNoBean = -1;
 
-/// For each snake of a team and bean what it costs to get there; kFar: it should not go.
+/// Cost of the way to each bean for each snake of a team; kFar if the snake should not go there.
 using Costs = std::array<std::array<int, kBeans>, kTeamSnakes>;
 using Targets = std::array<int, kTeamSnakes>;
 
@@ -27,7 +27,7 @@ bool taken(const Board& board, Cell cell) {
 
 int squared(int x) { return x * x; }
 
-/// As the crow flies, not over the edge.
+/// Squared straight distance, not over the edge of the board.
 int flat_distance(Cell from, Cell to) {
   return squared(row_of(from) - row_of(to)) + squared(column_of(from) - column_of(to));
 }
@@ -36,7 +36,7 @@ std::size_t snake_of(const View& view, std::size_t mate) {
   return static_cast<std::size_t>(first_snake(view.team)) + mate;
 }
 
-/// The direction of least cost, the first of equals.
+/// The direction of minimum cost; the first one if several have it.
 template <typename Cost>
 std::uint8_t cheapest(Cost cost) {
   std::uint8_t best = 0;
@@ -57,7 +57,8 @@ TeamActions random_actions(Rng& rng) {
   return actions;
 }
 
-/// Towards the nearest bean on the flat board. `Careful`: each its own bean, around segments.
+/// Moves towards the nearest bean on the flat board. With `Careful` each snake has a bean of its
+/// own and avoids segments.
 template <bool Careful>
 TeamActions flat_actions(const View& view) {
   const Board& board = view.board;
@@ -87,7 +88,7 @@ TeamActions flat_actions(const View& view) {
   return actions;
 }
 
-/// Gives every snake a bean of its own: again and again the cheapest pair of those left.
+/// Gives every snake a bean of its own, by choosing the cheapest remaining pair again and again.
 Targets share_out(const Costs& costs) {
   Targets targets;
   targets.fill(kNoBean);
@@ -147,7 +148,7 @@ int way(const View& view, std::size_t snake, std::size_t bean) {
   return steps == Paths::kNone ? kFar : steps;
 }
 
-/// A move's cost by the way to the target; without one, the more room the better.
+/// Cost of a move: the steps to the target or, without a target, less for more room.
 int cost_of_way(const View& view, std::size_t snake, std::uint8_t direction, int target) {
   const int room = view.paths.room[snake][direction];
   if (room == 0) return 2 * kFar;
@@ -157,7 +158,8 @@ int cost_of_way(const View& view, std::size_t snake, std::uint8_t direction, int
   return steps == Paths::kNone ? none : steps;
 }
 
-/// Heads that may come to the same cell, of snakes that would lose no more than this one.
+/// Number of heads that may move to the same cell, of snakes that would not lose more than this
+/// one.
 int rivals_beside(const View& view, std::size_t snake, Cell next) {
   const Board& board = view.board;
   int count = 0;
@@ -184,7 +186,7 @@ TeamActions bfs_actions(const View& view) {
   return actions;
 }
 
-/// The least number of steps in which an enemy is at a bean.
+/// Minimum number of steps in which an enemy reaches a bean.
 int way_of_enemies(const View& view, std::size_t bean) {
   int least = kFar;
   for (std::size_t i = 0; i < kTeamSnakes; ++i) {
@@ -194,8 +196,8 @@ int way_of_enemies(const View& view, std::size_t bean) {
   return least;
 }
 
-/// What heads that may come to the same cell make a move cost: what this snake has to lose beyond
-/// the other; something is gained where the other has much more.
+/// Cost of a move because of heads that may move to the same cell: the segments that this snake
+/// would lose in addition to the other's. The cost is negative if the other would lose many more.
 int danger(const View& view, std::size_t snake, Cell next) {
   constexpr int kMuch = 3;  // segments
   const Board& board = view.board;
@@ -212,7 +214,7 @@ int danger(const View& view, std::size_t snake, Cell next) {
 
 TeamActions evasive_actions(const View& view) {
   constexpr int kLate = 6;       // steps that a bean seems farther away where an enemy is first
-  constexpr int kDeadEnd = 100;  // of a move: worse than any way
+  constexpr int kDeadEnd = 100;  // cost of a move that is worse than any way
   constexpr int kStake = 6;      // steps that a segment at stake is worth
   std::array<int, kBeans> enemies{};
   for (std::size_t bean = 0; bean < view.board.num_beans; ++bean) {

@@ -12,14 +12,14 @@ namespace {
 constexpr std::size_t kLanes = Paths::kLanes;
 constexpr std::size_t kMoves = kSnakes * kDirections;
 
-/// The same row of several searches, a bit a column. Written as a vector: compilers make one of the
-/// loops over the lanes, but keep it in memory.
+/// The same row of several searches, with one bit for each column. It is written as a vector
+/// because compilers vectorise loops over the lanes, but keep the values in memory.
 using Lanes = std::uint32_t __attribute__((vector_size(kLanes * sizeof(std::uint32_t))));
 using Bytes = std::uint8_t __attribute__((vector_size(kLanes)));
 using Reached = std::array<Lanes, kRows>;
 using Rows = std::array<std::uint32_t, kRows>;
 
-/// What the snakes may do next, of kMoves, without what is certain death.
+/// Next moves of the snakes, out of kMoves, without those that are certain death.
 struct Move {
   std::uint8_t index = 0;
   std::uint8_t row = 0;
@@ -30,7 +30,7 @@ struct Moves {
   std::size_t count = 0;
 };
 
-/// A bit for each of eight cells: whether there is no segment.
+/// One bit for each of eight cells: set if the cell has no segment.
 unsigned free_bits(const std::uint8_t* contents) {
   constexpr std::uint64_t kLow = 0x0101010101010101ULL;
   std::uint64_t cells = 0;
@@ -84,14 +84,14 @@ inline bool spread(const Rows& free, Reached& reached) {
   return any != 0;
 }
 
-/// What searches found out about a move: when each of them came there, and how much it reached.
+/// Results of the searches for a move: when each of them reached its cell, if at all.
 struct Found {
   Lanes waited{};
-  Lanes there{};  ///< 1: it came at all
+  Lanes there{};  ///< 1 if the search reached it
 };
 using FoundByMove = std::array<Found, kMoves>;
 
-/// How many bits are set in each, in arithmetic that all vectors have.
+/// Counts the set bits of each lane, with operations that all vectors have.
 inline void count_bits(Lanes& x) {
   x -= x >> 1U & 0x55555555U;
   x = (x & 0x33333333U) + (x >> 2U & 0x33333333U);
@@ -100,7 +100,7 @@ inline void count_bits(Lanes& x) {
 }
 
 /// Searches from `reached` until nothing new is found.
-/// @return the number of cells that each came to, in `sizes`
+/// @param sizes gets the number of cells that each search reached
 TRAFFIC_VECTORISED void search(const Rows& free, const Moves& moves, Reached& reached,
                                FoundByMove& found, Lanes& sizes) {
   bool more = true;
@@ -130,7 +130,7 @@ std::uint8_t& room_of(Paths& paths, Move move) {
   return paths.room[move.index / kDirections][move.index % kDirections];
 }
 
-/// The size of what any of the searches found from this move.
+/// Sets the room of each move: the size of the area that a search found there.
 TRAFFIC_VECTORISED void fill_rooms(const Moves& moves, const FoundByMove& found, const Lanes& sizes,
                                    Paths& paths) {
   for (std::size_t m = 0; m < moves.count; ++m) {
@@ -142,7 +142,7 @@ TRAFFIC_VECTORISED void fill_rooms(const Moves& moves, const FoundByMove& found,
   }
 }
 
-/// Moves into rooms without beans are few: they are searched from there.
+/// Few moves lead into areas without beans; further searches begin at their cells.
 void fill_other_rooms(const Rows& free, const Moves& moves, Paths& paths) {
   while (true) {
     Reached reached{};

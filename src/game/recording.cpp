@@ -11,7 +11,7 @@
 namespace traffic::game {
 namespace {
 
-/// What stands in a cell: empty, a bean, or a snake.
+/// Content of a cell: nothing, a bean, or a snake.
 struct Mark {
   char letter = '.';
   int team = -1;

@@ -28,8 +28,8 @@ std::optional<Room> room_from(const Board& board, Cell start) {
   return std::nullopt;
 }
 
-/// A corner goes into the middle. Three in a row with the first found between the others stay as
-/// they are found: so the competition has it.
+/// Puts the corner of a bent room into the middle. A straight room keeps the order of the search,
+/// even if the first cell lies between the others: these are the rules of the competition.
 Room in_order(Room room) {
   const auto [first, second, third] = room;
   if (first == cell_at(row_of(second), column_of(third)) ||
@@ -39,7 +39,7 @@ Room in_order(Room room) {
   return room;
 }
 
-/// By the numbers of the cells, also where the snake lies over the edge of the board.
+/// Direction by the numbers of the cells, also if the snake lies over the edge of the board.
 Direction direction_of(const Room& room) {
   if (row_of(room[0]) == row_of(room[1])) {
     return column_of(room[0]) > column_of(room[1]) ? kRight : kLeft;

@@ -1,4 +1,4 @@
-/// Where a snake that died begins again.
+/// The new beginning of a snake that died.
 #pragma once
 
 #include <cstddef>

@@ -14,9 +14,9 @@
 namespace traffic::os {
 namespace {
 
-/// What mpirun's daemon leaves in the environment of a process that it has bound.
+/// Variable that mpirun's daemon sets for a process that it has bound.
 constexpr const char* kBoundByMpirun = "OMPI_MCA_orte_bound_at_launch";
-/// Set by --bind-to, an MCA file of the user or the administrator.
+/// Variable that --bind-to or an MCA file of the user or the administrator sets.
 constexpr const char* kBindingWish = "OMPI_MCA_hwloc_base_binding_policy";
 constexpr std::array<std::string_view, 4> kLaunchers = {"mpirun", "orterun", "mpiexec", "orted"};
 

@@ -24,7 +24,7 @@ extern char** environ;
 namespace traffic::os {
 namespace {
 
-constexpr int kGlance_ms = 100;  ///< between questions whether to stop
+constexpr int kGlance_ms = 100;  ///< between two calls of wants_stop
 
 /// The kernel ends this process when the thread that forked it ends; it may have ended already.
 void die_with(pid_t parent, int signal_number) {
@@ -35,9 +35,9 @@ void die_with(pid_t parent, int signal_number) {
 void become_expendable() {
   const rlimit none{.rlim_cur = 0, .rlim_max = 0};
   setrlimit(RLIMIT_CORE, &none);
-  constexpr std::string_view kScore = "500";  // of 1000; more may always be asked for
+  constexpr std::string_view kScore = "500";  // of 1000; a process may always raise its own score
   const int fd = ::open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC);
-  if (fd < 0) return;  // no /proc: as it was
+  if (fd < 0) return;  // without /proc the score stays as it is
   write_all(fd, std::as_bytes(std::span(kScore)));
   ::close(fd);
 }
@@ -50,16 +50,16 @@ std::vector<char*> pointers_to(std::vector<std::string>& words) {
   return pointers;
 }
 
-/// A copy of a descriptor above all numbers that the child shall have: a dup2 onto one of those
-/// cannot close it.
+/// A copy of a descriptor, above all numbers that the child gets: a dup2 onto one of them cannot
+/// close it.
 Descriptor above(int fd, int highest) {
   Descriptor copy(fcntl(fd, F_DUPFD_CLOEXEC, highest + 1));
   if (!copy.is_open()) fail(errno, "cannot duplicate a descriptor");
   return copy;
 }
 
-/// Everything that exec needs, made before fork: between the two only what is safe in a process
-/// that had threads.
+/// Everything that exec needs, prepared before fork. Between fork and exec only calls are allowed
+/// that are safe in a copy of a process with threads.
 class Launch {
  public:
   explicit Launch(const Program& program)
@@ -123,7 +123,7 @@ class Launch {
   Pipe trouble_;                                 ///< closed by a successful exec
 };
 
-/// Takes what has come on a pipe, and closes it at its end.
+/// Appends the bytes that have arrived on a pipe, and closes the pipe at its end.
 void take(Descriptor& from, std::string& text) {
   std::array<std::byte, 4096> buffer{};
   const long got = read_some(from.get(), buffer);
@@ -165,7 +165,7 @@ ChildProcess ChildProcess::run(const Program& program) {
 }
 
 ChildProcess ChildProcess::fork(const std::function<int()>& body, int parent_death_signal) {
-  std::fflush(nullptr);  // or both processes write what waits there
+  std::fflush(nullptr);  // else both processes would write the buffered output
   const pid_t parent = getpid();
   const pid_t pid = ::fork();
   if (pid < 0) fail(errno, "cannot start a process");

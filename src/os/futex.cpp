@@ -13,7 +13,7 @@
 
 namespace traffic::os {
 
-// The words are shared between processes: the private variants would not do.
+// Processes share the words, so the private variants of the calls do not work.
 bool sleep_while_equal(const std::atomic<std::uint32_t>& word, std::uint32_t value,
                        double timeout_s) {
   const double limit_s = std::clamp(timeout_s, 0.0, 1e6);

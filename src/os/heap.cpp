@@ -6,13 +6,13 @@
 #include <cstddef>
 #include <string>
 
-// jemalloc's, where it is linked.
+// A function of jemalloc; null if jemalloc is not linked.
 extern "C" {
 __attribute__((weak)) int mallctl(const char* name, void* old_value, std::size_t* old_size,
                                   void* new_value, std::size_t new_size);
-/// Options that it reads as the program starts. Its threads' caches give back what they have not
-/// used of late every so many bytes that are taken, counted from the start of the process; not
-/// before a terabyte here, or where objects lie would hang on when that count began.
+/// Options that jemalloc reads when the program starts. A thread's cache returns unused memory
+/// whenever a number of bytes has been allocated since the process started. Here that number is a
+/// terabyte, so that the addresses of objects do not depend on when the count began.
 extern const char* malloc_conf;
 const char* malloc_conf = "tcache_gc_incr_bytes:1099511627776";
 }
@@ -41,7 +41,7 @@ void begin_anew() {
   unsigned arena = 0;
   std::size_t size = sizeof(arena);
   if (mallctl("arenas.create", &arena, &size, nullptr, 0) != 0) return;
-  // What is freed is not given back after a time: which memory is taken again would hang on that.
+  // Freed memory is not returned after a time; else addresses would depend on the clock.
   set("arena." + std::to_string(arena) + ".dirty_decay_ms", ssize_t{-1});
   set("thread.tcache.enabled", false);  // empties the thread's cache
   set("thread.arena", arena);

@@ -19,7 +19,7 @@ void* HugePages::allocate(std::size_t bytes) {
   const std::size_t whole = (bytes + kPage - 1) / kPage * kPage;
   void* memory = std::aligned_alloc(kPage, whole);
   if (memory == nullptr) throw std::bad_alloc();
-  ::madvise(memory, whole, MADV_HUGEPAGE);  // a wish
+  ::madvise(memory, whole, MADV_HUGEPAGE);  // the kernel may refuse
   return memory;
 }
 

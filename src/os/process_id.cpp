@@ -10,8 +10,8 @@ namespace traffic::os {
 
 std::optional<ProcessStat> process_stat(pid_t pid) {
   std::ifstream file("/proc/" + std::to_string(pid) + "/stat");
-  // A process that ends between open and read is an error of reading, which iterators of the buffer
-  // would throw.
+  // If the process ends between open and read, reading fails. getline then returns nothing, where
+  // iterators of the buffer would throw.
   std::string text;
   std::getline(file, text, '\0');
   // The name is in brackets and may hold any character, brackets too.

@@ -13,7 +13,7 @@
 namespace traffic::os {
 namespace {
 
-/// Before every message: its bytes.
+/// Number of bytes of a message, sent before the message.
 using Length = std::uint64_t;
 
 }  // namespace
@@ -64,7 +64,7 @@ void ProcessPool::take(int number, Process& process, std::vector<Event>& events)
   std::array<std::byte, 65536> buffer{};
   const long got = read_some(process.from.get(), buffer);
   if (got <= 0) {
-    // Its pipe is closed: it has ended, or is about to.
+    // The process has closed its pipe, so it has ended or is about to end.
     events.push_back({.process = number, .exit = process.child.wait()});
     processes_.erase(number);
     return;

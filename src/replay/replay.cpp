@@ -9,8 +9,8 @@ namespace traffic::replay {
 
 std::int64_t ReplayOptions::max_segments() const {
   const std::int64_t of_segment = segment.steps * segment.streams;
-  constexpr std::int64_t kLeast = 2;  // one of them is being filled
-  return std::max(kLeast, (capacity + of_segment - 1) / of_segment);
+  constexpr std::int64_t kMinimum = 2;  // one of them is being filled
+  return std::max(kMinimum, (capacity + of_segment - 1) / of_segment);
 }
 
 Replay::Replay(const ReplayOptions& options) : options_(options) {
@@ -34,7 +34,7 @@ void Replay::push(const Step& step) {
   continues_ = true;
 }
 
-/// In the memory of the oldest, if nobody holds that.
+/// Uses the memory of the oldest segment, unless somebody holds that one.
 void Replay::add_segment() {
   std::shared_ptr<Segment> segment;
   if (std::ssize(segments_) >= options_.max_segments()) {
@@ -56,7 +56,7 @@ std::int64_t Replay::num_drawable(std::int64_t n_step) const {
   return std::max<std::int64_t>(0, num_steps_ - n_step) * options_.segment.streams;
 }
 
-/// Whether a step and the n-th after it, which may be in the next segment, are of two times.
+/// Whether there is a gap between a step and the n-th step after it.
 bool Replay::has_gap_within(std::int64_t step, std::int64_t n_step) const {
   const std::int64_t segment = step / options_.segment.steps;
   const std::int64_t last = (step + n_step) / options_.segment.steps;
@@ -77,7 +77,7 @@ void Replay::draw(const Returns& returns, Rng& rng, const Transitions& out) cons
   TRAFFIC_CHECK(num_drawable(returns.n_step) > 0, "nothing can be drawn from {} steps", num_steps_);
   std::vector<Place> places(count);
   for (Place& place : places) place = draw_place(returns, rng);
-  // What is far apart in memory is on its way while others are read.
+  // Rows are far apart in memory: some are prefetched while others are read.
   constexpr std::size_t kAhead = 8;
   constexpr int kMostTries = 100'000;
   for (std::size_t row = 0; row < count + kAhead; ++row) {
@@ -113,7 +113,7 @@ void Replay::prefetch(Place place, std::int64_t n_step) const {
   segment_of(next).prefetch_obs(next % steps, place.stream);
 }
 
-/// @return whether it is known: false where its episode was cut within the n steps
+/// @return false if the episode was cut within the n steps, so that the transition is not known
 bool Replay::fill(const Returns& returns, Place place, std::size_t row,
                   const Transitions& out) const {
   const SegmentShape& shape = options_.segment;

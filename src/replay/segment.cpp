@@ -54,7 +54,7 @@ std::size_t product(std::int64_t a, std::int64_t b, std::int64_t c = 1) {
   return static_cast<std::size_t>(a * b * c);
 }
 
-/// Of a stream's step.
+/// Bytes of one step of one stream.
 std::int64_t bytes_of_step(const SegmentShape& shape) {
   constexpr std::int64_t kHalf = sizeof(std::uint16_t);
   constexpr std::int64_t kActionAndEnd = 2;
@@ -141,13 +141,15 @@ std::vector<std::byte> Segment::to_bytes() const {
 Segment Segment::from_bytes(std::span<const std::byte> bytes, const SegmentShape& shape) {
   Header header;
   if (bytes.size() < sizeof(header)) {
-    throw CheckpointError("a replay segment of {} bytes, at least {} expected", bytes.size(),
+    throw CheckpointError("a replay segment of {} bytes, expected: at least {}", bytes.size(),
                           sizeof(header));
   }
   std::memcpy(&header, bytes.data(), sizeof(header));
   if (std::string_view(header.magic.data(), header.magic.size()) != kMagic ||
       header.version != kVersion) {
-    throw CheckpointError("no replay segment of version {}", kVersion);
+    throw CheckpointError(
+        "the signature and version of a replay segment are wrong, expected: {} {}", kMagic,
+        kVersion);
   }
   const SegmentShape found{.steps = header.steps,
                            .streams = header.streams,
@@ -160,11 +162,16 @@ Segment Segment::from_bytes(std::span<const std::byte> bytes, const SegmentShape
         found.steps, found.streams, found.obs_dim, found.action_dim, shape.steps, shape.streams,
         shape.obs_dim, shape.action_dim);
   }
+  if (header.filled < 1 || header.filled > shape.steps) {
+    throw CheckpointError("a replay segment with {} steps, expected: 1 to {}", header.filled,
+                          shape.steps);
+  }
   const std::int64_t count = header.filled * shape.streams;
-  if (header.filled < 0 || header.filled > shape.steps ||
-      bytes.size() != sizeof(header) + static_cast<std::size_t>(count * bytes_of_step(shape))) {
-    throw CheckpointError("a replay segment with {} steps in {} bytes", header.filled,
-                          bytes.size());
+  const std::size_t expected =
+      sizeof(header) + static_cast<std::size_t>(count * bytes_of_step(shape));
+  if (bytes.size() != expected) {
+    throw CheckpointError("a replay segment with {} steps in {} bytes, expected: {} bytes",
+                          header.filled, bytes.size(), expected);
   }
   Segment segment(shape, header.continues != 0);
   segment.filled_ = header.filled;
@@ -174,6 +181,11 @@ Segment Segment::from_bytes(std::span<const std::byte> bytes, const SegmentShape
   take(bytes, segment.rewards_, count);
   take(bytes, segment.actions_, count);
   take(bytes, segment.ends_, count);
+  const auto ends = std::span(segment.ends_).first(static_cast<std::size_t>(count));
+  if (std::ranges::any_of(ends, [](std::uint8_t end) { return end > kTruncated; })) {
+    throw CheckpointError("a replay segment with a step that is marked {}, expected: 0 to {}",
+                          *std::ranges::max_element(ends), +kTruncated);
+  }
   return segment;
 }
 

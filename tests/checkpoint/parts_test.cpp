@@ -1,8 +1,9 @@
 #include "traffic/checkpoint/parts.h"
 
 #include <gmock/gmock.h>
+#include <sys/stat.h>
 
-#include <fstream>
+#include <chrono>
 
 #include "checkpoint/fixtures.h"
 #include "traffic/checkpoint/file.h"
@@ -23,6 +24,24 @@ class PartsTest : public FolderTest {
     const auto bytes = std::as_bytes(std::span(text));
     return {bytes.begin(), bytes.end()};
   }
+  /// A checkpoint whose text names parts as a stranger may have written it.
+  static Snapshot naming_literally(std::int64_t step, const std::string& names) {
+    Snapshot snapshot = small_snapshot(step, 10);
+    snapshot.put_text("parts/replay-rank0", names);
+    return snapshot;
+  }
+  /// The refusal of a checkpoint whose only part is `name`.
+  [[nodiscard]] std::string refusal(const std::string& name) const {
+    fs::create_directories(folder_);
+    const fs::path path = folder_ / "stranger.h5";
+    checkpoint::save(naming_literally(1, name), path);
+    try {
+      check_parts(load(path));
+    } catch (const CheckpointError& error) {
+      return error.what();
+    }
+    return "accepted";
+  }
   /// A checkpoint that names parts with these contents, and brings them.
   static Snapshot naming(std::int64_t step, const std::vector<std::string>& contents) {
     Snapshot snapshot = small_snapshot(step, 10);
@@ -38,7 +57,7 @@ class PartsTest : public FolderTest {
   void save(const Snapshot& snapshot, bool best = false) {
     write_parts(snapshot, folder_);
     (void)manager_.save_step(FileImage(snapshot), best);
-    manager_.remove_unnamed_parts();
+    for (const Rejected& rejected : manager_.remove_unnamed_parts()) rejected_.push_back(rejected);
   }
   [[nodiscard]] fs::path place_of(const std::string& content) const {
     return folder_ / "parts" / part_name(bytes_of(content));
@@ -49,6 +68,7 @@ class PartsTest : public FolderTest {
 
   fs::path folder_ = dir_ / "checkpoints";
   CheckpointManager manager_{folder_, 2, "snakes"};
+  std::vector<Rejected> rejected_;
 };
 
 TEST_F(PartsTest, AreThereOnceForAllCheckpointsThatNameThemAndGoWithTheLast) {
@@ -93,6 +113,105 @@ TEST_F(PartsTest, ACheckpointWithoutThemOrWithDamagedOnesIsPassedOver) {
   fs::remove(place_of("a"));
   EXPECT_THAT([&] { check_parts(load(manager_.step_path(1))); },
               Throws<CheckpointError>(Property(&Error::what, HasSubstr("is missing; copy the "))));
+}
+
+TEST_F(PartsTest, OnlyNamesOfTheirFormAreAccepted) {
+  EXPECT_TRUE(is_part_name(part_name({})));
+  EXPECT_TRUE(is_part_name("0123456789abcdef-18446744073709551615.part"));
+  for (const std::string name :
+       {"", ".part", "0123456789abcdef-.part", "0123456789abcdef-1", "0123456789abcdef-01.part",
+        "0123456789abcdef-18446744073709551616.part", "0123456789ABCDEF-1.part",
+        "0123456789abcde-1.part", "../0123456789abcdef-1.part", "0123456789abcdef-1.part/..",
+        "0123456789abcdef--1.part", "0123456789abcdef-+1.part", "0123456789abcdef-1 .part"}) {
+    EXPECT_FALSE(is_part_name(name)) << name;
+    EXPECT_THROW(place_of_part(folder_ / "a.h5", name), Error) << name;
+  }
+}
+
+TEST_F(PartsTest, ACheckpointThatNamesAnyOtherPathIsRefused) {
+  write_bytes(dir_ / "secret", {'s'});
+  for (const std::string name : {"/etc/passwd", "../../secret", "../secret", "..", "a.part"}) {
+    EXPECT_THAT(refusal(name), HasSubstr("names '" + name + "', expected: names like "));
+  }
+  EXPECT_THAT(refusal("\x1b[2J"), HasSubstr("names '\\x1b[2J'"));
+}
+
+TEST_F(PartsTest, OnlyRegularFilesAreRead) {
+  save(naming(1, {"a"}));
+  const std::string name = part_name(bytes_of("a"));
+  fs::rename(place_of("a"), dir_ / "elsewhere");
+  fs::create_symlink(dir_ / "elsewhere", place_of("a"));
+  EXPECT_THAT(refusal(name), HasSubstr("is no regular file"));
+  fs::remove(place_of("a"));
+  ASSERT_EQ(mkfifo(place_of("a").c_str(), 0600), 0);
+  EXPECT_THAT(refusal(name), HasSubstr("is no regular file"));  // and does not wait for a writer
+  fs::remove(place_of("a"));
+  fs::create_directory(place_of("a"));
+  EXPECT_THAT(refusal(name), HasSubstr("is no regular file"));
+}
+
+TEST_F(PartsTest, AFileOfAnotherSizeIsNotReadIntoMemory) {
+  save(naming(1, {"a"}));
+  fs::resize_file(place_of("a"), std::uintmax_t{1} << 50);  // sparse
+  EXPECT_THAT(refusal(part_name(bytes_of("a"))), HasSubstr("is damaged"));
+}
+
+TEST_F(PartsTest, AnUnfinishedOneIsWrittenAgain) {
+  save(naming(1, {"abc"}));
+  write_bytes(place_of("abc"), {'a'});
+  save(naming(2, {"abc"}));
+  EXPECT_EQ(read_part(load(manager_.step_path(2)), part_name(bytes_of("abc"))), bytes_of("abc"));
+}
+
+TEST_F(PartsTest, FilesThatAreNoCheckpointsKeepNoneAndAreReportedOnce) {
+  save(naming(1, {"a"}));
+  write_bytes(folder_ / "table.h5", {'n', 'o'});
+  fs::create_directory(folder_ / "kept");
+  write_bytes(folder_ / "kept/damaged.h5", std::vector<char>(5000, 'x'));
+  ASSERT_EQ(mkfifo((folder_ / "pipe.h5").c_str(), 0600), 0);
+  for (const std::int64_t step : {2, 3, 4, 5}) save(naming(step, {"b" + std::to_string(step)}));
+  EXPECT_EQ(num_files(), 2);
+  EXPECT_EQ(rejected_.size(), 3U);
+}
+
+TEST_F(PartsTest, ACheckpointOfAnotherFormatKeepsThoseThatAreOlder) {
+  save(naming(1, {"a"}));
+  std::vector<char> bytes = read_bytes(manager_.step_path(1));
+  bytes[8] = 9;  // the format version
+  write_bytes(folder_ / "later.h5", bytes);
+  const auto now = fs::file_time_type::clock::now();
+  fs::last_write_time(place_of("a"), now - std::chrono::hours(2));
+  fs::last_write_time(folder_ / "later.h5", now - std::chrono::hours(1));
+  for (const std::int64_t step : {2, 3, 4, 5}) save(naming(step, {"b" + std::to_string(step)}));
+  EXPECT_TRUE(fs::exists(place_of("a")));
+  EXPECT_EQ(num_files(), 3);
+  ASSERT_EQ(rejected_.size(), 1U);
+  EXPECT_THAT(rejected_[0].reason, HasSubstr("format version 9"));
+}
+
+TEST_F(PartsTest, ASaveReadsNoCheckpointThatWasReadOrWrittenBefore) {
+  save(naming(1, {"a"}), /*best=*/true);
+  save(naming(2, {"b"}));
+  // Damage behind the headers shows who reads the files. The header is that of the same file.
+  for (const fs::path& path : {manager_.step_path(2), manager_.best_path()}) {
+    std::vector<char> bytes = read_bytes(path);
+    bytes.back() = static_cast<char>(bytes.back() + 1);
+    write_bytes(path, bytes);
+  }
+  EXPECT_TRUE(manager_.remove_unnamed_parts().empty());
+  EXPECT_EQ(num_files(), 2);
+  CheckpointManager anew(folder_, 2, "snakes");
+  EXPECT_EQ(anew.remove_unnamed_parts().size(), 3U);  // step 1 is a link to the best
+}
+
+TEST_F(PartsTest, AFolderOfThemThatIsALinkIsRefused) {
+  fs::create_directory(dir_ / "of-another-run");
+  write_bytes(dir_ / "of-another-run" / part_name(bytes_of("x")), {'x'});
+  fs::create_directory_symlink(dir_ / "of-another-run", folder_ / "parts");
+  EXPECT_THAT([&] { write_parts(naming(1, {"a"}), folder_); },
+              Throws<ResourceError>(Property(&Error::what, HasSubstr("is a link"))));
+  EXPECT_THROW(manager_.remove_unnamed_parts(), ResourceError);
+  EXPECT_TRUE(fs::exists(dir_ / "of-another-run" / part_name(bytes_of("x"))));
 }
 
 }  // namespace

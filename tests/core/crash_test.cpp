@@ -1,15 +1,24 @@
 #include "traffic/core/crash.h"
 
+#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
+#include <array>
+#include <chrono>
 #include <csignal>
+#include <cstddef>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <string>
+#include <thread>
+
+#include "traffic/os/child_process.h"
+#include "traffic/os/descriptor.h"
 
 namespace traffic {
 namespace {
@@ -59,6 +68,32 @@ TEST_F(CrashDeathTest, SaysWhoByWhatAndWhereAndDiesOfTheSignal) {
         std::abort();
       },
       ::testing::KilledBySignal(SIGABRT), "rank 7 crashed by SIGABRT");
+}
+
+/// The log is a pipe: the first report waits until somebody reads it, and meanwhile a second thread
+/// crashes.
+TEST_F(CrashDeathTest, ASecondThreadThatCrashesDoesNotCutOffTheReport) {
+  ASSERT_EQ(mkfifo(log_.c_str(), 0600), 0);
+  os::ChildProcess child = os::ChildProcess::fork([this] {
+    prepare(log_);
+    std::thread first([] { std::raise(SIGSEGV); });
+    std::this_thread::sleep_for(std::chrono::milliseconds(200));
+    std::raise(SIGSEGV);
+    first.join();
+    return 0;
+  });
+  std::this_thread::sleep_for(std::chrono::milliseconds(600));
+  const int reader = ::open(log_.c_str(), O_RDONLY | O_NONBLOCK);
+  std::string report;
+  const os::Exit exit = child.wait();
+  std::array<std::byte, 65536> room{};
+  for (long got = 0; (got = os::read_some(reader, room)) > 0;) {
+    report.append(reinterpret_cast<const char*>(room.data()), static_cast<std::size_t>(got));
+  }
+  ::close(reader);
+  EXPECT_EQ(exit.signal(), SIGSEGV);
+  EXPECT_THAT(report, ::testing::HasSubstr("rank 7 crashed by SIGSEGV"));
+  EXPECT_THAT(report, ::testing::HasSubstr("test_core"));
 }
 
 TEST_F(CrashDeathTest, AStackThatHasRunOutIsToldOfOnAnother) {

@@ -13,7 +13,7 @@ seconds=${1:-60}; shift $(($# > 0))
 [[ $seconds =~ ^[0-9]+$ ]] || { echo "[fuzz] found '$seconds', expected seconds" >&2; exit 2; }
 command -v clang++ >/dev/null || { echo "[fuzz] no clang++: launch/setup.sh --fuzz" >&2; exit 2; }
 targets=("$@")
-[ ${#targets[@]} -gt 0 ] || targets=(config period network dataset checkpoint recording)
+[ ${#targets[@]} -gt 0 ] || targets=(config period network dataset checkpoint parts replay game recording)
 
 ./launch/build.sh fuzz fuzz
 build=build/fuzz

@@ -1,16 +1,21 @@
 // Writes what the fuzz targets begin with: for each one whole file of its kind. Usage: fuzz_seeds
 // FOLDER
-#include <cstdio>
+#include <array>
+#include <cstddef>
 #include <filesystem>
 #include <fstream>
+#include <span>
 #include <string>
 #include <string_view>
 
 #include "checkpoint/fixtures.h"
 #include "checkpoint/header.h"
 #include "data/synthetic.h"
+#include "replay/streams.h"
 #include "rollout/traffic/period_fixture.h"
 #include "traffic/checkpoint/file.h"
+#include "traffic/game/saved_game.h"
+#include "traffic/replay/replay.h"
 
 namespace {
 
@@ -20,6 +25,10 @@ void write(const fs::path& path, std::string_view bytes) {
   fs::create_directories(path.parent_path());
   std::ofstream(path, std::ios::binary)
       .write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+}
+
+void write_bytes(const fs::path& path, std::span<const std::byte> bytes) {
+  write(path, {reinterpret_cast<const char*>(bytes.data()), bytes.size()});
 }
 
 void write_copy(const fs::path& from, const fs::path& to) {
@@ -62,10 +71,24 @@ int main(int argc, char** argv) {
                                          .substr(traffic::checkpoint::kHeaderBytes));
   fs::remove(whole);
 
+  write(folder / "parts/two", "0123456789abcdef-52428800.part fedcba9876543210-7.part");
+  constexpr traffic::replay::SegmentShape kShape{
+      .steps = 8, .streams = 3, .obs_dim = 5, .action_dim = 4};
+  traffic::replay::Replay replay({.capacity = 48, .segment = kShape});
+  traffic::replay::Streams(kShape, 5).push_to(replay, 7);
+  write_bytes(folder / "replay/small", replay.segments().back()->to_bytes());
+
+  for (const std::uint64_t seed : {1, 2}) {
+    std::array<std::byte, traffic::game::kGameBytes> game{};
+    traffic::game::write_game(
+        {.board = traffic::game::start_board(seed), .rngs = traffic::game::player_rngs(seed)},
+        game);
+    write_bytes(folder / "game" / std::to_string(seed), game);
+  }
+
   const traffic::rollout::testing::LightFixture lights;
   traffic::rollout::testing::PeriodFixture fixture;
   fixture.lights = lights.section();
-  const auto period = fixture.bytes();
-  write(folder / "period/small", {reinterpret_cast<const char*>(period.data()), period.size()});
+  write_bytes(folder / "period/small", fixture.bytes());
   return 0;
 }

@@ -2,6 +2,8 @@
 
 #include <gmock/gmock.h>
 
+#include <algorithm>
+
 #include "replay/streams.h"
 #include "traffic/core/error.h"
 
@@ -44,7 +46,14 @@ TEST(Segment, RefusesBytesThatAreNone) {
   EXPECT_THROW(Segment::from_bytes(std::span(bytes).first(20), kPartShape), CheckpointError);
   EXPECT_THROW(Segment::from_bytes(std::span(bytes).first(bytes.size() - 1), kPartShape),
                CheckpointError);
+  auto marked = bytes;
+  marked.back() = std::byte{3};  // an end that does not exist
+  EXPECT_THROW(Segment::from_bytes(marked, kPartShape), CheckpointError);
   bytes[48] = std::byte{200};  // steps that are filled
+  EXPECT_THROW(Segment::from_bytes(bytes, kPartShape), CheckpointError);
+  std::fill_n(bytes.begin() + 48, 8, std::byte{0});
+  EXPECT_THROW(Segment::from_bytes(std::span(bytes).first(56), kPartShape), CheckpointError);
+  std::fill_n(bytes.begin() + 48, 8, std::byte{0x7f});  // its product with streams overflows
   EXPECT_THROW(Segment::from_bytes(bytes, kPartShape), CheckpointError);
   bytes[0] = std::byte{0};
   EXPECT_THROW(Segment::from_bytes(bytes, kPartShape), CheckpointError);

@@ -1,17 +1,23 @@
-/// Files beside the checkpoints of a folder, in <folder>/parts/, for what is large, belongs to one
-/// rank, or hardly changes between two checkpoints. A checkpoint names them in texts
-/// "parts/<anything>", one name after the other; what several checkpoints name is there once.
+/// Part files: data of a checkpoint that is large, belongs to one rank, or rarely changes.
 ///
-///     parts/0123456789abcdef-52428800.part     XXH3 and size of what it holds
+/// They lie in the folder `parts` beside the checkpoints. A checkpoint names them in its text
+/// values "parts/<anything>", separated by spaces. Checkpoints that contain the same data share one
+/// file, whose name states the XXH3 hash and the size of its content, for example
+/// "0123456789abcdef-52428800.part".
 ///
-/// So a file never changes: a name says whether it is whole, and who writes what is there already
-/// has nothing to do. A file that no checkpoint names any more is removed with the next save.
+/// The name shows whether a file is complete. A file therefore never changes, and it is written
+/// only if it is not there yet. Parts that no checkpoint names any more are removed after the next
+/// save.
+///
+/// A checkpoint may come from a stranger. Only names of the form above are accepted, and only
+/// regular files are read, so that a checkpoint cannot refer to anything outside of that folder.
 #pragma once
 
 #include <cstddef>
 #include <filesystem>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "traffic/checkpoint/snapshot.h"
@@ -21,30 +27,36 @@ namespace traffic::checkpoint {
 /// Name of the file that holds these bytes.
 std::string part_name(std::span<const std::byte> bytes);
 
-/// Where a part that a checkpoint names is: beside it or, where it was moved into a folder of the
-/// checkpoints, above. Beside it, too, if it is nowhere.
+/// Whether part_name() could have returned this name.
+bool is_part_name(std::string_view name);
+
+/// Path of a part: beside the checkpoint or, if it is only there, beside the checkpoint's folder
+/// (where checkpoints are that were moved to left-behind-...). A part that is missing has its path
+/// beside the checkpoint.
+/// @throws Error if this is no name of a part
 std::filesystem::path place_of_part(const std::filesystem::path& checkpoint,
                                     const std::string& name);
 
-/// Writes those of a snapshot that are not there yet.
-/// @param dir of the checkpoints
-/// @throws ResourceError
+/// Writes the parts of a snapshot that are not there yet.
+/// @param dir folder of the checkpoints
+/// @throws ResourceError if a part cannot be written, or if the folder `parts` is a link: removing
+/// parts would delete files of another folder
 void write_parts(const Snapshot& snapshot, const std::filesystem::path& dir);
 
-/// Reads a file that a checkpoint names.
-/// @throws CheckpointError if it is missing or damaged
+/// Reads a part.
+/// @throws CheckpointError if it is missing, damaged or no regular file
 Bytes read_part(const Snapshot& snapshot, const std::string& name);
 
-/// Names in one of the texts. @throws CheckpointError if there is no such text
+/// The part names in one text value of a checkpoint, in their order; a name may occur twice.
+/// @throws CheckpointError if there is no such text, or if a word in it is no name of a part
 std::vector<std::string> parts_of(const Snapshot& snapshot, const std::string& entry);
-/// In all of them.
+
+/// All parts that a checkpoint names, each once.
+/// @throws CheckpointError as parts_of
 std::vector<std::string> named_parts(const Snapshot& snapshot);
 
-/// @throws CheckpointError if one that the checkpoint names is missing or damaged
+/// Reads all parts that a checkpoint names.
+/// @throws CheckpointError if one is missing, damaged or no regular file
 void check_parts(const Snapshot& snapshot);
-
-/// Removes files that no checkpoint in the folder, or in a folder of it, names.
-/// @throws ResourceError
-void remove_unnamed_parts(const std::filesystem::path& dir);
 
 }  // namespace traffic::checkpoint

@@ -1,4 +1,4 @@
-/// One run, one folder: a second process that wants to write there is refused.
+/// Keeps a second process from writing to the folder of a run.
 #pragma once
 
 #include <filesystem>
@@ -8,8 +8,8 @@
 
 namespace traffic::checkpoint {
 
-/// Holds <dir>/run.lock, and the folder, by flock; the kernel lets go when the process ends,
-/// however it ends. The file says who holds it: pid, start of the process, host, time.
+/// Locks <dir>/run.lock and the folder itself with flock. The kernel releases the locks when the
+/// process ends, however it ends. The file names the holder: pid, start of the process, host, time.
 class RunLock {
  public:
   /// @throws ResourceError naming the holder if a live process holds it, or if the folder cannot be
@@ -19,8 +19,8 @@ class RunLock {
   RunLock(const RunLock&) = delete;
   RunLock& operator=(const RunLock&) = delete;
 
-  /// Who held it and died without letting go ("pid 123 on node1 since ..."), for the log; empty if
-  /// the last run ended properly.
+  /// The former holder if it died without an orderly end ("pid 123 on node1 since ..."), for the
+  /// log; else empty.
   [[nodiscard]] const std::string& taken_over_from() const { return taken_over_from_; }
 
  private:

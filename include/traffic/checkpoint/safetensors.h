@@ -22,7 +22,7 @@ using TextMap = std::map<std::string, std::string>;
 void export_safetensors(const std::filesystem::path& path, const NamedTensors& tensors,
                         const TextMap& metadata);
 
-/// What a reader of the weights should know.
+/// Description of a model for people who use its weights.
 struct ModelCard {
   std::string title;
   std::string summary;            ///< what the model does and for whom
@@ -30,8 +30,8 @@ struct ModelCard {
   std::string license;            ///< SPDX identifier; empty: the card states none
   std::vector<std::string> tags;  ///< by which model hubs find it
   TextMap facts;                  ///< e.g. phase, steps, parameters, training data, versions
-  std::map<std::string, double> results;  ///< figures of the evaluation
-  std::vector<std::string> limits;        ///< what it was not made or tested for
+  std::map<std::string, double> results;  ///< metrics of the evaluation
+  std::vector<std::string> limits;        ///< uses that the model was not made or tested for
   std::string sections;                   ///< more of it in Markdown, e.g. the inputs
   std::string config_toml;                ///< the resolved configuration
 };

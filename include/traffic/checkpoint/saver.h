@@ -1,5 +1,5 @@
-/// Saves beside what goes on meanwhile: a thread of its own hashes, writes and fsyncs, one
-/// checkpoint at a time. Whoever saves waits as long as it takes to copy the values.
+/// Saves checkpoints in the background: a thread hashes, writes and syncs one checkpoint at a time.
+/// The caller waits only until the values are copied.
 #pragma once
 
 #include <cstdint>
@@ -14,43 +14,47 @@
 
 namespace traffic::checkpoint {
 
-/// For one thread. A best checkpoint that could not be saved is kept and comes first the next time:
-/// no step is saved that was compared with a best one which is not there.
+/// For use by one thread. A best checkpoint that could not be saved is kept and is saved first the
+/// next time, so that no step is saved that was compared with a best one which is missing.
 class Saver {
  public:
-  /// Called for each save that failed, by begin(), wait() or has_given_up(), with step and reason.
+  /// Called for each failed save, by begin(), wait() or has_given_up(), with step and reason.
   using OnFailure = std::function<void(std::int64_t step, const std::string& why)>;
+  /// Called, by the same functions, for each file among the checkpoints that cannot be read, and
+  /// whose parts may therefore be removed. Such a file does not make a save fail.
+  using OnRejected = std::function<void(const Rejected& rejected)>;
 
   /// @param manager must outlive this object, and is this object's alone while a save is in flight
   /// @param max_failures in a row, at which it gives up; at least 1
-  Saver(CheckpointManager& manager, std::int64_t max_failures, OnFailure on_failure);
+  Saver(CheckpointManager& manager, std::int64_t max_failures, OnFailure on_failure,
+        OnRejected on_rejected = {});
   /// Waits for the save in flight.
   ~Saver();
   Saver(const Saver&) = delete;
   Saver& operator=(const Saver&) = delete;
 
-  /// Begins to save; waits for the save before, if that is still in flight.
+  /// Begins to save. Waits first if another save is in flight.
   /// @param best whether it is the best so far
   /// @throws ResourceError if it has given up, or if there is no memory for the copy
   void begin(const Snapshot& snapshot, bool best);
   /// Counts a checkpoint as failed whose parts could not be written.
   /// @throws as begin()
   void give_up_on(const Snapshot& snapshot, bool best, const std::string& why);
-  /// Waits until nothing is in flight.
+  /// Waits until no save is in flight.
   /// @throws ResourceError if it has given up
   void wait();
-  /// wait(), and saves the best one if that could not be done before.
+  /// Waits, then saves the best checkpoint if that has failed before.
   /// @throws ResourceError if it cannot be saved now
   void wait_for_best();
   /// Whether too many saves have failed in a row. Does not wait.
   [[nodiscard]] bool has_given_up();
 
-  /// The last that was saved; of saves that were waited for.
+  /// Step of the last successful save among those that were waited for.
   [[nodiscard]] std::optional<std::int64_t> saved_step() const { return saved_step_; }
   [[nodiscard]] std::int64_t num_failures() const { return failures_.total(); }
 
  private:
-  /// The image comes back to be destroyed where it was made: no HDF5 in the thread.
+  /// The image returns to the caller's thread, because HDF5 must not run in the background thread.
   struct Outcome {
     FileImage image;
     bool best = false;
@@ -65,6 +69,7 @@ class Saver {
   CheckpointManager& manager_;
   SaveFailures failures_;
   OnFailure on_failure_;
+  OnRejected on_rejected_;
   std::future<Outcome> in_flight_;
   std::optional<FileImage> owed_best_;  ///< not changed while a save is in flight
   std::optional<std::int64_t> saved_step_;

@@ -1,4 +1,4 @@
-/// What a checkpoint holds: named values, in memory. Names form groups by '/', e.g.
+/// The content of a checkpoint in memory: named values. A '/' in a name separates groups, e.g.
 /// "model/encoder.input.weight", "optimizer/exp_avg", "rng/rank0", "sampler/position", "config".
 #pragma once
 
@@ -20,26 +20,26 @@ using Value = std::variant<at::Tensor, std::int64_t, double, std::string, Bytes>
 
 /// An ordered set of named values. The put functions check the name (parts of letters, digits and
 /// "_.-+", joined by '/'; none twice, none both a value and a group) and throw Error if it is bad.
-/// The get functions throw CheckpointError that names the file, the part, what was found and what
-/// was expected.
+/// The get functions throw a CheckpointError with the file, the name, the value found and the value
+/// expected.
 class Snapshot {
  public:
   /// @param step position in training; orders the checkpoints of a run and becomes part of the file
   explicit Snapshot(std::int64_t step = 0) : step_(step) {}
 
   [[nodiscard]] std::int64_t step() const { return step_; }
-  /// Where it was loaded from, for messages; "memory" if it was not.
+  /// Path of the file that it was loaded from, for messages; "memory" if there is none.
   [[nodiscard]] const std::string& source() const { return source_; }
   void set_source(std::string source) { source_ = std::move(source); }
 
-  /// Keeps a CPU tensor itself (what is written into it before saving is saved), copies others.
-  /// float32, float64, int64, int32, uint8 or bool of at most 8 dimensions.
+  /// Refers to a CPU tensor, so that later writes to it are saved as well, and copies other
+  /// tensors. The type is float32, float64, int64, int32, uint8 or bool, with at most 8 dimensions.
   void put_tensor(const std::string& name, const at::Tensor& value);
   void put_int(const std::string& name, std::int64_t value);
   void put_real(const std::string& name, double value);
   void put_text(const std::string& name, std::string value);
   void put_bytes(const std::string& name, Bytes value);
-  /// Copies the tensors: what is written into their originals from now on is not seen here.
+  /// Copies the tensors, so that later writes to the originals do not change this snapshot.
   void own_tensors();
 
   /// A file beside the checkpoint that this rank writes before it, unless it is there (parts.h);

@@ -1,8 +1,12 @@
 /// Averages the gradients over all ranks, after the backward pass or overlapped with it.
 ///
-///     const double factor = reducer.before_backward(num_samples);
-///     (factor == 1.0 ? loss : loss * factor).backward();
-///     if (const auto result = reducer.after_backward()) { ... }  // the last of accumulation_steps
+///     /// @return a result after the last of accumulation_steps: it is time to step
+///     std::optional<ReduceResult> backward(GradientReducer& reducer, const at::Tensor& loss,
+///                                          double num_samples) {
+///       const double factor = reducer.before_backward(num_samples);
+///       (factor == 1.0 ? loss : loss * factor).backward();
+///       return reducer.after_backward();
+///     }
 #pragma once
 
 #include <ATen/core/Tensor.h>

@@ -1,5 +1,5 @@
-/// Files that are either the old or the new one, never half of one: written beside, fsynced,
-/// renamed.
+/// Files that are replaced as a whole: the new content is written beside the old file, made durable
+/// with fsync and renamed. A reader never sees half of a file.
 #pragma once
 
 #include <cstddef>
@@ -11,8 +11,7 @@
 
 namespace traffic {
 
-/// The error for a failed system call on a path, with what to do about it: io_error("write", path,
-/// errno).
+/// The error of a failed system call on a path, with advice: io_error("write", path, errno).
 ResourceError io_error(std::string_view action, const std::filesystem::path& path,
                        int error_number);
 
@@ -43,8 +42,8 @@ class AtomicFile {
   bool committed_ = false;
 };
 
-/// Removes what writers of this module left in `dir` (not below it) when they were killed. Files of
-/// processes that still run are kept, those of other machines until they are a day old.
+/// Removes temporary files that killed processes left in `dir`, but not below it. Files of running
+/// processes stay, and files of other machines stay until they are a day old.
 /// @return number of files removed
 int remove_stale_temporaries(const std::filesystem::path& dir);
 

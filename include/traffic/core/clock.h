@@ -9,7 +9,7 @@ namespace traffic {
 
 /// Seconds of a clock that never jumps; only differences have a meaning.
 double steady_seconds();
-/// The same in nanoseconds: comparable between the processes of a node.
+/// steady_seconds() in nanoseconds; the processes of a node can compare it.
 std::int64_t monotonic_ns();
 
 /// Seconds since the job was launched: since TRAFFIC_LAUNCH_TIME (Unix seconds, set by the launch

@@ -1,17 +1,18 @@
-/// Last words of a process that crashes.
+/// The report of a process that crashes.
 #pragma once
 
 #include <string>
 
 namespace traffic {
 
-/// From now on SIGSEGV, SIGBUS, SIGILL, SIGFPE and SIGABRT write which signal it was and the stack
-/// to stderr before the process dies of them; addresses are for addr2line. Call it after MPI_Init,
-/// which installs handlers of its own.
-/// @param who "rank 3", first in every line
+/// Installs handlers for SIGSEGV, SIGBUS, SIGILL, SIGFPE and SIGABRT. They write the signal and the
+/// stack to stderr, with addresses for addr2line, and then the process dies of the signal. If
+/// several threads crash, the first one reports. Call it after MPI_Init, which installs handlers of
+/// its own.
+/// @param who the process as the report names it: "rank 3"
 void install_crash_handlers(const std::string& who);
 
-/// The same goes into this file, too; empty: no file.
+/// Appends reports to this file, too. An empty path means no file.
 void set_crash_log(const std::string& path);
 
 }  // namespace traffic

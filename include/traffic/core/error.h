@@ -1,4 +1,5 @@
-/// Errors of the whole program: what happened, what was found and expected, where, and what to do.
+/// The errors of all programs. A message says what happened, where, what was found and expected,
+/// and what the reader can do.
 ///
 /// Every error that a person may see is a traffic::Error or a subclass; the subclass decides the
 /// exit code of the program. An error is logged once, where it is handled (main, or the supervisor

@@ -1,11 +1,11 @@
-/// Faults on demand, to prove that they are survived. Nothing happens unless the environment has
+/// Faults on demand, for tests of what survives them. Nothing happens unless the environment has
 ///   TRAFFIC_FAULT=site:rank:step:kind[,site:rank:step:kind...]
 /// e.g. TRAFFIC_FAULT=train.step:1:20:kill or TRAFFIC_FAULT=train.step:0:*:slow:500.
-/// rank and step may be '*' (any); with a step given it happens once in a process. In the place of
-/// a step "p0.001" is a probability, drawn at each hit and differently in each process. Kinds:
-/// kill, segv, hang, throw act in hit() itself, slow:MS waits there, signal:N is raised there (10:
-/// SIGUSR1), as if somebody had sent it at this moment; nan, huge and fail are handed
-/// to the caller, who spoils a value (huge: finite, but absurd) or lets the operation fail.
+/// rank and step may be '*' (any). A fault at a given step happens once in a process. "p0.001" in
+/// the place of a step is a probability; each process draws its own numbers, one at each hit.
+/// The kinds kill, segv, hang and throw act in hit() itself. slow:MS waits there, and signal:N
+/// raises a signal there (10: SIGUSR1). hit() returns the kinds nan, huge and fail to its caller,
+/// which spoils a value (huge: finite, but absurd) or lets the operation fail.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@
 
 namespace traffic::fault {
 
-/// What is left for the caller of hit() to do.
+/// What the caller of hit() has to do.
 enum class Action { kNone, kNan, kHuge, kFail };
 
 enum class Kind { kKill, kSegv, kHang, kThrow, kNan, kHuge, kFail, kSlow, kSignal };

@@ -1,5 +1,5 @@
-/// XXH3, 64 bits: for checksums and for telling whether two ranks hold the same bytes; not against
-/// malice.
+/// XXH3 with 64 bits, for checksums and for comparing the bytes of two ranks. It does not protect
+/// against deliberate changes.
 #pragma once
 
 #include <cstddef>
@@ -17,7 +17,7 @@ std::uint64_t xxh3_64(std::string_view text);
 /// Sixteen hexadecimal digits.
 std::string hex64(std::uint64_t value);
 
-/// The same hash of bytes that come in pieces.
+/// xxh3_64() of bytes that come in pieces.
 class Hasher {
  public:
   Hasher();

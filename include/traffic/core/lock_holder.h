@@ -1,5 +1,5 @@
-/// Who holds a run's folder, as its run.lock says: written by whoever takes the lock, read by
-/// whoever is refused or only wants to know (docs/run-folder.md).
+/// The holder of a run's folder, as its run.lock names it (docs/run-folder.md). The process that
+/// takes the lock writes it; processes that are refused, and traffic_status, read it.
 #pragma once
 
 #include <sys/types.h>
@@ -24,12 +24,12 @@ struct LockHolder {
   [[nodiscard]] bool is_running_here() const;
 };
 
-/// This process, from now on.
+/// This process as the holder from now on.
 LockHolder self_as_lock_holder();
 
 /// The text of run.lock.
 std::string to_text(const LockHolder& holder);
-/// Nobody if the text is empty or not of that form.
+/// Reads the text of run.lock. @return nothing if it is empty or of another form
 std::optional<LockHolder> parse_lock_holder(std::string_view text);
 
 }  // namespace traffic

@@ -1,4 +1,4 @@
-/// What this process uses and what the machine has.
+/// Memory, load and identity of this process and of the machine.
 #pragma once
 
 #include <cstdint>
@@ -13,36 +13,37 @@ namespace traffic {
 std::int64_t peak_rss_bytes();
 /// Resident memory of this process now.
 std::int64_t rss_bytes();
-/// Memory that the process may use: the machine's, or less where a control group limits it.
+/// Memory that the process may use: all of the machine's, or less if a control group limits it.
 std::int64_t total_memory_bytes();
 
-/// What of that is still free: for the machine, and below the limit of the control group.
+/// Part of total_memory_bytes() that is still free on the machine and within the control group.
 std::int64_t available_memory_bytes();
 
-/// What the machine has put from memory on a disk.
+/// Memory of the machine that is swapped out to disk.
 std::int64_t swap_used_bytes();
-/// Processes of the machine that computed or wanted to, in the mean of the last minute.
+/// Number of the machine's processes that ran or waited for a core, averaged over the last minute.
 double load_average();
 
-/// The least limit of the control groups that a process is in, from its own (SLURM's, systemd's) up
-/// to the root.
+/// Smallest memory limit of the control groups that contain a process, from its own group (of SLURM
+/// or systemd) up to the root.
 /// @param mount where control groups are mounted: /sys/fs/cgroup
 /// @param groups the process's /proc/PID/cgroup
 /// @return bytes; the largest number if there is no limit
 std::int64_t cgroup_memory_limit_bytes(const std::filesystem::path& mount, std::string_view groups);
-/// What this process was started with, its name first.
+/// Arguments of this process; the name of the program comes first.
 std::vector<std::string> command_line();
 /// Name of this machine, without a domain.
 std::string hostname();
-/// Processes of a control group that the kernel has ended for want of memory.
+/// Number of processes of a control group that the kernel has killed because memory ran out.
 /// @param mount where control groups are mounted: /sys/fs/cgroup
 /// @param groups the process's /proc/PID/cgroup
 /// @return -1 if no group counts them
 std::int64_t cgroup_oom_kills(const std::filesystem::path& mount, std::string_view groups);
-/// Of this process's control group; where that has no count of its own, of the machine since it
-/// started, or 0.
+/// cgroup_oom_kills() of this process's control group. A group without a count gives the machine's
+/// count since it started, or 0.
 std::int64_t num_oom_kills();
-/// What to add where a process was found dead: empty unless there were more of these than `before`.
+/// Hint for the message about a dead process; empty unless num_oom_kills() has risen above
+/// `before`.
 std::string memory_hint(std::int64_t oom_kills_before);
 /// Bytes that an ordinary user may still write on the file system of an existing path.
 /// @throws ResourceError if the path does not exist

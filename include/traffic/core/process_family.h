@@ -1,4 +1,4 @@
-/// The processes of a run on this machine: a rank, with everything that it and mpirun have started.
+/// The processes of a run on this machine: a rank, and all that the rank and mpirun have started.
 #pragma once
 
 #include <cstdint>
@@ -16,13 +16,13 @@ struct ProcessFacts {
   double cpu_s = 0;
 };
 
-/// The process and all below it; where MPI or SLURM started it, also what these have started beside
-/// it. Empty if there is no such process.
+/// A process and all its descendants. If MPI or SLURM started it, the other processes that they
+/// have started belong to it as well. Empty if there is no such process.
 std::vector<ProcessFacts> family_of(int pid);
 
-/// Memory of a process in which pages that several share are counted in parts, so that processes
-/// add up to what they take together (PSS). Costs about a millisecond. Of one that has ended, or
-/// belongs to somebody else: 0.
+/// Memory of a process (PSS): a page that several processes share counts in parts, so that the sum
+/// over processes is the memory that they take together. Costs about a millisecond. 0 for a process
+/// that has ended or belongs to another user.
 std::int64_t own_share_bytes(int pid);
 
 }  // namespace traffic

@@ -1,6 +1,6 @@
-/// Every stream of random numbers that the programs derive from a seed (derive_seed). One list, for
-/// two uses of a number under one seed would draw the same numbers twice. What runs have used keeps
-/// its number: another one is another run.
+/// All streams of random numbers that the programs derive from a seed (derive_seed). They are in
+/// one list because two uses of the same number under one seed would draw the same numbers. The
+/// numbers never change: with other ones, the same seed would give another run.
 #pragma once
 
 #include <cstdint>
@@ -15,9 +15,9 @@ enum RandomStream : std::uint64_t {
   kControllerStream = 4,        ///< initial weights of the controller and its value
   kCostCriticStream = 5,        ///< initial weights of the cost critic
   kPolicyMinibatchStream = 11,  ///< PPO's minibatches, by iteration and epoch
-  kValueMinibatchStream = 12,   ///< the value's minibatches, likewise
-  kImitationStream = 13,        ///< minibatches of imitation, likewise
-  kCostMinibatchStream = 14,    ///< the cost critic's minibatches, likewise
+  kValueMinibatchStream = 12,   ///< the value's minibatches, by iteration and epoch
+  kImitationStream = 13,        ///< minibatches of imitation, by iteration and epoch
+  kCostMinibatchStream = 14,    ///< the cost critic's minibatches, by iteration and epoch
   kTrafficStream = 31,          ///< traffic seeds of training episodes
   kSamplingStream = 32,         ///< sampling seeds of actions
   kScenarioStream = 33,         ///< scenarios of training episodes
@@ -26,9 +26,9 @@ enum RandomStream : std::uint64_t {
   kLightSamplingStream = 62,    ///< sampling seeds of lights, where vehicles sample as well
   kNetworkStream = 41,          ///< initial weights of off-policy learners
   kGameStream = 42,             ///< games to learn from, by place and number
-  kOpponentStream = 43,         ///< who plays them, likewise
+  kOpponentStream = 43,         ///< the opponent in a game, by place and number
   kExplorationStream = 44,      ///< actions of learners, by rank and step
-  kReplayStream = 45,           ///< what is learned from, by rank and update
+  kReplayStream = 45,           ///< transitions drawn from the replay, by rank and update
   kPastSelfStream = 46,         ///< which past self plays, by rank and round
   kSelectionGameStream = 47,    ///< games of evaluations while training
   // From an episode's seed.
@@ -37,7 +37,7 @@ enum RandomStream : std::uint64_t {
   kRandomControllerStream = 0x72616e64,  ///< "rand": commands of the random controller
   kDecisionStream = 0x64656369646573,    ///< "decides": sampled decisions in evaluations
   // From an episode's sampling seed, beside the numbers of its decisions.
-  kDriverStream = 0x647269766572,  ///< "driver": who drives where a script is imitated
+  kDriverStream = 0x647269766572,  ///< "driver": whether script or policy drives in imitation
   // From the loader's seed.
   kBlockStream = 0x626c6f636b73,           ///< "blocks": their order in an epoch
   kSampleStream = 0x73616d706c6573,        ///< "samples": their places in the window

@@ -1,4 +1,4 @@
-/// Requests to stop that come as signals. The handlers only take a note; loops ask stop_requested()
+/// Requests to stop that come as signals. The handlers only note them; loops call stop_requested()
 /// between steps.
 #pragma once
 
@@ -17,7 +17,7 @@ enum class StopRequest : int {
 /// handlers of its own.
 void install_stop_handlers();
 
-/// The most urgent request so far. Safe in any thread; costs one relaxed load.
+/// Returns the most urgent request so far. Safe in any thread; costs one relaxed load.
 [[nodiscard]] StopRequest stop_request() noexcept;
 [[nodiscard]] inline bool stop_requested() noexcept { return stop_request() != StopRequest::kNone; }
 

@@ -22,6 +22,10 @@ std::optional<std::string_view> nearest_name(std::string_view name,
 /// Whether every byte belongs to a well-formed UTF-8 character.
 bool is_utf8(std::string_view text);
 
+/// `text` in a form fit for a message, wherever it comes from: at most 80 bytes of it, with control
+/// characters and bytes that are not UTF-8 written as "\x1b".
+std::string printable(std::string_view text);
+
 /// `text` with the characters that HTML gives a meaning replaced.
 std::string html_escaped(std::string_view text);
 

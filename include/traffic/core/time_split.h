@@ -1,4 +1,4 @@
-/// Where the time of a rank goes.
+/// Shares of a rank's time: waiting for data, forward, backward and so on.
 #pragma once
 
 #include <array>
@@ -44,12 +44,13 @@ class TimeSplit {
   };
 
   TimeSplit();
-  /// Time belongs to this share from now on.
+  /// Counts the time from now on for this share.
   /// @return the share to which it belonged until now
   TimeShare start(TimeShare share);
   [[nodiscard]] Scope measure(TimeShare share) { return {*this, share}; }
   [[nodiscard]] TimeShare current() const { return current_; }
-  /// Tells of every change from now on which share begins. One observer; an empty one ends it.
+  /// Calls the observer at every change, with the share that begins. There is one observer; an
+  /// empty function removes it.
   void observe(std::function<void(TimeShare)> observer) { observer_ = std::move(observer); }
   /// Seconds of one share so far, the running scope included.
   [[nodiscard]] double seconds(TimeShare share) const;

@@ -1,4 +1,4 @@
-/// For calls that may wait for ever and take no deadline.
+/// A deadline for calls that may wait for ever and take none themselves.
 #pragma once
 
 #include <condition_variable>
@@ -8,8 +8,8 @@
 
 namespace traffic {
 
-/// Calls back, in a thread of its own, when it is not destroyed in time. The call that it guards
-/// goes on waiting: the only thing left to do is to say so and to end the process.
+/// Calls back, in a thread of its own, unless it is destroyed in time. The guarded call goes on
+/// waiting, so all that the callback can do is to report it and to end the process.
 class Watchdog {
  public:
   Watchdog(double timeout_s, std::function<void()> on_timeout);

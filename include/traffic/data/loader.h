@@ -1,9 +1,11 @@
 /// Batches of one rank, decoded ahead by reader threads.
 ///
-///     data::DataLoader<Batch> loader(source, {.data = config.data, .seed = 42, .rank = 0, ...});
-///     for (epoch ...) {
+///     #include "traffic/data/traffic_batches.h"
+///
+///     void run_epoch(TrafficLoader& loader, std::int64_t epoch,
+///                    const std::function<void(const Batch&)>& train) {
 ///       loader.start_epoch(epoch);
-///       while (auto batch = loader.next()) train(*batch);
+///       while (const std::optional<Batch> batch = loader.next()) train(*batch);
 ///     }
 #pragma once
 

@@ -1,15 +1,23 @@
-/// Many games of a rank in one piece of memory, stepped together.
+/// Many games of a rank in one block of memory, stepped together.
 ///
-///     Arena arena(64);
-///     for (int i = 0; i < arena.size(); ++i) arena.start(i, seed++);
-///     while (wanted) {
-///       for (int i = 0; i < arena.size(); ++i) {
-///         write_features(arena.view(i, 0), features_of(i));        // what is to be learned
-///         put(actions, i, 1, arena.choose(i, 1, Opponent::kBfs));  // whom it plays against
+///     void play(Arena& arena, int steps, const std::function<TeamActions(const View&)>& decide) {
+///       const auto size = static_cast<std::size_t>(arena.size());
+///       std::vector<std::uint8_t> actions(size * kSnakes);
+///       std::vector<float> rewards(size * kSnakes);
+///       std::vector<std::uint8_t> over(size);
+///       std::uint64_t seed = 1;
+///       for (int i = 0; i < arena.size(); ++i) arena.start(i, seed++);
+///       for (int step = 0; step < steps; ++step) {
+///         for (int i = 0; i < arena.size(); ++i) {
+///           const auto of_game = actions.begin() + i * kSnakes;
+///           std::ranges::copy(decide(arena.view(i, 0)), of_game);
+///           std::ranges::copy(arena.choose(i, 1, Opponent::kBfs), of_game + kTeamSnakes);
+///         }
+///         arena.step({.actions = actions, .rewards = rewards, .over = over});
+///         for (int i = 0; i < arena.size(); ++i) {
+///           if (over[static_cast<std::size_t>(i)] != 0) arena.start(i, seed++);
+///         }
 ///       }
-///       put(actions, decide(features));
-///       arena.step({.actions = actions, .rewards = rewards, .over = over});
-///       for (int i = 0; i < arena.size(); ++i) if (over[i]) arena.start(i, seed++);
 ///     }
 #pragma once
 
@@ -21,8 +29,7 @@
 
 namespace traffic::game {
 
-/// A game with the generators of whoever plays it: what is to be saved, so that it goes on to the
-/// bit.
+/// A game and the random generators of both teams. Saving both lets the game continue to the bit.
 struct Game {
   Board board{};
   PlayerRngs rngs = player_rngs(0);
@@ -36,21 +43,21 @@ class Arena {
   [[nodiscard]] int size() const { return static_cast<int>(games_.size()); }
   [[nodiscard]] const Board& board(int game) const { return games_[index(game)].board; }
 
-  /// Begins a game, whatever became of the one before: the same one as play_game() with this seed.
+  /// Begins a new game: the same as play_game() with this seed.
   void start(int game, std::uint64_t seed);
-  /// What a team sees; until the next start(), step() or restore() of this game.
+  /// The game as a team sees it, valid until the next start(), step() or restore() of this game.
   [[nodiscard]] View view(int game, int team);
-  /// What a scripted team does.
+  /// The actions of a scripted team.
   [[nodiscard]] TeamActions choose(int game, int team, Opponent opponent);
 
   struct Step {
     std::span<const std::uint8_t> actions;  ///< [size, kSnakes] Direction
     std::span<float> rewards;               ///< [size, kSnakes]
     std::span<std::uint8_t> over;           ///< [size] 1: the game ended with this step
-    std::span<std::uint8_t> died = {};      ///< [size] a bit a snake; empty: not wanted
+    std::span<std::uint8_t> died = {};      ///< [size] one bit for each snake; may be empty
   };
-  /// All games by a step.
-  /// @throws Error if sizes differ, an action is none, or a game was over before
+  /// Makes a step in all games.
+  /// @throws Error if sizes differ, an action is out of range, or a game was over already
   void step(const Step& step);
 
   [[nodiscard]] const Game& game(int game) const { return games_[index(game)]; }
@@ -60,8 +67,8 @@ class Arena {
   [[nodiscard]] std::size_t index(int game) const;
 
   std::vector<Game> games_;
-  std::vector<Paths> paths_;         ///< of each game,
-  std::vector<std::uint8_t> known_;  ///< if they have been found since its last step
+  std::vector<Paths> paths_;         ///< [games] of the current boards
+  std::vector<std::uint8_t> known_;  ///< [games] whether paths_ is up to date
 };
 
 }  // namespace traffic::game

@@ -2,10 +2,10 @@
 ///
 /// Snakes 0..2 play against 3..5. A step: the snakes move in order, and a bean goes to the first
 /// head on it; who eats keeps its tail, else that leaves. Then every head that shares its cell with
-/// any other segment dies: the snake loses what it was longer than at the start, and begins again
-/// in the first room for it (by rows, from the upper left). Then the beans are refilled. What the
-/// rewards of an episode add up to is the final length less the one at the start. Rules of the
-/// competition of CCF and Jidi AI (github.com/jidiai/Competition_3v3snakes).
+/// any other segment dies: the snake loses the segments that it has grown by, and begins again in
+/// the first room for it (by rows, from the upper left). Then the beans are refilled. The rewards
+/// of an episode add up to the final length minus the length at the start. The rules are those of
+/// the competition of CCF and Jidi AI (github.com/jidiai/Competition_3v3snakes).
 #pragma once
 
 #include <array>
@@ -33,7 +33,7 @@ using Cell = std::uint8_t;
 enum Direction : std::uint8_t { kUp, kDown, kLeft, kRight };
 inline constexpr int kDirections = 4;
 
-/// Of all snakes, in their order: a Direction each.
+/// A Direction for each snake, in the order of the snakes.
 using Actions = std::array<std::uint8_t, kSnakes>;
 
 /// One board in eight cache lines, to be copied as a value; everything that its future depends on
@@ -43,7 +43,8 @@ struct alignas(64) Board {
   static constexpr std::uint8_t kBean = 0x80;
 
   std::array<std::uint8_t, kCells> contents{};  ///< number of segments, and kBean
-  std::array<Cell, kCells> towards_head{};  ///< of a segment but heads: cell of the one before it
+  std::array<Cell, kCells>
+      towards_head{};  ///< cell of the next segment towards the head; unused for heads
   std::array<Cell, kSnakes> head{};
   std::array<Cell, kSnakes> tail{};
   std::array<std::uint8_t, kSnakes> length{};
@@ -55,12 +56,12 @@ struct alignas(64) Board {
   Rng rng{0};  ///< reversals and beans
 };
 
-/// What a step brought the snakes.
+/// Result of a step for each snake.
 struct StepResult {
   std::array<std::int8_t, kSnakes>
       rewards{};          ///< +1 a bean; death: kStartLength - length before it
-  std::uint8_t ate = 0;   ///< a bit a snake
-  std::uint8_t died = 0;  ///< likewise
+  std::uint8_t ate = 0;   ///< one bit for each snake
+  std::uint8_t died = 0;  ///< one bit for each snake
 };
 
 /// A new game: snakes in line, anywhere, and beans. All its chance comes from the seed.

@@ -1,4 +1,4 @@
-/// What a snake sees of the game, from its own head.
+/// Features of the game as a snake sees it, relative to its own head.
 ///
 /// All in about -1 .. 1. Offsets are the shorter way round the torus, so that a board shifted in
 /// any direction looks the same. A snake's features, in this order:
@@ -21,13 +21,13 @@
 namespace traffic::game {
 
 inline constexpr int kFeaturesOfDirection = 8;
-// Where in a snake's features what is after the directions begins.
+// Index of the first feature of each later group.
 inline constexpr int kBeansAt = kDirections * kFeaturesOfDirection;
 inline constexpr int kOthersAt = kBeansAt + 2 * kBeans;
 inline constexpr int kOwnAt = kOthersAt + 3 * (kSnakes - 1);
 inline constexpr int kNumFeatures = kOwnAt + 4;
 
-/// Of the team's three snakes, one after the other. Allocates nothing.
+/// Writes the features of the team's three snakes, one after the other. Allocates nothing.
 void write_features(const View& view, std::span<float, kTeamSnakes * kNumFeatures> features);
 
 }  // namespace traffic::game

@@ -1,4 +1,4 @@
-/// Scripted teams, each stronger than the one before (a test compares them).
+/// Scripted teams in order of strength, which a test compares.
 #pragma once
 
 #include <array>
@@ -15,10 +15,10 @@ namespace traffic::game {
 enum class Opponent : std::uint8_t {
   kRandom,   ///< any of the four directions
   kChase,    ///< to the bean that is nearest on the flat board, whatever is in the way
-  kGreedy,   ///< likewise, one bean a snake in their order, around what is in the way
-  kTorus,    ///< beans shared out to whom they are nearest on the torus, around what is in the way
+  kGreedy,   ///< to the nearest bean as kChase, a bean for each snake, around obstacles
+  kTorus,    ///< each bean goes to the nearest snake on the torus, around obstacles
   kBfs,      ///< beans shared out by the length of the way past all segments; shuns other heads
-  kEvasive,  ///< likewise; leaves beans to enemies who are first, keeps out of dead ends, and runs
+  kEvasive,  ///< as kBfs; leaves beans to enemies that are nearer, avoids dead ends, and runs
              ///< into others' heads or not by what either would lose
 };
 inline constexpr int kNumOpponents = 6;
@@ -29,10 +29,10 @@ std::optional<Opponent> opponent_named(std::string_view name);
 /// For messages: "random, chase, ...".
 std::string opponent_names();
 
-/// Of the three snakes of a team, a Direction each.
+/// A Direction for each of the three snakes of a team.
 using TeamActions = std::array<std::uint8_t, kTeamSnakes>;
 
-/// What a team sees when it is to move.
+/// The game as a team sees it before its move.
 struct View {
   const Board& board;
   const Paths& paths;  ///< of this board

@@ -1,6 +1,6 @@
 /// How far it is from every head to every bean, and how much room there is, past all segments.
 ///
-/// What script and learner look at is the same, so it is found once a step for all six snakes.
+/// Scripts and learners use the same paths, so they are computed once a step for all six snakes.
 #pragma once
 
 #include <array>
@@ -18,9 +18,10 @@ struct Paths {
   template <typename T>
   using PerMove = std::array<std::array<T, kDirections>, kSnakes>;
 
-  /// Of a snake that sets out in a direction, to the bean at this place of Board::beans.
+  /// Steps of a snake that first moves in a direction, to the bean at this index of Board::beans.
   alignas(64) PerMove<std::array<std::uint8_t, kLanes>> steps{};
-  /// Cells that can be reached after a step in this direction, that one included; 0: it is taken.
+  /// Number of cells that can be reached after a step in this direction, including the cell of that
+  /// step; 0 if that cell is taken.
   PerMove<std::uint8_t> room{};
 
   /// The shorter way of setting out. @return kNone if there is no way
@@ -35,7 +36,8 @@ struct Paths {
   }
 };
 
-/// Of a game that is not over. Breadth-first searches from all beans at once, a bit a cell.
+/// Breadth-first searches from all beans at once, with one bit for each cell. The game must not be
+/// over.
 Paths find_paths(const Board& board);
 
 }  // namespace traffic::game

@@ -31,7 +31,7 @@ constexpr std::size_t place_in_window(int rows, int columns) {
   return static_cast<std::size_t>(cell > kSide * kSide / 2 ? cell - 1 : cell);
 }
 
-/// Of a view; allocates nothing.
+/// Writes the surroundings of the team's three snakes. Allocates nothing.
 class Surroundings {
  public:
   explicit Surroundings(const View& view);

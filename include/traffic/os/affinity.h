@@ -1,4 +1,4 @@
-/// On which CPUs this process may run.
+/// CPUs on which this process may run.
 #pragma once
 
 #include <vector>
@@ -15,7 +15,7 @@ std::vector<int> cpus_available();
 /// more to a socket, where threads and simulations would crowd. This thread then may run where
 /// mpirun may, which is what taskset, numactl, SLURM or the control group gave the job. A binding
 /// that somebody asked for stays: mpirun --bind-to, srun --cpu-bind.
-/// @return whether something was undone
+/// @return whether there was such a binding
 bool lift_binding_of_mpirun() noexcept;
 
 }  // namespace traffic::os

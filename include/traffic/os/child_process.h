@@ -1,11 +1,14 @@
 /// Child processes: programs, and functions of this program in processes of their own.
 ///
-///     const auto output = os::run_program("/bin/ls", {"-l"});
-///     auto child = os::ChildProcess::run({.program = "/bin/sleep", .args = {"60"}});
-///     if (const auto exit = child.poll()) puts(exit->describe().c_str());
+///     void list_and_wait() {
+///       const ProgramOutput listing = run_program("/bin/ls", {"-l"});
+///       std::puts(listing.out.c_str());
+///       ChildProcess child = ChildProcess::run({.program = "/bin/sleep", .args = {"1"}});
+///       std::puts(child.wait().describe().c_str());
+///     }
 ///
-/// A child does not outlive the thread that has started it: the kernel ends it then (PDEATHSIG), so
-/// start children in a thread that lives as long as they shall.
+/// The kernel ends a child when the thread ends that has started it (PDEATHSIG). Start children in
+/// a thread that lives as long as they are needed.
 #pragma once
 
 #include <sys/types.h>
@@ -28,7 +31,7 @@ class Exit {
   [[nodiscard]] bool well() const { return code() == 0; }
   /// The signal that ended it; 0 if none did.
   [[nodiscard]] int signal() const;
-  /// As shells have it: its exit code, 128 + n after signal n.
+  /// The exit code as shells report it: 128 + n after signal n.
   [[nodiscard]] int code() const;
   /// "was killed by signal 9 (Killed)", "ended with exit code 6"
   [[nodiscard]] std::string describe() const;
@@ -46,7 +49,8 @@ struct Program {
   std::vector<std::pair<int, int>> fds = {};      ///< {the child's number, ours}; 0: /dev/null if
                                                   ///< not given, 1 and 2: ours
   std::vector<std::string> set_environment = {};  ///< "NAME=value", beside ours
-  /// It can be started again: where memory runs out it goes before us, and it leaves no core file.
+  /// The program can be started again: when memory runs out, the kernel kills it before this
+  /// process, and it writes no core file.
   bool expendable = false;
 };
 
@@ -58,9 +62,10 @@ class ChildProcess {
   /// Starts a program, with no signals blocked.
   /// @throws std::system_error naming the program and why it does not start
   static ChildProcess run(const Program& program);
-  /// Runs `body` in a copy of this process that has this thread only; what it returns is the exit
-  /// code (1 after an exception). Nothing else of this process is run there, no destructors either.
-  /// @param parent_death_signal what body gets when this thread ends
+  /// Runs `body` in a copy of this process that has this thread only. The result of `body` is the
+  /// exit code; after an exception it is 1. The copy runs no other code of this process, not even
+  /// destructors.
+  /// @param parent_death_signal signal for the child when this thread ends
   /// @throws std::system_error
   static ChildProcess fork(const std::function<int()>& body, int parent_death_signal = SIGKILL);
   ~ChildProcess() { end(); }
@@ -69,14 +74,14 @@ class ChildProcess {
 
   [[nodiscard]] bool exists() const { return pid_ > 0; }
   [[nodiscard]] pid_t pid() const { return pid_; }
-  /// How it ended once it has; then it is reaped.
+  /// Returns how the process ended, and reaps it; nothing while it runs.
   [[nodiscard]] std::optional<Exit> poll();
-  /// Waits for its end.
+  /// Waits for the end of the process.
   Exit wait();
-  /// Waits for its end; while a signal has stopped it, this process is stopped as well, so that who
-  /// watches this one sees it.
+  /// Waits for the end of the process. While a signal has stopped it, this process stops as well,
+  /// so that a supervisor of this process sees it.
   Exit wait_alike();
-  /// Nothing happens where there is no process.
+  /// Sends a signal, if there is a process.
   void signal(int number) const noexcept;
   void kill() const noexcept { signal(SIGKILL); }
 
@@ -88,14 +93,14 @@ class ChildProcess {
 };
 
 struct ProgramOutput {
-  bool stopped = false;  ///< it was killed because somebody wanted to stop
+  bool stopped = false;  ///< the program was killed because wants_stop returned true
   Exit exit{0};
   std::string out = {};    ///< standard output
   std::string error = {};  ///< standard error
 };
 
-/// Runs a program to its end with its output kept.
-/// @param wants_stop asked now and then; once true the program is killed
+/// Runs a program to its end and returns its output.
+/// @param wants_stop called now and then; the program is killed once it returns true
 /// @throws std::system_error if it does not start
 ProgramOutput run_program(const std::string& program, const std::vector<std::string>& args,
                           const std::function<bool()>& wants_stop = {});

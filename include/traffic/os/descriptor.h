@@ -23,7 +23,7 @@ class Descriptor {
 
   [[nodiscard]] int get() const { return fd_; }
   [[nodiscard]] bool is_open() const { return fd_ >= 0; }
-  /// Gives it away unclosed.
+  /// Gives up the ownership without closing the descriptor.
   int release() {
     const int fd = fd_;
     fd_ = -1;
@@ -39,14 +39,15 @@ struct Pipe {
   Descriptor read_end;
   Descriptor write_end;
 };
-/// Closed in programs that this process starts. @throws std::system_error
+/// Both ends are closed in programs that this process starts. @throws std::system_error
 Pipe make_pipe();
 
-/// Writes all of it, however often write() is interrupted or takes a part.
-/// @return false if the descriptor does not take it
+/// Writes all bytes, even if write() is interrupted or writes only a part.
+/// @return false if writing fails
 bool write_all(int fd, std::span<const std::byte> bytes) noexcept;
 
-/// read() that is not interrupted. @return bytes read, 0 at the end, -1 with errno
+/// Reads as read() does, but is not interrupted by signals. @return bytes read, 0 at the end, -1
+/// with errno
 long read_some(int fd, std::span<std::byte> room) noexcept;
 
 }  // namespace traffic::os

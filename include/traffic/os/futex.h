@@ -16,7 +16,7 @@ static_assert(std::atomic<std::uint32_t>::is_always_lock_free &&
 bool sleep_while_equal(const std::atomic<std::uint32_t>& word, std::uint32_t value,
                        double timeout_s);
 
-/// Wakes every process that sleeps on the word; it was changed before.
+/// Wakes every process that sleeps on the word. Change the word before.
 void wake_all(const std::atomic<std::uint32_t>& word) noexcept;
 
 }  // namespace traffic::os

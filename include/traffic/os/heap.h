@@ -3,13 +3,13 @@
 
 namespace traffic::os {
 
-/// What was freed and is kept for later goes back to the system, with the allocator of the C
+/// Returns freed memory that the allocator keeps to the system. Works with the allocator of the C
 /// library and with jemalloc.
 void return_free_memory();
 
-/// From here on this thread takes its memory from where nothing has been taken before, so that the
-/// order of its objects in memory is that of their making, whatever this process did before. With
-/// the allocator of the C library nothing changes.
+/// Makes this thread allocate from fresh memory from now on. The order of its objects in memory is
+/// then the order in which it makes them, whatever the process did before. Has no effect with the
+/// allocator of the C library.
 void begin_anew();
 
 }  // namespace traffic::os

@@ -1,5 +1,4 @@
-/// Memory for large arrays, on pages of the kind that suits them. Small ones are allocated as
-/// always.
+/// Memory for large arrays, on pages of a suitable kind. Small arrays use the general allocator.
 #pragma once
 
 #include <cstddef>
@@ -8,9 +7,8 @@
 
 namespace traffic::os {
 
-/// Pages of their own for arrays that come and go within a limit: they go back to the system when
-/// the array goes. The general allocator keeps what is freed between others: of blocks that come
-/// and go up to twice as much as is in use.
+/// Separate pages for arrays that come and go within a limit of memory. They return to the system
+/// with the array. The general allocator would keep freed blocks, up to twice the memory in use.
 struct OwnPages {
   static constexpr std::size_t kLarge_bytes = std::size_t{1} << 20;
   /// @throws std::bad_alloc
@@ -18,8 +16,7 @@ struct OwnPages {
   static void deallocate(void* memory, std::size_t bytes) noexcept;
 };
 
-/// Huge pages for arrays that are read here and there: an address takes one look-up, not two
-/// misses.
+/// Huge pages for arrays that are read in random order: they save misses of the address cache.
 struct HugePages {
   static constexpr std::size_t kLarge_bytes = std::size_t{2} << 20;
   /// @throws std::bad_alloc
@@ -27,7 +24,7 @@ struct HugePages {
   static void deallocate(void* memory, std::size_t bytes) noexcept;
 };
 
-/// For std::vector. @tparam Pages what arrays of Pages::kLarge_bytes or more get
+/// Allocator for std::vector. @tparam Pages pages for arrays of Pages::kLarge_bytes or more
 template <typename T, typename Pages>
 struct PageAllocator {
   using value_type = T;

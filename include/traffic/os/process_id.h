@@ -1,4 +1,4 @@
-/// Which process is meant, and whether it still lives; it need not be a child of this one.
+/// Identity and state of any process, which need not be a child of this one.
 #pragma once
 
 #include <sys/types.h>
@@ -10,7 +10,7 @@
 
 namespace traffic::os {
 
-/// What the kernel says of a process (proc(5), /proc/PID/stat).
+/// State of a process as the kernel reports it in /proc/PID/stat (proc(5)).
 struct ProcessStat {
   std::string name;
   char state = 'X';  ///< R runs, S waits, D waits for a disk, T is stopped, Z has ended, X is dead
@@ -26,22 +26,22 @@ std::optional<ProcessStat> process_stat(pid_t pid);
 /// names a process uniquely, also after the pid is used again.
 std::uint64_t process_start_ticks(pid_t pid);
 
-/// False also for a zombie, which holds nothing any more and does nothing, and for a later process
-/// that got the same number.
+/// Whether this process still runs. False for a zombie, which holds no resources any more, and for
+/// a later process with the same pid.
 bool is_running(pid_t pid, std::uint64_t start_ticks);
 
-/// Whether a signal has stopped it (SIGSTOP) and nobody has let it go on; false if there is none.
+/// Whether a signal (SIGSTOP) has stopped the process; false if there is no such process.
 bool is_stopped(pid_t pid);
 
-/// A process in memory that several share; zeroed memory is one that has not entered.
+/// The identity of a process in shared memory. Zeroed memory means that no process has entered.
 struct SharedProcess {
   std::atomic<std::int32_t> pid;
   std::atomic<std::uint64_t> start_ticks;
 };
 
-/// Enters this process.
+/// Writes the identity of this process.
 void enter_self(SharedProcess& entry);
-/// True as long as nobody has entered.
+/// Whether the process runs; true as long as none has entered.
 bool is_running_or_unknown(const SharedProcess& entry);
 
 }  // namespace traffic::os

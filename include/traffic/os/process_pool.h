@@ -1,9 +1,13 @@
 /// Functions of this program in processes of their own, each with messages to this one.
 ///
-///     os::ProcessPool pool;
-///     const int a = pool.start([](const os::Messages& parent) { parent.send("done"); return 0; });
-///     while (pool.size() > 0) {
-///       for (const auto& event : pool.wait(0.2)) { ... event.message or event.exit ... }
+///     void run_one() {
+///       ProcessPool pool;
+///       pool.start([](const Messages& parent) { return parent.send("done") ? 0 : 1; });
+///       while (pool.size() > 0) {
+///         for (const ProcessPool::Event& event : pool.wait(0.2)) {
+///           std::puts(event.exit ? event.exit->describe().c_str() : event.message.c_str());
+///         }
+///       }
 ///     }
 #pragma once
 
@@ -19,19 +23,19 @@
 
 namespace traffic::os {
 
-/// The way from a process of a pool to its parent.
+/// The channel from a process of a pool to its parent.
 class Messages {
  public:
   explicit Messages(Descriptor to) : to_(std::move(to)) {}
-  /// It arrives whole or, when this process dies within, not at all.
-  /// @return false if nobody listens any more
+  /// Sends a message. If this process dies meanwhile, the message does not arrive.
+  /// @return false if the parent has closed the channel
   bool send(std::string_view message) const noexcept;
 
  private:
   Descriptor to_;
 };
 
-/// One thread. The destructor kills what still runs and waits for it.
+/// For use by one thread. The destructor kills the running processes and waits for their ends.
 class ProcessPool {
  public:
   struct Event {
@@ -39,13 +43,13 @@ class ProcessPool {
     std::string message = {};
     std::optional<Exit> exit = std::nullopt;  ///< its last event: it has ended and is reaped
   };
-  /// What a process does; the result is its exit code.
+  /// The main function of a process; it returns the exit code.
   using Body = std::function<int(const Messages& parent)>;
 
   /// @return its number, counted from 0; numbers are not used again
   /// @throws std::system_error
   int start(const Body& body, int parent_death_signal = SIGKILL);
-  /// Processes whose end has not been told.
+  /// Number of processes whose end wait() has not returned yet.
   [[nodiscard]] std::size_t size() const { return processes_.size(); }
   void signal(int process, int number) const noexcept;
   /// Waits for messages and ends, at most timeout_s (negative: without limit).

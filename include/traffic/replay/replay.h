@@ -1,9 +1,15 @@
-/// The ring of what a rank has lived through, newest segments last.
+/// The experience of a rank, for off-policy learners: a ring of segments, the newest one last.
 ///
-///     Replay replay({.capacity = 400'000, .segment = {.steps = 64, .streams = 192, .obs_dim =
-///     61}}); replay.push(step);                                  // of all streams, again and
-///     again if (replay.num_drawable(3) >= 512) replay.draw({.n_step = 3, .gamma = 0.97}, rng,
-///     batch);
+///     Replay make_replay() {
+///       const SegmentShape segment{.steps = 64, .streams = 192, .obs_dim = 61};
+///       return Replay({.capacity = 400'000, .segment = segment});
+///     }
+///
+///     /// @param step of all streams
+///     void push_and_draw(Replay& replay, const Step& step, Rng& rng, const Transitions& batch) {
+///       replay.push(step);
+///       if (replay.num_drawable(3) >= 512) replay.draw({.n_step = 3, .gamma = 0.97}, rng, batch);
+///     }
 #pragma once
 
 #include <cstdint>
@@ -18,27 +24,27 @@
 namespace traffic::replay {
 
 struct ReplayOptions {
-  std::int64_t capacity = 100'000;  ///< transitions; rounded up to whole segments, two at least
+  std::int64_t capacity = 100'000;  ///< transitions; rounded up to whole segments, at least two
   SegmentShape segment;
 
   [[nodiscard]] std::int64_t max_segments() const;
   [[nodiscard]] std::int64_t bytes() const { return max_segments() * segment.bytes(); }
 };
 
-/// How transitions are made of steps.
+/// How transitions are computed from steps.
 struct Returns {
   std::int64_t n_step = 1;  ///< fewer than the steps of a segment
   double gamma = 0.99;
 };
 
-/// Where drawn transitions go: rows one after the other, of the caller.
+/// Memory of the caller for drawn transitions, one row each.
 struct Transitions {
   std::span<float> obs;             ///< [count, obs_dim]
   std::span<std::int64_t> actions;  ///< [count]
   std::span<float> action_vectors;  ///< [count, action_dim]
   std::span<float> returns;         ///< [count] rewards up to the next observation, discounted
-  std::span<float> discounts;       ///< [count] of what follows there: gamma^n; 0 after an end
-  std::span<float> next_obs;        ///< [count, obs_dim]; with discount 0 of another episode
+  std::span<float> discounts;  ///< [count] factor of the next value: gamma^n, or 0 after an end
+  std::span<float> next_obs;   ///< [count, obs_dim]; of another episode where the discount is 0
 };
 
 /// Not thread-safe.
@@ -48,27 +54,27 @@ class Replay {
 
   [[nodiscard]] const ReplayOptions& options() const { return options_; }
   void push(const Step& step);
-  /// Steps that are kept, times streams.
+  /// Number of kept steps, times the number of streams.
   [[nodiscard]] std::int64_t size() const { return num_steps_ * options_.segment.streams; }
-  /// Segments that were let go since it was made or restored.
+  /// Number of segments that were discarded since the replay was made or restored.
   [[nodiscard]] std::int64_t num_forgotten() const { return num_forgotten_; }
-  /// From how many transitions draw() may choose, but for those before a gap.
+  /// Number of transitions that draw() may choose from; transitions before a gap count as well.
   [[nodiscard]] std::int64_t num_drawable(std::int64_t n_step) const;
 
-  /// Draws with replacement, all transitions alike whose n steps, or those up to their episode's
-  /// end, are known.
-  /// @param out as many as there are out.actions
+  /// Draws transitions with replacement and equal probability. A transition can be drawn if its n
+  /// steps, or its steps up to the end of the episode, are known.
+  /// @param out as many transitions as out.actions has room for
   /// @throws Error if none can be drawn, or sizes differ
   void draw(const Returns& returns, Rng& rng, const Transitions& out) const;
 
   using Segments = std::vector<std::shared_ptr<const Segment>>;
-  /// Oldest first. All but the last are full and never change while somebody holds them; the last
-  /// is a copy.
+  /// All segments, oldest first. All but the last are full and do not change while the caller holds
+  /// them; the last one is a copy.
   [[nodiscard]] Segments segments() const;
-  /// Replaces everything; of too many the newest are kept. One that is not full comes last.
-  /// @throws Error if one has another shape or a gap within
+  /// Replaces all segments. Keeps the newest if there are too many. Only the last may have room.
+  /// @throws Error if a segment has another shape, or has room although it is not the last
   void restore(const Segments& segments);
-  /// What is pushed next does not follow on what is there.
+  /// Marks a gap: the next step does not continue the last one.
   void begin_anew();
 
  private:
@@ -90,7 +96,7 @@ class Replay {
   std::deque<std::shared_ptr<Segment>> segments_;
   std::int64_t num_steps_ = 0;
   std::int64_t num_forgotten_ = 0;
-  bool continues_ = false;  ///< the next step follows on the last
+  bool continues_ = false;  ///< the next step continues the last one
 };
 
 }  // namespace traffic::replay

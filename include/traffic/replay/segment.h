@@ -1,6 +1,6 @@
-/// A stretch of steps of all streams of a rank: the piece in which a replay is kept and saved.
+/// Consecutive steps of all streams of a rank: the unit in which a replay is kept and saved.
 ///
-/// As bytes (little-endian; a checkpoint keeps them in a file of their own):
+/// Its bytes (little-endian), which a checkpoint keeps in a part file:
 ///
 ///   "TRAFRPLY"       8 bytes
 ///   u32 version = 1, u32 continues
@@ -28,30 +28,30 @@ struct SegmentShape {
   std::int64_t action_dim = 0;  ///< numbers stored of an action beside its index
 
   bool operator==(const SegmentShape&) const = default;
-  /// In memory, and but for a header in a file.
+  /// Bytes in memory; a file has a header in addition.
   [[nodiscard]] std::int64_t bytes() const;
 };
 
-/// What a step was to its episode.
+/// How a step ends its episode.
 enum End : std::uint8_t {
   kGoesOn = 0,
   kTerminated = 1,  ///< nothing comes after it
-  kTruncated = 2,   ///< it was cut there: what would have come after it is not known
+  kTruncated = 2,   ///< the episode was cut: the next state is not known
 };
 
 /// One step of all streams, in their order.
 struct Step {
-  std::span<const float> obs;             ///< [streams, obs_dim] what was seen,
-  std::span<const std::uint8_t> actions;  ///< [streams] what was done,
-  std::span<const float> action_vectors;  ///< [streams, action_dim] and how it was decided,
-  std::span<const float> rewards;         ///< [streams] what that brought
-  std::span<const std::uint8_t> ends;     ///< [streams] an End each
+  std::span<const float> obs;             ///< [streams, obs_dim] observations
+  std::span<const std::uint8_t> actions;  ///< [streams] actions by index
+  std::span<const float> action_vectors;  ///< [streams, action_dim] actions as vectors
+  std::span<const float> rewards;         ///< [streams]
+  std::span<const std::uint8_t> ends;     ///< [streams] End
 };
 
-/// Filled step by step, then left as it is.
+/// Filled step by step, and constant once it is full.
 class Segment {
  public:
-  /// @param continues whether its first step follows on the last one of the segment before it
+  /// @param continues whether its first step continues the last step of the preceding segment
   Segment(const SegmentShape& shape, bool continues);
 
   [[nodiscard]] const SegmentShape& shape() const { return shape_; }
@@ -59,13 +59,13 @@ class Segment {
   [[nodiscard]] std::int64_t filled() const { return filled_; }
   [[nodiscard]] bool is_full() const { return filled_ == shape_.steps; }
 
-  /// Makes it an empty one again.
+  /// Empties the segment.
   void clear(bool continues);
   void set_continues(bool continues) { continues_ = continues; }
-  /// @throws Error if it is full or the step has another shape
+  /// @throws Error if the segment is full or the step has another shape
   void push(const Step& step);
 
-  /// Of a stream's step below filled(), without a check.
+  // Values of a stream's step. The step must be below filled(); this is not checked.
   [[nodiscard]] const std::uint16_t* obs(std::int64_t step, std::int64_t stream) const {
     return obs_.data() + at(step, stream) * static_cast<std::size_t>(shape_.obs_dim);
   }
@@ -82,12 +82,12 @@ class Segment {
     return ends_[at(step, stream)];
   }
 
-  /// Of a step that is read soon.
+  // Prefetch the values of a step that is read soon.
   void prefetch_obs(std::int64_t step, std::int64_t stream) const;
   void prefetch_outcome(std::int64_t step, std::int64_t stream) const;
 
   [[nodiscard]] std::vector<std::byte> to_bytes() const;
-  /// @throws CheckpointError if they are no segment of this shape
+  /// @throws CheckpointError if the bytes are no segment of this shape; they may be a stranger's
   static Segment from_bytes(std::span<const std::byte> bytes, const SegmentShape& shape);
 
  private:
@@ -105,7 +105,7 @@ class Segment {
   std::vector<std::uint8_t> ends_;
 };
 
-/// Halves as floats, one after the other.
+/// Converts half-precision numbers to floats.
 void widen(const std::uint16_t* halves, std::int64_t count, float* out);
 
 }  // namespace traffic::replay

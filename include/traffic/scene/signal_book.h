@@ -1,11 +1,17 @@
 /// Commands for traffic lights, and what each light shows until they are carried out: yellow, red
 /// for all, least and greatest green.
 ///
-///     book.reset(plans, limits);
-///     for (each step) {
+///     #include "traffic/scene/road_state.h"
+///
+///     /// In every step, after reset(): asks each light that may switch for this green.
+///     void step(SignalBook& book, const RoadState& state, int wanted_green,
+///               const std::function<void(const SignalChange&)>& show) {
 ///       book.observe(state.time_s(), state.lights());
-///       for (light : lights) if (book.may_switch(light)) book.add({{light, wanted_green}});
-///       for (const auto& change : book.advance()) show(change.light, change.state);
+///       for (int light = 0; light < book.num_lights(); ++light) {
+///         const SignalCommand command{.light = light, .green = wanted_green};
+///         if (book.may_switch(light)) book.add({&command, 1});
+///       }
+///       for (const SignalChange& change : book.advance()) show(change);
 ///     }
 ///
 /// Whatever is commanded, no light leaves a green without yellow or before its least green is over.

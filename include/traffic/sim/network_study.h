@@ -1,9 +1,14 @@
 /// A look at a scenario before it is simulated: its network, demand and options as its files have
 /// them, and what follows for a run with a configuration.
 ///
-///     const NetworkStudy study = study_network(config.env, "my.sumocfg");
-///     std::vector<StudyFinding> findings = set_the_obvious(study, config.env);
-///     append(findings, judge(study, config, {.controllers = {"meter"}}));
+///     std::vector<StudyFinding> look_at(config::Config& config, const std::string& scenario) {
+///       const NetworkStudy study = study_network(config.env, scenario);
+///       std::vector<StudyFinding> findings = set_the_obvious(study, config.env);
+///       for (const StudyFinding& finding : judge(study, config, {.controllers = {"meter"}})) {
+///         findings.push_back(finding);
+///       }
+///       return findings;
+///     }
 #pragma once
 
 #include <cstdint>

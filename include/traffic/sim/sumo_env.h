@@ -1,12 +1,17 @@
 /// One SUMO simulation in this process, seen as a road state and as graphs.
 ///
-///     sim::SumoEnv env({.scenario = "merge"});
-///     for (env.reset(seed); !env.done(); env.step()) {
-///       commands.clear();
-///       controller->decide(env.state(), commands);
-///       env.apply(commands);
+///     #include "traffic/scene/controller.h"
+///
+///     double ocr_of_episode(scene::Controller& controller, std::uint64_t seed) {
+///       SumoEnv env({.scenario = "merge"});
+///       std::vector<scene::Command> commands;
+///       for (env.reset(seed); !env.done(); env.step()) {
+///         commands.clear();
+///         controller.decide(env.state(), commands);
+///         env.apply(commands);
+///       }
+///       return env.score().ocr_all();
 ///     }
-///     env.score().ocr_all();
 ///
 /// libsumo is one simulation a process: a second SumoEnv while one lives is an error. Not
 /// thread-safe. The same seed, options and commands give the same episode to the bit in processes

@@ -59,7 +59,7 @@ bool Collector::drive(Call& call, std::vector<int> deciding) {
   return true;
 }
 
-/// The next episode, or the same again when its environment was lost.
+/// Begins the next episode, or the same one again if its environment was lost.
 void Collector::begin(Call& call, int env) {
   EpisodeProgress& progress = call.handler.progress(env);
   if (call.fragments != nullptr) {

@@ -12,10 +12,10 @@ class EnvironmentLoop final : private EnvHost {
   EnvironmentLoop(Environment& environment, EnvSlot& slot)
       : environment_(environment), slot_(slot) {}
 
-  /// Waits at most timeout_s for a command and carries it out; that to begin a second episode is
-  /// left to the next loop.
+  /// Waits at most timeout_s for a command and carries it out. A command to begin a second episode
+  /// stays for the next loop.
   /// @return whether the episode goes on, or has not begun
-  /// @throws whatever the environment throws: this process has to end then
+  /// @throws any exception of the environment, after which this process must end
   bool serve(double timeout_s);
 
  private:

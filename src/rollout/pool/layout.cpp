@@ -9,7 +9,7 @@ namespace traffic::rollout {
 namespace {
 
 constexpr std::size_t kPage = 4096;
-constexpr std::uint32_t kVersion = 3;
+constexpr std::uint32_t kVersion = 4;
 
 constexpr std::size_t round_up(std::size_t bytes, std::size_t unit) {
   return (bytes + unit - 1) / unit * unit;

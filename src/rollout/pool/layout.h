@@ -1,12 +1,12 @@
-/// What the ranks, the rollout workers and the simulations of a node share, byte by byte.
+/// Layout of the memory that the ranks, rollout workers and simulations of a node share.
 ///
 ///   head    PoolHead, RankBlock[ranks], WorkerBlock[workers], settings (a text)
 ///   bells   Bell[ranks]
 ///   slots   for each simulation: SlotHead, command payload, reply payload
 ///
-/// Each part begins on a page, so that a simulation maps the head read-only, and of the slots only
-/// its own: what it writes astray cannot reach the others. Programs of one build share one layout;
-/// PoolHead::layout tells when they are not of one build.
+/// Each part begins on a page. A simulation maps the head read-only and only its own slot, so that
+/// a stray write cannot reach other simulations. Programs of one build share one layout;
+/// PoolHead::layout reveals programs of different builds.
 #pragma once
 
 #include <algorithm>
@@ -31,7 +31,7 @@ struct SharedText {
     const std::size_t size = text.copy(chars.data(), Capacity - 1);
     chars[size] = '\0';
   }
-  /// Reads at most Capacity characters whatever another process does to them.
+  /// Reads at most Capacity characters, even if another process damages the text.
   [[nodiscard]] std::string get() const {
     const std::string_view all(chars.data(), Capacity);
     return std::string(all.substr(0, std::min(all.find('\0'), Capacity)));
@@ -75,9 +75,10 @@ struct alignas(kLine) PoolHead {
   std::uint32_t max_restarts;
   SharedText<4096> env_program;
   SharedText<256> host;                ///< the node's name
-  std::atomic<std::uint32_t> closing;  ///< the leader: workers end their simulations and themselves
-  std::atomic<std::uint32_t> given_up;  ///< before closing: the start of its workers has failed
-  std::atomic<FatalState> fatal;        ///< the first worker that gives up, and why
+  std::atomic<std::uint32_t> closing;  ///< by the leader: workers end their simulations and exit
+  std::atomic<std::uint32_t> num_claimed;  ///< workers that have come, each of which took a number
+  std::atomic<FatalState>
+      fatal;  ///< set by the first worker that gives up; fatal_text has the reason
   SharedText<4096> fatal_text;
 };
 
@@ -94,7 +95,7 @@ struct alignas(kLine) WorkerBlock {
   std::atomic<std::int64_t> heartbeat_ns;
 };
 
-/// Rung whenever one of a rank's simulations has answered; the rank sleeps on it.
+/// A rank sleeps on its bell. It rings whenever one of the rank's simulations has answered.
 struct alignas(kLine) Bell {
   std::atomic<std::uint32_t> rings;
 };
@@ -102,53 +103,54 @@ struct alignas(kLine) Bell {
 enum class CommandKind : std::uint32_t { kReset = 1, kStep };
 enum class ReplyKind : std::uint32_t {
   kAnswer = 1,
-  kEnd,  ///< an answer, too: the last of its episode
+  kEnd,  ///< the last answer of an episode
   kLost
 };
 
 /// Counts of one simulation since the pool began.
 struct SlotCounters {
-  std::atomic<std::uint64_t> restarts;  ///< worker
-  std::atomic<std::uint64_t> timeouts;  ///< worker
-  std::atomic<std::uint64_t> lost;      ///< rank
-  std::atomic<std::uint64_t> rejected;  ///< rank
-  std::atomic<std::uint64_t> steps;     ///< simulation
-  std::atomic<std::uint64_t> episodes;  ///< simulation: brought to their end
+  std::atomic<std::uint64_t> restarts;  ///< written by the worker
+  std::atomic<std::uint64_t> timeouts;  ///< written by the worker
+  std::atomic<std::uint64_t> lost;      ///< written by the rank
+  std::atomic<std::uint64_t> rejected;  ///< written by the rank
+  std::atomic<std::uint64_t> steps;     ///< written by the simulation
+  std::atomic<std::uint64_t> episodes;  ///< written by the simulation, at an episode's end
 };
 
 /// One command is under way at a time: the rank fills the payload and raises command_seq, the
-/// simulation fills the reply and raises reply_seq to the same number. When the simulation dies its
-/// worker, which has seen its end, answers in its place.
+/// simulation fills the reply and raises reply_seq to the same number. If the simulation dies, its
+/// worker answers in its place.
 struct SlotHead {
-  // By the rank.
+  // Written by the rank.
   alignas(kLine) std::atomic<std::uint32_t> command_seq;  ///< futex: the simulation sleeps on it
   CommandKind command_kind;
-  std::uint32_t command_incarnation;  ///< of kStep: the one that ran the reset
+  std::uint32_t command_incarnation;  ///< for kStep: the incarnation that ran the reset
   std::uint64_t command_size;
   std::atomic<std::int64_t> command_ns;
-  std::atomic<std::uint32_t> rejected_incarnation;  ///< this one wrote rubbish: replace it
-  // By the simulation, or by its worker once it is dead.
+  std::atomic<std::uint32_t>
+      rejected_incarnation;  ///< incarnation that wrote an invalid answer and has to be replaced
+  // Written by the simulation, or by its worker once the simulation is dead.
   alignas(kLine) std::atomic<std::uint32_t> reply_seq;
   ReplyKind reply_kind;
   std::uint32_t reply_incarnation;
   std::uint64_t reply_size;
   std::atomic<std::int64_t> progress_ns;  ///< last sign of life
   std::atomic<std::int32_t> pid;  ///< of the incarnation that is ready; 0 once it is found dead
-  std::atomic<std::uint32_t> ready_incarnation;  ///< this one has started
+  std::atomic<std::uint32_t> ready_incarnation;  ///< last incarnation that has started
   SharedText<2048> error;                        ///< why the simulation gives up
-  // By the worker.
+  // Written by the worker.
   alignas(kLine) std::atomic<std::uint32_t> incarnation;  ///< counts the processes, from 1
   SharedText<2048> death;                                 ///< of the last incarnation that died
   alignas(kLine) SlotCounters counters;
 };
 
-/// An environment's number among those of all nodes: what it is called, and what it may depend on.
+/// An environment's number among those of all nodes, which messages and seeds use.
 std::uint32_t number_of_env(std::span<std::byte> head, std::uint32_t env);
 
-/// Differs when programs of different builds meet.
+/// Hash of the layout; it differs between builds with different layouts.
 std::uint64_t layout_hash();
 
-/// Everything a process may see of the pool. The spans stay valid as long as the mappings.
+/// The slot of one simulation. The spans stay valid as long as the mapping.
 struct SlotView {
   SlotHead* head = nullptr;
   std::span<std::byte> command;

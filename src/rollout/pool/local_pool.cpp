@@ -10,7 +10,7 @@
 
 namespace traffic::rollout {
 
-/// One environment of this rank, and what it may ask.
+/// One environment of this rank, and its host.
 struct LocalPool::Local final : EnvHost {
   enum class Phase { kIdle, kBusy, kAnswered, kLost };
 

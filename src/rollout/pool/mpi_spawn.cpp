@@ -28,34 +28,46 @@ class Info {
   MPI_Info info_ = MPI_INFO_NULL;
 };
 
-}  // namespace
+/// A communicator of this rank alone that returns errors: a failed spawn would otherwise end the
+/// rank without a message.
+class OwnComm {
+ public:
+  OwnComm() {
+    TRAFFIC_ROLLOUT_MPI(MPI_Comm_dup(MPI_COMM_SELF, &comm_));
+    TRAFFIC_ROLLOUT_MPI(MPI_Comm_set_errhandler(comm_, MPI_ERRORS_RETURN));
+  }
+  ~OwnComm() { MPI_Comm_free(&comm_); }
+  OwnComm(const OwnComm&) = delete;
+  OwnComm& operator=(const OwnComm&) = delete;
+  [[nodiscard]] MPI_Comm get() const { return comm_; }
 
-struct SpawnedWorkers::Link {
-  MPI_Comm self = MPI_COMM_NULL;
-  MPI_Comm workers = MPI_COMM_NULL;
+ private:
+  MPI_Comm comm_ = MPI_COMM_NULL;
 };
 
-SpawnedWorkers::SpawnedWorkers(const WorkerSpawn& spawn) : link_(std::make_shared<Link>()) {
-  // Returned errors, or a failed spawn ends this rank without a word.
-  TRAFFIC_ROLLOUT_MPI(MPI_Comm_dup(MPI_COMM_SELF, &link_->self));
-  TRAFFIC_ROLLOUT_MPI(MPI_Comm_set_errhandler(link_->self, MPI_ERRORS_RETURN));
+}  // namespace
+
+void spawn_workers(const WorkerSpawn& spawn) {
+  const OwnComm self;
   const std::size_t n = spawn.nodes.size();
   std::vector<Info> infos(n);
   std::vector<MPI_Info> info_handles;
   std::vector<std::string> memories;
   std::vector<int> counts;
-  int first_worker = 0;
+  int num_workers = 0;
   for (std::size_t i = 0; i < n; ++i) {
     const NodeWorkers& node = spawn.nodes[i];
     // Without it `mpirun -np 2` on two slots cannot spawn.
     infos[i].set("map_by", "slot:OVERSUBSCRIBE");
+    // Without it MPI would wait until each worker has called MPI_Init and has connected.
+    infos[i].set("ompi_non_mpi", "true");
     infos[i].set("wdir", std::filesystem::current_path().string());
     // A job on one machine may be one that mpirun has no name for.
     if (n > 1) infos[i].set("host", node.host);
     info_handles.push_back(infos[i].get());
-    memories.push_back(fmt::format("{}:{}:{}", node.memory_pid, node.memory_fd, first_worker));
+    memories.push_back(fmt::format("{}:{}", node.memory_pid, node.memory_fd));
     counts.push_back(node.count);
-    first_worker += node.count;
+    num_workers += node.count;
   }
   std::string program = spawn.program;
   std::string option = "--memory";
@@ -64,23 +76,15 @@ SpawnedWorkers::SpawnedWorkers(const WorkerSpawn& spawn) : link_(std::make_share
   for (std::string& memory : memories) arguments.push_back({option.data(), memory.data(), nullptr});
   std::vector<char**> argvs;
   for (auto& argv : arguments) argvs.push_back(argv.data());
-  std::vector<int> errors(static_cast<std::size_t>(first_worker), MPI_SUCCESS);
+  std::vector<int> errors(static_cast<std::size_t>(num_workers), MPI_SUCCESS);
   {
     const Watchdog watchdog(spawn.timeout_s, spawn.on_timeout);
+    MPI_Comm none = MPI_COMM_NULL;
     TRAFFIC_ROLLOUT_MPI(MPI_Comm_spawn_multiple(static_cast<int>(n), programs.data(), argvs.data(),
-                                                counts.data(), info_handles.data(), 0, link_->self,
-                                                &link_->workers, errors.data()));
+                                                counts.data(), info_handles.data(), 0, self.get(),
+                                                &none, errors.data()));
   }
   for (const int error : errors) TRAFFIC_ROLLOUT_MPI(error);
-}
-
-void SpawnedWorkers::disconnect() {
-  int finalized = 0;
-  MPI_Finalized(&finalized);
-  if (!link_ || finalized != 0) return;
-  if (link_->workers != MPI_COMM_NULL) MPI_Comm_disconnect(&link_->workers);
-  if (link_->self != MPI_COMM_NULL) MPI_Comm_free(&link_->self);
-  link_.reset();
 }
 
 void broadcast_from_rank0(int fortran_comm, void* bytes, int size) {

@@ -4,7 +4,6 @@
 #include <sys/types.h>
 
 #include <functional>
-#include <memory>
 #include <string>
 #include <vector>
 
@@ -14,32 +13,24 @@ namespace traffic::rollout {
 struct NodeWorkers {
   std::string host;  ///< as mpirun knows it
   int count = 1;
-  pid_t memory_pid = 0;  ///< there, whose descriptor memory_fd is the memory of the node's pool
+  /// The node's pool is the memory behind descriptor memory_fd of process memory_pid.
+  pid_t memory_pid = 0;
   int memory_fd = -1;
 };
 
 struct WorkerSpawn {
-  std::string program;  ///< exists and can be executed: Open MPI hangs or ends the job otherwise
+  std::string program;  ///< exists and can be executed: mpirun ends the job otherwise
   std::vector<NodeWorkers> nodes;
   double timeout_s = 60;
   std::function<void()> on_timeout;  ///< called in another thread; must end the process
 };
 
-/// The workers of all nodes, which this rank has started; null when default-constructed.
-class SpawnedWorkers {
- public:
-  SpawnedWorkers() = default;
-  /// Returns once MPI has started them. They are numbered in the order of the nodes.
-  /// @throws WorkerError with MPI's own text
-  explicit SpawnedWorkers(const WorkerSpawn& spawn);
-  /// Takes leave of the workers, who do the same at their end. Without it MPI_Finalize waits for
-  /// them. Does nothing once MPI has ended.
-  void disconnect();
-
- private:
-  struct Link;
-  std::shared_ptr<Link> link_;
-};
+/// Starts the workers of all nodes and returns once their processes exist. They make no MPI calls,
+/// so nothing in their start can wait for an answer of MPI, and they may exit at any time. Open
+/// MPI's daemons watch them all the same: they end the job if a worker fails, and end the workers
+/// with the job.
+/// @throws WorkerError with MPI's own text
+void spawn_workers(const WorkerSpawn& spawn);
 
 /// Hands `bytes` of rank 0 to all ranks of the session's communicator.
 void broadcast_from_rank0(int fortran_comm, void* bytes, int size);

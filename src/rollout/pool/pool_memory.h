@@ -1,4 +1,4 @@
-/// The whole of the pool's memory, as ranks map it.
+/// The whole memory of a pool, as ranks map it.
 #pragma once
 
 #include <cstdint>
@@ -11,14 +11,14 @@
 
 namespace traffic::rollout {
 
-/// What the leader of a node decides about its part of a pool.
+/// Settings of a node's part of a pool, which the node's leader decides.
 struct PoolPlan {
   Geometry geometry;  ///< num_ranks is set from ranks, settings_bytes from settings
   std::vector<std::uint32_t> ranks = {0};  ///< of the node, ascending
   double env_timeout_s = 300;
   std::uint32_t max_restarts = 5;
   std::string env_program;
-  std::string settings;  ///< for the simulations, unread
+  std::string settings;  ///< text for the simulations; the pool does not read it
 };
 
 class PoolMemory {

@@ -1,4 +1,4 @@
-/// What is settled before a pool's first process starts.
+/// Checks and plans before the first process of a pool starts.
 #pragma once
 
 #include "pool_memory.h"
@@ -7,16 +7,19 @@
 
 namespace traffic::rollout {
 
-/// @throws WorkerError naming what is missing: both programs exist and can be executed
+/// Requires that both programs exist and can be executed.
+/// @throws WorkerError naming the program
 void require_programs(const Programs& programs);
 
-/// @throws ConfigError if what has started the ranks cannot start more processes for them
+/// Requires that the launcher of the ranks can start more processes for them.
+/// @throws ConfigError if it cannot, as srun
 void require_spawning();
 
-/// @throws ResourceError if this user may open too few files or start too few processes
+/// Requires sufficient limits of this user on open files and processes.
+/// @throws ResourceError naming the limit
 void require_limits(const Geometry& geometry);
 
-/// The part of this rank's node: the environments of its ranks.
+/// Plans the part of this rank's node: the environments of its ranks.
 /// @throws ConfigError if there are too few environments for the ranks
 PoolPlan plan_pool(const WorkerPoolSpec& spec, const comm::Topology& topology);
 

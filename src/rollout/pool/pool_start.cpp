@@ -3,25 +3,40 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <optional>
+#include <thread>
 #include <utility>
 #include <vector>
 
+#include "mpi_spawn.h"
 #include "pool_setup.h"
 #include "traffic/core/error.h"
 #include "traffic/core/fault.h"
 #include "traffic/core/process.h"
+#include "worker_watch.h"
 
 namespace traffic::rollout {
 namespace {
 
-constexpr double kStartS = 90.0;  ///< for MPI to start the workers (start_watch.h)
-/// Where workers had to start over MPI_Comm_spawn may fail (dpm.c: "Server not available"); the
-/// next one succeeds.
+/// On a machine with nothing else to do MPI starts a worker in 20 ms, and the worker is ready at
+/// once. Other machines need daemons, programs from network file systems and more.
+constexpr double kSpawn_s = 90.0;
+constexpr double kStart_s = 30.0;
+constexpr double kMeet_s = 60.0;
+/// A start that failed because the machine was busy may succeed the second time.
 constexpr int kSpawns = 2;
 
-/// How a rank fared, for all; a leader also says where the memory of its node is.
+/// Factor by which a start may take longer than on an idle machine: the number of processes that
+/// run or wait for each core.
+double slowdown() {
+  constexpr double kMost = 20.0;
+  const double cores = std::max(1U, std::thread::hardware_concurrency());
+  return std::clamp(load_average() / cores, 1.0, kMost);
+}
+
+/// Result of a rank, for all ranks. A leader also tells where the memory of its node is.
 struct Outcome {
   int code = 0;
   pid_t pid = 0;
@@ -37,8 +52,13 @@ Outcome failure(ExitCode code, const std::string& text) {
   return outcome;
 }
 
-/// Everything that may fail on a node, before anybody waits for its workers. Collective.
-/// @return of every rank
+Outcome not_started(const Error& error) {
+  return failure(error.code(),
+                 fmt::format("the rollout workers could not be started: {}", error.what()));
+}
+
+/// Collective. Does everything that may fail on a node before the workers start.
+/// @return the results of all ranks
 /// @throws the first failure, on all ranks
 std::vector<Outcome> make_memory(const comm::MpiSession& session, const WorkerPoolSpec& spec,
                                  std::optional<PoolMemory>& memory) {
@@ -70,19 +90,20 @@ std::vector<Outcome> make_memory(const comm::MpiSession& session, const WorkerPo
   return of_ranks;
 }
 
-/// On rank 0: those of all nodes at once.
+/// Starts the workers of all nodes at once. Rank 0 only.
 Outcome start_workers(const comm::MpiSession& session, const WorkerPoolSpec& spec,
-                      const std::vector<Outcome>& of_ranks, int attempt, SpawnedWorkers& workers) {
+                      const std::vector<Outcome>& of_ranks, int attempt) {
+  const double timeout_s = kSpawn_s * slowdown();
   WorkerSpawn spawn{
       .program = std::filesystem::absolute(spec.programs.rollout_worker).string(),
       .nodes = {},
-      .timeout_s = kStartS,
-      .on_timeout = [&session] {
+      .timeout_s = timeout_s,
+      .on_timeout = [&session, timeout_s] {
         session.exit_now(
             ExitCode::kWorkers,
-            fmt::format("MPI has not started the rollout workers within {} s: is there "
+            fmt::format("MPI has not started the rollout workers within {:.0f} s: is there "
                         "a free slot, and does mpirun see {}?",
-                        kStartS, session.num_nodes() > 1 ? "all machines" : "this machine"));
+                        timeout_s, session.num_nodes() > 1 ? "all machines" : "this machine"));
       }};
   for (const int leader : session.topology().leaders) {
     const Outcome& node = of_ranks[static_cast<std::size_t>(leader)];
@@ -95,15 +116,46 @@ Outcome start_workers(const comm::MpiSession& session, const WorkerPoolSpec& spe
     if (fault::hit("rollout.spawn", 0, attempt) == fault::Action::kFail) {
       throw WorkerError("MPI_Comm_spawn_multiple failed: as asked for");
     }
-    workers = SpawnedWorkers(spawn);
+    spawn_workers(spawn);
     if (fault::hit("rollout.spawned", 0, attempt) == fault::Action::kFail) {
       throw WorkerError("MPI_Comm_spawn_multiple has succeeded, and failed: as asked for");
     }
   } catch (const Error& error) {
-    return failure(error.code(),
-                   fmt::format("the rollout workers could not be started: {}", error.what()));
+    return not_started(error);
   }
   return {};
+}
+
+/// Waits for the workers of this node. Leaders only.
+Outcome await_workers(const PoolMemory& memory) {
+  try {
+    wait_for_workers(memory, kStart_s * slowdown());
+  } catch (const Error& error) {
+    return not_started(error);
+  }
+  return {};
+}
+
+/// Collective. Starts the workers of all nodes and waits for them.
+/// @param memory of this node, on its leader
+/// @return the first failure of any rank, the same on all ranks
+Outcome start_on_all_nodes(const comm::MpiSession& session, const WorkerPoolSpec& spec,
+                           const std::vector<Outcome>& of_ranks, int attempt,
+                           const std::optional<PoolMemory>& memory) {
+  Outcome spawned;
+  if (session.rank() == 0) spawned = start_workers(session, spec, of_ranks, attempt);
+  // Unlike a broadcast, rendezvous() sleeps while it waits, and leaves the cores to the workers.
+  session.rendezvous("the start of the rollout workers", kSpawn_s * slowdown() + kMeet_s);
+  broadcast_from_rank0(session.fortran_comm(), &spawned, sizeof(spawned));
+  if (spawned.code != 0) return spawned;
+  Outcome mine;
+  if (memory) mine = await_workers(*memory);
+  session.rendezvous("the first signs of life of the rollout workers",
+                     kStart_s * slowdown() + kMeet_s);
+  std::vector<Outcome> all(static_cast<std::size_t>(session.size()));
+  all_gather(session.fortran_comm(), &mine, sizeof(mine), all.data());
+  const auto failed = std::ranges::find_if(all, [](const Outcome& one) { return one.code != 0; });
+  return failed == all.end() ? Outcome{} : *failed;
 }
 
 }  // namespace
@@ -113,27 +165,19 @@ StartedPool start_pool(const comm::MpiSession& session, const WorkerPoolSpec& sp
   for (int attempt = 1;; ++attempt) {
     std::optional<PoolMemory> memory;
     const std::vector<Outcome> of_ranks = make_memory(session, spec, memory);
-    SpawnedWorkers workers;
-    Outcome started;
-    if (session.rank() == 0) started = start_workers(session, spec, of_ranks, attempt, workers);
-    // Unlike a broadcast it sleeps while it waits, and leaves the cores to what is being started.
-    session.rendezvous("the start of the rollout workers", 2 * kStartS);
-    broadcast_from_rank0(session.fortran_comm(), &started, sizeof(started));
+    const Outcome started = start_on_all_nodes(session, spec, of_ranks, attempt, memory);
     if (started.code == 0) {
       if (!memory) {
         const auto leader = static_cast<std::size_t>(session.topology().local_ranks.front());
         memory.emplace(open_pool_memory(of_ranks[leader].pid, of_ranks[leader].fd));
       }
-      return {.memory = std::move(*memory),
-              .workers = std::move(workers),
-              .given_up = std::move(given_up)};
+      return {.memory = std::move(*memory), .given_up = std::move(given_up)};
     }
     if (attempt == kSpawns) {
       throw Error(started.message.data(), static_cast<ExitCode>(started.code));
     }
     if (session.rank() == 0) fmt::print(stderr, "{}; trying once more\n", started.message.data());
     if (!memory) continue;
-    memory->pool().given_up.store(1, std::memory_order_relaxed);
     memory->pool().closing.store(1, std::memory_order_release);
     given_up.push_back(std::move(*memory));
   }

@@ -1,9 +1,8 @@
-/// How a pool begins: memory on every node, then the workers of all nodes.
+/// The start of a pool: memory on every node, then the workers of all nodes.
 #pragma once
 
 #include <vector>
 
-#include "mpi_spawn.h"
 #include "pool_memory.h"
 #include "traffic/comm/mpi_session.h"
 #include "traffic/rollout/pool/worker_pool.h"
@@ -11,9 +10,9 @@
 namespace traffic::rollout {
 
 struct StartedPool {
-  PoolMemory memory;       ///< of this rank's node
-  SpawnedWorkers workers;  ///< of all nodes, on rank 0
-  /// Of starts that failed, closed: a worker that comes late finds that it is not wanted.
+  PoolMemory memory;  ///< of this rank's node
+  /// Closed memory of starts that failed. It stays until the pool ends, so that a worker that comes
+  /// late finds that it is not wanted.
   std::vector<PoolMemory> given_up;
 };
 

@@ -122,7 +122,7 @@ void WorkerSlot::report_death(std::string_view why) {
   head.death.set(why);
   const auto asked = head.command_seq.load(std::memory_order_acquire);
   if (asked == head.reply_seq.load(std::memory_order_relaxed)) return;
-  // Nothing is lost yet of an episode that was to begin: the next process takes the command.
+  // A command to begin an episode loses nothing: the next process takes it.
   if (!ready() && head.command_kind == CommandKind::kReset) return;
   head.reply_kind = ReplyKind::kLost;
   head.reply_incarnation = head.incarnation.load(std::memory_order_relaxed);

@@ -12,28 +12,28 @@
 
 namespace traffic::rollout {
 
-/// One simulation as its rank sees it. One thread.
+/// The slot as the rank of the simulation sees it. For use by one thread.
 class RankSlot {
  public:
   struct Answer {
     ReplyKind kind = ReplyKind::kLost;
     std::uint32_t incarnation = 0;
-    std::uint64_t size = 0;  ///< as the simulation claims: to be checked
+    std::uint64_t size = 0;  ///< as the simulation claims; not checked yet
   };
 
   explicit RankSlot(SlotView view) : view_(view) {}
 
-  /// A command has been posted and not been answered.
+  /// Whether a command is not answered yet.
   [[nodiscard]] bool busy() const;
-  /// Copies the command to where the simulation finds it; only while not busy.
-  /// @param incarnation of kStep: the process that ran the reset
+  /// Copies the command into the slot. The slot must not be busy.
+  /// @param incarnation for kStep: the process that ran the reset
   void post(CommandKind kind, std::uint32_t incarnation, std::span<const std::byte> payload);
-  /// The answer to the last command; only while not busy.
+  /// The answer to the last command. The slot must not be busy.
   [[nodiscard]] Answer answer() const;
   [[nodiscard]] std::span<const std::byte> reply_buffer() const { return view_.reply; }
   /// Seconds since the last command was posted.
   [[nodiscard]] double seconds_since_command() const;
-  /// Has the worker replace the process that wrote this answer.
+  /// Makes the worker replace the process that wrote this answer.
   void reject(std::uint32_t incarnation);
   /// Why the last simulation of this slot ended.
   [[nodiscard]] std::string death() const { return view_.head->death.get(); }
@@ -57,14 +57,14 @@ class EnvSlot {
 
   /// Tells the worker that this process has started, and everybody its pid.
   void announce_ready();
-  /// Waits for a command; nothing when the time is up.
-  /// @throws WorkerError if the command's size cannot be
+  /// Waits for a command. @return nothing when the time is up
+  /// @throws WorkerError if the command is larger than its room
   [[nodiscard]] std::optional<Order> wait(double timeout_s);
   /// A sign of life between answers.
   void progress();
   [[nodiscard]] std::span<std::byte> reply_buffer() const { return view_.reply; }
   void answer(ReplyKind kind, std::size_t payload_bytes);
-  /// What the worker shall report when this process ends.
+  /// Sets the reason that the worker reports when this process ends.
   void explain_end(std::string_view why) { view_.head->error.set(why); }
   [[nodiscard]] std::uint32_t incarnation() const { return incarnation_; }
   [[nodiscard]] SlotCounters& counters() const { return view_.head->counters; }
@@ -80,14 +80,14 @@ class WorkerSlot {
  public:
   WorkerSlot(SlotView view, Bell& bell) : view_(view), bell_(bell) {}
 
-  /// Before a new process starts. @return its incarnation
+  /// Call it before a new process starts. @return the incarnation of that process
   std::uint32_t begin_incarnation();
   [[nodiscard]] bool ready() const;     ///< the present incarnation has started
   [[nodiscard]] bool pending() const;   ///< a command waits for its answer
   [[nodiscard]] bool rejected() const;  ///< the rank wants the present incarnation replaced
   /// Time of the last command or sign of life, whichever is later.
   [[nodiscard]] std::int64_t last_activity_ns() const;
-  /// What the process itself said about its end; empty if nothing.
+  /// The reason that the process itself gave for its end; may be empty.
   [[nodiscard]] std::string explanation() const { return view_.head->error.get(); }
   /// The process is dead (reaped): answers a command that waits for it, unless that may as well
   /// wait for the next process.

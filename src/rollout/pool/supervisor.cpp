@@ -22,7 +22,7 @@ namespace {
 
 constexpr std::int64_t kTickMs = 50;
 constexpr std::int64_t kOrphanCheckNs = 250'000'000;
-/// A job that is stopped as a whole goes on as a whole: within this time.
+/// A job that is stopped and continued as a whole continues within this time.
 constexpr std::int64_t kStoppedNs = 500'000'000;
 constexpr std::size_t kTailBytes = 1500;
 constexpr int kMaxReads = 64;
@@ -82,10 +82,9 @@ Supervisor::End Supervisor::run() {
     for (Env& env : envs_) tend(env);
     sleep_until_something_happens();
   }
-  for (const Env& env : envs_) env.process.kill();  // all at once; then it is waited for each
+  for (const Env& env : envs_) env.process.kill();  // all at once, before the first wait
   for (Env& env : envs_) env.process = {};
   block.state.store(WorkerState::kStopped, std::memory_order_release);
-  if (pool.given_up.load(std::memory_order_relaxed) != 0) return End::kUnwanted;
   return end;
 }
 
@@ -104,7 +103,7 @@ void Supervisor::tend(Env& env) {
 
 void Supervisor::read_output(Env& env) {
   std::array<std::byte, 4096> buffer{};
-  // Bounded, so that a process that writes without end does not keep us here.
+  // The loop is bounded, because a process may write without end.
   for (int i = 0; i < kMaxReads && env.output.is_open(); ++i) {
     const long got = os::read_some(env.output.get(), buffer);
     if (got < 0 && errno == EAGAIN) return;
@@ -169,7 +168,8 @@ void Supervisor::kill_if_stuck(Env& env) {
   env.process.kill();
 }
 
-/// Waiting for one would be in vain until the limit, which is made for simulations that compute.
+/// Whether a signal has stopped the simulation for longer than kStoppedNs. It would otherwise wait
+/// until env_timeout_s, a limit for simulations that compute.
 bool Supervisor::stays_stopped(Env& env) {
   if (!os::is_stopped(env.process.pid())) {
     env.stopped_ns = 0;
@@ -214,7 +214,7 @@ void Supervisor::sleep_until_something_happens() const {
       outputs.push_back({.fd = env.output.get(), .events = POLLIN, .revents = 0});
     }
   }
-  // The end of a process closes its output. What has no descriptor is looked at every tick.
+  // The end of a process closes its output. Everything without a descriptor is polled every tick.
   poll(outputs.data(), outputs.size(), static_cast<int>(kTickMs));
 }
 

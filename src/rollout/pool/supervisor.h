@@ -20,8 +20,7 @@ double restart_pause_s(std::uint32_t failures_in_row);
 
 class Supervisor {
  public:
-  /// Unwanted: the start of the workers of this pool was given up.
-  enum class End { kClosed, kOrphaned, kUnwanted };
+  enum class End { kClosed, kOrphaned };
 
   /// @param file the pool's memory; its simulations inherit the descriptor
   /// @throws WorkerError, ResourceError if that memory is not what it should be

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "mpi_spawn.h"
 #include "pool_memory.h"
 #include "pool_start.h"
 #include "slot.h"
@@ -21,10 +20,9 @@
 namespace traffic::rollout {
 namespace {
 
-constexpr double kGlanceS = 0.5;       ///< between looks at the workers while waiting
-constexpr double kCloseS = 10.0;       ///< for the workers to end
-constexpr double kMeetS = 600.0;       ///< for the ranks to meet before the end
-constexpr double kMeetOnErrorS = 5.0;  ///< when an error unwinds the stack, perhaps on all of them
+constexpr double kGlanceS = 0.5;  ///< between checks of the workers while waiting
+constexpr double kCloseS = 10.0;  ///< for the workers to end
+constexpr double kMeetS = 600.0;  ///< for the ranks to meet before the end
 
 /// One environment of this rank.
 struct MyEnv {
@@ -49,13 +47,11 @@ struct WorkerPool::State {
   [[nodiscard]] std::uint32_t local_rank() const {
     return static_cast<std::uint32_t>(session.local_rank());
   }
-  bool end_own_workers();
-  void end_workers(double patience_s);
+  void end_workers();
   std::optional<Event> look(int env, MyEnv& my);
 
   const comm::MpiSession& session;
   std::optional<PoolMemory> memory;
-  SpawnedWorkers workers;            ///< of all nodes, on rank 0
   std::vector<PoolMemory> given_up;  ///< of starts that failed
   std::vector<MyEnv> envs;           ///< parallel to my_envs()
   double worker_silence_s = 0;
@@ -70,11 +66,10 @@ WorkerPool::WorkerPool(const comm::MpiSession& session, const WorkerPoolSpec& sp
   state_->worker_silence_s = spec.worker_silence_s;
   StartedPool started = start_pool(session, spec);
   state_->memory.emplace(std::move(started.memory));
-  state_->workers = std::move(started.workers);
   state_->given_up = std::move(started.given_up);
   const comm::Topology& topology = session.topology();
   os::enter_self(rank_block(state_->memory->head(), state_->local_rank()).process);
-  // Its k-th environment is the k-th that the node has of this rank, too.
+  // The k-th environment of this rank is the k-th environment of this rank on the node.
   for (const int env : my_envs()) {
     const auto round = static_cast<std::uint32_t>(env / topology.size);
     state_->envs.emplace_back(RankSlot(state_->memory->slot(
@@ -82,40 +77,20 @@ WorkerPool::WorkerPool(const comm::MpiSession& session, const WorkerPoolSpec& sp
   }
 }
 
-WorkerPool::~WorkerPool() {
-  try {
-    state_->end_workers(kMeetOnErrorS);
-  } catch (const std::exception& error) {
-    fmt::print(stderr, "the end of the simulations: {}\n", error.what());
-  }
-}
+WorkerPool::~WorkerPool() { state_->end_workers(); }
 
 void WorkerPool::close() {
   state_->session.rendezvous("the end of the simulations", kMeetS);
-  state_->end_workers(kMeetS);
+  state_->end_workers();
 }
 
-/// Of this node. @return whether they have ended well; workers that were killed never take leave
-bool WorkerPool::State::end_own_workers() {
-  return !is_leader() || !memory || rollout::end_workers(*memory, kCloseS);
+/// The leader of each node ends the workers of its node. mpirun ends the job if one was killed.
+void WorkerPool::State::end_workers() {
+  if (std::exchange(closed, true) || !is_leader() || !memory) return;
+  rollout::end_workers(*memory, kCloseS);
 }
 
-/// Rank 0 takes leave of the workers once all have ended, and not at all where some were killed:
-/// mpirun ends the job then. With several nodes that is collective, but a rank alone may try.
-void WorkerPool::State::end_workers(double patience_s) {
-  if (std::exchange(closed, true)) return;
-  bool all_well = end_own_workers();
-  if (session.num_nodes() > 1) {
-    session.rendezvous("the end of the rollout workers", patience_s);
-    std::vector<char> of_ranks(static_cast<std::size_t>(session.size()));
-    const char mine = all_well ? 1 : 0;
-    all_gather(session.fortran_comm(), &mine, 1, of_ranks.data());
-    all_well = std::ranges::all_of(of_ranks, [](char well) { return well != 0; });
-  }
-  if (session.rank() == 0 && all_well) workers.disconnect();
-}
-
-/// The answer of an environment, if it has come since the last look.
+/// Returns the event of an environment if it has answered since the last call.
 std::optional<Event> WorkerPool::State::look(int env, MyEnv& my) {
   if (my.phase != MyEnv::Phase::kBusy || my.slot.busy()) return std::nullopt;
   my.phase = MyEnv::Phase::kIdle;
@@ -163,7 +138,7 @@ std::optional<Event> WorkerPool::wait_any(std::span<const int> envs, double time
   const Bell& bell = state_->memory->bell(state_->local_rank());
   const Stopwatch waited;
   while (true) {
-    // First the bell, then the slots: an answer in between ends the sleep at once.
+    // The bell is read before the slots, so that an answer in between ends the sleep at once.
     const auto rings = bell.rings.load(std::memory_order_acquire);
     require_open(*state_->memory, kCloseS + kGlanceS);
     for (const int env : envs) {

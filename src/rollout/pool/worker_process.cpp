@@ -1,6 +1,7 @@
 #include <fmt/format.h>
-#include <unistd.h>
+#include <sys/types.h>
 
+#include <cerrno>
 #include <charconv>
 #include <csignal>
 #include <cstdio>
@@ -8,11 +9,9 @@
 #include <optional>
 #include <span>
 #include <string_view>
+#include <utility>
 
-#include "mpi_call.h"
 #include "pool_memory.h"
-#include "rank_watch.h"
-#include "start_watch.h"
 #include "supervisor.h"
 #include "traffic/core/error.h"
 #include "traffic/core/fault.h"
@@ -23,45 +22,28 @@
 namespace traffic::rollout {
 namespace {
 
-struct Arguments {
-  pid_t memory_pid = 0;
-  int memory_fd = -1;
-  int first_worker = 0;  ///< of this node, among the workers of all
-  int attempt = 1;       ///< to start
+/// Where the memory of the pool is: a descriptor of the process that has created it.
+struct Source {
+  pid_t pid = 0;
+  int fd = -1;
 };
 
-/// @return where the number ends, nullptr if there is none
-template <typename Number>
-const char* read_number(const char* text, const char* stop, Number& number) {
-  const auto [end, error] = std::from_chars(text, stop, number);
-  return error == std::errc{} ? end : nullptr;
-}
-
-/// --memory PID:FD:FIRST_WORKER [--attempt N]
-std::optional<Arguments> parse(std::span<char* const> argv) {
-  if (argv.size() != 3 && argv.size() != 5) return std::nullopt;
-  if (std::string_view(argv[1]) != "--memory") return std::nullopt;
-  Arguments arguments;
-  const std::string_view memory(argv[2]);
-  const char* const stop = memory.data() + memory.size();
-  const char* const colon = read_number(memory.data(), stop, arguments.memory_pid);
-  if (colon == nullptr || colon == stop || *colon != ':') return std::nullopt;
-  const char* const second = read_number(colon + 1, stop, arguments.memory_fd);
-  if (second == nullptr || second == stop || *second != ':') return std::nullopt;
-  if (read_number(second + 1, stop, arguments.first_worker) != stop) return std::nullopt;
-  if (argv.size() == 3) return arguments;
-  const std::string_view attempt(argv[4]);
-  const char* const end = attempt.data() + attempt.size();
-  if (std::string_view(argv[3]) != "--attempt" ||
-      read_number(attempt.data(), end, arguments.attempt) != end || arguments.attempt < 1) {
-    return std::nullopt;
-  }
-  return arguments;
+/// --memory PID:FD
+std::optional<Source> parse(std::span<char* const> argv) {
+  if (argv.size() != 3 || std::string_view(argv[1]) != "--memory") return std::nullopt;
+  Source source;
+  const std::string_view text(argv[2]);
+  const char* const stop = text.data() + text.size();
+  const auto [colon, bad_pid] = std::from_chars(text.data(), stop, source.pid);
+  if (bad_pid != std::errc{} || colon == stop || *colon != ':') return std::nullopt;
+  const auto [end, bad_fd] = std::from_chars(colon + 1, stop, source.fd);
+  if (bad_fd != std::errc{} || end != stop) return std::nullopt;
+  return source;
 }
 
 /// @throws WorkerError if MPI has started this worker beside the ranks of another node
-os::Descriptor open_memory_of_node(const Arguments& arguments) {
-  os::Descriptor file = open_pool_memory(arguments.memory_pid, arguments.memory_fd);
+os::Descriptor open_memory_of_node(const Source& source) {
+  os::Descriptor file = open_pool_memory(source.pid, source.fd);
   const os::Mapping first = map_pool_memory(file, 0, sizeof(PoolHead), os::Access::kReadOnly);
   check_head(first.bytes());
   const std::string wanted = head_of(first.bytes()).host.get();
@@ -71,8 +53,14 @@ os::Descriptor open_memory_of_node(const Arguments& arguments) {
   return file;
 }
 
-/// The ranks decide what a signal means; a worker that ends by one takes the whole job along. The
-/// simulations inherit it.
+/// Numbers the workers of a node in the order in which they come.
+std::uint32_t claim_number(const os::Descriptor& memory) {
+  const os::Mapping first = map_pool_memory(memory, 0, sizeof(PoolHead), os::Access::kReadWrite);
+  return head_of(first.bytes()).num_claimed.fetch_add(1, std::memory_order_relaxed);
+}
+
+/// Signals are for the ranks: a worker that dies of one would end the whole job. The simulations
+/// inherit this setting.
 void leave_signals_to_ranks() {
   for (const int number : {SIGUSR1, SIGUSR2, SIGINT, SIGTERM, SIGHUP, SIGPIPE}) {
     std::signal(number, SIG_IGN);
@@ -82,42 +70,27 @@ void leave_signals_to_ranks() {
 }  // namespace
 
 int run_rollout_worker(int argc, char** argv) {
-  const auto arguments = parse({argv, static_cast<std::size_t>(argc)});
-  if (!arguments) {
+  const auto source = parse({argv, static_cast<std::size_t>(argc)});
+  if (!source) {
     fmt::print(stderr, "rollout_worker is started by the trainer, through MPI\n");
     return static_cast<int>(ExitCode::kConfig);
   }
   leave_signals_to_ranks();
-  os::lift_binding_of_mpirun();  // simulations are more than the cores that it binds to
-  {
-    const StartWatch watch(argv[2], arguments->attempt);
-    fault::hit("rollout_worker.start", 0, arguments->attempt);
-    MPI_Init(&argc, &argv);
-  }
-  MPI_Comm ranks = MPI_COMM_NULL;
-  int worker = 0;
-  MPI_Comm_get_parent(&ranks);
-  MPI_Comm_rank(MPI_COMM_WORLD, &worker);
+  os::lift_binding_of_mpirun();  // else all simulations would share one core
   try {
-    Supervisor supervisor(open_memory_of_node(*arguments),
-                          static_cast<std::uint32_t>(worker - arguments->first_worker));
-    const Supervisor::End end = supervisor.run();
-    // Nobody is left to take leave of, and MPI_Finalize would wait for them.
-    if (end == Supervisor::End::kOrphaned) ::_exit(static_cast<int>(ExitCode::kPeerLost));
-    if (end == Supervisor::End::kUnwanted) {
-      const RankWatch watch(arguments->memory_pid);  // who may know nothing of this worker
-      MPI_Finalize();
-      return static_cast<int>(ExitCode::kDone);
-    }
+    fault::hit("rollout_worker.start", 0, 1);
+    // The job may have ended meanwhile, even successfully: then this worker must not fail.
+    if (kill(source->pid, 0) != 0 && errno == ESRCH) return static_cast<int>(ExitCode::kDone);
+    os::Descriptor memory = open_memory_of_node(*source);
+    const std::uint32_t worker = claim_number(memory);
+    Supervisor supervisor(std::move(memory), worker);
+    const bool orphaned = supervisor.run() == Supervisor::End::kOrphaned;
+    return static_cast<int>(orphaned ? ExitCode::kPeerLost : ExitCode::kDone);
   } catch (const std::exception& error) {
-    // An abnormal end is what tells mpirun, and through it the ranks.
-    fmt::print(stderr, "rollout_worker {}: {}\n", worker, error.what());
-    std::fflush(stderr);
-    ::_exit(static_cast<int>(ExitCode::kWorkers));
+    // An exit code other than 0 tells mpirun, which then ends the ranks.
+    fmt::print(stderr, "rollout_worker on {}: {}\n", hostname(), error.what());
+    return static_cast<int>(ExitCode::kWorkers);
   }
-  if (ranks != MPI_COMM_NULL) MPI_Comm_disconnect(&ranks);
-  MPI_Finalize();
-  return static_cast<int>(ExitCode::kDone);
 }
 
 }  // namespace traffic::rollout

@@ -25,10 +25,27 @@ void require_open(const PoolMemory& memory, double grace_s) {
     throw WorkerError("{}", pool.fatal_text.get());
   }
   if (pool.closing.load(std::memory_order_acquire) != 0) {
-    // An error of the leader that unwinds its stack: its message shall be the first.
+    // The leader has failed. Waiting lets it report its error first.
     std::this_thread::sleep_for(std::chrono::duration<double>(grace_s));
     throw WorkerError("rank {} has ended the simulations while this rank waited for them",
                       rank_block(memory.head(), 0).rank);
+  }
+}
+
+void wait_for_workers(const PoolMemory& memory, double timeout_s) {
+  const Stopwatch waited;
+  for (std::uint32_t w = 0; w < memory.geometry().num_workers(); ++w) {
+    const WorkerBlock& worker = worker_block(memory.head(), w);
+    while (worker.state.load(std::memory_order_acquire) == WorkerState::kNone) {
+      if (waited.seconds() > timeout_s) {
+        throw WorkerError(
+            "rollout_worker {} of {} was started, but gave no sign of life within {:.0f} s: is "
+            "this "
+            "machine too busy, or the program on a slow file system?",
+            w, memory.geometry().num_workers(), timeout_s);
+      }
+      std::this_thread::sleep_for(kPause);
+    }
   }
 }
 

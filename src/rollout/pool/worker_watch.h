@@ -10,14 +10,18 @@ namespace traffic::rollout {
 /// node's leader has closed the pool
 void require_open(const PoolMemory& memory, double grace_s);
 
+/// Waits until all workers have given a sign of life. The leader only.
+/// @throws WorkerError naming the first worker that has not given one in time
+void wait_for_workers(const PoolMemory& memory, double timeout_s);
+
 /// @param limit_s without a sign of life after which a worker counts as stopped
 /// @param oom_kills_before num_oom_kills() when the workers started
 /// @throws WorkerError if a worker is gone or stopped
 void require_workers_alive(const PoolMemory& memory, double limit_s, std::int64_t oom_kills_before);
 
-/// Has the workers end their simulations and themselves, and waits for it; those that do not are
-/// killed. The leader only.
-/// @return whether all have ended well
+/// Closes the pool and waits until the workers have ended; kills those that do not end in time. The
+/// leader only.
+/// @return whether all have ended without being killed
 bool end_workers(const PoolMemory& memory, double timeout_s);
 
 }  // namespace traffic::rollout

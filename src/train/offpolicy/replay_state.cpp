@@ -5,7 +5,9 @@
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
+#include <deque>
 #include <memory>
+#include <span>
 #include <sstream>
 #include <utility>
 
@@ -16,9 +18,10 @@ namespace traffic::train::offpolicy {
 namespace {
 
 constexpr const char* kNumRanks = "offpolicy/num_ranks";
+constexpr const char* kReplayEntry = "parts/replay-rank";
 
 std::string games_entry(int rank) { return fmt::format("parts/games-rank{}", rank); }
-std::string replay_entry(int rank) { return fmt::format("parts/replay-rank{}", rank); }
+std::string replay_entry(int rank) { return fmt::format("{}{}", kReplayEntry, rank); }
 std::string streams_entry(int rank) { return fmt::format("offpolicy/streams-rank{}", rank); }
 
 std::shared_ptr<replay::Segment> read_segment(const checkpoint::Snapshot& snapshot,
@@ -30,6 +33,34 @@ std::shared_ptr<replay::Segment> read_segment(const checkpoint::Snapshot& snapsh
   } catch (const CheckpointError& error) {
     throw CheckpointError("checkpoint {}, part {}: {}", snapshot.source(), name, error.what());
   }
+}
+
+/// Number of ranks that saved the checkpoint.
+int num_ranks_of(const checkpoint::Snapshot& snapshot) {
+  const std::int64_t num_ranks = snapshot.integer(kNumRanks);
+  const std::int64_t num_replays = std::ssize(snapshot.names(kReplayEntry));
+  if (num_ranks < 1 || num_ranks != num_replays) {
+    throw CheckpointError(
+        "checkpoint {}: '{}' is {}, but it has the replays of {} ranks; not written by this "
+        "program: use another checkpoint",
+        snapshot.source(), kNumRanks, num_ranks, num_replays);
+  }
+  return static_cast<int>(num_ranks);
+}
+
+/// The last `count` names.
+std::span<const std::string> newest(const std::vector<std::string>& names, std::size_t count) {
+  return std::span(names).last(std::min(names.size(), count));
+}
+
+/// A replay has room at the end of its last segment only.
+void require_full_but_last(const checkpoint::Snapshot& snapshot,
+                           const replay::Replay::Segments& before) {
+  if (before.empty() || before.back()->is_full()) return;
+  throw CheckpointError(
+      "checkpoint {}: the {}. segment of a replay has {} steps, expected: {} in all but the last; "
+      "not written by this program: use another checkpoint",
+      snapshot.source(), before.size(), before.back()->filled(), before.back()->shape().steps);
 }
 
 /// A text of every rank into the snapshot, the same on all ranks.
@@ -127,7 +158,7 @@ void RankState::save_to(checkpoint::Snapshot& snapshot, checkpoint::Bytes games)
 }
 
 RankState::Restored RankState::restore_from(const checkpoint::Snapshot& snapshot) {
-  const auto num_ranks = static_cast<int>(snapshot.integer(kNumRanks));
+  const int num_ranks = num_ranks_of(snapshot);
   known_names_.clear();
   if (num_ranks != communicator_.size()) {
     stream_ids_.empty() ? deal_out(snapshot, num_ranks) : gather_streams(snapshot, num_ranks);
@@ -143,15 +174,21 @@ RankState::Restored RankState::restore_from(const checkpoint::Snapshot& snapshot
 }
 
 void RankState::restore_own(const checkpoint::Snapshot& snapshot) {
+  const std::vector<std::string> names =
+      checkpoint::parts_of(snapshot, replay_entry(communicator_.rank()));
   replay::Replay::Segments segments;
-  for (const std::string& name :
-       checkpoint::parts_of(snapshot, replay_entry(communicator_.rank()))) {
+  for (const std::string& name : newest(names, max_segments())) {
+    require_full_but_last(snapshot, segments);
     segments.push_back(read_segment(snapshot, name, replay_.options().segment));
   }
   replay_.restore(segments);
 }
 
-/// Full segments of all ranks, one rank's after the other's, in equal shares.
+std::size_t RankState::max_segments() const {
+  return static_cast<std::size_t>(replay_.options().max_segments());
+}
+
+/// Every rank gets an equal share of the full segments of all former ranks, in the order of ranks.
 void RankState::deal_out(const checkpoint::Snapshot& snapshot, int num_ranks_before) {
   std::vector<std::pair<std::string, bool>> all;  // and whether it is the first of its rank
   for (int rank = 0; rank < num_ranks_before; ++rank) {
@@ -162,13 +199,16 @@ void RankState::deal_out(const checkpoint::Snapshot& snapshot, int num_ranks_bef
   }
   const auto rank = static_cast<std::size_t>(communicator_.rank());
   const auto size = static_cast<std::size_t>(communicator_.size());
-  replay::Replay::Segments own;
-  for (std::size_t i = all.size() * rank / size; i < all.size() * (rank + 1) / size; ++i) {
-    const auto segment = read_segment(snapshot, all[i].first, replay_.options().segment);
-    if (all[i].second || own.empty()) segment->set_continues(false);
-    if (segment->is_full()) own.push_back(segment);
+  const std::size_t first = all.size() * rank / size;
+  std::deque<std::shared_ptr<replay::Segment>> own;
+  for (std::size_t i = all.size() * (rank + 1) / size; i > first && own.size() < max_segments();
+       --i) {
+    const auto segment = read_segment(snapshot, all[i - 1].first, replay_.options().segment);
+    if (all[i - 1].second) segment->set_continues(false);
+    if (segment->is_full()) own.push_front(segment);
   }
-  replay_.restore(own);
+  if (!own.empty()) own.front()->set_continues(false);
+  replay_.restore({own.begin(), own.end()});
   replay_.begin_anew();
   spdlog::info(
       "{} ranks go on from {}: the replay was dealt out anew, {} transitions of this rank; games "
@@ -198,7 +238,7 @@ void RankState::gather_streams(const checkpoint::Snapshot& snapshot, int num_ran
     }
     own.push_back(found->second);
   }
-  std::size_t count = former.front().parts.size();
+  std::size_t count = max_segments();
   for (const FormerRank& rank : former) count = std::min(count, rank.parts.size());
   replay::Replay::Segments segments;
   for (std::size_t i = 0; i < count; ++i) {

@@ -1,6 +1,7 @@
 /// A replay in the checkpoints of a run: each rank's segments as parts beside them, written once.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <string>
@@ -37,6 +38,7 @@ class RankState {
   Restored restore_from(const checkpoint::Snapshot& snapshot);
 
  private:
+  [[nodiscard]] std::size_t max_segments() const;
   void restore_own(const checkpoint::Snapshot& snapshot);
   void deal_out(const checkpoint::Snapshot& snapshot, int num_ranks_before);
   void gather_streams(const checkpoint::Snapshot& snapshot, int num_ranks_before);

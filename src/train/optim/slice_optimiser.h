@@ -1,9 +1,14 @@
 /// Adam on a slice of a parameter arena: sums the gradient over ranks, then steps.
 ///
-///     gradients.zero();
-///     loss.backward();
-///     if (const auto norm = optimiser.reduce()) {
-///       optimiser.step(learning_rate, comm::clip_factor(*norm, clip_norm));
+///     #include "traffic/comm/gradient_reducer.h"
+///
+///     void update(SliceOptimiser& optimiser, torch::Tensor& gradients, const torch::Tensor& loss,
+///                 double learning_rate, double clip_norm) {
+///       gradients.zero_();
+///       loss.backward();
+///       if (const std::optional<double> norm = optimiser.reduce()) {
+///         optimiser.step(learning_rate, comm::clip_factor(*norm, clip_norm));
+///       }
 ///     }
 #pragma once
 

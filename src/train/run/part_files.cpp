@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <sstream>
+#include <system_error>
 #include <vector>
 
 #include "run/node_files.h"
@@ -58,7 +59,8 @@ std::string write_parts_for_others(comm::Communicator& device_communicator,
         communicator.broadcast_string(seen ? std::string() : names_of(snapshot), owner);
     std::vector<std::string> lacking = words_of(names);
     std::erase_if(lacking, [&](const std::string& name) {
-      return fs::exists(checkpoint::place_of_part(dir / "checkpoint", name));
+      std::error_code unknown;
+      return fs::exists(checkpoint::place_of_part(dir / "checkpoint", name), unknown);
     });
     const std::string asked =
         communicator.broadcast_string(fmt::format("{}", fmt::join(lacking, " ")), /*root=*/0);
@@ -82,7 +84,10 @@ void bring_parts(comm::Communicator& device_communicator, const fs::path& checkp
   std::string names;
   together(communicator, [&] {
     if (communicator.rank() != 0) return;
-    names = fmt::format("{}", fmt::join(named_parts(checkpoint::load(checkpoint)), " "));
+    // Nothing is copied to other nodes before all of it was found to be parts.
+    const checkpoint::Snapshot snapshot = checkpoint::load(checkpoint, "parts/");
+    check_parts(snapshot);
+    names = fmt::format("{}", fmt::join(named_parts(snapshot), " "));
   });
   for (const std::string& name : words_of(communicator.broadcast_string(names, 0))) {
     bring_file(communicator, checkpoint::place_of_part(checkpoint, name));

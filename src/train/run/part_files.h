@@ -18,8 +18,9 @@ std::string write_parts_for_others(comm::Communicator& communicator,
                                    const checkpoint::Snapshot& snapshot,
                                    const std::filesystem::path& dir, bool seen);
 
-/// Collective. Copies all parts that a checkpoint of rank 0 names to all nodes.
-/// @throws ResourceError on all ranks
+/// Collective. Copies all parts that a checkpoint of rank 0 names to the nodes that lack them.
+/// @throws CheckpointError on all ranks if a part is missing or damaged; nothing is copied then
+/// @throws ResourceError on all ranks if a copy cannot be written
 void bring_parts(comm::Communicator& communicator, const std::filesystem::path& checkpoint);
 
 }  // namespace traffic::train

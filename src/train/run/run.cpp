@@ -37,6 +37,10 @@ Run::Run(Job& job, const config::Config& config, const fs::path& dir)
         *checkpoints_, config_.checkpoint.max_save_failures,
         [](std::int64_t step, const std::string& why) {
           spdlog::error("step {} could not be saved: {}", step, why);
+        },
+        [](const checkpoint::Rejected& rejected) {
+          spdlog::warn("{} cannot be read, so its parts may be removed: {}", rejected.path.string(),
+                       rejected.reason);
         });
     path = find_resume_point();
   });

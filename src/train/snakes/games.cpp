@@ -5,21 +5,17 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstring>
-#include <type_traits>
 #include <utility>
 
 #include "traffic/core/error.h"
 #include "traffic/core/random_streams.h"
+#include "traffic/game/saved_game.h"
 
 namespace traffic::train::snakes {
 namespace {
 
 constexpr auto kTeam = static_cast<std::size_t>(game::kTeamSnakes);
 constexpr auto kAll = static_cast<std::size_t>(game::kSnakes);
-
-/// Without what only fills up its last cache line, which is not the same twice.
-constexpr std::size_t kBytesOfBoard = offsetof(game::Board, rng) + sizeof(Rng);
-static_assert(std::is_trivially_copyable_v<game::Game>);
 
 int gain_of(const game::Board& board, int team) {
   return game::team_length(board, team) - game::kTeamSnakes * game::kStartLength;
@@ -187,40 +183,49 @@ void SnakesGames::end_games() {
 GameFigures SnakesGames::take_figures() { return std::exchange(figures_, {}); }
 
 checkpoint::Bytes SnakesGames::to_bytes() const {
-  constexpr std::size_t kBytesOfGame = kBytesOfBoard + sizeof(game::PlayerRngs) + sizeof(Seat);
-  checkpoint::Bytes bytes(seats_.size() * kBytesOfGame);
-  std::byte* out = bytes.data();
-  const auto put = [&out](const void* from, std::size_t size) {
-    std::memcpy(out, from, size);
-    out += size;
-  };
-  for (std::size_t i = 0; i < seats_.size(); ++i) {
-    const game::Game& game = arena_.game(static_cast<int>(i));
-    put(&game.board, kBytesOfBoard);
-    put(&game.rngs, sizeof(game.rngs));
-    put(&seats_[i], sizeof(Seat));
+  constexpr std::size_t kBytesOfPlace = game::kGameBytes + sizeof(Seat);
+  checkpoint::Bytes bytes(seats_.size() * kBytesOfPlace);
+  std::span<std::byte> out = bytes;
+  for (std::size_t i = 0; i < seats_.size(); ++i, out = out.subspan(kBytesOfPlace)) {
+    game::write_game(arena_.game(static_cast<int>(i)), out.first<game::kGameBytes>());
+    std::memcpy(&out[game::kGameBytes], &seats_[i], sizeof(Seat));
   }
   return bytes;
 }
 
 void SnakesGames::from_bytes(std::span<const std::byte> bytes) {
-  constexpr std::size_t kBytesOfGame = kBytesOfBoard + sizeof(game::PlayerRngs) + sizeof(Seat);
-  if (bytes.size() != seats_.size() * kBytesOfGame) {
-    throw CheckpointError("{} bytes of games, {} expected of {} (game.games)", bytes.size(),
-                          seats_.size() * kBytesOfGame, seats_.size());
+  constexpr std::size_t kBytesOfPlace = game::kGameBytes + sizeof(Seat);
+  if (bytes.size() != seats_.size() * kBytesOfPlace) {
+    throw CheckpointError(
+        "the saved games have {} bytes, expected: {} for {} games; set game.games as in the run "
+        "that "
+        "saved them",
+        bytes.size(), seats_.size() * kBytesOfPlace, seats_.size());
   }
-  const std::byte* in = bytes.data();
-  const auto take = [&in](void* into, std::size_t size) {
-    std::memcpy(into, in, size);
-    in += size;
-  };
-  for (std::size_t i = 0; i < seats_.size(); ++i) {
-    game::Game game;
-    take(static_cast<void*>(&game.board), kBytesOfBoard);
-    take(static_cast<void*>(&game.rngs), sizeof(game.rngs));
-    take(&seats_[i], sizeof(Seat));
-    arena_.restore(static_cast<int>(i), game);
+  // All are checked before the first is used.
+  std::vector<game::Game> games;
+  std::vector<Seat> seats(seats_.size());
+  for (Seat& seat : seats) {
+    games.push_back(game::read_game(bytes.first<game::kGameBytes>()));
+    std::memcpy(&seat, &bytes[game::kGameBytes], sizeof(Seat));
+    check(seat);
+    bytes = bytes.subspan(kBytesOfPlace);
   }
+  for (std::size_t i = 0; i < games.size(); ++i) arena_.restore(static_cast<int>(i), games[i]);
+  seats_ = std::move(seats);
+}
+
+/// A seat may come from a stranger's checkpoint.
+void SnakesGames::check(const Seat& seat) {
+  if (seat.side < game::kTeams &&
+      (seat.opponent < game::kNumOpponents || seat.opponent == kPastSelf)) {
+    return;
+  }
+  throw CheckpointError(
+      "a saved game has side {} and opponent {}, expected: sides below {}, opponents below {} or "
+      "{}; "
+      "use another checkpoint",
+      seat.side, seat.opponent, game::kTeams, game::kNumOpponents, kPastSelf);
 }
 
 }  // namespace traffic::train::snakes

@@ -70,7 +70,8 @@ class SnakesGames {
 
   /// Everything that the games' future depends on.
   [[nodiscard]] checkpoint::Bytes to_bytes() const;
-  /// @throws CheckpointError if they are not of as many games
+  /// The games are unchanged if it throws.
+  /// @throws CheckpointError if the bytes are not of as many games, or if a game is impossible
   void from_bytes(std::span<const std::byte> bytes);
 
  private:
@@ -83,6 +84,7 @@ class SnakesGames {
     std::array<std::uint8_t, 6> unused{};
   };
 
+  static void check(const Seat& seat);
   void begin_game(std::size_t game);
   void act(std::size_t game, int team, std::span<const std::uint8_t> seen,
            std::span<const Turn> turns);

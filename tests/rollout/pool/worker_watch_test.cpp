@@ -55,6 +55,13 @@ TEST_F(WorkerWatchTest, AWorkerThatBeatsIsAlive) {
   EXPECT_NO_THROW(require_open(memory_, 0));
 }
 
+TEST_F(WorkerWatchTest, AWorkerThatDoesNotComeIsNamed) {
+  EXPECT_NO_THROW(wait_for_workers(memory_, 60.0));
+  block().state = WorkerState::kNone;
+  EXPECT_THAT([&] { wait_for_workers(memory_, 0.05); },
+              ThrowsMessage<WorkerError>(HasSubstr("rollout_worker 0 of 1 was started, but")));
+}
+
 TEST_F(WorkerWatchTest, ADeadWorkerIsNamed) {
   kill(pid_, SIGKILL);
   siginfo_t info{};

@@ -62,24 +62,22 @@ std::set<std::string> episodes(const Job& job) {
   return found;
 }
 
-TEST(RolloutFaults, AWorkerThatMpiDoesNotAnswerAsksAgain) {
+TEST(RolloutFaults, WorkersThatComeLateAreWaitedFor) {
   Job job({.plain_mpirun = true,
-           .fault = "rollout_worker.start:*:1:hang",
+           .fault = "rollout_worker.start:*:*:slow:3000",
            .args = small({"--episodes", "2"})});
   EXPECT_EQ(job.wait(), 0) << job.output();
-  EXPECT_EQ(job.count("MPI_Init has not returned for long, starting over"), 2) << job.output();
+  EXPECT_EQ(job.count("trying once more"), 0) << job.output();
   EXPECT_EQ(job.count("episode seed"), 2) << job.output();
-  EXPECT_THAT(job.files_left(), IsEmpty());
+  expect_nothing_left(job);
 }
 
-TEST(RolloutFaults, AWorkerThatMpiDoesNotAnswerThreeTimesStillStartsInTime) {
-  Job job({.plain_mpirun = true,
-           .fault = "rollout_worker.start:*:1:hang,rollout_worker.start:*:2:hang,"
-                    "rollout_worker.start:*:3:hang",
-           .args = small({"--episodes", "2"})});
-  EXPECT_EQ(job.wait(), 0) << job.output();
-  EXPECT_EQ(job.count("MPI_Init has not returned for long, starting over"), 6) << job.output();
-  EXPECT_EQ(job.count("episode seed"), 2) << job.output();
+TEST(RolloutFaults, AWorkerThatFailsAtItsStartEndsTheJobWithItsReason) {
+  Job job(
+      {.ranks = 2, .fault = "rollout_worker.start:*:*:throw", .args = small({"--episodes", "2"})});
+  EXPECT_EQ(job.wait(), kWorkersCode) << job.output();
+  EXPECT_THAT(job.output(), HasSubstr("rollout_worker on "));
+  expect_nothing_left(job);
 }
 
 TEST(RolloutFaults, ASpawnThatFailsIsTriedOnceMore) {

@@ -122,5 +122,42 @@ TEST_F(RankStateTest, AMissingSegmentIsNamed) {
                   ::testing::Property(&Error::what, ::testing::HasSubstr(name))));
 }
 
+TEST_F(RankStateTest, NumbersOfRanksThatDoNotFitTheReplaysAreRefused) {
+  for (const std::int64_t num_ranks : {std::int64_t{-1}, std::int64_t{0}, std::int64_t{3},
+                                       (std::int64_t{1} << 32) + 1, std::int64_t{1} << 62}) {
+    for (const std::vector<std::int64_t>& ids : {std::vector<std::int64_t>{}, {0, 1}}) {
+      checkpoint::Snapshot snapshot(1);
+      snapshot.put_int("offpolicy/num_ranks", num_ranks);
+      snapshot.put_text("parts/replay-rank0", "");
+      snapshot.put_text("parts/replay-rank1", "");
+      snapshot.put_text("parts/games-rank0", "");
+      test::AloneCommunicator alone;
+      replay::Replay replay(kOptions);
+      RankState state(replay, alone, ids);
+      EXPECT_THAT([&] { state.restore_from(snapshot); },
+                  ::testing::Throws<CheckpointError>(::testing::Property(
+                      &Error::what, ::testing::HasSubstr("it has the replays of 2 ranks"))));
+    }
+  }
+}
+
+TEST_F(RankStateTest, ASegmentWithRoomBeforeTheLastIsRefused) {
+  if (communicator_->size() > 1) return;
+  replay::Replay replay(kOptions);
+  RankState state(replay, *communicator_, {});
+  Streams(kShape, 5).push_to(replay, 13);  // a full one, and one of 5 steps
+  save(state, "games");
+  const checkpoint::Snapshot whole = checkpoint::load(dir_ / "step-000000001.h5");
+  const auto names = checkpoint::parts_of(whole, "parts/replay-rank0");
+  checkpoint::Snapshot snapshot(1);
+  snapshot.set_source(whole.source());
+  snapshot.put_int("offpolicy/num_ranks", 1);
+  snapshot.put_text("parts/games-rank0", whole.text("parts/games-rank0"));
+  snapshot.put_text("parts/replay-rank0", names[1] + " " + names[0]);
+  EXPECT_THAT([&] { state.restore_from(snapshot); },
+              ::testing::Throws<CheckpointError>(::testing::Property(
+                  &Error::what, ::testing::HasSubstr("the 1. segment of a replay has 5 steps"))));
+}
+
 }  // namespace
 }  // namespace traffic::train::offpolicy

@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <torch/utils.h>
 
+#include <cstddef>
+
 #include "traffic/core/error.h"
 #include "traffic/game/features.h"
 #include "traffic/game/surroundings.h"
@@ -74,6 +76,25 @@ TEST(SnakesGames, GoOnToTheBitFromTheirBytes) {
   Rng again = rng;
   EXPECT_EQ(lived(whole, 120, rng), lived(resumed, 120, again));  // over the end of the games
   EXPECT_THROW(resumed.from_bytes(SnakesGames(settings_of(4), {}).to_bytes()), CheckpointError);
+}
+
+TEST(SnakesGames, OfAStrangersCheckpointAreRefusedBeforeAnyIsUsed) {
+  SnakesGames games(settings_of(3), {.rank = 1, .seed = 4});
+  games.start({});
+  const checkpoint::Bytes whole = games.to_bytes();
+  const std::size_t bytes_of_place = whole.size() / 3;
+  const std::size_t last_seat = whole.size() - 16;
+  const auto refused = [&](std::size_t at, std::uint8_t value) {
+    checkpoint::Bytes bytes = whole;
+    bytes[at] = std::byte{value};
+    EXPECT_THROW(games.from_bytes(bytes), CheckpointError) << "byte " << at;
+    EXPECT_EQ(games.to_bytes(), whole);
+  };
+  refused(2 * bytes_of_place + offsetof(game::Board, head), 200);
+  refused(2 * bytes_of_place + offsetof(game::Board, num_beans), 255);
+  refused(2 * bytes_of_place + offsetof(game::Board, over), 2);
+  refused(last_seat + 8, game::kTeams);         // the side
+  refused(last_seat + 9, game::kNumOpponents);  // the opponent
 }
 
 TEST(SnakesGames, OfOtherRanksAreOthers) {

@@ -1,7 +1,7 @@
-/// Carries episodes through the environments of a pool, whatever these are: simulations in
-/// processes of their own, or thousands of games in the rank. What an episode is made of, what is
-/// decided and what is kept is known to the handler; the collector knows who is free, who has
-/// answered, and what is to be begun again because its environment was lost.
+/// Runs episodes in the environments of a pool: simulations in separate processes, or thousands of
+/// games in the rank. A handler knows what an episode is, decides on actions and keeps experience.
+/// The collector knows which environments are free, which have answered, and which episodes have to
+/// begin again because their environments were lost.
 #pragma once
 
 #include <cstddef>
@@ -15,16 +15,18 @@
 
 namespace traffic::rollout {
 
-/// Where the episode of an environment stands.
+/// Progress of the episode of an environment. Fragments are parts of episodes (run_fragments()).
 struct EpisodeProgress {
   bool running = false;
-  std::int64_t episode = -1;     ///< which of those asked for; of fragments: of this environment
-  std::int64_t losses = 0;       ///< environments that it has cost: a retry may want another seed
-  std::int64_t steps_left = 0;   ///< of fragments: to be contributed by this environment
-  std::int64_t contributed = 0;  ///< of fragments: of this episode since the fragments began
+  std::int64_t episode = -1;  ///< index among all episodes; for fragments, of this environment
+  std::int64_t losses = 0;    ///< number of times that it was lost; a retry may use another seed
+  std::int64_t steps_left =
+      0;  ///< for fragments: steps that this environment still has to contribute
+  std::int64_t contributed =
+      0;  ///< for fragments: steps of this episode since run_fragments() began
 };
 
-/// One kind of environment, and what becomes of its episodes.
+/// Handles the episodes of one kind of environment.
 class EpisodeHandler {
  public:
   EpisodeHandler() = default;
@@ -32,49 +34,51 @@ class EpisodeHandler {
   EpisodeHandler(const EpisodeHandler&) = delete;
   EpisodeHandler& operator=(const EpisodeHandler&) = delete;
 
-  /// Kept by the handler, since it may outlive a call of the collector; changed by the collector.
+  /// The handler keeps the progress, which may outlive a call of the collector; the collector
+  /// changes it.
   virtual EpisodeProgress& progress(int env) = 0;
   /// Orders the first answer of the episode in progress(env).
   virtual void begin(int env) = 0;
-  /// An answer has come.
-  /// @return whether to go on from it; false: the handler has ordered something itself
+  /// Takes an answer.
+  /// @return whether the collector continues with it; false if the handler has given an order
+  /// itself
   virtual bool take_in(int /*env*/) { return true; }
-  /// What take_in() saw was the episode's last answer.
+  /// Called after take_in() of an episode's last answer.
   virtual void end(int /*env*/) {}
-  /// The environment failed and has been replaced; begin() of the same episode follows.
+  /// Called when an environment has failed and was replaced; begin() of the same episode follows.
   virtual void lose(const Event& /*event*/) {}
-  /// Answers that came together are to be looked at, before decide() and cut().
+  /// Observes answers that came together, before decide() and cut().
   virtual void observe(std::span<const int> /*envs*/) {}
-  /// Orders a step of each.
+  /// Orders a step of each environment.
   virtual void decide(std::span<const int> envs) = 0;
 };
 
-/// Of environments whose episodes outlast what is collected at once.
+/// Handles episodes that are longer than one call of the collector.
 class FragmentHandler : public EpisodeHandler {
  public:
-  /// The episode goes on in a new call of the collector.
-  /// @return whether its last answer is to be decided on; false: the handler has ordered something
+  /// Called when an episode continues in a new call of the collector.
+  /// @return whether decide() follows for its last answer; false if the handler has given an order
   virtual bool resume(int env) = 0;
-  /// The environment has contributed its steps; the answer that it holds waits for the next call.
+  /// Called when an environment has contributed its steps. Its answer waits for the next call.
   virtual void cut(int env) = 0;
 };
 
-/// Not collective: each rank carries what is its own.
+/// Not collective: each rank runs its own environments.
 class Collector {
  public:
   using Stop = std::function<bool()>;
 
-  /// @param time_split gets the waiting as kSimulate, the handling as kInfer
+  /// @param time_split counts waiting as kSimulate and handling as kInfer
   Collector(EventSource& pool, TimeSplit& time_split) : pool_(pool), time_split_(time_split) {}
 
-  /// Episodes 0 .. count - 1: who is free takes the next.
-  /// @param stop asked between answers
-  /// @return false if it was stopped: what was kept is incomplete, environments may be busy
+  /// Runs episodes 0 .. count - 1. A free environment takes the next one.
+  /// @param stop called between answers; the collector stops once it returns true
+  /// @return false if it was stopped: the experience is incomplete, environments may be busy
   /// @throws WorkerError when an environment cannot be kept running
   bool run_episodes(std::size_t count, EpisodeHandler& handler, const Stop& stop = {});
-  /// Every environment goes on where it stands and contributes as many steps, in as many episodes
-  /// as that takes.
-  /// @return, @throws likewise
+  /// Every environment continues its episode and contributes this number of steps, from as many
+  /// episodes as that takes.
+  /// @return, @throws as run_episodes()
   bool run_fragments(std::int64_t steps, FragmentHandler& handler, const Stop& stop = {});
 
  private:

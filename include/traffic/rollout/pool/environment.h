@@ -1,7 +1,7 @@
-/// What a pool runs: an environment takes orders as bytes and answers with bytes.
+/// An environment of a pool: takes orders as bytes and answers with bytes.
 ///
-/// What the bytes mean is known to the environment and to the codec that whoever commands it uses;
-/// no pool looks into them. An environment may keep any state of its own between the calls.
+/// Only the environment and the codec of its user know the meaning of the bytes; no pool looks into
+/// them. An environment may keep state between the calls.
 #pragma once
 
 #include <cstddef>
@@ -13,8 +13,7 @@
 
 namespace traffic::rollout {
 
-/// Where an environment runs, as it sees it. What is counted is counted over all processes that the
-/// environment has had.
+/// The pool as an environment sees it. Counts cover all processes that the environment has had.
 class EnvHost {
  public:
   EnvHost() = default;
@@ -22,15 +21,16 @@ class EnvHost {
   EnvHost(const EnvHost&) = delete;
   EnvHost& operator=(const EnvHost&) = delete;
 
-  /// A simulation step begins: a sign of life. @return how many there were before
+  /// Reports the begin of a simulation step, as a sign of life. @return number of steps before
   virtual std::uint64_t begin_step() = 0;
-  /// Episodes that were brought to their end.
+  /// Number of episodes that reached their end.
   [[nodiscard]] virtual std::uint64_t episodes() const = 0;
 };
 
-/// One thread. What a call throws costs the episode: the environment is replaced by a new one. In a
-/// pool of processes one is made for every episode, in a process of its own, so that nothing is
-/// left of the episodes before; where the rank steps them, the same one is reset again and again.
+/// For use by one thread. If a call throws, the episode is lost and a new environment takes the
+/// place of this one. A pool of processes makes an environment for every episode in a new process,
+/// so that nothing is left of earlier episodes. LocalPool resets the same environment again and
+/// again.
 class Environment {
  public:
   struct Answer {
@@ -43,22 +43,22 @@ class Environment {
   Environment(const Environment&) = delete;
   Environment& operator=(const Environment&) = delete;
 
-  /// Called on one of a pool of processes, in a process of its own, before there is any episode.
-  /// @throws what would keep every episode from beginning
+  /// Called once in a process of its own, before the first episode of a pool of processes.
+  /// @throws an error that would prevent every episode
   virtual void try_out() {}
-  /// Begins an episode, whatever became of the one before.
+  /// Begins a new episode.
   /// @param room for the answer, aligned to 64 bytes
   virtual Answer reset(std::span<const std::byte> order, std::span<std::byte> room,
                        EnvHost& host) = 0;
-  /// Goes on with the episode; after a reset, and not after its end.
+  /// Continues the episode, after reset() and before its end.
   virtual Answer step(std::span<const std::byte> order, std::span<std::byte> room,
                       EnvHost& host) = 0;
 };
 
-/// Which environment of a pool is to be made.
+/// Identity of an environment that is being made.
 struct EnvPlace {
   std::uint32_t env = 0;
-  std::uint32_t incarnation = 1;  ///< how many it will have been, with this one
+  std::uint32_t incarnation = 1;  ///< number of environments made in this place, including this one
 };
 
 }  // namespace traffic::rollout

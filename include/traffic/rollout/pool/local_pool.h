@@ -1,5 +1,4 @@
-/// Cheap environments that are stepped in the rank itself: games of microseconds a step, thousands
-/// of them.
+/// Cheap environments that the rank steps itself: thousands of games with microseconds a step.
 #pragma once
 
 #include <array>
@@ -19,13 +18,13 @@ struct LocalPoolSpec {
   int num_ranks = 1;
   int num_envs = 1;  ///< of all ranks
   std::size_t max_answer_bytes = 0;
-  std::uint32_t max_restarts = 5;  ///< of an environment with no episode finished between them
+  std::uint32_t max_restarts = 5;  ///< in a row, without a finished episode
   EnvFactory make;
 };
 
-/// reset() and step() run the environment before they return and allocate nothing; waiting only
-/// hands out what is there. What the factory throws when it replaces an environment passes through.
-/// No member is collective.
+/// reset() and step() run the environment before they return and allocate nothing, so that waiting
+/// returns at once. An exception of the factory, when it replaces an environment, reaches the
+/// caller. No member function is collective.
 class LocalPool final : public EnvPool {
  public:
   /// Makes this rank's environments.

@@ -1,4 +1,4 @@
-/// The mains of the programs that a pool of processes is made of. None is started by hand.
+/// The main functions of the programs of a pool of processes. Nobody starts them by hand.
 #pragma once
 
 #include <functional>
@@ -9,7 +9,8 @@
 
 namespace traffic::rollout {
 
-/// rollout_worker: starts, watches and replaces its environments until the ranks are done or gone.
+/// Main function of rollout_worker: starts, watches and replaces its environments until the ranks
+/// close the pool or end.
 /// @return exit code
 int run_rollout_worker(int argc, char** argv);
 
@@ -17,10 +18,10 @@ int run_rollout_worker(int argc, char** argv);
 using EnvMaker =
     std::function<std::unique_ptr<Environment>(std::string_view settings, const EnvPlace& place)>;
 
-/// One environment, child of a rollout worker, driven through shared memory. Each episode is a
-/// process of its own, forked from this one, which does nothing itself: what SUMO computes may
-/// depend on where in memory its objects are, and so on what its process simulated before. This
-/// process stops and ends as those do.
+/// Main function of an environment, a child of a rollout worker that takes orders through shared
+/// memory. This process only forks a process for each episode, and stops and ends as that does.
+/// SUMO's results may depend on the addresses of its objects, and so on earlier simulations of the
+/// same process.
 /// @return exit code
 int run_environment_process(int argc, char** argv, const EnvMaker& make);
 

@@ -1,4 +1,4 @@
-/// Environments in processes of their own: those of a node's ranks run on that node.
+/// Environments in separate processes, on the node of the rank that they belong to.
 #pragma once
 
 #include <filesystem>
@@ -19,39 +19,39 @@ struct Programs {
   std::filesystem::path rollout_worker;
   std::filesystem::path environment;  ///< run_environment_process() is its main
 };
-/// A program in the folder of the running one.
+/// Path of a program in the folder of the running program.
 std::filesystem::path program_beside_this_one(const std::string& name);
 
-/// What a pool is to run.
+/// Programs, sizes and limits of a pool.
 struct WorkerPoolSpec {
-  config::Rollout rollout;  ///< how many, and how long they may take
+  config::Rollout rollout;  ///< number of environments and their time limits
   Programs programs;
-  std::string settings;  ///< every environment process gets it, unread
+  std::string settings;  ///< text for every environment process; the pool does not read it
   std::size_t max_order_bytes = 0;
-  std::size_t max_answer_bytes = 0;  ///< what is not used costs no memory
-  /// After which a rollout_worker, which gives a sign of life every 50 ms, counts as stopped.
-  /// Before the other ranks give up on one that waits for it.
+  std::size_t max_answer_bytes = 0;  ///< unused bytes take no memory
+  /// A rollout_worker without a sign of life for this time counts as stopped; it gives one every 50
+  /// ms. The time must be shorter than the patience of other ranks with a waiting rank.
   double worker_silence_s = 60.0;
 };
 
 /// Rank 0 starts rollout_worker processes through MPI, on every node as many as the environments of
-/// its ranks need; each keeps a few processes of environments running. Orders and answers go
-/// through memory that ranks and workers of a node map; nothing spins. The constructor and close()
-/// are collective.
+/// its ranks need. Each worker keeps the processes of a few environments running. Orders and
+/// answers pass through memory that the ranks and workers of a node share; waiting does not spin.
+/// The constructor and close() are collective.
 class WorkerPool final : public EnvPool {
  public:
-  /// Starts the workers; environments become ready meanwhile and later.
-  /// @throws WorkerError on every rank if a program is missing or cannot be started
+  /// Starts the workers and waits for their first signs of life. Environments become ready later.
+  /// @throws WorkerError on every rank if a program is missing, cannot be started, or does not give
+  /// a sign of life in time; the time grows with the load of the machine
   /// @throws ResourceError if the limits of this user leave no room
   WorkerPool(const comm::MpiSession& session, const WorkerPoolSpec& spec);
-  /// Without close(), as when an error unwinds the stack: the leaders of
-  /// nodes end the workers.
+  /// Ends the workers of this node if close() was not called, for example after an error.
   ~WorkerPool() override;
 
   void reset(int env, std::span<const std::byte> order) override;
   void step(int env, std::span<const std::byte> order) override;
   [[nodiscard]] bool busy(int env) const override;
-  /// rollout.env_timeout_s bounds every wait: what hangs is replaced.
+  /// rollout.env_timeout_s limits every wait: an environment that hangs is replaced.
   std::optional<Event> wait_any(std::span<const int> envs, double timeout_s) override;
   using EnvPool::wait_all;
   void wait_all(std::span<const int> envs, std::vector<Event>& events) override;

@@ -1,7 +1,8 @@
 /// Runs controllers on the same seeds and compares what came out, pair by pair.
 ///
-///     const auto episodes = run_evaluation(plan);
-///     print(comparison_table(plan, episodes).to_text());
+///     std::string compare(const EvaluationPlan& plan) {
+///       return comparison_table(plan, run_evaluation(plan)).to_text();
+///     }
 #pragma once
 
 #include <cstdint>

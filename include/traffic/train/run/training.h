@@ -1,9 +1,13 @@
 /// The interface of a training: the functions that the common loop (loop.h) calls, and the
 /// training's row in the table of trainings.
 ///
-///     class CrossEntropy final : public Training { ... };
-///     const TrainingRow row{{.name = "cross_entropy", .folder = "cross_entropy", ...},
-///                           [](Run& run) { return std::make_unique<CrossEntropy>(run); }};
+///     /// @return an object of a class that implements Training
+///     std::unique_ptr<Training> make_cross_entropy(Run& run);
+///
+///     void register_cross_entropy() {
+///       register_trainings({{.facts = {.name = "cross_entropy", .folder = "cross_entropy"},
+///                            .make = make_cross_entropy}});
+///     }
 ///
 /// docs/extending.md builds a complete one.
 #pragma once
