@@ -3,7 +3,7 @@
 
 namespace traffic::scene {
 
-/// Of node_features(); the table in features.cpp says what each is.
+/// Columns of node_features(); the table in features.cpp explains each.
 enum NodeColumn : int {
   kPosition,
   kSpeed,
@@ -82,7 +82,7 @@ enum GlobalColumn : int {
   kNumGlobalColumns,
 };
 
-// Where features are cut off.
+// Limits to which features are clipped.
 inline constexpr double kLineFarM = 400.0;
 inline constexpr double kLineNearM = 100.0;
 inline constexpr double kSignalChangeCapS = 120.0;

@@ -26,7 +26,7 @@ std::vector<Link> links_into(const Road& road, int edge) {
         lanes.insert(lanes.end(), before.from_lanes.begin(), before.from_lanes.end());
         continue;
       }
-      // What leads inside of a junction may leave it elsewhere.
+      // A lane inside a junction may lead to another edge.
       const Link* link = road.link_to(from, edge);
       if (link != nullptr && link->direction != 't') links.push_back(*link);
     }

@@ -55,11 +55,13 @@ void RoadState::update_conflicts(const StepEvents& events) {
         (s.zone ? group.zone : group.downstream).add(v.speed_mps);
       }
   }
-  for (const RoutePlan* plan : events.waiting)
-    if (const int lane = plan->stop_lane.front(); lane >= 0) {
+  for (const WaitingVehicle& waiting : events.waiting) {
+    if (waiting.plan == nullptr) continue;
+    if (const int lane = waiting.plan->stop_lane.front(); lane >= 0) {
       const auto [conflict, approach] = at(road_->lane_approach, lane);
       ++at(at(conflicts_, conflict).approaches, approach).backlog;
     }
+  }
   while (!passes_.empty() && passes_.front().time_s <= time_s_ - kRecentS) passes_.pop_front();
   for (const auto& pass : passes_)
     ++at(at(conflicts_, pass.conflict).approaches, pass.approach).passed_30s;

@@ -1,10 +1,10 @@
-// Finds the places where streams meet. Four kinds, the earlier found wins a lane:
-// 1. an edge whose lane ends and was fed by a stream of its own: an on-ramp with an acceleration
-//    lane. The stop lines lie where the streams come together, the edge is the zone.
-// 2. a junction at which links of different edges are foes: merges, crossings, roundabouts, lights.
-// 3. a weaving section: an edge that streams enter side by side and from which they part, so that
-//    vehicles of both have to change lanes through each other. The smaller stream is minor.
-// 4. a lane that ends where no stream joined: its vehicles have to squeeze in.
+// Finds the places where streams meet. There are four kinds; a lane belongs to the first one found:
+// 1. An edge on which a lane ends that a stream of its own feeds, such as an on-ramp with an
+//    acceleration lane. The stop lines lie where the streams come together; the edge is the zone.
+// 2. A junction at which links of different edges are foes: merges, crossings, roundabouts, lights.
+// 3. A weaving section: an edge that streams enter side by side and leave in other directions, so
+//    that vehicles change lanes through each other. The smaller stream is minor.
+// 4. A lane that ends where no stream joined. Its vehicles have to squeeze in.
 #include <algorithm>
 #include <optional>
 
@@ -108,7 +108,8 @@ class ConflictFinder {
     return std::nullopt;
   }
 
-  /// @param chain edges of the zone, the last one first; @param edges that feed its first edge
+  /// @param chain edges of the zone, the last one first
+  /// @param edges edges that feed the first edge of the zone
   std::optional<Conflict> merge_of(const std::vector<int>& chain, const std::vector<int>& edges,
                                    const std::vector<int>& ending) {
     Conflict conflict;
@@ -155,7 +156,7 @@ class ConflictFinder {
       bool meets = false;
       bool yields = false;
       for (std::size_t j = 0; j < n; ++j) {
-        // A damaged file may say it of one of the two only.
+        // A damaged file may list the pair for one of the two links only.
         meets |= bit(junction.foes, i, j) || bit(junction.foes, j, i);
         yields |= bit(junction.response, i, j);
       }
@@ -181,7 +182,7 @@ class ConflictFinder {
     return conflict;
   }
 
-  /// Edges to which lanes of one lead.
+  /// Edges to which some lanes lead.
   [[nodiscard]] std::vector<int> reached_from(const std::vector<int>& lanes) const {
     std::vector<int> edges;
     for (const int l : lanes)
@@ -255,8 +256,8 @@ class ConflictFinder {
     insert_once(approach.light_links, movement.link->light_link);
   }
 
-  /// Lanes beside those that meet somebody and that lead to the same edges: what happens in the
-  /// conflict reaches them by lane changes.
+  /// Adds the other lanes of the edge that lead to the same edges. Lane changes carry the effects
+  /// of the conflict to them.
   void add_parallel_lanes(Approach& approach) const {
     std::vector<int> lanes;
     const Edge& from = edge(approach.edge);
@@ -267,7 +268,7 @@ class ConflictFinder {
     approach.lanes = std::move(lanes);
   }
 
-  /// Keeps a conflict unless an earlier one has one of its lanes.
+  /// Adds a conflict unless an earlier one contains one of its lanes.
   void take(Conflict conflict) {
     for (const auto& a : conflict.approaches)
       for (const int l : a.lanes)

@@ -1,11 +1,11 @@
-/// Scripts that hold streams while it is dense: meter, vsl.
+/// Scripts that hold or slow down streams in dense traffic: meter, vsl.
 #include "index.h"
 #include "scripts.h"
 
 namespace traffic::scene {
 namespace {
 
-/// Of the last kNearLineM of all approaches, vehicles per km and lane.
+/// Density on the last kNearLineM of all approaches, vehicles per km and lane.
 double density_before(const Conflict& where, const ConflictState& now) {
   double sum = 0.0;
   double lanes = 0.0;
@@ -17,10 +17,10 @@ double density_before(const Conflict& where, const ConflictState& now) {
   return lanes > 0.0 ? sum / lanes : 0.0;
 }
 
-/// Of one kind of streams, on all of their lanes or the innermost one.
+/// A group of streams, and the lanes on which vehicles are commanded.
 struct Streams {
-  bool major = false;  ///< those that go first; else those that give way
-  bool inner = false;  ///< of several lanes the one farthest from the edge of the road
+  bool major = false;  ///< streams that go first; otherwise those that give way
+  bool inner = false;  ///< only the lane farthest from the edge of the road
 
   [[nodiscard]] bool contain(const RoadState& state, const Vehicle& v) const {
     const Approach& approach = approach_of(state, v);
@@ -34,7 +34,7 @@ struct Streams {
   }
 };
 
-/// Holds streams, or slows them down, while it is dense behind the conflict or before it.
+/// Holds streams or slows them down while traffic behind or before the conflict is dense.
 class WhileDense final : public Script {
  public:
   WhileDense(Streams streams, bool before, const config::ControllerSpec& spec,

@@ -1,10 +1,10 @@
-/// Scripts that hold nobody: how vehicles drive towards a conflict (brisk, glide).
+/// Scripts that change how vehicles drive towards a conflict without holding them: brisk, glide.
 #include "scripts.h"
 
 namespace traffic::scene {
 namespace {
 
-/// Within reach of a conflict ahead or, if asked for, in the zone or the stretch behind one.
+/// Whether a vehicle is within reach of a conflict ahead or, if asked for, has just passed one.
 bool is_near_conflict(const Vehicle& v, double to_m, bool behind) {
   return (v.conflict >= 0 && v.line_m <= to_m) || (behind && v.passed >= 0);
 }

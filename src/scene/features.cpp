@@ -8,9 +8,10 @@
 namespace traffic::scene {
 namespace {
 
-// "Conflict": the next on the vehicle's route; for vehicles in a conflict's zone or downstream of
-// it with none within 400 m ahead, that conflict. "Own": the approach the vehicle is on.
-// "Conflicting": the approaches that its own meets, all of them for a vehicle past the stop line.
+// "Conflict" is the conflict ahead on the vehicle's route. For vehicles in a conflict's zone or
+// downstream of it, without another one within 400 m ahead, it is that conflict. "Own" is the
+// approach of the vehicle. "Conflicting" are the approaches that its own meets, or all approaches
+// for a vehicle past the stop line.
 constexpr std::array<FeatureSpec, kNumNodeColumns> kNode = {{
     {"position_m", "m", 0, 1000, "distance covered along the route"},
     {"speed_mps", "m/s", 0, 30, "speed"},

@@ -49,7 +49,7 @@ class JointController final : public Controller {
   }
 
   [[nodiscard]] std::string_view name() const override { return name_; }
-  /// It is asked after every step: which part is due, it knows itself.
+  /// The parts decide at times of their own, so that the owner calls decide() after every step.
   [[nodiscard]] double period_s() const override { return 0.0; }
 
  private:

@@ -59,8 +59,7 @@ void RoadState::find_leaders() {
   }
 }
 
-/// The last vehicle on the lanes that the vehicle's own leads to along its route. The gap is left
-/// from front to front.
+/// Finds the last vehicle on the lanes ahead along the route. Sets the gap from front to front.
 void RoadState::find_leader_beyond_lane(Vehicle& v) const {
   int lane = v.lane;
   int k = v.route_index;
@@ -84,7 +83,8 @@ void RoadState::find_leader_beyond_lane(Vehicle& v) const {
   }
 }
 
-/// Who stands before whom on each lane of the stop lines, and which lanes a controlled CV holds.
+/// Ranks the vehicles before each lane of the stop lines, and finds lanes that a controlled CV
+/// holds.
 void RoadState::rank_before_stop_lines() {
   std::fill(lane_held_.begin(), lane_held_.end(), 0);
   std::vector<int> queue;

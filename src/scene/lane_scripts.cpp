@@ -1,4 +1,4 @@
-/// Scripts that ask for lanes: sort.
+/// Scripts that command lane changes: sort.
 #include <cstdlib>
 
 #include "index.h"
@@ -11,7 +11,7 @@ namespace {
 struct LaneOnRoute {
   int lane = -1;
   int changes = 0;      ///< RoutePlan::lane_changes
-  double serves_m = 0;  ///< how far ahead of the vehicle
+  double serves_m = 0;  ///< distance over which it serves the route
 };
 
 class Sort final : public Script {
@@ -37,7 +37,7 @@ class Sort final : public Script {
   }
 
  private:
-  /// Places behind the conflict at which a lane stops serving a route are looked for this far.
+  /// Lanes count as leaving the route if they do so within this distance behind the conflict.
   static constexpr double kBehindM = 500.0;
 
   [[nodiscard]] bool in_reach(const Vehicle& v) const {
@@ -51,7 +51,7 @@ class Sort final : public Script {
     }
   }
 
-  /// The lane beside v's, or its own, unless there is none of its edge for cars.
+  /// A neighbouring lane of the vehicle, or its own; nothing where no car may drive.
   [[nodiscard]] static std::optional<LaneOnRoute> beside(const Road& road, const Vehicle& v,
                                                          LaneChange to) {
     const int lane = road.lane_beside(v.lane, static_cast<int>(to));
@@ -62,7 +62,7 @@ class Sort final : public Script {
                        .serves_m = at(v.plan->continuation_m, slot) - v.edge_pos_m};
   }
 
-  /// Who has to change lanes does so early; who need not makes room for those.
+  /// Vehicles that have to change lanes do so early; the others make room for them.
   [[nodiscard]] LaneChange wanted(const Road& road, const Vehicle& v) const {
     if (road.edge_of(v.lane).internal) return LaneChange::kKeep;
     const auto own = beside(road, v, LaneChange::kKeep);

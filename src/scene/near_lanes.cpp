@@ -51,7 +51,7 @@ class NearLanes {
     }
   }
 
-  /// Lanes of the streams that this one meets, laid side by side at the stop lines.
+  /// Adds lanes of conflicting streams, with their stop lines at the same coordinate.
   void conflict_partners() {
     const auto [conflict, approach] = at(road_.lane_approach, lane_);
     if (conflict < 0) return;

@@ -12,9 +12,9 @@ namespace traffic::scene {
 struct NetJunction {
   std::string id;
   std::vector<int> incoming_lanes;
-  /// [links] one character a link, the last one is link 0; '1': the streams meet
+  /// [links] one character per link, the last one is link 0; '1': the streams meet
   std::vector<std::string> foes;
-  /// [links] as foes; '1': this link gives way to that one
+  /// [links] in the same order; '1': the link gives way to the link of that character
   std::vector<std::string> response;
 };
 

@@ -65,14 +65,14 @@ class NetReader {
     }
     if (lane.shape.empty())
       throw DataError("network {}: lane {} has no shape", path_.string(), lane.id);
-    // The length that SUMO drives by may differ from that of the drawn line.
+    // The length of a lane in SUMO may differ from that of its drawn line.
     if (lane.shape_m.back() > 0)
       for (auto& s : lane.shape_m) s *= lane.length_m / lane.shape_m.back();
   }
 
   void read_edge(const pugi::xml_node& node) {
     const std::string function = node.attribute("function").as_string();
-    if (function == "connector" || function == "crossing" || function == "walkingarea") return;
+    if (function == "crossing" || function == "walkingarea") return;  // no vehicle drives there
     Edge edge;
     edge.id = node.attribute("id").as_string();
     edge.internal = function == "internal";
@@ -84,7 +84,8 @@ class NetReader {
       lane.index = edge.num_lanes++;
       lane.length_m = lane_node.attribute("length").as_double();
       lane.speed_limit_mps = lane_node.attribute("speed").as_double();
-      if (!(lane.length_m > 0 && lane.speed_limit_mps > 0 && std::isfinite(lane.length_m) &&
+      // SUMO runs lanes of no length, and lanes on which nobody may drive for now.
+      if (!(lane.length_m >= 0 && lane.speed_limit_mps >= 0 && std::isfinite(lane.length_m) &&
             std::isfinite(lane.speed_limit_mps)))
         throw DataError("network {}: lane {}: length {} m, speed {} m/s", path_.string(), lane.id,
                         lane.length_m, lane.speed_limit_mps);
@@ -99,7 +100,7 @@ class NetReader {
     road_.edges.push_back(std::move(edge));
   }
 
-  /// -1 when the network leaves that lane out (crossings and the like).
+  /// @return -1 if the road has no such lane, as for pedestrian crossings
   int lane_of(const char* edge_id, int index) const {
     const auto found = road_.edge_index.find(edge_id);
     if (found == road_.edge_index.end()) return -1;
@@ -121,12 +122,14 @@ class NetReader {
           "make the network again with netconvert",
           path_.string(), node.attribute("from").as_string(), via->first);
     }
+    // A connection may name a light that does not control it, as for trains at a rail crossing.
     const std::string light = node.attribute("tl").as_string();
-    if (!light.empty()) {
+    const int light_link = node.attribute("linkIndex").as_int(-1);
+    if (!light.empty() && light_link >= 0) {
       const auto known = std::find(road_.lights.begin(), road_.lights.end(), light);
       link.light = static_cast<int>(known - road_.lights.begin());
       if (known == road_.lights.end()) road_.lights.push_back(light);
-      link.light_link = node.attribute("linkIndex").as_int(-1);
+      link.light_link = light_link;
     }
     link.direction = node.attribute("dir").as_string("s")[0];
     at(road_.lanes, from).links.push_back(link);
@@ -136,12 +139,12 @@ class NetReader {
     return at(road_.edges, at(road_.lanes, lane).edge).internal;
   }
 
-  /// Where a link leads to first.
+  /// The first lane behind a link.
   static int lane_behind(const Link& link) {
     return link.via_lane >= 0 ? link.via_lane : link.to_lane;
   }
 
-  /// Lanes inside junctions are followed until they end, so they must not lead in a circle.
+  /// Other functions follow lanes inside junctions to their end, so these must not form a circle.
   void refuse_circles_in_junctions() const {
     std::vector<int> entries(road_.lanes.size(), 0);  // of internal lanes, from internal lanes
     const auto for_each_inner = [&](int lane, const auto& visit) {

@@ -21,7 +21,7 @@ struct Conflicting {
   double speed_mps = 0;
   bool signal = false;
   bool green = false;
-  double change_s = 0;  ///< the longest green; without any, until the first begins
+  double change_s = 0;  ///< until the last green ends; without a green, until the first begins
   double cycle = 0;
 
   void add(const Approach& where, const ApproachState& now, const RoadState& state) {
@@ -64,7 +64,7 @@ class NodeRow {
     neighbours();
     set(kCommanded, v_.commanded);
     if (v_.commanded) set(kCommitLeft, std::max(0.0, v_.committed_until_s - state_.time_s()));
-    // The conflict ahead decides, but right behind one with none near ahead the one just passed.
+    // The conflict ahead counts. Without one nearby, the conflict just passed does.
     if (v_.conflict >= 0 && (v_.line_m <= kLineFarM || v_.passed < 0))
       conflict(v_.conflict, v_.approach);
     else if (v_.passed >= 0)
@@ -90,7 +90,8 @@ class NodeRow {
     set(kTimeSin, std::sin(angle));
     set(kTimeCos, std::cos(angle));
     set(kSpeedLimit, lane.speed_limit_mps);
-    set(kSpeedRatio, v_.speed_mps / lane.speed_limit_mps);
+    // Where the limit is 0, standing vehicles are as fast as allowed.
+    set(kSpeedRatio, lane.speed_limit_mps > 0 ? v_.speed_mps / lane.speed_limit_mps : 1.0);
   }
 
   void path() {
@@ -120,7 +121,7 @@ class NodeRow {
     set(kFollowerSpeed, relative_speed(v_.follower));
   }
 
-  /// @param approach the vehicle's own; -1: it has passed the stop line
+  /// @param approach approach of the vehicle; -1: it has passed the stop line
   void conflict(int index, int approach) {
     const Conflict& where = at(state_.road().conflicts, index);
     const ConflictState& now = at(state_.conflicts(), index);
@@ -153,7 +154,8 @@ class NodeRow {
     if (where.light >= 0) own_signal(where);
   }
 
-  /// Of its lane's links at the stop line; where the light stands further upstream, of its stream.
+  /// Shows the signal of the lane's links at the stop line. Where the light stands further
+  /// upstream, shows that of the stream.
   void own_signal(const Approach& where) {
     const LightState& light = at(state_.lights(), where.light);
     set(kSignalCycle, light.cycle_position);
@@ -168,9 +170,9 @@ class NodeRow {
       if (show_signal(light, link)) return;
   }
 
-  /// @return whether the link may drive: of several, one that may decides
+  /// @return whether the link may drive; such a link takes precedence over red ones
   bool show_signal(const LightState& light, int link) {
-    if (link < 0 || link >= static_cast<int>(light.state.size())) return false;
+    if (link >= static_cast<int>(light.state.size())) return false;
     const bool green = may_drive(at(light.state, link));
     set(kSignalRed, !green);
     set(kSignalChange, std::min(at(light.change_s, link), kSignalChangeCapS));

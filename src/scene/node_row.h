@@ -11,23 +11,24 @@ namespace traffic::scene {
 /// Fills one row of GraphFrame::node_features. @param row kNumNodeColumns values
 void fill_node_row(const RoadState& state, const Vehicle& vehicle, std::span<float> row);
 
-/// What the global metrics need besides the vehicles.
+/// Inputs of the global metrics besides the vehicles.
 struct TrafficTotals {
   double waiting = 0;
   double arrived_30s = 0;
   double time_share = 0;
 };
 
-/// The 16 global metrics.
+/// Fills the 16 global metrics.
 void fill_global_row(std::span<const Vehicle> vehicles, const TrafficTotals& totals,
                      std::span<float> row);
 
-/// The 4 features of an edge. @param ahead_m how far the neighbour is ahead, along the road
-/// @param same_path whether one may become the other's leader without a lane change
+/// The 4 features of an edge.
+/// @param ahead_m distance of the neighbour ahead, along the road
+/// @param same_path whether the two may follow each other without a lane change
 std::array<float, 4> edge_row(const Vehicle& own, const Vehicle& neighbour, double ahead_m,
                               bool same_path);
 
-/// Share of the episode that has passed; of an hour where it has no end.
+/// Share of the episode that has passed; without an end, share of an hour.
 double time_share(double time_s, double end_s);
 
 }  // namespace traffic::scene

@@ -9,13 +9,13 @@
 namespace traffic::scene {
 namespace {
 
-/// @param vehicles a vector of them, sorted by id; const or not
+/// @param vehicles a vector of vehicles sorted by id; const or not
 auto position_of(auto& vehicles, std::uint32_t id) {
   return std::lower_bound(vehicles.begin(), vehicles.end(), id,
                           [](const Vehicle& v, std::uint32_t wanted) { return v.id < wanted; });
 }
 
-/// Null where there is none.
+/// @return null if there is no such vehicle
 auto* find_in(auto& vehicles, std::uint32_t id) {
   const auto it = position_of(vehicles, id);
   return it != vehicles.end() && it->id == id ? &*it : nullptr;
@@ -49,12 +49,14 @@ void RoadState::reset(double step_length_s, double end_s) {
   update_conflicts({});
 }
 
-void RoadState::depart(const Vehicle& vehicle) {
+void RoadState::depart(const Vehicle& vehicle, double waited_s) {
   TRAFFIC_CHECK(vehicle.plan != nullptr, "vehicle {} has no route", vehicle.id);
   TRAFFIC_CHECK(vehicles_.empty() || vehicles_.back().id < vehicle.id, "vehicle {} after {}",
                 vehicle.id, vehicles_.back().id);
   vehicles_.push_back(vehicle);
+  vehicles_.back().counted_loss_s = vehicle.time_loss_s;
   ++score_.departed;
+  take_delay(vehicle.plan, waited_s);
 }
 
 void RoadState::leave(std::uint32_t id, bool arrived) {
@@ -65,6 +67,7 @@ void RoadState::leave(std::uint32_t id, bool arrived) {
     it = position_of(away_, id);
   }
   TRAFFIC_CHECK(it != group->end() && it->id == id, "vehicle {} left but was not there", id);
+  take_loss(*it);
   score_.completion_sum -= it->progress;
   if (arrived) {
     if (it->conflict >= 0) note_pass(it->conflict, it->approach, 1.0 - it->progress);
@@ -77,8 +80,14 @@ void RoadState::leave(std::uint32_t id, bool arrived) {
   group->erase(it);
 }
 
-void RoadState::pass_through() {
+void RoadState::pass_through(bool arrived, double time_loss_s, double waited_s) {
   ++score_.departed;
+  score_.time_loss_s += time_loss_s;
+  score_.depart_delay_s += waited_s;
+  if (!arrived) {
+    ++score_.removed;
+    return;
+  }
   ++score_.arrived;
   arrivals_.push_back(time_s_ + step_length_s_);
 }
@@ -110,6 +119,7 @@ void RoadState::sort_out_away() {
   const auto has_lane = [](const Vehicle& v) { return v.lane >= 0; };
   for (auto it = away_.begin(); it != away_.end();) {
     if (has_lane(*it)) {
+      it->previous_speed_mps = it->speed_mps;  // its acceleration meanwhile is not known
       vehicles_.insert(position_of(vehicles_, it->id), *it);
       it = away_.erase(it);
     } else {
@@ -122,7 +132,7 @@ void RoadState::sort_out_away() {
   std::erase_if(vehicles_, [&](const Vehicle& v) { return !has_lane(v); });
 }
 
-/// Where the vehicle is on its route, and what its conflicts get for how far it came.
+/// Locates the vehicle on its route, and adds its progress to its conflict.
 void RoadState::advance(Vehicle& v) {
   const int conflict = v.conflict;
   const int approach = v.approach;
@@ -133,7 +143,8 @@ void RoadState::advance(Vehicle& v) {
   v.accel_mps2 = v.fresh ? 0.0 : (v.speed_mps - v.previous_speed_mps) / step_length_s_;
   v.previous_speed_mps = v.speed_mps;
   v.fresh = false;
-  const double share = (covered - v.depart_pos_m) / v.plan->length_m;
+  const double driven_m = covered - v.depart_pos_m;
+  const double share = v.plan->length_m > 0 ? driven_m / v.plan->length_m : 0.0;
   v.progress = std::clamp(share, progress, 1.0);
   score_.completion_sum += v.progress - progress;
   if (conflict < 0) return;
@@ -184,15 +195,15 @@ void RoadState::tally(const StepEvents& events) {
   score_.emergency_stops += events.emergency_stops;
   score_.teleports += events.teleports;
   score_.vehicle_steps += static_cast<std::int64_t>(vehicles_.size());
-  score_.depart_delay_s += step_length_s_ * static_cast<double>(events.waiting.size());
-  score_.time_loss_s += step_length_s_ * static_cast<double>(away_.size());
+  for (const auto& waiting : events.waiting) take_delay(waiting.plan, waiting.waited_s);
+  for (auto& v : away_) take_loss(v);
   for (auto& v : vehicles_) {
+    take_loss(v);
     const double speed = v.speed_mps;
     score_.speed_sum += speed;
     score_.speed_square_sum += speed * speed;
     if (speed < kStandingMps) score_.standing_s += step_length_s_;
     score_.abs_accel_sum += std::fabs(v.accel_mps2);
-    score_.time_loss_s += time_loss_s(v);
     const bool braking = v.accel_mps2 < -kHardBrakeMps2;
     if (braking && !v.braking) ++score_.hard_brakes;
     v.braking = braking;
@@ -202,26 +213,25 @@ void RoadState::tally(const StepEvents& events) {
     if (v.unsafe || (v.follower >= 0 && at(vehicles_, v.follower).unsafe)) ++score_.unsafe_cv_steps;
   }
   while (!arrivals_.empty() && arrivals_.front() <= time_s_ - kRecentS) arrivals_.pop_front();
-  note_losses(events);
 }
 
-/// Of a vehicle on the road, in a step.
-double RoadState::time_loss_s(const Vehicle& v) const {
-  const double limit = at(road_->lanes, v.lane).speed_limit_mps * v.speed_factor;
-  const double desired = std::min(limit, v.max_speed_mps);
-  return step_length_s_ * std::max(0.0, 1.0 - v.speed_mps / desired);
+/// Adds what a vehicle has lost since this was last called to the score and to its conflict.
+void RoadState::take_loss(Vehicle& v) {
+  v.step_loss_s = v.time_loss_s - v.counted_loss_s;
+  v.counted_loss_s = v.time_loss_s;
+  score_.time_loss_s += v.step_loss_s;
+  const int conflict = v.conflict >= 0 ? v.conflict : v.passed;
+  if (conflict >= 0) at(conflict_losses_s_, conflict) += v.step_loss_s;
 }
 
-/// The step's losses, to the conflicts that they belong to.
-void RoadState::note_losses(const StepEvents& events) {
-  const auto note = [&](int conflict, double lost_s) {
-    if (conflict >= 0) at(conflict_losses_s_, conflict) += lost_s;
-  };
-  for (const RoutePlan* plan : events.waiting)
-    if (const int lane = plan->stop_lane.front(); lane >= 0)
-      note(at(road_->lane_approach, lane).first, step_length_s_);
-  for (const auto& v : away_) note(v.conflict, step_length_s_);
-  for (const auto& v : vehicles_) note(v.conflict >= 0 ? v.conflict : v.passed, time_loss_s(v));
+/// Adds time that a vehicle has waited to enter to the score and to the first conflict of its
+/// route. @param plan null: its route is not known
+void RoadState::take_delay(const RoutePlan* plan, double waited_s) {
+  score_.depart_delay_s += waited_s;
+  if (plan == nullptr) return;
+  if (const int lane = plan->stop_lane.front(); lane >= 0) {
+    at(conflict_losses_s_, at(road_->lane_approach, lane).first) += waited_s;
+  }
 }
 
 }  // namespace traffic::scene

@@ -17,11 +17,11 @@ double EpisodeScore::ocr_departed() const {
   return ratio(numerator(), static_cast<double>(departed));
 }
 bool is_saturated(const EpisodeScore& score, double step_length_s) {
-  constexpr double kThrough = 0.9;  // of what free traffic would bring through
+  constexpr double kThrough = 0.9;  // share of the vehicles that would get through in free traffic
   constexpr double kWaiting = 0.02;
   const double driven_s = static_cast<double>(score.vehicle_steps) * step_length_s;
   const double free_trip_s = ratio(std::max(0.0, driven_s - score.time_loss_s), score.numerator());
-  // Whoever enters in the last trip's time has half of it behind them, on average.
+  // Vehicles that enter during the last trip time have completed half of their trip on average.
   const double free_ocr = std::max(0.0, 1.0 - 0.5 * ratio(free_trip_s, score.seconds));
   return score.ocr_all() < kThrough * free_ocr ||
          static_cast<double>(score.waiting) > kWaiting * static_cast<double>(score.departed);

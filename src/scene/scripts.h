@@ -1,4 +1,4 @@
-/// The scripted controllers that act.
+/// The scripted controllers of vehicles.
 #pragma once
 
 #include <functional>
@@ -12,8 +12,8 @@
 
 namespace traffic::scene {
 
-/// What they have in common: a number of vehicles, a period, a distance to the stop line by which
-/// vehicles are picked.
+/// Common base: a maximum number of vehicles, a period, and a distance to the stop line within
+/// which vehicles are commanded.
 class Script : public Controller {
  public:
   Script(const config::ControllerSpec& spec, const ControllerOptions& options);
@@ -27,8 +27,8 @@ class Script : public Controller {
     double value = 0;
     LaneChange lane_change = LaneChange::kKeep;
   };
-  /// Commands for one period: what `ask` says of each CV, nothing of whom it leaves alone; to the
-  /// nearest to the stop line, no more than `top` of all.
+  /// Commands for one period. `ask` returns the command for a CV, or an empty one to leave it
+  /// alone. The CVs nearest to their stop line get theirs, up to `top` in all.
   void command(const RoadState& state, const std::function<std::optional<Ask>(const Vehicle&)>& ask,
                std::vector<Command>& commands);
   [[nodiscard]] int top() const { return top_; }
@@ -46,7 +46,7 @@ class Script : public Controller {
   std::vector<Pick> picks_;
 };
 
-// Null when the controller of that name is none of them.
+// Each function returns null if it does not know the controller.
 
 /// meter, vsl
 std::unique_ptr<Controller> make_density_script(const config::ControllerSpec& spec,
@@ -60,11 +60,11 @@ std::unique_ptr<Controller> make_driving_script(const config::ControllerSpec& sp
 /// sort
 std::unique_ptr<Controller> make_lane_script(const config::ControllerSpec& spec,
                                              const ControllerOptions& options);
-/// Any of them.
+/// Any of the scripts above.
 std::unique_ptr<Controller> make_script(const config::ControllerSpec& spec,
                                         const ControllerOptions& options);
 
-/// The one of the conflict ahead that the vehicle is on.
+/// The vehicle's approach to the conflict ahead.
 const Approach& approach_of(const RoadState& state, const Vehicle& v);
 /// Whether the vehicle is under a command that has not ended.
 bool is_committed(const Vehicle& vehicle, const RoadState& state);

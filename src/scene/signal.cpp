@@ -30,7 +30,7 @@ SignalProgram::SignalProgram(std::vector<SignalPhase> phases) : phases_(std::mov
     }
 }
 
-/// From the end of phase p until the link may drive, or may not; the horizon if it never is so.
+/// Time from the end of phase p until the link may drive, or may not; the horizon if never.
 double SignalProgram::first_after(std::size_t p, std::size_t link, bool drives) const {
   double after = 0;
   for (std::size_t step = 1; step < phases_.size(); ++step) {
@@ -41,7 +41,7 @@ double SignalProgram::first_after(std::size_t p, std::size_t link, bool drives) 
   return kSignalHorizonS;
 }
 
-/// From the end of phase p, in which the link is red, to the end of its next green.
+/// Time from the end of phase p, in which the link is red, to the end of its next green.
 double SignalProgram::green_ends_after(std::size_t p, std::size_t link) const {
   double after = 0;
   bool green = false;

@@ -30,7 +30,7 @@ void SignalBook::observe(double time_s, std::span<const LightState> lights) {
     Light& light = lights_[i];
     if (light.stage != Stage::kProgram || !light.plan.has_choice()) continue;
     const int green = light.plan.find(lights[i].state);
-    if (green < 0) continue;  // yellow: the program goes on until a green
+    if (green < 0) continue;  // yellow: wait for the next green of the program
     light.present = green;
     light.shown_s.assign(light.plan.greens().size(), time_s);
     enter(light, Stage::kGreen);
@@ -92,7 +92,8 @@ bool SignalBook::walk(Light& light) {
       enter(light,
             light.plan.needs_yellow(light.present, light.next) ? Stage::kYellow : Stage::kAllRed);
       if (light.stage == Stage::kAllRed) {
-        light.since_s = time_s_ - limits_.all_red_s - kLongestClearanceS;  // nobody loses green
+        light.since_s =
+            time_s_ - limits_.all_red_s - kLongestClearanceS;  // no link loses green: no all-red
       }
       return true;
     }

@@ -1,4 +1,4 @@
-// The columns that a controller of lights sees of each green.
+// The features of a green, as a controller of lights sees them.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -19,12 +19,12 @@ constexpr std::array<std::string_view, 23> kNames{
 struct GreenSums {
   SignalLinkState links{.room_behind = 1};
   int yielding_queue = 0;
-  int blocked = 0;  ///< vehicles whose lane behind is full
+  int blocked = 0;  ///< vehicles that have no room on the lane behind the light
   int gains = 0;    ///< vehicles that have no green now
   int lanes = 0;
 };
 
-/// Of the room behind: a vehicle that is let go stands in the junction.
+/// With less room than this behind the light, vehicles with green stop inside the junction.
 constexpr double kFull = 0.25;
 
 double logarithmic(double seconds) { return std::log1p(seconds) / 5.0; }
@@ -52,7 +52,7 @@ void SignalView::append_features(int light_index, std::vector<float>& rows) cons
     std::vector<int> lanes;
     for (const int index : green.links) {
       const auto k = static_cast<std::size_t>(index);
-      if (k >= light.links.size()) continue;  // of a crossing
+      if (k >= light.links.size()) continue;  // link of a pedestrian crossing
       const SignalLinkState& link = light.links[k];
       sums.links.vehicles += link.vehicles;
       sums.links.queue += link.queue;

@@ -13,7 +13,7 @@
 namespace traffic::scene {
 namespace {
 
-/// `open`: the share of the links that lead there whose green is on.
+/// `open` is the share of the links towards the neighbour that have green.
 constexpr std::array<std::string_view, 4> kEdgeNames{"distance", "one_way", "open", "open_back"};
 
 template <typename T>
@@ -21,7 +21,7 @@ std::vector<T> copied(std::span<const T> values) {
   return {values.begin(), values.end()};
 }
 
-/// The lights that are met first behind the start of an edge, and how far away their lines are.
+/// The first lights behind the start of an edge, with the distances of their stop lines.
 std::map<int, double> next_lights(const Road& road, int first_edge) {
   using Reached = std::pair<double, int>;  // at the end of an edge
   std::priority_queue<Reached, std::vector<Reached>, std::greater<>> ahead;
@@ -66,7 +66,7 @@ SignalGraphBuilder::SignalGraphBuilder(const Road& road) {
   for (std::size_t lane = 0; lane < road.lanes.size(); ++lane) {
     if (!road.lanes[lane].drivable || at(road.edges, road.lanes[lane].edge).internal) continue;
     for (const Link& link : road.lanes[lane].links) {
-      if (link.light < 0 || link.light_link < 0 || link.to_lane < 0) continue;
+      if (link.light < 0 || link.to_lane < 0) continue;
       add_ways(road, link.light, link.light_link, at(road.lanes, link.to_lane).edge);
     }
   }

@@ -1,25 +1,116 @@
 #include "traffic/scene/signal_plan.h"
 
 #include <algorithm>
+#include <array>
+#include <set>
+#include <sstream>
+#include <utility>
 
 #include "index.h"
 
 namespace traffic::scene {
 namespace {
 
-/// Letters of a phase that leads from one green to another, or of a light that is off.
+/// Letters of a phase between two greens, or of a light that is off.
 bool is_passing(char state) {
   return state == 'y' || state == 'Y' || state == 'u' || state == 'o' || state == 'O';
 }
 
+/// Links that show the same letter in every phase.
+std::vector<bool> constant_links(std::span<const SignalPhase> phases) {
+  std::vector<bool> constant(phases.empty() ? 0 : phases.front().state.size(), true);
+  for (const SignalPhase& phase : phases) {
+    for (std::size_t link = 0; link < std::min(constant.size(), phase.state.size()); ++link) {
+      if (phase.state[link] != phases.front().state[link]) constant[link] = false;
+    }
+  }
+  return constant;
+}
+
+/// "0,2,0,4" as SUMO writes it; 0 stands for a phase that the program leaves out.
+std::vector<std::string> numbers_in(const SignalLogic& logic, const char* parameter) {
+  const auto found = logic.parameters.find(parameter);
+  if (found == logic.parameters.end()) return {};
+  std::string text = found->second;
+  std::replace(text.begin(), text.end(), ',', ' ');
+  std::istringstream words(text);
+  std::vector<std::string> numbers;
+  for (std::string word; words >> word;) {
+    if (word != "0") numbers.push_back(word);
+  }
+  return numbers;
+}
+
+/// The two parts of a ring: phases up to that of the first barrier, and up to that of the second.
+using RingParts = std::array<std::vector<const SignalPhase*>, 2>;
+
+RingParts parts_of_ring(const SignalLogic& logic, const char* ring,
+                        const std::array<std::set<std::string>, 2>& barriers) {
+  RingParts parts;
+  std::vector<const SignalPhase*> before;
+  for (const std::string& number : numbers_in(logic, ring)) {
+    const auto phase =
+        std::ranges::find_if(logic.phases, [&](const auto& one) { return one.name == number; });
+    if (phase != logic.phases.end()) before.push_back(&*phase);
+    for (std::size_t barrier = 0; barrier < barriers.size(); ++barrier) {
+      if (barriers[barrier].contains(number)) parts[barrier] = std::exchange(before, {});
+    }
+  }
+  return parts;
+}
+
+/// For each link the letter with the higher priority.
+std::string together(const std::string& one, const std::string& other) {
+  constexpr std::string_view kHighestFirst = "Ggs";
+  std::string state = one;
+  for (std::size_t link = 0; link < std::min(one.size(), other.size()); ++link) {
+    if (kHighestFirst.find(other[link]) < kHighestFirst.find(one[link])) state[link] = other[link];
+  }
+  return state;
+}
+
 }  // namespace
+
+std::vector<SignalPhase> combine_rings(const SignalLogic& logic) {
+  std::array<std::set<std::string>, 2> barriers;
+  for (const auto& number : numbers_in(logic, "barrierPhases")) barriers[0].insert(number);
+  for (const char* name : {"barrier2Phases", "coordinatePhases"}) {
+    for (const auto& number : numbers_in(logic, name)) barriers[1].insert(number);
+  }
+  const RingParts first = parts_of_ring(logic, "ring1", barriers);
+  const RingParts second = parts_of_ring(logic, "ring2", barriers);
+  std::vector<SignalPhase> phases;
+  for (const std::size_t part : {1U, 0U}) {
+    if (second[part].empty() || first[part].empty()) {  // one ring has green alone
+      for (const auto* phase : first[part].empty() ? second[part] : first[part]) {
+        phases.push_back(*phase);
+      }
+      continue;
+    }
+    for (const auto* one : first[part]) {
+      for (const auto* other : second[part]) {
+        phases.push_back({.duration_s = std::min(one->duration_s, other->duration_s),
+                          .state = together(one->state, other->state)});
+      }
+    }
+  }
+  return phases;
+}
 
 bool is_green(char state) { return state == 'G' || state == 'g'; }
 
+SignalPlan::SignalPlan(const SignalLogic& logic)
+    : SignalPlan(logic.has_rings() ? combine_rings(logic) : logic.phases) {}
+
 SignalPlan::SignalPlan(std::span<const SignalPhase> phases) {
+  const std::vector<bool> constant = constant_links(phases);
   for (const SignalPhase& phase : phases) {
     const std::string& state = phase.state;
-    if (std::any_of(state.begin(), state.end(), is_passing) || find(state) >= 0) continue;
+    bool passing = false;
+    for (std::size_t link = 0; link < state.size(); ++link) {
+      passing |= is_passing(state[link]) && !(link < constant.size() && constant[link]);
+    }
+    if (passing || find(state) >= 0) continue;
     SignalGreen green{.state = state, .links = {}};
     for (std::size_t link = 0; link < state.size(); ++link) {
       if (is_green(state[link])) green.links.push_back(static_cast<int>(link));
@@ -55,7 +146,7 @@ std::string SignalPlan::between(int from, int to, char lost) const {
       if (!is_green(after[link])) shown[link] = lost;
       if (after[link] == 'g') shown[link] = 'g';
     } else if (shown[link] == 's' && after[link] == 'r') {
-      shown[link] = 'r';  // who has it stops anyhow
+      shown[link] = 'r';  // vehicles with s stop anyway
     }
   }
   return shown;

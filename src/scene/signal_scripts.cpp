@@ -28,7 +28,7 @@ class SignalScript : public Controller {
  protected:
   [[nodiscard]] virtual int choose(const SignalView& view, int light) const = 0;
 
-  /// The green with the highest score; the present one where none has more.
+  /// The green with the highest score; the present one in a draw.
   template <typename Score>
   static int best_of(const SignalView& view, int light, const Score& score) {
     const SignalPlan& plan = view.book().plan(light);
@@ -42,7 +42,7 @@ class SignalScript : public Controller {
     }
     return best;
   }
-  /// Of the links of a green.
+  /// Sum of the scores of a green's links.
   template <typename Score>
   static double sum_of(const SignalView& view, int light, int green, const Score& score) {
     const auto& links = view.light(light).links;
@@ -58,7 +58,7 @@ class SignalScript : public Controller {
   double period_s_;
 };
 
-/// The most vehicles near the line.
+/// Chooses the green with the most vehicles near the stop line.
 class Greedy final : public SignalScript {
   using SignalScript::SignalScript;
   [[nodiscard]] int choose(const SignalView& view, int light) const override {
@@ -66,7 +66,7 @@ class Greedy final : public SignalScript {
   }
 };
 
-/// The longest queues before the line, less those behind it.
+/// Chooses the green with the longest queues before the stop line, less those behind it.
 class MaxPressure final : public SignalScript {
   using SignalScript::SignalScript;
   [[nodiscard]] int choose(const SignalView& view, int light) const override {
@@ -75,8 +75,8 @@ class MaxPressure final : public SignalScript {
   }
 };
 
-/// The present green for as long as vehicles come, then the next of the program for which one
-/// stands.
+/// Keeps the present green as long as vehicles come, then chooses the next green of the program for
+/// which vehicles wait.
 class Actuated final : public SignalScript {
  public:
   Actuated(const config::ControllerSpec& spec, const ControllerOptions& options)

@@ -8,7 +8,7 @@
 
 namespace traffic::scene {
 
-/// Null when the controller of that name is none of them.
+/// @return null if the controller is none of these
 std::unique_ptr<Controller> make_signal_script(const config::ControllerSpec& spec,
                                                const ControllerOptions& options);
 

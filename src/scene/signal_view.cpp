@@ -10,15 +10,9 @@ namespace {
 
 constexpr double kArrival_s = 3.0;
 constexpr double kAtLine_m = 10.0;
-/// Room for a few vehicles: a green into a fuller lane fills the junction.
+/// Room for a few vehicles. With less room on the lane behind, a green fills the junction.
 constexpr double kRoom_m = 30.0;
 constexpr double kNoLine_m = 1e9;
-
-/// Seconds lost in a second.
-double loss_of(const Road& road, const Vehicle& v) {
-  const double limit = at(road.lanes, v.lane).speed_limit_mps * v.speed_factor;
-  return std::max(0.0, 1.0 - v.speed_mps / std::min(limit, v.max_speed_mps));
-}
 
 bool drives_now(const RoadState& state, int light, int link) {
   const std::string& shown = at(state.lights(), light).state;
@@ -39,7 +33,7 @@ void SignalView::find_links() {
   light_inside_.assign(road_.lanes.size(), -1);
   for (std::size_t lane = 0; lane < road_.lanes.size(); ++lane) {
     for (const Link& link : road_.lanes[lane].links) {
-      if (link.light < 0 || link.light_link < 0) continue;
+      if (link.light < 0) continue;
       for (int via = link.via_lane; via >= 0;) {
         at(light_inside_, via) = link.light;
         const Lane& inner = at(road_.lanes, via);
@@ -54,7 +48,8 @@ void SignalView::find_links() {
   }
 }
 
-/// Approaches whose stop line has a light: who waits to enter towards them waits for it.
+/// Finds approaches with a light at the stop line. Vehicles that wait to enter towards them count
+/// as waiting for that light.
 void SignalView::find_backlogs() {
   for (std::size_t c = 0; c < road_.conflicts.size(); ++c) {
     const auto& approaches = road_.conflicts[c].approaches;
@@ -83,7 +78,7 @@ SignalView::Ahead SignalView::find_ahead(const RoutePlan& plan, std::size_t edge
   const Edge& here = at(road_.edges, plan.edges[edge]);
   for (int lane = here.first_lane; lane < here.first_lane + here.num_lanes; ++lane) {
     const Link* link = road_.link_to(lane, plan.edges[edge + 1]);
-    if (link == nullptr || link->light < 0 || link->light_link < 0) continue;
+    if (link == nullptr || link->light < 0) continue;
     return {.light = link->light,
             .link = link->light_link,
             .edge = edge,
@@ -109,7 +104,7 @@ SignalLinkState& SignalView::link_of(const Ahead& ahead) {
 
 void SignalView::count(const Vehicle& v, const RoadState& state) {
   const double step_s = state.step_length_s();
-  const double loss = loss_of(road_, v);
+  const double loss = v.step_loss_s / step_s;
   const bool stands = v.speed_mps < kStandingMps;
   if (stood_s_.size() <= v.id) stood_s_.resize(v.id + 1, 0.0F);
   float& stood_s = stood_s_[v.id];
@@ -127,9 +122,9 @@ void SignalView::count(const Vehicle& v, const RoadState& state) {
   }
   int at_link = next.link;
   const Lane& lane = at(road_.lanes, v.lane);
-  if (next.edge == index && lane.exit_lane < 0) {  // on the last edge its lane says which link
+  if (next.edge == index && lane.exit_lane < 0) {  // on the last edge the lane determines the link
     const Link* own = road_.link_to(v.lane, v.plan->edges[index + 1]);
-    if (own != nullptr && own->light == next.light && own->light_link >= 0) {
+    if (own != nullptr && own->light == next.light) {
       at_link = own->light_link;
     }
   }
@@ -168,7 +163,7 @@ void SignalView::look_behind(const RoadState& state) {
       const int lane = places_[i][k].to_lane;
       if (lane < 0) continue;
       SignalLinkState& link = lights_[i].links[k];
-      double last_m = kNoLine_m;  // where the last vehicle on the lane ends, if it is slow
+      double last_m = kNoLine_m;  // rear end of the last slow vehicle on the lane
       for (const std::int32_t index : state.lane_order().on(lane)) {
         const Vehicle& v = state.vehicles()[static_cast<std::size_t>(index)];
         if (v.lane_pos_m > kSignalReachM) break;

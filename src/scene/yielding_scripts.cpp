@@ -1,4 +1,4 @@
-/// Scripts by which streams that go first let others in: yield, let_in.
+/// Scripts in which streams with priority let others in: yield, let_in.
 #include <algorithm>
 
 #include "index.h"
@@ -42,7 +42,7 @@ class Yield final : public Script {
   double left_s_;
 };
 
-/// Remembers nothing: that it has begun shows in the lanes whose first vehicle is under control.
+/// Keeps no state. It has begun where the first vehicles of the lanes are under control.
 class LetIn final : public Script {
  public:
   LetIn(const config::ControllerSpec& spec, const ControllerOptions& options)
@@ -61,7 +61,7 @@ class LetIn final : public Script {
         state,
         [&](const Vehicle& v) -> std::optional<Ask> {
           if (v.conflict < 0 || v.line_m > to_m_) return {};
-          if (v.passed >= 0 && v.in_zone) return {};  // stopped it would block the conflict behind
+          if (v.passed >= 0 && v.in_zone) return {};  // stopping would block the conflict behind it
           const int minor = at(lets_in_, v.conflict);
           if (minor < 0 || !meets(at(state.road().conflicts, v.conflict), minor, v.approach))
             return {};
@@ -75,13 +75,13 @@ class LetIn final : public Script {
     return static_cast<double>(approach.queue) + static_cast<double>(approach.backlog);
   }
 
-  /// Whether an approach has priority over a minor one. Where left turns give way it is not major.
+  /// Whether an approach has priority over a minor one. It need not be major: left turns may yield.
   static bool meets(const Conflict& where, int minor, int approach) {
     const auto& foes = at(where.approaches, minor).conflicting;
     return !at(where.approaches, approach).minor && std::ranges::find(foes, approach) != foes.end();
   }
 
-  /// The minor approach that is let in, with the longest queue of those; -1: none.
+  /// The minor approach with the longest queue that is let in; -1: none.
   [[nodiscard]] int waiting_minor(const Conflict& where, const ConflictState& now) const {
     int longest = -1;
     for (int minor = 0; minor < static_cast<int>(where.approaches.size()); ++minor) {

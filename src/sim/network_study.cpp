@@ -9,6 +9,7 @@
 #include "sumo_options.h"
 #include "traffic/config/scenario_mix.h"
 #include "traffic/core/error.h"
+#include "traffic/scene/light_programs.h"
 #include "traffic/scene/road.h"
 #include "traffic/sim/scenario.h"
 
@@ -47,6 +48,22 @@ void study_road(const Road& road, NetworkStudy& study) {
     }
     study.conflicts.push_back(std::move(found));
   }
+}
+
+/// Lights of the road with two greens or more in the program that SUMO runs.
+int count_trainable_lights(const Road& road, const SumoOptions& options) {
+  static const std::set<std::string, std::less<>> kTrue{"1", "yes", "true", "on", "x", "t"};
+  if (kTrue.contains(options.find("tls.all-off").value_or("false"))) return 0;
+  std::map<std::string, bool> trainable;  // by light
+  for (const char* name : {"net-file", "additional-files"}) {
+    for (const auto& file : options.files(name)) {
+      for (const auto& [light, logic] : scene::read_light_programs(file)) {
+        trainable[light] = scene::SignalPlan(logic).has_choice();
+      }
+    }
+  }
+  return static_cast<int>(
+      std::ranges::count_if(road.lights, [&](const auto& light) { return trainable[light]; }));
 }
 
 /// Where a way from one edge to the next enters a conflict.
@@ -125,6 +142,7 @@ NetworkStudy study_network(const config::Env& env, const std::string& scenario) 
 
   const Road road = scene::read_road(nets.front());
   study_road(road, study);
+  study.trainable_lights = count_trainable_lights(road, options);
   std::optional<double> end_s = study.end_s;
   if (env.max_time_s > 0) end_s = study.begin_s + env.max_time_s;
   study_demand(road, read_demand(options, study.begin_s, end_s), study);

@@ -8,12 +8,12 @@ using Sumo = libsumo::TrafficLight;
 
 void SignalReader::reset(const std::vector<std::string>& ids) {
   lights_.clear();
-  for (const auto& id : ids) lights_.push_back({id, {}, {}});
+  for (const auto& id : ids) lights_.push_back({.id = id, .program_id = {}, .program = {}});
 }
 
 std::vector<scene::SignalPlan> SignalReader::plans() const {
   std::vector<scene::SignalPlan> plans;
-  for (const Light& light : lights_) plans.emplace_back(phases_of(light));
+  for (const Light& light : lights_) plans.emplace_back(logic_of(light));
   return plans;
 }
 
@@ -25,19 +25,24 @@ void SignalReader::set(std::span<const scene::SignalChange> changes) {
   }
 }
 
-std::vector<scene::SignalPhase> SignalReader::phases_of(const Light& light) {
-  std::vector<scene::SignalPhase> phases;
+scene::SignalLogic SignalReader::logic_of(const Light& light) {
+  scene::SignalLogic found;
   for (const auto& logic : Sumo::getAllProgramLogics(light.id)) {
     if (logic.programID != light.program_id) continue;
-    for (const auto& phase : logic.phases) phases.push_back({phase->duration, phase->state});
+    for (const auto& phase : logic.phases) {
+      found.phases.push_back(
+          {.duration_s = phase->duration, .state = phase->state, .name = phase->name});
+    }
+    found.parameters = logic.subParameter;
   }
-  return phases;
+  return found;
 }
 
+/// The order of states under a NEMA program is not known, since its rings advance independently.
 void SignalReader::read_program(Light& light) {
-  light.program.clear();
-  if (auto phases = phases_of(light); !phases.empty())
-    light.program.emplace_back(std::move(phases));
+  light.program.reset();
+  scene::SignalLogic logic = logic_of(light);
+  if (!logic.phases.empty() && !logic.has_rings()) light.program.emplace(std::move(logic.phases));
 }
 
 void SignalReader::read(double time_s, std::vector<scene::LightState>& lights) {
@@ -49,15 +54,17 @@ void SignalReader::read(double time_s, std::vector<scene::LightState>& lights) {
       light.program_id = std::move(program);
       read_program(light);
     }
-    if (light.is_set || light.program.empty()) {  // what shows now, and no change in sight
-      lights[i] = {};
-      lights[i].state = Sumo::getRedYellowGreenState(light.id);
-      lights[i].change_s.assign(lights[i].state.size(), scene::kSignalHorizonS);
-      lights[i].green_end_s = lights[i].change_s;
-      continue;
+    std::string shown = Sumo::getRedYellowGreenState(light.id);
+    if (!light.is_set && light.program) {
+      const double left_s = Sumo::getNextSwitch(light.id) - time_s;
+      lights[i] = light.program->at(Sumo::getPhase(light.id), left_s);
+      if (lights[i].state == shown) continue;
     }
-    lights[i] =
-        light.program.front().at(Sumo::getPhase(light.id), Sumo::getNextSwitch(light.id) - time_s);
+    // The light shows something that is in no program, or the order of its phases is not known.
+    lights[i] = {};
+    lights[i].state = std::move(shown);
+    lights[i].change_s.assign(lights[i].state.size(), scene::kSignalHorizonS);
+    lights[i].green_end_s = lights[i].change_s;
   }
 }
 

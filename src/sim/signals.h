@@ -1,6 +1,7 @@
 /// Reads the traffic lights of the running simulation, and sets them.
 #pragma once
 
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -16,7 +17,7 @@ class SignalReader {
   void reset(const std::vector<std::string>& ids);
   /// @param time_s SUMO's time
   void read(double time_s, std::vector<scene::LightState>& lights);
-  /// What the programs that run now allow to show, by light.
+  /// The greens of the programs that run now, by light.
   [[nodiscard]] std::vector<scene::SignalPlan> plans() const;
   /// Ends the lights' programs: they show this until they are set again.
   void set(std::span<const scene::SignalChange> changes);
@@ -25,11 +26,11 @@ class SignalReader {
   struct Light {
     std::string id;
     std::string program_id;
-    std::vector<scene::SignalProgram> program;  ///< one, or none when SUMO lists no phases
-    bool is_set = false;                        ///< by set(), so that no program runs
+    std::optional<scene::SignalProgram> program;  ///< none where its next phases are not known
+    bool is_set = false;                          ///< by set(), so that no program runs
   };
   static void read_program(Light& light);
-  [[nodiscard]] static std::vector<scene::SignalPhase> phases_of(const Light& light);
+  [[nodiscard]] static scene::SignalLogic logic_of(const Light& light);
   std::vector<Light> lights_;
 };
 

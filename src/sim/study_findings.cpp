@@ -166,8 +166,14 @@ class Judge {
   }
 
   void look_at_lights() {
-    if (study_.lights > 0) return;
-    error("env.scenario", "the network has no traffic light", "take a network with lights");
+    if (study_.trainable_lights > 0) return;
+    error("env.scenario",
+          study_.lights == 0
+              ? "the network has no traffic light"
+              : fmt::format("no traffic light of the network ({} in all) has two greens or more "
+                            "between which a controller could choose",
+                            study_.lights),
+          "take a network with such lights");
   }
 
   void look_at_conflicts() {
@@ -180,9 +186,10 @@ class Judge {
 
   /// The other way to control a network in which no vehicle can be told anything.
   [[nodiscard]] std::string or_the_lights() const {
-    if (study_.lights == 0) return "";
-    return fmt::format("; or let its {} act: configs/signals.toml, env.agents = [\"lights\"]",
-                       study_.lights == 1 ? "light" : fmt::format("{} lights", study_.lights));
+    if (study_.trainable_lights == 0) return "";
+    return fmt::format(
+        "; or let its {} act: configs/signals.toml, env.agents = [\"lights\"]",
+        study_.trainable_lights == 1 ? "light" : fmt::format("{} lights", study_.trainable_lights));
   }
 
   void look_at_vehicles() {

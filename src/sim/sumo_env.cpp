@@ -21,6 +21,7 @@
 #include "traffic/core/random_streams.h"
 #include "traffic/scene/frame_builder.h"
 #include "traffic/sim/scenario.h"
+#include "vehicle_exits.h"
 #include "vehicle_handle.h"
 
 namespace traffic::sim {
@@ -29,6 +30,17 @@ namespace {
 using libsumo::Simulation;
 using SumoVehicle = libsumo::Vehicle;
 using scene::Vehicle;
+
+/// A vehicle that wants to enter the road.
+struct Pending {
+  const scene::RoutePlan* plan = nullptr;  ///< null while SUMO has given it no route
+  double wished_s = 0;                     ///< SUMO's time at which it wanted to depart
+  double counted_s = 0;                    ///< part of its delay that the score contains
+};
+
+bool contains(const std::vector<std::string>& names, const std::string& name) {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
 
 }  // namespace
 
@@ -59,11 +71,15 @@ struct SumoEnv::Impl {
     std::stable_sort(known.begin(), known.end(), [](const auto& a, const auto& b) {
       return SumoVehicle::getDeparture(a) < SumoVehicle::getDeparture(b);
     });
-    for (const auto& name : known) depart(name, SumoVehicle::getDistance(name));
+    for (const auto& name : known) depart(name, Origin::kSavedTraffic);
+    for (const auto& name : Simulation::getPendingVehicles()) {
+      Pending& vehicle = pending_vehicle(name);
+      vehicle.counted_s = Simulation::getTime() - vehicle.wished_s;
+    }
     observe();
   }
 
-  /// When episodes of the scenario begin.
+  /// SUMO's time at which episodes of the scenario begin.
   [[nodiscard]] double first_second(const std::vector<std::string>& extra_args) const {
     std::vector<std::string> args = options.sumo_args;
     args.insert(args.end(), extra_args.begin(), extra_args.end());
@@ -85,7 +101,7 @@ struct SumoEnv::Impl {
   }
 
   void load(std::uint64_t episode_seed, const std::vector<std::string>& extra_args) {
-    // With SUMO's default of two decimals vehicles would stand elsewhere than when they were saved.
+    // With SUMO's default of two decimals, saved positions would be rounded.
     std::vector<std::string> args = {"--save-state.precision", "16"};
     args.insert(args.end(), options.sumo_args.begin(), options.sumo_args.end());
     args.insert(args.end(), extra_args.begin(), extra_args.end());
@@ -97,15 +113,15 @@ struct SumoEnv::Impl {
           "lane and cannot be commanded; leave the option out",
           scenario.string());
     }
+    exits.listen();
     seed = episode_seed;
     read_network(Simulation::getOption("net-file"));
   }
 
-  /// Nobody is on the road yet.
+  /// Begins an episode on an empty road.
   void begin_episode() {
     const double end =
         options.max_time_s > 0 ? options.max_time_s : Simulation::getEndTime() - begin_s;
-    removes_collided = Simulation::getOption("collision.action") == "remove";
     state->reset(Simulation::getDeltaT(), std::max(end, 0.0));
     signals.reset(road->lights);
     signal_view.reset();
@@ -115,7 +131,7 @@ struct SumoEnv::Impl {
     handles.clear();
     lane_of_address.clear();
     ids.clear();
-    waiting_plans.clear();
+    pending.clear();
     colliding.clear();
     frame_valid = false;
   }
@@ -133,6 +149,7 @@ struct SumoEnv::Impl {
     try {
       give_commands();
       if (signal_view) signals.set(signal_book.advance());
+      exits.clear();
       Simulation::step();
       observe();
     } catch (const Error&) {
@@ -176,7 +193,7 @@ struct SumoEnv::Impl {
     if (speed) {
       const double possible =
           scene::clip_speed(*speed, vehicle.speed_mps, vehicle.ability, state->step_length_s());
-      // A target speed says where to get to; only an acceleration asks for a single step.
+      // A target speed may take many steps to reach; an acceleration is meant for this step.
       const bool asked = active.command.longitudinal == scene::Longitudinal::kAcceleration;
       if (asked && possible != *speed) ++state->score().shield_clips;
       speed = possible;
@@ -189,7 +206,7 @@ struct SumoEnv::Impl {
     if (vehicle.leader < 0) return wanted;
     const Vehicle& leader = state->vehicles()[static_cast<std::size_t>(vehicle.leader)];
     const double gap_m = vehicle.leader_gap_m - vehicle.min_gap_m;
-    // What the command leads to: its driver still follows no faster than is safe.
+    // The speed that the command leads to: SUMO's car following still limits it.
     const double followed =
         SumoVehicle::getFollowSpeed(names[vehicle.id], vehicle.speed_mps, gap_m, leader.speed_mps,
                                     leader.ability.max_decel_mps2, names[leader.id]);
@@ -209,15 +226,7 @@ struct SumoEnv::Impl {
     scene::StepEvents events;
     events.time_s = now - begin_s;
     note_collisions(events);
-    const auto arrived = Simulation::getArrivedIDList();
-    for (const auto& name : Simulation::getDepartedIDList()) {
-      if (std::find(arrived.begin(), arrived.end(), name) != arrived.end()) {
-        state->pass_through();  // on a route shorter than a step
-      } else if (ids.count(name) == 0) {
-        depart(name, 0.0);
-      }
-    }
-    for (const auto& name : arrived) leave(name);
+    note_departures_and_exits();
     for (auto& vehicle : state->vehicles()) read(vehicle);
     for (auto& vehicle : state->away()) read(vehicle);
     note_waiting(events);
@@ -244,24 +253,78 @@ struct SumoEnv::Impl {
     state->score().signal_changes = signal_book.num_changes();
   }
 
-  const scene::RoutePlan& plan_of(const std::string& name) {
+  void note_departures_and_exits() {
+    const auto left = Simulation::getArrivedIDList();
+    TRAFFIC_CHECK(left.size() == exits.all().size(), "{} vehicles have left, SUMO lists {}",
+                  exits.all().size(), left.size());
+    const auto departed = Simulation::getDepartedIDList();
+    for (const auto& name : departed) {
+      if (!contains(left, name) && ids.count(name) == 0) depart(name, Origin::kOutside);
+    }
+    // Saved traffic does not list vehicles that are being teleported.
+    for (const auto& name : Simulation::getEndingTeleportIDList()) {
+      if (!contains(left, name) && ids.count(name) == 0) depart(name, Origin::kSavedTraffic);
+    }
+    for (std::size_t i = 0; i < left.size(); ++i) {
+      const VehicleExit& exit = exits.all()[i];
+      if (const auto found = ids.find(left[i]); found != ids.end()) {
+        leave(found->second, exit);
+        ids.erase(found);
+      } else if (contains(departed, left[i])) {
+        state->pass_through(exit.arrived, exit.time_loss_s,
+                            exit.depart_delay_s - counted_delay_s(left[i]));
+        pending.erase(left[i]);
+      }
+    }
+  }
+
+  void leave(std::uint32_t id, const VehicleExit& exit) {
+    state->find(id)->time_loss_s = exit.time_loss_s;
+    if (exit.arrived)
+      state->arrive(id);
+    else
+      state->remove(id);
+  }
+
+  /// @return null for a vehicle that has no route yet: SUMO then lists zones, which are no edges
+  const scene::RoutePlan* plan_of(const std::string& name) {
     std::vector<int> edges;
     for (const auto& id : SumoVehicle::getRoute(name)) {
       const auto found = road->edge_index.find(id);
-      TRAFFIC_CHECK(found != road->edge_index.end(), "vehicle '{}' drives on unknown edge '{}'",
-                    name, id);
-      edges.push_back(found->second);
+      if (found != road->edge_index.end()) edges.push_back(found->second);
     }
-    return plans->of(edges);
+    return edges.empty() ? nullptr : &plans->of(edges);
   }
 
-  void depart(const std::string& name, double driven_m) {
+  Pending& pending_vehicle(const std::string& name) {
+    const auto [found, is_new] = pending.try_emplace(name);
+    Pending& vehicle = found->second;
+    if (is_new) vehicle.wished_s = Simulation::getTime() - SumoVehicle::getDepartDelay(name);
+    if (vehicle.plan == nullptr) vehicle.plan = plan_of(name);
+    return vehicle;
+  }
+
+  [[nodiscard]] double counted_delay_s(const std::string& name) const {
+    const auto found = pending.find(name);
+    return found != pending.end() ? found->second.counted_s : 0.0;
+  }
+
+  /// Where a vehicle comes from that is seen for the first time.
+  enum class Origin : std::uint8_t { kOutside, kSavedTraffic };
+
+  void depart(const std::string& name, Origin origin) {
+    handles.emplace_back(name);
     Vehicle vehicle;
-    vehicle.driven_m = driven_m;
+    double waited_s = 0;
+    if (origin == Origin::kSavedTraffic) {
+      vehicle.driven_m = std::max(0.0, SumoVehicle::getDistance(name));  // below 0: off the road
+      vehicle.time_loss_s = handles.back().time_loss_s();
+    } else {
+      waited_s = SumoVehicle::getDepartDelay(name) - counted_delay_s(name);
+    }
+    pending.erase(name);
     vehicle.id = static_cast<std::uint32_t>(names.size());
-    const auto waited = waiting_plans.find(name);
-    vehicle.plan = waited != waiting_plans.end() ? waited->second : &plan_of(name);
-    if (waited != waiting_plans.end()) waiting_plans.erase(waited);
+    vehicle.plan = plan_of(name);
     vehicle.is_cv = is_cv(name);
     vehicle.length_m = SumoVehicle::getLength(name);
     vehicle.min_gap_m = SumoVehicle::getMinGap(name);
@@ -269,49 +332,56 @@ struct SumoEnv::Impl {
     vehicle.max_speed_mps = SumoVehicle::getMaxSpeed(name);
     vehicle.speed_factor = SumoVehicle::getSpeedFactor(name);
     names.push_back(name);
-    handles.emplace_back(name);
     ids[name] = vehicle.id;
-    state->depart(vehicle);
+    state->depart(vehicle, waited_s);
   }
 
   [[nodiscard]] bool is_cv(const std::string& name) const {
     if (options.cv_share > 0) {
-      // By name, not by order of departure: the same vehicles are connected with and without
-      // control.
+      // Drawn by name, not by order of departure, so that the same vehicles are connected with and
+      // without control.
       Rng rng(derive_seed(seed, {kConnectedStream, xxh3_64(name)}));
       return rng.uniform() < options.cv_share;
     }
     const std::string type = SumoVehicle::getTypeID(name);
-    return std::find(options.cv_types.begin(), options.cv_types.end(), type) !=
-           options.cv_types.end();
-  }
-
-  void leave(const std::string& name) {
-    const auto found = ids.find(name);
-    if (found == ids.end()) return;
-    if (removes_collided && colliding_names.count(name) > 0)
-      state->remove(found->second);
-    else
-      state->arrive(found->second);
-    ids.erase(found);
+    return contains(options.cv_types, type);
   }
 
   void read(Vehicle& vehicle) {
     const VehicleHandle& handle = handles[vehicle.id];
-    const std::string& name = names[vehicle.id];
-    vehicle.lane = lane_of(handle, name);
-    if (vehicle.lane < 0) return;
+    vehicle.lane = lane_of(handle, names[vehicle.id]);
     vehicle.lane_pos_m = handle.lane_pos_m();
     vehicle.speed_mps = handle.speed_mps();
-    const auto& on = road->lanes[static_cast<std::size_t>(vehicle.lane)];
-    const int edge =
-        on.exit_lane >= 0 ? road->lanes[static_cast<std::size_t>(on.exit_lane)].edge : on.edge;
-    if (vehicle.plan->find(edge, vehicle.route_index) >= 0) return;
-    vehicle.plan = &plan_of(name);  // it was given another route
-    vehicle.route_index = 0;
+    vehicle.time_loss_s = handle.time_loss_s();
+    if (vehicle.lane >= 0) follow_route(vehicle);
   }
 
-  /// @return -1: on no lane
+  /// Brings plan and route_index of a vehicle up to date. A vehicle whose lane is not on its route,
+  /// as in overtaking on a lane of the opposite direction, is on no lane.
+  void follow_route(Vehicle& vehicle) {
+    const auto& on = road->lanes[static_cast<std::size_t>(vehicle.lane)];
+    const bool inside = on.exit_lane >= 0;
+    const int edge = inside ? road->lanes[static_cast<std::size_t>(on.exit_lane)].edge : on.edge;
+    const auto passes = [&](int index) {
+      const auto& edges = vehicle.plan->edges;
+      return index >= 0 && index < static_cast<int>(edges.size()) &&
+             edges[static_cast<std::size_t>(index)] == edge;
+    };
+    if (passes(vehicle.route_index)) return;
+    const std::string& name = names[vehicle.id];
+    // SUMO's own index tells the next edge from one that the route reaches again, or in the
+    // opposite direction. Inside a junction it is still that of the edge before.
+    const int index = SumoVehicle::getRouteIndex(name) + (inside ? 1 : 0);
+    if (!passes(index)) {  // SUMO may have given it another route
+      if (const auto* plan = plan_of(name)) vehicle.plan = plan;
+    }
+    if (passes(index))
+      vehicle.route_index = index;
+    else
+      vehicle.lane = -1;
+  }
+
+  /// @return -1 if the vehicle is on no lane
   int lane_of(const VehicleHandle& handle, const std::string& name) {
     const void* address = handle.lane();
     if (address != nullptr) {
@@ -325,21 +395,20 @@ struct SumoEnv::Impl {
   }
 
   void note_waiting(scene::StepEvents& events) {
+    const double now = Simulation::getTime();
     for (const auto& name : Simulation::getPendingVehicles()) {
-      auto& plan = waiting_plans[name];
-      if (plan == nullptr) plan = &plan_of(name);
-      events.waiting.push_back(plan);
+      Pending& vehicle = pending_vehicle(name);
+      const double delay_s = now - vehicle.wished_s;
+      events.waiting.push_back({vehicle.plan, delay_s - vehicle.counted_s});
+      vehicle.counted_s = delay_s;
     }
   }
 
-  /// Counts pairs that have begun to collide; SUMO lists a pair in every step that it overlaps.
+  /// Counts pairs that have begun to collide. SUMO lists a pair in every step in which it overlaps.
   void note_collisions(scene::StepEvents& events) {
     std::set<std::pair<std::string, std::string>> now;
-    colliding_names.clear();
     for (const auto& collision : Simulation::getCollisions()) {
       now.emplace(collision.collider, collision.victim);
-      colliding_names.insert(collision.collider);
-      colliding_names.insert(collision.victim);
     }
     for (const auto& pair : now) events.collisions += colliding.count(pair) > 0 ? 0 : 1;
     colliding = std::move(now);
@@ -347,6 +416,7 @@ struct SumoEnv::Impl {
 
   EnvOptions options;
   std::filesystem::path scenario;
+  VehicleExits exits;  ///< outlives the simulation that it listens to
   SumoSession session;
   std::uint64_t seed = 0;
   std::string net_file;
@@ -359,19 +429,17 @@ struct SumoEnv::Impl {
   scene::FrameBuilder frames;
   SignalReader signals;
   scene::SignalBook signal_book;
-  std::optional<scene::SignalView> signal_view;  ///< once the lights are taken over
+  std::optional<scene::SignalView> signal_view;  ///< set once the lights are taken over
   const scene::GraphFrame* frame = nullptr;
   bool frame_valid = false;
   double begin_s = 0;
-  bool removes_collided = false;
   std::int64_t steps = 0;
   std::vector<std::string> names;      ///< [vehicle ids]
   std::vector<VehicleHandle> handles;  ///< [vehicle ids]
   std::unordered_map<const void*, int> lane_of_address;
-  std::unordered_map<std::string, std::uint32_t> ids;  ///< of vehicles that have not left
-  std::unordered_map<std::string, const scene::RoutePlan*> waiting_plans;
-  std::set<std::pair<std::string, std::string>> colliding;  ///< pairs in the last step
-  std::set<std::string> colliding_names;
+  std::unordered_map<std::string, std::uint32_t> ids;  ///< vehicles that have not left, by name
+  std::unordered_map<std::string, Pending> pending;    ///< by name
+  std::set<std::pair<std::string, std::string>> colliding;  ///< colliding pairs in the last step
 };
 
 SumoEnv::SumoEnv(const EnvOptions& options, Start start)

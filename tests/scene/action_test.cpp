@@ -15,7 +15,7 @@ using namespace testing;  // NOLINT: the helpers beside this file
 
 class Commands : public ::testing::Test {
  protected:
-  /// Speed that a command asks of a vehicle at 10 m/s, 100 m before the stop line of the main road.
+  /// Speed commanded to a vehicle at 10 m/s, 100 m before the stop line of the main road.
   std::optional<double> speed_for(Longitudinal kind, double value = 0) {
     ActiveCommand active;
     active.command.longitudinal = kind;

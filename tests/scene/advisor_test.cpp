@@ -39,7 +39,8 @@ TEST_F(AdvisorTest, GoesOnWithThoseThatDidAsAdvisedWhenItsScriptIsDue) {
   const auto advice = advisor.advise(s_.state());
   std::vector<Command> decided(advice.begin(), advice.end());
   ASSERT_THAT(vehicles_of(decided), ElementsAre(ids_[0], ids_[1], ids_[2]));
-  decided[1].longitudinal = Longitudinal::kStop;  // otherwise, and nothing of the third
+  decided[1].longitudinal =
+      Longitudinal::kStop;  // rejects the advice; the third vehicle gets no command
   decided.pop_back();
   for (Command& command : decided) command.hold_s = kControlPeriodS;
   advisor.heed(decided);

@@ -37,7 +37,7 @@ TEST(Conflicts, AnAccelerationLaneIsOneConflictWithItsZone) {
   EXPECT_NEAR(c.zone_lane_km, 3 * 0.16893, 1e-6);
 }
 
-/// Found by tests/fuzz: it read past the approaches.
+/// Found by tests/fuzz: the reader read past the end of the approaches.
 TEST(Conflicts, WhereOneOfTwoLinksNamesTheOtherAsItsFoeBothMeet) {
   NetText net;
   net.edge("main", 1, 0, 300).edge("ramp", 1, 0, 300, -10).edge("out", 1, 300, 400);
@@ -61,12 +61,12 @@ TEST(Conflicts, AtAPriorityJunctionTheRampGivesWay) {
   const auto& ramp = approach_on(*road, c, "ramp");
   EXPECT_TRUE(main.major);
   EXPECT_TRUE(ramp.minor);
-  // The left lane of the main road meets nobody itself, but it leads to the same edge.
+  // The left lane of the main road has no foes, but it leads to the same edge.
   EXPECT_THAT(main.lanes, ElementsAre(lane(*road, "main_0"), lane(*road, "main_1")));
   EXPECT_EQ(ramp.light, 0);
   EXPECT_THAT(ramp.light_links, ElementsAre(0));
   EXPECT_EQ(main.light, -1);
-  // 150 m behind the junction are the zone, the rest of the road comes after.
+  // The zone is 150 m long; the rest of the road is downstream.
   ASSERT_EQ(c.zone.size(), 1U);
   EXPECT_DOUBLE_EQ(c.zone[0].to_m, 150);
   ASSERT_EQ(c.downstream.size(), 1U);

@@ -68,7 +68,8 @@ TEST(Candidates, LeaveOutVehiclesUnderCommitment) {
 TEST(Candidates, AreOnRequestOnlyThoseWhoCanArriveLate) {
   Scene s(priority_merge().road());
   s.add(kMain, "main_0", 200, 10, true);
-  s.add(kRamp, "ramp_0", 150, 10, true);  // the main road has no light: nothing to wait for
+  s.add(kRamp, "ramp_0", 150, 10,
+        true);  // the main road has no light, so that there is no green to wait for
   std::vector<Candidate> found;
   s.events().lights = {LightState{"G", 0, {40}}};
   s.step();
@@ -133,7 +134,7 @@ TEST(Vsl, SlowsDownTheInnerLaneOfThoseWhoGoFirstWhileTheZoneIsDense) {
   EXPECT_DOUBLE_EQ(commands.at(0).hold_s, 1);
 }
 
-/// What sort asks of each vehicle, by id: -1 right, 1 left.
+/// Lane changes that sort commands, by vehicle id: -1 right, 1 left.
 std::vector<std::pair<std::uint32_t, int>> sorted_by(const std::string& text,
                                                      const RoadState& state) {
   std::vector<Command> commands;
@@ -152,12 +153,12 @@ TEST(Sort, SendsThoseThatLeaveToTheRightAndThoseThatStayToTheLeft) {
   const std::vector<std::string> leaves{"up", "weave", "off"};
   Scene s(weaving_section().road());
   const auto stay = s.add(stays, "up_0", 500, 20, true);
-  s.add(stays, "up_1", 480, 20, true);  // is where it is to be
+  s.add(stays, "up_1", 480, 20, true);  // is on its lane already
   const auto leave = s.add(leaves, "up_1", 460, 20, true);
-  s.add(leaves, "up_0", 440, 20, true);  // has only to change where all who leave have to
-  s.add(stays, "up_0", 420, 20, false);  // not connected
-  s.add(stays, "up_0", 590, 20, true);   // too near
-  s.add({"on", "weave", "down"}, "on_0", 200, 20, true);  // has one lane
+  s.add(leaves, "up_0", 440, 20, true);                   // leaves from its lane already
+  s.add(stays, "up_0", 420, 20, false);                   // not connected
+  s.add(stays, "up_0", 590, 20, true);                    // too near
+  s.add({"on", "weave", "down"}, "on_0", 200, 20, true);  // its edge has one lane
   const auto far = s.add(stays, "up_0", 150, 20, true);
   s.step();
   EXPECT_THAT(sorted_by("sort", s.state()),
@@ -258,7 +259,7 @@ TEST(Meter, TakesTheDensityBeforeTheStopLinesIfAsked) {
               IsEmpty());
 }
 
-/// Waiting vehicles on a lane, the first 2 m before its stop line.
+/// Adds waiting vehicles on a lane, the first one 2 m before its stop line.
 void queue_up(Scene& s, const std::vector<std::string>& route, const std::string& lane, int n) {
   for (int i = 0; i < n; ++i) s.add(route, lane, 298.0 - 8.0 * i, 0);
 }
@@ -284,7 +285,7 @@ TEST(LetIn, CountsThoseWhoCannotEnterAndLeavesALongerQueueItsPriority) {
   Scene s(priority_merge().road());
   const auto main = s.add(kMain, "main_1", 250, 10, true);
   queue_up(s, kRamp, "ramp_0", 3);
-  s.events().waiting.assign(3, &s.plan(kRamp));
+  s.events().waiting.assign(3, {&s.plan(kRamp), 1.0});
   s.step();
   EXPECT_THAT(picked(*make_controller("let_in"), s.state()), ElementsAre(main));
   queue_up(s, kMain, "main_0", 6);
@@ -312,7 +313,7 @@ TEST(LetIn, GoesOnUntilFewAreLeftOrTooManyWaitForThem) {
 }
 
 TEST(LetIn, StopsNobodyRightBehindAnotherConflict) {
-  NetText net;  // a ring of which 100 m lie between the ways in at "a" and at "b"
+  NetText net;  // a ring with entries at "a" and "b", 100 m apart
   net.edge("in", 1, 0, 300, -50).edge("before", 1, 0, 300).edge("ring", 1, 300, 100);
   net.edge("ramp", 1, 100, 300, -10).edge("out", 1, 400, 300);
   net.link("before", 0, "ring", 0).link("in", 0, "ring", 0);

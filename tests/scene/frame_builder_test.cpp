@@ -45,7 +45,7 @@ TEST(FrameBuilder, NeighboursAreTheNearestEightWithinReach) {
   ASSERT_EQ(frame.num_nodes(), 120);
   ASSERT_EQ(frame.edge_ptr.size(), 121U);
   for (std::size_t i = 0; i < 120; ++i) {
-    std::vector<std::pair<float, int>> all;  // every pair, which the builder must not need
+    std::vector<std::pair<float, int>> all;  // all pairs, by brute force
     for (std::size_t j = 0; j < 120; ++j) {
       const float d = std::hypot(frame.xy_m[2 * i] - frame.xy_m[2 * j],
                                  frame.xy_m[2 * i + 1] - frame.xy_m[2 * j + 1]);
@@ -86,7 +86,7 @@ TEST(FrameBuilder, StreamsThatMeetSeeEachOtherBesideTheStopLine) {
   FrameBuilder builder;
   const GraphFrame& frame = builder.build(s.state());
   ASSERT_THAT(sources(frame, 0), ::testing::ElementsAre(1));
-  EXPECT_FLOAT_EQ(edge_value(frame, 0, 0), -10);  // by the distance to the line
+  EXPECT_FLOAT_EQ(edge_value(frame, 0, 0), -10);  // difference of the distances to the line
 }
 
 TEST(FrameBuilder, NodesShowTheConflictFromTheirOwnSide) {

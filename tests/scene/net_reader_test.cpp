@@ -68,7 +68,28 @@ TEST(NetReader, TakesLanesClosedToCarsAsNotDrivable) {
   EXPECT_TRUE(road.lanes[1].drivable);
 }
 
-// Found by tests/fuzz: these crashed, or were followed for ever.
+TEST(NetReader, TakesLanesWithoutLengthOrSpeedAsSumoDoes) {
+  const TempFile file("zero.net.xml",
+                      "<net><edge id='a'><lane id='a_0' index='0' length='0.00' speed='0.00' "
+                      "shape='0,0 0,0'/></edge></net>");
+  const Road road = read_road(file.path());
+  ASSERT_EQ(road.lanes.size(), 1U);
+  EXPECT_EQ(road.lanes[0].length_m, 0);
+  EXPECT_EQ(road.point_at(0, 0).x, 0);
+}
+
+TEST(NetReader, ALinkWithoutAnIndexHasNoLight) {
+  NetText net;
+  net.edge("rail", 1, 0, 100).edge("next", 1, 100, 100);
+  net.link("rail", 0, "next", 0, "tl='x' linkIndex='-1' dir='s' state='M'");
+  const auto read = net.road();
+  const Road& road = *read;
+  EXPECT_TRUE(road.lights.empty());
+  ASSERT_EQ(road.lanes[0].links.size(), 1U);
+  EXPECT_EQ(road.lanes[0].links[0].light, -1);
+}
+
+// Found by tests/fuzz: such networks crashed the reader or made it loop for ever.
 TEST(NetReader, RefusesLanesInsideJunctionsThatLeadWhereTheyShouldNot) {
   const auto lane = [](const std::string& id) {
     return "<lane id='" + id + "_0' index='0' length='9' speed='9' shape='0,0 9,0'/></edge>";
@@ -100,10 +121,10 @@ TEST(NetReader, SaysWhatIsWrongWithAFile) {
   EXPECT_THAT(error_of(other.path()), HasSubstr("no <net> element"));
   const TempFile empty("empty.net.xml", "<net/>");
   EXPECT_THAT(error_of(empty.path()), HasSubstr("no lanes"));
-  const TempFile lengthless("zero.net.xml",
-                            "<net><edge id='a'><lane id='a_0' index='0' length='0' speed='1' "
+  const TempFile lengthless("negative.net.xml",
+                            "<net><edge id='a'><lane id='a_0' index='0' length='-1' speed='1' "
                             "shape='0,0 1,1'/></edge></net>");
-  EXPECT_THAT(error_of(lengthless.path()), HasSubstr("lane a_0: length 0 m"));
+  EXPECT_THAT(error_of(lengthless.path()), HasSubstr("lane a_0: length -1 m"));
 }
 
 }  // namespace

@@ -74,8 +74,8 @@ class NetText {
   std::string body_;
 };
 
-/// Two lanes of a main road and a ramp of one lane, both 300 m, meet at x = 300 and go on for 400 m
-/// on two lanes; the ramp leads to the right one and gives way. Light "t" stands at the ramp.
+/// A main road of two lanes and a ramp of one lane, both 300 m long, meet at x = 300. Two lanes of
+/// 400 m follow. The ramp leads to the right lane and gives way. Light "t" stands at the ramp.
 inline NetText priority_merge() {
   NetText net;
   net.edge("main", 2, 0, 300).edge("ramp", 1, 0, 300, -10).edge("out", 2, 300, 400);
@@ -85,7 +85,7 @@ inline NetText priority_merge() {
   return net;
 }
 
-/// Three lanes of 500 m, the right one of which ends; two lanes of 500 m follow.
+/// Three lanes of 500 m, of which the right one ends. Two lanes of 500 m follow.
 inline NetText lane_drop() {
   NetText net;
   net.edge("wide", 3, 0, 500).edge("narrow", 2, 500, 500, 3.2);
@@ -93,7 +93,7 @@ inline NetText lane_drop() {
   return net;
 }
 
-/// Two lanes of 600 m, an on-ramp whose lane of 200 m leaves again as an off-ramp, two lanes.
+/// A road of two lanes with a third one of 200 m, from an on-ramp to an off-ramp.
 inline NetText weaving_section() {
   NetText net;
   net.edge("up", 2, 0, 600, 3.2).edge("on", 1, 300, 300, -10).edge("weave", 3, 600, 200);
@@ -106,7 +106,7 @@ inline NetText weaving_section() {
 inline int lane(const Road& road, const std::string& id) { return road.lane_index.at(id); }
 inline int edge(const Road& road, const std::string& id) { return road.edge_index.at(id); }
 
-/// The network of a shipped scenario; the build makes it.
+/// The network of a shipped scenario, which the build makes.
 inline std::filesystem::path scenario_net(const std::string& name) {
   return std::filesystem::path(TRAFFIC_SOURCE_DIR) / "configs/scenarios" / name /
          (name + ".net.xml");

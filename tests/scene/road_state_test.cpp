@@ -61,7 +61,7 @@ TEST(RoadState, CountsQueuesBacklogDensityAndPasses) {
   const auto passing = s.add(kRamp, "ramp_0", 295, 8);
   s.add(kMain, "out_0", 10, 5);
   s.add(kMain, "out_0", 200, 15);
-  s.events().waiting = {&s.plan(kMain), &s.plan(kMain)};
+  s.events().waiting = {{&s.plan(kMain), 1.0}, {&s.plan(kMain), 1.0}, {nullptr, 1.0}};
   s.step();
   s.move(passing, "out_0", 2, 8);
   s.step();
@@ -162,6 +162,50 @@ TEST(RoadState, VehiclesWithoutALaneAreAwayUntilTheyComeBack) {
   s.step();
   ASSERT_EQ(s.state().vehicles().size(), 3U);
   EXPECT_EQ(s.state().vehicles()[1].id, b);  // back in the order of departure
+}
+
+TEST(RoadState, AVehicleThatComesBackHasNotBraked) {
+  Scene s(priority_merge().road());
+  const auto a = s.add(kMain, "main_0", 100, 20);
+  s.step();
+  s.state().find(a)->lane = -1;
+  s.step();
+  s.move(a, "main_0", 110, 1);
+  s.step();
+  EXPECT_EQ(s.at(a).accel_mps2, 0);
+  EXPECT_EQ(s.state().score().hard_brakes, 0);
+}
+
+TEST(RoadState, LossesAreThoseOfTheVehiclesToTheMomentThatTheyLeave) {
+  Scene s(priority_merge().road());
+  const auto gone = s.add(kRamp, "ramp_0", 0, 10);
+  const auto parked = s.add(kMain, "main_0", 0, 10);
+  s.step();
+  s.state().find(parked)->lane = -1;
+  s.state().find(parked)->time_loss_s += 2;
+  s.state().find(gone)->time_loss_s += 7;
+  s.step();
+  const double lost_s = s.at(parked).time_loss_s + s.at(gone).time_loss_s;
+  EXPECT_NEAR(s.state().score().time_loss_s, lost_s, 1e-12);
+  s.state().find(gone)->time_loss_s += 3;
+  s.state().remove(gone);
+  s.state().pass_through(/*arrived=*/false, /*time_loss_s=*/0.5, /*waited_s=*/4);
+  const EpisodeScore& score = s.state().score();
+  EXPECT_NEAR(score.time_loss_s, lost_s + 3 + 0.5, 1e-12);
+  EXPECT_DOUBLE_EQ(score.depart_delay_s, 4);
+  EXPECT_EQ(score.departed, 3);
+  EXPECT_EQ(score.removed, 2);
+  EXPECT_EQ(score.arrived, 0);
+  EXPECT_NEAR(s.state().conflict_losses_s()[0], lost_s + 3, 1e-12);
+}
+
+TEST(RoadState, DelaysBelongToTheFirstConflictOfTheRoute) {
+  Scene s(priority_merge().road());
+  s.events().waiting = {{&s.plan(kMain), 1.5}, {nullptr, 1.0}};
+  s.step();
+  EXPECT_DOUBLE_EQ(s.state().score().depart_delay_s, 2.5);
+  EXPECT_EQ(s.state().score().waiting, 2);
+  EXPECT_DOUBLE_EQ(s.state().conflict_losses_s()[0], 1.5);
 }
 
 TEST(RoadState, CountsHardBrakesOnceAndMeasuresAcceleration) {

@@ -51,11 +51,11 @@ TEST(Score, IsNotSaturatedByWhoIsStillOnTheWay) {
   s.departed = 100;
   s.arrived = 70;
   s.running = 30;
-  s.completion_sum = 15;  // 0.85 in all
+  s.completion_sum = 15;  // ocr_all 0.85
   constexpr double kStep_s = 0.5;
-  s.vehicle_steps = 2 * 85 * 270;  // trips of 270 s: at best 0.85 get through
+  s.vehicle_steps = 2 * 85 * 270;  // trips of 270 s: ocr_all is 0.85 at best
   EXPECT_FALSE(is_saturated(s, kStep_s));
-  s.time_loss_s = 85.0 * 200;  // trips of 70 s without losses: 0.96
+  s.time_loss_s = 85.0 * 200;  // trips of 70 s without losses: ocr_all 0.96 at best
   EXPECT_TRUE(is_saturated(s, kStep_s));
   s.time_loss_s = 0;
   s.waiting = 3;
@@ -68,7 +68,7 @@ TEST(GainPercent, IsWhatIsMoreOrLessTimeThatIsLost) {
   EXPECT_NEAR(gain_percent(0.84, 0.8, Objective::kThroughput), 5.0, 1e-12);
   EXPECT_NEAR(gain_percent(30.0, 40.0, Objective::kDelay), 25.0, 1e-12);
   EXPECT_NEAR(gain_percent(50.0, 40.0, Objective::kDelay), -25.0, 1e-12);
-  EXPECT_EQ(gain_percent(0.5, 0.0, Objective::kThroughput), 0.0);  // nothing to gain over
+  EXPECT_EQ(gain_percent(0.5, 0.0, Objective::kThroughput), 0.0);  // no baseline
 }
 
 }  // namespace

@@ -39,7 +39,8 @@ TEST(Shield, LevelTwoBrakesWhenTheCommandLeadsUnderAThreshold) {
 
 TEST(Shield, LevelTwoLeavesSafeAndHarderBrakingCommandsAlone) {
   EXPECT_FALSE(braking_override({12, 11, 60, 12}, kLimits, 1.0).has_value());
-  EXPECT_FALSE(braking_override({2, 10, 3, 0}, kLimits, 1.0).has_value());  // brakes harder itself
+  EXPECT_FALSE(braking_override({2, 10, 3, 0}, kLimits, 1.0)
+                   .has_value());  // the command brakes harder already
 }
 
 }  // namespace

@@ -7,7 +7,7 @@
 namespace traffic::scene {
 namespace {
 
-/// One light in steps of a second.
+/// Simulates one light in steps of a second.
 class SignalBookTest : public ::testing::Test {
  protected:
   void begin(const SignalLimits& limits, const std::string& shown = "Gr") {
@@ -19,7 +19,7 @@ class SignalBookTest : public ::testing::Test {
     lights_ = {LightState{.state = shown, .change_s = {}}};
     book_.observe(time_s_, lights_);
   }
-  /// @return what is shown in the step
+  /// @return the state of the light during the step
   std::string step() {
     for (const SignalChange& change : book_.advance()) lights_[0].state = change.state;
     time_s_ += 1;
@@ -50,6 +50,38 @@ TEST_F(SignalBookTest, ASwitchGoesThroughYellow) {
   EXPECT_EQ(step(), "rG");
   EXPECT_EQ(book_.present(0), 1);
   EXPECT_EQ(book_.num_changes(), 1);
+}
+
+/// The example in the header, with a light that follows the book.
+TEST(SignalBookExample, SwitchesTheLightByYellow) {
+  const std::vector<SignalPhase> phases{{30, "Gr"}, {3, "yr"}, {30, "rG"}, {3, "ry"}};
+  SignalBook book;
+  book.reset({SignalPlan(phases)}, {.yellow_s = 1, .min_green_s = 2});
+  std::vector<LightState> lights_now{{.state = "Gr", .change_s = {}}};
+  std::vector<std::string> shown;
+  const std::int32_t wanted_green = 1;
+  for (double time_s = 0; time_s < 4; ++time_s) {
+    book.observe(time_s, lights_now);
+    for (int light = 0; light < book.num_lights(); ++light) {
+      const SignalCommand command{.light = light, .green = wanted_green};
+      if (book.may_switch(light)) book.add(std::span(&command, 1));
+    }
+    for (const SignalChange& change : book.advance()) {
+      lights_now[static_cast<std::size_t>(change.light)].state = change.state;
+    }
+    shown.push_back(lights_now[0].state);
+  }
+  EXPECT_EQ(shown, (std::vector<std::string>{"Gr", "Gr", "yr", "rG"}));
+}
+
+TEST_F(SignalBookTest, ALightWhoseLinksOnlyGainGreenSwitchesAtOnce) {
+  const std::vector<SignalPhase> phases{{30, "Gr"}, {30, "GG"}};
+  book_.reset({SignalPlan(phases)}, {.yellow_s = 3, .min_green_s = 1});
+  lights_ = {LightState{.state = "Gr", .change_s = {}}};
+  book_.observe(0, lights_);
+  step();
+  ask(1);
+  EXPECT_EQ(step(), "GG");
 }
 
 TEST_F(SignalBookTest, AllRedFollowsYellowWhereItIsAskedFor) {
@@ -84,7 +116,7 @@ TEST_F(SignalBookTest, GreenWaitsForThoseWhoDriveOutOfTheJunction) {
   steps(2);
   book_.set_inside(0, 2, 0);
   EXPECT_EQ(steps(8), "rr");
-  book_.set_inside(0, 1, 1);  // the first of them has found a gap
+  book_.set_inside(0, 1, 1);  // the first vehicle has found a gap
   EXPECT_EQ(steps(1), "rr");
   book_.set_inside(0, 1, 0);
   EXPECT_EQ(steps(9), "rr") << "as long as if nobody had moved before";
@@ -138,7 +170,7 @@ TEST_F(SignalBookTest, TheProgramRunsUntilItShowsAGreen) {
   EXPECT_EQ(step(), "yr");
   EXPECT_EQ(book_.present(0), -1);
   EXPECT_FALSE(book_.may_switch(0));
-  lights_[0].state = "rG";  // of the program
+  lights_[0].state = "rG";  // shown by the program
   step();
   EXPECT_EQ(book_.present(0), 1);
   EXPECT_EQ(steps(5), "rG");

@@ -16,8 +16,8 @@ using ::testing::ElementsAre;
 using ::testing::FloatEq;
 using testing::NetText;
 
-/// A light "a" sends traffic on over a place without a light to "b", 400 m behind it, and another
-/// way to "c", which is too far away; from "b" it is 200 m back to "a".
+/// From light "a" a road of 400 m leads through a junction without a light to "b". Another road
+/// leads to "c", which is too far away. The way back from "b" to "a" is 200 m long.
 NetText three_lights() {
   NetText net;
   net.edge("to_a", 1, 0, 100).edge("near", 1, 100, 150).edge("on", 1, 250, 250);
@@ -88,7 +88,7 @@ TEST_F(SignalGraphTest, AnEdgeKnowsDistanceAndWhatIsOpen) {
                                             signal_edge_features().size()];
     return std::vector<float>(row, row + 4);
   };
-  // From "a" to "b" two links lead, one of which is green; "b" is not under control.
+  // One of the two links from "a" to "b" is green. "b" is not under control.
   EXPECT_THAT(edge_into("b"), ElementsAre(FloatEq(0.2F), 0.0F, 0.5F, 0.0F));
   EXPECT_THAT(edge_into("a"), ElementsAre(FloatEq(0.2F), 0.0F, 0.0F, 0.5F));
 }

@@ -5,8 +5,8 @@
 namespace traffic::scene {
 namespace {
 
-/// As netconvert writes a light with a left turn of its own: links 0 and 3 straight, 1 and 4 left,
-/// 2 and 5 across.
+/// The program that netconvert writes for a light with protected left turns. Links 0 and 3 lead
+/// straight on, 1 and 4 to the left; 2 and 5 belong to the crossing road.
 SignalPlan protected_left() {
   const std::vector<SignalPhase> phases{{33, "GgrGgr"}, {3, "ygrygr"},  {6, "rGrrGr"},
                                         {3, "ryrryr"},  {33, "rrGrrG"}, {3, "rryrry"}};
@@ -51,6 +51,48 @@ TEST(SignalPlan, RightOnRedIsNoGreenAndALightThatIsOffHasNone) {
   EXPECT_EQ(plan.yellow(1, 0), "ry");
   EXPECT_FALSE(SignalPlan(std::vector<SignalPhase>{{90, "oo"}}).has_choice());
   EXPECT_TRUE(SignalPlan(std::vector<SignalPhase>{{90, "OO"}}).greens().empty());
+}
+
+TEST(SignalPlan, ALinkThatIsAlwaysOffSpoilsNoGreen) {
+  const SignalPlan plan(std::vector<SignalPhase>{{30, "OGr"}, {3, "Oyr"}, {20, "OrG"}, {3, "Ory"}});
+  ASSERT_EQ(plan.greens().size(), 2U);
+  EXPECT_EQ(plan.greens()[0].state, "OGr");
+  EXPECT_EQ(plan.yellow(0, 1), "Oyr");
+}
+
+TEST(SignalPlan, AMeterOfGreenAndRedHasNoChoice) {
+  EXPECT_FALSE(SignalPlan(std::vector<SignalPhase>{{2, "G"}, {8, "r"}}).has_choice());
+  EXPECT_FALSE(SignalPlan(std::vector<SignalPhase>{}).has_choice());
+}
+
+/// Phases 1 to 8 of eight links; phase n gives link n - 1 green, and link 0 may always yield.
+SignalLogic nema(const std::string& ring1, const std::string& ring2) {
+  SignalLogic logic;
+  for (int n = 1; n <= 8; ++n) {
+    std::string state = "grrrrrrr";
+    state[static_cast<std::size_t>(n - 1)] = 'G';
+    logic.phases.push_back({.duration_s = 30, .state = state, .name = std::to_string(n)});
+  }
+  logic.parameters = {
+      {"ring1", ring1}, {"ring2", ring2}, {"barrierPhases", "4,8"}, {"coordinatePhases", "2,6"}};
+  return logic;
+}
+
+std::vector<std::string> states_of(const SignalPlan& plan) {
+  std::vector<std::string> states;
+  for (const SignalGreen& green : plan.greens()) states.push_back(green.state);
+  return states;
+}
+
+TEST(SignalPlan, GreensOfANemaProgramArePairsBetweenTheSameBarriers) {
+  const SignalPlan plan(nema("1,2,3,4", "5,6,7,8"));
+  EXPECT_EQ(states_of(plan),
+            (std::vector<std::string>{"GrrrGrrr", "GrrrrGrr", "gGrrGrrr", "gGrrrGrr", "grGrrrGr",
+                                      "grGrrrrG", "grrGrrGr", "grrGrrrG"}));
+  EXPECT_EQ(states_of(SignalPlan(nema("0,2,0,4", "0,6,0,8"))),
+            (std::vector<std::string>{"gGrrrGrr", "grrGrrrG"}));
+  EXPECT_EQ(states_of(SignalPlan(nema("0,2,0,4", "0,0,0,8"))),
+            (std::vector<std::string>{"gGrrrrrr", "grrGrrrG"}));
 }
 
 TEST(SignalPlan, ALightWithOneGreenHasNoChoice) {

@@ -7,7 +7,8 @@
 namespace traffic::scene {
 namespace {
 
-// 0: link 0 green, link 1 red; 1: yellow; 2: link 1 green; 3: yellow. Link 2 is always green.
+// Phase 0: link 0 green; phase 1: link 0 yellow; phase 2: link 1 green; phase 3: link 1 yellow.
+// Link 2 is always green.
 SignalProgram program() {
   return SignalProgram({{30, "GrG"}, {3, "yrG"}, {20, "rGG"}, {3, "ryg"}});
 }
@@ -24,8 +25,8 @@ TEST(Signal, RedEndsWhenTheNextGreenBegins) {
 }
 
 TEST(Signal, AGreenThatIsToComeEndsWithItsOwnPhase) {
-  EXPECT_DOUBLE_EQ(program().at(0, 12).green_end_s[0], 12);           // the one that is on
-  EXPECT_DOUBLE_EQ(program().at(0, 12).green_end_s[1], 12 + 3 + 20);  // the next one
+  EXPECT_DOUBLE_EQ(program().at(0, 12).green_end_s[0], 12);           // the present green
+  EXPECT_DOUBLE_EQ(program().at(0, 12).green_end_s[1], 12 + 3 + 20);  // the next green
   EXPECT_DOUBLE_EQ(program().at(1, 2).green_end_s[0], 2 + 20 + 3 + 30);
   EXPECT_DOUBLE_EQ(program().at(2, 5).green_end_s[2], kSignalHorizonS);
 }

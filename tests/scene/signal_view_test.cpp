@@ -15,7 +15,7 @@ namespace {
 
 using testing::NetText;
 
-/// Asks one vehicle for the same at every call.
+/// Gives one vehicle the same command at every call.
 class Insistent final : public Controller {
  public:
   void reset(std::uint64_t /*seed*/) override {}
@@ -26,8 +26,8 @@ class Insistent final : public Controller {
   [[nodiscard]] double period_s() const override { return 1.0; }
 };
 
-/// A light "t" at the end of two edges of 100 m that lead to `out`; before one of them a short
-/// edge.
+/// A light "t" at the end of two edges of 100 m that lead to `out`. Before one of these edges lies
+/// a short one.
 NetText crossing() {
   NetText net;
   net.edge("far", 1, 0, 60).edge("west", 1, 60, 100).edge("south", 1, 60, 100, -10);
@@ -183,7 +183,7 @@ TEST_F(SignalViewTest, ScriptsGiveGreenToWhoStands) {
   EXPECT_EQ(chosen_by("actuated"), 0) << "one is coming";
 }
 
-/// Two lights in a row: at the end of 300 m, and of another 150 m.
+/// Two lights in a row, after 300 m and after another 150 m.
 TEST(SignalViewOfNeighbours, VehiclesAreSeenOnTheirWayFromOneLightToTheNext) {
   NetText net;
   net.edge("first", 1, 0, 300).edge("second", 1, 300, 150).edge("out", 1, 450, 300);

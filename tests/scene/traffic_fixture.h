@@ -40,9 +40,14 @@ class Scene {
     v.lane_pos_m = pos;
     v.speed_mps = speed;
   }
-  /// Ends a step of 1 s.
+  /// Ends a step of 1 s, in which vehicles lose time as SUMO counts it.
   void step() {
     events_.time_s += 1.0;
+    for (Vehicle& v : state_.vehicles()) {
+      if (v.lane < 0) continue;
+      const double limit = road_->lanes[static_cast<std::size_t>(v.lane)].speed_limit_mps;
+      v.time_loss_s += 1.0 - v.speed_mps / (limit * v.speed_factor);
+    }
     state_.update(events_);
     events_.collisions = events_.emergency_stops = events_.teleports = 0;
   }

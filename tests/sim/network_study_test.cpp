@@ -274,6 +274,56 @@ TEST_F(NetworkStudyTest, CountsEveryWayOfWritingDemand) {
   EXPECT_EQ(study.last_depart_s, 300);
 }
 
+/// A light whose program gets other phases.
+class LitNetworkTest : public ::testing::Test {
+ protected:
+  LitNetworkTest() {
+    folder_.build_network(
+        "<node id='a' x='0' y='0'/><node id='b' x='200' y='0'/>"
+        "<node id='t' x='100' y='0' type='traffic_light'/>"
+        "<node id='s' x='100' y='-100'/>",
+        "<edge id='at' from='a' to='t'/><edge id='st' from='s' to='t'/>"
+        "<edge id='tb' from='t' to='b'/>");
+  }
+  /// @param phases states of the phases; none: the program that netconvert made
+  NetworkReport look(const std::vector<std::string>& phases,
+                     const std::vector<std::string>& args = {}) const {
+    std::string program;
+    for (const std::string& state : phases) {
+      program += "<phase duration='10' state='" + state + "'/>";
+    }
+    if (!program.empty())
+      program = "<tlLogic id='t' type='static' programID='p' offset='0'>" + program + "</tlLogic>";
+    folder_.write("inner.xml", "<additional>" + program + "</additional>");
+    folder_.write("outer.xml", "<additional><include href='inner.xml'/></additional>");
+    config::Config config = config_of(folder_.config(
+        flow("car", "begin='0' end='300' probability='.1'", "from='at' to='tb'"), 300));
+    config.env.actors = {"signals"};
+    config.env.sumo_args = {"-a", folder_.path("outer.xml")};
+    config.env.sumo_args.insert(config.env.sumo_args.end(), args.begin(), args.end());
+    return look_at_networks(config, kLearns);
+  }
+  ScenarioFolder folder_;
+};
+
+TEST_F(LitNetworkTest, LightsWithTwoGreensCanBeTrained) {
+  EXPECT_THAT(kinds(look({}).findings), IsEmpty());
+  EXPECT_THAT(kinds(look({"Gr", "yr", "rG", "ry"}).findings), IsEmpty());
+}
+
+TEST_F(LitNetworkTest, LightsWithoutAChoiceAreAnError) {
+  const std::vector<std::vector<std::string>> programs{
+      {"Gr", "rr"}, {"GO", "rO"}, {"OO"}, {"oo"}, {"GG"}, {"Gr", "yr", "rr"}};
+  for (const auto& phases : programs) {
+    const NetworkReport report = look(phases);
+    ASSERT_THAT(kinds(report.findings), ElementsAre("error env.scenario")) << phases.front();
+    EXPECT_THAT(report.findings[0].found,
+                HasSubstr("no traffic light of the network (1 in all) has two greens"));
+  }
+  EXPECT_THAT(kinds(look({}, {"--tls.all-off", "true"}).findings),
+              ElementsAre("error env.scenario"));
+}
+
 TEST_F(NetworkStudyTest, NamesAFileThatIsNotThere) {
   folder_.write("s.sumocfg",
                 "<configuration><input><net-file value='net.net.xml'/><route-files "

@@ -7,6 +7,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <string>
 
 namespace traffic::sim::testing {
@@ -28,6 +29,10 @@ class ScenarioFolder {
   void write(const std::string& file, const std::string& text) const {
     std::ofstream(path_ / file) << text;
   }
+  [[nodiscard]] std::string read(const std::string& file) const {
+    std::ifstream in(path_ / file);
+    return {std::istreambuf_iterator<char>(in), {}};
+  }
   [[nodiscard]] std::string path(const std::string& file) const { return (path_ / file).string(); }
   /// Writes s.sumocfg over net.net.xml and s.rou.xml. @param processing extra options as XML
   [[nodiscard]] std::string config(const std::string& routes, int end_s,
@@ -42,16 +47,17 @@ class ScenarioFolder {
               processing + "</processing></configuration>");
     return (path_ / "s.sumocfg").string();
   }
-  /// Builds net.net.xml from nodes, edges and connections.
+  /// Builds net.net.xml from nodes, edges and connections. @param options more of netconvert
   void build_network(const std::string& nodes, const std::string& edges,
-                     const std::string& connections = "") const {
+                     const std::string& connections = "", const std::string& options = "") const {
     write("n.nod.xml", "<nodes>" + nodes + "</nodes>");
     write("e.edg.xml", "<edges>" + edges + "</edges>");
     write("c.con.xml", "<connections>" + connections + "</connections>");
     const std::string at = path_.string() + "/";
     const std::string command = std::string(TRAFFIC_NETCONVERT) + " -n " + at + "n.nod.xml -e " +
                                 at + "e.edg.xml -x " + at + "c.con.xml -o " + at +
-                                "net.net.xml --xml-validation never >/dev/null 2>&1";
+                                "net.net.xml --xml-validation never " + options +
+                                " >/dev/null 2>&1";
     if (std::system(command.c_str()) != 0) throw std::runtime_error("netconvert failed");
   }
   void use_merge_network() const { use_network_of("merge"); }

@@ -1,4 +1,4 @@
-/// A script beside the policy that it advises (vehicles.advisor).
+/// A scripted controller that advises a policy (vehicles.advisor).
 #pragma once
 
 #include <memory>
@@ -12,23 +12,25 @@
 
 namespace traffic::scene {
 
-/// The policy decides once a control period. In between the script, asked as often as it would be
-/// alone, goes on with those vehicles for which the policy did as it was advised, and takes those
-/// that have come since: a policy that always does as it is advised is the script.
+/// The policy decides once per control period. In between, the script decides at its own times for
+/// the vehicles for which the policy followed the advice, and for vehicles that have come since. A
+/// policy that always follows the advice therefore acts exactly as the script does alone.
 class Advisor {
  public:
-  /// @param script that decides the same in the same state
-  /// @param control_period_s of the policy
+  /// @param script has to decide the same in the same state
+  /// @param control_period_s time between two decisions of the policy
   Advisor(std::unique_ptr<Controller> script, double control_period_s)
       : script_(std::move(script)), control_period_s_(control_period_s) {}
 
-  /// A decision is due. @return what the script would do, valid until the next call of any of these
+  /// Called when a decision of the policy is due.
+  /// @return the script's commands, valid until the next call of a member function
   std::span<const Command> advise(const RoadState& state);
-  /// What the policy decided on that advice, which is carried out next. Those that do as advised
-  /// last until the script is asked again, unless they are to last beyond the control period.
+  /// Compares the policy's commands with the advice before they are carried out. Commands that
+  /// follow the advice get the duration of the script's, unless they last beyond the control
+  /// period.
   void heed(std::span<Command> decided);
-  /// Before every further step of the control period.
-  /// @return what the script goes on with, within this period; valid as above
+  /// Called before every further step of the control period.
+  /// @return the script's further commands, valid until the next call of a member function
   std::span<const Command> go_on(const RoadState& state);
 
  private:
@@ -37,9 +39,9 @@ class Advisor {
   std::unique_ptr<Controller> script_;
   double control_period_s_;
   std::vector<Command> advice_;
-  std::unordered_set<std::uint32_t> left_alone_;  ///< vehicles for which the policy did otherwise
-  double next_s_ = 0;                             ///< when the script is to be asked again
-  double end_s_ = 0;                              ///< of the control period
+  std::unordered_set<std::uint32_t> left_alone_;  ///< vehicles whose advice the policy rejected
+  double next_s_ = 0;                             ///< time of the script's next decision
+  double end_s_ = 0;                              ///< end of the control period
 };
 
 }  // namespace traffic::scene

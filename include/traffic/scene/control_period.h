@@ -1,12 +1,13 @@
-/// When a trained controller decides and which frames it sees: the same in training, where the
-/// simulation runs a period on command, and in evaluation, where it asks after every step.
+/// When a trained controller decides and which frames it sees. Training and evaluation share these
+/// rules.
 #pragma once
 
 #include <cstdint>
 
 namespace traffic::scene {
 
-/// Times are sums of step lengths and carry rounding errors.
+/// Tolerance of comparisons between times, which are sums of step lengths and carry rounding
+/// errors.
 inline constexpr double kTimeTolerance_s = 1e-6;
 
 /// Steps of a simulation between two decisions.
@@ -17,8 +18,9 @@ class ControlPeriod {
   ControlPeriod(double period_s, double step_s);
 
   [[nodiscard]] std::int64_t steps() const { return steps_; }
-  /// Whether the state after this step of the period, 1 .. steps(), is seen: every second counted
-  /// back from the last one, which is seen always.
+  /// Whether the controller sees the state after a step of the period.
+  /// Frames are due after the last step and at whole seconds before it.
+  /// @param step 1 .. steps()
   [[nodiscard]] bool frame_due(std::int64_t step) const {
     return (steps_ - step) % steps_per_frame_ == 0;
   }

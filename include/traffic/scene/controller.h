@@ -1,4 +1,4 @@
-/// Controllers that need no training, and who may be picked.
+/// Controllers that need no training, and the rule of candidates.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@
 
 namespace traffic::scene {
 
-/// Decides, once a control period, what to ask of which vehicles. One per simulation.
+/// Commands vehicles or traffic lights once per control period. Each simulation has its own.
 class Controller {
  public:
   virtual ~Controller() = default;
@@ -24,8 +24,8 @@ class Controller {
   virtual void reset(std::uint64_t seed) = 0;
   /// Appends commands for the state as it is now.
   virtual void decide(const RoadState& state, std::vector<Command>& commands) = 0;
-  /// Whether it sets traffic lights: then they are taken over from their programs, and
-  /// decide_signals() is called after every decide().
+  /// Whether the controller sets traffic lights. If so, the lights leave their programs, and the
+  /// owner calls decide_signals() after every decide().
   [[nodiscard]] virtual bool sets_signals() const { return false; }
   /// Appends commands for lights that may switch (SignalBook::may_switch).
   virtual void decide_signals(const SignalView& /*view*/,
@@ -35,37 +35,37 @@ class Controller {
   [[nodiscard]] virtual double period_s() const = 0;
 };
 
-/// Who may be picked.
+/// Which vehicles may be commanded.
 struct CandidateRule {
-  double zone_m = 100.0;   ///< distance to the next stop line, at most
-  bool lead_only = false;  ///< the first CV of each lane only
-  bool behind = false;     ///< also those that have just passed a conflict, unless lead_only
-  /// Only those for whom a conflicting stream has a green that ends, or will have one within
-  /// lead_s: others cannot arrive late.
+  double zone_m = 100.0;   ///< maximum distance to the next stop line
+  bool lead_only = false;  ///< only the first CV of each lane
+  bool behind = false;     ///< also vehicles that have just passed a conflict, unless lead_only
+  /// Only vehicles with a conflicting stream that has a green with an end, or gets one within
+  /// lead_s. Others cannot arrive late.
   bool released_only = false;
   double lead_s = 0;
 };
 /// A CV that may be commanded now.
 struct Candidate {
-  std::int32_t node = 0;      ///< among the vehicles, which are the frame's nodes
-  std::int32_t conflict = 0;  ///< ahead of it, or just passed
-  std::int32_t approach = 0;  ///< of that conflict; -1: it has passed it
+  std::int32_t node = 0;      ///< index of the vehicle, and of its node in the frame
+  std::int32_t conflict = 0;  ///< ahead of the vehicle, or just passed
+  std::int32_t approach = 0;  ///< approach of that conflict; -1: the vehicle has passed it
 };
 /// The CVs that the rule admits and that are not committed to a command, in the order of the
 /// frame's nodes.
 void find_candidates(const RoadState& state, const CandidateRule& rule,
                      std::vector<Candidate>& out);
 
-/// What a controller takes where its text leaves it open.
+/// Settings of a controller that its text does not give.
 struct ControllerOptions {
-  int top_k = 5;               ///< vehicles under control at once, at most
-  double period_s = 3.0;       ///< between two decisions of those that have none of their own
-  CandidateRule candidates{};  ///< of `random`
+  int top_k = 5;               ///< maximum number of vehicles under control at once
+  double period_s = 3.0;       ///< time between two decisions
+  CandidateRule candidates{};  ///< candidates of the controller `random`
 };
 
-/// The scripted controller that a text names; what there is, with its parameters, is in
-/// config::controller_kinds().
-/// @throws ConfigError if there is none of that name, or not with that parameter
+/// Makes a scripted controller from a text such as "meter(zone_m=300)". config::controller_kinds()
+/// lists the names and parameters.
+/// @throws ConfigError for an unknown name or parameter
 std::unique_ptr<Controller> make_controller(std::string_view text,
                                             const ControllerOptions& options = {});
 

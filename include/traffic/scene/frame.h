@@ -1,9 +1,9 @@
 /// One observation of the traffic: a graph whose nodes are the vehicles, and the table of its
 /// features.
 ///
-/// Everything here is in physical units; a model sees what normaliser.h makes of it. The tables
-/// are the single place where a feature gets its name, unit and scale: the data format, the model
-/// and the documents read them.
+/// All values are in physical units; normaliser.h scales them for models. The tables are the single
+/// place that defines name, unit and scale of a feature. The data format, the model and the
+/// documents read them.
 #pragma once
 
 #include <array>
@@ -14,7 +14,7 @@
 
 namespace traffic::scene {
 
-/// A feature: what a model sees is (value - offset) / scale.
+/// A feature. Models see (value - offset) / scale.
 struct FeatureSpec {
   std::string_view name;
   std::string_view unit;
@@ -32,12 +32,13 @@ std::span<const FeatureSpec> edge_features();
 /// The 16 global metrics in the order of their columns.
 std::span<const FeatureSpec> global_features();
 
-/// Column of a node feature by name; throws Error when there is none of that name.
+/// Column of a node feature by name.
+/// @throws Error for an unknown name
 int node_feature_index(std::string_view name);
 
 /// All vehicles of one control step. N vehicles, E edges, F = node_features().size().
 /// Edges are sorted by destination: the in-edges of node i are edge_ptr[i] .. edge_ptr[i + 1].
-/// Views into arrays that somebody else keeps, in physical units.
+/// The views refer to arrays of another object; values are in physical units.
 struct FrameView {
   double time_s = 0;
   std::span<const std::uint32_t> vehicle_id{};  ///< [N] ascending
@@ -56,7 +57,7 @@ struct FrameView {
   }
 };
 
-/// The arrays of a frame.
+/// A frame that owns its arrays.
 struct GraphFrame {
   double time_s = 0.0;                    ///< simulated time since the start of the episode
   std::vector<std::uint32_t> vehicle_id;  ///< [N] unique within the episode, in order of departure

@@ -9,19 +9,19 @@
 
 namespace traffic::scene {
 
-/// A vehicle's in-edges come from this many neighbours at most, the nearest, within
+/// Maximum number of in-edges of a vehicle. They come from its nearest neighbours within
 /// kNeighbourReachM.
 inline constexpr int kMaxNeighbours = 8;
 
-/// Builds frames into buffers that it reuses. One per simulation.
+/// Builds frames into buffers that it reuses. Each simulation has its own.
 class FrameBuilder {
  public:
-  /// The frame is valid until the next call.
+  /// @return valid until the next call
   const GraphFrame& build(const RoadState& state);
 
  private:
   struct Near {
-    double square_m2;  ///< of the distance in the plane
+    double square_m2;  ///< squared distance in the plane
     std::int32_t vehicle;
     double ahead_m;  ///< how far the neighbour is ahead, along the road
     bool same_path;

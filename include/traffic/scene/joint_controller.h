@@ -1,4 +1,4 @@
-/// Two controllers in one traffic: one of vehicles, one of traffic lights.
+/// Controllers that act together in one simulation: one for vehicles, one for traffic lights.
 #pragma once
 
 #include <memory>
@@ -8,9 +8,9 @@
 
 namespace traffic::scene {
 
-/// Each decides at times of its own, as it would alone.
-/// @param parts one of them: itself
-/// @throws ConfigError if two of them command the same
+/// Joins controllers into one. Each part decides at the same times as it would alone.
+/// @param parts a single part is returned as it is
+/// @throws ConfigError if two parts command vehicles, or two command lights
 std::unique_ptr<Controller> join_controllers(std::vector<std::unique_ptr<Controller>> parts);
 
 }  // namespace traffic::scene

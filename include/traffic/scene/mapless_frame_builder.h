@@ -1,5 +1,5 @@
-/// The graph that a model sees of traffic whose road is not known: recorded vehicles with a place
-/// in the plane and, mostly, a lane.
+/// Frames of traffic on an unknown road: recorded vehicles with a position in the plane and, in
+/// most recordings, a lane.
 #pragma once
 
 #include <cstdint>
@@ -13,27 +13,27 @@
 
 namespace traffic::scene {
 
-/// A recorded vehicle at one moment. Its place is that of its front bumper.
+/// A recorded vehicle at one moment. Positions are those of its front bumper.
 struct MaplessVehicle {
   std::uint32_t id = 0;
   bool is_cv = false;
   double length_m = 5.0;
-  int lane = -1;          ///< any number that tells lanes apart; -1: not known
+  int lane = -1;          ///< any number that identifies the lane; -1: not known
   int lane_index = 0;     ///< 0 is the rightmost
   double lane_pos_m = 0;  ///< along its lane
-  double position_m = 0;  ///< covered since it was first seen
+  double position_m = 0;  ///< distance covered since the vehicle was first seen
   Point xy_m;
   Point heading;  ///< unit vector
   double speed_mps = 0;
   double accel_mps2 = 0;
   double speed_limit_mps = 0;  ///< 0: not known
-  int leader = -1;  ///< index of the one that the source names; used where its lane shows none
-  double leader_gap_m = 0;  ///< bumper to bumper, to that one
+  int leader = -1;  ///< index of the leader in the source; used if there is none on the lane
+  double leader_gap_m = 0;  ///< bumper to bumper, to `leader`
 };
 
-/// Builds frames into buffers that it reuses. Leaders and followers are looked for on the
-/// vehicle's lane, neighbours within kNeighbourReachM in the plane. Features that need the road
-/// are 0: those are missing_features().
+/// Builds frames into buffers that it reuses. Leaders and followers are those on the vehicle's
+/// lane, neighbours those within kNeighbourReachM in the plane. Features that need the road are 0;
+/// missing_features() lists them.
 class MaplessFrameBuilder {
  public:
   /// @param time_s since the start of the episode
@@ -41,8 +41,9 @@ class MaplessFrameBuilder {
   /// @return valid until the next call
   const GraphFrame& build(double time_s, std::span<const MaplessVehicle> vehicles, int arrived_30s);
 
-  /// Names of the node and global features that are always 0. @param speed_limits, lanes whether
-  /// the vehicles have them
+  /// Names of the node and global features that are always 0.
+  /// @param speed_limits whether the vehicles' speed limits are known
+  /// @param lanes whether the vehicles' lanes are known
   [[nodiscard]] static std::vector<std::string_view> missing_features(bool speed_limits,
                                                                       bool lanes);
 
@@ -64,7 +65,7 @@ class MaplessFrameBuilder {
   void append_edges(std::span<const MaplessVehicle> vehicles, std::size_t i);
 
   GraphFrame frame_;
-  std::vector<Vehicle> vehicles_;  ///< what the features of the scene are computed from
+  std::vector<Vehicle> vehicles_;  ///< the vehicles as the features of the scene need them
   std::vector<std::int32_t> by_lane_;
   std::vector<Cell> cells_;
   std::vector<Near> near_;

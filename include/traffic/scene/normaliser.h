@@ -1,5 +1,4 @@
-/// What a model sees of features in physical units: recorded for training and observed for
-/// decisions through the same code.
+/// Scales features from physical units for models. Recordings and observations use the same code.
 #pragma once
 
 #include <cstddef>
@@ -10,7 +9,7 @@
 
 namespace traffic::scene {
 
-/// (value - offset) / scale of every column of a table of features.
+/// Computes (value - offset) / scale for every column of a table of features.
 class Normaliser {
  public:
   explicit Normaliser(std::span<const FeatureSpec> features);
@@ -20,7 +19,8 @@ class Normaliser {
   [[nodiscard]] float scale(std::size_t column) const { return scale_[column]; }
 
   /// @param values whole rows
-  /// @param to room for as many; where it ends is returned
+  /// @param to start of room for as many values
+  /// @return end of the written values
   float* write(std::span<const float> values, float* to) const {
     const std::size_t n = columns();
     const float* offset = offset_.data();
@@ -38,7 +38,7 @@ class Normaliser {
   std::vector<float> scale_;
 };
 
-/// Of the tables of frame.h. Data sets with other tables are refused.
+/// Normalisers of the tables in frame.h. Readers refuse data sets with other tables.
 const Normaliser& node_normaliser();
 const Normaliser& edge_normaliser();
 const Normaliser& global_normaliser();

@@ -1,8 +1,7 @@
-/// What a SUMO network says about the road, read once: lanes, their links, and the conflicts at
-/// which streams meet.
+/// The road of a SUMO network: lanes, their links, and the conflicts at which streams meet.
 ///
-/// Everything is an index into the vectors of `Road`; nothing depends on the names of edges. A Road
-/// never changes after it is read and may be shared between threads.
+/// Objects refer to each other by indices into the vectors of `Road`. A Road never changes after it
+/// is read; threads may share it.
 #pragma once
 
 #include <cstdint>
@@ -20,12 +19,12 @@ struct Point {
   double y = 0;
 };
 
-/// From the end of a lane to the start of a lane of the next edge.
+/// A connection from the end of a lane to the start of a lane of the next edge.
 struct Link {
   int to_lane = -1;
   int via_lane = -1;     ///< first lane inside the junction; -1: the network has none
   int light = -1;        ///< index into Road::lights; -1: no traffic light
-  int light_link = -1;   ///< position in that light's state string
+  int light_link = -1;   ///< position in that light's state string; -1: no traffic light
   char direction = 's';  ///< as SUMO writes it: s straight, l and r turns, t turns round
 };
 
@@ -39,10 +38,9 @@ struct Lane {
   std::vector<Point> shape;
   std::vector<double> shape_m;  ///< lane position of every point of the shape
   std::vector<Link> links;
-  std::vector<int>
-      from_lanes;      ///< lanes, also those inside junctions, that lead directly onto this one
-  int exit_lane = -1;  ///< inside a junction: the lane of the next edge; otherwise -1
-  double exit_m = 0;   ///< inside a junction: from the end of this lane to the start of exit_lane
+  std::vector<int> from_lanes;  ///< lanes that lead directly onto this one, also inside junctions
+  int exit_lane = -1;           ///< inside a junction: the lane of the next edge; otherwise -1
+  double exit_m = 0;  ///< inside a junction: distance from this lane's end to exit_lane's start
 };
 
 struct Edge {
@@ -66,9 +64,9 @@ struct Approach {
   std::vector<int> lanes{};        ///< lanes that lead into the conflict
   std::vector<int> next_edges{};   ///< where those lanes lead
   std::vector<int> conflicting{};  ///< the other approaches of this conflict that it meets
-  bool minor = false;              ///< every lane of it has to give way or ends
-  bool major = false;              ///< no lane of it has to
-  int light = -1;                  ///< at the stop line, or the one upstream that releases it
+  bool minor = false;              ///< every lane gives way or ends
+  bool major = false;              ///< no lane gives way or ends
+  int light = -1;                  ///< at the stop line, or upstream where it releases this stream
   std::vector<int> light_links{};  ///< positions in the light's state string
 };
 
@@ -76,18 +74,19 @@ struct Approach {
 struct Conflict {
   std::string id;  ///< the junction's, or "end of <edge>"
   std::vector<Approach> approaches;
-  std::vector<Stretch> zone;        ///< right behind the stop lines
-  std::vector<Stretch> downstream;  ///< after the zone
+  std::vector<Stretch> zone;        ///< directly behind the stop lines
+  std::vector<Stretch> downstream;  ///< behind the zone
   double zone_lane_km = 0;          ///< lane kilometres of the zone
   double downstream_lane_km = 0;
 };
 
-/// Where a lane's coordinate lies in another lane's: a vehicle at `pos` of `lane` is at `pos +
-/// offset_m`.
+/// A lane near another one. A vehicle at `pos` on `lane` is at `pos + offset_m` in the coordinate
+/// of the other lane.
 struct NearLane {
   int lane = -1;
   double offset_m = 0;
-  bool same_path = false;  ///< a vehicle on it may become the other's leader without a lane change
+  bool same_path =
+      false;  ///< vehicles on the two lanes may follow each other without a lane change
 };
 
 /// Membership of an edge in a conflict's zone or downstream stretch.
@@ -114,13 +113,13 @@ struct Road {
   [[nodiscard]] const Edge& edge_of(int lane) const {
     return edges[static_cast<std::size_t>(lanes[static_cast<std::size_t>(lane)].edge)];
   }
-  /// Of an edge's first lane, m/s.
+  /// Speed limit of an edge's first lane.
   [[nodiscard]] double speed_limit_mps(int edge) const {
     const Edge& its = edges[static_cast<std::size_t>(edge)];
     return lanes[static_cast<std::size_t>(its.first_lane)].speed_limit_mps;
   }
-  /// The lane of the same edge that is as many to the left of one (negative: to the right); -1 when
-  /// there is none, or none for cars.
+  /// The lane `to_left` lanes to the left on the same edge (negative: to the right); -1 if there is
+  /// none that is open to cars.
   [[nodiscard]] int lane_beside(int lane, int to_left) const;
   /// The link of a lane that leads onto an edge; null when there is none.
   [[nodiscard]] const Link* link_to(int lane, int edge) const;

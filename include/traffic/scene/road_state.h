@@ -1,4 +1,4 @@
-/// The vehicles on the road and what follows from where they are: leaders, conflicts ahead, queues,
+/// The vehicles on the road, and what their positions imply: leaders, conflicts ahead, queues and
 /// scores.
 ///
 /// The owner (the SUMO environment, or a reader of recorded trajectories) reports departures,
@@ -21,9 +21,9 @@ namespace traffic::scene {
 
 /// Conditions before one stop line at this moment.
 struct ApproachState {
-  int vehicles = 0;           ///< whose next conflict this is
-  int queue = 0;              ///< those of them slower than kQueueSpeedMps
-  int backlog = 0;            ///< waiting to enter the network towards it
+  int vehicles = 0;           ///< vehicles whose next conflict this is
+  int queue = 0;              ///< how many of these vehicles are slower than kQueueSpeedMps
+  int backlog = 0;            ///< vehicles that wait to enter the network towards this stop line
   double near_density = 0;    ///< veh/km/lane over the last kNearLineM
   double near_speed_mps = 0;  ///< mean speed there; the speed limit when it is empty
   int passed_30s = 0;         ///< crossed the stop line in the last 30 s
@@ -42,11 +42,17 @@ inline constexpr double kQueueSpeedMps = 5.0;
 inline constexpr double kNearLineM = 200.0;
 inline constexpr double kRecentS = 30.0;
 
-/// What happened in a step, besides the vehicles' motion.
+/// A vehicle that wants to enter the road and cannot.
+struct WaitingVehicle {
+  const RoutePlan* plan = nullptr;  ///< null while the simulator has not found its route
+  double waited_s = 0;              ///< growth of its departure delay in this step
+};
+
+/// Events of a step besides the motion of vehicles.
 struct StepEvents {
-  double time_s = 0;                      ///< since the start of the episode, after the step
-  std::vector<const RoutePlan*> waiting;  ///< one entry a vehicle that wants to enter and cannot
-  std::vector<LightState> lights;         ///< [Road::lights]
+  double time_s = 0;  ///< since the start of the episode, after the step
+  std::vector<WaitingVehicle> waiting;
+  std::vector<LightState> lights;  ///< [Road::lights]
   int collisions = 0;
   int emergency_stops = 0;
   int teleports = 0;
@@ -69,14 +75,17 @@ class RoadState {
 
   /// Forgets all vehicles and scores. end_s: end of the episode; 0 when it has none.
   void reset(double step_length_s, double end_s);
-  /// A vehicle that has entered the road; its id is larger than all before.
-  void depart(const Vehicle& vehicle);
-  /// A vehicle that has reached the end of its route.
+  /// Adds a vehicle that has entered the road. Its id is larger than those of all before it. Scores
+  /// count the growth of its time_loss_s from here on.
+  /// @param waited_s growth of its departure delay since the last update
+  void depart(const Vehicle& vehicle, double waited_s = 0);
+  /// Takes out a vehicle that has reached its destination.
   void arrive(std::uint32_t id) { leave(id, true); }
-  /// A vehicle that departed and arrived within one step.
-  void pass_through();
-  /// A vehicle that was taken off the road before the end of its route.
+  /// Takes out a vehicle that was removed before it reached its destination.
   void remove(std::uint32_t id) { leave(id, false); }
+  /// Counts a vehicle that entered and left within one step.
+  /// @param arrived whether it reached its destination
+  void pass_through(bool arrived, double time_loss_s, double waited_s);
   /// Derives everything from the vehicles' lanes, positions and speeds.
   /// Invalidates indices and pointers of vehicles.
   void update(const StepEvents& events);
@@ -85,12 +94,12 @@ class RoadState {
   [[nodiscard]] double time_s() const { return time_s_; }
   [[nodiscard]] double step_length_s() const { return step_length_s_; }
   [[nodiscard]] double end_s() const { return end_s_; }
-  /// On the road now, sorted by id; vehicle i is node i of a frame.
+  /// Vehicles on the road now, sorted by id. Vehicle i is node i of a frame.
   [[nodiscard]] std::span<Vehicle> vehicles() { return vehicles_; }
   [[nodiscard]] std::span<const Vehicle> vehicles() const { return vehicles_; }
-  /// Departed, not arrived, and not on the road now (lane -1).
+  /// Vehicles that have departed, not left, and are on no lane of their route now (lane -1).
   [[nodiscard]] std::span<Vehicle> away() { return away_; }
-  /// Also among those that are away; null when it has left.
+  /// A vehicle on the road or away; null if it has left.
   [[nodiscard]] Vehicle* find(std::uint32_t id);
   [[nodiscard]] const Vehicle* find(std::uint32_t id) const;
   [[nodiscard]] const LaneOrder& lane_order() const { return order_; }
@@ -105,12 +114,13 @@ class RoadState {
 
   [[nodiscard]] const EpisodeScore& score() const { return score_; }
   [[nodiscard]] EpisodeScore& score() { return score_; }
-  /// Part of the numerator that belongs to a conflict, since the start of the episode: what
-  /// vehicles covered while it was their next conflict, plus the rest of their route when they
+  /// [conflicts] shares of EpisodeScore::numerator() since the start of the episode: the progress
+  /// that vehicles made while this was their next conflict, plus the rest of their route when they
   /// passed it.
   [[nodiscard]] std::span<const double> conflict_numerators() const { return conflict_numerators_; }
-  /// Part of EpisodeScore::lost_s() that belongs to a conflict: of vehicles before it or waiting to
-  /// enter towards it and, with none ahead, in its zone or the stretch behind that.
+  /// [conflicts] shares of EpisodeScore::lost_s(): time lost by vehicles before the conflict or
+  /// waiting to enter towards it. Vehicles without a conflict ahead belong to the one in whose zone
+  /// or downstream stretch they are.
   [[nodiscard]] std::span<const double> conflict_losses_s() const { return conflict_losses_s_; }
 
  private:
@@ -131,8 +141,8 @@ class RoadState {
   void rank_before_stop_lines();
   void update_conflicts(const StepEvents& events);
   void tally(const StepEvents& events);
-  double time_loss_s(const Vehicle& vehicle) const;
-  void note_losses(const StepEvents& events);
+  void take_loss(Vehicle& vehicle);
+  void take_delay(const RoutePlan* plan, double waited_s);
 
   std::shared_ptr<const Road> road_;
   ShieldLimits limits_;

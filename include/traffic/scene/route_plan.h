@@ -1,5 +1,4 @@
-/// What is known of a vehicle's way before it drives: distances along its route and the conflict
-/// ahead of every edge.
+/// Properties of a route: distances along it, and the conflict ahead of each of its edges.
 #pragma once
 
 #include <memory>
@@ -13,26 +12,25 @@
 namespace traffic::scene {
 
 struct RoutePlan {
-  /// What lies ahead of one edge of the route.
+  /// The conflict ahead of one edge of the route.
   struct Ahead {
     int conflict = -1;     ///< -1: none until the end of the route
     double to_line_m = 0;  ///< from the end of this edge to the stop line
   };
   std::vector<int> edges;
-  std::vector<double>
-      start_m;          ///< [edges] from the start of the route, lanes inside junctions included
-  double length_m = 0;  ///< sum of the lengths of the edges: what completion is measured by
-  double end_m = 0;     ///< of the route, lanes inside junctions included
+  std::vector<double> start_m;  ///< [edges] distance from the start of the route, with junctions
+  double length_m = 0;          ///< sum of the lengths of the edges; completion is relative to it
+  double end_m = 0;             ///< length of the route, with junctions
   std::vector<Ahead> ahead;     ///< [edges]
-  std::vector<int> first_slot;  ///< [edges] into the three below, which have one slot a lane
-  std::vector<int> stop_lane;  ///< lane of the next stop line when every link is followed; -1: none
+  std::vector<int> first_slot;  ///< [edges] into the vectors below, which have a slot per lane
+  std::vector<int> stop_lane;   ///< [slots] lane of the next stop line along the links; -1: none
   std::vector<double>
-      continuation_m;  ///< from the start of the lane to where it stops serving the route
-  /// Of those slots: lanes to the left (negative: to the right) that a vehicle has to change in
-  /// order to go on, there or where its lane stops serving the route; 0: none.
+      continuation_m;  ///< [slots] from the lane's start to where it stops serving the route
+  /// [slots] lanes to the left (negative: to the right) by which a vehicle has to change to stay on
+  /// its route, here or where its lane stops serving the route.
   std::vector<int> lane_changes;
 
-  /// Index in `edges` of an edge at or after `from`; -1 when the route does not pass it.
+  /// First index in `edges`, from `from` on, of an edge; -1 if the route does not pass it.
   [[nodiscard]] int find(int edge, int from) const;
 };
 

@@ -6,33 +6,34 @@
 
 namespace traffic::scene {
 
-/// Who is slower stands (SUMO's halting).
+/// Vehicles below this speed stand (SUMO calls them halting).
 inline constexpr double kStandingMps = 0.1;
 
 /// Counts since the start of the episode, and the scores that follow from them.
 struct EpisodeScore {
   double seconds = 0;
   std::int64_t departed = 0;
-  std::int64_t arrived = 0;
-  std::int64_t removed = 0;   ///< taken off the road before the end of their route (collisions)
-  std::int64_t waiting = 0;   ///< want to enter and cannot, now
-  std::int64_t running = 0;   ///< on the road, now
-  double completion_sum = 0;  ///< over the vehicles on the road, now
+  std::int64_t arrived = 0;   ///< reached their destination
+  std::int64_t removed = 0;   ///< taken out before their destination (collisions, jams, vaporizers)
+  std::int64_t waiting = 0;   ///< want to enter now and cannot
+  std::int64_t running = 0;   ///< departed and not left
+  double completion_sum = 0;  ///< progress, summed over the running vehicles
 
   std::int64_t vehicle_steps = 0;
   double speed_sum = 0;         ///< over vehicle_steps
   double speed_square_sum = 0;  ///< over vehicle_steps
   double abs_accel_sum = 0;     ///< over vehicle_steps
-  double time_loss_s = 0;  ///< against driving as fast as limit, vehicle and driver allow, summed
-                           ///< over the vehicles; stops and time off the road are lost, too
-  double standing_s = 0;   ///< vehicle-seconds under kStandingMps
-  double depart_delay_s = 0;  ///< time that vehicles waited to enter, also those that never did
+  double time_loss_s = 0;       ///< sum of the vehicles' timeLoss as in SUMO's trip information:
+                                ///< against driving as fast as allowed, without scheduled stops
+  double standing_s = 0;        ///< vehicle-seconds under kStandingMps
+  double depart_delay_s = 0;    ///< sum of the vehicles' departDelay, also of those that still wait
+                                ///< or that SUMO discarded while they waited
   std::int64_t collisions = 0;
   std::int64_t emergency_stops = 0;
   std::int64_t hard_brakes = 0;  ///< times a vehicle began to brake harder than 3 m/s2
   std::int64_t teleports = 0;
 
-  std::int64_t signal_changes = 0;  ///< times a controller led a light to another green
+  std::int64_t signal_changes = 0;  ///< times a controller switched a light to another green
 
   std::int64_t interventions = 0;  ///< times a vehicle came under control
   std::int64_t cv_steps = 0;       ///< vehicle-steps under control
@@ -43,41 +44,41 @@ struct EpisodeScore {
   std::int64_t shield_clips = 0;  ///< commands cut to what the vehicle can do (level 1)
   std::int64_t shield_overrides = 0;  ///< commands replaced by braking (level 2)
 
-  /// Arrived vehicles plus the completion of those on the road: what ocr_all and ocr_departed
-  /// divide.
+  /// Arrived vehicles plus the progress of running ones: the numerator of ocr_all and ocr_departed.
   [[nodiscard]] double numerator() const { return static_cast<double>(arrived) + completion_sum; }
   /// Time that vehicles lost on the road and before it.
   [[nodiscard]] double lost_s() const { return time_loss_s + depart_delay_s; }
-  /// Share of the demand that has got through; vehicles that wait to enter count as demand.
+  /// Share of the demand that got through. Vehicles that wait to enter count as demand.
   [[nodiscard]] double ocr_all() const;
-  /// The same over the departed only: saturates, and rises when vehicles are kept out.
+  /// Share of the departed vehicles that got through. It rises when vehicles cannot enter.
   [[nodiscard]] double ocr_departed() const;
   [[nodiscard]] double outflow_vph() const;
-  /// Time lost on the road and before it, mean of all that departed or wait to enter.
+  /// Mean time lost on the road and before it, over all vehicles that departed or wait to enter.
   [[nodiscard]] double delay_s() const;
-  /// Vehicles that stand, mean over time.
+  /// Mean number of standing vehicles over time.
   [[nodiscard]] double mean_queue() const;
-  /// Time that a vehicle stood, mean of those that departed.
+  /// Mean time that a departed vehicle stood.
   [[nodiscard]] double standing_time_s() const;
   [[nodiscard]] double mean_speed_mps() const;
   [[nodiscard]] double speed_deviation_mps() const;
   [[nodiscard]] double mean_abs_accel_mps2() const;
 };
 
-/// Whether vehicles do not get through, so that ocr_all can be gained; elsewhere delay_s can. Not
-/// counted are those who would still be on the road at the end if nobody had lost any time.
-/// @param step_length_s of the vehicle-steps
+/// Whether the network is saturated, so that a controller can raise ocr_all; elsewhere it can only
+/// lower delay_s. Vehicles that would be on the road at the end even without losses do not count.
+/// @param step_length_s duration of a vehicle-step
 bool is_saturated(const EpisodeScore& score, double step_length_s);
 
-/// What a controller is to gain (env.objective).
+/// The aim of a controller (env.objective).
 enum class Objective : std::uint8_t { kThroughput, kDelay };
-/// Of "delay"; anything else is throughput: "ocr", and "auto" before it is decided.
+/// kDelay for "delay", kThroughput for all other texts: "ocr", and "auto" before it is resolved.
 inline Objective objective_of(std::string_view name) {
   return name == "delay" ? Objective::kDelay : Objective::kThroughput;
 }
-/// What the objective compares: ocr_all, or delay_s.
+/// The score that an objective compares: ocr_all or delay_s.
 double value_of(const EpisodeScore& score, Objective objective);
-/// How much better a value is than another, %: more of ocr_all, less of delay_s. 0 over nothing.
+/// By how many percent `value` is better than `over`; larger ocr_all and smaller delay_s are
+/// better. 0 if `over` is 0.
 double gain_percent(double value, double over, Objective objective);
 /// "ocr_all" or "delay_s"
 std::string_view name_of(Objective objective);

@@ -8,9 +8,9 @@
 namespace traffic::scene {
 
 struct ShieldLimits {
-  double thw_s = 0.7;       ///< least time headway
-  double ttc_s = 1.5;       ///< least time-to-collision
-  double brake_mps2 = 4.0;  ///< with which level 2 brakes
+  double thw_s = 0.7;       ///< minimum time headway
+  double ttc_s = 1.5;       ///< minimum time-to-collision
+  double brake_mps2 = 4.0;  ///< deceleration of level 2
 };
 
 inline constexpr double kNeverS = std::numeric_limits<double>::infinity();
@@ -19,25 +19,26 @@ inline constexpr double kNeverS = std::numeric_limits<double>::infinity();
 double time_headway_s(double gap_m, double speed_mps);
 /// Time-to-collision; kNeverS when the gap does not close.
 double time_to_collision_s(double gap_m, double speed_mps, double leader_speed_mps);
-/// Whether a follower is under one of the thresholds.
+/// Whether a follower is below one of the thresholds.
 bool is_unsafe(double gap_m, double speed_mps, double leader_speed_mps, const ShieldLimits& limits);
 
-/// What a vehicle can do in a step.
+/// Limits of a vehicle's acceleration.
 struct Ability {
   double max_accel_mps2 = 0;
   double max_decel_mps2 = 0;  ///< positive
 };
-/// Level 1: the nearest speed that the vehicle can have one step later.
+/// Level 1: the speed nearest to `wanted_mps` that the vehicle can reach within a step.
 double clip_speed(double wanted_mps, double speed_mps, const Ability& ability, double step_s);
 
-/// Level 2: the speed to brake to when going on with `wanted_mps` would end the step under a
-/// threshold; nothing when the command may stand.
+/// A follower that wants to drive at another speed.
 struct FollowSituation {
   double wanted_mps = 0;
   double speed_mps = 0;
   double gap_m = 0;
   double leader_speed_mps = 0;
 };
+/// Level 2: the speed to brake to if `wanted_mps` would lead below a threshold within the step;
+/// nothing if the command is safe.
 std::optional<double> braking_override(const FollowSituation& situation, const ShieldLimits& limits,
                                        double step_s);
 

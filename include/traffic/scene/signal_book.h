@@ -1,5 +1,6 @@
-/// Commands for traffic lights, and what each light shows until they are carried out: yellow, red
-/// for all, least and greatest green.
+// clang-format off
+/// Commands for traffic lights. The book inserts yellow and all-red between two greens and keeps to
+/// the minimum and maximum duration of a green.
 ///
 ///     #include "traffic/scene/road_state.h"
 ///
@@ -14,7 +15,9 @@
 ///       for (const SignalChange& change : book.advance()) show(change);
 ///     }
 ///
-/// Whatever is commanded, no light leaves a green without yellow or before its least green is over.
+/// No command shortens a green below its minimum. A light whose links lose green or priority shows
+/// yellow first (SignalPlan::needs_yellow). A light whose links only gain green switches at once.
+// clang-format on
 #pragma once
 
 #include <cstdint>
@@ -27,19 +30,19 @@
 
 namespace traffic::scene {
 
-/// Red between two greens is prolonged while somebody who has stood inside the junction drives out,
-/// and by no more than this while all who are inside stand: they may be waiting for that green.
+/// All-red lasts longer while a vehicle that stood inside the junction drives out. If all vehicles
+/// inside stand, all-red ends after this time, since they may wait for the next green.
 inline constexpr double kClearanceS = 10.0;
-/// By no more than this in all.
+/// Maximum by which all-red is prolonged.
 inline constexpr double kLongestClearanceS = 30.0;
 
-/// The green that a light is to show next; the present one: it stays.
+/// The green that a light shows next. With the present one the light stays as it is.
 struct SignalCommand {
   std::int32_t light = 0;  ///< index into Road::lights
   std::int32_t green = 0;  ///< index into SignalPlan::greens()
 };
 
-/// What a light is to show from the next step on.
+/// The state that a light shows from the next step on.
 struct SignalChange {
   int light = 0;
   std::string state;
@@ -47,35 +50,35 @@ struct SignalChange {
 
 class SignalBook {
  public:
-  /// A new episode: every light runs its program until it is taken over.
-  /// @param plans by light
+  /// Begins an episode. Every light runs its program until observe() takes it over.
+  /// @param plans [lights]
   void reset(std::vector<SignalPlan> plans, const SignalLimits& limits);
-  /// What is shown now. Lights that have a choice are taken over once they show one of their
-  /// greens.
+  /// Takes the present states. Lights with two greens or more are taken over as soon as they show
+  /// one of their greens.
   void observe(double time_s, std::span<const LightState> lights);
-  /// How many stand inside the light's junction, and how many have stood there and drive out: those
-  /// that are to get green wait for them, so that streams do not block each other there.
+  /// Sets how many vehicles stand inside the light's junction, and how many have stood there and
+  /// drive out. A change to another green waits for them, so that streams do not block each other.
   void set_inside(int light, int standing, int leaving);
   /// @throws Error for a light that may not switch, or a green that it does not have
   void add(std::span<const SignalCommand> commands);
-  /// What changes with the step that begins now. A green that has lasted as long as it may is
-  /// followed by the next of the program.
+  /// Changes that take effect with the step that begins now. A green at its maximum duration is
+  /// followed by the next green of the program.
   /// @return valid until the next observe()
   const std::vector<SignalChange>& advance();
 
   [[nodiscard]] int num_lights() const { return static_cast<int>(lights_.size()); }
   [[nodiscard]] const SignalPlan& plan(int light) const;
   [[nodiscard]] const SignalLimits& limits() const { return limits_; }
-  /// The green that is shown, or was before the yellow that is shown; -1: not taken over.
+  /// The green that the light shows, or showed before its present yellow; -1: not taken over.
   [[nodiscard]] int present(int light) const;
-  /// Whether a command is asked for: the light shows a green and the least time of it is over.
+  /// Whether a command may be given: the light shows a green that has reached its minimum.
   [[nodiscard]] bool may_switch(int light) const;
-  /// How long the present green has been shown; 0 while none is.
+  /// Duration of the present green so far; 0 without a green.
   [[nodiscard]] double green_s(int light) const;
-  /// How long ago this green was shown last, or since the light was taken over; 0 of the present
-  /// one.
+  /// Time since this green was shown last, or since the light was taken over; 0 for the present
+  /// green.
   [[nodiscard]] double red_s(int light, int green) const;
-  /// Changes of green so far, of all lights.
+  /// Number of changes to another green so far, over all lights.
   [[nodiscard]] std::int64_t num_changes() const { return num_changes_; }
 
  private:
@@ -84,18 +87,19 @@ class SignalBook {
     SignalPlan plan;
     Stage stage = Stage::kProgram;
     int present = -1;
-    int next = -1;                ///< what it is on the way to, or asked for
-    double since_s = 0;           ///< begin of the stage
-    bool occupied = false;        ///< somebody stands inside its junction, or has stood there
-    double moved_s = 0;           ///< when somebody last drove out of it
+    int next = -1;                ///< green that follows; -1: none
+    double since_s = 0;           ///< start of the stage
+    bool occupied = false;        ///< vehicles stand inside, or have stood there
+    double moved_s = 0;           ///< when a vehicle last drove out
     std::vector<double> shown_s;  ///< [greens] when each was shown last
   };
   [[nodiscard]] const Light& light_at(int light) const;
   [[nodiscard]] double stage_s(const Light& light) const { return time_s_ - light.since_s; }
   void enter(Light& light, Stage stage);
-  /// Whether red goes on until the junction is clear.
+  /// Whether all-red continues until the junction is clear.
   [[nodiscard]] bool waits_for_clearance(const Light& light) const;
-  /// The next stage, if it is due. @return whether it was
+  /// Enters the next stage if it is due.
+  /// @return whether it was due
   bool walk(Light& light);
   [[nodiscard]] static std::string state_of(const Light& light);
 

@@ -1,8 +1,7 @@
-/// The traffic lights of a network as a graph: what a light can know of those around it.
+/// The traffic lights of a network as a graph, through which lights learn of their neighbours.
 ///
-/// Nodes are all lights of the network. Between two of which one is the next on the road behind the
-/// other there is an edge in either direction, so that states travel with the traffic and against
-/// it.
+/// Nodes are all lights of the network. If one light is the next behind another one on the road, an
+/// edge in either direction connects them, so that states travel with the traffic and against it.
 #pragma once
 
 #include <cstdint>
@@ -14,19 +13,20 @@
 
 namespace traffic::scene {
 
-/// A light that is farther behind another one has nothing to do with it.
+/// Maximum distance of two lights with an edge between them.
 inline constexpr double kNextSignalReachM = 1000.0;
 
-/// Names of the columns of an edge, in their order.
+/// Names of the features of an edge, in the order of columns.
 std::span<const std::string_view> signal_edge_features();
-/// Columns of a node: those of a green, in the mean of the light's greens and of the present one.
+/// Columns of a node: the features of a green, as mean over the light's greens and for the present
+/// green.
 std::size_t num_signal_node_features();
 
-/// Of one moment, L lights, E edges by destination; views into arrays that somebody else keeps.
-/// Without nodes: nobody asked for it.
+/// The graph at one moment with L lights and E edges, sorted by destination. The views refer to
+/// arrays of another object. A graph that was not requested has no nodes.
 struct SignalGraphView {
   std::span<const float> node_features{};    ///< [L, num_signal_node_features()] about 0..1
-  std::span<const std::int32_t> edge_ptr{};  ///< [L + 1]; empty where there are no nodes
+  std::span<const std::int32_t> edge_ptr{};  ///< [L + 1]; empty without nodes
   std::span<const std::int32_t> edge_src{};  ///< [E] light at the tail
   std::span<const float> edge_features{};    ///< [E, 4] about 0..1
 
@@ -35,7 +35,7 @@ struct SignalGraphView {
   }
 };
 
-/// The arrays of it.
+/// A graph of lights that owns its arrays.
 struct SignalGraph {
   std::vector<float> node_features;
   std::vector<std::int32_t> edge_ptr;
@@ -50,22 +50,22 @@ struct SignalGraph {
   }
 };
 
-/// Finds once which light follows which, then makes the graph of every moment.
+/// Finds once which light follows which, and builds the graph at any moment.
 class SignalGraphBuilder {
  public:
   explicit SignalGraphBuilder(const Road& road);
 
-  /// @param view of that road, updated
+  /// @param view the updated view of the same road
   /// @param out overwritten; its vectors are reused
   void build(const SignalView& view, SignalGraph& out) const;
 
  private:
-  /// From one light to the next one.
+  /// A way between two successive lights.
   struct Way {
     int from = -1;
     int to = -1;
-    double distance_m = 0;   ///< the shortest
-    std::vector<int> links;  ///< of `from`, that lead there
+    double distance_m = 0;   ///< shortest distance
+    std::vector<int> links;  ///< links of `from` that lead to `to`
   };
   struct Edge {
     int source = -1;
@@ -79,7 +79,7 @@ class SignalGraphBuilder {
   [[nodiscard]] double open_share(int way, const SignalBook& book) const;
 
   std::vector<Way> ways_;
-  std::vector<Edge> edges_;             ///< by destination
+  std::vector<Edge> edges_;             ///< sorted by destination
   std::vector<std::int32_t> edge_ptr_;  ///< [L + 1]
 };
 

@@ -1,6 +1,7 @@
-/// What a traffic light may show: the greens of its program, and how it gets from one to another.
+/// The states that a controller may choose for a traffic light, and the transitions between them.
 #pragma once
 
+#include <map>
 #include <span>
 #include <string>
 #include <string_view>
@@ -10,17 +11,17 @@
 
 namespace traffic::scene {
 
-/// Whether a letter gives way freely (G) or after the others (g). Not s, o and O: who has them
-/// looks for himself whatever else is shown.
+/// Whether a letter of SUMO's state string is green: with priority (G) or yielding (g). Links with
+/// s, o or O may drive as well, but under no green of the light.
 bool is_green(char state);
 
-/// A phase of the program that is somebody's green and nobody's way into another one.
+/// A phase in which a link has green and none is on its way to another phase.
 struct SignalGreen {
-  std::string state;       ///< one letter a link
-  std::vector<int> links;  ///< those with G or g
+  std::string state;       ///< one letter per link
+  std::vector<int> links;  ///< links with G or g
 };
 
-/// How long what is shown.
+/// Durations that hold for every light.
 struct SignalLimits {
   double yellow_s = 3.0;
   double all_red_s = 0.0;
@@ -28,26 +29,42 @@ struct SignalLimits {
   double max_green_s = 120.0;  ///< 0: no limit
 };
 
-/// The greens of one light, from its program. Streams that have G together there have it here:
-/// nothing is shown that the program does not show, but what leads from one green to another.
+/// A <tlLogic> of SUMO.
+struct SignalLogic {
+  std::vector<SignalPhase> phases;
+  std::map<std::string, std::string> parameters;  ///< its <param> elements
+
+  /// Whether this is a NEMA program: each phase belongs to one of two rings, which run side by
+  /// side.
+  [[nodiscard]] bool has_rings() const { return parameters.contains("ring1"); }
+};
+
+/// Phases that a NEMA program shows: all pairs of phases, one from each ring, between the same
+/// barriers.
+std::vector<SignalPhase> combine_rings(const SignalLogic& logic);
+
+/// The greens of one light, from its program. Apart from the transitions between greens, a light
+/// shows only what its program shows.
 class SignalPlan {
  public:
   SignalPlan() = default;
-  /// @param phases of the program, in its order; greens keep it, each only once. A phase with
-  /// yellow (y, Y), red and yellow (u) or a light that is off (o, O) is no green.
+  /// @param phases of the program. Greens keep its order; equal ones count once. A phase is no
+  /// green if a link shows yellow (y, Y), red and yellow (u) or off (o, O), unless that link shows
+  /// the same in every phase.
   explicit SignalPlan(std::span<const SignalPhase> phases);
+  explicit SignalPlan(const SignalLogic& logic);
 
   [[nodiscard]] std::span<const SignalGreen> greens() const { return greens_; }
-  /// Whether there is anything to choose.
+  /// Whether there are two greens or more.
   [[nodiscard]] bool has_choice() const { return greens_.size() > 1; }
-  /// The green that shows this; -1: none.
+  /// Index of the green with this state; -1: none.
   [[nodiscard]] int find(std::string_view state) const;
-  /// Whether a link loses its green, or its priority, on the way: then yellow is shown between.
+  /// Whether the light shows yellow between two greens: a link loses its green or its priority.
   [[nodiscard]] bool needs_yellow(int from, int to) const;
-  /// Between two greens: yellow for links that lose their green; those that only lose priority give
-  /// way already; those that keep or get theirs stay as they are.
+  /// State after green `from` and before green `to`. Links that lose their green show yellow. Links
+  /// that only lose their priority yield already. All others stay as they are.
   [[nodiscard]] std::string yellow(int from, int to) const;
-  /// After that: red where yellow was.
+  /// State after yellow(): links with yellow show red.
   [[nodiscard]] std::string all_red(int from, int to) const;
 
  private:

@@ -1,8 +1,8 @@
-/// What stands before the traffic lights, stream by stream, and what a controller of lights sees of
-/// it: figures that mean the same at every light of every network.
+/// Traffic before the lights, link by link, and the features that a controller of lights sees. The
+/// features mean the same at every light of every network.
 ///
-/// A vehicle belongs to the link of the first light on its route, however many edges lie between,
-/// if that is within kSignalReachM; so queues are seen that reach back over short edges.
+/// A vehicle belongs to the link of the first light on its route, if that is within kSignalReachM.
+/// Any number of edges may lie between, so that queues over short edges are seen.
 #pragma once
 
 #include <cstdint>
@@ -18,65 +18,66 @@
 namespace traffic::scene {
 
 inline constexpr double kSignalReachM = 200.0;    ///< to the stop line
-inline constexpr double kArrivingReachM = 400.0;  ///< of those still on their way into reach
+inline constexpr double kArrivingReachM = 400.0;  ///< reach of vehicles that count as arriving
 inline constexpr double kNearSignalM = 50.0;
-inline constexpr double kSignalQueueMps = 1.0;  ///< slower ones queue
-/// Who has stood inside a junction and is slower than this is driving out of it; who is faster will
-/// be out before others come.
+inline constexpr double kSignalQueueMps = 1.0;  ///< slower vehicles queue
+/// Vehicles that have stood inside a junction and are slower than this are driving out of it.
+/// Faster ones leave before others arrive.
 inline constexpr double kDrivingOutMps = 3.0;
 
-/// One link of a light now.
+/// Traffic before one link of a light.
 struct SignalLinkState {
-  int vehicles = 0;           ///< on their way to it, within reach
-  int queue = 0;              ///< those of them slower than kSignalQueueMps
-  int near = 0;               ///< those within kNearSignalM
-  int coming = 0;             ///< those that reach the line within 3 s, or stand right before it
+  int vehicles = 0;           ///< within reach of the link
+  int queue = 0;              ///< how many of these are slower than kSignalQueueMps
+  int near = 0;               ///< how many of these are within kNearSignalM
+  int coming = 0;             ///< how many reach the line within 3 s, or stand right before it
   double wait_s = 0;          ///< sum of the times that they have been standing
-  double longest_wait_s = 0;  ///< of one of them
-  double loss = 0;            ///< seconds that they lose in a second
-  /// On their way into reach: from farther, or past a light that is green for them.
+  double longest_wait_s = 0;  ///< maximum of these times
+  double loss = 0;            ///< seconds that they lose per second
+  /// Vehicles that will come into reach: from farther away, or past a light that they have green
+  /// at.
   int arriving = 0;
-  int held_next = 0;       ///< vehicles for whom the light after this one is red
-  int queue_behind = 0;    ///< on the lane that it leads to
-  double room_behind = 1;  ///< 0..1: how much of the first stretch of that lane is free
+  int held_next = 0;       ///< vehicles whose light after this one is red
+  int queue_behind = 0;    ///< slow vehicles on the lane that the link leads to
+  double room_behind = 1;  ///< 0..1: free share of the first stretch of that lane
 };
 
-/// One light now.
+/// Traffic before one light.
 struct SignalLightState {
   std::vector<SignalLinkState> links;  ///< by position in the light's state
-  int vehicles = 0;                    ///< of all links
+  int vehicles = 0;                    ///< sum over the links, as queue and loss
   int queue = 0;
   double loss = 0;
   int inside = 0;     ///< vehicles that stand inside its junctions
-  int leaving = 0;    ///< that have stood there and drive out, under kDrivingOutMps
-  double lost_s = 0;  ///< time lost in the last step before this light, also by those that wait to
-                      ///< enter towards it
+  int leaving = 0;    ///< vehicles that have stood there and drive out below kDrivingOutMps
+  double lost_s = 0;  ///< time lost before this light in the last step, also by vehicles that wait
+                      ///< to enter towards it
 };
 
-/// Names of the columns of a green, in their order.
+/// Names of the features of a green, in the order of columns.
 std::span<const std::string_view> signal_features();
 
 class SignalView {
  public:
-  /// @param road as long as this lives
+  /// @param road has to outlive this object
   explicit SignalView(const Road& road);
 
-  /// A new episode.
+  /// Begins an episode.
   void reset();
-  /// After every step, when the book has observed it.
+  /// Called after every step, when the book has observed it.
   void update(const RoadState& state, const SignalBook& book);
 
   [[nodiscard]] const Road& road() const { return road_; }
-  /// Of the last update.
+  /// The book of the last update.
   [[nodiscard]] const SignalBook& book() const { return *book_; }
   [[nodiscard]] const SignalLightState& light(int light) const {
     return lights_[static_cast<std::size_t>(light)];
   }
-  /// Appends a row of signal_features() for each green of a light, scaled to about 0..1.
+  /// Appends a row of signal_features(), scaled to about 0..1, for each green of a light.
   void append_features(int light, std::vector<float>& rows) const;
 
  private:
-  /// Where a link lies.
+  /// The lanes that a link connects.
   struct LinkPlace {
     int from_lane = -1;
     int to_lane = -1;
@@ -85,8 +86,8 @@ class SignalView {
   struct Ahead {
     int light = -1;  ///< -1: none
     int link = -1;
-    std::size_t edge = 0;  ///< at whose end it stands, an index into the route
-    double line_m = 0;     ///< from the start of the route to the stop line
+    std::size_t edge = 0;  ///< index into the route of the edge at whose end the light stands
+    double line_m = 0;     ///< distance from the start of the route to the stop line
   };
   struct Backlog {
     int conflict = 0;
@@ -106,11 +107,11 @@ class SignalView {
   const Road& road_;
   const SignalBook* book_ = nullptr;
   std::vector<std::vector<LinkPlace>> places_;  ///< [lights][links]
-  std::vector<int> light_inside_;               ///< [lanes] whose junction it is part of; or -1
+  std::vector<int> light_inside_;  ///< [lanes] light of the junction around the lane; -1: none
   std::vector<Backlog> backlogs_;
   std::unordered_map<const RoutePlan*, std::vector<Ahead>> ahead_;
-  std::vector<float> stood_s_;      ///< by vehicle id: standing since that long
-  std::vector<char> stood_inside_;  ///< by vehicle id: in the junction that it is in
+  std::vector<float> stood_s_;      ///< [vehicle ids] time that it has been standing
+  std::vector<char> stood_inside_;  ///< [vehicle ids] in its present junction
   std::vector<SignalLightState> lights_;
 };
 

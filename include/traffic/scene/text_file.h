@@ -1,4 +1,4 @@
-/// Files of SUMO as text, gzip or not.
+/// SUMO's files as text, compressed by gzip or not.
 #pragma once
 
 #include <filesystem>
@@ -8,7 +8,7 @@
 namespace traffic::scene {
 
 /// Whole content of a file, inflated if it is gzip.
-/// @param what it is, for messages: "network"
+/// @param what kind of file, for messages: "network"
 /// @throws DataError if it cannot be read
 std::string read_text_file(const std::filesystem::path& path, std::string_view what);
 

@@ -51,6 +51,7 @@ struct NetworkStudy {
   std::filesystem::path sumocfg;
   std::vector<ConflictStudy> conflicts;
   int lights = 0;
+  int trainable_lights = 0;  ///< those whose programs have two greens or more
 
   std::map<std::string, TypeDemand> types;
   std::map<std::string, double> routes;  ///< vehicles by name, or by "first edge to last edge"

@@ -75,6 +75,13 @@ std::string demand_text(const sim::NetworkStudy& study) {
       study.random_vehicles > 0 ? "varies with the seed" : "the same with every seed");
 }
 
+std::string lights_text(const sim::NetworkStudy& study) {
+  std::string text = plural(static_cast<std::size_t>(study.lights), "light", "s");
+  if (study.trainable_lights == study.lights) return text;
+  return text + fmt::format(", {} of which {} two greens or more to choose from",
+                            study.trainable_lights, study.trainable_lights == 1 ? "has" : "have");
+}
+
 std::string time_text(const sim::NetworkStudy& study, const config::Env& env) {
   const auto duration = sim::duration_s(study, env);
   return fmt::format(
@@ -199,8 +206,8 @@ void consider_lights(const sim::NetworkStudy& study, config::Config& config,
         {.subject = "signals",
          .found = fmt::format("{}, alone (configs/signals.toml) or together with the vehicles "
                               "(configs/joint.toml): docs/traffic-lights.md",
-                              study.lights == 1 ? "the light can be trained as well"
-                                                : "the lights can be trained as well")});
+                              study.trainable_lights == 1 ? "the light can be trained as well"
+                                                          : "the lights can be trained as well")});
     return;
   }
   config = with_lights;
@@ -209,21 +216,20 @@ void consider_lights(const sim::NetworkStudy& study, config::Config& config,
   }
   findings.push_back(
       {.subject = "signals",
-       .found =
-           fmt::format("{}: traffic_train configs/signals.toml --set env.scenarios=[] --set "
-                       "env.scenario={} (docs/traffic-lights.md)",
-                       study.lights == 1 ? "the light can be controlled and trained as it is"
-                                         : "the lights can be controlled and trained as they are",
-                       study.scenario)});
+       .found = fmt::format("{}: traffic_train configs/signals.toml --set env.scenarios=[] --set "
+                            "env.scenario={} (docs/traffic-lights.md)",
+                            study.trainable_lights == 1
+                                ? "the light can be controlled and trained as it is"
+                                : "the lights can be controlled and trained as they are",
+                            study.scenario)});
 }
 
 std::vector<Finding> examine_one(config::Config config, Actors actors) {
   const sim::NetworkStudy study = sim::study_network(config.env, config.env.scenario);
   const auto said = sim::set_the_obvious(study, config.env);
-  std::vector<Finding> findings{
-      {.subject = "scenario", .found = study.sumocfg.string()},
-      {.subject = "conflicts", .found = conflicts_text(study)},
-      {.subject = "lights", .found = plural(static_cast<std::size_t>(study.lights), "light", "s")}};
+  std::vector<Finding> findings{{.subject = "scenario", .found = study.sumocfg.string()},
+                                {.subject = "conflicts", .found = conflicts_text(study)},
+                                {.subject = "lights", .found = lights_text(study)}};
   if (study.vehicles > 0) findings.push_back({.subject = "demand", .found = demand_text(study)});
   findings.push_back({.subject = "time", .found = time_text(study, config.env)});
   findings.push_back({.subject = "commands", .found = commands_text(study)});

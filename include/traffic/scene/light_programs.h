@@ -1,0 +1,22 @@
+/// Programs of traffic lights in SUMO's files.
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "traffic/scene/signal_plan.h"
+
+namespace traffic::scene {
+
+struct LightProgram {
+  std::string light;  ///< id of the traffic light
+  SignalLogic logic;
+};
+
+/// Reads the <tlLogic> elements of a network or an additional file, also gzip, and of the files
+/// that it includes, in their order. Of several programs of a light SUMO runs the last one.
+/// @throws DataError if a file cannot be read
+std::vector<LightProgram> read_light_programs(const std::filesystem::path& file);
+
+}  // namespace traffic::scene
