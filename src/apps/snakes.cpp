@@ -13,7 +13,6 @@
 #include "run_app.h"
 #include "traffic/core/atomic_file.h"
 #include "traffic/core/error.h"
-#include "traffic/core/version.h"
 #include "traffic/game/recording.h"
 #include "traffic/train/snakes/match.h"
 #include "traffic/train/snakes/training.h"
@@ -77,7 +76,6 @@ int main(int argc, char** argv) {
   CLI::App app{fmt::format("Plays 3v3 snakes between two teams, each one of {} or {}PATH.",
                            game::opponent_names(), train::kCheckpointTeam),
                "snakes"};
-  app.set_version_flag("--version", fmt::format("snakes {}", version()));
   Options options;
   app.add_option("--team", options.team, "Team A B C")->capture_default_str();
   app.add_option("--against", options.against, "Team D E F")->capture_default_str();

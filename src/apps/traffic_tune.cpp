@@ -2,11 +2,11 @@
 #include <fmt/format.h>
 
 #include <cstdio>
+#include <nlohmann/json.hpp>
 #include <string>
 
 #include "run_app.h"
 #include "traffic/core/signals.h"
-#include "traffic/core/version.h"
 #include "traffic/report/logging.h"
 #include "traffic/tune/study.h"
 
@@ -53,7 +53,6 @@ int main(int argc, char** argv) {
       "longer. "
       "The same command goes on where it was stopped.",
       "traffic_tune"};
-  app.set_version_flag("--version", fmt::format("traffic_tune {}", version()));
   app.add_option("table", arguments.table, "What to try, in TOML")->required()->type_name("FILE");
   app.add_option("--dir", arguments.dir, "Folder of the trainings")->type_name("DIR");
   app.add_option("--jobs", arguments.study.jobs, "Trainings at once; default: one for each core")

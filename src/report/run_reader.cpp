@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <array>
 #include <fstream>
+#include <functional>
 #include <iterator>
+#include <nlohmann/json.hpp>
 #include <system_error>
 #include <utility>
 
@@ -44,6 +46,27 @@ bool is_part_of_a_run(const RunFolder& folder) {
          has_files_of_a_run(above);
 }
 
+/// When a run last wrote to its log or its summary.
+fs::file_time_type last_written(const RunFolder& folder) {
+  fs::file_time_type newest = fs::file_time_type::min();
+  for (const fs::path& file :
+       {folder.logs() / "train.log", folder.summary(), folder.metrics(), folder.config()}) {
+    std::error_code error;
+    const auto time = fs::last_write_time(file, error);
+    if (!error) newest = std::max(newest, time);
+  }
+  return newest;
+}
+
+std::vector<fs::path> folders_in(const fs::path& dir) {
+  std::vector<fs::path> folders;
+  std::error_code error;
+  for (const auto& entry : fs::directory_iterator(dir, error)) {
+    if (entry.is_directory(error)) folders.push_back(entry.path());
+  }
+  return folders;
+}
+
 }  // namespace
 
 std::string_view to_string(RunStatus status) {
@@ -61,13 +84,8 @@ RunReader::RunReader(const fs::path& dir)
 }
 
 std::vector<RunReader> RunReader::parts() const {
-  std::vector<fs::path> dirs;
-  std::error_code error;
-  for (const auto& entry : fs::directory_iterator(folder_.root(), error)) {
-    if (entry.is_directory(error) && has_files_of_a_run(RunFolder(entry.path()))) {
-      dirs.push_back(entry.path());
-    }
-  }
+  std::vector<fs::path> dirs = folders_in(folder_.root());
+  std::erase_if(dirs, [](const fs::path& dir) { return !has_files_of_a_run(RunFolder(dir)); });
   std::ranges::sort(dirs);
   return {dirs.begin(), dirs.end()};
 }
@@ -110,6 +128,25 @@ RunStatus RunReader::written_status() const {
   }
   throw DataError("{}: the status is \"{}\", not one of done, stopped and failed",
                   folder_.summary().string(), written);
+}
+
+std::vector<fs::path> newest_runs(const fs::path& root, std::size_t at_most) {
+  std::vector<std::pair<fs::file_time_type, fs::path>> runs;
+  for (const fs::path& name : folders_in(root)) {
+    for (const fs::path& dir : folders_in(name)) {
+      const RunFolder folder(dir);
+      // A run directly below `root` has parts here, which are no runs of their own.
+      if (has_files_of_a_run(folder) && !is_part_of_a_run(folder)) {
+        runs.emplace_back(last_written(folder), dir);
+      }
+    }
+    if (has_files_of_a_run(RunFolder(name))) runs.emplace_back(last_written(RunFolder(name)), name);
+  }
+  std::ranges::sort(runs, std::greater<>());
+  if (runs.size() > at_most) runs.resize(at_most);
+  std::vector<fs::path> dirs;
+  for (auto& [time, dir] : runs) dirs.push_back(std::move(dir));
+  return dirs;
 }
 
 }  // namespace traffic::report

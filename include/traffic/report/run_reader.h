@@ -3,7 +3,7 @@
 #pragma once
 
 #include <filesystem>
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -62,5 +62,10 @@ class RunReader {
   std::filesystem::path lock_;
   bool is_part_ = false;
 };
+
+/// Folders of runs below `root`, as root/NAME/TIME, that were written to last; the newest first.
+/// Empty if there is no such folder.
+std::vector<std::filesystem::path> newest_runs(const std::filesystem::path& root,
+                                               std::size_t at_most);
 
 }  // namespace traffic::report
