@@ -1,7 +1,7 @@
 /// Figures over steps as what page/charts.js draws.
 #pragma once
 
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 
 #include "traffic/report/run_series.h"
