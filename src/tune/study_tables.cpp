@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <nlohmann/json.hpp>
 
 #include "traffic/report/paired_statistics.h"
 #include "traffic/report/table.h"

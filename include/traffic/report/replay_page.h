@@ -1,7 +1,7 @@
 /// replay.html: recorded traffic on its network, side by side and in step, for a browser.
 #pragma once
 
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 
 namespace traffic::report {
