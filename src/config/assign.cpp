@@ -53,7 +53,7 @@ Problem wrong_type(std::string_view found, std::string_view expected) {
   return fmt::format("found {}, expected {}", found, with_article(expected));
 }
 
-/// One function a type: reads `value` into `out` or says why not.
+/// One function for each type: reads `value` into `out`, or returns why it cannot.
 Problem read(const Row& /*row*/, const Value& value, bool& out) {
   const auto* flag = std::get_if<bool>(&value.data);
   if (flag == nullptr) return wrong_type(value.type, "boolean (true or false)");
@@ -122,7 +122,7 @@ std::string printable(std::string_view text) {
   constexpr std::size_t kLongest = 80;
   std::size_t length = std::min(text.size(), kLongest);
   if (length < text.size()) {
-    // Not in the middle of a character: its further bytes are 10xxxxxx.
+    // Do not cut a UTF-8 character: its bytes after the first are 10xxxxxx.
     while (length > 0 && (static_cast<unsigned char>(text[length]) & 0xc0U) == 0x80U) --length;
   }
   const std::string_view part = text.substr(0, length);

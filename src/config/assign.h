@@ -1,4 +1,4 @@
-/// A value into a field of the configuration, checked against the field's row.
+/// Stores a value in a field of the configuration after checking it against the row of the field.
 #pragma once
 
 #include <optional>
@@ -10,12 +10,11 @@
 
 namespace traffic::config {
 
-/// Assigns, or says what was found and what was expected and leaves the field as it is. An integer
-/// is accepted where a number is expected; nothing else is converted.
+/// Stores the value, or returns what was found and what was expected and leaves the field
+/// unchanged. An integer is accepted where a number is expected; nothing else is converted.
 std::optional<std::string> assign(const Row& row, const Value& value, Config& config);
 
-/// `text` fit for a message: shortened, control characters and bytes that are not UTF-8 written
-/// out.
+/// `text` for a message: shortened, with control characters and invalid UTF-8 as escapes.
 std::string printable(std::string_view text);
 /// The same in single quotes.
 std::string shown(std::string_view text);

@@ -14,13 +14,13 @@
 namespace traffic::config {
 namespace {
 
-/// More lines than this help nobody; the rest is counted.
+/// Errors that are listed; further errors are only counted.
 constexpr std::size_t kMaxLines = 50;
 
-/// A key with the training in whose table it stands.
+/// A key, and the training if it stands in the table of one.
 struct KeyOfTraining {
-  const TrainingFacts* of;  ///< phase 2 of phase2.ppo.gamma; null: it holds for all
-  std::string_view key;     ///< ppo.gamma; empty for phase2 alone
+  const TrainingFacts* of;  ///< phase 2 for phase2.ppo.gamma; null: all trainings
+  std::string_view key;     ///< ppo.gamma; empty for the table phase2 itself
 };
 
 KeyOfTraining split_training(std::string_view key) {
@@ -33,7 +33,7 @@ KeyOfTraining split_training(std::string_view key) {
   return {nullptr, key};
 }
 
-/// What the ranks, the folder and the logs are is settled before the first phase begins.
+/// Tables that set up ranks, folder and logs before the first phase, so no phase may have its own.
 bool is_of_the_whole_run(std::string_view key) {
   constexpr std::array<std::string_view, 4> kShared{"run", "comm", "gpu", "log"};
   return std::ranges::find(kShared, key.substr(0, key.find('.'))) != kShared.end();
@@ -47,7 +47,7 @@ bool is_section(std::string_view key) {
                      [&, inner = inner](const Section& s) { return s.name == inner; });
 }
 
-/// A section that is some training's own concerns only those that name it.
+/// A section that belongs to some trainings concerns only the trainings that name it.
 bool concerns(std::string_view section, const TrainingFacts& training) {
   const auto names_it = [&](const TrainingFacts& other) {
     return std::ranges::find(other.sections, section) != other.sections.end();
@@ -55,7 +55,7 @@ bool concerns(std::string_view section, const TrainingFacts& training) {
   return names_it(training) || std::ranges::none_of(trainings(), names_it);
 }
 
-/// The key that was probably meant: of the same name in another table, or of similar spelling.
+/// The key that was probably meant: one of the same name in another table, or of similar spelling.
 std::optional<std::string_view> nearest_key(std::string_view key) {
   const std::string_view name = key.substr(key.rfind('.') + 1);
   std::vector<std::string_view> keys;
@@ -86,7 +86,7 @@ std::string_view trimmed(std::string_view text) {
   return text.substr(first, text.find_last_not_of(kBlanks) - first + 1);
 }
 
-/// A value of the command line: quotes may be left out where nothing else can be meant.
+/// Reads a value of the command line, where strings need no quotes if the meaning is clear.
 std::variant<Value, SyntaxError> read_argument(const Field& field, std::string_view text) {
   auto value = read_toml_value(text);
   const bool is_toml = std::holds_alternative<Value>(value);
@@ -108,7 +108,7 @@ void Loader::problem(const std::string& source, std::string_view key, std::strin
 
 std::string Loader::unknown(std::string_view key, bool is_table) const {
   std::string text = is_table ? "unknown table" : "unknown key";
-  if (problems_ >= kMaxLines) return text;  // not shown: do not search
+  if (problems_ >= kMaxLines) return text;  // it will not be shown, so no search is needed
   if (const auto near = is_table ? nearest_section(key) : nearest_key(key)) {
     text += fmt::format("; did you mean '{}'?", *near);
   } else {
@@ -184,7 +184,7 @@ void Loader::apply_preset(std::string_view preset) {
   }
   const TrainingFacts* training =
       training_ != nullptr ? training_ : find_training(config_.run.phase);
-  if (training == nullptr) return;  // several, each with its own
+  if (training == nullptr) return;  // several trainings, each with its own tables
   for (const PresetValue& value : preset_values(preset, *training)) {
     apply({fmt::format("--preset {}", preset), std::string(value.key), std::string(value.value)});
   }

@@ -97,25 +97,6 @@ std::string prediction_card(const Prediction& prediction) {
                           prediction.constant_velocity_m));
 }
 
-std::string status_card(RunStatus status, const Json& summary) {
-  const std::string message = summary.value("message", "");
-  if (!summary.contains("seconds")) return card("Status", "", std::string(to_string(status)), "");
-  const bool is_done = status == RunStatus::kDone;
-  const int ranks = summary.value("world_size", 1);
-  std::string meaning = fmt::format("of training on {} {}, without its start and evaluations",
-                                    ranks, ranks == 1 ? "rank" : "ranks");
-  using Rate = std::pair<const char*, const char*>;
-  for (const auto& [rate, unit] :
-       {Rate{"samples_per_s", "samples/s"}, {"env_steps_per_s", "simulation steps/s"}}) {
-    if (number(summary, rate) > 0) {
-      meaning += fmt::format(", {:.0f} {}", number(summary, rate), unit);
-    }
-  }
-  if (!message.empty()) meaning += "; " + message;
-  return card(is_done ? "Took" : to_string(status), is_done ? "" : "warn",
-              human_duration(number(summary, "seconds")), meaning);
-}
-
 /// A training's name for readers who do not know the configuration.
 std::string title_of(const std::string& training) {
   using Title = std::pair<std::string_view, std::string_view>;
@@ -133,17 +114,37 @@ std::string title_of(const std::string& training) {
   return title;
 }
 
-std::string trained_card(const std::vector<RunReader>& parts) {
+/// The trainings of a run, in the order in which they were trained.
+std::string titles_of(const std::vector<RunReader>& parts) {
   std::string titles;
   for (const RunReader& part : parts) {
     const auto summary = part.summary();
     std::string name = summary ? summary->value("training", "") : "";
     if (name.empty()) name = part.folder().root().filename().string();
-    titles += (titles.empty() ? "" : ", ") + title_of(name);
+    titles += (titles.empty() ? "" : ", then ") + title_of(name);
   }
-  return card("Trained", "", titles,
-              parts.size() > 1 ? "one after the other, each from the best of the one before"
-                               : "settings and metrics: below");
+  return titles;
+}
+
+std::string training_card(const std::vector<RunReader>& parts, RunStatus status,
+                          const Json& summary) {
+  const std::string titles = titles_of(parts);
+  if (!summary.contains("seconds")) {
+    return card("Status", "", std::string(to_string(status)), titles);
+  }
+  const bool is_done = status == RunStatus::kDone;
+  const int ranks = summary.value("world_size", 1);
+  std::string meaning = fmt::format("{}; on {} {}, without start and evaluations", titles, ranks,
+                                    ranks == 1 ? "rank" : "ranks");
+  using Rate = std::pair<const char*, const char*>;
+  for (const auto& [rate, unit] :
+       {Rate{"samples_per_s", "samples/s"}, {"env_steps_per_s", "simulation steps/s"}}) {
+    if (number(summary, rate) > 0) {
+      meaning += fmt::format(", {:.0f} {}", number(summary, rate), unit);
+    }
+  }
+  return card(is_done ? "Trained in" : to_string(status), is_done ? "" : "warn",
+              human_duration(number(summary, "seconds")), meaning);
 }
 
 std::string code(const std::string& text) { return "<code>" + html_escaped(text) + "</code>"; }
@@ -273,8 +274,8 @@ std::string first_screen(const RunReader& run, const std::vector<RunReader>& par
               (file.empty() ? "." : "; the newest result is " + code(file) + ".");
   }
   return "<p class=\"lead\">" + status_text(status, summary) + outcome +
-         "</p>\n<section class=\"cards\">\n" + cards + trained_card(parts) +
-         status_card(status, summary) + "</section>\n" + tables;
+         "</p>\n<section class=\"cards\">\n" + cards + training_card(parts, status, summary) +
+         "</section>\n" + tables;
 }
 
 }  // namespace traffic::report

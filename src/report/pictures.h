@@ -1,4 +1,4 @@
-/// The few pictures of a report, each with what it says as its title.
+/// The main pictures of a report. The title of each states its message.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>

@@ -25,14 +25,15 @@ constexpr std::array<std::pair<RunStatus, std::string_view>, 5> kStatuses = {
      {RunStatus::kFailed, "failed"},
      {RunStatus::kDead, "dead"}}};
 
-/// What a run or a training of one writes; folders of logs, checkpoints and others have none of it.
+/// Whether a run, or a training within a run, wrote to this folder. Folders of logs or checkpoints
+/// have none of these files.
 bool has_files_of_a_run(const RunFolder& folder) {
   std::error_code error;
   return fs::exists(folder.config(), error) || fs::exists(folder.summary(), error) ||
          fs::exists(folder.metrics(), error);
 }
 
-/// The run that a folder would be a part of.
+/// The folder above, which is the run if this folder is a part.
 RunFolder folder_above(const fs::path& dir) {
   std::error_code error;
   return RunFolder(fs::weakly_canonical(dir, error).parent_path());
@@ -111,8 +112,8 @@ std::optional<LockHolder> RunReader::holder() const {
 }
 
 RunStatus RunReader::status() const {
-  // A run that goes on has the summary of when it was stopped until it ends again; of a run's parts
-  // those that are done are left alone.
+  // A resumed run still has the summary of its stop until it ends again. A finished part of a run
+  // stays finished.
   const auto json = summary();
   const std::string written = json ? json->value("status", "") : "";
   if (holder() && !(is_part_ && written == "done")) return RunStatus::kRunning;

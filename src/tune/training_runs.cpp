@@ -35,7 +35,7 @@ constexpr int kLogMode = 0644;
 
 fs::path beside(const fs::path& dir, const char* ending) { return dir.string() + ending; }
 
-/// traffic_train of the same build.
+/// The path of traffic_train beside this program.
 std::string traffic_train() {
   return (fs::read_symlink("/proc/self/exe").parent_path() / "traffic_train").string();
 }
@@ -47,13 +47,13 @@ void add_settings(std::vector<std::string>& arguments, const std::vector<std::st
   }
 }
 
-/// Several ranks go through launch/mpirun.sh, which knows about root and cores.
+/// The command of a training. Several ranks need launch/mpirun.sh, which handles root and cores.
 os::Program program_of(const Table& table, const TrainingRun& run, std::int64_t jobs, int log) {
   std::vector<std::string> arguments{table.config, "--run-dir", run.dir.string(), "--seed",
                                      fmt::format("{}", run.seed)};
   const std::int64_t threads =
       std::max<std::int64_t>(1, os::num_cpus_available() / (jobs * table.ranks));
-  // Nobody reads an evaluation at the end of a trial: the study compares figures of all trials.
+  // The study compares the figures of the trials, so an evaluation of each would be wasted.
   add_settings(arguments, {"evaluation.seeds=", fmt::format("run.threads_per_rank={}", threads),
                            fmt::format("{}={}", table.budget_key, run.budget)});
   add_settings(arguments, table.set);

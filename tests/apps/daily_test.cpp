@@ -77,7 +77,7 @@ TEST_F(DailyTest, StartedWatchedStoppedGoneOnWithComparedAndLookedAt) {
     EXPECT_EQ(summary(run)["status"], "done");
   }
 
-  const Outcome compared = run_program(in_folder("./traffic_report one two --terminal --figures"));
+  const Outcome compared = run_program(in_folder("./traffic_report one two --terminal --metrics"));
   ASSERT_EQ(compared.exit_code, 0) << compared.output;
   EXPECT_THAT(compared.output, AllOf(HasSubstr("run.seed"), HasSubstr("\nmeter "),
                                      HasSubstr("eval/gain"), HasSubstr("memory/total_gib")));
