@@ -71,8 +71,8 @@ spdlog::level::level_enum level_of(const std::string& name) {
   return level;
 }
 
-/// The next opened file would get the number of a closed descriptor, and log lines would overwrite
-/// that file.
+/// Opens /dev/null as 0 to 2 where they are closed: a file with the number of a closed stderr would
+/// be overwritten by log lines.
 void occupy_standard_descriptors() {
   for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; ++fd) {
     if (::fcntl(fd, F_GETFD) >= 0) continue;

@@ -26,7 +26,7 @@ class DailyTest : public RunFolderTest {
     }
   }
   void TearDown() override {
-    // What is still detached after a failure.
+    // Stops runs that are still detached after a failed test.
     for (const char* run : {"one", "two"}) {
       if (fs::exists(dir_ / run / "launch.pid")) {
         run_program(in_folder(std::string("launch/manage.sh stop ") + run));

@@ -125,8 +125,8 @@ TEST_F(LaunchTest, QuickstartTrainsBeforeItBuildsWhatItDoesNotUse) {
   EXPECT_LT(all.find("./traffic_train configs/hybrid.toml"), all.find("traffic_doctor"));
 }
 
-/// Says what it would train, and stands for mpirun with ranks that end with the codes of `codes`
-/// in turn.
+/// A stand-in for traffic_train, and one for mpirun whose jobs end with the codes in `codes`, one
+/// after the other.
 class TrainScriptTest : public LaunchTest {
  protected:
   void SetUp() override {

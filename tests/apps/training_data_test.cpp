@@ -1,5 +1,4 @@
-/// What traffic_train does with its data: shares of the ranks, batch sizes, files that are no good
-/// or change.
+/// How traffic_train uses its data: shares of the ranks, batch sizes, damaged or changing files.
 #include <fcntl.h>
 #include <sys/file.h>
 

@@ -69,7 +69,7 @@ constexpr std::size_t kFields =
     count_members<Search>() + count_members<Comm>() + count_members<Checkpoint>() +
     count_members<Log>() + count_members<Profile>();
 
-/// Of sections that come with a training.
+/// Keys of sections that a training adds.
 constexpr std::size_t kOwnFields =
     count_members<train::offpolicy::OffPolicy>() + count_members<train::snakes::Snakes>() +
     count_members<train::signals::Signals>() + count_members<train::joint::JointLights>();
@@ -215,7 +215,7 @@ TEST(Help, TheCommittedReferenceIsTheGeneratedOne) {
       << "run: ./traffic_train --help-config=markdown > docs/configuration.md";
 }
 
-/// Of a cell of a table: split at commas, without backquotes.
+/// The items of a table cell, split at commas, without backquotes.
 std::vector<std::string> items(const std::string& text) {
   std::vector<std::string> parts;
   std::istringstream in(text);

@@ -71,7 +71,7 @@ class HtmlReportTest : public FolderTest {
   }
 };
 
-/// What the page's scripts draw.
+/// The data that the scripts of the page draw.
 nlohmann::json data_of(const std::string& html) {
   const std::string begin = "<script>const data = ";
   const auto at = html.find(begin) + begin.size();

@@ -81,7 +81,7 @@ TEST_F(TrafficTuneTest, TheBetterPartGoesOnAndNothingIsTrainedTwice) {
 TEST_F(TrafficTuneTest, AFolderOfOtherSettingsIsRefused) {
   write_table("", "[0.001]");
   ASSERT_EQ(run(" --trial 0").exit_code, 0);
-  // The other figures of the same trainings are there without training again.
+  // Another figure of the same trainings needs no training.
   const auto trained_at = fs::last_write_time(run_of(0, 1).string() + ".json");
   write_table("", "[0.001]", "gain");
   const Outcome other_figure = run(" --trial 0");

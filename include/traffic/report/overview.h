@@ -3,7 +3,7 @@
 
 #include <cstdint>
 #include <map>
-#include <nlohmann/json_fwd.hpp>
+#include <nlohmann/json.hpp>
 #include <span>
 #include <string>
 #include <vector>
