@@ -8,6 +8,7 @@
 #include <CLI/CLI.hpp>
 
 #include "command.h"
+#include "traffic/config/option_help.h"
 #include "traffic/core/error.h"
 #include "traffic/core/version.h"
 #include "traffic/report/logging.h"
@@ -34,9 +35,12 @@ ExitCode run(int argc, char** argv) {
   data_prep::add_stats(app, chosen);
   try {
     app.parse(argc, argv);
+  } catch (const CLI::CallForHelp&) {
+    std::fputs(config::option_help(app).c_str(), stdout);
+    return ExitCode::kDone;
   } catch (const CLI::ParseError& error) {
     if (error.get_exit_code() != 0) throw ConfigError("{}; see data_prep --help", error.what());
-    app.exit(error);  // prints help or version
+    app.exit(error);  // prints the version
     return ExitCode::kDone;
   }
   report::init_logging({});

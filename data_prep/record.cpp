@@ -188,35 +188,45 @@ void add_record(CLI::App& app, Chosen& chosen) {
   CLI::App* command = app.add_subcommand("record", "Simulate traffic with SUMO and record it");
   command
       ->add_option("--scenario", options->scenario, "A .sumocfg or the name of a shipped scenario")
+      ->type_name("FILE")
       ->capture_default_str();
-  command->add_option("--out", options->out, "Folder for the files")->required();
-  command->add_option("--episodes", options->episodes, "Number of episodes (default 40)");
-  command->add_option("--seeds", options->seeds, "First seed A, or a range A..B")
+  command->add_option("--out", options->out, "Folder for the files")->type_name("DIR")->required();
+  command->add_option("--episodes", options->episodes,
+                      "Number of episodes (default 40, or as many as --seeds names)");
+  command
+      ->add_option("--seeds", options->seeds,
+                   "First seed A, or a range A..B; the default is used by no training and no "
+                   "evaluation")
       ->capture_default_str();
   command->add_option("--jobs", options->jobs, "Simulations at once; 0: one for each CPU")
       ->capture_default_str();
   command
       ->add_option("--demand-scale", options->demand_scales,
-                   "Factors of the demand, dealt out over the episodes")
+                   "Factors of the demand, separated by commas and distributed over the episodes")
       ->delimiter(',')
       ->capture_default_str();
   command
       ->add_option("--control", options->control,
-                   "Controllers and their weights, dealt out over the episodes")
+                   "Controllers and their weights, distributed over the episodes")
       ->capture_default_str();
   command->add_option("--split", options->split, "Shares of train, validation and test episodes")
       ->capture_default_str();
   command
       ->add_option("--set", options->settings,
-                   "key=value of [env] as in a configuration (docs/configuration.md), e.g. "
+                   "A key of [env] in a configuration (traffic_train --help-config env), e.g. "
                    "'env.cv_types=[\"auto\"]' or env.max_time_s=900")
+      ->type_name("KEY=VALUE")
       ->allow_extra_args(false);
-  command->add_option("--record-every", options->record_every, "Steps from frame to frame")
+  command
+      ->add_option("--record-every", options->record_every, "Simulation steps between two frames")
       ->capture_default_str();
   command->add_option("--steps", options->max_steps, "Steps of an episode; 0: to its end")
       ->capture_default_str();
-  command->add_flag("--float16", options->float16, "Features as float16: smaller, less exact");
-  command->add_option("--compress", options->compression_level, "Deflate level 1 to 9; 0: none")
+  command->add_flag("--float16", options->float16,
+                    "Store features as float16: smaller and less exact");
+  command
+      ->add_option("--compress", options->compression_level,
+                   "Level of compression from 1 to 9; 0: none")
       ->check(CLI::Range(0, 9))
       ->capture_default_str();
   command

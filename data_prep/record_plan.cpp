@@ -40,7 +40,7 @@ std::vector<std::string_view> split_text(std::string_view text, char separator) 
 }
 
 struct SeedRange {
-  std::uint64_t first = 1;
+  std::uint64_t first = kFirstRecordingSeed;
   std::int64_t count = 0;  ///< 0: as many as there are episodes
 };
 

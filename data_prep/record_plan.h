@@ -18,12 +18,17 @@ struct ControlShare {
   double weight = 1.0;
 };
 
+/// Recordings take their seeds from here on, up to a million of them. Trainings, selection, final
+/// comparisons and searches take seeds from 700 million on, and evaluations small numbers, so that
+/// no controller is evaluated on traffic that its world model was trained on.
+inline constexpr std::uint64_t kFirstRecordingSeed = 1'000'000;
+
 struct RecordOptions {
   std::string scenario = "merge";
   std::string out;
   std::int64_t episodes = 0;  ///< 0: as many as there are seeds, or 40
-  std::string seeds = "1";    ///< "A": from A on; "A..B"
-  std::int64_t jobs = 0;      ///< 0: one for each CPU
+  std::string seeds = std::to_string(kFirstRecordingSeed);  ///< "A": from A on; "A..B"
+  std::int64_t jobs = 0;                                    ///< 0: one for each CPU
   std::vector<double> demand_scales{1.0};
   std::string control = "none:2,random:1,meter:1";
   std::string split = "0.8,0.1,0.1";

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# Runs of this machine: starts, shows, stops and removes them.
+# Starts, shows, stops and removes runs of this machine.
 # Usage: launch/manage.sh start CONFIG [more for traffic_train]   launch/train.sh --detach
 #        launch/manage.sh status|log|stop|restart [RUN]           RUN: a run's folder; without it the newest in runs/
-#        launch/manage.sh prune [--keep N] [--yes]                of each name all but the newest N runs (3); says what
-#                                                                 would go, --yes removes it. Runs that go on stay.
+#        launch/manage.sh prune [--keep N] [--yes]                all but the newest N runs (3) of each name: lists them,
+#                                                                 and removes them with --yes. Active runs stay.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -17,7 +17,7 @@ newest() {
   echo "$newest"
 }
 
-# The process of train.sh; nothing when it does not run.
+# Prints the process of train.sh, if it runs.
 launcher() {
   local pid
   pid=$(cat "$1/launch.pid" 2>/dev/null) || return 0
@@ -37,7 +37,7 @@ stop() {
   say "$1: stopped"
 }
 
-# Whether anybody writes to a run; of another machine's process nobody can say that it has ended.
+# Whether a process writes to a run. A process of another machine counts as running.
 is_held() {
   local pid='' host=''
   { read -r pid _ host _ <"$1/run.lock"; } 2>/dev/null || true

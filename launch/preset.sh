@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Which build this machine is for, the one that the documented commands use: cuda where there is an NVIDIA GPU, else
-# release. Usage: launch/preset.sh [--gpus]   (--gpus: how many GPUs there are instead)
+# Prints the build for this machine, which the documented commands use: cuda with an NVIDIA GPU, else release.
+# Usage: launch/preset.sh [--gpus]   (--gpus: prints the number of GPUs)
 set -euo pipefail
 gpus=0
 if command -v nvidia-smi >/dev/null; then gpus=$(nvidia-smi -L 2>/dev/null | grep -c '^GPU ' || true); fi

@@ -1,9 +1,10 @@
 #!/usr/bin/env bash
-# Runs a command of training and begins it again when it was lost: a rank died or crashed (exit code 7, or a signal that
-# nobody asked for), or a node (mpirun's 205). It goes on from its newest checkpoint. Errors that would come again, and requests to stop, end it.
+# Runs a training command and starts it again if the job was lost: a rank died or crashed (exit code 7, or a signal), or
+# a node was lost (mpirun's code 205). The command continues from its newest checkpoint. Errors that would come again,
+# and requests to stop, end the script.
 # Usage: launch/restart.sh MAX_RESTARTS COMMAND..., e.g.
 #   launch/restart.sh 3 launch/mpirun.sh -np 2 ./traffic_train configs/phase1.toml
-# TERM, INT, HUP and USR1 are passed on to the command, which saves and ends.
+# The script forwards TERM, INT, HUP and USR1 to the command, which saves and ends.
 set -euo pipefail
 
 say() { printf '[restart] %s\n' "$*" >&2; }
@@ -24,7 +25,7 @@ for signal in TERM INT HUP USR1; do
   trap "on_signal $signal" "$signal"
 done
 
-# A process group of its own: what the terminal sends comes to it once, through this script.
+# In a process group of its own the command gets signals of the terminal once, through this script.
 run() {
   set -m
   "$@" </dev/null &
@@ -39,7 +40,7 @@ run() {
   pid=''
 }
 
-# 128 + ILL, ABRT, BUS, FPE, KILL, SEGV; 205: mpirun has lost its daemon on a node
+# 128 + ILL, ABRT, BUS, FPE, KILL, SEGV; 205: mpirun lost its daemon on a node
 is_lost() { [[ $1 = 7 || $1 = 205 || $1 = 132 || $1 = 134 || $1 = 135 || $1 = 136 || $1 = 137 || $1 = 139 ]]; }
 
 run_dir=runs
@@ -54,7 +55,7 @@ done
 checkpoints() { find "$run_dir" -path '*/checkpoints/*.h5' -printf '%p %i %T@\n' 2>/dev/null | sort || true; }
 has_saved() { [ -n "$(comm -13 <(printf '%s\n' "$before") <(checkpoints))" ]; }
 
-# What --resume says holds until the command has saved something itself.
+# --resume holds until the command has saved a checkpoint itself.
 forget_resume() {
   local kept=() i
   for ((i = 0; i < ${#arguments[@]}; i++)); do
@@ -76,7 +77,7 @@ for ((restarts = 0; ; restarts++)); do
     exit "$code"
   fi
   wait_s=$pause_s
-  if has_saved; then  # it got on, so that there is nothing to wait for
+  if has_saved; then  # the command made progress, so no pause is needed
     wait_s=0
     forget_resume
   fi

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# Trains on this machine: as many ranks as there are GPUs (2 without), the build that fits, and after a crash on from the
-# newest checkpoint. What it says last is what there is to know.
+# Trains on this machine with one rank for each GPU (2 ranks without GPUs) and the build for them. After a crash the
+# training continues from its newest checkpoint. The last line of the output says how it ended.
 # Usage: launch/train.sh [-n RANKS] [--restarts N] [--detach] CONFIG [more for traffic_train]
-#   --restarts N  how often a training that lost a rank or its simulations goes on by itself (2)
-#   --detach      give the terminal back; the training lives on after log-out (launch/manage.sh shows and stops it)
+#   --restarts N  restarts of a training that lost a rank or its simulations, at most (2)
+#   --detach      return at once; the training survives log-out (launch/manage.sh shows and stops it)
 set -euo pipefail
 cd "$(dirname "$0")/.."
 
@@ -30,7 +30,7 @@ fi
 [[ $ranks =~ ^[1-9][0-9]*$ ]] || die "-n: found '$ranks', expected the number of ranks"
 [ -x ./traffic_train ] || die "./traffic_train is not built: run ./launch/setup.sh && ./launch/build.sh first"
 
-# Whatever is wrong with the configuration ends it here, with the program's own message and exit code.
+# An error in the configuration ends the script here, with the program's own message and exit code.
 config=$(./traffic_train "$@" --print-config)
 run_key() { sed -n '/^\[run\]/,/^$/s/^'"$1"' = "\(.*\)"$/\1/p' <<<"$config"; }
 run_dir=$(run_key dir)
@@ -41,18 +41,18 @@ fi
 mkdir -p "$run_dir/logs"
 
 if $detach; then
-  # Without a terminal and in a session of its own, a hang-up does not reach it.
+  # A process without a terminal, in a session of its own, gets no hang-up.
   setsid nohup ./launch/train.sh -n "$ranks" --restarts "$restarts" "$@" </dev/null >>"$run_dir/logs/launch.log" 2>&1 &
   say "training in $run_dir; see it: launch/manage.sh status $run_dir; stop it: launch/manage.sh stop $run_dir"
   exit 0
 fi
 
 echo $$ >"$run_dir/launch.pid"
-# A run that was refused leaves no folder.
+# A refused run leaves no folder.
 trap 'rm -f "$run_dir/launch.pid"; rmdir "$run_dir/logs" "$run_dir" 2>/dev/null || true' EXIT
 stop='' mpirun_pid=''
-# mpirun passes a signal on to the ranks, which save and end; it loses those that come while it starts. Ctrl-C asks for
-# the same, and the second time ends them at once; mpirun in a session of its own does not get the terminal's, too.
+# mpirun forwards a signal to the ranks, which save and end, but loses signals while it starts. Ctrl-C does the same, and
+# a second Ctrl-C ends the ranks at once. mpirun runs in a session of its own, so it does not get Ctrl-C twice.
 # shellcheck disable=SC2317  # the traps call it
 on_signal() {
   local passed_on=$1
@@ -68,7 +68,7 @@ trap 'on_signal TERM' TERM HUP
 trap 'on_signal INT' INT
 
 for ((start = 0; ; ++start)); do
-  # --quiet: mpirun's dozen lines on an exit code would hide the program's own, which says what is wrong.
+  # --quiet: mpirun explains nothing below the program's own line, even where a rank was killed.
   setsid ./launch/mpirun.sh --quiet -np "$ranks" ./traffic_train "$@" &
   mpirun_pid=$!
   code=0
@@ -85,7 +85,7 @@ for ((start = 0; ; ++start)); do
   say "exit code $code; going on from the newest checkpoint, $((restarts - start)) restarts left"
   arguments=()
   while [ $# -gt 0 ]; do
-    # What --resume says holds for the first start; later ones go on from what was saved here.
+    # --resume holds for the first start only; later starts continue from the checkpoints of this run.
     case $1 in
       --resume) shift 2 || true ;;
       --resume=*) shift ;;

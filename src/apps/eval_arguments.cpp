@@ -8,7 +8,7 @@ config::Program eval_program(EvalArguments& arguments) {
   return {
       .name = "traffic_eval",
       .description =
-          "Runs controllers on the same seeds and compares them with the uncontrolled traffic. "
+          "Runs controllers on the same seeds and compares them with no control. "
           "Without a configuration file the environment is that of the first checkpoint, with "
           "--preset and --set on top.",
       .add_options =
@@ -34,7 +34,7 @@ config::Program eval_program(EvalArguments& arguments) {
                            "Factor on the scenario's demand")
                 ->check(CLI::Range(0.01, 100.0));
             app.add_flag("--all", arguments.shows_all,
-                         "Print every figure; without it, those that fit a terminal");
+                         "Print every metric; without it, those that fit a terminal");
             app.add_option_function<std::string>(
                    "--json",
                    [&arguments](const std::string& file) {

@@ -23,7 +23,7 @@ struct EvalArguments {
   int games = 1000;
 };
 
-/// @param arguments is filled in when the command line is parsed, and must outlive that
+/// @param arguments filled in when the command line is parsed; must outlive the parsing
 config::Program eval_program(EvalArguments& arguments);
 
 }  // namespace traffic::apps

@@ -1,5 +1,4 @@
-/// Teams of 3v3 snakes, scripted or trained: a game to look at, or many games with the share that
-/// is won.
+/// Plays 3v3 snakes between scripted or trained teams: shows one game, or counts the wins of many.
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -13,7 +12,6 @@
 #include "run_app.h"
 #include "traffic/core/atomic_file.h"
 #include "traffic/core/error.h"
-#include "traffic/core/version.h"
 #include "traffic/game/recording.h"
 #include "traffic/train/snakes/match.h"
 #include "traffic/train/snakes/training.h"
@@ -38,7 +36,7 @@ void compare(const Options& options, train::SnakesTeam& team, train::SnakesTeam&
   fmt::print("{}", train::describe_score(team.name(), against.name(), score));
 }
 
-/// On a terminal step by step, each drawn over the one before; else only the end.
+/// Draws the game step by step on a terminal; elsewhere it prints only the last board.
 void show(const game::Recording& recording, int delay_ms) {
   const std::size_t last = recording.boards.size() - 1;
   const bool moves = isatty(STDOUT_FILENO) == 1;
@@ -77,17 +75,16 @@ int main(int argc, char** argv) {
   CLI::App app{fmt::format("Plays 3v3 snakes between two teams, each one of {} or {}PATH.",
                            game::opponent_names(), train::kCheckpointTeam),
                "snakes"};
-  app.set_version_flag("--version", fmt::format("snakes {}", version()));
   Options options;
   app.add_option("--team", options.team, "Team A B C")->capture_default_str();
   app.add_option("--against", options.against, "Team D E F")->capture_default_str();
-  app.add_option("--seed", options.seed, "Of the start, or of the first one")
+  app.add_option("--seed", options.seed, "Seed of the start, or of the first start")
       ->capture_default_str();
   app.add_option("--games", options.games,
-                 "Play so many, each start from both sides, and say how many are won")
+                 "Play this many games, each start from both sides, and count the wins")
       ->check(CLI::Range(4, 10'000'000));
-  app.add_option("--page", options.page, "Write a game as a page for a browser to this file");
-  app.add_option("--delay-ms", options.delay_ms, "Between steps on a terminal")
+  app.add_option("--page", options.page, "Write the game to this file, as a page for a browser");
+  app.add_option("--delay-ms", options.delay_ms, "Pause between steps on a terminal, ms")
       ->check(CLI::Range(0, 10'000))
       ->capture_default_str();
   return run_app(app, argc, argv, [&] { return run(options); });

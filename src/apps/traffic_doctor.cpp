@@ -1,4 +1,4 @@
-/// Looks whether this machine has what training needs. Every rank runs it, as it would run
+/// Checks whether this machine has what a training needs. mpirun starts it on every rank, like a
 /// training.
 #include <CLI/CLI.hpp>
 #include <algorithm>
@@ -14,7 +14,7 @@ namespace {
 
 using namespace traffic;
 
-/// Whether a configuration or the command line says it.
+/// Whether the configuration file or the command line may have set this key.
 bool is_said(const train::Start& start, const char* key) {
   const auto& assignments = start.options.overrides.assignments;
   return !start.options.config_path.empty() ||
@@ -22,7 +22,7 @@ bool is_said(const train::Start& start, const char* key) {
                              [&](const config::Assignment& one) { return one.key == key; });
 }
 
-/// Where nobody says what is to be trained, everything is looked at.
+/// Without a choice of training the program checks everything.
 train::Needs needs_of(const train::Start& start) {
   const config::Config& config = start.plan.whole;
   if (!is_said(start, "run.phase")) {
@@ -39,11 +39,11 @@ int main(int argc, char** argv) {
   const config::Program program{
       .name = "traffic_doctor",
       .description =
-          "Looks at what training needs of this machine: ranks, devices, communication, "
+          "Checks what a training needs of this machine: ranks, devices, communication, "
           "simulations, folder. Start it like traffic_train, with the same "
-          "configuration. With --scenario it looks at that scenario alone.",
+          "configuration. With --scenario it examines only that scenario.",
       .add_options = [&](CLI::App& app) {
-        app.add_flag("--json", prints_json, "Print what is found as JSON");
+        app.add_flag("--json", prints_json, "Print the findings as JSON");
         app.add_option("--scenario", scenario,
                        "A .sumocfg or the name of a shipped scenario: its conflicts, demand, "
                        "connected vehicles, and what can be learned there")

@@ -1,5 +1,5 @@
-/// Compares controllers with the uncontrolled traffic and with each other on the same seeds; with
-/// --against, teams of 3v3 snakes on the same starts.
+/// Compares controllers with no control and with each other on the same seeds, or with --against
+/// teams of 3v3 snakes on the same starts.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -45,7 +45,7 @@ bool is_set(const config::CommonOptions& options, std::string_view key) {
   return std::any_of(all.begin(), all.end(), [&](const auto& one) { return one.key == key; });
 }
 
-/// Keys of the command line.
+/// The keys that the command line sets.
 std::set<std::string> said_by_user(const EvalArguments& arguments,
                                    const config::CommonOptions& options) {
   std::set<std::string> keys;
@@ -71,9 +71,8 @@ std::vector<std::string> other_settings(const config::Config& trained,
   return keys;
 }
 
-/// What a controller was trained in is what it is evaluated in, unless something else is said: the
-/// configuration of the file, else of the first checkpoint, else the defaults; --preset and --set
-/// on top.
+/// The configuration of the evaluation: that of the file, else of the first checkpoint, so that a
+/// controller is evaluated as it was trained, else the defaults. --preset and --set win over it.
 config::Config choose_config(const EvalArguments& arguments, const config::CommonOptions& options) {
   std::optional<config::Config> chosen;
   if (!options.config_path.empty()) chosen = config::resolve(options);
@@ -105,7 +104,7 @@ train::EvaluationPlan make_plan(const EvalArguments& arguments,
                                 const config::CommonOptions& options) {
   train::EvaluationPlan plan;
   plan.config = choose_config(arguments, options);
-  // The one scenario that is asked for now, not the several that were trained on.
+  // The command line asks for one scenario in place of the several of the training.
   if (is_set(options, "env.scenario") && !is_set(options, "env.scenarios")) {
     plan.config.env.scenarios.clear();
   }
@@ -119,8 +118,8 @@ train::EvaluationPlan make_plan(const EvalArguments& arguments,
   return plan;
 }
 
-/// The length of episodes that a checkpoint brings along is of the scenarios that it was trained
-/// in; another one has an end of its own.
+/// A checkpoint stores the episode length of the scenarios that it was trained on. Another scenario
+/// runs to its own end.
 void end_by_itself(config::Env& env, const config::Env& trained) {
   const auto file = sim::known_scenario(env.scenario);
   const auto parts = config::scenario_mix(trained);
@@ -134,7 +133,7 @@ void end_by_itself(config::Env& env, const config::Env& trained) {
   env.max_time_s = 0;
 }
 
-/// One for each scenario: those asked for, or what the controllers are trained in.
+/// One plan for each scenario of the command line, else of the training.
 std::vector<train::EvaluationPlan> plans_of_scenarios(const train::EvaluationPlan& plan,
                                                       const EvalArguments& arguments,
                                                       const config::CommonOptions& options) {
@@ -160,7 +159,8 @@ std::vector<train::EvaluationPlan> plans_of_scenarios(const train::EvaluationPla
   return plans;
 }
 
-/// What the scenario is and what was set for it, and a refusal where nothing could be found out.
+/// Prints a summary of the scenario and the settings chosen for it.
+/// @throws Error if the controllers could command nothing there
 void look_at_network(train::EvaluationPlan& plan) {
   const sim::NetworkReport report =
       sim::look_at_networks(plan.config, {.controllers = plan.controllers});
@@ -174,7 +174,7 @@ void look_at_network(train::EvaluationPlan& plan) {
   sim::require_usable(report.findings);
 }
 
-/// Says after 5 s, and then less and less often, how far an evaluation is.
+/// Prints the progress of an evaluation after 5 s, and then in growing intervals.
 class Progress {
  public:
   void operator()(const train::EvaluationProgress& progress) {

@@ -1,8 +1,9 @@
-/// Looks at runs that have ended or go on, one alone or several together.
+/// Compares runs, also while they go on.
 #include <fmt/format.h>
 
 #include <cstdio>
 #include <filesystem>
+#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
@@ -19,7 +20,7 @@ struct Arguments {
   std::vector<std::string> runs;
   bool prints_json = false;
   bool draws = false;
-  bool prints_figures = false;
+  bool prints_metrics = false;
   bool writes_html = false;
 };
 
@@ -38,7 +39,7 @@ int report_on(const Arguments& arguments) {
     text = report::overview_json(runs).dump(2) + "\n";
   } else {
     text = report::overview_text(runs);
-    if (arguments.prints_figures) text += "\n" + report::figures_text(runs);
+    if (arguments.prints_metrics) text += "\n" + report::metrics_text(runs);
     if (arguments.draws) text += "\n" + report::gain_chart_text(runs);
   }
   std::fputs(text.c_str(), stdout);
@@ -50,16 +51,16 @@ int report_on(const Arguments& arguments) {
 int main(int argc, char** argv) {
   Arguments arguments;
   CLI::App app{
-      "Results of runs side by side: gains and safety, means over runs with their intervals, "
-      "settings in which they differ, and what went wrong in any rank.",
+      "Compares runs side by side: gains and safety, means over runs with their intervals, "
+      "settings in which they differ, and failures of any rank.",
       "traffic_report"};
   app.add_option("run", arguments.runs, "Folders of runs, as runs/NAME/TIME")
       ->required()
       ->type_name("RUN...");
-  app.add_flag("--json", arguments.prints_json, "Print all of it as JSON");
+  app.add_flag("--json", arguments.prints_json, "Print everything as JSON");
   app.add_flag("--terminal", arguments.draws, "Draw the learning curves as text");
-  app.add_flag("--figures", arguments.prints_figures,
-               "Print count, min, mean, max and last of every figure");
+  app.add_flag("--metrics", arguments.prints_metrics,
+               "Print count, min, mean, max and last of every metric");
   app.add_flag("--html", arguments.writes_html,
                "Write each run's report.html anew, also while it goes on");
   return run_app(app, argc, argv, [&] { return report_on(arguments); });

@@ -1,4 +1,4 @@
-/// Shows how runs are doing, once or again and again.
+/// Shows the state of runs, once or repeatedly.
 #include <chrono>
 #include <cstdio>
 #include <nlohmann/json.hpp>
@@ -20,10 +20,25 @@ struct Arguments {
   bool each_process = false;
 };
 
+/// Folder below which runs have theirs unless run.dir names another place.
+constexpr const char* kRuns = "runs";
+constexpr std::size_t kNumNewest = 3;
+
+/// The folders named on the command line, else those of the newest runs.
+std::vector<std::string> runs_to_show(const Arguments& arguments) {
+  if (!arguments.runs.empty()) return arguments.runs;
+  std::vector<std::string> runs;
+  for (const auto& dir : report::newest_runs(kRuns, kNumNewest)) runs.push_back(dir.string());
+  if (runs.empty()) {
+    throw DataError("there is no run in {}/ here; name the folder of one", kRuns);
+  }
+  return runs;
+}
+
 std::string text_of(const Arguments& arguments) {
   std::string text;
   nlohmann::ordered_json all = nlohmann::ordered_json::array();
-  for (const std::string& dir : arguments.runs) {
+  for (const std::string& dir : runs_to_show(arguments)) {
     const report::RunState state = report::state_of(report::RunReader(dir));
     if (arguments.prints_json) {
       all.push_back(report::state_json(state));
@@ -38,7 +53,7 @@ int show(const Arguments& arguments) {
   while (true) {
     const std::string text = text_of(arguments);
     const bool goes_on = arguments.watch_s > 0;
-    // To the upper left corner, and the screen cleared.
+    // Moves to the upper left corner and clears the screen.
     if (goes_on) std::fputs("\x1b[H\x1b[2J", stdout);
     std::fputs(text.c_str(), stdout);
     std::fflush(stdout);
@@ -52,16 +67,16 @@ int show(const Arguments& arguments) {
 int main(int argc, char** argv) {
   Arguments arguments;
   CLI::App app{
-      "How runs are doing: phase, step, rates, time left, newest checkpoint, and the memory of "
-      "ranks, workers and simulations.",
+      "Shows the state of runs: phase, step, rates, time left, newest checkpoint, and the memory "
+      "of ranks, workers and simulations.",
       "traffic_status"};
-  app.add_option("run", arguments.runs, "Folders of runs, as runs/NAME/TIME")
-      ->required()
+  app.add_option("run", arguments.runs,
+                 "Folders of runs, as runs/NAME/TIME; without one, the newest runs in runs/")
       ->type_name("RUN...");
-  app.add_option("--watch", arguments.watch_s, "Show it anew every S seconds")
+  app.add_option("--watch", arguments.watch_s, "Show the state again every S seconds")
       ->type_name("S")
       ->check(CLI::Range(0.1, 3600.0));
-  app.add_flag("--processes", arguments.each_process, "A row for each process");
-  app.add_flag("--json", arguments.prints_json, "Print it as JSON");
+  app.add_flag("--processes", arguments.each_process, "Show a row for each process");
+  app.add_flag("--json", arguments.prints_json, "Print the state as JSON");
   return run_app(app, argc, argv, [&] { return show(arguments); });
 }

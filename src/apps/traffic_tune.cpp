@@ -1,12 +1,12 @@
-/// Searches for settings of a training: random or on a grid, the better trials go on.
+/// Searches for settings of a training, at random or on a grid. The better trials continue.
 #include <fmt/format.h>
 
 #include <cstdio>
+#include <nlohmann/json.hpp>
 #include <string>
 
 #include "run_app.h"
 #include "traffic/core/signals.h"
-#include "traffic/core/version.h"
 #include "traffic/report/logging.h"
 #include "traffic/tune/study.h"
 
@@ -49,18 +49,19 @@ int run(const Arguments& arguments) {
 int main(int argc, char** argv) {
   Arguments arguments;
   CLI::App app{
-      "Searches for settings: trains those of a table (docs/tuning.md), the better ones for "
-      "longer. "
-      "The same command goes on where it was stopped.",
+      "Searches for settings of a training: it trains the trials of a table (docs/tuning.md), and "
+      "the "
+      "better ones for longer. The same command continues a search that was stopped.",
       "traffic_tune"};
-  app.set_version_flag("--version", fmt::format("traffic_tune {}", version()));
-  app.add_option("table", arguments.table, "What to try, in TOML")->required()->type_name("FILE");
+  app.add_option("table", arguments.table, "Table of the search, in TOML")
+      ->required()
+      ->type_name("FILE");
   app.add_option("--dir", arguments.dir, "Folder of the trainings")->type_name("DIR");
   app.add_option("--jobs", arguments.study.jobs, "Trainings at once; default: one for each core")
       ->type_name("N")
       ->check(CLI::PositiveNumber);
   app.add_option("--trial", arguments.study.trial,
-                 "Only this trial, up to the first budget: a job of an array")
+                 "Train only this trial, up to the first budget, as a job of an array")
       ->type_name("N");
   app.add_flag("--dry-run", arguments.dry_run, "Print the trials and end");
   app.add_flag("--json", arguments.prints_json, "Print the result as JSON");

@@ -1,18 +1,28 @@
 #include <c10/util/Exception.h>
+#include <unistd.h>
 
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
 #include <new>
 #include <string>
+#include <string_view>
 
+#include "job_end.h"
 #include "mpi_check.h"
 #include "traffic/comm/mpi_session.h"
+#include "traffic/core/watchdog.h"
+#include "transport.h"
 
 namespace traffic::comm {
 namespace {
 
-/// Keeps the first line only: torch appends a stack trace to its messages.
+/// How long a job that failed before its session may take to start MPI, only to end.
+constexpr double kSilentEnd_s = 30;
+/// Rank 0 usually fails alike and ends the job within this time.
+constexpr useconds_t kYieldToRank0_us = 2'000'000;
+
+/// The first line only: torch appends a stack trace to its messages.
 std::string first_line(const std::string& text) { return text.substr(0, text.find('\n')); }
 
 /// Reports a session that did not start. Before MPI runs, all ranks fail alike and only one of them
@@ -48,11 +58,30 @@ int run_body(MpiSession& session, const std::function<int(MpiSession&)>& body) {
 int run_mpi_program(int argc, char** argv, const std::function<int(MpiSession&)>& body) {
   try {
     MpiSession session(&argc, &argv);
-    return run_body(session, body);
+    const int code = run_body(session, body);
+    session.set_exit_code(static_cast<ExitCode>(code));
+    return code;
   } catch (const Error& error) {  // the session did not start
     report_no_session(error.what());
     return static_cast<int>(error.code());
   }
+}
+
+int fail_before_session(const Error& error) {
+  const char* rank = std::getenv("OMPI_COMM_WORLD_RANK");
+  const bool is_rank_0 = rank == nullptr || std::string_view(rank) == "0";
+  if (is_rank_0) std::fprintf(stderr, "%s\n", error.what());
+  if (is_under_mpirun()) {
+    const Watchdog watchdog(kSilentEnd_s, [&] { _exit(static_cast<int>(error.code())); });
+    choose_transport();
+    MPI_Init(nullptr, nullptr);
+    if (!is_rank_0) {
+      usleep(kYieldToRank0_us);
+      std::fprintf(stderr, "rank %s: %s\n", rank, error.what());
+    }
+    end_all_ranks(error.code());
+  }
+  return static_cast<int>(error.code());
 }
 
 }  // namespace traffic::comm

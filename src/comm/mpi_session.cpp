@@ -11,6 +11,7 @@
 #include <new>
 #include <thread>
 
+#include "job_end.h"
 #include "launcher_end.h"
 #include "mpi_check.h"
 #include "node_segment.h"
@@ -48,8 +49,7 @@ void refuse_recovery_mode() {
 /// srun without a matching MPI plug-in starts tasks that each believe to be the only one.
 void refuse_tasks_that_do_not_know_each_other() {
   const char* tasks = std::getenv("SLURM_STEP_NUM_TASKS");
-  const bool under_mpirun = std::getenv("OMPI_COMM_WORLD_SIZE") != nullptr;
-  if (tasks == nullptr || under_mpirun || std::atoi(tasks) < 2) return;
+  if (tasks == nullptr || is_under_mpirun() || std::atoi(tasks) < 2) return;
   int size = 1;
   TRAFFIC_MPI(MPI_Comm_size(MPI_COMM_WORLD, &size));
   if (size > 1) return;
@@ -140,6 +140,7 @@ MpiSession::~MpiSession() {
   }
   state_.reset();
   const Watchdog watchdog(kEndTimeoutS, give_up_on("MPI_Finalize", kEndTimeoutS));
+  if (code_ != ExitCode::kDone && is_under_mpirun()) end_all_ranks_together(code_);
   MPI_Finalize();
 }
 
@@ -162,8 +163,7 @@ void MpiSession::report_first_failure(ExitCode code, const std::string& message)
 void MpiSession::abort_job(ExitCode code, const std::string& message) const noexcept {
   report_first_failure(code, message);
   if (num_nodes() > 1) end_launcher_later(kAbortS);
-  MPI_Abort(MPI_COMM_WORLD, static_cast<int>(code));
-  _exit(static_cast<int>(code));
+  end_all_ranks(code);
 }
 
 void MpiSession::exit_now(ExitCode code, const std::string& message) const noexcept {

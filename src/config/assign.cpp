@@ -53,7 +53,7 @@ Problem wrong_type(std::string_view found, std::string_view expected) {
   return fmt::format("found {}, expected {}", found, with_article(expected));
 }
 
-/// One function a type: reads `value` into `out` or says why not.
+/// One function for each type: reads `value` into `out`, or returns why it cannot.
 Problem read(const Row& /*row*/, const Value& value, bool& out) {
   const auto* flag = std::get_if<bool>(&value.data);
   if (flag == nullptr) return wrong_type(value.type, "boolean (true or false)");

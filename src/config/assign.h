@@ -1,4 +1,4 @@
-/// A value into a field of the configuration, checked against the field's row.
+/// Stores a value in a field of the configuration after checking it against the row of the field.
 #pragma once
 
 #include <optional>
@@ -10,8 +10,8 @@
 
 namespace traffic::config {
 
-/// Assigns, or says what was found and what was expected and leaves the field as it is. An integer
-/// is accepted where a number is expected; nothing else is converted.
+/// Stores the value, or returns what was found and what was expected and leaves the field
+/// unchanged. An integer is accepted where a number is expected; nothing else is converted.
 std::optional<std::string> assign(const Row& row, const Value& value, Config& config);
 
 /// printable(text) in single quotes.

@@ -5,9 +5,11 @@
 #include <CLI/CLI.hpp>
 
 #include "traffic/config/help.h"
+#include "traffic/config/option_help.h"
 #include "traffic/config/presets.h"
 #include "traffic/core/error.h"
 #include "traffic/core/version.h"
+#include "traffic/core/wrap.h"
 
 namespace traffic::config {
 namespace {
@@ -32,10 +34,8 @@ std::vector<KeyOption> key_options() {
   };
 }
 
-std::string help_config_text(const std::string& format) {
-  if (format == "text") return help_text();
-  if (format == "markdown") return help_markdown();
-  throw ConfigError("--help-config: found '{}', expected text or markdown", format);
+std::string help_config_text(const std::string& filter) {
+  return filter == "markdown" ? help_markdown() : help_text(filter, output_width());
 }
 
 }  // namespace
@@ -64,8 +64,12 @@ std::variant<CommonOptions, ExitRequest> parse_command_line(int argc, const char
     app.add_flag("--dry-run", options.dry_run, "Check everything, then end without training");
   }
   app.add_flag("--print-config", options.print_config, "Print all values in TOML and end");
-  auto* help_flag =
-      app.add_flag("--help-config{text}", help_config, "Explain all keys and end; also =markdown");
+  const auto* help_option =
+      app.add_option("--help-config", help_config,
+                     "Explain all keys of the configuration, or those of a table (ppo), a key "
+                     "(ppo.gamma) or a word, and end; markdown: the reference page")
+          ->type_name("[WORD]")
+          ->expected(0, 1);
   if (program.trains) app.footer(list_trainings());
   app.set_version_flag("--version", fmt::format("{} {}", program.name, version()));
   if (program.add_options) program.add_options(app);
@@ -73,13 +77,13 @@ std::variant<CommonOptions, ExitRequest> parse_command_line(int argc, const char
   try {
     app.parse(argc, argv);
   } catch (const CLI::CallForHelp&) {
-    return ExitRequest{app.help()};
+    return ExitRequest{option_help(app)};
   } catch (const CLI::CallForVersion&) {
     return ExitRequest{app.version() + "\n"};
   } catch (const CLI::ParseError& error) {
     throw ConfigError("{}; see {} --help", error.what(), program.name);
   }
-  if (help_flag->count() > 0) return ExitRequest{help_config_text(help_config)};
+  if (help_option->count() > 0) return ExitRequest{help_config_text(help_config)};
 
   for (const std::string& text : assignments) {
     options.overrides.assignments.push_back(parse_assignment(text));

@@ -138,7 +138,7 @@ std::optional<double> number(std::string_view text) {
   return value;
 }
 
-/// One "name=value".
+/// Reads one "name=value".
 void add_value(std::string_view part, std::string_view text, ControllerSpec& spec) {
   const auto equals = part.find('=');
   const std::string_view name = without_spaces(part.substr(0, equals));

@@ -1,4 +1,4 @@
-/// Fields and ranges as text.
+/// Writes fields and ranges as text.
 #include <fmt/format.h>
 
 #include <cmath>
@@ -9,8 +9,7 @@
 namespace traffic::config {
 namespace {
 
-/// A float of TOML: has a point or an exponent; the shortest text that reads back as the same
-/// number.
+/// A TOML float, with a point or an exponent: the shortest text that reads back as the same number.
 std::string float_text(double value) {
   std::string text = fmt::format("{}", value);
   if (text.find_first_of(".en") == std::string::npos) text += ".0";

@@ -3,9 +3,14 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cctype>
+#include <vector>
 
 #include "traffic/config/presets.h"
 #include "traffic/config/schema.h"
+#include "traffic/core/error.h"
+#include "traffic/core/text.h"
+#include "traffic/core/wrap.h"
 
 namespace traffic::config {
 namespace {
@@ -25,6 +30,50 @@ std::string without_backticks(std::string_view text) {
   std::string out(text);
   std::erase(out, '`');
   return out;
+}
+
+const Section& section_of(const Row& row) {
+  return *std::ranges::find(sections(), row.section(), &Section::name);
+}
+
+std::string lower_case(std::string_view text) {
+  std::string lower(text);
+  std::ranges::transform(lower, lower.begin(), [](unsigned char c) { return std::tolower(c); });
+  return lower;
+}
+
+/// The rows that a filter means: those of a table and of the tables below it, else one key, else
+/// those that contain the word.
+std::vector<const Row*> rows_of(std::string_view filter) {
+  std::vector<const Row*> in_table;
+  std::vector<const Row*> with_word;
+  const std::string word = lower_case(filter);
+  for (const Row& row : schema()) {
+    if (row.key == filter) return {&row};
+    if (row.key.starts_with(fmt::format("{}.", filter))) in_table.push_back(&row);
+    const bool has_word = lower_case(row.key).find(word) != std::string::npos ||
+                          lower_case(row.help).find(word) != std::string::npos;
+    if (has_word) with_word.push_back(&row);
+  }
+  return in_table.empty() ? with_word : in_table;
+}
+
+std::string suggestion(std::string_view filter) {
+  std::vector<std::string_view> names;
+  for (const Section& section : sections()) names.push_back(section.name);
+  for (const Row& row : schema()) {
+    names.push_back(row.key);
+    names.push_back(row.name());
+  }
+  const auto near = nearest_name(filter, names);
+  return near ? fmt::format("; did you mean '{}'?", *near) : std::string();
+}
+
+/// The key with its default and allowed values, and the explanation in a paragraph of its own.
+std::string entry_text(const Row& row) {
+  const std::string allowed = allowed_text(row);
+  return fmt::format("  {} = {}{}\n      {}\n", row.key, default_text(row),
+                     allowed.empty() ? "" : "  (" + allowed + ")", without_backticks(row.help));
 }
 
 constexpr std::string_view kIntroduction = R"(# Configuration
@@ -115,38 +164,28 @@ std::string list_trainings() {
   return text;
 }
 
-std::string help_text() {
-  struct Cells {
-    std::string key;
-    std::string value;
-    std::string allowed;
-  };
-  std::vector<Cells> cells;
-  std::size_t key_width = 0;
-  std::size_t value_width = 0;
-  std::size_t allowed_width = 0;
-  for (const Row& row : schema()) {
-    cells.push_back({fmt::format("  {} = ", row.name()), default_text(row), allowed_text(row)});
-    key_width = std::max(key_width, cells.back().key.size());
-    value_width = std::max(value_width, cells.back().value.size());
-    allowed_width = std::max(allowed_width, cells.back().allowed.size());
+std::string help_text(std::string_view filter, int width) {
+  const std::vector<const Row*> rows = rows_of(filter);
+  if (rows.empty()) {
+    throw ConfigError("--help-config: no table, key or explanation contains '{}'{}", filter,
+                      suggestion(filter));
   }
-  std::string text = list_trainings() + "\nKeys with their defaults, allowed values and units.\n";
+  std::string text;
+  if (filter.empty()) {
+    text = list_trainings() +
+           "\nKeys with their defaults and allowed values. --help-config WORD shows the keys of a "
+           "table, one key,\nor the keys whose name or explanation contains the word.\n";
+  }
   std::string_view section;
-  const auto rows = schema();
-  for (std::size_t i = 0; i < rows.size(); ++i) {
-    if (rows[i].section() != section) {
-      section = rows[i].section();
-      const auto all = sections();
-      const auto found =
-          std::find_if(all.begin(), all.end(), [&](const Section& s) { return s.name == section; });
-      text += fmt::format("\n[{}]  # {}\n", section, found->help);
+  for (const Row* row : rows) {
+    if (row->section() != section) {
+      section = row->section();
+      text += fmt::format("{}[{}]  {}\n", text.empty() ? "" : "\n", section,
+                          without_backticks(section_of(*row).help));
     }
-    text +=
-        fmt::format("{:<{}}{:<{}}  {:<{}}  {}\n", cells[i].key, key_width, cells[i].value,
-                    value_width, cells[i].allowed, allowed_width, without_backticks(rows[i].help));
+    text += entry_text(*row);
   }
-  return text;
+  return wrapped(text, width);
 }
 
 std::string help_markdown() {

@@ -33,7 +33,7 @@ std::string read_file(const fs::path& path) {
   if (status.type() == fs::file_type::none) {
     throw ConfigError("{}: cannot be looked up: {}", name, error.message());
   }
-  // A pipe or a device may never end.
+  // A pipe or a device might never end.
   if (status.type() != fs::file_type::regular) {
     throw ConfigError("{}: is not a regular file; expected a configuration in TOML", name);
   }
@@ -49,7 +49,7 @@ std::string read_file(const fs::path& path) {
   return text;
 }
 
-/// A preset has values for each training, so what the command line asks to train comes first.
+/// A preset has other values for each training, so run.phase must be known before the preset.
 void apply_overrides(Loader& loader, const Overrides& overrides) {
   for (const bool plan_pass : {true, false}) {
     if (!plan_pass && !overrides.preset.empty()) loader.apply_preset(overrides.preset);
@@ -59,7 +59,7 @@ void apply_overrides(Loader& loader, const Overrides& overrides) {
   }
 }
 
-/// Reads a text again for each training, because only the whole of it says which are wanted.
+/// Reads the text once for each training, because only the whole text says which are wanted.
 class PlanReader {
  public:
   PlanReader(std::string_view text, std::string_view name, const Overrides& overrides,
@@ -91,7 +91,7 @@ class PlanReader {
     return config;
   }
 
-  /// However they were named, the same run has the same name.
+  // A run has the same phase name whether the user wrote names or numbers.
   static std::string keys_of(const std::vector<const TrainingFacts*>& wanted) {
     std::string text;
     for (const TrainingFacts* training : wanted) {

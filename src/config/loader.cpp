@@ -14,13 +14,13 @@
 namespace traffic::config {
 namespace {
 
-/// More lines than this help nobody; the rest is counted.
+/// Errors that are listed; further errors are only counted.
 constexpr std::size_t kMaxLines = 50;
 
-/// A key with the training in whose table it stands.
+/// A key, and the training if it stands in the table of one.
 struct KeyOfTraining {
-  const TrainingFacts* of;  ///< phase 2 of phase2.ppo.gamma; null: it holds for all
-  std::string_view key;     ///< ppo.gamma; empty for phase2 alone
+  const TrainingFacts* of;  ///< phase 2 for phase2.ppo.gamma; null: all trainings
+  std::string_view key;     ///< ppo.gamma; empty for the table phase2 itself
 };
 
 KeyOfTraining split_training(std::string_view key) {
@@ -46,7 +46,7 @@ bool is_section(std::string_view key) {
                      [&, inner = inner](const Section& s) { return s.name == inner; });
 }
 
-/// A section that is some training's own concerns only those that name it.
+/// A section that belongs to some trainings concerns only the trainings that name it.
 bool concerns(std::string_view section, const TrainingFacts& training) {
   const auto names_it = [&](const TrainingFacts& other) {
     return std::ranges::find(other.sections, section) != other.sections.end();
@@ -54,7 +54,7 @@ bool concerns(std::string_view section, const TrainingFacts& training) {
   return names_it(training) || std::ranges::none_of(trainings(), names_it);
 }
 
-/// The key that was probably meant: of the same name in another table, or of similar spelling.
+/// The key that was probably meant: one of the same name in another table, or of similar spelling.
 std::optional<std::string_view> nearest_key(std::string_view key) {
   const std::string_view name = key.substr(key.rfind('.') + 1);
   std::vector<std::string_view> keys;
@@ -85,7 +85,7 @@ std::string_view trimmed(std::string_view text) {
   return text.substr(first, text.find_last_not_of(kBlanks) - first + 1);
 }
 
-/// A value of the command line: quotes may be left out where nothing else can be meant.
+/// Reads a value of the command line, where strings need no quotes if the meaning is clear.
 std::variant<Value, SyntaxError> read_argument(const Field& field, std::string_view text) {
   auto value = read_toml_value(text);
   const bool is_toml = std::holds_alternative<Value>(value);
@@ -112,7 +112,7 @@ std::string Loader::unknown(std::string_view full_key, bool is_table) const {
                                : fmt::format("has moved to {}.{}", training->folder, moved);
   }
   std::string text = is_table ? "unknown table" : "unknown key";
-  if (problems_ >= kMaxLines) return text;  // not shown: do not search
+  if (problems_ >= kMaxLines) return text;  // it will not be shown, so no search is needed
   if (const auto near = is_table ? nearest_section(key) : nearest_key(key)) {
     text += fmt::format("; did you mean '{}'?", *near);
   } else {
@@ -188,7 +188,7 @@ void Loader::apply_preset(std::string_view preset) {
   }
   const TrainingFacts* training =
       training_ != nullptr ? training_ : find_training(config_.run.phase);
-  if (training == nullptr) return;  // several, each with its own
+  if (training == nullptr) return;  // several trainings, each with its own tables
   for (const PresetValue& value : preset_values(preset, *training)) {
     apply({fmt::format("--preset {}", preset), std::string(value.key), std::string(value.value)});
   }

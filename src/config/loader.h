@@ -1,4 +1,4 @@
-/// Collects values from all sources into a Config, and everything that is wrong with them.
+/// Collects values from all sources into a Config, and all errors in them.
 #pragma once
 
 #include <cstddef>
@@ -16,13 +16,13 @@
 
 namespace traffic::config {
 
-/// What an unknown key or table in a text is; in assignments it is an error always.
+/// How an unknown key or table in a text is treated. In assignments it is always an error.
 enum class UnknownKeys : std::uint8_t { kAreErrors, kArePassedOver };
 
 class Loader {
  public:
-  /// @param training whose tables ([phase2.ppo]) count; those of others are only checked. May be
-  /// null
+  /// @param training the training whose tables ([phase2.ppo]) are used; tables of other trainings
+  /// are only checked. May be null
   explicit Loader(const TrainingFacts* training = nullptr,
                   UnknownKeys unknown = UnknownKeys::kAreErrors)
       : training_(training), unknown_(unknown) {}
@@ -34,11 +34,11 @@ class Loader {
   /// training a configuration may still contradict itself
   /// @throws ConfigError if anything was wrong
   Config finish(bool whole = true);
-  /// Keys and tables of the text that were passed over.
+  /// Unknown keys and tables that were ignored.
   [[nodiscard]] const std::vector<std::string>& passed_over() const { return passed_over_; }
 
  private:
-  /// Where a key got its value, in the order in which the sources were read.
+  /// The source of a value, in the order in which the sources are read.
   struct Origin {
     std::string source;
     std::size_t order = 0;

@@ -1,4 +1,4 @@
-/// What rows of the schema are written with.
+/// Helpers for writing rows of the schema.
 #pragma once
 
 #include <string_view>
@@ -13,7 +13,7 @@ namespace traffic::config {
   .key = #path, .field = [](Config& config) -> Field { return &config.path; }
 
 inline Range above(double low, double high) { return {.low = low, .high = high, .low_open = true}; }
-/// Zero up to, without, one: shares of which something must remain.
+/// From 0 up to but without 1, for shares that must leave a rest.
 inline Range below_one() { return {.low = 0, .high = 1, .high_open = true}; }
 
 inline std::string refuse_empty(std::string_view text) {

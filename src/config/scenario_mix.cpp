@@ -9,7 +9,7 @@
 namespace traffic::config {
 namespace {
 
-/// What stands before the last colon, and the weight behind it; without a colon the weight is 1.
+/// Splits "scenario:weight" at the last colon; without a colon the weight is 1.
 std::optional<ScenarioShare> parse(std::string_view entry) {
   const std::size_t colon = entry.rfind(':');
   ScenarioShare parsed{.scenario = std::string(entry.substr(0, colon))};

@@ -69,7 +69,7 @@ void flatten_table(const toml::table& table, const std::string& prefix, IsKnown 
   }
 }
 
-/// toml++ quotes what it found, which may be as long as the file.
+/// Shortens a message of toml++, which may quote as much text as the file has.
 std::string shortened(std::string_view text) {
   constexpr std::size_t kLongest = 200;
   return text.size() <= kLongest ? std::string(text)

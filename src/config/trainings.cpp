@@ -45,7 +45,7 @@ std::string expected_names(std::string_view found) {
   return text;
 }
 
-/// A plan, or why there is none.
+/// A plan, or the reason why the text is none.
 struct ReadPlan {
   std::vector<const TrainingFacts*> trainings;
   std::string problem;

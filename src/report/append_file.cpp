@@ -59,7 +59,7 @@ bool AppendFile::write_all(std::string_view data) noexcept {
     const ssize_t written = ::write(fd_.get(), data.data() + done, data.size() - done);
     if (written < 0 && errno == EINTR) continue;
     if (written <= 0) {
-      // Take back the beginning of an entry, which readers of the file would stumble over.
+      // Remove the beginning of the entry: readers of the file could not parse half an entry.
       const off_t end = ::lseek(fd_.get(), 0, SEEK_END);
       if (done > 0 && end >= static_cast<off_t>(done)) {
         [[maybe_unused]] const int rc = ::ftruncate(fd_.get(), end - static_cast<off_t>(done));
@@ -71,7 +71,8 @@ bool AppendFile::write_all(std::string_view data) noexcept {
   return true;
 }
 
-/// The file of another process that appends to it, too, may be put aside by either.
+/// Renames the file if it is too large. Another process that appends to it may have done so
+/// already.
 void AppendFile::put_aside_if_full(std::size_t more) noexcept {
   struct stat info {};
   if (max_bytes_ == 0 || !fd_.is_open() || ::fstat(fd_.get(), &info) != 0) return;

@@ -1,4 +1,5 @@
-/// A file that is only appended to and whose failures never reach training: logs, metrics, events.
+/// A file for logs, metrics and events, to which a run only appends. Its failures never stop a
+/// training.
 #pragma once
 
 #include <cstdint>
@@ -10,22 +11,21 @@
 
 namespace traffic::report {
 
-/// Survives a full disk, a removed folder and a revoked permission: what cannot be written is
-/// counted and dropped, the file is opened again (its folder made again) at most once a second.
+/// Survives a full disk, a removed folder and a revoked permission: entries that cannot be written
+/// are counted and dropped, and at most once a second the file is opened again, with its folder.
 /// Never throws. Not thread-safe; the owner locks.
 class AppendFile {
  public:
   /// @param preamble written whenever the file is new and empty, e.g. the header of a CSV file
-  /// @param max_bytes at which the file becomes <path>.1, in the place of an older one, and a new
-  /// one
-  ///     begins; 0: never
+  /// @param max_bytes size at which the file is renamed to <path>.1, replacing an older one, and a
+  /// new file begins; 0: never
   explicit AppendFile(std::filesystem::path path, std::string preamble = "",
                       std::uint64_t max_bytes = 0);
 
   /// Appends all of `data` or, as far as no other process appends to the file, nothing of it.
   /// @return whether it was written
   bool append(std::string_view data) noexcept;
-  /// Calls of append() that wrote nothing.
+  /// Number of calls of append() that wrote nothing.
   [[nodiscard]] std::uint64_t num_lost() const { return num_lost_; }
 
  private:

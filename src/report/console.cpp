@@ -21,11 +21,11 @@ namespace {
 constexpr std::string_view kClearLine = "\r\033[K";
 constexpr int kDefaultWidth = 80;
 constexpr int kPatience_ms = 1000;
-/// A pipe that can be written to takes as much at once without waiting.
+/// A pipe that is ready accepts this many bytes without blocking.
 constexpr std::size_t kMostAtOnce = PIPE_BUF;
 
-/// Under mpirun stderr is a pipe and what counts is where mpirun, our parent, prints it: that
-/// file's path, empty when not under mpirun.
+/// Under mpirun stderr is a pipe to our parent, mpirun: the path of mpirun's own stderr. Empty
+/// without mpirun.
 std::string stderr_of_mpirun() {
   if (std::getenv("OMPI_COMM_WORLD_RANK") == nullptr) return "";
   return fmt::format("/proc/{}/fd/2", ::getppid());
@@ -38,7 +38,7 @@ bool is_terminal_device(const std::string& link) {
   return name.starts_with("/dev/pts/") || name.starts_with("/dev/tty");
 }
 
-/// Columns of the terminal that a descriptor belongs to; 0 if it belongs to none.
+/// Columns of the terminal behind a descriptor; 0 if there is no terminal.
 int columns_of(int fd) {
   winsize size{};
   return ::ioctl(fd, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
@@ -72,8 +72,8 @@ std::uint64_t Console::num_lost() const {
   return num_lost_;
 }
 
-/// Whether a write will not wait: where nobody reads (a stopped pager, ^S) it would for ever. The
-/// first time there is some patience, for a reader that is only slow.
+/// Whether a write would not block, as it does where nobody reads (a stopped pager, ^S). The first
+/// time the function waits a second, for a reader that is only slow.
 bool Console::is_read() noexcept {
   pollfd out{.fd = STDERR_FILENO, .events = POLLOUT, .revents = 0};
   const int patience_ms = stalled_ ? 0 : kPatience_ms;

@@ -1,4 +1,4 @@
-/// Where people watch: stderr, on which log lines and the progress line take turns.
+/// The console, which is stderr: log lines and the progress line share it.
 #pragma once
 
 #include <cstdint>
@@ -8,22 +8,21 @@
 
 namespace traffic::report {
 
-/// The process's only one. Thread-safe, never throws, goes on when stderr is closed or
-/// nobody reads it.
+/// The only console of the process. Thread-safe; it never throws and never blocks, even if stderr
+/// is closed or nobody reads it.
 class Console {
  public:
   static Console& instance();
 
   /// Prints a line (which ends in a newline) above the progress line.
   void line(std::string_view text) noexcept;
-  /// Replaces the progress line; empty: removes it. Only of use where is_terminal().
+  /// Replaces the progress line, or removes it if the text is empty. Needs is_terminal().
   void progress(std::string text) noexcept;
-  /// Whether a person sees what is printed, also through mpirun, at once and on a screen that can
-  /// overwrite a line.
+  /// Whether the output appears on a terminal that can overwrite a line, also through mpirun.
   [[nodiscard]] static bool is_terminal();
-  /// Characters that fit in a line of the terminal.
+  /// Columns of the terminal.
   [[nodiscard]] static int width();
-  /// Writes that failed or that nobody would have read.
+  /// Number of writes that failed or would have blocked.
   [[nodiscard]] std::uint64_t num_lost() const;
 
  private:
@@ -34,7 +33,7 @@ class Console {
   mutable std::mutex mutex_;
   std::string progress_;
   std::uint64_t num_lost_ = 0;
-  bool stalled_ = false;  ///< nobody reads
+  bool stalled_ = false;  ///< the last write would have blocked
 };
 
 }  // namespace traffic::report

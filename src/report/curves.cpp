@@ -3,6 +3,7 @@
 #include <cmath>
 #include <cstdlib>
 #include <map>
+#include <nlohmann/json.hpp>
 #include <regex>
 #include <utility>
 #include <vector>
@@ -12,9 +13,9 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr std::size_t kMostPoints = 300;  ///< of a line: more are not seen
+constexpr std::size_t kMostPoints = 300;  ///< points of a line; a reader would not see more
 
-/// Four digits are more than a picture shows.
+/// Rounds to four digits, more than a picture shows.
 Json short_number(double value) {
   if (!std::isfinite(value)) return nullptr;
   char text[32];
@@ -22,7 +23,7 @@ Json short_number(double value) {
   return std::strtod(text, nullptr);
 }
 
-/// Which chart a figure belongs to, and its label there.
+/// The chart that a metric belongs to, and its label there.
 std::pair<std::string, std::string> place_of(const std::string& name) {
   static const std::regex kFrame("(.*)_frame([0-9]+)");
   std::smatch match;

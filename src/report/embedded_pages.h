@@ -1,5 +1,4 @@
-/// The files that pages are made of, as they were when the program was built
-/// (cmake/EmbedFiles.cmake).
+/// Scripts and styles of the pages, which cmake/EmbedFiles.cmake puts into the program.
 #pragma once
 
 #include <span>

@@ -19,7 +19,7 @@ namespace fs = std::filesystem;
 
 constexpr std::string_view kPrefix = "events.out.tfevents.";
 
-/// The time in a name, by which TensorBoard orders the files of a folder; 0 in other names.
+/// The time in a file name, by which TensorBoard orders the files of a folder; 0 in other names.
 std::int64_t time_in(const std::string& name) {
   if (!name.starts_with(kPrefix)) return 0;
   std::int64_t time = 0;
@@ -27,7 +27,7 @@ std::int64_t time_in(const std::string& name) {
   return time;
 }
 
-/// A name that sorts behind all others in the folder, also when the clock went back.
+/// A name that sorts behind all others in the folder, even if the clock was set back.
 fs::path next_path(const fs::path& dir) {
   auto time = static_cast<std::int64_t>(std::time(nullptr));
   std::error_code error;
@@ -48,7 +48,7 @@ std::string first_record() {
   return record_of(event);
 }
 
-/// Tells TensorBoard to forget what earlier files say about steps from `step` on.
+/// Tells TensorBoard to ignore the entries of earlier files from `step` on.
 std::string restart_record(std::int64_t step) {
   proto::Event event;
   event.set_wall_time(static_cast<double>(std::time(nullptr)));

@@ -2,9 +2,15 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
+#include <cmath>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <system_error>
 #include <utility>
 
+#include "outcome.h"
 #include "pictures.h"
 #include "traffic/core/text.h"
 #include "traffic/report/replay_page.h"
@@ -13,109 +19,34 @@
 namespace traffic::report {
 namespace {
 
+namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
 
-/// A short answer: a word on it, the figure, and a line that says what it means.
-std::string card(std::string_view what, std::string_view tone, const std::string& figure,
+/// A short answer: the subject, a number or a few words, and a line that explains them.
+std::string card(std::string_view about, std::string_view tone, const std::string& answer,
                  const std::string& meaning) {
   return fmt::format("<div class=\"card {}\"><span>{}</span><strong>{}</strong><p>{}</p></div>\n",
-                     tone, what, html_escaped(figure), html_escaped(meaning));
-}
-
-double number(const Json& row, const char* name) {
-  return row.contains(name) && row[name].is_number() ? row[name].get<double>() : 0.0;
-}
-
-bool has_gain(const Json& row) { return row.contains("gain_%") && row["gain_%"].is_number(); }
-
-std::string gain_text(const Json& row) {
-  const bool has_interval = row.contains("+-95%") && row["+-95%"].is_number();
-  return has_interval
-             ? fmt::format("{:+.2f} ± {:.2f} %", number(row, "gain_%"), number(row, "+-95%"))
-             : fmt::format("{:+.2f} %", number(row, "gain_%"));
-}
-
-/// The row of what was trained: the last checkpoint.
-const Json* trained_of(const Json& evaluation) {
-  const Json* trained = nullptr;
-  for (const Json& row : evaluation["controllers"]) {
-    if (row.value("controller", "").starts_with("checkpoint:")) trained = &row;
-  }
-  return trained;
-}
-
-const Json* none_of(const Json& evaluation) {
-  for (const Json& row : evaluation["controllers"]) {
-    if (row.value("controller", "") == "none") return &row;
-  }
-  return nullptr;
+                     tone, html_escaped(about), html_escaped(answer), html_escaped(meaning));
 }
 
 std::string gain_card(const Json& evaluation, const Json& row) {
-  const double gain = number(row, "gain_%");
-  const double width = number(row, "+-95%");
-  const std::size_t seeds = evaluation.value("seeds", Json::array()).size();
-  std::string meaning = fmt::format("traffic that gets through, on {} seeds of {}", seeds,
-                                    evaluation.value("scenario", ""));
+  std::string meaning = fmt::format(
+      "{}, on {}", compares_delay(evaluation) ? "less delay" : "traffic that gets through",
+      seeds_text(evaluation));
   for (const Json& other : evaluation["controllers"]) {
     const std::string name = other.value("controller", "");
-    if (!has_gain(other) || name.starts_with("checkpoint:")) continue;
+    if (!has_gain(other) || is_checkpoint(name)) continue;
     meaning += fmt::format("; {}: {}", name, gain_text(other));
   }
-  if (width > 0 && gain - width > 0) {
-    return card("Better than no control", "good", gain_text(row), meaning);
-  }
-  if (width > 0 && gain + width < 0) {
-    return card("Worse than no control", "bad", gain_text(row), meaning);
-  }
+  const int sign = sign_of_gain(row);
+  if (sign > 0) return card("Better than no control", "good", gain_text(row), meaning);
+  if (sign < 0) return card("Worse than no control", "bad", gain_text(row), meaning);
+  const bool few_seeds = evaluation.value("seeds", Json::array()).size() < 20;
   return card("No clear gain", "", gain_text(row),
-              meaning + (seeds < 20 ? "; more seeds narrow the interval" : ""));
+              meaning + (few_seeds ? "; more seeds narrow the interval" : ""));
 }
 
-/// Beside the same traffic without control: events that must not be more (beyond their interval,
-/// where the evaluation has judged that), then those that hint at them.
-std::string safety_card(const Json& row, const Json* none) {
-  using Event = std::pair<const char*, const char*>;
-  constexpr std::array<Event, 3> kHarm{Event{"collisions", "collisions"},
-                                       {"emergency_stops", "emergency stops"},
-                                       {"teleports", "teleports"}};
-  constexpr std::array<Event, 2> kHints{Event{"hard_brakes", "hard brakes"},
-                                        {"unsafe_steps", "unsafe vehicle-seconds"}};
-  const auto digits = [](double value) {
-    return value >= 100 ? fmt::format("{:.0f}", value) : fmt::format("{:.3g}", value);
-  };
-  const auto beside = [&](const Event& event) {
-    const std::string figure = digits(number(row, event.first)) + " " + event.second;
-    return none ? fmt::format("{} ({} without control)", figure, digits(number(*none, event.first)))
-                : figure;
-  };
-  std::string worse;
-  std::string all;
-  for (const Event& event : kHarm) {
-    if (number(row, event.first) > (none ? number(*none, event.first) : 0.0)) {
-      worse += (worse.empty() ? "" : ", ") + beside(event);
-    }
-    if (number(row, event.first) > 0) all += beside(event) + ", ";
-  }
-  if (!worse.empty() && row.value("safe", false)) {
-    return card("Safety", "warn", "Look closer",
-                "an episode: " + worse + "; within the interval over these seeds");
-  }
-  if (!worse.empty()) return card("Safety", "bad", "Less safe", "an episode: " + worse);
-  constexpr double kNoticeable = 1.1;
-  for (const Event& event : kHints) {
-    if (none && number(row, event.first) > kNoticeable * number(*none, event.first)) {
-      worse += (worse.empty() ? "" : ", ") + beside(event);
-    }
-    all += beside(event) + (event == kHints.back() ? "" : ", ");
-  }
-  if (!worse.empty()) return card("Safety", "warn", "Look closer", "an episode: " + worse);
-  const std::string begin = number(row, "collisions") > 0 ? "" : "no collision; ";
-  return card("Safety", "good", none ? "No worse than without" : "No harm seen",
-              begin + "an episode: " + all);
-}
-
-/// The figures that people compare controllers by; the rest is folded away.
+/// The metrics by which people compare controllers; the rest is folded away.
 std::string controllers_table(const Json& evaluation) {
   using Column = std::pair<const char*, const char*>;
   constexpr std::array<Column, 9> kColumns{
@@ -125,62 +56,86 @@ std::string controllers_table(const Json& evaluation) {
       {"emergency_stops", "emergency stops"}, {"hard_brakes", "hard brakes"},
       {"cv_steps", "vehicle-s controlled"}};
   std::string html = fmt::format(
-      "<div class=\"wide\"><table><caption>Scenario {}, {} seeds, means over "
-      "episodes</caption><tr><th>controller</th><th>gain, %</th>",
-      html_escaped(evaluation.value("scenario", "")),
-      evaluation.value("seeds", Json::array()).size());
+      "<div class=\"wide\"><table><caption>Means over the episodes of {}</caption>"
+      "<tr><th>controller</th><th>gain, %</th>",
+      html_escaped(seeds_text(evaluation)));
   for (const auto& [name, title] : kColumns) html += fmt::format("<th>{}</th>", title);
   html += "</tr>\n";
   for (const Json& row : evaluation["controllers"]) {
     const std::string name = row.value("controller", "");
-    html += fmt::format("<tr{}><td>{}</td><td>{}</td>",
-                        name.starts_with("checkpoint:") ? " class=\"ours\"" : "",
-                        html_escaped(controller_label(name)), has_gain(row) ? gain_text(row) : "");
-    for (const auto& [figure, title] : kColumns) {
-      const bool known = row.contains(figure) && row[figure].is_number();
-      html += known ? fmt::format("<td>{:.4g}</td>", row[figure].get<double>()) : "<td></td>";
+    html +=
+        fmt::format("<tr{}><td>{}</td><td>{}</td>", is_checkpoint(name) ? " class=\"ours\"" : "",
+                    html_escaped(controller_label(name)), has_gain(row) ? gain_text(row) : "");
+    for (const auto& [metric, title] : kColumns) {
+      const bool known = row.contains(metric) && row[metric].is_number();
+      html += known ? fmt::format("<td>{:.4g}</td>", row[metric].get<double>()) : "<td></td>";
     }
     html += "</tr>\n";
   }
   return html + "</table></div>\n";
 }
 
-/// After imitation: which of script, imitation and PPO seeds of their own show best.
-std::string kept_card(const Json& result) {
-  const std::string kept = result.value("kept", "");
-  if (kept.empty()) return "";
-  const bool is_script = kept.starts_with("script ");
+std::string script_card(const Json& comparison) {
+  if (comparison.empty()) return "";
+  const double over = number(comparison, "gain_over_script");
+  const double width = number(comparison, "gain_over_script_half_width");
+  const bool is_better = width > 0 && over > width;
   return card(
-      "Kept", is_script ? "warn" : "good", kept,
-      fmt::format(
-          "on seeds that nothing was chosen on, {} gains {:+.2f} %, the best policy {:+.2f} ± "
-          "{:.2f} points more; use {}",
-          result.value("script", ""), number(result, "script_gain"),
-          number(result, "gain_over_script"), number(result, "gain_over_script_half_width"),
-          result.value("controller", "")));
+      "Beside " + comparison.value("script", ""),
+      keeps_script(comparison) ? "warn" : (is_better ? "good" : ""),
+      fmt::format("{:+.2f} ± {:.2f} points", over, width),
+      fmt::format("gain of the best policy over that of the script, {:+.2f} %, on seeds that "
+                  "nothing was chosen on",
+                  number(comparison, "script_gain")));
 }
 
-/// Of a training that no traffic was controlled by: the error of its predictions.
-std::string prediction_card(const Json& result) {
-  for (int frame = 30; frame > 0; --frame) {
-    const std::string ours = fmt::format("position_rmse_m_frame{}", frame);
-    if (!result.contains(ours) || !result[ours].is_number()) continue;
-    const double error = result[ours];
-    const double simple = number(result, ("constant_velocity_" + ours).c_str());
-    const bool is_better = simple > 0 && error < simple;
-    return card("Prediction", is_better ? "good" : "", fmt::format("{:.2f} m off", error),
-                fmt::format("{} frames ahead; constant velocity: {:.2f} m", frame, simple));
+std::string prediction_card(const Prediction& prediction) {
+  if (prediction.frames == 0) return "";
+  return card("Prediction", prediction.is_better() ? "good" : "",
+              fmt::format("{:.2f} m off", prediction.error_m),
+              fmt::format("{} frames ahead; constant velocity: {:.2f} m", prediction.frames,
+                          prediction.constant_velocity_m));
+}
+
+/// A training's name for readers who do not know the configuration.
+std::string title_of(const std::string& training) {
+  using Title = std::pair<std::string_view, std::string_view>;
+  constexpr std::array<Title, 7> kTitles{Title{"world_model", "world model"},
+                                         {"ppo", "reinforcement learning"},
+                                         {"ppo_constrained", "safe reinforcement learning"},
+                                         {"dqn", "Q-learning"},
+                                         {"signals", "traffic lights"},
+                                         {"joint", "vehicles and traffic lights"},
+                                         {"snakes", "3v3 snakes"}};
+  const auto* const known = std::ranges::find(kTitles, training, &Title::first);
+  if (known != kTitles.end()) return std::string(known->second);
+  std::string title = training;
+  std::ranges::replace(title, '_', ' ');
+  return title;
+}
+
+/// The trainings of a run, in the order in which they were trained.
+std::string titles_of(const std::vector<RunReader>& parts) {
+  std::string titles;
+  for (const RunReader& part : parts) {
+    const auto summary = part.summary();
+    std::string name = summary ? summary->value("training", "") : "";
+    if (name.empty()) name = part.folder().root().filename().string();
+    titles += (titles.empty() ? "" : ", then ") + title_of(name);
   }
-  return "";
+  return titles;
 }
 
-std::string status_card(RunStatus status, const Json& summary) {
-  const std::string message = summary.value("message", "");
-  if (!summary.contains("seconds")) return card("Status", "", std::string(to_string(status)), "");
+std::string training_card(const std::vector<RunReader>& parts, RunStatus status,
+                          const Json& summary) {
+  const std::string titles = titles_of(parts);
+  if (!summary.contains("seconds")) {
+    return card("Status", "", std::string(to_string(status)), titles);
+  }
   const bool is_done = status == RunStatus::kDone;
   const int ranks = summary.value("world_size", 1);
-  std::string meaning = fmt::format("of training on {} {}, start and evaluations not counted",
-                                    ranks, ranks == 1 ? "rank" : "ranks");
+  std::string meaning = fmt::format("{}; on {} {}, without start and evaluations", titles, ranks,
+                                    ranks == 1 ? "rank" : "ranks");
   using Rate = std::pair<const char*, const char*>;
   for (const auto& [rate, unit] :
        {Rate{"samples_per_s", "samples/s"}, {"env_steps_per_s", "simulation steps/s"}}) {
@@ -188,22 +143,97 @@ std::string status_card(RunStatus status, const Json& summary) {
       meaning += fmt::format(", {:.0f} {}", number(summary, rate), unit);
     }
   }
-  if (!message.empty()) meaning += "; " + message;
-  return card(is_done ? "Took" : to_string(status), is_done ? "" : "warn",
+  return card(is_done ? "Trained in" : to_string(status), is_done ? "" : "warn",
               human_duration(number(summary, "seconds")), meaning);
 }
 
-std::string trained_card(const std::vector<RunReader>& parts) {
-  std::string names;
-  for (const RunReader& part : parts) {
-    const auto summary = part.summary();
-    std::string name = summary ? summary->value("training", "") : "";
-    if (name.empty()) name = part.folder().root().filename().string();
-    names += (names.empty() ? "" : ", ") + name;
+std::string code(const std::string& text) { return "<code>" + html_escaped(text) + "</code>"; }
+
+/// A path as seen from the run's folder, where it lies inside.
+std::string shown_path(const fs::path& path, const fs::path& root) {
+  const fs::path inside = path.lexically_relative(root);
+  return (inside.empty() || inside.native().starts_with("..") ? path : inside).string();
+}
+
+/// The result of a training, which is named after its folder or the only one that is no series of
+/// checkpoints; empty while there is none.
+std::string result_file(const RunReader& part, const fs::path& root) {
+  std::vector<fs::path> results;
+  std::error_code error;
+  for (const auto& entry : fs::directory_iterator(part.folder().checkpoints(), error)) {
+    const std::string stem = entry.path().stem().string();
+    if (entry.path().extension() != ".h5" || stem.starts_with("step-")) continue;
+    if (stem != "best") return shown_path(entry.path(), root);
+    results.push_back(entry.path());
   }
-  return card("Trained", "", names,
-              parts.size() > 1 ? "one after the other, each from the best of the one before"
-                               : "settings and figures: below");
+  return results.empty() ? "" : shown_path(results.front(), root);
+}
+
+/// "gets 4.25 ± 1.25 % more traffic through than no control"
+std::string effect_text(const Json& evaluation, const Json& row) {
+  const int sign = sign_of_gain(row);
+  if (sign == 0) return fmt::format("makes no clear difference ({})", gain_text(row));
+  const std::string size =
+      fmt::format("{:.2f} ± {:.2f} %", std::abs(number(row, "gain_%")), number(row, "+-95%"));
+  if (compares_delay(evaluation)) {
+    return fmt::format("has {} {} delay than no control", size, sign > 0 ? "less" : "more");
+  }
+  return fmt::format("gets {} {} traffic through than no control", size,
+                     sign > 0 ? "more" : "less");
+}
+
+/// The result of an evaluated training, and the controller to use.
+std::string evaluated_text(const Json& evaluation, const Json& row, const Json& comparison,
+                           const fs::path& root) {
+  if (keeps_script(comparison)) {
+    const std::string script = comparison.value("controller", "");
+    return fmt::format(
+        "The script {} does better than the controller that was learned from it: use {} in place "
+        "of "
+        "the checkpoint.",
+        code(script), code("--controller " + script));
+  }
+  const std::string controller = row.value("controller", "").substr(kCheckpoint.size());
+  const std::string file = code(shown_path(controller, root));
+  const std::string safety(safety_of(row, none_of(evaluation)).tone);
+  const std::string effect =
+      fmt::format("The learned controller {} on {}", effect_text(evaluation, row),
+                  html_escaped(seeds_text(evaluation)));
+  if (safety == "bad")
+    return fmt::format("{}, but is less safe: do not use {} as it is.", effect, file);
+  if (sign_of_gain(row) < 0) return fmt::format("{}: do not use {}.", effect, file);
+  if (sign_of_gain(row) == 0) return fmt::format("{}: {} is its file.", effect, file);
+  if (safety == "warn")
+    return fmt::format("{}: look at its safety below, then use {}.", effect, file);
+  return fmt::format("{} and is no less safe: use {}.", effect, file);
+}
+
+std::string predicted_text(const Prediction& prediction, const std::string& file) {
+  return fmt::format(
+      "The world model predicts positions {} frames ahead to {:.2f} m, {} constant velocity does "
+      "({:.2f} m){}.",
+      prediction.frames, prediction.error_m,
+      prediction.is_better() ? "better than" : "no better than", prediction.constant_velocity_m,
+      file.empty() ? ""
+                   : ": use " + code(file) + " as <code>run.init_from</code> of the next phase");
+}
+
+/// How the run ended unless it is done, as the beginning of the first sentence.
+std::string status_text(RunStatus status, const Json& summary) {
+  const std::string message = html_escaped(summary.value("message", ""));
+  switch (status) {
+    case RunStatus::kDone:
+      return "";
+    case RunStatus::kRunning:
+      return "The training still runs. ";
+    case RunStatus::kStopped:
+      return "The training was stopped; the same command continues it. ";
+    case RunStatus::kFailed:
+      return "The training failed" + (message.empty() ? "" : ": " + message) + ". ";
+    case RunStatus::kDead:
+      return "The training was killed or lost; the same command continues it. ";
+  }
+  return "";
 }
 
 }  // namespace
@@ -211,29 +241,41 @@ std::string trained_card(const std::vector<RunReader>& parts) {
 std::string first_screen(const RunReader& run, const std::vector<RunReader>& parts,
                          bool has_ended) {
   const Json summary = run.summary().value_or(Json::object());
-  std::string cards = trained_card(parts);
+  const RunStatus status = has_ended ? run.written_status() : run.status();
+  const Json comparison = final_comparison(parts);
+  const fs::path& root = run.folder().root();
+  std::string outcome;
+  std::string cards;
   std::string tables;
   for (auto part = parts.rbegin(); part != parts.rend() && tables.empty(); ++part) {
     for (const Json& evaluation : evaluations_of(*part)) {
-      if (const Json* trained = trained_of(evaluation)) {
-        if (has_gain(*trained)) cards += gain_card(evaluation, *trained);
-        cards += safety_card(*trained, none_of(evaluation));
-      }
       tables += controllers_table(evaluation);
+      const Json* trained = trained_of(evaluation);
+      if (!trained) continue;
+      if (has_gain(*trained)) {
+        cards += gain_card(evaluation, *trained);
+        if (outcome.empty()) outcome = evaluated_text(evaluation, *trained, comparison, root);
+      }
+      const Verdict safety = safety_of(*trained, none_of(evaluation));
+      cards += card("Safety", safety.tone, safety.answer, safety.meaning);
     }
   }
-  for (const RunReader& part : parts) {
-    if (const auto of_part = part.summary()) {
-      cards += kept_card(of_part->value("result", Json::object()));
-    }
-  }
+  cards += script_card(comparison);
   if (tables.empty() && !parts.empty()) {
-    const auto part = parts.front().summary();
-    if (part) cards += prediction_card(part->value("result", Json::object()));
+    const Prediction prediction = prediction_of(parts.front());
+    cards += prediction_card(prediction);
+    if (prediction.frames > 0) {
+      outcome = predicted_text(prediction, result_file(parts.front(), root));
+    }
   }
-  return "<section class=\"cards\">\n" + cards +
-         status_card(has_ended ? run.written_status() : run.status(), summary) + "</section>\n" +
-         tables;
+  if (outcome.empty() && !parts.empty()) {
+    const std::string file = result_file(parts.back(), root);
+    outcome = "Nothing has been evaluated yet" +
+              (file.empty() ? "." : "; the newest result is " + code(file) + ".");
+  }
+  return "<p class=\"lead\">" + status_text(status, summary) + outcome +
+         "</p>\n<section class=\"cards\">\n" + cards + training_card(parts, status, summary) +
+         "</section>\n" + tables;
 }
 
 }  // namespace traffic::report

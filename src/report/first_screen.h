@@ -1,5 +1,5 @@
-/// What a report says first: what was trained, what it is worth, whether it is safe, how long it
-/// took.
+/// The top of a report: the result and the file to use, then the trainings with their gain, their
+/// safety and their duration.
 #pragma once
 
 #include <string>
@@ -9,10 +9,10 @@
 
 namespace traffic::report {
 
-/// HTML: a row of short answers, and the table of controllers.
+/// HTML: a sentence, a row of short answers, and the table of controllers.
 /// @param parts the trainings of the run, or the run itself; the last that was evaluated counts
+/// @param has_ended whether the process that holds the run is about to release it
 /// @throws DataError for files that are damaged
-/// @param has_ended the process that holds the run is about to let go of it
 std::string first_screen(const RunReader& run, const std::vector<RunReader>& parts, bool has_ended);
 
 }  // namespace traffic::report

@@ -36,7 +36,7 @@ std::string cell(const Json& value) {
 std::string table_of(const Json& object) {
   std::string html = "<table>";
   for (const auto& [name, value] : object.items()) {
-    // Lists of objects are tables of their own elsewhere.
+    // The page shows lists of objects as tables of their own.
     if ((value.is_structured() && value.empty()) || (value.is_array() && value.front().is_object()))
       continue;
     html += fmt::format("<tr><td>{}</td><td>{}</td></tr>\n", html_escaped(name),
@@ -45,26 +45,26 @@ std::string table_of(const Json& object) {
   return html + "</table>\n";
 }
 
-/// Controllers side by side: a column each, a row for every figure.
-std::string all_figures_table(const Json& evaluation) {
+/// Controllers side by side: a column for each, a row for every metric.
+std::string all_metrics_table(const Json& evaluation) {
   std::string html = fmt::format("<p>Scenario {}, {} seeds, means over episodes.</p><table>",
                                  cell(evaluation.value("scenario", Json())),
                                  evaluation.value("seeds", Json::array()).size());
   const Json& controllers = evaluation["controllers"];
-  for (const auto& [figure, unused] : controllers.front().items()) {
-    html += fmt::format("<tr><td>{}</td>", html_escaped(figure));
+  for (const auto& [metric, unused] : controllers.front().items()) {
+    html += fmt::format("<tr><td>{}</td>", html_escaped(metric));
     for (const Json& controller : controllers) {
-      html += "<td>" + cell(controller.value(figure, Json())) + "</td>";
+      html += "<td>" + cell(controller.value(metric, Json())) + "</td>";
     }
     html += "</tr>\n";
   }
   return html + "</table>\n";
 }
 
-/// Scripts that a search has run: a row each, the final comparison first.
+/// A row for each script that a search ran, the final comparison first.
 std::string search_table(const Json& scenario) {
   std::string html =
-      fmt::format("<p>Scenario {}: taken is {}.</p><table>",
+      fmt::format("<p>Scenario {}: the search chose {}.</p><table>",
                   cell(scenario.value("scenario", Json())), cell(scenario.value("best", Json())));
   bool headed = false;
   for (const char* part : {"finalists", "tried"}) {
@@ -85,7 +85,7 @@ std::string search_table(const Json& scenario) {
   return html + "</table>\n";
 }
 
-/// Of search.json.
+/// The tables of search.json.
 std::string searches(const RunReader& run) {
   const auto file = run.search();
   std::string html;
@@ -109,7 +109,7 @@ std::string file_text(const fs::path& path) {
   return {std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
 }
 
-/// What makes HTML of a part of a run; of what is damaged, what is wrong with it.
+/// The HTML that `make` returns, or a note about the damaged file that it met.
 template <typename Make>
 std::string or_note(Make&& make) {
   try {
@@ -125,12 +125,12 @@ std::string damage_of(const Metrics& metrics) {
                           metrics.damaged.front()));
 }
 
-/// What is folded away of one training: everything that it wrote.
+/// The folded sections of one training: everything that it wrote.
 std::string details(const std::string& name, const RunReader& part, Json& curves) {
   std::string html = or_note([&] {
     std::string tables;
-    for (const Json& evaluation : evaluations_of(part)) tables += all_figures_table(evaluation);
-    return folded(name + ": all figures of the evaluation", tables);
+    for (const Json& evaluation : evaluations_of(part)) tables += all_metrics_table(evaluation);
+    return folded(name + ": all metrics of the evaluation", tables);
   });
   html += or_note([&] {
     const auto summary = part.summary();
@@ -179,7 +179,7 @@ void write_html_report(const RunFolder& folder, bool has_ended) {
     below += details(name, part, data["curves"]);
   }
   body += "<section id=\"pictures\"></section>\n<h2>Everything else</h2>\n" + below;
-  body += or_note([&] { return folded("search: scripts that were tried", searches(run)); });
+  body += or_note([&] { return folded("search: scripts that it tried", searches(run)); });
   body += or_note([&] {
     const auto summary = has_parts ? run.summary() : std::nullopt;
     return folded("summary.json", summary ? table_of(*summary) : "");

@@ -1,4 +1,4 @@
-/// Shortens files of lines when a run goes on from an earlier step than it had reached.
+/// Shortens files of lines when a run is resumed at an earlier step than it had reached.
 #pragma once
 
 #include <filesystem>
@@ -7,8 +7,8 @@
 
 namespace traffic::report {
 
-/// Keeps the complete lines for which `keep` is true; a file that is not there is none's business.
-/// A last line without its newline, which a killed process leaves, goes too.
+/// Keeps the complete lines for which `keep` is true. A last line without a newline, which a killed
+/// process leaves, is removed, too. A file that does not exist is ignored.
 /// @throws ResourceError
 void keep_lines(const std::filesystem::path& path,
                 const std::function<bool(std::string_view line)>& keep);

@@ -21,15 +21,15 @@
 namespace traffic::report {
 namespace {
 
-/// Of a log, which then becomes <name>.1: a message that repeats itself for days fills no disk.
+/// Size at which a log is renamed to <name>.1, so that a repeated message cannot fill the disk.
 constexpr std::uint64_t kMaxLogBytes = 64 << 20;
 
 std::atomic<std::uint64_t> num_lost_lines{0};
 
-/// Beside the default logger, with its files alone.
+/// A second logger with the files of the default logger and without the console.
 std::shared_ptr<spdlog::logger> file_logger;
 
-/// Counts what cannot be written; subclasses say where lines go.
+/// Counts lines that cannot be written. Subclasses write the lines.
 class LineSink : public spdlog::sinks::base_sink<std::mutex> {
  protected:
   virtual bool write_line(std::string_view line) = 0;
@@ -71,8 +71,8 @@ spdlog::level::level_enum level_of(const std::string& name) {
   return level;
 }
 
-/// A closed descriptor would be given to the next file that is opened, which log lines would then
-/// overwrite.
+/// Opens /dev/null as 0 to 2 where they are closed: a file with the number of a closed stderr would
+/// be overwritten by log lines.
 void occupy_standard_descriptors() {
   for (int fd = STDIN_FILENO; fd <= STDERR_FILENO; ++fd) {
     if (::fcntl(fd, F_GETFD) >= 0) continue;
@@ -88,7 +88,7 @@ void ignore_sigpipe() {
   }
 }
 
-/// %* in a pattern: which rank it is that reports an error, nothing in front of other lines.
+/// %* in a pattern: the rank in front of errors, nothing in front of other lines.
 class RankOfErrors final : public spdlog::custom_flag_formatter {
  public:
   explicit RankOfErrors(std::string tag) : tag_(std::move(tag)) {}

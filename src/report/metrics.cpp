@@ -14,19 +14,19 @@ double unix_seconds() {
   return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
 }
 
-/// Whether a line of metrics.jsonl is of a step up to `last_step`; lines that are no JSON are not.
+/// Whether a line of metrics.jsonl belongs to a step up to `last_step`; false if it is no JSON.
 bool is_up_to(std::string_view line, std::int64_t last_step) {
   const auto json = nlohmann::json::parse(line, nullptr, false);
   return json.is_object() && json.contains("step") && json["step"].is_number_integer() &&
          json["step"].get<std::int64_t>() <= last_step;
 }
 
-/// Whether the line holds these figures, whenever it was written.
+/// Whether the line holds these metrics, whatever its time.
 bool has_figures(const std::string& line, nlohmann::ordered_json figures) {
   auto json = nlohmann::ordered_json::parse(line, nullptr, false);
   if (!json.is_object()) return false;
   json["time"] = figures["time"] = 0.0;
-  return json.dump() == figures.dump();  // as text: what is not finite is null there
+  return json.dump() == figures.dump();  // as text, in which values that are not finite are null
 }
 
 }  // namespace
@@ -51,7 +51,7 @@ void MetricsWriter::write(std::int64_t step, double wall_time_s, const NamedValu
   json["step"] = step;
   json["time"] = wall_time_s;
   for (const auto& [name, value] : values) json[name] = value;
-  // An evaluation that comes again, because the run was killed before it was saved.
+  // The run was killed before it was saved, so it repeats an evaluation.
   if (has_figures(std::exchange(last_kept_, {}), json)) return;
   file_->append(json.dump() + "\n");
 }

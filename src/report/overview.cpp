@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <fstream>
+#include <nlohmann/json.hpp>
 #include <regex>
 #include <utility>
 
@@ -16,7 +17,7 @@ namespace {
 namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
 
-/// As written by ourselves: one table or one key a line.
+/// Reads TOML that this program wrote: one table or one key on each line.
 std::map<std::string, std::string> settings_of(const fs::path& file) {
   std::map<std::string, std::string> settings;
   std::string table;
@@ -31,24 +32,24 @@ std::map<std::string, std::string> settings_of(const fs::path& file) {
   return settings;
 }
 
-std::map<std::string, FigureSpan> figures_of(const Metrics& metrics) {
-  std::map<std::string, FigureSpan> figures;
+std::map<std::string, MetricSpan> spans_of(const Metrics& metrics) {
+  std::map<std::string, MetricSpan> spans;
   for (const MetricsRow& row : metrics.rows) {
     for (const auto& [name, value] : row.values) {
       if (!std::isfinite(value)) continue;
-      FigureSpan& span = figures[name];
-      span.least = span.count == 0 ? value : std::min(span.least, value);
-      span.most = span.count == 0 ? value : std::max(span.most, value);
+      MetricSpan& span = spans[name];
+      span.minimum = span.count == 0 ? value : std::min(span.minimum, value);
+      span.maximum = span.count == 0 ? value : std::max(span.maximum, value);
       span.mean += value;
       span.last = value;
       ++span.count;
     }
   }
-  for (auto& [name, span] : figures) span.mean /= static_cast<double>(span.count);
-  return figures;
+  for (auto& [name, span] : spans) span.mean /= static_cast<double>(span.count);
+  return spans;
 }
 
-/// Lines of error.log that say the same but for their numbers count as one.
+/// Counts lines of error.log that differ only in their numbers as one.
 void add_messages(std::vector<std::string>& trouble, const fs::path& file) {
   static const std::regex kWhen("^[0-9-]{10}T[0-9:.]+Z ");
   static const std::regex kNumber("[0-9]+([.][0-9]+)?");
@@ -76,7 +77,7 @@ void add_faults(std::vector<std::string>& trouble, const Json& summary) {
   }
 }
 
-/// Steps that took far longer than most.
+/// Steps that took far longer than the median.
 void add_slow_steps(std::vector<std::string>& trouble, const std::string& part,
                     const Metrics& metrics) {
   constexpr double kSlow = 3.0;
@@ -109,9 +110,9 @@ PartOverview part_of(const RunReader& run, const std::string& name, RunOverview&
       .others = {},
       .result = run.summary().value_or(Json::object()).value("result", Json::object()),
       .gain = metrics.series("eval/gain"),
-      .figures = figures_of(metrics)};
+      .metrics = spans_of(metrics)};
   for (const Json& evaluation : evaluations_of(run)) {
-    if (!part.evaluated.is_null()) break;  // of several scenarios the first
+    if (!part.evaluated.is_null()) break;  // the first of several scenarios
     for (const Json& row : evaluation["controllers"]) {
       if (!row.value("controller", "").starts_with("checkpoint:")) {
         part.others.push_back(row);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <nlohmann/json.hpp>
 #include <set>
 #include <utility>
 
@@ -20,7 +21,7 @@ constexpr std::size_t kChartColumns = 72;
 constexpr std::size_t kChartRows = 14;
 constexpr std::string_view kMarks = "*o+x#@%&";
 
-Cell figure(const Json& row, const char* name) {
+Cell number_of(const Json& row, const char* name) {
   if (!row.is_object() || !row.contains(name) || !row[name].is_number()) return {};
   return row[name].get<double>();
 }
@@ -30,7 +31,7 @@ Cell best_gain(const PartOverview& part) {
   return std::ranges::max_element(part.gain, {}, &SeriesPoint::value)->value;
 }
 
-/// Trainings of the same name in several runs, those of training seeds for example.
+/// Trainings of the same name in several runs, for example with other training seeds.
 std::map<std::string, std::vector<const PartOverview*>> by_name(std::span<const RunOverview> runs) {
   std::map<std::string, std::vector<const PartOverview*>> parts;
   for (const RunOverview& run : runs) {
@@ -42,12 +43,12 @@ std::map<std::string, std::vector<const PartOverview*>> by_name(std::span<const 
 constexpr const char* kEvaluated[] = {"gain_%", "outflow_vph", "mean_speed_mps", "collisions",
                                       "hard_brakes"};
 
-/// A figure of the results: of a training that is not evaluated beside controllers, its own.
+/// A number of the results: from the evaluation, or from the training's own result without one.
 Cell result_of(const PartOverview& part, const std::string& name) {
-  return figure(part.evaluated.is_null() ? part.result : part.evaluated, name.c_str());
+  return number_of(part.evaluated.is_null() ? part.result : part.evaluated, name.c_str());
 }
 
-/// Which of them there are.
+/// The columns that at least one run has.
 std::vector<std::string> names_of_results(const PartOverview& part) {
   if (!part.evaluated.is_null()) return {std::begin(kEvaluated), std::end(kEvaluated)};
   std::vector<std::string> names;
@@ -58,24 +59,23 @@ std::vector<std::string> names_of_results(const PartOverview& part) {
 }
 
 Table means_table(std::span<const RunOverview> runs) {
-  Table table({"training", "figure", "runs", "mean", "+-95%", "least", "most"});
+  Table table({"training", "metric", "runs", "mean", "+-95%", "min", "max"});
   for (const auto& [name, parts] : by_name(runs)) {
-    for (const std::string& figure_name : names_of_results(*parts.front())) {
+    for (const std::string& metric : names_of_results(*parts.front())) {
       std::vector<double> values;
       for (const PartOverview* part : parts) {
-        const Cell value = result_of(*part, figure_name);
+        const Cell value = result_of(*part, metric);
         if (const double* known = std::get_if<double>(&value)) values.push_back(*known);
       }
       if (values.size() < 2) continue;
       const MeanInterval mean = mean_interval(values);
-      table.add_row(
-          {name, figure_name, mean.count, mean.mean, mean.half_width, mean.least, mean.most});
+      table.add_row({name, metric, mean.count, mean.mean, mean.half_width, mean.least, mean.most});
     }
   }
   return table;
 }
 
-/// A column a run, and only the keys in which they differ.
+/// A column for each run, and a row for each key in which the runs differ.
 Table settings_table(std::span<const RunOverview> runs) {
   std::vector<std::string> columns{"setting"};
   std::set<std::string> keys;
@@ -97,12 +97,12 @@ Table settings_table(std::span<const RunOverview> runs) {
   return table;
 }
 
-/// @param row a row of the table up to its figures
+/// @param row the first cells of the row, before the numbers
 /// @param evaluated a row of evaluation.json
 void add_result(Table& table, std::vector<Cell> row, const Json& evaluated) {
   for (const char* name :
        {"gain_%", "+-95%", "worst_%", "outflow_vph", "collisions", "hard_brakes"}) {
-    row.push_back(figure(evaluated, name));
+    row.push_back(number_of(evaluated, name));
   }
   table.add_row(std::move(row));
 }
@@ -116,7 +116,7 @@ Table results_table(std::span<const RunOverview> runs) {
                  part.evaluated);
     }
   }
-  // What they were compared with, once where it is the same in all of them.
+  // Rows of the other controllers; a row that all runs share appears once.
   std::set<std::string> added;
   for (const RunOverview& run : runs) {
     for (const PartOverview& part : run.parts) {
@@ -147,13 +147,13 @@ std::string overview_text(std::span<const RunOverview> runs) {
   return text;
 }
 
-std::string figures_text(std::span<const RunOverview> runs) {
-  Table table({"run", "training", "figure", "count", "min", "mean", "max", "last"});
+std::string metrics_text(std::span<const RunOverview> runs) {
+  Table table({"run", "training", "metric", "count", "min", "mean", "max", "last"});
   for (const RunOverview& run : runs) {
     for (const PartOverview& part : run.parts) {
-      for (const auto& [name, span] : part.figures) {
-        table.add_row(
-            {run.folder, part.name, name, span.count, span.least, span.mean, span.most, span.last});
+      for (const auto& [name, span] : part.metrics) {
+        table.add_row({run.folder, part.name, name, span.count, span.minimum, span.mean,
+                       span.maximum, span.last});
       }
     }
   }
@@ -212,16 +212,16 @@ Json overview_json(std::span<const RunOverview> runs) {
   for (const RunOverview& run : runs) {
     Json parts = Json::array();
     for (const PartOverview& part : run.parts) {
-      Json figures = Json::object();
-      for (const auto& [name, span] : part.figures) {
-        figures[name] = Json{{"count", span.count},
-                             {"min", span.least},
+      Json metrics = Json::object();
+      for (const auto& [name, span] : part.metrics) {
+        metrics[name] = Json{{"count", span.count},
+                             {"min", span.minimum},
                              {"mean", span.mean},
-                             {"max", span.most},
+                             {"max", span.maximum},
                              {"last", span.last}};
       }
       parts.push_back(Json{
-          {"training", part.name}, {"evaluated", part.evaluated}, {"figures", std::move(figures)}});
+          {"training", part.name}, {"evaluated", part.evaluated}, {"metrics", std::move(metrics)}});
     }
     all["runs"].push_back(Json{{"run", run.folder},
                                {"status", run.status},

@@ -34,7 +34,7 @@ double student_t_two_sided(double probability, std::int64_t degrees_of_freedom) 
   double low = 0.0;
   double high = 1.0;
   while (within(high, degrees_of_freedom) < probability) high *= 2.0;
-  constexpr int kHalvings = 100;  // more than a double has bits
+  constexpr int kHalvings = 100;  // more than the bits of a double
   for (int i = 0; i < kHalvings; ++i) {
     const double middle = 0.5 * (low + high);
     (within(middle, degrees_of_freedom) < probability ? low : high) = middle;

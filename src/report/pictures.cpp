@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <nlohmann/json.hpp>
 #include <utility>
 
 #include "curves.h"
@@ -15,7 +16,7 @@ namespace {
 namespace fs = std::filesystem;
 using Json = nlohmann::ordered_json;
 
-/// The last value, and where the greatest is.
+/// The last and the largest value of a series.
 struct Ends {
   SeriesPoint best;
   SeriesPoint last;
@@ -26,7 +27,7 @@ Ends ends_of(const std::vector<SeriesPoint>& series) {
           .last = series.back()};
 }
 
-/// A script's gain as a level line across the picture.
+/// The gain of a script as a horizontal line.
 Json level(const std::string& label, double value, const Json& x) {
   return Json{{"label", label},
               {"x", Json{x.front(), x.back()}},
@@ -34,7 +35,7 @@ Json level(const std::string& label, double value, const Json& x) {
               {"dashed", true}};
 }
 
-/// Gain over no control as training goes on, beside the gains of scripts at its end.
+/// Gain over no control during the training, beside the gains of scripts in the evaluation.
 void add_learning_curve(Json& pictures, const RunReader& run, const Metrics& metrics) {
   const auto gain = metrics.series("eval/gain");
   if (gain.empty()) return;
@@ -58,7 +59,7 @@ void add_learning_curve(Json& pictures, const RunReader& run, const Metrics& met
       if (name.starts_with("checkpoint:")) continue;
       lines.push_back(level(name + " (at the end)", row["gain_%"], line["x"]));
     }
-    break;  // further scenarios are in the table
+    break;  // the table shows further scenarios
   }
   pictures.push_back(
       Json{{"kind", "lines"},
@@ -153,7 +154,7 @@ void add_time_share(Json& pictures, const RunReader& run) {
            {"values", std::move(values)}});
 }
 
-/// What the evaluation kept of the traffic itself, with the folder that the replay lies in.
+/// The traffic that the evaluation recorded, with the folder of its replay.
 void add_traffic(Json& pictures, const RunReader& run) {
   std::vector<fs::path> folders{run.folder().replay()};
   std::error_code error;

@@ -1,7 +1,7 @@
-/// The few pictures of a report, each with what it says as its title.
+/// The main pictures of a report. The title of each states its message.
 #pragma once
 
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 #include <vector>
 
 #include "traffic/report/run_reader.h"

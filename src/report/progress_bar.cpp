@@ -16,7 +16,10 @@ namespace traffic::report {
 namespace {
 
 constexpr double kRedrawIntervalSeconds = 0.1;
-/// The rate shown is a mean in which what is this old weighs 1/e.
+/// A log line is due when the task has advanced by this share, or after this time.
+constexpr double kLineShare = 0.05;
+constexpr double kLongestSilenceSeconds = 60.0;
+/// Time constant of the exponential mean that is shown as the rate.
 constexpr double kMemorySeconds = 15.0;
 constexpr std::size_t kBarWidth = 20;
 
@@ -40,6 +43,7 @@ ProgressBar::ProgressBar(ProgressOptions options)
       on_terminal_(wants_terminal(options_.mode)),
       last_drawn_s_(steady_seconds()),
       last_logged_s_(last_drawn_s_),
+      last_logged_step_(options_.first_step),
       last_measured_s_(last_drawn_s_),
       last_step_(options_.first_step) {}
 
@@ -53,12 +57,13 @@ void ProgressBar::update(std::int64_t step, std::int64_t items,
   const double now_s = steady_seconds();
   const bool last = options_.total_steps > 0 && step >= options_.total_steps;
   const bool drawn = on_terminal_ && (last || now_s - last_drawn_s_ >= kRedrawIntervalSeconds);
-  const bool logged = last || now_s - last_logged_s_ >= options_.line_interval_s;
+  const bool logged = last || is_line_due(step, now_s);
   if (!drawn && !logged) return;
   measure(step, now_s);
   text_ = describe(step, values);
   if (logged) {
     last_logged_s_ = now_s;
+    last_logged_step_ = step;
     on_terminal_ ? log_to_files(text_) : spdlog::info("{}", text_);
   }
   if (drawn) {
@@ -67,11 +72,20 @@ void ProgressBar::update(std::int64_t step, std::int64_t items,
   }
 }
 
+bool ProgressBar::is_line_due(std::int64_t step, double now_s) const {
+  const double silence_s = now_s - last_logged_s_;
+  if (silence_s < options_.line_interval_s) return false;
+  const auto whole = static_cast<double>(std::max(options_.total_steps, step));
+  const auto advanced = static_cast<double>(step - last_logged_step_);
+  return advanced >= kLineShare * whole || silence_s >= kLongestSilenceSeconds;
+}
+
 void ProgressBar::draw(std::int64_t step) const {
   const double share = options_.total_steps > 0
                            ? static_cast<double>(step) / static_cast<double>(options_.total_steps)
                            : 0.0;
-  // A line that wraps could not be overwritten: the drawing gives way to the figures.
+  // A wrapped line could not be overwritten, so a narrow terminal gets the text without the
+  // drawing.
   const auto width = static_cast<std::size_t>(std::max(1, Console::width() - 1));
   std::string line = drawing(std::clamp(share, 0.0, 1.0)) + text_;
   if (line.size() > width) line = text_.substr(0, width);

@@ -3,7 +3,9 @@
 #include <algorithm>
 #include <array>
 #include <fstream>
+#include <functional>
 #include <iterator>
+#include <nlohmann/json.hpp>
 #include <system_error>
 #include <utility>
 
@@ -23,14 +25,15 @@ constexpr std::array<std::pair<RunStatus, std::string_view>, 5> kStatuses = {
      {RunStatus::kFailed, "failed"},
      {RunStatus::kDead, "dead"}}};
 
-/// What a run or a training of one writes; folders of logs, checkpoints and others have none of it.
+/// Whether a run, or a training within a run, wrote to this folder. Folders of logs or checkpoints
+/// have none of these files.
 bool has_files_of_a_run(const RunFolder& folder) {
   std::error_code error;
   return fs::exists(folder.config(), error) || fs::exists(folder.summary(), error) ||
          fs::exists(folder.metrics(), error);
 }
 
-/// The run that a folder would be a part of.
+/// The folder above, which is the run if this folder is a part.
 RunFolder folder_above(const fs::path& dir) {
   std::error_code error;
   return RunFolder(fs::weakly_canonical(dir, error).parent_path());
@@ -42,6 +45,27 @@ bool is_part_of_a_run(const RunFolder& folder) {
   const RunFolder above = folder_above(folder.root());
   return !fs::exists(folder.lock(), error) && fs::exists(above.lock(), error) &&
          has_files_of_a_run(above);
+}
+
+/// When a run last wrote to its log or its summary.
+fs::file_time_type last_written(const RunFolder& folder) {
+  fs::file_time_type newest = fs::file_time_type::min();
+  for (const fs::path& file :
+       {folder.logs() / "train.log", folder.summary(), folder.metrics(), folder.config()}) {
+    std::error_code error;
+    const auto time = fs::last_write_time(file, error);
+    if (!error) newest = std::max(newest, time);
+  }
+  return newest;
+}
+
+std::vector<fs::path> folders_in(const fs::path& dir) {
+  std::vector<fs::path> folders;
+  std::error_code error;
+  for (const auto& entry : fs::directory_iterator(dir, error)) {
+    if (entry.is_directory(error)) folders.push_back(entry.path());
+  }
+  return folders;
 }
 
 }  // namespace
@@ -61,13 +85,8 @@ RunReader::RunReader(const fs::path& dir)
 }
 
 std::vector<RunReader> RunReader::parts() const {
-  std::vector<fs::path> dirs;
-  std::error_code error;
-  for (const auto& entry : fs::directory_iterator(folder_.root(), error)) {
-    if (entry.is_directory(error) && has_files_of_a_run(RunFolder(entry.path()))) {
-      dirs.push_back(entry.path());
-    }
-  }
+  std::vector<fs::path> dirs = folders_in(folder_.root());
+  std::erase_if(dirs, [](const fs::path& dir) { return !has_files_of_a_run(RunFolder(dir)); });
   std::ranges::sort(dirs);
   return {dirs.begin(), dirs.end()};
 }
@@ -93,8 +112,8 @@ std::optional<LockHolder> RunReader::holder() const {
 }
 
 RunStatus RunReader::status() const {
-  // A run that goes on has the summary of when it was stopped until it ends again; of a run's parts
-  // those that are done are left alone.
+  // A resumed run still has the summary of its stop until it ends again. A finished part of a run
+  // stays finished.
   const auto json = summary();
   const std::string written = json ? json->value("status", "") : "";
   if (holder() && !(is_part_ && written == "done")) return RunStatus::kRunning;
@@ -110,6 +129,25 @@ RunStatus RunReader::written_status() const {
   }
   throw DataError("{}: the status is \"{}\", not one of done, stopped and failed",
                   folder_.summary().string(), written);
+}
+
+std::vector<fs::path> newest_runs(const fs::path& root, std::size_t at_most) {
+  std::vector<std::pair<fs::file_time_type, fs::path>> runs;
+  for (const fs::path& name : folders_in(root)) {
+    for (const fs::path& dir : folders_in(name)) {
+      const RunFolder folder(dir);
+      // A run directly below `root` has parts here, which are no runs of their own.
+      if (has_files_of_a_run(folder) && !is_part_of_a_run(folder)) {
+        runs.emplace_back(last_written(folder), dir);
+      }
+    }
+    if (has_files_of_a_run(RunFolder(name))) runs.emplace_back(last_written(RunFolder(name)), name);
+  }
+  std::ranges::sort(runs, std::greater<>());
+  if (runs.size() > at_most) runs.resize(at_most);
+  std::vector<fs::path> dirs;
+  for (auto& [time, dir] : runs) dirs.push_back(std::move(dir));
+  return dirs;
 }
 
 }  // namespace traffic::report

@@ -16,13 +16,13 @@ namespace traffic::report {
 namespace {
 
 namespace fs = std::filesystem;
-using MetricsJson = nlohmann::ordered_json;  // figures stay in the order in which they were set
+using MetricsJson = nlohmann::ordered_json;  // keeps metrics in the order in which they were set
 
-/// What is wrong with a line; empty if nothing is.
+/// Why a line cannot be read; empty if it can.
 using TakeLine = std::function<std::string(const std::string& line)>;
 
-/// Hands over every complete line and notes those that `take` cannot read.
-/// @return whether half a line follows
+/// Calls `take` for every complete line and records the lines that it cannot read.
+/// @return whether an incomplete line follows
 bool read_lines(const fs::path& path, std::vector<std::string>& damaged, const TakeLine& take) {
   std::error_code error;
   if (!fs::exists(path, error)) return false;
@@ -65,7 +65,8 @@ std::string take_metrics(const std::string& line, std::vector<MetricsRow>& rows)
   return {};
 }
 
-/// Fields as RFC 4180 quotes them, without line breaks in them; nothing if a quote is not closed.
+/// Splits a line into fields, quoted as in RFC 4180, without line breaks. Nothing if a quote is
+/// open.
 std::optional<std::vector<std::string>> split_csv(const std::string& line) {
   std::vector<std::string> fields(1);
   bool is_quoted = false;

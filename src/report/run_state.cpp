@@ -6,6 +6,7 @@
 #include <chrono>
 #include <fstream>
 #include <map>
+#include <nlohmann/json.hpp>
 #include <regex>
 #include <system_error>
 #include <utility>
@@ -47,7 +48,7 @@ void find_checkpoint(RunState& state, const RunFolder& folder) {
   }
 }
 
-/// Processes of one program together: how many, in which states, how much memory.
+/// One row for each program: number of its processes, their states and their memory.
 Table by_program(const RunState& state) {
   struct Sum {
     std::int64_t count = 0;

@@ -47,7 +47,7 @@ void write_summary(const std::filesystem::path& path, const Summary& summary) {
   json["parameters_xxh3"] = summary.parameters_xxh3;
   json["faults"] = summary.faults;
   json["written_at"] = utc_timestamp();
-  // Text from elsewhere (a library's error message) may not be UTF-8: replaced, not thrown.
+  // The error message of a library may not be UTF-8; invalid bytes are replaced.
   constexpr auto kReplace = nlohmann::ordered_json::error_handler_t::replace;
   write_file_atomically(path, json.dump(2, ' ', false, kReplace) + "\n");
 }

@@ -15,7 +15,7 @@ struct TextVisitor {
   std::string operator()(std::monostate) const { return "-"; }
   std::string operator()(const std::string& text) const { return text; }
   std::string operator()(std::int64_t value) const { return fmt::format("{}", value); }
-  /// An interval of a single value is infinite: there is none.
+  /// A single value has an infinite interval, which is shown as none.
   std::string operator()(double value) const {
     return std::isinf(value) ? "-" : fmt::format("{:.4g}", value);
   }
@@ -26,7 +26,7 @@ struct JsonVisitor {
   nlohmann::ordered_json operator()(std::monostate) const { return nullptr; }
   template <typename T>
   nlohmann::ordered_json operator()(const T& value) const {
-    return value;  // a real that is not finite is printed as null
+    return value;  // JSON writes reals that are not finite as null
   }
 };
 

@@ -9,7 +9,7 @@
 namespace traffic::report {
 namespace {
 
-/// JSON within a script element: no text of it may look like the element's end.
+/// JSON for a script element. No text in it may look like the end of the element.
 std::string within_script(std::string_view json) {
   std::string text;
   text.reserve(json.size());

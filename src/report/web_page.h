@@ -16,7 +16,7 @@ struct WebPage {
 
 std::string web_page(const WebPage& page);
 
-/// A file of src/report/page, or a library's, which the program carries along.
+/// A file of src/report/page or of a library, which is part of the program.
 /// @throws Error if there is none of that name
 std::string_view page_file(std::string_view name);
 

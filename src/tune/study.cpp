@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <nlohmann/json.hpp>
 #include <span>
 
 #include "traffic/core/atomic_file.h"
@@ -19,9 +20,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-fs::path dir_of(const Table& table, const Trial& trial, std::int64_t seed) {
-  return fs::path(table.dir) / fmt::format("trial-{:03d}", trial.number) /
-         fmt::format("seed-{}", seed);
+fs::path dir_of(const Table& table, const Trial& trial) {
+  return fs::path(table.dir) / fmt::format("trial-{:03d}", trial.number);
 }
 
 std::vector<std::string> settings_of(const Table& table, const Trial& trial) {
@@ -32,14 +32,14 @@ std::vector<std::string> settings_of(const Table& table, const Trial& trial) {
   return settings;
 }
 
-/// All of these trials up to a budget.
+/// Trains all of these trials up to a budget.
 void run_round(const Table& table, std::span<Trial*> trials, std::int64_t budget,
                std::int64_t jobs) {
   std::vector<TrainingRun> runs;
   std::vector<Trial*> whose;
   for (Trial* trial : trials) {
     for (const std::int64_t seed : table.training_seeds) {
-      runs.push_back({.dir = dir_of(table, *trial, seed),
+      runs.push_back({.dir = dir_of(table, *trial) / fmt::format("seed-{}", seed),
                       .seed = seed,
                       .budget = budget,
                       .settings = settings_of(table, *trial),
@@ -63,7 +63,7 @@ void run_round(const Table& table, std::span<Trial*> trials, std::int64_t budget
       whose[i]->figure[runs[i].seed] = runs[i].figure;
     } else if (whose[i]->failure.empty()) {
       whose[i]->failure = runs[i].failure;
-      spdlog::warn("trial {} is given up: {} (all of it: {}.log)", whose[i]->number,
+      spdlog::warn("trial {} is given up: {} (the whole output is in {}.log)", whose[i]->number,
                    runs[i].failure, runs[i].dir.string());
     }
   }
@@ -81,14 +81,19 @@ void sort_trials(const Table& table, std::vector<Trial>& trials) {
                    [&](const Trial& a, const Trial& b) { return is_better(table, a, b); });
 }
 
-/// Before anything is trained; each starts a program, so that many take a while.
+/// Checks all trials before the first one is trained, and that the folder has no trainings of other
+/// settings. Each check starts a program, so many of them take a while.
 void check_all(const Table& table, const std::vector<Trial>& trials) {
-  report::ProgressBar bar({.label = "looking at settings",
+  report::ProgressBar bar({.label = "checking settings",
                            .total_steps = static_cast<std::int64_t>(trials.size()),
                            .unit = "trials"});
+  std::vector<std::string> configurations;
+  for (const Trial& trial : trials) {
+    configurations.push_back(check_settings(table, settings_of(table, trial)));
+    bar.update(static_cast<std::int64_t>(configurations.size()), 1, {});
+  }
   for (std::size_t i = 0; i < trials.size(); ++i) {
-    check_settings(table, settings_of(table, trials[i]));
-    bar.update(static_cast<std::int64_t>(i) + 1, 1, {});
+    keep_configuration(dir_of(table, trials[i]), configurations[i]);
   }
 }
 
@@ -130,8 +135,9 @@ std::vector<Trial> run_study(const Table& table, const StudyOptions& options) {
     run_round(table, going, table.budgets[round], jobs);
     std::erase_if(going, [](const Trial* trial) { return !trial->failure.empty(); });
     if (going.empty()) {
-      throw Error(fmt::format("no trial could be trained; the last one: {}", trials.back().failure),
-                  ExitCode::kWorkers);
+      throw Error(
+          fmt::format("no trial could be trained; the last one failed: {}", trials.back().failure),
+          ExitCode::kWorkers);
     }
     std::stable_sort(going.begin(), going.end(),
                      [&](const Trial* a, const Trial* b) { return is_better(table, *a, *b); });

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <nlohmann/json.hpp>
 
 #include "traffic/report/paired_statistics.h"
 #include "traffic/report/table.h"
@@ -18,7 +19,7 @@ std::vector<double> values_of(const Trial& trial) {
   return values;
 }
 
-/// Of the paired differences to another trial that went as far.
+/// The interval of the paired differences to another trial with the same budget.
 std::optional<MeanInterval> beside(const Trial& trial, const Trial& other) {
   if (trial.budget != other.budget || !trial.failure.empty() || &trial == &other) {
     return std::nullopt;

@@ -26,10 +26,10 @@ constexpr std::string_view kKeys = "keys.";
 constexpr std::array<std::string_view, 13> kNames{
     "config",  "dir",        "search", "trials", "seed", "figure",        "goal",
     "budgets", "budget_key", "keep",   "ranks",  "set",  "training_seeds"};
-/// More combinations than anybody waits for are a slip.
+/// A grid with more combinations is probably a mistake.
 constexpr std::int64_t kMostTrials = 10000;
 
-/// As --set takes it; nothing for what no key can be.
+/// The value as text for --set; nothing if no key can have this type.
 std::optional<std::string> text_of(const Value& value, bool inside = false) {
   if (const auto* flag = std::get_if<bool>(&value.data)) return *flag ? "true" : "false";
   if (const auto* whole = std::get_if<std::int64_t>(&value.data)) return fmt::format("{}", *whole);
@@ -120,7 +120,7 @@ class TableReader {
     }
     if (list == nullptr || to.size() != list->size()) expected(entry, what);
   }
-  /// One of two words. @return whether it is the first
+  /// Reads one of two words. @return whether it is the first
   bool set_word(const Entry& entry, std::string_view first, std::string_view second) {
     std::string word;
     set(word, entry, "a string");

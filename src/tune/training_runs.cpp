@@ -11,6 +11,7 @@
 #include <iterator>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <sstream>
 #include <system_error>
 #include <thread>
 #include <utility>
@@ -34,7 +35,7 @@ constexpr int kLogMode = 0644;
 
 fs::path beside(const fs::path& dir, const char* ending) { return dir.string() + ending; }
 
-/// traffic_train of the same build.
+/// The path of traffic_train beside this program.
 std::string traffic_train() {
   return (fs::read_symlink("/proc/self/exe").parent_path() / "traffic_train").string();
 }
@@ -46,13 +47,13 @@ void add_settings(std::vector<std::string>& arguments, const std::vector<std::st
   }
 }
 
-/// Several ranks go through launch/mpirun.sh, which knows about root and cores.
+/// The command of a training. Several ranks need launch/mpirun.sh, which handles root and cores.
 os::Program program_of(const Table& table, const TrainingRun& run, std::int64_t jobs, int log) {
   std::vector<std::string> arguments{table.config, "--run-dir", run.dir.string(), "--seed",
                                      fmt::format("{}", run.seed)};
   const std::int64_t threads =
       std::max<std::int64_t>(1, os::num_cpus_available() / (jobs * table.ranks));
-  // The end of a trial is not the result of a study, and a loser's is nobody's.
+  // The study compares the figures of the trials, so an evaluation of each would be wasted.
   add_settings(arguments, {"evaluation.seeds=", fmt::format("run.threads_per_rank={}", threads),
                            fmt::format("{}={}", table.budget_key, run.budget)});
   add_settings(arguments, table.set);
@@ -66,22 +67,57 @@ os::Program program_of(const Table& table, const TrainingRun& run, std::int64_t 
   return program;
 }
 
-/// What was kept of an earlier training, if it went that far.
-std::optional<double> figure_before(const TrainingRun& run) {
-  const auto result = report::read_json_file(beside(run.dir, ".json"));
-  if (!result || result->value("budget", std::int64_t{0}) < run.budget) return std::nullopt;
-  const auto figures = result->value("figures", nlohmann::ordered_json::object());
-  const std::string budget = fmt::format("{}", run.budget);
-  if (!figures.contains(budget) || !figures[budget].is_number()) return std::nullopt;
-  return figures[budget].get<double>();
+/// The figure of an earlier training that had the same budget.
+std::optional<double> figure_before(const Table& table, const TrainingRun& run) {
+  using Json = nlohmann::ordered_json;
+  const auto kept = report::read_json_file(beside(run.dir, ".json"));
+  if (!kept) return std::nullopt;
+  const Json results = kept->value("results", Json::object());
+  const Json numbers = results.value(fmt::format("{}", run.budget), Json::object());
+  if (!numbers.contains(table.figure)) return std::nullopt;
+  return numbers[table.figure].get<double>();
 }
 
-void keep_figure(const TrainingRun& run) {
+/// Keeps every number of a result, so that a search for another figure need not train again.
+void keep_result(const TrainingRun& run, const nlohmann::ordered_json& result) {
+  auto numbers = nlohmann::ordered_json::object();
+  for (const auto& [name, value] : result.items()) {
+    if (value.is_number()) numbers[name] = value;
+  }
   const fs::path path = beside(run.dir, ".json");
-  auto result = report::read_json_file(path).value_or(nlohmann::ordered_json::object());
-  result["budget"] = run.budget;
-  result["figures"][fmt::format("{}", run.budget)] = run.figure;
-  write_file_atomically(path, result.dump(2) + "\n");
+  auto kept = report::read_json_file(path).value_or(nlohmann::ordered_json::object());
+  kept["budget"] = run.budget;
+  kept["results"][fmt::format("{}", run.budget)] = std::move(numbers);
+  write_file_atomically(path, kept.dump(2) + "\n");
+}
+
+/// A configuration in TOML without the line of one key.
+std::string without_key(const std::string& configuration, const std::string& key) {
+  const std::size_t dot = key.rfind('.');
+  std::istringstream lines(configuration);
+  std::string table;
+  std::string rest;
+  for (std::string line; std::getline(lines, line);) {
+    if (line.starts_with('[')) table = line.substr(1, line.find(']') - 1);
+    if (table == key.substr(0, dot) && line.starts_with(key.substr(dot + 1) + " = ")) continue;
+    rest += line + "\n";
+  }
+  return rest;
+}
+
+/// "was train_batch_size = 40, is now train_batch_size = 80"
+std::string first_difference(const std::string& before, const std::string& now) {
+  std::istringstream old_lines(before);
+  std::istringstream new_lines(now);
+  std::string a;
+  std::string b;
+  do {
+    a.clear();
+    b.clear();
+    std::getline(old_lines, a);
+    std::getline(new_lines, b);
+  } while (a == b && old_lines && new_lines);
+  return fmt::format("was {}, is now {}", a.empty() ? "shorter" : a, b.empty() ? "shorter" : b);
 }
 
 std::string last_line(const fs::path& log) {
@@ -111,7 +147,7 @@ void take_result(const Table& table, TrainingRun& run, const os::Exit& exit) {
                       run.dir.string(), table.figure, names.empty() ? "none" : names);
   }
   run.figure = result[table.figure];
-  keep_figure(run);
+  keep_result(run, result);
 }
 
 struct Started {
@@ -134,7 +170,7 @@ Started start(const Table& table, TrainingRun& run, std::int64_t jobs) {
   }
 }
 
-/// Asks all to save and waits for them.
+/// Asks all trainings to save and to end, and waits for them.
 [[noreturn]] void stop_all(std::vector<Started>& started) {
   for (const Started& one : started) one.process.signal(SIGUSR1);
   for (Started& one : started) one.process.wait();
@@ -143,7 +179,7 @@ Started start(const Table& table, TrainingRun& run, std::int64_t jobs) {
 
 }  // namespace
 
-void check_settings(const Table& table, const std::vector<std::string>& settings) {
+std::string check_settings(const Table& table, const std::vector<std::string>& settings) {
   std::vector<std::string> arguments{table.config, "--print-config"};
   add_settings(arguments, {fmt::format("{}={}", table.budget_key, table.budgets.front())});
   add_settings(arguments, table.set);
@@ -152,6 +188,24 @@ void check_settings(const Table& table, const std::vector<std::string>& settings
   if (output.stopped) throw Error("stopped by request", ExitCode::kStopped);
   while (output.error.ends_with('\n')) output.error.pop_back();
   if (!output.exit.well()) throw ConfigError("{}", output.error);
+  return without_key(output.out, table.budget_key);
+}
+
+void keep_configuration(const fs::path& trial_dir, const std::string& configuration) {
+  const fs::path path = trial_dir / "config.toml";
+  std::ifstream in(path, std::ios::binary);
+  const std::string before{std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
+  if (before == configuration) return;
+  if (!before.empty()) {
+    throw ConfigError(
+        "{} has trainings of other settings (its config.toml {}); choose another `dir`, or remove "
+        "the folder to train them again",
+        trial_dir.string(), first_difference(before, configuration));
+  }
+  std::error_code error;
+  fs::create_directories(trial_dir, error);
+  if (error) throw io_error("make the folder", trial_dir, error.value());
+  write_file_atomically(path, configuration);
 }
 
 void train_all(const Table& table, std::vector<TrainingRun>& runs, std::int64_t jobs,
@@ -162,7 +216,7 @@ void train_all(const Table& table, std::vector<TrainingRun>& runs, std::int64_t 
   while (num_done < runs.size()) {
     while (next < runs.size() && started.size() < static_cast<std::size_t>(jobs)) {
       TrainingRun& run = runs[next++];
-      if (const auto figure = figure_before(run)) {
+      if (const auto figure = figure_before(table, run)) {
         run.figure = *figure;
         done(++num_done);
       } else {

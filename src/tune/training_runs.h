@@ -1,4 +1,4 @@
-/// Trainings as programs of their own, some side by side.
+/// Trainings as programs of their own, some at the same time.
 #pragma once
 
 #include <cstdint>
@@ -13,21 +13,26 @@ namespace traffic::tune {
 
 /// One training of a trial up to a budget.
 struct TrainingRun {
-  std::filesystem::path dir;  ///< of the run; what it says goes to DIR.log
+  std::filesystem::path dir;  ///< folder of the run; its output goes to DIR.log
   std::int64_t seed = 0;
   std::int64_t budget = 0;
   std::vector<std::string> settings;  ///< "key=value"
-  double figure = 0;                  ///< what came out
-  std::string failure;                ///< empty: it went well
+  double figure = 0;                  ///< Table::figure of its result
+  std::string failure;                ///< why it failed; empty: it succeeded
 };
 
-/// Asks traffic_train what it would make of these settings.
-/// @throws ConfigError with its words
-void check_settings(const Table& table, const std::vector<std::string>& settings);
+/// Lets traffic_train check these settings without training.
+/// @return the whole configuration that they lead to, in TOML, without the budget
+/// @throws ConfigError with the message of traffic_train
+std::string check_settings(const Table& table, const std::vector<std::string>& settings);
 
-/// Trains those that have not been trained so far, `jobs` at once; figures and failures are filled
-/// in. A finished training leaves DIR.json with its budget and figure.
-/// @param done called after each with how many are
+/// Keeps the configuration of a trial in its folder, for later searches to compare with theirs.
+/// @throws ConfigError naming the first difference if the folder has trainings of another one
+void keep_configuration(const std::filesystem::path& trial_dir, const std::string& configuration);
+
+/// Trains the runs that are not trained yet, `jobs` at once, and fills in their figures and
+/// failures. A finished training leaves DIR.json with its budget and the numbers of its result.
+/// @param done called after each training with the number of those that are done
 /// @throws Error with ExitCode::kStopped after all have saved and ended; ResourceError
 void train_all(const Table& table, std::vector<TrainingRun>& runs, std::int64_t jobs,
                const std::function<void(std::size_t done)>& done);

@@ -26,7 +26,7 @@ class DailyTest : public RunFolderTest {
     }
   }
   void TearDown() override {
-    // What is still detached after a failure.
+    // Stops runs that are still detached after a failed test.
     for (const char* run : {"one", "two"}) {
       if (fs::exists(dir_ / run / "launch.pid")) {
         run_program(in_folder(std::string("launch/manage.sh stop ") + run));
@@ -80,7 +80,7 @@ TEST_F(DailyTest, StartedWatchedStoppedGoneOnWithComparedAndLookedAt) {
     EXPECT_EQ(summary(run)["status"], "done");
   }
 
-  const Outcome compared = run_program(in_folder("./traffic_report one two --terminal --figures"));
+  const Outcome compared = run_program(in_folder("./traffic_report one two --terminal --metrics"));
   ASSERT_EQ(compared.exit_code, 0) << compared.output;
   EXPECT_THAT(compared.output, AllOf(HasSubstr("run.seed"), HasSubstr("\nmeter "),
                                      HasSubstr("eval/gain"), HasSubstr("memory/total_gib")));

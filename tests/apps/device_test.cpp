@@ -1,4 +1,4 @@
-/// Where traffic_train computes when no GPU is to be seen, in programs with and without CUDA.
+/// The device of traffic_train without a visible GPU, in programs with and without CUDA.
 #include "train_fixture.h"
 
 namespace traffic::test {

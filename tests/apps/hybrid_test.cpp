@@ -56,7 +56,7 @@ TEST_F(HybridTest, HandsTheBestOfEachPhaseToTheNextAndLeavesFrozenPartsAsTheyAre
     EXPECT_TRUE(whole["result"]["phase" + std::to_string(phase)].contains("evaluation"));
     EXPECT_TRUE(fs::exists(dir_ / "run" / ("phase" + std::to_string(phase)) / "evaluation.json"));
   }
-  // Nothing is left to do, and nothing is done twice.
+  // The finished run has no work left and repeats none.
   const Outcome again = run_program(all_phases("run"));
   EXPECT_EQ(again.exit_code, 0);
   EXPECT_THAT(again.output, HasSubstr("phase 2 is done"));

@@ -21,8 +21,9 @@ class LaunchTest : public RunFolderTest {
     for (const char* name : {"setup.sh", "build.sh", "check.sh", "mpirun.sh"}) {
       write_program(dir_ / "launch" / name, note(name));
     }
-    write_program(dir_ / "data_prep/data_prep",
-                  note("data_prep") + "[ $1 != record ] || mkdir -p data/quickstart\n");
+    write_program(
+        dir_ / "data_prep/data_prep",
+        note("data_prep") + "[ $1 != record ] || { mkdir -p $5; touch $5/merge-0000.h5; }\n");
     write_program(dir_ / "bin/ctest", note("ctest"));
   }
 
@@ -85,25 +86,47 @@ TEST_F(LaunchTest, WithoutGpusTheyUseTheCpu) {
   EXPECT_THAT(calls(), Not(HasSubstr("cuda")));
 }
 
-TEST_F(LaunchTest, QuickstartTouchesNoDataButItsOwn) {
+TEST_F(LaunchTest, QuickstartLeavesTheDataThatTheConfigurationsName) {
   give_gpus(0);
-  for (const char* file : {"data/merge/mine.h5", "data/quickstart/mine.h5"}) {
-    fs::create_directories((dir_ / file).parent_path());
-    std::ofstream(dir_ / file) << "mine";
-  }
   ASSERT_EQ(run("launch/quickstart.sh").exit_code, 0);
-  EXPECT_TRUE(fs::exists(dir_ / "data/merge/mine.h5"));
-  EXPECT_TRUE(fs::exists(dir_ / "data/quickstart/mine.h5"));
-  EXPECT_THAT(calls(), HasSubstr("record --scenario merge --out data/quickstart "));
-  EXPECT_THAT(calls(), HasSubstr("--set data.files=[\"data/quickstart/*.h5\"]"));
-  // What is recorded already is not recorded again.
+  EXPECT_TRUE(fs::exists(dir_ / "data/merge/merge-0000.h5"));
+  EXPECT_FALSE(fs::exists(dir_ / "data/merge.recording"));
+  EXPECT_THAT(calls(), Not(HasSubstr("data.files"))) << "configs/hybrid.toml names data/merge";
+  // Recorded with seeds that nothing else uses: data_prep's own.
+  EXPECT_THAT(calls(), Not(HasSubstr("--seeds")));
+  // A second quickstart uses the recordings of the first.
   fs::remove(dir_ / "calls");
   ASSERT_EQ(run("launch/quickstart.sh").exit_code, 0);
   EXPECT_THAT(calls(), Not(HasSubstr(" record ")));
 }
 
-/// Says what it would train, and stands for mpirun with ranks that end with the codes of `codes`
-/// in turn.
+TEST_F(LaunchTest, QuickstartLeavesRecordingsOfOthersAlone) {
+  give_gpus(0);
+  fs::create_directories(dir_ / "data/merge");
+  std::ofstream(dir_ / "data/merge/mine.h5") << "mine";
+  ASSERT_EQ(run("launch/quickstart.sh").exit_code, 0);
+  EXPECT_EQ(fs::file_size(dir_ / "data/merge/mine.h5"), 4U);
+  EXPECT_THAT(calls(), Not(HasSubstr(" record ")));
+}
+
+TEST_F(LaunchTest, QuickstartRecordsAgainWhatWasInterrupted) {
+  give_gpus(0);
+  write_program(dir_ / "data_prep/data_prep",
+                note("data_prep") +
+                    "[ $1 != record ] || { mkdir -p $5; touch $5/merge-0000.h5; exit 75; }\n");
+  EXPECT_EQ(run("launch/quickstart.sh").exit_code, 75);
+  EXPECT_FALSE(fs::exists(dir_ / "data/merge"));
+}
+
+TEST_F(LaunchTest, QuickstartTrainsBeforeItBuildsWhatItDoesNotUse) {
+  give_gpus(0);
+  ASSERT_EQ(run("launch/quickstart.sh").exit_code, 0);
+  const std::string all = calls();
+  EXPECT_LT(all.find("./traffic_train configs/hybrid.toml"), all.find("traffic_doctor"));
+}
+
+/// A stand-in for traffic_train, and one for mpirun whose jobs end with the codes in `codes`, one
+/// after the other.
 class TrainScriptTest : public LaunchTest {
  protected:
   void SetUp() override {

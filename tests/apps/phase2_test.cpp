@@ -326,7 +326,7 @@ TEST_F(Phase2Test, ACheckpointWithSettingsThatAreGoneIsReadAndTheyAreNamedOnce) 
       command(2, "new", "--set training.iterations=1 --set run.init_from=" + old.string()));
   EXPECT_EQ(started.exit_code, 0) << started.output;
   EXPECT_EQ(count(started.output, names), 1) << started.output;
-  // What the user writes is as strict as ever, and so are sizes.
+  // Settings of the user and sizes are checked as strictly as before.
   EXPECT_EQ(run_program(command(2, "no", "--set model.old_width=3")).exit_code, 2);
   const Outcome other =
       run_program(command(2, "no", "--set vehicles.hidden_dim=8 --resume " + old.string()));
@@ -630,7 +630,7 @@ TEST_F(Phase2Test, RandomPerceptionHasToBeAskedFor) {
     EXPECT_THAT(refused.output, ::testing::Not(HasSubstr("uncontrolled"))) << "simulations ran";
     EXPECT_FALSE(fs::exists(dir_ / "run")) << "left a folder behind";
   }
-  // Nobody has to say again what a checkpoint holds.
+  // A checkpoint holds its configuration, so the command need not repeat it.
   ASSERT_EQ(run_program(command(2, "run", "--set training.iterations=1")).exit_code, 0);
   EXPECT_EQ(run_program(command(2, "run", "--set training.iterations=2 " + unasked)).exit_code, 0);
   EXPECT_EQ(run_program(command(2, "features",

@@ -1,5 +1,5 @@
-/// What a training of phase 1 survives beside lost ranks: disks that fail, are slow or hang, slow
-/// ranks, other numbers of ranks, errors while another one is reported.
+/// Faults besides lost ranks that a training of phase 1 survives: disks that fail, are slow or
+/// hang, slow ranks, other numbers of ranks, errors while another one is reported.
 #include <sys/wait.h>
 
 #include <csignal>

@@ -60,7 +60,7 @@ TEST_F(SearchTest, FindsAScriptThatGainsTrainsFromItAndKnowsItWhenResumed) {
   EXPECT_EQ(found["finalists"].size(), 2U);
   EXPECT_THAT(outcome.output, AllOf(HasSubstr("seeds that it was not chosen on"),
                                     HasSubstr("env.objective = \"ocr\"")));
-  // What follows from it is what the training takes, and what it says at its end.
+  // The training uses the result of the search, and reports it at its end.
   const std::string resolved = text(dir_ / "run" / "resolved.toml");
   EXPECT_THAT(resolved,
               AllOf(HasSubstr("objective = \"ocr\""), HasSubstr("\"none\", \"stop\", \"fast\""),

@@ -29,7 +29,7 @@ class SnakesTraining : public RunFolderTest {
                        .environment = environment,
                        .starter = starter});
   }
-  /// What two runs must have in common to be the same one.
+  /// The numbers that two identical runs have in common.
   void expect_same_bits(const std::string& one, const std::string& other) const {
     EXPECT_EQ(summary(one)["parameters_xxh3"], summary(other)["parameters_xxh3"]);
     EXPECT_EQ(summary(one)["result"], summary(other)["result"]);
@@ -75,7 +75,7 @@ TEST_F(SnakesTraining, KilledAtAnyMomentItEndsWithTheSameBits) {
   int killed = 0;
   for (int tries = 0; killed < kills && tries < 10 * kills; ++tries) {
     const std::string of_rank = std::to_string(rng.uniform_int(2));
-    // Every other one soon after it has begun; else what comes late would never be reached.
+    // Every other fault comes early, so that a run also reaches the late places.
     const double after_s = whole_s * (tries % 2 == 0 ? 0.2 + 0.4 * rng.uniform() : rng.uniform());
     const std::string starter = "bash -c 'if [ $OMPI_COMM_WORLD_RANK = " + of_rank +
                                 " ]; then exec timeout -s KILL " + std::to_string(after_s) +

@@ -1,5 +1,5 @@
-/// A stop that is asked for at each place of a training: what is complete is saved, and the same
-/// command goes on to the bits of a run that nobody stopped. A run is stopped at one place after
+/// A stop requested at each place of a training: the training saves its complete steps, and the
+/// same command continues to the bits of a run without a stop. A run is stopped at one place after
 /// the other, by each of the signals that ask for it, sent by a process to itself just there.
 #include <csignal>
 

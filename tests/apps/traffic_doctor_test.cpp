@@ -108,7 +108,7 @@ TEST_F(DoctorTest, WhereNoVehicleCanBeConnectedTheLightsCan) {
       run_program(TRAFFIC_BIN_DIR "/traffic_doctor --scenario arterial --set env.max_time_s=120");
   EXPECT_EQ(both.exit_code, 0) << both.output;
   EXPECT_THAT(both.output, AllOf(HasSubstr("ok       signals"), HasSubstr("configs/joint.toml")));
-  // Who says that vehicles are to act hears that they cannot, and of the other way.
+  // A configuration that asks for vehicles gets the reason why they cannot act, and another way.
   const Outcome vehicles = run_program(look + "--set 'env.agents=[\"vehicles\"]'");
   EXPECT_EQ(vehicles.exit_code, 2) << vehicles.output;
   EXPECT_THAT(vehicles.output,

@@ -16,8 +16,7 @@ namespace traffic::test {
 /// Every episode has vehicles with each of these.
 inline constexpr double kAccelerations[] = {-0.3, -0.2, -0.1, 0.0, 0.1, 0.2, 0.3};
 
-/// `vehicles` in a row on one lane, each with the one before it as its neighbour, each keeping its
-/// acceleration.
+/// A row of vehicles on one lane. Each has its predecessor as neighbour and keeps its acceleration.
 inline scene::GraphFrame make_train_frame(int index, int vehicles, int episode) {
   scene::GraphFrame frame;
   const std::size_t columns = scene::node_features().size();

@@ -1,5 +1,4 @@
-/// What traffic_train does with its data: shares of the ranks, batch sizes, files that are no good
-/// or change.
+/// How traffic_train uses its data: shares of the ranks, batch sizes, damaged or changing files.
 #include <fcntl.h>
 #include <sys/file.h>
 
@@ -22,6 +21,19 @@ data::SamplerState sampler_of(const checkpoint::Snapshot& snapshot) {
 }
 
 using TrainingData = TrainTest;
+
+TEST_F(TrainingData, EvaluationSeedsThatWereRecordedAreNamed) {
+  // The data set has the seeds 0 to 4 of the scenario "row".
+  const std::string options = "--dry-run --set env.scenario=row --set evaluation.seeds=";
+  const Outcome overlap = run_program(command(1, "a", options + "3..9"));
+  EXPECT_EQ(overlap.exit_code, 0) << overlap.output;
+  EXPECT_THAT(overlap.output,
+              HasSubstr("2 of 7 seeds of evaluation.seeds are recorded in data.files, "
+                        "too (scenario row, the first is 3)"));
+  EXPECT_THAT(run_program(command(1, "b", options + "5..9")).output, Not(HasSubstr("recorded in")));
+  EXPECT_THAT(run_program(command(1, "c", options + "3..9 --set env.scenario=merge")).output,
+              Not(HasSubstr("recorded in")));
+}
 
 TEST_F(TrainingData, MeasuredSharesFollowTheSpeedsAndStayAsTheyAreWhenTheRunGoesOn) {
   // 17 steps an epoch.

@@ -43,7 +43,7 @@ int work(MpiSession& session, const std::string& how) {
     usleep(5000);
   }
   if (session.rank() == 0) std::puts("all steps done");
-  return 0;
+  return how == "stopped" ? static_cast<int>(ExitCode::kStopped) : 0;
 }
 
 }  // namespace

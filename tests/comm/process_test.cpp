@@ -155,6 +155,18 @@ TEST_F(ProcessTest, TheRankThatThrewIsTheOneThatIsRead) {
   }
 }
 
+TEST_F(ProcessTest, MpirunAddsNoTextOfItsOwnToAFailure) {
+  const Outcome outcome = run_job(2, "throw");
+  EXPECT_EQ(outcome.exit_code, 3);
+  EXPECT_EQ(std::ranges::count(outcome.output, '\n'), 1) << outcome.output;
+}
+
+TEST_F(ProcessTest, MpirunAddsNoTextOfItsOwnToAnAgreedStop) {
+  const Outcome outcome = run_job(3, "stopped");
+  EXPECT_EQ(outcome.exit_code, 75);
+  EXPECT_EQ(outcome.output, "all steps done\n");
+}
+
 TEST_F(ProcessTest, AnyExceptionHasALineAndACode) {
   Outcome outcome = run_job(2, "other");
   EXPECT_EQ(outcome.exit_code, 1);

@@ -13,8 +13,10 @@
 namespace traffic::config {
 namespace {
 
+using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 std::variant<CommonOptions, ExitRequest> parse(std::vector<const char*> arguments,
                                                Program program = {"traffic_train", "Trains."}) {
@@ -78,17 +80,20 @@ TEST(CommandLine, ErrorsNameTheOption) {
   EXPECT_THAT(error_of({"--seed"}), HasSubstr("--seed"));
   EXPECT_THAT(error_of({"a.toml", "b.toml"}), HasSubstr("b.toml"));
   EXPECT_THAT(error_of({"no/such.toml"}), HasSubstr("no/such.toml: no such file"));
-  EXPECT_THAT(error_of({"--help-config=pdf"}), HasSubstr("expected text or markdown"));
+  EXPECT_THAT(error_of({"--help-config=ppo.gama"}),
+              AllOf(HasSubstr("no table, key or explanation contains 'ppo.gama'"),
+                    HasSubstr("did you mean 'ppo.gamma'?")));
   EXPECT_THAT(error_of({"--sed", "5"}), HasSubstr("see traffic_train --help"));
 }
 
 TEST(CommandLine, HelpVersionAndReferenceEndTheProgram) {
   EXPECT_THAT(text_of({"--help"}), HasSubstr("--run-dir"));
   EXPECT_THAT(text_of({"--version"}), ::testing::ContainsRegex("^traffic_train [0-9]+\\.[0-9]+"));
-  EXPECT_EQ(text_of({"--help-config"}), help_text());
-  EXPECT_EQ(text_of({"--help-config=text"}), help_text());
+  EXPECT_EQ(text_of({"--help-config"}), help_text("", 80));
+  EXPECT_EQ(text_of({"--help-config", "train"}), help_text("train", 80));
+  EXPECT_EQ(text_of({"configs/phase1.toml", "--help-config"}), help_text("", 80));
   EXPECT_EQ(text_of({"--help-config=markdown"}), help_markdown());
-  EXPECT_EQ(text_of({"--help-config", "configs/phase1.toml"}), help_text());
+  EXPECT_THAT(text_of({"--help"}), Not(HasSubstr("{text}")));
 }
 
 TEST(CommandLine, AProgramAddsOptionsOfItsOwn) {

@@ -26,7 +26,14 @@
 namespace traffic::config {
 namespace {
 
+using ::testing::AllOf;
+using ::testing::Contains;
+using ::testing::Each;
+using ::testing::ElementsAre;
 using ::testing::HasSubstr;
+using ::testing::IsEmpty;
+using ::testing::Not;
+using ::testing::StartsWith;
 
 /// Stands for any member of an aggregate, to count how many the aggregate has.
 struct Anything {
@@ -62,7 +69,7 @@ constexpr std::size_t kFields =
     count_members<Search>() + count_members<Comm>() + count_members<Checkpoint>() +
     count_members<Log>() + count_members<Profile>();
 
-/// Of sections that come with a training.
+/// Keys of sections that a training adds.
 constexpr std::size_t kOwnFields =
     count_members<train::offpolicy::OffPolicy>() + count_members<train::snakes::Snakes>();
 
@@ -201,9 +208,9 @@ TEST(Range, ContainsAndDescribesItsBounds) {
 }
 
 TEST(Help, ShowsEveryKeyWithItsDefaultAndLimits) {
-  const std::string text = help_text();
+  const std::string text = help_text("", 120);
   for (const Row& row : schema()) {
-    EXPECT_THAT(text, HasSubstr("  " + std::string(row.name()) + " = "));
+    EXPECT_THAT(text, HasSubstr("  " + std::string(row.key) + " = "));
   }
   EXPECT_THAT(text, HasSubstr("[data.augmentation]"));
   EXPECT_THAT(text, HasSubstr("0 to 65536 samples"));
@@ -234,6 +241,33 @@ TEST(Help, NamesTheTablesThatAllPhasesShare) {
                         "`[model]`."));
 }
 
+TEST(Help, FitsTheWidthUnlessOneWordIsLonger) {
+  for (const int width : {80, 120}) {
+    std::istringstream text(help_text("", width));
+    for (std::string line; std::getline(text, line);) {
+      const bool is_one_word = line.find(' ', line.find_first_not_of(' ')) == std::string::npos;
+      if (!is_one_word) EXPECT_LE(line.size(), static_cast<std::size_t>(width)) << line;
+    }
+  }
+}
+
+TEST(Help, AFilterChoosesATableAKeyOrAWord) {
+  const auto keys_of = [](std::string_view filter) {
+    std::vector<std::string> keys;
+    std::istringstream text(help_text(filter, 120));
+    for (std::string line; std::getline(text, line);) {
+      if (line.starts_with("  ") && line[2] != ' ')
+        keys.push_back(line.substr(2, line.find(" = ") - 2));
+    }
+    return keys;
+  };
+  EXPECT_THAT(keys_of("loss_scale"), AllOf(Not(IsEmpty()), Each(StartsWith("loss_scale."))));
+  EXPECT_THAT(keys_of("data"), AllOf(Contains("data.files"), Contains("data.augmentation.enabled"),
+                                     Each(StartsWith("data."))));
+  EXPECT_THAT(keys_of("train.epochs"), ElementsAre("train.epochs"));
+  EXPECT_THAT(keys_of("WARMUP"), AllOf(Contains("train.warmup_epochs"), Not(Contains("run.seed"))));
+}
+
 TEST(Help, TheCommittedReferenceIsTheGeneratedOne) {
   std::ifstream in(TRAFFIC_SOURCE_DIR "/docs/configuration.md");
   const std::string committed((std::istreambuf_iterator<char>(in)), {});
@@ -241,7 +275,7 @@ TEST(Help, TheCommittedReferenceIsTheGeneratedOne) {
       << "run: ./traffic_train --help-config=markdown > docs/configuration.md";
 }
 
-/// Of a cell of a table: split at commas, without backquotes.
+/// The items of a table cell, split at commas, without backquotes.
 std::vector<std::string> items(const std::string& text) {
   std::vector<std::string> parts;
   std::istringstream in(text);

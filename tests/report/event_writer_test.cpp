@@ -15,7 +15,7 @@ namespace {
 
 using ::testing::ElementsAre;
 
-/// What TensorBoard's own reader finds in a folder (tests/report/read_events.py).
+/// Events that TensorBoard's own reader finds in a folder (tests/report/read_events.py).
 nlohmann::json read_with_tensorboard(const std::filesystem::path& dir) {
   const std::string source = TRAFFIC_SOURCE_DIR;
   const std::string command = "PYTHONPATH='" + source + "/.deps/tools' python3 '" + source +

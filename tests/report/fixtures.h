@@ -1,5 +1,4 @@
-/// What the report tests share: a folder that goes away, files as text, children whose stderr is
-/// caught.
+/// Helpers of the report tests: a temporary folder, files as text, children with captured stderr.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -33,6 +32,7 @@ inline std::string read_text(const std::filesystem::path& path) {
 }
 
 inline void write_text(const std::filesystem::path& path, const std::string& text) {
+  std::filesystem::create_directories(path.parent_path());
   std::ofstream(path, std::ios::binary) << text;
 }
 
@@ -48,7 +48,7 @@ struct ChildResult {
   std::string stderr_text;
 };
 
-/// Runs `body` in a child process and takes what it prints on stderr; `body` returns its exit code.
+/// Runs `body` in a child process and captures its stderr. `body` returns the exit code.
 inline ChildResult run_child(const std::function<int()>& body) {
   int ends[2];
   EXPECT_EQ(pipe(ends), 0);

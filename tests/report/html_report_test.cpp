@@ -71,7 +71,7 @@ class HtmlReportTest : public FolderTest {
   }
 };
 
-/// What the page's scripts draw.
+/// The data that the scripts of the page draw.
 nlohmann::json data_of(const std::string& html) {
   const std::string begin = "<script>const data = ";
   const auto at = html.find(begin) + begin.size();
@@ -89,7 +89,7 @@ void write_trained(const std::filesystem::path& dir) {
              "\n"
              R"({"step":3,"time":2.0,"Metri)");
   write_text(dir / "summary.json",
-             R"({"status":"done","training":"constrained_ppo","seconds":65,"world_size":2,)"
+             R"({"status":"done","training":"ppo_constrained","seconds":65,"world_size":2,)"
              R"("time_share":{"simulate":0.75,"learn":0.25}})");
   write_text(
       dir / "evaluation.json",
@@ -105,7 +105,7 @@ TEST_F(HtmlReportTest, SaysFirstWhatItIsWorthAndWhetherItIsSafe) {
   write_text(dir_ / "summary.json", R"({"status":"done","phase":"all","seconds":125})");
   write_trained(dir_ / "phase3");
   const std::string html = report();
-  EXPECT_THAT(html, AllOf(HasSubstr("<span>Trained</span><strong>constrained_ppo</strong>"),
+  EXPECT_THAT(html, AllOf(HasSubstr("<p>safe reinforcement learning; on "),
                           HasSubstr("card good\"><span>Better than no control</span>"
                                     "<strong>+4.25 ± 1.25 %</strong>"),
                           HasSubstr("on 2 seeds of merge; meter: +1.50 ± 1.00 %"),
@@ -117,13 +117,61 @@ TEST_F(HtmlReportTest, SaysFirstWhatItIsWorthAndWhetherItIsSafe) {
   EXPECT_THAT(html, Not(HasSubstr("http://"))) << "it needs no other file";
 }
 
+/// The first sentence of the page.
+std::string lead_of(const std::string& html) {
+  const std::string begin = "<p class=\"lead\">";
+  const auto at = html.find(begin) + begin.size();
+  return html.substr(at, html.find("</p>", at) - at);
+}
+
+TEST_F(HtmlReportTest, TheFirstSentenceSaysWhatCameOutAndWhichFileToUse) {
+  EXPECT_EQ(lead_of(report()),
+            "The training was killed or lost; the same command continues it. Nothing has been "
+            "evaluated yet.");
+  write_text(dir_ / "summary.json", R"({"status":"done","phase":"all","seconds":125})");
+  write_trained(dir_ / "phase3");
+  const std::string file = (dir_ / "phase3/checkpoints/phase3.h5").string();
+  const auto evaluate = [&](const std::string& objective, const std::string& row) {
+    write_text(dir_ / "phase3/evaluation.json",
+               R"({"scenario":"merge","objective":")" + objective +
+                   R"(","seeds":[1,2],"controllers":[{"controller":"none"},)"
+                   R"({"controller":"checkpoint:)" +
+                   file + "\"," + row + "}]}");
+    return lead_of(report());
+  };
+  EXPECT_EQ(evaluate("ocr_all", R"("gain_%":4.25,"+-95%":1.25)"),
+            "The learned controller gets 4.25 ± 1.25 % more traffic through than no control on 2 "
+            "seeds of merge and is no less safe: use <code>phase3/checkpoints/phase3.h5</code>.");
+  EXPECT_THAT(evaluate("delay_s", R"("gain_%":4.25,"+-95%":1.25,"collisions":1)"),
+              AllOf(HasSubstr("has 4.25 ± 1.25 % less delay than no control"),
+                    HasSubstr("but is less safe: do not use <code>phase3/")));
+  EXPECT_THAT(
+      evaluate("ocr_all", R"("gain_%":-4.25,"+-95%":1.25)"),
+      AllOf(HasSubstr("gets 4.25 ± 1.25 % less traffic through"), HasSubstr(": do not use")));
+  EXPECT_THAT(evaluate("ocr_all", R"("gain_%":0.5,"+-95%":1.25)"),
+              HasSubstr("makes no clear difference (+0.50 ± 1.25 %) on 2 seeds of merge"));
+}
+
+TEST_F(HtmlReportTest, AWorldModelIsNamedWithItsFile) {
+  write_text(dir_ / "summary.json",
+             R"({"status":"done","training":"world_model","result":{"position_rmse_m_frame5":1.2,)"
+             R"("constant_velocity_position_rmse_m_frame5":2.0}})");
+  for (const char* name : {"best", "phase1", "step-7"}) {
+    write_text(dir_ / "checkpoints" / (std::string(name) + ".h5"), "x");
+  }
+  EXPECT_THAT(
+      lead_of(report()),
+      AllOf(HasSubstr("5 frames ahead to 1.20 m, better than constant velocity does (2.00 m)"),
+            HasSubstr("<code>checkpoints/phase1.h5</code>")));
+}
+
 TEST_F(HtmlReportTest, TheLastReportOfARunSaysHowItEndedThoughItStillHoldsTheFolder) {
   write_text(dir_ / "summary.json", R"({"status":"done","phase":"all","seconds":125})");
   write_text(dir_ / "run.lock", to_text(self_as_lock_holder()));
   write_trained(dir_ / "phase3");
   EXPECT_THAT(report(), HasSubstr("<span>running</span>"));
   write_html_report(RunFolder(dir_), /*has_ended=*/true);
-  EXPECT_THAT(read_text(dir_ / "report.html"), HasSubstr("<span>Took</span>"));
+  EXPECT_THAT(read_text(dir_ / "report.html"), HasSubstr("<span>Trained in</span>"));
 }
 
 TEST_F(HtmlReportTest, ACollisionMoreThanWithoutControlIsLessSafe) {
@@ -147,16 +195,29 @@ TEST_F(HtmlReportTest, WhatTheEvaluationJudgedSafeIsLookedAtCloserButNotCalledUn
                               HasSubstr("0.5 emergency stops (0 without control); within the")));
 }
 
-TEST_F(HtmlReportTest, SaysWhetherTheScriptOrWhatWasLearnedFromItIsKept) {
-  write_trained(dir_);
-  EXPECT_THAT(report(), Not(HasSubstr("<span>Kept</span>"))) << "no script was imitated";
-  write_text(dir_ / "summary.json",
-             R"({"status":"done","training":"ppo","seconds":65,"result":{"kept":"script yield",)"
-             R"("controller":"yield","script":"yield","script_gain":4.5,"gain_over_script":-2.25,)"
-             R"("gain_over_script_half_width":1.5}})");
-  EXPECT_THAT(report(), AllOf(HasSubstr("card warn\"><span>Kept</span><strong>script yield"),
-                              HasSubstr("yield gains +4.50 %, the best policy -2.25 ± 1.50 points "
-                                        "more; use yield")));
+TEST_F(HtmlReportTest, OneCardComparesTheLastTrainingWithTheScript) {
+  write_trained(dir_ / "phase2");
+  write_trained(dir_ / "phase3");
+  EXPECT_THAT(report(), Not(HasSubstr("<span>Beside"))) << "no script was imitated";
+  const auto summarise = [&](const std::string& part, const std::string& kept,
+                             const std::string& controller) {
+    write_text(dir_ / part / "summary.json",
+               R"({"status":"done","training":"ppo","result":{"kept":")" + kept +
+                   R"(","controller":")" + controller +
+                   R"(","script":"yield","script_gain":4.5,"gain_over_script":-2.25,)"
+                   R"("gain_over_script_half_width":1.5}})");
+  };
+  summarise("phase2", "ppo", "checkpoint:/somewhere/best.h5");
+  summarise("phase3", "script yield", "yield");
+  const std::string html = report();
+  EXPECT_EQ(count(html, "<span>Beside"), 1);
+  EXPECT_THAT(html,
+              AllOf(HasSubstr("card warn\"><span>Beside yield</span><strong>-2.25 ± 1.50 points"),
+                    HasSubstr("that of the script, +4.50 %")));
+  EXPECT_EQ(lead_of(html),
+            "The training was killed or lost; the same command continues it. The script "
+            "<code>yield</code> does better than the controller that was learned from it: use "
+            "<code>--controller yield</code> in place of the checkpoint.");
 }
 
 TEST_F(HtmlReportTest, EachPictureSaysWhatItShows) {
@@ -191,8 +252,8 @@ TEST_F(HtmlReportTest, OfSeveralScenariosHasATableEach) {
       dir_ / "evaluation.json",
       R"({"scenarios":[{"scenario":"merge","seeds":[1],"controllers":[{"controller":"none"}]},)"
       R"({"scenario":"corridor","seeds":[1],"controllers":[{"controller":"none"}]}],"controllers":[]})");
-  EXPECT_THAT(report(),
-              AllOf(HasSubstr("Scenario merge, 1 seeds"), HasSubstr("Scenario corridor, 1 seeds")));
+  EXPECT_THAT(report(), AllOf(HasSubstr("episodes of 1 seed of merge"),
+                              HasSubstr("episodes of 1 seed of corridor")));
 }
 
 TEST_F(HtmlReportTest, InPlaceOfWhatIsDamagedStandsWhatIsWrong) {

@@ -43,11 +43,11 @@ class OverviewTest : public FolderTest {
 };
 
 TEST_F(OverviewTest, AFigureIsSummedUpOverTheWholeTraining) {
-  const FigureSpan span = run("a", 1, 1).parts.at(0).figures.at("eval/gain");
+  const MetricSpan span = run("a", 1, 1).parts.at(0).metrics.at("eval/gain");
   EXPECT_EQ(span.count, 6);
-  EXPECT_EQ(span.least, 1);
+  EXPECT_EQ(span.minimum, 1);
   EXPECT_EQ(span.mean, 3.5);
-  EXPECT_EQ(span.most, 6);
+  EXPECT_EQ(span.maximum, 6);
   EXPECT_EQ(span.last, 6);
 }
 
@@ -62,7 +62,7 @@ TEST_F(OverviewTest, RunsOfSeveralSeedsHaveAMeanAndAnIntervalAndTheSettingsThatD
   const std::vector<RunOverview> runs{run("a", 1, 7), run("b", 3, 8)};
   const auto json = overview_json(runs);
   ASSERT_EQ(json["means"].size(), 1U);
-  EXPECT_EQ(json["means"][0]["figure"], "gain_%");
+  EXPECT_EQ(json["means"][0]["metric"], "gain_%");
   EXPECT_EQ(json["means"][0]["mean"], 2.0);
   EXPECT_NEAR(json["means"][0]["+-95%"].get<double>(), 12.706, 0.001) << "t of one degree";
   ASSERT_EQ(json["settings"].size(), 1U);
@@ -90,7 +90,7 @@ TEST_F(OverviewTest, OfATrainingWithoutControllersItsOwnFiguresAreCompared) {
   }
   const auto means = overview_json(runs)["means"];
   ASSERT_EQ(means.size(), 1U);
-  EXPECT_EQ(means[0]["figure"], "position_rmse_5s_m");
+  EXPECT_EQ(means[0]["metric"], "position_rmse_5s_m");
   EXPECT_EQ(means[0]["mean"], 2.0);
 }
 

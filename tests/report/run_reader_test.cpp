@@ -4,6 +4,7 @@
 #include <signal.h>
 #include <sys/wait.h>
 
+#include <chrono>
 #include <cmath>
 
 #include "report/fixtures.h"
@@ -81,6 +82,24 @@ TEST_F(RunReaderTest, AFolderThatIsNoRunIsRefusedByName) {
   EXPECT_THROW(RunReader(dir_ / "gone"), DataError);
   std::filesystem::create_directory(dir_ / "logs");
   EXPECT_THROW(RunReader(dir_ / "logs"), DataError);
+}
+
+TEST_F(RunReaderTest, TheNewestRunsAreThoseThatWroteLast) {
+  namespace fs = std::filesystem;
+  const fs::path runs = dir_ / "runs";
+  const auto now = fs::file_time_type::clock::now();
+  int age_s = 0;
+  for (const char* name : {"a/2", "b", "a/1"}) {
+    write_text(runs / name / "config.toml", "[run]\n");
+    fs::last_write_time(runs / name / "config.toml", now - std::chrono::seconds(++age_s));
+  }
+  // A training of several is a part of the run b.
+  write_text(runs / "b/run.lock", "");
+  write_text(runs / "b/phase1/config.toml", "[run]\n");
+  EXPECT_THAT(newest_runs(runs, 9), ElementsAre(runs / "a/2", runs / "b", runs / "a/1"));
+  write_text(runs / "a/1/logs/train.log", "info: goes on\n");
+  EXPECT_THAT(newest_runs(runs, 2), ElementsAre(runs / "a/1", runs / "a/2"));
+  EXPECT_THAT(newest_runs(dir_ / "gone", 9), IsEmpty());
 }
 
 TEST_F(RunReaderTest, ARunThatHasWrittenNothingYetHasNoRows) {

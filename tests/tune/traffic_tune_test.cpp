@@ -79,6 +79,23 @@ TEST_F(TrafficTuneTest, TheBetterPartGoesOnAndNothingIsTrainedTwice) {
   EXPECT_EQ(json("study/tune.json"), study);
 }
 
+TEST_F(TrafficTuneTest, AFolderOfOtherSettingsIsRefused) {
+  write_table("", "[0.001]");
+  ASSERT_EQ(run(" --trial 0").exit_code, 0);
+  // Another figure of the same trainings needs no training.
+  const auto trained_at = fs::last_write_time(run_of(0, 1).string() + ".json");
+  write_table("", "[0.001]", "gain");
+  const Outcome other_figure = run(" --trial 0");
+  EXPECT_EQ(other_figure.exit_code, 0) << other_figure.output;
+  EXPECT_EQ(fs::last_write_time(run_of(0, 1).string() + ".json"), trained_at);
+  write_table("", "[0.002]");
+  const Outcome refused = run(" --trial 0");
+  EXPECT_EQ(refused.exit_code, 2);
+  EXPECT_THAT(refused.output,
+              AllOf(HasSubstr("has trainings of other settings"),
+                    HasSubstr("was learning_rate = 0.001, is now learning_rate = 0.002")));
+}
+
 TEST_F(TrafficTuneTest, WhatIsWrongIsSaidBeforeAnythingIsTrained) {
   write_table("", "[0.001, -1.0]");
   const Outcome refused = run();

@@ -43,9 +43,13 @@ class MpiSession {
   /// @throws CommError naming the ranks that did not arrive in time
   void rendezvous(const std::string& what, double timeout_s) const;
 
-  /// Ends the whole job: prints one line on stderr that names this rank, then calls MPI_Abort;
-  /// mpirun returns the code. If another rank of this node has failed before, this rank prints
-  /// nothing and waits for the job to end, so that the user reads the first failure.
+  /// The exit code of the whole job, the same on all ranks, if nothing fails from now on. Ranks
+  /// with another code than 0 end in the destructor, so that mpirun does not explain them.
+  void set_exit_code(ExitCode code) noexcept { code_ = code; }
+
+  /// Ends the whole job: one line on stderr that names this rank, and no text of mpirun; mpirun
+  /// returns the code. If another rank of this node failed before, its line and code stand and this
+  /// rank only waits for its end, so that the first failure is the one that is read.
   [[noreturn]] void abort_job(ExitCode code, const std::string& message) const noexcept;
 
   /// Like abort_job, but uses neither MPI nor destructors. Any thread may call it, also while a
@@ -58,11 +62,18 @@ class MpiSession {
 
   std::unique_ptr<State> state_;
   Topology topology_;
+  ExitCode code_ = ExitCode::kDone;
 };
 
-/// Runs body under a session. An exception becomes one line on stderr and the exit code of the
-/// whole job: an Error's own code, 8 for lack of memory, 1 for anything else.
+/// Runs body under a session and turns what it throws into one line on stderr and the exit code of
+/// the whole job (an Error's own code, 8 for lack of memory, 1 for anything else).
+/// Under mpirun a job with another code than 0 ends here, without a return.
 /// @return the program's exit code
 int run_mpi_program(int argc, char** argv, const std::function<int(MpiSession&)>& body);
+
+/// For an error before the session, which all ranks usually make alike: prints it once, as one line
+/// on stderr. Under mpirun it ends the job without a text of mpirun and does not return.
+/// @return the program's exit code
+int fail_before_session(const Error& error);
 
 }  // namespace traffic::comm

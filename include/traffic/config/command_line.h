@@ -1,4 +1,4 @@
-/// The command line that all programs share.
+/// The command line that the programs with a configuration share.
 #pragma once
 
 #include <functional>
@@ -16,16 +16,15 @@ class App;
 
 namespace traffic::config {
 
-/// What the options that are not in the configuration say.
+/// The options that are not keys of the configuration.
 struct CommonOptions {
-  std::string config_path;  ///< empty: none was given
+  std::string config_path;  ///< empty: no file was given
   Overrides overrides;      ///< --preset, --set, --run-dir, --seed, --resume, --phase
   bool dry_run = false;
   bool print_config = false;
 };
 
-/// The program has nothing more to do than to print `text` and end with 0 (--help, --version,
-/// --help-config).
+/// Asks the program to print `text` and to end with 0 (--help, --version, --help-config).
 struct ExitRequest {
   std::string text;
 };
@@ -33,10 +32,9 @@ struct ExitRequest {
 struct Program {
   std::string_view name;
   std::string_view description;
-  /// Adds options of this program's own; may be empty. The targets must outlive
-  /// parse_command_line().
+  /// Adds options of this program; may be empty. Their targets must outlive parse_command_line().
   std::function<void(CLI::App&)> add_options = {};
-  /// Whether it trains, and so has --run-dir, --seed, --resume, --phase and --dry-run.
+  /// Whether the program trains and has --run-dir, --seed, --resume, --phase and --dry-run.
   bool trains = true;
 };
 
@@ -47,7 +45,7 @@ std::variant<CommonOptions, ExitRequest> parse_command_line(int argc, const char
 /// The configuration that the options ask for.
 /// @throws ConfigError with one line for each thing that is wrong
 Config resolve(const CommonOptions& options);
-/// One for each phase that they ask for.
+/// The configurations of the phases that the options ask for.
 Plan resolve_plan(const CommonOptions& options);
 
 }  // namespace traffic::config

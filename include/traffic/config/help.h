@@ -1,15 +1,22 @@
-/// The schema for people.
+/// Explanations of the configuration for people, made from the schema.
 #pragma once
 
 #include <string>
+#include <string_view>
 
 namespace traffic::config {
 
-/// The trainings that the program knows, a line each.
+/// The trainings that the program knows, one line each.
 std::string list_trainings();
-/// Table for a terminal, of --help-config.
-std::string help_text();
-/// docs/configuration.md, of --help-config=markdown.
+
+/// The text of --help-config: keys with their defaults, allowed values and explanations.
+/// @param filter a table ("ppo"), a key ("ppo.gamma"), or a word within a key or its
+/// explanation; empty: all keys
+/// @param width columns of the terminal
+/// @throws ConfigError if nothing contains the filter
+std::string help_text(std::string_view filter, int width);
+
+/// The text of --help-config=markdown, which is the reference page of the configuration.
 std::string help_markdown();
 
 }  // namespace traffic::config

@@ -1,9 +1,9 @@
-/// From files and the command line to a checked Config.
+/// Makes a checked Config from a file and the command line.
 ///
 /// A value is taken from the last of these that has it: the defaults, the file, the preset, the
 /// assignments in their order. A table of a phase ([phase2.ppo]) counts as written after the others
-/// where that phase is trained, and is only checked elsewhere. The file is what the user wrote some
-/// time ago, a preset and --set what he decided now.
+/// where that phase is trained, and is only checked elsewhere. A preset and --set win over
+/// the file because the user decides them later.
 #pragma once
 
 #include <filesystem>
@@ -35,23 +35,23 @@ Config load_config(const std::filesystem::path& path, const Overrides& overrides
 /// The same for a text; `name` stands for the file in messages.
 Config parse_config(std::string_view text, std::string_view name, const Overrides& overrides = {});
 
-/// For a configuration that this program stored itself, in a checkpoint, maybe long ago: what has
-/// been renamed or removed since (an unknown key or table) is passed over, unknown_keys() names it.
-/// All else is as strict as in parse_config(), the overrides included.
+/// Reads a configuration that this program stored in a checkpoint, maybe long ago. Unknown keys and
+/// tables, which were renamed or removed since, are ignored; unknown_keys() lists them. Everything
+/// else is as strict as in parse_config(), the overrides included.
 Config parse_stored_config(std::string_view text, std::string_view name,
                            const Overrides& overrides = {});
 
-/// The keys and tables of a text that are not known, in their order.
+/// The unknown keys and tables of a text, in their order.
 std::vector<std::string> unknown_keys(std::string_view text);
 
-/// One configuration for each phase that is to be trained, in their order; `whole` is what they
-/// share (with run.phase = "all": without the tables of single phases, [phase2.ppo] and the like).
+/// One configuration for each phase of a run, in their order. `whole` holds the values that they
+/// share, without tables of single phases such as [phase2.ppo].
 struct Plan {
   Config whole;
   std::vector<Config> phases;
 };
 
-/// As load_config.
+/// As load_config and parse_config, for all phases.
 Plan load_plan(const std::filesystem::path& path, const Overrides& overrides = {});
 Plan parse_plan(std::string_view text, std::string_view name, const Overrides& overrides = {});
 

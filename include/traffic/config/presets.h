@@ -1,4 +1,4 @@
-/// Presets: sets of values that are given together, by purpose; each training has its own.
+/// Presets: sets of values for one purpose. Each training has its own values.
 #pragma once
 
 #include <span>
@@ -15,9 +15,9 @@ struct PresetValue {
 };
 
 std::span<const std::string_view> preset_names();
-/// One sentence about what a preset is for; the name must be one of preset_names().
+/// The purpose of a preset in one sentence; the name must be one of preset_names().
 std::string_view preset_help(std::string_view preset);
-/// What a preset sets in a training; the name must be one of preset_names().
+/// The values of a preset in a training; the name must be one of preset_names().
 std::vector<PresetValue> preset_values(std::string_view preset, const TrainingFacts& training);
 
 }  // namespace traffic::config

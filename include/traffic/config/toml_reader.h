@@ -1,4 +1,4 @@
-/// TOML text as a flat list of keys and values with their places; nothing of toml++ gets past here.
+/// TOML text as a flat list of keys and values with their places; toml++ stays behind this header.
 #pragma once
 
 #include <cstdint>
@@ -11,13 +11,13 @@ namespace traffic::config {
 
 struct Value {
   using List = std::vector<Value>;
-  /// monostate: a type that no key has (tables, dates)
+  /// monostate: a type that no key may have, such as a date
   std::variant<std::monostate, bool, std::int64_t, double, std::string, List> data;
   std::string type;  ///< with its article, for messages: "an integer"
 };
 
 struct Entry {
-  std::string key;  ///< dotted; parts that are no bare keys are in quotes
+  std::string key;  ///< dotted; parts that are not bare keys are in quotes
   bool is_table = false;
   Value value;
   std::string key_place;    ///< "line:column" of the key
@@ -32,8 +32,8 @@ struct SyntaxError {
   std::string message;
 };
 
-/// All tables and values of a document in their order. What is in a table comes only if `is_known`
-/// says yes to the table's key.
+/// All tables and values of a document in their order. The values of a table are left out if
+/// `is_known` is false for the table's key.
 std::variant<std::vector<Entry>, SyntaxError> read_toml(std::string_view text,
                                                         bool (*is_known)(std::string_view key));
 

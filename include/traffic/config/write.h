@@ -1,4 +1,4 @@
-/// A Config as text and as numbers that tell whether two are the same.
+/// Writes a Config as text, and as a hash for comparisons.
 #pragma once
 
 #include <cstdint>
@@ -13,14 +13,14 @@ namespace traffic::config {
 /// Every key with its value; load_config reads it back to the same Config.
 std::string to_toml(const Config& config);
 
-/// The same of all phases: what they share, then a table for what a phase has otherwise. load_plan
-/// reads it back to the same Plan.
+/// All phases: first the values that they share, then a table for each phase with its own values.
+/// load_plan reads the text back to the same Plan.
 std::string to_toml(const Plan& plan);
 
 /// Dotted key -> value in TOML syntax, e.g. "train.epochs" -> "50", "run.name" -> "\"traffic\"".
 std::map<std::string, std::string> flatten(const Config& config);
 
-/// Equal if the parameters of one fit the model of the other: a hash of the [model] table.
+/// A hash of the [model] table; equal hashes mean that the parameters of one fit the other.
 std::uint64_t model_hash(const Config& config);
 
 }  // namespace traffic::config

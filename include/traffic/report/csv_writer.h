@@ -13,14 +13,14 @@ namespace traffic::report {
 
 class AppendFile;
 
-/// The first column is the step. Fields are quoted as RFC 4180 says; what cannot be written is
-/// counted, not thrown.
+/// The first column is the step. Fields are quoted as in RFC 4180. A row that cannot be written is
+/// counted and does not throw.
 class CsvWriter {
  public:
   using Field = std::variant<std::string, std::int64_t, double>;
 
   /// @param columns without "step"
-  /// @param resumed_step drop the rows of later steps that the stopped run wrote
+  /// @param resumed_step step at which a resumed run goes on; rows of later steps are removed
   /// @throws ResourceError if an old file cannot be shortened
   CsvWriter(const std::filesystem::path& path, const std::vector<std::string>& columns,
             std::optional<std::int64_t> resumed_step = std::nullopt);

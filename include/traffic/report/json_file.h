@@ -1,8 +1,8 @@
-/// JSON that a run wrote as a whole: summary.json, evaluation.json.
+/// Reads the JSON files of a run that hold one object: summary.json, evaluation.json, search.json.
 #pragma once
 
 #include <filesystem>
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 #include <optional>
 
 namespace traffic::report {

@@ -1,8 +1,8 @@
-/// Figures over steps: metrics.jsonl for scripts, event files for TensorBoard, and Scalars that
-/// feeds both. None of them ever fails training: what cannot be written is counted.
+/// Metrics over steps: metrics.jsonl for scripts, event files for TensorBoard, and Scalars, which
+/// feeds both. Training never fails because of them: lines that cannot be written are counted.
 ///
-/// A run that is resumed at step s passes it as `resumed_step`: what the stopped run wrote about
-/// later steps is dropped, so that no curve folds back.
+/// A run that is resumed at step s passes s as `resumed_step`. The writers then remove the entries
+/// of later steps, which the stopped run wrote, so that no curve goes back in time.
 #pragma once
 
 #include <cstdint>
@@ -23,7 +23,7 @@ using NamedValues = std::vector<std::pair<std::string, double>>;
 /// finite are null.
 class MetricsWriter {
  public:
-  /// @param resumed_step lines of later steps go; the last that is left is not written again
+  /// @param resumed_step lines of later steps are removed; the last one left is not written again
   /// @throws ResourceError if an old file cannot be shortened
   explicit MetricsWriter(const std::filesystem::path& path,
                          std::optional<std::int64_t> resumed_step = std::nullopt);
@@ -53,16 +53,16 @@ class EventWriter {
   std::unique_ptr<AppendFile> file_;
 };
 
-/// Collects the figures of a step under the names that users know ("train/loss",
+/// Collects the metrics of a step under the names that users know ("train/loss",
 /// "rollout/ep_rew_mean") and writes them everywhere at once.
 class Scalars {
  public:
   /// @param events null: no TensorBoard
   Scalars(MetricsWriter metrics, std::unique_ptr<EventWriter> events);
 
-  /// The last value of a name counts.
+  /// A later value of the same name in one step replaces an earlier one.
   void set(const std::string& name, double value);
-  /// Writes what was set since the last call, if anything.
+  /// Writes the values that were set since the last call; nothing if there are none.
   void write(std::int64_t step);
   [[nodiscard]] std::uint64_t num_lost() const;
 

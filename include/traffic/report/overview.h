@@ -1,4 +1,4 @@
-/// What of one run or of several is looked at together: results, figures, settings, trouble.
+/// Compares runs: results, metrics, settings and failures side by side.
 #pragma once
 
 #include <cstdint>
@@ -12,30 +12,30 @@
 
 namespace traffic::report {
 
-/// A figure over a whole training; values that are not finite are left out.
-struct FigureSpan {
+/// Statistics of a metric over a training, without values that are not finite.
+struct MetricSpan {
   std::int64_t count = 0;
-  double least = 0;
+  double minimum = 0;
   double mean = 0;
-  double most = 0;
+  double maximum = 0;
   double last = 0;
 };
 
 /// One training of a run.
 struct PartOverview {
-  std::string name;                  ///< of its folder; empty for a run of one
-  nlohmann::ordered_json evaluated;  ///< what was trained, a row of evaluation.json; null without
-  std::vector<nlohmann::ordered_json> others;  ///< rows of what it was compared with
-  nlohmann::ordered_json result;               ///< of summary.json
-  std::vector<SeriesPoint> gain;               ///< over no control, % ("eval/gain")
-  std::map<std::string, FigureSpan> figures;
+  std::string name;                  ///< name of its folder; empty in a run of one training
+  nlohmann::ordered_json evaluated;  ///< row of the trained controller in evaluation.json, or null
+  std::vector<nlohmann::ordered_json> others;  ///< rows of the controllers beside it
+  nlohmann::ordered_json result;               ///< `result` of summary.json
+  std::vector<SeriesPoint> gain;               ///< gain over no control, % ("eval/gain")
+  std::map<std::string, MetricSpan> metrics;
 };
 
 struct RunOverview {
   std::string folder;
   std::string status;
   double seconds = 0;
-  std::map<std::string, std::string> settings;  ///< "ppo.learning_rate" -> as config.toml has it
+  std::map<std::string, std::string> settings;  ///< "ppo.learning_rate" -> its text in config.toml
   std::vector<PartOverview> parts;
   std::vector<std::string> trouble;  ///< faults, warnings and errors of all ranks, slow steps
 };
@@ -43,12 +43,12 @@ struct RunOverview {
 /// @throws DataError if a file is damaged
 RunOverview overview_of(const RunReader& run);
 
-/// Tables: a row a training, means with intervals where several runs have the same, settings in
-/// which the runs differ, and what went wrong in each.
+/// Tables with a row for each training, means with intervals where several runs have the same
+/// training, settings in which the runs differ, and the failures of each run.
 std::string overview_text(std::span<const RunOverview> runs);
-/// Count, least, mean, most, and last of every figure.
-std::string figures_text(std::span<const RunOverview> runs);
-/// The gain over the iterations of all runs as characters; empty if none has any.
+/// Count, minimum, mean, maximum and last value of every metric.
+std::string metrics_text(std::span<const RunOverview> runs);
+/// The gains of all runs over their iterations as a chart of characters; empty without gains.
 std::string gain_chart_text(std::span<const RunOverview> runs);
 nlohmann::ordered_json overview_json(std::span<const RunOverview> runs);
 

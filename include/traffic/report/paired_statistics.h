@@ -8,8 +8,8 @@
 
 namespace traffic::report {
 
-/// Of n values: mean, deviation of a sample, extremes, and the half-width of the mean's 95 %
-/// interval (Student's t; infinite for one value).
+/// Statistics of a sample: mean, standard deviation, extremes, and the half-width of the 95 %
+/// interval of the mean (Student's t; infinite for one value).
 struct MeanInterval {
   std::int64_t count = 0;
   double mean = 0;

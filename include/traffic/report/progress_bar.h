@@ -1,4 +1,4 @@
-/// How far a phase is, for the person who waits for it.
+/// Shows how far a long task has come, for the person who waits for it.
 #pragma once
 
 #include <cstdint>
@@ -14,18 +14,19 @@ namespace traffic::report {
 struct ProgressOptions {
   std::string label;              ///< e.g. "phase 1"
   std::int64_t total_steps = 0;   ///< 0: not known
-  std::int64_t first_step = 0;    ///< where a resumed run goes on
-  std::string unit = "samples";   ///< of what update() counts
-  std::string mode = "auto";      ///< on: the bar, off: plain lines, auto: the bar on a terminal
-  double line_interval_s = 10.0;  ///< of the plain lines, in the log files also under a bar
+  std::int64_t first_step = 0;    ///< step at which a resumed run goes on
+  std::string unit = "samples";   ///< what update() counts
+  std::string mode = "auto";      ///< on: the bar, off: log lines, auto: the bar on a terminal
+  double line_interval_s = 10.0;  ///< shortest time between two log lines
 };
 
-/// A log line (info) every `line_interval_s`; on a terminal it goes to the log files alone, and one
-/// line is redrawn ten times a second at most. For one thread.
+/// Writes a log line (info) when the task has advanced by 5 % since the last line, or after a
+/// minute, and at the last step. On a terminal the lines go to the log files only, and the terminal
+/// shows one line that is redrawn at most ten times a second. For one thread.
 class ProgressBar {
  public:
   explicit ProgressBar(ProgressOptions options);
-  /// Removes the bar.
+  /// Removes the bar from the terminal.
   ~ProgressBar();
   ProgressBar(const ProgressBar&) = delete;
   ProgressBar& operator=(const ProgressBar&) = delete;
@@ -35,12 +36,14 @@ class ProgressBar {
   /// @param values shown behind the throughput, e.g. {{"loss", 0.5}}
   void update(std::int64_t step, std::int64_t items,
               const std::vector<std::pair<std::string, double>>& values);
-  /// What update() last showed: "phase 1: 50 % (5/10), 512 samples/s, loss 0.5, 3 min 05 s left".
+  /// The text that update() showed last: "phase 1: 50 % (5/10), 512 samples/s, loss 0.5, 3 min 05 s
+  /// left".
   [[nodiscard]] const std::string& text() const { return text_; }
 
  private:
   [[nodiscard]] std::string describe(
       std::int64_t step, const std::vector<std::pair<std::string, double>>& values) const;
+  [[nodiscard]] bool is_line_due(std::int64_t step, double now_s) const;
   void measure(std::int64_t step, double now_s);
   void draw(std::int64_t step) const;
 
@@ -49,6 +52,7 @@ class ProgressBar {
   std::string text_;
   double last_drawn_s_;
   double last_logged_s_;
+  std::int64_t last_logged_step_;
   double last_measured_s_;
   std::int64_t last_step_;
   std::int64_t pending_items_ = 0;

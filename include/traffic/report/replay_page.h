@@ -1,16 +1,17 @@
-/// replay.html: recorded traffic on its network, side by side and in step, for a browser.
+/// replay.html: a page that plays recorded traffic on its network, several controllers side by
+/// side.
 #pragma once
 
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 
 namespace traffic::report {
 
-/// One page without other files.
+/// The page, which needs no other file.
 /// @param replay the network, and the vehicles under each controller: see docs/run-folder.md
 std::string replay_page(const nlohmann::ordered_json& replay);
 
-/// The name of a controller for people: "none", or of a checkpoint the file's name: "phase3".
+/// The name of a controller for people: "none", or for a checkpoint the name of its file, "phase3".
 std::string controller_label(const std::string& name);
 
 }  // namespace traffic::report

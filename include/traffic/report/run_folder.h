@@ -1,4 +1,4 @@
-/// The folder of a run: where everything that it writes lies (docs/run-folder.md).
+/// The files in the folder of a run (docs/run-folder.md).
 #pragma once
 
 #include <filesystem>
@@ -15,7 +15,7 @@ class RunFolder {
 
   [[nodiscard]] const std::filesystem::path& root() const { return root_; }
   [[nodiscard]] std::filesystem::path config() const { return root_ / "config.toml"; }
-  /// What the training took, where it found some of it out by itself.
+  /// The configuration of the training, where it found some values by itself.
   [[nodiscard]] std::filesystem::path resolved() const { return root_ / "resolved.toml"; }
   [[nodiscard]] std::filesystem::path search() const { return root_ / "search.json"; }
   [[nodiscard]] std::filesystem::path environment() const { return root_ / "environment.json"; }
@@ -35,7 +35,7 @@ class RunFolder {
   std::filesystem::path root_;
 };
 
-/// What the caller knows about program and machine beyond what this module finds out by itself.
+/// Facts about the program and the machine that this module cannot find by itself.
 struct Environment {
   std::string program;
   std::string version;
@@ -47,7 +47,7 @@ struct Environment {
   std::vector<std::string> gpus;
 };
 
-/// Writes environment.json: the above, and host, operating system, CPU model, CPUs, memory, time.
+/// Writes environment.json: these facts, and host, operating system, CPU model, CPUs, memory, time.
 /// @throws ResourceError
 void write_environment(const RunFolder& folder, const Environment& environment);
 

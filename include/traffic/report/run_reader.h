@@ -1,9 +1,9 @@
-/// A run's folder, read: for programs that show, compare or wait for runs. Reads only, also while
-/// the run goes on.
+/// Reads the folder of a run, for programs that show, compare or wait for runs. It never writes,
+/// and may be used while the run goes on.
 #pragma once
 
 #include <filesystem>
-#include <nlohmann/json.hpp>
+#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -18,9 +18,9 @@ namespace traffic::report {
 enum class RunStatus {
   kRunning,
   kDone,
-  kStopped,  ///< by request; the same command goes on
+  kStopped,  ///< stopped by request; the same command continues the run
   kFailed,
-  kDead,  ///< killed or lost: nobody holds the lock, and no summary says how it ended
+  kDead,  ///< killed or lost: no process holds the lock, and there is no summary of its end
 };
 
 /// "running", "done", "stopped", "failed", "dead"
@@ -48,12 +48,13 @@ class RunReader {
   /// episodes.csv, read anew at each call. @throws ResourceError
   [[nodiscard]] Episodes episodes() const { return read_episodes(folder_.episodes()); }
 
-  /// Who writes here, or to the run that this is a part of; the lock is not touched. Whether a
-  /// process of another machine still runs cannot be seen from here: it counts as running.
+  /// The process that writes to this run, or to the run that this is a part of. A process of
+  /// another machine counts as running, because this machine cannot see it. The lock is not
+  /// touched.
   [[nodiscard]] std::optional<LockHolder> holder() const;
   /// @throws DataError naming the file if the summary is damaged
   [[nodiscard]] RunStatus status() const;
-  /// What its summary says, whether anybody holds the folder or not; kDead without one.
+  /// The status in the summary, even while a process holds the folder; kDead without a summary.
   /// @throws DataError as status()
   [[nodiscard]] RunStatus written_status() const;
 
@@ -62,5 +63,10 @@ class RunReader {
   std::filesystem::path lock_;
   bool is_part_ = false;
 };
+
+/// Folders of runs below `root`, as root/NAME/TIME, that were written to last; the newest first.
+/// Empty if there is no such folder.
+std::vector<std::filesystem::path> newest_runs(const std::filesystem::path& root,
+                                               std::size_t at_most);
 
 }  // namespace traffic::report

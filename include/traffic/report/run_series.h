@@ -1,9 +1,9 @@
-/// What a run wrote line by line, read again: metrics.jsonl and episodes.csv, also while the run
-/// goes on.
+/// Reads the files that a run writes line by line, metrics.jsonl and episodes.csv, also while the
+/// run goes on.
 ///
-/// The last line is half there when the writer was killed or is just writing: it is left out, and
-/// `ends_in_half_line` says so. Any other line that cannot be read is in `damaged` with file, line
-/// and reason; the rest is read all the same. A file that is not there has no rows.
+/// The last line is incomplete if the writer was killed or is still writing: it is left out, and
+/// `ends_in_half_line` is set. Any other line that cannot be read is listed in `damaged` with file,
+/// line and reason, and the other lines are read. A file that does not exist has no rows.
 #pragma once
 
 #include <cstdint>
@@ -32,7 +32,7 @@ struct Metrics {
   std::vector<std::string> damaged;  ///< "DIR/metrics.jsonl:3: no JSON object"
   bool ends_in_half_line = false;
 
-  /// The figure of that name over the steps that have it; empty if none has.
+  /// The metric of that name over the steps that have it; empty if no step has it.
   [[nodiscard]] std::vector<SeriesPoint> series(std::string_view name) const;
 };
 

@@ -1,4 +1,4 @@
-/// How a run that goes on is doing: for people who look at it from another terminal.
+/// The state of a run, for people who watch it from another terminal.
 #pragma once
 
 #include <filesystem>
@@ -13,15 +13,16 @@ namespace traffic::report {
 struct RunState {
   std::string folder;
   std::string status;
-  std::string progress;  ///< the last line of train.log that tells of it: phase, step, time left
+  std::string progress;  ///< last line of train.log with phase, step and time left
   std::string last_log_line;
   double log_age_s = 0;              ///< since train.log grew
   std::filesystem::path checkpoint;  ///< the newest; empty: none yet
   double checkpoint_age_s = 0;
-  std::vector<ProcessFacts> processes;  ///< that writes here, and all that belong to it
+  std::vector<ProcessFacts>
+      processes;  ///< the process that writes here and all processes of its job
 };
 
-/// @throws DataError as RunReader
+/// @throws DataError for the same reasons as RunReader
 RunState state_of(const RunReader& run);
 /// @param each_process a row for each process in place of one for each program
 std::string state_text(const RunState& state, bool each_process);

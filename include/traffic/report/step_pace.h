@@ -1,4 +1,4 @@
-/// How long a step takes, for the time that is left.
+/// Measures how long a step takes, to estimate the time that is left.
 #pragma once
 
 #include <cstdint>
@@ -6,9 +6,9 @@
 
 namespace traffic::report {
 
-/// The mean over the last minutes, in which no stall (a suspended machine, a disk that hung, a
-/// pause in a debugger) counts for more than ten usual times of its steps. A rate of the last
-/// seconds alone says years after a stall.
+/// The mean over the last minutes. A stall (a suspended machine, a hanging disk, a pause in a
+/// debugger) counts for at most ten times the usual duration of its steps: otherwise the estimate
+/// after a stall would be years.
 class StepPace {
  public:
   void add(std::int64_t steps, double seconds);

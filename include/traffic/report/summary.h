@@ -1,4 +1,4 @@
-/// summary.json: what came out of a run, for scripts (docs/run-folder.md has every field).
+/// summary.json: the result of a run for scripts (docs/run-folder.md describes every field).
 #pragma once
 
 #include <cstdint>
@@ -15,14 +15,14 @@ struct Summary {
   std::string status;   ///< running | done | stopped | failed
   std::string message;  ///< why it stopped or failed
   int exit_code = 0;
-  std::string training;  ///< name of the training; empty: of several in turn
-  std::string phase;     ///< as run.phase
+  std::string training;  ///< name of the training; empty in a run of several
+  std::string phase;     ///< value of run.phase
   int world_size = 1;
   std::int64_t steps = 0;
   double seconds = 0.0;
   std::map<std::string, double> rates;       ///< e.g. samples_per_s, env_steps_per_s
-  std::optional<double> startup_s;           ///< launch to first step done
-  std::vector<std::int64_t> peak_rss_bytes;  ///< of each rank
+  std::optional<double> startup_s;           ///< from the launch to the end of the first step
+  std::vector<std::int64_t> peak_rss_bytes;  ///< one for each rank
   std::map<std::string, double> time_share;  ///< TimeSplit::shares()
   nlohmann::ordered_json result = nlohmann::ordered_json::object();
   std::string parameters_xxh3;                 ///< 16 hexadecimal digits

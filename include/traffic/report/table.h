@@ -8,7 +8,7 @@
 
 namespace traffic::report {
 
-/// Columns of numbers are aligned right, others left.
+/// Columns of numbers are aligned to the right, others to the left.
 class Table {
  public:
   using Cell = std::variant<std::monostate, std::string, std::int64_t, double, bool>;

@@ -1,4 +1,4 @@
-/// What a search over settings tries: a table in TOML (docs/tuning.md).
+/// The table of a search over settings, in TOML (docs/tuning.md).
 #pragma once
 
 #include <cstdint>
@@ -8,30 +8,30 @@
 
 namespace traffic::tune {
 
-/// A key of the configuration and what it may be.
+/// A key of the configuration and the values that trials may give it.
 struct Choice {
-  std::string key;                  ///< as --set takes it
-  std::vector<std::string> values;  ///< one of these; empty: a number of a range
+  std::string key;                  ///< name of the key, for --set
+  std::vector<std::string> values;  ///< possible values; empty: a number from low to high
   double low = 0;
   double high = 0;
-  bool logarithmic = false;  ///< evenly over the orders of magnitude
+  bool logarithmic = false;  ///< drawn evenly over the orders of magnitude
   bool whole = false;        ///< a whole number
 };
 
 struct Table {
-  std::string config;           ///< of traffic_train
-  std::string dir;              ///< where the runs lie
-  bool grid = false;            ///< all combinations; else `trials` random ones
-  std::int64_t trials = 8;      ///< of random search
-  std::uint64_t seed = 1;       ///< of random search
-  std::string figure = "gain";  ///< of summary.json's result, after each round
-  bool largest = true;          ///< whether more of it is better
+  std::string config;           ///< configuration file of traffic_train
+  std::string dir;              ///< folder of the trainings
+  bool grid = false;            ///< all combinations; else `trials` random trials
+  std::int64_t trials = 8;      ///< number of random trials
+  std::uint64_t seed = 1;       ///< seed of the random trials
+  std::string figure = "gain";  ///< number in `result` of summary.json
+  bool largest = true;          ///< whether a larger figure is better
   std::string budget_key = "training.iterations";
-  std::vector<std::int64_t> budgets{10, 20, 40};  ///< of that key, a round each, growing
-  double keep_share = 0.5;                        ///< of the trials go on into the next round
-  std::vector<std::int64_t> training_seeds{42};   ///< each trial is trained with each
-  std::int64_t ranks = 1;                         ///< of a training
-  std::vector<std::string> set;                   ///< "key=value" for all trials
+  std::vector<std::int64_t> budgets{10, 20, 40};  ///< value of that key in each round, rising
+  double keep_share = 0.5;  ///< share of the trials that go on to the next round
+  std::vector<std::int64_t> training_seeds{42};  ///< each trial is trained with each of them
+  std::int64_t ranks = 1;                        ///< ranks of a training
+  std::vector<std::string> set;                  ///< "key=value" for all trials
   std::vector<Choice> choices;
 };
 

@@ -1,4 +1,4 @@
-// Charts of what the program wrote, drawn by Chart.js.
+// Draws the charts of a page with Chart.js.
 'use strict';
 
 const LINE_COLOURS = {
@@ -27,13 +27,13 @@ function axis(label, more = {}) {
   };
 }
 
-// Steps are counted: no ticks between them.
+// Steps are whole numbers, so there are no ticks between them.
 function whole(made) {
   made.ticks.precision = 0;
   return made;
 }
 
-// A plot that is drawn again, in the colours of the mode, whenever that changes.
+// A plot. It is drawn again when the browser changes between light and dark.
 function plot(parent, makeConfig) {
   const canvas = element(element(parent, 'div', '', 'plot'), 'canvas');
   let chart = new Chart(canvas, makeConfig());

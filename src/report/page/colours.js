@@ -1,7 +1,7 @@
-// What the pages share: the colours of speeds, those of the page, and bytes within JSON.
+// Helpers that the pages share: colours of speeds, colours of the page, and bytes within JSON.
 'use strict';
 
-// From slow to fast; also for those who do not tell red from green.
+// From slow to fast, in colours that people with colour blindness can tell apart.
 const SPEED_STOPS = [[165, 0, 38], [244, 109, 67], [253, 200, 110], [145, 191, 219], [69, 117, 180]];
 
 function speedColour(share) {
@@ -17,7 +17,7 @@ function speedGradient() {
   return `linear-gradient(90deg, ${SPEED_STOPS.map(rgb).join(', ')})`;
 }
 
-// A colour of style.css, as it is in this mode.
+// A colour of style.css in the current mode, light or dark.
 function pageColour(name) {
   return getComputedStyle(document.documentElement).getPropertyValue(`--${name}`).trim();
 }

@@ -1,4 +1,4 @@
-// Two recordings of the same seed on the network, moved by one clock.
+// Plays two recordings of the same seed on the network, with one clock.
 'use strict';
 
 const network = data.network;
@@ -6,7 +6,7 @@ const LANE_M = 3.2;
 const VEHICLE_M = 4.5;
 const COMMANDED = '#e6259b';
 
-// Tracks with their places in metres; `at` is where the track's samples begin.
+// Tracks with their positions in metres; `at` is the index of the first sample of a track.
 function opened(recording) {
   const samples = bytesOf(recording.samples);
   let at = 0;
@@ -15,7 +15,7 @@ function opened(recording) {
     at += 5 * count;
     return track;
   });
-  // Of each light its changes, in the order of time.
+  // The changes of each light, in the order of time.
   const lights = [];
   for (const [since, light, state] of recording.lights ?? []) (lights[light] ??= []).push({since, state});
   return {...recording, samples, tracks, lights};
@@ -31,7 +31,7 @@ function sampleOf(recording, track, frame) {
   };
 }
 
-// Vehicles between two frames, moved in a straight line; one on its last frame stays there.
+// Vehicles between two frames, interpolated in a straight line. A vehicle stays at its last frame.
 function vehiclesAt(recording, time) {
   const exact = Math.max(0, (time - recording.begin_s) / recording.frame_s);
   const frame = Math.min(Math.floor(exact), recording.frames - 1);
@@ -42,7 +42,7 @@ function vehiclesAt(recording, time) {
     const from = sampleOf(recording, track, frame);
     const to = frame + 1 < track.first + track.count ? sampleOf(recording, track, frame + 1) : from;
     const moved = Math.hypot(to.x - from.x, to.y - from.y);
-    // Who changes lanes while standing jumps sideways, and does not turn.
+    // A vehicle that changes lanes while it stands jumps sideways and does not turn.
     const jumps = moved > 1.5 * Math.max(from.speed, to.speed) * recording.frame_s + 0.3;
     if (moved > 0.3 && !jumps || track.heading === undefined) track.heading = Math.atan2(to.y - from.y, to.x - from.x);
     shown.push({
@@ -69,7 +69,7 @@ const height = Math.max(network.top - network.bottom, 1);
 const isWide = width > 1.4 * height;
 const find = (id) => document.getElementById(id);
 
-// What both views show: the point in the middle, and how often it is enlarged.
+// The part of the network that both views show: the point in the middle and the enlargement.
 const look = {x: (network.left + network.right) / 2, y: (network.bottom + network.top) / 2, zoom: 1};
 
 function makeView(index) {
@@ -87,7 +87,7 @@ function scaleOf(view) {
   return look.zoom * 0.94 * Math.min(view.canvas.clientWidth / width, view.canvas.clientHeight / height);
 }
 
-// A canvas of as many pixels as the screen has.
+// A canvas with the pixels of the screen.
 function fit(view) {
   const w = view.canvas.parentElement.clientWidth;
   const shape = isWide ? Math.max(height / width, 0.12) : Math.min(height / width, 1);
@@ -109,7 +109,7 @@ function drawRoads(context, scale) {
   }
 }
 
-// The most that one of the lane's links may do: drive, drive and give way, soon no more, not.
+// The most permissive state of a lane's links: go, go and give way, yellow, stop.
 const LIGHT_COLOURS = [['G', '#2da44e'], ['g', '#2da44e'], ['s', '#2da44e'], ['y', '#d9a520'], ['Y', '#d9a520'],
   ['u', '#d9a520'], ['r', '#d1242f']];
 
@@ -123,7 +123,7 @@ function drawLights(context, recording, scale) {
     if (!colour) continue;  // switched off
     const [x, y] = [(line[0] + line[2]) / 2 * scale, -(line[1] + line[3]) / 2 * scale];
     const long = Math.hypot(line[2] - line[0], line[3] - line[1]) / 2;
-    const half = Math.max(long * scale, 5) / Math.max(long, 0.1);  // from afar longer than it is
+    const half = Math.max(long * scale, 5) / Math.max(long, 0.1);  // drawn longer when the view is far away
     const [dx, dy] = [(line[2] - line[0]) / 2 * half, -(line[3] - line[1]) / 2 * half];
     context.strokeStyle = colour[1];
     context.lineWidth = Math.max(1.2 * scale, 3.5);
@@ -136,7 +136,7 @@ function drawLights(context, recording, scale) {
 }
 
 function drawVehicle(context, vehicle, scale) {
-  // Seen from afar a vehicle is larger than it is.
+  // Vehicles are drawn larger when the view is far away.
   const length = Math.max(VEHICLE_M * scale, innerWidth < 700 ? 5 : 7);
   const breadth = Math.max(0.42 * length, 3.5);
   context.save();
@@ -166,7 +166,7 @@ function draw(view) {
   context.translate(view.canvas.clientWidth / 2 - look.x * scale, view.canvas.clientHeight / 2 + look.y * scale);
   drawRoads(context, scale);
   drawLights(context, recording, scale);
-  // Those that a controller tells what to do are never hidden by others.
+  // Commanded vehicles are drawn last, so that others do not hide them.
   vehicles.sort((a, b) => Number(a.commanded) - Number(b.commanded));
   for (const vehicle of vehicles) drawVehicle(context, vehicle, scale);
   const mean = vehicles.reduce((sum, one) => sum + one.speed, 0) / Math.max(vehicles.length, 1);
@@ -265,6 +265,6 @@ function refit() {
 addEventListener('resize', refit);
 onModeChange(drawAll);
 refit();
-// A page may be opened at a moment: replay.html#120
+// replay.html#120 opens the page at 120 s.
 const wanted = Number(location.hash.slice(1));
 if (wanted) seek(wanted);

@@ -1,4 +1,4 @@
-// The report: pictures first, and every curve when its group is unfolded.
+// Draws the pictures of the report, and the curves of a group when it is unfolded.
 'use strict';
 
 function figure(parent, title, note, part, isFull = false) {
@@ -16,7 +16,7 @@ function sameRoute(recording, route) {
   return recording.routes.find((one) => one.from === route.from && one.to === route.to && one.rows === route.rows);
 }
 
-// Uncontrolled first, then what was trained (the last), then the scripts.
+// No control first, then the trained controller (the last recording), then the scripts.
 function inOrder(recordings) {
   const none = recordings.filter((one) => one.controller === 'none');
   const rest = recordings.filter((one) => one.controller !== 'none').reverse();
@@ -25,10 +25,10 @@ function inOrder(recordings) {
 
 function mean(values) { return values.reduce((sum, value) => sum + value, 0) / Math.max(values.length, 1); }
 
-// Vehicles in queues: on the road and slow, and those that wait to enter.
+// Vehicles in queues: slow ones on the road, and those that wait to enter.
 function queueOf(recording) { return recording.slow.map((slow, i) => slow + recording.waiting[i]); }
 
-// Arrivals of the last two minutes, by the hour.
+// Arrivals of the last two minutes, per hour.
 function outflowOf(recording) {
   const WINDOW_S = 120;
   let first = 0;

@@ -143,6 +143,7 @@ std::string evaluation_json(const EvaluationPlan& plan, const Episodes& episodes
   using nlohmann::ordered_json;
   ordered_json all;
   all["scenario"] = plan.config.env.scenario;
+  all["objective"] = name_of(scene::objective_of(plan.config.env.objective));
   all["demand_scale"] = plan.demand_scale;
   all["seeds"] = plan.seeds;
   all["controllers"] = ordered_json::parse(comparison_table(plan, episodes).to_json());

@@ -9,6 +9,7 @@
 #include "run/folder_choice.h"
 #include "run/gpu.h"
 #include "run/node_files.h"
+#include "run/seed_overlap.h"
 #include "traffic/config/write.h"
 #include "traffic/core/atomic_file.h"
 #include "traffic/core/hash.h"
@@ -99,6 +100,9 @@ void Job::open_folder(const config::Plan& plan) {
   spdlog::info("run folder {}, {} ranks on {} nodes", folder_.root().string(),
                communicator_->size(), communicator_->topology().num_nodes());
   if (!view.note.empty()) spdlog::warn("{}", view.note);
+  if (is_reporter()) {
+    for (const std::string& warning : find_seed_overlaps(plan)) spdlog::warn("{}", warning);
+  }
   if (lock_ && !lock_->taken_over_from().empty()) {
     spdlog::warn("the previous run in this folder ended without releasing its lock ({})",
                  lock_->taken_over_from());

@@ -43,8 +43,7 @@ int run_rank_program(int argc, char** argv, const config::Program& program,
   try {
     start = read_command_line(argc, argv, program, speaks);
   } catch (const Error& error) {
-    if (speaks) std::fprintf(stderr, "%s\n", error.what());
-    return static_cast<int>(error.code());
+    return comm::fail_before_session(error);
   }
   if (!start) return static_cast<int>(ExitCode::kDone);
   // Messages of libtorch's profiler are not for users. Set here, where no other thread runs yet.

@@ -1,0 +1,16 @@
+/// The text of --help, the same in all programs.
+#pragma once
+
+#include <string>
+
+namespace CLI {
+class App;
+}
+
+namespace traffic::config {
+
+/// Explains the options of a program, or of the subcommand that was chosen, in lines that fit the
+/// terminal.
+std::string option_help(CLI::App& app);
+
+}  // namespace traffic::config
