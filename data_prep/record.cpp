@@ -207,9 +207,10 @@ void add_record(CLI::App& app, Chosen& chosen) {
   command->add_option("--split", options->split, "Shares of train, validation and test episodes")
       ->capture_default_str();
   command
-      ->add_option("--set", options->settings,
-                   "key=value of [env] as in a configuration (docs/configuration.md), e.g. "
-                   "'env.cv_types=[\"auto\"]' or env.max_time_s=900")
+      ->add_option(
+          "--set", options->settings,
+          "key=value of [env] as in a configuration (docs/reference/configuration.md), e.g. "
+          "'env.cv_types=[\"auto\"]' or env.max_time_s=900")
       ->allow_extra_args(false);
   command->add_option("--record-every", options->record_every, "Steps from frame to frame")
       ->capture_default_str();

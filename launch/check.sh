@@ -4,7 +4,7 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 status=0
 
-# What each module may include, besides itself (docs/architecture.md). Folders of a module that have a row are rooms:
+# What each module may include, besides itself (docs/design/architecture.md). Folders of a module that have a row are rooms:
 # they see each other only as their rows say; whoever may include the module may include its rooms.
 readonly BELOW_TRAIN="data model rl replay rollout checkpoint report comm sim game scene config core os"
 declare -A allowed=(

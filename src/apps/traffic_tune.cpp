@@ -49,7 +49,7 @@ int run(const Arguments& arguments) {
 int main(int argc, char** argv) {
   Arguments arguments;
   CLI::App app{
-      "Searches for settings: trains those of a table (docs/tuning.md), the better ones for "
+      "Searches for settings: trains those of a table (docs/guide/tuning.md), the better ones for "
       "longer. "
       "The same command goes on where it was stopped.",
       "traffic_tune"};

@@ -4,7 +4,7 @@
   tests/benchmarks/compare_converted.py [--train 8 --seeds 1 2 3 --epochs 4]
 
 `data_prep record` simulates episodes of merge without control; SUMO alone simulates the same seeds and writes
-floating car data as docs/convert.md has it, which are converted with the network. Both sets are split in the same way.
+floating car data as docs/guide/recorded-traffic.md has it, which are converted with the network. Both sets are split in the same way.
 For each training seed one model is trained on either set, with configs/phase1.toml, and tested on the test episodes of its own
 set. Printed: errors at the last horizon, and means of the ratio converted / recorded with an interval of 95 %.
 """

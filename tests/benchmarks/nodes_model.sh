@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# What collectives take between "nodes" of one rank (tests/nodes/nodes.sh), beside what the model of docs/scaling.md says.
+# What collectives take between "nodes" of one rank (tests/nodes/nodes.sh), beside what the model of docs/design/scaling.md says.
 # Links have to be slow enough for them to be what limits: a machine's cores carry the bytes of all of its nodes.
 # Usage: tests/benchmarks/nodes_model.sh [RATE_MBIT [NODES...]]     (100 1 2 4 8)
 set -euo pipefail

@@ -1,5 +1,5 @@
-// What collectives between nodes of one rank take, beside what the model of docs/scaling.md says.
-// Usage: bench_nodes_model RATE_MBIT     (nodes_model.sh makes the nodes and the links)
+// What collectives between nodes of one rank take, beside what the model of docs/design/scaling.md
+// says. Usage: bench_nodes_model RATE_MBIT     (nodes_model.sh makes the nodes and the links)
 #include <ATen/ATen.h>
 #define OMPI_SKIP_MPICXX 1
 #include <mpi.h>

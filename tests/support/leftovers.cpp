@@ -105,7 +105,7 @@ class Leftovers : public ::testing::EmptyTestEventListener {
   }
 
   void OnTestEnd(const ::testing::TestInfo& /*info*/) override {
-    // The folder of an mpirun that was killed itself stays (docs/reliability.md).
+    // The folder of an mpirun that was killed itself stays (docs/reference/faults.md).
     for (const std::string& name : names_in(folder_)) {
       if (name.starts_with("ompi.")) fs::remove_all(folder_ / name);
     }

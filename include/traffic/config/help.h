@@ -9,7 +9,7 @@ namespace traffic::config {
 std::string list_trainings();
 /// Table for a terminal, of --help-config.
 std::string help_text();
-/// docs/configuration.md, of --help-config=markdown.
+/// docs/reference/configuration.md, of --help-config=markdown.
 std::string help_markdown();
 
 }  // namespace traffic::config

@@ -1,5 +1,5 @@
 /// Who holds a run's folder, as its run.lock says: written by whoever takes the lock, read by
-/// whoever is refused or only wants to know (docs/run-folder.md).
+/// whoever is refused or only wants to know (docs/reference/run-folder.md).
 #pragma once
 
 #include <sys/types.h>

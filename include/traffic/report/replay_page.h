@@ -7,7 +7,8 @@
 namespace traffic::report {
 
 /// One page without other files.
-/// @param replay the network, and the vehicles under each controller: see docs/run-folder.md
+/// @param replay the network, and the vehicles under each controller: see
+/// docs/reference/run-folder.md
 std::string replay_page(const nlohmann::ordered_json& replay);
 
 /// The name of a controller for people: "none", or of a checkpoint the file's name: "phase3".

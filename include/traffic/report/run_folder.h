@@ -1,4 +1,4 @@
-/// The folder of a run: where everything that it writes lies (docs/run-folder.md).
+/// The folder of a run: where everything that it writes lies (docs/reference/run-folder.md).
 #pragma once
 
 #include <filesystem>

@@ -1,4 +1,5 @@
-/// summary.json: what came out of a run, for scripts (docs/run-folder.md has every field).
+/// summary.json: what came out of a run, for scripts (docs/reference/run-folder.md has every
+/// field).
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-/// What a search over settings tries: a table in TOML (docs/tuning.md).
+/// What a search over settings tries: a table in TOML (docs/guide/tuning.md).
 #pragma once
 
 #include <cstdint>

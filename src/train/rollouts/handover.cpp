@@ -26,7 +26,7 @@ std::string warning_of(const report::MeanInterval& gain) {
   if (gain.mean - gain.half_width > 0.0) return "";
   const char* than_none = gain.mean + gain.half_width < 0.0 ? "worse than no control"
                                                             : "not shown to be above no control";
-  return fmt::format("; {}: docs/your-network.md says what to do", than_none);
+  return fmt::format("; {}: docs/guide/your-network.md says what to do", than_none);
 }
 
 void put_gain(report::Summary& summary, const std::string& name, const report::MeanInterval& gain) {

@@ -14,7 +14,7 @@ namespace traffic::train {
 std::int64_t batch_size_for_memory(std::int64_t free_bytes);
 
 /// What forward keeps for backward, about, of a batch on one rank. The factors are those that were
-/// seen (docs/performance.md).
+/// seen (docs/results/speed.md).
 std::int64_t activation_bytes(const config::Config& config);
 
 /// What to change where a batch makes training slow or leaves it few steps: "; ..."; empty where

@@ -5,7 +5,7 @@
 ///     const TrainingRow row{{.name = "cross_entropy", .folder = "cross_entropy", ...},
 ///                           [](Run& run) { return std::make_unique<CrossEntropy>(run); }};
 ///
-/// docs/extending.md goes through a whole one.
+/// docs/design/extending.md goes through a whole one.
 #pragma once
 
 #include <cstdint>
