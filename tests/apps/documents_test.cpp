@@ -119,6 +119,24 @@ TEST(Documents, EveryFileOfDocsIsReachableFromTheReadme) {
   }
 }
 
+TEST(Documents, PathsOfDocumentsInSourcesExist) {
+  const std::regex path(R"(docs/[a-z-]+(?:/[a-z-]+)*\.md)");
+  int paths = 0;
+  for (const char* folder : {"src", "include", "configs", "data_prep", "launch", "tests"}) {
+    for (const auto& entry : fs::recursive_directory_iterator(kRoot / folder)) {
+      static const std::set<fs::path> kTexts{".cpp", ".h", ".py", ".sh", ".toml", ".txt", ".md"};
+      if (!kTexts.contains(entry.path().extension())) continue;
+      std::ifstream in(entry.path());
+      const std::string text{std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
+      for (std::sregex_iterator found(text.begin(), text.end(), path), end; found != end; ++found) {
+        ++paths;
+        EXPECT_TRUE(fs::exists(kRoot / found->str())) << entry.path() << " names " << found->str();
+      }
+    }
+  }
+  EXPECT_GT(paths, 30);
+}
+
 TEST(Documents, TheListOfConfigurationFilesIsComplete) {
   std::ifstream in(kRoot / "configs/README.md");
   const std::string list{std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
