@@ -4,9 +4,8 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 status=0
 
-# The modules that each module may include besides itself (docs/architecture.md). Folders of a module with a row of
-# their own are rooms: a room includes only the rooms in its row. A module that may include another one may include its
-# rooms, too.
+# What each module may include, besides itself (docs/design/architecture.md). Folders of a module that have a row are rooms:
+# they see each other only as their rows say; whoever may include the module may include its rooms.
 readonly BELOW_TRAIN="data model rl replay rollout checkpoint report comm sim game scene config core os"
 declare -A allowed=(
   [os]="" [core]="os" [config]="core os" [scene]="config core os" [sim]="scene config core os" [game]="core os" [comm]="config core os"

@@ -79,7 +79,7 @@ for ((start = 0; ; ++start)); do
   done
   mpirun_pid=''
   if [ "$code" -gt 128 ]; then say "a rank was ended by signal $((code - 128)), $(kill -l "$code" 2>/dev/null || true)"; fi
-  # 6: simulations that cannot be kept running; 7: a lost rank (docs/exit-codes.md)
+  # 6: simulations that cannot be kept running; 7: a lost rank (docs/reference/exit-codes.md)
   case $code in 6 | 7) ;; *) if [ "$code" -le 128 ]; then break; fi ;; esac
   if [ -n "$stop" ] || [ "$start" -ge "$restarts" ]; then break; fi
   say "exit code $code; going on from the newest checkpoint, $((restarts - start)) restarts left"

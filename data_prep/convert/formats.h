@@ -21,7 +21,8 @@ struct RecordingFile {
 std::unique_ptr<Recording> read_fcd_xml(std::unique_ptr<TextInput> input, InputProblems& problems);
 /// The same as a table: timestep_time;vehicle_id;vehicle_x;...
 std::unique_ptr<Recording> read_fcd_csv(std::unique_ptr<TextInput> input, InputProblems& problems);
-/// Chunks of JSON: a folder with metadata.json, that file, or a chunk. docs/convert.md
+/// Chunks of JSON: a folder with metadata.json, that file, or a chunk.
+/// docs/reference/recording-formats.md
 std::unique_ptr<Recording> read_json(const std::string& path, std::unique_ptr<TextInput> input,
                                      InputProblems& problems);
 /// NGSIM trajectories.

@@ -232,7 +232,8 @@ class TableReader {
 Table read_table(const std::filesystem::path& file) {
   std::ifstream in(file, std::ios::binary);
   if (!in || std::filesystem::is_directory(file)) {
-    throw ConfigError("{}: cannot be read; expected a table as in docs/tuning.md", file.string());
+    throw ConfigError("{}: cannot be read; expected a table as in docs/guide/tuning.md",
+                      file.string());
   }
   const std::string text{std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
   const auto entries = config::read_toml(

@@ -1,5 +1,5 @@
-/// Every command of README.md and docs/, as it stands there: run at a small size, or read and
-/// checked by its program; what can be neither is listed here with the reason.
+/// Every command of README.md and docs/, as it stands there: the test runs it at a small size, or
+/// lets its program read and check it. The list below says why a command is not run.
 #include <algorithm>
 #include <regex>
 #include <string>
@@ -15,7 +15,7 @@ struct Command {
   std::string text;
 };
 
-/// Those of the ```sh blocks, without comments, continued lines as one.
+/// Commands of the ```sh blocks, without comments, continued lines as one.
 std::vector<Command> commands_of(const fs::path& file) {
   const std::regex comment(R"(\s+#.*$|^#.*$)");
   std::vector<Command> commands;
@@ -41,7 +41,8 @@ std::vector<Command> commands_of(const fs::path& file) {
 
 std::vector<Command> all_commands() {
   std::vector<fs::path> files{fs::path(TRAFFIC_SOURCE_DIR) / "README.md"};
-  for (const auto& entry : fs::directory_iterator(fs::path(TRAFFIC_SOURCE_DIR) / "docs")) {
+  for (const auto& entry :
+       fs::recursive_directory_iterator(fs::path(TRAFFIC_SOURCE_DIR) / "docs")) {
     if (entry.path().extension() == ".md") files.push_back(entry.path());
   }
   std::vector<Command> all;
@@ -60,11 +61,13 @@ bool matches(const Command& command, const char* pattern) {
   return std::regex_search(command.text, std::regex(pattern));
 }
 
-/// Data and trainings that other commands need.
+/// The guide whose commands the test runs for real: they make data and trainings that other
+/// commands need.
+constexpr const char* kPhasesGuide = "three-phases.md";
 constexpr const char* kRecords = "^\\./data_prep/data_prep record ";
 constexpr const char* kTrainsForReal = "traffic_train .*--run-dir runs/(first|second|third)\\b";
 
-/// Sizes of what is trained for real; [model] and [vehicles] are the shipped ones.
+/// Sizes of the trainings that run for real; [model] and [vehicles] are the shipped ones.
 constexpr const char* kSmall =
     " --set train.max_steps=4 --set data.batch_size=4 --set env.max_time_s=45 "
     "--set rollout.workers=1 --set rollout.envs_per_worker=2 --set training.iterations=1 "
@@ -73,10 +76,10 @@ constexpr const char* kSmall =
     "episodes.baseline_episodes=2 "
     "--set evaluation.seeds=1..2";
 
-/// How a command is run; the first pattern that fits counts.
+/// How the test runs a command; the first pattern that fits counts.
 struct Treatment {
   const char* pattern;
-  const char* appended;  ///< null: it is not run
+  const char* appended;  ///< null: the test does not run it
   const char* reason = "";
 };
 const std::vector<Treatment> kTreatments{
@@ -102,7 +105,7 @@ const std::vector<Treatment> kTreatments{
      "measures for minutes"},
 };
 
-/// A folder that looks like the repository after a build, in which the README's longer commands
+/// A folder that looks like the repository after a build, in which the commands of kPhasesGuide
 /// have run.
 class DocumentedCommands : public ::testing::Test {
  protected:
@@ -122,7 +125,7 @@ class DocumentedCommands : public ::testing::Test {
     fs::create_symlink(programs.parent_path(), root_ / "build/cuda");
     for (const char* pattern : {kRecords, kTrainsForReal}) {
       for (const Command& command : all_commands()) {
-        if (command.file != "README.md" || !matches(command, pattern)) continue;
+        if (command.file != kPhasesGuide || !matches(command, pattern)) continue;
         run_.push_back({command, run(small(command.text))});
       }
     }
@@ -136,7 +139,7 @@ class DocumentedCommands : public ::testing::Test {
     return text + kSmall;
   }
 
-  /// In the folder, with what stands for the user's own names there.
+  /// Runs a command in the folder, with names that stand for the user's own.
   static Outcome run(std::string text) {
     text = replaced(text, "\\bPATH\\b", "runs/third/checkpoints/phase3.h5");
     text = replaced(text, "\\bCONFIG\\b", "configs/phase1.toml");
@@ -154,7 +157,7 @@ class DocumentedCommands : public ::testing::Test {
 };
 
 TEST_F(DocumentedCommands, ThePhasesOneAtATimeStartFromEachOthersResults) {
-  ASSERT_EQ(run_.size(), 4U) << "the README records, and trains phase by phase";
+  ASSERT_EQ(run_.size(), 4U) << kPhasesGuide << " records, and trains phase by phase";
   for (const Done& done : run_) {
     ASSERT_EQ(done.outcome.exit_code, 0) << done.command.text << "\n" << done.outcome.output;
   }
@@ -168,14 +171,14 @@ TEST_F(DocumentedCommands, AreUnderstoodByTheirPrograms) {
   const std::vector<Command> commands = all_commands();
   ASSERT_GT(commands.size(), 20U);
   for (const Command& command : commands) {
-    const bool has_run = command.file == "README.md" &&
+    const bool has_run = command.file == kPhasesGuide &&
                          (matches(command, kTrainsForReal) || matches(command, kRecords));
     if (has_run) continue;
     const auto how =
         std::find_if(kTreatments.begin(), kTreatments.end(),
                      [&](const Treatment& one) { return matches(command, one.pattern); });
     if (how == kTreatments.end()) {
-      ADD_FAILURE() << command.file << ": nobody has said how this is tested: " << command.text;
+      ADD_FAILURE() << command.file << ": kTreatments has no pattern for: " << command.text;
       continue;
     }
     if (how->appended == nullptr) continue;

@@ -102,7 +102,7 @@ TEST_F(DoctorTest, WhereNoVehicleCanBeConnectedTheLightsCan) {
   EXPECT_THAT(outcome.output,
               AllOf(HasSubstr("warning  env.cv_types"), HasSubstr("env.cv_types = [\"cv\"]"),
                     HasSubstr("ok       signals"), HasSubstr("configs/signals.toml"),
-                    HasSubstr("docs/traffic-lights.md"), HasSubstr("without control took"),
+                    HasSubstr("docs/guide/traffic-lights.md"), HasSubstr("without control took"),
                     HasSubstr("0 failed")));
   const Outcome both =
       run_program(TRAFFIC_BIN_DIR "/traffic_doctor --scenario arterial --set env.max_time_s=120");

@@ -4,7 +4,7 @@
   tests/benchmarks/compare_converted.py [--train 8 --seeds 1 2 3 --epochs 4]
 
 `data_prep record` simulates episodes of merge without control. SUMO alone simulates the same seeds and writes floating
-car data as described in docs/convert.md, which are then converted with the network. Both sets are split in the same way.
+car data as described in docs/guide/recorded-traffic.md, which are then converted with the network. Both sets are split in the same way.
 For each training seed, one model is trained on each set with configs/phase1.toml and tested on the test episodes of its
 own set. The script prints the errors at the last horizon, and means of the ratio converted / recorded with a 95 % interval.
 """

@@ -1,5 +1,5 @@
 // Durations of collectives between nodes of one rank each, compared with the model in
-// docs/scaling.md.
+// docs/design/scaling.md.
 // Usage: bench_nodes_model RATE_MBIT     (nodes_model.sh creates the nodes and the links)
 #include <ATen/ATen.h>
 #define OMPI_SKIP_MPICXX 1

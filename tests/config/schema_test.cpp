@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <filesystem>
 #include <fstream>
+#include <functional>
 #include <iterator>
 #include <regex>
 #include <set>
@@ -269,10 +270,10 @@ TEST(Help, AFilterChoosesATableAKeyOrAWord) {
 }
 
 TEST(Help, TheCommittedReferenceIsTheGeneratedOne) {
-  std::ifstream in(TRAFFIC_SOURCE_DIR "/docs/configuration.md");
+  std::ifstream in(TRAFFIC_SOURCE_DIR "/docs/reference/configuration.md");
   const std::string committed((std::istreambuf_iterator<char>(in)), {});
   EXPECT_TRUE(committed == help_markdown())
-      << "run: ./traffic_train --help-config=markdown > docs/configuration.md";
+      << "run: ./traffic_train --help-config=markdown > docs/reference/configuration.md";
 }
 
 /// The items of a table cell, split at commas, without backquotes.
@@ -286,10 +287,10 @@ std::vector<std::string> items(const std::string& text) {
   return parts;
 }
 
-TEST(Docs, TheSettingsOfControllerMdAreTheDefaultsAndTheShippedOnes) {
+TEST(Docs, TheSettingsOfTheGuideAreTheDefaultsAndTheShippedOnes) {
   const auto defaults = flatten(Config{});
   const auto shipped = flatten(load_config(TRAFFIC_SOURCE_DIR "/configs/phase2.toml"));
-  std::ifstream in(TRAFFIC_SOURCE_DIR "/docs/controller.md");
+  std::ifstream in(TRAFFIC_SOURCE_DIR "/docs/guide/train-a-controller.md");
   int compared = 0;
   for (std::string line; std::getline(in, line);) {
     std::smatch row;
@@ -308,23 +309,62 @@ TEST(Docs, TheSettingsOfControllerMdAreTheDefaultsAndTheShippedOnes) {
   EXPECT_GE(compared, 9);
 }
 
-TEST(Docs, FiguresBehindKeysAreTheirDefaults) {
+/// README.md, the list of configuration files, and the documents that are written by hand.
+std::vector<std::filesystem::path> documents() {
+  const std::filesystem::path root = TRAFFIC_SOURCE_DIR;
+  std::vector<std::filesystem::path> files{root / "README.md", root / "configs/README.md"};
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(root / "docs")) {
+    const bool is_generated = entry.path().filename() == "configuration.md";
+    if (entry.path().extension() == ".md" && !is_generated) files.push_back(entry.path());
+  }
+  return files;
+}
+
+std::string text_of(const std::filesystem::path& file) {
+  std::ifstream in(file);
+  return {std::istreambuf_iterator<char>(in), {}};
+}
+
+TEST(Docs, NumbersBehindKeysAreTheirDefaults) {
   const auto defaults = flatten(Config{});
-  const std::regex figure(R"(`([a-z0-9_]+(?:\.[a-z0-9_]+)+)` \((\d[\d.e-]*)[,)])");
+  const std::regex number(R"(`([a-z0-9_]+(?:\.[a-z0-9_]+)+)` \((\d[\d.e-]*)[,)])");
   int compared = 0;
-  for (const auto& entry : std::filesystem::directory_iterator(TRAFFIC_SOURCE_DIR "/docs")) {
-    if (entry.path().extension() != ".md") continue;
-    std::ifstream in(entry.path());
-    const std::string text((std::istreambuf_iterator<char>(in)), {});
-    for (std::sregex_iterator found(text.begin(), text.end(), figure), end; found != end; ++found) {
+  for (const auto& file : documents()) {
+    const std::string text = text_of(file);
+    for (std::sregex_iterator found(text.begin(), text.end(), number), end; found != end; ++found) {
       const auto known = defaults.find((*found)[1]);
       if (known == defaults.end()) continue;
-      EXPECT_EQ(std::stod((*found)[2]), std::stod(known->second))
-          << entry.path() << ": " << found->str();
+      EXPECT_EQ(std::stod((*found)[2]), std::stod(known->second)) << file << ": " << found->str();
       ++compared;
     }
   }
   EXPECT_GE(compared, 5);
+}
+
+TEST(Docs, KeysInDocumentsExist) {
+  std::set<std::string, std::less<>> keys;
+  std::set<std::string, std::less<>> tables;
+  for (const Row& row : schema()) {
+    keys.insert(std::string(row.key));
+    for (auto dot = row.key.find('.'); dot != row.key.npos; dot = row.key.find('.', dot + 1)) {
+      tables.insert(std::string(row.key.substr(0, dot)));
+    }
+  }
+  const std::set<std::string, std::less<>> extensions{"csv",   "h",    "html", "json",
+                                                      "jsonl", "lock", "log",  "safetensors"};
+  const std::regex name(R"(`(?:--set )?((?:[a-z0-9_]+\.)+[a-z0-9_]+)(?: ?=[^`]*)?`)");
+  int known = 0;
+  for (const auto& file : documents()) {
+    const std::string text = text_of(file);
+    for (std::sregex_iterator found(text.begin(), text.end(), name), end; found != end; ++found) {
+      const std::string key = (*found)[1];
+      const std::string table = key.substr(0, key.find('.'));
+      if (!tables.contains(table) || extensions.contains(key.substr(key.rfind('.') + 1))) continue;
+      EXPECT_TRUE(keys.contains(key) || tables.contains(key)) << file << " names the key " << key;
+      ++known;
+    }
+  }
+  EXPECT_GE(known, 100);
 }
 
 }  // namespace

@@ -57,7 +57,7 @@ int order_in_child(std::size_t before) {
   return ChildProcess::fork(body).wait().code();
 }
 
-// SUMO goes by the order of its objects in memory here and there (docs/decisions.md).
+// SUMO goes by the order of its objects in memory here and there (docs/design/decisions.md).
 TEST(Heap, WhatIsMadeAnewLiesInTheOrderOfItsMaking) {
   if (dlsym(RTLD_DEFAULT, "mallctl") == nullptr) GTEST_SKIP() << "not linked to jemalloc";
   const int order = order_in_child(0);

@@ -108,7 +108,7 @@ class Leftovers : public ::testing::EmptyTestEventListener {
   }
 
   void OnTestEnd(const ::testing::TestInfo& /*info*/) override {
-    // An mpirun that was itself killed leaves its folder behind (docs/reliability.md).
+    // An mpirun that was itself killed leaves its folder behind (docs/reference/faults.md).
     for (const std::string& name : names_in(folder_)) {
       if (name.starts_with("ompi.")) fs::remove_all(folder_ / name);
     }

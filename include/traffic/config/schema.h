@@ -1,6 +1,6 @@
 /// The schema of the configuration: one row a key. Checks, defaults, help, the printed
-/// configuration and docs/configuration.md all come from it; a default is what config.h initialises
-/// the field with.
+/// configuration and docs/reference/configuration.md all come from it; a default is what config.h
+/// initialises the field with.
 #pragma once
 
 #include <cstdint>

@@ -14,7 +14,7 @@
 
 namespace traffic {
 
-/// Exit codes of every program; documented in docs/exit-codes.md.
+/// Exit codes of every program; documented in docs/reference/exit-codes.md.
 enum class ExitCode : int {
   kDone = 0,
   kInternal = 1,

@@ -1,4 +1,4 @@
-/// The holder of a run's folder, as its run.lock names it (docs/run-folder.md). The process that
+/// The holder of a run's folder, as its run.lock names it (docs/reference/run-folder.md). The process that
 /// takes the lock writes it; processes that are refused, and traffic_status, read it.
 #pragma once
 

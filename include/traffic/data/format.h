@@ -1,5 +1,5 @@
 /// The data set file, version 1: packed traffic graphs of whole episodes in one HDF5 file.
-/// docs/data-format.md describes it for readers in other languages.
+/// docs/reference/data-format.md describes it for readers in other languages.
 ///
 /// Root attributes say what is in the file (FileInfo). Every data set is chunked along its rows,
 /// with optional shuffle + deflate and always fletcher32, little-endian:

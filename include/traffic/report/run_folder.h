@@ -1,4 +1,4 @@
-/// The files in the folder of a run (docs/run-folder.md).
+/// The files in the folder of a run (docs/reference/run-folder.md).
 #pragma once
 
 #include <filesystem>

@@ -1,4 +1,4 @@
-/// summary.json: the result of a run for scripts (docs/run-folder.md describes every field).
+/// summary.json: the result of a run for scripts (docs/reference/run-folder.md describes every field).
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-/// The table of a search over settings, in TOML (docs/tuning.md).
+/// The table of a search over settings, in TOML (docs/guide/tuning.md).
 #pragma once
 
 #include <cstdint>

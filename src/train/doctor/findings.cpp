@@ -20,7 +20,7 @@ constexpr std::array<const char*, 6> kPrefixes{"NCCL_", "CUDA_", "OMP_",
                                                "UCX_",  "SUMO_", "TRAFFIC_"};
 constexpr const char* kVisibleGpus = "CUDA_VISIBLE_DEVICES";
 
-/// Measured memory of a rank and of a simulation, with a margin (docs/performance.md).
+/// Measured memory of a rank and of a simulation, with a margin (docs/results/speed.md).
 constexpr std::int64_t kRankBytes = std::int64_t{1} << 30;
 constexpr std::int64_t kSimulationBytes = std::int64_t{100} << 20;
 

@@ -205,7 +205,7 @@ void consider_lights(const sim::NetworkStudy& study, config::Config& config,
     findings.push_back(
         {.subject = "signals",
          .found = fmt::format("{}, alone (configs/signals.toml) or together with the vehicles "
-                              "(configs/joint.toml): docs/traffic-lights.md",
+                              "(configs/joint.toml): docs/guide/traffic-lights.md",
                               study.trainable_lights == 1 ? "the light can be trained as well"
                                                           : "the lights can be trained as well")});
     return;
@@ -217,7 +217,7 @@ void consider_lights(const sim::NetworkStudy& study, config::Config& config,
   findings.push_back(
       {.subject = "signals",
        .found = fmt::format("{}: traffic_train configs/signals.toml --set env.scenarios=[] --set "
-                            "env.scenario={} (docs/traffic-lights.md)",
+                            "env.scenario={} (docs/guide/traffic-lights.md)",
                             study.trainable_lights == 1
                                 ? "the light can be controlled and trained as it is"
                                 : "the lights can be controlled and trained as they are",

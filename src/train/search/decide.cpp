@@ -13,7 +13,7 @@
 namespace traffic::train {
 namespace {
 
-/// Settings that suit a kind of script; what they come from is in docs/controller.md.
+/// Settings that suit a kind of script; what they come from is in docs/reference/controllers.md.
 struct Suitable {
   std::vector<std::string> commands{"none"};
   double zone_m = 0;

@@ -15,7 +15,7 @@ namespace traffic::train {
 std::int64_t batch_size_for_memory(std::int64_t free_bytes);
 
 /// Approximate size of the activations that forward keeps for backward, for one batch on one rank.
-/// The factors were measured (docs/performance.md).
+/// The factors were measured (docs/results/speed.md).
 std::int64_t activation_bytes(const config::Config& config);
 
 /// Advice if the batch makes training slow or leaves it few steps: "; ..."; empty if the batch size

@@ -9,7 +9,7 @@
 ///                            .make = make_cross_entropy}});
 ///     }
 ///
-/// docs/extending.md builds a complete one.
+/// docs/design/extending.md builds a complete one.
 #pragma once
 
 #include <cstdint>
