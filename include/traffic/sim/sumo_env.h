@@ -8,11 +8,16 @@
 ///     }
 ///     env.score().ocr_all();
 ///
-/// libsumo is one simulation a process: a second SumoEnv while one lives is an error. Not
-/// thread-safe. The same seed, options and commands give the same episode to the bit in processes
-/// that have simulated the same before; after something else, SUMO may decide otherwise where the
-/// order of its objects in memory decides, so those whose figures count simulate one episode a
-/// process.
+/// libsumo has one simulation a process: a second SumoEnv while one lives is an error. Not
+/// thread-safe.
+///
+/// The same seed, options and commands give the same episode to the bit in processes that have
+/// simulated the same episodes before. After other episodes SUMO may decide differently, because
+/// some of its decisions depend on the order of its objects in memory. Evaluations therefore
+/// simulate one episode a process.
+///
+/// SUMO writes no files but those that the arguments name, prints nothing to stdout and opens no
+/// port, whatever the scenario's own files ask for.
 #pragma once
 
 #include <cstdint>
@@ -34,30 +39,31 @@ namespace traffic::sim {
 struct EnvOptions {
   std::string scenario{};                   ///< a .sumocfg or the name of a shipped scenario
   std::uint64_t seed = 42;                  ///< of the first episode
-  std::vector<std::string> sumo_args{};     ///< further arguments of SUMO, e.g. {"--scale", "1.1"}
+  std::vector<std::string> sumo_args{};     ///< further arguments of SUMO
+  double demand_factor = 1;                 ///< multiplies the demand that the scenario has
   std::vector<std::string> cv_types{"cv"};  ///< vTypes of connected vehicles
   double cv_share = 0;    ///< above 0: this share of all vehicles instead, drawn by seed and name
-  double max_time_s = 0;  ///< end of the episode; 0: that of the scenario
+  double max_time_s = 0;  ///< length of the episode; 0: to the end of the scenario
   bool shield = true;     ///< level 2 may replace commands by braking
   scene::ShieldLimits shield_limits{};
   scene::ControlLimits control_limits{};
   scene::SignalLimits signal_limits{};
 };
 
-/// "SUMO 1.28.0", of the library that this program is linked with.
+/// Version of the libsumo that this program is linked with: "SUMO 1.28.0".
 [[nodiscard]] std::string sumo_version();
 
-/// Traffic that SumoEnv::save() has kept, to go on from.
+/// Traffic that SumoEnv::save() has written, from which SumoEnv::resume() goes on.
 struct SavedTraffic {
   std::filesystem::path file;
-  double time_s = 0;  ///< since the start of the episode that it is of
+  double time_s = 0;  ///< since the start of the saved episode
 };
 
 class SumoEnv {
  public:
   enum class Start {
     kNow,    ///< the constructor loads the scenario and begins an episode with options.seed
-    kLater,  ///< reset() or resume() begins the first one; nothing else may be called before
+    kLater,  ///< reset() or resume() must be called before anything else
   };
 
   /// @throws DataError with SUMO's own message if the scenario cannot be loaded
@@ -66,42 +72,45 @@ class SumoEnv {
   SumoEnv(const SumoEnv&) = delete;
   SumoEnv& operator=(const SumoEnv&) = delete;
 
-  /// The scenario of the next reset and of those after it; what is loaded now stays till then.
-  /// @throws DataError if there is none of that name
+  /// Chooses the scenario of the next reset and of later ones. The present episode goes on.
+  /// @throws DataError if there is no scenario of that name
   void set_scenario(std::string_view name_or_path);
+  /// Multiplies the scenario's demand, its own --scale included, from the next reset on.
+  void set_demand_factor(double factor);
   /// Begins a new episode.
-  /// @param extra_args for this episode, after options.sumo_args, e.g. another demand
+  /// @param extra_args further arguments of SUMO for this episode
   void reset(std::uint64_t seed, const std::vector<std::string>& extra_args = {});
-  /// Begins a new episode in the middle of one that was saved. Random numbers
-  /// from then on are those of the seed, unless the options have SUMO save its
-  /// own (--save-state.rng).
+  /// Begins a new episode with saved traffic. Its random numbers are those of
+  /// the seed, unless the options have SUMO save its own (--save-state.rng).
   ///
-  /// Vehicles, their routes and how far they have come, and lights are as they
-  /// were. What looks back (passages of the last 30 s, accelerations) is right
-  /// once the simulation has run for that long; counts begin at 0, but vehicles
-  /// on the road count as departed, with the share of their routes that they
-  /// have covered. SUMO draws the speeds of vehicles that enter later anew.
+  /// Vehicles, routes, positions and lights are as they were saved. Features
+  /// over past time (passages of the last 30 s, accelerations) are right once
+  /// the simulation has run for that time. Counts begin at 0, but vehicles on
+  /// the road count as departed, with the share of their routes that they have
+  /// covered. SUMO draws the speeds of vehicles that enter later anew.
   /// @throws DataError with SUMO's own message if the file cannot be loaded
   void resume(const SavedTraffic& saved, std::uint64_t seed,
               const std::vector<std::string>& extra_args = {});
-  /// Keeps the traffic as it is now; commands in force are not part of it.
-  /// @param file ends in .xml or .xml.gz; replaced as a whole
+  /// Writes the present traffic to a file, without the commands in force.
+  /// @param file ends in .xml or .xml.gz; it is replaced as a whole
   /// @throws WorkerError with SUMO's own message
   void save(const std::filesystem::path& file);
-  /// Commands from the next step on. Vehicles whose command ends are released in the step after it.
-  /// @throws Error for a vehicle that is no CV
+  /// Commands vehicles from the next step on. A vehicle is released in the step after its command
+  /// ends.
+  /// @throws Error for a vehicle that is not connected
   void apply(std::span<const scene::Command> commands);
   /// From now on until the episode ends, traffic lights follow commands instead of their programs.
   void take_signals();
-  /// Commands for lights from the next step on, after take_signals().
+  /// Commands lights from the next step on, after take_signals().
   /// @throws Error for a light that may not switch
   void apply(std::span<const scene::SignalCommand> commands);
-  /// What stands before the lights; after take_signals(), valid as frame().
+  /// The lights and the vehicles before them, after take_signals(). Valid until the next step or
+  /// reset.
   [[nodiscard]] const scene::SignalView& signals() const;
   /// Advances the simulation by one step.
   /// @throws WorkerError with SUMO's own message when the simulation fails
   void step();
-  /// Whether the episode has reached its end (or no vehicle is left or to come, when it has none).
+  /// Whether the episode has reached its end; without an end, whether all vehicles have arrived.
   [[nodiscard]] bool done() const;
 
   /// Valid until the next step or reset.
@@ -112,7 +121,7 @@ class SumoEnv {
   [[nodiscard]] double time_s() const;
   [[nodiscard]] double step_length_s() const;
   [[nodiscard]] const std::filesystem::path& scenario() const;
-  /// Number of SUMO steps taken since construction.
+  /// Number of steps since construction, over all episodes.
   [[nodiscard]] std::int64_t steps() const;
   /// SUMO's name of a vehicle of this episode.
   [[nodiscard]] const std::string& name_of(std::uint32_t vehicle_id) const;
