@@ -64,8 +64,12 @@ struct EpisodeScore {
   [[nodiscard]] double mean_abs_accel_mps2() const;
 };
 
-/// Whether vehicles do not get through, so that ocr_all can be gained; elsewhere delay_s can. Not
-/// counted are those who would still be on the road at the end if nobody had lost any time.
+/// Whether the traffic has lasted long enough to fill the network: for three trips without losses.
+/// Before, most vehicles are still on their way, and whether traffic is saturated is not known.
+/// @param step_length_s of the vehicle-steps
+bool is_steady(const EpisodeScore& score, double step_length_s);
+/// Whether steady traffic does not get through, so that ocr_all can be gained; elsewhere delay_s
+/// can. Vehicles that would still be on the road at the end without any losses do not count.
 /// @param step_length_s of the vehicle-steps
 bool is_saturated(const EpisodeScore& score, double step_length_s);
 

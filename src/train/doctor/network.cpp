@@ -159,8 +159,11 @@ Finding try_out(const sim::NetworkStudy& study, const config::Config& config, bo
     finding.verdict = Verdict::kFailed;
     finding.code = ExitCode::kConfig;
     finding.found += ": nobody can be commanded; raise env.zone_m, or name more in env.cv_types";
+  } else if (!scene::is_steady(score, env.step_length_s())) {
+    finding.found +=
+        "; the network is still filling, so whether the traffic is saturated is not known yet";
   } else {
-    finding.found += is_saturated(score, env.step_length_s())
+    finding.found += scene::is_saturated(score, env.step_length_s())
                          ? "; saturated: ocr_all and delay_s can be gained"
                          : "; not saturated: what can be gained is delay_s";
   }
