@@ -38,7 +38,8 @@ class Recorder {
   [[nodiscard]] double step_length_s() const { return env_.step_length_s(); }
 
   void record(const PlannedEpisode& episode, data::DatasetWriter& writer) {
-    env_.reset(episode.seed, {"--scale", fmt::format("{}", episode.demand_scale)});
+    env_.set_demand_factor(episode.demand_scale);
+    env_.reset(episode.seed);
     driver_.begin(controllers_[episode.controller].get(), env_, episode.seed);
     writer.begin_episode({.seed = episode.seed,
                           .split = episode.split,

@@ -8,6 +8,12 @@ namespace {
 
 double ratio(double value, double count) { return count > 0 ? value / count : 0.0; }
 
+/// Time that a whole trip would take without losses, from the parts of trips that were driven.
+double free_trip_s(const EpisodeScore& score, double step_length_s) {
+  const double driven_s = static_cast<double>(score.vehicle_steps) * step_length_s;
+  return ratio(std::max(0.0, driven_s - score.time_loss_s), score.numerator());
+}
+
 }  // namespace
 
 double EpisodeScore::ocr_all() const {
@@ -16,13 +22,17 @@ double EpisodeScore::ocr_all() const {
 double EpisodeScore::ocr_departed() const {
   return ratio(numerator(), static_cast<double>(departed));
 }
+bool is_steady(const EpisodeScore& score, double step_length_s) {
+  constexpr double kTrips = 3.0;
+  return score.numerator() > 0.0 && score.seconds >= kTrips * free_trip_s(score, step_length_s);
+}
 bool is_saturated(const EpisodeScore& score, double step_length_s) {
   constexpr double kThrough = 0.9;  // share of the vehicles that would get through in free traffic
   constexpr double kWaiting = 0.02;
-  const double driven_s = static_cast<double>(score.vehicle_steps) * step_length_s;
-  const double free_trip_s = ratio(std::max(0.0, driven_s - score.time_loss_s), score.numerator());
-  // Vehicles that enter during the last trip time have completed half of their trip on average.
-  const double free_ocr = std::max(0.0, 1.0 - 0.5 * ratio(free_trip_s, score.seconds));
+  if (!is_steady(score, step_length_s)) return false;
+  const double trip_s = free_trip_s(score, step_length_s);
+  // A vehicle that enters in the last trip's time has half of its trip behind it, on average.
+  const double free_ocr = std::max(0.0, 1.0 - 0.5 * ratio(trip_s, score.seconds));
   return score.ocr_all() < kThrough * free_ocr ||
          static_cast<double>(score.waiting) > kWaiting * static_cast<double>(score.departed);
 }

@@ -17,6 +17,8 @@ namespace fs = std::filesystem;
 
 constexpr const char* kDefaultType = "DEFAULT_VEHTYPE";
 constexpr double kNever = std::numeric_limits<double>::infinity();
+/// Nested deeper than any sensible file; every level takes room on the stack.
+constexpr int kDeepest = 16;
 
 std::vector<std::string> words(const char* text) {
   std::istringstream stream(text);
@@ -25,7 +27,7 @@ std::vector<std::string> words(const char* text) {
   return all;
 }
 
-/// Members with their shares: of a distribution of types or of routes.
+/// Members of a distribution of types or of routes, with their shares.
 using Shares = std::vector<std::pair<std::string, double>>;
 
 Shares normalised(Shares shares) {
@@ -35,16 +37,32 @@ Shares normalised(Shares shares) {
   return shares;
 }
 
+/// Whether the element writes measurements to a file of the user.
+bool writes_file(const pugi::xml_node& node) {
+  static const std::set<std::string_view> detectors{
+      "e1Detector", "inductionLoop",     "instantInductionLoop", "e2Detector", "laneAreaDetector",
+      "e3Detector", "entryExitDetector", "vTypeProbe",           "routeProbe", "edgeData",
+      "laneData",   "meandata"};
+  const std::string_view name = node.name();
+  if (detectors.contains(name)) return node.attribute("file") != nullptr;
+  if (name == "calibrator") return node.attribute("output") != nullptr;
+  return name == "timedEvent" && node.attribute("dest") != nullptr;
+}
+
 class DemandReader {
  public:
   DemandReader(const SumoOptions& options, double begin_s, std::optional<double> end_s)
       : begin_s_(begin_s),
         end_s_(end_s.value_or(kNever)),
-        scale_(options.seconds("scale").value_or(1.0)),
-        all_random_(options.find("random-depart-offset").has_value() ||
-                    options.find("randomize-flows").value_or("false") == "true") {}
+        scale_(options.number("scale").value_or(1.0)),
+        all_random_(options.seconds("random-depart-offset").value_or(0.0) > 0.0 ||
+                    options.is_on("randomize-flows")) {}
 
   void read(const fs::path& file) {
+    const fs::path known = fs::weakly_canonical(file);
+    if (std::find(open_.begin(), open_.end(), known) != open_.end()) {
+      throw DataError("demand {}: the file includes itself", file.string());
+    }
     const std::string text = scene::read_text_file(file, "demand");
     pugi::xml_document document;
     const auto result = document.load_buffer(text.data(), text.size());
@@ -52,15 +70,19 @@ class DemandReader {
       throw DataError("demand {}: {} at byte {}", file.string(), result.description(),
                       result.offset);
     }
-    file_ = file;
-    for (const auto root : document.children()) read_children(root, {.begin = begin_s_, .end = {}});
+    open_.push_back(known);
+    for (const auto root : document.children()) {
+      read_children(root, {.begin = begin_s_, .end = {}}, 0);
+    }
+    open_.pop_back();
   }
 
   Demand finish() {
     for (const auto& [who, vehicles] : departures_) {
       for (const auto& [type, type_share] : members(types_, who.first)) {
         for (const auto& [route, route_share] : members(route_groups_, who.second)) {
-          demand_.parts.push_back({type, route, vehicles * type_share * route_share});
+          demand_.parts.push_back(
+              {type, route, vehicles * scale_of(type) * type_share * route_share});
         }
       }
     }
@@ -79,11 +101,30 @@ class DemandReader {
     return found == groups.end() ? Shares{{name, 1.0}} : found->second;
   }
 
-  // NOLINTNEXTLINE(misc-no-recursion): as deep as the file
-  void read_children(const pugi::xml_node& parent, const Interval& interval) {
+  [[nodiscard]] double scale_of(const std::string& type) const {
+    const auto found = type_scales_.find(type);
+    return found == type_scales_.end() ? 1.0 : found->second;
+  }
+
+  /// A number that SUMO would refuse must not count as 0.
+  [[nodiscard]] double number_in(std::string_view text, const char* what) const {
+    if (const auto value = parse_number(text)) return *value;
+    throw DataError("demand {}: {} is '{}', expected a number", open_.back().string(), what, text);
+  }
+
+  // NOLINTNEXTLINE(misc-no-recursion): no deeper than kDeepest
+  void read_children(const pugi::xml_node& parent, const Interval& interval, int depth) {
+    if (depth > kDeepest || open_.size() > kDeepest) {
+      throw DataError("demand {}: intervals or included files are nested more than {} deep",
+                      open_.back().string(), kDeepest);
+    }
     for (const auto node : parent.children()) {
       const std::string_view name = node.name();
-      if (name == "vTypeDistribution") {
+      if (writes_file(node)) demand_.outputs.emplace(name);
+      if (name == "vType") {
+        add_type(node);
+      } else if (name == "vTypeDistribution") {
+        for (const auto type : node.children("vType")) add_type(type);
         types_[node.attribute("id").as_string()] = shares_of(node, "vType", "vTypes");
       } else if (name == "route") {
         add_route(node, node.attribute("id").as_string());
@@ -93,29 +134,54 @@ class DemandReader {
         add_flow(node, interval);
       } else if (name == "vehicle" || name == "trip") {
         add_vehicle(node);
+      } else if (name == "calibrator") {
+        if (node.child("flow")) demand_.sources.emplace(name);
       } else if (name == "interval") {
         const auto end = parse_time(node.attribute("end").as_string());
-        read_children(node, {parse_time(node.attribute("begin").as_string()).value_or(begin_s_),
-                             end ? end : interval.end});
+        read_children(node,
+                      {parse_time(node.attribute("begin").as_string()).value_or(begin_s_),
+                       end ? end : interval.end},
+                      depth + 1);
       } else if (name == "include") {
-        const fs::path outer = file_;
-        read(outer.parent_path() / node.attribute("href").as_string());
-        file_ = outer;
+        read(open_.back().parent_path() / node.attribute("href").as_string());
       }
     }
   }
 
-  static Shares shares_of(const pugi::xml_node& node, const char* child, const char* list) {
+  void add_type(const pugi::xml_node& node) {
+    const std::string id = node.attribute("id").as_string();
+    if (const auto scale = node.attribute("scale")) {
+      type_scales_[id] = number_in(scale.as_string(), "the scale of a vType");
+    }
+    add_probability(node, id);
+  }
+
+  /// The share that a type or a route has in distributions that only name it.
+  void add_probability(const pugi::xml_node& node, const std::string& id) {
+    if (const auto share = node.attribute("probability")) {
+      probabilities_[{node.name(), id}] = number_in(share.as_string(), "a probability");
+    }
+  }
+
+  [[nodiscard]] double probability_of(const char* kind, const std::string& id) const {
+    const auto found = probabilities_.find({kind, id});
+    return found == probabilities_.end() ? 1.0 : found->second;
+  }
+
+  Shares shares_of(const pugi::xml_node& node, const char* child, const char* list) const {
     Shares shares;
     for (const auto member : node.children(child)) {
-      const char* id = member.attribute("id") ? member.attribute("id").as_string()
-                                              : member.attribute("refId").as_string();
-      shares.emplace_back(id, member.attribute("probability").as_double(1.0));
+      const std::string id = member.attribute("id") ? member.attribute("id").as_string()
+                                                    : member.attribute("refId").as_string();
+      const auto own = member.attribute("probability");
+      shares.emplace_back(
+          id, own ? number_in(own.as_string(), "a probability") : probability_of(child, id));
     }
     const auto names = words(node.attribute(list).as_string());
     const auto weights = words(node.attribute("probabilities").as_string());
     for (std::size_t i = 0; i < names.size(); ++i) {
-      shares.emplace_back(names[i], i < weights.size() ? std::stod(weights[i]) : 1.0);
+      shares.emplace_back(names[i], i < weights.size() ? number_in(weights[i], "a probability")
+                                                       : probability_of(child, names[i]));
     }
     return normalised(std::move(shares));
   }
@@ -127,6 +193,7 @@ class DemandReader {
       id = node.attribute("edges").as_string();
       if (!route.edges.empty()) route.name = route.edges.front() + " to " + route.edges.back();
     }
+    add_probability(node, id);
     demand_.routes.emplace(id, std::move(route));
     return id;
   }
@@ -169,46 +236,73 @@ class DemandReader {
   }
 
   void add_vehicle(const pugi::xml_node& node) {
-    const auto depart = parse_time(node.attribute("depart").as_string());
-    if (!depart || *depart >= end_s_) return;  // also "triggered" ones, which wait for somebody
+    const std::string text = node.attribute("depart").as_string();
+    const bool at_once = text == "now" || text == "begin";
+    const auto depart = at_once ? std::optional(begin_s_) : parse_time(text);
+    if (!depart) {  // "triggered" and the like: the vehicle waits for a person or another vehicle
+      demand_.sources.emplace("vehicle depart='" + text + "'");
+      return;
+    }
+    if (*depart < begin_s_ || *depart >= end_s_) return;  // SUMO leaves those before the begin out
     demand_.last_depart_s = std::max(demand_.last_depart_s, *depart);
     add(node, 1.0, false);
   }
 
   void add_flow(const pugi::xml_node& node, const Interval& interval) {
-    const double from = parse_time(node.attribute("begin").as_string()).value_or(interval.begin);
+    const auto own_begin = parse_time(node.attribute("begin").as_string());
+    const double from = own_begin.value_or(interval.begin);
     const auto own_end = parse_time(node.attribute("end").as_string());
     const double until = (own_end ? own_end : interval.end).value_or(kNever);
-    const double last = std::min(until, end_s_);
-    const double number = node.attribute("number").as_double(0.0);
+    const auto number_text = node.attribute("number");
+    const double number =
+        number_text ? number_in(number_text.as_string(), "the number of a flow") : 0.0;
     const auto rate = rate_of(node);
-    if (last == kNever && (number == 0.0 || !rate.per_s)) {
+    double last = std::min(until, end_s_);
+    if (last == kNever && number > 0.0 && !rate.per_s) {
+      last = from;  // all of them at once
+    } else if (last == kNever && number == 0.0) {
       demand_.has_endless_flow = true;
-      return;
+      last = std::max(from, begin_s_) + kEndlessFlowCounted_s;
     }
-    double vehicles = rate.per_s.value_or(0.0) * std::max(0.0, last - from);
+    double vehicles = 0.0;
     double ends = last;
     if (number > 0.0 && !rate.per_s) {  // spread over its time
-      vehicles = until > from ? number * std::max(0.0, last - from) / (until - from) : number;
+      const double whole_s = (until < kNever ? until : last) - from;
+      vehicles = whole_s > 0.0 ? number * counted_s(from, last) / whole_s : number;
     } else if (number > 0.0) {
       ends = std::min(last, from + number / *rate.per_s);
-      vehicles = *rate.per_s * std::max(0.0, ends - from);
+      vehicles = *rate.per_s * counted_s(from, ends);
+    } else {
+      vehicles = rate.per_s.value_or(0.0) * counted_s(from, last);
     }
     if (vehicles > 0.0) demand_.last_depart_s = std::max(demand_.last_depart_s, ends);
     add(node, vehicles, rate.random);
+  }
+
+  /// The part of a flow's time in which its vehicles enter: SUMO leaves those before the begin out.
+  [[nodiscard]] double counted_s(double from, double until) const {
+    return std::max(0.0, until - std::max(from, begin_s_));
   }
 
   struct Rate {
     std::optional<double> per_s{};
     bool random = false;
   };
-  static Rate rate_of(const pugi::xml_node& node) {
+  [[nodiscard]] Rate rate_of(const pugi::xml_node& node) const {
     for (const char* hourly : {"vehsPerHour", "perHour"}) {
-      if (const auto value = node.attribute(hourly)) return {value.as_double() / 3600.0, false};
+      if (const auto value = node.attribute(hourly)) {
+        return {number_in(value.as_string(), hourly) / 3600.0, false};
+      }
     }
-    if (const auto value = node.attribute("probability")) return {value.as_double(), true};
+    if (const auto value = node.attribute("probability")) {
+      return {number_in(value.as_string(), "the probability of a flow"), true};
+    }
     const std::string period = node.attribute("period").as_string();
-    if (period.starts_with("exp(")) return {std::stod(period.substr(4)), true};
+    if (period.starts_with("exp(") && period.ends_with(")")) {
+      return {number_in(std::string_view(period).substr(4, period.size() - 5),
+                        "the rate of a flow's period=\"exp(rate)\""),
+              true};
+    }
     if (const auto seconds = parse_time(period); seconds && *seconds > 0.0) {
       return {1.0 / *seconds, false};
     }
@@ -219,11 +313,13 @@ class DemandReader {
   double end_s_;
   double scale_;
   bool all_random_;
-  fs::path file_;
+  std::vector<fs::path> open_;  ///< the file that is read, after those that include it
   Demand demand_;
   std::map<std::string, Shares> types_;
+  std::map<std::string, double> type_scales_;
   std::map<std::string, Shares> route_groups_;
-  std::map<std::pair<std::string, std::string>, double> departures_;  ///< (type, route) as written
+  std::map<std::pair<std::string, std::string>, double> probabilities_;  ///< (element, id)
+  std::map<std::pair<std::string, std::string>, double> departures_;     ///< (type, route)
 };
 
 }  // namespace

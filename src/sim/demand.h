@@ -1,9 +1,10 @@
-/// Vehicles that a scenario's route files bring, by type and route, without driving them.
+/// The vehicles in the route files of a scenario by type and route, without simulating them.
 #pragma once
 
 #include <filesystem>
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -11,10 +12,10 @@
 
 namespace traffic::sim {
 
-/// A route whose edges are written out, or a pair of ends that SUMO finds a way between.
+/// A route with all its edges, or two ends between which SUMO finds a route.
 struct DemandRoute {
-  std::string name;                ///< of a named one, else "first edge to last edge"
-  std::vector<std::string> edges;  ///< empty: not written out
+  std::string name;                ///< its id, else "first edge to last edge"
+  std::vector<std::string> edges;  ///< empty where only the ends are known
 };
 
 /// Expected vehicles of one type on one route.
@@ -24,16 +25,23 @@ struct DemandPart {
   double vehicles = 0;
 };
 
+/// Demand of a flow that never ends is counted over this time where the simulation has no end.
+inline constexpr double kEndlessFlowCounted_s = 3600.0;
+
 struct Demand {
   std::map<std::string, DemandRoute> routes;
   std::vector<DemandPart> parts;
-  double random_vehicles = 0;
-  bool has_endless_flow = false;
-  double last_depart_s = 0;  ///< SUMO's time
+  double random_vehicles = 0;     ///< vehicles that depart at other times with another seed
+  bool has_endless_flow = false;  ///< a flow that only the end of the simulation ends
+  double last_depart_s = 0;       ///< SUMO's time
+  std::set<std::string> sources;  ///< elements whose vehicles are not counted: "calibrator"
+  std::set<std::string> outputs;  ///< elements that write a file: "inductionLoop"
 };
 
-/// @param end_s of the simulation, SUMO's time; nothing: none
-/// @throws DataError if a file cannot be read
+/// Counts the vehicles of the scenario's route files and additional files.
+/// @param begin_s of the simulation, SUMO's time
+/// @param end_s of the simulation, SUMO's time; none: the simulation has no end
+/// @throws DataError if a file cannot be read, includes itself, or has a number that is none
 Demand read_demand(const SumoOptions& options, double begin_s, std::optional<double> end_s);
 
 }  // namespace traffic::sim

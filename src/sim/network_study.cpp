@@ -6,6 +6,7 @@
 #include <set>
 
 #include "demand.h"
+#include "departures.h"
 #include "sumo_options.h"
 #include "traffic/config/scenario_mix.h"
 #include "traffic/core/error.h"
@@ -119,6 +120,28 @@ void study_demand(const Road& road, const Demand& demand, NetworkStudy& study) {
   study.last_depart_s = std::max(0.0, demand.last_depart_s - study.begin_s);
 }
 
+/// Output options of the .sumocfg, and elements of its files that write.
+std::vector<std::string> outputs_of(const SumoOptions& options, const Demand& demand) {
+  std::vector<std::string> outputs = options.outputs_of_file();
+  outputs.insert(outputs.end(), demand.outputs.begin(), demand.outputs.end());
+  return outputs;
+}
+
+/// Raises the counts to the vehicles that were seen to depart.
+void add_departures(const Departures& seen, NetworkStudy& study) {
+  for (const auto& [name, vehicles] : seen.types) {
+    TypeDemand& type = study.types[name];
+    const double more = std::max(0.0, static_cast<double>(vehicles) - type.vehicles);
+    if (more <= 0.0) continue;
+    type.vehicles += more;
+    if (!study.conflicts.empty()) type.past_conflicts += more;
+    study.routes["routes in no file"] += more;
+    study.vehicles += more;
+    study.last_depart_s = std::max(study.last_depart_s, seen.time_s);
+  }
+  if (seen.is_whole) study.demand_is_certain = true;
+}
+
 std::string counted(std::size_t count, const char* noun, const char* ending = "es") {
   return fmt::format("{} {}{}", count, noun, count == 1 ? "" : ending);
 }
@@ -145,7 +168,16 @@ NetworkStudy study_network(const config::Env& env, const std::string& scenario) 
   study.trainable_lights = count_trainable_lights(road, options);
   std::optional<double> end_s = study.end_s;
   if (env.max_time_s > 0) end_s = study.begin_s + env.max_time_s;
-  study_demand(road, read_demand(options, study.begin_s, end_s), study);
+  const Demand demand = read_demand(options, study.begin_s, end_s);
+  study_demand(road, demand, study);
+  study.outputs = outputs_of(options, demand);
+  study.uncounted_sources = {demand.sources.begin(), demand.sources.end()};
+  study.demand_is_certain = study.uncounted_sources.empty() && !study.demand_elsewhere;
+  if (!study.demand_elsewhere && (!study.demand_is_certain || study.vehicles <= 0.0)) {
+    study.demand_is_certain = false;
+    add_departures(watch_departures({.sumocfg = study.sumocfg, .args = env.sumo_args}, end_s),
+                   study);
+  }
   return study;
 }
 
@@ -180,10 +212,11 @@ std::string summary_line(const NetworkStudy& study, const config::Env& env) {
   const auto duration = duration_s(study, env);
   const double connected = connected_vehicles(study, env);
   std::string text = fmt::format(
-      "{}: {}, {} ({} minor, {} major), {}; {:.0f} vehicles in {}, {:.0f} % of them connected",
+      "{}: {}, {} ({} minor, {} major), {}; {}{:.0f} vehicles in {}, {:.0f} % of them connected",
       study.scenario, counted(study.conflicts.size(), "conflict", "s"),
       counted(approaches, "approach"), minor, major,
-      counted(static_cast<std::size_t>(study.lights), "light", "s"), study.vehicles,
+      counted(static_cast<std::size_t>(study.lights), "light", "s"),
+      study.demand_is_certain ? "" : "at least ", study.vehicles,
       duration ? fmt::format("{:.0f} s", *duration) : "a time without end",
       study.vehicles > 0 ? 100.0 * connected / study.vehicles : 0.0);
   text +=

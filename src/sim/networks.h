@@ -1,4 +1,4 @@
-/// The networks of the scenarios that a simulation has run so far, read once each.
+/// Reads the network of each scenario once, however often a simulation loads it.
 #pragma once
 
 #include <map>

@@ -1,5 +1,5 @@
-/// From what a scenario's files say to what is set, weak and wrong.
-#include <fmt/format.h>
+/// Judges a studied scenario: which settings are obvious, and what weakens or spoils a run.
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
@@ -16,8 +16,18 @@ namespace traffic::sim {
 namespace {
 
 constexpr double kMinute_s = 60.0;
+constexpr double kHour_s = 3600.0;
+/// An episode must leave vehicles the time to drive, also where all of them depart at its begin.
+constexpr double kShortestEpisode_s = 600.0;
+/// Longer episodes are not meant: scenarios write a huge number for "without an end".
+constexpr double kLongestEpisode_s = 24 * kHour_s;
 /// Fewer connected vehicles than this share rarely stand where they could help.
 constexpr double kFewConnected = 0.05;
+
+/// An end of the episode, in whole minutes, after the last departure.
+double sensible_end_s(const NetworkStudy& study) {
+  return std::max(kShortestEpisode_s, kMinute_s * std::ceil(study.last_depart_s / kMinute_s));
+}
 
 bool looks_connected(std::string name) {
   static const std::regex pattern(
@@ -103,7 +113,7 @@ constexpr const char* kNothingToMeter =
 constexpr const char* kNothingToYieldTo =
     "there is no main stream that meets one released by a light, which yield and arrive_late need";
 
-/// The findings of one network, use and configuration.
+/// Collects the findings of one network for a use and a configuration.
 class Judge {
  public:
   Judge(const NetworkStudy& study, const config::Config& config, const StudyUse& use)
@@ -130,10 +140,20 @@ class Judge {
     }
     if (sets_lights_) look_at_lights();
     look_at_demand();
+    say_outputs();
     return std::move(findings_);
   }
 
  private:
+  /// Demand that was counted with certainty can be refused, other demand only be warned of.
+  void about_demand(const char* key, std::string found, std::string remedy) {
+    if (study_.demand_is_certain) {
+      error(key, std::move(found), std::move(remedy));
+    } else {
+      warn(key, std::move(found) + "; vehicles that the files do not count may still depart",
+           std::move(remedy));
+    }
+  }
   void error(const char* key, std::string found, std::string remedy) {
     findings_.push_back({Severity::kError, key, std::move(found), std::move(remedy)});
   }
@@ -142,11 +162,17 @@ class Judge {
   }
 
   void look_at_time() {
-    if (!duration_s(study_, env_)) {
+    const auto duration = duration_s(study_, env_);
+    if (!duration) {
+      const bool endless = study_.demand_without_end || study_.last_depart_s > kLongestEpisode_s;
       error("env.max_time_s",
-            study_.demand_without_end ? "the scenario has no end, and neither has one of its flows"
-                                      : "the scenario has no end",
-            "give its .sumocfg an <end>, or set env.max_time_s");
+            endless ? "the scenario has no end, and neither has one of its flows"
+                    : "the scenario has no end",
+            fmt::format("give its .sumocfg an <end>, or set env.max_time_s = {:g}", kHour_s));
+    } else if (*duration > kLongestEpisode_s) {
+      warn("env.max_time_s",
+           fmt::format("an episode lasts {:.0f} days", *duration / kLongestEpisode_s),
+           fmt::format("env.max_time_s = {:g}", kHour_s));
     }
     const double steps = env_.control_period_s / study_.step_length_s;
     if (use_.learns && std::fabs(steps - std::round(steps)) > 1e-6) {
@@ -184,7 +210,7 @@ class Judge {
           "take a network with a merge, a junction or a lane drop" + or_the_lights());
   }
 
-  /// The other way to control a network in which no vehicle can be told anything.
+  /// Remedy where no vehicle can be commanded: the lights may act instead.
   [[nodiscard]] std::string or_the_lights() const {
     if (study_.trainable_lights == 0) return "";
     return fmt::format(
@@ -197,16 +223,18 @@ class Judge {
     const double connected = connected_vehicles(study_, env_);
     if (connected <= 0) {
       const auto similar = types_that_look_connected(study_);
-      error("env.cv_types", no_vehicle_is_connected(study_, env_),
-            (similar.empty() ? "name those that are connected in env.cv_types, or set a share of "
-                               "all, env.cv_share = 0.25"
-                             : "env.cv_types = " + toml_list(similar)) +
-                or_the_lights());
+      about_demand(
+          "env.cv_types", no_vehicle_is_connected(study_, env_),
+          (similar.empty() ? "name those that are connected in env.cv_types, or set a share of "
+                             "all, env.cv_share = 0.25"
+                           : "env.cv_types = " + toml_list(similar)) +
+              or_the_lights());
       return;
     }
     if (!study_.conflicts.empty() && connected_past_conflicts() <= 0) {
-      error("env.cv_types", "no connected vehicle has a conflict on its route",
-            "connect vehicles that have one: env.cv_types or env.cv_share" + or_the_lights());
+      about_demand(
+          "env.cv_types", "no connected vehicle has a conflict on its route",
+          "connect vehicles that have one: env.cv_types or env.cv_share" + or_the_lights());
     }
     const double share = connected / study_.vehicles;
     if (share < kFewConnected) {
@@ -257,12 +285,12 @@ class Judge {
     }
     if (study_.vehicles <= 0) {
       if (commands_ || sets_lights_) {
-        error("env.scenario", "no vehicle departs before the end of the episode",
-              "look at the route-files of the .sumocfg, its <begin>, and env.max_time_s");
+        about_demand("env.scenario", "no vehicle departs before the end of the episode",
+                     "look at the route-files of the .sumocfg, its <begin>, and env.max_time_s");
       }
       return;
     }
-    if (study_.random_vehicles <= 0) {
+    if (study_.random_vehicles <= 0 && study_.uncounted_sources.empty()) {
       warn("env.sumo_args",
            "the demand is the same with every seed: seeds differ by drivers only, and intervals "
            "say nothing about another day",
@@ -270,14 +298,23 @@ class Judge {
            R"(["--random-depart-offset", "60"])");
     }
     const auto end_s = duration_s(study_, env_);
-    if (end_s && study_.last_depart_s < 0.5 * *end_s) {
+    if (end_s && study_.uncounted_sources.empty() && 2 * sensible_end_s(study_) < *end_s) {
       warn("env.max_time_s",
            fmt::format("the last vehicle departs at {:.0f} s, the episode ends at {:.0f} s: for "
                        "most of it nothing is decided",
                        study_.last_depart_s, *end_s),
-           fmt::format("env.max_time_s = {:.0f}",
-                       kMinute_s * std::ceil(study_.last_depart_s / kMinute_s)));
+           fmt::format("env.max_time_s = {:.0f}", sensible_end_s(study_)));
     }
+  }
+
+  /// Runs of this program write nothing that the user's own files ask for.
+  void say_outputs() {
+    if (study_.outputs.empty()) return;
+    findings_.push_back(
+        {Severity::kSaid, "env.sumo_args",
+         fmt::format("the scenario's files ask for output ({})", fmt::join(study_.outputs, ", ")),
+         "it is not written, so that files of other runs are kept; to have some of it, name its "
+         "file in env.sumo_args"});
   }
 
   const NetworkStudy& study_;
@@ -293,8 +330,10 @@ class Judge {
 
 std::vector<StudyFinding> set_the_obvious(const NetworkStudy& study, config::Env& env) {
   std::vector<StudyFinding> said;
-  if (!duration_s(study, env) && !study.demand_without_end && study.last_depart_s > 0) {
-    env.max_time_s = kMinute_s * std::ceil(study.last_depart_s / kMinute_s);
+  const bool has_end = study.demand_is_certain && !study.demand_without_end &&
+                       study.last_depart_s <= kLongestEpisode_s;
+  if (!duration_s(study, env) && has_end && study.vehicles > 0) {
+    env.max_time_s = sensible_end_s(study);
     said.push_back({Severity::kSaid, "env.max_time_s",
                     fmt::format("the scenario has no end; its last vehicle departs at {:.0f} s",
                                 study.last_depart_s),

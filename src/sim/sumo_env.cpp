@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <map>
 #include <optional>
 #include <set>
 #include <unordered_map>
@@ -13,7 +14,6 @@
 #include "lane_requests.h"
 #include "networks.h"
 #include "signals.h"
-#include "sumo_options.h"
 #include "sumo_session.h"
 #include "traffic/core/error.h"
 #include "traffic/core/hash.h"
@@ -60,11 +60,10 @@ struct SumoEnv::Impl {
   }
 
   void resume(const SavedTraffic& saved, std::uint64_t episode_seed,
-              std::vector<std::string> args) {
+              const std::vector<std::string>& args) {
     begin_s = first_second(args);
-    args.insert(args.end(), {"--load-state", saved.file.string(), "--begin",
-                             std::to_string(begin_s + saved.time_s)});
-    load(episode_seed, args);
+    load(episode_seed, args,
+         {{"load-state", saved.file.string()}, {"begin", std::to_string(begin_s + saved.time_s)}});
     begin_episode();
     auto known = SumoVehicle::getIDList();
     std::sort(known.begin(), known.end());
@@ -80,10 +79,10 @@ struct SumoEnv::Impl {
   }
 
   /// SUMO's time at which episodes of the scenario begin.
-  [[nodiscard]] double first_second(const std::vector<std::string>& extra_args) const {
+  [[nodiscard]] double first_second(const std::vector<std::string>& extra_args) {
     std::vector<std::string> args = options.sumo_args;
     args.insert(args.end(), extra_args.begin(), extra_args.end());
-    return SumoOptions(scenario, args).seconds("begin").value_or(0.0);
+    return session.begin_s(scenario, args);
   }
 
   void save(const std::filesystem::path& file) {
@@ -91,7 +90,7 @@ struct SumoEnv::Impl {
     temporary.replace_filename(".part-" + std::to_string(getpid()) + "-" +
                                file.filename().string());
     try {
-      Simulation::saveState(temporary.string());
+      session.save_state(temporary);
       std::filesystem::rename(temporary, file);
     } catch (const std::exception& e) {
       std::error_code ignored;
@@ -100,12 +99,16 @@ struct SumoEnv::Impl {
     }
   }
 
-  void load(std::uint64_t episode_seed, const std::vector<std::string>& extra_args) {
-    // With SUMO's default of two decimals, saved positions would be rounded.
-    std::vector<std::string> args = {"--save-state.precision", "16"};
-    args.insert(args.end(), options.sumo_args.begin(), options.sumo_args.end());
+  /// @param settings SUMO's options that replace those of the scenario and of the arguments
+  void load(std::uint64_t episode_seed, const std::vector<std::string>& extra_args,
+            const std::map<std::string, std::string>& settings = {}) {
+    std::vector<std::string> args = options.sumo_args;
     args.insert(args.end(), extra_args.begin(), extra_args.end());
-    session.load(scenario, episode_seed, args);
+    session.load({.sumocfg = scenario,
+                  .seed = episode_seed,
+                  .args = args,
+                  .demand_factor = options.demand_factor,
+                  .settings = settings});
     if (Simulation::getOption("mesosim") == "true") {
       session.close();
       throw DataError(
@@ -449,6 +452,7 @@ SumoEnv::~SumoEnv() = default;
 void SumoEnv::set_scenario(std::string_view name_or_path) {
   impl_->scenario = find_scenario(name_or_path);
 }
+void SumoEnv::set_demand_factor(double factor) { impl_->options.demand_factor = factor; }
 void SumoEnv::reset(std::uint64_t seed, const std::vector<std::string>& extra_args) {
   impl_->reset(seed, extra_args);
 }

@@ -1,38 +1,71 @@
 #include "sumo_options.h"
 
-#include <algorithm>
-#include <array>
-#include <charconv>
-#include <pugixml.hpp>
-#include <utility>
+#include <libsumo/Simulation.h>
 
+#include <charconv>
+#include <stdexcept>
+
+#include "process_settings.h"
+#include "stderr_capture.h"
+#include "sumo_outputs.h"
 #include "traffic/core/error.h"
-#include "traffic/scene/text_file.h"
+
+// As in SUMO 1.28's src/utils/options, src/utils/xml and src/microsim: libsumo exports these
+// functions, but ships no headers of them. A library that has them no longer does not link.
+class OptionsCont {
+ public:
+  static OptionsCont& getOptions();
+  void clear();
+  bool isSet(const std::string& name, bool fail_on_unknown) const;
+  bool isDefault(const std::string& name) const;
+  std::string getValueString(const std::string& name) const;  // as it was written
+  std::string getString(const std::string& name) const;
+  double getFloat(const std::string& name) const;
+  bool getBool(const std::string& name) const;
+  std::string getTypeName(std::string name);
+  const std::vector<std::string>& getStringVector(const std::string& name) const;
+  const std::vector<std::string>& getSubTopics() const;
+  std::vector<std::string> getSubTopicsEntries(const std::string& topic) const;
+};
+class OptionsIO {
+ public:
+  static void setArgs(const std::vector<std::string>& args);
+  static void getOptions(bool command_line_only);
+};
+class MSFrame {
+ public:
+  static void fillOptions();
+};
+class XMLSubSys {
+ public:
+  static void init();
+  static void close();
+};
+long long string2time(const std::string& text);  // milliseconds
 
 namespace traffic::sim {
 namespace {
 
 namespace fs = std::filesystem;
 
-/// Other names that SUMO takes for what is looked at here.
-constexpr std::array<std::pair<std::string_view, std::string_view>, 11> kOtherNames{
-    {{"net", "net-file"},
-     {"n", "net-file"},
-     {"route", "route-files"},
-     {"routes", "route-files"},
-     {"r", "route-files"},
-     {"additional", "additional-files"},
-     {"a", "additional-files"},
-     {"begin-time", "begin"},
-     {"b", "begin"},
-     {"end-time", "end"},
-     {"e", "end"}}};
+class XmlParser {
+ public:
+  XmlParser() { XMLSubSys::init(); }
+  ~XmlParser() { XMLSubSys::close(); }
+  XmlParser(const XmlParser&) = delete;
+  XmlParser& operator=(const XmlParser&) = delete;
+};
 
-std::string long_name(std::string_view name) {
-  for (const auto& [other, known] : kOtherNames) {
-    if (name == other) return std::string(known);
+}  // namespace
+
+std::optional<double> parse_time(const std::string& text) {
+  constexpr double kMillisecond_s = 1e-3;
+  if (text.empty()) return std::nullopt;
+  try {
+    return static_cast<double>(string2time(text)) * kMillisecond_s;
+  } catch (const std::exception&) {
+    return std::nullopt;
   }
-  return std::string(name);
 }
 
 std::optional<double> parse_number(std::string_view text) {
@@ -43,80 +76,144 @@ std::optional<double> parse_number(std::string_view text) {
   return value;
 }
 
-}  // namespace
-
-std::optional<double> parse_time(std::string_view text) {
-  constexpr std::array kUnits_s{60.0, 60.0, 24.0};
-  double sum = 0.0;
-  for (std::size_t part = 0; part <= kUnits_s.size(); ++part) {
-    const std::size_t colon = text.find(':');
-    const auto value = parse_number(text.substr(0, colon));
-    if (!value) return std::nullopt;
-    sum += *value;
-    if (colon == std::string_view::npos) return sum;
-    text.remove_prefix(colon + 1);
-    // d:h:m:s has four parts, of which the first counts days.
-    const auto colons = static_cast<std::size_t>(std::count(text.begin(), text.end(), ':'));
-    if (colons >= kUnits_s.size()) return std::nullopt;
-    sum *= kUnits_s[colons];
+SumoOptions::SumoOptions(const fs::path& sumocfg, const std::vector<std::string>& args) {
+  TRAFFIC_CHECK(!libsumo::Simulation::isLoaded(),
+                "the options of {} are read while a simulation is loaded", sumocfg.string());
+  prepare_process();
+  const XmlParser parser;
+  std::vector<std::string> all = {"--configuration-file", sumocfg.string()};
+  all.insert(all.end(), args.begin(), args.end());
+  const StdoutGuard quiet;
+  StderrCapture capture;
+  try {
+    OptionsIO::setArgs(all);
+    read(/*only_arguments=*/true);
+    read(/*only_arguments=*/false);
+  } catch (const std::exception& e) {
+    const std::string text = one_line(capture.end());
+    throw DataError("SUMO cannot load {}: {}", sumocfg.string(), text.empty() ? e.what() : text);
   }
-  return std::nullopt;
 }
 
-SumoOptions::SumoOptions(const fs::path& sumocfg, const std::vector<std::string>& args)
-    : sumocfg_(sumocfg) {
-  const std::string text = scene::read_text_file(sumocfg, "scenario");
-  pugi::xml_document document;
-  const auto result = document.load_buffer(text.data(), text.size());
-  if (!result) {
-    throw DataError("scenario {}: {} at byte {}", sumocfg.string(), result.description(),
-                    result.offset);
-  }
-  for (const auto& found : document.select_nodes("//*[@value or @v]")) {
-    const auto node = found.node();
-    const auto value = node.attribute("value") ? node.attribute("value") : node.attribute("v");
-    of_file_[long_name(node.name())] = value.as_string();
-  }
-  read_arguments(args);
-}
-
-void SumoOptions::read_arguments(const std::vector<std::string>& args) {
-  for (std::size_t i = 0; i < args.size(); ++i) {
-    std::string name = args[i];
-    if (!name.starts_with('-')) continue;
-    name.erase(0, name.find_first_not_of('-'));
-    std::string value = "true";
-    if (const auto equals = name.find('='); equals != std::string::npos) {
-      value = name.substr(equals + 1);
-      name.resize(equals);
-    } else if (i + 1 < args.size() && (!args[i + 1].starts_with('-') || parse_time(args[i + 1]))) {
-      value = args[++i];
+void SumoOptions::read(bool only_arguments) {
+  OptionsCont& parsed = OptionsCont::getOptions();
+  parsed.clear();
+  MSFrame::fillOptions();
+  OptionsIO::getOptions(only_arguments);
+  for (const std::string& topic : parsed.getSubTopics()) {
+    for (const std::string& name : parsed.getSubTopicsEntries(topic)) {
+      if (!parsed.isSet(name, false)) continue;
+      Option& option = options_[name];
+      const std::string type = parsed.getTypeName(name);
+      const bool is_text = type == "FILE" || type == "STR" || type == "TIME";
+      option.written = parsed.getValueString(name);
+      option.value = is_text          ? parsed.getString(name)
+                     : type == "BOOL" ? (parsed.getBool(name) ? "true" : "false")
+                                      : option.written;
+      if (type == "FLOAT") option.number = parsed.getFloat(name);
+      if (type == "FILE") option.files = parsed.getStringVector(name);
+      option.topic = topic;
+      option.is_default = parsed.isDefault(name);
+      if (only_arguments) option.is_argument = !option.is_default;
     }
-    of_arguments_[long_name(name)] = value;
   }
+}
+
+const SumoOptions::Option* SumoOptions::option(std::string_view name) const {
+  const auto found = options_.find(name);
+  return found != options_.end() ? &found->second : nullptr;
 }
 
 std::optional<std::string> SumoOptions::find(std::string_view name) const {
-  for (const auto* known : {&of_arguments_, &of_file_}) {
-    if (const auto found = known->find(name); found != known->end()) return found->second;
-  }
-  return std::nullopt;
+  const Option* found = option(name);
+  return found != nullptr ? std::optional(found->value) : std::nullopt;
 }
 
 std::optional<double> SumoOptions::seconds(std::string_view name) const {
-  const auto text = find(name);
-  return text ? parse_time(*text) : std::nullopt;
+  const Option* found = option(name);
+  return found != nullptr ? parse_time(found->value) : std::nullopt;
+}
+
+std::optional<double> SumoOptions::number(std::string_view name) const {
+  const Option* found = option(name);
+  return found != nullptr ? found->number : std::nullopt;
+}
+
+bool SumoOptions::is_on(std::string_view name) const {
+  const Option* found = option(name);
+  return found != nullptr && found->value == "true";
 }
 
 std::vector<fs::path> SumoOptions::files(std::string_view name) const {
-  const std::string text = find(name).value_or("");
-  const bool from_arguments = of_arguments_.contains(name);
-  const fs::path base = from_arguments ? fs::current_path() : sumocfg_.parent_path();
+  const Option* found = option(name);
+  if (found == nullptr) return {};
   std::vector<fs::path> files;
-  for (std::size_t at = 0; at < text.size();) {
-    const std::size_t end = std::min(text.find_first_of(", ;", at), text.size());
-    if (end > at) files.push_back(base / text.substr(at, end - at));
-    at = end + 1;
+  for (const std::string& file : found->files) {
+    if (!file.empty()) files.emplace_back(file);  // SUMO ignores empty names
+  }
+  return files;
+}
+
+std::vector<std::string> SumoOptions::names_of_files() const {
+  std::vector<std::string> names;
+  for (const auto& [name, value] : of_simulation()) {
+    const Option* found = option(name);
+    if (!found->files.empty() && !writes_files(name, *found)) names.push_back(name);
+  }
+  return names;
+}
+
+bool SumoOptions::is_argument(std::string_view name) const {
+  const Option* found = option(name);
+  return found != nullptr && found->is_argument;
+}
+
+bool SumoOptions::writes_files(const std::string& name, const Option& option) {
+  if (option.topic == "Output") {
+    // Three options of this heading say what a saved state contains, also one of SumoEnv::save().
+    const bool is_of_every_state = name == "save-state.rng" ||
+                                   name == "save-state.transportables" ||
+                                   name == "save-state.constraints";
+    return !is_of_every_state;
+  }
+  return name.ends_with("output") || name.ends_with("log") || name == "device.ssm.file" ||
+         name == "device.toc.file" || name == "save-configuration" || name == "save-template" ||
+         name == "save-schema";
+}
+
+std::map<std::string, std::string> SumoOptions::of_simulation() const {
+  std::map<std::string, std::string> all;
+  for (const auto& [name, option] : options_) {
+    const std::string& topic = option.topic;
+    const bool is_listening = topic == "TraCI Server";
+    const bool is_of_program = topic == "Configuration" || topic == "Report" || topic == "GUI Only";
+    if (option.is_default || is_listening || name == "configuration-file") continue;
+    if (!option.is_argument && (is_of_program || writes_files(name, option))) continue;
+    all[name] = option.written;
+  }
+  return all;
+}
+
+std::vector<std::string> SumoOptions::outputs_of_file() const {
+  std::vector<std::string> names;
+  for (const auto& [name, option] : options_) {
+    if (name.ends_with("input-file")) continue;  // the edges that an output is restricted to
+    const bool names_files = !option.files.empty() || name == "device.ssm.file" ||
+                             name == "device.toc.file" || name == "save-state.times" ||
+                             name == "save-state.period";
+    if (!option.is_default && !option.is_argument && names_files && writes_files(name, option)) {
+      names.push_back(name);
+    }
+  }
+  return names;
+}
+
+std::vector<std::string> SumoOptions::files_of_arguments() const {
+  std::vector<std::string> files;
+  for (const auto& [name, option] : options_) {
+    if (!option.is_argument) continue;
+    files.insert(files.end(), option.files.begin(), option.files.end());
+    files.push_back(option.value);  // some options that name a file are of another type
   }
   return files;
 }

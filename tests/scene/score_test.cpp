@@ -62,6 +62,31 @@ TEST(Score, IsNotSaturatedByWhoIsStillOnTheWay) {
   EXPECT_TRUE(is_saturated(s, kStep_s));
 }
 
+TEST(Score, IsNotKnownToBeSaturatedWhileTheNetworkFills) {
+  constexpr double kStep_s = 1.0;
+  EpisodeScore s;  // trips of 140 s without losses, 161 s after the first departure
+  s.seconds = 161;
+  s.departed = 964;
+  s.waiting = 2;
+  s.arrived = 100;
+  s.running = 864;
+  s.completion_sum = 350;
+  s.vehicle_steps = 450 * 180;
+  s.time_loss_s = 450.0 * 40;
+  EXPECT_FALSE(is_steady(s, kStep_s));
+  EXPECT_FALSE(is_saturated(s, kStep_s));
+  s.seconds = 450;
+  EXPECT_TRUE(is_steady(s, kStep_s));
+  EXPECT_TRUE(is_saturated(s, kStep_s));
+}
+
+TEST(Score, IsNotSteadyBeforeAnybodyHasDriven) {
+  EpisodeScore s;
+  s.seconds = 1000;
+  s.waiting = 10;
+  EXPECT_FALSE(is_steady(s, 1.0));
+}
+
 TEST(GainPercent, IsWhatIsMoreOrLessTimeThatIsLost) {
   EXPECT_NEAR(gain_percent(0.55, 0.5, Objective::kThroughput), 10.0, 1e-12);
   EXPECT_NEAR(gain_percent(0.4, 0.4, Objective::kThroughput), 0.0, 1e-12);

@@ -55,6 +55,11 @@ class NetworkStudyTest : public ::testing::Test {
     config::Config config = config_of(folder_.config(routes, end_s));
     return look(config);
   }
+  /// @param options of the .sumocfg, as XML
+  NetworkReport look_at(const std::string& routes, const std::string& options) const {
+    config::Config config = config_of(folder_.config(routes, 300, options));
+    return look(config);
+  }
   ScenarioFolder folder_;
 };
 
@@ -130,8 +135,8 @@ TEST_F(NetworkStudyTest, NoneAloneNeedsNoVehicleThatIsConnected) {
 }
 
 TEST_F(NetworkStudyTest, AnEpisodeThatEndsBeforeTheFirstDeparture) {
-  config::Config config =
-      config_of(folder_.config(flow("cv", "probability='.2' begin='100' end='300'"), 300));
+  config::Config config = config_of(folder_.config(
+      "<vType id='cv'/>" + flow("cv", "probability='.2' begin='100' end='300'"), 300));
   config.env.max_time_s = 6;
   EXPECT_THAT(kinds(look(config, {.controllers = {"none"}}).findings), IsEmpty())
       << "the health check of a training";
@@ -158,19 +163,145 @@ TEST_F(NetworkStudyTest, ANetworkWithoutConflicts) {
 
 TEST_F(NetworkStudyTest, AnEndAfterTheLastDepartureIsSetAndSaid) {
   config::Config config =
-      config_of(folder_.config(flow("cv", "probability='.2' begin='0' end='500'"), -1));
+      config_of(folder_.config(flow("cv", "probability='.2' begin='0' end='700'"), -1));
   const NetworkReport report = look(config);
   ASSERT_THAT(kinds(report.findings), ElementsAre("said env.max_time_s"));
   EXPECT_THAT(report.findings[0].text(),
-              HasSubstr("the scenario has no end; its last vehicle departs at 500 s: set "
-                        "env.max_time_s = 540"));
-  EXPECT_EQ(config.env.max_time_s, 540);
+              HasSubstr("the scenario has no end; its last vehicle departs at 700 s: set "
+                        "env.max_time_s = 720"));
+  EXPECT_EQ(config.env.max_time_s, 720);
 }
 
 TEST_F(NetworkStudyTest, AFlowWithoutEndInAScenarioWithoutEnd) {
   const NetworkReport report = look(flow("cv", "probability='.2'"), -1);
-  ASSERT_THAT(kinds(report.findings), ElementsAre("error env.max_time_s", "error env.scenario"));
-  EXPECT_THAT(report.findings[0].text(), HasSubstr("has no end, and neither has one of its flows"));
+  ASSERT_THAT(kinds(report.findings), ElementsAre("error env.max_time_s"));
+  EXPECT_THAT(report.findings[0].text(),
+              AllOf(HasSubstr("has no end, and neither has one of its flows"),
+                    HasSubstr("or set env.max_time_s = 3600")));
+}
+
+TEST_F(NetworkStudyTest, AnEndThatIsThousandsOfDaysAwayIsNoEnd) {
+  config::Config endless =
+      config_of(folder_.config(flow("cv", "probability='.2' begin='0' end='10000000000'"), -1));
+  EXPECT_THAT(kinds(look(endless).findings), ElementsAre("error env.max_time_s"));
+  EXPECT_EQ(endless.env.max_time_s, 0);
+  const NetworkReport report =
+      look(flow("cv", "probability='.2' begin='0' end='1000000'"), 1'000'000);
+  ASSERT_THAT(kinds(report.findings), ElementsAre("warning env.max_time_s"));
+  EXPECT_THAT(report.findings[0].text(),
+              HasSubstr("an episode lasts 12 days: env.max_time_s = 3600"));
+}
+
+TEST_F(NetworkStudyTest, AnEndLeavesVehiclesTimeThatAllDepartAtOnce) {
+  std::string vehicles;
+  for (int i = 0; i < 20; ++i) {
+    vehicles += "<trip id='t" + std::to_string(i) + "' type='cv' depart='0' from='up' to='down'/>";
+  }
+  config::Config config = config_of(folder_.config(vehicles, -1));
+  EXPECT_THAT(kinds(look(config).findings),
+              ElementsAre("said env.max_time_s", "warning env.sumo_args"));
+  EXPECT_EQ(config.env.max_time_s, 600);
+  const NetworkReport report = look(vehicles, 3600);
+  ASSERT_THAT(kinds(report.findings), ElementsAre("warning env.sumo_args",
+                                                  "warning "
+                                                  "env.max_time_s"));
+  EXPECT_EQ(report.findings[1].remedy, "env.max_time_s = 600");
+}
+
+TEST_F(NetworkStudyTest, VehiclesThatOnlyCalibratorsInsertAreSeenByARun) {
+  folder_.write("cal.add.xml",
+                "<additional><vTypeDistribution id='mix'><vType id='hv' probability='.7'/><vType "
+                "id='cv' probability='.3'/></vTypeDistribution><route id='a' edges='up mrg down'/>"
+                "<calibrator id='c' edge='up' pos='0' period='60'><flow begin='0' end='300' "
+                "route='a' vehsPerHour='1800' speed='13' type='mix'/></calibrator></additional>");
+  const std::string scenario = folder_.config("", 300, "<additional-files value='cal.add.xml'/>");
+  const NetworkStudy study = study_network({}, scenario);
+  EXPECT_GT(study.types.at("cv").vehicles, 0);
+  EXPECT_GT(study.types.at("hv").vehicles, 0);
+  EXPECT_THAT(study.uncounted_sources, ElementsAre("calibrator"));
+  config::Config config = config_of(scenario);
+  const NetworkReport report = look(config);
+  EXPECT_THAT(kinds(report.findings), IsEmpty());
+  EXPECT_THAT(report.summaries, ElementsAre(HasSubstr("; at least ")));
+}
+
+TEST_F(NetworkStudyTest, DemandThatIsNotKnownWithCertaintyIsNotRefused) {
+  const std::string no_traffic_in_sight =
+      "<vType id='cv'/><route id='a' edges='up mrg down'/><vehicle id='v' type='cv' route='a' "
+      "depart='triggered'/>";
+  const NetworkReport report = look(no_traffic_in_sight, 1'000'000);
+  EXPECT_THAT(kinds(report.findings), ElementsAre("warning env.max_time_s",
+                                                  "warning "
+                                                  "env.scenario"));
+  EXPECT_THAT(report.findings[1].found, HasSubstr("may still depart"));
+}
+
+TEST_F(NetworkStudyTest, CountsVehiclesFromTheBeginOn) {
+  const std::string scenario = folder_.config(
+      flow("cv", "period='5' begin='0' end='100'") + flow("cv", "number='20' begin='0' end='100'") +
+          flow("cv", "period='5' number='20'") +
+          "<trip id='early' type='cv' depart='10' from='up' to='down'/>"
+          "<trip id='at' type='cv' depart='50' from='up' to='down'/>",
+      200);
+  config::Env env;
+  env.sumo_args = {"--begin", "50"};
+  EXPECT_NEAR(study_network(env, scenario).vehicles, 10 + 10 + 20 + 1, 1e-9);
+}
+
+TEST_F(NetworkStudyTest, CountsTheSharesAndScalesThatTypesHave) {
+  const std::string scenario = folder_.config(
+      "<vType id='a' probability='3'/><vType id='b' probability='1' scale='2'/>"
+      "<vTypeDistribution id='d' vTypes='a b'/>" +
+          flow("d", "vehsPerHour='3600' begin='0' end='100'"),
+      200);
+  const NetworkStudy study = study_network({}, scenario);
+  EXPECT_NEAR(study.types.at("a").vehicles, 75, 1e-9);
+  EXPECT_NEAR(study.types.at("b").vehicles, 50, 1e-9);
+}
+
+TEST_F(NetworkStudyTest, AFileThatIncludesItselfIsNamed) {
+  folder_.write("b.xml", "<routes><include href='s.rou.xml'/></routes>");
+  for (const char* href : {"s.rou.xml", "./s.rou.xml", "b.xml"}) {
+    try {
+      study_network({}, folder_.config("<include href='" + std::string(href) + "'/>", 100));
+      ADD_FAILURE() << "expected a DataError";
+    } catch (const DataError& error) {
+      EXPECT_THAT(error.what(), AllOf(HasSubstr("s.rou.xml"), HasSubstr("includes itself")));
+    }
+  }
+  std::string nested = "<trip id='t' type='cv' depart='1' from='up' to='down'/>";
+  for (int i = 0; i < 100'000; ++i) nested = "<interval>" + nested;
+  for (int i = 0; i < 100'000; ++i) nested += "</interval>";
+  EXPECT_THROW(study_network({}, folder_.config(nested, 100)), DataError);
+}
+
+TEST_F(NetworkStudyTest, WhatIsNoNumberIsNamed) {
+  for (const std::string bad : {"period='exp(x)'", "period='exp()'", "vehsPerHour='many'",
+                                "probability='.1.'", "number='1e' end='9'"}) {
+    SCOPED_TRACE(bad);
+    try {
+      study_network({}, folder_.config(flow("cv", bad), 100));
+      ADD_FAILURE() << "expected a DataError";
+    } catch (const DataError& error) {
+      EXPECT_THAT(error.what(), AllOf(HasSubstr("s.rou.xml"), HasSubstr("expected a number")));
+    }
+  }
+  EXPECT_THROW(study_network({}, folder_.config("<vTypeDistribution id='d' vTypes='a b' "
+                                                "probabilities='1 x'/>",
+                                                100)),
+               DataError);
+}
+
+TEST_F(NetworkStudyTest, SaysWhichOutputsAreNotWritten) {
+  folder_.write("det.add.xml",
+                "<additional><inductionLoop id='d' lane='up_0' pos='50' period='20' "
+                "file='det.xml'/></additional>");
+  const NetworkReport report = look_at(flow("cv", "probability='.2' begin='0' end='300'"),
+                                       "<additional-files value='det.add.xml'/>"
+                                       "<tripinfo-output value='trips.xml'/>");
+  ASSERT_THAT(kinds(report.findings), ElementsAre("said env.sumo_args"));
+  EXPECT_THAT(report.findings[0].text(),
+              HasSubstr("ask for output (tripinfo-output, inductionLoop): it is not written"));
 }
 
 TEST_F(NetworkStudyTest, WarnsOfTeleports) {

@@ -86,7 +86,7 @@ class Restless final : public scene::Controller {
   Rng rng_{0};
 };
 
-/// What each light showed in every step.
+/// The states that each light showed, step by step.
 std::vector<std::vector<std::string>> run(SumoEnv& env, scene::Controller& controller) {
   std::vector<std::vector<std::string>> shown(env.road().lights.size());
   std::vector<scene::SignalCommand> commands;

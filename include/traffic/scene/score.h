@@ -64,9 +64,13 @@ struct EpisodeScore {
   [[nodiscard]] double mean_abs_accel_mps2() const;
 };
 
-/// Whether the network is saturated, so that a controller can raise ocr_all; elsewhere it can only
-/// lower delay_s. Vehicles that would be on the road at the end even without losses do not count.
-/// @param step_length_s duration of a vehicle-step
+/// Whether the traffic has lasted long enough to fill the network: for three trips without losses.
+/// Before, most vehicles are still on their way, and whether traffic is saturated is not known.
+/// @param step_length_s of the vehicle-steps
+bool is_steady(const EpisodeScore& score, double step_length_s);
+/// Whether steady traffic does not get through, so that ocr_all can be gained; elsewhere delay_s
+/// can. Vehicles that would still be on the road at the end without any losses do not count.
+/// @param step_length_s of the vehicle-steps
 bool is_saturated(const EpisodeScore& score, double step_length_s);
 
 /// The aim of a controller (env.objective).

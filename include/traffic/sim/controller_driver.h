@@ -1,5 +1,4 @@
-/// A controller in a simulation: asked at its times, and what it commands is carried out, or only
-/// told.
+/// Runs a controller in a simulation.
 #pragma once
 
 #include <cstdint>
@@ -11,19 +10,21 @@
 
 namespace traffic::sim {
 
+/// Asks the controller for commands at the times of its control period.
 class ControllerDriver {
  public:
   enum class Role : std::uint8_t {
-    kDrives,   ///< what it commands is carried out
-    kAdvises,  ///< somebody else drives, and it says what it would do
+    kDrives,   ///< the simulation carries out the controller's commands
+    kAdvises,  ///< another controller drives; this one's commands are only returned
   };
-  /// An episode has begun in `sumo`: its first decision is due now. Traffic lights are taken over
-  /// if it sets them and drives.
-  /// @param controller null: nobody acts; else as long as the episode lasts
+  /// Prepares for the episode that has just begun in `sumo`. The first decision is due now. A
+  /// controller that drives and sets traffic lights takes the lights over.
+  /// @param controller null: nobody acts; else it must live as long as the episode lasts
   void begin(scene::Controller* controller, SumoEnv& sumo, std::uint64_t seed,
              Role role = Role::kDrives);
-  /// Before every step of the same simulation: asks if a decision is due.
-  /// @return the commands for vehicles, valid until the next call
+  /// Must be called before every step of the same simulation. Asks the controller if a decision is
+  /// due.
+  /// @return the commands for vehicles, none between decisions; valid until the next call
   std::span<const scene::Command> act(SumoEnv& sumo);
 
  private:

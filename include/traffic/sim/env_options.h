@@ -1,4 +1,4 @@
-/// From the configuration to the options of a simulation.
+/// Options of simulations and controllers from the configuration.
 #pragma once
 
 #include <memory>
@@ -10,17 +10,17 @@
 
 namespace traffic::sim {
 
-/// What [env] says about the simulation itself.
+/// The options of a simulation of env.scenario.
 EnvOptions env_options(const config::Env& env);
-/// The same with the first of its scenarios (config::scenario_mix).
+/// The options of a simulation of the first scenario of the mix (config::scenario_mix).
 EnvOptions first_env_options(const config::Env& env);
 
-/// The vehicles that a trained controller may pick, by [env] and by vehicles.commands.
+/// The vehicles that a trained controller may command, by the settings of the configuration.
 scene::CandidateRule candidate_rule(const config::Config& config);
-/// What a scripted controller takes in a training where its text leaves it open.
+/// Defaults of a scripted controller in a training, for parameters that its text does not set.
 scene::ControllerOptions controller_options(const config::Config& config);
 
-/// Of vehicles.advisor, whose script needs no reset(); null: none.
+/// The advisor that the configuration names; null if it names none. Its script needs no reset().
 std::unique_ptr<scene::Advisor> make_advisor(const config::Config& config);
 
 }  // namespace traffic::sim

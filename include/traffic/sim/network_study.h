@@ -1,5 +1,5 @@
-/// A look at a scenario before it is simulated: its network, demand and options as its files have
-/// them, and what follows for a run with a configuration.
+/// Studies a scenario before a run: its network, demand and options as its files have them, and
+/// whether a run with a configuration makes sense.
 ///
 ///     std::vector<StudyFinding> look_at(config::Config& config, const std::string& scenario) {
 ///       const NetworkStudy study = study_network(config.env, scenario);
@@ -28,109 +28,119 @@ struct ApproachStudy {
   bool minor = false;
   bool major = false;
   double speed_limit_mps = 0;
-  bool lit = false;        ///< a light at the stop line, or one upstream, releases it
-  double vehicles = 0;     ///< on routes that are written out, over the whole demand
-  bool may_yield = false;  ///< major, and meets a stream that a light releases
+  bool lit = false;        ///< a light at its stop line or upstream releases its vehicles
+  double vehicles = 0;     ///< vehicles of the demand whose route has all its edges in the files
+  bool may_yield = false;  ///< a main stream that meets a stream released by a light
 };
 
 struct ConflictStudy {
   std::string id;
   std::vector<ApproachStudy> approaches;
-  int exit_lanes = 0;  ///< of the edges that its approaches lead to
+  int exit_lanes = 0;  ///< lanes of the edges to which the approaches lead
 };
 
 /// Expected vehicles of one type.
 struct TypeDemand {
   double vehicles = 0;
-  double past_conflicts = 0;  ///< on routes with a conflict; those whose route is not written out
-                              ///< count as such
+  double past_conflicts = 0;  ///< vehicles with a conflict on their route, or whose route is not
+                              ///< in the files
 };
 
 struct NetworkStudy {
-  std::string scenario;  ///< as it was asked for
+  std::string scenario;  ///< name or path that the user gave
   std::filesystem::path sumocfg;
   std::vector<ConflictStudy> conflicts;
   int lights = 0;
   int trainable_lights = 0;  ///< those whose programs have two greens or more
 
   std::map<std::string, TypeDemand> types;
-  std::map<std::string, double> routes;  ///< vehicles by name, or by "first edge to last edge"
-  double vehicles = 0;                   ///< expected until the end of the episode
-  double written_out = 0;                ///< of those on routes with all their edges
-  double random_vehicles = 0;            ///< of those that depart otherwise with another seed
-  bool demand_without_end = false;       ///< a flow that only the end of the simulation ends
+  std::map<std::string, double> routes;  ///< vehicles by route: its id or "first edge to last edge"
+  double vehicles = 0;                   ///< expected until the end of the episode; without an
+                                         ///< end, flows that never end are counted for an hour
+  double written_out = 0;                ///< vehicles on routes with all their edges
+  double random_vehicles = 0;            ///< vehicles that depart at other times with another seed
+  bool demand_without_end = false;       ///< only the end of the simulation ends one of the flows
   double last_depart_s = 0;              ///< since the begin
-  bool demand_elsewhere = false;         ///< a saved state or a script brings more vehicles
+  bool demand_elsewhere = false;         ///< a saved state contains more vehicles
+  /// Elements whose vehicles only a simulation can count: "calibrator". The vehicles that a short
+  /// run has shown are included above.
+  std::vector<std::string> uncounted_sources;
+  bool demand_is_certain = true;     ///< no other vehicles can depart than those counted above
+  std::vector<std::string> outputs;  ///< what the scenario's files write and runs here leave out
 
   double begin_s = 0;
-  std::optional<double> end_s;  ///< of <end>, SUMO's time
+  std::optional<double> end_s;  ///< SUMO's time; none: the scenario has no <end>
   double step_length_s = 1.0;
   double time_to_teleport_s = 300.0;  ///< 0 or less: never
 };
 
 enum class Severity : std::uint8_t {
-  kSaid,     ///< was set, because it is obvious
+  kSaid,     ///< informs, mostly of a setting that was made for the user
   kWarning,  ///< weakens a run
-  kError,    ///< makes it pointless
+  kError,    ///< makes a run pointless
 };
 
 struct StudyFinding {
   Severity severity = Severity::kSaid;
-  std::string key;     ///< of the configuration: env.cv_types
-  std::string found;   ///< what is wrong
-  std::string remedy;  ///< what to do, or what was set
+  std::string key;     ///< key of the configuration: env.cv_types
+  std::string found;   ///< the problem: "no vehicle is of type 'cv'"
+  std::string remedy;  ///< the remedy, or the setting that was made
 
   /// "no vehicle is of type 'cv'; types are hv 75 %, car 25 %: env.cv_types = ["car"]"
   [[nodiscard]] std::string text() const { return found + ": " + remedy; }
 };
 
-/// What is to be done with a network.
+/// The purpose of a run.
 struct StudyUse {
-  std::vector<std::string> controllers{};  ///< to be compared; none alone needs no vehicle
-  bool learns = false;                     ///< a controller is trained
+  std::vector<std::string> controllers{};  ///< compared controllers; "none" needs no vehicles
+  bool learns = false;                     ///< whether a controller is trained
 };
 
-/// Reads the files. SUMO is not started.
-/// @throws DataError if one of them cannot be read
+/// Reads the files. Where they do not say which vehicles depart, SUMO simulates the first minute of
+/// the traffic. No simulation may be loaded in this process.
+/// @throws DataError if a file cannot be read
 NetworkStudy study_network(const config::Env& env, const std::string& scenario);
 
-/// Expected vehicles that are connected by env.cv_types or env.cv_share.
+/// Expected number of vehicles that are connected by env.cv_types or env.cv_share.
 double connected_vehicles(const NetworkStudy& study, const config::Env& env);
-/// The end of an episode since its begin: env.max_time_s or the scenario's own.
+/// Length of an episode: env.max_time_s, or to the scenario's own end; none without either.
 std::optional<double> duration_s(const NetworkStudy& study, const config::Env& env);
 
-/// Whether there is an approach that `meter` could hold: one that gives way or ends.
+/// Whether an approach gives way or ends, so that `meter` could hold vehicles on it.
 bool can_meter(const NetworkStudy& study);
-/// Whether there is a main stream that meets one released by a light, which `yield` holds.
+/// Whether a main stream meets a stream released by a light, so that `yield` could hold it.
 bool can_yield(const NetworkStudy& study);
-/// Whether there is an approach that gives way to another one, which `let_in` stops.
+/// Whether an approach gives way to another one, which `let_in` could stop.
 bool can_let_in(const NetworkStudy& study);
-/// Whether there is an approach that goes first, with as many lanes at least, which `vsl` slows
-/// down.
+/// Whether an approach with the right of way has at least this many lanes, so that `vsl` could slow
+/// its vehicles down.
 bool can_limit_speed(const NetworkStudy& study, int lanes);
-/// Whether there is an approach with several lanes, among which `sort` has vehicles change.
+/// Whether an approach has several lanes, between which `sort` could move vehicles.
 bool can_sort(const NetworkStudy& study);
 
-/// Sets what the defaults of env leave open and the scenario answers without doubt: an end after
-/// the last departure, and the only vehicle type whose name looks like that of a connected one.
-/// @return what was set
+/// Makes settings that the user has left at their defaults and that the scenario answers beyond
+/// doubt: an end after the last departure, and the only vehicle type whose name looks like that of
+/// connected vehicles.
+/// @return the settings that were made
 std::vector<StudyFinding> set_the_obvious(const NetworkStudy& study, config::Env& env);
 
-/// What is wrong with a run of this configuration.
+/// The problems of a run with this configuration.
 std::vector<StudyFinding> judge(const NetworkStudy& study, const config::Config& config,
                                 const StudyUse& use);
 
 /// One line: "merge: 1 conflict, 2 approaches (1 minor, 1 major), no lights; 975 vehicles ..."
 std::string summary_line(const NetworkStudy& study, const config::Env& env);
 
-/// The above for every scenario of the configuration.
+/// Summaries and findings of all scenarios of a configuration.
 struct NetworkReport {
-  std::vector<std::string> summaries;  ///< a line each
-  std::vector<StudyFinding> findings;  ///< those of one scenario begin with its name
+  std::vector<std::string> summaries;  ///< one line for each scenario
+  std::vector<StudyFinding> findings;  ///< each begins with the name of its scenario
 };
-/// @param config gets what is obvious; where several scenarios are mixed, nothing is set
+/// Studies all scenarios of the configuration.
+/// @param config is changed by set_the_obvious(), unless it mixes several scenarios
 NetworkReport look_at_networks(config::Config& config, const StudyUse& use);
-/// @throws ConfigError with a line for each error
+/// Refuses a run with findings that make it pointless.
+/// @throws ConfigError with a line for each of them
 void require_usable(const std::vector<StudyFinding>& findings);
 
 }  // namespace traffic::sim

@@ -14,9 +14,9 @@ std::vector<std::string> shipped_scenarios();
 
 /// Absolute path of a .sumocfg, given its path or the name of a shipped scenario ("merge").
 /// Shipped scenarios are looked for in $TRAFFIC_SCENARIOS, ./configs/scenarios and the source tree.
-/// @return nothing if there is neither
+/// @return nothing if there is no such file and no such name
 std::optional<std::filesystem::path> known_scenario(std::string_view name_or_path);
-/// The same. @throws DataError that lists the shipped names
+/// As known_scenario(). @throws DataError with the shipped names if there is none of that name
 std::filesystem::path find_scenario(std::string_view name_or_path);
 
 }  // namespace traffic::sim

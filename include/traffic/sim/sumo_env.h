@@ -13,12 +13,16 @@
 ///       return env.score().ocr_all();
 ///     }
 ///
-/// A process holds at most one SumoEnv, since libsumo supports one simulation per process. Not
+/// libsumo has one simulation a process: a second SumoEnv while one lives is an error. Not
 /// thread-safe.
 ///
-/// The same seed, options and commands give the same episode to the bit in processes with the same
-/// history of simulations. SUMO sometimes decides by the order of objects in memory, which depends
-/// on earlier simulations. Measurements that have to repeat run one episode per process.
+/// The same seed, options and commands give the same episode to the bit in processes that have
+/// simulated the same episodes before. After other episodes SUMO may decide differently, because
+/// some of its decisions depend on the order of its objects in memory. Evaluations therefore
+/// simulate one episode a process.
+///
+/// SUMO writes no files but those that the arguments name, prints nothing to stdout and opens no
+/// port, whatever the scenario's own files ask for.
 #pragma once
 
 #include <cstdint>
@@ -39,31 +43,32 @@ namespace traffic::sim {
 
 struct EnvOptions {
   std::string scenario{};                   ///< a .sumocfg or the name of a shipped scenario
-  std::uint64_t seed = 42;                  ///< seed of the first episode
-  std::vector<std::string> sumo_args{};     ///< further arguments of SUMO, e.g. {"--scale", "1.1"}
+  std::uint64_t seed = 42;                  ///< of the first episode
+  std::vector<std::string> sumo_args{};     ///< further arguments of SUMO
+  double demand_factor = 1;                 ///< multiplies the demand that the scenario has
   std::vector<std::string> cv_types{"cv"};  ///< vTypes of connected vehicles
-  double cv_share = 0;    ///< above 0: share of all vehicles instead, drawn by seed and name
-  double max_time_s = 0;  ///< end of the episode; 0: end of the scenario
+  double cv_share = 0;    ///< above 0: this share of all vehicles instead, drawn by seed and name
+  double max_time_s = 0;  ///< length of the episode; 0: to the end of the scenario
   bool shield = true;     ///< level 2 may replace commands by braking
   scene::ShieldLimits shield_limits{};
   scene::ControlLimits control_limits{};
   scene::SignalLimits signal_limits{};
 };
 
-/// Version of the linked library, such as "SUMO 1.28.0".
+/// Version of the libsumo that this program is linked with: "SUMO 1.28.0".
 [[nodiscard]] std::string sumo_version();
 
-/// Traffic that SumoEnv::save() wrote, from which an episode may continue.
+/// Traffic that SumoEnv::save() has written, from which SumoEnv::resume() goes on.
 struct SavedTraffic {
   std::filesystem::path file;
-  double time_s = 0;  ///< since the start of the episode in which it was saved
+  double time_s = 0;  ///< since the start of the saved episode
 };
 
 class SumoEnv {
  public:
   enum class Start {
     kNow,    ///< the constructor loads the scenario and begins an episode with options.seed
-    kLater,  ///< reset() or resume() begins the first episode; call one of them first
+    kLater,  ///< reset() or resume() must be called before anything else
   };
 
   /// @throws DataError with SUMO's own message if the scenario cannot be loaded
@@ -72,42 +77,45 @@ class SumoEnv {
   SumoEnv(const SumoEnv&) = delete;
   SumoEnv& operator=(const SumoEnv&) = delete;
 
-  /// Sets the scenario from the next reset on.
-  /// @throws DataError for an unknown name
+  /// Chooses the scenario of the next reset and of later ones. The present episode goes on.
+  /// @throws DataError if there is no scenario of that name
   void set_scenario(std::string_view name_or_path);
+  /// Multiplies the scenario's demand, its own --scale included, from the next reset on.
+  void set_demand_factor(double factor);
   /// Begins a new episode.
-  /// @param extra_args SUMO's arguments for this episode, after options.sumo_args
+  /// @param extra_args further arguments of SUMO for this episode
   void reset(std::uint64_t seed, const std::vector<std::string>& extra_args = {});
-  /// Begins a new episode from saved traffic. Random numbers follow from the seed, unless the
-  /// options make SUMO save its own state of them (--save-state.rng).
+  /// Begins a new episode with saved traffic. Its random numbers are those of
+  /// the seed, unless the options have SUMO save its own (--save-state.rng).
   ///
-  /// Vehicles, their routes and progress, and lights are as they were. Values that look back
-  /// (passages of the last 30 s, accelerations) become right with time. Counts and losses begin at
-  /// 0, but vehicles on the road count as departed, with the progress that they have made. SUMO
-  /// draws the speeds of vehicles that enter later anew.
+  /// Vehicles, routes, positions and lights are as they were saved. Features
+  /// over past time (passages of the last 30 s, accelerations) are right once
+  /// the simulation has run for that time. Counts begin at 0, but vehicles on
+  /// the road count as departed, with the share of their routes that they have
+  /// covered. SUMO draws the speeds of vehicles that enter later anew.
   /// @throws DataError with SUMO's own message if the file cannot be loaded
   void resume(const SavedTraffic& saved, std::uint64_t seed,
               const std::vector<std::string>& extra_args = {});
-  /// Saves the present traffic, without the commands in force.
-  /// @param file ends in .xml or .xml.gz; replaced as a whole
+  /// Writes the present traffic to a file, without the commands in force.
+  /// @param file ends in .xml or .xml.gz; it is replaced as a whole
   /// @throws WorkerError with SUMO's own message
   void save(const std::filesystem::path& file);
-  /// Commands vehicles from the next step on. Vehicles are released in the step after their command
+  /// Commands vehicles from the next step on. A vehicle is released in the step after its command
   /// ends.
-  /// @throws Error for a vehicle that is no CV
+  /// @throws Error for a vehicle that is not connected
   void apply(std::span<const scene::Command> commands);
   /// Makes traffic lights follow commands instead of their programs until the episode ends.
   void take_signals();
-  /// Commands lights from the next step on. Requires take_signals().
+  /// Commands lights from the next step on, after take_signals().
   /// @throws Error for a light that may not switch
   void apply(std::span<const scene::SignalCommand> commands);
-  /// Traffic before the lights, valid until the next step or reset. Requires take_signals().
+  /// The lights and the vehicles before them, after take_signals(). Valid until the next step or
+  /// reset.
   [[nodiscard]] const scene::SignalView& signals() const;
   /// Advances the simulation by one step.
   /// @throws WorkerError with SUMO's own message when the simulation fails
   void step();
-  /// Whether the episode has reached its end. An episode without an end is done when no vehicle is
-  /// left or still to depart.
+  /// Whether the episode has reached its end; without an end, whether all vehicles have arrived.
   [[nodiscard]] bool done() const;
 
   /// Valid until the next step or reset.
@@ -118,7 +126,7 @@ class SumoEnv {
   [[nodiscard]] double time_s() const;
   [[nodiscard]] double step_length_s() const;
   [[nodiscard]] const std::filesystem::path& scenario() const;
-  /// Number of SUMO steps taken since construction.
+  /// Number of steps since construction, over all episodes.
   [[nodiscard]] std::int64_t steps() const;
   /// SUMO's name of a vehicle of this episode.
   [[nodiscard]] const std::string& name_of(std::uint32_t vehicle_id) const;

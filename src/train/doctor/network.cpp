@@ -167,8 +167,11 @@ Finding try_out(const sim::NetworkStudy& study, const config::Config& config, bo
     finding.code = ExitCode::kConfig;
     finding.found +=
         ": no vehicle can be commanded; raise env.zone_m, or name more types in env.cv_types";
+  } else if (!scene::is_steady(score, env.step_length_s())) {
+    finding.found +=
+        "; the network is still filling, so whether the traffic is saturated is not known yet";
   } else {
-    finding.found += is_saturated(score, env.step_length_s())
+    finding.found += scene::is_saturated(score, env.step_length_s())
                          ? "; saturated: control can improve ocr_all and delay_s"
                          : "; not saturated: control can improve delay_s";
   }

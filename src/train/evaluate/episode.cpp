@@ -71,10 +71,7 @@ sim::EnvOptions episode_options(const EvaluationPlan& plan, std::uint64_t seed,
                                 const std::vector<std::string>& more) {
   sim::EnvOptions options = sim::env_options(plan.config.env);
   options.seed = seed;
-  if (plan.demand_scale != 1.0) {
-    options.sumo_args.insert(options.sumo_args.end(),
-                             {"--scale", fmt::format("{}", plan.demand_scale)});
-  }
+  options.demand_factor = plan.demand_scale;
   options.sumo_args.insert(options.sumo_args.end(), more.begin(), more.end());
   return options;
 }

@@ -1,0 +1,25 @@
+/// The vehicles that enter in the first minute of a scenario's traffic, as SUMO simulates it.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+
+#include "sumo_session.h"
+
+namespace traffic::sim {
+
+struct Departures {
+  std::map<std::string, std::int64_t> types;  ///< vehicles that have departed, by type
+  double time_s = 0;                          ///< simulated since the begin
+  bool is_whole = false;                      ///< the episode has ended: nobody else departs
+};
+
+/// Simulates without control until a minute after the first departure. Stops earlier at the end of
+/// the episode, or after a few seconds of real time.
+/// @param end_s of the episode, SUMO's time; none: until all vehicles have arrived
+/// @throws DataError with SUMO's own message
+Departures watch_departures(const SumoRun& run, std::optional<double> end_s);
+
+}  // namespace traffic::sim

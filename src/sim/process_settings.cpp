@@ -1,0 +1,41 @@
+#include "process_settings.h"
+
+#include <langinfo.h>
+
+#include <clocale>
+#include <cstdlib>
+#include <filesystem>
+#include <string_view>
+
+namespace traffic::sim {
+namespace {
+
+/// SUMO converts file names from UTF-8 to the encoding of the locale. In the C locale, which
+/// containers, cron and SLURM use, that makes names with other letters than ASCII unreadable.
+void use_utf8() {
+  if (std::string_view(nl_langinfo(CODESET)) == "UTF-8") return;
+  for (const char* name : {"C.UTF-8", "C.utf8", "en_US.UTF-8"}) {
+    if (std::setlocale(LC_CTYPE, name) != nullptr) return;
+  }
+}
+
+/// SUMO's projections are defined in a file of its own, which SUMO does not find by itself.
+void name_projection_data() {
+  const char* names[] = {"PROJ_DATA", "PROJ_LIB"};
+  for (const char* name : names) {
+    if (std::getenv(name) != nullptr) return;
+  }
+  std::error_code ignored;
+  if (!std::filesystem::exists(std::filesystem::path(TRAFFIC_PROJ_DIR) / "proj.db", ignored))
+    return;
+  for (const char* name : names) setenv(name, TRAFFIC_PROJ_DIR, /*overwrite=*/0);
+}
+
+}  // namespace
+
+void prepare_process() {
+  use_utf8();
+  name_projection_data();
+}
+
+}  // namespace traffic::sim

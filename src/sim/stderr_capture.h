@@ -1,0 +1,30 @@
+/// Captures the stderr of this process.
+#pragma once
+
+#include <string>
+
+#include "traffic/os/descriptor.h"
+
+namespace traffic::sim {
+
+/// Captures stderr while it lives. SUMO prints the reason of a failure there and throws only
+/// "Process Error".
+class StderrCapture {
+ public:
+  StderrCapture();
+  ~StderrCapture();
+  StderrCapture(const StderrCapture&) = delete;
+  StderrCapture& operator=(const StderrCapture&) = delete;
+
+  /// Ends the capture. @return the captured text
+  std::string end();
+
+ private:
+  os::Descriptor saved_;
+  os::Descriptor memory_;
+};
+
+/// SUMO's messages on one line, without the prefix "Error: ".
+std::string one_line(std::string messages);
+
+}  // namespace traffic::sim

@@ -1,0 +1,30 @@
+/// Decides which files SUMO writes.
+#pragma once
+
+#include <set>
+#include <string>
+
+namespace traffic::sim {
+
+/// From now on SUMO opens only these files for writing. Output of detectors, devices and other
+/// elements of the user's files to any other file, or to a port, is discarded.
+/// @param files as SUMO's options name them
+void allow_outputs(std::set<std::string> files);
+
+/// Keeps SUMO from printing to stdout, which belongs to the results of the program. While the guard
+/// lives, such output is discarded or goes to stderr.
+class StdoutGuard {
+ public:
+  StdoutGuard();
+  ~StdoutGuard();
+  StdoutGuard(const StdoutGuard&) = delete;
+  StdoutGuard& operator=(const StdoutGuard&) = delete;
+
+  /// Sends the output to stderr, or discards it, as at first.
+  void show(bool shown);
+
+ private:
+  std::streambuf* stdout_;
+};
+
+}  // namespace traffic::sim

@@ -1,0 +1,27 @@
+/// One simulation and all of its options.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "sumo_options.h"
+
+namespace traffic::sim {
+
+struct SumoRun {
+  std::filesystem::path sumocfg;
+  std::uint64_t seed = 0;
+  std::vector<std::string> args{};                ///< as EnvOptions::sumo_args
+  double demand_factor = 1;                       ///< multiplies the scenario's own --scale
+  std::map<std::string, std::string> settings{};  ///< options that replace those of file and args
+};
+
+/// All options of SUMO for the run, by name.
+/// @param options of the run's sumocfg and args
+/// @throws DataError if the args contain something that every run sets itself
+std::map<std::string, std::string> options_of(const SumoRun& run, const SumoOptions& options);
+
+}  // namespace traffic::sim
