@@ -49,7 +49,8 @@ int run(const Arguments& arguments) {
 int main(int argc, char** argv) {
   Arguments arguments;
   CLI::App app{
-      "Searches for settings of a training: it trains the trials of a table (docs/guide/tuning.md), and "
+      "Searches for settings of a training: it trains the trials of a table "
+      "(docs/guide/tuning.md), and "
       "the "
       "better ones for longer. The same command continues a search that was stopped.",
       "traffic_tune"};

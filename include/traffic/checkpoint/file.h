@@ -1,4 +1,5 @@
-/// A checkpoint file: an HDF5 file behind a header of this program (docs/reference/checkpoint-format.md).
+/// A checkpoint file: an HDF5 file behind a header of this program
+/// (docs/reference/checkpoint-format.md).
 ///
 ///   bytes 0..4095   header, the user block of the HDF5 file: "TRAFCKPT", format version, length of
 ///                   the file, step, XXH3 of every block of the rest, XXH3 of the header itself

@@ -1,5 +1,5 @@
-/// The holder of a run's folder, as its run.lock names it (docs/reference/run-folder.md). The process that
-/// takes the lock writes it; processes that are refused, and traffic_status, read it.
+/// The holder of a run's folder, as its run.lock names it (docs/reference/run-folder.md). The
+/// process that takes the lock writes it; processes that are refused, and traffic_status, read it.
 #pragma once
 
 #include <sys/types.h>

@@ -8,7 +8,8 @@
 namespace traffic::report {
 
 /// The page, which needs no other file.
-/// @param replay the network, and the vehicles under each controller: see docs/reference/run-folder.md
+/// @param replay the network, and the vehicles under each controller: see
+/// docs/reference/run-folder.md
 std::string replay_page(const nlohmann::ordered_json& replay);
 
 /// The name of a controller for people: "none", or for a checkpoint the name of its file, "phase3".

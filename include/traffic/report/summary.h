@@ -1,4 +1,5 @@
-/// summary.json: the result of a run for scripts (docs/reference/run-folder.md describes every field).
+/// summary.json: the result of a run for scripts (docs/reference/run-folder.md describes every
+/// field).
 #pragma once
 
 #include <cstdint>

@@ -29,12 +29,6 @@ const std::string& scenario_of(const EpisodeSpec& spec,
   return mix[static_cast<std::size_t>(spec.traffic.scenario)].scenario;
 }
 
-/// SUMO's options for the demand of an episode.
-std::vector<std::string> demand_args(const EpisodeSpec& spec) {
-  if (spec.traffic.demand_scale == 1.0) return {};
-  return {"--scale", fmt::format("{}", spec.traffic.demand_scale)};
-}
-
 }  // namespace
 
 TrafficEnvironment::TrafficEnvironment(const config::Config& config, std::uint32_t env)
@@ -136,16 +130,16 @@ std::span<const double> TrafficEnvironment::conflict_parts() const {
 }
 
 void TrafficEnvironment::load_traffic(const EpisodeSpec& spec) {
-  const std::vector<std::string> extra_args = demand_args(spec);
+  sumo_.set_demand_factor(spec.traffic.demand_scale);
   if (spec.store.saves || spec.traffic.piece == 0) {
-    sumo_.reset(spec.traffic.seed, extra_args);
+    sumo_.reset(spec.traffic.seed);
     if (spec.store.saves) std::filesystem::create_directories(piece_folder(cache_, spec.store.key));
     return;
   }
   const double begin_s = static_cast<double>(spec.traffic.piece) * spec.store.piece_s;
   sumo_.resume({.file = piece_file(spec.traffic.saved_seed, spec.traffic.piece),
                 .time_s = begin_s - kLookBack_s},
-               spec.traffic.seed, extra_args);
+               spec.traffic.seed);
   while (sumo_.time_s() < begin_s - scene::kTimeTolerance_s && !sumo_.done()) sumo_.step();
 }
 
