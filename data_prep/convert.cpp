@@ -25,12 +25,19 @@ void check(const ConvertOptions& options) {
   }
 }
 
-/// What the table does not say.
+/// Logs the facts that the table has no column for.
 void tell(const ConvertedInput& input) {
   if (!input.remark.empty()) spdlog::info("{}: {}", input.input, input.remark);
   if (input.gaps > 0) {
     spdlog::info("{}: {} gaps in the times; what comes after a gap is another episode", input.input,
                  input.gaps);
+  }
+  if (input.jumps > 0) {
+    spdlog::info(
+        "{}: {} times a vehicle was at a place that it cannot have driven to; it is another "
+        "vehicle "
+        "from there on",
+        input.input, input.jumps);
   }
   if (!input.missing.empty()) {
     spdlog::info("{}: {} features are not known and marked as missing: {}", input.input,
@@ -72,6 +79,7 @@ void print(const std::vector<ConvertedInput>& inputs, double seconds, bool json)
   nlohmann::json all = nlohmann::json::parse(table.to_json());
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     all[i]["gaps"] = inputs[i].gaps;
+    all[i]["jumps"] = inputs[i].jumps;
     all[i]["missing_features"] = inputs[i].missing;
     all[i]["skipped_examples"] = inputs[i].skipped_examples;
     all[i]["remark"] = inputs[i].remark;

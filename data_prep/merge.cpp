@@ -11,6 +11,7 @@
 #include "outputs.h"
 #include "traffic/core/atomic_file.h"
 #include "traffic/data/episode_frames.h"
+#include "traffic/data/plausible.h"
 
 namespace traffic::data_prep {
 namespace {
@@ -35,9 +36,10 @@ void check_alike(const data::DatasetReader& file, const data::DatasetReader& fir
   const data::FileInfo& a = file.info();
   const data::FileInfo& b = first.info();
   check(a.scenario == b.scenario, "scenario", a.scenario, b.scenario);
-  check(a.step_length_s == b.step_length_s, "step length", a.step_length_s, b.step_length_s);
-  check(a.frame_interval_s == b.frame_interval_s, "frame interval", a.frame_interval_s,
-        b.frame_interval_s);
+  check(data::same_interval(a.step_length_s, b.step_length_s), "step length", a.step_length_s,
+        b.step_length_s);
+  check(data::same_interval(a.frame_interval_s, b.frame_interval_s), "frame interval",
+        a.frame_interval_s, b.frame_interval_s);
   if (a.node_features != b.node_features || a.edge_features != b.edge_features ||
       a.global_features != b.global_features) {
     throw DataError(

@@ -6,6 +6,7 @@
 
 #include "traffic/core/error.h"
 #include "traffic/core/hash.h"
+#include "traffic/data/plausible.h"
 
 namespace traffic::data {
 namespace {
@@ -69,7 +70,7 @@ void check_compatible(const DatasetReader& file, const FileInfo& program, double
           file.path(), name);
     }
   }
-  if (info.frame_interval_s != interval_s) {
+  if (!same_interval(info.frame_interval_s, interval_s)) {
     throw DataError(
         "{}: its frames are {} s apart, those of the first file {} s; train on files "
         "with one interval",

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "traffic/core/error.h"
+#include "traffic/data/plausible.h"
 
 namespace traffic::data {
 void Moments::add(double value) {
@@ -76,7 +77,7 @@ void Histograms::merge(const Histograms& other) {
 
 bool Statistics::same_kind(const Statistics& other) const {
   return other.node_table_ == node_table_ && other.edge_table_ == edge_table_ &&
-         other.interval_s_ == interval_s_;
+         same_interval(other.interval_s_, interval_s_);
 }
 
 void Statistics::merge(const Statistics& other) {
@@ -106,7 +107,7 @@ void Statistics::prepare(const DatasetReader& file) {
   const FileInfo& info = file.info();
   if (!node_table_.empty()) {
     if (info.node_features != node_table_ || info.edge_features != edge_table_ ||
-        info.frame_interval_s != interval_s_) {
+        !same_interval(info.frame_interval_s, interval_s_)) {
       throw DataError(
           "{} has other features or another frame interval than the files before it; "
           "ask for the statistics of files of one kind",

@@ -271,6 +271,11 @@ void DatasetWriter::begin_episode(const EpisodeLabel& label) {
   impl_->episode_open = true;
 }
 
+void DatasetWriter::set_seed(std::uint64_t seed) {
+  TRAFFIC_CHECK(impl_->episode_open, "a seed needs an open episode");
+  impl_->label.seed = seed;
+}
+
 void DatasetWriter::append(const scene::GraphFrame& frame) {
   TRAFFIC_CHECK(impl_->episode_open, "a frame needs an open episode");
   impl_->append(frame);

@@ -39,6 +39,8 @@ class DatasetWriter {
   DatasetWriter& operator=(const DatasetWriter&) = delete;
 
   void begin_episode(const EpisodeLabel& label);
+  /// Replaces the seed of the open episode, where it is known only after its frames.
+  void set_seed(std::uint64_t seed);
   /// The next frame of the open episode.
   /// @throws DataError if the frame is inconsistent, has a value that is not finite, or one that
   /// float16 cannot hold; ResourceError if the disk is full
