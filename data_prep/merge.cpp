@@ -49,7 +49,8 @@ void check_alike(const data::DatasetReader& file, const data::DatasetReader& fir
   }
 }
 
-/// Controllers of all files; a file's index into its own list -> index into `names`.
+/// Adds the controllers of a file to `names`.
+/// @return for each index into the file's own list the index into `names`
 std::vector<std::uint8_t> add_controllers(const data::FileInfo& info,
                                           std::vector<std::string>& names) {
   std::vector<std::uint8_t> index;
@@ -74,7 +75,7 @@ void warn_of_leaks(const Readers& files) {
   if (leaks > 0) {
     spdlog::warn(
         "{} episodes have the seed and demand of one in another split: data_prep split "
-        "deals them out anew, data_prep verify names them",
+        "assigns splits without leaks, data_prep verify names them",
         leaks);
   }
 }
@@ -101,7 +102,7 @@ ExitCode merge(const MergeOptions& options, const std::string& command_line) {
     float16 = float16 && files.back()->info().float16;
   }
   warn_of_leaks(files);
-  // One process writes the one file; of a file of float32 among them nothing is rounded.
+  // One process writes the file. It is float32 if any of the inputs is.
   const FileJob job{options.out, [&](const Progress& progress) {
                       Changes whole = unchanged(*files.front(), command_line);
                       whole.info.controller_names = controllers;

@@ -22,7 +22,7 @@ void Moments::merge(const Moments& other) {
     *this = other;
     return;
   }
-  // Chan, Golub and LeVeque 1979.
+  // The pairwise update of Chan, Golub and LeVeque (1979).
   const auto n = static_cast<double>(count_);
   const auto m = static_cast<double>(other.count_);
   const double delta = other.mean_ - mean_;
@@ -133,7 +133,7 @@ void Statistics::prepare(const DatasetReader& file) {
 void Statistics::add(const DatasetReader& file) {
   prepare(file);
   for (const Episode& episode : file.episodes()) {
-    std::vector<Frame> past;  // the latest last
+    std::vector<Frame> past;  // in the order of time
     const std::int64_t end = episode.first_frame + episode.num_frames;
     for (std::int64_t first = episode.first_frame, count = 0; first < end; first += count) {
       count = file.frames_at_once(first, end);
@@ -183,7 +183,8 @@ Statistics::Frame Statistics::read_vehicles(const PackedFrames& frames, std::siz
   return vehicles;
 }
 
-/// @param past frames before `now`, the latest last
+/// Compares vehicles with their past.
+/// @param past frames before `now` in the order of time
 void Statistics::compare(const Frame& now, std::vector<Frame>& past) {
   for (std::size_t age = 1; age <= past.size(); ++age) {
     Frame& then = past[past.size() - age];
@@ -208,7 +209,7 @@ void Statistics::compare(const Frame& now, std::vector<Frame>& past) {
   }
 }
 
-/// A frame whose whole horizon has been seen.
+/// Counts the labels of a frame whose whole horizon has been read.
 void Statistics::close(const Frame& frame) {
   for (const auto& [id, vehicle] : frame) {
     if (!vehicle.has_future) continue;

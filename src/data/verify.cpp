@@ -14,7 +14,7 @@
 namespace traffic::data {
 namespace {
 
-/// Decodes every chunk of a column; @return hash of its bytes.
+/// Decodes every chunk of a column. @return hash of its bytes
 std::uint64_t check_chunks(const DatasetReader& file, Column column, Problems& problems) {
   const ColumnStorage storage = file.storage(column);
   Hasher hash;
@@ -184,7 +184,7 @@ class MovementCheck {
   std::size_t speed_;
   std::size_t accel_;
   std::size_t episode_ = 0;
-  std::int64_t frame_ = 0;  ///< of the episode
+  std::int64_t frame_ = 0;  ///< number within the episode
   std::unordered_map<std::uint32_t, State> before_;
   std::unordered_map<std::uint32_t, State> now_;
   Kind twice_;
@@ -261,7 +261,7 @@ std::vector<std::string> find_problems(const DatasetReader& file,
                                        const std::function<void(std::int64_t)>& progress) {
   Problems problems;
   check_checksums(file, problems);
-  if (problems.any()) return problems.take();  // what damaged chunks hold means nothing
+  if (problems.any()) return problems.take();  // damaged chunks have no meaningful content
   check_times(file, problems);
   check_frames(file, progress, problems);
   check_global_features(file, problems);

@@ -67,7 +67,8 @@ TEST(Verify, TheSameTrafficUnderAnotherSeedIsADuplicate) {
   EXPECT_THAT(find_leaks(files), ElementsAre(HasSubstr("duplicate samples")));
 }
 
-/// One vehicle that drives straight at 15 m/s, after `change` has been at its row of each frame.
+/// Problems of a file with one vehicle that drives straight at 15 m/s, in which `change` has
+/// changed each frame.
 std::vector<std::string> problems_of_a_drive(
     const std::function<void(int t, scene::GraphFrame& frame)>& change) {
   const TempDir dir;

@@ -1,4 +1,4 @@
-/// data_prep convert as users run it, on small recordings and on what SUMO itself writes.
+/// Runs data_prep convert as users do, on small recordings and on the output of SUMO.
 #include <fmt/ranges.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -132,7 +132,7 @@ TEST_F(Convert, SaysWhichFeaturesTheSourceDoesNotKnow) {
   const auto verified = test::run_program(TRAFFIC_BIN_DIR "/data_prep verify " + out());
   EXPECT_EQ(verified.exit_code, 0) << verified.output;
   EXPECT_THAT(verified.output, HasSubstr("lacks"));
-  // Without connected vehicles nothing is known of them.
+  // Features of connected vehicles are missing where there are none.
   ASSERT_EQ(convert(kFixtures + "tiny.fcd.xml --force --cv-types none --out " + out()).exit_code,
             0);
   EXPECT_FALSE(DatasetReader(out()).info().node_features[column("is_cv")].present);
@@ -150,7 +150,8 @@ TEST_F(Convert, ReadsNgsimInBothSpellingsAndTellsReusedNumbersApart) {
   EXPECT_FLOAT_EQ(feature(second, 0, "speed_mps"), 41.0F * 0.3048F);
   EXPECT_EQ(feature(second, 0, "lane_index"), 1.0F);  // the second of three from the left
   EXPECT_EQ(feature(second, 1, "lane_index"), 0.0F);
-  // +11.2, -11.2, +11.2 ft/s2: noise, of which a third and less is left.
+  // The accelerations +11.2, -11.2, +11.2 ft/s2 are noise; smoothing leaves at most a third of
+  // them.
   EXPECT_LT(std::abs(feature(second, 0, "acceleration_mps2")), 1.6F);
   EXPECT_THAT(convert(kFixtures + "ngsim_old.csv --force --out " + out()).output,
               HasSubstr("accelerations smoothed over 1 s"));
@@ -192,7 +193,8 @@ TEST_F(Convert, NgsimLocationsMayComeInAnyOrder) {
 }
 
 TEST_F(Convert, NgsimVehiclesDrivingSouthHaveTheirLeadersAhead) {
-  // Of the vehicles that drive south, 5 is ahead; vehicle 6 drives north on a lane of that number.
+  // Vehicle 4 follows vehicle 5 to the south; vehicle 6 drives north on a lane with the same
+  // number.
   const std::string rows = ngsim_vehicle(4, 1118935680200, 500, 1, "lankershim", "4", -1) +
                            ngsim_vehicle(5, 1118935680200, 400, 1, "lankershim", "4", -1) +
                            ngsim_vehicle(6, 1118935680200, 450, 1, "lankershim", "2");
@@ -444,7 +446,7 @@ TEST_F(Convert, SkipsWhatIsWrongAndCountsItWhenAsked) {
   EXPECT_EQ(said["inputs"][0]["skipped"], 1);
   EXPECT_THAT(said["inputs"][0]["skipped_examples"][0].get<std::string>(), HasSubstr("'fast'"));
   EXPECT_EQ(said["inputs"][0]["rows"], 4);
-  // A file that ends too early is converted as far as it goes.
+  // convert keeps the frames before the end of a truncated file.
   const std::string cut = write("cut.xml", tiny_xml().substr(0, tiny_xml().find("\"12.00\"")));
   const auto part =
       convert(cut + " --on-error skip --json --force --out " + out() + " 2>" + out("err"));
@@ -478,7 +480,7 @@ TEST_F(Convert, AGapBeginsAnEpisodeAndEpisodesAreDealtOut) {
   EXPECT_EQ(file.episodes()[0].split, data::Split::kTrain);
   EXPECT_EQ(file.episodes()[1].split, data::Split::kValidation);
   EXPECT_EQ(file.episodes()[2].split, data::Split::kTest);
-  // Of one stretch the vehicle goes on; after the gap it is another one.
+  // The vehicle continues across episodes of one stretch; after the gap it is another one.
   EXPECT_EQ(file.read_graph_frame(10).vehicle_id.front(), 0U);
   EXPECT_EQ(feature(file.read_graph_frame(10), 0, "position_m"), 100.0F);
   EXPECT_EQ(file.read_graph_frame(20).vehicle_id.front(), 1U);
@@ -511,7 +513,7 @@ TEST_F(Convert, InterruptedItLeavesNothingUnderTheFinalName) {
 
 TEST_F(Convert, StopsWhenAskedWhileAPipeIsSilent) {
   ASSERT_EQ(test::run_program("mkfifo " + out("pipe")).exit_code, 0);
-  // Opened for reading and writing, so that nobody waits and nothing ends.
+  // The holder opens the pipe for reading and writing, so that neither side waits or sees an end.
   test::BackgroundProgram holder("sleep 60 <>" + out("pipe"));
   const std::string network = " --network " + kMerge + "merge.net.xml";
   for (const std::string& arguments :
@@ -539,7 +541,7 @@ TEST_F(Convert, ReadsGzipFilesOfSeveralMembersAndPadding) {
   EXPECT_EQ(hash_of(out("two.gz")), expected);
 }
 
-/// What SUMO writes of the episode that `record` makes of the same seed.
+/// Compares the output of SUMO with the episode that `record` makes from the same seed.
 class ConvertSumo : public Convert {
  protected:
   void simulate(const std::string& arguments, int seed = 50) const {
@@ -563,7 +565,7 @@ class ConvertSumo : public Convert {
   [[nodiscard]] std::string network() const { return " --network " + kMerge + "merge.net.xml "; }
 };
 
-/// Nodes in the order of their places, so that two frames can be compared.
+/// Nodes sorted by place, for comparing two frames.
 std::vector<std::size_t> by_place(const scene::GraphFrame& frame) {
   std::vector<std::size_t> order(frame.vehicle_id.size());
   for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
@@ -599,7 +601,7 @@ TEST_F(ConvertSumo, AConvertedEpisodeHasTheFeaturesOfARecordedOne) {
     for (std::size_t i = 0; i < order_a.size(); ++i) {
       for (const auto& item : table) {
         if (!item.present) continue;
-        // Six digits are printed; gaps are differences of such, divided by steps of one second.
+        // SUMO prints six digits; the tolerance covers differences of such numbers.
         ASSERT_NEAR(feature(a, order_a[i], item.name), feature(b, order_b[i], item.name), 2e-3)
             << item.name << " of " << i << " in frame " << t;
         ++compared;
@@ -657,7 +659,7 @@ TEST_F(ConvertSumo, DifferentDaysAreNoLeakTheSameDayIs) {
 }
 
 TEST_F(ConvertSumo, DegreesAreRefusedWithoutANetworkAndUnusedWithOne) {
-  // The network of the merge has no projection, so degrees are made up of its metres.
+  // The network of the merge has no projection, so the test computes degrees from metres.
   simulate(out("fcd.csv"));
   std::ifstream file(out("fcd.csv"));
   std::string degrees;

@@ -1,5 +1,5 @@
-/// Bounds that real road traffic keeps, and a comparison of how far vehicles get with how fast they
-/// are said to be. data_prep applies both to recordings before it writes them and to data sets.
+/// Bounds that real road traffic keeps, and a comparison of the vehicles' displacements with their
+/// speeds. data_prep checks recordings and data sets with both.
 #pragma once
 
 #include <cstdint>
