@@ -12,8 +12,8 @@ class App;
 
 namespace traffic::data_prep {
 
-/// What to run once the command line is parsed; set by the subcommand that was chosen. Gets the
-/// command line as it was typed.
+/// The function of the chosen subcommand, called after parsing with the command line as it was
+/// typed.
 using Chosen = std::function<ExitCode(const std::string& command_line)>;
 
 void add_record(CLI::App& app, Chosen& chosen);

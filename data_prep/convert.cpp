@@ -25,12 +25,19 @@ void check(const ConvertOptions& options) {
   }
 }
 
-/// What the table does not say.
+/// Logs the facts that the table has no column for.
 void tell(const ConvertedInput& input) {
   if (!input.remark.empty()) spdlog::info("{}: {}", input.input, input.remark);
   if (input.gaps > 0) {
-    spdlog::info("{}: {} gaps in the times; what comes after a gap is another episode", input.input,
+    spdlog::info("{}: {} gaps in the times; another episode begins after each", input.input,
                  input.gaps);
+  }
+  if (input.jumps > 0) {
+    spdlog::info(
+        "{}: {} times a vehicle was at a place that it cannot have driven to; it is another "
+        "vehicle "
+        "from there on",
+        input.input, input.jumps);
   }
   if (!input.missing.empty()) {
     spdlog::info("{}: {} features are not known and marked as missing: {}", input.input,
@@ -42,7 +49,7 @@ void tell(const ConvertedInput& input) {
   }
 }
 
-/// Phase 1 needs episodes of each split.
+/// Warns if a split has no episode: phase 1 needs all three.
 void warn_of_empty_splits(const std::vector<ConvertedInput>& inputs) {
   for (std::size_t s = 0; s < data::kNumSplits; ++s) {
     std::int64_t episodes = 0;
@@ -72,6 +79,7 @@ void print(const std::vector<ConvertedInput>& inputs, double seconds, bool json)
   nlohmann::json all = nlohmann::json::parse(table.to_json());
   for (std::size_t i = 0; i < inputs.size(); ++i) {
     all[i]["gaps"] = inputs[i].gaps;
+    all[i]["jumps"] = inputs[i].jumps;
     all[i]["missing_features"] = inputs[i].missing;
     all[i]["skipped_examples"] = inputs[i].skipped_examples;
     all[i]["remark"] = inputs[i].remark;
@@ -97,7 +105,7 @@ void add_convert(CLI::App& app, Chosen& chosen) {
   auto options = std::make_shared<ConvertOptions>();
   CLI::App* command = app.add_subcommand(
       "convert",
-      "Make data sets of recorded traffic: SUMO's floating car data, JSON, NGSIM, highD");
+      "Make data sets from recorded traffic: SUMO's floating car data, JSON, NGSIM, highD");
   command->add_option("inputs", options->inputs, "Files, folders of JSON chunks, or - for a pipe")
       ->required();
   command
@@ -108,26 +116,30 @@ void add_convert(CLI::App& app, Chosen& chosen) {
       ->check(CLI::IsMember({"auto", "fcd", "json", "ngsim", "highd"}))
       ->capture_default_str();
   command->add_option("--network", options->network,
-                      "SUMO network (.net.xml): lanes, routes and conflicts");
+                      "SUMO network (.net.xml) of the recording, for lanes, routes and conflicts");
   command->add_option("--cv-types", options->cv_types, "Types of connected vehicles")
       ->delimiter(',')
       ->capture_default_str();
   command
       ->add_option("--vehicle-length", options->vehicle_length_m,
-                   "Length in m where the recording does not say it")
+                   "Length in m where the recording does not state it")
       ->check(CLI::Range(0.1, 100.0))
       ->capture_default_str();
-  command->add_option("--record-every", options->record_every, "Steps from frame to frame")
+  command->add_option("--record-every", options->record_every, "Recorded steps between two frames")
       ->capture_default_str();
   command
       ->add_option("--episode-s", options->episode_s,
-                   "Cut recordings into episodes of so many seconds; 0: none (default: 300 of "
-                   "fewer than three inputs, else 0)")
+                   "Cut recordings into episodes of this many seconds; 0: do not cut (default: 300 "
+                   "for fewer than three inputs, else 0)")
       ->check(CLI::Range(0.0, 1e9));
   command->add_option("--split", options->split, "Shares of train, validation and test episodes")
       ->capture_default_str();
-  command->add_option("--seed", options->seed, "Of the splits")->capture_default_str();
-  command->add_option("--on-error", options->on_error, "fail, or skip what is wrong and count it")
+  command
+      ->add_option("--seed", options->seed, "Seed of the assignment of whole recordings to splits")
+      ->capture_default_str();
+  command
+      ->add_option("--on-error", options->on_error,
+                   "fail at the first problem, or skip and count problems")
       ->check(CLI::IsMember({"fail", "skip"}))
       ->capture_default_str();
   command->add_flag("--float16", options->float16, "Features as float16: smaller, less exact");

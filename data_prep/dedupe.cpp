@@ -16,16 +16,16 @@ using Json = nlohmann::json;
 
 struct DedupeOptions {
   OutputOptions output;
-  double share = 0;  ///< of an episode's frames that must be in another for it to go
+  double share = 0;  ///< share of shared frames from which on an episode is left out
 };
 
 struct Removed {
   data::EpisodePlace episode;
   data::EpisodePlace same_as;
-  double share = 0;  ///< of its frames
+  double share = 0;  ///< share of the episode's frames
 };
 
-/// The episodes whose frames are in one that stays.
+/// Finds the episodes whose frames are in an episode that is kept.
 std::vector<Removed> find_removed(const std::vector<data::FileDigest>& files, double share) {
   std::vector<Removed> removed;
   data::FrameIndex frames;

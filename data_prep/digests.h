@@ -1,4 +1,4 @@
-/// Episodes and hashes of the frames of several files, read in processes of their own.
+/// Digests several files, each in a process of its own.
 #pragma once
 
 #include <nlohmann/json.hpp>

@@ -20,7 +20,8 @@ namespace {
 constexpr double kPollSeconds = 0.2;
 constexpr double kTellSeconds = 0.1;
 
-/// In the process of the file. A message is {"frames": n} or {"answer": ...} or {"error": ...}.
+/// Runs in the process of the file. A message is {"frames": n} or {"answer": ...} or {"error":
+/// ...}.
 int do_job(const os::Messages& parent, const FileJob& job) {
   dup2(STDERR_FILENO, STDOUT_FILENO);  // stdout belongs to the results of the parent
   const auto send = [&](const nlohmann::json& message) {
@@ -74,7 +75,7 @@ class Jobs {
   report::ProgressBar bar_;
   std::size_t next_ = 0;
   std::int64_t done_ = 0;
-  std::map<int, std::size_t> job_of_;  ///< by the number of the process
+  std::map<int, std::size_t> job_of_;  ///< key: process id
   os::ProcessPool pool_;
 };
 

@@ -1,5 +1,5 @@
-/// Work on several files at once, each in a process of its own: HDF5 writes and compresses one file
-/// at a time in a process, and a crafted file may crash the library.
+/// Processes several files at once, each in a process of its own: HDF5 writes and compresses one
+/// file at a time per process, and a crafted file may crash the library.
 #pragma once
 
 #include <cstdint>
@@ -12,34 +12,36 @@
 
 namespace traffic::data_prep {
 
-/// Tells how many frames more are done.
+/// Receives the number of frames since the last call.
 using Progress = std::function<void(std::int64_t frames)>;
 
 struct FileJob {
   std::string file;  ///< for messages
-  /// What is to be done, in a process of its own; the answer comes back. May throw.
+  /// The work, called in a process of its own; returns the answer. May throw.
   std::function<nlohmann::json(const Progress& progress)> work;
 };
 
 struct FileAnswer {
   nlohmann::json answer;
-  std::string error;  ///< empty: all went well
+  std::string error;  ///< empty if the job succeeded
   ExitCode code = ExitCode::kDone;
 };
 
 struct FileJobOptions {
-  std::string label;      ///< of the progress bar
-  std::string folder;     ///< where files are written: no half file stays there; may be empty
+  std::string label;  ///< label of the progress bar
+  std::string
+      folder;  ///< folder of the outputs, which is cleaned of incomplete files; may be empty
   std::int64_t jobs = 0;  ///< files at once; 0: one for each CPU
 };
 
-/// One answer a job, in their order. This process must have one thread only.
-/// @throws Error with ExitCode::kStopped when a signal asked to stop
+/// Runs the jobs and returns their outcomes in the order of the jobs. This process must have one
+/// thread only.
+/// @throws Error with ExitCode::kStopped when a signal requests a stop
 [[nodiscard]] std::vector<FileAnswer> run_apart(const std::vector<FileJob>& jobs,
                                                 const FileJobOptions& options);
 
-/// The same where every file must go well.
-/// @throws what went wrong with the first that did not
+/// Runs the jobs and returns their answers.
+/// @throws the error of the first job that failed
 [[nodiscard]] std::vector<nlohmann::json> run_all_apart(const std::vector<FileJob>& jobs,
                                                         const FileJobOptions& options);
 

@@ -52,7 +52,7 @@ Table attribute_table(const DatasetReader& file) {
   return table;
 }
 
-/// Lines of words, no longer than `width` where words are not.
+/// Wraps text into lines of at most `width` characters, unless a word is longer.
 std::vector<std::string> wrapped(const std::string& text, std::size_t width) {
   std::vector<std::string> lines(1);
   std::istringstream words(text);
@@ -65,7 +65,7 @@ std::vector<std::string> wrapped(const std::string& text, std::size_t width) {
   return lines;
 }
 
-/// The attributes for people: command lines and lists of features are long.
+/// The attributes as text with wrapped lines: command lines and lists of features are long.
 std::string attribute_text(const DatasetReader& file) {
   constexpr std::size_t kNameWidth = 18;
   constexpr std::size_t kValueWidth = 80;

@@ -11,6 +11,7 @@
 #include "outputs.h"
 #include "traffic/core/atomic_file.h"
 #include "traffic/data/episode_frames.h"
+#include "traffic/data/plausible.h"
 
 namespace traffic::data_prep {
 namespace {
@@ -35,9 +36,10 @@ void check_alike(const data::DatasetReader& file, const data::DatasetReader& fir
   const data::FileInfo& a = file.info();
   const data::FileInfo& b = first.info();
   check(a.scenario == b.scenario, "scenario", a.scenario, b.scenario);
-  check(a.step_length_s == b.step_length_s, "step length", a.step_length_s, b.step_length_s);
-  check(a.frame_interval_s == b.frame_interval_s, "frame interval", a.frame_interval_s,
-        b.frame_interval_s);
+  check(data::same_interval(a.step_length_s, b.step_length_s), "step length", a.step_length_s,
+        b.step_length_s);
+  check(data::same_interval(a.frame_interval_s, b.frame_interval_s), "frame interval",
+        a.frame_interval_s, b.frame_interval_s);
   if (a.node_features != b.node_features || a.edge_features != b.edge_features ||
       a.global_features != b.global_features) {
     throw DataError(
@@ -47,7 +49,8 @@ void check_alike(const data::DatasetReader& file, const data::DatasetReader& fir
   }
 }
 
-/// Controllers of all files; a file's index into its own list -> index into `names`.
+/// Adds the controllers of a file to `names`.
+/// @return for each index into the file's own list the index into `names`
 std::vector<std::uint8_t> add_controllers(const data::FileInfo& info,
                                           std::vector<std::string>& names) {
   std::vector<std::uint8_t> index;
@@ -72,7 +75,7 @@ void warn_of_leaks(const Readers& files) {
   if (leaks > 0) {
     spdlog::warn(
         "{} episodes have the seed and demand of one in another split: data_prep split "
-        "deals them out anew, data_prep verify names them",
+        "assigns splits without leaks, data_prep verify names them",
         leaks);
   }
 }
@@ -99,7 +102,7 @@ ExitCode merge(const MergeOptions& options, const std::string& command_line) {
     float16 = float16 && files.back()->info().float16;
   }
   warn_of_leaks(files);
-  // One process writes the one file; of a file of float32 among them nothing is rounded.
+  // One process writes the file. It is float32 if any of the inputs is.
   const FileJob job{options.out, [&](const Progress& progress) {
                       Changes whole = unchanged(*files.front(), command_line);
                       whole.info.controller_names = controllers;

@@ -29,7 +29,7 @@ std::string_view name_of(NormaliseBy by) {
   return "unknown";
 }
 
-/// METHOD:A:B -> METHOD and the numbers behind it; false if one is none.
+/// Splits METHOD:A:B into the method and its numbers. @return false if one is no number
 bool split_method(std::string_view text, std::string_view& method, std::vector<double>& numbers) {
   method = text.substr(0, text.find(':'));
   text.remove_prefix(method.size());

@@ -1,4 +1,4 @@
-/// Rules by which features are normalised, and the constants that data give them.
+/// Rules for normalising features, and their constants, which are fitted to data.
 #pragma once
 
 #include <cstdint>
@@ -13,25 +13,26 @@
 namespace traffic::data_prep {
 
 enum class NormaliseBy : std::uint8_t {
-  kMinMax,     ///< to [0, 1]: offset = least value, scale = range
+  kMinMax,     ///< to [0, 1]: offset = minimum, scale = range
   kZScore,     ///< mean 0, deviation 1
   kClamp,      ///< values cut to [low, high], which becomes [-1, 1]
-  kSineCosine  ///< time_sin and time_cos computed anew from frames/time_s, period in seconds
+  kSineCosine  ///< time_sin and time_cos recomputed from frames/time_s; period in seconds
 };
 
 struct NormaliseRule {
-  std::string feature;  ///< of nodes or edges; "time" with kSineCosine
+  std::string feature;  ///< feature of nodes or edges; "time" with kSineCosine
   NormaliseBy by = NormaliseBy::kMinMax;
   double low = 0;
   double high = 0;
   double period_s = 3600;
 };
 
-/// "position_m=minmax", "speed_mps=zscore", "acceleration_mps2=clamp:-5:5", "time=sincos:3600"
-/// @throws ConfigError naming what was found and expected
+/// Parses "position_m=minmax", "speed_mps=zscore", "acceleration_mps2=clamp:-5:5",
+/// "time=sincos:3600"
+/// @throws ConfigError with the found and the expected text
 [[nodiscard]] NormaliseRule parse_rule(const std::string& text);
 
-/// Those of the training split.
+/// Moments of the features in the training split.
 struct FittedMoments {
   std::vector<data::Moments> nodes;
   std::vector<data::Moments> edges;
@@ -40,28 +41,29 @@ struct FittedMoments {
   void merge(const FittedMoments& other);
 };
 
-/// One rule with its constants, ready to be applied.
+/// A rule with its constants.
 struct FittedRule {
   NormaliseRule rule;
   bool of_edges = false;
-  std::size_t column = 0;  ///< of time_sin with kSineCosine
+  std::size_t column = 0;  ///< column of time_sin with kSineCosine
   std::size_t cosine = 0;  ///< column of time_cos with kSineCosine
   float offset = 0;
   float scale = 1;
-  data::Moments before;  ///< of the training split
+  data::Moments before;  ///< moments of the training split
 
-  /// Changes the values of a frame; @return how many were cut
+  /// Changes the values of a frame. @return the number of clamped values
   std::int64_t apply(scene::GraphFrame& frame, std::size_t node_width) const;
 };
 
-/// @throws ConfigError if a feature is not there, or has one value only
+/// @throws ConfigError if a feature does not exist or is constant
 [[nodiscard]] std::vector<FittedRule> fit(const std::vector<NormaliseRule>& rules,
                                           const data::FileInfo& info, const FittedMoments& moments);
 
-/// Offset and scale in the tables of a file.
+/// Sets offset and scale in the tables of a file.
 void set_constants(const std::vector<FittedRule>& rules, data::FileInfo& info);
 
-/// What statistics.json says: by feature, method, constants and the figures they come from.
+/// The content of statistics.json: for each feature the method, the constants and the moments
+/// behind them.
 [[nodiscard]] nlohmann::json constants_json(const std::vector<FittedRule>& rules);
 
 }  // namespace traffic::data_prep

@@ -21,7 +21,7 @@ struct NormalizeOptions {
                                     "acceleration_mps2=clamp:-5:5", "time=sincos:3600"};
 };
 
-/// The constants of all files come from their train splits together.
+/// Fits the constants to the train splits of all files together.
 std::vector<FittedRule> fit_to(const std::vector<Rewrite>& plan, const NormalizeOptions& options) {
   std::vector<NormaliseRule> rules;
   for (const auto& text : options.features) rules.push_back(parse_rule(text));

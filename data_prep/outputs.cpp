@@ -98,7 +98,7 @@ nlohmann::json rewrite(const data::DatasetReader& file, const std::string& to,
                         {"bytes", 0},
                         {"bytes_before", file.file_bytes()}};
   if (writer.num_episodes() == 0) {
-    fs::remove(to);  // an older one, which --force replaces
+    fs::remove(to);  // --force replaces an older file
     return answer;
   }
   writer.finish();

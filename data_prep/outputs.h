@@ -1,4 +1,4 @@
-/// Where the subcommands that make data sets of data sets write, and how.
+/// Writes the files of the subcommands that make data sets from data sets.
 #pragma once
 
 #include <functional>
@@ -18,7 +18,7 @@ class App;
 
 namespace traffic::data_prep {
 
-/// Options that they all have.
+/// The options that these subcommands share.
 struct OutputOptions {
   std::vector<std::string> files;
   std::string out;  ///< a folder
@@ -26,44 +26,44 @@ struct OutputOptions {
   bool force = false;
   bool json = false;
 };
-/// Adds them to a subcommand.
+/// Adds these options to a subcommand.
 void add_output_options(CLI::App& command, OutputOptions& options);
 
 struct Rewrite {
   std::string from;
   std::string to;
 };
-/// The files that the patterns name, each with its place in the folder, which is made.
-/// @throws ConfigError if two would have one name, one would replace what it is made from, or one
-/// is there already and --force was not given
+/// Pairs the files that match the patterns with their outputs in the folder, and makes the folder.
+/// @throws ConfigError if two outputs would have one name, if one would replace its input, or if
+/// one exists and --force was not given
 [[nodiscard]] std::vector<Rewrite> plan_rewrites(const OutputOptions& options);
 
-/// @throws ConfigError if the file is there and may not be replaced
+/// Checks that a file may be written.
+/// @throws ConfigError if it exists and may not be replaced
 void check_free(const std::string& path, bool force);
 
-/// The history of a file that is made of others: the new command, and the one before it.
+/// The history of a file made from another: the new command line, then the one of its source.
 [[nodiscard]] std::string provenance(const std::string& command_line, const std::string& before);
 
-/// What becomes of a file.
+/// The changes that turn a file into another.
 struct Changes {
   data::FileInfo info;
   data::WriterOptions options;
-  /// The new label of an episode; nothing leaves it out.
+  /// The new label of an episode; nothing: the episode is left out.
   std::function<std::optional<data::EpisodeLabel>(std::size_t episode)> label;
   std::function<void(scene::GraphFrame&)> change = [](scene::GraphFrame&) {};
 };
-/// No changes: the description, the options and the labels of `file`, made by this command.
+/// Changes that copy `file`: its description, options and labels, with this command in the history.
 [[nodiscard]] Changes unchanged(const data::DatasetReader& file, const std::string& command_line);
-/// Appends the episodes of a file to another.
+/// Appends the changed episodes of a file to a writer.
 void append_episodes(const data::DatasetReader& file, const Changes& changes,
                      data::DatasetWriter& writer, const Progress& progress);
-/// Writes a file with what `changes` leaves of another.
-/// @return {"file", "episodes", "frames", "bytes", "bytes_before"}; no file is written when no
-/// episode is left
+/// Writes a changed copy of a file; no file if no episode is left.
+/// @return {"file", "episodes", "frames", "bytes", "bytes_before"}
 nlohmann::json rewrite(const data::DatasetReader& file, const std::string& to,
                        const Changes& changes, const Progress& progress);
 
-/// Prints such answers as a table, or as JSON in "files" of `more`.
+/// Prints answers of rewrite() as a table, or as JSON in "files" of `more`.
 void print_rewritten(const std::vector<nlohmann::json>& files, bool json, nlohmann::json more = {});
 
 }  // namespace traffic::data_prep

@@ -14,7 +14,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-/// What rounding to float16 does to the values of each column.
+/// The rounding errors of float16 in each column.
 class RoundingErrors {
  public:
   explicit RoundingErrors(std::size_t columns) : worst_(columns, 0.0), largest_(columns, 0.0) {}
@@ -67,7 +67,7 @@ Json quantize_file(const Rewrite& files, const std::string& command_line,
   return answer;
 }
 
-/// The worst of all files, feature by feature.
+/// The largest errors over all files, feature by feature.
 Json worst_of(const std::vector<Json>& answers, const char* kind) {
   Json worst = answers.front()[kind];
   for (const Json& answer : answers) {

@@ -26,12 +26,12 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Only what a recording has made may be made again.
+/// Checks that data_prep record made a file, so that --force may replace it.
 void check_replaceable(const fs::path& path) {
   std::string why = "it was not made by data_prep record";
   try {
     const data::DatasetReader file(path);
-    // What stands before an arrow made the file, what follows made what it was made of.
+    // The command before the first arrow made the file, the commands after it made its sources.
     const std::string& history = file.info().command_line;
     if (history.substr(0, history.find(" <- ")).find(" record ") != std::string::npos) return;
   } catch (const DataError& error) {
@@ -43,7 +43,7 @@ void check_replaceable(const fs::path& path) {
       path.string(), why);
 }
 
-/// The folder for the files, empty of data sets.
+/// Makes the folder for the files and removes replaceable data sets from it.
 void prepare_folder(const fs::path& folder, bool force) {
   std::error_code error;
   fs::create_directories(folder, error);
@@ -65,7 +65,7 @@ void prepare_folder(const fs::path& folder, bool force) {
   }
 }
 
-/// What --scenario and --set say; of the rest nothing is for simulations.
+/// The configuration from --scenario and --set; other options do not concern the simulation.
 config::Config make_config(const RecordOptions& options) {
   config::Overrides overrides;
   for (const std::string& text : options.settings) {
@@ -81,8 +81,8 @@ config::Config make_config(const RecordOptions& options) {
   return config;
 }
 
-/// Says what the scenario is and what was set for it; refuses one in which the controllers would
-/// command nobody.
+/// Logs a summary of the scenario and the settings found for it. Refuses a scenario in which the
+/// controllers would command no vehicle.
 void look_at_network(config::Config& config, const RecordPlan& plan) {
   const sim::NetworkReport report =
       sim::look_at_networks(config, {.controllers = plan.controllers});
@@ -198,7 +198,7 @@ void add_record(CLI::App& app, Chosen& chosen) {
                    "First seed A, or a range A..B; the default is used by no training and no "
                    "evaluation")
       ->capture_default_str();
-  command->add_option("--jobs", options->jobs, "Simulations at once; 0: one for each CPU")
+  command->add_option("--jobs", options->jobs, "Simulations that run at once; 0: one for each CPU")
       ->capture_default_str();
   command
       ->add_option("--demand-scale", options->demand_scales,
@@ -220,7 +220,7 @@ void add_record(CLI::App& app, Chosen& chosen) {
   command
       ->add_option("--record-every", options->record_every, "Simulation steps between two frames")
       ->capture_default_str();
-  command->add_option("--steps", options->max_steps, "Steps of an episode; 0: to its end")
+  command->add_option("--steps", options->max_steps, "Steps of an episode; 0: up to its end")
       ->capture_default_str();
   command->add_flag("--float16", options->float16,
                     "Store features as float16: smaller and less exact");

@@ -17,7 +17,7 @@ namespace traffic::data_prep {
 namespace {
 
 constexpr std::int64_t kDefaultEpisodes = 40;
-/// Episodes in a file at most: what is lost when a worker crashes twice.
+/// Largest number of episodes in a file; a worker that crashes twice loses them.
 constexpr std::size_t kEpisodesPerFile = 16;
 constexpr std::int64_t kMaxEpisodes = 1'000'000;
 
@@ -91,7 +91,8 @@ std::vector<ControlShare> parse_control(const std::string& text) {
   return shares;
 }
 
-/// n indices of the weights, each as often as its weight says (at least once if there is room).
+/// Deals out n indices of the weights in proportion to the weights, each at least once if there is
+/// room.
 std::vector<std::size_t> deal_in_order(std::size_t n, std::span<const double> weights) {
   const double total = std::accumulate(weights.begin(), weights.end(), 0.0);
   std::vector<std::size_t> dealt;
@@ -102,7 +103,7 @@ std::vector<std::size_t> deal_in_order(std::size_t n, std::span<const double> we
       if (weights[i] > 0) dealt.push_back(i);
     }
   }
-  // The one that is furthest behind its share is next.
+  // Each further index goes to the weight that is furthest behind its share.
   std::vector<double> given(weights.size(), 0.0);
   for (const auto i : dealt) ++given[i];
   while (dealt.size() < n) {
@@ -121,7 +122,7 @@ std::vector<std::size_t> deal_in_order(std::size_t n, std::span<const double> we
   return dealt;
 }
 
-/// The same in random order.
+/// Deals out n indices as deal_in_order(), and shuffles them.
 std::vector<std::size_t> deal(std::size_t n, std::span<const double> weights, Rng rng) {
   auto dealt = deal_in_order(n, weights);
   rng.shuffle(std::span(dealt));
@@ -189,7 +190,7 @@ RecordPlan plan_recording(const RecordOptions& options, std::int64_t jobs) {
                              .controller = static_cast<std::uint8_t>(controller_of[i]),
                              .split = split_of[i]});
   }
-  // A multiple of the jobs, so that all of them end at about the same time.
+  // The number of files is a multiple of the jobs, so that all jobs end at about the same time.
   const auto workers = static_cast<std::size_t>(std::max<std::int64_t>(1, jobs));
   const std::size_t rounds = (n + workers * kEpisodesPerFile - 1) / (workers * kEpisodesPerFile);
   const std::size_t files = std::min(n, workers * rounds);

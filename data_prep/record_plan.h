@@ -1,5 +1,5 @@
-/// Which episodes are recorded: their seeds, demand, controllers and splits, and which file each
-/// goes into. The plan depends on the options only.
+/// Plans a recording: the seeds, demand, controllers and splits of the episodes, and the file of
+/// each. The plan depends on the options only.
 #pragma once
 
 #include <cstdint>
@@ -33,11 +33,11 @@ struct RecordOptions {
   std::string control = "none:2,random:1,meter:1";
   std::string split = "0.8,0.1,0.1";
   std::vector<std::string> settings{};  ///< "env.cv_types=auto" and the like
-  std::int64_t record_every = 1;        ///< steps from frame to frame
-  std::int64_t max_steps = 0;           ///< of an episode; 0: to its end
+  std::int64_t record_every = 1;        ///< simulation steps between two frames
+  std::int64_t max_steps = 0;           ///< steps of an episode; 0: up to its end
   bool float16 = false;
   int compression_level = 1;
-  double timeout_s = 120;  ///< a worker that is silent for so long is replaced
+  double timeout_s = 120;  ///< silence after which a worker is replaced
   bool force = false;
   bool json = false;
 };
@@ -53,21 +53,21 @@ struct PlannedEpisode {
 struct RecordPlan {
   std::vector<std::string> controllers;
   std::vector<PlannedEpisode> episodes;
-  /// Episodes first .. end go into one file; [files + 1].
+  /// First episode of each file, and the number of episodes; [files + 1].
   std::vector<std::size_t> file_begin;
   [[nodiscard]] std::size_t num_files() const { return file_begin.size() - 1; }
 };
 
-/// @param jobs workers, so that files are about equally long
-/// @throws ConfigError naming the option that cannot be understood
+/// @param jobs number of workers, for files of about equal length
+/// @throws ConfigError that names the invalid option
 [[nodiscard]] RecordPlan plan_recording(const RecordOptions& options, std::int64_t jobs);
 
-/// Shares of train, validation and test. @throws ConfigError unless they add up to 1
+/// Parses the shares of train, validation and test. @throws ConfigError unless they add up to 1
 [[nodiscard]] std::vector<double> parse_split(const std::string& text);
-/// The splits of n episodes, each as often as its share says, at least once if there is room: one
-/// of each first, then whichever is furthest behind.
+/// Deals out the splits of n episodes in proportion to the shares: one of each first if there is
+/// room, then the split that is furthest behind its share.
 [[nodiscard]] std::vector<data::Split> deal_splits(std::size_t n, std::span<const double> shares);
-/// The same in an order that the seed decides.
+/// Deals out the splits of n episodes in an order that the seed decides.
 [[nodiscard]] std::vector<data::Split> deal_splits(std::size_t n, std::span<const double> shares,
                                                    std::uint64_t seed);
 

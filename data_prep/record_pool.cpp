@@ -20,10 +20,10 @@ namespace traffic::data_prep {
 namespace {
 
 constexpr double kPollS = 0.2;
-/// How long workers may take to end after a request to stop.
+/// Time that workers have to end after a request to stop.
 constexpr double kGraceSeconds = 10.0;
 
-/// In a process of its own. Messages: "P episodes steps" and "E message".
+/// Runs in a process of its own. Messages: "P episodes steps" and "E message".
 int be_worker(const os::Messages& parent, const RecordJob& job, const RecordPlan& plan,
               const RecordOptions& options, const std::string& command_line) {
   dup2(STDERR_FILENO, STDOUT_FILENO);  // stdout belongs to the results of the parent
@@ -89,9 +89,9 @@ class Pool {
   const PoolProgress& progress_;
   std::deque<Task> waiting_;
   os::ProcessPool processes_;
-  std::map<int, Worker> workers_;  ///< by the number of the process
+  std::map<int, Worker> workers_;  ///< key: process id
   std::vector<bool> complete_;
-  std::size_t episodes_done_ = 0;  ///< of complete files
+  std::size_t episodes_done_ = 0;  ///< episodes of complete files
   std::optional<double> stopping_since_s_;
   PoolResult result_;
 };
@@ -147,7 +147,7 @@ void Pool::end(Worker& worker, const os::Exit& exit) {
     code = static_cast<ExitCode>(exit.code());
   }
   const bool again = code == ExitCode::kWorkers && worker.attempt == 1;
-  spdlog::warn("{}: {}{}", file, reason, again ? "; trying once more" : "");
+  spdlog::warn("{}: {}{}", file, reason, again ? "; the file is recorded once more" : "");
   if (again) {
     waiting_.push_back({worker.job, 2});
     ++result_.retries;

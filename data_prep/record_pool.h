@@ -1,4 +1,4 @@
-/// Worker processes, one for each file: started, watched and tried once more when they crash.
+/// Starts and watches one worker process for each file, and starts it once more if it crashes.
 #pragma once
 
 #include <functional>
@@ -22,15 +22,15 @@ struct PoolResult {
   std::vector<FailedFile> failed;
   std::int64_t steps = 0;
   std::int64_t retries = 0;
-  bool stopped = false;  ///< by a signal; unfinished files are neither complete nor failed
+  bool stopped = false;  ///< a signal stopped it; unfinished files are neither complete nor failed
 };
 
-/// Told how many episodes are done, and how many simulation steps since the last call.
+/// Receives the number of completed episodes, and of simulation steps since the last call.
 using PoolProgress = std::function<void(std::size_t episodes_done, std::int64_t steps)>;
 
-/// Runs the jobs, at most `workers` at once. This process must have one thread only.
-/// A worker that crashes or is silent for options.timeout_s is started once more; errors of
-/// configuration, data and resources are not tried again, since they would come again.
+/// Runs the jobs, at most `workers` at once. This process must have one thread only. Starts a
+/// worker once more if it crashes or is silent for options.timeout_s, but not after errors of
+/// configuration, data and resources, which would come again.
 [[nodiscard]] PoolResult run_pool(const std::vector<RecordJob>& jobs, std::size_t workers,
                                   const RecordPlan& plan, const RecordOptions& options,
                                   const std::string& command_line, const PoolProgress& progress);

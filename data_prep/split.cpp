@@ -58,7 +58,7 @@ report::Table table_of(const std::vector<data::FileDigest>& digests,
   report::Table table({"split", "episodes", "frames", "share of frames", "asked for"});
   for (std::size_t s = 0; s < data::kNumSplits; ++s) {
     if (shares[s] > 0 && episodes[s] == 0) {
-      spdlog::warn("the {} split got no episode: there are too few that may be parted",
+      spdlog::warn("the {} split got no episode: there are too few independent ones",
                    to_string(static_cast<data::Split>(s)));
     }
     table.add_row({std::string(to_string(static_cast<data::Split>(s))), episodes[s], frames[s],
@@ -93,11 +93,12 @@ ExitCode split(const SplitOptions& options, const std::string& command_line) {
 void add_split(CLI::App& app, Chosen& chosen) {
   auto options = std::make_shared<SplitOptions>();
   CLI::App* command = app.add_subcommand(
-      "split", "Deal episodes out to train, validation and test, without leaks between them");
+      "split", "Assign episodes to train, validation and test without leaks between them");
   add_output_options(*command, options->output);
   command->add_option("--split", options->shares, "Shares of train, validation and test, by frames")
       ->capture_default_str();
-  command->add_option("--seed", options->seed, "Of the dealing out")->capture_default_str();
+  command->add_option("--seed", options->seed, "Seed of the random order of the episodes")
+      ->capture_default_str();
   command->callback([&chosen, options] {
     chosen = [options](const std::string& command_line) { return split(*options, command_line); };
   });

@@ -20,7 +20,7 @@ class Groups {
     while (parent_[i] != i) i = parent_[i] = parent_[parent_[i]];
     return i;
   }
-  /// The smaller number stands for both, so that the order of joining has no part in it.
+  /// The smaller number represents both sets, so that the result does not depend on the order.
   void join(std::size_t a, std::size_t b) {
     const std::size_t root_a = of(a);
     const std::size_t root_b = of(b);
@@ -87,7 +87,7 @@ std::vector<std::vector<data::Split>> plan_splits(std::span<const data::FileDige
     std::size_t next = 0;
     double most_behind = -1e300;
     for (std::size_t s = 0; s < shares.size(); ++s) {
-      // Relative to its share: a small split is not the last one to get anything.
+      // The deficit is relative to the share, so that small splits get episodes early.
       const double behind = shares[s] - given[s] / all;
       if (shares[s] > 0 && behind / shares[s] > most_behind) {
         most_behind = behind / shares[s];

@@ -1,5 +1,4 @@
-/// Which split each episode of some files gets: at random, but never two that belong together in
-/// different ones.
+/// Assigns episodes to splits at random, but keeps episodes with shared traffic in one split.
 #pragma once
 
 #include <cstdint>
@@ -10,9 +9,8 @@
 
 namespace traffic::data_prep {
 
-/// Episodes belong together if they have the scenario, seed and demand of each other or share the
-/// content of a frame. Groups are dealt out in a random order, each to the split that is furthest
-/// behind its share of the frames.
+/// Episodes form a group if they have the same scenario, seed and demand, or a frame with the same
+/// content. Groups go in random order to the split that is furthest behind its share of the frames.
 /// @param shares of train, validation and test; add up to 1
 /// @return [files][episodes]
 [[nodiscard]] std::vector<std::vector<data::Split>> plan_splits(

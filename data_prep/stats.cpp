@@ -24,7 +24,7 @@ struct StatsOptions {
   bool json = false;
 };
 
-/// @param histograms one a feature, or none
+/// @param histograms one for each feature, or none
 Table feature_table(const data::FeatureTable& features, std::span<const data::Moments> moments,
                     std::span<const data::Histogram> histograms) {
   std::vector<std::string> columns{"feature", "unit", "min",    "mean",
@@ -73,7 +73,8 @@ Table error_table(const data::Statistics& statistics) {
   return table;
 }
 
-/// Files in threads, added up in their order, so that the figures are the same each time.
+/// Processes files in threads and merges the results in the order of the files, so that they are
+/// reproducible.
 template <typename T>
 T add_up(const std::vector<std::string>& paths, std::int64_t jobs, const char* label,
          const T& empty) {
@@ -155,14 +156,14 @@ void add_stats(CLI::App& app, Chosen& chosen) {
   command->add_option("files", options->files, "Files or globs")->required();
   command
       ->add_option("--horizon-frames", options->statistics.horizon_frames,
-                   "Frames within which the conflict label looks")
+                   "Frames of the horizon of the conflict label")
       ->check(CLI::Range(1, 1000))
       ->capture_default_str();
   command->add_option("--ttc", options->statistics.ttc_limits_s, "Limits of the conflict label, s")
       ->delimiter(',')
       ->expected(1, 32)
       ->capture_default_str();
-  command->add_option("--bins", options->bins, "Parts of the histograms")
+  command->add_option("--bins", options->bins, "Number of parts of the histograms")
       ->check(CLI::Range(1, 1000))
       ->capture_default_str();
   command->add_option("--html", options->html, "Write tables and histograms as a page, too");

@@ -1,4 +1,4 @@
-/// The figures of data_prep stats as one HTML page without other files.
+/// Writes the results of data_prep stats as a single HTML page.
 #pragma once
 
 #include <string>
@@ -9,14 +9,14 @@
 
 namespace traffic::data_prep {
 
-/// The parts as eight heights of block characters: "▁▂▅█".
+/// Draws a histogram with block characters of eight heights: "▁▂▅█".
 [[nodiscard]] std::string sparkline(const data::Histogram& histogram);
 
 struct NamedHistogram {
   std::string title;
   const data::Histogram* histogram;
 };
-/// @param tables their text is shown as it is in the terminal
+/// @param tables texts of the tables as in the terminal
 /// @throws ResourceError if the page cannot be written
 void write_stats_page(const std::string& path, const std::vector<std::string>& tables,
                       const std::vector<NamedHistogram>& histograms);

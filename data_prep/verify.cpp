@@ -23,7 +23,7 @@ struct VerifyOptions {
   bool json = false;
 };
 
-/// In a process of its own: {"problems": [...]} and, of a sound file, its digest.
+/// Runs in a process of its own. @return {"problems": [...]} and, for a sound file, its digest
 Json check_file(const std::string& path, const Progress& progress) {
   const data::DatasetReader file(path);
   const auto problems = data::find_problems(file, progress);
@@ -45,7 +45,7 @@ ExitCode verify(const VerifyOptions& options) {
   report::Table table({"file", "problems"});
   std::vector<std::string> all;
   std::vector<data::FileDigest> sound;
-  std::map<std::string, std::vector<std::string>> lacking;  ///< features, by file
+  std::map<std::string, std::vector<std::string>> lacking;  ///< missing features of each file
   for (std::size_t i = 0; i < paths.size(); ++i) {
     std::vector<std::string> problems;
     if (!answers[i].error.empty()) {
@@ -85,7 +85,7 @@ ExitCode verify(const VerifyOptions& options) {
 void add_verify(CLI::App& app, Chosen& chosen) {
   auto options = std::make_shared<VerifyOptions>();
   CLI::App* command = app.add_subcommand(
-      "verify", "Find damage, NaN, dangling indices, duplicates and leaks between splits");
+      "verify", "Find damage, NaN, impossible movements, duplicates and leaks between splits");
   command->add_option("files", options->files, "Files or globs")->required();
   command->add_option("--jobs", options->jobs, "Files at once; 0: one for each CPU")
       ->check(CLI::Range(0, 4096))

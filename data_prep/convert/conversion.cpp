@@ -27,7 +27,8 @@ namespace fs = std::filesystem;
 constexpr double kAutomaticEpisodeS = 300;
 constexpr std::size_t kFewInputs = 3;
 
-/// The standard input in a nameless file, because the routes are read before the frames.
+/// Copies the standard input to a nameless file, because a conversion on a network reads it twice:
+/// for the routes and for the frames.
 os::Descriptor spool_standard_input(const fs::path& folder) {
   os::Descriptor file(::open(folder.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600));
   if (!file.is_open()) throw io_error("make a nameless file for the pipe in", folder, errno);
@@ -118,7 +119,8 @@ class Conversion {
     {
       ShownProgress progress(*recording, "convert " + result.input);
       RecordingWriter writer(options_, episode_s_, *maker, output, splits_, result, progress);
-      const WalkResult walked = walk(*recording, result.input, problems, writer);
+      const WalkResult walked =
+          walk(*recording, result.input, road_ ? Places::kLanes : Places::kPlane, problems, writer);
       writer.end_episode();
       if (walked.step_s == 0 || result.frames == 0) {
         throw DataError(
@@ -126,6 +128,7 @@ class Conversion {
             result.input, problems.count());
       }
       result.gaps = walked.gaps;
+      result.jumps = walked.jumps;
       const auto missing = maker->missing_features();
       writer.writer()->mark_missing(missing);
       result.missing.assign(missing.begin(), missing.end());
@@ -142,7 +145,7 @@ class Conversion {
     const MakerOptions options{.cv_types = options_.cv_types,
                                .vehicle_length_m = options_.vehicle_length_m};
     if (!road_) return make_mapless_maker(options, shown, problems);
-    InputProblems passed_over(true);  // reported when the frames are converted
+    InputProblems passed_over(true);  // the conversion of the frames reports them
     const auto recording = open_recording(file, options_.from, passed_over);
     ShownProgress progress(*recording, "routes in " + shown);
     Routes routes = survey_routes(*recording, shown, *road_,

@@ -1,4 +1,4 @@
-/// Recordings into data sets.
+/// Converts recordings into data sets.
 #pragma once
 
 #include <array>
@@ -14,11 +14,11 @@ struct ConvertOptions {
   std::vector<std::string> inputs;  ///< "-": standard input
   std::string out;                  ///< a file NAME.h5 for all inputs, or a folder, a file an input
   std::string from = "auto";
-  std::string network;  ///< .net.xml; empty: what can be known without
+  std::string network;  ///< .net.xml; empty: only features that need no network
   std::vector<std::string> cv_types{"cv"};
   double vehicle_length_m = 5.0;
   std::int64_t record_every = 1;  ///< steps from frame to frame
-  double episode_s = -1;          ///< 0: whole recordings; below: whole ones if they are three
+  double episode_s = -1;          ///< 0: whole recordings; negative: 300 s if there are few inputs
   std::string split = "0.8,0.1,0.1";
   std::uint64_t seed = 1;
   std::string on_error = "fail";
@@ -28,23 +28,24 @@ struct ConvertOptions {
   bool json = false;
 };
 
-/// What became of one input.
+/// The result of converting one input.
 struct ConvertedInput {
   std::string input;
   std::string file;
   std::int64_t episodes = 0;
   std::int64_t frames = 0;
-  std::int64_t gaps = 0;
-  std::int64_t vehicles = 0;                            ///< different ones
-  std::int64_t vehicle_rows = 0;                        ///< in all frames that were written
-  std::array<std::int64_t, data::kNumSplits> splits{};  ///< episodes of each
+  std::int64_t gaps = 0;                                ///< in the times
+  std::int64_t jumps = 0;                               ///< vehicles moved by a simulator
+  std::int64_t vehicles = 0;                            ///< distinct
+  std::int64_t vehicle_rows = 0;                        ///< vehicles in all written frames
+  std::array<std::int64_t, data::kNumSplits> splits{};  ///< episodes of each split
   std::int64_t skipped = 0;
   std::vector<std::string> skipped_examples{};
-  std::vector<std::string> missing{};  ///< features
+  std::vector<std::string> missing{};  ///< features that the input does not contain
   std::string remark{};
 };
 
-/// Converts the inputs one after the other. Files appear under their names when they are complete.
+/// Converts the inputs one after the other. An output appears under its name when it is complete.
 /// @throws DataError with file and line; ConfigError; ResourceError; Error when a stop is requested
 [[nodiscard]] std::vector<ConvertedInput> convert_recordings(const ConvertOptions& options,
                                                              const std::string& command_line);

@@ -4,6 +4,9 @@
 
 #include <algorithm>
 #include <cctype>
+#include <cmath>
+#include <cstring>
+#include <utility>
 
 #include "numbers.h"
 #include "traffic/core/error.h"
@@ -14,14 +17,50 @@ namespace {
 constexpr std::size_t kCsvReadBytes = 1 << 18;
 constexpr std::size_t kMaxLineBytes = 1 << 20;
 
-std::string_view trimmed(std::string_view field) {
+std::string_view without_blanks(std::string_view field) {
   const auto is_blank = [](char c) { return c == ' ' || c == '\t' || c == '\r'; };
   while (!field.empty() && is_blank(field.front())) field.remove_prefix(1);
   while (!field.empty() && is_blank(field.back())) field.remove_suffix(1);
+  return field;
+}
+
+std::string_view trimmed(std::string_view field) {
+  field = without_blanks(field);
   if (field.size() >= 2 && field.front() == '"' && field.back() == '"') {
     field = field.substr(1, field.size() - 2);
   }
   return field;
+}
+
+/// Digits in groups of three: "1,118,847.5". A sign may come first.
+bool has_grouped_digits(std::string_view text) {
+  if (!text.empty() && (text.front() == '-' || text.front() == '+')) text.remove_prefix(1);
+  const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
+  std::size_t in_group = 0;
+  std::size_t groups = 0;
+  std::size_t i = 0;
+  for (; i < text.size() && (is_digit(text[i]) || text[i] == ','); ++i) {
+    if (is_digit(text[i])) {
+      ++in_group;
+      continue;
+    }
+    if (groups == 0 ? in_group < 1 || in_group > 3 || text.front() == '0' : in_group != 3) {
+      return false;
+    }
+    ++groups;
+    in_group = 0;
+  }
+  const bool ends_well = i == text.size() || text[i] == '.';
+  return groups > 0 && in_group == 3 && ends_well;
+}
+
+/// Splits "v_Vel [ft/s]" or "v_Vel (ft/s)" into the name and the unit.
+std::pair<std::string_view, std::string_view> name_and_unit(std::string_view header) {
+  const auto open = header.find_first_of("[(");
+  if (open == std::string_view::npos || open == 0) return {header, ""};
+  std::string_view unit = header.substr(open + 1);
+  unit = unit.substr(0, unit.find_first_of("])"));
+  return {header.substr(0, open), unit};
 }
 
 }  // namespace
@@ -35,20 +74,59 @@ std::string normalised_name(std::string_view name) {
   return out;
 }
 
+std::string_view first_row(std::string_view text) {
+  if (text.starts_with("\xEF\xBB\xBF")) text.remove_prefix(3);
+  return text.substr(0, text.find('\n'));
+}
+
+char separator_of(std::string_view row) {
+  char separator = ' ';
+  std::ptrdiff_t most = 0;
+  for (const char candidate : {',', ';', '\t'}) {
+    const auto n = std::count(row.begin(), row.end(), candidate);
+    if (n > most) separator = candidate;
+    most = std::max(most, n);
+  }
+  return separator;
+}
+
+void split_row(std::string_view row, char separator, std::vector<std::string_view>& fields) {
+  fields.clear();
+  const bool blanks = separator == ' ';
+  if (blanks) row = without_blanks(row);
+  bool quoted = false;
+  std::size_t begin = 0;
+  for (std::size_t i = 0; i <= row.size(); ++i) {
+    if (i < row.size() && row[i] == '"') quoted = !quoted;
+    if (i < row.size() && (quoted || row[i] != separator)) continue;
+    if (!blanks || i > begin) fields.push_back(trimmed(row.substr(begin, i - begin)));
+    begin = i + 1;
+  }
+}
+
 CsvReader::CsvReader(TextInput& input, InputProblems& problems)
     : input_(input), problems_(problems) {
   if (!next_line()) throw DataError("{}: has no header; expected the names of columns", file());
-  if (row_.starts_with("\xEF\xBB\xBF")) row_.remove_prefix(3);
-  std::ptrdiff_t most = 0;
-  for (const char candidate : {',', ';', '\t'}) {
-    const auto n = std::count(row_.begin(), row_.end(), candidate);
-    if (n > most) separator_ = candidate;
-    most = std::max(most, n);
-  }
-  split();
-  for (const auto name : fields_) {
-    header_.emplace_back(name);
-    normalised_.push_back(normalised_name(name));
+  row_ = first_row(row_);
+  separator_ = separator_of(row_);
+  split_row(row_, separator_, fields_);
+  header_.assign(fields_.begin(), fields_.end());
+  take_header();
+}
+
+CsvReader::CsvReader(TextInput& input, InputProblems& problems, std::vector<std::string> names)
+    : input_(input), problems_(problems), header_(std::move(names)) {
+  first_row_read_ = next_line();
+  row_ = first_row(row_);
+  separator_ = separator_of(row_);
+  take_header();
+}
+
+void CsvReader::take_header() {
+  for (const std::string& name : header_) {
+    const auto [bare, unit] = name_and_unit(name);
+    normalised_.push_back(normalised_name(bare));
+    units_.push_back(normalised_name(unit));
   }
 }
 
@@ -78,21 +156,9 @@ bool CsvReader::next_line() {
   }
 }
 
-void CsvReader::split() {
-  fields_.clear();
-  bool quoted = false;
-  std::size_t begin = 0;
-  for (std::size_t i = 0; i <= row_.size(); ++i) {
-    if (i < row_.size() && row_[i] == '"') quoted = !quoted;
-    if (i < row_.size() && (quoted || row_[i] != separator_)) continue;
-    fields_.push_back(trimmed(row_.substr(begin, i - begin)));
-    begin = i + 1;
-  }
-}
-
 bool CsvReader::next() {
-  while (next_line()) {
-    split();
+  while (std::exchange(first_row_read_, false) || next_line()) {
+    split_row(row_, separator_, fields_);
     if (std::all_of(fields_.begin(), fields_.end(), [](auto field) { return field.empty(); })) {
       continue;
     }
@@ -104,16 +170,30 @@ bool CsvReader::next() {
   return false;
 }
 
-int CsvReader::find(std::initializer_list<std::string_view> names) const {
+int CsvReader::find(std::initializer_list<std::string_view> names, std::string_view unit) const {
   for (const auto name : names) {
     const auto found = std::find(normalised_.begin(), normalised_.end(), normalised_name(name));
-    if (found != normalised_.end()) return static_cast<int>(found - normalised_.begin());
+    if (found == normalised_.end()) continue;
+    const auto column = static_cast<std::size_t>(found - normalised_.begin());
+    if (std::find(found + 1, normalised_.end(), *found) != normalised_.end()) {
+      throw DataError("{}:1: the column '{}' is there twice; remove one of the two", file(),
+                      header_[column]);
+    }
+    const std::string& stated = units_[column];
+    if (!stated.empty() && stated != normalised_name(unit)) {
+      throw DataError(
+          "{}:1: the column '{}' states a unit that is not converted; expected {}, and no other "
+          "unit "
+          "in the header",
+          file(), header_[column], unit.empty() ? "a column without a unit" : unit);
+    }
+    return static_cast<int>(column);
   }
   return -1;
 }
 
-int CsvReader::require(std::initializer_list<std::string_view> names) const {
-  const int column = find(names);
+int CsvReader::require(std::initializer_list<std::string_view> names, std::string_view unit) const {
+  const int column = find(names, unit);
   if (column >= 0) return column;
   throw DataError("{}:1: there is no column {}; found: {}", file(), *names.begin(),
                   fmt::join(header_, ", "));
@@ -123,18 +203,32 @@ std::string_view CsvReader::text(int column) const {
   return column < 0 ? std::string_view() : fields_[static_cast<std::size_t>(column)];
 }
 
-double CsvReader::number(int column, bool may_be_empty) const {
+double CsvReader::number(int column, bool may_be_empty) {
   const std::string_view field = text(column);
   if (column < 0 || (may_be_empty && field.empty())) return kUnknown;
   if (const auto value = parse_finite(field)) return *value;
-  if (field.find(',') != std::string_view::npos) {
+  const auto commas = std::count(field.begin(), field.end(), ',');
+  const bool may_group = has_grouped_digits(field);
+  const bool must_group = may_group && (commas > 1 || field.find('.') != std::string_view::npos);
+  groups_digits_ = groups_digits_ || must_group;
+  if (may_group && groups_digits_) {
     std::string digits(field);
     std::erase(digits, ',');
     if (const auto value = parse_finite(digits)) return *value;
   }
+  problems_.report(
+      file(), line_,
+      fmt::format("{} is '{}', expected a number{}", header_[static_cast<std::size_t>(column)],
+                  field.substr(0, 40), commas > 0 ? " with a decimal point, not a comma" : ""));
+  return kUnknown;
+}
+
+double CsvReader::whole_number(int column, double limit) {
+  const double value = number(column);
+  if (std::isnan(value) || (std::abs(value) <= limit && value == std::round(value))) return value;
   problems_.report(file(), line_,
-                   fmt::format("{} is '{}', expected a number",
-                               header_[static_cast<std::size_t>(column)], field.substr(0, 40)));
+                   fmt::format("{} is {}, expected a whole number of at most {} either way",
+                               header_[static_cast<std::size_t>(column)], text(column), limit));
   return kUnknown;
 }
 

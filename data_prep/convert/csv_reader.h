@@ -1,7 +1,9 @@
-/// Tables of text, row by row: a header, then fields parted by commas, semicolons or tabs.
+/// Tables of text, read row by row: a header, then fields separated by commas, semicolons, tabs or
+/// blanks.
 #pragma once
 
 #include <cstdint>
+#include <initializer_list>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -15,25 +17,37 @@ class CsvReader {
  public:
   /// Reads the header. @throws DataError
   CsvReader(TextInput& input, InputProblems& problems);
+  /// Reads a table without a header. @param names of its columns, in their order
+  CsvReader(TextInput& input, InputProblems& problems, std::vector<std::string> names);
 
-  /// The next row that has as many fields as the header; rows without anything in them are passed
-  /// over. @return false at the end
+  /// Reads the next row that has as many fields as the header; skips empty rows.
+  /// @return false at the end
   bool next();
   [[nodiscard]] std::int64_t line() const { return line_; }
   [[nodiscard]] const std::string& file() const { return input_.name(); }
-  /// Column of the first of these names; case and underscores do not matter. -1: there is none.
-  [[nodiscard]] int find(std::initializer_list<std::string_view> names) const;
-  /// The same. @throws DataError naming the columns there are
-  [[nodiscard]] int require(std::initializer_list<std::string_view> names) const;
+  /// Column of the first of these names; case and underscores do not matter. A header may state the
+  /// unit behind the name: "v_Vel [ft/s]".
+  /// @param unit the unit that the format gives the column
+  /// @return -1: there is none
+  /// @throws DataError if the header states another unit, or has the name twice
+  [[nodiscard]] int find(std::initializer_list<std::string_view> names,
+                         std::string_view unit = "") const;
+  /// As find(). @throws DataError naming the columns that exist if there is none
+  [[nodiscard]] int require(std::initializer_list<std::string_view> names,
+                            std::string_view unit = "") const;
   /// A field of the row, without quotes; empty for column -1.
   [[nodiscard]] std::string_view text(int column) const;
-  /// A field as a number; the digits may be grouped by commas. Reports what is none and returns
-  /// kUnknown; also, without a report, for column -1 and, where `may_be_empty`, for nothing.
-  [[nodiscard]] double number(int column, bool may_be_empty = false) const;
+  /// A field as a number with a decimal point. Commas may group its digits by three, as in
+  /// "1,118,847.5"; a table that has only numbers such as "13,500" may mean either, and is wrong.
+  /// Reports a field that is no number and returns kUnknown; also returns kUnknown, without a
+  /// report, for column -1 and, where `may_be_empty`, for an empty field.
+  [[nodiscard]] double number(int column, bool may_be_empty = false);
+  /// A field as a whole number from -limit to limit; else as number().
+  [[nodiscard]] double whole_number(int column, double limit);
 
  private:
   bool next_line();
-  void split();
+  void take_header();
 
   TextInput& input_;
   InputProblems& problems_;
@@ -43,13 +57,25 @@ class CsvReader {
   bool at_end_ = false;
   std::int64_t line_ = 0;
   char separator_ = ',';
+  bool first_row_read_ = false;  ///< row_ is the first row of a table without a header
+  bool groups_digits_ = false;   ///< a number has shown that commas group digits
   std::string_view row_;
   std::vector<std::string_view> fields_;
   std::vector<std::string> header_;      ///< as it stands
-  std::vector<std::string> normalised_;  ///< lower case, without underscores
+  std::vector<std::string> normalised_;  ///< lower case, without underscores and units
+  std::vector<std::string> units_;       ///< empty where the header states none
 };
 
 /// Lower case, without underscores, blanks and quotes: "v_Vel" and "vVel" are "vvel".
 [[nodiscard]] std::string normalised_name(std::string_view name);
+
+/// The separator of a row: the most frequent of comma, semicolon and tab; a blank if it has none.
+[[nodiscard]] char separator_of(std::string_view row);
+
+/// The first row of a text, without a byte order mark.
+[[nodiscard]] std::string_view first_row(std::string_view text);
+
+/// The fields of a row, without quotes. @param separator a blank stands for any number of them
+void split_row(std::string_view row, char separator, std::vector<std::string_view>& fields);
 
 }  // namespace traffic::data_prep

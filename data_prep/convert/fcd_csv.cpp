@@ -1,7 +1,11 @@
+#include <fmt/format.h>
+
+#include <cmath>
 #include <utility>
 
 #include "csv_reader.h"
 #include "formats.h"
+#include "traffic/core/error.h"
 
 namespace traffic::data_prep {
 namespace {
@@ -10,13 +14,21 @@ class FcdCsv final : public Recording {
  public:
   FcdCsv(std::unique_ptr<TextInput> input, InputProblems& problems)
       : input_(std::move(input)),
+        problems_(problems),
         table_(*input_, problems),
         fields_(input_->name(), problems),
-        time_(table_.require({"timestep_time"})),
-        id_(table_.require({"vehicle_id"})) {
-    for (const std::string_view name : {"id", "x", "y", "angle", "type", "speed", "pos", "lane",
-                                        "acceleration", "leaderID", "leaderGap"}) {
-      const int column = table_.find({"vehicle_" + std::string(name)});
+        time_(table_.require({"timestep_time"}, "s")),
+        id_(table_.require({"vehicle_id"})),
+        type_(table_.find({"vehicle_type"})),
+        lane_(table_.find({"vehicle_lane"})),
+        edge_(table_.find({"vehicle_edge"})),
+        tag_(table_.find({"vehicle_tag"})) {
+    using Column = std::pair<std::string_view, std::string_view>;
+    for (const auto& [name, unit] :
+         {Column{"id", ""}, Column{"x", "m"}, Column{"y", "m"}, Column{"angle", "deg"},
+          Column{"type", ""}, Column{"speed", "m/s"}, Column{"pos", "m"}, Column{"lane", ""},
+          Column{"acceleration", "m/s2"}, Column{"leaderID", ""}, Column{"leaderGap", "m"}}) {
+      const int column = table_.find({"vehicle_" + std::string(name)}, unit);
       if (column >= 0) columns_.emplace_back(name, column);
     }
   }
@@ -37,14 +49,46 @@ class FcdCsv final : public Recording {
         frame.line = table_.line();
         open = true;
       }
-      if (!table_.text(id_).empty()) take_vehicle(frame);
+      if (is_vehicle()) take_vehicle(frame);
     }
-    if (open) sink(frame);
+    if (open && !sink(frame)) return;
+    if (vehicles_ == 0 && others_ > 0) {
+      throw DataError(
+          "{}: has no vehicle on a lane, only {} rows with an edge: persons, containers or the "
+          "vehicles of a mesoscopic simulation; record a microscopic one",
+          input_->name(), others_);
+    }
   }
 
   [[nodiscard]] double share_read() const override { return input_->share_read(); }
+  [[nodiscard]] std::string remark() const override {
+    return others_ == 0 ? "" : fmt::format("{} rows of persons and containers left out", others_);
+  }
 
  private:
+  /// SUMO writes persons and containers into the same columns as vehicles. They are on an edge
+  /// where vehicles are on a lane.
+  bool is_vehicle() {
+    if (table_.text(id_).empty()) return false;  // a step without vehicles
+    const std::string_view tag = table_.text(tag_);
+    const std::string_view type = table_.text(type_);
+    const bool has_default_type = type == "DEFAULT_PEDTYPE" || type == "DEFAULT_CONTAINERTYPE";
+    const bool on_edge = table_.text(lane_).empty() && !table_.text(edge_).empty();
+    if (tag == "person" || tag == "container" || has_default_type || on_edge) {
+      ++others_;
+      return false;
+    }
+    if (lane_ < 0 || !table_.text(lane_).empty()) {
+      ++vehicles_;
+      return true;
+    }
+    problems_.report(input_->name(), table_.line(),
+                     fmt::format("'{}' is on no lane, so that it may be a person; write the table "
+                                 "with the attribute edge, or write XML",
+                                 table_.text(id_)));
+    return false;
+  }
+
   void take_vehicle(RecordedFrame& frame) {
     fields_.begin(table_.line());
     for (const auto& [name, column] : columns_) {
@@ -55,10 +99,17 @@ class FcdCsv final : public Recording {
   }
 
   std::unique_ptr<TextInput> input_;
+  InputProblems& problems_;
   CsvReader table_;
   FcdFields fields_;
   int time_;
   int id_;
+  int type_;
+  int lane_;
+  int edge_;
+  int tag_;
+  std::int64_t vehicles_ = 0;
+  std::int64_t others_ = 0;  ///< rows of persons and containers
   std::vector<std::pair<std::string_view, int>> columns_;
 };
 

@@ -10,6 +10,7 @@ namespace traffic::data_prep {
 void FcdFields::begin(std::int64_t line) {
   vehicle_ = {};
   vehicle_.line = line;
+  on_edge_ = false;
   sound_ = true;
 }
 
@@ -48,6 +49,8 @@ void FcdFields::set(std::string_view name, std::string_view value, RecordedFrame
     set_number(vehicle_.lane_pos_m, name, value, frame);
   } else if (name == "lane") {
     vehicle_.lane = frame.keep(value);
+  } else if (name == "edge") {
+    on_edge_ = !value.empty();
   } else if (name == "acceleration") {
     set_number(vehicle_.accel_mps2, name, value, frame);
   } else if (name == "leaderID") {
@@ -66,6 +69,14 @@ void FcdFields::finish(RecordedFrame& frame) {
                                  frame.view(vehicle_.name), name));
   };
   if (vehicle_.name.size == 0) return missing("id");
+  if (on_edge_ && vehicle_.lane.size == 0) {
+    problems_.report(
+        file_, vehicle_.line,
+        fmt::format("vehicle '{}' is on an edge and on no lane; expected the attribute "
+                    "lane, which microscopic simulations write",
+                    frame.view(vehicle_.name)));
+    return;
+  }
   if (std::isnan(vehicle_.speed_mps)) return missing("speed");
   if (std::isnan(vehicle_.x_m) || std::isnan(vehicle_.y_m)) {
     if (std::isnan(vehicle_.lane_pos_m) || vehicle_.lane.size == 0) return missing("x and y");

@@ -39,7 +39,7 @@ class FcdXml final : public Recording {
   [[nodiscard]] double share_read() const override { return input_->share_read(); }
 
  private:
-  /// @return whether there may be more
+  /// Parses the next bytes of the input. @return whether more may follow
   bool parse_some() {
     void* buffer = XML_GetBuffer(parser_, kParseBytes);
     if (buffer == nullptr) throw std::bad_alloc();
@@ -65,7 +65,7 @@ class FcdXml final : public Recording {
     return n > 0;
   }
 
-  /// Line of the element that is being parsed. Expat's own count goes byte by byte.
+  /// Line of the element that is being parsed. Expat's own count is slow: it goes byte by byte.
   std::int64_t here() {
     const std::int64_t offset = XML_GetCurrentByteIndex(parser_) - chunk_begin_;
     if (offset > counted_) count_lines(chunk_ + offset);
@@ -76,7 +76,7 @@ class FcdXml final : public Recording {
     counted_ = to - chunk_;
   }
 
-  /// Exceptions must not pass through expat.
+  /// Runs a step of a handler. Exceptions must not pass through expat, so it keeps them.
   template <typename Step>
   void guarded(Step step) noexcept {
     if (stopped_) return;

@@ -1,4 +1,4 @@
-/// The formats that recordings come in, one source file each.
+/// The formats of recordings. Each has a source file of its own.
 #pragma once
 
 #include <memory>
@@ -11,40 +11,42 @@
 
 namespace traffic::data_prep {
 
-/// What is in one INPUT of the command line.
+/// One INPUT of the command line.
 struct RecordingFile {
   std::string path;        ///< "-": standard input
   std::string shown_path;  ///< for messages; empty: the path
 };
 
-/// SUMO's floating car data: <timestep time=".."><vehicle id=".." x=".." .../>
+/// Floating car data of SUMO: <timestep time=".."><vehicle id=".." x=".." .../>
 std::unique_ptr<Recording> read_fcd_xml(std::unique_ptr<TextInput> input, InputProblems& problems);
-/// The same as a table: timestep_time;vehicle_id;vehicle_x;...
+/// Floating car data of SUMO as a table: timestep_time;vehicle_id;vehicle_x;...
 std::unique_ptr<Recording> read_fcd_csv(std::unique_ptr<TextInput> input, InputProblems& problems);
-/// Chunks of JSON: a folder with metadata.json, that file, or a chunk.
-/// docs/reference/recording-formats.md
+/// Chunks of JSON: a folder with metadata.json, that file, or one chunk
+/// (docs/reference/recording-formats.md).
 std::unique_ptr<Recording> read_json(const std::string& path, std::unique_ptr<TextInput> input,
                                      InputProblems& problems);
-/// NGSIM trajectories.
+/// Trajectories of NGSIM, with or without a header.
 std::unique_ptr<Recording> read_ngsim(std::unique_ptr<TextInput> input, InputProblems& problems);
 /// highD: ..._tracks.csv, with ..._tracksMeta.csv and ..._recordingMeta.csv beside it.
 std::unique_ptr<Recording> read_highd(const std::string& path, std::unique_ptr<TextInput> input,
                                       InputProblems& problems);
 
-/// "fcd", "json", "ngsim" or "highd"; "auto" guesses by the first bytes.
+/// Opens a recording of the format "fcd", "json", "ngsim" or "highd"; "auto" guesses the format
+/// from the first bytes.
 /// @throws ConfigError for another name; DataError if the content is none of them
 std::unique_ptr<Recording> open_recording(const RecordingFile& file, const std::string& format,
                                           InputProblems& problems);
 
-/// What SUMO writes as a vehicle's attributes, without checks: XML and CSV have the same names.
+/// Collects the attributes of a vehicle in floating car data; XML and tables give them the same
+/// names.
 class FcdFields {
  public:
   FcdFields(const std::string& file, InputProblems& problems) : file_(file), problems_(problems) {}
 
   void begin(std::int64_t line);
-  /// Names that are not needed are passed over.
+  /// Ignores names that are not needed.
   void set(std::string_view name, std::string_view value, RecordedFrame& frame);
-  /// Appends the vehicle unless something is wrong, which is reported.
+  /// Appends the vehicle to the frame, or reports what is wrong with it.
   void finish(RecordedFrame& frame);
 
  private:
@@ -54,6 +56,7 @@ class FcdFields {
   const std::string& file_;
   InputProblems& problems_;
   RecordedVehicle vehicle_;
+  bool on_edge_ = false;
   bool sound_ = true;
 };
 

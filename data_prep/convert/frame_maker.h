@@ -1,4 +1,4 @@
-/// From recorded vehicles to the features and the graph that a model sees.
+/// Turns recorded vehicles into the features and the graph that a model sees.
 #pragma once
 
 #include <cstdint>
@@ -17,10 +17,10 @@ namespace traffic::data_prep {
 
 struct MakerOptions {
   std::vector<std::string> cv_types;
-  double vehicle_length_m = 5.0;  ///< of those whose source does not say it
+  double vehicle_length_m = 5.0;  ///< of vehicles whose source does not state it
 };
 
-/// Takes step after step; gives the graph of the last one.
+/// Takes the frames of a recording in their order and builds the graph of the latest one.
 class FrameMaker {
  public:
   virtual ~FrameMaker() = default;
@@ -28,41 +28,42 @@ class FrameMaker {
   virtual void take(const RecordedFrame& frame, double time_s) = 0;
   /// Valid until the next call.
   virtual const scene::GraphFrame& build() = 0;
-  /// Node and global features that are 0 because the source does not say them; after the last step.
+  /// Node and global features that are 0 because the source does not contain them. Call it after
+  /// the last step.
   [[nodiscard]] virtual std::vector<std::string_view> missing_features() const = 0;
-  /// How many vehicles there were.
+  /// Number of distinct vehicles so far.
   [[nodiscard]] virtual std::int64_t num_vehicles() const = 0;
 };
 
-/// Without a network: places, lanes by their names, leaders on the same lane.
+/// A maker that needs no network: places, lanes by their names, leaders on the same lane.
 std::unique_ptr<FrameMaker> make_mapless_maker(const MakerOptions& options, const std::string& file,
                                                InputProblems& problems);
 
-/// The ways of all vehicles of a recording, in the order of their appearance.
+/// The routes of all vehicles of a recording, in the order of their appearance.
 struct Routes {
-  std::vector<std::vector<int>> kinds;    ///< edges of the road
+  std::vector<std::vector<int>> kinds;    ///< distinct routes, each a list of edges
   std::vector<std::uint32_t> of_vehicle;  ///< index into kinds
 };
 
-/// Goes through a recording and notes which edges each vehicle drives on. A vehicle that is still
-/// there at the end of its stretch is taken to go on as most do that came the same way.
-/// @param progress told about the vehicles of every frame
+/// Reads a recording and notes which edges each vehicle drives on. A vehicle that is still on the
+/// road at the end of its stretch gets the most frequent continuation of its route.
+/// @param progress receives the number of vehicles of every frame
 Routes survey_routes(Recording& recording, const std::string& file, const scene::Road& road,
                      const std::function<void(std::size_t vehicles)>& progress);
 
-/// On a network: as `data_prep record` sees a simulation.
+/// A maker for recordings on a network; its features are those of `data_prep record`.
 std::unique_ptr<FrameMaker> make_road_maker(std::shared_ptr<const scene::Road> road, Routes routes,
                                             const MakerOptions& options, const std::string& file,
                                             InputProblems& problems);
 
-/// The lane's edge; inside a junction, the edge that it leads to.
+/// The edge of a lane; inside a junction, the edge that the lane leads to.
 [[nodiscard]] int route_edge(const scene::Road& road, int lane);
 
 [[nodiscard]] bool is_cv_type(const MakerOptions& options, std::string_view type);
-/// Columns of features by their names.
+/// Columns of the named features.
 [[nodiscard]] std::vector<std::size_t> node_columns(const std::vector<std::string_view>& names);
 
-/// Features that are known of connected vehicles alone: missing where there are none.
+/// Features of connected vehicles. They are missing where a recording has no such vehicle.
 inline constexpr std::string_view kCvFeatures[] = {"is_cv", "first_cv", "cvs", "cv_speed_mps"};
 
 }  // namespace traffic::data_prep

@@ -15,6 +15,8 @@ namespace traffic::data_prep {
 namespace {
 
 constexpr std::string_view kTracks = "tracks.csv";
+constexpr double kMostFrames = 1e9;
+constexpr double kMostLanes = 1e6;
 
 /// The file beside `path` whose name ends with `ending` instead of "tracks.csv".
 std::string sibling(const std::string& path, std::string_view ending) {
@@ -45,9 +47,7 @@ class HighD final : public Recording {
     // Lane numbers grow downwards in the picture: to the left of those who drive to the right.
     int first_up = std::numeric_limits<int>::max();
     int last_down = 0;
-    const auto drives_right = [&](const TrackRow& row) {
-      return table_.tracks[row.track].heading_x > 0;
-    };
+    const auto drives_right = [](const TrackRow& row) { return row.heading == Heading::kEast; };
     for (const TrackRow& row : table_.rows) {
       if (drives_right(row)) {
         last_down = std::max(last_down, row.lane);
@@ -55,25 +55,30 @@ class HighD final : public Recording {
         first_up = std::min(first_up, row.lane);
       }
     }
+    table_.sort_by_track(input_->name(), problems_);
     table_.play(
-        input_->name(), problems_,
         [&](const TrackRow& row) {
-          return drives_right(row) ? last_down - row.lane : row.lane - first_up;
+          return LanePlace{std::to_string(row.lane),
+                           drives_right(row) ? last_down - row.lane : row.lane - first_up};
         },
         sink);
   }
 
   [[nodiscard]] double share_read() const override { return input_->share_read(); }
+  /// The speeds are computed from the places.
+  [[nodiscard]] double largest_speed_error() const override { return 1.08; }
   [[nodiscard]] std::string remark() const override {
-    return "highD: places are those of front bumpers, computed from the boxes; y points up";
+    return fmt::format(
+        "highD: places are those of front bumpers, computed from the boxes; y points up{}",
+        repeated_rows_remark(table_.repeated_rows));
   }
 
  private:
   void read_recording_meta(const std::string& path) {
     TextInput input(path);
     CsvReader meta(input, problems_);
-    const int rate = meta.require({"frameRate"});
-    const int limit = meta.find({"speedLimit"});
+    const int rate = meta.require({"frameRate"}, "Hz");
+    const int limit = meta.find({"speedLimit"}, "m/s");
     if (!meta.next()) throw DataError("{}: has a header and no row", path);
     const double frames_per_s = meta.number(rate);
     if (!(frames_per_s > 0)) {
@@ -89,7 +94,7 @@ class HighD final : public Recording {
     TextInput input(path);
     CsvReader meta(input, problems_);
     const int id = meta.require({"id"});
-    const int width = meta.require({"width"});
+    const int width = meta.require({"width"}, "m");
     const int direction = meta.require({"drivingDirection"});
     const int type = meta.find({"class"});
     while (meta.next()) {
@@ -102,12 +107,15 @@ class HighD final : public Recording {
                                      name, meta.text(direction)));
         continue;
       }
-      index_[name] = static_cast<std::uint32_t>(table_.tracks.size());
+      if (!index_.emplace(name, static_cast<std::uint32_t>(table_.tracks.size())).second) {
+        problems_.report(path, meta.line(), fmt::format("vehicle '{}' is there twice", name));
+        continue;
+      }
       table_.tracks.push_back({.name = name,
                                .type = std::string(meta.text(type)),
                                .length_m = length,
-                               .speed_limit_mps = speed_limit_mps_,
-                               .heading_x = way == 2 ? 1.0 : -1.0});
+                               .speed_limit_mps = speed_limit_mps_});
+      drives_right_.push_back(way == 2);
     }
   }
 
@@ -115,24 +123,24 @@ class HighD final : public Recording {
     CsvReader rows(*input_, problems_);
     const int frame = rows.require({"frame"});
     const int id = rows.require({"id"});
-    const int x = rows.require({"x"});
-    const int y = rows.require({"y"});
-    const int width = rows.require({"width"});
-    const int height = rows.require({"height"});
-    const int vx = rows.require({"xVelocity"});
-    const int vy = rows.require({"yVelocity"});
-    const int ax = rows.require({"xAcceleration"});
+    const int x = rows.require({"x"}, "m");
+    const int y = rows.require({"y"}, "m");
+    const int width = rows.require({"width"}, "m");
+    const int height = rows.require({"height"}, "m");
+    const int vx = rows.require({"xVelocity"}, "m/s");
+    const int vy = rows.require({"yVelocity"}, "m/s");
+    const int ax = rows.require({"xAcceleration"}, "m/s2");
     const int lane = rows.require({"laneId"});
     while (rows.next()) {
       const auto before = problems_.count();
-      const double tick = rows.number(frame);
+      const double tick = rows.whole_number(frame, kMostFrames);
       const double left = rows.number(x);
       const double top = rows.number(y);
       const double length = rows.number(width);
       const double breadth = rows.number(height);
       const double speed = std::hypot(rows.number(vx), rows.number(vy));
       const double accel = rows.number(ax);
-      const double lane_id = rows.number(lane);
+      const double lane_id = rows.whole_number(lane, kMostLanes);
       if (problems_.count() != before) continue;
       const auto found = index_.find(std::string(rows.text(id)));
       if (found == index_.end()) {
@@ -140,17 +148,17 @@ class HighD final : public Recording {
                          fmt::format("vehicle '{}' is not in tracksMeta.csv", rows.text(id)));
         continue;
       }
-      const double way = table_.tracks[found->second].heading_x;
+      const double way = drives_right_[found->second] ? 1 : -1;
       const double front = way > 0 ? left + length : left;
       table_.rows.push_back({.tick = static_cast<std::int64_t>(tick),
                              .track = found->second,
                              .line = static_cast<std::uint32_t>(rows.line()),
-                             .along_m = static_cast<float>(way * front),
                              .x_m = static_cast<float>(front),
                              .y_m = static_cast<float>(-(top + breadth / 2)),
                              .speed_mps = static_cast<float>(speed),
                              .accel_mps2 = static_cast<float>(way * accel),
-                             .lane = static_cast<std::int32_t>(lane_id)});
+                             .lane = static_cast<std::int32_t>(lane_id),
+                             .heading = way > 0 ? Heading::kEast : Heading::kWest});
     }
   }
 
@@ -158,6 +166,7 @@ class HighD final : public Recording {
   InputProblems& problems_;
   TrackTable table_;
   std::unordered_map<std::string, std::uint32_t> index_;
+  std::vector<bool> drives_right_;  ///< [tracks]
   double speed_limit_mps_ = kUnknown;
 };
 

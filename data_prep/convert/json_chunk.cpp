@@ -30,13 +30,13 @@ double* ChunkHandler::number_of_key() {
   return nullptr;
 }
 
-bool ChunkHandler::number(double value) {
+bool ChunkHandler::number(double value, const std::string& text) {
   if (where() == In::kSample && key_ == "time_s") {
     frame_.time_s = value;
     has_time_ = true;
   } else if (where() == In::kVehicle) {
     if (key_ == "id") {
-      vehicle_.name = frame_.keep(fmt::format("{}", value));
+      vehicle_.name = frame_.keep(text);
     } else if (double* to = number_of_key()) {
       *to = value;
     } else if (key_ == "type" || key_ == "lane") {
@@ -122,7 +122,17 @@ void ChunkHandler::finish_vehicle() {
     vehicle_.heading_x = std::sin(radians);
     vehicle_.heading_y = std::cos(radians);
   }
-  if (!std::isnan(lane_index_)) vehicle_.lane_index = static_cast<int>(lane_index_);
+  if (!std::isnan(lane_index_)) {
+    constexpr double kMostLanes = 1e6;
+    if (!(lane_index_ >= 0 && lane_index_ <= kMostLanes)) {
+      problems_.report(
+          file_, vehicle_.line,
+          fmt::format("vehicle '{}': lane_index is {}, expected 0 (the rightmost) or more",
+                      frame_.view(vehicle_.name), lane_index_));
+      return;
+    }
+    vehicle_.lane_index = static_cast<int>(lane_index_);
+  }
   frame_.vehicles.push_back(vehicle_);
 }
 

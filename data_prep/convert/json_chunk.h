@@ -1,4 +1,4 @@
-/// A chunk of recorded traffic in JSON, taken as it is read.
+/// Parses a chunk of recorded traffic in JSON while it is read.
 #pragma once
 
 #include <fmt/format.h>
@@ -13,7 +13,7 @@
 
 namespace traffic::data_prep {
 
-/// Bytes of an input for the JSON library, which asks for one at a time; counts lines.
+/// Gives the bytes of an input to the JSON library one at a time, and counts lines.
 class CountedBytes {
  public:
   explicit CountedBytes(TextInput& input) : input_(input), buffer_(kReadBytes, '\0') {}
@@ -39,7 +39,7 @@ class CountedBytes {
   std::int64_t line_ = 1;
 };
 
-/// An input iterator over CountedBytes, as nlohmann::json reads from.
+/// An input iterator over CountedBytes for nlohmann::json.
 class ByteIterator {
  public:
   using iterator_category = std::input_iterator_tag;
@@ -65,7 +65,7 @@ class ByteIterator {
   char value_ = 0;
 };
 
-/// Takes a chunk {"samples": [{"time_s": .., "vehicles": [{..}, ..]}, ..]} as it is read.
+/// Handles the parser's events of {"samples": [{"time_s": .., "vehicles": [{..}, ..]}, ..]}.
 class ChunkHandler : public nlohmann::json_sax<nlohmann::json> {
  public:
   ChunkHandler(const std::string& file, const CountedBytes& bytes, InputProblems& problems,
@@ -75,12 +75,14 @@ class ChunkHandler : public nlohmann::json_sax<nlohmann::json> {
   bool null() override { return true; }
   bool boolean(bool) override { return scalar("true or false"); }
   bool number_integer(number_integer_t value) override {
-    return number(static_cast<double>(value));
+    return number(static_cast<double>(value), fmt::format("{}", value));
   }
   bool number_unsigned(number_unsigned_t value) override {
-    return number(static_cast<double>(value));
+    return number(static_cast<double>(value), fmt::format("{}", value));
   }
-  bool number_float(number_float_t value, const string_t&) override { return number(value); }
+  bool number_float(number_float_t value, const string_t& text) override {
+    return number(value, text);
+  }
   bool binary(binary_t&) override { return scalar("bytes"); }
   bool string(string_t& value) override;
   bool key(string_t& name) override {
@@ -108,7 +110,7 @@ class ChunkHandler : public nlohmann::json_sax<nlohmann::json> {
 
   [[nodiscard]] In where() const { return path_.empty() ? In::kOther : path_.back(); }
   bool enter(In place);
-  bool number(double value);
+  bool number(double value, const std::string& text);
   bool scalar(const char* found) { return wrong(found); }
   bool wrong(const std::string& found);
   double* number_of_key();

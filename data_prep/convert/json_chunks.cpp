@@ -81,7 +81,7 @@ class JsonChunks final : public Recording {
     if (fs::exists(statistics)) statistics_ = statistics;
   }
 
-  /// The counts that were written with the chunks show whether some of them are lost.
+  /// Compares the counts in statistics.json with the chunks, some of which may be lost.
   void compare(std::int64_t samples, std::int64_t vehicles) {
     const auto expected = read_small_json(statistics_);
     for (const auto& [name, found] :

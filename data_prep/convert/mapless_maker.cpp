@@ -8,16 +8,15 @@
 
 #include "frame_maker.h"
 #include "tracker.h"
+#include "traffic/core/error.h"
 #include "traffic/scene/mapless_frame_builder.h"
 
 namespace traffic::data_prep {
 namespace {
 
 constexpr double kArrivedS = 30.0;
-/// Coordinates beyond this are no metres.
-constexpr double kFarthestM = 1e7;
 
-/// "up_1" is lane 1.
+/// The number behind the last underscore: "up_1" is lane 1.
 int index_in_name(std::string_view lane) {
   const auto at = lane.rfind('_');
   int index = 0;
@@ -81,19 +80,16 @@ class MaplessMaker final : public FrameMaker {
 
   void place(const RecordedFrame& frame, const RecordedVehicle& from) {
     const std::string_view name = frame.view(from.name);
-    if (!(std::abs(from.x_m) < kFarthestM && std::abs(from.y_m) < kFarthestM)) {
-      problems_.report(file_, from.line,
-                       fmt::format("vehicle '{}' is at x {}, y {}, expected metres of at most {}; "
-                                   "without x and y give the --network",
-                                   name, from.x_m, from.y_m, kFarthestM));
+    if (std::isnan(from.x_m + from.y_m)) {
+      problems_.report(
+          file_, from.line,
+          fmt::format("vehicle '{}' has no x and y; give the --network that its lanes are in",
+                      name));
       return;
     }
     auto* entry = tracker_.see(name);
-    if (entry == nullptr) {
-      problems_.report(file_, from.line,
-                       fmt::format("vehicle '{}' stands twice at the same time", name));
-      return;
-    }
+    TRAFFIC_CHECK(entry != nullptr, "vehicle '{}' is twice in a frame", name);
+    if (from.jumped && !entry->fresh) tracker_.renew(*entry);
     State& now = entry->state;
     const std::string_view lane = frame.view(from.lane);
     const bool on_lane = !lane.empty() && !std::isnan(from.lane_pos_m);

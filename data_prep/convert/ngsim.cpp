@@ -2,11 +2,14 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
+#include <span>
 #include <unordered_map>
 #include <utility>
 
 #include "csv_reader.h"
 #include "formats.h"
+#include "numbers.h"
 #include "track_table.h"
 #include "traffic/core/error.h"
 
@@ -15,30 +18,101 @@ namespace {
 
 constexpr double kFootM = 0.3048;
 constexpr double kTickS = 0.1;
-constexpr double kLargest = 1e15;  ///< of times in ms and numbers of frames: no recording has them
+constexpr double kTickMs = 1000 * kTickS;
+constexpr double kLargestTime = 1e15;  ///< ms or frames: no recording has them
 constexpr double kLargestLane = 1e6;
-/// Accelerations are differences of noisy positions, twice: their mean over this time is kept,
-/// weighted by exp(-|dt| / 1 s).
+/// Accelerations are differences of noisy positions, taken twice: each becomes the mean over this
+/// time around it, weighted by exp(-|dt| / 1 s).
 constexpr double kSmoothingS = 1.0;
 constexpr int kSmoothingTicks = 30;
+/// A vehicle that has moved as far shows where it is heading.
+constexpr double kHeadingM = 3.0;
+/// The median length of the vehicles is at least this; a table in metres would show 1.4 m.
+constexpr double kShortestMedianM = 2.0;
+
+/// The columns of files that were published without a header, by their number: a period of a
+/// freeway, a period of a street, and the file of all locations.
+const std::vector<std::string> kFreewayColumns{
+    "Vehicle_ID", "Frame_ID", "Total_Frames", "Global_Time", "Local_X",    "Local_Y",
+    "Global_X",   "Global_Y", "v_Length",     "v_Width",     "v_Class",    "v_Vel",
+    "v_Acc",      "Lane_ID",  "Preceding",    "Following",   "Space_Hdwy", "Time_Hdwy"};
+const std::vector<std::string> kStreetColumns{
+    "Vehicle_ID", "Frame_ID", "Total_Frames", "Global_Time", "Local_X",    "Local_Y",
+    "Global_X",   "Global_Y", "v_Length",     "v_Width",     "v_Class",    "v_Vel",
+    "v_Acc",      "Lane_ID",  "O_Zone",       "D_Zone",      "Int_ID",     "Section_ID",
+    "Direction",  "Movement", "Preceding",    "Following",   "Space_Hdwy", "Time_Hdwy"};
+
+/// Columns of a table without a header; nothing if the number of its fields is none of NGSIM's.
+std::vector<std::string> columns_without_header(std::size_t fields) {
+  if (fields == kFreewayColumns.size()) return kFreewayColumns;
+  if (fields < kStreetColumns.size() || fields > kStreetColumns.size() + 1) return {};
+  std::vector<std::string> names = kStreetColumns;
+  if (fields > names.size()) names.emplace_back("Location");
+  return names;
+}
+
+CsvReader open_table(TextInput& input, InputProblems& problems) {
+  std::vector<std::string_view> fields;
+  const std::string_view row = first_row(input.peek());
+  split_row(row, separator_of(row), fields);
+  if (!parse_finite(fields.front())) return {input, problems};
+  std::vector<std::string> names = columns_without_header(fields.size());
+  if (names.empty()) {
+    throw DataError(
+        "{}:1: the table has no header and {} columns; expected names of columns, or the 18, 24 or "
+        "25 columns that NGSIM publishes without them",
+        input.name(), fields.size());
+  }
+  return {input, problems, std::move(names)};
+}
 
 struct NgsimColumns {
   explicit NgsimColumns(const CsvReader& table)
       : vehicle(table.require({"Vehicle_ID"})),
         frame(table.find({"Frame_ID"})),
         total_frames(table.find({"Total_Frames"})),
-        time(table.find({"Global_Time"})),
-        across(table.require({"Local_X"})),
-        along(table.require({"Local_Y"})),
-        length(table.find({"v_Length"})),
+        time(table.find({"Global_Time"}, "ms")),
+        across(table.require({"Local_X"}, "ft")),
+        along(table.require({"Local_Y"}, "ft")),
+        length(table.find({"v_Length"}, "ft")),
         type(table.find({"v_Class"})),
-        speed(table.require({"v_Vel", "v_Velocity"})),
-        accel(table.find({"v_Acc", "v_Acceleration"})),
+        speed(table.require({"v_Vel", "v_Velocity"}, "ft/s")),
+        accel(table.find({"v_Acc", "v_Acceleration"}, "ft/s2")),
         lane(table.require({"Lane_ID"})),
+        junction(table.find({"Int_ID"})),
+        section(table.find({"Section_ID"})),
+        direction(table.find({"Direction"})),
         location(table.find({"Location"})) {
-    if (frame < 0) time = table.require({"Global_Time"});
+    if (frame < 0) time = table.require({"Global_Time"}, "ms");
   }
-  int vehicle, frame, total_frames, time, across, along, length, type, speed, accel, lane, location;
+  int vehicle, frame, total_frames, time, across, along, length, type, speed, accel, lane, junction,
+      section, direction, location;
+};
+
+/// The numbers of a direction's lanes. From the left: bays for turning left have 12, 11, through
+/// lanes 1, 2, 3, bays for turning right 31, 32; 0 is inside a junction.
+struct LaneNumbers {
+  static constexpr int kLeftBay = 10;
+  static constexpr int kRightBay = 30;
+  int through = 0;
+  int right_bays = 0;
+
+  static bool is_left_bay(int lane) { return lane > kLeftBay && lane < 2 * kLeftBay; }
+  static bool is_right_bay(int lane) { return lane > kRightBay && lane < kRightBay + kLeftBay; }
+
+  void add(int lane) {
+    if (is_right_bay(lane)) {
+      right_bays = std::max(right_bays, lane - kRightBay);
+    } else if (!is_left_bay(lane)) {
+      through = std::max(through, lane);
+    }
+  }
+  /// 0 is the rightmost lane.
+  [[nodiscard]] int index_of(int lane) const {
+    if (is_right_bay(lane)) return right_bays - (lane - kRightBay);
+    if (is_left_bay(lane)) return right_bays + through + (lane - kLeftBay) - 1;
+    return lane > 0 ? right_bays + through - lane : 0;
+  }
 };
 
 class Ngsim final : public Recording {
@@ -46,44 +120,40 @@ class Ngsim final : public Recording {
   Ngsim(std::unique_ptr<TextInput> input, InputProblems& problems)
       : input_(std::move(input)),
         problems_(problems),
-        table_(*input_, problems),
+        table_(open_table(*input_, problems)),
         columns_(table_) {}
 
   void read(const FrameSink& sink) override {
     while (table_.next()) take_row();
     for (auto& [name, location] : locations_) {
+      check_lengths(location);
+      location.sort_by_track(input_->name(), problems_);
+      repeated_rows_ += location.repeated_rows;
       smooth(location.rows);
-      // Lanes are numbered from the left.
-      int last_lane = 0;
-      for (const TrackRow& row : location.rows) last_lane = std::max(last_lane, row.lane);
-      bool wanted = true;
-      location.play(
-          input_->name(), problems_, [&](const TrackRow& row) { return last_lane - row.lane; },
-          [&](RecordedFrame& frame) { return wanted = sink(frame); });
-      if (!wanted) return;
+      find_headings(location.rows);
+      if (!play(location, sink)) return;
     }
   }
 
   [[nodiscard]] double share_read() const override { return input_->share_read(); }
+  /// The speeds are computed from the places. In NGSIM, km/h differ from ft/s by 1.097 only.
+  [[nodiscard]] double largest_speed_error() const override { return 1.08; }
   [[nodiscard]] std::string remark() const override {
-    if (columns_.accel < 0) return "";
-    return fmt::format(
-        "NGSIM: feet converted to metres; accelerations smoothed over {} s, speeds and positions "
-        "as "
-        "they stand",
-        kSmoothingS);
+    const std::string smoothed =
+        columns_.accel < 0 ? ""
+                           : fmt::format(
+                                 "; accelerations smoothed over {} s, speeds and positions as they "
+                                 "stand",
+                                 kSmoothingS);
+    return fmt::format("NGSIM: feet converted to metres{}{}", smoothed,
+                       repeated_rows_remark(repeated_rows_));
   }
 
  private:
   struct Location : TrackTable {
-    std::unordered_map<std::string, std::uint32_t> index;
+    std::unordered_map<std::string, std::uint32_t> track_index;
+    std::map<std::pair<std::string, std::string>, std::uint16_t> roads;  ///< junction, section
   };
-
-  [[nodiscard]] std::int64_t tick() const {
-    // Frames are numbered anew in every period of a location, times are not.
-    if (columns_.time >= 0) return std::llround(table_.number(columns_.time) / (1000 * kTickS));
-    return std::llround(table_.number(columns_.frame));
-  }
 
   Location& location() {
     const std::string name(table_.text(columns_.location));
@@ -95,51 +165,81 @@ class Ngsim final : public Recording {
     return locations_.back().second;
   }
 
+  /// The time of the row in tenths of a second. Frames are numbered anew in every period of a
+  /// location, times are not. Reports any other number and returns kUnknown.
+  double tick() {
+    if (columns_.time < 0) return table_.whole_number(columns_.frame, kLargestTime);
+    const double ms = table_.whole_number(columns_.time, kLargestTime);
+    if (std::isnan(ms) || std::fmod(ms, kTickMs) == 0) return ms / kTickMs;
+    problems_.report(input_->name(), table_.line(),
+                     fmt::format("Global_Time is {}, expected a multiple of {} ms",
+                                 table_.text(columns_.time), kTickMs));
+    return kUnknown;
+  }
+
   void take_row() {
     const auto before = problems_.count();
-    const double moment = table_.number(columns_.time >= 0 ? columns_.time : columns_.frame);
+    const double when = tick();
     const double across = table_.number(columns_.across);
     const double along = table_.number(columns_.along);
     const double speed = table_.number(columns_.speed);
     const double accel = table_.number(columns_.accel, true);
-    const double lane = table_.number(columns_.lane);
+    const double lane = table_.whole_number(columns_.lane, kLargestLane);
     const double length = table_.number(columns_.length, true);
-    if (problems_.count() != before || std::isnan(moment)) return;
-    if (std::abs(moment) > kLargest || std::abs(lane) > kLargestLane) {
-      problems_.report(input_->name(), table_.line(),
-                       fmt::format("found time {} and lane {}, expected no more than {} and {}",
-                                   moment, lane, kLargest, kLargestLane));
-      return;
-    }
+    if (problems_.count() != before) return;
     Location& where = location();
     // The same number is given to several vehicles: those have other numbers of frames.
     const std::string name =
         fmt::format("{}.{}", table_.text(columns_.vehicle), table_.text(columns_.total_frames));
     const auto [found, is_new] =
-        where.index.emplace(name, static_cast<std::uint32_t>(where.tracks.size()));
+        where.track_index.emplace(name, static_cast<std::uint32_t>(where.tracks.size()));
     if (is_new) {
       where.tracks.push_back({.name = name,
                               .type = std::string(table_.text(columns_.type)),
-                              .length_m = length * kFootM,
-                              .heading_x = 0,
-                              .heading_y = 1});
+                              .length_m = length * kFootM});
     }
-    where.rows.push_back({.tick = tick(),
+    const auto road = where.roads.try_emplace(
+        {std::string(table_.text(columns_.junction)), std::string(table_.text(columns_.section))},
+        static_cast<std::uint16_t>(where.roads.size()));
+    where.rows.push_back({.tick = static_cast<std::int64_t>(when),
                           .track = found->second,
                           .line = static_cast<std::uint32_t>(table_.line()),
-                          .along_m = static_cast<float>(along * kFootM),
                           .x_m = static_cast<float>(across * kFootM),
                           .y_m = static_cast<float>(along * kFootM),
                           .speed_mps = static_cast<float>(speed * kFootM),
                           .accel_mps2 = static_cast<float>(accel * kFootM),
-                          .lane = static_cast<std::int32_t>(lane)});
+                          .lane = static_cast<std::int32_t>(lane),
+                          .road = road.first->second,
+                          .heading = stated_heading()});
   }
 
-  /// Of every vehicle, over rows that follow each other at one tick.
+  /// The heading by the column Direction, north if it is empty: that is the way of Local_Y.
+  [[nodiscard]] Heading stated_heading() const {
+    const std::string_view direction = table_.text(columns_.direction);
+    if (direction == "1") return Heading::kEast;
+    if (direction == "3") return Heading::kWest;
+    if (direction == "4") return Heading::kSouth;
+    return Heading::kNorth;
+  }
+
+  /// Tables in metres and m/s are consistent in themselves, but give themselves away here.
+  void check_lengths(const Location& location) const {
+    std::vector<double> lengths;
+    for (const Track& track : location.tracks) {
+      if (!std::isnan(track.length_m)) lengths.push_back(track.length_m);
+    }
+    if (lengths.empty()) return;
+    const auto middle = lengths.begin() + static_cast<std::ptrdiff_t>(lengths.size() / 2);
+    std::nth_element(lengths.begin(), middle, lengths.end());
+    if (*middle >= kShortestMedianM) return;
+    throw DataError(
+        "{}: half of the vehicles are at most {:.3g} feet long by v_Length, expected cars; convert "
+        "the table to the feet of NGSIM if it is in metres",
+        input_->name(), *middle / kFootM);
+  }
+
+  /// Smooths the accelerations of each vehicle. @param rows sorted by track and time
   static void smooth(std::vector<TrackRow>& rows) {
-    std::sort(rows.begin(), rows.end(), [](const TrackRow& a, const TrackRow& b) {
-      return a.track != b.track ? a.track < b.track : a.tick < b.tick;
-    });
     std::vector<float> smoothed(rows.size());
     for (std::size_t i = 0; i < rows.size(); ++i) {
       double sum = 0;
@@ -162,11 +262,68 @@ class Ngsim final : public Recording {
     for (std::size_t i = 0; i < rows.size(); ++i) rows[i].accel_mps2 = smoothed[i];
   }
 
+  /// Replaces the stated headings by those that the movements show.
+  /// @param rows sorted by track and time
+  static void find_headings(std::vector<TrackRow>& rows) {
+    // A number that comes back after a while is given to another vehicle.
+    const auto go_on = [](const TrackRow& a, const TrackRow& b) {
+      return a.track == b.track && b.tick - a.tick <= kSmoothingTicks;
+    };
+    for (std::size_t begin = 0, end = 0; begin < rows.size(); begin = end) {
+      for (end = begin + 1; end < rows.size() && go_on(rows[end - 1], rows[end]);) ++end;
+      find_headings_of_one(std::span(rows).subspan(begin, end - begin));
+    }
+  }
+
+  /// A vehicle that stands keeps its last heading; one that never moves keeps the stated one.
+  static void find_headings_of_one(std::span<TrackRow> rows) {
+    std::size_t anchor = 0;
+    std::size_t next = 0;  // the first row whose heading is not found yet
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      const double dx = rows[i].x_m - rows[anchor].x_m;
+      const double dy = rows[i].y_m - rows[anchor].y_m;
+      if (std::hypot(dx, dy) < kHeadingM) continue;
+      const Heading across = dx > 0 ? Heading::kEast : Heading::kWest;
+      const Heading along = dy > 0 ? Heading::kNorth : Heading::kSouth;
+      for (; next <= i; ++next) {
+        rows[next].heading = std::abs(dx) > std::abs(dy) ? across : along;
+      }
+      anchor = i;
+    }
+    if (next == 0) return;
+    for (; next < rows.size(); ++next) rows[next].heading = rows[next - 1].heading;
+  }
+
+  /// The road of a row: all of a location for those that drive along Local_Y, one of each junction
+  /// and section for those that cross it.
+  static std::pair<Heading, int> road_of(const TrackRow& row) {
+    const bool along = row.heading == Heading::kNorth || row.heading == Heading::kSouth;
+    return {row.heading, along ? -1 : static_cast<int>(row.road)};
+  }
+
+  static bool play(Location& location, const FrameSink& sink) {
+    std::map<std::pair<Heading, int>, LaneNumbers> numbers;
+    for (const TrackRow& row : location.rows) numbers[road_of(row)].add(row.lane);
+    return location.play(
+        [&](const TrackRow& row) {
+          const auto road = road_of(row);
+          const int index = numbers[road].index_of(row.lane);
+          // Inside a junction paths cross, so nobody is ahead on the same lane.
+          if (row.lane == 0) {
+            return LanePlace{fmt::format("junction {}", location.tracks[row.track].name), index};
+          }
+          return LanePlace{
+              fmt::format("{} {} {}", static_cast<int>(road.first), road.second, row.lane), index};
+        },
+        sink);
+  }
+
   std::unique_ptr<TextInput> input_;
   InputProblems& problems_;
   CsvReader table_;
   NgsimColumns columns_;
   std::vector<std::pair<std::string, Location>> locations_;
+  std::int64_t repeated_rows_ = 0;
 };
 
 }  // namespace

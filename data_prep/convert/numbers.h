@@ -1,4 +1,4 @@
-/// Numbers in recorded traffic.
+/// Parses the numbers of recordings.
 #pragma once
 
 #include <charconv>
@@ -8,7 +8,7 @@
 
 namespace traffic::data_prep {
 
-/// A finite number and nothing else.
+/// The number that the whole text spells; nothing if it is not finite or has other characters.
 inline std::optional<double> parse_finite(std::string_view text) {
   if (!text.empty() && text.front() == '+') text.remove_prefix(1);
   double value = 0;

@@ -1,14 +1,29 @@
+#include <algorithm>
 #include <filesystem>
 #include <string>
 
 #include "csv_reader.h"
 #include "formats.h"
+#include "numbers.h"
 #include "traffic/core/error.h"
 
 namespace traffic::data_prep {
 namespace {
 
-/// "xml", "json", or what the names of columns say; empty: nothing that is known.
+/// Whether this is a table of NGSIM as it was published by period: numbers, and no header.
+bool is_ngsim_without_header(std::string_view head) {
+  constexpr std::size_t kNumbers = 14;  // up to Lane_ID no field is empty
+  constexpr double kEarliestMs = 1e11;  // of Global_Time
+  std::vector<std::string_view> fields;
+  const std::string_view row = first_row(head);
+  split_row(row, separator_of(row), fields);
+  if (fields.size() != 18 && fields.size() != 24 && fields.size() != 25) return false;
+  const bool all_numbers = std::all_of(fields.begin(), fields.begin() + kNumbers,
+                                       [](auto field) { return parse_finite(field).has_value(); });
+  return all_numbers && *parse_finite(fields[3]) > kEarliestMs;
+}
+
+/// The format by the first bytes; empty: unknown.
 std::string guess(std::string_view head) {
   if (head.starts_with("\xEF\xBB\xBF")) head.remove_prefix(3);
   const auto first = head.find_first_not_of(" \t\r\n");
@@ -16,7 +31,8 @@ std::string guess(std::string_view head) {
   head.remove_prefix(first);
   if (head.front() == '<') return "fcd";
   if (head.front() == '{') return "json";
-  const std::string header = normalised_name(head.substr(0, head.find('\n')));
+  if (is_ngsim_without_header(head)) return "ngsim";
+  const std::string header = normalised_name(first_row(head));
   const auto names = [&](std::string_view column) {
     return header.find(normalised_name(column)) != std::string::npos;
   };
@@ -51,8 +67,8 @@ std::unique_ptr<Recording> open_recording(const RecordingFile& file, const std::
     throw ConfigError("--from: found '{}', expected auto, fcd, json, ngsim or highd", format);
   }
   throw DataError(
-      "{}: cannot tell the format from how it begins; expected floating car data of SUMO (XML or "
-      "CSV), chunks of JSON, NGSIM or highD tables; name it with --from",
+      "{}:1: cannot tell the format from how it begins; expected floating car data of SUMO (XML or "
+      "CSV), chunks of JSON, NGSIM or highD tables with their headers; name it with --from",
       input->name());
 }
 

@@ -15,19 +15,19 @@ namespace traffic::data_prep {
 
 inline constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
 
-/// A part of RecordedFrame::text.
+/// A piece of RecordedFrame::text.
 struct TextPart {
   std::uint32_t begin = 0;
   std::uint32_t size = 0;
 };
 
-/// A vehicle at one moment, in metres, seconds and the plane's axes. What a source does not say is
-/// kUnknown or empty.
+/// A vehicle at one moment, in metres and seconds. Numbers that the source does not state are
+/// kUnknown, texts are empty.
 struct RecordedVehicle {
   TextPart name{};
   TextPart type{};
-  TextPart lane{};               ///< as the source names it
-  int lane_index = -1;           ///< 0 is the rightmost; -1: the number behind the lane's last _
+  TextPart lane{};               ///< the name that the source gives it
+  int lane_index = -1;           ///< 0 is the rightmost; -1: the number behind the last _ of `lane`
   double lane_pos_m = kUnknown;  ///< of the front bumper, along the lane
   double x_m = kUnknown;         ///< of the front bumper
   double y_m = kUnknown;
@@ -37,18 +37,24 @@ struct RecordedVehicle {
   double accel_mps2 = kUnknown;
   double length_m = kUnknown;
   double speed_limit_mps = kUnknown;
-  TextPart leader{};  ///< its name, where the source says it
+  TextPart leader{};  ///< name of the vehicle ahead, where the source states it
   double leader_gap_m = kUnknown;
-  std::int64_t line = 0;  ///< where it stands, for messages
+  std::int64_t line = 0;  ///< of the input, for messages
+  /// The vehicle cannot have come here from its last place: simulators move vehicles out of jams.
+  bool jumped = false;
 };
 
 struct RecordedFrame {
   double time_s = 0;
+  double clock_s = 0;  ///< time of day or year, where the source's clock shows it, less time_s
+  /// Another place or another day begins: no vehicle goes on, and times may start anew.
+  bool begins_stretch = false;
   std::int64_t line = 0;
   std::vector<RecordedVehicle> vehicles;
-  std::string text;  ///< all names in it
+  std::string text;  ///< the names of vehicles, types and lanes
 
   void clear() {
+    begins_stretch = false;
     vehicles.clear();
     text.clear();
   }
@@ -63,10 +69,11 @@ struct RecordedFrame {
   }
 };
 
-/// Gets every frame; may take its contents. @return false: no more are wanted
+/// Receives every frame and may move its contents out. @return whether to go on reading
 using FrameSink = std::function<bool(RecordedFrame& frame)>;
 
-/// What is wrong in the input: the end of the conversion, or counted. For several threads.
+/// Collects what is wrong in an input: the first problem ends the conversion, or all are counted.
+/// Thread-safe.
 class InputProblems {
  public:
   explicit InputProblems(bool skip) : skip_(skip) {}
@@ -75,7 +82,7 @@ class InputProblems {
   void report(const std::string& file, std::int64_t line, const std::string& what);
   [[nodiscard]] std::int64_t count() const { return count_; }
   [[nodiscard]] bool skip() const { return skip_; }
-  /// The first ones; once all threads are done.
+  /// The first problems. Call it when no other thread reports any more.
   [[nodiscard]] const std::vector<std::string>& examples() const { return examples_; }
 
  private:
@@ -85,16 +92,19 @@ class InputProblems {
   std::vector<std::string> examples_;
 };
 
-/// One recording. Its frames have growing times.
+/// One recording. The times of its frames grow within a stretch.
 class Recording {
  public:
   virtual ~Recording() = default;
-  /// Reads it from its start to its end. Once.
+  /// Reads the recording from its start to its end. Call it once.
   /// @throws DataError with file and line
   virtual void read(const FrameSink& sink) = 0;
-  /// Part of the input that is read, 0 to 1; negative: not known. From any thread.
+  /// Share of the input that has been read, 0 to 1; negative: unknown. Thread-safe.
   [[nodiscard]] virtual double share_read() const = 0;
-  /// What a person should know about how values came about; empty: nothing.
+  /// Largest factor between the displacements and the speeds of a sound recording. Speedometers may
+  /// err, and vehicles drive curves; a format whose speeds come from the places is held to less.
+  [[nodiscard]] virtual double largest_speed_error() const { return 1.4; }
+  /// A remark for the user on how the numbers were derived; may be empty.
   [[nodiscard]] virtual std::string remark() const { return ""; }
 };
 

@@ -4,12 +4,14 @@
 
 #include <algorithm>
 #include <cmath>
+#include <span>
 #include <utility>
 
 #include "../record_plan.h"
 #include "traffic/core/clock.h"
 #include "traffic/core/error.h"
 #include "traffic/core/version.h"
+#include "traffic/data/plausible.h"
 #include "traffic/os/affinity.h"
 
 namespace traffic::data_prep {
@@ -46,7 +48,7 @@ ShownProgress::ShownProgress(const Recording& recording, const std::string& labe
 
 void ShownProgress::add(std::size_t vehicles) {
   const double share = std::max(0.0, recording_.share_read());
-  // Not the last step before the end: what is read ahead is not converted yet.
+  // The last step is left for the frames that were read ahead and are not converted yet.
   const auto step = static_cast<std::int64_t>(share * (kProgressSteps - 1));
   bar_.update(step, static_cast<std::int64_t>(vehicles), {});
 }
@@ -56,7 +58,7 @@ Output::Output(fs::path path, const ConvertOptions& options, const std::string& 
 data::DatasetWriter& Output::open(double step_s, const std::string& input) {
   const double interval_s = step_s * static_cast<double>(options_.record_every);
   if (writer_) {
-    if (std::abs(interval_s - interval_s_) > 1e-6 * interval_s_) {
+    if (!data::same_interval(interval_s, interval_s_)) {
       throw DataError(
           "{}: its frames are {} s apart, those of the inputs before it {} s; convert them into "
           "files of their own (--out FOLDER), or pick every N-th with --record-every",
@@ -93,13 +95,17 @@ void RecordingWriter::visit(const RecordedFrame& frame, double time_s) {
   if (episode_frames_ == 0) {
     const data::Split split = splits_.next();
     ++result_.splits[static_cast<std::size_t>(split)];
-    writer_->begin_episode(
-        {.seed = options_.seed + static_cast<std::uint64_t>(writer_->num_episodes()),
-         .split = split});
+    writer_->begin_episode({.split = split});
+    episode_content_ = {};
+    const double clock_s = frame.time_s + frame.clock_s;
+    episode_content_.update(std::as_bytes(std::span(&clock_s, 1)));
   }
   const scene::GraphFrame& graph = maker_.build();
+  episode_content_.update(std::as_bytes(std::span(graph.xy_m)));
+  episode_content_.update(std::as_bytes(std::span(graph.node_features)));
   writer_->append(graph);
   result_.vehicle_rows += graph.num_nodes();
+  episode_rows_ += graph.num_nodes();
   ++result_.frames;
   ++episode_frames_;
   const double length_s = static_cast<double>(episode_frames_) * output_.interval_s();
@@ -107,6 +113,13 @@ void RecordingWriter::visit(const RecordedFrame& frame, double time_s) {
 }
 void RecordingWriter::end_episode() {
   if (episode_frames_ == 0) return;
+  // Episodes with one scenario and seed count as the same traffic, so the seed is a hash of
+  // their clock and content. Empty episodes are told apart by their input and number.
+  if (episode_rows_ == 0) {
+    episode_content_.update(fmt::format("{} {}", result_.input, writer_->num_episodes()));
+  }
+  episode_rows_ = 0;
+  writer_->set_seed(episode_content_.digest());
   writer_->end_episode();
   episode_frames_ = 0;
   ++result_.episodes;

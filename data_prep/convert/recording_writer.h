@@ -1,4 +1,4 @@
-/// From the frames of recordings to a data set: splits, episodes, progress.
+/// Writes the frames of recordings to a data set: splits, episodes, progress.
 #pragma once
 
 #include <cstdint>
@@ -11,16 +11,17 @@
 #include "conversion.h"
 #include "frame_maker.h"
 #include "recording.h"
+#include "traffic/core/hash.h"
 #include "traffic/data/writer.h"
 #include "traffic/report/progress_bar.h"
 #include "walk.h"
 
 namespace traffic::data_prep {
 
-/// Which split the next episode belongs to.
+/// Deals out the episodes to the splits.
 class Splits {
  public:
-  /// @param known number of episodes; 0: not known beforehand
+  /// @param known number of episodes; 0: unknown beforehand
   Splits(const ConvertOptions& options, std::size_t known);
   data::Split next();
 
@@ -30,7 +31,7 @@ class Splits {
   std::deque<data::Split> next_;
 };
 
-/// How far a recording is, by what is read of its file.
+/// A progress bar that follows the share of the file that has been read.
 class ShownProgress {
  public:
   ShownProgress(const Recording& recording, const std::string& label);
@@ -41,7 +42,7 @@ class ShownProgress {
   report::ProgressBar bar_;
 };
 
-/// The data set that is being written; made when the first step is known.
+/// The data set that is being written. The file is made when the length of a step is known.
 class Output {
  public:
   Output(std::filesystem::path path, const ConvertOptions& options,
@@ -89,6 +90,8 @@ class RecordingWriter final : public Visitor {
   data::DatasetWriter* writer_ = nullptr;
   std::int64_t step_ = 0;
   std::int64_t episode_frames_ = 0;
+  std::int64_t episode_rows_ = 0;  ///< vehicles in all its frames
+  Hasher episode_content_;         ///< stands for the seed that a simulated episode has
 };
 
 }  // namespace traffic::data_prep

@@ -12,10 +12,11 @@
 namespace traffic::data_prep {
 namespace {
 
-/// What no recording of vehicles says.
+/// Features that no recording of vehicles contains.
 constexpr std::string_view kNeverKnown[] = {"own_backlog",   "conflicting_backlog", "commanded",
                                             "commit_left_s", "others_held",         "waiting"};
-/// Of the lights there is at most where they are.
+/// Features of traffic lights. The network has their places, but recordings do not have their
+/// states.
 constexpr std::string_view kSignalFeatures[] = {
     "signal_red",        "signal_change_s",      "signal_cycle",     "conflicting_signal",
     "conflicting_green", "conflicting_change_s", "conflicting_cycle"};
@@ -91,15 +92,11 @@ class RoadMaker final : public FrameMaker {
       return;
     }
     auto* entry = tracker_.see(name);
-    if (entry == nullptr) {
-      problems_.report(file_, from.line,
-                       fmt::format("vehicle '{}' stands twice at the same time", name));
-      return;
-    }
+    TRAFFIC_CHECK(entry != nullptr, "vehicle '{}' is twice in a frame", name);
     scene::Vehicle* vehicle = entry->fresh ? nullptr : state_.find(entry->id);
     if (vehicle != nullptr &&
         vehicle->plan->find(route_edge(*road_, lane->second), vehicle->route_index) < 0) {
-      state_.remove(entry->id);  // it jumped: another vehicle from here on
+      state_.remove(entry->id);  // the vehicle jumped, so it is another one from here on
       tracker_.renew(*entry);
       vehicle = nullptr;
     }
@@ -114,8 +111,9 @@ class RoadMaker final : public FrameMaker {
                          std::uint32_t id) {
     if (id >= routes_.of_vehicle.size()) {
       throw DataError(
-          "{}:{}: vehicle '{}' was not there when the file was read first; it must not "
-          "change meanwhile",
+          "{}:{}: vehicle '{}' was missing when the file was read for the routes; convert a file "
+          "that "
+          "does not change meanwhile",
           file_, from.line, frame.view(from.name));
     }
     scene::Vehicle vehicle;
@@ -138,7 +136,7 @@ class RoadMaker final : public FrameMaker {
   scene::FrameBuilder builder_;
   scene::GraphFrame frame_;
   Tracker<Nothing> tracker_;
-  std::vector<std::pair<std::uint32_t, double>> given_;  ///< accelerations that the source says
+  std::vector<std::pair<std::uint32_t, double>> given_;  ///< accelerations that the source states
   std::vector<std::size_t> signal_columns_ =
       node_columns({std::begin(kSignalFeatures), std::end(kSignalFeatures)});
   bool cvs_ = false;

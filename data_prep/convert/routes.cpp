@@ -9,12 +9,13 @@
 namespace traffic::data_prep {
 namespace {
 
-/// Edges between two frames of a vehicle, at most.
+/// Largest number of edges that a vehicle passes between two frames.
 constexpr int kMaxHops = 12;
 
-/// Edges after `from` up to `to`, the fewest; nothing if it is not reached in kMaxHops.
+/// The shortest way from `from` to `to` by the number of edges, without `from`; nothing if it has
+/// more than kMaxHops edges.
 std::optional<std::vector<int>> way_between(const scene::Road& road, int from, int to) {
-  std::vector<std::pair<int, int>> reached{{from, -1}};  // edge, where it was reached from
+  std::vector<std::pair<int, int>> reached{{from, -1}};  // edge, index of its predecessor
   std::size_t begin = 0;
   for (int hop = 0; hop < kMaxHops; ++hop) {
     const std::size_t end = reached.size();
@@ -83,7 +84,7 @@ class RouteSurvey final : public Visitor {
       way.insert(way.end(), between->begin(), between->end());
       return;
     }
-    note(entry, false);  // it jumped: another vehicle from here on
+    note(entry, false);  // the vehicle jumped, so it is another one from here on
     tracker_.renew(entry);
     entry.state.push_back(edge);
   }
@@ -107,7 +108,7 @@ class RouteSurvey final : public Visitor {
     });
   }
 
-  /// The most frequent complete route that has this one as a part of it.
+  /// The most frequent complete route that contains this one.
   std::uint32_t continued(std::uint32_t kind) {
     const std::vector<int>& part = routes_.kinds[kind];
     std::uint32_t best = kind;
@@ -129,7 +130,7 @@ class RouteSurvey final : public Visitor {
   Tracker<std::vector<int>> tracker_;
   Routes routes_;
   std::map<std::vector<int>, std::uint32_t> kind_of_;
-  std::vector<std::int64_t> times_;  ///< [kinds] vehicles that drove it to its end
+  std::vector<std::int64_t> times_;  ///< [kinds] vehicles that drove the route to its end
   std::vector<std::pair<std::uint32_t, std::uint32_t>> cut_off_;  ///< vehicle, kind
 };
 
@@ -142,10 +143,10 @@ int route_edge(const scene::Road& road, int lane) {
 
 Routes survey_routes(Recording& recording, const std::string& file, const scene::Road& road,
                      const std::function<void(std::size_t vehicles)>& progress) {
-  // What is wrong is reported when the recording is converted.
+  // The conversion itself reports problems.
   InputProblems passed_over(true);
   RouteSurvey survey(road, progress);
-  walk(recording, file, passed_over, survey);
+  walk(recording, file, Places::kLanes, passed_over, survey);
   return survey.finish();
 }
 

@@ -20,7 +20,8 @@ constexpr std::size_t kHeadBytes = 4096;
 constexpr int kLookForStop_ms = 200;
 constexpr std::string_view kGzipMagic = "\x1f\x8b";
 
-/// A named pipe is opened without waiting for who writes it: poll waits, and can be interrupted.
+/// Opens a named pipe without waiting for its writer: read_unless_stopped() waits, and can be
+/// interrupted.
 int open_input(const std::string& path) {
   if (path == "-") return ::fcntl(STDIN_FILENO, F_DUPFD_CLOEXEC, 0);
   return ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
@@ -85,6 +86,11 @@ TextInput::TextInput(const std::string& path, std::string shown)
   }
   head_.resize(filled);
   if (filled == 0) throw DataError("{}: is empty; expected recorded traffic", name_);
+  if (head_.starts_with("\xFF\xFE") || head_.starts_with("\xFE\xFF") ||
+      head_.find('\0') != std::string::npos) {
+    throw DataError(
+        "{}: is UTF-16 or no text at all; convert it to UTF-8 (iconv -f UTF-16 -t UTF-8)", name_);
+  }
 }
 
 std::size_t TextInput::read(std::span<char> room) {
@@ -106,7 +112,7 @@ std::size_t TextInput::read_decoded(std::span<char> room) {
   return n;
 }
 
-/// A gzip file may have several members, and padding behind the last.
+/// Inflates a gzip file, which may have several members, and padding behind the last one.
 std::size_t TextInput::inflate_some(std::span<char> room) {
   gzip_->next_out = reinterpret_cast<Bytef*>(room.data());
   gzip_->avail_out = static_cast<uInt>(room.size());

@@ -1,4 +1,4 @@
-/// A file, plain or gzip, or the standard input, as a stream of bytes.
+/// Reads a file, plain or gzip, or the standard input as a stream of bytes.
 #pragma once
 
 #include <zlib.h>
@@ -16,8 +16,8 @@
 
 namespace traffic::data_prep {
 
-/// As read(2); but while nothing comes it looks whether a stop is requested.
-/// @return 0 at the end; negative: errno says why
+/// Reads like read(2), but looks for a requested stop while it waits.
+/// @return 0 at the end; negative: errno has the reason
 /// @throws Error (kStopped)
 long read_unless_stopped(int fd, std::span<std::byte> room);
 
@@ -25,17 +25,17 @@ class TextInput {
  public:
   /// @param path "-": standard input
   /// @param shown the name in messages; empty: the path
-  /// @throws DataError if it cannot be opened or is empty; as read()
+  /// @throws DataError if it cannot be opened, is empty or is no UTF-8 text; what read() throws
   explicit TextInput(const std::string& path, std::string shown = "");
 
   [[nodiscard]] const std::string& name() const { return name_; }
-  /// The next bytes, at most as many as there is room for. @return 0 at the end
-  /// @throws DataError if it cannot be read, or a gzip file ends too early; Error (kStopped) if a
-  /// stop is requested while nothing comes
+  /// Reads the next bytes, at most as many as `room` holds. @return their number; 0 at the end
+  /// @throws DataError if the file cannot be read, or a gzip file ends too early
+  /// @throws Error (kStopped) if a stop is requested while it waits
   std::size_t read(std::span<char> room);
-  /// The first bytes, which read() gives again; call it before that.
+  /// The first bytes of the text. Call it before read(), which returns them again.
   [[nodiscard]] std::string_view peek() const { return head_; }
-  /// Of the compressed bytes; negative: not known. From any thread.
+  /// Share of the stored bytes that have been read, 0 to 1; negative: unknown. Thread-safe.
   [[nodiscard]] double share_read() const;
 
  private:
@@ -46,10 +46,10 @@ class TextInput {
 
   std::string name_;
   os::Descriptor file_;
-  std::vector<char> stored_;      ///< bytes as they are in the file, read but not used yet
-  std::size_t stored_begin_ = 0;  ///< of them, the first that was not used
-  std::unique_ptr<z_stream, int (*)(z_stream*)> gzip_;  ///< null: the file is plain
-  bool between_members_ = false;                        ///< of a gzip file: it may end here
+  std::vector<char> stored_;      ///< bytes of the file that were read but not used yet
+  std::size_t stored_begin_ = 0;  ///< first unused byte of stored_
+  std::unique_ptr<z_stream, int (*)(z_stream*)> gzip_;  ///< null if the file is plain
+  bool between_members_ = false;                        ///< a gzip file may end here
   std::string head_;
   std::size_t head_used_ = 0;
   std::int64_t file_bytes_ = -1;

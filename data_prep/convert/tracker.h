@@ -1,5 +1,5 @@
-/// Which vehicle of a frame is which: numbers in the order of appearance. Who is missing from a
-/// frame has left; the same name is another vehicle afterwards.
+/// Numbers the vehicles of a recording in the order of their appearance. A vehicle that is missing
+/// from a frame has left; if its name comes back, it is another vehicle.
 #pragma once
 
 #include <cstdint>
@@ -11,13 +11,13 @@
 
 namespace traffic::data_prep {
 
-/// @tparam State what is known of a vehicle as long as it is there
+/// @tparam State the caller's data of a vehicle, kept while the vehicle is there
 template <typename State>
 class Tracker {
  public:
   struct Entry {
     std::uint32_t id = 0;
-    bool fresh = true;  ///< seen for the first time
+    bool fresh = true;  ///< the current frame is the vehicle's first
     State state{};
 
    private:
@@ -26,7 +26,7 @@ class Tracker {
   };
 
   void begin_frame() { ++frame_; }
-  /// @return null if the frame has had a vehicle of that name
+  /// Notes that the frame has a vehicle of this name. @return null if it has had one before
   Entry* see(std::string_view name) {
     auto found = entries_.find(name);
     if (found == entries_.end()) {
@@ -41,18 +41,18 @@ class Tracker {
     ++seen_;
     return &found->second;
   }
-  /// Of this frame; null if it is not in it.
+  /// The entry of a vehicle that the current frame has; null if it does not have it.
   [[nodiscard]] Entry* find(std::string_view name) {
     const auto found = entries_.find(name);
     return found != entries_.end() && found->second.frame == frame_ ? &found->second : nullptr;
   }
-  /// From now on it is another vehicle, which stands where it stood.
+  /// Turns the entry into another vehicle, which appears in the current frame.
   void renew(Entry& entry) {
     entry.id = next_id_++;
     entry.fresh = true;
     entry.state = {};
   }
-  /// Forgets those that the frame did not have. @param left called with each of them
+  /// Forgets the vehicles that the frame did not have. @param left called with each of them
   template <typename Left>
   void end_frame(Left left) {
     if (seen_ < entries_.size()) {
@@ -64,7 +64,7 @@ class Tracker {
     }
     seen_ = 0;
   }
-  /// Forgets all.
+  /// Forgets all vehicles. @param left called with each of them
   template <typename Left>
   void clear(Left left) {
     for (auto& item : entries_) left(item.second);

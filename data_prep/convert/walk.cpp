@@ -2,14 +2,16 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <condition_variable>
 #include <deque>
 #include <exception>
+#include <limits>
 #include <mutex>
-#include <optional>
 #include <thread>
 #include <utility>
+#include <vector>
 
 #include "traffic/core/error.h"
 #include "traffic/core/signals.h"
@@ -20,7 +22,7 @@ namespace {
 constexpr std::size_t kQueueFrames = 16;
 constexpr double kStepTolerance = 1e-3;
 
-/// A recording read ahead by a thread, which hands full frames over and gets empty ones back.
+/// Reads a recording ahead in a thread, which hands full frames over and gets empty ones back.
 class ReadAhead {
  public:
   explicit ReadAhead(Recording& recording) : thread_([this, &recording] { read(recording); }) {}
@@ -35,7 +37,7 @@ class ReadAhead {
   ReadAhead(const ReadAhead&) = delete;
   ReadAhead& operator=(const ReadAhead&) = delete;
 
-  /// @param frame gets the next one, its old buffers are used again. @return false at the end
+  /// Swaps the next frame into `frame`, whose old buffers are reused. @return false at the end
   bool next(RecordedFrame& frame) {
     std::unique_lock lock(mutex_);
     changed_.wait(lock, [&] { return !full_.empty() || done_; });
@@ -90,82 +92,150 @@ class ReadAhead {
   std::thread thread_;
 };
 
-/// Steps of equal length; what does not fit is reported.
+/// Finds the length of a step, and turns times into steps.
 class Steps {
  public:
-  Steps(const std::string& file, InputProblems& problems, Visitor& visitor)
-      : file_(file), problems_(problems), visitor_(visitor) {}
+  Steps(const std::string& file, Places places, double largest_speed_error, InputProblems& problems,
+        Visitor& visitor)
+      : file_(file),
+        problems_(problems),
+        visitor_(visitor),
+        motion_(file, problems, places, largest_speed_error) {}
 
   void take(RecordedFrame& frame) {
-    if (!has_first_) {
-      std::swap(first_, frame);
-      has_first_ = true;
+    if (result_.step_s > 0) {
+      step_to(frame);
       return;
     }
-    if (result_.step_s == 0) {
-      if (!grows(frame, first_.time_s)) return;
-      result_.step_s = frame.time_s - first_.time_s;
-      begin(first_.time_s);
-      visit(first_);
+    first_.push_back(std::move(frame));
+    frame = {};
+    if (first_.size() >= kFramesForStep) start();
+  }
+
+  void finish() {
+    if (result_.step_s == 0) start();
+    motion_.finish();
+    if (2 * result_.gaps > result_.frames) {
+      throw DataError(
+          "{}: {} of {} frames come more than {:.6g} s after the one before them; expected frames "
+          "at "
+          "equal distances",
+          file_, result_.gaps, result_.frames, result_.step_s);
     }
-    if (!grows(frame, last_s_)) return;
-    const double steps = (frame.time_s - last_s_) / result_.step_s;
-    if (steps < 1 - kStepTolerance) {
-      problems_.report(
-          file_, frame.line,
-          fmt::format("the frame of {} s comes {} s after the one before it, the first "
-                      "two are {} s apart",
-                      frame.time_s, frame.time_s - last_s_, result_.step_s));
-      return;
-    }
-    if (steps > 1 + kStepTolerance) {
-      ++result_.gaps;
-      begin(frame.time_s);
-    }
-    visit(frame);
+    result_.jumps = motion_.jumps();
   }
 
   [[nodiscard]] const WalkResult& result() const { return result_; }
 
  private:
-  bool grows(const RecordedFrame& frame, double last_s) {
-    if (frame.time_s > last_s) return true;
-    problems_.report(
-        file_, frame.line,
-        fmt::format("the time is {} s after {} s, expected a later one", frame.time_s, last_s));
-    return false;
+  void start() {
+    result_.step_s = most_frequent_step();
+    if (result_.step_s == 0) return;
+    for (RecordedFrame& frame : first_) step_to(frame);
+    first_.clear();
   }
-  void begin(double time_s) {
-    begin_s_ = time_s - result_.step_s;
-    visitor_.begin_stretch(result_.step_s);
+
+  /// The most frequent difference of times among the first frames, the earliest of equally frequent
+  /// ones; 0 if no time grows.
+  [[nodiscard]] double most_frequent_step() const {
+    std::vector<std::pair<double, int>> counts;
+    for (std::size_t i = 1; i < first_.size(); ++i) {
+      const double step_s = difference_s(first_[i].time_s, first_[i - 1].time_s);
+      if (step_s <= 0 || first_[i].begins_stretch) continue;
+      const auto found = std::find_if(counts.begin(), counts.end(), [&](const auto& item) {
+        return data::same_interval(item.first, step_s);
+      });
+      if (found == counts.end()) {
+        counts.emplace_back(step_s, 1);
+      } else {
+        ++found->second;
+      }
+    }
+    const auto most =
+        std::max_element(counts.begin(), counts.end(),
+                         [](const auto& a, const auto& b) { return a.second < b.second; });
+    return most == counts.end() ? 0 : most->first;
   }
-  void visit(const RecordedFrame& frame) {
+
+  /// The difference of two times. Absolute times have few digits left behind the point, so whole
+  /// microseconds are taken where the times do not tell the result from them.
+  static double difference_s(double later_s, double earlier_s) {
+    constexpr double kPerSecond = 1e6;
+    const double found_s = later_s - earlier_s;
+    const double whole_s = std::round(found_s * kPerSecond) / kPerSecond;
+    const double rounding_s = 4 * std::numeric_limits<double>::epsilon() *
+                              std::max({std::abs(later_s), std::abs(earlier_s), 1 / kPerSecond});
+    return std::abs(whole_s - found_s) <= rounding_s ? whole_s : found_s;
+  }
+
+  void step_to(RecordedFrame& frame) {
+    if (result_.frames == 0 || frame.begins_stretch) {
+      begin(frame.time_s);
+    } else {
+      if (!is_later(frame)) return;
+      const double steps = (frame.time_s - last_s_) / result_.step_s;
+      if (!is_whole_step(frame, steps)) return;
+      if (steps > 1 + kStepTolerance) {
+        ++result_.gaps;
+        begin(frame.time_s);
+      }
+    }
     last_s_ = frame.time_s;
     ++result_.frames;
+    motion_.check(frame);
     visitor_.visit(frame, frame.time_s - begin_s_);
   }
+
+  bool is_later(const RecordedFrame& frame) {
+    if (frame.time_s > last_s_) return true;
+    problems_.report(
+        file_, frame.line,
+        fmt::format("the time is {} s after {} s, expected a later one", frame.time_s, last_s_));
+    return false;
+  }
+
+  /// Longer gaps may end anywhere: another recording may follow in the same file.
+  bool is_whole_step(const RecordedFrame& frame, double steps) {
+    constexpr double kLongGap = 2 - kStepTolerance;
+    if (steps >= kLongGap || std::abs(steps - 1) <= kStepTolerance) return true;
+    problems_.report(file_, frame.line,
+                     fmt::format("the frame of {} s comes {:.6g} s after the one before it, most "
+                                 "are {:.6g} s apart; write times with all their digits (SUMO: "
+                                 "--precision) and at equal distances",
+                                 frame.time_s, frame.time_s - last_s_, result_.step_s));
+    return false;
+  }
+
+  void begin(double time_s) {
+    begin_s_ = time_s - result_.step_s;
+    motion_.begin_stretch(result_.step_s);
+    visitor_.begin_stretch(result_.step_s);
+  }
+
+  static constexpr std::size_t kFramesForStep = 8;
 
   const std::string& file_;
   InputProblems& problems_;
   Visitor& visitor_;
+  MotionCheck motion_;
   WalkResult result_;
-  RecordedFrame first_;
-  bool has_first_ = false;
+  std::vector<RecordedFrame> first_;  ///< until the step is known
   double begin_s_ = 0;
   double last_s_ = 0;
 };
 
 }  // namespace
 
-WalkResult walk(Recording& recording, const std::string& file, InputProblems& problems,
-                Visitor& visitor) {
+WalkResult walk(Recording& recording, const std::string& file, Places places,
+                InputProblems& problems, Visitor& visitor) {
   ReadAhead frames(recording);
-  Steps steps(file, problems, visitor);
+  Steps steps(file, places, recording.largest_speed_error(), problems, visitor);
   RecordedFrame frame;
   while (frames.next(frame)) {
     if (stop_requested()) throw Error("stopped by request", ExitCode::kStopped);
     steps.take(frame);
   }
+  steps.finish();
   return steps.result();
 }
 

@@ -4,31 +4,37 @@
 #include <cstdint>
 #include <string>
 
+#include "motion_check.h"
 #include "recording.h"
 
 namespace traffic::data_prep {
 
-/// What happens on the way.
+/// Receives the frames of a recording.
 class Visitor {
  public:
   virtual ~Visitor() = default;
-  /// At the start and after every gap in the times: nothing from before goes on.
+  /// Called at the start, at another place or day, and after every gap in the times: no vehicle
+  /// goes on.
   virtual void begin_stretch(double step_s) = 0;
-  /// @param time_s since the start of the stretch, which is a step before its first frame: a
-  /// simulation, too, has made a step before there is something to see
+  /// @param time_s since the start of the stretch, which is one step before its first frame: a
+  /// simulation, too, has made a step before its first frame
   virtual void visit(const RecordedFrame& frame, double time_s) = 0;
 };
 
 struct WalkResult {
-  double step_s = 0;  ///< 0: less than two frames
+  double step_s = 0;  ///< the most frequent difference of times; 0: fewer than two frames
   std::int64_t frames = 0;
-  std::int64_t gaps = 0;
+  std::int64_t gaps = 0;   ///< in the times; another place or day is none
+  std::int64_t jumps = 0;  ///< vehicles that cannot have driven to their next place
 };
 
-/// Reads in a thread of its own. @param file for messages
-/// @throws DataError for times that do not grow, or come between steps; Error when a stop is
-/// requested
-WalkResult walk(Recording& recording, const std::string& file, InputProblems& problems,
-                Visitor& visitor);
+/// Reads the recording in a thread of its own and checks times and vehicles. Reports times that do
+/// not grow or lie between steps, and impossible vehicles.
+/// @param file for messages
+/// @throws DataError for the first problem unless they are skipped; for displacements that
+/// contradict the speeds
+/// @throws Error when a stop is requested
+WalkResult walk(Recording& recording, const std::string& file, Places places,
+                InputProblems& problems, Visitor& visitor);
 
 }  // namespace traffic::data_prep

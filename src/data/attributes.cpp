@@ -36,7 +36,8 @@ h5::Dataspace list_space(hsize_t length) {
 }
 
 void write_text(hid_t file, const char* name, std::string_view text) {
-  text = text.substr(0, kMaxStringBytes / 2);  // a command line may be longer than HDF5 likes
+  // HDF5 limits attributes to 64 KiB, but command lines may be longer.
+  text = text.substr(0, kMaxStringBytes / 2);
   const std::string value(text.empty() ? std::string(1, '\0') : std::string(text));
   write_attribute(file, name, string_type(value.size()).get(), scalar_space().get(), value.data());
 }
@@ -80,7 +81,7 @@ void write_features(hid_t file, const std::string& prefix, const FeatureTable& t
   if (present.empty()) {
     throw DataError("a data set needs at least one {} feature that is present", prefix);
   }
-  // Without the attribute all are: files of a simulation say nothing about it.
+  // Files of simulations have all features and not this attribute.
   if (present.size() < table.size()) {
     write_texts(file, (prefix + "_features_present").c_str(), present);
   }
@@ -88,7 +89,7 @@ void write_features(hid_t file, const std::string& prefix, const FeatureTable& t
 
 // ---- reading ----------------------------------------------------------------------------------
 
-/// Reads attributes of one file and says which one is wrong.
+/// Reads the attributes of one file; its errors name the attribute.
 class AttributeReader {
  public:
   AttributeReader(hid_t file, const std::string& path) : file_(file), path_(path) {}

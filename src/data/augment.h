@@ -1,5 +1,5 @@
-/// Random changes of a sample's inputs, the same whenever the sample is drawn in the same epoch.
-/// Targets are never changed; a time shift moves the whole window.
+/// Changes the inputs of samples at random. A sample gets the same changes whenever it is drawn in
+/// the same epoch. Targets stay as they are; a time shift moves the whole window.
 #pragma once
 
 #include <cstddef>
@@ -14,7 +14,7 @@ namespace traffic::data {
 
 class Augmenter {
  public:
-  /// Columns that are changed by name, and what a unit of them is in normalised values.
+  /// Columns of the features that are changed, and their units in normalised values.
   struct Targets {
     std::size_t position = 0;
     std::size_t speed = 0;
@@ -23,7 +23,7 @@ class Augmenter {
     float speed_scale = 1;
   };
 
-  /// One per drawn sample; draws from a generator that seed, epoch and sample decide.
+  /// Makes the augmenter of one drawn sample. Seed, epoch and sample decide its random numbers.
   Augmenter(const config::Augmentation& options, const Targets& targets, std::uint64_t seed,
             std::int64_t epoch, std::int64_t sample);
 

@@ -16,7 +16,7 @@ std::vector<Draw> BadBlocks::replace(std::span<const Draw> draws, BlockCache& ca
         [](std::int64_t sample, const SampleBlock& block) { return sample < block.first_sample; });
     auto block = static_cast<std::size_t>(after - blocks.begin()) - 1;
     const std::int64_t place = draw.sample - blocks[block].first_sample;
-    // Ends: of a share below one at least one block is whole, or add() has thrown.
+    // The loop ends: at least one block is sound, or add() has thrown.
     while (is_bad(block, cache)) {
       block = (block + 1) % blocks.size();
       draw.sample = blocks[block].first_sample + place % blocks[block].num_samples;
@@ -47,7 +47,7 @@ void BadBlocks::add(std::size_t block, const std::string& why) {
   const double share =
       static_cast<double>(bad_samples_) / static_cast<double>(index_.num_samples());
   if (share <= allowed_share_) return;
-  // Not remembered: whoever asks again gets the same answer.
+  // The failure is not kept: a second call fails in the same way.
   found_.erase(block);
   bad_samples_ -= index_.blocks()[block].num_samples;
   throw DataError(

@@ -1,5 +1,5 @@
-/// Damage that is found in mid-training: samples of a block that cannot be decoded are replaced by
-/// those of another block, up to a share of all samples.
+/// Handles damage that training finds: samples of other blocks replace those of a block that cannot
+/// be decoded, up to a share of all samples.
 #pragma once
 
 #include <cstdint>
@@ -9,26 +9,26 @@
 #include <string>
 #include <vector>
 
-#include "traffic/data/block_cache.h"
+#include "block_cache.h"
 #include "traffic/data/samples.h"
 
 namespace traffic::data {
 
-/// Thread-safe. Which sample takes the place of which depends on the damage only: reader threads,
-/// ranks and resumed runs draw alike, as long as the damage is the same.
+/// Thread-safe. The replacements depend on the damage only: reader threads, ranks and resumed runs
+/// with the same damage draw alike.
 class BadBlocks {
  public:
   /// @param index must outlive this
-  /// @param allowed_share of the samples that may lie in blocks which cannot be decoded
+  /// @param allowed_share largest share of the samples in blocks that cannot be decoded
   BadBlocks(const SampleIndex& index, double allowed_share)
       : index_(index), allowed_share_(allowed_share) {}
 
   /// Decodes the blocks of the draws.
-  /// @return the draws, those of bad blocks replaced
-  /// @throws DataError where more is damaged than allowed
+  /// @return the draws, with replacements for samples of bad blocks
+  /// @throws DataError if more is damaged than allowed
   [[nodiscard]] std::vector<Draw> replace(std::span<const Draw> draws, BlockCache& cache);
 
-  /// What was found since the last time it was asked for: a message for each bad block.
+  /// Messages on the bad blocks that were found since the last call.
   [[nodiscard]] std::vector<std::string> take_messages();
   [[nodiscard]] std::int64_t num_found() const;
 

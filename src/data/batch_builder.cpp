@@ -7,14 +7,14 @@
 namespace traffic::data {
 namespace {
 
-/// Edges of a batch while they are gathered.
+/// The edges of a batch that is being built.
 struct EdgeBuffer {
   std::vector<std::int32_t> src;
   std::vector<float> features;          ///< in physical units
   std::vector<std::int32_t> batch_row;  ///< [nodes of a frame] row of the batch's graph, or -1
 };
 
-/// Which nodes of frame t are in the batch, and where.
+/// Maps the nodes of frame t to the rows of the batch.
 void find_batch_rows(const BatchPlan& plan, const Window& window, std::size_t t,
                      std::vector<std::int32_t>& batch_row) {
   const std::int64_t frame = plan.block_frame(window, t);
@@ -28,7 +28,7 @@ void find_batch_rows(const BatchPlan& plan, const Window& window, std::size_t t,
   }
 }
 
-/// The in-edges of a row of the block whose other end is in the batch too.
+/// Appends the in-edges of a row of the block whose other end is in the batch, too.
 void append_in_edges(Window& window, std::int32_t row, EdgeBuffer& out) {
   const PackedFrames& frames = window.block->frames;
   const auto r = static_cast<std::size_t>(row);
@@ -150,7 +150,7 @@ void BatchBuilder::fill_nodes(BatchPlan& plan, Batch& batch) const {
 }
 
 void BatchBuilder::fill_edges(BatchPlan& plan, Batch& batch) const {
-  // The number of edges is known only in the end, so they are gathered in buffers that a reader
+  // The number of edges is unknown until all are found, so they go into buffers that each reader
   // thread keeps.
   thread_local EdgeBuffer buffer;
   buffer.src.clear();

@@ -1,4 +1,4 @@
-/// From samples to a batch.
+/// Builds batches from samples.
 #pragma once
 
 #include <cstdint>
@@ -21,7 +21,7 @@ class BatchBuilder final : public BatchSource<Batch> {
                             BlockCache& blocks) const override;
 
  private:
-  /// Node features by what they mean.
+  /// Columns of the node features that have a meaning here.
   struct Columns {
     std::size_t speed, acceleration, lane, leader_gap, leader_relative_speed;
   };
@@ -37,9 +37,10 @@ class BatchBuilder final : public BatchSource<Batch> {
   BatchOptions options_;
   std::size_t num_features_;
   Columns columns_;
-  std::vector<std::size_t> missing_nodes_;  ///< columns that some file lacks: zero in every batch
+  std::vector<std::size_t>
+      missing_nodes_;  ///< columns that a file lacks; they are zero in every batch
   std::vector<std::size_t> missing_edges_;
-  bool has_leaders_ = true;  ///< what the conflict label is computed from
+  bool has_leaders_ = true;  ///< the conflict label is computed from leaders
   Augmenter::Targets targets_;
 };
 

@@ -5,8 +5,8 @@
 namespace traffic::data {
 namespace {
 
-/// Where the anchor lies after a time shift: within its episode, and on a frame with vehicles. The
-/// crop is the one at the same place in the order of the new frame's crops.
+/// Shifts an anchor in time to a frame of its episode that has vehicles. The new crop has the same
+/// place in the order of the new frame's crops.
 void shift_anchor(std::int64_t shift, const Dataset& dataset, const BlockRange& range,
                   SampleLocation& at) {
   const DatasetReader& file = dataset.file(range.file);
@@ -50,7 +50,7 @@ Window open_window(const Dataset& dataset, const Draw& draw, const AugmentContex
   return window;
 }
 
-/// Follows each vehicle of a window back to the first frame and on to the last.
+/// Follows each vehicle of a window from the anchor to the first and to the last frame.
 void trace(const Window& window, BatchPlan& plan) {
   const FrameBlock& block = *window.block;
   const std::size_t anchor = plan.history - 1;

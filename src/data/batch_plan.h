@@ -1,4 +1,4 @@
-/// Which rows of which blocks make up a batch: found once, then copied from several times.
+/// Finds the rows of blocks that make up a batch, once for all tensors that are copied from them.
 #pragma once
 
 #include <cstddef>
@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "augment.h"
+#include "block_cache.h"
 #include "frame_block.h"
-#include "traffic/data/block_cache.h"
 #include "traffic/data/dataset.h"
 #include "traffic/data/samples.h"
 
@@ -19,10 +19,10 @@ namespace traffic::data {
 /// A drawn sample.
 struct Window {
   std::shared_ptr<const FrameBlock> block;
-  std::int64_t anchor = 0;             ///< frame of the block
-  std::vector<std::int32_t> vehicles;  ///< at the anchor, rows of the block
+  std::int64_t anchor = 0;             ///< frame within the block
+  std::vector<std::int32_t> vehicles;  ///< rows of the block at the anchor
   std::size_t first = 0;               ///< its first vehicle in the batch
-  std::optional<Augmenter> augmenter;  ///< nothing: inputs as recorded
+  std::optional<Augmenter> augmenter;  ///< empty: the inputs stay as recorded
 };
 
 struct BatchPlan {
@@ -35,14 +35,14 @@ struct BatchPlan {
   [[nodiscard]] std::int32_t row(std::size_t frame, std::size_t vehicle) const {
     return rows[frame * num_vehicles + vehicle];
   }
-  /// The block's frame for frame 0 .. history + horizon - 1 of a window.
+  /// Maps frame 0 .. history + horizon - 1 of a window to a frame of the block.
   [[nodiscard]] std::int64_t block_frame(const Window& window, std::size_t frame) const {
     return window.anchor + static_cast<std::int64_t>(frame) -
            static_cast<std::int64_t>(history - 1);
   }
 };
 
-/// What augmentation needs; null pointers in AugmentContext mean none.
+/// The inputs of augmentation; null pointers switch it off.
 struct AugmentContext {
   const config::Augmentation* options = nullptr;
   const Augmenter::Targets* targets = nullptr;

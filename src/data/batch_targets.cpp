@@ -2,7 +2,7 @@
 
 namespace traffic::data {
 
-/// Time-to-collision with the leader under the limit: the gap closes, and fast enough.
+/// Whether the time-to-collision with the leader is below the limit.
 bool BatchBuilder::in_conflict(const float* features) const {
   const float closing_mps = -features[columns_.leader_relative_speed];
   return closing_mps > 0 &&

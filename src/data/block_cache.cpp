@@ -1,4 +1,4 @@
-#include "traffic/data/block_cache.h"
+#include "block_cache.h"
 
 #include <utility>
 

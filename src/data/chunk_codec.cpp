@@ -25,8 +25,8 @@ void unshuffle_elements(const std::byte* in, std::size_t n, std::byte* out) {
 
 enum class Direction { kShuffle, kUnshuffle };
 
-/// Between elements and their bytes by place: shuffled, byte j of element i is at j * n + i.
-/// Bytes after the last whole element, and elements of one byte, stay where they are.
+/// Converts between elements and shuffled bytes, where byte j of element i is at j * n + i. Bytes
+/// after the last whole element, and elements of one byte, stay in place.
 template <Direction D>
 void reorder(std::span<const std::byte> in, std::size_t element_size, std::byte* out) {
   const auto of = [&]<std::size_t Size>() {
@@ -45,7 +45,7 @@ void reorder(std::span<const std::byte> in, std::size_t element_size, std::byte*
   std::memcpy(out + done, in.data() + done, in.size() - done);
 }
 
-/// True if the stream decodes to exactly out.size() bytes.
+/// Inflates a stream. @return whether it decodes to exactly out.size() bytes
 bool inflate_exactly(std::span<const std::byte> in, libdeflate_decompressor* decompressor,
                      std::span<std::byte> out) {
   return libdeflate_zlib_decompress(decompressor, in.data(), in.size(), out.data(), out.size(),
@@ -55,7 +55,7 @@ bool inflate_exactly(std::span<const std::byte> in, libdeflate_decompressor* dec
 }  // namespace
 
 std::uint32_t fletcher32(std::span<const std::byte> bytes) {
-  // 360 words are as many as the sums hold without overflow between two folds.
+  // The sums hold 360 words without overflow between two folds.
   constexpr std::size_t kWordsPerFold = 360;
   const auto fold = [](std::uint32_t sum) { return (sum & 0xffffU) + (sum >> 16); };
   std::uint32_t sum1 = 0;
@@ -95,7 +95,7 @@ void ChunkPacker::pack(std::vector<std::byte>& chunk, std::size_t element_size) 
   if (compressor_ != nullptr) {
     shuffled_.resize(chunk.size());
     reorder<Direction::kShuffle>(chunk, element_size, shuffled_.data());
-    // The bound leaves room for whatever the bytes are, so the result is never empty.
+    // The bound leaves room for any bytes, so the result is never empty.
     chunk.resize(libdeflate_zlib_compress_bound(compressor_, shuffled_.size()));
     chunk.resize(libdeflate_zlib_compress(compressor_, shuffled_.data(), shuffled_.size(),
                                           chunk.data(), chunk.size()));

@@ -1,5 +1,5 @@
-/// The three filters of the format, applied and undone by our own code: HDF5 moves the stored bytes
-/// of a chunk under its lock, and the expensive part runs in threads side by side.
+/// Applies and undoes the three filters of the format without HDF5. HDF5 only moves stored bytes
+/// while it holds its lock, so that several threads can compress at once.
 #pragma once
 
 #include <cstddef>
@@ -13,18 +13,18 @@ struct libdeflate_decompressor;
 
 namespace traffic::data {
 
-/// Filters of a data set in the order in which they are applied: shuffle, deflate, fletcher32.
+/// Filters of a data set in the order of their application: shuffle, deflate, fletcher32.
 struct ChunkFilters {
   bool shuffle = false;
   bool deflate = false;
   bool fletcher32 = false;
 };
 
-/// The checksum as HDF5 computes it (over big-endian 16-bit words).
+/// HDF5's Fletcher checksum, over big-endian 16-bit words.
 [[nodiscard]] std::uint32_t fletcher32(std::span<const std::byte> bytes);
 
-/// Applies the filters of a file that is being written: shuffle and deflate unless the level is 0,
-/// and fletcher32. One thread's; reuse it.
+/// Applies the filters of a new file: shuffle and deflate unless the level is 0, and fletcher32.
+/// For use by one thread; reuse it.
 class ChunkPacker {
  public:
   /// @param compression_level 0 (none) to 9
@@ -32,7 +32,7 @@ class ChunkPacker {
   ~ChunkPacker();
   ChunkPacker(const ChunkPacker&) = delete;
   ChunkPacker& operator=(const ChunkPacker&) = delete;
-  /// @param chunk a whole chunk; becomes what HDF5 stores
+  /// @param chunk a whole chunk; replaced by the bytes that HDF5 stores
   void pack(std::vector<std::byte>& chunk, std::size_t element_size);
 
  private:
@@ -40,7 +40,7 @@ class ChunkPacker {
   std::vector<std::byte> shuffled_;
 };
 
-/// What decode_chunk needs besides its output. One thread's; reuse it.
+/// Buffers and state of decode_chunk(). For use by one thread; reuse it.
 class ChunkScratch {
  public:
   ChunkScratch();
@@ -54,8 +54,8 @@ class ChunkScratch {
 
 /// Undoes the filters of one stored chunk.
 /// @param skipped HDF5's filter mask: bit i set where filter i was not applied to this chunk
-/// @param out exactly as long as the decoded chunk
-/// @return empty if all is well, else what is wrong with the bytes
+/// @param out as long as the decoded chunk
+/// @return the defect of the bytes; empty if there is none
 [[nodiscard]] std::string_view decode_chunk(std::span<const std::byte> stored,
                                             const ChunkFilters& filters, std::uint32_t skipped,
                                             std::size_t element_size, ChunkScratch& scratch,

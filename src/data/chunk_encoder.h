@@ -1,5 +1,5 @@
-/// Chunks on their way into a file: packed in threads, handed back in the order in which they came,
-/// so that the file does not depend on the number of threads.
+/// Packs chunks in threads and returns them in the order of their arrival, so that the file does
+/// not depend on the number of threads.
 #pragma once
 
 #include <condition_variable>
@@ -18,24 +18,24 @@ namespace traffic::data {
 struct Chunk {
   std::size_t column = 0;
   std::int64_t first_row = 0;
-  std::int64_t rows = 0;  ///< that mean something; the last chunk is filled up with zeros
+  std::int64_t rows = 0;  ///< rows with content; zeros fill up the last chunk
   std::size_t element_size = 1;
-  std::vector<std::byte> bytes;  ///< as in memory; once packed, as in the file
+  std::vector<std::byte> bytes;  ///< decoded bytes; stored bytes after packing
 };
 
-/// Used by one thread.
+/// For use by one thread.
 class ChunkEncoder {
  public:
-  /// @param num_threads 0: chunks are packed where they are given
+  /// @param num_threads 0: the caller's thread packs
   ChunkEncoder(int compression_level, int num_threads);
   ~ChunkEncoder();
   ChunkEncoder(const ChunkEncoder&) = delete;
   ChunkEncoder& operator=(const ChunkEncoder&) = delete;
 
   void give(Chunk chunk);
-  /// The next packed chunk. Waits for it while more are on their way than the threads need, or if
-  /// all are to be had.
-  /// @return false: none is ready, or all have been taken
+  /// Takes the next packed chunk. Waits for it if more chunks are queued than the threads need, or
+  /// if the caller asks for all.
+  /// @return false if no chunk is ready, or all have been taken
   bool take(Chunk& packed, bool all);
 
  private:
@@ -48,11 +48,11 @@ class ChunkEncoder {
 
   int level_;
   std::size_t most_on_their_way_;
-  ChunkPacker packer_;  ///< of the caller's thread
+  ChunkPacker packer_;  ///< packer of the caller's thread
   std::mutex mutex_;
   std::condition_variable given_;
   std::condition_variable packed_;
-  std::deque<Job> jobs_;  ///< in the order in which they came; their addresses stay
+  std::deque<Job> jobs_;  ///< in the order of arrival; a deque keeps their addresses
   std::deque<Job*> todo_;
   bool stop_ = false;
   std::vector<std::thread> threads_;

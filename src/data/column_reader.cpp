@@ -12,11 +12,11 @@
 namespace traffic::data {
 namespace {
 
-/// Larger chunks are refused: a reader thread holds some of them decoded.
+/// The largest accepted chunk: a reader thread holds several of them decoded.
 constexpr std::uint64_t kMaxChunkBytes = 64ULL << 20;
-/// Deflate cannot do better than 1 : 1032.
+/// The best ratio that deflate can reach.
 constexpr std::uint64_t kMaxCompression = 1032;
-/// Rows that do not lie in chunks are counted, and checked, in pieces of this size.
+/// Rows of a contiguous data set are read and checked in pieces of this size.
 constexpr std::uint64_t kPieceBytes = 1ULL << 20;
 
 void check_hard_link(hid_t file, const std::string& path, const std::string& name) {

@@ -1,5 +1,5 @@
-/// One data set of an open file: its schema is checked before anything is read, and its chunks are
-/// decoded by our own codec.
+/// Reads one data set of an open file. Checks its schema before any read, and decodes its chunks
+/// with chunk_codec.
 #pragma once
 
 #include <cstddef>
@@ -14,34 +14,34 @@
 
 namespace traffic::data {
 
-/// What to do about a file that is not as the format says.
+/// The remedy in messages on files that break the format.
 inline constexpr std::string_view kRemedy = "copy the file or make it with data_prep again";
 
-/// A file of the format, open for reading; what is wrong with it is told apart: missing, empty, not
-/// HDF5, truncated, locked, damaged.
+/// Opens a data set file for reading. The errors distinguish missing, empty, truncated, locked and
+/// damaged files, and files that are not HDF5.
 /// @throws DataError, ResourceError
 [[nodiscard]] h5::File open_data_file(const std::string& path);
 
 class ColumnReader {
  public:
-  /// @param width elements a row that the format demands
+  /// @param width number of elements per row that the format demands
   /// @throws DataError naming file, data set, found, expected and remedy
   ColumnReader(hid_t file, const std::string& path, std::int64_t file_bytes, const ColumnSpec& spec,
                int width);
 
   [[nodiscard]] std::int64_t rows() const { return rows_; }
-  /// As found: float16 or float32 where the format leaves the choice.
+  /// The element type in the file: float16 or float32 where the format allows both.
   [[nodiscard]] Element element() const { return element_; }
   [[nodiscard]] int width() const { return width_; }
   [[nodiscard]] std::size_t row_bytes() const { return row_bytes_; }
   [[nodiscard]] std::int64_t chunk_rows() const { return chunk_rows_; }
   [[nodiscard]] std::int64_t num_chunks() const { return (rows_ + chunk_rows_ - 1) / chunk_rows_; }
   [[nodiscard]] const ChunkFilters& filters() const { return filters_; }
-  /// Bytes in the file, compressed.
+  /// Size in the file, after compression.
   [[nodiscard]] std::int64_t stored_bytes() const;
 
-  /// Decodes rows first .. first + count; rows that lie in the file as they are go from the page
-  /// cache to `out` without a stop. May be called by several threads at once.
+  /// Decodes the rows first .. first + count - 1. Copies rows that are stored without filters
+  /// straight from the page cache. Thread-safe.
   /// @param out count * row_bytes()
   /// @throws DataError naming the damaged chunk
   void read(std::int64_t first, std::int64_t count, std::span<std::byte> out) const;
@@ -71,8 +71,8 @@ class ColumnReader {
   std::int64_t rows_ = 0;
   std::int64_t chunk_rows_ = 1;
   ChunkFilters filters_;
-  int descriptor_ = -1;     ///< of the open file, if the rows lie in it one after the other
-  std::int64_t begin_ = 0;  ///< where they do
+  int descriptor_ = -1;     ///< the open file, if its rows are contiguous and unfiltered
+  std::int64_t begin_ = 0;  ///< offset of contiguous rows
 };
 
 }  // namespace traffic::data

@@ -20,7 +20,7 @@ h5::Properties creation_properties(const ColumnSpec& spec, int width, int compre
               "deflate filter");
   }
   h5::check(H5Pset_fletcher32(properties.get()), "fletcher32 filter");
-  // Times of creation would make two recordings of the same traffic differ.
+  // With creation times, two recordings of the same traffic would differ.
   h5::check(H5Pset_obj_track_times(properties.get(), false), "data set properties");
   return properties;
 }

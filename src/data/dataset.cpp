@@ -6,14 +6,15 @@
 
 #include "traffic/core/error.h"
 #include "traffic/core/hash.h"
+#include "traffic/data/plausible.h"
 
 namespace traffic::data {
 namespace {
 
-/// Decoded size of a block that reading aims at: large against the frames that two neighbours both
-/// decode, small against data.cache_mb.
+/// Target size of a decoded block: large compared with the frames that two neighbouring blocks
+/// share, small compared with data.cache_mb.
 constexpr std::int64_t kBlockBytes = 8 << 20;
-/// More frames than this are not one block, however empty they are.
+/// Largest number of frames in a block, even if they are empty.
 constexpr std::int64_t kBlockFrames = 1024;
 
 void check_options(const WindowOptions& options) {
@@ -29,9 +30,9 @@ void check_options(const WindowOptions& options) {
   at_least(options.max_time_shift, 0, "augmentation.time_shift_frames");
 }
 
-/// The first difference between two feature tables, for a message; empty if there is none. The
-/// constants of a file have no part in it: training normalises with the program's, as a controller
-/// in a simulation does.
+/// Describes the first difference between two feature tables; empty if there is none. It ignores
+/// the constants of a file: training normalises with the program's, as a controller in a simulation
+/// does.
 std::string difference(const FeatureTable& found, const FeatureTable& expected) {
   if (found.size() != expected.size()) {
     return fmt::format("{} features, expected {}", found.size(), expected.size());
@@ -69,7 +70,7 @@ void check_compatible(const DatasetReader& file, const FileInfo& program, double
           file.path(), name);
     }
   }
-  if (info.frame_interval_s != interval_s) {
+  if (!same_interval(info.frame_interval_s, interval_s)) {
     throw DataError(
         "{}: its frames are {} s apart, those of the first file {} s; train on files "
         "with one interval",
@@ -77,7 +78,7 @@ void check_compatible(const DatasetReader& file, const FileInfo& program, double
   }
 }
 
-/// What one of the tables does not have, the other one is to lack as well.
+/// Marks the features that `other` lacks as not present.
 void intersect(FeatureTable& table, const FeatureTable& other) {
   for (std::size_t i = 0; i < table.size(); ++i) {
     table[i].present = table[i].present && other[i].present;
@@ -128,7 +129,7 @@ std::int64_t Dataset::count_samples() const {
 }
 
 std::int64_t Dataset::take_anchor(std::int64_t crops) {
-  if (all_samples_ <= options_.max_samples) return crops;  // there is no limit, or it is far
+  if (all_samples_ <= options_.max_samples) return crops;  // no limit, or a higher one
   seen_samples_ += crops;
   const double due = static_cast<double>(options_.max_samples) *
                      static_cast<double>(seen_samples_) / static_cast<double>(all_samples_);

@@ -6,7 +6,7 @@
 namespace traffic::data {
 namespace {
 
-/// Frame f of the packed ones; time and global features are not among them.
+/// Unpacks frame f, without its time and global features, which are not packed.
 scene::GraphFrame unpack(const PackedFrames& packed, std::size_t f, std::size_t num_features) {
   const auto node = static_cast<std::size_t>(packed.node_ptr[f]);
   const auto end_node = static_cast<std::size_t>(packed.node_ptr[f + 1]);

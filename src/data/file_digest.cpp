@@ -84,7 +84,7 @@ std::vector<std::string> find_leaks(std::span<const FileDigest> files) {
       if (!is_new && files[other.file].episodes[other.episode].split != episode.split) {
         problems.add(fmt::format(
             "leak between splits: {} and {} have the same scenario, seed {} "
-            "and demand scale {}; data_prep split deals them out anew",
+            "and demand scale {}; data_prep split assigns splits without leaks",
             describe(files, other), describe(files, place), episode.seed, episode.demand_scale));
       }
       for (const auto& [there, shared] : frames.add(place, episode)) {

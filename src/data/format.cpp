@@ -7,8 +7,8 @@
 namespace traffic::data {
 namespace {
 
-// Rows a chunk: 30 to 260 KiB, so that a block of frames (BlockRange) decodes little it does not
-// need at its two ends.
+// Rows per chunk. Chunks of 30 to 260 KiB keep the surplus small that a block of frames
+// (BlockRange) decodes at its two ends.
 constexpr int kNodeChunk = 2048;
 constexpr int kSmallNodeChunk = 8192;
 constexpr int kEdgeChunk = 16384;

@@ -1,4 +1,4 @@
-/// A decoded block of frames with the way of each vehicle through it.
+/// A decoded block of frames with links between the rows of each vehicle.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@ namespace traffic::data {
 struct FrameBlock final : Block {
   PackedFrames frames;
   std::vector<std::int32_t> next;  ///< [n] row of the vehicle's next appearance; -1: none
-  std::vector<std::int32_t> prev;  ///< [n] row of its last appearance before; -1: none
+  std::vector<std::int32_t> prev;  ///< [n] row of the vehicle's previous appearance; -1: none
 
   /// First row of a frame of the block.
   [[nodiscard]] std::int32_t first_row(std::int64_t frame) const {

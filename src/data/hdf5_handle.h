@@ -1,4 +1,4 @@
-/// HDF5 handles that close themselves and calls that are checked. HDF5 headers stay in this module.
+/// Owning HDF5 handles and checked HDF5 calls. HDF5 headers stay in this module.
 #pragma once
 
 #include <hdf5.h>
@@ -28,7 +28,7 @@ class Handle {
     return *this;
   }
   [[nodiscard]] hid_t get() const noexcept { return id_; }
-  /// Gives the identifier to a caller who checks the result of closing it.
+  /// Releases the identifier to a caller that checks the result of closing it.
   [[nodiscard]] hid_t release() noexcept { return std::exchange(id_, H5I_INVALID_HID); }
 
  private:
@@ -46,18 +46,18 @@ using Datatype = Handle<H5Tclose>;
 using Attribute = Handle<H5Aclose>;
 using Properties = Handle<H5Pclose>;
 
-/// To be called first in every function that enters the library: HDF5 prints nothing on its own in
-/// this thread and loads no filter plugins.
-/// @throws ResourceError if this HDF5 library may not be called by several threads
+/// Silences HDF5 in this thread and forbids filter plugins. Every function that enters the library
+/// calls it first.
+/// @throws ResourceError if this build of HDF5 is not thread-safe
 void enter();
 
-/// What the library says about the failed call of this thread, innermost reason first.
+/// HDF5's messages on the failed call of this thread, innermost reason first.
 [[nodiscard]] std::string error_text();
 
-/// `what` with the library's text: ResourceError if the disk is full, else DataError.
+/// Throws `what` with HDF5's messages: ResourceError if the disk is full, else DataError.
 [[noreturn]] void fail(const std::string& what);
 
-/// The result of a call, or fail().
+/// Returns the result of a call, or calls fail().
 template <typename T>
 T check(T result, const std::string& what) {
   if (result < 0) [[unlikely]] {

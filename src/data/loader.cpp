@@ -10,21 +10,21 @@
 #include <vector>
 
 #include "bad_blocks.h"
+#include "block_cache.h"
 #include "traffic/core/clock.h"
 #include "traffic/core/error.h"
-#include "traffic/data/block_cache.h"
 
 namespace traffic::data {
 namespace {
 
-/// What may be kept of data.cache_mb. The rest is for what is being made, decoded chunks and
-/// batches, and for what the allocator does not give back.
+/// Share of data.cache_mb for blocks and batches that are kept. The rest is for decoded chunks and
+/// batches in the making, and for memory that the allocator does not return.
 std::int64_t kept_bytes(const config::Data& data) {
   constexpr std::int64_t kMiB = 1024 * 1024;
   return data.cache_mb * kMiB / 4 * 3;
 }
 
-/// Blocks that a batch may come from: the sliding window and the two that enter and leave it.
+/// Number of blocks that a batch may need: the sliding window, and two that enter and leave it.
 std::int64_t blocks_in_use(const config::Data& data) {
   return (data.shuffle ? data.shuffle_chunks : 1) + 2;
 }
@@ -56,7 +56,7 @@ SamplerOptions sampler_options(const LoaderOptions& options) {
           .seed = options.seed};
 }
 
-/// The index lives as long as its source.
+/// Shares the ownership of the source with its index.
 std::shared_ptr<const SampleIndex> index_of(const std::shared_ptr<const AnyBatchSource>& source) {
   return {source, &source->index()};
 }
@@ -64,7 +64,7 @@ std::shared_ptr<const SampleIndex> index_of(const std::shared_ptr<const AnyBatch
 }  // namespace
 
 struct AnyLoader::Impl {
-  /// A batch that a reader thread made, or why it could not.
+  /// A batch of a reader thread, or its failure.
   struct Outcome {
     std::any batch;
     std::int64_t bytes = 0;
@@ -88,21 +88,21 @@ struct AnyLoader::Impl {
   Sampler sampler;
   BlockCache cache;
   BadBlocks bad_blocks;
-  std::int64_t ahead;  ///< batches that may be made before they are asked for
+  std::int64_t ahead;  ///< largest number of finished batches that wait for next()
 
-  // Of the thread that uses the loader.
+  // State of the thread that uses the loader.
   SamplerState state;
   std::int64_t next_out = 0;
   double wait_seconds = 0;
 
   std::mutex mutex;
-  std::condition_variable work;   ///< for reader threads: there may be something to do
-  std::condition_variable ready;  ///< for next(): an outcome has come
+  std::condition_variable work;   ///< wakes reader threads when there may be work
+  std::condition_variable ready;  ///< wakes next() when an outcome arrives
   std::shared_ptr<const EpochShare> share;
-  std::int64_t generation = 0;  ///< of the share; outcomes of an older one are dropped
+  std::int64_t generation = 0;  ///< number of the share; outcomes of older ones are dropped
   std::int64_t epoch = 0;
   std::int64_t next_task = 0;
-  std::int64_t given_out = 0;  ///< next_out, for the reader threads
+  std::int64_t given_out = 0;  ///< copy of next_out for the reader threads
   std::map<std::int64_t, Outcome> outcomes;
   bool stop = false;
   std::vector<std::thread> threads;
@@ -149,7 +149,7 @@ void AnyLoader::Impl::stop_threads() {
   threads.clear();
 }
 
-/// With the mutex locked, or without threads.
+/// The caller holds the mutex, or there are no threads.
 void AnyLoader::Impl::drop_outcomes() {
   for (const auto& [step, outcome] : outcomes) cache.reserve(-outcome.bytes);
   outcomes.clear();
@@ -185,7 +185,7 @@ AnyLoader::Impl::Outcome AnyLoader::Impl::make(const EpochShare& from, std::int6
   Outcome outcome;
   try {
     const auto draws = from.draws(step);
-    // Where no damage is allowed the source says what it meets.
+    // Where no damage is allowed, the source itself throws.
     outcome.batch = options.data.max_bad_file_share > 0
                         ? source->build_any(bad_blocks.replace(draws, cache), of_epoch, cache)
                         : source->build_any(draws, of_epoch, cache);
@@ -223,7 +223,7 @@ AnyLoader::Impl::Outcome AnyLoader::Impl::wait_for_next() {
   if (options.data.num_workers == 0) return make(*share, epoch, next_out);
   std::unique_lock lock(mutex);
   ready.wait(lock, [&] { return outcomes.contains(next_out); });
-  // An error stays: whoever asks again gets it again, for no thread makes this batch a second time.
+  // An error stays for further calls, because no thread makes this batch again.
   const auto found = outcomes.find(next_out);
   if (found->second.error) return {.batch = {}, .error = found->second.error};
   auto node = outcomes.extract(found);

@@ -8,7 +8,7 @@
 namespace traffic::data {
 namespace {
 
-/// True if all values are finite; the exponent test has no branch in the loop.
+/// Whether all values are finite. The test of the exponents needs no branch in the loop.
 bool all_finite(std::span<const float> values) {
   std::uint32_t bad = 0;
   for (const float value : values) {
@@ -47,7 +47,7 @@ void DatasetReader::Impl::read_features(Column name, std::int64_t first, std::in
   check_finite(from, out, first, width);
 }
 
-/// Edges of the frames of `out`, whose nodes have been read.
+/// Reads the edges of the frames of `out`, whose nodes have been read.
 void DatasetReader::Impl::read_edges(std::int64_t first_frame, PackedFrames& out) const {
   const std::int64_t count = out.num_frames();
   const auto first = static_cast<std::size_t>(first_frame);
@@ -122,7 +122,7 @@ PackedFrames DatasetReader::read_frames(std::int64_t first_frame, std::int64_t c
   check_finite(xy, out.xy_m, first_node, 2);
   impl_->read_features(Column::kNodeFeatures, first_node, nodes, out.node_features);
   if (impl_->info.float16) {
-    // Half precision is a metre at 1 to 2 km; the exact position is in a column of its own.
+    // float16 resolves 1 m at 1 to 2 km; a column of its own has the exact position.
     for (std::size_t i = 0; i < n; ++i) {
       out.node_features[i * impl_->num_features + impl_->position_column] = out.position_m[i];
     }

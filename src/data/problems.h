@@ -1,4 +1,4 @@
-/// What is wrong with data sets, as it is told.
+/// Collects messages on the defects of data sets.
 #pragma once
 
 #include <string>

@@ -13,15 +13,15 @@
 namespace traffic::data {
 namespace {
 
-/// Above these a file is refused: no traffic is that large, but a damaged number may be.
+/// Limits of accepted files: no traffic exceeds them, but damaged numbers may.
 constexpr std::int64_t kMaxVehiclesPerFrame = 1 << 20;
 constexpr std::int64_t kMaxEdgesPerFrame = 1 << 24;
 constexpr std::int64_t kMaxFrames = 1LL << 28;
-/// What the tables of frames may take in memory: so much however small the file is, and this many
-/// times its size. A frame with one vehicle takes more in the file than they take of it.
+/// Limit of the memory for the tables of frames: a fixed amount, plus a multiple of the size of the
+/// file. A frame with one vehicle takes more in the file than in the tables.
 constexpr std::int64_t kTableBytes = 64LL << 20;
 constexpr std::int64_t kTableBytesPerByte = 8;
-/// Of frames that are decoded together by what goes through a whole file.
+/// Limits of the frames that are decoded together by a reader of the whole file.
 constexpr std::int64_t kBytesAtOnce = 32LL << 20;
 constexpr std::int64_t kMostFramesAtOnce = 64;
 

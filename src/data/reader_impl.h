@@ -1,4 +1,4 @@
-/// What an open file consists of; shared by the two source files of DatasetReader.
+/// The state of an open file, shared by the two source files of DatasetReader.
 #pragma once
 
 #include <string>

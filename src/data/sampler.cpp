@@ -33,12 +33,12 @@ std::vector<Draw> EpochShare::draws(std::int64_t step) const {
   return draws;
 }
 
-/// How a list of samples is cut: rank r gets bounds[r] .. bounds[r + 1]. The last batch may be
-/// short, and what is behind the steps is left out.
+/// Cuts a list of samples: rank r gets bounds[r] .. bounds[r + 1] - 1. The last batch may be short;
+/// samples after the last step are left out.
 struct Sampler::Deal {
   std::int64_t steps = 0;
   std::vector<std::int64_t> bounds;
-  /// Where the rank is in its part after so many steps.
+  /// The position of a rank in its part after a number of steps.
   [[nodiscard]] std::int64_t position(std::size_t rank, std::int64_t batch_size,
                                       std::int64_t steps_done) const {
     return std::min(bounds[rank + 1], bounds[rank] + steps_done * batch_size);
@@ -107,8 +107,8 @@ Sampler::Deal Sampler::deal(std::int64_t samples, std::span<const std::int64_t> 
   deal.bounds.push_back(0);
   for (const std::int64_t size : batch_sizes) {
     running += size;
-    // In proportion, so that each rank has `steps` full batches with drop_last, otherwise at least
-    // steps - 1 and no more than `steps`.
+    // Parts are proportional to batch sizes: each rank has `steps` full batches with drop_last,
+    // otherwise at least steps - 1 and at most `steps`.
     deal.bounds.push_back(
         static_cast<std::int64_t>(static_cast<__int128>(samples) * running / step_size));
   }
@@ -150,7 +150,7 @@ EpochShare Sampler::share(const SamplerState& state, std::int64_t rank) const {
   return {std::move(samples), batch_sizes[r], cut.steps, left.empty() ? 0 : left.front()};
 }
 
-/// What nobody has drawn after the stages of the state, in the order in which ranks would have.
+/// Samples that no rank has drawn after the stages of the state, in the order of their draws.
 std::vector<std::int64_t> Sampler::left_over(const SamplerState& state) const {
   std::vector<std::int64_t> order;
   const std::int64_t all = index_->num_samples();
@@ -171,8 +171,7 @@ std::vector<std::int64_t> Sampler::left_over(const SamplerState& state) const {
   return order;
 }
 
-/// Samples begin .. end of the list that ranks get runs of, in the order in which their blocks are
-/// read.
+/// Blocks of the samples begin .. end - 1 of an epoch's list, in the order of their reading.
 std::vector<Sampler::BlockSamples> Sampler::run_of_blocks(std::int64_t epoch, std::int64_t begin,
                                                           std::int64_t end) const {
   Rng rng(derive_seed(options_.seed, {kBlockStream, static_cast<std::uint64_t>(epoch)}));
@@ -198,7 +197,7 @@ std::vector<Sampler::BlockSamples> Sampler::run_of_blocks(std::int64_t epoch, st
   return run;
 }
 
-/// The same of a list that is the same in all epochs; blocks as they were recorded.
+/// Blocks of the samples begin .. end - 1 of a list that all epochs share, in recorded order.
 std::vector<Sampler::BlockSamples> Sampler::fixed_run(std::int64_t begin, std::int64_t end) const {
   std::vector<std::int64_t> samples(static_cast<std::size_t>(end - begin));
   if (options_.shards == Shards::kTime) {
@@ -219,10 +218,10 @@ std::vector<Sampler::BlockSamples> Sampler::fixed_run(std::int64_t begin, std::i
   return run;
 }
 
-/// Samples begin .. end of the list that ranks get runs of, mixed.
+/// Samples begin .. end - 1 of an epoch's list, mixed within the window.
 std::vector<std::int64_t> Sampler::first_order(std::int64_t epoch, std::int64_t begin,
                                                std::int64_t end) const {
-  // A sample's place is its block's place in the run plus a random part of the window.
+  // The sort key of a sample is its block's place in the run plus a random part of the window.
   struct Placed {
     std::uint64_t place;
     std::int64_t sample;

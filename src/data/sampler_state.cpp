@@ -27,7 +27,7 @@ std::vector<std::int64_t> rank_batch_sizes(std::int64_t batch_size, std::int64_t
         "each rank, or none",
         weights.size(), world_size);
   }
-  // Rounding running sums keeps the total exact; batch_size >= 1 each is kept by giving 1 first.
+  // Rounded running sums keep the total exact. Each rank gets 1 first, so that no size is 0.
   const double total_weight = std::accumulate(weights.begin(), weights.end(), 0.0);
   const auto extra = static_cast<double>((batch_size - 1) * world_size);
   std::vector<std::int64_t> sizes;

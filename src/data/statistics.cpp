@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "traffic/core/error.h"
+#include "traffic/data/plausible.h"
 
 namespace traffic::data {
 void Moments::add(double value) {
@@ -21,7 +22,7 @@ void Moments::merge(const Moments& other) {
     *this = other;
     return;
   }
-  // Chan, Golub and LeVeque 1979.
+  // The pairwise update of Chan, Golub and LeVeque (1979).
   const auto n = static_cast<double>(count_);
   const auto m = static_cast<double>(other.count_);
   const double delta = other.mean_ - mean_;
@@ -76,7 +77,7 @@ void Histograms::merge(const Histograms& other) {
 
 bool Statistics::same_kind(const Statistics& other) const {
   return other.node_table_ == node_table_ && other.edge_table_ == edge_table_ &&
-         other.interval_s_ == interval_s_;
+         same_interval(other.interval_s_, interval_s_);
 }
 
 void Statistics::merge(const Statistics& other) {
@@ -106,7 +107,7 @@ void Statistics::prepare(const DatasetReader& file) {
   const FileInfo& info = file.info();
   if (!node_table_.empty()) {
     if (info.node_features != node_table_ || info.edge_features != edge_table_ ||
-        info.frame_interval_s != interval_s_) {
+        !same_interval(info.frame_interval_s, interval_s_)) {
       throw DataError(
           "{} has other features or another frame interval than the files before it; "
           "ask for the statistics of files of one kind",
@@ -132,7 +133,7 @@ void Statistics::prepare(const DatasetReader& file) {
 void Statistics::add(const DatasetReader& file) {
   prepare(file);
   for (const Episode& episode : file.episodes()) {
-    std::vector<Frame> past;  // the latest last
+    std::vector<Frame> past;  // in the order of time
     const std::int64_t end = episode.first_frame + episode.num_frames;
     for (std::int64_t first = episode.first_frame, count = 0; first < end; first += count) {
       count = file.frames_at_once(first, end);
@@ -182,7 +183,8 @@ Statistics::Frame Statistics::read_vehicles(const PackedFrames& frames, std::siz
   return vehicles;
 }
 
-/// @param past frames before `now`, the latest last
+/// Compares vehicles with their past.
+/// @param past frames before `now` in the order of time
 void Statistics::compare(const Frame& now, std::vector<Frame>& past) {
   for (std::size_t age = 1; age <= past.size(); ++age) {
     Frame& then = past[past.size() - age];
@@ -207,7 +209,7 @@ void Statistics::compare(const Frame& now, std::vector<Frame>& past) {
   }
 }
 
-/// A frame whose whole horizon has been seen.
+/// Counts the labels of a frame whose whole horizon has been read.
 void Statistics::close(const Frame& frame) {
   for (const auto& [id, vehicle] : frame) {
     if (!vehicle.has_future) continue;

@@ -3,15 +3,18 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <unordered_set>
+#include <limits>
+#include <unordered_map>
+#include <utility>
 
 #include "problems.h"
 #include "traffic/core/hash.h"
+#include "traffic/data/plausible.h"
 
 namespace traffic::data {
 namespace {
 
-/// Decodes every chunk of a column; @return hash of its bytes.
+/// Decodes every chunk of a column. @return hash of its bytes
 std::uint64_t check_chunks(const DatasetReader& file, Column column, Problems& problems) {
   const ColumnStorage storage = file.storage(column);
   Hasher hash;
@@ -43,32 +46,176 @@ void check_checksums(const DatasetReader& file, Problems& problems) {
   }
 }
 
-void check_unique_vehicles(const DatasetReader& file, const PackedFrames& frames,
-                           Problems& problems) {
-  std::unordered_set<std::uint32_t> seen;
-  for (std::size_t f = 0; f + 1 < frames.node_ptr.size(); ++f) {
-    seen.clear();
-    for (auto row = frames.node_ptr[f]; row < frames.node_ptr[f + 1]; ++row) {
-      const auto id = frames.vehicle_id[static_cast<std::size_t>(row)];
-      if (!seen.insert(id).second) {
-        problems.add(fmt::format("{}: frame {} has vehicle {} twice", file.path(),
-                                 frames.first_frame + static_cast<std::int64_t>(f), id));
+/// Checks the frames of a file one after the other: vehicles that are there twice, and movements
+/// that no vehicle can make. Impossible numbers often come by the thousand, so there is one problem
+/// for each kind, with its first place and its number.
+class MovementCheck {
+ public:
+  explicit MovementCheck(const DatasetReader& file)
+      : file_(file),
+        width_(file.info().node_features.size()),
+        speed_(column(kSpeedFeature)),
+        accel_(column(kAccelerationFeature)) {}
+
+  void begin_episode(std::size_t episode) {
+    episode_ = episode;
+    before_.clear();
+  }
+
+  /// @param f frame of `frames`
+  void check(const PackedFrames& frames, std::size_t f) {
+    now_.clear();
+    const Episode& episode = file_.episodes()[episode_];
+    frame_ = frames.first_frame - episode.first_frame + static_cast<std::int64_t>(f);
+    const auto end = static_cast<std::size_t>(frames.node_ptr[f + 1]);
+    for (auto row = static_cast<std::size_t>(frames.node_ptr[f]); row < end; ++row) {
+      const std::uint32_t id = frames.vehicle_id[row];
+      const auto [entry, is_new] = now_.try_emplace(id);
+      if (!is_new) {
+        note(twice_, [&] { return fmt::format("vehicle {} is there twice", id); });
+        continue;
       }
+      const float* features = frames.node_features.data() + row * width_;
+      const auto before = before_.find(id);
+      if (before != before_.end()) entry->second = before->second;
+      check_numbers(id, features[speed_], features[accel_]);
+      move(id, entry->second, before != before_.end(),
+           {.position_m = frames.position_m[row],
+            .x_m = frames.xy_m[2 * row],
+            .y_m = frames.xy_m[2 * row + 1],
+            .speed_mps = features[speed_]});
+    }
+    std::swap(before_, now_);
+  }
+
+  void report(Problems& problems) const {
+    for (const Kind* kind : {&twice_, &speeds_, &accelerations_, &jumps_}) {
+      if (kind->count == 0) continue;
+      const std::string others =
+          kind->count > 1 ? fmt::format("; {} such vehicle-frames in all", kind->count) : "";
+      problems.add(fmt::format("{}: {}{}", file_.path(), kind->first, others));
+    }
+    report(position_ratio_, "distance covered (position_m)", kLargestPositionRatio, problems);
+    report(plane_ratio_, "displacement in the plane (xy_m)", kLargestPlaneRatio, problems);
+  }
+
+ private:
+  struct Kind {
+    std::int64_t count = 0;
+    std::string first{};
+  };
+  struct Place {
+    double position_m = 0;
+    double x_m = 0;
+    double y_m = 0;
+    double speed_mps = 0;
+  };
+  struct State {
+    Place place{};
+    DisplacementRatio::Stretch along{};
+    DisplacementRatio::Stretch in_plane{};
+  };
+
+  /// Units differ by more than this. Networks may draw roads longer or shorter than they are, so
+  /// that the plane is judged less strictly.
+  static constexpr double kLargestPositionRatio = 1.4;
+  static constexpr double kLargestPlaneRatio = 3;
+
+  [[nodiscard]] std::size_t column(std::string_view name) const {
+    return static_cast<std::size_t>(feature_index(file_.info().node_features, name));
+  }
+
+  template <typename Describe>
+  void note(Kind& kind, const Describe& describe) {
+    if (++kind.count > 1) return;
+    kind.first = fmt::format("episode {}, frame {}: {}", episode_, frame_, describe());
+  }
+
+  void check_numbers(std::uint32_t id, double speed_mps, double accel_mps2) {
+    // float16 rounds zero to itself, but simulators may write -0.01.
+    if (speed_mps < -kStandingMps || speed_mps > kMaxSpeedMps) {
+      note(speeds_, [&] {
+        return fmt::format("vehicle {} has a speed of {:.6g} m/s, expected 0 to {}", id, speed_mps,
+                           kMaxSpeedMps);
+      });
+    }
+    if (!is_possible_acceleration(accel_mps2, speed_mps)) {
+      note(accelerations_, [&] {
+        return fmt::format(
+            "vehicle {} has an acceleration of {:.6g} m/s2, expected at most {} either way", id,
+            accel_mps2, kMaxAccelerationMps2);
+      });
     }
   }
-}
+
+  void move(std::uint32_t id, State& state, bool was_there, const Place& now) {
+    const double seconds = file_.info().frame_interval_s;
+    const Place before = std::exchange(state.place, now);
+    if (seconds > kLongestComparedStepS) return;
+    if (was_there) {
+      const double moved_m = std::abs(now.position_m - before.position_m);
+      if (moved_m > reach_m(std::max(now.speed_mps, before.speed_mps), seconds)) {
+        note(jumps_, [&] {
+          return fmt::format(
+              "vehicle {} covers {:.6g} m in {:.6g} s with speeds of {:.6g} and {:.6g} m/s", id,
+              moved_m, seconds, before.speed_mps, now.speed_mps);
+        });
+      }
+    } else {
+      state = {.place = now};
+    }
+    (void)position_ratio_.move(state.along, {now.position_m, 0}, now.speed_mps, seconds);
+    (void)plane_ratio_.move(state.in_plane, {now.x_m, now.y_m}, now.speed_mps, seconds);
+  }
+
+  void report(const DisplacementRatio& ratio, const char* what, double largest,
+              Problems& problems) const {
+    const auto median = ratio.median();
+    if (!median || (*median <= largest && *median >= 1 / largest)) return;
+    const std::string unit = likely_unit(*median);
+    problems.add(fmt::format(
+        "{}: the {} is {:.3g} times what the speeds give (the median of {} stretches of 20 m){}{}; "
+        "expected metres and m/s",
+        file_.path(), what, *median, ratio.num_stretches(), unit.empty() ? "" : ": ", unit));
+  }
+
+  const DatasetReader& file_;
+  std::size_t width_;
+  std::size_t speed_;
+  std::size_t accel_;
+  std::size_t episode_ = 0;
+  std::int64_t frame_ = 0;  ///< number within the episode
+  std::unordered_map<std::uint32_t, State> before_;
+  std::unordered_map<std::uint32_t, State> now_;
+  Kind twice_;
+  Kind speeds_;
+  Kind accelerations_;
+  Kind jumps_;
+  DisplacementRatio position_ratio_;
+  DisplacementRatio plane_ratio_;
+};
 
 void check_frames(const DatasetReader& file, const std::function<void(std::int64_t)>& progress,
                   Problems& problems) {
-  for (std::int64_t frame = 0, count = 0; frame < file.num_frames(); frame += count) {
-    count = file.frames_at_once(frame, file.num_frames());
-    try {
-      check_unique_vehicles(file, file.read_frames(frame, count), problems);
-    } catch (const DataError& error) {
-      problems.add(error.what());
+  MovementCheck movements(file);
+  for (std::size_t e = 0; e < file.episodes().size(); ++e) {
+    const Episode& episode = file.episodes()[e];
+    const std::int64_t end = episode.first_frame + episode.num_frames;
+    movements.begin_episode(e);
+    for (std::int64_t frame = episode.first_frame, count = 0; frame < end; frame += count) {
+      count = file.frames_at_once(frame, end);
+      try {
+        const PackedFrames frames = file.read_frames(frame, count);
+        for (std::size_t f = 0; f < static_cast<std::size_t>(count); ++f) {
+          movements.check(frames, f);
+        }
+      } catch (const DataError& error) {
+        problems.add(error.what());
+      }
+      progress(count);
     }
-    progress(count);
   }
+  movements.report(problems);
 }
 
 void check_global_features(const DatasetReader& file, Problems& problems) {
@@ -95,11 +242,12 @@ void check_times(const DatasetReader& file, Problems& problems) {
     const Episode& episode = file.episodes()[e];
     const auto times = file.read_times(episode.first_frame, episode.num_frames);
     for (std::size_t i = 1; i < times.size(); ++i) {
-      // Times are sums of step lengths, so the last bits may differ.
-      if (std::abs(times[i] - times[i - 1] - interval) > 1e-6 * std::max(1.0, times[i])) {
+      // Times are sums of steps or differences of absolute times: their last bits are rounded.
+      const double rounding_s = 8 * std::numeric_limits<double>::epsilon() * std::abs(times[i]);
+      if (std::abs(times[i] - times[i - 1] - interval) > 1e-3 * interval + rounding_s) {
         problems.add(
-            fmt::format("{}: episode {}: frame {} is at {} s, {} s after the one before, "
-                        "expected {} s",
+            fmt::format("{}: episode {}: frame {} is at {} s, {:.6g} s after the previous one, "
+                        "expected {:.6g} s",
                         file.path(), e, i, times[i], times[i] - times[i - 1], interval));
         break;
       }
@@ -113,7 +261,7 @@ std::vector<std::string> find_problems(const DatasetReader& file,
                                        const std::function<void(std::int64_t)>& progress) {
   Problems problems;
   check_checksums(file, problems);
-  if (problems.any()) return problems.take();  // what damaged chunks hold means nothing
+  if (problems.any()) return problems.take();  // damaged chunks have no meaningful content
   check_times(file, problems);
   check_frames(file, progress, problems);
   check_global_features(file, problems);

@@ -12,7 +12,7 @@ float coordinate(std::span<const float> xy_m, std::int32_t node, std::size_t axi
   return xy_m[2 * static_cast<std::size_t>(node) + axis];
 }
 
-/// 0 (x) or 1 (y): along which coordinate the box around the nodes is longer.
+/// The coordinate along which the box around the nodes is longer: 0 (x) or 1 (y).
 std::size_t longer_axis(std::span<const float> xy_m, std::span<const std::int32_t> nodes) {
   float low[2]{};
   float high[2]{};

@@ -19,9 +19,9 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::int64_t kMiB = 1024 * 1024;
-/// Asking for the free space costs a system call, so it is done once for so many bytes.
+/// Number of bytes between two checks of the free space, which cost a system call each.
 constexpr std::int64_t kSpaceCheckBytes = 16 * kMiB;
-/// What must be free: the bytes until the next check and the end of the file.
+/// Free space that is required: for the bytes until the next check and for the end of the file.
 constexpr std::int64_t kReserveBytes = 32 * kMiB;
 
 void check_free_space(const fs::path& folder) {
@@ -37,7 +37,7 @@ void check_free_space(const fs::path& folder) {
 h5::File create_file(const fs::path& path) {
   h5::enter();
   const h5::Properties access(h5::check(H5Pcreate(H5P_FILE_ACCESS), "file properties"));
-  // The newest layout of HDF5 1.10 has checksums in all its own structures.
+  // The layout of HDF5 1.10 has checksums in all its internal structures.
   h5::check(H5Pset_libver_bounds(access.get(), H5F_LIBVER_V110, H5F_LIBVER_V110),
             "file properties");
   const h5::Properties creation(h5::check(H5Pcreate(H5P_FILE_CREATE), "file properties"));
@@ -88,7 +88,7 @@ struct DatasetWriter::Impl {
   void append_features(const scene::GraphFrame& frame, Column name, std::span<const float> values,
                        const FeatureTable& table);
   void check_space();
-  /// @param all waits for those that are being packed
+  /// Stores packed chunks. @param all whether to wait for those that are being packed
   void store_chunks(bool all);
 
   fs::path folder;
@@ -269,6 +269,11 @@ void DatasetWriter::begin_episode(const EpisodeLabel& label) {
   impl_->label = label;
   impl_->first_frame = impl_->num_frames;
   impl_->episode_open = true;
+}
+
+void DatasetWriter::set_seed(std::uint64_t seed) {
+  TRAFFIC_CHECK(impl_->episode_open, "a seed needs an open episode");
+  impl_->label.seed = seed;
 }
 
 void DatasetWriter::append(const scene::GraphFrame& frame) {

@@ -247,7 +247,8 @@ TEST(Help, FitsTheWidthUnlessOneWordIsLonger) {
     std::istringstream text(help_text("", width));
     for (std::string line; std::getline(text, line);) {
       const bool is_one_word = line.find(' ', line.find_first_not_of(' ')) == std::string::npos;
-      if (!is_one_word) EXPECT_LE(line.size(), static_cast<std::size_t>(width)) << line;
+      if (is_one_word) continue;
+      EXPECT_LE(line.size(), static_cast<std::size_t>(width)) << line;
     }
   }
 }

@@ -12,7 +12,7 @@ namespace {
 
 using test::TempDir;
 
-/// Batches of one data set under different augmentations.
+/// Builds batches of one data set under different augmentations.
 class AugmentTest : public testing::Test {
  protected:
   AugmentTest() {
@@ -74,7 +74,8 @@ TEST_F(AugmentTest, SpeedNoiseChangesTheSpeedsOfPresentVehiclesOnly) {
       ((feature(noisy, kSpeedFeature) - feature(plain, kSpeedFeature)) * scale).index({fast});
   const auto n = static_cast<double>(noise.numel());
   ASSERT_GT(n, 1000);
-  // Five standard errors of a mean and of a standard deviation of normal numbers.
+  // The tolerances are five standard errors of a mean and of a standard deviation of normal
+  // numbers.
   EXPECT_NEAR(noise.mean().item<double>(), 0, 5 * 0.5 / std::sqrt(n));
   EXPECT_NEAR(noise.std().item<double>(), 0.5, 5 * 0.5 / std::sqrt(2 * n));
   EXPECT_GE(feature(noisy, kSpeedFeature).min().item<float>(), 0.0F);
@@ -110,7 +111,7 @@ TEST_F(AugmentTest, EdgeDropoutDropsAboutItsShare) {
 TEST_F(AugmentTest, FeatureMaskHidesAFeatureOfAVehicleInAllFrames) {
   data_.augmentation.feature_mask = 0.2;
   const Batch masked = build();
-  // Features of the made-up traffic are never exactly 0 by themselves, but for lanes and speeds.
+  // In synthetic traffic only lanes and speeds can be exactly 0 without a mask.
   const auto names = scene::node_features();
   const auto column = static_cast<std::int64_t>(names.size()) - 1;
   const auto values = masked.node_features.select(2, column);
@@ -128,7 +129,7 @@ TEST_F(AugmentTest, TimeShiftMovesTheWholeWindowWithinItsEpisode) {
   const Batch shifted = build();
   EXPECT_TRUE(torch::equal(shifted.sample_id, plain.sample_id));
   EXPECT_TRUE(shifted.present[data_.history_frames - 1].all().item<bool>());
-  // History and targets are of the same, moved, window.
+  // A time shift moves history and targets together.
   EXPECT_TRUE(torch::equal(feature(shifted, kSpeedFeature)[data_.history_frames - 1],
                            shifted.speed_mps / 30));
   EXPECT_FALSE(plain.speed_mps.numel() == shifted.speed_mps.numel() &&

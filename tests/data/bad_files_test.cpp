@@ -1,4 +1,4 @@
-/// Every kind of file that is no good data set, and what is said about it.
+/// Opens every kind of broken data set file, and checks the message.
 #include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -52,7 +52,7 @@ class BadFiles : public testing::Test {
     how(file.get());
   }
 
-  /// Puts another data set in the place of one; chunked, without filters unless `filter` adds some.
+  /// Replaces a data set by another, which is chunked and has the filters that `filter` adds.
   void replace(
       const std::string& name, hid_t type, const std::vector<hsize_t>& size, const void* values,
       const std::function<void(hid_t properties)>& filter = [](hid_t) {}) {
@@ -74,7 +74,7 @@ class BadFiles : public testing::Test {
     });
   }
 
-  /// Overwrites one element of a data set that `replace` need not be used for.
+  /// Overwrites one element of a data set in place.
   template <typename T>
   void set_element(const std::string& name, hid_t type, std::vector<hsize_t> at, T value) {
     change([&](hid_t file) {
@@ -159,7 +159,8 @@ TEST_F(BadFiles, AFileThatAWriterLeftOpenSaysHowToClearIt) {
 
 TEST_F(BadFiles, AFlippedBitInAChunkIsAChecksumError) {
   std::string bytes = test::read_bytes(path_);
-  // The features are by far the largest part, so the middle of the file is one of their chunks.
+  // The features are by far the largest part, so the middle of the file lies in one of their
+  // chunks.
   bytes[bytes.size() / 2] = static_cast<char>(bytes[bytes.size() / 2] ^ 0x10);
   test::write_bytes(path_, bytes);
   EXPECT_THAT(open_and_read(path_), AllOf(HasSubstr("bad.h5: data set"), HasSubstr("chunk"),
@@ -226,7 +227,7 @@ TEST_F(BadFiles, AbsurdSizesAreRefusedBeforeMemoryIsTaken) {
   const std::int64_t before = peak_rss_bytes();
   replace("frames/time_s", H5T_IEEE_F64LE, {hsize_t{1} << 40}, nullptr);
   EXPECT_THAT(open_and_read(path_), HasSubstr("claims 1099511627776 rows"));
-  // A page or two of bookkeeping; the claimed rows would be 8 TiB.
+  // The limit allows some pages of bookkeeping; the claimed rows would take 8 TiB.
   EXPECT_LT(peak_rss_bytes() - before, 64 << 20);
 }
 
@@ -236,7 +237,7 @@ TEST_F(BadFiles, FramesThatCostFarMoreMemoryThanTheFileIsLargeAreRefused) {
   replace("frames/global_features", H5T_IEEE_F32LE, {kFrames, kNumGlobalFeatures}, nullptr);
   replace("frames/node_ptr", H5T_STD_I64LE, {kFrames + 1}, nullptr);
   replace("frames/edge_ptr", H5T_STD_I64LE, {kFrames + 1}, nullptr);
-  // Each column alone could be in a file of this size, if it were zeros.
+  // A file of this size could hold each column alone if its values were zeros.
   test::write_bytes(path_, test::read_bytes(path_) + std::string(8 << 20, '\0'));
   const std::int64_t before = peak_rss_bytes();
   EXPECT_THAT(open_and_read(path_), HasSubstr("its 20000000 frames take 305.2 MiB of memory"));
@@ -316,7 +317,7 @@ TEST_F(BadFiles, AVehicleTwiceInAFrameIsFound) {
   const auto frames = DatasetReader(path_).read_frames(0, 1);
   ASSERT_GE(frames.vehicle_id.size(), 2U);
   set_element("nodes/vehicle_id", H5T_NATIVE_UINT, {1}, frames.vehicle_id[0]);
-  // The content hash finds it first; reading the frames says what it is.
+  // verify stops at the content hash; reading the frames names the defect.
   EXPECT_THAT(open_and_read(path_), HasSubstr("content has the hash"));
 }
 

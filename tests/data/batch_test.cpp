@@ -1,4 +1,4 @@
-/// Batches against a plain computation from the frames themselves.
+/// Compares batches with a plain computation from the frames.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <torch/types.h>
@@ -24,7 +24,7 @@ std::size_t column(std::string_view name) {
   return static_cast<std::size_t>(scene::node_feature_index(name));
 }
 
-/// Node of a vehicle in a frame; -1 if it is not there.
+/// Node of a vehicle in a frame; -1 if the frame does not have it.
 std::int64_t node_of(const scene::GraphFrame& frame, std::uint32_t id) {
   const auto found = std::find(frame.vehicle_id.begin(), frame.vehicle_id.end(), id);
   return found == frame.vehicle_id.end() ? -1 : found - frame.vehicle_id.begin();
@@ -69,7 +69,7 @@ class BatchTest : public testing::TestWithParam<bool> {
     }
     test::write_file(dir_ / "a.h5", specs, {.float16 = GetParam()});
     reader_ = std::make_shared<const DatasetReader>(dir_ / "a.h5");
-    // What is in the file, so that the rounding of float16 is not looked at here.
+    // Compare with the values in the file, so that the rounding of float16 does not matter.
     for (const Episode& e : reader_->episodes()) {
       episodes_.emplace_back();
       for (std::int64_t f = 0; f < e.num_frames; ++f) {

@@ -64,7 +64,7 @@ TEST_F(Contiguous, HoldsTheSameAsChunks) {
     EXPECT_EQ(chunked.read_times(first, count), plain.read_times(first, count));
   }
   EXPECT_FALSE(plain.storage(Column::kNodeFeatures).deflate);
-  // It has no checksums of chunks, but the hash of its content.
+  // The file has no checksums of chunks, but the hash of its content.
   EXPECT_THAT(find_problems(plain), IsEmpty());
 }
 

@@ -1,4 +1,5 @@
-/// Files with random damage are refused or read, but never crash the reader nor take its memory.
+/// Reads files with random damage: the reader refuses or reads them, and neither crashes nor runs
+/// out of memory.
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
@@ -46,7 +47,7 @@ void mutate(std::string& bytes, Rng& rng) {
   }
 }
 
-/// 0: read without a problem, 10: refused.
+/// Exit codes of the child: 0 if it read the file, 10 if the reader refused it.
 int read_everything(const std::string& path) {
   try {
     const DatasetReader reader(path);
@@ -56,7 +57,7 @@ int read_everything(const std::string& path) {
   }
 }
 
-/// Reads mutations in a child process; @return its status.
+/// Reads mutations in a child process. @return its status
 int run_child(const std::string& original, const std::string& path, std::uint64_t seed,
               int rounds) {
   const pid_t child = traffic::test::fork_child();

@@ -1,5 +1,5 @@
-/// Another kind of data through the same sampler and loader: grey images in blocks, as a recording
-/// from above would be.
+/// Passes another kind of data through sampler and loader: grey images in blocks, like a recording
+/// from above.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -8,8 +8,8 @@
 #include <utility>
 #include <vector>
 
+#include "data/block_cache.h"
 #include "traffic/core/error.h"
-#include "traffic/data/block_cache.h"
 #include "traffic/data/loader.h"
 
 namespace traffic::data {
@@ -29,7 +29,7 @@ struct ImageBlock final : Block {
   std::vector<unsigned char> pixels;  ///< [images of the block, kPixels]
 };
 
-/// What image i has, as if it came from a file.
+/// Pixels of image i, in place of a file.
 unsigned char pixel(std::int64_t image, std::size_t place) {
   return static_cast<unsigned char>(7 * image + static_cast<std::int64_t>(place));
 }

@@ -1,4 +1,4 @@
-/// What the loader takes of memory while it reads far more than that.
+/// Measures the memory of the loader while it reads far more than that.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -20,7 +20,7 @@ std::shared_ptr<const Dataset> open(const config::Data& data) {
                                          window_options(data));
 }
 
-/// Resident memory at the most while an epoch is read.
+/// Largest resident memory during an epoch.
 std::int64_t most_resident(std::shared_ptr<const Dataset> dataset, const config::Data& data) {
   TrafficLoader loader(traffic_batches(std::move(dataset), batch_options(data, 1, false)),
                        {.data = data, .seed = 1});
@@ -50,7 +50,7 @@ TEST(LoaderMemory, StaysUnderItsLimitOnTenTimesAsManyData) {
   for (const auto& block : dataset->blocks()) decoded_bytes += block.decoded_bytes;
   ASSERT_GE(decoded_bytes, 10 * data.cache_mb * kMiB);
 
-  // What torch and HDF5 load and keep the first time that they are used is not the loader's.
+  // The first use makes torch and HDF5 load and keep memory that is not the loader's.
   config::Data one_file = data;
   one_file.files = {dir / "0.h5"};
   one_file.cache_mb = 32;

@@ -172,7 +172,7 @@ TEST_F(LoaderTest, ABlockIsDecodedOnceAnEpochThoughTheCacheHoldsFew) {
   const auto blocks = static_cast<std::int64_t>(dataset_->blocks().size());
   EXPECT_EQ(loader->blocks_decoded(), blocks);
   epoch(*loader, 1);
-  // The next epoch begins with what the cache still has.
+  // The next epoch begins with the blocks that the cache still holds.
   EXPECT_GT(loader->blocks_decoded(), blocks + blocks / 4);
   EXPECT_LE(loader->blocks_decoded(), 2 * blocks);
 }
@@ -262,7 +262,7 @@ TEST_F(LoaderTest, DamageUpToTheAllowedShareIsReplacedByOtherSamples) {
     if (!torch::equal(batches[b].sample_id, clean[b].sample_id)) ++replaced;
   }
   EXPECT_GT(replaced, 0);
-  // Without threads, and when it is read again, the same samples take their places.
+  // The replacements are the same without threads and in a second reading.
   const auto again = epoch(*make(0), 0);
   for (std::size_t b = 0; b < batches.size(); ++b) expect_equal(again[b], batches[b]);
   for (const char* name : {"11.h5", "12.h5"}) damage(name);
@@ -348,7 +348,7 @@ TEST_F(LoaderTest, ALimitedNumberOfSamplesIsSpreadOverAllEpisodes) {
     episodes.insert(range.episode);
   }
   EXPECT_EQ(episodes.size(), 8U);
-  // They are what the whole set has there.
+  // The samples are those of the whole set at these places.
   std::int64_t rows = 0;
   const auto loader = make(1);
   for (const Batch& batch : epoch(*loader, 0))

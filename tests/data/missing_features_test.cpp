@@ -1,4 +1,4 @@
-/// Files whose source did not know every feature.
+/// Loads files whose source did not contain every feature.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <torch/types.h>

@@ -86,7 +86,8 @@ TEST(RoundTripFloat16, FeaturesAreRoundedAndPositionsExact) {
       if (i % width == position) {
         ASSERT_EQ(frame.node_features[i], value);
       } else {
-        // Half an ulp of a number with 11 significant bits; 2^-25 for subnormal ones.
+        // The tolerance is half a unit in the last of 11 significant bits; 2^-25 for subnormal
+        // numbers.
         ASSERT_NEAR(frame.node_features[i], value, std::abs(value) * 0x1p-11 + 0x1p-25);
       }
     }
@@ -104,7 +105,7 @@ TEST(RoundTripFloat16, IsSmallerThanFloat32) {
 TEST(RoundTrip, TheSameEpisodesGiveTheSameBytes) {
   const TempDir dir;
   test::write_file(dir / "a.h5", kEpisodes);
-  // HDF5's time stamps count seconds: none may be in the file.
+  // HDF5's time stamps count seconds, so a second file a second later would differ by them.
   std::this_thread::sleep_for(std::chrono::milliseconds(1100));
   test::write_file(dir / "b.h5", kEpisodes);
   EXPECT_TRUE(test::read_bytes(dir / "a.h5") == test::read_bytes(dir / "b.h5"));

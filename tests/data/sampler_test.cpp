@@ -56,7 +56,7 @@ class SamplerTest : public testing::Test {
 
   using Counts = std::map<std::int64_t, int>;  // how often a sample was drawn with weight 1
 
-  /// All ranks draw `steps` steps; @return the state then.
+  /// Lets all ranks draw `steps` steps. @return the state after them
   static SamplerState draw(const Sampler& sampler, SamplerState state, std::int64_t steps,
                            Counts& counts) {
     auto& stage = state.stages.back();
@@ -193,7 +193,7 @@ TEST_F(SamplerTest, WithoutShuffleTheOrderIsThatOfTheData) {
   }
 }
 
-/// First and last step in which each block is needed.
+/// First and last step that needs each block.
 std::map<std::int32_t, std::pair<std::int64_t, std::int64_t>> block_use(const Dataset& dataset,
                                                                         const EpochShare& share) {
   std::map<std::int32_t, std::pair<std::int64_t, std::int64_t>> use;
@@ -250,7 +250,7 @@ TEST_F(SamplerTest, TimeShardsAreTheSameStretchInEveryEpochInAnotherOrder) {
         }
       }
       EXPECT_NE(first[0], first[1]);
-      // What drop_last leaves out is another sample in each epoch, of the same stretch.
+      // drop_last leaves out other samples of the same stretch in each epoch.
       if (!drop_last) {
         EXPECT_EQ(seen[0], seen[1]);
       }
@@ -278,7 +278,7 @@ TEST_F(SamplerTest, RegionShardsArePartsOfTheRoad) {
   EXPECT_LT(*std::min_element(places[0].begin(), places[0].end()), 0.3);
 }
 
-/// Blocks and samples without data, each sample on a place of the road of its own.
+/// An index without data, in which each sample has its own place on the road.
 class RandomIndex final : public SampleIndex {
  public:
   explicit RandomIndex(Rng& rng) {

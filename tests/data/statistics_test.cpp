@@ -24,8 +24,8 @@ std::ptrdiff_t node_of(const scene::GraphFrame& frame, std::uint32_t id) {
   return found == frame.vehicle_id.end() ? -1 : found - frame.vehicle_id.begin();
 }
 
-/// Calls `use(frame of now, node now, frame then, node then or -1)` for all vehicles of frames
-/// whose next `horizon` frames there are.
+/// Calls `use(frame of now, node now, frame then, node then or -1)` for all vehicles of frames that
+/// have `horizon` later frames.
 template <typename Use>
 void for_each_future(const Frames& frames, std::size_t horizon, Use use) {
   for (std::size_t t = 0; t + horizon < frames.size(); ++t) {
@@ -124,7 +124,7 @@ TEST_F(StatisticsTest, ConstantSpeedErrorsAreThoseOfThePlainComputation) {
       });
     }
     EXPECT_EQ(error.count, count);
-    // Displacements are differences of float32 positions, taken here in another order.
+    // The tolerance covers differences of float32 positions in another order.
     EXPECT_NEAR(error.rmse_m(), std::sqrt(squares / static_cast<double>(count)), 1e-3);
   }
 }

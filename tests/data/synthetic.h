@@ -1,4 +1,4 @@
-/// Made-up traffic for tests: vehicles that come, drive, vanish for some frames and leave.
+/// Synthetic traffic for tests: vehicles appear, drive, are absent for some frames and leave.
 #pragma once
 
 #include <cstdint>
@@ -19,9 +19,8 @@ struct TrafficSpec {
   double edge_share = 0.4;     ///< of the pairs of a frame
 };
 
-/// One episode. Positions grow by what the speed says; some vehicles are absent for a frame or two
-/// in between; gaps and relative speeds make conflicts now and then; there are frames without
-/// edges.
+/// Makes one episode. Positions grow by the speed; some vehicles are absent for a frame or two;
+/// gaps and relative speeds make some conflicts; some frames have no edges.
 std::vector<scene::GraphFrame> make_traffic(const TrafficSpec& spec);
 
 struct EpisodeSpec {
@@ -33,13 +32,13 @@ struct EpisodeSpec {
 void write_file(const std::filesystem::path& path, const std::vector<EpisodeSpec>& episodes,
                 const WriterOptions& options = {});
 
-/// FileInfo as tests write it.
+/// The FileInfo of test files.
 FileInfo test_info();
 
 std::string read_bytes(const std::filesystem::path& path);
 void write_bytes(const std::filesystem::path& path, const std::string& bytes);
 
-/// A folder that is removed in the end.
+/// A temporary folder; the destructor removes it.
 class TempDir {
  public:
   TempDir();

@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <functional>
+
 #include "synthetic.h"
 #include "traffic/data/file_digest.h"
 
@@ -20,6 +22,10 @@ void unheard(std::int64_t /*frames*/) {}
 
 std::vector<std::string> problems_of(const std::filesystem::path& path) {
   return find_problems(DatasetReader(path));
+}
+
+void set(scene::GraphFrame& frame, std::string_view name, float value) {
+  frame.node_features[static_cast<std::size_t>(scene::node_feature_index(name))] = value;
 }
 
 FileDigest digest_of(const std::filesystem::path& path) {
@@ -61,6 +67,74 @@ TEST(Verify, TheSameTrafficUnderAnotherSeedIsADuplicate) {
   EXPECT_THAT(find_leaks(files), ElementsAre(HasSubstr("duplicate samples")));
 }
 
+/// Problems of a file with one vehicle that drives straight at 15 m/s, in which `change` has
+/// changed each frame.
+std::vector<std::string> problems_of_a_drive(
+    const std::function<void(int t, scene::GraphFrame& frame)>& change) {
+  const TempDir dir;
+  {
+    DatasetWriter writer(dir / "a.h5", test::test_info(), {});
+    writer.begin_episode({.seed = 1});
+    for (int t = 0; t < 30; ++t) {
+      scene::GraphFrame frame;
+      frame.time_s = t + 1;
+      frame.vehicle_id = {7};
+      frame.xy_m = {15.0F * static_cast<float>(t), 2.0F};
+      frame.node_features.resize(scene::node_features().size());
+      set(frame, kPositionFeature, frame.xy_m[0]);
+      set(frame, kSpeedFeature, 15);
+      frame.edge_ptr = {0, 0};
+      change(t, frame);
+      writer.append(frame);
+    }
+    writer.end_episode();
+    writer.finish();
+  }
+  return problems_of(dir / "a.h5");
+}
+
+TEST(Verify, SpeedsThatNoVehicleReachesAreNamedWithTheirPlace) {
+  EXPECT_THAT(problems_of_a_drive([](int, auto&) {}), IsEmpty());
+  EXPECT_THAT(problems_of_a_drive([](int t, auto& frame) {
+                if (t == 12 || t == 20) set(frame, kSpeedFeature, 1219.2F);
+              }),
+              Contains(AllOf(HasSubstr("a.h5: episode 0, frame 12: vehicle 7 has a speed of 1219.2 "
+                                       "m/s, expected 0 to 150"),
+                             HasSubstr("2 such vehicle-frames in all"))));
+  EXPECT_THAT(problems_of_a_drive([](int t, auto& frame) {
+                if (t == 3) set(frame, kSpeedFeature, -4);
+              }),
+              ElementsAre(HasSubstr("frame 3: vehicle 7 has a speed of -4 m/s")));
+}
+
+TEST(Verify, AccelerationsThatNoVehicleHasAreNamed) {
+  EXPECT_THAT(problems_of_a_drive([](int t, auto& frame) {
+                if (t == 5) set(frame, kAccelerationFeature, 90);
+              }),
+              ElementsAre(HasSubstr("frame 5: vehicle 7 has an acceleration of 90 m/s2")));
+  // Simulators stop vehicles within a step where a lane ends.
+  EXPECT_THAT(problems_of_a_drive([](int t, auto& frame) {
+                if (t != 5) return;
+                set(frame, kSpeedFeature, 0);
+                set(frame, kAccelerationFeature, -150);
+              }),
+              IsEmpty());
+}
+
+TEST(Verify, DisplacementsThatContradictTheSpeedsAreNamed) {
+  EXPECT_THAT(
+      problems_of_a_drive([](int t, auto& frame) {
+        if (t >= 9) set(frame, kPositionFeature, 15.0F * static_cast<float>(t) + 400);
+      }),
+      ElementsAre(HasSubstr("frame 9: vehicle 7 covers 415 m in 1 s with speeds of 15 and 15 "
+                            "m/s")));
+  EXPECT_THAT(problems_of_a_drive([](int, auto& frame) { set(frame, kSpeedFeature, 54); }),
+              Contains(AllOf(HasSubstr("distance covered (position_m) is 0.27"),
+                             HasSubstr("the speeds may be km/h"))));
+  EXPECT_THAT(problems_of_a_drive([](int, auto& frame) { frame.xy_m[0] *= 3.2808F; }),
+              ElementsAre(HasSubstr("the coordinates may be feet")));
+}
+
 TEST(Verify, AFrameThatIsMissingIsFoundByItsTime) {
   const TempDir dir;
   {
@@ -73,7 +147,7 @@ TEST(Verify, AFrameThatIsMissingIsFoundByItsTime) {
     writer.finish();
   }
   EXPECT_THAT(problems_of(dir / "a.h5"),
-              ElementsAre(HasSubstr("frame 7 is at 9 s, 2 s after the one before")));
+              ElementsAre(HasSubstr("frame 7 is at 9 s, 2 s after the previous one")));
 }
 
 }  // namespace

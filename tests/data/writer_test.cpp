@@ -123,7 +123,7 @@ TEST_F(WriterTest, AFolderThatIsMissingIsNamed) {
   EXPECT_THAT(message, HasSubstr((dir_ / "none").string()));
 }
 
-/// The child may write files of at most `limit` bytes, as on a full disk.
+/// Limits the files of the child process to `limit` bytes, like a full disk.
 int exit_status_with_file_limit(const TempDir& dir, rlim_t limit) {
   const pid_t child = traffic::test::fork_child();
   if (child == 0) {

@@ -1,4 +1,5 @@
-/// data_prep convert as users run it, on small recordings and on what SUMO itself writes.
+/// Runs data_prep convert as users do, on small recordings and on the output of SUMO.
+#include <fmt/ranges.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <signal.h>
@@ -7,6 +8,7 @@
 #include <cmath>
 #include <filesystem>
 #include <fstream>
+#include <sstream>
 
 #include "support/run_folder_test.h"
 #include "traffic/core/error.h"
@@ -130,7 +132,7 @@ TEST_F(Convert, SaysWhichFeaturesTheSourceDoesNotKnow) {
   const auto verified = test::run_program(TRAFFIC_BIN_DIR "/data_prep verify " + out());
   EXPECT_EQ(verified.exit_code, 0) << verified.output;
   EXPECT_THAT(verified.output, HasSubstr("lacks"));
-  // Without connected vehicles nothing is known of them.
+  // Features of connected vehicles are missing where there are none.
   ASSERT_EQ(convert(kFixtures + "tiny.fcd.xml --force --cv-types none --out " + out()).exit_code,
             0);
   EXPECT_FALSE(DatasetReader(out()).info().node_features[column("is_cv")].present);
@@ -148,10 +150,190 @@ TEST_F(Convert, ReadsNgsimInBothSpellingsAndTellsReusedNumbersApart) {
   EXPECT_FLOAT_EQ(feature(second, 0, "speed_mps"), 41.0F * 0.3048F);
   EXPECT_EQ(feature(second, 0, "lane_index"), 1.0F);  // the second of three from the left
   EXPECT_EQ(feature(second, 1, "lane_index"), 0.0F);
-  // +11.2, -11.2, +11.2 ft/s2: noise, of which a third and less is left.
+  // The accelerations +11.2, -11.2, +11.2 ft/s2 are noise; smoothing leaves at most a third of
+  // them.
   EXPECT_LT(std::abs(feature(second, 0, "acceleration_mps2")), 1.6F);
   EXPECT_THAT(convert(kFixtures + "ngsim_old.csv --force --out " + out()).output,
               HasSubstr("accelerations smoothed over 1 s"));
+}
+
+/// A table of NGSIM with its header.
+std::string ngsim_table(const std::string& rows) {
+  return "Vehicle_ID,Frame_ID,Total_Frames,Global_Time,Local_X,Local_Y,Global_X,Global_Y,v_length,"
+         "v_Width,v_Class,v_Vel,v_Acc,Lane_ID,O_Zone,D_Zone,Int_ID,Section_ID,Direction,Movement,"
+         "Preceding,Following,Space_Headway,Time_Headway,Location\n" +
+         rows;
+}
+
+/// A vehicle that drives at 40 ft/s along Local_Y, or against it, for two seconds.
+std::string ngsim_vehicle(int id, std::int64_t start_ms, double first_y_ft, int lane,
+                          const std::string& place, const std::string& direction = "",
+                          int sign = 1) {
+  std::string rows;
+  for (int i = 0; i < 20; ++i) {
+    rows +=
+        fmt::format("{},{},20,{},6.0,{:.1f},0,0,15.0,6.0,2,40.00,0.00,{},,,,,{},,0,0,0,0,{}\n", id,
+                    i, start_ms + 100 * i, first_y_ft + sign * 4.0 * i, lane, direction, place);
+  }
+  return rows;
+}
+
+TEST_F(Convert, NgsimLocationsMayComeInAnyOrder) {
+  const auto done =
+      convert(write("all.csv", ngsim_table(ngsim_vehicle(2, 1118846980200, 0, 1, "us-101") +
+                                           ngsim_vehicle(3, 1113433135300, 0, 2, "i-80"))) +
+              " --json --out " + out() + " 2>" + out("err"));
+  ASSERT_EQ(done.exit_code, 0) << done.output;
+  EXPECT_EQ(nlohmann::json::parse(done.output)["inputs"][0]["rows"], 40);
+  const DatasetReader file(out());
+  EXPECT_EQ(file.info().frame_interval_s, 0.1);
+  ASSERT_EQ(file.episodes().size(), 2U);
+  EXPECT_EQ(file.episodes()[1].num_frames, 20);
+  EXPECT_THAT(file.read_times(20, 2), ElementsAre(0.1, 0.2));
+}
+
+TEST_F(Convert, NgsimVehiclesDrivingSouthHaveTheirLeadersAhead) {
+  // Vehicle 4 follows vehicle 5 to the south; vehicle 6 drives north on a lane with the same
+  // number.
+  const std::string rows = ngsim_vehicle(4, 1118935680200, 500, 1, "lankershim", "4", -1) +
+                           ngsim_vehicle(5, 1118935680200, 400, 1, "lankershim", "4", -1) +
+                           ngsim_vehicle(6, 1118935680200, 450, 1, "lankershim", "2");
+  ASSERT_EQ(convert(write("south.csv", ngsim_table(rows)) + " --out " + out()).exit_code, 0);
+  const auto frame = DatasetReader(out()).read_graph_frame(10);
+  ASSERT_THAT(frame.vehicle_id, ElementsAre(0U, 1U, 2U));
+  EXPECT_NEAR(feature(frame, 0, "leader_gap_m"), (100 - 15) * 0.3048, 1e-3);
+  EXPECT_NEAR(feature(frame, 1, "follower_gap_m"), (100 - 15) * 0.3048, 1e-3);
+  for (const std::size_t alone : {1U, 2U}) EXPECT_GT(feature(frame, alone, "leader_gap_m"), 99.0F);
+  // Without the column Direction the movements show it.
+  std::string unstated = rows;
+  for (const char* column : {",,,,4,,", ",,,,2,,"}) {
+    for (std::size_t at = 0; (at = unstated.find(column)) != std::string::npos;) {
+      unstated.replace(at, 7, ",,,,,,");
+    }
+  }
+  const auto expected = DatasetReader(out()).info().content_hash;
+  EXPECT_EQ(hash_of(write("unstated.csv", ngsim_table(unstated))), expected);
+}
+
+TEST_F(Convert, NgsimTurnBaysAreBesideTheThroughLanes) {
+  std::string rows;
+  for (const int lane : {11, 1, 2, 31}) {
+    rows += ngsim_vehicle(lane, 1118935680200, 10.0 * lane, lane, "peachtree", "2");
+  }
+  ASSERT_EQ(convert(write("bays.csv", ngsim_table(rows)) + " --out " + out()).exit_code, 0);
+  const auto frame = DatasetReader(out()).read_graph_frame(0);
+  for (const std::size_t i : {0U, 1U, 2U, 3U}) {
+    EXPECT_EQ(feature(frame, i, "lane_index"), 3.0F - static_cast<float>(i));
+  }
+}
+
+TEST_F(Convert, ReadsNgsimAsPublishedByPeriodWithoutAHeader) {
+  const auto expected = hash_of(kFixtures + "ngsim_old.csv");
+  std::ifstream file(kFixtures + "ngsim_old.csv");
+  std::string text{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+  text = text.substr(text.find('\n') + 1);
+  EXPECT_EQ(hash_of(write("commas.csv", text)), expected);
+  std::replace(text.begin(), text.end(), ',', ' ');
+  EXPECT_EQ(hash_of(write("blanks.txt", "   " + text)), expected);
+}
+
+TEST_F(Convert, RepeatedRowsAreDroppedAndContradictoryOnesRefused) {
+  const std::string rows = ngsim_vehicle(2, 1118846980200, 0, 1, "us-101");
+  const auto expected = hash_of(write("once.csv", ngsim_table(rows)));
+  const std::string row = rows.substr(0, rows.find('\n') + 1);
+  const std::string repeated = write("repeated.csv", ngsim_table(rows + row));
+  EXPECT_EQ(hash_of(repeated), expected);
+  EXPECT_THAT(convert(repeated + " --force --out " + out()).output,
+              HasSubstr("1 rows that repeat others were dropped"));
+  std::string other = row;
+  other.replace(other.find("6.0,0.0"), 7, "9.0,0.0");
+  const auto done =
+      convert(write("other.csv", ngsim_table(rows + other)) + " --force --out " + out());
+  EXPECT_EQ(done.exit_code, 3);
+  EXPECT_THAT(done.output, HasSubstr("other.csv:22: vehicle '2.20' stands twice at the same time "
+                                     "(also in line 2)"));
+}
+
+/// Floating car data of three vehicles that drive to the right at 10, 12 and 14 m/s.
+std::string straight_traffic(double first_s, double step_s, double metre = 1, double speed = 1) {
+  std::string text = "timestep_time;vehicle_id;vehicle_x;vehicle_y;vehicle_speed\n";
+  for (int t = 0; t < 40; ++t) {
+    for (int v = 0; v < 3; ++v) {
+      text += fmt::format("{:.2f};{};{:.7f};0.00;{:.2f}\n", first_s + step_s * t, v,
+                          (10 + 2 * v) * step_s * t * metre, (10 + 2 * v) * speed);
+    }
+  }
+  return text;
+}
+
+TEST_F(Convert, AbsoluteTimesHaveTheStepThatRelativeOnesHave) {
+  const std::string inputs = write("a.csv", straight_traffic(0, 0.1)) + " " +
+                             write("b.csv", straight_traffic(1118846980.2, 0.1)) + " " +
+                             write("c.csv", straight_traffic(1113433135.3, 0.1));
+  const auto done = convert(inputs + " --out " + out());
+  ASSERT_EQ(done.exit_code, 0) << done.output;
+  const DatasetReader file(out());
+  ASSERT_EQ(file.episodes().size(), 3U);
+  EXPECT_EQ(file.info().frame_interval_s, 0.1);
+  for (const std::int64_t first : {0, 40, 80}) EXPECT_NEAR(file.read_times(first, 1)[0], 0.1, 1e-6);
+  EXPECT_EQ(test::run_program(TRAFFIC_BIN_DIR "/data_prep verify " + out()).exit_code, 0);
+}
+
+TEST_F(Convert, TheStepIsTheMostFrequentOneNotTheFirst) {
+  std::string text = straight_traffic(5, 1);
+  const auto header = text.find('\n') + 1;
+  const auto done =
+      convert(write("late.csv", text.insert(header, "0.00;z;500;0;0\n")) + " --out " + out());
+  ASSERT_EQ(done.exit_code, 0) << done.output;
+  const DatasetReader file(out());
+  EXPECT_EQ(file.info().frame_interval_s, 1.0);
+  EXPECT_EQ(file.episodes().size(), 2U);
+}
+
+TEST_F(Convert, UnitsThatContradictEachOtherAreRefused) {
+  const auto refused = [&](const std::string& text, const std::string& said) {
+    const auto done = convert(write("units.csv", text) + " --on-error skip --out " + out("bad.h5"));
+    EXPECT_EQ(done.exit_code, 3) << done.output;
+    EXPECT_THAT(done.output, HasSubstr(said));
+  };
+  refused(straight_traffic(0, 1, 1, 3.6), "the speeds may be km/h");
+  refused(straight_traffic(0, 1, 1 / 0.3048), "the coordinates may be feet");
+  refused(straight_traffic(0, 0.1, 1, 1 / 0.44704), "the speeds may be mph");
+  refused(straight_traffic(0, 1, 1.5e-5),
+          "units.csv:8: by their coordinates, vehicles cover 1.49e-05 times the distance that "
+          "their speeds give");
+  std::string km_h;
+  for (const int id : {1, 2, 3, 4}) {
+    km_h += ngsim_vehicle(id, 1118846980200, 50.0 * id, 1, "us-101");
+  }
+  km_h = ngsim_table(km_h);
+  for (std::size_t at = 0; (at = km_h.find(",40.00,")) != std::string::npos;) {
+    km_h.replace(at, 7, ",43.89,");
+  }
+  refused(km_h, "the speeds may be km/h where ft/s are expected");
+  // A table of NGSIM in metres is consistent in itself, but its vehicles are short.
+  std::string metres = ngsim_table(ngsim_vehicle(2, 1118846980200, 0, 1, "us-101"));
+  for (std::size_t at = 0; (at = metres.find(",15.0,")) != std::string::npos;) {
+    metres.replace(at, 6, ",4.5,");
+  }
+  refused(metres, "half of the vehicles are at most 4.5 feet long");
+}
+
+TEST_F(Convert, AVehicleThatJumpsIsAnotherVehicleFromThereOn) {
+  std::string text = straight_traffic(0, 1);
+  for (int t = 30; t < 40; ++t) {
+    const std::string old_place = fmt::format("{}.00;0;{}.0000000;", t, 10 * t);
+    text.replace(text.find(old_place), old_place.size(),
+                 fmt::format("{}.00;0;{};", t, 10 * t + 900));
+  }
+  const auto done =
+      convert(write("jump.csv", text) + " --json --out " + out() + " 2>" + out("err"));
+  ASSERT_EQ(done.exit_code, 0) << done.output;
+  EXPECT_EQ(nlohmann::json::parse(done.output)["inputs"][0]["jumps"], 1);
+  const DatasetReader file(out());
+  EXPECT_THAT(file.read_graph_frame(29).vehicle_id, ElementsAre(0U, 1U, 2U));
+  EXPECT_THAT(file.read_graph_frame(30).vehicle_id, ElementsAre(3U, 1U, 2U));
+  EXPECT_EQ(feature(file.read_graph_frame(31), 0, "position_m"), 10.0F);
 }
 
 TEST_F(Convert, ReadsHighDWithFrontBumpersAndLanesFromTheRight) {
@@ -201,6 +383,37 @@ TEST_F(Convert, WhatIsWrongIsNamedWithFileAndLineAndEndsWithThree) {
        "row.csv:2: the row has 2 fields, the header 3"},
       {write("time.csv", "vehicle_id;timestep_time\na;now\n"),
        "time.csv:2: timestep_time is 'now', expected a number"},
+      {write("fast.xml", replaced("speed=\"22.50\"", "speed=\"1219.2\"")),
+       "fast.xml:5: vehicle 'b': the speed is 1219.2 m/s, expected 0 to 150"},
+      {write("backwards.xml", replaced("speed=\"22.50\"", "speed=\"-5\"")),
+       "backwards.xml:5: vehicle 'b': the speed is -5 m/s"},
+      {write("leap.xml", replaced("speed=\"20.50\"", "speed=\"60.00\"")),
+       "leap.xml:8: vehicle 'a': the speed goes from 20 to 60 m/s within 1 s"},
+      {write("pull.xml", replaced("acceleration=\"-0.25\"", "acceleration=\"95\"")),
+       "pull.xml:5: vehicle 'b': the acceleration is 95 m/s2"},
+      {write("far.xml", replaced("x=\"70.25\"", "x=\"-1073741824.00\"")),
+       "far.xml:5: vehicle 'b': x is -1.07374e+09 m"},
+      {write("comma.csv", "timestep_time;vehicle_id;vehicle_x\n0,5;a;1\n"),
+       "comma.csv:2: timestep_time is '0,5', expected a number with a decimal point"},
+      {write("thousands.csv", "timestep_time;vehicle_id;vehicle_x\n1,500;a;1\n"),
+       "thousands.csv:2: timestep_time is '1,500', expected a number with a decimal point"},
+      {write("unit.csv", "timestep_time;vehicle_id;vehicle_speed [km/h]\n0;a;1\n"),
+       "unit.csv:1: the column 'vehicle_speed [km/h]' states a unit that is not converted; "
+       "expected "
+       "m/s"},
+      {write("columns.csv", "timestep_time;vehicle_id;vehicle_x;Vehicle_X\n0;a;1;2\n"),
+       "columns.csv:1: the column 'vehicle_x' is there twice"},
+      {write("rounded.csv", straight_traffic(0, 1.0 / 30)), "write times with all their digits"},
+      {write("wide.txt", std::string("\xFF\xFE<\0f\0", 6)), "is UTF-16 or no text at all"},
+      {write("numbers.csv", "1,2,3\n4,5,6\n"), "numbers.csv:1: cannot tell the format"},
+      {write("someone.csv",
+             "timestep_time;vehicle_id;vehicle_x;vehicle_y;vehicle_speed;vehicle_lane\n"
+             "0;p;1;1;1;\n"),
+       "someone.csv:2: 'p' is on no lane, so that it may be a person"},
+      {write("index.json",
+             "{\"samples\": [\n{\"time_s\": 1, \"vehicles\": [{\"id\": 1, \"x_m\": 1, "
+             "\"y_m\": 2, \"speed_mps\": 1, \"lane_index\": 1e300}]}]}"),
+       "index.json:2: vehicle '1': lane_index is 1e+300"},
       {write("bad.json",
              "{\"samples\": [\n{\"time_s\": 1, \"vehicles\": [{\"id\": \"a\", "
              "\"x_m\": 1, \"y_m\": 2}]}]}"),
@@ -233,7 +446,7 @@ TEST_F(Convert, SkipsWhatIsWrongAndCountsItWhenAsked) {
   EXPECT_EQ(said["inputs"][0]["skipped"], 1);
   EXPECT_THAT(said["inputs"][0]["skipped_examples"][0].get<std::string>(), HasSubstr("'fast'"));
   EXPECT_EQ(said["inputs"][0]["rows"], 4);
-  // A file that ends too early is converted as far as it goes.
+  // convert keeps the frames before the end of a truncated file.
   const std::string cut = write("cut.xml", tiny_xml().substr(0, tiny_xml().find("\"12.00\"")));
   const auto part =
       convert(cut + " --on-error skip --json --force --out " + out() + " 2>" + out("err"));
@@ -267,7 +480,7 @@ TEST_F(Convert, AGapBeginsAnEpisodeAndEpisodesAreDealtOut) {
   EXPECT_EQ(file.episodes()[0].split, data::Split::kTrain);
   EXPECT_EQ(file.episodes()[1].split, data::Split::kValidation);
   EXPECT_EQ(file.episodes()[2].split, data::Split::kTest);
-  // Of one stretch the vehicle goes on; after the gap it is another one.
+  // The vehicle continues across episodes of one stretch; after the gap it is another one.
   EXPECT_EQ(file.read_graph_frame(10).vehicle_id.front(), 0U);
   EXPECT_EQ(feature(file.read_graph_frame(10), 0, "position_m"), 100.0F);
   EXPECT_EQ(file.read_graph_frame(20).vehicle_id.front(), 1U);
@@ -300,7 +513,7 @@ TEST_F(Convert, InterruptedItLeavesNothingUnderTheFinalName) {
 
 TEST_F(Convert, StopsWhenAskedWhileAPipeIsSilent) {
   ASSERT_EQ(test::run_program("mkfifo " + out("pipe")).exit_code, 0);
-  // Opened for reading and writing, so that nobody waits and nothing ends.
+  // The holder opens the pipe for reading and writing, so that neither side waits or sees an end.
   test::BackgroundProgram holder("sleep 60 <>" + out("pipe"));
   const std::string network = " --network " + kMerge + "merge.net.xml";
   for (const std::string& arguments :
@@ -328,16 +541,16 @@ TEST_F(Convert, ReadsGzipFilesOfSeveralMembersAndPadding) {
   EXPECT_EQ(hash_of(out("two.gz")), expected);
 }
 
-/// What SUMO writes of the episode that `record` makes of the same seed.
+/// Compares the output of SUMO with the episode that `record` makes from the same seed.
 class ConvertSumo : public Convert {
  protected:
-  void simulate(const std::string& arguments) const {
-    const auto done =
-        test::run_program(TRAFFIC_SUMO " -c " + kMerge +
-                              "merge.sumocfg --seed 50 --end 150 --scale 1 --no-step-log "
-                              "--no-warnings --xml-validation never --precision 6 --fcd-output " +
-                              arguments,
-                          60);
+  void simulate(const std::string& arguments, int seed = 50) const {
+    const auto done = test::run_program(
+        TRAFFIC_SUMO " -c " + kMerge + "merge.sumocfg --seed " + std::to_string(seed) +
+            " --end 150 --scale 1 --no-step-log "
+            "--no-warnings --xml-validation never --precision 6 --fcd-output " +
+            arguments,
+        60);
     ASSERT_EQ(done.exit_code, 0) << done.output;
   }
   void record() const {
@@ -352,7 +565,7 @@ class ConvertSumo : public Convert {
   [[nodiscard]] std::string network() const { return " --network " + kMerge + "merge.net.xml "; }
 };
 
-/// Nodes in the order of their places, so that two frames can be compared.
+/// Nodes sorted by place, for comparing two frames.
 std::vector<std::size_t> by_place(const scene::GraphFrame& frame) {
   std::vector<std::size_t> order(frame.vehicle_id.size());
   for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
@@ -388,7 +601,7 @@ TEST_F(ConvertSumo, AConvertedEpisodeHasTheFeaturesOfARecordedOne) {
     for (std::size_t i = 0; i < order_a.size(); ++i) {
       for (const auto& item : table) {
         if (!item.present) continue;
-        // Six digits are printed; gaps are differences of such, divided by steps of one second.
+        // SUMO prints six digits; the tolerance covers differences of such numbers.
         ASSERT_NEAR(feature(a, order_a[i], item.name), feature(b, order_b[i], item.name), 2e-3)
             << item.name << " of " << i << " in frame " << t;
         ++compared;
@@ -411,6 +624,60 @@ TEST_F(ConvertSumo, ReadsSumosOwnTablesAndCompressedFiles) {
   const auto expected = hash_of(out("fcd.xml"));
   EXPECT_EQ(hash_of(out("fcd.xml.gz")), expected);
   EXPECT_EQ(hash_of(out("fcd.csv"), "", "--from fcd"), expected);
+}
+
+TEST_F(ConvertSumo, PersonsInSumosTablesAreNoVehicles) {
+  const std::string person =
+      " --additional-files " +
+      write("person.add.xml",
+            "<additional><person id=\"p\" type=\"DEFAULT_PEDTYPE\" depart=\"5\"><stop "
+            "lane=\"up_0\" endPos=\"50\" duration=\"60\"/></person></additional>");
+  simulate(out("fcd.xml") + person);
+  simulate(out("fcd.csv") + person);
+  EXPECT_EQ(hash_of(out("fcd.csv")), hash_of(out("fcd.xml")));
+  EXPECT_THAT(convert(out("fcd.csv") + " --force --out " + out()).output,
+              HasSubstr("61 rows of persons and containers left out"));
+}
+
+TEST_F(ConvertSumo, DifferentDaysAreNoLeakTheSameDayIs) {
+  simulate(out("one.xml"), 50);
+  simulate(out("two.xml"), 51);
+  const auto leaks = [&](const std::string& other) {
+    const auto first =
+        convert(out("one.xml") + network() + "--force --split 1,0,0 --out " + out("one.h5"));
+    const auto second =
+        convert(out(other) + network() + "--force --split 0,0,1 --out " + out("two.h5"));
+    EXPECT_EQ(first.exit_code + second.exit_code, 0) << first.output << second.output;
+    return test::run_program(TRAFFIC_BIN_DIR "/data_prep verify " + out("one.h5") + " " +
+                             out("two.h5"));
+  };
+  const auto days = leaks("two.xml");
+  EXPECT_EQ(days.exit_code, 0) << days.output;
+  const auto same = leaks("one.xml");
+  EXPECT_EQ(same.exit_code, 3);
+  EXPECT_THAT(same.output, HasSubstr("leak between splits"));
+}
+
+TEST_F(ConvertSumo, DegreesAreRefusedWithoutANetworkAndUnusedWithOne) {
+  // The network of the merge has no projection, so the test computes degrees from metres.
+  simulate(out("fcd.csv"));
+  std::ifstream file(out("fcd.csv"));
+  std::string degrees;
+  for (std::string line; std::getline(file, line);) {
+    std::vector<std::string> fields;
+    std::istringstream parts(line);
+    for (std::string part; std::getline(parts, part, ';');) fields.push_back(part);
+    if (!degrees.empty() && fields.size() > 3 && !fields[2].empty()) {
+      fields[2] = fmt::format("{:.6f}", 13.4 + std::stod(fields[2]) / 67'000);
+      fields[3] = fmt::format("{:.6f}", 52.5 + std::stod(fields[3]) / 111'000);
+    }
+    degrees += fmt::format("{}\n", fmt::join(fields, ";"));
+  }
+  const std::string input = write("degrees.csv", degrees);
+  const auto done = convert(input + " --out " + out("bad.h5"));
+  EXPECT_EQ(done.exit_code, 3) << done.output;
+  EXPECT_THAT(done.output, HasSubstr("the coordinates may be degrees"));
+  EXPECT_EQ(hash_of(input, "", network()), hash_of(out("fcd.csv"), "", network()));
 }
 
 TEST_F(ConvertSumo, LanesThatTheNetworkDoesNotHaveAreNamed) {

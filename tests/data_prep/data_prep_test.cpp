@@ -1,4 +1,4 @@
-/// The program as users run it, on real simulations of the merge scenario.
+/// Runs data_prep as users do, on real simulations of the merge scenario.
 #include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -95,7 +95,7 @@ class DataPrep : public testing::Test {
 
   [[nodiscard]] std::string all_files() const { return dir_ / "data" / "*.h5"; }
 
-  /// The merge scenario as another might have written it. @return its .sumocfg
+  /// Writes a changed copy of the merge scenario. @return its .sumocfg
   [[nodiscard]] std::string rewritten_merge(
       const std::string& folder,
       const std::vector<std::pair<std::string, std::string>>& changes) const {
@@ -141,7 +141,7 @@ TEST_F(DataPrep, WhatIsRecordedIsSoundAndDescribed) {
               HasSubstr("record --scenario merge"));
   EXPECT_THAT(described[0]["attributes"]["sumo_version"].get<std::string>(), HasSubstr("SUMO"));
 
-  // For people it fits a screen: command lines are wrapped.
+  // The text fits a screen: command lines are wrapped.
   std::istringstream lines(run({"inspect", all_files()}).out);
   std::string title;
   std::getline(lines, title);
@@ -159,8 +159,8 @@ TEST_F(DataPrep, WhatIsRecordedIsSoundAndDescribed) {
   EXPECT_LT(base_rate, 0.5);
   const double one_second = figures["constant_speed"][0]["rmse m"];
   const double five_seconds = figures["constant_speed"][1]["rmse m"];
-  // After one step the displacement is the new speed times the step: the error is one second's
-  // acceleration, of which traffic has some and no more than its brakes allow.
+  // After one step the displacement is the new speed times the step. The error is the change of
+  // speed in one second, which brakes limit.
   EXPECT_GT(one_second, 0.05);
   EXPECT_LT(one_second, 5.0);
   EXPECT_GT(five_seconds, 2 * one_second);
@@ -179,8 +179,8 @@ TEST_F(DataPrep, TheSameSeedsGiveTheSameData) {
   EXPECT_EQ(hash_of(), first);
 }
 
-/// Controllers decide in the same seconds of it.
-TEST_F(DataPrep, AnEpisodeThatBeginsAtEightIsRecordedAsOneThatBeginsAtMidnight) {
+/// Controllers decide in the same seconds of the episode.
+TEST_F(DataPrep, AnEpisodeFromEightIsRecordedLikeOneFromMidnight) {
   const auto recorded = [&](const std::string& scenario) {
     const Result result =
         run({"record", "--scenario", scenario, "--out", dir_ / "data", "--episodes", "1", "--force",
@@ -233,12 +233,12 @@ TEST_F(DataPrep, VerifyNamesWhatIsDamagedAndEndsWithThree) {
 }
 
 TEST_F(DataPrep, ASimulationThatCrashesIsTriedOnceMore) {
-  // The first process of each file is killed at its step 50; the second takes the same path and is
-  // killed too, so the file is given up, and everything is cleaned up.
+  // Each file's first process is killed at step 50, and so is the second. The program then gives up
+  // the file and cleans up.
   const Result result = run(record_args("2"), {"TRAFFIC_FAULT=record.step:0:50:kill"});
   EXPECT_EQ(result.code(), 6);
   EXPECT_THAT(result.err, HasSubstr("was killed by signal 9"));
-  EXPECT_THAT(result.err, HasSubstr("trying once more"));
+  EXPECT_THAT(result.err, HasSubstr("the file is recorded once more"));
   EXPECT_THAT(result.err, HasSubstr("2 of 2 files could not be recorded"));
   EXPECT_THAT(files(), testing::IsEmpty());
 }

@@ -1,4 +1,4 @@
-/// The subcommands that make data sets of data sets, as users run them.
+/// Runs the subcommands that make data sets from data sets as users do.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -27,7 +27,7 @@ test::Outcome prep(const std::string& arguments) {
   return test::run_program(TRAFFIC_BIN_DIR "/data_prep " + arguments, 60);
 }
 
-/// stdout alone.
+/// Runs data_prep and returns its stdout without stderr.
 json prep_json(const std::string& arguments) {
   const auto outcome = test::run_program(
       "sh -c '" TRAFFIC_BIN_DIR "/data_prep " + arguments + " --json 2>/dev/null'", 60);
@@ -41,7 +41,7 @@ std::vector<std::string> names_in(const fs::path& folder) {
   return names;
 }
 
-/// Two files of two episodes each.
+/// A folder with two files of two episodes each.
 class Transform : public testing::Test {
  protected:
   void SetUp() override {
@@ -57,7 +57,7 @@ class Transform : public testing::Test {
   TempDir dir_;
 };
 
-/// Equal but for what is named.
+/// Checks that the frames of `a` are those of `b` from first_of_b on.
 void expect_same_traffic(const data::DatasetReader& a, const data::DatasetReader& b,
                          std::int64_t first_of_b) {
   for (std::int64_t f = 0; f < a.num_frames(); ++f) {
@@ -113,7 +113,7 @@ TEST_F(Transform, WhatIsThereIsNotReplacedUnlessForced) {
 }
 
 TEST_F(Transform, SplitKeepsTogetherWhatBelongsTogether) {
-  // Twelve episodes: seeds 11..16 twice, and two labels over the same traffic.
+  // The file has twelve episodes: each seed in two splits with different traffic.
   std::vector<data::test::EpisodeSpec> episodes;
   for (std::uint64_t seed = 11; seed <= 16; ++seed) {
     episodes.push_back({{.seed = seed, .vehicles = 9}});
@@ -181,7 +181,7 @@ TEST_F(Transform, NormalizeStoresWhatTheTrainSplitSays) {
   const auto column = [&](const char* name) {
     return static_cast<std::size_t>(data::feature_index(table, name));
   };
-  // The first episode of each file is the train split.
+  // The first episode of each file belongs to the train split.
   double least = 1e30;
   double most = -1e30;
   data::Moments speeds;
@@ -283,7 +283,7 @@ TEST_F(Transform, KillingItLeavesNoHalfFileUnderTheFinalName) {
   running.send(SIGKILL);
   usleep(200'000);
   EXPECT_FALSE(fs::exists(at("out") + "/large.h5"));
-  // What the killed one left goes away with the next.
+  // The next run removes the files of the killed one.
   ASSERT_EQ(prep(command).exit_code, 0);
   EXPECT_THAT(names_in(at("out")), testing::ElementsAre("large.h5"));
 }

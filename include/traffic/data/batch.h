@@ -1,4 +1,4 @@
-/// What a training step gets: the windows of some samples as packed tensors.
+/// A batch of recorded traffic: the windows of several samples as packed tensors.
 #pragma once
 
 #include <ATen/ATen.h>
@@ -8,10 +8,10 @@
 namespace traffic::data {
 
 /// B samples with S vehicles in all, T history frames, H horizon frames, F node features. A vehicle
-/// s is one of a sample's crop at its anchor frame; sample b has vehicles sample_ptr[b] ..
-/// sample_ptr[b + 1]. Row r = t * S + s of the graph is vehicle s in history frame t; frame T - 1
-/// is the anchor. Inputs are normalised, (value - offset) / scale; everything that a loss compares
-/// with is in physical units. CPU tensors, page-locked if the loader was asked for that.
+/// s belongs to the crop of a sample at its anchor frame; sample b has the vehicles sample_ptr[b]
+/// to sample_ptr[b + 1] - 1. Row r = t * S + s of the graph is vehicle s in history frame t; frame
+/// T - 1 is the anchor. Inputs are normalised, (value - offset) / scale; targets of losses are in
+/// physical units. The tensors are on the CPU, page-locked if BatchOptions say so.
 struct Batch {
   at::Tensor node_features;  ///< [T, S, F] float32, zeros where the vehicle is not present
   at::Tensor present;        ///< [T, S] bool: on the road in that frame; true at the anchor
@@ -20,12 +20,12 @@ struct Batch {
   at::Tensor edge_features;  ///< [E, 4] float32
   at::Tensor sample_ptr;     ///< [B + 1] int32
 
-  at::Tensor speed_mps;          ///< [S] float32 at the anchor, as the three below
+  at::Tensor speed_mps;          ///< [S] float32 at the anchor
   at::Tensor acceleration_mps2;  ///< [S]
   at::Tensor lane;               ///< [S] index, 0 is the rightmost
 
   at::Tensor future_displacement_m;     ///< [S, H] float32: growth of the position since the anchor
-  at::Tensor future_speed_mps;          ///< [S, H] float32, as the two below
+  at::Tensor future_speed_mps;          ///< [S, H] float32
   at::Tensor future_acceleration_mps2;  ///< [S, H]
   at::Tensor future_lane;               ///< [S, H]
   at::Tensor future_mask;  ///< [S, H] bool: still on the road; the four above are 0 where false
@@ -42,7 +42,7 @@ struct Batch {
   [[nodiscard]] std::int64_t num_edges() const { return edge_src.size(0); }
   /// Sum of the bytes of all tensors.
   [[nodiscard]] std::int64_t num_bytes() const;
-  /// The same batch on a device; asynchronous for page-locked batches.
+  /// Copies the batch to a device; asynchronously if it is page-locked.
   [[nodiscard]] Batch to(at::Device device) const;
 };
 

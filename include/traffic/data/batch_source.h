@@ -1,5 +1,5 @@
-/// How the batches of a data set come about. A kind of data is a class with these functions; the
-/// loader asks it for batches, in the sampler's order and from several threads.
+/// The interface of a kind of data to the loader, which asks it for batches in the sampler's order
+/// and from several threads.
 #pragma once
 
 #include <any>
@@ -19,8 +19,7 @@ class Block {
 
 class BlockCache;
 
-/// Immutable after construction; all functions may run in several threads at once, and what they
-/// return depends on their arguments only.
+/// Immutable after construction and thread-safe. Results depend on the arguments only.
 class AnyBatchSource {
  public:
   virtual ~AnyBatchSource() = default;
@@ -29,19 +28,19 @@ class AnyBatchSource {
   /// Reads and decodes a block of the index.
   /// @throws DataError if it is damaged
   [[nodiscard]] virtual std::shared_ptr<const Block> decode(std::int32_t block) const = 0;
-  /// The batch of build(), for a loader that does not know its type.
+  /// Builds the batch of build() for a loader that does not know its type.
   [[nodiscard]] virtual std::any build_any(std::span<const Draw> draws, std::int64_t epoch,
                                            BlockCache& blocks) const = 0;
-  /// Memory of a batch that build_any() made.
+  /// Memory of a batch of build_any().
   [[nodiscard]] virtual std::int64_t bytes_of_any(const std::any& batch) const = 0;
 };
 
-/// The same with the type of its batches, which has num_bytes().
+/// A source with the type of its batches, which has a function num_bytes().
 template <typename B>
 class BatchSource : public AnyBatchSource {
  public:
-  /// @param blocks where the decoded blocks of this source are kept
-  /// @throws what decode() throws
+  /// @param blocks cache of the decoded blocks of this source
+  /// @throws DataError as decode()
   [[nodiscard]] virtual B build(std::span<const Draw> draws, std::int64_t epoch,
                                 BlockCache& blocks) const = 0;
 

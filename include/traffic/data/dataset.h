@@ -1,4 +1,4 @@
-/// The samples of one split of recorded traffic over one or several files: an index, no copies.
+/// An index of the samples of one split of recorded traffic, in one or several files.
 #pragma once
 
 #include <cstdint>
@@ -15,15 +15,15 @@
 
 namespace traffic::data {
 
-/// Where a sample lies.
+/// The place of a sample.
 struct SampleLocation {
   std::int32_t block = 0;
   std::int64_t anchor_frame = 0;  ///< row of frames/ in the block's file
   std::int64_t crop = 0;
 };
 
-/// The consecutive frames of an episode that a block holds: those of its samples' anchors, with
-/// their histories and horizons.
+/// The consecutive frames of an episode that a block holds: the anchors of its samples with their
+/// histories and horizons.
 struct BlockRange {
   std::int32_t file = 0;
   std::int32_t episode = 0;
@@ -31,19 +31,21 @@ struct BlockRange {
   std::int64_t num_frames = 0;
 };
 
-/// Immutable after construction; may be used by several threads.
+/// Immutable after construction and thread-safe.
 class Dataset final : public SampleIndex {
  public:
-  /// @throws DataError if there is no file, if the files have different features or frame
-  /// intervals, or other features than this program computes (train on data that the controller
-  /// will see), or if one has no positions or speeds; ConfigError if the options are out of range
+  /// @throws DataError if there is no file; if the files have different frame intervals, or other
+  /// features than this program computes (a controller sees those); if one has no positions or
+  /// speeds
+  /// @throws ConfigError if the options are out of range
   Dataset(std::vector<std::shared_ptr<const DatasetReader>> files, Split split,
           const WindowOptions& options);
 
   /// @param sample 0 .. num_samples() - 1, in the order of file, episode, anchor, crop
   [[nodiscard]] SampleLocation locate(std::int64_t sample) const;
   [[nodiscard]] std::span<const SampleBlock> blocks() const override { return blocks_; }
-  /// The place of a sample's crop among those of its frame: neighbours are halves of one region.
+  /// The place of a sample's crop among the crops of its frame: neighbours are halves of one
+  /// region.
   [[nodiscard]] double region(std::int64_t sample) const override;
   [[nodiscard]] const BlockRange& range(std::int32_t block) const {
     return ranges_[static_cast<std::size_t>(block)];
@@ -54,8 +56,8 @@ class Dataset final : public SampleIndex {
   [[nodiscard]] std::int64_t num_files() const { return static_cast<std::int64_t>(files_.size()); }
   [[nodiscard]] Split split() const { return split_; }
   [[nodiscard]] const WindowOptions& options() const { return options_; }
-  /// Of the first file; all files agree in features and frame interval. A feature is present if all
-  /// files have it.
+  /// Attributes of the first file; all files agree in features and frame interval. A feature is
+  /// present if all files have it.
   [[nodiscard]] const FileInfo& info() const { return info_; }
   /// Hash of the contents of the files, the split and the windows.
   [[nodiscard]] std::uint64_t fingerprint() const override { return fingerprint_; }
@@ -64,7 +66,8 @@ class Dataset final : public SampleIndex {
 
  private:
   void add_episode(std::int32_t file, std::int32_t episode);
-  /// Samples of an anchor, if it is among those that are used.
+  /// Number of samples that an anchor contributes: all its crops, or 0 if max_samples leaves it
+  /// out.
   std::int64_t take_anchor(std::int64_t crops);
   [[nodiscard]] std::int64_t count_samples() const;
   void compute_fingerprint();
@@ -77,21 +80,22 @@ class Dataset final : public SampleIndex {
   std::vector<BlockRange> ranges_;                    ///< [blocks]
   std::vector<std::int64_t> anchor_first_sample_{0};  ///< [anchors + 1]
   std::vector<std::int64_t> anchor_frame_;            ///< [anchors]
-  std::int64_t all_samples_ = 0;                      ///< with a limit: of the split without it
-  std::int64_t seen_samples_ = 0;                     ///< of those, while the index is built
+  std::int64_t all_samples_ =
+      0;  ///< samples of the split without max_samples; 0 if there is no limit
+  std::int64_t seen_samples_ = 0;  ///< samples seen while the index is built
   std::uint64_t fingerprint_ = 0;
 };
 
-/// The windows that a configuration asks for.
+/// The window options of a configuration.
 [[nodiscard]] WindowOptions window_options(const config::Data& data);
 
 struct OpenedFiles {
   std::vector<std::shared_ptr<const DatasetReader>> files;
   std::vector<std::string> skipped;  ///< a message for each file that is unreadable
 };
-/// Opens what data.files names. Unreadable files are skipped as long as their share is at most
+/// Opens the files that data.files names. Skips unreadable files as long as their share is at most
 /// data.max_bad_file_share; the caller logs them and compares the ranks' fingerprints.
-/// @throws DataError
+/// @throws DataError if too many files are unreadable
 [[nodiscard]] OpenedFiles open_data_files(const config::Data& data);
 
 }  // namespace traffic::data

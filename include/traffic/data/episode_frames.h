@@ -1,5 +1,5 @@
-/// The frames of recorded episodes one after the other, in bounded memory: what copies and changes
-/// data sets reads them through this.
+/// Reads recorded episodes frame by frame in bounded memory, for commands that copy and change data
+/// sets.
 #pragma once
 
 #include <functional>
@@ -10,15 +10,15 @@
 
 namespace traffic::data {
 
-/// Decodes some frames at a time and hands them over in order; the visitor may change its frame.
+/// Decodes some frames at a time and calls `visit` with each in order; it may change its frame.
 /// @throws DataError as DatasetReader::read_frames
 void for_each_frame(const DatasetReader& file, const Episode& episode,
                     const std::function<void(scene::GraphFrame&)>& visit);
 
-/// How a file is written whose traffic is that of `file`: float16 and compression as there.
+/// The writer options for a copy of `file`: float16 and compression are the same.
 [[nodiscard]] WriterOptions writer_options_of(const DatasetReader& file);
 
-/// What an episode was begun with.
+/// The label that an episode was written with.
 [[nodiscard]] EpisodeLabel label_of(const Episode& episode);
 
 }  // namespace traffic::data

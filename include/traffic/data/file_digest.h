@@ -1,5 +1,4 @@
-/// What a data set is known by when it is compared with others: its episodes' origins and the
-/// hashes of their frames.
+/// Digests of data sets for comparing them: the origins of the episodes and hashes of their frames.
 #pragma once
 
 #include <cstddef>
@@ -20,8 +19,8 @@ struct EpisodeDigest {
   std::uint64_t seed = 0;
   double demand_scale = 1.0;
   Split split = Split::kTrain;
-  std::vector<std::uint64_t> frames;  ///< [frames] hash of the content; 0: too few vehicles to
-                                      ///< tell, since many episodes begin with the same first ones
+  std::vector<std::uint64_t> frames;  ///< [frames] hash of the content; 0: too few vehicles,
+                                      ///< as in the first frames of many episodes
 };
 
 struct FileDigest {
@@ -31,7 +30,7 @@ struct FileDigest {
 };
 
 /// Reads all frames.
-/// @param progress told how many frames more have been read
+/// @param progress receives the number of frames of each read
 /// @throws DataError
 [[nodiscard]] FileDigest digest_file(const DatasetReader& file,
                                      const std::function<void(std::int64_t frames)>& progress);
@@ -43,17 +42,17 @@ struct EpisodePlace {
   auto operator<=>(const EpisodePlace&) const = default;
 };
 
-/// Where two episodes first show the same frame.
+/// The frames that two episodes share.
 struct SharedFrames {
-  std::int64_t first_here = 0;   ///< frame of the later episode
-  std::int64_t first_there = 0;  ///< frame of the earlier one
-  std::int64_t count = 0;        ///< frames of the later one that the earlier one has, too
+  std::int64_t first_here = 0;   ///< the first shared frame in the later episode
+  std::int64_t first_there = 0;  ///< the same frame in the earlier episode
+  std::int64_t count = 0;        ///< number of shared frames
 };
 
-/// Frames by content, episode after episode.
+/// Finds frames with the same content while episodes are added.
 class FrameIndex {
  public:
-  /// What the episode shares with those that were added before it; its own frames are added if
+  /// Returns the frames that the episode shares with episodes added before. Adds its frames if
   /// `keep`.
   std::map<EpisodePlace, SharedFrames> add(EpisodePlace place, const EpisodeDigest& episode,
                                            bool keep = true);
@@ -62,9 +61,9 @@ class FrameIndex {
   std::unordered_map<std::uint64_t, std::pair<EpisodePlace, std::int64_t>> seen_;
 };
 
-/// What files share that they should not: episodes of one scenario, seed and demand in two splits;
-/// the same frame content in two episodes. One message each, the first 20 and the number of the
-/// others.
+/// Finds leaks between splits and duplicates: episodes of one scenario, seed and demand in two
+/// splits, and frames with the same content in two episodes.
+/// @return a message for each of the first 20, and the number of the others
 [[nodiscard]] std::vector<std::string> find_leaks(std::span<const FileDigest> files);
 
 }  // namespace traffic::data

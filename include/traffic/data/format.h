@@ -1,7 +1,7 @@
 /// The data set file, version 1: packed traffic graphs of whole episodes in one HDF5 file.
 /// docs/reference/data-format.md describes it for readers in other languages.
 ///
-/// Root attributes say what is in the file (FileInfo). Every data set is chunked along its rows,
+/// Root attributes describe the file (FileInfo). Every data set is chunked along its rows,
 /// with optional shuffle + deflate and always fletcher32, little-endian:
 ///
 ///   episodes/seed         u64 [P]      frames/time_s           f64 [T]
@@ -58,26 +58,27 @@ struct Feature {
   std::string unit;
   float offset = 0;
   float scale = 1;
-  bool present = true;  ///< false: the source did not say it; its column is zero
+  bool present = true;  ///< false: the source did not contain it; its column is zero
   bool operator==(const Feature&) const = default;
 };
 using FeatureTable = std::vector<Feature>;
 
-/// Copies a table of the scene module.
+/// Converts a table of the scene module.
 [[nodiscard]] FeatureTable feature_table(std::span<const scene::FeatureSpec> specs);
-/// Column of a feature; throws DataError naming the columns there are.
+/// Column of a feature.
+/// @throws DataError that lists the existing features if it is not among them
 [[nodiscard]] int feature_index(const FeatureTable& table, std::string_view name);
 
-/// Marks a feature of that name, if there is one.
+/// Marks a feature of that name as not present, if there is one.
 void mark_missing(FeatureTable& table, std::string_view name);
 
-/// What the root attributes say.
+/// The content of the root attributes.
 struct FileInfo {
   std::string scenario;
-  double step_length_s = 1.0;     ///< of the simulation
-  double frame_interval_s = 1.0;  ///< between two frames of an episode
+  double step_length_s = 1.0;     ///< step of the simulation
+  double frame_interval_s = 1.0;  ///< time between two frames of an episode
   bool float16 = false;           ///< nodes/features and edges/features; written at creation
-  std::string program_version;    ///< provenance, as the four below
+  std::string program_version;    ///< these five say where the file comes from
   std::string sumo_version;
   std::string command_line;
   std::string created_utc;
@@ -110,7 +111,7 @@ enum class Element : std::uint8_t { kU8, kU16, kU32, kU64, kI32, kI64, kF16, kF3
 /// "u8" .. "f64"
 [[nodiscard]] std::string_view to_string(Element element);
 
-/// What the rows of a column are.
+/// The unit of a column's rows.
 enum class Rows : std::uint8_t { kEpisodes, kFrames, kFramePtr, kNodes, kEdges };
 
 enum class Column : std::uint8_t {
@@ -143,7 +144,7 @@ struct ColumnSpec {
   Rows rows;
   int rank;        ///< 1: [rows], 2: [rows, width]
   int width;       ///< elements a row; 0: the number of node features
-  int chunk_rows;  ///< as DatasetWriter makes them; readers take what they find
+  int chunk_rows;  ///< chunk size of DatasetWriter; readers accept any
   /// "nodes/features"
   [[nodiscard]] std::string path() const;
 };

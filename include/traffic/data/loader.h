@@ -1,4 +1,4 @@
-/// Batches of one rank, decoded ahead by reader threads.
+/// Loads the batches of one rank with reader threads that work ahead.
 ///
 ///     #include "traffic/data/traffic_batches.h"
 ///
@@ -33,10 +33,9 @@ struct LoaderOptions {
   std::int64_t world_size = 1;
 };
 
-/// Used by one thread. The batches depend on data, options and epoch only, not on the number of
-/// reader threads nor on timing; all ranks get equally many. What they are is the source's.
-/// cache_mb limits the memory that it takes: for decoded blocks, batches that were made ahead, and
-/// what is being made.
+/// For use by one thread. The batches depend on data, options and epoch only, not on the number of
+/// reader threads nor on timing; all ranks get equally many. cache_mb limits the memory of decoded
+/// blocks, of batches that wait, and of batches in the making.
 class AnyLoader {
  public:
   /// @throws DataError, ConfigError as Sampler; ConfigError if cache_mb cannot hold the blocks that
@@ -46,36 +45,38 @@ class AnyLoader {
   AnyLoader(const AnyLoader&) = delete;
   AnyLoader& operator=(const AnyLoader&) = delete;
 
-  /// Begins an epoch from its first step. Must come (or restore) before next().
+  /// Begins an epoch from its first step. Call this or restore() before next().
   void start_epoch(std::int64_t epoch);
-  /// Nothing more is wanted of this epoch: without persistent_workers, threads and decoded blocks
-  /// are given up until another begins.
+  /// Ends the epoch before its last step. Without persistent_workers, the loader releases threads
+  /// and decoded blocks until the next epoch begins.
   void end_epoch();
-  /// Other shares of the ranks, from the next start_epoch or restore on. Call it with the same on
-  /// all ranks.
+  /// Changes the shares of the ranks from the next start_epoch() or restore() on. All ranks must
+  /// pass the same weights.
   /// @throws ConfigError if there is not one positive weight a rank
   void set_rank_weights(std::span<const double> weights);
-  /// Goes on where state() was taken, with these ranks or others.
+  /// Continues where state() was taken, with the same number of ranks or another.
   /// @throws DataError if the state belongs to other data or options
   void restore(const SamplerState& state);
 
-  /// After the batches that next() has returned; the same on all ranks that made as many steps.
+  /// The position after the batches that next() has returned. It is the same on all ranks after the
+  /// same number of steps.
   [[nodiscard]] SamplerState state() const;
-  /// Steps of a whole epoch with these ranks.
+  /// Number of steps of a whole epoch with these ranks.
   [[nodiscard]] std::int64_t steps_per_epoch() const;
-  /// Steps that next() will still return in this epoch.
+  /// Number of batches that next() will still return in this epoch.
   [[nodiscard]] std::int64_t steps_left() const;
   /// Seconds that next() has waited for data since construction.
   [[nodiscard]] double wait_seconds() const;
-  /// Blocks decoded since construction; more than the data set has means decoded again.
+  /// Number of decodings since construction; more than the data set has blocks means that some were
+  /// decoded again.
   [[nodiscard]] std::int64_t blocks_decoded() const;
-  /// Blocks that were found damaged, and whose samples were replaced by those of other blocks.
+  /// Number of damaged blocks; samples of other blocks replace theirs.
   [[nodiscard]] std::int64_t num_bad_blocks() const;
-  /// What was wrong with those found since this was asked for the last time, for the log.
+  /// Messages for the log on the damaged blocks found since the last call.
   [[nodiscard]] std::vector<std::string> take_damage();
 
  protected:
-  /// The next batch as the source made it; empty at the end of the epoch.
+  /// Returns the next batch as the source made it; empty at the end of the epoch.
   [[nodiscard]] std::any next_any();
 
  private:
@@ -89,9 +90,9 @@ class DataLoader : public AnyLoader {
   DataLoader(std::shared_ptr<const BatchSource<B>> source, const LoaderOptions& options)
       : AnyLoader(std::move(source), options) {}
 
-  /// The next batch, or nothing at the end of the epoch.
-  /// @throws what the reader thread threw that was to make this batch; again when asked again,
-  /// until an epoch begins or restore()
+  /// Returns the next batch, or nothing at the end of the epoch.
+  /// @throws the exception of the reader thread that failed to make this batch; every further call
+  /// throws it again, until start_epoch() or restore()
   [[nodiscard]] std::optional<B> next() {
     std::any batch = next_any();
     if (!batch.has_value()) return std::nullopt;

@@ -1,5 +1,5 @@
-/// Reads a data set file. Everything about its schema is checked when it is opened; what is read
-/// later is checked against its checksums and for dangling indices and NaN.
+/// Reads a data set file. The constructor checks the whole schema; later reads check checksums and
+/// look for dangling indices and NaN.
 #pragma once
 
 #include <cstddef>
@@ -32,7 +32,7 @@ struct PackedFrames {
   }
 };
 
-/// How a column lies in the file.
+/// The storage of a column in the file.
 struct ColumnStorage {
   std::int64_t rows = 0;
   std::int64_t row_bytes = 0;
@@ -44,8 +44,8 @@ struct ColumnStorage {
   bool fletcher32 = false;
 };
 
-/// An open file. All const functions may be called by several threads at once.
-/// Every DataError names file, data set, found, expected and remedy.
+/// An open file. All const functions are thread-safe. Every DataError names the file, the data set,
+/// the found and the expected content, and a remedy.
 class DatasetReader {
  public:
   /// @throws DataError, ResourceError
@@ -64,16 +64,15 @@ class DatasetReader {
   [[nodiscard]] std::span<const std::int64_t> node_ptr() const;  ///< [T + 1]
   [[nodiscard]] std::span<const std::int64_t> edge_ptr() const;  ///< [T + 1]
 
-  /// How many frames from `first` on, before `end`, may be read at once: as many as take some tens
-  /// of MiB decoded, at least one.
+  /// Number of frames from `first` on, before `end`, that decode to some tens of MiB; at least one.
   [[nodiscard]] std::int64_t frames_at_once(std::int64_t first, std::int64_t end) const;
   /// @throws DataError for damaged chunks, dangling indices, values that are not finite
   [[nodiscard]] PackedFrames read_frames(std::int64_t first_frame, std::int64_t count) const;
   [[nodiscard]] std::vector<double> read_times(std::int64_t first_frame, std::int64_t count) const;
-  /// One frame as the simulation made it (float16 features rounded).
+  /// One frame as the writer got it, but for the rounding of float16.
   [[nodiscard]] scene::GraphFrame read_graph_frame(std::int64_t frame) const;
 
-  /// Rows of a column as they are in the file, only checksums checked.
+  /// Reads rows of a column as the file has them; checks the checksums only.
   void read_raw(Column column, std::int64_t first, std::int64_t count,
                 std::span<std::byte> out) const;
   [[nodiscard]] ColumnStorage storage(Column column) const;
@@ -83,7 +82,7 @@ class DatasetReader {
   std::unique_ptr<Impl> impl_;
 };
 
-/// Paths of the files that the patterns name (a path, or a glob), sorted within each pattern.
+/// Finds the files that the patterns (paths or globs) match, sorted within each pattern.
 /// @throws DataError if a pattern matches nothing
 [[nodiscard]] std::vector<std::string> find_data_files(std::span<const std::string> patterns);
 

@@ -1,20 +1,25 @@
-/// Which samples a rank gets in which step of an epoch.
+/// Decides which samples each rank gets in each step of an epoch.
 ///
-/// Each rank gets a run of a list of all samples, in proportion to its batch size. The list is
-/// - kMixed: the blocks, shuffled anew in each epoch (two ranks share one block at most);
-/// - kTime: the samples as they were recorded, so a rank has the same blocks in each epoch;
-/// - kRegion: the samples by their part of the road; a rank needs all blocks, but has the same
-///   vehicles' surroundings in each epoch.
-/// The blocks of a run are shuffled (in kMixed they are already), and the run's samples are mixed
-/// within a window of shuffle_chunks blocks that slides over it: a block is needed for a while and
-/// never again, so it is decoded once. The same (seed, epoch, batch sizes) give the same order; the
-/// number of reader threads has no part in it.
+/// All samples form a list, and each rank gets a run of it in proportion to its batch size. The
+/// list is
+/// - kMixed: the blocks in an order that is shuffled for each epoch. Two ranks share at most one
+/// block.
+/// - kTime: the samples as they were recorded. A rank has the same blocks in each epoch.
+/// - kRegion: the samples by their part of the road. A rank needs all blocks, but sees the same
+/// part of
+///   the road in each epoch.
+/// The blocks of a run are shuffled, and a window of shuffle_chunks blocks slides over them, within
+/// which the samples are mixed. A block is thus needed for a while and never again, and decoded
+/// once. The order depends on seed, epoch and batch sizes only, not on the number of reader
+/// threads.
 ///
 /// All ranks have equally many steps:
-/// - drop_last: as many as all ranks can fill; the samples that remain at the end of each rank's
-///   order are left out, others in each epoch.
-/// - otherwise the last step may be short; a rank with nothing left gets one sample a second time,
-///   with weight 0. Each sample has weight 1 exactly once in an epoch.
+/// - With drop_last, as many as all ranks can fill. The samples at the end of each rank's order are
+/// left
+///   out; they are other ones in each epoch.
+/// - Otherwise the last step may be short. A rank with no sample left repeats one with weight 0.
+/// Each
+///   sample has weight 1 exactly once in an epoch.
 #pragma once
 
 #include <cstdint>
@@ -28,7 +33,8 @@
 namespace traffic::data {
 
 enum class Shards { kMixed, kTime, kRegion };
-/// @param name as in data.shards @throws ConfigError
+/// @param name as in data.shards
+/// @throws ConfigError for another name
 [[nodiscard]] Shards parse_shards(std::string_view name);
 
 struct SamplerOptions {
@@ -40,32 +46,32 @@ struct SamplerOptions {
   std::uint64_t seed = 0;
 };
 
-/// Samples a step of each rank: batch_size on average, in proportion to the weights, at least 1.
-/// @param weights one a rank, or none for equal shares
-/// @throws ConfigError if there is not one positive weight a rank
+/// Samples of each rank in a step: batch_size on average, in proportion to the weights, at least 1.
+/// @param weights one for each rank, or none for equal shares
+/// @throws ConfigError if there is not one positive weight for each rank
 [[nodiscard]] std::vector<std::int64_t> rank_batch_sizes(std::int64_t batch_size,
                                                          std::int64_t world_size,
                                                          std::span<const double> weights);
 
-/// Position within an epoch, the same on all ranks; part of a checkpoint. When training goes on
-/// with other ranks, the samples that are left are dealt out anew, and that is another stage.
+/// Position within an epoch, the same on all ranks; part of a checkpoint. When training continues
+/// with other ranks, a new stage begins, which deals out the remaining samples again.
 struct SamplerState {
   struct Stage {
     std::vector<std::int64_t> batch_sizes;
-    std::int64_t steps = 0;  ///< done
+    std::int64_t steps = 0;  ///< completed steps
     bool operator==(const Stage&) const = default;
   };
   std::int64_t epoch = 0;
   std::vector<Stage> stages;      ///< the last is the running one; at least one
-  std::uint64_t fingerprint = 0;  ///< of data and options that decide the order
+  std::uint64_t fingerprint = 0;  ///< hash of the data and options that decide the order
 
   [[nodiscard]] std::vector<std::int64_t> encode() const;
-  /// @throws DataError if the numbers are no state
+  /// @throws DataError if the numbers do not encode a state
   [[nodiscard]] static SamplerState decode(std::span<const std::int64_t> numbers);
   bool operator==(const SamplerState&) const = default;
 };
 
-/// What one rank draws in the running stage of an epoch.
+/// The draws of one rank in the running stage of an epoch.
 class EpochShare {
  public:
   EpochShare(std::vector<std::int64_t> samples, std::int64_t batch_size, std::int64_t steps,
@@ -88,13 +94,13 @@ class Sampler {
   /// drop_last; ConfigError if an option is out of range
   Sampler(std::shared_ptr<const SampleIndex> index, SamplerOptions options);
 
-  /// For epochs that are started and states that are resumed from now on.
-  /// @param sizes one a rank, as many and with the same sum as before
+  /// Changes the batch sizes of epochs that start or resume from now on.
+  /// @param sizes one for each rank, with the same sum as before
   void set_batch_sizes(std::vector<std::int64_t> sizes);
   /// Steps of a whole epoch with these ranks.
   [[nodiscard]] std::int64_t steps_per_epoch() const;
   [[nodiscard]] SamplerState start(std::int64_t epoch) const;
-  /// The state to go on from one that was saved, maybe with other ranks.
+  /// The state that continues a saved one, possibly with another number of ranks.
   /// @throws DataError if it was saved with other data or options
   [[nodiscard]] SamplerState resume(const SamplerState& saved) const;
   /// The share of a rank in the running stage of the state.
@@ -106,7 +112,7 @@ class Sampler {
   [[nodiscard]] Deal deal(std::int64_t samples, std::span<const std::int64_t> batch_sizes) const;
   [[nodiscard]] std::vector<std::int64_t> first_order(std::int64_t epoch, std::int64_t begin,
                                                       std::int64_t end) const;
-  /// Samples of one block.
+  /// The samples of one block in the order of their draws.
   using BlockSamples = std::vector<std::int64_t>;
   [[nodiscard]] std::vector<BlockSamples> run_of_blocks(std::int64_t epoch, std::int64_t begin,
                                                         std::int64_t end) const;

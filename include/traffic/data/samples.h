@@ -1,5 +1,5 @@
-/// What the sampler knows of a data set: samples, and the blocks that they are decoded in. Whatever
-/// a sample is, its numbers follow those of the blocks.
+/// The sampler's view of a data set: samples, and the blocks that they are decoded in. Samples are
+/// numbered block by block.
 #pragma once
 
 #include <cstdint>
@@ -22,21 +22,21 @@ struct Draw {
   bool operator==(const Draw&) const = default;
 };
 
-/// Immutable after construction; may be used by several threads.
+/// Immutable after construction and thread-safe.
 class SampleIndex {
  public:
   virtual ~SampleIndex() = default;
 
-  /// In order and without gaps; the first has sample 0.
+  /// The blocks in the order of their samples, without gaps; the first begins with sample 0.
   [[nodiscard]] virtual std::span<const SampleBlock> blocks() const = 0;
-  /// Which part of the road a sample is of, from 0 to 1: near each other, near on the road. Data
+  /// The part of the road that a sample shows, from 0 to 1; near numbers are near on the road. Data
   /// without places have one part.
   [[nodiscard]] virtual double region(std::int64_t /*sample*/) const { return 0; }
-  /// Two ranks, or a checkpoint and a run, with the same value number their samples alike.
+  /// Ranks, checkpoints and runs with the same value number their samples alike.
   [[nodiscard]] virtual std::uint64_t fingerprint() const = 0;
-  /// What messages call it, e.g. "the train split".
+  /// Name for messages, e.g. "the train split".
   [[nodiscard]] virtual std::string name() const = 0;
-  /// What to look at when there is no sample: where it was looked for, what one needs.
+  /// Advice for the case that there is no sample: where they come from and what they need.
   [[nodiscard]] virtual std::string advice_when_empty() const = 0;
 
   [[nodiscard]] std::int64_t num_samples() const {

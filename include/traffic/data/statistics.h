@@ -1,5 +1,5 @@
-/// What is in data sets, in figures: ranges of the features, base rates of the conflict label, how
-/// well constant speed predicts.
+/// Statistics of data sets: ranges of the features, base rates of the conflict label, and the error
+/// of the constant-speed prediction.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@ namespace traffic::data {
 class Moments {
  public:
   void add(double value);
-  /// As if the values of the other had been added here, but for rounding.
+  /// Adds the values of `other`, up to rounding.
   void merge(const Moments& other);
   [[nodiscard]] std::int64_t count() const { return count_; }
   [[nodiscard]] double min() const { return min_; }
@@ -32,20 +32,20 @@ class Moments {
   double squares_ = 0;
 };
 
-/// How often values fall into equal parts of a range.
+/// Counts of values in equal parts of a range.
 struct Histogram {
   double low = 0;
   double high = 0;
   std::vector<std::int64_t> counts;
 
-  /// @param bins parts; one if the range is a point
+  /// @param bins number of parts; a range that is a point has one
   Histogram(double low_value, double high_value, std::size_t bins)
       : low(low_value), high(high_value), counts(high_value > low_value ? bins : 1, 0) {}
-  /// Values outside of the range count at its ends.
+  /// Counts values outside of the range at its ends.
   void add(double value);
 };
 
-/// Of every node feature and of the vehicles of a frame, over the ranges that were found before.
+/// Histograms of every node feature and of the number of vehicles in a frame, over known ranges.
 class Histograms {
  public:
   Histograms(std::span<const Moments> node_features, const Moments& vehicles_per_frame,
@@ -77,9 +77,9 @@ struct ConstantSpeedError {
 };
 
 struct StatisticsOptions {
-  std::int64_t horizon_frames = 5;                       ///< of the conflict label
+  std::int64_t horizon_frames = 5;                       ///< horizon of the conflict label
   std::vector<double> ttc_limits_s{1.0, 1.5, 2.0, 3.0};  ///< conflict labels to count
-  std::vector<double> horizons_s{1.0, 5.0};              ///< of the constant-speed prediction
+  std::vector<double> horizons_s{1.0, 5.0};  ///< horizons of the constant-speed prediction
 };
 
 /// Adds up files that have the same features.
@@ -89,7 +89,7 @@ class Statistics {
   /// Reads all frames of the file.
   /// @throws DataError if its features or frame interval are not those of the first file
   void add(const DatasetReader& file);
-  /// Those of other files, with the same options.
+  /// Adds the statistics of other files, made with the same options.
   /// @throws DataError as add()
   void merge(const Statistics& other);
 
@@ -108,7 +108,7 @@ class Statistics {
     float position_m;
     float speed_mps;
     std::uint32_t conflicts;  ///< bit i: time-to-collision under limit i in this frame
-    std::uint32_t ahead;      ///< the same in the frames of the horizon after it
+    std::uint32_t ahead;      ///< conflicts in the frames of the horizon
     bool has_future;
   };
   using Frame = std::unordered_map<std::uint32_t, Vehicle>;
@@ -125,7 +125,7 @@ class Statistics {
   FeatureTable node_table_;
   FeatureTable edge_table_;
   double interval_s_ = 0;
-  std::size_t keep_ = 0;  ///< frames of the past that are compared with
+  std::size_t keep_ = 0;  ///< number of past frames to compare with
   std::vector<Moments> nodes_;
   std::vector<Moments> edges_;
   Moments vehicles_;

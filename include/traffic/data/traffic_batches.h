@@ -1,4 +1,4 @@
-/// Recorded traffic as the loader takes it.
+/// Connects recorded traffic to the loader.
 #pragma once
 
 #include <cstdint>
@@ -15,11 +15,11 @@ namespace traffic::data {
 struct BatchOptions {
   double conflict_ttc_s = 2.0;
   config::Augmentation augmentation{};
-  std::uint64_t seed = 0;   ///< of augmentation
+  std::uint64_t seed = 0;   ///< seed of the augmentation
   bool pin_memory = false;  ///< page-locked batches; needs CUDA
 };
 
-/// What a configuration says about them.
+/// The batch options of a configuration.
 [[nodiscard]] BatchOptions batch_options(const config::Data& data, std::uint64_t seed,
                                          bool pin_memory);
 

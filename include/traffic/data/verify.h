@@ -1,4 +1,4 @@
-/// What can be wrong with data sets beyond what opening and reading them checks.
+/// Finds defects of data sets that opening and reading them does not find.
 #pragma once
 
 #include <cstdint>
@@ -10,11 +10,13 @@
 
 namespace traffic::data {
 
-/// Reads the whole file: checksums of all chunks, content hash, values that are not finite,
-/// dangling indices, vehicles that are twice in a frame, times that do not rise by the frame
-/// interval.
-/// @return one message a problem, the first 20 and the number of the others; empty if all is well
-/// @param progress told how many frames more have been looked at
+/// Reads the whole file and looks for damaged chunks, a wrong content hash, values that are not
+/// finite, dangling indices, vehicles that a frame has twice, times that do not grow by the frame
+/// interval, and movements that no vehicle can make: speeds, accelerations, and displacements that
+/// contradict the speeds.
+/// @return a message for each of the first 20 problems and the number of the others; empty if the
+/// file is sound
+/// @param progress receives the number of frames of each read
 [[nodiscard]] std::vector<std::string> find_problems(
     const DatasetReader& file,
     const std::function<void(std::int64_t frames)>& progress = [](std::int64_t) {});

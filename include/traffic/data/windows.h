@@ -1,4 +1,4 @@
-/// Windows: what a sample is, and which vehicles belong to it.
+/// Defines samples: windows of frames, and the vehicles in them.
 ///
 /// A sample is (episode, anchor frame, crop). It sees history_frames frames up to and with its
 /// anchor and is to predict horizon_frames frames after it. Its vehicles are a crop of the anchor
@@ -18,20 +18,22 @@ struct WindowOptions {
   std::int64_t max_vehicles = 16;    ///< at least 1
   std::int64_t stride_frames = 5;    ///< between anchors; at least 1
   std::int64_t max_time_shift = 0;   ///< frames that augmentation may move an anchor either way
-  std::int64_t max_samples = 0;      ///< of a split, evenly over all its anchors; 0: all
+  std::int64_t max_samples =
+      0;  ///< largest number of samples of a split, spread over all its anchors; 0: all
 };
 
-/// Regions that a frame with so many vehicles is cut into: the fewest that are small enough.
+/// The smallest number of regions that cuts a frame into regions of at most max_vehicles.
 [[nodiscard]] std::int64_t num_crops(std::int64_t vehicles, std::int64_t max_vehicles);
 
-/// Vehicles of one region, as ascending nodes of the frame. A region is halved across the longer
-/// side of its bounding box, so that sizes differ by one at most; ties go by node.
+/// Vehicles of one region, as ascending nodes of the frame. Bisection halves a region across the
+/// longer side of its bounding box, so that sizes differ by at most one; ties are broken by node.
 /// @param xy_m [N, 2]
 /// @param index 0 .. num_crops - 1
 [[nodiscard]] std::vector<std::int32_t> crop_nodes(std::span<const float> xy_m,
                                                    std::int64_t max_vehicles, std::int64_t index);
 
-/// Anchors of an episode: history_frames - 1, then every stride_frames, while the horizon fits.
+/// Number of anchors of an episode: the first is frame history_frames - 1, then every stride_frames
+/// as long as the horizon fits.
 [[nodiscard]] std::int64_t num_anchors(std::int64_t episode_frames, const WindowOptions& options);
 
 }  // namespace traffic::data

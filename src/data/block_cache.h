@@ -1,4 +1,4 @@
-/// Decoded blocks that several reader threads share, within a limit of bytes.
+/// Keeps decoded blocks for several reader threads within a limit of bytes.
 #pragma once
 
 #include <cstdint>
@@ -12,28 +12,28 @@
 
 namespace traffic::data {
 
-/// Thread-safe. Least recently used blocks go first; a block in use lives on with its users.
+/// Thread-safe. Evicts the least recently used block first; a block in use lives on with its users.
 class BlockCache {
  public:
   /// @param source must outlive this
   BlockCache(const AnyBatchSource& source, std::int64_t limit_bytes)
       : source_(source), limit_bytes_(limit_bytes) {}
 
-  /// Decodes the block unless it is here, or waits for the thread that does.
-  /// @throws DataError; the block is tried anew the next time
+  /// Returns a block; decodes it if it is not kept, or waits for the thread that decodes it.
+  /// @throws DataError if it cannot be decoded; the next call tries again
   [[nodiscard]] std::shared_ptr<const Block> get(std::int32_t block);
-  /// The same as what the source's decode() has made.
+  /// get() with the type of block that the source decodes.
   template <typename T>
   [[nodiscard]] std::shared_ptr<const T> get_as(std::int32_t block) {
     return std::static_pointer_cast<const T>(get(block));
   }
 
-  /// Memory for other things comes out of the limit, until it is given back with a negative number.
-  /// The block that was used last stays in any case.
+  /// Takes memory for other purposes out of the limit; a negative number returns it. The block that
+  /// was used last stays in any case.
   void reserve(std::int64_t bytes);
-  /// Drops all blocks.
+  /// Forgets all blocks.
   void clear();
-  /// Blocks decoded so far, with those that were decoded again.
+  /// Number of decodings so far; a block that is decoded again counts again.
   [[nodiscard]] std::int64_t blocks_decoded() const;
 
  private:
@@ -51,7 +51,7 @@ class BlockCache {
   }
 
   const AnyBatchSource& source_;
-  std::int64_t limit_bytes_;  ///< without what is reserved
+  std::int64_t limit_bytes_;  ///< the limit less the reserved memory
   mutable std::mutex mutex_;
   std::unordered_map<std::int32_t, Entry> entries_;
   std::list<std::int32_t> by_age_;  ///< most recently used first

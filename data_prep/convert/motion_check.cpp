@@ -1,0 +1,140 @@
+#include "motion_check.h"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <cmath>
+
+#include "traffic/core/error.h"
+
+namespace traffic::data_prep {
+namespace {
+
+/// Bounds of a number that a recording states; unknown numbers are within.
+struct Bounds {
+  const char* name;
+  double value;
+  double low;
+  double high;
+  const char* unit;
+};
+
+}  // namespace
+
+void MotionCheck::begin_stretch(double step_s) {
+  step_s_ = step_s;
+  tracker_.clear([](auto&) {});
+}
+
+void MotionCheck::check(RecordedFrame& frame) {
+  tracker_.begin_frame();
+  std::erase_if(frame.vehicles, [&](RecordedVehicle& v) {
+    if (!has_possible_numbers(frame, v)) return true;
+    auto* entry = tracker_.see(frame.view(v.name));
+    if (entry == nullptr) {
+      problems_.report(
+          file_, v.line,
+          fmt::format("vehicle '{}' stands twice at the same time", frame.view(v.name)));
+      return true;
+    }
+    if (entry->state.known && !has_possible_change(frame, v, entry->state)) {
+      entry->state = {};
+      return true;
+    }
+    follow(frame, v, entry->state);
+    return false;
+  });
+  tracker_.end_frame([](auto&) {});
+}
+
+bool MotionCheck::has_possible_numbers(const RecordedFrame& frame, const RecordedVehicle& v) {
+  constexpr double kFarthestM = 1e7;
+  const std::array<Bounds, 6> all{
+      {{"the speed", v.speed_mps, 0, data::kMaxSpeedMps, "m/s"},
+       {"the length", v.length_m, 0.1, 1000, "m"},
+       {"the speed limit", v.speed_limit_mps, 0, data::kMaxSpeedMps, "m/s"},
+       {"x", v.x_m, -kFarthestM, kFarthestM, "m"},
+       {"y", v.y_m, -kFarthestM, kFarthestM, "m"},
+       {"the position on its lane", v.lane_pos_m, -kFarthestM, kFarthestM, "m"}}};
+  for (const Bounds& number : all) {
+    if (!(number.value < number.low || number.value > number.high)) continue;
+    problems_.report(
+        file_, v.line,
+        fmt::format("vehicle '{}': {} is {:.6g} {}, expected {} to {}", frame.view(v.name),
+                    number.name, number.value, number.unit, number.low, number.high));
+    return false;
+  }
+  if (!std::isnan(v.accel_mps2) && !data::is_possible_acceleration(v.accel_mps2, v.speed_mps)) {
+    problems_.report(
+        file_, v.line,
+        fmt::format("vehicle '{}': the acceleration is {:.6g} m/s2, expected at most {} either way",
+                    frame.view(v.name), v.accel_mps2, data::kMaxAccelerationMps2));
+    return false;
+  }
+  return true;
+}
+
+bool MotionCheck::has_possible_change(const RecordedFrame& frame, const RecordedVehicle& v,
+                                      const State& before) {
+  const double accel_mps2 = (v.speed_mps - before.speed_mps) / step_s_;
+  if (data::is_possible_acceleration(accel_mps2, v.speed_mps)) return true;
+  problems_.report(
+      file_, v.line,
+      fmt::format("vehicle '{}': the speed goes from {:.6g} to {:.6g} m/s within {:.6g} s, which "
+                  "no vehicle can do",
+                  frame.view(v.name), before.speed_mps, v.speed_mps, step_s_));
+  return false;
+}
+
+void MotionCheck::follow(const RecordedFrame& frame, RecordedVehicle& v, State& state) {
+  const std::string_view lane = frame.view(v.lane);
+  const double faster_mps = std::max(v.speed_mps, state.speed_mps);
+  // Not a number without x and y, and for a new vehicle.
+  const double moved_m = std::hypot(v.x_m - state.x_m, v.y_m - state.y_m);
+  if (places_ == Places::kPlane && moved_m > data::reach_m(faster_mps, step_s_)) {
+    v.jumped = true;
+    ++jumps_;
+  }
+  if (state.lane != lane) state.along_lane = {};
+  state.known = true;
+  state.lane = lane;
+  state.x_m = v.x_m;
+  state.y_m = v.y_m;
+  state.speed_mps = v.speed_mps;
+  if (step_s_ > data::kLongestComparedStepS) return;
+  if (!std::isnan(v.lane_pos_m) && !lane.empty()) {
+    compare(along_lanes_, state.along_lane, {v.lane_pos_m, 0}, frame, v);
+  }
+  if (places_ == Places::kPlane && !std::isnan(v.x_m + v.y_m)) {
+    compare(in_plane_, state.in_plane, {v.x_m, v.y_m}, frame, v);
+  }
+}
+
+void MotionCheck::compare(Comparison& comparison, data::DisplacementRatio::Stretch& stretch,
+                          scene::Point to, const RecordedFrame& frame, const RecordedVehicle& v) {
+  const auto ratio = comparison.ratio.move(stretch, to, v.speed_mps, step_s_);
+  if (!ratio || comparison.line > 0 || fits(*ratio)) return;
+  comparison.line = v.line;
+  comparison.vehicle = frame.view(v.name);
+  comparison.first_ratio = *ratio;
+}
+
+void MotionCheck::finish() const {
+  reject(along_lanes_);
+  reject(in_plane_);
+}
+
+void MotionCheck::reject(const Comparison& comparison) const {
+  const auto median = comparison.ratio.median();
+  if (!median || fits(*median)) return;
+  const std::string unit = data::likely_unit(*median);
+  throw DataError(
+      "{}:{}: by their {}, vehicles cover {:.3g} times the distance that their speeds give (the "
+      "median of {} stretches of 20 m; {:.3g} times for vehicle '{}' here){}{}; expected metres "
+      "and "
+      "m/s",
+      file_, comparison.line, comparison.places, *median, comparison.ratio.num_stretches(),
+      comparison.first_ratio, comparison.vehicle, unit.empty() ? "" : ": ", unit);
+}
+
+}  // namespace traffic::data_prep
