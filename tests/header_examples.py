@@ -13,13 +13,6 @@ import subprocess
 import sys
 
 SOURCE = pathlib.Path(__file__).resolve().parent.parent
-# Rooms whose examples are still sketches.
-SKETCHES = {
-    "include/traffic/rollout/traffic/traffic_pool.h",
-    "src/train/ppo/constraint.h",
-    "src/train/ppo/critic.h",
-    "src/train/snakes/games.h",
-}
 PREAMBLE = """#include <torch/types.h>
 
 #include <algorithm>
@@ -59,7 +52,7 @@ def translation_unit():
         for path in sorted((SOURCE / folder).rglob("*.h")):
             name = path.relative_to(SOURCE).as_posix()
             text = path.read_text(encoding="utf-8")
-            for number, lines in examples_of(text) if name not in SKETCHES else []:
+            for number, lines in examples_of(text):
                 includes.append(f'#include "{name.removeprefix(prefix)}"')
                 includes += [line for line in lines if line.startswith("#include")]
                 namespace = re.search(r"^namespace (traffic[\w:]*) \{", text, re.MULTILINE).group(1)

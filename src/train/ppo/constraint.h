@@ -1,8 +1,5 @@
-/// The constraint of phase 3: what behaviour costs, a critic that foresees it, and its price.
-///
-///     constraint.observe(mean_cost_of_the_episodes);       // the price rises or falls
-///     const PolicyObjective objective = constraint.weigh({experience, reward_advantages,
-///     total_states, i});
+/// The constraint of phase 3: the cost of behaviour, a critic that predicts it, and its price. In an
+/// iteration, observe() moves the price and weigh() puts cost beside reward.
 #pragma once
 
 #include <torch/types.h>

@@ -1,9 +1,6 @@
-/// What follows from a state, of rewards or of costs: values of its conflicts, fitted to returns.
-///
-///     if (!critic.is_fitted()) ...                        // nothing to bootstrap from: lambda is
-///     1 const Estimate estimate = critic.estimate(experience, gae_lambda);
-///     critic.update_scale(experience, estimate.returns);
-///     critic.fit(experience, estimate.returns, {total_states, iteration, epochs});
+/// A critic: the expected return of a state in each of its conflicts, of rewards or of costs. Estimate
+/// first, then update the scale, then fit. The first time, estimate with a lambda of 1: there is
+/// nothing to bootstrap from.
 #pragma once
 
 #include <torch/types.h>

@@ -4,14 +4,12 @@
 
 #include <fstream>
 #include <iterator>
-#include <pugixml.hpp>
-#include <string_view>
 
 #include "traffic/core/error.h"
 #include "traffic/core/hash.h"
 #include "traffic/core/version.h"
-#include "traffic/sim/scenario.h"
 #include "traffic/sim/sumo_env.h"
+#include "traffic/sim/sumocfg.h"
 
 namespace traffic::train {
 namespace {
@@ -24,33 +22,13 @@ std::string content_of(const fs::path& path) {
   return {std::istreambuf_iterator<char>(in), {}};
 }
 
-/// Hashes the configuration and every file that it names: <net-file value="...">, <route-files ...>
-/// and whatever else ends so.
-void add_scenario(const fs::path& sumocfg, Hasher& hasher) {
-  hasher.update(content_of(sumocfg));
-  pugi::xml_document document;
-  if (!document.load_file(sumocfg.c_str())) {
-    throw DataError("{} is not well-formed XML", sumocfg.string());
-  }
-  for (const auto& found : document.select_nodes("//*[@value]")) {
-    const std::string_view name = found.node().name();
-    if (!name.ends_with("-file") && !name.ends_with("-files")) continue;
-    std::string_view rest = found.node().attribute("value").value();
-    while (!rest.empty()) {
-      const std::size_t comma = rest.find_first_of(", ");
-      const fs::path file = sumocfg.parent_path() / std::string(rest.substr(0, comma));
-      // What SUMO writes may not be there yet.
-      if (comma != 0 && fs::is_regular_file(file)) hasher.update(content_of(file));
-      rest = comma == std::string_view::npos ? std::string_view() : rest.substr(comma + 1);
-    }
-  }
-}
-
 }  // namespace
 
 std::string baseline_key(const config::Config& config) {
   Hasher hasher;
-  add_scenario(sim::find_scenario(config.env.scenario), hasher);
+  for (const fs::path& file : sim::scenario_files(config.env.scenario, config.env.sumo_args)) {
+    hasher.update(content_of(file));
+  }
   for (const std::string& argument : config.env.sumo_args) hasher.update(argument + '\n');
   hasher.update(fmt::format("{} {} {} {} {} {}", config.env.objective, config.env.max_time_s,
                             config.episodes.credit, config.episodes.baseline_episodes, version(),

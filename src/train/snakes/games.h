@@ -1,9 +1,6 @@
-/// The games of a rank as streams of experience: three snakes a game that the learner decides for,
-/// and with game.learn_from_both the other three, too.
-///
-///     games.begin_round(progress);             // who plays whom, of games that begin
-///     games.observe();                         // for each stream
-///     games.step(actions_of_agents, past_self);
+/// The games of a rank as streams of experience: three snakes of each game that the learner decides
+/// for and, with game.learn_from_both, the other three, too. A round is begin_round(), then
+/// observe() and step() in turn.
 #pragma once
 
 #include <torch/types.h>

@@ -1,5 +1,27 @@
+// clang-format off
 /// SUMO simulations in a pool of environments, as a rank uses them: episodes, orders and control
 /// periods instead of bytes.
+///
+/// A loop over groups, in which one group simulates while the policy decides for the other:
+///
+///     void run(TrafficPool& pool, std::int64_t episodes) {
+///       std::vector<Event> events;
+///       for (const int env : pool.my_envs()) pool.start_episode(env, {.traffic = {.seed = 1}});
+///       while (episodes > 0) {
+///         for (const auto& group : pool.groups()) {
+///           pool.wait_all(group, events);
+///           for (const Event& event : events) {
+///             if (event.lost || pool.period(event.env).done()) {
+///               --episodes;
+///               pool.start_episode(event.env, {.traffic = {.seed = 2}});
+///             } else {
+///               pool.act(event.env, {});
+///             }
+///           }
+///         }
+///       }
+///     }
+// clang-format on
 #pragma once
 
 #include <memory>
@@ -25,28 +47,6 @@ std::unique_ptr<EnvPool> start_sumo_pool(const comm::MpiSession& session,
 
 /// Encodes episodes and orders for a pool and decodes its answers. Every answer is checked; one
 /// that is not a valid period costs the episode, as the death of its simulation would.
-///
-/// A loop over groups, in which one group simulates while the policy decides for the other:
-///
-// clang-format off
-///     void run(rollout::TrafficPool& pool, std::int64_t episodes) {
-///       std::vector<rollout::Event> events;
-///       for (const int env : pool.my_envs()) pool.start_episode(env, {.traffic = {.seed = 1}});
-///       while (episodes > 0) {
-///         for (const auto& group : pool.groups()) {
-///           pool.wait_all(group, events);
-///           for (const rollout::Event& event : events) {
-///             if (event.lost || pool.period(event.env).done()) {
-///               --episodes;
-///               pool.start_episode(event.env, {.traffic = {.seed = 2}});
-///             } else {
-///               pool.act(event.env, {});
-///             }
-///           }
-///         }
-///       }
-///     }
-// clang-format on
 class TrafficPool final : public EventSource {
  public:
   explicit TrafficPool(std::unique_ptr<EnvPool> pool);
