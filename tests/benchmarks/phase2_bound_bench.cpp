@@ -61,7 +61,10 @@ struct Sumo {
 /// @param before_step is called before every step and once after the last
 Sumo simulate(const std::string& scenario, int seed, const std::function<void()>& before_step) {
   sim::SumoSession session;
-  session.load(sim::find_scenario(scenario), static_cast<std::uint64_t>(seed), {});
+  session.load({.sumocfg = sim::find_scenario(scenario),
+                .seed = static_cast<std::uint64_t>(seed),
+                .args = {},
+                .settings = {}});
   Sumo result;
   for (int s = 0; s < kSteps; ++s) {
     before_step();
@@ -109,7 +112,7 @@ class Inference {
       : widths_(train::Perception(small(), 1, torch::kCPU).widths()),
         encoder_(small().model, kFeatures),
         world_(small().model, 5),
-        controller_(small().controller, small().action, widths_),
+        controller_(small().vehicles, widths_),
         windows_(benchmarks::make_windows(kSimulations, kFeatures, 1, 1, vehicles)),
         seen_(field_of_connected()),
         state_(world_->zero_state(seen_.chosen.size(0))),

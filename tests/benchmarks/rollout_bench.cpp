@@ -22,7 +22,10 @@ constexpr int kSteps = 900;  // an episode of `merge`
 void run_episodes(int episodes, int first_seed) {
   for (int e = 0; e < episodes; ++e) {
     sim::SumoSession session;
-    session.load(sim::find_scenario("merge"), static_cast<std::uint64_t>(first_seed + e), {});
+    session.load({.sumocfg = sim::find_scenario("merge"),
+                  .seed = static_cast<std::uint64_t>(first_seed + e),
+                  .args = {},
+                  .settings = {}});
     for (int s = 0; s < kSteps; ++s) libsumo::Simulation::step();
   }
 }

@@ -121,7 +121,7 @@ const std::vector<BadConfig> kBadConfigs{
     {"NegativeSeed", "run.seed = -1\n", "bad.toml:1:12: run.seed: found -1, expected >= 0"},
     {"PhaseThatDoesNotExist", "run.phase = 7\n",
      "bad.toml:1:13: run.phase: found '7', expected one of all, 1, 2, 3, world_model, ppo, "
-     "ppo_constrained, snakes, signals, dqn, joint, or several with commas between"},
+     "ppo_constrained, snakes, dqn, or several with commas between"},
     {"KeyInAnotherPhase", "[phase2.training]\niteration = 1\n",
      "bad.toml:2:1: phase2.training.iteration: unknown key; did you mean 'training.iterations'?"},
     {"ValueInAnotherPhase", "[phase3.training]\niterations = 0\n",
@@ -277,7 +277,7 @@ TEST(BadConfig, KeysAndTablesOfEarlierVersionsAreRefusedWithTheirNewNames) {
                                             {"--set", "phase2.ppo.decide", "greedy"}}};
   EXPECT_EQ(errors_of("", overrides),
             "--set: controller.top_k: has moved to vehicles.top_k\n"
-            "--set: signals.learner: has moved to lights.learner\n"
+            "--set: signals.learner: has moved to run.phase\n"
             "--set: phase2.ppo.decide: has moved to phase2.training.decide");
   EXPECT_THAT(errors_of("", {.assignments = {{"--set", "controller.no_such_key", "3"}}}),
               HasSubstr("unknown key"));

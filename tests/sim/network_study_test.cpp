@@ -429,7 +429,7 @@ class LitNetworkTest : public ::testing::Test {
     folder_.write("outer.xml", "<additional><include href='inner.xml'/></additional>");
     config::Config config = config_of(folder_.config(
         flow("car", "begin='0' end='300' probability='.1'", "from='at' to='tb'"), 300));
-    config.env.actors = {"signals"};
+    config.env.agents = {"lights"};
     config.env.sumo_args = {"-a", folder_.path("outer.xml")};
     config.env.sumo_args.insert(config.env.sumo_args.end(), args.begin(), args.end());
     return look_at_networks(config, kLearns);

@@ -40,10 +40,12 @@ void check_ids(std::span<const std::uint32_t> ids) {
 }
 
 scene::FrameView read_frame(ByteReader& reader, std::size_t num_features) {
-  const auto head = reader.take_one<FrameHead>("a frame");
+  // The frame's view of the global features points into the head itself.
+  const FrameHead& head = reader.take<FrameHead>(1, "a frame")[0];
   if (head.mark != kFrameMark || head.features != num_features) {
     throw WorkerError("observation holds no frame where one was announced");
   }
+  // Read once: the counts that are checked are the counts that are used.
   const std::uint64_t nodes = head.nodes;
   const std::uint64_t edges = head.edges;
   scene::FrameView frame;

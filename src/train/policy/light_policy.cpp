@@ -191,7 +191,7 @@ void LightPolicy::pack_for_inference() { network_->pack_for_inference(); }
 comm::NamedTensors LightPolicy::parameters() const {
   comm::NamedTensors all;
   for (const auto& item : network_->named_parameters()) {
-    all.emplace_back("signals." + item.key(), item.value());
+    all.emplace_back("lights." + item.key(), item.value());
   }
   return all;
 }

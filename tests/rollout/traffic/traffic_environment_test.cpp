@@ -398,7 +398,7 @@ TEST_F(TrafficEnvironmentTest, BetweenDecisionsTheAdvisorGoesOnWithoutThoseThatD
 TEST_F(TrafficEnvironmentTest, DemandCanBeScaledForOneEpisode) {
   config_.env.max_time_s = 200;
   start();
-  reset({.traffic = {.seed = 3}, .demand_scale = 0.5, .observed = false});
+  reset({.traffic = {.seed = 3, .demand_scale = 0.5}, .observed = false});
   run_to_end();
   const auto half = period_.score.departed + period_.score.waiting;
   reset({.traffic = {.seed = 3}, .observed = false});
