@@ -52,6 +52,7 @@ class LightsAgent final : public Agent, private LightSetter {
   }
   std::optional<Learned> learn(const RolloutBatch& batch, const Progress& progress) override;
   void with_evaluated_weights(const std::function<void()>& use) override;
+  void set_step_factor(double factor) override { learner_->set_step_factor(factor); }
 
   std::string start_from(const checkpoint::Snapshot& snapshot) override;
   void start() override {

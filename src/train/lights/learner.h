@@ -32,6 +32,8 @@ class Learner {
   /// Before the episodes that are learned from: how the policy draws its choices in them.
   /// @param decisions of all ranks so far
   virtual void begin_iteration(std::int64_t /*decisions*/) {}
+  /// Scales the steps of learn() from now on, after training has gone back to the best.
+  virtual void set_step_factor(double /*factor*/) {}
   /// Discount of a control period.
   [[nodiscard]] virtual double gamma() const = 0;
   /// Collective. @return nothing if it was given up because a stop is requested

@@ -58,7 +58,7 @@ std::optional<UpdateResult> PpoLearner::update(const std::vector<EpisodeHistory>
            communicator_);
   const Targets targets = make_targets(experience);
   UpdateResult result;
-  result.learning_rate = schedule_of(ppo_, iterations_).at(iteration);
+  result.learning_rate = step_factor_ * schedule_of(ppo_, iterations_).at(iteration);
   std::array optimisers{
       OptimiserStep{.optimiser = optimiser_, .learning_rate = result.learning_rate}};
   const auto epochs = run_epochs(

@@ -44,6 +44,7 @@ class PpoLearner final : public Learner {
   std::optional<Learned> learn(const std::vector<EpisodeHistory>& episodes,
                                std::int64_t num_episodes, std::int64_t iteration) override;
 
+  void set_step_factor(double factor) override { step_factor_ = factor; }
   [[nodiscard]] double gamma() const override { return ppo_.gamma; }
   [[nodiscard]] const comm::ParameterArena& parameters() const override { return parameters_; }
   [[nodiscard]] WeightsInUse weights_in_use() const override { return mean_.use(); }
@@ -71,6 +72,7 @@ class PpoLearner final : public Learner {
   config::Ppo ppo_;
   std::int64_t iterations_;  ///< of the whole training
   std::uint64_t seed_;
+  double step_factor_ = 1.0;  ///< on the learning rate
   LightPolicy& policy_;
   comm::Communicator& communicator_;
   comm::ParameterArena parameters_;
