@@ -106,12 +106,12 @@ TEST_F(HybridTest, GivesUpAfterMaxRetriesAndSaysWhy) {
   EXPECT_EQ(summary("run")["faults"]["retries"], 1);
 }
 
-TEST_F(HybridTest, SaysBeforePhase2ThatSimulationsDoNotRun) {
+TEST_F(HybridTest, SaysBeforePhase1ThatSumoRefusesItsOptions) {
   const Outcome outcome =
       run_program(all_phases("run", "--set 'env.sumo_args=[\"--no-such-option\"]'"));
-  EXPECT_NE(outcome.exit_code, 0);
-  EXPECT_THAT(outcome.output, HasSubstr("health check of the simulations failed"));
-  EXPECT_TRUE(fs::exists(dir_ / result_of("run", 1)));
+  EXPECT_EQ(outcome.exit_code, 3);
+  EXPECT_THAT(outcome.output, HasSubstr("No option with the name 'no-such-option' exists"));
+  EXPECT_FALSE(fs::exists(dir_ / result_of("run", 1)));
 }
 
 TEST_F(HybridTest, EveryShippedConfigurationPassesTheDryRun) {

@@ -80,7 +80,7 @@ TEST_P(LightsTrainingWith, AnEvaluationDecidesAsTheTrainingDid) {
   const std::string all = std::string(GetParam()) +
                           " --set episodes.demand=[1.0,1.0] --set training.eval_episodes=1 --set "
                           "training.final_episodes=1 "
-                          "--set ppo.target_kl=0 --set ppo.learning_rate=0.1 ";
+                          "--set ppo.target_kl=0 --set ppo.learning_rate=0.4 ";
   ASSERT_EQ(run_program(train(1, "learned", all)).exit_code, 0);
   const Outcome trained = run_program(train(
       1, "run",

@@ -509,7 +509,8 @@ const std::string kUnlearns =
 TEST_F(Phase2Test, AFallOfTheGainGoesBackToTheBestAlsoWhereTheRunIsResumed) {
   const Outcome outcome = run_program(command(2, "whole", kUnlearns));
   ASSERT_EQ(outcome.exit_code, 0) << outcome.output;
-  EXPECT_THAT(outcome.output, HasSubstr("going on from the best with 0.25 of the learning rate"));
+  EXPECT_THAT(outcome.output,
+              HasSubstr("from the best controller at 0.25 times the learning rate"));
   EXPECT_GE(summary("whole")["result"]["rollbacks"], 1);
   // Killed in the iteration after the first return.
   std::int64_t fell = 0;
@@ -541,7 +542,7 @@ TEST_F(Phase2Test, APolicyThatCommandsNobodyIsSaidOnceToBeNoControl) {
                           "--set training.iterations=2 --set training.eval_interval=1"));
   ASSERT_EQ(outcome.exit_code, 0) << outcome.output;
   EXPECT_THAT(outcome.output, HasSubstr("0 vehicle-seconds under control"));
-  const std::string said = "the policy commands nobody on these seeds";
+  const std::string said = "the policy commands no vehicle on these seeds";
   EXPECT_THAT(outcome.output, HasSubstr(said));
   EXPECT_EQ(outcome.output.find(said), outcome.output.rfind(said)) << outcome.output;
 }

@@ -64,14 +64,15 @@ TEST_F(SearchTest, FindsAScriptThatGainsTrainsFromItAndKnowsItWhenResumed) {
   const std::string resolved = text(dir_ / "run" / "resolved.toml");
   EXPECT_THAT(resolved,
               AllOf(HasSubstr("objective = \"ocr\""), HasSubstr("\"none\", \"stop\", \"fast\""),
-                    HasSubstr("imitation_controllers = [\"" + found["best"].get<std::string>())));
+                    HasSubstr("controllers = [\"" + found["best"].get<std::string>())));
   EXPECT_EQ(summary("run")["result"]["search"][0]["best"], found["best"]);
-  EXPECT_THAT(text(dir_ / "run" / "report.html"), HasSubstr("scripts that were tried"));
+  EXPECT_THAT(text(dir_ / "run" / "report.html"), HasSubstr("scripts that it tried"));
 
   const Outcome resumed = run_program(command("run", merge));
   ASSERT_EQ(resumed.exit_code, 0) << resumed.output;
-  EXPECT_THAT(resumed.output, AllOf(HasSubstr("its result is known from"),
-                                    HasSubstr("complete already"), Not(HasSubstr("round 1 of"))));
+  EXPECT_THAT(resumed.output,
+              AllOf(HasSubstr("its result is known from"), HasSubstr("was already complete"),
+                    Not(HasSubstr("round 1 of"))));
   EXPECT_EQ(text(dir_ / "run" / "resolved.toml"), resolved);
 }
 
@@ -102,7 +103,7 @@ TEST_F(SearchTest, SaysWhenNoScriptHelpsAndTrainsWithoutOne) {
   EXPECT_EQ(search_of("run")["best"], "none");
   EXPECT_THAT(outcome.output, AllOf(HasSubstr("no script gains"),
                                     HasSubstr("not shown to be above no control: docs/")));
-  EXPECT_THAT(text(dir_ / "run" / "resolved.toml"), HasSubstr("imitation_iterations = 0"));
+  EXPECT_THAT(text(dir_ / "run" / "resolved.toml"), HasSubstr("[imitation]\niterations = 0"));
   EXPECT_EQ(summary("run")["status"], "done");
 }
 

@@ -25,7 +25,7 @@ TEST_F(DoctorTest, FindsWhatARunNeedsAndLeavesNothingBehind) {
   const Outcome outcome = examine(2, "", "NCCL_DEBUG=WARN");
   EXPECT_EQ(outcome.exit_code, 0) << outcome.output;
   EXPECT_THAT(outcome.output,
-              AllOf(HasSubstr("LibTorch"), HasSubstr(dir_.string() + " can be written"),
+              AllOf(HasSubstr("LibTorch"), HasSubstr(dir_.string() + " is writable"),
                     HasSubstr("for 2 ranks and 2 simulations"), HasSubstr("NCCL_DEBUG = WARN"),
                     HasSubstr("processors in the last minute"), HasSubstr("of swap in use"),
                     HasSubstr("ranks 0, 1: run.device"), HasSubstr("MPI between 2 ranks on 1 node"),

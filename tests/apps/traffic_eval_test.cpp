@@ -182,7 +182,7 @@ TEST_F(StrangersNetwork, GetsWhatIsObviousAndHearsOfIt) {
   const Outcome outcome = evaluate(scenario({"HV", "CV"}));
   ASSERT_EQ(outcome.exit_code, 0) << outcome.output;
   for (const char* part :
-       {"set env.cv_types = [\"CV\"]", "departs at 115 s: set env.max_time_s = 120",
+       {"set env.cv_types = [\"CV\"]", "departs at 115 s: set env.max_time_s = 600",
         "are teleported", "the same with every seed", "50 % of them connected (CV)"}) {
     EXPECT_THAT(outcome.output, HasSubstr(part));
   }
