@@ -18,9 +18,10 @@ class BaselineKey : public ::testing::Test {
   void SetUp() override {
     dir_ = fs::temp_directory_path() / ("baseline_key_" + std::to_string(getpid()));
     fs::create_directories(dir_);
-    write("own.sumocfg",
-          "<configuration><n value=\"" TRAFFIC_SOURCE_DIR
-          "/configs/scenarios/merge/merge.net.xml\"/><r value=\"demand.rou.xml\"/></configuration>");
+    write(
+        "own.sumocfg",
+        "<configuration><n value=\"" TRAFFIC_SOURCE_DIR
+        "/configs/scenarios/merge/merge.net.xml\"/><r value=\"demand.rou.xml\"/></configuration>");
     write("demand.rou.xml", "<routes><include href=\"types.rou.xml\"/></routes>");
     write("types.rou.xml", "<routes><vType id=\"cv\"/></routes>");
     write("more.add.xml", "<additional/>");
