@@ -1,5 +1,5 @@
-/// The constraint of phase 3: the cost of behaviour, a critic that predicts it, and its price. In an
-/// iteration, observe() moves the price and weigh() puts cost beside reward.
+/// The constraint of phase 3: the cost of behaviour, a critic that predicts it, and its price. In
+/// an iteration, observe() moves the price and weigh() puts cost beside reward.
 #pragma once
 
 #include <torch/types.h>

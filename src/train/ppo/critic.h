@@ -1,6 +1,6 @@
-/// A critic: the expected return of a state in each of its conflicts, of rewards or of costs. Estimate
-/// first, then update the scale, then fit. The first time, estimate with a lambda of 1: there is
-/// nothing to bootstrap from.
+/// A critic: the expected return of a state in each of its conflicts, of rewards or of costs.
+/// Estimate first, then update the scale, then fit. The first time, estimate with a lambda of 1:
+/// there is nothing to bootstrap from.
 #pragma once
 
 #include <torch/types.h>
