@@ -84,8 +84,9 @@ class Conversion {
       std::string name = input == "-" ? "pipe" : fs::path(input).filename().string();
       name = name.substr(0, name.find('.'));
       if (name.empty()) name = "recording";
-      if (std::find(used.begin(), used.end(), name) != used.end()) {
-        name += fmt::format("-{}", used.size());
+      const std::string stem = name;
+      for (int n = 1; std::find(used.begin(), used.end(), name) != used.end(); ++n) {
+        name = fmt::format("{}-{}", stem, n);
       }
       used.push_back(name);
       path /= name + ".h5";

@@ -76,6 +76,9 @@ std::string normalised_name(std::string_view name) {
 
 std::string_view first_row(std::string_view text) {
   if (text.starts_with("\xEF\xBB\xBF")) text.remove_prefix(3);
+  const auto begin = text.find_first_not_of(" \t\r\n");
+  if (begin == std::string_view::npos) return "";
+  text.remove_prefix(text.substr(0, begin).rfind('\n') + 1);
   return text.substr(0, text.find('\n'));
 }
 
@@ -106,8 +109,9 @@ void split_row(std::string_view row, char separator, std::vector<std::string_vie
 
 CsvReader::CsvReader(TextInput& input, InputProblems& problems)
     : input_(input), problems_(problems) {
-  if (!next_line()) throw DataError("{}: has no header; expected the names of columns", file());
-  row_ = first_row(row_);
+  if (!next_filled_line()) {
+    throw DataError("{}: has no header; expected the names of columns", file());
+  }
   separator_ = separator_of(row_);
   split_row(row_, separator_, fields_);
   header_.assign(fields_.begin(), fields_.end());
@@ -116,8 +120,7 @@ CsvReader::CsvReader(TextInput& input, InputProblems& problems)
 
 CsvReader::CsvReader(TextInput& input, InputProblems& problems, std::vector<std::string> names)
     : input_(input), problems_(problems), header_(std::move(names)) {
-  first_row_read_ = next_line();
-  row_ = first_row(row_);
+  first_row_read_ = next_filled_line();
   separator_ = separator_of(row_);
   take_header();
 }
@@ -128,6 +131,15 @@ void CsvReader::take_header() {
     normalised_.push_back(normalised_name(bare));
     units_.push_back(normalised_name(unit));
   }
+}
+
+/// The first line that is not empty, without a byte order mark.
+bool CsvReader::next_filled_line() {
+  while (next_line()) {
+    row_ = first_row(row_);
+    if (!row_.empty()) return true;
+  }
+  return false;
 }
 
 bool CsvReader::next_line() {

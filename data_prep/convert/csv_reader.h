@@ -46,6 +46,7 @@ class CsvReader {
   [[nodiscard]] double whole_number(int column, double limit);
 
  private:
+  bool next_filled_line();
   bool next_line();
   void take_header();
 
@@ -72,7 +73,7 @@ class CsvReader {
 /// The separator of a row: the most frequent of comma, semicolon and tab; a blank if it has none.
 [[nodiscard]] char separator_of(std::string_view row);
 
-/// The first row of a text, without a byte order mark.
+/// The first row of a text that is not empty, without a byte order mark; empty if there is none.
 [[nodiscard]] std::string_view first_row(std::string_view text);
 
 /// The fields of a row, without quotes. @param separator a blank stands for any number of them

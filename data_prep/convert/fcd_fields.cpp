@@ -1,7 +1,5 @@
 #include <fmt/format.h>
 
-#include <numbers>
-
 #include "formats.h"
 #include "numbers.h"
 
@@ -35,12 +33,9 @@ void FcdFields::set(std::string_view name, std::string_view value, RecordedFrame
   } else if (name == "y") {
     set_number(vehicle_.y_m, name, value, frame);
   } else if (name == "angle") {
-    // SUMO's: degrees, 0 is up, clockwise.
     double degrees = 0;
     set_number(degrees, name, value, frame);
-    const double radians = degrees * (std::numbers::pi / 180);
-    vehicle_.heading_x = std::sin(radians);
-    vehicle_.heading_y = std::cos(radians);
+    vehicle_.set_angle(degrees);
   } else if (name == "type") {
     vehicle_.type = frame.keep(value);
   } else if (name == "speed") {

@@ -25,6 +25,9 @@ std::unique_ptr<Recording> read_fcd_csv(std::unique_ptr<TextInput> input, InputP
 /// (docs/reference/recording-formats.md).
 std::unique_ptr<Recording> read_json(const std::string& path, std::unique_ptr<TextInput> input,
                                      InputProblems& problems);
+/// Whether the first bytes are a table of NGSIM as it was published by period: numbers, and no
+/// header.
+[[nodiscard]] bool is_ngsim_without_header(std::string_view head);
 /// Trajectories of NGSIM, with or without a header.
 std::unique_ptr<Recording> read_ngsim(std::unique_ptr<TextInput> input, InputProblems& problems);
 /// highD: ..._tracks.csv, with ..._tracksMeta.csv and ..._recordingMeta.csv beside it.

@@ -65,8 +65,7 @@ class HighD final : public Recording {
   }
 
   [[nodiscard]] double share_read() const override { return input_->share_read(); }
-  /// The speeds are computed from the places.
-  [[nodiscard]] double largest_speed_error() const override { return 1.08; }
+  [[nodiscard]] double largest_speed_error() const override { return kComputedSpeedError; }
   [[nodiscard]] std::string remark() const override {
     return fmt::format(
         "highD: places are those of front bumpers, computed from the boxes; y points up{}",

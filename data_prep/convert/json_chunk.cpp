@@ -117,11 +117,7 @@ void ChunkHandler::finish_vehicle() {
                      fmt::format("vehicle '{}' has no {}", frame_.view(vehicle_.name), name));
     return;
   }
-  if (!std::isnan(angle_deg_)) {
-    const double radians = angle_deg_ * (3.14159265358979323846 / 180);
-    vehicle_.heading_x = std::sin(radians);
-    vehicle_.heading_y = std::cos(radians);
-  }
+  if (!std::isnan(angle_deg_)) vehicle_.set_angle(angle_deg_);
   if (!std::isnan(lane_index_)) {
     constexpr double kMostLanes = 1e6;
     if (!(lane_index_ >= 0 && lane_index_ <= kMostLanes)) {

@@ -51,11 +51,15 @@ std::vector<std::string> columns_without_header(std::size_t fields) {
   return names;
 }
 
+void split_first_row(std::string_view head, std::vector<std::string_view>& fields) {
+  const std::string_view row = first_row(head);
+  split_row(row, separator_of(row), fields);
+}
+
 CsvReader open_table(TextInput& input, InputProblems& problems) {
   std::vector<std::string_view> fields;
-  const std::string_view row = first_row(input.peek());
-  split_row(row, separator_of(row), fields);
-  if (!parse_finite(fields.front())) return {input, problems};
+  split_first_row(input.peek(), fields);
+  if (fields.empty() || !parse_finite(fields.front())) return {input, problems};
   std::vector<std::string> names = columns_without_header(fields.size());
   if (names.empty()) {
     throw DataError(
@@ -136,8 +140,7 @@ class Ngsim final : public Recording {
   }
 
   [[nodiscard]] double share_read() const override { return input_->share_read(); }
-  /// The speeds are computed from the places. In NGSIM, km/h differ from ft/s by 1.097 only.
-  [[nodiscard]] double largest_speed_error() const override { return 1.08; }
+  [[nodiscard]] double largest_speed_error() const override { return kComputedSpeedError; }
   [[nodiscard]] std::string remark() const override {
     const std::string smoothed =
         columns_.accel < 0 ? ""
@@ -327,6 +330,18 @@ class Ngsim final : public Recording {
 };
 
 }  // namespace
+
+bool is_ngsim_without_header(std::string_view head) {
+  constexpr std::size_t kGlobalTime = 3;
+  constexpr std::size_t kNumbers = 14;  // up to Lane_ID no field is empty
+  constexpr double kEarliestMs = 1e11;  // of Global_Time
+  std::vector<std::string_view> fields;
+  split_first_row(head, fields);
+  if (columns_without_header(fields.size()).empty()) return false;
+  const bool all_numbers = std::all_of(fields.begin(), fields.begin() + kNumbers,
+                                       [](auto field) { return parse_finite(field).has_value(); });
+  return all_numbers && *parse_finite(fields[kGlobalTime]) > kEarliestMs;
+}
 
 std::unique_ptr<Recording> read_ngsim(std::unique_ptr<TextInput> input, InputProblems& problems) {
   return std::make_unique<Ngsim>(std::move(input), problems);

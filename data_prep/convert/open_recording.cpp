@@ -1,27 +1,12 @@
-#include <algorithm>
 #include <filesystem>
 #include <string>
 
 #include "csv_reader.h"
 #include "formats.h"
-#include "numbers.h"
 #include "traffic/core/error.h"
 
 namespace traffic::data_prep {
 namespace {
-
-/// Whether this is a table of NGSIM as it was published by period: numbers, and no header.
-bool is_ngsim_without_header(std::string_view head) {
-  constexpr std::size_t kNumbers = 14;  // up to Lane_ID no field is empty
-  constexpr double kEarliestMs = 1e11;  // of Global_Time
-  std::vector<std::string_view> fields;
-  const std::string_view row = first_row(head);
-  split_row(row, separator_of(row), fields);
-  if (fields.size() != 18 && fields.size() != 24 && fields.size() != 25) return false;
-  const bool all_numbers = std::all_of(fields.begin(), fields.begin() + kNumbers,
-                                       [](auto field) { return parse_finite(field).has_value(); });
-  return all_numbers && *parse_finite(fields[3]) > kEarliestMs;
-}
 
 /// The format by the first bytes; empty: unknown.
 std::string guess(std::string_view head) {

@@ -7,6 +7,7 @@
 #include <functional>
 #include <limits>
 #include <mutex>
+#include <numbers>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -14,6 +15,10 @@
 namespace traffic::data_prep {
 
 inline constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
+/// Largest factor between displacements and speeds where the source computed the speeds from the
+/// places. It is below the factor between km/h and ft/s, 1.097, so that one is not taken for the
+/// other.
+inline constexpr double kComputedSpeedError = 1.08;
 
 /// A piece of RecordedFrame::text.
 struct TextPart {
@@ -42,11 +47,18 @@ struct RecordedVehicle {
   std::int64_t line = 0;  ///< of the input, for messages
   /// The vehicle cannot have come here from its last place: simulators move vehicles out of jams.
   bool jumped = false;
+
+  /// @param degrees clockwise from up, as SUMO writes angles
+  void set_angle(double degrees) {
+    const double radians = degrees * (std::numbers::pi / 180);
+    heading_x = std::sin(radians);
+    heading_y = std::cos(radians);
+  }
 };
 
 struct RecordedFrame {
   double time_s = 0;
-  double clock_s = 0;  ///< time of day or year, where the source's clock shows it, less time_s
+  double clock_s = 0;  ///< time of day or year by the source's clock, minus time_s
   /// Another place or another day begins: no vehicle goes on, and times may start anew.
   bool begins_stretch = false;
   std::int64_t line = 0;
@@ -72,7 +84,7 @@ struct RecordedFrame {
 /// Receives every frame and may move its contents out. @return whether to go on reading
 using FrameSink = std::function<bool(RecordedFrame& frame)>;
 
-/// Collects what is wrong in an input: the first problem ends the conversion, or all are counted.
+/// Collects the problems of an input: the first one ends the conversion, or all are counted.
 /// Thread-safe.
 class InputProblems {
  public:
@@ -81,7 +93,6 @@ class InputProblems {
   /// @throws DataError "file:line: what" unless problems are skipped
   void report(const std::string& file, std::int64_t line, const std::string& what);
   [[nodiscard]] std::int64_t count() const { return count_; }
-  [[nodiscard]] bool skip() const { return skip_; }
   /// The first problems. Call it when no other thread reports any more.
   [[nodiscard]] const std::vector<std::string>& examples() const { return examples_; }
 

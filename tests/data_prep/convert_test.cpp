@@ -237,6 +237,25 @@ TEST_F(Convert, ReadsNgsimAsPublishedByPeriodWithoutAHeader) {
   EXPECT_EQ(hash_of(write("blanks.txt", "   " + text)), expected);
 }
 
+TEST_F(Convert, EmptyLinesBeforeATableAreSkipped) {
+  const auto expected = hash_of(kFixtures + "ngsim_old.csv");
+  std::ifstream file(kFixtures + "ngsim_old.csv");
+  const std::string text{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+  EXPECT_EQ(hash_of(write("header.csv", "\n \r\n" + text)), expected);
+  EXPECT_EQ(hash_of(write("rows.csv", "\n\n" + text.substr(text.find('\n') + 1))), expected);
+}
+
+TEST_F(Convert, OutputsOfOneCallHaveDifferentNames) {
+  const std::string rows = ngsim_table(ngsim_vehicle(2, 1118846980200, 0, 1, "us-101"));
+  std::filesystem::create_directory(dir_ / "other");
+  const std::string inputs =
+      write("a-1.csv", rows) + " " + write("a.csv", rows) + " " + write("other/a.csv", rows);
+  ASSERT_EQ(convert(inputs + " --out " + (dir_ / "named").string()).exit_code, 0);
+  for (const char* name : {"a-1.h5", "a.h5", "a-2.h5"}) {
+    EXPECT_TRUE(std::filesystem::exists(dir_ / "named" / name)) << name;
+  }
+}
+
 TEST_F(Convert, RepeatedRowsAreDroppedAndContradictoryOnesRefused) {
   const std::string rows = ngsim_vehicle(2, 1118846980200, 0, 1, "us-101");
   const auto expected = hash_of(write("once.csv", ngsim_table(rows)));
