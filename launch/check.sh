@@ -4,8 +4,8 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 status=0
 
-# What each module may include, besides itself (docs/design/architecture.md). Folders of a module that have a row are rooms:
-# they see each other only as their rows say; whoever may include the module may include its rooms.
+# What each module may include, besides itself (docs/design/architecture.md). Folders of a module that have a row
+# see each other only as their rows say; whatever may include the module may include its folders.
 readonly BELOW_TRAIN="data model rl replay rollout checkpoint report comm sim game scene config core os"
 declare -A allowed=(
   [os]="" [core]="os" [config]="core os" [scene]="config core os" [sim]="scene config core os" [game]="core os" [comm]="config core os"
@@ -32,17 +32,17 @@ declare -A owner=([mpi.h]="comm rollout" [nccl.h]="comm" [hdf5.h]="data checkpoi
 readonly CUDA_HEADERS='<(c10/cuda/|ATen/cuda/|cuda|nvrtc)'
 readonly CUDA_FILES='^src/(comm/|model/device/|train/run/gpu\.cpp$)'
 
-place_of() {  # module/folder/file -> module/folder if that is a room, else module
+place_of() {  # module/folder/file -> module/folder if that has a row, else module
   local module=${1%%/*} rest=${1#*/}
-  local room="$module/${rest%%/*}"
-  if [ -n "${allowed[$room]+x}" ]; then echo "$room"; else echo "$module"; fi
+  local folder="$module/${rest%%/*}"
+  if [ -n "${allowed[$folder]+x}" ]; then echo "$folder"; else echo "$module"; fi
 }
 while IFS= read -r file; do
   inside=${file#include/traffic/}
   place=$(place_of "${inside#src/}")
   module=${place%%/*}
   while IFS=: read -r line include; do
-    # "traffic/MODULE/..." or, within a module, "ROOM/..."
+    # "traffic/MODULE/..." or, within a module, "FOLDER/..."
     path=$(sed -n -e 's|.*[<"]traffic/\([a-z0-9_/]*\)\.h.*|\1|p' \
                -e "/[<\"]traffic/!s|.*\"\([a-z0-9_]*/[a-z0-9_/]*\)\.h\".*|$module/\1|p" <<<"$include")
     target=$(place_of "$path")
@@ -51,7 +51,7 @@ while IFS= read -r file; do
       echo "$file:$line: '$place' may not include '$target' (may: ${allowed[$place]:-nothing})"; status=1
     fi
     if [[ $place == */* && $include == *'"../'* ]]; then
-      echo "$file:$line: a private header of another room"; status=1
+      echo "$file:$line: a private header of another folder"; status=1
     fi
     if [[ $include =~ $CUDA_HEADERS && ! $file =~ $CUDA_FILES ]]; then
       echo "$file:$line: CUDA headers belong into src/comm, src/model/device, src/train/run/gpu.cpp"; status=1

@@ -27,8 +27,8 @@
 #include "traffic/sim/network_study.h"
 #include "traffic/sim/scenario.h"
 #include "traffic/train/evaluate/evaluation.h"
-#include "traffic/train/evaluate/foreign_settings.h"
 #include "traffic/train/policy/policy_controller.h"
+#include "traffic/train/run/foreign_settings.h"
 #include "traffic/train/trainings.h"
 
 namespace {
@@ -104,10 +104,6 @@ train::EvaluationPlan make_plan(const EvalArguments& arguments,
                                 const config::CommonOptions& options) {
   train::EvaluationPlan plan;
   plan.config = choose_config(arguments, options);
-  // The command line asks for one scenario in place of the several of the training.
-  if (is_set(options, "env.scenario") && !is_set(options, "env.scenarios")) {
-    plan.config.env.scenarios.clear();
-  }
   plan.controllers = arguments.controllers;
   if (plan.controllers.empty()) plan.controllers = {"none", "meter"};
   train::check_controllers(plan.controllers);

@@ -10,7 +10,8 @@ std::vector<Row> env_rows() {
        .refuse = refuse_empty},
       {TRAFFIC_KEY(env.scenarios),
        .help = "Scenarios that training draws each episode from, as `\"merge:3\"`: path or name, "
-               "and a weight (1 without one); empty: `env.scenario` alone.",
+               "and a weight (1 without one); empty: `env.scenario` alone. `--set env.scenario` "
+               "empties the list.",
        .refuse = refuse_scenario_entry},
       {TRAFFIC_KEY(env.sumo_args), .help = "Further arguments of SUMO.", .refuse = refuse_empty},
       {TRAFFIC_KEY(env.cv_types), .help = "Vehicle types that are connected vehicles.",

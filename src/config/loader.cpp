@@ -212,6 +212,9 @@ void Loader::apply(const Assignment& assignment) {
     return;
   }
   set(*row, std::get<Value>(value), assignment.source, training);
+  // Who asks for one scenario on the command line means it instead of the list in a file.
+  const bool is_used = training == nullptr || training == training_;
+  if (row->key == "env.scenario" && is_used) config_.env.scenarios.clear();
 }
 
 void Loader::check_contradictions() {

@@ -1,4 +1,8 @@
 /// Rows of [ppo] and [lights.ppo].
+#include <set>
+#include <string_view>
+#include <vector>
+
 #include "rows.h"
 
 namespace traffic::config {
@@ -94,6 +98,17 @@ std::vector<Row> rows_of_ppo() {
 
 std::vector<Row> ppo_rows() { return rows_of_ppo<false>(); }
 
-std::vector<Row> lights_ppo_rows() { return rows_of_ppo<true>(); }
+/// Without the settings that the update of the lights' policy does not have: it learns on the CPU,
+/// in whole minibatches, together with its value.
+std::vector<Row> lights_ppo_rows() {
+  static const std::set<std::string_view> kOfVehiclesOnly{
+      "learner_device", "accumulation_steps", "value_first_epochs", "value_epochs",
+      "value_lambda",   "final_ent_share",    "desired_kl"};
+  std::vector<Row> rows = rows_of_ppo<true>();
+  std::erase_if(rows, [](const Row& row) {
+    return kOfVehiclesOnly.contains(std::string_view(row.key).substr(row.section().size() + 1));
+  });
+  return rows;
+}
 
 }  // namespace traffic::config

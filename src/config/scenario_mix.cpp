@@ -2,6 +2,7 @@
 
 #include <charconv>
 #include <cmath>
+#include <filesystem>
 #include <optional>
 
 #include "traffic/core/error.h"
@@ -26,6 +27,10 @@ std::optional<ScenarioShare> parse(std::string_view entry) {
 }
 
 }  // namespace
+
+std::string scenario_name(const std::string& scenario) {
+  return std::filesystem::path(scenario).stem().string();
+}
 
 std::string refuse_scenario_entry(std::string_view entry) {
   return parse(entry) ? "" : "expected a scenario, or scenario:weight with a weight above 0";

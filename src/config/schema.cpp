@@ -217,7 +217,7 @@ constexpr std::array<Section, 24> kOwnSections{{
     {"lights", "Traffic lights as an agent."},
     {"lights.ppo",
      "Proximal policy optimisation of the lights' policy. A key that nothing sets has the value of "
-     "the same key of [ppo]."},
+     "the same key of [ppo], as it is before a search."},
     {"lagrange", "The limit of phase 3: what costs, how much is allowed, how hard it presses."},
     {"evaluation", "What is compared at the end of phases 2 and 3."},
     {"search", "What is looked for before phases 2 and 3."},

@@ -16,7 +16,7 @@ std::vector<Row> training_rows() {
        .unit = "episodes", .range = between(1, 100000)},
       {TRAFFIC_KEY(training.final_episodes),
        .help = "Episodes of the final comparison, which measures the best controller on seeds of "
-               "its own and, after imitation, compares it with the imitated script. 0: "
+               "its own and compares it with the script that it began as, if there is one. 0: "
                "`training.eval_episodes`.",
        .unit = "episodes", .range = between(0, 100000)},
       {TRAFFIC_KEY(training.decide),
@@ -27,7 +27,8 @@ std::vector<Row> training_rows() {
        .choices = {"auto", "greedy", "sampled"}},
       {TRAFFIC_KEY(training.max_rollbacks),
        .help = "How often training may return to the best controller after an evaluation fell "
-               "below the highest one by more than the 95 % interval of the difference. 0: never.",
+               "below the highest one by more than the 95 % interval of the difference. 0: never. "
+               "Training by Q-learning never does.",
        .range = between(0, 1000)},
       {TRAFFIC_KEY(training.rollback_factor),
        .help = "Factor on the learning rate at each of these returns.",

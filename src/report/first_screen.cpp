@@ -100,12 +100,10 @@ std::string prediction_card(const Prediction& prediction) {
 /// A training's name for readers who do not know the configuration.
 std::string title_of(const std::string& training) {
   using Title = std::pair<std::string_view, std::string_view>;
-  constexpr std::array<Title, 7> kTitles{Title{"world_model", "world model"},
+  constexpr std::array<Title, 5> kTitles{Title{"world_model", "world model"},
                                          {"ppo", "reinforcement learning"},
                                          {"ppo_constrained", "safe reinforcement learning"},
                                          {"dqn", "Q-learning"},
-                                         {"signals", "traffic lights"},
-                                         {"joint", "vehicles and traffic lights"},
                                          {"snakes", "3v3 snakes"}};
   const auto* const known = std::ranges::find(kTitles, training, &Title::first);
   if (known != kTitles.end()) return std::string(known->second);

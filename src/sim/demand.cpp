@@ -229,7 +229,7 @@ class DemandReader {
   }
 
   void add(const pugi::xml_node& node, double vehicles, bool random) {
-    if (vehicles <= 0.0) return;
+    if (!(vehicles > 0.0)) return;  // NaN: a number of vehicles at a rate of zero
     const std::string type = node.attribute("type").as_string(kDefaultType);
     departures_[{type, route_of(node)}] += scale_ * vehicles;
     if (random || all_random_) demand_.random_vehicles += scale_ * vehicles;

@@ -41,7 +41,8 @@ struct Demand {
 /// Counts the vehicles of the scenario's route files and additional files.
 /// @param begin_s of the simulation, SUMO's time
 /// @param end_s of the simulation, SUMO's time; none: the simulation has no end
-/// @throws DataError if a file cannot be read, includes itself, or has a number that is none
+/// @throws DataError if a file cannot be read, includes itself, or has other text where a number
+/// belongs
 Demand read_demand(const SumoOptions& options, double begin_s, std::optional<double> end_s);
 
 }  // namespace traffic::sim

@@ -53,13 +53,13 @@ void study_road(const Road& road, NetworkStudy& study) {
 
 /// Lights of the road with two greens or more in the program that SUMO runs.
 int count_trainable_lights(const Road& road, const SumoOptions& options) {
-  static const std::set<std::string, std::less<>> kTrue{"1", "yes", "true", "on", "x", "t"};
-  if (kTrue.contains(options.find("tls.all-off").value_or("false"))) return 0;
+  if (options.is_on("tls.all-off")) return 0;
   std::map<std::string, bool> trainable;  // by light
   for (const char* name : {"net-file", "additional-files"}) {
     for (const auto& file : options.files(name)) {
       for (const auto& [light, logic] : scene::read_light_programs(file)) {
-        trainable[light] = scene::SignalPlan(logic).has_choice();
+        // Without phases the element only changes the offset or the parameters of a program.
+        if (!logic.phases.empty()) trainable[light] = scene::SignalPlan(logic).has_choice();
       }
     }
   }

@@ -239,7 +239,7 @@ class Judge {
     const double share = connected / study_.vehicles;
     if (share < kFewConnected) {
       warn("env.cv_share", fmt::format("only {:.1f} % of the vehicles are connected", 100 * share),
-           "what they can do is little; more of them: env.cv_share = 0.1");
+           "they can do little; connect more vehicles: env.cv_share = 0.1");
     }
   }
 
@@ -294,8 +294,8 @@ class Judge {
       warn("env.sumo_args",
            "the demand is the same with every seed: seeds differ by drivers only, and intervals "
            "say nothing about another day",
-           "flows with a probability or a period=exp(rate), or env.sumo_args = "
-           R"(["--random-depart-offset", "60"])");
+           "flows with a probability or a period=exp(rate), or add "
+           R"("--random-depart-offset", "60" to env.sumo_args)");
     }
     const auto end_s = duration_s(study_, env_);
     if (end_s && study_.uncounted_sources.empty() && 2 * sensible_end_s(study_) < *end_s) {

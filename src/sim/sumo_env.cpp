@@ -2,7 +2,6 @@
 
 #include <libsumo/Simulation.h>
 #include <libsumo/Vehicle.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <map>
@@ -15,6 +14,7 @@
 #include "networks.h"
 #include "signals.h"
 #include "sumo_session.h"
+#include "traffic/core/atomic_file.h"
 #include "traffic/core/error.h"
 #include "traffic/core/hash.h"
 #include "traffic/core/random.h"
@@ -86,15 +86,11 @@ struct SumoEnv::Impl {
   }
 
   void save(const std::filesystem::path& file) {
-    std::filesystem::path temporary = file;
-    temporary.replace_filename(".part-" + std::to_string(getpid()) + "-" +
-                               file.filename().string());
     try {
-      session.save_state(temporary);
-      std::filesystem::rename(temporary, file);
+      AtomicFile whole(file);
+      session.save_state(whole.temp_path());
+      whole.commit();
     } catch (const std::exception& e) {
-      std::error_code ignored;
-      std::filesystem::remove(temporary, ignored);
       fail(e.what());
     }
   }

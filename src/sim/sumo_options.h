@@ -61,7 +61,7 @@ class SumoOptions {
 
 /// Seconds of a time in SUMO's notation, "90" or "00:01:30"; nothing if the text is no time.
 std::optional<double> parse_time(const std::string& text);
-/// The number that the whole text is; nothing if it is none.
+/// Parses the whole text as a number; nothing if it is not one.
 std::optional<double> parse_number(std::string_view text);
 
 }  // namespace traffic::sim

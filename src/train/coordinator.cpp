@@ -263,8 +263,9 @@ void Coordinator::log_release(const TrainingTask& task, std::int64_t before) {
   const std::int64_t held = rss_bytes();
   model::release_cached_memory();
   os::return_free_memory();
-  spdlog::info("{} has let go: {} resident, {} with it, {} before it", task.facts->title(),
-               human_bytes(rss_bytes()), human_bytes(held), human_bytes(before));
+  spdlog::info("{} has released its memory: {} in use before it, {} at its end, {} now",
+               task.facts->title(), human_bytes(before), human_bytes(held),
+               human_bytes(rss_bytes()));
 }
 
 void Coordinator::dry_run() {

@@ -137,6 +137,31 @@ TEST(Documents, PathsOfDocumentsInSourcesExist) {
   EXPECT_GT(paths, 30);
 }
 
+TEST(Documents, SourceFilesThatReadmesOfTheSourceNameExist) {
+  std::set<std::string> existing;
+  for (const char* folder : {"src", "include", "data_prep", "tests", "launch"}) {
+    for (const auto& entry : fs::recursive_directory_iterator(kRoot / folder)) {
+      existing.insert(entry.path().filename().string());
+    }
+  }
+  const std::set<std::string> of_libraries{"mpi.h", "nccl.h"};
+  const std::regex name(R"(`(?:[a-z0-9_]+/)*([a-z0-9_]+\.(?:h|cpp|py|sh))`)");
+  int names = 0;
+  for (const char* folder : {"src", "data_prep", "tests", "launch"}) {
+    for (const auto& entry : fs::recursive_directory_iterator(kRoot / folder)) {
+      if (entry.path().filename() != "README.md") continue;
+      const std::string text = prose_of(entry.path());
+      for (std::sregex_iterator found(text.begin(), text.end(), name), end; found != end; ++found) {
+        ++names;
+        const std::string file = (*found)[1];
+        EXPECT_TRUE(existing.contains(file) || of_libraries.contains(file))
+            << entry.path() << " names " << file;
+      }
+    }
+  }
+  EXPECT_GT(names, 50);
+}
+
 TEST(Documents, TheListOfConfigurationFilesIsComplete) {
   std::ifstream in(kRoot / "configs/README.md");
   const std::string list{std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
@@ -155,16 +180,14 @@ TEST(Documents, TheListOfConfigurationFilesIsComplete) {
 }
 
 TEST(Documents, TextOutsideTablesAndCodeFitsInto120Columns) {
-  for (const auto& entry : fs::recursive_directory_iterator(kRoot / "docs")) {
+  for (const fs::path& file : documents()) {
     // The program writes this file; tests/config compares it.
-    if (entry.path().extension() != ".md" || entry.path().filename() == "configuration.md") {
-      continue;
-    }
-    std::istringstream in(prose_of(entry.path()));
+    if (file.filename() == "configuration.md") continue;
+    std::istringstream in(prose_of(file));
     for (std::string line; std::getline(in, line);) {
       const auto columns =
           std::ranges::count_if(line, [](unsigned char byte) { return (byte & 0xC0U) != 0x80U; });
-      EXPECT_TRUE(line.starts_with("|") || columns <= 120) << entry.path() << ": " << line;
+      EXPECT_TRUE(line.starts_with("|") || columns <= 120) << file << ": " << line;
     }
   }
 }

@@ -13,8 +13,9 @@ constexpr int kPhases = 3;
 TEST_F(HybridTest, HandsTheBestOfEachPhaseToTheNextAndLeavesFrozenPartsAsTheyAre) {
   const Outcome outcome = run_program(all_phases("run"));
   ASSERT_EQ(outcome.exit_code, 0) << outcome.output;
-  EXPECT_THAT(outcome.output, AllOf(HasSubstr("RMSE on the test episodes"), HasSubstr("gain_%"),
-                                    HasSubstr("phase 1 has let go"), HasSubstr("meter")));
+  EXPECT_THAT(outcome.output,
+              AllOf(HasSubstr("RMSE on the test episodes"), HasSubstr("gain_%"),
+                    HasSubstr("phase 1 has released its memory"), HasSubstr("meter")));
   const nlohmann::json whole = summary("run");
   EXPECT_EQ(whole["phase"], "all");
   EXPECT_EQ(whole["status"], "done");

@@ -94,7 +94,7 @@ TEST_F(JointTraining, BeginsWithLightsThatWereTrainedAlone) {
   const Outcome lights =
       run_program(command_of({.config = "signals.toml",
                               .run = "lights",
-                              .arguments = "--set env.scenarios=[] --set env.scenario=arterial "
+                              .arguments = "--set env.scenario=arterial "
                                            "--set env.max_time_s=60 --set evaluation.seeds="}));
   ASSERT_EQ(lights.exit_code, 0) << lights.output;
   const Outcome joint = run_program(
@@ -119,6 +119,8 @@ TEST_F(JointTraining, WhatCannotBeTrainedTogetherIsRefused) {
   };
   EXPECT_THAT(refused("--set env.beside=greedy"), HasSubstr("are both trained"));
   EXPECT_THAT(refused("--set episodes.rollout_fragment_length=12"), HasSubstr("whole episodes"));
+  EXPECT_THAT(refused("--set episodes.length_s=120 --set episodes.rollout_fragment_length=0"),
+              HasSubstr("episodes.length_s is 120: traffic lights learn from whole episodes"));
   EXPECT_THAT(refused("--set run.phase=dqn --set lights.encoder_layers=0 "
                       "--set episodes.rollout_fragment_length=12"),
               HasSubstr("expected one of the two"));

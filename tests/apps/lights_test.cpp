@@ -20,7 +20,7 @@ class LightsTraining : public RunFolderTest {
     return command_of({.ranks = ranks,
                        .config = "signals.toml",
                        .run = run,
-                       .arguments = "--set env.scenarios=[] --set env.scenario=lights_arterial "
+                       .arguments = "--set env.scenario=lights_arterial "
                                     "--set env.max_time_s=120 --set evaluation.seeds= "
                                     "--set rollout.envs_per_worker=1 --set training.iterations=2 "
                                     "--set training.final_episodes=2 "
@@ -161,6 +161,8 @@ TEST_F(LightsTraining, SettingsThatLightsCannotLearnWithAreRefused) {
     return outcome.output;
   };
   EXPECT_THAT(refused("--set episodes.rollout_fragment_length=12"), HasSubstr("whole episodes"));
+  EXPECT_THAT(refused("--set episodes.length_s=120 --set episodes.rollout_fragment_length=0"),
+              HasSubstr("episodes.length_s is 120: traffic lights learn from whole episodes"));
   EXPECT_THAT(refused("--set imitation.iterations=1"), HasSubstr("expected 0"));
   EXPECT_THAT(refused("--set run.phase=ppo_constrained"), HasSubstr("expected env.agents"));
   EXPECT_THAT(refused("--set run.phase=dqn --set lights.encoder_layers=0 "

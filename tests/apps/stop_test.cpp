@@ -89,7 +89,7 @@ TEST_F(StopTest, AtEachPlaceOfTheControllersTraining) {
 TEST_F(StopTest, AtEachPlaceOfTheLightsTraining) {
   const auto command_of = [&](const std::string& run, const std::string& environment) {
     return simulated("signals", run,
-                     "--preset test --set env.scenarios=[] --set env.scenario=lights_arterial "
+                     "--preset test --set env.scenario=lights_arterial "
                      "--set env.max_time_s=60 --set rollout.envs_per_worker=1 "
                      "--set training.iterations=2 --set episodes.train_batch_size=24 "
                      "--set episodes.baseline_episodes=2 --set episodes.baseline_cache=" +

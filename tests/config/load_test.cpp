@@ -171,6 +171,17 @@ TEST(Load, SetReachesOnePhaseOrAll) {
   EXPECT_EQ(plan.phases[2].ppo.gamma, 0.75);
 }
 
+TEST(Load, AScenarioOfTheCommandLineReplacesTheListOfAFile) {
+  const std::string_view file = "[env]\nscenarios = [\"merge\", \"corridor\"]\n";
+  EXPECT_EQ(parse_config(file, "many.toml", {}).env.scenarios.size(), 2U);
+  const Config one = parse_config(file, "many.toml", set({"env.scenario=my.sumocfg"}));
+  EXPECT_EQ(one.env.scenario, "my.sumocfg");
+  EXPECT_TRUE(one.env.scenarios.empty());
+  const Config list =
+      parse_config(file, "many.toml", set({"env.scenario=town", "env.scenarios=[\"weave\"]"}));
+  EXPECT_EQ(list.env.scenarios, std::vector<std::string>{"weave"});
+}
+
 TEST(Load, KeysOfLightsPpoThatNothingSetsFollowPpo) {
   const Config file =
       parse_config("[lights.ppo]\ngamma = 0.5\n[ppo]\ngamma = 0.9\nnum_epochs = 3\n", "lights.toml",

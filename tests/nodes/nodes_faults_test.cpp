@@ -92,7 +92,7 @@ class OneMachineTest : public NodesTest {
     return TRAFFIC_SOURCE_DIR "/launch/mpirun.sh -np 2 " TRAFFIC_BIN_DIR
                               "/traffic_train " TRAFFIC_SOURCE_DIR
                               "/configs/signals.toml --preset test --set run.device=cpu "
-                              "--set env.scenarios=[] --set env.scenario=lights_arterial "
+                              "--set env.scenario=lights_arterial "
                               "--set env.max_time_s=60 --set evaluation.seeds= "
                               "--set training.iterations=3 --run-dir " +
            (dir_ / "run").string();

@@ -76,7 +76,7 @@ TEST_F(NodesFilesTest, EpisodesThatAnyNodeLosesAreCounted) {
       "env TRAFFIC_FAULT=sumo_env.step:1:30:kill " TRAFFIC_SOURCE_DIR
       "/launch/mpirun.sh -np 2 " TRAFFIC_BIN_DIR "/traffic_train " TRAFFIC_SOURCE_DIR
       "/configs/signals.toml --preset test --set run.device=cpu --set comm.timeout_s=60 "
-      "--set env.scenarios=[] --set env.scenario=lights_arterial --set env.max_time_s=60 "
+      "--set env.scenario=lights_arterial --set env.max_time_s=60 "
       "--set evaluation.seeds= --set training.iterations=1 --run-dir " +
       (dir_ / "run").string();
   const Outcome outcome = run_program(on_nodes(2, 1, signals));

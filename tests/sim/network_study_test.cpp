@@ -426,7 +426,11 @@ class LitNetworkTest : public ::testing::Test {
     }
     if (!program.empty())
       program = "<tlLogic id='t' type='static' programID='p' offset='0'>" + program + "</tlLogic>";
-    folder_.write("inner.xml", "<additional>" + program + "</additional>");
+    return look_at(program, args);
+  }
+  /// @param elements of an additional file
+  NetworkReport look_at(const std::string& elements, const std::vector<std::string>& args) const {
+    folder_.write("inner.xml", "<additional>" + elements + "</additional>");
     folder_.write("outer.xml", "<additional><include href='inner.xml'/></additional>");
     config::Config config = config_of(folder_.config(
         flow("car", "begin='0' end='300' probability='.1'", "from='at' to='tb'"), 300));
@@ -441,6 +445,10 @@ class LitNetworkTest : public ::testing::Test {
 TEST_F(LitNetworkTest, LightsWithTwoGreensCanBeTrained) {
   EXPECT_THAT(kinds(look({}).findings), IsEmpty());
   EXPECT_THAT(kinds(look({"Gr", "yr", "rG", "ry"}).findings), IsEmpty());
+}
+
+TEST_F(LitNetworkTest, AnElementThatOnlyChangesAnOffsetLeavesTheProgram) {
+  EXPECT_THAT(kinds(look_at("<tlLogic id='t' programID='0' offset='7'/>", {}).findings), IsEmpty());
 }
 
 TEST_F(LitNetworkTest, LightsWithoutAChoiceAreAnError) {

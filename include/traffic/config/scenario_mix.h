@@ -18,6 +18,9 @@ struct ScenarioShare {
 /// @throws ConfigError if an entry is not "scenario" or "scenario:weight"
 std::vector<ScenarioShare> scenario_mix(const Env& env);
 
+/// The name of a scenario in metrics and recordings: "merge" for any path to merge.sumocfg.
+std::string scenario_name(const std::string& scenario);
+
 /// Why an entry of env.scenarios is refused; empty if it is allowed.
 std::string refuse_scenario_entry(std::string_view entry);
 

@@ -149,7 +149,7 @@ std::span<const std::byte> LocalPool::answer(int env) const {
 void LocalPool::reject(int env) {
   TRAFFIC_CHECK(has_answer(env), "environment {} has no answer to reject", env);
   ++counters_.rejected;
-  lose(env, "wrote what is no observation and was replaced");
+  lose(env, "sent an invalid observation and was replaced");
   Local& local = *locals_[index_of(env)];
   require_kept_running(local);
   local.phase = Local::Phase::kIdle;

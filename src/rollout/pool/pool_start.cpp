@@ -114,11 +114,11 @@ Outcome start_workers(const comm::MpiSession& session, const WorkerPoolSpec& spe
   }
   try {
     if (fault::hit("rollout.spawn", 0, attempt) == fault::Action::kFail) {
-      throw WorkerError("MPI_Comm_spawn_multiple failed: as asked for");
+      throw WorkerError("MPI_Comm_spawn_multiple failed: fault rollout.spawn");
     }
     spawn_workers(spawn);
     if (fault::hit("rollout.spawned", 0, attempt) == fault::Action::kFail) {
-      throw WorkerError("MPI_Comm_spawn_multiple has succeeded, and failed: as asked for");
+      throw WorkerError("the start failed after MPI_Comm_spawn_multiple: fault rollout.spawned");
     }
   } catch (const Error& error) {
     return not_started(error);

@@ -147,7 +147,7 @@ void Supervisor::start(Env& env) {
 void Supervisor::kill_if_stuck(Env& env) {
   if (!env.killed_because.empty()) return;
   if (env.slot.rejected()) {
-    env.killed_because = "wrote what is no observation and was replaced";
+    env.killed_because = "sent an invalid observation and was replaced";
   } else if (env.slot.pending() || !env.slot.ready()) {
     const double limit_s = head_of(head_.bytes()).env_timeout_s;
     const std::int64_t seen_ns = std::max(env.started_ns, env.slot.last_activity_ns());

@@ -6,8 +6,8 @@
 namespace traffic::rollout {
 
 /// @param grace_s how long the leader, when it has closed the pool, gets to end the job itself
-/// @throws WorkerError if a worker has given up on a simulation (with its last words), or the
-/// node's leader has closed the pool
+/// @throws WorkerError if a worker has given up on a simulation (with the simulation's last
+/// output), or the node's leader has closed the pool
 void require_open(const PoolMemory& memory, double grace_s);
 
 /// Waits until all workers have given a sign of life. The leader only.

@@ -32,7 +32,7 @@ class ByteWriter {
     if (bytes > room_.size() - used_) {
       throw WorkerError(
           "the observation does not fit into {}: there are more vehicles than "
-          "rollout.max_vehicles, or more traffic lights than a city has",
+          "rollout.max_vehicles, or too many traffic lights",
           human_bytes(static_cast<std::int64_t>(room_.size())));
     }
     if (!values.empty()) std::memcpy(room_.data() + used_, values.data(), values.size_bytes());

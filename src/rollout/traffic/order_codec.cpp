@@ -6,7 +6,6 @@
 
 #include "bytes.h"
 #include "traffic/core/error.h"
-#include "traffic/core/hash.h"
 
 namespace traffic::rollout {
 namespace {
@@ -38,10 +37,6 @@ struct OrdersHead {
 constexpr std::uint64_t kOrdersMark = 0x5452'4f52'4445'5253;
 
 }  // namespace
-
-std::filesystem::path piece_folder(const std::string& cache, std::uint64_t key) {
-  return std::filesystem::path(cache) / ("traffic-" + hex64(key));
-}
 
 std::array<std::byte, kEpisodeBytes> write_episode(const EpisodeSpec& spec) {
   EpisodeRecord record{.seed = spec.traffic.seed,

@@ -8,6 +8,7 @@
 
 #include "order_codec.h"
 #include "traffic/config/controller_spec.h"
+#include "traffic/core/atomic_file.h"
 #include "traffic/core/error.h"
 #include "traffic/core/fault.h"
 #include "traffic/scene/joint_controller.h"
@@ -133,7 +134,11 @@ void TrafficEnvironment::load_traffic(const EpisodeSpec& spec) {
   sumo_.set_demand_factor(spec.traffic.demand_scale);
   if (spec.store.saves || spec.traffic.piece == 0) {
     sumo_.reset(spec.traffic.seed);
-    if (spec.store.saves) std::filesystem::create_directories(piece_folder(cache_, spec.store.key));
+    if (spec.store.saves) {
+      const auto folder = piece_folder(cache_, spec.store.key);
+      std::filesystem::create_directories(folder);
+      remove_stale_temporaries(folder);
+    }
     return;
   }
   const double begin_s = static_cast<double>(spec.traffic.piece) * spec.store.piece_s;

@@ -25,10 +25,9 @@ struct Progress {
   std::int64_t control_steps = 0;  ///< of all ranks in the iterations before
 };
 
-/// What an agent did in an iteration; the same on all ranks.
+/// The result of an agent's learning in an iteration; the same on all ranks.
 struct Learned {
   report::NamedValues metrics = {};
-  report::NamedValues shown = {};  ///< on the progress bar
   std::optional<WatchedLoss> loss = {};
 };
 
@@ -45,9 +44,7 @@ class Agent {
 
   /// Called before the episodes of an iteration are collected.
   virtual void begin_iteration(const Progress& /*progress*/) {}
-  /// Whether a scripted controller acts in its place in this iteration, to be imitated.
-  [[nodiscard]] virtual bool imitates(std::int64_t /*iteration*/) const { return false; }
-  /// First iteration after imitation.
+  /// First iteration in which the agent itself acts. Before it, scripts act and are imitated.
   [[nodiscard]] virtual std::int64_t imitation_end() const { return 0; }
   /// Learns from the episodes of an iteration.
   /// @return nothing if it was given up because a stop is requested
@@ -61,8 +58,8 @@ class Agent {
   /// Scales the steps of learn() from now on. @see ReturnPoint
   virtual void set_step_factor(double /*factor*/) {}
 
-  /// Takes over the weights that a checkpoint of another run holds for this agent.
-  /// @return a sentence part that names what was taken; empty if it holds none
+  /// Loads the weights that a checkpoint of another run holds for this agent.
+  /// @return the names of these weights, for a message; empty if the checkpoint holds none
   /// @throws CheckpointError if a part does not fit
   virtual std::string start_from(const checkpoint::Snapshot& snapshot) = 0;
   /// Called when a new run begins, after start_from() if there was a checkpoint.
@@ -72,11 +69,12 @@ class Agent {
   virtual void save_to(checkpoint::Snapshot& snapshot) const = 0;
   /// Takes the weights of the best checkpoint of this run, for the final comparison.
   virtual void take_best(const checkpoint::Snapshot& snapshot) = 0;
-  /// The state that ReturnPoint keeps: the weights and the optimiser.
-  virtual void save_learner(checkpoint::Snapshot& snapshot) const = 0;
-  virtual void restore_learner(const checkpoint::Snapshot& snapshot) = 0;
+  /// The state that ReturnPoint keeps: the weights and the optimiser. Trainings that never return
+  /// to the best do not call it.
+  virtual void save_learner(checkpoint::Snapshot& /*snapshot*/) const {}
+  virtual void restore_learner(const checkpoint::Snapshot& /*snapshot*/) {}
 
-  /// What is learned, for the checks that all ranks have the same.
+  /// The trained parameters, for the checks that all ranks have the same.
   [[nodiscard]] virtual const comm::ParameterArena& parameters() const = 0;
   /// Whether its network is so small that more threads slow it down.
   [[nodiscard]] virtual bool prefers_one_thread() const { return false; }

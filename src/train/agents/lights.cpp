@@ -29,8 +29,8 @@ double first_logit_of_a_vehicle(const config::Lights& settings, bool by_values) 
   return by_values ? settings.reward_scale * kSavedByAGreen_s : kLogitOfAVehicle;
 }
 
-/// It learns on the CPU in one thread: a network of this size takes a GPU longer to be told, and
-/// threads longer to share, than to compute.
+/// Learns on the CPU in one thread. The network is so small that starting a GPU kernel, or sharing
+/// the work among threads, takes longer than computing it.
 class LightsAgent final : public Agent, private LightSetter {
  public:
   LightsAgent(const AgentContext& context, bool by_values)
@@ -41,7 +41,7 @@ class LightsAgent final : public Agent, private LightSetter {
                 derive_seed(static_cast<std::uint64_t>(config_.run.seed), {kControllerStream}),
                 first_logit_of_a_vehicle(config_.lights, by_values)),
         learner_(make_learner(context)),
-        histories_(&policy_,
+        histories_(policy_,
                    {.reward_scale = config_.lights.reward_scale, .gamma = learner_->gamma()}) {}
 
   void join(Actors& actors) override { actors.lights = this; }
@@ -105,7 +105,8 @@ std::unique_ptr<lights::Learner> LightsAgent::make_learner(const AgentContext& c
   return std::make_unique<lights::QLearner>(config_, policy_, communicator_, context.time_split);
 }
 
-/// What one learner takes for a probability is a value to the other.
+/// The policy's outputs are logits to PPO and values to Q-learning, so the learner must be the
+/// same.
 /// @throws CheckpointError
 void LightsAgent::check_learner(const checkpoint::Snapshot& snapshot) const {
   check_light_kind(snapshot, policy_.kind());
@@ -114,8 +115,7 @@ void LightsAgent::check_learner(const checkpoint::Snapshot& snapshot) const {
   if (found == own) return;
   throw CheckpointError(
       "checkpoint {}: its lights were trained by {}, this run trains them by {}; set run.phase as "
-      "it "
-      "is there, or train anew",
+      "it is there, or train anew",
       snapshot.source(), found, own);
 }
 
@@ -130,7 +130,7 @@ void LightsAgent::end(int env) {
   if (!history.lights.empty()) kept_.push_back(std::move(history));
 }
 
-/// With vehicles beside them the names of their metrics are told apart.
+/// Where vehicles learn, too, metrics of the lights have the prefix "lights/".
 std::string LightsAgent::name_of(const std::string& metric) const {
   if (!config_.env.vehicles_act()) return metric;
   return "lights/" + metric.substr(metric.find('/') + 1);

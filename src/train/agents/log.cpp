@@ -69,6 +69,7 @@ report::NamedValues shown_of(const report::NamedValues& metrics) {
       {std::string(kSampledGain), "gain"},
       {"rollout/demand_scale", "demand"},
       {"rollout/delay_s", "delay_s"},
+      {"train/loss", "loss"},
       {"train/approx_kl", "kl"},
       {"train/entropy_loss", "entropy_loss"},
       {"train/explained_variance", "explained"},
@@ -90,19 +91,20 @@ void ControllerLog::evaluated(std::int64_t iteration, const Assessed& assessed) 
     compared =
         fmt::format(" (sampled over greedy {:+.2f} +- {:.2f})", more->mean, more->half_width);
   }
-  const double commanded = mean_cv_steps(evaluation.controlled);
+  const double commanded_s = mean_cv_steps(evaluation.controlled);
+  const bool vehicles_act = config().env.vehicles_act();
+  const std::string commanded =
+      vehicles_act ? fmt::format(", {:.0f} vehicle-seconds under control", commanded_s) : "";
   spdlog::info(
       "iteration {}: gain of {} over no control {:+.2f} +- {:.2f} % on {} selection seeds "
-      "(worst {:+.2f}), {:.0f} vehicle-seconds under control, deciding {}{}",
+      "(worst {:+.2f}){}, deciding {}{}",
       iteration, name_of(scene::objective_of(config().env.objective)), evaluation.gain.mean,
       evaluation.gain.half_width, evaluation.gain.count, evaluation.gain.least, commanded,
       to_string(assessed.decides), compared);
-  if (const bool idle = commanded == 0.0 && config().env.vehicles_act();
-      !std::exchange(idle_, idle) && idle) {
+  if (const bool idle = commanded_s == 0.0 && vehicles_act; !std::exchange(idle_, idle) && idle) {
     spdlog::info(
         "iteration {}: the policy commands no vehicle on these seeds; it equals no control until "
-        "it "
-        "finds a command that is worth giving",
+        "it finds a command that is worth giving",
         iteration);
   }
   if (episodes_) episodes_->write(iteration, "eval", evaluation.controlled);

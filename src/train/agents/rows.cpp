@@ -68,8 +68,8 @@ std::vector<config::PresetRow> dqn_presets() {
   };
 }
 
-constexpr const char* kAboutBoth =
-    "A controller of traffic: of connected vehicles, of traffic lights, or of both. It picks some "
+constexpr const char* kAbout =
+    "A controller of connected vehicles, of traffic lights, or of both. It picks some "
     "vehicles and gives each a command that lasts for a while; of each light that may switch it "
     "says "
     "which green comes next. It was trained so that more traffic gets through or less time is "
@@ -81,7 +81,7 @@ config::TrainingFacts ppo_facts() {
           .folder = "phase2",
           .help = "a controller of vehicles, traffic lights or both, in simulations",
           .product = "Controller",
-          .about = kAboutBoth,
+          .about = kAbout,
           .starts_from = {"world_model"},
           .simulates = true,
           .sections = {"env", "rollout", "vehicles", "lights", "training", "episodes", "imitation",
@@ -89,7 +89,7 @@ config::TrainingFacts ppo_facts() {
           .presets = ppo_presets()};
 }
 
-/// What holds for lights, however they learn.
+/// Refuses what traffic lights cannot learn from, by PPO and by Q-learning.
 void check_lights(const config::Config& config) {
   if (config.episodes.rollout_fragment_length > 0) {
     throw ConfigError(
@@ -97,6 +97,11 @@ void check_lights(const config::Config& config) {
         "expected "
         "0",
         config.episodes.rollout_fragment_length);
+  }
+  if (config.episodes.length_s > 0.0) {
+    throw ConfigError(
+        "episodes.length_s is {:g}: traffic lights learn from whole episodes; expected 0",
+        config.episodes.length_s);
   }
 }
 
@@ -211,7 +216,7 @@ TrainingRow dqn_training() {
                 .folder = "dqn",
                 .help = "a controller of vehicles or traffic lights, by Q-learning from a replay",
                 .product = "Controller",
-                .about = kAboutBoth,
+                .about = kAbout,
                 .starts_from = {"world_model"},
                 .simulates = true,
                 .sections = {"env", "rollout", "vehicles", "lights", "training", "episodes",

@@ -119,9 +119,7 @@ void ControllerTraining::start() {
     if (algorithm_ == Algorithm::kQLearning && same) comparison_.take_best(snapshot);
     spdlog::info("starting from {}: {}", snapshot.source(), fmt::join(taken, ", "));
   }
-  for (const auto& agent : agents_) {
-    agent->start();
-  }
+  for (const auto& agent : agents_) agent->start();
   log_.start(0, rollouts_.selection().uncontrolled());
 }
 
@@ -130,17 +128,13 @@ bool ControllerTraining::start_is_candidate() const {
   return imitation_end() == 0 && advised;
 }
 
-/// Collect, then learn. What is given up half-way because a stop is requested is given up whole.
+/// Collects, then learns. If a stop is requested half-way, nothing of the iteration is kept.
 std::optional<Iteration> ControllerTraining::iterate() {
-  const std::int64_t iteration = progress_.iteration;
   comparison_.lean_on_advice(actors_);
-  bool imitates = false;
-  for (const auto& agent : agents_) {
-    agent->begin_iteration(progress_);
-    imitates |= agent->imitates(iteration);
-  }
-  const auto batch =
-      rollouts_.collect({.iteration = iteration, .actors = actors_, .imitates = imitates});
+  for (const auto& agent : agents_) agent->begin_iteration(progress_);
+  const auto batch = rollouts_.collect({.iteration = progress_.iteration,
+                                        .actors = actors_,
+                                        .imitates = progress_.iteration < imitation_end()});
   if (!batch) return std::nullopt;
   Iteration done{.items = batch->env_steps};
   report::NamedValues of_agents;
@@ -150,7 +144,6 @@ std::optional<Iteration> ControllerTraining::iterate() {
       auto learned = agent->learn(*batch, progress_);
       if (!learned) return std::nullopt;
       append(std::move(learned->metrics), of_agents);
-      append(std::move(learned->shown), done.shown);
       if (!done.loss) done.loss = learned->loss;
     }
   }
@@ -161,9 +154,7 @@ std::optional<Iteration> ControllerTraining::iterate() {
                         progress_.iteration == imitation_end();
   done.metrics = log_.iterated(*batch, progress_);
   append(std::move(of_agents), done.metrics);
-  report::NamedValues shown = shown_of(done.metrics);
-  append(std::move(done.shown), shown);
-  done.shown = std::move(shown);
+  done.shown = shown_of(done.metrics);
   return done;
 }
 
@@ -190,7 +181,7 @@ std::optional<Assessment> ControllerTraining::evaluate() {
     if (assessed->best) return_point_->keep(agents_);
     const bool learns_on =
         progress_.iteration > imitated_until && progress_.iteration < total_steps();
-    if (assessed->fallen && learns_on) go_back();
+    if (assessed->fallen && learns_on && config_.training.max_rollbacks > 0) go_back();
   }
   return Assessment{.best = assessed->best, .metrics = assessment_metrics(*assessed)};
 }

@@ -77,10 +77,6 @@ class VehiclesByDqn final : public Agent {
   void restore_from(const checkpoint::Snapshot& snapshot) override;
   void save_to(checkpoint::Snapshot& snapshot) const override;
   void take_best(const checkpoint::Snapshot& snapshot) override { learner_.restore_from(snapshot); }
-  void save_learner(checkpoint::Snapshot& snapshot) const override { learner_.save_to(snapshot); }
-  void restore_learner(const checkpoint::Snapshot& snapshot) override {
-    learner_.restore_from(snapshot);
-  }
 
   [[nodiscard]] const comm::ParameterArena& parameters() const override {
     return learner_.networks().parameters();
@@ -127,7 +123,7 @@ std::string VehiclesByDqn::start_from(const checkpoint::Snapshot& snapshot) {
   return fmt::format("perception, controller, its target and optimiser of {}", found.title());
 }
 
-/// Pushes what was collected, then does the updates that are due.
+/// Puts the collected steps into the replay, then does the updates that are due.
 std::optional<Learned> VehiclesByDqn::learn(const RolloutBatch& batch, const Progress& progress) {
   keep(batch);
   const double share = static_cast<double>(progress.iteration + 1) /
@@ -142,7 +138,6 @@ std::optional<Learned> VehiclesByDqn::learn(const RolloutBatch& batch, const Pro
                   {"train/updates", static_cast<double>(updates_.count())}}};
   for (auto& metric : updates_.take_figures()) learned.metrics.push_back(std::move(metric));
   learned.loss = offpolicy::watched_loss(learned.metrics);
-  if (learned.loss) learned.shown.emplace_back("loss", learned.loss->value);
   return learned;
 }
 

@@ -64,10 +64,6 @@ class VehiclesByPpo final : public Agent {
         imitation_end_(config_.imitation.iterations) {}
 
   void join(Actors& actors) override { actors.vehicles = &decider_; }
-
-  [[nodiscard]] bool imitates(std::int64_t iteration) const override {
-    return iteration < imitation_end_;
-  }
   [[nodiscard]] std::int64_t imitation_end() const override { return imitation_end_; }
   std::optional<Learned> learn(const RolloutBatch& batch, const Progress& progress) override;
   void log_evaluation(const SelectionEvaluation& evaluation, std::int64_t iteration) const override;
@@ -95,6 +91,7 @@ class VehiclesByPpo final : public Agent {
   }
 
  private:
+  [[nodiscard]] bool imitates(std::int64_t iteration) const { return iteration < imitation_end_; }
   void remember_features(const checkpoint::Snapshot& snapshot);
   void end_imitation(const UpdateResult& update, std::int64_t iteration);
   [[nodiscard]] report::NamedValues metrics_of(const RolloutBatch& batch,
@@ -114,8 +111,8 @@ class VehiclesByPpo final : public Agent {
   std::string features_;        ///< that the world model was trained with; empty: not known
 };
 
-/// The experience of an iteration: as it is collected, as it is packed, the copy of what is
-/// complete, and what learning gathers of it.
+/// There are four copies of an iteration's experience: as collected, as packed, its complete
+/// episodes, and the rows gathered for a minibatch.
 MemoryNeeds VehiclesByPpo::memory_needs() const {
   constexpr std::int64_t kCandidates = 10;  // of a state, about
   constexpr std::int64_t kCopies = 4;
@@ -155,7 +152,7 @@ std::string VehiclesByPpo::start_from(const checkpoint::Snapshot& snapshot) {
                      training_of(snapshot).title());
 }
 
-/// Nothing is known of a world model whose checkpoint does not say which features it saw.
+/// Older checkpoints of a world model do not name the features that it was trained with.
 void VehiclesByPpo::remember_features(const checkpoint::Snapshot& snapshot) {
   features_ = snapshot.contains("features") ? snapshot.text("features") : "";
 }
@@ -175,7 +172,6 @@ void VehiclesByPpo::save_to(checkpoint::Snapshot& snapshot) const {
   put_parameters(snapshot, perception_.parameters());
   learner_.save_to(snapshot);
   if (constraint_) constraint_->save_to(snapshot);
-  snapshot.put_int("ppo/conflicts", conflicts_);
   snapshot.put_int("imitation/end", imitation_end_);
   prior_.save_to(snapshot);
   snapshot.put_text("model_hash", model_hash_text(config_));
@@ -207,7 +203,7 @@ report::NamedValues VehiclesByPpo::metrics_of(const RolloutBatch& batch,
   report::NamedValues values = update_metrics(update);
   const auto mix = config::scenario_mix(config_.env);
   for (std::size_t s = 0; s < update.imitation_agreements.size(); ++s) {
-    values.emplace_back("train/imitation_agreement_" + name_in_figures(mix[s].scenario),
+    values.emplace_back("train/imitation_agreement_" + config::scenario_name(mix[s].scenario),
                         update.imitation_agreements[s]);
   }
   if (constraint_) {

@@ -219,8 +219,8 @@ void consider_lights(const sim::NetworkStudy& study, config::Config& config,
   }
   findings.push_back(
       {.subject = "signals",
-       .found = fmt::format("{}: traffic_train configs/signals.toml --set env.scenarios=[] --set "
-                            "env.scenario={} (docs/guide/traffic-lights.md)",
+       .found = fmt::format("{}: traffic_train configs/signals.toml --set env.scenario={} "
+                            "(docs/guide/traffic-lights.md)",
                             study.trainable_lights == 1
                                 ? "the light can be controlled and trained as it is"
                                 : "the lights can be controlled and trained as they are",

@@ -10,8 +10,8 @@ namespace traffic::train::dqn {
 
 class ControllerLearner final : public offpolicy::Learner {
  public:
-  /// Collective. @param policy whose controller learns, and what acting as it does is worth (with
-  /// its margin over advice); outlives this
+  /// Collective. @param policy the policy whose controller learns; its advice margin decides which
+  /// command a target values; outlives this
   ControllerLearner(const config::Config& config, Policy& policy, const RowLayout& layout,
                     comm::Communicator& communicator);
 

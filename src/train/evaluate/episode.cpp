@@ -91,8 +91,7 @@ void check_controller(const std::string& name) {
   try {
     config::parse_controller(name);
   } catch (const ConfigError& error) {
-    throw ConfigError("--controller: {}, or checkpoint:PATH or checkpoint:PATH,sampled",
-                      error.what());
+    throw ConfigError("--controller: {} (a trained controller is checkpoint:PATH)", error.what());
   }
 }
 

@@ -18,7 +18,6 @@ void LightHistories::begin(int env, std::int64_t order,
 void LightHistories::take_in(int env, const rollout::Period& period) {
   Running& state = running_.at(env);
   EpisodeHistory& history = state.history;
-  history.score = period.score;
   if (!state.sampling_seed) return;
   history.lights.resize(period.lights.lost_s.size());
   for (std::size_t l = 0; l < history.lights.size(); ++l) {
@@ -34,16 +33,16 @@ void LightHistories::take_in(int env, const rollout::Period& period) {
 const std::vector<scene::SignalCommand>& LightHistories::decide(
     int env, const rollout::LightSection& period) {
   commands_.clear();
-  if (policy_ == nullptr || period.choices.empty()) return commands_;
+  if (period.choices.empty()) return commands_;
   Running& state = running_.at(env);
-  const LightBatch batch = policy_->observe(period.choices, period.rows, period.graph);
+  const LightBatch batch = policy_.observe(period.choices, period.rows, period.graph);
   uniforms_.clear();
   if (state.sampling_seed) {
     uniforms_.resize(static_cast<std::size_t>(batch.rows.size(0)));
     draw_uniforms(*state.sampling_seed, state.decisions, uniforms_);
   }
   ++state.decisions;
-  const LightDecisions made = policy_->decide(batch, uniforms_);
+  const LightDecisions made = policy_.decide(batch, uniforms_);
   for (std::size_t b = 0; b < period.choices.size(); ++b) {
     commands_.push_back({period.choices[b].light, made.green[b]});
   }

@@ -1,4 +1,4 @@
-/// What lights that act live through, episode by episode.
+/// The experience of traffic lights, episode by episode.
 #pragma once
 
 #include <cstdint>
@@ -8,12 +8,11 @@
 
 #include "policy/light_policy.h"
 #include "traffic/rollout/traffic/period.h"
-#include "traffic/scene/score.h"
 #include "traffic/scene/signal_graph.h"
 
 namespace traffic::train::lights {
 
-/// What one light saw, chose and got in an episode: n decisions in time.
+/// The observations, choices and rewards of one light in an episode: n decisions in time.
 struct LightHistory {
   std::vector<float> rows;            ///< of all greens, decision by decision
   std::vector<std::int32_t> greens;   ///< how many rows each decision has
@@ -30,27 +29,26 @@ struct EpisodeHistory {
   std::int64_t order = 0;                        ///< place among the episodes of all ranks
   std::vector<LightHistory> lights;              ///< empty where nothing is kept
   std::vector<scene::SignalGraph> moments = {};  ///< for a policy that looks around
-  scene::EpisodeScore score;
 };
 
-/// What is kept of a control period.
+/// How the time lost in a control period becomes a reward.
 struct Crediting {
   double reward_scale = 1.0;
   double gamma = 1.0;  ///< discount of a control period
 };
 
-/// The episodes of some environments, each of which has one at a time: a policy sets the lights,
-/// and what it saw, chose and got is kept. One by one: what a simulation is told does not depend on
-/// which others have answered.
+/// Lets a policy set the lights of some environments, and keeps the experience of their present
+/// episodes. Decides for one environment at a time, so that the commands to a simulation do not
+/// depend on which others have answered.
 class LightHistories {
  public:
-  /// @param policy null: the simulation sets them
-  LightHistories(LightPolicy* policy, const Crediting& crediting)
+  /// @param policy outlives this
+  LightHistories(LightPolicy& policy, const Crediting& crediting)
       : policy_(policy), crediting_(crediting) {}
 
-  [[nodiscard]] bool looks_around() const { return policy_ != nullptr && policy_->looks_around(); }
+  [[nodiscard]] bool looks_around() const { return policy_.looks_around(); }
   /// @param sampling_seed choices are drawn from it and kept; nothing: the most probable ones, and
-  /// nothing is kept but the score
+  /// nothing is kept
   void begin(int env, std::int64_t order, std::optional<std::uint64_t> sampling_seed);
   void take_in(int env, const rollout::Period& period);
   /// @return valid until the next call
@@ -67,7 +65,7 @@ class LightHistories {
   void keep(EpisodeHistory& history, const rollout::LightSection& period,
             const LightDecisions& made) const;
 
-  LightPolicy* policy_;
+  LightPolicy& policy_;
   Crediting crediting_;
   std::map<int, Running> running_;
   std::vector<scene::SignalCommand> commands_;

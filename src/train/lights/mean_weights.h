@@ -9,7 +9,7 @@
 
 namespace traffic::train::lights {
 
-/// While it lives a network has other weights than those that it learns with.
+/// Replaces the weights of a network. The destructor restores those that it learns with.
 class WeightsInUse {
  public:
   /// @param flat the weights that it learns with
@@ -24,9 +24,9 @@ class WeightsInUse {
   torch::Tensor kept_;
 };
 
-/// The running mean of a network's weights over ten iterations, about, with which it is judged,
-/// kept and used (Polyak and Juditsky 1992): between two iterations weights move by more than what
-/// is learned in one.
+/// The running mean of a network's weights over about ten iterations (Polyak and Juditsky 1992).
+/// Evaluations, checkpoints and users of the policy get it, because the weights themselves move
+/// further in an iteration than what they learn in it.
 class MeanWeights {
  public:
   /// @param learned what it learns with; outlives this
@@ -37,11 +37,11 @@ class MeanWeights {
   /// The network with the mean, until the end of what is returned.
   [[nodiscard]] WeightsInUse use() const { return {learned_.flat(), mean_}; }
 
-  /// The mean of a checkpoint, also to learn with.
+  /// Loads the mean of a checkpoint, and learns on from it.
   /// @throws CheckpointError if a part is missing or does not fit
   void start_from(const checkpoint::Snapshot& snapshot);
   void restore_from(const checkpoint::Snapshot& snapshot);
-  /// The mean where every controller has its weights, and those that it learns with beside it.
+  /// Saves the mean under the names of the policy's weights, and the learning weights beside it.
   void save_to(checkpoint::Snapshot& snapshot) const;
 
  private:

@@ -7,15 +7,14 @@
 #include "optim/lr_schedule.h"
 #include "optim/minibatch_step.h"
 #include "ppo/epochs.h"
-#include "run/snapshot_parts.h"
 #include "traffic/rl/advantages.h"
 
 namespace traffic::train::lights {
 
 namespace {
 
-/// What is decided where little traffic is counts as what is decided where much is: divided by the
-/// root of their mean square in each light's episode, the busiest of which would decide everything.
+/// Divides the advantages of each light by their root mean square in its episode. Otherwise the
+/// busiest lights would decide every step.
 torch::Tensor even_out(const torch::Tensor& advantages, const torch::Tensor& light) {
   constexpr double kLeast = 0.1;  // of that of all: noise stays noise
   const std::int64_t lights = light.numel() == 0 ? 0 : light.max().item<std::int64_t>() + 1;
@@ -51,16 +50,14 @@ PpoLearner::PpoLearner(const config::Config& config, LightPolicy& policy,
                  communicator),
       mean_(parameters_) {}
 
-std::optional<UpdateResult> PpoLearner::update(const std::vector<EpisodeHistory>& episodes,
+std::optional<LightsUpdate> PpoLearner::update(const std::vector<EpisodeHistory>& episodes,
                                                std::int64_t num_episodes, std::int64_t iteration) {
   const Experience experience =
       pack(episodes, num_episodes, scale_, {.gamma = ppo_.gamma, .gae_lambda = ppo_.gae_lambda},
            communicator_);
   const Targets targets = make_targets(experience);
-  UpdateResult result;
-  result.learning_rate = step_factor_ * schedule_of(ppo_, iterations_).at(iteration);
-  std::array optimisers{
-      OptimiserStep{.optimiser = optimiser_, .learning_rate = result.learning_rate}};
+  const double rate = step_factor_ * schedule_of(ppo_, iterations_).at(iteration);
+  std::array optimisers{OptimiserStep{.optimiser = optimiser_, .learning_rate = rate}};
   const auto epochs = run_epochs(
       {.num_epochs = ppo_.num_epochs,
        .target_kl = ppo_.target_kl,
@@ -81,30 +78,26 @@ std::optional<UpdateResult> PpoLearner::update(const std::vector<EpisodeHistory>
        }},
       communicator_);
   if (!epochs) return std::nullopt;
-  result.statistics = epochs->statistics;
-  result.grad_norm = epochs->grad_norm;
-  result.epochs = epochs->epochs;
-  result.steps = epochs->steps;
   mean_.add(iteration);
-  return result;
+  return LightsUpdate{.epochs = *epochs, .learning_rate = rate};
 }
 
 std::optional<Learned> PpoLearner::learn(const std::vector<EpisodeHistory>& episodes,
                                          std::int64_t num_episodes, std::int64_t iteration) {
   const auto result = update(episodes, num_episodes, iteration);
   if (!result) return std::nullopt;
-  const rl::PpoStatistics& found = result->statistics;
+  const rl::PpoStatistics& found = result->epochs.statistics;
   return Learned{.decisions = static_cast<std::int64_t>(found.decisions),
                  .metrics = {{"train/decisions", found.decisions},
-                             {"train/policy_loss", found.policy_loss},
+                             {"train/policy_gradient_loss", found.policy_loss},
                              {"train/value_loss", found.value_loss},
-                             {"train/entropy", found.entropy},
+                             {"train/entropy_loss", -found.entropy},
                              {"train/approx_kl", found.approx_kl},
                              {"train/clip_fraction", found.clip_fraction},
                              {"train/explained_variance", found.explained_variance},
-                             {"train/grad_norm", result->grad_norm},
+                             {"train/grad_norm", result->epochs.grad_norm},
                              {"train/learning_rate", result->learning_rate},
-                             {"train/epochs", static_cast<double>(result->epochs)}},
+                             {"train/epochs", static_cast<double>(result->epochs.epochs)}},
                  .loss = WatchedLoss{.value = found.value_loss}};
 }
 
@@ -176,8 +169,8 @@ void PpoLearner::start_from(const checkpoint::Snapshot& snapshot) {
 }
 
 void PpoLearner::restore_from(const checkpoint::Snapshot& snapshot) {
-  start_from(snapshot);
   mean_.restore_from(snapshot);
+  scale_.load_state(snapshot.tensor("lights/value_scale"));
   optimiser_.restore_from(snapshot, "optimizer/lights");
 }
 

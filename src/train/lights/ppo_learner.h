@@ -9,24 +9,20 @@
 #include "lights/learner.h"
 #include "optim/slice_optimiser.h"
 #include "policy/light_policy.h"
+#include "ppo/epochs.h"
 #include "traffic/checkpoint/snapshot.h"
 #include "traffic/comm/communicator.h"
 #include "traffic/comm/flat_arena.h"
-#include "traffic/comm/gradient_reducer.h"
 #include "traffic/config/config.h"
 #include "traffic/rl/ppo_loss.h"
-#include "traffic/rl/ppo_statistics.h"
 #include "traffic/rl/running_mean_std.h"
 
 namespace traffic::train::lights {
 
-/// What an update did; equal on all ranks.
-struct UpdateResult {
-  rl::PpoStatistics statistics;  ///< of the last epoch
-  double grad_norm = 0.0;        ///< mean over steps, before clipping
+/// The result of an update; equal on all ranks.
+struct LightsUpdate {
+  PpoEpochsResult epochs;
   double learning_rate = 0.0;
-  std::int64_t epochs = 0;
-  std::int64_t steps = 0;
 };
 
 class PpoLearner final : public Learner {
@@ -38,7 +34,7 @@ class PpoLearner final : public Learner {
   /// over ranks.
   /// @throws NumericError after too many steps in a row without a finite gradient
   /// @return nothing if it was given up between two passes because a stop is requested
-  std::optional<UpdateResult> update(const std::vector<EpisodeHistory>& episodes,
+  std::optional<LightsUpdate> update(const std::vector<EpisodeHistory>& episodes,
                                      std::int64_t num_episodes, std::int64_t iteration);
 
   std::optional<Learned> learn(const std::vector<EpisodeHistory>& episodes,

@@ -79,7 +79,6 @@ class Learner {
 
   /// On the learning rate of update().
   void set_step_factor(double factor) { step_factor_ = factor; }
-  [[nodiscard]] double step_factor() const { return step_factor_; }
 
   /// Takes over what another run has learnt, but not how its optimiser stood.
   /// @throws CheckpointError if a part is missing or does not fit

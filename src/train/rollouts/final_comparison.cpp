@@ -7,6 +7,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "traffic/train/run/foreign_settings.h"
+
 namespace traffic::train {
 namespace {
 
@@ -124,8 +126,9 @@ std::string FinalComparison::conclude(const Best& best, report::Summary& summary
   const std::string script =
       kept.script.empty() ? "" : fmt::format("--controller '{}' ", kept.script);
   return text + kept.text +
-         fmt::format("; compare {} on seeds of your own with traffic_eval {}--controller {}\n",
-                     script.empty() ? "it" : "both", script, "checkpoint:" + best.checkpoint);
+         fmt::format("; compare {} on seeds of your own with traffic_eval {}{}--controller {}\n",
+                     script.empty() ? "it" : "both", options_of_foreign_settings(config_), script,
+                     "checkpoint:" + best.checkpoint);
 }
 
 /// The policy is what training is for: it stays unless it is below the script by more than a
@@ -140,7 +143,9 @@ FinalComparison::Kept FinalComparison::keep(const Best& best, const SelectionEva
   const std::vector<std::string> scripts = scripts_to_beat(config_);
   const std::string name = fmt::format("{}", fmt::join(scripts, ", "));
   const bool several = scripts.size() > 1;
-  const char* first = config_.imitation.iterations > 0 ? "imitation" : "advice";
+  const char* first = config_.imitation.iterations > 0 ? "imitation"
+                      : config_.env.vehicles_act()     ? "advice"
+                                                       : "greedy";
   const std::string learned = best.learned_nothing_yet ? first : kind_.name;
   summary.result["script"] = name;
   put_gain(summary, "script_gain", script.gain);

@@ -49,8 +49,6 @@ class FinalComparison {
   /// now is kept to be reported
   /// @return nothing if it was given up because a stop is requested
   std::optional<Assessed> assess(const Actors& actors, bool imitation_ends);
-  /// How the policy decided in the last evaluation.
-  [[nodiscard]] Decides decides() const { return decides_; }
   /// Lets the policy act with the present advice margin (Policy::lean_on_advice).
   void lean_on_advice(const Actors& actors) const;
 

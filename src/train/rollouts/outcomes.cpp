@@ -5,6 +5,7 @@
 #include <cstring>
 #include <type_traits>
 
+#include "traffic/config/scenario_mix.h"
 #include "traffic/core/error.h"
 
 namespace traffic::train {
@@ -148,17 +149,13 @@ report::NamedValues rollout_figures(const std::vector<EpisodeOutcome>& outcomes,
   return values;
 }
 
-std::string name_in_figures(const std::string& scenario) {
-  return std::filesystem::path(scenario).stem().string();
-}
-
 report::NamedValues evaluation_figures(const SelectionEvaluation& evaluation) {
   report::NamedValues values{{"eval/gain", evaluation.gain.mean},
                              {"eval/gain_half_width", evaluation.gain.half_width},
                              {"eval/gain_worst", evaluation.gain.least},
                              {"eval/safety_excess", evaluation.safety_excess}};
   for (const auto& [scenario, gain] : evaluation.by_scenario) {
-    values.emplace_back("eval/gain_" + name_in_figures(scenario), gain.mean);
+    values.emplace_back("eval/gain_" + config::scenario_name(scenario), gain.mean);
   }
   append_scores("eval/", evaluation.controlled, values);
   return values;

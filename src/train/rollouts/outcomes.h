@@ -49,9 +49,6 @@ struct SelectionEvaluation {
   std::vector<std::pair<std::string, report::MeanInterval>> by_scenario{};
 };
 
-/// Of a scenario, in the names of figures: "merge" of any path to a merge.sumocfg.
-std::string name_in_figures(const std::string& scenario);
-
 /// @param gain over no control of all of them together, %
 report::NamedValues rollout_figures(const std::vector<EpisodeOutcome>& outcomes, double gain);
 report::NamedValues evaluation_figures(const SelectionEvaluation& evaluation);

@@ -14,15 +14,20 @@ std::vector<std::string> experts_of(const config::Config& config) {
 }
 
 std::vector<std::string> scripts_to_beat(const config::Config& config) {
-  std::string script;
+  const std::size_t scenarios = config::scenario_mix(config.env).size();
+  std::vector<std::string> scripts;
   if (config.env.vehicles_act()) {
-    if (config.imitation.iterations > 0) return experts_of(config);
-    if (config::commands_vehicles(config.vehicles.advisor)) script = config.vehicles.advisor;
+    if (config.imitation.iterations > 0) {
+      scripts = experts_of(config);
+    } else if (config::commands_vehicles(config.vehicles.advisor)) {
+      scripts.assign(scenarios, config.vehicles.advisor);
+    }
   }
+  if (!config.env.lights_act()) return scripts;
   // The policy of lights begins as this script.
-  if (config.env.lights_act()) script = script.empty() ? "greedy" : "greedy+" + script;
-  if (script.empty()) return {};
-  return std::vector<std::string>(config::scenario_mix(config.env).size(), script);
+  if (scripts.empty()) return std::vector<std::string>(scenarios, "greedy");
+  for (std::string& script : scripts) script.insert(0, "greedy+");
+  return scripts;
 }
 
 SelectionRuns::SelectionRuns(const Parts& parts)

@@ -17,10 +17,10 @@
 
 namespace traffic::train {
 
-/// Of each scenario: the one that is to be imitated.
+/// The script of each scenario that the policy imitates.
 std::vector<std::string> experts_of(const config::Config& config);
-/// One for each scenario: those that a policy has to be better than, which it imitated or is
-/// advised by; empty without any.
+/// The script of each scenario that the policy imitates, is advised by or begins as; empty if there
+/// is none. The final comparison compares the trained controller with it.
 std::vector<std::string> scripts_to_beat(const config::Config& config);
 
 /// Everything is collective. Keeps references to all that it is given.
@@ -39,7 +39,7 @@ class SelectionRuns {
 
   /// Run when first asked for, as script().
   const std::vector<EpisodeOutcome>& uncontrolled();
-  /// The scripted controllers that are to be imitated.
+  /// The scripts to beat (scripts_to_beat).
   const SelectionEvaluation& script();
   /// @return nothing if it was given up because a stop is requested; then the simulations are in
   /// the middle of episodes

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <filesystem>
 #include <iterator>
 #include <map>
 #include <set>
@@ -42,8 +41,7 @@ std::map<std::string, Seeds> evaluated_seeds(const config::Plan& plan) {
     if (phase.evaluation.seeds.empty()) continue;
     const auto list = config::read_seeds(phase.evaluation.seeds).seeds;
     for (const config::ScenarioShare& part : config::scenario_mix(phase.env)) {
-      const std::string scenario = std::filesystem::path(part.scenario).stem().string();
-      seeds[scenario].insert(list.begin(), list.end());
+      seeds[config::scenario_name(part.scenario)].insert(list.begin(), list.end());
     }
   }
   return seeds;

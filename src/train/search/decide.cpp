@@ -257,12 +257,15 @@ class Settings {
     return episode_length_s() > kLong_s ? kEpisodes / 2 : kEpisodes;
   }
 
-  /// Long scenarios in pieces, which begin in traffic of all of their time. That is uncontrolled
-  /// traffic: who is advised learns in the traffic that the script makes, so from the beginning on.
+  /// Cuts the episodes of long scenarios, so that a batch has traffic of all times of the scenario.
+  /// Pieces begin in uncontrolled traffic. A policy with an advisor should learn in the traffic
+  /// that the script makes, so only very long scenarios are cut for it. Lights learn from whole
+  /// episodes.
   void fit_batch() {
     constexpr double kVeryLong_s = 7200.0;
     constexpr double kPiece_s = 600.0;
-    const bool may_be_cut = whole_episodes() && !config_.episodes.baseline_cache.empty();
+    const bool may_be_cut =
+        whole_episodes() && !config_.env.lights_act() && !config_.episodes.baseline_cache.empty();
     const double whole_s =
         config::commands_vehicles(config_.vehicles.advisor) ? kVeryLong_s : kLong_s;
     if (mean_duration_s() > whole_s && may_be_cut) {

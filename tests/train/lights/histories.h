@@ -61,7 +61,7 @@ inline std::vector<EpisodeHistory> live_episodes(LightPolicy& policy, std::int64
                                                  std::uint64_t seed = 1) {
   std::vector<EpisodeHistory> episodes;
   for (std::int64_t order = remainder; order < count; order += modulus) {
-    EpisodeHistory episode{.order = order, .lights = {}, .score = {}};
+    EpisodeHistory episode{.order = order, .lights = {}};
     for (int light = 0; light < 2; ++light) {
       const auto decisions = static_cast<int>(10 + 5 * light + order);
       episode.lights.push_back(live(policy, decisions,
@@ -79,7 +79,7 @@ inline EpisodeHistory live_around(LightPolicy& policy, std::int64_t order, int m
                                   std::uint64_t seed) {
   constexpr std::int32_t kLights = 3;
   Rng rng(seed);
-  EpisodeHistory episode{.order = order, .lights = {kLights, LightHistory{}}, .score = {}};
+  EpisodeHistory episode{.order = order, .lights = {kLights, LightHistory{}}};
   std::vector<float> rows(2 * scene::signal_features().size(), 0.0F);
   rows[scene::signal_features().size()] = 1.0F;
   for (int m = 0; m < moments; ++m) {

@@ -59,7 +59,7 @@ TEST(LightExperience, LeavesOutTheLastDecisionOfALightAndPutsTheOthersInOneOrder
 TEST(LightExperience, TheAdvantageIsThatOfTheTextbook) {
   test::AloneCommunicator alone;
   LightPolicy policy({.hidden_dim = 8}, 3);
-  EpisodeHistory episode{.order = 0, .lights = {live(policy, 3, 9)}, .score = {}};
+  EpisodeHistory episode{.order = 0, .lights = {live(policy, 3, 9)}};
   LightHistory& light = episode.lights[0];
   light.reward = {1.0F, 2.0F, 100.0F};
   light.value = {0.5F, 0.25F, 4.0F};
@@ -198,8 +198,7 @@ TEST(LightLearner, LearnsFromQuietLightsBesideBusyOnes) {
       for (float& reward : quiet.reward) reward *= 0.1F;
       for (float& reward : busy.reward) reward = static_cast<float>(rng.uniform());  // by chance
       episodes.push_back({.order = static_cast<std::int64_t>(order),
-                          .lights = {std::move(quiet), std::move(busy)},
-                          .score = {}});
+                          .lights = {std::move(quiet), std::move(busy)}});
     }
     ASSERT_TRUE(learner.update(episodes, 12, static_cast<std::int64_t>(iteration)));
   }

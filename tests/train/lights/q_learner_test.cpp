@@ -75,7 +75,7 @@ TEST(LightRow, BecomesWhatWasSeenAgain) {
 
 TEST(LightRow, TheReturnIsThatOfTheTextbookAndTheLastDecisionAnEnd) {
   LightPolicy policy(kKind, 3);
-  EpisodeHistory episode{.order = 0, .lights = {live(policy, 4, 9)}, .score = {}};
+  EpisodeHistory episode{.order = 0, .lights = {live(policy, 4, 9)}};
   LightHistory& light = episode.lights[0];
   light.reward = {1.0F, 2.0F, 4.0F, 100.0F};
   light.periods = {2, 1, 3, 1};

@@ -1,6 +1,9 @@
 #include "train/rollouts/outcomes.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
+
+#include "train/rollouts/selection_runs.h"
 
 namespace traffic::train {
 namespace {
@@ -28,6 +31,23 @@ TEST(SafetyExcess, IsNoneUpToTheLimitThatTheUserSets) {
   const auto some = with_emergency_stops({3, 4, 4, 4});
   EXPECT_GT(safety_excess(some, none, 1.0), 0.0);
   EXPECT_EQ(safety_excess(some, none, 4.0), 0.0);
+}
+
+TEST(ScriptsToBeat, AreThoseThatThePolicyImitatesIsAdvisedByOrBeginsAs) {
+  using ::testing::ElementsAre;
+  config::Config config;
+  config.env.scenarios = {"merge", "corridor"};
+  config.vehicles.advisor = "";
+  EXPECT_TRUE(scripts_to_beat(config).empty());
+  config.vehicles.advisor = "meter";
+  EXPECT_THAT(scripts_to_beat(config), ElementsAre("meter", "meter"));
+  config.env.agents = {"vehicles", "lights"};
+  EXPECT_THAT(scripts_to_beat(config), ElementsAre("greedy+meter", "greedy+meter"));
+  config.imitation.iterations = 2;
+  config.imitation.controllers = {"meter", "yield"};
+  EXPECT_THAT(scripts_to_beat(config), ElementsAre("greedy+meter", "greedy+yield"));
+  config.env.agents = {"lights"};
+  EXPECT_THAT(scripts_to_beat(config), ElementsAre("greedy", "greedy"));
 }
 
 TEST(Gains, AreOfTheObjective) {

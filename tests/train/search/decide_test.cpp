@@ -127,6 +127,10 @@ TEST(Decide, WhereNoScriptHelpsNothingIsImitatedAndTheCommandsStay) {
   decide(result_of({found("meter", 0.5, 300)}), {{.duration_s = 3600}}, config);
   EXPECT_EQ(config.episodes.length_s, 600) << "an hour in pieces, from traffic of all of it";
   EXPECT_EQ(config.episodes.train_batch_size, 16 * 200);
+  config = asked();
+  config.env.agents = {"vehicles", "lights"};
+  decide(result_of({found("meter", 0.5, 300)}), {{.duration_s = 3600}}, config);
+  EXPECT_EQ(config.episodes.length_s, 0) << "lights learn from whole episodes";
 }
 
 TEST(Decide, WhatTheUserKeepsIsKept) {

@@ -1,0 +1,11 @@
+#include "traffic/rollout/traffic/episode.h"
+
+#include "traffic/core/hash.h"
+
+namespace traffic::rollout {
+
+std::filesystem::path piece_folder(const std::string& cache, std::uint64_t key) {
+  return std::filesystem::path(cache) / ("traffic-" + hex64(key));
+}
+
+}  // namespace traffic::rollout
