@@ -60,15 +60,18 @@ static_assert(count_members<Augmentation>() == 6, "the count itself works");
 static_assert(count_members<Config>() == 23,  // with the extensions, which have rows of their own
               "a new struct is to be added to the sum below");
 constexpr std::size_t kNested = 2;  // Data::augmentation, Lights::ppo
+/// Members of Ppo that have no row in [lights.ppo], because the update of the lights has no use for
+/// them.
+constexpr std::size_t kOfVehiclesOnly = 7;
 constexpr std::size_t kFields =
     count_members<Run>() + count_members<Model>() + count_members<Data>() - kNested +
     count_members<Augmentation>() + count_members<Train>() + count_members<LossScale>() +
     count_members<Gpu>() + count_members<Memory>() + count_members<Env>() +
     count_members<Rollout>() + count_members<Vehicles>() + count_members<Training>() +
-    count_members<Episodes>() + count_members<Imitation>() + 2 * count_members<Ppo>() +
-    count_members<Lights>() + count_members<Lagrange>() + count_members<Evaluation>() +
-    count_members<Search>() + count_members<Comm>() + count_members<Checkpoint>() +
-    count_members<Log>() + count_members<Profile>();
+    count_members<Episodes>() + count_members<Imitation>() + 2 * count_members<Ppo>() -
+    kOfVehiclesOnly + count_members<Lights>() + count_members<Lagrange>() +
+    count_members<Evaluation>() + count_members<Search>() + count_members<Comm>() +
+    count_members<Checkpoint>() + count_members<Log>() + count_members<Profile>();
 
 /// Keys of sections that a training adds.
 constexpr std::size_t kOwnFields =
