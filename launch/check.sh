@@ -4,8 +4,8 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 status=0
 
-# What each module may include, besides itself (docs/design/architecture.md). Folders of a module that have a row
-# see each other only as their rows say; whatever may include the module may include its folders.
+# The modules that each module may include, besides itself (docs/design/architecture.md). Folders of a module that have
+# a row may include each other only as their rows say. A module that may include another module may include its folders.
 readonly BELOW_TRAIN="data model rl replay rollout checkpoint report comm sim game scene config core os"
 declare -A allowed=(
   [os]="" [core]="os" [config]="core os" [scene]="config core os" [sim]="scene config core os" [game]="core os" [comm]="config core os"

@@ -49,7 +49,7 @@ class FcdFields {
   void begin(std::int64_t line);
   /// Ignores names that are not needed.
   void set(std::string_view name, std::string_view value, RecordedFrame& frame);
-  /// Appends the vehicle to the frame, or reports what is wrong with it.
+  /// Appends the vehicle to the frame, or reports its errors.
   void finish(RecordedFrame& frame);
 
  private:

@@ -1,4 +1,4 @@
-/// Checks recorded vehicles of any format against what is physically possible.
+/// Checks that speeds, accelerations and movements of recorded vehicles are physically possible.
 #pragma once
 
 #include <cstdint>

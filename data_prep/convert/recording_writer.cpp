@@ -113,8 +113,8 @@ void RecordingWriter::visit(const RecordedFrame& frame, double time_s) {
 }
 void RecordingWriter::end_episode() {
   if (episode_frames_ == 0) return;
-  // Episodes with one scenario and seed count as the same traffic, so the seed is a hash of
-  // their clock and content. Empty episodes are told apart by their input and number.
+  // Episodes with one scenario and seed count as the same traffic, so the seed is a hash of their
+  // clock and content. The seed of an empty episode is a hash of its input and number instead.
   if (episode_rows_ == 0) {
     episode_content_.update(fmt::format("{} {}", result_.input, writer_->num_episodes()));
   }

@@ -135,8 +135,8 @@ class Steps {
     first_.clear();
   }
 
-  /// The most frequent difference of times among the first frames, the earliest of equally frequent
-  /// ones; 0 if no time grows.
+  /// The most frequent difference of times among the first frames; of several equally frequent
+  /// differences the earliest. 0 if no time grows.
   [[nodiscard]] double most_frequent_step() const {
     std::vector<std::pair<double, int>> counts;
     for (std::size_t i = 1; i < first_.size(); ++i) {

@@ -7,8 +7,8 @@
 
 #include "mpi_check.h"
 
-// What MPI_Abort of Open MPI calls once it has printed its explanation. Weak: other versions may
-// lack it.
+// MPI_Abort of Open MPI calls this function after it has printed its explanation. The symbol is
+// weak, because other versions may lack it.
 extern "C" int ompi_mpi_abort(MPI_Comm comm, int code) __attribute__((weak));
 
 namespace traffic::comm {

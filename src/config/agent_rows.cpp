@@ -36,11 +36,12 @@ std::vector<Row> vehicles_rows() {
                "target speed or by an acceleration.",
        .choices = {"categorical", "target_speed", "acceleration"}},
       {TRAFFIC_KEY(vehicles.commands),
-       .help = "Commands to choose from. The first one must be none, which asks for nothing.",
+       .help =
+           "Commands to choose from. The first must be `none`, which leaves the vehicle to SUMO.",
        .refuse = refuse_as_command},
       {TRAFFIC_KEY(vehicles.lane_change),
-       .help = "Whether the controller may ask for a lane change beside the command to drive, by a "
-               "second choice. `left` and `right` of `vehicles.commands` need no second choice."},
+       .help = "Whether the controller makes a second choice, of a lane change, for each vehicle. "
+               "With `left` and `right` in `vehicles.commands` there is no second choice."},
       {TRAFFIC_KEY(vehicles.inputs),
        .help = "What the controller sees: the named features of a vehicle, the global metrics, the "
                "graph encoder's encoding of the vehicle, the mean encoding of all connected "
@@ -63,7 +64,9 @@ std::vector<Row> vehicles_rows() {
                "vehicles.",
        .range = between(0, 1000)},
       {TRAFFIC_KEY(vehicles.impact_weight),
-       .help = "Weight of the predicted impact in the same score.", .range = between(0, 1000)},
+       .help =
+           "Weight of the predicted impact in the score by which the controller picks vehicles.",
+       .range = between(0, 1000)},
       {TRAFFIC_KEY(vehicles.first_command_probability),
        .help = "Probability with which an untrained controller commands a vehicle that it picked, "
                "if it has no `vehicles.advisor`.",
@@ -92,7 +95,8 @@ std::vector<Row> lights_rows() {
                "itself.",
        .range = between(0, 8)},
       {TRAFFIC_KEY(lights.reward_scale),
-       .help = "Factor in a light's reward on each second that vehicles lose before it.",
+       .help =
+           "Factor of a light's reward: cost of a second that a vehicle loses before the light.",
        .range = {.low = 0.0, .high = 1e6, .low_open = true}},
       {TRAFFIC_KEY(lights.max_greens),
        .help = "Maximum number of greens of a light for which a decision in the replay of "

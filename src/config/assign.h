@@ -10,8 +10,9 @@
 
 namespace traffic::config {
 
-/// Stores the value, or returns what was found and what was expected and leaves the field
-/// unchanged. An integer is accepted where a number is expected; nothing else is converted.
+/// Stores the value. If the row does not allow it, leaves the field unchanged and returns a text
+/// that says what was found and what was expected. An integer is accepted where a number is
+/// expected; no other type is converted.
 std::optional<std::string> assign(const Row& row, const Value& value, Config& config);
 
 /// printable(text) in single quotes.

@@ -14,7 +14,7 @@
 namespace traffic::config {
 namespace {
 
-/// An option that stands for a key of the configuration.
+/// A command line option that sets a key of the configuration.
 struct KeyOption {
   std::string_view option;
   std::string_view key;
@@ -28,9 +28,9 @@ std::vector<KeyOption> key_options() {
   return {
       {"--run-dir", "run.dir", "DIR", "Folder of the run; default runs/<name>/<time>"},
       {"--seed", "run.seed", "N", "Seed of all random numbers"},
-      {"--resume", "run.resume", "auto|must|never|PATH", "Whether to go on from a checkpoint"},
+      {"--resume", "run.resume", "auto|must|never|PATH", "Whether to continue from a checkpoint"},
       {"--phase", "run.phase", "NAME,...",
-       "What to train, by number or name, or all; default the first"},
+       "Trainings to run, by number or name, or all; default the first"},
   };
 }
 
@@ -56,7 +56,7 @@ std::variant<CommonOptions, ExitRequest> parse_command_line(int argc, const char
   app.add_option("--preset", options.overrides.preset,
                  fmt::format("One of {}", fmt::join(preset_names(), ", ")))
       ->type_name("NAME");
-  // One value each time: a second one would be the configuration file.
+  // Each --set takes one value, because a second one would be the configuration file.
   app.add_option("--set", assignments, "Set a key, e.g. --set train.epochs=5; repeatable")
       ->type_name("KEY=VALUE")
       ->allow_extra_args(false);

@@ -13,32 +13,33 @@
 namespace traffic::config {
 namespace {
 
-/// What a script asks for must be among the actions.
+/// The commands that a script gives must be among vehicles.commands.
 void check_commands(const Config& config, std::string_view key, const std::string& script,
                     std::vector<Contradiction>& found) {
   const auto& commands = config.vehicles.commands;
   for (const std::string_view asked : commands_of(parse_controller(script))) {
     if (std::ranges::find(commands, asked) != commands.end()) continue;
-    found.push_back({{"vehicles.commands", key},
-                     fmt::format("expected {} among them, which {} asks for", asked, script)});
+    found.push_back(
+        {{"vehicles.commands", key},
+         fmt::format("expected {} among the commands, because {} gives it", asked, script)});
   }
 }
 
-/// A script is to be imitated.
+/// The scripts that the policy imitates.
 void check_imitation(const Config& config, std::vector<Contradiction>& found) {
   const auto& controllers = config.imitation.controllers;
   const std::size_t scenarios = scenario_mix(config.env).size();
   if (controllers.size() != 1 && controllers.size() != scenarios) {
     found.push_back(
         {{"imitation.controllers", "env.scenarios"},
-         fmt::format("found {}, expected one or as many as there are scenarios, which is {}",
+         fmt::format("found {} controllers, expected one, or one for each of the {} scenarios",
                      controllers.size(), scenarios)});
   }
   if (config.vehicles.longitudinal != "categorical") {
     found.push_back(
         {{"vehicles.longitudinal", "imitation.iterations"},
-         fmt::format("found \"{}\", expected \"categorical\", for a scripted controller "
-                     "is to be imitated",
+         fmt::format("found \"{}\", expected \"categorical\", because the policy imitates a "
+                     "scripted controller (imitation.iterations)",
                      config.vehicles.longitudinal)});
     return;
   }
@@ -51,15 +52,15 @@ void check_imitation(const Config& config, std::vector<Contradiction>& found) {
 void check_advisor(const Config& config, std::vector<Contradiction>& found) {
   if (config.vehicles.longitudinal != "categorical") {
     found.push_back({{"vehicles.longitudinal", "vehicles.advisor"},
-                     fmt::format("found \"{}\", expected \"categorical\", for a script advises one "
-                                 "of the commands",
+                     fmt::format("found \"{}\", expected \"categorical\", because the advice of a "
+                                 "script is one of the commands",
                                  config.vehicles.longitudinal)});
     return;
   }
   check_commands(config, "vehicles.advisor", config.vehicles.advisor, found);
 }
 
-/// Who acts beside the one that is trained.
+/// The scripted controller that acts beside the trained controller.
 void check_companion(const Config& config, std::vector<Contradiction>& found) {
   const std::string& beside = config.env.beside;
   try {
@@ -71,19 +72,20 @@ void check_companion(const Config& config, std::vector<Contradiction>& found) {
   if (config.env.vehicles_act() && config.env.lights_act()) {
     found.push_back(
         {{"env.beside", "env.agents"},
-         fmt::format("found {}, expected none, for vehicles and lights are both trained", beside)});
+         fmt::format("found {}, expected none, because vehicles and lights are both trained",
+                     beside)});
     return;
   }
   const bool trains_lights = config.env.lights_act();
   if (sets_signals(beside) == trains_lights) {
     found.push_back({{"env.beside", "env.agents"},
-                     fmt::format("found {}, which commands {}, as the trained one does", beside,
-                                 trains_lights ? "traffic lights" : "vehicles")});
+                     fmt::format("found {}, which commands {}, as the trained controller does",
+                                 beside, trains_lights ? "traffic lights" : "vehicles")});
   }
   if (sets_signals(beside) && config.episodes.length_s > 0.0) {
     found.push_back({{"episodes.length_s", "env.beside"},
-                     fmt::format("found {:g}, expected 0: saved traffic does not hold what {} had "
-                                 "done with its lights",
+                     fmt::format("found {:g}, expected 0: saved traffic does not include the state "
+                                 "of the lights under {}",
                                  config.episodes.length_s, beside)});
   }
 }
@@ -93,16 +95,17 @@ void check_pieces(const Config& config, std::vector<Contradiction>& found) {
   const Episodes& episodes = config.episodes;
   if (episodes.baseline_cache.empty()) {
     found.push_back({{"episodes.baseline_cache", "episodes.length_s"},
-                     "expected a folder, in which traffic is kept for episodes "
-                     "to begin in"});
+                     "expected a folder for the saved traffic in which episodes begin"});
   }
   if (episodes.rollout_fragment_length > 0) {
     found.push_back(
         {{"episodes.rollout_fragment_length", "episodes.length_s"},
-         fmt::format("found {}, expected 0, for episodes of episodes.length_s are whole",
+         fmt::format("found {}, expected 0, because with episodes.length_s training collects whole "
+                     "episodes",
                      episodes.rollout_fragment_length)});
   }
-  constexpr double kShortest_s = 60.0;  // what is saved begins half a minute before it is used
+  constexpr double kShortest_s =
+      60.0;  // an episode loads traffic of half a minute before it begins
   if (episodes.length_s < kShortest_s) {
     found.push_back(
         {{"episodes.length_s"},
@@ -127,14 +130,15 @@ void check_demand(const Config& config, std::vector<Contradiction>& found) {
   }
 }
 
-/// Whole episodes: a fragment goes on with an episode that began with another demand, and pieces
-/// begin in saved traffic.
+/// A curriculum of demands needs whole episodes: a fragment may continue an episode that began with
+/// another demand, and pieces begin in saved traffic.
 void check_curriculum(const Config& config, std::vector<Contradiction>& found) {
   const Episodes& episodes = config.episodes;
   if (episodes.rollout_fragment_length > 0) {
-    found.push_back({{"episodes.rollout_fragment_length", "episodes.demand_curriculum"},
-                     fmt::format("found {}, expected 0, for a demand belongs to a whole episode",
-                                 episodes.rollout_fragment_length)});
+    found.push_back(
+        {{"episodes.rollout_fragment_length", "episodes.demand_curriculum"},
+         fmt::format("found {}, expected 0, because the demand is set for whole episodes",
+                     episodes.rollout_fragment_length)});
   }
   if (episodes.length_s > 0.0) {
     found.push_back({{"episodes.length_s", "episodes.demand_curriculum"},
@@ -151,26 +155,26 @@ std::vector<Contradiction> find_contradictions(const Config& config) {
   const Model& model = config.model;
   if (model.num_heads > 0 && model.hidden_dim % model.num_heads != 0) {
     found.push_back({{"model.hidden_dim", "model.num_heads"},
-                     fmt::format("found {}, expected a multiple of model.num_heads, which is {}",
+                     fmt::format("found {}, expected a multiple of model.num_heads ({})",
                                  model.hidden_dim, model.num_heads)});
   }
   const Train& train = config.train;
   if (train.min_learning_rate > train.learning_rate) {
     found.push_back({{"train.min_learning_rate", "train.learning_rate"},
-                     fmt::format("found {}, expected no more than train.learning_rate, which is {}",
+                     fmt::format("found {}, expected at most train.learning_rate ({})",
                                  train.min_learning_rate, train.learning_rate)});
   }
   if (config.data.shard_weights == "measured" && !config.data.rank_weights.empty()) {
-    found.push_back({{"data.shard_weights", "data.rank_weights"},
-                     "found \"measured\" beside shares that are given; leave data.rank_weights out "
-                     "or set \"fixed\""});
+    found.push_back(
+        {{"data.shard_weights", "data.rank_weights"},
+         "found \"measured\" although data.rank_weights is set; leave data.rank_weights out "
+         "or set \"fixed\""});
   }
   const LossScale& scale = config.loss_scale;
   if (scale.min > scale.max || scale.initial < scale.min || scale.initial > scale.max) {
     found.push_back(
         {{"loss_scale.initial", "loss_scale.min", "loss_scale.max"},
-         fmt::format("found {}, expected between loss_scale.min, which is {}, and loss_scale.max, "
-                     "which is {}",
+         fmt::format("found {}, expected a value from loss_scale.min ({}) to loss_scale.max ({})",
                      scale.initial, scale.min, scale.max)});
   }
   const auto& commands = config.vehicles.commands;
@@ -197,7 +201,7 @@ std::vector<Contradiction> find_contradictions(const Config& config) {
   if (config.env.objective == "auto" && config.search.minutes <= 0) {
     found.push_back(
         {{"env.objective", "search.minutes"},
-         "found \"auto\" without a search, which looks whether the traffic is saturated; "
+         "found \"auto\", but only a search finds out whether the traffic is saturated; "
          "set search.minutes, or env.objective to ocr or delay"});
   }
   const auto& compared = config.evaluation.controllers;
@@ -208,8 +212,8 @@ std::vector<Contradiction> find_contradictions(const Config& config) {
   if (!config.run.init_from.empty() && resume != "auto" && resume != "must" && resume != "never") {
     found.push_back(
         {{"run.init_from", "run.resume"},
-         "a run that goes on from the checkpoint named by run.resume does not start from other "
-         "weights; give one of the two"});
+         "run.resume names a checkpoint to continue from, so the run cannot start from other "
+         "weights; set only one of the two"});
   }
   return found;
 }

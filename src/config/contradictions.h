@@ -1,4 +1,4 @@
-/// Values that are allowed each for itself but not together.
+/// Finds values that are allowed separately but not together.
 #pragma once
 
 #include <string>
@@ -11,7 +11,7 @@ namespace traffic::config {
 
 struct Contradiction {
   std::vector<std::string_view>
-      keys;  ///< whose values are concerned; the first is the one to blame
+      keys;  ///< keys whose values contradict each other; messages name the first
   std::string message;
 };
 

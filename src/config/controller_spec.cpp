@@ -14,8 +14,9 @@
 namespace traffic::config {
 namespace {
 
-const ControllerParameter kTop{"top", 0, between(0, 100000),
-                               "vehicles under control at once, at most; 0: vehicles.top_k"};
+const ControllerParameter kTop{
+    "top", 0, between(0, 100000),
+    "maximum number of vehicles under control at once; 0: vehicles.top_k"};
 
 ControllerParameter period(double value) {
   return {"period_s", value, between(0, 3600),
@@ -25,18 +26,20 @@ ControllerParameter period(double value) {
 std::vector<ControllerKind> make_kinds() {
   const Range metres = between(0, 1e5);
   return {
-      {"none", "Asks for nothing.", {}},
+      {"none", "Gives no commands.", {}},
       {"random",
        "Random commands for random candidates.",
-       {{"share", 0.5, between(0, 1), "of the candidates that are commanded"}, period(0), kTop}},
+       {{"share", 0.5, between(0, 1), "share of the candidates that are commanded"},
+        period(0),
+        kTop}},
       {"meter",
        "While the zone behind a conflict is over its critical density, connected vehicles on its "
        "minor approaches are held.",
        {{"density", 30, above(0, 1000), "critical density, vehicles per km and lane"},
-        {"before", 0, between(0, 1), "1: that of the last 200 m before its stop lines instead"},
-        {"from_m", 5, metres, "holds vehicles from this distance to the stop line on"},
-        {"to_m", 60, metres, "and up to this one"},
-        {"speed_mps", 0, between(0, 100), "speed that they are held at; 0: they stop"},
+        {"before", 0, between(0, 1), "1: density of the last 200 m before its stop lines instead"},
+        {"from_m", 5, metres, "holds vehicles from this distance to the stop line"},
+        {"to_m", 60, metres, "up to this distance"},
+        {"speed_mps", 0, between(0, 100), "speed of the held vehicles; 0: they stop"},
         period(1),
         kTop}},
       {"vsl",
@@ -44,52 +47,53 @@ std::vector<ControllerKind> make_kinds() {
        "approaches that go first drive slowly (variable speed limit, mainstream traffic flow "
        "control; Carlson et al. 2010).",
        {{"density", 30, above(0, 1000), "critical density, vehicles per km and lane"},
-        {"from_m", 5, metres, "slows down vehicles from this distance to the stop line on"},
-        {"to_m", 250, metres, "and up to this one"},
-        {"speed_mps", 6, above(0, 100), "speed that they drive at"},
+        {"from_m", 5, metres, "slows down vehicles from this distance to the stop line"},
+        {"to_m", 250, metres, "up to this distance"},
+        {"speed_mps", 6, above(0, 100), "speed of these vehicles"},
         {"inner", 1, between(0, 1), "1: only the lane farthest from the edge of the road"},
         period(1),
         kTop}},
       {"yield",
        "While a light releases a minor approach, the leading connected vehicle of each lane of the "
        "major one arrives late, when that green ends.",
-       {{"from_m", 0, metres, "picks vehicles from this distance to the stop line on"},
-        {"to_m", 200, metres, "and up to this one"},
+       {{"from_m", 0, metres, "picks vehicles from this distance to the stop line"},
+        {"to_m", 200, metres, "up to this distance"},
         {"lead_s", 0, between(0, 3600), "begins this long before the green does"},
-        {"left_s", 10, between(0, 3600), "but not when less than this is left until its end"},
+        {"left_s", 10, between(0, 3600), "does not begin with less than this left of the green"},
         period(0),
         kTop}},
       {"let_in",
-       "While more wait on a minor approach than on those with priority over it, and until none is "
-       "left, connected vehicles on the latter stop.",
-       {{"queue", 6, between(1, 1e5), "begins when as many wait on the minor approach"},
-        {"left", 0, between(0, 1e5), "ends when no more than these are left"},
-        {"most", 20, between(1, 1e5), "or when as many wait on an approach with priority"},
+       "When more vehicles wait on a minor approach than on the approaches with priority over it, "
+       "connected vehicles on the approaches with priority stop until the minor queue is gone.",
+       {{"queue", 6, between(1, 1e5), "begins when this many wait on the minor approach"},
+        {"left", 0, between(0, 1e5), "ends when at most this many are left there"},
+        {"most", 20, between(1, 1e5), "or when this many wait on an approach with priority"},
         {"to_m", 100, metres, "stops vehicles up to this distance to the stop line"},
         period(1),
         kTop}},
       {"sort",
-       "Connected vehicles that will have to change lanes behind a conflict do so before it, and "
-       "those that will not leave the lanes on the right to them.",
-       {{"from_m", 20, metres, "asks vehicles from this distance to the stop line on"},
-        {"to_m", 500, metres, "and up to this one"},
-        {"through", 1, between(0, 1), "0: only those that will have to change"},
+       "Connected vehicles that must change lanes behind a conflict change before it, and the "
+       "other "
+       "connected vehicles leave the lanes on the right to them.",
+       {{"from_m", 20, metres, "commands vehicles from this distance to the stop line"},
+        {"to_m", 500, metres, "up to this distance"},
+        {"through", 1, between(0, 1), "0: only vehicles that must change lanes"},
         {"balance", 1, above(0, 100),
-         "nobody is sent to a lane with more than as many times the vehicles of its own"},
+         "no vehicle is sent to a lane with more than this many times the vehicles of its own"},
         period(1),
         kTop}},
       {"brisk",
        "Connected vehicles near a conflict drive as fast as their drivers may, without "
        "dawdling; the nearest to the stop line first.",
        {{"to_m", 100, metres, "picks vehicles up to this distance to the stop line"},
-        {"behind", 1, between(0, 1), "1: also those that have just passed one"},
+        {"behind", 1, between(0, 1), "1: also vehicles that have just passed one"},
         period(1),
         kTop}},
       {"glide",
        "Before a red light connected vehicles slow down so as to reach the line when green "
        "begins; otherwise those near a conflict drive as fast as their drivers may.",
        {{"to_m", 100, metres, "slows down vehicles up to this distance to the stop line"},
-        {"brisk_m", 400, metres, "those up to this distance go fast where nothing is red"},
+        {"brisk_m", 400, metres, "vehicles up to this distance drive fast if no light is red"},
         period(1),
         kTop}},
       {"greedy",
@@ -97,13 +101,14 @@ std::vector<ControllerKind> make_kinds() {
        {period(5)},
        true},
       {"max_pressure",
-       "Traffic lights: the green with the longest queues before its stop lines, less those on the "
+       "Traffic lights: the green with the longest queues before its stop lines, minus those on "
+       "the "
        "lanes behind.",
        {period(5)},
        true},
       {"actuated",
-       "Traffic lights: the present green for as long as vehicles reach its stop lines, then the "
-       "next of the program for which one is there.",
+       "Traffic lights: the present green while vehicles reach its stop lines, then the next green "
+       "of the program that has a vehicle.",
        {period(5), {"max_s", 50, between(0, 3600), "longest green while others wait"}},
        true},
   };
@@ -233,7 +238,7 @@ std::string refuse_to_imitate(std::string_view text) {
   try {
     const ControllerSpec spec = parse_controller(text);
     if (spec.name == "none" || !commands_of(spec).empty()) return {};
-    return fmt::format("{} asks for nothing that could be learned", spec.name);
+    return fmt::format("{} gives no commands that could be learned", spec.name);
   } catch (const ConfigError& error) {
     return error.what();
   }

@@ -14,25 +14,27 @@ std::vector<Row> data_rows() {
            "are used again and never removed. Empty: they are read where they are."},
       {TRAFFIC_KEY(data.max_bad_file_share),
        .help =
-           "Share of the files that may be unreadable, which are named and skipped, and of the "
-           "samples that may turn out damaged later, which are named and replaced by others. More "
-           "end the program with exit code 3.",
+           "Largest share of the files that may be unreadable, and of the samples that may be "
+           "damaged. The log names them; unreadable files are skipped, and other samples replace "
+           "damaged ones. Above this share the program ends with exit code 3.",
        .range = below_one()},
       {TRAFFIC_KEY(data.history_frames), .help = "Frames that the model sees.", .unit = "frames",
        .range = between(1, 1000)},
       {TRAFFIC_KEY(data.horizon_frames), .help = "Frames that the model predicts.",
        .unit = "frames", .range = between(1, 1000)},
-      {TRAFFIC_KEY(data.max_vehicles), .help = "Vehicles in the region of a sample, at most.",
-       .unit = "vehicles", .range = between(1, 4096)},
+      {TRAFFIC_KEY(data.max_vehicles),
+       .help = "Maximum number of vehicles in the region of a sample.", .unit = "vehicles",
+       .range = between(1, 4096)},
       {TRAFFIC_KEY(data.sample_stride_frames), .help = "Distance between the starts of samples.",
        .unit = "frames", .range = between(1, 100000)},
       {TRAFFIC_KEY(data.max_samples),
-       .help = "Training samples that are used, at most: whole stretches of recordings, spread "
-               "evenly over all of them; 0: all. Validation and test keep theirs.",
+       .help =
+           "Maximum number of training samples, taken as whole stretches that are spread evenly "
+           "over all recordings; 0: all. Validation and test use all of their samples.",
        .unit = "samples", .range = at_least(0)},
       {TRAFFIC_KEY(data.batch_size),
-       .help = "Samples of a rank in a step; 0: 4 to 48, by the memory that is free for each rank "
-               "when the run begins.",
+       .help = "Samples of a rank in a step; 0: 4 to 48, depending on the memory that is free for "
+               "each rank when the run begins.",
        .unit = "samples", .range = between(0, 65536)},
       {TRAFFIC_KEY(data.shuffle), .help = "Whether every epoch has an order of its own."},
       {TRAFFIC_KEY(data.drop_last),
@@ -42,8 +44,9 @@ std::vector<Row> data_rows() {
        .help = "Threads of a rank that read and decode; 0: one where the rank trains on the CPU, "
                "half of its processors, up to 8, where it trains on a GPU.",
        .unit = "threads", .range = between(0, 256)},
-      {TRAFFIC_KEY(data.prefetch_factor), .help = "Batches that a reading thread is ahead.",
-       .unit = "batches", .range = between(1, 64)},
+      {TRAFFIC_KEY(data.prefetch_factor),
+       .help = "Batches that a reading thread prepares in advance.", .unit = "batches",
+       .range = between(1, 64)},
       {TRAFFIC_KEY(data.persistent_workers),
        .help = "Whether reading threads and decoded chunks stay between epochs; otherwise their "
                "memory is free while the model is evaluated."},
@@ -58,14 +61,15 @@ std::vector<Row> data_rows() {
            "Limit of a rank's memory for decoded chunks and batches, without that of open files.",
        .unit = "MiB", .range = between(0, 1048576)},
       {TRAFFIC_KEY(data.shards),
-       .help =
-           "What a rank gets: `mixed` another part of the shuffled chunks in each epoch, `time` "
-           "always the same stretch of the recordings, `region` always the same part of the "
-           "road.",
+       .help = "Data that a rank reads: `mixed` another part of the shuffled chunks in each epoch, "
+               "`time` "
+               "always the same stretch of the recordings, `region` always the same part of the "
+               "road.",
        .choices = {"mixed", "time", "region"}},
       {TRAFFIC_KEY(data.shard_weights),
-       .help = "How large the parts are: `fixed` as `data.rank_weights` says, `measured` from the "
-               "second epoch on in proportion to the ranks' speeds in the first.",
+       .help =
+           "How the sizes of the ranks' parts are chosen: `fixed` by `data.rank_weights`, "
+           "`measured` from the second epoch on in proportion to the ranks' speeds in the first.",
        .choices = {"fixed", "measured"}},
       {TRAFFIC_KEY(data.rank_weights),
        .help = "Share of the samples of each rank, for unequal GPUs; empty: equal shares.",
@@ -82,14 +86,15 @@ std::vector<Row> augmentation_rows() {
       {TRAFFIC_KEY(data.augmentation.enabled),
        .help = "Whether training samples are changed at random."},
       {TRAFFIC_KEY(data.augmentation.time_shift_frames),
-       .help = "Largest shift of a sample's start, either way.", .unit = "frames",
+       .help = "Largest shift of a sample's start, forward or backward.", .unit = "frames",
        .range = between(0, 1000)},
       {TRAFFIC_KEY(data.augmentation.speed_noise_mps),
        .help = "Standard deviation of the noise on speeds.", .unit = "m/s",
        .range = between(0, 20)},
       {TRAFFIC_KEY(data.augmentation.position_jitter_m),
-       .help = "Largest distance, either way, by which a vehicle's positions are moved; drawn "
-               "evenly, the same in all frames of a sample.",
+       .help =
+           "Largest distance by which a vehicle's positions are moved in either direction. It is "
+           "drawn uniformly and is the same in all frames of a sample.",
        .unit = "m", .range = between(0, 1000)},
       {TRAFFIC_KEY(data.augmentation.edge_dropout), .help = "Share of edges that are left out.",
        .range = below_one()},

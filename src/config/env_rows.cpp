@@ -26,64 +26,65 @@ std::vector<Row> env_rows() {
        .help = "Time between decisions, a multiple of the scenario's step length.", .unit = "s",
        .range = above(0, 3600)},
       {TRAFFIC_KEY(env.zone_m),
-       .help = "Connected vehicles this near to their next conflict or stop line may be "
-               "commanded; about 100 at merges, 200 in corridors.",
+       .help = "Distance before the next conflict or stop line within which connected vehicles may "
+               "be commanded; about 100 at merges, 200 in corridors.",
        .unit = "m", .range = above(0, 1e5)},
       {TRAFFIC_KEY(env.lead_only),
        .help = "Whether only the first connected vehicle of each lane may be commanded."},
       {TRAFFIC_KEY(env.behind),
-       .help = "Whether those that have just passed a conflict may be commanded, too; not with "
+       .help = "Whether vehicles that have just passed a conflict may be commanded, too; not with "
                "`env.lead_only`."},
       {TRAFFIC_KEY(env.commit_s),
-       .help = "How long `arrive_late` is kept without another decision; 0: for the control "
-               "period, as all other commands.",
+       .help = "How long the command `arrive_late` lasts; 0: one control period, like all other "
+               "commands.",
        .unit = "s", .range = between(0, 3600)},
       {TRAFFIC_KEY(env.lead_s),
-       .help = "How long before a conflicting green begins `arrive_late` may be asked for; 0: "
-               "while it is on; 1000: always.",
+       .help = "How long before a conflicting green begins `arrive_late` may be commanded; 0: only "
+               "while that green is on; 1000: always.",
        .unit = "s", .range = between(0, 3600)},
       {TRAFFIC_KEY(env.agents),
        .help = "The agents that learn: vehicles (connected ones), lights (traffic lights) or both.",
        .choices = {"vehicles", "lights"}},
       {TRAFFIC_KEY(env.beside),
-       .help = "A scripted controller that acts in all simulations beside the one that is trained: "
+       .help = "A scripted controller that acts in all simulations beside the trained controller: "
                "of traffic lights while vehicles are trained (`\"greedy\"`), of vehicles while "
                "lights are (`\"glide\"`); empty: none."},
       {TRAFFIC_KEY(env.yellow_s),
-       .help = "Yellow of a traffic light that a controller leads to another green.", .unit = "s",
+       .help = "Yellow between two greens of a traffic light under a controller.", .unit = "s",
        .range = between(0, 60)},
       {TRAFFIC_KEY(env.all_red_s),
-       .help = "Red for all streams that lose their green, after yellow; 0: none.", .unit = "s",
+       .help = "Red after yellow for all streams that lose their green; 0: none.", .unit = "s",
        .range = between(0, 60)},
-      {TRAFFIC_KEY(env.min_green_s), .help = "Least green under a controller.", .unit = "s",
+      {TRAFFIC_KEY(env.min_green_s), .help = "Minimum green under a controller.", .unit = "s",
        .range = above(0, 3600)},
       {TRAFFIC_KEY(env.max_green_s),
-       .help = "Greatest green under a controller, after which the program's next one follows; 0: "
+       .help = "Maximum green under a controller, after which the program's next green follows; 0: "
                "no limit.",
        .unit = "s", .range = between(0, 3600)},
       {TRAFFIC_KEY(env.objective),
-       .help = "What a controller is to gain, in rewards, evaluations and the search: ocr, the "
-               "share of the demand that gets through; delay, the time that vehicles lose, those "
-               "that cannot enter included; auto, ocr where the search finds traffic saturated, "
-               "delay elsewhere.",
+       .help =
+           "Objective of rewards, evaluations and the search: ocr, the share of the demand that "
+           "gets through; delay, the time that vehicles lose, also those that cannot enter; "
+           "auto, ocr if the search finds that the traffic is saturated, "
+           "delay elsewhere.",
        .choices = {"ocr", "delay", "auto"}},
       {TRAFFIC_KEY(env.shield),
        .help = "Whether the shield replaces commands by braking when a vehicle follows its leader "
                "too closely."},
-      {TRAFFIC_KEY(env.shield_thw_s), .help = "Least time headway.", .unit = "s",
+      {TRAFFIC_KEY(env.shield_thw_s), .help = "Minimum time headway of the shield.", .unit = "s",
        .range = between(0, 60)},
-      {TRAFFIC_KEY(env.shield_ttc_s), .help = "Least time-to-collision.", .unit = "s",
-       .range = between(0, 60)},
-      {TRAFFIC_KEY(env.shield_brake_mps2), .help = "With which the shield brakes.", .unit = "m/s2",
-       .range = above(0, 20)},
+      {TRAFFIC_KEY(env.shield_ttc_s), .help = "Minimum time-to-collision of the shield.",
+       .unit = "s", .range = between(0, 60)},
+      {TRAFFIC_KEY(env.shield_brake_mps2), .help = "Deceleration with which the shield brakes.",
+       .unit = "m/s2", .range = above(0, 20)},
       {TRAFFIC_KEY(env.slow_mps), .help = "Target speed of the command slow.", .unit = "m/s",
        .range = between(0, 100)},
       {TRAFFIC_KEY(env.max_slowdown_mps2),
-       .help = "How fast a target speed below the present one is approached.", .unit = "m/s2",
-       .range = above(0, 20)},
-      {TRAFFIC_KEY(env.min_accel_mps2), .help = "Least acceleration that may be commanded.",
+       .help = "Maximum deceleration towards a target speed below the present speed.",
+       .unit = "m/s2", .range = above(0, 20)},
+      {TRAFFIC_KEY(env.min_accel_mps2), .help = "Minimum acceleration that may be commanded.",
        .unit = "m/s2", .range = between(-20, 0)},
-      {TRAFFIC_KEY(env.max_accel_mps2), .help = "Largest acceleration that may be commanded.",
+      {TRAFFIC_KEY(env.max_accel_mps2), .help = "Maximum acceleration that may be commanded.",
        .unit = "m/s2", .range = between(0, 20)},
   };
 }
@@ -96,10 +97,10 @@ std::vector<Row> rollout_rows() {
       {TRAFFIC_KEY(rollout.envs_per_worker), .help = "Simulations of a worker.",
        .unit = "simulations", .range = between(1, 256)},
       {TRAFFIC_KEY(rollout.max_concurrent_envs),
-       .help = "Simulations in all, at most; 0: no limit.", .unit = "simulations",
-       .range = between(0, 65536)},
+       .help = "Maximum number of simulations of the whole run; 0: no limit.",
+       .unit = "simulations", .range = between(0, 65536)},
       {TRAFFIC_KEY(rollout.max_vehicles),
-       .help = "Vehicles of a simulation at once, at most; unused room costs no memory.",
+       .help = "Maximum number of vehicles in a simulation at once; unused room costs no memory.",
        .unit = "vehicles", .range = between(1, 1e6)},
       {TRAFFIC_KEY(rollout.env_timeout_s),
        .help = "A simulation that gives no sign of life for this long is killed and replaced.",

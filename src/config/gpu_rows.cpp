@@ -12,14 +12,12 @@ std::vector<Row> loss_scale_rows() {
       {TRAFFIC_KEY(loss_scale.initial), .help = "First factor of the loss with dynamic scaling.",
        .range = above(0, 1e30)},
       {TRAFFIC_KEY(loss_scale.growth_factor),
-       .help =
-           "What the factor is multiplied with after `growth_interval` updates in a row without "
-           "an overflow.",
+       .help = "Multiplier of the factor after `growth_interval` updates in a row without "
+               "an overflow.",
        .range = between(1, 1000)},
       {TRAFFIC_KEY(loss_scale.backoff_factor),
-       .help =
-           "What the factor is multiplied with after `hysteresis` overflows in a row, and after "
-           "each further one.",
+       .help = "Multiplier of the factor after `hysteresis` overflows in a row, and after "
+               "each further one.",
        .range = {.low = 0, .high = 1, .low_open = true, .high_open = true}},
       {TRAFFIC_KEY(loss_scale.growth_interval), .help = "Updates before the factor grows.",
        .unit = "steps", .range = between(1, 1e9)},
@@ -41,13 +39,15 @@ std::vector<Row> gpu_rows() {
        .help = "Share of its GPU's memory that a rank may take; more is an error.",
        .range = {.low = 0, .high = 1, .low_open = true}},
       {TRAFFIC_KEY(gpu.allocated_limit_gb),
-       .help = "Memory in use from which on the log advises a smaller batch; 0: 5/6 of what a rank "
+       .help = "Memory in use above which the log advises a smaller batch; 0: 5/6 of the memory "
+               "that a rank "
                "may take.",
        .unit = "GiB", .range = between(0, 1e6)},
       {TRAFFIC_KEY(gpu.reserved_limit_gb),
-       .help = "Memory in use or cached from which on the cache is cleared; where the peak in use "
-               "is above it, the log advises gradient checkpointing; 0: 7/8 of what a rank may "
-               "take.",
+       .help =
+           "Memory in use or cached above which the cache is cleared. If the peak in use is above "
+           "it, the log advises gradient checkpointing. 0: 7/8 of the memory that a rank may "
+           "take.",
        .unit = "GiB", .range = between(0, 1e6)},
       {TRAFFIC_KEY(gpu.empty_cache_epochs),
        .help = "Epochs after which cached memory is given back to the GPU; 0: never.",
@@ -61,14 +61,15 @@ std::vector<Row> gpu_rows() {
 std::vector<Row> memory_rows() {
   return {
       {TRAFFIC_KEY(memory.target_memory_gb),
-       .help = "Main memory that ranks, workers and simulations of a node are to stay within "
-               "together: `data.batch_size = 0` is chosen for it, a run that is likely to need "
-               "more is warned of before it begins, one that takes more gives idle memory back "
-               "and is warned of; 0: what the node has.",
+       .help =
+           "Main memory that ranks, workers and simulations of a node should use together at "
+           "most. `data.batch_size = 0` chooses a batch that fits. The log warns before the run "
+           "if it is likely to need more. A run that takes more returns idle memory, and the log "
+           "warns. 0: the memory of the node.",
        .unit = "GiB", .range = between(0, 1e6)},
       {TRAFFIC_KEY(memory.target_vram_gb),
-       .help = "Memory of its GPU that a rank stays within, as with `gpu.memory_fraction`, the "
-               "less of the two; 0: what the GPU has.",
+       .help = "Memory of its GPU that a rank may take. The smaller of this limit and that of "
+               "`gpu.memory_fraction` applies. 0: the memory of the GPU.",
        .unit = "GiB", .range = between(0, 1e6)},
   };
 }

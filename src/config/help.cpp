@@ -42,8 +42,8 @@ std::string lower_case(std::string_view text) {
   return lower;
 }
 
-/// The rows that a filter means: those of a table and of the tables below it, else one key, else
-/// those that contain the word.
+/// The rows that a filter selects: those of a table and of the tables below it, otherwise one key,
+/// otherwise those that contain the word.
 std::vector<const Row*> rows_of(std::string_view filter) {
   std::vector<const Row*> in_table;
   std::vector<const Row*> with_word;
@@ -89,10 +89,11 @@ has it:
 4. `--set key=value`, which may be given more than once, and the options that stand for a key: `--run-dir` (`run.dir`),
    `--seed` (`run.seed`), `--resume` (`run.resume`), `--phase` (`run.phase`). These options win over `--set`.
 
-The file is what was decided once, the command line what is decided now; so the command line wins.
+The command line has precedence over the file, because the user decides it later.
 
-A table of a phase (a training with a number), such as `[phase2.ppo]` or `--set phase2.ppo.gamma=0.9`, holds in that
-phase only, whichever way it is started (`--phase 2` or `--phase all`), and wins over the same table without a phase.
+A table of a phase (a training with a number), such as `[phase2.ppo]` or `--set phase2.ppo.gamma=0.9`, applies to that
+phase only, whether it is started with `--phase 2` or `--phase all`. It has precedence over the same table without a
+phase.
 )";
 
 constexpr std::string_view kValues = R"(
@@ -118,12 +119,12 @@ std::string markdown_section(const Section& section) {
   return text;
 }
 
-/// Presets side by side for a training: one column a preset.
+/// The values of all presets for a training, one column for each preset.
 std::string markdown_presets(const TrainingFacts& training) {
   const auto names = preset_names();
   std::string text =
-      fmt::format("\nWhat they set in {} (`{}`):\n\n| key | {} |\n|{}\n", training.title(),
-                  training.name, fmt::join(names, " | "),
+      fmt::format("\nValues in {} (`{}`):\n\n| key | {} |\n|{}\n", training.title(), training.name,
+                  fmt::join(names, " | "),
                   fmt::join(std::vector<std::string_view>(names.size() + 1, " --- |"), ""));
   for (const Row& row : schema()) {
     std::string cells;
@@ -140,10 +141,11 @@ std::string markdown_presets(const TrainingFacts& training) {
   return text;
 }
 
-/// A row for each.
+/// A table with a row for each training.
 std::string markdown_trainings() {
   std::string text =
-      "\n## Trainings\n\nWhat `run.phase` and `--phase` may name, by number or name.\n\n| number | "
+      "\n## Trainings\n\nThe trainings that `run.phase` and `--phase` accept, by number or "
+      "name.\n\n| number | "
       "name | trains | starts from | tables of its own | sections that concern it alone |\n| --- | "
       "--- | --- | --- | --- | --- |\n";
   for (const TrainingFacts& training : trainings()) {

@@ -7,13 +7,13 @@
 namespace traffic::config {
 namespace {
 
-/// What may follow from a search: by default all of it does.
+/// The keys that a search may set; by default it sets all of them.
 std::vector<std::string_view> decidable() {
   static const Search kAll;
   return {kAll.decides.begin(), kAll.decides.end()};
 }
 
-/// One of vehicles and one of lights may act together.
+/// Accepts one controller, or one of vehicles and one of lights that act together.
 std::string refuse_controller(std::string_view text) {
   try {
     for (const std::string_view part : controller_parts(text)) parse_controller(part);
@@ -45,8 +45,8 @@ std::vector<Row> lagrange_rows() {
       {TRAFFIC_KEY(lagrange.collision_cost),
        .help = "Cost of a collision anywhere, in control steps that are wholly unsafe.",
        .range = between(0, 1e6)},
-      {TRAFFIC_KEY(lagrange.emergency_stop_cost), .help = "The same of an emergency stop.",
-       .range = between(0, 1e6)},
+      {TRAFFIC_KEY(lagrange.emergency_stop_cost),
+       .help = "Cost of an emergency stop anywhere, in the same unit.", .range = between(0, 1e6)},
       {TRAFFIC_KEY(lagrange.critic_hidden_dim), .help = "Width of the cost critic.",
        .range = between(4, 4096)},
       {TRAFFIC_KEY(lagrange.critic_layers), .help = "Hidden layers of the cost critic.",
@@ -66,12 +66,15 @@ std::vector<Row> evaluation_rows() {
                "evaluation.",
        .refuse = refuse_as_seeds},
       {TRAFFIC_KEY(evaluation.controllers),
-       .help = "Controllers that the phase's result is compared with; gains are over none.",
+       .help =
+           "Controllers that the phase's result is compared with; gains are relative to `none`.",
        .refuse = refuse_controller},
       {TRAFFIC_KEY(evaluation.safety_limit),
-       .help = "Emergency stops and collisions a run that a controller may have more of than no "
-               "control, each beyond its 95 % interval, and still count as safe: in a comparison, "
-               "in the choice of the best checkpoint and in the search.",
+       .help =
+           "Number of additional emergency stops, and of additional collisions, in a run with "
+           "which a controller still counts as safe. A controller is unsafe if the 95 % interval "
+           "of its difference to no control lies above this number. Applies to comparisons, to "
+           "the choice of the best checkpoint and to the search.",
        .range = between(0, 1e6)},
   };
 }
@@ -80,24 +83,25 @@ std::vector<Row> search_rows() {
   return {
       {TRAFFIC_KEY(search.minutes),
        .help = "Time for a search over scripted controllers and their parameters, before a "
-               "training with simulations; settings follow from the best. 0: no search.",
+               "training with simulations. The best script determines the keys of "
+               "`search.decides`. 0: no search.",
        .unit = "min", .range = between(0, 1e5)},
       {TRAFFIC_KEY(search.episodes),
-       .help = "Episodes of that search, which make it the same on every machine; 0: as many as "
-               "fit the minutes.",
+       .help = "Number of episodes of the search. With it the search is the same on every machine; "
+               "0: as many as fit into `search.minutes`.",
        .unit = "episodes", .range = between(0, 1e6)},
       {TRAFFIC_KEY(search.final_episodes),
        .help =
-           "Seeds on which what was found is compared with no control in the end; four times as "
-           "many where the rounds showed a gain and these do not.",
+           "Seeds on which the search compares its best scripts with no control in the end; four "
+           "times as many if the rounds showed a gain and these seeds do not.",
        .unit = "episodes", .range = between(3, 1000)},
       {TRAFFIC_KEY(search.training_minutes),
-       .help =
-           "Time that the training after it is to take, about; `training.iterations` and what is "
-           "measured beside them follow. 0: they stay as they are.",
+       .help = "Approximate time of the training after the search, from which "
+               "`training.iterations` and "
+               "the numbers of evaluations follow. 0: these keys keep their values.",
        .unit = "min", .range = between(0, 1e5)},
       {TRAFFIC_KEY(search.decides),
-       .help = "Keys that follow from what was found; others stay as they are.",
+       .help = "Keys that the search sets; all other keys keep their values.",
        .choices = decidable()},
   };
 }

@@ -59,7 +59,8 @@ void apply_overrides(Loader& loader, const Overrides& overrides) {
   }
 }
 
-/// Reads the text once for each training, because only the whole text says which are wanted.
+/// Reads the text once for each training, because the whole text must be read to know which
+/// trainings run.phase names.
 class PlanReader {
  public:
   PlanReader(std::string_view text, std::string_view name, const Overrides& overrides,
@@ -105,8 +106,7 @@ class PlanReader {
     if (!plan.phases.empty() && resume != "auto" && resume != "must" && resume != "never") {
       throw ConfigError(
           "run.resume: found {}, expected auto, must or never with run.phase = \"{}\": a "
-          "checkpoint is "
-          "of one phase; give --phase, too",
+          "checkpoint belongs to one phase; name that phase with --phase, too",
           shown(resume), plan.whole.run.phase);
     }
     for (const Config& config : plan.phases) {

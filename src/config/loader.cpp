@@ -14,10 +14,10 @@
 namespace traffic::config {
 namespace {
 
-/// Errors that are listed; further errors are only counted.
+/// Maximum number of errors that are listed; further errors are only counted.
 constexpr std::size_t kMaxLines = 50;
 
-/// A key, and the training if it stands in the table of one.
+/// A key, and the training if the key is in the table of a training.
 struct KeyOfTraining {
   const TrainingFacts* of;  ///< phase 2 for phase2.ppo.gamma; null: all trainings
   std::string_view key;     ///< ppo.gamma; empty for the table phase2 itself
@@ -212,7 +212,7 @@ void Loader::apply(const Assignment& assignment) {
     return;
   }
   set(*row, std::get<Value>(value), assignment.source, training);
-  // Who asks for one scenario on the command line means it instead of the list in a file.
+  // A scenario on the command line replaces the list of scenarios in a file.
   const bool is_used = training == nullptr || training == training_;
   if (row->key == "env.scenario" && is_used) config_.env.scenarios.clear();
 }

@@ -8,7 +8,8 @@ namespace traffic::config {
 namespace {
 
 struct Move {
-  std::string_view old_name;  ///< a key, or the beginning of several where new_name ends in a point
+  std::string_view
+      old_name;  ///< a key; if new_name ends in a point, the common beginning of several keys
   std::string_view new_name;
 };
 

@@ -14,7 +14,7 @@ constexpr std::array<std::string_view, kNumPresets> kNames{"test", "normal", "ma
 constexpr std::array<std::string_view, kNames.size()> kHelp{
     "Shows in minutes that a configuration works: small model, two epochs.",
     "Steady and reasonably fast.",
-    "Takes all that the machine has: large batches, more readers, larger buckets.",
+    "Uses the whole machine: large batches, more readers, larger buckets.",
     "For little main memory: smaller batches, few readers, a small cache.",
     "For little GPU memory: small batches, layers computed again in the backward pass.",
 };

@@ -31,8 +31,8 @@ std::vector<Row> run_rows() {
       {TRAFFIC_KEY(run.dir), .help = "Folder of the run; empty: `runs/<name>/<time>`."},
       {TRAFFIC_KEY(run.phase),
        .help =
-           "What to train, by number or name (see the trainings), several with commas between; all "
-           "runs those that have a number, in turn; empty: the first.",
+           "Trainings to run, by number or name, separated by commas (see the trainings); all runs "
+           "those that have a number, one after the other; empty: the first.",
        .refuse = refuse_plan, .takes_integers = true},
       {TRAFFIC_KEY(run.seed), .help = "Seed from which all random numbers are derived.",
        .range = at_least(0)},
@@ -41,7 +41,7 @@ std::vector<Row> run_rows() {
            "Where to compute; auto takes a GPU for each rank where there are some, else the CPU.",
        .choices = {"auto", "cuda", "cpu"}},
       {TRAFFIC_KEY(run.threads_per_rank),
-       .help = "Compute threads of a rank; 0: the cores of the machine over its ranks.",
+       .help = "Compute threads of a rank; 0: the cores of the machine divided by its ranks.",
        .range = between(0, 1024)},
       {TRAFFIC_KEY(run.resume),
        .help = "`auto` goes on from the newest valid checkpoint of the run folder if there is one, "
@@ -50,7 +50,7 @@ std::vector<Row> run_rows() {
        .refuse = refuse_empty},
       {TRAFFIC_KEY(run.init_from),
        .help = "Checkpoint whose weights a new run starts from; empty: random weights. With "
-               "phase all each phase starts from the best of the one before."},
+               "phase all each phase starts from the best result of the previous phase."},
       {TRAFFIC_KEY(run.allow_random_perception),
        .help = "Whether phases 2 and 3 may start without `run.init_from` where `vehicles.inputs` "
                "has encodings: encoder and world model are frozen there, and keep random weights. "
@@ -122,8 +122,9 @@ std::vector<Row> train_rows() {
        .range = between(0, 1000)},
       {TRAFFIC_KEY(train.conflict_weight), .help = "Weight of the loss of the conflict head.",
        .range = between(0, 1000)},
-      {TRAFFIC_KEY(train.eval_max_batches), .help = "Batches of a validation, at most; 0: all.",
-       .unit = "batches", .range = at_least(0)},
+      {TRAFFIC_KEY(train.eval_max_batches),
+       .help = "Maximum number of batches in a validation; 0: all.", .unit = "batches",
+       .range = at_least(0)},
       {TRAFFIC_KEY(train.eval_interval_epochs),
        .help = "Epochs between validations, of which the best is kept; there is one at the end in "
                "any case.",
@@ -134,10 +135,11 @@ std::vector<Row> train_rows() {
 std::vector<Row> comm_rows() {
   return {
       {TRAFFIC_KEY(comm.timeout_s),
-       .help = "Time after which a rank that did not come to a collective counts as lost.",
+       .help = "Time after which a rank that has not joined a collective operation counts as lost.",
        .unit = "s", .range = above(0, 86400)},
-      {TRAFFIC_KEY(comm.init_timeout_s), .help = "The same while ranks find each other.",
-       .unit = "s", .range = above(0, 86400)},
+      {TRAFFIC_KEY(comm.init_timeout_s),
+       .help = "The same limit while the ranks connect to each other at the start.", .unit = "s",
+       .range = above(0, 86400)},
       {TRAFFIC_KEY(comm.bucket_cap_mb),
        .help = "Size of a bucket of gradients that are reduced while backward goes on.",
        .unit = "MiB", .range = above(0, 1024)},
@@ -157,11 +159,13 @@ std::vector<Row> checkpoint_rows() {
        .help = "Optimiser steps between checkpoints within an epoch; 0: at epochs only.",
        .unit = "steps", .range = at_least(0)},
       {TRAFFIC_KEY(checkpoint.save_interval_s),
-       .help = "Time after which a checkpoint is written at the next step or iteration, whatever "
-               "else asks for one; 0: never by time.",
+       .help =
+           "Time after which a checkpoint is written at the next step or iteration, in addition "
+           "to the other intervals; 0: never by time.",
        .unit = "s", .range = between(0, 1e9)},
       {TRAFFIC_KEY(checkpoint.keep_last),
-       .help = "Newest checkpoints that are kept, beside the best and the last of a phase.",
+       .help =
+           "Number of newest checkpoints that are kept, beside the best and the last of a phase.",
        .range = between(1, 1000)},
       {TRAFFIC_KEY(checkpoint.max_save_failures),
        .help = "Failed saves in a row after which training stops with exit code 8.",
@@ -171,7 +175,7 @@ std::vector<Row> checkpoint_rows() {
 
 std::vector<Row> log_rows() {
   return {
-      {TRAFFIC_KEY(log.level), .help = "Least severity that is logged.",
+      {TRAFFIC_KEY(log.level), .help = "Minimum severity that is logged.",
        .choices = {"debug", "info", "warning", "error"}},
       {TRAFFIC_KEY(log.interval_steps),
        .help = "Steps of phase 1 between lines of metrics.jsonl; others have one for each "
@@ -190,8 +194,8 @@ std::vector<Row> profile_rows() {
            "Optimiser steps (phase 1) or iterations (phases 2 and 3) that are recorded; 0: none.",
        .unit = "steps", .range = between(0, 1e6)},
       {TRAFFIC_KEY(profile.skip_steps),
-       .help =
-           "Steps that this process takes before it records: the first ones are not like others.",
+       .help = "Steps of this process before recording begins, because the first steps are not "
+               "typical.",
        .unit = "steps", .range = between(0, 1e9)},
   };
 }
@@ -204,30 +208,33 @@ constexpr std::array<Section, 24> kOwnSections{{
     {"train", "Optimisation."},
     {"loss_scale", "Scaling of the loss with `train.precision = \"fp16\"`."},
     {"gpu", "Memory and arithmetic of the GPUs; without effect on the CPU."},
-    {"memory", "What a run is to stay within."},
-    {"env", "The simulated traffic, and who may be asked what."},
+    {"memory", "Limits of the memory that a run uses."},
+    {"env", "The simulated traffic, and which vehicles and lights may be commanded."},
     {"rollout", "Processes that run simulations, phases 2 and 3."},
     {"vehicles",
-     "Connected vehicles as an agent: what may be asked of them, what the controller sees and how "
-     "it picks vehicles."},
+     "Connected vehicles as an agent: the commands to them, the inputs of the controller, and how "
+     "it "
+     "picks vehicles."},
     {"training", "Length and evaluations of a training with simulations."},
-    {"episodes", "The episodes that such a training collects, and the rewards in them."},
+    {"episodes",
+     "The episodes that a training with simulations collects, and the rewards in them."},
     {"imitation", "Imitation of scripted controllers in the first iterations."},
     {"ppo", "Proximal policy optimisation of the vehicles' policy."},
     {"lights", "Traffic lights as an agent."},
     {"lights.ppo",
-     "Proximal policy optimisation of the lights' policy. A key that nothing sets has the value of "
-     "the same key of [ppo], as it is before a search."},
-    {"lagrange", "The limit of phase 3: what costs, how much is allowed, how hard it presses."},
-    {"evaluation", "What is compared at the end of phases 2 and 3."},
-    {"search", "What is looked for before phases 2 and 3."},
+     "Proximal policy optimisation of the lights' policy. A key that is not set has the value that "
+     "the same key of [ppo] has before a search."},
+    {"lagrange",
+     "The cost limit of phase 3: what costs, how much is allowed, how fast the multiplier rises."},
+    {"evaluation", "The evaluation at the end of phases 2 and 3."},
+    {"search", "The search for a script before phases 2 and 3."},
     {"comm", "Communication between ranks."},
     {"checkpoint", "When checkpoints are written and which are kept."},
-    {"log", "What is shown and recorded."},
+    {"log", "Logs, metrics and the progress bar."},
     {"profile", "Chosen steps in detail: `profile/` in the run folder."},
 }};
 
-/// Own sections and rows first, then those that trainings have added.
+/// The sections and rows of this program, then those that trainings have added.
 struct Schema {
   std::vector<Section> sections{kOwnSections.begin(), kOwnSections.end()};
   std::vector<Row> rows;

@@ -68,7 +68,7 @@ std::vector<Row> episodes_rows() {
       {TRAFFIC_KEY(episodes.reward_scale),
        .help = "Reward for getting the whole expected demand through.", .range = above(0, 1e6)},
       {TRAFFIC_KEY(episodes.intervention_cost),
-       .help = "Cost of a second under control, charged to the decision that asked for it.",
+       .help = "Cost of a second under control, charged to the decision that gave the command.",
        .range = between(0, 1000)},
       {TRAFFIC_KEY(episodes.hard_brake_cost),
        .help = "Cost of a second in which a commanded vehicle or its follower brakes hard.",
@@ -101,9 +101,9 @@ std::vector<Row> imitation_rows() {
                "plus those of the other. 0: imitation never ends early.",
        .range = between(0, 1)},
       {TRAFFIC_KEY(imitation.dagger_share),
-       .help = "Share of the imitated episodes, from the second iteration on, that the policy "
-               "itself drives while the script says what it would do. So the policy learns what "
-               "to do in the traffic that its own mistakes lead to (DAgger, Ross et al. 2011).",
+       .help = "Share of the imitated episodes, from the second iteration on, in which the policy "
+               "gives the commands while the script names its own. So the policy learns commands "
+               "for traffic that its own mistakes lead to (DAgger, Ross et al. 2011).",
        .range = between(0, 1)},
       {TRAFFIC_KEY(imitation.prior_coef),
        .help = "After imitation: weight, in deviations of the advantage, of each nat by which a "

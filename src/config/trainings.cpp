@@ -45,7 +45,7 @@ std::string expected_names(std::string_view found) {
   return text;
 }
 
-/// A plan, or the reason why the text is none.
+/// A plan, or the reason why the text does not describe one.
 struct ReadPlan {
   std::vector<const TrainingFacts*> trainings;
   std::string problem;
@@ -67,7 +67,7 @@ ReadPlan read_plan(std::string_view text) {
     const TrainingFacts* training = find_training(part);
     if (training == nullptr) return {{}, expected_names(part)};
     if (std::ranges::find(plan.trainings, training) != plan.trainings.end()) {
-      return {{}, fmt::format("expected each training once, {} is there twice", training->name)};
+      return {{}, fmt::format("expected each training once, found {} twice", training->name)};
     }
     if (!plan.trainings.empty()) {
       const TrainingFacts& before = *plan.trainings.back();

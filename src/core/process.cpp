@@ -19,7 +19,7 @@
 namespace traffic {
 namespace {
 
-/// Of a row "Key: 7 kB" of a file of the kernel, in bytes.
+/// Reads a row such as "Key: 7 kB" of a file of the kernel. @return bytes; nothing without that row
 std::optional<std::int64_t> bytes_of(const std::filesystem::path& path, const std::string& key) {
   std::ifstream file(path);
   std::string word;

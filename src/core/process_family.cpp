@@ -19,7 +19,7 @@
 namespace traffic {
 namespace {
 
-/// Those that start ranks side by side.
+/// Programs that start the ranks of a job.
 constexpr std::array<std::string_view, 6> kStarters{"mpirun", "orterun", "orted",
                                                     "prted",  "prterun", "slurmstepd"};
 

@@ -116,8 +116,8 @@ class MovementCheck {
     DisplacementRatio::Stretch in_plane{};
   };
 
-  /// Units differ by more than this. Networks may draw roads longer or shorter than they are, so
-  /// that the plane is judged less strictly.
+  /// Wrong units give larger ratios than these. The limit in the plane is wider, because a network
+  /// may draw a road longer or shorter than it is.
   static constexpr double kLargestPositionRatio = 1.4;
   static constexpr double kLargestPlaneRatio = 3;
 

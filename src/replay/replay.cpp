@@ -34,7 +34,8 @@ void Replay::push(const Step& step) {
   continues_ = true;
 }
 
-/// Uses the memory of the oldest segment, unless somebody holds that one.
+/// Adds an empty segment. It takes over the memory of the oldest segment unless that segment is
+/// still held elsewhere.
 void Replay::add_segment() {
   std::shared_ptr<Segment> segment;
   if (std::ssize(segments_) >= options_.max_segments()) {

@@ -1,4 +1,4 @@
-/// What the files of a run say about its result: evaluation, final comparison, prediction.
+/// Reads the result of a run from its files: evaluation, final comparison, prediction errors.
 #pragma once
 
 #include <nlohmann/json_fwd.hpp>

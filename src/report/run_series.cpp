@@ -65,8 +65,8 @@ std::string take_metrics(const std::string& line, std::vector<MetricsRow>& rows)
   return {};
 }
 
-/// Splits a line into fields, quoted as in RFC 4180, without line breaks. Nothing if a quote is
-/// open.
+/// Splits a line into fields, quoted as in RFC 4180, without line breaks.
+/// @return nothing if a quote is not closed
 std::optional<std::vector<std::string>> split_csv(const std::string& line) {
   std::vector<std::string> fields(1);
   bool is_quoted = false;

@@ -10,9 +10,9 @@
 
 namespace traffic::sim {
 
-/// SUMO keeps a vehicle on the lane that was asked for, and on the lanes to which it leads, even if
-/// the vehicle's route needs another one. A request therefore ends as soon as the vehicle has
-/// passed the conflict before which it was made.
+/// Requests of lane changes to SUMO. SUMO keeps a vehicle on the requested lane, and on the lanes
+/// to which it leads, even if the vehicle's route needs another one. A request therefore ends as
+/// soon as the vehicle has passed the conflict before which it was made.
 class LaneRequests {
  public:
   void clear() { open_.clear(); }

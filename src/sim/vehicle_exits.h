@@ -1,4 +1,4 @@
-/// What SUMO knows of the vehicles that leave the simulation.
+/// Collects from SUMO the vehicles that leave the simulation.
 #pragma once
 
 #include <memory>

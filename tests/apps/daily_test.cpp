@@ -1,5 +1,5 @@
-/// A day with the program: a training is started, watched, stopped and gone on with, another seed
-/// beside it, both compared, the report opened. With the real programs and scripts.
+/// A user's day with the real programs and scripts: starts, watches, stops and continues a
+/// training, trains with another seed, compares both, and opens the report.
 #include <string>
 #include <tuple>
 #include <utility>
@@ -13,7 +13,7 @@ namespace {
 using ::testing::AllOf;
 using ::testing::HasSubstr;
 
-/// In a folder that looks like the repository after a build.
+/// Runs in a folder that looks like the repository after a build.
 class DailyTest : public RunFolderTest {
  protected:
   void SetUp() override {
@@ -53,7 +53,7 @@ class DailyTest : public RunFolderTest {
   }
 };
 
-TEST_F(DailyTest, StartedWatchedStoppedGoneOnWithComparedAndLookedAt) {
+TEST_F(DailyTest, StartWatchStopContinueCompareAndReport) {
   const Outcome started = run_program(in_folder("launch/manage.sh start " + training("one", 1),
                                                 "TRAFFIC_FAULT=phase2.collect:0:2:slow:20000"));
   ASSERT_EQ(started.exit_code, 0) << started.output;

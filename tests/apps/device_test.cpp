@@ -15,7 +15,7 @@ class DeviceTest : public TrainTest {
   }
 };
 
-TEST_F(DeviceTest, CudaWithoutAGpuEndsBeforeAnythingIsWrittenAndSaysWhatToDo) {
+TEST_F(DeviceTest, CudaWithoutAGpuEndsBeforeWritingAndSaysWhatToDo) {
   const Outcome outcome = train("run", "--set run.device=cuda");
 #ifdef TRAFFIC_CUDA
   EXPECT_EQ(outcome.exit_code, 8) << outcome.output;
@@ -43,7 +43,7 @@ TEST_F(DeviceTest, HalfPrecisionOnTheCpuIsRefused) {
 }
 
 TEST_F(DeviceTest, GradientsThatAreReducedDuringBackwardTrainToTheSameBits) {
-  // Without clipping, whose norm is summed in another order.
+  // The gradient is not clipped, because its norm would be summed in another order.
   const std::string arguments = "--set train.clip_norm=1e6 --set comm.bucket_cap_mb=0.01 ";
   ASSERT_EQ(train("after", arguments).exit_code, 0);
   const Outcome outcome = train("during", arguments + "--set comm.overlap=on");

@@ -1,5 +1,5 @@
-/// Every command of README.md and docs/, as it stands there: the test runs it at a small size, or
-/// lets its program read and check it. The list below says why a command is not run.
+/// Every command of README.md and docs/, unchanged. The test runs it at a small size, or lets its
+/// program read and check it. The list below says why a command is not run.
 #include <algorithm>
 #include <regex>
 #include <string>
@@ -61,13 +61,13 @@ bool matches(const Command& command, const char* pattern) {
   return std::regex_search(command.text, std::regex(pattern));
 }
 
-/// The guide whose commands the test runs for real: they make data and trainings that other
+/// The guide whose commands the test runs in full, because they make data and trainings that other
 /// commands need.
 constexpr const char* kPhasesGuide = "three-phases.md";
 constexpr const char* kRecords = "^\\./data_prep/data_prep record ";
 constexpr const char* kTrainsForReal = "traffic_train .*--run-dir runs/(first|second|third)\\b";
 
-/// Sizes of the trainings that run for real; [model] and [vehicles] are the shipped ones.
+/// Sizes of the trainings that run in full; [model] and [vehicles] are the shipped ones.
 constexpr const char* kSmall =
     " --set train.max_steps=4 --set data.batch_size=4 --set env.max_time_s=45 "
     "--set rollout.workers=1 --set rollout.envs_per_worker=2 --set training.iterations=1 "
@@ -76,7 +76,7 @@ constexpr const char* kSmall =
     "episodes.baseline_episodes=2 "
     "--set evaluation.seeds=1..2";
 
-/// How the test runs a command; the first pattern that fits counts.
+/// How the test runs a command; the first pattern that matches applies.
 struct Treatment {
   const char* pattern;
   const char* appended;  ///< null: the test does not run it
@@ -139,7 +139,7 @@ class DocumentedCommands : public ::testing::Test {
     return text + kSmall;
   }
 
-  /// Runs a command in the folder, with names that stand for the user's own.
+  /// Runs a command in the folder, with the test's files in place of the user's.
   static Outcome run(std::string text) {
     text = replaced(text, "\\bPATH\\b", "runs/third/checkpoints/phase3.h5");
     text = replaced(text, "\\bCONFIG\\b", "configs/phase1.toml");

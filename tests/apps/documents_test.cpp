@@ -19,7 +19,7 @@ namespace fs = std::filesystem;
 
 const fs::path kRoot = TRAFFIC_SOURCE_DIR;
 
-/// Text of a file without its code blocks, in which brackets are no links.
+/// Text of a file without its code blocks, because brackets in these are not links.
 std::string prose_of(const fs::path& file) {
   std::ifstream in(file);
   std::string prose;

@@ -12,7 +12,7 @@ using ::testing::HasSubstr;
 
 class DqnTraining : public RunFolderTest {
  protected:
-  /// Two episodes of a minute, three iterations each; later arguments win.
+  /// Two episodes of a minute, three iterations each. Later arguments override earlier ones.
   [[nodiscard]] std::string command(int ranks, const std::string& run,
                                     const std::string& arguments = "",
                                     const std::string& environment = "X=1") const {
@@ -54,11 +54,11 @@ TEST_F(DqnTraining, KilledAndResumedItEndsWithTheSameBits) {
   for (const auto& row : figures) {
     if (row.contains("eval/advice_margin")) margins.insert(row["eval/advice_margin"].get<double>());
   }
-  EXPECT_GT(margins.size(), 1U) << "it is looked for";
+  EXPECT_GT(margins.size(), 1U) << "evaluations try several margins";
   EXPECT_EQ(checkpoint_parts("whole"), checkpoint_parts("cut"));
 }
 
-TEST_F(DqnTraining, AnotherNumberOfRanksGoesOnWithTheStreamsOfAll) {
+TEST_F(DqnTraining, ContinuesOnAnotherNumberOfRanksWithAllStreams) {
   ASSERT_EQ(run_program(command(2, "run", "--set training.iterations=4")).exit_code, 0);
   for (const int ranks : {1, 3}) {
     const Outcome outcome = run_program(
@@ -72,7 +72,7 @@ TEST_F(DqnTraining, AnotherNumberOfRanksGoesOnWithTheStreamsOfAll) {
   }
 }
 
-TEST_F(DqnTraining, ItsCheckpointIsAControllerLikeAnother) {
+TEST_F(DqnTraining, ItsCheckpointIsAController) {
   ASSERT_EQ(run_program(command(1, "run", "--set training.iterations=3")).exit_code, 0);
   const std::string controller = "checkpoint:" + (dir_ / "run/checkpoints/best.h5").string();
   const Outcome compared =
@@ -88,7 +88,7 @@ TEST_F(DqnTraining, ItsCheckpointIsAControllerLikeAnother) {
   EXPECT_THAT(onwards.output, HasSubstr("perception, controller, its target and optimiser"));
 }
 
-TEST_F(DqnTraining, WithAnAdvisorItBeginsByDoingWhatThatWould) {
+TEST_F(DqnTraining, WithAnAdvisorItBeginsAsThatScript) {
   const std::string script = "'meter(density=10)'";
   const Outcome trained = run_program(
       command(2, "run",
@@ -108,7 +108,7 @@ TEST_F(DqnTraining, WithAnAdvisorItBeginsByDoingWhatThatWould) {
   EXPECT_EQ(controllers[0]["ocr_all"], controllers[1]["ocr_all"]);
 }
 
-TEST_F(DqnTraining, SettingsThatItHasNoUseForAreRefused) {
+TEST_F(DqnTraining, SettingsOfOtherTrainingsAreRefused) {
   const auto refused = [&](const std::string& arguments, int code, const char* text) {
     const Outcome outcome = run_program(command(1, "refused", arguments));
     EXPECT_EQ(outcome.exit_code, code) << outcome.output;

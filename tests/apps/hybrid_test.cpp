@@ -10,7 +10,7 @@ using ::testing::HasSubstr;
 
 constexpr int kPhases = 3;
 
-TEST_F(HybridTest, HandsTheBestOfEachPhaseToTheNextAndLeavesFrozenPartsAsTheyAre) {
+TEST_F(HybridTest, EachPhaseStartsFromThePreviousBestWithFrozenParts) {
   const Outcome outcome = run_program(all_phases("run"));
   ASSERT_EQ(outcome.exit_code, 0) << outcome.output;
   EXPECT_THAT(outcome.output,
@@ -43,7 +43,7 @@ TEST_F(HybridTest, HandsTheBestOfEachPhaseToTheNextAndLeavesFrozenPartsAsTheyAre
   for (int phase = 2; phase <= kPhases; ++phase) {
     const auto later = checkpoint::load(dir_ / result_of("run", phase));
     EXPECT_EQ(later.text("features"), first.text("features"))
-        << "what the world model was trained with goes along";
+        << "the settings of the world model's training are stored, too";
     EXPECT_EQ(later.text("training"), phase == 2 ? "ppo" : "ppo_constrained");
     int frozen = 0;
     for (const auto& [name, value] : first.values()) {
@@ -64,7 +64,7 @@ TEST_F(HybridTest, HandsTheBestOfEachPhaseToTheNextAndLeavesFrozenPartsAsTheyAre
   EXPECT_EQ(summary("run")["parameters_xxh3"], whole["parameters_xxh3"]);
 }
 
-TEST_F(HybridTest, KilledInAndBetweenPhasesTheSameCommandGoesOnToTheBitsOfAnUninterruptedRun) {
+TEST_F(HybridTest, KilledInAndBetweenPhasesItEndsWithTheSameBits) {
   ASSERT_EQ(run_program(all_phases("whole")).exit_code, 0);
   for (const char* fault : {"train.step:1:5:kill", "loop.finish:0:6:kill", "plan.end:1:1:kill",
                             "plan.begin:0:2:kill", "phase2.collect:1:1:kill", "plan.end:0:2:kill",
@@ -83,7 +83,7 @@ TEST_F(HybridTest, KilledInAndBetweenPhasesTheSameCommandGoesOnToTheBitsOfAnUnin
   }
 }
 
-TEST_F(HybridTest, AFailedPhaseIsTriedAgainFromItsCheckpointAndTheRunEndsWithTheSameBits) {
+TEST_F(HybridTest, ARetriedPhaseEndsWithTheSameBits) {
   ASSERT_EQ(run_program(all_phases("whole")).exit_code, 0);
   const Outcome outcome =
       run_program(all_phases("run", "",

@@ -12,7 +12,7 @@ constexpr int kFirstComparisonSeed = 850'000'000;  // baseline_runs.h
 
 class JointTraining : public RunFolderTest {
  protected:
-  /// Two minutes of traffic an episode; later arguments win.
+  /// Two minutes of traffic an episode. Later arguments override earlier ones.
   [[nodiscard]] std::string train(int ranks, const std::string& run,
                                   const std::string& arguments = "",
                                   const std::string& environment = "X=1") const {
@@ -46,7 +46,7 @@ TEST_F(JointTraining, KilledAndResumedItEndsWithTheSameBits) {
   EXPECT_EQ(figures_of_learning("whole"), figures_of_learning("cut"));
 }
 
-/// Both policies have learned, and decide otherwise than the scripts that they begin as.
+/// Both policies have learned, and decide differently from the scripts that they begin as.
 TEST_F(JointTraining, AnEvaluationDecidesAsTheTrainingDid) {
   const std::string learned =
       "--set ppo.target_kl=0 --set ppo.desired_kl=0 --set ppo.learning_rate=0.05 "
@@ -74,7 +74,7 @@ TEST_F(JointTraining, AnEvaluationDecidesAsTheTrainingDid) {
   EXPECT_GT(found[2]["interventions"], 0);
 }
 
-TEST_F(JointTraining, UntrainedItIsItsScripts) {
+TEST_F(JointTraining, UntrainedPoliciesAreTheirScripts) {
   const Outcome trained = run_program(
       train(2, "run",
             "--set training.iterations=1 --set ppo.num_epochs=1 --set ppo.learning_rate=1e-9 "
@@ -111,7 +111,7 @@ TEST_F(JointTraining, ASimulationThatDiesCostsItsEpisodeAndNothingElse) {
   EXPECT_GE(summary("run")["faults"]["lost_episodes"], 1);
 }
 
-TEST_F(JointTraining, WhatCannotBeTrainedTogetherIsRefused) {
+TEST_F(JointTraining, SettingsThatExcludeJointTrainingAreRefused) {
   const auto refused = [&](const std::string& arguments) {
     const Outcome outcome = run_program(train(1, "run", arguments));
     EXPECT_EQ(outcome.exit_code, 2) << outcome.output;

@@ -1,4 +1,4 @@
-/// The scripts of launch/, with stand-ins for what installs, builds and trains.
+/// The scripts of launch/, with stand-ins for the programs that install, build and train.
 #include <csignal>
 #include <cstdlib>
 
@@ -12,7 +12,7 @@ using ::testing::Not;
 
 class LaunchTest : public RunFolderTest {
  protected:
-  /// A repository whose scripts are the real ones, and whose programs note how they are called.
+  /// A repository with the real scripts and with programs that record how they are called.
   void SetUp() override {
     RunFolderTest::SetUp();
     for (const char* name : {"preset.sh", "quickstart.sh", "test.sh", "train.sh", "manage.sh"}) {
@@ -54,7 +54,7 @@ class LaunchTest : public RunFolderTest {
   }
 };
 
-TEST_F(LaunchTest, TheBuildIsThatForGpusWhereThereAreSome) {
+TEST_F(LaunchTest, AMachineWithGpusGetsTheBuildForGpus) {
   give_gpus(0);
   EXPECT_EQ(run("launch/preset.sh").output, "release\n");
   EXPECT_EQ(run("launch/preset.sh --gpus").output, "0\n");
@@ -92,7 +92,7 @@ TEST_F(LaunchTest, QuickstartLeavesTheDataThatTheConfigurationsName) {
   EXPECT_TRUE(fs::exists(dir_ / "data/merge/merge-0000.h5"));
   EXPECT_FALSE(fs::exists(dir_ / "data/merge.recording"));
   EXPECT_THAT(calls(), Not(HasSubstr("data.files"))) << "configs/hybrid.toml names data/merge";
-  // Recorded with seeds that nothing else uses: data_prep's own.
+  // data_prep's default seeds are used by nothing else.
   EXPECT_THAT(calls(), Not(HasSubstr("--seeds")));
   // A second quickstart uses the recordings of the first.
   fs::remove(dir_ / "calls");
@@ -109,7 +109,7 @@ TEST_F(LaunchTest, QuickstartLeavesRecordingsOfOthersAlone) {
   EXPECT_THAT(calls(), Not(HasSubstr(" record ")));
 }
 
-TEST_F(LaunchTest, QuickstartRecordsAgainWhatWasInterrupted) {
+TEST_F(LaunchTest, QuickstartRepeatsAnInterruptedRecording) {
   give_gpus(0);
   write_program(dir_ / "data_prep/data_prep",
                 note("data_prep") +
@@ -118,7 +118,7 @@ TEST_F(LaunchTest, QuickstartRecordsAgainWhatWasInterrupted) {
   EXPECT_FALSE(fs::exists(dir_ / "data/merge"));
 }
 
-TEST_F(LaunchTest, QuickstartTrainsBeforeItBuildsWhatItDoesNotUse) {
+TEST_F(LaunchTest, QuickstartTrainsBeforeItBuildsTheOtherPrograms) {
   give_gpus(0);
   ASSERT_EQ(run("launch/quickstart.sh").exit_code, 0);
   const std::string all = calls();
@@ -156,7 +156,7 @@ TEST_F(TrainScriptTest, ThereAreAsManyRanksAsGpus) {
   EXPECT_THAT(calls(), HasSubstr("-np 5 "));
 }
 
-TEST_F(TrainScriptTest, ALostRankGoesOnFromTheNewestCheckpointAndAMistakeDoesNot) {
+TEST_F(TrainScriptTest, RestartsAfterALostRankButNotAfterAMistake) {
   set_codes("7 6 0");
   ASSERT_EQ(run("launch/train.sh --restarts 3 configs/x.toml --resume never").exit_code, 0);
   EXPECT_THAT(calls(), HasSubstr("configs/x.toml --resume never --run-dir"));
@@ -193,7 +193,7 @@ TEST_F(TrainScriptTest, ADetachedTrainingIsShownStoppedAndPruned) {
   EXPECT_FALSE(fs::exists(first.path()));
 }
 
-TEST_F(LaunchTest, TheComparisonsSayWhatIsToBeBuilt) {
+TEST_F(LaunchTest, TheComparisonsNameTheProgramsToBuild) {
   give_gpus(0);
   for (const char* name : {"compare_phase1.py", "compare_phase2.py", "whole_programs.py"}) {
     fs::create_directories(dir_ / "tests/benchmarks");
@@ -210,9 +210,9 @@ TEST_F(LaunchTest, TheComparisonsSayWhatIsToBeBuilt) {
               HasSubstr("run ./launch/build.sh release synthetic_dataset"));
 }
 
-TEST_F(LaunchTest, AJobThatWasLostBeginsAgainAndGoesOnFromItsCheckpoint) {
+TEST_F(LaunchTest, ALostJobRestartsAndContinuesFromItsCheckpoint) {
   link("launch", "restart.sh");
-  // Lost twice, the second time after a save; then done.
+  // The job is lost twice, the second time after a save, and then succeeds.
   write_program(dir_ / "job",
                 note("job") + "cd " + dir_.string() +
                     "\ncase $(grep -c ^job calls) in\n1) kill -9 $$ ;;\n"
@@ -230,7 +230,7 @@ TEST_F(LaunchTest, AJobThatWasLostBeginsAgainAndGoesOnFromItsCheckpoint) {
                          " --resume old.h5 --seed 3\njob " + place + " --seed 3\n");
 }
 
-TEST_F(LaunchTest, WhatWouldComeAgainIsNotBegunAgainNorWhatWasLostTooOften) {
+TEST_F(LaunchTest, RepeatableErrorsAndTooManyLossesEndTheRestarts) {
   link("launch", "restart.sh");
   setenv("RESTART_PAUSE_S", "0.1", 1);
   for (const int code : {0, 2, 3, 4, 5, 6, 8, 75, 130}) {
@@ -248,7 +248,7 @@ TEST_F(LaunchTest, WhatWouldComeAgainIsNotBegunAgainNorWhatWasLostTooOften) {
   EXPECT_EQ(run("launch/restart.sh many x").exit_code, 2);
 }
 
-TEST_F(LaunchTest, ARequestToStopIsPassedOnAndEndsIt) {
+TEST_F(LaunchTest, ARequestToStopIsForwardedAndEndsTheRestarts) {
   link("launch", "restart.sh");
   write_program(dir_ / "job", note("job") + "trap 'exit 75' TERM\ntouch " + (dir_ / "up").string() +
                                   "\nwhile :; do sleep 0.1; done\n");

@@ -13,7 +13,7 @@ constexpr int kFirstComparisonSeed = 850'000'000;  // baseline_runs.h
 
 class LightsTraining : public RunFolderTest {
  protected:
-  /// On one small network, two minutes of traffic an episode; later arguments win.
+  /// One small network, two minutes of traffic an episode. Later arguments override earlier ones.
   [[nodiscard]] std::string train(int ranks, const std::string& run,
                                   const std::string& arguments = "",
                                   const std::string& environment = "X=1") const {
@@ -33,7 +33,7 @@ class LightsTraining : public RunFolderTest {
   }
 };
 
-TEST_F(LightsTraining, WhatItLearnsOnOneNetworkSetsTheLightsOfAnother) {
+TEST_F(LightsTraining, APolicyOfOneNetworkControlsTheLightsOfAnother) {
   const Outcome trained = run_program(train(2, "run"));
   ASSERT_EQ(trained.exit_code, 0) << trained.output;
   EXPECT_GT(summary("run")["result"]["light_decisions"], 20);
@@ -46,7 +46,7 @@ TEST_F(LightsTraining, WhatItLearnsOnOneNetworkSetsTheLightsOfAnother) {
   const auto found = nlohmann::json::parse(in);
   EXPECT_EQ(found["controllers"][0]["signal_changes"], 0);
   EXPECT_GT(found["controllers"][1]["signal_changes"], 0);
-  // The length of its episodes goes along to the network that it was trained on, to no other.
+  // The length of episodes in training applies to evaluations on the same network only.
   const auto settings_on = [&](const std::string& scenario) {
     return run_program(evaluate("--print-config --scenario " + scenario +
                                 " --controller checkpoint:" + best("run")))
@@ -74,8 +74,9 @@ TEST_P(LightsTrainingWith, KilledAndResumedItEndsWithTheSameBits) {
   EXPECT_EQ(summary("whole")["parameters_xxh3"], summary("cut")["parameters_xxh3"]);
 }
 
-/// Within a training the policy sees what simulations send, in an evaluation the simulation itself.
-/// Its best is one that has learned, and so does not decide as the script that policies begin as.
+/// In a training the policy gets observations from simulations in other processes; in an evaluation
+/// the simulation is in its own process. The best policy has learned, so it decides differently
+/// from the script that policies begin as.
 TEST_P(LightsTrainingWith, AnEvaluationDecidesAsTheTrainingDid) {
   const std::string all = std::string(GetParam()) +
                           " --set episodes.demand=[1.0,1.0] --set training.eval_episodes=1 --set "
@@ -112,7 +113,7 @@ INSTANTIATE_TEST_SUITE_P(Policies, LightsTrainingWith,
                                            "--set offpolicy.learning_rate=0.05"),
                          name_of_policy);
 
-TEST_F(LightsTraining, WhatAReplayCannotHoldIsRefused) {
+TEST_F(LightsTraining, LightsThatAReplayCannotHoldAreRefused) {
   const Outcome around = run_program(train(1, "run", "--set run.phase=dqn"));
   EXPECT_EQ(around.exit_code, 2);
   EXPECT_THAT(around.output,
@@ -125,7 +126,7 @@ TEST_F(LightsTraining, WhatAReplayCannotHoldIsRefused) {
   EXPECT_THAT(late.output, HasSubstr("offpolicy.learning_starts is 2000"));
 }
 
-TEST_F(LightsTraining, APolicyOfAnotherKindIsNoStart) {
+TEST_F(LightsTraining, ATrainingDoesNotStartFromAnotherKindOfPolicy) {
   ASSERT_EQ(run_program(train(1, "first")).exit_code, 0);
   const Outcome other = run_program(
       train(1, "second", "--set lights.encoder_layers=0 --set run.init_from=" + best("first")));
@@ -170,7 +171,7 @@ TEST_F(LightsTraining, SettingsThatLightsCannotLearnWithAreRefused) {
               HasSubstr("expected one of the two"));
 }
 
-TEST_F(LightsTraining, LightsAreTrainedBesideVehiclesThatAreControlled) {
+TEST_F(LightsTraining, LightsAreTrainedBesideControlledVehicles) {
   const std::string beside =
       "--set env.scenario=arterial --set env.beside=glide --set training.iterations=1";
   const Outcome trained = run_program(train(1, "run", beside));
@@ -184,7 +185,8 @@ TEST_F(LightsTraining, LightsAreTrainedBesideVehiclesThatAreControlled) {
   EXPECT_EQ(found[0]["interventions"], 0);
   EXPECT_GT(found[1]["interventions"], 0);
   EXPECT_GT(found[1]["signal_changes"], 0);
-  EXPECT_EQ(found[1]["delay_s"], found[2]["delay_s"]) << "it brings who acted beside it";
+  EXPECT_EQ(found[1]["delay_s"], found[2]["delay_s"])
+      << "the checkpoint brings the controller that acted beside it";
   const Outcome two = run_program(train(1, "two", "--set env.beside=greedy"));
   EXPECT_EQ(two.exit_code, 2);
   EXPECT_THAT(two.output, HasSubstr("env.beside"));

@@ -1,4 +1,4 @@
-/// The pages as people see them: written by the programs, opened in a browser without a screen.
+/// The HTML pages that the programs write, opened in a headless browser.
 #include <nlohmann/json.hpp>
 #include <set>
 #include <sstream>
@@ -21,7 +21,7 @@ class PagesTest : public RunFolderTest {
   }
 };
 
-TEST_F(PagesTest, AReplayAndAReportOpenInABrowserWithoutAWordOnItsConsole) {
+TEST_F(PagesTest, AReplayAndAReportOpenWithoutMessagesOnTheConsole) {
   const Outcome outcome =
       run_program(TRAFFIC_BIN_DIR
                   "/traffic_eval --scenario merge --set env.max_time_s=90 --controller none "
@@ -40,7 +40,8 @@ TEST_F(PagesTest, AReplayAndAReportOpenInABrowserWithoutAWordOnItsConsole) {
       << R"({"step":2,"eval/gain":2.5,"eval/gain_half_width":0.4,"Metrics/EpCost":0.2,"Metrics/CostLimit":0.1,"Metrics/LagrangeMultiplier":0.6})"
       << "\n";
   ASSERT_EQ(run_program(TRAFFIC_BIN_DIR "/traffic_report --html " + dir_.string()).exit_code, 0);
-  // Speed along the routes under both, queues, outflow, gain, cost, time, and below five curves.
+  // The page shows speed along the routes for both controllers, queues, outflow, gain, cost and
+  // time, and five curves below.
   for (const auto& [name, size, dark] : {std::tuple{"report-light", "1280,2600", false},
                                          std::tuple{"report-dark", "1280,2600", true},
                                          std::tuple{"report-dark-narrow", "400,5200", true}}) {
@@ -48,7 +49,7 @@ TEST_F(PagesTest, AReplayAndAReportOpenInABrowserWithoutAWordOnItsConsole) {
   }
 }
 
-TEST_F(PagesTest, WhatIsRecordedChangesNoEpisodeAndIsThere) {
+TEST_F(PagesTest, RecordingWritesItsFilesAndChangesNoEpisode) {
   const std::string command = TRAFFIC_BIN_DIR
       "/traffic_eval --scenario merge --set env.max_time_s=90 --controller none "
       "--controller random --seeds 5..6 --json ";

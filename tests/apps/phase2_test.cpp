@@ -23,7 +23,8 @@ using ::testing::HasSubstr;
 
 constexpr int kStepTimeout_s = 60;
 
-/// A checkpoint as a version would have left it that had two keys and a table more.
+/// Writes a checkpoint of an older version, whose configuration had two more keys and one more
+/// table.
 void write_as_older_version(const fs::path& from, const fs::path& to) {
   const checkpoint::Snapshot now = checkpoint::load(from);
   checkpoint::Snapshot old(now.step());
@@ -57,7 +58,7 @@ int count(const std::string& text, const std::string& part) {
 
 class Phase2Test : public RunFolderTest {
  protected:
-  /// Episodes of a minute, a tiny model; later arguments win.
+  /// Episodes of a minute and a tiny model. Later arguments override earlier ones.
   [[nodiscard]] std::string command(int ranks, const std::string& run,
                                     const std::string& arguments = "",
                                     const std::string& environment = "") const {
@@ -85,7 +86,7 @@ class Phase2Test : public RunFolderTest {
 TEST_F(Phase2Test, TwoRunsOfTheSameSeedEndWithTheSameBitsAfterThreeIterations) {
   const Outcome outcome = run_program(command(2, "a"));
   ASSERT_EQ(outcome.exit_code, 0) << outcome.output;
-  // A recording of the last iteration changes nothing.
+  // Profiling the last iteration changes no result.
   ASSERT_EQ(run_program(command(2, "b", "--set profile.steps=1")).exit_code, 0);
   EXPECT_EQ(summary("a")["parameters_xxh3"], summary("b")["parameters_xxh3"]);
   for (const char* rank : {"rank-0.txt", "rank-1.txt"}) {
@@ -110,7 +111,7 @@ TEST_F(Phase2Test, TwoRunsOfTheSameSeedEndWithTheSameBitsAfterThreeIterations) {
   }
 }
 
-TEST_F(Phase2Test, LeavesItsWeightsForProgramsThatDoNotKnowOurs) {
+TEST_F(Phase2Test, ExportsItsWeightsForOtherPrograms) {
   ASSERT_EQ(run_program(command(2, "run",
                                 "--set training.iterations=1 --set run.name=trial "
                                 "--set evaluation.seeds=1..2"))
@@ -157,7 +158,7 @@ TEST_F(Phase2Test, StoppedAndResumedEndsWithTheBitsOfAnUninterruptedRun) {
   EXPECT_EQ(text(dir_ / "whole" / "episodes.csv"), text(dir_ / "cut" / "episodes.csv"));
 }
 
-TEST_F(Phase2Test, StoppedAmidTheWarmUpTheLearningRateGoesOnToTheBit) {
+TEST_F(Phase2Test, StoppedDuringWarmUpTheLearningRateContinuesToTheBit) {
   const std::string schedule =
       "--set training.iterations=6 --set ppo.warmup_iterations=3 --set ppo.lr_schedule=cosine "
       "--set ppo.learning_rate=1e-3 --set ppo.final_learning_rate=1e-7 --set ppo.weight_decay=1e-4 "
@@ -199,7 +200,8 @@ TEST_F(Phase2Test, ADemandCurriculumTrainsOnItsDemandsInTurn) {
     const auto figures = nlohmann::json::parse(line);
     if (!figures.contains("rollout/demand_scale")) continue;
     scales.push_back(figures["rollout/demand_scale"]);
-    EXPECT_FALSE(figures.contains("rollout/gain_of_means")) << "of two demands";
+    EXPECT_FALSE(figures.contains("rollout/gain_of_means"))
+        << "the two demands have no common baseline";
   }
   EXPECT_EQ(scales, (std::vector<double>{0.3, 0.3, 1.5, 1.5}));
   // Vehicles that got through, by the kind of episode and the half of the training.
@@ -229,7 +231,8 @@ TEST_F(Phase2Test, ADemandCurriculumTrainsOnItsDemandsInTurn) {
   };
   EXPECT_LT(mean("train 1"), 0.6 * mean("none"));
   EXPECT_GT(mean("train 2"), 1.1 * mean("none")) << "two minutes let few more arrive";
-  EXPECT_NEAR(mean("eval"), mean("none"), 0.2 * mean("none")) << "as the scenario has it";
+  EXPECT_NEAR(mean("eval"), mean("none"), 0.2 * mean("none"))
+      << "evaluations use the demand of the scenario";
 }
 
 TEST_F(Phase2Test, AStopInTheMiddleOfAnIterationSavesWhatWasCompleteBeforeIt) {
@@ -280,7 +283,7 @@ TEST_F(Phase2Test, AControllerOfACheckpointIsEvaluatedBesideTheScriptedOnes) {
   EXPECT_THAT(outcome.output, HasSubstr("run/checkpoints/best.h5"));
   std::ifstream in(dir_ / "e.json");
   const std::string json{std::istreambuf_iterator<char>(in), {}};
-  EXPECT_THAT(json, HasSubstr("checkpoint:" + best)) << "whole, where there is room";
+  EXPECT_THAT(json, HasSubstr("checkpoint:" + best)) << "the JSON has the whole name";
 }
 
 TEST_F(Phase2Test, IsEvaluatedInTheEnvironmentOfTheFirstCheckpointWithSetOnTop) {
@@ -307,7 +310,7 @@ TEST_F(Phase2Test, IsEvaluatedInTheEnvironmentOfTheFirstCheckpointWithSetOnTop) 
             2);
 }
 
-TEST_F(Phase2Test, ACheckpointWithSettingsThatAreGoneIsReadAndTheyAreNamedOnce) {
+TEST_F(Phase2Test, ACheckpointWithRemovedKeysIsReadAndTheyAreNamedOnce) {
   ASSERT_EQ(run_program(command(2, "run", "--set training.iterations=2")).exit_code, 0);
   const fs::path old = dir_ / "old.h5";
   write_as_older_version(dir_ / "run" / "checkpoints" / "phase2.h5", old);
@@ -333,8 +336,8 @@ TEST_F(Phase2Test, ACheckpointWithSettingsThatAreGoneIsReadAndTheyAreNamedOnce) 
   EXPECT_EQ(other.exit_code, 4) << other.output;
 }
 
-TEST_F(Phase2Test, CrashesAndRubbishOfSimulationsCostTheirEpisodesOnly) {
-  // Chance alone would now and then strike nobody.
+TEST_F(Phase2Test, CrashesAndInvalidAnswersCostOnlyTheirEpisodes) {
+  // With a probability alone some runs would have no fault.
   for (const auto& [fault, said_of_each] :
        {std::pair("sumo_env.step:*:p0.002:segv,sumo_env.step:1:100:segv", "fault segv at"),
         std::pair("sumo_env.step:0:100:huge", "episode lost (")}) {
@@ -351,7 +354,7 @@ TEST_F(Phase2Test, CrashesAndRubbishOfSimulationsCostTheirEpisodesOnly) {
   }
 }
 
-TEST_F(Phase2Test, GoesOnWithOtherNumbersOfRanks) {
+TEST_F(Phase2Test, ContinuesWithOtherNumbersOfRanks) {
   ASSERT_EQ(run_program(command(2, "run", "--set training.iterations=1")).exit_code, 0);
   for (const int ranks : {3, 1}) {
     const std::string more = "--set training.iterations=" + std::to_string(ranks == 3 ? 2 : 3);
@@ -381,7 +384,7 @@ TEST_F(Phase2Test, TrainsOnAMixtureOfScenarios) {
   EXPECT_THAT(metrics, HasSubstr("eval/gain_corridor"));
   EXPECT_THAT(metrics, HasSubstr("train/imitation_agreement_merge"));
   EXPECT_THAT(metrics, HasSubstr("train/imitation_agreement_corridor"));
-  // Both are trained on, and both baselines are kept.
+  // Training uses both scenarios and keeps the baselines of both.
   const std::string episodes = text(dir_ / "a" / "episodes.csv");
   EXPECT_THAT(episodes, HasSubstr(",train,0,"));
   EXPECT_THAT(episodes, HasSubstr(",train,1,"));
@@ -409,8 +412,9 @@ TEST_F(Phase2Test, ImitatesAScriptedControllerBeforeItLearnsByItself) {
     cv_steps.push_back(row.value("rollout/cv_steps", 0.0));
   }
   ASSERT_EQ(losses.size(), 4U);
-  EXPECT_GT(cv_steps[0], 0.0) << "the expert has commanded nobody";
-  // What leaving all alone costs an untrained controller, at a probability of 0.35 to command.
+  EXPECT_GT(cv_steps[0], 0.0) << "the script has commanded no vehicle";
+  // Loss of an untrained controller that commands no vehicle, with a probability of 0.35 to
+  // command.
   EXPECT_LT(losses[2], -std::log(0.65));
   EXPECT_EQ(losses[3], 0.0) << "the last iteration is PPO's";
   const auto result = summary("run")["result"];
@@ -423,7 +427,7 @@ TEST_F(Phase2Test, ImitatesAScriptedControllerBeforeItLearnsByItself) {
   EXPECT_EQ(result["controller"] == "yield", result["kept"] == "script yield");
 }
 
-TEST_F(Phase2Test, ImitatesWhereItDrivesItselfToTheBitAlsoWhereTheRunIsResumed) {
+TEST_F(Phase2Test, DaggerEndsWithTheSameBitsIfTheRunIsResumed) {
   const std::string dagger =
       "--set 'vehicles.inputs=[\"features\",\"globals\"]' --set env.max_time_s=240 "
       "--set imitation.controllers='[\"meter\"]' --set imitation.dagger_share=1 "
@@ -450,18 +454,18 @@ TEST_F(Phase2Test, ImitatesWhereItDrivesItselfToTheBitAlsoWhereTheRunIsResumed) 
   const std::vector<double> own = losses("whole");
   const std::vector<double> script = losses("script");
   ASSERT_EQ(own.size(), 3U);
-  EXPECT_EQ(own[0], script[0]) << "the script drives in the first iteration";
+  EXPECT_EQ(own[0], script[0]) << "the script gives the commands in the first iteration";
   EXPECT_NE(own[1], script[1]);
-  EXPECT_LT(own[2], own[0]) << "there is something to learn from what the script would do";
+  EXPECT_LT(own[2], own[0]) << "the policy learns from the commands that the script would give";
 }
 
-/// Advised by a script, on traffic that it has something to say in.
+/// An advisor, and traffic in which it gives commands.
 const std::string kAdvised =
     "--set 'vehicles.inputs=[\"features\",\"globals\"]' --set env.max_time_s=300 "
     "--set 'vehicles.advisor=meter(density=10)' --set env.zone_m=100 "
     "--set vehicles.top_k=10 --set training.decide=greedy ";
 
-TEST_F(Phase2Test, WhoIsAdvisedBeginsAsTheScript) {
+TEST_F(Phase2Test, AnAdvisedPolicyBeginsAsItsScript) {
   const Outcome outcome = run_program(
       command(2, "run",
               kAdvised + "--set training.iterations=1 --set training.eval_interval=9 "
@@ -478,13 +482,13 @@ TEST_F(Phase2Test, WhoIsAdvisedBeginsAsTheScript) {
   EXPECT_FALSE(result.contains("imitation_gain"));
 }
 
-TEST_F(Phase2Test, WhoIsAdvisedLearnsToTheBitAlsoWhereTheRunIsResumed) {
+TEST_F(Phase2Test, AnAdvisedPolicyLearnsTheSameBitsIfTheRunIsResumed) {
   ASSERT_EQ(run_program(command(2, "whole", kAdvised)).exit_code, 0);
   ASSERT_EQ(run_program(command(2, "parts", kAdvised + "--set training.iterations=1")).exit_code,
             0);
   ASSERT_EQ(run_program(command(2, "parts", kAdvised)).exit_code, 0);
   EXPECT_EQ(summary("whole")["parameters_xxh3"], summary("parts")["parameters_xxh3"]);
-  // A checkpoint knows its advisor: one with another is not the same controller.
+  // A checkpoint stores its advisor, because with another advisor the controller is another one.
   const std::string from =
       "--set run.init_from=" + (dir_ / "whole" / "checkpoints" / "phase2.h5").string();
   for (const std::string how : {"", " --dry-run"}) {
@@ -498,7 +502,8 @@ TEST_F(Phase2Test, WhoIsAdvisedLearnsToTheBitAlsoWhereTheRunIsResumed) {
   EXPECT_EQ(fits.exit_code, 0) << fits.output;
 }
 
-/// Entropy outweighs the reward, so a controller that leaves all alone learns to stop everybody.
+/// The entropy bonus outweighs the reward, so a controller without commands learns to stop all
+/// vehicles.
 const std::string kUnlearns =
     "--set 'vehicles.inputs=[\"features\",\"globals\"]' --set env.max_time_s=180 "
     "--set vehicles.first_command_probability=0.02 --set ppo.ent_coef=10 "
@@ -506,7 +511,7 @@ const std::string kUnlearns =
     "--set training.rollback_factor=0.25 --set training.decide=sampled "
     "--set training.iterations=4 --set training.eval_interval=1 --set training.eval_episodes=6 ";
 
-TEST_F(Phase2Test, AFallOfTheGainGoesBackToTheBestAlsoWhereTheRunIsResumed) {
+TEST_F(Phase2Test, AFallOfTheGainReturnsToTheBestAlsoInAResumedRun) {
   const Outcome outcome = run_program(command(2, "whole", kUnlearns));
   ASSERT_EQ(outcome.exit_code, 0) << outcome.output;
   EXPECT_THAT(outcome.output,
@@ -532,7 +537,7 @@ TEST_F(Phase2Test, AFallOfTheGainGoesBackToTheBestAlsoWhereTheRunIsResumed) {
   EXPECT_EQ(text(dir_ / "whole" / "episodes.csv"), text(dir_ / "cut" / "episodes.csv"));
 }
 
-TEST_F(Phase2Test, APolicyThatCommandsNobodyIsSaidOnceToBeNoControl) {
+TEST_F(Phase2Test, APolicyWithoutCommandsIsReportedOnceAsNoControl) {
   const Outcome outcome =
       run_program(command(1, "run",
                           "--set 'vehicles.inputs=[\"features\",\"globals\"]' "
@@ -547,7 +552,7 @@ TEST_F(Phase2Test, APolicyThatCommandsNobodyIsSaidOnceToBeNoControl) {
   EXPECT_EQ(outcome.output.find(said), outcome.output.rfind(said)) << outcome.output;
 }
 
-TEST_F(Phase2Test, WhatIsHandedOverIsWorthWhatTheTrainingSays) {
+TEST_F(Phase2Test, AnEvaluationConfirmsTheGainThatTheTrainingReports) {
   for (const std::string decides : {"greedy", "sampled"}) {
     ASSERT_EQ(run_program(command(2, decides,
                                   "--set 'vehicles.inputs=[\"features\",\"globals\"]' "
@@ -570,11 +575,11 @@ TEST_F(Phase2Test, WhatIsHandedOverIsWorthWhatTheTrainingSays) {
     const auto rows = nlohmann::json::parse(text(dir_ / "e.json"))["controllers"];
     EXPECT_DOUBLE_EQ(rows[1]["ocr_all"], summary(decides)["result"]["ocr_all"]) << decides;
     EXPECT_NE(rows[2]["interventions"], rows[1]["interventions"])
-        << "the other way decides otherwise";
+        << "greedy and sampled decisions differ";
   }
 }
 
-TEST_F(Phase2Test, ACacheOfBaselinesThatCannotBeUsedCostsTheirTimeOnly) {
+TEST_F(Phase2Test, WithoutAUsableCacheBaselinesAreMeasuredAgain) {
   const std::string few = "--set training.iterations=1 ";
   std::ofstream(dir_ / "file") << "no folder";
   const std::string nowhere = "--set episodes.baseline_cache=" + (dir_ / "file/cache").string();
@@ -595,13 +600,13 @@ TEST_F(Phase2Test, ACacheOfBaselinesThatCannotBeUsedCostsTheirTimeOnly) {
   }
 }
 
-TEST_F(Phase2Test, ADryRunMeasuresNextToNothingAndKeepsNothing) {
+TEST_F(Phase2Test, ADryRunMeasuresLittleAndKeepsNothing) {
   const Outcome outcome = run_program(command(
       2, "run", "--dry-run --set episodes.baseline_episodes=10000 --set env.max_time_s=900"));
   ASSERT_EQ(outcome.exit_code, 0) << outcome.output;
   EXPECT_THAT(outcome.output, HasSubstr("network merge: 1 conflict, 2 approaches"));
   EXPECT_THAT(outcome.output, HasSubstr("measured 1 uncontrolled episodes of 6 s of merge"));
-  // However many conflicts there are.
+  // A scenario with more conflicts works as well.
   const Outcome corridor =
       run_program(command(2, "other", "--dry-run --set env.scenario=corridor"));
   EXPECT_THAT(corridor.output, HasSubstr("measured 1 uncontrolled episodes of 6 s of corridor"));
@@ -620,7 +625,7 @@ TEST_F(Phase2Test, NothingIsTrainedWithoutConnectedVehicles) {
   }
 }
 
-TEST_F(Phase2Test, RandomPerceptionHasToBeAskedFor) {
+TEST_F(Phase2Test, RandomPerceptionMustBeAllowedByAKey) {
   const std::string unasked = "--set run.allow_random_perception=false ";
   for (const char* how : {"", "--dry-run"}) {
     const Outcome refused = run_program(command(2, "run", unasked + how));
@@ -641,7 +646,7 @@ TEST_F(Phase2Test, RandomPerceptionHasToBeAskedFor) {
             0);
 }
 
-TEST_F(Phase2Test, RefusesAScenarioThatIsNotThere) {
+TEST_F(Phase2Test, RefusesAMissingScenario) {
   const Outcome outcome = run_program(command(2, "run", "--set env.scenario=nowhere"));
   EXPECT_THAT(outcome.exit_code, ::testing::AnyOf(3, 6)) << outcome.output;
   EXPECT_THAT(outcome.output, HasSubstr("merge"));

@@ -1,4 +1,4 @@
-/// The recordings of launch/quickstart.sh and the commands that are typed after it.
+/// The recordings of launch/quickstart.sh, and commands that a user types after it.
 #include <iterator>
 #include <regex>
 
@@ -10,7 +10,7 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::Not;
 
-/// In a folder that looks like the repository after a build.
+/// Runs in a folder that looks like the repository after a build.
 class QuickstartDataTest : public RunFolderTest {
  protected:
   void SetUp() override {
@@ -26,7 +26,7 @@ class QuickstartDataTest : public RunFolderTest {
     return run_program("env -C " + dir_.string() + " " + command);
   }
 
-  /// The third step of the quickstart as it stands there, with few and short episodes.
+  /// Runs the third step of the quickstart, taken from the script, with few and short episodes.
   void record() const {
     std::ifstream in(TRAFFIC_SOURCE_DIR "/launch/quickstart.sh");
     const std::string script{std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};

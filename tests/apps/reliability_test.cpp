@@ -20,7 +20,7 @@ const std::string kSaving = "--set checkpoint.save_interval_steps=2 ";
 
 class ReliabilityTest : public TrainTest {
  protected:
-  /// Calls of the C library fail in every process of the job.
+  /// Environment in which calls of the C library fail in every process of the job.
   static std::string failing(const std::string& what) {
     return "LD_PRELOAD=" TRAFFIC_BIN_DIR "/../lib/libtraffic_fail_io.so TRAFFIC_FAIL_IO=" + what;
   }
@@ -39,8 +39,9 @@ class ReliabilityTest : public TrainTest {
   }
 };
 
-TEST_F(ReliabilityTest, ASaveThatFailsCostsNothingNotEvenTheBest) {
-  // The first best step cannot be saved, nor can it before the next step; then there is room again.
+TEST_F(ReliabilityTest, AFailedSaveLosesNothingNotEvenTheBest) {
+  // The first best step cannot be saved, and a second try before the next step fails, too. Then
+  // there is room again.
   const std::string arguments = kSaving + "--set train.max_steps=36 --set train.epochs=20 ";
   const Outcome outcome =
       run_program(command(2, "run", arguments, failing("write:-best.h5:1:28:2")));
@@ -51,7 +52,7 @@ TEST_F(ReliabilityTest, ASaveThatFailsCostsNothingNotEvenTheBest) {
   EXPECT_EQ(saved("run/checkpoints/phase1.h5").step(), saved("whole/checkpoints/phase1.h5").step());
 }
 
-TEST_F(ReliabilityTest, SavesThatGoOnFailingEndTheRunWith8AndTheCause) {
+TEST_F(ReliabilityTest, RepeatedlyFailingSavesEndTheRunWith8AndTheCause) {
   const Outcome outcome = run_program(command(2, "run", kSaving + "--set run.max_retries=0",
                                               "TRAFFIC_FAULT=checkpoint.save:0:*:fail"));
   EXPECT_EQ(outcome.exit_code, 8) << outcome.output;
@@ -59,12 +60,13 @@ TEST_F(ReliabilityTest, SavesThatGoOnFailingEndTheRunWith8AndTheCause) {
   EXPECT_EQ(summary("run")["status"], "failed");
 }
 
-TEST_F(ReliabilityTest, TrainingGoesOnWhileACheckpointIsWrittenAndAStopWaitsForIt) {
+TEST_F(ReliabilityTest, TrainingContinuesDuringASaveAndAStopWaitsForIt) {
   const std::string seldom = "--set checkpoint.save_interval_steps=6 ";
   BackgroundProgram program(command(
       2, "cut", seldom, "TRAFFIC_FAULT=checkpoint.save:0:6:slow:4000,train.step:0:*:slow:150"));
   ASSERT_TRUE(wait_for_step("cut", 8, kStepTimeout_s));
-  EXPECT_FALSE(is_there("cut/checkpoints/step-000000006.h5")) << "two steps were made meanwhile";
+  EXPECT_FALSE(is_there("cut/checkpoints/step-000000006.h5"))
+      << "training made two more steps meanwhile";
   program.send(SIGUSR1);
   ASSERT_EQ(program.wait(), 75);
   EXPECT_TRUE(is_there("cut/checkpoints/step-000000006.h5"));
@@ -74,7 +76,7 @@ TEST_F(ReliabilityTest, TrainingGoesOnWhileACheckpointIsWrittenAndAStopWaitsForI
   expect_bits_of_an_uninterrupted_run("cut", seldom);
 }
 
-TEST_F(ReliabilityTest, KilledInTheMiddleOfASaveTheRunGoesOnFromTheOneBefore) {
+TEST_F(ReliabilityTest, KilledDuringASaveTheRunContinuesFromTheSaveBefore) {
   const Outcome killed =
       run_program(command(2, "cut", kSaving, "TRAFFIC_FAULT=checkpoint.save:0:8:kill"));
   ASSERT_NE(killed.exit_code, 0);
@@ -96,7 +98,7 @@ TEST_F(ReliabilityTest, ADiskThatHangsEndsTheRunWith7AtTheNextSave) {
   expect_bits_of_an_uninterrupted_run("cut", kSaving);
 }
 
-TEST_F(ReliabilityTest, AStopThatCannotBeSavedIsNoStopButAnError) {
+TEST_F(ReliabilityTest, AStopWhoseSaveFailsEndsAsAnError) {
   BackgroundProgram program(
       command(2, "run", "--set run.max_retries=0",
               "TRAFFIC_FAULT=checkpoint.save:0:*:fail,train.step:0:*:slow:200"));
@@ -106,7 +108,7 @@ TEST_F(ReliabilityTest, AStopThatCannotBeSavedIsNoStopButAnError) {
   EXPECT_EQ(summary("run")["status"], "failed");
 }
 
-TEST_F(ReliabilityTest, AnErrorWhileAnotherIsReportedDoesNotTakeItsPlace) {
+TEST_F(ReliabilityTest, ASecondErrorDoesNotHideTheFirst) {
   const Outcome outcome = run_program(
       command(2, "run", "--set run.max_retries=0",
               failing("rename:/summary.json:1:28:1000") + " TRAFFIC_FAULT=train.step:1:*:nan"));
@@ -115,7 +117,7 @@ TEST_F(ReliabilityTest, AnErrorWhileAnotherIsReportedDoesNotTakeItsPlace) {
               AllOf(HasSubstr("updates in a row"), HasSubstr("no summary of the failure")));
 }
 
-TEST_F(ReliabilityTest, ResumeMustRefusesToBeginFromNothing) {
+TEST_F(ReliabilityTest, ResumeMustRefusesToStartANewRun) {
   const Outcome refused = run_program(command(2, "run", kSaving + "--resume must"));
   EXPECT_EQ(refused.exit_code, 4) << refused.output;
   EXPECT_THAT(refused.output, AllOf(HasSubstr("run.resume is \"must\""), HasSubstr("/run")));
@@ -127,7 +129,7 @@ TEST_F(ReliabilityTest, ResumeMustRefusesToBeginFromNothing) {
   EXPECT_THAT(resumed.output, HasSubstr("going on from checkpoint"));
 }
 
-TEST_F(ReliabilityTest, CheckpointsSayWhichRunTheyAreOfAndWhatMadeThem) {
+TEST_F(ReliabilityTest, CheckpointsNameTheirRunAndTheirProgram) {
   const std::string killed = "TRAFFIC_FAULT=train.step:0:4:slow:1000,train.step:0:5:kill";
   ASSERT_NE(run_program(command(2, "run", kSaving, killed)).exit_code, 0);
   const std::string id = saved("run/checkpoints/step-000000004.h5").text("run/id");
@@ -150,7 +152,7 @@ TEST_F(ReliabilityTest, CheckpointsSayWhichRunTheyAreOfAndWhatMadeThem) {
   EXPECT_EQ(next.text("run/started_from").size(), 16U);
 }
 
-TEST_F(ReliabilityTest, AfterNumbersThatAreNotFiniteItGoesBackAndLearnsAtHalfTheRate) {
+TEST_F(ReliabilityTest, AfterNonFiniteNumbersItReturnsAndHalvesTheRate) {
   std::string faults = "TRAFFIC_FAULT=";
   for (int step = 4; step < 14; ++step) {
     faults += "train.step:1:" + std::to_string(step) + ":nan" + (step < 13 ? "," : "");
@@ -168,7 +170,7 @@ TEST_F(ReliabilityTest, AfterNumbersThatAreNotFiniteItGoesBackAndLearnsAtHalfThe
   EXPECT_EQ(rate_in(saved("run/checkpoints/step-000000016.h5").text("config")), asked / 2);
 }
 
-TEST_F(ReliabilityTest, AValidationThatIsNotFiniteIsGoneBackFromToo) {
+TEST_F(ReliabilityTest, ANonFiniteValidationReturnsToACheckpoint) {
   const std::string longer = kSaving + "--set train.max_steps=16 --set train.epochs=20 ";
   const Outcome outcome =
       run_program(command(2, "run", longer, "TRAFFIC_FAULT=train.validate:*:1:nan"));
@@ -182,7 +184,7 @@ TEST_F(ReliabilityTest, AValidationThatIsNotFiniteIsGoneBackFromToo) {
   EXPECT_EQ(always.exit_code, 5) << always.output;
 }
 
-TEST_F(ReliabilityTest, ASpikeOfTheLossIsSaidAndCountedAndTheBestIsKept) {
+TEST_F(ReliabilityTest, ASpikeOfTheLossIsLoggedCountedAndTheBestIsKept) {
   const std::string longer =
       "--set train.max_steps=60 --set train.epochs=20 --set train.stage1_share=0 ";
   const Outcome outcome =
@@ -202,7 +204,7 @@ TEST_F(ReliabilityTest, AClockThatJumpsByDaysChangesNothing) {
   expect_bits_of_an_uninterrupted_run("run", kSaving);
 }
 
-TEST_F(ReliabilityTest, WhatKilledRunsLeftUnfinishedIsRemovedByTheNext) {
+TEST_F(ReliabilityTest, UnfinishedFilesOfKilledRunsAreRemovedByTheNext) {
   std::vector<fs::path> left;
   for (const char* file : {"run/config.toml", "run/checkpoints/best.h5", "run/weights/README.md"}) {
     fs::create_directories((dir_ / file).parent_path());

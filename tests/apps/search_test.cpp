@@ -21,8 +21,8 @@ using ::testing::StartsWith;
 
 class SearchTest : public RunFolderTest {
  protected:
-  /// The shipped configuration for any network, with a search of so many episodes and a training of
-  /// two iterations; later arguments win.
+  /// The shipped configuration for any network, with a short search and a training of two
+  /// iterations. Later arguments override earlier ones.
   [[nodiscard]] std::string command(const std::string& run, const std::string& arguments,
                                     const std::string& configuration = "any.toml") const {
     return TRAFFIC_SOURCE_DIR "/launch/mpirun.sh -np 2 " TRAFFIC_BIN_DIR
@@ -50,7 +50,7 @@ class SearchTest : public RunFolderTest {
   }
 };
 
-TEST_F(SearchTest, FindsAScriptThatGainsTrainsFromItAndKnowsItWhenResumed) {
+TEST_F(SearchTest, FindsAScriptTrainsFromItAndKeepsItWhenResumed) {
   const std::string merge = "--set env.scenario=merge --set env.max_time_s=600 ";
   const Outcome outcome = run_program(command("run", merge));
   ASSERT_EQ(outcome.exit_code, 0) << outcome.output;
@@ -76,7 +76,7 @@ TEST_F(SearchTest, FindsAScriptThatGainsTrainsFromItAndKnowsItWhenResumed) {
   EXPECT_EQ(text(dir_ / "run" / "resolved.toml"), resolved);
 }
 
-TEST_F(SearchTest, QLearningBeginsWithTheScriptThatWasFoundAndIsComparedWithIt) {
+TEST_F(SearchTest, QLearningBeginsAsTheFoundScriptAndIsComparedWithIt) {
   const Outcome outcome = run_program(
       command("run",
               "--set env.scenario=merge --set env.max_time_s=600 --set imitation.iterations=0 "
@@ -107,7 +107,7 @@ TEST_F(SearchTest, SaysWhenNoScriptHelpsAndTrainsWithoutOne) {
   EXPECT_EQ(summary("run")["status"], "done");
 }
 
-TEST_F(SearchTest, BeforeLightsEveryKindOfScriptIsTriedAndNoEpisodeIsLost) {
+TEST_F(SearchTest, AtTrafficLightsAllScriptsRunAndNoEpisodeIsLost) {
   const Outcome outcome = run_program(command(
       "run", "--set env.scenario=corridor --set env.max_time_s=120 --set training.iterations=1"));
   ASSERT_EQ(outcome.exit_code, 0) << outcome.output;
@@ -121,7 +121,7 @@ TEST_F(SearchTest, BeforeLightsEveryKindOfScriptIsTriedAndNoEpisodeIsLost) {
   EXPECT_THAT(kinds, IsSupersetOf({"yield", "brisk", "glide"}));
 }
 
-TEST_F(SearchTest, AStopInTheMiddleOfItIsHeardAndLeavesNothingHalfDone) {
+TEST_F(SearchTest, AStopDuringTheSearchEndsItWithoutPartialResults) {
   BackgroundProgram program(
       command("run", "--set env.scenario=merge --set search.episodes=100000"));
   const auto begun = [&] {
@@ -135,7 +135,7 @@ TEST_F(SearchTest, AStopInTheMiddleOfItIsHeardAndLeavesNothingHalfDone) {
   EXPECT_FALSE(fs::exists(dir_ / "run" / "search.json"));
 }
 
-TEST_F(SearchTest, ADryRunLeavesItOut) {
+TEST_F(SearchTest, ADryRunLeavesTheSearchOut) {
   const Outcome outcome = run_program(command("run", "--set env.max_time_s=60 --dry-run"));
   ASSERT_EQ(outcome.exit_code, 0) << outcome.output;
   EXPECT_THAT(outcome.output, HasSubstr("the search of 3 min is left out"));

@@ -38,7 +38,7 @@ TEST_F(Snakes, WritesAPage) {
   EXPECT_TRUE(text.ends_with("</html>\n"));
 }
 
-TEST_F(Snakes, SaysWhatIsWrongWithItsArguments) {
+TEST_F(Snakes, NamesErrorsInItsArguments) {
   const Outcome team = snakes("--against strong");
   EXPECT_EQ(team.exit_code, 2);
   EXPECT_THAT(team.output, HasSubstr("'strong', expected one of random, chase, greedy, torus, bfs, "

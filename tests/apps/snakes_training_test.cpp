@@ -16,8 +16,8 @@ using ::testing::HasSubstr;
 
 class SnakesTraining : public RunFolderTest {
  protected:
-  /// Later arguments win. A round is 16 games a rank.
-  /// @param starter of each rank's program
+  /// Later arguments override earlier ones. A round is 16 games a rank. @param starter a program
+  /// that starts each rank's program
   [[nodiscard]] std::string command(int ranks, const std::string& run,
                                     const std::string& arguments = "",
                                     const std::string& environment = "X=1",
@@ -29,7 +29,7 @@ class SnakesTraining : public RunFolderTest {
                        .environment = environment,
                        .starter = starter});
   }
-  /// The numbers that two identical runs have in common.
+  /// Compares the results of two runs that must be identical.
   void expect_same_bits(const std::string& one, const std::string& other) const {
     EXPECT_EQ(summary(one)["parameters_xxh3"], summary(other)["parameters_xxh3"]);
     EXPECT_EQ(summary(one)["result"], summary(other)["result"]);
@@ -48,7 +48,7 @@ TEST_F(SnakesTraining, KilledAndResumedItEndsWithTheSameBits) {
     fs::remove_all(dir_ / "whole");
     fs::remove_all(dir_ / "cut");
     ASSERT_EQ(run_program(command(2, "whole", size)).exit_code, 0);
-    // At the beginning of a round, of either rank, after one and after four that were saved.
+    // Kills either rank at the beginning of a round, after one and after four saved rounds.
     for (const char* fault : {"train.step:1:1:kill", "train.step:0:4:kill"}) {
       const Outcome killed =
           run_program(command(2, "cut", size, std::string("TRAFFIC_FAULT=") + fault));
@@ -61,7 +61,7 @@ TEST_F(SnakesTraining, KilledAndResumedItEndsWithTheSameBits) {
   }
 }
 
-/// TRAFFIC_KILLS says how many, at moments that a run takes to its end: starting, saving, learning.
+/// Kills a run at random moments: while it starts, saves or learns. TRAFFIC_KILLS is their number.
 TEST_F(SnakesTraining, KilledAtAnyMomentItEndsWithTheSameBits) {
   const char* wanted = std::getenv("TRAFFIC_KILLS");
   const int kills = wanted == nullptr ? 3 : std::atoi(wanted);
@@ -75,7 +75,7 @@ TEST_F(SnakesTraining, KilledAtAnyMomentItEndsWithTheSameBits) {
   int killed = 0;
   for (int tries = 0; killed < kills && tries < 10 * kills; ++tries) {
     const std::string of_rank = std::to_string(rng.uniform_int(2));
-    // Every other fault comes early, so that a run also reaches the late places.
+    // Every other kill comes early, so that a run also reaches its late parts.
     const double after_s = whole_s * (tries % 2 == 0 ? 0.2 + 0.4 * rng.uniform() : rng.uniform());
     const std::string starter = "bash -c 'if [ $OMPI_COMM_WORLD_RANK = " + of_rank +
                                 " ]; then exec timeout -s KILL " + std::to_string(after_s) +
@@ -84,7 +84,7 @@ TEST_F(SnakesTraining, KilledAtAnyMomentItEndsWithTheSameBits) {
       ++killed;
       continue;
     }
-    expect_same_bits("whole", "cut");  // it came to its end before the kill: another one
+    expect_same_bits("whole", "cut");  // the run ended before the kill; the next one starts anew
     fs::remove_all(dir_ / "cut");
   }
   std::printf("killed %d times\n", killed);
@@ -94,7 +94,7 @@ TEST_F(SnakesTraining, KilledAtAnyMomentItEndsWithTheSameBits) {
   expect_same_bits("whole", "cut");
 }
 
-TEST_F(SnakesTraining, AnotherNumberOfRanksGoesOnWithTheReplayDealtOutAnew) {
+TEST_F(SnakesTraining, OnAnotherNumberOfRanksTheReplayIsDistributedAnew) {
   ASSERT_EQ(run_program(command(2, "run", "--set offpolicy.max_episodes=64")).exit_code, 0);
   for (const int ranks : {1, 3}) {
     const Outcome outcome = run_program(command(
@@ -148,7 +148,7 @@ TEST_F(SnakesTraining, ItsPlayerPlaysInTheOtherPrograms) {
 }
 
 /// 352 bytes a transition, on each of two ranks.
-TEST_F(SnakesTraining, SaysBeforeItBeginsWhatItsReplayWillTake) {
+TEST_F(SnakesTraining, StatesTheMemoryOfItsReplayBeforeItBegins) {
   const Outcome outcome = run_program(command(
       2, "run", "--dry-run --set offpolicy.hidden_dim=128 --set offpolicy.buffer_size=3000000"));
   ASSERT_EQ(outcome.exit_code, 0) << outcome.output;

@@ -1,6 +1,7 @@
 /// A stop requested at each place of a training: the training saves its complete steps, and the
-/// same command continues to the bits of a run without a stop. A run is stopped at one place after
-/// the other, by each of the signals that ask for it, sent by a process to itself just there.
+/// same command continues to the bits of a run without a stop. The test stops a run at one place
+/// after the other, with each of the signals that request a stop. A process sends itself the signal
+/// at that place.
 #include <csignal>
 
 #include "train_fixture.h"
@@ -14,7 +15,7 @@ struct Place {
   const char* site;
   const char* step;
   int signal;
-  bool may_be_done = false;  ///< so late that everything is
+  bool may_be_done = false;  ///< the place is so late that the run may end as if not stopped
 };
 
 class StopTest : public TrainTest {
@@ -31,7 +32,7 @@ class StopTest : public TrainTest {
            (dir_ / run).string() + " " + arguments;
   }
 
-  /// @param command_of what to run, from a run's name and its environment
+  /// @param command_of makes the command from a run's name and its environment
   template <typename Command>
   void expect_stops_cost_nothing(const Command& command_of, const std::vector<Place>& places) {
     const Outcome whole = run_program(command_of("whole", "X=1"));
@@ -42,7 +43,7 @@ class StopTest : public TrainTest {
       const Outcome outcome = run_program(command_of("cut", "TRAFFIC_FAULT=" + fault));
       EXPECT_THAT(outcome.output,
                   ::testing::HasSubstr("fault signal at " + std::string(place.site)))
-          << "it did not come there";
+          << "the run did not reach this place";
       if (place.may_be_done && outcome.exit_code == 0) continue;
       ASSERT_EQ(outcome.exit_code, kStopped) << fault << "\n" << outcome.output;
       EXPECT_EQ(summary("cut")["status"], "stopped") << fault;

@@ -44,7 +44,7 @@ TEST_F(DoctorTest, WorksWithoutMpirunAndForPrograms) {
   for (const auto& finding : json) EXPECT_NE(finding["verdict"], "FAILED") << finding;
 }
 
-TEST_F(DoctorTest, GoesOnBehindAFailureAndEndsWithItsCode) {
+TEST_F(DoctorTest, ContinuesAfterAFailureAndEndsWithItsCode) {
   const Outcome outcome = examine(2, "--set run.device=cuda", "CUDA_VISIBLE_DEVICES=");
   EXPECT_THAT(outcome.output,
               AllOf(HasSubstr("FAILED   device"), HasSubstr("1 failed"), HasSubstr("ready after")));
@@ -55,7 +55,7 @@ TEST_F(DoctorTest, GoesOnBehindAFailureAndEndsWithItsCode) {
 #endif
 }
 
-TEST_F(DoctorTest, NamesAScenarioThatIsNotThere) {
+TEST_F(DoctorTest, NamesAMissingScenario) {
   const Outcome outcome = examine(2, "--set env.scenario=merj");
   EXPECT_EQ(outcome.exit_code, 3) << outcome.output;
   EXPECT_THAT(outcome.output, AllOf(HasSubstr("FAILED   simulations"), HasSubstr("merj")));
@@ -70,7 +70,7 @@ TEST_F(DoctorTest, SaysThatSimulationsDoNotStart) {
   EXPECT_THAT(outcome.output, AllOf(HasSubstr("FAILED   simulations"), HasSubstr("no.net.xml")));
 }
 
-TEST_F(DoctorTest, LooksAtAScenarioAlone) {
+TEST_F(DoctorTest, ChecksAScenarioWithoutAConfiguration) {
   const Outcome outcome =
       run_program(TRAFFIC_BIN_DIR "/traffic_doctor --scenario merge --set env.max_time_s=120");
   EXPECT_EQ(outcome.exit_code, 0) << outcome.output;
@@ -93,7 +93,7 @@ TEST_F(DoctorTest, SaysWhatMakesAScenarioUseless) {
                         "cv 25 %: env.cv_types = [\"cv\"]"));
 }
 
-TEST_F(DoctorTest, WhereNoVehicleCanBeConnectedTheLightsCan) {
+TEST_F(DoctorTest, WithoutConnectedVehiclesItSuggestsTheLights) {
   const std::string look = TRAFFIC_BIN_DIR
       "/traffic_doctor --scenario lights_grid --set 'env.cv_types=[\"truck\"]' "
       "--set env.max_time_s=120 ";
@@ -108,14 +108,14 @@ TEST_F(DoctorTest, WhereNoVehicleCanBeConnectedTheLightsCan) {
       run_program(TRAFFIC_BIN_DIR "/traffic_doctor --scenario arterial --set env.max_time_s=120");
   EXPECT_EQ(both.exit_code, 0) << both.output;
   EXPECT_THAT(both.output, AllOf(HasSubstr("ok       signals"), HasSubstr("configs/joint.toml")));
-  // A configuration that asks for vehicles gets the reason why they cannot act, and another way.
+  // For a configuration of vehicles the doctor says why they cannot act, and suggests another way.
   const Outcome vehicles = run_program(look + "--set 'env.agents=[\"vehicles\"]'");
   EXPECT_EQ(vehicles.exit_code, 2) << vehicles.output;
   EXPECT_THAT(vehicles.output,
               AllOf(HasSubstr("FAILED   env.cv_types"), HasSubstr("env.agents = [\"lights\"]")));
 }
 
-TEST_F(DoctorTest, DoesNotJudgeATrafficThatNobodyHasEntered) {
+TEST_F(DoctorTest, DrawsNoConclusionsFromTrafficWithoutVehicles) {
   const Outcome outcome =
       run_program(TRAFFIC_BIN_DIR "/traffic_doctor --scenario lights_grid --set env.max_time_s=1");
   EXPECT_EQ(outcome.exit_code, 0) << outcome.output;
@@ -142,7 +142,7 @@ TEST_F(DoctorTest, WarnsOfSettingsThatDoNotReachEveryRank) {
                     HasSubstr("mpirun -x NCCL_P2P_DISABLE")));
 }
 
-TEST_F(DoctorTest, LooksAtWhatTheTrainingsNeed) {
+TEST_F(DoctorTest, ChecksTheNeedsOfTheTrainings) {
   const std::string shared =
       "/traffic_doctor --set rollout.workers=1 --set run.dir=" + (dir_ / "run").string();
   const Outcome first = run_program(TRAFFIC_BIN_DIR + shared + " --phase 1 --set data.files='[\"" +

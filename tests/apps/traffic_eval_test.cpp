@@ -106,7 +106,7 @@ TEST_F(TrafficEval, OneSeedHasNoInterval) {
   EXPECT_TRUE(json("e.json")["controllers"][1]["+-95%"].is_null());
 }
 
-TEST_F(TrafficEval, SaysWhatTheNetworkIsWhichIsBestAndWhoDidNothing) {
+TEST_F(TrafficEval, NamesNetworkBestControllerAndControllersWithoutCommands) {
   const Outcome outcome =
       run_program(command("--controller none --controller random --controller yield --seeds 3..8 "
                           "--json " +
@@ -126,7 +126,7 @@ TEST_F(TrafficEval, SaysWhatTheNetworkIsWhichIsBestAndWhoDidNothing) {
   EXPECT_EQ(best, 1);
 }
 
-/// A street of some crossings, as somebody else may have made it, and trips on it.
+/// A network of another author: a street with some crossings, and trips on it.
 class StrangersNetwork : public TrafficEval {
  protected:
   void SetUp() override {
@@ -144,7 +144,7 @@ class StrangersNetwork : public TrafficEval {
     }
     ASSERT_GE(edges_.size(), 10U);
   }
-  /// Trips of these types in turn, every 5 s for two minutes; no end.
+  /// Writes a scenario without an end, with a trip every 5 s for two minutes; types take turns.
   [[nodiscard]] std::string scenario(const std::vector<std::string>& types) const {
     std::ofstream routes(dir_ / "s.rou.xml");
     routes << "<routes>";
@@ -178,7 +178,7 @@ TEST_F(StrangersNetwork, WithoutConnectedVehiclesIsAnErrorThatNamesTheKey) {
   EXPECT_THAT(outcome.output, Not(HasSubstr("gain_%")));
 }
 
-TEST_F(StrangersNetwork, GetsWhatIsObviousAndHearsOfIt) {
+TEST_F(StrangersNetwork, ObviousSettingsAreMadeAndReported) {
   const Outcome outcome = evaluate(scenario({"HV", "CV"}));
   ASSERT_EQ(outcome.exit_code, 0) << outcome.output;
   for (const char* part :
@@ -208,7 +208,7 @@ TEST_F(TrafficEval, AnEpisodeWhoseProcessDiesOrHangsIsRunAgain) {
   EXPECT_EQ(json("whole.json"), json("faults.json"));
 }
 
-TEST_F(TrafficEval, AnEpisodeIsTheSameWhateverIsSimulatedBeforeAndBesideIt) {
+TEST_F(TrafficEval, AnEpisodeDoesNotDependOnOtherSimulations) {
   const std::string arguments = TRAFFIC_BIN_DIR
       "/traffic_eval --scenario lights_town --controller none --controller greedy "
       "--demand-scale 1.3 --set env.max_time_s=600 ";
@@ -235,7 +235,7 @@ TEST_F(TrafficEval, AnEpisodeThatKillsItsProcessTwiceIsNamed) {
   EXPECT_THAT(outcome.output, HasSubstr("controller none, seed 7: its process was killed by"));
 }
 
-TEST_F(TrafficEval, SaysWhatIsWrongBeforeASimulationStarts) {
+TEST_F(TrafficEval, ReportsErrorsBeforeASimulationStarts) {
   const auto fails = [&](const std::string& arguments, int code, const std::string& text) {
     const Outcome outcome = run_program(command(arguments));
     EXPECT_EQ(outcome.exit_code, code) << arguments << outcome.output;
@@ -258,7 +258,7 @@ TEST_F(TrafficEval, IsLinkedSoThatItsTablesOfAddressesAreReadOnly) {
   EXPECT_THAT(outcome.output, HasSubstr("GNU_RELRO"));
 }
 
-TEST_F(TrafficEval, NamesTheScenarioThatIsNotThere) {
+TEST_F(TrafficEval, NamesAMissingScenario) {
   const Outcome outcome =
       run_program(TRAFFIC_BIN_DIR "/traffic_eval --scenario nowhere --controller none --seeds 1");
   EXPECT_EQ(outcome.exit_code, 3) << outcome.output;

@@ -72,7 +72,7 @@ TEST_F(TrainTest, LearnsThatTheseVehiclesKeepTheirAcceleration) {
 }
 
 TEST_F(TrainTest, EndsWith8BeforeAnyStepWhenThereIsNoRoomForTheCheckpoints) {
-  // A folder in memory, so that a moderate model times a thousand checkpoints is too much for it.
+  // The folder is in memory, so that a thousand checkpoints of a moderate model do not fit into it.
   const fs::path run = "/dev/shm/" + dir_.filename().string();
   const auto available = static_cast<double>(fs::space("/dev/shm").available);
   int width = 64;
@@ -131,7 +131,7 @@ TEST_F(TrainTest, SigUsr1SavesAndStopsWith75AndTheResumedRunEndsWithTheSameBits)
   EXPECT_EQ(summary("whole")["parameters_xxh3"], summary("cut")["parameters_xxh3"]);
 }
 
-TEST_F(TrainTest, StoppedBehindTheLastStepTheResumedRunValidatesAndEndsAsIfItHadNot) {
+TEST_F(TrainTest, StoppedAfterTheLastStepTheResumedRunStillValidates) {
   ASSERT_EQ(run_program(command(2, "whole")).exit_code, 0);
   BackgroundProgram program(command(2, "cut", "", "TRAFFIC_FAULT=train.step:0:11:slow:2000"));
   ASSERT_TRUE(wait_for_step("cut", 11));
@@ -144,7 +144,7 @@ TEST_F(TrainTest, StoppedBehindTheLastStepTheResumedRunValidatesAndEndsAsIfItHad
   EXPECT_EQ(summary("whole")["result"], summary("cut")["result"]);
 }
 
-TEST_F(TrainTest, IgnoresFeaturesThatTheDataLackAndGoesOnWithTheSameOnly) {
+TEST_F(TrainTest, IgnoresMissingFeaturesAndResumesOnlyWithTheSame) {
   write_train_data(dir_ / "row.h5", {"is_cv", "own_queue"});
   const Outcome outcome = run_program(command(2, "run"));
   ASSERT_EQ(outcome.exit_code, 0) << outcome.output;
@@ -163,7 +163,7 @@ TEST_F(TrainTest, IgnoresFeaturesThatTheDataLackAndGoesOnWithTheSameOnly) {
   EXPECT_THAT(other.output, HasSubstr("was trained on data with the features position_m"));
 }
 
-TEST_F(TrainTest, GoesOnWithAnotherNumberOfRanks) {
+TEST_F(TrainTest, ContinuesWithAnotherNumberOfRanks) {
   const std::string saving = "--set checkpoint.save_interval_steps=2";
   // Step 4 has the time to be saved, beside training, before its rank is killed.
   const std::string killed = "TRAFFIC_FAULT=train.step:0:4:slow:1000,train.step:0:5:kill";
@@ -174,7 +174,7 @@ TEST_F(TrainTest, GoesOnWithAnotherNumberOfRanks) {
               AllOf(HasSubstr("going on from checkpoint"), HasSubstr("step-000000004.h5")));
   EXPECT_EQ(summary("run")["steps"], 12);
   EXPECT_THAT(summary("run")["peak_rss_bytes"]["per_rank"], SizeIs(1));
-  // With the data that nobody has seen, not with its epoch anew.
+  // The run continues with the samples that no rank has read, and does not repeat the epoch.
   const auto late = checkpoint::load(dir_ / "run/checkpoints/step-000000010.h5");
   const at::Tensor& numbers = late.tensor("sampler");
   const auto sampler = data::SamplerState::decode(
@@ -183,7 +183,7 @@ TEST_F(TrainTest, GoesOnWithAnotherNumberOfRanks) {
               ElementsAre(data::SamplerState::Stage{{4, 4}, 4}, data::SamplerState::Stage{{4}, 6}));
 }
 
-TEST_F(TrainTest, GoesOnFromTheCheckpointBeforeADamagedOne) {
+TEST_F(TrainTest, ContinuesFromTheCheckpointBeforeADamagedOne) {
   const std::string saving = "--set checkpoint.save_interval_steps=2";
   ASSERT_EQ(run_program(command(1, "run", saving)).exit_code, 0);
   for (const char* name : {"step-000000012.h5", "phase1.h5", "best.h5"}) {
@@ -197,7 +197,7 @@ TEST_F(TrainTest, GoesOnFromTheCheckpointBeforeADamagedOne) {
   EXPECT_THAT(resumed.output, AllOf(HasSubstr("passed over"), HasSubstr("step-000000010.h5")));
 }
 
-TEST_F(TrainTest, NeverStartsAnewWhenAllCheckpointsAreDamaged) {
+TEST_F(TrainTest, DoesNotStartAnewIfAllCheckpointsAreDamaged) {
   ASSERT_EQ(run_program(command(1, "run")).exit_code, 0);
   for (const auto& entry : fs::directory_iterator(dir_ / "run/checkpoints"))
     fs::resize_file(entry.path(), 6000);
@@ -208,7 +208,7 @@ TEST_F(TrainTest, SkipsAnUpdateWithANanGradientOnAllRanks) {
   const Outcome outcome = run_program(command(2, "run", "", "TRAFFIC_FAULT=train.step:1:4:nan"));
   ASSERT_EQ(outcome.exit_code, 0) << outcome.output;
   EXPECT_EQ(summary("run")["faults"]["skipped_steps"], 1);
-  // The step without an update stands in the figures, and the ones behind it are none the worse.
+  // metrics.jsonl contains the step without an update, and later steps are not affected.
   std::ifstream in(dir_ / "run/metrics.jsonl");
   std::vector<int> without_norm;
   int steps = 0;
@@ -228,7 +228,7 @@ TEST_F(TrainTest, SkipsAnUpdateWithANanGradientOnAllRanks) {
   }
 }
 
-TEST_F(TrainTest, AFigureOutOfRangeIsSaidWithTheKeyThatChangesIt) {
+TEST_F(TrainTest, AMetricOutOfRangeIsLoggedWithTheKeyThatChangesIt) {
   const Outcome outcome = run_program(command(2, "run", "--set memory.target_memory_gb=0.05",
                                               "TRAFFIC_FAULT=train.step:1:*:slow:400"));
   ASSERT_EQ(outcome.exit_code, 0) << outcome.output;
@@ -238,7 +238,7 @@ TEST_F(TrainTest, AFigureOutOfRangeIsSaidWithTheKeyThatChangesIt) {
                     HasSubstr("memory.target_memory_gb is 0.1 GiB; ")));
 }
 
-TEST_F(TrainTest, SmallKeysDoWhatTheySay) {
+TEST_F(TrainTest, SeveralKeysHaveTheirDocumentedEffect) {
   const Outcome outcome = run_program(
       command(2, "run",
               "--set train.max_steps=0 --set train.epochs=4 --set train.eval_interval_epochs=3 "
@@ -260,7 +260,7 @@ TEST_F(TrainTest, SmallKeysDoWhatTheySay) {
   const auto samples = said.find("samples: ");
   ASSERT_NE(samples, std::string::npos);
   EXPECT_LE(std::stoi(said.substr(samples + 9)), 60);
-  // Every epoch is saved, the ones without a validation too.
+  // Every epoch is saved, also without a validation.
   int saved = 0;
   for (const auto& entry : fs::directory_iterator(dir_ / "run/checkpoints")) {
     saved += entry.path().filename().string().starts_with("step-") ? 1 : 0;

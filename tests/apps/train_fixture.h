@@ -13,7 +13,7 @@
 
 namespace traffic::test {
 
-/// Every episode has vehicles with each of these.
+/// Accelerations of the vehicles in every episode.
 inline constexpr double kAccelerations[] = {-0.3, -0.2, -0.1, 0.0, 0.1, 0.2, 0.3};
 
 /// A row of vehicles on one lane. Each has its predecessor as neighbour and keeps its acceleration.
@@ -71,7 +71,7 @@ inline void write_train_data(const fs::path& path,
   writer.finish();
 }
 
-/// With the data set in the folder.
+/// Tests in a folder with the data set.
 class TrainTest : public RunFolderTest {
  protected:
   void SetUp() override {
@@ -79,7 +79,7 @@ class TrainTest : public RunFolderTest {
     write_train_data(dir_ / "row.h5");
   }
 
-  /// A tiny model and few steps; later arguments win.
+  /// A tiny model and few steps. Later arguments override earlier ones.
   [[nodiscard]] std::string command(int ranks, const std::string& run,
                                     const std::string& arguments = "",
                                     const std::string& environment = "") const {

@@ -22,7 +22,7 @@ data::SamplerState sampler_of(const checkpoint::Snapshot& snapshot) {
 
 using TrainingData = TrainTest;
 
-TEST_F(TrainingData, EvaluationSeedsThatWereRecordedAreNamed) {
+TEST_F(TrainingData, RecordedEvaluationSeedsAreNamed) {
   // The data set has the seeds 0 to 4 of the scenario "row".
   const std::string options = "--dry-run --set env.scenario=row --set evaluation.seeds=";
   const Outcome overlap = run_program(command(1, "a", options + "3..9"));
@@ -35,7 +35,7 @@ TEST_F(TrainingData, EvaluationSeedsThatWereRecordedAreNamed) {
               Not(HasSubstr("recorded in")));
 }
 
-TEST_F(TrainingData, MeasuredSharesFollowTheSpeedsAndStayAsTheyAreWhenTheRunGoesOn) {
+TEST_F(TrainingData, MeasuredSharesFollowSpeedsAndStayInAResumedRun) {
   // 17 steps an epoch.
   const std::string options =
       "--set data.shard_weights=measured --set train.max_steps=24 --set "
@@ -52,7 +52,7 @@ TEST_F(TrainingData, MeasuredSharesFollowTheSpeedsAndStayAsTheyAreWhenTheRunGoes
   const auto sizes = sampler_of(second).stages.back().batch_sizes;
   EXPECT_GT(sizes[0], sizes[1]);
   EXPECT_EQ(sizes[0] + sizes[1], 8);
-  // Without the rank that was slow: the shares are those of the checkpoint nevertheless.
+  // No rank is slow in the resumed run, but the shares of the checkpoint remain.
   fs::copy(dir_ / "a", dir_ / "b", fs::copy_options::recursive);
   for (const char* run : {"a", "b"}) {
     const Outcome resumed = run_program(command(2, run, options));
@@ -60,12 +60,13 @@ TEST_F(TrainingData, MeasuredSharesFollowTheSpeedsAndStayAsTheyAreWhenTheRunGoes
     EXPECT_THAT(resumed.output, Not(HasSubstr("shares of the ranks by their speeds")));
     const auto last = checkpoint::load(dir_ / run / "checkpoints/step-000000022.h5");
     EXPECT_TRUE(at::equal(last.tensor("data/rank_weights"), weights));
-    EXPECT_EQ(sampler_of(last).stages.size(), 1U) << "the epoch went on as it was dealt out";
+    EXPECT_EQ(sampler_of(last).stages.size(), 1U)
+        << "the epoch continued with the same distribution";
   }
   EXPECT_EQ(summary("a")["parameters_xxh3"], summary("b")["parameters_xxh3"]);
 }
 
-TEST_F(TrainingData, ABatchSizeByMemoryIsThatOfTheCheckpointWhenTheRunGoesOn) {
+TEST_F(TrainingData, AResumedRunKeepsTheBatchSizeChosenByMemory) {
   const std::string options = "--set data.batch_size=0 --set checkpoint.save_interval_steps=1 ";
   const Outcome outcome = run_program(command(2, "run", options + "--set train.max_steps=2"));
   ASSERT_EQ(outcome.exit_code, 0) << outcome.output;
@@ -92,7 +93,7 @@ TEST_F(TrainingData, EveryKindOfShardTrainsAlsoWithAPaddedLastStep) {
 
 TEST_F(TrainingData, AFlippedBitIsNamedToTheChunk) {
   std::fstream file(dir_ / "row.h5", std::ios::in | std::ios::out | std::ios::binary);
-  // In some chunks: not all data sets are read in training.
+  // Several chunks are damaged, because training does not read all data sets.
   for (const int tenth : {3, 4, 5, 6, 7}) {
     const auto place = static_cast<std::streamoff>(fs::file_size(dir_ / "row.h5") * tenth / 10);
     file.seekg(place);
@@ -132,7 +133,7 @@ TEST_F(TrainingData, UnreadableFilesAreSkippedAndCountedUpToTheAllowedShare) {
               AllOf(HasSubstr("1 of 2 files are unreadable"), HasSubstr("text.h5")));
 }
 
-TEST_F(TrainingData, AFileThatIsReplacedStaysWhatItWasUntilTheRunIsResumed) {
+TEST_F(TrainingData, AReplacedFileIsReadOnlyAfterTheRunIsResumed) {
   ASSERT_EQ(run_program(command(2, "whole")).exit_code, 0);
   BackgroundProgram program(command(2, "cut", "", "TRAFFIC_FAULT=train.step:0:*:slow:200"));
   ASSERT_TRUE(wait_for_step("cut", 2));

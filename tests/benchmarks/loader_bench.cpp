@@ -1,5 +1,5 @@
-/// The rate of batches, compared with the rate at which their bytes can be copied. BENCH_DATA=GLOB
-/// measures with these files instead of synthetic traffic.
+/// Measures the rate of batches and, for comparison, the rate at which their bytes can be copied.
+/// BENCH_DATA=GLOB measures with these files instead of synthetic traffic.
 #include <benchmark/benchmark.h>
 
 #include <cstdlib>

@@ -162,7 +162,7 @@ struct InTurn {
 };
 
 /// Simulations in separate processes take turns with each other and with the model, as in the
-/// training loop, so that a step finds the cache as the others have left it.
+/// training loop, so that a step finds the cache in the state that the other simulations have left.
 InTurn simulate_in_turn(const std::string& scenario, std::int64_t vehicles) {
   // The model runs after every kSimulations simulations.
   constexpr auto kBatch = static_cast<std::size_t>(kSimulations);

@@ -68,8 +68,8 @@ std::array<float, game::kCells> codes_of(const game::Board& board) {
 }
 
 /// The observation of a snake: its own head, the neighbouring cells, the beans, and the heads of
-/// all snakes but one. That one has the same index in the first team, also for snakes of the
-/// second.
+/// all snakes except one. The missing snake has the same index in the first team, also in
+/// observations of the second team.
 std::array<Seen, game::kTeamSnakes> seen_by(const game::Board& board, int team) {
   const auto codes = codes_of(board);
   std::array<Seen, game::kTeamSnakes> all{};

@@ -1,4 +1,4 @@
-// Saves that are interrupted or that fail: what was there before stays whole.
+// Interrupted and failed saves must leave the earlier checkpoints complete.
 #include <gmock/gmock.h>
 #include <signal.h>
 #include <sys/resource.h>
@@ -24,7 +24,7 @@ class CrashTest : public FolderTest {
   static constexpr std::int64_t kNumValues = 100'000;
 };
 
-/// Saves without end, in the thread of a Saver, every third step as the best.
+/// Saves endlessly in the thread of a Saver, every third step as the best.
 [[noreturn]] void save_for_ever(const fs::path& dir, std::int64_t last_step,
                                 std::int64_t num_values) {
   CheckpointManager manager(dir, 2, "phase1");
@@ -71,7 +71,7 @@ TEST_F(CrashTest, KillAtAnyPointOfASaveLeavesACompleteCheckpoint) {
 }
 
 // RLIMIT_FSIZE makes write() fail after exactly that many bytes, as a full disk does.
-TEST_F(CrashTest, WriteThatFailsAtAnyByteLeavesOldCheckpointsAndNoRest) {
+TEST_F(CrashTest, WriteThatFailsAtAnyByteLeavesOnlyOldCheckpoints) {
   CheckpointManager manager(dir_, 2, "phase1");
   (void)manager.save_step(small_snapshot(1, kNumValues));
   const auto file_bytes = fs::file_size(manager.step_path(1));

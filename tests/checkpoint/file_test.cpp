@@ -19,7 +19,7 @@ class FileTest : public FolderTest {
  protected:
   std::filesystem::path path_ = dir_ / "step-000000007.h5";
 
-  /// The message of the error with which a file of these bytes is refused; empty if it is not.
+  /// The message with which a file of these bytes is refused; empty if it is accepted.
   std::string refusal(const std::vector<char>& bytes) {
     write_bytes(path_, bytes);
     try {
@@ -112,7 +112,7 @@ TEST_F(FileTest, DamageIsLocated) {
               ::testing::AllOf(HasSubstr(path_.string()), HasSubstr("bytes 135168..200703")));
 }
 
-TEST_F(FileTest, RefusesWhatIsNoCheckpoint) {
+TEST_F(FileTest, RefusesFilesThatAreNotCheckpoints) {
   EXPECT_THAT(refusal({}), HasSubstr("0 bytes found"));
   EXPECT_THAT(refusal(std::vector<char>(10'000, 'x')), HasSubstr("no signature"));
   EXPECT_THROW((void)load(dir_ / "missing.h5"), CheckpointError);

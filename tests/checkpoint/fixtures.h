@@ -1,4 +1,4 @@
-/// What the checkpoint tests share: a folder that goes away, a small snapshot, raw file access.
+/// Helpers of the checkpoint tests: a temporary folder, a small snapshot, raw access to files.
 #pragma once
 
 #include <ATen/ATen.h>
@@ -30,7 +30,8 @@ class FolderTest : public ::testing::Test {
   std::filesystem::path dir_;
 };
 
-/// A value of every kind, about `num_values` * 4 bytes; different for different steps.
+/// A snapshot with a value of every kind, about `num_values` * 4 bytes. The values depend on the
+/// step.
 inline Snapshot small_snapshot(std::int64_t step, std::int64_t num_values = 1000) {
   Snapshot snapshot(step);
   snapshot.put_tensor("model/encoder.input.weight",

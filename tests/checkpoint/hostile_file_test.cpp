@@ -20,7 +20,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-/// Puts a correct header in front of whatever follows it.
+/// Writes a correct header for the bytes that follow it.
 void sign(std::vector<char>& bytes) {
   const auto payload = std::as_bytes(std::span(bytes)).subspan(kHeaderBytes);
   const Header header = make_header(1, payload);
@@ -29,13 +29,13 @@ void sign(std::vector<char>& bytes) {
 
 class HostileFileTest : public FolderTest {
  protected:
-  /// Far more than files of 10 kB need, also with a sanitizer's bookkeeping; far less than the
-  /// sizes that damaged numbers of 32 or 64 bits ask for.
+  /// Limit of memory for loading a file of 10 kB. It is far above the need, also with a sanitizer,
+  /// and far below the sizes that damaged 32-bit and 64-bit numbers state.
   static constexpr std::int64_t kMemoryAllowance = std::int64_t{512} << 20;
 
   std::filesystem::path path_ = dir_ / "hostile.h5";
 
-  /// An HDF5 file with the given content behind a correct header.
+  /// Writes an HDF5 file with the given content after a correct header.
   void make_file(const std::function<void(hid_t file)>& fill) {
     const hid_t create = H5Pcreate(H5P_FILE_CREATE);
     H5Pset_userblock(create, kHeaderBytes);
@@ -200,8 +200,8 @@ TEST_F(HostileFileTest, BoolOfAnotherValueThanZeroOrOne) {
   EXPECT_THAT(refusal(), HasSubstr("'mask' is a bool tensor with other values"));
 }
 
-// Random damage to HDF5's own structures, hashes corrected: refused or read, but no crash and no
-// runaway memory.
+// Damages HDF5's own structures at random and corrects the hashes. The file may be refused or read,
+// but loading must not crash or take much memory.
 TEST_F(HostileFileTest, DamagedStructuresNeitherCrashNorExhaustMemory) {
   save(small_snapshot(1, 10), path_);
   expect_no_crash(read_bytes(path_));

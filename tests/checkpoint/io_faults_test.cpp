@@ -1,4 +1,4 @@
-// Every call of the file system that a save makes fails once, in each of the ways that it can.
+// Lets every file system call of a save fail once, with each error that it can have.
 #include <gmock/gmock.h>
 
 #include <cerrno>
@@ -19,7 +19,7 @@ class IoFaultsTest : public FolderTest {
  protected:
   ~IoFaultsTest() override { fail_io_disarm(); }
 
-  /// A save and a new best while the k-th call fails. @return whether a call failed
+  /// Saves a step and a new best while the k-th call fails. @return whether a call failed
   bool save_with(const char* call, int k, int error, int times = 1) {
     const fs::path folder =
         dir_ / fs::path(call) / (std::to_string(k) + "-" + std::to_string(error));
@@ -50,18 +50,18 @@ class IoFaultsTest : public FolderTest {
     EXPECT_TRUE(point.rejected.empty());
     EXPECT_TRUE(same_bits(*point.snapshot, small_snapshot(point.snapshot->step())));
     EXPECT_EQ(load(folder / "best.h5").step(), point.snapshot->step())
-        << "goes on from a step that was compared with a best one which is not there";
+        << "the newest step was compared with a best checkpoint that is missing";
     if (saved) {
       EXPECT_EQ(point.snapshot->step(), 2);
       EXPECT_EQ(load(folder / "phase1.h5").step(), 2);
     }
-    // What comes next is as if nothing had been.
+    // The next save works as if no call had failed.
     CheckpointManager manager(folder, 2, "phase1");
     (void)manager.save_step(small_snapshot(3), /*best=*/true);
     EXPECT_EQ(load(manager.best_path()).step(), 3);
   }
 
-  /// Calls that failed in turn, until a save makes no further one.
+  /// Lets each call fail in turn. @return number of calls that a save makes
   int fail_each(const char* call, int error) {
     int k = 1;
     while (save_with(call, k, error)) ++k;
@@ -70,7 +70,7 @@ class IoFaultsTest : public FolderTest {
   }
 };
 
-TEST_F(IoFaultsTest, AFailureOfAnyCallLeavesWholeCheckpointsAndNoRest) {
+TEST_F(IoFaultsTest, AFailureOfAnyCallLeavesOnlyCompleteCheckpoints) {
   for (const char* call : {"open", "write", "fsync", "close", "rename"}) {
     for (const int error : {ENOSPC, EIO, EDQUOT}) {
       EXPECT_GT(fail_each(call, error), 0) << call << " is never called";
@@ -78,12 +78,12 @@ TEST_F(IoFaultsTest, AFailureOfAnyCallLeavesWholeCheckpointsAndNoRest) {
   }
 }
 
-TEST_F(IoFaultsTest, WithoutHardLinksTheMarksAreCopies) {
+TEST_F(IoFaultsTest, WithoutHardLinksTheMarkedCheckpointsAreCopies) {
   EXPECT_GT(fail_each("link", EPERM), 0);
   EXPECT_TRUE(save_with("link", 1, EOPNOTSUPP, 1000));
 }
 
-TEST_F(IoFaultsTest, AnInterruptedOrShortCallIsGoneOnWith) {
+TEST_F(IoFaultsTest, AnInterruptedOrShortCallIsContinued) {
   for (const char* call : {"open", "write", "fsync"}) {
     const fs::path folder = dir_ / call;
     CheckpointManager manager(folder, 2, "phase1");

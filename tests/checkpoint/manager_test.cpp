@@ -26,7 +26,7 @@ class ManagerTest : public FolderTest {
   static void damage(const fs::path& path) {
     std::vector<char> bytes = read_bytes(path);
     bytes.at(5000) = static_cast<char>(bytes.at(5000) ^ 1);
-    // A new file: the old one may have a second name.
+    // Writes a new file, because the old one may have a second name.
     fs::remove(path);
     write_bytes(path, bytes);
   }
@@ -50,7 +50,7 @@ TEST_F(ManagerTest, BestAndResultsOutliveTheirStep) {
   EXPECT_EQ(load(manager.result_path()).step(), 10);
 }
 
-TEST_F(ManagerTest, GoingBackMovesLaterStepsAsideAndPrunesNothingNew) {
+TEST_F(ManagerTest, ResumingAnOlderStepMovesLaterStepsAside) {
   CheckpointManager manager(folder_, 2, "phase1");
   for (const std::int64_t step : {1, 2, 3, 4}) (void)manager.save_step(small_snapshot(step));
   (void)manager.save_step(small_snapshot(4), /*best=*/true);
@@ -66,7 +66,8 @@ TEST_F(ManagerTest, GoingBackMovesLaterStepsAsideAndPrunesNothingNew) {
   manager.take_best_along(manager.step_path(3));
   EXPECT_EQ(manager.newest_valid().snapshot->step(), 3);
   EXPECT_EQ(manager.leave_behind(manager.step_path(3)), "") << "nothing is left to move";
-  // From elsewhere nothing here leads to it; the name of the folder is taken already.
+  // The checkpoint is in another folder, so all steps here are moved. The first name of the folder
+  // for them is taken already.
   EXPECT_EQ(manager.leave_behind(dir_ / "kept.h5"), folder_ / "left-behind-000000003-2");
   EXPECT_THAT(manager.steps(), ElementsAre());
   (void)manager.save_step(small_snapshot(1));
@@ -91,7 +92,7 @@ TEST_F(ManagerTest, MarkingTwiceLeavesNoTemporary) {
   EXPECT_EQ(std::distance(fs::directory_iterator(folder_), {}), 3);
 }
 
-TEST_F(ManagerTest, GoingOnFromAnotherFolderTakesItsBestAlong) {
+TEST_F(ManagerTest, ContinuingFromAnotherFolderCopiesItsBest) {
   CheckpointManager source(folder_ / "source", 3, "phase1");
   (void)source.save_step(small_snapshot(10), /*best=*/true);
   (void)source.save_step(small_snapshot(20));
@@ -100,7 +101,7 @@ TEST_F(ManagerTest, GoingOnFromAnotherFolderTakesItsBestAlong) {
   EXPECT_EQ(load(target.best_path()).step(), 10);
   (void)target.save_step(small_snapshot(30), /*best=*/true);
   target.take_best_along(source.step_path(20));
-  EXPECT_EQ(load(target.best_path()).step(), 30) << "its own stays";
+  EXPECT_EQ(load(target.best_path()).step(), 30) << "the folder's own best stays";
 
   fs::remove(source.best_path());
   CheckpointManager lone(folder_ / "lone", 3, "phase1");
@@ -108,15 +109,15 @@ TEST_F(ManagerTest, GoingOnFromAnotherFolderTakesItsBestAlong) {
   EXPECT_EQ(load(lone.best_path()).step(), 20);
 }
 
-TEST_F(ManagerTest, NoBestOneMakesNoResult) {
+TEST_F(ManagerTest, WithoutABestCheckpointThereIsNoResult) {
   CheckpointManager manager(folder_, 3, "phase1");
   (void)manager.save_step(small_snapshot(10));
   EXPECT_THROW((void)manager.mark_result(), CheckpointError);
 }
 
-// With the step's file first, a run killed in between would go on from a step that says it is the
-// best, and end with an older one as its result.
-TEST_F(ManagerTest, ABestStepThatIsHalfSavedIsTheBestAlready) {
+// The best checkpoint is written before the step's file. In the other order, a run that is killed
+// in between would continue from a step that claims to be the best, and end with an older result.
+TEST_F(ManagerTest, TheBestCheckpointIsWrittenBeforeItsStep) {
   CheckpointManager manager(folder_, 3, "phase1");
   (void)manager.save_step(small_snapshot(10), /*best=*/true);
   fail_io_arm("rename", "/step-", 1, EIO, 1000);
@@ -128,7 +129,7 @@ TEST_F(ManagerTest, ABestStepThatIsHalfSavedIsTheBestAlready) {
   EXPECT_EQ(point.snapshot->step(), load(manager.best_path()).step());
 }
 
-TEST_F(ManagerTest, ResumesFromTheNewestStepWhateverTheClockSays) {
+TEST_F(ManagerTest, ResumesFromTheHighestStepNotTheNewestTime) {
   CheckpointManager manager(folder_, 3, "phase1");
   for (const std::int64_t step : {10, 20, 30}) (void)manager.save_step(small_snapshot(step));
   fs::last_write_time(manager.step_path(10),
@@ -142,7 +143,7 @@ TEST_F(ManagerTest, ResumesFromTheNewestStepWhateverTheClockSays) {
   EXPECT_TRUE(point.rejected.empty());
 }
 
-TEST_F(ManagerTest, FallsBackThroughDamagedOnesAndSaysWhy) {
+TEST_F(ManagerTest, SkipsDamagedCheckpointsAndSaysWhy) {
   CheckpointManager manager(folder_, 4, "phase1");
   for (const std::int64_t step : {10, 20, 30, 40}) (void)manager.save_step(small_snapshot(step));
   damage(manager.step_path(40));
@@ -167,13 +168,13 @@ TEST_F(ManagerTest, FallsBackToTheBestAndAResult) {
   EXPECT_EQ(manager.newest_valid().path, manager.result_path());
 }
 
-TEST_F(ManagerTest, NoCheckpointAtAllIsNoError) {
+TEST_F(ManagerTest, AFolderWithoutCheckpointsIsNotAnError) {
   const ResumePoint point = CheckpointManager(folder_, 3, "phase1").newest_valid();
   EXPECT_FALSE(point.snapshot);
   EXPECT_TRUE(point.rejected.empty());
 }
 
-TEST_F(ManagerTest, OnlyDamagedOnesStopTheRun) {
+TEST_F(ManagerTest, IfAllCheckpointsAreDamagedTheRunStops) {
   CheckpointManager manager(folder_, 3, "phase1");
   (void)manager.save_step(small_snapshot(10));
   (void)manager.save_step(small_snapshot(20), /*best=*/true);
@@ -191,7 +192,7 @@ TEST_F(ManagerTest, OnlyDamagedOnesStopTheRun) {
   }
 }
 
-TEST_F(ManagerTest, PruningNeverRemovesTheNewestWholeOne) {
+TEST_F(ManagerTest, PruningNeverRemovesTheNewestCompleteCheckpoint) {
   CheckpointManager manager(folder_, 4, "phase1");
   for (const std::int64_t step : {10, 20, 30, 40}) (void)manager.save_step(small_snapshot(step));
   for (const std::int64_t step : {20, 30, 40}) damage(manager.step_path(step));
@@ -248,7 +249,7 @@ TEST_F(CheckFolderTest, CreatesTheFolderAndLeavesItEmpty) {
   EXPECT_TRUE(fs::is_empty(dir_ / "a" / "b"));
 }
 
-TEST_F(CheckFolderTest, RefusesWhatCannotHoldCheckpoints) {
+TEST_F(CheckFolderTest, RefusesPathsThatCannotHoldCheckpoints) {
   write_bytes(dir_ / "file", {'x'});
   EXPECT_THROW(check_folder(dir_ / "file", 1, 1), ResourceError);
   EXPECT_THROW(check_folder(dir_ / "file" / "below", 1, 1), ResourceError);

@@ -24,7 +24,7 @@ class PartsTest : public FolderTest {
     const auto bytes = std::as_bytes(std::span(text));
     return {bytes.begin(), bytes.end()};
   }
-  /// A checkpoint whose text names parts as a stranger may have written it.
+  /// A checkpoint with an arbitrary text in place of the list of its parts.
   static Snapshot naming_literally(std::int64_t step, const std::string& names) {
     Snapshot snapshot = small_snapshot(step, 10);
     snapshot.put_text("parts/replay-rank0", names);
@@ -42,7 +42,7 @@ class PartsTest : public FolderTest {
     }
     return "accepted";
   }
-  /// A checkpoint that names parts with these contents, and brings them.
+  /// A checkpoint that contains and names parts with these contents.
   static Snapshot naming(std::int64_t step, const std::vector<std::string>& contents) {
     Snapshot snapshot = small_snapshot(step, 10);
     std::string names;
@@ -71,7 +71,7 @@ class PartsTest : public FolderTest {
   std::vector<Rejected> rejected_;
 };
 
-TEST_F(PartsTest, AreThereOnceForAllCheckpointsThatNameThemAndGoWithTheLast) {
+TEST_F(PartsTest, AreSharedByCheckpointsAndRemovedWithTheLast) {
   save(naming(1, {"a", "b"}));
   const auto written = fs::last_write_time(place_of("b"));
   save(naming(2, {"b", "c"}));
@@ -85,13 +85,13 @@ TEST_F(PartsTest, AreThereOnceForAllCheckpointsThatNameThemAndGoWithTheLast) {
   EXPECT_EQ(num_files(), 1);
 }
 
-TEST_F(PartsTest, ThoseOfTheBestStay) {
+TEST_F(PartsTest, PartsOfTheBestCheckpointStay) {
   save(naming(1, {"a"}), /*best=*/true);
   for (const std::int64_t step : {2, 3, 4}) save(naming(step, {"b"}));
   EXPECT_TRUE(fs::exists(place_of("a")));
 }
 
-TEST_F(PartsTest, AreReadBackAlsoByACheckpointThatWasMovedAside) {
+TEST_F(PartsTest, AreAlsoReadByACheckpointThatWasMovedAside) {
   save(naming(1, {"a"}));
   save(naming(2, {"a", "b"}));
   EXPECT_EQ(read_part(load(manager_.step_path(2)), part_name(bytes_of("b"))), bytes_of("b"));
@@ -101,7 +101,7 @@ TEST_F(PartsTest, AreReadBackAlsoByACheckpointThatWasMovedAside) {
   EXPECT_EQ(read_part(moved, part_name(bytes_of("b"))), bytes_of("b"));
 }
 
-TEST_F(PartsTest, ACheckpointWithoutThemOrWithDamagedOnesIsPassedOver) {
+TEST_F(PartsTest, ACheckpointWithMissingOrDamagedPartsIsSkipped) {
   save(naming(1, {"a"}));
   save(naming(2, {"b"}));
   write_bytes(place_of("b"), {'x'});
@@ -115,7 +115,7 @@ TEST_F(PartsTest, ACheckpointWithoutThemOrWithDamagedOnesIsPassedOver) {
               Throws<CheckpointError>(Property(&Error::what, HasSubstr("is missing; copy the "))));
 }
 
-TEST_F(PartsTest, OnlyNamesOfTheirFormAreAccepted) {
+TEST_F(PartsTest, OnlyNamesInTheFormOfPartsAreAccepted) {
   EXPECT_TRUE(is_part_name(part_name({})));
   EXPECT_TRUE(is_part_name("0123456789abcdef-18446744073709551615.part"));
   for (const std::string name :
@@ -156,14 +156,14 @@ TEST_F(PartsTest, AFileOfAnotherSizeIsNotReadIntoMemory) {
   EXPECT_THAT(refusal(part_name(bytes_of("a"))), HasSubstr("is damaged"));
 }
 
-TEST_F(PartsTest, AnUnfinishedOneIsWrittenAgain) {
+TEST_F(PartsTest, AnUnfinishedPartIsWrittenAgain) {
   save(naming(1, {"abc"}));
   write_bytes(place_of("abc"), {'a'});
   save(naming(2, {"abc"}));
   EXPECT_EQ(read_part(load(manager_.step_path(2)), part_name(bytes_of("abc"))), bytes_of("abc"));
 }
 
-TEST_F(PartsTest, FilesThatAreNoCheckpointsKeepNoneAndAreReportedOnce) {
+TEST_F(PartsTest, FilesThatAreNotCheckpointsKeepNoPartsAndAreReportedOnce) {
   save(naming(1, {"a"}));
   write_bytes(folder_ / "table.h5", {'n', 'o'});
   fs::create_directory(folder_ / "kept");
@@ -174,7 +174,7 @@ TEST_F(PartsTest, FilesThatAreNoCheckpointsKeepNoneAndAreReportedOnce) {
   EXPECT_EQ(rejected_.size(), 3U);
 }
 
-TEST_F(PartsTest, ACheckpointOfAnotherFormatKeepsThoseThatAreOlder) {
+TEST_F(PartsTest, ACheckpointOfAnotherFormatKeepsAllOlderParts) {
   save(naming(1, {"a"}));
   std::vector<char> bytes = read_bytes(manager_.step_path(1));
   bytes[8] = 9;  // the format version
@@ -189,10 +189,10 @@ TEST_F(PartsTest, ACheckpointOfAnotherFormatKeepsThoseThatAreOlder) {
   EXPECT_THAT(rejected_[0].reason, HasSubstr("format version 9"));
 }
 
-TEST_F(PartsTest, ASaveReadsNoCheckpointThatWasReadOrWrittenBefore) {
+TEST_F(PartsTest, ASaveDoesNotReadKnownCheckpointsAgain) {
   save(naming(1, {"a"}), /*best=*/true);
   save(naming(2, {"b"}));
-  // Damage behind the headers shows who reads the files. The header is that of the same file.
+  // Damage after the headers would show if a save read the files.
   for (const fs::path& path : {manager_.step_path(2), manager_.best_path()}) {
     std::vector<char> bytes = read_bytes(path);
     bytes.back() = static_cast<char>(bytes.back() + 1);
@@ -204,7 +204,7 @@ TEST_F(PartsTest, ASaveReadsNoCheckpointThatWasReadOrWrittenBefore) {
   EXPECT_EQ(anew.remove_unnamed_parts().size(), 3U);  // step 1 is a link to the best
 }
 
-TEST_F(PartsTest, AFolderOfThemThatIsALinkIsRefused) {
+TEST_F(PartsTest, AFolderOfPartsThatIsALinkIsRefused) {
   fs::create_directory(dir_ / "of-another-run");
   write_bytes(dir_ / "of-another-run" / part_name(bytes_of("x")), {'x'});
   fs::create_directory_symlink(dir_ / "of-another-run", folder_ / "parts");

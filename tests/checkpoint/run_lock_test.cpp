@@ -20,7 +20,7 @@ using ::testing::HasSubstr;
 
 class RunLockTest : public FolderTest {
  protected:
-  /// A child that takes the lock, says so and then waits to be killed.
+  /// Starts a child that takes the lock, reports this, and then waits to be killed.
   pid_t start_holder() {
     int ready[2];
     EXPECT_EQ(pipe(ready), 0);
@@ -55,14 +55,14 @@ TEST_F(RunLockTest, SecondRunInTheSameFolderIsRefusedWithTheHolder) {
   kill_holder(holder);
 }
 
-TEST_F(RunLockTest, WhoRemovesTheFileLetsNobodyIn) {
+TEST_F(RunLockTest, RemovingTheFileDoesNotReleaseTheLock) {
   const pid_t holder = start_holder();
   std::filesystem::remove(dir_ / "run.lock");
   EXPECT_THROW(const RunLock lock(dir_), ResourceError);
   kill_holder(holder);
 }
 
-TEST_F(RunLockTest, ALinkIsRefusedAndWhatItLeadsToStays) {
+TEST_F(RunLockTest, ALinkIsRefusedAndItsTargetStays) {
   write_bytes(dir_ / "mine.txt", {'m', 'i', 'n', 'e'});
   std::filesystem::create_symlink(dir_ / "mine.txt", dir_ / "run.lock");
   try {
@@ -74,7 +74,7 @@ TEST_F(RunLockTest, ALinkIsRefusedAndWhatItLeadsToStays) {
   EXPECT_EQ(read_bytes(dir_ / "mine.txt").size(), 4U);
 }
 
-TEST_F(RunLockTest, AFileSystemWithoutLocksIsNoHeldLock) {
+TEST_F(RunLockTest, AFileSystemWithoutLocksDoesNotPreventARun) {
   for (const int error : {ENOSYS, EOPNOTSUPP, ENOLCK}) {
     fail_io_arm("flock", dir_.c_str(), 1, error, 1000);
     EXPECT_NO_THROW(const RunLock lock(dir_)) << error;
@@ -99,8 +99,9 @@ TEST_F(RunLockTest, LockOfADeadRunIsTakenOverAndReported) {
   EXPECT_THAT(lock.taken_over_from(), HasSubstr(fmt::format("pid {} on {}", holder, hostname())));
 }
 
-TEST_F(RunLockTest, AZombieHoldsNothing) {
-  // A rank that was killed and that nobody has waited for yet, as where PID 1 does not.
+TEST_F(RunLockTest, AZombieHoldsNoLock) {
+  // The holder is a killed process that its parent has not waited for, as in containers whose PID 1
+  // never does.
   const pid_t holder = start_holder();
   kill(holder, SIGKILL);
   siginfo_t info{};

@@ -17,7 +17,7 @@ class SafetensorsTest : public FolderTest {
  protected:
   std::filesystem::path path_ = dir_ / "model.safetensors";
 
-  /// The header as the format's description has it: 8 bytes of length, then JSON.
+  /// Reads the header as the format defines it: 8 bytes of length, then JSON.
   static nlohmann::json header_of(const std::vector<char>& file, std::size_t& data_begin) {
     std::uint64_t length = 0;
     std::memcpy(&length, file.data(), sizeof(length));

@@ -1,4 +1,4 @@
-// Saving in a thread: what is saved is what was handed over, and a failure costs nothing.
+// Saving in a thread: the file has the values of the call, and a failed save loses nothing.
 #include "traffic/checkpoint/saver.h"
 
 #include <gmock/gmock.h>
@@ -32,14 +32,14 @@ class SaverTest : public FolderTest {
   std::string why_;
 };
 
-TEST_F(SaverTest, SavesTheValuesOfTheMomentItWasBegun) {
+TEST_F(SaverTest, SavesTheValuesOfTheMomentOfTheCall) {
   const Saver::OnFailure none = [](std::int64_t, const std::string&) {};
   Saver saver(manager_, 1, none);
   at::Tensor weights = at::full({2'000'000}, 1.0F);
   Snapshot snapshot(5);
   snapshot.put_tensor("weights", weights);
   saver.begin(snapshot, /*best=*/true);
-  weights.fill_(2.0F);  // training goes on
+  weights.fill_(2.0F);  // training continues
   saver.wait();
   EXPECT_EQ(saver.saved_step(), 5);
   const Snapshot saved = load(manager_.step_path(5));
@@ -47,7 +47,7 @@ TEST_F(SaverTest, SavesTheValuesOfTheMomentItWasBegun) {
   EXPECT_EQ(load(manager_.best_path()).step(), 5);
 }
 
-TEST_F(SaverTest, NoneIsDroppedAndTheOrderIsKept) {
+TEST_F(SaverTest, NoSaveIsDroppedAndTheOrderIsKept) {
   Saver saver = make_saver();
   for (std::int64_t step = 1; step <= 20; ++step) saver.begin(small_snapshot(step), step == 7);
   saver.wait();
@@ -62,7 +62,7 @@ TEST_F(SaverTest, TheDestructorWaitsForTheSaveInFlight) {
   EXPECT_EQ(load(manager_.step_path(3)).step(), 3);
 }
 
-TEST_F(SaverTest, ABestOneThatCannotBeSavedComesFirstTheNextTime) {
+TEST_F(SaverTest, ABestCheckpointThatFailedIsSavedFirstNextTime) {
   Saver saver = make_saver();
   fail_io_arm("write", "/checkpoints/", 1, ENOSPC, 1);
   saver.begin(small_snapshot(1), /*best=*/true);
@@ -77,7 +77,7 @@ TEST_F(SaverTest, ABestOneThatCannotBeSavedComesFirstTheNextTime) {
   EXPECT_THAT(manager_.steps(), ElementsAre(2));
 }
 
-TEST_F(SaverTest, NoStepIsSavedWithoutTheBestOneItWasComparedWith) {
+TEST_F(SaverTest, NoStepIsSavedWithoutTheBestThatItWasComparedWith) {
   Saver saver = make_saver();
   fail_io_arm("rename", "/best.h5", 1, EIO, 2);
   saver.begin(small_snapshot(1), /*best=*/true);
@@ -89,7 +89,7 @@ TEST_F(SaverTest, NoStepIsSavedWithoutTheBestOneItWasComparedWith) {
   EXPECT_EQ(load(manager_.best_path()).step(), 1);
 }
 
-TEST_F(SaverTest, ABetterOneTakesThePlaceOfTheOneThatIsOwed) {
+TEST_F(SaverTest, ABetterCheckpointReplacesAPendingBest) {
   Saver saver = make_saver();
   fail_io_arm("fsync", "/checkpoints", 1, EIO, 1);
   saver.begin(small_snapshot(1), /*best=*/true);
@@ -98,7 +98,7 @@ TEST_F(SaverTest, ABetterOneTakesThePlaceOfTheOneThatIsOwed) {
   EXPECT_EQ(load(manager_.best_path()).step(), 2);
 }
 
-TEST_F(SaverTest, GivesUpAfterTooManyFailuresInARowAndSaysSoEachTime) {
+TEST_F(SaverTest, GivesUpAfterTooManyFailuresInARowAndLogsEach) {
   Saver saver = make_saver(2);
   fail_io_arm("write", "/checkpoints/", 1, ENOSPC, 1000);
   saver.begin(small_snapshot(1), false);
@@ -112,7 +112,7 @@ TEST_F(SaverTest, GivesUpAfterTooManyFailuresInARowAndSaysSoEachTime) {
   EXPECT_EQ(saver.num_failures(), 2);
 }
 
-TEST_F(SaverTest, ABestOneThatCanNeverBeSavedIsAnErrorAtTheEnd) {
+TEST_F(SaverTest, ABestCheckpointThatCannotBeSavedIsAnErrorAtTheEnd) {
   Saver saver = make_saver(5);
   fail_io_arm("write", "/checkpoints/", 1, ENOSPC, 1000);
   saver.begin(small_snapshot(1), /*best=*/true);

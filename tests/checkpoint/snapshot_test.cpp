@@ -26,7 +26,7 @@ TEST(Snapshot, ListsNamesUnderAPrefixInOrder) {
   EXPECT_THAT(small_snapshot(1).names("none/"), ElementsAre());
 }
 
-TEST(Snapshot, RefusesNamesThatAreNoPaths) {
+TEST(Snapshot, RefusesNamesThatAreNotPaths) {
   Snapshot snapshot;
   for (const char* name : {"", "/", "a//b", "/a", "a/", "../a", "a/./b", "a b", "a\nb", "ä"}) {
     EXPECT_THROW(snapshot.put_int(name, 1), Error) << name;
@@ -44,7 +44,7 @@ TEST(Snapshot, RefusesANameTwiceOrAsValueAndGroup) {
   EXPECT_EQ(snapshot.names().size(), 2);
 }
 
-TEST(Snapshot, RefusesTensorsThatTheFormatDoesNotHave) {
+TEST(Snapshot, RefusesTypesOfTensorsThatTheFormatLacks) {
   Snapshot snapshot;
   EXPECT_THROW(snapshot.put_tensor("half", at::zeros({2}, at::kHalf)), Error);
   EXPECT_THROW(snapshot.put_tensor("undefined", at::Tensor()), Error);
@@ -93,7 +93,7 @@ TEST(Snapshot, TensorsWithoutDimensionsAreScalars) {
   EXPECT_EQ(snapshot.tensor("single", {}, at::kFloat).item<float>(), 0.25f);
 }
 
-TEST(Snapshot, KeepsStridedTensorsAsTheirValues) {
+TEST(Snapshot, KeepsTheValuesOfStridedTensors) {
   Snapshot snapshot;
   snapshot.put_tensor("t", at::arange(6).reshape({2, 3}).t());
   EXPECT_TRUE(snapshot.tensor("t", {3, 2}, at::kLong).is_contiguous());

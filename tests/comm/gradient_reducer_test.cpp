@@ -30,7 +30,7 @@ class GradientReducerTest : public ReducerTest {
  protected:
   GradientReducerTest() : ReducerTest(small_model()) {}
 
-  /// The gradient that one rank would compute for the joined batch of all ranks and steps.
+  /// The gradient that a single rank would compute for the joined batch of all ranks and steps.
   [[nodiscard]] at::Tensor joined_gradient(int num_steps, bool uneven) const {
     torch::nn::Sequential model = small_model();
     const ParameterArena parameters(named_parameters(model));

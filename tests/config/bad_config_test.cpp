@@ -100,8 +100,8 @@ const std::vector<BadConfig> kBadConfigs{
      "empty"},
     {"MeasuredSharesBesideGivenOnes",
      "[data]\nshard_weights = \"measured\"\nrank_weights = [1, 2]\n",
-     "bad.toml:3:16: data.shard_weights: found \"measured\" beside shares that are given; leave "
-     "data.rank_weights out or set \"fixed\""},
+     "bad.toml:3:16: data.shard_weights: found \"measured\" although data.rank_weights is set; "
+     "leave data.rank_weights out or set \"fixed\""},
     {"NegativeWeightInAList", "data.rank_weights = [1, -2]\n",
      "bad.toml:1:21: data.rank_weights: item 2: found -2, expected > 0 and <= "
      "1000000"},
@@ -157,13 +157,13 @@ const std::vector<BadConfig> kBadConfigs{
      "characters"},
     {"HeadsThatDoNotDivideTheWidth", "[model]\nhidden_dim = 100\n",
      "bad.toml:2:14: model.hidden_dim: found 100, expected a multiple of "
-     "model.num_heads, which is 8"},
+     "model.num_heads (8)"},
     {"MinimumAboveTheLearningRate", "[train]\nmin_learning_rate = 1e-2\nlearning_rate = 1e-3\n",
-     "bad.toml:3:17: train.min_learning_rate: found 0.01, expected no more than "
-     "train.learning_rate, which is 0.001"},
+     "bad.toml:3:17: train.min_learning_rate: found 0.01, expected at most "
+     "train.learning_rate (0.001)"},
     {"OtherWeightsForAResumedRun", "run.resume = \"a.h5\"\nrun.init_from = \"b.h5\"\n",
-     "bad.toml:2:17: run.init_from: a run that goes on from the checkpoint named by "
-     "run.resume does not start from other weights; give one of the two"}};
+     "bad.toml:2:17: run.init_from: run.resume names a checkpoint to continue from, so the "
+     "run cannot start from other weights; set only one of the two"}};
 
 INSTANTIATE_TEST_SUITE_P(Cases, BadConfigTest, ::testing::ValuesIn(kBadConfigs),
                          [](const auto& test) { return std::string(test.param.name); });
@@ -229,8 +229,8 @@ TEST(BadConfig, OnlyWhatIsAmongTheActionsCanBeImitated) {
   const std::string imitation = "[imitation]\niterations = 2\ncontrollers = ";
   EXPECT_THAT(
       errors_of(imitation + "['meter', 'yield']\n[vehicles]\ncommands = ['none', 'stop']\n"),
-      AllOf(HasSubstr("found 2, expected one or as many as there are scenarios, which is 1"),
-            HasSubstr("expected arrive_late among them, which yield asks for")));
+      AllOf(HasSubstr("found 2 controllers, expected one, or one for each of the 1 scenarios"),
+            HasSubstr("expected arrive_late among the commands, because yield gives it")));
   EXPECT_THAT(errors_of(imitation + "['meter']\n[vehicles]\nlongitudinal = 'target_speed'\n"),
               HasSubstr("found \"target_speed\", expected \"categorical\""));
   EXPECT_EQ(errors_of(imitation + "['meter']\n"), "no error");
@@ -238,7 +238,7 @@ TEST(BadConfig, OnlyWhatIsAmongTheActionsCanBeImitated) {
 
 TEST(BadConfig, AnAdvisorIsAScriptForVehiclesWhoseCommandsThereAre) {
   EXPECT_THAT(errors_of("[vehicles]\nadvisor = 'yield'\n"),
-              HasSubstr("expected arrive_late among them, which yield asks for"));
+              HasSubstr("expected arrive_late among the commands, because yield gives it"));
   EXPECT_THAT(errors_of("[vehicles]\nadvisor = 'max_pressure'\n"), HasSubstr("vehicles.advisor"));
   EXPECT_THAT(errors_of("[vehicles]\nadvisor = 'metre'\n"), HasSubstr("did you mean 'meter'?"));
   EXPECT_THAT(errors_of("[vehicles]\ncommands = ['none', 'left', 'right']\nlane_change = true\n"),

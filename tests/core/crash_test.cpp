@@ -25,7 +25,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// In the process that is to crash: no core file.
+/// Prepares the process that will crash: it writes no core file.
 void prepare(const fs::path& log) {
   const rlimit none{0, 0};
   setrlimit(RLIMIT_CORE, &none);
@@ -33,7 +33,7 @@ void prepare(const fs::path& log) {
   set_crash_log(log.string());
 }
 
-// Not to be turned into a loop.
+// The volatile argument keeps the compiler from turning the recursion into a loop.
 [[gnu::noinline]] int without_end(volatile int* depth) {
   if (*depth < 0) return 0;  // never: it is counted up
   volatile char room[4096];
@@ -70,8 +70,8 @@ TEST_F(CrashDeathTest, SaysWhoByWhatAndWhereAndDiesOfTheSignal) {
       ::testing::KilledBySignal(SIGABRT), "rank 7 crashed by SIGABRT");
 }
 
-/// The log is a pipe: the first report waits until somebody reads it, and meanwhile a second thread
-/// crashes.
+/// The log is a pipe. The first report waits until the test reads the pipe, and meanwhile a second
+/// thread crashes.
 TEST_F(CrashDeathTest, ASecondThreadThatCrashesDoesNotCutOffTheReport) {
   ASSERT_EQ(mkfifo(log_.c_str(), 0600), 0);
   os::ChildProcess child = os::ChildProcess::fork([this] {

@@ -13,7 +13,8 @@ namespace traffic {
 namespace {
 
 TEST(ProcessFamily, HasAProcessAndWhatItHasStarted) {
-  // What both processes have, far above what either has alone and what the kernel counts late.
+  // Memory of both processes. It is far above the memory of either process alone, and above the
+  // error of counts that the kernel updates late.
   constexpr std::int64_t kSharedBytes = 64'000'000;
   const std::vector<char> shared(kSharedBytes, 'x');
   const pid_t child = fork();

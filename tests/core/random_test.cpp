@@ -114,7 +114,8 @@ TEST(Rng, UniformIntReachesEveryValueEquallyOften) {
 
 TEST(Rng, UniformIntIsUnbiasedWhereTheRangeIsNearTheWordSize) {
   Rng rng(6);
-  // With n = 3 * 2^62 plain modulo would give the lowest third twice as often as the others.
+  // With n = 3 * 2^62 plain modulo would give the lowest third of values twice as often as the
+  // rest.
   constexpr std::uint64_t kN = 3ULL << 62U;
   int lowest_third = 0;
   constexpr int kDraws = 30000;

@@ -172,7 +172,7 @@ TEST_F(LoaderTest, ABlockIsDecodedOnceAnEpochThoughTheCacheHoldsFew) {
   const auto blocks = static_cast<std::int64_t>(dataset_->blocks().size());
   EXPECT_EQ(loader->blocks_decoded(), blocks);
   epoch(*loader, 1);
-  // The next epoch begins with the blocks that the cache still holds.
+  // A new epoch begins with the blocks that the cache still holds.
   EXPECT_GT(loader->blocks_decoded(), blocks + blocks / 4);
   EXPECT_LE(loader->blocks_decoded(), 2 * blocks);
 }

@@ -283,7 +283,7 @@ TEST_F(Transform, KillingItLeavesNoHalfFileUnderTheFinalName) {
   running.send(SIGKILL);
   usleep(200'000);
   EXPECT_FALSE(fs::exists(at("out") + "/large.h5"));
-  // The next run removes the files of the killed one.
+  // Another run removes the files of the killed one.
   ASSERT_EQ(prep(command).exit_code, 0);
   EXPECT_THAT(names_in(at("out")), testing::ElementsAre("large.h5"));
 }

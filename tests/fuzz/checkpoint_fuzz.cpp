@@ -1,5 +1,5 @@
-// A checkpoint with right hashes: they keep out damage, not malice. The input is the part behind
-// the header.
+// Reads a checkpoint with correct hashes, because an attacker can compute them. The input is the
+// part after the header.
 #include <cstring>
 #include <span>
 #include <vector>

@@ -1,4 +1,4 @@
-// Configurations: of a file that somebody wrote, and of a checkpoint that somebody sent.
+// Reads a configuration from a user's file, and one from a checkpoint of unknown origin.
 #include <string_view>
 
 #include "traffic/config/load.h"

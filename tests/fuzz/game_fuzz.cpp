@@ -1,4 +1,4 @@
-// A saved game, from the checkpoint of a stranger: read, then played to its end.
+// Reads a saved game, as a checkpoint of unknown origin may contain it, and plays it to its end.
 #include <algorithm>
 #include <array>
 #include <span>

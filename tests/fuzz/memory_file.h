@@ -1,4 +1,4 @@
-/// Bytes as a file, in memory. It has a name: HDF5 asks for the real path of what it opens.
+/// A file in memory with given bytes. It has a path, because HDF5 looks up the real path of a file.
 #pragma once
 
 #include <unistd.h>

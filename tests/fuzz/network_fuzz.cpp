@@ -1,4 +1,4 @@
-// A road network as SUMO's tools write it.
+// Reads a road network in SUMO's format.
 #include "memory_file.h"
 #include "traffic/core/error.h"
 #include "traffic/scene/road.h"

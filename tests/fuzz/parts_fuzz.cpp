@@ -1,4 +1,5 @@
-// The text by which a checkpoint names its parts: what is accepted lies in the folder of the parts.
+// Reads the text in which a checkpoint names its parts. Every accepted name must lie in the folder
+// of the parts.
 #include <cstdlib>
 #include <filesystem>
 

@@ -1,4 +1,4 @@
-// What a simulation writes into the memory that it shares with a rank.
+// Reads a control period, which a simulation writes into memory that it shares with a rank.
 #include <cstdlib>
 #include <cstring>
 #include <vector>
@@ -7,7 +7,7 @@
 #include "traffic/core/error.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  // As there, aligned; and with nothing behind it that could be read by mistake.
+  // The copy is aligned like the shared memory, and nothing after it could be read by mistake.
   std::vector<std::byte> bytes(size);
   if (size > 0) std::memcpy(bytes.data(), data, size);
   traffic::rollout::Period period;
@@ -16,7 +16,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   } catch (const traffic::Error&) {
     return 0;
   }
-  // Accepted: everything in it can be used.
+  // If the period is accepted, all of its values can be used.
   double sum = 0.0;
   for (const auto& frame : period.vehicles.frames) {
     for (const auto source : frame.edge_src)

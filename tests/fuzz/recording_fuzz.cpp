@@ -1,4 +1,4 @@
-// Recordings of other programs. The first byte of the input chooses the format.
+// Reads recordings of other programs. The first byte of the input chooses the format.
 #include <array>
 
 #include "convert/formats.h"

@@ -1,4 +1,4 @@
-// A part of a replay, from the checkpoint of a stranger: read, then drawn from.
+// Reads a part of a replay, as a checkpoint of unknown origin may name it, and draws transitions.
 #include <span>
 
 #include "replay/streams.h"

@@ -1,11 +1,12 @@
 #!/usr/bin/env bash
-# Feeds made-up input to everything that reads files of strangers, under AddressSanitizer and UndefinedBehaviorSanitizer:
-# first what is in tests/fuzz/corpus and whole files of each kind, the same each time, then what libFuzzer makes of them.
+# Feeds made-up input to all code that reads files of unknown origin, under AddressSanitizer and
+# UndefinedBehaviorSanitizer. The inputs of tests/fuzz/corpus and valid files of each kind come first, the same each
+# time; then libFuzzer changes them.
 # Usage: tests/fuzz/run.sh [SECONDS-A-TARGET] [TARGET...]      (default: 60 seconds, all targets; 0: no made-up input)
 #   FUZZ_JOBS=2   two targets at a time
-#   FUZZ_SEED=1   the same inputs each time, as far as the time reaches; else others
-# Needs clang: launch/setup.sh --fuzz. What breaks a target is named, and left in build/fuzz/found/TARGET/; it goes to
-# tests/fuzz/corpus/TARGET/ once that is mended, and is tried first from then on.
+#   FUZZ_SEED=1   draws the same sequence of inputs each time; without it, other inputs
+# Needs clang: launch/setup.sh --fuzz. The script names each input that breaks a target and leaves it in
+# build/fuzz/found/TARGET/. Once the fault is fixed, move the input to tests/fuzz/corpus/TARGET/ as a regression test.
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 
@@ -24,14 +25,14 @@ find configs/scenarios -name '*.net.xml' -size -80k | sort | head -n 8 | while r
   cp "$net" "$build/seeds/network/$(basename "$net")"
 done
 
-# fuzz TARGET -> whether nothing was found; one line says so, or what was and where
+# fuzz TARGET: runs a target. Prints one line with the result and returns 0 if nothing was found.
 fuzz() {
   local target=$1 log="$build/found/$1.log" begun=$SECONDS
   mkdir -p "$build/corpus/$target" "$build/found/$target" "tests/fuzz/corpus/$target" "$build/seeds/$target"
   local folders=("tests/fuzz/corpus/$target" "$build/seeds/$target")
   local options=(-timeout=20 -rss_limit_mb=2048 -max_len=200000 -verbosity=1 -print_final_stats=1
     -artifact_prefix="$build/found/$target/")
-  # HDF5 1.10 itself loses memory over damaged files.
+  # HDF5 1.10 itself leaks memory on damaged files.
   local leaks=1
   [[ $target != dataset && $target != checkpoint ]] || leaks=0
   export ASAN_OPTIONS=detect_leaks=$leaks

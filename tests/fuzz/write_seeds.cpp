@@ -1,5 +1,4 @@
-// Writes what the fuzz targets begin with: for each one whole file of its kind. Usage: fuzz_seeds
-// FOLDER
+// Writes the first inputs of the fuzz targets: valid files of each kind. Usage: fuzz_seeds FOLDER
 #include <array>
 #include <cstddef>
 #include <filesystem>

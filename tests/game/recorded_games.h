@@ -18,7 +18,7 @@
 
 namespace traffic::game::testing {
 
-/// Also over the edge.
+/// The cell at a row and column, which may be one step beyond the edge of the board.
 inline Cell at(int row, int column) {
   return static_cast<Cell>((row + kRows) % kRows * kColumns + (column + kColumns) % kColumns);
 }

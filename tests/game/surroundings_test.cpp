@@ -30,7 +30,7 @@ State some_scene() {
   return state;
 }
 
-/// Of the cells around a head: segment or tail, then heads.
+/// The values of the cells around a head: first segment or tail, then heads.
 std::array<float, 2> cell_of(const Numbers& s, int rows, int columns) {
   int index = (rows + kWindowRadius) * (2 * kWindowRadius + 1) + columns + kWindowRadius;
   if (rows > 0 || (rows == 0 && columns > 0)) --index;

@@ -31,7 +31,7 @@ struct Shown {
   int first = -1;
 };
 
-/// What show_cpus prints behind a command such as "mpirun -np 1".
+/// Runs show_cpus under a command such as "mpirun -np 1" and reads its output.
 Shown show_cpus(const std::string& launcher) {
   const std::string settings =
       "unset OMPI_MCA_hwloc_base_binding_policy OMPI_MCA_orte_bound_at_launch; "

@@ -19,7 +19,7 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::ThrowsMessage;
 
-/// Waits for what must come; the limit only keeps a broken build from hanging.
+/// Waits until the condition is true. The limit only keeps a broken build from hanging.
 template <typename Condition>
 bool eventually(Condition condition) {
   for (int i = 0; i < 20000; ++i) {

@@ -1,4 +1,4 @@
-// With the allocator of the C library here, and with jemalloc in tests/sim.
+// This program uses the allocator of the C library; tests/sim runs the same tests with jemalloc.
 #include "traffic/os/heap.h"
 
 #include <dlfcn.h>
@@ -38,8 +38,8 @@ Blocks make_blocks(std::size_t count) {
   return blocks;
 }
 
-/// Which of the blocks made from now on lies before which, as a byte. @param before what else this
-/// process has made by then
+/// The order in memory of the blocks that a child process allocates, as a byte. @param before
+/// number of blocks that this process allocates before it forks the child
 int order_in_child(std::size_t before) {
   const Blocks held = make_blocks(before);
   const auto body = [] {
@@ -57,7 +57,7 @@ int order_in_child(std::size_t before) {
   return ChildProcess::fork(body).wait().code();
 }
 
-// SUMO goes by the order of its objects in memory here and there (docs/design/decisions.md).
+// Some results of SUMO depend on the order of its objects in memory (docs/design/decisions.md).
 TEST(Heap, WhatIsMadeAnewLiesInTheOrderOfItsMaking) {
   if (dlsym(RTLD_DEFAULT, "mallctl") == nullptr) GTEST_SKIP() << "not linked to jemalloc";
   const int order = order_in_child(0);

@@ -11,7 +11,7 @@ namespace {
 
 using ::testing::ElementsAre;
 
-/// All that the processes of a pool say until they have ended.
+/// All messages of the processes of a pool until they have ended.
 struct Heard {
   std::map<int, std::vector<std::string>> messages;
   std::map<int, int> codes;

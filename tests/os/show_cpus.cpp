@@ -1,5 +1,5 @@
-/// Prints on how many CPUs this process may run, before and after lift_binding_of_mpirun(), and the
-/// first of the latter: "1 2 0".
+/// Prints three numbers such as "1 2 0": on how many CPUs this process may run before and after
+/// lift_binding_of_mpirun(), and the first CPU after it.
 #include <sched.h>
 
 #include <cstdio>

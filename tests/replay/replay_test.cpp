@@ -15,7 +15,7 @@ constexpr SegmentShape kShape{.steps = 8, .streams = 3, .obs_dim = 2, .action_di
 constexpr std::int64_t kEpisode = 11;
 constexpr Returns kReturns{.n_step = 3, .gamma = 0.5};
 
-/// Each transition against what the streams are said to do.
+/// Compares each transition with the definition of the streams.
 void expect_true(const Batch& batch, const Streams& streams) {
   for (std::size_t i = 0; i < batch.actions.size(); ++i) {
     const auto t = static_cast<std::int64_t>(batch.obs[2 * i]);
@@ -59,12 +59,13 @@ TEST(Replay, DrawsEveryTransitionWhoseStepsAreKnownEquallyOften) {
   for (std::size_t i = 0; i < kDraws; ++i) {
     ++counts[static_cast<std::size_t>(batch.obs[2 * i] * 3 + batch.obs[2 * i + 1])];
   }
-  // 400 expected of each, a standard deviation of 20: five of them either way.
+  // Each count is expected to be 400 with a standard deviation of 20; the tolerance is five of
+  // them.
   for (std::size_t i = 0; i < 51; ++i) EXPECT_NEAR(counts[i], 400, 100) << i;
   for (std::size_t i = 51; i < 60; ++i) EXPECT_EQ(counts[i], 0) << i;
 }
 
-/// A stream that sees its time; what it lived through is cut after some steps.
+/// A stream that observes the time. Its episodes are truncated after some steps.
 Replay cut_after(std::int64_t steps, std::int64_t count) {
   Replay replay({.capacity = 1000, .segment = {.steps = 8, .streams = 1, .obs_dim = 1}});
   for (std::int64_t t = 0; t < count; ++t) {
@@ -80,13 +81,13 @@ Replay cut_after(std::int64_t steps, std::int64_t count) {
   return replay;
 }
 
-TEST(Replay, DrawsNothingOfWhichACutHidesTheOutcome) {
+TEST(Replay, DrawsNoTransitionWhoseOutcomeIsTruncated) {
   const Replay replay = cut_after(5, 40);
   Batch batch({.steps = 8, .streams = 1, .obs_dim = 1}, 500);
   Rng rng(2);
   replay.draw(kReturns, rng, batch.rows());
   const std::set<float> drawn(batch.obs.begin(), batch.obs.end());
-  EXPECT_EQ(drawn.size(), 16U) << "two of each five";
+  EXPECT_EQ(drawn.size(), 16U) << "two of every five";
   for (std::size_t i = 0; i < 500; ++i) {
     EXPECT_LT(std::fmod(batch.obs[i], 5.0F), 2.0F);
     EXPECT_EQ(batch.next_obs[i], batch.obs[i] + 3.0F);
@@ -111,7 +112,7 @@ TEST(Replay, ForgetsWholeSegmentsOldestFirst) {
   for (std::size_t i = 0; i < 2000; ++i) EXPECT_GE(batch.obs[2 * i], 55 - 24);
 }
 
-TEST(Replay, ASegmentThatSomebodyHoldsStaysAsItIs) {
+TEST(Replay, ASegmentThatIsHeldElsewhereStaysUnchanged) {
   Replay replay({.capacity = 48, .segment = kShape});
   Streams streams(kShape, kEpisode);
   streams.push_to(replay, 12);
@@ -123,7 +124,7 @@ TEST(Replay, ASegmentThatSomebodyHoldsStaysAsItIs) {
   EXPECT_EQ(held[1]->to_bytes(), last);
 }
 
-TEST(Replay, GoesOnToTheBitFromItsSegments) {
+TEST(Replay, ContinuesToTheBitFromItsSegments) {
   Replay whole({.capacity = 72, .segment = kShape});
   Streams streams(kShape, kEpisode);
   streams.push_to(whole, 29);
@@ -149,7 +150,7 @@ TEST(Replay, DrawsNothingAcrossAGap) {
   Replay replay({.capacity = 1000, .segment = kShape});
   Streams streams(kShape, kEpisode);
   streams.push_to(replay, 20);
-  replay.begin_anew();  // the four steps of the last segment go
+  replay.begin_anew();  // drops the four steps of the last segment
   EXPECT_EQ(replay.size(), 48);
   streams.skip(100);
   streams.push_to(replay, 20);
@@ -159,7 +160,7 @@ TEST(Replay, DrawsNothingAcrossAGap) {
   expect_true(batch, streams);
   std::set<float> times;
   for (std::size_t i = 0; i < 3000; ++i) times.insert(batch.obs[2 * i]);
-  EXPECT_FALSE(times.contains(13.0F));  // its third step lies behind the gap
+  EXPECT_FALSE(times.contains(13.0F));  // its third step lies after the gap
   EXPECT_TRUE(times.contains(12.0F));
   EXPECT_TRUE(times.contains(120.0F));
 }
@@ -173,7 +174,7 @@ TEST(Replay, KeepsTheNewestOfTooManySegments) {
   EXPECT_EQ(small.segments().front()->reward(0, 0), 24.0F);
 }
 
-TEST(Replay, SaysThatNothingCanBeDrawn) {
+TEST(Replay, RefusesToDrawIfThereIsNoTransition) {
   Replay replay({.capacity = 48, .segment = kShape});
   Batch batch(kShape, 4);
   Rng rng(6);

@@ -22,7 +22,7 @@ std::vector<std::byte> bytes_of_a_part(int steps) {
   return replay.segments().back()->to_bytes();
 }
 
-TEST(Segment, IsTheSameAfterItsBytesWereRead) {
+TEST(Segment, ReadsTheSameValuesFromItsBytes) {
   const auto bytes = bytes_of_a_part(5);
   const Segment read = Segment::from_bytes(bytes, kPartShape);
   EXPECT_EQ(read.filled(), 5);
@@ -31,7 +31,7 @@ TEST(Segment, IsTheSameAfterItsBytesWereRead) {
   EXPECT_EQ(read.to_bytes(), bytes);
 }
 
-TEST(Segment, SaysWhatItIsToBeAndWhatItIs) {
+TEST(Segment, AnErrorNamesTheFoundAndTheExpectedShape) {
   SegmentShape other = kPartShape;
   other.streams = 6;
   EXPECT_THAT(
@@ -41,7 +41,7 @@ TEST(Segment, SaysWhatItIsToBeAndWhatItIs) {
           HasSubstr("8 steps, 3 streams, 5 numbers seen and 4 of an action; expected 8, 6"))));
 }
 
-TEST(Segment, RefusesBytesThatAreNone) {
+TEST(Segment, RefusesInvalidBytes) {
   auto bytes = bytes_of_a_part(5);
   EXPECT_THROW(Segment::from_bytes(std::span(bytes).first(20), kPartShape), CheckpointError);
   EXPECT_THROW(Segment::from_bytes(std::span(bytes).first(bytes.size() - 1), kPartShape),
@@ -59,8 +59,8 @@ TEST(Segment, RefusesBytesThatAreNone) {
   EXPECT_THROW(Segment::from_bytes(bytes, kPartShape), CheckpointError);
 }
 
-TEST(Segment, TakesAsMuchRoomAsItSays) {
-  // 8 x 3 steps of 5 + 4 halves, a reward, an action and an end
+TEST(Segment, HasTheSizeThatItsShapeStates) {
+  // 8 x 3 steps, each of 5 + 4 half-precision numbers, a reward, an action and an end
   EXPECT_EQ(kPartShape.bytes(), 24 * (18 + 4 + 2));
   EXPECT_EQ(std::ssize(bytes_of_a_part(8)), 56 + kPartShape.bytes());
 }

@@ -1,4 +1,4 @@
-/// Streams whose numbers say where they are from.
+/// Streams with numbers from which a test can see the stream and the step.
 #pragma once
 
 #include <cstdint>
@@ -8,8 +8,8 @@
 
 namespace traffic::replay {
 
-/// What stream s does in step t: sees t and s, does t modulo 4, gets t, and its episode ends with
-/// every step t for which (t + s) modulo episode is episode - 1.
+/// In step t stream s observes (t, s), takes action t modulo 4 and gets reward t. Its episode ends
+/// at every step t for which (t + s) modulo `episode` is `episode` - 1.
 class Streams {
  public:
   Streams(const SegmentShape& shape, std::int64_t episode) : shape_(shape), episode_(episode) {}
@@ -17,7 +17,7 @@ class Streams {
   [[nodiscard]] bool ends(std::int64_t t, std::int64_t s) const {
     return (t + s) % episode_ == episode_ - 1;
   }
-  /// The next step goes to the replay.
+  /// Pushes the next step of all streams to the replay.
   void push_to(Replay& replay) {
     const auto n = static_cast<std::size_t>(shape_.streams);
     std::vector<float> obs(n * static_cast<std::size_t>(shape_.obs_dim));
@@ -45,7 +45,7 @@ class Streams {
   void push_to(Replay& replay, int steps) {
     for (int i = 0; i < steps; ++i) push_to(replay);
   }
-  /// The time goes on without them.
+  /// Skips steps without pushing them.
   void skip(std::int64_t steps) { t_ += steps; }
 
  private:

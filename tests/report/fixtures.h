@@ -1,4 +1,5 @@
-/// Helpers of the report tests: a temporary folder, files as text, children with captured stderr.
+/// Helpers of the report tests: a temporary folder, files as text, child processes with captured
+/// stderr.
 #pragma once
 
 #include <gtest/gtest.h>

@@ -34,7 +34,7 @@ class RunReaderTest : public FolderTest {
   }
   void write_lock(const LockHolder& holder) { write_text(dir_ / "run.lock", to_text(holder)); }
 
-  /// Why a summary of this text cannot be read.
+  /// The message with which a summary of this text is refused.
   std::string refusal(const std::string& text) {
     write_text(dir_ / "summary.json", text);
     try {
@@ -234,7 +234,7 @@ TEST_F(RunReaderTest, TheStatusIsTheSummarysOnceNobodyHoldsTheLock) {
   }
   write_status(dir_, "confused");
   EXPECT_THROW((void)RunReader(dir_).status(), DataError);
-  // The summary is of the process before.
+  // The summary was written by an earlier process.
   write_status(dir_, "stopped");
   const Child child;
   write_lock(child.holder());

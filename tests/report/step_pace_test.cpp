@@ -14,20 +14,20 @@ TEST(StepPace, IsTheMeanOfTheLastMinutes) {
   EXPECT_EQ(pace.seconds_per_step(), 0.0);
   pace.add(10, 2.0);
   EXPECT_DOUBLE_EQ(pace.seconds_per_step(), 0.2);
-  // An evaluation behind every tenth step is part of the way.
+  // An evaluation after every tenth step is part of the remaining time.
   StepPace with_evaluations;
   for (int i = 1; i <= 60; ++i) with_evaluations.add(1, i % 10 == 0 ? 8.0 : 2.0);
   EXPECT_NEAR(with_evaluations.seconds_per_step(), 2.6, 1e-9);
 }
 
-TEST(StepPace, AStallOfHoursDoesNotMakeYearsOfTheRest) {
+TEST(StepPace, AStallOfHoursHardlyChangesTheEstimate) {
   StepPace pace;
   add_minutes(pace, 5, 0.1);
   pace.add(1, 6 * 3600.0);
   EXPECT_NEAR(pace.seconds_per_step(), 0.1, 0.01);
   add_minutes(pace, 1, 0.1);
   EXPECT_NEAR(pace.seconds_per_step(), 0.1, 0.01);
-  // Also where little was seen before.
+  // The same holds early in a run.
   StepPace early;
   early.add(20, 2.0);
   early.add(1, 6 * 3600.0);

@@ -1,4 +1,4 @@
-// Networks that nothing in the program was written for.
+// Networks for which the program has no special code.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -14,7 +14,7 @@
 namespace traffic::sim {
 namespace {
 
-/// At the start of every cycle of 150 s; then the ramps have green until yellow.
+/// Red of the ramps at the start of every cycle of 150 s; green follows until yellow.
 constexpr double kRed_s = 90;
 constexpr double kGreen_s = 57;
 
@@ -137,7 +137,7 @@ TEST(Corridor, EveryConflictHasItsPartOfTheGrowth) {
   const auto parts = env.state().conflict_numerators();
   ASSERT_EQ(parts.size(), 4U);
   for (const double part : parts) EXPECT_GT(part, 0);
-  // A passed conflict gets the whole rest of the route, which later ones get again.
+  // A passed conflict gets the whole rest of the route, and later conflicts get their rest again.
   EXPECT_GT(std::accumulate(parts.begin(), parts.end(), 0.0), env.score().numerator());
 }
 

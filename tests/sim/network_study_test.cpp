@@ -15,7 +15,7 @@ using ::testing::HasSubstr;
 using ::testing::IsEmpty;
 using testing::ScenarioFolder;
 
-/// A flow with the attributes that every one needs.
+/// A flow with the attributes that every flow needs.
 std::string flow(const std::string& type, const std::string& attributes,
                  const std::string& route = "from='up' to='down'") {
   static int number = 0;

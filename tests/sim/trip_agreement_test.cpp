@@ -21,7 +21,7 @@ namespace {
 
 using testing::ScenarioFolder;
 
-/// What SUMO and SumoEnv both say of an episode.
+/// Numbers of an episode that both SUMO and SumoEnv report.
 struct Trips {
   std::int64_t departed = 0;
   std::int64_t arrived = 0;

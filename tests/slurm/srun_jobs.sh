@@ -27,5 +27,5 @@ echo "srun --mpi=pmix, killed and begun again: the parameters of mpirun"
 code=0
 by_srun configs/rl_only.toml --run-dir runs/simulated &>simulated.log || code=$?
 [ $code = 2 ] || fail "simulations under srun: exit code $code, expected 2"
-grep -q "start the ranks with mpirun inside of the job" simulated.log || fail "the refused job does not say what to do instead"
+grep -q "start the ranks with mpirun inside the job" simulated.log || fail "the refused job does not say what to do instead"
 echo "simulations under srun: refused, exit code $code"

@@ -19,8 +19,8 @@ class RunLock {
   RunLock(const RunLock&) = delete;
   RunLock& operator=(const RunLock&) = delete;
 
-  /// The former holder if it died without an orderly end ("pid 123 on node1 since ..."), for the
-  /// log; else empty.
+  /// The earlier holder ("pid 123 on node1 since ..."), for the log, if it died without an orderly
+  /// end; otherwise empty.
   [[nodiscard]] const std::string& taken_over_from() const { return taken_over_from_; }
 
  private:

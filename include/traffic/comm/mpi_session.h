@@ -65,9 +65,9 @@ class MpiSession {
   ExitCode code_ = ExitCode::kDone;
 };
 
-/// Runs body under a session and turns what it throws into one line on stderr and the exit code of
-/// the whole job (an Error's own code, 8 for lack of memory, 1 for anything else).
-/// Under mpirun a job with another code than 0 ends here, without a return.
+/// Runs body under a session. An exception becomes one line on stderr and the exit code of the
+/// whole job (an Error's own code, 8 for lack of memory, 1 for anything else). Under mpirun a job
+/// with another code than 0 ends here, without a return.
 /// @return the program's exit code
 int run_mpi_program(int argc, char** argv, const std::function<int(MpiSession&)>& body);
 

@@ -26,7 +26,7 @@ struct Run {
   std::string init_from;              ///< weights to start from: a checkpoint's path
   /// Whether a controller may be trained on an encoder and a world model that nobody has trained.
   bool allow_random_perception = false;
-  std::int64_t max_retries = 2;  ///< of a phase that failed, from its newest good checkpoint
+  std::int64_t max_retries = 2;  ///< retries of a failed phase, from its newest good checkpoint
 };
 
 struct Model {
@@ -109,12 +109,12 @@ struct LossScale {
 struct Gpu {
   double memory_fraction = 1.0;         ///< of the GPU's memory that a rank may take
   double allocated_limit_gb = 0;        ///< above: advice on the batch size; 0: a share of the GPU
-  double reserved_limit_gb = 0;         ///< above: cached memory is given back; 0: likewise
+  double reserved_limit_gb = 0;         ///< above: cached memory is returned; 0: a share of the GPU
   std::int64_t empty_cache_epochs = 1;  ///< epochs between two clearings of the cache; 0: none
   bool allow_tf32 = false;
 };
 
-/// What a run is to stay within.
+/// Limits of the memory that a run uses.
 struct Memory {
   double target_memory_gb = 0;  ///< of all processes on a node together; 0: what the node has
   double target_vram_gb = 0;    ///< of a rank on its GPU; 0: what the GPU has
@@ -129,17 +129,17 @@ struct Env {
   double max_time_s = 0;                       ///< end of an episode; 0: that of the scenario
   double control_period_s = 3.0;
   double zone_m = 100.0;   ///< CVs this near to their next conflict may be commanded
-  bool lead_only = false;  ///< of each lane only the first
-  bool behind = false;     ///< also those that have just passed a conflict
+  bool lead_only = false;  ///< only the first connected vehicle of each lane
+  bool behind = false;     ///< also vehicles that have just passed a conflict
   double commit_s = 0;     ///< how long arrive_late is kept; 0: for the control period
   double lead_s = 0;       ///< how long before a conflicting green arrive_late may begin
   std::vector<std::string> agents = {"vehicles"};  ///< vehicles, lights or both
-  std::string beside;  ///< a script of the other kind, which acts beside the trained controller
+  std::string beside;  ///< a script of the other agent, which acts beside the trained controller
   double yellow_s = 3.0;
   double all_red_s = 0.0;
   double min_green_s = 5.0;
   double max_green_s = 120.0;  ///< 0: no limit
-  /// What is to be gained: ocr | delay | auto.
+  /// Objective of rewards and evaluations: ocr | delay | auto.
   std::string objective = "ocr";
   bool shield = true;  ///< level 2 may replace commands by braking
   double shield_thw_s = 0.7;
@@ -162,8 +162,8 @@ struct Env {
 struct Rollout {
   std::int64_t workers = 6;
   std::int64_t envs_per_worker = 2;
-  std::int64_t max_concurrent_envs = 0;  ///< simulations at once, at most; 0: no limit
-  std::int64_t max_vehicles = 4096;      ///< of a simulation at once
+  std::int64_t max_concurrent_envs = 0;  ///< maximum number of simulations at once; 0: no limit
+  std::int64_t max_vehicles = 4096;      ///< maximum number of vehicles in a simulation at once
   double env_timeout_s = 300;
   std::int64_t max_restarts = 5;  ///< of a simulation in a row, without an episode finished between
 };
@@ -172,15 +172,15 @@ struct Rollout {
 struct Vehicles {
   std::string longitudinal = "categorical";  ///< categorical | target_speed | acceleration
   std::vector<std::string> commands = {"none", "stop", "slow", "hold", "fast"};  ///< of categorical
-  bool lane_change = true;  ///< whether lane changes may be asked for
+  bool lane_change = true;  ///< whether lane changes are a second choice beside the command
   /// features | globals | encoding | pooled | latents
   std::vector<std::string> inputs = {"features", "globals", "encoding", "pooled", "latents"};
   std::string perception_precision = "fp32";  ///< fp32 | bf16 | fp16
   std::int64_t hidden_dim = 256;
   std::int64_t layers = 2;
-  std::int64_t top_k = 5;                   ///< maximum number of vehicles under control at once
-  double importance_weight = 1.0;           ///< alpha of the influence score
-  double impact_weight = 0.5;               ///< beta of the influence score
+  std::int64_t top_k = 5;          ///< maximum number of vehicles under control at once
+  double importance_weight = 1.0;  ///< weight of importance in the score that picks vehicles
+  double impact_weight = 0.5;      ///< weight of the predicted impact in that score
   double first_command_probability = 0.35;  ///< of an untrained controller without an advisor
   /// The scripted controller whose advice the policy sees, and follows at first; empty: none.
   std::string advisor;
@@ -201,7 +201,7 @@ struct Training {
 
 /// The episodes that training collects, and the rewards in them.
 struct Episodes {
-  double length_s = 0;  ///< training episodes begin at any time of the scenario; 0: all of it
+  double length_s = 0;  ///< length of training episodes, pieces of the scenario; 0: all of it
   std::int64_t rollout_fragment_length = 200;  ///< control steps; 0: whole episodes
   std::int64_t train_batch_size = 4000;        ///< control steps of all ranks in an iteration
   std::vector<double> demand = {1.0, 1.0};     ///< minimum and maximum factor on the demand
@@ -255,12 +255,12 @@ struct Lights {
   std::int64_t hidden_dim = 48;
   std::int64_t encoder_layers = 0;
   double reward_scale = 0.1;    ///< of a second lost
-  std::int64_t max_greens = 8;  ///< for which a decision in a replay has room
+  std::int64_t max_greens = 8;  ///< greens for which a decision in a replay has room
   Ppo ppo;                      ///< keys that are not set follow Config::ppo
 };
 
 struct Lagrange {
-  double cost_limit = 0.1;      ///< mean cost of a control step that is aimed for
+  double cost_limit = 0.1;      ///< limit of the mean cost of a control step
   double learning_rate = 2.0;   ///< change of the multiplier for each unit of cost over the limit
   double initial = 0.0;         ///< multiplier to start from
   double max = 10.0;            ///< of the multiplier
@@ -283,9 +283,9 @@ struct Evaluation {
 struct Search {
   double minutes = 0;                ///< 0: none
   std::int64_t episodes = 0;         ///< of all rounds; 0: as many as fit the minutes
-  std::int64_t final_episodes = 12;  ///< with which what was found is compared once more
+  std::int64_t final_episodes = 12;  ///< seeds of the last comparison with no control
   double training_minutes = 20;      ///< for the training after it; 0: as training.iterations says
-  /// Keys that follow from what was found.
+  /// Keys that the search sets.
   std::vector<std::string> decides = {"env.zone_m",
                                       "env.lead_only",
                                       "env.behind",
@@ -324,7 +324,7 @@ struct Comm {
 struct Checkpoint {
   std::int64_t save_interval_epochs = 5;
   std::int64_t save_interval_steps = 0;  ///< 0: at epochs only
-  double save_interval_s = 300;          ///< since the last one was saved; 0: not by time
+  double save_interval_s = 300;          ///< time since the last checkpoint; 0: not by time
   std::int64_t keep_last = 3;
   std::int64_t max_save_failures = 3;
 };
@@ -336,17 +336,17 @@ struct Log {
   std::string progress = "auto";  ///< auto | on | off
 };
 
-/// What is recorded in detail for a trace viewer.
+/// Steps that are recorded in detail for a trace viewer.
 struct Profile {
   std::int64_t steps = 0;       ///< optimiser steps (phase 1) or iterations (2, 3); 0: nothing
-  std::int64_t skip_steps = 2;  ///< steps of this process before that
+  std::int64_t skip_steps = 2;  ///< steps of this process before recording begins
 };
 
 /// Settings of trainings that are not this program's own, by their types (schema.h:
 /// register_section).
 class Extensions {
  public:
-  /// With its defaults when it is first asked for.
+  /// Creates the settings with their defaults at the first call.
   template <typename Settings>
   Settings& get() {
     std::any& value = values_[typeid(Settings)];

@@ -1,9 +1,9 @@
 /// Makes a checked Config from a file and the command line.
 ///
-/// A value is taken from the last of these that has it: the defaults, the file, the preset, the
-/// assignments in their order. A table of a phase ([phase2.ppo]) counts as written after the others
-/// where that phase is trained, and is only checked elsewhere. A preset and --set win over
-/// the file because the user decides them later.
+/// A value is taken from the last of these sources that has it: the defaults, the file, the preset,
+/// the assignments in their order. If the phase of a table such as [phase2.ppo] is trained, the
+/// table counts as written after the other tables; otherwise it is only checked. A preset and --set
+/// have precedence over the file because the user decides them later.
 #pragma once
 
 #include <filesystem>
@@ -36,8 +36,8 @@ Config load_config(const std::filesystem::path& path, const Overrides& overrides
 Config parse_config(std::string_view text, std::string_view name, const Overrides& overrides = {});
 
 /// Reads a configuration that this program stored in a checkpoint, maybe long ago. Unknown keys and
-/// tables, which were renamed or removed since, are ignored; unknown_keys() lists them. Everything
-/// else is as strict as in parse_config(), the overrides included.
+/// tables, which were renamed or removed since, are ignored; unknown_keys() lists them. All other
+/// checks, including those of the overrides, are those of parse_config().
 Config parse_stored_config(std::string_view text, std::string_view name,
                            const Overrides& overrides = {});
 

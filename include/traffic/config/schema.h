@@ -70,7 +70,7 @@ std::span<const std::string_view> sections_of_the_whole_run();
 ///                        .help = "Candidates of an iteration.", .range = between(2, 1e6)}});
 ///     config.extension<Search>().population
 ///
-/// Before a configuration is read. @throws Error if there is such a section already
+/// Call it before a configuration is read. @throws Error if there is such a section already
 void register_section(const Section& section, const std::vector<Row>& rows);
 
 /// Key and accessor of a value in Config::extension<Struct>().
@@ -89,8 +89,8 @@ void halve_learning_rates(Config& config);
 
 /// "integer", "number", "string", "boolean", "list of strings", "list of numbers"
 std::string_view type_name(const Field& field);
-/// What a value must be, for messages and help: "1 to 64", "one of fp32, bf16"; empty if all of its
-/// type is allowed.
+/// Describes the allowed values of a key for messages and help: "1 to 64", "one of fp32, bf16".
+/// Empty if all values of the type are allowed.
 std::string describe_allowed(const Row& row);
 /// The value as TOML writes it; reading it back gives the same bits.
 std::string to_toml_value(const Field& field);

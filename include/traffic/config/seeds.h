@@ -10,7 +10,7 @@ namespace traffic::config {
 
 struct SeedList {
   std::vector<std::uint64_t> seeds;
-  std::string refusal;  ///< what was expected, if the text is no list of seeds; else empty
+  std::string refusal;  ///< the expected form, if the text is not a list of seeds; else empty
 };
 
 /// "100..119" (both ends), "7" or "1,5,9..12"; each seed once.

@@ -43,12 +43,12 @@ struct TrainingFacts {
   [[nodiscard]] std::string title() const;
 };
 
-/// Must not be called while another thread reads a configuration.
+/// Adds a training. Must not be called while another thread reads a configuration.
 /// @throws Error if a name, number or folder is taken, or the folder is a table of the
 /// configuration
 void register_training(TrainingFacts facts);
 
-/// In the order in which they were registered.
+/// All trainings, in the order in which they were registered.
 std::span<const TrainingFacts> trainings();
 /// Finds a training by name or number; null if there is none.
 const TrainingFacts* find_training(std::string_view name_or_number);
@@ -58,7 +58,8 @@ const TrainingFacts& get_training(std::string_view name_or_number);
 
 /// The trainings that run.phase names: empty (the first), "all" (those with numbers), or names and
 /// numbers separated by commas.
-/// @throws ConfigError if one is unknown, is named twice, or cannot start from the one before it
+/// @throws ConfigError if a training is unknown, is named twice, or cannot start from the one
+/// before it
 std::vector<const TrainingFacts*> plan_of(std::string_view text);
 
 /// Why a text is no plan, as the end of an error message; empty if it is one.

@@ -1,11 +1,12 @@
-/// Faults on demand, for tests of what survives them. Nothing happens unless the environment has
+/// Faults on demand, for tests of how programs react to them. Nothing happens unless the
+/// environment has
 ///   TRAFFIC_FAULT=site:rank:step:kind[,site:rank:step:kind...]
-/// e.g. TRAFFIC_FAULT=train.step:1:20:kill or TRAFFIC_FAULT=train.step:0:*:slow:500.
-/// rank and step may be '*' (any). A fault at a given step happens once in a process. "p0.001" in
-/// the place of a step is a probability; each process draws its own numbers, one at each hit.
-/// The kinds kill, segv, hang and throw act in hit() itself. slow:MS waits there, and signal:N
-/// raises a signal there (10: SIGUSR1). hit() returns the kinds nan, huge and fail to its caller,
-/// which spoils a value (huge: finite, but absurd) or lets the operation fail.
+/// e.g. TRAFFIC_FAULT=train.step:1:20:kill or TRAFFIC_FAULT=train.step:0:*:slow:500. rank and step
+/// may be '*' (any). A fault at a given step happens once in a process. "p0.001" in the place of a
+/// step is a probability; each process draws its own numbers, one at each hit. The kinds kill,
+/// segv, hang and throw act in hit() itself. slow:MS waits there, and signal:N raises a signal
+/// there (10: SIGUSR1). hit() returns the kinds nan, huge and fail to its caller, which replaces a
+/// value (huge: by a finite, much too large one) or lets the operation fail.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +16,7 @@
 
 namespace traffic::fault {
 
-/// What the caller of hit() has to do.
+/// The action that the caller of hit() must take.
 enum class Action { kNone, kNan, kHuge, kFail };
 
 enum class Kind { kKill, kSegv, kHang, kThrow, kNan, kHuge, kFail, kSlow, kSignal };

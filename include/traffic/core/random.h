@@ -30,8 +30,8 @@ class Rng {
   double uniform(double low, double high) { return low + (high - low) * uniform(); }
   /// Uniform in [0, n) without bias; n > 0. Lemire 2019, arXiv:1805.10941.
   std::uint64_t uniform_int(std::uint64_t n);
-  /// Standard normal (Box-Muller). Draws two numbers each time, so that state() is all that has to
-  /// be saved.
+  /// Standard normal (Box-Muller). Draws two numbers each time, so that state() is all that must be
+  /// saved.
   double normal();
 
   /// Fisher-Yates.

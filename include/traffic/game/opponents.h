@@ -18,8 +18,8 @@ enum class Opponent : std::uint8_t {
   kGreedy,   ///< to the nearest bean as kChase, a bean for each snake, around obstacles
   kTorus,    ///< each bean goes to the nearest snake on the torus, around obstacles
   kBfs,      ///< beans shared out by the length of the way past all segments; shuns other heads
-  kEvasive,  ///< as kBfs; leaves beans to enemies that are nearer, avoids dead ends, and runs
-             ///< into others' heads or not by what either would lose
+  kEvasive,  ///< as kBfs; leaves beans to enemies that are nearer, avoids dead ends, and decides
+             ///< about collisions of heads by the losses of both snakes
 };
 inline constexpr int kNumOpponents = 6;
 

@@ -14,9 +14,9 @@ inline constexpr std::size_t kGameBytes = kBoardBytes + sizeof(PlayerRngs);
 
 void write_game(const Game& game, std::span<std::byte, kGameBytes> bytes);
 
-/// Reads a game from bytes that may come from a stranger. In the result every cell, length and
-/// direction is in its range, and all are consistent with each other.
-/// @throws CheckpointError naming what is wrong
+/// Reads a game from bytes of unknown origin. In the result every cell, length and direction is in
+/// its range, and all are consistent with each other.
+/// @throws CheckpointError naming the invalid value
 Game read_game(std::span<const std::byte, kGameBytes> bytes);
 
 }  // namespace traffic::game

@@ -7,12 +7,12 @@ bool EnvironmentLoop::serve(double timeout_s) {
   if (!order) return true;
   Environment::Answer answer;
   if (order->kind == CommandKind::kReset) {
-    if (in_episode_) return false;  // it was abandoned
+    if (in_episode_) return false;  // the rank has abandoned this episode
     answer = environment_.reset(order->payload, slot_.reply_buffer(), *this);
   } else if (order->incarnation == slot_.incarnation() && in_episode_) {
     answer = environment_.step(order->payload, slot_.reply_buffer(), *this);
   } else {
-    // A step of the episode that died with the process before this one.
+    // The step belongs to an episode that was lost with an earlier process.
     slot_.answer(ReplyKind::kLost, 0);
     return true;
   }

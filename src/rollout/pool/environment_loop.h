@@ -1,4 +1,4 @@
-/// The environment's side of the protocol: it is reset and stepped as the slot commands.
+/// The environment's side of the protocol: carries out the commands in the slot.
 #pragma once
 
 #include "slot.h"
@@ -14,7 +14,7 @@ class EnvironmentLoop final : private EnvHost {
 
   /// Waits at most timeout_s for a command and carries it out. A command to begin a second episode
   /// stays for the next loop.
-  /// @return whether the episode goes on, or has not begun
+  /// @return whether the episode continues, or has not begun
   /// @throws any exception of the environment, after which this process must end
   bool serve(double timeout_s);
 

@@ -21,7 +21,7 @@
 namespace traffic::rollout {
 namespace {
 
-constexpr double kPatienceS = 3600.0;  ///< of one sleep; the worker's end is this process's end
+constexpr double kPatienceS = 3600.0;  ///< duration of one wait; this process ends with its worker
 
 struct Arguments {
   std::uint32_t env = 0;
@@ -54,7 +54,8 @@ int failure(const std::exception& error) {
   check_head(head.bytes());
   const Geometry geometry = head_of(head.bytes()).geometry;
   if (arguments.env >= geometry.num_envs) {
-    throw WorkerError("simulation {} of {}", arguments.env, geometry.num_envs);
+    throw WorkerError("--env {}: expected a number below {}, the simulations of this node",
+                      arguments.env, geometry.num_envs);
   }
   head = map_pool_memory(file, 0, geometry.head_bytes(), os::Access::kReadOnly);
   const os::Mapping bells = map_pool_memory(file, geometry.bells_offset(), geometry.bells_bytes(),

@@ -74,9 +74,10 @@ struct alignas(kLine) PoolHead {
   double env_timeout_s;
   std::uint32_t max_restarts;
   SharedText<4096> env_program;
-  SharedText<256> host;                ///< the node's name
-  std::atomic<std::uint32_t> closing;  ///< by the leader: workers end their simulations and exit
-  std::atomic<std::uint32_t> num_claimed;  ///< workers that have come, each of which took a number
+  SharedText<256> host;  ///< the node's name
+  std::atomic<std::uint32_t>
+      closing;  ///< set by the leader: workers end their simulations and exit
+  std::atomic<std::uint32_t> num_claimed;  ///< number of workers that have started
   std::atomic<FatalState>
       fatal;  ///< set by the first worker that gives up; fatal_text has the reason
   SharedText<4096> fatal_text;
@@ -128,23 +129,23 @@ struct SlotHead {
   std::uint64_t command_size;
   std::atomic<std::int64_t> command_ns;
   std::atomic<std::uint32_t>
-      rejected_incarnation;  ///< incarnation that wrote an invalid answer and has to be replaced
+      rejected_incarnation;  ///< incarnation that wrote an invalid answer and must be replaced
   // Written by the simulation, or by its worker once the simulation is dead.
   alignas(kLine) std::atomic<std::uint32_t> reply_seq;
   ReplyKind reply_kind;
   std::uint32_t reply_incarnation;
   std::uint64_t reply_size;
   std::atomic<std::int64_t> progress_ns;  ///< last sign of life
-  std::atomic<std::int32_t> pid;  ///< of the incarnation that is ready; 0 once it is found dead
+  std::atomic<std::int32_t> pid;          ///< pid of the ready incarnation; 0 once it is found dead
   std::atomic<std::uint32_t> ready_incarnation;  ///< last incarnation that has started
   SharedText<2048> error;                        ///< why the simulation gives up
   // Written by the worker.
   alignas(kLine) std::atomic<std::uint32_t> incarnation;  ///< counts the processes, from 1
-  SharedText<2048> death;                                 ///< of the last incarnation that died
+  SharedText<2048> death;  ///< how the last incarnation that died has ended
   alignas(kLine) SlotCounters counters;
 };
 
-/// An environment's number among those of all nodes, which messages and seeds use.
+/// The index of an environment among the environments of all nodes. Messages and seeds use it.
 std::uint32_t number_of_env(std::span<std::byte> head, std::uint32_t env);
 
 /// Hash of the layout; it differs between builds with different layouts.

@@ -52,7 +52,7 @@ std::span<std::byte> LocalPool::room(int env) const {
 void LocalPool::replace(int env) {
   Local& local = *locals_[index_of(env)];
   ++local.incarnation;
-  local.environment.reset();  // before the next one is made
+  local.environment.reset();  // the old environment ends before the new one is made
   local.environment =
       spec_.make({.env = static_cast<std::uint32_t>(env), .incarnation = local.incarnation});
 }
@@ -73,7 +73,7 @@ void LocalPool::carry_out(int env, Order order, std::span<const std::byte> bytes
   try {
     local.answer = (*local.environment.*order)(bytes, room(env), local);
     TRAFFIC_CHECK(local.answer.size_bytes <= spec_.max_answer_bytes,
-                  "an answer of {} bytes, room for {}", local.answer.size_bytes,
+                  "an answer has {} bytes, but there is room for {}", local.answer.size_bytes,
                   spec_.max_answer_bytes);
   } catch (const std::exception& error) {
     lose(env, fmt::format("failed: {}", error.what()));
@@ -93,7 +93,7 @@ void LocalPool::reset(int env, std::span<const std::byte> order) {
 void LocalPool::step(int env, std::span<const std::byte> order) {
   const Local& local = *locals_[index_of(env)];
   TRAFFIC_CHECK(local.phase == Local::Phase::kAnswered && !local.answer.done,
-                "environment {} has no answer to go on from", env);
+                "environment {} has no answer to continue from", env);
   carry_out(env, &Environment::step, order);
 }
 

@@ -57,12 +57,12 @@ void spawn_workers(const WorkerSpawn& spawn) {
   int num_workers = 0;
   for (std::size_t i = 0; i < n; ++i) {
     const NodeWorkers& node = spawn.nodes[i];
-    // Without it `mpirun -np 2` on two slots cannot spawn.
+    // Without this key `mpirun -np 2` on two slots cannot spawn.
     infos[i].set("map_by", "slot:OVERSUBSCRIBE");
-    // Without it MPI would wait until each worker has called MPI_Init and has connected.
+    // Without this key MPI would wait until each worker has called MPI_Init and has connected.
     infos[i].set("ompi_non_mpi", "true");
     infos[i].set("wdir", std::filesystem::current_path().string());
-    // A job on one machine may be one that mpirun has no name for.
+    // On a single machine mpirun may not know the machine by its host name.
     if (n > 1) infos[i].set("host", node.host);
     info_handles.push_back(infos[i].get());
     memories.push_back(fmt::format("{}:{}", node.memory_pid, node.memory_fd));

@@ -31,7 +31,7 @@ rlim_t limit_of(__rlimit_resource resource) {
   return limit.rlim_cur;
 }
 
-/// Environment e belongs to rank e mod size, whatever node that is on.
+/// Number of environments of a rank: environment e belongs to rank e mod size, on any node.
 std::int64_t envs_of_rank(std::int64_t envs, int rank, int size) {
   return (envs - rank + size - 1) / size;
 }
@@ -49,7 +49,7 @@ void require_spawning() {
   throw ConfigError(
       "srun has started the ranks, and SLURM starts no further processes for them "
       "(MPI_Comm_spawn), "
-      "which simulations need: start the ranks with mpirun inside of the job, as "
+      "which simulations need: start the ranks with mpirun inside the job, as "
       "launch/slurm/train.sbatch does; srun --mpi=pmix is for trainings without simulations");
 }
 

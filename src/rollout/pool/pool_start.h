@@ -11,8 +11,8 @@ namespace traffic::rollout {
 
 struct StartedPool {
   PoolMemory memory;  ///< of this rank's node
-  /// Closed memory of starts that failed. It stays until the pool ends, so that a worker that comes
-  /// late finds that it is not wanted.
+  /// Closed memory of starts that failed. It is kept until the pool ends, so that a worker that
+  /// starts late finds the memory closed and exits.
   std::vector<PoolMemory> given_up;
 };
 

@@ -55,7 +55,7 @@ class EnvSlot {
   EnvSlot(SlotView view, Bell& bell, std::uint32_t incarnation)
       : view_(view), bell_(bell), incarnation_(incarnation) {}
 
-  /// Tells the worker that this process has started, and everybody its pid.
+  /// Tells the worker that this process has started, and publishes its pid.
   void announce_ready();
   /// Waits for a command. @return nothing when the time is up
   /// @throws WorkerError if the command is larger than its room
@@ -89,8 +89,8 @@ class WorkerSlot {
   [[nodiscard]] std::int64_t last_activity_ns() const;
   /// The reason that the process itself gave for its end; may be empty.
   [[nodiscard]] std::string explanation() const { return view_.head->error.get(); }
-  /// The process is dead (reaped): answers a command that waits for it, unless that may as well
-  /// wait for the next process.
+  /// Call it once the process is dead (reaped). Answers the command that waits for the process,
+  /// unless the next process can carry out that command.
   void report_death(std::string_view why);
   [[nodiscard]] SlotCounters& counters() const { return view_.head->counters; }
 

@@ -23,11 +23,12 @@ class Supervisor {
   enum class End { kClosed, kOrphaned };
 
   /// @param file the pool's memory; its simulations inherit the descriptor
-  /// @throws WorkerError, ResourceError if that memory is not what it should be
+  /// @throws WorkerError if another build has made the memory; ResourceError if it cannot be mapped
   Supervisor(os::Descriptor file, std::uint32_t worker);
 
-  /// Until the pool is closed, or a rank or the process that started this one is gone; then all
-  /// simulations are dead. Call it in the thread that lives longest (see os::ChildProcess).
+  /// Runs until the pool is closed, or until a rank or the process that started this one is gone.
+  /// All simulations are dead when it returns. Call it in the thread that lives longest (see
+  /// os::ChildProcess).
   End run();
 
  private:
@@ -35,14 +36,14 @@ class Supervisor {
     std::uint32_t index;
     os::Mapping mapping;
     WorkerSlot slot;
-    os::ChildProcess process = {};  ///< none: to be started
-    os::Descriptor output = {};     ///< of the process, both its streams
-    std::string tail = {};          ///< the last of its output
+    os::ChildProcess process = {};  ///< none: it is started next
+    os::Descriptor output = {};     ///< stdout and stderr of the process
+    std::string tail = {};          ///< the last bytes of its output
     std::int64_t started_ns = 0;
     std::int64_t stopped_ns = 0;  ///< when it was first seen stopped; 0: it runs
     std::int64_t oom_kills_before = 0;
     std::int64_t start_at_ns = 0;     ///< when there is no process
-    std::string killed_because = {};  ///< by us
+    std::string killed_because = {};  ///< why this supervisor has killed the process; else empty
     std::uint32_t failures_in_row = 0;
     std::uint64_t episodes_at_failure = 0;
     bool given_up = false;

@@ -20,9 +20,9 @@
 namespace traffic::rollout {
 namespace {
 
-constexpr double kGlanceS = 0.5;  ///< between checks of the workers while waiting
-constexpr double kCloseS = 10.0;  ///< for the workers to end
-constexpr double kMeetS = 600.0;  ///< for the ranks to meet before the end
+constexpr double kGlanceS = 0.5;  ///< time between checks of the workers while waiting
+constexpr double kCloseS = 10.0;  ///< time that the workers have to end
+constexpr double kMeetS = 600.0;  ///< time that the ranks have to meet before the end
 
 /// One environment of this rank.
 struct MyEnv {
@@ -127,7 +127,7 @@ void WorkerPool::reset(int env, std::span<const std::byte> order) {
 void WorkerPool::step(int env, std::span<const std::byte> order) {
   MyEnv& my = state_->envs[index_of(env)];
   TRAFFIC_CHECK(my.phase == MyEnv::Phase::kAnswered && my.answer.kind != ReplyKind::kEnd,
-                "environment {} has no answer to go on from", env);
+                "environment {} has no answer to continue from", env);
   my.slot.post(CommandKind::kStep, my.answer.incarnation, order);
   my.phase = MyEnv::Phase::kBusy;
 }

@@ -48,12 +48,12 @@ os::Descriptor open_memory_of_node(const Source& source) {
   check_head(first.bytes());
   const std::string wanted = head_of(first.bytes()).host.get();
   if (const std::string host = hostname(); host != wanted) {
-    throw WorkerError("MPI has started it on {}, its ranks are on {}", host, wanted);
+    throw WorkerError("MPI has started this worker on {}, but its ranks are on {}", host, wanted);
   }
   return file;
 }
 
-/// Numbers the workers of a node in the order in which they come.
+/// Numbers the workers of a node in the order in which they start.
 std::uint32_t claim_number(const os::Descriptor& memory) {
   const os::Mapping first = map_pool_memory(memory, 0, sizeof(PoolHead), os::Access::kReadWrite);
   return head_of(first.bytes()).num_claimed.fetch_add(1, std::memory_order_relaxed);
@@ -76,10 +76,10 @@ int run_rollout_worker(int argc, char** argv) {
     return static_cast<int>(ExitCode::kConfig);
   }
   leave_signals_to_ranks();
-  os::lift_binding_of_mpirun();  // else all simulations would share one core
+  os::lift_binding_of_mpirun();  // otherwise all simulations would share one core
   try {
     fault::hit("rollout_worker.start", 0, 1);
-    // The job may have ended meanwhile, even successfully: then this worker must not fail.
+    // If the job has ended meanwhile, perhaps successfully, this worker must not fail.
     if (kill(source->pid, 0) != 0 && errno == ESRCH) return static_cast<int>(ExitCode::kDone);
     os::Descriptor memory = open_memory_of_node(*source);
     const std::uint32_t worker = claim_number(memory);

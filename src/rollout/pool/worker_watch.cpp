@@ -25,7 +25,7 @@ void require_open(const PoolMemory& memory, double grace_s) {
     throw WorkerError("{}", pool.fatal_text.get());
   }
   if (pool.closing.load(std::memory_order_acquire) != 0) {
-    // The leader has failed. Waiting lets it report its error first.
+    // The leader has failed. The wait gives it time to report its error first.
     std::this_thread::sleep_for(std::chrono::duration<double>(grace_s));
     throw WorkerError("rank {} has ended the simulations while this rank waited for them",
                       rank_block(memory.head(), 0).rank);

@@ -5,9 +5,11 @@
 
 namespace traffic::rollout {
 
-/// @param grace_s how long the leader, when it has closed the pool, gets to end the job itself
+/// Requires that the pool can still be used.
+/// @param grace_s time to wait before throwing if the leader has closed the pool, so that the
+/// leader can report its own error and end the job
 /// @throws WorkerError if a worker has given up on a simulation (with the simulation's last
-/// output), or the node's leader has closed the pool
+/// output), or if the node's leader has closed the pool
 void require_open(const PoolMemory& memory, double grace_s);
 
 /// Waits until all workers have given a sign of life. The leader only.

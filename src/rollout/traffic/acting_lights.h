@@ -1,5 +1,5 @@
 /// The agent `lights` within a simulation: carries out greens, measures the time lost before each
-/// light, and reports the lights that have to choose.
+/// light, and reports the lights that must choose a green.
 #pragma once
 
 #include <cstdint>
@@ -15,11 +15,11 @@ namespace traffic::rollout {
 
 class ActingLights {
  public:
-  /// Who sets the lights in an episode.
+  /// The part of the program that sets the lights in an episode.
   enum class Setter {
     kProgram,  ///< the network's own programs
     kScript,   ///< a scripted controller within the simulation
-    kRank,
+    kRank,     ///< the rank, through obey()
   };
 
   /// Begins an episode in a simulation that has been reset.
@@ -37,7 +37,7 @@ class ActingLights {
   sim::SumoEnv* sumo_ = nullptr;
   Setter setter_ = Setter::kProgram;
   std::optional<scene::SignalGraphBuilder> graph_builder_;  ///< if the graph is needed
-  // Of the present period.
+  // Measured or found in the present control period:
   std::vector<double> lost_s_;
   std::vector<LightChoice> choices_;
   std::vector<float> rows_;

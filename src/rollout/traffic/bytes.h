@@ -1,5 +1,5 @@
-/// Arrays in a shared buffer, one after the other, each padded to kUnit bytes. Reading is checked:
-/// a broken simulation may have written anything, and no count of it leads outside the buffer.
+/// Arrays in a shared buffer, one after the other, each padded to kUnit bytes. Reading is checked,
+/// because a broken simulation may have written anything: no count leads outside the buffer.
 #pragma once
 
 #include <algorithm>
@@ -59,14 +59,14 @@ class ByteReader {
   template <typename T>
   std::span<const T> take(std::uint64_t count, std::string_view what) {
     if (count > bytes_.size() / sizeof(T) || padded(count * sizeof(T)) > bytes_.size()) {
-      throw WorkerError("message is cut off: {} has {} entries, {} bytes are left", what, count,
-                        bytes_.size());
+      throw WorkerError("message is cut off: {} should have {} entries, but {} bytes are left",
+                        what, count, bytes_.size());
     }
     const auto* first = reinterpret_cast<const T*>(bytes_.data());
     bytes_ = bytes_.subspan(padded(count * sizeof(T)));
     return {first, count};
   }
-  /// A copy: a value that is checked and then used must not change in between.
+  /// Returns a copy, because a value that is checked and then used must not change in between.
   template <typename T>
   T take_one(std::string_view what) {
     T value;

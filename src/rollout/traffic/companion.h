@@ -1,4 +1,4 @@
-/// The controller that acts beside the one that is trained (env.beside).
+/// The scripted controller that acts beside the trained controller (env.beside).
 #pragma once
 
 #include <cstdint>
@@ -10,16 +10,16 @@
 
 namespace traffic::rollout {
 
-/// One a simulation; without env.beside it does nothing.
+/// Each simulation has one. Without env.beside it does nothing.
 class Companion {
  public:
   explicit Companion(const config::Config& config);
 
-  /// An episode has begun in it.
+  /// Call it when an episode has begun in the simulation.
   void begin(sim::SumoEnv& sumo, std::uint64_t seed) {
     driver_.begin(controller_.get(), sumo, seed);
   }
-  /// Before every step.
+  /// Call it before every step of the simulation.
   void act(sim::SumoEnv& sumo) { driver_.act(sumo); }
 
  private:

@@ -61,7 +61,7 @@ std::array<std::byte, kEpisodeBytes> write_episode(const EpisodeSpec& spec) {
 EpisodeSpec read_episode(std::span<const std::byte> bytes) {
   EpisodeRecord record;
   if (bytes.size() != sizeof(record)) {
-    throw WorkerError("an episode's description has {} bytes, expected {}", bytes.size(),
+    throw WorkerError("the description of an episode has {} bytes, expected {}", bytes.size(),
                       sizeof(record));
   }
   std::memcpy(&record, bytes.data(), sizeof(record));
@@ -93,7 +93,8 @@ void write_orders(const Orders& orders, std::vector<std::byte>& bytes) {
 Orders read_orders(std::span<const std::byte> bytes) {
   ByteReader reader(bytes);
   const auto head = reader.take_one<OrdersHead>("the head of the orders");
-  if (head.mark != kOrdersMark) throw WorkerError("{} bytes are no orders", bytes.size());
+  if (head.mark != kOrdersMark)
+    throw WorkerError("a message of {} bytes does not begin as orders do", bytes.size());
   Orders orders;
   orders.vehicles = reader.take<scene::Command>(head.num_vehicles, "commands to vehicles");
   orders.lights = reader.take<scene::SignalCommand>(head.num_lights, "commands to lights");

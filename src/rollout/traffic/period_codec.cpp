@@ -9,7 +9,8 @@
 namespace traffic::rollout {
 namespace {
 
-/// Room for what does not grow with the vehicles: growth by step and conflict, and all lights.
+/// Room for the data whose size does not grow with the vehicles: growth by step and conflict, and
+/// all lights.
 constexpr std::size_t kFixedBytes = std::size_t{17} << 20;
 
 std::uint32_t count_of(std::size_t size) { return static_cast<std::uint32_t>(size); }
@@ -24,7 +25,7 @@ std::size_t period_bytes(std::int64_t max_frames, std::int64_t max_vehicles) {
                                  sizeof(float) * (2 + scene::node_features().size());
   const std::size_t edge_bytes = sizeof(std::int32_t) + sizeof(float) * kEdgeFeatures;
   const std::size_t frame_bytes = sizeof(FrameHead) + vehicles * node_bytes + edges * edge_bytes;
-  // A script commands a vehicle at most about once a second, an advisor once.
+  // A script commands a vehicle about once a second at most, an advisor once in a period.
   const std::size_t vehicle_bytes =
       sizeof(scene::Candidate) + sizeof(ControlledVehicle) + sizeof(scene::Command) * (frames + 1);
   return frames * frame_bytes + vehicles * vehicle_bytes + kFixedBytes;

@@ -22,7 +22,8 @@ struct PeriodHead {
   std::uint32_t mark;
   std::uint8_t terminated;
   std::uint8_t truncated;
-  // Section of the vehicles. The frames come first, since they are written before all is counted.
+  // Section of the vehicles. The frames come first, because they are written before the rest is
+  // known.
   std::uint32_t num_frames;
   std::uint32_t num_candidates;
   std::uint32_t num_controlled;
@@ -31,7 +32,7 @@ struct PeriodHead {
   // Growth of the objective: growth [S], conflict_growth [S, C].
   std::uint32_t num_steps;
   std::uint32_t num_conflicts;
-  // Section of the lights: lost_s, choices, rows; where there are nodes, their graph.
+  // Section of the lights: lost_s, choices, rows, and the graph if there are nodes.
   std::uint32_t num_lights;
   std::uint32_t num_choices;
   std::uint32_t num_rows;
@@ -41,7 +42,8 @@ struct PeriodHead {
   scene::EpisodeScore score;
 };
 
-/// Then: vehicle_id, xy_m, node_features, edge_ptr, edge_src, edge_features.
+/// The arrays of a frame follow: vehicle_id, xy_m, node_features, edge_ptr, edge_src,
+/// edge_features.
 struct FrameHead {
   std::uint32_t mark;
   std::uint32_t nodes;

@@ -18,7 +18,8 @@ void check_score(const scene::EpisodeScore& score) {
   require_plausible(std::span<const double>(numbers), "the score");
 }
 
-/// Edges by destination: edge_ptr [nodes + 1] rises from 0 to their number, edge_src holds nodes.
+/// Checks edges that are sorted by destination: edge_ptr [nodes + 1] rises from 0 to the number of
+/// edges, and edge_src holds indices of nodes.
 void check_edges(std::span<const std::int32_t> edge_ptr, std::span<const std::int32_t> edge_src) {
   const auto edges = static_cast<std::int32_t>(edge_src.size());
   const auto nodes = static_cast<std::int32_t>(edge_ptr.size()) - 1;
@@ -45,7 +46,7 @@ scene::FrameView read_frame(ByteReader& reader, std::size_t num_features) {
   if (head.mark != kFrameMark || head.features != num_features) {
     throw WorkerError("observation holds no frame where one was announced");
   }
-  // Read once: the counts that are checked are the counts that are used.
+  // Each count is read once, so that the checked values are the values that are used.
   const std::uint64_t nodes = head.nodes;
   const std::uint64_t edges = head.edges;
   scene::FrameView frame;
@@ -73,8 +74,10 @@ void check_candidates(const Period& period) {
   for (const scene::Candidate& candidate : period.vehicles.candidates) {
     if (candidate.node < 0 || candidate.node >= nodes || candidate.conflict < 0 ||
         candidate.conflict >= period.num_conflicts || candidate.approach < -1) {
-      throw WorkerError("observation's candidate is vehicle {} of {} before conflict {} of {}",
-                        candidate.node, nodes, candidate.conflict, period.num_conflicts);
+      throw WorkerError(
+          "observation's candidate is vehicle {} of {} before conflict {} of {}: "
+          "expected indices below these numbers",
+          candidate.node, nodes, candidate.conflict, period.num_conflicts);
     }
   }
 }

@@ -17,15 +17,15 @@
 namespace traffic::rollout {
 namespace {
 
-/// A piece is loaded this long before its first decision, so that features which look back have
-/// something to see.
+/// A piece is loaded this long before its first decision, because some features look back in time.
 constexpr double kLookBack_s = scene::kRecentS;
 
 /// @throws WorkerError if the episode is of a scenario that does not exist
 const std::string& scenario_of(const EpisodeSpec& spec,
                                const std::vector<config::ScenarioShare>& mix) {
   if (static_cast<std::size_t>(spec.traffic.scenario) >= mix.size()) {
-    throw WorkerError("an episode of scenario {}, there are {}", spec.traffic.scenario, mix.size());
+    throw WorkerError("an episode of scenario {} was ordered, but there are {} scenarios",
+                      spec.traffic.scenario, mix.size());
   }
   return mix[static_cast<std::size_t>(spec.traffic.scenario)].scenario;
 }
@@ -120,12 +120,12 @@ void TrafficEnvironment::begin_lights() {
   lights_.begin(sumo_, setter, episode_.light_graph);
 }
 
-/// What has been achieved of env.objective since the start of the episode.
+/// The value of env.objective since the start of the episode.
 double TrafficEnvironment::achieved() const {
   return by_delay_ ? -sumo_.score().lost_s() : sumo_.score().numerator();
 }
 
-/// The part of it that each conflict has; time lost counts positive here.
+/// Contribution of each conflict to achieved(), but with time lost as a positive number.
 std::span<const double> TrafficEnvironment::conflict_parts() const {
   return by_delay_ ? sumo_.state().conflict_losses_s() : sumo_.state().conflict_numerators();
 }
@@ -219,7 +219,7 @@ void TrafficEnvironment::note_controlled() {
 VehicleSection TrafficEnvironment::vehicle_section() {
   candidates_.clear();
   VehicleSection section;
-  // The value of a state at which an episode is truncated is bootstrapped from what it shows.
+  // At truncation the learner bootstraps the value of this state, so it needs the observation.
   if (shows_vehicles() && !(sumo_.done() && !is_cut())) {
     scene::find_candidates(sumo_.state(), script_options_.candidates, candidates_);
     if (advisor_ != nullptr) section.advice = advisor_->advise(sumo_.state());

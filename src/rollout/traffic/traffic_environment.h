@@ -21,9 +21,9 @@
 
 namespace traffic::rollout {
 
-/// Runs episodes and control periods. A reset brings an episode, a step brings the orders of the
-/// agents (order_codec.h); every answer is a control period (period_codec.h). There is one in a
-/// process, since libsumo can run one simulation in a process.
+/// Runs episodes and control periods. A reset carries the description of an episode, a step the
+/// orders of the agents (order_codec.h); every answer is a control period (period_codec.h). A
+/// process has one environment, because libsumo can run one simulation in a process.
 class TrafficEnvironment final : public Environment {
  public:
   TrafficEnvironment(const config::Config& config, std::uint32_t env);
@@ -75,13 +75,13 @@ class TrafficEnvironment final : public Environment {
   PeriodWriter writer_;
   scene::ControlPeriod control_period_;
   EpisodeSpec episode_;
-  std::unique_ptr<scene::Controller> script_;  ///< null: the rank decides, or nobody
+  std::unique_ptr<scene::Controller> script_;  ///< null: the rank decides, or there is no control
   sim::ControllerDriver script_driver_;
   std::unique_ptr<scene::Advisor> advisor_;  ///< null: none
-  // Of the present period.
+  // Collected in the present control period:
   std::vector<double> growth_;
   std::vector<double> conflict_growth_;
-  std::vector<double> conflict_parts_;  ///< what of the objective each conflict had so far
+  std::vector<double> conflict_parts_;  ///< conflict_parts() at the last step
   std::vector<scene::Candidate> candidates_;
   std::vector<ControlledVehicle> controlled_;
   std::vector<scene::Command> scripted_;

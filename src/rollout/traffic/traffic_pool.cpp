@@ -57,7 +57,7 @@ std::optional<Event> TrafficPool::wait_any(std::span<const int> envs, double tim
     Period& period = periods_[static_cast<std::size_t>(event->env)];
     read_period(pool_->answer(event->env), period);
     if (period.done() != event->done) {
-      throw WorkerError("observation says {} and the simulation {} of the episode's end",
+      throw WorkerError("observation says {} of the episode's end, but the simulation says {}",
                         period.done(), event->done);
     }
   } catch (const WorkerError& error) {
@@ -70,7 +70,7 @@ std::optional<Event> TrafficPool::wait_any(std::span<const int> envs, double tim
 }
 
 void TrafficPool::wait_all(std::span<const int> envs, std::vector<Event>& events) {
-  // Answers are read in the order of their coming, while other environments still simulate.
+  // Answers are read in the order in which they arrive, while other environments still simulate.
   const auto is_busy = [this](int env) { return busy(env); };
   events.clear();
   while (std::any_of(envs.begin(), envs.end(), is_busy)) events.push_back(*wait_any(envs));

@@ -29,7 +29,7 @@ SnakesAnswer answer_of(const LocalPool& pool, int env) {
   return answer;
 }
 
-/// The commanded team plays by the bfs script as well, in either place.
+/// The commanded team plays by the script bfs, both behind the pool and in a game of its own.
 TEST(SnakesEnvironment, PlaysAGameBehindAPool) {
   for (std::uint8_t team = 0; team < game::kTeams; ++team) {
     LocalPool pool = make_pool(1);

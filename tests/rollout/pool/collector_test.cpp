@@ -1,4 +1,4 @@
-// Episodes carried through a pool, whether its environments run in processes of their own or in the
+// Tests the collector with both kinds of pools: environments in processes of their own, and in the
 // rank.
 #include "traffic/rollout/pool/collector.h"
 
@@ -58,7 +58,7 @@ class Counting final : public FragmentHandler {
   std::int64_t resumed = 0;
   std::int64_t observed = 0;
   std::map<int, std::int64_t> decided;
-  std::vector<std::int64_t> sums;  ///< of the episodes that ended
+  std::vector<std::int64_t> sums;  ///< sums of the episodes that ended
   std::vector<std::int64_t> lost;
   std::vector<int> cuts;
 
@@ -105,13 +105,13 @@ TYPED_TEST(CollectorTest, EveryEnvironmentContributesItsStepsAndGoesOnWhereItSto
   EXPECT_TRUE(this->collector_.run_fragments(8, this->handler_));
   for (const auto& [env, steps] : this->handler_.decided) EXPECT_EQ(steps, 8) << env;
   EXPECT_THAT(this->handler_.decided, SizeIs(static_cast<std::size_t>(envs)));
-  // Episodes of 3, then 4 steps: the third was begun and cut after one.
+  // The first two episodes have 3 and 4 steps. The third has begun and is cut after one step.
   EXPECT_THAT(this->handler_.sums, SizeIs(static_cast<std::size_t>(2 * envs)));
   EXPECT_THAT(this->handler_.cuts, SizeIs(static_cast<std::size_t>(envs)));
   EXPECT_EQ(this->handler_.resumed, 0);
   EXPECT_TRUE(this->collector_.run_fragments(4, this->handler_));
   EXPECT_EQ(this->handler_.resumed, envs);
-  // The third has 5 steps: it ends with the last of these four.
+  // The third episode has 5 steps, so it ends with the last of these four.
   EXPECT_THAT(this->handler_.sums, SizeIs(static_cast<std::size_t>(3 * envs)));
   EXPECT_THAT(this->handler_.sums, ::testing::Contains(2005).Times(static_cast<int>(envs)));
   EXPECT_THAT(this->handler_.cuts, SizeIs(static_cast<std::size_t>(envs)));
@@ -123,7 +123,7 @@ TYPED_TEST(CollectorTest, StepsOfALostEnvironmentAreContributedAnew) {
   EXPECT_THAT(this->handler_.lost, SizeIs(this->pool_->my_envs().size()));
   EXPECT_THAT(this->handler_.lost, Each(1));
   for (const auto& [env, steps] : this->handler_.decided) {
-    EXPECT_EQ(steps, 8 + 3) << env << ": three were lost with their environment";
+    EXPECT_EQ(steps, 8 + 3) << env << ": three steps were lost with their environment";
   }
 }
 

@@ -1,4 +1,5 @@
-// What every pool of environments does, whether they run in processes of their own or in the rank.
+// Tests of every kind of pool: environments in processes of their own, and environments in the
+// rank.
 #include <gmock/gmock.h>
 
 #include <cstring>
@@ -58,7 +59,8 @@ TYPED_TEST(PoolTest, AnEnvironmentBelongsToTheRankOfItsNumber) {
   for (const int env : pool.my_envs()) EXPECT_EQ(env % session.size(), session.rank());
   EXPECT_THROW((void)pool.busy(kEnvs), Error);
   if (session.size() > 1) {
-    EXPECT_THROW(pool.reset(session.rank() + 1, {}), Error) << "another rank's, or none";
+    EXPECT_THROW(pool.reset(session.rank() + 1, {}), Error)
+        << "the environment is another rank's, or does not exist";
   }
 }
 
@@ -94,7 +96,7 @@ TYPED_TEST(PoolTest, AllThatAreBusyAreWaitedForInTheirOrder) {
   std::vector<Event> events(17);
   pool.wait_all(backwards, events);
   EXPECT_THAT(events, SizeIs(0));
-  EXPECT_THROW(pool.wait_any(backwards), Error) << "nobody is busy";
+  EXPECT_THROW(pool.wait_any(backwards), Error) << "no environment is busy";
   for (const int env : pool.my_envs()) pool.reset(env, bytes_of({.value = env, .length = 3}));
   pool.wait_all(backwards, events);
   ASSERT_THAT(events, SizeIs(backwards.size()));
@@ -102,7 +104,8 @@ TYPED_TEST(PoolTest, AllThatAreBusyAreWaitedForInTheirOrder) {
   pool.step(this->first_, bytes_of({.value = 10}));
   EXPECT_THAT(pool.wait_all(backwards), SizeIs(1));
   for (const int env : pool.my_envs()) {
-    EXPECT_EQ(this->answer(env).sum, env + (env == this->first_ ? 10 : 0)) << "each its own";
+    EXPECT_EQ(this->answer(env).sum, env + (env == this->first_ ? 10 : 0))
+        << "each environment has a sum of its own";
   }
 }
 

@@ -1,5 +1,4 @@
-/// An environment that adds up what it is given: cheap, with a state of its own, and failing when
-/// told to.
+/// A cheap environment that adds up the values of its orders, and fails if an order says so.
 #pragma once
 
 #include <cstdint>
@@ -11,16 +10,16 @@
 
 namespace traffic::rollout::testing {
 
-/// Both a reset's order and a step's.
+/// The order of a reset and of a step.
 struct CountOrder {
-  std::int64_t value = 0;   ///< to begin with, or to add
-  std::int64_t length = 0;  ///< of the episode, in steps
+  std::int64_t value = 0;   ///< reset: first sum; step: value to add
+  std::int64_t length = 0;  ///< length of the episode, in steps
   enum class Manner : std::int64_t { kWell, kThrow, kTooMuch } manner = Manner::kWell;
 };
 
 struct CountAnswer {
   std::int64_t sum = 0;
-  std::int64_t steps = 0;  ///< of the episode
+  std::int64_t steps = 0;  ///< steps of the episode so far
   std::int64_t env = 0;
 };
 

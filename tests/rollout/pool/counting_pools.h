@@ -1,4 +1,4 @@
-/// Both kinds of pools, of environments that count.
+/// Makes both kinds of pools with counting environments.
 #pragma once
 
 #include <gtest/gtest.h>

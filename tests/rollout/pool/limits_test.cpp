@@ -14,8 +14,9 @@ namespace {
 
 constexpr Geometry kManySimulations{.num_envs = 300, .world_size = 1, .envs_per_worker = 10};
 
-/// What is said under a limit, in a process of its own: neither limit nor user come back.
-std::string said_under(__rlimit_resource resource, rlim_t limit, uid_t user) {
+/// The message of require_limits() under a limit. Runs in a process of its own, because a lowered
+/// limit and a changed user cannot be restored.
+std::string message_under(__rlimit_resource resource, rlim_t limit, uid_t user) {
   os::Pipe pipe = os::make_pipe();
   auto child = os::ChildProcess::fork([&] {
     const rlimit low{.rlim_cur = limit, .rlim_max = limit};
@@ -36,20 +37,20 @@ std::string said_under(__rlimit_resource resource, rlim_t limit, uid_t user) {
 }
 
 TEST(Limits, TooFewOpenFilesAreNamedWithTheKeyAndTheCommand) {
-  const std::string text = said_under(RLIMIT_NOFILE, 100, 0);
+  const std::string text = message_under(RLIMIT_NOFILE, 100, 0);
   EXPECT_THAT(text,
               ::testing::HasSubstr("30 rollout workers need 374 open files, the limit is 100"));
   EXPECT_THAT(text, ::testing::HasSubstr("ulimit -n"));
-  EXPECT_EQ(said_under(RLIMIT_NOFILE, 1000, 0), "nothing");
+  EXPECT_EQ(message_under(RLIMIT_NOFILE, 1000, 0), "nothing");
 }
 
-TEST(Limits, TooFewProcessesLikewise) {
+TEST(Limits, TooFewProcessesAreNamedWithTheKeyAndTheCommand) {
   constexpr uid_t kNobody = 65534;
   const uid_t user = geteuid() == 0 ? kNobody : geteuid();
-  const std::string text = said_under(RLIMIT_NPROC, 200, user);
+  const std::string text = message_under(RLIMIT_NPROC, 200, user);
   EXPECT_THAT(text, ::testing::HasSubstr("300 simulations need 720 processes"));
   EXPECT_THAT(text, ::testing::HasSubstr("ulimit -u"));
-  EXPECT_EQ(said_under(RLIMIT_NPROC, 1000, user), "nothing");
+  EXPECT_EQ(message_under(RLIMIT_NPROC, 1000, user), "nothing");
 }
 
 }  // namespace

@@ -12,7 +12,7 @@ namespace {
 std::atomic<std::int64_t> num_allocations{0};
 }
 
-// Counts what this program allocates.
+// Counts the allocations of this program.
 [[gnu::noinline]] void* operator new(std::size_t size) {
   ++num_allocations;
   if (void* memory = std::malloc(size == 0 ? 1 : size)) return memory;
@@ -28,7 +28,7 @@ namespace {
 
 using testing::bytes_of;
 
-// What it shares with the other pool: conformance_test.cpp.
+// conformance_test.cpp tests the behaviour that both kinds of pools share.
 TEST(LocalPool, ThousandsOfEnvironmentsAreSteppedWithoutAllocating) {
   constexpr int kEnvs = 4096;
   LocalPool pool({.num_envs = kEnvs,

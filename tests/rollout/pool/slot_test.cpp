@@ -62,7 +62,7 @@ TEST_F(SlotTest, ASleepingSimulationIsWokenByTheCommand) {
     std::this_thread::sleep_for(std::chrono::milliseconds(20));
     rank_.post(CommandKind::kReset, 0, {});
   });
-  // Far longer than the test may take: only the wake-up ends it.
+  // The limit is far longer than the test may take, so only the wake-up ends the wait.
   EXPECT_TRUE(sim_.wait(100.0).has_value());
   poster.join();
 }
@@ -113,11 +113,11 @@ TEST_F(SlotTest, ACommandLargerThanTheSlotIsRefused) {
   const std::vector<std::byte> large(1001);
   EXPECT_THROW(rank_.post(CommandKind::kStep, incarnation_, large), WorkerError);
   rank_.post(CommandKind::kStep, incarnation_, {});
-  memory_.slot(0).head->command_size = 1001;  // as if the rank had lost its mind
+  memory_.slot(0).head->command_size = 1001;  // as a faulty rank might write it
   EXPECT_THROW((void)sim_.wait(0.0), WorkerError);
 }
 
-TEST_F(SlotTest, LongWordsAreCutToTheirPlace) {
+TEST_F(SlotTest, LongTextsAreCutToTheirCapacity) {
   sim_.explain_end(std::string(5000, 'x'));
   EXPECT_EQ(worker_.explanation().size(), 2047U);
   worker_.begin_incarnation();

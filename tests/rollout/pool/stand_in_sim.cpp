@@ -1,6 +1,6 @@
-/// Stands for an environment where a process has to misbehave in a way that an Environment cannot.
-/// TRAFFIC_TEST_SIM says how: well (ready), exit (at start), mute (never answers), silent (never
-/// ready).
+/// Replaces an environment process in tests of misbehaviour that an Environment cannot show.
+/// TRAFFIC_TEST_SIM chooses it: well (gets ready), exit (ends at its start), mute (never answers),
+/// silent (never gets ready).
 #include <unistd.h>
 
 #include <cstdio>

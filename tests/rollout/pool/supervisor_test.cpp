@@ -19,7 +19,7 @@ namespace {
 
 using ::testing::HasSubstr;
 
-/// Runs a supervisor in a thread over stand-in simulations, and plays the rank.
+/// Runs a supervisor of stand-in simulations in a thread, and acts as the rank.
 class SupervisorTest : public ::testing::Test {
  protected:
   void SetUp() override {
@@ -47,7 +47,7 @@ class SupervisorTest : public ::testing::Test {
   [[nodiscard]] RankSlot rank() const { return RankSlot(memory_->slot(0)); }
   [[nodiscard]] SlotHead& head() const { return *memory_->slot(0).head; }
 
-  /// Waits for what must come; the limit only keeps a broken build from hanging.
+  /// Waits until the condition is true. The limit only keeps a broken build from hanging.
   template <typename Condition>
   [[nodiscard]] static bool eventually(Condition condition) {
     for (int i = 0; i < 20000; ++i) {
@@ -87,7 +87,7 @@ TEST_F(SupervisorTest, ASimulationThatIsKilledIsReplacedAndItsCommandAnswered) {
   EXPECT_EQ(memory_->pool().fatal, FatalState::kNone);
 }
 
-TEST_F(SupervisorTest, ASimulationThatFailsAtEveryStartIsGivenUpWithItsOwnWords) {
+TEST_F(SupervisorTest, ASimulationThatFailsAtEveryStartIsGivenUpWithItsMessage) {
   start("exit");
   ASSERT_TRUE(fatal());
   const std::string text = memory_->pool().fatal_text.get();
@@ -164,11 +164,11 @@ TEST_F(SupervisorTest, ARejectedSimulationIsReplaced) {
   EXPECT_EQ(rank().counters().restarts, 1U);
 }
 
-TEST_F(SupervisorTest, FailuresInARowEndWithAFinishedEpisode) {
+TEST_F(SupervisorTest, AFinishedEpisodeResetsTheCountOfFailuresInARow) {
   start("well");
   ASSERT_TRUE(running());
   for (std::uint32_t death = 1; death <= 6; ++death) {
-    rank().counters().episodes += 1;  // as if the simulation had brought one to its end
+    rank().counters().episodes += 1;  // as if the simulation had finished an episode
     traffic::test::send_signal(head().pid, SIGKILL);
     ASSERT_TRUE(eventually([&] { return head().ready_incarnation == death + 1; }));
   }

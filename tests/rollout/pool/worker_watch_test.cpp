@@ -22,9 +22,10 @@ namespace {
 using ::testing::HasSubstr;
 using ::testing::ThrowsMessage;
 
-constexpr std::int64_t kOomKills = std::numeric_limits<std::int64_t>::max();  ///< no more came
+/// With this count of earlier kills for lack of memory, the watch never sees a new one.
+constexpr std::int64_t kOomKills = std::numeric_limits<std::int64_t>::max();
 
-/// A child process plays the worker.
+/// A child process acts as the worker.
 class WorkerWatchTest : public ::testing::Test {
  protected:
   void SetUp() override {
@@ -50,12 +51,12 @@ class WorkerWatchTest : public ::testing::Test {
   pid_t pid_ = -1;
 };
 
-TEST_F(WorkerWatchTest, AWorkerThatBeatsIsAlive) {
+TEST_F(WorkerWatchTest, AWorkerWithARecentHeartbeatIsAlive) {
   EXPECT_NO_THROW(require_workers_alive(memory_, 60.0, kOomKills));
   EXPECT_NO_THROW(require_open(memory_, 0));
 }
 
-TEST_F(WorkerWatchTest, AWorkerThatDoesNotComeIsNamed) {
+TEST_F(WorkerWatchTest, AWorkerThatDoesNotStartInTimeIsNamed) {
   EXPECT_NO_THROW(wait_for_workers(memory_, 60.0));
   block().state = WorkerState::kNone;
   EXPECT_THAT([&] { wait_for_workers(memory_, 0.05); },
@@ -76,14 +77,14 @@ TEST_F(WorkerWatchTest, AWorkerThatHasBeenSilentForTooLongIsNamed) {
               ThrowsMessage<WorkerError>(HasSubstr("no sign of life for 61 s")));
 }
 
-TEST_F(WorkerWatchTest, TheLimitOfSilenceIsTheCallers) {
+TEST_F(WorkerWatchTest, TheCallerSetsTheLimitOfSilence) {
   block().heartbeat_ns = monotonic_ns() - 6'000'000'000;
   EXPECT_NO_THROW(require_workers_alive(memory_, 60.0, kOomKills));
   EXPECT_THAT([&] { require_workers_alive(memory_, 5.0, kOomKills); },
               ThrowsMessage<WorkerError>(HasSubstr("is it stopped?")));
 }
 
-TEST_F(WorkerWatchTest, WhatAWorkerGivesUpWithReachesTheRank) {
+TEST_F(WorkerWatchTest, TheReasonWhyAWorkerGivesUpReachesTheRank) {
   memory_.pool().fatal_text.set("simulation 3 failed: no network");
   memory_.pool().fatal = FatalState::kWritten;
   EXPECT_THAT([&] { require_open(memory_, 0); },
@@ -102,7 +103,7 @@ TEST_F(WorkerWatchTest, ADeadWorkerIsNotWaitedFor) {
   kill(pid_, SIGKILL);
   siginfo_t info{};
   waitid(P_PID, static_cast<id_t>(pid_), &info, WEXITED | WNOWAIT);
-  // Far longer than the test may take.
+  // The limit is far longer than the test may take.
   EXPECT_FALSE(end_workers(memory_, 1e5));
 }
 

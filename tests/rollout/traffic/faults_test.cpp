@@ -1,5 +1,5 @@
-// Simulations, workers, ranks and mpirun are killed, stopped and missing: what then happens to
-// real processes, seen from outside.
+// Kills, stops and removes simulations, workers, ranks and mpirun, and checks from outside what the
+// real processes do.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sched.h>
@@ -25,7 +25,8 @@ using testing::Job;
 
 constexpr int kWorkersCode = 6;
 constexpr int kResourcesCode = 8;
-/// Far more than it takes (a second or two): a busy machine shall not fail the tests.
+/// Limit for processes to end. It takes them a second or two; a busy machine must not fail the
+/// tests.
 constexpr double kGone_s = 30;
 
 std::vector<std::string> small(std::vector<std::string> more) {
@@ -45,7 +46,8 @@ bool gone(const Job& job) {
   return job.eventually([&] { return job.all_pids().empty(); }, kGone_s);
 }
 
-/// Of processes, files in /dev/shm (the job's substitute of it) and temporary files.
+/// Expects that the job has left no processes, no temporary files and no files in its substitute of
+/// /dev/shm.
 void expect_nothing_left(const Job& job) {
   EXPECT_TRUE(gone(job)) << job.output();
   EXPECT_THAT(job.files_left(), IsEmpty()) << job.output();
@@ -62,7 +64,7 @@ std::set<std::string> episodes(const Job& job) {
   return found;
 }
 
-TEST(RolloutFaults, WorkersThatComeLateAreWaitedFor) {
+TEST(RolloutFaults, TheRanksWaitForWorkersThatStartLate) {
   Job job({.plain_mpirun = true,
            .fault = "rollout_worker.start:*:*:slow:3000",
            .args = small({"--episodes", "2"})});
@@ -89,7 +91,7 @@ TEST(RolloutFaults, ASpawnThatFailsIsTriedOnceMore) {
   expect_nothing_left(job);
 }
 
-TEST(RolloutFaults, WorkersOfASpawnThatWasGivenUpComeAndGo) {
+TEST(RolloutFaults, WorkersOfAnAbandonedSpawnExitByThemselves) {
   Job job({.ranks = 2, .fault = "rollout.spawned:*:1:fail", .args = small({"--episodes", "2"})});
   EXPECT_EQ(job.wait(), 0) << job.output();
   EXPECT_EQ(job.count("trying once more"), 1) << job.output();
@@ -131,11 +133,11 @@ TEST(RolloutFaults, AllSimulationsKilledAtOnceAreReplaced) {
   EXPECT_THAT(job.output(), HasSubstr("lost 4 restarts 4"));
 }
 
-TEST(RolloutFaults, EpisodesLostAreRunAgainAndEndTheSame) {
+TEST(RolloutFaults, LostEpisodesRunAgainWithTheSameResult) {
   const auto args = small({"--episodes", "6"});
   Job undisturbed({.ranks = 2, .args = args});
   ASSERT_EQ(undisturbed.wait(), 0) << undisturbed.output();
-  // Steps count on over all processes of a simulation, so each fault strikes once.
+  // The count of steps continues over all processes of a simulation, so each fault happens once.
   Job disturbed({.ranks = 2,
                  .fault = "sumo_env.step:0:100:kill,sumo_env.step:1:500:segv,"
                           "sumo_env.step:2:901:throw,sumo_env.step:3:30:nan",
@@ -192,7 +194,7 @@ TEST(RolloutFaults, AStoppedSimulationIsKilledAndReplaced) {
   }
 }
 
-TEST(RolloutFaults, AKilledEpisodeTakesItsSimulationAlongAndNothingElse) {
+TEST(RolloutFaults, AKilledEpisodeProcessEndsItsSimulationAndNothingElse) {
   Job job({.ranks = 2, .args = small({"--forever"})});
   ASSERT_TRUE(job.ready()) << job.output();
   ASSERT_TRUE(job.eventually([&] { return job.pids_of_episodes().size() == 4; }));
@@ -216,7 +218,7 @@ TEST(RolloutFaults, ASimulationThatHangsIsKilledAndReplaced) {
   EXPECT_THAT(job.output(), HasSubstr("lost 1 restarts 1 timeouts 1"));
 }
 
-TEST(RolloutFaults, TooFewOpenFilesAreSaidBeforeAnythingStarts) {
+TEST(RolloutFaults, TooFewOpenFilesAreReportedBeforeAnythingStarts) {
   Job job({.starter = {"prlimit", "--nofile=256:256"},
            .ranks = 2,
            .args = {"--set", "rollout.workers=40", "--set", "rollout.envs_per_worker=1"}});
@@ -282,7 +284,7 @@ TEST(RolloutFaults, NothingIsLeftWhenTheOnlyRankIsKilledWithoutMpirun) {
   EXPECT_TRUE(gone(job)) << job.output();
 }
 
-TEST(RolloutFaults, NothingIsLeftWhenMpirunIsToldToEnd) {
+TEST(RolloutFaults, NothingIsLeftWhenMpirunGetsSigterm) {
   Job job({.ranks = 2, .args = small({"--forever"})});
   ASSERT_TRUE(job.ready()) << job.output();
   job.signal(SIGTERM);
@@ -323,7 +325,7 @@ TEST(RolloutFaults, AKilledWorkerEndsTheJobAndItsSimulations) {
 TEST(RolloutFaults, TwentyStartsAndKillsLeaveNothing) {
   for (int cycle = 0; cycle < 20; ++cycle) {
     Job job({.ranks = 2, .args = small({"--forever"})});
-    // Each time a little later in its life: before, while and after the processes start.
+    // The kill comes a little later each time: before, while and after the processes start.
     const bool ready = job.eventually([&] { return job.ready(); }, 0.1 * cycle);
     const auto ranks = job.pids("rollout_driver");
     if (ranks.empty()) {

@@ -24,7 +24,7 @@ std::string read_file(const fs::path& path) {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
-/// Of the program that a process runs; empty if there is none.
+/// Name of the program that a process runs; empty if the process does not exist.
 std::string name_of(pid_t pid) {
   const auto stat = os::process_stat(pid);
   return stat ? stat->name : "";
@@ -56,7 +56,7 @@ Job::Job(const Options& options) : ranks_(options.ranks) {
   const os::Descriptor output(
       open(output_.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600));
   child_ = os::ChildProcess::run(
-      {.program = "/usr/bin/env",  // which looks for mpirun
+      {.program = "/usr/bin/env",  // finds mpirun in PATH
        .args = words,
        .fds = {{STDOUT_FILENO, output.get()}, {STDERR_FILENO, output.get()}},
        .set_environment = {mark_, "TRAFFIC_FAULT=" + options.fault,
@@ -79,7 +79,7 @@ std::vector<std::pair<pid_t, std::string>> Job::processes() const {
   for (const auto& entry : fs::directory_iterator("/proc")) {
     const std::string name = entry.path().filename().string();
     if (name.find_first_not_of("0123456789") != std::string::npos) continue;
-    // Of a zombie the environment is empty.
+    // A zombie has an empty environment, so it is not counted.
     const std::string environment = '\0' + read_file(entry.path() / "environ");
     if (environment.find('\0' + mark_ + '\0') == std::string::npos) continue;
     const pid_t pid = std::stoi(name);

@@ -1,5 +1,5 @@
-/// A run of rollout_driver under mpirun, seen from outside: its processes, its words, its end, what
-/// it leaves behind.
+/// A run of rollout_driver under mpirun, observed from outside: its processes, its output, its exit
+/// code, and the files that it leaves.
 #pragma once
 
 #include <sys/types.h>
@@ -18,9 +18,9 @@ namespace traffic::rollout::testing {
 class Job {
  public:
   struct Options {
-    /// launch/mpirun.sh, or mpirun as users type it, which binds each rank to a core.
+    /// Starts mpirun itself, which binds each rank to a core, instead of launch/mpirun.sh.
     bool plain_mpirun = false;
-    /// What starts it, with its arguments: a program that sets limits.
+    /// A program with its arguments that starts the job, such as one that sets limits.
     std::vector<std::string> starter = {};
     int ranks = 2;           ///< 0: without mpirun
     std::string fault = {};  ///< TRAFFIC_FAULT
@@ -28,18 +28,18 @@ class Job {
   };
 
   explicit Job(const Options& options);
-  /// Kills what is left.
+  /// Kills the processes that are left.
   ~Job();
   Job(const Job&) = delete;
   Job& operator=(const Job&) = delete;
 
-  /// Processes of this job by the name of their program: "sumo_env", "rollout_worker",
-  /// "rollout_driver", "mpirun"; without those that they have made of themselves.
+  /// Processes of this job that run a program: "sumo_env", "rollout_worker", "rollout_driver",
+  /// "mpirun". Processes that such a process has forked are left out.
   [[nodiscard]] std::vector<pid_t> pids(std::string_view program) const;
-  /// What the processes called sumo_env have made for their episodes.
+  /// The processes that sumo_env has forked for episodes.
   [[nodiscard]] std::vector<pid_t> pids_of_episodes() const;
   [[nodiscard]] std::vector<pid_t> all_pids() const;
-  /// Everything printed so far.
+  /// The output of the job so far.
   [[nodiscard]] std::string output() const;
   /// How often the text was printed.
   [[nodiscard]] int count(std::string_view text) const;
@@ -58,7 +58,7 @@ class Job {
   /// All ranks have had a first answer from all their simulations.
   [[nodiscard]] bool ready() const { return says("all answered", std::max(ranks_, 1)); }
 
-  void signal(int number) const;  ///< to mpirun
+  void signal(int number) const;  ///< sends a signal to mpirun
   /// Exit code of mpirun, 128 + n after signal n, -1 if it does not end within the limit.
   [[nodiscard]] int wait(double limit_s = 120);
   /// Names of files in the job's folder for temporary files and shared memory.

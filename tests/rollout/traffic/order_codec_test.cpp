@@ -15,7 +15,7 @@ namespace {
 struct Written {
   std::vector<scene::Command> commands;
   std::vector<scene::SignalCommand> greens;
-  std::vector<std::byte> bytes = std::vector<std::byte>(3);  // as an earlier order has left it
+  std::vector<std::byte> bytes = std::vector<std::byte>(3);  // content of an earlier order
 
   Written(std::size_t vehicles, std::size_t lights) : commands(vehicles), greens(lights) {
     for (std::size_t i = 0; i < vehicles; ++i) {
@@ -43,7 +43,7 @@ TEST(OrderCodec, ReturnsTheOrdersOfBothAgents) {
   EXPECT_GE(order_bytes(0), kEpisodeBytes);
 }
 
-TEST(OrderCodec, RefusesBytesThatAreNoOrders) {
+TEST(OrderCodec, RefusesBytesThatAreNotOrders) {
   const Written written(2, 1);
   const std::span<const std::byte> bytes = written.bytes;
   EXPECT_THROW(read_orders({}), WorkerError);

@@ -21,7 +21,7 @@ using ::testing::HasSubstr;
 using testing::PeriodFixture;
 using ::testing::ThrowsMessage;
 
-/// Whatever the bytes, reading them ends well or with a WorkerError.
+/// Reads any bytes. @return false if reading ended with a WorkerError; any other error is a failure
 bool readable(std::span<const std::byte> bytes) {
   Period period;
   try {
@@ -32,7 +32,7 @@ bool readable(std::span<const std::byte> bytes) {
   }
 }
 
-TEST(PeriodCodec, ReturnsWhatWasWritten) {
+TEST(PeriodCodec, ReadsTheSamePeriodThatWasWritten) {
   const PeriodFixture fixture;
   const auto bytes = fixture.bytes();
   Period read;
@@ -110,7 +110,7 @@ TEST(PeriodCodec, SurvivesSpoiledWords) {
       } catch (const WorkerError&) {
         continue;
       }
-      // Accepted: then every view lies within the bytes.
+      // If the period is accepted, every view lies within the bytes.
       for (const scene::FrameView& frame : period.vehicles.frames) {
         for (const std::int32_t source : frame.edge_src) {
           ASSERT_GE(source, 0);
@@ -146,7 +146,7 @@ TEST(PeriodCodec, RefusesNumbersThatAreNotFinite) {
   EXPECT_FALSE(readable(of_conflict.bytes()));
 }
 
-TEST(PeriodCodec, RefusesNumbersThatAreFiniteButAbsurd) {
+TEST(PeriodCodec, RefusesFiniteNumbersThatAreTooLarge) {
   PeriodFixture growth;
   growth.growth[2] = 1e30;
   EXPECT_THAT(
@@ -166,7 +166,7 @@ TEST(PeriodCodec, RefusesNumbersThatAreFiniteButAbsurd) {
   EXPECT_TRUE(readable(large.bytes()));
 }
 
-TEST(PeriodCodec, RefusesGraphsThatAreNone) {
+TEST(PeriodCodec, RefusesInvalidGraphs) {
   PeriodFixture source;
   source.frames[1].edge_src[0] = 3;
   EXPECT_FALSE(readable(source.bytes()));
@@ -193,7 +193,7 @@ TEST(PeriodCodec, ReadsEveryCommandThatAScriptMayGive) {
   }
 }
 
-TEST(PeriodCodec, RefusesCommandsThatAreNone) {
+TEST(PeriodCodec, RefusesInvalidCommands) {
   PeriodFixture speed;
   speed.scripted[0].longitudinal = static_cast<scene::Longitudinal>(200);
   EXPECT_FALSE(readable(speed.bytes()));
@@ -208,7 +208,7 @@ TEST(PeriodCodec, RefusesCommandsThatAreNone) {
   EXPECT_FALSE(readable(advice.bytes()));
 }
 
-TEST(PeriodCodec, SaysSoWhenAnObservationDoesNotFit) {
+TEST(PeriodCodec, ReportsAnObservationThatDoesNotFit) {
   std::vector<std::byte> small(2048);
   PeriodWriter writer;
   writer.begin(small);
@@ -220,7 +220,7 @@ TEST(PeriodCodec, HasRoomForTheVehiclesItWasMadeFor) {
   PeriodFixture full;
   full.frames.assign(4, testing::make_frame(500, 1.0));
   for (auto& frame : full.frames) {
-    // As many neighbours as a vehicle may have.
+    // The maximum number of neighbours of a vehicle.
     frame.edge_src.assign(500 * 8, 1);
     frame.edge_features.assign(500 * 8 * 4, 1.0F);
     for (std::size_t i = 0; i <= 500; ++i) frame.edge_ptr[i] = static_cast<std::int32_t>(8 * i);
@@ -252,7 +252,7 @@ TEST(PeriodCodec, ReturnsTheSectionOfTheLights) {
   }
 }
 
-TEST(PeriodCodec, AGraphThatNobodyAskedForTakesNoRoom) {
+TEST(PeriodCodec, AnAbsentGraphTakesNoRoom) {
   testing::LightFixture lights;
   PeriodFixture fixture;
   fixture.lights = lights.section();
@@ -265,7 +265,7 @@ TEST(PeriodCodec, AGraphThatNobodyAskedForTakesNoRoom) {
   EXPECT_GE(with, bytes.size() + features * sizeof(float));
 }
 
-TEST(PeriodCodec, RefusesLightsThatCannotBe) {
+TEST(PeriodCodec, RefusesImpossibleSectionsOfLights) {
   using Lights = testing::LightFixture;
   const auto refusal = [](const std::function<void(Lights&)>& spoil, const char* why) {
     Lights lights;

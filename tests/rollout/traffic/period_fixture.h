@@ -1,4 +1,4 @@
-/// A period with everything in it, to be written, spoiled and read.
+/// A period with all sections, which tests write, damage and read.
 #pragma once
 
 #include <cstddef>
@@ -11,8 +11,8 @@
 
 namespace traffic::rollout::testing {
 
-/// A frame of n vehicles, each with the vehicle before it as neighbour; numbers that tell fields
-/// and places apart.
+/// A frame of n vehicles, each with the vehicle before it as neighbour. Every field and vehicle has
+/// different numbers.
 inline scene::GraphFrame make_frame(std::uint32_t n, double time_s) {
   scene::GraphFrame frame;
   frame.time_s = time_s;
@@ -34,7 +34,7 @@ inline scene::GraphFrame make_frame(std::uint32_t n, double time_s) {
   return frame;
 }
 
-/// What three lights observe, two of which choose.
+/// Observations of three lights, two of which may choose.
 struct LightFixture {
   std::vector<double> lost_s{1.5, 0.0, 2.25};
   std::vector<LightChoice> choices{{.light = 0, .num_greens = 2, .present = 1},
@@ -103,8 +103,8 @@ struct PeriodFixture {
     return buffer.first(writer.finish(period()));
   }
 
-  /// In memory of its own, of exactly the period's size: reading beyond it is an error that
-  /// AddressSanitizer reports.
+  /// The bytes of the period in memory of exactly this size, so that AddressSanitizer reports
+  /// reading beyond the end.
   [[nodiscard]] std::vector<std::byte> bytes() const {
     std::vector<std::byte> buffer(period_bytes(3, 8));
     const auto used = write(buffer);

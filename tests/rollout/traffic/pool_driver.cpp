@@ -1,5 +1,5 @@
-/// What a trainer does with a pool, without learning, for the tests and the benchmark: runs
-/// episodes, commands some vehicles by a fixed rule, prints what came out.
+/// Uses a pool as a trainer does, but without learning, for tests and a benchmark: runs episodes,
+/// commands some vehicles by a fixed rule, and prints the results.
 ///
 ///   rollout_driver [--set key=value]... [--episodes N | --forever] [--control rule|none]
 ///                  [--sumo-env PATH] [--rollout-worker PATH]
@@ -61,7 +61,7 @@ Options parse(int argc, char** argv) {
   return options;
 }
 
-/// One write a line: lines of several ranks do not mix.
+/// Prints a line with one write, so that lines of several ranks do not mix.
 void print_line(const std::string& text) {
   const std::string line = text + "\n";
   if (write(STDOUT_FILENO, line.data(), line.size()) < 0) return;
@@ -135,7 +135,7 @@ class Driver {
     }
   }
 
-  /// Candidates with an even number go slowly until the next decision.
+  /// Candidates with an even number drive slowly until the next decision.
   std::span<const scene::Command> decide(const Period& period) {
     commands_.clear();
     if (!options_.control) return commands_;
@@ -171,7 +171,7 @@ class Driver {
     double sum = 0;
     for (const double growth : period.growth) sum += growth;
     sum_of_growth_[env] = period.growth.empty() ? 0 : sum_of_growth_[env] + sum;
-    // What the steps gained is what the episode has: the return is the score.
+    // The growth of all steps adds up to the score of the episode.
     TRAFFIC_CHECK(std::abs(sum_of_growth_[env] - period.score.numerator()) < 1e-6,
                   "growth adds up to {}, the score has {}", sum_of_growth_[env],
                   period.score.numerator());
@@ -187,7 +187,7 @@ class Driver {
                            static_cast<double>(c.steps) / seconds, seconds, pool_.num_envs()));
   }
 
-  Stopwatch clock_;  ///< first of the start, then of the episodes
+  Stopwatch clock_;  ///< measures the start, then the episodes
   const comm::MpiSession& session_;
   const Options& options_;
   double period_s_;

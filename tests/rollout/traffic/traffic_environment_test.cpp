@@ -30,7 +30,7 @@ PoolPlan plan() {
   return plan;
 }
 
-/// The rank and the simulation in one thread, with real SUMO between them.
+/// Runs the rank and a real SUMO simulation in one thread.
 class TrafficEnvironmentTest : public ::testing::Test {
  protected:
   TrafficEnvironmentTest() { config_.env.scenario = "merge"; }
@@ -81,7 +81,7 @@ class TrafficEnvironmentTest : public ::testing::Test {
   std::vector<std::byte> orders_;
 };
 
-TEST_F(TrafficEnvironmentTest, AResetShowsTheEmptyRoadAndAPeriodEveryFrameOfIt) {
+TEST_F(TrafficEnvironmentTest, AResetShowsTheEmptyRoadAndAPeriodAllItsFrames) {
   start();
   const Period& first = reset({.traffic = {.seed = 3}});
   EXPECT_THAT(first.vehicles.frames, SizeIs(1));
@@ -99,21 +99,21 @@ TEST_F(TrafficEnvironmentTest, AResetShowsTheEmptyRoadAndAPeriodEveryFrameOfIt) 
   EXPECT_GT(period_.vehicles.frames.back().num_edges(), 10);
 }
 
-TEST_F(TrafficEnvironmentTest, AnEpisodesGrowthIsItsScoreAndItsEndIsTheScenarios) {
+TEST_F(TrafficEnvironmentTest, GrowthAddsUpToTheScoreAndTheScenarioEndsTheEpisode) {
   start();
   reset({.traffic = {.seed = 3}, .observed = false});
   const double growth = run_to_end();
   EXPECT_TRUE(period_.terminated);
   EXPECT_FALSE(period_.truncated);
   EXPECT_EQ(period_.time_s, 900.0);
-  // Sums of the same numbers in another order.
+  // The tolerance is for sums of the same numbers in another order.
   EXPECT_NEAR(growth, period_.score.numerator(), 1e-9 * growth);
   EXPECT_THAT(period_.vehicles.frames, IsEmpty());
   EXPECT_EQ(rank_.counters().episodes, 1U);
   EXPECT_EQ(rank_.counters().steps, 900U);
 }
 
-TEST_F(TrafficEnvironmentTest, AControllerOfLightsActsBesideWhoIsTrained) {
+TEST_F(TrafficEnvironmentTest, AControllerOfLightsActsBesideTheTrainedVehicles) {
   config_.env.scenario = "arterial";
   config_.env.max_time_s = 240;
   start();
@@ -140,7 +140,7 @@ class JointEnvironmentTest : public TrafficEnvironmentTest {
   }
 };
 
-TEST_F(JointEnvironmentTest, VehiclesAndLightsActInOneTraffic) {
+TEST_F(JointEnvironmentTest, VehiclesAndLightsActInOneSimulation) {
   start();
   reset({.traffic = {.seed = 3}, .light_graph = true});
   ASSERT_EQ(period_.lights.lost_s.size(), 3U);
@@ -197,7 +197,7 @@ TEST_F(JointEnvironmentTest, LightsAloneShowNoVehiclesAndFollowAScript) {
   EXPECT_LT(period_.score.lost_s(), own_programs_s);
 }
 
-TEST_F(JointEnvironmentTest, WhereNobodyDecidesLightsShowTheirPrograms) {
+TEST_F(JointEnvironmentTest, WithoutControlLightsShowTheirPrograms) {
   config_.env.agents = {"vehicles"};
   start();
   reset({.traffic = {.seed = 3}, .observed = false});
@@ -222,11 +222,11 @@ TEST_F(TrafficEnvironmentTest, AnEpisodeCutByTheConfigurationIsTruncated) {
   EXPECT_TRUE(period_.truncated);
   EXPECT_FALSE(period_.terminated);
   EXPECT_EQ(period_.time_s, 31.0);
-  EXPECT_THAT(period_.growth, SizeIs(1)) << "the last period has but one second left";
+  EXPECT_THAT(period_.growth, SizeIs(1)) << "only one second is left for the last period";
   EXPECT_THAT(period_.vehicles.frames, SizeIs(1));
 }
 
-TEST_F(TrafficEnvironmentTest, APieceBeginsInTheTrafficThatAnUncontrolledEpisodeHadThere) {
+TEST_F(TrafficEnvironmentTest, APieceBeginsInSavedTrafficOfAnUncontrolledEpisode) {
   const auto cache =
       std::filesystem::path(::testing::TempDir()) / ("traffic-pieces-" + std::to_string(getpid()));
   config_.episodes.baseline_cache = cache.string();
@@ -250,7 +250,7 @@ TEST_F(TrafficEnvironmentTest, APieceBeginsInTheTrafficThatAnUncontrolledEpisode
   reset({.traffic = {.seed = 12, .piece = 2, .saved_seed = 11}, .store = pieces});
   EXPECT_EQ(period_.time_s, 240.0);
   EXPECT_THAT(period_.growth, IsEmpty());
-  // Half a minute was driven with other random numbers.
+  // The last half minute was simulated with other random numbers.
   EXPECT_NEAR(static_cast<double>(period_.vehicles.frames.back().num_nodes()),
               static_cast<double>(nodes[0]), 10.0);
   const double in_piece = run_to_end();
@@ -258,7 +258,7 @@ TEST_F(TrafficEnvironmentTest, APieceBeginsInTheTrafficThatAnUncontrolledEpisode
   EXPECT_EQ(period_.time_s, 360.0);
   const double in_whole = std::accumulate(growth.begin(), growth.begin() + 120, 0.0);
   EXPECT_NEAR(in_piece, in_whole, 0.25 * in_whole);
-  // The first piece needs no saved traffic, the last one ends with the episode.
+  // The first piece needs no saved traffic, and the last piece ends with the episode.
   reset({.traffic = {.seed = 12}, .store = pieces});
   EXPECT_EQ(period_.time_s, 0.0);
   run_to_end();
@@ -295,7 +295,7 @@ TEST_F(TrafficEnvironmentTest, CommandsReachTheVehiclesAndTheirEffectsAreCounted
   EXPECT_EQ(steps_under_control, period_.score.cv_steps);
 }
 
-TEST_F(TrafficEnvironmentTest, AScriptedControllerDoesWhatItDoesWithoutThePool) {
+TEST_F(TrafficEnvironmentTest, AScriptActsAsItDoesWithoutThePool) {
   config_.env.max_time_s = 450;
   scene::EpisodeScore expected;
   {
@@ -303,7 +303,7 @@ TEST_F(TrafficEnvironmentTest, AScriptedControllerDoesWhatItDoesWithoutThePool) 
     const auto controller = scene::make_controller("meter");
     controller->reset(5);
     std::vector<scene::Command> commands;
-    // Meter decides every step.
+    // `meter` decides in every step.
     for (env.reset(5); !env.done(); env.step()) {
       commands.clear();
       controller->decide(env.state(), commands);
@@ -324,7 +324,7 @@ TEST_F(TrafficEnvironmentTest, AScriptedControllerDoesWhatItDoesWithoutThePool) 
   EXPECT_GT(scripted, 0U);
 }
 
-TEST_F(TrafficEnvironmentTest, AScriptThatAdvisesSaysWhatItWouldDoAndChangesNothing) {
+TEST_F(TrafficEnvironmentTest, AnAdvisingScriptReportsCommandsAndChangesNothing) {
   config_.env.max_time_s = 450;
   start();
   reset({.traffic = {.seed = 5}});
@@ -341,11 +341,12 @@ TEST_F(TrafficEnvironmentTest, AScriptThatAdvisesSaysWhatItWouldDoAndChangesNoth
   EXPECT_EQ(period_.score.numerator(), alone.numerator());
 }
 
-TEST_F(TrafficEnvironmentTest, AnAdvisorSaysInEveryStateWhatItWouldDoThere) {
+TEST_F(TrafficEnvironmentTest, FollowingTheAdviceEqualsRunningTheScript) {
   config_.env.max_time_s = 450;
   config_.vehicles.advisor = "meter";
   start();
-  // Who does what it says is that script, which is asked every second, between decisions, too.
+  // A rank that follows all advice gives the same episode as the script itself, which decides every
+  // second, also between decisions of the rank.
   reset({.traffic = {.seed = 5}});
   std::size_t advised = 0;
   while (!period_.done()) {
@@ -361,7 +362,7 @@ TEST_F(TrafficEnvironmentTest, AnAdvisorSaysInEveryStateWhatItWouldDoThere) {
   run_to_end();
   EXPECT_EQ(followed.numerator(), period_.score.numerator());
   EXPECT_EQ(followed.cv_steps, period_.score.cv_steps);
-  // Scores alone need no advice.
+  // An episode that yields scores only has no advice.
   reset({.traffic = {.seed = 5}, .observed = false});
   while (!period_.done()) {
     step();
@@ -369,7 +370,7 @@ TEST_F(TrafficEnvironmentTest, AnAdvisorSaysInEveryStateWhatItWouldDoThere) {
   }
 }
 
-TEST_F(TrafficEnvironmentTest, BetweenDecisionsTheAdvisorGoesOnWithoutThoseThatDoOtherwise) {
+TEST_F(TrafficEnvironmentTest, BetweenDecisionsTheAdvisorSkipsVehiclesThatDeviate) {
   config_.env.max_time_s = 450;
   config_.vehicles.advisor = "meter";
   start();
@@ -380,7 +381,7 @@ TEST_F(TrafficEnvironmentTest, BetweenDecisionsTheAdvisorGoesOnWithoutThoseThatD
     std::vector<std::uint32_t> otherwise;
     for (const scene::Command& command : period_.vehicles.advice)
       otherwise.push_back(command.vehicle_id);
-    step();  // what the advisor says is not done
+    step();  // gives no commands, against the advice
     refused += otherwise.size();
     come_since += period_.vehicles.controlled.size();
     for (const ControlledVehicle& vehicle : period_.vehicles.controlled) {
@@ -389,7 +390,7 @@ TEST_F(TrafficEnvironmentTest, BetweenDecisionsTheAdvisorGoesOnWithoutThoseThatD
   }
   EXPECT_GT(refused, 0U);
   EXPECT_GT(come_since, 0U);
-  // In uncontrolled runs it says nothing.
+  // In uncontrolled runs there is no advice.
   reset({.traffic = {.seed = 5}, .observed = false});
   run_to_end();
   EXPECT_EQ(period_.score.cv_steps, 0);
@@ -408,7 +409,7 @@ TEST_F(TrafficEnvironmentTest, DemandCanBeScaledForOneEpisode) {
   EXPECT_LT(half, 2 * whole / 3);
 }
 
-TEST_F(TrafficEnvironmentTest, AStepOfAnotherProcesssEpisodeIsLost) {
+TEST_F(TrafficEnvironmentTest, AStepForAnEpisodeOfAnEarlierProcessIsLost) {
   start();
   rank_.post(CommandKind::kStep, incarnation_, {});
   loop_->serve(0);
@@ -416,10 +417,10 @@ TEST_F(TrafficEnvironmentTest, AStepOfAnotherProcesssEpisodeIsLost) {
   reset({.traffic = {.seed = 3}});
   rank_.post(CommandKind::kStep, incarnation_ - 1, {});
   loop_->serve(0);
-  EXPECT_EQ(rank_.answer().kind, ReplyKind::kLost) << "of the process before";
+  EXPECT_EQ(rank_.answer().kind, ReplyKind::kLost) << "the episode belongs to an earlier process";
 }
 
-TEST_F(TrafficEnvironmentTest, APeriodThatIsNoMultipleOfTheStepIsRefused) {
+TEST_F(TrafficEnvironmentTest, APeriodThatIsNotAMultipleOfTheStepIsRefused) {
   config_.env.control_period_s = 1.5;
   start();
   EXPECT_THAT([&] { environment_->try_out(); },

@@ -1,7 +1,7 @@
 /// 3v3 snakes behind a pool: one team is commanded, the other plays by a script.
 ///
-/// Games by the thousand are faster in a game::Arena of their own; this is for whatever works on
-/// any pool of environments.
+/// Programs that step thousands of games are faster with game::Arena. This class is for code that
+/// works on any pool of environments.
 #pragma once
 
 #include <array>
@@ -13,18 +13,19 @@
 
 namespace traffic::rollout {
 
-/// Orders and answers are the bytes of these: both sides are on one machine.
+/// Orders and answers are the bytes of these structs, because both sides are on one machine.
 struct SnakesStart {
   std::uint64_t seed = 0;
   game::Opponent opponent = game::Opponent::kRandom;
-  std::uint8_t team = 0;  ///< that is commanded
+  std::uint8_t team = 0;  ///< index of the commanded team
 };
 struct SnakesMove {
   game::TeamActions actions{};
 };
 struct SnakesAnswer {
   std::array<float, game::kTeamSnakes * game::kNumFeatures> features{};
-  std::array<float, game::kSnakes> rewards{};  ///< the commanded team's first; 0 after a start
+  std::array<float, game::kSnakes>
+      rewards{};  ///< rewards of the commanded team come first; 0 after a start
 };
 
 /// An episode is a game.

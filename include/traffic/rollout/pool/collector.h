@@ -1,6 +1,6 @@
 /// Runs episodes in the environments of a pool: simulations in separate processes, or thousands of
 /// games in the rank. A handler knows what an episode is, decides on actions and keeps experience.
-/// The collector knows which environments are free, which have answered, and which episodes have to
+/// The collector knows which environments are free, which have answered, and which episodes must
 /// begin again because their environments were lost.
 #pragma once
 
@@ -71,7 +71,7 @@ class Collector {
   /// @param time_split counts waiting as kSimulate and handling as kInfer
   Collector(EventSource& pool, TimeSplit& time_split) : pool_(pool), time_split_(time_split) {}
 
-  /// Runs episodes 0 .. count - 1. A free environment takes the next one.
+  /// Runs episodes 0 .. count - 1. A free environment takes the next episode.
   /// @param stop called between answers; the collector stops once it returns true
   /// @return false if it was stopped: the experience is incomplete, environments may be busy
   /// @throws WorkerError when an environment cannot be kept running

@@ -1,4 +1,4 @@
-/// Environments as a rank sees them: it orders, they answer, many at once.
+/// Environments as a rank sees them: it sends orders, they answer, many at once.
 ///
 ///     using Bytes = std::vector<std::byte>;
 ///
@@ -45,11 +45,11 @@ struct Event {
 /// LocalPool those of this rank.
 struct PoolCounters {
   std::uint64_t steps = 0;          ///< simulation steps
-  std::uint64_t episodes = 0;       ///< that reached their end
-  std::uint64_t lost_episodes = 0;  ///< ended by the failure of their environment
+  std::uint64_t episodes = 0;       ///< episodes that reached their end
+  std::uint64_t lost_episodes = 0;  ///< episodes that ended by the failure of their environment
   std::uint64_t restarts = 0;       ///< environments that were replaced
-  std::uint64_t timeouts = 0;       ///< replaced because they hung
-  std::uint64_t rejected = 0;       ///< replaced because of an invalid answer
+  std::uint64_t timeouts = 0;       ///< environments replaced because they hung
+  std::uint64_t rejected = 0;       ///< environments replaced because of an invalid answer
 };
 
 /// The interface of a pool that a collector uses.
@@ -62,12 +62,14 @@ class EventSource {
 
   /// The environments of this rank.
   [[nodiscard]] virtual std::span<const int> my_envs() const = 0;
-  /// my_envs() in groups that are not empty: two if environments run beside the rank, so that one
-  /// group simulates while the rank decides for the other; one if they run in the rank.
+  /// my_envs() divided into groups that are not empty. There are two groups if the environments run
+  /// in other processes: one group simulates while the rank decides for the other. There is one
+  /// group if they run in the rank.
   [[nodiscard]] virtual std::span<const std::vector<int>> groups() const = 0;
-  /// Whether an order was given whose event has not been returned yet.
+  /// Whether the event that answers the last order has not been returned yet.
   [[nodiscard]] virtual bool busy(int env) const = 0;
-  /// Waits for the answers of all busy environments among these, in their order.
+  /// Waits until all busy environments in `envs` have answered or are lost. The events are in the
+  /// order of `envs`.
   /// @param events overwritten; nothing is allocated once it is large enough
   /// @throws WorkerError with an environment's last message if it cannot be kept running, or if its
   /// worker is gone
@@ -101,7 +103,7 @@ class EnvPool : public EventSource {
   virtual void reject(int env) = 0;
 
   [[nodiscard]] virtual PoolCounters counters() const = 0;
-  /// Ends the environments. Collective if the pool is.
+  /// Ends the environments. Collective if the constructor of the pool is.
   virtual void close() = 0;
 
  protected:

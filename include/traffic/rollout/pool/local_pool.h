@@ -1,4 +1,5 @@
-/// Cheap environments that the rank steps itself: thousands of games with microseconds a step.
+/// A pool of cheap environments that the rank steps itself, such as thousands of games with steps
+/// of a few microseconds.
 #pragma once
 
 #include <array>
@@ -16,9 +17,9 @@ using EnvFactory = std::function<std::unique_ptr<Environment>(const EnvPlace&)>;
 struct LocalPoolSpec {
   int rank = 0;
   int num_ranks = 1;
-  int num_envs = 1;  ///< of all ranks
+  int num_envs = 1;  ///< environments of all ranks
   std::size_t max_answer_bytes = 0;
-  std::uint32_t max_restarts = 5;  ///< in a row, without a finished episode
+  std::uint32_t max_restarts = 5;  ///< limit of restarts in a row, without a finished episode
   EnvFactory make;
 };
 

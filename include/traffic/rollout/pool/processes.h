@@ -1,4 +1,4 @@
-/// The main functions of the programs of a pool of processes. Nobody starts them by hand.
+/// The main functions of the programs of a pool of processes. The pool starts these programs.
 #pragma once
 
 #include <functional>
@@ -18,10 +18,10 @@ int run_rollout_worker(int argc, char** argv);
 using EnvMaker =
     std::function<std::unique_ptr<Environment>(std::string_view settings, const EnvPlace& place)>;
 
-/// Main function of an environment, a child of a rollout worker that takes orders through shared
-/// memory. This process only forks a process for each episode, and stops and ends as that does.
-/// SUMO's results may depend on the addresses of its objects, and so on earlier simulations of the
-/// same process.
+/// Main function of an environment process, a child of a rollout worker. It forks a process for
+/// each episode, which takes orders through shared memory, and ends in the same way as that
+/// process. An episode needs a process of its own because SUMO's results may depend on the
+/// addresses of its objects, and so on earlier simulations in the same process.
 /// @return exit code
 int run_environment_process(int argc, char** argv, const EnvMaker& make);
 

@@ -1,4 +1,5 @@
-/// Environments in separate processes, on the node of the rank that they belong to.
+/// A pool whose environments run in separate processes, on the node of the rank that they belong
+/// to.
 #pragma once
 
 #include <filesystem>
@@ -40,10 +41,11 @@ struct WorkerPoolSpec {
 /// The constructor and close() are collective.
 class WorkerPool final : public EnvPool {
  public:
-  /// Starts the workers and waits for their first signs of life. Environments become ready later.
+  /// Starts the workers and waits for their first signs of life. Environments may become ready
+  /// later.
   /// @throws WorkerError on every rank if a program is missing, cannot be started, or does not give
   /// a sign of life in time; the time grows with the load of the machine
-  /// @throws ResourceError if the limits of this user leave no room
+  /// @throws ResourceError if the user's limits on open files or processes are too low
   WorkerPool(const comm::MpiSession& session, const WorkerPoolSpec& spec);
   /// Ends the workers of this node if close() was not called, for example after an error.
   ~WorkerPool() override;

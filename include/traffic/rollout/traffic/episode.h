@@ -19,10 +19,11 @@ struct EpisodeSeed {
   std::uint64_t saved_seed = 0;
 };
 
-/// The place on disk where uncontrolled episodes save their traffic, for later pieces to begin in.
+/// The folder in which uncontrolled episodes save their traffic, and how long the pieces are that
+/// begin in this traffic.
 struct PieceStore {
   double piece_s = 0;     ///< length of a piece; 0: episodes run the whole scenario
-  std::uint64_t key = 0;  ///< names the folder; differs between scenarios and demands
+  std::uint64_t key = 0;  ///< name of the folder; it differs between scenarios and demands
   bool saves = false;     ///< the episode runs the whole scenario and saves its traffic
 };
 
@@ -32,8 +33,8 @@ std::filesystem::path piece_folder(const std::string& cache, std::uint64_t key);
 /// An episode to run.
 struct EpisodeSpec {
   EpisodeSeed traffic{};
-  /// A scripted controller that decides within the simulation. Empty: the rank decides if it
-  /// observes the episode, else nobody.
+  /// A scripted controller that decides within the simulation. If it is empty, the rank decides in
+  /// an observed episode, and any other episode has no control.
   std::string controller = {};
   bool advises =
       false;  ///< the scripted controller only reports what it would do; the rank decides

@@ -8,7 +8,7 @@
 
 namespace traffic::rollout {
 
-/// A light that has to choose its next green.
+/// A light that must choose its next green.
 struct LightChoice {
   std::int32_t light = 0;       ///< index among the lights of the network
   std::int32_t num_greens = 0;  ///< feature rows of this choice; they follow the previous choice's

@@ -16,7 +16,7 @@
 
 namespace traffic::rollout {
 
-/// What happened to a vehicle under control, and to its follower, within the period.
+/// Counts for a vehicle under control, and its follower, within the period.
 struct ControlledVehicle {
   std::uint32_t vehicle_id = 0;
   std::int32_t conflict = -1;     ///< conflict ahead when the vehicle was last seen; -1: none
@@ -54,7 +54,7 @@ struct Period {
   /// [S] growth of what env.objective counts: the numerator of the throughput score, or minus the
   /// time lost (scene::EpisodeScore).
   std::span<const double> growth;
-  std::span<const double> conflict_growth;  ///< [S, C] the part of it that each conflict has
+  std::span<const double> conflict_growth;  ///< [S, C] contribution of each conflict to growth
   scene::EpisodeScore score;                ///< since the start of the episode
   VehicleSection vehicles;
   LightSection lights;
@@ -62,10 +62,10 @@ struct Period {
   [[nodiscard]] bool done() const { return terminated || truncated; }
 };
 
-/// What the agents of an environment do in the next control period.
+/// Commands of the agents of an environment for the next control period.
 struct Orders {
   std::span<const scene::Command> vehicles{};
-  std::span<const scene::SignalCommand> lights{};  ///< greens for lights that had a choice
+  std::span<const scene::SignalCommand> lights{};  ///< greens for the lights that may choose
 };
 
 }  // namespace traffic::rollout

@@ -45,8 +45,8 @@ std::unique_ptr<EnvPool> start_sumo_pool(const comm::MpiSession& session,
                                          const config::Config& config,
                                          const Programs& programs = sumo_programs());
 
-/// Encodes episodes and orders for a pool and decodes its answers. Every answer is checked; one
-/// that is not a valid period costs the episode, as the death of its simulation would.
+/// Encodes episodes and orders for a pool and decodes its answers. Every answer is checked. If it
+/// is not a valid period, the episode is lost, as if its simulation had died.
 class TrafficPool final : public EventSource {
  public:
   explicit TrafficPool(std::unique_ptr<EnvPool> pool);
@@ -76,7 +76,7 @@ class TrafficPool final : public EventSource {
   [[nodiscard]] const Period& period(int env) const;
 
   [[nodiscard]] PoolCounters counters() const { return pool_->counters(); }
-  /// Collective where the pool is.
+  /// Collective if the pool is.
   void close() { pool_->close(); }
 
  private:
