@@ -8,14 +8,14 @@
 namespace traffic::train::lights {
 namespace {
 
-/// Decisions of a light of which something is learned.
+/// Number of decisions of a light to learn from: all but the last one, see Experience.
 std::int64_t num_learned(const LightHistory& light) {
   return std::max<std::int64_t>(0, static_cast<std::int64_t>(light.chosen.size()) - 1);
 }
 
-/// The lights of all episodes side by side, T the longest: [T, L].
+/// The histories of L lights as columns, padded to the length T of the longest one: [T, L].
 struct Padded {
-  torch::Tensor rewards, values, next_values, ends, periods;
+  torch::Tensor rewards, values, next_values, ends, periods;  ///< ends: the last decision
 };
 
 Padded pad(const std::vector<const LightHistory*>& lights, const rl::RunningMeanStd& scale) {
@@ -41,7 +41,7 @@ Padded pad(const std::vector<const LightHistory*>& lights, const rl::RunningMean
   return out;
 }
 
-/// The first n of each column, one column after the other.
+/// Concatenates the columns without their padding.
 torch::Tensor unpad(const torch::Tensor& padded, const std::vector<const LightHistory*>& lights) {
   std::vector<torch::Tensor> parts{torch::zeros({0}, padded.options())};
   for (std::size_t l = 0; l < lights.size(); ++l) {
@@ -51,7 +51,7 @@ torch::Tensor unpad(const torch::Tensor& padded, const std::vector<const LightHi
   return torch::cat(parts);
 }
 
-/// What was seen and chosen.
+/// Fills in `batch`, `chosen` and `log_prob`.
 void add_observations(const std::vector<const LightHistory*>& lights, Experience& experience) {
   const std::size_t columns = scene::signal_features().size();
   std::vector<float> rows;
@@ -78,7 +78,7 @@ void add_observations(const std::vector<const LightHistory*>& lights, Experience
   experience.log_prob = torch::tensor(log_prob);
 }
 
-/// Whose each decision is.
+/// Index of the light history that each decision belongs to.
 torch::Tensor number_lights(const std::vector<const LightHistory*>& lights) {
   std::vector<torch::Tensor> parts{torch::zeros({0}, torch::kLong)};
   for (std::size_t l = 0; l < lights.size(); ++l) {
@@ -87,7 +87,7 @@ torch::Tensor number_lights(const std::vector<const LightHistory*>& lights) {
   return torch::cat(parts);
 }
 
-/// At which moment each decision was made, at which node of its graph.
+/// Fills in `moments`, and the moment and node of each decision.
 void add_moments(const std::vector<EpisodeHistory>& episodes, Experience& experience) {
   std::vector<std::int64_t> moment;
   std::vector<std::int64_t> node;
@@ -109,6 +109,7 @@ void add_moments(const std::vector<EpisodeHistory>& episodes, Experience& experi
   experience.node = torch::tensor(node, torch::kLong);
 }
 
+/// Number of states of an episode, see Experience.
 std::int64_t num_states(const EpisodeHistory& episode) {
   if (!episode.moments.empty()) return static_cast<std::int64_t>(episode.moments.size());
   std::int64_t decisions = 0;
@@ -116,7 +117,7 @@ std::int64_t num_states(const EpisodeHistory& episode) {
   return decisions;
 }
 
-/// Which decisions each state has.
+/// Fills in `by_state` and `states`.
 void find_states(Experience& experience) {
   const std::int64_t decisions = experience.chosen.size(0);
   if (experience.moments.empty()) {
@@ -130,10 +131,12 @@ void find_states(Experience& experience) {
   experience.states = rl::Segments(torch::cat({torch::zeros({1}, torch::kLong), sizes.cumsum(0)}));
 }
 
-/// Where this rank's states stand among all, episode by episode.
-void number(const std::vector<EpisodeHistory>& episodes, std::int64_t num_episodes,
-            comm::Communicator& communicator, Experience& experience) {
-  torch::Tensor counts = torch::zeros({num_episodes + 1}, torch::kLong);  // and the decisions
+/// Numbers the states of all ranks in the order of the episodes, and counts states and decisions.
+/// Collective.
+void number_states(const std::vector<EpisodeHistory>& episodes, std::int64_t num_episodes,
+                   comm::Communicator& communicator, Experience& experience) {
+  // The states of each episode, and behind them the decisions of all.
+  torch::Tensor counts = torch::zeros({num_episodes + 1}, torch::kLong);
   for (const EpisodeHistory& episode : episodes) counts[episode.order] = num_states(episode);
   counts[num_episodes] = experience.chosen.size(0);
   communicator.all_reduce(counts);
@@ -174,25 +177,25 @@ Experience pack(const std::vector<EpisodeHistory>& episodes, std::int64_t num_ep
   experience.values = unpad(padded.values, lights);
   experience.returns = experience.advantages + experience.values;
   experience.light = number_lights(lights);
-  number(episodes, num_episodes, communicator, experience);
+  number_states(episodes, num_episodes, communicator, experience);
   return experience;
 }
 
 Taken take(const Experience& experience, const torch::Tensor& decisions) {
   const rl::SegmentSubset part = rl::select_segments(experience.batch.lights, decisions);
   const auto of_decisions = [&](const torch::Tensor& x) { return x.index_select(0, decisions); };
-  // A row's place within its light stays what it was.
-  const torch::Tensor moved =
+  // Rows keep their positions within a light, so each row index moves with its light's first row.
+  const torch::Tensor shift =
       part.segments.starts() - of_decisions(experience.batch.lights.starts());
   Taken taken{.batch = {.rows = experience.batch.rows.index_select(0, part.rows),
-                        .present = of_decisions(experience.batch.present) + moved,
+                        .present = of_decisions(experience.batch.present) + shift,
                         .lights = part.segments},
-              .chosen = of_decisions(experience.chosen) + moved};
+              .chosen = of_decisions(experience.chosen) + shift};
   if (experience.moments.empty()) return taken;
   const torch::Tensor moment = of_decisions(experience.moment);
   const auto* at = moment.const_data_ptr<std::int64_t>();
   std::vector<scene::SignalGraphView> moments;
-  torch::Tensor first = torch::empty_like(moment);  // node of the moment's graph
+  torch::Tensor first = torch::empty_like(moment);  // first node of the moment's graph
   auto* first_node = first.mutable_data_ptr<std::int64_t>();
   std::int64_t nodes = 0;
   for (std::int64_t i = 0; i < moment.size(0); ++i) {

@@ -1,4 +1,4 @@
-/// What lights lived through, as tensors to learn from.
+/// Packs the histories of traffic lights into tensors for PPO.
 #pragma once
 
 #include <torch/types.h>
@@ -15,47 +15,50 @@
 
 namespace traffic::train::lights {
 
-/// Decisions of this rank, N of them, light by light in the order of time. The last decision of a
-/// light in an episode is left out: what became of it is not known. It is the next state of the
-/// one before.
+/// The N decisions of this rank, light by light in the order of time. The last decision of a light
+/// in an episode is left out, because its reward is incomplete. It serves as the next state of the
+/// decision before it.
 ///
-/// An optimiser's step takes states: a decision each or, for a policy that looks around, all
-/// decisions of a moment together, so that its graph is encoded once.
+/// Minibatches consist of states. If the policy reads the graph of all lights, a state is all
+/// decisions of one moment, so that the graph is encoded once. Otherwise it is one decision.
 struct Experience {
-  LightBatch batch;               ///< of N lights that decided, without a graph
-  torch::Tensor chosen = {};      ///< [N] int64 row
-  torch::Tensor log_prob = {};    ///< [N] of the policy that acted
+  LightBatch batch;               ///< observations of the N decisions, without graphs
+  torch::Tensor chosen = {};      ///< [N] int64: row of the chosen green
+  torch::Tensor log_prob = {};    ///< [N] log-probability under the policy that acted
   torch::Tensor advantages = {};  ///< [N] in units of the reward
-  torch::Tensor values = {};      ///< [N] likewise, of the value that acted
-  torch::Tensor returns = {};     ///< [N] likewise
-  torch::Tensor light = {};       ///< [N] int64: whose history, of this rank's, it is part of
-  std::vector<scene::SignalGraphView> moments = {};  ///< of such a policy; in the histories
-  torch::Tensor moment = {};                         ///< [N] int64: which; else [0]
-  torch::Tensor node = {};                           ///< [N] int64: which of its nodes; else [0]
-  torch::Tensor by_state = {};                       ///< [N] int64: the decisions, state by state
-  rl::Segments states = rl::Segments(torch::zeros({1}, torch::kLong));  ///< of by_state; S
-  torch::Tensor global_state = {};  ///< [S] int64: place among the states of all ranks
-  std::int64_t total = 0;           ///< decisions of all ranks
-  std::int64_t total_states = 0;    ///< likewise
+  torch::Tensor values = {};      ///< [N] estimates at decision time, in units of the reward
+  torch::Tensor returns = {};     ///< [N] in units of the reward
+  torch::Tensor light = {};       ///< [N] int64: index of the light history on this rank
+  /// Graphs of all moments, as views of the histories; empty if the policy reads no graph.
+  std::vector<scene::SignalGraphView> moments = {};
+  torch::Tensor moment = {};    ///< [N] int64: index in `moments`; [0] without graphs
+  torch::Tensor node = {};      ///< [N] int64: node of the light in that graph; [0] without graphs
+  torch::Tensor by_state = {};  ///< [N] int64: indices of the decisions, state by state
+  /// The parts of by_state that belong to the S states.
+  rl::Segments states = rl::Segments(torch::zeros({1}, torch::kLong));
+  torch::Tensor global_state = {};  ///< [S] int64: index among the states of all ranks
+  std::int64_t total = 0;           ///< number of decisions of all ranks
+  std::int64_t total_states = 0;    ///< number of states of all ranks
 };
 
-/// Some decisions as the policy sees them.
+/// Some decisions as input for the policy.
 struct Taken {
   LightBatch batch;
-  torch::Tensor chosen;  ///< [n] int64 row of the batch
+  torch::Tensor chosen;  ///< [n] int64: row of the chosen green in the batch
 };
-/// @param decisions [n] int64
+/// Selects decisions, with the graphs of their moments.
+/// @param decisions [n] int64; those of one moment are adjacent
 Taken take(const Experience& experience, const torch::Tensor& decisions);
 
 struct Horizon {
-  double gamma = 0.95;
+  double gamma = 0.95;  ///< discount of a control period
   double gae_lambda = 0.9;
 };
 
-/// Collective.
-/// @param episodes as long as what is returned
-/// @param num_episodes of all ranks
-/// @param scale in which the values were standardised
+/// Packs the histories of this rank and computes advantages and returns. Collective.
+/// @param episodes outlive the result, which refers to their graphs
+/// @param num_episodes number of episodes of all ranks
+/// @param scale by which the values in the histories are standardised
 Experience pack(const std::vector<EpisodeHistory>& episodes, std::int64_t num_episodes,
                 const rl::RunningMeanStd& scale, const Horizon& horizon,
                 comm::Communicator& communicator);

@@ -1,4 +1,4 @@
-/// What learns from the episodes of traffic lights: by PPO or from a replay.
+/// Interface of the learners that train the policy of traffic lights, by PPO or by Q-learning.
 #pragma once
 
 #include <cstdint>
@@ -15,11 +15,11 @@
 
 namespace traffic::train::lights {
 
-/// What an iteration came to; equal on all ranks.
+/// The result of an iteration; equal on all ranks.
 struct Learned {
-  std::int64_t decisions = 0;  ///< of all ranks, new ones
+  std::int64_t decisions = 0;  ///< number of new decisions of all ranks
   report::NamedValues metrics;
-  std::optional<WatchedLoss> loss;  ///< nothing where there was nothing to learn from yet
+  std::optional<WatchedLoss> loss;  ///< nothing if no update was due yet
 };
 
 class Learner {
@@ -29,29 +29,37 @@ class Learner {
   Learner(const Learner&) = delete;
   Learner& operator=(const Learner&) = delete;
 
-  /// Before the episodes that are learned from: how the policy draws its choices in them.
-  /// @param decisions of all ranks so far
+  /// Called before the training episodes of an iteration. Sets how the policy draws its choices.
+  /// @param decisions number of decisions of all ranks so far
   virtual void begin_iteration(std::int64_t /*decisions*/) {}
-  /// Scales the steps of learn() from now on, after training has gone back to the best.
+  /// Scales the learning rate from now on. Called after the training returned to its best weights.
   virtual void set_step_factor(double /*factor*/) {}
   /// Discount of a control period.
   [[nodiscard]] virtual double gamma() const = 0;
-  /// Collective. @return nothing if it was given up because a stop is requested
+  /// Learns from the episodes of an iteration. Collective.
+  /// @param episodes histories of this rank
+  /// @param num_episodes number of episodes of all ranks
+  /// @return nothing if learning was abandoned because of a stop request
   /// @throws NumericError after too many steps in a row without a finite gradient
   virtual std::optional<Learned> learn(const std::vector<EpisodeHistory>& episodes,
                                        std::int64_t num_episodes, std::int64_t iteration) = 0;
 
   [[nodiscard]] virtual const comm::ParameterArena& parameters() const = 0;
-  /// Lets the policy act with the weights that are evaluated and kept, as long as the result lives.
+  /// Lets the policy act with the weights that are evaluated and saved, until the result is
+  /// destroyed.
   [[nodiscard]] virtual WeightsInUse weights_in_use() const = 0;
+  /// Number of optimiser steps that were skipped because a gradient was not finite.
   [[nodiscard]] virtual std::int64_t skipped_steps() const = 0;
-  /// As of a Training.
+  /// @see Training::bytes_of_parts
   [[nodiscard]] virtual std::int64_t bytes_of_parts() const { return 0; }
+  /// @see Training::memory_needs
   [[nodiscard]] virtual MemoryNeeds memory_needs() const { return {}; }
 
-  /// Weights, without what only this learning has.
+  /// Starts from the weights of a checkpoint, without the state of its training.
   /// @throws CheckpointError if a part is missing or does not fit
   virtual void start_from(const checkpoint::Snapshot& snapshot) = 0;
+  /// Continues the training that saved the checkpoint.
+  /// @throws CheckpointError if a part is missing or does not fit
   virtual void restore_from(const checkpoint::Snapshot& snapshot) = 0;
   virtual void save_to(checkpoint::Snapshot& snapshot) const = 0;
 };

@@ -1,4 +1,4 @@
-/// The experience of traffic lights, episode by episode.
+/// Lets a policy set the traffic lights of simulations, and records its experience by episode.
 #pragma once
 
 #include <cstdint>
@@ -12,23 +12,23 @@
 
 namespace traffic::train::lights {
 
-/// The observations, choices and rewards of one light in an episode: n decisions in time.
+/// The observations, choices and rewards of one light in an episode, in the order of its decisions.
 struct LightHistory {
-  std::vector<float> rows;            ///< of all greens, decision by decision
-  std::vector<std::int32_t> greens;   ///< how many rows each decision has
-  std::vector<std::int32_t> present;  ///< among them
-  std::vector<std::int32_t> chosen;   ///< among them
-  std::vector<float> log_prob;
-  std::vector<float> value;   ///< standardised
-  std::vector<float> reward;  ///< from a decision to the next one, discounted to that decision
-  std::vector<std::int64_t> periods;      ///< control periods from a decision to the next one
-  std::vector<std::int64_t> moment = {};  ///< of a policy that looks around: among the episode's
+  std::vector<float> rows;                ///< features of all greens, decision by decision
+  std::vector<std::int32_t> greens;       ///< number of greens (rows) of each decision
+  std::vector<std::int32_t> present;      ///< index of the green shown at the decision
+  std::vector<std::int32_t> chosen;       ///< index of the chosen green
+  std::vector<float> log_prob;            ///< log-probability of the chosen green
+  std::vector<float> value;               ///< value estimate, standardised
+  std::vector<float> reward;              ///< sum until the next decision, discounted to this one
+  std::vector<std::int64_t> periods;      ///< number of control periods until the next decision
+  std::vector<std::int64_t> moment = {};  ///< index in EpisodeHistory::moments; or empty
 };
 
 struct EpisodeHistory {
-  std::int64_t order = 0;                        ///< place among the episodes of all ranks
-  std::vector<LightHistory> lights;              ///< empty where nothing is kept
-  std::vector<scene::SignalGraph> moments = {};  ///< for a policy that looks around
+  std::int64_t order = 0;                        ///< index among the episodes of all ranks
+  std::vector<LightHistory> lights;              ///< empty if nothing is recorded
+  std::vector<scene::SignalGraph> moments = {};  ///< graphs; empty if the policy reads none
 };
 
 /// How the time lost in a control period becomes a reward.
@@ -37,9 +37,9 @@ struct Crediting {
   double gamma = 1.0;  ///< discount of a control period
 };
 
-/// Lets a policy set the lights of some environments, and keeps the experience of their present
-/// episodes. Decides for one environment at a time, so that the commands to a simulation do not
-/// depend on which others have answered.
+/// Lets a policy set the lights of several environments and records their present episodes. It
+/// decides for one environment at a time, so that its commands do not depend on which other
+/// environments share a batch.
 class LightHistories {
  public:
   /// @param policy outlives this
@@ -47,20 +47,25 @@ class LightHistories {
       : policy_(policy), crediting_(crediting) {}
 
   [[nodiscard]] bool looks_around() const { return policy_.looks_around(); }
-  /// @param sampling_seed choices are drawn from it and kept; nothing: the most probable ones, and
-  /// nothing is kept
+  /// Begins an episode.
+  /// @param order index of the episode among those of all ranks
+  /// @param sampling_seed seed for sampled choices, which are recorded; nothing: the policy chooses
+  ///   the most probable greens, and nothing is recorded
   void begin(int env, std::int64_t order, std::optional<std::uint64_t> sampling_seed);
+  /// Adds the time lost in a control period to the rewards of the lights' last decisions.
   void take_in(int env, const rollout::Period& period);
-  /// @return valid until the next call
+  /// Chooses a green for each light that may switch.
+  /// @return commands, valid until the next call
   const std::vector<scene::SignalCommand>& decide(int env, const rollout::LightSection& period);
+  /// Ends the episode and returns what was recorded.
   EpisodeHistory end(int env);
 
  private:
-  /// The episode of an environment.
+  /// The present episode of an environment.
   struct Running {
     EpisodeHistory history;
     std::optional<std::uint64_t> sampling_seed;
-    std::int64_t decisions = 0;
+    std::int64_t decisions = 0;  ///< number so far in the episode
   };
   void keep(EpisodeHistory& history, const rollout::LightSection& period,
             const LightDecisions& made) const;

@@ -10,7 +10,7 @@ namespace {
 
 constexpr const char* kLearned = "lights/learning_weights";
 
-/// Weight of an iteration in the mean: equal weights for the first ten, then 1/10.
+/// Share of an iteration in the mean: equal shares for the first ten iterations, then 1/10.
 double share_in_mean(std::int64_t iteration) {
   constexpr double kIterations = 10.0;
   return 1.0 / std::min(kIterations, static_cast<double>(iteration + 1));

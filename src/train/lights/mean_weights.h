@@ -9,10 +9,11 @@
 
 namespace traffic::train::lights {
 
-/// Replaces the weights of a network. The destructor restores those that it learns with.
+/// Replaces the weights of a network until it is destroyed.
 class WeightsInUse {
  public:
-  /// @param flat the weights that it learns with
+  /// @param flat weights of the network
+  /// @param others their replacement
   WeightsInUse(torch::Tensor flat, const torch::Tensor& others);
   ~WeightsInUse() { flat_.copy_(kept_); }
   WeightsInUse(const WeightsInUse&) = delete;
@@ -25,23 +26,25 @@ class WeightsInUse {
 };
 
 /// The running mean of a network's weights over about ten iterations (Polyak and Juditsky 1992).
-/// Evaluations, checkpoints and users of the policy get it, because the weights themselves move
-/// further in an iteration than what they learn in it.
+/// Evaluations, checkpoints and users of the policy get the mean, because in one iteration the
+/// noise of the updates moves the weights further than learning does.
 class MeanWeights {
  public:
-  /// @param learned what it learns with; outlives this
+  /// @param learned weights that the optimiser changes; must outlive this object
   explicit MeanWeights(const comm::ParameterArena& learned);
 
-  /// After an iteration.
+  /// Adds the present weights to the mean, at the end of an iteration.
   void add(std::int64_t iteration);
-  /// The network with the mean, until the end of what is returned.
+  /// Gives the network the mean weights until the result is destroyed.
   [[nodiscard]] WeightsInUse use() const { return {learned_.flat(), mean_}; }
 
-  /// Loads the mean of a checkpoint, and learns on from it.
+  /// Sets both the weights and the mean to the mean of a checkpoint.
   /// @throws CheckpointError if a part is missing or does not fit
   void start_from(const checkpoint::Snapshot& snapshot);
+  /// Restores the weights and the mean.
+  /// @throws CheckpointError if a part is missing or does not fit
   void restore_from(const checkpoint::Snapshot& snapshot);
-  /// Saves the mean under the names of the policy's weights, and the learning weights beside it.
+  /// Saves the mean under the names of the policy's weights, and the weights in a separate entry.
   void save_to(checkpoint::Snapshot& snapshot) const;
 
  private:

@@ -14,9 +14,11 @@ namespace traffic::train::lights {
 namespace {
 
 /// Divides the advantages of each light by their root mean square in its episode. Otherwise the
-/// busiest lights would decide every step.
+/// busiest lights would dominate every update.
+/// @param advantages standardised over all lights
 torch::Tensor even_out(const torch::Tensor& advantages, const torch::Tensor& light) {
-  constexpr double kLeast = 0.1;  // of that of all: noise stays noise
+  // Lower bound in units of the deviation over all lights, so that noise is not amplified.
+  constexpr double kLeast = 0.1;
   const std::int64_t lights = light.numel() == 0 ? 0 : light.max().item<std::int64_t>() + 1;
   const torch::Tensor squares =
       torch::zeros({lights}, advantages.options()).index_add(0, light, advantages.square());
@@ -101,7 +103,8 @@ std::optional<Learned> PpoLearner::learn(const std::vector<EpisodeHistory>& epis
                  .loss = WatchedLoss{.value = found.value_loss}};
 }
 
-/// Advantages of all ranks on one scale, evened out; the running scale of returns goes on.
+/// Standardises the advantages over all ranks, evens them out between lights, and updates the
+/// running scale of returns. Collective.
 PpoLearner::Targets PpoLearner::make_targets(const Experience& experience) {
   const auto moments_of = [&](const torch::Tensor& x) {
     torch::Tensor moments = rl::moments_of(x, 1);
@@ -119,13 +122,14 @@ PpoLearner::Targets PpoLearner::make_targets(const Experience& experience) {
 
 /// Number of states that hold about lights.ppo.minibatch_size decisions.
 std::int64_t PpoLearner::states_of_minibatch(const Experience& experience) const {
-  const double states_a_decision = static_cast<double>(experience.total_states) /
-                                   static_cast<double>(std::max<std::int64_t>(1, experience.total));
+  const double states_per_decision =
+      static_cast<double>(experience.total_states) /
+      static_cast<double>(std::max<std::int64_t>(1, experience.total));
   return std::max<std::int64_t>(
-      1, std::llround(static_cast<double>(ppo_.minibatch_size) * states_a_decision));
+      1, std::llround(static_cast<double>(ppo_.minibatch_size) * states_per_decision));
 }
 
-/// Collective.
+/// Number of decisions of all ranks in each minibatch. Collective.
 std::vector<rl::PpoDenominators> PpoLearner::denominators_of(
     const Experience& experience, const std::vector<torch::Tensor>& minibatches) {
   torch::Tensor counts =

@@ -1,4 +1,4 @@
-/// The update of a policy of traffic lights by PPO: clipped steps on all ranks together.
+/// Trains the policy of traffic lights by PPO, on all ranks together.
 #pragma once
 
 #include <cstdint>
@@ -30,10 +30,12 @@ class PpoLearner final : public Learner {
   /// Collective.
   PpoLearner(const config::Config& config, LightPolicy& policy, comm::Communicator& communicator);
 
-  /// Collective. The same episodes give the same parameters up to rounding, however they are spread
-  /// over ranks.
+  /// Collective. The new parameters do not depend on how the episodes are distributed over ranks,
+  /// except for rounding.
+  /// @param episodes histories of this rank
+  /// @param num_episodes number of episodes of all ranks
+  /// @return nothing if the update was abandoned between two epochs because of a stop request
   /// @throws NumericError after too many steps in a row without a finite gradient
-  /// @return nothing if it was given up between two passes because a stop is requested
   std::optional<LightsUpdate> update(const std::vector<EpisodeHistory>& episodes,
                                      std::int64_t num_episodes, std::int64_t iteration);
 
@@ -46,17 +48,17 @@ class PpoLearner final : public Learner {
   [[nodiscard]] WeightsInUse weights_in_use() const override { return mean_.use(); }
   [[nodiscard]] std::int64_t skipped_steps() const override { return optimiser_.skipped_steps(); }
 
-  /// Weights and the scale of values, without the optimiser.
+  /// Loads the weights and the scale of returns, without the state of the optimiser.
   void start_from(const checkpoint::Snapshot& snapshot) override;
   void restore_from(const checkpoint::Snapshot& snapshot) override;
   void save_to(checkpoint::Snapshot& snapshot) const override;
 
  private:
-  /// What a pass goes through.
+  /// Standardised inputs of the PPO loss.
   struct Targets {
-    torch::Tensor advantages;  ///< [N] standardised
-    torch::Tensor values;      ///< [N] standardised, of the value that acted
-    torch::Tensor returns;     ///< [N] standardised
+    torch::Tensor advantages;  ///< [N] over all ranks, evened out between lights
+    torch::Tensor values;      ///< [N] estimates at decision time, in units of scale_
+    torch::Tensor returns;     ///< [N] in units of scale_
   };
   Targets make_targets(const Experience& experience);
   [[nodiscard]] std::int64_t states_of_minibatch(const Experience& experience) const;
@@ -66,16 +68,16 @@ class PpoLearner final : public Learner {
                       const torch::Tensor& decisions, const rl::PpoDenominators& denominators);
 
   config::Ppo ppo_;
-  std::int64_t iterations_;  ///< of the whole training
+  std::int64_t iterations_;  ///< planned for the whole training
   std::uint64_t seed_;
-  double step_factor_ = 1.0;  ///< on the learning rate
+  double step_factor_ = 1.0;  ///< factor of the learning rate
   LightPolicy& policy_;
   comm::Communicator& communicator_;
   comm::ParameterArena parameters_;
   comm::GradientArena gradients_;
   SliceOptimiser optimiser_;
   MeanWeights mean_;
-  rl::RunningMeanStd scale_{1};  ///< of returns
+  rl::RunningMeanStd scale_{1};  ///< running scale of the returns
 };
 
 }  // namespace traffic::train::lights

@@ -7,7 +7,8 @@
 namespace traffic::train::lights {
 namespace {
 
-/// What varies by less is noise: seconds lost.
+/// Lower bound, in seconds of lost time, of the deviation of a light's returns. Smaller variations
+/// are noise.
 constexpr double kLeastLevel_s = 5.0;
 
 }  // namespace
@@ -24,7 +25,7 @@ QUpdate::QUpdate(const offpolicy::OffPolicy& settings, LightPolicy& online, Ligh
       target_(target),
       layout_(layout) {}
 
-/// The target's value of the green that the policy would choose.
+/// The target network's value of the green that the policy would choose.
 torch::Tensor QUpdate::next_values(const torch::Tensor& next_obs) {
   const torch::NoGradGuard no_grad;
   const LightBatch batch = take_apart(layout_, next_obs);
@@ -76,7 +77,7 @@ void QLearner::begin_iteration(std::int64_t decisions) {
 
 std::optional<Learned> QLearner::learn(const std::vector<EpisodeHistory>& episodes,
                                        std::int64_t /*num_episodes*/, std::int64_t iteration) {
-  std::int64_t lived = 0;
+  std::int64_t own_decisions = 0;
   together(communicator_, [&] {
     for_each_decision(layout_, episodes,
                       {.n_step = settings_.n_step,
@@ -84,11 +85,11 @@ std::optional<Learned> QLearner::learn(const std::vector<EpisodeHistory>& episod
                        .least_level = kLeastLevel_s * reward_scale_},
                       [&](const replay::Step& step) {
                         replay_.push(step);
-                        ++lived;
+                        ++own_decisions;
                       });
   });
-  const auto decisions =
-      static_cast<std::int64_t>(communicator_.all_reduce_scalar(static_cast<double>(lived)));
+  const auto decisions = static_cast<std::int64_t>(
+      communicator_.all_reduce_scalar(static_cast<double>(own_decisions)));
   const double progress = static_cast<double>(iteration + 1) / static_cast<double>(iterations_);
   updates_.after(
       {.env_steps = decisions, .transitions = replay_.least_transitions(), .progress = progress});

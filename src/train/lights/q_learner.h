@@ -1,4 +1,4 @@
-/// Double Q-learning of a policy of traffic lights, from a replay of decisions.
+/// Trains the policy of traffic lights by double Q-learning, from a replay of decisions.
 #pragma once
 
 #include <cstdint>
@@ -15,18 +15,21 @@
 
 namespace traffic::train::lights {
 
-/// The update: the value of a light and of the green that it chooses is V + the green's logit less
-/// the mean over the light's greens (Wang et al. 2016), so that the greedy policy is the policy
-/// that every other program knows. Errors count in units of the root of what the returns of
-/// their light vary by: in seconds what is decided where little traffic is would be learned last,
-/// in units of that itself what is decided where much is.
+/// The update of Q-learning. The action value of a green is V + its logit - the mean logit of the
+/// light's greens (dueling network, Wang et al. 2016). The green with the highest logit therefore
+/// has the highest value, and other programs can run the policy without knowing how it was trained.
+///
+/// The update divides errors by the square root of the standard deviation of the light's returns.
+/// Undivided errors would make lights with little traffic learn last; errors divided by the
+/// deviation itself would do so for lights with much traffic.
 class QUpdate final : public offpolicy::Learner {
  public:
-  /// Collective. @param online what learns; outlives this, like the target
+  /// Collective.
+  /// @param online policy to be trained; online and target must outlive this object
   QUpdate(const offpolicy::OffPolicy& settings, LightPolicy& online, LightPolicy& target,
           const RowLayout& layout, comm::Communicator& communicator);
 
-  /// @param batch rows of the layout; returns and discounts in its action vectors
+  /// @param batch observations are rows of the layout; action vectors have ReturnColumn as columns
   offpolicy::Figures update(const offpolicy::Batch& batch,
                             const offpolicy::UpdateContext& context) override;
 
@@ -40,7 +43,7 @@ class QUpdate final : public offpolicy::Learner {
 
 class QLearner final : public Learner {
  public:
-  /// Collective. @param policy outlives this, like what else it is given
+  /// Collective. All references must outlive this object.
   /// @throws ResourceError if the replay does not fit into memory
   QLearner(const config::Config& config, LightPolicy& policy, comm::Communicator& communicator,
            TimeSplit& time_split);
@@ -76,7 +79,7 @@ class QLearner final : public Learner {
   MeanWeights mean_;
   offpolicy::RankReplay replay_;
   offpolicy::Updates updates_;
-  double epsilon_ = 0.0;  ///< of this iteration
+  double epsilon_ = 0.0;  ///< exploration in this iteration
 };
 
 }  // namespace traffic::train::lights

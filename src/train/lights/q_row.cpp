@@ -12,11 +12,11 @@ namespace traffic::train::lights {
 namespace {
 
 struct ReturnOfDecision {
-  double sum = 0.0;       ///< of rewards, discounted to the decision
-  double discount = 1.0;  ///< of what follows
+  double sum = 0.0;       ///< sum of rewards, discounted to the decision
+  double discount = 1.0;  ///< discount of the state after these rewards
 };
 
-/// Of the decision and those after it, as far as they are there.
+/// Return over n_step decisions, beginning with `decision`; over fewer at the end of the history.
 ReturnOfDecision return_from(const LightHistory& light, std::size_t decision, const Return& kind) {
   ReturnOfDecision found;
   const std::size_t end =
@@ -28,7 +28,7 @@ ReturnOfDecision return_from(const LightHistory& light, std::size_t decision, co
   return found;
 }
 
-/// @param returns of all decisions of a light
+/// Standard deviation of the returns of a light, at least `least`.
 double level_of(const std::vector<ReturnOfDecision>& returns, double least) {
   double sum = 0.0;
   double squares = 0.0;
@@ -53,9 +53,9 @@ void push_light(const RowLayout& layout, const LightHistory& light, const Return
     const std::int64_t greens = light.greens[i];
     if (greens > layout.max_greens) {
       throw DataError(
-          "a light has {} greens to choose from, a decision in the replay has room for {} "
-          "(lights.max_greens); raise it",
-          greens, layout.max_greens);
+          "a traffic light has {} greens, but the replay has room for {}; set lights.max_greens to "
+          "at least {}",
+          greens, layout.max_greens, greens);
     }
     std::ranges::fill(row, 0.0F);
     row[0] = static_cast<float>(greens);

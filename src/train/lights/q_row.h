@@ -1,6 +1,6 @@
-/// A decision of a light as a row of numbers, which a replay keeps:
+/// Converts between decisions of traffic lights and rows of a replay. Layout of a row:
 ///
-///   number of greens | which is shown | features of each of K greens, zeros behind the last
+///   number of greens | index of the present green | features of the greens, padded with zeros to K
 #pragma once
 
 #include <torch/types.h>
@@ -15,35 +15,35 @@
 namespace traffic::train::lights {
 
 struct RowLayout {
-  std::int64_t features = 1;    ///< F, of a green
-  std::int64_t max_greens = 8;  ///< K
+  std::int64_t features = 1;    ///< F: number of features of a green
+  std::int64_t max_greens = 8;  ///< K: room for so many greens
 
   [[nodiscard]] std::int64_t width() const { return kFirstGreen + max_greens * features; }
   static constexpr std::int64_t kFirstGreen = 2;
 };
 
-/// Rows taken apart. @param rows [B, layout.width()]
+/// Converts rows back into observations.
+/// @param rows [B, layout.width()]
 LightBatch take_apart(const RowLayout& layout, const torch::Tensor& rows);
 
-/// Over how many decisions a return goes before a value stands for the rest, and the discount of a
-/// control period; a decision takes one or several.
+/// How returns are computed. One or more control periods pass between two decisions of a light.
 struct Return {
-  std::int64_t n_step = 1;
-  double gamma = 0.95;
-  double least_level = 0.05;  ///< of the returns of a light
+  std::int64_t n_step = 1;    ///< number of decisions whose rewards are summed
+  double gamma = 0.95;        ///< discount of a control period
+  double least_level = 0.05;  ///< lower bound of kLevel
 };
 /// Columns of a step's action vector.
 enum ReturnColumn : std::int64_t {
-  kReturn = 0,
-  kDiscount,
-  kLevel,  ///< how much the returns of its light vary in its episode: the deviation
+  kReturn = 0,  ///< discounted sum of rewards
+  kDiscount,    ///< discount of the state after these rewards
+  kLevel,       ///< standard deviation of the light's returns in its episode
   kNumReturnColumns
 };
 
-/// Hands over the decisions of all lights, one light's after the other's, each light's last one as
-/// an end: what became of it is not known. The return of a decision and the discount of what comes
-/// after it are in the action vector; a step's own reward is not used.
-/// @throws DataError if a light has more greens than the layout
+/// Passes the decisions of all lights to `push`, light by light in the order of time. The last
+/// decision of a light is marked kTruncated, because its reward is incomplete. The action vector of
+/// a step has ReturnColumn as columns; the reward of the step is 0 and unused.
+/// @throws DataError if a light has more greens than the layout has room for
 void for_each_decision(const RowLayout& layout, const std::vector<EpisodeHistory>& episodes,
                        const Return& kind, const std::function<void(const replay::Step&)>& push);
 

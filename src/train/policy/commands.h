@@ -1,4 +1,5 @@
-/// Commands of scripted controllers among those of a categorical controller.
+/// Maps commands to their places in vehicles.commands, the list that a categorical policy chooses
+/// from.
 #pragma once
 
 #include <cstddef>
@@ -12,15 +13,15 @@
 
 namespace traffic::train {
 
-/// vehicles.commands, "none" first.
+/// The parsed vehicles.commands; the first one is "none".
 std::vector<scene::CommandKind> commands_of(const config::Vehicles& vehicles);
 
-/// Place among the commands; nothing if it is none of them.
+/// Index of `asked` in `commands`; nothing if the list does not contain it.
 std::optional<std::size_t> place_among(std::span<const scene::CommandKind> commands,
                                        const scene::CommandKind& asked);
 
-/// Appends, for each candidate of a period, the place of what the advisor would ask of it: 0 where
-/// it asks for nothing, or for what is none of the commands.
+/// Appends, for each candidate of a period, the index of the command that the advisor gives it: 0
+/// ("none") if the advisor gives none or one that is not in `commands`.
 void find_advised(const rollout::Period& period, std::span<const scene::CommandKind> commands,
                   std::vector<std::size_t>& advised);
 

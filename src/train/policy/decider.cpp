@@ -8,22 +8,22 @@
 namespace traffic::train {
 namespace {
 
-/// Number of CVs under control that are not among the candidates: they keep their command.
+/// Number of vehicles whose command still lasts. They are not candidates.
 std::int64_t count_committed(const rollout::Period& period) {
   static const int kCommanded = scene::node_feature_index("commanded");
   static const int kCommitLeft = scene::node_feature_index("commit_left_s");
   const auto columns = scene::node_features().size();
   const scene::FrameView& frame = period.vehicles.frames.back();
-  constexpr float kOver_s = 1e-5F;
+  constexpr float kTolerance_s = 1e-5F;
   std::int64_t count = 0;
   for (std::size_t i = 0; i < static_cast<std::size_t>(frame.num_nodes()); ++i) {
     const float* row = frame.node_features.data() + i * columns;
-    if (row[kCommanded] > 0.5F && row[kCommitLeft] > kOver_s) ++count;
+    if (row[kCommanded] > 0.5F && row[kCommitLeft] > kTolerance_s) ++count;
   }
   return count;
 }
 
-/// The candidates of several states, one below the other.
+/// Concatenates the candidates of several states.
 struct JoinedCandidates {
   std::vector<torch::Tensor> own;
   std::vector<torch::Tensor> shared;

@@ -1,5 +1,5 @@
-/// From what simulations show to commands for their vehicles: the same way in training, where a
-/// rank decides for many at once, and in evaluation, where a controller decides within one.
+/// Turns the frames of simulations into commands for their vehicles. Training decides for many
+/// simulations at once, a controller in an evaluation for one; both use this class.
 #pragma once
 
 #include <cstdint>
@@ -14,26 +14,29 @@
 
 namespace traffic::train {
 
-/// A state to be decided on.
+/// A state in which to decide.
 struct DecisionInput {
   const rollout::Period* period = nullptr;
-  const Observation* seen = nullptr;  ///< what was observed of it
+  const Observation* seen = nullptr;  ///< result of observe() for this period
 };
 
-/// What was decided in a state.
+/// The D decisions in one state.
 struct DecidedState {
   DecisionColumns made;
-  /// [D] Nothing where the vehicle is to drive on its own model.
+  /// [D] nothing: the vehicle drives on its own model
   std::vector<std::optional<scene::Command>> commands;
 };
 
-/// Random numbers of the decision at a control step: a stream for each step of each episode, so
-/// nothing depends on which simulations share a batch.
+/// Fills in the random numbers of one decision. Each control step of each episode has its own
+/// stream, so the numbers do not depend on which simulations share a batch.
+/// @param seed seed of all decisions of the episode
+/// @param step number of the decision in the episode
+/// @param uniforms overwritten with numbers in [0, 1)
 void draw_uniforms(std::uint64_t seed, std::int64_t step, std::span<float> uniforms);
 
 class Decider {
  public:
-  /// Random numbers of a state's candidates, to be written: [M * Policy::uniform_columns()].
+  /// Writes the random numbers of the M candidates of a state: [M * Policy::uniform_columns()].
   using Draw = std::function<void(std::size_t state, std::span<float> uniforms)>;
 
   Decider(Perception& perception, Policy& policy) : perception_(perception), policy_(policy) {}
@@ -41,11 +44,12 @@ class Decider {
   [[nodiscard]] Perception& perception() const { return perception_; }
   [[nodiscard]] Policy& policy() const { return policy_; }
 
-  /// Takes the frames of each period in, oldest first.
+  /// Computes the observation of each input, see Perception::observe().
   [[nodiscard]] std::vector<Observation> observe(std::span<const ObservationInput> inputs) const;
-  /// How many of its candidates may be picked, beside those whose command lasts.
+  /// Maximum number of picks: Policy::top_k() minus the vehicles whose command still lasts.
   [[nodiscard]] std::int64_t may_pick(const rollout::Period& period) const;
-  /// @param draw empty: greedy
+  /// Picks candidates in each state and chooses their commands.
+  /// @param draw supplies random numbers to sample with; empty: decide greedily
   [[nodiscard]] std::vector<DecidedState> decide(std::span<const DecisionInput> states,
                                                  const Draw& draw = {}) const;
 

@@ -36,8 +36,8 @@ Decides decides_in(const checkpoint::Snapshot& snapshot) {
   if (!snapshot.contains(kDecidesEntry)) return Decides::kGreedy;
   const std::string& text = snapshot.text(kDecidesEntry);
   if (const auto decides = decides_of(text)) return *decides;
-  throw CheckpointError("checkpoint {}: its controller decides '{}', expected greedy or sampled",
-                        snapshot.source(), text);
+  throw CheckpointError("checkpoint {}: entry '{}' is '{}', expected 'greedy' or 'sampled'",
+                        snapshot.source(), kDecidesEntry, text);
 }
 
 void put_advice_margin(checkpoint::Snapshot& snapshot, double margin) {

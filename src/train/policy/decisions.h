@@ -1,4 +1,4 @@
-/// Decisions on the candidates of a state: which of them, what, and on which lane.
+/// Decisions on the candidates of a state: which ones are picked, their commands and lane changes.
 #pragma once
 
 #include <torch/types.h>
@@ -10,28 +10,28 @@
 
 namespace traffic::train {
 
-inline constexpr std::int64_t kNoCommand = 0;  ///< action: "none" is the first of the commands
+inline constexpr std::int64_t kNoCommand = 0;  ///< the action "none", the first command
 
-/// The lane actions are columns of a head: 0 right, 1 keep, 2 left.
+/// Lane actions are columns of the lane head: 0 right, 1 keep, 2 left.
 inline constexpr std::int64_t kKeepLane = 1;
 constexpr scene::LaneChange lane_change_of(std::int64_t column) {
   return static_cast<scene::LaneChange>(column - kKeepLane);
 }
 
-/// In one state, D decisions.
+/// The D decisions in one state.
 struct DecisionColumns {
-  std::vector<std::int64_t> place{};  ///< [D] of the picked among the state's candidates
-  std::vector<float> action{};        ///< [D] number of the command, or the raw sample
+  std::vector<std::int64_t> place{};  ///< [D] index of the picked candidate in the state
+  std::vector<float> action{};        ///< [D] index of the command, or the raw sample
   std::vector<std::int64_t> lane{};   ///< [D] column of the lane head
 
   [[nodiscard]] std::size_t size() const { return place.size(); }
 };
 
-/// In B states: K picks at most in each, D decisions in all.
+/// The D decisions in B states, at most K in each.
 struct Decisions {
-  torch::Tensor picks;   ///< [B, K] int64: places within the state's candidates, -1: none
-  torch::Tensor row;     ///< [D] int64: which of the M candidates of all states
-  torch::Tensor action;  ///< [D] float32: number of the command, or the raw sample
+  torch::Tensor picks;   ///< [B, K] int64: indices in the state's candidates, -1: no pick
+  torch::Tensor row;     ///< [D] int64: index among the M candidates of all states
+  torch::Tensor action;  ///< [D] float32: index of the command, or the raw sample
   torch::Tensor lane;    ///< [D] int64: column of the lane head
 };
 

@@ -1,4 +1,4 @@
-/// The encoder and the world model over the frames of several simulations.
+/// Perception::encode: runs the encoder and the world model on the frames of several simulations.
 #include <algorithm>
 #include <utility>
 
@@ -10,14 +10,14 @@
 namespace traffic::train {
 namespace {
 
-/// The frame that many before the last; null if there are fewer.
-const scene::FrameView* frame_of(const ObservationInput& sighting, std::size_t ago) {
-  const auto& frames = sighting.period->vehicles.frames;
+/// The frame `ago` frames before the last one; null if there are too few frames.
+const scene::FrameView* frame_of(const ObservationInput& input, std::size_t ago) {
+  const auto& frames = input.period->vehicles.frames;
   return ago < frames.size() ? &frames[frames.size() - 1 - ago] : nullptr;
 }
 
-/// Where the world model last knew some vehicles: rows of their memories, one below the other, and
-/// behind all of these for one that has just appeared.
+/// Row of each connected vehicle in the concatenated memories. Vehicles that have just appeared get
+/// the row after the last one, which holds the initial state.
 std::vector<std::int64_t> known_rows(std::span<RecurrentState* const> memories,
                                      const ConnectedVehicles& connected, std::size_t first_frame) {
   constexpr std::int64_t kUnseen = -1;
@@ -67,21 +67,23 @@ torch::Tensor Perception::remember(std::span<RecurrentState* const> memories,
   return out;
 }
 
-Perception::Encoded Perception::encode(std::span<const ObservationInput> sightings) {
-  std::size_t rounds = 1;  // without a world model to feed, only the last frame of each matters
-  for (const ObservationInput& sighting : sightings) {
-    if (groups_.latents) rounds = std::max(rounds, sighting.period->vehicles.frames.size());
+Perception::Encoded Perception::encode(std::span<const ObservationInput> inputs) {
+  // A round holds one frame of each simulation. The world model needs all frames; without it the
+  // last one is enough.
+  std::size_t rounds = 1;
+  for (const ObservationInput& input : inputs) {
+    if (groups_.latents) rounds = std::max(rounds, input.period->vehicles.frames.size());
   }
-  // Rounds end together, so that the last frames are the last rows.
+  // The last round has the last frame of every simulation, so that these are the last rows.
   std::vector<const scene::FrameView*> frames;
-  std::vector<RecurrentState*> memories;  // of each frame
+  std::vector<RecurrentState*> memories;  // for each frame
   std::vector<std::size_t> round_ptr{0};
   for (std::size_t ago = rounds; ago-- > 0;) {
-    for (const ObservationInput& sighting : sightings) {
-      const scene::FrameView* frame = frame_of(sighting, ago);
+    for (const ObservationInput& input : inputs) {
+      const scene::FrameView* frame = frame_of(input, ago);
       if (frame == nullptr) continue;
       frames.push_back(frame);
-      memories.push_back(sighting.memory);
+      memories.push_back(input.memory);
     }
     round_ptr.push_back(frames.size());
   }

@@ -14,8 +14,8 @@ void load_perception(const checkpoint::Snapshot& snapshot, const config::Config&
   if (parameters.empty()) return;
   if (!has_equal_hash(snapshot, "model_hash", config, model_hash_text)) {
     throw CheckpointError(
-        "checkpoint {}: its model was made with {}; give this run the [model] table that the "
-        "checkpoint was made with (the entry 'config' in it)",
+        "checkpoint {}: its encoder and world model were made with {}; use the [model] table "
+        "of the configuration in the checkpoint (entry 'config')",
         snapshot.source(), differing_settings(snapshot, config, is_of_model));
   }
   copy_parameters(snapshot, parameters);
@@ -23,12 +23,12 @@ void load_perception(const checkpoint::Snapshot& snapshot, const config::Config&
 
 namespace {
 
-/// Of a controller that reads no encodings the model is no part.
+/// Whether the controller reads encodings. Otherwise it has no encoder and no world model.
 bool has_model(const config::Config& config) {
   return InputGroups(config.vehicles.inputs).any_encoding();
 }
 
-/// Whether it must be equal for parameters to fit.
+/// Whether the parameters fit only configurations with an equal value of this key.
 bool is_of_policy(std::string_view key, bool with_model) {
   return key.starts_with("vehicles.") || key == "episodes.credit" ||
          (with_model && is_of_model(key));
@@ -51,8 +51,9 @@ void check_policy_fits(const checkpoint::Snapshot& snapshot, const config::Confi
     return is_of_policy(key, with_model);
   };
   throw CheckpointError(
-      "checkpoint {}: its controller was made with {}; give this run the same, or start anew: "
-      "--resume never in another --run-dir, run.init_from without it",
+      "checkpoint {}: its controller was trained with {}; set the checkpoint's values, or train a "
+      "new controller: with --resume never and another --run-dir, and with a run.init_from that "
+      "does not name this checkpoint",
       snapshot.source(), differing_settings(snapshot, config, concerns));
 }
 

@@ -1,4 +1,4 @@
-/// Whether the weights of a checkpoint fit this configuration, and loading them.
+/// Checks whether the weights of a checkpoint fit a configuration, and loads them.
 #pragma once
 
 #include <string>
@@ -9,14 +9,16 @@
 
 namespace traffic::train {
 
-/// Copies weights that a checkpoint of phase 1 (or of phase 2) holds into the perception.
-/// @throws CheckpointError if it was made with another [model] table
+/// Copies the weights of the encoder and the world model from a checkpoint. Does nothing if the
+/// configuration uses neither.
+/// @throws CheckpointError if the checkpoint was made with another [model] table, or lacks weights
 void load_perception(const checkpoint::Snapshot& snapshot, const config::Config& config,
                      Perception& perception);
 
-/// @throws CheckpointError if its controller is not one of this configuration
+/// @throws CheckpointError if the settings in policy_hash() differ from the checkpoint's
 void check_policy_fits(const checkpoint::Snapshot& snapshot, const config::Config& config);
-/// Hash of the settings that parameters depend on: [model], [vehicles] and episodes.credit.
+/// Hash of the settings that the controller's parameters depend on: [vehicles], episodes.credit
+/// and, if the controller reads encodings, [model].
 std::string policy_hash(const config::Config& config);
 
 }  // namespace traffic::train

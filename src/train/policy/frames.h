@@ -1,4 +1,4 @@
-/// Frames in shared memory as the tensors that a model reads.
+/// Packs frames in shared memory into the tensors that a model reads.
 #pragma once
 
 #include <torch/types.h>
@@ -14,26 +14,27 @@ namespace traffic::train {
 
 using FrameViews = std::span<const scene::FrameView* const>;
 
+/// Number of nodes of all frames together.
 std::int64_t num_nodes(FrameViews frames);
 
-/// The edges of a graph by destination.
+/// The edges of a graph, sorted by destination.
 struct GraphEdges {
   std::span<const std::int32_t> ptr;  ///< [nodes + 1]
   std::span<const std::int32_t> src;  ///< [edges]
 };
-/// Of several graphs as one, on the CPU; the features are for the caller to fill.
+/// Joins several graphs into one on the CPU. The caller fills in the features.
 model::GraphBatch join_edges(std::span<const GraphEdges> graphs);
 
-/// Normalised features of the nodes of several frames, one below the other: [N, F].
+/// Normalised features of the nodes of several frames, frame by frame: [N, F].
 torch::Tensor pack_nodes(FrameViews frames);
-/// The graphs of several frames as one, on the CPU.
+/// Joins the graphs of several frames into one on the CPU, with normalised features.
 model::GraphBatch pack_graphs(FrameViews frames);
 
 /// The connected vehicles of several frames, frame by frame in the order of their nodes.
 struct ConnectedVehicles {
   std::vector<std::uint32_t> id;
-  std::vector<std::int64_t> node;    ///< among the nodes of all frames
-  std::vector<std::int64_t> ptr{0};  ///< [frames + 1]: those of frame f are ptr[f] .. ptr[f + 1]
+  std::vector<std::int64_t> node;    ///< index among the nodes of all frames
+  std::vector<std::int64_t> ptr{0};  ///< [frames + 1]: frame f has entries ptr[f] .. ptr[f + 1] - 1
 
   [[nodiscard]] std::span<const std::uint32_t> ids_of(std::size_t frame) const {
     return std::span(id).subspan(static_cast<std::size_t>(ptr[frame]),

@@ -8,8 +8,8 @@
 namespace traffic::train {
 namespace {
 
-/// Rows of kBytes bytes, wherever they lie. Those of one number, the commonest, are a load and a
-/// store each; calling memcpy for each would cost more.
+/// Copies rows of kBytes bytes each. With the size known at compile time a row of one number, the
+/// most common case, is a load and a store instead of a call of memcpy.
 template <std::size_t kBytes>
 void take_rows(const std::byte* from, const std::int64_t* row, std::int64_t count,
                std::byte* into) {
@@ -21,13 +21,15 @@ void take_rows(const std::byte* from, const std::int64_t* row, std::int64_t coun
 }  // namespace
 
 torch::Tensor gather(const torch::Tensor& x, const torch::Tensor& rows) {
-  TRAFFIC_CHECK(x.is_cpu() && x.is_contiguous() && rows.is_cpu() && rows.is_contiguous() &&
-                    rows.scalar_type() == torch::kLong && rows.dim() == 1 && x.dim() > 0,
-                "rows can be gathered from contiguous tensors on the CPU only");
-  // Before anything is computed from x, which may have no row at all.
+  TRAFFIC_CHECK(
+      x.is_cpu() && x.is_contiguous() && rows.is_cpu() && rows.is_contiguous() &&
+          rows.scalar_type() == torch::kLong && rows.dim() == 1 && x.dim() > 0,
+      "gather() needs contiguous tensors on the CPU and int64 row numbers of one dimension");
+  // Checked first: x may have no rows, and the row size below divides by their number.
   const auto* row = rows.const_data_ptr<std::int64_t>();
   for (std::int64_t i = 0; i < rows.numel(); ++i) {
-    TRAFFIC_CHECK(row[i] >= 0 && row[i] < x.size(0), "row {} of {}", row[i], x.size(0));
+    TRAFFIC_CHECK(row[i] >= 0 && row[i] < x.size(0), "row {} is outside a tensor of {} rows",
+                  row[i], x.size(0));
   }
   std::vector<std::int64_t> sizes = x.sizes().vec();
   sizes[0] = rows.numel();

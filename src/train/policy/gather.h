@@ -1,13 +1,14 @@
-/// Rows of tensors on the CPU by their numbers. Minibatches take a dozen small tensors apart
-/// hundreds of times; copied row by row that is a fraction of calling index_select on each.
+/// Selects rows of tensors on the CPU. An update takes hundreds of minibatches from a dozen small
+/// tensors; copying them row by row takes a fraction of the time of index_select.
 #pragma once
 
 #include <torch/types.h>
 
 namespace traffic::train {
 
-/// x.index_select(0, rows) for contiguous x on the CPU.
-/// @param rows [n] int64 on the CPU, within x (checked)
+/// Same as x.index_select(0, rows), for contiguous x on the CPU.
+/// @param rows [n] int64, contiguous, on the CPU
+/// @throws Error if a row is outside x or a tensor does not meet these requirements
 torch::Tensor gather(const torch::Tensor& x, const torch::Tensor& rows);
 
 }  // namespace traffic::train

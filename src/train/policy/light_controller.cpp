@@ -58,10 +58,10 @@ class LightController final : public scene::Controller {
   Decides decides_;
   LightPolicy policy_;
   std::uint64_t decision_seed_ = 0;
-  std::int64_t decisions_ = 0;  ///< in the present episode
+  std::int64_t decisions_ = 0;  ///< number so far in this episode
   std::vector<rollout::LightChoice> choices_;
   std::vector<float> rows_;
-  std::optional<scene::SignalGraphBuilder> graph_builder_;  ///< of the present episode's road
+  std::optional<scene::SignalGraphBuilder> graph_builder_;  ///< for the road of this episode
   scene::SignalGraph graph_;
 };
 

@@ -1,4 +1,4 @@
-/// A trained policy of traffic lights behind the interface of the scripted controllers.
+/// Runs a trained policy of traffic lights behind the interface of the scripted controllers.
 #pragma once
 
 #include <memory>
@@ -9,7 +9,8 @@
 
 namespace traffic::train {
 
-/// @throws CheckpointError if the checkpoint holds none
+/// @throws CheckpointError if the checkpoint holds no policy of traffic lights, or one that reads
+/// other features than this version provides
 std::unique_ptr<scene::Controller> make_light_controller(const checkpoint::Snapshot& snapshot,
                                                          Decides decides);
 

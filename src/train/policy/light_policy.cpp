@@ -13,15 +13,16 @@
 namespace traffic::train {
 namespace {
 
-/// Logarithms of the probabilities of a light's greens, [R].
+/// Log-probabilities of the greens of each light, [R].
 torch::Tensor log_softmax(const torch::Tensor& logits, const rl::Segments& lights) {
   constexpr double kNone = 0.0;
   const torch::Tensor from_top = logits - lights.expand(lights.max(logits.detach(), kNone));
   return from_top - lights.expand(lights.sum(from_top.exp()).log());
 }
 
-/// The same without gradient and past the dispatcher: a moment has some tens of greens.
-/// @param lights [B + 1] where the greens of each begin
+/// The same without gradient. Plain loops avoid the overhead of tensor operations, which would
+/// dominate for the few dozen greens of one moment.
+/// @param lights [B + 1] first row of each light
 std::vector<float> log_softmax(const float* logits, std::span<const std::int64_t> lights) {
   std::vector<float> out(logits, logits + lights.back());
   for (std::size_t b = 0; b + 1 < lights.size(); ++b) {
@@ -30,7 +31,8 @@ std::vector<float> log_softmax(const float* logits, std::span<const std::int64_t
   return out;
 }
 
-/// The place of the highest of each light; with uniforms a draw (Gumbel's trick).
+/// Index of the most probable green of each light. With uniforms, samples a green (Gumbel-max
+/// trick).
 std::vector<std::int32_t> pick(std::span<const float> log_probs,
                                std::span<const std::int64_t> lights,
                                std::span<const float> uniforms) {
@@ -54,8 +56,8 @@ std::vector<std::int32_t> pick(std::span<const float> log_probs,
   return picked;
 }
 
-/// The best green of each light but for a share of them, in which any is as likely. One uniform of
-/// a light says both.
+/// Epsilon-greedy choice for each light. One uniform number per light decides whether it explores
+/// and, if so, which green it takes.
 std::vector<std::int32_t> pick_exploring(std::span<const float> scores,
                                          std::span<const std::int64_t> lights,
                                          std::span<const float> uniforms, double epsilon) {
@@ -69,22 +71,22 @@ std::vector<std::int32_t> pick_exploring(std::span<const float> scores,
   return picked;
 }
 
-/// The weights of the script `greedy`: the most vehicles near the line; the present green where
-/// none has more.
-torch::Tensor greedy_rule(double of_a_vehicle) {
-  constexpr float kNearScale = 10.0F;  // of the column
-  const auto of_it = static_cast<float>(of_a_vehicle);
+/// The script `greedy` as weights of the features: the most vehicles near the line win. The present
+/// green gets a bonus of half a vehicle, so that it wins ties.
+torch::Tensor greedy_rule(double logit_of_a_vehicle) {
+  constexpr float kNearScale = 10.0F;  // the feature "near" counts vehicles in units of 10
+  const auto logit = static_cast<float>(logit_of_a_vehicle);
   const auto names = scene::signal_features();
   torch::Tensor rule = torch::zeros({static_cast<std::int64_t>(names.size())});
   auto* weight = rule.mutable_data_ptr<float>();
   for (std::size_t i = 0; i < names.size(); ++i) {
-    if (names[i] == "near") weight[i] = of_it * kNearScale;
-    if (names[i] == "is_present") weight[i] = of_it / 2.0F;
+    if (names[i] == "near") weight[i] = logit * kNearScale;
+    if (names[i] == "is_present") weight[i] = logit / 2.0F;
   }
   return rule;
 }
 
-/// Rows of several arrays, one below the other.
+/// Copies the rows of several arrays into one tensor.
 torch::Tensor stack_rows(std::span<const std::span<const float>> arrays, std::size_t columns) {
   std::size_t numbers = 0;
   for (const auto& array : arrays) numbers += array.size();
@@ -95,7 +97,8 @@ torch::Tensor stack_rows(std::span<const std::span<const float>> arrays, std::si
   return rows;
 }
 
-/// What a policy sees, of an edge of the graph only where it looks at that.
+/// Names of the features that a policy reads, for checkpoints: those of a green and, if it reads
+/// the graph, those of an edge.
 std::string features_text(bool looks_around) {
   std::string text = fmt::format("{}", fmt::join(scene::signal_features(), " "));
   if (looks_around) text += fmt::format("; {}", fmt::join(scene::signal_edge_features(), " "));
@@ -146,7 +149,9 @@ LightBatch LightPolicy::observe(std::span<const rollout::LightChoice> choices,
                                 const scene::SignalGraphView& graph) const {
   LightBatch batch = light_batch(choices, rows);
   if (!looks_around()) return batch;
-  TRAFFIC_CHECK(graph.num_nodes() > 0, "a policy that looks around is shown no graph");
+  TRAFFIC_CHECK(
+      graph.num_nodes() > 0,
+      "a light policy with an encoder needs the graph of all lights, but got an empty one");
   std::vector<std::int64_t> node;
   for (const rollout::LightChoice& choice : choices) node.push_back(choice.light);
   batch.graph = pack_lights(std::span(&graph, 1));
@@ -208,9 +213,9 @@ bool has_light_policy(const checkpoint::Snapshot& snapshot) {
 
 LightKind light_kind_in(const checkpoint::Snapshot& snapshot) {
   if (!has_light_policy(snapshot)) {
-    throw CheckpointError("{} holds no policy of traffic lights", snapshot.source());
+    throw CheckpointError("checkpoint {}: it holds no policy of traffic lights", snapshot.source());
   }
-  // Checkpoints from before there was an encoder do not say how many layers it has.
+  // Checkpoints of versions without an encoder have no such entry.
   const bool says_layers = snapshot.contains("lights/encoder_layers");
   const LightKind kind{
       .hidden_dim = snapshot.integer("lights/hidden_dim"),
@@ -218,7 +223,8 @@ LightKind light_kind_in(const checkpoint::Snapshot& snapshot) {
   const std::string expected = features_text(kind.encoder_layers > 0);
   if (const std::string found = snapshot.text("lights/features"); found != expected) {
     throw CheckpointError(
-        "checkpoint {}: its lights see '{}', those of this version '{}'; train it again",
+        "checkpoint {}: its light policy reads the features '{}', this version provides '{}'; "
+        "train the policy again",
         snapshot.source(), found, expected);
   }
   return kind;
@@ -228,8 +234,8 @@ void check_light_kind(const checkpoint::Snapshot& snapshot, const LightKind& exp
   const LightKind found = light_kind_in(snapshot);
   if (found == expected) return;
   throw CheckpointError(
-      "checkpoint {}: its policy has lights.hidden_dim = {} and lights.encoder_layers = {}, this "
-      "run {} and {}; set them as they are there, or train anew",
+      "checkpoint {}: its light policy has lights.hidden_dim = {} and lights.encoder_layers = {}, "
+      "this run has {} and {}; set the checkpoint's values, or train a new policy",
       snapshot.source(), found.hidden_dim, found.encoder_layers, expected.hidden_dim,
       expected.encoder_layers);
 }

@@ -1,4 +1,4 @@
-/// The policy of traffic lights: which green each light that asks is to show.
+/// The policy of traffic lights: chooses the next green of each light that may switch.
 #pragma once
 
 #include <torch/types.h>
@@ -18,88 +18,95 @@
 
 namespace traffic::train {
 
-/// What a policy of lights is made of.
+/// Shape of a policy's network.
 struct LightKind {
   std::int64_t hidden_dim = 48;
-  std::int64_t encoder_layers = 0;  ///< over the graph of all lights; 0: it does not look at that
+  std::int64_t encoder_layers = 0;  ///< layers over the graph of all lights; 0: the graph is unused
 
   bool operator==(const LightKind&) const = default;
 };
 
-/// What lights that ask have before them: B lights, R greens in all.
+/// Observations of B lights that may switch, with R greens in total.
 struct LightBatch {
-  torch::Tensor rows;            ///< [R, F] float32
-  torch::Tensor present;         ///< [B] int64 row
-  rl::Segments lights;           ///< the rows of each light
-  model::GraphBatch graph = {};  ///< all lights of their networks, for a policy that looks at them
-  torch::Tensor node = {};       ///< [B] int64: which of its nodes each light is
+  torch::Tensor rows;            ///< [R, F] float32: features of the greens, light by light
+  torch::Tensor present;         ///< [B] int64: row of the green that the light shows now
+  rl::Segments lights;           ///< the rows (greens) of each light
+  model::GraphBatch graph = {};  ///< all lights of the network; empty without an encoder
+  torch::Tensor node = {};       ///< [B] int64: node of each light in the graph
 };
-/// Of one control period; the rows are copied.
+/// Builds the batch of one control period, without a graph. Copies the rows.
 LightBatch light_batch(std::span<const rollout::LightChoice> choices, std::span<const float> rows);
-/// The lights of several moments as one graph, on the CPU.
+/// Joins the graphs of several moments into one on the CPU.
 model::GraphBatch pack_lights(std::span<const scene::SignalGraphView> moments);
 
-/// What was chosen.
+/// The choices of B lights.
 struct LightDecisions {
-  std::vector<std::int32_t> green;  ///< [B]
-  std::vector<float> log_prob{};    ///< [B]
-  std::vector<float> value{};       ///< [B] standardised
+  std::vector<std::int32_t> green;  ///< [B] index among the light's greens
+  std::vector<float> log_prob{};    ///< [B] log-probability of that green
+  std::vector<float> value{};       ///< [B] value estimate, standardised
 };
 
-/// What PPO asks of decisions that were made, with gradient.
+/// Terms of the PPO loss for B decisions, with gradient.
 struct LightTerms {
-  torch::Tensor log_prob;  ///< [B]
-  torch::Tensor entropy;   ///< [B]
+  torch::Tensor log_prob;  ///< [B] of the chosen greens
+  torch::Tensor entropy;   ///< [B] in nats
   torch::Tensor values;    ///< [B] standardised
 };
 
-/// As the script `greedy`, as probabilities: a vehicle more near the line makes a green e^2 times
-/// as probable.
+/// Initial logit for each vehicle near the stop line: one more vehicle makes a green e^2 times as
+/// probable.
 constexpr double kLogitOfAVehicle = 2.0;
 
 class LightPolicy {
  public:
-  /// It begins as the script `greedy`, almost.
-  /// @param logit_of_a_vehicle how much higher the logit of a green is for a vehicle more
+  /// The initial policy acts almost exactly like the script `greedy`.
+  /// @param seed seed of the initial weights
+  /// @param logit_of_a_vehicle initial logit of a green for each vehicle near its stop line
   LightPolicy(const LightKind& kind, std::uint64_t seed,
               double logit_of_a_vehicle = kLogitOfAVehicle);
 
+  /// Whether the policy reads the graph of all lights.
   [[nodiscard]] bool looks_around() const { return kind_.encoder_layers > 0; }
   [[nodiscard]] const LightKind& kind() const { return kind_; }
-  /// Of one control period, with what this policy looks at. @param graph used if it looks around
+  /// Builds the batch of one control period.
+  /// @param graph ignored unless looks_around()
+  /// @throws Error if looks_around() and the graph is empty
   [[nodiscard]] LightBatch observe(std::span<const rollout::LightChoice> choices,
                                    std::span<const float> rows,
                                    const scene::SignalGraphView& graph) const;
-  /// Choices are drawn otherwise from now on: the best green but for this share of them, in which
-  /// any is as likely.
+  /// Makes decide() epsilon-greedy when it gets random numbers: with probability epsilon a light
+  /// takes any of its greens with equal probability, otherwise the best one.
   void explore(double epsilon) { epsilon_ = epsilon; }
-  /// For weights that do not change any more.
+  /// Prepares weights that no longer change for faster inference.
   void pack_for_inference();
-  /// @param uniforms [R] in [0, 1), from which choices are drawn; empty: the best ones
+  /// Chooses a green for each light, without gradient.
+  /// @param uniforms [R] random numbers in [0, 1) to sample with; empty: choose the best greens
   LightDecisions decide(const LightBatch& batch, std::span<const float> uniforms);
-  /// @param chosen [B] int64 row
+  /// Evaluates given choices, with gradient.
+  /// @param chosen [B] int64: row of the chosen green of each light
   LightTerms evaluate(const LightBatch& batch, const torch::Tensor& chosen);
 
-  /// With gradient.
+  /// Logits of all greens and values of all lights, with gradient.
   [[nodiscard]] model::SignalOutput forward(const LightBatch& batch);
   [[nodiscard]] const model::SignalNetwork& network() const { return network_; }
+  /// The parameters as "lights.<name>".
   [[nodiscard]] comm::NamedTensors parameters() const;
 
  private:
   LightKind kind_;
   model::SignalNetwork network_;
-  std::optional<double> epsilon_;
+  std::optional<double> epsilon_;  ///< nothing: choices are sampled from the probabilities
 };
 
-/// As "lights/features", "lights/hidden_dim" and "lights/encoder_layers": what must be equal for
-/// the weights to mean the same.
+/// Stores the feature names and the network's shape, which the weights depend on, as
+/// "lights/features", "lights/hidden_dim" and "lights/encoder_layers".
 void put_light_kind(checkpoint::Snapshot& snapshot, const LightKind& kind);
-/// Whether it holds a policy of lights.
+/// Whether the checkpoint holds a policy of traffic lights.
 bool has_light_policy(const checkpoint::Snapshot& snapshot);
-/// @throws CheckpointError if its lights see something else than those of this version, or it
-/// holds no policy of lights
+/// @throws CheckpointError if the checkpoint holds no policy of traffic lights, or one that reads
+/// other features than this version provides
 LightKind light_kind_in(const checkpoint::Snapshot& snapshot);
-/// @throws CheckpointError likewise, or if its policy is of another kind
+/// @throws CheckpointError as light_kind_in(), or if the policy's network has another shape
 void check_light_kind(const checkpoint::Snapshot& snapshot, const LightKind& expected);
 
 }  // namespace traffic::train

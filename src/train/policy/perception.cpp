@@ -23,13 +23,16 @@ float* write_row(const torch::Tensor& table, std::int64_t row, float* to) {
   return std::copy_n(row_of(table, row), table.size(1), to);
 }
 
-/// Where the candidates are among the connected vehicles.
+/// Index of each candidate among the connected vehicles.
+/// @param connected nodes, ascending
+/// @param candidates nodes
 std::vector<std::int64_t> find_among(const std::vector<std::int64_t>& connected,
                                      const std::vector<std::int64_t>& candidates) {
   std::vector<std::int64_t> places;
   for (const std::int64_t node : candidates) {
     const auto at = std::lower_bound(connected.begin(), connected.end(), node);
-    TRAFFIC_CHECK(at != connected.end() && *at == node, "a candidate that is not connected");
+    TRAFFIC_CHECK(at != connected.end() && *at == node,
+                  "candidate at node {} is no connected vehicle", node);
     places.push_back(at - connected.begin());
   }
   return places;
@@ -46,7 +49,7 @@ InputGroups::InputGroups(const std::vector<std::string>& names) {
     latents = latents || name == "latents";
   }
   if (!features && !globals && !any_encoding()) {
-    throw ConfigError("vehicles.inputs: found nothing, expected at least one");
+    throw ConfigError("vehicles.inputs: the list is empty, expected at least one group of inputs");
   }
 }
 
@@ -111,18 +114,18 @@ void Perception::freeze() {
   if (!world_model_.is_empty()) world_model_->pack_for_inference();
 }
 
-ObservationBatch Perception::observe(std::span<const ObservationInput> sightings) {
+ObservationBatch Perception::observe(std::span<const ObservationInput> inputs) {
   const torch::InferenceMode inference;
   std::vector<const rollout::Period*> periods;
   Known known;
   known.node_ptr.push_back(0);
-  for (const ObservationInput& sighting : sightings) {
-    TRAFFIC_CHECK(!sighting.period->vehicles.frames.empty(), "an observation without a frame");
-    periods.push_back(sighting.period);
-    known.last.push_back(&sighting.period->vehicles.frames.back());
+  for (const ObservationInput& input : inputs) {
+    TRAFFIC_CHECK(!input.period->vehicles.frames.empty(), "a period to observe has no frame");
+    periods.push_back(input.period);
+    known.last.push_back(&input.period->vehicles.frames.back());
     known.node_ptr.push_back(known.node_ptr.back() + known.last.back()->num_nodes());
   }
-  known.encoded = encode(sightings);
+  known.encoded = encode(inputs);
   known.candidates = find_candidates_of(periods, known.node_ptr, conflicts_);
   if (groups_.any_encoding()) {
     known.candidate = find_among(known.encoded.connected, known.candidates.row);
@@ -135,7 +138,7 @@ ObservationBatch Perception::observe(std::span<const ObservationInput> sightings
   if (!commands_.empty()) {
     for (const rollout::Period* period : periods) find_advised(*period, commands_, known.advised);
   }
-  const auto b = static_cast<std::int64_t>(sightings.size());
+  const auto b = static_cast<std::int64_t>(inputs.size());
   const auto m = static_cast<std::int64_t>(known.candidates.row.size());
   ObservationBatch out{.own = torch::empty({m, widths_.own}),
                        .shared = torch::empty({b, widths_.shared}),
@@ -216,7 +219,7 @@ void Perception::write_conflicts(const Known& known, const ObservationBatch& bat
     }
   }
   TRAFFIC_CHECK(to == batch.conflict.const_data_ptr<float>() + batch.conflict.numel(),
-                "conflicts are not of the width that was announced");
+                "the observations of conflicts do not have ControllerInputs::conflict columns");
 }
 
 Observation part_of(const ObservationBatch& batch, std::int64_t b) {

@@ -1,4 +1,4 @@
-/// From observed frames to what the controller reads: features, encodings, latents.
+/// Turns observed frames into the inputs of the controller: features, encodings and latents.
 #pragma once
 
 #include <torch/types.h>
@@ -19,7 +19,7 @@
 
 namespace traffic::train {
 
-/// Which of vehicles.inputs are given.
+/// The groups of inputs that vehicles.inputs names.
 struct InputGroups {
   bool features = false;
   bool globals = false;
@@ -27,100 +27,108 @@ struct InputGroups {
   bool pooled = false;
   bool latents = false;
 
+  /// @throws ConfigError if no group is named
   explicit InputGroups(const std::vector<std::string>& names);
+  /// Whether the encoder is needed.
   [[nodiscard]] bool any_encoding() const { return encoding || pooled || latents; }
 };
 
-/// What the world model remembers of the connected vehicles of one simulation: it is asked about
-/// nobody else.
+/// The world model's recurrent state for the connected vehicles of one simulation. Other vehicles
+/// have none.
 struct RecurrentState {
   std::vector<std::uint32_t> vehicle_id;  ///< [V] ascending
-  model::LstmState state;                 ///< of these vehicles
+  model::LstmState state;                 ///< of these vehicles, in this order
 };
 
-/// One simulation's answer, and where its memory is kept.
+/// The last control period of a simulation, and the world model's memory of that simulation.
 struct ObservationInput {
   const rollout::Period* period = nullptr;
-  RecurrentState* memory = nullptr;
+  RecurrentState* memory = nullptr;  ///< updated by Perception::observe()
 };
 
-/// B observations; M candidates in all, C conflicts in each. All on the CPU.
+/// B observations with M candidates in total and C conflicts each. All tensors are on the CPU.
 struct ObservationBatch {
   torch::Tensor own;                        ///< [M, own]
   torch::Tensor shared;                     ///< [B, shared]
   torch::Tensor conflict;                   ///< [B, C, conflict]
-  std::vector<std::int64_t> candidate_ptr;  ///< [B + 1]
+  std::vector<std::int64_t> candidate_ptr;  ///< [B + 1] first candidate of each observation
 
   [[nodiscard]] std::int64_t num_states() const {
     return static_cast<std::int64_t>(candidate_ptr.size()) - 1;
   }
 };
 
-/// The part of it that belongs to one simulation.
+/// The observation of one simulation, as views of an ObservationBatch.
 struct Observation {
   torch::Tensor own;       ///< [M, own]
   torch::Tensor shared;    ///< [1, shared]
   torch::Tensor conflict;  ///< [C, conflict]
 };
+/// @param b index of the simulation in the batch
 Observation part_of(const ObservationBatch& batch, std::int64_t b);
 
-/// The frozen part of the model. Runs under InferenceMode, once for every observation.
+/// The frozen encoder and world model, and the features. Runs once per observation, under
+/// InferenceMode.
 class Perception {
  public:
-  /// Random weights from run.seed. @param conflicts C, the conflicts of the road, 1 with global
-  /// credit
+  /// Draws random weights from run.seed.
+  /// @param conflicts C: number of conflicts of the road, or 1 if they share one value
   Perception(const config::Config& config, std::int64_t conflicts, torch::Device device);
 
   [[nodiscard]] const model::ControllerInputs& widths() const { return widths_; }
   [[nodiscard]] std::int64_t conflicts() const { return conflicts_; }
-  /// Of the parts that are used, by their names in checkpoints.
+  /// Parameters of the networks that vehicles.inputs needs, by their names in checkpoints.
   [[nodiscard]] comm::NamedTensors parameters() const;
-  /// To be called when the parameters have their values: rearranges them for speed.
+  /// Prepares the parameters for faster inference. Call it once they have their final values.
   void freeze();
 
-  /// Takes the frames of each period in, oldest first. A period without frames is not allowed.
-  ObservationBatch observe(std::span<const ObservationInput> sightings);
+  /// Observes the last frame of each period. The world model reads all frames, oldest first, and
+  /// updates the memories.
+  /// @throws Error if a period has no frame
+  ObservationBatch observe(std::span<const ObservationInput> inputs);
 
  private:
-  /// The N vehicles of the last frames, and the V connected ones among them: nobody asks for the
-  /// encodings of others.
+  /// The N vehicles of the last frames, and the V connected ones among them. Only connected
+  /// vehicles have encodings.
   struct Encoded {
     torch::Tensor nodes;                      ///< [N, F] normalised
-    std::vector<std::int64_t> connected;      ///< [V] their rows among all; empty without encodings
+    std::vector<std::int64_t> connected;      ///< [V] rows in `nodes`; empty without encodings
     std::vector<std::int64_t> connected_ptr;  ///< [B + 1]
-    torch::Tensor encoding;                   ///< [V, hidden], on the CPU; undefined if not wanted
-    torch::Tensor hidden;  ///< [V, lstm_hidden], on the device; undefined if not wanted
+    torch::Tensor encoding;                   ///< [V, hidden] on the CPU; undefined if unused
+    torch::Tensor hidden;  ///< [V, lstm_hidden] on the device; undefined if unused
   };
-  [[nodiscard]] Encoded encode(std::span<const ObservationInput> sightings);
-  /// Carries the world model on by one frame of each of some simulations.
+  [[nodiscard]] Encoded encode(std::span<const ObservationInput> inputs);
+  /// Runs one step of the world model on one frame of each of several simulations, and updates
+  /// their memories.
+  /// @param first_frame index in `connected` of the first of these frames
   /// @param encoding [V, hidden] of the connected vehicles of these frames
   /// @return [V, lstm_hidden]
   torch::Tensor remember(std::span<RecurrentState* const> memories,
                          const ConnectedVehicles& connected, std::size_t first_frame,
                          const torch::Tensor& encoding);
-  /// What is known of the last frames, from which observations are written.
+  /// Everything that the observations of the last frames are written from.
   struct Known {
     std::vector<const scene::FrameView*> last;
-    std::vector<std::int64_t> node_ptr;  ///< [B + 1]
+    std::vector<std::int64_t> node_ptr;  ///< [B + 1] first row of each frame in Encoded::nodes
     Candidates candidates;
     Encoded encoded;
-    std::vector<std::int64_t> candidate;  ///< [M] their places among the connected vehicles, if
-                                          ///< these are encoded
-    torch::Tensor latents;                ///< [M, impact], on the CPU; undefined if not wanted
-    std::vector<std::size_t> advised;     ///< [M] places among the commands; empty without advisor
+    std::vector<std::int64_t> candidate;  ///< [M] indices among the connected vehicles; empty
+                                          ///< without encodings
+    torch::Tensor latents;                ///< [M, impact] on the CPU; undefined if unused
+    std::vector<std::size_t> advised;     ///< [M] index of the advised command; empty: no advisor
   };
   void write_own(const Known& known, const torch::Tensor& own) const;
   void write_shared(const Known& known, const torch::Tensor& shared) const;
   void write_conflicts(const Known& known, const ObservationBatch& batch) const;
 
   InputGroups groups_;
-  std::vector<scene::CommandKind> commands_;  ///< that may be advised; empty without an advisor
+  std::vector<scene::CommandKind> commands_;  ///< commands that may be advised; empty: no advisor
   std::int64_t conflicts_;
   torch::Device device_;
   model::ControllerInputs widths_;
   model::GraphEncoder encoder_{nullptr};
   model::WorldModel world_model_{nullptr};
-  model::LstmState unseen_;  ///< of a vehicle that has just appeared
+  model::LstmState unseen_;  ///< initial state, for vehicles that have just appeared
 };
 
 }  // namespace traffic::train

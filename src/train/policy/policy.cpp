@@ -21,7 +21,8 @@ model::ControllerOutput to_cpu(model::ControllerOutput out) {
   return out;
 }
 
-/// Takes picks back where a state has had its own. @return rows of the others: [D]
+/// Replaces the picks of each state beyond may_pick by -1.
+/// @return [D] rows of the remaining picks among the candidates of all states
 torch::Tensor limit_picks(torch::Tensor& picks, const torch::Tensor& may_pick,
                           const rl::Segments& segments) {
   auto* pick = picks.mutable_data_ptr<std::int64_t>();
@@ -50,7 +51,7 @@ Policy::Policy(const config::Config& config, const model::ControllerInputs& widt
   } else if (kind == "acceleration") {
     bounds_ = {.low = config.env.min_accel_mps2, .high = config.env.max_accel_mps2};
   } else {
-    bounds_ = {.low = 0.0, .high = 1.0};  // of the speed limit
+    bounds_ = {.low = 0.0, .high = 1.0};  // in units of the speed limit
   }
 }
 
@@ -84,22 +85,24 @@ Decisions Policy::decide(const PolicyInput& in, const torch::Tensor& may_pick,
   made.picks =
       uniforms ? selection.sample(uniforms->select(1, 0), top_k()) : selection.greedy(top_k());
   made.row = limit_picks(made.picks, may_pick, in.segments);
-  torch::Tensor mine;
-  if (uniforms) mine = uniforms->index_select(0, made.row);
+  torch::Tensor draws;  // random numbers of the picked candidates
+  if (uniforms) draws = uniforms->index_select(0, made.row);
   const std::int64_t command_columns = uniform_columns() - 1 - kLanes;
   if (categorical()) {
     const rl::Categorical command(out.longitudinal.index_select(0, made.row));
-    made.action = (uniforms ? command.sample(mine.narrow(1, 1, command_columns)) : command.greedy())
-                      .to(torch::kFloat);
+    made.action =
+        (uniforms ? command.sample(draws.narrow(1, 1, command_columns)) : command.greedy())
+            .to(torch::kFloat);
   } else {
     const rl::BoundedGaussian command = gaussian(out, made.row);
-    made.action = (uniforms ? command.sample(mine.narrow(1, 1, 1).contiguous()) : command.greedy())
+    made.action = (uniforms ? command.sample(draws.narrow(1, 1, 1).contiguous()) : command.greedy())
                       .squeeze(1);
   }
   made.lane = torch::full_like(made.row, kKeepLane);
   if (out.lane.defined()) {
     const rl::Categorical lane(out.lane.index_select(0, made.row));
-    made.lane = uniforms ? lane.sample(mine.narrow(1, 1 + command_columns, kLanes)) : lane.greedy();
+    made.lane =
+        uniforms ? lane.sample(draws.narrow(1, 1 + command_columns, kLanes)) : lane.greedy();
   }
   return made;
 }
@@ -114,18 +117,18 @@ std::int64_t Policy::explored(const float* own, const float* u) const {
   const auto advised = std::find(advice, advice + widths_.advice, 1.0F) - advice;
   if (advised < widths_.advice) {
     const double other = 1.0 - config_.vehicles.advice_probability;
-    const double tries = advised == 0 ? model::kUnadvised * other : other;
-    if (static_cast<double>(u[3]) >= tries) return advised;
+    const double deviates = advised == kNoCommand ? model::kUnadvised * other : other;
+    if (static_cast<double>(u[3]) >= deviates) return advised;
   }
   const auto commands = static_cast<std::int64_t>(commands_.size());
   if (commands < 2 || static_cast<double>(u[1]) >= config_.vehicles.first_command_probability) {
-    return 0;
+    return kNoCommand;
   }
   const auto which = static_cast<std::int64_t>(u[2] * static_cast<float>(commands - 1));
   return 1 + std::min(which, commands - 2);
 }
 
-/// Who gets a random command is picked first, who gets a random "none" last.
+/// Candidates that explore with a command are picked first, those that explore with "none" last.
 Decisions Policy::decide_exploring(const model::ControllerOutput& out, const PolicyInput& in,
                                    const torch::Tensor& may_pick,
                                    const torch::Tensor& uniforms) const {
@@ -140,7 +143,7 @@ Decisions Policy::decide_exploring(const model::ControllerOutput& out, const Pol
   for (std::int64_t i = 0; i < score.numel(); ++i, u += uniforms.size(1), own += widths_.own) {
     if (static_cast<double>(u[0]) >= *exploring_) continue;
     const std::int64_t command = explored(own, u);
-    of_score[i] = command > 0 ? kFirst : -kFirst;
+    of_score[i] = command != kNoCommand ? kFirst : -kFirst;
     of_action[i] = static_cast<float>(command);
   }
   Decisions made;

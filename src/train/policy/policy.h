@@ -1,4 +1,4 @@
-/// The learning part of phase 2: what the controller's outputs mean as distributions and commands.
+/// The policy of vehicles: interprets the controller's outputs as distributions and commands.
 #pragma once
 
 #include <torch/types.h>
@@ -20,21 +20,22 @@
 
 namespace traffic::train {
 
-/// Candidates of B states as the controller reads them, on its device.
+/// Candidates of B states, on the controller's device.
 struct PolicyInput {
   torch::Tensor own;      ///< [M, own]
   torch::Tensor shared;   ///< [B, shared]
   rl::Segments segments;  ///< candidates of each state
 };
 
+/// Terms of the PPO loss for D decisions in B states.
 struct PolicyTermsOf {
-  torch::Tensor log_prob;            ///< [D]
+  torch::Tensor log_prob;            ///< [D] of the command and the lane change
   torch::Tensor entropy;             ///< [D]
-  torch::Tensor selection_log_prob;  ///< [B]
+  torch::Tensor selection_log_prob;  ///< [B] of the picks
   torch::Tensor selection_entropy;   ///< [B]
 };
 
-/// Random numbers for a state's candidates, on the CPU; nothing: decide greedily.
+/// Random numbers in [0, 1) for the candidates of all states, on the CPU; nothing: decide greedily.
 using MaybeUniforms = std::optional<torch::Tensor>;  ///< [M, uniform_columns()]
 
 class Policy {
@@ -42,42 +43,57 @@ class Policy {
   Policy(const config::Config& config, const model::ControllerInputs& widths, torch::Device device);
 
   [[nodiscard]] model::Controller& controller() { return controller_; }
-  /// "controller.<name>", for arenas and checkpoints.
+  /// The parameters as "controller.<name>", for arenas and checkpoints.
   [[nodiscard]] comm::NamedTensors parameters() const;
+  /// Maximum number of vehicles of a simulation under control at the same time.
   [[nodiscard]] std::int64_t top_k() const { return config_.vehicles.top_k; }
   [[nodiscard]] torch::Device device() const { return device_; }
-  /// Of the categorical actions, "none" first; empty where actions are continuous.
+  /// The commands that categorical actions stand for, "none" first; empty: actions are continuous.
   [[nodiscard]] std::span<const scene::CommandKind> commands() const { return commands_; }
 
+  /// Number of random numbers that decide() needs for each candidate.
   [[nodiscard]] std::int64_t uniform_columns() const;
 
-  /// How decisions with random numbers are made from now on: the greedy ones, but for this share of
-  /// the candidates. Each of those gets what is advised with vehicles.advice_probability, and
-  /// otherwise, or where there is no advisor, "none", or with the probability
-  /// vehicles.first_command_probability a random command. Nothing, as at first: by their
-  /// probabilities. Of categorical actions without lane changes.
+  /// Sets how decide() uses random numbers. Without a share (the initial setting) it samples picks
+  /// and commands from their probabilities. With a share, candidates decide greedily, except for
+  /// this share of them, chosen at random, which explore:
+  ///
+  /// - With an advisor, a candidate takes the advice with probability vehicles.advice_probability.
+  ///   If the advice is "none", model::kUnadvised reduces the probability of not taking it.
+  /// - A candidate without advice, or that does not take it, gets a random command with probability
+  ///   vehicles.first_command_probability, and otherwise "none".
+  ///
+  /// Only for categorical actions without a lane head (vehicles.lane_change).
   void explore(std::optional<double> share) { exploring_ = share; }
 
-  /// What any other command has to be worth more than the advised one before it is asked for. Of
-  /// policies by values, whose logits are what commands are worth: each is only as good an estimate
-  /// as what was tried allows, and the highest of several is likely too high.
+  /// Sets the advice margin: another command is chosen only if its value exceeds that of the
+  /// advised command by this much. It is meant for policies whose logits are values (Q-learning).
+  /// Such values are noisy estimates, and the maximum of several estimates is likely too high.
   void lean_on_advice(double margin) { advice_margin_ = margin; }
-  /// What commands are taken to be worth then, that is chosen by: [M, commands].
-  /// @param worth [M, commands], @param own [M, own] of the same candidates
+  /// The values by which commands are chosen: adds the advice margin to the advised commands.
+  /// @param worth [M, commands] values without the margin
+  /// @param own [M, own] features of the same candidates
+  /// @return [M, commands]
   [[nodiscard]] torch::Tensor leaning(const torch::Tensor& worth, const torch::Tensor& own) const;
 
-  /// @param may_pick [B] int64 on the CPU: picks that are left in each state
-  /// @return on the CPU
+  /// Picks candidates and chooses their commands.
+  /// @param may_pick [B] int64 on the CPU: maximum number of picks in each state
+  /// @return tensors on the CPU
   Decisions decide(const PolicyInput& in, const torch::Tensor& may_pick,
                    const MaybeUniforms& uniforms);
-  /// Differentiable in the parameters.
+  /// Evaluates given decisions; differentiable with respect to the parameters.
   PolicyTermsOf evaluate_actions(const PolicyInput& in, const Decisions& decisions);
-  /// The most probable command of candidates, where actions are categorical: [D] int64 on the CPU.
+  /// Index of the most probable command of some candidates. Only for categorical actions.
+  /// @param rows [D] int64: rows of `in.own`
+  /// @return [D] int64 on the CPU
   torch::Tensor greedy_actions(const PolicyInput& in, const torch::Tensor& rows);
-  /// [N] standardised values of conflicts [N, conflict].
+  /// @param conflicts [N, conflict]
+  /// @return [N] values, standardised
   torch::Tensor value(const torch::Tensor& conflicts) { return controller_->value(conflicts); }
 
-  /// The command for a picked candidate; nothing when it is to drive on its own model.
+  /// The command for a picked candidate; nothing: the vehicle drives on its own model.
+  /// @param action index of the command, or the raw sample
+  /// @param lane column of the lane head; ignored unless vehicles.lane_change is set
   [[nodiscard]] std::optional<scene::Command> command(const scene::FrameView& frame,
                                                       const scene::Candidate& candidate,
                                                       float action, std::int64_t lane) const;
@@ -88,16 +104,18 @@ class Policy {
   [[nodiscard]] bool categorical() const { return !commands_.empty(); }
   Decisions decide_exploring(const model::ControllerOutput& out, const PolicyInput& in,
                              const torch::Tensor& may_pick, const torch::Tensor& uniforms) const;
-  /// The command of an exploring candidate. @param own its columns @param u [uniform_columns()]
+  /// Draws the command of an exploring candidate.
+  /// @param own [own] features of the candidate
+  /// @param u [uniform_columns()] its random numbers
   [[nodiscard]] std::int64_t explored(const float* own, const float* u) const;
 
   config::Config config_;
   model::ControllerInputs widths_;
   torch::Device device_;
   model::Controller controller_;
-  std::vector<scene::CommandKind> commands_;  ///< empty: continuous
+  std::vector<scene::CommandKind> commands_;  ///< empty: actions are continuous
   rl::ActionBounds bounds_;
-  std::optional<double> exploring_{};
+  std::optional<double> exploring_{};  ///< share of candidates that explore
   double advice_margin_ = 0.0;
 };
 

@@ -36,8 +36,10 @@ class PolicyController final : public scene::Controller {
         policy_(config_, perception_.widths(), torch::kCPU),
         advisor_(sim::make_advisor(config_)) {
     if (!snapshot.contains("policy_hash")) {
-      throw CheckpointError("{} holds no controller: expected a checkpoint of phase 2 or 3",
-                            snapshot.source());
+      throw CheckpointError(
+          "checkpoint {}: it holds no controller; expected a checkpoint of the training ppo, "
+          "ppo_constrained or dqn",
+          snapshot.source());
     }
     load_perception(snapshot, config_, perception_);
     perception_.freeze();
@@ -55,7 +57,7 @@ class PolicyController final : public scene::Controller {
 
   void decide(const scene::RoadState& state, std::vector<scene::Command>& commands) override {
     if (!step_) {
-      // The state after a reset is the end of a period.
+      // The state after a reset counts as the end of a period, so a decision is due.
       control_period_ = {config_.env.control_period_s, state.step_length_s()};
       step_ = control_period_.steps();
     } else {
@@ -83,7 +85,8 @@ class PolicyController final : public scene::Controller {
   }
 
   [[nodiscard]] std::string_view name() const override { return "checkpoint"; }
-  /// It is asked after every step: which of them count depends on where the period ends.
+  /// decide() is called after every step. It finds the ends of the control periods itself, because
+  /// they determine which steps in between have frames.
   [[nodiscard]] double period_s() const override { return 0.0; }
 
  private:
@@ -100,7 +103,7 @@ class PolicyController final : public scene::Controller {
     return period;
   }
 
-  /// Of the present decision; empty: greedy.
+  /// Random numbers of the present decision; empty: decide greedily.
   [[nodiscard]] Decider::Draw draws() const {
     if (decides_ == Decides::kGreedy) return {};
     return [this](std::size_t /*state*/, std::span<float> uniforms) {
@@ -113,16 +116,16 @@ class PolicyController final : public scene::Controller {
   Perception perception_;
   Policy policy_;
   Decider decider_{perception_, policy_};
-  std::unique_ptr<scene::Advisor> advisor_;  ///< null: none
+  std::unique_ptr<scene::Advisor> advisor_;  ///< null: no advisor
   std::uint64_t decision_seed_ = 0;
-  std::int64_t decisions_ = 0;  ///< in the present episode
+  std::int64_t decisions_ = 0;  ///< number so far in this episode
   scene::FrameBuilder builder_;
   RecurrentState memory_;
   std::vector<scene::GraphFrame> frames_;  ///< since the last decision
   std::vector<scene::Candidate> candidates_;
   std::vector<scene::Command> decided_;
-  scene::ControlPeriod control_period_;  ///< of the present episode
-  std::optional<std::int64_t> step_;     ///< of the period; nothing before the first
+  scene::ControlPeriod control_period_;  ///< of this episode
+  std::optional<std::int64_t> step_;     ///< step in the control period; nothing after a reset
 };
 
 }  // namespace
@@ -142,7 +145,8 @@ std::unique_ptr<scene::Controller> make_policy_controller(const CheckpointName& 
   }
   std::vector<std::unique_ptr<scene::Controller>> parts;
   parts.push_back(std::make_unique<PolicyController>(snapshot, name.decides));
-  parts.push_back(make_light_controller(snapshot, Decides::kGreedy));  // as they were judged
+  // The evaluations that chose this checkpoint let the lights decide greedily.
+  parts.push_back(make_light_controller(snapshot, Decides::kGreedy));
   return scene::join_controllers(std::move(parts));
 }
 

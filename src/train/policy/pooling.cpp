@@ -7,14 +7,14 @@
 namespace traffic::train {
 
 float* GroupMeans::write(std::int64_t first_group, std::int64_t groups, float* to) const {
-  constexpr float kMany = 20.0F;
+  constexpr float kRowsUnit = 20.0F;
   const auto first = static_cast<std::size_t>(first_group);
   const std::size_t last = first + static_cast<std::size_t>(groups);
   for (std::size_t g = first; g < last; ++g) {
     const auto rows = static_cast<float>(std::max(rows_[g], 1));
     for (std::size_t c = 0; c < columns_; ++c) *to++ = sums_[g * columns_ + c] / rows;
   }
-  for (std::size_t g = first; g < last; ++g) *to++ = static_cast<float>(rows_[g]) / kMany;
+  for (std::size_t g = first; g < last; ++g) *to++ = static_cast<float>(rows_[g]) / kRowsUnit;
   return to;
 }
 
@@ -33,7 +33,7 @@ const std::vector<std::size_t>& road_columns() {
     for (const char* name : {"speed_ratio", "commanded", "others_held"}) {
       all.push_back(static_cast<std::size_t>(scene::node_feature_index(name)));
     }
-    // From here on, features are those of a vehicle's road.
+    // The features from here on describe the road around a vehicle.
     for (auto i = static_cast<std::size_t>(scene::node_feature_index("own_vehicles"));
          i < scene::node_features().size(); ++i) {
       all.push_back(i);

@@ -1,4 +1,4 @@
-/// Means over the vehicles of a conflict, for its value.
+/// Means over groups of vehicles, from which the value of a conflict is computed.
 #pragma once
 
 #include <cstdint>
@@ -9,8 +9,8 @@
 
 namespace traffic::train {
 
-/// Means of rows over groups of them. Rows are added in plain loops: with a few hundred of some
-/// dozen columns, tensor operations cost more than the sums.
+/// Means of rows over groups. Callers add rows in plain loops: for a few hundred rows with a few
+/// dozen columns, the overhead of tensor operations would exceed the cost of the sums.
 class GroupMeans {
  public:
   GroupMeans(std::int64_t groups, std::size_t columns)
@@ -18,13 +18,15 @@ class GroupMeans {
         sums_(static_cast<std::size_t>(groups) * columns),
         rows_(static_cast<std::size_t>(groups)) {}
 
-  /// Another row of the group: where its columns are to be added.
+  /// Counts another row of the group.
+  /// @return the sums of the group, to which the caller adds the columns of the row
   float* add_row(std::int64_t group) {
     ++rows_[static_cast<std::size_t>(group)];
     return sums_.data() + static_cast<std::size_t>(group) * columns_;
   }
-  /// Means of some groups, one behind the other, zero where a group has no rows; then how many rows
-  /// each has, in units of 20. @return where that ends
+  /// Writes the means of some groups, zeros for a group without rows, and then the number of rows
+  /// of each group in units of 20.
+  /// @return the end of the written numbers
   float* write(std::int64_t first_group, std::int64_t groups, float* to) const;
 
  private:
@@ -33,23 +35,25 @@ class GroupMeans {
   std::vector<std::int32_t> rows_;
 };
 
-/// Before a stop line on an approach that gives way, before one on another, or behind a conflict.
+/// Whether a vehicle is before a stop line on an approach that gives way or ends, before a stop
+/// line on another approach, or behind a conflict.
 enum VehiclePlace : std::int64_t { kMinorApproach, kOtherApproach, kElsewhere, kNumPlaces };
 
 VehiclePlace place_of(const scene::FrameView& frame, std::size_t node);
 
-/// Columns of the node features that say how the road is and whether a command is given: what a
-/// value needs. Those of single vehicles only let it learn its few episodes by heart.
+/// Columns of the node features that the value reads: the state of the road, and which vehicles are
+/// commanded. From features of single vehicles the value would only memorise its few episodes.
 const std::vector<std::size_t>& road_columns();
 
 /// The candidates of several observations.
 struct Candidates {
-  std::vector<std::int64_t> ptr{0};  ///< [B + 1]
-  std::vector<std::int64_t> row;     ///< [M] among the nodes of the last frames
-  /// [M] (observation * C + conflict) * 2 + 1 where it is on an approach that gives way
+  std::vector<std::int64_t> ptr{0};  ///< [B + 1] first candidate of each observation
+  std::vector<std::int64_t> row;     ///< [M] index among the nodes of all last frames
+  /// [M] (observation * C + conflict) * 2, plus 1 on an approach that gives way or ends
   std::vector<std::int64_t> group;
 };
-/// @param node_ptr where each observation's nodes begin
+/// @param node_ptr [B + 1] first node of each observation
+/// @param conflicts C
 Candidates find_candidates_of(std::span<const rollout::Period* const> periods,
                               const std::vector<std::int64_t>& node_ptr, std::int64_t conflicts);
 

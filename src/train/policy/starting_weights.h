@@ -1,14 +1,14 @@
-/// What a controller's training starts from.
+/// Checks the weights that the training of a controller starts from.
 #pragma once
 
 #include "traffic/config/config.h"
 
 namespace traffic::train {
 
-/// Refuses to train a new controller on a frozen encoder and world model of random weights, unless
-/// run.allow_random_perception asks for it.
-/// @param config of a phase that has no checkpoint to go on from
-/// @throws ConfigError that says what to do
+/// Rejects the training of a new controller whose encoder and world model would be frozen with
+/// random weights, unless run.allow_random_perception is set.
+/// @param config of a training that does not resume a checkpoint
+/// @throws ConfigError
 void check_starting_weights(const config::Config& config);
 
 }  // namespace traffic::train

@@ -1,4 +1,4 @@
-/// Made-up episodes of traffic lights, for tests.
+/// Synthetic episodes of traffic lights.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@
 
 namespace traffic::train::lights::testing {
 
-/// The policy draws a green, which is noted with all but what it was worth.
+/// Lets the policy choose a green and records the decision without its reward.
 inline std::int32_t act(LightPolicy& policy, const rollout::LightChoice& choice,
                         const std::vector<float>& rows, const scene::SignalGraphView& graph,
                         Rng& rng, LightHistory& light) {
@@ -30,12 +30,14 @@ inline std::int32_t act(LightPolicy& policy, const rollout::LightChoice& choice,
   return made.green[0];
 }
 
-/// Choices by the policy among two to four greens with random features; a choice is worth the first
-/// feature of its green. What the rule sees that a policy begins with is the same for all.
-/// @param traffic what all greens see of the whole light's vehicles; nothing: each sees another,
-/// for a rule's weight of what all have in common moves by rounding alone
-inline LightHistory live(LightPolicy& policy, int decisions, std::uint64_t seed,
-                         std::optional<float> traffic = {}) {
+/// Decisions of one light. Each is among two to four greens with random features, and its reward is
+/// the first feature of the chosen green. The features of the initial rule are equal for all
+/// greens.
+/// @param traffic value of the feature "light_vehicles" for all greens; nothing: each green has a
+///   random value, because only rounding would move a rule's weight of a feature that is equal for
+///   all greens
+inline LightHistory simulate_light(LightPolicy& policy, int decisions, std::uint64_t seed,
+                                   std::optional<float> traffic = {}) {
   Rng rng(seed);
   const std::size_t columns = scene::signal_features().size();
   LightHistory light;
@@ -55,28 +57,30 @@ inline LightHistory live(LightPolicy& policy, int decisions, std::uint64_t seed,
   return light;
 }
 
-/// Those episodes of `count` whose order leaves this remainder.
-inline std::vector<EpisodeHistory> live_episodes(LightPolicy& policy, std::int64_t count,
-                                                 std::int64_t remainder, std::int64_t modulus,
-                                                 std::uint64_t seed = 1) {
+/// Two lights in each episode. Simulates the episodes of `count` whose order is `remainder` modulo
+/// `modulus`.
+inline std::vector<EpisodeHistory> simulate_episodes(LightPolicy& policy, std::int64_t count,
+                                                     std::int64_t remainder, std::int64_t modulus,
+                                                     std::uint64_t seed = 1) {
   std::vector<EpisodeHistory> episodes;
   for (std::int64_t order = remainder; order < count; order += modulus) {
     EpisodeHistory episode{.order = order, .lights = {}};
     for (int light = 0; light < 2; ++light) {
       const auto decisions = static_cast<int>(10 + 5 * light + order);
-      episode.lights.push_back(live(policy, decisions,
-                                    derive_seed(seed, {static_cast<std::uint64_t>(order),
-                                                       static_cast<std::uint64_t>(light)})));
+      episode.lights.push_back(simulate_light(
+          policy, decisions,
+          derive_seed(seed,
+                      {static_cast<std::uint64_t>(order), static_cast<std::uint64_t>(light)})));
     }
     episodes.push_back(std::move(episode));
   }
   return episodes;
 }
 
-/// Three lights in a ring, each of which sees the next one; two greens, told apart by their first
-/// feature. Which of them is worth something only the next light's node says.
-inline EpisodeHistory live_around(LightPolicy& policy, std::int64_t order, int moments,
-                                  std::uint64_t seed) {
+/// Three lights in a ring. Each has an edge from the next light, and two greens that differ in
+/// their first feature. Only the node of the next light tells which green is rewarded.
+inline EpisodeHistory simulate_ring(LightPolicy& policy, std::int64_t order, int moments,
+                                    std::uint64_t seed) {
   constexpr std::int32_t kLights = 3;
   Rng rng(seed);
   EpisodeHistory episode{.order = order, .lights = {kLights, LightHistory{}}};
@@ -93,7 +97,7 @@ inline EpisodeHistory live_around(LightPolicy& policy, std::int64_t order, int m
           static_cast<float>(rng.uniform_int(2));
     }
     for (std::int32_t l = 0; l < kLights; ++l) {
-      if (rng.uniform() < 0.2) continue;  // not all may switch at a time
+      if (rng.uniform() < 0.2) continue;  // this light may not switch now
       LightHistory& light = episode.lights[static_cast<std::size_t>(l)];
       const std::int32_t chosen =
           act(policy, {.light = l, .num_greens = 2, .present = 0}, rows, graph.view(), rng, light);
@@ -107,15 +111,15 @@ inline EpisodeHistory live_around(LightPolicy& policy, std::int64_t order, int m
   return episode;
 }
 
-/// Those episodes of `count` whose order leaves this remainder.
-inline std::vector<EpisodeHistory> live_episodes_around(LightPolicy& policy, std::int64_t count,
-                                                        std::int64_t remainder,
-                                                        std::int64_t modulus,
-                                                        std::uint64_t seed = 1) {
+/// Simulates the episodes of `count` whose order is `remainder` modulo `modulus`.
+inline std::vector<EpisodeHistory> simulate_ring_episodes(LightPolicy& policy, std::int64_t count,
+                                                          std::int64_t remainder,
+                                                          std::int64_t modulus,
+                                                          std::uint64_t seed = 1) {
   std::vector<EpisodeHistory> episodes;
   for (std::int64_t order = remainder; order < count; order += modulus) {
-    episodes.push_back(live_around(policy, order, static_cast<int>(15 + order),
-                                   derive_seed(seed, {static_cast<std::uint64_t>(order)})));
+    episodes.push_back(simulate_ring(policy, order, static_cast<int>(15 + order),
+                                     derive_seed(seed, {static_cast<std::uint64_t>(order)})));
   }
   return episodes;
 }

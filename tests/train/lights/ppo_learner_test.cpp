@@ -15,14 +15,14 @@
 namespace traffic::train::lights {
 namespace {
 
-using testing::live;
-using testing::live_around;
-using testing::live_episodes;
-using testing::live_episodes_around;
+using testing::simulate_episodes;
+using testing::simulate_light;
+using testing::simulate_ring;
+using testing::simulate_ring_episodes;
 
 constexpr std::int64_t kEpisodes = 5;
-constexpr LightKind kLooksAround{.hidden_dim = 16, .encoder_layers = 1};
-/// As in the training.
+constexpr LightKind kWithEncoder{.hidden_dim = 16, .encoder_layers = 1};
+/// One thread, as in the training.
 [[maybe_unused]] const bool kOneThread = (torch::set_num_threads(1), true);
 
 config::Config small_config() {
@@ -36,19 +36,19 @@ config::Config small_config() {
   return config;
 }
 
-/// What its choices are worth in the mean.
-double worth(LightPolicy& policy, std::optional<float> traffic = {}) {
+/// Mean reward of the policy's sampled choices.
+double mean_reward(LightPolicy& policy, std::optional<float> traffic = {}) {
   constexpr int kDecisions = 200;
   double sum = 0.0;
-  const LightHistory light = live(policy, kDecisions, 77, traffic);
+  const LightHistory light = simulate_light(policy, kDecisions, 77, traffic);
   for (const float reward : light.reward) sum += static_cast<double>(reward);
   return sum / kDecisions;
 }
 
-TEST(LightExperience, LeavesOutTheLastDecisionOfALightAndPutsTheOthersInOneOrder) {
+TEST(LightExperience, LeavesOutTheLastDecisionOfEachLight) {
   LightPolicy policy({.hidden_dim = 8}, 3);
   test::AloneCommunicator alone;
-  const auto episodes = live_episodes(policy, 2, 0, 1);
+  const auto episodes = simulate_episodes(policy, 2, 0, 1);
   const Experience whole = pack(episodes, 2, rl::RunningMeanStd(1), {}, alone);
   EXPECT_EQ(whole.total, 9 + 14 + 10 + 15);
   EXPECT_EQ(whole.chosen.size(0), whole.total);
@@ -56,10 +56,10 @@ TEST(LightExperience, LeavesOutTheLastDecisionOfALightAndPutsTheOthersInOneOrder
   EXPECT_TRUE(torch::allclose(whole.returns, whole.advantages + whole.values));
 }
 
-TEST(LightExperience, TheAdvantageIsThatOfTheTextbook) {
+TEST(LightExperience, AdvantagesMatchTheDefinitionOfGae) {
   test::AloneCommunicator alone;
   LightPolicy policy({.hidden_dim = 8}, 3);
-  EpisodeHistory episode{.order = 0, .lights = {live(policy, 3, 9)}};
+  EpisodeHistory episode{.order = 0, .lights = {simulate_light(policy, 3, 9)}};
   LightHistory& light = episode.lights[0];
   light.reward = {1.0F, 2.0F, 100.0F};
   light.value = {0.5F, 0.25F, 4.0F};
@@ -73,7 +73,7 @@ TEST(LightExperience, TheAdvantageIsThatOfTheTextbook) {
   EXPECT_NEAR(experience.advantages[1].item<double>(), second, 1e-6);
 }
 
-TEST(LightLearner, RanksTogetherLearnWhatOneLearnsFromAllEpisodes) {
+TEST(LightLearner, SeveralRanksLearnTheSameAsOne) {
   const auto communicator = comm::make_communicator(traffic::testing::mpi_session(), at::kCPU, {});
   test::AloneCommunicator alone;
   const config::Config config = small_config();
@@ -82,51 +82,51 @@ TEST(LightLearner, RanksTogetherLearnWhatOneLearnsFromAllEpisodes) {
   PpoLearner together(config, together_policy, *communicator);
   PpoLearner joined(config, alone_policy, alone);
   for (int iteration = 0; iteration < 2; ++iteration) {
-    // Both have lived through the same: what the policy of one alone decided.
+    // One policy makes the decisions of both, so that both learn from the same episodes.
     const auto mine =
-        live_episodes(alone_policy, kEpisodes, communicator->rank(), communicator->size());
-    const auto all = live_episodes(alone_policy, kEpisodes, 0, 1);
+        simulate_episodes(alone_policy, kEpisodes, communicator->rank(), communicator->size());
+    const auto all = simulate_episodes(alone_policy, kEpisodes, 0, 1);
     ASSERT_TRUE(together.update(mine, kEpisodes, iteration));
     ASSERT_TRUE(joined.update(all, kEpisodes, iteration));
-    // Sums in another order, through a dozen steps of Adam. What differs by rounding when the
-    // second iteration begins may fall on either side of a clip.
+    // The order of summation differs through a dozen steps of Adam. In the second iteration, values
+    // that differ by rounding may fall on different sides of a clip.
     const double tolerance = iteration == 0 ? 3e-5 : 2e-3;
     EXPECT_TRUE(
         torch::allclose(together.parameters().flat(), joined.parameters().flat(), 0, tolerance));
   }
 }
 
-/// Weights that no decision depends on, which rounding alone moves: what all in-edges of a node
-/// have in common.
+/// Whether a parameter contains weights that only rounding moves, because no decision depends on
+/// them. Such weights shift the attention logits of all in-edges of a node alike.
 bool is_idle(const std::string& name) {
   return name.ends_with("risk_out.bias") || name.ends_with("qkv.bias");
 }
 
-TEST(LightLearner, RanksTogetherLearnLikewiseWhatIsSeenOfOtherLights) {
+TEST(LightLearner, SeveralRanksWithAnEncoderLearnTheSameAsOne) {
   const auto communicator = comm::make_communicator(traffic::testing::mpi_session(), at::kCPU, {});
   test::AloneCommunicator alone;
   const config::Config config = small_config();
-  LightPolicy together_policy(kLooksAround, 3);
-  LightPolicy alone_policy(kLooksAround, 3);
+  LightPolicy together_policy(kWithEncoder, 3);
+  LightPolicy alone_policy(kWithEncoder, 3);
   PpoLearner together(config, together_policy, *communicator);
   PpoLearner joined(config, alone_policy, alone);
   const auto mine =
-      live_episodes_around(alone_policy, kEpisodes, communicator->rank(), communicator->size());
-  const auto all = live_episodes_around(alone_policy, kEpisodes, 0, 1);
+      simulate_ring_episodes(alone_policy, kEpisodes, communicator->rank(), communicator->size());
+  const auto all = simulate_ring_episodes(alone_policy, kEpisodes, 0, 1);
   ASSERT_TRUE(together.update(mine, kEpisodes, 0));
   ASSERT_TRUE(joined.update(all, kEpisodes, 0));
   const auto expected = joined.parameters().parameters();
   for (std::size_t i = 0; i < expected.size(); ++i) {
     const auto& [name, parameter] = together.parameters().parameters()[i];
-    // Sums in another order, through a dozen steps of Adam.
+    // The order of summation differs through a dozen steps of Adam.
     EXPECT_TRUE(is_idle(name) || torch::allclose(parameter, expected[i].second, 0, 1e-4)) << name;
   }
 }
 
-TEST(LightExperience, DecisionsOfAMomentGoThroughAStepTogether) {
-  LightPolicy policy(kLooksAround, 3);
+TEST(LightExperience, DecisionsOfAMomentFormOneState) {
+  LightPolicy policy(kWithEncoder, 3);
   test::AloneCommunicator alone;
-  const auto episodes = live_episodes_around(policy, 2, 0, 1);
+  const auto episodes = simulate_ring_episodes(policy, 2, 0, 1);
   const Experience whole = pack(episodes, 2, rl::RunningMeanStd(1), {}, alone);
   EXPECT_EQ(whole.total_states, 15 + 16);
   EXPECT_EQ(whole.states.count(), 15 + 16);
@@ -136,20 +136,22 @@ TEST(LightExperience, DecisionsOfAMomentGoThroughAStepTogether) {
   const torch::Tensor decisions =
       whole.by_state.index_select(0, rl::select_segments(whole.states, states).rows);
   const Taken taken = take(whole, decisions);
-  EXPECT_EQ(taken.batch.graph.num_nodes(), 2 * 3) << "each graph once";
+  EXPECT_EQ(taken.batch.graph.num_nodes(), 2 * 3)
+      << "the batch contains the graph of each moment once";
   const LightTerms terms = policy.evaluate(taken.batch, taken.chosen);
   EXPECT_TRUE(torch::allclose(terms.log_prob, whole.log_prob.index_select(0, decisions)))
-      << "what was seen is what is learned from";
+      << "learning reads the same observations as acting";
 }
 
-TEST(LightLearner, LearnsFromWhatOnlyAnotherLightKnows) {
+TEST(LightLearner, LearnsFromTheFeaturesOfANeighbour) {
   const config::Config config = small_config();
   test::AloneCommunicator alone;
-  const auto worth_after_learning = [&](const LightKind& kind) {
+  const auto mean_reward_after_learning = [&](const LightKind& kind) {
     LightPolicy policy(kind, 3);
     PpoLearner learner(config, policy, alone);
     for (int iteration = 0; iteration < 25; ++iteration) {
-      auto episodes = live_episodes_around(policy, 12, 0, 1, static_cast<std::uint64_t>(iteration));
+      auto episodes =
+          simulate_ring_episodes(policy, 12, 0, 1, static_cast<std::uint64_t>(iteration));
       if (!policy.looks_around()) {
         for (EpisodeHistory& episode : episodes) episode.moments.clear();
       }
@@ -157,29 +159,30 @@ TEST(LightLearner, LearnsFromWhatOnlyAnotherLightKnows) {
     }
     double sum = 0.0;
     double decisions = 0.0;
-    for (const LightHistory& light : live_around(policy, 0, 100, 777).lights) {
+    for (const LightHistory& light : simulate_ring(policy, 0, 100, 777).lights) {
       for (const float reward : light.reward) sum += static_cast<double>(reward);
       decisions += static_cast<double>(light.reward.size());
     }
     return sum / decisions;
   };
-  EXPECT_LT(worth_after_learning({.hidden_dim = 16}), 0.6) << "a guess";
-  EXPECT_GT(worth_after_learning(kLooksAround), 0.85);
+  EXPECT_LT(mean_reward_after_learning({.hidden_dim = 16}), 0.6)
+      << "without the graph, the policy can only guess";
+  EXPECT_GT(mean_reward_after_learning(kWithEncoder), 0.85);
 }
 
-TEST(LightLearner, FindsTheGreenThatIsWorthMost) {
+TEST(LightLearner, LearnsToChooseTheGreenWithTheHighestReward) {
   const config::Config config = small_config();
   test::AloneCommunicator alone;
   LightPolicy policy({.hidden_dim = 16}, 3);
   PpoLearner learner(config, policy, alone);
-  const double before = worth(policy);
+  const double before = mean_reward(policy);
   for (int iteration = 0; iteration < 10; ++iteration) {
     const auto episodes =
-        live_episodes(policy, 12, 0, 1, 100 + static_cast<std::uint64_t>(iteration));
+        simulate_episodes(policy, 12, 0, 1, 100 + static_cast<std::uint64_t>(iteration));
     ASSERT_TRUE(learner.update(episodes, 12, iteration));
   }
-  EXPECT_NEAR(before, 0.5, 0.05) << "any of them";
-  EXPECT_GT(worth(policy), 0.65) << "the best of two to four is worth 0.73";
+  EXPECT_NEAR(before, 0.5, 0.05) << "the initial policy chooses at random";
+  EXPECT_GT(mean_reward(policy), 0.65) << "the best of two to four greens has 0.74 on average";
 }
 
 TEST(LightLearner, LearnsFromQuietLightsBesideBusyOnes) {
@@ -193,32 +196,32 @@ TEST(LightLearner, LearnsFromQuietLightsBesideBusyOnes) {
     std::vector<EpisodeHistory> episodes;
     for (std::uint64_t order = 0; order < 12; ++order) {
       const std::uint64_t seed = derive_seed(iteration, {order});
-      LightHistory quiet = live(policy, 20, seed, kQuiet);
-      LightHistory busy = live(policy, 20, seed + 1, 1.0F);
+      LightHistory quiet = simulate_light(policy, 20, seed, kQuiet);
+      LightHistory busy = simulate_light(policy, 20, seed + 1, 1.0F);
       for (float& reward : quiet.reward) reward *= 0.1F;
-      for (float& reward : busy.reward) reward = static_cast<float>(rng.uniform());  // by chance
+      for (float& reward : busy.reward) reward = static_cast<float>(rng.uniform());  // noise
       episodes.push_back({.order = static_cast<std::int64_t>(order),
                           .lights = {std::move(quiet), std::move(busy)}});
     }
     ASSERT_TRUE(learner.update(episodes, 12, static_cast<std::int64_t>(iteration)));
   }
-  EXPECT_GT(worth(policy, kQuiet), 0.6);
+  EXPECT_GT(mean_reward(policy, kQuiet), 0.6);
 }
 
-TEST(LightLearner, GoesOnFromWhatItSaved) {
+TEST(LightLearner, ContinuesExactlyAfterARestore) {
   const config::Config config = small_config();
   test::AloneCommunicator alone;
-  for (const LightKind& kind : {LightKind{.hidden_dim = 16}, kLooksAround}) {
-    const auto live_with = kind.encoder_layers > 0 ? live_episodes_around : live_episodes;
+  for (const LightKind& kind : {LightKind{.hidden_dim = 16}, kWithEncoder}) {
+    const auto simulate = kind.encoder_layers > 0 ? simulate_ring_episodes : simulate_episodes;
     LightPolicy first_policy(kind, 3);
     LightPolicy second_policy(kind, 4);
     PpoLearner first(config, first_policy, alone);
     PpoLearner second(config, second_policy, alone);
-    ASSERT_TRUE(first.update(live_with(first_policy, 3, 0, 1, 1), 3, 0));
+    ASSERT_TRUE(first.update(simulate(first_policy, 3, 0, 1, 1), 3, 0));
     checkpoint::Snapshot snapshot(1);
     first.save_to(snapshot);
     second.restore_from(snapshot);
-    const auto episodes = live_with(first_policy, 3, 0, 1, 8);
+    const auto episodes = simulate(first_policy, 3, 0, 1, 8);
     for (auto* one : {&first, &second}) ASSERT_TRUE(one->update(episodes, 3, 1));
     EXPECT_TRUE(first.parameters().flat().equal(second.parameters().flat()));
     const WeightsInUse of_first = first.weights_in_use();
@@ -227,11 +230,11 @@ TEST(LightLearner, GoesOnFromWhatItSaved) {
   }
 }
 
-TEST(LightLearner, GradientsThatAreNotFiniteNameTheKeyOfItsLearningRate) {
+TEST(LightLearner, NonFiniteGradientsNameTheLearningRateKey) {
   test::AloneCommunicator alone;
   LightPolicy policy({.hidden_dim = 16}, 3);
   PpoLearner learner(small_config(), policy, alone);
-  auto episodes = live_episodes(policy, 3, 0, 1, 1);
+  auto episodes = simulate_episodes(policy, 3, 0, 1, 1);
   for (LightHistory& light : episodes.front().lights) {
     light.reward.front() = std::numeric_limits<float>::quiet_NaN();
   }
@@ -245,24 +248,24 @@ TEST(LightLearner, GradientsThatAreNotFiniteNameTheKeyOfItsLearningRate) {
   }
 }
 
-TEST(LightLearner, IsUsedWithTheRunningMeanOfItsWeights) {
+TEST(LightLearner, WeightsInUseAreTheRunningMean) {
   const config::Config config = small_config();
   test::AloneCommunicator alone;
   LightPolicy policy({.hidden_dim = 16}, 3);
   PpoLearner learner(config, policy, alone);
   const auto weights = [&] { return learner.parameters().flat().detach().clone(); };
   const torch::Tensor start = weights();
-  ASSERT_TRUE(learner.update(live_episodes(policy, 3, 0, 1, 1), 3, 0));
+  ASSERT_TRUE(learner.update(simulate_episodes(policy, 3, 0, 1, 1), 3, 0));
   const torch::Tensor first = weights();
   EXPECT_FALSE(first.equal(start));
-  ASSERT_TRUE(learner.update(live_episodes(policy, 3, 0, 1, 2), 3, 1));
+  ASSERT_TRUE(learner.update(simulate_episodes(policy, 3, 0, 1, 2), 3, 1));
   const torch::Tensor second = weights();
   const torch::Tensor mean = 0.5 * (first + second);
   {
     const WeightsInUse in_use = learner.weights_in_use();
     EXPECT_TRUE(weights().allclose(mean, 1e-5, 1e-7));
   }
-  EXPECT_TRUE(weights().equal(second)) << "learning goes on from its own";
+  EXPECT_TRUE(weights().equal(second)) << "learning continues from the latest weights";
   checkpoint::Snapshot snapshot(1);
   learner.save_to(snapshot);
   LightPolicy saved({.hidden_dim = 16}, 4);

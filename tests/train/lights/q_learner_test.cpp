@@ -15,13 +15,13 @@ namespace traffic::train::lights {
 namespace {
 
 using ::testing::HasSubstr;
-using testing::live;
-using testing::live_episodes;
+using testing::simulate_episodes;
+using testing::simulate_light;
 
 constexpr LightKind kKind{.hidden_dim = 16};
 constexpr double kFirstLogit = 0.5;
 
-/// What was pushed, to be looked at.
+/// Records the steps that for_each_decision() passes on.
 struct Pushed {
   std::vector<std::vector<float>> rows;
   std::vector<std::vector<float>> returns;
@@ -46,9 +46,9 @@ RowLayout layout_of(std::int64_t max_greens) {
           .max_greens = max_greens};
 }
 
-TEST(LightRow, BecomesWhatWasSeenAgain) {
+TEST(LightRow, ConvertsBackIntoTheSameObservation) {
   LightPolicy policy(kKind, 3);
-  const auto episodes = live_episodes(policy, 2, 0, 1);
+  const auto episodes = simulate_episodes(policy, 2, 0, 1);
   const RowLayout layout = layout_of(6);
   const Pushed pushed = push_all(layout, episodes, {});
   std::vector<rollout::LightChoice> choices;
@@ -73,9 +73,9 @@ TEST(LightRow, BecomesWhatWasSeenAgain) {
   EXPECT_EQ(pushed.chosen, chosen);
 }
 
-TEST(LightRow, TheReturnIsThatOfTheTextbookAndTheLastDecisionAnEnd) {
+TEST(LightRow, ReturnsMatchTheDefinitionAndTheLastDecisionIsTruncated) {
   LightPolicy policy(kKind, 3);
-  EpisodeHistory episode{.order = 0, .lights = {live(policy, 4, 9)}};
+  EpisodeHistory episode{.order = 0, .lights = {simulate_light(policy, 4, 9)}};
   LightHistory& light = episode.lights[0];
   light.reward = {1.0F, 2.0F, 4.0F, 100.0F};
   light.periods = {2, 1, 3, 1};
@@ -84,7 +84,7 @@ TEST(LightRow, TheReturnIsThatOfTheTextbookAndTheLastDecisionAnEnd) {
   EXPECT_FLOAT_EQ(pushed.returns[0][kDiscount], 0.125F);
   EXPECT_FLOAT_EQ(pushed.returns[1][kReturn], 2.0F + 0.5F * 4.0F);
   EXPECT_FLOAT_EQ(pushed.returns[1][kDiscount], 0.0625F);
-  // Of 1.5, 4, 16.5 and 100, as far as they go.
+  // The level is the deviation of the returns.
   const double mean = (1.5 + 4.0 + 16.5 + 100.0) / 4;
   const double squares = (1.5 * 1.5 + 4.0 * 4.0 + 16.5 * 16.5 + 100.0 * 100.0) / 4;
   for (const auto& of_decision : pushed.returns) {
@@ -98,10 +98,10 @@ TEST(LightRow, TheReturnIsThatOfTheTextbookAndTheLastDecisionAnEnd) {
                                                   replay::kTruncated));
 }
 
-TEST(LightRow, ALightWithMoreGreensThanThereIsRoomForIsRefusedWithTheKey) {
+TEST(LightRow, TooManyGreensRaiseAnErrorThatNamesTheKey) {
   LightPolicy policy(kKind, 3);
   try {
-    push_all(layout_of(2), live_episodes(policy, 2, 0, 1), {});
+    push_all(layout_of(2), simulate_episodes(policy, 2, 0, 1), {});
     FAIL() << "no error";
   } catch (const DataError& error) {
     EXPECT_THAT(error.what(), HasSubstr("lights.max_greens"));
@@ -127,8 +127,8 @@ config::Config replay_config() {
   return config;
 }
 
-/// What its choices are worth in the mean, when it does not explore.
-double worth_of_best(LightPolicy& policy) {
+/// Mean reward of the policy without exploration.
+double mean_reward_of_greedy(LightPolicy& policy) {
   LightPolicy best(policy.kind(), 0);
   for (std::size_t i = 0; i < policy.parameters().size(); ++i) {
     const torch::NoGradGuard no_grad;
@@ -137,11 +137,12 @@ double worth_of_best(LightPolicy& policy) {
   best.explore(0.0);
   constexpr int kDecisions = 200;
   double sum = 0.0;
-  for (const float reward : live(best, kDecisions, 77).reward) sum += static_cast<double>(reward);
+  for (const float reward : simulate_light(best, kDecisions, 77).reward)
+    sum += static_cast<double>(reward);
   return sum / kDecisions;
 }
 
-TEST(LightQLearner, FindsTheGreenThatIsWorthMost) {
+TEST(LightQLearner, LearnsToChooseTheGreenWithTheHighestReward) {
   test::AloneCommunicator alone;
   const config::Config config = replay_config();
   LightPolicy policy(kKind, 3, kFirstLogit);
@@ -151,14 +152,15 @@ TEST(LightQLearner, FindsTheGreenThatIsWorthMost) {
   for (int iteration = 0; iteration < 40; ++iteration) {
     learner.begin_iteration(decisions);
     const auto learned = learner.learn(
-        live_episodes(policy, 4, 0, 1, static_cast<std::uint64_t>(100 + iteration)), 4, iteration);
+        simulate_episodes(policy, 4, 0, 1, static_cast<std::uint64_t>(100 + iteration)), 4,
+        iteration);
     decisions += learned->decisions;
   }
-  // The best of two to four uniform numbers is 0.72 in the mean.
-  EXPECT_GT(worth_of_best(policy), 0.69);
+  // The maximum of two to four uniform numbers is 0.74 on average.
+  EXPECT_GT(mean_reward_of_greedy(policy), 0.69);
 }
 
-TEST(LightQLearner, RanksShareTheirUpdatesAndStayTheSame) {
+TEST(LightQLearner, RanksKeepEqualParameters) {
   const auto communicator = comm::make_communicator(traffic::testing::mpi_session(), at::kCPU, {});
   const config::Config config = replay_config();
   LightPolicy policy(kKind, 3, kFirstLogit);
@@ -166,15 +168,15 @@ TEST(LightQLearner, RanksShareTheirUpdatesAndStayTheSame) {
   QLearner learner(config, policy, *communicator, time_split);
   const torch::Tensor before = learner.parameters().flat().clone();
   for (int iteration = 0; iteration < 3; ++iteration) {
-    ASSERT_TRUE(learner.learn(live_episodes(policy, 6, communicator->rank(), communicator->size()),
-                              6, iteration));
+    ASSERT_TRUE(learner.learn(
+        simulate_episodes(policy, 6, communicator->rank(), communicator->size()), 6, iteration));
   }
   EXPECT_FALSE(learner.parameters().flat().equal(before));
   EXPECT_NO_THROW(
       comm::check_replicas_equal(*communicator, learner.parameters().flat(), "parameters"));
 }
 
-TEST(LightPolicy, ExploringTakesAnyGreenInItsShareOfTheChoices) {
+TEST(LightPolicy, ExploringIsEpsilonGreedy) {
   LightPolicy policy(kKind, 3);
   const std::size_t columns = scene::signal_features().size();
   const rollout::LightChoice choice{.light = 0, .num_greens = 4, .present = 0};

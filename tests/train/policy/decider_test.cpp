@@ -18,7 +18,7 @@ namespace {
 
 using namespace testing;  // NOLINT: the helpers beside this file
 
-/// Nobody is under control yet.
+/// A frame in which no vehicle is under control.
 scene::GraphFrame free_frame(std::vector<std::uint32_t> vehicles, std::uint64_t seed) {
   scene::GraphFrame frame = frame_of(std::move(vehicles), seed);
   for (std::size_t i = 0; i < frame.vehicle_id.size(); ++i) {
@@ -28,12 +28,12 @@ scene::GraphFrame free_frame(std::vector<std::uint32_t> vehicles, std::uint64_t 
   return frame;
 }
 
-/// Three simulations: of several candidates, of one, of none.
+/// Three simulations: with several candidates, with one and with none.
 class DeciderTest : public ::testing::Test {
  protected:
   DeciderTest() {
     perception_.freeze();
-    // Something is commanded, also greedily.
+    // Large random weights, so that greedy decisions contain commands, too.
     for (auto& item : policy_.controller()->named_parameters()) {
       torch::NoGradGuard no_grad;
       item.value().normal_(0.0, 0.5, at::make_generator<at::CPUGeneratorImpl>(3));
@@ -70,7 +70,7 @@ class DeciderTest : public ::testing::Test {
   std::vector<DecisionInput> states_;
 };
 
-TEST_F(DeciderTest, ManyTogetherAreDecidedOnAsEachAlone) {
+TEST_F(DeciderTest, DecisionsDoNotDependOnTheBatch) {
   const Decider::Draw draw = [&](std::size_t state, std::span<float> uniforms) {
     Rng rng(100 + state);
     rl::fill_uniforms(rng, uniforms);
@@ -88,14 +88,15 @@ TEST_F(DeciderTest, ManyTogetherAreDecidedOnAsEachAlone) {
       EXPECT_EQ(together[b].made.action, alone.made.action);
       EXPECT_EQ(together[b].made.lane, alone.made.lane);
     }
-    EXPECT_EQ(together[0].made.size(), 2U) << "as many as may be picked";
+    EXPECT_EQ(together[0].made.size(), 2U) << "top_k limits the number of picks";
     EXPECT_EQ(together[1].made.size(), 1U);
     EXPECT_EQ(together[2].made.size(), 0U);
   }
 }
 
-/// A controller on the encodings of a world model whose data had no queues.
-TEST_F(DeciderTest, WhatTheWorldModelWasTrainedWithoutChangesNoDecision) {
+/// The training data of the world model had no queue lengths and one edge feature less. A
+/// controller that reads only its encodings must ignore these features.
+TEST_F(DeciderTest, FeaturesMissingInTrainingDataDoNotChangeDecisions) {
   config::Config config = config_;
   config.vehicles.inputs = {"encoding", "pooled", "latents"};
   WorldModelNetworks trained(config, 1.0, torch::kCPU);
@@ -129,18 +130,18 @@ TEST_F(DeciderTest, WhatTheWorldModelWasTrainedWithoutChangesNoDecision) {
     }
     return frames;
   };
-  std::list<scene::GraphFrame> unknown = with("own_queue", 17.0F);
-  for (std::size_t e = 0; e < unknown.back().edge_features.size(); e += 4) {
-    unknown.back().edge_features[e] = -40.0F;
+  std::list<scene::GraphFrame> ignored = with("own_queue", 17.0F);
+  for (std::size_t e = 0; e < ignored.back().edge_features.size(); e += 4) {
+    ignored.back().edge_features[e] = -40.0F;
   }
-  const std::list<scene::GraphFrame> known = with("speed_mps", 9.0F);
+  const std::list<scene::GraphFrame> faster = with("speed_mps", 9.0F);
   std::array<RecurrentState, 3> memories;
   std::array<rollout::Period, 3> periods;
   const Observation recorded = observe(crowd_, memories[0], periods[0]);
-  const Observation other = observe(unknown, memories[1], periods[1]);
+  const Observation other = observe(ignored, memories[1], periods[1]);
   EXPECT_TRUE(torch::equal(recorded.own, other.own));
   EXPECT_TRUE(torch::equal(recorded.shared, other.shared));
-  EXPECT_FALSE(torch::equal(recorded.own, observe(known, memories[2], periods[2]).own));
+  EXPECT_FALSE(torch::equal(recorded.own, observe(faster, memories[2], periods[2]).own));
   const std::array<DecisionInput, 2> states{DecisionInput{.period = &periods[0], .seen = &recorded},
                                             DecisionInput{.period = &periods[1], .seen = &other}};
   const auto decided = decider.decide(states);
@@ -150,7 +151,7 @@ TEST_F(DeciderTest, WhatTheWorldModelWasTrainedWithoutChangesNoDecision) {
   EXPECT_EQ(decided[0].made.lane, decided[1].made.lane);
 }
 
-TEST_F(DeciderTest, ACommandIsThatOfThePickedVehicle) {
+TEST_F(DeciderTest, EachCommandIsForThePickedVehicle) {
   const DecidedState decided = decider_.decide(states_).front();
   ASSERT_EQ(decided.commands.size(), decided.made.size());
   for (std::size_t d = 0; d < decided.made.size(); ++d) {
@@ -165,7 +166,7 @@ TEST_F(DeciderTest, ACommandIsThatOfThePickedVehicle) {
   }
 }
 
-TEST_F(DeciderTest, VehiclesThatKeepTheirCommandLeaveFewerToPick) {
+TEST_F(DeciderTest, CommandsInForceReduceTheNumberOfPicks) {
   EXPECT_EQ(decider_.may_pick(periods_[1]), 2);
   std::list<scene::GraphFrame> frames{crowd_};
   scene::GraphFrame& frame = frames.back();
@@ -179,7 +180,8 @@ TEST_F(DeciderTest, VehiclesThatKeepTheirCommandLeaveFewerToPick) {
     set_feature(frame, i, "commanded", 1.0F);
     set_feature(frame, i, "commit_left_s", 5.0F);
   }
-  EXPECT_EQ(decider_.may_pick(period_of(frames, {})), 0) << "never fewer than none";
+  EXPECT_EQ(decider_.may_pick(period_of(frames, {})), 0)
+      << "more vehicles than top_k are under control";
 }
 
 }  // namespace

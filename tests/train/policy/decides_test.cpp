@@ -7,18 +7,18 @@
 namespace traffic::train {
 namespace {
 
-TEST(CheckpointName, MaySayHowToDecide) {
+TEST(CheckpointName, MayEndWithHowToDecide) {
   EXPECT_FALSE(checkpoint_name("meter"));
-  const auto as_it_says = checkpoint_name("checkpoint:runs/a,b/best.h5").value();
-  EXPECT_EQ(as_it_says.path, "runs/a,b/best.h5");
-  EXPECT_FALSE(as_it_says.decides);
+  const auto without_suffix = checkpoint_name("checkpoint:runs/a,b/best.h5").value();
+  EXPECT_EQ(without_suffix.path, "runs/a,b/best.h5");
+  EXPECT_FALSE(without_suffix.decides);
   const auto sampled = checkpoint_name("checkpoint:runs/a,b/best.h5,sampled").value();
   EXPECT_EQ(sampled.path, "runs/a,b/best.h5");
   EXPECT_EQ(sampled.decides, Decides::kSampled);
   EXPECT_EQ(checkpoint_name("checkpoint:x.h5,greedy")->decides, Decides::kGreedy);
 }
 
-TEST(Decides, StandsInACheckpoint) {
+TEST(Decides, IsStoredInCheckpoints) {
   checkpoint::Snapshot older;
   EXPECT_EQ(decides_in(older), Decides::kGreedy);
   for (const Decides decides : {Decides::kGreedy, Decides::kSampled}) {

@@ -1,4 +1,4 @@
-/// Frames and periods of traffic that never was.
+/// Synthetic frames and periods of traffic.
 #pragma once
 
 #include <list>
@@ -13,8 +13,8 @@
 
 namespace traffic::train::testing {
 
-/// Vehicles in a row, each with the one before it as neighbour; those of odd id are connected. The
-/// same vehicle always looks the same.
+/// Vehicles in a row. Each has the preceding one as its neighbour. Vehicles with odd ids are
+/// connected. The features of a vehicle depend on its id alone.
 inline scene::GraphFrame frame_of(std::vector<std::uint32_t> vehicles, std::uint64_t seed) {
   scene::GraphFrame frame;
   frame.vehicle_id = std::move(vehicles);
@@ -47,6 +47,7 @@ inline void set_feature(scene::GraphFrame& frame, std::size_t vehicle, const cha
                       static_cast<std::size_t>(scene::node_feature_index(name))] = value;
 }
 
+/// A configuration with a small model.
 inline config::Config small_perception() {
   config::Config config;
   config.model = {.hidden_dim = 32,

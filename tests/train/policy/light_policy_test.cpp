@@ -11,7 +11,7 @@
 namespace traffic::train {
 namespace {
 
-/// Two lights of two and three greens.
+/// Observations of two lights, with two and three greens.
 LightBatch two_lights(float first_feature = 0.3F) {
   const std::vector<rollout::LightChoice> choices{{.light = 0, .num_greens = 2, .present = 1},
                                                   {.light = 4, .num_greens = 3, .present = 0}};
@@ -35,7 +35,7 @@ TEST(LightPolicy, ProbabilitiesOfALightAddUpToOne) {
   EXPECT_NEAR(sum, 1.0, 1e-6);
 }
 
-TEST(LightPolicy, ALightIsDecidedAsIfItStoodAlone) {
+TEST(LightPolicy, TheOutputForALightIgnoresOtherLights) {
   LightPolicy policy({.hidden_dim = 16}, 1);
   const torch::Tensor chosen = torch::tensor({std::int64_t{1}, std::int64_t{3}});
   const LightTerms one = policy.evaluate(two_lights(0.3F), chosen);
@@ -45,7 +45,7 @@ TEST(LightPolicy, ALightIsDecidedAsIfItStoodAlone) {
   EXPECT_EQ(one.values[1].item<float>(), other.values[1].item<float>());
 }
 
-TEST(LightPolicy, WhatIsKeptOfADecisionIsWhatItIsEvaluatedAs) {
+TEST(LightPolicy, EvaluateReproducesTheRecordedLogProbAndValue) {
   LightPolicy policy({.hidden_dim = 16}, 1);
   const LightBatch batch = two_lights();
   const std::vector<float> uniforms{0.9F, 0.1F, 0.2F, 0.95F, 0.3F};
@@ -57,29 +57,29 @@ TEST(LightPolicy, WhatIsKeptOfADecisionIsWhatItIsEvaluatedAs) {
   EXPECT_EQ(policy.decide(batch, uniforms).green, made.green);
 }
 
-TEST(LightPolicy, WithoutDrawsTheMostProbableGreenIsChosen) {
+TEST(LightPolicy, WithoutRandomNumbersChoosesTheMostProbableGreen) {
   LightPolicy policy({.hidden_dim = 16}, 1);
   const LightBatch batch = two_lights();
   const LightDecisions made = policy.decide(batch, {});
   for (std::int64_t row = 2; row < 5; ++row) {
     const LightTerms terms = policy.evaluate(batch, torch::tensor({std::int64_t{0}, row}));
-    EXPECT_LE(terms.log_prob[1].item<float>(), made.log_prob[1] + 1e-6F);  // rounded otherwise
+    EXPECT_LE(terms.log_prob[1].item<float>(), made.log_prob[1] + 1e-6F);  // rounding
   }
 }
 
-TEST(LightPolicy, BeginsAsGreedy) {
+TEST(LightPolicy, StartsAsTheScriptGreedy) {
   const auto names = scene::signal_features();
   const auto near = static_cast<std::size_t>(std::ranges::find(names, "near") - names.begin());
   const auto present =
       static_cast<std::size_t>(std::ranges::find(names, "is_present") - names.begin());
   std::vector<float> rows(6 * names.size(), 0.0F);
-  rows[0 * names.size() + near] = 0.2F;  // of two vehicles and one more
+  rows[0 * names.size() + near] = 0.2F;  // two vehicles; the next green has three
   rows[1 * names.size() + near] = 0.3F;
   rows[0 * names.size() + present] = 1.0F;
-  rows[3 * names.size() + present] = 1.0F;  // all have none
+  rows[3 * names.size() + present] = 1.0F;  // no green of this light has a vehicle
   const std::vector<rollout::LightChoice> choices{{.light = 0, .num_greens = 3, .present = 0},
                                                   {.light = 1, .num_greens = 3, .present = 0}};
-  scene::SignalGraph graph;  // the two see each other
+  scene::SignalGraph graph;  // each light is the other's neighbour
   graph.node_features.assign(2 * scene::num_signal_node_features(), 0.5F);
   graph.edge_ptr = {0, 1, 2};
   graph.edge_src = {1, 0};
@@ -88,27 +88,28 @@ TEST(LightPolicy, BeginsAsGreedy) {
     LightPolicy policy({.hidden_dim = 48, .encoder_layers = layers}, 7);
     const LightBatch batch = policy.observe(choices, rows, graph.view());
     EXPECT_THAT(policy.decide(batch, {}).green, ::testing::ElementsAre(1, 0));
-    EXPECT_EQ(batch.graph.node_features.defined(), layers > 0) << "nothing is packed in vain";
+    EXPECT_EQ(batch.graph.node_features.defined(), layers > 0)
+        << "a policy without an encoder packs no graph";
   }
 }
 
-TEST(LightPolicy, ThatLooksAroundInsistsOnAGraph) {
+TEST(LightPolicy, WithAnEncoderRejectsAnEmptyGraph) {
   const LightPolicy policy({.hidden_dim = 16, .encoder_layers = 1}, 7);
   const std::vector<rollout::LightChoice> choices{{.light = 0, .num_greens = 2, .present = 0}};
   const std::vector<float> rows(2 * scene::signal_features().size());
   EXPECT_THROW(policy.observe(choices, rows, {}), Error);
 }
 
-TEST(LightPolicy, ACheckpointOfAnotherKindIsRefused) {
+TEST(LightPolicy, RejectsACheckpointWithAnotherNetworkShape) {
   checkpoint::Snapshot snapshot(1);
   put_light_kind(snapshot, {.hidden_dim = 48, .encoder_layers = 1});
   EXPECT_NO_THROW(check_light_kind(snapshot, {.hidden_dim = 48, .encoder_layers = 1}));
   EXPECT_THAT([&] { check_light_kind(snapshot, {.hidden_dim = 48}); },
               ::testing::ThrowsMessage<CheckpointError>(
-                  ::testing::HasSubstr("lights.encoder_layers = 1, this run 48 and 0")));
+                  ::testing::HasSubstr("lights.encoder_layers = 1, this run has 48 and 0")));
 }
 
-TEST(LightPolicy, ACheckpointOfLightsThatSeeSomethingElseIsRefused) {
+TEST(LightPolicy, RejectsACheckpointWithOtherFeatures) {
   checkpoint::Snapshot snapshot(1);
   EXPECT_THROW(light_kind_in(snapshot), CheckpointError);
   put_light_kind(snapshot, {.hidden_dim = 48});

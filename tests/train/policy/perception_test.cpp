@@ -24,8 +24,8 @@ TEST(Perception, GivesEachCandidateItsOwnNormalisedFeatures) {
   const std::list<scene::GraphFrame> frames{frame_of({4, 5, 8}, 1)};
   const rollout::Period period = period_of(frames, candidates);
   RecurrentState memory;
-  const ObservationInput sighting{.period = &period, .memory = &memory};
-  const ObservationBatch seen = perception.observe(std::span(&sighting, 1));
+  const ObservationInput input{.period = &period, .memory = &memory};
+  const ObservationBatch seen = perception.observe(std::span(&input, 1));
   ASSERT_EQ(seen.own.size(0), 1);
   ASSERT_EQ(seen.own.size(1), perception.widths().own);
   const auto speed = static_cast<std::size_t>(scene::node_feature_index("speed_mps"));
@@ -36,7 +36,7 @@ TEST(Perception, GivesEachCandidateItsOwnNormalisedFeatures) {
   EXPECT_EQ(seen.conflict.sizes(), (std::vector<std::int64_t>{1, 1, perception.widths().conflict}));
 }
 
-TEST(Perception, ShowsWhichCommandIsAdvisedBetweenFeaturesAndLatents) {
+TEST(Perception, PutsTheAdvisedCommandBetweenFeaturesAndLatents) {
   config::Config config = small_perception();
   config.vehicles.inputs = {"features", "latents"};
   const model::ControllerInputs without = Perception(config, 1, torch::kCPU).widths();
@@ -49,24 +49,24 @@ TEST(Perception, ShowsWhichCommandIsAdvisedBetweenFeaturesAndLatents) {
   const std::vector<scene::Candidate> candidates{{.node = 1}, {.node = 3}, {.node = 4}};
   const std::list<scene::GraphFrame> frames{frame_of({4, 5, 8, 9, 11}, 1)};
   rollout::Period period = period_of(frames, candidates);
-  // A speed to be held is one to slow down to; driving fast is none of these commands.
+  // A target speed counts as "slow". "fast" is not among the commands and counts as "none".
   const std::vector<scene::Command> advice{
       {.vehicle_id = 9, .longitudinal = scene::Longitudinal::kTargetSpeed, .value = 2.0},
       {.vehicle_id = 11, .longitudinal = scene::Longitudinal::kFast},
       {.vehicle_id = 4, .longitudinal = scene::Longitudinal::kStop}};
   period.vehicles.advice = advice;
   RecurrentState memory;
-  const ObservationInput sighting{.period = &period, .memory = &memory};
-  const ObservationBatch seen = perception.observe(std::span(&sighting, 1));
+  const ObservationInput input{.period = &period, .memory = &memory};
+  const ObservationBatch seen = perception.observe(std::span(&input, 1));
   const auto features = static_cast<std::int64_t>(scene::node_features().size());
   EXPECT_TRUE(
       torch::equal(seen.own.narrow(1, features, 3),
                    torch::tensor({{1.0F, 0.0F, 0.0F}, {0.0F, 0.0F, 1.0F}, {1.0F, 0.0F, 0.0F}})));
 }
 
-TEST(Perception, RemembersConnectedVehiclesByTheirIdsThroughComingAndGoing) {
-  // Vehicle 5 is seen alone three times. The same frames among vehicles that come and go, in a
-  // batch with another simulation, must give it the same latents: no edges join it to the others.
+TEST(Perception, KeepsTheMemoryOfAVehicleWhileOthersComeAndGo) {
+  // Vehicle 5 is observed alone in three frames, and among vehicles that come and go, in a batch
+  // with another simulation. No edges connect the vehicles, so its latents must be the same.
   config::Config config = small_perception();
   config.vehicles.inputs = {"latents"};
   Perception perception(config, 1, torch::kCPU);
@@ -100,7 +100,7 @@ TEST(Perception, RemembersConnectedVehiclesByTheirIdsThroughComingAndGoing) {
     const std::vector<ObservationInput> both{{.period = &c, .memory = &other_memory},
                                              {.period = &b, .memory = &crowd_memory}};
     crowded = perception.observe(both).own[1].unsqueeze(0);
-    // Sums over blocks of vehicles may be taken in another order.
+    // The order of summation may differ between numbers of vehicles.
     EXPECT_TRUE(torch::allclose(alone, crowded, 1e-4, 1e-5));
   }
   EXPECT_EQ(crowd_memory.vehicle_id, (std::vector<std::uint32_t>{5, 9}));
@@ -124,19 +124,19 @@ TEST(Perception, PoolsTheEncodingsOfConnectedVehicles) {
                                              period_of(second, some_connected),
                                              period_of(unconnected, none)};
   std::vector<RecurrentState> memories(periods.size());
-  std::vector<ObservationInput> sightings;
+  std::vector<ObservationInput> inputs;
   for (std::size_t i = 0; i < periods.size(); ++i) {
-    sightings.push_back({.period = &periods[i], .memory = &memories[i]});
+    inputs.push_back({.period = &periods[i], .memory = &memories[i]});
   }
-  const ObservationBatch seen = perception.observe(sightings);
+  const ObservationBatch seen = perception.observe(inputs);
   ASSERT_EQ(seen.candidate_ptr, (std::vector<std::int64_t>{0, 3, 4, 4}));
   EXPECT_TRUE(torch::allclose(seen.shared[0], seen.own.slice(0, 0, 3).mean(0), 1e-5, 1e-6));
-  // Vehicle 3 is connected too.
+  // Vehicle 3 is connected, too, but no candidate.
   EXPECT_FALSE(torch::allclose(seen.shared[1], seen.own[3], 1e-3, 1e-4));
   EXPECT_EQ(seen.shared[2].abs().max().item<float>(), 0.0F);
 }
 
-TEST(Perception, InBf16SeesNearlyTheSameAndFp16IsForGpus) {
+TEST(Perception, Bf16IsCloseToFp32AndFp16IsRejectedOnTheCpu) {
   const std::vector<scene::Candidate> candidates{{.node = 3, .conflict = 0, .approach = 0}};
   const std::list<scene::GraphFrame> frames{frame_of({4, 5, 8, 9}, 1)};
   const rollout::Period period = period_of(frames, candidates);
@@ -146,13 +146,13 @@ TEST(Perception, InBf16SeesNearlyTheSameAndFp16IsForGpus) {
     Perception perception(config, 1, torch::kCPU);
     perception.freeze();
     RecurrentState memory;
-    const ObservationInput sighting{.period = &period, .memory = &memory};
-    return perception.observe(std::span(&sighting, 1)).own;
+    const ObservationInput input{.period = &period, .memory = &memory};
+    return perception.observe(std::span(&input, 1)).own;
   };
   const torch::Tensor exact = seen_in("fp32");
   const torch::Tensor rounded = seen_in("bf16");
   EXPECT_FALSE(torch::equal(rounded, exact));
-  // Eight bits of mantissa, in sums of some products of values of order 1.
+  // bf16 has eight bits of precision; the outputs are sums of products of values of order 1.
   EXPECT_LT((rounded - exact).abs().max().item<double>(), 0.05);
   EXPECT_THROW(seen_in("fp16"), ConfigError);
 }

@@ -23,14 +23,15 @@ namespace {
 
 using namespace scene::testing;  // NOLINT: vehicles placed by hand
 
-/// Of a controller with random weights whose picks all get a command.
+/// Saves a checkpoint of a controller with random weights.
 void save_controller(const config::Config& config, const std::filesystem::path& path,
                      Decides decides = Decides::kGreedy, double advice_margin = 0.0) {
   Perception perception(config, 1, torch::kCPU);
   Policy policy(config, perception.widths(), torch::kCPU);
   if (advice_margin > 0.0) {
     const torch::NoGradGuard no_grad;
-    policy.controller()->named_parameters()["advice.weight"].neg_();  // anything but the advice
+    // Its logits now favour any command but the advised one.
+    policy.controller()->named_parameters()["advice.weight"].neg_();
   }
   checkpoint::Snapshot snapshot(1);
   snapshot.put_text("config", config::to_toml(config));
@@ -41,7 +42,8 @@ void save_controller(const config::Config& config, const std::filesystem::path& 
   checkpoint::save(snapshot, path);
 }
 
-/// Within ten seconds of a simulation that asks as an evaluation does.
+/// Times of the controller's commands in ten seconds of a simulation. The simulation calls the
+/// controller as an evaluation does.
 std::vector<double> decision_times_s(double period_s, double step_s) {
   config::Config config;
   config.vehicles.inputs = {"features", "globals"};
@@ -74,7 +76,7 @@ std::vector<double> decision_times_s(double period_s, double step_s) {
   return times_s;
 }
 
-/// As in training, where a simulation runs a period on command.
+/// In training, a simulation likewise runs one control period per order.
 TEST(PolicyController, DecidesAtTheEndOfEveryControlPeriod) {
   for (const double period_s : {0.5, 1.0, 1.5, 2.5, 3.0}) {
     for (const double step_s : {0.1, 0.25, 0.5}) {
@@ -87,7 +89,7 @@ TEST(PolicyController, DecidesAtTheEndOfEveryControlPeriod) {
   }
 }
 
-/// Target speeds that a connected vehicle on a merge is given in an episode of this seed.
+/// Target speeds that a connected vehicle on a merge gets in an episode with this seed.
 std::vector<double> target_speeds(scene::Controller& controller, std::uint64_t seed) {
   controller.reset(seed);
   Scene s(priority_merge().road());
@@ -104,7 +106,7 @@ std::vector<double> target_speeds(scene::Controller& controller, std::uint64_t s
   return speeds;
 }
 
-TEST(PolicyController, DecidesAsItsCheckpointSaysAndSamplesTheSameForTheSameSeed) {
+TEST(PolicyController, FollowsTheCheckpointAndSamplesReproducibly) {
   config::Config config;
   config.vehicles.inputs = {"features", "globals"};
   config.vehicles.longitudinal = "target_speed";
@@ -122,8 +124,8 @@ TEST(PolicyController, DecidesAsItsCheckpointSaysAndSamplesTheSameForTheSameSeed
   EXPECT_EQ(target_speeds(*greedy, 7), target_speeds(*greedy, 8));
 }
 
-/// Who is told to drive fast, of a connected vehicle near the line, as the script wants it, and one
-/// that is not near.
+/// Whether each of two connected vehicles is commanded to drive fast. The script commands this only
+/// to vehicles near the stop line.
 struct Fast {
   bool near = false;
   bool far = false;
@@ -156,20 +158,20 @@ Fast told_to_drive_fast(double advice_margin) {
   return {.near = is_fast(near), .far = is_fast(far)};
 }
 
-TEST(PolicyController, AsksItsAdvisorWhereItIsUsed) {
+TEST(PolicyController, ConsultsItsAdvisor) {
   const Fast untrained = told_to_drive_fast(0.0);
-  EXPECT_TRUE(untrained.near) << "it does what the script would";
+  EXPECT_TRUE(untrained.near) << "an untrained controller follows the script";
   EXPECT_FALSE(untrained.far);
 }
 
-TEST(PolicyController, LeansOnItsAdvisorAsItsCheckpointSays) {
+TEST(PolicyController, UsesTheAdviceMarginOfItsCheckpoint) {
   EXPECT_FALSE(told_to_drive_fast(1e-6).near);
   const Fast leaning = told_to_drive_fast(1e3);
   EXPECT_TRUE(leaning.near);
   EXPECT_FALSE(leaning.far);
 }
 
-/// A network that is cheap to load, seen without encodings.
+/// A short episode and a controller without encodings.
 config::Config small_config() {
   config::Config config;
   config.vehicles.inputs = {"features", "globals"};
@@ -182,7 +184,7 @@ test::Outcome evaluate(const std::filesystem::path& checkpoint, const std::strin
                            "--controller checkpoint:" + checkpoint.string() + " " + arguments);
 }
 
-TEST(PolicyController, AStrangersCheckpointOverwritesNoFile) {
+TEST(PolicyController, AForeignCheckpointCannotOverwriteFiles) {
   const TempFile victim("victim.txt", "mine");
   const TempFile file("stranger.h5", "");
   config::Config config = small_config();
@@ -198,7 +200,7 @@ TEST(PolicyController, AStrangersCheckpointOverwritesNoFile) {
   EXPECT_EQ(without.exit_code, 0) << without.output;
 }
 
-TEST(PolicyController, AStrangersCheckpointNamesNoScenarioFile) {
+TEST(PolicyController, AForeignCheckpointCannotNameAScenarioFile) {
   const TempFile file("stranger.h5", "");
   config::Config config = small_config();
   config.env.scenario = "/tmp/unpacked/evil.sumocfg";
@@ -213,7 +215,7 @@ TEST(PolicyController, AStrangersCheckpointNamesNoScenarioFile) {
   EXPECT_EQ(evaluate(file.path(), "").exit_code, 2);
 }
 
-TEST(PolicyFit, NamesTheSettingsThatACheckpointHasOtherwise) {
+TEST(PolicyFit, TheErrorNamesTheSettingsThatDiffer) {
   config::Config config;
   const TempFile file("controller.h5", "");
   save_controller(config, file.path());
@@ -223,7 +225,7 @@ TEST(PolicyFit, NamesTheSettingsThatACheckpointHasOtherwise) {
   config.vehicles.hidden_dim += 1;
   try {
     check_policy_fits(snapshot, config);
-    FAIL() << "another controller is taken";
+    FAIL() << "a checkpoint with other settings was accepted";
   } catch (const CheckpointError& error) {
     EXPECT_THAT(error.what(),
                 ::testing::HasSubstr(R"(vehicles.advisor = "", this run has "meter")"));

@@ -35,12 +35,13 @@ TEST(Policy, StartsWithTheConfiguredProbabilityOfACommand) {
   for (const double probability : {0.1, 0.35, 0.8}) {
     config.vehicles.first_command_probability = probability;
     Policy policy(config, kWidths, torch::kCPU);
-    // 2,000 draws: three standard errors are 0.035 at most, the heads' small weights add little.
+    // Three standard errors of 2,000 draws are at most 0.035. The small weights of the heads add a
+    // little.
     EXPECT_NEAR(share_of_commands(policy), probability, 0.05);
   }
 }
 
-/// 2,000 candidates in two states, each with one of three commands advised.
+/// 2,000 candidates in two states. The advice for each is one of three commands.
 class AdvisedPolicy : public ::testing::Test {
  protected:
   AdvisedPolicy() {
@@ -57,10 +58,10 @@ class AdvisedPolicy : public ::testing::Test {
   static Decisions decide(Policy& policy, const PolicyInput& in, const MaybeUniforms& uniforms) {
     return policy.decide(in, torch::tensor({1000, 1000}, torch::kLong), uniforms);
   }
-  /// What was decided with random numbers where a command is advised, and where none is.
+  /// Whether sampled decisions follow the advice, 1 or 0 for each decision.
   struct Followed {
-    torch::Tensor commands;  ///< decisions, 1 where it is what is advised
-    torch::Tensor nothing;
+    torch::Tensor commands;  ///< where the advice is a command
+    torch::Tensor nothing;   ///< where the advice is "none"
   };
   Followed followed(Policy& policy) {
     const Decisions made =
@@ -78,18 +79,19 @@ class AdvisedPolicy : public ::testing::Test {
   torch::Tensor advised_;
 };
 
-TEST_F(AdvisedPolicy, BeginsByDoingWhatIsAdvised) {
+TEST_F(AdvisedPolicy, StartsByFollowingTheAdvice) {
   Policy policy = make();
   const Decisions greedy = decide(policy, in_, {});
   ASSERT_EQ(greedy.row.numel(), 2000);
   EXPECT_TRUE(torch::equal(greedy.action.to(torch::kLong), advised_.index_select(0, greedy.row)));
   const Followed share = followed(policy);
-  // Three standard errors of 1,300 draws are 0.033, of 700 where nothing is advised 0.022.
+  // Three standard errors are 0.033 for the 1,300 candidates with an advised command, and 0.022 for
+  // the 700 whose advice is "none".
   EXPECT_NEAR(share.commands.mean().item<double>(), 0.8, 0.04);
   EXPECT_NEAR(share.nothing.mean().item<double>(), 0.96, 0.03);
 }
 
-TEST_F(AdvisedPolicy, DoesSomethingElseWhereThatIsWorthMoreByTheMargin) {
+TEST_F(AdvisedPolicy, DeviatesOnlyIfTheValueIsHigherByTheMargin) {
   Policy policy = make();
   {
     const torch::NoGradGuard no_grad;
@@ -103,7 +105,8 @@ TEST_F(AdvisedPolicy, DoesSomethingElseWhereThatIsWorthMoreByTheMargin) {
     return decide(policy, in_, {});
   };
   EXPECT_TRUE((commands(0.0).action == 2.0).all().item<bool>());
-  // From the first to the second of them it is half as far.
+  // The margin exceeds the difference of adjacent commands, 0.5, but not that of the first and the
+  // last, 1.0.
   const Decisions some = commands(0.7);
   const torch::Tensor advised = advised_.index_select(0, some.row);
   EXPECT_TRUE(torch::equal(some.action.to(torch::kLong),
@@ -112,7 +115,7 @@ TEST_F(AdvisedPolicy, DoesSomethingElseWhereThatIsWorthMoreByTheMargin) {
   EXPECT_TRUE(torch::equal(none.action.to(torch::kLong), advised_.index_select(0, none.row)));
 }
 
-TEST_F(AdvisedPolicy, ExploresAroundWhatIsAdvised) {
+TEST_F(AdvisedPolicy, ExploresAroundTheAdvice) {
   config_.vehicles.first_command_probability = 0.6;
   Policy policy = make();
   {
@@ -123,12 +126,13 @@ TEST_F(AdvisedPolicy, ExploresAroundWhatIsAdvised) {
   }
   policy.explore(1.0);
   const Followed share = followed(policy);
-  // Otherwise "none" in .4 and one of two commands in .6: of a command .3 are what is advised.
+  // A candidate that does not take the advice gets "none" with probability 0.4 and each of the two
+  // commands with probability 0.3, which may be the advised one.
   EXPECT_NEAR(share.commands.mean().item<double>(), 0.8 + 0.2 * 0.3, 0.035);
   EXPECT_NEAR(share.nothing.mean().item<double>(), 0.96 + 0.04 * 0.4, 0.02);
 }
 
-TEST(Policy, ExploringIsGreedyButForAShareThatIsRandom) {
+TEST(Policy, ExploringActsRandomlyForAShareOfTheCandidates) {
   config::Config config = testing::small_config();
   config.vehicles.top_k = 1000;
   config.vehicles.first_command_probability = 0.8;
@@ -136,7 +140,7 @@ TEST(Policy, ExploringIsGreedyButForAShareThatIsRandom) {
   {
     const torch::NoGradGuard no_grad;
     policy.controller()->named_parameters()["longitudinal.bias"].copy_(
-        torch::tensor({0.0F, 0.0F, 5.0F}));  // greedily: the last command
+        torch::tensor({0.0F, 0.0F, 5.0F}));  // the greedy choice is the last command
   }
   const PolicyInput in = input_of({0, 1000, 2000}, 1);
   const torch::Tensor left = torch::tensor({1000, 1000}, torch::kLong);
@@ -156,7 +160,7 @@ TEST(Policy, ExploringIsGreedyButForAShareThatIsRandom) {
       torch::allclose(shares(0.5), torch::tensor({0.1, 0.2, 0.7}, torch::kDouble), 0, 0.04));
 }
 
-TEST(Policy, ARandomCommandIsPickedFirst) {
+TEST(Policy, PicksExploringCommandsFirst) {
   Policy policy(testing::small_config(), kWidths, torch::kCPU);
   policy.explore(0.5);
   torch::Tensor uniforms = torch::full({4, policy.uniform_columns()}, 0.9F);
@@ -167,7 +171,7 @@ TEST(Policy, ARandomCommandIsPickedFirst) {
   EXPECT_EQ(made.action[0].item<float>(), 2.0F);
 }
 
-TEST(Policy, PicksNoMoreThanAreLeftInAState) {
+TEST(Policy, PicksNoMoreThanMayPickAllows) {
   Policy policy(testing::small_config(), kWidths, torch::kCPU);
   const PolicyInput in = input_of({0, 4, 8, 9, 9}, 3);
   const Decisions made = policy.decide(in, torch::tensor({2, 1, 2, 2}, torch::kLong), std::nullopt);
@@ -176,7 +180,7 @@ TEST(Policy, PicksNoMoreThanAreLeftInAState) {
   EXPECT_EQ(made.row.numel(), 4);
 }
 
-TEST(Policy, ArriveLateIsKeptOtherCommandsLastAControlPeriod) {
+TEST(Policy, OnlyArriveLateOutlastsTheControlPeriod) {
   config::Config config = testing::small_config();
   config.vehicles.commands = {"none", "stop", "arrive_late"};
   config.env.control_period_s = 5.0;
@@ -193,7 +197,7 @@ TEST(Policy, ArriveLateIsKeptOtherCommandsLastAControlPeriod) {
   EXPECT_EQ(hold_s(2.0F), 30.0);
 }
 
-TEST(Policy, GivesTheDecisionsThatItMadeTheProbabilityThatItMadeThemWith) {
+TEST(Policy, EvaluatesItsOwnDecisionsWithGradient) {
   config::Config config = testing::small_config();
   config.vehicles.lane_change = true;
   for (const char* kind : {"categorical", "target_speed", "acceleration"}) {
@@ -203,7 +207,7 @@ TEST(Policy, GivesTheDecisionsThatItMadeTheProbabilityThatItMadeThemWith) {
     Rng rng(5);
     const Decisions made = policy.decide(in, torch::tensor({2, 2}, torch::kLong),
                                          test::draw_uniforms(rng, {6, policy.uniform_columns()}));
-    // What is kept of decisions are copies, outside of the inference mode that they are made in.
+    // Autograd does not accept the inference tensors that decide() returns, so copy them.
     const PolicyTermsOf terms = policy.evaluate_actions(in, {.picks = made.picks.clone(),
                                                              .row = made.row.clone(),
                                                              .action = made.action.clone(),
@@ -234,7 +238,7 @@ TEST(Policy, TurnsActionsIntoCommandsThatLastAControlPeriod) {
   EXPECT_EQ(left->lane_change, scene::LaneChange::kLeft);
 }
 
-TEST(Policy, TurnsLanesAmongTheCommandsIntoChangesOfLanes) {
+TEST(Policy, TurnsLaneCommandsIntoLaneChanges) {
   config::Config config = testing::small_config();
   config.vehicles.commands = {"none", "slow", "left", "right"};
   config.vehicles.lane_change = false;
@@ -258,7 +262,7 @@ TEST(Policy, ContinuousCommandsStayWithinTheirBounds) {
   const scene::FrameView frame{.vehicle_id = ids, .node_features = rows};
   EXPECT_NEAR(policy.command(frame, {}, -50.0F, 1)->value, config.env.min_accel_mps2, 1e-6);
   EXPECT_NEAR(policy.command(frame, {}, 50.0F, 1)->value, config.env.max_accel_mps2, 1e-6);
-  EXPECT_NEAR(policy.command(frame, {}, 0.0F, 1)->value, -0.5, 1e-6);  // the middle of -3 .. 2
+  EXPECT_NEAR(policy.command(frame, {}, 0.0F, 1)->value, -0.5, 1e-6);  // middle of -3 .. 2
 }
 
 }  // namespace

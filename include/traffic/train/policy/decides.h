@@ -1,4 +1,4 @@
-/// How a controller decides where it is evaluated and used, and how a trained one is named there.
+/// How a trained controller decides in evaluations and in use, and how options name it.
 #pragma once
 
 #include <cstdint>
@@ -12,38 +12,37 @@
 namespace traffic::train {
 
 enum class Decides : std::uint8_t {
-  kGreedy,   ///< the most probable command
-  kSampled,  ///< one that is drawn by the probabilities
+  kGreedy,   ///< takes the most probable command
+  kSampled,  ///< draws a command according to the probabilities
 };
 
-/// "greedy", "sampled".
+/// "greedy" or "sampled".
 std::string_view to_string(Decides decides);
-/// Nothing for any other text.
+/// The inverse of to_string(); nothing for any other text.
 std::optional<Decides> decides_of(std::string_view text);
 
-/// Random numbers of an episode's sampled decisions: the same traffic, the same draws, in
-/// training's evaluations as in traffic_eval.
+/// Seed of the sampled decisions in an episode. Evaluations in a training and in traffic_eval draw
+/// the same numbers for the same traffic.
 std::uint64_t decision_seed(std::uint64_t traffic_seed);
 
-/// As "decides".
+/// Stores the setting as "decides".
 void put_decides(checkpoint::Snapshot& snapshot, Decides decides);
-/// Of checkpoints without it, which are older: greedy.
-/// @throws CheckpointError if it is neither
+/// Reads "decides"; kGreedy for older checkpoints, which do not have it.
+/// @throws CheckpointError if the entry is neither "greedy" nor "sampled"
 Decides decides_in(const checkpoint::Snapshot& snapshot);
 
-/// What any other command has to be worth more than the advised one (Policy::lean_on_advice), as
-/// "advice_margin".
+/// Stores the advice margin (Policy::lean_on_advice) as "advice_margin".
 void put_advice_margin(checkpoint::Snapshot& snapshot, double margin);
-/// 0 where there is none.
+/// Reads "advice_margin"; 0 if the checkpoint does not have it.
 double advice_margin_in(const checkpoint::Snapshot& snapshot);
 
-/// "checkpoint:PATH", with ",greedy" or ",sampled" behind it to decide otherwise than the
-/// checkpoint says.
+/// A trained controller as options name it: "checkpoint:PATH", optionally followed by ",greedy" or
+/// ",sampled".
 struct CheckpointName {
   std::filesystem::path path;
-  std::optional<Decides> decides{};
+  std::optional<Decides> decides{};  ///< nothing: as the checkpoint says
 };
-/// Nothing for a controller of another kind.
+/// Parses the name of a controller; nothing if it does not begin with "checkpoint:".
 std::optional<CheckpointName> checkpoint_name(std::string_view controller);
 
 }  // namespace traffic::train

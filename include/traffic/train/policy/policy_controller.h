@@ -1,4 +1,4 @@
-/// A trained controller behind the interface of the scripted ones.
+/// Runs a trained controller behind the interface of the scripted controllers.
 #pragma once
 
 #include <filesystem>
@@ -13,20 +13,21 @@
 
 namespace traffic::train {
 
-/// What a checkpoint was made with.
+/// The configuration that a checkpoint was made with.
 struct CheckpointSettings {
   config::Config config;
-  std::vector<std::string> unknown;  ///< keys and tables in it that this version does not know
+  std::vector<std::string> unknown;  ///< stored keys and tables that this version does not know
 };
-/// @param overrides on top of them
-/// @throws CheckpointError, ConfigError if a value is none that this version takes
+/// @param overrides replace stored values
+/// @throws CheckpointError if the file is no valid checkpoint
+/// @throws ConfigError if this version does not accept a value
 CheckpointSettings settings_of_checkpoint(const std::filesystem::path& path,
                                           const config::Overrides& overrides = {});
 
-/// The controller of a checkpoint of phase 2 or 3, on the CPU. Control period, zone, commands and
-/// number of vehicles are those that it was trained with; it decides as the checkpoint says unless
-/// the name says otherwise.
-/// @throws CheckpointError if the file holds no controller
+/// Loads the controller of vehicles, traffic lights or both from a checkpoint; it runs on the CPU.
+/// Control period, zone, commands and number of vehicles are those of its training. It decides
+/// greedily or sampled as the checkpoint says, unless the name says otherwise.
+/// @throws CheckpointError if the checkpoint holds no controller
 std::unique_ptr<scene::Controller> make_policy_controller(const CheckpointName& name);
 
 }  // namespace traffic::train
