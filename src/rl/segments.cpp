@@ -52,6 +52,12 @@ torch::Tensor Segments::argmax(const torch::Tensor& x) const {
       .scatter_reduce(0, index_, rows.where(is_largest, torch::full_like(rows, rows_)), "amin");
 }
 
+torch::Tensor Segments::log_softmax(const torch::Tensor& x) const {
+  constexpr double kOfNothing = -std::numeric_limits<double>::infinity();
+  const torch::Tensor from_top = x - expand(max(x, kOfNothing));
+  return from_top - expand(sum(from_top.exp()).log());
+}
+
 torch::Tensor Segments::expand(const torch::Tensor& y) const { return y.index_select(0, index_); }
 
 SegmentSubset select_segments(const Segments& segments, const torch::Tensor& chosen) {

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "helpers.h"
 #include "traffic/core/error.h"
 
@@ -39,6 +41,17 @@ TEST(Segments, SumHasTheGradientOfASum) {
     return (segments.sum(x.square()) * f64({1, 2, 3})).sum();
   };
   testing::expect_gradient(f, f64({1, 2, -3, 0.5, -0.7}));
+}
+
+TEST(Segments, LogSoftmaxOfVeryNegativeLogitsIsFinite) {
+  const Segments segments(i64({0, 2, 2, 3}));
+  const torch::Tensor x = f64({-1000, -1001, -800});
+  const double log_sum = std::log(1.0 + std::exp(-1.0));
+  EXPECT_TRUE(torch::allclose(segments.log_softmax(x), f64({-log_sum, -1.0 - log_sum, 0.0})));
+  const auto f = [&](const torch::Tensor& y) {
+    return (segments.log_softmax(y) * f64({1, 2, 3})).sum();
+  };
+  testing::expect_gradient(f, f64({0.5, -0.7, 2}));
 }
 
 TEST(Segments, OfNothingAreEmpty) {

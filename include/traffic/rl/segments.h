@@ -40,6 +40,8 @@ class Segments {
   /// Row of the maximum of x [M] in each segment, the first if several are equal, [B] int64; M for
   /// an empty segment.
   [[nodiscard]] torch::Tensor argmax(const torch::Tensor& x) const;
+  /// Logarithm of the softmax of x [M] within each segment, [M]. Differentiable.
+  [[nodiscard]] torch::Tensor log_softmax(const torch::Tensor& x) const;
   /// y [B] repeated for each row of its segment, [M].
   [[nodiscard]] torch::Tensor expand(const torch::Tensor& y) const;
 

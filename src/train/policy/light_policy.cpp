@@ -13,14 +13,7 @@
 namespace traffic::train {
 namespace {
 
-/// Log-probabilities of the greens of each light, [R].
-torch::Tensor log_softmax(const torch::Tensor& logits, const rl::Segments& lights) {
-  constexpr double kNone = 0.0;
-  const torch::Tensor from_top = logits - lights.expand(lights.max(logits.detach(), kNone));
-  return from_top - lights.expand(lights.sum(from_top.exp()).log());
-}
-
-/// The same without gradient. Plain loops avoid the overhead of tensor operations, which would
+/// Log-probabilities of the greens of each light, [R], without gradient. Plain loops avoid the overhead of tensor operations, which would
 /// dominate for the few dozen greens of one moment.
 /// @param lights [B + 1] first row of each light
 std::vector<float> log_softmax(const float* logits, std::span<const std::int64_t> lights) {
@@ -185,7 +178,7 @@ LightDecisions LightPolicy::decide(const LightBatch& batch, std::span<const floa
 
 LightTerms LightPolicy::evaluate(const LightBatch& batch, const torch::Tensor& chosen) {
   const model::SignalOutput out = forward(batch);
-  const torch::Tensor log_probs = log_softmax(out.logits, batch.lights);
+  const torch::Tensor log_probs = batch.lights.log_softmax(out.logits);
   return {.log_prob = log_probs.index_select(0, chosen),
           .entropy = -batch.lights.sum(log_probs.exp() * log_probs),
           .values = out.values};
