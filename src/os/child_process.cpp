@@ -131,6 +131,21 @@ void take(Descriptor& from, std::string& text) {
   text.append(reinterpret_cast<const char*>(buffer.data()), static_cast<std::size_t>(got));
 }
 
+/// Removes the complete lines from `begin` on that somebody takes.
+/// @return where the next line begins
+std::size_t offer_lines(std::size_t begin, std::string& text,
+                        const std::function<bool(std::string_view)>& takes_line) {
+  for (auto end = text.find('\n', begin); end != std::string::npos; end = text.find('\n', begin)) {
+    const bool taken = takes_line(std::string_view(text).substr(begin, end - begin));
+    if (taken) {
+      text.erase(begin, end + 1 - begin);
+    } else {
+      begin = end + 1;
+    }
+  }
+  return begin;
+}
+
 }  // namespace
 
 int Exit::signal() const { return WIFSIGNALED(status_) ? WTERMSIG(status_) : 0; }
@@ -235,7 +250,8 @@ void ChildProcess::end() noexcept {
 }
 
 ProgramOutput run_program(const std::string& program, const std::vector<std::string>& args,
-                          const std::function<bool()>& wants_stop) {
+                          const std::function<bool()>& wants_stop,
+                          const std::function<bool(std::string_view)>& takes_line) {
   Pipe out = make_pipe();
   Pipe error = make_pipe();
   ChildProcess child = ChildProcess::run(
@@ -245,6 +261,7 @@ ProgramOutput run_program(const std::string& program, const std::vector<std::str
   out.write_end.reset();
   error.write_end.reset();
   ProgramOutput result;
+  std::size_t next_line = 0;
   while (out.read_end.is_open() || error.read_end.is_open()) {
     std::array<pollfd, 2> fds{{{.fd = out.read_end.get(), .events = POLLIN, .revents = 0},
                                {.fd = error.read_end.get(), .events = POLLIN, .revents = 0}}};
@@ -255,6 +272,7 @@ ProgramOutput run_program(const std::string& program, const std::vector<std::str
     }
     if (fds[0].revents != 0) take(out.read_end, result.out);
     if (fds[1].revents != 0) take(error.read_end, result.error);
+    if (takes_line) next_line = offer_lines(next_line, result.error, takes_line);
   }
   result.exit = child.wait();
   return result;

@@ -51,6 +51,20 @@ TEST(RunProgram, AProgramThatIsMissingIsNamedWithTheReason) {
               ThrowsMessage<std::system_error>(HasSubstr("Permission denied")));
 }
 
+TEST(RunProgram, OffersLinesOfStandardErrorAndKeepsThoseThatNobodyTakes) {
+  std::vector<std::string> taken;
+  const auto output = run_program(
+      "/bin/sh",
+      {"-c", "echo '1 of 2' >&2; echo wrong >&2; sleep 0.3; echo '2 of 2' >&2; printf end >&2"}, {},
+      [&](std::string_view line) {
+        const bool is_progress = line.find(" of ") != std::string_view::npos;
+        if (is_progress) taken.emplace_back(line);
+        return is_progress;
+      });
+  EXPECT_THAT(taken, ::testing::ElementsAre("1 of 2", "2 of 2"));
+  EXPECT_EQ(output.error, "wrong\nend");
+}
+
 TEST(RunProgram, IsKilledWhenSomebodyWantsToStop) {
   const auto output = run_program("/bin/sleep", {"600"}, [] { return true; });
   EXPECT_TRUE(output.stopped);

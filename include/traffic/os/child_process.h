@@ -17,6 +17,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -101,8 +102,11 @@ struct ProgramOutput {
 
 /// Runs a program to its end and returns its output.
 /// @param wants_stop called now and then; the program is killed once it returns true
+/// @param takes_line called with each line that the program writes to standard error, as it comes;
+///   lines for which it returns true are not in the output
 /// @throws std::system_error if it does not start
 ProgramOutput run_program(const std::string& program, const std::vector<std::string>& args,
-                          const std::function<bool()>& wants_stop = {});
+                          const std::function<bool()>& wants_stop = {},
+                          const std::function<bool(std::string_view)>& takes_line = {});
 
 }  // namespace traffic::os

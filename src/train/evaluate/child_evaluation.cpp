@@ -1,8 +1,11 @@
 #include "evaluate/child_evaluation.h"
 
+#include <spdlog/spdlog.h>
+
 #include <algorithm>
 #include <csignal>
 #include <fstream>
+#include <string_view>
 #include <system_error>
 #include <vector>
 
@@ -22,12 +25,20 @@ fs::path traffic_eval() {
   return fs::read_symlink("/proc/self/exe").parent_path() / "traffic_eval";
 }
 
+/// Logs a line of traffic_eval that tells its progress. @return whether it was one
+bool log_progress(std::string_view line) {
+  constexpr std::string_view kName = "traffic_eval: ";
+  if (!line.starts_with(kName) || line.find(" episodes, ") == std::string_view::npos) return false;
+  spdlog::info("evaluation: {}", line.substr(kName.size()));
+  return true;
+}
+
 os::ProgramOutput run_traffic_eval(const std::vector<std::string>& arguments, const char* what) {
   const fs::path program = traffic_eval();
   os::ProgramOutput output;
   const std::int64_t oom_kills_before = num_oom_kills();
   try {
-    output = os::run_program(program.string(), arguments, [] { return stop_requested(); });
+    output = os::run_program(program.string(), arguments, stop_requested, log_progress);
   } catch (const std::system_error& error) {
     throw ResourceError("{} cannot be run: {}; build it", program.string(), error.what());
   }
