@@ -71,7 +71,7 @@ TEST_F(SearchTest, FindsAScriptTrainsFromItAndKeepsItWhenResumed) {
   const Outcome resumed = run_program(command("run", merge));
   ASSERT_EQ(resumed.exit_code, 0) << resumed.output;
   EXPECT_THAT(resumed.output,
-              AllOf(HasSubstr("its result is known from"), HasSubstr("was already complete"),
+              AllOf(HasSubstr("using the result kept in"), HasSubstr("was already complete"),
                     Not(HasSubstr("round 1 of"))));
   EXPECT_EQ(text(dir_ / "run" / "resolved.toml"), resolved);
 }
@@ -101,7 +101,7 @@ TEST_F(SearchTest, SaysWhenNoScriptHelpsAndTrainsWithoutOne) {
       command("run", "--set env.scenario=merge --set env.max_time_s=120 --set env.cv_share=0.003"));
   ASSERT_EQ(outcome.exit_code, 0) << outcome.output;
   EXPECT_EQ(search_of("run")["best"], "none");
-  EXPECT_THAT(outcome.output, AllOf(HasSubstr("no script gains"),
+  EXPECT_THAT(outcome.output, AllOf(HasSubstr("no script has a gain"),
                                     HasSubstr("not shown to be above no control: docs/")));
   EXPECT_THAT(text(dir_ / "run" / "resolved.toml"), HasSubstr("[imitation]\niterations = 0"));
   EXPECT_EQ(summary("run")["status"], "done");

@@ -247,7 +247,7 @@ TEST_F(TrafficEval, ReportsErrorsBeforeASimulationStarts) {
   fails("--controller none --seeds 5..3", 2, "--seeds");
   fails("--controller none --seeds x", 2, "--seeds");
   fails("--controller none --replay /proc/replay", 8, "/proc/replay");
-  fails("--controller none --controller none", 2, "found one twice");
+  fails("--controller none --controller none", 2, "found the same controller twice");
   fails("--controller checkpoint:/nowhere.h5", 4, "/nowhere.h5");
 }
 

@@ -1,4 +1,5 @@
-/// Runs the phases of a plan in turn: health check, training, evaluation, hand-over, retry.
+/// Runs the phases of a plan in turn: health check of the simulations, training with retries, and
+/// evaluation of the result.
 #pragma once
 
 #include <functional>
@@ -8,15 +9,16 @@
 
 namespace traffic::train {
 
-/// Trains, or goes on training, every phase of the plan, each from the best checkpoint of the one
-/// before; with more than one, each in a folder of its own below the job's. A phase that failed
-/// begins again from its newest good checkpoint, run.max_retries times at most; what only one rank
-/// knows of (it crashed, it lost the others) ends the job instead, and the same command goes on.
-/// Collective.
-/// @throws what a phase throws, when it cannot be retried any more; the summary then says so
+/// Collective. Trains every phase of the plan, or resumes it. Each phase starts from the result of
+/// the preceding one. If there are several, each has its own folder below the job's.
+///
+/// If a phase fails on all ranks, it is retried from its newest good checkpoint, at most
+/// run.max_retries times. A failure of one rank alone (a crash, a lost connection) ends the job;
+/// the same command then resumes it.
+/// @throws Error of a phase that is not retried; the summary records it
 TrainingEnd run_plan(Job& job, const config::Plan& plan);
 
-/// What --dry-run checks of every phase. Collective.
+/// Collective. Performs the checks of --dry-run for every phase without training.
 void dry_run_plan(Job& job, const config::Plan& plan);
 
 }  // namespace traffic::train

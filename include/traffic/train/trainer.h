@@ -1,4 +1,4 @@
-/// The whole of a training program, for main().
+/// The training program as one function, for main().
 #pragma once
 
 #include <vector>
@@ -8,7 +8,8 @@
 
 namespace traffic::train {
 
-/// Reads the command line, starts MPI and trains what run.phase names, of these trainings.
+/// Reads the command line, starts MPI and runs the trainings that run.phase selects.
+/// @param trainings all trainings that the program offers
 /// @return the program's exit code
 int run_trainer(int argc, char** argv, const config::Program& program,
                 const std::vector<TrainingRow>& trainings);

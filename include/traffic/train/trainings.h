@@ -1,4 +1,4 @@
-/// The table of the trainings that this program knows. A new one is a folder and a row here.
+/// The table of all trainings of traffic_train. To add one, write its folder and its row here.
 #pragma once
 
 #include <vector>

@@ -40,22 +40,24 @@ os::ProgramOutput run_traffic_eval(const std::vector<std::string>& arguments, co
   try {
     output = os::run_program(program.string(), arguments, stop_requested, log_progress);
   } catch (const std::system_error& error) {
-    throw ResourceError("{} cannot be run: {}; build it", program.string(), error.what());
+    throw ResourceError("cannot run {}: {}; build the program traffic_eval", program.string(),
+                        error.what());
   }
   if (output.exit.well() || output.stopped) return output;
   while (output.error.ends_with('\n')) output.error.pop_back();
   constexpr int kLargestCode = static_cast<int>(ExitCode::kResources);
   const int code = output.exit.code();
   const bool known = code <= kLargestCode;
-  throw Error(fmt::format("{}: {}", what,
-                          output.error.empty() ? fmt::format("it {}", output.exit.describe())
-                                               : output.error) +
-                  (output.exit.signal() == SIGKILL ? memory_hint(oom_kills_before) : ""),
-              known ? static_cast<ExitCode>(code) : ExitCode::kWorkers);
+  throw Error(
+      fmt::format("{}: {}", what,
+                  output.error.empty() ? fmt::format("traffic_eval {}", output.exit.describe())
+                                       : output.error) +
+          (output.exit.signal() == SIGKILL ? memory_hint(oom_kills_before) : ""),
+      known ? static_cast<ExitCode>(code) : ExitCode::kWorkers);
 }
 
-/// Also those that were imitated: one of them may be what is kept.
-std::vector<std::string> controllers_beside(const config::Config& config) {
+/// Includes the imitated scripts, because the checkpoint may do no more than imitate one of them.
+std::vector<std::string> controllers_to_compare(const config::Config& config) {
   std::vector<std::string> controllers = config.evaluation.controllers;
   if (config.imitation.iterations == 0) return controllers;
   for (const std::string& script : config.imitation.controllers) {
@@ -64,7 +66,8 @@ std::vector<std::string> controllers_beside(const config::Config& config) {
   return controllers;
 }
 
-/// Somebody may have removed the run's folder meanwhile; that is no error of the configuration.
+/// Writes the configuration again if a user has removed the run folder meanwhile. Otherwise
+/// traffic_eval would report a missing file as an error of the configuration.
 void restore_if_removed(const fs::path& config_path, const config::Config& config) {
   std::error_code error;
   if (fs::exists(config_path, error)) return;
@@ -96,7 +99,7 @@ std::optional<PhaseEvaluation> evaluate_phase(const fs::path& config_path,
                                      (config_path.parent_path() / "evaluation.csv").string(),
                                      "--replay",
                                      (config_path.parent_path() / "replay").string()};
-  for (const std::string& controller : controllers_beside(config)) {
+  for (const std::string& controller : controllers_to_compare(config)) {
     arguments.insert(arguments.end(), {"--controller", controller});
   }
   arguments.insert(arguments.end(), {"--controller", "checkpoint:" + checkpoint.string()});

@@ -1,5 +1,5 @@
-/// What traffic_eval, in a process of its own, finds out for the coordinator: whether simulations
-/// run at all, and what a phase's result is worth beside other controllers. For one rank.
+/// Runs traffic_eval as a child process of the coordinator: to check that simulations run at all,
+/// and to compare the result of a phase with other controllers. Call these functions on one rank.
 #pragma once
 
 #include <filesystem>
@@ -12,19 +12,20 @@
 namespace traffic::train {
 
 /// Starts one simulation of the configuration and steps it for two control periods.
-/// @param config_path the same configuration as a file
-/// @throws Error with the code and the message of the simulation
+/// @param config_path file of the same configuration; written if it does not exist
+/// @throws Error with the exit code and the message of traffic_eval
 void check_simulation(const std::filesystem::path& config_path, const config::Config& config);
 
 struct PhaseEvaluation {
-  std::string table;                   ///< for people
-  nlohmann::ordered_json controllers;  ///< a row a controller: gain over none, scores, safety
+  std::string table;                   ///< the text that traffic_eval printed
+  nlohmann::ordered_json controllers;  ///< a row per controller: gain over none, metrics, safety
 };
 
-/// Compares a checkpoint with evaluation.controllers on evaluation.seeds; writes evaluation.json
-/// and evaluation.csv beside the configuration.
-/// @return nothing when a stop was requested meanwhile
-/// @throws Error with the code and the message of traffic_eval
+/// Compares a checkpoint with evaluation.controllers, and with the scripts that it imitated, on
+/// evaluation.seeds. Writes evaluation.json, evaluation.csv and the folder replay beside the
+/// configuration.
+/// @return nothing if a stop was requested meanwhile
+/// @throws Error with the exit code and the message of traffic_eval
 std::optional<PhaseEvaluation> evaluate_phase(const std::filesystem::path& config_path,
                                               const config::Config& config,
                                               const std::filesystem::path& checkpoint);

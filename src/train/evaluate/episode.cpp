@@ -24,10 +24,11 @@
 namespace traffic::train {
 namespace {
 
-/// Whether traffic has come to a stand: for five minutes nobody arrived though many were driving.
+/// Detects traffic jams: periods of five minutes in which no vehicle arrives although at least ten
+/// are driving.
 class JamWatch {
  public:
-  void look_at(const scene::EpisodeScore& score) {
+  void update(const scene::EpisodeScore& score) {
     constexpr std::int64_t kMany = 10;
     if (score.arrived != arrived_ || score.running < kMany) {
       arrived_ = score.arrived;
@@ -49,7 +50,9 @@ std::unique_ptr<scene::Controller> make_part(const config::Config& config, std::
   return scene::make_controller(name, sim::controller_options(config));
 }
 
-/// The parts of the name, and env.beside where it has no part for what that sets.
+/// Makes the controller of that name. The script env.beside joins it if the name has a single part
+/// and the script commands the other kind of agent: lights beside vehicles, or vehicles beside
+/// lights.
 std::unique_ptr<scene::Controller> make_controller(const config::Config& config,
                                                    const std::string& name) {
   std::vector<std::unique_ptr<scene::Controller>> parts;
@@ -65,8 +68,7 @@ std::unique_ptr<scene::Controller> make_controller(const config::Config& config,
   return scene::join_controllers(std::move(parts));
 }
 
-/// The simulation at the start of the episode.
-/// @param more SUMO's arguments for this one
+/// @param more further arguments of SUMO for this episode
 sim::EnvOptions episode_options(const EvaluationPlan& plan, std::uint64_t seed,
                                 const std::vector<std::string>& more) {
   sim::EnvOptions options = sim::env_options(plan.config.env);
@@ -113,7 +115,7 @@ EvaluatedEpisode run_episode(const EvaluationPlan& plan, std::size_t controller_
   while (!env.done()) {
     driver.act(env);
     env.step();
-    jam.look_at(env.score());
+    jam.update(env.score());
     if (recording) recording->add(env.state());
     const auto vehicles = env.state().vehicles();
     const auto controlled =

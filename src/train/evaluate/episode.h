@@ -9,12 +9,14 @@
 
 namespace traffic::train {
 
-/// @throws ConfigError, CheckpointError if there is no such controller
+/// Checks that a controller's scripts and checkpoints exist.
+/// @throws ConfigError, CheckpointError
 void check_controller(const std::string& name);
 
-/// Once in a process: SUMO and torch are set up for this episode alone.
-/// @param progress called after every step with how much of the episode is done, 0..1 (0 where it
-/// has no end)
+/// Runs an episode. Call it once per process, because it sets up SUMO and torch for this episode.
+/// @param controller index into the plan's controllers
+/// @param progress called after every step with the share of the episode that is done, 0..1;
+///     always 0 if the episode has no fixed end
 EvaluatedEpisode run_episode(const EvaluationPlan& plan, std::size_t controller, std::uint64_t seed,
                              const std::function<void(double)>& progress);
 

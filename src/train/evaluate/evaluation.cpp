@@ -26,8 +26,9 @@
 namespace traffic::train {
 namespace {
 
-/// Between two signs of life of an episode, and two looks at how far the episodes are.
-constexpr double kBetweenSigns_s = 1.0;
+/// Time between two reports of a process about its episode, and between two calls of the progress
+/// function.
+constexpr double kReportInterval_s = 1.0;
 
 /// "controller meter, seed 7"
 std::string name_of_task(const EvaluationPlan& plan, std::size_t task) {
@@ -35,13 +36,13 @@ std::string name_of_task(const EvaluationPlan& plan, std::size_t task) {
                      plan.seeds[task % plan.seeds.size()]);
 }
 
-/// What a process tells its parent.
+/// A report of an episode's process to its parent.
 struct Message {
   enum class Kind : std::int32_t { kRunning, kDone, kFailed };
   Kind kind = Kind::kRunning;
   std::int32_t exit_code = 0;
   std::size_t task = 0;
-  double share = 0;  ///< of the episode that is done
+  double share = 0;  ///< share of the episode that is done
   EvaluatedEpisode episode{};
   std::array<char, 2048> text{};
 };
@@ -52,16 +53,16 @@ void send(const os::Messages& parent, const Message& message) {
   }
 }
 
-/// In a process of its own.
-/// @param attempt 0 the first time, then 1
+/// Runs an episode in the child process.
+/// @param attempt 0, or 1 if the episode is run once more
 int run_task(const EvaluationPlan& plan, std::size_t task, int attempt,
              const os::Messages& parent) {
   Message message{.task = task};
   try {
-    const auto report = [&, told_s = steady_seconds()](double share) mutable {
+    const auto report = [&, reported_s = steady_seconds()](double share) mutable {
       fault::hit("evaluation.step", static_cast<std::int64_t>(task), attempt);
-      if (steady_seconds() - told_s < kBetweenSigns_s) return;
-      told_s = steady_seconds();
+      if (steady_seconds() - reported_s < kReportInterval_s) return;
+      reported_s = steady_seconds();
       message.share = share;
       send(parent, message);
     };
@@ -78,30 +79,32 @@ int run_task(const EvaluationPlan& plan, std::size_t task, int attempt,
   return 0;
 }
 
-/// The processes, plan.jobs at a time and each with one episode, and what they say. The episode of
-/// one that dies, or gives no sign of life for rollout.env_timeout_s, is run once more.
+/// Runs all episodes, each in a process of its own and plan.jobs at a time, and receives their
+/// reports. If a process dies or sends no report for rollout.env_timeout_s, its episode is run once
+/// more.
 ///
-/// One episode each, for what SUMO computes may depend on where in memory its objects are, and so
-/// on what its process simulated before.
+/// A process runs only one episode, because SUMO's results may depend on the addresses of its
+/// objects and thus on what the process simulated before.
 class Processes {
  public:
   explicit Processes(const EvaluationPlan& plan)
-      : plan_(plan), tried_twice_(plan.controllers.size() * plan.seeds.size()) {
+      : plan_(plan), retried_(plan.controllers.size() * plan.seeds.size()) {
     const auto jobs =
-        std::clamp<std::size_t>(static_cast<std::size_t>(plan.jobs), 1, tried_twice_.size());
+        std::clamp<std::size_t>(static_cast<std::size_t>(plan.jobs), 1, retried_.size());
     for (std::size_t j = 0; j < jobs; ++j) start_next();
   }
 
-  /// Of the episodes that are running, added up.
+  /// Shares of the running episodes that are done, added up.
   [[nodiscard]] double running_share() const {
     double sum = 0.0;
     for (const Process& process : processes_) sum += process.share;
     return sum;
   }
 
-  /// The next finished episode; nothing when all processes have ended.
-  /// @param glance called about once a second meanwhile
-  std::optional<Message> next(const std::function<void()>& glance) {
+  /// Waits for the next episode that finishes or fails.
+  /// @param on_progress called about once a second meanwhile
+  /// @return nothing after all processes have ended
+  std::optional<Message> next(const std::function<void()>& on_progress) {
     while (true) {
       while (!events_.empty()) {
         const os::ProcessPool::Event event = std::move(events_.front());
@@ -109,25 +112,25 @@ class Processes {
         if (auto message = take(event)) return message;
       }
       if (pool_.size() == 0) return std::nullopt;
-      for (auto& event : pool_.wait(kBetweenSigns_s)) events_.push_back(std::move(event));
+      for (auto& event : pool_.wait(kReportInterval_s)) events_.push_back(std::move(event));
       kill_silent();
-      if (steady_seconds() - glanced_s_ < kBetweenSigns_s) continue;
-      glanced_s_ = steady_seconds();
-      glance();
+      if (steady_seconds() - last_progress_s_ < kReportInterval_s) continue;
+      last_progress_s_ = steady_seconds();
+      on_progress();
     }
   }
 
  private:
   struct Process {
     std::size_t task = 0;
-    double share = 0.0;  ///< of the episode that is done
-    Stopwatch silent = {};
-    bool told = false;  ///< that the episode is done, or why it failed
+    double share = 0.0;     ///< share of the episode that is done
+    Stopwatch silent = {};  ///< time since the last report
+    bool reported = false;  ///< it has sent the episode's result or its error
     bool killed = false;
   };
 
   void start_next() {
-    if (next_task_ < tried_twice_.size()) start(next_task_++, 0);
+    if (next_task_ < retried_.size()) start(next_task_++, 0);
   }
 
   void start(std::size_t task, int attempt) {
@@ -158,16 +161,16 @@ class Processes {
     if (event.exit) return take_end(process, *event.exit);
     Message message;
     std::memcpy(&message, event.message.data(), sizeof(message));
-    process.told = message.kind != Message::Kind::kRunning;
-    process.share = process.told ? 0.0 : message.share;
-    return process.told ? std::optional(message) : std::nullopt;
+    process.reported = message.kind != Message::Kind::kRunning;
+    process.share = process.reported ? 0.0 : message.share;
+    return process.reported ? std::optional(message) : std::nullopt;
   }
 
   std::optional<Message> take_end(Process& process, const os::Exit& exit) {
-    const bool killed = std::exchange(process.killed, true);  // nobody to kill any more
+    const bool killed = std::exchange(process.killed, true);  // kill_silent() skips it now
     const std::size_t task = process.task;
     process.share = 0.0;
-    if (process.told) {
+    if (process.reported) {
       start_next();
       return std::nullopt;
     }
@@ -176,9 +179,9 @@ class Processes {
                              plan_.config.rollout.env_timeout_s)
                : "its process " + exit.describe() +
                      (exit.signal() == SIGKILL ? memory_hint(oom_kills_before_) : "");
-    if (!tried_twice_[task]) {
-      tried_twice_[task] = true;
-      fmt::print(stderr, "{}: {}; it is run again\n", name_of_task(plan_, task), why);
+    if (!retried_[task]) {
+      retried_[task] = true;
+      fmt::print(stderr, "{}: {}; the episode is run once more\n", name_of_task(plan_, task), why);
       start(task, 1);
       return std::nullopt;
     }
@@ -193,23 +196,24 @@ class Processes {
   os::ProcessPool pool_;
   std::deque<os::ProcessPool::Event> events_;
   std::vector<Process> processes_;
-  std::vector<bool> tried_twice_;  ///< [tasks]
+  std::vector<bool> retried_;  ///< [tasks]
   std::size_t next_task_ = 0;
-  double glanced_s_ = steady_seconds();
+  double last_progress_s_ = steady_seconds();
   std::int64_t oom_kills_before_ = num_oom_kills();
 };
 
 void check_plan(const EvaluationPlan& plan) {
-  if (plan.seeds.empty()) throw ConfigError("--seeds: expected at least one");
+  if (plan.seeds.empty()) throw ConfigError("--seeds: found no seed, expected at least one");
   sim::find_scenario(plan.config.env.scenario);
 }
 
 }  // namespace
 
 void check_controllers(const std::vector<std::string>& names) {
-  if (names.empty()) throw ConfigError("--controller: expected at least one");
+  if (names.empty()) throw ConfigError("--controller: found no controller, expected at least one");
   if (std::set<std::string>(names.begin(), names.end()).size() != names.size()) {
-    throw ConfigError("--controller: found one twice in {}", fmt::join(names, ", "));
+    throw ConfigError("--controller: found the same controller twice in {}; give each one once",
+                      fmt::join(names, ", "));
   }
   for (const std::string& name : names) check_controller(name);
 }
@@ -221,14 +225,14 @@ std::vector<EvaluatedEpisode> run_evaluation(
   Processes processes(plan);
   std::vector<EvaluatedEpisode> episodes(plan.controllers.size() * plan.seeds.size());
   std::size_t done = 0;
-  const auto glance = [&] {
+  const auto on_progress = [&] {
     if (!progress) return;
     const auto total = static_cast<double>(episodes.size());
     progress({.done = done,
               .total = episodes.size(),
               .share = (static_cast<double>(done) + processes.running_share()) / total});
   };
-  while (const auto message = processes.next(glance)) {
+  while (const auto message = processes.next(on_progress)) {
     if (message->kind == Message::Kind::kFailed) {
       throw Error(fmt::format("{}: {}", name_of_task(plan, message->task), message->text.data()),
                   static_cast<ExitCode>(message->exit_code));
@@ -236,7 +240,7 @@ std::vector<EvaluatedEpisode> run_evaluation(
     episodes[message->task] = message->episode;
     ++done;
   }
-  TRAFFIC_CHECK(done == episodes.size(), "{} of {} episodes came back", done, episodes.size());
+  TRAFFIC_CHECK(done == episodes.size(), "{} of {} episodes have a result", done, episodes.size());
   if (!plan.replay_dir.empty()) write_replay(plan);
   return episodes;
 }

@@ -1,4 +1,4 @@
-/// The figures of an episode, and what follows from pairs of them.
+/// The metrics of an episode, and the gains of controllers over `none`.
 #pragma once
 
 #include <cstddef>
@@ -10,30 +10,35 @@
 
 namespace traffic::train {
 
+/// A metric of an episode.
 struct Figure {
   const char* name;
   double (*of)(const EvaluatedEpisode&);
-  bool whole = false;           ///< a count
-  const char* label = nullptr;  ///< its column in a table that fits a terminal; null: it has none
+  bool whole = false;           ///< a count, written without decimals
+  const char* label = nullptr;  ///< name of its column in overview_table(); null: no column
 };
 
 using Episodes = std::vector<EvaluatedEpisode>;
 
-/// In the order of every table: first what a terminal shows.
+/// All metrics in the order of the tables. Those with a column in overview_table() come first.
 const std::vector<Figure>& figures();
 
-/// What a controller should not have more of than uncontrolled traffic. The last, hard brakes, is
-/// said and is no reason against it: who holds vehicles back makes those behind them brake.
+/// Metrics that a controller should not raise above those of uncontrolled traffic. An excess of the
+/// last one, hard brakes, is reported but does not make a controller unsafe: holding a vehicle back
+/// makes the vehicles behind it brake.
 const std::vector<Figure>& safety_figures();
 
-/// Of a controller's episodes, in the order of the seeds.
+/// A metric's values in a controller's episodes, in the order of the seeds.
+/// @param episodes the result of run_evaluation()
 std::vector<double> values_of(const EvaluationPlan& plan, const Episodes& episodes,
                               std::size_t controller, double (*of)(const EvaluatedEpisode&));
 
+/// Index of the controller `none`; nothing if the plan does not contain it.
 std::optional<std::size_t> index_of_none(const EvaluationPlan& plan);
 
-/// Gains over `none`, %, seed by seed.
-/// @param objective of which: nothing for that of the plan, env.objective
+/// A controller's gains over `none` in %, in the order of the seeds.
+/// @param none index of the controller `none`
+/// @param objective the objective of the gains; nothing: env.objective of the plan
 std::vector<double> gains_of(const EvaluationPlan& plan, const Episodes& episodes,
                              std::size_t controller, std::size_t none,
                              std::optional<scene::Objective> objective = std::nullopt);

@@ -1,4 +1,4 @@
-/// What the traffic lights of an episode showed.
+/// A recording of the traffic lights' states in an episode.
 #pragma once
 
 #include <cstddef>
@@ -12,9 +12,10 @@ namespace traffic::train {
 
 class LightRecording {
  public:
-  /// To be called after each step.
+  /// Records the states of all lights. Call it after each step.
   void add(const scene::RoadState& state);
-  /// [[time in s, light, letters of its links from then on], ...]
+  /// All changes: [[time in s, index of the light, its state from then on], ...]. The state has a
+  /// letter for each link, as in SUMO.
   [[nodiscard]] nlohmann::ordered_json changes() const;
 
  private:
@@ -24,11 +25,11 @@ class LightRecording {
     std::string state;
   };
   std::vector<Change> changes_;
-  std::vector<std::string> shown_;  ///< [lights] at present
+  std::vector<std::string> shown_;  ///< [lights] the present states
 };
 
-/// Across the end of each lane that has a light: where it is, and which of the light's links it
-/// leads to.
+/// The stop line of each lane that ends at a light: its two ends in metres, the light, and the
+/// links of the light that begin at the lane.
 nlohmann::ordered_json stop_lines(const scene::Road& road);
 
 }  // namespace traffic::train

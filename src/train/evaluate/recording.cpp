@@ -15,12 +15,13 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr double kFrameTolerance_s = 1e-6;
-constexpr std::size_t kMostRoutes = 4;
-constexpr double kMostColumns = 120;    ///< of a picture of speed over time and distance
-constexpr double kMostRows = 60;        ///< of the same
-constexpr double kLeastCellM = 10;      ///< about a vehicle with its gap
-constexpr double kSpeedUnitMps = 0.25;  ///< of a byte of such a picture
-constexpr std::uint8_t kNobody = 255;   ///< there: no vehicle
+constexpr std::size_t kMaxRoutes = 4;
+// A picture of speed over time (columns) and distance (rows), a byte per cell.
+constexpr double kMaxColumns = 120;
+constexpr double kMaxRows = 60;
+constexpr double kMinCellM = 10;          ///< about a vehicle with its gap
+constexpr double kSpeedUnitMps = 0.25;    ///< speed for each unit of the byte
+constexpr std::uint8_t kNoVehicle = 255;  ///< byte of a cell without vehicles
 
 std::string base64(const std::vector<std::uint8_t>& bytes) {
   constexpr std::string_view kDigits =
@@ -60,7 +61,7 @@ Rectangle rectangle_of(const scene::Road& road) {
   return all;
 }
 
-/// A place within the rectangle's larger side, as two bytes.
+/// Appends a coordinate as two bytes (little-endian): its share of the side, times 65535.
 void append_place(std::vector<std::uint8_t>& bytes, double metres, double side_m) {
   const double share = std::clamp(metres / side_m, 0.0, 1.0);
   const auto value = static_cast<std::uint16_t>(std::lround(share * 65535.0));
@@ -68,8 +69,9 @@ void append_place(std::vector<std::uint8_t>& bytes, double metres, double side_m
   bytes.push_back(static_cast<std::uint8_t>(value >> 8U));
 }
 
-/// Half metres per second, and whether it is under control in the highest bit.
-std::uint8_t speed_and_mark(float speed_mps, bool commanded) {
+/// The speed in units of 0.5 m/s in the lower seven bits; the highest bit is set if the vehicle is
+/// under control.
+std::uint8_t speed_and_control(float speed_mps, bool commanded) {
   const long halves = std::clamp(std::lround(2.0 * static_cast<double>(speed_mps)), 0L, 127L);
   return static_cast<std::uint8_t>(halves | (commanded ? 128 : 0));
 }
@@ -99,10 +101,10 @@ void Recording::add(const scene::RoadState& state) {
          .commanded = vehicle.commanded});
   }
   num_samples_ += frame.samples.size();
-  if (num_samples_ > kMostSamples) thin();
+  if (num_samples_ > kMaxSamples) thin();
 }
 
-/// Every second frame goes.
+/// Drops every second frame.
 void Recording::thin() {
   num_samples_ = 0;
   std::size_t kept = 0;
@@ -139,14 +141,14 @@ Json Recording::tracks() const {
   struct Track {
     std::uint32_t vehicle = 0;
     std::size_t first = 0;
-    std::vector<std::uint8_t> bytes;  ///< 5 a frame
+    std::vector<std::uint8_t> bytes;  ///< 5 per frame
   };
   std::vector<Track> tracks;
   std::unordered_map<std::uint32_t, std::size_t> open;
   for (std::size_t f = 0; f < frames_.size(); ++f) {
     for (const Sample& sample : frames_[f].samples) {
       const auto found = open.find(sample.vehicle);
-      // One that was away, teleported or parked, begins anew where it comes back.
+      // A vehicle that was absent (teleporting, parked) begins a new track when it comes back.
       const bool goes_on =
           found != open.end() &&
           tracks[found->second].first + tracks[found->second].bytes.size() / 5 == f;
@@ -157,7 +159,7 @@ Json Recording::tracks() const {
       auto& bytes = tracks[open[sample.vehicle]].bytes;
       append_place(bytes, static_cast<double>(sample.x_m) - all.left, side_m);
       append_place(bytes, static_cast<double>(sample.y_m) - all.bottom, side_m);
-      bytes.push_back(speed_and_mark(sample.speed_mps, sample.commanded));
+      bytes.push_back(speed_and_control(sample.speed_mps, sample.commanded));
     }
   }
   Json list = Json::array();
@@ -186,21 +188,21 @@ std::vector<const scene::RoutePlan*> Recording::main_routes() const {
   std::vector<std::pair<std::int64_t, const scene::RoutePlan*>> routes;
   for (const auto& [edges, route] : taken) routes.push_back(route);
   std::ranges::stable_sort(routes, [](const auto& a, const auto& b) { return a.first > b.first; });
-  routes.resize(std::min(routes.size(), kMostRoutes));
+  routes.resize(std::min(routes.size(), kMaxRoutes));
   std::vector<const scene::RoutePlan*> plans;
   for (const auto& [vehicles, plan] : routes) plans.push_back(plan);
   return plans;
 }
 
-/// Of all vehicles on the route's edges, whatever their own routes.
+/// Mean speed of all vehicles on the route's edges, including vehicles of other routes.
 Json Recording::speed_along(const scene::RoutePlan& plan) const {
   std::unordered_map<int, double> start_m;
   for (std::size_t e = 0; e < plan.edges.size(); ++e)
     start_m.emplace(plan.edges[e], plan.start_m[e]);
   const double begin_s = frames_.front().time_s;
   const double seconds = frames_.back().time_s - begin_s + frame_s_;
-  const double cell_s = frame_s_ * std::ceil(seconds / frame_s_ / kMostColumns);
-  const double cell_m = std::max(kLeastCellM, std::ceil(plan.end_m / kMostRows));
+  const double cell_s = frame_s_ * std::ceil(seconds / frame_s_ / kMaxColumns);
+  const double cell_m = std::max(kMinCellM, std::ceil(plan.end_m / kMaxRows));
   const auto columns = static_cast<std::size_t>(std::ceil(seconds / cell_s - kFrameTolerance_s));
   const auto rows = static_cast<std::size_t>(std::max(1.0, std::ceil(plan.end_m / cell_m)));
   std::vector<double> sum(columns * rows);
@@ -217,11 +219,11 @@ Json Recording::speed_along(const scene::RoutePlan& plan) const {
       ++count[cell];
     }
   }
-  std::vector<std::uint8_t> cells(columns * rows, kNobody);
+  std::vector<std::uint8_t> cells(columns * rows, kNoVehicle);
   for (std::size_t c = 0; c < cells.size(); ++c) {
     if (count[c] == 0) continue;
     const long units = std::lround(sum[c] / count[c] / kSpeedUnitMps);
-    cells[c] = static_cast<std::uint8_t>(std::min(units, static_cast<long>(kNobody) - 1));
+    cells[c] = static_cast<std::uint8_t>(std::min(units, static_cast<long>(kNoVehicle) - 1));
   }
   const auto name = [&](int edge) { return road_.edges[static_cast<std::size_t>(edge)].id; };
   return Json{{"from", name(plan.edges.front())},

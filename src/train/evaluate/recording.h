@@ -1,5 +1,5 @@
-/// What is seen of an episode: where each vehicle was and how fast, what the lights showed, and how
-/// the road did. What the replay and the pictures of the report are drawn from.
+/// A recording of an episode: places and speeds of the vehicles, states of the lights, queues and
+/// arrivals. The replay page and the pictures of the report are drawn from it.
 #pragma once
 
 #include <cstdint>
@@ -13,30 +13,29 @@
 
 namespace traffic::train {
 
-/// Grows by one frame a second of simulated time; of episodes so long or full that this would be
-/// more than kMostSamples places of vehicles, by fewer.
+/// Records one frame per second of simulated time. Whenever it holds more than kMaxSamples samples
+/// of vehicles, it drops every second frame and from then on records half as often.
 class Recording {
  public:
   explicit Recording(const scene::Road& road);
 
-  /// To be called after each step.
+  /// Records the state if a frame is due. Call it after each step.
   void add(const scene::RoadState& state);
 
-  /// Lanes as lines in metres, the stop lines of those with a light, and the rectangle that holds
-  /// them.
+  /// Lanes as lines in metres, the stop lines at lights, and the rectangle around all lanes.
   [[nodiscard]] nlohmann::ordered_json network() const;
-  /// Places, speeds and marks of all vehicles, changes of the lights.
+  /// Places and speeds of all vehicles, whether they were under control, and changes of the lights.
   [[nodiscard]] nlohmann::ordered_json tracks() const;
-  /// Queues and arrivals over time; mean speed over time and distance along the routes that most
-  /// vehicles take.
+  /// Queues and arrivals over time, and the mean speed over time and distance along the routes that
+  /// most vehicles take.
   [[nodiscard]] nlohmann::ordered_json figures() const;
 
-  static constexpr std::size_t kMostSamples = 400'000;
+  static constexpr std::size_t kMaxSamples = 400'000;
 
  private:
   struct Sample {
     std::uint32_t vehicle;
-    int edge;  ///< it is on, or enters next
+    int edge;  ///< the edge of its route that the vehicle is on, or enters next
     float edge_pos_m;
     float x_m;
     float y_m;

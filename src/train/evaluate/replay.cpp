@@ -21,7 +21,7 @@ using Json = nlohmann::ordered_json;
 
 constexpr int kFormatVersion = 1;
 
-/// Two checkpoints may have the same name.
+/// Begins with the controller's index, because two checkpoints may have the same file name.
 std::string file_stem(const EvaluationPlan& plan, std::size_t controller) {
   return fmt::format("{}-{}", controller,
                      report::controller_label(plan.controllers.at(controller)));
@@ -31,7 +31,7 @@ fs::path recording_file(const EvaluationPlan& plan, std::size_t controller) {
   return plan.replay_dir / (file_stem(plan, controller) + ".recording.json");
 }
 
-/// The scenario with the seed and the settings of this evaluation, to look at in sumo-gui.
+/// Writes the scenario with the seed and the settings of this evaluation, for sumo-gui.
 void write_gui_scenario(const EvaluationPlan& plan) {
   sim::EnvOptions options = sim::env_options(plan.config.env);
   options.seed = plan.seeds.front();

@@ -1,4 +1,4 @@
-/// The episodes of one seed under every controller of a plan, kept to be looked at.
+/// The replay of an evaluation: the first seed's episodes under every controller of the plan.
 #pragma once
 
 #include <string>
@@ -9,16 +9,20 @@
 
 namespace traffic::train {
 
-/// @throws ResourceError naming the folder if it cannot be made
+/// Creates plan.replay_dir.
+/// @throws ResourceError that names the folder if it cannot be created
 void create_replay_dir(const EvaluationPlan& plan);
 
-/// With these SUMO itself writes where each vehicle was each second, in its own format (FCD).
+/// Arguments with which SUMO itself writes the place of each vehicle each second, in its own format
+/// (FCD).
 std::vector<std::string> sumo_output_arguments(const EvaluationPlan& plan, std::size_t controller);
 
-/// In the process of the episode; write_replay joins what all of them saved.
+/// Writes the recording to a temporary file, in the process of the episode. write_replay() joins
+/// these files.
 void save_recording(const EvaluationPlan& plan, std::size_t controller, const Recording& recording);
 
-/// replay.html, traffic.json, and the scenario with this seed for sumo-gui.
+/// Writes replay.html, traffic.json and the scenario with this seed for sumo-gui. Removes the files
+/// of save_recording().
 /// @throws ResourceError
 void write_replay(const EvaluationPlan& plan);
 

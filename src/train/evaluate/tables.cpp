@@ -13,7 +13,7 @@ namespace {
 
 using Cell = report::Table::Cell;
 
-/// As a field of a CSV file, in quotes where it needs them.
+/// Quotes a field of a CSV file if necessary.
 std::string csv_field(std::string text) {
   if (text.find_first_of(",\"\n") == std::string::npos) return text;
   for (std::size_t at = 0; (at = text.find('"', at)) != std::string::npos; at += 2) {
@@ -22,7 +22,7 @@ std::string csv_field(std::string text) {
   return '"' + text + '"';
 }
 
-/// Mean of a figure; of what is a peak, the highest.
+/// Mean of a metric over the episodes; for max_controlled, its maximum.
 double summary_of(const EvaluationPlan& plan, const Episodes& episodes, std::size_t controller,
                   const Figure& figure) {
   const auto values = values_of(plan, episodes, controller, figure.of);
@@ -30,7 +30,7 @@ double summary_of(const EvaluationPlan& plan, const Episodes& episodes, std::siz
   return std::string_view(figure.name) == "max_controlled" ? mean.most : mean.mean;
 }
 
-/// Which figures a table has.
+/// Columns of a table: those of overview_table(), or all.
 enum class Columns { kNarrow, kAll };
 
 std::vector<std::string> gain_columns(Columns which) {
@@ -44,8 +44,8 @@ std::vector<std::string> gain_columns(Columns which) {
   return columns;
 }
 
-/// Gain of the objective, its interval and worst seed; then those of either. Empty for `none` and
-/// without it.
+/// Mean gain in the objective, its interval and its worst seed; with all columns also the gains in
+/// throughput and delay. The cells are empty for `none`, and if the plan does not contain `none`.
 std::vector<Cell> gain_cells(const EvaluationPlan& plan, const Episodes& episodes,
                              std::size_t controller, Columns which) {
   const auto none = index_of_none(plan);
@@ -67,7 +67,7 @@ const char* column_name(const Figure& figure, Columns which) {
   return which == Columns::kAll ? figure.name : figure.label;
 }
 
-/// A row a controller: its name, gains, and the figures that have a name in this table.
+/// A row per controller: its name, its gains, and the metrics that have a column in this table.
 report::Table table_of(const EvaluationPlan& plan, const Episodes& episodes, Columns which) {
   std::vector<std::string> columns = gain_columns(which);
   columns.insert(columns.begin(), "controller");

@@ -1,4 +1,4 @@
-/// Which controller is best, and which of them are not safe or did nothing.
+/// Decides which controller is best, and which controllers are not safe or commanded nothing.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -12,13 +12,13 @@
 namespace traffic::train {
 namespace {
 
-/// What a controller has more of than uncontrolled traffic, beyond the interval.
+/// Safety metrics whose excess over `none` lies above the limit with the whole 95 % interval.
 std::vector<SafetyExcess> excesses_of(const EvaluationPlan& plan, const Episodes& episodes,
                                       std::size_t controller, std::size_t none) {
   std::vector<SafetyExcess> excesses;
   for (const Figure& figure : safety_figures()) {
-    const bool counts = std::string_view(figure.name) != safety_figures().back().name;
-    const double limit = counts ? plan.config.evaluation.safety_limit : 0.0;
+    const bool has_limit = std::string_view(figure.name) != safety_figures().back().name;
+    const double limit = has_limit ? plan.config.evaluation.safety_limit : 0.0;
     const auto more = report::mean_interval(
         report::paired_differences(values_of(plan, episodes, controller, figure.of),
                                    values_of(plan, episodes, none, figure.of)));
@@ -32,7 +32,8 @@ std::string spaced(std::string name) {
   return name;
 }
 
-/// Of a controller that may be as good as the best: how far its gains lie above the best's.
+/// Difference of a controller's gains from the best controller's; nothing if the 95 % interval
+/// shows that the controller is worse.
 std::optional<report::MeanInterval> level_of(const std::vector<double>& gains,
                                              const std::vector<double>& of_best) {
   const auto above = report::mean_interval(report::paired_differences(gains, of_best));
@@ -40,19 +41,21 @@ std::optional<report::MeanInterval> level_of(const std::vector<double>& gains,
   return above;
 }
 
-/// About how many seeds an interval of +-1 takes, by the root; empty where it is no wider.
+/// Says about how many seeds would narrow the interval to +-1; empty if it is not wider than that.
+/// The width of an interval falls with the square root of the number of seeds.
 std::string seeds_text(double half_width, std::size_t seeds) {
   if (!std::isfinite(half_width) || half_width <= 1.0) return "";
   const double needed = static_cast<double>(seeds) * half_width * half_width;
-  const double digits = std::pow(10.0, std::floor(std::log10(needed)) - 1.0);  // two of them
-  return fmt::format("; +-1 takes about {:.0f} seeds", digits * std::ceil(needed / digits));
+  const double digits = std::pow(10.0, std::floor(std::log10(needed)) - 1.0);  // keeps two digits
+  return fmt::format("; about {:.0f} seeds would narrow the interval to +-1",
+                     digits * std::ceil(needed / digits));
 }
 
-/// What an interval does not allow to say; empty if it lies above 0.
+/// Says why a gain may be due to chance; empty if its whole interval lies above 0.
 std::string doubt_of(const ControllerVerdict& verdict, std::size_t seeds) {
-  if (!std::isfinite(verdict.half_width)) return "; one seed has no interval: take more";
+  if (!std::isfinite(verdict.half_width)) return "; one seed gives no interval: use more seeds";
   if (verdict.gain - verdict.half_width > 0.0) return "";
-  return "; the interval holds 0: take more seeds" + seeds_text(verdict.half_width, seeds);
+  return "; the interval contains 0: use more seeds" + seeds_text(verdict.half_width, seeds);
 }
 
 std::string interval_text(double half_width) {
@@ -109,13 +112,13 @@ std::string verdict_text(const EvaluationPlan& plan, const Episodes& episodes) {
     const ControllerVerdict& own = verdicts[c];
     const std::string name = short_name(plan.controllers[c]);
     if (own.best && plan.controllers[c] == "none") {
-      text += "best: none; no controller that is safe gains over it\n";
+      text += "best: none; no safe controller does better\n";
     } else if (own.best) {
       text += fmt::format("best: {}, {:+.2f}{} % of {}{}\n", name, own.gain,
                           interval_text(own.half_width), objective, doubt_of(own, seeds));
     } else if (own.level) {
-      text += fmt::format("{} is level with the best: {:+.2f}{} points beside it{}\n", name,
-                          own.level->mean, interval_text(own.level->half_width),
+      text += fmt::format("{} is level with the best: its gain differs by {:+.2f}{} points{}\n",
+                          name, own.level->mean, interval_text(own.level->half_width),
                           seeds_text(own.level->half_width, seeds));
     }
     for (const SafetyExcess& excess : own.excesses) {
@@ -126,8 +129,8 @@ std::string verdict_text(const EvaluationPlan& plan, const Episodes& episodes) {
     if (!own.acted && plan.controllers[c] != "none") {
       const bool of_lights = config::sets_signals(plan.controllers[c]);
       text += fmt::format(
-          "{} commanded no {} in any run, so its figures are those of none; traffic_doctor "
-          "--scenario {} says what it could do\n",
+          "{} commanded no {} in any run, so its metrics are those of none; traffic_doctor "
+          "--scenario {} shows what controllers can command there\n",
           name, of_lights ? "light" : "vehicle", plan.config.env.scenario);
     }
   }

@@ -11,7 +11,7 @@
 namespace traffic::train::offpolicy {
 namespace {
 
-/// Rows of scores, on the CPU.
+/// The scores that a network gives to the actions, row by row, on the CPU.
 class Scores {
  public:
   Scores(ActingNetwork& acting, const torch::Tensor& obs, std::size_t rows)
@@ -34,12 +34,12 @@ class Scores {
   torch::Tensor values_;
 };
 
-std::uint8_t best(std::span<const float> scores) {
+std::uint8_t best_action(std::span<const float> scores) {
   return static_cast<std::uint8_t>(std::ranges::max_element(scores) - scores.begin());
 }
 
-/// The first whose cumulated weight exceeds what was drawn.
-std::uint8_t drawn(std::span<const float> weights, Rng& rng) {
+/// Draws an action with probabilities in proportion to the weights.
+std::uint8_t draw_action(std::span<const float> weights, Rng& rng) {
   double total = 0.0;
   for (const float weight : weights) total += static_cast<double>(weight);
   double left = rng.uniform() * total;
@@ -51,9 +51,9 @@ std::uint8_t drawn(std::span<const float> weights, Rng& rng) {
 }
 
 void softmax_of(std::span<const float> scores, std::span<float> out) {
-  const float most = *std::ranges::max_element(scores);
+  const float maximum = *std::ranges::max_element(scores);
   float total = 0.0F;
-  for (std::size_t i = 0; i < scores.size(); ++i) total += out[i] = std::exp(scores[i] - most);
+  for (std::size_t i = 0; i < scores.size(); ++i) total += out[i] = std::exp(scores[i] - maximum);
   for (float& probability : out) probability /= total;
 }
 
@@ -62,7 +62,7 @@ void softmax_of(std::span<const float> scores, std::span<float> out) {
 void choose_best(ActingNetwork& acting, const torch::Tensor& obs, std::span<std::uint8_t> actions) {
   if (actions.empty()) return;
   const Scores scores(acting, obs, actions.size());
-  for (std::size_t i = 0; i < actions.size(); ++i) actions[i] = best(scores.row(i));
+  for (std::size_t i = 0; i < actions.size(); ++i) actions[i] = best_action(scores.row(i));
 }
 
 void explore(ActingNetwork& acting, const torch::Tensor& obs, const Exploration& exploration,
@@ -75,12 +75,12 @@ void explore(ActingNetwork& acting, const torch::Tensor& obs, const Exploration&
         vectors.empty() ? std::span(own) : vectors.subspan(i * num_actions, num_actions);
     if (rng.uniform() < exploration.epsilon) {
       for (float& weight : weights) weight = static_cast<float>(rng.uniform());
-      actions[i] = drawn(weights, rng);
+      actions[i] = draw_action(weights, rng);
     } else if (exploration.samples) {
       softmax_of(scores.row(i), weights);
-      actions[i] = drawn(weights, rng);
+      actions[i] = draw_action(weights, rng);
     } else {
-      actions[i] = best(scores.row(i));
+      actions[i] = best_action(scores.row(i));
     }
   }
 }

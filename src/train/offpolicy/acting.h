@@ -1,4 +1,4 @@
-/// From the scores of actions to actions.
+/// Chooses actions by the scores that a network gives them.
 #pragma once
 
 #include <torch/types.h>
@@ -11,7 +11,7 @@
 
 namespace traffic::train::offpolicy {
 
-/// A network that decides, and in which of its outputs the scores begin.
+/// A network and the index of its first output that is the score of an action.
 struct ActingNetwork {
   model::Mlp network;
   std::int64_t first_score = 0;
@@ -19,17 +19,20 @@ struct ActingNetwork {
   [[nodiscard]] std::int64_t num_actions() const { return network->shape().outputs - first_score; }
 };
 
-/// The best action of each row.
+/// Chooses the action with the highest score in each row.
 /// @param obs [rows, inputs], on the CPU
+/// @param actions [rows] output
 void choose_best(ActingNetwork& acting, const torch::Tensor& obs, std::span<std::uint8_t> actions);
 
 struct Exploration {
-  double epsilon = 0.0;
-  bool samples = false;  ///< draw by the softmax of the scores
+  double epsilon = 0.0;  ///< probability of a random action
+  bool samples = false;  ///< draw from the softmax of the scores instead of the highest score
 };
-/// Actions to learn from: random ones with probability epsilon.
-/// @param vectors [rows, actions] what actions are drawn from, random numbers where they are
-///     random; empty: not wanted
+/// Chooses actions to learn from.
+/// @param obs [rows, inputs], on the CPU
+/// @param actions [rows] output
+/// @param vectors [rows, num_actions] output: the weights from which each action was drawn, which
+///     are uniform random numbers for a random action; may be empty
 void explore(ActingNetwork& acting, const torch::Tensor& obs, const Exploration& exploration,
              Rng& rng, std::span<std::uint8_t> actions, std::span<float> vectors);
 

@@ -1,4 +1,4 @@
-/// What is drawn from a replay, as tensors.
+/// Tensors for a batch that is drawn from a replay.
 #pragma once
 
 #include <torch/types.h>
@@ -10,12 +10,14 @@
 
 namespace traffic::train::offpolicy {
 
-/// Room for a batch, drawn into again and again.
+/// Memory for one batch, which every draw overwrites.
 class BatchMemory {
  public:
   BatchMemory(const replay::SegmentShape& shape, std::int64_t size);
 
+  /// Number of transitions.
   [[nodiscard]] std::int64_t size() const { return batch_.obs.size(0); }
+  /// The memory of the batch, for Replay::draw().
   [[nodiscard]] replay::Transitions rows();
   [[nodiscard]] const Batch& batch() const { return batch_; }
 

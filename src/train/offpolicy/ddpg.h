@@ -1,4 +1,5 @@
-/// Deterministic policy gradients: a critic of (observation, action), an actor that climbs it.
+/// Deep deterministic policy gradients (DDPG): a critic values observations with actions, and the
+/// actor follows the gradient of that value.
 #pragma once
 
 #include "offpolicy/mlp_learner.h"
@@ -18,7 +19,9 @@ class Ddpg final : public MlpLearner {
  private:
   enum : std::size_t { kActor, kCritic };
 
-  /// What the critic sees of the action that an actor with these logits takes.
+  /// The action that these logits of an actor give, as the vector that the critic reads.
+  /// @param logits [B, actions]
+  /// @return [B, actions]
   torch::Tensor action_of(const torch::Tensor& logits, Rng& rng) const;
   torch::Tensor critic_loss(const Batch& batch, const UpdateContext& context);
 

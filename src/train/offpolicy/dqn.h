@@ -1,4 +1,4 @@
-/// Double Q-learning with a dueling network: values of actions, the best of which is done.
+/// Double Q-learning with a dueling network. The policy takes the action with the highest value.
 #pragma once
 
 #include "offpolicy/mlp_learner.h"

@@ -1,4 +1,4 @@
-/// What a learner does with a batch of transitions.
+/// The interface of a learner: an update of its networks with a batch of transitions.
 #pragma once
 
 #include <torch/types.h>
@@ -16,7 +16,7 @@
 
 namespace traffic::train::offpolicy {
 
-/// Transitions that were drawn on this rank.
+/// Transitions that this rank drew from its replay.
 struct Batch {
   torch::Tensor obs;             ///< [B, obs_dim]
   torch::Tensor actions;         ///< [B] int64
@@ -25,23 +25,23 @@ struct Batch {
   torch::Tensor next_obs;  ///< [B, obs_dim]
 };
 
-/// The same on all ranks but for the generator.
+/// Parameters of an update. All but the generator are the same on all ranks.
 struct UpdateContext {
-  std::int64_t update = 0;  ///< number of updates before it
+  std::int64_t update = 0;  ///< number of earlier updates
   double learning_rate_factor = 1.0;
-  double total_batch = 1.0;  ///< transitions of all ranks
-  Rng& rng;                  ///< of this rank and update
+  double total_batch = 1.0;  ///< number of transitions, summed over all ranks
+  Rng& rng;                  ///< generator for this rank and update
 };
 
-/// Sums over a batch of all ranks and figures of all, by name.
+/// Metrics of an update, by name: sums over this rank's batch, which the caller divides by
+/// UpdateContext::total_batch, and "grad_norm", the norm of the gradient of all ranks.
 using Figures = std::vector<std::pair<std::string, double>>;
 
 class Learner {
  public:
   virtual ~Learner() = default;
 
-  /// Targets, backward, reduce, clip, Adam. Collective.
-  /// @return sums over this rank's batch, to be divided by total_batch, and "grad_norm"
+  /// Collective. Makes one update: targets, backward, reduce, clip, Adam.
   virtual Figures update(const Batch& batch, const UpdateContext& context) = 0;
   [[nodiscard]] Networks& networks() { return networks_; }
   [[nodiscard]] const Networks& networks() const { return networks_; }
@@ -56,11 +56,15 @@ class Learner {
           comm::Communicator& communicator)
       : settings_(settings), networks_(networks, communicator) {}
 
-  /// The update of Q-learning with one network: loss, backward, reduce, clip, Adam, target.
-  /// @param values [B] of what was done, differentiable
+  /// Collective. Makes the update of Q-learning with one network: loss, backward, reduce, clip,
+  /// Adam, target.
+  /// @param values [B] of the actions taken, differentiable
+  /// @param targets [B]
   Figures learn_values(const torch::Tensor& values, const torch::Tensor& targets,
                        const UpdateContext& context);
-  /// After an update: soft, or hard every offpolicy.target_interval.
+  /// Moves the target networks towards the online networks: a little after every update if
+  /// offpolicy.tau > 0, else fully every offpolicy.target_interval updates.
+  /// @param update number of the update that was just made, from 0
   void update_targets(std::int64_t update);
 
   OffPolicy settings_;

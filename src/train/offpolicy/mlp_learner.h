@@ -1,5 +1,5 @@
-/// Learners whose networks are perceptrons, one of which decides what a player does; there are
-/// three.
+/// The base of learners whose networks are perceptrons and whose policy is one of them: Dqn, Ddpg
+/// and Sac.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@
 
 namespace traffic::train::offpolicy {
 
-/// What is seen and done.
+/// Sizes of observations and of the set of actions.
 struct Spaces {
   std::int64_t obs_dim = 1;
   std::int64_t num_actions = 2;
@@ -21,24 +21,27 @@ struct Spaces {
 struct NetworkSpec {
   std::string name;  ///< "critic"
   model::MlpShape shape;
-  std::string learning_rate_key;  ///< for messages
+  std::string learning_rate_key;  ///< configuration key, for messages
 };
 
 class MlpLearner : public Learner {
  public:
-  /// The network that acts, and in which of its outputs the actions' scores begin.
+  /// The network that acts.
   [[nodiscard]] virtual model::Mlp& policy() = 0;
+  /// Index of the policy's first output that is the score of an action.
   [[nodiscard]] virtual std::int64_t first_score() const { return 0; }
-  /// Whether actions are drawn by softmax of the scores, rather than the best one taken.
+  /// Whether exploring actions are drawn from the softmax of the scores. Otherwise the action with
+  /// the highest score is taken.
   [[nodiscard]] virtual bool samples() const = 0;
-  /// Numbers that are kept of an action beside its index.
+  /// Size of the vector that the replay stores for an action beside its index; 0: no vector.
   [[nodiscard]] virtual std::int64_t action_dim() const { return 0; }
 
   [[nodiscard]] model::Mlp& online(std::size_t i) { return pairs_[i].online; }
   [[nodiscard]] model::Mlp& target(std::size_t i) { return pairs_[i].target; }
 
  protected:
-  /// Collective. The same weights on all ranks, from the seed and the names alone.
+  /// Collective. Initial weights depend only on the seed and the networks' names, so that they are
+  /// the same on all ranks.
   MlpLearner(const OffPolicy& settings, const std::vector<NetworkSpec>& specs, std::uint64_t seed,
              comm::Communicator& communicator)
       : MlpLearner(settings, make_pairs(specs, seed, communicator.device()), communicator) {}
@@ -57,15 +60,16 @@ class MlpLearner : public Learner {
   std::vector<Pair> pairs_;
 };
 
-/// The network that acts, by settings alone: its name, its shape, where its scores begin.
+/// Name and shape of the network that acts, and the index of its first score.
 struct PolicyShape {
   std::string name;
   model::MlpShape shape;
   std::int64_t first_score = 0;
 };
+/// Follows from the settings, without constructing a learner.
 PolicyShape policy_shape(const OffPolicy& settings, const Spaces& spaces);
 
-/// Collective. By offpolicy.learner.
+/// Collective. Makes the learner that offpolicy.learner names.
 std::unique_ptr<MlpLearner> make_learner(const OffPolicy& settings, const Spaces& spaces,
                                          std::uint64_t seed, comm::Communicator& communicator);
 

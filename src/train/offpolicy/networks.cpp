@@ -16,7 +16,7 @@ void add_parameters(const std::string& name, const torch::nn::Module& network,
   }
 }
 
-/// Where the parameters of a network lie in an arena: [first, second).
+/// Index range [first, second) of a network's parameters in an arena.
 std::pair<std::int64_t, std::int64_t> bounds_of(const comm::ParameterArena& arena,
                                                 const std::string& name) {
   std::int64_t begin = -1;
@@ -59,7 +59,7 @@ Networks::Networks(const std::vector<TrainedNetwork>& networks, comm::Communicat
 
 std::vector<double> Networks::step(const std::vector<double>& learning_rates, double clip_norm,
                                    const std::function<void()>& backward) {
-  TRAFFIC_CHECK(learning_rates.size() == optimisers_.size(), "{} learning rates of {} networks",
+  TRAFFIC_CHECK(learning_rates.size() == optimisers_.size(), "{} learning rates for {} networks",
                 learning_rates.size(), optimisers_.size());
   std::vector<OptimiserStep> steps;
   for (std::size_t i = 0; i < optimisers_.size(); ++i) {

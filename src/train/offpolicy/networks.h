@@ -1,4 +1,4 @@
-/// Networks that are trained, one optimiser each, and the targets that follow them.
+/// The networks of a learner, each with an optimiser and a target network that follows it.
 #pragma once
 
 #include <torch/nn/module.h>
@@ -17,36 +17,39 @@
 
 namespace traffic::train::offpolicy {
 
-/// A network and its target, of the same kind, on the learner's device.
+/// A network and its target, of the same structure, on the learner's device.
 struct TrainedNetwork {
   std::string name;  ///< "critic"
   std::shared_ptr<torch::nn::Module> online;
   std::shared_ptr<torch::nn::Module> target;
-  std::string learning_rate_key;  ///< for messages
+  std::string learning_rate_key;  ///< configuration key, for messages
 };
 
 class Networks {
  public:
-  /// Collective. Targets become what is trained.
+  /// Collective. Sets the targets equal to the networks.
   Networks(const std::vector<TrainedNetwork>& networks, comm::Communicator& communicator);
 
   [[nodiscard]] const comm::ParameterArena& parameters() const { return *parameters_; }
 
-  /// One step of all networks (minibatch_step). Collective.
-  /// @param learning_rates of the networks in their order
+  /// Collective. Makes an optimiser step on all networks (minibatch_step).
+  /// @param learning_rates one for each network, in their order
   /// @param backward adds this rank's gradients
   /// @return the norm of each network's gradient before clipping; 0 where it was not finite
   std::vector<double> step(const std::vector<double>& learning_rates, double clip_norm,
                            const std::function<void()>& backward);
+  /// Moves the targets towards the networks by the share tau; 1: sets them equal.
   void update_targets(double tau);
 
+  /// Number of steps skipped because of gradients that were not finite, summed over the networks.
   [[nodiscard]] std::int64_t skipped_steps() const;
-  /// What is trained, as "model/<network>...", and what belongs to its training.
+  /// Saves the networks as "model/<network>..." and the state that save_learning_to() saves.
   void save_to(checkpoint::Snapshot& snapshot) const;
   /// @throws CheckpointError if a part is missing or has another shape
   void restore_from(const checkpoint::Snapshot& snapshot);
-  /// What belongs to its training alone: "target/<network>..." and "optimizer/<network>/...".
+  /// Saves the targets and optimisers: "target/<network>..." and "optimizer/<network>/...".
   void save_learning_to(checkpoint::Snapshot& snapshot) const;
+  /// @throws CheckpointError if a part is missing or has another shape
   void restore_learning_from(const checkpoint::Snapshot& snapshot);
 
  private:

@@ -1,4 +1,4 @@
-/// The replay of a rank: what it has lived through, drawn from into one batch, in checkpoints.
+/// The replay of a rank: stores its experience, draws batches from it, and is saved in checkpoints.
 #pragma once
 
 #include <cstdint>
@@ -22,41 +22,43 @@ class RankReplay {
     std::uint64_t seed = 0;  ///< of the run
     comm::Communicator& communicator;
   };
-  /// Streams of this rank, as segments are made of them.
+  /// Number and shape of the streams of steps that this rank stores.
   struct Streams {
     std::int64_t count = 1;
-    std::vector<std::int64_t> ids = {};  ///< as RankState's
+    std::vector<std::int64_t> ids = {};  ///< see RankState
     std::int64_t obs_dim = 1;
     std::int64_t action_dim = 0;
   };
-  /// Collective. What is in the setting outlives it.
+  /// @param setting its references must outlive this object
   /// @throws ResourceError if the replay does not fit into memory
   RankReplay(const Setting& setting, const Streams& streams);
 
   void push(const replay::Step& step) { replay_.push(step); }
-  /// What is pushed next does not follow on what is there.
+  /// Marks a gap: the next step does not continue the last one.
   void begin_anew() { replay_.begin_anew(); }
   [[nodiscard]] std::int64_t num_transitions() const { return replay_.size(); }
-  /// Of the rank that has the fewest. Collective, like the next.
+  /// Collective. Number of transitions of the rank that has the fewest.
   [[nodiscard]] std::int64_t least_transitions() const;
-  /// Of all ranks together.
+  /// Collective. Number of transitions, summed over all ranks.
   [[nodiscard]] std::int64_t all_transitions() const;
-  /// Draws a batch of this rank, until the next one.
+  /// Draws this rank's batch. It is valid until the next call.
   const Batch& draw(Rng& rng);
 
-  /// Random numbers of this rank.
+  /// A generator for this rank, derived from the run's seed, the stream and a number.
   [[nodiscard]] Rng rng_of(RandomStream stream, std::int64_t number) const;
 
-  /// Of memory, when it is full.
+  /// Memory in bytes when the replay is full.
   [[nodiscard]] std::int64_t bytes() const { return replay_.options().bytes(); }
-  /// What parts beside a checkpoint come to, of all ranks.
+  /// Bytes of the part files beside a checkpoint, summed over all ranks.
   [[nodiscard]] std::int64_t bytes_of_parts() const {
     return bytes() * setting_.communicator.size();
   }
-  /// Collective, like the next. @param rest what else a rank has to be saved, e.g. its games
+  /// Collective.
+  /// @param rest further state of this rank, such as its games
   void save_to(checkpoint::Snapshot& snapshot, checkpoint::Bytes rest) const {
     rank_state_.save_to(snapshot, std::move(rest));
   }
+  /// Collective.
   /// @throws CheckpointError
   RankState::Restored restore_from(const checkpoint::Snapshot& snapshot) {
     return rank_state_.restore_from(snapshot);

@@ -41,8 +41,8 @@ int num_ranks_of(const checkpoint::Snapshot& snapshot) {
   const std::int64_t num_replays = std::ssize(snapshot.names(kReplayEntry));
   if (num_ranks < 1 || num_ranks != num_replays) {
     throw CheckpointError(
-        "checkpoint {}: '{}' is {}, but it has the replays of {} ranks; not written by this "
-        "program: use another checkpoint",
+        "checkpoint {}: '{}' is {}, but it has the replays of {} ranks; this program did not write "
+        "it: use another checkpoint",
         snapshot.source(), kNumRanks, num_ranks, num_replays);
   }
   return static_cast<int>(num_ranks);
@@ -53,19 +53,22 @@ std::span<const std::string> newest(const std::vector<std::string>& names, std::
   return std::span(names).last(std::min(names.size(), count));
 }
 
-/// A replay has room at the end of its last segment only.
+/// Refuses a segment with room that is not the last one of its replay.
+/// @param before the segments before the next one
 void require_full_but_last(const checkpoint::Snapshot& snapshot,
                            const replay::Replay::Segments& before) {
   if (before.empty() || before.back()->is_full()) return;
   throw CheckpointError(
-      "checkpoint {}: the {}. segment of a replay has {} steps, expected: {} in all but the last; "
-      "not written by this program: use another checkpoint",
+      "checkpoint {}: segment {} of a replay has {} steps, expected {} in all segments but the "
+      "last; this program did not write it: use another checkpoint",
       snapshot.source(), before.size(), before.back()->filled(), before.back()->shape().steps);
 }
 
-/// A text of every rank into the snapshot, the same on all ranks.
-void put_of_ranks(checkpoint::Snapshot& snapshot, std::string (*entry)(int rank),
-                  const std::string& own, comm::Communicator& communicator) {
+/// Collective. Puts the texts of all ranks into the snapshot, the same on all ranks.
+/// @param entry name of a rank's text
+/// @param own text of this rank
+void put_texts_of_ranks(checkpoint::Snapshot& snapshot, std::string (*entry)(int rank),
+                        const std::string& own, comm::Communicator& communicator) {
   const std::vector<std::string> all = communicator.gather_strings(own, 0);
   for (int rank = 0; rank < communicator.size(); ++rank) {
     const std::string text = all.empty() ? std::string() : all[static_cast<std::size_t>(rank)];
@@ -73,25 +76,26 @@ void put_of_ranks(checkpoint::Snapshot& snapshot, std::string (*entry)(int rank)
   }
 }
 
-/// What a rank of another number of ranks had.
+/// Streams and segments of a rank of the run that saved the checkpoint.
 struct FormerRank {
   std::vector<std::int64_t> stream_ids{};
   std::vector<std::string> parts;
 };
-FormerRank former_rank(const checkpoint::Snapshot& snapshot, int rank) {
+FormerRank read_former_rank(const checkpoint::Snapshot& snapshot, int rank) {
   FormerRank former{.parts = checkpoint::parts_of(snapshot, replay_entry(rank))};
   std::istringstream ids(snapshot.text(streams_entry(rank)));
   for (std::int64_t id = 0; ids >> id;) former.stream_ids.push_back(id);
   return former;
 }
 
-/// Where a stream is found: in which of some segments, and there.
+/// Index of the segment that contains a stream, and the stream's index in it.
 struct StreamPlace {
   std::size_t segment = 0;
   std::int64_t stream = 0;
 };
 
-/// The i-th of all segments, of the streams that are found there.
+/// Makes a segment of the streams at these places.
+/// @param from segments of the same steps, one of each former rank
 std::shared_ptr<replay::Segment> join_streams(
     const std::vector<std::shared_ptr<replay::Segment>>& from,
     const std::vector<StreamPlace>& places, const replay::SegmentShape& shape) {
@@ -146,13 +150,14 @@ void RankState::save_to(checkpoint::Snapshot& snapshot, checkpoint::Bytes games)
     ++number;
   }
   known_names_ = std::move(names);
-  const std::string of_games = checkpoint::part_name(games);
-  snapshot.add_part({.name = of_games, .bytes = [games = std::move(games)] { return games; }});
-  put_of_ranks(snapshot, games_entry, of_games, communicator_);
-  put_of_ranks(snapshot, replay_entry, fmt::format("{}", fmt::join(in_order, " ")), communicator_);
+  const std::string games_part = checkpoint::part_name(games);
+  snapshot.add_part({.name = games_part, .bytes = [games = std::move(games)] { return games; }});
+  put_texts_of_ranks(snapshot, games_entry, games_part, communicator_);
+  put_texts_of_ranks(snapshot, replay_entry, fmt::format("{}", fmt::join(in_order, " ")),
+                     communicator_);
   if (!stream_ids_.empty()) {
-    put_of_ranks(snapshot, streams_entry, fmt::format("{}", fmt::join(stream_ids_, " ")),
-                 communicator_);
+    put_texts_of_ranks(snapshot, streams_entry, fmt::format("{}", fmt::join(stream_ids_, " ")),
+                       communicator_);
   }
   snapshot.put_int(kNumRanks, communicator_.size());
 }
@@ -167,8 +172,10 @@ RankState::Restored RankState::restore_from(const checkpoint::Snapshot& snapshot
   restore_own(snapshot);
   const auto games = checkpoint::parts_of(snapshot, games_entry(communicator_.rank()));
   if (games.size() != 1) {
-    throw CheckpointError("checkpoint {}: names {} parts for the games of rank {}, expected one",
-                          snapshot.source(), games.size(), communicator_.rank());
+    throw CheckpointError(
+        "checkpoint {}: names {} parts for the games of rank {}, expected one; use another "
+        "checkpoint",
+        snapshot.source(), games.size(), communicator_.rank());
   }
   return {.same_ranks = true, .games = checkpoint::read_part(snapshot, games.front())};
 }
@@ -188,9 +195,10 @@ std::size_t RankState::max_segments() const {
   return static_cast<std::size_t>(replay_.options().max_segments());
 }
 
-/// Every rank gets an equal share of the full segments of all former ranks, in the order of ranks.
+/// Gives every rank an equal share of the full segments of all former ranks, in their order.
 void RankState::deal_out(const checkpoint::Snapshot& snapshot, int num_ranks_before) {
-  std::vector<std::pair<std::string, bool>> all;  // and whether it is the first of its rank
+  // Names of all segments, and whether a segment is the first of its rank.
+  std::vector<std::pair<std::string, bool>> all;
   for (int rank = 0; rank < num_ranks_before; ++rank) {
     bool first = true;
     for (std::string& name : checkpoint::parts_of(snapshot, replay_entry(rank))) {
@@ -211,17 +219,18 @@ void RankState::deal_out(const checkpoint::Snapshot& snapshot, int num_ranks_bef
   replay_.restore({own.begin(), own.end()});
   replay_.begin_anew();
   spdlog::info(
-      "{} ranks go on from {}: the replay was dealt out anew, {} transitions of this rank; games "
-      "begin anew",
+      "{} ranks resume a checkpoint of {} ranks: the replay was dealt out anew, {} transitions to "
+      "this rank; all games start anew",
       size, num_ranks_before, replay_.size());
 }
 
-/// All ranks had equally many steps: the same segments are joined from the streams of all.
+/// Makes this rank's segments from its streams in the segments of all former ranks. These had
+/// equally many steps, so that their segments cover the same steps.
 void RankState::gather_streams(const checkpoint::Snapshot& snapshot, int num_ranks_before) {
   std::vector<FormerRank> former;
   std::map<std::int64_t, StreamPlace> places;
   for (int rank = 0; rank < num_ranks_before; ++rank) {
-    former.push_back(former_rank(snapshot, rank));
+    former.push_back(read_former_rank(snapshot, rank));
     for (std::size_t i = 0; i < former.back().stream_ids.size(); ++i) {
       places[former.back().stream_ids[i]] = {.segment = former.size() - 1,
                                              .stream = static_cast<std::int64_t>(i)};
@@ -232,8 +241,8 @@ void RankState::gather_streams(const checkpoint::Snapshot& snapshot, int num_ran
     const auto found = places.find(id);
     if (found == places.end()) {
       throw CheckpointError(
-          "checkpoint {}: its replay has {} streams, none of number {}; go on with as many "
-          "simulations (rollout.workers, rollout.envs_per_worker)",
+          "checkpoint {}: its replay has {} streams, but not number {}; resume with as many "
+          "simulations as the run that saved it (rollout.workers, rollout.envs_per_worker)",
           snapshot.source(), places.size(), id);
     }
     own.push_back(found->second);
@@ -253,8 +262,10 @@ void RankState::gather_streams(const checkpoint::Snapshot& snapshot, int num_ran
     if (joined->is_full() || i + 1 == count) segments.push_back(joined);
   }
   replay_.restore(segments);
-  spdlog::info("{} ranks go on from {}: the replay's streams were dealt out with their simulations",
-               communicator_.size(), num_ranks_before);
+  spdlog::info(
+      "{} ranks resume a checkpoint of {} ranks: the replay's streams were dealt out with their "
+      "simulations",
+      communicator_.size(), num_ranks_before);
 }
 
 }  // namespace traffic::train::offpolicy

@@ -1,4 +1,5 @@
-/// A replay in the checkpoints of a run: each rank's segments as parts beside them, written once.
+/// Saves the replays of all ranks in a checkpoint. Segments become part files beside it; a full
+/// segment is written only once, however many checkpoints name it.
 #pragma once
 
 #include <cstddef>
@@ -14,26 +15,26 @@
 
 namespace traffic::train::offpolicy {
 
-/// What a rank has beside what all have.
+/// The part of the training state that differs between ranks: the replay and, for example, games.
 class RankState {
  public:
-  /// @param replay outlives it
-  /// @param stream_ids which of the streams of all ranks this rank's are, where they stay the same
-  ///     ones on any number of ranks; empty: streams are nobody's but the rank's
+  /// @param replay must outlive this object
+  /// @param stream_ids numbers of this rank's streams among the streams of all ranks, if they mean
+  ///     the same streams on any number of ranks; empty: every rank has streams of its own
   RankState(replay::Replay& replay, comm::Communicator& communicator,
             std::vector<std::int64_t> stream_ids)
       : replay_(replay), communicator_(communicator), stream_ids_(std::move(stream_ids)) {}
 
-  /// Names each rank's games and segments in the snapshot, and hands out this rank's to be written.
-  /// Collective.
+  /// Collective. Names the games and segments of all ranks in the snapshot, and adds this rank's to
+  /// its parts.
   void save_to(checkpoint::Snapshot& snapshot, checkpoint::Bytes games) const;
 
   struct Restored {
-    bool same_ranks = true;   ///< the same number of them; if not, games begin anew
-    checkpoint::Bytes games;  ///< of this rank
+    bool same_ranks = true;   ///< the checkpoint was saved by the same number of ranks
+    checkpoint::Bytes games;  ///< of this rank; empty if the number of ranks differs
   };
-  /// With as many ranks as there were, each has what it had, to the bit; else streams go with their
-  /// ids, and where they have none what all had is dealt out anew.
+  /// Restores this rank's state to the bit if the number of ranks is the same. Otherwise each rank
+  /// gets the streams of its stream_ids or, if it has none, an equal share of all full segments.
   /// @throws CheckpointError if a part is missing, damaged or of another shape
   Restored restore_from(const checkpoint::Snapshot& snapshot);
 
@@ -46,7 +47,7 @@ class RankState {
   replay::Replay& replay_;
   comm::Communicator& communicator_;
   std::vector<std::int64_t> stream_ids_;
-  /// Names of full segments, by their number in the replay.
+  /// Part names of full segments, by the segments' numbers in the replay.
   mutable std::map<std::int64_t, std::string> known_names_;
 };
 

@@ -68,10 +68,11 @@ Figures Sac::update(const Batch& batch, const UpdateContext& context) {
           {"grad_norm", norms[kFirst]}};
 }
 
-/// By the entropy of all ranks' batches, so that it stays the same on all.
+/// Uses the mean entropy over the batches of all ranks, so that the temperature stays the same on
+/// all ranks.
 void Sac::adapt_temperature(double entropy_sum, const UpdateContext& context) {
   const double entropy = communicator_.all_reduce_scalar(entropy_sum) / context.total_batch;
-  if (!std::isfinite(entropy)) return;  // the networks skip this update, too
+  if (!std::isfinite(entropy)) return;  // the optimisers skip this update as well
   log_temperature_ -=
       settings_.temperature_learning_rate * rl::temperature_gradient(entropy, target_entropy_);
 }

@@ -1,4 +1,5 @@
-/// Soft actor-critic: an actor that is paid for being undecided, and two critics.
+/// Soft actor-critic (SAC) for discrete actions: the actor's objective includes the entropy of its
+/// actions, weighted by a temperature. It has two critics.
 #pragma once
 
 #include "offpolicy/mlp_learner.h"
@@ -24,8 +25,8 @@ class Sac final : public MlpLearner {
   void adapt_temperature(double entropy_sum, const UpdateContext& context);
 
   comm::Communicator& communicator_;
-  double target_entropy_;       ///< nats
-  double log_temperature_ = 0;  ///< of the entropy's price
+  double target_entropy_;       ///< entropy in nats that the temperature is adapted to
+  double log_temperature_ = 0;  ///< logarithm of the weight of the entropy
 };
 
 }  // namespace traffic::train::offpolicy

@@ -1,4 +1,4 @@
-/// Section [offpolicy], the learner.
+/// The configuration section [offpolicy]: settings of the learner.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@ namespace traffic::train::offpolicy {
 
 struct OffPolicy {
   std::string learner = "dqn";
-  std::int64_t max_episodes = 50'000;  ///< of all ranks
+  std::int64_t max_episodes = 50'000;  ///< summed over all ranks
   std::int64_t hidden_dim = 128;
   std::int64_t layers = 2;
   std::int64_t buffer_size = 400'000;  ///< transitions of a rank
@@ -20,34 +20,35 @@ struct OffPolicy {
   std::int64_t update_interval = 128;  ///< environment steps of a rank between updates
   std::int64_t n_step = 3;
   double gamma = 0.97;
-  double learning_rate = 5e-4;  ///< of critics, and of dqn
+  double learning_rate = 5e-4;  ///< of the critics of ddpg and sac, and of dqn
   double actor_learning_rate = 5e-4;
   double final_learning_rate_share = 0.1;
   std::string scale_lr = "none";
   double clip_norm = 10.0;
-  double tau = 0.0;                    ///< 0: hard updates every target_interval
+  double tau = 0.0;                    ///< 0: hard updates every target_interval updates
   std::int64_t target_interval = 250;  ///< updates
   double epsilon = 1.0;
-  double epsilon_speed = 0.99995;  ///< factor of each environment step of all ranks
+  double epsilon_speed = 0.99995;  ///< factor on epsilon for each environment step of all ranks
   double epsilon_end = 0.02;
   std::string ddpg_action = "gumbel";
   double gumbel_temperature = 1.0;
-  double target_entropy = 0.25;  ///< share of the largest
+  double target_entropy = 0.25;  ///< share of the maximum entropy
   double temperature_learning_rate = 1e-3;
   std::int64_t init_episode = 0;
-  std::int64_t eval_interval = 2'000;  ///< episodes of all ranks
+  std::int64_t eval_interval = 2'000;  ///< episodes, summed over all ranks
   std::int64_t eval_games = 200;       ///< against each opponent
 };
 
+/// The section with its keys, for the configuration.
 OwnSection own_section();
 
-/// What one key cannot know of another.
+/// Checks settings that must fit each other or the number of ranks.
 /// @throws ConfigError
 void check_settings(const OffPolicy& learner, int num_ranks);
 
-/// Transitions that a rank learns from in an update.
+/// Number of transitions that a rank draws for an update.
 std::int64_t batch_of_rank(const OffPolicy& settings, int num_ranks);
-/// Factor on learning rates by offpolicy.scale_lr.
+/// Factor on learning rates according to offpolicy.scale_lr.
 double learning_rate_scale(const OffPolicy& settings, int num_ranks);
 
 }  // namespace traffic::train::offpolicy

@@ -18,7 +18,7 @@ namespace fs = std::filesystem;
 
 constexpr const char* kLearner = "offpolicy/learner";
 
-/// Steps that have a checkpoint of their own, "step-000004000.h5", in order.
+/// Episodes of the checkpoints "step-<episode>.h5" in a folder, ascending.
 std::vector<std::int64_t> saved_episodes(const fs::path& checkpoints) {
   constexpr std::string_view kPrefix = "step-";
   std::vector<std::int64_t> episodes;
@@ -43,15 +43,14 @@ fs::path starting_checkpoint(const std::string& init_from, std::int64_t episode)
   if (!fs::is_directory(path)) {
     if (episode == 0) return path;
     throw ConfigError(
-        "offpolicy.init_episode is {}, but run.init_from is no run's folder: {}; give the folder, "
-        "or the checkpoint alone",
+        "offpolicy.init_episode is {}, but run.init_from is not a run folder: {}; give the run "
+        "folder, or set offpolicy.init_episode to 0",
         episode, init_from);
   }
   const fs::path checkpoints = path / "checkpoints";
   const std::vector<std::int64_t> saved = saved_episodes(checkpoints);
   if (saved.empty()) {
-    throw CheckpointError("run.init_from: {} holds no checkpoints of episodes",
-                          checkpoints.string());
+    throw CheckpointError("run.init_from: {} holds no checkpoint step-*.h5", checkpoints.string());
   }
   if (episode == 0) episode = saved.back();
   if (!std::ranges::binary_search(saved, episode)) {
@@ -70,8 +69,10 @@ void put_learner_kind(checkpoint::Snapshot& snapshot, const OffPolicy& settings)
 void check_learner_kind(const checkpoint::Snapshot& snapshot, const OffPolicy& settings) {
   const std::string& found = snapshot.text(kLearner);
   if (found == settings.learner) return;
-  throw CheckpointError("checkpoint {}: is of the learner {}, this run's offpolicy.learner is {}",
-                        snapshot.source(), found, settings.learner);
+  throw CheckpointError(
+      "checkpoint {} is of the learner {}, this run's offpolicy.learner is {}; change "
+      "offpolicy.learner, or use another checkpoint",
+      snapshot.source(), found, settings.learner);
 }
 
 void check_replay_fits(std::int64_t bytes_of_rank, int ranks_of_node, std::int64_t memory_bytes) {

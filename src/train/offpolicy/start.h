@@ -1,4 +1,5 @@
-/// What a new run of this training starts from.
+/// Checks at the start of a run: the starting checkpoint, its learner, and the memory of the
+/// replay.
 #pragma once
 
 #include <filesystem>
@@ -9,16 +10,19 @@
 
 namespace traffic::train::offpolicy {
 
-/// run.init_from, or of a run's folder the checkpoint of offpolicy.init_episode.
-/// @throws ConfigError, CheckpointError that says which episodes were saved
+/// Path of the checkpoint that a new run starts from.
+/// @param init_from run.init_from: a checkpoint, or a run folder
+/// @param episode offpolicy.init_episode: the checkpoint's episode in a run folder; 0: the newest
+/// @throws ConfigError if an episode is given with a checkpoint
+/// @throws CheckpointError that lists the saved episodes if that one is not among them
 std::filesystem::path starting_checkpoint(const std::string& init_from, std::int64_t episode);
 
-/// As "offpolicy/learner".
+/// Stores the name of the learner as "offpolicy/learner".
 void put_learner_kind(checkpoint::Snapshot& snapshot, const OffPolicy& settings);
-/// @throws CheckpointError if it is of another learner
+/// @throws CheckpointError if the checkpoint is of another learner
 void check_learner_kind(const checkpoint::Snapshot& snapshot, const OffPolicy& settings);
 
-/// Refuses a replay for which the memory of this machine does not suffice.
+/// Checks that the replays of this machine's ranks fit into its memory.
 /// @throws ResourceError
 void check_replay_fits(std::int64_t bytes_of_rank, int ranks_of_node, std::int64_t memory_bytes);
 

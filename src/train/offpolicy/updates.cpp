@@ -22,7 +22,7 @@ void Updates::after(const Lived& lived) {
   }
 }
 
-/// Sample, then targets, backward, reduce, clip, Adam.
+/// Draws a batch and makes an update: targets, backward, reduce, clip, Adam.
 void Updates::update(double learning_rate_factor) {
   Rng rng = parts_.replay.rng_of(kReplayStream, count_);
   const Batch* batch = nullptr;

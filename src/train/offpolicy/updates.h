@@ -1,4 +1,5 @@
-/// When a learner makes its updates, and what they come to: the same for all that it learns from.
+/// Decides when a learner makes its updates, and collects their metrics. It is shared by all
+/// trainings that learn from a replay.
 #pragma once
 
 #include <cstdint>
@@ -23,24 +24,27 @@ class Updates {
     Learner& learner;
     RankReplay& replay;
   };
-  /// Keeps references to all that it is given.
+  /// @param parts its references must outlive this object
   explicit Updates(const Parts& parts) : parts_(parts) {}
 
-  /// How far the training is; the same on all ranks.
+  /// New experience and the progress of the training; the same on all ranks.
   struct Lived {
-    std::int64_t env_steps = 0;    ///< of all ranks, since the last call
-    std::int64_t transitions = 0;  ///< that each rank can draw from, at least
+    std::int64_t env_steps = 0;    ///< environment steps of all ranks since the last call
+    std::int64_t transitions = 0;  ///< minimum number of transitions that a rank holds
     double progress = 0.0;         ///< share of the training that is over
   };
-  /// Makes the updates that are due after what was lived through. Collective.
+  /// Collective. Makes the updates that are due after this experience: one per
+  /// offpolicy.update_interval environment steps of a rank, from offpolicy.learning_starts on.
   void after(const Lived& lived);
 
-  /// Of all so far.
+  /// Number of updates in the whole training.
   [[nodiscard]] std::int64_t count() const { return count_; }
+  /// The scaled and decayed offpolicy.learning_rate.
   [[nodiscard]] double learning_rate(double progress) const {
     return parts_.settings.learning_rate * learning_rate_factor(progress);
   }
-  /// Means over the updates since the last call and over all ranks, "train/loss". Collective.
+  /// Collective. Means over the updates since the last call and over all ranks, such as
+  /// "train/loss"; empty if there was no update.
   report::NamedValues take_figures();
 
   void save_to(checkpoint::Snapshot& snapshot) const;
@@ -54,13 +58,13 @@ class Updates {
   std::int64_t count_ = 0;
   std::int64_t owed_steps_ = 0;  ///< environment steps of all ranks since the last update
   std::map<std::string, double> sums_;
-  std::int64_t summed_ = 0;  ///< updates in the sums
+  std::int64_t summed_ = 0;  ///< number of updates in the sums
 };
 
-/// The loss among what take_figures() gave; nothing where no update was due.
+/// The loss among the metrics of take_figures(); nothing if there was no update.
 std::optional<WatchedLoss> watched_loss(const report::NamedValues& figures);
 
-/// Share of random actions after some environment steps of all ranks.
+/// Share of random actions after this number of environment steps of all ranks.
 double epsilon_after(const OffPolicy& settings, std::int64_t env_steps);
 
 }  // namespace traffic::train::offpolicy

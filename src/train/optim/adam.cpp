@@ -54,7 +54,7 @@ Adam::Adam(at::Tensor parameters, AdamOptions options)
 void Adam::step(const at::Tensor& gradients, double learning_rate, double gradient_scale) {
   check_flat(gradients, "the gradients");
   if (gradients.numel() != parameters_.numel() || gradients.device() != parameters_.device()) {
-    throw ShapeError("Adam: {} gradients for {} parameters, or on another device",
+    throw ShapeError("Adam: found {} gradients for {} parameters, or gradients on another device",
                      gradients.numel(), parameters_.numel());
   }
   const at::NoGradGuard no_grad;
@@ -80,8 +80,9 @@ void Adam::step(const at::Tensor& gradients, double learning_rate, double gradie
 void Adam::restore(const at::Tensor& exp_avg, const at::Tensor& exp_avg_sq,
                    std::int64_t num_steps) {
   if (exp_avg.numel() != parameters_.numel() || exp_avg_sq.numel() != parameters_.numel()) {
-    throw ShapeError("Adam: saved moments of {} and {} values for {} parameters", exp_avg.numel(),
-                     exp_avg_sq.numel(), parameters_.numel());
+    throw ShapeError(
+        "Adam: the saved moments have {} and {} values, expected {} as there are parameters",
+        exp_avg.numel(), exp_avg_sq.numel(), parameters_.numel());
   }
   exp_avg_.copy_(exp_avg.view({-1}));
   exp_avg_sq_.copy_(exp_avg_sq.view({-1}));

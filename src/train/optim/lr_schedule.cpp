@@ -36,7 +36,8 @@ LrSchedule schedule_of(const config::Ppo& ppo, std::int64_t iterations,
 double learning_rate_factor(std::string_view scaling, int num_ranks) {
   if (scaling == "linear") return num_ranks;
   if (scaling == "sqrt") return std::sqrt(num_ranks);
-  TRAFFIC_CHECK(scaling == "none", "learning rates are not scaled as '{}'", scaling);
+  TRAFFIC_CHECK(scaling == "none",
+                "unknown scaling of learning rates '{}', expected none, linear or sqrt", scaling);
   return 1.0;
 }
 

@@ -11,16 +11,16 @@ namespace traffic::train {
 enum class Decay : std::uint8_t { kCosine, kLinear };
 
 struct LrSchedule {
-  double peak = 1e-3;
-  double floor = 1e-6;
+  double peak = 1e-3;   ///< rate at the end of the warm-up
+  double floor = 1e-6;  ///< rate from step total_steps on
   std::int64_t warmup_steps = 0;
   std::int64_t total_steps = 1;
   Decay decay = Decay::kCosine;
   std::int64_t first_step = 0;  ///< first step of the warm-up
 
-  /// Rate of the update with index `step` (0-based). A pure function, so a resumed run needs only
-  /// the step. From step `warmup_steps` on the rate decays linearly or along half a cosine (source:
-  /// Loshchilov and Hutter 2017, arXiv:1608.03983, eq. 5, without restarts).
+  /// Rate of the update with index `step` (0-based). It depends on nothing else, so that a resumed
+  /// run needs only the step. From step `warmup_steps` on the rate decays linearly or along half a
+  /// cosine (source: Loshchilov and Hutter 2017, arXiv:1608.03983, eq. 5, without restarts).
   [[nodiscard]] double at(std::int64_t step) const;
 
  private:
@@ -28,7 +28,7 @@ struct LrSchedule {
 };
 
 /// The learning rate of PPO over iterations, as [ppo] or [lights.ppo] describes it.
-/// @param iterations of the whole training
+/// @param iterations number of iterations of the whole training
 /// @param first_iteration the first iteration of PPO after imitation: the warm-up begins there
 LrSchedule schedule_of(const config::Ppo& ppo, std::int64_t iterations,
                        std::int64_t first_iteration = 0);

@@ -13,15 +13,15 @@ namespace traffic::train {
 struct OptimiserStep {
   SliceOptimiser& optimiser;
   double learning_rate = 0.0;
-  /// Set by the step: norm of the gradient before clipping. 0 if it was not finite; then all ranks
+  /// Output: norm of the gradient before clipping; 0 if it was not finite, so that all ranks
   /// skipped this optimiser's step.
   double norm = 0.0;
 };
 
-/// zero_grad, forward and backward, reduce, clip, step. Collective.
+/// Collective. Makes a step: zero_grad, forward and backward, reduce, clip, step.
 /// @param clip_norm norm to which each optimiser's gradient is clipped; 0: not clipped
-/// @param backward computes the loss and adds this rank's gradient. It returns whether the step is
-///   to be taken, the same on all ranks.
+/// @param backward computes the loss, adds this rank's gradient, and returns whether to take the
+///   step. All ranks must return the same value.
 /// @return what `backward` returned
 /// @throws NumericError after too many skipped steps in a row
 template <typename Backward>

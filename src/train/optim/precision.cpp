@@ -12,7 +12,7 @@ c10::ScalarType compute_type(const std::string& precision) {
 void check_precision(const std::string& key, const std::string& precision, c10::Device device) {
   if (precision != "fp16" || device.is_cuda()) return;
   throw ConfigError(
-      "{} = \"fp16\": found no GPU ({}), expected one; on the CPU set {} = \"bf16\" or \"fp32\"",
+      "{} = \"fp16\" needs a GPU, but the device is {}; on the CPU set {} = \"bf16\" or \"fp32\"",
       key, device.str(), key);
 }
 

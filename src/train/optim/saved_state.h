@@ -11,7 +11,8 @@ namespace traffic::train {
 
 /// Stores "<prefix>/exp_avg", "<prefix>/exp_avg_sq" and "<prefix>/num_steps".
 void put_adam(checkpoint::Snapshot& snapshot, const std::string& prefix, const Adam& adam);
-/// @throws CheckpointError if a part is missing or does not fit
+/// Restores what put_adam() stored.
+/// @throws CheckpointError if an entry is missing or has another size
 void restore_adam(const checkpoint::Snapshot& snapshot, const std::string& prefix, Adam& adam);
 
 /// Stores "loss_scale/...".

@@ -12,7 +12,10 @@ struct SkippedSteps {
   std::int64_t total = 0;
   std::int64_t in_a_row = 0;
 
-  /// @throws NumericError if too many updates in a row were skipped
+  /// Counts one more skipped update in a row.
+  /// @param of_what the part of the model, for the message
+  /// @param advice what to resume with, for the message
+  /// @throws NumericError if ten updates in a row were skipped
   void count_in_a_row(std::string_view of_what, std::string_view advice) {
     constexpr std::int64_t kMax = 10;
     if (++in_a_row < kMax) return;

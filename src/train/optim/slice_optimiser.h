@@ -25,28 +25,28 @@
 
 namespace traffic::train {
 
-/// Parameters that are contiguous in an arena.
+/// Parameters that are contiguous in an arena, and their gradients.
 struct ParameterSlice {
-  std::string name;  ///< for messages, like learning_rate_key
-  std::string learning_rate_key;
-  torch::Tensor parameters;  ///< [P] flat, changed in place
-  torch::Tensor gradients;   ///< [P] gradients of this rank
+  std::string name;               ///< for messages
+  std::string learning_rate_key;  ///< configuration key, for messages
+  torch::Tensor parameters;       ///< [P] flat, changed in place
+  torch::Tensor gradients;        ///< [P] gradients of this rank
   double weight_decay = 0.0;
 };
 
-/// Parts of a model that share no parameters each get an optimiser. With a joint Adam the momentum
-/// of one part would keep moving it while only the other part is trained: the policy would drift
-/// without data, and past ppo.target_kl, whenever the value was fitted.
+/// Each part of a model that shares no parameters with the others has an optimiser of its own. With
+/// a joint Adam, the momentum of the policy would keep moving it while only the value is fitted:
+/// the policy would drift without data and beyond ppo.target_kl.
 class SliceOptimiser {
  public:
   SliceOptimiser(ParameterSlice slice, comm::Communicator& communicator);
 
-  /// Sums the gradient over ranks. Collective.
-  /// @return the norm of the summed gradient; nothing if it is not finite, then all ranks skip the
-  ///   step
+  /// Collective. Sums the gradient over ranks.
+  /// @return the norm of the summed gradient; nothing if it is not finite: all ranks must then skip
+  ///   the step
   /// @throws NumericError after too many skipped steps in a row
-  /// One update of Adam.
   std::optional<double> reduce();
+  /// Makes one update of Adam.
   /// @param factor multiplies the gradient, for clipping
   void step(double learning_rate, double factor);
 

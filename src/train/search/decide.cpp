@@ -13,7 +13,7 @@
 namespace traffic::train {
 namespace {
 
-/// Settings that suit a kind of script; what they come from is in docs/reference/controllers.md.
+/// Settings that suit a script (docs/reference/controllers.md, "The search").
 struct Suitable {
   std::vector<std::string> commands{"none"};
   double zone_m = 0;
@@ -21,11 +21,11 @@ struct Suitable {
   bool behind = false;
   double commit_s = 0;
   double lead_s = 0;
-  double slow_mps = 0;  ///< 0: whatever it is
+  double slow_mps = 0;  ///< 0: leave the setting as it is
   double period_s = 3.0;
   double first_command_probability = 0.35;
   double gae_lambda = 0.87;
-  int top_k = 0;  ///< 0: whatever it is
+  int top_k = 0;  ///< 0: leave the setting as it is
 };
 
 std::vector<std::string> names_of(const config::ControllerSpec& spec) {
@@ -43,7 +43,8 @@ Suitable suitable_for(const config::ControllerSpec& spec) {
     to.zone_m = std::max(100.0, spec.get("to_m"));
     to.slow_mps = spec.get("speed_mps");
   } else if (spec.name == "yield") {
-    constexpr double kEarlier_s = 12.0;  // than the script may who learns begin, and farther away
+    // The policy may begin this much earlier than the script, and farther from the stop line.
+    constexpr double kEarlier_s = 12.0;
     to.zone_m = std::max(200.0, spec.get("to_m"));
     to.lead_only = true;
     to.commit_s = 30.0;
@@ -70,7 +71,8 @@ void add_commands(const std::vector<std::string>& more, Suitable& to) {
   }
 }
 
-/// What suits several scenarios at once: whoever one of them needs may be commanded.
+/// Settings for several scenarios at once: they admit every vehicle and command that one of the
+/// scenarios needs.
 Suitable join(Suitable a, const Suitable& b) {
   add_commands(b.commands, a);
   a.zone_m = std::max(a.zone_m, b.zone_m);
@@ -116,13 +118,13 @@ class Settings {
     if (decides(key)) place = std::move(value);
   }
 
-  /// Who begins with commands to many makes another traffic, which is worse, and learns there not
-  /// to; from no control on one command in a while shows what it does.
+  /// A policy that begins with commands to many vehicles causes other, worse traffic and only
+  /// learns not to command. From no control on, rare single commands show their effects.
   void begin_without_control() {
     set("imitation.iterations", config_.imitation.iterations, std::int64_t{0});
     set("vehicles.advisor", config_.vehicles.advisor, std::string("none"));
     set("vehicles.advice_probability", config_.vehicles.advice_probability, 0.8);
-    // Slower than the others, but not in their way.
+    // At half the limit, a slow vehicle is slower than the others without blocking them.
     if (const double half = mean(&ScenarioFacts::speed_limit_mps) / 2.0; half > 0.0) {
       set("env.slow_mps", config_.env.slow_mps, std::round(10.0 * half) / 10.0);
     }
@@ -138,7 +140,7 @@ class Settings {
       const Suitable own = suitable_for(config::parse_controller(one.best));
       to = to ? join(*to, own) : own;
     }
-    // A single script advises; of several, each knows its own network only: they are imitated.
+    // A single script advises. Several scripts are imitated, because each suits one network only.
     const bool advises = scripts.size() == 1 && decides("vehicles.advisor");
     if (advises) take_advice(result_.scenarios.front(), *to);
     config::Env& env = config_.env;
@@ -166,9 +168,10 @@ class Settings {
     compare_with(scripts);
   }
 
-  /// The script advises, and what it and others that help ask for can be tried, and what the file
-  /// names. In every state one or two vehicles do something else: where a hundred are commanded,
-  /// one in ten at random would be another traffic.
+  /// Makes the script the advisor. The policy may try the commands of all scripts that help and
+  /// those of the configuration. In every state about two vehicles deviate from the advice. If the
+  /// script commands a hundred vehicles, a fixed share of one in ten would change the traffic too
+  /// much.
   void take_advice(const ScenarioSearch& search, Suitable& to) {
     if (!to.lead_only) {
       for (const TriedScript& tried : search.tried) {
@@ -181,13 +184,13 @@ class Settings {
     }
     config_.vehicles.advisor = search.best;
     const double commanded = search.found()->controlled_s / std::max(1.0, mean_duration_s());
-    constexpr double kTried = 2.0;
+    constexpr double kDeviating = 2.0;  // vehicles that do not follow the advice
     set("vehicles.advice_probability", config_.vehicles.advice_probability,
-        1.0 - std::clamp(kTried / std::max(1.0, commanded), 0.01, 0.1));
+        1.0 - std::clamp(kDeviating / std::max(1.0, commanded), 0.01, 0.1));
   }
 
-  /// Unless the user has. What tells one network from another takes longer to learn than what a
-  /// script does on one.
+  /// Chooses the length of imitation unless the configuration sets it. Imitation of several scripts
+  /// takes longer for each script, because the policy must learn to distinguish the networks.
   void choose_imitation() {
     if (config_.imitation.iterations > 0) return;
     const auto scenarios = static_cast<std::int64_t>(result_.scenarios.size());
@@ -196,7 +199,7 @@ class Settings {
     chose_imitation_ = config_.imitation.iterations > 0;
   }
 
-  /// At the end, beside no control.
+  /// Chooses no control and these scripts for the evaluation after the training.
   void compare_with(const std::vector<std::string>& scripts) {
     std::vector<std::string> compared{"none"};
     for (const std::string& script : scripts) {
@@ -205,7 +208,7 @@ class Settings {
     set("evaluation.controllers", config_.evaluation.controllers, compared);
   }
 
-  /// The period, or the next longer one that every scenario has whole steps for.
+  /// The period, or the next longer one that is a whole number of steps in each scenario.
   [[nodiscard]] double in_whole_steps(double period_s) const {
     for (const ScenarioFacts& one : facts_) {
       period_s = one.step_length_s * std::ceil(period_s / one.step_length_s - 1e-9);
@@ -213,8 +216,9 @@ class Settings {
     return period_s;
   }
 
-  /// Commanding as much as a script does may cost a twentieth of what that gains: the last of its
-  /// commands bring much less than their mean, and learning would begin with unlearning them.
+  /// Cost per second under control at which commanding as much as a script does costs a twentieth
+  /// of the script's gain. With a higher cost, learning would begin by dropping the script's least
+  /// useful commands, which bring much less than the mean.
   [[nodiscard]] double affordable_cost() const {
     constexpr double kShare = 0.05;
     double cost = config_.episodes.intervention_cost;
@@ -234,7 +238,7 @@ class Settings {
   }
   [[nodiscard]] double mean_duration_s() const { return mean(&ScenarioFacts::duration_s); }
 
-  /// Of a training episode: the whole scenario, or a piece of it.
+  /// Length of a training episode: the whole scenario, or a piece of it.
   [[nodiscard]] double episode_length_s() const {
     const double whole_s = mean_duration_s();
     return config_.episodes.length_s > 0 ? std::min(whole_s, config_.episodes.length_s) : whole_s;
@@ -251,7 +255,7 @@ class Settings {
     return static_cast<double>(config_.episodes.train_batch_size) / decisions_of_episode();
   }
 
-  /// Of a batch: half as many where they are long.
+  /// Number of episodes in a batch: half as many if they are long.
   [[nodiscard]] std::int64_t episodes() const {
     constexpr std::int64_t kEpisodes = 16;
     return episode_length_s() > kLong_s ? kEpisodes / 2 : kEpisodes;
@@ -271,34 +275,36 @@ class Settings {
     if (mean_duration_s() > whole_s && may_be_cut) {
       set("episodes.length_s", config_.episodes.length_s, kPiece_s);
     }
-    if (!whole_episodes()) return;  // it learns after so many steps, whatever an episode has
+    if (!whole_episodes()) return;  // batches of fragments do not depend on episodes
     const std::int64_t batch = episodes() * static_cast<std::int64_t>(decisions_of_episode());
     set("episodes.train_batch_size", config_.episodes.train_batch_size, batch);
     set("ppo.minibatch_size", config_.ppo.minibatch_size, std::max<std::int64_t>(1, batch / 4));
   }
 
-  /// What the minutes allow, by how long an episode takes.
+  /// Sets numbers of episodes and iterations so that the training takes search.training_minutes.
   void fit_time() {
     constexpr double kMinute_s = 60.0;
     const double all_s = config_.search.training_minutes * kMinute_s;
     const double episode_s = std::max(1e-3, result_.episode_s);
-    const auto fit = [&](double share, double least, double most) {
-      return static_cast<std::int64_t>(std::clamp(share * all_s / episode_s, least, most));
+    // Number of episodes that fit into a share of the time.
+    const auto fit = [&](double share, double minimum, double maximum) {
+      return static_cast<std::int64_t>(std::clamp(share * all_s / episode_s, minimum, maximum));
     };
     set("episodes.baseline_episodes", config_.episodes.baseline_episodes, fit(0.1, 8, 64));
     constexpr std::int64_t kEvaluations = 10;
-    // Each of the greedy and of the sampled controller.
+    // Every evaluation runs these once with greedy and once with sampled decisions.
     set("training.eval_episodes", config_.training.eval_episodes, fit(0.01, 4, 40));
-    // Once: no control, the script, the controller. Four times as many, half the interval.
+    // The final comparison runs once: no control, the script and the policy. Four times as many
+    // episodes would halve the interval.
     set("training.final_episodes", config_.training.final_episodes, fit(0.03, 12, 160));
     const double share = episode_length_s() / std::max(1.0, mean_duration_s());
-    // An iteration takes longer than its simulations alone; from a replay more is learned.
+    // An iteration takes longer than its simulations alone, by more if it learns from a replay.
     const double learning = whole_episodes() ? 1.6 : 2.0;
     const double iteration_s = learning * episode_s * share * episodes_of_iteration();
-    const double most = whole_episodes() ? 400.0 : 6400.0 / episodes_of_iteration();
+    const double maximum = whole_episodes() ? 400.0 : 6400.0 / episodes_of_iteration();
     const auto iterations =
-        static_cast<std::int64_t>(std::clamp(0.65 * all_s / iteration_s, 8.0, most));
-    if (chose_imitation_) {  // it leaves PPO a quarter of the time
+        static_cast<std::int64_t>(std::clamp(0.65 * all_s / iteration_s, 8.0, maximum));
+    if (chose_imitation_) {  // leaves a quarter of the iterations to PPO
       config_.imitation.iterations =
           std::min(config_.imitation.iterations, std::max(kImitation, iterations * 3 / 4));
     }
@@ -308,13 +314,13 @@ class Settings {
         (config_.training.iterations + kEvaluations - 1) / kEvaluations);
   }
 
-  static constexpr double kLong_s = 1200.0;      ///< of an episode
-  static constexpr std::int64_t kImitation = 4;  ///< iterations that one script takes
+  static constexpr double kLong_s = 1200.0;      ///< longer episodes count as long
+  static constexpr std::int64_t kImitation = 4;  ///< iterations to imitate a single script
 
   const SearchResult& result_;
   const std::vector<ScenarioFacts>& facts_;
   config::Config& config_;
-  bool chose_imitation_ = false;  ///< imitation.iterations is not the user's
+  bool chose_imitation_ = false;  ///< imitation.iterations was chosen here
 };
 
 }  // namespace

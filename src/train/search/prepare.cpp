@@ -30,15 +30,15 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-/// The scenarios of a configuration, as they are to be searched.
+/// Scripts to try and facts for each scenario of a configuration.
 struct Ground {
   std::vector<ScriptsToTry> scripts;
   std::vector<ScenarioFacts> facts;
 };
 
-/// Mean before conflicts, by how many vehicles come there; 0: there are none.
+/// Mean speed limit of the approaches, weighted by their vehicles; 0 if there are no approaches.
 double speed_limit_mps(const sim::NetworkStudy& study) {
-  constexpr double kUnknown = 1e-3;  // vehicles whose routes are not written out
+  constexpr double kUnknown = 1e-3;  // small weight for approaches with unknown vehicles
   double sum = 0.0;
   double vehicles = 0.0;
   for (const sim::ConflictStudy& conflict : study.conflicts) {
@@ -62,7 +62,7 @@ Ground survey(const config::Config& config) {
   return ground;
 }
 
-/// Tells searches apart: what the scenarios' files hold and the settings that a search depends on.
+/// Identifies a search: a hash of the scenarios' files and of the settings that it depends on.
 std::string search_key(const config::Config& config) {
   Hasher hasher;
   config::Config of_scenario = config;
@@ -79,7 +79,7 @@ std::string search_key(const config::Config& config) {
   return hex64(hasher.digest());
 }
 
-/// Of the searches in the file the one of this key; other trainings of the run may have theirs.
+/// Reads the search with this key. The file may contain searches of other trainings of the run.
 std::optional<Json> read_kept(const std::filesystem::path& path, const std::string& key) {
   const auto file = report::read_json_file(path);
   if (!file || !file->contains("searches")) return std::nullopt;
@@ -94,13 +94,13 @@ void keep(const SearchResult& result, const std::filesystem::path& path) {
   try {
     if (const auto known = report::read_json_file(path)) file = *known;
   } catch (const DataError& error) {
-    spdlog::warn("{}; it is written anew", error.what());
+    spdlog::warn("{}; the file is written anew", error.what());
   }
   file["searches"].push_back(to_json(result));
   write_file_atomically(path, file.dump(2) + "\n");
 }
 
-/// Result of an earlier start of this run, the same on all ranks.
+/// Collective. Result of an earlier start of this run; the same on all ranks.
 std::optional<SearchResult> find_kept(const Preparation& on, const std::filesystem::path& path,
                                       const std::string& key) {
   std::string text;
@@ -109,7 +109,7 @@ std::optional<SearchResult> find_kept(const Preparation& on, const std::filesyst
     try {
       if (const auto kept = read_kept(path, key)) text = kept->dump();
     } catch (const DataError& error) {
-      spdlog::warn("{}: the search is repeated", error.what());
+      spdlog::warn("{}; the search is repeated", error.what());
     }
   });
   text = on.communicator.broadcast_string(text, 0);
@@ -117,16 +117,16 @@ std::optional<SearchResult> find_kept(const Preparation& on, const std::filesyst
   return search_result_from(Json::parse(text));
 }
 
-void tell(const SearchResult& result) {
+void log_result(const SearchResult& result) {
   for (const ScenarioSearch& search : result.scenarios) {
-    spdlog::info("search: what was tried in {}:\n{}", search.scenario,
+    spdlog::info("search: scripts tried in {}:\n{}", search.scenario,
                  search_table(search).to_text());
     spdlog::info("search: {}", search_text(result, search));
   }
 }
 
-/// A line for every key that has another value now.
-void tell_changes(const config::Config& before, const config::Config& after) {
+/// Logs a line for every key whose value has changed.
+void log_changes(const config::Config& before, const config::Config& after) {
   const auto old = config::flatten(before);
   for (const auto& [key, value] : config::flatten(after)) {
     if (old.at(key) != value) spdlog::info("search: {} = {} (was {})", key, value, old.at(key));
@@ -137,9 +137,9 @@ void tell_changes(const config::Config& before, const config::Config& after) {
 
 TrainingEnd search_and_decide(const Preparation& on) {
   if (on.config.search.minutes <= 0) return TrainingEnd::kDone;
-  const bool speaks = on.communicator.rank() == 0;
+  const bool logs = on.communicator.rank() == 0;
   if (on.dry_run) {
-    if (speaks) spdlog::info("dry run: the search of {} min is left out", on.config.search.minutes);
+    if (logs) spdlog::info("dry run: the search of {} min is left out", on.config.search.minutes);
     if (on.config.env.objective == "auto") on.config.env.objective = "ocr";
     return TrainingEnd::kDone;
   }
@@ -151,24 +151,26 @@ TrainingEnd search_and_decide(const Preparation& on) {
   });
   const std::filesystem::path path = report::RunFolder(on.dir).search();
   std::optional<SearchResult> result = find_kept(on, path, key);
-  if (result && speaks) spdlog::info("search: its result is known from {}", path.string());
+  if (result && logs) spdlog::info("search: using the result kept in {}", path.string());
   if (!result) {
     result = Searcher(on.config, on.session, on.communicator).run(ground.scripts);
     if (!result) return TrainingEnd::kStopped;
     result->key = key;
     together(on.communicator, [&] {
-      if (speaks) keep(*result, path);
+      if (logs) keep(*result, path);
     });
-    if (speaks) {
-      spdlog::info("search: {} episodes in {}", result->episodes, human_duration(result->seconds));
+    if (logs) {
+      spdlog::info("search: ran {} episodes in {}", result->episodes,
+                   human_duration(result->seconds));
     }
   }
-  if (speaks) tell(*result);
+  if (logs) log_result(*result);
   config::Config decided = on.config;
   decide(*result, ground.facts, decided);
-  // As if it were read from a file: what contradicts keys that the user decides is refused.
-  decided = config::parse_stored_config(config::to_toml(decided), "what follows from the search");
-  if (speaks) tell_changes(on.config, decided);
+  // Checks the settings as if they came from a file: they may contradict keys that the user keeps.
+  decided = config::parse_stored_config(config::to_toml(decided),
+                                        "the settings that follow from the search");
+  if (logs) log_changes(on.config, decided);
   on.config = decided;
   return TrainingEnd::kDone;
 }

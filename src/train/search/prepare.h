@@ -1,16 +1,18 @@
-/// The search before a training, as a whole: done, kept, followed.
+/// The search before a training: runs it, keeps its result, and sets what follows from it.
 #pragma once
 
 #include "traffic/train/run/training.h"
 
 namespace traffic::train {
 
-/// Searches if search.minutes says so, unless the run's folder has the result of the same search
-/// already (search.json), and sets what follows from it.
+/// Collective. If search.minutes > 0, searches, or reads the result of the same search from
+/// search.json in the run folder, and sets the keys that follow from it.
+/// @return kStopped if a stop was requested during the search
 TrainingEnd search_and_decide(const Preparation& preparation);
 
-/// Before a training of a controller of vehicles: looks at the networks, searches, and looks again
-/// at what follows from that.
+/// Collective. Prepares a training of a controller of vehicles: checks the networks, searches, and
+/// checks the networks again with the settings that follow.
+/// @return kStopped if a stop was requested during the search
 TrainingEnd look_and_search(const Preparation& preparation);
 
 }  // namespace traffic::train

@@ -65,7 +65,7 @@ report::Table search_table(const ScenarioSearch& search) {
                    remark});
   };
   for (const TriedScript& script : search.finalists) {
-    add(script, script.controller == search.best ? "final, taken" : "final");
+    add(script, script.controller == search.best ? "final, chosen" : "final");
   }
   for (const TriedScript& script : search.tried) add(script, "");
   return table;
@@ -84,8 +84,10 @@ std::string search_text(const SearchResult& result, const ScenarioSearch& search
   const bool any_unsafe = std::ranges::any_of(
       search.finalists, [](const TriedScript& script) { return !script.is_safe(); });
   return fmt::format(
-      "{}: no script gains {} beyond its interval{}; training begins with no control", uncontrolled,
-      objective, any_unsafe ? " and is as safe as no control (evaluation.safety_limit)" : "");
+      "{}: no script has a gain in {} whose interval lies above 0{}; training begins with no "
+      "control",
+      uncontrolled, objective,
+      any_unsafe ? " and is as safe as no control (evaluation.safety_limit)" : "");
 }
 
 Json to_json(const SearchResult& result) {
@@ -122,7 +124,7 @@ SearchResult search_result_from(const Json& json) {
     }
     return result;
   } catch (const Json::exception& error) {
-    throw DataError("this is no result of a search: {}", error.what());
+    throw DataError("not a result of a search: {}", error.what());
   }
 }
 

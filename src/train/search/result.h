@@ -1,4 +1,4 @@
-/// What a search came to: its table for people, and JSON to be kept and read again.
+/// The result of a search, as a table for the log and as JSON that a resumed run reads again.
 #pragma once
 
 #include <cstdint>
@@ -11,52 +11,53 @@
 
 namespace traffic::train {
 
-/// A script on seeds that it shares with no control.
+/// A script compared with no control on the same seeds.
 struct TriedScript {
-  std::string controller;  ///< its text
-  std::int64_t seeds = 0;
-  double gain = 0;           ///< of the objective, %
-  double half_width = 0;     ///< of its 95 % interval
-  double ocr_gain = 0;       ///< %
-  double delay_gain = 0;     ///< %
+  std::string controller;    ///< text of the script, such as "meter(density=25)"
+  std::int64_t seeds = 0;    ///< number of seeds
+  double gain = 0;           ///< mean gain in the objective, %
+  double half_width = 0;     ///< of the gain's 95 % interval
+  double ocr_gain = 0;       ///< mean gain in throughput, %
+  double delay_gain = 0;     ///< mean gain in delay, %
   double safety_excess = 0;  ///< emergency stops and collisions over the limit
-  double hard_brakes = 0;    ///< a run, more than without control
-  double controlled_s = 0;   ///< vehicle-seconds under control, a run
+  double hard_brakes = 0;    ///< mean excess over no control per run
+  double controlled_s = 0;   ///< vehicle-seconds under control per run
 
   [[nodiscard]] bool is_safe() const { return safety_excess <= 0.0; }
-  /// Its gain is above none beyond the interval, and it is safe.
+  /// Whether the script is safe and the whole interval of its gain lies above 0.
   [[nodiscard]] bool helps() const { return is_safe() && gain - half_width > 0.0; }
 };
 
+/// Result of the search in one scenario.
 struct ScenarioSearch {
   std::string scenario;
-  double ocr_all = 0;                    ///< without control
-  double delay_s = 0;                    ///< likewise
-  double saturated = 0;                  ///< share of the uncontrolled runs that were
-  std::vector<TriedScript> tried{};      ///< the best first, those that were dropped earlier last
-  std::vector<TriedScript> finalists{};  ///< once more, on seeds of their own
-  std::string best = "none";
+  double ocr_all = 0;                    ///< mean without control
+  double delay_s = 0;                    ///< mean without control
+  double saturated = 0;                  ///< share of uncontrolled runs with saturated traffic
+  std::vector<TriedScript> tried{};      ///< best first; scripts dropped in early rounds last
+  std::vector<TriedScript> finalists{};  ///< the final comparison, on seeds of its own
+  std::string best = "none";             ///< the chosen script; "none" if no script helps
 
-  /// The best of the finalists; null when it is none.
+  /// The chosen script among the finalists; null if no script helps.
   [[nodiscard]] const TriedScript* found() const;
 };
 
 struct SearchResult {
-  std::string key;            ///< of what it was searched for (search_key)
+  std::string key;            ///< identifies the scenarios and settings (prepare.cpp)
   std::string objective;      ///< ocr | delay
-  std::int64_t episodes = 0;  ///< in all
-  double seconds = 0;
-  double episode_s = 0;  ///< of real time, with as many at once as there are simulations
+  std::int64_t episodes = 0;  ///< number of episodes in the whole search
+  double seconds = 0;         ///< duration of the search
+  double episode_s = 0;       ///< real time per episode, with all simulations running in parallel
   std::vector<ScenarioSearch> scenarios{};
 };
 
 /// A row for each script, with the final comparison on top.
 report::Table search_table(const ScenarioSearch& search);
-/// "merge: meter(density=25) gains +5.1 +- 1.0 % of ocr_all on 12 seeds ..."
+/// A line of text: "merge: meter(density=25) gains +5.1 +- 1.0 % of ocr_all on 12 seeds ..."
 std::string search_text(const SearchResult& result, const ScenarioSearch& search);
 
 nlohmann::ordered_json to_json(const SearchResult& result);
-/// @throws DataError if it is not what to_json() writes
+/// @throws DataError if the JSON does not come from to_json()
 SearchResult search_result_from(const nlohmann::ordered_json& json);
 
 }  // namespace traffic::train

@@ -5,11 +5,11 @@
 namespace traffic::train {
 namespace {
 
-constexpr std::int64_t kLeastSeeds = 2;
-constexpr std::int64_t kMostSeeds = 32;
+constexpr std::int64_t kMinSeeds = 2;
+constexpr std::int64_t kMaxSeeds = 32;
 constexpr std::int64_t kKeepOneOf = 3;
 
-/// Scripts of each round, until no more are left than are compared in the end.
+/// Number of scripts in each round, down to the number of finalists.
 std::vector<std::int64_t> shrink(std::int64_t scripts) {
   std::vector<std::int64_t> counts{scripts};
   while ((scripts = std::max(kFinalists, (scripts + kKeepOneOf - 1) / kKeepOneOf)) > kFinalists) {
@@ -24,13 +24,13 @@ std::vector<Round> plan_rounds(std::int64_t scripts, std::int64_t at_least, std:
   const auto share = [&](std::int64_t tried) {
     return episodes / static_cast<std::int64_t>(shrink(tried).size());
   };
-  // Rather fewer scripts than a single seed for each.
+  // Tries fewer scripts rather than each on a single seed.
   std::int64_t tried = scripts;
-  while (tried > at_least && share(tried) < kLeastSeeds * (tried + 1)) --tried;
+  while (tried > at_least && share(tried) < kMinSeeds * (tried + 1)) --tried;
   std::vector<Round> rounds;
   for (const std::int64_t left : shrink(tried)) {
     rounds.push_back(
-        {.scripts = left, .seeds = std::clamp(share(tried) / (left + 1), kLeastSeeds, kMostSeeds)});
+        {.scripts = left, .seeds = std::clamp(share(tried) / (left + 1), kMinSeeds, kMaxSeeds)});
   }
   return rounds;
 }

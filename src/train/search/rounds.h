@@ -1,7 +1,8 @@
 /// Successive halving: how many scripts run on how many seeds.
 ///
-/// Many scripts on few seeds, then the best third of them on more seeds, until two are left; every
-/// round has about as many episodes. Source: Jamieson and Talwalkar 2016, arXiv:1502.07943.
+/// The first round runs many scripts on few seeds. Each further round runs the best third of them
+/// on more seeds, until two are left. All rounds have about as many episodes. Source: Jamieson and
+/// Talwalkar 2016, arXiv:1502.07943.
 #pragma once
 
 #include <cstdint>
@@ -10,21 +11,22 @@
 namespace traffic::train {
 
 struct Round {
-  std::int64_t scripts = 0;  ///< that run, and none beside them
-  std::int64_t seeds = 0;    ///< new ones, the same for all of them
-  /// What it takes.
+  std::int64_t scripts = 0;  ///< number of scripts, which run beside no control
+  std::int64_t seeds = 0;    ///< number of new seeds, the same for all scripts
+  /// Number of episodes, those without control included.
   [[nodiscard]] std::int64_t episodes() const { return (scripts + 1) * seeds; }
 };
 
-/// How many are left for the comparison at the end.
+/// Number of scripts in the final comparison.
 inline constexpr std::int64_t kFinalists = 2;
 
-/// @param scripts that there are to try
-/// @param at_least of them that are tried, however few episodes there are
-/// @param episodes of all rounds, about
+/// Plans the rounds before the final comparison.
+/// @param scripts number of scripts that could be tried
+/// @param at_least number of scripts that are tried even if the episodes do not suffice
+/// @param episodes approximate number of episodes of all rounds
 std::vector<Round> plan_rounds(std::int64_t scripts, std::int64_t at_least, std::int64_t episodes);
 
-/// Of all rounds.
+/// Number of episodes of all rounds.
 std::int64_t count_episodes(const std::vector<Round>& rounds);
 
 }  // namespace traffic::train

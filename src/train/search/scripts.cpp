@@ -7,7 +7,7 @@
 namespace traffic::train {
 namespace {
 
-/// Variants of one kind, the most promising first.
+/// Texts of one kind of script with different parameters, the most promising first.
 using Variants = std::vector<std::string>;
 
 Variants meters() {
@@ -22,9 +22,9 @@ Variants meters() {
   return texts;
 }
 
-// "tops" are numbers of vehicles at once.
+// `tops` below are values of `top`: maximum numbers of vehicles under control at once.
 
-/// Farther upstream, while it is dense before the stop lines.
+/// Meters that act farther upstream, while traffic before the stop lines is dense.
 Variants upstream_meters(const std::vector<int>& tops) {
   Variants texts;
   for (const int top : tops) {
@@ -38,7 +38,9 @@ Variants upstream_meters(const std::vector<int>& tops) {
   return texts;
 }
 
-/// On the inner lane, where there are several, and on all, less slowly.
+/// Variable speed limits: low ones on the inner lane, if there are several lanes, and higher ones
+/// on all lanes.
+/// @param inner whether there are several lanes
 Variants speed_limits(bool inner, const std::vector<int>& tops) {
   Variants texts;
   for (const int top : tops) {
@@ -60,7 +62,8 @@ Variants speed_limits(bool inner, const std::vector<int>& tops) {
   return texts;
 }
 
-/// Also less often: who stops for a moment and drives on is in the way of both.
+/// Includes variants that decide only every 3 s, because a vehicle that stops for a moment and
+/// drives on hinders both streams.
 Variants let_ins(const std::vector<int>& tops) {
   Variants texts;
   for (const int top : tops) {

@@ -1,4 +1,4 @@
-/// Which scripted controllers may be worth trying in a network.
+/// Lists the scripted controllers that may help in a network.
 #pragma once
 
 #include <cstddef>
@@ -11,13 +11,14 @@
 namespace traffic::train {
 
 struct ScriptsToTry {
-  std::vector<std::string> texts{};  ///< those that say most about a kind first
-  std::size_t kinds = 0;             ///< the first so many are one of each kind
-  double step_length_s = 1.0;        ///< of the scenario
+  std::vector<std::string> texts{};  ///< the most promising variants of all kinds first
+  std::size_t kinds = 0;             ///< number of kinds; the first texts are one of each kind
+  double step_length_s = 1.0;        ///< of the scenario's simulation
 };
 
-/// @param config whether "vehicles.top_k" is among search.decides says if they may command more
-/// vehicles at once than it allows
+/// @param config if search.decides contains vehicles.top_k, scripts may command more vehicles at
+/// once
+///     than vehicles.top_k
 ScriptsToTry scripts_to_try(const sim::NetworkStudy& study, const config::Config& config);
 
 }  // namespace traffic::train

@@ -18,7 +18,7 @@
 
 namespace traffic::train {
 
-/// Everything is collective.
+/// All functions are collective.
 class Searcher {
  public:
   /// Starts the simulations.
@@ -28,10 +28,11 @@ class Searcher {
   Searcher(const Searcher&) = delete;
   Searcher& operator=(const Searcher&) = delete;
 
-  /// Uncontrolled runs first: how long an episode takes, and what there is to gain. Then, scenario
-  /// by scenario, rounds on more and more seeds, and the best two once more on seeds of their own.
-  /// @param scripts of each scenario
-  /// @return nothing if it was given up because a stop is requested
+  /// Searches. Uncontrolled runs first measure how long an episode takes and how much there is to
+  /// gain. Then, for each scenario, rounds on more and more seeds select the two best scripts,
+  /// which a final comparison runs on other seeds.
+  /// @param scripts the scripts to try in each scenario
+  /// @return nothing if the search was abandoned because of a stop request
   std::optional<SearchResult> run(const std::vector<ScriptsToTry>& scripts);
 
  private:
@@ -40,7 +41,7 @@ class Searcher {
     std::string controller;
     std::vector<EpisodeOutcome> outcomes{};
   };
-  /// What is to be run: seeds first .. first + count, of one scenario.
+  /// Seeds to run: `count` seeds of one scenario, from `first` on.
   struct Seeds {
     std::int64_t scenario = 0;
     std::uint64_t first = 0;
@@ -63,8 +64,8 @@ class Searcher {
   TrafficCollector collector_;
   scene::Objective objective_ = scene::Objective::kThroughput;
   SearchResult result_;
-  std::vector<Entry> none_;                  ///< of the scenarios
-  std::vector<double> step_lengths_s_ = {};  ///< likewise
+  std::vector<Entry> none_;                  ///< [scenarios] runs without control
+  std::vector<double> step_lengths_s_ = {};  ///< [scenarios]
 };
 
 }  // namespace traffic::train

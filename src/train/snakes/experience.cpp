@@ -8,8 +8,10 @@
 namespace traffic::train::snakes {
 namespace {
 
-/// Numbers of the actions of streams that the learner does not decide for: one for what was done.
-void fill_vectors_of_others(const SnakesGames& games, std::size_t width, std::span<float> vectors) {
+/// Writes the action vectors of streams that the learner does not decide for: one-hot vectors of
+/// the actions taken.
+void fill_vectors_of_opponents(const SnakesGames& games, std::size_t width,
+                               std::span<float> vectors) {
   const auto first = static_cast<std::size_t>(games.num_agents());
   std::ranges::fill(vectors.subspan(first * width), 0.0F);
   for (std::size_t stream = first; stream < games.actions().size(); ++stream) {
@@ -52,7 +54,7 @@ void Experience::step(double epsilon) {
   act(obs, epsilon);
   games_.step(actions_, past_selves_.playing());
   const auto width = static_cast<std::size_t>(learner_.action_dim());
-  if (width > 0) fill_vectors_of_others(games_, width, vectors_);
+  if (width > 0) fill_vectors_of_opponents(games_, width, vectors_);
   replay_.push({.obs = {obs.const_data_ptr<float>(),
                         static_cast<std::size_t>(games_.num_streams() * obs.size(1))},
                 .actions = games_.actions(),

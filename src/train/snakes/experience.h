@@ -1,4 +1,5 @@
-/// What a rank lives through: its games, whom they are against, and the replay of them.
+/// Collects the experience of a rank: plays its games against their opponents and stores the steps
+/// in its replay.
 #pragma once
 
 #include <cstdint>
@@ -21,15 +22,21 @@ class Experience {
     comm::Communicator& communicator;
     TimeSplit& time_split;
   };
-  /// Collective. @param learner decides; it and what is in the setting outlive this
+  /// Collective.
+  /// @param setting its references must outlive this object
+  /// @param learner its policy plays; must outlive this object
   /// @throws ResourceError if the replay does not fit into memory
   Experience(const Setting& setting, offpolicy::MlpLearner& learner);
 
+  /// Begins all games.
   void start(TrainingProgress progress);
+  /// Begins a round of the training: picks the past self that plays in it.
   void begin_round(TrainingProgress progress, std::int64_t round);
-  /// Observe, act, step, push: all games by a step.
+  /// Advances all games by one step and stores it: observe, act, step, push.
+  /// @param epsilon probability of a random action
   void step(double epsilon);
-  /// Keeps the policy as a past self, if it is time for it.
+  /// Keeps the policy as a past self if one is due.
+  /// @param episodes_before, episodes numbers of episodes of all ranks before and after the round
   void keep_self(std::int64_t episodes_before, std::int64_t episodes) {
     past_selves_.keep(episodes_before, episodes);
   }
@@ -40,7 +47,8 @@ class Experience {
 
   /// Collective.
   void save_to(checkpoint::Snapshot& snapshot) const;
-  /// Collective. @throws CheckpointError
+  /// Collective. Begins new games if the number of ranks has changed.
+  /// @throws CheckpointError
   void restore_from(const checkpoint::Snapshot& snapshot, const TrainingProgress& progress);
 
  private:
@@ -52,9 +60,9 @@ class Experience {
   SnakesGames games_;
   PastSelves past_selves_;
   offpolicy::RankReplay replay_;
-  std::vector<std::uint8_t> actions_;  ///< of the agents
-  std::vector<float> vectors_;         ///< of all streams
-  std::int64_t steps_ = 0;             ///< of each game of this rank
+  std::vector<std::uint8_t> actions_;  ///< [agents]
+  std::vector<float> vectors_;         ///< [streams, action_dim]
+  std::int64_t steps_ = 0;             ///< number of calls of step() in the whole training
 };
 
 }  // namespace traffic::train::snakes

@@ -43,7 +43,8 @@ void SnakesGames::start(const TrainingProgress& progress) {
   for (std::size_t i = 0; i < seats_.size(); ++i) begin_game(i);
 }
 
-/// All of its chance comes from which game in which place of all ranks it is.
+/// The game depends only on the run's seed, on its place among the games of all ranks, and on the
+/// number of games before it in this place.
 void SnakesGames::begin_game(std::size_t game) {
   Seat& seat = seats_[game];
   const std::uint64_t place =
@@ -57,7 +58,7 @@ void SnakesGames::begin_game(std::size_t game) {
   ++seat.games_before;
 }
 
-/// What opponents see is wanted where it is learned from or a network decides by it.
+/// Opponents are observed only if the learner learns from them or a past self decides for them.
 bool SnakesGames::is_observed(std::size_t game, bool of_agent) const {
   return of_agent || settings_.learn_from_both || seats_[game].opponent == kPastSelf;
 }
@@ -78,7 +79,7 @@ const torch::Tensor& SnakesGames::observe() {
 }
 
 void SnakesGames::step(std::span<const std::uint8_t> agents, offpolicy::ActingNetwork& past_self) {
-  TRAFFIC_CHECK(std::ssize(agents) == num_agents(), "{} actions of {} agents", agents.size(),
+  TRAFFIC_CHECK(std::ssize(agents) == num_agents(), "{} actions for {} agents", agents.size(),
                 num_agents());
   for (std::size_t i = 0; i < seats_.size(); ++i) {
     act(i, seats_[i].side, agents.subspan(i * kTeam, kTeam),
@@ -86,11 +87,13 @@ void SnakesGames::step(std::span<const std::uint8_t> agents, offpolicy::ActingNe
   }
   choose_opponents(past_self);
   arena_.step({.actions = actions_, .rewards = rewards_, .over = over_, .died = died_});
-  share_out();
+  write_streams();
   end_games();
 }
 
-/// @param seen directions as the team's snakes see them
+/// Sets a team's actions in the arena.
+/// @param seen directions as the team's snakes see the board
+/// @param turns in which these snakes see it
 void SnakesGames::act(std::size_t game, int team, std::span<const std::uint8_t> seen,
                       std::span<const Turn> turns) {
   const std::size_t first = game * kAll + static_cast<std::size_t>(team) * kTeam;
@@ -149,8 +152,8 @@ float SnakesGames::reward_of(std::size_t game, int snake) const {
   return static_cast<float>(reward);
 }
 
-/// What happened in the arena to the streams.
-void SnakesGames::share_out() {
+/// Copies the results of the arena's step to the streams.
+void SnakesGames::write_streams() {
   std::size_t stream = 0;
   for (const bool is_agent : {true, false}) {
     if (!is_agent && !settings_.learn_from_both) break;
@@ -197,12 +200,12 @@ void SnakesGames::from_bytes(std::span<const std::byte> bytes) {
   constexpr std::size_t kBytesOfPlace = game::kGameBytes + sizeof(Seat);
   if (bytes.size() != seats_.size() * kBytesOfPlace) {
     throw CheckpointError(
-        "the saved games have {} bytes, expected: {} for {} games; set game.games as in the run "
+        "the saved games have {} bytes, expected {} for {} games; set game.games as in the run "
         "that "
         "saved them",
         bytes.size(), seats_.size() * kBytesOfPlace, seats_.size());
   }
-  // All are checked before the first is used.
+  // Checks all games before it restores the first one.
   std::vector<game::Game> games;
   std::vector<Seat> seats(seats_.size());
   for (Seat& seat : seats) {
@@ -215,16 +218,15 @@ void SnakesGames::from_bytes(std::span<const std::byte> bytes) {
   seats_ = std::move(seats);
 }
 
-/// A seat may come from a stranger's checkpoint.
+/// Refuses impossible values, because a seat may come from a stranger's checkpoint.
 void SnakesGames::check(const Seat& seat) {
   if (seat.side < game::kTeams &&
       (seat.opponent < game::kNumOpponents || seat.opponent == kPastSelf)) {
     return;
   }
   throw CheckpointError(
-      "a saved game has side {} and opponent {}, expected: sides below {}, opponents below {} or "
-      "{}; "
-      "use another checkpoint",
+      "a saved game has side {} and opponent {}, expected sides below {} and opponents below {} or "
+      "{}; use another checkpoint",
       seat.side, seat.opponent, game::kTeams, game::kNumOpponents, kPastSelf);
 }
 

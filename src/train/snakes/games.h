@@ -1,6 +1,6 @@
-/// The games of a rank as streams of experience: three snakes of each game that the learner decides
-/// for and, with game.learn_from_both, the other three, too. A round is begin_round(), then
-/// observe() and step() in turn.
+/// The games of a rank as streams of experience. A game has a stream for each of the three snakes
+/// that the learner decides for (the agents) and, with game.learn_from_both, for each of the three
+/// opponents. Call begin_round() once per round, then observe() and step() in turn.
 #pragma once
 
 #include <torch/types.h>
@@ -18,12 +18,12 @@
 
 namespace traffic::train::snakes {
 
-/// What games that have ended came to.
+/// Sums over games that have ended.
 struct GameFigures {
   double games = 0.0;
-  double score = 0.0;         ///< 1 a win, a half a draw
-  double own_length = 0.0;    ///< of a team, beyond the one at the start
-  double other_length = 0.0;  ///< likewise
+  double score = 0.0;         ///< 1 for a win of the learner, 0.5 for a draw
+  double own_length = 0.0;    ///< cells by which the learner's team grew
+  double other_length = 0.0;  ///< cells by which the other team grew
 };
 
 class SnakesGames {
@@ -46,38 +46,40 @@ class SnakesGames {
 
   /// Begins all games.
   void start(const TrainingProgress& progress);
-  /// Games that begin from now on are drawn with this.
+  /// Sets the progress by which the opponents of new games are drawn.
   void begin_round(const TrainingProgress& progress) { progress_ = progress; }
 
-  /// What all streams see, agents first: [streams, obs_dim], valid until the next call.
+  /// Observations of all snakes, agents first: [2 * agents, obs_dim]. Rows of opponents that
+  /// neither the replay nor a past self needs are not written. Valid until the next call.
   const torch::Tensor& observe();
-  /// Decides for the opponents, moves all, begins games that are over anew.
-  /// @param agents [agents] actions on what observe() showed first: directions as it was seen
-  /// @param past_self decides for opponents that are none of the scripts
+  /// Chooses the opponents' actions, advances all games by a step, and begins a new game where one
+  /// is over. Call observe() before.
+  /// @param agents [agents] actions of the agents: directions as the snakes see the board (turn.h)
+  /// @param past_self decides for opponents that are past selves
   void step(std::span<const std::uint8_t> agents, offpolicy::ActingNetwork& past_self);
 
-  // Of the last step, for each stream; actions are directions as they were seen, ends as
-  // replay::End.
+  // Results of the last step for each stream. Actions are directions as the snakes see the board;
+  // ends are replay::End.
   [[nodiscard]] std::span<const std::uint8_t> actions() const { return stream_actions_; }
   [[nodiscard]] std::span<const float> rewards() const { return stream_rewards_; }
   [[nodiscard]] std::span<const std::uint8_t> ends() const { return stream_ends_; }
 
-  /// Since the last call.
+  /// Sums over the games that ended since the last call.
   GameFigures take_figures();
 
-  /// Everything that the games' future depends on.
+  /// The whole state of the games.
   [[nodiscard]] checkpoint::Bytes to_bytes() const;
-  /// The games are unchanged if it throws.
-  /// @throws CheckpointError if the bytes are not of as many games, or if a game is impossible
+  /// Restores the state of to_bytes(). If it throws, the games are unchanged.
+  /// @throws CheckpointError if the number of games differs, or if a game has an impossible state
   void from_bytes(std::span<const std::byte> bytes);
 
  private:
   static constexpr std::uint8_t kPastSelf = 255;
-  /// Who plays in a game.
+  /// The players of a game.
   struct Seat {
-    std::uint64_t games_before = 0;  ///< in this place
-    std::uint8_t side = 0;           ///< team of the learner
-    std::uint8_t opponent = 0;       ///< level, or kPastSelf
+    std::uint64_t games_before = 0;  ///< number of games begun in this seat
+    std::uint8_t side = 0;           ///< team of the learner, 0 or 1
+    std::uint8_t opponent = 0;       ///< level of a script, or kPastSelf
     std::array<std::uint8_t, 6> unused{};
   };
 
@@ -88,7 +90,7 @@ class SnakesGames {
   void choose_opponents(offpolicy::ActingNetwork& past_self);
   void choose_past_selves(offpolicy::ActingNetwork& past_self);
   [[nodiscard]] bool is_observed(std::size_t game, bool of_agent) const;
-  void share_out();
+  void write_streams();
   void end_games();
   [[nodiscard]] float reward_of(std::size_t game, int snake) const;
   [[nodiscard]] int team_of_stream(std::size_t game, bool is_agent) const {
@@ -100,15 +102,16 @@ class SnakesGames {
   TrainingProgress progress_;
   game::Arena arena_;
   std::vector<Seat> seats_;
-  torch::Tensor obs_;                  ///< [2 agents, obs_dim]: agents, then their opponents
-  std::vector<Turn> turns_;            ///< of the same
-  std::vector<std::uint8_t> actions_;  ///< [games, snakes] as the arena has them, like the next
-  std::vector<float> rewards_;
-  std::vector<std::uint8_t> over_;
-  std::vector<std::uint8_t> died_;
-  std::vector<std::uint8_t> stream_actions_;
-  std::vector<float> stream_rewards_;
-  std::vector<std::uint8_t> stream_ends_;
+  torch::Tensor obs_;        ///< [2 * agents, obs_dim]: agents, then their opponents
+  std::vector<Turn> turns_;  ///< [2 * agents] in which obs_ shows the board
+  // As in game::Arena::Step; actions are directions on the board.
+  std::vector<std::uint8_t> actions_;         ///< [games, snakes]
+  std::vector<float> rewards_;                ///< [games, snakes]
+  std::vector<std::uint8_t> over_;            ///< [games]
+  std::vector<std::uint8_t> died_;            ///< [games]
+  std::vector<std::uint8_t> stream_actions_;  ///< [streams]
+  std::vector<float> stream_rewards_;         ///< [streams]
+  std::vector<std::uint8_t> stream_ends_;     ///< [streams]
   GameFigures figures_;
 };
 

@@ -14,7 +14,7 @@ namespace {
 constexpr auto kTeam = static_cast<std::size_t>(game::kTeamSnakes);
 constexpr auto kAll = static_cast<std::size_t>(game::kSnakes);
 
-/// Two games of each start, in which sides are changed, step by step until all are over.
+/// Plays two games for each start, with changed sides, step by step until all are over.
 class Match {
  public:
   Match(SnakesTeam& own, SnakesTeam& other, std::span<const std::uint64_t> seeds)
@@ -46,7 +46,8 @@ class Match {
           end(game);
           ++num_ended;
         }
-        arena_.start(game, seed_of(game));  // for nothing, until the others are over, too
+        // The game is played again without counting until the other games are over as well.
+        arena_.start(game, seed_of(game));
       }
     }
     return pairs_;
@@ -96,7 +97,7 @@ class Match {
 
 std::vector<game::Pair> play_snakes_match(SnakesTeam& own, SnakesTeam& other,
                                           std::span<const std::uint64_t> seeds) {
-  constexpr std::size_t kTogether = 256;  // starts; what they take stays in the cache
+  constexpr std::size_t kTogether = 256;  // starts whose games fit into the cache
   std::vector<game::Pair> pairs;
   for (std::size_t first = 0; first < seeds.size(); first += kTogether) {
     const auto part = seeds.subspan(first, std::min(kTogether, seeds.size() - first));
@@ -125,7 +126,7 @@ std::string describe_score(const std::string& own, const std::string& other,
                            const SnakesScore& score) {
   return fmt::format(
       "{} against {}: wins {:.1f} % +- {:.1f} of {} games (a draw is half a win), both sides of {} "
-      "starts; grows by {:.1f} : {:.1f}\n",
+      "starts; the teams grow by {:.1f} and {:.1f} cells\n",
       own, other, score.win_percent, score.half_width, score.games, score.games / 2,
       score.own_growth, score.other_growth);
 }

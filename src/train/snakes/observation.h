@@ -1,4 +1,4 @@
-/// What a learner sees of a game.
+/// Observations of a game for the learner.
 #pragma once
 
 #include <cstdint>
@@ -10,21 +10,22 @@
 
 namespace traffic::train::snakes {
 
-/// What of it.
+/// Contents of an observation.
 struct Sight {
-  bool surroundings = true;  ///< beside the features
-  bool turned = true;        ///< as the board lies before the snake
+  bool surroundings = true;  ///< it contains the surroundings (game/surroundings.h)
+  bool turned = true;        ///< it shows the board turned so that the snake heads up (turn.h)
 
   static Sight of(const Snakes& settings) {
     return {.surroundings = settings.surroundings, .turned = settings.turned};
   }
-  /// Numbers of a snake: features; surroundings; whether it heads along the longer side.
+  /// Size of a snake's observation: features; surroundings; if turned, 1 or 0 for whether the snake
+  /// heads along the longer side of the board.
   [[nodiscard]] std::int64_t width() const;
 };
 
-/// Of the team's snakes, one after the other.
+/// Writes the observations of the three snakes of the view's team.
 /// @param out [kTeamSnakes, width]
-/// @param turns [kTeamSnakes] in which directions are as they see them
+/// @param turns [kTeamSnakes] output: the turns in which these snakes see the board
 void write_observations(const game::View& view, Sight sight, std::span<float> out,
                         std::span<Turn> turns);
 

@@ -13,7 +13,7 @@ int scheduled_level(const std::string& strategy, double progress) {
   if (strategy == "exponential") {
     return std::min(kLast, static_cast<int>(kLast * std::pow(p, 1.5)));
   }
-  constexpr std::array kFrom{0.10, 0.30, 0.60, 0.85};  // of levels 1 to 4
+  constexpr std::array kFrom{0.10, 0.30, 0.60, 0.85};  // progress at which levels 1 to 4 begin
   return static_cast<int>(std::ranges::count_if(kFrom, [p](double from) { return p >= from; }));
 }
 

@@ -1,4 +1,4 @@
-/// Whom a game is played against: the scripts by a schedule, or a past self.
+/// Draws the opponent of a game: a script by a schedule or from a list, or a past self.
 #pragma once
 
 #include <cstdint>
@@ -10,17 +10,18 @@
 
 namespace traffic::train::snakes {
 
-/// Level of the script at a share of the training that is over.
+/// Level of the scripted opponent (game::Opponent).
 /// @param strategy linear, exponential or curriculum
+/// @param progress share of the training that is over
 int scheduled_level(const std::string& strategy, double progress);
 
-/// How far the training is; the same on all ranks.
+/// Progress of the training; the same on all ranks.
 struct TrainingProgress {
-  std::int64_t episode = 0;
+  std::int64_t episode = 0;  ///< finished episodes, summed over all ranks
   std::int64_t max_episodes = 1;
   bool has_past_selves = false;
 };
-/// @return nothing: a past self
+/// @return a script; nothing for a past self
 std::optional<game::Opponent> draw_opponent(const Snakes& settings,
                                             const TrainingProgress& progress, Rng& rng);
 

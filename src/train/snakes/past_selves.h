@@ -1,4 +1,4 @@
-/// The policy as it was at several times, to be played against.
+/// Copies of the policy from earlier in the training, as opponents.
 #pragma once
 
 #include <torch/types.h>
@@ -12,18 +12,20 @@
 
 namespace traffic::train::snakes {
 
-/// The same on all ranks, but for which of them plays.
+/// The copies are the same on all ranks; each rank picks the one that plays.
 class PastSelves {
  public:
-  /// @param policy what is kept of; its shape is that of all
+  /// @param policy the policy that copies are taken of; shares its network
   PastSelves(const Snakes& settings, const offpolicy::ActingNetwork& policy);
 
   [[nodiscard]] bool empty() const { return kept_.empty(); }
-  /// Keeps the policy, if it is time for it.
-  /// @param before, after episodes of all ranks
+  /// Keeps a copy of the policy if one is due (game.pool_interval). Drops the oldest if there are
+  /// more than game.pool_size.
+  /// @param before, after number of episodes of all ranks before and after the round
   void keep(std::int64_t before, std::int64_t after);
-  /// One of them plays from now on. There must be one.
+  /// Selects the copy that plays, by a random number. There must be at least one copy.
   void pick(std::uint64_t number) { pick_index(static_cast<std::size_t>(number % kept_.size())); }
+  /// The selected copy.
   [[nodiscard]] offpolicy::ActingNetwork& playing() { return playing_; }
 
   void save_to(checkpoint::Snapshot& snapshot) const;
@@ -36,7 +38,7 @@ class PastSelves {
   Snakes settings_;
   offpolicy::ActingNetwork policy_;
   offpolicy::ActingNetwork playing_;
-  std::deque<torch::Tensor> kept_;  ///< all parameters one after the other
+  std::deque<torch::Tensor> kept_;  ///< a flat tensor of all parameters for each copy, oldest first
 };
 
 }  // namespace traffic::train::snakes

@@ -1,4 +1,4 @@
-/// Games by which the best parameters are picked while training: the same starts each time.
+/// Games by which the training selects its best parameters. They have the same starts each time.
 #pragma once
 
 #include <cstdint>
@@ -14,16 +14,16 @@ namespace traffic::train::snakes {
 struct SelectionPlan {
   std::uint64_t seed = 0;  ///< of the run
   Sight sight;
-  std::int64_t games = 0;  ///< against each opponent, half from either side
+  std::int64_t games = 0;  ///< number against each opponent, half of them from either side
 };
 
-/// The same on all ranks.
+/// Scores of the policy; the same on all ranks.
 struct SelectionScores {
-  std::vector<double> of_starts;  ///< wins in %, mean over opponents and sides
+  std::vector<double> of_starts;  ///< [games / 2] wins in %, mean over opponents and sides
   report::NamedValues figures;    ///< "eval/win_percent_greedy", ...
 };
 
-/// Collective: ranks share the starts.
+/// Collective. Plays the policy against the scripts greedy and bfs; the ranks share the starts.
 SelectionScores play_selection_games(const offpolicy::ActingNetwork& acting,
                                      const SelectionPlan& plan, comm::Communicator& communicator);
 

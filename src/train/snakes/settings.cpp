@@ -17,45 +17,53 @@ constexpr config::Range kShare{.low = 0.0, .high = 1.0};
 
 std::string refuse_as_opponent(std::string_view text) {
   if (game::opponent_named(text)) return {};
-  return "expected one of " + game::opponent_names() + ", or its level";
+  return "expected one of " + game::opponent_names() + ", or the level of one";
 }
 
 std::vector<config::Row> snakes_rows() {
   return {
-      {SNAKES_KEY(games), .help = "Games that a rank plays at once.", .range = between(1, 1e5)},
+      {SNAKES_KEY(games), .help = "Number of games that a rank plays at once.",
+       .range = between(1, 1e5)},
       {SNAKES_KEY(opponent_difficulty_strategy),
-       .help = "Who the opponent is: mix, one of `game.opponents` by lot; else its level rises "
-               "from 0 to 4 with the episodes: linear, exponential (slowly at first), curriculum "
-               "(1 from 10 %, 2 from 30 %, 3 from 60 %, 4 from 85 % of them).",
+       .help =
+           "How the scripted opponent of a game is chosen. mix: at random from `game.opponents`. "
+           "Otherwise its level rises from 0 to 4 with the episodes: linear; exponential (slowly "
+           "at first); curriculum (1 from 10 %, 2 from 30 %, 3 from 60 %, 4 from 85 % of them).",
        .choices = {"mix", "linear", "exponential", "curriculum"}},
-      {SNAKES_KEY(opponents), .help = "Scripted opponents of mix.", .refuse = refuse_as_opponent},
+      {SNAKES_KEY(opponents),
+       .help = "Scripted opponents if `game.opponent_difficulty_strategy` is mix.",
+       .refuse = refuse_as_opponent},
       {SNAKES_KEY(evasion_from_episode),
-       .help = "From this episode on every scripted opponent is evasive; 0: never.",
+       .help = "From this episode on every scripted opponent is the script evasive; 0: never.",
        .range = between(0, 1e9)},
       {SNAKES_KEY(self_play_share),
-       .help = "Share of the games against a past self, once there is one.", .range = kShare},
-      {SNAKES_KEY(self_play_from_episode), .help = "When the first past self is kept.",
+       .help = "Share of the games that are played against a past self, once there is one.",
+       .range = kShare},
+      {SNAKES_KEY(self_play_from_episode), .help = "Episode from which past selves are kept.",
        .range = between(0, 1e9)},
-      {SNAKES_KEY(pool_interval), .help = "Episodes of all ranks until the next one is kept.",
+      {SNAKES_KEY(pool_interval),
+       .help = "Number of episodes, summed over all ranks, after which the next past self is kept.",
        .unit = "episodes", .range = between(1, 1e9)},
-      {SNAKES_KEY(pool_size), .help = "Past selves that are kept, the newest.",
+      {SNAKES_KEY(pool_size), .help = "Maximum number of past selves; the newest are kept.",
        .range = between(1, 1000)},
       {SNAKES_KEY(learn_from_both),
-       .help = "Whether what the opponents live through is learned from, too."},
+       .help = "Whether the experience of the opponents is learned from as well."},
       {SNAKES_KEY(surroundings),
-       .help = "Whether a snake sees the cells around its head and who is nearer to which bean, "
-               "beside its 61 features."},
-      {SNAKES_KEY(turned),
-       .help = "Whether a snake sees the board turned so that it heads up, and mirrored where its "
-               "nearest bean is on its left."},
-      {SNAKES_KEY(reward_own), .help = "Weight of what a snake itself gains or loses.",
+       .help = "Whether a snake observes the cells around its head and which snake is nearer to "
+               "each bean, beside its 61 features."},
+      {SNAKES_KEY(turned), .help = "Whether a snake observes the board turned so that it heads up, "
+                                   "and mirrored if its nearest bean is on its left."},
+      {SNAKES_KEY(reward_own), .help = "Weight of the length that a snake itself gains or loses.",
        .range = between(-100, 100)},
-      {SNAKES_KEY(reward_team), .help = "Weight of its team's mean.", .range = between(-100, 100)},
-      {SNAKES_KEY(reward_enemies), .help = "Weight of the enemies' mean, which is taken off.",
+      {SNAKES_KEY(reward_team), .help = "Weight of the mean gain of the snake's team.",
        .range = between(-100, 100)},
-      {SNAKES_KEY(reward_death), .help = "What dying costs beside the length.",
+      {SNAKES_KEY(reward_enemies),
+       .help = "Weight of the mean gain of the enemies, which is subtracted.",
        .range = between(-100, 100)},
-      {SNAKES_KEY(reward_win), .help = "What a won game brings at its end, and a lost one costs.",
+      {SNAKES_KEY(reward_death), .help = "Cost of dying, in addition to the lost length.",
+       .range = between(-100, 100)},
+      {SNAKES_KEY(reward_win),
+       .help = "Reward at the end of a won game; a lost game costs as much.",
        .range = between(-1000, 1000)},
   };
 }
@@ -64,7 +72,8 @@ std::vector<config::Row> snakes_rows() {
 
 std::vector<OwnSection> own_sections() {
   return {offpolicy::own_section(),
-          {{"game", "The game 3v3 snakes, as it is played to learn from."}, snakes_rows()}};
+          {{"game", "The game 3v3 snakes: opponents, observations and rewards of the training."},
+           snakes_rows()}};
 }
 
 std::vector<config::PresetRow> presets() {
@@ -83,7 +92,7 @@ std::vector<config::PresetRow> presets() {
 
 void check_settings(const Snakes& snakes) {
   if (snakes.opponent_difficulty_strategy == "mix" && snakes.opponents.empty()) {
-    throw ConfigError("game.opponents is empty, expected one of {} at least",
+    throw ConfigError("game.opponents is empty, expected at least one of {}",
                       game::opponent_names());
   }
 }

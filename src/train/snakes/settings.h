@@ -1,4 +1,4 @@
-/// Section [game], the games that the learner plays.
+/// The configuration section [game]: settings of the games that the learner plays.
 #pragma once
 
 #include <cstdint>
@@ -10,13 +10,13 @@
 namespace traffic::train::snakes {
 
 struct Snakes {
-  std::int64_t games = 64;  ///< of a rank, at once
+  std::int64_t games = 64;  ///< simultaneous games of a rank
   std::string opponent_difficulty_strategy = "mix";
   std::vector<std::string> opponents = {"greedy", "bfs"};
   std::int64_t evasion_from_episode = 0;  ///< 0: never
   double self_play_share = 0.0;
   std::int64_t self_play_from_episode = 0;
-  std::int64_t pool_interval = 1'000;  ///< episodes between two past selves
+  std::int64_t pool_interval = 1'000;  ///< episodes of all ranks between two past selves
   std::int64_t pool_size = 8;
   bool learn_from_both = true;
   bool surroundings = true;
@@ -28,12 +28,12 @@ struct Snakes {
   double reward_win = 0.0;
 };
 
-/// [offpolicy] and [game]
+/// The sections [offpolicy] and [game] with their keys.
 std::vector<OwnSection> own_sections();
-/// test, normal, max, memory, vram
+/// Values of the presets test, normal, max, memory and vram.
 std::vector<config::PresetRow> presets();
 
-/// What one key cannot know of another.
+/// Checks settings that must fit each other.
 /// @throws ConfigError
 void check_settings(const Snakes& snakes);
 

@@ -39,7 +39,8 @@ std::unique_ptr<SnakesTeam> team_of_checkpoint(const std::string& path) {
   const config::TrainingFacts& facts = training_of(snapshot);
   if (facts.name != "snakes") {
     throw CheckpointError(
-        "checkpoint {}: is of {} ({}), it plays no 3v3 snakes; give one of the training snakes",
+        "checkpoint {} is of {} ({}), which does not play 3v3 snakes; give a checkpoint of the "
+        "training snakes",
         path, facts.title(), facts.name);
   }
   const config::Config config = stored_config(snapshot);
@@ -98,7 +99,7 @@ std::unique_ptr<SnakesTeam> make_snakes_team(const std::string& name) {
   }
   const auto opponent = game::opponent_named(name);
   if (!opponent) {
-    throw ConfigError("no team is named '{}', expected one of {}, its level 0 to {}, or {}PATH",
+    throw ConfigError("no team is named '{}', expected one of {}, a level from 0 to {}, or {}PATH",
                       name, game::opponent_names(), game::kNumOpponents - 1, kCheckpointTeam);
   }
   return std::make_unique<snakes::ScriptedTeam>(*opponent);

@@ -1,4 +1,4 @@
-/// A team whose snakes a network decides for.
+/// A team whose actions a network chooses.
 #pragma once
 
 #include <torch/types.h>

@@ -26,8 +26,8 @@ namespace traffic::train {
 namespace snakes {
 namespace {
 
-/// On this rank: everything that lives as long as the training. It learns on the CPU, where the
-/// games are: an update of networks of this size takes a GPU longer to be told than to compute.
+/// The training on this rank. It learns on the CPU, where the games are: for networks of this size,
+/// launching an update on a GPU takes longer than computing it.
 class SnakesTraining final : public Training {
  public:
   explicit SnakesTraining(Run& run)
@@ -83,7 +83,7 @@ class SnakesTraining final : public Training {
   [[nodiscard]] TrainingProgress progress() const {
     return {.episode = episodes_, .max_episodes = settings_.max_episodes};
   }
-  [[nodiscard]] double share_over() const {
+  [[nodiscard]] double share_done() const {
     return static_cast<double>(episodes_) / static_cast<double>(settings_.max_episodes);
   }
   report::NamedValues figures_of_round();
@@ -97,8 +97,8 @@ class SnakesTraining final : public Training {
   std::unique_ptr<offpolicy::MlpLearner> learner_;
   Experience experience_;
   offpolicy::Updates updates_;
-  std::int64_t episodes_ = 0;   ///< of all ranks
-  std::int64_t env_steps_ = 0;  ///< likewise
+  std::int64_t episodes_ = 0;   ///< summed over all ranks
+  std::int64_t env_steps_ = 0;  ///< summed over all ranks
   std::int64_t rounds_ = 0;
   Selection selection_;
 };
@@ -111,14 +111,14 @@ void SnakesTraining::start() {
     check_training(snapshot, run_.facts());
     offpolicy::check_learner_kind(snapshot, settings_);
     learner_->restore_from(snapshot);
-    spdlog::info("starting from {}: networks, their targets and optimisers, episode {}",
+    spdlog::info("starting from {} (episode {}): loaded networks, targets and optimisers",
                  snapshot.source(), snapshot.step());
   }
   comm::check_replicas_equal(communicator_, parameters().flat(), "the parameters at the start");
   experience_.start(progress());
 }
 
-/// A round: as many steps as a game has, with updates between them.
+/// Plays a round: as many steps as a game has at most, with updates between them.
 std::optional<Iteration> SnakesTraining::iterate() {
   fault::hit("train.step", communicator_.rank(), rounds_);
   experience_.begin_round(progress(), rounds_);
@@ -128,7 +128,7 @@ std::optional<Iteration> SnakesTraining::iterate() {
     env_steps_ += env_steps;
     updates_.after({.env_steps = env_steps,
                     .transitions = experience_.replay().num_transitions(),
-                    .progress = share_over()});
+                    .progress = share_done()});
   }
   ++rounds_;
   const std::int64_t before = episodes_;
@@ -143,7 +143,7 @@ std::optional<Iteration> SnakesTraining::iterate() {
       .shown = shown};
 }
 
-/// Of all ranks; counts the episodes.
+/// Metrics of the round over all ranks. Adds its games to the number of episodes.
 report::NamedValues SnakesTraining::figures_of_round() {
   const GameFigures played = experience_.take_figures();
   const torch::Tensor all =
@@ -159,7 +159,7 @@ report::NamedValues SnakesTraining::figures_of_round() {
                               {"rollout/other_growth", sum[3] / games},
                               {"replay/transitions", sum[4]},
                               {"train/epsilon", offpolicy::epsilon_after(settings_, env_steps_)},
-                              {"train/learning_rate", updates_.learning_rate(share_over())},
+                              {"train/learning_rate", updates_.learning_rate(share_done())},
                               {"train/updates", static_cast<double>(updates_.count())}};
   for (auto& figure : updates_.take_figures()) figures.push_back(std::move(figure));
   return figures;
@@ -183,7 +183,8 @@ void SnakesTraining::conclude(report::Summary& summary) {
   summary.result["env_steps"] = env_steps_;
   summary.result["updates"] = updates_.count();
   spdlog::info(
-      "compare it on games of your own with traffic_eval --controller checkpoint:{} --against bfs",
+      "to compare the player on other games, run traffic_eval --controller checkpoint:{} --against "
+      "bfs",
       run_.best_path().string());
 }
 
@@ -216,7 +217,8 @@ void check_new_run(const config::Config& config) {
   (void)offpolicy::starting_checkpoint(from, config.extension<offpolicy::OffPolicy>().init_episode);
 }
 
-/// From here on run.init_from is a checkpoint. A run that goes on does not need it any more.
+/// Replaces a run folder in run.init_from by the checkpoint to start from. A resumed run does not
+/// need that checkpoint any more, so that a missing one is only a warning.
 TrainingEnd resolve_start(const Preparation& preparation) {
   config::Config& config = preparation.config;
   std::int64_t& episode = config.extension<offpolicy::OffPolicy>().init_episode;
@@ -225,7 +227,7 @@ TrainingEnd resolve_start(const Preparation& preparation) {
     config.run.init_from = offpolicy::starting_checkpoint(config.run.init_from, episode);
     episode = 0;
   } catch (const CheckpointError& error) {
-    spdlog::warn("{}", error.what());  // a new run was refused before
+    spdlog::warn("{}", error.what());  // check_new_run() has refused a new run before
   }
   return TrainingEnd::kDone;
 }
@@ -240,8 +242,8 @@ TrainingRow snakes_training() {
                 .folder = "snakes",
                 .help = "3v3 snakes, off-policy from a replay of its own games",
                 .product = "Player",
-                .about = "Plays the game 3v3 snakes: from what a snake sees (61 numbers) to the "
-                         "direction that it takes.",
+                .about = "Plays the game 3v3 snakes: maps the observation of a snake to its next "
+                         "direction.",
                 .of_traffic = false,
                 .starts_from = {},
                 .sections = {"offpolicy", "game"},

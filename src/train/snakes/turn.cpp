@@ -17,7 +17,7 @@ using game::kUp;
 constexpr std::size_t kWindowAt = game::kNumFeatures + game::kNumRaces;
 constexpr std::size_t kNumbers = game::kNumFeatures + game::kNumSurroundings;
 
-/// On the board, by rows and columns.
+/// A step on the board.
 struct Step {
   int rows = 0;
   int columns = 0;
@@ -26,7 +26,7 @@ constexpr std::array<Step, game::kDirections> kSteps{{{-1, 0}, {1, 0}, {0, -1}, 
 
 using Directions = std::array<std::uint8_t, game::kDirections>;
 
-/// Of a turn: the board's directions for those that are seen.
+/// The directions on the board for the directions up, down, left and right as seen in a turn.
 constexpr Directions directions_of(std::size_t turn) {
   constexpr std::array<Directions, game::kDirections> kHeadings{{{kUp, kDown, kLeft, kRight},
                                                                  {kDown, kUp, kRight, kLeft},
@@ -37,15 +37,15 @@ constexpr Directions directions_of(std::size_t turn) {
   return directions;
 }
 
-/// A number after a turn is one before it, times a factor.
+/// Where a number of the turned observation comes from: a number of the original, times a factor.
 struct Source {
-  std::uint16_t from = 0;
+  std::uint16_t from = 0;  ///< index in the original
   float factor = 1.0F;
 };
 
 using Sources = std::array<Source, kNumbers>;
 
-/// What is a step down and one to the right, as seen, on the board.
+/// The steps on the board that are a step down and a step to the right as seen.
 struct Axes {
   Step down;
   Step right;
@@ -60,7 +60,7 @@ constexpr void turn_directions(const Directions& directions, Sources& sources) {
   }
 }
 
-/// @param at rows of an offset; its columns come next
+/// @param at index of an offset's rows; the columns follow
 constexpr void turn_offset(const Axes& axes, std::size_t at, Sources& sources) {
   constexpr float kRowsPerColumn = static_cast<float>(game::kColumns) / game::kRows;
   const auto rows = static_cast<std::uint16_t>(at);
@@ -129,8 +129,8 @@ Turn turn_of(game::Direction heading, std::span<const float> features) {
 
 void write_turned(Turn turn, std::span<const float> numbers, std::span<float> out) {
   TRAFFIC_CHECK(numbers.size() <= kNumbers && out.size() >= numbers.size(),
-                "{} numbers of a snake, at most {} expected, room for {}", numbers.size(), kNumbers,
-                out.size());
+                "{} numbers of a snake and room for {}, expected at most {} numbers",
+                numbers.size(), out.size(), kNumbers);
   const Sources& sources = kSources[turn.index()];
   for (std::size_t i = 0; i < numbers.size(); ++i) {
     out[i] = numbers[sources[i].from] * sources[i].factor;

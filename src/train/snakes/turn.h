@@ -1,6 +1,6 @@
-/// The board as it lies before a snake: turned so that it heads up, and mirrored where its nearest
-/// bean is on its left. What looks alike is then the same to a learner, in whatever direction the
-/// snake heads: an eighth of the states.
+/// Turns the board so that a snake heads up, and mirrors it if the snake's nearest bean is on its
+/// left. Boards that differ only by a turn or a mirroring then look the same to the learner, which
+/// leaves about an eighth of the states.
 #pragma once
 
 #include <array>
@@ -12,16 +12,16 @@
 
 namespace traffic::train::snakes {
 
-/// Which of the eight ways a board can be turned and mirrored.
+/// One of the eight ways in which a board can be turned and mirrored.
 class Turn {
  public:
-  Turn() = default;  ///< the board as it is
+  Turn() = default;  ///< leaves the board as it is
   Turn(game::Direction heading, bool mirrored)
       : index_(static_cast<std::uint8_t>(2 * heading + (mirrored ? 1 : 0))) {}
 
-  /// Where on the board a snake goes that goes there as it sees it.
+  /// Converts a direction as the snake sees it to the direction on the board.
   [[nodiscard]] std::uint8_t on_board(std::uint8_t seen) const;
-  /// The reverse.
+  /// Converts a direction on the board to the direction as the snake sees it.
   [[nodiscard]] std::uint8_t seen(std::uint8_t on_board) const;
   [[nodiscard]] std::size_t index() const { return index_; }
 
@@ -30,12 +30,15 @@ class Turn {
 };
 inline constexpr std::size_t kTurns = 8;
 
-/// The turn of a snake that heads there.
-/// @param features of the snake (game/features.h)
+/// The turn for a snake.
+/// @param heading direction of the snake on the board
+/// @param features features of the snake (game/features.h)
 Turn turn_of(game::Direction heading, std::span<const float> features);
 
-/// Numbers of a snake as they are after a turn. A cell ahead counts for as much in each.
-/// @param numbers features, or features and surroundings, as the board lies
+/// Converts a snake's features to those of the turned board. Offsets are scaled so that one cell
+/// has the same value in every turn, although the board's sides differ.
+/// @param numbers features, or features and surroundings, of the board without a turn
+/// @param out at least as many numbers
 void write_turned(Turn turn, std::span<const float> numbers, std::span<float> out);
 
 }  // namespace traffic::train::snakes

@@ -9,7 +9,7 @@
 namespace traffic::train {
 namespace {
 
-TEST(ChildEvaluation, AConfigurationThatWasRemovedInMidRunIsWrittenAgain) {
+TEST(ChildEvaluation, AConfigurationRemovedDuringTheRunIsWrittenAgain) {
   const auto dir = std::filesystem::temp_directory_path() /
                    ("child_evaluation_test_" + std::to_string(getpid()));
   config::Config config;

@@ -1,4 +1,4 @@
-/// What is said of controllers from their episodes: the best, the unsafe, those that did nothing.
+/// Verdicts on controllers: which is best, which are not safe, and which commanded nothing.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -15,8 +15,8 @@ using ::testing::Not;
 
 constexpr std::int64_t kDemand = 100;
 
-/// What a controller did with every seed.
-struct Behaved {
+/// Metrics of a controller with every seed.
+struct ControllerRuns {
   std::string name;
   std::vector<std::int64_t> arrived;
   std::vector<std::int64_t> emergency_stops;
@@ -29,7 +29,7 @@ struct Evaluated {
   std::vector<EvaluatedEpisode> episodes;
 };
 
-Evaluated evaluated(const std::vector<Behaved>& all) {
+Evaluated evaluated(const std::vector<ControllerRuns>& all) {
   Evaluated result;
   for (std::size_t s = 0; s < all.front().arrived.size(); ++s) result.plan.seeds.push_back(s);
   for (std::size_t c = 0; c < all.size(); ++c) {
@@ -47,9 +47,9 @@ Evaluated evaluated(const std::vector<Behaved>& all) {
   return result;
 }
 
-const Behaved kNone{"none", {50, 52, 51, 49}, {0, 1, 0, 0}, {10, 12, 9, 11}, 0};
+const ControllerRuns kNone{"none", {50, 52, 51, 49}, {0, 1, 0, 0}, {10, 12, 9, 11}, 0};
 
-TEST(Verdicts, TheHighestGainOfThoseThatAreSafeIsBest) {
+TEST(Verdicts, TheSafeControllerWithTheHighestGainIsBest) {
   const auto [plan, episodes] =
       evaluated({kNone,
                  {"meter", {55, 56, 57, 55}, {0, 1, 0, 1}, {10, 11, 9, 11}},
@@ -68,7 +68,7 @@ TEST(Verdicts, TheHighestGainOfThoseThatAreSafeIsBest) {
   EXPECT_EQ(json["controllers"][2]["safe"], false);
 }
 
-TEST(Verdicts, WhatIsNotShownToBeBehindTheBestIsLevelWithIt) {
+TEST(Verdicts, AControllerThatIsNotClearlyWorseIsLevelWithTheBest) {
   const std::vector<std::int64_t> none(4, 0);
   const auto [plan, episodes] = evaluated({kNone,
                                            {"meter", {60, 61, 62, 60}, none, none},
@@ -82,16 +82,16 @@ TEST(Verdicts, WhatIsNotShownToBeBehindTheBestIsLevelWithIt) {
   EXPECT_GT(verdicts[2].level->high(), 0.0);
   EXPECT_FALSE(verdicts[3].level.has_value());
   EXPECT_THAT(verdict_text(plan, episodes),
-              AllOf(HasSubstr("\nglide is level with the best: -0.48 +- "),
-                    // 3.95 ** 2 times the four seeds.
-                    HasSubstr(" points beside it; +-1 takes about 63 seeds\n"),
+              AllOf(HasSubstr("\nglide is level with the best: its gain differs by -0.48 +- "),
+                    // 3.95 * 3.95 times the four seeds.
+                    HasSubstr(" points; about 63 seeds would narrow the interval to +-1\n"),
                     Not(HasSubstr("yield is level"))));
   const auto json = nlohmann::json::parse(evaluation_json(plan, episodes));
   EXPECT_EQ(json["controllers"][2]["level_with_best"], true);
   EXPECT_EQ(json["controllers"][3]["level_with_best"], false);
 }
 
-TEST(Verdicts, MoreHardBrakesAreSaidAndDoNotDecide) {
+TEST(Verdicts, MoreHardBrakesAreReportedButAreNotUnsafe) {
   const auto [plan, episodes] =
       evaluated({kNone, {"yield", {60, 61, 62, 60}, {0, 1, 0, 0}, {30, 33, 29, 30}}});
   const auto verdicts = judge_controllers(plan, episodes);
@@ -101,24 +101,24 @@ TEST(Verdicts, MoreHardBrakesAreSaidAndDoNotDecide) {
               AllOf(HasSubstr("more hard brakes a run than none"), Not(HasSubstr("not safe"))));
 }
 
-TEST(Verdicts, NoneIsBestWhereNobodyGains) {
+TEST(Verdicts, NoneIsBestIfNoSafeControllerGains) {
   const auto [plan, episodes] =
       evaluated({kNone, {"meter", {45, 46, 47, 45}, {0, 1, 0, 0}, {10, 11, 9, 11}}});
   EXPECT_TRUE(judge_controllers(plan, episodes)[0].best);
   EXPECT_THAT(verdict_text(plan, episodes), HasSubstr("best: none"));
 }
 
-TEST(Verdicts, ASingleSeedHasNoIntervalAndNothingIsUnsafeBeyondIt) {
+TEST(Verdicts, ASingleSeedGivesNoIntervalAndNoUnsafeController) {
   const auto [plan, episodes] =
       evaluated({{"none", {50}, {0}, {10}, 0}, {"meter", {55}, {4}, {10}}});
   EXPECT_TRUE(judge_controllers(plan, episodes)[1].safe());
   const std::string text = verdict_text(plan, episodes);
-  EXPECT_THAT(text, AllOf(HasSubstr("best: meter, +10.00 % of ocr_all; one seed has no interval"),
+  EXPECT_THAT(text, AllOf(HasSubstr("best: meter, +10.00 % of ocr_all; one seed gives no interval"),
                           Not(HasSubstr("inf"))));
   EXPECT_THAT(overview_table(plan, episodes).to_text(), Not(HasSubstr("inf")));
 }
 
-TEST(Verdicts, WhoCommandedNobodyIsNamed) {
+TEST(Verdicts, AControllerThatCommandedNothingIsNamed) {
   const auto [plan, episodes] =
       evaluated({kNone, {"meter", {50, 52, 51, 49}, {0, 1, 0, 0}, {10, 12, 9, 11}, 0}});
   EXPECT_THAT(
@@ -126,7 +126,7 @@ TEST(Verdicts, WhoCommandedNobodyIsNamed) {
       AllOf(HasSubstr("meter commanded no vehicle in any run"), Not(HasSubstr("none commanded"))));
 }
 
-TEST(Verdicts, ATableOfLongNamesFitsATerminal) {
+TEST(Verdicts, AnOverviewTableWithLongNamesFitsATerminal) {
   const auto [plan, episodes] = evaluated(
       {{"none", {500000, 520000}, {0, 1}, {1000, 1200}, 0},
        {"checkpoint:runs/with/a/long/path/to/the/checkpoints/best.h5", {55, 56}, {0, 1}, {9, 8}}});

@@ -8,7 +8,7 @@
 namespace traffic::train::offpolicy {
 namespace {
 
-/// Scores that do not depend on what is seen: 0, then those of four actions.
+/// A network whose outputs do not depend on the observation: 0, then the scores of four actions.
 ActingNetwork network_with(const std::vector<float>& scores) {
   ActingNetwork acting{
       .network = model::Mlp(model::MlpShape{.inputs = 3, .hidden = {}, .outputs = 5}),
@@ -49,7 +49,7 @@ TEST(Acting, ExploresAsOftenAsEpsilonSays) {
   expect_shares(actions, {0.1, 0.7, 0.1, 0.1});
 }
 
-TEST(Acting, DrawsBySoftmaxAndKeepsWhatItDrewFrom) {
+TEST(Acting, DrawsFromTheSoftmaxAndReturnsItsWeights) {
   ActingNetwork acting =
       network_with({std::log(1.0F), std::log(2.0F), std::log(3.0F), std::log(4.0F)});
   std::vector<std::uint8_t> actions(kRows);

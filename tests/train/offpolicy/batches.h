@@ -1,4 +1,4 @@
-/// Batches of a replay for tests.
+/// Parts of batches, for tests with several ranks.
 #pragma once
 
 #include <cstdint>
@@ -7,7 +7,7 @@
 
 namespace traffic::train::offpolicy::testing {
 
-/// `count` of the rows.
+/// The rows [first, first + count) of a batch.
 inline Batch rows_of(const Batch& whole, std::int64_t first, std::int64_t count) {
   const auto part = [&](const torch::Tensor& x) { return x.narrow(0, first, count).contiguous(); };
   return {.obs = part(whole.obs),

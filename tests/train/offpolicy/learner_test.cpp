@@ -16,7 +16,7 @@ namespace {
 using testing::rows_of;
 
 constexpr Spaces kSpaces{.obs_dim = 9, .num_actions = 4};
-constexpr std::int64_t kRows = 24;  // of all ranks
+constexpr std::int64_t kRows = 24;  // of all ranks together
 
 OffPolicy settings_of(const std::string& learner, const std::string& ddpg_action = "softmax") {
   OffPolicy settings;
@@ -47,7 +47,7 @@ void update(Learner& learner, const Batch& batch, int number) {
 class Learners : public ::testing::TestWithParam<const char*> {};
 INSTANTIATE_TEST_SUITE_P(All, Learners, ::testing::Values("dqn", "ddpg", "sac"));
 
-TEST_P(Learners, RanksTogetherLearnWhatOneLearnsFromTheJoinedBatch) {
+TEST_P(Learners, RanksTogetherLearnWhatOneLearnsFromTheWholeBatch) {
   const auto communicator = comm::make_communicator(traffic::testing::mpi_session(), at::kCPU, {});
   test::AloneCommunicator alone;
   const OffPolicy settings = settings_of(GetParam());
@@ -59,7 +59,8 @@ TEST_P(Learners, RanksTogetherLearnWhatOneLearnsFromTheJoinedBatch) {
     update(*together, rows_of(batch, share * communicator->rank(), share), number);
     update(*single, batch, number);
   }
-  // Sums of the same float32 numbers in another order, through 20 updates by Adam.
+  // The ranks add the same float32 numbers in another order, and 20 updates of Adam carry the
+  // differences on.
   EXPECT_TRUE(torch::allclose(together->networks().parameters().flat(),
                               single->networks().parameters().flat(), 1e-3, 2e-4))
       << (together->networks().parameters().flat() - single->networks().parameters().flat())
@@ -68,7 +69,7 @@ TEST_P(Learners, RanksTogetherLearnWhatOneLearnsFromTheJoinedBatch) {
   comm::check_replicas_equal(*communicator, together->networks().parameters().flat(), "weights");
 }
 
-TEST_P(Learners, GoOnToTheBitFromACheckpoint) {
+TEST_P(Learners, ResumeToTheBitFromACheckpoint) {
   test::AloneCommunicator alone;
   const OffPolicy settings = settings_of(GetParam());
   const auto whole = make_learner(settings, kSpaces, 3, alone);
@@ -96,7 +97,7 @@ TEST_P(Learners, GoOnToTheBitFromACheckpoint) {
   }
 }
 
-/// One state, four actions worth 0 to 3 that end the episode.
+/// A bandit: one state and four actions, which earn rewards of 0 to 3 and end the episode.
 Batch bandit(std::int64_t action_dim) {
   const torch::Tensor actions = torch::arange(kRows) % kSpaces.num_actions;
   torch::Tensor vectors = torch::zeros({kRows, action_dim});
@@ -125,14 +126,18 @@ void expect_learns_the_best(const OffPolicy& settings) {
   EXPECT_EQ(preferred(*learner), 3);
 }
 
-TEST_P(Learners, FindTheActionThatIsWorthMost) { expect_learns_the_best(settings_of(GetParam())); }
+TEST_P(Learners, FindTheActionWithTheHighestReward) {
+  expect_learns_the_best(settings_of(GetParam()));
+}
 
-TEST(Ddpg, FindsItWithGumbelsGradientToo) { expect_learns_the_best(settings_of("ddpg", "gumbel")); }
+TEST(Ddpg, FindsTheBestActionWithTheGumbelGradient) {
+  expect_learns_the_best(settings_of("ddpg", "gumbel"));
+}
 
-TEST(Dqn, TakesTheTargetsOfItsPaper) {
+TEST(Dqn, ItsLossEqualsTheHuberLossOfTheDoubleDuelingTargets) {
   test::AloneCommunicator alone;
   OffPolicy settings = settings_of("dqn");
-  settings.learning_rate = 1e-12;  // nothing moves
+  settings.learning_rate = 1e-12;  // the weights hardly change
   settings.tau = 0.0;
   const auto learner = make_learner(settings, kSpaces, 6, alone);
   const Batch batch = whole_batch(0, 1);
@@ -157,7 +162,7 @@ TEST(Dqn, TakesTheTargetsOfItsPaper) {
   EXPECT_NEAR(figures[0].second, loss, 1e-4);  // float32
 }
 
-TEST(Dqn, ItsTargetsFollowAtOnceEveryInterval) {
+TEST(Dqn, SetsItsTargetsEqualEveryInterval) {
   test::AloneCommunicator alone;
   OffPolicy settings = settings_of("dqn");
   settings.tau = 0.0;

@@ -38,7 +38,7 @@ class RankStateTest : public ::testing::Test {
     communicator_->barrier();
     if (communicator_->rank() == 0) fs::remove_all(dir_);
   }
-  /// A checkpoint of all ranks.
+  /// Saves a checkpoint of all ranks.
   fs::path save(RankState& state, const std::string& games) {
     checkpoint::Snapshot snapshot(1);
     const auto bytes = std::as_bytes(std::span(games));
@@ -60,14 +60,14 @@ std::vector<std::vector<std::byte>> bytes_of(const replay::Replay& replay) {
   return all;
 }
 
-TEST_F(RankStateTest, EveryRankGetsItsOwnBackToTheBit) {
+TEST_F(RankStateTest, EveryRankRestoresItsReplayAndGamesToTheBit) {
   replay::Replay replay(kOptions);
   RankState state(replay, *communicator_, {});
   Streams streams(kShape, 5);
   streams.skip(1000 * communicator_->rank());
   streams.push_to(replay, 21);
   save(state, "first");
-  streams.push_to(replay, 23);  // some of the segments are known, some new, some gone
+  streams.push_to(replay, 23);  // some segments have names already, some are new, some are dropped
   const std::string games = "games of " + std::to_string(communicator_->rank());
   const fs::path path = save(state, games);
 
@@ -80,7 +80,7 @@ TEST_F(RankStateTest, EveryRankGetsItsOwnBackToTheBit) {
   EXPECT_EQ(bytes_of(restored), bytes_of(replay));
 }
 
-TEST_F(RankStateTest, OneRankGoesOnFromTheSegmentsOfAll) {
+TEST_F(RankStateTest, OneRankGetsFullSegmentsOfAllRanks) {
   replay::Replay replay(kOptions);
   RankState state(replay, *communicator_, {});
   Streams streams(kShape, 5);
@@ -93,7 +93,7 @@ TEST_F(RankStateTest, OneRankGoesOnFromTheSegmentsOfAll) {
   replay::Replay dealt(kOptions);
   RankState other(dealt, alone, {});
   EXPECT_FALSE(other.restore_from(checkpoint::load(path)).same_ranks);
-  EXPECT_EQ(dealt.size(), 64);  // four of the full ones
+  EXPECT_EQ(dealt.size(), 64);  // four full segments
   streams.push_to(dealt, 10);
   replay::Batch batch(kShape, 500);
   Rng rng(1);
@@ -122,7 +122,7 @@ TEST_F(RankStateTest, AMissingSegmentIsNamed) {
                   ::testing::Property(&Error::what, ::testing::HasSubstr(name))));
 }
 
-TEST_F(RankStateTest, NumbersOfRanksThatDoNotFitTheReplaysAreRefused) {
+TEST_F(RankStateTest, ANumberOfRanksThatDiffersFromTheReplaysIsRefused) {
   for (const std::int64_t num_ranks : {std::int64_t{-1}, std::int64_t{0}, std::int64_t{3},
                                        (std::int64_t{1} << 32) + 1, std::int64_t{1} << 62}) {
     for (const std::vector<std::int64_t>& ids : {std::vector<std::int64_t>{}, {0, 1}}) {
@@ -145,7 +145,7 @@ TEST_F(RankStateTest, ASegmentWithRoomBeforeTheLastIsRefused) {
   if (communicator_->size() > 1) return;
   replay::Replay replay(kOptions);
   RankState state(replay, *communicator_, {});
-  Streams(kShape, 5).push_to(replay, 13);  // a full one, and one of 5 steps
+  Streams(kShape, 5).push_to(replay, 13);  // a full segment, and one of 5 steps
   save(state, "games");
   const checkpoint::Snapshot whole = checkpoint::load(dir_ / "step-000000001.h5");
   const auto names = checkpoint::parts_of(whole, "parts/replay-rank0");
@@ -156,7 +156,7 @@ TEST_F(RankStateTest, ASegmentWithRoomBeforeTheLastIsRefused) {
   snapshot.put_text("parts/replay-rank0", names[1] + " " + names[0]);
   EXPECT_THAT([&] { state.restore_from(snapshot); },
               ::testing::Throws<CheckpointError>(::testing::Property(
-                  &Error::what, ::testing::HasSubstr("the 1. segment of a replay has 5 steps"))));
+                  &Error::what, ::testing::HasSubstr("segment 1 of a replay has 5 steps"))));
 }
 
 }  // namespace

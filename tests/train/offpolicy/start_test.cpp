@@ -30,13 +30,13 @@ class StartingCheckpoint : public ::testing::Test {
   fs::path run_;
 };
 
-TEST_F(StartingCheckpoint, IsThatOfTheEpisodeOrTheNewest) {
+TEST_F(StartingCheckpoint, IsTheOneOfTheEpisodeOrTheNewest) {
   EXPECT_EQ(starting_checkpoint(run_, 1000).filename(), "step-000001000.h5");
   EXPECT_EQ(starting_checkpoint(run_, 0).filename(), "step-000004000.h5");
   EXPECT_EQ(starting_checkpoint(run_ / "any.h5", 0), run_ / "any.h5");
 }
 
-TEST_F(StartingCheckpoint, SaysWhichEpisodesWereSaved) {
+TEST_F(StartingCheckpoint, TheErrorListsTheSavedEpisodes) {
   EXPECT_THAT([&] { starting_checkpoint(run_, 2000); },
               Throws<CheckpointError>(Property(
                   &Error::what, HasSubstr("no checkpoint of episode 2000; saved are 1000, 4000"))));
@@ -44,14 +44,14 @@ TEST_F(StartingCheckpoint, SaysWhichEpisodesWereSaved) {
   EXPECT_THROW(starting_checkpoint(run_ / "any.h5", 1000), ConfigError);
 }
 
-TEST(ReplayFits, OrItSaysWhatItTakes) {
+TEST(CheckReplayFits, StatesTheMemoryThatIsNeeded) {
   check_replay_fits(1 << 20, 2, 1 << 21);
   EXPECT_THAT([] { check_replay_fits(1 << 20, 2, (1 << 21) - 1); },
               Throws<ResourceError>(Property(
                   &Error::what, HasSubstr("2.0 MiB for 2 rank(s) of this machine, which has"))));
 }
 
-TEST(OffPolicySettings, ScaleLearningRatesAndShareBatchesByRanks) {
+TEST(OffPolicySettings, ScaleLearningRatesAndDivideBatchesByRanks) {
   OffPolicy settings;
   EXPECT_EQ(learning_rate_scale(settings, 4), 1.0);
   settings.scale_lr = "sqrt";

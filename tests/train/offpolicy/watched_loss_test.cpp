@@ -5,7 +5,7 @@
 namespace traffic::train::offpolicy {
 namespace {
 
-TEST(WatchedLossOfUpdates, IsTheirMeanWhereThereWereAny) {
+TEST(WatchedLoss, IsTheMeanLossIfThereWasAnUpdate) {
   const report::NamedValues figures{{"train/grad_norm", 3.0}, {"train/loss", 0.25}};
   const auto loss = watched_loss(figures);
   ASSERT_TRUE(loss.has_value());

@@ -26,16 +26,16 @@ TEST(Adam, EqualsTorchAdamWithL2PenaltyOverManySteps) {
     reference.step();
     adam.step(gradient, 1e-2, 0.5);
   }
-  // The same formula with float32 operations in another order: a few units in the last place per
-  // step.
+  // Both compute the same formula with float32 operations in another order, which differ by a few
+  // units in the last place per step.
   EXPECT_TRUE(torch::allclose(ours, theirs.detach(), 1e-5, 1e-6));
 }
 
-TEST(Adam, OutOfTensorOperationsAsOnGpusDoesTheSame) {
+TEST(Adam, TensorOperationsGiveTheSameUpdateAsTheFusedLoop) {
   torch::manual_seed(2);
   const torch::Tensor start = torch::randn({777});
   torch::Tensor fused = start.clone();
-  const torch::Tensor made = start.clone();
+  const torch::Tensor composed = start.clone();
   const torch::Tensor exp_avg = torch::zeros({777});
   const torch::Tensor exp_avg_sq = torch::zeros({777});
   Adam adam(fused, {.beta1 = 0.8, .beta2 = 0.9, .eps = 1e-6, .weight_decay = 1e-2});
@@ -43,7 +43,7 @@ TEST(Adam, OutOfTensorOperationsAsOnGpusDoesTheSame) {
     const torch::Tensor gradient = torch::randn({777});
     adam.step(gradient, 1e-2, 0.5);
     adam_by_operations(
-        made, gradient, exp_avg, exp_avg_sq,
+        composed, gradient, exp_avg, exp_avg_sq,
         {.gradient_scale = 0.5F,
          .weight_decay = 1e-2F,
          .beta1 = 0.8F,
@@ -52,8 +52,8 @@ TEST(Adam, OutOfTensorOperationsAsOnGpusDoesTheSame) {
          .second_moment = static_cast<float>(1.0 / std::sqrt(1.0 - std::pow(0.9, step))),
          .eps = 1e-6F});
   }
-  // Same tolerance as above: the order of float32 operations.
-  EXPECT_TRUE(torch::allclose(made, fused, 1e-5, 1e-6));
+  // The float32 operations have another order, which differs by a few units in the last place.
+  EXPECT_TRUE(torch::allclose(composed, fused, 1e-5, 1e-6));
   EXPECT_TRUE(torch::allclose(exp_avg, adam.exp_avg(), 1e-5, 1e-6));
 }
 

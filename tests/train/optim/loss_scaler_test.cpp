@@ -31,7 +31,7 @@ TEST(LossScaler, GrowsAfterAnIntervalWithoutOverflowUpToTheMaximum) {
   EXPECT_EQ(scaler.scale(), 4096);
 }
 
-TEST(LossScaler, BacksOffAfterAsManyOverflowsInARowAsTheHysteresisSays) {
+TEST(LossScaler, BacksOffAfterHysteresisOverflowsInARow) {
   LossScaler scaler(options());
   update(scaler, {true});
   EXPECT_EQ(scaler.scale(), 1024);
@@ -46,7 +46,7 @@ TEST(LossScaler, BacksOffAfterAsManyOverflowsInARowAsTheHysteresisSays) {
   EXPECT_EQ(scaler.scale(), 256);
 }
 
-TEST(LossScaler, WithoutHysteresisBehavesAsTheGradScalerOfTorch) {
+TEST(LossScaler, WithoutHysteresisBehavesLikeTorchGradScaler) {
   config::LossScale o = options();
   o.hysteresis = 1;
   LossScaler scaler(o);
@@ -58,7 +58,7 @@ TEST(LossScaler, WithoutHysteresisBehavesAsTheGradScalerOfTorch) {
   EXPECT_EQ(scaler.scale(), 1024);
 }
 
-TEST(LossScaler, StaticKeepsItsFactor) {
+TEST(LossScaler, AStaticScaleNeverChanges) {
   config::LossScale o = options();
   o.strategy = "static";
   LossScaler scaler(o);
@@ -68,7 +68,7 @@ TEST(LossScaler, StaticKeepsItsFactor) {
   EXPECT_FALSE(scaler.can_back_off());
 }
 
-TEST(LossScaler, GoesOnFromItsStateAsIfNeverStopped) {
+TEST(LossScaler, ContinuesFromItsStateAsIfNeverStopped) {
   LossScaler whole(options());
   LossScaler first(options());
   const std::initializer_list<bool> before = {false, false, true};
@@ -85,7 +85,7 @@ TEST(LossScaler, GoesOnFromItsStateAsIfNeverStopped) {
   EXPECT_EQ(resumed.state().overflows, 2);
 }
 
-TEST(LossScaler, IsOneForFormatsThatNeedNone) {
+TEST(LossScaler, IsOneIfTheFormatNeedsNoScale) {
   LossScaler scaler;
   update(scaler, {true, true, false});
   EXPECT_EQ(scaler.scale(), 1.0);

@@ -32,7 +32,7 @@ TEST(LrSchedule, WorksWithoutWarmUpAndWithOneStep) {
   EXPECT_NEAR(schedule.at(1), 0.0, 1e-12);
 }
 
-TEST(LrSchedule, OfPpoIsTheSameUnlessItIsAskedToChange) {
+TEST(LrSchedule, OfPpoIsConstantOrFallsLinearly) {
   const config::Ppo ppo = rates(3e-4, 3e-4);
   for (const std::int64_t iteration : {0, 7, 29}) {
     EXPECT_EQ(schedule_of(ppo, 30).at(iteration), 3e-4);
@@ -43,7 +43,7 @@ TEST(LrSchedule, OfPpoIsTheSameUnlessItIsAskedToChange) {
   EXPECT_DOUBLE_EQ(schedule_of(falling, 10).at(5), 2e-4);
 }
 
-TEST(LrSchedule, OfPpoRisesThenFallsAsPhaseOnesDoes) {
+TEST(LrSchedule, OfPpoCanWarmUpAndFallAsACosine) {
   config::Ppo ppo = rates(1e-4, 1e-7);
   ppo.lr_schedule = "cosine";
   ppo.warmup_iterations = 10;
@@ -55,7 +55,7 @@ TEST(LrSchedule, OfPpoRisesThenFallsAsPhaseOnesDoes) {
   EXPECT_DOUBLE_EQ(schedule_of(ppo, 100).at(100), 1e-7);
 }
 
-TEST(LrSchedule, AfterImitationTheWarmUpBeginsWithPpo) {
+TEST(LrSchedule, TheWarmUpBeginsAfterImitation) {
   config::Ppo ppo = rates(1e-4, 1e-4);
   ppo.warmup_iterations = 10;
   EXPECT_DOUBLE_EQ(schedule_of(ppo, 100, 40).at(40), 1e-5);
@@ -63,7 +63,7 @@ TEST(LrSchedule, AfterImitationTheWarmUpBeginsWithPpo) {
   EXPECT_EQ(schedule_of(ppo, 100, 40).at(50), 1e-4);
 }
 
-TEST(LearningRateFactor, FollowsTheRanksAsAsked) {
+TEST(LearningRateFactor, GrowsWithTheRanksAccordingToTheScaling) {
   EXPECT_EQ(learning_rate_factor("none", 8), 1.0);
   EXPECT_EQ(learning_rate_factor("linear", 8), 8.0);
   EXPECT_DOUBLE_EQ(learning_rate_factor("sqrt", 9), 3.0);

@@ -11,7 +11,7 @@
 namespace traffic::train {
 namespace {
 
-TEST(SliceOptimiser, SkipsGradientsThatAreNotFiniteUntilThereAreTooManyInARow) {
+TEST(SliceOptimiser, FailsAfterTenGradientsInARowThatAreNotFinite) {
   const auto communicator = comm::make_communicator(traffic::testing::mpi_session(), at::kCPU, {});
   const torch::Tensor gradients = torch::zeros({3});
   SliceOptimiser optimiser({.name = "policy",
@@ -29,14 +29,14 @@ TEST(SliceOptimiser, SkipsGradientsThatAreNotFiniteUntilThereAreTooManyInARow) {
   };
   for (int round = 0; round < 2; ++round) {
     for (int i = 0; i < 9; ++i) EXPECT_FALSE(step(false));
-    EXPECT_GT(step(true).value_or(0.0), 0.0) << "counting begins anew";
+    EXPECT_GT(step(true).value_or(0.0), 0.0) << "a finite gradient restarts the count";
   }
   EXPECT_EQ(optimiser.skipped_steps(), 18);
   EXPECT_EQ(optimiser.num_steps(), 2);
   for (int i = 0; i < 9; ++i) step(false);
   try {
     step(false);
-    FAIL() << "ten in a row";
+    FAIL() << "expected an error after ten in a row";
   } catch (const NumericError& error) {
     EXPECT_THAT(error.what(), ::testing::HasSubstr("a lower ppo.learning_rate"));
   }
@@ -54,7 +54,7 @@ TEST(SliceOptimiser, WeightDecayPullsParametersWithoutAGradientToZero) {
                              *communicator);
     ASSERT_TRUE(optimiser.reduce().has_value());
     optimiser.step(0.1, 1.0);
-    // Adam's first step has the length of the learning rate, whatever the gradient.
+    // The length of Adam's first step is the learning rate, for any gradient other than 0.
     const float expected = weight_decay > 0.0 ? 0.9F : 1.0F;
     EXPECT_NEAR(parameters[0].item<float>(), expected, 1e-4);
     EXPECT_NEAR(parameters[1].item<float>(), -expected, 1e-4);

@@ -40,13 +40,13 @@ config::Config asked() {
   return config;
 }
 
-TEST(Decide, AYieldingScriptBringsItsZoneLeadCommitmentAndCommand) {
+TEST(Decide, AYieldingScriptSetsItsZoneLeadCommitmentAndCommand) {
   config::Config config = asked();
   decide(result_of({found("yield(lead_s=12, to_m=200, top=30)", 20.0, 10000)}),
          {{.duration_s = 3600, .step_length_s = 1}}, config);
   EXPECT_EQ(config.env.objective, "ocr");
   EXPECT_EQ(config.env.zone_m, 200);
-  EXPECT_EQ(config.env.lead_s, 24) << "it may also begin earlier than the script";
+  EXPECT_EQ(config.env.lead_s, 24) << "the policy may begin earlier than the script";
   EXPECT_TRUE(config.env.lead_only);
   EXPECT_EQ(config.env.commit_s, 30);
   EXPECT_THAT(config.vehicles.commands, ElementsAre("none", "arrive_late"));
@@ -55,12 +55,12 @@ TEST(Decide, AYieldingScriptBringsItsZoneLeadCommitmentAndCommand) {
   EXPECT_EQ(config.imitation.iterations, 0);
   EXPECT_THAT(config.evaluation.controllers,
               ElementsAre("none", "yield(lead_s=12, to_m=200, top=30)"));
-  // An hour as a whole, of decisions every five seconds.
+  // Whole episodes of an hour, with a decision every five seconds.
   EXPECT_EQ(config.episodes.length_s, 0);
   EXPECT_EQ(config.episodes.train_batch_size, 8 * 720);
 }
 
-TEST(Decide, WhoLearnsFromFragmentsKeepsTheirSizeAndGetsAsManyIterationsAsThatAllows) {
+TEST(Decide, FragmentsKeepTheirBatchSizeAndGetFittingIterations) {
   config::Config config = asked();
   config.episodes.rollout_fragment_length = 30;
   config.episodes.train_batch_size = 450;  // one and a half episodes
@@ -68,11 +68,11 @@ TEST(Decide, WhoLearnsFromFragmentsKeepsTheirSizeAndGetsAsManyIterationsAsThatAl
   decide(result, {{.duration_s = 900}}, config);
   EXPECT_EQ(config.episodes.train_batch_size, 450);
   EXPECT_EQ(config.episodes.length_s, 0);
-  // Two seconds an episode: .65 of twenty minutes.
+  // Iterations take 0.65 of the twenty minutes, at two seconds an episode.
   EXPECT_EQ(config.training.iterations, static_cast<std::int64_t>(0.65 * 1200.0 / (2.0 * 1.5)));
 }
 
-TEST(Decide, AScriptThatStopsVehiclesBringsItsZoneNumberAndCommand) {
+TEST(Decide, AScriptThatStopsVehiclesSetsZoneNumberAndCommand) {
   config::Config config = asked();
   config.vehicles.commands = {"none"};
   decide(result_of({found("let_in(queue=10, to_m=60, top=50)", 8.0, 800)}), {{.duration_s = 900}},
@@ -98,7 +98,7 @@ TEST(Decide, AScriptThatStopsVehiclesBringsItsZoneNumberAndCommand) {
   EXPECT_THAT(config.vehicles.commands, ElementsAre("none", "slow"));
 }
 
-TEST(Decide, CommandingAsMuchAsTheScriptCostsATwentiethOfItsGainAtMost) {
+TEST(Decide, CommandingLikeTheScriptCostsATwentiethOfItsGain) {
   config::Config config = asked();
   decide(result_of({found("brisk(to_m=100, top=50)", 2.0, 100000)}), {{.duration_s = 900}}, config);
   EXPECT_DOUBLE_EQ(config.episodes.intervention_cost, 0.05 * 2.0 / 100000);
@@ -106,10 +106,10 @@ TEST(Decide, CommandingAsMuchAsTheScriptCostsATwentiethOfItsGainAtMost) {
   config = asked();
   const double cost = config.episodes.intervention_cost;
   decide(result_of({found("meter(density=25)", 5.0, 300)}), {{.duration_s = 900}}, config);
-  EXPECT_DOUBLE_EQ(config.episodes.intervention_cost, cost);  // cheap enough as it is
+  EXPECT_DOUBLE_EQ(config.episodes.intervention_cost, cost);  // the configured cost is low enough
 }
 
-TEST(Decide, WhereNoScriptHelpsNothingIsImitatedAndTheCommandsStay) {
+TEST(Decide, IfNoScriptHelpsNothingIsImitatedAndCommandsStay) {
   config::Config config = asked();
   config.imitation.iterations = 6;
   const auto commands = config.vehicles.commands;
@@ -119,13 +119,13 @@ TEST(Decide, WhereNoScriptHelpsNothingIsImitatedAndTheCommandsStay) {
   EXPECT_EQ(config.imitation.iterations, 0);
   EXPECT_EQ(config.vehicles.commands, commands);
   EXPECT_EQ(config.env.zone_m, config::Env{}.zone_m);
-  EXPECT_EQ(config.vehicles.advisor, "none") << "PPO begins with what there is: no control";
+  EXPECT_EQ(config.vehicles.advisor, "none") << "PPO begins with no control";
   EXPECT_DOUBLE_EQ(config.vehicles.advice_probability, 0.8);
-  EXPECT_THAT(config.evaluation.controllers, ElementsAre("none")) << "but what was trained";
+  EXPECT_THAT(config.evaluation.controllers, ElementsAre("none"));
   EXPECT_EQ(config.episodes.train_batch_size, 16 * 300);
   config = asked();
   decide(result_of({found("meter", 0.5, 300)}), {{.duration_s = 3600}}, config);
-  EXPECT_EQ(config.episodes.length_s, 600) << "an hour in pieces, from traffic of all of it";
+  EXPECT_EQ(config.episodes.length_s, 600) << "an hour is cut into pieces";
   EXPECT_EQ(config.episodes.train_batch_size, 16 * 200);
   config = asked();
   config.env.agents = {"vehicles", "lights"};
@@ -133,7 +133,7 @@ TEST(Decide, WhereNoScriptHelpsNothingIsImitatedAndTheCommandsStay) {
   EXPECT_EQ(config.episodes.length_s, 0) << "lights learn from whole episodes";
 }
 
-TEST(Decide, WhatTheUserKeepsIsKept) {
+TEST(Decide, KeysOutsideSearchDecidesStay) {
   config::Config config = asked();
   std::erase(config.search.decides, "env.zone_m");
   std::erase(config.search.decides, "vehicles.top_k");
@@ -144,7 +144,7 @@ TEST(Decide, WhatTheUserKeepsIsKept) {
   EXPECT_EQ(config.vehicles.top_k, config::Vehicles{}.top_k);
 }
 
-TEST(Decide, AScriptIsImitatedWhereItMayNotAdvise) {
+TEST(Decide, AScriptIsImitatedIfTheSearchMayNotSetTheAdvisor) {
   config::Config config = asked();
   std::erase(config.search.decides, "vehicles.advisor");
   decide(result_of({found("meter(density=25, to_m=60, top=3)", 5.0, 300)}), {{.duration_s = 900}},
@@ -155,7 +155,7 @@ TEST(Decide, AScriptIsImitatedWhereItMayNotAdvise) {
   EXPECT_THAT(config.vehicles.commands, ElementsAre("none", "stop", "fast"));
 }
 
-TEST(Decide, WhereAScriptAdvisesOtherCommandsAreTriedByOneOrTwoVehiclesAtATime) {
+TEST(Decide, BesideAnAdvisorAboutTwoVehiclesTryOtherCommands) {
   config::Config config = asked();
   config.vehicles.commands = {"none", "stop", "slow"};
   ScenarioSearch search = found("brisk(to_m=100, top=200)", 17.0, 90000);
@@ -168,10 +168,10 @@ TEST(Decide, WhereAScriptAdvisesOtherCommandsAreTriedByOneOrTwoVehiclesAtATime) 
   EXPECT_NEAR(config.vehicles.advice_probability, 1.0 - 2.0 / 100.0, 1e-9);
   config = asked();
   decide(result_of({found("meter", 5.0, 300)}), {{.duration_s = 900}}, config);
-  EXPECT_NEAR(config.vehicles.advice_probability, 0.9, 1e-9) << "at most one in ten";
+  EXPECT_NEAR(config.vehicles.advice_probability, 0.9, 1e-9) << "at most one in ten deviates";
 }
 
-TEST(Decide, SeveralScenariosGetAScriptEachAndRoomForAllOfThem) {
+TEST(Decide, SeveralScenariosAreImitatedWithSettingsForAll) {
   config::Config config = asked();
   config.env.scenarios = {"merge", "corridor", "town"};
   decide(result_of({found("meter(density=25)", 5.0, 300), found("yield(top=10)", 15.0, 9000),
@@ -181,12 +181,12 @@ TEST(Decide, SeveralScenariosGetAScriptEachAndRoomForAllOfThem) {
   EXPECT_THAT(config.imitation.controllers,
               ElementsAre("meter(density=25)", "yield(top=10)", "none"));
   EXPECT_THAT(config.vehicles.commands, ElementsAre("none", "stop", "fast", "arrive_late"));
-  EXPECT_EQ(config.vehicles.advisor, "") << "one for each would know its own network only";
+  EXPECT_EQ(config.vehicles.advisor, "") << "each script suits one network only";
   EXPECT_FALSE(config.env.lead_only);
   EXPECT_EQ(config.env.zone_m, 200);
-  EXPECT_EQ(config.env.control_period_s,
-            4.0);  // the shortest, three seconds, are no whole steps of two
-  EXPECT_GT(config.imitation.iterations, 3 * 4);  // longer than three scripts one by one
+  // The shortest period, three seconds, is not a whole number of steps of two seconds.
+  EXPECT_EQ(config.env.control_period_s, 4.0);
+  EXPECT_GT(config.imitation.iterations, 3 * 4);  // longer than for three single scripts
 }
 
 TEST(Decide, TheTrainingFitsItsMinutes) {
@@ -217,13 +217,13 @@ TEST(SearchResult, IsReadAsItWasWritten) {
   EXPECT_ANY_THROW(search_result_from({{"key", "k"}}));
 }
 
-TEST(SearchResult, SaysWhatWasFoundOrThatNothingWas) {
+TEST(SearchResult, ItsTextNamesTheScriptOrSaysThatNoneHelps) {
   const SearchResult result =
       result_of({found("meter(density=25)", 5.0, 300), found("brisk", 0.1, 9000)});
   EXPECT_THAT(search_text(result, result.scenarios[0]),
               ::testing::HasSubstr("meter(density=25) gains +5.00 +- 1.00 % of ocr_all"));
   EXPECT_THAT(search_text(result, result.scenarios[1]),
-              ::testing::HasSubstr("no script gains ocr_all beyond its interval"));
+              ::testing::HasSubstr("no script has a gain in ocr_all whose interval lies above 0"));
 }
 
 }  // namespace

@@ -15,7 +15,7 @@ TEST(Rounds, KeepAThirdOfTheScriptsAndGiveThemMoreSeeds) {
   EXPECT_LE(count_episodes(rounds), 300);
 }
 
-TEST(Rounds, TryFewerScriptsRatherThanEachOnASingleSeed) {
+TEST(Rounds, TryFewerScriptsRatherThanASingleSeedForEach) {
   const auto rounds = plan_rounds(30, 4, 60);
   EXPECT_LT(rounds.front().scripts, 30);
   EXPECT_GE(rounds.front().scripts, 4);
@@ -23,7 +23,7 @@ TEST(Rounds, TryFewerScriptsRatherThanEachOnASingleSeed) {
   EXPECT_LE(count_episodes(rounds), 60);
 }
 
-TEST(Rounds, TryOneOfEachKindHoweverFewEpisodesThereAre) {
+TEST(Rounds, TryOneOfEachKindEvenWithoutEpisodes) {
   const auto rounds = plan_rounds(30, 3, 0);
   EXPECT_EQ(rounds.front().scripts, 3);
   EXPECT_EQ(rounds.front().seeds, 2);
@@ -33,7 +33,7 @@ TEST(Rounds, OneScriptIsOneRound) {
   const auto rounds = plan_rounds(1, 1, 100);
   ASSERT_EQ(rounds.size(), 1U);
   EXPECT_EQ(rounds[0].scripts, 1);
-  EXPECT_EQ(rounds[0].seeds, 32);  // more say little
+  EXPECT_EQ(rounds[0].seeds, 32);  // the maximum of seeds
 }
 
 }  // namespace

@@ -26,7 +26,7 @@ sim::NetworkStudy network(bool minor, bool may_yield, int lights) {
   return study;
 }
 
-TEST(ScriptsToTry, AreThoseThatCanDoSomethingInTheNetwork) {
+TEST(ScriptsToTry, AreThoseThatCanActInTheNetwork) {
   const config::Config config;
   const ScriptsToTry ramp = scripts_to_try(network(true, false, 0), config);
   EXPECT_THAT(ramp.texts, Contains(StartsWith("meter")));
@@ -36,7 +36,8 @@ TEST(ScriptsToTry, AreThoseThatCanDoSomethingInTheNetwork) {
   EXPECT_THAT(ramp.texts, Contains(StartsWith("let_in")));
   EXPECT_THAT(ramp.texts, Contains(StartsWith("vsl(density=30, speed_mps")));
   EXPECT_EQ(ramp.kinds, 5U);
-  EXPECT_THAT(ramp.texts, Not(Contains(StartsWith("sort")))) << "there is a choice of lanes beside";
+  EXPECT_THAT(ramp.texts, Not(Contains(StartsWith("sort"))))
+      << "lanes are a second choice of the policy";
   EXPECT_EQ(ramp.step_length_s, 0.5);
   const ScriptsToTry lit = scripts_to_try(network(false, true, 1), config);
   EXPECT_THAT(lit.texts, Not(Contains(StartsWith("meter"))));
@@ -71,7 +72,7 @@ TEST(ScriptsToTry, AreAllDifferentValidAndBeginWithOneOfEachKind) {
               ::testing::ElementsAre("brisk", "glide", "let_in", "meter", "meter", "vsl", "yield"));
 }
 
-TEST(ScriptsToTry, CommandNoMoreVehiclesThanAUserWhoKeepsTheNumberAllows) {
+TEST(ScriptsToTry, CommandAtMostTopKVehiclesIfTheSearchKeepsIt) {
   config::Config config;
   config.vehicles.top_k = 7;
   std::erase(config.search.decides, "vehicles.top_k");

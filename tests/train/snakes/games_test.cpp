@@ -14,7 +14,7 @@
 namespace traffic::train::snakes {
 namespace {
 
-/// Nothing is rewarded.
+/// The settings with all rewards set to 0.
 Snakes unrewarded(Snakes settings) {
   settings.reward_own = 0.0;
   settings.reward_team = 0.0;
@@ -45,8 +45,8 @@ std::vector<std::uint8_t> any_actions(const SnakesGames& games, Rng& rng) {
   return actions;
 }
 
-/// A digest of what all streams saw, did and got in some steps.
-std::vector<double> lived(SnakesGames& games, int steps, Rng& rng) {
+/// A digest of the observations, actions, rewards and ends of all streams in some steps.
+std::vector<double> play(SnakesGames& games, int steps, Rng& rng) {
   offpolicy::ActingNetwork past = some_network();
   std::vector<double> all;
   for (int i = 0; i < steps; ++i) {
@@ -63,22 +63,22 @@ std::vector<double> lived(SnakesGames& games, int steps, Rng& rng) {
   return all;
 }
 
-TEST(SnakesGames, GoOnToTheBitFromTheirBytes) {
+TEST(SnakesGames, ResumeToTheBitFromTheirBytes) {
   Snakes settings = settings_of(5);
   settings.self_play_share = 0.5;
   SnakesGames whole(settings, {.rank = 1, .seed = 4});
   whole.start({.episode = 0, .max_episodes = 10, .has_past_selves = true});
   Rng rng(1);
-  lived(whole, 150, rng);
+  play(whole, 150, rng);
   SnakesGames resumed(settings, {.rank = 1, .seed = 4});
   resumed.from_bytes(whole.to_bytes());
   resumed.begin_round({.episode = 0, .max_episodes = 10, .has_past_selves = true});
   Rng again = rng;
-  EXPECT_EQ(lived(whole, 120, rng), lived(resumed, 120, again));  // over the end of the games
+  EXPECT_EQ(play(whole, 120, rng), play(resumed, 120, again));  // beyond the end of the games
   EXPECT_THROW(resumed.from_bytes(SnakesGames(settings_of(4), {}).to_bytes()), CheckpointError);
 }
 
-TEST(SnakesGames, OfAStrangersCheckpointAreRefusedBeforeAnyIsUsed) {
+TEST(SnakesGames, AnImpossibleGameIsRefusedAndChangesNothing) {
   SnakesGames games(settings_of(3), {.rank = 1, .seed = 4});
   games.start({});
   const checkpoint::Bytes whole = games.to_bytes();
@@ -97,17 +97,17 @@ TEST(SnakesGames, OfAStrangersCheckpointAreRefusedBeforeAnyIsUsed) {
   refused(last_seat + 9, game::kNumOpponents);  // the opponent
 }
 
-TEST(SnakesGames, OfOtherRanksAreOthers) {
+TEST(SnakesGames, DifferBetweenRanks) {
   Rng one(1);
   Rng other(1);
   SnakesGames first(settings_of(3), {.rank = 0, .seed = 4});
   SnakesGames second(settings_of(3), {.rank = 1, .seed = 4});
   first.start({});
   second.start({});
-  EXPECT_NE(lived(first, 3, one), lived(second, 3, other));
+  EXPECT_NE(play(first, 3, one), play(second, 3, other));
 }
 
-TEST(SnakesGames, RewardsOfAGameAddUpToWhatItsSnakesGrewBy) {
+TEST(SnakesGames, RewardsOfAGameAddUpToTheGrowthOfItsSnakes) {
   Snakes settings = unrewarded(settings_of(2));
   settings.reward_own = 1.0;
   SnakesGames games(settings, {.rank = 0, .seed = 6});
@@ -132,7 +132,7 @@ TEST(SnakesGames, RewardsOfAGameAddUpToWhatItsSnakesGrewBy) {
   EXPECT_GT(others, 20.0);
 }
 
-TEST(SnakesGames, SharesAndCostsAreWeighedAsTheSettingsSay) {
+TEST(SnakesGames, RewardTeamGivesEverySnakeTheMeanOfItsTeam) {
   Snakes settings = unrewarded(settings_of(1));
   settings.reward_team = 3.0;
   SnakesGames games(settings, {.rank = 0, .seed = 6});
@@ -143,14 +143,14 @@ TEST(SnakesGames, SharesAndCostsAreWeighedAsTheSettingsSay) {
     games.observe();
     games.step(any_actions(games, rng), past);
     const auto rewards = games.rewards();
-    for (const std::size_t team : {0, 3}) {  // three times the mean of the team: its sum, for each
+    for (const std::size_t team : {0, 3}) {  // each snake gets three times the team's mean
       EXPECT_EQ(rewards[team], rewards[team + 1]);
       EXPECT_EQ(rewards[team], rewards[team + 2]);
     }
   }
 }
 
-TEST(SnakesGames, ShowSurroundingsBesideTheFeaturesWhereTheyAreWanted) {
+TEST(SnakesGames, ObserveSurroundingsAfterTheFeaturesIfSet) {
   Snakes settings = settings_of(2);
   SnakesGames narrow(settings, {.rank = 0, .seed = 6});
   settings.surroundings = true;
@@ -164,7 +164,7 @@ TEST(SnakesGames, ShowSurroundingsBesideTheFeaturesWhereTheyAreWanted) {
       all.narrow(1, game::kNumFeatures, game::kNumSurroundings).ne(0).any(1).all().item<bool>());
 }
 
-TEST(PastSelves, AreKeptByIntervalAndPlayedToTheBit) {
+TEST(PastSelves, AreKeptByIntervalAndRestoredToTheBit) {
   Snakes settings = settings_of(1);
   settings.self_play_share = 0.5;
   settings.pool_interval = 100;
@@ -172,7 +172,7 @@ TEST(PastSelves, AreKeptByIntervalAndPlayedToTheBit) {
   offpolicy::ActingNetwork policy = some_network();
   PastSelves past(settings, policy);
   EXPECT_TRUE(past.empty());
-  past.keep(0, 64);  // the first at once
+  past.keep(0, 64);  // the first is due at once
   EXPECT_FALSE(past.empty());
   const torch::Tensor first = policy.network->parameters()[0].detach().clone();
   {
@@ -180,7 +180,7 @@ TEST(PastSelves, AreKeptByIntervalAndPlayedToTheBit) {
     policy.network->parameters()[0].add_(1.0);
   }
   past.keep(64, 90);
-  past.pick(1);  // there is one
+  past.pick(1);  // none was due, so there is still one
   EXPECT_TRUE(torch::equal(past.playing().network->parameters()[0], first));
   past.keep(90, 130);
   past.pick(1);
@@ -193,7 +193,7 @@ TEST(PastSelves, AreKeptByIntervalAndPlayedToTheBit) {
   EXPECT_TRUE(torch::equal(restored.playing().network->parameters()[0], first));
 }
 
-TEST(Opponents, RiseAsTheScheduleSays) {
+TEST(Opponents, GetStrongerBySchedule) {
   const auto levels = [](const std::string& strategy) {
     std::vector<int> all;
     for (const double p : {0.0, 0.1, 0.3, 0.6, 0.85, 1.0}) {
@@ -206,7 +206,7 @@ TEST(Opponents, RiseAsTheScheduleSays) {
   EXPECT_THAT(levels("curriculum"), ::testing::ElementsAre(0, 1, 2, 3, 4, 4));
 }
 
-TEST(Opponents, EvadeFromTheirEpisodeAndArePastSelvesByShare) {
+TEST(Opponents, AreEvasiveFromAnEpisodeOnAndPastSelvesByShare) {
   Snakes settings = settings_of(1);
   settings.evasion_from_episode = 40;
   settings.self_play_share = 0.25;

@@ -9,7 +9,7 @@
 namespace traffic::train {
 namespace {
 
-TEST(SnakesMatch, PlaysTheGamesThatPlayMatchPlays) {
+TEST(SnakesMatch, HasTheSameResultsAsPlayMatch) {
   std::vector<std::uint64_t> seeds(20);
   std::iota(seeds.begin(), seeds.end(), 7);
   const auto own = make_snakes_team("torus");
@@ -25,7 +25,7 @@ TEST(SnakesMatch, PlaysTheGamesThatPlayMatchPlays) {
   EXPECT_EQ(score_of(found).win_percent, 100.0);
 }
 
-TEST(SnakesMatch, SaysWhichTeamsThereAre) {
+TEST(SnakesMatch, RefusesUnknownTeams) {
   EXPECT_THROW(make_snakes_team("strong"), ConfigError);
   EXPECT_THROW(make_snakes_team("checkpoint:/none/at/all.h5"), CheckpointError);
 }

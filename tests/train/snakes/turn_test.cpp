@@ -16,7 +16,8 @@ namespace {
 using game::Cell;
 using game::testing::State;
 
-/// Snakes and beans near each other: nothing is half-way round the torus, which is on both sides.
+/// Snakes and beans near each other. Nothing is half-way round the torus, where a mirrored offset
+/// would be ambiguous.
 State some_scene() {
   using game::testing::at;
   State state;
@@ -45,7 +46,9 @@ Seen seen_of(const State& state, Sight sight) {
   return seen;
 }
 
-/// The scene with each cell somewhere else, and each direction another.
+/// The scene with all cells and directions mapped.
+/// @param cell_of new cell of a row and column
+/// @param direction_of new direction of each direction
 State moved(State state, const std::function<Cell(int row, int column)>& cell_of,
             const std::array<std::uint8_t, game::kDirections>& direction_of) {
   const auto move = [&](Cell& cell) { cell = cell_of(game::row_of(cell), game::column_of(cell)); };
@@ -75,10 +78,10 @@ TEST(Turn, MirroredAndReversedBoardsLookTheSame) {
   }
 }
 
-TEST(Turn, ASnakeThatHeadsAlongTheLongerSideSeesWhatOneThatHeadsAcrossSees) {
+TEST(Turn, ObservationsDifferOnlyInTheFlagOfTheLongerSide) {
   using game::testing::at;
   const State up = some_scene();
-  // A quarter to the right about the head.
+  // The scene, turned by a quarter to the right about the head.
   const State right = moved(
       up, [](int row, int column) { return at(5 + column - 10, 10 - (row - 5)); }, {3, 2, 0, 1});
   const Seen of_up = seen_of(up, {});
@@ -96,7 +99,7 @@ TEST(Turn, ASnakeThatHeadsAlongTheLongerSideSeesWhatOneThatHeadsAcrossSees) {
   EXPECT_EQ(of_right.numbers[width - 1], 1.0F);
 }
 
-TEST(Turn, TakesDirectionsThereAndBack) {
+TEST(Turn, ConvertsDirectionsThereAndBack) {
   for (int heading = 0; heading < game::kDirections; ++heading) {
     for (const bool mirrored : {false, true}) {
       const Turn turn(static_cast<game::Direction>(heading), mirrored);
@@ -110,7 +113,7 @@ TEST(Turn, TakesDirectionsThereAndBack) {
   EXPECT_EQ(Turn(game::kLeft, true).on_board(game::kLeft), game::kUp);
 }
 
-TEST(Turn, WithoutItTheBoardIsSeenAsItLies) {
+TEST(Turn, IsTheIdentityIfObservationsAreNotTurned) {
   const Seen seen = seen_of(game::testing::crowded_scene(), {.turned = false});
   for (const Turn& turn : seen.turns) EXPECT_EQ(turn.on_board(game::kLeft), game::kLeft);
   const Seen turned = seen_of(game::testing::crowded_scene(), {});

@@ -1,4 +1,4 @@
-/// Runs controllers on the same seeds and compares what came out, pair by pair.
+/// Runs several controllers on the same seeds and compares their metrics seed by seed.
 ///
 ///     std::string compare(const EvaluationPlan& plan) {
 ///       return comparison_table(plan, run_evaluation(plan)).to_text();
@@ -20,13 +20,13 @@
 namespace traffic::train {
 
 struct EvaluationPlan {
-  config::Config config;                 ///< [env] holds for all controllers
-  std::vector<std::string> controllers;  ///< none, meter, yield(lead_s=12), checkpoint:PATH
+  config::Config config;                 ///< all controllers run with its section [env]
+  std::vector<std::string> controllers;  ///< such as none, yield(lead_s=12), checkpoint:PATH
   std::vector<std::uint64_t> seeds;
-  int jobs = 1;               ///< processes
+  int jobs = 1;               ///< maximum number of processes at a time
   double demand_scale = 1.0;  ///< factor on the scenario's demand
-  /// Where the first seed's episodes of all controllers are kept to be looked at: replay.html,
-  /// traffic.json and what SUMO's own tools read. Empty: nowhere.
+  /// Folder for recordings of the first seed's episodes under all controllers: replay.html,
+  /// traffic.json and files for SUMO's own tools. Empty: records nothing.
   std::filesystem::path replay_dir{};
 };
 
@@ -34,82 +34,91 @@ struct EvaluatedEpisode {
   std::size_t controller = 0;  ///< index into the plan
   std::uint64_t seed = 0;
   scene::EpisodeScore score{};
-  std::int64_t max_controlled = 0;  ///< most CVs under control at any moment
-  bool jammed = false;  ///< at some time nobody arrived for five minutes though many were driving
+  std::int64_t max_controlled = 0;  ///< maximum number of CVs under control at the same time
+  bool jammed = false;  ///< for five minutes no vehicle arrived although many were driving
 };
 
 struct EvaluationProgress {
-  std::size_t done = 0;   ///< episodes
-  std::size_t total = 0;  ///< episodes
-  double share = 0;       ///< of the simulated time, those that are running included
+  std::size_t done = 0;   ///< finished episodes
+  std::size_t total = 0;  ///< all episodes
+  double share = 0;       ///< share of the work that is done, running episodes included, 0..1
 };
 
-/// @throws ConfigError, CheckpointError if there is none, one of them twice, or one that is not
-/// known
+/// Checks that there is at least one controller, that no name occurs twice, and that every script
+/// or checkpoint exists.
+/// @throws ConfigError, CheckpointError
 void check_controllers(const std::vector<std::string>& names);
 
-/// Episodes by controller, then in the order of the seeds, each in a process of its own;
-/// it must be called before this process has started threads.
+/// Runs every controller on every seed, each episode in a process of its own. If the process dies
+/// or hangs for rollout.env_timeout_s, its episode is run once more. Call it before this process
+/// starts threads.
 /// @param plan its controllers have passed check_controllers()
 /// @param progress called about once a second; may be empty
-/// @throws ConfigError, DataError, CheckpointError for a plan that cannot be run, before processes
-///     are started where possible
-/// An episode whose process dies, or hangs for rollout.env_timeout_s, is run once more.
-/// @throws WorkerError naming the episode whose process died again
+/// @return the episodes of the first controller in the order of the seeds, then those of the second
+///     and so on
+/// @throws ConfigError if the plan has no seeds
+/// @throws DataError if its scenario does not exist
+/// @throws ResourceError if a process cannot be started
+/// @throws Error that names the episode, with the exit code of its error, or ExitCode::kWorkers if
+///     its process failed twice
 std::vector<EvaluatedEpisode> run_evaluation(
     const EvaluationPlan& plan,
     const std::function<void(const EvaluationProgress&)>& progress = {});
 
-/// A row for each controller: gain of env.objective over the first controller named `none` paired
-/// by seed with its 95 % interval, those of throughput and of delay, means of all figures.
+/// A row for each controller: the gain in env.objective over `none`, paired by seed, with its 95 %
+/// interval and worst seed; the gains in throughput and delay; the means of all metrics. Without
+/// the controller `none` the gains are empty.
 report::Table comparison_table(const EvaluationPlan& plan,
                                const std::vector<EvaluatedEpisode>& episodes);
-/// The first columns of it, in a width that fits a terminal.
+/// The main columns of comparison_table(), in a width that fits a terminal.
 report::Table overview_table(const EvaluationPlan& plan,
                              const std::vector<EvaluatedEpisode>& episodes);
-/// A controller's name in that width: of a long path its end.
+/// A controller's name for overview_table(). A long name is cut at its beginning.
 std::string short_name(const std::string& controller);
 
-/// What a controller has more of than uncontrolled traffic, beyond its 95 % interval.
+/// An excess of a safety metric over `none` whose whole 95 % interval lies above the limit.
 struct SafetyExcess {
-  std::string figure;  ///< emergency_stops, collisions, hard_brakes
-  double mean = 0;     ///< more than `none`, a run
-  double half_width = 0;
+  std::string figure;     ///< emergency_stops, collisions or hard_brakes
+  double mean = 0;        ///< excess over `none` per run
+  double half_width = 0;  ///< of the excess's 95 % interval
 };
 struct ControllerVerdict {
-  double gain = 0;        ///< of the objective over `none`, %; 0 of `none`
-  double half_width = 0;  ///< of its interval
+  double gain = 0;        ///< mean gain in the objective over `none`, %; 0 for `none` itself
+  double half_width = 0;  ///< of the gain's 95 % interval
   std::vector<SafetyExcess> excesses{};
-  bool acted = false;  ///< it commanded a vehicle or a light
-  bool best = false;   ///< the highest gain of those that are safe
-  /// How many points the gains of a safe one lie above the best's, where the interval of these
-  /// differences holds 0: for all that is known it is as good.
+  bool acted = false;  ///< it commanded a vehicle or a light in some run
+  bool best = false;   ///< it has the highest gain of the safe controllers
+  /// Difference of a safe controller's gains from the best controller's, in percentage points. Set
+  /// if its 95 % interval contains 0, so that the controller may be as good as the best.
   std::optional<report::MeanInterval> level{};
-  /// No more emergency stops and collisions than evaluation.safety_limit allows; more hard brakes
-  /// alone are only said.
+  /// Whether the excesses contain neither emergency stops nor collisions, beyond
+  /// evaluation.safety_limit per run. More hard brakes alone do not make a controller unsafe.
   [[nodiscard]] bool safe() const;
 };
-/// By controller. Without `none` nothing can be said of safety, and none is best.
+/// A verdict for each controller of the plan. Safety and gains are measured against `none`: without
+/// it no controller is marked as unsafe or as best.
 std::vector<ControllerVerdict> judge_controllers(const EvaluationPlan& plan,
                                                  const std::vector<EvaluatedEpisode>& episodes);
-/// The same as lines: the best, those that are not safe, those that did nothing.
+/// The verdicts as lines of text: the best controller, the controllers that are level with it, that
+/// are not safe, and that commanded nothing.
 std::string verdict_text(const EvaluationPlan& plan, const std::vector<EvaluatedEpisode>& episodes);
 
-/// A row for each pair of controllers beside `none`: the difference of their gains in points.
+/// A row for each pair of controllers other than `none`: the difference of their gains in points.
 report::Table difference_table(const EvaluationPlan& plan,
                                const std::vector<EvaluatedEpisode>& episodes);
 /// A row for each episode.
 std::string episodes_csv(const EvaluationPlan& plan, const std::vector<EvaluatedEpisode>& episodes,
                          bool with_header = true);
-/// Everything of the above as one JSON object.
+/// Settings, comparison, verdicts, differences and episodes as one JSON object.
 std::string evaluation_json(const EvaluationPlan& plan,
                             const std::vector<EvaluatedEpisode>& episodes);
 
-/// The JSON objects of several scenarios as one: {"scenarios": [those], "controllers": [their rows,
-/// each with its scenario]}. One stays as it is.
+/// Joins the results of evaluation_json() for several scenarios: {"scenarios": [the objects],
+/// "controllers": [all their controller rows, each with its scenario]}. A single object stays as it
+/// is.
 std::string join_evaluations(const std::vector<std::string>& jsons);
 
-/// "100..119" (both ends), "7" or "1,5,9..12".
+/// Parses seeds such as "100..119" (both ends included), "7" or "1,5,9..12".
 /// @throws ConfigError
 std::vector<std::uint64_t> parse_seeds(const std::string& text);
 

@@ -1,4 +1,5 @@
-/// Teams of 3v3 snakes, scripted or of a checkpoint, and many games between two of them at once.
+/// Teams of 3v3 snakes, scripted or trained, and matches of many simultaneous games between two
+/// teams.
 #pragma once
 
 #include <array>
@@ -13,49 +14,54 @@
 
 namespace traffic::train {
 
+/// Prefix of the names of trained teams.
 inline constexpr std::string_view kCheckpointTeam = "checkpoint:";
 
-/// A team in a game.
+/// A team's place in one of many games.
 struct SnakesSeat {
-  int game = 0;
-  int team = 0;
+  int game = 0;  ///< index of the game in the arena
+  int team = 0;  ///< 0 or 1
 };
 
+/// A player of one side: it decides for the three snakes of a team.
 class SnakesTeam {
  public:
   virtual ~SnakesTeam() = default;
-  /// A script's, or "checkpoint:PATH".
+  /// The name of a script, or "checkpoint:PATH".
   [[nodiscard]] virtual std::string name() const = 0;
-  /// Decides for all seats together.
-  /// @param actions [seats, kTeamSnakes]
+  /// Chooses the actions of the team in all these games.
+  /// @param actions [seats, kTeamSnakes] output, game::Direction
   virtual void decide(game::Arena& arena, std::span<const SnakesSeat> seats,
                       std::span<std::uint8_t> actions) = 0;
-  /// The same for one game.
+  /// The team as a function for a single game, for game::play_game().
   [[nodiscard]] virtual game::Player player() = 0;
 };
 
-/// @param name of a script ("greedy", or its level), or "checkpoint:PATH" of training snakes
+/// Makes a team.
+/// @param name a script ("greedy", or its level), or "checkpoint:PATH" of the training snakes
 /// @throws ConfigError, CheckpointError
 std::unique_ptr<SnakesTeam> make_snakes_team(const std::string& name);
 
-/// The same starts from both sides.
-/// @param seeds of the starts
+/// Plays every start twice, with the teams on either side.
+/// @param seeds seeds of the starts
+/// @return one pair of games for each seed, in their order
 std::vector<game::Pair> play_snakes_match(SnakesTeam& own, SnakesTeam& other,
                                           std::span<const std::uint64_t> seeds);
 
-/// Of pairs of games. Wins in %, a draw is half a win.
+/// Result of a match.
 struct SnakesScore {
   std::int64_t games = 0;
-  double win_percent = 0.0;
-  double half_width = 0.0;  ///< of the 95 % interval; pairs of games are independent
-  double own_growth = 0.0;  ///< cells that a team is longer at the end, mean
-  double other_growth = 0.0;
+  double win_percent = 0.0;   ///< games that the own team won; a draw counts as half a win
+  double half_width = 0.0;    ///< of the 95 % interval of win_percent, over pairs of games
+  double own_growth = 0.0;    ///< cells by which the own team grew in a game, mean
+  double other_growth = 0.0;  ///< cells by which the other team grew in a game, mean
 };
 SnakesScore score_of(std::span<const game::Pair> pairs);
-/// For people, one line.
+/// The score as a line of text.
+/// @param own, other names of the teams
 std::string describe_score(const std::string& own, const std::string& other,
                            const SnakesScore& score);
-/// An object.
+/// The score as a JSON object.
 std::string score_json(const std::string& own, const std::string& other, const SnakesScore& score);
 
 }  // namespace traffic::train

@@ -1,11 +1,11 @@
-/// Learns to play 3v3 snakes from a replay of its own games.
+/// The training `snakes`: learns to play 3v3 snakes from a replay of its own games.
 #pragma once
 
 #include "traffic/train/run/training.h"
 
 namespace traffic::train {
 
-/// Go on until offpolicy.max_episodes of all ranks are over.
+/// The row of the training. It ends after offpolicy.max_episodes games, summed over all ranks.
 TrainingRow snakes_training();
 
 }  // namespace traffic::train
