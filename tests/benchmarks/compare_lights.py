@@ -28,7 +28,7 @@ import argparse, json, os, random, resource, statistics, subprocess, sys, tempfi
 import xml.etree.ElementTree as xml
 from pathlib import Path
 
-from whole_programs import ROOT, environment, program, train
+from whole_programs import ROOT, environment, output_of, program, train
 
 SUMO_HOME = ROOT / ".deps/sumo/sumo"
 PACKAGES = ["torch==2.15.0", "sumo-rl==1.4.5", "stable-baselines3==2.9.2", "supersuit==3.11.0", "pettingzoo==1.24.3",
@@ -85,11 +85,7 @@ def cpu_of(action):
 
 
 def run(command, **more):
-    ended = subprocess.run([str(word) for word in command], env=environment(SUMO_HOME=str(SUMO_HOME), **more), capture_output=True,
-                           text=True)
-    if ended.returncode:
-        sys.exit(f"{' '.join(map(str, command))}: exit code {ended.returncode}\n{ended.stdout[-2000:]}\n{ended.stderr[-4000:]}")
-    return ended.stdout
+    return output_of(command, env=environment(SUMO_HOME=str(SUMO_HOME), **more))
 
 
 def sumo(cfg, seed, more=()):

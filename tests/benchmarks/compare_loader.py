@@ -10,10 +10,10 @@ in which the peer's workers are already running. The peer reads windows in rando
 With --order recorded it reads them in sequence, which suits its chunk cache but is no use for training. Without --data,
 twelve episodes of merge are recorded. Results are medians over rounds; compare only ratios from one call.
 """
-import argparse, ctypes, glob, json, mmap, os, statistics, subprocess, sys, tempfile
+import argparse, ctypes, glob, json, mmap, os, statistics, sys, tempfile
 from pathlib import Path
 
-from whole_programs import environment, program
+from whole_programs import environment, output_of, program
 
 OURS = "loader_epoch/threads:2/augment:0/real_time"
 
@@ -40,8 +40,8 @@ def resident_share(path):
 def ours(files):
     """One epoch in a process of its own."""
     command = [program("bench_loader"), f"--benchmark_filter={OURS}$", "--benchmark_min_time=1e-9", "--benchmark_format=json"]
-    done = subprocess.run(command, env=environment(BENCH_DATA=files), check=True, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
-    row = json.loads(done.stdout)["benchmarks"][0]
+    out = output_of(command, env=environment(BENCH_DATA=files))
+    row = json.loads(out)["benchmarks"][0]
     if row["iterations"] != 1:
         sys.exit(f"{OURS}: {row['iterations']} epochs, expected 1")
     counts = {what: round(row[f"{name}_per_epoch"]) for what, name in
@@ -52,15 +52,14 @@ def ours(files):
 def peer(args, files):
     """A cold epoch and the warm epoch after it."""
     script = Path(__file__).with_name("loader_peer.py")
-    done = subprocess.run([args.peer_python, str(script), files, "--order", args.order], env=environment(), check=True,
-                          stdout=subprocess.PIPE)
-    return [json.loads(line) for line in done.stdout.splitlines()]
+    out = output_of([args.peer_python, script, files, "--order", args.order], env=environment())
+    return [json.loads(line) for line in out.splitlines()]
 
 
 def record(folder):
     command = [str(Path(__file__).resolve().parents[2] / "data_prep" / "data_prep"), "record", "--scenario", "merge", "--episodes",
                "12", "--seeds", "1", "--split", "1,0,0", "--out", str(folder)]
-    subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+    output_of(command)
     return str(Path(folder) / "*.h5")
 
 

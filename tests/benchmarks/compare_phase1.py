@@ -12,7 +12,7 @@ machine's speed drifts, so compare only ratios from one call.
 import argparse, socket, statistics, subprocess, sys, tempfile, time
 from pathlib import Path
 
-from whole_programs import (add_peer_arguments, environment, figure, has_peer, median, program, ratio_text,
+from whole_programs import (add_peer_arguments, environment, figure, has_peer, median, program, ratio_text, tail,
                             train)
 
 LSTM = dict(lstm_hidden=256, lstm_layers=2)
@@ -44,10 +44,14 @@ def peer(args, size, precision, ranks):
         port = probe.getsockname()[1]
     shared = environment(PEER_T0=f"{time.time():.3f}")
     group = dict(WORLD_SIZE=str(ranks), MASTER_ADDR="127.0.0.1", MASTER_PORT=str(port)) if ranks > 1 else {}
-    running = [subprocess.Popen(command, cwd=script.parent, text=True, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+    running = [subprocess.Popen(command, cwd=script.parent, text=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
                                 env=dict(shared, **group, **({"RANK": str(r), "LOCAL_RANK": str(r)} if group else {})))
                for r in range(ranks)]
-    out = [process.communicate()[0] for process in running][0]
+    outputs = [process.communicate() for process in running]
+    for process, (_, error) in zip(running, outputs):
+        if process.returncode:
+            sys.exit(f"{' '.join(command)}: exit code {process.returncode}\n{tail(error)}")
+    out = outputs[0][0]
     line = next(l for l in out.splitlines() if l.startswith("RESULT"))
     return dict(samples_per_s=figure(line, r"samples/s=([\d.]+)"), first_step_s=figure(line, r"first_step=([\d.]+)"),
                 rss_mb=figure(line, r"rss=([\d.]+)MB"))

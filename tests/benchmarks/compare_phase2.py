@@ -11,7 +11,7 @@ out. Results are medians; compare only ratios from one call.
 import argparse, re, statistics, subprocess, sys, tempfile, time
 from pathlib import Path
 
-from whole_programs import (ROOT, add_peer_arguments, environment, figure, has_peer, median, program, ratio_text,
+from whole_programs import (ROOT, add_peer_arguments, environment, figure, has_peer, median, output_of, program, ratio_text,
                             train)
 
 
@@ -46,7 +46,7 @@ def peer(args, folder):
     command = [args.peer_python, str(script), "--runners", "2", "--model", "reference", "--size", "small",
                "--train-batch", str(args.peer_batch), "--iters", "2"]
     env = environment(SUMO_CFG=str(endless(args.scenario, folder)), PEER_T0=f"{time.time():.3f}")
-    out = subprocess.run(command, env=env, check=True, capture_output=True, text=True, cwd=script.parent).stdout
+    out = output_of(command, env=env, cwd=script.parent)
     line = next(l for l in out.splitlines() if l.startswith("RESULT rllib"))
     return dict(steps_per_s=figure(line, r" steps/s=([\d.]+)"), startup_s=figure(line, r"first_iter_done=([\d.]+)"),
                 rss_mb=figure(line, r"peakRSS=([\d.]+)MB"))

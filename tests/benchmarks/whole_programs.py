@@ -22,6 +22,18 @@ def environment(**more):
     return env
 
 
+def tail(text):
+    return "\n".join(text.strip().splitlines()[-5:])
+
+
+def output_of(command, **options):
+    """Standard output of a program. If the program fails, exits with the last lines that it wrote."""
+    ended = subprocess.run([str(word) for word in command], capture_output=True, text=True, **options)
+    if ended.returncode:
+        sys.exit(f"{' '.join(map(str, command))}: exit code {ended.returncode}\n{tail(ended.stderr or ended.stdout)}")
+    return ended.stdout
+
+
 def train(config, ranks, settings, folder, options=(), device="cpu"):
     """-> (rows of metrics.jsonl, summary.json) of a run from scratch; settings: key -> value as TOML writes it.
 
@@ -34,9 +46,7 @@ def train(config, ranks, settings, folder, options=(), device="cpu"):
                "--run-dir", str(run_dir), "--resume", "never", "--set", f"run.device={device}", *options]
     for key, value in settings.items():
         command += ["--set", f"{key}={value}"]
-    ended = subprocess.run(command, env=environment(TRAFFIC_LAUNCH_TIME=f"{time.time():.3f}"), capture_output=True, text=True)
-    if ended.returncode:
-        sys.exit(f"{' '.join(command)}: exit code {ended.returncode}\n{ended.stderr}")
+    output_of(command, env=environment(TRAFFIC_LAUNCH_TIME=f"{time.time():.3f}"))
     rows = [json.loads(line) for line in (run_dir / "metrics.jsonl").read_text().splitlines()]
     return rows, json.loads((run_dir / "summary.json").read_text())
 

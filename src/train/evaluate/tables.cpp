@@ -151,7 +151,7 @@ std::string evaluation_json(const EvaluationPlan& plan, const Episodes& episodes
   for (std::size_t c = 0; c < verdicts.size(); ++c) {
     all["controllers"][c]["safe"] = verdicts[c].safe();
     all["controllers"][c]["best"] = verdicts[c].best;
-    all["controllers"][c]["level_with_best"] = verdicts[c].level.has_value();
+    all["controllers"][c]["level_with_best"] = verdicts[c].level && !verdicts[c].undecided;
   }
   all["differences"] = ordered_json::parse(difference_table(plan, episodes).to_json());
   ordered_json rows = ordered_json::array();

@@ -41,6 +41,19 @@ std::optional<report::MeanInterval> level_of(const std::vector<double>& gains,
   return above;
 }
 
+/// Whether an interval says that two controllers are about as good: it is within a point, or within
+/// a quarter of the best controller's gain.
+bool is_narrow(double half_width, double best_gain) {
+  return half_width <= std::max(1.0, 0.25 * std::abs(best_gain));
+}
+
+std::int64_t jammed_runs_of(const EvaluationPlan& plan, const Episodes& episodes,
+                            std::size_t controller) {
+  const auto jammed = values_of(plan, episodes, controller,
+                                [](const EvaluatedEpisode& e) { return e.jammed ? 1.0 : 0.0; });
+  return std::count(jammed.begin(), jammed.end(), 1.0);
+}
+
 /// Says about how many seeds would narrow the interval to +-1; empty if it is not wider than that.
 /// The width of an interval falls with the square root of the number of seeds.
 std::string seeds_text(double half_width, std::size_t seeds) {
@@ -82,14 +95,16 @@ std::vector<ControllerVerdict> judge_controllers(const EvaluationPlan& plan,
     });
     own.acted = std::any_of(interventions.begin(), interventions.end(),
                             [](double count) { return count > 0.0; });
+    own.jammed_runs = jammed_runs_of(plan, episodes, c);
     if (!none) continue;
+    own.jams = own.jammed_runs > jammed_runs_of(plan, episodes, *none);
     if (c != *none) {
       const auto gain = report::mean_interval(gains_of(plan, episodes, c, *none));
       own.gain = gain.mean;
       own.half_width = gain.half_width;
       own.excesses = excesses_of(plan, episodes, c, *none);
     }
-    if (!own.safe()) continue;
+    if (!own.may_be_recommended()) continue;
     if (best == nullptr || own.gain > best->gain) best = &own;
   }
   if (best == nullptr || verdicts.size() == 1) return verdicts;
@@ -97,8 +112,10 @@ std::vector<ControllerVerdict> judge_controllers(const EvaluationPlan& plan,
   const auto of_best =
       gains_of(plan, episodes, static_cast<std::size_t>(best - verdicts.data()), *none);
   for (std::size_t c = 0; c < verdicts.size(); ++c) {
-    if (c == *none || verdicts[c].best || !verdicts[c].safe()) continue;
-    verdicts[c].level = level_of(gains_of(plan, episodes, c, *none), of_best);
+    ControllerVerdict& own = verdicts[c];
+    if (c == *none || own.best || !own.may_be_recommended()) continue;
+    own.level = level_of(gains_of(plan, episodes, c, *none), of_best);
+    own.undecided = own.level && !is_narrow(own.level->half_width, best->gain);
   }
   return verdicts;
 }
@@ -109,6 +126,11 @@ std::string verdict_text(const EvaluationPlan& plan, const Episodes& episodes) {
   const std::size_t seeds = plan.seeds.size();
   std::string text;
   for (std::size_t c = 0; c < verdicts.size(); ++c) {
+    if (verdicts[c].jammed_runs == 0) continue;
+    text += fmt::format("{} jams in {} of {} runs: no vehicle arrives for five minutes\n",
+                        short_name(plan.controllers[c]), verdicts[c].jammed_runs, seeds);
+  }
+  for (std::size_t c = 0; c < verdicts.size(); ++c) {
     const ControllerVerdict& own = verdicts[c];
     const std::string name = short_name(plan.controllers[c]);
     if (own.best && plan.controllers[c] == "none") {
@@ -117,8 +139,9 @@ std::string verdict_text(const EvaluationPlan& plan, const Episodes& episodes) {
       text += fmt::format("best: {}, {:+.2f}{} % of {}{}\n", name, own.gain,
                           interval_text(own.half_width), objective, doubt_of(own, seeds));
     } else if (own.level) {
-      text += fmt::format("{} is level with the best: its gain differs by {:+.2f}{} points{}\n",
-                          name, own.level->mean, interval_text(own.level->half_width),
+      text += fmt::format("{} {} the best: its gain differs by {:+.2f}{} points{}\n", name,
+                          own.undecided ? "cannot yet be told apart from" : "is level with",
+                          own.level->mean, interval_text(own.level->half_width),
                           seeds_text(own.level->half_width, seeds));
     }
     for (const SafetyExcess& excess : own.excesses) {
@@ -127,11 +150,16 @@ std::string verdict_text(const EvaluationPlan& plan, const Episodes& episodes) {
                           interval_text(excess.half_width), spaced(excess.figure));
     }
     if (!own.acted && plan.controllers[c] != "none") {
+      const bool of_checkpoint = plan.controllers[c].starts_with("checkpoint:");
       const bool of_lights = config::sets_signals(plan.controllers[c]);
       text += fmt::format(
-          "{} commanded no {} in any run, so its metrics are those of none; traffic_doctor "
+          "{} commanded {} in any run, so its metrics are those of none; traffic_doctor "
           "--scenario {} shows what controllers can command there\n",
-          name, of_lights ? "light" : "vehicle", plan.config.env.scenario);
+          name,
+          of_checkpoint ? "nothing"
+          : of_lights   ? "no light"
+                        : "no vehicle",
+          plan.config.env.scenario);
     }
   }
   return text;

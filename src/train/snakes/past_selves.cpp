@@ -47,7 +47,10 @@ void PastSelves::save_to(checkpoint::Snapshot& snapshot) const {
 void PastSelves::restore_from(const checkpoint::Snapshot& snapshot) {
   kept_.clear();
   if (!snapshot.contains(kEntry)) return;
-  for (const torch::Tensor& one : snapshot.tensor(kEntry).unbind(0)) kept_.push_back(one.clone());
+  const torch::Tensor any = snapshot.tensor(kEntry);
+  const std::int64_t policies = any.dim() > 0 ? any.size(0) : 0;
+  const auto all = snapshot.tensor(kEntry, {policies, flat_policy().numel()}, torch::kFloat);
+  for (const torch::Tensor& one : all.unbind(0)) kept_.push_back(one.clone());
 }
 
 }  // namespace traffic::train::snakes

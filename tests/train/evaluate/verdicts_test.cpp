@@ -12,6 +12,7 @@ namespace {
 using ::testing::AllOf;
 using ::testing::HasSubstr;
 using ::testing::Not;
+using ::testing::StartsWith;
 
 constexpr std::int64_t kDemand = 100;
 
@@ -89,6 +90,32 @@ TEST(Verdicts, AControllerThatIsNotClearlyWorseIsLevelWithTheBest) {
   const auto json = nlohmann::json::parse(evaluation_json(plan, episodes));
   EXPECT_EQ(json["controllers"][2]["level_with_best"], true);
   EXPECT_EQ(json["controllers"][3]["level_with_best"], false);
+}
+
+TEST(Verdicts, AWideIntervalIsNotCalledLevel) {
+  const std::vector<std::int64_t> none(4, 0);
+  const auto [plan, episodes] = evaluated(
+      {kNone, {"meter", {55, 56, 57, 55}, none, none}, {"glide", {70, 30, 70, 40}, none, none}});
+  const auto verdicts = judge_controllers(plan, episodes);
+  EXPECT_TRUE(verdicts[1].best);
+  EXPECT_TRUE(verdicts[2].undecided);
+  EXPECT_THAT(verdict_text(plan, episodes),
+              HasSubstr("\nglide cannot yet be told apart from the best: its gain differs by "));
+  const auto json = nlohmann::json::parse(evaluation_json(plan, episodes));
+  EXPECT_EQ(json["controllers"][2]["level_with_best"], false);
+}
+
+TEST(Verdicts, AControllerThatJamsMoreRunsIsReportedFirstAndNotRecommended) {
+  const std::vector<std::int64_t> none(4, 0);
+  auto [plan, episodes] = evaluated(
+      {kNone, {"meter", {55, 56, 57, 55}, none, none}, {"greedy", {80, 81, 82, 10}, none, none}});
+  episodes.back().jammed = true;  // greedy with the last seed
+  const auto verdicts = judge_controllers(plan, episodes);
+  EXPECT_EQ(verdicts[2].jammed_runs, 1);
+  EXPECT_TRUE(verdicts[2].jams);
+  EXPECT_FALSE(verdicts[2].level.has_value());
+  EXPECT_TRUE(verdicts[1].best);
+  EXPECT_THAT(verdict_text(plan, episodes), StartsWith("greedy jams in 1 of 4 runs"));
 }
 
 TEST(Verdicts, MoreHardBrakesAreReportedButAreNotUnsafe) {

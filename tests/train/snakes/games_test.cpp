@@ -193,6 +193,18 @@ TEST(PastSelves, AreKeptByIntervalAndRestoredToTheBit) {
   EXPECT_TRUE(torch::equal(restored.playing().network->parameters()[0], first));
 }
 
+TEST(PastSelves, OfAnotherShapeOrTypeAreRefused) {
+  const Snakes settings = settings_of(1);
+  const offpolicy::ActingNetwork policy = some_network();
+  for (const torch::Tensor& wrong :
+       {torch::zeros({2, 7}), torch::zeros({}), torch::zeros({3}, torch::kLong)}) {
+    checkpoint::Snapshot snapshot;
+    snapshot.put_tensor("past_selves", wrong);
+    PastSelves past(settings, policy);
+    EXPECT_THROW(past.restore_from(snapshot), CheckpointError);
+  }
+}
+
 TEST(Opponents, GetStrongerBySchedule) {
   const auto levels = [](const std::string& strategy) {
     std::vector<int> all;

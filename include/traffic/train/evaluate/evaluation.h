@@ -87,13 +87,18 @@ struct ControllerVerdict {
   double half_width = 0;  ///< of the gain's 95 % interval
   std::vector<SafetyExcess> excesses{};
   bool acted = false;  ///< it commanded a vehicle or a light in some run
-  bool best = false;   ///< it has the highest gain of the safe controllers
+  bool best = false;   ///< it has the highest gain of the controllers that may be recommended
+  std::int64_t jammed_runs = 0;
+  bool jams = false;  ///< in more runs than `none`
   /// Difference of a safe controller's gains from the best controller's, in percentage points. Set
   /// if its 95 % interval contains 0, so that the controller may be as good as the best.
   std::optional<report::MeanInterval> level{};
+  /// The interval of that difference is too wide to call the controller as good as the best.
+  bool undecided = false;
   /// Whether the excesses contain neither emergency stops nor collisions, beyond
   /// evaluation.safety_limit per run. More hard brakes alone do not make a controller unsafe.
   [[nodiscard]] bool safe() const;
+  [[nodiscard]] bool may_be_recommended() const { return safe() && !jams; }
 };
 /// A verdict for each controller of the plan. Safety and gains are measured against `none`: without
 /// it no controller is marked as unsafe or as best.
