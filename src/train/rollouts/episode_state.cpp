@@ -287,9 +287,8 @@ EpisodeState episode_state_from(const checkpoint::Bytes& bytes, std::int64_t sce
   if (state.outcome.traffic.scenario >= scenarios) {
     throw CheckpointError(
         "the checkpoint contains a simulation of scenario {}, but this run has {} scenarios; "
-        "resume "
-        "with the scenarios of the checkpoint's run, or start from the checkpoint's weights with "
-        "run.init_from",
+        "resume with the scenarios of the checkpoint's run, or start from the checkpoint's weights "
+        "with run.init_from",
         state.outcome.traffic.scenario + 1, scenarios);
   }
   state.memory = read_memory(in, device);
