@@ -37,10 +37,10 @@ class FinalComparison {
   };
   /// The training whose policies are compared.
   struct Kind {
-    std::string name;          ///< of the algorithm: "ppo"
+    std::string name;          ///< name of the algorithm: "ppo"
     bool constrained = false;  ///< whether cost has to stay under lagrange.cost_limit
-    std::optional<Decides> only =
-        {};  ///< how its policies decide; nothing: try both, use the better
+    /// The way its policies decide; nothing: every evaluation tries both and takes the better.
+    std::optional<Decides> only = {};
     /// The first advice margin, for Q-learning with an advisor; nothing: no margin is used.
     std::optional<double> advice_margin = {};
   };

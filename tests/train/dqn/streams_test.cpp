@@ -35,12 +35,12 @@ class FragmentTest : public ::testing::Test {
 };
 
 /// Copies of all steps that for_each() passed on.
-struct Pushed {
+struct PushedSteps {
   std::vector<std::vector<float>> rows, chosen, rewards;
   std::vector<std::vector<std::uint8_t>> ends;
 };
-Pushed all_of(FragmentStreams& streams, const Experience& experience) {
-  Pushed all;
+PushedSteps all_of(FragmentStreams& streams, const Experience& experience) {
+  PushedSteps all;
   streams.for_each(experience, kSteps, [&](const replay::Step& step) {
     all.rows.emplace_back(step.obs.begin(), step.obs.end());
     all.chosen.emplace_back(step.action_vectors.begin(), step.action_vectors.end());
@@ -53,7 +53,7 @@ Pushed all_of(FragmentStreams& streams, const Experience& experience) {
 TEST_F(FragmentTest, EachConflictHasAStreamOfItsSimulationsStates) {
   FragmentStreams streams(layout_, envs_, kConflicts);
   EXPECT_EQ(streams.ids(), (std::vector<std::int64_t>{2, 3, 6, 7}));
-  const Pushed all = all_of(streams, packed());
+  const PushedSteps all = all_of(streams, packed());
   ASSERT_EQ(all.rows.size(), kSteps);
   for (std::int64_t t = 0; t < kSteps; ++t) {
     for (std::int64_t stream = 0; stream < 4; ++stream) {
@@ -88,7 +88,7 @@ TEST_F(FragmentTest, EachConflictHasAStreamOfItsSimulationsStates) {
 
 TEST_F(FragmentTest, OnlyTheLastStepOfAnEpisodeIsAnEnd) {
   FragmentStreams streams(layout_, envs_, kConflicts);
-  const Pushed all = all_of(streams, packed());
+  const PushedSteps all = all_of(streams, packed());
   for (std::size_t t = 0; t < kSteps; ++t) {
     const auto ended = static_cast<std::uint8_t>(t == 4);
     EXPECT_EQ(all.ends[t], (std::vector<std::uint8_t>{ended, ended, 0, 0})) << t;
