@@ -594,7 +594,7 @@ TEST_F(Phase2Test, WithoutAUsableCacheBaselinesAreMeasuredAgain) {
   EXPECT_THAT(damaged.output, HasSubstr("are measured again"));
   const Outcome mended = run_program(command(2, "d", few));
   ASSERT_EQ(mended.exit_code, 0) << mended.output;
-  EXPECT_THAT(mended.output, HasSubstr("are known from " + kept.string()));
+  EXPECT_THAT(mended.output, HasSubstr("were read from " + kept.string()));
   for (const char* run : {"b", "c", "d"}) {
     EXPECT_EQ(summary(run)["parameters_xxh3"], summary("a")["parameters_xxh3"]) << run;
   }

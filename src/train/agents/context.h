@@ -1,4 +1,4 @@
-/// What an agent is made with.
+/// The objects that all agents of a training share.
 #pragma once
 
 #include "rollouts/rollouts.h"
@@ -7,7 +7,7 @@
 
 namespace traffic::train {
 
-/// Everything outlives the agent.
+/// All referenced objects outlive the agents.
 struct AgentContext {
   Run& run;
   Rollouts& rollouts;

@@ -23,9 +23,10 @@ LightKind kind_of(const config::Lights& settings) {
   return {.hidden_dim = settings.hidden_dim, .encoder_layers = settings.encoder_layers};
 }
 
-/// Values are in units of the reward, logits of probabilities have no unit.
+/// By how much one more vehicle before the light raises the initial output for its green. An output
+/// is a value in units of the reward with Q-learning, and a logit without a unit with PPO.
 double first_logit_of_a_vehicle(const config::Lights& settings, bool by_values) {
-  constexpr double kSavedByAGreen_s = 10.0;  // for a vehicle that waits for it
+  constexpr double kSavedByAGreen_s = 10.0;  // time that a waiting vehicle saves
   return by_values ? settings.reward_scale * kSavedByAGreen_s : kLogitOfAVehicle;
 }
 
@@ -97,7 +98,7 @@ class LightsAgent final : public Agent, private LightSetter {
   std::unique_ptr<lights::Learner> learner_;
   lights::LightHistories histories_;
   std::vector<lights::EpisodeHistory> kept_;  ///< episodes of this iteration
-  std::int64_t decisions_ = 0;                ///< of all ranks, learned from
+  std::int64_t decisions_ = 0;                ///< decisions of all ranks that were learned from
 };
 
 std::unique_ptr<lights::Learner> LightsAgent::make_learner(const AgentContext& context) {
@@ -105,8 +106,8 @@ std::unique_ptr<lights::Learner> LightsAgent::make_learner(const AgentContext& c
   return std::make_unique<lights::QLearner>(config_, policy_, communicator_, context.time_split);
 }
 
-/// The policy's outputs are logits to PPO and values to Q-learning, so the learner must be the
-/// same.
+/// Refuses a checkpoint of another learner, because outputs are logits with PPO and values with
+/// Q-learning.
 /// @throws CheckpointError
 void LightsAgent::check_learner(const checkpoint::Snapshot& snapshot) const {
   check_light_kind(snapshot, policy_.kind());
@@ -115,12 +116,12 @@ void LightsAgent::check_learner(const checkpoint::Snapshot& snapshot) const {
   if (found == own) return;
   throw CheckpointError(
       "checkpoint {}: its lights were trained by {}, this run trains them by {}; set run.phase as "
-      "it is there, or train anew",
+      "in the run of the checkpoint, or start a training without this checkpoint",
       snapshot.source(), found, own);
 }
 
 void LightsAgent::begin(int env, std::int64_t order, std::optional<std::uint64_t> sampling_seed) {
-  // Vehicles of the same episode draw from the seed as it is.
+  // The vehicles of the same episode use sampling_seed itself, so the lights derive another one.
   if (sampling_seed) sampling_seed = derive_seed(*sampling_seed, {kLightSamplingStream});
   histories_.begin(env, order, sampling_seed);
 }
@@ -130,7 +131,7 @@ void LightsAgent::end(int env) {
   if (!history.lights.empty()) kept_.push_back(std::move(history));
 }
 
-/// Where vehicles learn, too, metrics of the lights have the prefix "lights/".
+/// Metrics of the lights have the prefix "lights/" if vehicles learn, too.
 std::string LightsAgent::name_of(const std::string& metric) const {
   if (!config_.env.vehicles_act()) return metric;
   return "lights/" + metric.substr(metric.find('/') + 1);

@@ -8,9 +8,10 @@
 
 namespace traffic::train {
 
-/// Collective. What the lights do and learn does not depend on the number of ranks.
-/// @param by_values learn by Q-learning from a replay; else by PPO
-/// @throws ResourceError if a replay does not fit into memory
+/// Creates the agent. Its decisions do not depend on the number of ranks, and neither do its
+/// updates up to rounding. Collective.
+/// @param by_values whether it learns by Q-learning from a replay; otherwise by PPO
+/// @throws ResourceError if the replay does not fit into memory
 std::unique_ptr<Agent> make_lights(const AgentContext& context, bool by_values);
 
 }  // namespace traffic::train

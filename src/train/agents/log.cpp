@@ -35,7 +35,7 @@ report::NamedValues ControllerLog::iterated(const RolloutBatch& batch, const Pro
   if (!config().episodes.demand_curriculum.empty()) {
     values.emplace_back("rollout/demand_scale", scale);
   }
-  // The gain would compare episodes of one demand with baselines of another.
+  // With another demand than that of the baselines, the gain would be meaningless.
   if (varied || scale != 1.0) {
     std::erase_if(values, [](const auto& value) { return value.first == kSampledGain; });
   }
@@ -46,20 +46,21 @@ report::NamedValues ControllerLog::iterated(const RolloutBatch& batch, const Pro
   return values;
 }
 
-/// One lost episode is a warning. Many of them are an error, since the run needs attention.
+/// The collector warns of each lost episode. Many of them are an error, since the run needs
+/// attention.
 void ControllerLog::watch_losses(const rollout::PoolCounters& counters) {
-  constexpr std::uint64_t kEpisodes = 20;  ///< at least, to speak of a share
+  constexpr std::uint64_t kMinEpisodes = 20;  // fewer episodes give no meaningful share
   constexpr double kTooMany = 0.1;
   const std::uint64_t lost = counters.lost_episodes - watched_.lost_episodes;
   const std::uint64_t begun = lost + counters.episodes - watched_.episodes;
-  if (begun < kEpisodes) return;
+  if (begun < kMinEpisodes) return;
   watched_ = counters;
   if (!run_.is_reporter() || static_cast<double>(lost) < kTooMany * static_cast<double>(begun)) {
     return;
   }
   spdlog::error(
-      "{} of the last {} episodes were lost with their simulation: training goes on, but slower; "
-      "the warnings say what they died of, logs/ of the run has them all",
+      "{} of the last {} episodes were lost because their simulations failed; training continues, "
+      "but slower. The warnings name the causes; logs/error.log of the run has those of all ranks",
       lost, begun);
 }
 
@@ -103,8 +104,8 @@ void ControllerLog::evaluated(std::int64_t iteration, const Assessed& assessed) 
       to_string(assessed.decides), compared);
   if (const bool idle = commanded_s == 0.0 && vehicles_act; !std::exchange(idle_, idle) && idle) {
     spdlog::info(
-        "iteration {}: the policy commands no vehicle on these seeds; it equals no control until "
-        "it finds a command that is worth giving",
+        "iteration {}: the policy commands no vehicle on these seeds, so it equals no control "
+        "until it learns a command that is worth giving",
         iteration);
   }
   if (episodes_) episodes_->write(iteration, "eval", evaluation.controlled);

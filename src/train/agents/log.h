@@ -1,4 +1,4 @@
-/// What a training in simulations reports: episodes.csv, metrics and lines of the log.
+/// Writes the metrics, the lines of the log and episodes.csv of a training in simulations.
 #pragma once
 
 #include <cstdint>
@@ -13,30 +13,34 @@
 
 namespace traffic::train {
 
-/// The metrics of an iteration that the progress bar shows, under short names.
+/// Selects the metrics of an iteration that the progress bar shows, and gives them short names.
 report::NamedValues shown_of(const report::NamedValues& metrics);
 
-/// Called on all ranks; writes on the one that reports.
+/// All ranks call the functions; only the reporting rank writes.
 class ControllerLog {
  public:
-  /// Both outlive this.
+  /// Both arguments must outlive this object.
   ControllerLog(Run& run, const Rollouts& rollouts) : run_(run), rollouts_(rollouts) {}
 
-  /// @param iteration that a checkpoint goes on from; 0 for a new run
+  /// Opens episodes.csv. A new run first writes the uncontrolled episodes to it.
+  /// @param iteration iteration of the checkpoint that is resumed; 0 for a new run
   void start(std::int64_t iteration, const std::vector<EpisodeOutcome>& uncontrolled);
+  /// Writes the episodes of an iteration.
   /// @param after the progress after the iteration
-  /// @return the metrics of the episodes of an iteration
+  /// @return metrics of these episodes
   report::NamedValues iterated(const RolloutBatch& batch, const Progress& after);
+  /// Writes an evaluation of the policy.
   void evaluated(std::int64_t iteration, const Assessed& assessed);
 
  private:
   [[nodiscard]] const config::Config& config() const { return run_.config(); }
+  /// Logs an error if many episodes were lost with their simulations.
   void watch_losses(const rollout::PoolCounters& counters);
 
   Run& run_;
   const Rollouts& rollouts_;
   std::optional<EpisodeLog> episodes_;  ///< on the rank that reports
-  rollout::PoolCounters watched_;       ///< when lost episodes were last looked at
+  rollout::PoolCounters watched_;       ///< counters when watch_losses() last computed a share
   bool idle_ = false;                   ///< the last evaluated policy commanded no vehicle
 };
 

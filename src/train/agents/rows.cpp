@@ -71,8 +71,7 @@ std::vector<config::PresetRow> dqn_presets() {
 constexpr const char* kAbout =
     "A controller of connected vehicles, of traffic lights, or of both. It picks some "
     "vehicles and gives each a command that lasts for a while; of each light that may switch it "
-    "says "
-    "which green comes next. It was trained so that more traffic gets through or less time is "
+    "says which green comes next. It was trained so that more traffic gets through or less time is "
     "lost.";
 
 config::TrainingFacts ppo_facts() {
@@ -89,13 +88,12 @@ config::TrainingFacts ppo_facts() {
           .presets = ppo_presets()};
 }
 
-/// Refuses what traffic lights cannot learn from, by PPO and by Q-learning.
+/// Refuses fragments and pieces of scenarios, since lights learn from whole episodes.
 void check_lights(const config::Config& config) {
   if (config.episodes.rollout_fragment_length > 0) {
     throw ConfigError(
         "episodes.rollout_fragment_length is {}: traffic lights learn from whole episodes; "
-        "expected "
-        "0",
+        "expected 0",
         config.episodes.rollout_fragment_length);
   }
   if (config.episodes.length_s > 0.0) {
@@ -109,8 +107,8 @@ void check_ppo(const config::Config& config) {
   if (config.env.lights_act()) check_lights(config);
   if (!config.env.vehicles_act() && config.imitation.iterations > 0) {
     throw ConfigError(
-        "imitation.iterations is {}: vehicles imitate scripts, and env.agents has no vehicles; "
-        "expected 0",
+        "imitation.iterations is {}: only vehicles imitate scripts, and env.agents has no "
+        "vehicles; expected 0",
         config.imitation.iterations);
   }
   check_starting_weights(config);
@@ -119,31 +117,30 @@ void check_ppo(const config::Config& config) {
 void check_ppo_constrained(const config::Config& config) {
   if (config.env.lights_act()) {
     throw ConfigError(
-        "env.agents: the constraint is on what the behaviour of vehicles costs; expected "
-        "env.agents "
-        "= [\"vehicles\"], or phase 2 for traffic lights");
+        "env.agents contains lights: phase 3 limits the cost of the behaviour of vehicles only; "
+        "expected env.agents = [\"vehicles\"], or phase 2 for traffic lights");
   }
   check_ppo(config);
 }
 
 [[noreturn]] void refuse(const char* key, const std::string& found, const char* expected) {
-  throw ConfigError("{} is {}, which Q-learning has no use for; expected {}", key, found, expected);
+  throw ConfigError("{} is {}, which Q-learning cannot use; expected {}", key, found, expected);
 }
 
 void check_vehicles_by_dqn(const config::Config& config) {
   if (config.vehicles.longitudinal != "categorical") {
     refuse("vehicles.longitudinal", config.vehicles.longitudinal,
-           "categorical: values are those of commands");
+           "categorical, because Q-learning values each command");
   }
   if (config.vehicles.lane_change) refuse("vehicles.lane_change", "true", "false");
   if (config.episodes.rollout_fragment_length == 0) {
-    refuse(
-        "episodes.rollout_fragment_length", "0",
-        "the number of control steps after which it learns: it does not wait for whole episodes");
+    refuse("episodes.rollout_fragment_length", "0",
+           "the number of control steps after which vehicles learn, since Q-learning does not wait "
+           "for whole episodes");
   }
 }
 
-/// Before offpolicy::check_settings, which needs the ranks.
+/// Checks what does not depend on the number of ranks; offpolicy::check_settings checks the rest.
 void check_dqn(const config::Config& config) {
   const auto learning = config.extension<offpolicy::OffPolicy>();
   if (learning.learner != "dqn") refuse("offpolicy.learner", learning.learner, "dqn");
@@ -152,23 +149,24 @@ void check_dqn(const config::Config& config) {
   }
   if (config.env.vehicles_act() && config.env.lights_act()) {
     throw ConfigError(
-        "env.agents: by Q-learning vehicles learn from fragments of episodes and lights from whole "
-        "ones; expected one of the two, or run.phase = \"ppo\" for both");
+        "env.agents contains vehicles and lights: with Q-learning, vehicles learn from fragments "
+        "of episodes and lights from whole ones; expected one of the two, or run.phase = \"ppo\" "
+        "for both");
   }
   if (config.env.vehicles_act()) check_vehicles_by_dqn(config);
   if (config.env.lights_act()) {
     check_lights(config);
     if (config.lights.encoder_layers > 0) {
       throw ConfigError(
-          "lights.encoder_layers is {}: the replay of Q-learning does not hold what other lights "
-          "do; expected 0",
+          "lights.encoder_layers is {}: the replay of Q-learning does not contain the states of "
+          "other lights; expected 0",
           config.lights.encoder_layers);
     }
   }
   check_starting_weights(config);
 }
 
-/// Networks are looked at; a search for scripts of vehicles comes before them where vehicles act.
+/// Checks the networks of the scenarios. If vehicles act, it also searches for their best script.
 TrainingEnd prepare_agents(const Preparation& preparation) {
   if (preparation.config.env.vehicles_act()) return look_and_search(preparation);
   look_at_networks_together(preparation.config, preparation.communicator);

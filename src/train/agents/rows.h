@@ -1,15 +1,15 @@
-/// The trainings of controllers in simulations of traffic.
+/// The rows of the table of trainings for controllers in simulations of traffic.
 #pragma once
 
 #include "traffic/train/run/training.h"
 
 namespace traffic::train {
 
-/// Vehicles, traffic lights or both (env.agents) by proximal policy optimisation: phase 2.
+/// Phase 2: vehicles, traffic lights or both (env.agents) learn by proximal policy optimisation.
 TrainingRow ppo_training();
-/// Vehicles by PPO under a limit on what their behaviour costs: phase 3.
+/// Phase 3: vehicles learn by PPO under a limit on the cost of their behaviour.
 TrainingRow ppo_constrained_training();
-/// Vehicles or traffic lights by double Q-learning from a replay.
+/// Vehicles or traffic lights learn by double Q-learning from a replay.
 TrainingRow dqn_training();
 
 }  // namespace traffic::train

@@ -110,11 +110,11 @@ void ControllerTraining::start() {
     }
     if (taken.empty()) {
       throw CheckpointError(
-          "checkpoint {}: holds no weights for the agents of this run (env.agents is {}); give a "
-          "checkpoint of a run with these agents, or leave run.init_from out",
+          "checkpoint {} holds no weights for the agents of this run (env.agents is {}); set "
+          "run.init_from to a checkpoint of a run with these agents, or leave it out",
           snapshot.source(), fmt::join(config_.env.agents, ", "));
     }
-    // Values are used with the advice margin that they were evaluated with.
+    // Learned values need the advice margin with which they were evaluated.
     const bool same = training_of(snapshot).name == run_.facts().name;
     if (algorithm_ == Algorithm::kQLearning && same) comparison_.take_best(snapshot);
     spdlog::info("starting from {}: {}", snapshot.source(), fmt::join(taken, ", "));
@@ -128,7 +128,7 @@ bool ControllerTraining::start_is_candidate() const {
   return imitation_end() == 0 && advised;
 }
 
-/// Collects, then learns. If a stop is requested half-way, nothing of the iteration is kept.
+/// Collects, then learns. If a stop is requested in between, the iteration does not count.
 std::optional<Iteration> ControllerTraining::iterate() {
   comparison_.lean_on_advice(actors_);
   for (const auto& agent : agents_) agent->begin_iteration(progress_);
@@ -186,18 +186,19 @@ std::optional<Assessment> ControllerTraining::evaluate() {
   return Assessment{.best = assessed->best, .metrics = assessment_metrics(*assessed)};
 }
 
-/// The experience after it is drawn for the iterations that follow, so it differs from before.
+/// The iteration number does not go back, so the following iterations draw new episodes.
 void ControllerTraining::go_back() {
   if (!return_point_->go_back(agents_)) {
     spdlog::warn(
-        "iteration {}: the gain fell below the best by more than its interval, and training has "
-        "gone back to the best {} times already (training.max_rollbacks)",
+        "iteration {}: the gain fell significantly below the best, but training has already "
+        "returned to the best controller {} times (training.max_rollbacks), so it continues from "
+        "here",
         progress_.iteration, return_point_->rollbacks());
     return;
   }
   spdlog::warn(
-      "iteration {}: the gain fell below the best by more than its interval; training goes on from "
-      "the best controller at {:.3g} times the learning rate ({} of {} times)",
+      "iteration {}: the gain fell significantly below the best; training returns to the best "
+      "controller, with {:.3g} times the learning rate (return {} of at most {})",
       progress_.iteration, return_point_->step_factor(), return_point_->rollbacks(),
       config_.training.max_rollbacks);
 }

@@ -1,4 +1,4 @@
-/// The training in simulations of traffic, for any set of agents and any way of learning.
+/// The training of controllers in simulations of traffic, for any set of agents and any algorithm.
 #pragma once
 
 #include <cstdint>
@@ -16,11 +16,11 @@
 
 namespace traffic::train {
 
-/// A way of learning.
 enum class Algorithm : std::uint8_t { kPpo, kConstrainedPpo, kQLearning };
 
-/// An iteration is: collect episodes or fragments of them, then every agent learns. Evaluations on
-/// selection seeds choose the best checkpoint; a final comparison says what to use.
+/// An iteration collects episodes or fragments of episodes, then lets every agent learn.
+/// Evaluations on the selection seeds choose the best checkpoint. A final comparison recommends
+/// this checkpoint or the script that the policy began as.
 class ControllerTraining final : public Training {
  public:
   /// Starts the simulations and measures the baselines. Collective.
@@ -52,6 +52,7 @@ class ControllerTraining final : public Training {
   [[nodiscard]] std::int64_t imitation_end() const;
   /// Runs `use` while every agent acts with the weights that are evaluated.
   void with_evaluated_weights(const std::function<void()>& use);
+  /// Returns to the best controller, if the limit on returns allows it.
   void go_back();
 
   Run& run_;
@@ -62,10 +63,10 @@ class ControllerTraining final : public Training {
   Actors actors_;
   ControllerLog log_;
   FinalComparison comparison_;
-  std::optional<ReturnPoint> return_point_;  ///< of trainings that may go back to the best
+  std::optional<ReturnPoint> return_point_;  ///< nothing with Q-learning
   Progress progress_;
   std::int64_t env_steps_ = 0;       ///< simulation steps of all ranks in training
-  std::int64_t best_iteration_ = 0;  ///< after which the best weights stood
+  std::int64_t best_iteration_ = 0;  ///< number of iterations before the best checkpoint
 };
 
 }  // namespace traffic::train

@@ -20,11 +20,11 @@
 namespace traffic::train {
 namespace {
 
-/// How much more advised commands are worth than others before anything is learned.
+/// Initial value of the advised command. The initial value of all others is 0.
 constexpr double kAdvantageOfAdvice = 0.02;
 
-/// The outputs of the controller are values here: at first no command but the advised one is worth
-/// anything.
+/// With Q-learning the outputs of the controller are values, so they must not begin with the logits
+/// that a controller begins with. Only the advised command has a value other than 0 at first.
 Policy& with_first_values(Policy& policy) {
   const torch::NoGradGuard no_grad;
   auto parameters = policy.controller()->named_parameters();
@@ -35,7 +35,7 @@ Policy& with_first_values(Policy& policy) {
   return policy;
 }
 
-/// The controller learns on the CPU.
+/// The controller always learns on the CPU.
 class VehiclesByDqn final : public Agent {
  public:
   explicit VehiclesByDqn(const AgentContext& context)
@@ -81,7 +81,8 @@ class VehiclesByDqn final : public Agent {
   [[nodiscard]] const comm::ParameterArena& parameters() const override {
     return learner_.networks().parameters();
   }
-  /// Threads take longer to share what is seen of a few vehicles than one of them to compute it.
+  /// Without encodings the observations of a few vehicles are so cheap to compute that sharing the
+  /// work among threads takes longer.
   [[nodiscard]] bool prefers_one_thread() const override {
     return !InputGroups(config_.vehicles.inputs).any_encoding();
   }
@@ -123,7 +124,7 @@ std::string VehiclesByDqn::start_from(const checkpoint::Snapshot& snapshot) {
   return fmt::format("perception, controller, its target and optimiser of {}", found.title());
 }
 
-/// Puts the collected steps into the replay, then does the updates that are due.
+/// Adds the collected steps to the replay, then makes the updates that are due.
 std::optional<Learned> VehiclesByDqn::learn(const RolloutBatch& batch, const Progress& progress) {
   keep(batch);
   const double share = static_cast<double>(progress.iteration + 1) /
@@ -141,8 +142,8 @@ std::optional<Learned> VehiclesByDqn::learn(const RolloutBatch& batch, const Pro
   return learned;
 }
 
-/// An episode that was begun anew because its simulation was lost does not follow on the steps that
-/// the replay has.
+/// Adds the collected steps to the replay. If a simulation was lost, its episode has begun again
+/// and does not continue the steps in the replay.
 void VehiclesByDqn::keep(const RolloutBatch& batch) {
   const std::uint64_t lost = rollouts_.counters().lost_episodes;
   if (lost != std::exchange(lost_episodes_, lost)) replay_.begin_anew();

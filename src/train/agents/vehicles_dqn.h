@@ -1,4 +1,4 @@
-/// The agent `vehicles`, learning by double Q-learning from a replay.
+/// The agent `vehicles` that learns by double Q-learning from a replay.
 #pragma once
 
 #include <memory>
@@ -10,11 +10,13 @@
 
 namespace traffic::train {
 
-/// Collective. @throws ResourceError if the replay does not fit into memory
+/// Creates the agent. Collective.
+/// @throws ResourceError if the replay does not fit into memory
 std::unique_ptr<Agent> make_vehicles_by_dqn(const AgentContext& context);
 
-/// The advice margin that is tried first: many times the difference that commands turn out to make
-/// in any objective (a reward is a gain in %). Nothing without an advisor.
+/// The first advice margin. It is many times larger than the learned differences between commands
+/// with any objective, whose rewards are gains in %.
+/// @return nothing if there is no advisor
 std::optional<double> first_advice_margin(const config::Config& config);
 
 }  // namespace traffic::train

@@ -104,17 +104,17 @@ class VehiclesByPpo final : public Agent {
   comm::Communicator& communicator_;  ///< where the policy learns
   Policy policy_;
   Decider decider_{perception_, policy_};
-  std::unique_ptr<Constraint> constraint_;  ///< null without one
+  std::unique_ptr<Constraint> constraint_;  ///< null in phase 2
   Prior prior_;
   Learner learner_;
   std::int64_t imitation_end_;  ///< first iteration of PPO
-  std::string features_;        ///< that the world model was trained with; empty: not known
+  std::string features_;        ///< features of the world model's training; empty: not known
 };
 
-/// There are four copies of an iteration's experience: as collected, as packed, its complete
+/// An iteration's experience needs up to four times its size: as collected, as packed, its complete
 /// episodes, and the rows gathered for a minibatch.
 MemoryNeeds VehiclesByPpo::memory_needs() const {
-  constexpr std::int64_t kCandidates = 10;  // of a state, about
+  constexpr std::int64_t kCandidates = 10;  // rough number of candidates in a state
   constexpr std::int64_t kCopies = 4;
   constexpr std::int64_t kWithAdam = 3;
   const auto& widths = perception_.widths();
@@ -128,12 +128,13 @@ MemoryNeeds VehiclesByPpo::memory_needs() const {
 
 void VehiclesByPpo::start() {
   if (config_.run.init_from.empty() && constraint_) {
-    spdlog::warn("run.init_from is empty: {} starts with no controller", run_.facts().title());
+    spdlog::warn("run.init_from is empty, so {} starts with an untrained controller",
+                 run_.facts().title());
   }
   perception_.freeze();
 }
 
-/// A checkpoint of a world model has perception alone.
+/// A checkpoint of a world model contains only the weights of perception.
 std::string VehiclesByPpo::start_from(const checkpoint::Snapshot& snapshot) {
   const bool has_controller = snapshot.contains("policy_hash");
   if (!has_controller && has_light_policy(snapshot)) return {};
@@ -145,7 +146,8 @@ std::string VehiclesByPpo::start_from(const checkpoint::Snapshot& snapshot) {
     learner_.start_from(snapshot);
   } else if (constraint_) {
     throw CheckpointError(
-        "checkpoint {}: holds no controller, which {} goes on with; give one of ppo",
+        "checkpoint {} holds no controller, but {} continues the training of one; set "
+        "run.init_from to a checkpoint of ppo",
         snapshot.source(), run_.facts().name);
   }
   return fmt::format("{} of {}", has_controller ? "perception and controller" : "perception",
@@ -182,8 +184,8 @@ void VehiclesByPpo::save_to(checkpoint::Snapshot& snapshot) const {
 std::optional<Learned> VehiclesByPpo::learn(const RolloutBatch& batch, const Progress& progress) {
   const std::int64_t iteration = progress.iteration;
   const bool imitates = this->imitates(iteration);
-  // The multiplier follows the cost of the policy that acted. Fragments may bring no episode to its
-  // end, so there may be no cost.
+  // The multiplier follows the cost of the policy that acted. With fragments, an iteration may end
+  // no episode and then has no cost.
   if (constraint_ && !imitates && !batch.outcomes.empty()) {
     constraint_->observe(mean_cost(batch.outcomes));
   }
@@ -215,13 +217,16 @@ report::NamedValues VehiclesByPpo::metrics_of(const RolloutBatch& batch,
   return values;
 }
 
-/// Imitation ends when its iterations are over, or before if the policy agrees with the script.
+/// Ends imitation early if the policy agrees with the script, and sets the prior when it has ended.
+/// @param iteration the next iteration
 void VehiclesByPpo::end_imitation(const UpdateResult& update, std::int64_t iteration) {
   const double wanted = config_.imitation.agreement;
   if (wanted > 0.0 && update.imitation_agreement >= wanted && imitates(iteration)) {
     imitation_end_ = iteration;
-    spdlog::info("iteration {}: the policy agrees with the script by {:.3f}; PPO begins here",
-                 iteration, update.imitation_agreement);
+    spdlog::info(
+        "iteration {}: imitation ends early and PPO begins, because the policy agrees with the "
+        "script (F1 score {:.3f}, imitation.agreement {})",
+        iteration, update.imitation_agreement, wanted);
   }
   if (!imitates(iteration)) prior_.set(policy_, iteration);
 }

@@ -1,4 +1,4 @@
-/// The agent `vehicles`, learning by proximal policy optimisation.
+/// The agent `vehicles` that learns by proximal policy optimisation.
 #pragma once
 
 #include <memory>
@@ -8,7 +8,8 @@
 
 namespace traffic::train {
 
-/// Collective. @param constrained whether cost is kept under lagrange.cost_limit
+/// Creates the agent. Collective.
+/// @param constrained whether cost is kept under lagrange.cost_limit
 std::unique_ptr<Agent> make_vehicles_by_ppo(const AgentContext& context, bool constrained);
 
 }  // namespace traffic::train

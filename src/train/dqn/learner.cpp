@@ -9,7 +9,7 @@
 namespace traffic::train::dqn {
 namespace {
 
-/// [N, commands]
+/// Advantages of the commands for each of N decisions, [N, commands].
 torch::Tensor advantages_of(model::Controller& controller, const Rows& rows) {
   return controller->forward({.own = rows.own, .shared = rows.shared, .state = rows.state})
       .longitudinal;
@@ -43,7 +43,6 @@ ControllerLearner::ControllerLearner(const offpolicy::OffPolicy& settings, Polic
       target_(std::move(target)),
       layout_(layout) {}
 
-/// The target's value of what the policy would choose.
 torch::Tensor ControllerLearner::next_values(const torch::Tensor& next_obs) {
   const torch::NoGradGuard no_grad;
   const Rows rows = take_apart(layout_, next_obs);

@@ -1,4 +1,4 @@
-/// Double Q-learning of the controller.
+/// Double Q-learning of the vehicles' controller.
 #pragma once
 
 #include "dqn/row.h"
@@ -10,18 +10,22 @@ namespace traffic::train::dqn {
 
 class ControllerLearner final : public offpolicy::Learner {
  public:
-  /// Collective. @param policy the policy whose controller learns; its advice margin decides which
-  /// command a target values; outlives this
+  /// Collective.
+  /// @param policy the policy whose controller learns. Its advice margin also applies to the choice
+  ///   of the commands that a target evaluates. It must outlive this object.
   ControllerLearner(const config::Config& config, Policy& policy, const RowLayout& layout,
                     comm::Communicator& communicator);
 
-  /// @param batch rows of `layout`; what was decided in its action vectors
+  /// @param batch observations are rows of `layout`; action vectors contain the index of the
+  /// command
+  ///   of each place
   offpolicy::Figures update(const offpolicy::Batch& batch,
                             const offpolicy::UpdateContext& context) override;
 
  private:
   ControllerLearner(const offpolicy::OffPolicy& settings, Policy& policy, model::Controller target,
                     const RowLayout& layout, comm::Communicator& communicator);
+  /// The target network's value of the commands that the policy would choose, [B].
   [[nodiscard]] torch::Tensor next_values(const torch::Tensor& next_obs);
 
   Policy& policy_;

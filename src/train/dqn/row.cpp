@@ -7,8 +7,8 @@
 namespace traffic::train::dqn {
 
 Rows take_apart(const RowLayout& layout, const torch::Tensor& rows) {
-  TRAFFIC_CHECK(rows.dim() == 2 && rows.size(1) == layout.width(), "rows of {} numbers, not {}",
-                rows.size(-1), layout.width());
+  TRAFFIC_CHECK(rows.dim() == 2 && rows.size(1) == layout.width(),
+                "rows have {} numbers, expected {}", rows.size(-1), layout.width());
   const torch::Tensor places =
       rows.narrow(1, layout.first_place(), layout.places * layout.width_of_place())
           .reshape({rows.size(0), layout.places, layout.width_of_place()});
@@ -33,7 +33,7 @@ RowWriter::RowWriter(const RowLayout& layout, std::span<const float> conflict,
 }
 
 std::int64_t RowWriter::add_decision(std::span<const float> own) {
-  TRAFFIC_CHECK(decisions_ < layout_.places, "more than {} decisions in a state", layout_.places);
+  TRAFFIC_CHECK(decisions_ < layout_.places, "a state has more than {} decisions", layout_.places);
   const auto first =
       static_cast<std::size_t>(layout_.first_place() + decisions_ * layout_.width_of_place());
   row_[first] = 1.0F;

@@ -1,6 +1,9 @@
-/// A state of a conflict as a row of numbers, which a replay keeps:
+/// The state of a conflict as a row of numbers, which a replay keeps:
 ///
-///   conflict | shared | a place for each of K decisions: 1 if there was one, own
+///   conflict | shared | place 1 | ... | place K
+///
+/// A place belongs to a decision. It consists of a flag and the `own` inputs of the candidate; the
+/// flag is 1 if there was a decision, otherwise the whole place is 0.
 #pragma once
 
 #include <torch/types.h>
@@ -14,31 +17,35 @@ namespace traffic::train::dqn {
 
 struct RowLayout {
   model::ControllerInputs widths;
-  std::int64_t places = 1;  ///< K: vehicles.top_k
+  std::int64_t places = 1;  ///< K, vehicles.top_k
 
   [[nodiscard]] std::int64_t width_of_place() const { return 1 + widths.own; }
   [[nodiscard]] std::int64_t first_place() const { return widths.conflict + widths.shared; }
   [[nodiscard]] std::int64_t width() const { return first_place() + places * width_of_place(); }
 };
 
-/// Rows taken apart: B states, N decisions in them.
+/// The contents of B rows with N decisions in all.
 struct Rows {
   torch::Tensor conflict;  ///< [B, conflict]
   torch::Tensor shared;    ///< [B, shared]
   torch::Tensor own;       ///< [N, own]
-  torch::Tensor state;     ///< [N] int64, ascending
-  torch::Tensor place;     ///< [N] int64: among the K of its state
+  torch::Tensor state;     ///< [N] int64, ascending: row of each decision
+  torch::Tensor place;     ///< [N] int64: index of the place of each decision, 0 .. K - 1
 };
+/// Splits rows into their parts.
 /// @param rows [B, layout.width()]
+/// @throws Error if the rows have another width
 Rows take_apart(const RowLayout& layout, const torch::Tensor& rows);
 
-/// The same the other way round, one state at a time.
+/// Writes one row.
 class RowWriter {
  public:
-  /// @param row [layout.width()], which becomes the state without decisions
+  /// Writes a state without decisions. @param row [layout.width()] destination
   RowWriter(const RowLayout& layout, std::span<const float> conflict, std::span<const float> shared,
             std::span<float> row);
-  /// @return its place
+  /// Writes a decision to the next free place.
+  /// @return index of the place
+  /// @throws Error if no place is free
   std::int64_t add_decision(std::span<const float> own);
 
  private:

@@ -31,7 +31,7 @@ std::vector<std::int64_t> FragmentStreams::ids() const {
 void FragmentStreams::for_each(const Experience& experience, std::int64_t steps,
                                const std::function<void(const replay::Step&)>& push) {
   TRAFFIC_CHECK(experience.num_states() == steps * std::ssize(envs_),
-                "{} states of {} simulations, {} of each expected", experience.num_states(),
+                "{} states of {} simulations, expected {} of each", experience.num_states(),
                 envs_.size(), steps);
   steps_ = steps;
   const auto streams = static_cast<std::size_t>(num_streams());
@@ -53,7 +53,8 @@ void FragmentStreams::for_each(const Experience& experience, std::int64_t steps,
   }
 }
 
-/// Decisions go to the conflict that they are credited to, and so do their own costs.
+/// Writes rows and rewards. A decision and its own cost belong to the stream of the conflict that
+/// the decision is credited to.
 void FragmentStreams::write_states(const Experience& in) {
   const auto* number = in.global_state.const_data_ptr<std::int64_t>();
   const auto* decided = in.decided.ptr().const_data_ptr<std::int64_t>();
@@ -67,7 +68,8 @@ void FragmentStreams::write_states(const Experience& in) {
   for (std::int64_t s = 0; s < in.num_states(); ++s) {
     const auto env = static_cast<int>(number[s] / steps_);
     const auto found = std::ranges::lower_bound(envs_, env);
-    TRAFFIC_CHECK(found != envs_.end() && *found == env, "a state of simulation {}", env);
+    TRAFFIC_CHECK(found != envs_.end() && *found == env,
+                  "simulation {} of a state is not one of this rank", env);
     const std::int64_t step = number[s] % steps_;
     const std::int64_t at = found - envs_.begin();
     place_of_.push_back(step * std::ssize(envs_) + at);
@@ -89,8 +91,8 @@ void FragmentStreams::write_states(const Experience& in) {
   }
 }
 
-/// Marks the last steps of episodes. A trajectory that neither terminated nor was truncated goes on
-/// in the next fragment.
+/// Marks the last steps of episodes. A trajectory that was neither terminated nor truncated
+/// continues in the next fragment.
 void FragmentStreams::note_ends(const Experience& in) {
   for (std::size_t t = 0; t < in.terminated.size(); ++t) {
     const std::int64_t place = place_of_[static_cast<std::size_t>(in.trajectory_ptr[t + 1] - 1)];

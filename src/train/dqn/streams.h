@@ -1,5 +1,5 @@
-/// What the simulations of a rank lived through in a fragment, as steps of the replay: a stream for
-/// each of its simulations and each conflict, whatever part in it other simulations had.
+/// Turns the fragments of a rank's simulations into steps of the replay. There is one stream for
+/// each simulation of the rank and each conflict.
 #pragma once
 
 #include <cstdint>
@@ -15,18 +15,20 @@ namespace traffic::train::dqn {
 
 class FragmentStreams {
  public:
-  /// @param envs of this rank, ascending
+  /// @param envs simulations of this rank, ascending
+  /// @param conflicts number of conflicts of each simulation
   FragmentStreams(const RowLayout& layout, std::span<const int> envs, std::int64_t conflicts);
 
   [[nodiscard]] std::int64_t num_streams() const { return std::ssize(envs_) * conflicts_; }
-  /// Of the streams of all ranks: simulation * conflicts + conflict.
+  /// Ids of this rank's streams, unique over all ranks: simulation * conflicts + conflict.
   [[nodiscard]] std::vector<std::int64_t> ids() const;
 
-  /// Hands the steps over one by one, oldest first, in the order of the streams. What was decided
-  /// is in the action vectors, by place; the actions' own numbers are not used.
-  /// @param experience of fragments of `steps` control steps of each simulation: its states are
-  ///     numbered simulation * steps + step
-  /// @throws Error if a simulation's steps are missing
+  /// Calls push() for each control step, oldest first, with the step of all streams. The action
+  /// vector of a stream has the index of the command of each place (row.h); replay::Step::actions
+  /// are not used and 0. The data of a step are valid only during the call.
+  /// @param experience fragments of `steps` control steps of each simulation; global_state is
+  ///   simulation * steps + step
+  /// @throws Error if steps of a simulation are missing
   void for_each(const Experience& experience, std::int64_t steps,
                 const std::function<void(const replay::Step&)>& push);
 
@@ -41,13 +43,12 @@ class FragmentStreams {
   std::vector<int> envs_;
   std::int64_t conflicts_;
   std::int64_t steps_ = 0;
-  // [steps, streams] and numbers of each
-  std::vector<float> rows_;
-  std::vector<float> chosen_;
-  std::vector<float> rewards_;
-  std::vector<std::uint8_t> ends_;
-  std::vector<std::uint8_t> actions_;   ///< [streams], zero
-  std::vector<std::int64_t> place_of_;  ///< of each state of the experience: step * envs + env
+  std::vector<float> rows_;             ///< [steps, streams, row width]
+  std::vector<float> chosen_;           ///< [steps, streams, places] index of the command
+  std::vector<float> rewards_;          ///< [steps, streams]
+  std::vector<std::uint8_t> ends_;      ///< [steps, streams] replay::End
+  std::vector<std::uint8_t> actions_;   ///< [streams], always 0
+  std::vector<std::int64_t> place_of_;  ///< [states] step * simulations + index of the simulation
 };
 
 }  // namespace traffic::train::dqn

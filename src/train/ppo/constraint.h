@@ -1,5 +1,6 @@
-/// The constraint of phase 3: the cost of behaviour, a critic that predicts it, and its price. In
-/// an iteration, observe() moves the price and weigh() puts cost beside reward.
+/// The constraint of phase 3: a critic that predicts the cost of behaviour, and a Lagrange
+/// multiplier that weighs cost against reward. Each iteration calls observe(), which updates the
+/// multiplier, then weigh().
 #pragma once
 
 #include <torch/types.h>
@@ -17,35 +18,36 @@
 
 namespace traffic::train {
 
-/// What the policy is to make more of.
+/// The objective that the policy maximises: advantages minus own costs of its decisions.
 struct PolicyObjective {
   torch::Tensor advantages;  ///< [S, C] in units of the reward
-  torch::Tensor own_cost;    ///< [D] likewise
+  torch::Tensor own_cost;    ///< [D] in units of the reward
 };
 
 class Constraint {
  public:
-  /// Collective. @param width columns of a conflict
+  /// Collective. @param width number of inputs of a conflict
   Constraint(const config::Config& config, std::int64_t width, std::int64_t conflicts,
              comm::Communicator& communicator);
 
-  /// Moves the multiplier; the same cost on all ranks. @throws NumericError if it is not finite
+  /// Updates the multiplier. @param mean_cost cost of a control step, equal on all ranks
+  /// @throws NumericError if the cost is not finite
   void observe(double mean_cost);
 
   struct Weighed {
     const Experience& experience;
     const torch::Tensor& reward_advantages;  ///< [S, C] in units of the reward
-    std::int64_t total_states = 0;           ///< of all ranks
+    std::int64_t total_states = 0;           ///< number of states of all ranks
     std::int64_t iteration = 0;
   };
-  /// Collective. Fits the critic to the costs, then puts their advantages beside those of the
-  /// reward: (A_r - lambda A_c) / (1 + lambda), with A_c scaled to the deviation of A_r in each
-  /// conflict, so that lambda has no unit.
+  /// Fits the critic to the costs and combines their advantages A_c with those of the reward, A_r:
+  /// (A_r - lambda A_c) / (1 + lambda). A_c is first scaled to the standard deviation of A_r in
+  /// each conflict, so that lambda has no unit. Collective.
   PolicyObjective weigh(const Weighed& in);
 
   [[nodiscard]] double multiplier() const { return multiplier_.value(); }
   [[nodiscard]] bool is_at_max() const { return multiplier_.is_at_max(); }
-  /// Of the last passes, in standardised units.
+  /// Mean squared error of the critic in its last epoch, in standardised units.
   [[nodiscard]] double critic_loss() const { return critic_.loss(); }
   [[nodiscard]] std::int64_t skipped_steps() const { return critic_.skipped_steps(); }
   [[nodiscard]] const comm::ParameterArena& parameters() const { return parameters_; }
@@ -55,7 +57,7 @@ class Constraint {
   void restore_from(const checkpoint::Snapshot& snapshot);
 
  private:
-  /// Fits the critic to the costs. @return their advantages, [S, C] in units of the cost
+  /// Fits the critic to the costs. @return advantages of the costs, [S, C] in units of the cost
   torch::Tensor learn_costs(const Weighed& in);
 
   config::Ppo ppo_;

@@ -68,20 +68,21 @@ double Critic::explained_variance(const Experience& experience, const Estimate& 
 }
 
 void Critic::fit(const Experience& experience, const torch::Tensor& returns, const Passes& passes) {
-  constexpr std::int64_t kMostStates = 256;  // in a step: a value alone has no noisy decisions
-  const torch::Tensor wanted = standardise(returns);
+  // Without the noise of decisions, a value needs no larger minibatches.
+  constexpr std::int64_t kMaxMinibatch = 256;
+  const torch::Tensor targets = standardise(returns);
   for (std::int64_t epoch = 0; epoch < passes.epochs; ++epoch) {
-    run_epoch(experience, wanted,
+    run_epoch(experience, targets,
               split_minibatches(experience.global_state, passes.total_states, seed_,
                                 {.stream = settings_.stream,
                                  .iteration = passes.iteration,
                                  .epoch = epoch,
-                                 .size = std::min(ppo_.minibatch_size, kMostStates)}));
+                                 .size = std::min(ppo_.minibatch_size, kMaxMinibatch)}));
   }
   fitted_ = true;
 }
 
-void Critic::run_epoch(const Experience& experience, const torch::Tensor& wanted,
+void Critic::run_epoch(const Experience& experience, const torch::Tensor& all_targets,
                        const std::vector<torch::Tensor>& minibatches) {
   const torch::Device device = communicator_.device();
   const auto n = static_cast<std::int64_t>(minibatches.size());
@@ -95,7 +96,7 @@ void Critic::run_epoch(const Experience& experience, const torch::Tensor& wanted
     const torch::Tensor& states = minibatches[static_cast<std::size_t>(i)];
     minibatch_step(parts_.gradients, steps, ppo_.clip_norm, [&] {
       const torch::Tensor rows = gather(experience.conflict, states).to(device);
-      const torch::Tensor targets = gather(wanted, states).to(device);
+      const torch::Tensor targets = gather(all_targets, states).to(device);
       const torch::Tensor now = parts_.network(rows.flatten(0, 1)).view(targets.sizes());
       const torch::Tensor loss =
           rl::value_loss_sum({.values = now,

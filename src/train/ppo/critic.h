@@ -1,6 +1,6 @@
-/// A critic: the expected return of a state in each of its conflicts, of rewards or of costs.
-/// Estimate first, then update the scale, then fit. The first time, estimate with a lambda of 1:
-/// there is nothing to bootstrap from.
+/// A critic predicts the return of a state in each of its conflicts, for rewards or for costs. Call
+/// estimate(), then update_scale(), then fit(). Before the first fit(), call estimate() with a
+/// lambda of 1, because the values of an unfitted network are useless for bootstrapping.
 #pragma once
 
 #include <torch/types.h>
@@ -20,27 +20,28 @@
 
 namespace traffic::train {
 
-/// What is fitted, and to which returns.
+/// The signal that a critic predicts, and how fit() trains it.
 struct CriticSettings {
-  torch::Tensor Experience::*signal = &Experience::rewards;  ///< or its costs
-  double learning_rate = 0.0;                                ///< of the passes of fit()
-  double weight = 1.0;                                       ///< of the mean squared error in them
-  std::uint64_t stream = 0;  ///< that the order of the states is drawn from
-  // Names in checkpoints.
+  torch::Tensor Experience::*signal = &Experience::rewards;  ///< rewards or costs
+  double learning_rate = 0.0;                                ///< learning rate of fit()
+  double weight = 1.0;       ///< factor on the mean squared error in fit()
+  std::uint64_t stream = 0;  ///< random stream from which the order of the states is drawn
+  // Names of the entries in checkpoints.
   std::string optimizer_entry;
   std::string scale_entry;
   std::string fitted_entry;
 };
 
-/// What a critic makes of an experience of S states and C conflicts.
+/// A critic's estimates for an experience of S states and C conflicts.
 struct Estimate {
-  torch::Tensor standardised;  ///< [S, C] values as the network gives them
-  torch::Tensor values;        ///< [S, C] in units of the signal, as what follows
-  torch::Tensor advantages;    ///< [S, C]
-  torch::Tensor returns;       ///< [S, C]
+  torch::Tensor standardised;  ///< [S, C] standardised values, as the network returns them
+  torch::Tensor values;        ///< [S, C] in units of the signal
+  torch::Tensor advantages;    ///< [S, C] in units of the signal
+  torch::Tensor returns;       ///< [S, C] in units of the signal
 };
 
-/// Moments of x [S, C] over all ranks, without the conflicts that a road has not. Collective.
+/// Moments (rl::moments_of) of x [S, C] over all ranks. Conflicts that do not exist in a state are
+/// left out. Collective.
 /// @return [3, C]
 torch::Tensor moments_over_ranks(const torch::Tensor& x, const Experience& experience,
                                  comm::Communicator& communicator);
@@ -50,40 +51,42 @@ class Critic {
   struct Parts {
     /// [N, conflict] -> [N] standardised values
     std::function<torch::Tensor(const torch::Tensor&)> network;
-    comm::GradientArena& gradients;  ///< which the slice is a part of
-    ParameterSlice slice;            ///< the network's
+    comm::GradientArena& gradients;  ///< arena that contains the slice
+    ParameterSlice slice;            ///< parameters of the network
     std::int64_t conflicts = 1;
   };
   Critic(const config::Config& config, Parts parts, CriticSettings settings,
          comm::Communicator& communicator);
 
-  /// Whether fit() was called before.
+  /// Whether fit() was called before, also in a run that a checkpoint continues.
   [[nodiscard]] bool is_fitted() const { return fitted_; }
-  /// @param gae_lambda of the advantages, and of the returns that follow from them
+  /// Computes values, advantages, and returns as advantages plus values.
   [[nodiscard]] Estimate estimate(const Experience& experience, double gae_lambda);
-  /// Takes returns [S, C] into the scale. Collective. @return their mean
+  /// Adds returns [S, C] to the running scale of the values. Collective. @return their mean
   double update_scale(const Experience& experience, const torch::Tensor& returns);
-  /// In the units of the network, float32.
+  /// Converts returns to the standardised units of the network, float32.
   [[nodiscard]] torch::Tensor standardise(const torch::Tensor& returns) const;
-  /// 1 - variance of what the values miss of the returns / variance of the returns. Collective.
+  /// 1 - variance(returns - values) / variance(returns). Collective.
   [[nodiscard]] double explained_variance(const Experience& experience, const Estimate& estimate);
 
   struct Passes {
-    std::int64_t total_states = 0;  ///< of all ranks
-    std::int64_t iteration = 0;     ///< for the order of the states
+    std::int64_t total_states = 0;  ///< number of states of all ranks
+    std::int64_t iteration = 0;     ///< determines the order of the states
     std::int64_t epochs = 0;
   };
-  /// Passes of the network alone towards returns [S, C], with the scale as it stands. Collective.
+  /// Trains only the network of this critic, towards returns [S, C] that are standardised with the
+  /// current scale. Collective.
   void fit(const Experience& experience, const torch::Tensor& returns, const Passes& passes);
-  /// Of the last pass of fit(), in standardised units.
+  /// Mean squared error in the last epoch of fit(), in standardised units.
   [[nodiscard]] double loss() const { return loss_; }
 
-  /// For steps on gradients that somebody else has computed.
+  /// For optimiser steps outside fit(), on gradients that the caller has computed.
   [[nodiscard]] SliceOptimiser& optimiser() { return optimiser_; }
   [[nodiscard]] std::int64_t skipped_steps() const { return optimiser_.skipped_steps(); }
 
-  /// Takes over what another run has learnt, but not how its optimiser stood. The parameters are
-  /// left to the owner of their arena, here and below.
+  // The owner of the parameter arena saves and restores the parameters of the network.
+
+  /// Takes the scale from a checkpoint of another run, but not the state of its optimiser.
   /// @throws CheckpointError if a part is missing or does not fit
   void start_from(const checkpoint::Snapshot& snapshot);
   void save_to(checkpoint::Snapshot& snapshot) const;
@@ -92,7 +95,8 @@ class Critic {
 
  private:
   [[nodiscard]] torch::Tensor values_of(const torch::Tensor& conflicts);
-  void run_epoch(const Experience& experience, const torch::Tensor& wanted,
+  /// @param all_targets [S, C] standardised returns of the experience
+  void run_epoch(const Experience& experience, const torch::Tensor& all_targets,
                  const std::vector<torch::Tensor>& minibatches);
 
   config::Ppo ppo_;

@@ -10,8 +10,8 @@
 namespace traffic::train {
 namespace {
 
-/// Zero gradients, forward and backward of the parts, then one step of each optimiser.
-/// @return false: the policy has moved too far, and no step was taken
+/// zero_grad, forward and backward of the parts of the minibatch, one step of each optimiser.
+/// @return false if the policy has diverged too far; then no step was taken
 bool run_minibatch(const PpoEpochs& in, const torch::Tensor& minibatch,
                    const rl::PpoDenominators& denominators, comm::Communicator& communicator,
                    torch::Tensor& sums_of_epoch) {
@@ -26,8 +26,8 @@ bool run_minibatch(const PpoEpochs& in, const torch::Tensor& minibatch,
     communicator.all_reduce(sums);
     sums_of_epoch += sums;
     const double kl = rl::ppo_statistics(sums).approx_kl;
-    // Where the divergence is not finite the gradient is not either: the optimiser counts the step
-    // and skips it.
+    // If the divergence is not finite, neither is the gradient. The optimiser then skips the step
+    // and counts it as skipped.
     if (std::isfinite(kl) && rl::is_kl_over(kl, in.target_kl)) return false;
     if (fault::hit("train.step", communicator.rank(), in.optimisers.back().optimiser.num_steps()) ==
         fault::Action::kNan) {
@@ -45,8 +45,8 @@ bool is_given_up(comm::Communicator& communicator) {
 
 std::optional<PpoEpochsResult> run_epochs(const PpoEpochs& in, comm::Communicator& communicator) {
   PpoEpochsResult result;
-  bool goes_on = true;
-  while (goes_on && result.epochs < in.num_epochs) {
+  bool within_kl = true;
+  while (within_kl && result.epochs < in.num_epochs) {
     if (is_given_up(communicator)) return std::nullopt;
     const auto minibatches = split_minibatches(in.global_state, in.total_states, in.seed,
                                                {.stream = kPolicyMinibatchStream,
@@ -55,9 +55,9 @@ std::optional<PpoEpochsResult> run_epochs(const PpoEpochs& in, comm::Communicato
                                                 .size = in.minibatch_states});
     const auto denominators = in.count(minibatches);
     torch::Tensor sums = torch::zeros({rl::kNumPpoSums}, torch::kDouble);
-    for (std::size_t i = 0; i < minibatches.size() && goes_on; ++i) {
-      goes_on = run_minibatch(in, minibatches[i], denominators[i], communicator, sums);
-      if (!goes_on) break;
+    for (std::size_t i = 0; i < minibatches.size(); ++i) {
+      within_kl = run_minibatch(in, minibatches[i], denominators[i], communicator, sums);
+      if (!within_kl) break;
       result.grad_norm += in.optimisers.back().norm;
       ++result.steps;
     }

@@ -20,41 +20,41 @@ namespace traffic::train {
 
 struct PpoEpochs {
   std::int64_t num_epochs = 1;
-  std::int64_t accumulation_steps = 1;  ///< parts in which a minibatch goes forward and backward
-  double target_kl = 0.0;               ///< 0: no early end
-  double clip_norm = 0.5;
-  std::uint64_t seed = 0;  ///< from which the order of the states is drawn
+  std::int64_t accumulation_steps = 1;  ///< a minibatch goes forward and backward in so many parts
+  double target_kl = 0.0;               ///< 0: the update never ends early
+  double clip_norm = 0.5;               ///< maximum norm of each optimiser's gradient
+  std::uint64_t seed = 0;               ///< the order of the states is drawn from it
   std::int64_t iteration = 0;
-  std::int64_t minibatch_states = 1;  ///< of all ranks
-  const torch::Tensor& global_state;  ///< [S] places of this rank's states among those of all ranks
-  std::int64_t total_states = 0;      ///< of all ranks
+  std::int64_t minibatch_states = 1;  ///< states of all ranks in a minibatch
+  const torch::Tensor& global_state;  ///< [S] index of this rank's states among those of all ranks
+  std::int64_t total_states = 0;      ///< number of states of all ranks
   comm::GradientArena& gradients;
-  std::span<OptimiserStep> optimisers;  ///< the policy's is the last one
-  /// Number of terms that the losses of each minibatch are divided by. Collective.
-  /// @param minibatches this rank's states of each
+  std::span<OptimiserStep> optimisers;  ///< the last one is that of the policy
+  /// Counts the terms by which the losses of each minibatch are divided. Collective.
+  /// @param minibatches this rank's states of each minibatch
   std::function<std::vector<rl::PpoDenominators>(const std::vector<torch::Tensor>& minibatches)>
       count;
-  /// Loss of some states of this rank; nothing if nothing was decided in them.
+  /// Loss of some states of this rank; nothing if they contribute no loss.
   std::function<std::optional<rl::PpoLoss>(const torch::Tensor& states,
                                            const rl::PpoDenominators& denominators)>
       loss;
 };
 
-/// What the epochs did; equal on all ranks.
+/// Result of run_epochs(), equal on all ranks.
 struct PpoEpochsResult {
   rl::PpoStatistics statistics;  ///< of the last epoch
-  double grad_norm = 0.0;        ///< of the policy, before clipping, mean over the steps
-  std::int64_t epochs = 0;
-  std::int64_t steps = 0;
+  double grad_norm = 0.0;        ///< policy's gradient norm before clipping, mean over the steps
+  std::int64_t epochs = 0;       ///< number of epochs that were begun
+  std::int64_t steps = 0;        ///< number of optimiser steps
 };
 
-/// Goes through the minibatches, with a step after each, until the epochs are over or the policy
-/// has moved as far as target_kl allows. Collective.
+/// Takes an optimiser step for each minibatch, until all epochs are done or the divergence of the
+/// policy exceeds the bound set by target_kl (rl::is_kl_over). Collective.
 /// @return nothing if it was given up between two epochs because a stop is requested
 /// @throws NumericError after too many steps in a row without a finite gradient
 std::optional<PpoEpochsResult> run_epochs(const PpoEpochs& in, comm::Communicator& communicator);
 
-/// Whether any rank is asked to stop. Collective.
+/// Whether a stop is requested on any rank. Collective.
 bool is_given_up(comm::Communicator& communicator);
 
 }  // namespace traffic::train

@@ -1,4 +1,4 @@
-// The part of Learner that learns what a scripted controller did.
+// The part of Learner that imitates a scripted controller.
 #include <algorithm>
 #include <array>
 
@@ -14,7 +14,8 @@
 namespace traffic::train {
 namespace {
 
-/// @param counts [3] commands that both give, of one, of the other
+/// The F1 score of two sets of commands; 1 if both are empty.
+/// @param counts [3] number of commands that both give, that one gives, that the other gives
 double f1_of(const torch::Tensor& counts) {
   const double either = counts[1].item<double>() + counts[2].item<double>();
   return either > 0.0 ? 2.0 * counts[0].item<double>() / either : 1.0;
@@ -39,15 +40,15 @@ torch::Tensor Learner::imitation_loss(const Experience& experience, const torch:
 void Learner::measure_agreement(const Experience& experience, UpdateResult& result) {
   const torch::NoGradGuard no_grad;
   const torch::Tensor scenario = scenario_of_states(experience);
-  // Of each scenario: both command the same, the script commands, the policy does.
+  // For each scenario: equal commands of both, commands of the script, commands of the policy.
   torch::Tensor sums = torch::zeros({scenarios_, 3}, torch::kDouble);
   for (const torch::Tensor& states : torch::arange(experience.num_states()).split(kStatesAtOnce)) {
     const Minibatch part = take(experience, states, policy_.device());
-    const torch::Tensor wanted = part.decisions.action.to(torch::kCPU, torch::kLong);
+    const torch::Tensor script = part.decisions.action.to(torch::kCPU, torch::kLong);
     const torch::Tensor greedy = policy_.greedy_actions(part.input, part.decisions.row);
-    const torch::Tensor both = (wanted == greedy) & (wanted != kNoCommand);
+    const torch::Tensor both = (script == greedy) & (script != kNoCommand);
     const torch::Tensor counted =
-        torch::stack({both, wanted != kNoCommand, greedy != kNoCommand}, 1).to(torch::kDouble);
+        torch::stack({both, script != kNoCommand, greedy != kNoCommand}, 1).to(torch::kDouble);
     sums.index_add_(0, gather(scenario, gather(experience.decision_state, part.decision_of)),
                     counted);
   }
@@ -62,7 +63,7 @@ void Learner::measure_agreement(const Experience& experience, UpdateResult& resu
 std::optional<UpdateResult> Learner::imitate(const Experience& experience,
                                              std::int64_t total_states, std::int64_t iteration) {
   UpdateResult result;
-  // PPO begins again with the whole rate.
+  // The rate falls over the iterations of imitation. PPO then begins with the full rate again.
   const rl::LinearSchedule rate{.start = ppo_.learning_rate, .end = ppo_.final_learning_rate};
   const auto iterations = std::max<std::int64_t>(1, imitation_iterations_);
   result.learning_rate = rate.at(static_cast<double>(iteration) / static_cast<double>(iterations));
@@ -72,7 +73,7 @@ std::optional<UpdateResult> Learner::imitate(const Experience& experience,
       scenario_weights(experience, commands_of_states(experience), scenarios_, communicator_);
   std::array steps{
       OptimiserStep{.optimiser = policy_optimiser_, .learning_rate = result.learning_rate}};
-  torch::Tensor sums = torch::zeros({2}, torch::kDouble);  // loss, decisions of the last pass
+  torch::Tensor sums = torch::zeros({2}, torch::kDouble);  // loss and decisions of the last epoch
   for (std::int64_t epoch = 0; epoch < ppo_.num_epochs; ++epoch) {
     if (is_given_up(communicator_)) return std::nullopt;
     sums.zero_();

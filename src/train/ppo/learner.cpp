@@ -20,7 +20,7 @@ bool is_of_value(const comm::ArenaEntry& entry) {
   return entry.name.starts_with("controller.value");
 }
 
-/// What each part's sums are divided by. Collective.
+/// Numbers of terms of all ranks in each minibatch, by which its loss is divided. Collective.
 std::vector<rl::PpoDenominators> denominators_of(const Experience& experience,
                                                  const std::vector<torch::Tensor>& parts,
                                                  comm::Communicator& communicator) {
@@ -35,11 +35,12 @@ std::vector<rl::PpoDenominators> denominators_of(const Experience& experience,
   return out;
 }
 
-/// Where the value begins, behind the parameters of the policy.
+/// Index of the first parameter of the value. The parameters of the policy come before it.
 std::int64_t begin_of_value(const comm::ParameterArena& parameters) {
   const auto& entries = parameters.entries();
   const auto first = std::find_if(entries.begin(), entries.end(), is_of_value);
-  TRAFFIC_CHECK(std::all_of(first, entries.end(), is_of_value), "the value's parameters are last");
+  TRAFFIC_CHECK(std::all_of(first, entries.end(), is_of_value),
+                "the parameters of the value must come last");
   return first == entries.end() ? parameters.flat().numel() : first->offset;
 }
 
@@ -123,12 +124,12 @@ std::optional<UpdateResult> Learner::update(const Experience& experience, std::i
   return result;
 }
 
-/// As rl_games and rsl_rl do.
+/// Same rule as in rl_games and rsl_rl.
 void Learner::follow_kl(double kl) {
   constexpr double kStep = 1.5;
-  constexpr double kMost = 10.0;
-  if (kl < 0.5 * ppo_.desired_kl) kl_factor_ = std::min(kMost, kl_factor_ * kStep);
-  if (kl > 2.0 * ppo_.desired_kl) kl_factor_ = std::max(1.0 / kMost, kl_factor_ / kStep);
+  constexpr double kMaximum = 10.0;
+  if (kl < 0.5 * ppo_.desired_kl) kl_factor_ = std::min(kMaximum, kl_factor_ * kStep);
+  if (kl > 2.0 * ppo_.desired_kl) kl_factor_ = std::max(1.0 / kMaximum, kl_factor_ / kStep);
 }
 
 rl::PpoLoss Learner::loss_of(const Experience& experience, const PpoTargets& targets,

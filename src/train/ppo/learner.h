@@ -1,4 +1,4 @@
-/// The update of phase 2: advantages, value fit, clipped policy steps on all ranks together.
+/// The update of the policy of vehicles by PPO: fit of the value, advantages, clipped policy steps.
 #pragma once
 
 #include <torch/types.h>
@@ -24,31 +24,32 @@
 
 namespace traffic::train {
 
-/// What an update did; equal on all ranks.
+/// Result of an update, equal on all ranks.
 struct UpdateResult {
   rl::PpoStatistics statistics;  ///< of the last epoch
-  double grad_norm = 0.0;        ///< mean over policy steps, before clipping
+  double grad_norm = 0.0;        ///< mean over the policy's steps, before clipping
   double learning_rate = 0.0;
   double ent_coef = 0.0;
-  double mean_return = 0.0;         ///< of states and conflicts
-  double explained_variance = 0.0;  ///< of the returns by values that had not seen them
-  double imitation_loss = 0.0;      ///< of a decision, nats; 0 when nothing was imitated
-  /// Before learning: twice the commands that script and greedy policy agree on over the commands
-  /// of either (the F1 score).
+  double mean_return = 0.0;         ///< mean over states and conflicts
+  double explained_variance = 0.0;  ///< of the returns, by values before they are fitted to them
+  double imitation_loss = 0.0;      ///< mean of a decision in nats; 0 if update() was called
+  /// F1 score of the commands of the script and of the greedy policy, before learning: twice the
+  /// number of equal commands, divided by the number of commands of both.
   double imitation_agreement = 0.0;
-  std::vector<double> imitation_agreements{};  ///< likewise, of each of several scenarios
+  /// The F1 score in each scenario; empty if there is only one scenario.
+  std::vector<double> imitation_agreements{};
   double prior_coef = 0.0;
-  double prior_kl = 0.0;  ///< of the policy from the prior, nats of a decision, before the update
+  double prior_kl = 0.0;  ///< divergence from the prior before the update, nats per decision
   std::int64_t epochs = 0;
   std::int64_t steps = 0;
 };
 
 class Learner {
  public:
-  /// What takes part in the objective; any may be null.
+  /// Optional terms of the objective; null: the term is left out.
   struct Terms {
     Constraint* constraint = nullptr;  ///< weighs cost against reward, in phase 3
-    Prior* prior = nullptr;
+    Prior* prior = nullptr;            ///< keeps the policy near the imitated one
   };
   /// Collective.
   Learner(const config::Config& config, Policy& policy, comm::Communicator& communicator,
@@ -57,18 +58,20 @@ class Learner {
           std::int64_t conflicts)
       : Learner(config, policy, communicator, conflicts, Terms{}) {}
 
-  /// Collective. The same experience gives the same parameters up to rounding, however it is spread
-  /// over ranks.
-  /// @param total_states of all ranks
-  /// @throws NumericError after too many policy steps in a row without a finite gradient
-  /// @return nothing if it was given up between two passes because a stop is requested
-  /// @param first_iteration of PPO: warm-up begins there
+  /// Updates policy and value by PPO. The same experience gives the same parameters up to rounding,
+  /// however it is spread over ranks. Collective.
+  /// @param experience this rank's share
+  /// @param total_states number of states of all ranks
+  /// @param first_iteration first iteration of PPO, in which the warm-up of the learning rate
+  /// begins
+  /// @return nothing if it was given up between two epochs because a stop is requested
+  /// @throws NumericError after too many steps in a row without a finite gradient
   std::optional<UpdateResult> update(const Experience& experience, std::int64_t total_states,
                                      std::int64_t iteration, std::int64_t first_iteration = 0);
 
-  /// Collective. Makes what the experience holds, decided by a scripted controller, more probable;
-  /// the value learns as in update().
-  /// @throws NumericError as update()
+  /// Raises the probability of the decisions in the experience, which a scripted controller made.
+  /// The value learns as in update(). Collective.
+  /// @return, @throws as update()
   std::optional<UpdateResult> imitate(const Experience& experience, std::int64_t total_states,
                                       std::int64_t iteration);
 
@@ -77,10 +80,10 @@ class Learner {
     return policy_optimiser_.skipped_steps() + critic_.skipped_steps();
   }
 
-  /// On the learning rate of update().
+  /// Sets a factor on the learning rate of update().
   void set_step_factor(double factor) { step_factor_ = factor; }
 
-  /// Takes over what another run has learnt, but not how its optimiser stood.
+  /// Takes the weights of another run, but not the state of its optimisers.
   /// @throws CheckpointError if a part is missing or does not fit
   void start_from(const checkpoint::Snapshot& snapshot);
   void save_to(checkpoint::Snapshot& snapshot) const;
@@ -88,34 +91,36 @@ class Learner {
   void restore_from(const checkpoint::Snapshot& snapshot);
 
  private:
-  /// Of a pass, or of a step of imitation: what it needs memory for.
+  /// Maximum number of states that are evaluated at once, to limit the memory this takes.
   static constexpr std::int64_t kStatesAtOnce = 256;
 
-  /// Fits the value to the returns, the first time from scratch.
+  /// Fits the value to the returns. The first call trains the value from scratch.
   void fit_value(const Experience& experience, std::int64_t total_states, std::int64_t iteration,
                  UpdateResult& result);
+  /// Computes the terms of the loss that stay fixed during the update.
   PpoTargets make_targets(const Experience& experience, std::int64_t total_states,
                           std::int64_t iteration, UpdateResult& result);
   void add_policy_targets(const Experience& experience, const PolicyObjective& objective,
                           PpoTargets& targets);
-  /// The policy's log-probabilities before the update, and what the prior takes off for them.
+  /// Adds the policy's log-probabilities before the update, and subtracts the penalty of the prior
+  /// from the advantages.
   void add_old_policy(const Experience& experience, std::int64_t iteration, PpoTargets& targets,
                       UpdateResult& result);
-  /// The policy's learning rate for the next update.
+  /// Adapts the policy's learning rate for the next update to the divergence of this one.
   void follow_kl(double kl);
   rl::PpoLoss loss_of(const Experience& experience, const PpoTargets& targets,
                       const torch::Tensor& states, const rl::PpoDenominators& denominators);
-  /// Sum over the decisions of these states.
-  /// @param weights [S] of the decisions in each state of the experience
+  /// Negative log-likelihood of the decisions in these states, summed.
+  /// @param weights [S] weights of the decisions in each state of the experience
   torch::Tensor imitation_loss(const Experience& experience, const torch::Tensor& weights,
                                const torch::Tensor& states);
-  /// UpdateResult::imitation_agreement and imitation_agreements. Collective.
+  /// Sets UpdateResult::imitation_agreement and imitation_agreements. Collective.
   void measure_agreement(const Experience& experience, UpdateResult& result);
   [[nodiscard]] ParameterSlice slice(const char* name, std::int64_t begin, std::int64_t end) const;
 
   config::Ppo ppo_;
-  std::int64_t iterations_;            ///< of the whole training
-  std::int64_t imitation_iterations_;  ///< at most
+  std::int64_t iterations_;            ///< iterations of the whole training
+  std::int64_t imitation_iterations_;  ///< maximum number of iterations of imitation
   std::uint64_t seed_;
   std::int64_t scenarios_;
   std::int64_t conflicts_;
@@ -123,12 +128,12 @@ class Learner {
   comm::Communicator& communicator_;
   Terms terms_;
   double step_factor_ = 1.0;
-  double kl_factor_ = 1.0;  ///< on the policy's learning rate, by ppo.desired_kl
-  double ent_coef_ = 0.0;   ///< of the present update
+  double kl_factor_ = 1.0;  ///< factor on the policy's learning rate that follows ppo.desired_kl
+  double ent_coef_ = 0.0;   ///< entropy coefficient of the current update
   comm::ParameterArena parameters_;
   comm::GradientArena gradients_;
   SliceOptimiser policy_optimiser_;
-  Critic critic_;  ///< of the rewards, with the value that is part of the policy's controller
+  Critic critic_;  ///< predicts rewards; its network is the value of the policy's controller
 };
 
 }  // namespace traffic::train

@@ -17,7 +17,7 @@ comm::Communicator& learner_communicator(const config::Config& config,
   for (const auto& parameter : controller->parameters()) parameters += parameter.numel();
   const bool on_cpu = learns_on_cpu(config.ppo.learner_device, parameters);
   spdlog::info("the controller has {} parameters and learns on the {} (ppo.learner_device)",
-               parameters, on_cpu ? "CPU, perception runs on the GPU" : "GPU");
+               parameters, on_cpu ? "CPU; perception runs on the GPU" : "GPU");
   return on_cpu ? communicator.host() : communicator;
 }
 

@@ -1,4 +1,4 @@
-/// Where the controller learns, which need not be where perception runs.
+/// Chooses the device on which the controller learns. Perception may run on another one.
 #pragma once
 
 #include "traffic/comm/communicator.h"
@@ -7,15 +7,18 @@
 
 namespace traffic::train {
 
-/// ppo.learner_device: auto is the CPU for a controller of up to kMostOnCpu parameters. A minibatch
-/// of one costs about as much on a core as its launches alone cost on a GPU, and what perception
-/// has encoded goes one way only: to the CPU, where the controller reads and learns from it.
+/// With ppo.learner_device = "auto", a controller of up to this many parameters learns on the CPU.
+/// Its minibatch takes about as long on one core as the kernel launches alone take on a GPU.
+/// Encodings are then copied only once, from the GPU of perception to the CPU.
 inline constexpr std::int64_t kMostOnCpu = 100'000;
 
+/// @param learner_device ppo.learner_device
+/// @param parameters number of parameters of the controller
 /// @return whether the controller learns on the CPU
 bool learns_on_cpu(const std::string& learner_device, std::int64_t parameters);
 
-/// @return the communicator that its gradients go through: the given one, or that of the host
+/// @return the communicator that reduces the controller's gradients: the given one, or its host()
+///   if the controller learns on the CPU
 comm::Communicator& learner_communicator(const config::Config& config,
                                          const model::ControllerInputs& widths,
                                          comm::Communicator& communicator);

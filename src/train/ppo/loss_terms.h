@@ -1,4 +1,4 @@
-/// What the loss of a minibatch of phase 2 is computed from, beside the policy.
+/// The inputs of a minibatch's PPO loss.
 #pragma once
 
 #include <torch/types.h>
@@ -10,13 +10,13 @@
 
 namespace traffic::train {
 
-/// Of the B states, D decisions and C conflicts of a minibatch.
+/// The fixed terms of a minibatch of B states, D decisions and C conflicts.
 struct LossTerms {
   torch::Tensor old_log_prob;       ///< [D]
   torch::Tensor advantages;         ///< [D]
   torch::Tensor selection_decides;  ///< [B] bool
-  torch::Tensor old_selection;      ///< [B]
-  torch::Tensor selection;          ///< [B]
+  torch::Tensor old_selection;      ///< [B] log-probability of the selection before the update
+  torch::Tensor selection;          ///< [B] advantage of the selection
   torch::Tensor conflict;           ///< [B, C, conflict]
   torch::Tensor exists;             ///< [B, C] bool
   torch::Tensor old_values;         ///< [B, C]
@@ -25,7 +25,7 @@ struct LossTerms {
 LossTerms take_loss_terms(const Experience& experience, const PpoTargets& targets,
                           const Minibatch& minibatch, torch::Device device);
 
-/// Asks policy and value, with gradients. Everything is on the policy's device.
+/// Evaluates policy and value, with gradients. All tensors are on the policy's device.
 rl::PpoLossInputs loss_inputs(Policy& policy, const PolicyInput& input, const Decisions& decisions,
                               const LossTerms& terms);
 

@@ -1,4 +1,4 @@
-/// Which states go through an optimiser step together.
+/// Splits the states of all ranks into minibatches.
 #pragma once
 
 #include <torch/types.h>
@@ -10,19 +10,19 @@
 
 namespace traffic::train {
 
-/// What the order of an epoch is drawn from, and how many states of all ranks go together.
+/// Identifies an epoch, whose order of states is drawn from these numbers.
 struct EpochKey {
   std::uint64_t stream = 0;
   std::int64_t iteration = 0;
   std::int64_t epoch = 0;
-  std::int64_t size = 1;
+  std::int64_t size = 1;  ///< states of all ranks in a minibatch
 };
 
-/// One permutation of the joined batch, of which each rank takes what it has: which states form a
-/// minibatch does not depend on the number of ranks.
-/// @param global_state [N] places of this rank's states among those of all ranks
-/// @param total_states of all ranks
-/// @return this rank's states of each minibatch, as many on every rank
+/// Permutes the joined batch of all ranks and cuts it into minibatches. Each rank gets those states
+/// of a minibatch that it has, so the minibatches do not depend on the number of ranks.
+/// @param global_state [S] index of this rank's states among those of all ranks
+/// @param total_states number of states of all ranks
+/// @return this rank's states of each minibatch; every rank gets the same number of minibatches
 std::vector<torch::Tensor> split_minibatches(const torch::Tensor& global_state,
                                              std::int64_t total_states, std::uint64_t seed,
                                              const EpochKey& key);
@@ -30,8 +30,8 @@ std::vector<torch::Tensor> split_minibatches(const torch::Tensor& global_state,
 /// Columns of count_terms().
 enum Terms : std::int64_t { kDecisionTerms, kValueTerms, kNumTerms };
 
-/// [parts, kNumTerms] float64: the decisions, and the conflicts that exist, of this rank's states
-/// in each minibatch.
+/// Counts the decisions and the existing conflicts in this rank's states of each minibatch.
+/// @return [parts, kNumTerms] float64
 torch::Tensor count_terms(const Experience& experience, const std::vector<torch::Tensor>& parts);
 
 }  // namespace traffic::train

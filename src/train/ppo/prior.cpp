@@ -23,7 +23,8 @@ void Prior::set(const Policy& policy, std::int64_t iteration) {
   const torch::NoGradGuard no_grad;
   const comm::NamedTensors from = policy.parameters();
   const comm::NamedTensors to = policy_.parameters();
-  TRAFFIC_CHECK(from.size() == to.size(), "{} parameters, {} of the prior", from.size(), to.size());
+  TRAFFIC_CHECK(from.size() == to.size(), "the policy has {} parameter tensors, the prior {}",
+                from.size(), to.size());
   for (std::size_t i = 0; i < to.size(); ++i) to[i].second.copy_(from[i].second);
   since_ = iteration;
 }

@@ -1,4 +1,4 @@
-/// What was imitated, as a prior of the policy that learns on.
+/// The policy at the end of imitation, used as a prior while PPO continues.
 #pragma once
 
 #include <cstdint>
@@ -11,21 +11,23 @@
 
 namespace traffic::train {
 
-/// A penalty on the divergence from the policy that had imitated. Taking coef * log(pi_old / prior)
-/// off the advantage of each decision gives, at the old policy, the gradient of coef * KL(pi |
-/// prior), so that no other loss is needed. Source: Schulman et al. 2017, arXiv:1704.06440, section
-/// 2.
+/// A penalty on the divergence from the imitated policy. It subtracts coef * log(pi_old / prior)
+/// from the advantage of each decision. At the old policy this has the gradient of coef * KL(pi |
+/// prior), so the loss needs no other term. Source: Schulman et al. 2017, arXiv:1704.06440,
+/// section 2.
 class Prior {
  public:
   Prior(const config::Config& config, const model::ControllerInputs& widths, torch::Device device);
 
-  /// Takes the policy as it is after `iteration` iterations.
+  /// Copies the policy as the prior. @param iteration number of iterations so far
   void set(const Policy& policy, std::int64_t iteration);
-  /// imitation.prior_coef, less what it has fallen by this iteration; 0 before set().
+  /// The coefficient in an iteration. It falls linearly from imitation.prior_coef at set() to 0 at
+  /// the end of the training; 0 before set().
   [[nodiscard]] double coef(std::int64_t iteration) const;
-  /// Lowers the targets, whose old log-probabilities are known.
-  /// @param all of the experience, on the policy's device
-  /// @return sum over its decisions of log(pi_old / prior)
+  /// Subtracts the penalty from the advantages of decisions and selections.
+  /// @param all the whole experience, on the policy's device
+  /// @param targets with the old log-probabilities
+  /// @return sum of log(pi_old / prior) over the decisions of this rank
   double pull(const Minibatch& all, double coef, PpoTargets& targets);
 
   void save_to(checkpoint::Snapshot& snapshot) const;
@@ -34,9 +36,9 @@ class Prior {
 
  private:
   double first_coef_;
-  std::int64_t iterations_;  ///< of the whole training
+  std::int64_t iterations_;  ///< iterations of the whole training
   Policy policy_;
-  std::int64_t since_ = -1;  ///< iteration; -1: not set
+  std::int64_t since_ = -1;  ///< iteration of set(); -1 before it
 };
 
 }  // namespace traffic::train

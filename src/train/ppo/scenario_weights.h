@@ -1,4 +1,4 @@
-/// How much the decisions of a scenario count where several are learned at once.
+/// Weights of the decisions of each scenario when several scenarios are learned at once.
 #pragma once
 
 #include <torch/types.h>
@@ -10,21 +10,22 @@
 
 namespace traffic::train {
 
-/// @return [S] int64, the scenario that each state is of
+/// @return [S] int64, index of the scenario of each state
 torch::Tensor scenario_of_states(const Experience& experience);
 
-// What there is to be learned in each state: [S] float64.
+// The next two functions measure how much there is to learn in each state. They return [S] float64.
 
-/// Its decisions: a busy town has a hundred times as many as a ramp.
+/// Number of decisions. A busy town has a hundred times as many as a ramp.
 torch::Tensor decisions_of_states(const Experience& experience);
-/// Those that command something, and a hundredth of the others: a script that holds one vehicle in
-/// a hundred is learned from the few that it holds.
+/// Number of decisions with a command, plus a hundredth of the others. A script that holds one
+/// vehicle in a hundred is learned mostly from the few that it holds.
 torch::Tensor commands_of_states(const Experience& experience);
 
-/// So that an episode of each scenario counts as much as one of any other, however much there is to
-/// be learned in it. The mean over all that is to be learned is 1.
-/// Collective where there are several.
-/// @return [S] float32, of the decisions in each state; ones if there is but one scenario
+/// Weights that give an average episode the same total in every scenario. The mean of the weights
+/// over all amounts is 1. Collective if there are several scenarios.
+/// @param amounts [S] float64, from one of the functions above
+/// @param scenarios number of scenarios
+/// @return [S] float32, weight of the decisions in each state; all 1 if there is only one scenario
 torch::Tensor scenario_weights(const Experience& experience, const torch::Tensor& amounts,
                                std::int64_t scenarios, comm::Communicator& communicator);
 

@@ -1,4 +1,4 @@
-/// What an update of phase 2 aims at.
+/// The targets of a PPO update.
 #pragma once
 
 #include <torch/types.h>
@@ -10,9 +10,9 @@ struct PpoTargets {
   torch::Tensor returns;        ///< [S, C] standardised
   torch::Tensor old_values;     ///< [S, C] standardised
   torch::Tensor advantages;     ///< [D]
-  torch::Tensor selection;      ///< [S]
+  torch::Tensor selection;      ///< [S] advantages of the selections
   torch::Tensor old_log_prob;   ///< [D]
-  torch::Tensor old_selection;  ///< [S]
+  torch::Tensor old_selection;  ///< [S] log-probabilities of the selections before the update
 };
 
 }  // namespace traffic::train

@@ -6,8 +6,8 @@
 
 namespace traffic::train {
 
-/// The agents that act. An agent that is null leaves its part of the traffic to SUMO: vehicles
-/// drive as their models do, lights show their own programs.
+/// The agents that act. Where an agent is null, SUMO controls that part of the traffic: vehicles
+/// follow their car-following models, lights run their own programs.
 struct Actors {
   const Decider* vehicles = nullptr;
   LightSetter* lights = nullptr;

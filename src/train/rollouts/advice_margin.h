@@ -1,28 +1,30 @@
-/// How much more a command has to be worth than what is advised, found by trying.
+/// The search for the advice margin: how much more a command must be worth than the advised one.
 #pragma once
 
 #include <cstdint>
 
 namespace traffic::train {
 
-/// Values are estimates: who asks for whatever seems to be worth most asks for what happens to be
-/// overrated, and the more of it the more there is to choose from. Who asks for nothing but what is
-/// advised gains nothing. So each evaluation tries another margin beside the present one: a smaller
-/// one, for what is learned meanwhile may allow it, or where the controller has fallen below its
-/// best a greater one. The first is one that nothing is worth.
+/// The values of commands are estimates. A policy that always gives the command with the highest
+/// value picks overrated commands, more so the more commands there are. A policy that only follows
+/// the advice gains nothing over it. Each evaluation therefore tries a second margin beside the
+/// current one. The second margin is smaller, since the values may have become more accurate, or
+/// larger if the gain has fallen below its best. The first margin is so large that no command
+/// reaches it.
 class AdviceMargin {
  public:
   explicit AdviceMargin(double value) : value_(value) {}
 
   [[nodiscard]] double value() const { return value_; }
-  /// The one to be tried beside it.
+  /// The margin to try beside value().
   [[nodiscard]] double other(bool has_fallen) const {
     return has_fallen ? value_ * kStep : value_ / kStep;
   }
 
   enum class Tried : std::uint8_t { kWorse, kSame, kBetter };
-  /// What became of other(has_fallen). Of two that do the same the smaller one is taken: it will be
-  /// the first to do something else.
+  /// Adopts other(has_fallen) if it did better than value(). If both gave the same gains, the
+  /// smaller one is adopted, because further learning changes its decisions first.
+  /// @param tried how other(has_fallen) did compared with value()
   void judge(bool has_fallen, Tried tried) {
     const bool same_and_smaller = tried == Tried::kSame && !has_fallen;
     if (tried == Tried::kBetter || same_and_smaller) value_ = other(has_fallen);

@@ -18,7 +18,7 @@ namespace fs = std::filesystem;
 
 std::string content_of(const fs::path& path) {
   std::ifstream in(path, std::ios::binary);
-  if (!in) throw DataError("cannot read {}, which the scenario names", path.string());
+  if (!in) throw DataError("cannot read {}, a file that the scenario names", path.string());
   return {std::istreambuf_iterator<char>(in), {}};
 }
 
@@ -67,7 +67,7 @@ checkpoint::Snapshot to_snapshot(const Baseline& baseline, const std::string& ke
 
 Baseline baseline_from(const checkpoint::Snapshot& snapshot, const std::string& key) {
   if (snapshot.text("baseline/key") != key) {
-    throw CheckpointError("{} holds the baseline {}, expected {}; remove the file",
+    throw CheckpointError("{} contains the baseline with key {}, expected {}; remove the file",
                           snapshot.source(), snapshot.text("baseline/key"), key);
   }
   const torch::Tensor growth = snapshot.tensor("baseline/growth").to(torch::kDouble).contiguous();

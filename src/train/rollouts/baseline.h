@@ -1,4 +1,4 @@
-/// What the traffic does by itself: measured once per scenario and demand, kept on disk.
+/// Results of uncontrolled runs, measured once per scenario and demand and kept on disk.
 #pragma once
 
 #include <cstdint>
@@ -13,26 +13,27 @@
 namespace traffic::train {
 
 struct Baseline {
-  rl::BaselineSums growth;     ///< of the objective, by conflict or in all
-  double expected_demand = 0;  ///< vehicles that want to enter in an episode, mean
-  double expected_loss_s = 0;  ///< time that they lose in all, mean
+  rl::BaselineSums growth;     ///< growth of the objective, by conflict or of the whole road
+  double expected_demand = 0;  ///< mean number of vehicles that want to enter in an episode
+  double expected_loss_s = 0;  ///< mean time that all vehicles of an episode lose together
   double mean_ocr_all = 0;
-  rollout::PieceStore store{};  ///< where these runs have left their traffic; not in the file
+  rollout::PieceStore store{};  ///< where these runs saved their traffic; not part of the file
   double mean_delay_s = 0;
 };
 
-/// Tells baselines apart: what the scenario's files hold, what SUMO is told, how it was measured.
+/// The hash that identifies a baseline. It covers the contents of the scenario's files, SUMO's
+/// options, the settings of the measurement, and the versions of this program and of SUMO.
 /// @throws DataError if the scenario or a file that it names cannot be read
 std::string baseline_key(const config::Config& config);
 
-/// Of the pieces that this configuration's training episodes are.
+/// The place on disk of the pieces that this configuration's training episodes run.
 rollout::PieceStore piece_store(const config::Config& config, const std::string& key);
 
-/// The file of a key; empty if baselines are not kept.
+/// The file of this configuration's baseline; empty if baselines are not kept on disk.
 std::filesystem::path baseline_path(const config::Config& config);
 
 checkpoint::Snapshot to_snapshot(const Baseline& baseline, const std::string& key);
-/// @throws CheckpointError if it is no baseline of this key
+/// @throws CheckpointError if the snapshot is not the baseline of this key
 Baseline baseline_from(const checkpoint::Snapshot& snapshot, const std::string& key);
 
 }  // namespace traffic::train

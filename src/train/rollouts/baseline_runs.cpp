@@ -20,7 +20,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-/// Growth of this rank's uncontrolled episodes, step by step.
+/// Growth of the objective in each step of this rank's uncontrolled episodes.
 struct Measured {
   std::vector<std::vector<double>> growth;  ///< [episodes][steps * C]
   std::int64_t conflicts = 1;
@@ -28,7 +28,7 @@ struct Measured {
 
   void add(std::size_t episode, const rollout::Period& period, double from_s, bool global) {
     if (period.growth.empty()) return;
-    // With one conflict its credit is the score's own growth.
+    // A single conflict is credited with all growth of the score.
     global = global || period.num_conflicts <= 1;
     conflicts = global ? 1 : period.num_conflicts;
     bin_s = (period.time_s - from_s) / static_cast<double>(period.growth.size());
@@ -66,17 +66,17 @@ Baseline measure(const MeasureInput& in, TrafficCollector& collector,
     times[i] = period.time_s;
   };
   together(communicator, [&] { outcomes = collector.run_uncontrolled(requests, keep, store); });
-  // Episodes may end early, when all have arrived; from then on nothing grows.
+  // Episodes end early once all vehicles have arrived. The score does not grow after that.
   std::size_t longest = 0;
   for (const auto& episode : measured.growth) longest = std::max(longest, episode.size());
-  const auto most = [&](double value) {
+  const auto maximum = [&](double value) {
     return communicator.all_reduce_scalar(value, comm::ReduceOp::kMax);
   };
   Baseline baseline;
   baseline.growth.conflicts =
-      static_cast<std::int64_t>(most(static_cast<double>(measured.conflicts)));
-  baseline.growth.bin_s = most(measured.bin_s);
-  const auto bins = static_cast<std::int64_t>(most(static_cast<double>(longest)));
+      static_cast<std::int64_t>(maximum(static_cast<double>(measured.conflicts)));
+  baseline.growth.bin_s = maximum(measured.bin_s);
+  const auto bins = static_cast<std::int64_t>(maximum(static_cast<double>(longest)));
   torch::Tensor sums = torch::zeros({bins + 5}, torch::kDouble);
   auto* sum = sums.data_ptr<double>();
   for (const auto& episode : measured.growth) {
@@ -106,26 +106,30 @@ Baseline measure(const MeasureInput& in, TrafficCollector& collector,
   return baseline;
 }
 
-/// Nothing if there is none, or none that can be used: it can be measured again.
+/// @return nothing if the file is missing or unusable; the caller then measures again
 std::optional<Baseline> read_kept(const std::filesystem::path& path, const std::string& key) {
   std::error_code error;
   if (path.empty() || !std::filesystem::exists(path, error)) return std::nullopt;
   try {
     return baseline_from(checkpoint::load(path), key);
   } catch (const Error& unusable) {
-    spdlog::warn("uncontrolled runs are measured again: {}", unusable.what());
+    spdlog::warn("the uncontrolled runs on disk cannot be used and are measured again: {}",
+                 unusable.what());
     return std::nullopt;
   }
 }
 
-/// No reason to fail: the next run measures again.
+/// Writes the file. Errors are only logged, because the next run can measure again.
 void keep(const Baseline& baseline, const std::filesystem::path& path, const std::string& key) {
   try {
     create_folder(path.parent_path());
     remove_stale_temporaries(path.parent_path());
     checkpoint::save(to_snapshot(baseline, key), path);
   } catch (const Error& error) {
-    spdlog::warn("uncontrolled runs are not kept (episodes.baseline_cache): {}", error.what());
+    spdlog::warn(
+        "the uncontrolled runs are not kept (episodes.baseline_cache), so the next run measures "
+        "them again: {}",
+        error.what());
   }
 }
 
@@ -139,9 +143,10 @@ Baseline get_baseline(const config::Config& config, std::int64_t scenario,
       !fs::exists(rollout::piece_folder(config.episodes.baseline_cache, store.key))) {
     kept.reset();
   }
-  // Either all ranks have it or all of them measure.
+  // Measuring is collective: if one rank lacks the baseline, all ranks measure.
   if (communicator.all_reduce_scalar(kept ? 1.0 : 0.0, comm::ReduceOp::kMin) > 0.0) {
-    spdlog::info("uncontrolled runs of {} are known from {}", config.env.scenario, path.string());
+    spdlog::info("the uncontrolled runs of {} were read from {}", config.env.scenario,
+                 path.string());
     kept->store = store;
     return *kept;
   }

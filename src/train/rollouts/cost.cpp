@@ -12,12 +12,12 @@ Cost::Cost(const config::Lagrange& weights, std::int64_t conflicts)
 
 std::vector<float> Cost::operator()(const rollout::Period& period,
                                     const scene::EpisodeScore& before) const {
-  // The road may have fewer conflicts than another one in the mixture.
+  // The road may have fewer conflicts than another road of the mixture.
   const std::int64_t conflicts =
       conflicts_ == 1 ? 1 : std::clamp<std::int64_t>(period.num_conflicts, 1, conflicts_);
   std::vector<double> unsafe(static_cast<std::size_t>(conflicts), 0.0);
   double commanded = 0.0;
-  double between = 0.0;  // unsafe, without a conflict ahead
+  double between = 0.0;  // unsafe steps of vehicles without a conflict ahead
   for (const rollout::ControlledVehicle& vehicle : period.vehicles.controlled) {
     commanded += vehicle.steps;
     if (conflicts > 1 && (vehicle.conflict < 0 || vehicle.conflict >= conflicts)) {

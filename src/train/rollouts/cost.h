@@ -1,4 +1,4 @@
-/// What phase 3 keeps under a limit.
+/// The cost that phase 3 keeps under a limit.
 #pragma once
 
 #include <vector>
@@ -9,20 +9,21 @@
 
 namespace traffic::train {
 
-/// The cost of a control period, by conflict; summed over conflicts it is
+/// The cost of a control period, by conflict. Summed over conflicts it is
 ///
-///   unsafe / commanded + collision_cost * collisions + emergency_stop_cost * emergency stops
+///   unsafe / commanded + collision_cost * collisions + emergency_stop_cost * emergency_stops
 ///
-/// where commanded are the vehicle-steps under control in the period and unsafe those of them in
-/// which the vehicle or its follower was under a threshold of the shield; no vehicle under control
-/// costs nothing. Collisions and emergency stops are those of the whole road, whoever caused them;
-/// they, and vehicles between conflicts, are shared evenly by the conflicts.
+/// `commanded` counts the vehicle-steps under control in the period. `unsafe` counts those of them
+/// in which the vehicle or its follower was under a threshold of the shield. The first term is 0 if
+/// no vehicle was under control. Collisions and emergency stops are counted on the whole road,
+/// whoever caused them. They, and the unsafe steps of vehicles without a conflict ahead, are shared
+/// evenly by the conflicts.
 class Cost {
  public:
   Cost(const config::Lagrange& weights, std::int64_t conflicts);
 
-  /// @param before what the score was when the period began
-  /// @return [C], 0 for conflicts that the road has not
+  /// @param before the score at the beginning of the period
+  /// @return [C], 0 for conflicts that the road does not have
   [[nodiscard]] std::vector<float> operator()(const rollout::Period& period,
                                               const scene::EpisodeScore& before) const;
 

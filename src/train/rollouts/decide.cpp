@@ -1,4 +1,4 @@
-/// From answers of simulations to commands for them.
+/// The part of TrafficEpisodes that turns answers of simulations into commands.
 #include <algorithm>
 #include <optional>
 #include <utility>
@@ -9,12 +9,12 @@ namespace traffic::train {
 
 bool TrafficEpisodes::per_conflict() const { return decider()->perception().conflicts() > 1; }
 
-/// The conflict that a decision on this candidate is credited to.
+/// The conflict whose reward a decision on this candidate is credited with.
 std::int64_t TrafficEpisodes::credited(const scene::Candidate& candidate) const {
   return per_conflict() ? candidate.conflict : 0;
 }
 
-/// Without decisions.
+/// A step without decisions yet.
 Step TrafficEpisodes::begin_step(Observation seen, const rollout::Period& period) const {
   const std::int64_t conflicts = per_conflict() ? period.num_conflicts : 1;
   Step step;
@@ -26,16 +26,16 @@ Step TrafficEpisodes::begin_step(Observation seen, const rollout::Period& period
 void TrafficEpisodes::observe(std::span<const int> envs) {
   if (decider() == nullptr) return;
   std::vector<ObservationInput> inputs;
-  std::vector<EpisodeState*> of;
+  std::vector<EpisodeState*> observed;
   for (const int env : envs) {
     EpisodeState& state = wanted_.states.at(env);
     if (state.pending) continue;
     inputs.push_back({.period = &pool_.period(env), .memory = &state.memory});
-    of.push_back(&state);
+    observed.push_back(&state);
   }
-  if (of.empty()) return;
+  if (observed.empty()) return;
   std::vector<Observation> seen = decider()->observe(inputs);
-  for (std::size_t b = 0; b < of.size(); ++b) of[b]->pending = std::move(seen[b]);
+  for (std::size_t b = 0; b < observed.size(); ++b) observed[b]->pending = std::move(seen[b]);
 }
 
 void TrafficEpisodes::decide(std::span<const int> envs) {
@@ -84,7 +84,7 @@ void TrafficEpisodes::act(int env, const DecidedState& decided) {
     state.charges.erase(vehicle);
     if (!decided.commands[d]) continue;
     commands.push_back(*decided.commands[d]);
-    if (state.advised) continue;  // what is kept are the expert's decisions
+    if (state.advised) continue;  // the experience keeps the expert's decisions instead
     state.charges[vehicle] = {.step = state.trajectory.steps.size(), .decision = d};
   }
   if (keeps_steps()) {

@@ -1,4 +1,4 @@
-/// How far this rank is with episodes that somebody waits for.
+/// Progress bar of a set of episodes: baselines or evaluations.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,8 @@ namespace traffic::train {
 
 class EpisodeBar {
  public:
-  /// @param episodes of this rank; it says nothing where `speaks` is not set
+  /// @param episodes number of episodes of this rank
+  /// @param speaks whether this rank shows the bar; otherwise the object does nothing
   EpisodeBar(const std::string& label, std::size_t episodes, const config::Config& config,
              bool speaks)
       : total_(static_cast<std::int64_t>(episodes)) {
@@ -27,7 +28,7 @@ class EpisodeBar {
 
   void add(const rollout::Period& period) {
     ended_ += period.done() ? 1 : 0;
-    // What is over is told by who has waited.
+    // The caller reports the result of finished runs, so the bar does not announce its end.
     if (!bar_ || ended_ >= total_) return;
     bar_->update(ended_, static_cast<std::int64_t>(period.growth.size()), {});
   }

@@ -44,7 +44,7 @@ class Writer {
   checkpoint::Bytes bytes_;
 };
 
-/// Reads what Writer wrote and believes nothing: counts must fit what is left.
+/// Reads the bytes of a Writer. It trusts none of them: every count must fit the remaining bytes.
 class Reader {
  public:
   explicit Reader(std::span<const std::byte> bytes) : rest_(bytes) {}
@@ -56,11 +56,11 @@ class Reader {
     std::memcpy(&value, take(sizeof(T)).data(), sizeof(T));
     return value;
   }
-  /// Within least .. most.
+  /// Requires a number within minimum .. maximum.
   template <typename T>
-  T number(T least, T most) {
+  T number(T minimum, T maximum) {
     const T value = number<T>();
-    require(value >= least && value <= most);
+    require(value >= minimum && value <= maximum);
     return value;
   }
   double finite() {
@@ -70,9 +70,9 @@ class Reader {
   }
   std::int64_t count() { return number<std::int64_t>(0, std::numeric_limits<std::int64_t>::max()); }
   bool flag() { return number<std::uint8_t>(0, 1) == 1; }
-  /// Number of entries that follow. @param least_bytes that each of them takes
-  std::size_t entries(std::size_t least_bytes) {
-    return number<std::uint64_t>(0, rest_.size() / least_bytes);
+  /// Number of entries that follow. @param minimum_bytes size of the smallest possible entry
+  std::size_t entries(std::size_t minimum_bytes) {
+    return number<std::uint64_t>(0, rest_.size() / minimum_bytes);
   }
   template <typename T>
   std::vector<T> list() {
@@ -85,7 +85,7 @@ class Reader {
   torch::Tensor tensor(std::size_t dimensions) {
     const auto sizes = list<std::int64_t>();
     require(sizes.size() == dimensions);
-    // The product of those that are not 0 must fit, too: strides are computed from it.
+    // The product of the sizes other than 0 is limited too, because strides are computed from it.
     std::int64_t room = std::int64_t{1} << 40;
     std::int64_t numel = 1;
     for (const std::int64_t size : sizes) {
@@ -102,8 +102,8 @@ class Reader {
   static void require(bool condition) {
     if (condition) return;
     throw CheckpointError(
-        "the state of a simulation is damaged; resume from another checkpoint, or start from its "
-        "weights with run.init_from");
+        "the checkpoint's state of a simulation is damaged; resume from another checkpoint, or "
+        "start from the weights of this one with run.init_from");
   }
 
  private:
@@ -117,11 +117,12 @@ class Reader {
   std::span<const std::byte> rest_;
 };
 
-/// Every field of a score, in the order of the format, but standing_s and signal_changes: they are
-/// there again with the next answer.
+/// Visits the fields of a score in the order of the format. standing_s and signal_changes are left
+/// out, because the next answer of the simulation contains them again.
 template <typename Score, typename Visit>
 void each_field(Score& score, const Visit& visit) {
-  static_assert(sizeof(Score) == 25 * sizeof(double), "a field is not in the list");
+  static_assert(sizeof(Score) == 25 * sizeof(double),
+                "EpisodeScore has changed: update this list and kVersion");
   visit(score.seconds);
   visit(score.departed);
   visit(score.arrived);
@@ -190,7 +191,7 @@ RecurrentState read_memory(Reader& in, torch::Device device) {
   RecurrentState memory;
   memory.vehicle_id = in.list<std::uint32_t>();
   const auto& id = memory.vehicle_id;
-  // Ascending, each once.
+  // The ids must be strictly ascending.
   Reader::require(std::ranges::adjacent_find(id, std::greater_equal()) == id.end());
   if (in.flag()) {
     const torch::Tensor hidden = in.tensor(3);
@@ -230,7 +231,7 @@ void write(Writer& out, const scene::Command& command) {
   out.number(command.hold_s);
 }
 
-/// Bytes of the above.
+/// Size of a command as written above.
 constexpr std::size_t kCommandBytes = 4 + 1 + 1 + 8 + 8;
 
 scene::Command read_command(Reader& in) {
@@ -246,20 +247,20 @@ scene::Command read_command(Reader& in) {
 
 }  // namespace
 
-checkpoint::Bytes to_bytes(const EpisodeState& slot) {
+checkpoint::Bytes to_bytes(const EpisodeState& state) {
   Writer out;
   out.number(kMagic);
   out.number(kVersion);
-  out.flag(slot.progress.running);
-  out.number(slot.progress.episode);
-  out.number(slot.progress.losses);
-  out.number(slot.sampling_seed);
-  out.number(slot.time_s);
-  write(out, slot.outcome);
-  write(out, slot.memory);
-  write(out, slot.pending);
-  out.number(static_cast<std::uint64_t>(slot.given.size()));
-  for (const auto& commands : slot.given) {
+  out.flag(state.progress.running);
+  out.number(state.progress.episode);
+  out.number(state.progress.losses);
+  out.number(state.sampling_seed);
+  out.number(state.time_s);
+  write(out, state.outcome);
+  write(out, state.memory);
+  write(out, state.pending);
+  out.number(static_cast<std::uint64_t>(state.given.size()));
+  for (const auto& commands : state.given) {
     out.number(static_cast<std::uint64_t>(commands.size()));
     for (const scene::Command& command : commands) write(out, command);
   }
@@ -271,33 +272,34 @@ EpisodeState episode_state_from(const checkpoint::Bytes& bytes, std::int64_t sce
   Reader in(bytes);
   if (in.number<std::uint32_t>() != kMagic || in.number<std::uint32_t>() != kVersion) {
     throw CheckpointError(
-        "the state of a simulation is in the format of another version of this program, expected "
-        "format {}; resume with that version, or start from the checkpoint's weights with "
+        "the checkpoint's state of a simulation was written by another version of this program, "
+        "expected format {}; resume with that version, or start from the checkpoint's weights with "
         "run.init_from",
         kVersion);
   }
-  EpisodeState slot;
-  slot.progress.running = in.flag();
-  slot.progress.episode = in.number<std::int64_t>(-1, std::numeric_limits<std::int64_t>::max());
-  slot.progress.losses = in.count();
-  slot.sampling_seed = in.number<std::uint64_t>();
-  slot.time_s = in.finite();
-  slot.outcome = read_outcome(in);
-  if (slot.outcome.traffic.scenario >= scenarios) {
+  EpisodeState state;
+  state.progress.running = in.flag();
+  state.progress.episode = in.number<std::int64_t>(-1, std::numeric_limits<std::int64_t>::max());
+  state.progress.losses = in.count();
+  state.sampling_seed = in.number<std::uint64_t>();
+  state.time_s = in.finite();
+  state.outcome = read_outcome(in);
+  if (state.outcome.traffic.scenario >= scenarios) {
     throw CheckpointError(
-        "a simulation was saved in scenario {} of this run's {}; resume with the scenarios of "
-        "before, or start from the checkpoint's weights with run.init_from",
-        slot.outcome.traffic.scenario + 1, scenarios);
+        "the checkpoint contains a simulation of scenario {}, but this run has {} scenarios; "
+        "resume with the scenarios of the checkpoint's run, or start from the checkpoint's weights "
+        "with run.init_from",
+        state.outcome.traffic.scenario + 1, scenarios);
   }
-  slot.memory = read_memory(in, device);
-  slot.pending = read_seen(in);
-  slot.given.resize(in.entries(sizeof(std::uint64_t)));
-  for (auto& commands : slot.given) {
+  state.memory = read_memory(in, device);
+  state.pending = read_seen(in);
+  state.given.resize(in.entries(sizeof(std::uint64_t)));
+  for (auto& commands : state.given) {
     commands.resize(in.entries(kCommandBytes));
     for (scene::Command& command : commands) command = read_command(in);
   }
   in.finish();
-  return slot;
+  return state;
 }
 
 }  // namespace traffic::train

@@ -1,4 +1,4 @@
-/// Where the episode of one simulation stands, between control steps and between iterations.
+/// The state of the episode of one simulation, between control steps and between iterations.
 #pragma once
 
 #include <torch/types.h>
@@ -19,27 +19,27 @@
 
 namespace traffic::train {
 
-/// What became of an episode.
+/// The result of an episode.
 struct EpisodeOutcome {
-  std::int64_t order = 0;  ///< place among those of all ranks
+  std::int64_t order = 0;  ///< index among the episodes of all ranks
   rollout::EpisodeSeed traffic;
   std::int64_t steps = 0;  ///< control steps
   double reward = 0;       ///< sum over steps and conflicts
-  double cost = 0;         ///< likewise
+  double cost = 0;         ///< sum over steps and conflicts
   scene::EpisodeScore score;
 };
 
-/// The decision that a command's costs are charged to.
+/// The decision that the costs of a command are charged to.
 struct Charge {
-  std::size_t step = 0;
-  std::size_t decision = 0;
+  std::size_t step = 0;      ///< index in Trajectory::steps
+  std::size_t decision = 0;  ///< index among the decisions of that step
 };
 
-/// Whom an expert could command in a state.
+/// The vehicles that an expert could command in a state.
 struct Commandable {
-  std::vector<std::uint32_t> vehicle_id{};  ///< of the candidates
-  std::vector<std::int64_t> conflict{};     ///< ahead of them
-  std::int64_t may_pick = 0;
+  std::vector<std::uint32_t> vehicle_id{};  ///< ids of the candidates
+  std::vector<std::int64_t> conflict{};     ///< conflict that a decision on each is credited to
+  std::int64_t may_pick = 0;                ///< maximum number of picks
 };
 
 struct EpisodeState {
@@ -49,20 +49,22 @@ struct EpisodeState {
   EpisodeOutcome outcome{};
   RecurrentState memory{};
   Trajectory trajectory{};
-  std::map<std::uint32_t, Charge> charges{};
+  std::map<std::uint32_t, Charge> charges{};  ///< by vehicle id
   Commandable commandable{};  ///< in the last step, while an expert drives or advises
-  bool advised = false;       ///< by an expert, which does not drive
-  // Of fragments: enough to bring a new simulation to the same point.
-  std::optional<Observation> pending = std::nullopt;    ///< observed, not yet decided on
+  bool advised = false;       ///< the policy drives and the expert only says what it would do
+  /// The observation that the policy has not decided on yet.
+  std::optional<Observation> pending = std::nullopt;
+  // With fragments, repeating these commands brings a new simulation to the same point.
   std::vector<std::vector<scene::Command>> given = {};  ///< commands of every control step so far
-  std::size_t replayed = 0;                             ///< of those, by the present simulation
+  std::size_t replayed = 0;  ///< number of steps of `given` that the current simulation has run
 };
 
-/// Everything that an iteration of fragments leaves behind for the next: a magic number, a version,
-/// then field by field.
+/// The fields that the next iteration of fragments needs, as bytes for a checkpoint: a magic
+/// number, a version, then field by field.
 checkpoint::Bytes to_bytes(const EpisodeState& state);
-/// @param scenarios of this run: a state of another one is refused
-/// @throws CheckpointError if the bytes are not those of a state, or of another version
+/// @param scenarios number of scenarios of this run
+/// @throws CheckpointError if the bytes are damaged, have another version, or are the state of a
+///   scenario that this run does not have
 EpisodeState episode_state_from(const checkpoint::Bytes& bytes, std::int64_t scenarios,
                                 torch::Device device);
 

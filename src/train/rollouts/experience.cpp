@@ -7,7 +7,7 @@
 namespace traffic::train {
 namespace {
 
-/// Rows of parts one below the other, also when there are none.
+/// Concatenates the rows of the parts. Without parts, a tensor of shape `empty` results.
 torch::Tensor join(const std::vector<torch::Tensor>& parts, torch::IntArrayRef empty) {
   return parts.empty() ? torch::empty(empty) : torch::cat(parts);
 }
@@ -16,7 +16,7 @@ rl::Segments segments(const std::vector<std::int64_t>& ptr) {
   return rl::Segments(torch::tensor(ptr, torch::kLong));
 }
 
-/// Columns of all trajectories while they are put together.
+/// The columns of an Experience while pack() appends the steps of all trajectories.
 struct Columns {
   std::size_t top_k = 0;
   std::vector<torch::Tensor> own, shared, conflict, final_conflict;
@@ -52,8 +52,8 @@ struct Columns {
   }
 };
 
-/// Rows of the chosen decisions in the minibatch: a decision keeps its place among its state's
-/// candidates, which are now behind those of the minibatch's states before.
+/// Rows of the chosen decisions in the minibatch. A decision keeps its index among the candidates
+/// of its state, but the first candidate of the state has another row in the minibatch.
 torch::Tensor rows_within(const Experience& experience, const torch::Tensor& states,
                           const rl::Segments& candidates, const rl::SegmentSubset& decided) {
   torch::Tensor rows = gather(experience.decisions.row, decided.rows);
@@ -88,7 +88,8 @@ Experience pack(const std::vector<Trajectory>& trajectories,
   std::vector<std::int64_t> scenario;
   for (std::size_t t = 0; t < trajectories.size(); ++t) {
     const Trajectory& trajectory = trajectories[t];
-    TRAFFIC_CHECK(!trajectory.steps.empty(), "a trajectory without steps");
+    TRAFFIC_CHECK(!trajectory.steps.empty(), "trajectory {} of the batch has no steps",
+                  trajectory.order);
     for (std::size_t s = 0; s < trajectory.steps.size(); ++s) {
       all.add(trajectory.steps[s], first_state[t] + static_cast<std::int64_t>(s));
     }

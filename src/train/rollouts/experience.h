@@ -1,4 +1,4 @@
-/// What a rank has lived through in an iteration, and the advantages that follow from it.
+/// The experience of a rank in an iteration, and the advantages computed from it.
 #pragma once
 
 #include <torch/types.h>
@@ -13,81 +13,85 @@
 
 namespace traffic::train {
 
-/// One control step of one environment.
+/// One control step of one environment, with D decisions and C conflicts.
 struct Step {
   Observation seen;
   DecisionColumns made;
-  std::vector<std::int64_t> decision_conflict;  ///< [D]
-  std::vector<float> own_cost;                  ///< [D] grows while a command lasts
-  bool selection_decides = false;               ///< more candidates than could be picked
-  std::vector<float> reward;                    ///< [C]
-  /// Conflicts of its road, where they are fewer than C; the others do not exist.
+  std::vector<std::int64_t> decision_conflict;  ///< [D] conflict that a decision is credited to
+  std::vector<float> own_cost;     ///< [D] cost of a command itself; grows while the command lasts
+  bool selection_decides = false;  ///< there were more candidates than picks
+  std::vector<float> reward;       ///< [C]
+  /// Number of conflicts of the road. Conflicts from this index up to C do not exist.
   std::int64_t conflicts = std::numeric_limits<std::int64_t>::max();
   std::vector<float> cost;  ///< [C]
 };
 
-/// Notes what was decided on what the step has seen; whose conflicts they concern is left to the
-/// caller.
+/// Stores the decisions in a step whose observation is known. The caller sets decision_conflict.
 void note_decisions(Step& step, const DecisionColumns& made);
 
 /// Consecutive steps of one environment.
 struct Trajectory {
-  std::int64_t order = 0;     ///< place in the iteration's batch, unique over the ranks
-  std::int64_t scenario = 0;  ///< place among those of the run
+  std::int64_t order = 0;     ///< index in the iteration's batch, unique over the ranks
+  std::int64_t scenario = 0;  ///< index among the scenarios of the run
   std::vector<Step> steps{};
-  bool terminated = false;         ///< else its last step bootstraps from `final_conflict`
-  bool truncated = false;          ///< its episode was cut off after the last step
+  bool terminated = false;         ///< if false, the last step bootstraps from `final_conflict`
+  bool truncated = false;          ///< the episode was cut off after the last step
   torch::Tensor final_conflict{};  ///< [C, conflict] of the observation after the last step
 };
 
-/// The trajectories of a rank, packed: S states, M candidates, D decisions, C conflicts.
+/// The packed trajectories of a rank: S states, M candidates, D decisions, C conflicts. The joined
+/// batch consists of the states of all ranks.
 struct Experience {
-  torch::Tensor global_state;       ///< [S] int64: number of each state in the joined batch
-  torch::Tensor own;                ///< [M, own]
-  torch::Tensor shared;             ///< [S, shared]
-  rl::Segments candidates;          ///< of each state
+  torch::Tensor global_state;       ///< [S] int64: index of each state in the joined batch
+  torch::Tensor own;                ///< [M, own] inputs of the candidates
+  torch::Tensor shared;             ///< [S, shared] inputs of the states
+  rl::Segments candidates;          ///< candidates of each state
   rl::Segments decided;             ///< decisions of each state
-  torch::Tensor conflict;           ///< [S, C, conflict]
+  torch::Tensor conflict;           ///< [S, C, conflict] inputs of the value
   torch::Tensor final_conflict;     ///< [trajectories, C, conflict]
-  Decisions decisions;              ///< rows are those of `own`
-  torch::Tensor decision_state;     ///< [D]
-  torch::Tensor decision_conflict;  ///< [D]
+  Decisions decisions;              ///< Decisions::row is a row of `own`
+  torch::Tensor decision_state;     ///< [D] int64: index of the state of each decision
+  torch::Tensor decision_conflict;  ///< [D] int64: conflict that each decision is credited to
   torch::Tensor own_cost;           ///< [D]
   torch::Tensor selection_decides;  ///< [S] bool
   torch::Tensor rewards;            ///< [S, C]
   torch::Tensor exists;             ///< [S, C] bool: the state's road has this conflict
   torch::Tensor costs;              ///< [S, C]
-  std::vector<std::int64_t> trajectory_ptr;  ///< [trajectories + 1]
+  std::vector<std::int64_t> trajectory_ptr;  ///< [trajectories + 1] first state of each
   std::vector<bool> terminated;              ///< [trajectories]
-  std::vector<bool> truncated;               ///< [trajectories]; if neither, the episode goes on
-  std::vector<std::int64_t> scenario;        ///< [trajectories]
+  std::vector<bool> truncated;         ///< [trajectories]; if neither is set, the episode continues
+  std::vector<std::int64_t> scenario;  ///< [trajectories]
 
   [[nodiscard]] std::int64_t num_states() const { return rewards.size(0); }
 };
 
-/// @param first_state of each trajectory in the joined batch
+/// Packs trajectories, none of which is empty.
+/// @param first_state index of the first state of each trajectory in the joined batch
 Experience pack(const std::vector<Trajectory>& trajectories,
                 const std::vector<std::int64_t>& first_state, const model::ControllerInputs& widths,
                 std::int64_t conflicts, std::int64_t top_k);
 
-/// What is expected of the states, in units of a signal.
+/// Values in the units of a signal (rewards or costs).
 struct Expected {
-  torch::Tensor states;  ///< [S, C]
-  torch::Tensor final;   ///< [trajectories, C] of the observations after their last steps
+  torch::Tensor states;  ///< [S, C] values of the states
+  torch::Tensor final;   ///< [trajectories, C] values of the observations after the last steps
 };
 
+/// Generalised advantage estimation over each trajectory.
 /// @param signal [S, C] rewards or costs
-/// @return [S, C]
+/// @return [S, C] advantages in the units of the signal
 torch::Tensor advantages_of(const Experience& experience, const torch::Tensor& signal,
                             const Expected& values, double gamma, double gae_lambda);
 
-/// Some states of an experience, with everything that belongs to them.
+/// Some states of an experience, with their candidates and decisions.
 struct Minibatch {
   PolicyInput input;
-  Decisions decisions;        ///< rows are those of `input`
-  torch::Tensor decision_of;  ///< [D'] which decisions of the experience
-  torch::Tensor states;       ///< [S'] which states of it
+  Decisions decisions;        ///< Decisions::row is a row of `input`
+  torch::Tensor decision_of;  ///< [D'] index of each decision in the experience, on the CPU
+  torch::Tensor states;       ///< [S'] index of each state in the experience, on the CPU
 };
+/// @param states [S'] int64, on the CPU
+/// @param device of `input` and `decisions`
 Minibatch take(const Experience& experience, const torch::Tensor& states, torch::Device device);
 
 }  // namespace traffic::train

@@ -8,7 +8,8 @@
 namespace traffic::train {
 namespace {
 
-/// What was asked of a vehicle for long enough.
+/// @return the action that corresponds to the vehicle's first command; nothing if the script held
+///   that command for less than least_s or the policy has no such command
 std::optional<std::size_t> action_for(std::uint32_t vehicle, std::span<const scene::Command> asked,
                                       std::span<const scene::CommandKind> commands,
                                       double least_s) {

@@ -1,4 +1,4 @@
-/// What a scripted controller did, as decisions of the controller that is to learn it.
+/// Expresses what a scripted controller did as decisions of the policy that imitates it.
 #pragma once
 
 #include <cstdint>
@@ -9,13 +9,15 @@
 
 namespace traffic::train {
 
-/// Vehicles that were commanded come first, in the order of the candidates; the others stand behind
-/// them with the command "none" while there is room.
-/// @param vehicle_id of the candidates
-/// @param asked by the scripted controller in the control period that followed, which may have
-/// decided every second of it
-/// @param commands of the actions, "none" first
-/// @param least_s for how long it must have asked for a vehicle, in all, to have commanded it
+/// The decisions begin with the vehicles that the script commanded, in the order of the candidates.
+/// The other candidates follow with the command "none", until there are may_pick decisions.
+/// @param vehicle_id ids of the candidates
+/// @param asked commands that the script gave in the control period after the state. The script may
+///   have decided in every second of the period.
+/// @param commands commands of the policy's actions, "none" first
+/// @param may_pick maximum number of decisions
+/// @param least_s a vehicle counts as commanded if the script held its first command for at least
+///   this many seconds in total
 DecisionColumns expert_decisions(std::span<const std::uint32_t> vehicle_id,
                                  std::span<const scene::Command> asked,
                                  std::span<const scene::CommandKind> commands,

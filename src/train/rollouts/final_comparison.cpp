@@ -18,12 +18,12 @@ std::string interval_text(const report::MeanInterval& gain) {
   return fmt::format("{:+.2f} +- {:.2f} %", gain.mean, gain.half_width);
 }
 
-/// By how much one gains more than another, in points.
+/// Paired difference of two gains in percentage points: one minus other.
 report::MeanInterval gain_over(const SelectionEvaluation& one, const SelectionEvaluation& other) {
   return report::mean_interval(report::paired_differences(one.gains, other.gains));
 }
 
-/// What is to be known of a gain whose interval does not lie above none.
+/// A warning if the gain is not significantly above 0; empty otherwise.
 std::string warning_of(const report::MeanInterval& gain) {
   if (gain.mean - gain.half_width > 0.0) return "";
   const char* than_none = gain.mean + gain.half_width < 0.0 ? "worse than no control"
@@ -46,13 +46,15 @@ FinalComparison::FinalComparison(const config::Config& config, Runs runs, Kind k
   if (kind_.advice_margin) margin_.emplace(*kind_.advice_margin);
 }
 
-/// First of all whether it is as safe as no control and, with a constraint, keeps the limit.
+/// By how much an evaluation exceeds its limits: it should be as safe as no control and, with a
+/// constraint, keep the cost limit. Limits take precedence over gains.
 double FinalComparison::excess_of(const SelectionEvaluation& evaluation) const {
   const double over = mean_cost(evaluation.controlled) - config_.lagrange.cost_limit;
   return evaluation.safety_excess + (kind_.constrained ? std::max(0.0, over) : 0.0);
 }
 
-/// A draw may be lucky: it has to be better by more than a standard error.
+/// The higher of two noisy means may be a lucky one, so the gain must be higher by more than a
+/// standard error of the difference.
 bool FinalComparison::is_better(const SelectionEvaluation& other,
                                 const SelectionEvaluation& than) const {
   const report::MeanInterval more = gain_over(other, than);
@@ -88,7 +90,6 @@ bool FinalComparison::try_margin(const Actors& actors, Assessed& assessed) {
   return true;
 }
 
-/// Lets the policy act with the margin that stands.
 void FinalComparison::lean_on_advice(const Actors& actors) const {
   if (actors.vehicles != nullptr) actors.vehicles->policy().lean_on_advice(advice_margin());
 }
@@ -131,8 +132,8 @@ std::string FinalComparison::conclude(const Best& best, report::Summary& summary
                      "checkpoint:" + best.checkpoint);
 }
 
-/// The policy is what training is for: it stays unless it is below the script by more than a
-/// standard error of the difference, as among policies (run/selection.h).
+/// Recommends the policy unless its gain is below the script's by more than a standard error of the
+/// difference. Selection uses the same rule among policies (run/selection.h).
 FinalComparison::Kept FinalComparison::keep(const Best& best, const SelectionEvaluation& policy,
                                             report::Summary& summary) {
   const SelectionEvaluation& script = runs_.final.script();
@@ -155,23 +156,26 @@ FinalComparison::Kept FinalComparison::keep(const Best& best, const SelectionEva
   const bool hands_over_script = !policy_kept && !several;
   summary.result["controller"] = hands_over_script ? name : "checkpoint:" + best.checkpoint;
   const std::string imitated =
-      imitation_ ? fmt::format(", right after imitation {}", interval_text(*imitation_)) : "";
-  std::string kept = "the policy of " + learned;
+      imitation_
+          ? fmt::format("; right after imitation the policy gained {} on the selection seeds",
+                        interval_text(*imitation_))
+          : "";
+  std::string kept = "the policy, from " + learned;
   if (!policy_kept) {
-    kept = several
-               ? "the script of each: the policy is the one controller for all of them"
-               : fmt::format("the script {0}: use --controller '{0}' and not the checkpoint", name);
+    kept =
+        several
+            ? "the script of each scenario; only the policy is one controller for all of them"
+            : fmt::format("the script {0}: use --controller '{0}' instead of the checkpoint", name);
   }
-  return {
-      .script = hands_over_script ? name : "",
-      .text = fmt::format(
-          "\nthe script{} gain{} {} there{}; the best policy, of {}, {} more than the script{}\n"
-          "kept: {}",
-          several ? "s" : " " + name, several ? "" : "s", interval_text(script.gain), imitated,
-          learned, interval_text(over), by_scenario(policy, script, scripts, summary), kept)};
+  return {.script = hands_over_script ? name : "",
+          .text = fmt::format("\non the same seeds the script{} gain{} {}; the best policy, from "
+                              "{}, gains {} more{}{}\nkept: {}",
+                              several ? "s" : " " + name, several ? "" : "s",
+                              interval_text(script.gain), learned, interval_text(over), imitated,
+                              by_scenario(policy, script, scripts, summary), kept)};
 }
 
-/// A line for each of several.
+/// One line for each scenario; empty if there is only one scenario.
 std::string FinalComparison::by_scenario(const SelectionEvaluation& policy,
                                          const SelectionEvaluation& script,
                                          const std::vector<std::string>& scripts,

@@ -1,5 +1,5 @@
-/// Chooses the best policy of a training on selection seeds, and in the end compares it with the
-/// script that it began as, on seeds that nothing was chosen on.
+/// Chooses the best policy of a training on the selection seeds. At the end of the training it
+/// compares this policy with the script that it began as, on seeds that nothing was chosen on.
 #pragma once
 
 #include <cstdint>
@@ -19,16 +19,16 @@ namespace traffic::train {
 
 /// An evaluation of the policy on the selection seeds.
 struct Assessed {
-  SelectionEvaluation evaluation;  ///< deciding as it would be used
-  Decides decides = Decides::kGreedy;
-  double advice_margin = 0.0;
-  /// How much more it gains sampled than greedy, in points, if both have run.
+  SelectionEvaluation evaluation;      ///< with `decides` and `advice_margin`
+  Decides decides = Decides::kGreedy;  ///< the better way to decide of those that were tried
+  double advice_margin = 0.0;          ///< 0: none
+  /// Gain of sampled minus greedy decisions in percentage points, if both were run.
   std::optional<report::MeanInterval> sampled_over_greedy{};
-  bool best = false;    ///< to be kept instead of earlier ones
-  bool fallen = false;  ///< below the best by more than the interval of the difference
+  bool best = false;    ///< the training keeps this policy instead of earlier ones
+  bool fallen = false;  ///< the gain is below the best by more than the 95 % interval
 };
 
-/// Functions that run episodes are collective. All references that it is given outlive it.
+/// Functions that run episodes are collective. All references that it is given must outlive it.
 class FinalComparison {
  public:
   struct Runs {
@@ -37,50 +37,52 @@ class FinalComparison {
   };
   /// The training whose policies are compared.
   struct Kind {
-    std::string name;                  ///< of the algorithm: "ppo"
-    bool constrained = false;          ///< whether cost has to stay under lagrange.cost_limit
-    std::optional<Decides> only = {};  ///< how its policies decide; nothing: what is better
-    /// Of policies by values with an advisor: the first margin that is tried.
+    std::string name;          ///< name of the algorithm: "ppo"
+    bool constrained = false;  ///< whether cost has to stay under lagrange.cost_limit
+    /// The way its policies decide; nothing: every evaluation tries both and takes the better.
+    std::optional<Decides> only = {};
+    /// The first advice margin, for Q-learning with an advisor; nothing: no margin is used.
     std::optional<double> advice_margin = {};
   };
   FinalComparison(const config::Config& config, Runs runs, Kind kind);
 
-  /// @param imitation_ends the script has just been imitated to the end: what the policy is worth
-  /// now is kept to be reported
-  /// @return nothing if it was given up because a stop is requested
+  /// Evaluates the policy on the selection seeds.
+  /// @param imitation_ends whether imitation has just ended; then conclude() reports this gain
+  /// @return nothing if the evaluation was given up because a stop is requested
   std::optional<Assessed> assess(const Actors& actors, bool imitation_ends);
-  /// Lets the policy act with the present advice margin (Policy::lean_on_advice).
+  /// Lets the policy act with the current advice margin (Policy::lean_on_advice).
   void lean_on_advice(const Actors& actors) const;
 
   struct Best {
     Actors actors;                     ///< with the best policies
-    bool learned_nothing_yet = false;  ///< they are those that the training began with
-    std::string checkpoint;            ///< path of the result
+    bool learned_nothing_yet = false;  ///< the policies are as at the start or as imitated
+    std::string checkpoint;            ///< path of the best checkpoint
   };
-  /// Compares the best policy with no control and with the script that it began as, and says which
-  /// of them to use.
-  /// @return lines for the user
+  /// Compares the best policy with no control and with the script that it began as, and recommends
+  /// the policy or the script.
+  /// @return text for the user
   std::string conclude(const Best& best, report::Summary& summary);
 
   void save_to(checkpoint::Snapshot& snapshot) const;
   void restore_from(const checkpoint::Snapshot& snapshot);
-  /// Takes from the best checkpoint how its policy decides.
+  /// Takes the way to decide and the advice margin of the best checkpoint.
   void take_best(const checkpoint::Snapshot& snapshot);
 
  private:
-  /// 0 where there is none.
+  /// 0 if no margin is used.
   [[nodiscard]] double advice_margin() const { return margin_ ? margin_->value() : 0.0; }
   [[nodiscard]] double excess_of(const SelectionEvaluation& evaluation) const;
-  /// Whether another way of deciding is better than the one that was assessed.
+  /// Whether the same policy is better with another way of deciding.
   [[nodiscard]] bool is_better(const SelectionEvaluation& other,
                                const SelectionEvaluation& than) const;
-  /// Tries sampled decisions, another margin. @return false if it was given up
+  // Each function tries another way of deciding and keeps it if it is better.
+  // Returns false if the evaluation was given up.
   bool try_sampled(const Actors& actors, Assessed& assessed);
   bool try_margin(const Actors& actors, Assessed& assessed);
-  /// What is handed over, and why.
+  /// The recommended controller.
   struct Kept {
-    std::string script;  ///< instead of the policy; empty: the policy
-    std::string text;
+    std::string script;  ///< name of the script; empty: the policy
+    std::string text;    ///< the comparison, for the user
   };
   Kept keep(const Best& best, const SelectionEvaluation& policy, report::Summary& summary);
   static std::string by_scenario(const SelectionEvaluation& policy,

@@ -1,5 +1,6 @@
-/// Experience in which a scripted controller decides, or says what it would: it does so within the
-/// simulation, so what it decided in a state is known when the control period is over.
+/// The part of TrafficEpisodes that keeps the decisions of a scripted controller, which drives or
+/// advises. The script runs within the simulation, so its decisions in a state
+/// are known only after the control period.
 #include <utility>
 
 #include "rollouts/expert_decisions.h"
@@ -30,7 +31,7 @@ void TrafficEpisodes::follow(int env) {
   order(env, {});
 }
 
-/// What the expert asked for becomes the decisions of the last step, whoever drove.
+/// Stores the commands of the expert as the decisions of the last step, whoever drove.
 void TrafficEpisodes::take_over(EpisodeState& state, const rollout::Period& period) const {
   const Commandable& commandable = state.commandable;
   const DecisionColumns made = expert_decisions(

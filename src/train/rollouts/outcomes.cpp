@@ -11,54 +11,54 @@
 namespace traffic::train {
 namespace {
 
-/// A figure of an episode, and its column.
-struct Figure {
+/// A metric of an episode, which is also a column of episodes.csv.
+struct Metric {
   const char* name;
   double (*of)(const EpisodeOutcome&);
 };
 
-constexpr std::array kFigures{
-    Figure{"ocr_all", [](const EpisodeOutcome& o) { return o.score.ocr_all(); }},
-    Figure{"ocr_departed", [](const EpisodeOutcome& o) { return o.score.ocr_departed(); }},
-    Figure{"arrived", [](const EpisodeOutcome& o) { return static_cast<double>(o.score.arrived); }},
-    Figure{"waiting", [](const EpisodeOutcome& o) { return static_cast<double>(o.score.waiting); }},
-    Figure{"outflow_vph", [](const EpisodeOutcome& o) { return o.score.outflow_vph(); }},
-    Figure{"delay_s", [](const EpisodeOutcome& o) { return o.score.delay_s(); }},
-    Figure{"mean_speed_mps", [](const EpisodeOutcome& o) { return o.score.mean_speed_mps(); }},
-    Figure{"speed_deviation_mps",
+constexpr std::array kMetrics{
+    Metric{"ocr_all", [](const EpisodeOutcome& o) { return o.score.ocr_all(); }},
+    Metric{"ocr_departed", [](const EpisodeOutcome& o) { return o.score.ocr_departed(); }},
+    Metric{"arrived", [](const EpisodeOutcome& o) { return static_cast<double>(o.score.arrived); }},
+    Metric{"waiting", [](const EpisodeOutcome& o) { return static_cast<double>(o.score.waiting); }},
+    Metric{"outflow_vph", [](const EpisodeOutcome& o) { return o.score.outflow_vph(); }},
+    Metric{"delay_s", [](const EpisodeOutcome& o) { return o.score.delay_s(); }},
+    Metric{"mean_speed_mps", [](const EpisodeOutcome& o) { return o.score.mean_speed_mps(); }},
+    Metric{"speed_deviation_mps",
            [](const EpisodeOutcome& o) { return o.score.speed_deviation_mps(); }},
-    Figure{"mean_abs_accel_mps2",
+    Metric{"mean_abs_accel_mps2",
            [](const EpisodeOutcome& o) { return o.score.mean_abs_accel_mps2(); }},
-    Figure{"collisions",
+    Metric{"collisions",
            [](const EpisodeOutcome& o) { return static_cast<double>(o.score.collisions); }},
-    Figure{"emergency_stops",
+    Metric{"emergency_stops",
            [](const EpisodeOutcome& o) { return static_cast<double>(o.score.emergency_stops); }},
-    Figure{"hard_brakes",
+    Metric{"hard_brakes",
            [](const EpisodeOutcome& o) { return static_cast<double>(o.score.hard_brakes); }},
-    Figure{"teleports",
+    Metric{"teleports",
            [](const EpisodeOutcome& o) { return static_cast<double>(o.score.teleports); }},
-    Figure{"interventions",
+    Metric{"interventions",
            [](const EpisodeOutcome& o) { return static_cast<double>(o.score.interventions); }},
-    Figure{"cv_steps",
+    Metric{"cv_steps",
            [](const EpisodeOutcome& o) { return static_cast<double>(o.score.cv_steps); }},
-    Figure{"cost",
+    Metric{"cost",
            [](const EpisodeOutcome& o) {
              return o.steps > 0 ? o.cost / static_cast<double>(o.steps) : 0.0;
            }},
-    Figure{"unsafe_share",
+    Metric{"unsafe_share",
            [](const EpisodeOutcome& o) {
              return static_cast<double>(o.score.unsafe_steps) /
                     static_cast<double>(std::max<std::int64_t>(1, o.score.vehicle_steps));
            }},
-    Figure{"unsafe_cv_steps",
+    Metric{"unsafe_cv_steps",
            [](const EpisodeOutcome& o) { return static_cast<double>(o.score.unsafe_cv_steps); }},
-    Figure{"shield_overrides",
+    Metric{"shield_overrides",
            [](const EpisodeOutcome& o) { return static_cast<double>(o.score.shield_overrides); }},
 };
 
 std::vector<std::string> columns() {
   std::vector<std::string> names{"kind", "scenario", "seed", "control_steps", "reward"};
-  for (const Figure& figure : kFigures) names.emplace_back(figure.name);
+  for (const Metric& metric : kMetrics) names.emplace_back(metric.name);
   return names;
 }
 
@@ -70,8 +70,8 @@ double mean_of(const std::vector<EpisodeOutcome>& outcomes, double (*of)(const E
 
 void append_scores(const std::string& prefix, const std::vector<EpisodeOutcome>& outcomes,
                    report::NamedValues& values) {
-  for (const Figure& figure : kFigures) {
-    values.emplace_back(prefix + figure.name, mean_of(outcomes, figure.of));
+  for (const Metric& metric : kMetrics) {
+    values.emplace_back(prefix + metric.name, mean_of(outcomes, metric.of));
   }
 }
 
@@ -79,7 +79,8 @@ void append_scores(const std::string& prefix, const std::vector<EpisodeOutcome>&
 
 std::vector<EpisodeOutcome> share_outcomes(const std::vector<EpisodeOutcome>& mine,
                                            std::int64_t total, comm::Communicator& communicator) {
-  // As whole numbers, to which the other ranks add zeros: every bit survives.
+  // The outcomes are summed as integers. Only one rank adds numbers other
+  // than 0, so every bit survives.
   static_assert(std::is_trivially_copyable_v<EpisodeOutcome>);
   static_assert(sizeof(EpisodeOutcome) % sizeof(std::int64_t) == 0);
   constexpr auto kWords = static_cast<std::int64_t>(sizeof(EpisodeOutcome) / sizeof(std::int64_t));
@@ -97,7 +98,7 @@ std::vector<EpisodeOutcome> share_outcomes(const std::vector<EpisodeOutcome>& mi
 std::vector<double> gains_over(const std::vector<EpisodeOutcome>& outcomes,
                                const std::vector<EpisodeOutcome>& others,
                                scene::Objective objective) {
-  TRAFFIC_CHECK(outcomes.size() == others.size(), "{} episodes, {} to compare them with",
+  TRAFFIC_CHECK(outcomes.size() == others.size(), "{} episodes are compared with {} others",
                 outcomes.size(), others.size());
   std::vector<double> gains;
   for (std::size_t i = 0; i < outcomes.size(); ++i) {
@@ -139,7 +140,7 @@ double mean_cost(const std::vector<EpisodeOutcome>& outcomes) {
 }
 
 report::NamedValues rollout_figures(const std::vector<EpisodeOutcome>& outcomes, double gain) {
-  if (outcomes.empty()) return {};  // fragments may be shorter than any episode
+  if (outcomes.empty()) return {};  // no episode may have ended in the fragments
   report::NamedValues values{
       {"rollout/ep_rew_mean", mean_of(outcomes, [](const EpisodeOutcome& o) { return o.reward; })},
       {"rollout/ep_len_mean",
@@ -170,7 +171,7 @@ void EpisodeLog::write(std::int64_t iteration, const std::string& kind,
     std::vector<report::CsvWriter::Field> fields{kind, outcome.traffic.scenario,
                                                  static_cast<std::int64_t>(outcome.traffic.seed),
                                                  outcome.steps, outcome.reward};
-    for (const Figure& figure : kFigures) fields.emplace_back(figure.of(outcome));
+    for (const Metric& metric : kMetrics) fields.emplace_back(metric.of(outcome));
     csv_.write(iteration, fields);
   }
 }

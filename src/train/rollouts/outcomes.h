@@ -1,4 +1,5 @@
-/// What became of episodes: shared by all ranks, as figures for logs, spreadsheets and the summary.
+/// Results of episodes: exchanged between ranks, and turned into metrics for logs, episodes.csv and
+/// the summary.
 #pragma once
 
 #include <cstdint>
@@ -16,48 +17,54 @@
 
 namespace traffic::train {
 
-/// The outcomes of all ranks in the order of the requests; the same on all of them. Collective.
+/// Gives every rank the outcomes of all ranks, in the order of the requests. Requests without an
+/// outcome get an empty one with 0 steps. Collective.
 /// @param total number of requests of all ranks
 std::vector<EpisodeOutcome> share_outcomes(const std::vector<EpisodeOutcome>& mine,
                                            std::int64_t total, comm::Communicator& communicator);
 
-/// Gains over other episodes of the same traffic, %, one by one.
+/// Gain of each episode over another episode with the same traffic, in %.
 std::vector<double> gains_over(const std::vector<EpisodeOutcome>& outcomes,
                                const std::vector<EpisodeOutcome>& others,
                                scene::Objective objective);
 
-/// SelectionEvaluation::safety_excess of episodes and the uncontrolled ones of the same seeds.
-/// @param limit of each figure, evaluation.safety_limit
+/// Computes SelectionEvaluation::safety_excess.
+/// @param uncontrolled episodes of the same seeds, in the same order
+/// @param limit allowed increase of each count, evaluation.safety_limit
 double safety_excess(const std::vector<EpisodeOutcome>& controlled,
                      const std::vector<EpisodeOutcome>& uncontrolled, double limit = 0.0);
 
-/// Vehicle-steps under control, mean of an episode.
+/// Vehicle-steps under control in an episode, mean over the episodes.
 double mean_cv_steps(const std::vector<EpisodeOutcome>& outcomes);
 
-/// Cost of a control step, mean of the episodes.
+/// Cost of a control step, mean over the episodes.
 double mean_cost(const std::vector<EpisodeOutcome>& outcomes);
 
-/// Controlled runs of the selection seeds beside the uncontrolled ones.
+/// Controlled runs of the selection seeds compared with uncontrolled ones.
 struct SelectionEvaluation {
   std::vector<EpisodeOutcome> controlled;
-  std::vector<double> gains;  ///< of the objective, %, of each selection seed
-  report::MeanInterval gain;
-  /// Emergency stops and collisions a run that there are more of than without control, beyond the
-  /// 95 % interval of each and evaluation.safety_limit.
+  std::vector<double> gains;  ///< gain over no control of each run, in % of the objective
+  report::MeanInterval gain;  ///< mean of `gains`
+  /// Additional emergency stops and collisions per run, compared with no control. Of each count
+  /// only the part above evaluation.safety_limit is added, taken at the lower end of the 95 %
+  /// interval.
   double safety_excess = 0.0;
-  /// The same of each scenario; empty when there is but one.
+  /// Gain in each scenario, by its name; empty if there is only one scenario.
   std::vector<std::pair<std::string, report::MeanInterval>> by_scenario{};
 };
 
-/// @param gain over no control of all of them together, %
+/// Metrics of training episodes.
+/// @param gain gain of all episodes together over no control, in %
 report::NamedValues rollout_figures(const std::vector<EpisodeOutcome>& outcomes, double gain);
+/// Metrics of an evaluation.
 report::NamedValues evaluation_figures(const SelectionEvaluation& evaluation);
 
-/// episodes.csv.
+/// Writes episodes.csv, one line for each episode.
 class EpisodeLog {
  public:
+  /// @param resumed_step iteration that a checkpoint continues from; nothing for a new run
   EpisodeLog(const std::filesystem::path& path, std::optional<std::int64_t> resumed_step);
-  /// @param kind train, eval or none
+  /// @param kind "train", "eval", or "none" for uncontrolled episodes
   void write(std::int64_t iteration, const std::string& kind,
              const std::vector<EpisodeOutcome>& outcomes);
 

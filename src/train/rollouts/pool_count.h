@@ -1,4 +1,4 @@
-/// What the pools of all nodes have counted.
+/// Sums the counters of the simulation pools of all nodes.
 #pragma once
 
 #include "traffic/comm/communicator.h"
@@ -6,7 +6,7 @@
 
 namespace traffic::train {
 
-/// Collective. @param node what the pool of this rank's node has counted, the same for its ranks
+/// Collective. @param node counters of the pool of this rank's node, equal on all ranks of the node
 [[nodiscard]] rollout::PoolCounters sum_over_nodes(const rollout::PoolCounters& node,
                                                    comm::Communicator& communicator);
 

@@ -14,9 +14,9 @@ Reward::Reward(const std::vector<Baseline>& baselines, double scale, scene::Obje
 }
 
 std::int64_t Reward::conflicts() const {
-  std::int64_t most = 1;
-  for (const OfScenario& s : scenarios_) most = std::max(most, s.curve.conflicts());
-  return most;
+  std::int64_t maximum = 1;
+  for (const OfScenario& s : scenarios_) maximum = std::max(maximum, s.curve.conflicts());
+  return maximum;
 }
 
 double Reward::expected(std::int64_t scenario, double from_s, double to_s) const {

@@ -1,4 +1,4 @@
-/// What a control period is worth.
+/// The reward of a control period.
 #pragma once
 
 #include <cstddef>
@@ -11,25 +11,27 @@
 
 namespace traffic::train {
 
-/// The reward of a control period: growth of the objective less what uncontrolled traffic of that
-/// scenario gains at that time; of the score's numerator over the expected demand, of time saved
-/// over what uncontrolled traffic loses. So an episode's sum is a gain in both.
+/// The reward of a control period is the growth of the objective minus the growth of uncontrolled
+/// traffic of the same scenario in the same time. The difference is divided by the expected demand
+/// (throughput) or by the time that uncontrolled traffic loses (delay). With either objective the
+/// sum over an episode is therefore a relative gain, times `scale`.
 class Reward {
  public:
-  /// @param baselines of the scenarios
+  /// @param baselines one for each scenario
   Reward(const std::vector<Baseline>& baselines, double scale,
          scene::Objective objective = scene::Objective::kThroughput);
 
-  /// C: the most that a scenario has.
+  /// C, the largest number of conflicts in any scenario.
   [[nodiscard]] std::int64_t conflicts() const;
   /// Length of a scenario's episodes.
   [[nodiscard]] double duration_s(std::size_t scenario) const {
     return scenarios_.at(scenario).curve.duration_s();
   }
-  /// What uncontrolled traffic gains between two times, of all conflicts, in
+  /// Growth of uncontrolled traffic between two times of the episode, summed over all conflicts, in
   /// units of the reward.
   [[nodiscard]] double expected(std::int64_t scenario, double from_s, double to_s) const;
-  /// @return [C], 0 for conflicts that the scenario has not
+  /// @param from_s time at which the period began
+  /// @return [C], 0 for conflicts that the scenario does not have
   [[nodiscard]] std::vector<float> operator()(std::int64_t scenario, const rollout::Period& period,
                                               double from_s) const;
 

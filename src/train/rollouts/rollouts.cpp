@@ -50,7 +50,8 @@ Rollouts::Rollouts(const config::Config& config, const comm::MpiSession& session
               final_episodes(config_.training)}),
       fault_point_(std::string(config::get_training(config_.run.phase).folder) + ".collect") {}
 
-/// The scenario is drawn by its share.
+/// Draws the traffic of a training episode; the scenario is drawn in proportion to its share.
+/// @param major, minor identify the episode: iteration and index, or environment and episode
 rollout::EpisodeSeed Rollouts::training_traffic(std::uint64_t major, std::int64_t minor) const {
   const auto run_seed = static_cast<std::uint64_t>(config_.run.seed);
   const auto counter = static_cast<std::uint64_t>(minor);
@@ -73,7 +74,8 @@ rollout::EpisodeSeed Rollouts::training_traffic(std::uint64_t major, std::int64_
   return traffic;
 }
 
-/// Any of the scenario's, in the traffic of any baseline.
+/// Draws one of the pieces of the scenario, and the uncontrolled episode whose traffic it begins
+/// in.
 void Rollouts::draw_piece(rollout::EpisodeSeed& traffic, Rng rng) const {
   if (!are_pieces()) return;
   const auto scenario = static_cast<std::size_t>(traffic.scenario);
@@ -97,8 +99,8 @@ double Rollouts::sampled_gain(const std::vector<EpisodeOutcome>& outcomes) const
   return scene::gain_percent(own, uncontrolled, objective_);
 }
 
-/// By their rewards: a piece has no score of its own. What uncontrolled traffic gains is negative
-/// where it is time lost.
+/// Computes the gain from rewards, since a piece has no score of its own. The growth of
+/// uncontrolled traffic is negative if the objective is delay, hence the absolute value.
 double Rollouts::gain_of_pieces(const std::vector<EpisodeOutcome>& outcomes) const {
   double reward = 0.0;
   double expected = 0.0;
@@ -146,7 +148,7 @@ Collected Rollouts::collect_fragments(const Behaviour& behaviour) {
   });
 }
 
-/// By all, if by one.
+/// Whether any rank has given up; then all ranks do.
 bool Rollouts::is_given_up(const Collected& collected) {
   return communicator_.all_reduce_scalar(collected.given_up ? 1.0 : 0.0) > 0.0;
 }
@@ -188,7 +190,7 @@ std::optional<RolloutBatch> Rollouts::collect(const CollectInput& in) {
   return batch;
 }
 
-/// Numbers the steps of all ranks, trajectory by trajectory, and packs this rank's.
+/// Numbers the steps of all ranks, trajectory by trajectory, and packs those of this rank.
 void Rollouts::pack_steps(const Decider& decider, const std::vector<Trajectory>& trajectories,
                           RolloutBatch& batch) {
   torch::Tensor lengths = torch::zeros({batch.episodes}, torch::kLong);
@@ -210,7 +212,7 @@ void Rollouts::count() { counters_ = sum_over_nodes(pool_.counters(), communicat
 
 void Rollouts::save_to(checkpoint::Snapshot& snapshot) const {
   if (whole_episodes()) return;
-  // Every rank knows its own simulations; rank 0 writes.
+  // Each rank knows the state of its own simulations only, and rank 0 writes the checkpoint.
   for (int env = 0; env < pool_.num_envs(); ++env) {
     std::string text;
     if (env % communicator_.size() == communicator_.rank()) {
@@ -226,7 +228,7 @@ void Rollouts::save_to(checkpoint::Snapshot& snapshot) const {
 void Rollouts::restore_from(const checkpoint::Snapshot& snapshot) {
   if (whole_episodes()) return;
   for (const int env : pool_.my_envs()) {
-    if (!snapshot.contains(entry_of(env))) continue;  // there were fewer: it begins anew
+    if (!snapshot.contains(entry_of(env))) continue;  // the saved run had fewer environments
     collector_.restore_fragment(
         env, episode_state_from(snapshot.bytes(entry_of(env)),
                                 static_cast<std::int64_t>(mix_.size()), communicator_.device()));

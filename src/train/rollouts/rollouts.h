@@ -1,4 +1,5 @@
-/// The simulations of a training: collects experience and runs evaluations, with the seeds of each.
+/// The simulations of a training: collects experience and runs evaluations, each with its own
+/// seeds.
 #pragma once
 
 #include <cstdint>
@@ -22,34 +23,39 @@
 
 namespace traffic::train {
 
-/// The experience of all ranks in an iteration; `experience` is this rank's share of it.
+/// The result of collecting an iteration. All counts are sums over the ranks.
 struct RolloutBatch {
-  /// Steps of the vehicles; nothing where vehicles are not decided for.
+  /// This rank's experience of the vehicles; nothing if vehicles do not act.
   std::optional<Experience> experience = std::nullopt;
-  std::int64_t states = 0;                    ///< control steps of all ranks
-  std::int64_t env_steps = 0;                 ///< simulation steps of all ranks
-  std::int64_t episodes = 0;                  ///< places of episodes, or of fragments, of all ranks
+  std::int64_t states = 0;     ///< control steps
+  std::int64_t env_steps = 0;  ///< simulation steps
+  /// Range of the orders: every order of a trajectory or outcome is below it. With whole episodes
+  /// it is their number.
+  std::int64_t episodes = 0;
   std::vector<EpisodeOutcome> outcomes = {};  ///< episodes of all ranks that ended
 };
 
-/// Factor on the demand of training episodes by episodes.demand_curriculum; 1 without one.
+/// Factor on the demand of training episodes according to episodes.demand_curriculum; 1 if the
+/// curriculum is empty.
 /// @param iteration from 0
 double demand_scale_at(const config::Config& config, std::int64_t iteration);
 
-/// Everything is collective unless it is const.
+/// All functions that are not const are collective.
 class Rollouts {
  public:
   /// Starts the simulations and measures the scenarios' baselines, unless they are known.
   Rollouts(const config::Config& config, const comm::MpiSession& session,
            comm::Communicator& communicator, TimeSplit& time_split);
 
-  /// What these episodes have gained over no control, by their scenarios' means, in %: of the
-  /// objective, or of what gets through in pieces of scenarios.
+  /// Gain of training episodes over no control, in %. It compares them with the mean of their
+  /// scenarios' baselines, since no uncontrolled episode has the same seed. For pieces of scenarios
+  /// it is computed from the rewards.
   [[nodiscard]] double sampled_gain(const std::vector<EpisodeOutcome>& outcomes) const;
   /// Largest number of conflicts in any scenario.
   [[nodiscard]] std::int64_t conflicts() const { return reward_.conflicts(); }
-  /// Those of this rank.
+  /// The environments of this rank.
   [[nodiscard]] std::span<const int> my_envs() const { return pool_.my_envs(); }
+  /// Number of environments of all ranks.
   [[nodiscard]] int num_envs() const { return pool_.num_envs(); }
   /// Counters summed over the simulations of all nodes, as of the last call to count().
   [[nodiscard]] const rollout::PoolCounters& counters() const { return counters_; }
@@ -59,18 +65,19 @@ class Rollouts {
   struct CollectInput {
     std::int64_t iteration = 0;
     Actors actors;
-    bool imitates = false;  ///< scripted controllers drive, to be imitated
+    bool imitates = false;  ///< whether scripted controllers drive and are imitated
   };
-  /// @return nothing if it was given up because a stop is requested; then only close() is left
+  /// Collects the experience of one iteration.
+  /// @return nothing if it was given up because a stop is requested; then only close() may follow
   std::optional<RolloutBatch> collect(const CollectInput& in);
 
-  /// Runs of the seeds on which the best of a training is chosen.
+  /// Runs of the selection seeds, on which the best policy of a training is chosen.
   [[nodiscard]] SelectionRuns& selection() { return selection_; }
   /// Runs of the seeds of the final comparison with the script. They are disjoint from the
   /// selection seeds.
   [[nodiscard]] SelectionRuns& final_comparison() { return final_; }
 
-  /// Where fragments stand; nothing with whole episodes.
+  /// Saves the state of the simulations between fragments. With whole episodes there is none.
   void save_to(checkpoint::Snapshot& snapshot) const;
   void restore_from(const checkpoint::Snapshot& snapshot);
   void close() { pool_.close(); }
@@ -98,7 +105,7 @@ class Rollouts {
   rollout::TrafficPool pool_;
   TrafficCollector collector_;
   scene::Objective objective_;
-  std::vector<Baseline> baselines_;  ///< of the scenarios
+  std::vector<Baseline> baselines_;  ///< one for each scenario
   Reward reward_;
   Cost cost_;
   SelectionRuns selection_;

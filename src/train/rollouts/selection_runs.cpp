@@ -24,7 +24,7 @@ std::vector<std::string> scripts_to_beat(const config::Config& config) {
     }
   }
   if (!config.env.lights_act()) return scripts;
-  // The policy of lights begins as this script.
+  // The policy of the lights begins as the script "greedy".
   if (scripts.empty()) return std::vector<std::string>(scenarios, "greedy");
   for (std::string& script : scripts) script.insert(0, "greedy+");
   return scripts;
@@ -33,7 +33,8 @@ std::vector<std::string> scripts_to_beat(const config::Config& config) {
 SelectionRuns::SelectionRuns(const Parts& parts)
     : parts_(parts), mix_(config::scenario_mix(parts.config.env)) {}
 
-/// The scenarios in turn, each with the same seeds, with demands from the lowest to the highest.
+/// Consecutive episodes run the scenarios in turn. All scenarios get the same seeds. The
+/// demands of these seeds are spread evenly over the range episodes.demand.
 rollout::EpisodeSeed SelectionRuns::traffic_of(std::int64_t i) const {
   const auto scenarios = static_cast<std::int64_t>(mix_.size());
   const std::int64_t rounds = (parts_.episodes + scenarios - 1) / scenarios;
@@ -45,7 +46,7 @@ rollout::EpisodeSeed SelectionRuns::traffic_of(std::int64_t i) const {
           .demand_scale = low + share * (high - low)};
 }
 
-/// Of this rank.
+/// The requests of this rank.
 std::vector<EpisodeRequest> SelectionRuns::requests() const {
   return requests_of_rank(parts_.episodes, parts_.communicator,
                           [&](std::int64_t i) { return traffic_of(i); });

@@ -1,5 +1,5 @@
-/// Episodes of seeds that are never trained on: without control, with scripted controllers, with
-/// the policy. All of them meet the same traffic.
+/// Runs no control, scripted controllers and the policy on the same seeds, which are never trained
+/// on.
 #pragma once
 
 #include <cstdint>
@@ -17,15 +17,16 @@
 
 namespace traffic::train {
 
-/// The script of each scenario that the policy imitates.
+/// The scripts that the policy imitates, one for each scenario.
 std::vector<std::string> experts_of(const config::Config& config);
-/// The script of each scenario that the policy imitates, is advised by or begins as; empty if there
-/// is none. The final comparison compares the trained controller with it.
+/// The scripts that the policy imitates, is advised by or begins as, one for each scenario; empty
+/// if there are none. The final comparison compares the trained controller with them.
 std::vector<std::string> scripts_to_beat(const config::Config& config);
 
-/// Everything is collective. Keeps references to all that it is given.
+/// All functions are collective.
 class SelectionRuns {
  public:
+  /// All referenced objects must outlive this one.
   struct Parts {
     const config::Config& config;
     comm::Communicator& communicator;
@@ -33,18 +34,19 @@ class SelectionRuns {
     const Reward& reward;
     const Cost& cost;
     std::uint64_t first_seed;
-    std::int64_t episodes;
+    std::int64_t episodes;  ///< number of episodes of all ranks in an evaluation
   };
   explicit SelectionRuns(const Parts& parts);
 
-  /// Run when first asked for, as script().
+  /// Outcomes without control. The first call runs the episodes, later calls return the same.
   const std::vector<EpisodeOutcome>& uncontrolled();
-  /// The scripts to beat (scripts_to_beat).
+  /// Evaluation of scripts_to_beat(), run by the first call like uncontrolled().
   const SelectionEvaluation& script();
+  /// Evaluates the agents.
   /// @return nothing if it was given up because a stop is requested; then the simulations are in
-  /// the middle of episodes
+  ///   the middle of episodes
   std::optional<SelectionEvaluation> run(const Actors& actors, Decides decides);
-  /// The same, whether or not a stop is requested.
+  /// Evaluates the agents even if a stop is requested.
   SelectionEvaluation run_to_the_end(const Actors& actors, Decides decides);
 
  private:

@@ -26,7 +26,7 @@ std::vector<EpisodeOutcome> TrafficCollector::run_uncontrolled(
     const std::vector<EpisodeRequest>& requests,
     const std::function<void(std::size_t, const rollout::Period&)>& on_period,
     const rollout::PieceStore& store) {
-  simulations_are_theirs_ = false;
+  simulations_run_fragments_ = false;
   TrafficEpisodes episodes(
       config_, pool_,
       {.requests = &requests, .on_period = on_period, .store = store, .env_steps = env_steps_});
@@ -37,7 +37,7 @@ std::vector<EpisodeOutcome> TrafficCollector::run_uncontrolled(
 Collected TrafficCollector::run(
     const std::vector<EpisodeRequest>& requests, const Behaviour& behaviour,
     const std::function<void(std::size_t, const rollout::Period&)>& on_period) {
-  simulations_are_theirs_ = false;
+  simulations_run_fragments_ = false;
   TrafficEpisodes episodes(config_, pool_,
                            {.requests = &requests,
                             .on_period = on_period,
@@ -50,16 +50,18 @@ Collected TrafficCollector::run(
 
 Collected TrafficCollector::run_fragments(std::int64_t steps, const Behaviour& behaviour,
                                           const TrafficOf& traffic_of) {
-  TRAFFIC_CHECK(behaviour.sampling_seed.has_value(), "fragments are there to be kept");
-  TRAFFIC_CHECK(behaviour.actors.lights == nullptr, "lights keep whole episodes, not fragments");
+  TRAFFIC_CHECK(behaviour.sampling_seed.has_value(),
+                "fragments need a sampling seed, since they are always kept");
+  TRAFFIC_CHECK(behaviour.actors.lights == nullptr,
+                "lights learn from whole episodes, not from fragments");
   TrafficEpisodes episodes(config_, pool_,
                            {.behaviour = behaviour,
                             .steps = steps,
                             .traffic_of = traffic_of,
                             .states = std::move(fragments_),
-                            .replays = !simulations_are_theirs_,
+                            .replays = !simulations_run_fragments_,
                             .env_steps = env_steps_});
-  simulations_are_theirs_ = true;
+  simulations_run_fragments_ = true;
   const bool ended = collector_.run_fragments(steps, episodes, stop_of(behaviour));
   episodes.collected().given_up = !ended;
   fragments_ = episodes.take_states();
@@ -68,7 +70,7 @@ Collected TrafficCollector::run_fragments(std::int64_t steps, const Behaviour& b
 
 void TrafficCollector::restore_fragment(int env, EpisodeState state) {
   fragments_.at(env) = std::move(state);
-  simulations_are_theirs_ = false;
+  simulations_run_fragments_ = false;
 }
 
 }  // namespace traffic::train

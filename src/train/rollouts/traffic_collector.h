@@ -1,4 +1,5 @@
-/// Experience of the traffic, by the collector that every kind of environment goes through.
+/// Collects episodes and fragments of traffic with the collector that all kinds of environments
+/// share (rollout/pool/collector.h).
 #pragma once
 
 #include <cstdint>
@@ -23,66 +24,70 @@ namespace traffic::train {
 
 /// An episode to run.
 struct EpisodeRequest {
-  std::int64_t order = 0;  ///< place among the requests of all ranks
+  std::int64_t order = 0;  ///< index among the requests of all ranks
   rollout::EpisodeSeed traffic;
-  std::string controller = "none";  ///< a scripted one, where nobody else decides
+  std::string controller = "none";  ///< scripted controller if there are no agents and no experts
 };
 
-/// Who decides.
+/// The controllers of a set of episodes, and how these are rewarded and kept.
 struct Behaviour {
-  Actors actors{};  ///< if there are none: nobody decides, or the experts
+  Actors actors{};  ///< the agents that decide
   const Reward* reward = nullptr;
-  const Cost* cost = nullptr;  ///< given where a reward is
-  /// Decisions are drawn from it, and what happens is kept to be learned from. Without it nothing
-  /// is kept, and decisions are as in traffic_eval:
+  const Cost* cost = nullptr;  ///< must be given if `reward` is
+  /// With a seed, decisions are sampled from it and the experience is kept for learning. Without a
+  /// seed nothing is kept, and `decides` says how decisions are made, as in traffic_eval.
   std::optional<std::uint64_t> sampling_seed{};
   Decides decides = Decides::kGreedy;
-  /// Of each scenario: a scripted controller that drives in the policy's place, and whose commands
-  /// are kept as its decisions.
+  /// Scripted controllers, one for each scenario, or empty. They drive instead of the policy, and
+  /// their commands are kept as the decisions.
   std::vector<std::string> experts{};
-  /// Share of those episodes that the policy drives nevertheless, while the expert says in each
-  /// state what it would do.
+  /// Share of the episodes with experts in which the policy drives. The expert then says in each
+  /// state what it would do, and this is kept (DAgger).
   double advised_share = 0.0;
-  bool may_give_up = false;  ///< when a stop is requested
-  /// Of each scenario, where episodes are pieces.
+  bool may_give_up = false;  ///< stop in the middle of episodes if a stop is requested
+  /// One store for each scenario if episodes are pieces of scenarios, else empty.
   std::vector<rollout::PieceStore> stores{};
 };
 
 struct Collected {
-  bool given_up = false;  ///< all that is here is incomplete, and so are the simulations
-  std::vector<EpisodeOutcome> outcomes;  ///< of the episodes that ended
-  std::vector<Trajectory> trajectories;  ///< none where nothing is kept
+  bool given_up = false;  ///< the results are incomplete; simulations are in the middle of episodes
+  std::vector<EpisodeOutcome> outcomes;  ///< outcomes of the episodes that ended
+  std::vector<Trajectory> trajectories;  ///< empty if no experience of vehicles is kept
 };
 
+/// Runs the episodes of this rank. Not collective.
 class TrafficCollector {
  public:
+  /// @return the traffic of an episode of an environment, both counted from 0
   using TrafficOf = std::function<rollout::EpisodeSeed(int env, std::int64_t episode)>;
 
   TrafficCollector(const config::Config& config, rollout::TrafficPool& pool, TimeSplit& time_split);
 
-  /// Uncontrolled episodes, which keep their traffic where the store says so;
-  /// on_period is called with the place in `requests` and each period.
-  /// @return in the order of the requests, as with run()
+  /// Runs episodes with the scripted controllers of the requests, "none" by default.
+  /// @param on_period called for each period with the index of its episode in `requests`
+  /// @param store where the episodes save their traffic, if anywhere
+  /// @return outcomes in the order of the requests
   std::vector<EpisodeOutcome> run_uncontrolled(
       const std::vector<EpisodeRequest>& requests,
       const std::function<void(std::size_t, const rollout::Period&)>& on_period = {},
       const rollout::PieceStore& store = {});
 
-  /// Whole episodes, or pieces with a behaviour's stores; on_period as above.
+  /// Runs whole episodes, or pieces of scenarios if the behaviour has stores.
+  /// @param on_period as for run_uncontrolled()
+  /// @return outcomes and trajectories in the order of the requests
   Collected run(const std::vector<EpisodeRequest>& requests, const Behaviour& behaviour,
                 const std::function<void(std::size_t, const rollout::Period&)>& on_period = {});
 
-  /// Every environment goes on where the last call left it and contributes this many control steps.
-  /// Orders are environment * steps + the steps that it had contributed before.
-  /// @param traffic_of an environment's episode, both counted from 0
+  /// Every environment continues where the last call left it and contributes `steps` control steps.
+  /// The order of a trajectory is environment * steps + number of steps contributed before it.
   Collected run_fragments(std::int64_t steps, const Behaviour& behaviour,
                           const TrafficOf& traffic_of);
 
-  /// Where the fragments of an environment of this rank stand.
+  /// State of the unfinished episode of an environment of this rank.
   [[nodiscard]] const EpisodeState& fragment_state(int env) const { return fragments_.at(env); }
   void restore_fragment(int env, EpisodeState state);
 
-  /// Simulation steps of this rank's episodes so far.
+  /// Number of simulation steps of this rank's episodes so far.
   [[nodiscard]] std::int64_t env_steps() const { return env_steps_; }
 
  private:
@@ -90,7 +95,9 @@ class TrafficCollector {
   rollout::TrafficPool& pool_;
   rollout::Collector collector_;
   std::map<int, EpisodeState> fragments_;
-  bool simulations_are_theirs_ = false;  ///< of the fragments; otherwise they are to be replayed
+  /// Whether the simulations still run the episodes in `fragments_`. If not, run_fragments() has to
+  /// replay these episodes first.
+  bool simulations_run_fragments_ = false;
   std::int64_t env_steps_ = 0;
 };
 

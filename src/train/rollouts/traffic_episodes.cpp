@@ -1,4 +1,4 @@
-/// Beginning and end of episodes, and what their control periods are worth.
+/// The part of TrafficEpisodes that begins, rewards and ends episodes.
 #include "rollouts/traffic_episodes.h"
 
 #include <spdlog/spdlog.h>
@@ -85,7 +85,7 @@ void TrafficEpisodes::lose(const rollout::Event& event) {
 bool TrafficEpisodes::take_in(int env) {
   EpisodeState& state = wanted_.states.at(env);
   if (replay(state, env)) return false;
-  if (state.pending) return true;  // replayed up to what had been observed
+  if (state.pending) return true;  // the replay has reached the answer that is already observed
   const rollout::Period& period = pool_.period(env);
   if (lights() != nullptr) lights()->take_in(env, period);
   if (wanted_.on_period) {
@@ -97,21 +97,22 @@ bool TrafficEpisodes::take_in(int env) {
   return true;
 }
 
-/// Orders the next control period: the commands of the vehicles, and greens where lights act.
+/// Orders the next control period: the commands of the vehicles, and the greens if lights act.
 void TrafficEpisodes::order(int env, std::span<const scene::Command> commands) {
   rollout::Orders orders{.vehicles = commands};
   if (lights() != nullptr) orders.lights = lights()->decide(env, pool_.period(env));
   pool_.act(env, orders);
 }
 
-/// Repeats what was commanded before, if this simulation has not seen it yet.
+/// Repeats the next control step of the episode that this simulation has not run yet.
+/// @return false if there is none
 bool TrafficEpisodes::replay(EpisodeState& state, int env) {
   if (state.replayed >= state.given.size()) return false;
   pool_.act(env, {.vehicles = state.given[state.replayed++]});
   return true;
 }
 
-/// Rewards and costs of a control period.
+/// Computes the rewards and costs of a control period and keeps them with the last step.
 void TrafficEpisodes::value(EpisodeState& state, const rollout::Period& period, double from_s) {
   ++state.outcome.steps;
   const std::vector<float> reward =
@@ -127,7 +128,8 @@ void TrafficEpisodes::value(EpisodeState& state, const rollout::Period& period, 
   charge(state, period, (period.time_s - from_s) / static_cast<double>(period.growth.size()));
 }
 
-/// What befell vehicles under control, to the decisions that commanded them.
+/// Adds the time and hard braking of vehicles under control to the own costs of the decisions that
+/// commanded them.
 void TrafficEpisodes::charge(EpisodeState& state, const rollout::Period& period,
                              double step_s) const {
   for (const rollout::ControlledVehicle& vehicle : period.vehicles.controlled) {

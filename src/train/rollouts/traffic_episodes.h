@@ -1,4 +1,4 @@
-/// What a collector needs to know of the traffic, during one of its calls.
+/// The handler through which the collector runs episodes of traffic.
 #pragma once
 
 #include <cstddef>
@@ -12,20 +12,22 @@
 
 namespace traffic::train {
 
-/// What the episodes of a call are.
+/// The episodes that one call of the collector runs.
 struct EpisodesWanted {
   const std::vector<EpisodeRequest>* requests = nullptr;  ///< null: fragments
   std::function<void(std::size_t, const rollout::Period&)> on_period{};
   Behaviour behaviour{};
-  rollout::PieceStore store{};  ///< where the behaviour has none
-  // Of fragments.
-  std::int64_t steps = 0;
-  TrafficCollector::TrafficOf traffic_of{};
-  std::map<int, EpisodeState> states{};  ///< where they stand
-  bool replays = false;                  ///< the simulations have run something else meanwhile
-  std::int64_t& env_steps;               ///< grows
+  rollout::PieceStore store{};  ///< used if the behaviour has no stores
+  std::int64_t steps = 0;       ///< for fragments: control steps that each environment contributes
+  TrafficCollector::TrafficOf traffic_of{};  ///< for fragments
+  std::map<int, EpisodeState> states{};      ///< by environment; those of fragments are passed in
+  bool replays = false;  ///< for fragments: the simulations have run other episodes since the last
+  std::int64_t& env_steps;  ///< the simulation steps are added to it
 };
 
+/// Lives during one call of the collector. Its functions are defined in traffic_episodes.cpp
+/// (begin, reward, end), decide.cpp (the policy decides) and follow.cpp (a scripted controller
+/// decides).
 class TrafficEpisodes final : public rollout::FragmentHandler {
  public:
   TrafficEpisodes(const config::Config& config, rollout::TrafficPool& pool, EpisodesWanted wanted);
@@ -45,12 +47,12 @@ class TrafficEpisodes final : public rollout::FragmentHandler {
 
  private:
   [[nodiscard]] const Behaviour& behaviour() const { return wanted_.behaviour; }
-  /// The vehicles' policy; null: vehicles are not decided for.
+  /// The policy of the vehicles; null if vehicles do not act.
   [[nodiscard]] const Decider* decider() const { return behaviour().actors.vehicles; }
   [[nodiscard]] LightSetter* lights() const { return behaviour().actors.lights; }
   [[nodiscard]] bool of_fragments() const { return wanted_.requests == nullptr; }
   [[nodiscard]] bool keeps() const { return behaviour().sampling_seed.has_value(); }
-  /// Whether steps of vehicles are kept to be learned from.
+  /// Whether steps of vehicles are kept for learning.
   [[nodiscard]] bool keeps_steps() const { return keeps() && decider() != nullptr; }
   [[nodiscard]] bool samples() const { return keeps() || behaviour().decides == Decides::kSampled; }
   [[nodiscard]] const EpisodeRequest& request_of(const EpisodeState& state) const {

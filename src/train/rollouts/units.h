@@ -1,4 +1,4 @@
-/// How trainings in simulations of traffic count.
+/// The units in which trainings in simulations of traffic count.
 #pragma once
 
 #include "traffic/train/run/training.h"

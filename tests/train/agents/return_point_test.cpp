@@ -10,13 +10,13 @@ namespace {
 
 using namespace testing;  // NOLINT: the helpers of the fixture
 
-/// An agent that learns from experience that was made up.
-class MadeUpAgent final : public Agent {
+/// An agent that learns from synthetic experience.
+class SyntheticAgent final : public Agent {
  public:
-  explicit MadeUpAgent(const config::Config& config)
+  explicit SyntheticAgent(const config::Config& config)
       : policy_(config, kWidths, torch::kCPU), learner_(config, policy_, alone_, 1) {}
 
-  /// @return the learning rate of the update
+  /// Makes one update. @return its learning rate
   double learn_from(const Experience& experience, std::int64_t iteration) {
     return learner_.update(experience, 4 * kLength, iteration)->learning_rate;
   }
@@ -48,21 +48,21 @@ class MadeUpAgent final : public Agent {
   Learner learner_;
 };
 
-TEST(ReturnPoint, GoesBackToTheBitsThatWereKeptAsOftenAsAllowed) {
+TEST(ReturnPoint, RestoresTheKeptBitsAsOftenAsAllowed) {
   config::Config config = small_config();
   config.training.max_rollbacks = 2;
-  const auto make_agents = [&](MadeUpAgent*& agent) {
+  const auto make_agents = [&](SyntheticAgent*& agent) {
     ReturnPoint::Agents agents;
-    auto made = std::make_unique<MadeUpAgent>(config);
+    auto made = std::make_unique<SyntheticAgent>(config);
     agent = made.get();
     agents.push_back(std::move(made));
     return agents;
   };
-  MadeUpAgent* agent = nullptr;
+  SyntheticAgent* agent = nullptr;
   const ReturnPoint::Agents agents = make_agents(agent);
   const Experience experience = share(play_all(4, 1, agent->policy(), 9), 0, 1, 1, 2);
   ReturnPoint point(config.training);
-  EXPECT_FALSE(point.go_back(agents)) << "nothing is kept yet";
+  EXPECT_FALSE(point.go_back(agents)) << "no state is kept yet";
   agent->learn_from(experience, 0);
   point.keep(agents);
   const torch::Tensor kept = agent->parameters().flat().clone();
@@ -73,11 +73,11 @@ TEST(ReturnPoint, GoesBackToTheBitsThatWereKeptAsOftenAsAllowed) {
   const double factor = config.training.rollback_factor;
   EXPECT_DOUBLE_EQ(agent->learn_from(experience, 1), rate * factor);
 
-  // A resumed run goes back to the same bits, with the same steps.
+  // A resumed run returns to the same bits, with the same learning rate.
   checkpoint::Snapshot snapshot(1);
   point.save_to(snapshot);
   snapshot.own_tensors();
-  MadeUpAgent* other = nullptr;
+  SyntheticAgent* other = nullptr;
   const ReturnPoint::Agents others = make_agents(other);
   ReturnPoint resumed(config.training);
   resumed.restore_from(snapshot, others);
@@ -85,7 +85,7 @@ TEST(ReturnPoint, GoesBackToTheBitsThatWereKeptAsOftenAsAllowed) {
     const bool is_first = side == &point;
     ASSERT_TRUE(side->go_back(is_first ? agents : others));
     EXPECT_DOUBLE_EQ((is_first ? agent : other)->learn_from(experience, 2), rate * factor * factor);
-    EXPECT_FALSE(side->go_back(is_first ? agents : others)) << "twice";
+    EXPECT_FALSE(side->go_back(is_first ? agents : others)) << "both allowed returns are used up";
   }
   EXPECT_TRUE(torch::equal(other->parameters().flat(), agent->parameters().flat()));
 }

@@ -19,7 +19,7 @@ using offpolicy::Batch;
 using offpolicy::OffPolicy;
 using offpolicy::testing::rows_of;
 
-constexpr std::int64_t kRows = 24;  // of all ranks
+constexpr std::int64_t kRows = 24;  // transitions of all ranks
 const RowLayout kLayout{.widths = kWidths, .places = 2};
 
 config::Config config_with(const OffPolicy& settings) {
@@ -32,7 +32,7 @@ OffPolicy fast_settings() {
   return {.hidden_dim = 16, .learning_rate = 1e-2, .clip_norm = 1.0, .tau = 0.1};
 }
 
-/// States of 0 to 2 decisions.
+/// Random states. State i has i % 3 decisions.
 torch::Tensor random_rows(std::int64_t count) {
   torch::Tensor rows = torch::randn({count, kLayout.width()});
   for (std::int64_t b = 0; b < count; ++b) {
@@ -57,7 +57,7 @@ offpolicy::Figures update(ControllerLearner& learner, const Batch& batch, int nu
   return learner.update(batch, {.update = number, .total_batch = kRows, .rng = rng});
 }
 
-TEST(ControllerLearner, RanksTogetherLearnWhatOneLearnsFromTheJoinedBatch) {
+TEST(ControllerLearner, RanksLearnTheSameAsOneRankFromTheJoinedBatch) {
   const auto communicator = comm::make_communicator(traffic::testing::mpi_session(), at::kCPU, {});
   AloneCommunicator alone;
   const config::Config config = config_with(fast_settings());
@@ -71,13 +71,13 @@ TEST(ControllerLearner, RanksTogetherLearnWhatOneLearnsFromTheJoinedBatch) {
     update(together, rows_of(batch, share * communicator->rank(), share), number);
     update(single, batch, number);
   }
-  // Sums of the same float32 numbers in another order, through 20 updates by Adam.
+  // Both sum the same float32 numbers in another order, in 20 updates of Adam.
   EXPECT_TRUE(torch::allclose(together.networks().parameters().flat(),
                               single.networks().parameters().flat(), 1e-3, 2e-4));
   comm::check_replicas_equal(*communicator, together.networks().parameters().flat(), "weights");
 }
 
-/// Plainly, one state after the other.
+/// Reference implementation of the value of joint actions in one state.
 double value_of(model::Controller& controller, const torch::Tensor& row,
                 const std::vector<std::int64_t>& actions) {
   const torch::NoGradGuard no_grad;
@@ -96,6 +96,7 @@ double value_of(model::Controller& controller, const torch::Tensor& row,
   return value;
 }
 
+/// Highest value over all joint actions.
 double best_value(model::Controller& controller, const torch::Tensor& row, std::int64_t decisions) {
   double best = -1e9;
   const std::int64_t all = decisions == 0 ? 1 : decisions == 1 ? 3 : 9;
@@ -107,10 +108,10 @@ double best_value(model::Controller& controller, const torch::Tensor& row, std::
   return best;
 }
 
-TEST(ControllerLearner, ItsTargetIsTheValueOfTheBestJointChoice) {
+TEST(ControllerLearner, TargetIsTheValueOfTheBestJointAction) {
   AloneCommunicator alone;
   OffPolicy settings = fast_settings();
-  settings.learning_rate = 1e-12;  // nothing moves
+  settings.learning_rate = 1e-12;  // so small that the weights stay as they are
   const config::Config config = config_with(settings);
   Policy policy(config, kWidths, torch::kCPU);
   ControllerLearner learner(config, policy, kLayout, alone);
@@ -132,13 +133,13 @@ TEST(ControllerLearner, ItsTargetIsTheValueOfTheBestJointChoice) {
   EXPECT_NEAR(figures[0].second, loss, 1e-4);  // float32
 }
 
-TEST(ControllerLearner, ItsTargetIsTheValueOfWhatIsAdvisedWhereNothingElseIsWorthTheMargin) {
+TEST(ControllerLearner, TargetIsTheValueOfTheAdviceIfTheMarginIsLarge) {
   AloneCommunicator alone;
   OffPolicy settings = fast_settings();
-  settings.learning_rate = 1e-12;  // nothing moves
+  settings.learning_rate = 1e-12;  // so small that the weights stay as they are
   const config::Config config = config_with(settings);
   model::ControllerInputs widths = kWidths;
-  widths.advice = kOwn;  // of three commands
+  widths.advice = kOwn;  // all inputs are advice: one column for each of three commands
   Policy policy(config, widths, torch::kCPU);
   ControllerLearner learner(config, policy, {.widths = widths, .places = kLayout.places}, alone);
   policy.lean_on_advice(1e6);
@@ -166,12 +167,12 @@ TEST(ControllerLearner, ItsTargetIsTheValueOfWhatIsAdvisedWhereNothingElseIsWort
   EXPECT_NEAR(figures[0].second, loss, 1e-4);  // float32
 }
 
-TEST(ControllerLearner, ThePolicyThatActsIsTheOneThatLearned) {
+TEST(ControllerLearner, ThePolicyThatActsHasTheLearnedWeights) {
   AloneCommunicator alone;
   const config::Config config = config_with(fast_settings());
   Policy policy(config, kWidths, torch::kCPU);
   ControllerLearner learner(config, policy, kLayout, alone);
-  // A decision is worth its action's number; only the sum of all in a state is seen.
+  // A decision with action k has the value k. The returns contain only the sum over a state.
   for (int number = 0; number < 300; ++number) {
     Batch batch = whole_batch(number);
     torch::Tensor sum = torch::zeros({kRows});

@@ -13,7 +13,7 @@ namespace {
 constexpr RowLayout kLayout{.widths = {.own = 2, .shared = 3, .impact = 0, .conflict = 1},
                             .places = 2};
 
-TEST(Row, ComesApartIntoWhatWasWritten) {
+TEST(Row, SplitsIntoThePartsThatWereWritten) {
   std::vector<float> rows(3 * static_cast<std::size_t>(kLayout.width()), -7.0F);
   const auto row = [&](std::size_t i) {
     return std::span(rows).subspan(i * static_cast<std::size_t>(kLayout.width()),

@@ -13,13 +13,13 @@ using train::testing::play;
 constexpr std::int64_t kConflicts = 2;
 constexpr std::int64_t kSteps = 12;
 
-/// Simulations 1 and 3 of a rank: one has lived through an episode's end, the other through none.
+/// A rank with simulations 1 and 3. An episode of simulation 1 ends within the fragment.
 class FragmentTest : public ::testing::Test {
  protected:
   FragmentTest() : policy_(train::testing::small_config(), kWidths, torch::kCPU) {
     trajectories_ = {play(0, kSteps, kConflicts, policy_, 5), play(1, 5, kConflicts, policy_, 5),
                      play(2, 7, kConflicts, policy_, 5)};
-    trajectories_[0].terminated = false;  // goes on
+    trajectories_[0].terminated = false;  // its episode continues
     trajectories_[1].terminated = true;
     trajectories_[2].terminated = false;
   }
@@ -34,13 +34,13 @@ class FragmentTest : public ::testing::Test {
   const std::vector<int> envs_{1, 3};
 };
 
-/// What for_each handed over, copied.
-struct Handed {
+/// Copies of all steps that for_each() passed on.
+struct PushedSteps {
   std::vector<std::vector<float>> rows, chosen, rewards;
   std::vector<std::vector<std::uint8_t>> ends;
 };
-Handed all_of(FragmentStreams& streams, const Experience& experience) {
-  Handed all;
+PushedSteps all_of(FragmentStreams& streams, const Experience& experience) {
+  PushedSteps all;
   streams.for_each(experience, kSteps, [&](const replay::Step& step) {
     all.rows.emplace_back(step.obs.begin(), step.obs.end());
     all.chosen.emplace_back(step.action_vectors.begin(), step.action_vectors.end());
@@ -50,10 +50,10 @@ Handed all_of(FragmentStreams& streams, const Experience& experience) {
   return all;
 }
 
-TEST_F(FragmentTest, StatesOfASimulationFollowEachOtherInTheStreamsOfItsConflicts) {
+TEST_F(FragmentTest, EachConflictHasAStreamOfItsSimulationsStates) {
   FragmentStreams streams(layout_, envs_, kConflicts);
   EXPECT_EQ(streams.ids(), (std::vector<std::int64_t>{2, 3, 6, 7}));
-  const Handed all = all_of(streams, packed());
+  const PushedSteps all = all_of(streams, packed());
   ASSERT_EQ(all.rows.size(), kSteps);
   for (std::int64_t t = 0; t < kSteps; ++t) {
     for (std::int64_t stream = 0; stream < 4; ++stream) {
@@ -86,9 +86,9 @@ TEST_F(FragmentTest, StatesOfASimulationFollowEachOtherInTheStreamsOfItsConflict
   }
 }
 
-TEST_F(FragmentTest, OnlyTheEndOfAnEpisodeIsOne) {
+TEST_F(FragmentTest, OnlyTheLastStepOfAnEpisodeIsAnEnd) {
   FragmentStreams streams(layout_, envs_, kConflicts);
-  const Handed all = all_of(streams, packed());
+  const PushedSteps all = all_of(streams, packed());
   for (std::size_t t = 0; t < kSteps; ++t) {
     const auto ended = static_cast<std::uint8_t>(t == 4);
     EXPECT_EQ(all.ends[t], (std::vector<std::uint8_t>{ended, ended, 0, 0})) << t;
@@ -98,17 +98,17 @@ TEST_F(FragmentTest, OnlyTheEndOfAnEpisodeIsOne) {
   trajectories_[1].terminated = false;
   trajectories_[1].truncated = true;
   EXPECT_EQ(all_of(streams, packed()).ends[4], (std::vector<std::uint8_t>{2, 2, 0, 0}))
-      << "cut at its latest time";
+      << "the episode was cut at its maximum length";
 }
 
-TEST_F(FragmentTest, AnEpisodeThatIsTruncatedWithItsFragmentDoesNotGoOn) {
+TEST_F(FragmentTest, AnEpisodeTruncatedAtTheEndOfAFragmentEnds) {
   FragmentStreams streams(layout_, envs_, kConflicts);
   trajectories_[0].truncated = true;
   trajectories_[2].truncated = true;
   EXPECT_EQ(all_of(streams, packed()).ends.back(), (std::vector<std::uint8_t>{2, 2, 2, 2}));
 }
 
-TEST_F(FragmentTest, AMissingStateIsNoticed) {
+TEST_F(FragmentTest, AMissingStateIsRefused) {
   FragmentStreams streams(layout_, envs_, kConflicts);
   trajectories_[2].steps.pop_back();
   EXPECT_THROW(all_of(streams, packed()), Error);

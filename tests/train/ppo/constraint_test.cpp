@@ -25,7 +25,10 @@ config::Config constrained_config() {
   return config;
 }
 
-/// Every stop pays 1; it is unsafe where the second feature is positive.
+/// Changes the rewards and costs: every stop gives a reward of 1, and a stop is unsafe if the
+/// second feature of the vehicle is positive. The cost of a step is the share of its decisions that
+/// are unsafe stops.
+/// @return mean cost of a step
 double set_costly_task(std::vector<Trajectory>& all) {
   double sum = 0.0;
   double steps = 0.0;
@@ -49,7 +52,7 @@ double set_costly_task(std::vector<Trajectory>& all) {
   return sum / steps;
 }
 
-/// Trains on it. @return share of the stops that were unsafe in the last iteration, over all steps
+/// Trains on this task. @return mean cost of a step in the last iteration
 double learn(comm::Communicator& communicator, const config::Config& config, Policy& policy,
              Constraint* constraint) {
   Learner learner(config, policy, communicator, 1, {.constraint = constraint});
@@ -64,7 +67,7 @@ double learn(comm::Communicator& communicator, const config::Config& config, Pol
   return cost;
 }
 
-/// Which of ten clearly safe (first) and ten clearly unsafe candidates are stopped.
+/// @return [20] bool: whether the policy stops ten clearly safe candidates, then ten unsafe ones
 torch::Tensor stops_of(Policy& policy) {
   torch::Tensor own = torch::zeros({20, kOwn});
   for (std::int64_t i = 0; i < 20; ++i) {
@@ -78,7 +81,7 @@ torch::Tensor stops_of(Policy& policy) {
   return made.action == 1.0;
 }
 
-TEST(Constraint, TheLearnerStopsWhereItIsSafeAndOnlyThere) {
+TEST(Constraint, LearnerStopsVehiclesOnlyWhereItIsSafe) {
   const config::Config config = constrained_config();
   const auto communicator =
       comm::make_communicator(traffic::testing::mpi_session(), at::kCPU, config.comm);
@@ -94,7 +97,7 @@ TEST(Constraint, TheLearnerStopsWhereItIsSafeAndOnlyThere) {
   comm::check_replicas_equal(*communicator, constraint.parameters().flat(), "cost critic");
 }
 
-TEST(Constraint, WithoutItTheSameLearnerStopsEverywhere) {
+TEST(Constraint, WithoutItTheLearnerStopsAllVehicles) {
   const config::Config config = constrained_config();
   const auto communicator =
       comm::make_communicator(traffic::testing::mpi_session(), at::kCPU, config.comm);
@@ -103,7 +106,7 @@ TEST(Constraint, WithoutItTheSameLearnerStopsEverywhere) {
   EXPECT_TRUE(stops_of(policy).all().item<bool>());
 }
 
-TEST(Constraint, ThePriceRisesOverTheLimitAndFallsUnderItWithinItsBounds) {
+TEST(Constraint, MultiplierRisesOverTheLimitAndFallsUnderIt) {
   config::Config config = constrained_config();
   config.lagrange.max = 0.25;
   AloneCommunicator alone;
@@ -119,7 +122,7 @@ TEST(Constraint, ThePriceRisesOverTheLimitAndFallsUnderItWithinItsBounds) {
   EXPECT_EQ(constraint.multiplier(), 0.0);
 }
 
-TEST(Constraint, PartsOfAMinibatchGiveTheGradientOfTheWhole) {
+TEST(Constraint, AccumulatedPartsOfAMinibatchGiveTheSameUpdate) {
   config::Config config = small_config();
   AloneCommunicator alone;
   Policy whole_policy(config, kWidths, torch::kCPU);
@@ -131,7 +134,7 @@ TEST(Constraint, PartsOfAMinibatchGiveTheGradientOfTheWhole) {
   const Experience experience = share(all, 0, 1, 1, 2);
   whole.update(experience, 4 * kLength, 0);
   parts.update(experience, 4 * kLength, 0);
-  // Sums in another order; steps have a length of 1e-2.
+  // The sums are taken in another order. An optimiser step changes a parameter by up to 1e-2.
   EXPECT_LT((whole.parameters().flat() - parts.parameters().flat()).abs().max().item<double>(),
             1e-3);
 }

@@ -5,7 +5,7 @@
 namespace traffic::train {
 namespace {
 
-TEST(LearnerDevice, SmallControllersLearnOnTheCpuUnlessToldOtherwise) {
+TEST(LearnerDevice, SmallControllersLearnOnTheCpuByDefault) {
   EXPECT_TRUE(learns_on_cpu("auto", kMostOnCpu));
   EXPECT_FALSE(learns_on_cpu("auto", kMostOnCpu + 1));
   EXPECT_TRUE(learns_on_cpu("cpu", 10 * kMostOnCpu));

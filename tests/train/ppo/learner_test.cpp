@@ -15,7 +15,7 @@ using namespace testing;  // NOLINT: the helpers beside this file
 
 class LearnerOnRanks : public ::testing::TestWithParam<std::int64_t> {};
 
-TEST_P(LearnerOnRanks, AnUpdateIsThatOfOneRankOnTheSameExperience) {
+TEST_P(LearnerOnRanks, AnUpdateEqualsThatOfOneRank) {
   const std::int64_t conflicts = GetParam();
   const config::Config config = small_config();
   const auto communicator =
@@ -25,7 +25,7 @@ TEST_P(LearnerOnRanks, AnUpdateIsThatOfOneRankOnTheSameExperience) {
   Policy lone_policy(config, kWidths, torch::kCPU);
   Learner joint(config, joint_policy, *communicator, conflicts);
   Learner lone(config, lone_policy, alone, conflicts);
-  // Seven trajectories: no two ranks of two or three have as many.
+  // Seven trajectories, so that ranks have different numbers of them.
   const auto all = play_all(7, conflicts, lone_policy, 5);
   const std::int64_t states = 7 * kLength;
   for (std::int64_t iteration = 0; iteration < 2; ++iteration) {
@@ -39,8 +39,8 @@ TEST_P(LearnerOnRanks, AnUpdateIsThatOfOneRankOnTheSameExperience) {
     EXPECT_NEAR(a.statistics.value_loss, b.statistics.value_loss, 1e-3);
     EXPECT_EQ(a.statistics.decisions, b.statistics.decisions);
   }
-  // Sums are taken in another order, and Adam divides by the root of small squares: what rounding
-  // makes of a step is small beside the step, which is the learning rate of 1e-2.
+  // Sums are taken in another order, and Adam magnifies rounding where gradients are small. The
+  // difference must still be small compared with a step, which is the learning rate of 1e-2.
   const double worst =
       (joint.parameters().flat() - lone.parameters().flat()).abs().max().item<double>();
   EXPECT_LT(worst, 1e-3);
@@ -48,7 +48,7 @@ TEST_P(LearnerOnRanks, AnUpdateIsThatOfOneRankOnTheSameExperience) {
 }
 INSTANTIATE_TEST_SUITE_P(Conflicts, LearnerOnRanks, ::testing::Values(1, 3));
 
-/// Clear cases must be decided right.
+/// Only checks candidates whose first feature is clearly positive or negative.
 void expect_stops_where_the_first_feature_is_positive(Policy& policy) {
   torch::Tensor own = torch::zeros({20, kOwn});
   for (std::int64_t i = 0; i < 20; ++i)
@@ -62,7 +62,7 @@ void expect_stops_where_the_first_feature_is_positive(Policy& policy) {
   EXPECT_FALSE((made.action.narrow(0, 10, 10) == 1.0).any().item<bool>());
 }
 
-/// Stops those whose first feature is positive, among the picked.
+/// Replaces the decisions: among the picked vehicles, stops those whose first feature is positive.
 void decide_as_expert(std::vector<Trajectory>& all) {
   for (Trajectory& trajectory : all) {
     for (Step& step : trajectory.steps) {
@@ -92,19 +92,20 @@ TEST(Learner, ImitatesAnExpertOnAnyNumberOfRanks) {
   const Experience mine = share(all, communicator->rank(), communicator->size(), 1, 2);
   const UpdateResult a = joint.imitate(mine, states, 0).value();
   const UpdateResult b = lone.imitate(share(all, 0, 1, 1, 2), states, 0).value();
-  // As above, over 80 steps.
+  // Rounding differs as in the test above, over about 80 optimiser steps.
   EXPECT_NEAR(a.imitation_loss, b.imitation_loss, 1e-2);
-  EXPECT_NEAR(a.imitation_agreement, b.imitation_agreement, 1e-12) << "it is that before learning";
+  EXPECT_NEAR(a.imitation_agreement, b.imitation_agreement, 1e-12)
+      << "agreement is measured before learning";
   EXPECT_LT(a.imitation_agreement, 0.9);
   comm::check_replicas_equal(*communicator, joint.parameters().flat(), "parameters");
   const UpdateResult later = joint.imitate(mine, states, 1).value();
   EXPECT_LT(later.imitation_loss, a.imitation_loss);
-  EXPECT_NEAR(later.learning_rate, 0.6 * a.learning_rate, 1e-12) << "half way to the final one";
+  EXPECT_NEAR(later.learning_rate, 0.6 * a.learning_rate, 1e-12) << "half way to the final rate";
   EXPECT_GT(later.imitation_agreement, 0.9);
   expect_stops_where_the_first_feature_is_positive(joint_policy);
 }
 
-TEST(ScenarioWeights, EpisodesCountAlikeHoweverManyDecisionsTheyBring) {
+TEST(ScenarioWeights, GiveEpisodesOfAllScenariosTheSameTotal) {
   const config::Config config = small_config();
   const auto communicator =
       comm::make_communicator(traffic::testing::mpi_session(), at::kCPU, config.comm);
@@ -112,7 +113,7 @@ TEST(ScenarioWeights, EpisodesCountAlikeHoweverManyDecisionsTheyBring) {
   auto all = play_all(7, 1, policy, 5);
   std::vector<double> decisions(2, 0.0);
   for (Trajectory& trajectory : all) {
-    trajectory.scenario = trajectory.order % 3 == 0 ? 1 : 0;  // three of seven
+    trajectory.scenario = trajectory.order % 3 == 0 ? 1 : 0;  // three trajectories of seven
     for (Step& step : trajectory.steps) {
       if (trajectory.scenario == 1)
         step.made.place.resize(std::min<std::size_t>(1, step.made.size()));
@@ -138,7 +139,7 @@ TEST(ScenarioWeights, EpisodesCountAlikeHoweverManyDecisionsTheyBring) {
                   .item<bool>());
 }
 
-TEST(ScenarioWeights, WhatIsImitatedIsCountedByItsCommandsAndAHundredthOfTheRest) {
+TEST(ScenarioWeights, CountCommandsAndAHundredthOfOtherDecisions) {
   const config::Config config = small_config();
   Policy policy(config, kWidths, torch::kCPU);
   auto all = play_all(3, 1, policy, 5);
@@ -156,7 +157,7 @@ TEST(ScenarioWeights, WhatIsImitatedIsCountedByItsCommandsAndAHundredthOfTheRest
   EXPECT_EQ(decisions_of_states(alone).sum().item<double>(), commands + others);
 }
 
-TEST(Learner, SolvesATaskOfWhomToCommand) {
+TEST(Learner, LearnsWhichVehiclesToCommand) {
   config::Config config = small_config();
   const auto communicator =
       comm::make_communicator(traffic::testing::mpi_session(), at::kCPU, config.comm);
@@ -172,7 +173,7 @@ TEST(Learner, SolvesATaskOfWhomToCommand) {
   expect_stops_where_the_first_feature_is_positive(policy);
 }
 
-TEST(Learner, ConflictsThatARoadHasNotChangeNothing) {
+TEST(Learner, IgnoresConflictsThatARoadDoesNotHave) {
   const config::Config config = small_config();
   AloneCommunicator alone;
   Policy policy(config, kWidths, torch::kCPU);
@@ -194,14 +195,14 @@ TEST(Learner, ConflictsThatARoadHasNotChangeNothing) {
   Policy other_policy(config, kWidths, torch::kCPU);
   Learner other(config, other_policy, alone, 2);
   const UpdateResult result = other.update(share(padded, 0, 1, 2, 2), 4 * kLength, 0).value();
-  // Twice the rows in a matrix product add up in another order.
+  // A matrix product with twice the rows sums in another order.
   EXPECT_TRUE(torch::allclose(other.parameters().flat(), learner.parameters().flat(), 1e-3, 1e-5));
   EXPECT_LT(result.mean_return, 50.0);
 }
 
-TEST(Learner, FittingTheValueLeavesThePolicyWhereItIs) {
+TEST(Learner, FittingTheValueDoesNotChangeThePolicy) {
   config::Config config = small_config();
-  config.ppo.final_learning_rate = 0.0;  // of the policy; the value is fitted at the first one
+  config.ppo.final_learning_rate = 0.0;  // fit() uses learning_rate instead
   config.training.iterations = 1;
   config.ppo.value_epochs = 2;
   AloneCommunicator alone;
@@ -225,7 +226,7 @@ TEST(Learner, FittingTheValueLeavesThePolicyWhereItIs) {
   EXPECT_EQ(changed(1), std::pair(false, true));
 }
 
-TEST(Learner, RestoredGoesOnWithTheSameBits) {
+TEST(Learner, ContinuesWithTheSameBitsAfterRestoring) {
   const config::Config config = small_config();
   AloneCommunicator alone;
   Policy policy(config, kWidths, torch::kCPU);
@@ -236,7 +237,7 @@ TEST(Learner, RestoredGoesOnWithTheSameBits) {
   learner.update(experience, 4 * kLength, 1);
   checkpoint::Snapshot snapshot(1);
   learner.save_to(snapshot);
-  snapshot.own_tensors();  // until then it shares memory with the parameters
+  snapshot.own_tensors();  // before this call it shares memory with the parameters
   learner.update(experience, 4 * kLength, 2);
 
   Policy other_policy(config, kWidths, torch::kCPU);
@@ -246,7 +247,7 @@ TEST(Learner, RestoredGoesOnWithTheSameBits) {
   EXPECT_TRUE(torch::equal(other.parameters().flat(), learner.parameters().flat()));
 }
 
-/// How far the log-probabilities of an experience are from those of another policy, mean square.
+/// Mean squared difference of the log-probabilities that two policies give to an experience.
 double distance(Policy& policy, Policy& other, const Experience& experience) {
   const Minibatch all = take(experience, torch::arange(experience.num_states()), torch::kCPU);
   const torch::NoGradGuard no_grad;
@@ -255,7 +256,7 @@ double distance(Policy& policy, Policy& other, const Experience& experience) {
   return ratio.square().mean().item<double>();
 }
 
-TEST(Learner, TheLearningRateFollowsTheDivergenceThatIsWantedAlsoWhereItIsRestored) {
+TEST(Learner, LearningRateFollowsDesiredKlAlsoAfterRestoring) {
   config::Config config = small_config();
   AloneCommunicator alone;
   const auto rates = [&](double desired_kl) {
@@ -287,14 +288,14 @@ TEST(Learner, TheLearningRateFollowsTheDivergenceThatIsWantedAlsoWhereItIsRestor
   EXPECT_THAT(rates(0.0), ElementsAre(DoubleEq(1e-2), DoubleEq(1e-2), DoubleEq(1e-2)));
 }
 
-TEST(Learner, StaysNearThePriorWhileThatPulls) {
+TEST(Learner, StaysNearThePriorWhileItsCoefficientIsPositive) {
   config::Config config = small_config();
   config.training.iterations = 20;
   AloneCommunicator alone;
   const auto distance_after_training = [&](double coef) {
     config.imitation.prior_coef = coef;
     Policy policy(config, kWidths, torch::kCPU);
-    Policy before(config, kWidths, torch::kCPU);  // the same weights, by the same seed
+    Policy before(config, kWidths, torch::kCPU);  // same seed, so the same weights
     Prior prior(config, kWidths, torch::kCPU);
     Learner learner(config, policy, alone, 1, {.prior = &prior});
     prior.set(policy, 0);

@@ -7,7 +7,7 @@ namespace {
 
 using Tried = AdviceMargin::Tried;
 
-TEST(AdviceMargin, FallsUntilSomethingIsDoneOtherwiseAndThenWhereThatIsBetter) {
+TEST(AdviceMargin, FallsWhileDecisionsAreTheSameAndThenIfTheGainIsHigher) {
   AdviceMargin margin(0.9);
   EXPECT_DOUBLE_EQ(margin.other(false), 0.3);
   margin.judge(false, Tried::kSame);
@@ -18,7 +18,7 @@ TEST(AdviceMargin, FallsUntilSomethingIsDoneOtherwiseAndThenWhereThatIsBetter) {
   EXPECT_DOUBLE_EQ(margin.value(), 0.1);
 }
 
-TEST(AdviceMargin, RisesWhereTheControllerHasFallenAndThatHelps) {
+TEST(AdviceMargin, RisesAfterAFallIfTheLargerMarginGainsMore) {
   AdviceMargin margin(0.1);
   EXPECT_DOUBLE_EQ(margin.other(true), 0.3);
   for (const Tried tried : {Tried::kWorse, Tried::kSame}) {

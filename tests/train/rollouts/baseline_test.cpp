@@ -38,7 +38,7 @@ class BaselineKey : public ::testing::Test {
   config::Config config_;
 };
 
-TEST_F(BaselineKey, FollowsEveryFileThatSumoReads) {
+TEST_F(BaselineKey, DependsOnEveryFileThatSumoReads) {
   std::set<std::string> keys{baseline_key(config_)};
   EXPECT_EQ(baseline_key(config_), *keys.begin());
   write("types.rou.xml", "<routes><vType id=\"cv\" accel=\"1\"/></routes>");
@@ -47,7 +47,9 @@ TEST_F(BaselineKey, FollowsEveryFileThatSumoReads) {
   keys.insert(baseline_key(config_));
   write("more.add.xml", "<additional><!-- other --></additional>");
   keys.insert(baseline_key(config_));
-  EXPECT_EQ(keys.size(), 4U) << "an included file, a file by a synonym, and one by an argument";
+  EXPECT_EQ(keys.size(), 4U) << "keys differ for an included file, the file of an abbreviated "
+                                "option in the .sumocfg, and a "
+                                "file in env.sumo_args";
 }
 
 }  // namespace

@@ -36,8 +36,9 @@ inline config::Config small_config() {
   return config;
 }
 
-/// One trajectory: states of 0 to 4 candidates with random features; a stopped candidate with a
-/// positive first feature pays 1, with a negative one costs 1; fast does nothing.
+/// Plays one trajectory. States have 0 to 4 candidates with random features. Stopping a candidate
+/// gives a reward of 1 if its first feature is positive, and of -1 otherwise. The command "fast"
+/// has no effect.
 inline Trajectory play(std::int64_t order, std::int64_t length, std::int64_t conflicts,
                        Policy& policy, std::uint64_t seed) {
   Rng rng(derive_seed(seed, {static_cast<std::uint64_t>(order)}));
@@ -96,6 +97,7 @@ inline Experience share(const std::vector<Trajectory>& all, int rank, int size,
   return pack(mine, first, kWidths, conflicts, top_k);
 }
 
+/// Plays `count` trajectories of kLength steps.
 inline std::vector<Trajectory> play_all(std::int64_t count, std::int64_t conflicts, Policy& policy,
                                         std::uint64_t seed) {
   std::vector<Trajectory> all;

@@ -31,7 +31,7 @@ Trajectory two_steps() {
   return trajectory;
 }
 
-TEST(Experience, AMinibatchHoldsWhatBelongsToItsStates) {
+TEST(Experience, AMinibatchHasTheCandidatesAndDecisionsOfItsStates) {
   const Experience all = pack({two_steps(), two_steps()}, {0, 2}, kWidths, 1, 2);
   ASSERT_EQ(all.num_states(), 4);
   EXPECT_EQ(all.own.size(0), 10);
@@ -46,7 +46,7 @@ TEST(Experience, AMinibatchHoldsWhatBelongsToItsStates) {
   EXPECT_TRUE(torch::equal(part.decisions.picks, torch::tensor({{1, -1}, {2, 0}}, torch::kLong)));
 }
 
-TEST(Experience, ATerminatedTrajectoryDoesNotBootstrapATruncatedOneDoes) {
+TEST(Experience, OnlyATrajectoryThatHasNotTerminatedBootstraps) {
   Trajectory terminated = two_steps();
   terminated.terminated = true;
   const Experience all = pack({terminated, two_steps()}, {0, 2}, kWidths, 1, 2);
@@ -57,7 +57,7 @@ TEST(Experience, ATerminatedTrajectoryDoesNotBootstrapATruncatedOneDoes) {
   EXPECT_TRUE(torch::allclose(advantages_of(all, all.rewards, {values, ends}, 0.5, 1.0), expected));
 }
 
-TEST(Experience, ARoadWithFewerConflictsHasOnlyTheFirst) {
+TEST(Experience, OnlyTheFirstConflictsOfARoadWithFewerExist) {
   Trajectory trajectory = two_steps();
   for (Step& step : trajectory.steps) {
     step.seen.conflict = torch::zeros({3, kConflictWidth});
@@ -71,7 +71,7 @@ TEST(Experience, ARoadWithFewerConflictsHasOnlyTheFirst) {
   EXPECT_TRUE(torch::equal(all.exists, expected));
 }
 
-TEST(Experience, ARankWithoutTrajectoriesHasAnEmptyOne) {
+TEST(Experience, IsEmptyOnARankWithoutTrajectories) {
   const Experience none = pack({}, {}, kWidths, 2, 2);
   EXPECT_EQ(none.num_states(), 0);
   EXPECT_EQ(none.own.sizes(), (std::vector<std::int64_t>{0, kOwn}));
@@ -79,7 +79,7 @@ TEST(Experience, ARankWithoutTrajectoriesHasAnEmptyOne) {
   EXPECT_EQ(part.decisions.row.numel(), 0);
 }
 
-TEST(Gather, IsIndexSelectOfRowsOfAnyWidthAndType) {
+TEST(Gather, EqualsIndexSelectForRowsOfAnyWidthAndType) {
   const torch::Tensor rows = torch::tensor({std::int64_t{3}, std::int64_t{0}, std::int64_t{3}});
   for (const torch::Tensor& x :
        {torch::randn({4}), torch::randn({4, 7}), torch::arange(4), torch::arange(8).view({4, 2}),
@@ -88,7 +88,7 @@ TEST(Gather, IsIndexSelectOfRowsOfAnyWidthAndType) {
   }
   EXPECT_EQ(gather(torch::randn({0, 3}), rows.narrow(0, 0, 0)).sizes(), (torch::IntArrayRef{0, 3}));
   EXPECT_ANY_THROW(gather(torch::randn({3}), rows));
-  EXPECT_ANY_THROW(gather(torch::randn({0, 3}), rows)) << "there is no row to take";
+  EXPECT_ANY_THROW(gather(torch::randn({0, 3}), rows)) << "an empty tensor has no row to gather";
   EXPECT_ANY_THROW(gather(torch::randn({3, 0}), torch::tensor({3}, torch::kLong)));
   const torch::Tensor unaligned = torch::randn({9}).narrow(0, 1, 8).view({4, 2});
   const torch::Tensor some = torch::tensor({3, 0, 3}, torch::kLong);

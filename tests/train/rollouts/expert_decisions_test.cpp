@@ -29,7 +29,7 @@ scene::Command command(std::uint32_t vehicle, Longitudinal longitudinal, double 
   return made;
 }
 
-TEST(ExpertDecisions, CommandedVehiclesComeFirstTheOthersAreLeftAlone) {
+TEST(ExpertDecisions, CommandedVehiclesComeFirstAndTheOthersGetNone) {
   const std::array asked = {command(8, Longitudinal::kStop), command(5, Longitudinal::kFast),
                             command(5, Longitudinal::kStop)};
   const DecisionColumns made = expert_decisions(kVehicles, asked, kCommands, 4, kLeast_s);
@@ -37,7 +37,7 @@ TEST(ExpertDecisions, CommandedVehiclesComeFirstTheOthersAreLeftAlone) {
   EXPECT_THAT(made.action, ElementsAre(1.0F, 2.0F, 0.0F, 0.0F));
 }
 
-TEST(ExpertDecisions, AVehicleAskedForLessThanHalfThePeriodWasLeftAlone) {
+TEST(ExpertDecisions, AVehicleCommandedForLessThanTheMinimumGetsNone) {
   std::vector<scene::Command> asked(3, command(5, Longitudinal::kStop, 1.0));
   asked.push_back(command(8, Longitudinal::kStop, 1.0));
   const DecisionColumns made = expert_decisions(kVehicles, asked, kCommands, 4, kLeast_s);
@@ -45,21 +45,21 @@ TEST(ExpertDecisions, AVehicleAskedForLessThanHalfThePeriodWasLeftAlone) {
   EXPECT_THAT(made.action, ElementsAre(2.0F, 0.0F, 0.0F, 0.0F));
 }
 
-TEST(ExpertDecisions, ALaneIsKeptForLongerThanItIsAskedFor) {
+TEST(ExpertDecisions, ALaneChangeCountsForTheTimeThatTheLaneIsKept) {
   scene::Command left = command(5, Longitudinal::kNone, 1.0);
   left.lane_change = scene::LaneChange::kLeft;
   const std::array asked = {left};
   EXPECT_THAT(expert_decisions(kVehicles, asked, kCommands, 1, kLeast_s).action, ElementsAre(3.0F));
 }
 
-TEST(ExpertDecisions, NoMoreThanMayBePicked) {
+TEST(ExpertDecisions, NeverExceedTheAllowedPicks) {
   const std::array asked = {command(9, Longitudinal::kStop)};
   const DecisionColumns made = expert_decisions(kVehicles, asked, kCommands, 2, kLeast_s);
   EXPECT_THAT(made.place, ElementsAre(3, 0));
   EXPECT_THAT(expert_decisions(kVehicles, asked, kCommands, 0, kLeast_s).place, IsEmpty());
 }
 
-TEST(ExpertDecisions, WhatIsNoCandidateOrNoActionIsNotImitated) {
+TEST(ExpertDecisions, OtherVehiclesAndUnknownCommandsAreNotImitated) {
   const std::array asked = {command(4, Longitudinal::kStop), command(3, Longitudinal::kHold)};
   const DecisionColumns made = expert_decisions(kVehicles, asked, kCommands, 1, kLeast_s);
   EXPECT_THAT(made.place, ElementsAre(0));

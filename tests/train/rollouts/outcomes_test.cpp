@@ -17,7 +17,7 @@ std::vector<EpisodeOutcome> with_emergency_stops(const std::vector<std::int64_t>
   return outcomes;
 }
 
-TEST(SafetyExcess, IsWhatLiesAboveTheUncontrolledBeyondTheInterval) {
+TEST(SafetyExcess, IsTheIncreaseOverNoControlBeyondItsInterval) {
   const auto none = with_emergency_stops({0, 1, 0, 0});
   EXPECT_EQ(safety_excess(none, none), 0.0);
   EXPECT_EQ(safety_excess(with_emergency_stops({0, 1, 2, 0}), none), 0.0);
@@ -26,14 +26,14 @@ TEST(SafetyExcess, IsWhatLiesAboveTheUncontrolledBeyondTheInterval) {
   EXPECT_NEAR(safety_excess(with_emergency_stops({3, 5, 4, 4}), none), 3.75 - 0.7956, 1e-3);
 }
 
-TEST(SafetyExcess, IsNoneUpToTheLimitThatTheUserSets) {
+TEST(SafetyExcess, IsZeroUpToTheLimitThatTheUserSets) {
   const auto none = with_emergency_stops({0, 0, 0, 0});
   const auto some = with_emergency_stops({3, 4, 4, 4});
   EXPECT_GT(safety_excess(some, none, 1.0), 0.0);
   EXPECT_EQ(safety_excess(some, none, 4.0), 0.0);
 }
 
-TEST(ScriptsToBeat, AreThoseThatThePolicyImitatesIsAdvisedByOrBeginsAs) {
+TEST(ScriptsToBeat, AreTheImitatedAdvisingOrInitialScripts) {
   using ::testing::ElementsAre;
   config::Config config;
   config.env.scenarios = {"merge", "corridor"};
@@ -50,7 +50,7 @@ TEST(ScriptsToBeat, AreThoseThatThePolicyImitatesIsAdvisedByOrBeginsAs) {
   EXPECT_THAT(scripts_to_beat(config), ElementsAre("greedy", "greedy"));
 }
 
-TEST(Gains, AreOfTheObjective) {
+TEST(Gains, AreComputedFromTheObjective) {
   EpisodeOutcome none;
   none.score.departed = 10;
   none.score.arrived = 5;

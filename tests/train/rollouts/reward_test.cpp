@@ -7,21 +7,20 @@
 namespace traffic::train {
 namespace {
 
-/// Four seconds in which uncontrolled traffic gains as much as given in each.
+/// A baseline of two episodes. @param growth sums over both episodes in each second, by conflict
 Baseline baseline(std::vector<double> growth, std::int64_t conflicts, double demand) {
   return {
       .growth = {.bin_s = 1.0, .conflicts = conflicts, .episodes = 2, .growth = std::move(growth)},
       .expected_demand = demand};
 }
 
-TEST(Reward, IsTheGrowthOverThatOfUncontrolledTrafficOfTheScenario) {
-  // Sums over two episodes.
+TEST(Reward, IsTheGrowthMinusThatOfUncontrolledTraffic) {
   const Reward reward({baseline({2, 2, 2, 2}, 1, 100), baseline({2, 4, 2, 4, 2, 4, 2, 4}, 2, 50)},
                       100.0);
   EXPECT_EQ(reward.conflicts(), 2);
   EXPECT_EQ(reward.duration_s(0), 4.0);
   const std::array<double, 2> growth{3.0, 1.5};
-  const std::array<double, 2> of_one{9.0, 9.0};  // with one conflict the score's own counts
+  const std::array<double, 2> of_one{9.0, 9.0};  // not used with a single conflict
   rollout::Period period;
   period.time_s = 3.0;
   period.num_conflicts = 1;
@@ -34,8 +33,8 @@ TEST(Reward, IsTheGrowthOverThatOfUncontrolledTrafficOfTheScenario) {
   EXPECT_EQ(reward(1, period, 1.0), (std::vector<float>{4.0F, -2.0F}));
 }
 
-TEST(Reward, OfDelayIsTheTimeSavedOverWhatUncontrolledTrafficLoses) {
-  Baseline uncontrolled = baseline({-8, -8, -8, -8}, 1, 100);  // sums over two episodes
+TEST(Reward, OfDelayIsTheShareOfLostTimeThatIsSaved) {
+  Baseline uncontrolled = baseline({-8, -8, -8, -8}, 1, 100);
   uncontrolled.expected_loss_s = 16;
   const Reward reward({uncontrolled}, 100.0, scene::Objective::kDelay);
   const std::array<double, 2> growth{-3.0, -1.0};
