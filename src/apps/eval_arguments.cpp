@@ -20,7 +20,8 @@ config::Program eval_program(EvalArguments& arguments) {
             app.add_option(
                    "--controller", arguments.controllers,
                    "none, random, meter, vsl, yield, let_in, brisk, glide, or for traffic lights "
-                   "greedy, max_pressure, actuated, with parameters as in 'yield(lead_s=12)', or "
+                   "greedy, max_pressure, actuated, retime, with parameters as in "
+                   "'yield(lead_s=12)', or "
                    "checkpoint:PATH, which decides as its file says unless "
                    ",greedy or ,sampled follows; one of lights and one of vehicles together as "
                    "in 'greedy+yield'; repeatable")

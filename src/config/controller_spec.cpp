@@ -111,6 +111,17 @@ std::vector<ControllerKind> make_kinds() {
        "of the program that has a vehicle.",
        {period(5), {"max_s", 50, between(0, 3600), "longest green while others wait"}},
        true},
+      {"retime",
+       "Traffic lights: keeps the order of the program's phases and ends them early or late, "
+       "within "
+       "minDur and maxDur where the program has them.",
+       {period(1),
+        {"weight", 3, above(0, 1000),
+         "a phase ends when more than so many times the vehicles with green wait for theirs"},
+        {"range", 0.5, between(0, 1),
+         "where a program fixes all durations: share by which long greens may be shorter or "
+         "longer"}},
+       true},
   };
 }
 

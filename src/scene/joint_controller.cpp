@@ -42,6 +42,12 @@ class JointController final : public Controller {
   [[nodiscard]] bool sets_signals() const override {
     return std::ranges::any_of(parts_, [](const Part& p) { return p.controller->sets_signals(); });
   }
+  [[nodiscard]] SignalMode signal_mode() const override {
+    const auto of_lights = std::ranges::find_if(
+        parts_, [](const Part& part) { return part.controller->sets_signals(); });
+    return of_lights == parts_.end() ? SignalMode::kTakesOver
+                                     : of_lights->controller->signal_mode();
+  }
   void decide_signals(const SignalView& view, std::vector<SignalCommand>& commands) override {
     for (const Part& part : parts_) {
       if (part.due) part.controller->decide_signals(view, commands);

@@ -59,6 +59,7 @@ LightState SignalProgram::at(int phase, double left_s) const {
   const auto p = static_cast<std::size_t>(std::clamp(phase, 0, num_phases() - 1));
   LightState light;
   light.state = phases_[p].state;
+  light.phase = static_cast<int>(p);
   if (cycle_s_ > 0) {
     const double elapsed = start_s_[p] + phases_[p].duration_s - left_s;
     light.cycle_position = std::clamp(elapsed / cycle_s_, 0.0, 1.0);

@@ -14,7 +14,8 @@ bool is_over(double shown_s, double limit_s) { return shown_s >= limit_s - kTime
 
 }  // namespace
 
-void SignalBook::reset(std::vector<SignalPlan> plans, const SignalLimits& limits) {
+void SignalBook::reset(std::vector<SignalPlan> plans, const SignalLimits& limits, SignalMode mode) {
+  mode_ = mode;
   limits_ = limits;
   lights_.clear();
   for (SignalPlan& plan : plans) lights_.push_back({.plan = std::move(plan), .shown_s = {}});
@@ -28,14 +29,25 @@ void SignalBook::observe(double time_s, std::span<const LightState> lights) {
   changes_.clear();
   for (std::size_t i = 0; i < lights_.size(); ++i) {
     Light& light = lights_[i];
+    if (mode_ == SignalMode::kKeepsPrograms) {
+      follow_program(lights[i], light);
+      continue;
+    }
     if (light.stage != Stage::kProgram || !light.plan.has_choice()) continue;
     const int green = light.plan.find(lights[i].state);
     if (green < 0) continue;  // yellow: wait for the next green of the program
     light.present = green;
     light.shown_s.assign(light.plan.greens().size(), time_s);
     enter(light, Stage::kGreen);
-    changes_.push_back({static_cast<int>(i), state_of(light)});
+    changes_.push_back({.light = static_cast<int>(i), .state = state_of(light)});
   }
+}
+
+void SignalBook::follow_program(const LightState& shown, Light& light) const {
+  if (shown.phase == light.phase) return;
+  light.phase = shown.phase;
+  light.phase_since_s = time_s_;
+  light.phase_is_set = false;
 }
 
 void SignalBook::set_inside(int light, int standing, int leaving) {
@@ -57,6 +69,10 @@ void SignalBook::add(std::span<const SignalCommand> commands) {
     TRAFFIC_CHECK(command.light >= 0 && command.light < num_lights(), "light {} of {}",
                   command.light, num_lights());
     Light& light = at(lights_, command.light);
+    if (mode_ == SignalMode::kKeepsPrograms) {
+      add_timing(command, light);
+      continue;
+    }
     const auto greens = static_cast<std::int32_t>(light.plan.greens().size());
     TRAFFIC_CHECK(command.green >= 0 && command.green < greens, "green {} of {} of light {}",
                   command.green, greens, command.light);
@@ -67,12 +83,21 @@ void SignalBook::add(std::span<const SignalCommand> commands) {
   }
 }
 
+void SignalBook::add_timing(const SignalCommand& command, Light& light) {
+  TRAFFIC_CHECK(light.phase >= 0 && command.left_s >= 0.0F,
+                "light {} is to keep a phase that is not known, or for {} s", command.light,
+                command.left_s);
+  if (!light.phase_is_set) ++num_changes_;
+  light.phase_is_set = true;
+  changes_.push_back({.light = command.light, .left_s = static_cast<double>(command.left_s)});
+}
+
 const std::vector<SignalChange>& SignalBook::advance() {
   for (std::size_t i = 0; i < lights_.size(); ++i) {
     Light& light = lights_[i];
     bool changed = false;
     while (walk(light)) changed = true;
-    if (changed) changes_.push_back({static_cast<int>(i), state_of(light)});
+    if (changed) changes_.push_back({.light = static_cast<int>(i), .state = state_of(light)});
     if (light.stage == Stage::kGreen) at(light.shown_s, light.present) = time_s_;
   }
   return changes_;
@@ -124,6 +149,12 @@ std::string SignalBook::state_of(const Light& light) {
 const SignalBook::Light& SignalBook::light_at(int light) const { return at(lights_, light); }
 const SignalPlan& SignalBook::plan(int light) const { return light_at(light).plan; }
 int SignalBook::present(int light) const { return light_at(light).present; }
+int SignalBook::phase(int light) const { return light_at(light).phase; }
+
+double SignalBook::phase_s(int light) const {
+  const Light& one = light_at(light);
+  return one.phase < 0 ? 0.0 : time_s_ - one.phase_since_s;
+}
 
 bool SignalBook::may_switch(int light) const {
   const Light& one = light_at(light);

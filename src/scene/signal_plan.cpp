@@ -102,7 +102,8 @@ bool is_green(char state) { return state == 'G' || state == 'g'; }
 SignalPlan::SignalPlan(const SignalLogic& logic)
     : SignalPlan(logic.has_rings() ? combine_rings(logic) : logic.phases) {}
 
-SignalPlan::SignalPlan(std::span<const SignalPhase> phases) {
+SignalPlan::SignalPlan(std::span<const SignalPhase> phases)
+    : phases_(phases.begin(), phases.end()) {
   const std::vector<bool> constant = constant_links(phases);
   for (const SignalPhase& phase : phases) {
     const std::string& state = phase.state;

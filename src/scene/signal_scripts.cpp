@@ -1,5 +1,7 @@
 #include "signal_scripts.h"
 
+#include <algorithm>
+#include <span>
 #include <string>
 
 #include "index.h"
@@ -100,6 +102,87 @@ class Actuated final : public SignalScript {
   double max_s_;
 };
 
+/// Keeps the order of the program's phases and ends them early or late: a phase goes on while
+/// vehicles reach its stop lines and those with green are not outnumbered by those that wait.
+/// Vehicles that would drive into a full lane do not count.
+class Retime final : public Controller {
+ public:
+  Retime(const config::ControllerSpec& spec, const ControllerOptions& options)
+      : weight_(spec.get("weight")),
+        range_(spec.get("range")),
+        period_s_(spec.get("period_s") > 0 ? spec.get("period_s") : options.period_s) {}
+
+  void reset(std::uint64_t /*seed*/) override {}
+  void decide(const RoadState& /*state*/, std::vector<Command>& /*commands*/) override {}
+  [[nodiscard]] bool sets_signals() const override { return true; }
+  [[nodiscard]] SignalMode signal_mode() const override { return SignalMode::kKeepsPrograms; }
+  [[nodiscard]] std::string_view name() const override { return "retime"; }
+  [[nodiscard]] double period_s() const override { return period_s_; }
+
+  void decide_signals(const SignalView& view, std::vector<SignalCommand>& commands) override {
+    for (int light = 0; light < view.book().num_lights(); ++light) {
+      const int phase = view.book().phase(light);
+      const auto phases = view.book().plan(light).phases();
+      if (phase < 0 || phase >= static_cast<int>(phases.size())) continue;
+      const SignalPhase allowed = with_range(phases, static_cast<std::size_t>(phase));
+      const double shown_s = view.book().phase_s(light);
+      if (allowed.max_s <= allowed.min_s || shown_s < allowed.min_s) continue;
+      // Until after the next decision, so that the phase does not end before it.
+      const double left_s = std::min(2.0 * period_s_, allowed.max_s - shown_s);
+      const bool stays = left_s > 0.0 && goes_on(view, light, phases, phase);
+      commands.push_back({.light = light, .left_s = stays ? static_cast<float>(left_s) : 0.0F});
+    }
+  }
+
+ private:
+  /// A phase with the durations that it may have. Where the program fixes all durations, those of
+  /// long greens may differ by a share of them.
+  [[nodiscard]] SignalPhase with_range(std::span<const SignalPhase> phases,
+                                       std::size_t phase) const {
+    SignalPhase allowed = phases[phase];
+    const bool is_fixed =
+        std::ranges::none_of(phases, [](const SignalPhase& one) { return one.max_s > one.min_s; });
+    constexpr double kLong_s = 10.0;
+    const bool is_green = allowed.state.find_first_of("Gg") != std::string::npos &&
+                          allowed.state.find_first_of("yYu") == std::string::npos;
+    if (is_fixed && is_green && allowed.duration_s >= kLong_s) {
+      allowed.min_s = (1.0 - range_) * allowed.duration_s;
+      allowed.max_s = (1.0 + range_) * allowed.duration_s;
+    }
+    return allowed;
+  }
+
+  [[nodiscard]] bool goes_on(const SignalView& view, int light, std::span<const SignalPhase> phases,
+                             int phase) const {
+    constexpr double kFullShare = 0.3;  // of the room behind the junction
+    const std::string& shown = at(phases, phase).state;
+    int coming = 0;
+    int with_green = 0;
+    int waiting = 0;
+    const auto& links = view.light(light).links;
+    for (std::size_t link = 0; link < std::min(links.size(), shown.size()); ++link) {
+      const SignalLinkState& now = links[link];
+      if (is_green(shown[link])) {
+        coming += now.coming;
+        if (now.room_behind >= kFullShare) with_green += now.close;
+      } else if (gets_green(phases, link)) {
+        waiting += now.close;
+      }
+    }
+    return coming > 0 && weight_ * with_green >= waiting;
+  }
+
+  static bool gets_green(std::span<const SignalPhase> phases, std::size_t link) {
+    return std::ranges::any_of(phases, [&](const SignalPhase& phase) {
+      return link < phase.state.size() && is_green(phase.state[link]);
+    });
+  }
+
+  double weight_;
+  double range_;
+  double period_s_;
+};
+
 }  // namespace
 
 std::unique_ptr<Controller> make_signal_script(const config::ControllerSpec& spec,
@@ -107,6 +190,7 @@ std::unique_ptr<Controller> make_signal_script(const config::ControllerSpec& spe
   if (spec.name == "greedy") return std::make_unique<Greedy>(spec, options);
   if (spec.name == "max_pressure") return std::make_unique<MaxPressure>(spec, options);
   if (spec.name == "actuated") return std::make_unique<Actuated>(spec, options);
+  if (spec.name == "retime") return std::make_unique<Retime>(spec, options);
   return nullptr;
 }
 

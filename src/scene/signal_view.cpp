@@ -133,6 +133,7 @@ void SignalView::count(const Vehicle& v, const RoadState& state) {
   ++link.vehicles;
   if (v.speed_mps < kSignalQueueMps) ++link.queue;
   if (line_m <= kNearSignalM) ++link.near;
+  if (line_m <= kCloseSignalM) ++link.close;
   if (line_m <= std::max(kAtLine_m, kArrival_s * v.speed_mps)) ++link.coming;
   link.wait_s += static_cast<double>(stood_s);
   link.longest_wait_s = std::max(link.longest_wait_s, static_cast<double>(stood_s));

@@ -10,7 +10,9 @@ void ControllerDriver::begin(scene::Controller* controller, SumoEnv& sumo, std::
   role_ = role;
   if (controller_ == nullptr) return;
   controller_->reset(seed);
-  if (role_ == Role::kDrives && controller_->sets_signals()) sumo.take_signals();
+  if (role_ == Role::kDrives && controller_->sets_signals()) {
+    sumo.take_signals(controller_->signal_mode());
+  }
   next_decision_s_ = sumo.time_s();
 }
 

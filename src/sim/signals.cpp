@@ -20,6 +20,10 @@ std::vector<scene::SignalPlan> SignalReader::plans() const {
 void SignalReader::set(std::span<const scene::SignalChange> changes) {
   for (const scene::SignalChange& change : changes) {
     Light& light = lights_[static_cast<std::size_t>(change.light)];
+    if (change.left_s >= 0.0) {
+      Sumo::setPhaseDuration(light.id, change.left_s);
+      continue;
+    }
     Sumo::setRedYellowGreenState(light.id, change.state);
     light.is_set = true;
   }
@@ -30,8 +34,11 @@ scene::SignalLogic SignalReader::logic_of(const Light& light) {
   for (const auto& logic : Sumo::getAllProgramLogics(light.id)) {
     if (logic.programID != light.program_id) continue;
     for (const auto& phase : logic.phases) {
-      found.phases.push_back(
-          {.duration_s = phase->duration, .state = phase->state, .name = phase->name});
+      found.phases.push_back({.duration_s = phase->duration,
+                              .state = phase->state,
+                              .name = phase->name,
+                              .min_s = phase->minDur,
+                              .max_s = phase->maxDur});
     }
     found.parameters = logic.subParameter;
   }

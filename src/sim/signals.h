@@ -19,7 +19,8 @@ class SignalReader {
   void read(double time_s, std::vector<scene::LightState>& lights);
   /// The greens of the programs that run now, by light.
   [[nodiscard]] std::vector<scene::SignalPlan> plans() const;
-  /// Ends the lights' programs: they show this until they are set again.
+  /// Gives lights a state, which ends their programs: they show it until they are set again; or
+  /// sets how much longer the present phase of a program lasts.
   void set(std::span<const scene::SignalChange> changes);
 
  private:

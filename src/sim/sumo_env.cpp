@@ -236,8 +236,8 @@ struct SumoEnv::Impl {
     if (signal_view) observe_signals();
   }
 
-  void take_signals() {
-    signal_book.reset(signals.plans(), options.signal_limits);
+  void take_signals(scene::SignalMode mode) {
+    signal_book.reset(signals.plans(), options.signal_limits, mode);
     signal_view.emplace(*road);
     observe_signals();
   }
@@ -461,7 +461,7 @@ void SumoEnv::apply(std::span<const scene::Command> commands) {
   impl_->book.add(commands, *impl_->state);
   impl_->frame_valid = false;
 }
-void SumoEnv::take_signals() { impl_->take_signals(); }
+void SumoEnv::take_signals(scene::SignalMode mode) { impl_->take_signals(mode); }
 void SumoEnv::apply(std::span<const scene::SignalCommand> commands) {
   TRAFFIC_CHECK(impl_->signal_view.has_value(), "lights are commanded before take_signals()");
   impl_->signal_book.add(commands);

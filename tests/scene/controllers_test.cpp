@@ -381,7 +381,7 @@ TEST(Controllers, AnUnknownNameListsTheKnownOnes) {
   } catch (const ConfigError& e) {
     EXPECT_THAT(e.what(),
                 HasSubstr("none, random, meter, vsl, yield, let_in, sort, brisk, glide, greedy, "
-                          "max_pressure, actuated; did you mean 'meter'?"));
+                          "max_pressure, actuated, retime; did you mean 'meter'?"));
   }
 }
 

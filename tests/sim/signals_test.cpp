@@ -91,7 +91,7 @@ std::vector<std::vector<std::string>> run(SumoEnv& env, scene::Controller& contr
   std::vector<std::vector<std::string>> shown(env.road().lights.size());
   std::vector<scene::SignalCommand> commands;
   controller.reset(3);
-  env.take_signals();
+  env.take_signals(controller.signal_mode());
   double next_s = 0;
   for (int i = 0; i < kSteps; ++i) {
     if (env.time_s() >= next_s - 1e-6) {
@@ -192,6 +192,58 @@ TEST(SignalControl, AnEpisodeRepeatsToTheBitAndTheNextOneRunsItsProgramsAgain) {
   EXPECT_NE(env.score().lost_s(), lost_s);
   env.reset(8);
   EXPECT_EQ(run(env, *controller), first);
+  EXPECT_EQ(env.score().lost_s(), lost_s);
+}
+
+/// How long each state was shown, in whole steps; the last one may have been cut off.
+std::vector<std::pair<std::string, int>> durations_of(const std::vector<std::string>& shown) {
+  std::vector<std::pair<std::string, int>> durations;
+  for (const std::string& state : shown) {
+    if (durations.empty() || durations.back().first != state) durations.push_back({state, 0});
+    ++durations.back().second;
+  }
+  return durations;
+}
+
+TEST(SignalControl, RetimeKeepsTheOrderOfPhasesAndTheirLimits) {
+  SumoEnv env({.scenario = "lights_arterial"});
+  env.reset(8);
+  std::vector<std::string> order;
+  std::map<std::string, double> planned_s;
+  env.take_signals(scene::SignalMode::kKeepsPrograms);
+  for (const scene::SignalPhase& phase : env.signals().book().plan(0).phases()) {
+    order.push_back(phase.state);
+    planned_s[phase.state] = phase.duration_s;
+  }
+  env.reset(8);
+  const auto controller = scene::make_controller("retime");
+  const auto durations = durations_of(run(env, *controller).front());
+  ASSERT_GT(durations.size(), 4U);
+  auto place = std::ranges::find(order, durations.front().first) - order.begin();
+  bool any_differs = false;
+  for (std::size_t i = 0; i + 1 < durations.size(); ++i) {
+    const auto& [state, seconds] = durations[i];
+    EXPECT_EQ(state, order[static_cast<std::size_t>(place)]) << "the order of the program";
+    place = (place + 1) % std::ssize(order);
+    if (i == 0) continue;  // it began before the first step
+    const bool is_long_green = planned_s[state] >= 10 && state.find('y') == std::string::npos;
+    EXPECT_GE(seconds, is_long_green ? planned_s[state] / 2 - 1 : planned_s[state]);
+    EXPECT_LE(seconds, is_long_green ? planned_s[state] * 1.5 + 1 : planned_s[state]);
+    any_differs |= seconds != static_cast<int>(planned_s[state]);
+  }
+  EXPECT_TRUE(any_differs);
+  EXPECT_GT(env.score().signal_changes, 0);
+}
+
+TEST(SignalControl, RetimeWithoutRangeLeavesAFixedProgramAsItIs) {
+  SumoEnv env({.scenario = "lights_arterial"});
+  env.reset(8);
+  const auto controller = scene::make_controller("retime(range=0)");
+  const auto shown = run(env, *controller);
+  EXPECT_EQ(env.score().signal_changes, 0);
+  const double lost_s = env.score().lost_s();
+  env.reset(8);
+  for (int i = 0; i < kSteps; ++i) env.step();
   EXPECT_EQ(env.score().lost_s(), lost_s);
 }
 

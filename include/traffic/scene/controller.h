@@ -24,9 +24,11 @@ class Controller {
   virtual void reset(std::uint64_t seed) = 0;
   /// Appends commands for the state as it is now.
   virtual void decide(const RoadState& state, std::vector<Command>& commands) = 0;
-  /// Whether the controller sets traffic lights. If so, the lights leave their programs, and the
-  /// owner calls decide_signals() after every decide().
+  /// Whether the controller sets traffic lights. If so, the owner calls decide_signals() after
+  /// every decide().
   [[nodiscard]] virtual bool sets_signals() const { return false; }
+  /// Whether lights that it sets keep their programs, of which it changes the durations of phases.
+  [[nodiscard]] virtual SignalMode signal_mode() const { return SignalMode::kTakesOver; }
   /// Appends commands for lights that may switch (SignalBook::may_switch).
   virtual void decide_signals(const SignalView& /*view*/,
                               std::vector<SignalCommand>& /*commands*/) {}

@@ -18,11 +18,14 @@ struct SignalPhase {
   double duration_s = 0;
   std::string state;      ///< one letter a link
   std::string name = {};  ///< in NEMA programs the phase's number
+  double min_s = 0;  ///< shortest and longest duration that the program allows; equal where the
+  double max_s = 0;  ///< program fixes the duration
 };
 
 /// A light at one moment.
 struct LightState {
   std::string state;                     ///< one letter a link
+  int phase = -1;                        ///< of the running program; -1: not known
   double cycle_position = 0;             ///< 0..1
   std::vector<double> change_s;          ///< [links] until the link may drive, or stops to
   std::vector<double> green_end_s = {};  ///< [links] until the present green ends; if red, the next

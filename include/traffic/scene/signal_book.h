@@ -36,30 +36,38 @@ inline constexpr double kClearanceS = 10.0;
 /// Maximum by which all-red is prolonged.
 inline constexpr double kLongestClearanceS = 30.0;
 
-/// The green that a light shows next. With the present one the light stays as it is.
+/// Whether lights leave their programs, or only the durations of the phases change.
+enum class SignalMode : std::uint8_t { kTakesOver, kKeepsPrograms };
+
+/// The green that a light shows next; with the present one the light stays as it is. Where lights
+/// keep their programs: the time that the present phase lasts from now on.
 struct SignalCommand {
   std::int32_t light = 0;  ///< index into Road::lights
   std::int32_t green = 0;  ///< index into SignalPlan::greens()
+  float left_s = 0;        ///< with SignalMode::kKeepsPrograms
 };
 
-/// The state that a light shows from the next step on.
+/// What a light does from the next step on.
 struct SignalChange {
   int light = 0;
-  std::string state;
+  std::string state = {};  ///< that it shows
+  double left_s = -1;      ///< time that the present phase still lasts; below 0: `state` counts
 };
 
 class SignalBook {
  public:
   /// Begins an episode. Every light runs its program until observe() takes it over.
   /// @param plans [lights]
-  void reset(std::vector<SignalPlan> plans, const SignalLimits& limits);
+  void reset(std::vector<SignalPlan> plans, const SignalLimits& limits,
+             SignalMode mode = SignalMode::kTakesOver);
   /// Takes the present states. Lights with two greens or more are taken over as soon as they show
   /// one of their greens.
   void observe(double time_s, std::span<const LightState> lights);
   /// Sets how many vehicles stand inside the light's junction, and how many have stood there and
   /// drive out. A change to another green waits for them, so that streams do not block each other.
   void set_inside(int light, int standing, int leaving);
-  /// @throws Error for a light that may not switch, or a green that it does not have
+  /// @throws Error for a light that may not switch, or a green that it does not have; with
+  /// SignalMode::kKeepsPrograms for a light whose phase is not known
   void add(std::span<const SignalCommand> commands);
   /// Changes that take effect with the step that begins now. A green at its maximum duration is
   /// followed by the next green of the program.
@@ -78,7 +86,12 @@ class SignalBook {
   /// Time since this green was shown last, or since the light was taken over; 0 for the present
   /// green.
   [[nodiscard]] double red_s(int light, int green) const;
-  /// Number of changes to another green so far, over all lights.
+  /// Phase of the light's program; -1: not known, or the light has left its program.
+  [[nodiscard]] int phase(int light) const;
+  /// Duration of that phase so far.
+  [[nodiscard]] double phase_s(int light) const;
+  /// Number of changes to another green so far, over all lights; where lights keep their programs,
+  /// the number of phases whose duration was set.
   [[nodiscard]] std::int64_t num_changes() const { return num_changes_; }
 
  private:
@@ -91,6 +104,9 @@ class SignalBook {
     double since_s = 0;           ///< start of the stage
     bool occupied = false;        ///< vehicles stand inside, or have stood there
     double moved_s = 0;           ///< when a vehicle last drove out
+    int phase = -1;               ///< of the program, while the light keeps it
+    double phase_since_s = 0;     ///< start of the phase
+    bool phase_is_set = false;    ///< its duration was set
     std::vector<double> shown_s;  ///< [greens] when each was shown last
   };
   [[nodiscard]] const Light& light_at(int light) const;
@@ -103,6 +119,10 @@ class SignalBook {
   bool walk(Light& light);
   [[nodiscard]] static std::string state_of(const Light& light);
 
+  void add_timing(const SignalCommand& command, Light& light);
+  void follow_program(const LightState& shown, Light& light) const;
+
+  SignalMode mode_ = SignalMode::kTakesOver;
   SignalLimits limits_;
   std::vector<Light> lights_;
   std::vector<SignalChange> changes_;

@@ -55,6 +55,8 @@ class SignalPlan {
   explicit SignalPlan(const SignalLogic& logic);
 
   [[nodiscard]] std::span<const SignalGreen> greens() const { return greens_; }
+  /// The program itself; of a NEMA program the pairs of its rings.
+  [[nodiscard]] std::span<const SignalPhase> phases() const { return phases_; }
   /// Whether there are two greens or more.
   [[nodiscard]] bool has_choice() const { return greens_.size() > 1; }
   /// Index of the green with this state; -1: none.
@@ -70,6 +72,7 @@ class SignalPlan {
  private:
   [[nodiscard]] std::string between(int from, int to, char lost) const;
 
+  std::vector<SignalPhase> phases_;
   std::vector<SignalGreen> greens_;
 };
 

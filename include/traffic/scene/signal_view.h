@@ -20,6 +20,7 @@ namespace traffic::scene {
 inline constexpr double kSignalReachM = 200.0;    ///< to the stop line
 inline constexpr double kArrivingReachM = 400.0;  ///< reach of vehicles that count as arriving
 inline constexpr double kNearSignalM = 50.0;
+inline constexpr double kCloseSignalM = 100.0;
 inline constexpr double kSignalQueueMps = 1.0;  ///< slower vehicles queue
 /// Vehicles that have stood inside a junction and are slower than this are driving out of it.
 /// Faster ones leave before others arrive.
@@ -30,6 +31,7 @@ struct SignalLinkState {
   int vehicles = 0;           ///< within reach of the link
   int queue = 0;              ///< how many of these are slower than kSignalQueueMps
   int near = 0;               ///< how many of these are within kNearSignalM
+  int close = 0;              ///< how many of these are within kCloseSignalM
   int coming = 0;             ///< how many reach the line within 3 s, or stand right before it
   double wait_s = 0;          ///< sum of the times that they have been standing
   double longest_wait_s = 0;  ///< maximum of these times

@@ -105,7 +105,7 @@ class SumoEnv {
   /// @throws Error for a vehicle that is not connected
   void apply(std::span<const scene::Command> commands);
   /// Makes traffic lights follow commands instead of their programs until the episode ends.
-  void take_signals();
+  void take_signals(scene::SignalMode mode = scene::SignalMode::kTakesOver);
   /// Commands lights from the next step on, after take_signals().
   /// @throws Error for a light that may not switch
   void apply(std::span<const scene::SignalCommand> commands);

@@ -30,13 +30,13 @@ report::NamedValues ControllerLog::iterated(const RolloutBatch& batch, const Pro
       rollout_figures(batch.outcomes, rollouts_.sampled_gain(batch.outcomes));
   values.emplace_back("time/iterations", static_cast<double>(after.iteration));
   values.emplace_back("time/total_timesteps", static_cast<double>(after.control_steps));
-  const bool varied = demand_range(config().episodes).varies();
+  const DemandRange range = demand_range(config().episodes);
   const double scale = demand_scale_at(config(), after.iteration - 1);
   if (!config().episodes.demand_curriculum.empty()) {
     values.emplace_back("rollout/demand_scale", scale);
   }
   // With another demand than that of the baselines, the gain would be meaningless.
-  if (varied || scale != 1.0) {
+  if (range.low != 1.0 || range.high != 1.0 || scale != 1.0) {
     std::erase_if(values, [](const auto& value) { return value.first == kSampledGain; });
   }
   const rollout::PoolCounters counters = rollouts_.counters();

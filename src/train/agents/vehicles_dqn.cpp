@@ -115,6 +115,7 @@ class VehiclesByDqn final : public Agent {
 };
 
 std::string VehiclesByDqn::start_from(const checkpoint::Snapshot& snapshot) {
+  if (!snapshot.contains("policy_hash") && has_light_policy(snapshot)) return {};
   if (run_.is_reporter()) warn_of_unknown_settings(snapshot);
   load_perception(snapshot, config_, perception_);
   const config::TrainingFacts& found = training_of(snapshot);
