@@ -162,7 +162,8 @@ TEST_F(LightsTraining, SettingsThatLightsCannotLearnWithAreRefused) {
     return outcome.output;
   };
   EXPECT_THAT(refused("--set episodes.rollout_fragment_length=12"), HasSubstr("whole episodes"));
-  EXPECT_THAT(refused("--set episodes.length_s=120 --set episodes.rollout_fragment_length=0"),
+  EXPECT_THAT(refused("--set episodes.length_s=120 --set episodes.rollout_fragment_length=0 "
+                      "--set episodes.demand=[1.0,1.0]"),
               HasSubstr("episodes.length_s is 120: traffic lights learn from whole episodes"));
   EXPECT_THAT(refused("--set imitation.iterations=1"), HasSubstr("expected 0"));
   EXPECT_THAT(refused("--set run.phase=ppo_constrained"), HasSubstr("expected env.agents"));
