@@ -25,14 +25,15 @@ class CsvReader {
   bool next();
   [[nodiscard]] std::int64_t line() const { return line_; }
   [[nodiscard]] const std::string& file() const { return input_.name(); }
-  /// Column of the first of these names; case and underscores do not matter. A header may state the
-  /// unit behind the name: "v_Vel [ft/s]".
+  /// The column of the first of these names that the header has; case and underscores do not
+  /// matter. A header may state the unit behind the name: "v_Vel [ft/s]".
   /// @param unit the unit that the format gives the column
   /// @return -1: there is none
   /// @throws DataError if the header states another unit, or has the name twice
   [[nodiscard]] int find(std::initializer_list<std::string_view> names,
                          std::string_view unit = "") const;
-  /// As find(). @throws DataError naming the columns that exist if there is none
+  /// As find(), but there must be such a column. @throws DataError also if there is none; the
+  /// message lists the columns
   [[nodiscard]] int require(std::initializer_list<std::string_view> names,
                             std::string_view unit = "") const;
   /// A field of the row, without quotes; empty for column -1.
@@ -42,7 +43,8 @@ class CsvReader {
   /// Reports a field that is no number and returns kUnknown; also returns kUnknown, without a
   /// report, for column -1 and, where `may_be_empty`, for an empty field.
   [[nodiscard]] double number(int column, bool may_be_empty = false);
-  /// A field as a whole number from -limit to limit; else as number().
+  /// As number(); also reports a number that is not whole or is outside -limit .. limit, and
+  /// returns kUnknown.
   [[nodiscard]] double whole_number(int column, double limit);
 
  private:
@@ -76,7 +78,7 @@ class CsvReader {
 /// The first row of a text that is not empty, without a byte order mark; empty if there is none.
 [[nodiscard]] std::string_view first_row(std::string_view text);
 
-/// The fields of a row, without quotes. @param separator a blank stands for any number of them
+/// The fields of a row, without quotes. @param separator a blank means one or more blanks
 void split_row(std::string_view row, char separator, std::vector<std::string_view>& fields);
 
 }  // namespace traffic::data_prep

@@ -22,14 +22,14 @@ constexpr double kMostLanes = 1e6;
 std::string sibling(const std::string& path, std::string_view ending) {
   if (!path.ends_with(kTracks)) {
     throw DataError(
-        "{}: a highD recording is named by its NN_tracks.csv, with NN_tracksMeta.csv and "
-        "NN_recordingMeta.csv beside it",
+        "{}: expected the NN_tracks.csv of a highD recording; NN_tracksMeta.csv and "
+        "NN_recordingMeta.csv must be in the same folder",
         path);
   }
   const std::string other = path.substr(0, path.size() - kTracks.size()) + std::string(ending);
   if (!std::filesystem::exists(other)) {
-    throw DataError("{}: there is no {} beside it; copy all three files of the recording", path,
-                    other);
+    throw DataError("{}: {} is missing; copy all three files of the recording into one folder",
+                    path, other);
   }
   return other;
 }
@@ -44,7 +44,8 @@ class HighD final : public Recording {
 
   void read(const FrameSink& sink) override {
     read_tracks();
-    // Lane numbers grow downwards in the picture: to the left of those who drive to the right.
+    // Lane numbers grow downwards in the picture, so the rightmost lane has the largest number
+    // where vehicles drive to the right, and the smallest where they drive to the left.
     int first_up = std::numeric_limits<int>::max();
     int last_down = 0;
     const auto drives_right = [](const TrackRow& row) { return row.heading == Heading::kEast; };

@@ -39,8 +39,8 @@ class NodeChannel {
   /// @param ranks the node's ranks, ascending; the caller is ranks[local_rank]
   NodeChannel(NodeMemory segment, std::vector<int> ranks, int local_rank);
   /// Tells the other ranks that this rank will not come any more. It does not do so while an
-  /// exception unwinds the stack, so that the message of that exception is the first one that is
-  /// read.
+  /// exception unwinds the stack. Otherwise the other ranks could report that this rank has left
+  /// before the exception's own message is in the log.
   ~NodeChannel();
   NodeChannel(const NodeChannel&) = delete;
   NodeChannel& operator=(const NodeChannel&) = delete;

@@ -9,7 +9,7 @@ namespace {
 
 struct Move {
   std::string_view
-      old_name;  ///< a key; if new_name ends in a point, the common beginning of several keys
+      old_name;  ///< a key, or, if new_name ends with a dot, what several keys begin with
   std::string_view new_name;
 };
 

@@ -8,7 +8,7 @@ namespace traffic::game {
 
 Arena::Arena(int num_games)
     : games_(static_cast<std::size_t>(num_games)), paths_(games_.size()), known_(games_.size(), 0) {
-  for (Game& game : games_) game.board.over = true;  // until it is started
+  for (Game& game : games_) game.board.over = true;  // a game counts as over until it is started
 }
 
 std::size_t Arena::index(int game) const {

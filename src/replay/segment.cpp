@@ -147,9 +147,8 @@ Segment Segment::from_bytes(std::span<const std::byte> bytes, const SegmentShape
   std::memcpy(&header, bytes.data(), sizeof(header));
   if (std::string_view(header.magic.data(), header.magic.size()) != kMagic ||
       header.version != kVersion) {
-    throw CheckpointError(
-        "the signature and version of a replay segment are wrong, expected: {} {}", kMagic,
-        kVersion);
+    throw CheckpointError("a replay segment has a wrong signature or version, expected: {} {}",
+                          kMagic, kVersion);
   }
   const SegmentShape found{.steps = header.steps,
                            .streams = header.streams,

@@ -21,8 +21,8 @@ void BaselineSums::merge(const BaselineSums& other) {
                     (episodes == 0 || other.growth.size() == growth.size());
   if (!fits) {
     throw DataError(
-        "baseline curve: a measurement of {} numbers for {} conflicts in bins of {} s cannot be "
-        "added to one of {} numbers for {} conflicts in bins of {} s",
+        "baseline curve: cannot add {} numbers ({} conflicts, bins of {} s) to {} numbers ({} "
+        "conflicts, bins of {} s)",
         other.growth.size(), other.conflicts, other.bin_s, growth.size(), conflicts, bin_s);
   }
   if (episodes == 0) growth.assign(other.growth.size(), 0.0);

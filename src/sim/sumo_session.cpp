@@ -12,13 +12,16 @@
 namespace traffic::sim {
 namespace {
 
-bool g_session_exists = false;  // libsumo is static; not thread-safe, as the whole module
+bool g_session_exists =
+    false;  // libsumo has one simulation per process. Not thread-safe, like this whole module.
 
 }  // namespace
 
 SumoSession::SumoSession() {
   if (g_session_exists)
-    throw Error("a second simulation in this process: libsumo allows one, start a process for it");
+    throw Error(
+        "a second simulation in this process: libsumo allows only one; start another process for "
+        "the second");
   prepare_process();
   g_session_exists = true;
   os::begin_anew();
@@ -33,7 +36,7 @@ void SumoSession::close() noexcept {
   try {
     if (libsumo::Simulation::isLoaded()) libsumo::Simulation::close();
   } catch (const std::exception& e) {
-    std::fprintf(stderr, "closing the simulation: %s\n", e.what());
+    std::fprintf(stderr, "SUMO cannot close the simulation: %s\n", e.what());
   }
 }
 

@@ -18,7 +18,7 @@ TEST_F(Snakes, ComparesTwoTeamsOnTheSameStarts) {
   EXPECT_EQ(outcome.exit_code, 0) << outcome.output;
   EXPECT_THAT(outcome.output,
               HasSubstr("bfs against random: wins 100.0 % +- 0.0 of 40 games (a draw is half a "
-                        "win), both sides of 20 starts"));
+                        "win), 20 starts, each played from both sides"));
 }
 
 TEST_F(Snakes, ShowsTheEndOfAGameWhereThereIsNoTerminal) {

@@ -40,7 +40,8 @@ TEST_P(RefusesBadInput, WithAClearMessageAndItsExitCode) {
       run_program(command(input.ranks, input.run, with_folder(input.arguments, dir_.string())), 60);
   EXPECT_EQ(outcome.exit_code, input.exit_code) << outcome.output;
   EXPECT_THAT(outcome.output, HasSubstr(input.message));
-  // Neither mpirun nor MPI_Abort explains the exit code below our line.
+  // mpirun and MPI_Abort print no explanation of their own (framed by lines of dashes) after the
+  // program's message.
   EXPECT_THAT(outcome.output, Not(HasSubstr("-----")));
 }
 

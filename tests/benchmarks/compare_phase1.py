@@ -74,11 +74,11 @@ def main():
     parser.add_argument("--ranks", nargs="+", type=int, default=[1, 2])
     parser.add_argument("--batch", type=int, default=32, help="samples per rank and step")
     parser.add_argument("--device", default="cpu", choices=["cpu", "cuda"])
-    parser.add_argument("--peer-options", default="", help="as one word of the shell, e.g. '--layout edge'")
+    parser.add_argument("--peer-options", default="", help="further arguments of the peer's script, in quotes: --peer-options='--layout edge'")
     args = parser.parse_args()
     with_peer = has_peer(args)
     for name in ("traffic_train", "synthetic_dataset", "bench_phase1_step"):
-        program(name)  # before anything runs
+        program(name)  # exits if one is not built, before anything runs
     with tempfile.TemporaryDirectory() as folder:
         data = Path(folder) / "synthetic.h5"
         subprocess.run([program("synthetic_dataset"), str(data)], check=True)

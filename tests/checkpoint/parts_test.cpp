@@ -30,7 +30,7 @@ class PartsTest : public FolderTest {
     snapshot.put_text("parts/replay-rank0", names);
     return snapshot;
   }
-  /// The refusal of a checkpoint whose only part is `name`.
+  /// The message with which a checkpoint is refused that names only the part `name`, or "accepted".
   [[nodiscard]] std::string refusal(const std::string& name) const {
     fs::create_directories(folder_);
     const fs::path path = folder_ / "stranger.h5";
@@ -192,7 +192,7 @@ TEST_F(PartsTest, ACheckpointOfAnotherFormatKeepsAllOlderParts) {
 TEST_F(PartsTest, ASaveDoesNotReadKnownCheckpointsAgain) {
   save(naming(1, {"a"}), /*best=*/true);
   save(naming(2, {"b"}));
-  // Damage after the headers would show if a save read the files.
+  // If a save read these files, it would report this damage behind their headers.
   for (const fs::path& path : {manager_.step_path(2), manager_.best_path()}) {
     std::vector<char> bytes = read_bytes(path);
     bytes.back() = static_cast<char>(bytes.back() + 1);

@@ -116,7 +116,7 @@ TEST(Load, PresetWinsOverFileAndSetOverPreset) {
   EXPECT_EQ(parse_config(file, "t", overrides).data.batch_size, 12);
 }
 
-TEST(Load, OfAStoredConfigurationWhatIsNotKnownAnyMoreIsPassedOverAndNamed) {
+TEST(Load, UnknownKeysOfAStoredConfigurationAreSkippedAndNamed) {
   const std::string text =
       "[run]\nphase = \"2\"\nold_key = 3\n[ppo]\ngamma = 0.5\n[old_table]\na = 1\nb = 2\n";
   EXPECT_THROW(parse_config(text, "written.toml"), ConfigError);
@@ -326,7 +326,8 @@ TEST(Load, RandomlyDamagedFilesAreLoadedOrRefusedButNeverCrash) {
       EXPECT_THAT(error.what(), HasSubstr("fuzz.toml:"));
     }
   }
-  // Many changes hit a digit and leave a valid file; with none refused the damage would not be any.
+  // Many changes only alter a digit and leave a valid file. If few files were refused, the changes
+  // would hardly be damage.
   EXPECT_GT(refused, kFiles / 3);
   EXPECT_LT(refused, kFiles);
 }

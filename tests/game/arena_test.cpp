@@ -13,7 +13,7 @@ namespace {
 
 using testing::state_of;
 
-/// Games of the bfs script against the one that draws, all at once.
+/// Several games at once: the script kBfs (team 0) against kRandom (team 1).
 struct Play {
   explicit Play(int games)
       : arena(games),
@@ -38,7 +38,7 @@ struct Play {
   std::vector<std::uint8_t> over;
 };
 
-TEST(Arena, PlaysTheGamesThatArePlayedOneByOne) {
+TEST(Arena, PlaysTheSameGamesAsPlayGame) {
   constexpr int kGames = 5;
   Play play(kGames);
   for (int i = 0; i < kGames; ++i) play.arena.start(i, 40 + static_cast<std::uint64_t>(i));
@@ -60,7 +60,7 @@ TEST(Arena, PlaysTheGamesThatArePlayedOneByOne) {
   }
 }
 
-TEST(Arena, GoesOnToTheBitFromWhatWasSaved) {
+TEST(Arena, ContinuesASavedGameToTheBit) {
   Play play(2);
   play.arena.start(0, 1);
   play.arena.start(1, 2);
@@ -76,7 +76,7 @@ TEST(Arena, GoesOnToTheBitFromWhatWasSaved) {
   EXPECT_EQ(again.arena.board(1).rng.state(), play.arena.board(1).rng.state());
 }
 
-TEST(Arena, RefusesAStepOfAGameThatIsOverOrWasNotBegun) {
+TEST(Arena, RefusesGamesThatWereNotBegunAndWrongSizes) {
   Play play(2);
   play.arena.start(0, 1);
   const std::vector<std::uint8_t> actions(2 * kSnakes, kUp);

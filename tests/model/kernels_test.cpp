@@ -54,8 +54,9 @@ class Kernels : public ::testing::Test {
   static Tensor draw(at::IntArrayRef sizes) { return torch::randn(sizes); }
   static Tensor operand(at::IntArrayRef sizes) { return draw(sizes).to(kScalarType<T>); }
   static Tensor blank(at::IntArrayRef sizes) { return torch::zeros(sizes, kScalarType<T>); }
-  /// Float sums in another order or with fused multiply-add: 2^-24 for each of some dozens. A bf16
-  /// result may then be rounded the other way: one unit of 2^-8 of an entry.
+  /// Instruction sets add in another order or use fused multiply-add: an error of 2^-24 for each of
+  /// some dozens of terms. A bf16 result may then be rounded the other way, which changes it by at
+  /// most 2^-7 of its size.
   static constexpr double kTolerance = std::is_same_v<T, float> ? 5e-6 : 1.0 / 128;
 };
 using Types = ::testing::Types<float, Bf16>;
@@ -234,7 +235,7 @@ TEST_P(AttentionKernels, Agree) {
                 total.risk_in_bias,
                 total.risk_out_weight};
       },
-      // As kFloatTolerance; an error of a score becomes one of its exponential.
+      // Five times kFloatTolerance, because the exponential of a score enlarges the score's error.
       5e-5);
 }
 INSTANTIATE_TEST_SUITE_P(Sizes, AttentionKernels,

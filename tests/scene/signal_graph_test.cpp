@@ -88,7 +88,8 @@ TEST_F(SignalGraphTest, AnEdgeKnowsDistanceAndWhatIsOpen) {
                                             signal_edge_features().size()];
     return std::vector<float>(row, row + 4);
   };
-  // One of the two links from "a" to "b" is green. "b" is not under control.
+  // One of the two links from "a" to "b" is green. "b" has only one green, so it is not under
+  // control and its share of open links counts as 0.
   EXPECT_THAT(edge_into("b"), ElementsAre(FloatEq(0.2F), 0.0F, 0.5F, 0.0F));
   EXPECT_THAT(edge_into("a"), ElementsAre(FloatEq(0.2F), 0.0F, 0.0F, 0.5F));
 }

@@ -14,7 +14,7 @@
 namespace traffic::sim {
 namespace {
 
-/// Red of the ramps at the start of every cycle of 150 s; green follows until yellow.
+/// The ramps' lights have a cycle of 150 s: first red, then green, then 3 s of yellow.
 constexpr double kRed_s = 90;
 constexpr double kGreen_s = 57;
 
@@ -119,14 +119,16 @@ TEST(Corridor, AHeldVehicleReachesTheLineWhenTheRampsGreenEnds) {
         std::find_if(env.state().vehicles().data(),
                      env.state().vehicles().data() + env.state().vehicles().size(),
                      [&](const scene::Vehicle& other) { return other.id == id; });
+    ASSERT_NE(v, env.state().vehicles().data() + env.state().vehicles().size());
     ASSERT_EQ(v->conflict, conflict) << "it has passed at " << env.time_s() << " s";
     EXPECT_TRUE(v->commanded);
   }
   run_to(env, end_s + 10);
   for (const scene::Vehicle& v : env.state().vehicles()) {
     if (v.id != id) continue;
-    EXPECT_NE(v.conflict, conflict);  // with the mainline's light green it did not wait
-    EXPECT_FALSE(v.commanded);        // released behind its conflict
+    EXPECT_NE(v.conflict,
+              conflict);  // the mainline's light is always green, so it passed without waiting
+    EXPECT_FALSE(v.commanded);  // the command ended when it passed the conflict
   }
 }
 
@@ -137,7 +139,8 @@ TEST(Corridor, EveryConflictHasItsPartOfTheGrowth) {
   const auto parts = env.state().conflict_numerators();
   ASSERT_EQ(parts.size(), 4U);
   for (const double part : parts) EXPECT_GT(part, 0);
-  // A passed conflict gets the whole rest of the route, and later conflicts get their rest again.
+  // When a vehicle passes a conflict, that conflict is credited with the whole rest of the route.
+  // Later conflicts are credited with parts of it again, so the sum exceeds the total.
   EXPECT_GT(std::accumulate(parts.begin(), parts.end(), 0.0), env.score().numerator());
 }
 

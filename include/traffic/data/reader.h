@@ -64,7 +64,8 @@ class DatasetReader {
   [[nodiscard]] std::span<const std::int64_t> node_ptr() const;  ///< [T + 1]
   [[nodiscard]] std::span<const std::int64_t> edge_ptr() const;  ///< [T + 1]
 
-  /// Number of frames from `first` on, before `end`, that decode to some tens of MiB; at least one.
+  /// How many frames from `first` on, before `end`, to decode together: at most 64 and at most 32
+  /// MiB, but at least one.
   [[nodiscard]] std::int64_t frames_at_once(std::int64_t first, std::int64_t end) const;
   /// @throws DataError for damaged chunks, dangling indices, values that are not finite
   [[nodiscard]] PackedFrames read_frames(std::int64_t first_frame, std::int64_t count) const;

@@ -1,4 +1,5 @@
-/// Controllers that need no training, and the rule of candidates.
+/// The interface of all controllers, the scripted ones, and the rule that says which vehicles are
+/// candidates.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +14,7 @@
 
 namespace traffic::scene {
 
-/// Commands vehicles or traffic lights once per control period. Each simulation has its own.
+/// Commands vehicles, traffic lights or both, once per control period. Each simulation has its own.
 class Controller {
  public:
   virtual ~Controller() = default;
@@ -27,7 +28,8 @@ class Controller {
   /// Whether the controller sets traffic lights. If so, the owner calls decide_signals() after
   /// every decide().
   [[nodiscard]] virtual bool sets_signals() const { return false; }
-  /// Whether lights that it sets keep their programs, of which it changes the durations of phases.
+  /// Whether the controller takes over the lights that it sets, or keeps their programs and only
+  /// changes how long phases last.
   [[nodiscard]] virtual SignalMode signal_mode() const { return SignalMode::kTakesOver; }
   /// Appends commands for lights that may switch (SignalBook::may_switch).
   virtual void decide_signals(const SignalView& /*view*/,
@@ -42,8 +44,8 @@ struct CandidateRule {
   double zone_m = 100.0;   ///< maximum distance to the next stop line
   bool lead_only = false;  ///< only the first CV of each lane
   bool behind = false;     ///< also vehicles that have just passed a conflict, unless lead_only
-  /// Only vehicles with a conflicting stream that has a green with an end, or gets one within
-  /// lead_s. Others cannot arrive late.
+  /// Only vehicles that meet a stream whose light is green until a known time, or turns green
+  /// within lead_s. The command arrive_late does nothing for other vehicles.
   bool released_only = false;
   double lead_s = 0;
 };
@@ -58,7 +60,7 @@ struct Candidate {
 void find_candidates(const RoadState& state, const CandidateRule& rule,
                      std::vector<Candidate>& out);
 
-/// Settings of a controller that its text does not give.
+/// Values that make_controller() uses where its text gives none.
 struct ControllerOptions {
   int top_k = 5;               ///< maximum number of vehicles under control at once
   double period_s = 3.0;       ///< time between two decisions

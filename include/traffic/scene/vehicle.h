@@ -1,4 +1,5 @@
-/// A vehicle on the road: values that its owner writes, and values that RoadState derives.
+/// A vehicle on the road: values that the owner of the RoadState writes (the SUMO environment, or a
+/// reader of recorded trajectories), and values that RoadState derives.
 #pragma once
 
 #include <cstdint>

@@ -13,7 +13,8 @@ namespace {
 
 constexpr const char* kMemoryName = "traffic_rollout";
 
-/// Sparse: a rank maps room for the largest answers of all.
+/// The file is sparse, because it has room for the largest command and answer of every simulation,
+/// and most of that is never used.
 os::Descriptor create_file(std::size_t size_bytes) {
   try {
     return os::create_memory_file(kMemoryName, size_bytes, os::Allocation::kSparse);
@@ -57,8 +58,8 @@ PoolMemory PoolMemory::create(const PoolPlan& plan) {
     const os::Mapping mapping =
         map_pool_memory(file, 0, geometry.head_bytes(), os::Access::kReadWrite);
     PoolHead& pool = head_of(mapping.bytes());
-    TRAFFIC_CHECK(plan.env_program.size() < sizeof(pool.env_program), "path is too long: {}",
-                  plan.env_program);
+    TRAFFIC_CHECK(plan.env_program.size() < sizeof(pool.env_program),
+                  "the path of the simulation program is too long: {}", plan.env_program);
     pool.geometry = geometry;
     pool.env_timeout_s = plan.env_timeout_s;
     pool.max_restarts = plan.max_restarts;

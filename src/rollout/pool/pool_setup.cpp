@@ -31,7 +31,8 @@ rlim_t limit_of(__rlimit_resource resource) {
   return limit.rlim_cur;
 }
 
-/// Number of environments of a rank: environment e belongs to rank e mod size, on any node.
+/// Number of environments of a rank: environment e belongs to rank e mod size, whichever node that
+/// rank is on.
 std::int64_t envs_of_rank(std::int64_t envs, int rank, int size) {
   return (envs - rank + size - 1) / size;
 }
@@ -62,8 +63,8 @@ void require_limits(const Geometry& geometry) {
         "(ulimit -n) or lower rollout.workers",
         geometry.num_workers(), files, limit_of(RLIMIT_NOFILE));
   }
-  // A simulation is two processes; each process of MPI runs a few threads, which count as
-  // processes. Root has no limit.
+  // A simulation is two processes; a rollout worker runs a few threads, which count as processes.
+  // Root has no limit.
   const rlim_t processes = 2 * geometry.num_envs + 4 * rlim_t{geometry.num_workers()};
   if (geteuid() != 0 && limit_of(RLIMIT_NPROC) < processes) {
     throw ResourceError(

@@ -184,8 +184,9 @@ void VehiclesByPpo::save_to(checkpoint::Snapshot& snapshot) const {
 std::optional<Learned> VehiclesByPpo::learn(const RolloutBatch& batch, const Progress& progress) {
   const std::int64_t iteration = progress.iteration;
   const bool imitates = this->imitates(iteration);
-  // The multiplier follows the cost of the policy that acted. With fragments, an iteration may end
-  // no episode and then has no cost.
+  // The multiplier is updated with the cost of the policy that acted. If environments contribute
+  // fragments of episodes (episodes.rollout_fragment_length), an iteration may end no episode; then
+  // there is no cost.
   if (constraint_ && !imitates && !batch.outcomes.empty()) {
     constraint_->observe(mean_cost(batch.outcomes));
   }
@@ -209,7 +210,9 @@ report::NamedValues VehiclesByPpo::metrics_of(const RolloutBatch& batch,
                         update.imitation_agreements[s]);
   }
   if (constraint_) {
-    values.emplace_back("Metrics/EpCost", mean_cost(batch.outcomes));
+    if (!batch.outcomes.empty()) {
+      values.emplace_back("Metrics/EpCost", mean_cost(batch.outcomes));
+    }
     values.emplace_back("Metrics/CostLimit", config_.lagrange.cost_limit);
     values.emplace_back("Metrics/LagrangeMultiplier", constraint_->multiplier());
     values.emplace_back("train/cost_value_loss", constraint_->critic_loss());

@@ -125,8 +125,8 @@ SnakesScore score_of(std::span<const game::Pair> pairs) {
 std::string describe_score(const std::string& own, const std::string& other,
                            const SnakesScore& score) {
   return fmt::format(
-      "{} against {}: wins {:.1f} % +- {:.1f} of {} games (a draw is half a win), both sides of {} "
-      "starts; the teams grow by {:.1f} and {:.1f} cells\n",
+      "{} against {}: wins {:.1f} % +- {:.1f} of {} games (a draw is half a win), {} starts, each "
+      "played from both sides; the teams grow by {:.1f} and {:.1f} cells\n",
       own, other, score.win_percent, score.half_width, score.games, score.games / 2,
       score.own_growth, score.other_growth);
 }

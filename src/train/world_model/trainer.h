@@ -1,4 +1,4 @@
-/// One optimiser step of the world model, and the state that a checkpoint stores of it.
+/// Makes the optimiser steps of the world model, and saves and restores the state of this training.
 #pragma once
 
 #include <optional>
@@ -83,7 +83,8 @@ class WorldModelTrainer {
   LossScaler scaler_;
   Adam adam_;
   LrSchedule schedule_;
-  std::optional<Stage> declared_stage_;  ///< stage whose unused parameters the reducer knows
+  std::optional<Stage>
+      declared_stage_;  ///< stage for which the reducer was last told the unused parameters
   std::int64_t global_step_ = 0;
   SkippedSteps skipped_;
   ComputeSpeed speed_;

@@ -29,7 +29,8 @@ SnakesAnswer answer_of(const LocalPool& pool, int env) {
   return answer;
 }
 
-/// The commanded team plays by the script bfs, both behind the pool and in a game of its own.
+/// Plays the same game twice, in an environment behind a pool and directly in an Arena, and
+/// compares them. In both the commanded team plays by the script bfs.
 TEST(SnakesEnvironment, PlaysAGameBehindAPool) {
   for (std::uint8_t team = 0; team < game::kTeams; ++team) {
     LocalPool pool = make_pool(1);
@@ -72,7 +73,7 @@ TEST(SnakesEnvironment, PlaysAGameBehindAPool) {
   }
 }
 
-TEST(SnakesEnvironment, AWrongOrderCostsTheEpisode) {
+TEST(SnakesEnvironment, AnInvalidStartOrMoveCostsTheEpisode) {
   LocalPool pool = make_pool(3);
   const SnakesStart team{.team = 2};
   const SnakesStart opponent{.opponent = static_cast<game::Opponent>(9)};

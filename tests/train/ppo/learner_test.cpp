@@ -11,7 +11,7 @@
 namespace traffic::train {
 namespace {
 
-using namespace testing;  // NOLINT: the helpers beside this file
+using namespace testing;  // NOLINT: the helpers of experience_fixture.h
 
 class LearnerOnRanks : public ::testing::TestWithParam<std::int64_t> {};
 
@@ -62,7 +62,8 @@ void expect_stops_where_the_first_feature_is_positive(Policy& policy) {
   EXPECT_FALSE((made.action.narrow(0, 10, 10) == 1.0).any().item<bool>());
 }
 
-/// Replaces the decisions: among the picked vehicles, stops those whose first feature is positive.
+/// Replaces the actions of all decisions: a picked vehicle is stopped if its first feature is
+/// positive, otherwise it gets no command.
 void decide_as_expert(std::vector<Trajectory>& all) {
   for (Trajectory& trajectory : all) {
     for (Step& step : trajectory.steps) {
