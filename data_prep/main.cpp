@@ -1,6 +1,7 @@
 /// Makes, checks and describes data sets.
 #include <cstdio>
 #include <exception>
+#include <filesystem>
 #include <new>
 
 #include <fmt/ranges.h>
@@ -58,6 +59,10 @@ int main(int argc, char** argv) {
   } catch (const std::bad_alloc&) {
     std::fprintf(stderr, "data_prep: out of memory\n");
     return static_cast<int>(ExitCode::kResources);
+  } catch (const std::filesystem::filesystem_error& error) {
+    std::fprintf(stderr, "data_prep: %s: %s; check the path\n", error.path1().c_str(),
+                 error.code().message().c_str());
+    return static_cast<int>(ExitCode::kConfig);
   } catch (const std::exception& error) {
     std::fprintf(stderr, "data_prep: %s\n", error.what());
     return static_cast<int>(ExitCode::kInternal);

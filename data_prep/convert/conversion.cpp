@@ -125,8 +125,15 @@ class Conversion {
       writer.end_episode();
       if (walked.step_s == 0 || result.frames == 0) {
         throw DataError(
-            "{}: has less than two frames ({} parts were skipped); expected a recording",
+            "{}: has less than two frames at different times ({} parts were skipped); expected a "
+            "recording",
             result.input, problems.count());
+      }
+      if (maker->num_vehicles() == 0) {
+        throw DataError(
+            "{}: has {} frames and no vehicle in any of them ({} parts were skipped; persons and "
+            "containers are no vehicles)",
+            result.input, result.frames, problems.count());
       }
       result.gaps = walked.gaps;
       result.jumps = walked.jumps;

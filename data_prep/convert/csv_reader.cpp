@@ -10,6 +10,7 @@
 
 #include "numbers.h"
 #include "traffic/core/error.h"
+#include "traffic/core/text.h"
 
 namespace traffic::data_prep {
 namespace {
@@ -65,6 +66,16 @@ std::pair<std::string_view, std::string_view> name_and_unit(std::string_view hea
 
 }  // namespace
 
+void check_line_ends(const TextInput& input) {
+  const std::string_view head = input.peek();
+  if (head.find('\r') == std::string_view::npos || head.find('\n') != std::string_view::npos)
+    return;
+  throw DataError(
+      "{}:1: the lines end with a carriage return alone, as old spreadsheets write them; expected "
+      "line feeds (tr '\\r' '\\n' converts the file)",
+      input.name());
+}
+
 std::string normalised_name(std::string_view name) {
   std::string out;
   for (const char c : trimmed(name)) {
@@ -85,7 +96,7 @@ std::string_view first_row(std::string_view text) {
 char separator_of(std::string_view row) {
   char separator = ' ';
   std::ptrdiff_t most = 0;
-  for (const char candidate : {',', ';', '\t'}) {
+  for (const char candidate : {',', ';', '\t', '|'}) {
     const auto n = std::count(row.begin(), row.end(), candidate);
     if (n > most) separator = candidate;
     most = std::max(most, n);
@@ -109,6 +120,7 @@ void split_row(std::string_view row, char separator, std::vector<std::string_vie
 
 CsvReader::CsvReader(TextInput& input, InputProblems& problems)
     : input_(input), problems_(problems) {
+  check_line_ends(input);
   if (!next_filled_line()) {
     throw DataError("{}: has no header; expected the names of columns", file());
   }
@@ -120,6 +132,7 @@ CsvReader::CsvReader(TextInput& input, InputProblems& problems)
 
 CsvReader::CsvReader(TextInput& input, InputProblems& problems, std::vector<std::string> names)
     : input_(input), problems_(problems), header_(std::move(names)) {
+  check_line_ends(input);
   first_row_read_ = next_filled_line();
   separator_ = separator_of(row_);
   take_header();
@@ -170,6 +183,10 @@ bool CsvReader::next_line() {
 
 bool CsvReader::next() {
   while (std::exchange(first_row_read_, false) || next_line()) {
+    if (row_.find('\0') != std::string_view::npos) {
+      problems_.report(file(), line_, "the row has bytes of value zero, so the file is damaged");
+      continue;
+    }
     split_row(row_, separator_, fields_);
     if (std::all_of(fields_.begin(), fields_.end(), [](auto field) { return field.empty(); })) {
       continue;
@@ -207,8 +224,13 @@ int CsvReader::find(std::initializer_list<std::string_view> names, std::string_v
 int CsvReader::require(std::initializer_list<std::string_view> names, std::string_view unit) const {
   const int column = find(names, unit);
   if (column >= 0) return column;
+  constexpr std::size_t kMostShown = 40;
+  std::vector<std::string> found;
+  for (const std::string& name : header_) {
+    if (found.size() < kMostShown) found.push_back(printable(name));
+  }
   throw DataError("{}:1: there is no column {}; found: {}", file(), *names.begin(),
-                  fmt::join(header_, ", "));
+                  fmt::join(found, ", "));
 }
 
 std::string_view CsvReader::text(int column) const {
@@ -235,12 +257,13 @@ double CsvReader::number(int column, bool may_be_empty) {
   return kUnknown;
 }
 
-double CsvReader::whole_number(int column, double limit) {
+double CsvReader::whole_number(int column, double low, double high) {
   const double value = number(column);
-  if (std::isnan(value) || (std::abs(value) <= limit && value == std::round(value))) return value;
+  const bool is_sound = value >= low && value <= high && value == std::round(value);
+  if (std::isnan(value) || is_sound) return value;
   problems_.report(file(), line_,
-                   fmt::format("{} is {}, expected a whole number of at most {} either way",
-                               header_[static_cast<std::size_t>(column)], text(column), limit));
+                   fmt::format("{} is {}, expected a whole number from {} to {}",
+                               header_[static_cast<std::size_t>(column)], text(column), low, high));
   return kUnknown;
 }
 

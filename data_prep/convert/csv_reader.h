@@ -1,5 +1,5 @@
-/// Tables of text, read row by row: a header, then fields separated by commas, semicolons, tabs or
-/// blanks.
+/// Tables of text, read row by row: a header, then fields separated by commas, semicolons, tabs,
+/// vertical bars or blanks.
 #pragma once
 
 #include <cstdint>
@@ -43,9 +43,9 @@ class CsvReader {
   /// Reports a field that is no number and returns kUnknown; also returns kUnknown, without a
   /// report, for column -1 and, where `may_be_empty`, for an empty field.
   [[nodiscard]] double number(int column, bool may_be_empty = false);
-  /// As number(); also reports a number that is not whole or is outside -limit .. limit, and
-  /// returns kUnknown.
-  [[nodiscard]] double whole_number(int column, double limit);
+  /// As number(); also reports a number that is not whole or is outside low .. high, and returns
+  /// kUnknown.
+  [[nodiscard]] double whole_number(int column, double low, double high);
 
  private:
   bool next_filled_line();
@@ -72,7 +72,12 @@ class CsvReader {
 /// Lower case, without underscores, blanks and quotes: "v_Vel" and "vVel" are "vvel".
 [[nodiscard]] std::string normalised_name(std::string_view name);
 
-/// The separator of a row: the most frequent of comma, semicolon and tab; a blank if it has none.
+/// Refuses a table whose lines end with carriage returns alone: it would be one long header.
+/// @throws DataError
+void check_line_ends(const TextInput& input);
+
+/// The separator of a row: the most frequent of comma, semicolon, tab and vertical bar; a blank if
+/// it has none of them.
 [[nodiscard]] char separator_of(std::string_view row);
 
 /// The first row of a text that is not empty, without a byte order mark; empty if there is none.

@@ -69,7 +69,10 @@ class FcdCsv final : public Recording {
   /// SUMO writes persons and containers into the same columns as vehicles. They are on an edge
   /// where vehicles are on a lane.
   bool is_vehicle() {
-    if (table_.text(id_).empty()) return false;  // a step without vehicles
+    if (table_.text(id_).empty()) {
+      check_empty_step();
+      return false;
+    }
     const std::string_view tag = table_.text(tag_);
     const std::string_view type = table_.text(type_);
     const bool has_default_type = type == "DEFAULT_PEDTYPE" || type == "DEFAULT_CONTAINERTYPE";
@@ -87,6 +90,17 @@ class FcdCsv final : public Recording {
                                  "with the attribute edge, or write XML",
                                  table_.text(id_)));
     return false;
+  }
+
+  /// SUMO writes a step without vehicles as a row that has a time and nothing else.
+  void check_empty_step() {
+    for (const auto& [name, column] : columns_) {
+      if (table_.text(column).empty()) continue;
+      problems_.report(
+          input_->name(), table_.line(),
+          fmt::format("the row has a {} of '{}' and no vehicle_id", name, table_.text(column)));
+      return;
+    }
   }
 
   void take_vehicle(RecordedFrame& frame) {

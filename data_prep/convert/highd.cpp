@@ -17,6 +17,10 @@ namespace {
 constexpr std::string_view kTracks = "tracks.csv";
 constexpr double kMostFrames = 1e9;
 constexpr double kMostLanes = 1e6;
+constexpr double kLowestFrameRate = 0.1;
+constexpr double kHighestFrameRate = 1000;
+/// No road has a higher limit; the usual ones in km/h are above it.
+constexpr double kHighestLimitMps = 60;
 
 /// The file beside `path` whose name ends with `ending` instead of "tracks.csv".
 std::string sibling(const std::string& path, std::string_view ending) {
@@ -81,13 +85,17 @@ class HighD final : public Recording {
     const int limit = meta.find({"speedLimit"}, "m/s");
     if (!meta.next()) throw DataError("{}: has a header and no row", path);
     const double frames_per_s = meta.number(rate);
-    if (!(frames_per_s > 0)) {
-      throw DataError("{}:{}: frameRate is '{}', expected a positive number", path, meta.line(),
-                      meta.text(rate));
+    if (!(frames_per_s >= kLowestFrameRate && frames_per_s <= kHighestFrameRate)) {
+      throw DataError("{}:{}: frameRate is '{}', expected {} to {} Hz", path, meta.line(),
+                      meta.text(rate), kLowestFrameRate, kHighestFrameRate);
     }
     table_.tick_s = 1 / frames_per_s;
     speed_limit_mps_ = meta.number(limit, true);
     if (!(speed_limit_mps_ > 0)) speed_limit_mps_ = kUnknown;  // -1: none
+    if (speed_limit_mps_ > kHighestLimitMps) {
+      throw DataError("{}:{}: speedLimit is {}, expected m/s, at most {}; it may be km/h", path,
+                      meta.line(), meta.text(limit), kHighestLimitMps);
+    }
   }
 
   void read_tracks_meta(const std::string& path) {
@@ -133,14 +141,14 @@ class HighD final : public Recording {
     const int lane = rows.require({"laneId"});
     while (rows.next()) {
       const auto before = problems_.count();
-      const double tick = rows.whole_number(frame, kMostFrames);
+      const double tick = rows.whole_number(frame, -kMostFrames, kMostFrames);
       const double left = rows.number(x);
       const double top = rows.number(y);
       const double length = rows.number(width);
       const double breadth = rows.number(height);
       const double speed = std::hypot(rows.number(vx), rows.number(vy));
       const double accel = rows.number(ax);
-      const double lane_id = rows.whole_number(lane, kMostLanes);
+      const double lane_id = rows.whole_number(lane, 0, kMostLanes);
       if (problems_.count() != before) continue;
       const auto found = index_.find(std::string(rows.text(id)));
       if (found == index_.end()) {

@@ -120,11 +120,13 @@ void ChunkHandler::finish_vehicle() {
   if (!std::isnan(angle_deg_)) vehicle_.set_angle(angle_deg_);
   if (!std::isnan(lane_index_)) {
     constexpr double kMostLanes = 1e6;
-    if (!(lane_index_ >= 0 && lane_index_ <= kMostLanes)) {
+    if (!(lane_index_ >= 0 && lane_index_ <= kMostLanes &&
+          lane_index_ == std::round(lane_index_))) {
       problems_.report(
           file_, vehicle_.line,
-          fmt::format("vehicle '{}': lane_index is {}, expected 0 (the rightmost) or more",
-                      frame_.view(vehicle_.name), lane_index_));
+          fmt::format(
+              "vehicle '{}': lane_index is {}, expected a whole number: 0 (the rightmost) or more",
+              frame_.view(vehicle_.name), lane_index_));
       return;
     }
     vehicle_.lane_index = static_cast<int>(lane_index_);

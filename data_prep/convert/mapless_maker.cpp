@@ -15,14 +15,24 @@ namespace traffic::data_prep {
 namespace {
 
 constexpr double kArrivedS = 30.0;
+/// A vehicle that moves as far in one step shows where it is heading.
+constexpr double kHeadingStepM = 0.1;
 
-/// The number behind the last underscore: "up_1" is lane 1.
+/// The number behind the last underscore: "up_1" is lane 1. It is 0 where there is none.
 int index_in_name(std::string_view lane) {
   const auto at = lane.rfind('_');
   int index = 0;
   if (at == std::string_view::npos) return 0;
   std::from_chars(lane.data() + at + 1, lane.data() + lane.size(), index);
-  return index;
+  return std::max(index, 0);
+}
+
+/// How far a vehicle has come on its lane. @param moved_m distance between its two places
+double advance_m(double along_lane_m, double moved_m) {
+  // A lane is at least as long as the straight line, so a longer way back is the start of another
+  // round on a lane that leads into itself.
+  constexpr double kRoundingM = 1.0;
+  return along_lane_m < -(moved_m + kRoundingM) ? moved_m : along_lane_m;
 }
 
 class MaplessMaker final : public FrameMaker {
@@ -69,6 +79,7 @@ class MaplessMaker final : public FrameMaker {
     double y_m = 0;
     double speed_mps = 0;
     double position_m = 0;
+    scene::Point heading{};  ///< zero: unknown
   };
 
   int lane_number(std::string_view name) {
@@ -95,10 +106,15 @@ class MaplessMaker final : public FrameMaker {
     const bool on_lane = !lane.empty() && !std::isnan(from.lane_pos_m);
     const int lane_id = on_lane ? lane_number(lane) : -1;
     if (!entry->fresh) {
+      const double moved_m = std::hypot(from.x_m - now.x_m, from.y_m - now.y_m);
       now.position_m += on_lane && lane_id == now.lane
-                            ? from.lane_pos_m - now.lane_pos_m
-                            : std::hypot(from.x_m - now.x_m, from.y_m - now.y_m);
+                            ? advance_m(from.lane_pos_m - now.lane_pos_m, moved_m)
+                            : moved_m;
+      if (moved_m > kHeadingStepM) {
+        now.heading = {(from.x_m - now.x_m) / moved_m, (from.y_m - now.y_m) / moved_m};
+      }
     }
+    if (!std::isnan(from.heading_x)) now.heading = {from.heading_x, from.heading_y};
     const double change = entry->fresh ? 0.0 : (from.speed_mps - now.speed_mps) / step_s_;
     now = {.index = static_cast<int>(vehicles_.size()),
            .lane = lane_id,
@@ -106,7 +122,8 @@ class MaplessMaker final : public FrameMaker {
            .x_m = from.x_m,
            .y_m = from.y_m,
            .speed_mps = from.speed_mps,
-           .position_m = now.position_m};
+           .position_m = now.position_m,
+           .heading = now.heading};
     const bool cv = is_cv_type(options_, frame.view(from.type));
     const double limit = std::isnan(from.speed_limit_mps) ? 0.0 : from.speed_limit_mps;
     cvs_ |= cv;
@@ -120,7 +137,7 @@ class MaplessMaker final : public FrameMaker {
          .lane_pos_m = now.lane_pos_m,
          .position_m = now.position_m,
          .xy_m = {from.x_m, from.y_m},
-         .heading = {from.heading_x, from.heading_y},
+         .heading = now.heading,
          .speed_mps = from.speed_mps,
          .accel_mps2 = std::isnan(from.accel_mps2) ? change : from.accel_mps2,
          .speed_limit_mps = limit});

@@ -101,27 +101,54 @@ void MotionCheck::follow(const RecordedFrame& frame, RecordedVehicle& v, State& 
   state.x_m = v.x_m;
   state.y_m = v.y_m;
   state.speed_mps = v.speed_mps;
-  if (step_s_ > data::kLongestComparedStepS) return;
   if (!std::isnan(v.lane_pos_m) && !lane.empty()) {
     compare(along_lanes_, state.along_lane, {v.lane_pos_m, 0}, frame, v);
   }
   if (places_ == Places::kPlane && !std::isnan(v.x_m + v.y_m)) {
-    compare(in_plane_, state.in_plane, {v.x_m, v.y_m}, frame, v);
+    const scene::Point from = state.in_plane.from;
+    if (compare(in_plane_, state.in_plane, {v.x_m, v.y_m}, frame, v)) {
+      compare_heading(frame, v, {v.x_m - from.x, v.y_m - from.y});
+    }
   }
 }
 
-void MotionCheck::compare(Comparison& comparison, data::DisplacementRatio::Stretch& stretch,
+bool MotionCheck::compare(Comparison& comparison, data::DisplacementRatio::Stretch& stretch,
                           scene::Point to, const RecordedFrame& frame, const RecordedVehicle& v) {
   const auto ratio = comparison.ratio.move(stretch, to, v.speed_mps, step_s_);
-  if (!ratio || comparison.line > 0 || fits(*ratio)) return;
+  if (!ratio || comparison.line > 0 || fits(*ratio)) return ratio.has_value();
   comparison.line = v.line;
   comparison.vehicle = frame.view(v.name);
   comparison.first_ratio = *ratio;
+  return true;
+}
+
+/// @param moved_m displacement over a stretch of 20 m that the vehicle has just completed
+void MotionCheck::compare_heading(const RecordedFrame& frame, const RecordedVehicle& v,
+                                  scene::Point moved_m) {
+  constexpr double kSmallestCosine = 0.5;  // 60 degrees; a vehicle that turns has half of its turn
+  const double distance_m = std::hypot(moved_m.x, moved_m.y);
+  if (std::isnan(v.heading_x) || distance_m == 0 || step_s_ > data::kLongestComparedStepS) return;
+  ++headings_.stretches;
+  const double forward_m = moved_m.x * v.heading_x + moved_m.y * v.heading_y;
+  if (forward_m >= kSmallestCosine * distance_m) return;
+  if (++headings_.elsewhere > 1) return;
+  headings_.line = v.line;
+  headings_.vehicle = frame.view(v.name);
 }
 
 void MotionCheck::finish() const {
   reject(along_lanes_);
   reject(in_plane_);
+  reject_headings();
+}
+
+void MotionCheck::reject_headings() const {
+  constexpr std::int64_t kFewStretches = 4;
+  if (headings_.stretches < kFewStretches || 2 * headings_.elsewhere <= headings_.stretches) return;
+  throw DataError(
+      "{}:{}: in {} of {} stretches of 20 m vehicles drive in another direction than they head in "
+      "(the first is vehicle '{}' here); expected angles in degrees, clockwise from up",
+      file_, headings_.line, headings_.elsewhere, headings_.stretches, headings_.vehicle);
 }
 
 void MotionCheck::reject(const Comparison& comparison) const {

@@ -28,7 +28,7 @@ class MotionCheck {
   /// Reports vehicles with impossible numbers and takes them out of the frame; marks those that
   /// jumped.
   void check(RecordedFrame& frame);
-  /// Compares the displacements of the whole recording with its speeds.
+  /// Compares the displacements of the whole recording with its speeds and headings.
   /// @throws DataError with a line, also where problems are skipped: no part of it is sound then
   void finish() const;
   [[nodiscard]] std::int64_t jumps() const { return jumps_; }
@@ -53,16 +53,28 @@ class MotionCheck {
     double first_ratio = 1;
   };
 
+  /// Stretches of 20 m whose stated heading is known, and the first one that leads elsewhere.
+  struct Headings {
+    std::int64_t stretches = 0;
+    std::int64_t elsewhere = 0;
+    std::int64_t line = 0;
+    std::string vehicle{};
+  };
+
   [[nodiscard]] bool has_possible_numbers(const RecordedFrame& frame, const RecordedVehicle& v);
   [[nodiscard]] bool has_possible_change(const RecordedFrame& frame, const RecordedVehicle& v,
                                          const State& before);
   void follow(const RecordedFrame& frame, RecordedVehicle& v, State& state);
-  void compare(Comparison& comparison, data::DisplacementRatio::Stretch& stretch, scene::Point to,
+  /// @return whether the vehicle has completed a stretch
+  bool compare(Comparison& comparison, data::DisplacementRatio::Stretch& stretch, scene::Point to,
                const RecordedFrame& frame, const RecordedVehicle& v);
   void reject(const Comparison& comparison) const;
   [[nodiscard]] bool fits(double ratio) const {
+    if (step_s_ > data::kLongestComparedStepS) return ratio >= data::kSmallestRatioOfLongSteps;
     return ratio <= largest_ratio_ && ratio >= 1 / largest_ratio_;
   }
+  void compare_heading(const RecordedFrame& frame, const RecordedVehicle& v, scene::Point moved_m);
+  void reject_headings() const;
 
   const std::string& file_;
   InputProblems& problems_;
@@ -72,6 +84,7 @@ class MotionCheck {
   Tracker<State> tracker_;
   Comparison in_plane_{.places = "coordinates"};
   Comparison along_lanes_{.places = "positions along lanes"};
+  Headings headings_;
   std::int64_t jumps_ = 0;
 };
 

@@ -171,8 +171,8 @@ class Ngsim final : public Recording {
   /// The time of the row in tenths of a second. Frames are numbered anew in every period of a
   /// location, times are not. Reports any other number and returns kUnknown.
   double tick() {
-    if (columns_.time < 0) return table_.whole_number(columns_.frame, kLargestTime);
-    const double ms = table_.whole_number(columns_.time, kLargestTime);
+    if (columns_.time < 0) return table_.whole_number(columns_.frame, -kLargestTime, kLargestTime);
+    const double ms = table_.whole_number(columns_.time, -kLargestTime, kLargestTime);
     if (std::isnan(ms) || std::fmod(ms, kTickMs) == 0) return ms / kTickMs;
     problems_.report(input_->name(), table_.line(),
                      fmt::format("Global_Time is {}, expected a multiple of {} ms",
@@ -187,8 +187,11 @@ class Ngsim final : public Recording {
     const double along = table_.number(columns_.along);
     const double speed = table_.number(columns_.speed);
     const double accel = table_.number(columns_.accel, true);
-    const double lane = table_.whole_number(columns_.lane, kLargestLane);
+    const double lane = table_.whole_number(columns_.lane, 0, kLargestLane);
     const double length = table_.number(columns_.length, true);
+    if (table_.text(columns_.vehicle).empty()) {
+      problems_.report(input_->name(), table_.line(), "the row has no Vehicle_ID");
+    }
     if (problems_.count() != before) return;
     Location& where = location();
     // The same number is given to several vehicles: those have other numbers of frames.

@@ -1,5 +1,6 @@
 #include <filesystem>
 #include <string>
+#include <system_error>
 
 #include "csv_reader.h"
 #include "formats.h"
@@ -31,7 +32,8 @@ std::string guess(std::string_view head) {
 
 std::unique_ptr<Recording> open_recording(const RecordingFile& file, const std::string& format,
                                           InputProblems& problems) {
-  if (std::filesystem::is_directory(file.path)) {
+  std::error_code unreadable;  // TextInput says why
+  if (std::filesystem::is_directory(file.path, unreadable)) {
     if (format != "auto" && format != "json") {
       throw DataError("{}: is a folder; --from {} takes files", file.path, format);
     }
@@ -51,6 +53,7 @@ std::unique_ptr<Recording> open_recording(const RecordingFile& file, const std::
   if (format != "auto") {
     throw ConfigError("--from: found '{}', expected auto, fcd, json, ngsim or highd", format);
   }
+  check_line_ends(*input);
   throw DataError(
       "{}:1: cannot tell the format from how it begins; expected floating car data of SUMO (XML or "
       "CSV), chunks of JSON, NGSIM or highD tables with their headers; name it with --from",

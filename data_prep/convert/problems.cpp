@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "traffic/core/error.h"
 
 #include "recording.h"
@@ -7,11 +9,21 @@ namespace {
 
 constexpr std::size_t kMaxExamples = 5;
 
+/// Damaged files put control characters into names, which would garble the terminal or end the
+/// message.
+std::string without_controls(std::string text) {
+  constexpr unsigned char kFirstPrintable = 0x20;
+  std::replace_if(
+      text.begin(), text.end(),
+      [](char c) { return static_cast<unsigned char>(c) < kFirstPrintable || c == 0x7f; }, '?');
+  return text;
+}
+
 }  // namespace
 
 void InputProblems::report(const std::string& file, std::int64_t line, const std::string& what) {
-  const std::string message =
-      line > 0 ? fmt::format("{}:{}: {}", file, line, what) : fmt::format("{}: {}", file, what);
+  const std::string message = without_controls(line > 0 ? fmt::format("{}:{}: {}", file, line, what)
+                                                        : fmt::format("{}: {}", file, what));
   if (!skip_) {
     throw DataError("{}; mend the file, or leave such parts out with --on-error skip", message);
   }

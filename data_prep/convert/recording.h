@@ -36,8 +36,8 @@ struct RecordedVehicle {
   double lane_pos_m = kUnknown;  ///< of the front bumper, along the lane
   double x_m = kUnknown;         ///< of the front bumper
   double y_m = kUnknown;
-  double heading_x = 1;  ///< unit vector
-  double heading_y = 0;
+  double heading_x = kUnknown;  ///< unit vector
+  double heading_y = kUnknown;
   double speed_mps = kUnknown;
   double accel_mps2 = kUnknown;
   double length_m = kUnknown;

@@ -89,7 +89,9 @@ TextInput::TextInput(const std::string& path, std::string shown)
   if (head_.starts_with("\xFF\xFE") || head_.starts_with("\xFE\xFF") ||
       head_.find('\0') != std::string::npos) {
     throw DataError(
-        "{}: is UTF-16 or no text at all; convert it to UTF-8 (iconv -f UTF-16 -t UTF-8)", name_);
+        "{}: is UTF-16 or no text at all; convert UTF-16 to UTF-8 (iconv -f UTF-16 -t UTF-8), and "
+        "unpack archives other than gzip",
+        name_);
   }
 }
 

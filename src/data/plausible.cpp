@@ -65,9 +65,10 @@ std::optional<double> DisplacementRatio::median() const {
 std::string likely_unit(double ratio) {
   constexpr double kDegrees = 1e-3;
   constexpr double kNear = 1.06;
-  if (ratio < kDegrees) return "the coordinates may be degrees";
-  constexpr std::array<std::pair<double, const char*>, 6> kUnits{
-      {{1 / 3.6, "the speeds may be km/h"},
+  constexpr std::array<std::pair<double, const char*>, 8> kUnits{
+      {{1e-3, "the times may be milliseconds"},
+       {1e-6, "the times may be microseconds"},
+       {1 / 3.6, "the speeds may be km/h"},
        {3.6, "the speeds may have been divided by 3.6 once too often"},
        {0.44704, "the speeds may be mph"},
        {0.3048, "the speeds may be ft/s"},
@@ -81,6 +82,7 @@ std::string likely_unit(double ratio) {
     distance = apart;
     nearest = text;
   }
+  if (*nearest == '\0' && ratio < kDegrees) return "the coordinates may be degrees";
   return nearest;
 }
 

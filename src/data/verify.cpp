@@ -89,7 +89,7 @@ class MovementCheck {
   }
 
   void report(Problems& problems) const {
-    for (const Kind* kind : {&twice_, &speeds_, &accelerations_, &jumps_}) {
+    for (const Kind* kind : {&twice_, &speeds_, &accelerations_, &changes_, &jumps_}) {
       if (kind->count == 0) continue;
       const std::string others =
           kind->count > 1 ? fmt::format("; {} such vehicle-frames in all", kind->count) : "";
@@ -128,7 +128,9 @@ class MovementCheck {
   template <typename Describe>
   void note(Kind& kind, const Describe& describe) {
     if (++kind.count > 1) return;
-    kind.first = fmt::format("episode {}, frame {}: {}", episode_, frame_, describe());
+    const std::int64_t row = file_.episodes()[episode_].first_frame + frame_;
+    kind.first = fmt::format("episode {}, frame {} at {:.6g} s: {}", episode_, frame_,
+                             file_.read_times(row, 1).front(), describe());
   }
 
   void check_numbers(std::uint32_t id, double speed_mps, double accel_mps2) {
@@ -151,10 +153,16 @@ class MovementCheck {
   void move(std::uint32_t id, State& state, bool was_there, const Place& now) {
     const double seconds = file_.info().frame_interval_s;
     const Place before = std::exchange(state.place, now);
-    if (seconds > kLongestComparedStepS) return;
     if (was_there) {
+      if (!is_possible_acceleration((now.speed_mps - before.speed_mps) / seconds, now.speed_mps)) {
+        note(changes_, [&] {
+          return fmt::format("vehicle {} goes from {:.6g} to {:.6g} m/s within {:.6g} s", id,
+                             before.speed_mps, now.speed_mps, seconds);
+        });
+      }
       const double moved_m = std::abs(now.position_m - before.position_m);
-      if (moved_m > reach_m(std::max(now.speed_mps, before.speed_mps), seconds)) {
+      if (seconds <= kLongestComparedStepS &&
+          moved_m > reach_m(std::max(now.speed_mps, before.speed_mps), seconds)) {
         note(jumps_, [&] {
           return fmt::format(
               "vehicle {} covers {:.6g} m in {:.6g} s with speeds of {:.6g} and {:.6g} m/s", id,
@@ -171,7 +179,11 @@ class MovementCheck {
   void report(const DisplacementRatio& ratio, const char* what, double largest,
               Problems& problems) const {
     const auto median = ratio.median();
-    if (!median || (*median <= largest && *median >= 1 / largest)) return;
+    if (!median) return;
+    const bool has_long_steps = file_.info().frame_interval_s > kLongestComparedStepS;
+    const bool fits = has_long_steps ? *median >= kSmallestRatioOfLongSteps
+                                     : *median <= largest && *median >= 1 / largest;
+    if (fits) return;
     const std::string unit = likely_unit(*median);
     problems.add(fmt::format(
         "{}: the {} is {:.3g} times what the speeds give (the median of {} stretches of 20 m){}{}; "
@@ -190,6 +202,7 @@ class MovementCheck {
   Kind twice_;
   Kind speeds_;
   Kind accelerations_;
+  Kind changes_;  ///< of the speed between two frames
   Kind jumps_;
   DisplacementRatio position_ratio_;
   DisplacementRatio plane_ratio_;

@@ -95,23 +95,24 @@ std::vector<std::string> problems_of_a_drive(
 
 TEST(Verify, SpeedsThatNoVehicleReachesAreNamedWithTheirPlace) {
   EXPECT_THAT(problems_of_a_drive([](int, auto&) {}), IsEmpty());
-  EXPECT_THAT(problems_of_a_drive([](int t, auto& frame) {
-                if (t == 12 || t == 20) set(frame, kSpeedFeature, 1219.2F);
-              }),
-              Contains(AllOf(HasSubstr("a.h5: episode 0, frame 12: vehicle 7 has a speed of 1219.2 "
-                                       "m/s, expected 0 to 150"),
-                             HasSubstr("2 such vehicle-frames in all"))));
+  EXPECT_THAT(
+      problems_of_a_drive([](int t, auto& frame) {
+        if (t == 12 || t == 20) set(frame, kSpeedFeature, 1219.2F);
+      }),
+      Contains(AllOf(HasSubstr("a.h5: episode 0, frame 12 at 13 s: vehicle 7 has a speed of "
+                               "1219.2 m/s, expected 0 to 150"),
+                     HasSubstr("2 such vehicle-frames in all"))));
   EXPECT_THAT(problems_of_a_drive([](int t, auto& frame) {
                 if (t == 3) set(frame, kSpeedFeature, -4);
               }),
-              ElementsAre(HasSubstr("frame 3: vehicle 7 has a speed of -4 m/s")));
+              ElementsAre(HasSubstr("frame 3 at 4 s: vehicle 7 has a speed of -4 m/s")));
 }
 
 TEST(Verify, AccelerationsThatNoVehicleHasAreNamed) {
   EXPECT_THAT(problems_of_a_drive([](int t, auto& frame) {
                 if (t == 5) set(frame, kAccelerationFeature, 90);
               }),
-              ElementsAre(HasSubstr("frame 5: vehicle 7 has an acceleration of 90 m/s2")));
+              ElementsAre(HasSubstr("frame 5 at 6 s: vehicle 7 has an acceleration of 90 m/s2")));
   // Simulators stop vehicles within a step where a lane ends.
   EXPECT_THAT(problems_of_a_drive([](int t, auto& frame) {
                 if (t != 5) return;
@@ -122,12 +123,12 @@ TEST(Verify, AccelerationsThatNoVehicleHasAreNamed) {
 }
 
 TEST(Verify, DisplacementsThatContradictTheSpeedsAreNamed) {
-  EXPECT_THAT(
-      problems_of_a_drive([](int t, auto& frame) {
-        if (t >= 9) set(frame, kPositionFeature, 15.0F * static_cast<float>(t) + 400);
-      }),
-      ElementsAre(HasSubstr("frame 9: vehicle 7 covers 415 m in 1 s with speeds of 15 and 15 "
-                            "m/s")));
+  EXPECT_THAT(problems_of_a_drive([](int t, auto& frame) {
+                if (t >= 9) set(frame, kPositionFeature, 15.0F * static_cast<float>(t) + 400);
+              }),
+              ElementsAre(HasSubstr(
+                  "frame 9 at 10 s: vehicle 7 covers 415 m in 1 s with speeds of 15 and 15 "
+                  "m/s")));
   EXPECT_THAT(problems_of_a_drive([](int, auto& frame) { set(frame, kSpeedFeature, 54); }),
               Contains(AllOf(HasSubstr("distance covered (position_m) is 0.27"),
                              HasSubstr("the speeds may be km/h"))));

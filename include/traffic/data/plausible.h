@@ -15,9 +15,12 @@ inline constexpr double kMaxSpeedMps = 150;         ///< the fastest trains reac
 inline constexpr double kMaxAccelerationMps2 = 30;  ///< tyres give a third of it
 /// Slower than this counts as standing still.
 inline constexpr double kStandingMps = 0.1;
-/// Displacements are compared with speeds only where frames are at most this far apart; beyond it a
-/// vehicle may have stopped and started in between.
+/// Displacements are compared closely with speeds only where frames are at most this far apart;
+/// beyond it a vehicle may have stopped and started in between.
 inline constexpr double kLongestComparedStepS = 5;
+/// Where frames are farther apart, only displacements are impossible that are below this share of
+/// what the speeds give: the times are milliseconds then.
+inline constexpr double kSmallestRatioOfLongSteps = 0.01;
 
 /// Whether a vehicle can have this acceleration and, at the same moment, this speed. A stop within
 /// one step is possible: that is how simulators end collisions and missed lane ends.
