@@ -17,6 +17,9 @@ namespace {
 const ControllerParameter kTop{"top", 0, between(0, 100000),
                                "vehicles under control at once, at most; 0: vehicles.top_k"};
 
+const ControllerParameter kBrake{"brake_mps2", 0, between(0, 10),
+                                 "slows vehicles down at most this hard; 0: env.max_slowdown_mps2"};
+
 ControllerParameter period(double value) {
   return {"period_s", value, between(0, 3600),
           "time between decisions, s; 0: env.control_period_s"};
@@ -38,6 +41,7 @@ std::vector<ControllerKind> make_kinds() {
         {"to_m", 60, metres, "and up to this one"},
         {"speed_mps", 0, between(0, 100), "speed that they are held at; 0: they stop"},
         period(1),
+        kBrake,
         kTop}},
       {"vsl",
        "While the zone behind a conflict is over its critical density, connected vehicles on the "
@@ -49,6 +53,7 @@ std::vector<ControllerKind> make_kinds() {
         {"speed_mps", 6, above(0, 100), "speed that they drive at"},
         {"inner", 1, between(0, 1), "1: only the lane farthest from the edge of the road"},
         period(1),
+        kBrake,
         kTop}},
       {"yield",
        "While a light releases a minor approach, the leading connected vehicle of each lane of the "
@@ -58,6 +63,7 @@ std::vector<ControllerKind> make_kinds() {
         {"lead_s", 0, between(0, 3600), "begins this long before the green does"},
         {"left_s", 10, between(0, 3600), "but not when less than this is left until its end"},
         period(0),
+        kBrake,
         kTop}},
       {"let_in",
        "While more wait on a minor approach than on those with priority over it, and until none is "
@@ -67,6 +73,7 @@ std::vector<ControllerKind> make_kinds() {
         {"most", 20, between(1, 1e5), "or when as many wait on an approach with priority"},
         {"to_m", 100, metres, "stops vehicles up to this distance to the stop line"},
         period(1),
+        kBrake,
         kTop}},
       {"sort",
        "Connected vehicles that will have to change lanes behind a conflict do so before it, and "
@@ -91,6 +98,7 @@ std::vector<ControllerKind> make_kinds() {
        {{"to_m", 100, metres, "slows down vehicles up to this distance to the stop line"},
         {"brisk_m", 400, metres, "those up to this distance go fast where nothing is red"},
         period(1),
+        kBrake,
         kTop}},
       {"greedy",
        "Traffic lights: the green with the most vehicles within 50 m of its stop lines.",
@@ -179,6 +187,11 @@ double ControllerSpec::get(std::string_view parameter) const {
   const ControllerParameter* known = kind == nullptr ? nullptr : kind->parameter(parameter);
   TRAFFIC_CHECK(known != nullptr, "{} has no parameter {}", name, parameter);
   return known->value;
+}
+
+double ControllerSpec::get_or(std::string_view parameter, double otherwise) const {
+  const ControllerKind* kind = find_kind(name);
+  return kind != nullptr && kind->parameter(parameter) != nullptr ? get(parameter) : otherwise;
 }
 
 std::string ControllerSpec::text() const {

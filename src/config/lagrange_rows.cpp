@@ -69,8 +69,10 @@ std::vector<Row> evaluation_rows() {
        .help = "Controllers that the phase's result is compared with; gains are over none.",
        .refuse = refuse_controller},
       {TRAFFIC_KEY(evaluation.safety_limit),
-       .help = "Emergency stops and collisions a run that a controller may have more of than no "
-               "control, each beyond its 95 % interval, and still count as safe: in a comparison, "
+       .help = "Emergency stops, emergency brakings and collisions a run that a controller may "
+               "have more "
+               "of than no control, each beyond its 95 % interval, and still count as safe: in a "
+               "comparison, "
                "in the choice of the best checkpoint and in the search.",
        .range = between(0, 1e6)},
   };

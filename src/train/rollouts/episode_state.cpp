@@ -121,7 +121,7 @@ class Reader {
 /// there again with the next answer.
 template <typename Score, typename Visit>
 void each_field(Score& score, const Visit& visit) {
-  static_assert(sizeof(Score) == 25 * sizeof(double), "a field is not in the list");
+  static_assert(sizeof(Score) == 26 * sizeof(double), "a field is not in the list");
   visit(score.seconds);
   visit(score.departed);
   visit(score.arrived);
@@ -137,6 +137,7 @@ void each_field(Score& score, const Visit& visit) {
   visit(score.depart_delay_s);
   visit(score.collisions);
   visit(score.emergency_stops);
+  visit(score.emergency_brakes);
   visit(score.hard_brakes);
   visit(score.teleports);
   visit(score.interventions);

@@ -33,6 +33,8 @@ constexpr std::array kFigures{
            [](const EpisodeOutcome& o) { return static_cast<double>(o.score.collisions); }},
     Figure{"emergency_stops",
            [](const EpisodeOutcome& o) { return static_cast<double>(o.score.emergency_stops); }},
+    Figure{"emergency_brakes",
+           [](const EpisodeOutcome& o) { return static_cast<double>(o.score.emergency_brakes); }},
     Figure{"hard_brakes",
            [](const EpisodeOutcome& o) { return static_cast<double>(o.score.hard_brakes); }},
     Figure{"teleports",
@@ -110,6 +112,7 @@ std::vector<double> gains_over(const std::vector<EpisodeOutcome>& outcomes,
 double safety_excess(const std::vector<EpisodeOutcome>& controlled,
                      const std::vector<EpisodeOutcome>& uncontrolled, double limit) {
   constexpr std::int64_t scene::EpisodeScore::*kCounts[] = {&scene::EpisodeScore::emergency_stops,
+                                                            &scene::EpisodeScore::emergency_brakes,
                                                             &scene::EpisodeScore::collisions};
   double excess = 0.0;
   for (const auto count : kCounts) {

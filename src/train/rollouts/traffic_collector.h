@@ -43,7 +43,8 @@ struct Behaviour {
   /// Share of those episodes that the policy drives nevertheless, while the expert says in each
   /// state what it would do.
   double advised_share = 0.0;
-  bool may_give_up = false;  ///< when a stop is requested
+  /// Called between answers; once it returns true, the collector gives the episodes up.
+  rollout::Collector::Stop gives_up{};
   /// Of each scenario, where episodes are pieces.
   std::vector<rollout::PieceStore> stores{};
 };

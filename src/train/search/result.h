@@ -19,13 +19,15 @@ struct TriedScript {
   double half_width = 0;     ///< of its 95 % interval
   double ocr_gain = 0;       ///< %
   double delay_gain = 0;     ///< %
-  double safety_excess = 0;  ///< emergency stops and collisions over the limit
+  double safety_excess = 0;  ///< emergency stops, emergency brakings, collisions over the limit
   double hard_brakes = 0;    ///< a run, more than without control
   double controlled_s = 0;   ///< vehicle-seconds under control, a run
 
   [[nodiscard]] bool is_safe() const { return safety_excess <= 0.0; }
+  /// Lower end of the interval of its gain.
+  [[nodiscard]] double low() const { return gain - half_width; }
   /// Its gain is above none beyond the interval, and it is safe.
-  [[nodiscard]] bool helps() const { return is_safe() && gain - half_width > 0.0; }
+  [[nodiscard]] bool helps() const { return is_safe() && low() > 0.0; }
 };
 
 struct ScenarioSearch {

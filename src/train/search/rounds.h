@@ -24,7 +24,11 @@ inline constexpr std::int64_t kFinalists = 2;
 /// @param episodes of all rounds, about
 std::vector<Round> plan_rounds(std::int64_t scripts, std::int64_t at_least, std::int64_t episodes);
 
-/// Of all rounds.
+/// The same with no more than `episodes` in all; none if these are too few to compare one script
+/// with no control.
+std::vector<Round> plan_rounds_within(std::int64_t scripts, std::int64_t episodes);
+
+/// Episodes of all rounds.
 std::int64_t count_episodes(const std::vector<Round>& rounds);
 
 }  // namespace traffic::train
