@@ -198,7 +198,8 @@ std::vector<Contradiction> find_contradictions(const Config& config) {
   check_demand(config, found);
   if (config.episodes.length_s > 0.0) check_pieces(config, found);
   if (!config.episodes.demand_curriculum.empty()) check_curriculum(config, found);
-  if (config.env.objective == "auto" && config.search.minutes <= 0) {
+  const bool searches = config.search.minutes > 0 || config.search.episodes > 0;
+  if (config.env.objective == "auto" && !searches) {
     found.push_back(
         {{"env.objective", "search.minutes"},
          "found \"auto\", but only a search finds out whether the traffic is saturated; "

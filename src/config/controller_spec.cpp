@@ -18,6 +18,9 @@ const ControllerParameter kTop{
     "top", 0, between(0, 100000),
     "maximum number of vehicles under control at once; 0: vehicles.top_k"};
 
+const ControllerParameter kBrake{"brake_mps2", 0, between(0, 10),
+                                 "slows vehicles down at most this hard; 0: env.max_slowdown_mps2"};
+
 ControllerParameter period(double value) {
   return {"period_s", value, between(0, 3600),
           "time between decisions, s; 0: env.control_period_s"};
@@ -41,6 +44,7 @@ std::vector<ControllerKind> make_kinds() {
         {"to_m", 60, metres, "up to this distance"},
         {"speed_mps", 0, between(0, 100), "speed of the held vehicles; 0: they stop"},
         period(1),
+        kBrake,
         kTop}},
       {"vsl",
        "While the zone behind a conflict is over its critical density, connected vehicles on the "
@@ -52,6 +56,7 @@ std::vector<ControllerKind> make_kinds() {
         {"speed_mps", 6, above(0, 100), "speed of these vehicles"},
         {"inner", 1, between(0, 1), "1: only the lane farthest from the edge of the road"},
         period(1),
+        kBrake,
         kTop}},
       {"yield",
        "While a light releases a minor approach, the leading connected vehicle of each lane of the "
@@ -61,6 +66,7 @@ std::vector<ControllerKind> make_kinds() {
         {"lead_s", 0, between(0, 3600), "begins this long before the green does"},
         {"left_s", 10, between(0, 3600), "does not begin with less than this left of the green"},
         period(0),
+        kBrake,
         kTop}},
       {"let_in",
        "When more vehicles wait on a minor approach than on the approaches with priority over it, "
@@ -70,6 +76,7 @@ std::vector<ControllerKind> make_kinds() {
         {"most", 20, between(1, 1e5), "or when this many wait on an approach with priority"},
         {"to_m", 100, metres, "stops vehicles up to this distance to the stop line"},
         period(1),
+        kBrake,
         kTop}},
       {"sort",
        "Connected vehicles that must change lanes behind a conflict change before it, and the "
@@ -95,6 +102,7 @@ std::vector<ControllerKind> make_kinds() {
        {{"to_m", 100, metres, "slows down vehicles up to this distance to the stop line"},
         {"brisk_m", 400, metres, "vehicles up to this distance drive fast if no light is red"},
         period(1),
+        kBrake,
         kTop}},
       {"greedy",
        "Traffic lights: the green with the most vehicles within 50 m of its stop lines.",
@@ -195,6 +203,11 @@ double ControllerSpec::get(std::string_view parameter) const {
   const ControllerParameter* known = kind == nullptr ? nullptr : kind->parameter(parameter);
   TRAFFIC_CHECK(known != nullptr, "{} has no parameter {}", name, parameter);
   return known->value;
+}
+
+double ControllerSpec::get_or(std::string_view parameter, double otherwise) const {
+  const ControllerKind* kind = find_kind(name);
+  return kind != nullptr && kind->parameter(parameter) != nullptr ? get(parameter) : otherwise;
 }
 
 std::string ControllerSpec::text() const {

@@ -71,10 +71,11 @@ std::vector<Row> evaluation_rows() {
        .refuse = refuse_controller},
       {TRAFFIC_KEY(evaluation.safety_limit),
        .help =
-           "Number of additional emergency stops, and of additional collisions, in a run with "
-           "which a controller still counts as safe. A controller is unsafe if the 95 % interval "
-           "of its difference to no control lies above this number. Applies to comparisons, to "
-           "the choice of the best checkpoint and to the search.",
+           "Number of additional emergency stops, of additional emergency brakings, and of "
+           "additional collisions, in a run with which a controller still counts as safe. A "
+           "controller is unsafe if the 95 % interval of its difference to no control lies above "
+           "this number. Applies to comparisons, to the choice of the best checkpoint and to the "
+           "search.",
        .range = between(0, 1e6)},
   };
 }

@@ -9,6 +9,11 @@ std::vector<Row> training_rows() {
       {TRAFFIC_KEY(training.iterations),
        .help = "Number of iterations. Each one collects experience and then updates the policies.",
        .unit = "iterations", .range = between(1, 1e6)},
+      {TRAFFIC_KEY(training.minutes),
+       .help = "Time after which the training begins no further iteration: it evaluates the "
+               "controller and ends with the best so far. The time counts from the start of the "
+               "training, or from when it was resumed. 0: `training.iterations` alone counts.",
+       .unit = "min", .range = between(0, 1e6)},
       {TRAFFIC_KEY(training.eval_interval),
        .help = "Iterations between evaluations on the selection seeds, which training never sees.",
        .unit = "iterations", .range = between(1, 1e6)},

@@ -60,8 +60,9 @@ std::string seeds_text(const Json& evaluation) {
 
 Verdict safety_of(const Json& row, const Json* none) {
   using Event = std::pair<const char*, const char*>;
-  constexpr std::array<Event, 3> kHarm{Event{"collisions", "collisions"},
+  constexpr std::array<Event, 4> kHarm{Event{"collisions", "collisions"},
                                        {"emergency_stops", "emergency stops"},
+                                       {"emergency_brakes", "emergency brakings"},
                                        {"teleports", "teleports"}};
   constexpr std::array<Event, 2> kHints{Event{"hard_brakes", "hard brakes"},
                                         {"unsafe_steps", "unsafe vehicle-seconds"}};

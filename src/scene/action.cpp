@@ -80,8 +80,10 @@ std::optional<double> next_speed(const ActiveCommand& active, const Vehicle& veh
                                  double allowed_mps) {
   const double dt = state.step_length_s();
   const double speed = vehicle.speed_mps;
+  const double own_slowdown = active.command.max_slowdown_mps2;
+  const double max_slowdown = own_slowdown > 0 ? own_slowdown : limits.max_slowdown_mps2;
   const auto towards = [&](double target) {
-    return approach_speed(target, speed, limits.max_slowdown_mps2, dt);
+    return approach_speed(target, speed, max_slowdown, dt);
   };
   switch (active.command.longitudinal) {
     case Longitudinal::kNone:

@@ -193,6 +193,7 @@ void RoadState::tally(const StepEvents& events) {
   score_.running = static_cast<std::int64_t>(vehicles_.size() + away_.size());
   score_.collisions += events.collisions;
   score_.emergency_stops += events.emergency_stops;
+  score_.emergency_brakes += events.emergency_brakes;
   score_.teleports += events.teleports;
   score_.vehicle_steps += static_cast<std::int64_t>(vehicles_.size());
   for (const auto& waiting : events.waiting) take_delay(waiting.plan, waiting.waited_s);

@@ -19,6 +19,7 @@ bool is_committed(const Vehicle& vehicle, const RoadState& state) {
 Script::Script(const config::ControllerSpec& spec, const ControllerOptions& options)
     : name_(spec.name),
       top_(spec.get("top") > 0 ? static_cast<int>(std::lround(spec.get("top"))) : options.top_k),
+      brake_mps2_(spec.get_or("brake_mps2", 0.0)),
       period_s_(spec.get("period_s") > 0 ? spec.get("period_s") : options.period_s) {}
 
 void Script::command(const RoadState& state,
@@ -41,6 +42,7 @@ void Script::command(const RoadState& state,
     command.value = pick.ask.value;
     command.lane_change = pick.ask.lane_change;
     command.hold_s = period_s_;
+    command.max_slowdown_mps2 = brake_mps2_;
     commands.push_back(command);
   }
 }

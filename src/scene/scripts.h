@@ -32,6 +32,7 @@ class Script : public Controller {
   void command(const RoadState& state, const std::function<std::optional<Ask>(const Vehicle&)>& ask,
                std::vector<Command>& commands);
   [[nodiscard]] int top() const { return top_; }
+  [[nodiscard]] double brake_mps2() const { return brake_mps2_; }
 
  private:
   struct Pick {
@@ -42,6 +43,7 @@ class Script : public Controller {
 
   std::string name_;
   int top_;
+  double brake_mps2_;  ///< 0: that of the environment
   double period_s_;
   std::vector<Pick> picks_;
 };

@@ -31,6 +31,7 @@ class Yield final : public Script {
       command.longitudinal = Longitudinal::kArriveLate;
       command.value = lead_s_;
       command.hold_s = *left;
+      command.max_slowdown_mps2 = brake_mps2();
       commands.push_back(command);
     }
   }

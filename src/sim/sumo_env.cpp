@@ -133,6 +133,7 @@ struct SumoEnv::Impl {
     pending.clear();
     colliding.clear();
     frame_valid = false;
+    emergency_brakes = emergency_brakes_so_far();
   }
 
   void read_network(const std::string& file) {
@@ -230,10 +231,22 @@ struct SumoEnv::Impl {
     for (auto& vehicle : state->away()) read(vehicle);
     note_waiting(events);
     events.emergency_stops = Simulation::getEmergencyStoppingVehiclesNumber();
+    note_emergency_brakes(events);
     events.teleports = Simulation::getStartingTeleportNumber();
     signals.read(now, events.lights);
     state->update(events);
     if (signal_view) observe_signals();
+  }
+
+  /// SUMO counts them since the simulation began, or since that which saved this traffic began.
+  static int emergency_brakes_so_far() {
+    return std::stoi(Simulation::getParameter("", "stats.safety.emergencyBraking"));
+  }
+
+  void note_emergency_brakes(scene::StepEvents& events) {
+    const int so_far = emergency_brakes_so_far();
+    events.emergency_brakes = so_far - emergency_brakes;
+    emergency_brakes = so_far;
   }
 
   void take_signals(scene::SignalMode mode) {
@@ -433,6 +446,7 @@ struct SumoEnv::Impl {
   bool frame_valid = false;
   double begin_s = 0;
   std::int64_t steps = 0;
+  int emergency_brakes = 0;            ///< SUMO's count after the last step
   std::vector<std::string> names;      ///< [vehicle ids]
   std::vector<VehicleHandle> handles;  ///< [vehicle ids]
   std::unordered_map<const void*, int> lane_of_address;

@@ -190,6 +190,7 @@ struct Vehicles {
 /// How long a training with simulations lasts, and how its policies are evaluated.
 struct Training {
   std::int64_t iterations = 200;
+  double minutes = 0;               ///< after which the best so far is the result; 0: no limit
   std::int64_t eval_interval = 10;  ///< iterations
   std::int64_t eval_episodes = 20;
   std::int64_t final_episodes = 0;  ///< episodes of the final comparison; 0: eval_episodes
@@ -292,6 +293,7 @@ struct Search {
                                       "env.commit_s",
                                       "env.lead_s",
                                       "env.slow_mps",
+                                      "env.max_slowdown_mps2",
                                       "env.control_period_s",
                                       "vehicles.commands",
                                       "vehicles.top_k",
@@ -299,6 +301,7 @@ struct Search {
                                       "vehicles.advisor",
                                       "vehicles.advice_probability",
                                       "training.iterations",
+                                      "training.minutes",
                                       "imitation.controllers",
                                       "imitation.iterations",
                                       "ppo.gae_lambda",

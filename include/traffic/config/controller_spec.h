@@ -40,6 +40,8 @@ struct ControllerSpec {
 
   /// The value of a parameter, which the controller must have.
   [[nodiscard]] double get(std::string_view parameter) const;
+  /// The value of a parameter, or `otherwise` if the controller has no such parameter.
+  [[nodiscard]] double get_or(std::string_view parameter, double otherwise) const;
   /// "yield(lead_s=12, top=10)"; parsing the text gives the same controller.
   [[nodiscard]] std::string text() const;
 };

@@ -63,6 +63,8 @@ struct Command {
   LaneChange lane_change = LaneChange::kKeep;
   double value = 0;   ///< of kArriveLate, kTargetSpeed and kAcceleration
   double hold_s = 0;  ///< 0: one step
+  /// Deceleration towards a target below the present speed; 0: ControlLimits::max_slowdown_mps2.
+  double max_slowdown_mps2 = 0;
 
   [[nodiscard]] bool empty() const {
     return longitudinal == Longitudinal::kNone && lane_change == LaneChange::kKeep;

@@ -55,6 +55,7 @@ struct StepEvents {
   std::vector<LightState> lights;  ///< [Road::lights]
   int collisions = 0;
   int emergency_stops = 0;
+  int emergency_brakes = 0;
   int teleports = 0;
 };
 

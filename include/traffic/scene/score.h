@@ -30,7 +30,8 @@ struct EpisodeScore {
                                 ///< or that SUMO discarded while they waited
   std::int64_t collisions = 0;
   std::int64_t emergency_stops = 0;
-  std::int64_t hard_brakes = 0;  ///< times a vehicle began to brake harder than 3 m/s2
+  std::int64_t emergency_brakes = 0;  ///< vehicle-steps with emergency braking, as SUMO counts them
+  std::int64_t hard_brakes = 0;       ///< times a vehicle began to brake harder than 3 m/s2
   std::int64_t teleports = 0;
 
   std::int64_t signal_changes = 0;  ///< times a controller switched a light to another green

@@ -71,6 +71,11 @@ TrainingUnits ControllerTraining::units() const { return units_of_rollouts(); }
 
 std::int64_t ControllerTraining::total_steps() const { return config_.training.iterations; }
 
+bool ControllerTraining::time_is_over() const {
+  constexpr double kMinute_s = 60.0;
+  return config_.training.minutes > 0 && clock_.seconds() > kMinute_s * config_.training.minutes;
+}
+
 const comm::ParameterArena& ControllerTraining::parameters() const {
   return agents_.front()->parameters();
 }

@@ -11,6 +11,7 @@
 #include "agents/return_point.h"
 #include "rollouts/final_comparison.h"
 #include "rollouts/rollouts.h"
+#include "traffic/core/clock.h"
 #include "traffic/train/run/run.h"
 #include "traffic/train/run/training.h"
 
@@ -30,6 +31,7 @@ class ControllerTraining final : public Training {
   [[nodiscard]] TrainingUnits units() const override;
   [[nodiscard]] std::int64_t step() const override { return progress_.iteration; }
   [[nodiscard]] std::int64_t total_steps() const override;
+  [[nodiscard]] bool time_is_over() const override;
   [[nodiscard]] const comm::ParameterArena& parameters() const override;
   [[nodiscard]] std::int64_t bytes_of_parts() const override;
   [[nodiscard]] MemoryNeeds memory_needs() const override;
@@ -55,6 +57,7 @@ class ControllerTraining final : public Training {
   /// Returns to the best controller, if the limit on returns allows it.
   void go_back();
 
+  Stopwatch clock_;
   Run& run_;
   const config::Config& config_;
   const Algorithm algorithm_;

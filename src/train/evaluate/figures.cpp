@@ -14,6 +14,7 @@ double real(std::int64_t count) { return static_cast<double>(count); }
 const std::vector<Figure>& safety_figures() {
   static const std::vector<Figure> all{
       {"emergency_stops", [](const E& e) { return real(e.score.emergency_stops); }, true, "emerg."},
+      {"emergency_brakes", [](const E& e) { return real(e.score.emergency_brakes); }, true},
       {"collisions", [](const E& e) { return real(e.score.collisions); }, true, "coll."},
       {"hard_brakes", [](const E& e) { return real(e.score.hard_brakes); }, true, "brakes"},
   };

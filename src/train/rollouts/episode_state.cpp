@@ -14,7 +14,7 @@ namespace traffic::train {
 namespace {
 
 constexpr std::uint32_t kMagic = 0x544f4c53;  // "SLOT"
-constexpr std::uint32_t kVersion = 3;
+constexpr std::uint32_t kVersion = 4;
 
 /// Appends little-endian numbers.
 class Writer {
@@ -121,7 +121,7 @@ class Reader {
 /// out, because the next answer of the simulation contains them again.
 template <typename Score, typename Visit>
 void each_field(Score& score, const Visit& visit) {
-  static_assert(sizeof(Score) == 25 * sizeof(double),
+  static_assert(sizeof(Score) == 26 * sizeof(double),
                 "EpisodeScore has changed: update this list and kVersion");
   visit(score.seconds);
   visit(score.departed);
@@ -138,6 +138,7 @@ void each_field(Score& score, const Visit& visit) {
   visit(score.depart_delay_s);
   visit(score.collisions);
   visit(score.emergency_stops);
+  visit(score.emergency_brakes);
   visit(score.hard_brakes);
   visit(score.teleports);
   visit(score.interventions);

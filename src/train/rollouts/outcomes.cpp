@@ -33,6 +33,8 @@ constexpr std::array kMetrics{
            [](const EpisodeOutcome& o) { return static_cast<double>(o.score.collisions); }},
     Metric{"emergency_stops",
            [](const EpisodeOutcome& o) { return static_cast<double>(o.score.emergency_stops); }},
+    Metric{"emergency_brakes",
+           [](const EpisodeOutcome& o) { return static_cast<double>(o.score.emergency_brakes); }},
     Metric{"hard_brakes",
            [](const EpisodeOutcome& o) { return static_cast<double>(o.score.hard_brakes); }},
     Metric{"teleports",
@@ -111,6 +113,7 @@ std::vector<double> gains_over(const std::vector<EpisodeOutcome>& outcomes,
 double safety_excess(const std::vector<EpisodeOutcome>& controlled,
                      const std::vector<EpisodeOutcome>& uncontrolled, double limit) {
   constexpr std::int64_t scene::EpisodeScore::*kCounts[] = {&scene::EpisodeScore::emergency_stops,
+                                                            &scene::EpisodeScore::emergency_brakes,
                                                             &scene::EpisodeScore::collisions};
   double excess = 0.0;
   for (const auto count : kCounts) {

@@ -13,6 +13,7 @@
 #include "traffic/core/fault.h"
 #include "traffic/core/random.h"
 #include "traffic/core/random_streams.h"
+#include "traffic/core/signals.h"
 
 namespace traffic::train {
 namespace {
@@ -157,7 +158,8 @@ std::optional<RolloutBatch> Rollouts::collect(const CollectInput& in) {
   const auto& [iteration, actors, imitates] = in;
   const auto seed = static_cast<std::uint64_t>(config_.run.seed);
   const std::int64_t steps_before = collector_.env_steps();
-  Behaviour behaviour{.actors = actors, .reward = &reward_, .cost = &cost_, .may_give_up = true};
+  Behaviour behaviour{
+      .actors = actors, .reward = &reward_, .cost = &cost_, .gives_up = stop_requested};
   if (imitates) {
     behaviour.experts = experts_of(config_);
     behaviour.advised_share = iteration > 0 ? config_.imitation.dagger_share : 0.0;

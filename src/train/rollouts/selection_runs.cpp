@@ -4,6 +4,7 @@
 #include "rollouts/episode_bar.h"
 #include "run/together.h"
 #include "traffic/config/controller_spec.h"
+#include "traffic/core/signals.h"
 
 namespace traffic::train {
 
@@ -82,7 +83,7 @@ std::optional<SelectionEvaluation> SelectionRuns::run(const Actors& actors, Deci
                                                      .reward = &parts_.reward,
                                                      .cost = &parts_.cost,
                                                      .decides = decides,
-                                                     .may_give_up = true});
+                                                     .gives_up = stop_requested});
   const double given_up = collected.given_up ? 1.0 : 0.0;
   if (parts_.communicator.all_reduce_scalar(given_up) > 0.0) return std::nullopt;
   return assess(collected);

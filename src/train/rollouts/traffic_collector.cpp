@@ -4,17 +4,8 @@
 
 #include "rollouts/traffic_episodes.h"
 #include "traffic/core/error.h"
-#include "traffic/core/signals.h"
 
 namespace traffic::train {
-namespace {
-
-rollout::Collector::Stop stop_of(const Behaviour& behaviour) {
-  if (!behaviour.may_give_up) return {};
-  return [] { return stop_requested(); };
-}
-
-}  // namespace
 
 TrafficCollector::TrafficCollector(const config::Config& config, rollout::TrafficPool& pool,
                                    TimeSplit& time_split)
@@ -43,7 +34,7 @@ Collected TrafficCollector::run(
                             .on_period = on_period,
                             .behaviour = behaviour,
                             .env_steps = env_steps_});
-  const bool ended = collector_.run_episodes(requests.size(), episodes, stop_of(behaviour));
+  const bool ended = collector_.run_episodes(requests.size(), episodes, behaviour.gives_up);
   episodes.collected().given_up = !ended;
   return std::move(episodes.collected());
 }
@@ -62,7 +53,7 @@ Collected TrafficCollector::run_fragments(std::int64_t steps, const Behaviour& b
                             .replays = !simulations_run_fragments_,
                             .env_steps = env_steps_});
   simulations_run_fragments_ = true;
-  const bool ended = collector_.run_fragments(steps, episodes, stop_of(behaviour));
+  const bool ended = collector_.run_fragments(steps, episodes, behaviour.gives_up);
   episodes.collected().given_up = !ended;
   fragments_ = episodes.take_states();
   return std::move(episodes.collected());

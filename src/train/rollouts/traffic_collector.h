@@ -44,7 +44,8 @@ struct Behaviour {
   /// Share of the episodes with experts in which the policy drives. The expert then says in each
   /// state what it would do, and this is kept (DAgger).
   double advised_share = 0.0;
-  bool may_give_up = false;  ///< stop in the middle of episodes if a stop is requested
+  /// Called between answers; once it returns true, the collector gives the episodes up.
+  rollout::Collector::Stop gives_up{};
   /// One store for each scenario if episodes are pieces of scenarios, else empty.
   std::vector<rollout::PieceStore> stores{};
 };

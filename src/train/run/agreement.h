@@ -12,6 +12,7 @@ namespace traffic::train {
 struct Report {
   bool stop = false;                 ///< a stop was requested on this rank
   bool late = false;                 ///< a checkpoint is due by time
+  bool time_is_over = false;         ///< the training may begin no further iteration
   bool has_given_up_saving = false;  ///< too many saves of this rank have failed
   double busy_s = 0.0;  ///< duration of the step without waiting for other ranks, in seconds
   Reading reading{};
@@ -21,6 +22,7 @@ struct Report {
 struct Agreement {
   bool stop = false;
   bool late = false;
+  bool time_is_over = false;
   bool has_given_up_saving = false;
   std::vector<double> busy_s;     ///< [ranks]
   std::vector<Reading> readings;  ///< [ranks]

@@ -28,6 +28,7 @@ namespace traffic::train {
 namespace {
 
 constexpr const char* kEvaluationDue = "loop/evaluation_due";
+constexpr const char* kTimeIsOver = "loop/time_is_over";
 
 class Loop {
  public:
@@ -59,9 +60,12 @@ class Loop {
     fault::hit(site, communicator_.rank(), training_.step());
   }
   void resume();
-  [[nodiscard]] bool is_complete() const { return training_.step() >= training_.total_steps(); }
+  [[nodiscard]] bool is_complete() const {
+    return time_is_over_ || training_.step() >= training_.total_steps();
+  }
   [[nodiscard]] std::optional<Iteration> iterate();  // nothing: abandoned because of a stop request
   [[nodiscard]] Wishes agree(std::int64_t step_before);
+  void end_by_time();
   void watch_ranks(const std::vector<double>& busy_s);
   void watch_loss(const Iteration& done);
   void tell(const Iteration& done);
@@ -86,6 +90,7 @@ class Loop {
   LossWatch loss_watch_;
   double busy_s_ = 0.0;  ///< duration of the last step without waiting for other ranks, in seconds
   bool evaluation_due_ = false;
+  bool time_is_over_ = false;
   Stopwatch since_save_;
   std::optional<checkpoint::Snapshot> complete_;  ///< state before the current step, if steps are
                                                   ///< long
@@ -141,6 +146,7 @@ void Loop::resume() {
   check_training(*snapshot, run_.facts());
   training_.restore_from(*snapshot);
   evaluation_due_ = snapshot->contains(kEvaluationDue) && snapshot->integer(kEvaluationDue) != 0;
+  time_is_over_ = snapshot->contains(kTimeIsOver);
 }
 
 std::optional<Iteration> Loop::iterate() {
@@ -208,16 +214,26 @@ Loop::Wishes Loop::agree(std::int64_t step_before) {
                     since_save_.seconds() >= options.save_interval_s;
   const Agreement agreed = agree_on({.stop = stop_requested(),
                                      .late = late,
+                                     .time_is_over = training_.time_is_over(),
                                      .has_given_up_saving = run_.has_given_up_saving(),
                                      .busy_s = busy_s_,
                                      .reading = resources_.read()},
                                     communicator_);
   if (agreed.has_given_up_saving) run_.wait_for_saves();  // throws
+  if (agreed.time_is_over && !is_complete()) end_by_time();
   watch_ranks(agreed.busy_s);
   resources_.look(agreed.readings);
   const std::int64_t interval = options.save_interval_steps;
   const bool on_step = interval > 0 && training_.step() / interval != step_before / interval;
   return {.stop = agreed.stop, .save = on_step || agreed.late};
+}
+
+void Loop::end_by_time() {
+  time_is_over_ = true;
+  evaluation_due_ = true;
+  if (!run_.is_reporter()) return;
+  spdlog::info("{}: its time is over after {} of {} {}s; the best controller so far is its result",
+               title_, training_.step(), training_.total_steps(), units_.step);
 }
 
 /// Logs the slowest rank, which all ranks wait for, with its machine.
@@ -267,6 +283,7 @@ checkpoint::Snapshot Loop::snapshot() const {
   put_training(snapshot, run_.facts());
   run_.sign(snapshot);
   snapshot.put_int(kEvaluationDue, evaluation_due_ ? 1 : 0);
+  if (time_is_over_) snapshot.put_int(kTimeIsOver, 1);
   snapshot.put_text("config", config::to_toml(run_.config()));
   return snapshot;
 }

@@ -21,7 +21,8 @@ struct Suitable {
   bool behind = false;
   double commit_s = 0;
   double lead_s = 0;
-  double slow_mps = 0;  ///< 0: leave the setting as it is
+  double slow_mps = 0;           ///< 0: leave the setting as it is
+  double max_slowdown_mps2 = 0;  ///< 0: leave the setting as it is
   double period_s = 3.0;
   double first_command_probability = 0.35;
   double gae_lambda = 0.87;
@@ -35,6 +36,7 @@ std::vector<std::string> names_of(const config::ControllerSpec& spec) {
 
 Suitable suitable_for(const config::ControllerSpec& spec) {
   Suitable to;
+  to.max_slowdown_mps2 = spec.get_or("brake_mps2", 0.0);
   const auto add = [&](std::string_view command) { to.commands.emplace_back(command); };
   for (const std::string& command : names_of(spec)) add(command);
   if (spec.name != "none") to.top_k = static_cast<int>(std::lround(spec.get("top")));
@@ -81,6 +83,7 @@ Suitable join(Suitable a, const Suitable& b) {
   a.commit_s = std::max(a.commit_s, b.commit_s);
   a.lead_s = std::max(a.lead_s, b.lead_s);
   a.slow_mps = std::max(a.slow_mps, b.slow_mps);
+  a.max_slowdown_mps2 = std::max(a.max_slowdown_mps2, b.max_slowdown_mps2);
   a.period_s = std::min(a.period_s, b.period_s);
   a.first_command_probability = std::max(a.first_command_probability, b.first_command_probability);
   a.gae_lambda = std::max(a.gae_lambda, b.gae_lambda);
@@ -150,6 +153,9 @@ class Settings {
     set("env.commit_s", env.commit_s, to->commit_s);
     set("env.lead_s", env.lead_s, to->lead_s);
     if (to->slow_mps > 0) set("env.slow_mps", env.slow_mps, to->slow_mps);
+    if (to->max_slowdown_mps2 > 0) {
+      set("env.max_slowdown_mps2", env.max_slowdown_mps2, to->max_slowdown_mps2);
+    }
     set("env.control_period_s", env.control_period_s, in_whole_steps(to->period_s));
     set("vehicles.commands", config_.vehicles.commands, to->commands);
     if (to->top_k > 0) {
@@ -255,23 +261,40 @@ class Settings {
     return static_cast<double>(config_.episodes.train_batch_size) / decisions_of_episode();
   }
 
-  /// Number of episodes in a batch: half as many if they are long.
-  [[nodiscard]] std::int64_t episodes() const {
+  /// Episodes of a batch, if the time does not matter: half as many where they are long.
+  [[nodiscard]] std::int64_t wanted_episodes() const {
     constexpr std::int64_t kEpisodes = 16;
     return episode_length_s() > kLong_s ? kEpisodes / 2 : kEpisodes;
   }
+  /// Episodes of an iteration, so that eight iterations fit the time of the training.
+  [[nodiscard]] std::int64_t fitting_episodes() const {
+    if (config_.search.training_minutes <= 0) return wanted_episodes();
+    constexpr double kIterations = 8.0;
+    const double seconds = kShareToLearn * 60.0 * config_.search.training_minutes;
+    const double of_an_episode_s = kLearning * share_of_scenario() * episode_s();
+    return static_cast<std::int64_t>(seconds / (kIterations * of_an_episode_s));
+  }
+  /// Episodes of a batch: as few as a quarter of those wanted where the time is short.
+  [[nodiscard]] std::int64_t episodes() const {
+    return std::clamp(fitting_episodes(), wanted_episodes() / 4, wanted_episodes());
+  }
+  [[nodiscard]] double share_of_scenario() const {
+    return episode_length_s() / std::max(1.0, mean_duration_s());
+  }
+  [[nodiscard]] double episode_s() const { return std::max(1e-3, result_.episode_s); }
 
   /// Cuts the episodes of long scenarios, so that a batch has traffic of all times of the scenario.
   /// Pieces begin in uncontrolled traffic. A policy with an advisor should learn in the traffic
-  /// that the script makes, so only very long scenarios are cut for it. Lights learn from whole
-  /// episodes.
+  /// that the script makes, so only very long scenarios are cut for it, and those that leave time
+  /// for a few iterations only. Lights learn from whole episodes.
   void fit_batch() {
     constexpr double kVeryLong_s = 7200.0;
     constexpr double kPiece_s = 600.0;
     const bool may_be_cut =
         whole_episodes() && !config_.env.lights_act() && !config_.episodes.baseline_cache.empty();
-    const double whole_s =
-        config::commands_vehicles(config_.vehicles.advisor) ? kVeryLong_s : kLong_s;
+    const bool is_slow = fitting_episodes() < wanted_episodes() / 4;
+    const bool stays_whole = config::commands_vehicles(config_.vehicles.advisor) && !is_slow;
+    const double whole_s = stays_whole ? kVeryLong_s : kLong_s;
     if (mean_duration_s() > whole_s && may_be_cut) {
       set("episodes.length_s", config_.episodes.length_s, kPiece_s);
     }
@@ -281,39 +304,45 @@ class Settings {
     set("ppo.minibatch_size", config_.ppo.minibatch_size, std::max<std::int64_t>(1, batch / 4));
   }
 
-  /// Sets numbers of episodes and iterations so that the training takes search.training_minutes.
+  /// Fits the training into search.training_minutes, by how long an episode takes: a tenth for the
+  /// uncontrolled runs, a fifth for evaluations, a tenth for the final comparison, the rest to
+  /// learn.
   void fit_time() {
-    constexpr double kMinute_s = 60.0;
-    const double all_s = config_.search.training_minutes * kMinute_s;
-    const double episode_s = std::max(1e-3, result_.episode_s);
-    // Number of episodes that fit into a share of the time.
-    const auto fit = [&](double share, double minimum, double maximum) {
-      return static_cast<std::int64_t>(std::clamp(share * all_s / episode_s, minimum, maximum));
+    const double all = 60.0 * config_.search.training_minutes / episode_s();  // episodes
+    const auto fit = [](double episodes, double minimum, double maximum) {
+      return static_cast<std::int64_t>(std::clamp(episodes, minimum, maximum));
     };
-    set("episodes.baseline_episodes", config_.episodes.baseline_episodes, fit(0.1, 8, 64));
-    constexpr std::int64_t kEvaluations = 10;
-    // Every evaluation runs these once with greedy and once with sampled decisions.
-    set("training.eval_episodes", config_.training.eval_episodes, fit(0.01, 4, 40));
-    // The final comparison runs once: no control, the script and the policy. Four times as many
-    // episodes would halve the interval.
-    set("training.final_episodes", config_.training.final_episodes, fit(0.03, 12, 160));
-    const double share = episode_length_s() / std::max(1.0, mean_duration_s());
-    // An iteration takes longer than its simulations alone, by more if it learns from a replay.
-    const double learning = whole_episodes() ? 1.6 : 2.0;
-    const double iteration_s = learning * episode_s * share * episodes_of_iteration();
+    set("episodes.baseline_episodes", config_.episodes.baseline_episodes, fit(0.1 * all, 4, 64));
+    // An evaluation runs the greedy and the sampled controller.
+    const std::int64_t of_evaluation = fit(0.01 * all, 4, 40);
+    const std::int64_t evaluations = fit(0.1 * all / static_cast<double>(of_evaluation), 2, 10);
+    set("training.eval_episodes", config_.training.eval_episodes, of_evaluation);
+    // Once: no control, the script, the controller. Four times as many, half the interval.
+    const std::int64_t of_final = fit(0.03 * all, 6, 160);
+    set("training.final_episodes", config_.training.final_episodes, of_final);
+    // From a replay more is learned.
+    const double learning = whole_episodes() ? kLearning : 2.0;
+    const double of_iteration = learning * share_of_scenario() * episodes_of_iteration();
     const double maximum = whole_episodes() ? 400.0 : 6400.0 / episodes_of_iteration();
-    const auto iterations =
-        static_cast<std::int64_t>(std::clamp(0.65 * all_s / iteration_s, 8.0, maximum));
-    if (chose_imitation_) {  // leaves a quarter of the iterations to PPO
+    const std::int64_t iterations = fit(kShareToLearn * all / of_iteration, 4, maximum);
+    if (chose_imitation_) {  // it leaves PPO a quarter of the time
       config_.imitation.iterations =
           std::min(config_.imitation.iterations, std::max(kImitation, iterations * 3 / 4));
     }
     set("training.iterations", config_.training.iterations,
         std::max(iterations, config_.imitation.iterations + 4));
     set("training.eval_interval", config_.training.eval_interval,
-        (config_.training.iterations + kEvaluations - 1) / kEvaluations);
+        (config_.training.iterations + evaluations - 1) / evaluations);
+    // The clock ends what takes longer than expected, in time for the last evaluation and the final
+    // comparison.
+    const auto at_the_end = static_cast<double>(2 * of_evaluation + 3 * of_final);
+    set("training.minutes", config_.training.minutes,
+        config_.search.training_minutes * std::max(0.5, 1.0 - at_the_end / all));
   }
 
+  static constexpr double kShareToLearn = 0.65;  ///< of the time of a training
+  /// An iteration takes so many times as long as its simulations alone.
+  static constexpr double kLearning = 1.6;
   static constexpr double kLong_s = 1200.0;      ///< longer episodes count as long
   static constexpr std::int64_t kImitation = 4;  ///< iterations to imitate a single script
 

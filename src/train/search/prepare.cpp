@@ -100,14 +100,18 @@ void keep(const SearchResult& result, const std::filesystem::path& path) {
   write_file_atomically(path, file.dump(2) + "\n");
 }
 
-/// Collective. Result of an earlier start of this run; the same on all ranks.
+/// Collective. Result of an earlier start of this run, the same on all ranks; nothing if there is
+/// none that can be read.
 std::optional<SearchResult> find_kept(const Preparation& on, const std::filesystem::path& path,
                                       const std::string& key) {
   std::string text;
   together(on.communicator, [&] {
     if (on.communicator.rank() != 0) return;
     try {
-      if (const auto kept = read_kept(path, key)) text = kept->dump();
+      if (const auto kept = read_kept(path, key)) {
+        search_result_from(*kept);
+        text = kept->dump();
+      }
     } catch (const DataError& error) {
       spdlog::warn("{}; the search is repeated", error.what());
     }
@@ -136,10 +140,10 @@ void log_changes(const config::Config& before, const config::Config& after) {
 }  // namespace
 
 TrainingEnd search_and_decide(const Preparation& on) {
-  if (on.config.search.minutes <= 0) return TrainingEnd::kDone;
+  if (on.config.search.minutes <= 0 && on.config.search.episodes == 0) return TrainingEnd::kDone;
   const bool logs = on.communicator.rank() == 0;
   if (on.dry_run) {
-    if (logs) spdlog::info("dry run: the search of {} min is left out", on.config.search.minutes);
+    if (logs) spdlog::info("dry run: the search is left out");
     if (on.config.env.objective == "auto") on.config.env.objective = "ocr";
     return TrainingEnd::kDone;
   }
@@ -154,7 +158,10 @@ TrainingEnd search_and_decide(const Preparation& on) {
   if (result && logs) spdlog::info("search: using the result kept in {}", path.string());
   if (!result) {
     result = Searcher(on.config, on.session, on.communicator).run(ground.scripts);
-    if (!result) return TrainingEnd::kStopped;
+    if (!result) {
+      if (logs) spdlog::info("search: stopped; a resumed run searches from the beginning");
+      return TrainingEnd::kStopped;
+    }
     result->key = key;
     together(on.communicator, [&] {
       if (logs) keep(*result, path);

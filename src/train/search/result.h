@@ -19,13 +19,15 @@ struct TriedScript {
   double half_width = 0;     ///< of the gain's 95 % interval
   double ocr_gain = 0;       ///< mean gain in throughput, %
   double delay_gain = 0;     ///< mean gain in delay, %
-  double safety_excess = 0;  ///< emergency stops and collisions over the limit
+  double safety_excess = 0;  ///< emergency stops, emergency brakings, collisions over the limit
   double hard_brakes = 0;    ///< mean excess over no control per run
   double controlled_s = 0;   ///< vehicle-seconds under control per run
 
   [[nodiscard]] bool is_safe() const { return safety_excess <= 0.0; }
+  /// Lower end of the interval of its gain.
+  [[nodiscard]] double low() const { return gain - half_width; }
   /// Whether the script is safe and the whole interval of its gain lies above 0.
-  [[nodiscard]] bool helps() const { return is_safe() && gain - half_width > 0.0; }
+  [[nodiscard]] bool helps() const { return is_safe() && low() > 0.0; }
 };
 
 /// Result of the search in one scenario.

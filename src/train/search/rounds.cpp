@@ -35,6 +35,11 @@ std::vector<Round> plan_rounds(std::int64_t scripts, std::int64_t at_least, std:
   return rounds;
 }
 
+std::vector<Round> plan_rounds_within(std::int64_t scripts, std::int64_t episodes) {
+  if (episodes < Round{.scripts = 1, .seeds = kLeastSeeds}.episodes()) return {};
+  return plan_rounds(scripts, 1, episodes);
+}
+
 std::int64_t count_episodes(const std::vector<Round>& rounds) {
   std::int64_t sum = 0;
   for (const Round& round : rounds) sum += round.episodes();

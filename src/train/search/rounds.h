@@ -26,6 +26,10 @@ inline constexpr std::int64_t kFinalists = 2;
 /// @param episodes approximate number of episodes of all rounds
 std::vector<Round> plan_rounds(std::int64_t scripts, std::int64_t at_least, std::int64_t episodes);
 
+/// The same with no more than `episodes` in all; none if these are too few to compare one script
+/// with no control.
+std::vector<Round> plan_rounds_within(std::int64_t scripts, std::int64_t episodes);
+
 /// Number of episodes of all rounds.
 std::int64_t count_episodes(const std::vector<Round>& rounds);
 

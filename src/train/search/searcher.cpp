@@ -3,14 +3,15 @@
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "rollouts/baseline_runs.h"
-#include "rollouts/episode_bar.h"
 #include "rollouts/outcomes.h"
-#include "run/together.h"
+#include "search/rounds.h"
+#include "search/safer_scripts.h"
+#include "traffic/config/controller_spec.h"
 #include "traffic/config/scenario_mix.h"
-#include "traffic/core/clock.h"
 #include "traffic/core/text.h"
 
 namespace traffic::train {
@@ -22,19 +23,33 @@ bool is_better(const TriedScript& a, const TriedScript& b) {
   return a.gain != b.gain ? a.gain > b.gain : a.controller < b.controller;
 }
 
-double mean_of(const std::vector<EpisodeOutcome>& outcomes,
-               double (*of)(const scene::EpisodeScore&)) {
-  double sum = 0.0;
-  for (const EpisodeOutcome& outcome : outcomes) sum += of(outcome.score);
-  return sum / static_cast<double>(std::max<std::size_t>(1, outcomes.size()));
+/// Whether the seeds of a final comparison are too few: they show no gain, but one is likely.
+bool needs_more_seeds(const std::vector<TriedScript>& finalists) {
+  return std::ranges::none_of(finalists, &TriedScript::helps) &&
+         std::ranges::any_of(finalists, [](const TriedScript& script) {
+           return script.is_safe() && script.gain > 0.5 * script.half_width;
+         });
 }
 
-/// Whether the rounds showed a gain that the seeds of the last comparison are too few to show.
-bool needs_more_seeds(const ScenarioSearch& search) {
-  return std::ranges::any_of(search.tried, &TriedScript::helps) &&
-         std::ranges::none_of(search.finalists, &TriedScript::helps) &&
-         std::ranges::any_of(search.finalists,
-                             [](const TriedScript& script) { return script.gain > 0.0; });
+/// The script that is unsafe and gains most, if it gains more than the best that is safe.
+const TriedScript* unsafe_but_better(const ScenarioSearch& search) {
+  const TriedScript* unsafe = nullptr;
+  for (const auto* scripts : {&search.finalists, &search.tried}) {
+    for (const TriedScript& script : *scripts) {
+      const bool gains = !script.is_safe() && script.low() > 0.0;
+      if (gains && (unsafe == nullptr || script.gain > unsafe->gain)) unsafe = &script;
+    }
+  }
+  const TriedScript* safe = search.found();
+  const bool is_worth_it = unsafe != nullptr && (safe == nullptr || unsafe->low() > safe->gain);
+  return is_worth_it ? unsafe : nullptr;
+}
+
+double mean_of(const std::vector<EpisodeOutcome>& outcomes,
+               double (scene::EpisodeScore::*value)() const) {
+  double sum = 0.0;
+  for (const EpisodeOutcome& outcome : outcomes) sum += (outcome.score.*value)();
+  return sum / static_cast<double>(outcomes.size());
 }
 
 }  // namespace
@@ -43,245 +58,274 @@ Searcher::Searcher(const config::Config& config, const comm::MpiSession& session
                    comm::Communicator& communicator)
     : config_(config),
       communicator_(communicator),
-      pool_(session, config_),
-      collector_(config_, pool_, time_split_) {
-  for (const config::ScenarioShare& part : config::scenario_mix(config_.env)) {
-    result_.scenarios.push_back({.scenario = part.scenario});
-    none_.push_back({.controller = "none"});
-  }
-}
+      budget_(config.search.episodes > 0 ? 0.0 : config.search.minutes, communicator),
+      runs_(config_, session, communicator, budget_) {}
 
 Searcher::~Searcher() = default;
 
 std::optional<SearchResult> Searcher::run(const std::vector<ScriptsToTry>& scripts) {
-  const Stopwatch clock;
-  for (const ScriptsToTry& one : scripts) step_lengths_s_.push_back(one.step_length_s);
-  const auto run_all = [&] {
-    if (!look_at_traffic()) return false;
-    const std::int64_t episodes = episodes_of_rounds(scripts);
-    for (std::size_t s = 0; s < scripts.size(); ++s) {
-      if (!halve(scripts[s], episodes, result_.scenarios[s])) return false;
-    }
-    return true;
-  };
-  const bool ended = run_all();
-  pool_.close();
-  if (!ended) return std::nullopt;
-  // The clock of rank 0 is for all.
-  result_.seconds = communicator_.all_reduce_scalar(clock.seconds(), comm::ReduceOp::kMax);
-  // The first few had waited for the simulations to start.
-  result_.episode_s =
-      std::min(result_.episode_s, result_.seconds / static_cast<double>(result_.episodes));
+  for (const config::ScenarioShare& part : config::scenario_mix(config_.env)) {
+    result_.scenarios.push_back({.scenario = part.scenario});
+  }
+  std::vector<Place> places;
+  for (std::size_t s = 0; s < scripts.size(); ++s) {
+    places.push_back({.search = result_.scenarios[s],
+                      .scripts = scripts[s],
+                      .scenario = static_cast<std::int64_t>(s)});
+  }
+  End end = look_at_traffic(places);
+  for (std::size_t s = 0; end == End::kDone && s < places.size(); ++s) {
+    share_time(places.size() - s, places[s]);
+    end = search(places[s]);
+  }
+  runs_.close();
+  if (end == End::kStopRequested) return std::nullopt;
+  result_.episodes = runs_.episodes();
+  result_.seconds = budget_.elapsed_s();
+  result_.episode_s = budget_.episode_s();
   return result_;
 }
 
-/// Uncontrolled runs, one for each simulation: the first seeds of every scenario.
-bool Searcher::look_at_traffic() {
-  const auto scenarios = static_cast<std::int64_t>(none_.size());
-  const std::int64_t each = std::max<std::int64_t>(2, pool_.num_envs() / scenarios);
-  const Stopwatch clock;
-  for (std::int64_t s = 0; s < scenarios; ++s) {
-    const auto place = static_cast<std::size_t>(s);
-    ScenarioSearch& search = result_.scenarios[place];
-    const Seeds seeds{.scenario = s, .first = kFirstSearchSeed, .count = each};
-    if (!add_runs("search: no control", seeds, none_[place], {})) return false;
-    const auto& outcomes = none_[place].outcomes;
-    search.ocr_all = mean_of(outcomes, [](const auto& score) { return score.ocr_all(); });
-    search.delay_s = mean_of(outcomes, [](const auto& score) { return score.delay_s(); });
+/// One uncontrolled run for each simulation: the first seeds of every scenario.
+Searcher::End Searcher::look_at_traffic(std::vector<Place>& places) {
+  constexpr double kShareOfTime = 0.4;
+  const auto count = static_cast<std::int64_t>(places.size());
+  const std::int64_t each = std::max<std::int64_t>(2, runs_.num_envs() / count);
+  End end = End::kDone;
+  for (Place& place : places) {
+    const SeedRange seeds{.scenario = place.scenario, .first = kFirstSearchSeed, .count = each};
+    const auto nth = static_cast<double>(place.scenario + 1);
+    const End own = runs_.look(seeds, kShareOfTime * nth / static_cast<double>(count), place.none);
+    if (own == End::kStopRequested) return own;
+    if (own != End::kDone) end = own;
+    const auto& outcomes = place.none.outcomes;
+    place.search.ocr_all = mean_of(outcomes, &scene::EpisodeScore::ocr_all);
+    place.search.delay_s = mean_of(outcomes, &scene::EpisodeScore::delay_s);
     const auto saturated = std::ranges::count_if(outcomes, [&](const EpisodeOutcome& outcome) {
-      return is_saturated(outcome.score, step_lengths_s_[place]);
+      return is_saturated(outcome.score, place.scripts.step_length_s);
     });
-    search.saturated = static_cast<double>(saturated) / static_cast<double>(outcomes.size());
+    place.search.saturated = static_cast<double>(saturated) / static_cast<double>(outcomes.size());
   }
-  const double seconds = communicator_.all_reduce_scalar(clock.seconds(), comm::ReduceOp::kMax);
-  result_.episode_s = seconds / static_cast<double>(each * scenarios);
+  choose_objective(places);
+  if (end == End::kTimeIsOver) {
+    spdlog::warn(
+        "search: {} uncontrolled episodes did not end in {}, {:.0f} % of search.minutes = {}, so "
+        "that no script can be compared with them: the search ends here; give it more minutes, or "
+        "make the episodes shorter (env.max_time_s)",
+        each * count, human_duration(budget_.elapsed_s()), 100.0 * kShareOfTime,
+        config_.search.minutes);
+  }
+  return end;
+}
+
+void Searcher::choose_objective(const std::vector<Place>& places) {
   result_.objective = config_.env.objective;
   if (result_.objective == "auto") {
     const bool saturated = std::ranges::any_of(
-        result_.scenarios, [](const ScenarioSearch& search) { return search.saturated >= 0.5; });
+        places, [](const Place& place) { return place.search.saturated >= 0.5; });
     result_.objective = saturated ? "ocr" : "delay";
     spdlog::info("search: {}: env.objective = \"{}\"",
                  saturated ? "traffic does not get through" : "traffic gets through, delay is left",
                  result_.objective);
   }
   objective_ = scene::objective_of(result_.objective);
-  return true;
 }
 
-std::int64_t Searcher::final_episodes() const {
+/// Shares the time that is left among the scenarios that are left. The last part of a scenario's
+/// time is used only where a gain needs more seeds or a script needs a safe version.
+void Searcher::share_time(std::size_t places_left, Place& place) const {
+  if (!budget_.is_timed()) return;
+  const double begin = budget_.spent_share();
+  const double own = std::max(0.0, 1.0 - begin) / static_cast<double>(places_left);
+  place.rounds_end = begin + 0.55 * own;
+  place.final_end = begin + 0.75 * own;
+  place.end = begin + own;
+}
+
+std::int64_t Searcher::episodes_of_final() const {
   return (kFinalists + 1) * config_.search.final_episodes;
 }
 
-/// For the rounds of each scenario: what is asked for, or what fits the minutes.
-std::int64_t Searcher::episodes_of_rounds(const std::vector<ScriptsToTry>& scripts) const {
-  const auto scenarios = static_cast<std::int64_t>(scripts.size());
-  std::int64_t all = config_.search.episodes;
-  if (all == 0) {
-    constexpr double kMinute_s = 60.0;
-    all = static_cast<std::int64_t>(config_.search.minutes * kMinute_s /
-                                    std::max(1e-3, result_.episode_s));
-  }
-  const std::int64_t each = std::max<std::int64_t>(0, all / scenarios - final_episodes());
-  std::int64_t least = 0;
-  for (const ScriptsToTry& one : scripts) {
-    const auto rounds = plan_rounds(static_cast<std::int64_t>(one.texts.size()),
-                                    static_cast<std::int64_t>(one.kinds), each);
-    least += count_episodes(rounds) + final_episodes();
-  }
-  const double needed_s = result_.episode_s * static_cast<double>(least);
-  spdlog::info("search: {} episodes, about {}", least, human_duration(needed_s));
-  if (least > all + all / 2) {
-    spdlog::warn(
-        "search: an episode takes {}, so that fewer than {} episodes, about {}, would say nothing; "
-        "shorter ones: env.max_time_s, no search: search.minutes = 0",
-        human_duration(result_.episode_s), least, human_duration(needed_s));
-  }
-  return each;
+/// As many scripts and seeds as search.episodes asks for, or as fit the time.
+std::vector<Round> Searcher::rounds_of(const Place& place) const {
+  const auto scripts = static_cast<std::int64_t>(place.scripts.texts.size());
+  const auto kinds = static_cast<std::int64_t>(place.scripts.kinds);
+  if (budget_.is_timed()) return plan_rounds_within(scripts, budget_.fitting(place.rounds_end));
+  const auto places = static_cast<std::int64_t>(result_.scenarios.size());
+  const std::int64_t episodes = config_.search.episodes / places - episodes_of_final();
+  return plan_rounds(scripts, kinds, std::max<std::int64_t>(0, episodes));
 }
 
-bool Searcher::halve(const ScriptsToTry& scripts, std::int64_t episodes, ScenarioSearch& search) {
-  const auto scenario = &search - result_.scenarios.data();
-  Entry& none = none_[static_cast<std::size_t>(scenario)];
-  const auto rounds = plan_rounds(static_cast<std::int64_t>(scripts.texts.size()),
-                                  static_cast<std::int64_t>(scripts.kinds), episodes);
-  std::vector<Entry> entries;
-  for (std::int64_t i = 0; i < rounds.front().scripts; ++i) {
-    entries.push_back({.controller = scripts.texts[static_cast<std::size_t>(i)]});
+Searcher::End Searcher::search(Place& place) {
+  const std::vector<Round> rounds = rounds_of(place);
+  if (rounds.empty()) {
+    spdlog::warn(
+        "search: {}: an episode takes {}, so that no script can be compared with no control in "
+        "the time that is left; give search.minutes more, or make the episodes shorter "
+        "(env.max_time_s)",
+        place.search.scenario, human_duration(budget_.episode_s()));
+    return End::kDone;
   }
-  std::vector<Entry*> alive;
-  for (Entry& entry : entries) alive.push_back(&entry);
-  const auto better = [&](const Entry* a, const Entry* b) {
-    return is_better(judge(*a, none), judge(*b, none));
-  };
-  std::int64_t seeds = 0;
+  const std::int64_t episodes = count_episodes(rounds);
+  spdlog::info("search: {}: {} of {} scripts in {} episodes, about {}, and a final comparison",
+               place.search.scenario, rounds.front().scripts, place.scripts.texts.size(), episodes,
+               human_duration(budget_.episode_s() * static_cast<double>(episodes)));
+  std::vector<std::string> finalists;
+  End end = run_rounds(rounds, place, finalists);
+  if (end == End::kDone) end = compare_finalists(finalists, place.final_end, place);
+  return end == End::kDone ? make_safe(place) : end;
+}
+
+Searcher::End Searcher::run_rounds(const std::vector<Round>& rounds, Place& place,
+                                   std::vector<std::string>& finalists) {
+  ScenarioSearch& search = place.search;
+  std::vector<ScriptRun> runs;
+  for (std::int64_t i = 0; i < rounds.front().scripts; ++i) {
+    runs.push_back({.controller = place.scripts.texts[static_cast<std::size_t>(i)]});
+  }
+  std::vector<ScriptRun*> alive;
+  for (ScriptRun& run : runs) alive.push_back(&run);
+  const double begin = budget_.is_timed() ? budget_.spent_share() : 0.0;
   for (std::size_t r = 0; r < rounds.size(); ++r) {
     alive.resize(static_cast<std::size_t>(rounds[r].scripts));
     const std::string label =
         fmt::format("search: {}, round {} of {}, {} scripts on {} seeds", search.scenario, r + 1,
                     rounds.size(), rounds[r].scripts, rounds[r].seeds);
-    const Seeds more{.scenario = scenario,
-                     .first = kFirstSearchSeed + static_cast<std::uint64_t>(seeds),
-                     .count = rounds[r].seeds};
-    if (!add_runs(label, more, none, alive)) return false;
-    seeds += rounds[r].seeds;
-    std::ranges::sort(alive, better);
-    const TriedScript best = judge(*alive.front(), none);
+    const SeedRange seeds{.scenario = place.scenario,
+                          .first = kFirstSearchSeed + static_cast<std::uint64_t>(place.round_seeds),
+                          .count = rounds[r].seeds};
+    const double part = static_cast<double>(r + 1) / static_cast<double>(rounds.size());
+    const double until = begin + part * (place.rounds_end - begin);
+    if (const End end = runs_.run(label, seeds, until, place.none, alive); end != End::kDone) {
+      return end;
+    }
+    place.round_seeds = static_cast<std::int64_t>(alive.front()->outcomes.size());
+    std::ranges::sort(alive, [&](const ScriptRun* a, const ScriptRun* b) {
+      return is_better(compared(*a, place.none, place), compared(*b, place.none, place));
+    });
+    const TriedScript best = compared(*alive.front(), place.none, place);
     spdlog::info("{}: best {}, {:+.2f} +- {:.2f} %", label, best.controller, best.gain,
                  best.half_width);
   }
-  for (const Entry& entry : entries) search.tried.push_back(judge(entry, none));
+  for (const ScriptRun& run : runs) search.tried.push_back(compared(run, place.none, place));
   std::ranges::sort(search.tried, [](const TriedScript& a, const TriedScript& b) {
     return a.seeds != b.seeds ? a.seeds > b.seeds : is_better(a, b);
   });
-  std::vector<std::string> finalists;
   for (std::size_t i = 0; i < std::min<std::size_t>(kFinalists, alive.size()); ++i) {
     finalists.push_back(alive[i]->controller);
   }
-  return compare(finalists, search);
+  return End::kDone;
 }
 
-/// On seeds that they were not chosen on. Where the rounds showed a gain that these seeds are too
-/// few to show, on four times as many. Of two that help and differ by less than a standard error,
-/// the one that commands less.
-bool Searcher::compare(const std::vector<std::string>& finalists, ScenarioSearch& search) {
-  Entry none{.controller = "none"};
-  std::vector<Entry> entries;
-  for (const std::string& controller : finalists) entries.push_back({.controller = controller});
-  std::vector<Entry*> all;
-  for (Entry& entry : entries) all.push_back(&entry);
-  Seeds seeds{.scenario = &search - result_.scenarios.data(),
-              .first = kFirstFinalSeed,
-              .count = config_.search.final_episodes};
-  const std::string label = fmt::format("search: {}, final comparison", search.scenario);
-  const auto run_and_judge = [&](const std::string& text) {
-    if (!add_runs(text, seeds, none, all)) return false;
-    search.finalists.clear();
-    for (const Entry& entry : entries) search.finalists.push_back(judge(entry, none));
-    return true;
+/// On seeds that the scripts were not chosen on, and where these are too few to show a gain, on up
+/// to four times as many.
+Searcher::End Searcher::compare_finalists(const std::vector<std::string>& finalists,
+                                          double until_share, Place& place) {
+  ScriptRun none{.controller = "none"};
+  std::vector<ScriptRun> runs;
+  for (const std::string& controller : finalists) runs.push_back({.controller = controller});
+  std::vector<ScriptRun*> all;
+  for (ScriptRun& run : runs) all.push_back(&run);
+  std::vector<TriedScript> results;
+  const auto run_on = [&](const char* which, std::int64_t count, double until) {
+    const SeedRange seeds{.scenario = place.scenario,
+                          .first = kFirstFinalSeed + static_cast<std::uint64_t>(place.final_seeds),
+                          .count = count};
+    const auto known = static_cast<std::int64_t>(none.outcomes.size());
+    const End end = runs_.run(fmt::format("search: {}, {}", place.search.scenario, which), seeds,
+                              until, none, all);
+    place.final_seeds += static_cast<std::int64_t>(none.outcomes.size()) - known;
+    results.clear();
+    for (const ScriptRun& run : runs) {
+      if (end == End::kDone) results.push_back(compared(run, none, place));
+    }
+    return end;
   };
-  if (!run_and_judge(label)) return false;
-  if (needs_more_seeds(search)) {
-    seeds.first += static_cast<std::uint64_t>(seeds.count);
-    seeds.count *= 3;
-    if (!run_and_judge(label + ", more seeds")) return false;
+  const std::int64_t seeds = config_.search.final_episodes;
+  End end = run_on("final comparison", seeds, until_share);
+  if (end == End::kDone && needs_more_seeds(results)) {
+    end = run_on("final comparison, more seeds", 3 * seeds, place.end);
   }
-  std::ranges::sort(search.finalists, is_better);
-  if (!search.finalists.front().helps()) return true;
-  search.best = search.finalists.front().controller;
-  const TriedScript& second = search.finalists.back();
-  if (!second.helps() || second.controlled_s >= search.finalists.front().controlled_s) return true;
-  const auto outcomes_of = [&](const std::string& controller) -> const auto& {
-    return std::ranges::find(entries, controller, &Entry::controller)->outcomes;
-  };
-  const auto difference = report::mean_interval(report::paired_differences(
-      gains_over(outcomes_of(search.best), none.outcomes, objective_),
-      gains_over(outcomes_of(second.controller), none.outcomes, objective_)));
-  if (difference.mean <= difference.standard_error()) search.best = second.controller;
-  return true;
+  if (end != End::kDone) return end;
+  const TriedScript& best = preferred(runs, none, results);
+  const TriedScript* before = place.search.found();
+  const bool is_new_best = best.helps() && (before == nullptr || best.gain > before->gain);
+  const std::string name = best.controller;
+  std::ranges::copy(results, std::back_inserter(place.search.finalists));
+  std::ranges::sort(place.search.finalists, is_better);
+  if (is_new_best) place.search.best = name;
+  return end;
 }
 
-/// Runs all of them, and no control where it has not run yet, on these seeds.
-/// @return false if it was given up
-bool Searcher::add_runs(const std::string& label, const Seeds& seeds, Entry& none,
-                        const std::vector<Entry*>& entries) {
-  const auto known = static_cast<std::int64_t>(none.outcomes.size());
-  const auto first =
-      static_cast<std::int64_t>(entries.empty() ? 0 : entries.front()->outcomes.size());
-  std::vector<EpisodeRequest> mine;
-  std::vector<Entry*> owner;  // of all requests
-  const auto request = [&](Entry& entry, std::int64_t seed) {
-    const auto order = static_cast<std::int64_t>(owner.size());
-    owner.push_back(&entry);
-    if (order % communicator_.size() != communicator_.rank()) return;
-    mine.push_back({.order = order,
-                    .traffic = {.seed = seeds.first + static_cast<std::uint64_t>(seed),
-                                .scenario = seeds.scenario},
-                    .controller = entry.controller});
+/// The best of the finalists. Of two that help and differ by less than a standard error, the one
+/// that commands less.
+const TriedScript& Searcher::preferred(const std::vector<ScriptRun>& runs, const ScriptRun& none,
+                                       const std::vector<TriedScript>& results) const {
+  const auto best = std::ranges::min_element(results, is_better);
+  const auto gains = [&](const TriedScript& script) {
+    return gains_over(runs[static_cast<std::size_t>(&script - results.data())].outcomes,
+                      none.outcomes, objective_);
   };
-  for (std::int64_t i = 0; i < seeds.count; ++i) {
-    if (first + i >= known) request(none, i);
-    for (Entry* entry : entries) request(*entry, i);
+  for (const TriedScript& other : results) {
+    if (!other.helps() || other.controlled_s >= best->controlled_s) continue;
+    const auto difference =
+        report::mean_interval(report::paired_differences(gains(*best), gains(other)));
+    if (difference.mean <= difference.standard_error()) return other;
   }
-  Collected collected;
-  together(communicator_, [&] {
-    EpisodeBar progress(label, mine.size(), config_, communicator_.rank() == 0);
-    collected =
-        collector_.run(mine, {.may_give_up = true},
-                       [&](std::size_t, const rollout::Period& period) { progress.add(period); });
-  });
-  if (communicator_.all_reduce_scalar(collected.given_up ? 1.0 : 0.0) > 0.0) return false;
-  const auto total = static_cast<std::int64_t>(owner.size());
-  const auto outcomes = share_outcomes(collected.outcomes, total, communicator_);
-  for (std::size_t i = 0; i < owner.size(); ++i) owner[i]->outcomes.push_back(outcomes[i]);
-  result_.episodes += total;
-  return true;
+  return *best;
 }
 
-TriedScript Searcher::judge(const Entry& entry, const Entry& none) const {
-  const std::vector<EpisodeOutcome> others(
-      none.outcomes.begin(),
-      none.outcomes.begin() + static_cast<std::ptrdiff_t>(entry.outcomes.size()));
-  const auto gain = report::mean_interval(gains_over(entry.outcomes, others, objective_));
-  const auto mean_gain = [&](scene::Objective objective) {
-    return report::mean_interval(gains_over(entry.outcomes, others, objective)).mean;
-  };
-  constexpr auto kBrakes = [](const scene::EpisodeScore& score) {
-    return static_cast<double>(score.hard_brakes);
-  };
-  constexpr auto kControlled = [](const scene::EpisodeScore& score) {
-    return static_cast<double>(score.cv_steps);
-  };
-  const double step_length_s =
-      step_lengths_s_.at(static_cast<std::size_t>(entry.outcomes.front().traffic.scenario));
-  return {.controller = entry.controller,
-          .seeds = static_cast<std::int64_t>(entry.outcomes.size()),
-          .gain = gain.mean,
-          .half_width = gain.half_width,
-          .ocr_gain = mean_gain(scene::Objective::kThroughput),
-          .delay_gain = mean_gain(scene::Objective::kDelay),
-          .safety_excess = safety_excess(entry.outcomes, others, config_.evaluation.safety_limit),
-          .hard_brakes = mean_of(entry.outcomes, kBrakes) - mean_of(others, kBrakes),
-          .controlled_s = step_length_s * mean_of(entry.outcomes, kControlled)};
+/// Where the script that gains most is unsafe, runs milder versions of it. The best of those that
+/// are safe are compared with no control on fresh seeds.
+Searcher::End Searcher::make_safe(Place& place) {
+  const TriedScript* unsafe = unsafe_but_better(place.search);
+  if (unsafe == nullptr) return End::kDone;
+  const std::string name = unsafe->controller;
+  std::vector<std::string> texts = safer_scripts(config::parse_controller(name));
+  double until = place.end;
+  if (budget_.is_timed()) {
+    const double now = budget_.spent_share();
+    until = now + 0.5 * std::max(0.0, place.end - now);
+    constexpr std::int64_t kLeastSeeds = 2;
+    const std::int64_t fitting = budget_.fitting(until) / kLeastSeeds - 1;
+    texts.resize(static_cast<std::size_t>(
+        std::clamp<std::int64_t>(fitting, 0, static_cast<std::int64_t>(texts.size()))));
+  }
+  spdlog::info(
+      "search: {}: {} gains {:+.2f} +- {:.2f} %, but {:.2f} more emergency stops, emergency "
+      "brakings and collisions a run than evaluation.safety_limit allows; {}",
+      place.search.scenario, name, unsafe->gain, unsafe->half_width, unsafe->safety_excess,
+      texts.empty() ? "no time is left to look for a safe version (search.minutes)"
+                    : fmt::format("looking for a safe version among {} milder ones", texts.size()));
+  if (texts.empty()) return End::kDone;
+  ScriptRun none{.controller = "none"};
+  std::vector<ScriptRun> runs;
+  for (const std::string& text : texts) runs.push_back({.controller = text});
+  std::vector<ScriptRun*> all;
+  for (ScriptRun& run : runs) all.push_back(&run);
+  const SeedRange seeds{.scenario = place.scenario,
+                        .first = kFirstSearchSeed + static_cast<std::uint64_t>(place.round_seeds),
+                        .count = config_.search.final_episodes};
+  const End end = runs_.run(fmt::format("search: {}, {} milder versions of {}",
+                                        place.search.scenario, texts.size(), name),
+                            seeds, until, none, all);
+  if (end != End::kDone) return end;
+  std::vector<TriedScript> results;
+  for (const ScriptRun& run : runs) results.push_back(compared(run, none, place));
+  std::ranges::sort(results, is_better);
+  std::ranges::copy(results, std::back_inserter(place.search.tried));
+  std::vector<std::string> finalists;
+  for (const TriedScript& script : results) {
+    const bool may_help = script.is_safe() && script.gain > 0.0;
+    if (may_help && finalists.size() < kFinalists) finalists.push_back(script.controller);
+  }
+  if (finalists.empty()) return End::kDone;
+  return compare_finalists(finalists, place.end, place);
+}
+
+TriedScript Searcher::compared(const ScriptRun& run, const ScriptRun& none,
+                               const Place& place) const {
+  return runs_.compare(run, none, objective_, place.scripts.step_length_s);
 }
 
 }  // namespace traffic::train

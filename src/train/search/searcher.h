@@ -1,4 +1,4 @@
-/// Runs scripted controllers in the simulations of a training and compares them with no control.
+/// Finds the script that gains most in the simulations of a training.
 #pragma once
 
 #include <cstdint>
@@ -6,14 +6,13 @@
 #include <string>
 #include <vector>
 
-#include "rollouts/traffic_collector.h"
+#include "search/budget.h"
 #include "search/result.h"
 #include "search/rounds.h"
+#include "search/script_runs.h"
 #include "search/scripts.h"
 #include "traffic/comm/communicator.h"
 #include "traffic/comm/mpi_session.h"
-#include "traffic/core/time_split.h"
-#include "traffic/rollout/traffic/traffic_pool.h"
 #include "traffic/scene/score.h"
 
 namespace traffic::train {
@@ -21,51 +20,60 @@ namespace traffic::train {
 /// All functions are collective.
 class Searcher {
  public:
-  /// Starts the simulations.
+  /// Starts the simulations and the clock.
   Searcher(const config::Config& config, const comm::MpiSession& session,
            comm::Communicator& communicator);
   ~Searcher();
   Searcher(const Searcher&) = delete;
   Searcher& operator=(const Searcher&) = delete;
 
-  /// Searches. Uncontrolled runs first measure how long an episode takes and how much there is to
-  /// gain. Then, for each scenario, rounds on more and more seeds select the two best scripts,
-  /// which a final comparison runs on other seeds.
-  /// @param scripts the scripts to try in each scenario
-  /// @return nothing if the search was abandoned because of a stop request
+  /// Uncontrolled runs first show how long an episode takes and what can be gained. Then, scenario
+  /// by scenario: rounds on more and more seeds; the best two on fresh seeds; and where a script
+  /// gains most but is unsafe, milder versions of it.
+  /// @param scripts of each scenario
+  /// @return nothing if it was given up because a stop is requested
   std::optional<SearchResult> run(const std::vector<ScriptsToTry>& scripts);
 
  private:
-  /// A script and its episodes so far, in the order of the seeds.
-  struct Entry {
-    std::string controller;
-    std::vector<EpisodeOutcome> outcomes{};
-  };
-  /// Seeds to run: `count` seeds of one scenario, from `first` on.
-  struct Seeds {
+  using End = ScriptRuns::End;
+
+  /// The search of one scenario.
+  struct Place {
+    ScenarioSearch& search;
+    const ScriptsToTry& scripts;
+    ScriptRun none{.controller = "none"};  ///< on the seeds of the rounds
     std::int64_t scenario = 0;
-    std::uint64_t first = 0;
-    std::int64_t count = 0;
+    std::int64_t round_seeds = 0;  ///< that the rounds have used
+    std::int64_t final_seeds = 0;  ///< that final comparisons have used
+    // Shares of the budget at which its parts end.
+    double rounds_end = 1.0;
+    double final_end = 1.0;
+    double end = 1.0;
   };
 
-  bool look_at_traffic();
-  bool halve(const ScriptsToTry& scripts, std::int64_t episodes, ScenarioSearch& search);
-  bool compare(const std::vector<std::string>& finalists, ScenarioSearch& search);
-  bool add_runs(const std::string& label, const Seeds& seeds, Entry& none,
-                const std::vector<Entry*>& entries);
-  [[nodiscard]] TriedScript judge(const Entry& entry, const Entry& none) const;
-  [[nodiscard]] std::int64_t episodes_of_rounds(const std::vector<ScriptsToTry>& scripts) const;
-  [[nodiscard]] std::int64_t final_episodes() const;
+  End look_at_traffic(std::vector<Place>& places);
+  void choose_objective(const std::vector<Place>& places);
+  void share_time(std::size_t places_left, Place& place) const;
+  End search(Place& place);
+  [[nodiscard]] std::vector<Round> rounds_of(const Place& place) const;
+  End run_rounds(const std::vector<Round>& rounds, Place& place,
+                 std::vector<std::string>& finalists);
+  End compare_finalists(const std::vector<std::string>& finalists, double until_share,
+                        Place& place);
+  [[nodiscard]] const TriedScript& preferred(const std::vector<ScriptRun>& runs,
+                                             const ScriptRun& none,
+                                             const std::vector<TriedScript>& results) const;
+  End make_safe(Place& place);
+  [[nodiscard]] TriedScript compared(const ScriptRun& run, const ScriptRun& none,
+                                     const Place& place) const;
+  [[nodiscard]] std::int64_t episodes_of_final() const;
 
   config::Config config_;
   comm::Communicator& communicator_;
-  TimeSplit time_split_;
-  rollout::TrafficPool pool_;
-  TrafficCollector collector_;
+  SearchBudget budget_;
+  ScriptRuns runs_;
   scene::Objective objective_ = scene::Objective::kThroughput;
   SearchResult result_;
-  std::vector<Entry> none_;                  ///< [scenarios] runs without control
-  std::vector<double> step_lengths_s_ = {};  ///< [scenarios]
 };
 
 }  // namespace traffic::train

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cmath>
 
 namespace traffic::train {
 namespace {
@@ -204,6 +205,38 @@ TEST(Decide, TheTrainingFitsItsMinutes) {
   config.search.training_minutes = 0;
   decide(slow, {{.duration_s = 900}}, config);
   EXPECT_EQ(config.training.iterations, config::Training{}.iterations);
+}
+
+TEST(Decide, OnSlowNetworksTheBatchShrinksAndTheClockEndsTheTraining) {
+  // A quarter of a minute an episode: eighty of them in twenty minutes.
+  config::Config config = asked();
+  SearchResult slow = result_of({found("meter(density=25)", 5.0, 300)});
+  slow.episode_s = 15.0;
+  decide(slow, {{.duration_s = 900}}, config);
+  EXPECT_EQ(config.episodes.train_batch_size, 4 * 300) << "a quarter of the usual sixteen episodes";
+  const double episodes = static_cast<double>(config.episodes.baseline_episodes) +
+                          3.0 * static_cast<double>(config.training.final_episodes) +
+                          2.0 * static_cast<double>(config.training.eval_episodes) *
+                              std::ceil(static_cast<double>(config.training.iterations) /
+                                        static_cast<double>(config.training.eval_interval)) +
+                          1.6 * 4.0 * static_cast<double>(config.training.iterations);
+  EXPECT_LE(15.0 * episodes, 1.2 * 20.0 * 60.0);
+  EXPECT_GT(config.training.minutes, 10.0);
+  EXPECT_LT(config.training.minutes, 20.0);
+  EXPECT_EQ(config.episodes.length_s, 0);
+
+  // Where even that leaves time for few iterations, long episodes are cut.
+  config = asked();
+  slow.episode_s = 60.0;
+  decide(slow, {{.duration_s = 3600}}, config);
+  EXPECT_EQ(config.episodes.length_s, 600);
+}
+
+TEST(Decide, AGentleScriptMakesTheEnvironmentGentle) {
+  config::Config config = asked();
+  decide(result_of({found("meter(brake_mps2=1, density=25)", 5.0, 300)}), {{.duration_s = 900}},
+         config);
+  EXPECT_EQ(config.env.max_slowdown_mps2, 1.0);
 }
 
 TEST(SearchResult, IsReadAsItWasWritten) {

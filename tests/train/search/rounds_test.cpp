@@ -29,6 +29,16 @@ TEST(Rounds, TryOneOfEachKindEvenWithoutEpisodes) {
   EXPECT_EQ(rounds.front().seeds, 2);
 }
 
+TEST(Rounds, WithinAnUpperLimitFewScriptsAreTriedOnTwoSeedsEach) {
+  for (const std::int64_t episodes : {4, 5, 9, 17, 40, 200}) {
+    const auto rounds = plan_rounds_within(30, episodes);
+    ASSERT_FALSE(rounds.empty()) << episodes;
+    EXPECT_LE(count_episodes(rounds), episodes);
+    for (const Round& round : rounds) EXPECT_GE(round.seeds, 2);
+  }
+  EXPECT_TRUE(plan_rounds_within(30, 3).empty()) << "a script and no control take four";
+}
+
 TEST(Rounds, OneScriptIsOneRound) {
   const auto rounds = plan_rounds(1, 1, 100);
   ASSERT_EQ(rounds.size(), 1U);

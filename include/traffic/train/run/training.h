@@ -83,6 +83,8 @@ class Training {
   [[nodiscard]] virtual std::int64_t step() const = 0;
   /// Number of steps of the whole training. Not collective.
   [[nodiscard]] virtual std::int64_t total_steps() const = 0;
+  /// Whether this rank's clock allows no further iteration.
+  [[nodiscard]] virtual bool time_is_over() const { return false; }
   /// The trained parameters. Not collective.
   [[nodiscard]] virtual const comm::ParameterArena& parameters() const = 0;
 

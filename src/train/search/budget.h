@@ -1,0 +1,41 @@
+/// The real time that a search may take.
+#pragma once
+
+#include <cstdint>
+
+#include "traffic/comm/communicator.h"
+#include "traffic/core/clock.h"
+
+namespace traffic::train {
+
+/// Starts its clock when it is made. Ranks get the same answers from the collective functions, so
+/// that they agree on which episodes still fit.
+class SearchBudget {
+ public:
+  /// @param minutes of the whole search; 0: a fixed number of episodes, for which everything fits
+  SearchBudget(double minutes, comm::Communicator& communicator);
+
+  /// Whether the clock limits the search.
+  [[nodiscard]] bool is_timed() const { return seconds_ > 0.0; }
+  /// Seconds since the start, by the slowest rank. Collective.
+  [[nodiscard]] double elapsed_s() const;
+  /// Whether this share of the time has passed on this rank. Not collective.
+  [[nodiscard]] bool has_passed(double share) const;
+  /// Share of the time that has passed. Collective.
+  [[nodiscard]] double spent_share() const { return elapsed_s() / seconds_; }
+
+  /// Sets how long episodes take, with as many at once as there are simulations. The last measured
+  /// value holds, because a machine may become busy.
+  void measure(std::int64_t episodes, double seconds);
+  [[nodiscard]] double episode_s() const { return episode_s_; }
+  /// Episodes that end before this share of the time has passed. Collective.
+  [[nodiscard]] std::int64_t fitting(double share) const;
+
+ private:
+  double seconds_;
+  comm::Communicator& communicator_;
+  Stopwatch clock_;
+  double episode_s_ = 0.0;
+};
+
+}  // namespace traffic::train
