@@ -97,7 +97,6 @@ Searcher::End Searcher::look_at_traffic(std::vector<Place>& places) {
     const auto nth = static_cast<double>(place.scenario + 1);
     const End own = runs_.look(seeds, kShareOfTime * nth / static_cast<double>(count), place.none);
     if (own == End::kStopRequested) return own;
-    if (own != End::kDone) end = own;
     const auto& outcomes = place.none.outcomes;
     place.search.ocr_all = mean_of(outcomes, &scene::EpisodeScore::ocr_all);
     place.search.delay_s = mean_of(outcomes, &scene::EpisodeScore::delay_s);
@@ -105,6 +104,8 @@ Searcher::End Searcher::look_at_traffic(std::vector<Place>& places) {
       return is_saturated(outcome.score, place.scripts.step_length_s);
     });
     place.search.saturated = static_cast<double>(saturated) / static_cast<double>(outcomes.size());
+    end = own;
+    if (end == End::kTimeIsOver) break;  // the simulations are in the middle of episodes
   }
   choose_objective(places);
   if (end == End::kTimeIsOver) {
@@ -112,7 +113,7 @@ Searcher::End Searcher::look_at_traffic(std::vector<Place>& places) {
         "search: {} uncontrolled episodes did not end in {}, {:.0f} % of search.minutes = {}, so "
         "that no script can be compared with them: the search ends here; give it more minutes, or "
         "make the episodes shorter (env.max_time_s)",
-        each * count, human_duration(budget_.elapsed_s()), 100.0 * kShareOfTime,
+        each, human_duration(budget_.elapsed_s()), 100.0 * kShareOfTime,
         config_.search.minutes);
   }
   return end;
