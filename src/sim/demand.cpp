@@ -61,7 +61,7 @@ class DemandReader {
   void read(const fs::path& file) {
     const fs::path known = fs::weakly_canonical(file);
     if (std::find(open_.begin(), open_.end(), known) != open_.end()) {
-      throw DataError("demand {}: the file includes itself", file.string());
+      throw EndlessFile("demand {}: the file includes itself", file.string());
     }
     const std::string text = scene::read_text_file(file, "demand");
     pugi::xml_document document;
@@ -115,8 +115,8 @@ class DemandReader {
   // NOLINTNEXTLINE(misc-no-recursion): no deeper than kDeepest
   void read_children(const pugi::xml_node& parent, const Interval& interval, int depth) {
     if (depth > kDeepest || open_.size() > kDeepest) {
-      throw DataError("demand {}: intervals or included files are nested more than {} deep",
-                      open_.back().string(), kDeepest);
+      throw EndlessFile("demand {}: intervals or included files are nested more than {} deep",
+                        open_.back().string(), kDeepest);
     }
     for (const auto node : parent.children()) {
       const std::string_view name = node.name();

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "sumo_options.h"
+#include "traffic/core/error.h"
 
 namespace traffic::sim {
 
@@ -38,11 +39,16 @@ struct Demand {
   std::set<std::string> outputs;  ///< elements that write a file: "inductionLoop"
 };
 
+/// A file that includes itself, or files nested so deep that SUMO crashes.
+class EndlessFile : public DataError {
+  using DataError::DataError;
+};
+
 /// Counts the vehicles of the scenario's route files and additional files.
 /// @param begin_s of the simulation, SUMO's time
 /// @param end_s of the simulation, SUMO's time; none: the simulation has no end
-/// @throws DataError if a file cannot be read, includes itself, or has other text where a number
-/// belongs
+/// @throws DataError if a file cannot be read, or has other text where a number belongs
+/// @throws EndlessFile
 Demand read_demand(const SumoOptions& options, double begin_s, std::optional<double> end_s);
 
 }  // namespace traffic::sim

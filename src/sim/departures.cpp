@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <limits>
 
+#include "stderr_capture.h"
 #include "traffic/core/clock.h"
 #include "traffic/core/error.h"
 
@@ -40,7 +41,7 @@ Departures watch_departures(const SumoRun& run, std::optional<double> end_s) {
     seen.time_s = Simulation::getTime() - begin_s;
   } catch (const std::exception& e) {
     throw DataError("simulation {} fails after {:g} s: {}", run.sumocfg.string(),
-                    Simulation::getTime() - begin_s, e.what());
+                    Simulation::getTime() - begin_s, one_line(e.what()));
   }
   return seen;
 }

@@ -8,6 +8,7 @@
 #include "demand.h"
 #include "departures.h"
 #include "sumo_options.h"
+#include "sumo_session.h"
 #include "traffic/config/scenario_mix.h"
 #include "traffic/core/error.h"
 #include "traffic/scene/light_programs.h"
@@ -146,6 +147,35 @@ std::string counted(std::size_t count, const char* noun, const char* ending = "e
   return fmt::format("{} {}{}", count, noun, count == 1 ? "" : ending);
 }
 
+/// Studies what our own readers find in the scenario's files.
+Demand study_files(const SumoOptions& options, std::optional<double> end_s, NetworkStudy& study) {
+  Demand demand = read_demand(options, study.begin_s, end_s);
+  const Road road = scene::read_road(options.files("net-file").front());
+  study_road(road, study);
+  study.trainable_lights = count_trainable_lights(road, options);
+  study_demand(road, demand, study);
+  study.outputs = outputs_of(options, demand);
+  return demand;
+}
+
+/// Where our own readers refuse a file, SUMO may tell more of the reason.
+Demand read_files(const SumoOptions& options, std::optional<double> end_s, const SumoRun& run,
+                  NetworkStudy& study) {
+  try {
+    return study_files(options, end_s, study);
+  } catch (const EndlessFile&) {
+    throw;  // SUMO crashes
+  } catch (const DataError& error) {
+    const std::string ours = error.what();
+    try {
+      SumoSession().load(run);
+    } catch (const DataError& sumos) {
+      throw DataError("{}; {}", ours, sumos.what());
+    }
+    throw;
+  }
+}
+
 }  // namespace
 
 NetworkStudy study_network(const config::Env& env, const std::string& scenario) {
@@ -163,20 +193,16 @@ NetworkStudy study_network(const config::Env& env, const std::string& scenario) 
   study.time_to_teleport_s = options.seconds("time-to-teleport").value_or(study.time_to_teleport_s);
   study.demand_elsewhere = options.find("load-state").has_value();
 
-  const Road road = scene::read_road(nets.front());
-  study_road(road, study);
-  study.trainable_lights = count_trainable_lights(road, options);
   std::optional<double> end_s = study.end_s;
   if (env.max_time_s > 0) end_s = study.begin_s + env.max_time_s;
-  const Demand demand = read_demand(options, study.begin_s, end_s);
-  study_demand(road, demand, study);
-  study.outputs = outputs_of(options, demand);
+  const SumoRun run{.sumocfg = study.sumocfg, .args = env.sumo_args};
+  const Demand demand = read_files(options, end_s, run, study);
+  SumoSession().load(run);  // a scenario that SUMO refuses is refused before anything starts
   study.uncounted_sources = {demand.sources.begin(), demand.sources.end()};
   study.demand_is_certain = study.uncounted_sources.empty() && !study.demand_elsewhere;
   if (!study.demand_elsewhere && (!study.demand_is_certain || study.vehicles <= 0.0)) {
     study.demand_is_certain = false;
-    add_departures(watch_departures({.sumocfg = study.sumocfg, .args = env.sumo_args}, end_s),
-                   study);
+    add_departures(watch_departures(run, end_s), study);
   }
   return study;
 }

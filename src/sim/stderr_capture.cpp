@@ -33,6 +33,10 @@ std::string StderrCapture::end() {
 }
 
 std::string one_line(std::string messages) {
+  while (messages.starts_with("Warning: ")) {
+    const auto end = messages.find('\n');
+    messages.erase(0, end == std::string::npos ? end : end + 1);
+  }
   for (std::size_t at = 0; (at = messages.find("Error: ", at)) != std::string::npos;) {
     messages.erase(at, 7);
   }
@@ -43,6 +47,11 @@ std::string one_line(std::string messages) {
                  messages.end());
   while (!messages.empty() && is_space(messages.back())) messages.pop_back();
   return messages;
+}
+
+std::string reason_of(const std::string& captured, const std::exception& error) {
+  const std::string printed = one_line(captured);
+  return printed.empty() ? one_line(error.what()) : printed;
 }
 
 }  // namespace traffic::sim

@@ -1,6 +1,7 @@
 /// Captures the stderr of this process.
 #pragma once
 
+#include <exception>
 #include <string>
 
 #include "traffic/os/descriptor.h"
@@ -24,7 +25,9 @@ class StderrCapture {
   os::Descriptor memory_;
 };
 
-/// SUMO's messages on one line, without the prefix "Error: ".
+/// SUMO's messages on one line, without the prefix "Error: " and without warnings before them.
 std::string one_line(std::string messages);
+/// SUMO's reason for a failure: the text that it printed, else the text of the exception.
+std::string reason_of(const std::string& captured, const std::exception& error);
 
 }  // namespace traffic::sim

@@ -28,7 +28,7 @@ class MSVehicle {
 
 class MSNet {
  public:
-  enum class VehicleState : int { ARRIVED = 4 };
+  enum class VehicleState : int { STARTING_TELEPORT = 2, ENDING_TELEPORT = 3, ARRIVED = 4 };
   class VehicleStateListener {
    public:
     VehicleStateListener() = default;

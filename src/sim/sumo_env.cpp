@@ -13,6 +13,7 @@
 #include "lane_requests.h"
 #include "networks.h"
 #include "signals.h"
+#include "stderr_capture.h"
 #include "sumo_session.h"
 #include "traffic/core/atomic_file.h"
 #include "traffic/core/error.h"
@@ -56,6 +57,7 @@ struct SumoEnv::Impl {
     load(episode_seed, extra_args);
     begin_s = Simulation::getTime();
     begin_episode();
+    adopt_saved_traffic();  // of a scenario with a load-state
     observe();
   }
 
@@ -65,6 +67,12 @@ struct SumoEnv::Impl {
     load(episode_seed, args,
          {{"load-state", saved.file.string()}, {"begin", std::to_string(begin_s + saved.time_s)}});
     begin_episode();
+    adopt_saved_traffic();
+    observe();
+  }
+
+  /// Takes over the vehicles that are on the road or wait to enter since before the episode.
+  void adopt_saved_traffic() {
     auto known = SumoVehicle::getIDList();
     std::sort(known.begin(), known.end());
     std::stable_sort(known.begin(), known.end(), [](const auto& a, const auto& b) {
@@ -75,7 +83,6 @@ struct SumoEnv::Impl {
       Pending& vehicle = pending_vehicle(name);
       vehicle.counted_s = Simulation::getTime() - vehicle.wished_s;
     }
-    observe();
   }
 
   /// SUMO's time at which episodes of the scenario begin.
@@ -91,7 +98,9 @@ struct SumoEnv::Impl {
       session.save_state(whole.temp_path());
       whole.commit();
     } catch (const std::exception& e) {
-      fail(e.what());
+      session.close();
+      throw WorkerError("the state of simulation {} cannot be saved: {}", scenario.string(),
+                        e.what());
     }
   }
 
@@ -105,13 +114,6 @@ struct SumoEnv::Impl {
                   .args = args,
                   .demand_factor = options.demand_factor,
                   .settings = settings});
-    if (Simulation::getOption("mesosim") == "true") {
-      session.close();
-      throw DataError(
-          "scenario {} is simulated mesoscopically (SUMO's option mesosim): its vehicles are on no "
-          "lane and cannot be commanded; leave the option out",
-          scenario.string());
-    }
     exits.listen();
     seed = episode_seed;
     read_network(Simulation::getOption("net-file"));
@@ -155,16 +157,14 @@ struct SumoEnv::Impl {
     } catch (const Error&) {
       throw;
     } catch (const std::exception& e) {  // SUMO also throws types that its headers do not show
-      fail(e.what());
+      // SUMO reads demand while it simulates, and finds its errors then.
+      const double at_s = state->time_s();
+      session.close();
+      throw DataError("simulation {} failed after {:g} s: {}", scenario.string(), at_s,
+                      one_line(e.what()));
     }
     ++steps;
     frame_valid = false;
-  }
-
-  [[noreturn]] void fail(const char* what) {
-    const double at = state->time_s();
-    session.close();
-    throw WorkerError("simulation {} failed after {} s: {}", scenario.string(), at, what);
   }
 
   // Commands.

@@ -1,5 +1,6 @@
 #include "sumo_options.h"
 
+#include <fmt/ranges.h>
 #include <libsumo/Simulation.h>
 
 #include <charconv>
@@ -90,8 +91,8 @@ SumoOptions::SumoOptions(const fs::path& sumocfg, const std::vector<std::string>
     read(/*only_arguments=*/true);
     read(/*only_arguments=*/false);
   } catch (const std::exception& e) {
-    const std::string text = one_line(capture.end());
-    throw DataError("SUMO cannot load {}: {}", sumocfg.string(), text.empty() ? e.what() : text);
+    const std::string text = capture.end();
+    throw DataError("SUMO cannot load {}: {}", sumocfg.string(), reason_of(text, e));
   }
 }
 
@@ -189,7 +190,9 @@ std::map<std::string, std::string> SumoOptions::of_simulation() const {
     const bool is_of_program = topic == "Configuration" || topic == "Report" || topic == "GUI Only";
     if (option.is_default || is_listening || name == "configuration-file") continue;
     if (!option.is_argument && (is_of_program || writes_files(name, option))) continue;
-    all[name] = option.written;
+    // SUMO decodes %20 and the like in names of a file, but not in those of an argument.
+    const bool is_decoded = !option.is_argument && !option.files.empty();
+    all[name] = is_decoded ? fmt::format("{}", fmt::join(option.files, ",")) : option.written;
   }
   return all;
 }

@@ -49,6 +49,12 @@ double SumoSession::begin_s(const std::filesystem::path& sumocfg,
 void SumoSession::load(const SumoRun& run) {
   close();
   const SumoOptions options(run.sumocfg, run.args);
+  if (options.is_on("mesosim")) {
+    throw DataError(
+        "scenario {} is simulated mesoscopically (SUMO's option mesosim): its vehicles are on no "
+        "lane and cannot be commanded; leave the option out",
+        run.sumocfg.string());
+  }
   std::vector<std::string> command = {"sumo"};
   for (const auto& [name, value] : options_of(run, options)) {
     command.push_back("--" + name + "=" + value);
@@ -61,10 +67,9 @@ void SumoSession::load(const SumoRun& run) {
   try {
     libsumo::Simulation::start(command);
   } catch (const std::exception& e) {
-    const std::string text = one_line(capture.end());
+    const std::string text = capture.end();
     close();
-    throw DataError("SUMO cannot load {}: {}", run.sumocfg.string(),
-                    text.empty() ? e.what() : text);
+    throw DataError("SUMO cannot load {}: {}", run.sumocfg.string(), reason_of(text, e));
   }
   const std::string text = capture.end();
   std::fputs(text.c_str(), stderr);

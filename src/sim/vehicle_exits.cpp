@@ -1,5 +1,7 @@
 #include "vehicle_exits.h"
 
+#include <unordered_set>
+
 #include "sumo_classes.h"
 
 namespace traffic::sim {
@@ -8,22 +10,34 @@ class VehicleExits::Listener final : public MSNet::VehicleStateListener {
  public:
   void vehicleStateChanged(const SUMOVehicle* vehicle, MSNet::VehicleState to,
                            const std::string& /*info*/) override {
+    if (to == MSNet::VehicleState::STARTING_TELEPORT) teleporting_.insert(vehicle);
+    if (to == MSNet::VehicleState::ENDING_TELEPORT) teleporting_.erase(vehicle);
     if (to != MSNet::VehicleState::ARRIVED) return;  // SUMO's name for every exit
+    // SUMO removes a vehicle whose teleport leads beyond the end of its route, as in a jam there.
+    const bool is_teleporting = teleporting_.erase(vehicle) > 0;
     const auto* moving = reinterpret_cast<const MSVehicle*>(vehicle);
     const auto* base = reinterpret_cast<const MSBaseVehicle*>(vehicle);
-    exits.push_back({.arrived = moving->hasArrived(),
+    exits.push_back({.arrived = !is_teleporting && moving->hasArrived(),
                      .time_loss_s = moving->getTimeLossSeconds(),
                      .depart_delay_s = static_cast<double>(base->getDepartDelay()) / 1000.0});
   }
 
+  void reset() {
+    exits.clear();
+    teleporting_.clear();
+  }
+
   std::vector<VehicleExit> exits;
+
+ private:
+  std::unordered_set<const SUMOVehicle*> teleporting_;
 };
 
 VehicleExits::VehicleExits() : listener_(std::make_unique<Listener>()) {}
 VehicleExits::~VehicleExits() = default;
 
 void VehicleExits::listen() {
-  clear();
+  listener_->reset();
   MSNet::getInstance()->addVehicleStateListener(listener_.get());
 }
 void VehicleExits::clear() { listener_->exits.clear(); }

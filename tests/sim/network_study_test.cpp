@@ -23,6 +23,22 @@ std::string flow(const std::string& type, const std::string& attributes,
          attributes + "/>";
 }
 
+/// A folder that defines the vehicle types which its demand only names.
+class DemandFolder : public ScenarioFolder {
+ public:
+  [[nodiscard]] std::string config(const std::string& routes, int end_s,
+                                   const std::string& options = "") const {
+    std::string types;
+    for (const std::string type : {"cv", "CV", "HV", "car", "van", "cav_1", "connected"}) {
+      const bool is_named = routes.find(" type='" + type + "'") != std::string::npos;
+      const bool is_defined = routes.find("<vType id='" + type + "'") != std::string::npos ||
+                              routes.find("Distribution id='" + type + "'") != std::string::npos;
+      if (is_named && !is_defined) types += "<vType id='" + type + "'/>";
+    }
+    return ScenarioFolder::config(types + routes, end_s, options);
+  }
+};
+
 config::Config config_of(const std::string& scenario) {
   config::Config config;
   config.env.scenario = scenario;
@@ -60,7 +76,7 @@ class NetworkStudyTest : public ::testing::Test {
     config::Config config = config_of(folder_.config(routes, 300, options));
     return look(config);
   }
-  ScenarioFolder folder_;
+  DemandFolder folder_;
 };
 
 TEST_F(NetworkStudyTest, TheShippedScenariosAreFine) {
@@ -383,7 +399,7 @@ TEST_F(NetworkStudyTest, CountsEveryWayOfWritingDemand) {
   folder_.write("more.xml",
                 "<routes><vehicle id='v' type='cv' depart='00:01:00'><route edges='up "
                 "mrg down'/></vehicle></routes>");
-  const std::string scenario = folder_.config(
+  const std::string scenario = folder_.ScenarioFolder::config(
       "<include href='more.xml'/><routeDistribution id='ways'><route id='main' edges='up mrg down' "
       "probability='.8'/><route id='side' edges='ramp mrg down' probability='.2'/>"
       "</routeDistribution>" +
@@ -439,7 +455,7 @@ class LitNetworkTest : public ::testing::Test {
     config.env.sumo_args.insert(config.env.sumo_args.end(), args.begin(), args.end());
     return look_at_networks(config, kLearns);
   }
-  ScenarioFolder folder_;
+  DemandFolder folder_;
 };
 
 TEST_F(LitNetworkTest, LightsWithTwoGreensCanBeTrained) {

@@ -74,7 +74,7 @@ TEST(SumoErrors, AMesoscopicSimulationIsRefused) {
               HasSubstr("its vehicles are on no lane"));
 }
 
-TEST(SumoErrors, AFailureInTheMiddleOfAnEpisodeIsAWorkerError) {
+TEST(SumoErrors, AFailureInTheMiddleOfAnEpisodeIsADataError) {
   const ScenarioFolder folder;
   folder.use_merge_network();
   const std::string late = std::string(kCar) +
@@ -84,7 +84,7 @@ TEST(SumoErrors, AFailureInTheMiddleOfAnEpisodeIsAWorkerError) {
   try {
     while (!env.done()) env.step();
     FAIL() << "no error";
-  } catch (const WorkerError& e) {
+  } catch (const DataError& e) {
     EXPECT_THAT(e.what(), HasSubstr("nowhere"));
   }
 }

@@ -1,0 +1,46 @@
+"""The table of odd scenarios: one short function or one row each."""
+from dataclasses import dataclass, field
+from typing import Callable
+
+
+
+
+@dataclass
+class Case:
+    name: str
+    write: Callable  # (Folder) -> None
+    args: list = field(default_factory=list)  # SUMO's arguments, for env.sumo_args
+    endless: bool = False  # SUMO itself does not end
+    refused: str = ""  # what our programs say where they refuse a scenario that SUMO runs
+    breaks: bool = False  # SUMO itself refuses the scenario
+    empty: bool = False  # no vehicle departs
+    examined: bool = False  # traffic_doctor looks at it, too
+    trains: bool = False  # a dry run of a training, too
+    loads_state: bool = False  # vehicles drive before the begin; our programs count their losses since then
+    is_random: bool = False  # SUMO decides whether it is run, refused or empty
+
+
+CASES = []
+
+
+def case(write=None, **settings):
+    """Decorator: adds the function under its own name."""
+    def add(function):
+        CASES.append(Case(function.__name__, function, **settings))
+        return function
+    return add(write) if write else add
+
+
+def row(name, write, **settings):
+    CASES.append(Case(name, write, **settings))
+
+
+def crossing_with(demand, kind="priority", options="", end=80, additional="", **network):
+    """A function that writes a crossing with this demand."""
+    def write(folder):
+        folder.crossing(kind, **network)
+        folder.routes(demand)
+        if additional:
+            folder.additional(additional)
+        folder.config(end, options)
+    return write

@@ -1,0 +1,246 @@
+"""The check of one scenario: SUMO itself runs it, then our programs, and the results are compared."""
+import hashlib
+import json
+import os
+import re
+import shutil
+import subprocess
+from pathlib import Path
+from xml.etree import ElementTree
+
+from folder import Folder
+
+SEED = 7
+TIMEOUT_S = 120  # far above what any of them takes, also on a busy machine
+CONFIGS = Path(__file__).resolve().parents[2] / "configs"
+REFUSALS = (2, 3)  # configuration and data, see docs/reference/exit-codes.md
+LONGEST_LINE = 1500
+DIGITS = 3  # SUMO computes times in milliseconds
+ROUNDING_S = 0.5 * 10**-DIGITS
+
+
+class Result:
+    """How a program ended."""
+
+    def __init__(self, command, cwd):
+        self.command = " ".join(map(str, command))
+        try:
+            done = subprocess.run(command, cwd=cwd, stdin=subprocess.DEVNULL, capture_output=True, timeout=TIMEOUT_S)
+            self.code = done.returncode
+            self.out, self.err = (text.decode("utf-8", "replace") for text in (done.stdout, done.stderr))
+        except subprocess.TimeoutExpired as late:
+            self.code = None
+            self.out, self.err = ((text or b"").decode("utf-8", "replace") for text in (late.stdout, late.stderr))
+
+    @property
+    def last_line(self):
+        lines = self.err.strip().splitlines()
+        return lines[-1] if lines else ""
+
+
+def snapshot(folder):
+    """Names and contents of all files below the folder."""
+    return {str(file.relative_to(folder)): hashlib.sha256(file.read_bytes()).hexdigest() if file.is_file() else "folder"
+            for file in sorted(Path(folder).rglob("*"))}
+
+
+def comparable(message):
+    """The message without spaces, and without names: another seed may meet another vehicle first."""
+    return re.sub(r"'[^']*'|\s+", "", message)
+
+
+class Trips:
+    """What SUMO says of an episode in its trip information and its statistics."""
+
+    def __init__(self, trip_file, statistics_file, triggered):
+        """@param triggered vehicles that wait for something, of which SUMO's statistics do not say that they wait"""
+        self.departed = self.arrived = self.running = self.waiting = 0
+        self.time_loss_s = self.depart_delay_s = 0.0
+        for trip in ElementTree.parse(trip_file).getroot().iter("tripinfo"):
+            departed = float(trip.get("depart")) >= 0
+            if not departed and trip.get("id") in triggered:
+                continue
+            ended = float(trip.get("arrival")) >= 0
+            vaporized = bool(trip.get("vaporized"))
+            self.departed += departed
+            self.waiting += not departed
+            self.arrived += ended and not vaporized
+            self.running += departed and not ended
+            self.time_loss_s += float(trip.get("timeLoss")) if departed else 0.0
+            self.depart_delay_s += float(trip.get("departDelay"))
+        statistics = ElementTree.parse(statistics_file).getroot()
+        vehicles = statistics.find("vehicles")
+        self.statistics = {name: int(vehicles.get(name)) for name in ("inserted", "running", "waiting")}
+        self.teleports = int(statistics.find("teleports").get("total"))
+        self.emergency_stops = int(statistics.find("safety").get("emergencyStops"))
+
+    @property
+    def vehicles(self):
+        return self.departed + self.waiting
+
+
+class Check:
+    def __init__(self, case, room, programs, sumo):
+        self.case = case
+        self.room = room
+        self.programs = programs
+        self.sumo = sumo
+        self.problems = []
+        self.elsewhere = room / "elsewhere"  # our programs start here and must not write here
+
+    def run(self):
+        """@return descriptions of all that is wrong"""
+        self.elsewhere.mkdir()
+        folder = Folder(self.room / "scenario")
+        self.case.write(folder)
+        before = snapshot(folder.path)
+        copy = self.room / "reference"
+        shutil.copytree(folder.path, copy, symlinks=True)
+        reference = copy / folder.sumocfg.relative_to(folder.path)
+        self.cfg = folder.sumocfg
+        self.triggered = folder.triggered
+        original = self.simulate(reference, "reference", ["--end", "60"] if self.case.endless else [])
+        if original.code is None:
+            return [f"SUMO itself does not end within {TIMEOUT_S} s: {original.command}"]
+        if original.code < 0:  # a defect of SUMO: nothing can be compared
+            return [] if self.case.is_random else [f"SUMO itself crashes ({original.code}): {original.command}"]
+        if (original.code != 0) != self.case.breaks and not self.case.is_random:
+            self.say(f"SUMO {'runs' if self.case.breaks else 'refuses'} the scenario", original)
+        evaluated = self.evaluate(original)
+        if self.case.examined:
+            self.check_stdout(self.ours("traffic_doctor", "--scenario", self.cfg, "--json", *self.settings([])))
+        if original.code != 0:
+            self.compare_refusals(original, evaluated)
+        elif evaluated.code == 0:
+            self.compare(reference, evaluated)
+        if evaluated.code == 0 and self.case.refused:
+            self.say(f"a refusal with '{self.case.refused}' was expected", evaluated)
+        no_end = self.case.is_random and "the scenario has no end" in evaluated.err
+        if evaluated.code != 0 and original.code == 0 and not no_end and (
+                not self.case.refused or self.case.refused not in evaluated.err):
+            self.say("traffic_eval refuses what SUMO runs", evaluated)
+        if self.case.trains:
+            # Simulations that die on the way end a training with 6, see docs/reference/exit-codes.md.
+            self.ours("traffic_train", CONFIGS / "any.toml", "--dry-run", "--run-dir", self.room / "run",
+                      "--set", f"env.scenario={json.dumps(str(self.cfg), ensure_ascii=False)}", *self.settings([]),
+                      allowed=REFUSALS if original.code == 0 else (*REFUSALS, 6))
+        after = snapshot(folder.path)
+        for name in sorted(before.keys() | after.keys()):
+            if before.get(name) != after.get(name):
+                self.problems.append(f"our programs changed or made {name} in the scenario's folder")
+        if os.listdir(self.elsewhere):
+            self.problems.append(f"our programs made {os.listdir(self.elsewhere)} where they were started")
+        return self.problems
+
+    def say(self, what, result=None):
+        text = what
+        if result is not None:
+            text += f"\n$ {result.command}\nexit {result.code}\n{result.err[-1500:]}{result.out[-500:]}"
+        self.problems.append(text)
+
+    # Programs.
+
+    def outputs(self, name):
+        return ["--tripinfo-output", str(self.room / f"{name}_trips.xml"), "--tripinfo-output.write-unfinished", "true",
+                "--tripinfo-output.write-undeparted", "true", "--statistic-output",
+                str(self.room / f"{name}_statistics.xml"), "--precision", str(DIGITS), "--human-readable-time", "false"]
+
+    def simulate(self, sumocfg, name, more=()):
+        return Result([self.sumo / "sumo", "-c", sumocfg, "--seed", str(SEED), "--random", "false", "--remote-port",
+                       "0", *self.outputs(name), *self.case.args, *more], self.room)
+
+    def settings(self, sumo_args):
+        """Options of our programs. Half of the vehicles are connected, as far as the case has vehicles."""
+        return ["--set", f"env.sumo_args={json.dumps(self.case.args + sumo_args)}", "--set", "env.cv_share=0.5"]
+
+    def ours(self, program, *arguments, allowed=REFUSALS):
+        """Runs one of our programs and checks what holds for all of them."""
+        result = Result([self.programs / program, *arguments], self.elsewhere)
+        if result.code is None:
+            self.say(f"{program} does not end within {TIMEOUT_S} s", result)
+        elif result.code != 0 and result.code not in allowed:
+            self.say(f"{program} neither runs nor refuses the scenario", result)
+        elif result.code != 0 and program != "traffic_doctor":
+            names = [str(self.cfg), str(self.cfg.parent)]
+            if not any(name in result.last_line for name in names):
+                self.say(f"the last line of {program} does not name the file", result)
+            if len(result.last_line) > LONGEST_LINE:
+                self.say(f"the last line of {program} has {len(result.last_line)} characters", result)
+        return result
+
+    def evaluate(self, original):
+        result = self.ours("traffic_eval", "--scenario", self.cfg, "--controller", "none", "--seeds", f"{SEED}..{SEED}",
+                           "--jobs", "1", "--json", *self.settings(self.outputs("ours")))
+        self.check_stdout(result)
+        said = original.err.splitlines()
+        for line in result.err.splitlines():
+            # SUMO says "Error" of some things that it ignores.
+            if not line.startswith("traffic_eval: ") and line.replace("/scenario/", "/reference/") not in said:
+                self.say(f"a line on stderr is not one of ours: {line}", result)
+                break
+        return result
+
+    def check_stdout(self, result):
+        """Stdout has JSON and nothing else. A refusal of traffic_eval leaves it empty."""
+        if not result.out and result.code != 0:
+            return
+        try:
+            json.loads(result.out)
+        except ValueError as error:
+            self.say(f"stdout is no JSON: {error}", result)
+
+    # Comparisons.
+
+    def compare_refusals(self, original, evaluated):
+        """What SUMO refuses, ours refuse with SUMO's reason: its first line with "Error:"."""
+        errors = re.findall(r"^Error: *(.+)$", original.err, re.M)
+        reason = errors[0].replace("/reference/", "/scenario/") if errors else ""  # SUMO may say nothing
+        if evaluated.code == 0:
+            self.say(f"traffic_eval runs what SUMO refuses: {reason}", evaluated)
+        elif comparable(reason) not in comparable(evaluated.err):
+            self.say(f"SUMO's reason is not named: {reason}", evaluated)
+
+    def compare(self, reference, evaluated):
+        """Counts, delays and every vehicle's trip are SUMO's."""
+        try:
+            episode = json.loads(evaluated.out)["episodes"][0]
+        except (ValueError, LookupError):
+            return  # reported before
+        chosen = re.search(r"set env.max_time_s = (\d+)", evaluated.err)
+        if chosen:  # the scenario has no end
+            begin = re.search(r'<(?:begin|b) value="([\d.]+)"', self.cfg.read_text(encoding="utf-8"))
+            end = float(begin.group(1) if begin else 0) + int(chosen.group(1))
+            self.simulate(reference, "reference", ["--end", str(end)])
+        trips = Trips(self.room / "reference_trips.xml", self.room / "reference_statistics.xml", self.triggered)
+        if (trips.departed == 0) != self.case.empty and not self.case.is_random:
+            self.problems.append(f"{trips.departed} vehicles depart in SUMO: the case does not test its subject")
+        if not self.case.loads_state and trips.statistics != {
+                "inserted": trips.departed, "running": trips.running, "waiting": trips.waiting}:
+            self.problems.append(f"SUMO's trip information and statistics differ: {vars(trips)}")
+        wanted = {"arrived": trips.arrived, "waiting": trips.waiting, "emergency_stops": trips.emergency_stops}
+        for name, value in wanted.items():
+            self.equal(name, episode[name], value, 0)
+        if episode["teleports"] > trips.teleports:  # SUMO also counts vehicles that it removes instead
+            self.equal("teleports", episode["teleports"], trips.teleports, 0)
+        rounding_s = ROUNDING_S * trips.vehicles + 1e-6
+        if not self.case.loads_state:
+            self.equal("time_loss_s", episode["time_loss_s"], trips.time_loss_s, rounding_s)
+            self.equal("depart_delay_s", episode["depart_delay_s"], trips.depart_delay_s, rounding_s)
+        # No figure has the departed vehicles, but the delay is a mean over them and those that wait.
+        lost_s = episode["time_loss_s"] + episode["depart_delay_s"]
+        if episode["delay_s"] > 0:
+            self.equal("vehicles", lost_s / episode["delay_s"], trips.vehicles, 1e-6 * trips.vehicles)
+        # The same trips, vehicle by vehicle, although our programs read the simulation in every step.
+        ours, sumos = (self.trip_lines(name) for name in ("ours", "reference"))
+        if ours != sumos:
+            first = next((pair for pair in zip(ours, sumos) if pair[0] != pair[1]), (len(ours), len(sumos)))
+            self.problems.append(f"the trips differ, first in\n  ours: {first[0]}\n  SUMO: {first[1]}")
+
+    def equal(self, name, ours, sumos, tolerance):
+        if abs(ours - sumos) > tolerance:
+            self.problems.append(f"{name}: {ours} in traffic_eval, {sumos} in SUMO")
+
+    def trip_lines(self, name):
+        text = (self.room / f"{name}_trips.xml").read_text(encoding="utf-8")
+        # Devices that only write output are left out of our runs.
+        return [re.sub(' devices="[^"]*"', "", line) for line in text.splitlines() if "info " in line]
