@@ -36,7 +36,7 @@ std::vector<Round> plan_rounds(std::int64_t scripts, std::int64_t at_least, std:
 }
 
 std::vector<Round> plan_rounds_within(std::int64_t scripts, std::int64_t episodes) {
-  if (episodes < Round{.scripts = 1, .seeds = kLeastSeeds}.episodes()) return {};
+  if (episodes < Round{.scripts = 1, .seeds = kMinSeeds}.episodes()) return {};
   return plan_rounds(scripts, 1, episodes);
 }
 
