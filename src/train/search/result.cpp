@@ -56,6 +56,19 @@ const TriedScript* ScenarioSearch::found() const {
   return one == finalists.end() ? nullptr : &*one;
 }
 
+const TriedScript* ScenarioSearch::unsafe_but_better() const {
+  const TriedScript* unsafe = nullptr;
+  for (const auto* scripts : {&finalists, &tried}) {
+    for (const TriedScript& script : *scripts) {
+      const bool gains = !script.is_safe() && script.low() > 0.0;
+      if (gains && (unsafe == nullptr || script.gain > unsafe->gain)) unsafe = &script;
+    }
+  }
+  const TriedScript* safe = found();
+  const bool is_better = unsafe != nullptr && (safe == nullptr || unsafe->low() > safe->gain);
+  return is_better ? unsafe : nullptr;
+}
+
 report::Table search_table(const ScenarioSearch& search) {
   report::Table table({"controller", "seeds", "gain_%", "+-95%", "ocr_%", "delay_%", "unsafe",
                        "brakes", "controlled_s", ""});

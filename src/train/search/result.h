@@ -42,6 +42,9 @@ struct ScenarioSearch {
 
   /// The chosen script among the finalists; null if no script helps.
   [[nodiscard]] const TriedScript* found() const;
+  /// The script that gains most among those that are unsafe, if it gains more than the chosen one
+  /// by more than its interval; else null.
+  [[nodiscard]] const TriedScript* unsafe_but_better() const;
 };
 
 struct SearchResult {

@@ -31,20 +31,6 @@ bool needs_more_seeds(const std::vector<TriedScript>& finalists) {
          });
 }
 
-/// The script that is unsafe and gains most, if it gains more than the best that is safe.
-const TriedScript* unsafe_but_better(const ScenarioSearch& search) {
-  const TriedScript* unsafe = nullptr;
-  for (const auto* scripts : {&search.finalists, &search.tried}) {
-    for (const TriedScript& script : *scripts) {
-      const bool gains = !script.is_safe() && script.low() > 0.0;
-      if (gains && (unsafe == nullptr || script.gain > unsafe->gain)) unsafe = &script;
-    }
-  }
-  const TriedScript* safe = search.found();
-  const bool is_worth_it = unsafe != nullptr && (safe == nullptr || unsafe->low() > safe->gain);
-  return is_worth_it ? unsafe : nullptr;
-}
-
 double mean_of(const std::vector<EpisodeOutcome>& outcomes,
                double (scene::EpisodeScore::*value)() const) {
   double sum = 0.0;
@@ -113,8 +99,7 @@ Searcher::End Searcher::look_at_traffic(std::vector<Place>& places) {
         "search: {} uncontrolled episodes did not end in {}, {:.0f} % of search.minutes = {}, so "
         "that no script can be compared with them: the search ends here; give it more minutes, or "
         "make the episodes shorter (env.max_time_s)",
-        each, human_duration(budget_.elapsed_s()), 100.0 * kShareOfTime,
-        config_.search.minutes);
+        each, human_duration(budget_.elapsed_s()), 100.0 * kShareOfTime, config_.search.minutes);
   }
   return end;
 }
@@ -279,7 +264,7 @@ const TriedScript& Searcher::preferred(const std::vector<ScriptRun>& runs, const
 /// Where the script that gains most is unsafe, runs milder versions of it. The best of those that
 /// are safe are compared with no control on fresh seeds.
 Searcher::End Searcher::make_safe(Place& place) {
-  const TriedScript* unsafe = unsafe_but_better(place.search);
+  const TriedScript* unsafe = place.search.unsafe_but_better();
   if (unsafe == nullptr) return End::kDone;
   const std::string name = unsafe->controller;
   std::vector<std::string> texts = safer_scripts(config::parse_controller(name));
