@@ -250,6 +250,19 @@ TEST(SearchResult, IsReadAsItWasWritten) {
   EXPECT_ANY_THROW(search_result_from({{"key", "k"}}));
 }
 
+TEST(SearchResult, AnUnsafeScriptThatGainsMoreIsWorthASaferVersion) {
+  ScenarioSearch search = found("meter(density=25)", 5.0, 300);
+  EXPECT_EQ(search.unsafe_but_better(), nullptr) << "all scripts are safe";
+  search.tried.push_back(
+      {.controller = "yield", .gain = 13.3, .half_width = 0.4, .safety_excess = 3.5});
+  ASSERT_NE(search.unsafe_but_better(), nullptr);
+  EXPECT_EQ(search.unsafe_but_better()->controller, "yield");
+  search.tried.back().gain = 5.2;
+  EXPECT_EQ(search.unsafe_but_better(), nullptr) << "it gains no more beyond its interval";
+  search.best = "none";
+  EXPECT_NE(search.unsafe_but_better(), nullptr) << "nothing safe was found";
+}
+
 TEST(SearchResult, ItsTextNamesTheScriptOrSaysThatNoneHelps) {
   const SearchResult result =
       result_of({found("meter(density=25)", 5.0, 300), found("brisk", 0.1, 9000)});
