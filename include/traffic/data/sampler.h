@@ -1,25 +1,23 @@
 /// Decides which samples each rank gets in each step of an epoch.
 ///
 /// All samples form a list, and each rank gets a run of it in proportion to its batch size. The
-/// list is
+/// order of the list is one of these:
 /// - kMixed: the blocks in an order that is shuffled for each epoch. Two ranks share at most one
-/// block.
+///   block.
 /// - kTime: the samples as they were recorded. A rank has the same blocks in each epoch.
 /// - kRegion: the samples by their part of the road. A rank needs all blocks, but sees the same
-/// part of
-///   the road in each epoch.
+///   part of the road in each epoch.
+///
 /// The blocks of a run are shuffled, and a window of shuffle_chunks blocks slides over them, within
 /// which the samples are mixed. A block is thus needed for a while and never again, and decoded
 /// once. The order depends on seed, epoch and batch sizes only, not on the number of reader
 /// threads.
 ///
 /// All ranks have equally many steps:
-/// - With drop_last, as many as all ranks can fill. The samples at the end of each rank's order are
-/// left
-///   out; they are other ones in each epoch.
+/// - With drop_last, as many as all ranks can fill. Samples at the end of each rank's order are
+///   left out; they are other ones in each epoch.
 /// - Otherwise the last step may be short. A rank with no sample left repeats one with weight 0.
-/// Each
-///   sample has weight 1 exactly once in an epoch.
+///   Each sample has weight 1 exactly once in an epoch.
 #pragma once
 
 #include <cstdint>
