@@ -24,7 +24,7 @@ class Commands : public ::testing::Test {
     return next_speed(active, scene_.at(cv_), scene_.state(), {}, 22.0);
   }
   void set_light(const std::string& state, double change_s) {
-    scene_.events().lights = {LightState{state, 0, {change_s}}};
+    scene_.events().lights = {LightState{.state = state, .change_s = {change_s}}};
     scene_.step();
   }
 
@@ -65,14 +65,14 @@ TEST_F(Commands, ArriveLateLeavesVehiclesAloneWithoutAConflictingGreen) {
 }
 
 TEST_F(Commands, ArriveLateWaitsForAGreenThatBeginsWithinItsLead) {
-  scene_.events().lights = {LightState{"r", 0, {4}, {11}}};
+  scene_.events().lights = {LightState{.state = "r", .change_s = {4}, .green_end_s = {11}}};
   scene_.step();
   EXPECT_FALSE(speed_for(Longitudinal::kArriveLate, 3).has_value());
   EXPECT_NEAR(*speed_for(Longitudinal::kArriveLate, 4), 100.0 / 11.0, 1e-12);
 }
 
 TEST_F(Commands, ArriveLateHoldsNobodyForTheGreenAfterTheOneItWasGivenFor) {
-  scene_.events().lights = {LightState{"G", 0, {2}, {2}}};
+  scene_.events().lights = {LightState{.state = "G", .change_s = {2}, .green_end_s = {2}}};
   scene_.step();
   CommandBook book;
   const Command late{
@@ -83,7 +83,7 @@ TEST_F(Commands, ArriveLateHoldsNobodyForTheGreenAfterTheOneItWasGivenFor) {
   };
   EXPECT_TRUE(speed().has_value());
   scene_.step();
-  scene_.events().lights = {LightState{"r", 0, {60}, {100}}};
+  scene_.events().lights = {LightState{.state = "r", .change_s = {60}, .green_end_s = {100}}};
   scene_.step();
   EXPECT_FALSE(speed().has_value());
 }
@@ -93,7 +93,8 @@ TEST_F(Commands, ArriveGreenReachesTheLineWhenItsOwnGreenBegins) {
   const auto ramp = scene.add(kRamp, "ramp_0", 200, 10, true);
   const auto creeping = scene.add(kRamp, "ramp_0", 100, 3.2, true);
   const auto speed = [&](std::uint32_t vehicle, const std::string& light, double change_s) {
-    scene.events().lights = {LightState{light, 0, {change_s}, {change_s + 10}}};
+    scene.events().lights = {
+        LightState{.state = light, .change_s = {change_s}, .green_end_s = {change_s + 10}}};
     scene.step();
     ActiveCommand active;
     active.command.longitudinal = Longitudinal::kArriveGreen;

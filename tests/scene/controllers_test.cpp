@@ -71,11 +71,11 @@ TEST(Candidates, AreOnRequestOnlyThoseWhoCanArriveLate) {
   s.add(kRamp, "ramp_0", 150, 10,
         true);  // the main road has no light, so that there is no green to wait for
   std::vector<Candidate> found;
-  s.events().lights = {LightState{"G", 0, {40}}};
+  s.events().lights = {LightState{.state = "G", .change_s = {40}}};
   s.step();
   find_candidates(s.state(), {.zone_m = 200, .released_only = true}, found);
   EXPECT_THAT(nodes_of(found), ElementsAre(0));
-  s.events().lights = {LightState{"r", 0, {20}}};
+  s.events().lights = {LightState{.state = "r", .change_s = {20}}};
   s.step();
   find_candidates(s.state(), {.zone_m = 200, .released_only = true}, found);
   EXPECT_THAT(nodes_of(found), IsEmpty());
@@ -186,10 +186,10 @@ TEST(Yield, HoldsTheLeadingCvOfEachMainLaneWhileTheRampIsReleased) {
   const auto left = s.add(kMain, "main_1", 120, 10, true);
   s.add(kRamp, "ramp_0", 150, 10, true);
   auto yield = make_controller("yield");
-  s.events().lights = {LightState{"r", 0, {20}}};
+  s.events().lights = {LightState{.state = "r", .change_s = {20}}};
   s.step();
   EXPECT_THAT(picked(*yield, s.state()), IsEmpty());
-  s.events().lights = {LightState{"G", 0, {40}}};
+  s.events().lights = {LightState{.state = "G", .change_s = {40}}};
   s.step();
   EXPECT_THAT(picked(*yield, s.state()), ElementsAre(right, left));
   EXPECT_THAT(picked(*make_controller("yield", {.top_k = 1}), s.state()), ElementsAre(right));
@@ -197,7 +197,7 @@ TEST(Yield, HoldsTheLeadingCvOfEachMainLaneWhileTheRampIsReleased) {
   yield->decide(s.state(), commands);
   EXPECT_EQ(commands[0].longitudinal, Longitudinal::kArriveLate);
   EXPECT_DOUBLE_EQ(commands[0].hold_s, 40);
-  s.events().lights = {LightState{"G", 0, {5}}};  // too late to begin
+  s.events().lights = {LightState{.state = "G", .change_s = {5}}};  // too late to begin
   s.step();
   EXPECT_THAT(picked(*yield, s.state()), IsEmpty());
 }
@@ -206,7 +206,7 @@ TEST(Yield, PicksFromTheStopLineOnAndBeginsBeforeTheGreenIfAsked) {
   Scene s(priority_merge().road());
   const auto at_the_line = s.add(kMain, "main_0", 298, 0, true);
   const auto far = s.add(kMain, "main_1", 150, 10, true);
-  s.events().lights = {LightState{"r", 0, {12}, {72}}};
+  s.events().lights = {LightState{.state = "r", .change_s = {12}, .green_end_s = {72}}};
   s.step();
   EXPECT_THAT(picked(*make_controller("yield"), s.state()), IsEmpty());
   EXPECT_THAT(picked(*make_controller("yield(lead_s=11)"), s.state()), IsEmpty());
@@ -222,7 +222,7 @@ TEST(Yield, PicksFromTheStopLineOnAndBeginsBeforeTheGreenIfAsked) {
 TEST(Candidates, WhoCanArriveLateExistBeforeTheGreenWithinItsLead) {
   Scene s(priority_merge().road());
   s.add(kMain, "main_0", 200, 10, true);
-  s.events().lights = {LightState{"r", 0, {12}, {72}}};
+  s.events().lights = {LightState{.state = "r", .change_s = {12}, .green_end_s = {72}}};
   s.step();
   std::vector<Candidate> found;
   find_candidates(s.state(), {.zone_m = 200, .released_only = true, .lead_s = 11}, found);

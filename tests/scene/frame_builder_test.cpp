@@ -96,7 +96,7 @@ TEST(FrameBuilder, NodesShowTheConflictFromTheirOwnSide) {
   s.add({"main", "out"}, "main_0", 200, 3);
   s.add({"main", "out"}, "out_0", 100, 6);
   s.add({"main", "out"}, "out_0", 390, 15);
-  s.events().lights = {LightState{"r", 0.25, {17.0}}};
+  s.events().lights = {LightState{.state = "r", .cycle_position = 0.25, .change_s = {17.0}}};
   s.step();
   FrameBuilder builder;
   const GraphFrame& frame = builder.build(s.state());
