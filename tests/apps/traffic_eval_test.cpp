@@ -6,6 +6,7 @@
 #include <iterator>
 #include <nlohmann/json.hpp>
 #include <regex>
+#include <set>
 #include <sstream>
 #include <string>
 #include <vector>
@@ -148,7 +149,9 @@ class StrangersNetwork : public TrafficEval {
   [[nodiscard]] std::string scenario(const std::vector<std::string>& types) const {
     std::ofstream routes(dir_ / "s.rou.xml");
     routes << "<routes>";
-    for (const std::string& type : types) routes << "<vType id='" << type << "'/>";
+    for (const auto& type : std::set<std::string>(types.begin(), types.end())) {
+      routes << "<vType id='" << type << "'/>";
+    }
     for (std::size_t i = 0; i < 24; ++i) {
       routes << "<trip id='t" << i << "' type='" << types[i % types.size()] << "' depart='" << 5 * i
              << "' from='" << edges_[i % edges_.size()] << "' to='"

@@ -26,7 +26,7 @@ ELEMENTS = {
 }
 for name, text in ELEMENTS.items():
     row(f"additional_{name}", crossing_with(flows(), "traffic_light", additional=text),
-        trains=name in ("calibrator", "vaporizer"))
+        trains=name == "calibrator")
 
 row("calibrator_only", crossing_with("", additional=ELEMENTS["calibrator"]))
 row("flow_in_additional", crossing_with("", additional=flows()))

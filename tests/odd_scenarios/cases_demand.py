@@ -12,7 +12,7 @@ def several(*rates):
 
 
 row("flows_fixed", crossing_with(several('number="9"', 'period="7"', 'vehsPerHour="500"', 'perHour="500"')))
-row("flows_random", crossing_with(several('probability="0.2"', 'period="exp(0.2)"')), trains=True)
+row("flows_random", crossing_with(several('probability="0.2"', 'period="exp(0.2)"')))
 row("flow_fast", crossing_with(several('period="0.4" departLane="random"')))
 row("flow_without_end", crossing_with(flow(0, 'begin="0"', 'period="5"')))
 row("flow_times_in_words", crossing_with(flow(0, 'begin="0:00:10" end="0:01:00"', 'period="0:00:05"'), end="0:01:20"))

@@ -4,7 +4,7 @@ from folder import THROUGH, flows
 
 for kind in ("priority", "traffic_light", "right_before_left", "left_before_right", "unregulated", "priority_stop",
              "allway_stop", "traffic_light_unregulated", "traffic_light_right_on_red", "district"):
-    row(f"junction_{kind}", crossing_with(flows(), kind), trains=kind in ("allway_stop", "left_before_right"))
+    row(f"junction_{kind}", crossing_with(flows(), kind))
 
 
 def joining(kind):
@@ -18,7 +18,7 @@ def joining(kind):
     return write
 
 
-row("junction_zipper", joining("zipper"), trains=True)
+row("junction_zipper", joining("zipper"))
 
 
 @case
@@ -52,7 +52,7 @@ def junction_rail(folder):
     folder.config()
 
 
-@case(trains=True)
+@case
 def roundabout(folder):
     ring = {"0": (20, 0), "1": (0, 20), "2": (-20, 0), "3": (0, -20)}
     nodes = edges = ""

@@ -38,7 +38,7 @@ OPTIONS = {
 }
 for name, options in OPTIONS.items():
     row(f"option_{name}", crossing_with(flows(rate='probability="0.2"'), options=options, lanes=2),
-        trains=name in ("step_tenth", "remote_port", "outputs", "scale"))
+        trains=name in ("step_tenth", "remote_port", "outputs"))
 JAMS = {
     "never": '<time-to-teleport value="-1"/><max-depart-delay value="-1"/>',
     "soon": '<time-to-teleport value="10"/>',
