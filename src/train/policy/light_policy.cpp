@@ -13,8 +13,8 @@
 namespace traffic::train {
 namespace {
 
-/// Log-probabilities of the greens of each light, [R], without gradient. Plain loops avoid the overhead of tensor operations, which would
-/// dominate for the few dozen greens of one moment.
+/// Log-probabilities of the greens of each light, [R], without gradient. Plain loops avoid the
+/// overhead of tensor operations, which would dominate for the few dozen greens of one moment.
 /// @param lights [B + 1] first row of each light
 std::vector<float> log_softmax(const float* logits, std::span<const std::int64_t> lights) {
   std::vector<float> out(logits, logits + lights.back());
