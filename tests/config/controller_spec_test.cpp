@@ -64,7 +64,7 @@ TEST(ControllerSpec, KnowsWhichCommandsItsImitatorNeeds) {
   EXPECT_THAT(commands_of(parse_controller("glide")), ElementsAre("arrive_green", "fast"));
   EXPECT_EQ(refuse_to_imitate("brisk(top=10)"), "");
   EXPECT_EQ(refuse_to_imitate("none"), "");
-  EXPECT_THAT(refuse_to_imitate("random"), HasSubstr("nothing that could be learned"));
+  EXPECT_THAT(refuse_to_imitate("random"), HasSubstr("no commands that could be learned"));
 }
 
 }  // namespace

@@ -331,7 +331,7 @@ std::string text_of(const std::filesystem::path& file) {
 
 TEST(Docs, NumbersBehindKeysAreTheirDefaults) {
   const auto defaults = flatten(Config{});
-  const std::regex number(R"(`([a-z0-9_]+(?:\.[a-z0-9_]+)+)` \((\d[\d.e-]*)[,)])");
+  const std::regex number(R"(`([a-z0-9_]+(?:\.[a-z0-9_]+)+)`\s\((?:default )?(\d[\d.e-]*)[ ,;)])");
   int compared = 0;
   for (const auto& file : documents()) {
     const std::string text = text_of(file);
