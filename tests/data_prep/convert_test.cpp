@@ -438,7 +438,7 @@ TEST_F(Convert, WhatIsWrongIsNamedWithFileAndLineAndEndsWithThree) {
              "\"x_m\": 1, \"y_m\": 2}]}]}"),
        "bad.json:2: vehicle 'a' has no speed_mps"},
       {write("syntax.json", "{\"samples\": [\n{\"time_s\": 1,,"), "no well-formed JSON here"},
-      {write("02_tracks.csv", "frame,id,xVelocity,laneId\n"), "there is no"},
+      {write("02_tracks.csv", "frame,id,xVelocity,laneId\n"), "is missing"},
       {"/nowhere/at/all.xml", "cannot be opened"},
   };
   for (const auto& [input, said] : cases) {
