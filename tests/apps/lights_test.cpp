@@ -131,7 +131,8 @@ TEST_F(LightsTraining, ATrainingDoesNotStartFromAnotherKindOfPolicy) {
   const Outcome other = run_program(
       train(1, "second", "--set lights.encoder_layers=0 --set run.init_from=" + best("first")));
   EXPECT_EQ(other.exit_code, 4) << other.output;
-  EXPECT_THAT(other.output, AllOf(HasSubstr("lights.encoder_layers = 1"), HasSubstr("set them")));
+  EXPECT_THAT(other.output, AllOf(HasSubstr("lights.encoder_layers = 1"),
+                                  HasSubstr("set the checkpoint's values")));
   const Outcome other_learner =
       run_program(train(1, "fourth",
                         "--set run.phase=dqn --set lights.encoder_layers=0 --set "
