@@ -515,7 +515,7 @@ TEST_F(Phase2Test, AFallOfTheGainReturnsToTheBestAlsoInAResumedRun) {
   const Outcome outcome = run_program(command(2, "whole", kUnlearns));
   ASSERT_EQ(outcome.exit_code, 0) << outcome.output;
   EXPECT_THAT(outcome.output,
-              HasSubstr("from the best controller at 0.25 times the learning rate"));
+              HasSubstr("returns to the best controller, with 0.25 times the learning rate"));
   EXPECT_GE(summary("whole")["result"]["rollbacks"], 1);
   // Killed in the iteration after the first return.
   std::int64_t fell = 0;
