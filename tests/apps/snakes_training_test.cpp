@@ -121,7 +121,7 @@ TEST_F(SnakesTraining, ARunStartsFromAnEpisodeOfAnother) {
                            " --set offpolicy.max_episodes=32 --set offpolicy.init_episode=";
   const Outcome outcome = run_program(command(2, "second", from + "32"));
   ASSERT_EQ(outcome.exit_code, 0) << outcome.output;
-  EXPECT_THAT(outcome.output, HasSubstr("networks, their targets and optimisers, episode 32"));
+  EXPECT_THAT(outcome.output, HasSubstr("(episode 32): loaded networks, targets and optimisers"));
   const Outcome unsaved = run_program(command(2, "third", from + "40"));
   EXPECT_EQ(unsaved.exit_code, 4) << unsaved.output;
   EXPECT_THAT(unsaved.output, HasSubstr("no checkpoint of episode 40; saved are 32, 64"));
