@@ -12,7 +12,6 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
-#include <iterator>
 #include <set>
 #include <sstream>
 #include <string>
@@ -30,8 +29,10 @@ constexpr int kPatience_s = 20;  // processes that are about to end may need thi
 constexpr const char* kSharedMemory = "/dev/shm";
 
 std::string read_file(const fs::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  return {std::istreambuf_iterator<char>(file), {}};
+  const std::ifstream file(path, std::ios::binary);
+  std::ostringstream text;
+  text << file.rdbuf();  // without an exception if the process ends meanwhile
+  return text.str();
 }
 
 Names names_in(const fs::path& folder) {
