@@ -158,8 +158,7 @@ void MotionCheck::reject(const Comparison& comparison) const {
   throw DataError(
       "{}:{}: by their {}, vehicles cover {:.3g} times the distance that their speeds give (the "
       "median of {} stretches of 20 m; {:.3g} times for vehicle '{}' here){}{}; expected metres "
-      "and "
-      "m/s",
+      "and m/s",
       file_, comparison.line, comparison.places, *median, comparison.ratio.num_stretches(),
       comparison.first_ratio, comparison.vehicle, unit.empty() ? "" : ": ", unit);
 }

@@ -70,8 +70,7 @@ class MotionCheck {
                const RecordedFrame& frame, const RecordedVehicle& v);
   void reject(const Comparison& comparison) const;
   [[nodiscard]] bool fits(double ratio) const {
-    if (step_s_ > data::kLongestComparedStepS) return ratio >= data::kSmallestRatioOfLongSteps;
-    return ratio <= largest_ratio_ && ratio >= 1 / largest_ratio_;
+    return data::is_possible_ratio(ratio, step_s_, largest_ratio_);
   }
   void compare_heading(const RecordedFrame& frame, const RecordedVehicle& v, scene::Point moved_m);
   void reject_headings() const;

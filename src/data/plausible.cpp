@@ -9,6 +9,9 @@ namespace traffic::data {
 namespace {
 
 constexpr double kStretchM = 20;
+/// Where frames are far apart, only displacements are impossible that are below this share of what
+/// the speeds give: the times are milliseconds then.
+constexpr double kSmallestRatioOfLongSteps = 0.01;
 constexpr std::int64_t kFewStretches = 4;
 /// The histogram's bins: ratios from 2^kLowest to 2^kHighest.
 constexpr int kBinsPerOctave = 16;
@@ -33,6 +36,11 @@ double reach_m(double faster_mps, double seconds) {
 bool same_interval(double a_s, double b_s) {
   constexpr double kTolerance = 1e-4;
   return std::abs(a_s - b_s) <= kTolerance * std::max(a_s, b_s);
+}
+
+bool is_possible_ratio(double ratio, double step_s, double largest) {
+  if (step_s > kLongestComparedStepS) return ratio >= kSmallestRatioOfLongSteps;
+  return ratio <= largest && ratio >= 1 / largest;
 }
 
 std::optional<double> DisplacementRatio::move(Stretch& stretch, scene::Point to, double speed_mps,

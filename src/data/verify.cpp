@@ -179,11 +179,7 @@ class MovementCheck {
   void report(const DisplacementRatio& ratio, const char* what, double largest,
               Problems& problems) const {
     const auto median = ratio.median();
-    if (!median) return;
-    const bool has_long_steps = file_.info().frame_interval_s > kLongestComparedStepS;
-    const bool fits = has_long_steps ? *median >= kSmallestRatioOfLongSteps
-                                     : *median <= largest && *median >= 1 / largest;
-    if (fits) return;
+    if (!median || is_possible_ratio(*median, file_.info().frame_interval_s, largest)) return;
     const std::string unit = likely_unit(*median);
     problems.add(fmt::format(
         "{}: the {} is {:.3g} times what the speeds give (the median of {} stretches of 20 m){}{}; "

@@ -9,23 +9,33 @@
 namespace traffic::scene {
 namespace {
 
-/// Chooses a green for every light that may switch.
-class SignalScript : public Controller {
+/// Common base of the scripts: commands no vehicles and keeps no state.
+class LightScript : public Controller {
  public:
-  SignalScript(const config::ControllerSpec& spec, const ControllerOptions& options)
+  LightScript(const config::ControllerSpec& spec, const ControllerOptions& options)
       : name_(spec.name),
         period_s_(spec.get("period_s") > 0 ? spec.get("period_s") : options.period_s) {}
 
   void reset(std::uint64_t /*seed*/) final {}
   void decide(const RoadState& /*state*/, std::vector<Command>& /*commands*/) final {}
   [[nodiscard]] bool sets_signals() const final { return true; }
+  [[nodiscard]] std::string_view name() const final { return name_; }
+  [[nodiscard]] double period_s() const final { return period_s_; }
+
+ private:
+  std::string name_;
+  double period_s_;
+};
+
+/// Chooses a green for every light that may switch.
+class SignalScript : public LightScript {
+ public:
+  using LightScript::LightScript;
   void decide_signals(const SignalView& view, std::vector<SignalCommand>& commands) final {
     for (int light = 0; light < view.book().num_lights(); ++light) {
       if (view.book().may_switch(light)) commands.push_back({light, choose(view, light)});
     }
   }
-  [[nodiscard]] std::string_view name() const final { return name_; }
-  [[nodiscard]] double period_s() const final { return period_s_; }
 
  protected:
   [[nodiscard]] virtual int choose(const SignalView& view, int light) const = 0;
@@ -54,10 +64,6 @@ class SignalScript : public Controller {
     }
     return sum;
   }
-
- private:
-  std::string name_;
-  double period_s_;
 };
 
 /// Chooses the green with the most vehicles near the stop line.
@@ -105,19 +111,12 @@ class Actuated final : public SignalScript {
 /// Keeps the order of the program's phases and ends them early or late: a phase goes on while
 /// vehicles reach its stop lines and those with green are not outnumbered by those that wait.
 /// Vehicles that would drive into a full lane do not count.
-class Retime final : public Controller {
+class Retime final : public LightScript {
  public:
   Retime(const config::ControllerSpec& spec, const ControllerOptions& options)
-      : weight_(spec.get("weight")),
-        range_(spec.get("range")),
-        period_s_(spec.get("period_s") > 0 ? spec.get("period_s") : options.period_s) {}
+      : LightScript(spec, options), weight_(spec.get("weight")), range_(spec.get("range")) {}
 
-  void reset(std::uint64_t /*seed*/) override {}
-  void decide(const RoadState& /*state*/, std::vector<Command>& /*commands*/) override {}
-  [[nodiscard]] bool sets_signals() const override { return true; }
   [[nodiscard]] SignalMode signal_mode() const override { return SignalMode::kKeepsPrograms; }
-  [[nodiscard]] std::string_view name() const override { return "retime"; }
-  [[nodiscard]] double period_s() const override { return period_s_; }
 
   void decide_signals(const SignalView& view, std::vector<SignalCommand>& commands) override {
     for (int light = 0; light < view.book().num_lights(); ++light) {
@@ -128,7 +127,7 @@ class Retime final : public Controller {
       const double shown_s = view.book().phase_s(light);
       if (allowed.max_s <= allowed.min_s || shown_s < allowed.min_s) continue;
       // Until after the next decision, so that the phase does not end before it.
-      const double left_s = std::min(2.0 * period_s_, allowed.max_s - shown_s);
+      const double left_s = std::min(2.0 * period_s(), allowed.max_s - shown_s);
       const bool stays = left_s > 0.0 && goes_on(view, light, phases, phase);
       commands.push_back({.light = light, .left_s = stays ? static_cast<float>(left_s) : 0.0F});
     }
@@ -180,7 +179,6 @@ class Retime final : public Controller {
 
   double weight_;
   double range_;
-  double period_s_;
 };
 
 }  // namespace

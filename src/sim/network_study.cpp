@@ -158,22 +158,26 @@ Demand study_files(const SumoOptions& options, std::optional<double> end_s, Netw
   return demand;
 }
 
-/// Where our own readers refuse a file, SUMO may tell more of the reason.
-Demand read_files(const SumoOptions& options, std::optional<double> end_s, const SumoRun& run,
-                  NetworkStudy& study) {
+/// Reads the files and lets SUMO load the scenario, so that a scenario that SUMO refuses is refused
+/// before anything starts. If both refuse it, the error has both reasons.
+Demand read_and_load(const SumoOptions& options, std::optional<double> end_s, const SumoRun& run,
+                     NetworkStudy& study) {
+  Demand demand;
+  std::string refusal;
   try {
-    return study_files(options, end_s, study);
+    demand = study_files(options, end_s, study);
   } catch (const EndlessFile&) {
-    throw;  // SUMO crashes
+    throw;  // SUMO crashes on it
   } catch (const DataError& error) {
-    const std::string ours = error.what();
-    try {
-      SumoSession().load(run);
-    } catch (const DataError& sumos) {
-      throw DataError("{}; {}", ours, sumos.what());
-    }
-    throw;
+    refusal = error.what();
   }
+  try {
+    SumoSession().load(run);
+  } catch (const DataError& error) {
+    throw DataError("{}{}{}", refusal, refusal.empty() ? "" : "; ", error.what());
+  }
+  if (!refusal.empty()) throw DataError("{}", refusal);
+  return demand;
 }
 
 }  // namespace
@@ -196,8 +200,7 @@ NetworkStudy study_network(const config::Env& env, const std::string& scenario) 
   std::optional<double> end_s = study.end_s;
   if (env.max_time_s > 0) end_s = study.begin_s + env.max_time_s;
   const SumoRun run{.sumocfg = study.sumocfg, .args = env.sumo_args};
-  const Demand demand = read_files(options, end_s, run, study);
-  SumoSession().load(run);  // a scenario that SUMO refuses is refused before anything starts
+  const Demand demand = read_and_load(options, end_s, run, study);
   study.uncounted_sources = {demand.sources.begin(), demand.sources.end()};
   study.demand_is_certain = study.uncounted_sources.empty() && !study.demand_elsewhere;
   if (!study.demand_elsewhere && (!study.demand_is_certain || study.vehicles <= 0.0)) {

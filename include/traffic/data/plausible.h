@@ -18,9 +18,6 @@ inline constexpr double kStandingMps = 0.1;
 /// Displacements are compared closely with speeds only where frames are at most this far apart;
 /// beyond it a vehicle may have stopped and started in between.
 inline constexpr double kLongestComparedStepS = 5;
-/// Where frames are farther apart, only displacements are impossible that are below this share of
-/// what the speeds give: the times are milliseconds then.
-inline constexpr double kSmallestRatioOfLongSteps = 0.01;
 
 /// Whether a vehicle can have this acceleration and, at the same moment, this speed. A stop within
 /// one step is possible: that is how simulators end collisions and missed lane ends.
@@ -57,6 +54,11 @@ class DisplacementRatio {
   std::vector<std::int64_t> counts_;  ///< histogram of the ratio's logarithm
   std::int64_t stretches_ = 0;
 };
+
+/// Whether displacements can be this many times what the speeds give.
+/// @param step_s time between two frames
+/// @param largest bound of the ratio and of its inverse where frames are near each other
+[[nodiscard]] bool is_possible_ratio(double ratio, double step_s, double largest);
 
 /// Explains a ratio by a mistaken unit: "the speeds may be km/h"; empty if none fits.
 [[nodiscard]] std::string likely_unit(double ratio);

@@ -15,7 +15,7 @@ struct LightProgram {
 };
 
 /// Reads the <tlLogic> elements of a network or an additional file, also gzip, and of the files
-/// that it includes, in their order. Of several programs of a light SUMO runs the last
+/// that it includes, in their order. If a light has several programs, SUMO runs the last
 /// one that has phases; an element without phases only changes an offset or parameters.
 /// @throws DataError if a file cannot be read
 std::vector<LightProgram> read_light_programs(const std::filesystem::path& file);

@@ -47,7 +47,7 @@ struct SignalCommand {
   float left_s = 0;        ///< with SignalMode::kKeepsPrograms
 };
 
-/// What a light does from the next step on.
+/// A light's new state, or the new duration of its phase, from the next step on.
 struct SignalChange {
   int light = 0;
   std::string state = {};  ///< that it shows

@@ -5,7 +5,6 @@
 namespace traffic::train {
 namespace {
 
-constexpr std::int64_t kMinSeeds = 2;
 constexpr std::int64_t kMaxSeeds = 32;
 constexpr std::int64_t kKeepOneOf = 3;
 

@@ -17,6 +17,8 @@ struct Round {
   [[nodiscard]] std::int64_t episodes() const { return (scripts + 1) * seeds; }
 };
 
+/// Minimum number of seeds on which a script runs: a single one gives no interval.
+inline constexpr std::int64_t kMinSeeds = 2;
 /// Number of scripts in the final comparison.
 inline constexpr std::int64_t kFinalists = 2;
 

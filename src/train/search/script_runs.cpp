@@ -6,6 +6,7 @@
 #include "rollouts/episode_bar.h"
 #include "rollouts/outcomes.h"
 #include "run/together.h"
+#include "search/rounds.h"
 #include "traffic/core/clock.h"
 #include "traffic/core/signals.h"
 
@@ -19,33 +20,44 @@ double mean_of(const std::vector<EpisodeOutcome>& outcomes,
   return sum / static_cast<double>(std::max<std::size_t>(1, outcomes.size()));
 }
 
-/// Hands requests to the ranks in turn and knows whose each of them is.
-class Requests {
+}  // namespace
+
+/// The requests for a number of episodes, which the ranks take in turn.
+class ScriptRuns::Requests {
  public:
-  explicit Requests(const comm::Communicator& communicator) : communicator_(communicator) {}
+  explicit Requests(comm::Communicator& communicator) : communicator_(communicator) {}
 
   void add(const SeedRange& seeds, std::int64_t seed, ScriptRun& run) {
-    const auto order = static_cast<std::int64_t>(owners_.size());
+    const std::int64_t order = total();
     owners_.push_back(&run);
     if (order % communicator_.size() != communicator_.rank()) return;
-    mine_.push_back({.order = order,
-                     .traffic = {.seed = seeds.first + static_cast<std::uint64_t>(seed),
-                                 .scenario = seeds.scenario},
-                     .controller = run.controller});
+    const rollout::EpisodeSeed traffic{.seed = seeds.first + static_cast<std::uint64_t>(seed),
+                                       .scenario = seeds.scenario};
+    mine_.push_back({.order = order, .traffic = traffic, .controller = run.controller});
+    latest_.push_back({.order = order, .traffic = traffic, .score = {}});
   }
+  /// Keeps the latest score of a request of this rank.
+  void note(std::size_t request, const scene::EpisodeScore& score) {
+    latest_[request].score = score;
+  }
+  /// Requests of this rank.
   [[nodiscard]] const std::vector<EpisodeRequest>& mine() const { return mine_; }
-  [[nodiscard]] std::int64_t total() const { return static_cast<std::int64_t>(owners_.size()); }
-  void hand_out(const std::vector<EpisodeOutcome>& outcomes) const {
+  /// Number of requests of all ranks.
+  [[nodiscard]] std::int64_t total() const { return std::ssize(owners_); }
+  /// Gives each script the outcomes of its requests. Collective.
+  void hand_out(const std::vector<EpisodeOutcome>& outcomes_of_rank) {
+    const auto outcomes = share_outcomes(outcomes_of_rank, total(), communicator_);
     for (std::size_t i = 0; i < owners_.size(); ++i) owners_[i]->outcomes.push_back(outcomes[i]);
   }
+  /// The same with the latest scores, where episodes have not ended.
+  void hand_out_scores() { hand_out(latest_); }
 
  private:
-  const comm::Communicator& communicator_;
-  std::vector<EpisodeRequest> mine_;  ///< of this rank
-  std::vector<ScriptRun*> owners_;    ///< of the requests of all ranks
+  comm::Communicator& communicator_;
+  std::vector<EpisodeRequest> mine_;    ///< of this rank
+  std::vector<EpisodeOutcome> latest_;  ///< of this rank
+  std::vector<ScriptRun*> owners_;      ///< of the requests of all ranks
 };
-
-}  // namespace
 
 ScriptRuns::ScriptRuns(const config::Config& config, const comm::MpiSession& session,
                        comm::Communicator& communicator, SearchBudget& budget)
@@ -55,33 +67,37 @@ ScriptRuns::ScriptRuns(const config::Config& config, const comm::MpiSession& ses
       pool_(session, config_),
       collector_(config_, pool_, time_split_) {}
 
-ScriptRuns::End ScriptRuns::look(const SeedRange& seeds, double until_share, ScriptRun& none) {
-  Requests requests(communicator_);
-  for (std::int64_t i = 0; i < seeds.count; ++i) requests.add(seeds, i, none);
-  std::vector<EpisodeOutcome> mine;
-  for (const EpisodeRequest& request : requests.mine()) {
-    mine.push_back({.order = request.order, .traffic = request.traffic, .score = {}});
-  }
+/// @return whether all episodes ended before `gives_up` returned true on a rank
+bool ScriptRuns::execute(const std::string& label, const rollout::Collector::Stop& gives_up,
+                         Requests& requests) {
   Collected collected;
   const Stopwatch clock;
   together(communicator_, [&] {
-    EpisodeBar progress("search: no control", mine.size(), config_, communicator_.rank() == 0);
-    const auto gives_up = [&] { return stop_requested() || budget_.has_passed(until_share); };
+    EpisodeBar progress(label, requests.mine().size(), config_, communicator_.rank() == 0);
     collected = collector_.run(requests.mine(), {.gives_up = gives_up},
                                [&](std::size_t i, const rollout::Period& period) {
-                                 mine[i].score = period.score;
+                                 requests.note(i, period.score);
                                  progress.add(period);
                                });
   });
-  const double seconds = communicator_.all_reduce_scalar(clock.seconds(), comm::ReduceOp::kMax);
-  const bool all_ended = communicator_.all_reduce_scalar(collected.given_up ? 1.0 : 0.0) == 0.0;
+  episodes_ += requests.total();
+  budget_.measure(requests.total(),
+                  communicator_.all_reduce_scalar(clock.seconds(), comm::ReduceOp::kMax));
+  if (communicator_.all_reduce_scalar(collected.given_up ? 1.0 : 0.0) > 0.0) return false;
+  requests.hand_out(collected.outcomes);
+  return true;
+}
+
+ScriptRuns::End ScriptRuns::look(const SeedRange& seeds, double until_share, ScriptRun& none) {
+  Requests requests(communicator_);
+  for (std::int64_t i = 0; i < seeds.count; ++i) requests.add(seeds, i, none);
+  const auto gives_up = [&] { return stop_requested() || budget_.has_passed(until_share); };
+  if (execute("search: no control", gives_up, requests)) return End::kDone;
   if (communicator_.all_reduce_scalar(stop_requested() ? 1.0 : 0.0) > 0.0) {
     return End::kStopRequested;
   }
-  requests.hand_out(share_outcomes(mine, requests.total(), communicator_));
-  episodes_ += requests.total();
-  budget_.measure(requests.total(), seconds);
-  return all_ended ? End::kDone : End::kTimeIsOver;
+  requests.hand_out_scores();
+  return End::kTimeIsOver;
 }
 
 ScriptRuns::End ScriptRuns::run(const std::string& label, const SeedRange& seeds,
@@ -92,9 +108,11 @@ ScriptRuns::End ScriptRuns::run(const std::string& label, const SeedRange& seeds
   const auto of_a_seed = static_cast<std::int64_t>(scripts.size()) + 1;
   const std::int64_t at_once = std::max<std::int64_t>(1, 2 * num_envs() / of_a_seed);
   for (std::int64_t done = 0; done < seeds.count;) {
-    const std::int64_t count = std::min(at_once, seeds.count - done);
-    // Half of what follows may be late: the search is as often early as late.
-    if (done > 0 && budget_.fitting(until_share) < count * of_a_seed / 2) break;
+    const std::int64_t fitting = budget_.fitting(until_share) / of_a_seed;
+    if (done >= kMinSeeds && fitting == 0) break;
+    const std::int64_t minimum = done < kMinSeeds ? kMinSeeds - done : 1;
+    const std::int64_t count =
+        std::min(std::max(minimum, std::min(fitting, at_once)), seeds.count - done);
     const End end = run_seeds(label,
                               {.scenario = seeds.scenario,
                                .first = seeds.first + static_cast<std::uint64_t>(done),
@@ -115,22 +133,7 @@ ScriptRuns::End ScriptRuns::run_seeds(const std::string& label, const SeedRange&
     if (first + i >= known) requests.add(seeds, i, none);
     for (ScriptRun* script : scripts) requests.add(seeds, i, *script);
   }
-  Collected collected;
-  const Stopwatch clock;
-  together(communicator_, [&] {
-    EpisodeBar progress(label, requests.mine().size(), config_, communicator_.rank() == 0);
-    collected =
-        collector_.run(requests.mine(), {.gives_up = stop_requested},
-                       [&](std::size_t, const rollout::Period& period) { progress.add(period); });
-  });
-  if (communicator_.all_reduce_scalar(collected.given_up ? 1.0 : 0.0) > 0.0) {
-    return End::kStopRequested;
-  }
-  requests.hand_out(share_outcomes(collected.outcomes, requests.total(), communicator_));
-  episodes_ += requests.total();
-  const double seconds = communicator_.all_reduce_scalar(clock.seconds(), comm::ReduceOp::kMax);
-  budget_.measure(requests.total(), seconds);
-  return End::kDone;
+  return execute(label, stop_requested, requests) ? End::kDone : End::kStopRequested;
 }
 
 TriedScript ScriptRuns::compare(const ScriptRun& script, const ScriptRun& none,

@@ -38,12 +38,12 @@ class ScriptRuns {
              comm::Communicator& communicator, SearchBudget& budget);
 
   enum class End : std::uint8_t { kDone, kTimeIsOver, kStopRequested };
-  /// Uncontrolled runs. If a share of the budget passes before they end, the outcomes of those that
-  /// still run are what they have come to.
+  /// Uncontrolled runs. If a share of the budget passes before all of them end, every run yields
+  /// the score that it has at that time.
   End look(const SeedRange& seeds, double until_share, ScriptRun& none);
   /// Runs the scripts, and no control where it has not run yet, on these seeds. Where the clock
   /// limits the search, seeds that would end after a share of the budget are left out, but not the
-  /// first.
+  /// first two.
   /// @param label of the progress line
   /// @return kDone or kStopRequested
   End run(const std::string& label, const SeedRange& seeds, double until_share, ScriptRun& none,
@@ -60,6 +60,9 @@ class ScriptRuns {
   void close() { pool_.close(); }
 
  private:
+  class Requests;
+  bool execute(const std::string& label, const rollout::Collector::Stop& gives_up,
+               Requests& requests);
   End run_seeds(const std::string& label, const SeedRange& seeds, ScriptRun& none,
                 const std::vector<ScriptRun*>& scripts);
 

@@ -3,6 +3,7 @@
 #include <spdlog/spdlog.h>
 
 #include <algorithm>
+#include <cmath>
 #include <iterator>
 #include <utility>
 
@@ -16,6 +17,8 @@
 
 namespace traffic::train {
 namespace {
+
+constexpr double kShareOfRounds = 0.55;  ///< of the time of a scenario
 
 /// The safe first, then by gain; the same order on all ranks.
 bool is_better(const TriedScript& a, const TriedScript& b) {
@@ -43,7 +46,6 @@ double mean_of(const std::vector<EpisodeOutcome>& outcomes,
 Searcher::Searcher(const config::Config& config, const comm::MpiSession& session,
                    comm::Communicator& communicator)
     : config_(config),
-      communicator_(communicator),
       budget_(config.search.episodes > 0 ? 0.0 : config.search.minutes, communicator),
       runs_(config_, session, communicator, budget_) {}
 
@@ -123,7 +125,7 @@ void Searcher::share_time(std::size_t places_left, Place& place) const {
   if (!budget_.is_timed()) return;
   const double begin = budget_.spent_share();
   const double own = std::max(0.0, 1.0 - begin) / static_cast<double>(places_left);
-  place.rounds_end = begin + 0.55 * own;
+  place.rounds_end = begin + kShareOfRounds * own;
   place.final_end = begin + 0.75 * own;
   place.end = begin + own;
 }
@@ -156,10 +158,27 @@ Searcher::End Searcher::search(Place& place) {
   spdlog::info("search: {}: {} of {} scripts in {} episodes, about {}, and a final comparison",
                place.search.scenario, rounds.front().scripts, place.scripts.texts.size(), episodes,
                human_duration(budget_.episode_s() * static_cast<double>(episodes)));
+  warn_of_few_scripts(rounds, place);
   std::vector<std::string> finalists;
   End end = run_rounds(rounds, place, finalists);
   if (end == End::kDone) end = compare_finalists(finalists, place.final_end, place);
   return end == End::kDone ? make_safe(place) : end;
+}
+
+/// Says how long a search takes that tries a script of every kind.
+void Searcher::warn_of_few_scripts(const std::vector<Round>& rounds, const Place& place) const {
+  const auto kinds = static_cast<std::int64_t>(place.scripts.kinds);
+  if (!budget_.is_timed() || rounds.front().scripts >= kinds) return;
+  const auto scripts = static_cast<std::int64_t>(place.scripts.texts.size());
+  const auto episodes = static_cast<double>(count_episodes(plan_rounds(scripts, kinds, 0)));
+  constexpr double kMinute_s = 60.0;
+  const double minutes =
+      (budget_.elapsed_s() + budget_.episode_s() * episodes / kShareOfRounds) / kMinute_s;
+  spdlog::warn(
+      "search: {}: an episode takes {}, so that only {} of {} kinds of scripts can be tried; "
+      "search.minutes = {:.0f} would try one of each",
+      place.search.scenario, human_duration(budget_.episode_s()), rounds.front().scripts, kinds,
+      std::ceil(minutes));
 }
 
 Searcher::End Searcher::run_rounds(const std::vector<Round>& rounds, Place& place,
@@ -217,14 +236,13 @@ Searcher::End Searcher::compare_finalists(const std::vector<std::string>& finali
     const SeedRange seeds{.scenario = place.scenario,
                           .first = kFirstFinalSeed + static_cast<std::uint64_t>(place.final_seeds),
                           .count = count};
-    const auto known = static_cast<std::int64_t>(none.outcomes.size());
+    const std::int64_t known = std::ssize(none.outcomes);
     const End end = runs_.run(fmt::format("search: {}, {}", place.search.scenario, which), seeds,
                               until, none, all);
-    place.final_seeds += static_cast<std::int64_t>(none.outcomes.size()) - known;
+    if (end != End::kDone) return end;
+    place.final_seeds += std::ssize(none.outcomes) - known;
     results.clear();
-    for (const ScriptRun& run : runs) {
-      if (end == End::kDone) results.push_back(compared(run, none, place));
-    }
+    for (const ScriptRun& run : runs) results.push_back(compared(run, none, place));
     return end;
   };
   const std::int64_t seeds = config_.search.final_episodes;
@@ -243,8 +261,8 @@ Searcher::End Searcher::compare_finalists(const std::vector<std::string>& finali
   return end;
 }
 
-/// The best of the finalists. Of two that help and differ by less than a standard error, the one
-/// that commands less.
+/// Selects the best finalist. If two finalists help and their gains differ by less than a standard
+/// error, it selects the one that commands less.
 const TriedScript& Searcher::preferred(const std::vector<ScriptRun>& runs, const ScriptRun& none,
                                        const std::vector<TriedScript>& results) const {
   const auto best = std::ranges::min_element(results, is_better);
@@ -272,8 +290,7 @@ Searcher::End Searcher::make_safe(Place& place) {
   if (budget_.is_timed()) {
     const double now = budget_.spent_share();
     until = now + 0.5 * std::max(0.0, place.end - now);
-    constexpr std::int64_t kLeastSeeds = 2;
-    const std::int64_t fitting = budget_.fitting(until) / kLeastSeeds - 1;
+    const std::int64_t fitting = budget_.fitting(until) / kMinSeeds - 1;
     texts.resize(static_cast<std::size_t>(
         std::clamp<std::int64_t>(fitting, 0, static_cast<std::int64_t>(texts.size()))));
   }

@@ -56,6 +56,7 @@ class Searcher {
   void share_time(std::size_t places_left, Place& place) const;
   End search(Place& place);
   [[nodiscard]] std::vector<Round> rounds_of(const Place& place) const;
+  void warn_of_few_scripts(const std::vector<Round>& rounds, const Place& place) const;
   End run_rounds(const std::vector<Round>& rounds, Place& place,
                  std::vector<std::string>& finalists);
   End compare_finalists(const std::vector<std::string>& finalists, double until_share,
@@ -69,7 +70,6 @@ class Searcher {
   [[nodiscard]] std::int64_t episodes_of_final() const;
 
   config::Config config_;
-  comm::Communicator& communicator_;
   SearchBudget budget_;
   ScriptRuns runs_;
   scene::Objective objective_ = scene::Objective::kThroughput;
