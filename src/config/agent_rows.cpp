@@ -94,6 +94,13 @@ std::vector<Row> lights_rows() {
                "see the states of lights that are one junction farther away. 0: a light sees only "
                "itself.",
        .range = between(0, 8)},
+      {TRAFFIC_KEY(lights.advisor),
+       .help = "How the policy begins, and what it may choose. `greedy`: it takes the lights over, "
+               "chooses any of their greens, and begins as that script. `program`: it keeps the "
+               "order of the phases of each light's program, chooses how long they last, and "
+               "begins as the program itself. A script that keeps the programs, such as "
+               "`retime(weight=2)`: the same, but it begins as the script.",
+       .refuse = refuse_as_light_advisor},
       {TRAFFIC_KEY(lights.reward_scale),
        .help =
            "Factor of a light's reward: cost of a second that a vehicle loses before the light.",

@@ -125,10 +125,8 @@ std::vector<ControllerKind> make_kinds() {
        "minDur and maxDur where the program has them.",
        {period(1),
         {"weight", 3, above(0, 1000),
-         "a phase ends when more than so many times the vehicles with green wait for theirs"},
-        {"range", 0.5, between(0, 1),
-         "where a program fixes all durations: share by which long greens may be shorter or "
-         "longer"}},
+         "a phase ends when more than so many times the vehicles with green wait for theirs"}},
+       true,
        true},
   };
 }
@@ -271,6 +269,23 @@ std::string refuse_to_imitate(std::string_view text) {
 bool sets_signals(std::string_view text) {
   const ControllerKind* kind = find_kind(without_spaces(text.substr(0, text.find('('))));
   return kind != nullptr && kind->sets_signals;
+}
+
+bool keeps_programs(std::string_view light_advisor) { return light_advisor != kTakesOver; }
+
+std::string refuse_as_light_advisor(std::string_view text) {
+  if (text == kTakesOver || text == kOwnPrograms) return {};
+  std::vector<std::string_view> names{kTakesOver, kOwnPrograms};
+  for (const ControllerKind& kind : controller_kinds()) {
+    if (kind.keeps_programs) names.push_back(kind.name);
+  }
+  try {
+    const ControllerKind& kind = kind_of(parse_controller(text).name, text);
+    if (kind.keeps_programs) return {};
+  } catch (const ConfigError& error) {
+    if (find_kind(text.substr(0, text.find('('))) != nullptr) return error.what();
+  }
+  return fmt::format("expected one of {}", fmt::join(names, ", "));
 }
 
 bool commands_vehicles(std::string_view advisor) { return !advisor.empty() && advisor != "none"; }

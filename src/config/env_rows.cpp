@@ -49,6 +49,10 @@ std::vector<Row> env_rows() {
        .help = "A scripted controller that acts in all simulations beside the trained controller: "
                "of traffic lights while vehicles are trained (`\"greedy\"`), of vehicles while "
                "lights are (`\"glide\"`); empty: none."},
+      {TRAFFIC_KEY(env.phase_range),
+       .help = "Where traffic lights keep a program that fixes the durations of all its phases: "
+               "share by which a controller may make a green of 10 s or longer shorter or longer.",
+       .range = between(0, 1)},
       {TRAFFIC_KEY(env.yellow_s),
        .help = "Yellow between two greens of a traffic light under a controller.", .unit = "s",
        .range = between(0, 60)},

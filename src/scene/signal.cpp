@@ -60,6 +60,7 @@ LightState SignalProgram::at(int phase, double left_s) const {
   LightState light;
   light.state = phases_[p].state;
   light.phase = static_cast<int>(p);
+  light.phase_left_s = std::max(left_s, 0.0);
   if (cycle_s_ > 0) {
     const double elapsed = start_s_[p] + phases_[p].duration_s - left_s;
     light.cycle_position = std::clamp(elapsed / cycle_s_, 0.0, 1.0);

@@ -44,10 +44,18 @@ void SignalBook::observe(double time_s, std::span<const LightState> lights) {
 }
 
 void SignalBook::follow_program(const LightState& shown, Light& light) const {
-  if (shown.phase == light.phase) return;
-  light.phase = shown.phase;
-  light.phase_since_s = time_s_;
-  light.phase_is_set = false;
+  light.phase_left_s = shown.phase_left_s;
+  if (shown.phase != light.phase) {
+    const bool is_first = light.phase < 0 && shown.phase >= 0;
+    const double elapsed_s =
+        is_first ? at(light.plan.phases(), shown.phase).duration_s - shown.phase_left_s : 0.0;
+    light.phase = shown.phase;
+    light.phase_since_s = time_s_ - std::max(0.0, elapsed_s);
+    light.phase_is_set = false;
+  }
+  if (light.phase < 0) return;
+  light.shown_s.resize(light.plan.phases().size(), time_s_);
+  at(light.shown_s, light.phase) = time_s_;
 }
 
 void SignalBook::set_inside(int light, int standing, int leaving) {
@@ -156,8 +164,44 @@ double SignalBook::phase_s(int light) const {
   return one.phase < 0 ? 0.0 : time_s_ - one.phase_since_s;
 }
 
+double SignalBook::phase_left_s(int light) const { return light_at(light).phase_left_s; }
+
+double SignalBook::longest_left_s(int light) const {
+  const Light& one = light_at(light);
+  if (one.phase < 0) return 0.0;
+  const SignalPhase allowed = one.plan.with_limits(one.phase, limits_.phase_range);
+  return allowed.max_s > allowed.min_s ? std::max(allowed.max_s - phase_s(light), 0.0) : 0.0;
+}
+
+std::vector<SignalOption> SignalBook::options(int light) const {
+  const Light& one = light_at(light);
+  std::vector<SignalOption> options;
+  if (mode_ == SignalMode::kTakesOver) {
+    for (int green = 0; green < static_cast<int>(one.plan.greens().size()); ++green) {
+      const bool is_present = green == one.present;
+      options.push_back({.green = &at(one.plan.greens(), green),
+                         .is_present = is_present,
+                         .shown_s = is_present ? green_s(light) : 0.0,
+                         .hidden_s = red_s(light, green)});
+    }
+    return options;
+  }
+  const int next = one.phase < 0 ? -1 : one.plan.next_green(one.phase);
+  if (next < 0) return options;
+  options.push_back(
+      {.green = &one.plan.green_of(one.phase), .is_present = true, .shown_s = phase_s(light)});
+  options.push_back(
+      {.green = &one.plan.green_of(next), .hidden_s = time_s_ - at(one.shown_s, next)});
+  return options;
+}
+
 bool SignalBook::may_switch(int light) const {
   const Light& one = light_at(light);
+  if (mode_ == SignalMode::kKeepsPrograms) {
+    if (one.phase < 0 || one.plan.next_green(one.phase) < 0) return false;
+    const SignalPhase allowed = one.plan.with_limits(one.phase, limits_.phase_range);
+    return is_over(phase_s(light), allowed.min_s) && longest_left_s(light) > kTimeTolerance_s;
+  }
   return one.stage == Stage::kGreen && is_over(stage_s(one), limits_.min_green_s);
 }
 

@@ -9,11 +9,13 @@
 namespace traffic::scene {
 namespace {
 
-constexpr std::array<std::string_view, 23> kNames{
-    "vehicles",   "queue",        "wait",        "longest_wait", "loss",           "near",
-    "coming",     "queue_behind", "room_behind", "gains",        "loses",          "yielding_queue",
-    "lanes",      "is_present",   "green_s",     "red_s",        "light_vehicles", "light_queue",
-    "light_loss", "inside",       "arriving",    "held_next",    "blocked"};
+constexpr std::array<std::string_view, 26> kNames{
+    "vehicles", "queue",          "wait",         "longest_wait", "loss",
+    "near",     "coming",         "queue_behind", "room_behind",  "gains",
+    "loses",    "yielding_queue", "lanes",        "is_present",   "green_s",
+    "red_s",    "light_vehicles", "light_queue",  "light_loss",   "inside",
+    "arriving", "held_next",      "blocked",      "left_s",       "longest_left_s",
+    "advised"};
 
 /// Sums over the links of a green.
 struct GreenSums {
@@ -33,20 +35,22 @@ double logarithmic(double seconds) { return std::log1p(seconds) / 5.0; }
 
 std::span<const std::string_view> signal_features() { return kNames; }
 
+void mark_advised(std::span<float> row) { row.back() = 1.0F; }
+
 void SignalView::append_features(int light_index, std::vector<float>& rows) const {
   const SignalLightState& light = at(lights_, light_index);
   const auto& places = at(places_, light_index);
-  const SignalPlan& plan = book_->plan(light_index);
-  const int present = book_->present(light_index);
-  const auto shows = [&](int green, std::size_t link) {
-    return green >= 0 && is_green(at(plan.greens(), green).state[link]);
+  const std::vector<SignalOption> options = book_->options(light_index);
+  const auto present = std::ranges::find_if(options, &SignalOption::is_present);
+  const auto has_green_now = [&](std::size_t link) {
+    return present != options.end() && is_green(present->green->state[link]);
   };
   int green_now = 0;  // vehicles that have green
   for (std::size_t k = 0; k < light.links.size(); ++k) {
-    if (shows(present, k)) green_now += light.links[k].vehicles;
+    if (has_green_now(k)) green_now += light.links[k].vehicles;
   }
-  for (int g = 0; g < static_cast<int>(plan.greens().size()); ++g) {
-    const SignalGreen& green = at(plan.greens(), g);
+  for (const SignalOption& option : options) {
+    const SignalGreen& green = *option.green;
     GreenSums sums;
     int kept = 0;
     std::vector<int> lanes;
@@ -69,11 +73,11 @@ void SignalView::append_features(int light_index, std::vector<float>& rows) cons
         sums.links.room_behind = std::min(sums.links.room_behind, link.room_behind);
       }
       if (green.state[k] == 'g') sums.yielding_queue += link.queue;
-      (shows(present, k) ? kept : sums.gains) += link.vehicles;
+      (has_green_now(k) ? kept : sums.gains) += link.vehicles;
       const int lane = places[k].from_lane;
       if (std::find(lanes.begin(), lanes.end(), lane) == lanes.end()) lanes.push_back(lane);
     }
-    const bool is_present = g == present;
+    const bool ends = option.is_present && book_->phase(light_index) >= 0;
     const std::array<double, kNames.size()> row{
         sums.links.vehicles / 10.0,
         sums.links.queue / 10.0,
@@ -88,16 +92,19 @@ void SignalView::append_features(int light_index, std::vector<float>& rows) cons
         (green_now - kept) / 10.0,
         sums.yielding_queue / 10.0,
         static_cast<double>(lanes.size()) / 5.0,
-        is_present ? 1.0 : 0.0,
-        is_present ? std::min(book_->green_s(light_index), 120.0) / 60.0 : 0.0,
-        std::min(book_->red_s(light_index, g), 180.0) / 60.0,
+        option.is_present ? 1.0 : 0.0,
+        std::min(option.shown_s, 120.0) / 60.0,
+        std::min(option.hidden_s, 180.0) / 60.0,
         light.vehicles / 30.0,
         light.queue / 30.0,
         light.loss / 30.0,
         light.inside / 5.0,
         sums.links.arriving / 10.0,
         sums.links.held_next / 10.0,
-        sums.blocked / 10.0};
+        sums.blocked / 10.0,
+        ends ? std::min(book_->phase_left_s(light_index), 120.0) / 60.0 : 0.0,
+        ends ? std::min(book_->longest_left_s(light_index), 120.0) / 60.0 : 0.0,
+        0.0};
     for (const double value : row) rows.push_back(static_cast<float>(value));
   }
 }

@@ -132,20 +132,24 @@ void SignalGraphBuilder::describe_lights(const SignalView& view, std::vector<flo
   for (int light = 0; light < view.book().num_lights(); ++light, node += 2 * columns) {
     rows.clear();
     view.append_features(light, rows);
-    const auto greens = static_cast<float>(rows.size() / columns);
-    for (std::size_t i = 0; i < rows.size(); ++i) node[i % columns] += rows[i] / greens;
-    if (const int present = view.book().present(light); present >= 0) {
-      std::copy_n(&rows[static_cast<std::size_t>(present) * columns], columns, node + columns);
+    const std::vector<SignalOption> options = view.book().options(light);
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      node[i % columns] += rows[i] / static_cast<float>(options.size());
     }
+    const auto present = std::ranges::find_if(options, &SignalOption::is_present);
+    if (present == options.end()) continue;
+    const auto row = static_cast<std::size_t>(present - options.begin());
+    std::copy_n(&rows[row * columns], columns, node + columns);
   }
 }
 
 double SignalGraphBuilder::open_share(int way_index, const SignalBook& book) const {
   if (way_index < 0) return 0.0;
   const Way& way = at(ways_, way_index);
-  const int present = book.present(way.from);
-  if (present < 0) return 0.0;
-  const std::string& shown = at(book.plan(way.from).greens(), present).state;
+  const std::vector<SignalOption> options = book.options(way.from);
+  const auto present = std::ranges::find_if(options, &SignalOption::is_present);
+  if (present == options.end()) return 0.0;
+  const std::string& shown = present->green->state;
   const auto open = std::count_if(way.links.begin(), way.links.end(),
                                   [&](int link) { return is_green(at(shown, link)); });
   return static_cast<double>(open) / static_cast<double>(way.links.size());

@@ -27,6 +27,14 @@ std::vector<bool> constant_links(std::span<const SignalPhase> phases) {
   return constant;
 }
 
+SignalGreen green_links(const std::string& state) {
+  SignalGreen green{.state = state, .links = {}};
+  for (std::size_t link = 0; link < state.size(); ++link) {
+    if (is_green(state[link])) green.links.push_back(static_cast<int>(link));
+  }
+  return green;
+}
+
 /// "0,2,0,4" as SUMO writes it; 0 stands for a phase that the program leaves out.
 std::vector<std::string> numbers_in(const SignalLogic& logic, const char* parameter) {
   const auto found = logic.parameters.find(parameter);
@@ -107,16 +115,13 @@ SignalPlan::SignalPlan(std::span<const SignalPhase> phases)
   const std::vector<bool> constant = constant_links(phases);
   for (const SignalPhase& phase : phases) {
     const std::string& state = phase.state;
+    phase_greens_.push_back(green_links(state));
     bool passing = false;
     for (std::size_t link = 0; link < state.size(); ++link) {
       passing |= is_passing(state[link]) && !(link < constant.size() && constant[link]);
     }
     if (passing || find(state) >= 0) continue;
-    SignalGreen green{.state = state, .links = {}};
-    for (std::size_t link = 0; link < state.size(); ++link) {
-      if (is_green(state[link])) green.links.push_back(static_cast<int>(link));
-    }
-    if (!green.links.empty()) greens_.push_back(std::move(green));
+    if (!phase_greens_.back().links.empty()) greens_.push_back(phase_greens_.back());
   }
 }
 
@@ -138,6 +143,35 @@ bool SignalPlan::needs_yellow(int from, int to) const {
 
 std::string SignalPlan::yellow(int from, int to) const { return between(from, to, 'y'); }
 std::string SignalPlan::all_red(int from, int to) const { return between(from, to, 'r'); }
+
+SignalPhase SignalPlan::with_limits(int phase, double share) const {
+  SignalPhase limited = at(phases_, phase);
+  const bool is_fixed =
+      std::ranges::none_of(phases_, [](const SignalPhase& one) { return one.max_s > one.min_s; });
+  constexpr double kLong_s = 10.0;
+  const bool shows_green =
+      !green_of(phase).links.empty() && std::ranges::none_of(limited.state, is_passing);
+  if (is_fixed && shows_green && limited.duration_s >= kLong_s) {
+    limited.min_s = (1.0 - share) * limited.duration_s;
+    limited.max_s = (1.0 + share) * limited.duration_s;
+  }
+  return limited;
+}
+
+const SignalGreen& SignalPlan::green_of(int phase) const { return at(phase_greens_, phase); }
+
+int SignalPlan::next_green(int phase) const {
+  const std::string& shown = at(phases_, phase).state;
+  const int phases = static_cast<int>(phases_.size());
+  for (int step = 1; step < phases; ++step) {
+    const int later = (phase + step) % phases;
+    const auto& links = green_of(later).links;
+    if (std::ranges::any_of(links, [&](int link) { return !is_green(at(shown, link)); })) {
+      return later;
+    }
+  }
+  return -1;
+}
 
 std::string SignalPlan::between(int from, int to, char lost) const {
   std::string shown = at(greens_, from).state;

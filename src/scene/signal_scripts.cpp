@@ -114,43 +114,22 @@ class Actuated final : public SignalScript {
 class Retime final : public LightScript {
  public:
   Retime(const config::ControllerSpec& spec, const ControllerOptions& options)
-      : LightScript(spec, options), weight_(spec.get("weight")), range_(spec.get("range")) {}
+      : LightScript(spec, options), weight_(spec.get("weight")) {}
 
   [[nodiscard]] SignalMode signal_mode() const override { return SignalMode::kKeepsPrograms; }
 
   void decide_signals(const SignalView& view, std::vector<SignalCommand>& commands) override {
     for (int light = 0; light < view.book().num_lights(); ++light) {
-      const int phase = view.book().phase(light);
-      const auto phases = view.book().plan(light).phases();
-      if (phase < 0 || phase >= static_cast<int>(phases.size())) continue;
-      const SignalPhase allowed = with_range(phases, static_cast<std::size_t>(phase));
-      const double shown_s = view.book().phase_s(light);
-      if (allowed.max_s <= allowed.min_s || shown_s < allowed.min_s) continue;
+      const SignalBook& book = view.book();
+      if (!book.may_switch(light)) continue;
       // Until after the next decision, so that the phase does not end before it.
-      const double left_s = std::min(2.0 * period_s(), allowed.max_s - shown_s);
-      const bool stays = left_s > 0.0 && goes_on(view, light, phases, phase);
+      const double left_s = std::min(2.0 * period_s(), book.longest_left_s(light));
+      const bool stays = goes_on(view, light, book.plan(light).phases(), book.phase(light));
       commands.push_back({.light = light, .left_s = stays ? static_cast<float>(left_s) : 0.0F});
     }
   }
 
  private:
-  /// A phase with the durations that it may have. Where the program fixes all durations, those of
-  /// long greens may differ by a share of them.
-  [[nodiscard]] SignalPhase with_range(std::span<const SignalPhase> phases,
-                                       std::size_t phase) const {
-    SignalPhase allowed = phases[phase];
-    const bool is_fixed =
-        std::ranges::none_of(phases, [](const SignalPhase& one) { return one.max_s > one.min_s; });
-    constexpr double kLong_s = 10.0;
-    const bool is_green = allowed.state.find_first_of("Gg") != std::string::npos &&
-                          allowed.state.find_first_of("yYu") == std::string::npos;
-    if (is_fixed && is_green && allowed.duration_s >= kLong_s) {
-      allowed.min_s = (1.0 - range_) * allowed.duration_s;
-      allowed.max_s = (1.0 + range_) * allowed.duration_s;
-    }
-    return allowed;
-  }
-
   [[nodiscard]] bool goes_on(const SignalView& view, int light, std::span<const SignalPhase> phases,
                              int phase) const {
     constexpr double kFullShare = 0.3;  // of the room behind the junction
@@ -178,7 +157,6 @@ class Retime final : public LightScript {
   }
 
   double weight_;
-  double range_;
 };
 
 }  // namespace

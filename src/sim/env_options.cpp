@@ -23,7 +23,8 @@ EnvOptions env_options(const config::Env& env) {
   options.signal_limits = {.yellow_s = env.yellow_s,
                            .all_red_s = env.all_red_s,
                            .min_green_s = env.min_green_s,
-                           .max_green_s = env.max_green_s};
+                           .max_green_s = env.max_green_s,
+                           .phase_range = env.phase_range};
   return options;
 }
 

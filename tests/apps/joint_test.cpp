@@ -119,8 +119,6 @@ TEST_F(JointTraining, SettingsThatExcludeJointTrainingAreRefused) {
   };
   EXPECT_THAT(refused("--set env.beside=greedy"), HasSubstr("are both trained"));
   EXPECT_THAT(refused("--set episodes.rollout_fragment_length=12"), HasSubstr("whole episodes"));
-  EXPECT_THAT(refused("--set episodes.length_s=120 --set episodes.rollout_fragment_length=0"),
-              HasSubstr("episodes.length_s is 120: traffic lights learn from whole episodes"));
   EXPECT_THAT(refused("--set run.phase=dqn --set lights.encoder_layers=0 "
                       "--set episodes.rollout_fragment_length=12"),
               HasSubstr("expected one of the two"));

@@ -8,6 +8,7 @@ namespace {
 
 using ::testing::AllOf;
 using ::testing::HasSubstr;
+using ::testing::Not;
 
 constexpr int kFirstComparisonSeed = 850'000'000;  // baseline_runs.h
 
@@ -94,24 +95,26 @@ TEST_P(LightsTrainingWith, AnEvaluationDecidesAsTheTrainingDid) {
   ASSERT_EQ(evaluated.exit_code, 0) << evaluated.output;
   const auto found = json("eval.json")["controllers"];
   EXPECT_DOUBLE_EQ(found[2]["delay_s"], summary("run")["result"]["delay_s"]);
-  EXPECT_EQ(summary("run")["result"]["script"], "greedy");
+  const bool keeps_programs = std::string(GetParam()).find("lights.advisor") != std::string::npos;
+  EXPECT_EQ(summary("run")["result"]["script"], keeps_programs ? "none" : "greedy");
   EXPECT_NE(found[2]["delay_s"], found[1]["delay_s"]);
 }
 
 std::string name_of_policy(const ::testing::TestParamInfo<const char*>& policy) {
-  const std::array names{"Alone", "LookingAround", "FromAReplay"};
+  const std::array names{"KeepingPrograms", "LookingAround", "FromAReplay"};
   return names.at(policy.index);
 }
 
-INSTANTIATE_TEST_SUITE_P(Policies, LightsTrainingWith,
-                         ::testing::Values("--set lights.encoder_layers=0", "",
-                                           "--set run.phase=dqn "
-                                           "--set lights.encoder_layers=0 "
-                                           "--set offpolicy.learning_starts=8 "
-                                           "--set offpolicy.update_interval=1 "
-                                           "--set offpolicy.target_interval=3 "
-                                           "--set offpolicy.learning_rate=0.05"),
-                         name_of_policy);
+INSTANTIATE_TEST_SUITE_P(
+    Policies, LightsTrainingWith,
+    ::testing::Values("--set lights.encoder_layers=0 --set lights.advisor=program", "",
+                      "--set run.phase=dqn "
+                      "--set lights.encoder_layers=0 "
+                      "--set offpolicy.learning_starts=8 "
+                      "--set offpolicy.update_interval=1 "
+                      "--set offpolicy.target_interval=3 "
+                      "--set offpolicy.learning_rate=0.05"),
+    name_of_policy);
 
 TEST_F(LightsTraining, LightsThatAReplayCannotHoldAreRefused) {
   const Outcome around = run_program(train(1, "run", "--set run.phase=dqn"));
@@ -163,14 +166,52 @@ TEST_F(LightsTraining, SettingsThatLightsCannotLearnWithAreRefused) {
     return outcome.output;
   };
   EXPECT_THAT(refused("--set episodes.rollout_fragment_length=12"), HasSubstr("whole episodes"));
-  EXPECT_THAT(refused("--set episodes.length_s=120 --set episodes.rollout_fragment_length=0 "
-                      "--set episodes.demand=[1.0,1.0]"),
-              HasSubstr("episodes.length_s is 120: traffic lights learn from whole episodes"));
   EXPECT_THAT(refused("--set imitation.iterations=1"), HasSubstr("expected 0"));
   EXPECT_THAT(refused("--set run.phase=ppo_constrained"), HasSubstr("expected env.agents"));
   EXPECT_THAT(refused("--set run.phase=dqn --set lights.encoder_layers=0 "
                       "--set 'env.agents=[\"vehicles\", \"lights\"]'"),
               HasSubstr("expected one of the two"));
+}
+
+TEST_F(LightsTraining, AnUntrainedPolicyThatKeepsProgramsDoesWhatItIsAdvised) {
+  const std::string nothing_learned =
+      "--set training.iterations=1 --set ppo.num_epochs=1 --set ppo.learning_rate=1e-9 "
+      "--set ppo.final_learning_rate=1e-9 --set lights.advisor=";
+  for (const std::string advisor : {"program", "'retime(period_s=5)'"}) {
+    ASSERT_EQ(
+        run_program(train(1, "of_" + advisor.substr(1, 4), nothing_learned + advisor)).exit_code,
+        0);
+  }
+  const Outcome evaluated = run_program(
+      evaluate("--seeds 1..2 --controller none --controller checkpoint:" + best("of_rogr") +
+               " --controller 'retime(period_s=5)' --controller checkpoint:" + best("of_reti") +
+               " --json " + (dir_ / "eval.json").string()));
+  ASSERT_EQ(evaluated.exit_code, 0) << evaluated.output;
+  const auto found = json("eval.json")["controllers"];
+  EXPECT_EQ(found[1]["delay_s"], found[0]["delay_s"]);
+  EXPECT_EQ(found[1]["signal_changes"], 0);
+  EXPECT_EQ(found[3]["delay_s"], found[2]["delay_s"]);
+  EXPECT_NE(found[2]["delay_s"], found[0]["delay_s"]);
+}
+
+TEST_F(LightsTraining, LightsLearnFromPiecesOfAScenario) {
+  const Outcome trained =
+      run_program(train(2, "run",
+                        "--set lights.advisor=program --set episodes.length_s=60 "
+                        "--set episodes.demand=[1.0,1.0]"));
+  ASSERT_EQ(trained.exit_code, 0) << trained.output;
+  EXPECT_GT(summary("run")["result"]["light_decisions"], 20);
+}
+
+TEST_F(LightsTraining, ATrainingBeginsAsTheScriptThatASearchHasFound) {
+  const Outcome trained =
+      run_program(train(2, "run",
+                        "--set training.iterations=1 --set search.episodes=40 "
+                        "--set search.final_episodes=4 --set search.training_minutes=0"));
+  ASSERT_EQ(trained.exit_code, 0) << trained.output;
+  EXPECT_THAT(trained.output, HasSubstr("retime(weight=3, period_s=1)"));
+  EXPECT_THAT(trained.output, HasSubstr("max_pressure"));
+  EXPECT_THAT(trained.output, Not(HasSubstr("glide")));
 }
 
 TEST_F(LightsTraining, LightsAreTrainedBesideControlledVehicles) {

@@ -185,5 +185,66 @@ TEST_F(SignalBookTest, RefusesLightsAndGreensThatAreNotThere) {
   EXPECT_THROW(book_.add(std::span(&other, 1)), Error);
 }
 
+/// A light that keeps its program: 20 s green that may last 10 to 30 s, 3 s yellow, then the other
+/// direction with a fixed duration.
+class KeptProgramTest : public ::testing::Test {
+ protected:
+  KeptProgramTest() {
+    const std::vector<SignalPhase> phases{
+        {.duration_s = 20, .state = "Gr", .min_s = 10, .max_s = 30},
+        {.duration_s = 3, .state = "yr", .min_s = 3, .max_s = 3},
+        {.duration_s = 15, .state = "rG", .min_s = 15, .max_s = 15},
+        {.duration_s = 3, .state = "ry", .min_s = 3, .max_s = 3}};
+    std::vector<SignalPlan> plans;
+    plans.emplace_back(phases);
+    book_.reset(std::move(plans), {}, SignalMode::kKeepsPrograms);
+  }
+  void show(double time_s, int phase, double left_s) {
+    const std::vector<LightState> lights{
+        {.state = book_.plan(0).phases()[static_cast<std::size_t>(phase)].state,
+         .phase = phase,
+         .phase_left_s = left_s,
+         .change_s = {}}};
+    book_.observe(time_s, lights);
+  }
+  SignalBook book_;
+};
+
+TEST_F(KeptProgramTest, APhaseMayEndBetweenItsShortestAndItsLongestDuration) {
+  show(0, 0, 20);
+  EXPECT_FALSE(book_.may_switch(0)) << "it has just begun";
+  show(10, 0, 10);
+  EXPECT_TRUE(book_.may_switch(0));
+  EXPECT_EQ(book_.phase_left_s(0), 10);
+  EXPECT_EQ(book_.longest_left_s(0), 20);
+  show(30, 0, 0);
+  EXPECT_FALSE(book_.may_switch(0)) << "it may last no longer";
+  show(31, 1, 3);
+  EXPECT_FALSE(book_.may_switch(0)) << "yellow";
+  show(34, 2, 15);
+  EXPECT_FALSE(book_.may_switch(0)) << "the program fixes this duration";
+  EXPECT_EQ(book_.longest_left_s(0), 0);
+}
+
+TEST_F(KeptProgramTest, AnEpisodeMayBeginInTheMiddleOfAPhase) {
+  show(0, 0, 5);
+  EXPECT_EQ(book_.phase_s(0), 15);
+  EXPECT_TRUE(book_.may_switch(0));
+}
+
+TEST_F(KeptProgramTest, TheOptionsAreThePresentPhaseAndTheNextOtherGreen) {
+  show(0, 2, 15);
+  show(15, 3, 3);
+  show(18, 0, 20);
+  show(30, 0, 8);
+  const std::vector<SignalOption> options = book_.options(0);
+  ASSERT_EQ(options.size(), 2U);
+  EXPECT_TRUE(options[0].is_present);
+  EXPECT_EQ(options[0].green->state, "Gr");
+  EXPECT_EQ(options[0].shown_s, 12);
+  EXPECT_EQ(options[1].green->state, "rG");
+  EXPECT_EQ(options[1].hidden_s, 30) << "since the phase was observed last";
+}
+
 }  // namespace
 }  // namespace traffic::scene

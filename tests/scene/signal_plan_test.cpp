@@ -1,5 +1,6 @@
 #include "traffic/scene/signal_plan.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 namespace traffic::scene {
@@ -99,6 +100,30 @@ TEST(SignalPlan, ALightWithOneGreenHasNoChoice) {
   const SignalPlan plan(std::vector<SignalPhase>{{30, "G"}, {3, "y"}, {30, "r"}, {20, "G"}});
   EXPECT_EQ(plan.greens().size(), 1U);
   EXPECT_FALSE(plan.has_choice());
+}
+
+TEST(SignalPlan, LongGreensOfAFixedProgramMayChangeByAShare) {
+  const SignalPlan plan(std::vector<SignalPhase>{{.duration_s = 20, .state = "Gr"},
+                                                 {.duration_s = 12, .state = "yr"},
+                                                 {.duration_s = 6, .state = "rG"}});
+  EXPECT_EQ(plan.with_limits(0, 0.25).min_s, 15);
+  EXPECT_EQ(plan.with_limits(0, 0.25).max_s, 25);
+  EXPECT_EQ(plan.with_limits(1, 0.25).max_s, 0) << "yellow keeps its duration";
+  EXPECT_EQ(plan.with_limits(2, 0.25).max_s, 0) << "a short green keeps its duration";
+  const SignalPlan own(
+      std::vector<SignalPhase>{{.duration_s = 20, .state = "Gr", .min_s = 18, .max_s = 40},
+                               {.duration_s = 20, .state = "rG"}});
+  EXPECT_EQ(own.with_limits(0, 0.25).max_s, 40);
+  EXPECT_EQ(own.with_limits(1, 0.25).max_s, 0) << "the program says what may change";
+}
+
+TEST(SignalPlan, TheNextGreenIsThatOfALinkThatIsRedNow) {
+  const SignalPlan plan(std::vector<SignalPhase>{{10, "Grr"}, {5, "GGr"}, {3, "yyr"}, {9, "rrG"}});
+  EXPECT_EQ(plan.next_green(0), 1);
+  EXPECT_EQ(plan.next_green(1), 3);
+  EXPECT_EQ(plan.next_green(3), 0);
+  EXPECT_EQ(SignalPlan(std::vector<SignalPhase>{{10, "G"}, {3, "y"}}).next_green(0), -1);
+  EXPECT_THAT(plan.green_of(1).links, ::testing::ElementsAre(0, 1));
 }
 
 }  // namespace

@@ -236,9 +236,9 @@ TEST(SignalControl, RetimeKeepsTheOrderOfPhasesAndTheirLimits) {
 }
 
 TEST(SignalControl, RetimeWithoutRangeLeavesAFixedProgramAsItIs) {
-  SumoEnv env({.scenario = "lights_arterial"});
+  SumoEnv env({.scenario = "lights_arterial", .signal_limits = {.phase_range = 0.0}});
   env.reset(8);
-  const auto controller = scene::make_controller("retime(range=0)");
+  const auto controller = scene::make_controller("retime");
   const auto shown = run(env, *controller);
   EXPECT_EQ(env.score().signal_changes, 0);
   const double lost_s = env.score().lost_s();

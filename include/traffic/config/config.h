@@ -139,6 +139,7 @@ struct Env {
   double all_red_s = 0.0;
   double min_green_s = 5.0;
   double max_green_s = 120.0;  ///< 0: no limit
+  double phase_range = 0.5;    ///< share by which long greens of fixed programs may change
   /// Objective of rewards and evaluations: ocr | delay | auto.
   std::string objective = "ocr";
   bool shield = true;  ///< level 2 may replace commands by braking
@@ -255,6 +256,7 @@ struct Ppo {
 struct Lights {
   std::int64_t hidden_dim = 48;
   std::int64_t encoder_layers = 0;
+  std::string advisor = "greedy";
   double reward_scale = 0.1;    ///< of a second lost
   std::int64_t max_greens = 8;  ///< greens for which a decision in a replay has room
   Ppo ppo;                      ///< keys that are not set follow Config::ppo
@@ -300,6 +302,8 @@ struct Search {
                                       "vehicles.first_command_probability",
                                       "vehicles.advisor",
                                       "vehicles.advice_probability",
+                                      "lights.advisor",
+                                      "lights.ppo.gamma",
                                       "training.iterations",
                                       "training.minutes",
                                       "imitation.controllers",

@@ -24,7 +24,8 @@ struct ControllerKind {
   std::string_view name;
   std::string_view help;
   std::vector<ControllerParameter> parameters;
-  bool sets_signals = false;  ///< commands traffic lights and no vehicles
+  bool sets_signals = false;    ///< commands traffic lights and no vehicles
+  bool keeps_programs = false;  ///< only changes how long the phases of their programs last
 
   /// Null if there is no parameter of that name.
   [[nodiscard]] const ControllerParameter* parameter(std::string_view wanted) const;
@@ -57,6 +58,15 @@ std::vector<std::string_view> controller_parts(std::string_view text);
 /// The parts of all these texts, one after the other.
 std::vector<std::string> controller_parts(std::span<const std::string> texts);
 
+/// Value of `lights.advisor`: the policy takes the lights over and begins as the script `greedy`.
+inline constexpr std::string_view kTakesOver = "greedy";
+/// Value of `lights.advisor`: the policy begins as the programs of the network.
+inline constexpr std::string_view kOwnPrograms = "program";
+/// Whether a policy with this `lights.advisor` keeps the programs of the lights and only changes
+/// how long their phases last.
+bool keeps_programs(std::string_view light_advisor);
+/// Reason why the text is no `lights.advisor`; empty: it is one.
+std::string refuse_as_light_advisor(std::string_view text);
 /// Whether the text names a scripted controller of traffic lights.
 bool sets_signals(std::string_view text);
 

@@ -26,6 +26,7 @@ struct SignalPhase {
 struct LightState {
   std::string state;                     ///< one letter a link
   int phase = -1;                        ///< of the running program; -1: not known
+  double phase_left_s = 0;               ///< time until the program ends the phase
   double cycle_position = 0;             ///< 0..1
   std::vector<double> change_s;          ///< [links] until the link may drive, or stops to
   std::vector<double> green_end_s = {};  ///< [links] until the present green ends; if red, the next

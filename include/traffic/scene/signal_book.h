@@ -54,6 +54,15 @@ struct SignalChange {
   double left_s = -1;      ///< time that the present phase still lasts; below 0: `state` counts
 };
 
+/// What a light may show next: one of its greens, or, where it keeps its program, the present phase
+/// or the next one with another green.
+struct SignalOption {
+  const SignalGreen* green = nullptr;
+  bool is_present = false;
+  double shown_s = 0;   ///< how long the light has been showing it; 0 unless it is present
+  double hidden_s = 0;  ///< time since the light showed it last; 0 if it is present
+};
+
 class SignalBook {
  public:
   /// Begins an episode. Every light runs its program until observe() takes it over.
@@ -79,7 +88,8 @@ class SignalBook {
   [[nodiscard]] const SignalLimits& limits() const { return limits_; }
   /// The green that the light shows, or showed before its present yellow; -1: not taken over.
   [[nodiscard]] int present(int light) const;
-  /// Whether a command may be given: the light shows a green that has reached its minimum.
+  /// Whether a command may be given: the light shows a green that has reached its minimum. Where
+  /// lights keep their programs: the present phase may end now or later.
   [[nodiscard]] bool may_switch(int light) const;
   /// Duration of the present green so far; 0 without a green.
   [[nodiscard]] double green_s(int light) const;
@@ -90,6 +100,14 @@ class SignalBook {
   [[nodiscard]] int phase(int light) const;
   /// Duration of that phase so far.
   [[nodiscard]] double phase_s(int light) const;
+  /// Time until that phase ends if no command is given.
+  [[nodiscard]] double phase_left_s(int light) const;
+  /// Time that the phase may last from now on at most; 0: it has reached its maximum, or its
+  /// duration is fixed.
+  [[nodiscard]] double longest_left_s(int light) const;
+  /// What the light may show next. The first option is the present phase where lights keep their
+  /// programs. Empty: nothing is known of the light's present state.
+  [[nodiscard]] std::vector<SignalOption> options(int light) const;
   /// Number of changes to another green so far, over all lights; where lights keep their programs,
   /// the number of phases whose duration was set.
   [[nodiscard]] std::int64_t num_changes() const { return num_changes_; }
@@ -106,8 +124,9 @@ class SignalBook {
     double moved_s = 0;           ///< when a vehicle last drove out
     int phase = -1;               ///< of the program, while the light keeps it
     double phase_since_s = 0;     ///< start of the phase
+    double phase_left_s = 0;      ///< time until its end
     bool phase_is_set = false;    ///< its duration was set
-    std::vector<double> shown_s;  ///< [greens] when each was shown last
+    std::vector<double> shown_s;  ///< [greens, or phases of a kept program] when shown last
   };
   [[nodiscard]] const Light& light_at(int light) const;
   [[nodiscard]] double stage_s(const Light& light) const { return time_s_ - light.since_s; }

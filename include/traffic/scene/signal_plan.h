@@ -27,6 +27,9 @@ struct SignalLimits {
   double all_red_s = 0.0;
   double min_green_s = 5.0;
   double max_green_s = 120.0;  ///< 0: no limit
+  /// Where lights keep a program that fixes the durations of all its phases: the share by which a
+  /// long green may be shorter or longer.
+  double phase_range = 0.5;
 };
 
 /// A <tlLogic> of SUMO.
@@ -68,11 +71,20 @@ class SignalPlan {
   [[nodiscard]] std::string yellow(int from, int to) const;
   /// State after yellow(): links with yellow show red.
   [[nodiscard]] std::string all_red(int from, int to) const;
+  /// The durations that a phase may have, in min_s and max_s: those of the program, or, if the
+  /// program fixes the durations of all its phases, a share more or less than a green of 10 s or
+  /// longer.
+  [[nodiscard]] SignalPhase with_limits(int phase, double share) const;
+  /// The links that have green in a phase.
+  [[nodiscard]] const SignalGreen& green_of(int phase) const;
+  /// The first later phase in which a link that is red in this phase has green; -1: none.
+  [[nodiscard]] int next_green(int phase) const;
 
  private:
   [[nodiscard]] std::string between(int from, int to, char lost) const;
 
   std::vector<SignalPhase> phases_;
+  std::vector<SignalGreen> phase_greens_;  ///< [phases]
   std::vector<SignalGreen> greens_;
 };
 

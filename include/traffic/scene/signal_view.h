@@ -58,6 +58,8 @@ struct SignalLightState {
 
 /// Names of the features of a green, in the order of columns.
 std::span<const std::string_view> signal_features();
+/// Notes in a row of signal_features() that an advisor would choose this option.
+void mark_advised(std::span<float> row);
 
 class SignalView {
  public:
@@ -75,7 +77,8 @@ class SignalView {
   [[nodiscard]] const SignalLightState& light(int light) const {
     return lights_[static_cast<std::size_t>(light)];
   }
-  /// Appends a row of signal_features(), scaled to about 0..1, for each green of a light.
+  /// Appends a row of signal_features(), scaled to about 0..1, for each option of a light
+  /// (SignalBook::options). No option is marked as advised.
   void append_features(int light, std::vector<float>& rows) const;
 
  private:

@@ -4,18 +4,21 @@
 
 namespace traffic::rollout {
 
-void ActingLights::begin(sim::SumoEnv& sumo, Setter setter, bool shows_graph) {
+void ActingLights::begin(sim::SumoEnv& sumo, Setter setter, bool shows_graph, std::uint64_t seed) {
   sumo_ = &sumo;
   setter_ = setter;
-  if (setter_ == Setter::kRank) sumo.take_signals();
+  if (setter_ == Setter::kRank) {
+    chooser_.reset(seed);
+    sumo.take_signals(chooser_.mode());
+  }
   graph_builder_.reset();
   if (setter_ == Setter::kRank && shows_graph) graph_builder_.emplace(sumo.road());
   lost_s_.assign(sumo.road().lights.size(), 0.0);
 }
 
-void ActingLights::obey(std::span<const scene::SignalCommand> greens) {
+void ActingLights::obey(std::span<const scene::SignalCommand> chosen) {
   std::fill(lost_s_.begin(), lost_s_.end(), 0.0);
-  if (setter_ != Setter::kProgram) sumo_->apply(greens);
+  if (setter_ == Setter::kRank) sumo_->apply(chooser_.commands(sumo_->signals(), chosen));
 }
 
 void ActingLights::note_step() {
@@ -28,7 +31,7 @@ void ActingLights::note_step() {
 LightSection ActingLights::section(bool done) {
   choices_.clear();
   rows_.clear();
-  if (setter_ == Setter::kRank && !done) find_choices(sumo_->signals(), choices_, rows_);
+  if (setter_ == Setter::kRank && !done) chooser_.find(sumo_->signals(), choices_, rows_);
   const bool shows_graph = graph_builder_ && !choices_.empty();
   if (shows_graph) graph_builder_->build(sumo_->signals(), graph_);
   return {.lost_s = lost_s_,

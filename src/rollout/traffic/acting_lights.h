@@ -1,5 +1,5 @@
-/// The agent `lights` within a simulation: carries out greens, measures the time lost before each
-/// light, and reports the lights that must choose a green.
+/// The agent `lights` within a simulation: carries out choices, measures the time lost before each
+/// light, and reports the lights that must choose.
 #pragma once
 
 #include <cstdint>
@@ -22,11 +22,13 @@ class ActingLights {
     kRank,     ///< the rank, through obey()
   };
 
+  explicit ActingLights(const config::Config& config) : chooser_(config) {}
+
   /// Begins an episode in a simulation that has been reset.
   /// @param shows_graph the rank needs the graph of all lights
-  void begin(sim::SumoEnv& sumo, Setter setter, bool shows_graph);
-  /// Carries out the rank's greens and begins a control period.
-  void obey(std::span<const scene::SignalCommand> greens);
+  void begin(sim::SumoEnv& sumo, Setter setter, bool shows_graph, std::uint64_t seed);
+  /// Carries out the rank's choices and begins a control period.
+  void obey(std::span<const scene::SignalCommand> chosen);
   /// Adds up the time lost in one step of the simulation.
   void note_step();
   /// The section of the period that ends; valid until the next call of any function.
@@ -34,6 +36,7 @@ class ActingLights {
   [[nodiscard]] LightSection section(bool done);
 
  private:
+  LightChooser chooser_;
   sim::SumoEnv* sumo_ = nullptr;
   Setter setter_ = Setter::kProgram;
   std::optional<scene::SignalGraphBuilder> graph_builder_;  ///< if the graph is needed

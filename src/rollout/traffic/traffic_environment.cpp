@@ -43,6 +43,7 @@ TrafficEnvironment::TrafficEnvironment(const config::Config& config, std::uint32
       env_index_(env),
       sumo_(sim::first_env_options(config.env), sim::SumoEnv::Start::kLater),
       companion_(config),
+      lights_(config),
       advisor_(vehicles_act_ ? sim::make_advisor(config) : nullptr) {}
 
 void TrafficEnvironment::try_out() {
@@ -117,7 +118,7 @@ void TrafficEnvironment::begin_lights() {
   using Setter = ActingLights::Setter;
   Setter setter = episode_.observed ? Setter::kRank : Setter::kProgram;
   if (script_ && script_->sets_signals()) setter = Setter::kScript;
-  lights_.begin(sumo_, setter, episode_.light_graph);
+  lights_.begin(sumo_, setter, episode_.light_graph, episode_.traffic.seed);
 }
 
 /// The value of env.objective since the start of the episode.

@@ -9,6 +9,7 @@
 #include "lights/ppo_learner.h"
 #include "lights/q_learner.h"
 #include "policy/light_policy.h"
+#include "traffic/config/controller_spec.h"
 #include "traffic/core/error.h"
 #include "traffic/core/random.h"
 #include "traffic/core/random_streams.h"
@@ -20,7 +21,9 @@ constexpr const char* kLearner = "lights/learner";
 constexpr const char* kDecisions = "lights/decisions";
 
 LightKind kind_of(const config::Lights& settings) {
-  return {.hidden_dim = settings.hidden_dim, .encoder_layers = settings.encoder_layers};
+  return {.hidden_dim = settings.hidden_dim,
+          .encoder_layers = settings.encoder_layers,
+          .keeps_programs = config::keeps_programs(settings.advisor)};
 }
 
 /// By how much one more vehicle before the light raises the initial output for its green. An output

@@ -88,18 +88,13 @@ config::TrainingFacts ppo_facts() {
           .presets = ppo_presets()};
 }
 
-/// Refuses fragments and pieces of scenarios, since lights learn from whole episodes.
+/// Refuses fragments, since lights learn from whole episodes or whole pieces of them.
 void check_lights(const config::Config& config) {
   if (config.episodes.rollout_fragment_length > 0) {
     throw ConfigError(
         "episodes.rollout_fragment_length is {}: traffic lights learn from whole episodes; "
         "expected 0",
         config.episodes.rollout_fragment_length);
-  }
-  if (config.episodes.length_s > 0.0) {
-    throw ConfigError(
-        "episodes.length_s is {:g}: traffic lights learn from whole episodes; expected 0",
-        config.episodes.length_s);
   }
 }
 

@@ -13,9 +13,14 @@ namespace {
 class LightController final : public scene::Controller {
  public:
   LightController(const checkpoint::Snapshot& snapshot, Decides decides)
-      : period_s_(stored_config(snapshot).env.control_period_s),
+      : LightController(snapshot, stored_config(snapshot), decides) {}
+
+  LightController(const checkpoint::Snapshot& snapshot, const config::Config& config,
+                  Decides decides)
+      : period_s_(config.env.control_period_s),
         decides_(decides),
-        policy_(light_kind_in(snapshot), 0) {
+        policy_(light_kind_in(snapshot), 0),
+        chooser_(config) {
     copy_parameters(snapshot, policy_.parameters());
     policy_.pack_for_inference();
   }
@@ -23,15 +28,17 @@ class LightController final : public scene::Controller {
   void reset(std::uint64_t seed) override {
     decision_seed_ = decision_seed(seed);
     decisions_ = 0;
+    chooser_.reset(seed);
     graph_builder_.reset();
   }
   void decide(const scene::RoadState& /*state*/,
               std::vector<scene::Command>& /*commands*/) override {}
   [[nodiscard]] bool sets_signals() const override { return true; }
+  [[nodiscard]] scene::SignalMode signal_mode() const override { return chooser_.mode(); }
 
   void decide_signals(const scene::SignalView& view,
                       std::vector<scene::SignalCommand>& commands) override {
-    rollout::find_choices(view, choices_, rows_);
+    chooser_.find(view, choices_, rows_);
     if (choices_.empty()) return;
     if (policy_.looks_around()) {
       if (!graph_builder_) graph_builder_.emplace(view.road());
@@ -45,9 +52,12 @@ class LightController final : public scene::Controller {
     }
     ++decisions_;
     const LightDecisions made = policy_.decide(batch, uniforms);
+    chosen_.clear();
     for (std::size_t b = 0; b < choices_.size(); ++b) {
-      commands.push_back({choices_[b].light, made.green[b]});
+      chosen_.push_back({choices_[b].light, made.green[b]});
     }
+    const auto given = chooser_.commands(view, chosen_);
+    commands.insert(commands.end(), given.begin(), given.end());
   }
 
   [[nodiscard]] std::string_view name() const override { return "checkpoint"; }
@@ -57,10 +67,12 @@ class LightController final : public scene::Controller {
   double period_s_;
   Decides decides_;
   LightPolicy policy_;
+  rollout::LightChooser chooser_;
   std::uint64_t decision_seed_ = 0;
   std::int64_t decisions_ = 0;  ///< number so far in this episode
   std::vector<rollout::LightChoice> choices_;
   std::vector<float> rows_;
+  std::vector<scene::SignalCommand> chosen_;
   std::optional<scene::SignalGraphBuilder> graph_builder_;  ///< for the road of this episode
   scene::SignalGraph graph_;
 };

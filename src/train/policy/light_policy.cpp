@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 
 #include "policy/frames.h"
 #include "traffic/core/error.h"
@@ -64,19 +65,28 @@ std::vector<std::int32_t> pick_exploring(std::span<const float> scores,
   return picked;
 }
 
-/// The script `greedy` as weights of the features: the most vehicles near the line win. The present
-/// green gets a bonus of half a vehicle, so that it wins ties.
-torch::Tensor greedy_rule(double logit_of_a_vehicle) {
-  constexpr float kNearScale = 10.0F;  // the feature "near" counts vehicles in units of 10
-  const auto logit = static_cast<float>(logit_of_a_vehicle);
+/// Weights of the features that are named; those of all others are 0.
+torch::Tensor rule_of(const std::map<std::string_view, double>& weights) {
   const auto names = scene::signal_features();
   torch::Tensor rule = torch::zeros({static_cast<std::int64_t>(names.size())});
   auto* weight = rule.mutable_data_ptr<float>();
   for (std::size_t i = 0; i < names.size(); ++i) {
-    if (names[i] == "near") weight[i] = logit * kNearScale;
-    if (names[i] == "is_present") weight[i] = logit / 2.0F;
+    if (weights.contains(names[i])) weight[i] = static_cast<float>(weights.at(names[i]));
   }
   return rule;
+}
+
+/// The script `greedy` as weights of the features: the most vehicles near the line win. The present
+/// green gets a bonus of half a vehicle, so that it wins ties.
+torch::Tensor greedy_rule(double logit_of_a_vehicle) {
+  constexpr double kNearScale = 10.0;  // the feature "near" counts vehicles in units of 10
+  return rule_of(
+      {{"near", logit_of_a_vehicle * kNearScale}, {"is_present", logit_of_a_vehicle / 2}});
+}
+
+/// The advised option wins.
+torch::Tensor advice_rule(double logit_of_a_vehicle) {
+  return rule_of({{"advised", kVehiclesOfAdvice * logit_of_a_vehicle}});
 }
 
 /// Copies the rows of several arrays into one tensor.
@@ -134,7 +144,8 @@ LightPolicy::LightPolicy(const LightKind& kind, std::uint64_t seed, double logit
           .hidden_dim = kind.hidden_dim,
           .encoder_layers = kind.encoder_layers,
           .node_features = static_cast<std::int64_t>(scene::num_signal_node_features())}) {
-  network_->reset(seed, greedy_rule(logit_of_a_vehicle));
+  network_->reset(seed, kind.keeps_programs ? advice_rule(logit_of_a_vehicle)
+                                            : greedy_rule(logit_of_a_vehicle));
 }
 
 LightBatch LightPolicy::observe(std::span<const rollout::LightChoice> choices,
@@ -198,6 +209,7 @@ void put_light_kind(checkpoint::Snapshot& snapshot, const LightKind& kind) {
   snapshot.put_text("lights/features", features_text(kind.encoder_layers > 0));
   snapshot.put_int("lights/hidden_dim", kind.hidden_dim);
   snapshot.put_int("lights/encoder_layers", kind.encoder_layers);
+  snapshot.put_int("lights/keeps_programs", kind.keeps_programs ? 1 : 0);
 }
 
 bool has_light_policy(const checkpoint::Snapshot& snapshot) {
@@ -208,11 +220,9 @@ LightKind light_kind_in(const checkpoint::Snapshot& snapshot) {
   if (!has_light_policy(snapshot)) {
     throw CheckpointError("checkpoint {}: it holds no policy of traffic lights", snapshot.source());
   }
-  // Checkpoints of versions without an encoder have no such entry.
-  const bool says_layers = snapshot.contains("lights/encoder_layers");
-  const LightKind kind{
-      .hidden_dim = snapshot.integer("lights/hidden_dim"),
-      .encoder_layers = says_layers ? snapshot.integer("lights/encoder_layers") : 0};
+  const LightKind kind{.hidden_dim = snapshot.integer("lights/hidden_dim"),
+                       .encoder_layers = snapshot.integer("lights/encoder_layers"),
+                       .keeps_programs = snapshot.integer("lights/keeps_programs") != 0};
   const std::string expected = features_text(kind.encoder_layers > 0);
   if (const std::string found = snapshot.text("lights/features"); found != expected) {
     throw CheckpointError(
@@ -226,6 +236,15 @@ LightKind light_kind_in(const checkpoint::Snapshot& snapshot) {
 void check_light_kind(const checkpoint::Snapshot& snapshot, const LightKind& expected) {
   const LightKind found = light_kind_in(snapshot);
   if (found == expected) return;
+  if (found.keeps_programs != expected.keeps_programs) {
+    const auto acts = [](const LightKind& kind) {
+      return kind.keeps_programs ? "keeps the programs of the lights" : "takes the lights over";
+    };
+    throw CheckpointError(
+        "checkpoint {}: its light policy {}, but with lights.advisor of this run a policy {}; set "
+        "the checkpoint's lights.advisor, or train a new policy",
+        snapshot.source(), acts(found), acts(expected));
+  }
   throw CheckpointError(
       "checkpoint {}: its light policy has lights.hidden_dim = {} and lights.encoder_layers = {}, "
       "this run has {} and {}; set the checkpoint's values, or train a new policy",

@@ -22,6 +22,9 @@ namespace traffic::train {
 struct LightKind {
   std::int64_t hidden_dim = 48;
   std::int64_t encoder_layers = 0;  ///< layers over the graph of all lights; 0: the graph is unused
+  /// The policy chooses how long the phases of the programs last (rollout::LightChooser), instead
+  /// of greens.
+  bool keeps_programs = false;
 
   bool operator==(const LightKind&) const = default;
 };
@@ -54,14 +57,17 @@ struct LightTerms {
 };
 
 /// Initial logit for each vehicle near the stop line: one more vehicle makes a green e^2 times as
-/// probable.
+/// probable. Advice counts as kVehiclesOfAdvice vehicles.
 constexpr double kLogitOfAVehicle = 2.0;
+constexpr double kVehiclesOfAdvice = 1.5;
 
 class LightPolicy {
  public:
-  /// The initial policy acts almost exactly like the script `greedy`.
+  /// The initial policy acts almost exactly like the script `greedy` or, where it keeps the
+  /// programs, as it is advised.
   /// @param seed seed of the initial weights
-  /// @param logit_of_a_vehicle initial logit of a green for each vehicle near its stop line
+  /// @param logit_of_a_vehicle initial logit of a green for each vehicle near its stop line, or of
+  ///   the advised option for each kVehiclesOfAdvice
   LightPolicy(const LightKind& kind, std::uint64_t seed,
               double logit_of_a_vehicle = kLogitOfAVehicle);
 
@@ -99,7 +105,7 @@ class LightPolicy {
 };
 
 /// Stores the feature names and the network's shape, which the weights depend on, as
-/// "lights/features", "lights/hidden_dim" and "lights/encoder_layers".
+/// "lights/features", "lights/hidden_dim", "lights/encoder_layers" and "lights/keeps_programs".
 void put_light_kind(checkpoint::Snapshot& snapshot, const LightKind& kind);
 /// Whether the checkpoint holds a policy of traffic lights.
 bool has_light_policy(const checkpoint::Snapshot& snapshot);

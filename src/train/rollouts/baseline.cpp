@@ -34,9 +34,9 @@ std::string baseline_key(const config::Config& config) {
                             config.episodes.credit, config.episodes.baseline_episodes, version(),
                             sim::sumo_version()));
   if (!config.env.beside.empty()) {
-    hasher.update(fmt::format(" {} {} {} {} {}", config.env.beside, config.env.yellow_s,
-                              config.env.all_red_s, config.env.min_green_s,
-                              config.env.max_green_s));
+    hasher.update(fmt::format(" {} {} {} {} {} {}", config.env.beside, config.env.yellow_s,
+                              config.env.all_red_s, config.env.min_green_s, config.env.max_green_s,
+                              config.env.phase_range));
   }
   if (config.episodes.length_s > 0.0) hasher.update(fmt::format(" {}", config.episodes.length_s));
   return hex64(hasher.digest());

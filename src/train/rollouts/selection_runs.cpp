@@ -25,9 +25,11 @@ std::vector<std::string> scripts_to_beat(const config::Config& config) {
     }
   }
   if (!config.env.lights_act()) return scripts;
-  // The policy of the lights begins as the script "greedy".
-  if (scripts.empty()) return std::vector<std::string>(scenarios, "greedy");
-  for (std::string& script : scripts) script.insert(0, "greedy+");
+  const bool is_script = config.lights.advisor != config::kOwnPrograms;
+  const std::string lights = is_script ? config.lights.advisor : "none";
+  if (scripts.empty()) return std::vector<std::string>(scenarios, lights);
+  if (!is_script) return scripts;
+  for (std::string& script : scripts) script.insert(0, lights + "+");
   return scripts;
 }
 

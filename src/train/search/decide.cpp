@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -101,7 +102,9 @@ class Settings {
     config_.env.objective = result_.objective;
     const bool any = std::ranges::any_of(
         result_.scenarios, [](const ScenarioSearch& one) { return one.found() != nullptr; });
-    if (any) {
+    if (!config_.env.vehicles_act()) {
+      follow_light_scripts();
+    } else if (any) {
       follow_scripts();
     } else {
       begin_without_control();
@@ -171,6 +174,33 @@ class Settings {
     if (config_.imitation.iterations > 0) {
       set("imitation.controllers", config_.imitation.controllers, scripts);
     }
+    compare_with(scripts);
+  }
+
+  /// The policy of the lights begins as the script that is best in most scenarios: as that script
+  /// if it keeps the programs, as `greedy` if it takes the lights over, and as the programs
+  /// themselves if no script helps.
+  void follow_light_scripts() {
+    std::vector<std::string> scripts;
+    std::map<std::string, int> times;
+    for (const ScenarioSearch& one : result_.scenarios) {
+      scripts.push_back(one.best);
+      ++times[one.best];
+    }
+    const std::string best =
+        std::ranges::max_element(times, {}, [](const auto& one) { return one.second; })->first;
+    std::string advisor(config::kOwnPrograms);
+    if (best != "none") {
+      const bool keeps = config::refuse_as_light_advisor(best).empty();
+      advisor = keeps ? best : std::string(config::kTakesOver);
+      const double period_s = config::parse_controller(best).get("period_s");
+      set("env.control_period_s", config_.env.control_period_s, in_whole_steps(period_s));
+    }
+    set("lights.advisor", config_.lights.advisor, advisor);
+    // Rewards count about as far ahead with every period.
+    constexpr double kDiscountOf5s = 0.95;
+    set("lights.ppo.gamma", config_.lights.ppo.gamma,
+        std::pow(kDiscountOf5s, config_.env.control_period_s / 5.0));
     compare_with(scripts);
   }
 
@@ -286,14 +316,15 @@ class Settings {
   /// Cuts the episodes of long scenarios, so that a batch has traffic of all times of the scenario.
   /// Pieces begin in uncontrolled traffic. A policy with an advisor should learn in the traffic
   /// that the script makes, so only very long scenarios are cut for it, and those that leave time
-  /// for a few iterations only. Lights learn from whole episodes.
+  /// for a few iterations only.
   void fit_batch() {
     constexpr double kVeryLong_s = 7200.0;
     constexpr double kPiece_s = 600.0;
-    const bool may_be_cut =
-        whole_episodes() && !config_.env.lights_act() && !config_.episodes.baseline_cache.empty();
+    const bool may_be_cut = whole_episodes() && !config_.episodes.baseline_cache.empty();
     const bool is_slow = fitting_episodes() < wanted_episodes() / 4;
-    const bool stays_whole = config::commands_vehicles(config_.vehicles.advisor) && !is_slow;
+    const bool is_advised =
+        config_.env.vehicles_act() && config::commands_vehicles(config_.vehicles.advisor);
+    const bool stays_whole = is_advised && !is_slow;
     const double whole_s = stays_whole ? kVeryLong_s : kLong_s;
     if (mean_duration_s() > whole_s && may_be_cut) {
       set("episodes.length_s", config_.episodes.length_s, kPiece_s);

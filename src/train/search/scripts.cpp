@@ -120,9 +120,22 @@ Variants glides(const std::vector<int>& tops) {
   return texts;
 }
 
-}  // namespace
+/// Scripts of traffic lights: those that keep the programs, and those that take the lights over.
+std::vector<Variants> light_scripts() {
+  Variants retimes;
+  for (const int weight : {3, 2, 5}) {
+    for (const int period_s : {1, 2, 5}) {
+      retimes.push_back(fmt::format("retime(weight={}, period_s={})", weight, period_s));
+    }
+  }
+  return {retimes,
+          {"greedy", "greedy(period_s=10)"},
+          {"max_pressure", "max_pressure(period_s=10)"},
+          {"actuated", "actuated(max_s=30)"}};
+}
 
-ScriptsToTry scripts_to_try(const sim::NetworkStudy& study, const config::Config& config) {
+std::vector<Variants> vehicle_scripts(const sim::NetworkStudy& study,
+                                      const config::Config& config) {
   const auto& decides = config.search.decides;
   const bool free = std::ranges::find(decides, "vehicles.top_k") != decides.end();
   const int own = static_cast<int>(config.vehicles.top_k);
@@ -140,6 +153,14 @@ ScriptsToTry scripts_to_try(const sim::NetworkStudy& study, const config::Config
   if (sim::can_sort(study) && !config.vehicles.lane_change) kinds.push_back(sorts(tops({50})));
   kinds.push_back(brisks(tops({50, 10, 200})));
   if (study.lights > 0) kinds.push_back(glides(tops({50, 200})));
+  return kinds;
+}
+
+}  // namespace
+
+ScriptsToTry scripts_to_try(const sim::NetworkStudy& study, const config::Config& config) {
+  const std::vector<Variants> kinds =
+      config.env.vehicles_act() ? vehicle_scripts(study, config) : light_scripts();
   ScriptsToTry tried{.texts = {}, .kinds = kinds.size(), .step_length_s = study.step_length_s};
   std::size_t longest = 0;
   for (const Variants& variants : kinds) longest = std::max(longest, variants.size());

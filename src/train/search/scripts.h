@@ -16,6 +16,7 @@ struct ScriptsToTry {
   double step_length_s = 1.0;        ///< of the scenario's simulation
 };
 
+/// Scripts of vehicles, or of traffic lights if only these are trained.
 /// @param config if search.decides contains vehicles.top_k, scripts may command more vehicles at
 /// once
 ///     than vehicles.top_k

@@ -93,6 +93,22 @@ TEST(LightPolicy, StartsAsTheScriptGreedy) {
   }
 }
 
+TEST(LightPolicy, StartsAsAdvisedWhereItKeepsPrograms) {
+  const std::size_t columns = scene::signal_features().size();
+  std::vector<float> rows(4 * columns, 0.4F);
+  for (std::size_t row = 0; row < 4; ++row) rows[(row + 1) * columns - 1] = 0.0F;
+  scene::mark_advised(std::span(rows).subspan(0, columns));
+  scene::mark_advised(std::span(rows).subspan(3 * columns, columns));
+  const std::vector<rollout::LightChoice> choices{{.light = 0, .num_greens = 2, .present = 0},
+                                                  {.light = 1, .num_greens = 2, .present = 0}};
+  LightPolicy policy({.hidden_dim = 48, .keeps_programs = true}, 7);
+  const LightDecisions made = policy.decide(policy.observe(choices, rows, {}), {});
+  EXPECT_THAT(made.green, ::testing::ElementsAre(0, 1));
+  const double follows = std::exp(static_cast<double>(made.log_prob[0]));
+  EXPECT_GT(follows, 0.9);
+  EXPECT_LT(follows, 0.99) << "it has to try the other option at times";
+}
+
 TEST(LightPolicy, WithAnEncoderRejectsAnEmptyGraph) {
   const LightPolicy policy({.hidden_dim = 16, .encoder_layers = 1}, 7);
   const std::vector<rollout::LightChoice> choices{{.light = 0, .num_greens = 2, .present = 0}};
@@ -107,6 +123,14 @@ TEST(LightPolicy, RejectsACheckpointWithAnotherNetworkShape) {
   EXPECT_THAT([&] { check_light_kind(snapshot, {.hidden_dim = 48}); },
               ::testing::ThrowsMessage<CheckpointError>(
                   ::testing::HasSubstr("lights.encoder_layers = 1, this run has 48 and 0")));
+}
+
+TEST(LightPolicy, RejectsACheckpointThatActsInAnotherWay) {
+  checkpoint::Snapshot snapshot(1);
+  put_light_kind(snapshot, {.hidden_dim = 48, .keeps_programs = true});
+  EXPECT_THAT([&] { check_light_kind(snapshot, {.hidden_dim = 48}); },
+              ::testing::ThrowsMessage<CheckpointError>(
+                  ::testing::HasSubstr("set the checkpoint's lights.advisor")));
 }
 
 TEST(LightPolicy, RejectsACheckpointWithOtherFeatures) {

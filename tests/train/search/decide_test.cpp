@@ -272,5 +272,33 @@ TEST(SearchResult, ItsTextNamesTheScriptOrSaysThatNoneHelps) {
               ::testing::HasSubstr("no script has a gain in ocr_all whose interval lies above 0"));
 }
 
+/// What a search for lights decides when this is its best script.
+config::Config decided_for_lights(const std::string& best, double gain) {
+  config::Config config = asked();
+  config.env.agents = {"lights"};
+  config.env.control_period_s = 3.0;
+  decide(result_of({found(best, gain, 0)}), {{.duration_s = 3600, .step_length_s = 1}}, config);
+  return config;
+}
+
+TEST(Decide, LightsBeginAsTheBestScriptThatKeepsTheirPrograms) {
+  const config::Config config = decided_for_lights("retime(weight=3, period_s=1)", 20.0);
+  EXPECT_EQ(config.lights.advisor, "retime(weight=3, period_s=1)");
+  EXPECT_EQ(config.env.control_period_s, 1.0);
+  EXPECT_NEAR(std::pow(config.lights.ppo.gamma, 5.0), 0.95, 1e-9) << "as far ahead in seconds";
+  EXPECT_THAT(config.evaluation.controllers, ElementsAre("none", "retime(weight=3, period_s=1)"));
+  EXPECT_EQ(config.episodes.length_s, 600.0) << "pieces of an hour";
+}
+
+TEST(Decide, LightsAreTakenOverWhereSuchAScriptIsBest) {
+  const config::Config config = decided_for_lights("max_pressure", 20.0);
+  EXPECT_EQ(config.lights.advisor, "greedy");
+  EXPECT_EQ(config.env.control_period_s, 5.0);
+}
+
+TEST(Decide, LightsBeginAsTheirProgramsWhereNoScriptHelps) {
+  EXPECT_EQ(decided_for_lights("greedy", 0.1).lights.advisor, "program");
+}
+
 }  // namespace
 }  // namespace traffic::train

@@ -56,6 +56,18 @@ TEST(ScriptsToTry, AreThoseThatCanActInTheNetwork) {
   EXPECT_THAT(narrow.texts, Contains(StartsWith("vsl(density=30, inner=0")));
 }
 
+TEST(ScriptsToTry, AreScriptsOfLightsWhereOnlyLightsAreTrained) {
+  config::Config config;
+  config.env.agents = {"lights"};
+  const ScriptsToTry tried = scripts_to_try(network(true, true, 1), config);
+  EXPECT_EQ(tried.kinds, 4U);
+  for (const std::string& text : tried.texts) {
+    EXPECT_TRUE(config::sets_signals(text)) << text;
+    EXPECT_EQ(config::parse_controller(text).text(), text);
+  }
+  EXPECT_THAT(tried.texts.front(), StartsWith("retime"));
+}
+
 TEST(ScriptsToTry, AreAllDifferentValidAndBeginWithOneOfEachKind) {
   const ScriptsToTry all = scripts_to_try(network(true, true, 1), {});
   auto sorted = all.texts;

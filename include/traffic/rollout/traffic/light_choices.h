@@ -1,24 +1,61 @@
-/// Traffic lights that may switch now, with the features of the greens they can choose from.
+/// What a policy of the traffic lights may choose in a simulation, and the commands that its
+/// choices become.
+///
+/// `lights.advisor` says how the policy acts. With `greedy` it takes the lights over and chooses
+/// one of their greens. With `program` or a script that keeps the programs, it chooses for each
+/// light whether the present phase lasts until the next decision (option 0) or ends before it
+/// (option 1). The feature `advised` marks the option that the program or the script would take. A
+/// policy that always takes the option of the program gives no commands at all.
 #pragma once
 
 #include <cstdint>
+#include <memory>
+#include <span>
 #include <vector>
 
+#include "traffic/config/config.h"
+#include "traffic/scene/controller.h"
 #include "traffic/scene/signal_view.h"
 
 namespace traffic::rollout {
 
-/// A light that must choose its next green.
+/// A light that must choose one of its options (scene::SignalBook::options).
 struct LightChoice {
   std::int32_t light = 0;       ///< index among the lights of the network
   std::int32_t num_greens = 0;  ///< feature rows of this choice; they follow the previous choice's
-  std::int32_t present = 0;     ///< the green that the light shows now
+  std::int32_t present = 0;     ///< the option that the light shows now
 };
 
-/// Replaces `choices` and `rows` by the lights that may switch now and the features of their
-/// greens.
-/// @param rows [sum of num_greens, scene::signal_features()]
-void find_choices(const scene::SignalView& view, std::vector<LightChoice>& choices,
-                  std::vector<float>& rows);
+class LightChooser {
+ public:
+  /// @throws ConfigError if lights.advisor cannot advise lights
+  explicit LightChooser(const config::Config& config);
+
+  [[nodiscard]] scene::SignalMode mode() const { return mode_; }
+  /// Called at the start of every episode.
+  void reset(std::uint64_t seed);
+  /// Replaces `choices` and `rows` by the lights that may switch now and the features of their
+  /// options.
+  /// @param rows [sum of num_greens, scene::signal_features()]
+  void find(const scene::SignalView& view, std::vector<LightChoice>& choices,
+            std::vector<float>& rows);
+  /// Translates choices into commands.
+  /// @param chosen options of lights that find() has listed, as SignalCommand::green
+  /// @param view unchanged since find()
+  /// @return valid until the next call
+  std::span<const scene::SignalCommand> commands(const scene::SignalView& view,
+                                                 std::span<const scene::SignalCommand> chosen);
+
+ private:
+  void advise(const scene::SignalView& view);
+  /// Whether the present phase lasts until the next decision if no command is given.
+  [[nodiscard]] bool lasts(const scene::SignalBook& book, int light) const;
+
+  scene::SignalMode mode_;
+  double period_s_;                             ///< time between two decisions
+  std::unique_ptr<scene::Controller> advisor_;  ///< null: the programs themselves, or no advice
+  std::vector<std::size_t> advised_;            ///< [lights] option
+  std::vector<scene::SignalCommand> commands_;
+};
 
 }  // namespace traffic::rollout

@@ -65,7 +65,7 @@ struct Period {
 /// Commands of the agents of an environment for the next control period.
 struct Orders {
   std::span<const scene::Command> vehicles{};
-  std::span<const scene::SignalCommand> lights{};  ///< greens for the lights that may choose
+  std::span<const scene::SignalCommand> lights{};  ///< options of the lights that may choose
 };
 
 }  // namespace traffic::rollout
