@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <torch/utils.h>
 
+#include "monitor/device_choice.h"
 #include "traffic/core/crash.h"
 #include "traffic/core/error.h"
 #include "traffic/core/signals.h"
