@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Static checks: includes follow the module order, sources are formatted. Usage: launch/check.sh [--tidy]
+# Static checks: includes follow the module order, public headers have users outside of their module, sources are
+# formatted. Usage: launch/check.sh [--tidy]
 set -euo pipefail
 cd "$(dirname "$0")/.."
 status=0
@@ -66,6 +67,29 @@ while IFS= read -r file; do
     done
   done < <(grep -n '^#include' "$file")
 done < <(git ls-files 'include/**/*.h' 'src/**/*.h' 'src/**/*.cpp' 'data_prep/*.h' 'data_prep/*.cpp')
+
+# A header in include/ serves another module, data_prep or a test of another module, or is part of a header that does.
+# A header without such users belongs beside its sources, where the tests of its module can include it, too.
+private=$(git grep --untracked -E '^#include "traffic/' -- '*.h' '*.cpp' | awk -F: '
+  function module(file,  part) {
+    split(file, part, "/")
+    return part[1] == "include" ? part[3] : part[1] == "src" || part[1] == "tests" ? part[2] : part[1]
+  }
+  function need(header,  user) {  # marks the header and the headers that it includes
+    if (header in needed) return
+    needed[header]
+    for (user in includes) if (index(user, header " ") == 1) need(substr(user, length(header) + 2))
+  }
+  { split($2, part, "\""); header = "include/" part[2]
+    if ($1 ~ /^include\//) includes[$1 " " header]
+    if (module($1) != module(header)) outside[header] }
+  END {
+    for (header in outside) need(header)
+    while (("git ls-files include" | getline header) > 0) if (!(header in needed)) print header
+  }')
+for header in $private; do
+  echo "$header: only module $(cut -d/ -f3 <<<"$header") includes this header: move it to src"; status=1
+done
 
 mapfile -t sources < <(git ls-files '*.h' '*.cpp')
 if ! clang-format --dry-run --Werror "${sources[@]}"; then
