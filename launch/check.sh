@@ -1,5 +1,6 @@
 #!/usr/bin/env bash
-# Static checks: includes follow the module order, sources are formatted. Usage: launch/check.sh [--tidy]
+# Static checks: includes follow the module order, public headers have users outside of their module, sources are
+# formatted. Usage: launch/check.sh [--tidy]
 set -euo pipefail
 cd "$(dirname "$0")/.."
 status=0
@@ -12,25 +13,25 @@ declare -A allowed=(
   [data]="scene config core os" [model]="config core os" [rl]="config core os" [checkpoint]="config core os"
   [report]="config core os" [tune]="report config core os" [replay]="core os"
   [rollout/pool]="comm config core os" [rollout/game]="rollout/pool game core os" [rollout/traffic]="rollout/pool sim scene config core os"
-  [train/optim]="$BELOW_TRAIN" [train/run]="$BELOW_TRAIN" [train/policy]="train/optim train/run $BELOW_TRAIN"
+  [train/optim]="$BELOW_TRAIN" [train/monitor]="$BELOW_TRAIN" [train/run]="train/monitor $BELOW_TRAIN" [train/policy]="train/optim train/run $BELOW_TRAIN"
   [train/rollouts]="train/policy train/optim train/run $BELOW_TRAIN"
   [train/search]="train/rollouts train/policy train/optim train/run $BELOW_TRAIN"
   [train/ppo]="train/rollouts train/policy train/optim train/run $BELOW_TRAIN"
-  [train/world_model]="train/optim train/run $BELOW_TRAIN" [train/evaluate]="train/policy train/run $BELOW_TRAIN"
-  [train/lights]="train/ppo train/offpolicy train/rollouts train/policy train/optim train/run $BELOW_TRAIN"
-  [train/offpolicy]="train/optim train/run $BELOW_TRAIN"
+  [train/world_model]="train/optim train/run train/monitor $BELOW_TRAIN" [train/evaluate]="train/policy train/run $BELOW_TRAIN"
+  [train/lights]="train/ppo train/offpolicy train/rollouts train/policy train/optim train/run train/monitor $BELOW_TRAIN"
+  [train/offpolicy]="train/optim train/run train/monitor $BELOW_TRAIN"
   [train/snakes]="train/offpolicy train/optim train/run $BELOW_TRAIN"
   [train/dqn]="train/offpolicy train/rollouts train/policy train/optim train/run $BELOW_TRAIN"
-  [train/agents]="train/lights train/dqn train/ppo train/offpolicy train/search train/rollouts train/policy train/optim train/run $BELOW_TRAIN"
-  [train/doctor]="train/run $BELOW_TRAIN"
-  [train]="train/agents train/snakes train/world_model train/search train/rollouts train/policy train/optim train/run train/evaluate $BELOW_TRAIN"
+  [train/agents]="train/lights train/dqn train/ppo train/offpolicy train/search train/rollouts train/policy train/optim train/run train/monitor $BELOW_TRAIN"
+  [train/doctor]="train/run train/monitor $BELOW_TRAIN"
+  [train]="train/agents train/snakes train/world_model train/search train/rollouts train/policy train/optim train/run train/monitor train/evaluate $BELOW_TRAIN"
   [apps]="train tune $BELOW_TRAIN"
   [data_prep]="data report sim scene config core os")
 # Third-party headers that stay inside one module.
 declare -A owner=([mpi.h]="comm rollout" [nccl.h]="comm" [hdf5.h]="data checkpoint" [libsumo/]="sim")
 # CUDA's headers stay in these files.
 readonly CUDA_HEADERS='<(c10/cuda/|ATen/cuda/|cuda|nvrtc)'
-readonly CUDA_FILES='^src/(comm/|model/device/|train/run/gpu\.cpp$)'
+readonly CUDA_FILES='^src/(comm/|model/device/|train/monitor/gpu\.cpp$)'
 
 place_of() {  # module/folder/file -> module/folder if that has a row, else module
   local module=${1%%/*} rest=${1#*/}
@@ -54,7 +55,7 @@ while IFS= read -r file; do
       echo "$file:$line: a private header of another folder"; status=1
     fi
     if [[ $include =~ $CUDA_HEADERS && ! $file =~ $CUDA_FILES ]]; then
-      echo "$file:$line: CUDA headers belong into src/comm, src/model/device, src/train/run/gpu.cpp"; status=1
+      echo "$file:$line: CUDA headers belong into src/comm, src/model/device, src/train/monitor/gpu.cpp"; status=1
     fi
     for header in "${!owner[@]}"; do
       if [[ $include == *"<$header"* ]] && [[ " ${owner[$header]} " != *" $module "* ]]; then
@@ -66,6 +67,29 @@ while IFS= read -r file; do
     done
   done < <(grep -n '^#include' "$file")
 done < <(git ls-files 'include/**/*.h' 'src/**/*.h' 'src/**/*.cpp' 'data_prep/*.h' 'data_prep/*.cpp')
+
+# A header in include/ serves another module, data_prep or a test of another module, or is part of a header that does.
+# A header without such users belongs beside its sources, where the tests of its module can include it, too.
+private=$(git grep --untracked -E '^#include "traffic/' -- '*.h' '*.cpp' | awk -F: '
+  function module(file,  part) {
+    split(file, part, "/")
+    return part[1] == "include" ? part[3] : part[1] == "src" || part[1] == "tests" ? part[2] : part[1]
+  }
+  function need(header,  user) {  # marks the header and the headers that it includes
+    if (header in needed) return
+    needed[header]
+    for (user in includes) if (index(user, header " ") == 1) need(substr(user, length(header) + 2))
+  }
+  { split($2, part, "\""); header = "include/" part[2]
+    if ($1 ~ /^include\//) includes[$1 " " header]
+    if (module($1) != module(header)) outside[header] }
+  END {
+    for (header in outside) need(header)
+    while (("git ls-files include" | getline header) > 0) if (!(header in needed)) print header
+  }')
+for header in $private; do
+  echo "$header: only module $(cut -d/ -f3 <<<"$header") includes this header: move it to src"; status=1
+done
 
 mapfile -t sources < <(git ls-files '*.h' '*.cpp')
 if ! clang-format --dry-run --Werror "${sources[@]}"; then

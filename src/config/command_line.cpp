@@ -4,9 +4,9 @@
 
 #include <CLI/CLI.hpp>
 
-#include "traffic/config/help.h"
+#include "help.h"
+#include "presets.h"
 #include "traffic/config/option_help.h"
-#include "traffic/config/presets.h"
 #include "traffic/core/error.h"
 #include "traffic/core/version.h"
 #include "traffic/core/wrap.h"

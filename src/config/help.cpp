@@ -1,4 +1,4 @@
-#include "traffic/config/help.h"
+#include "help.h"
 
 #include <fmt/format.h>
 
@@ -6,7 +6,7 @@
 #include <cctype>
 #include <vector>
 
-#include "traffic/config/presets.h"
+#include "presets.h"
 #include "traffic/config/schema.h"
 #include "traffic/core/error.h"
 #include "traffic/core/text.h"

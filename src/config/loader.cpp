@@ -7,7 +7,7 @@
 
 #include "contradictions.h"
 #include "moved_keys.h"
-#include "traffic/config/presets.h"
+#include "presets.h"
 #include "traffic/core/error.h"
 #include "traffic/core/text.h"
 

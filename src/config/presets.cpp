@@ -1,4 +1,4 @@
-#include "traffic/config/presets.h"
+#include "presets.h"
 
 #include <algorithm>
 #include <array>

@@ -1,4 +1,4 @@
-#include "traffic/train/coordinator.h"
+#include "coordinator.h"
 
 #include <spdlog/spdlog.h>
 

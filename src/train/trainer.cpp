@@ -3,11 +3,12 @@
 #include <fmt/format.h>
 #include <torch/utils.h>
 
+#include "coordinator.h"
+#include "monitor/device_choice.h"
 #include "traffic/core/crash.h"
 #include "traffic/core/error.h"
 #include "traffic/core/signals.h"
 #include "traffic/model/memory.h"
-#include "traffic/train/coordinator.h"
 #include "traffic/train/run/job.h"
 #include "traffic/train/run/program.h"
 

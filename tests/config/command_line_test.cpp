@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "traffic/config/help.h"
+#include "config/help.h"
 #include "traffic/core/error.h"
 
 namespace traffic::config {

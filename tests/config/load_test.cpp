@@ -10,7 +10,7 @@
 #include <fstream>
 #include <string>
 
-#include "traffic/config/presets.h"
+#include "config/presets.h"
 #include "traffic/config/schema.h"
 #include "traffic/config/write.h"
 #include "traffic/core/error.h"

@@ -17,7 +17,7 @@
 #include <utility>
 #include <vector>
 
-#include "traffic/config/help.h"
+#include "config/help.h"
 #include "traffic/config/load.h"
 #include "traffic/config/write.h"
 #include "traffic/core/error.h"

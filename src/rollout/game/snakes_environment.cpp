@@ -1,4 +1,4 @@
-#include "traffic/rollout/game/snakes_environment.h"
+#include "game/snakes_environment.h"
 
 #include <algorithm>
 #include <cstring>

@@ -16,8 +16,9 @@
 #include "doctor/numa.h"
 #include "doctor/recordings.h"
 #include "doctor/storage.h"
-#include "run/gpu.h"
-#include "run/reading_threads.h"
+#include "monitor/device_choice.h"
+#include "monitor/gpu.h"
+#include "monitor/reading_threads.h"
 #include "run/staged_files.h"
 #include "run/together.h"
 #include "traffic/comm/communicator.h"
@@ -32,7 +33,6 @@
 #include "traffic/sim/network_study.h"
 #include "traffic/sim/scenario.h"
 #include "traffic/sim/sumo_env.h"
-#include "traffic/train/run/job.h"
 
 namespace traffic::train {
 namespace {

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <utility>
 
-#include "run/gpu.h"
+#include "monitor/gpu.h"
 #include "traffic/core/text.h"
 #include "traffic/report/table.h"
 

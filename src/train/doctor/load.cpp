@@ -2,7 +2,7 @@
 
 #include <unistd.h>
 
-#include "run/gpu.h"
+#include "monitor/gpu.h"
 #include "traffic/core/process.h"
 #include "traffic/core/text.h"
 

@@ -8,7 +8,7 @@
 #include <string>
 
 #include "doctor/findings.h"
-#include "run/nvml.h"
+#include "monitor/nvml.h"
 #include "traffic/train/doctor/doctor.h"
 
 namespace traffic::train {

@@ -10,8 +10,8 @@
 #include "traffic/checkpoint/snapshot.h"
 #include "traffic/comm/flat_arena.h"
 #include "traffic/report/metrics.h"
+#include "traffic/train/monitor/watched_loss.h"
 #include "traffic/train/run/training.h"
-#include "traffic/train/run/watched_loss.h"
 
 namespace traffic::train::lights {
 

@@ -11,7 +11,7 @@
 #include "offpolicy/rank_replay.h"
 #include "traffic/core/time_split.h"
 #include "traffic/report/metrics.h"
-#include "traffic/train/run/watched_loss.h"
+#include "traffic/train/monitor/watched_loss.h"
 
 namespace traffic::train::offpolicy {
 

@@ -1,4 +1,4 @@
-#include "traffic/train/optim/adam.h"
+#include "optim/adam.h"
 
 #include <ATen/ATen.h>
 

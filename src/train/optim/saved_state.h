@@ -3,9 +3,9 @@
 
 #include <string>
 
+#include "optim/adam.h"
 #include "optim/loss_scaler.h"
 #include "traffic/checkpoint/snapshot.h"
-#include "traffic/train/optim/adam.h"
 
 namespace traffic::train {
 

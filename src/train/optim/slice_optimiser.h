@@ -18,10 +18,10 @@
 #include <optional>
 #include <string>
 
+#include "optim/adam.h"
 #include "optim/skipped_steps.h"
 #include "traffic/checkpoint/snapshot.h"
 #include "traffic/comm/communicator.h"
-#include "traffic/train/optim/adam.h"
 
 namespace traffic::train {
 

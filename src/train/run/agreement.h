@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "run/resources.h"
+#include "monitor/resources.h"
 #include "traffic/comm/communicator.h"
 
 namespace traffic::train {

@@ -6,8 +6,9 @@
 #include <fstream>
 #include <vector>
 
+#include "monitor/device_choice.h"
+#include "monitor/gpu.h"
 #include "run/folder_choice.h"
-#include "run/gpu.h"
 #include "run/node_files.h"
 #include "run/seed_overlap.h"
 #include "traffic/config/write.h"

@@ -5,15 +5,15 @@
 #include <algorithm>
 #include <utility>
 
-#include "run/advice.h"
+#include "monitor/advice.h"
+#include "monitor/loss_watch.h"
+#include "monitor/resource_keeper.h"
+#include "monitor/step_profiler.h"
+#include "monitor/straggler_watch.h"
+#include "monitor/throughput.h"
 #include "run/agreement.h"
-#include "run/loss_watch.h"
-#include "run/resource_keeper.h"
 #include "run/snapshot_parts.h"
 #include "run/start_report.h"
-#include "run/step_profiler.h"
-#include "run/straggler_watch.h"
-#include "run/throughput.h"
 #include "traffic/checkpoint/file.h"
 #include "traffic/config/write.h"
 #include "traffic/core/clock.h"
@@ -30,6 +30,13 @@ namespace {
 constexpr const char* kEvaluationDue = "loop/evaluation_due";
 constexpr const char* kTimeIsOver = "loop/time_is_over";
 
+/// The folder profile/ in the run folder.
+ProfilePlace profile_place(Run& run) {
+  return {.folder = report::RunFolder(run.dir()).profile(),
+          .rank = run.communicator().rank(),
+          .device = run.communicator().device()};
+}
+
 class Loop {
  public:
   Loop(Run& run, Training& training)
@@ -39,7 +46,7 @@ class Loop {
         units_(training.units()),
         title_(run.facts().title()),
         throughput_(units_.first_is_warm_up),
-        resources_(run),
+        resources_(communicator_, run.config()),
         profiler_(run.config().profile, profile_place(run), training.time_split()) {
     const std::int64_t saved_bytes = snapshot().total_bytes();
     run_.check_room(saved_bytes + training_.bytes_of_parts());

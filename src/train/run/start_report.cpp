@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "run/gpu.h"
+#include "monitor/gpu.h"
 #include "traffic/core/process.h"
 #include "traffic/core/text.h"
 

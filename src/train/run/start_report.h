@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <string>
 
-#include "run/resources.h"
+#include "monitor/resources.h"
 #include "traffic/comm/flat_arena.h"
 #include "traffic/train/run/training.h"
 

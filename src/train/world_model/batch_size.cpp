@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "run/gpu.h"
+#include "monitor/gpu.h"
 #include "traffic/checkpoint/file.h"
 #include "traffic/core/process.h"
 #include "traffic/core/text.h"

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "run/reading_threads.h"
+#include "monitor/reading_threads.h"
 #include "run/staged_files.h"
 #include "traffic/core/error.h"
 #include "traffic/core/random.h"

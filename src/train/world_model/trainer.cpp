@@ -8,8 +8,8 @@
 #include <limits>
 #include <string>
 
+#include "monitor/memory_watch.h"
 #include "optim/saved_state.h"
-#include "run/memory_watch.h"
 #include "run/snapshot_parts.h"
 #include "run/together.h"
 #include "traffic/comm/side_stream.h"

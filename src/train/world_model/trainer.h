@@ -4,6 +4,7 @@
 #include <optional>
 #include <utility>
 
+#include "optim/adam.h"
 #include "optim/loss_scaler.h"
 #include "optim/lr_schedule.h"
 #include "optim/skipped_steps.h"
@@ -13,7 +14,6 @@
 #include "traffic/comm/gradient_reducer.h"
 #include "traffic/config/config.h"
 #include "traffic/core/time_split.h"
-#include "traffic/train/optim/adam.h"
 #include "world_model/batch_feeder.h"
 #include "world_model/networks.h"
 #include "world_model/rank_shares.h"

@@ -11,8 +11,8 @@
 #include <utility>
 #include <vector>
 
+#include "monitor/gpu.h"
 #include "optim/precision.h"
-#include "run/gpu.h"
 #include "run/snapshot_parts.h"
 #include "traffic/checkpoint/file.h"
 #include "traffic/core/error.h"

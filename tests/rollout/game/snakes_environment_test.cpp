@@ -1,4 +1,4 @@
-#include "traffic/rollout/game/snakes_environment.h"
+#include "rollout/game/snakes_environment.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "traffic/train/optim/adam.h"
+#include "train/optim/adam.h"
 
 #include <gmock/gmock.h>
 #include <torch/optim/adam.h>

@@ -10,7 +10,6 @@
 #include "traffic/comm/communicator.h"
 #include "traffic/config/load.h"
 #include "traffic/report/run_folder.h"
-#include "traffic/train/run/device_choice.h"
 
 namespace traffic::train {
 
@@ -43,14 +42,5 @@ class Job {
   bool sees_folder_ = true;
   bool all_see_folder_ = true;
 };
-
-/// Calls decide_device with the hardware that this rank finds on its node.
-/// @param wish run.device
-/// @throws ConfigError, ResourceError
-DeviceChoice choose_device(const std::string& wish, const comm::MpiSession& session);
-
-/// Number of threads of a rank: run.threads_per_rank, or an equal share of the node's cores.
-/// Removes mpirun's binding of this process to one core; call it before other threads start.
-int choose_threads(std::int64_t threads_per_rank, const comm::MpiSession& session);
 
 }  // namespace traffic::train

@@ -28,8 +28,8 @@
 #include "traffic/core/time_split.h"
 #include "traffic/report/metrics.h"
 #include "traffic/report/summary.h"
+#include "traffic/train/monitor/watched_loss.h"
 #include "traffic/train/run/run.h"
-#include "traffic/train/run/watched_loss.h"
 
 namespace traffic::train {
 

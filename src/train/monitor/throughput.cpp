@@ -1,4 +1,4 @@
-#include "run/throughput.h"
+#include "monitor/throughput.h"
 
 #include <algorithm>
 #include <cmath>

@@ -1,10 +1,10 @@
-#include "run/straggler_watch.h"
+#include "monitor/straggler_watch.h"
 
 #include <algorithm>
 #include <functional>
 #include <utility>
 
-#include "run/median.h"
+#include "monitor/median.h"
 
 namespace traffic::train {
 namespace {

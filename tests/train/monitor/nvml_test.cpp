@@ -1,4 +1,4 @@
-#include "train/run/nvml.h"
+#include "train/monitor/nvml.h"
 
 #include <gmock/gmock.h>
 

@@ -10,7 +10,7 @@
 #include <string>
 #include <vector>
 
-#include "run/nvml.h"
+#include "monitor/nvml.h"
 #include "traffic/core/clock.h"
 #include "traffic/core/process_family.h"
 #include "traffic/report/metrics.h"

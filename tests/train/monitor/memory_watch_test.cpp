@@ -1,4 +1,4 @@
-#include "train/run/memory_watch.h"
+#include "train/monitor/memory_watch.h"
 
 #include <gmock/gmock.h>
 

@@ -11,7 +11,6 @@
 
 #include "traffic/config/config.h"
 #include "traffic/core/time_split.h"
-#include "traffic/train/run/run.h"
 
 namespace traffic::train {
 
@@ -22,9 +21,6 @@ struct ProfilePlace {
   int rank = 0;
   torch::Device device = torch::kCPU;
 };
-
-/// The folder profile/ in the run folder.
-ProfilePlace profile_place(Run& run);
 
 /// Use it in one thread. Recording does not change results; failures to write are only logged.
 class StepProfiler {

@@ -1,4 +1,4 @@
-#include "run/gpu.h"
+#include "monitor/gpu.h"
 
 #include <ATen/Context.h>
 #include <unistd.h>

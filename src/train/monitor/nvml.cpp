@@ -1,4 +1,4 @@
-#include "run/nvml.h"
+#include "monitor/nvml.h"
 
 #include <dlfcn.h>
 #include <fmt/format.h>

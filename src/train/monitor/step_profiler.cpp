@@ -1,4 +1,4 @@
-#include "run/step_profiler.h"
+#include "monitor/step_profiler.h"
 
 #include <ATen/record_function.h>
 #include <spdlog/spdlog.h>
@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "run/profile_table.h"
+#include "monitor/profile_table.h"
 #include "traffic/core/atomic_file.h"
 #include "traffic/core/error.h"
 
@@ -49,12 +49,6 @@ std::string table_of(const ProfilerResult& result) {
 }
 
 }  // namespace
-
-ProfilePlace profile_place(Run& run) {
-  return {.folder = report::RunFolder(run.dir()).profile(),
-          .rank = run.communicator().rank(),
-          .device = run.communicator().device()};
-}
 
 /// Records operations during its lifetime.
 class StepProfiler::Recording {

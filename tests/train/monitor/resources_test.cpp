@@ -1,4 +1,4 @@
-#include "train/run/resources.h"
+#include "train/monitor/resources.h"
 
 #include <gmock/gmock.h>
 

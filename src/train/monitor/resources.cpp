@@ -1,4 +1,4 @@
-#include "run/resources.h"
+#include "monitor/resources.h"
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "run/gpu.h"
+#include "monitor/gpu.h"
 
 namespace traffic::train {
 namespace {

@@ -1,4 +1,4 @@
-#include "train/run/loss_watch.h"
+#include "train/monitor/loss_watch.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "run/reading_threads.h"
+#include "monitor/reading_threads.h"
 
 #include <algorithm>
 

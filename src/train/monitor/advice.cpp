@@ -1,4 +1,4 @@
-#include "run/advice.h"
+#include "monitor/advice.h"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-#include "run/profile_table.h"
+#include "monitor/profile_table.h"
 
 #include <algorithm>
 #include <map>

@@ -1,4 +1,4 @@
-#include "train/run/advice.h"
+#include "train/monitor/advice.h"
 
 #include <gmock/gmock.h>
 

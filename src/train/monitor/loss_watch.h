@@ -5,7 +5,7 @@
 #include <deque>
 #include <optional>
 
-#include "traffic/train/run/watched_loss.h"
+#include "traffic/train/monitor/watched_loss.h"
 
 namespace traffic::train {
 

@@ -1,4 +1,4 @@
-#include "train/run/straggler_watch.h"
+#include "train/monitor/straggler_watch.h"
 
 #include <gtest/gtest.h>
 

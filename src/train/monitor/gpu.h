@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "run/memory_watch.h"
+#include "monitor/memory_watch.h"
 #include "traffic/config/config.h"
 
 namespace traffic::train {

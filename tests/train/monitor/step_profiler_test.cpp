@@ -1,4 +1,4 @@
-#include "train/run/step_profiler.h"
+#include "train/monitor/step_profiler.h"
 
 #include <ATen/record_function.h>
 #include <gtest/gtest.h>

@@ -3,17 +3,18 @@
 
 #include <vector>
 
-#include "run/memory_watch.h"
-#include "run/resources.h"
+#include "monitor/memory_watch.h"
+#include "monitor/resources.h"
+#include "traffic/comm/communicator.h"
+#include "traffic/config/config.h"
 #include "traffic/core/clock.h"
-#include "traffic/train/run/run.h"
 
 namespace traffic::train {
 
 class ResourceKeeper {
  public:
   /// Limits the GPU memory of the rank.
-  explicit ResourceKeeper(Run& run);
+  ResourceKeeper(const comm::Communicator& communicator, const config::Config& config);
 
   /// Reading of this rank.
   Reading read() { return reader_.read(); }

@@ -1,4 +1,4 @@
-#include "train/run/profile_table.h"
+#include "train/monitor/profile_table.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "run/memory_watch.h"
+#include "monitor/memory_watch.h"
 
 #include <fmt/format.h>
 

@@ -1,9 +1,13 @@
-/// Chooses the device of a rank from the configuration and the hardware of its node.
+/// Chooses the device and the number of threads of a rank from the configuration and the hardware
+/// of its node.
 #pragma once
 
 #include <c10/core/Device.h>
 
+#include <cstdint>
 #include <string>
+
+#include "traffic/comm/mpi_session.h"
 
 namespace traffic::train {
 
@@ -30,5 +34,14 @@ struct DeviceChoice {
 /// @throws ConfigError for cuda in a program that was built without it
 /// @throws ResourceError for cuda if there is no GPU, or if there are more ranks than GPUs
 DeviceChoice decide_device(const DeviceSituation& situation);
+
+/// Calls decide_device with the hardware that this rank finds on its node.
+/// @param wish run.device
+/// @throws ConfigError, ResourceError
+DeviceChoice choose_device(const std::string& wish, const comm::MpiSession& session);
+
+/// Number of threads of a rank: run.threads_per_rank, or an equal share of the node's cores.
+/// Removes mpirun's binding of this process to one core; call it before other threads start.
+int choose_threads(std::int64_t threads_per_rank, const comm::MpiSession& session);
 
 }  // namespace traffic::train

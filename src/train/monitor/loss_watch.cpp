@@ -1,9 +1,9 @@
-#include "run/loss_watch.h"
+#include "monitor/loss_watch.h"
 
 #include <cmath>
 #include <vector>
 
-#include "run/median.h"
+#include "monitor/median.h"
 
 namespace traffic::train {
 namespace {

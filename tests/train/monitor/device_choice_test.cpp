@@ -1,4 +1,4 @@
-#include "traffic/train/run/device_choice.h"
+#include "train/monitor/device_choice.h"
 
 #include <gmock/gmock.h>
 

@@ -1,8 +1,8 @@
-#include "run/resource_keeper.h"
+#include "monitor/resource_keeper.h"
 
 #include <spdlog/spdlog.h>
 
-#include "run/gpu.h"
+#include "monitor/gpu.h"
 #include "traffic/core/process.h"
 #include "traffic/model/memory.h"
 #include "traffic/os/heap.h"
@@ -13,21 +13,20 @@ namespace {
 /// Minimum time between two releases: released memory is soon allocated again.
 constexpr double kReleaseIntervalS = 10.0;
 
-MemoryLimits gpu_limits(Run& run) {
-  const config::Config& config = run.config();
+MemoryLimits gpu_limits(at::Device device, const config::Config& config) {
   return {.allocated_gb = config.gpu.allocated_limit_gb,
           .reserved_gb = config.gpu.reserved_limit_gb,
-          .share = limit_gpu_memory(run.communicator().device(), config)};
+          .share = limit_gpu_memory(device, config)};
 }
 
 }  // namespace
 
-ResourceKeeper::ResourceKeeper(Run& run)
-    : reports_(run.is_reporter()),
-      device_(run.communicator().device()),
-      gpu_(gpu_limits(run)),
-      reader_(device_, run.communicator().topology().is_leader()),
-      all_(run.config().memory.target_memory_gb * kBytesPerGiB,
+ResourceKeeper::ResourceKeeper(const comm::Communicator& communicator, const config::Config& config)
+    : reports_(communicator.rank() == 0),
+      device_(communicator.device()),
+      gpu_(gpu_limits(device_, config)),
+      reader_(device_, communicator.topology().is_leader()),
+      all_(config.memory.target_memory_gb * kBytesPerGiB,
            static_cast<double>(total_memory_bytes())) {}
 
 void ResourceKeeper::look(const std::vector<Reading>& of_ranks) {
