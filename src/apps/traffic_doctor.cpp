@@ -1,11 +1,13 @@
-/// Checks whether this machine has what a training needs. mpirun starts it on every rank, like a
-/// training.
+/// Checks whether this machine has what a training needs, or whether a controller helps in a
+/// network. mpirun starts it on every rank, like a training.
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstdio>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "traffic/core/signals.h"
 #include "traffic/train/doctor/doctor.h"
 #include "traffic/train/run/program.h"
 #include "traffic/train/trainings.h"
@@ -31,27 +33,60 @@ train::Needs needs_of(const train::Start& start) {
   return train::needs_of(config);
 }
 
+/// Tries the controllers on one rank. A stop request ends the trial, not the program.
+int try_controllers(const train::ControllersToTry& wish, const train::Start& start,
+                    bool prints_json) {
+  install_stop_handlers();
+  const auto say = [](const std::string& line) {
+    std::fprintf(stderr, "traffic_doctor: %s\n", line.c_str());
+  };
+  const train::ControllerTrial trial = train::try_controllers(wish, start.options, say);
+  if (prints_json) {
+    std::fputs(train::to_json(trial.findings).c_str(), stdout);
+  } else {
+    if (!trial.table.empty()) std::fputs((trial.table + "\n").c_str(), stdout);
+    std::fputs(train::to_text(trial.findings).c_str(), stdout);
+  }
+  return static_cast<int>(train::exit_code(trial.findings));
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
   bool prints_json = false;
   std::string scenario;
+  train::ControllersToTry wish;
   const config::Program program{
       .name = "traffic_doctor",
       .description =
           "Checks what a training needs of this machine: ranks, devices, communication, "
           "simulations, folder. Start it like traffic_train, with the same "
-          "configuration. With --scenario it examines only that scenario.",
+          "configuration. With --scenario it examines only that scenario, and with --controller it "
+          "also tries controllers there and recommends what to use.",
       .add_options = [&](CLI::App& app) {
         app.add_flag("--json", prints_json, "Print the findings as JSON");
-        app.add_option("--scenario", scenario,
-                       "A .sumocfg or the name of a shipped scenario: its conflicts, demand, "
-                       "connected vehicles, and what can be learned there")
-            ->type_name("FILE");
+        auto* of_scenario =
+            app.add_option("--scenario", scenario,
+                           "A .sumocfg or the name of a shipped scenario: its conflicts, demand, "
+                           "connected vehicles, and what can be learned there")
+                ->type_name("FILE");
+        auto* of_controller =
+            app.add_option("--controller", wish.controllers,
+                           "Compare this controller with no control on the same seeds and say "
+                           "whether to use it: checkpoint:PATH or a script, as for traffic_eval; "
+                           "repeatable")
+                ->type_name("NAME")
+                ->allow_extra_args(false)
+                ->needs(of_scenario);
+        app.add_option("--minutes", wish.minutes, "Real time for --controller")
+            ->check(CLI::Range(0.05, 10'000.0))
+            ->capture_default_str()
+            ->needs(of_controller);
       }};
   train::register_trainings(train::shipped_trainings());
   return train::run_rank_program(
-      argc, argv, program, [&](const train::Start& start, comm::MpiSession& session) {
+      argc, argv, program,
+      [&](const train::Start& start, comm::MpiSession& session) {
         std::vector<train::Finding> findings;
         if (scenario.empty()) {
           findings = train::examine(session, start.plan.whole, needs_of(start));
@@ -65,5 +100,10 @@ int main(int argc, char** argv) {
         const std::string text = prints_json ? train::to_json(findings) : train::to_text(findings);
         if (session.rank() == 0) std::fputs(text.c_str(), stdout);
         return static_cast<int>(train::exit_code(findings));
+      },
+      [&](const train::Start& start, bool is_first) -> std::optional<int> {
+        if (wish.controllers.empty()) return std::nullopt;
+        wish.scenario = scenario;
+        return is_first ? try_controllers(wish, start, prints_json) : 0;
       });
 }

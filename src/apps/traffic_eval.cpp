@@ -5,10 +5,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>
-#include <optional>
-#include <set>
 #include <string>
-#include <string_view>
 #include <variant>
 #include <vector>
 
@@ -16,7 +13,6 @@
 #include "eval_snakes.h"
 #include "run_app.h"
 #include "traffic/config/command_line.h"
-#include "traffic/config/controller_spec.h"
 #include "traffic/config/scenario_mix.h"
 #include "traffic/config/write.h"
 #include "traffic/core/atomic_file.h"
@@ -26,9 +22,8 @@
 #include "traffic/os/affinity.h"
 #include "traffic/sim/network_study.h"
 #include "traffic/sim/scenario.h"
+#include "traffic/train/evaluate/environment.h"
 #include "traffic/train/evaluate/evaluation.h"
-#include "traffic/train/policy/policy_controller.h"
-#include "traffic/train/run/foreign_settings.h"
 #include "traffic/train/trainings.h"
 
 namespace {
@@ -40,70 +35,11 @@ void say(const std::string& line) {
   std::fputs(fmt::format("traffic_eval: {}\n", line).c_str(), stderr);
 }
 
-bool is_set(const config::CommonOptions& options, std::string_view key) {
-  const auto& all = options.overrides.assignments;
-  return std::any_of(all.begin(), all.end(), [&](const auto& one) { return one.key == key; });
-}
-
-/// The keys that the command line sets.
-std::set<std::string> said_by_user(const EvalArguments& arguments,
-                                   const config::CommonOptions& options) {
-  std::set<std::string> keys;
-  for (const auto& assignment : options.overrides.assignments) keys.insert(assignment.key);
-  if (!arguments.scenarios.empty()) keys.insert("env.scenario");
-  return keys;
-}
-
-/// Settings of the environment in which a controller was trained and is not evaluated, less what
-/// the command line asks for.
-std::vector<std::string> other_settings(const config::Config& trained,
-                                        const config::Config& evaluated,
-                                        const EvalArguments& arguments,
-                                        const config::CommonOptions& options) {
-  const auto here = config::flatten(evaluated);
-  std::vector<std::string> keys;
-  for (const auto& [key, value] : config::flatten(trained)) {
-    const bool of_scenario = key.starts_with("env.scenario");
-    if (!key.starts_with("env.") || here.at(key) == value || is_set(options, key)) continue;
-    if (of_scenario && (!arguments.scenarios.empty() || is_set(options, "env.scenario"))) continue;
-    keys.push_back(key);
-  }
-  return keys;
-}
-
-/// The configuration of the evaluation: that of the file, else of the first checkpoint, so that a
-/// controller is evaluated as it was trained, else the defaults. --preset and --set win over it.
-config::Config choose_config(const EvalArguments& arguments, const config::CommonOptions& options) {
-  std::optional<config::Config> chosen;
-  if (!options.config_path.empty()) chosen = config::resolve(options);
-  std::string first;
-  for (const std::string& name : config::controller_parts(arguments.controllers)) {
-    const auto file = train::checkpoint_name(name);
-    if (!file) continue;
-    const auto trained =
-        train::settings_of_checkpoint(file->path, chosen ? config::Overrides{} : options.overrides);
-    if (!trained.unknown.empty()) {
-      say(fmt::format("{} was made with settings that this version does not know: {}", name,
-                      fmt::join(trained.unknown, ", ")));
-    }
-    if (!chosen) {
-      train::refuse_foreign_settings(trained.config, said_by_user(arguments, options), name);
-      chosen = trained.config;
-      first = name;
-    } else if (!first.empty()) {
-      const auto other = other_settings(trained.config, *chosen, arguments, options);
-      if (other.empty()) continue;
-      say(fmt::format("all are evaluated in the environment of {}; {} was trained with another {}",
-                      first, name, fmt::join(other, ", ")));
-    }
-  }
-  return chosen ? *chosen : config::resolve(options);
-}
-
 train::EvaluationPlan make_plan(const EvalArguments& arguments,
                                 const config::CommonOptions& options) {
   train::EvaluationPlan plan;
-  plan.config = choose_config(arguments, options);
+  plan.config = train::evaluation_config(
+      {.controllers = arguments.controllers, .scenarios = arguments.scenarios}, options, say);
   plan.controllers = arguments.controllers;
   if (plan.controllers.empty()) plan.controllers = {"none", "meter"};
   train::check_controllers(plan.controllers);
@@ -112,21 +48,6 @@ train::EvaluationPlan make_plan(const EvalArguments& arguments,
   plan.demand_scale = arguments.demand_scale;
   plan.replay_dir = arguments.replay;
   return plan;
-}
-
-/// A checkpoint stores the episode length of the scenarios that it was trained on. Another scenario
-/// runs to its own end.
-void end_by_itself(config::Env& env, const config::Env& trained) {
-  const auto file = sim::known_scenario(env.scenario);
-  const auto parts = config::scenario_mix(trained);
-  const bool is_known = std::any_of(parts.begin(), parts.end(), [&](const auto& part) {
-    return sim::known_scenario(part.scenario) == file;
-  });
-  if (env.max_time_s == 0 || is_known) return;
-  say(fmt::format(
-      "{} runs to its own end; in training an episode took {:.0f} s: --set env.max_time_s={:.0f}",
-      env.scenario, env.max_time_s, env.max_time_s));
-  env.max_time_s = 0;
 }
 
 /// One plan for each scenario of the command line, else of the training.
@@ -139,7 +60,6 @@ std::vector<train::EvaluationPlan> plans_of_scenarios(const train::EvaluationPla
       scenarios.push_back(part.scenario);
     }
   }
-  const bool is_length_said = !options.config_path.empty() || is_set(options, "env.max_time_s");
   std::vector<train::EvaluationPlan> plans;
   for (const std::string& scenario : scenarios) {
     const std::filesystem::path file = sim::find_scenario(scenario);
@@ -147,10 +67,7 @@ std::vector<train::EvaluationPlan> plans_of_scenarios(const train::EvaluationPla
     if (scenarios.size() > 1 && !plan.replay_dir.empty()) {
       plans.back().replay_dir = plan.replay_dir / file.stem();
     }
-    config::Env& env = plans.back().config.env;
-    env.scenario = scenario;
-    env.scenarios.clear();
-    if (!is_length_said) end_by_itself(env, plan.config.env);
+    plans.back().config.env = train::env_in_scenario(plan.config.env, scenario, options, say);
   }
   return plans;
 }

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <nlohmann/json.hpp>
 #include <set>
 #include <string_view>
 #include <utility>
@@ -163,7 +164,12 @@ std::string to_json(std::span<const Finding> findings) {
     table.add_row({std::string(name_of(finding.verdict)), finding.subject, finding.found,
                    std::int64_t{failed ? static_cast<int>(finding.code) : 0}});
   }
-  return table.to_json();
+  auto json = nlohmann::ordered_json::parse(table.to_json());
+  for (std::size_t i = 0; i < findings.size(); ++i) {
+    if (findings[i].details.empty()) continue;
+    json[i].update(nlohmann::ordered_json::parse(findings[i].details));
+  }
+  return json.dump(2) + "\n";
 }
 
 ExitCode exit_code(std::span<const Finding> findings) {

@@ -1,4 +1,5 @@
-/// Checks of a scenario: its files, and a few seconds of simulation without control.
+#include "doctor/network.h"
+
 #include <fmt/ranges.h>
 
 #include <algorithm>
@@ -11,14 +12,13 @@
 #include "traffic/core/clock.h"
 #include "traffic/core/text.h"
 #include "traffic/sim/env_options.h"
-#include "traffic/sim/network_study.h"
 #include "traffic/sim/sumo_env.h"
-#include "traffic/train/doctor/doctor.h"
 
 namespace traffic::train {
 namespace {
 
 constexpr std::size_t kShown = 4;  ///< maximum number of conflicts, types and routes to list
+const sim::StudyUse kTraining{.controllers = {}, .learns = true};
 
 std::string plural(std::size_t count, const char* noun, const char* ending) {
   return fmt::format("{} {}{}", count, noun, count == 1 ? "" : ending);
@@ -188,14 +188,6 @@ Finding to_finding(const sim::StudyFinding& found) {
   return finding;
 }
 
-std::vector<Finding> judged(const sim::NetworkStudy& study, const config::Config& config) {
-  std::vector<Finding> findings;
-  for (const auto& one : sim::judge(study, config, {.controllers = {}, .learns = true})) {
-    findings.push_back(to_finding(one));
-  }
-  return findings;
-}
-
 /// If the configuration names no agents, the lights may act, too. If vehicles cannot receive
 /// commands, only the lights can act; problems of the vehicles are then no failures.
 /// @param config set to lights as the only agents in that case
@@ -203,7 +195,7 @@ void consider_lights(const sim::NetworkStudy& study, config::Config& config,
                      std::vector<Finding>& findings) {
   config::Config with_lights = config;
   with_lights.env.agents = {"lights"};
-  if (exit_code(judged(study, with_lights)) != ExitCode::kDone) return;
+  if (exit_code(judge_network(study, with_lights, kTraining)) != ExitCode::kDone) return;
   if (exit_code(findings) == ExitCode::kDone) {
     findings.push_back(
         {.subject = "signals",
@@ -229,15 +221,8 @@ void consider_lights(const sim::NetworkStudy& study, config::Config& config,
 
 std::vector<Finding> examine_one(config::Config config, Actors actors) {
   const sim::NetworkStudy study = sim::study_network(config.env, config.env.scenario);
-  const auto said = sim::set_the_obvious(study, config.env);
-  std::vector<Finding> findings{{.subject = "scenario", .found = study.sumocfg.string()},
-                                {.subject = "conflicts", .found = conflicts_text(study)},
-                                {.subject = "lights", .found = lights_text(study)}};
-  if (study.vehicles > 0) findings.push_back({.subject = "demand", .found = demand_text(study)});
-  findings.push_back({.subject = "time", .found = time_text(study, config.env)});
-  findings.push_back({.subject = "commands", .found = commands_text(study)});
-  for (const sim::StudyFinding& one : said) findings.push_back(to_finding(one));
-  std::vector<Finding> verdicts = judged(study, config);
+  std::vector<Finding> findings = describe_network(study, config.env);
+  std::vector<Finding> verdicts = judge_network(study, config, kTraining);
   if (actors == Actors::kAny) consider_lights(study, config, verdicts);
   findings.insert(findings.end(), verdicts.begin(), verdicts.end());
   if (exit_code(findings) == ExitCode::kDone) {
@@ -247,6 +232,25 @@ std::vector<Finding> examine_one(config::Config config, Actors actors) {
 }
 
 }  // namespace
+
+std::vector<Finding> describe_network(const sim::NetworkStudy& study, config::Env& env) {
+  const auto said = sim::set_the_obvious(study, env);
+  std::vector<Finding> findings{{.subject = "scenario", .found = study.sumocfg.string()},
+                                {.subject = "conflicts", .found = conflicts_text(study)},
+                                {.subject = "lights", .found = lights_text(study)}};
+  if (study.vehicles > 0) findings.push_back({.subject = "demand", .found = demand_text(study)});
+  findings.push_back({.subject = "time", .found = time_text(study, env)});
+  findings.push_back({.subject = "commands", .found = commands_text(study)});
+  for (const sim::StudyFinding& one : said) findings.push_back(to_finding(one));
+  return findings;
+}
+
+std::vector<Finding> judge_network(const sim::NetworkStudy& study, const config::Config& config,
+                                   const sim::StudyUse& use) {
+  std::vector<Finding> findings;
+  for (const auto& one : sim::judge(study, config, use)) findings.push_back(to_finding(one));
+  return findings;
+}
 
 std::vector<Finding> examine_network(const config::Config& config, Actors actors) {
   std::vector<Finding> findings;

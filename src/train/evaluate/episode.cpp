@@ -98,7 +98,7 @@ void check_controller(const std::string& name) {
 }
 
 EvaluatedEpisode run_episode(const EvaluationPlan& plan, std::size_t controller_index,
-                             std::uint64_t seed, const std::function<void(double)>& progress) {
+                             std::uint64_t seed, const EpisodeProgress& progress) {
   model::pool_all_tensors();
   torch::set_num_threads(1);  // the processes share the cores
   EvaluatedEpisode episode{.controller = controller_index, .seed = seed};
@@ -123,10 +123,11 @@ EvaluatedEpisode run_episode(const EvaluationPlan& plan, std::size_t controller_
                       [](const scene::Vehicle& vehicle) { return vehicle.commanded; });
     episode.max_controlled = std::max<std::int64_t>(episode.max_controlled, controlled);
     const double end_s = env.state().end_s();
-    progress(end_s > 0 ? env.time_s() / end_s : 0.0);
+    episode.score = env.score();
+    episode.jammed = jam.is_jammed();
+    progress(end_s > 0 ? env.time_s() / end_s : 0.0, episode);
   }
   episode.score = env.score();
-  episode.jammed = jam.is_jammed();
   if (recording) save_recording(plan, controller_index, *recording);
   return episode;
 }

@@ -36,12 +36,16 @@ std::optional<Start> read_command_line(int argc, char** argv, const config::Prog
 }  // namespace
 
 int run_rank_program(int argc, char** argv, const config::Program& program,
-                     const std::function<int(const Start&, comm::MpiSession&)>& body) {
+                     const std::function<int(const Start&, comm::MpiSession&)>& body,
+                     const WorkWithoutMpi& first) {
   const char* rank = std::getenv("OMPI_COMM_WORLD_RANK");
   const bool speaks = rank == nullptr || std::string_view(rank) == "0";
   std::optional<Start> start;
   try {
     start = read_command_line(argc, argv, program, speaks);
+    if (start && first) {
+      if (const auto code = first(*start, speaks)) return *code;
+    }
   } catch (const Error& error) {
     return comm::fail_before_session(error);
   }

@@ -1,13 +1,16 @@
 /// Checks a machine before a long run: whether ranks, devices, communication, simulations and the
-/// run folder meet the needs of a configuration.
+/// run folder meet the needs of a configuration. Also tries controllers in a network before they
+/// are used there.
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "traffic/comm/mpi_session.h"
+#include "traffic/config/command_line.h"
 #include "traffic/config/config.h"
 #include "traffic/core/error.h"
 
@@ -20,6 +23,7 @@ struct Finding {
   std::string subject = {};             ///< the object of the check, in a word
   std::string found = {};               ///< the result, and how to mend it if it is wrong
   ExitCode code = ExitCode::kInternal;  ///< of a failure: the exit code that a run would end with
+  std::string details = {};  ///< further facts for programs, as a JSON object; may be empty
 };
 
 /// Needs of a run in addition to ranks, devices and a folder.
@@ -44,9 +48,29 @@ enum class Actors : std::uint8_t { kNamed, kAny };
 /// control. Call it on one rank.
 std::vector<Finding> examine_network(const config::Config& config, Actors actors);
 
+/// Controllers that somebody wants to use in a network.
+struct ControllersToTry {
+  std::vector<std::string> controllers;  ///< as for traffic_eval
+  std::string scenario;                  ///< a .sumocfg or the name of a shipped scenario
+  double minutes = 1.0;                  ///< real time
+};
+
+struct ControllerTrial {
+  std::vector<Finding>
+      findings;       ///< the last one has the subject "recommendation" unless one failed
+  std::string table;  ///< main metrics of all controllers; may be empty
+};
+
+/// Runs the controllers and no control on the same seeds, and recommends what to use. Starts a
+/// process for each episode: call it before this process starts threads or MPI. A stop request
+/// (core/signals.h) ends it early, with the results so far.
+/// @param say receives lines for the user meanwhile
+ControllerTrial try_controllers(const ControllersToTry& wish, const config::CommonOptions& options,
+                                const std::function<void(const std::string&)>& say);
+
 /// One line per finding, then the counts by verdict.
 std::string to_text(std::span<const Finding> findings);
-/// A JSON array with one object per finding.
+/// A JSON array with one object per finding. Details are members of the object.
 std::string to_json(std::span<const Finding> findings);
 /// Exit code of the first failure; kDone if there is none.
 ExitCode exit_code(std::span<const Finding> findings);

@@ -1,0 +1,48 @@
+/// Draws the conclusion from a trial: which controller to use, if any.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "evaluate/trial.h"
+
+namespace traffic::train {
+
+/// The result of a controller in a trial.
+enum class Standing : std::uint8_t {
+  kHelps,      ///< it is safe, and the 95 % interval of its gain lies above 0
+  kNoEffect,   ///< its gain is 0 within a point, or it commanded nothing
+  kWorsens,    ///< the 95 % interval of its gain lies below 0
+  kUnsafe,     ///< more collisions or emergencies than without control
+  kJams,       ///< more jammed runs than without control
+  kUndecided,  ///< the trial was too short to tell
+};
+
+/// @param verdict of judge_controllers() for this controller
+Standing standing_of(const Trial& trial, const ControllerVerdict& verdict);
+
+struct Recommendation {
+  std::optional<std::size_t> use{};  ///< index of the controller to use; nothing: none of them
+  bool is_decided = false;           ///< false: the trial was too short
+  std::string text{};                ///< the recommendation in one sentence, and its reasons
+  double needed_minutes = 0;         ///< estimated time of a trial that decides; 0 if decided
+};
+
+/// Recommends a controller that helps. Among several of these, it prefers a trained one to a script
+/// and an earlier one to a later one, unless the 95 % interval of the paired difference shows that
+/// the other is better.
+/// @param minutes that the trial was given
+Recommendation recommend(const Trial& trial, double minutes);
+
+/// "reduces the delay by 12.3 +- 1.2 %" or "raises the share of the demand that gets through by
+/// 5.0 +- 1.1 %"; the interval is missing with a single seed.
+std::string gain_text(const Trial& trial, const ControllerVerdict& verdict);
+
+/// Estimated minutes of a trial with this number of seeds and whole episodes, longer than the trial
+/// itself and rounded up to two digits.
+/// @param minutes that the trial was given
+double minutes_for_seeds(const Trial& trial, std::size_t seeds, double minutes);
+
+}  // namespace traffic::train

@@ -1,0 +1,225 @@
+#include "evaluate/trial.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+#include <numeric>
+#include <optional>
+#include <utility>
+
+#include "evaluate/episode_processes.h"
+#include "evaluate/trial_schedule.h"
+#include "traffic/core/clock.h"
+#include "traffic/core/signals.h"
+
+namespace traffic::train {
+namespace {
+
+/// Below the seeds of all trainings (rollouts/baseline_runs.h), and far from those of users.
+constexpr std::uint64_t kFirstTrialSeed = 600'000'000;
+constexpr std::size_t kMaxSeeds = 1000;
+constexpr double kMarks = 32.0;
+constexpr double kLongestMark_s = 60.0;
+/// A jam is noticed after five minutes without an arrival, and needs time to build up.
+constexpr double kFull_s = 600.0;
+/// Before this share of the time has passed, the speed of the simulations is not known well.
+constexpr double kLookShare = 0.15;
+
+class TrialRun {
+ public:
+  TrialRun(EvaluationPlan plan, const TrialFrame& frame)
+      : plan_(std::move(plan)),
+        frame_(frame),
+        mark_s_(std::max(frame.step_length_s,
+                         std::min(kLongestMark_s, std::ceil(frame.episode_s / kMarks)))),
+        marks_(std::max<std::int64_t>(
+            1, static_cast<std::int64_t>(std::ceil(frame.episode_s / mark_s_)))),
+        horizon_(marks_),
+        schedule_(plan_.controllers.size(), plan_.jobs, marks_) {
+    plan_.seeds.resize(kMaxSeeds);
+    std::iota(plan_.seeds.begin(), plan_.seeds.end(), kFirstTrialSeed);
+  }
+
+  Trial run() {
+    EpisodeProcesses processes(
+        plan_, [this] { return next_task(); }, mark_s_);
+    while (const auto report = processes.next([&] { return goes_on(processes); })) {
+      take(*report, processes);
+    }
+    return result();
+  }
+
+ private:
+  /// An episode that has started.
+  struct Running {
+    Stopwatch clock;
+    std::vector<EvaluatedEpisode> at_mark;  ///< [marks]
+    std::optional<EvaluatedEpisode> whole;
+  };
+
+  [[nodiscard]] double left_s() const { return frame_.seconds - clock_.seconds(); }
+  Course& course(std::size_t index) {
+    return schedule_.course(index / plan_.controllers.size(), index % plan_.controllers.size());
+  }
+  /// Episodes count seed by seed here, and controller by controller in an EvaluationPlan.
+  [[nodiscard]] std::size_t task_of(std::size_t index) const {
+    return index % plan_.controllers.size() * kMaxSeeds + index / plan_.controllers.size();
+  }
+  [[nodiscard]] std::size_t index_of(std::size_t task) const {
+    return task % kMaxSeeds * plan_.controllers.size() + task / kMaxSeeds;
+  }
+
+  /// Starts a seed only if its episodes end in time.
+  std::optional<std::size_t> next_task() {
+    const std::size_t index = running_.size();
+    const std::size_t seed = index / plan_.controllers.size();
+    if (seed >= kMaxSeeds || stop_requested()) return std::nullopt;
+    if (seed > 0 && index % plan_.controllers.size() == 0) {
+      update_clocks();
+      if (schedule_.remaining_s(seed + 1, horizon_) > left_s()) return std::nullopt;
+    }
+    running_.emplace_back();
+    course(index).started = true;
+    return task_of(index);
+  }
+
+  void take(const EpisodeReport& report, EpisodeProcesses& processes) {
+    const std::size_t index = index_of(report.task);
+    Running& running = running_[index];
+    Course& own = course(index);
+    if (report.kind == EpisodeReport::Kind::kDone) {
+      running.whole = report.episode;
+      own.elapsed_s = running.clock.seconds();
+      own.ended = true;
+      return;
+    }
+    if (report.mark == 0 && !running.at_mark.empty()) {  // its process died and was replaced
+      running = Running();
+      own = Course{.started = true};
+    }
+    running.at_mark.push_back(report.episode);
+    own.reached_s.push_back(running.clock.seconds());
+    end_at_horizon(index, processes);
+  }
+
+  void end_at_horizon(std::size_t index, EpisodeProcesses& processes) {
+    Course& own = course(index);
+    const auto reached = static_cast<std::int64_t>(own.reached_s.size()) - 1;
+    if (own.ended || horizon_ == marks_ || reached < horizon_) return;
+    own.elapsed_s = running_[index].clock.seconds();
+    own.ended = true;
+    processes.end(task_of(index));
+  }
+
+  void update_clocks() {
+    for (std::size_t i = 0; i < running_.size(); ++i) {
+      if (!course(i).ended) course(i).elapsed_s = running_[i].clock.seconds();
+    }
+  }
+
+  bool goes_on(EpisodeProcesses& processes) {
+    if (stop_requested() || left_s() <= 0.0) return false;
+    if (clock_.seconds() < kLookShare * frame_.seconds) return true;
+    update_clocks();
+    horizon_ = schedule_.horizon(horizon_, wanted_mark(), left_s());
+    for (std::size_t i = 0; i < running_.size(); ++i) end_at_horizon(i, processes);
+    return true;
+  }
+
+  /// The first mark at which an uncontrolled run is steady; above the number of marks if it has not
+  /// come so far.
+  [[nodiscard]] std::int64_t full_mark(std::size_t seed) const {
+    const auto& marks = running_[seed * plan_.controllers.size()].at_mark;
+    const auto found = std::ranges::find_if(marks, [&](const EvaluatedEpisode& episode) {
+      return is_steady(episode.score, frame_.step_length_s);
+    });
+    return found == marks.end() ? marks_ + 1 : found - marks.begin();
+  }
+
+  /// The mark that episodes should reach, by the first seed.
+  [[nodiscard]] std::int64_t wanted_mark() const {
+    return full_mark(0) + static_cast<std::int64_t>(std::ceil(kFull_s / mark_s_));
+  }
+
+  /// Metrics of an episode at a mark; null if it has not come that far. An episode that ends before
+  /// a mark keeps its last metrics.
+  [[nodiscard]] const EvaluatedEpisode* at(std::size_t index, std::int64_t mark) const {
+    if (index >= running_.size()) return nullptr;
+    const Running& running = running_[index];
+    const auto wanted = static_cast<std::size_t>(mark);
+    if (mark < marks_ && wanted < running.at_mark.size()) return &running.at_mark[wanted];
+    return running.whole ? &*running.whole : nullptr;
+  }
+
+  /// Seeds, counted from 0, on which all controllers have come to a mark.
+  [[nodiscard]] std::vector<std::size_t> seeds_at(std::int64_t mark) const {
+    const std::size_t controllers = plan_.controllers.size();
+    std::vector<std::size_t> seeds;
+    for (std::size_t s = 0; s * controllers < running_.size(); ++s) {
+      bool is_complete = true;
+      for (std::size_t c = 0; c < controllers; ++c) {
+        is_complete &= at(s * controllers + c, mark) != nullptr;
+      }
+      if (is_complete) seeds.push_back(s);
+    }
+    return seeds;
+  }
+
+  /// The latest mark that a number of seeds have reached; with fewer seeds, the latest that all
+  /// have.
+  [[nodiscard]] std::int64_t mark_of(std::size_t count) const {
+    const std::size_t wanted = std::min(count, seeds_at(1).size());
+    std::int64_t mark = horizon_;
+    while (mark > 1 && seeds_at(mark).size() < wanted) --mark;
+    return mark;
+  }
+
+  /// The latest mark of three seeds, or of two seeds where three do not reach the wanted mark.
+  [[nodiscard]] std::int64_t mark_to_compare() const {
+    if (seeds_at(1).empty()) return horizon_;
+    return std::max(mark_of(3), std::min(mark_of(2), wanted_mark()));
+  }
+
+  Trial result() {
+    const std::int64_t mark = mark_to_compare();
+    const std::vector<std::size_t> seeds = seeds_at(mark);
+    update_clocks();
+    Trial trial{
+        .plan = plan_,
+        .horizon_s = mark == marks_ ? frame_.episode_s : static_cast<double>(mark) * mark_s_,
+        .is_whole = mark == marks_,
+        .is_stopped = stop_requested(),
+        .seconds = clock_.seconds(),
+        .whole_seed_s = schedule_.seed_s(marks_)};
+    trial.plan.seeds.clear();
+    for (const std::size_t seed : seeds) trial.plan.seeds.push_back(kFirstTrialSeed + seed);
+    for (std::size_t c = 0; c < plan_.controllers.size(); ++c) {
+      for (const std::size_t seed : seeds) {
+        trial.episodes.push_back(*at(seed * plan_.controllers.size() + c, mark));
+      }
+    }
+    std::int64_t full = 0;
+    for (const std::size_t seed : seeds) full = std::max(full, full_mark(seed));
+    trial.full_s = static_cast<double>(std::max<std::int64_t>(0, mark - full)) * mark_s_;
+    return trial;
+  }
+
+  EvaluationPlan plan_;
+  TrialFrame frame_;
+  double mark_s_;
+  std::int64_t marks_;
+  std::int64_t horizon_;  ///< mark at which episodes end
+  TrialSchedule schedule_;
+  std::vector<Running> running_;  ///< [seeds * controllers]
+  Stopwatch clock_;
+};
+
+}  // namespace
+
+bool Trial::shows_enough() const { return is_whole || full_s >= kFull_s; }
+
+Trial run_trial(EvaluationPlan plan, const TrialFrame& frame) {
+  return TrialRun(std::move(plan), frame).run();
+}
+
+}  // namespace traffic::train
