@@ -6,12 +6,12 @@
 #include <optional>
 #include <set>
 
+#include "policy/policy_controller.h"
+#include "run/foreign_settings.h"
 #include "traffic/config/controller_spec.h"
 #include "traffic/config/scenario_mix.h"
 #include "traffic/config/write.h"
 #include "traffic/sim/scenario.h"
-#include "traffic/train/policy/policy_controller.h"
-#include "traffic/train/run/foreign_settings.h"
 
 namespace traffic::train {
 namespace {

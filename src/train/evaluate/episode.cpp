@@ -11,6 +11,7 @@
 
 #include "evaluate/recording.h"
 #include "evaluate/replay.h"
+#include "policy/policy_controller.h"
 #include "traffic/checkpoint/file.h"
 #include "traffic/config/controller_spec.h"
 #include "traffic/core/error.h"
@@ -19,7 +20,6 @@
 #include "traffic/sim/controller_driver.h"
 #include "traffic/sim/env_options.h"
 #include "traffic/sim/sumo_env.h"
-#include "traffic/train/policy/policy_controller.h"
 
 namespace traffic::train {
 namespace {

@@ -1,4 +1,4 @@
-#include "traffic/train/policy/decides.h"
+#include "policy/decides.h"
 
 #include "traffic/core/error.h"
 #include "traffic/core/random.h"

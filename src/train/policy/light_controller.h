@@ -3,9 +3,9 @@
 
 #include <memory>
 
+#include "policy/decides.h"
 #include "traffic/checkpoint/snapshot.h"
 #include "traffic/scene/controller.h"
-#include "traffic/train/policy/decides.h"
 
 namespace traffic::train {
 

@@ -1,4 +1,4 @@
-#include "traffic/train/policy/policy_controller.h"
+#include "policy/policy_controller.h"
 
 #include <torch/types.h>
 

@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "traffic/train/run/foreign_settings.h"
+#include "run/foreign_settings.h"
 
 namespace traffic::train {
 namespace {

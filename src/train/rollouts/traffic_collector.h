@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "policy/decides.h"
 #include "rollouts/actors.h"
 #include "rollouts/cost.h"
 #include "rollouts/episode_state.h"
@@ -18,7 +19,6 @@
 #include "traffic/core/time_split.h"
 #include "traffic/rollout/pool/collector.h"
 #include "traffic/rollout/traffic/traffic_pool.h"
-#include "traffic/train/policy/decides.h"
 
 namespace traffic::train {
 

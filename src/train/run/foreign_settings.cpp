@@ -1,4 +1,4 @@
-#include "traffic/train/run/foreign_settings.h"
+#include "run/foreign_settings.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

@@ -1,4 +1,4 @@
-#include "traffic/train/policy/decides.h"
+#include "train/policy/decides.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "traffic/train/policy/policy_controller.h"
+#include "train/policy/policy_controller.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include "traffic/train/run/foreign_settings.h"
+#include "train/run/foreign_settings.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

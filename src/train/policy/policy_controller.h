@@ -6,10 +6,10 @@
 #include <string>
 #include <vector>
 
+#include "policy/decides.h"
 #include "traffic/config/config.h"
 #include "traffic/config/load.h"
 #include "traffic/scene/controller.h"
-#include "traffic/train/policy/decides.h"
 
 namespace traffic::train {
 
