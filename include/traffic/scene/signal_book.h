@@ -54,8 +54,8 @@ struct SignalChange {
   double left_s = -1;      ///< time that the present phase still lasts; below 0: `state` counts
 };
 
-/// What a light may show next: one of its greens, or, where it keeps its program, the present phase
-/// or the next one with another green.
+/// An option of a light is one of its greens. Where the light keeps its program, the options are the
+/// present phase and the next one with another green.
 struct SignalOption {
   const SignalGreen* green = nullptr;
   bool is_present = false;
@@ -105,8 +105,8 @@ class SignalBook {
   /// Time that the phase may last from now on at most; 0: it has reached its maximum, or its
   /// duration is fixed.
   [[nodiscard]] double longest_left_s(int light) const;
-  /// What the light may show next. The first option is the present phase where lights keep their
-  /// programs. Empty: nothing is known of the light's present state.
+  /// The options of a light. Where lights keep their programs, the first option is the present
+  /// phase. Empty: nothing is known of the light's present state.
   [[nodiscard]] std::vector<SignalOption> options(int light) const;
   /// Number of changes to another green so far, over all lights; where lights keep their programs,
   /// the number of phases whose duration was set.

@@ -71,9 +71,9 @@ class SignalPlan {
   [[nodiscard]] std::string yellow(int from, int to) const;
   /// State after yellow(): links with yellow show red.
   [[nodiscard]] std::string all_red(int from, int to) const;
-  /// The durations that a phase may have, in min_s and max_s: those of the program, or, if the
-  /// program fixes the durations of all its phases, a share more or less than a green of 10 s or
-  /// longer.
+  /// A phase with the limits of its duration in min_s and max_s. They are those of the program. If
+  /// the program fixes the durations of all its phases, greens of 10 s and longer may be longer or
+  /// shorter by the share.
   [[nodiscard]] SignalPhase with_limits(int phase, double share) const;
   /// The links that have green in a phase.
   [[nodiscard]] const SignalGreen& green_of(int phase) const;

@@ -177,9 +177,9 @@ class Settings {
     compare_with(scripts);
   }
 
-  /// The policy of the lights begins as the script that is best in most scenarios: as that script
-  /// if it keeps the programs, as `greedy` if it takes the lights over, and as the programs
-  /// themselves if no script helps.
+  /// Takes the script that is best in most scenarios. The policy of the lights begins as this
+  /// script if it keeps the programs, and as `greedy` if it takes the lights over. Where no script
+  /// helps, the policy begins as the programs themselves.
   void follow_light_scripts() {
     std::vector<std::string> scripts;
     std::map<std::string, int> times;

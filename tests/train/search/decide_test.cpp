@@ -272,7 +272,7 @@ TEST(SearchResult, ItsTextNamesTheScriptOrSaysThatNoneHelps) {
               ::testing::HasSubstr("no script has a gain in ocr_all whose interval lies above 0"));
 }
 
-/// What a search for lights decides when this is its best script.
+/// The settings after a search for lights with this best script.
 config::Config decided_for_lights(const std::string& best, double gain) {
   config::Config config = asked();
   config.env.agents = {"lights"};

@@ -1,5 +1,5 @@
-/// What a policy of the traffic lights may choose in a simulation, and the commands that its
-/// choices become.
+/// The choices that a policy of traffic lights has in a simulation, and their translation into
+/// commands.
 ///
 /// `lights.advisor` says how the policy acts. With `greedy` it takes the lights over and chooses
 /// one of their greens. With `program` or a script that keeps the programs, it chooses for each
