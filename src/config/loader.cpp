@@ -234,13 +234,13 @@ void Loader::check_contradictions() {
   }
 }
 
-/// A key of [lights.ppo] that nothing set has the value of the same key of [ppo].
+/// The lights learn with the settings of [ppo], except for the keys of [lights.ppo] that were set.
 void Loader::complete_lights_ppo() {
-  constexpr std::string_view kLights = "lights.";
+  Config given = config_;
+  config_.lights.ppo = config_.ppo;
   for (const Row& row : schema()) {
-    if (row.section() != "lights.ppo" || origins_.contains(row.key)) continue;
-    const Row* of_ppo = find_row(row.key.substr(kLights.size()));
-    std::visit([&](auto* to) { *to = *std::get<decltype(to)>(of_ppo->field(config_)); },
+    if (row.section() != "lights.ppo" || !origins_.contains(row.key)) continue;
+    std::visit([&](auto* to) { *to = *std::get<decltype(to)>(row.field(given)); },
                row.field(config_));
   }
 }

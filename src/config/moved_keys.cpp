@@ -13,7 +13,7 @@ struct Move {
   std::string_view new_name;
 };
 
-constexpr std::array<Move, 28> kMoves{{
+constexpr std::array<Move, 35> kMoves{{
     {"ppo.iterations", "training.iterations"},
     {"ppo.eval_interval", "training.eval_interval"},
     {"ppo.eval_episodes", "training.eval_episodes"},
@@ -42,6 +42,13 @@ constexpr std::array<Move, 28> kMoves{{
     {"signals.", "lights."},
     {"joint_lights.", "lights.ppo."},
     {"env.actors", "env.agents"},
+    {"lights.ppo.lr_schedule", "ppo.lr_schedule"},
+    {"lights.ppo.warmup_iterations", "ppo.warmup_iterations"},
+    {"lights.ppo.weight_decay", "ppo.weight_decay"},
+    {"lights.ppo.clip_range", "ppo.clip_range"},
+    {"lights.ppo.vf_clip_range", "ppo.vf_clip_range"},
+    {"lights.ppo.vf_coef", "ppo.vf_coef"},
+    {"lights.ppo.clip_norm", "ppo.clip_norm"},
 }};
 
 std::string_view without_point(std::string_view table) { return table.substr(0, table.size() - 1); }

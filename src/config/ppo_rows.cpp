@@ -98,15 +98,19 @@ std::vector<Row> rows_of_ppo() {
 
 std::vector<Row> ppo_rows() { return rows_of_ppo<false>(); }
 
-/// Without the settings that the update of the lights' policy does not have: it learns on the CPU,
-/// in whole minibatches, together with its value.
+/// Leaves out two kinds of settings. The update of the lights' policy has no use for the first
+/// seven, because it learns on the CPU, in whole minibatches, together with its value. Vehicles and
+/// lights share the values of the other seven, such as the shape of the schedule and the limits of
+/// an update.
 std::vector<Row> lights_ppo_rows() {
-  static const std::set<std::string_view> kOfVehiclesOnly{
-      "learner_device", "accumulation_steps", "value_first_epochs", "value_epochs",
-      "value_lambda",   "final_ent_share",    "desired_kl"};
+  static const std::set<std::string_view> kLeftOut{
+      "learner_device",    "accumulation_steps", "value_first_epochs", "value_epochs",
+      "value_lambda",      "final_ent_share",    "desired_kl",         "lr_schedule",
+      "warmup_iterations", "weight_decay",       "clip_range",         "vf_clip_range",
+      "vf_coef",           "clip_norm"};
   std::vector<Row> rows = rows_of_ppo<true>();
   std::erase_if(rows, [](const Row& row) {
-    return kOfVehiclesOnly.contains(std::string_view(row.key).substr(row.section().size() + 1));
+    return kLeftOut.contains(std::string_view(row.key).substr(row.section().size() + 1));
   });
   return rows;
 }

@@ -283,6 +283,12 @@ TEST(BadConfig, KeysAndTablesOfEarlierVersionsAreRefusedWithTheirNewNames) {
               HasSubstr("unknown key"));
 }
 
+TEST(BadConfig, KeysThatVehiclesAndLightsShareAreRefusedInLightsPpo) {
+  EXPECT_EQ(errors_of("[lights.ppo]\nclip_range = 0.1\n[phase2.lights.ppo]\nvf_coef = 1.0\n"),
+            "bad.toml:2:1: lights.ppo.clip_range: has moved to ppo.clip_range\n"
+            "bad.toml:4:1: phase2.lights.ppo.vf_coef: has moved to phase2.ppo.vf_coef");
+}
+
 TEST(BadConfig, ErrorsOfFileAndCommandLineComeTogether) {
   const Overrides overrides{.preset = "tset", .assignments = {{"--set", "train.epochs", "0"}}};
   EXPECT_EQ(errors_of("run.seed = -1\n", overrides),

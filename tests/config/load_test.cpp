@@ -192,7 +192,8 @@ TEST(Load, KeysOfLightsPpoThatNothingSetsFollowPpo) {
   EXPECT_EQ(file.ppo.gamma, 0.9);
   const Config again = parse_config(to_toml(file), "stored", set({"ppo.num_epochs=7"}));
   EXPECT_EQ(again.ppo.num_epochs, 7);
-  EXPECT_EQ(again.lights.ppo.num_epochs, 3);  // the stored configuration writes all keys
+  EXPECT_EQ(again.lights.ppo.num_epochs, 3);          // the stored configuration writes all keys
+  EXPECT_EQ(again.lights.ppo.lr_schedule, "cosine");  // not a key of [lights.ppo]
 }
 
 TEST(Load, APlanReadsBackToItself) {
