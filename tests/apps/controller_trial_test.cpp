@@ -31,7 +31,7 @@ class ControllerTrialTest : public RunFolderTest {
   }
   /// Repeats the trial with the time that it asks for until it decides.
   static nlohmann::json decision_of(const std::string& arguments) {
-    double minutes = 0.4;
+    double minutes = 0.25;
     nlohmann::json found;
     for (int attempt = 0; attempt < 3; ++attempt) {
       found = recommendation_of(arguments + " --minutes " + std::to_string(minutes));
@@ -114,11 +114,11 @@ TEST_F(ControllerTrialTest, LongEpisodesAreComparedAtAnEarlierTime) {
 TEST_F(ControllerTrialTest, AnInterruptedTrialPrintsWhatIsKnown) {
   for (const char* signal : {"INT", "TERM"}) {
     const Outcome outcome = run_program(
-        std::string("timeout --preserve-status -s ") + signal + " 12 " +
-        doctor("--scenario merge --set env.max_time_s=300 --controller meter --minutes 20"));
+        std::string("timeout --preserve-status -s ") + signal + " 15 " +
+        doctor("--scenario merge --set env.max_time_s=120 --controller meter --minutes 20"));
     EXPECT_EQ(outcome.exit_code, 0) << outcome.output;
     EXPECT_THAT(outcome.output, AllOf(HasSubstr("trial          stopped after "),
-                                      HasSubstr("under each controller, 300 s of traffic"),
+                                      HasSubstr("under each controller, 120 s of traffic"),
                                       HasSubstr("gain           meter: "),
                                       HasSubstr("recommendation "), HasSubstr("0 failed")));
   }

@@ -90,7 +90,7 @@ class TrialRun {
     if (report.kind == EpisodeReport::Kind::kDone) {
       running.whole = report.episode;
       own.elapsed_s = running.clock.seconds();
-      own.ended = true;
+      own.ended = own.is_whole = true;
       return;
     }
     if (report.mark == 0 && !running.at_mark.empty()) {  // its process died and was replaced

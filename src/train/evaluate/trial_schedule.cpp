@@ -12,7 +12,7 @@ double seconds_of(const Course& course, std::int64_t mark) {
   const auto& reached = course.reached_s;
   const auto wanted = static_cast<std::size_t>(mark);
   if (wanted < reached.size()) return reached[wanted];
-  if (course.ended || reached.empty()) return course.elapsed_s;
+  if (course.is_whole || reached.empty()) return course.elapsed_s;
   const std::size_t last = reached.size() - 1;
   const std::size_t middle = last / 2;
   const double measured_s =
@@ -21,7 +21,7 @@ double seconds_of(const Course& course, std::int64_t mark) {
   return reached[last] + interval_s * static_cast<double>(wanted - last);
 }
 
-bool shows_speed(const Course& course) { return course.ended || course.reached_s.size() > 1; }
+bool shows_speed(const Course& course) { return course.is_whole || course.reached_s.size() > 1; }
 
 }  // namespace
 

@@ -12,8 +12,9 @@ namespace traffic::train {
 /// mark 0 is its begin, after the simulation has been loaded.
 struct Course {
   bool started = false;
-  bool ended = false;    ///< it has reached its own end or the horizon
-  double elapsed_s = 0;  ///< real time since its process started, until the episode ended
+  bool ended = false;     ///< it has reached its own end or the horizon
+  bool is_whole = false;  ///< it has reached its own end
+  double elapsed_s = 0;   ///< real time since its process started, until the episode ended
   std::vector<double>
       reached_s{};  ///< [marks] real time from the start of its process to each mark
 };

@@ -73,6 +73,8 @@ TEST(TrialSchedule, AnEndedEpisodeTakesNoMoreTime) {
   course = course_to(6, 0.0, 1.0);
   course.ended = true;
   EXPECT_DOUBLE_EQ(schedule.remaining_s(1, kMarks), 0.0);
+  EXPECT_DOUBLE_EQ(schedule.seed_s(kMarks), 10.0) << "it was cut at mark 6";
+  course.is_whole = true;
   EXPECT_DOUBLE_EQ(schedule.seed_s(kMarks), 6.0);
 }
 
