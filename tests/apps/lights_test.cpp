@@ -209,7 +209,7 @@ TEST_F(LightsTraining, ATrainingBeginsAsTheScriptThatASearchHasFound) {
                         "--set training.iterations=1 --set search.episodes=40 "
                         "--set search.final_episodes=4 --set search.training_minutes=0"));
   ASSERT_EQ(trained.exit_code, 0) << trained.output;
-  EXPECT_THAT(trained.output, HasSubstr("retime(weight=3, period_s=1)"));
+  EXPECT_THAT(trained.output, HasSubstr("retime(period_s=1, weight=3)"));
   EXPECT_THAT(trained.output, HasSubstr("max_pressure"));
   EXPECT_THAT(trained.output, Not(HasSubstr("glide")));
 }

@@ -9,6 +9,7 @@
 
 #include "traffic/rollout/traffic/period.h"
 #include "traffic/scene/signal_graph.h"
+#include "traffic/sim/env_options.h"
 #include "traffic/sim/sumo_env.h"
 
 namespace traffic::rollout {
@@ -22,7 +23,8 @@ class ActingLights {
     kRank,     ///< the rank, through obey()
   };
 
-  explicit ActingLights(const config::Config& config) : chooser_(config) {}
+  explicit ActingLights(const config::Config& config)
+      : chooser_(config.lights.advisor, sim::controller_options(config)) {}
 
   /// Begins an episode in a simulation that has been reset.
   /// @param shows_graph the rank needs the graph of all lights

@@ -4,7 +4,6 @@
 
 #include "traffic/config/controller_spec.h"
 #include "traffic/scene/control_period.h"
-#include "traffic/sim/env_options.h"
 
 namespace traffic::rollout {
 namespace {
@@ -14,14 +13,14 @@ constexpr std::size_t kMoveOn = 1;
 
 }  // namespace
 
-LightChooser::LightChooser(const config::Config& config)
-    : mode_(config::keeps_programs(config.lights.advisor) ? scene::SignalMode::kKeepsPrograms
-                                                          : scene::SignalMode::kTakesOver),
-      period_s_(config.env.control_period_s) {
-  if (mode_ == scene::SignalMode::kTakesOver || config.lights.advisor == config::kOwnPrograms) {
+LightChooser::LightChooser(std::string_view advisor, const scene::ControllerOptions& options)
+    : mode_(config::keeps_programs(advisor) ? scene::SignalMode::kKeepsPrograms
+                                            : scene::SignalMode::kTakesOver),
+      period_s_(options.period_s) {
+  if (mode_ == scene::SignalMode::kTakesOver || advisor == config::kOwnPrograms) {
     return;
   }
-  advisor_ = scene::make_controller(config.lights.advisor, sim::controller_options(config));
+  advisor_ = scene::make_controller(advisor, options);
 }
 
 void LightChooser::reset(std::uint64_t seed) {

@@ -6,6 +6,7 @@
 #include "policy/decider.h"
 #include "policy/light_policy.h"
 #include "run/snapshot_parts.h"
+#include "traffic/sim/env_options.h"
 
 namespace traffic::train {
 namespace {
@@ -20,7 +21,7 @@ class LightController final : public scene::Controller {
       : period_s_(config.env.control_period_s),
         decides_(decides),
         policy_(light_kind_in(snapshot), 0),
-        chooser_(config) {
+        chooser_(config.lights.advisor, sim::controller_options(config)) {
     copy_parameters(snapshot, policy_.parameters());
     policy_.pack_for_inference();
   }

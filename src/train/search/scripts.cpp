@@ -125,7 +125,7 @@ std::vector<Variants> light_scripts() {
   Variants retimes;
   for (const int weight : {3, 2, 5}) {
     for (const int period_s : {1, 2, 5}) {
-      retimes.push_back(fmt::format("retime(weight={}, period_s={})", weight, period_s));
+      retimes.push_back(fmt::format("retime(period_s={}, weight={})", period_s, weight));
     }
   }
   return {retimes,

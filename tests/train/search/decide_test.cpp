@@ -282,11 +282,11 @@ config::Config decided_for_lights(const std::string& best, double gain) {
 }
 
 TEST(Decide, LightsBeginAsTheBestScriptThatKeepsTheirPrograms) {
-  const config::Config config = decided_for_lights("retime(weight=3, period_s=1)", 20.0);
-  EXPECT_EQ(config.lights.advisor, "retime(weight=3, period_s=1)");
+  const config::Config config = decided_for_lights("retime(period_s=1, weight=3)", 20.0);
+  EXPECT_EQ(config.lights.advisor, "retime(period_s=1, weight=3)");
   EXPECT_EQ(config.env.control_period_s, 1.0);
   EXPECT_NEAR(std::pow(config.lights.ppo.gamma, 5.0), 0.95, 1e-9) << "as far ahead in seconds";
-  EXPECT_THAT(config.evaluation.controllers, ElementsAre("none", "retime(weight=3, period_s=1)"));
+  EXPECT_THAT(config.evaluation.controllers, ElementsAre("none", "retime(period_s=1, weight=3)"));
   EXPECT_EQ(config.episodes.length_s, 600.0) << "pieces of an hour";
 }
 

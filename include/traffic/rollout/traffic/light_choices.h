@@ -11,9 +11,9 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <string_view>
 #include <vector>
 
-#include "traffic/config/config.h"
 #include "traffic/scene/controller.h"
 #include "traffic/scene/signal_view.h"
 
@@ -28,8 +28,10 @@ struct LightChoice {
 
 class LightChooser {
  public:
-  /// @throws ConfigError if lights.advisor cannot advise lights
-  explicit LightChooser(const config::Config& config);
+  /// @param advisor lights.advisor
+  /// @param options options.period_s is the time between two decisions
+  /// @throws ConfigError if there is no such advisor
+  LightChooser(std::string_view advisor, const scene::ControllerOptions& options);
 
   [[nodiscard]] scene::SignalMode mode() const { return mode_; }
   /// Called at the start of every episode.
