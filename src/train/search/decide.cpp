@@ -314,17 +314,18 @@ class Settings {
   [[nodiscard]] double episode_s() const { return std::max(1e-3, result_.episode_s); }
 
   /// Cuts the episodes of long scenarios, so that a batch has traffic of all times of the scenario.
-  /// Pieces begin in uncontrolled traffic. A policy with an advisor should learn in the traffic
-  /// that the script makes, so only very long scenarios are cut for it, and those that leave time
-  /// for a few iterations only.
+  /// Pieces begin in uncontrolled traffic. A policy that begins as a script should learn in the
+  /// traffic that the script makes, so only very long scenarios are cut for it, and those that
+  /// leave time for a few iterations only.
   void fit_batch() {
     constexpr double kVeryLong_s = 7200.0;
     constexpr double kPiece_s = 600.0;
     const bool may_be_cut = whole_episodes() && !config_.episodes.baseline_cache.empty();
     const bool is_slow = fitting_episodes() < wanted_episodes() / 4;
-    const bool is_advised =
-        config_.env.vehicles_act() && config::commands_vehicles(config_.vehicles.advisor);
-    const bool stays_whole = is_advised && !is_slow;
+    const bool begins_as_script =
+        (config_.env.vehicles_act() && config::commands_vehicles(config_.vehicles.advisor)) ||
+        (config_.env.lights_act() && config_.lights.advisor != config::kOwnPrograms);
+    const bool stays_whole = begins_as_script && !is_slow;
     const double whole_s = stays_whole ? kVeryLong_s : kLong_s;
     if (mean_duration_s() > whole_s && may_be_cut) {
       set("episodes.length_s", config_.episodes.length_s, kPiece_s);

@@ -131,7 +131,7 @@ TEST(Decide, IfNoScriptHelpsNothingIsImitatedAndCommandsStay) {
   config = asked();
   config.env.agents = {"vehicles", "lights"};
   decide(result_of({found("meter", 0.5, 300)}), {{.duration_s = 3600}}, config);
-  EXPECT_EQ(config.episodes.length_s, 0) << "lights learn from whole episodes";
+  EXPECT_EQ(config.episodes.length_s, 0) << "lights that begin as a script learn in its traffic";
 }
 
 TEST(Decide, KeysOutsideSearchDecidesStay) {
@@ -287,7 +287,7 @@ TEST(Decide, LightsBeginAsTheBestScriptThatKeepsTheirPrograms) {
   EXPECT_EQ(config.env.control_period_s, 1.0);
   EXPECT_NEAR(std::pow(config.lights.ppo.gamma, 5.0), 0.95, 1e-9) << "as far ahead in seconds";
   EXPECT_THAT(config.evaluation.controllers, ElementsAre("none", "retime(period_s=1, weight=3)"));
-  EXPECT_EQ(config.episodes.length_s, 600.0) << "pieces of an hour";
+  EXPECT_EQ(config.episodes.length_s, 0.0) << "they learn in the traffic of the script";
 }
 
 TEST(Decide, LightsAreTakenOverWhereSuchAScriptIsBest) {
@@ -297,7 +297,9 @@ TEST(Decide, LightsAreTakenOverWhereSuchAScriptIsBest) {
 }
 
 TEST(Decide, LightsBeginAsTheirProgramsWhereNoScriptHelps) {
-  EXPECT_EQ(decided_for_lights("greedy", 0.1).lights.advisor, "program");
+  const config::Config config = decided_for_lights("greedy", 0.1);
+  EXPECT_EQ(config.lights.advisor, "program");
+  EXPECT_EQ(config.episodes.length_s, 600.0) << "an hour is cut into pieces";
 }
 
 }  // namespace
