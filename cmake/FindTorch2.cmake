@@ -1,7 +1,7 @@
 # Finds LibTorch without the CUDA toolkit, which its own TorchConfig.cmake requires.
 # Input:  TORCH_ROOT (cache; a folder with include/ and lib/), by default the wheel in TRAFFIC_DEPS.
 # Output: target Torch::Torch (for the CPU; with TRAFFIC_CUDA also with the CUDA libraries); with TRAFFIC_CUDA also
-#         Nvrtc::Nvrtc, the run-time compiler for CUDA C++.
+#         Torch::CudaHeaders, for the targets that call CUDA, and Nvrtc::Nvrtc, the run-time compiler for CUDA C++.
 set(TORCH_ROOT "${TRAFFIC_DEPS}/torch/torch" CACHE PATH "LibTorch: a folder with include/ and lib/")
 find_path(TORCH_INCLUDE_DIR torch/version.h PATHS "${TORCH_ROOT}/include/torch/csrc/api/include"
           "${TORCH_ROOT}/include" NO_DEFAULT_PATH)
@@ -39,10 +39,11 @@ if(Torch2_FOUND AND NOT TARGET Torch::Torch)
       "${TORCH_CUDART_LIBRARY}")
     # torch_cuda finds the libraries that it needs through its own rpath when it is loaded.
     target_link_options(Torch::Torch INTERFACE "-Wl,--allow-shlib-undefined")
-    target_include_directories(Torch::Torch SYSTEM INTERFACE "${TORCH_ROOT}/../nvidia/cu13/include")
-    target_compile_definitions(Torch::Torch INTERFACE TRAFFIC_CUDA=1)
-  endif()
-  if(TRAFFIC_CUDA)
+    # Apart from Torch::Torch, so that all other code is compiled the same with and without CUDA: ccache compiles it once
+    # for both builds.
+    add_library(Torch::CudaHeaders INTERFACE IMPORTED)
+    target_include_directories(Torch::CudaHeaders SYSTEM INTERFACE "${TORCH_ROOT}/../nvidia/cu13/include")
+    target_compile_definitions(Torch::CudaHeaders INTERFACE TRAFFIC_CUDA=1)
     add_library(Nvrtc::Nvrtc INTERFACE IMPORTED)
     target_link_libraries(Nvrtc::Nvrtc INTERFACE "${TORCH_NVRTC_LIBRARY}")
   endif()
