@@ -68,9 +68,10 @@ while IFS= read -r file; do
   done < <(grep -n '^#include' "$file")
 done < <(git ls-files 'include/**/*.h' 'src/**/*.h' 'src/**/*.cpp' 'data_prep/*.h' 'data_prep/*.cpp')
 
-# A header in include/ serves another module, data_prep or a test of another module, or is part of a header that does.
-# A header without such users belongs beside its sources, where the tests of its module can include it, too.
-private=$(git grep --untracked -E '^#include "traffic/' -- '*.h' '*.cpp' | awk -F: '
+# A header in include/ serves another module, data_prep or a test of another module, or is part of a header that does,
+# or a document links it for programs of users. A header without such users belongs beside its sources, where the tests
+# of its module can include it, too.
+private=$(git grep --untracked -oE '^#include "traffic/[^"]*"|\(\.\./\.\./include/traffic/[^)]*\)' -- '*.h' '*.cpp' docs | awk -F: '
   function module(file,  part) {
     split(file, part, "/")
     return part[1] == "include" ? part[3] : part[1] == "src" || part[1] == "tests" ? part[2] : part[1]
@@ -81,6 +82,7 @@ private=$(git grep --untracked -E '^#include "traffic/' -- '*.h' '*.cpp' | awk -
     for (user in includes) if (index(user, header " ") == 1) need(substr(user, length(header) + 2))
   }
   { split($2, part, "\""); header = "include/" part[2]
+    if ($1 ~ /^docs\//) header = substr($2, length("(../../") + 1, length($2) - length("(../../)"))
     if ($1 ~ /^include\//) includes[$1 " " header]
     if (module($1) != module(header)) outside[header] }
   END {

@@ -1,4 +1,4 @@
-#include "game/snakes_environment.h"
+#include "traffic/rollout/game/snakes_environment.h"
 
 #include <algorithm>
 #include <cstring>

@@ -1,4 +1,4 @@
-#include "rollout/game/snakes_environment.h"
+#include "traffic/rollout/game/snakes_environment.h"
 
 #include <gtest/gtest.h>
 
