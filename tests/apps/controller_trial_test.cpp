@@ -65,7 +65,7 @@ TEST_F(ControllerTrialTest, AHarmfulScriptIsAdvisedAgainst) {
 
 TEST_F(ControllerTrialTest, TheBetterOfTwoControllersOfLightsIsRecommended) {
   const auto found = decision_of(
-      "--scenario lights_grid --set env.max_time_s=600 --controller actuated --controller greedy");
+      "--scenario lights_grid --set env.max_time_s=300 --controller actuated --controller greedy");
   EXPECT_EQ(found["use"], "greedy");
   EXPECT_EQ(found["evaluation"]["objective"], "delay_s") << "the traffic is not saturated";
   EXPECT_THAT(found["found"], AllOf(HasSubstr("use greedy: it reduces the delay by "),
@@ -155,6 +155,16 @@ TEST_F(ControllerTrialTest, ATrainedControllerOfVehiclesAndLightsIsTried) {
   ASSERT_NE(time, other.end());
   EXPECT_THAT((*time)["found"], Not(HasSubstr("120 s from")));
   EXPECT_EQ(other.back()["subject"], "recommendation");
+}
+
+TEST_F(ControllerTrialTest, OneRankOfAJobTriesTheController) {
+  const Outcome outcome = run_program(
+      TRAFFIC_SOURCE_DIR "/launch/mpirun.sh -np 2 " +
+      doctor("--scenario merge --set env.max_time_s=60 --controller meter --minutes 0.1"));
+  EXPECT_EQ(outcome.exit_code, 0) << outcome.output;
+  const auto first = outcome.output.find("recommendation ");
+  ASSERT_NE(first, std::string::npos) << outcome.output;
+  EXPECT_EQ(outcome.output.find("recommendation ", first + 1), std::string::npos) << outcome.output;
 }
 
 TEST_F(ControllerTrialTest, AWrongNameIsAClearError) {
