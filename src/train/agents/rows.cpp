@@ -8,7 +8,6 @@
 #include "agents/training.h"
 #include "offpolicy/settings.h"
 #include "policy/starting_weights.h"
-#include "rollouts/network_check.h"
 #include "search/prepare.h"
 #include "traffic/core/error.h"
 
@@ -161,13 +160,6 @@ void check_dqn(const config::Config& config) {
   check_starting_weights(config);
 }
 
-/// Checks the networks of the scenarios. If vehicles act, it also searches for their best script.
-TrainingEnd prepare_agents(const Preparation& preparation) {
-  if (preparation.config.env.vehicles_act()) return look_and_search(preparation);
-  look_at_networks_together(preparation.config, preparation.communicator);
-  return TrainingEnd::kDone;
-}
-
 }  // namespace
 
 TrainingRow ppo_training() {
@@ -177,7 +169,7 @@ TrainingRow ppo_training() {
           },
           .check_new = check_ppo,
           .own_sections = {},
-          .prepare = prepare_agents};
+          .prepare = look_and_search};
 }
 
 TrainingRow ppo_constrained_training() {
@@ -199,7 +191,7 @@ TrainingRow ppo_constrained_training() {
           },
           .check_new = check_ppo_constrained,
           .own_sections = {},
-          .prepare = prepare_agents};
+          .prepare = look_and_search};
 }
 
 TrainingRow dqn_training() {
@@ -223,7 +215,7 @@ TrainingRow dqn_training() {
       },
       .check_new = check_dqn,
       .own_sections = {},
-      .prepare = prepare_agents};
+      .prepare = look_and_search};
 }
 
 }  // namespace traffic::train

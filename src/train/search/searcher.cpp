@@ -286,6 +286,7 @@ Searcher::End Searcher::make_safe(Place& place) {
   if (unsafe == nullptr) return End::kDone;
   const std::string name = unsafe->controller;
   std::vector<std::string> texts = safer_scripts(config::parse_controller(name));
+  if (texts.empty()) return End::kDone;
   double until = place.end;
   if (budget_.is_timed()) {
     const double now = budget_.spent_share();

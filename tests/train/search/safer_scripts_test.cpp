@@ -43,5 +43,9 @@ TEST(SaferScripts, SlowVehiclesDownInsteadOfStoppingThem) {
   EXPECT_THAT(versions_of("vsl(speed_mps=6)"), Contains("vsl(speed_mps=9)"));
 }
 
+TEST(SaferScripts, DoNotExistForTrafficLights) {
+  EXPECT_TRUE(safer_scripts(config::parse_controller("retime(weight=2)")).empty());
+}
+
 }  // namespace
 }  // namespace traffic::train
