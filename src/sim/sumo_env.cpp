@@ -64,8 +64,12 @@ struct SumoEnv::Impl {
   void resume(const SavedTraffic& saved, std::uint64_t episode_seed,
               const std::vector<std::string>& args) {
     begin_s = first_second(args);
+    // All routes are read at once: a later part of the route files would start flows again that
+    // ended before the traffic was saved.
     load(episode_seed, args,
-         {{"load-state", saved.file.string()}, {"begin", std::to_string(begin_s + saved.time_s)}});
+         {{"load-state", saved.file.string()},
+          {"begin", std::to_string(begin_s + saved.time_s)},
+          {"route-steps", "0"}});
     begin_episode();
     adopt_saved_traffic();
     observe();

@@ -253,6 +253,26 @@ TEST(SumoEnv, GoesOnFromSavedTrafficAsTheUninterruptedRunDoes) {
   EXPECT_THROW(env.resume({.file = folder.path("at-301.xml.gz"), .time_s = 301}, 5), DataError);
 }
 
+TEST(SumoEnv, FlowsThatEndedBeforeTheSavedMomentDoNotStartAgain) {
+  // The flows of this scenario last ten minutes each and name only their first and last edge.
+  const ScenarioFolder folder;
+  const double saved_s = 1170;
+  const double end_s = 1290;
+  SumoEnv env({.scenario = "lights_town", .sumo_args = {"--save-state.rng", "true"}});
+  env.reset(7);
+  while (env.time_s() < saved_s) env.step();
+  env.save(folder.path("town.xml.gz"));
+  const auto on_the_road = static_cast<std::int64_t>(vehicles_of(env).size());
+  const std::int64_t departed_before = env.score().departed;
+  while (env.time_s() < end_s) env.step();
+  const std::int64_t departures = env.score().departed - departed_before;
+  EXPECT_GT(departures, 40);
+  env.resume({.file = folder.path("town.xml.gz"), .time_s = saved_s}, 7);
+  while (env.time_s() < end_s) env.step();
+  const std::int64_t again = env.score().departed - on_the_road;
+  EXPECT_NEAR(static_cast<double>(again), static_cast<double>(departures), 10.0);
+}
+
 TEST(SumoEnv, RunsTheMergeAsPlainSumoDoes) {
   // Seed 10 without control, measured with SUMO's own Python interface on the same files: 0.8307.
   SumoEnv env({.scenario = "merge"});
