@@ -77,7 +77,7 @@ void SignalView::append_features(int light_index, std::vector<float>& rows) cons
       const int lane = places[k].from_lane;
       if (std::find(lanes.begin(), lanes.end(), lane) == lanes.end()) lanes.push_back(lane);
     }
-    const bool ends = option.is_present && book_->phase(light_index) >= 0;
+    const bool is_phase = option.is_present && book_->phase(light_index) >= 0;
     const std::array<double, kNames.size()> row{
         sums.links.vehicles / 10.0,
         sums.links.queue / 10.0,
@@ -102,8 +102,8 @@ void SignalView::append_features(int light_index, std::vector<float>& rows) cons
         sums.links.arriving / 10.0,
         sums.links.held_next / 10.0,
         sums.blocked / 10.0,
-        ends ? std::min(book_->phase_left_s(light_index), 120.0) / 60.0 : 0.0,
-        ends ? std::min(book_->longest_left_s(light_index), 120.0) / 60.0 : 0.0,
+        is_phase ? std::min(book_->phase_left_s(light_index), 120.0) / 60.0 : 0.0,
+        is_phase ? std::min(book_->longest_left_s(light_index), 120.0) / 60.0 : 0.0,
         0.0};
     for (const double value : row) rows.push_back(static_cast<float>(value));
   }

@@ -1,4 +1,4 @@
-/// What the documents and the shipped files say about keys of the configuration.
+/// Checks statements of the documents and the shipped files about keys of the configuration.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 

@@ -54,8 +54,8 @@ struct SignalChange {
   double left_s = -1;      ///< time that the present phase still lasts; below 0: `state` counts
 };
 
-/// An option of a light is one of its greens. Where the light keeps its program, the options are
-/// the present phase and the next one with another green.
+/// A state that a light may show next: one of its greens. Where the light keeps its program: the
+/// present phase, or the next phase in which a link that is red now has green.
 struct SignalOption {
   const SignalGreen* green = nullptr;
   bool is_present = false;

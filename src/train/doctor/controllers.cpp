@@ -98,12 +98,8 @@ Finding describe_safety(const Trial& trial, const ControllerVerdict& verdict,
   const double limit = trial.plan.config.evaluation.safety_limit;
   bool is_above = false;
   for (const Figure& figure : safety_figures()) {
-    const auto more = report::mean_interval(
-        report::paired_differences(values_of(trial.plan, trial.episodes, controller, figure.of),
-                                   values_of(trial.plan, trial.episodes, 0, figure.of)));
-    std::string name = figure.name;
-    std::ranges::replace(name, '_', ' ');
-    finding.found += fmt::format(" {} {},", name, signed_text(more));
+    const auto more = excess_of(trial.plan, trial.episodes, controller, 0, figure);
+    finding.found += fmt::format(" {} {},", words_of(figure.name), signed_text(more));
     const bool has_limit = &figure != &safety_figures().back();
     is_above |= has_limit && more.mean > limit;
   }

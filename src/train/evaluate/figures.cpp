@@ -66,6 +66,18 @@ std::vector<double> values_of(const EvaluationPlan& plan, const Episodes& episod
   return values;
 }
 
+report::MeanInterval excess_of(const EvaluationPlan& plan, const Episodes& episodes,
+                               std::size_t controller, std::size_t none, const Figure& figure) {
+  return report::mean_interval(
+      report::paired_differences(values_of(plan, episodes, controller, figure.of),
+                                 values_of(plan, episodes, none, figure.of)));
+}
+
+std::string words_of(std::string name) {
+  std::ranges::replace(name, '_', ' ');
+  return name;
+}
+
 std::optional<std::size_t> index_of_none(const EvaluationPlan& plan) {
   const auto found = std::find(plan.controllers.begin(), plan.controllers.end(), "none");
   if (found == plan.controllers.end()) return std::nullopt;

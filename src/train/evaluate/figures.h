@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -32,6 +33,14 @@ const std::vector<Figure>& safety_figures();
 /// @param episodes the result of run_evaluation()
 std::vector<double> values_of(const EvaluationPlan& plan, const Episodes& episodes,
                               std::size_t controller, double (*of)(const EvaluatedEpisode&));
+
+/// Excess of a metric under a controller over that under `none`, paired by seed.
+/// @param none index of the controller `none`
+report::MeanInterval excess_of(const EvaluationPlan& plan, const Episodes& episodes,
+                               std::size_t controller, std::size_t none, const Figure& figure);
+
+/// The name of a metric as words: "emergency stops".
+std::string words_of(std::string name);
 
 /// Index of the controller `none`; nothing if the plan does not contain it.
 std::optional<std::size_t> index_of_none(const EvaluationPlan& plan);

@@ -8,6 +8,8 @@
 #include <vector>
 
 #include "evaluate/figures.h"
+#include "policy/decides.h"
+#include "traffic/config/controller_spec.h"
 #include "traffic/report/paired_statistics.h"
 
 namespace traffic::train {
@@ -18,7 +20,9 @@ constexpr double kNoEffect = 1.0;
 constexpr std::size_t kNone = 0;  ///< index of no control in a trial
 
 bool is_trained(const std::string& controller) {
-  return controller.find("checkpoint:") != std::string::npos;
+  const auto parts = config::controller_parts(controller);
+  return std::ranges::any_of(
+      parts, [](std::string_view part) { return checkpoint_name(part).has_value(); });
 }
 
 /// Paired difference of the gains of two controllers, in points.
@@ -58,9 +62,8 @@ std::string excess_text(const ControllerVerdict& verdict) {
   std::vector<std::string> parts;
   for (const SafetyExcess& excess : verdict.excesses) {
     if (excess.figure == safety_figures().back().name) continue;
-    std::string name = excess.figure;
-    std::ranges::replace(name, '_', ' ');
-    parts.push_back(fmt::format("{:.2f} +- {:.2f} more {}", excess.mean, excess.half_width, name));
+    parts.push_back(fmt::format("{:.2f} +- {:.2f} more {}", excess.mean, excess.half_width,
+                                words_of(excess.figure)));
   }
   return fmt::format("{} a run than no control", fmt::join(parts, " and "));
 }

@@ -19,17 +19,10 @@ std::vector<SafetyExcess> excesses_of(const EvaluationPlan& plan, const Episodes
   for (const Figure& figure : safety_figures()) {
     const bool has_limit = std::string_view(figure.name) != safety_figures().back().name;
     const double limit = has_limit ? plan.config.evaluation.safety_limit : 0.0;
-    const auto more = report::mean_interval(
-        report::paired_differences(values_of(plan, episodes, controller, figure.of),
-                                   values_of(plan, episodes, none, figure.of)));
+    const auto more = excess_of(plan, episodes, controller, none, figure);
     if (more.low() > limit) excesses.push_back({figure.name, more.mean, more.half_width});
   }
   return excesses;
-}
-
-std::string spaced(std::string name) {
-  std::replace(name.begin(), name.end(), '_', ' ');
-  return name;
 }
 
 /// Difference of a controller's gains from the best controller's; nothing if the 95 % interval
@@ -147,7 +140,7 @@ std::string verdict_text(const EvaluationPlan& plan, const Episodes& episodes) {
     for (const SafetyExcess& excess : own.excesses) {
       text += fmt::format("{}{}: {:.2f}{} more {} a run than none\n", name,
                           own.safe() ? "" : " is not safe", excess.mean,
-                          interval_text(excess.half_width), spaced(excess.figure));
+                          interval_text(excess.half_width), words_of(excess.figure));
     }
     if (!own.acted && plan.controllers[c] != "none") {
       const bool of_checkpoint = plan.controllers[c].starts_with("checkpoint:");

@@ -191,8 +191,8 @@ class Settings {
         std::ranges::max_element(times, {}, [](const auto& one) { return one.second; })->first;
     std::string advisor(config::kOwnPrograms);
     if (best != "none") {
-      const bool keeps = config::refuse_as_light_advisor(best).empty();
-      advisor = keeps ? best : std::string(config::kTakesOver);
+      const bool may_advise = config::refuse_as_light_advisor(best).empty();
+      advisor = may_advise ? best : std::string(config::kTakesOver);
       const double period_s = config::parse_controller(best).get("period_s");
       set("env.control_period_s", config_.env.control_period_s, in_whole_steps(period_s));
     }
