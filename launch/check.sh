@@ -7,12 +7,13 @@ status=0
 
 # The modules that each module may include, besides itself (docs/design/architecture.md). Folders of a module that have
 # a row may include each other only as their rows say. A module that may include another module may include its folders.
-readonly BELOW_TRAIN="data model rl replay rollout checkpoint report comm sim game scene config core os"
+readonly BELOW_TRAIN="data driving model rl replay rollout checkpoint report comm sim game scene config core os"
 declare -A allowed=(
-  [os]="" [core]="os" [config]="core os" [scene]="config core os" [sim]="scene config core os" [game]="core os" [comm]="config core os"
-  [data]="scene config core os" [model]="config core os" [rl]="config core os" [checkpoint]="config core os"
+  [os]="" [core]="os" [config]="core os" [scene]="config core os" [driving]="scene config core os" [sim]="driving scene config core os" [game]="core os" [comm]="config core os"
+  [data]="driving scene config core os" [model]="config core os" [rl]="config core os" [checkpoint]="config core os"
   [report]="config core os" [tune]="report config core os" [replay]="core os"
   [rollout/pool]="comm config core os" [rollout/game]="rollout/pool game core os" [rollout/traffic]="rollout/pool sim scene config core os"
+  [rollout/driving]="rollout/pool sim driving scene config core os"
   [train/optim]="$BELOW_TRAIN" [train/monitor]="$BELOW_TRAIN" [train/run]="train/monitor $BELOW_TRAIN" [train/policy]="train/optim train/run $BELOW_TRAIN"
   [train/rollouts]="train/policy train/optim train/run $BELOW_TRAIN"
   [train/search]="train/rollouts train/policy train/optim train/run $BELOW_TRAIN"
@@ -23,10 +24,11 @@ declare -A allowed=(
   [train/snakes]="train/offpolicy train/optim train/run $BELOW_TRAIN"
   [train/dqn]="train/offpolicy train/rollouts train/policy train/optim train/run $BELOW_TRAIN"
   [train/agents]="train/lights train/dqn train/ppo train/offpolicy train/search train/rollouts train/policy train/optim train/run train/monitor $BELOW_TRAIN"
+  [train/driving]="train/optim train/run train/monitor $BELOW_TRAIN" [train/closed_loop]="train/driving train/evaluate train/run $BELOW_TRAIN"
   [train/doctor]="train/evaluate train/run train/monitor $BELOW_TRAIN"
-  [train]="train/agents train/snakes train/world_model train/search train/rollouts train/policy train/optim train/run train/monitor train/evaluate $BELOW_TRAIN"
+  [train]="train/agents train/snakes train/driving train/closed_loop train/world_model train/search train/rollouts train/policy train/optim train/run train/monitor train/evaluate $BELOW_TRAIN"
   [apps]="train tune $BELOW_TRAIN"
-  [data_prep]="data report sim scene config core os")
+  [data_prep]="data driving report sim scene config core os")
 # Third-party headers that stay inside one module.
 declare -A owner=([mpi.h]="comm rollout" [nccl.h]="comm" [hdf5.h]="data checkpoint" [libsumo/]="sim")
 # CUDA's headers stay in these files.

@@ -1,0 +1,53 @@
+/// What a driver of one vehicle sees, and what it answers. The same in training and when driving.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "traffic/driving/recorded_scene.h"
+
+namespace traffic::driving {
+
+/// The present and the past three frames.
+inline constexpr std::size_t kHistory = 4;
+/// A plan covers three seconds.
+inline constexpr std::size_t kPlanPoints = 6;
+
+/// A vehicle as a rectangle on the road.
+struct Box {
+  Pose pose;
+  float length_m = 0.0F;
+  float width_m = 0.0F;
+  float speed_mps = 0.0F;
+};
+
+/// Index 0 of a history is the present, index 1 half a second ago, and so on. Early in an episode
+/// the missing entries repeat the oldest one.
+struct View {
+  const RoadMap* map = nullptr;
+  std::array<Box, kHistory> ego;
+  std::array<std::span<const Box>, kHistory> others;  ///< all other vehicles near the ego
+  std::span<const std::int32_t> route;    ///< edges of the map from the ego's present edge on
+  std::span<const std::uint8_t> signals;  ///< [signals of the map] letters of SUMO
+};
+
+/// Future positions of the vehicle's centre in its present frame (x forward, y to the left), 0.5 s
+/// apart.
+struct Plan {
+  std::array<Point, kPlanPoints> points;
+};
+
+/// Plans for any number of vehicles at once.
+class Driver {
+ public:
+  Driver() = default;
+  Driver(const Driver&) = delete;
+  Driver& operator=(const Driver&) = delete;
+  virtual ~Driver() = default;
+  /// @return a plan for each view
+  virtual std::vector<Plan> plan(std::span<const View> views) = 0;
+};
+
+}  // namespace traffic::driving

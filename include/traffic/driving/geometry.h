@@ -1,0 +1,24 @@
+/// Positions seen from a vehicle, and rectangles on the road.
+#pragma once
+
+#include <array>
+
+#include "traffic/driving/driver.h"
+
+namespace traffic::driving {
+
+/// The same angle in (-pi, pi].
+[[nodiscard]] double wrapped_rad(double angle_rad);
+
+/// A position as the frame sees it: x ahead of it, y to its left.
+[[nodiscard]] Point to_frame(const Pose& frame, double x_m, double y_m);
+/// The inverse of to_frame().
+[[nodiscard]] Point from_frame(const Pose& frame, Point seen);
+
+/// The corners in order: front left, rear left, rear right, front right.
+[[nodiscard]] std::array<Point, 4> corners(const Box& box);
+
+/// Whether the rectangles of two vehicles overlap.
+[[nodiscard]] bool overlap(const Box& a, const Box& b);
+
+}  // namespace traffic::driving
