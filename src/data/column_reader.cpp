@@ -52,7 +52,7 @@ std::string_view filter_name(H5Z_filter_t id) {
 }  // namespace
 
 ColumnReader::ColumnReader(hid_t file, const std::string& path, std::int64_t file_bytes,
-                           const ColumnSpec& spec, int width)
+                           const ColumnLayout& spec, int width)
     : path_(path), spec_(spec), width_(width), element_(spec.element) {
   check_hard_link(file, path, spec.group);
   check_hard_link(file, path, spec.path());

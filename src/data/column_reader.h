@@ -26,8 +26,8 @@ class ColumnReader {
  public:
   /// @param width number of elements per row that the format demands
   /// @throws DataError naming file, data set, found, expected and remedy
-  ColumnReader(hid_t file, const std::string& path, std::int64_t file_bytes, const ColumnSpec& spec,
-               int width);
+  ColumnReader(hid_t file, const std::string& path, std::int64_t file_bytes,
+               const ColumnLayout& spec, int width);
 
   [[nodiscard]] std::int64_t rows() const { return rows_; }
   /// The element type in the file: float16 or float32 where the format allows both.
@@ -63,7 +63,7 @@ class ColumnReader {
   void read_contiguous(std::int64_t first, std::span<std::byte> out) const;
 
   std::string path_;
-  const ColumnSpec& spec_;
+  const ColumnLayout& spec_;
   int width_;
   h5::Dataset dataset_;
   Element element_;

@@ -9,11 +9,11 @@
 namespace traffic::data {
 namespace {
 
-h5::Properties creation_properties(const ColumnSpec& spec, int width, int compression_level) {
+h5::Properties creation_properties(const ColumnLayout& layout, int width, int compression_level) {
   h5::Properties properties(h5::check(H5Pcreate(H5P_DATASET_CREATE), "data set properties"));
-  const std::array<hsize_t, 2> chunk{static_cast<hsize_t>(spec.chunk_rows),
+  const std::array<hsize_t, 2> chunk{static_cast<hsize_t>(layout.chunk_rows),
                                      static_cast<hsize_t>(width)};
-  h5::check(H5Pset_chunk(properties.get(), spec.rank, chunk.data()), "chunk size");
+  h5::check(H5Pset_chunk(properties.get(), layout.rank, chunk.data()), "chunk size");
   if (compression_level > 0) {
     h5::check(H5Pset_shuffle(properties.get()), "shuffle filter");
     h5::check(H5Pset_deflate(properties.get(), static_cast<unsigned>(compression_level)),
@@ -27,24 +27,24 @@ h5::Properties creation_properties(const ColumnSpec& spec, int width, int compre
 
 }  // namespace
 
-ColumnWriter::ColumnWriter(hid_t file, std::size_t index, Element element, int width,
-                           int compression_level, ChunkEncoder& encoder)
-    : spec_(column_specs()[index]),
+ColumnWriter::ColumnWriter(hid_t file, const ColumnLayout& layout, std::size_t index,
+                           Element element, int width, int compression_level, ChunkEncoder& encoder)
+    : layout_(layout),
       index_(index),
       element_(element),
       width_(static_cast<std::size_t>(width)),
       row_bytes_(size_of(element) * width_),
-      chunk_bytes_(row_bytes_ * static_cast<std::size_t>(spec_.chunk_rows)),
+      chunk_bytes_(row_bytes_ * static_cast<std::size_t>(layout_.chunk_rows)),
       encoder_(encoder) {
   const h5::Datatype type = h5::file_type(element);
   const std::array<hsize_t, 2> none{0, static_cast<hsize_t>(width)};
   const std::array<hsize_t, 2> limit{H5S_UNLIMITED, static_cast<hsize_t>(width)};
   const h5::Dataspace space(
-      h5::check(H5Screate_simple(spec_.rank, none.data(), limit.data()), "data space"));
-  const auto properties = creation_properties(spec_, width, compression_level);
-  dataset_ = h5::Dataset(h5::check(H5Dcreate2(file, spec_.path().c_str(), type.get(), space.get(),
+      h5::check(H5Screate_simple(layout_.rank, none.data(), limit.data()), "data space"));
+  const auto properties = creation_properties(layout_, width, compression_level);
+  dataset_ = h5::Dataset(h5::check(H5Dcreate2(file, layout_.path().c_str(), type.get(), space.get(),
                                               H5P_DEFAULT, properties.get(), H5P_DEFAULT),
-                                   "create " + spec_.path()));
+                                   "create " + layout_.path()));
 }
 
 void ColumnWriter::append(std::span<const std::byte> rows) {
@@ -88,7 +88,7 @@ void ColumnWriter::give_chunk() {
 }
 
 void ColumnWriter::store(const Chunk& packed) {
-  const std::string what = "write " + spec_.path();
+  const std::string what = "write " + layout_.path();
   const std::array<hsize_t, 2> size{static_cast<hsize_t>(packed.first_row + packed.rows), width_};
   const std::array<hsize_t, 2> start{static_cast<hsize_t>(packed.first_row), 0};
   h5::check(H5Dset_extent(dataset_.get(), size.data()), what);

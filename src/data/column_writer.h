@@ -16,9 +16,10 @@ namespace traffic::data {
 class ColumnWriter {
  public:
   /// Creates the data set in its group, which must exist.
+  /// @param layout must outlive this
   /// @param index number of the column, which the encoder returns with its chunks
-  ColumnWriter(hid_t file, std::size_t index, Element element, int width, int compression_level,
-               ChunkEncoder& encoder);
+  ColumnWriter(hid_t file, const ColumnLayout& layout, std::size_t index, Element element,
+               int width, int compression_level, ChunkEncoder& encoder);
 
   /// Appends whole rows in the element type of the file.
   void append(std::span<const std::byte> rows);
@@ -44,7 +45,7 @@ class ColumnWriter {
  private:
   void give_chunk();
 
-  const ColumnSpec& spec_;
+  const ColumnLayout& layout_;
   std::size_t index_;
   Element element_;
   std::size_t width_;

@@ -3,53 +3,17 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <optional>
 #include <vector>
 
 #include "attributes.h"
-#include "column_writer.h"
-#include "hdf5_handle.h"
-#include "traffic/core/atomic_file.h"
-#include "traffic/core/process.h"
-#include "traffic/core/text.h"
+#include "column_file.h"
 
 namespace traffic::data {
 namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::int64_t kMiB = 1024 * 1024;
-/// Number of bytes between two checks of the free space, which cost a system call each.
-constexpr std::int64_t kSpaceCheckBytes = 16 * kMiB;
-/// Free space that is required: for the bytes until the next check and for the end of the file.
-constexpr std::int64_t kReserveBytes = 32 * kMiB;
-
-void check_free_space(const fs::path& folder) {
-  const std::int64_t free = free_disk_bytes(folder);
-  if (free < kReserveBytes) {
-    throw ResourceError(
-        "{} has only {} left, at least {} are needed to go on writing; free some "
-        "space there or choose another folder",
-        folder.string(), human_bytes(free), human_bytes(kReserveBytes));
-  }
-}
-
-h5::File create_file(const fs::path& path) {
-  h5::enter();
-  const h5::Properties access(h5::check(H5Pcreate(H5P_FILE_ACCESS), "file properties"));
-  // The layout of HDF5 1.10 has checksums in all its internal structures.
-  h5::check(H5Pset_libver_bounds(access.get(), H5F_LIBVER_V110, H5F_LIBVER_V110),
-            "file properties");
-  const h5::Properties creation(h5::check(H5Pcreate(H5P_FILE_CREATE), "file properties"));
-  h5::check(H5Pset_obj_track_times(creation.get(), false), "file properties");
-  return h5::File(h5::check(H5Fcreate(path.c_str(), H5F_ACC_EXCL, creation.get(), access.get()),
-                            "cannot create " + path.string()));
-}
-
-void check_options(const FileInfo& info, const WriterOptions& options) {
-  if (options.compression_level < 0 || options.compression_level > 9) {
-    throw DataError("compression level {} is not within 0 (none) to 9", options.compression_level);
-  }
+FileInfo checked(FileInfo info) {
   if (info.node_features.empty() || info.edge_features.size() != kNumEdgeFeatures ||
       info.global_features.size() != kNumGlobalFeatures) {
     throw DataError(
@@ -62,6 +26,7 @@ void check_options(const FileInfo& info, const WriterOptions& options) {
     throw DataError("a data set names 1 to 256 controllers, found {}",
                     info.controller_names.size());
   }
+  return info;
 }
 
 }  // namespace
@@ -72,7 +37,7 @@ struct DatasetWriter::Impl {
   void append(const scene::GraphFrame& frame);
   void finish();
 
-  ColumnWriter& column(Column name) { return columns[static_cast<std::size_t>(name)]; }
+  ColumnWriter& column(Column name) { return file.column(static_cast<std::size_t>(name)); }
   template <typename T>
   void append_value(Column name, T value) {
     column(name).append_values(std::span<const T>(&value, 1));
@@ -87,49 +52,28 @@ struct DatasetWriter::Impl {
                     const char* what) const;
   void append_features(const scene::GraphFrame& frame, Column name, std::span<const float> values,
                        const FeatureTable& table);
-  void check_space();
-  /// Stores packed chunks. @param all whether to wait for those that are being packed
-  void store_chunks(bool all);
 
-  fs::path folder;
-  AtomicFile target;
   FileInfo info;
   int position_column;
-  h5::File file;
-  ChunkEncoder encoder;
-  std::vector<ColumnWriter> columns;
+  ColumnFile file;
   EpisodeLabel label;
   bool episode_open = false;
   std::int64_t num_episodes = 0;
   std::int64_t num_frames = 0;
   std::int64_t first_frame = 0;
-  std::int64_t checked_at_bytes = 0;
   std::vector<float> positions;
   std::vector<std::uint16_t> degrees;
 };
 
 DatasetWriter::Impl::Impl(const fs::path& path, FileInfo file_info, const WriterOptions& options)
-    : folder(path.has_parent_path() ? path.parent_path() : fs::path(".")),
-      target(path),
-      info(std::move(file_info)),
+    : info(checked(std::move(file_info))),
       position_column(feature_index(info.node_features, kPositionFeature)),
-      encoder(options.compression_level, options.encoder_threads) {
-  check_options(info, options);
-  check_free_space(folder);
+      file(path, options.compression_level, options.encoder_threads) {
   info.float16 = options.float16;
-  file = create_file(target.temp_path());
-  const h5::Properties timeless(h5::check(H5Pcreate(H5P_GROUP_CREATE), "group properties"));
-  h5::check(H5Pset_obj_track_times(timeless.get(), false), "group properties");
-  for (const char* group : {"episodes", "frames", "nodes", "edges"}) {
-    h5::Group(h5::check(H5Gcreate2(file.get(), group, H5P_DEFAULT, timeless.get(), H5P_DEFAULT),
-                        fmt::format("create group {}", group)));
-  }
-  columns.reserve(kNumColumns);
   for (const ColumnSpec& spec : column_specs()) {
     const Element element = spec.may_be_f16 && options.float16 ? Element::kF16 : spec.element;
     const int width = spec.width > 0 ? spec.width : static_cast<int>(info.node_features.size());
-    columns.emplace_back(file.get(), columns.size(), element, width, options.compression_level,
-                         encoder);
+    file.add(spec, element, width);
   }
   append_value<std::int64_t>(Column::kFrameNodePtr, 0);
   append_value<std::int64_t>(Column::kFrameEdgePtr, 0);
@@ -197,24 +141,10 @@ void DatasetWriter::Impl::append_features(const scene::GraphFrame& frame, Column
   }
 }
 
-void DatasetWriter::Impl::check_space() {
-  std::int64_t bytes = 0;
-  for (const auto& column : columns) bytes += column.bytes_written();
-  if (bytes - checked_at_bytes < kSpaceCheckBytes) return;
-  checked_at_bytes = bytes;
-  check_free_space(folder);
-}
-
-void DatasetWriter::Impl::store_chunks(bool all) {
-  Chunk packed;
-  while (encoder.take(packed, all)) columns[packed.column].store(packed);
-}
-
 void DatasetWriter::Impl::append(const scene::GraphFrame& frame) {
   check_structure(frame);
   check_values(frame);
-  store_chunks(false);
-  check_space();
+  file.store_packed();
   const std::size_t nodes = frame.vehicle_id.size();
   const std::size_t width = info.node_features.size();
   positions.resize(nodes);
@@ -238,21 +168,9 @@ void DatasetWriter::Impl::append(const scene::GraphFrame& frame) {
 }
 
 void DatasetWriter::Impl::finish() {
-  check_free_space(folder);
-  Hasher hash;
-  for (auto& column : columns) {
-    column.finish();
-    store_chunks(false);
-    const std::array<std::uint64_t, 2> part{static_cast<std::uint64_t>(column.rows()),
-                                            column.digest()};
-    hash.update(std::as_bytes(std::span(part)));
-  }
-  store_chunks(true);
-  info.content_hash = hash.digest();
-  write_attributes(file.get(), info);
-  columns.clear();
-  h5::check(H5Fclose(file.release()), "close " + target.temp_path().string());
-  target.commit();
+  info.content_hash = file.finish_columns();
+  write_attributes(file.id(), info);
+  file.commit();
 }
 
 DatasetWriter::DatasetWriter(const fs::path& path, FileInfo info, const WriterOptions& options)

@@ -135,18 +135,22 @@ enum class Column : std::uint8_t {
 };
 inline constexpr std::size_t kNumColumns = 17;
 
-struct ColumnSpec {
-  Column column;
+/// How a column is stored, in any of the formats.
+struct ColumnLayout {
   const char* group;
   const char* name;
   Element element;  ///< kF32 stands for f32 or f16 where may_be_f16
   bool may_be_f16;
-  Rows rows;
   int rank;        ///< 1: [rows], 2: [rows, width]
   int width;       ///< elements a row; 0: the number of node features
-  int chunk_rows;  ///< chunk size of DatasetWriter; readers accept any
+  int chunk_rows;  ///< chunk size of new files; readers accept any
   /// "nodes/features"
   [[nodiscard]] std::string path() const;
+};
+
+struct ColumnSpec : ColumnLayout {
+  Column column;
+  Rows rows;
 };
 /// All columns, in the order of Column.
 [[nodiscard]] std::span<const ColumnSpec, kNumColumns> column_specs();
