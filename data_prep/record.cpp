@@ -14,6 +14,7 @@
 #include "traffic/core/signals.h"
 #include "traffic/core/text.h"
 #include "traffic/data/reader.h"
+#include "traffic/data/scene_file.h"
 #include "traffic/os/affinity.h"
 #include "traffic/report/progress_bar.h"
 #include "traffic/report/table.h"
@@ -30,9 +31,10 @@ namespace fs = std::filesystem;
 void check_replaceable(const fs::path& path) {
   std::string why = "it was not made by data_prep record";
   try {
-    const data::DatasetReader file(path);
     // The command before the first arrow made the file, the commands after it made its sources.
-    const std::string& history = file.info().command_line;
+    const std::string history = data::format_of(path) == data::kSceneFormatName
+                                    ? data::SceneReader(path).info().command_line
+                                    : data::DatasetReader(path).info().command_line;
     if (history.substr(0, history.find(" <- ")).find(" record ") != std::string::npos) return;
   } catch (const DataError& error) {
     why = error.what();
@@ -108,17 +110,41 @@ std::vector<RecordJob> make_jobs(const RecordPlan& plan, const sim::EnvOptions& 
   return jobs;
 }
 
-void print_result(const PoolResult& result, double seconds, bool json) {
-  report::Table table({"file", "episodes", "frames", "vehicles", "edges", "bytes"});
+/// The numbers of the recorded files.
+struct Recorded {
+  report::Table table;
   std::int64_t frames = 0;
   std::int64_t bytes = 0;
-  for (const auto& path : result.files) {
+};
+
+Recorded recorded_graphs(const std::vector<std::string>& files) {
+  Recorded recorded{report::Table({"file", "episodes", "frames", "vehicles", "edges", "bytes"})};
+  for (const auto& path : files) {
     const data::DatasetReader file(path);
-    frames += file.num_frames();
-    bytes += file.file_bytes();
-    table.add_row({path, static_cast<std::int64_t>(file.episodes().size()), file.num_frames(),
-                   file.num_nodes(), file.num_edges(), file.file_bytes()});
+    recorded.frames += file.num_frames();
+    recorded.bytes += file.file_bytes();
+    recorded.table.add_row({path, static_cast<std::int64_t>(file.episodes().size()),
+                            file.num_frames(), file.num_nodes(), file.num_edges(),
+                            file.file_bytes()});
   }
+  return recorded;
+}
+
+Recorded recorded_scenes(const std::vector<std::string>& files) {
+  Recorded recorded{report::Table({"file", "episodes", "frames", "vehicles", "bytes"})};
+  for (const auto& path : files) {
+    const data::SceneReader file(path);
+    recorded.frames += file.num_frames();
+    recorded.bytes += file.file_bytes();
+    recorded.table.add_row({path, static_cast<std::int64_t>(file.episodes().size()),
+                            file.num_frames(), file.num_nodes(), file.file_bytes()});
+  }
+  return recorded;
+}
+
+void print_result(const PoolResult& result, bool scenes, double seconds, bool json) {
+  const auto [table, frames, bytes] =
+      scenes ? recorded_scenes(result.files) : recorded_graphs(result.files);
   if (json) {
     nlohmann::json out{{"files", nlohmann::json::parse(table.to_json())},
                        {"seconds", seconds},
@@ -138,13 +164,27 @@ void print_result(const PoolResult& result, double seconds, bool json) {
               static_cast<double>(result.steps) / seconds);
 }
 
-ExitCode record(const RecordOptions& options, const std::string& command_line) {
+/// Checks the options of a recording of scenes. SUMO drives all vehicles in it.
+void take_scenes(RecordOptions& options) {
+  const RecordOptions defaults;
+  if (options.record_every != defaults.record_every || options.float16 ||
+      options.control != defaults.control) {
+    throw ConfigError(
+        "--scenes: SUMO drives all vehicles, frames are {} s apart, and numbers are float32; leave "
+        "--control, --record-every and --float16 out",
+        driving::kFrame_s);
+  }
+  options.control = "none";
+}
+
+ExitCode record(RecordOptions options, const std::string& command_line) {
   if (options.record_every < 1 || options.max_steps < 0 || options.timeout_s <= 0) {
     throw ConfigError(
         "--record-every is {}, --steps {}, --timeout {}; expected at least 1, at "
         "least 0 and a positive time",
         options.record_every, options.max_steps, options.timeout_s);
   }
+  if (options.scenes) take_scenes(options);
   const std::int64_t jobs = options.jobs > 0 ? options.jobs : os::num_cpus_available();
   const RecordPlan plan = plan_recording(options, jobs);
   config::Config config = make_config(options);
@@ -165,7 +205,7 @@ ExitCode record(const RecordOptions& options, const std::string& command_line) {
                         bar.update(static_cast<std::int64_t>(episodes), steps, {});
                       });
   }
-  print_result(result, watch.seconds(), options.json);
+  print_result(result, options.scenes, watch.seconds(), options.json);
   if (result.stopped) {
     throw Error(fmt::format("stopped by request; {} of {} files are complete, start again with "
                             "--force",
@@ -191,6 +231,9 @@ void add_record(CLI::App& app, Chosen& chosen) {
       ->type_name("FILE")
       ->capture_default_str();
   command->add_option("--out", options->out, "Folder for the files")->type_name("DIR")->required();
+  command->add_flag("--scenes", options->scenes,
+                    "Record scenes for driving policies (maps, routes, positions, lights; 2 frames "
+                    "a second) instead of graphs for world models");
   command->add_option("--episodes", options->episodes,
                       "Number of episodes (default 40, or as many as --seeds names)");
   command

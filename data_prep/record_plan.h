@@ -26,6 +26,7 @@ inline constexpr std::uint64_t kFirstRecordingSeed = 1'000'000;
 struct RecordOptions {
   std::string scenario = "merge";
   std::string out;
+  bool scenes = false;        ///< record scenes for driving policies instead of graphs
   std::int64_t episodes = 0;  ///< 0: as many as there are seeds, or 40
   std::string seeds = std::to_string(kFirstRecordingSeed);  ///< "A": from A on; "A..B"
   std::int64_t jobs = 0;                                    ///< 0: one for each CPU

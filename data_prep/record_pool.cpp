@@ -28,10 +28,14 @@ int be_worker(const os::Messages& parent, const RecordJob& job, const RecordPlan
               const RecordOptions& options, const std::string& command_line) {
   dup2(STDERR_FILENO, STDOUT_FILENO);  // stdout belongs to the results of the parent
   try {
-    record_episodes(job, plan, options, command_line,
-                    [&](std::size_t episodes, std::int64_t steps) {
-                      parent.send(fmt::format("P {} {}", episodes, steps));
-                    });
+    const auto heartbeat = [&](std::size_t episodes, std::int64_t steps) {
+      parent.send(fmt::format("P {} {}", episodes, steps));
+    };
+    if (options.scenes) {
+      record_scenes(job, plan, options, command_line, heartbeat);
+    } else {
+      record_episodes(job, plan, options, command_line, heartbeat);
+    }
     return 0;
   } catch (const Error& error) {
     parent.send(fmt::format("E {}", error.what()));

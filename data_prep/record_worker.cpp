@@ -9,9 +9,11 @@
 #include "traffic/core/fault.h"
 #include "traffic/core/signals.h"
 #include "traffic/core/version.h"
+#include "traffic/data/scene_file.h"
 #include "traffic/data/writer.h"
 #include "traffic/scene/controller.h"
 #include "traffic/sim/controller_driver.h"
+#include "traffic/sim/scene_recorder.h"
 
 namespace traffic::data_prep {
 namespace {
@@ -24,12 +26,43 @@ sim::EnvOptions at_first_episode(const RecordJob& job, const RecordPlan& plan) {
   return options;
 }
 
+/// Counts what a worker has done and tells its parent from time to time.
+class Pulse {
+ public:
+  explicit Pulse(const Heartbeat& heartbeat) : heartbeat_(heartbeat) {}
+
+  /// @throws Error if the recording shall stop
+  void check_stop() const {
+    if (stop_requested()) throw Error("stopped by request", ExitCode::kStopped);
+  }
+  void end_steps(std::int64_t steps) {
+    steps_ += steps;
+    fault::hit("record.step", 0, steps_);
+    if (since_heartbeat_.seconds() >= kHeartbeatSeconds) beat();
+  }
+  void end_episode() {
+    ++episodes_done_;
+    beat();
+  }
+
+ private:
+  void beat() {
+    since_heartbeat_ = Stopwatch();
+    heartbeat_(episodes_done_, steps_);
+  }
+
+  const Heartbeat& heartbeat_;
+  Stopwatch since_heartbeat_;
+  std::size_t episodes_done_ = 0;
+  std::int64_t steps_ = 0;
+};
+
 /// Records episodes of one simulation.
 class Recorder {
  public:
   Recorder(const RecordJob& job, const RecordPlan& plan, const RecordOptions& options,
            const Heartbeat& heartbeat)
-      : options_(options), heartbeat_(heartbeat), env_(at_first_episode(job, plan)) {
+      : options_(options), pulse_(heartbeat), env_(at_first_episode(job, plan)) {
     for (const auto& name : plan.controllers) {
       controllers_.push_back(scene::make_controller(name));
     }
@@ -47,38 +80,64 @@ class Recorder {
                           .controller = episode.controller});
     std::int64_t steps = 0;
     while (!env_.done() && (options_.max_steps == 0 || steps < options_.max_steps)) {
-      if (stop_requested()) throw Error("stopped by request", ExitCode::kStopped);
+      pulse_.check_stop();
       (void)driver_.act(env_);
       env_.step();
       ++steps;
-      ++all_steps_;
       if (steps % options_.record_every == 0) writer.append(env_.frame());
-      beat();
+      pulse_.end_steps(1);
     }
     writer.end_episode();
-    ++episodes_done_;
-    heartbeat_(episodes_done_, all_steps_);
+    pulse_.end_episode();
   }
 
  private:
-  void beat() {
-    fault::hit("record.step", 0, all_steps_);
-    if (since_heartbeat_.seconds() < kHeartbeatSeconds) return;
-    since_heartbeat_ = Stopwatch();
-    heartbeat_(episodes_done_, all_steps_);
-  }
-
   const RecordOptions& options_;
-  const Heartbeat& heartbeat_;
+  Pulse pulse_;
   sim::SumoEnv env_;
   std::vector<std::unique_ptr<scene::Controller>> controllers_;
   sim::ControllerDriver driver_;
-  Stopwatch since_heartbeat_;
-  std::size_t episodes_done_ = 0;
-  std::int64_t all_steps_ = 0;
 };
 
+void record_scene(sim::SceneRecorder& recorder, const PlannedEpisode& episode,
+                  const RecordOptions& options, Pulse& pulse) {
+  recorder.set_demand_factor(episode.demand_scale);
+  recorder.begin(episode.seed);
+  std::int64_t steps = 0;
+  while (!recorder.done() && (options.max_steps == 0 || steps < options.max_steps)) {
+    pulse.check_stop();
+    recorder.advance();
+    steps += sim::kStepsPerFrame;
+    pulse.end_steps(sim::kStepsPerFrame);
+  }
+}
+
+std::string splitting_rule(const RecordOptions& options) {
+  return fmt::format("by episode, {} for train, validation, test", options.split);
+}
+
 }  // namespace
+
+void record_scenes(const RecordJob& job, const RecordPlan& plan, const RecordOptions& options,
+                   const std::string& command_line, const Heartbeat& heartbeat) {
+  data::SceneFileInfo info;
+  info.scenario = std::filesystem::path(job.env.scenario).stem().string();
+  info.source = sim::sumo_version();
+  info.program_version = version();
+  info.command_line = command_line;
+  info.created_utc = utc_timestamp();
+  info.splitting = splitting_rule(options);
+  data::SceneWriter writer(job.file, info, {.compression_level = options.compression_level});
+  sim::SceneRecorder recorder(job.env);
+  Pulse pulse(heartbeat);
+  for (std::size_t i = job.first_episode; i < job.end_episode; ++i) {
+    const PlannedEpisode& episode = plan.episodes[i];
+    record_scene(recorder, episode, options, pulse);
+    writer.add(recorder.take(), {.split = episode.split, .demand_scale = episode.demand_scale});
+    pulse.end_episode();
+  }
+  writer.finish();
+}
 
 void record_episodes(const RecordJob& job, const RecordPlan& plan, const RecordOptions& options,
                      const std::string& command_line, const Heartbeat& heartbeat) {
@@ -91,7 +150,7 @@ void record_episodes(const RecordJob& job, const RecordPlan& plan, const RecordO
   info.sumo_version = sim::sumo_version();
   info.command_line = command_line;
   info.created_utc = utc_timestamp();
-  info.splitting = fmt::format("by episode, {} for train, validation, test", options.split);
+  info.splitting = splitting_rule(options);
   info.controller_names = plan.controllers;
   data::DatasetWriter writer(
       job.file, info, {.float16 = options.float16, .compression_level = options.compression_level});

@@ -21,8 +21,13 @@ struct RecordJob {
 /// Receives the progress after every episode and from time to time within one.
 using Heartbeat = std::function<void(std::size_t episodes_done, std::int64_t steps)>;
 
+/// Records graphs for world models.
 /// @throws Error; the incomplete file is removed then
 void record_episodes(const RecordJob& job, const RecordPlan& plan, const RecordOptions& options,
                      const std::string& command_line, const Heartbeat& heartbeat);
+/// Records scenes for driving policies.
+/// @throws Error; the incomplete file is removed then
+void record_scenes(const RecordJob& job, const RecordPlan& plan, const RecordOptions& options,
+                   const std::string& command_line, const Heartbeat& heartbeat);
 
 }  // namespace traffic::data_prep

@@ -89,6 +89,10 @@ class NetReader {
             std::isfinite(lane.speed_limit_mps)))
         throw DataError("network {}: lane {}: length {} m, speed {} m/s", path_.string(), lane.id,
                         lane.length_m, lane.speed_limit_mps);
+      lane.width_m = lane_node.attribute("width").as_double(kLaneWidthM);
+      if (!(lane.width_m > 0 && std::isfinite(lane.width_m))) {
+        throw DataError("network {}: lane {}: width {} m", path_.string(), lane.id, lane.width_m);
+      }
       lane.drivable = open_to_cars(lane_node);
       read_shape(lane_node, lane);
       edge.length_m = lane.length_m;

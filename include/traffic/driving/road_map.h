@@ -2,9 +2,14 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
 #include <span>
 #include <string>
 #include <vector>
+
+namespace traffic::scene {
+struct Road;
+}
 
 namespace traffic::driving {
 
@@ -54,5 +59,13 @@ struct RoadMap {
         static_cast<std::size_t>(lane_begin[lane + 1] - lane_begin[lane]));
   }
 };
+
+/// Converts a network of SUMO: its lanes that are open to cars, and the links between them.
+[[nodiscard]] RoadMap road_map(const scene::Road& road, std::string name);
+/// The name of a network's map: "town" for town.net.xml and for town.net.xml.gz.
+[[nodiscard]] std::string map_name(std::filesystem::path net_file);
+/// Reads a network as netconvert writes it (.net.xml, also gzip).
+/// @throws DataError if the file is missing, is no network or has no lane for cars
+[[nodiscard]] RoadMap read_road_map(const std::filesystem::path& net_file);
 
 }  // namespace traffic::driving

@@ -28,12 +28,16 @@ struct Link {
   char direction = 's';  ///< as SUMO writes it: s straight, l and r turns, t turns round
 };
 
+/// SUMO's width of a lane whose network states none.
+inline constexpr double kLaneWidthM = 3.2;
+
 struct Lane {
   std::string id;
   int edge = -1;
   int index = 0;  ///< within the edge, 0 is the rightmost
   double length_m = 0;
   double speed_limit_mps = 0;
+  double width_m = kLaneWidthM;
   bool drivable = true;  ///< open to passenger cars
   std::vector<Point> shape;
   std::vector<double> shape_m;  ///< lane position of every point of the shape
