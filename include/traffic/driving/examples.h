@@ -1,0 +1,67 @@
+/// Examples of driving in recorded traffic: what a vehicle saw, and the way that it took.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "traffic/driving/driver.h"
+#include "traffic/driving/map_index.h"
+#include "traffic/driving/recorded_scene.h"
+
+namespace traffic::driving {
+
+/// A vehicle in a frame, after which it is seen for the whole time of a plan.
+struct ExamplePlace {
+  std::int32_t frame = 0;
+  std::int32_t vehicle = 0;
+};
+
+/// A recorded scene with the ways of its vehicles through the frames. Immutable after construction
+/// and thread-safe.
+class SceneTracks {
+ public:
+  explicit SceneTracks(RecordedScene scene);
+
+  [[nodiscard]] const RecordedScene& scene() const { return scene_; }
+  [[nodiscard]] const MapIndex& map() const { return map_; }
+  [[nodiscard]] std::span<const ExamplePlace> places() const { return places_; }
+  /// The vehicle in a frame; null if it is not there.
+  [[nodiscard]] const SceneNode* find(std::int64_t frame, std::int32_t vehicle) const;
+  [[nodiscard]] Box box_of(const SceneNode& node) const;
+  [[nodiscard]] std::int64_t num_bytes() const;
+
+ private:
+  RecordedScene scene_;
+  MapIndex map_;
+  std::vector<ExamplePlace> places_;
+};
+
+/// A change of the ego's present state, from which the recorded way is joined again.
+struct Perturbation {
+  float aside_m = 0.0F;      ///< to the left
+  float heading_rad = 0.0F;  ///< counterclockwise
+  float speed_mps = 0.0F;    ///< added to the speed
+};
+
+/// Owns the memory of its view, so it may not be copied.
+struct Example {
+  Example() = default;
+  Example(const Example&) = delete;
+  Example& operator=(const Example&) = delete;
+
+  View view;
+  Plan target;  ///< positions of the vehicle in the next 3 s, in the frame of view.ego[0]
+  std::int32_t vehicle = 0;
+  std::array<std::vector<Box>, kHistory> others;
+  std::vector<std::int32_t> route;
+};
+
+/// Fills an example.
+/// @param perturbation zeros: the recorded state
+void make_example(const SceneTracks& tracks, const ExamplePlace& place,
+                  const Perturbation& perturbation, Example& example);
+
+}  // namespace traffic::driving

@@ -1,0 +1,134 @@
+#include "traffic/driving/observation.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "traffic/core/error.h"
+#include "traffic/driving/geometry.h"
+#include "traffic/driving/route_line.h"
+
+namespace traffic::driving {
+namespace {
+
+constexpr float kSpeedUnit_mps = 10.0F;
+constexpr float kDistanceUnit_m = 50.0F;
+constexpr float kOffsetUnit_m = 10.0F;
+constexpr float kLine_m = 60.0F;
+
+/// Writes numbers one after the other.
+class Writer {
+ public:
+  explicit Writer(std::span<float> out) : out_(out) {}
+  void operator()(double value) { out_[at_++] = static_cast<float>(value); }
+  [[nodiscard]] std::size_t written() const { return at_; }
+
+ private:
+  std::span<float> out_;
+  std::size_t at_ = 0;
+};
+
+/// The line in the vehicle's frame.
+std::vector<Point> seen_line(const RouteLine& line, const Pose& pose) {
+  std::vector<Point> seen;
+  seen.reserve(line.points.size());
+  for (const Point& point : line.points) seen.push_back(to_frame(pose, point.x_m, point.y_m));
+  return seen;
+}
+
+/// Position on a line after a distance; beyond its end it goes on straight ahead.
+Point at_distance(std::span<const Point> line, float distance_m) {
+  for (std::size_t i = 0; i + 1 < line.size(); ++i) {
+    const float dx = line[i + 1].x_m - line[i].x_m;
+    const float dy = line[i + 1].y_m - line[i].y_m;
+    const float length = std::hypot(dx, dy);
+    if (distance_m <= length || i + 2 == line.size()) {
+      const float share = length > 0.0F ? distance_m / length : 0.0F;
+      return {line[i].x_m + share * dx, line[i].y_m + share * dy};
+    }
+    distance_m -= length;
+  }
+  return line.back();
+}
+
+struct Leader {
+  float gap_m = kDistanceUnit_m;  ///< between the vehicles' bodies
+  float speed_mps = kSpeedUnit_mps;
+};
+
+/// The first vehicle whose centre is ahead and near the line.
+Leader leader_on(std::span<const Point> line, const View& view) {
+  constexpr float kAside_m = 1.7F;
+  Leader leader;
+  for (const Box& box : view.others[0]) {
+    const Point at = to_frame(view.ego[0].pose, box.pose.x_m, box.pose.y_m);
+    if (at.x_m < -5.0F || std::hypot(at.x_m, at.y_m) > kLine_m) continue;
+    float walked = 0.0F;
+    for (std::size_t i = 0; i + 1 < line.size(); ++i) {
+      const float dx = line[i + 1].x_m - line[i].x_m;
+      const float dy = line[i + 1].y_m - line[i].y_m;
+      const float length = std::hypot(dx, dy);
+      if (length == 0.0F) continue;
+      const float along = ((at.x_m - line[i].x_m) * dx + (at.y_m - line[i].y_m) * dy) / length;
+      const float aside = ((at.y_m - line[i].y_m) * dx - (at.x_m - line[i].x_m) * dy) / length;
+      if (along >= 0.0F && along <= length && std::abs(aside) < kAside_m) {
+        const float gap = walked + along - (box.length_m + view.ego[0].length_m) / 2.0F;
+        if (walked + along > 0.5F && gap < leader.gap_m) leader = {gap, box.speed_mps};
+        break;
+      }
+      walked += length;
+    }
+  }
+  return leader;
+}
+
+void clear_history(const RasterSpec& spec, std::span<std::uint8_t> image) {
+  const auto plane = static_cast<std::size_t>(spec.rows) * static_cast<std::size_t>(spec.columns);
+  const auto past = image.subspan(kVehicles05 * plane, (kHistory - 1) * plane);
+  std::fill(past.begin(), past.end(), std::uint8_t{0});
+}
+
+}  // namespace
+
+void Observer::observe(const MapIndex& map, const View& view, const ObserveOptions& options,
+                       std::span<std::uint8_t> image, std::span<float> status) {
+  TRAFFIC_CHECK(status.size() == kStatusSize, "a status of {} numbers, expected {}", status.size(),
+                kStatusSize);
+  raster_.draw(map, view, options.mirrored, image);
+  if (!options.history) clear_history(raster_.spec(), image);
+  const Pose& here = view.ego[0].pose;
+  const float side = options.mirrored ? -1.0F : 1.0F;
+  Writer write(status);
+  const bool history = options.history;
+  write(history ? 1.0 : 0.0);
+  write(view.ego[0].speed_mps / kSpeedUnit_mps);
+  for (std::size_t t = 1; t < kHistory; ++t) {
+    write(history ? view.ego[t].speed_mps / kSpeedUnit_mps : 0.0);
+  }
+  for (std::size_t t = 1; t < kHistory; ++t) {
+    const Pose& then = view.ego[t].pose;
+    const Point at = to_frame(here, then.x_m, then.y_m);
+    write(history ? at.x_m / kOffsetUnit_m : 0.0);
+    write(history ? side * at.y_m / kOffsetUnit_m : 0.0);
+    write(history ? side * wrapped_rad(then.heading_rad - here.heading_rad) : 0.0);
+  }
+  const RouteLine route = follow_route(map, view.route, here, kLine_m);
+  write(route.speed_limit_mps / kSpeedUnit_mps);
+  const bool has_light =
+      route.signal >= 0 && static_cast<std::size_t>(route.signal) < view.signals.size();
+  const std::uint8_t letter = has_light ? view.signals[static_cast<std::size_t>(route.signal)] : 0;
+  const bool stops = letter == 'r' || letter == 'u' || letter == 'y' || letter == 'Y';
+  write(stops ? std::min(1.0F, route.stop_m / kDistanceUnit_m) : 1.0);
+  write(stops ? (letter == 'r' || letter == 'u' ? 1.0 : 0.5) : 0.0);
+  const std::vector<Point> line = seen_line(route, here);
+  const Leader leader = leader_on(line, view);
+  write(std::min(1.0F, leader.gap_m / kDistanceUnit_m));
+  write(leader.speed_mps / kSpeedUnit_mps);
+  for (const float distance_m : kRouteAt_m) {
+    const Point at = at_distance(line, distance_m);
+    write((at.x_m - distance_m) / kOffsetUnit_m);
+    write(side * at.y_m / kOffsetUnit_m);
+  }
+  TRAFFIC_CHECK(write.written() == kStatusSize, "a status of {} numbers", write.written());
+}
+
+}  // namespace traffic::driving
