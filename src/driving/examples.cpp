@@ -74,8 +74,7 @@ Box SceneTracks::box_of(const SceneNode& node) const {
 
 std::int64_t SceneTracks::num_bytes() const {
   return static_cast<std::int64_t>(scene_.nodes.size() * sizeof(SceneNode) +
-                                   places_.size() * sizeof(ExamplePlace) +
-                                   scene_.signals.size() +
+                                   places_.size() * sizeof(ExamplePlace) + scene_.signals.size() +
                                    3 * scene_.map->points.size() * sizeof(Point));
 }
 

@@ -15,9 +15,7 @@ struct Place {
   float share = 0.0F;       ///< of the segment that lies behind
 };
 
-float length_of(const Point& a, const Point& b) {
-  return std::hypot(b.x_m - a.x_m, b.y_m - a.y_m);
-}
+float length_of(const Point& a, const Point& b) { return std::hypot(b.x_m - a.x_m, b.y_m - a.y_m); }
 
 Point between(const Point& a, const Point& b, float share) {
   return {std::lerp(a.x_m, b.x_m, share), std::lerp(a.y_m, b.y_m, share)};
@@ -81,10 +79,9 @@ Place Follower::find_place() const {
       const double dx = b.x_m - a.x_m, dy = b.y_m - a.y_m;
       const double squared = dx * dx + dy * dy;
       if (squared == 0.0) continue;
-      const double at = std::clamp(
-          ((pose_.x_m - a.x_m) * dx + (pose_.y_m - a.y_m) * dy) / squared, 0.0, 1.0);
-      const double away =
-          std::hypot(pose_.x_m - a.x_m - at * dx, pose_.y_m - a.y_m - at * dy);
+      const double at =
+          std::clamp(((pose_.x_m - a.x_m) * dx + (pose_.y_m - a.y_m) * dy) / squared, 0.0, 1.0);
+      const double away = std::hypot(pose_.x_m - a.x_m - at * dx, pose_.y_m - a.y_m - at * dy);
       const double turned = std::abs(wrapped_rad(std::atan2(dy, dx) - pose_.heading_rad));
       const double badness = away + 4.0 * turned + (on_route ? 0.0 : kOffRoute);
       if (badness >= least || away > kNear_m) continue;
@@ -97,8 +94,8 @@ Place Follower::find_place() const {
   return best;
 }
 
-/// The link from a lane, or from a lane beside it, that leads to an edge of the route. Prefers lanes
-/// from which the route goes on.
+/// The link from a lane, or from a lane beside it, that leads to an edge of the route. Prefers
+/// lanes from which the route goes on.
 const Link* Follower::next_link(std::int32_t lane, std::size_t next_edge) const {
   const Link* best = nullptr;
   int best_rank = -1;
@@ -171,8 +168,9 @@ RouteLine follow_route(const MapIndex& map, std::span<const std::int32_t> route,
   if (place.lane >= 0) line = follower.walk(place, length_m);
   if (line.points.size() >= 2) return line;
   const Point here = line.points.empty() ? from_frame(pose, {0.0F, 0.0F}) : line.points.front();
-  line.points = {here, {here.x_m + length_m * static_cast<float>(std::cos(pose.heading_rad)),
-                        here.y_m + length_m * static_cast<float>(std::sin(pose.heading_rad))}};
+  line.points = {here,
+                 {here.x_m + length_m * static_cast<float>(std::cos(pose.heading_rad)),
+                  here.y_m + length_m * static_cast<float>(std::sin(pose.heading_rad))}};
   return line;
 }
 
