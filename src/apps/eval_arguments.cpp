@@ -60,6 +60,23 @@ config::Program eval_program(EvalArguments& arguments) {
                            "starts are numbered from the first of --seeds")
                 ->check(CLI::Range(4, 10'000'000))
                 ->capture_default_str();
+            app.add_option("--driver", arguments.drivers,
+                           "Drivers of single vehicles instead of controllers: sumo, idm, "
+                           "constant_velocity; each drives the same vehicles; repeatable")
+                ->type_name("NAME")
+                ->allow_extra_args(false);
+            app.add_option("--egos", arguments.egos,
+                           "With --driver: vehicles that a driver drives at the same time")
+                ->check(CLI::Range(1, 10'000))
+                ->capture_default_str();
+            app.add_option("--warm-up", arguments.warm_up_s,
+                           "With --driver: simulated seconds before the drivers begin")
+                ->check(CLI::Range(2.0, 1e6))
+                ->capture_default_str();
+            app.add_option("--drive-for", arguments.duration_s,
+                           "With --driver: simulated seconds that the drivers drive")
+                ->check(CLI::Range(0.5, 1e6))
+                ->capture_default_str();
           },
       .trains = false};
 }

@@ -21,6 +21,10 @@ struct EvalArguments {
   std::string replay;
   std::vector<std::string> against;
   int games = 1000;
+  std::vector<std::string> drivers;
+  int egos = 12;
+  double warm_up_s = 60.0;
+  double duration_s = 60.0;
 };
 
 /// @param arguments filled in when the command line is parsed; must outlive the parsing

@@ -1,5 +1,5 @@
-/// Compares controllers with no control and with each other on the same seeds, or with --against
-/// teams of 3v3 snakes on the same starts.
+/// Compares controllers with no control and with each other on the same seeds, with --driver
+/// drivers of single vehicles, or with --against teams of 3v3 snakes on the same starts.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "eval_arguments.h"
+#include "eval_drivers.h"
 #include "eval_snakes.h"
 #include "run_app.h"
 #include "traffic/config/command_line.h"
@@ -162,6 +163,8 @@ int main(int argc, char** argv) {
       return 0;
     }
     if (!arguments.against.empty()) return apps::play_snakes(arguments);
-    return evaluate(arguments, std::get<config::CommonOptions>(parsed));
+    const auto& options = std::get<config::CommonOptions>(parsed);
+    if (!arguments.drivers.empty()) return apps::compare_drivers(arguments, options, Progress());
+    return evaluate(arguments, options);
   });
 }

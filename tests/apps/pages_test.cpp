@@ -49,6 +49,18 @@ TEST_F(PagesTest, AReplayAndAReportOpenWithoutMessagesOnTheConsole) {
   }
 }
 
+TEST_F(PagesTest, AReplayOfDriversOpensWithoutMessagesOnTheConsole) {
+  const Outcome outcome = run_program(
+      TRAFFIC_BIN_DIR
+      "/traffic_eval --scenario lights_town --driver idm --egos 3 --warm-up 30 --drive-for 10 "
+      "--seeds 3 --replay " +
+      (dir_ / "replay").string());
+  ASSERT_EQ(outcome.exit_code, 0) << outcome.output;
+  EXPECT_THAT(outcome.output, HasSubstr("open " + (dir_ / "replay/replay.html").string()));
+  EXPECT_THAT(outcome.output, HasSubstr("collisions/km"));
+  EXPECT_EQ(open(dir_ / "replay/replay.html", "drivers", "1280,700", false), "2 pictures");
+}
+
 TEST_F(PagesTest, RecordingWritesItsFilesAndChangesNoEpisode) {
   const std::string command = TRAFFIC_BIN_DIR
       "/traffic_eval --scenario merge --set env.max_time_s=90 --controller none "

@@ -5,6 +5,7 @@ const network = data.network;
 const LANE_M = 3.2;
 const VEHICLE_M = 4.5;
 const COMMANDED = '#e6259b';
+const isDriving = data.kind === 'driving';  // drivers of single vehicles, which show their plans
 
 // Tracks with their positions in metres; `at` is the index of the first sample of a track.
 function opened(recording) {
@@ -55,7 +56,7 @@ function vehiclesAt(recording, time) {
 }
 
 const recordings = data.recordings.map(opened);
-const left = Math.max(0, recordings.findIndex((one) => one.controller === 'none'));
+const left = Math.max(0, recordings.findIndex((one) => one.controller === (isDriving ? 'sumo' : 'none')));
 let right = recordings.length - 1;
 const end = Math.max(...recordings.map((one) => one.begin_s + (one.frames - 1) * one.frame_s));
 const begin = Math.min(...recordings.map((one) => one.begin_s));
@@ -156,6 +157,20 @@ function drawVehicle(context, vehicle, scale) {
   context.restore();
 }
 
+// The ways that the drivers plan for the next three seconds, at the last frame before the time shown.
+function drawPlans(context, recording, scale) {
+  if (!recording.plans) return;
+  const frame = Math.floor(Math.max(0, (time - recording.begin_s) / recording.frame_s) + 1e-6);
+  context.strokeStyle = COMMANDED;
+  context.lineWidth = Math.max(0.4 * scale, 1.5);
+  context.lineJoin = context.lineCap = 'round';
+  for (const line of recording.plans[Math.min(frame, recording.plans.length - 1)] ?? []) {
+    context.beginPath();
+    for (let i = 0; i < line.length; i += 2) context.lineTo(line[i] * scale, -line[i + 1] * scale);
+    context.stroke();
+  }
+}
+
 function draw(view) {
   const recording = recordings[view.index];
   const vehicles = vehiclesAt(recording, time);
@@ -169,10 +184,11 @@ function draw(view) {
   // Commanded vehicles are drawn last, so that others do not hide them.
   vehicles.sort((a, b) => Number(a.commanded) - Number(b.commanded));
   for (const vehicle of vehicles) drawVehicle(context, vehicle, scale);
+  drawPlans(context, recording, scale);
   const mean = vehicles.reduce((sum, one) => sum + one.speed, 0) / Math.max(vehicles.length, 1);
   view.name.textContent = recording.controller === 'none' ? 'without control' : recording.label;
   view.state.textContent = `${vehicles.length} vehicles, ${mean.toFixed(1)} m/s, ` +
-      `${vehicles.filter((one) => one.commanded).length} commanded`;
+      `${vehicles.filter((one) => one.commanded).length} ${isDriving ? 'driven' : 'commanded'}`;
 }
 
 let time = begin;
@@ -226,6 +242,10 @@ function addPointer(view) {
   });
 }
 
+if (isDriving) {
+  find('cv').hidden = true;
+  find('commanded').textContent = 'driven, with its plan';
+}
 find('views').className = isWide ? 'views' : 'views beside';
 const views = [makeView(left)];
 if (recordings.length > 1) views.push(makeView(right));

@@ -9,6 +9,8 @@
 #include <unordered_map>
 #include <utility>
 
+#include "evaluate/replay_tracks.h"
+
 namespace traffic::train {
 namespace {
 
@@ -22,22 +24,6 @@ constexpr double kMaxRows = 60;
 constexpr double kMinCellM = 10;          ///< about a vehicle with its gap
 constexpr double kSpeedUnitMps = 0.25;    ///< speed for each unit of the byte
 constexpr std::uint8_t kNoVehicle = 255;  ///< byte of a cell without vehicles
-
-std::string base64(const std::vector<std::uint8_t>& bytes) {
-  constexpr std::string_view kDigits =
-      "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-  std::string text;
-  text.reserve((bytes.size() + 2) / 3 * 4);
-  for (std::size_t i = 0; i < bytes.size(); i += 3) {
-    const std::size_t left = std::min<std::size_t>(3, bytes.size() - i);
-    std::uint32_t group = 0;
-    for (std::size_t b = 0; b < 3; ++b) group = group << 8 | (b < left ? bytes[i + b] : 0U);
-    for (std::size_t d = 0; d < 4; ++d) {
-      text += d <= left ? kDigits[group >> (18 - 6 * d) & 63U] : '=';
-    }
-  }
-  return text;
-}
 
 double rounded(double value) { return std::round(value * 10.0) / 10.0; }
 
@@ -59,21 +45,6 @@ Rectangle rectangle_of(const scene::Road& road) {
     }
   }
   return all;
-}
-
-/// Appends a coordinate as two bytes (little-endian): its share of the side, times 65535.
-void append_place(std::vector<std::uint8_t>& bytes, double metres, double side_m) {
-  const double share = std::clamp(metres / side_m, 0.0, 1.0);
-  const auto value = static_cast<std::uint16_t>(std::lround(share * 65535.0));
-  bytes.push_back(static_cast<std::uint8_t>(value & 255U));
-  bytes.push_back(static_cast<std::uint8_t>(value >> 8U));
-}
-
-/// The speed in units of 0.5 m/s in the lower seven bits; the highest bit is set if the vehicle is
-/// under control.
-std::uint8_t speed_and_control(float speed_mps, bool commanded) {
-  const long halves = std::clamp(std::lround(2.0 * static_cast<double>(speed_mps)), 0L, 127L);
-  return static_cast<std::uint8_t>(halves | (commanded ? 128 : 0));
 }
 
 }  // namespace
@@ -138,36 +109,11 @@ Json Recording::network() const {
 Json Recording::tracks() const {
   const Rectangle all = rectangle_of(road_);
   const double side_m = std::max({all.right - all.left, all.top - all.bottom, 1.0});
-  struct Track {
-    std::uint32_t vehicle = 0;
-    std::size_t first = 0;
-    std::vector<std::uint8_t> bytes;  ///< 5 per frame
-  };
-  std::vector<Track> tracks;
-  std::unordered_map<std::uint32_t, std::size_t> open;
-  for (std::size_t f = 0; f < frames_.size(); ++f) {
-    for (const Sample& sample : frames_[f].samples) {
-      const auto found = open.find(sample.vehicle);
-      // A vehicle that was absent (teleporting, parked) begins a new track when it comes back.
-      const bool goes_on =
-          found != open.end() &&
-          tracks[found->second].first + tracks[found->second].bytes.size() / 5 == f;
-      if (!goes_on) {
-        open[sample.vehicle] = tracks.size();
-        tracks.push_back({.vehicle = sample.vehicle, .first = f, .bytes = {}});
-      }
-      auto& bytes = tracks[open[sample.vehicle]].bytes;
-      append_place(bytes, static_cast<double>(sample.x_m) - all.left, side_m);
-      append_place(bytes, static_cast<double>(sample.y_m) - all.bottom, side_m);
-      bytes.push_back(speed_and_control(sample.speed_mps, sample.commanded));
-    }
-  }
+  const PackedTracks tracks = pack_tracks(frames_, {all.left, all.bottom, side_m});
   Json list = Json::array();
-  std::vector<std::uint8_t> bytes;
-  for (const Track& track : tracks) {
-    list.push_back(Json{track.vehicle, vehicles_.at(track.vehicle).is_cv ? 1 : 0, track.first,
-                        track.bytes.size() / 5});
-    bytes.insert(bytes.end(), track.bytes.begin(), track.bytes.end());
+  for (const TrackHead& track : tracks.heads) {
+    list.push_back(
+        Json{track.vehicle, vehicles_.at(track.vehicle).is_cv ? 1 : 0, track.first, track.frames});
   }
   return Json{{"frame_s", frame_s_},
               {"frames", frames_.size()},
@@ -175,7 +121,7 @@ Json Recording::tracks() const {
               {"side_m", side_m},
               {"vehicles", std::move(list)},
               {"lights", lights_.changes()},
-              {"samples", base64(bytes)}};
+              {"samples", base64(tracks.samples)}};
 }
 
 std::vector<const scene::RoutePlan*> Recording::main_routes() const {

@@ -1,0 +1,89 @@
+/// Measures how a vehicle is driven: progress, collisions, lights, lanes, distances, comfort.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <set>
+#include <span>
+#include <vector>
+
+#include "traffic/driving/driver.h"
+#include "traffic/driving/road_index.h"
+#include "traffic/driving/route_tracker.h"
+
+namespace traffic::driving {
+
+/// What happened to a vehicle while it was driven.
+struct DriveMeasures {
+  double seconds = 0.0;
+  double driven_m = 0.0;
+  double progress_m = 0.0;       ///< along the route
+  std::int64_t collisions = 0;   ///< other vehicles that it touched
+  std::int64_t faults = 0;       ///< collisions that its driver caused
+  double off_lane_s = 0.0;       ///< its centre was on no lane of its direction
+  std::int64_t red_lights = 0;   ///< times that it passed a stop line at red
+  double close_s = 0.0;          ///< it would have touched a vehicle ahead within a second
+  double uncomfortable_s = 0.0;  ///< accelerations or jerk beyond the limits of comfort
+  bool is_arrived = false;       ///< it reached the end of its route
+  bool is_lost = false;          ///< it left its route so far that it was taken off the road
+};
+
+/// Beyond these a drive is uncomfortable. SUMO's cars brake with up to 4.5 m/s2.
+struct ComfortLimits {
+  double accel_mps2 = 3.0;
+  double lateral_accel_mps2 = 4.0;
+  double jerk_mps3 = 8.0;
+};
+
+/// A score between 0 and 1, after the PDM score of NAVSIM: 0 for a drive with a collision at
+/// fault, a red light, more than a second off its lanes, or one that was lost; else
+/// (5 share of the time without a close vehicle + 5 progress + 2 share of the time in comfort)/12.
+/// @param reference_m progress of SUMO's own driver in the same traffic
+[[nodiscard]] double drive_score(const DriveMeasures& measures, double reference_m);
+
+/// Another vehicle near the measured one.
+struct Neighbour {
+  std::uint32_t id = 0;
+  Box box;
+};
+
+class DriveMeter {
+ public:
+  /// @param roads must outlive this object
+  /// @param route edges of the map from the vehicle's present edge on
+  DriveMeter(const RoadIndex& roads, std::span<const std::int32_t> route, const Box& ego);
+
+  /// Takes the state after a step of the simulation.
+  /// @param near all vehicles whose centres are within kReach_m
+  /// @param signals letters of the lights of the map
+  void step(double step_s, const Box& ego, std::span<const Neighbour> near,
+            std::span<const std::uint8_t> signals);
+  /// The vehicle has left the simulation at the end of its route.
+  void arrive() { measures_.is_arrived = true; }
+  /// The vehicle is so far from its route that it was taken off the road.
+  void lose() { measures_.is_lost = true; }
+
+  [[nodiscard]] const DriveMeasures& measures() const { return measures_; }
+  [[nodiscard]] const RouteTracker& route() const { return route_; }
+
+  /// Vehicles farther away cannot matter within a second.
+  static constexpr double kReach_m = 60.0;
+
+ private:
+  void note_collisions(const Box& ego, std::span<const Neighbour> near);
+  [[nodiscard]] bool is_at_fault(const Box& ego, const Box& other) const;
+  void note_red_light(const Box& ego, std::span<const std::uint8_t> signals);
+  void note_frame(const Box& ego, std::span<const Neighbour> near);
+
+  const RoadIndex& roads_;
+  RouteTracker route_;
+  DriveMeasures measures_;
+  Box last_;        ///< after the last step
+  Box last_frame_;  ///< after the last frame
+  bool is_first_step_ = true;
+  double since_frame_s_ = 0.0;
+  std::optional<double> last_accel_mps2_;  ///< mean of the last frame
+  std::set<std::uint32_t> touched_;
+};
+
+}  // namespace traffic::driving

@@ -1,0 +1,65 @@
+/// Places seen from lanes, and ways over junctions, on a road map.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "traffic/driving/map_index.h"
+#include "traffic/driving/recorded_scene.h"
+
+namespace traffic::driving {
+
+/// A place seen from a lane.
+struct OnLane {
+  std::int32_t lane = -1;
+  double along_m = 0.0;      ///< of the nearest point of the lane's line, from its begin
+  double to_left_m = 0.0;    ///< distance from the line, positive to its left
+  double distance_m = 0.0;   ///< from the nearest point; larger than |to_left_m| past the ends
+  double heading_rad = 0.0;  ///< of the line at the nearest point
+};
+
+/// A lane inside a junction as a part of a way over it.
+struct JunctionLane {
+  std::int32_t lane = -1;
+  std::int32_t from_lane = -1;  ///< the lane before the junction
+  double begin_m = 0.0;         ///< length of the way before this lane, from the junction's begin
+};
+
+class RoadIndex {
+ public:
+  explicit RoadIndex(std::shared_ptr<const RoadMap> map);
+
+  [[nodiscard]] const RoadMap& map() const { return index_.map(); }
+  [[nodiscard]] double length_m(std::int32_t lane) const;
+  /// The line's point at a distance from its begin, and its direction there. Beyond the ends the
+  /// line goes straight on.
+  [[nodiscard]] Pose pose_at(std::int32_t lane, double along_m) const;
+  /// Indices into the map's links of those that leave a lane.
+  [[nodiscard]] std::span<const std::int32_t> links_from(std::int32_t lane) const {
+    return index_.links_from(lane);
+  }
+  /// The lanes of an edge.
+  [[nodiscard]] std::span<const std::int32_t> lanes_of(std::int32_t edge) const {
+    return index_.lanes_of_edge(edge);
+  }
+
+  /// The lanes inside junctions that lead from one edge to the next one of a route.
+  [[nodiscard]] std::vector<JunctionLane> junction_lanes(std::int32_t edge,
+                                                         std::int32_t next_edge) const;
+  /// The lane behind one inside a junction, on the way to an edge; -1 if it does not lead there.
+  [[nodiscard]] std::int32_t next_lane(std::int32_t connector, std::int32_t edge) const;
+
+  [[nodiscard]] OnLane project(std::int32_t lane, double x_m, double y_m) const;
+  /// Overwrites `found` with the lanes whose lines pass within `reach_m` of a place.
+  void find_near(double x_m, double y_m, double reach_m, std::vector<OnLane>& found) const;
+  /// Whether the place is on a lane that leads in about this direction.
+  [[nodiscard]] bool is_on_road(const Pose& pose) const;
+
+ private:
+  MapIndex index_;
+  std::vector<double> along_m_;  ///< [points of the map] distance from the begin of the lane
+};
+
+}  // namespace traffic::driving

@@ -1,0 +1,89 @@
+/// One SUMO simulation in which drivers of our own move some vehicles, the egos, among SUMO's
+/// traffic.
+///
+///     double progress_of_first(driving::Driver& driver, std::uint64_t seed) {
+///       DrivingEnv env({.scenario = "lights_town", .egos = 1}, seed);
+///       while (!env.done()) env.drive(driver.plan(env.views()));
+///       return env.measures(0).progress_m;
+///     }
+///
+/// A kinematic bicycle follows each plan (traffic/driving/motion.h), and SUMO is told the pose
+/// after every step of 0.1 s. The other vehicles see the egos on their lanes and react to them.
+/// libsumo has one simulation a process, see sumo_env.h. Not thread-safe.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "traffic/driving/drive_measures.h"
+#include "traffic/driving/driver.h"
+
+namespace traffic::sim {
+
+struct DrivingOptions {
+  std::string scenario{};                ///< a .sumocfg or the name of a shipped scenario
+  std::vector<std::string> sumo_args{};  ///< further arguments of SUMO
+  double demand_factor = 1.0;            ///< multiplies the demand that the scenario has
+  double warm_up_s = 60.0;               ///< SUMO drives alone until the egos begin
+  double duration_s = 60.0;  ///< the egos drive this long, or to the ends of their routes
+  int egos = 12;             ///< at most; drawn by seed and name
+};
+
+/// A vehicle in the simulation.
+struct DrivenVehicle {
+  std::uint32_t id = 0;  ///< counted in the order of departure
+  int ego = -1;          ///< its number if it is an ego that is being driven; -1: SUMO drives it
+  driving::Box box;
+};
+
+class DrivingEnv {
+ public:
+  /// Loads the scenario, simulates the warm-up and chooses the egos: passenger cars on the road,
+  /// the same in every run with this seed.
+  /// @throws DataError with SUMO's own message if the scenario cannot be loaded, or if it has no
+  ///     lane for cars, or no car on the road after the warm-up
+  DrivingEnv(const DrivingOptions& options, std::uint64_t seed);
+  ~DrivingEnv();
+  DrivingEnv(const DrivingEnv&) = delete;
+  DrivingEnv& operator=(const DrivingEnv&) = delete;
+
+  /// Whether the time is over or no ego is on the road any more.
+  [[nodiscard]] bool done() const;
+  /// What the egos on the road see now. Valid until the next call that moves them.
+  [[nodiscard]] std::span<const driving::View> views() const;
+  /// The number of the ego that has each view.
+  [[nodiscard]] std::span<const int> driven() const;
+
+  /// Moves the egos along their plans for half a second.
+  /// @param plans for each of views()
+  void drive(std::span<const driving::Plan> plans);
+  /// Lets SUMO's own drivers move the egos for half a second.
+  void drive_by_sumo();
+  /// The way that SUMO's own driver would take from each ego's present state in the next three
+  /// seconds, if SUMO drove all egos. A copy of this process simulates it, so that the simulation
+  /// itself does not change.
+  /// @return for each of views(); nothing for an ego that would arrive before
+  [[nodiscard]] std::vector<std::optional<driving::Plan>> expert_plans();
+
+  [[nodiscard]] int num_egos() const;
+  /// SUMO's name of an ego.
+  [[nodiscard]] const std::string& name_of(int ego) const;
+  [[nodiscard]] const driving::DriveMeasures& measures(int ego) const;
+  /// The vehicles on the road.
+  [[nodiscard]] std::span<const DrivenVehicle> vehicles() const;
+  [[nodiscard]] const std::shared_ptr<const driving::RoadMap>& map() const;
+  /// Letters of the map's lights now.
+  [[nodiscard]] std::span<const std::uint8_t> signals() const;
+  /// Seconds since the egos began.
+  [[nodiscard]] double time_s() const;
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace traffic::sim

@@ -1,0 +1,52 @@
+/// The way of a vehicle along its route as one line.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "traffic/driving/driver.h"
+#include "traffic/driving/road_index.h"
+
+namespace traffic::driving {
+
+/// A sample of the line.
+struct PathPoint {
+  Pose pose;
+  double speed_limit_mps = 0.0;
+};
+
+struct StopLine {
+  double along_m = 0.0;
+  std::int32_t signal = -1;  ///< index into the map's signals
+};
+
+/// Samples kStep_m apart. The first is at the vehicle.
+struct RoutePath {
+  static constexpr double kStep_m = 1.0;
+
+  std::vector<PathPoint> points;
+  std::vector<StopLine> stop_lines;
+  bool is_dead_end = false;  ///< the last lane does not lead along the route
+
+  [[nodiscard]] double length_m() const { return kStep_m * static_cast<double>(points.size() - 1); }
+  /// The pose at a distance along the line, interpolated. Beyond its end the line goes straight on.
+  [[nodiscard]] Pose pose_at(double along_m) const;
+};
+
+/// Where the vehicle is, seen from its route.
+/// @return the nearest lane that leads in about the vehicle's direction; nothing if no lane of the
+///     route is near
+std::optional<OnLane> place_on_route(const RoadIndex& roads, const View& view);
+
+/// The lane beside this one to which the route asks the vehicle to change; -1: it may stay.
+std::int32_t lane_to_change_to(const RoadIndex& roads, std::span<const std::int32_t> route,
+                               std::int32_t lane);
+
+/// The line from a vehicle along a lane of its route and on over the next junctions. It returns to
+/// the centre of the lane within some times `return_m`.
+RoutePath path_along(const RoadIndex& roads, std::span<const std::int32_t> route, std::int32_t lane,
+                     const Pose& vehicle, double length_m, double return_m);
+
+}  // namespace traffic::driving

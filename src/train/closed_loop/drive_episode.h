@@ -1,0 +1,37 @@
+/// One episode of an evaluation of drivers, in a process of its own.
+#pragma once
+
+#include <functional>
+#include <string>
+
+#include "traffic/train/closed_loop/drive_evaluation.h"
+
+namespace traffic::train {
+
+/// The place of an episode in a plan.
+struct DriveTask {
+  std::size_t driver = 0;
+  std::size_t scenario = 0;
+  std::size_t seed = 0;
+};
+
+/// Numbers 0 .. num_drive_tasks() - 1 count the seeds of the first scenario under the first driver,
+/// then those of the second scenario, and so on.
+DriveTask drive_task(const DriveEvaluationPlan& plan, std::size_t number);
+std::size_t num_drive_tasks(const DriveEvaluationPlan& plan);
+/// "driver idm, scenario town, seed 3"
+std::string describe(const DriveEvaluationPlan& plan, const DriveTask& task);
+
+/// Drives an episode. Call it once per process.
+/// @param progress called after every frame with the share of the episode that is done
+/// @return names and measures of the egos as JSON
+std::string run_drive_episode(const DriveEvaluationPlan& plan, const DriveTask& task,
+                              const std::function<void(double share)>& progress);
+/// @param text result of run_drive_episode()
+std::vector<DrivenEgo> read_drive_episode(const DriveEvaluationPlan& plan, const DriveTask& task,
+                                          const std::string& text);
+
+/// Joins the recordings of the episodes to replay.html.
+void write_drive_replay(const DriveEvaluationPlan& plan);
+
+}  // namespace traffic::train

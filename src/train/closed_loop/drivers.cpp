@@ -1,0 +1,30 @@
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <set>
+
+#include "traffic/core/error.h"
+#include "traffic/driving/rule_drivers.h"
+#include "traffic/train/closed_loop/drive_evaluation.h"
+
+namespace traffic::train {
+
+std::unique_ptr<driving::Driver> make_driver(const std::string& name) {
+  if (name == kSumoDriver) return nullptr;
+  if (name == "idm") return std::make_unique<driving::IdmDriver>();
+  if (name == "constant_velocity") return std::make_unique<driving::ConstantVelocityDriver>();
+  throw ConfigError("--driver: found '{}', expected sumo, idm or constant_velocity", name);
+}
+
+std::vector<std::string> drivers_to_compare(std::vector<std::string> names) {
+  std::erase(names, kSumoDriver);
+  if (std::set<std::string>(names.begin(), names.end()).size() != names.size()) {
+    throw ConfigError("--driver: found the same driver twice in {}; give each one once",
+                      fmt::join(names, ", "));
+  }
+  names.insert(names.begin(), kSumoDriver);
+  for (const std::string& name : names) make_driver(name);
+  return names;
+}
+
+}  // namespace traffic::train
