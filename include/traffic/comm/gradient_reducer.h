@@ -1,6 +1,6 @@
 /// Averages the gradients over all ranks, after the backward pass or overlapped with it.
 ///
-/// @return a result after the last of accumulation_steps; the optimiser then steps
+///     /// @return a result after the last of accumulation_steps; the optimiser then steps
 ///     std::optional<ReduceResult> backward(GradientReducer& reducer, const at::Tensor& loss,
 ///                                          double num_samples) {
 ///       const double factor = reducer.before_backward(num_samples);
