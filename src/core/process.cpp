@@ -161,10 +161,9 @@ std::string memory_hint(std::int64_t oom_kills_before) {
   const std::int64_t kills = num_oom_kills() - oom_kills_before;
   if (kills <= 0) return {};
   return fmt::format(
-      "; memory ran out: the kernel has ended {} process{} for it (dmesg). Less is needed with "
-      "fewer "
-      "simulations (rollout.workers, rollout.envs_per_worker), smaller batches (data.batch_size, "
-      "ppo.minibatch_size) or fewer ranks on a machine; or ask the scheduler for more",
+      "; memory ran out, and the kernel killed {} process{} (see dmesg). Use fewer simulations "
+      "(rollout.workers, rollout.envs_per_worker), smaller batches (data.batch_size, "
+      "ppo.minibatch_size) or fewer ranks on a machine, or ask the scheduler for more memory",
       kills, kills == 1 ? "" : "es");
 }
 
