@@ -184,7 +184,8 @@ TEST_F(TrainScriptTest, ADetachedTrainingIsShownStoppedAndPruned) {
   EXPECT_THAT(outcome.output, HasSubstr("launch/manage.sh stop runs/tried/"));
   const auto first = *fs::directory_iterator(dir_ / "runs/tried");
   std::ofstream(first.path() / "config.toml") << "";
-  EXPECT_THAT(run("launch/manage.sh prune --keep 0 --yes").output, HasSubstr("kept, because it is active"));
+  EXPECT_THAT(run("launch/manage.sh prune --keep 0 --yes").output,
+              HasSubstr("kept, because it is active"));
   EXPECT_THAT(run("launch/manage.sh stop").output, HasSubstr("stopped"));
   EXPECT_FALSE(fs::exists(first.path() / "launch.pid"));
   EXPECT_THAT(run("launch/manage.sh prune --keep 0").output, HasSubstr("1 would be removed"));
