@@ -55,7 +55,7 @@ void handle(int signal) noexcept {
 void install(int signal, void (*handler)(int)) {
   struct sigaction action {};
   action.sa_handler = handler;
-  action.sa_flags = SA_RESTART;  // libraries that do not expect EINTR go on
+  action.sa_flags = SA_RESTART;  // libraries that do not expect EINTR continue
   sigemptyset(&action.sa_mask);
   TRAFFIC_CHECK(sigaction(signal, &action, nullptr) == 0, "sigaction({}) failed: errno {}", signal,
                 errno);
