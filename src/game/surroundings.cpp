@@ -71,8 +71,7 @@ void Surroundings::write_races(int snake, float* out) const {
       best = std::min(best, steps_[other][bean]);
     }
   }
-  for (int i = 1; i < beans;
-       ++i) {  // insertion sort: there are few beans, and it allocates nothing
+  for (int i = 1; i < beans; ++i) {  // insertion sort, without allocation
     for (auto j = static_cast<std::size_t>(i); j > 0 && races[j].own < races[j - 1].own; --j) {
       std::swap(races[j], races[j - 1]);
     }
