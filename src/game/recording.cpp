@@ -11,7 +11,7 @@
 namespace traffic::game {
 namespace {
 
-/// What the terminal shows for a cell.
+/// Picture of a cell in the terminal.
 struct Mark {
   char letter = '.';  ///< '.' for an empty cell, '*' for a bean, or the letter of a snake
   int team = -1;      ///< -1: no snake

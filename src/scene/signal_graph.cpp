@@ -22,7 +22,8 @@ std::vector<T> copied(std::span<const T> values) {
   return {values.begin(), values.end()};
 }
 
-/// The next lights after the start of an edge, with the distances to their stop lines.
+/// Finds the first lights on all ways from the start of an edge.
+/// @return by light the distance to its stop line in m
 std::map<int, double> next_lights(const Road& road, int first_edge) {
   using Reached = std::pair<double, int>;  // distance to the end of an edge, edge
   std::priority_queue<Reached, std::vector<Reached>, std::greater<>> ahead;

@@ -97,7 +97,8 @@ Board board_at(const Position& position, std::uint64_t seed);
 /// Writes a snake's cells, head first. @return number of cells
 std::size_t segments(const Board& board, int snake, std::span<Cell, kCells> cells);
 
-/// The next cell in this direction; beyond an edge of the board it is on the opposite edge.
+/// Neighbour of a cell in this direction. The neighbour of a cell at an edge of the board may lie
+/// at the opposite edge.
 Cell neighbour(Cell cell, Direction direction);
 
 [[nodiscard]] inline int row_of(Cell cell) { return cell / kColumns; }

@@ -14,8 +14,8 @@
 namespace traffic::model {
 
 /// If the advice for a candidate is to command nothing, this factor reduces the initial probability
-/// that it gets a command all the same. Without the factor too many vehicles would get commands:
-/// most candidates have this advice, and each is asked again in every control period.
+/// that it gets a command all the same. Most candidates have this advice, and the policy decides
+/// about each of them again in every control period until it gets a command.
 inline constexpr double kUnadvised = 0.2;
 
 /// Numbers of columns of the controller's inputs.

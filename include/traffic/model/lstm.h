@@ -48,7 +48,7 @@ class LstmImpl : public torch::nn::Module {
 
   [[nodiscard]] LstmState zero_state(std::int64_t vehicles) const;
 
-  /// As the functions of GraphEncoderImpl with the same names.
+  /// These functions do the same as those of GraphEncoderImpl with the same names.
   void set_compute_type(torch::ScalarType type);
   void set_checkpointing(bool on) { checkpointing_ = on; }
   void pack_for_inference();

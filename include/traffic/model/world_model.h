@@ -53,8 +53,8 @@ class WorldModelImpl : public torch::nn::Module {
   /// Names of the parameters that get no gradient from world_model_loss in a stage (1 or 2).
   [[nodiscard]] std::vector<std::string> parameters_without_gradient(std::int64_t stage) const;
 
-  /// As the functions of GraphEncoderImpl with the same names. They apply to the LSTM; the heads
-  /// always use float32.
+  /// These functions do the same as those of GraphEncoderImpl with the same names. They apply to
+  /// the LSTM only; the heads always use float32.
   void set_compute_type(torch::ScalarType type) { lstm_->set_compute_type(type); }
   void set_checkpointing(bool on) { lstm_->set_checkpointing(on); }
   void pack_for_inference();

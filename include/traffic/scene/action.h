@@ -91,7 +91,7 @@ struct ActiveCommand {
   double until_s = 0;           ///< simulated time of its end
   int conflict = -1;            ///< conflict ahead when it was given; -1: none
   double picked_speed_mps = 0;  ///< speed when it was given
-  bool lane_asked = false;      ///< the simulator has been asked for the lane change
+  bool lane_asked = false;      ///< whether the owner has requested the lane change from SUMO
   /// For kArriveLate: simulated time at which the green ends that the command was given for. The
   /// command has no effect on later greens.
   double arrive_by_s = std::numeric_limits<double>::infinity();
@@ -104,11 +104,12 @@ std::optional<double> next_speed(const ActiveCommand& active, const Vehicle& veh
                                  double allowed_mps);
 
 /// Seconds until the conflicting streams have lost their greens. Greens that are on or begin within
-/// lead_s count. Nothing if there is no such green, or if one does not end within kSignalHorizonS.
+/// lead_s count. Returns nothing without such a green, or if one does not end within
+/// kSignalHorizonS.
 std::optional<double> conflicting_green_left_s(const RoadState& state, const Vehicle& vehicle,
                                                double lead_s = 0);
-/// Seconds until this vehicle's lane gets green at the stop line ahead. Nothing if the lane has
-/// green, if the stop line has no light, or if no green begins within kSignalHorizonS.
+/// Seconds until this vehicle's lane gets green at the stop line ahead. Returns nothing if the lane
+/// has green, if the stop line has no light, or if no green begins within kSignalHorizonS.
 std::optional<double> own_red_left_s(const RoadState& state, const Vehicle& vehicle);
 
 /// The commands in force. Keeps Vehicle::commanded and committed_until_s up to date.

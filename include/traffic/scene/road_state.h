@@ -48,7 +48,7 @@ struct WaitingVehicle {
   double waited_s = 0;              ///< part of its departure delay that this step added
 };
 
-/// What happened in a step besides the motion of vehicles.
+/// Inputs of a step besides the positions and speeds of vehicles.
 struct StepEvents {
   double time_s = 0;  ///< since the start of the episode, after the step
   std::vector<WaitingVehicle> waiting;

@@ -46,8 +46,8 @@ class ResourceReader {
  public:
   /// @param first_of_node whether this rank reads for its node
   ResourceReader(at::Device device, bool first_of_node);
-  /// Reads the resources. If the last reading is at most some seconds old, it returns that one,
-  /// because looking at all processes takes time.
+  /// Reads the resources, at most once in some seconds, because looking at all processes takes
+  /// time. Calls in between return the last reading.
   Reading read();
 
  private:
